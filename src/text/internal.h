@@ -1,0 +1,83 @@
+/*
+ * internal.h: what the files of text/ share among themselves.
+ */
+#ifndef NEARDUP_TEXT_INTERNAL_H
+#define NEARDUP_TEXT_INTERNAL_H
+
+#include "text.h"
+
+/* ---- Characters (unicode_tables.c, made by unicode_tables.pl) ----------- */
+
+/* What a normalised character does to a token. */
+typedef enum CharClass
+{
+	CHAR_SEPARATOR,				/* ends it; all that Unicode 13.0 leaves unassigned too */
+	CHAR_WORD,					/* letter or number: starts or continues it */
+	CHAR_MARK,					/* continues it, never starts one */
+	CHAR_ALONE					/* letter of a script without spaces: is one, with its marks */
+} CharClass;
+
+#define CHAR_CLASS(info) ((CharClass) ((info) & 3))
+
+/*
+ * Normalisation leaves the character as it is, and no character before it can
+ * change it: text may be cut before it.
+ */
+#define CHAR_STABLE 4
+
+/* Assigned in Unicode 13.0; any other separates, and is not normalised. */
+#define CHAR_ASSIGNED 8
+
+/* Default_Ignorable_Code_Point: dropped, as NFKC_Casefold drops it. */
+#define CHAR_IGNORED 16
+
+/* Canonical combining class is not 0. */
+#define CHAR_NONSTARTER 32
+
+extern const uint8_t unicode_block[];	/* code point >> 8 -> block number */
+extern const uint8_t unicode_info[][256];	/* by block number and low byte */
+
+static inline unsigned
+char_info(uint32_t code_point)
+{
+	return unicode_info[unicode_block[code_point >> 8]][code_point & 0xFF];
+}
+
+/* ---- Normalisation (normalise.c) ---------------------------------------- */
+
+/* Longest piece that is normalised at once, in source characters. */
+#define PIECE_SOURCE_MAX 32
+
+/* No character decomposes into more than 18 (U+FDFA). */
+#define PIECE_RESULT_MAX (PIECE_SOURCE_MAX * 18)
+
+/*
+ * Decode one character of [in, in + length), length > 0.  Returns the bytes it
+ * takes; for a byte that begins no valid UTF-8 character returns 1 and sets
+ * *code_point to INVALID_CHARACTER.  Never reads past length.
+ */
+extern int	utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point);
+
+/* Write a character at out, room for 4 bytes; returns the bytes written. */
+extern int	utf8_encode(uint32_t code_point, uint8_t *out);
+
+#define INVALID_CHARACTER UINT32_MAX
+
+/*
+ * Normalise (NFKC with case folding, ignorable characters dropped) the piece
+ * at the head of [in, in + length), length > 0: a character and what may
+ * interact with it, up to but not including the next ASCII or stable
+ * character, an unassigned or invalid one, or PIECE_SOURCE_MAX.  An ASCII
+ * character may begin a piece (a mark may follow it).  Returns the bytes
+ * consumed, at least 1; an unassigned or invalid character is a piece of its
+ * own and gives the one character ' '.
+ */
+extern size_t normalise_piece(const uint8_t *in, size_t length,
+							  uint32_t *result, int *count);
+
+/* ---- Words (stopwords.c) ------------------------------------------------ */
+
+/* Is the token of this hash (shingle_of_token) an English stop word? */
+extern bool is_stop_word(uint64_t token_hash);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * text.h: from UTF-8 text to a stream of 64-bit shingle hashes.
+ *
+ * The recipe (normalisation, tokens, hashes) is written down with test vectors
+ * in doc/recipe.md.  It is frozen: stored signatures depend on every bit of it.
+ * A change is a new RECIPE_VERSION.
+ */
+#ifndef NEARDUP_TEXT_H
+#define NEARDUP_TEXT_H
+
+#include "../host.h"
+
+#define RECIPE_VERSION 1
+
+/* ---- Tokens (tokens.c) -------------------------------------------------- */
+
+/*
+ * A run of tokens.  Token i is the normalised UTF-8 bytes
+ * [edge[2 * i], edge[2 * i + 1]) of bytes.  At least TOKEN_SLACK readable
+ * bytes follow the last token.
+ */
+typedef struct TokenBatch
+{
+	const uint8_t *bytes;
+	const uint32_t *edge;
+	size_t		count;
+} TokenBatch;
+
+#define TOKEN_SLACK 64
+
+typedef void (*TokenSink) (void *state, const TokenBatch *batch);
+
+/*
+ * Normalise and cut a text, and hand its tokens to sink in order, in batches.
+ * Bytes that are not UTF-8 separate tokens.
+ */
+extern void tokens_of_text(const char *utf8, size_t length,
+						   TokenSink sink, void *state);
+
+/* ---- Schemes (scheme.c) ------------------------------------------------- */
+
+/*
+ * A scheme says what the elements of a set are.  One number names it and is
+ * stored in every signature: kind << 24 | width << 16 | variant.  The variant
+ * is zero but for kinds that take word lists.
+ */
+typedef uint32_t SchemeId;
+
+typedef enum SchemeKind
+{
+	SCHEME_FOREIGN = 0,			/* made elsewhere: cast from bit, bigint, ... */
+	SCHEME_WORD = 1,			/* width consecutive tokens */
+	SCHEME_CHAR = 2,			/* width consecutive characters */
+	SCHEME_STOPWORD = 3,		/* width tokens from a stop word on */
+	SCHEME_SPOT = 4,			/* reserved: spot signatures */
+	SCHEME_TOKENS = 5,			/* elements supplied as text */
+	SCHEME_HASHES = 6			/* elements supplied as 64-bit hashes */
+} SchemeKind;
+
+#define SCHEME_ID(kind, width) ((SchemeId) (kind) << 24 | (SchemeId) (width) << 16)
+#define SCHEME_KIND(id) ((SchemeKind) ((id) >> 24))
+#define SCHEME_WIDTH(id) ((int) ((id) >> 16 & 0xFF))
+#define SCHEME_WIDTH_MAX 255
+#define SCHEME_NAME_SIZE 32
+
+/* Is this a number that scheme_parse or SCHEME_ID could have made? */
+extern bool scheme_is_valid(SchemeId id);
+
+/* Can a text be shingled by it (word, char, stopword)? */
+extern bool scheme_reads_text(SchemeId id);
+
+/*
+ * Read a name such as 'word 3'.  Case and extra blanks do not matter; all
+ * names that scheme_name writes are read back ('foreign', 'tokens', 'hashes'
+ * included).  False where the name means nothing.
+ */
+extern bool scheme_parse(const char *name, size_t length, SchemeId *id);
+
+/* Write the canonical name, zero-terminated, into name[SCHEME_NAME_SIZE]. */
+extern void scheme_name(SchemeId id, char *name);
+
+/* ---- Shingles (shingle.c) ----------------------------------------------- */
+
+typedef void (*HashSink) (void *state, const uint64_t *hashes, size_t count);
+
+/*
+ * Hand the hashes of a text's shingles to sink, in the order of the text,
+ * repeated ones included, in batches.  The scheme must read text.
+ */
+extern void shingle_text(const char *utf8, size_t length, SchemeId scheme,
+						 HashSink sink, void *state);
+
+/* The element that a user-supplied token stands for: XXH3-64 of its bytes. */
+extern uint64_t shingle_of_token(const char *utf8, size_t length);
+
+/* ---- Shingles to look at (show.c) --------------------------------------- */
+
+/* One distinct shingle of a text. */
+typedef struct ShownShingle
+{
+	const char *text;			/* tokens joined by single spaces */
+	uint32_t	length;			/* of text, in bytes */
+	uint32_t	count;			/* occurrences */
+	uint64_t	hash;			/* as shingle_text gives it */
+} ShownShingle;
+
+/*
+ * The distinct shingles of a text, in order of first occurrence.  Returns
+ * their number; *shown and the texts in it are one allocation made by
+ * host_alloc (freed by host_free(*shown)).
+ */
+extern size_t shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
+							   ShownShingle **shown);
+
+/* ---- Unicode (normalise.c) ---------------------------------------------- */
+
+/* The part of the Unicode standard that the recipe knows, "13.0". */
+#define RECIPE_UNICODE "13.0"
+
+#endif
