@@ -4,6 +4,7 @@
 #ifndef NEARDUP_TEXT_INTERNAL_H
 #define NEARDUP_TEXT_INTERNAL_H
 
+#include "../hash.h"
 #include "text.h"
 
 /* ---- Characters (unicode_tables.c, made by unicode_tables.pl) ----------- */
@@ -74,6 +75,11 @@ extern int	utf8_encode(uint32_t code_point, uint8_t *out);
  */
 extern size_t normalise_piece(const uint8_t *in, size_t length,
 							  uint32_t *result, int *count);
+
+/* ---- Hashes (shingle.c) ------------------------------------------------- */
+
+/* Units t_1 .. t_m combine to mix64(sum of t_i * SHINGLE_MULTIPLIER^(m - i)). */
+#define SHINGLE_MULTIPLIER UINT64_C(0x9FB21C651E98DF25)
 
 /* ---- Words (stopwords.c) ------------------------------------------------ */
 

@@ -1,0 +1,182 @@
+/*
+ * shingle.c: from tokens to the hashes of shingles.
+ *
+ * Units are tokens or characters; each is hashed once.  A window of them rolls
+ * along in constant time a step, whatever its width.
+ */
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "internal.h"
+
+#if XXH_VERSION_NUMBER < 800
+#error "xxHash 0.8.0 or later is needed: before it XXH3 was not final"
+#endif
+
+#define CHUNK 512
+
+typedef struct Shingler
+{
+	HashSink	sink;
+	void	   *state;
+	SchemeKind	kind;
+	uint32_t	width;
+	uint64_t	leaving;		/* SHINGLE_MULTIPLIER^width */
+	uint64_t	window;			/* polynomial of the last width units */
+	uint64_t	units;			/* seen so far */
+	uint32_t	fill;			/* units that wait, after width of history */
+	uint64_t	unit[SCHEME_WIDTH_MAX + CHUNK];
+	uint64_t	ascii[128];		/* hashes of single characters */
+} Shingler;
+
+uint64_t
+shingle_of_token(const char *utf8, size_t length)
+{
+	return XXH3_64bits(utf8, length);
+}
+
+/* Drop the shingles that do not start at a stop word; returns how many stay. */
+static uint32_t
+keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
+{
+	uint32_t	kept = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (is_stop_word(first_unit[i]))
+			hash[kept++] = hash[i];
+	return kept;
+}
+
+/* How many of the windows that end at the units that wait are too short. */
+static uint32_t
+incomplete_windows(const Shingler *s)
+{
+	uint64_t	missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
+
+	return missing < s->fill ? (uint32_t) missing : s->fill;
+}
+
+/* Roll the window over the units that wait, and hand over their shingles. */
+static void
+roll(Shingler *s)
+{
+	const uint64_t *arriving = s->unit + s->width;
+	uint64_t	hash[CHUNK];
+	uint64_t	window = s->window;
+	uint32_t	incomplete = incomplete_windows(s);
+	uint32_t	count = s->fill - incomplete;
+
+	for (uint32_t i = 0; i < s->fill; i++)
+	{
+		window = window * SHINGLE_MULTIPLIER + arriving[i] - s->unit[i] * s->leaving;
+		hash[i] = mix64(window);
+	}
+	s->window = window;
+	s->units += s->fill;
+	if (s->kind == SCHEME_STOPWORD)
+		count = keep_anchored(s->unit + incomplete + 1, hash + incomplete, count);
+	if (count > 0)
+		s->sink(s->state, hash + incomplete, count);
+	memmove(s->unit, s->unit + s->fill, s->width * sizeof(uint64_t));
+	s->fill = 0;
+}
+
+static inline void
+add_unit(Shingler *s, uint64_t hash)
+{
+	s->unit[s->width + s->fill++] = hash;
+	if (s->fill == CHUNK)
+		roll(s);
+}
+
+/* A TokenSink: tokens are units. */
+static void
+add_tokens(void *state, const TokenBatch *batch)
+{
+	Shingler   *s = state;
+
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		uint32_t	start = batch->edge[2 * i];
+
+		add_unit(s, XXH3_64bits(batch->bytes + start, batch->edge[2 * i + 1] - start));
+	}
+}
+
+/* The units of one token: its characters. */
+static void
+add_token_characters(Shingler *s, const uint8_t *in, size_t length)
+{
+	const uint8_t *end = in + length;
+
+	while (in < end)
+	{
+		uint32_t	code_point;
+		int			bytes = 1;
+
+		if (*in < 0x80)
+			add_unit(s, s->ascii[*in]);
+		else
+		{
+			bytes = utf8_decode(in, end - in, &code_point);
+			add_unit(s, XXH3_64bits(in, bytes));
+		}
+		in += bytes;
+	}
+}
+
+/* A TokenSink: characters are units, and one space between two tokens. */
+static void
+add_characters(void *state, const TokenBatch *batch)
+{
+	Shingler   *s = state;
+
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		uint32_t	start = batch->edge[2 * i];
+
+		if (s->units + s->fill > 0)
+			add_unit(s, s->ascii[' ']);
+		add_token_characters(s, batch->bytes + start, batch->edge[2 * i + 1] - start);
+	}
+}
+
+static void
+begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
+{
+	s->sink = sink;
+	s->state = state;
+	s->kind = SCHEME_KIND(scheme);
+	s->width = SCHEME_WIDTH(scheme);
+	s->window = s->units = 0;
+	s->fill = 0;
+	s->leaving = 1;
+	for (uint32_t i = 0; i < s->width; i++)
+		s->leaving *= SHINGLE_MULTIPLIER;
+	memset(s->unit, 0, s->width * sizeof(uint64_t));
+	if (s->kind == SCHEME_CHAR)
+		for (int c = 0; c < 128; c++)
+		{
+			uint8_t		byte = (uint8_t) c;
+
+			s->ascii[c] = XXH3_64bits(&byte, 1);
+		}
+}
+
+void
+shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
+{
+	Shingler	s;
+
+	begin(&s, scheme, sink, state);
+	tokens_of_text(utf8, length, s.kind == SCHEME_CHAR ? add_characters : add_tokens, &s);
+	roll(&s);
+	if (s.units > 0 && s.units < s.width)
+	{
+		uint64_t	all = mix64(s.window);
+
+		sink(state, &all, 1);
+	}
+}

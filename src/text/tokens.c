@@ -1,0 +1,281 @@
+/*
+ * tokens.c: from UTF-8 text to batches of normalised tokens.
+ *
+ * Runs of ASCII take a fast path of 64 bytes at a time; everything else goes
+ * by characters.  Both write the same bytes (doc/recipe.md).
+ */
+#include <string.h>
+
+#include "ascii.h"
+#include "internal.h"
+
+/* A batch goes out when this many bytes or about as many edges are there. */
+#define BATCH_BYTES 4096
+#define BATCH_EDGES 4096
+
+/* What a block and a piece may add, at most. */
+#define STEP_BYTES (ASCII_BLOCK + PIECE_RESULT_MAX * 4)
+#define STEP_EDGES (2 * ASCII_BLOCK + PIECE_RESULT_MAX * 2)
+
+/* A token longer than this is cut, so that edges stay 32-bit. */
+#define TOKEN_MAX (UINT32_C(1) << 30)
+
+typedef struct Tokenizer
+{
+	TokenSink	sink;
+	void	   *state;
+	uint8_t    *bytes;			/* normalised text since the last batch */
+	size_t		room;
+	uint32_t	fill;
+	uint32_t	edges;			/* odd while a token is open */
+	bool		alone;			/* the open token takes marks only */
+	uint32_t	edge[BATCH_EDGES + STEP_EDGES];
+} Tokenizer;
+
+static inline bool
+token_is_open(const Tokenizer *t)
+{
+	return t->edges & 1;
+}
+
+static inline void
+put_edge(Tokenizer *t)
+{
+	t->edge[t->edges++] = t->fill;
+}
+
+static inline void
+close_token(Tokenizer *t)
+{
+	if (token_is_open(t))
+		put_edge(t);
+	t->alone = false;
+}
+
+/* Hand over the finished tokens; an open one moves to the front. */
+static void
+flush(Tokenizer *t)
+{
+	TokenBatch	batch = {t->bytes, t->edge, t->edges / 2};
+	uint32_t	keep_from = token_is_open(t) ? t->edge[t->edges - 1] : t->fill;
+
+	if (batch.count > 0)
+		t->sink(t->state, &batch);
+	t->edges &= 1;
+	t->edge[0] = 0;
+	t->fill -= keep_from;
+	if (keep_from > 0)
+		memmove(t->bytes, t->bytes + keep_from, t->fill);
+	host_check_interrupts();
+}
+
+/* Make room for one more step. */
+static inline void
+make_room(Tokenizer *t)
+{
+	if (t->fill < BATCH_BYTES && t->edges < BATCH_EDGES)
+		return;
+	if (t->fill >= TOKEN_MAX)
+		close_token(t);
+	flush(t);
+	if (t->fill + STEP_BYTES + TOKEN_SLACK > t->room)
+	{
+		t->room = 2 * t->room + STEP_BYTES;
+		t->bytes = host_realloc(t->bytes, t->room);
+	}
+}
+
+/*
+ * Append the edges of a block's tokens.  Eight at a time whether there are
+ * that many or not: the branch predictor has nothing to guess.
+ */
+static inline void
+put_block_edges(Tokenizer *t, uint64_t word)
+{
+	uint64_t	bits = word ^ (word << 1 | token_is_open(t));
+	int			count = __builtin_popcountll(bits);
+	uint32_t   *edge = t->edge + t->edges;
+
+	t->edges += count;
+	for (int done = 0; done < count; done += 8)
+		for (int i = 0; i < 8; i++)
+		{
+			edge[done + i] = t->fill + (bits ? __builtin_ctzll(bits) : 0);
+			bits &= bits - 1;
+		}
+}
+
+/* Take the first n <= 64 bytes, all ASCII, of a block already in place. */
+static inline void
+take_ascii(Tokenizer *t, uint64_t word, int n)
+{
+	if (n < ASCII_BLOCK)
+	{
+		uint64_t	below = (UINT64_C(1) << n) - 1;
+
+		/* Above the end repeat the last byte's bit: no edge there. */
+		bool		last = n > 0 ? word >> (n - 1) & 1 : token_is_open(t);
+
+		word = (word & below) | (last ? ~below : 0);
+	}
+	put_block_edges(t, word);
+	t->fill += n;
+}
+
+/* Append one normalised character. */
+static void
+put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
+{
+	if (class == CHAR_SEPARATOR || class == CHAR_ALONE || (class == CHAR_WORD && t->alone))
+		close_token(t);
+	if (class == CHAR_SEPARATOR || (class == CHAR_MARK && !token_is_open(t)))
+		return;
+	if (!token_is_open(t))
+		put_edge(t);
+	t->alone |= class == CHAR_ALONE;
+	memcpy(t->bytes + t->fill, utf8, length);
+	t->fill += length;
+}
+
+/* Normalise the piece at in and append it; returns the bytes consumed. */
+static size_t
+put_piece(Tokenizer *t, const uint8_t *in, size_t length)
+{
+	uint32_t	result[PIECE_RESULT_MAX];
+	int			count;
+	size_t		taken = normalise_piece(in, length, result, &count);
+
+	for (int i = 0; i < count; i++)
+	{
+		uint8_t		utf8[4];
+		int			bytes = utf8_encode(result[i], utf8);
+
+		put_character(t, utf8, bytes, CHAR_CLASS(char_info(result[i])));
+	}
+	return taken;
+}
+
+/* A character of the input and what is known of it. */
+typedef struct Decoded
+{
+	int			length;			/* 0 at the end */
+	unsigned	info;
+} Decoded;
+
+static inline Decoded
+decode(const uint8_t *in, const uint8_t *end)
+{
+	Decoded		d = {0, CHAR_ASSIGNED | CHAR_STABLE};
+	uint32_t	code_point;
+
+	if (in < end)
+	{
+		d.length = utf8_decode(in, end - in, &code_point);
+		d.info = code_point == INVALID_CHARACTER ? 0 : char_info(code_point);
+	}
+	return d;
+}
+
+/* May text be cut before this character? */
+static inline bool
+is_boundary(const uint8_t *in, Decoded d)
+{
+	return d.length == 0 || *in < 0x80 || !(d.info & CHAR_ASSIGNED) || (d.info & CHAR_STABLE);
+}
+
+/* Take back the last character, an ASCII letter or digit of an open token. */
+static void
+untake_ascii(Tokenizer *t)
+{
+	t->fill--;
+	if (t->edge[t->edges - 1] == t->fill)
+		t->edges--;
+}
+
+/*
+ * Take characters from a byte that is not ASCII up to the next that is.  after_word: an ASCII
+ * letter or digit stands before in and was taken; a mark may compose with it.
+ */
+static const uint8_t *
+take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
+{
+	Decoded		here = decode(in, end);
+
+	if (after_word && !is_boundary(in, here))
+	{
+		untake_ascii(t);
+		in += put_piece(t, in - 1, end - in + 1) - 1;
+		here = decode(in, end);
+	}
+	while (here.length > 0 && *in >= 0x80)
+	{
+		Decoded		next = decode(in + here.length, end);
+
+		make_room(t);
+		if (!(here.info & CHAR_ASSIGNED))
+			close_token(t);
+		else if ((here.info & CHAR_STABLE) && is_boundary(in + here.length, next))
+			put_character(t, in, here.length, CHAR_CLASS(here.info));
+		else
+		{
+			in += put_piece(t, in, end - in);
+			here = decode(in, end);
+			continue;
+		}
+		in += here.length;
+		here = next;
+	}
+	if (t->alone)
+		close_token(t);
+	return in;
+}
+
+/* Take the block at in, of n <= 64 bytes; returns where to go on. */
+static inline const uint8_t *
+take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
+{
+	AsciiMasks	masks;
+	uint8_t		padded[ASCII_BLOCK];
+	const uint8_t *block = in;
+
+	if (n < ASCII_BLOCK)
+	{
+		memset(padded, ' ', sizeof(padded));
+		memcpy(padded, in, n);
+		block = padded;
+	}
+	masks = ascii_block(block, t->bytes + t->fill);
+	if (masks.high == 0)
+	{
+		take_ascii(t, masks.word, n);
+		return in + n;
+	}
+	n = __builtin_ctzll(masks.high);
+	take_ascii(t, masks.word, n);
+	return take_characters(t, in + n, end, token_is_open(t));
+}
+
+void
+tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+{
+	const uint8_t *in = (const uint8_t *) utf8;
+	const uint8_t *end = in + length;
+	Tokenizer	t;
+
+	t.sink = sink;
+	t.state = state;
+	t.room = BATCH_BYTES + STEP_BYTES + TOKEN_SLACK;
+	t.bytes = host_alloc(t.room);
+	t.fill = t.edges = 0;
+	t.alone = false;
+	while (in < end)
+	{
+		size_t		left = end - in;
+
+		make_room(&t);
+		in = take_block(&t, in, end, left < ASCII_BLOCK ? (int) left : ASCII_BLOCK);
+	}
+	close_token(&t);
+	flush(&t);
+	host_free(t.bytes);
+}
