@@ -1,0 +1,110 @@
+/*
+ * hamming.c: how many symbols of two packed signatures differ.
+ */
+#include <string.h>
+
+#include "../cpu.h"
+#include "sketch.h"
+
+/* The lowest bit of every b-bit symbol of a word. */
+#define LOWEST_BITS(b) (~UINT64_C(0) / ((UINT64_C(1) << (b)) - 1))
+
+static inline uint64_t
+load_word(const uint8_t *at, size_t bytes)
+{
+	uint64_t	word = 0;
+
+	memcpy(&word, at, bytes);
+	return word;
+}
+
+/* Symbols that are not zero: folded onto their lowest bits, and counted. */
+KERNEL_BODY int
+count_symbols(uint64_t word, int b)
+{
+	for (int shift = b / 2; shift > 0; shift /= 2)
+		word |= word >> shift;
+	return __builtin_popcountll(word & LOWEST_BITS(b));
+}
+
+KERNEL_BODY int
+distance_of_bits(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
+{
+	size_t		words = bytes / 8;
+	size_t		rest = bytes % 8;
+	int			distance = 0;
+
+	for (size_t i = 0; i < words; i++)
+		distance += count_symbols(load_word(x + 8 * i, 8) ^ load_word(y + 8 * i, 8), b);
+	if (rest > 0)
+		distance += count_symbols(load_word(x + 8 * words, rest) ^
+								  load_word(y + 8 * words, rest), b);
+	return distance;
+}
+
+/* Widths are spelled out so that each loop is compiled for its own. */
+KERNEL_BODY int
+distance_body(const uint8_t *x, const uint8_t *y, int k, int b)
+{
+	size_t		bytes = SYMBOL_BYTES(k, b);
+
+	switch (b)
+	{
+		case 1:
+			return distance_of_bits(x, y, bytes, 1);
+		case 2:
+			return distance_of_bits(x, y, bytes, 2);
+		case 4:
+			return distance_of_bits(x, y, bytes, 4);
+		case 8:
+			return distance_of_bits(x, y, bytes, 8);
+		case 16:
+			return distance_of_bits(x, y, bytes, 16);
+		default:
+			return distance_of_bits(x, y, bytes, 32);
+	}
+}
+
+#define DISTANCE_KERNEL(name, target) \
+	target static int \
+	distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
+	{ \
+		return distance_body(x, y, k, b); \
+	}
+
+DISTANCE_KERNEL(plain,)
+#ifdef CPU_X86
+DISTANCE_KERNEL(popcnt, TARGET_POPCNT)
+DISTANCE_KERNEL(avx2, TARGET_AVX2)
+DISTANCE_KERNEL(avx512, TARGET_AVX512)
+#endif
+
+const DistanceKernel distance_kernels[] = {
+	{"plain", cpu_has_plain, distance_plain},
+#ifdef CPU_X86
+	{"popcnt", cpu_has_popcnt, distance_popcnt},
+	{"avx2", cpu_has_avx2, distance_avx2},
+	{"avx512", cpu_has_avx512, distance_avx512},
+#endif
+	{NULL, NULL, NULL}
+};
+
+static int	choose_kernel(const uint8_t *x, const uint8_t *y, int k, int b);
+
+static int	(*best_distance) (const uint8_t *, const uint8_t *, int, int) = choose_kernel;
+
+/* The first call settles for the last kernel that this processor has. */
+static int
+choose_kernel(const uint8_t *x, const uint8_t *y, int k, int b)
+{
+	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
+		if (kernel->available())
+			best_distance = kernel->distance;
+	return best_distance(x, y, k, b);
+}
+
+int
+symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b)
+{
+	return best_distance(x, y, k, b);
+}
