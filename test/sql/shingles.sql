@@ -23,10 +23,9 @@ SELECT to_shingles(words) = to_shingles(ARRAY['a', 'rose', 'is', 'a', 'rose']) A
 	to_shingles(hashes) = to_shingles(ARRAY[5, -3, 5, 0]) AS integers
 FROM rose;
 
--- Eight words, five windows of four; the first and the last are the same...
+-- Broder's example: eight words, five windows of four, three distinct ones.
 SELECT cardinality(s), shingle_total(s)
 FROM rose, to_shingles(line, 'word 4') s;
--- ...as in Broder's example, which has three distinct ones.
 SELECT shingle, count FROM rose, show_shingles(line, 'word 4');
 
 -- Elements are hashes: XXH3-64 of the bytes of a token, as published.
@@ -109,8 +108,8 @@ SELECT shingles_send('1/hashes/{-2,3:258}');
 CREATE FUNCTION receive(image bytea) RETURNS shingles LANGUAGE plpgsql AS $$
 DECLARE
 	path text := current_setting('data_directory') || '/neardup_shingles.bin';
-	rows bytea := '\x5047434f50590aff0d0a00' || '\x0000000000000000' || '\x0001' ||
-		int4send(length(image)) || image || '\xffff';
+	rows bytea := '\x5047434f50590aff0d0a0000000000000000000001'::bytea ||
+		int4send(length(image)) || image || '\xffff'::bytea;
 	loid oid;
 	result shingles;
 BEGIN
@@ -174,7 +173,7 @@ INSERT INTO unloaded SELECT s FROM loaded;
 
 -- A generated column, and values large enough to be stored out of line.
 CREATE TABLE stored (id int, body text, s shingles GENERATED ALWAYS AS (to_shingles(body, 'word 2')) STORED);
-INSERT INTO stored (id, body) SELECT n, string_agg(i::text, ' ') FROM generate_series(1, 6) n, generate_series(1, 4 ^ n) i GROUP BY n;
+INSERT INTO stored (id, body) SELECT n, string_agg(i::text, ' ') FROM generate_series(1, 6) n, generate_series(1, (4 ^ n)::int) i GROUP BY n;
 SELECT id, cardinality(s), shingle_total(s), similarity(s, to_shingles(body, 'word 2')) FROM stored ORDER BY id;
 SELECT attstorage FROM pg_attribute WHERE attrelid = 'stored'::regclass AND attname = 's';
 DROP TABLE rose, loaded, unloaded, stored;
