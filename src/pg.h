@@ -1,6 +1,5 @@
 /*
- * pg.h: what the files that face PostgreSQL share (pg_common.c,
- * pg_shingles.c).
+ * pg.h: what the files that face PostgreSQL share.
  */
 #ifndef NEARDUP_PG_H
 #define NEARDUP_PG_H
@@ -56,7 +55,7 @@ extern void check_threshold(double threshold);
 extern void hashes_of_text_array(ArrayType *array, HashSink sink, void *state);
 extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
 
-/* ---- The type shingles (pg_shingles.c) ---------------------------------- */
+/* ---- The type shingles (pg_shingles_io.c) ------------------------------- */
 
 /*
  * A stored set: this header, count ascending elements, and count frequencies
@@ -83,7 +82,7 @@ extern Shingles *shingles_of_datum(Datum datum);
 /* The multiset it holds; the arrays point into it. */
 extern Bag	shingles_bag(const Shingles *shingles);
 
-/* A new value of this recipe; copies the bag's arrays. */
-extern Shingles *shingles_of_bag(const Bag *bag, SchemeId scheme);
+/* A new value, with the bag's arrays copied; version is of its recipe. */
+extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
 
 #endif

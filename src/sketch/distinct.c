@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../hash.h"
-#include "distinct.h"
+#include "minhash.h"
 
 #define SLOTS_MIN 64
 

@@ -14,12 +14,9 @@
 
 #include "../cpu.h"
 #include "../hash.h"
-#include "distinct.h"
+#include "minhash.h"
 
 #define LATER_ROUND UINT32_C(0x80000000)
-
-/* Elements whose bins and symbols are computed at once, then applied. */
-#define LANES 256
 
 /* A small set is repeated for several rounds at once, to fill this many lanes. */
 #define LANES_MIN 64
@@ -54,12 +51,6 @@ round_symbol(uint32_t hash, uint32_t round)
 
 /* ---- Kernels: elements to bins and symbols ------------------------------ */
 
-typedef struct Lanes
-{
-	uint32_t	bin[LANES];
-	uint32_t	symbol[LANES];
-} Lanes;
-
 /* Round 0: the bin is in the highest 16 bits, the symbol in the low half. */
 KERNEL_BODY void
 first_round_body(const uint64_t *restrict element, int count, uint32_t k, Lanes *restrict lanes)
@@ -86,13 +77,6 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 	}
 }
 
-typedef struct RoundKernels
-{
-	void		(*first) (const uint64_t *element, int count, uint32_t k, Lanes *lanes);
-	void		(*later) (const uint64_t *element, const uint32_t *step, int count,
-						  uint32_t first, uint32_t k, Lanes *lanes);
-} RoundKernels;
-
 #define ROUND_KERNELS(name, target) \
 	target static void \
 	first_round_##name(const uint64_t *element, int count, uint32_t k, Lanes *lanes) \
@@ -104,8 +88,7 @@ typedef struct RoundKernels
 					   uint32_t first, uint32_t k, Lanes *lanes) \
 	{ \
 		later_round_body(element, step, count, first, k, lanes); \
-	} \
-	static const RoundKernels round_kernels_##name = {first_round_##name, later_round_##name};
+	}
 
 ROUND_KERNELS(plain,)
 #ifdef CPU_X86
@@ -113,16 +96,26 @@ ROUND_KERNELS(avx2, TARGET_AVX2)
 ROUND_KERNELS(avx512, TARGET_AVX512)
 #endif
 
+const RoundKernels round_kernels[] = {
+	{cpu_has_plain, first_round_plain, later_round_plain},
+#ifdef CPU_X86
+	{cpu_has_avx2, first_round_avx2, later_round_avx2},
+	{cpu_has_avx512, first_round_avx512, later_round_avx512},
+#endif
+	{NULL, NULL, NULL}
+};
+
+/* The last that this processor has. */
 static const RoundKernels *
 best_round_kernels(void)
 {
-#ifdef CPU_X86
-	if (cpu_has_avx512())
-		return &round_kernels_avx512;
-	if (cpu_has_avx2())
-		return &round_kernels_avx2;
-#endif
-	return &round_kernels_plain;
+	static const RoundKernels *best = NULL;
+
+	if (best == NULL)
+		for (const RoundKernels *kernels = round_kernels; kernels->available != NULL; kernels++)
+			if (kernels->available())
+				best = kernels;
+	return best;
 }
 
 /* ---- The sketch --------------------------------------------------------- */

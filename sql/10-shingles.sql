@@ -1,0 +1,316 @@
+-- Sets of shingles: what the recipe makes of a text, the type shingles, and
+-- exact similarity.
+
+-- ---- Looking at a text ------------------------------------------------------
+
+CREATE FUNCTION show_tokens(text) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'neardup_show_tokens'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_tokens(text) IS
+	'the normalised tokens of a text, in order';
+
+CREATE FUNCTION show_shingles(
+	text, scheme text DEFAULT 'word 3',
+	OUT shingle text, OUT count int, OUT hash bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_show_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_shingles(text, text) IS
+	'the distinct shingles of a text, in order of first occurrence, with how often each occurs';
+
+CREATE FUNCTION shared_shingles(
+	text, text, scheme text DEFAULT 'word 3',
+	OUT shingle text, OUT count_a int, OUT count_b int) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_shared_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION shared_shingles(text, text, text) IS
+	'the distinct shingles that two texts share, in the order of the first, with how often each occurs in either';
+
+-- ---- The type ----------------------------------------------------------------
+
+CREATE TYPE shingles;
+
+CREATE FUNCTION shingles_in(cstring) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_in(cstring) IS
+	'I/O';
+
+CREATE FUNCTION shingles_out(shingles) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'neardup_shingles_out'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_out(shingles) IS
+	'I/O';
+
+CREATE FUNCTION shingles_recv(internal) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_recv'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_recv(internal) IS
+	'I/O';
+
+CREATE FUNCTION shingles_send(shingles) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'neardup_shingles_send'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_send(shingles) IS
+	'I/O';
+
+CREATE TYPE shingles (
+	INPUT = shingles_in,
+	OUTPUT = shingles_out,
+	RECEIVE = shingles_recv,
+	SEND = shingles_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = double,
+	STORAGE = external
+);
+COMMENT ON TYPE shingles IS
+	'set of 64-bit shingle hashes with their frequencies, and the scheme that made them';
+
+-- ---- Constructors and casts --------------------------------------------------
+
+CREATE FUNCTION to_shingles(text, scheme text DEFAULT 'word 3') RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION to_shingles(text, text) IS
+	'the shingles of a text under a scheme: word W, char K or stopword W';
+
+CREATE FUNCTION to_shingles(text[]) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_tokens'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION to_shingles(text[]) IS
+	'a set of the elements given, taken as they are (scheme tokens)';
+
+CREATE FUNCTION to_shingles(bigint[]) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_hashes'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION to_shingles(bigint[]) IS
+	'a set of the 64-bit hashes given (scheme hashes)';
+
+CREATE FUNCTION shingle_hashes(shingles) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'neardup_shingles_to_array'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingle_hashes(shingles) IS
+	'the distinct hashes of a set, ascending';
+
+CREATE CAST (bigint[] AS shingles) WITH FUNCTION to_shingles(bigint[]) AS ASSIGNMENT;
+COMMENT ON CAST (bigint[] AS shingles) IS
+	'a set of the 64-bit hashes given (scheme hashes)';
+
+CREATE CAST (shingles AS bigint[]) WITH FUNCTION shingle_hashes(shingles);
+COMMENT ON CAST (shingles AS bigint[]) IS
+	'the distinct hashes of a set, ascending';
+
+-- ---- Order -------------------------------------------------------------------
+
+CREATE FUNCTION shingles_eq(shingles, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_eq'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_eq(shingles, shingles) IS
+	'implementation of = operator';
+
+CREATE FUNCTION shingles_ne(shingles, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_ne'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_ne(shingles, shingles) IS
+	'implementation of <> operator';
+
+CREATE FUNCTION shingles_lt(shingles, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_lt'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_lt(shingles, shingles) IS
+	'implementation of < operator';
+
+CREATE FUNCTION shingles_le(shingles, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_le'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_le(shingles, shingles) IS
+	'implementation of <= operator';
+
+CREATE FUNCTION shingles_gt(shingles, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_gt'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_gt(shingles, shingles) IS
+	'implementation of > operator';
+
+CREATE FUNCTION shingles_ge(shingles, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_ge'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_ge(shingles, shingles) IS
+	'implementation of >= operator';
+
+CREATE FUNCTION shingles_cmp(shingles, shingles) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_shingles_cmp'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_cmp(shingles, shingles) IS
+	'less-equal-greater';
+
+CREATE FUNCTION shingles_hash(shingles) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_shingles_hash'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_hash(shingles) IS
+	'hash';
+
+CREATE FUNCTION shingles_hash_extended(shingles, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_shingles_hash_extended'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_hash_extended(shingles, bigint) IS
+	'hash';
+
+CREATE OPERATOR = (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES, MERGES
+);
+COMMENT ON OPERATOR = (shingles, shingles) IS 'equal';
+
+CREATE OPERATOR <> (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (shingles, shingles) IS 'not equal';
+
+CREATE OPERATOR < (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (shingles, shingles) IS 'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (shingles, shingles) IS 'less than or equal';
+
+CREATE OPERATOR > (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (shingles, shingles) IS 'greater than';
+
+CREATE OPERATOR >= (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (shingles, shingles) IS 'greater than or equal';
+
+CREATE OPERATOR CLASS shingles_ops DEFAULT FOR TYPE shingles USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 shingles_cmp(shingles, shingles);
+COMMENT ON OPERATOR CLASS shingles_ops USING btree IS 'total order of all sets of shingles';
+COMMENT ON OPERATOR FAMILY shingles_ops USING btree IS 'total order of all sets of shingles';
+
+CREATE OPERATOR CLASS shingles_ops DEFAULT FOR TYPE shingles USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 shingles_hash(shingles),
+	FUNCTION 2 shingles_hash_extended(shingles, bigint);
+COMMENT ON OPERATOR CLASS shingles_ops USING hash IS 'equality of sets of shingles';
+COMMENT ON OPERATOR FAMILY shingles_ops USING hash IS 'equality of sets of shingles';
+
+-- ---- Sets --------------------------------------------------------------------
+
+CREATE FUNCTION cardinality(shingles) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_shingles_cardinality'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cardinality(shingles) IS
+	'how many distinct shingles a set has';
+
+CREATE FUNCTION shingle_total(shingles) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_shingles_total'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingle_total(shingles) IS
+	'how many shingles a set has, each as often as it occurs';
+
+CREATE FUNCTION shingles_intersection(shingles, shingles) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_intersection'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_intersection(shingles, shingles) IS
+	'implementation of & operator';
+
+CREATE OPERATOR & (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_intersection, COMMUTATOR = &
+);
+COMMENT ON OPERATOR & (shingles, shingles) IS
+	'what two sets share, each as often as in the one with fewer';
+
+CREATE FUNCTION shingles_union(shingles, shingles) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_union'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_union(shingles, shingles) IS
+	'implementation of | operator';
+
+CREATE OPERATOR | (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_union, COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (shingles, shingles) IS
+	'what either set has, each as often as in the one with more';
+
+CREATE FUNCTION shingles_difference(shingles, shingles) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_difference'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_difference(shingles, shingles) IS
+	'implementation of - operator';
+
+CREATE OPERATOR - (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_difference
+);
+COMMENT ON OPERATOR - (shingles, shingles) IS
+	'what the first set has beyond the second';
+
+-- ---- Similarity --------------------------------------------------------------
+
+CREATE FUNCTION similarity(shingles, shingles) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_shingles_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION similarity(shingles, shingles) IS
+	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
+
+CREATE FUNCTION jaccard_similarity(shingles, shingles) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_shingles_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION jaccard_similarity(shingles, shingles) IS
+	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
+
+CREATE FUNCTION containment(shingles, shingles) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_shingles_containment'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION containment(shingles, shingles) IS
+	'share of the first set that lies in the second, 0 to 1';
+
+CREATE FUNCTION weighted_jaccard(shingles, shingles) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_shingles_weighted_jaccard'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION weighted_jaccard(shingles, shingles) IS
+	'Jaccard similarity of two multisets, 0 to 1';
+
+CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_shingles_cosine'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cosine_similarity(shingles, shingles) IS
+	'cosine of two vectors of frequencies, 0 to 1';
+
+CREATE FUNCTION is_similar(shingles, shingles, threshold float8) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_shingles_is_similar'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_similar(shingles, shingles, float8) IS
+	'is the similarity of two sets at least the threshold?';
+
+CREATE FUNCTION shingles_distance(shingles, shingles) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_shingles_distance'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_distance(shingles, shingles) IS
+	'implementation of <-> operator';
+
+CREATE OPERATOR <-> (
+	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_distance,
+	COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (shingles, shingles) IS 'distance: 1 - similarity';

@@ -1,0 +1,441 @@
+/*
+ * bag.c: multisets of 64-bit elements, gathered, sorted and compared.
+ */
+#include "bag.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BUILDER_ROOM 256
+
+/* Up to here moving elements one by one beats counting their bytes. */
+#define INSERTION_SORT_MAX 96
+
+/* A pass over so many elements asks for interrupts in between. */
+#define PASS_STEP 8192
+
+#define SIGN_BIT ((uint64_t) 1 << 63)
+
+/* ---- Building ----------------------------------------------------------- */
+
+void
+bag_begin(BagBuilder *builder)
+{
+	builder->hash = host_alloc(BUILDER_ROOM * sizeof(uint64_t));
+	builder->count = 0;
+	builder->room = BUILDER_ROOM;
+}
+
+void
+bag_add(void *state, const uint64_t *hashes, size_t count)
+{
+	BagBuilder *builder = state;
+
+	if (count > builder->room - builder->count)
+	{
+		while (count > builder->room - builder->count)
+			builder->room *= 2;
+		builder->hash = host_realloc(builder->hash, builder->room * sizeof(uint64_t));
+	}
+	memcpy(builder->hash + builder->count, hashes, count * sizeof(uint64_t));
+	builder->count += count;
+}
+
+/* Sort by the signed value. */
+static void
+insertion_sort(uint64_t *hash, size_t count)
+{
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+	{
+		uint64_t	moving = hash[i];
+		size_t		j = i;
+
+		for (; j > 0 && (int64_t) hash[j - 1] > (int64_t) moving; j--)
+			hash[j] = hash[j - 1];
+		hash[j] = moving;
+	}
+}
+
+static inline unsigned
+byte_of(uint64_t hash, int byte)
+{
+	return (hash ^ SIGN_BIT) >> (8 * byte) & 0xFF;
+}
+
+/* How often each value of a byte occurs. */
+static void
+count_values(const uint64_t *hash, size_t count, int byte, size_t *bucket)
+{
+	size_t		i;
+
+	memset(bucket, 0, 256 * sizeof(size_t));
+	for (i = 0; i < count; i++)
+	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
+		bucket[byte_of(hash[i], byte)]++;
+	}
+}
+
+/*
+ * Move every hash into its byte's run, following cycles, with no second array
+ * (McIlroy, Bostic and McIlroy 1993: American flag sort).  end becomes where
+ * each run ends.
+ */
+static void
+distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
+{
+	size_t		next[256];
+	size_t		place = 0;
+	size_t		moves = 0;
+	unsigned	value;
+
+	for (value = 0; value < 256; value++)
+	{
+		next[value] = place;
+		place += bucket[value];
+		end[value] = place;
+	}
+	for (value = 0; value < 256; value++)
+	{
+		while (next[value] < end[value])
+		{
+			uint64_t	moving = hash[next[value]];
+			unsigned	home;
+
+			while ((home = byte_of(moving, byte)) != value)
+			{
+				uint64_t	displaced = hash[next[home]];
+
+				hash[next[home]++] = moving;
+				moving = displaced;
+				if (++moves % PASS_STEP == 0)
+					host_check_interrupts();
+			}
+			hash[next[value]++] = moving;
+		}
+	}
+}
+
+static bool
+all_equal(const uint64_t *hash, size_t count)
+{
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+		if (hash[i] != hash[0])
+			return false;
+	return true;
+}
+
+/*
+ * Sort by the signed value, from the given byte down, all above it being
+ * equal.  Hashes are uniform, so that few bytes are ever looked at; no input
+ * costs more than eight passes.
+ */
+static void
+sort(uint64_t *hash, size_t count, int byte)
+{
+	size_t		bucket[256];
+	size_t		end[256];
+	size_t		start = 0;
+	int			value;
+
+	if (count <= INSERTION_SORT_MAX)
+	{
+		insertion_sort(hash, count);
+		return;
+	}
+	if (byte < 0 || all_equal(hash, count))
+		return;
+	count_values(hash, count, byte, bucket);
+	distribute(hash, byte, bucket, end);
+	for (value = 0; value < 256; value++)
+	{
+		sort(hash + start, end[value] - start, byte - 1);
+		start = end[value];
+	}
+}
+
+static size_t
+count_distinct(const uint64_t *sorted, size_t count)
+{
+	size_t		distinct = count > 0;
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+		distinct += sorted[i] != sorted[i - 1];
+	return distinct;
+}
+
+/* Make runs of equal elements one element and a frequency each, in place. */
+static void
+fold_runs(int64_t *element, uint32_t *frequency, size_t count)
+{
+	size_t		to = 0;
+	size_t		i;
+
+	frequency[0] = 1;
+	for (i = 1; i < count; i++)
+	{
+		if (element[i] != element[to])
+		{
+			element[++to] = element[i];
+			frequency[to] = 1;
+		}
+		else if (frequency[to] < UINT32_MAX)
+			frequency[to]++;
+	}
+}
+
+bool
+bag_finish(BagBuilder *builder, Bag *bag)
+{
+	size_t		count = builder->count;
+	size_t		distinct;
+
+	sort(builder->hash, count, 7);
+	distinct = count_distinct(builder->hash, count);
+	if (distinct > UINT32_MAX)
+	{
+		host_free(builder->hash);
+		return false;
+	}
+	bag->count = (uint32_t) distinct;
+	bag->element = (int64_t *) builder->hash;
+	bag->frequency = NULL;
+	if (distinct < count)
+	{
+		bag->frequency = host_alloc(distinct * sizeof(uint32_t));
+		fold_runs(bag->element, bag->frequency, count);
+	}
+	return true;
+}
+
+void
+bag_free(Bag *bag)
+{
+	host_free(bag->element);
+	if (bag->frequency)
+		host_free(bag->frequency);
+}
+
+/* ---- Walking two bags --------------------------------------------------- */
+
+/* The elements of either bag in order, each with its frequency in both. */
+typedef struct PairWalk
+{
+	const Bag  *x;
+	const Bag  *y;
+	uint32_t	i;				/* next of x */
+	uint32_t	j;				/* next of y */
+	int64_t		element;
+	uint32_t	in_x;			/* its frequency there, 0 if absent */
+	uint32_t	in_y;
+} PairWalk;
+
+static inline bool
+walk_next(PairWalk *walk)
+{
+	bool		more_x = walk->i < walk->x->count;
+	bool		more_y = walk->j < walk->y->count;
+	bool		take_x = more_x && (!more_y || walk->x->element[walk->i] <= walk->y->element[walk->j]);
+	bool		take_y = more_y && (!more_x || walk->y->element[walk->j] <= walk->x->element[walk->i]);
+
+	if (!more_x && !more_y)
+		return false;
+	if (walk->i % PASS_STEP == 0 || walk->j % PASS_STEP == 0)
+		host_check_interrupts();
+	walk->element = take_x ? walk->x->element[walk->i] : walk->y->element[walk->j];
+	walk->in_x = take_x ? bag_frequency(walk->x, walk->i) : 0;
+	walk->in_y = take_y ? bag_frequency(walk->y, walk->j) : 0;
+	walk->i += take_x;
+	walk->j += take_y;
+	return true;
+}
+
+static inline uint32_t
+lesser(uint32_t f, uint32_t g)
+{
+	return f < g ? f : g;
+}
+
+static inline uint32_t
+greater(uint32_t f, uint32_t g)
+{
+	return f > g ? f : g;
+}
+
+static inline uint32_t
+excess(uint32_t f, uint32_t g)
+{
+	return f > g ? f - g : 0;
+}
+
+/* Merge with a rule for the frequencies; what gets 0 is left out. */
+static inline Bag
+combine(const Bag *x, const Bag *y, uint32_t (*rule) (uint32_t, uint32_t))
+{
+	PairWalk	walk = {x, y, 0, 0, 0, 0, 0};
+	size_t		room = (size_t) x->count + y->count + 1;
+	Bag			bag = {0, host_alloc(room * sizeof(int64_t)), host_alloc(room * sizeof(uint32_t))};
+	bool		repeated = false;
+
+	while (walk_next(&walk))
+	{
+		uint32_t	frequency = rule(walk.in_x, walk.in_y);
+
+		bag.element[bag.count] = walk.element;
+		bag.frequency[bag.count] = frequency;
+		bag.count += frequency > 0;
+		repeated |= frequency > 1;
+	}
+	if (!repeated)
+	{
+		host_free(bag.frequency);
+		bag.frequency = NULL;
+	}
+	return bag;
+}
+
+Bag
+bag_intersection(const Bag *x, const Bag *y)
+{
+	return combine(x, y, lesser);
+}
+
+Bag
+bag_union(const Bag *x, const Bag *y)
+{
+	return combine(x, y, greater);
+}
+
+Bag
+bag_difference(const Bag *x, const Bag *y)
+{
+	return combine(x, y, excess);
+}
+
+/* ---- Measuring ---------------------------------------------------------- */
+
+uint64_t
+bag_total(const Bag *bag)
+{
+	uint64_t	total = 0;
+	uint32_t	i;
+
+	if (!bag->frequency)
+		return bag->count;
+	for (i = 0; i < bag->count; i++)
+		total += bag->frequency[i];
+	return total;
+}
+
+/* The one loop behind every resemblance: no branch but its end. */
+uint32_t
+bag_shared(const Bag *x, const Bag *y)
+{
+	uint32_t	i = 0;
+	uint32_t	j = 0;
+	uint32_t	shared = 0;
+
+	while (i < x->count && j < y->count)
+	{
+		int64_t		a = x->element[i];
+		int64_t		b = y->element[j];
+
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
+		shared += a == b;
+		i += a <= b;
+		j += b <= a;
+	}
+	return shared;
+}
+
+static double
+resemblance_of_counts(uint32_t shared, uint32_t in_x, uint32_t in_y)
+{
+	return shared == 0 ? 0 : (double) shared / ((double) in_x + in_y - shared);
+}
+
+double
+bag_resemblance(const Bag *x, const Bag *y)
+{
+	return resemblance_of_counts(bag_shared(x, y), x->count, y->count);
+}
+
+bool
+bag_is_similar(const Bag *x, const Bag *y, double t)
+{
+	uint32_t	most = lesser(x->count, y->count);
+
+	return resemblance_of_counts(most, x->count, y->count) >= t &&
+		bag_resemblance(x, y) >= t;
+}
+
+double
+bag_containment(const Bag *x, const Bag *y)
+{
+	return x->count == 0 ? 0 : (double) bag_shared(x, y) / x->count;
+}
+
+double
+bag_weighted_resemblance(const Bag *x, const Bag *y)
+{
+	PairWalk	walk = {x, y, 0, 0, 0, 0, 0};
+	uint64_t	least = 0;
+	uint64_t	most = 0;
+
+	while (walk_next(&walk))
+	{
+		least += lesser(walk.in_x, walk.in_y);
+		most += greater(walk.in_x, walk.in_y);
+	}
+	return least == 0 ? 0 : (double) least / (double) most;
+}
+
+/* An integer of 128 bits, for sums of products that 64 do not hold. */
+typedef struct Wide
+{
+	uint64_t	high;
+	uint64_t	low;
+} Wide;
+
+static inline void
+add_product(Wide *sum, uint32_t f, uint32_t g)
+{
+	uint64_t	product = (uint64_t) f * g;
+
+	sum->low += product;
+	sum->high += sum->low < product;
+}
+
+static double
+wide_to_double(Wide wide)
+{
+	return (double) wide.high * 0x1p64 + (double) wide.low;
+}
+
+double
+bag_cosine(const Bag *x, const Bag *y)
+{
+	PairWalk	walk = {x, y, 0, 0, 0, 0, 0};
+	Wide		xy = {0, 0};
+	Wide		xx = {0, 0};
+	Wide		yy = {0, 0};
+	double		cosine;
+
+	while (walk_next(&walk))
+	{
+		add_product(&xy, walk.in_x, walk.in_y);
+		add_product(&xx, walk.in_x, walk.in_x);
+		add_product(&yy, walk.in_y, walk.in_y);
+	}
+	if (xy.high == 0 && xy.low == 0)
+		return 0;
+	cosine = wide_to_double(xy) / sqrt(wide_to_double(xx) * wide_to_double(yy));
+	return cosine < 1 ? cosine : 1;
+}

@@ -1,0 +1,319 @@
+/*
+ * test_minhash.c: the sketch as an estimator and as an algebra.
+ *
+ * All sets are made of a fixed seed: the figures are the same on every machine.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "sketch/minhash.h"
+#include "unit.h"
+
+#define SIZES 4
+#define RESEMBLANCES 6
+
+static uint64_t
+random_element(uint64_t *state)
+{
+	*state += UINT64_C(0x9E3779B97F4A7C15);
+	return mix64(*state);
+}
+
+static uint64_t
+sketch_of(const uint64_t *elements, size_t count, int k, uint32_t *symbols)
+{
+	MinhashBuilder builder;
+
+	minhash_begin(&builder, 16);
+	minhash_add(&builder, elements, count);
+	return minhash_finish(&builder, k, symbols);
+}
+
+/* ---- Bias and variance -------------------------------------------------- */
+
+typedef struct Moments
+{
+	double		sum;
+	double		squares;
+} Moments;
+
+/* Two sets of n elements that share common ones: their estimates, by width. */
+static void
+one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments *moments)
+{
+	static const int widths[] = {1, 2, 32};
+	uint64_t   *a = malloc(2 * n * sizeof(uint64_t));
+	uint64_t   *b = a + n;
+	uint32_t	symbols[2][512];
+	uint8_t		packed[2][512 * 4];
+
+	for (int i = 0; i < n; i++)
+		a[i] = random_element(state);
+	for (int i = 0; i < n; i++)
+		b[i] = i < common ? a[i] : random_element(state);
+	sketch_of(a, n, k, symbols[0]);
+	sketch_of(b, n, k, symbols[1]);
+	for (int w = 0; w < 3; w++)
+	{
+		double		error;
+
+		minhash_pack(symbols[0], k, widths[w], packed[0]);
+		minhash_pack(symbols[1], k, widths[w], packed[1]);
+		error = minhash_resemblance(k, widths[w],
+									symbol_distance(packed[0], packed[1], k, widths[w])) - resemblance;
+		moments[w].sum += error;
+		moments[w].squares += error * error;
+	}
+	free(a);
+}
+
+static void
+check_moments(int n, int k, int b, double resemblance, int trials, Moments m)
+{
+	double		chance = ldexp(1, -b);
+	double		agree = resemblance + (1 - resemblance) * chance;
+	double		independent = agree * (1 - agree) / (k * (1 - chance) * (1 - chance));
+	double		mean = m.sum / trials;
+	double		variance = m.squares / trials - mean * mean;
+	double		limit = b == 32 && n < k ? 0.65 : 1.15;
+
+	if (getenv("NEARDUP_SHOW") != NULL)
+		printf("n %5d k %3d b %2d J %.4f: error %+.5f (%+.1f standard errors), variance %.3f\n",
+			   n, k, b, resemblance, mean, mean / sqrt(variance / trials), variance / independent);
+	CHECK(fabs(mean) <= 4 * sqrt(variance / trials));
+	CHECK(variance <= limit * independent);
+}
+
+/*
+ * For sets of every size the mean error is nothing but noise, and the variance
+ * is no worse than that of independent permutations (half for small sets).
+ */
+static void
+test_estimates(void)
+{
+	static const int sizes[SIZES] = {5, 50, 500, 20000};
+	static const double wanted[RESEMBLANCES] = {0.1, 0.3, 0.5, 0.7, 0.9, 0.97};
+	uint64_t	state = 20120;
+
+	for (int k = 128; k <= 512; k += 384)
+		for (int s = 0; s < SIZES; s++)
+			for (int r = 0; r < RESEMBLANCES; r++)
+			{
+				int			n = sizes[s];
+				int			trials = n > 1000 ? 1500 : 2000;
+				int			common = (int) lround(2 * n * wanted[r] / (1 + wanted[r]));
+				Moments		moments[3] = {{0}};
+				double		resemblance;
+
+				common = common < n ? common : n - 1;
+				resemblance = (double) common / (2 * n - common);
+				for (int t = 0; t < trials; t++)
+					one_trial(n, common, k, &state, resemblance, moments);
+				check_moments(n, k, 1, resemblance, trials, moments[0]);
+				check_moments(n, k, 2, resemblance, trials, moments[1]);
+				check_moments(n, k, 32, resemblance, trials, moments[2]);
+			}
+}
+
+/* ---- Algebra ------------------------------------------------------------ */
+
+/* The sketch depends on the set alone, and merges. */
+static void
+test_sets(void)
+{
+	static const int sizes[] = {1, 2, 3, 7, 31, 63, 64, 65, 200, 5000};
+	static const int ks[] = {16, 100, 400, 512, 16384};
+	static uint32_t x[16384], y[16384], both[16384];
+	uint64_t	element[10000];
+	uint64_t	state = 1;
+
+	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
+		for (size_t j = 0; j < sizeof(ks) / sizeof(*ks); j++)
+		{
+			int			n = sizes[s];
+			int			k = ks[j];
+			bool		merges = true;
+
+			for (int i = 0; i < n; i++)
+				element[i] = element[2 * n - 1 - i] = random_element(&state);
+			CHECK(sketch_of(element, n, k, x) == (uint64_t) n);
+			CHECK(sketch_of(element, 2 * n, k, y) == (uint64_t) n);
+			CHECK(memcmp(x, y, k * sizeof(*x)) == 0);
+			for (int i = n; i < 2 * n; i++)
+				element[i] = random_element(&state);
+			sketch_of(element + n, n, k, y);
+			sketch_of(element, 2 * n, k, both);
+			for (int i = 0; i < k; i++)
+				merges &= both[i] == (x[i] < y[i] ? x[i] : y[i]) && both[i] != MINHASH_EMPTY_SYMBOL;
+			CHECK(merges);
+		}
+	CHECK(sketch_of(NULL, 0, 16, x) == 0 && x[0] == MINHASH_EMPTY_SYMBOL);
+}
+
+/* Zero, small numbers and many equal elements are elements like any other. */
+static void
+test_odd_elements(void)
+{
+	uint64_t	element[] = {0, 1, 2, 3, UINT64_MAX, 0, 1};
+	uint64_t	many[1000];
+	uint32_t	x[64], y[64];
+	MinhashBuilder builder;
+
+	CHECK(sketch_of(element, 7, 64, x) == 5);
+	CHECK(sketch_of(element, 1, 64, y) == 1 && memcmp(x, y, sizeof(x)) != 0);
+	minhash_begin(&builder, 0);
+	for (uint64_t i = 0; i < 300; i++)
+	{
+		for (int j = 0; j < 1000; j++)
+			many[j] = i * 500 + j;
+		minhash_add(&builder, many, 1000);
+	}
+	CHECK(minhash_finish(&builder, 64, x) == 300 * 500 + 500);
+}
+
+/* Packing and truncation agree, whatever the way. */
+static void
+test_packing(void)
+{
+	static const int widths[] = {1, 2, 4, 8, 16, 32};
+	static const int ks[] = {16, 100, 129, 512};
+	uint32_t	symbols[512];
+	uint64_t	state = 7;
+
+	for (size_t j = 0; j < sizeof(ks) / sizeof(*ks); j++)
+		for (int from = 0; from < 6; from++)
+			for (int to = 0; to < from; to++)
+			{
+				int			k = ks[j];
+				uint8_t		wide[2048], direct[2048] = {0}, truncated[2048] = {0};
+				uint32_t	mask = (UINT32_C(1) << widths[to]) - 1;
+				bool		low_bits = true;
+
+				for (int i = 0; i < k; i++)
+					symbols[i] = (uint32_t) random_element(&state);
+				minhash_pack(symbols, k, widths[from], wide);
+				minhash_pack(symbols, k, widths[to], direct);
+				minhash_truncate(wide, k, widths[from], widths[to], truncated);
+				CHECK(memcmp(direct, truncated, sizeof(direct)) == 0);
+				for (int i = 0; i < k; i++)
+					low_bits &= widths[from] == 32 ? symbol_at(wide, 32, i) == symbols[i]
+						: symbol_at(direct, widths[to], i) == (symbol_at(wide, widths[from], i) & mask);
+				CHECK(low_bits);
+			}
+}
+
+/* ---- Kernels ------------------------------------------------------------ */
+
+static void
+test_round_kernels(void)
+{
+	uint64_t	element[LANES];
+	uint32_t	step[LANES];
+	uint64_t	state = 3;
+
+	for (const RoundKernels *kernels = round_kernels; kernels->available != NULL; kernels++)
+		for (int count = 1; kernels->available() && count <= LANES; count += 51)
+		{
+			Lanes		plain, lanes;
+
+			memset(&plain, 0, sizeof(plain));
+			memset(&lanes, 0, sizeof(lanes));
+			for (int i = 0; i < count; i++)
+			{
+				element[i] = random_element(&state);
+				step[i] = (uint32_t) (i % 7);
+			}
+			round_kernels->first(element, count, 400, &plain);
+			kernels->first(element, count, 400, &lanes);
+			CHECK(memcmp(&plain, &lanes, sizeof(plain)) == 0);
+			round_kernels->later(element, step, count, 9, 16384, &plain);
+			kernels->later(element, step, count, 9, 16384, &lanes);
+			CHECK(memcmp(&plain, &lanes, sizeof(plain)) == 0);
+		}
+}
+
+/* Every kernel against symbols compared one by one. */
+static void
+test_distance_kernels(void)
+{
+	static const int widths[] = {1, 2, 4, 8, 16, 32};
+	static const int ks[] = {16, 17, 63, 64, 100, 129, 512};
+	uint64_t	state = 5;
+
+	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
+		for (int w = 0; w < 6; w++)
+			for (size_t j = 0; kernel->available() && j < sizeof(ks) / sizeof(*ks); j++)
+			{
+				int			k = ks[j];
+				int			differ = 0;
+				uint32_t	symbols[512];
+				uint8_t		x[2048], y[2048];
+
+				for (int i = 0; i < k; i++)
+					symbols[i] = (uint32_t) random_element(&state);
+				minhash_pack(symbols, k, widths[w], x);
+				for (int i = 0; i < k; i++)
+					if (random_element(&state) % 3 == 0)
+						symbols[i] ^= 1 << random_element(&state) % 32;
+				minhash_pack(symbols, k, widths[w], y);
+				for (int i = 0; i < k; i++)
+					differ += symbol_at(x, widths[w], i) != symbol_at(y, widths[w], i);
+				CHECK(kernel->distance(x, y, k, widths[w]) == differ);
+				CHECK(symbol_distance(x, y, k, widths[w]) == differ);
+			}
+}
+
+/* ---- simhash ------------------------------------------------------------ */
+
+/* Bit-sliced counting against sums of weights. */
+static void
+test_simhash(void)
+{
+	static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 100, 1000, 70000};
+	uint64_t   *element = malloc(70000 * sizeof(uint64_t));
+	double	   *weight = malloc(70000 * sizeof(double));
+	uint64_t	state = 11;
+
+	for (int f = 64; f <= 512; f *= 2)
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
+		{
+			size_t		n = sizes[s];
+			uint8_t		counted[64], summed[64], weighted[64];
+			SimhashBuilder builder;
+
+			for (size_t i = 0; i < n; i++)
+			{
+				element[i] = random_element(&state);
+				weight[i] = 1;
+			}
+			simhash_begin(&builder, f);
+			simhash_add(&builder, element, n / 3);
+			simhash_add(&builder, element + n / 3, n - n / 3);
+			CHECK(simhash_finish(&builder, counted) == n);
+			simhash_of_weights(element, weight, n, f, summed);
+			CHECK(memcmp(counted, summed, f / 8) == 0);
+			simhash_begin(&builder, f);
+			for (size_t i = 0; i < n; i++)
+				simhash_add_weighted(&builder, element[i], 3);
+			CHECK(simhash_finish(&builder, weighted) == 3 * n);
+			CHECK(memcmp(counted, weighted, f / 8) == 0);
+		}
+	free(element);
+	free(weight);
+}
+
+int
+main(void)
+{
+	test_sets();
+	test_odd_elements();
+	test_packing();
+	test_round_kernels();
+	test_distance_kernels();
+	test_simhash();
+	test_estimates();
+	return unit_finish();
+}
