@@ -16,4 +16,28 @@
 #include "varatt.h"
 #endif
 
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+/* A new page at the end of a relation, exclusively locked. */
+static inline Buffer
+compat_extend(Relation relation)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRel(BMR_REL(relation), MAIN_FORKNUM, NULL, EB_LOCK_FIRST);
+#else
+	bool		shared = !RELATION_IS_LOCAL(relation);
+	Buffer		buffer;
+
+	if (shared)
+		LockRelationForExtension(relation, ExclusiveLock);
+	buffer = ReadBuffer(relation, P_NEW);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (shared)
+		UnlockRelationForExtension(relation, ExclusiveLock);
+	return buffer;
+#endif
+}
+
 #endif

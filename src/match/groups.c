@@ -2,7 +2,7 @@
  * groups.c: how signatures are cut into groups, and which buckets lie near a
  * value.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "../hash.h"
 #include "match.h"
@@ -94,40 +94,46 @@ probe_count(int symbols, int b, int radius)
 	return count < 65536 ? (int) count : INT32_MAX;
 }
 
-/* Append the masks with `left` more symbols to differ, all below `symbol`. */
-static void
-enumerate(ProbeMasks *masks, int *fill, uint32_t mask, int symbol, int left)
+/* The masks within a radius of one value. */
+typedef struct ProbeMasks
 {
+	uint32_t   *mask;
+	int			count;
+} ProbeMasks;
+
+/* Append the masks that change at most `left` symbols, all below `symbol`. */
+static void
+enumerate(ProbeMasks *masks, int b, uint32_t mask, int symbol, int left)
+{
+	masks->mask[masks->count++] = mask;
 	if (left == 0)
-	{
-		masks->mask[(*fill)++] = mask;
 		return;
-	}
-	for (int s = left - 1; s < symbol; s++)
-		for (uint32_t change = 1; change < UINT32_C(1) << masks->b; change++)
-			enumerate(masks, fill, mask | change << (s * masks->b), s, left - 1);
+	for (int s = 0; s < symbol; s++)
+		for (uint32_t change = 1; change < UINT32_C(1) << b; change++)
+			enumerate(masks, b, mask | change << (s * b), s, left - 1);
 }
 
-const ProbeMasks *
-probe_masks(int symbols, int b)
+static int
+compare_masks(const void *x, const void *y)
 {
-	static ProbeMasks store[BUCKET_BITS_MAX + 1][5];
-	ProbeMasks *masks = &store[symbols * b][__builtin_ctz(b)];
-	int			most = 0;
-	int			fill = 0;
+	uint32_t	a = *(const uint32_t *) x;
+	uint32_t	b = *(const uint32_t *) y;
 
-	if (masks->mask != NULL)
-		return masks;
-	masks->symbols = symbols;
-	masks->b = b;
-	while (most < RADIUS_MAX && probe_count(symbols, b, most + 1) < INT32_MAX)
-		most++;
-	masks->mask = host_alloc_forever(probe_count(symbols, b, most) * sizeof(uint32_t));
-	for (int t = 0; t <= RADIUS_MAX; t++)
+	return a < b ? -1 : a > b;
+}
+
+const uint32_t *
+probe_masks(int symbols, int b, int radius, int *count)
+{
+	static ProbeMasks store[BUCKET_BITS_MAX + 1][6][RADIUS_MAX + 1];
+	ProbeMasks *masks = &store[symbols * b][__builtin_ctz(b)][radius];
+
+	if (masks->mask == NULL)
 	{
-		if (t <= most)
-			enumerate(masks, &fill, 0, symbols, t);
-		masks->end[t] = fill;
+		masks->mask = host_alloc_forever(probe_count(symbols, b, radius) * sizeof(uint32_t));
+		enumerate(masks, b, 0, symbols, radius);
+		qsort(masks->mask, masks->count, sizeof(uint32_t), compare_masks);
 	}
-	return masks;
+	*count = masks->count;
+	return masks->mask;
 }

@@ -69,25 +69,17 @@ group_is_exact(const Grouping *g, int group)
 /* The bucket of a packed signature in a group. */
 extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed);
 
-/*
- * All masks that turn a bucket into those within a radius: first the one of
- * radius 0, then those at distance 1, and so on.
- */
 #define RADIUS_MAX 3
 
-typedef struct ProbeMasks
-{
-	int			symbols;
-	int			b;
-	uint32_t   *mask;
-	int			end[RADIUS_MAX + 1];	/* masks of radius <= t: mask[0 .. end[t]) */
-} ProbeMasks;
-
-/* How many masks there are within a radius; INT32_MAX where too many. */
+/* How many buckets lie within a radius; INT32_MAX where too many. */
 extern int	probe_count(int symbols, int b, int radius);
 
-/* The masks, from a store that lives as long as the process. */
-extern const ProbeMasks *probe_masks(int symbols, int b);
+/*
+ * The masks that turn a bucket into those within a radius, ascending, so that
+ * buckets that are neighbours on disk come one after the other.  They live as
+ * long as the process.
+ */
+extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
 /* ---- Plans (plan.c) ----------------------------------------------------- */
 
@@ -116,6 +108,7 @@ typedef struct MatchPlan
 	int			count;			/* c */
 	int			radius;			/* t of each group in S; with c = 1 ... */
 	int			raised;			/* ... these many of them have t + 1 */
+	double		usual_length;	/* mean postings of a bucket */
 	double		lookups;
 	double		postings;
 	double		candidates;

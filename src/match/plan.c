@@ -87,6 +87,7 @@ price(const Trial *trial, MatchPlan *plan)
 	const MatchStats *stats = trial->stats;
 	double		doc_pages = (double) stats->documents / stats->documents_per_page + 1;
 
+	plan->usual_length = trial->mean;
 	plan->lookups = plan->postings = plan->cost = 0;
 	add_groups(trial, plan->groups - plan->raised, plan->radius, plan);
 	add_groups(trial, plan->raised, plan->radius + 1, plan);

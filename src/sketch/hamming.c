@@ -65,11 +65,30 @@ distance_body(const uint8_t *x, const uint8_t *y, int k, int b)
 	}
 }
 
+/* One signature against many: 64 bits apart, the most frequent shape. */
+KERNEL_BODY void
+distances_body(const uint8_t *x, const uint8_t *first, size_t stride,
+			   int count, int k, int b, int32_t *distance)
+{
+	if (k == 64 && b == 1)
+		for (int i = 0; i < count; i++)
+			distance[i] = distance_of_bits(x, first + i * stride, 8, 1);
+	else
+		for (int i = 0; i < count; i++)
+			distance[i] = distance_body(x, first + i * stride, k, b);
+}
+
 #define DISTANCE_KERNEL(name, target) \
 	target static int \
 	distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
 	{ \
 		return distance_body(x, y, k, b); \
+	} \
+	target static void \
+	distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
+					 int count, int k, int b, int32_t *distance) \
+	{ \
+		distances_body(x, first, stride, count, k, b, distance); \
 	}
 
 DISTANCE_KERNEL(plain,)
@@ -80,31 +99,54 @@ DISTANCE_KERNEL(avx512, TARGET_AVX512)
 #endif
 
 const DistanceKernel distance_kernels[] = {
-	{"plain", cpu_has_plain, distance_plain},
+	{"plain", cpu_has_plain, distance_plain, distances_plain},
 #ifdef CPU_X86
-	{"popcnt", cpu_has_popcnt, distance_popcnt},
-	{"avx2", cpu_has_avx2, distance_avx2},
-	{"avx512", cpu_has_avx512, distance_avx512},
+	{"popcnt", cpu_has_popcnt, distance_popcnt, distances_popcnt},
+	{"avx2", cpu_has_avx2, distance_avx2, distances_avx2},
+	{"avx512", cpu_has_avx512, distance_avx512, distances_avx512},
 #endif
-	{NULL, NULL, NULL}
+	{NULL, NULL, NULL, NULL}
 };
 
-static int	choose_kernel(const uint8_t *x, const uint8_t *y, int k, int b);
+static int	first_distance(const uint8_t *x, const uint8_t *y, int k, int b);
+static void first_distances(const uint8_t *x, const uint8_t *first, size_t stride,
+							int count, int k, int b, int32_t *distance);
 
-static int	(*best_distance) (const uint8_t *, const uint8_t *, int, int) = choose_kernel;
+/* Until the first call has chosen the last kernel that this processor has. */
+static DistanceKernel best = {"first", NULL, first_distance, first_distances};
 
-/* The first call settles for the last kernel that this processor has. */
-static int
-choose_kernel(const uint8_t *x, const uint8_t *y, int k, int b)
+static void
+choose_kernel(void)
 {
 	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
 		if (kernel->available())
-			best_distance = kernel->distance;
-	return best_distance(x, y, k, b);
+			best = *kernel;
+}
+
+static int
+first_distance(const uint8_t *x, const uint8_t *y, int k, int b)
+{
+	choose_kernel();
+	return best.distance(x, y, k, b);
+}
+
+static void
+first_distances(const uint8_t *x, const uint8_t *first, size_t stride,
+				int count, int k, int b, int32_t *distance)
+{
+	choose_kernel();
+	best.distances(x, first, stride, count, k, b, distance);
 }
 
 int
 symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 {
-	return best_distance(x, y, k, b);
+	return best.distance(x, y, k, b);
+}
+
+void
+symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride,
+				 int count, int k, int b, int32_t *distance)
+{
+	best.distances(x, first, stride, count, k, b, distance);
 }

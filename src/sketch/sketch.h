@@ -148,12 +148,20 @@ extern void simhash_of_weights(const uint64_t *hashes, const double *weights,
 /* How many of k symbols of b bits differ, packed as above. */
 extern int symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b);
 
-/* A kernel of symbol_distance, for tests and benchmarks. */
+/*
+ * The distances of count signatures, stride bytes apart from first, to one.
+ */
+extern void symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride,
+							 int count, int k, int b, int32_t *distance);
+
+/* The kernels of both, for tests and benchmarks. */
 typedef struct DistanceKernel
 {
 	const char *name;			/* "plain", "popcnt", "avx2", "avx512" */
 	bool		(*available) (void);
 	int			(*distance) (const uint8_t *x, const uint8_t *y, int k, int b);
+	void		(*distances) (const uint8_t *x, const uint8_t *first, size_t stride,
+							  int count, int k, int b, int32_t *distance);
 } DistanceKernel;
 
 /* All kernels of this build, the plain one first; ends with a NULL name. */

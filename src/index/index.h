@@ -1,0 +1,130 @@
+/*
+ * index.h: what the files of index/ share above single pages and segments.
+ */
+#ifndef NEARDUP_INDEX_H
+#define NEARDUP_INDEX_H
+
+#include "index/segment.h"
+
+#include "access/genam.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+/* ---- Settings (neardup.c) ----------------------------------------------- */
+
+extern int	neardup_cache_size;	/* kB a backend may keep of segments */
+extern int	neardup_search;		/* a MatchMethod */
+
+/* ---- Operator classes --------------------------------------------------- */
+
+#define STRATEGY_IN_BALL 1		/* signature <@ ball */
+#define STRATEGIES 1
+
+#define SUPPORT_SIGNATURE 1		/* (column type, internal Signature *) returns void */
+#define SUPPORTS 1
+
+/* The signature of a column's value, by the operator class's function. */
+extern Signature index_signature(Relation index, Datum value);
+
+/* An error, naming both, unless a signature is of the index's shape. */
+extern void index_check_shape(Relation index, const SignatureHeader *shape,
+							  const SignatureHeader *other);
+
+/* ---- Searching (search.c) ----------------------------------------------- */
+
+/* What is looked for: all within radius symbols of a signature. */
+typedef struct Ball
+{
+	Signature	center;
+	int			radius;
+} Ball;
+
+/* Heap TIDs found, in no order that means anything. */
+typedef struct TidList
+{
+	ItemPointerData *tid;
+	Size		count;
+	Size		room;
+} TidList;
+
+/* What a search did in one segment (or, owner 0, in the tails). */
+typedef struct SearchReport
+{
+	uint32		owner;
+	uint32		documents;
+	MatchPlan	plan;
+	uint64		lookups;
+	uint64		postings;
+	uint64		candidates;
+	uint64		pages;
+	uint64		matches;
+} SearchReport;
+
+typedef void (*ReportSink) (void *state, const SearchReport *report);
+
+/* All documents in the ball; report may be NULL. */
+extern void index_search(Relation index, const Ball *ball, MatchMethod method,
+						 TidList *found, ReportSink report, void *state);
+
+/* ---- Tails (tail.c) ----------------------------------------------------- */
+
+/* Append a document: TID with flags, and symbols unless flags say it has none. */
+extern void tail_append(Relation index, const SignatureHeader *shape,
+						const ItemPointerData *tid, const uint8_t *symbols);
+
+/* Pages from which on a tail wants to be sealed. */
+extern uint32 tail_limit(const SignatureHeader *shape);
+
+/*
+ * Call visit for each page of a chain, share-locked; false where a page was
+ * freed meanwhile.
+ */
+typedef void (*TailVisitor) (void *state, Buffer buffer);
+extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
+
+/* ---- Building (build.c) ------------------------------------------------- */
+
+extern IndexBuildResult *neardup_build(Relation heap, Relation index, IndexInfo *info);
+extern void neardup_buildempty(Relation index);
+extern char *neardup_buildphasename(int64 phase);
+
+#define PHASE_DOCUMENTS 2
+#define PHASE_WAL 3
+
+/* ---- Upkeep (upkeep.c): seal, merge, free ------------------------------- */
+
+/*
+ * One process at a time keeps an index up.  Conditional: false where another
+ * does.
+ */
+extern void upkeep_lock(Relation index);
+extern bool upkeep_lock_conditionally(Relation index);
+extern void upkeep_unlock(Relation index);
+
+/* Seal the tail and merge segments while that is due; the caller has the lock. */
+extern void upkeep_run(Relation index, bool seal_any);
+
+/* ---- Callbacks ---------------------------------------------------------- */
+
+extern bool neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
+						   Relation heap, IndexUniqueCheck check_unique,
+#if PG_VERSION_NUM >= 140000
+						   bool index_unchanged,
+#endif
+						   IndexInfo *info);
+extern IndexScanDesc neardup_beginscan(Relation index, int keys, int orderbys);
+extern void neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+						   ScanKey orderbys, int norderbys);
+extern bool neardup_gettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void neardup_endscan(IndexScanDesc scan);
+extern IndexBulkDeleteResult *neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+												 IndexBulkDeleteCallback callback, void *state);
+extern IndexBulkDeleteResult *neardup_vacuumcleanup(IndexVacuumInfo *info,
+													IndexBulkDeleteResult *stats);
+extern void neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
+								 Cost *startup, Cost *total, Selectivity *selectivity,
+								 double *correlation, double *pages);
+extern bool neardup_validate(Oid opclass);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * page.c: pages one at a time: making, reading, checking, allocating.
+ */
+#include "index/page.h"
+
+#include "miscadmin.h"
+#include "storage/indexfsm.h"
+#include "utils/timestamp.h"
+
+#include "hash.h"
+
+void
+page_init(Page page, PageKind kind, uint32 owner)
+{
+	PageTrailer *trailer;
+
+	PageInit(page, BLCKSZ, sizeof(PageTrailer));
+	/* No hole: whatever writes to the payload is logged and kept. */
+	((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
+	memset(PageGetContents(page), 0, PAGE_ROOM);
+	trailer = page_trailer(page);
+	memset(trailer, 0, sizeof(PageTrailer));
+	trailer->owner = owner;
+	trailer->next = InvalidBlockNumber;
+	trailer->kind = kind;
+	trailer->page_id = PAGE_ID;
+}
+
+bool
+page_is_ours(Page page)
+{
+	return !PageIsNew(page) &&
+		PageGetSpecialSize(page) == MAXALIGN(sizeof(PageTrailer)) &&
+		page_trailer(page)->page_id == PAGE_ID;
+}
+
+void
+page_corrupt(Relation index, BlockNumber block, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is corrupt at block %u: %s",
+					RelationGetRelationName(index), block, what),
+			 errhint("Rebuild it with REINDEX.")));
+}
+
+Buffer
+page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
+{
+	Buffer		buffer = ReadBuffer(index, block);
+	Page		page;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (!PageIsNew(page) && !page_is_ours(page))
+		page_corrupt(index, block, "not a page of a neardup index");
+	if (PageIsNew(page) || page_trailer(page)->owner != owner)
+	{
+		UnlockReleaseBuffer(buffer);
+		return InvalidBuffer;
+	}
+	if (page_trailer(page)->kind != kind)
+		page_corrupt(index, block, "page of another kind than expected");
+	return buffer;
+}
+
+/* ---- Metapage ----------------------------------------------------------- */
+
+void
+meta_init(Page page)
+{
+	IndexMeta  *meta;
+
+	page_init(page, PAGE_META, 0);
+	meta = page_meta(page);
+	meta->magic = INDEX_MAGIC;
+	meta->layout = INDEX_LAYOUT;
+	meta->identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
+	meta->next_owner = 1;
+	meta->tail.first = meta->tail.last = InvalidBlockNumber;
+	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;
+}
+
+void
+meta_check(Relation index, Page page)
+{
+	IndexMeta  *meta = page_meta(page);
+
+	if (!page_is_ours(page) || page_trailer(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
+		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
+	if (meta->layout != INDEX_LAYOUT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has layout %u, this neardup reads layout %u",
+						RelationGetRelationName(index), meta->layout, INDEX_LAYOUT),
+				 errhint("Rebuild it with REINDEX.")));
+	if (meta->segments > SEGMENTS_MAX)
+		page_corrupt(index, META_BLOCK, "more segments than fit");
+	if (meta->shape.k != 0 &&
+		(meta->shape.version != RECIPE_VERSION ||
+		 !minhash_shape_is_valid(meta->shape.k, signature_bits(&meta->shape))))
+		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
+}
+
+IndexMeta *
+meta_read(Relation index)
+{
+	Buffer		buffer = ReadBuffer(index, META_BLOCK);
+	Page		page;
+	IndexMeta  *copy;
+	Size		size;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	meta_check(index, page);
+	size = offsetof(IndexMeta, segment) + page_meta(page)->segments * sizeof(SegmentEntry);
+	copy = palloc(size);
+	memcpy(copy, page_meta(page), size);
+	UnlockReleaseBuffer(buffer);
+	return copy;
+}
+
+bool
+meta_owns(const IndexMeta *meta, uint32 owner)
+{
+	if (owner == meta->tail.owner || owner == meta->frozen.owner || owner == meta->writing)
+		return owner != 0;
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (meta->segment[i].owner == owner)
+			return true;
+	return false;
+}
+
+/* ---- Free pages --------------------------------------------------------- */
+
+/*
+ * The free space map is not logged and may promise pages that are in use, so
+ * each is looked at under its lock.
+ */
+static bool
+page_is_free(Page page, const IndexMeta *live)
+{
+	return PageIsNew(page) ||
+		(page_is_ours(page) && page_trailer(page)->kind != PAGE_META &&
+		 !meta_owns(live, page_trailer(page)->owner));
+}
+
+static Buffer
+reuse_page(Relation index, const IndexMeta *live)
+{
+	for (;;)
+	{
+		BlockNumber block = GetFreeIndexPage(index);
+		Buffer		buffer;
+
+		if (block == InvalidBlockNumber)
+			return InvalidBuffer;
+		buffer = ReadBuffer(index, block);
+		if (ConditionalLockBuffer(buffer))
+		{
+			if (page_is_free(BufferGetPage(buffer), live))
+				return buffer;
+			UnlockReleaseBuffer(buffer);
+		}
+		else
+			ReleaseBuffer(buffer);
+	}
+}
+
+Buffer
+page_allocate(Relation index, const IndexMeta *live)
+{
+	Buffer		buffer = live == NULL ? InvalidBuffer : reuse_page(index, live);
+
+	return BufferIsValid(buffer) ? buffer : compat_extend(index);
+}

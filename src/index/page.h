@@ -1,0 +1,197 @@
+/*
+ * page.h: how the index lies on disk, and pages one at a time.
+ *
+ * src/README tells the whole story: pages, locks, WAL, the life of a segment.
+ */
+#ifndef NEARDUP_PAGE_H
+#define NEARDUP_PAGE_H
+
+#include "compat.h"
+
+#include "access/generic_xlog.h"
+#include "storage/bufmgr.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+#include "match/match.h"
+#include "sketch/signature.h"
+
+#define INDEX_MAGIC 0x4E44494E
+#define INDEX_LAYOUT 1
+
+#define META_BLOCK 0
+
+/* ---- Every page --------------------------------------------------------- */
+
+typedef enum PageKind
+{
+	PAGE_META = 1,
+	PAGE_DOCUMENTS,				/* of a segment or of a tail */
+	PAGE_ROOT,					/* a segment's description */
+	PAGE_MAP,					/* block numbers of a segment's pages */
+	PAGE_DIRECTORY,				/* where each bucket's postings start */
+	PAGE_POSTINGS				/* document numbers in bucket order */
+} PageKind;
+
+#define PAGE_ID 0xFD8D
+
+/* At the end of every page. */
+typedef struct PageTrailer
+{
+	uint32		owner;			/* segment or tail that the page belongs to */
+	BlockNumber next;			/* of a tail's documents */
+	uint16		kind;
+	uint16		count;			/* entries in use */
+	uint16		flags;
+	uint16		page_id;
+} PageTrailer;
+
+#define PAGE_CLOSED 1			/* a tail's last page: append elsewhere */
+
+#define page_trailer(page) ((PageTrailer *) PageGetSpecialPointer(page))
+#define PAGE_ROOM (BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageTrailer)))
+
+/* Make an empty page of a kind; all of it is payload, none a hole. */
+extern void page_init(Page page, PageKind kind, uint32 owner);
+
+/* Is it a page of ours with a sane trailer? */
+extern bool page_is_ours(Page page);
+
+/* Complain of a page that cannot be. */
+extern void page_corrupt(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
+
+/*
+ * Pin and share-lock a page that should belong to owner.  InvalidBuffer where
+ * it has another owner: it was freed and used anew since the caller learnt of
+ * it.
+ */
+extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
+
+/* ---- Metapage ----------------------------------------------------------- */
+
+typedef struct SegmentEntry
+{
+	uint32		owner;			/* never used again in this index */
+	BlockNumber root;
+	uint32		documents;		/* dead ones included */
+	uint32		grouped;		/* that have postings: neither NULL nor empty */
+	uint32		dead;
+	uint32		pages;
+} SegmentEntry;
+
+/* A chain of document pages. */
+typedef struct TailEntry
+{
+	uint32		owner;			/* 0: there is none */
+	BlockNumber first;
+	BlockNumber last;
+	uint32		pages;
+	uint32		stride;			/* of its documents */
+} TailEntry;
+
+typedef struct IndexMeta
+{
+	uint32		magic;
+	uint32		layout;
+	uint64		identity;		/* tells this index from any before it in the same file */
+	SignatureHeader shape;		/* of all signatures; k = 0 until the first */
+	uint32		next_owner;
+	uint32		writing;		/* owner of the segment being written, 0 for none */
+	TailEntry	tail;			/* takes the inserts */
+	TailEntry	frozen;			/* being sealed into a segment */
+	uint32		segments;
+	uint32		reserved;
+	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
+} IndexMeta;
+
+#define SEGMENTS_MAX ((PAGE_ROOM - offsetof(IndexMeta, segment)) / sizeof(SegmentEntry))
+
+#define page_meta(page) ((IndexMeta *) PageGetContents(page))
+
+/* A copy of the metapage as it is at this moment, in the caller's memory. */
+extern IndexMeta *meta_read(Relation index);
+
+/* Check what was read from disk; an error where it is no metapage of ours. */
+extern void meta_check(Relation index, Page page);
+
+/* Write the first metapage, of an empty index, into a page. */
+extern void meta_init(Page page);
+
+/* The segment or tail of that owner, as the copy knows. */
+extern bool meta_owns(const IndexMeta *meta, uint32 owner);
+
+/* ---- Documents ---------------------------------------------------------- */
+
+/*
+ * A page of documents holds their packed symbols, stride bytes each, then
+ * their heap TIDs.  Flags sit in the TID's offset number, above what a page
+ * can hold.
+ */
+#define TID_DEAD 0x8000
+#define TID_NULL 0x4000
+#define TID_EMPTY 0x2000
+#define TID_FLAGS 0xE000
+
+/*
+ * Before the first signature has fixed the index's shape all documents are
+ * NULL, and lie on pages of this stride.
+ */
+#define STRIDE_MIN 8
+#define DOCUMENTS_PER_PAGE_MAX (PAGE_ROOM / (STRIDE_MIN + sizeof(ItemPointerData)))
+
+static inline uint32
+document_stride(const SignatureHeader *shape)
+{
+	uint32		bytes = SYMBOL_BYTES(shape->k, signature_bits(shape));
+
+	return Max(bytes, STRIDE_MIN);
+}
+
+static inline uint32
+documents_per_page(uint32 stride)
+{
+	return PAGE_ROOM / (stride + sizeof(ItemPointerData));
+}
+
+static inline uint8_t *
+page_symbols(Page page, uint32 stride, uint32 i)
+{
+	return (uint8_t *) PageGetContents(page) + (Size) stride * i;
+}
+
+static inline ItemPointer
+page_tids(Page page, uint32 stride)
+{
+	return (ItemPointer) (PageGetContents(page) + (Size) stride * documents_per_page(stride));
+}
+
+static inline uint16
+tid_flags(const ItemPointerData *tid)
+{
+	return tid->ip_posid & TID_FLAGS;
+}
+
+static inline void
+tid_add_flags(ItemPointer tid, uint16 flags)
+{
+	tid->ip_posid |= flags;
+}
+
+static inline ItemPointerData
+tid_of_heap(const ItemPointerData *tid)
+{
+	ItemPointerData heap = *tid;
+
+	heap.ip_posid &= ~TID_FLAGS;
+	return heap;
+}
+
+/* ---- Free pages --------------------------------------------------------- */
+
+/*
+ * An exclusively locked new or free page, not yet initialised.  live tells
+ * whose pages must not be taken; NULL: extend the index, take none.
+ */
+extern Buffer page_allocate(Relation index, const IndexMeta *live);
+
+#endif

@@ -1,0 +1,411 @@
+/*
+ * search.c: all documents in a ball, segment by segment, then the tails.
+ *
+ * Matches are collected before the first is returned.  A page with another
+ * owner than expected means that upkeep replaced what the metapage listed when
+ * it was read: the search starts again from the metapage.
+ */
+#include "index/index.h"
+
+#include "miscadmin.h"
+
+typedef struct Search
+{
+	Relation	index;
+	const IndexMeta *meta;
+	const Ball *ball;
+	MatchMethod method;
+	TidList    *found;
+	SearchReport *report;
+	uint32		stride;
+	uint32		per_page;
+	int			k;
+	int			b;
+} Search;
+
+/* ---- Documents ---------------------------------------------------------- */
+
+static void
+add_found(TidList *found, const ItemPointerData *tid)
+{
+	if (found->count == found->room)
+	{
+		found->room = found->room == 0 ? 64 : found->room * 2;
+		found->tid = found->tid == NULL ? palloc(found->room * sizeof(ItemPointerData)) :
+			repalloc_huge(found->tid, found->room * sizeof(ItemPointerData));
+	}
+	found->tid[found->count++] = *tid;
+}
+
+/* Compare all documents of a page. */
+static void
+scan_page(Search *s, Page page)
+{
+	int32_t		distance[DOCUMENTS_PER_PAGE_MAX];
+	int			count = page_trailer(page)->count;
+	ItemPointer tids = page_tids(page, s->stride);
+
+	symbol_distances(s->ball->center.symbols, page_symbols(page, s->stride, 0), s->stride,
+					 count, s->k, s->b, distance);
+	for (int i = 0; i < count; i++)
+		if (distance[i] <= s->ball->radius && !tid_flags(&tids[i]))
+			add_found(s->found, &tids[i]);
+	s->report->candidates += count;
+	s->report->pages++;
+}
+
+static void
+check_count(Search *s, Buffer buffer)
+{
+	if (page_trailer(BufferGetPage(buffer))->count > s->per_page)
+		page_corrupt(s->index, BufferGetBlockNumber(buffer), "more documents than fit");
+}
+
+static bool
+scan_segment(Search *s, const Segment *segment)
+{
+	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	{
+		Buffer		buffer = segment_page(s->index, segment, p, PAGE_DOCUMENTS);
+
+		if (!BufferIsValid(buffer))
+			return false;
+		check_count(s, buffer);
+		scan_page(s, BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
+
+/* Compare candidates, in ascending order: each page is visited once. */
+static bool
+verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
+{
+	size_t		i = 0;
+
+	while (i < count)
+	{
+		uint32		logical = candidate[i] / s->per_page;
+		Buffer		buffer;
+		Page		page;
+		ItemPointer tids;
+
+		if (candidate[i] >= segment->root.documents)
+			page_corrupt(s->index, segment->map[0], "posting of a document that is not there");
+		buffer = segment_page(s->index, segment, logical, PAGE_DOCUMENTS);
+		if (!BufferIsValid(buffer))
+			return false;
+		page = BufferGetPage(buffer);
+		tids = page_tids(page, s->stride);
+		for (; i < count && candidate[i] / s->per_page == logical; i++)
+		{
+			uint32		slot = candidate[i] % s->per_page;
+
+			if (symbol_distance(s->ball->center.symbols, page_symbols(page, s->stride, slot),
+								s->k, s->b) <= s->ball->radius && !tid_flags(&tids[slot]))
+				add_found(s->found, &tids[slot]);
+		}
+		UnlockReleaseBuffer(buffer);
+		s->report->pages++;
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
+
+/* ---- Postings ----------------------------------------------------------- */
+
+/* Reads ranges of postings; neighbours share a page. */
+typedef struct PostingReader
+{
+	Search	   *search;
+	const Segment *segment;
+	HitCounter	counter;
+	Buffer		buffer;
+	uint32		page;			/* of buffer, among the posting pages */
+} PostingReader;
+
+static void
+release_page(PostingReader *r)
+{
+	if (BufferIsValid(r->buffer))
+		UnlockReleaseBuffer(r->buffer);
+	r->buffer = InvalidBuffer;
+}
+
+static bool
+go_to_page(PostingReader *r, uint32 page)
+{
+	const SegmentRoot *root = &r->segment->root;
+
+	if (BufferIsValid(r->buffer) && r->page == page)
+		return true;
+	release_page(r);
+	CHECK_FOR_INTERRUPTS();
+	r->buffer = segment_page(r->search->index, r->segment,
+							 root->document_pages + root->directory_pages + page, PAGE_POSTINGS);
+	r->page = page;
+	r->search->report->pages++;
+	return BufferIsValid(r->buffer);
+}
+
+/* Count the postings [from, to) of all groups' postings in a row. */
+static bool
+read_postings(PostingReader *r, uint64 from, uint64 to)
+{
+	uint32		per_page = r->segment->postings_per_page;
+
+	r->search->report->postings += to - from;
+	while (from < to)
+	{
+		uint32		first = from % per_page;
+		uint32		n = Min(to - from, per_page - first);
+
+		if (!go_to_page(r, from / per_page))
+			return false;
+		counter_add(&r->counter, (uint8 *) PageGetContents(BufferGetPage(r->buffer)) +
+					(Size) first * r->segment->posting_bytes, n, r->segment->posting_bytes);
+		from += n;
+	}
+	return true;
+}
+
+/* Look a group up within a radius. */
+static bool
+probe_group(PostingReader *r, int group, int radius)
+{
+	const Segment *segment = r->segment;
+	uint64		base = (uint64) group * segment->root.grouped;
+	uint32		own = group_bucket(&segment->grouping, group, r->search->ball->center.symbols);
+	uint32		none = 0;
+	const uint32 *mask = &none;
+	int			masks = 1;
+
+	if (radius > 0)
+		mask = probe_masks(group_width(&segment->grouping, group), r->search->b, radius, &masks);
+	r->search->report->lookups += masks;
+	for (int i = 0; i < masks; i++)
+	{
+		uint32		from;
+		uint32		to;
+
+		if (!segment_bucket(r->search->index, segment, group, own ^ mask[i], &from, &to) ||
+			!read_postings(r, base + from, base + to))
+			return false;
+	}
+	release_page(r);
+	return true;
+}
+
+/* ---- One segment -------------------------------------------------------- */
+
+/* A group and how many postings its own bucket holds. */
+typedef struct GroupLength
+{
+	int			group;
+	uint32		length;
+} GroupLength;
+
+static int
+compare_lengths(const void *x, const void *y)
+{
+	const GroupLength *a = x;
+	const GroupLength *b = y;
+
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return a->group - b->group;
+}
+
+static bool
+own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum)
+{
+	*sum = 0;
+	for (int g = 0; g < segment->grouping.groups; g++)
+	{
+		uint32		from;
+		uint32		to;
+
+		if (!segment_bucket(s->index, segment, g,
+							group_bucket(&segment->grouping, g, s->ball->center.symbols), &from, &to))
+			return false;
+		lengths[g].group = g;
+		lengths[g].length = to - from;
+		*sum += to - from;
+	}
+	return true;
+}
+
+/* The plan for a distance where the query's own buckets are like any. */
+static MatchPlan
+usual_plan(Search *s, Segment *segment)
+{
+	if (segment->planned_for != s->ball->radius || segment->planned_method != (int) s->method)
+	{
+		MatchStats	stats = segment_stats(segment);
+
+		segment->plan = match_plan(&segment->grouping, &stats, s->ball->radius, s->method);
+		segment->planned_for = s->ball->radius;
+		segment->planned_method = s->method;
+	}
+	return segment->plan;
+}
+
+/* The usual plan, or one for these buckets where they are much longer. */
+static MatchPlan
+plan_for_lengths(Search *s, Segment *segment, const GroupLength *lengths, double sum)
+{
+	MatchPlan	plan = usual_plan(s, segment);
+	MatchStats	stats = segment_stats(segment);
+	float	   *own;
+
+	if (sum <= 4 * (plan.usual_length * segment->grouping.groups + 16))
+		return plan;
+	own = palloc(segment->grouping.groups * sizeof(float));
+	for (int g = 0; g < segment->grouping.groups; g++)
+		own[g] = lengths[g].length;
+	stats.bucket_length = own;
+	plan = match_plan(&segment->grouping, &stats, s->ball->radius, s->method);
+	pfree(own);
+	return plan;
+}
+
+/* Probe the plan's groups, those with the shortest buckets, and verify. */
+static bool
+probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const GroupLength *lengths)
+{
+	PostingReader r = {s, segment, {0}, InvalidBuffer, 0};
+	const uint32 *candidate;
+	size_t		count;
+	bool		whole = true;
+
+	counter_begin(&r.counter, segment->root.documents, plan->postings, plan->count);
+	for (int i = 0; i < plan->groups && whole; i++)
+		whole = probe_group(&r, lengths[i].group, plan->radius + (i < plan->raised));
+	release_page(&r);
+	if (whole)
+	{
+		candidate = counter_candidates(&r.counter, &count);
+		s->report->candidates += count;
+		whole = verify(s, segment, candidate, count);
+	}
+	counter_end(&r.counter);
+	return whole;
+}
+
+static bool
+search_segment(Search *s, Segment *segment)
+{
+	GroupLength *lengths;
+	double		sum;
+	bool		whole;
+
+	s->report->owner = segment->owner;
+	s->report->documents = segment->root.documents;
+	if (segment->root.grouped == 0)
+		return true;
+	s->report->plan = usual_plan(s, segment);
+	if (s->report->plan.method == MATCH_SCAN)
+		return scan_segment(s, segment);
+	lengths = palloc(segment->grouping.groups * sizeof(GroupLength));
+	whole = own_lengths(s, segment, lengths, &sum);
+	if (whole)
+	{
+		s->report->plan = plan_for_lengths(s, segment, lengths, sum);
+		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.raised > 0)
+			qsort(lengths, segment->grouping.groups, sizeof(GroupLength), compare_lengths);
+		whole = s->report->plan.method == MATCH_SCAN ? scan_segment(s, segment) :
+			probe_segment(s, segment, &s->report->plan, lengths);
+	}
+	pfree(lengths);
+	return whole;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+static void
+visit_tail_page(void *state, Buffer buffer)
+{
+	Search	   *s = state;
+
+	check_count(s, buffer);
+	s->report->documents += page_trailer(BufferGetPage(buffer))->count;
+	scan_page(s, BufferGetPage(buffer));
+}
+
+/* A tail of another stride than the index's holds NULLs only. */
+static bool
+search_tail(Search *s, const TailEntry *tail)
+{
+	return tail->stride != s->stride || tail_walk(s->index, tail, visit_tail_page, s);
+}
+
+static void
+finish_report(Search *s, Size found_before, ReportSink sink, void *state)
+{
+	s->report->matches = s->found->count - found_before;
+	if (sink != NULL)
+		sink(state, s->report);
+	memset(s->report, 0, sizeof(SearchReport));
+}
+
+/*
+ * Search what the metapage lists.  Returns 0, or the owner of the segment or
+ * tail that is not there any more.
+ */
+static uint32
+search_once(Search *s, ReportSink sink, void *state)
+{
+	const IndexMeta *meta = s->meta;
+	Size		before;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		Segment    *segment = segment_open(s->index, meta, &meta->segment[i]);
+
+		before = s->found->count;
+		if (segment == NULL || !search_segment(s, segment))
+			return meta->segment[i].owner;
+		finish_report(s, before, sink, state);
+	}
+	before = s->found->count;
+	s->report->plan.method = MATCH_SCAN;
+	if (!search_tail(s, &meta->frozen))
+		return meta->frozen.owner;
+	if (!search_tail(s, &meta->tail))
+		return meta->tail.owner;
+	finish_report(s, before, sink, state);
+	return 0;
+}
+
+void
+index_search(Relation index, const Ball *ball, MatchMethod method, TidList *found,
+			 ReportSink report, void *state)
+{
+	Search		s = {index, NULL, ball, method, found};
+	SearchReport current = {0};
+	uint32		gone = 0;
+
+	s.report = &current;
+	do
+	{
+		IndexMeta  *meta = meta_read(index);
+
+		if (gone != 0 && meta_owns(meta, gone))
+			page_corrupt(index, META_BLOCK, "a segment's page belongs to another");
+		s.meta = meta;
+		found->count = 0;
+		gone = 0;
+		memset(&current, 0, sizeof(current));
+		if (meta->shape.k != 0)
+		{
+			index_check_shape(index, &meta->shape, &ball->center.header);
+			s.k = meta->shape.k;
+			s.b = signature_bits(&meta->shape);
+			s.stride = document_stride(&meta->shape);
+			s.per_page = documents_per_page(s.stride);
+			gone = search_once(&s, report, state);
+		}
+		pfree(meta);
+	} while (gone != 0);
+}

@@ -1,0 +1,101 @@
+/*
+ * segment.h: immutable segments: written once, read by many.
+ */
+#ifndef NEARDUP_SEGMENT_H
+#define NEARDUP_SEGMENT_H
+
+#include "index/page.h"
+
+/* The contents of a root page. */
+typedef struct SegmentRoot
+{
+	uint32		documents;
+	uint32		grouped;
+	uint32		stride;
+	uint32		document_pages;	/* logical pages: documents first, ... */
+	uint32		directory_pages;	/* ... then the directory, ... */
+	uint32		posting_pages;	/* ... then the postings */
+	uint32		map_pages;
+	int32		groups;			/* the Grouping; k and b are the index's */
+	int32		width;
+	int32		wide;
+	int32		bucket_bits;
+	BlockNumber map[FLEXIBLE_ARRAY_MEMBER];
+} SegmentRoot;
+
+#define ROOT_MAP_PAGES ((PAGE_ROOM - offsetof(SegmentRoot, map)) / sizeof(BlockNumber))
+#define BLOCKS_PER_MAP_PAGE (PAGE_ROOM / sizeof(BlockNumber))
+#define OFFSETS_PER_PAGE (PAGE_ROOM / sizeof(uint32))
+
+/* Most documents in a segment: their numbers take three bytes. */
+#define SEGMENT_DOCUMENTS_MAX (UINT32_C(1) << 24)
+
+/* Documents are numbered 0 .. n - 1 in the order they come. */
+static inline uint32
+postings_per_page(uint32 documents)
+{
+	return PAGE_ROOM / posting_bytes(documents);
+}
+
+/* ---- Writing (writer.c) ------------------------------------------------- */
+
+typedef struct SegmentWriter SegmentWriter;
+
+/*
+ * Begin a segment.  logged: write WAL for every page (else the caller logs the
+ * whole relation afterwards).  live must outlive the writer.
+ */
+extern SegmentWriter *segment_begin(Relation index, const IndexMeta *live, uint32 owner,
+									const SignatureHeader *shape, bool logged);
+
+/* Add a document: its TID with flags, and symbols unless flags say it has none. */
+extern void segment_add(SegmentWriter *writer, const ItemPointerData *tid, const uint8_t *symbols);
+
+extern uint32 segment_documents(const SegmentWriter *writer);
+
+/* Group, write the rest, and describe the segment for the metapage. */
+extern SegmentEntry segment_finish(SegmentWriter *writer, Size memory);
+
+/* ---- Reading (reader.c) ------------------------------------------------- */
+
+/* What a backend keeps of a segment. */
+typedef struct Segment
+{
+	uint64		identity;		/* of the index; with owner the key */
+	uint32		owner;
+	SegmentRoot root;			/* without its map */
+	Grouping	grouping;
+	int			posting_bytes;
+	uint32		postings_per_page;
+	uint32		documents_per_page;
+	BlockNumber *map;			/* of all logical pages */
+	uint32	   *directory;		/* all of it, or NULL where the cache is too small */
+	uint32	   *first_offset;	/* of each group in the directory */
+	Size		bytes;
+	uint64		last_used;
+	int			planned_for;	/* distance of plan, -1 for none */
+	int			planned_method;
+	MatchPlan	plan;
+	struct Segment *next;
+} Segment;
+
+/*
+ * Open a segment, from this backend's cache or from its pages.  NULL where its
+ * pages belong to another by now.  Valid until the next call.
+ */
+extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
+
+/* Pin and share-lock a logical page; InvalidBuffer as page_read. */
+extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
+
+/*
+ * The postings of a bucket: [*from, *to) of the group's.  False where the
+ * directory's page belongs to another by now.
+ */
+extern bool segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket,
+						   uint32 *from, uint32 *to);
+
+/* Statistics for a plan that knows nothing of the query's values. */
+extern MatchStats segment_stats(const Segment *segment);
+
+#endif

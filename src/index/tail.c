@@ -1,0 +1,222 @@
+/*
+ * tail.c: the chain of pages that takes the inserts.
+ *
+ * Usually an insert locks one page, the last of the tail, which the backend
+ * remembers.  Only a new page needs the metapage.  Lock order: metapage, last
+ * page, new page.
+ */
+#include "index/index.h"
+
+#include "miscadmin.h"
+
+/* Documents that a tail may gather before it wants to be sealed. */
+#define TAIL_DOCUMENTS 4096
+
+uint32
+tail_limit(const SignatureHeader *shape)
+{
+	return TAIL_DOCUMENTS / documents_per_page(document_stride(shape)) + 1;
+}
+
+/* ---- The page that a backend appends to --------------------------------- */
+
+typedef struct TailHint
+{
+	uint32		owner;
+	BlockNumber block;
+	SignatureHeader shape;
+} TailHint;
+
+static void
+remember(Relation index, const IndexMeta *meta)
+{
+	TailHint   *hint = index->rd_amcache;
+
+	if (hint == NULL)
+		hint = index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(TailHint));
+	hint->owner = meta->tail.owner;
+	hint->block = meta->tail.last;
+	hint->shape = meta->shape;
+}
+
+/* ---- Appending ---------------------------------------------------------- */
+
+typedef struct NewDocument
+{
+	const SignatureHeader *shape;	/* NULL for a NULL */
+	const ItemPointerData *tid;
+	const uint8_t *symbols;
+} NewDocument;
+
+static bool
+has_room(Page page, uint32 owner, uint32 stride)
+{
+	const PageTrailer *trailer = page_trailer(page);
+
+	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS &&
+		!(trailer->flags & PAGE_CLOSED) && trailer->count < documents_per_page(stride);
+}
+
+static void
+put_document(Page page, uint32 stride, const NewDocument *doc)
+{
+	uint32		slot = page_trailer(page)->count++;
+
+	page_tids(page, stride)[slot] = *doc->tid;
+	if (!tid_flags(doc->tid))
+		memcpy(page_symbols(page, stride, slot), doc->symbols,
+			   SYMBOL_BYTES(doc->shape->k, signature_bits(doc->shape)));
+}
+
+/* Append to a page where it is the tail's and has room. */
+static bool
+append_to_page(Relation index, BlockNumber block, uint32 owner, uint32 stride,
+			   const NewDocument *doc)
+{
+	Buffer		buffer = ReadBuffer(index, block);
+	bool		room;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	room = has_room(BufferGetPage(buffer), owner, stride);
+	if (room)
+	{
+		GenericXLogState *state = GenericXLogStart(index);
+
+		put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, doc);
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(buffer);
+	return room;
+}
+
+/* Without the metapage, on the page that was last when we last looked. */
+static bool
+append_by_hint(Relation index, const NewDocument *doc)
+{
+	const TailHint *hint = index->rd_amcache;
+
+	if (hint == NULL || hint->owner == 0 || (doc->shape != NULL && hint->shape.k == 0))
+		return false;
+	if (doc->shape != NULL)
+		index_check_shape(index, &hint->shape, doc->shape);
+	return append_to_page(index, hint->block, hint->owner, document_stride(&hint->shape), doc);
+}
+
+/* Put the document on a new page at the end of the tail; all is locked. */
+static void
+append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
+{
+	IndexMeta  *live = page_meta(BufferGetPage(meta_buffer));
+	Buffer		last = InvalidBuffer;
+	Buffer		added;
+	GenericXLogState *state;
+	IndexMeta  *meta;
+	Page		page;
+
+	if (live->tail.owner != 0)
+	{
+		last = ReadBuffer(index, live->tail.last);
+		LockBuffer(last, BUFFER_LOCK_EXCLUSIVE);
+	}
+	added = page_allocate(index, live);
+	state = GenericXLogStart(index);
+	meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
+	if (meta->shape.k == 0 && doc->shape != NULL)
+	{
+		meta->shape = *doc->shape;
+		meta->shape.flags &= SIGNATURE_LOG_B | SIGNATURE_MINHASH;
+	}
+	if (meta->tail.owner == 0)
+	{
+		meta->tail.owner = meta->next_owner++;
+		meta->tail.first = BufferGetBlockNumber(added);
+		meta->tail.stride = document_stride(&meta->shape);
+	}
+	else
+		page_trailer(GenericXLogRegisterBuffer(state, last, 0))->next = BufferGetBlockNumber(added);
+	meta->tail.last = BufferGetBlockNumber(added);
+	meta->tail.pages++;
+	page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
+	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
+	put_document(page, meta->tail.stride, doc);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(added);
+	if (BufferIsValid(last))
+		UnlockReleaseBuffer(last);
+}
+
+/*
+ * Append with the metapage locked.  False where the tail has another stride
+ * than the document needs (it holds NULLs from before the first signature) and
+ * must be sealed first.
+ */
+static bool
+append_with_meta(Relation index, const NewDocument *doc, bool *full)
+{
+	Buffer		buffer = ReadBuffer(index, META_BLOCK);
+	IndexMeta  *meta;
+	bool		fits;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	meta_check(index, BufferGetPage(buffer));
+	meta = page_meta(BufferGetPage(buffer));
+	if (doc->shape != NULL && meta->shape.k != 0)
+		index_check_shape(index, &meta->shape, doc->shape);
+	fits = meta->tail.owner == 0 ||
+		meta->tail.stride == document_stride(meta->shape.k == 0 && doc->shape != NULL ?
+											 doc->shape : &meta->shape);
+	if (fits && (meta->tail.owner == 0 ||
+				 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc) ))
+		append_page(index, buffer, doc);
+	if (fits)
+		remember(index, meta);
+	*full = meta->tail.pages >= tail_limit(&meta->shape);
+	UnlockReleaseBuffer(buffer);
+	return fits;
+}
+
+void
+tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
+			const uint8_t *symbols)
+{
+	NewDocument doc = {shape, tid, symbols};
+	bool		full;
+
+	if (append_by_hint(index, &doc))
+		return;
+	while (!append_with_meta(index, &doc, &full))
+	{
+		upkeep_lock(index);
+		upkeep_run(index, true);
+		upkeep_unlock(index);
+	}
+	if (full && upkeep_lock_conditionally(index))
+	{
+		upkeep_run(index, false);
+		upkeep_unlock(index);
+	}
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+bool
+tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
+{
+	BlockNumber block = tail->first;
+	uint32		pages = 0;
+
+	while (tail->owner != 0 && block != InvalidBlockNumber)
+	{
+		Buffer		buffer = page_read(index, block, PAGE_DOCUMENTS, tail->owner);
+
+		if (!BufferIsValid(buffer))
+			return false;
+		if (++pages > RelationGetNumberOfBlocks(index) && pages > tail->pages)
+			page_corrupt(index, block, "chain of pages without an end");
+		visit(state, buffer);
+		block = page_trailer(BufferGetPage(buffer))->next;
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
