@@ -139,7 +139,9 @@ test_texts(void)
 static void
 test_sizes(void)
 {
-	static const char *const words[] = {"the", "fox", "of", "\xC3\x89t\xC3\xA9", "a", "Zebra", "\xE6\xBC\xA2\xE5\xAD\x97", "42"};
+	static const char *const words[] = {
+		"the", "fox", "of", "\xC3\x89t\xC3\xA9", "a", "Zebra", "\xE6\xBC\xA2\xE5\xAD\x97", "42"
+	};
 	char	   *text = malloc(80000);
 
 	for (int count = 1; count < 9000; count += count < 20 ? 1 : count < 1100 ? 83 : 2503)
