@@ -48,7 +48,7 @@ CREATE TYPE minhash (
 	TYPMOD_IN = minhash_typmod_in,
 	TYPMOD_OUT = minhash_typmod_out,
 	INTERNALLENGTH = VARIABLE,
-	ALIGNMENT = char,
+	ALIGNMENT = int4,
 	STORAGE = external
 );
 COMMENT ON TYPE minhash IS

@@ -48,7 +48,7 @@ CREATE TYPE simhash (
 	TYPMOD_IN = simhash_typmod_in,
 	TYPMOD_OUT = simhash_typmod_out,
 	INTERNALLENGTH = VARIABLE,
-	ALIGNMENT = char,
+	ALIGNMENT = int4,
 	STORAGE = external
 );
 COMMENT ON TYPE simhash IS

@@ -34,7 +34,7 @@ CREATE TYPE minhash_ball (
 	RECEIVE = minhash_ball_recv,
 	SEND = minhash_ball_send,
 	INTERNALLENGTH = VARIABLE,
-	ALIGNMENT = char,
+	ALIGNMENT = int4,
 	STORAGE = external
 );
 COMMENT ON TYPE minhash_ball IS
@@ -241,7 +241,7 @@ CREATE TYPE simhash_ball (
 	RECEIVE = simhash_ball_recv,
 	SEND = simhash_ball_send,
 	INTERNALLENGTH = VARIABLE,
-	ALIGNMENT = char,
+	ALIGNMENT = int4,
 	STORAGE = external
 );
 COMMENT ON TYPE simhash_ball IS
