@@ -40,4 +40,37 @@ compat_extend(Relation relation)
 #endif
 }
 
+/* aminsert was given one argument more in 14. */
+#if PG_VERSION_NUM >= 140000
+#define COMPAT_INDEX_UNCHANGED bool index_unchanged,
+#else
+#define COMPAT_INDEX_UNCHANGED
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define compat_vacuum_delay() vacuum_delay_point(false)
+#else
+#define compat_vacuum_delay() vacuum_delay_point()
+#endif
+
+/* The first page of a fork, exclusively locked. */
+static inline Buffer
+compat_extend_fork(Relation relation, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST);
+#else
+	Buffer		buffer = ReadBufferExtended(relation, fork, P_NEW, RBM_NORMAL, NULL);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	return buffer;
+#endif
+}
+
+#if PG_VERSION_NUM >= 150000
+#define compat_reserve_prefix(name) MarkGUCPrefixReserved(name)
+#else
+#define compat_reserve_prefix(name) EmitWarningsOnPlaceholders(name)
+#endif
+
 #endif

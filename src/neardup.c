@@ -5,11 +5,43 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "host.h"
+#include "index/index.h"
 
 PG_MODULE_MAGIC;
+
+int			neardup_cache_size;
+int			neardup_search;
+
+static const struct config_enum_entry search_methods[] = {
+	{"auto", MATCH_AUTO, false},
+	{"merge", MATCH_MERGE, false},
+	{"probe", MATCH_PROBE, false},
+	{"scan", MATCH_SCAN, false},
+	{NULL, 0, false}
+};
+
+void		_PG_init(void);
+
+void
+_PG_init(void)
+{
+	DefineCustomIntVariable("neardup.cache_size",
+							"Memory that a session may keep of the indexes it uses.",
+							"Maps and directories of segments; the least recently used go first.",
+							&neardup_cache_size, 64 * 1024, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomEnumVariable("neardup.search",
+							 "How neardup indexes are searched.",
+							 "Only the speed depends on it, never the answer.",
+							 &neardup_search, MATCH_AUTO, search_methods,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	compat_reserve_prefix("neardup");
+}
 
 void *
 host_alloc(size_t bytes)

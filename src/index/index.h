@@ -5,6 +5,7 @@
 #define NEARDUP_INDEX_H
 
 #include "index/segment.h"
+#include "sketch/pg_ball.h"
 
 #include "access/genam.h"
 #include "nodes/execnodes.h"
@@ -26,18 +27,17 @@ extern int	neardup_search;		/* a MatchMethod */
 /* The signature of a column's value, by the operator class's function. */
 extern Signature index_signature(Relation index, Datum value);
 
+/*
+ * The shape that a first signature fixes: its header without what only that
+ * signature is.  An error where signatures of it do not fit on a page.
+ */
+extern SignatureHeader index_shape(Relation index, const SignatureHeader *header);
+
 /* An error, naming both, unless a signature is of the index's shape. */
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other);
 
 /* ---- Searching (search.c) ----------------------------------------------- */
-
-/* What is looked for: all within radius symbols of a signature. */
-typedef struct Ball
-{
-	Signature	center;
-	int			radius;
-} Ball;
 
 /* Heap TIDs found, in no order that means anything. */
 typedef struct TidList
@@ -88,8 +88,10 @@ extern IndexBuildResult *neardup_build(Relation heap, Relation index, IndexInfo 
 extern void neardup_buildempty(Relation index);
 extern char *neardup_buildphasename(int64 phase);
 
+/* 1 is PostgreSQL's own, "initializing". */
 #define PHASE_DOCUMENTS 2
-#define PHASE_WAL 3
+#define PHASE_GROUPS 3
+#define PHASE_WAL 4
 
 /* ---- Upkeep (upkeep.c): seal, merge, free ------------------------------- */
 
@@ -108,10 +110,7 @@ extern void upkeep_run(Relation index, bool seal_any);
 
 extern bool neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
 						   Relation heap, IndexUniqueCheck check_unique,
-#if PG_VERSION_NUM >= 140000
-						   bool index_unchanged,
-#endif
-						   IndexInfo *info);
+						   COMPAT_INDEX_UNCHANGED IndexInfo *info);
 extern IndexScanDesc neardup_beginscan(Relation index, int keys, int orderbys);
 extern void neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 						   ScanKey orderbys, int norderbys);

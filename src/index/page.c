@@ -133,11 +133,7 @@ meta_owns(const IndexMeta *meta, uint32 owner)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/*
- * The free space map is not logged and may promise pages that are in use, so
- * each is looked at under its lock.
- */
-static bool
+bool
 page_is_free(Page page, const IndexMeta *live)
 {
 	return PageIsNew(page) ||
@@ -145,6 +141,10 @@ page_is_free(Page page, const IndexMeta *live)
 		 !meta_owns(live, page_trailer(page)->owner));
 }
 
+/*
+ * The free space map is not logged and may promise pages that are in use, so
+ * each is looked at under its lock.
+ */
 static Buffer
 reuse_page(Relation index, const IndexMeta *live)
 {

@@ -188,6 +188,9 @@ tid_of_heap(const ItemPointerData *tid)
 
 /* ---- Free pages --------------------------------------------------------- */
 
+/* Is a locked page new, or of an owner that is no more? */
+extern bool page_is_free(Page page, const IndexMeta *live);
+
 /*
  * An exclusively locked new or free page, not yet initialised.  live tells
  * whose pages must not be taken; NULL: extend the index, take none.

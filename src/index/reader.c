@@ -166,7 +166,6 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 {
 	Buffer		buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
 	const SegmentRoot *root;
-	BlockNumber *map_block;
 	uint32		logical;
 
 	if (!BufferIsValid(buffer))
@@ -178,8 +177,8 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 		page_corrupt(index, entry->root, "segment of signatures of another length");
 	load_grouping(meta, s);
 	check_root(index, entry, s);
-	map_block = palloc(s->root.map_pages * sizeof(BlockNumber));
-	memcpy(map_block, root->map, s->root.map_pages * sizeof(BlockNumber));
+	s->map_block = palloc(s->root.map_pages * sizeof(BlockNumber));
+	memcpy(s->map_block, root->map, s->root.map_pages * sizeof(BlockNumber));
 	UnlockReleaseBuffer(buffer);
 
 	logical = entry->pages - 1 - s->root.map_pages;
@@ -187,7 +186,7 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 		page_corrupt(index, entry->root, "map of wrong size");
 	s->bytes = sizeof(Segment) + (Size) logical * sizeof(BlockNumber);
 	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
-	return load_array(index, s->owner, map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
+	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
 }
 
 static Segment *

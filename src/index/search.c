@@ -45,10 +45,10 @@ scan_page(Search *s, Page page)
 	int			count = page_trailer(page)->count;
 	ItemPointer tids = page_tids(page, s->stride);
 
-	symbol_distances(s->ball->center.symbols, page_symbols(page, s->stride, 0), s->stride,
+	symbol_distances(s->ball->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
 					 count, s->k, s->b, distance);
 	for (int i = 0; i < count; i++)
-		if (distance[i] <= s->ball->radius && !tid_flags(&tids[i]))
+		if (distance[i] <= s->ball->header.radius && !tid_flags(&tids[i]))
 			add_found(s->found, &tids[i]);
 	s->report->candidates += count;
 	s->report->pages++;
@@ -102,8 +102,8 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		{
 			uint32		slot = candidate[i] % s->per_page;
 
-			if (symbol_distance(s->ball->center.symbols, page_symbols(page, s->stride, slot),
-								s->k, s->b) <= s->ball->radius && !tid_flags(&tids[slot]))
+			if (symbol_distance(s->ball->centre.symbols, page_symbols(page, s->stride, slot),
+								s->k, s->b) <= s->ball->header.radius && !tid_flags(&tids[slot]))
 				add_found(s->found, &tids[slot]);
 		}
 		UnlockReleaseBuffer(buffer);
@@ -176,7 +176,7 @@ probe_group(PostingReader *r, int group, int radius)
 {
 	const Segment *segment = r->segment;
 	uint64		base = (uint64) group * segment->root.grouped;
-	uint32		own = group_bucket(&segment->grouping, group, r->search->ball->center.symbols);
+	uint32		own = group_bucket(&segment->grouping, group, r->search->ball->centre.symbols);
 	uint32		none = 0;
 	const uint32 *mask = &none;
 	int			masks = 1;
@@ -227,7 +227,7 @@ own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum
 		uint32		to;
 
 		if (!segment_bucket(s->index, segment, g,
-							group_bucket(&segment->grouping, g, s->ball->center.symbols), &from, &to))
+							group_bucket(&segment->grouping, g, s->ball->centre.symbols), &from, &to))
 			return false;
 		lengths[g].group = g;
 		lengths[g].length = to - from;
@@ -240,12 +240,12 @@ own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum
 static MatchPlan
 usual_plan(Search *s, Segment *segment)
 {
-	if (segment->planned_for != s->ball->radius || segment->planned_method != (int) s->method)
+	if (segment->planned_for != s->ball->header.radius || segment->planned_method != (int) s->method)
 	{
 		MatchStats	stats = segment_stats(segment);
 
-		segment->plan = match_plan(&segment->grouping, &stats, s->ball->radius, s->method);
-		segment->planned_for = s->ball->radius;
+		segment->plan = match_plan(&segment->grouping, &stats, s->ball->header.radius, s->method);
+		segment->planned_for = s->ball->header.radius;
 		segment->planned_method = s->method;
 	}
 	return segment->plan;
@@ -265,7 +265,7 @@ plan_for_lengths(Search *s, Segment *segment, const GroupLength *lengths, double
 	for (int g = 0; g < segment->grouping.groups; g++)
 		own[g] = lengths[g].length;
 	stats.bucket_length = own;
-	plan = match_plan(&segment->grouping, &stats, s->ball->radius, s->method);
+	plan = match_plan(&segment->grouping, &stats, s->ball->header.radius, s->method);
 	pfree(own);
 	return plan;
 }
@@ -399,7 +399,7 @@ index_search(Relation index, const Ball *ball, MatchMethod method, TidList *foun
 		memset(&current, 0, sizeof(current));
 		if (meta->shape.k != 0)
 		{
-			index_check_shape(index, &meta->shape, &ball->center.header);
+			index_check_shape(index, &meta->shape, &ball->centre.header);
 			s.k = meta->shape.k;
 			s.b = signature_bits(&meta->shape);
 			s.stride = document_stride(&meta->shape);

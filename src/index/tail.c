@@ -122,10 +122,7 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 	state = GenericXLogStart(index);
 	meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
 	if (meta->shape.k == 0 && doc->shape != NULL)
-	{
-		meta->shape = *doc->shape;
-		meta->shape.flags &= SIGNATURE_LOG_B | SIGNATURE_MINHASH;
-	}
+		meta->shape = index_shape(index, doc->shape);
 	if (meta->tail.owner == 0)
 	{
 		meta->tail.owner = meta->next_owner++;
@@ -166,7 +163,7 @@ append_with_meta(Relation index, const NewDocument *doc, bool *full)
 		meta->tail.stride == document_stride(meta->shape.k == 0 && doc->shape != NULL ?
 											 doc->shape : &meta->shape);
 	if (fits && (meta->tail.owner == 0 ||
-				 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc) ))
+				 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc)))
 		append_page(index, buffer, doc);
 	if (fits)
 		remember(index, meta);

@@ -1,0 +1,110 @@
+/*
+ * cost.c: what a scan will cost, by the plans it will use.
+ */
+#include "index/index.h"
+
+#include <math.h>
+
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/float.h"
+#include "utils/selfuncs.h"
+
+/* Where the query is not known yet. */
+#define USUAL_THRESHOLD 0.8
+
+/*
+ * Planner units to a nanosecond: PostgreSQL charges a row of a sequential scan
+ * with one cheap operator 0.0125 units, and takes about 100 ns for it.
+ */
+#define UNITS_PER_NS (cpu_tuple_cost / 80)
+
+/* Before the first document of any search: metapage, executor, tail. */
+#define COST_START 2000.0
+
+/* The radius of a path's ball, as far as can be known. */
+static int
+radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
+{
+	int			radius = -1;
+	ListCell   *cell;
+
+	foreach(cell, path->indexclauses)
+	{
+		IndexClause *clause = lfirst(cell);
+		ListCell   *each;
+
+		foreach(each, clause->indexquals)
+		{
+			OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
+			Node	   *ball = IsA(op, OpExpr) ? estimate_expression_value(root, lsecond(op->args)) : NULL;
+			int			r;
+
+			if (ball == NULL || !IsA(ball, Const) || ((Const *) ball)->constisnull)
+				continue;
+			r = ball_of_datum(((Const *) ball)->constvalue).header.radius;
+			radius = radius < 0 ? r : Min(radius, r);
+		}
+	}
+	return radius >= 0 ? radius : signature_radius(shape, USUAL_THRESHOLD);
+}
+
+/* Nanoseconds for one search. */
+static double
+search_cost(const IndexMeta *meta, int radius)
+{
+	uint32		per_page = documents_per_page(document_stride(&meta->shape));
+	MatchStats	tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
+	Grouping	none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
+	double		cost = COST_START + match_plan(&none, &tail, radius, MATCH_SCAN).cost;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		uint32		documents = meta->segment[i].documents;
+		Grouping	grouping = grouping_for(none.k, none.b, meta->segment[i].grouped);
+		MatchStats	stats = {
+			meta->segment[i].grouped, postings_per_page(documents), per_page, NULL
+		};
+
+		cost += match_plan(&grouping, &stats, radius, neardup_search).cost;
+	}
+	return cost;
+}
+
+/* The part of a path's cost that the index itself knows. */
+static double
+path_cost(PlannerInfo *root, IndexPath *path)
+{
+	Relation	index = index_open(path->indexinfo->indexoid, NoLock);
+	IndexMeta  *meta = meta_read(index);
+	double		cost = COST_START;
+
+	if (meta->shape.k != 0)
+		cost = search_cost(meta, radius_of_path(root, path, &meta->shape));
+	pfree(meta);
+	index_close(index, NoLock);
+	return cost * UNITS_PER_NS;
+}
+
+void
+neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
+					 Cost *startup, Cost *total, Selectivity *selectivity,
+					 double *correlation, double *pages)
+{
+	IndexOptInfo *info = path->indexinfo;
+	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+
+	*correlation = 0;
+	*pages = info->pages;
+	if (quals == NIL || info->hypothetical)
+	{
+		*selectivity = 1;
+		*startup = *total = get_float8_infinity();
+		return;
+	}
+	*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
+										  info->rel->relid, JOIN_INNER, NULL);
+	/* All matches are found before the first is returned. */
+	*startup = path_cost(root, path);
+	*total = *startup + *selectivity * info->tuples * cpu_index_tuple_cost;
+}

@@ -1,0 +1,87 @@
+/*
+ * handler.c: the access method as PostgreSQL sees it, and what its parts need
+ * of an operator class.
+ */
+#include "index/index.h"
+
+#include "access/amapi.h"
+#include "access/reloptions.h"
+#include "catalog/index.h"
+#include "commands/vacuum.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(neardup_handler);
+
+/* There are no options yet: any is an error. */
+static bytea *
+neardup_options(Datum reloptions, bool validate)
+{
+	static relopt_kind kind = 0;
+
+	if (kind == 0)
+		kind = add_reloption_kind();
+	return build_reloptions(reloptions, validate, kind, 0, NULL, 0);
+}
+
+Datum
+neardup_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *am = makeNode(IndexAmRoutine);
+
+	am->amstrategies = STRATEGIES;
+	am->amsupport = SUPPORTS;
+	am->amusemaintenanceworkmem = false;
+	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
+	am->ambuild = neardup_build;
+	am->ambuildempty = neardup_buildempty;
+	am->aminsert = neardup_insert;
+	am->ambulkdelete = neardup_bulkdelete;
+	am->amvacuumcleanup = neardup_vacuumcleanup;
+	am->amcostestimate = neardup_costestimate;
+	am->amoptions = neardup_options;
+	am->ambuildphasename = neardup_buildphasename;
+	am->amvalidate = neardup_validate;
+	am->ambeginscan = neardup_beginscan;
+	am->amrescan = neardup_rescan;
+	am->amgettuple = neardup_gettuple;
+	am->amgetbitmap = neardup_getbitmap;
+	am->amendscan = neardup_endscan;
+	PG_RETURN_POINTER(am);
+}
+
+/* ---- Signatures --------------------------------------------------------- */
+
+Signature
+index_signature(Relation index, Datum value)
+{
+	Signature	signature;
+
+	FunctionCall2(index_getprocinfo(index, 1, SUPPORT_SIGNATURE), value, PointerGetDatum(&signature));
+	return signature;
+}
+
+SignatureHeader
+index_shape(Relation index, const SignatureHeader *header)
+{
+	SignatureHeader shape = *header;
+
+	shape.flags &= SIGNATURE_LOG_B | SIGNATURE_MINHASH;
+	if (documents_per_page(document_stride(&shape)) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a %s of %zu bytes does not fit on a page of index \"%s\"",
+						signature_shape(&shape), signature_symbol_bytes(&shape),
+						RelationGetRelationName(index)),
+				 errdetail("A page holds %zu bytes.", PAGE_ROOM - sizeof(ItemPointerData)),
+				 errhint("Index a shorter signature, such as minhash_truncate(sig, 1).")));
+	return shape;
+}
+
+void
+index_check_shape(Relation index, const SignatureHeader *shape, const SignatureHeader *other)
+{
+	if (shape->version != other->version || shape->k != other->k ||
+		shape->scheme != other->scheme ||
+		((shape->flags ^ other->flags) & SIGNATURE_SAME_FLAGS) != 0)
+		signature_refuse_pair(shape, other);
+}

@@ -1,0 +1,222 @@
+/*
+ * vacuum.c: marking dead documents, and finding lost pages.
+ */
+#include "index/index.h"
+
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "storage/indexfsm.h"
+
+typedef struct Vacuum
+{
+	Relation	index;
+	IndexBulkDeleteResult *stats;
+	IndexBulkDeleteCallback callback;
+	void	   *state;
+	uint32		stride;			/* of the tail at hand */
+	uint32		dead;			/* of the segment at hand, all told */
+} Vacuum;
+
+/* ---- Marking ------------------------------------------------------------ */
+
+/*
+ * Ask of every living document whether it is dead; *dead says of which.
+ * Returns how many are newly dead.
+ */
+static int
+find_dead(Vacuum *v, Page page, uint32 stride, bool *dead)
+{
+	ItemPointer tids = page_tids(page, stride);
+	int			found = 0;
+
+	for (int i = 0; i < page_trailer(page)->count; i++)
+	{
+		ItemPointerData tid = tid_of_heap(&tids[i]);
+		bool		was_dead = (tid_flags(&tids[i]) & TID_DEAD) != 0;
+
+		dead[i] = !was_dead && v->callback(&tid, v->state);
+		found += dead[i];
+		v->dead += was_dead || dead[i];
+		v->stats->num_index_tuples += !was_dead && !dead[i];
+	}
+	return found;
+}
+
+/* Mark documents of an exclusively locked page. */
+static void
+mark_dead(Vacuum *v, Buffer buffer, uint32 stride, const bool *dead, int count)
+{
+	GenericXLogState *state = GenericXLogStart(v->index);
+	Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
+	ItemPointer tids = page_tids(page, stride);
+
+	for (int i = 0; i < count; i++)
+		if (dead[i])
+			tid_add_flags(&tids[i], TID_DEAD);
+	GenericXLogFinish(state);
+}
+
+/*
+ * Vacuum a page that is share-locked, and leave it share-locked.  It may take
+ * inserts while its lock is changed, but only behind the documents seen.
+ */
+static void
+vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
+{
+	bool		dead[DOCUMENTS_PER_PAGE_MAX];
+	int			count = page_trailer(BufferGetPage(buffer))->count;
+	int			found;
+
+	if (count > (int) documents_per_page(stride))
+		page_corrupt(v->index, BufferGetBlockNumber(buffer), "more documents than fit");
+	found = find_dead(v, BufferGetPage(buffer), stride, dead);
+	v->stats->tuples_removed += found;
+	if (found == 0)
+		return;
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	mark_dead(v, buffer, stride, dead, count);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+}
+
+/* Returns how many documents of the segment are dead now. */
+static uint32
+vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
+{
+	Segment    *segment = segment_open(v->index, meta, entry);
+
+	if (segment == NULL)
+		page_corrupt(v->index, entry->root, "segment is not there");
+	v->dead = 0;
+	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	{
+		Buffer		buffer = segment_page(v->index, segment, p, PAGE_DOCUMENTS);
+
+		if (!BufferIsValid(buffer))
+			page_corrupt(v->index, segment->map[p], "page of a listed segment belongs to another");
+		vacuum_page(v, buffer, segment->root.stride);
+		UnlockReleaseBuffer(buffer);
+		compat_vacuum_delay();
+	}
+	return v->dead;
+}
+
+static void
+visit_tail_page(void *state, Buffer buffer)
+{
+	Vacuum	   *v = state;
+
+	vacuum_page(v, buffer, v->stride);
+}
+
+static void
+vacuum_tail(Vacuum *v, const TailEntry *tail)
+{
+	v->stride = tail->stride;
+	if (!tail_walk(v->index, tail, visit_tail_page, v))
+		page_corrupt(v->index, tail->first, "page of a tail belongs to another");
+}
+
+/* Tell the metapage how many documents of each segment are dead. */
+static void
+record_dead(Relation index, const IndexMeta *counted)
+{
+	Buffer		buffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	IndexMeta  *meta;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	meta = page_meta(GenericXLogRegisterBuffer(state, buffer, 0));
+	/* Upkeep is locked out: the list is the one that was read. */
+	for (uint32 i = 0; i < counted->segments; i++)
+		meta->segment[i].dead = counted->segment[i].dead;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(buffer);
+}
+
+IndexBulkDeleteResult *
+neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+				   IndexBulkDeleteCallback callback, void *state)
+{
+	Vacuum		v = {.index = info->index, .callback = callback, .state = state};
+	IndexMeta  *meta;
+
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	v.stats = stats;
+	stats->num_index_tuples = 0;
+	upkeep_lock(info->index);
+	meta = meta_read(info->index);
+	for (uint32 i = 0; i < meta->segments; i++)
+		meta->segment[i].dead = vacuum_segment(&v, meta, &meta->segment[i]);
+	vacuum_tail(&v, &meta->frozen);
+	vacuum_tail(&v, &meta->tail);
+	record_dead(info->index, meta);
+	upkeep_unlock(info->index);
+	pfree(meta);
+	return stats;
+}
+
+/* ---- Cleaning up -------------------------------------------------------- */
+
+/* Pages that nobody owns: freed long since, or lost to a crash. */
+static BlockNumber
+find_free_pages(IndexVacuumInfo *info, const IndexMeta *meta)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(info->index);
+	BlockNumber unused = 0;
+
+	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)
+	{
+		Buffer		buffer = ReadBufferExtended(info->index, MAIN_FORKNUM, block, RBM_NORMAL,
+												info->strategy);
+		bool		is_free;
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		is_free = page_is_free(BufferGetPage(buffer), meta);
+		UnlockReleaseBuffer(buffer);
+		if (is_free)
+			RecordFreeIndexPage(info->index, block);
+		unused += is_free;
+		compat_vacuum_delay();
+	}
+	IndexFreeSpaceMapVacuum(info->index);
+	return unused;
+}
+
+/* Documents that no vacuum has counted. */
+static double
+documents_listed(const IndexMeta *meta)
+{
+	double		documents = (double) (meta->tail.pages + meta->frozen.pages) *
+		documents_per_page(document_stride(&meta->shape));
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		documents += meta->segment[i].documents - meta->segment[i].dead;
+	return documents;
+}
+
+IndexBulkDeleteResult *
+neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	IndexMeta  *meta;
+
+	if (info->analyze_only)
+		return stats;
+	upkeep_lock(info->index);
+	upkeep_run(info->index, false);
+	meta = meta_read(info->index);
+	if (stats == NULL)
+	{
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+		stats->num_index_tuples = documents_listed(meta);
+		stats->estimated_count = true;
+	}
+	stats->pages_free = find_free_pages(info, meta);
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	upkeep_unlock(info->index);
+	pfree(meta);
+	return stats;
+}
