@@ -29,6 +29,12 @@ host_free(void *memory)
 	pfree(memory);
 }
 
+void *
+host_alloc_forever(size_t bytes)
+{
+	return MemoryContextAllocHuge(TopMemoryContext, bytes);
+}
+
 void
 host_check_interrupts(void)
 {

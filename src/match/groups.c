@@ -1,0 +1,133 @@
+/*
+ * groups.c: how signatures are cut into groups, and which buckets lie near a
+ * value.
+ */
+#include <string.h>
+
+#include "../hash.h"
+#include "match.h"
+
+/* Below this many documents a scan costs less than any look-up. */
+#define DOCUMENTS_MIN 512
+
+/* A bucket is to hold about 1 << this many documents. */
+#define BUCKET_DOCUMENTS_LOG 6
+
+#define BUCKET_BITS_MIN 6
+
+/* A group's value is taken as one number. */
+#define VALUE_BITS_MAX 64
+
+static int
+clamp(int x, int low, int high)
+{
+	return x < low ? low : x > high ? high : x;
+}
+
+/*
+ * Groups of about log2(n) - 6 bits, and every symbol in one of them.  Wide
+ * symbols make groups of one symbol, hashed to as many bits.
+ */
+Grouping
+grouping_for(int k, int b, uint32_t n)
+{
+	Grouping	g = {k, b, 0, 0, 0, 0};
+	int			bits;
+
+	if (n < DOCUMENTS_MIN)
+		return g;
+	bits = clamp(31 - __builtin_clz(n) - BUCKET_DOCUMENTS_LOG, BUCKET_BITS_MIN, BUCKET_BITS_MAX);
+	g.groups = clamp(k * b / bits, 1, k < GROUPS_MAX ? k : GROUPS_MAX);
+	g.width = clamp(k / g.groups, 1, (VALUE_BITS_MAX - b) / b > 0 ? (VALUE_BITS_MAX - b) / b : 1);
+	if (g.width < VALUE_BITS_MAX / b)
+		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
+	/* Two bits more than aimed at: the widest group may still be exact. */
+	g.bucket_bits = clamp(bits + 2, 1, BUCKET_BITS_MAX);
+	return g;
+}
+
+/* Symbols first .. first + width as one number, width * b <= 64. */
+static uint64_t
+value_of(const uint8_t *packed, int b, int first, int width)
+{
+	size_t		bit = (size_t) first * b;
+	int			bits = width * b;
+	const uint8_t *at = packed + bit / 8;
+	int			have = 8 - (int) (bit % 8);
+	uint64_t	value = *at & (0xFF >> (bit % 8));
+
+	if (have >= bits)
+		return value >> (have - bits);
+	while (bits - have >= 8)
+	{
+		value = value << 8 | *++at;
+		have += 8;
+	}
+	if (have < bits)
+		value = value << (bits - have) | at[1] >> (8 - (bits - have));
+	return value;
+}
+
+uint32_t
+group_bucket(const Grouping *g, int group, const uint8_t *packed)
+{
+	uint64_t	value = value_of(packed, g->b, group_first_symbol(g, group), group_width(g, group));
+
+	if (group_is_exact(g, group))
+		return (uint32_t) value;
+	return (uint32_t) (mix64(value) >> (64 - g->bucket_bits));
+}
+
+/* ---- Probes ------------------------------------------------------------- */
+
+int
+probe_count(int symbols, int b, int radius)
+{
+	double		count = 0;
+	double		term = 1;
+
+	for (int t = 0; t <= radius && t <= symbols; t++)
+	{
+		count += term;
+		term *= (double) (symbols - t) / (t + 1) * ((UINT64_C(1) << b) - 1);
+	}
+	return count < 65536 ? (int) count : INT32_MAX;
+}
+
+/* Append the masks with `left` more symbols to differ, all below `symbol`. */
+static void
+enumerate(ProbeMasks *masks, int *fill, uint32_t mask, int symbol, int left)
+{
+	if (left == 0)
+	{
+		masks->mask[(*fill)++] = mask;
+		return;
+	}
+	for (int s = left - 1; s < symbol; s++)
+		for (uint32_t change = 1; change < UINT32_C(1) << masks->b; change++)
+			enumerate(masks, fill, mask | change << (s * masks->b), s, left - 1);
+}
+
+const ProbeMasks *
+probe_masks(int symbols, int b)
+{
+	static ProbeMasks store[BUCKET_BITS_MAX + 1][5];
+	ProbeMasks *masks = &store[symbols * b][__builtin_ctz(b)];
+	int			most = 0;
+	int			fill = 0;
+
+	if (masks->mask != NULL)
+		return masks;
+	masks->symbols = symbols;
+	masks->b = b;
+	while (most < RADIUS_MAX && probe_count(symbols, b, most + 1) < INT32_MAX)
+		most++;
+	masks->mask = host_alloc_forever(probe_count(symbols, b, most) * sizeof(uint32_t));
+	for (int t = 0; t <= RADIUS_MAX; t++)
+	{
+		if (t <= most)
+			enumerate(masks, &fill, 0, symbols, t);
+		masks->end[t] = fill;
+	}
+	return masks;
+}

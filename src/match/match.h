@@ -1,0 +1,161 @@
+/*
+ * match.h: the grouping rule.  No pages, no SQL: the index and the batch join
+ * feed it from wherever their bytes are.
+ *
+ * The k symbols of a signature are cut into m disjoint groups.  A document at
+ * distance <= h differs by more than t symbols in at most floor(h / (t + 1))
+ * of them.  So of |S| groups that are looked up within radius t, at least
+ * c = |S| - floor(h / (t + 1)) hit it, and documents hit less often need no
+ * look.  t = 0 over all groups is the merging of Yuan et al. (2012), c = 1 is
+ * multi-index hashing (Norouzi et al., CVPR 2012), a radius of its own for
+ * each group is GPH (Qin et al., ICDE 2018), S empty is a packed scan.
+ */
+#ifndef NEARDUP_MATCH_H
+#define NEARDUP_MATCH_H
+
+#include "../sketch/sketch.h"
+
+/* ---- Groups (groups.c) -------------------------------------------------- */
+
+#define GROUPS_MAX 4096
+#define BUCKET_BITS_MAX 22
+
+/*
+ * How the documents of a segment are grouped.  The first `wide` groups have
+ * width + 1 symbols, the others width.  A group's value is its bucket, or is
+ * hashed to bucket_bits where it is longer.
+ */
+typedef struct Grouping
+{
+	int			k;
+	int			b;
+	int			groups;			/* m; 0: too few documents to be worth it */
+	int			width;
+	int			wide;
+	int			bucket_bits;	/* longest */
+} Grouping;
+
+/* The grouping that suits a segment of n documents. */
+extern Grouping grouping_for(int k, int b, uint32_t n);
+
+static inline int
+group_width(const Grouping *g, int group)
+{
+	return g->width + (group < g->wide);
+}
+
+static inline int
+group_first_symbol(const Grouping *g, int group)
+{
+	return group * g->width + (group < g->wide ? group : g->wide);
+}
+
+/* Buckets of a group are numbered below 1 << this. */
+static inline int
+group_bucket_bits(const Grouping *g, int group)
+{
+	int			bits = group_width(g, group) * g->b;
+
+	return bits < g->bucket_bits ? bits : g->bucket_bits;
+}
+
+/* Is each value its own bucket, so that neighbours can be enumerated? */
+static inline bool
+group_is_exact(const Grouping *g, int group)
+{
+	return group_width(g, group) * g->b <= g->bucket_bits;
+}
+
+/* The bucket of a packed signature in a group. */
+extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed);
+
+/*
+ * All masks that turn a bucket into those within a radius: first the one of
+ * radius 0, then those at distance 1, and so on.
+ */
+#define RADIUS_MAX 3
+
+typedef struct ProbeMasks
+{
+	int			symbols;
+	int			b;
+	uint32_t   *mask;
+	int			end[RADIUS_MAX + 1];	/* masks of radius <= t: mask[0 .. end[t]) */
+} ProbeMasks;
+
+/* How many masks there are within a radius; INT32_MAX where too many. */
+extern int	probe_count(int symbols, int b, int radius);
+
+/* The masks, from a store that lives as long as the process. */
+extern const ProbeMasks *probe_masks(int symbols, int b);
+
+/* ---- Plans (plan.c) ----------------------------------------------------- */
+
+typedef enum MatchMethod
+{
+	MATCH_AUTO,					/* whatever is cheapest */
+	MATCH_MERGE,				/* t = 0, all groups (Alg.H) */
+	MATCH_PROBE,				/* c = 1 (multi-index hashing) */
+	MATCH_SCAN					/* every document */
+} MatchMethod;
+
+/* What a segment is, as far as a plan depends on it. */
+typedef struct MatchStats
+{
+	uint32_t	documents;		/* that have postings */
+	uint32_t	postings_per_page;
+	uint32_t	documents_per_page;
+	const float *bucket_length; /* of each group: expected for a document's own value */
+} MatchStats;
+
+/* Nanoseconds, measured: they only ever change the plan, never the answer. */
+typedef struct MatchPlan
+{
+	MatchMethod method;			/* SCAN, MERGE where all radii are 0, else PROBE */
+	int			groups;			/* |S| */
+	int			count;			/* c */
+	int			radius;			/* t of each group in S; with c = 1 ... */
+	int			raised;			/* ... these many of them have t + 1 */
+	double		lookups;
+	double		postings;
+	double		candidates;
+	double		cost;
+} MatchPlan;
+
+/* The cheapest plan that a method allows; falls back to a scan. */
+extern MatchPlan match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method);
+
+/* ---- Counting (count.c) ------------------------------------------------- */
+
+/*
+ * Counts how often documents are hit.  Where documents outnumber the counters
+ * several share one, which can only make more candidates.
+ */
+typedef struct HitCounter
+{
+	uint8_t    *hits;
+	size_t		size;			/* of hits, a power of two */
+	uint32_t	mask;
+	int			count;			/* c */
+	uint32_t   *candidate;
+	size_t		candidates;
+	size_t		room;
+} HitCounter;
+
+extern void counter_begin(HitCounter *counter, uint32_t documents, double postings, int c);
+
+/* Postings of one bucket: n document numbers of `bytes` (2, 3 or 4) bytes each, little-endian. */
+extern void counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes);
+
+/* Ascending, each once; the memory is the counter's. */
+extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
+extern void counter_end(HitCounter *counter);
+
+/* Document numbers below this fit into 2, 3 or 4 bytes. */
+static inline int
+posting_bytes(uint32_t documents)
+{
+	return documents <= UINT32_C(1) << 16 ? 2 : documents <= UINT32_C(1) << 24 ? 3 : 4;
+}
+
+#endif

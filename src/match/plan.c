@@ -1,0 +1,206 @@
+/*
+ * plan.c: the cheapest of the family (S, t, c) for a segment and a distance.
+ */
+#include <math.h>
+
+#include "match.h"
+
+/*
+ * Nanoseconds, as measured on a server of 2023 with everything in shared
+ * buffers (test/bench).  They choose the plan, never the answer.
+ */
+#define COST_LOOKUP 6.0			/* a bucket's bounds, from a directory in memory */
+#define COST_PAGE 130.0			/* a buffer: pin, lock, first touch */
+#define COST_POSTING 1.2		/* decode and count */
+#define COST_CANDIDATE 25.0		/* order, find its place, compare */
+#define COST_SCANNED 1.5		/* a document of a packed scan ... */
+#define COST_SCANNED_BYTE 0.06	/* ... and each byte of its symbols */
+#define COST_COUNTER 0.05		/* clear one */
+
+#define COUNT_MAX 255
+
+/* What one plan is tried with. */
+typedef struct Trial
+{
+	const Grouping *g;
+	const MatchStats *stats;
+	int			h;
+	double		mean;			/* documents in a bucket */
+	double		own;			/* postings of all groups' own buckets, per group */
+} Trial;
+
+static double
+scan_cost(const Grouping *g, const MatchStats *stats)
+{
+	double		pages = (double) stats->documents / stats->documents_per_page;
+
+	return pages * COST_PAGE + stats->documents *
+		(COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
+}
+
+/* Pages that the buckets within radius t of a group lie on. */
+static double
+pages_of_group(const Trial *trial, int radius, double lookups)
+{
+	double		pages = (double) trial->stats->documents / trial->stats->postings_per_page + 1;
+	double		buckets = trial->stats->documents / trial->mean;
+	int			far = (int) ceil(log2(pages < buckets ? pages : buckets));
+	double		touched = probe_count(far, 1, radius);
+
+	/* Buckets that differ in low bits only are neighbours on one page. */
+	touched += lookups * trial->mean / trial->stats->postings_per_page;
+	return touched < pages ? touched : pages;
+}
+
+/* Chance that a document which is nowhere near is hit c times or more. */
+static double
+chance_of_hits(double expected, int c)
+{
+	double		term = exp(-expected);
+	double		below = 0;
+
+	if (expected > 0.7 * c && c > 20)
+		return 1;
+	for (int i = 0; i < c; i++)
+	{
+		below += term;
+		term *= expected / (i + 1);
+	}
+	/* Of rare events the first terms of the tail: 1 - below has no digits left. */
+	return expected < 0.5 ? term * (1 + expected / (c + 1)) : 1 - below;
+}
+
+static void
+add_groups(const Trial *trial, int groups, int radius, MatchPlan *plan)
+{
+	const Grouping *g = trial->g;
+	double		probes = probe_count(g->width + (g->wide > g->groups / 2), g->b, radius);
+
+	plan->lookups += groups * probes;
+	plan->postings += groups * (trial->own + (probes - 1) * trial->mean);
+	plan->cost += groups * pages_of_group(trial, radius, probes) * COST_PAGE;
+}
+
+static void
+price(const Trial *trial, MatchPlan *plan)
+{
+	const MatchStats *stats = trial->stats;
+	double		doc_pages = (double) stats->documents / stats->documents_per_page + 1;
+
+	plan->lookups = plan->postings = plan->cost = 0;
+	add_groups(trial, plan->groups - plan->raised, plan->radius, plan);
+	add_groups(trial, plan->raised, plan->radius + 1, plan);
+	plan->candidates = stats->documents *
+		chance_of_hits(plan->postings / stats->documents, plan->count);
+	plan->cost += plan->lookups * COST_LOOKUP + plan->postings * COST_POSTING +
+		plan->candidates * COST_CANDIDATE +
+		doc_pages * (1 - exp(-plan->candidates / doc_pages)) * COST_PAGE;
+	if (plan->count > 1)
+		plan->cost += stats->documents * COST_COUNTER;
+}
+
+static void
+keep_cheaper(const Trial *trial, MatchPlan plan, MatchPlan *best)
+{
+	price(trial, &plan);
+	if (plan.cost < best->cost)
+		*best = plan;
+}
+
+/* May groups be looked up within a radius? */
+static bool
+radius_is_possible(const Grouping *g, int radius)
+{
+	if (radius == 0)
+		return true;
+	return radius <= RADIUS_MAX && group_is_exact(g, 0) &&
+		probe_count(group_width(g, 0), g->b, radius) < INT32_MAX;
+}
+
+/* One radius t for all groups, every count c that the groups allow. */
+static void
+try_counting(const Trial *trial, int radius, MatchPlan *best)
+{
+	int			missed = trial->h / (radius + 1);
+	int			most = trial->g->groups - missed;
+
+	for (int c = 1; c <= most && c <= COUNT_MAX; c++)
+	{
+		MatchPlan	plan = {
+			.method = radius == 0 ? MATCH_MERGE : MATCH_PROBE,
+			.groups = missed + c, .count = c, .radius = radius
+		};
+		double		before = best->cost;
+
+		keep_cheaper(trial, plan, best);
+		if (c > 8 && best->cost == before)
+			break;
+	}
+}
+
+/* c = 1, radii as equal as the sum of t + 1 = h + 1 allows. */
+static void
+try_probing(const Trial *trial, MatchPlan *best)
+{
+	int			m = trial->g->groups;
+	int			radius = (trial->h + 1) / m - 1;
+	int			raised = (trial->h + 1) % m;
+	MatchPlan	plan = {
+		.method = MATCH_PROBE, .groups = m, .count = 1, .radius = radius, .raised = raised
+	};
+
+	if (radius < 0)
+	{
+		plan.groups = raised;
+		plan.radius = plan.raised = 0;
+	}
+	if (radius_is_possible(trial->g, radius + (raised > 0 && radius >= 0)))
+		keep_cheaper(trial, plan, best);
+}
+
+/* Alg.H: all groups, radius 0. */
+static void
+try_merging(const Trial *trial, MatchPlan *best)
+{
+	int			m = trial->g->groups;
+	MatchPlan	plan = {.method = MATCH_MERGE, .groups = m, .count = m - trial->h};
+
+	if (plan.count > COUNT_MAX)
+		plan.count = COUNT_MAX;
+	if (plan.count >= 1)
+		keep_cheaper(trial, plan, best);
+}
+
+static double
+mean_own_length(const Grouping *g, const MatchStats *stats, double mean)
+{
+	double		sum = 0;
+
+	if (stats->bucket_length == NULL)
+		return mean;
+	for (int i = 0; i < g->groups; i++)
+		sum += stats->bucket_length[i];
+	return sum / g->groups;
+}
+
+MatchPlan
+match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method)
+{
+	MatchPlan	scan = {.method = MATCH_SCAN, .candidates = stats->documents, .cost = scan_cost(g, stats)};
+	MatchPlan	best = scan;
+	Trial		trial = {g, stats, h, 0, 0};
+
+	if (method == MATCH_SCAN || g->groups == 0 || stats->documents == 0)
+		return scan;
+	trial.mean = (double) stats->documents / (UINT64_C(1) << group_bucket_bits(g, g->groups - 1));
+	trial.own = mean_own_length(g, stats, trial.mean);
+	if (method != MATCH_AUTO)
+		best.cost = INFINITY;
+	if (method == MATCH_MERGE)
+		try_merging(&trial, &best);
+	if (method == MATCH_PROBE || method == MATCH_AUTO)
+		try_probing(&trial, &best);
+	for (int t = 0; method == MATCH_AUTO && radius_is_possible(g, t); t++)
+		try_counting(&trial, t, &best);
+	return isinf(best.cost) ? scan : best;
+}
