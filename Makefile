@@ -10,9 +10,9 @@
 # a private copy of PostgreSQL.
 
 EXTENSION = neardup
-VERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
+EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
 SQL_TOPICS = $(sort $(wildcard sql/[0-9][0-9]-*.sql))
-SQL_INSTALL = sql/neardup--$(VERSION).sql
+SQL_INSTALL = sql/neardup--$(EXTVERSION).sql
 
 MODULE_big = neardup
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
@@ -49,7 +49,7 @@ export PG_CONFIG MAKE
 endif
 
 # Objects know their headers, the compiler and the PostgreSQL they were made for.
-BUILD_FLAGS = $(VERSION) $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
+BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
 
 .build-flags: FORCE
 	@echo '$(BUILD_FLAGS)' | cmp -s - $@ || echo '$(BUILD_FLAGS)' > $@

@@ -134,6 +134,7 @@ start_server()
 		as_server tee -a "$dir/data/postgresql.conf" >/dev/null <<-CONF
 			listen_addresses = ''
 			unix_socket_directories = '$dir/sock'
+			unix_socket_permissions = 0700
 			fsync = off
 			max_wal_size = '2GB'
 			timezone = 'UTC'
