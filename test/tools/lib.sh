@@ -143,6 +143,7 @@ start_server()
 			echo "$setting" | as_server tee -a "$dir/data/postgresql.conf" >/dev/null
 		done
 	fi
+	as_server "$PGBIN/pg_ctl" -D "$dir/data" status >/dev/null 2>&1 && return
 	: >>"$dir/server.log"
 	give_to_server "$dir/server.log"
 	as_server "$PGBIN/pg_ctl" -D "$dir/data" -l "$dir/server.log" -o "-p $port" -w -t 60 start >/dev/null ||
