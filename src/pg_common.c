@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 /* How many hashes are handed on at once. */
 #define HASH_BATCH 256
@@ -117,7 +118,9 @@ check_same_recipe(const char *type, int version_x, SchemeId scheme_x,
 					version_x == version_y ? "schemes" : "recipes"),
 			 errdetail("The first is of scheme \"%s\" (recipe %d), the second of scheme \"%s\" (recipe %d).",
 					   name_x, version_x, name_y, version_y),
-			 errhint("Make both values anew with the same scheme.")));
+			 version_x == version_y ?
+			 errhint("Make one of them anew with the scheme of the other.") :
+			 errhint("Make the one of the older recipe anew.")));
 }
 
 void
@@ -127,7 +130,7 @@ check_threshold(double threshold)
 	if (!(threshold > 0 && threshold <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("threshold %g is out of range", threshold),
+				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
 				 errhint("A threshold is a similarity above 0 and at most 1.")));
 }
 

@@ -79,75 +79,84 @@ count_values(const uint64_t *hash, size_t count, int byte, size_t *bucket)
 	}
 }
 
-/* Distribute by a byte; bucket becomes where each value's run ends. */
+/*
+ * Move every hash into its byte's run, following cycles, with no second array
+ * (McIlroy, Bostic and McIlroy 1993: American flag sort).  end becomes where
+ * each run ends.
+ */
 static void
-distribute(uint64_t *hash, uint64_t *spare, size_t count, int byte, size_t *bucket)
+distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
 {
+	size_t		next[256];
 	size_t		place = 0;
+	size_t		moves = 0;
+	unsigned	value;
+
+	for (value = 0; value < 256; value++)
+	{
+		next[value] = place;
+		place += bucket[value];
+		end[value] = place;
+	}
+	for (value = 0; value < 256; value++)
+	{
+		while (next[value] < end[value])
+		{
+			uint64_t	moving = hash[next[value]];
+			unsigned	home;
+
+			while ((home = byte_of(moving, byte)) != value)
+			{
+				uint64_t	displaced = hash[next[home]];
+
+				hash[next[home]++] = moving;
+				moving = displaced;
+				if (++moves % PASS_STEP == 0)
+					host_check_interrupts();
+			}
+			hash[next[value]++] = moving;
+		}
+	}
+}
+
+static bool
+all_equal(const uint64_t *hash, size_t count)
+{
 	size_t		i;
 
-	for (i = 0; i < 256; i++)
-	{
-		size_t		here = bucket[i];
-
-		bucket[i] = place;
-		place += here;
-	}
-	for (i = 0; i < count; i++)
-	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
-		spare[bucket[byte_of(hash[i], byte)]++] = hash[i];
-	}
-	memcpy(hash, spare, count * sizeof(uint64_t));
+	for (i = 1; i < count; i++)
+		if (hash[i] != hash[0])
+			return false;
+	return true;
 }
 
 /*
  * Sort by the signed value, from the given byte down, all above it being
  * equal.  Hashes are uniform, so that few bytes are ever looked at; no input
- * costs more than eight passes.  spare has room for count.
+ * costs more than eight passes.
  */
 static void
-radix_sort(uint64_t *hash, uint64_t *spare, size_t count, int byte)
+sort(uint64_t *hash, size_t count, int byte)
 {
 	size_t		bucket[256];
+	size_t		end[256];
 	size_t		start = 0;
 	int			value;
 
-	if (byte < 0)
-		return;
 	if (count <= INSERTION_SORT_MAX)
 	{
 		insertion_sort(hash, count);
 		return;
 	}
-	count_values(hash, count, byte, bucket);
-	if (bucket[byte_of(hash[0], byte)] == count)
-	{
-		radix_sort(hash, spare, count, byte - 1);
+	if (byte < 0 || all_equal(hash, count))
 		return;
-	}
-	distribute(hash, spare, count, byte, bucket);
+	count_values(hash, count, byte, bucket);
+	distribute(hash, byte, bucket, end);
 	for (value = 0; value < 256; value++)
 	{
-		radix_sort(hash + start, spare, bucket[value] - start, byte - 1);
-		start = bucket[value];
+		sort(hash + start, end[value] - start, byte - 1);
+		start = end[value];
 	}
-}
-
-static void
-sort(uint64_t *hash, size_t count)
-{
-	uint64_t   *spare;
-
-	if (count <= INSERTION_SORT_MAX)
-	{
-		insertion_sort(hash, count);
-		return;
-	}
-	spare = host_alloc(count * sizeof(uint64_t));
-	radix_sort(hash, spare, count, 7);
-	host_free(spare);
 }
 
 static size_t
@@ -187,7 +196,7 @@ bag_finish(BagBuilder *builder, Bag *bag)
 	size_t		count = builder->count;
 	size_t		distinct;
 
-	sort(builder->hash, count);
+	sort(builder->hash, count, 7);
 	distinct = count_distinct(builder->hash, count);
 	if (distinct > UINT32_MAX)
 	{

@@ -105,7 +105,7 @@ typedef struct Reader
 	const char *at;
 } Reader;
 
-static void pg_attribute_noreturn()
+static void
 refuse(const Reader *reader, const char *expected)
 {
 	ereport(ERROR,
@@ -163,7 +163,7 @@ static SchemeId
 read_scheme(Reader *reader)
 {
 	const char *end = strchr(reader->at, '/');
-	SchemeId	scheme;
+	SchemeId	scheme = 0;
 
 	if (!end || !scheme_parse(reader->at, end - reader->at, &scheme))
 		refuse(reader, "a scheme such as \"word 3\"");
@@ -253,7 +253,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	appendStringInfo(&out, "%d/%s/{", shingles->version, name);
 	for (i = 0; i < bag.count; i++)
 	{
-		char		number[MAXINT8LEN + 1];
+		char		number[sizeof("-9223372036854775808")];
 
 		if (i > 0)
 			appendStringInfoChar(&out, ',');

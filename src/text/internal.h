@@ -35,6 +35,12 @@ typedef enum CharClass
 /* Canonical combining class is not 0. */
 #define CHAR_NONSTARTER 32
 
+/*
+ * No character before it can change what normalisation makes of it, though it
+ * may change by itself.  True of all stable characters and all ASCII.
+ */
+#define CHAR_BOUNDARY 64
+
 extern const uint8_t unicode_block[];	/* code point >> 8 -> block number */
 extern const uint8_t unicode_info[][256];	/* by block number and low byte */
 
@@ -68,7 +74,8 @@ extern int	utf8_encode(uint32_t code_point, uint8_t *out);
  * Normalise (NFKC with case folding, ignorable characters dropped) the piece
  * at the head of [in, in + length), length > 0: a character and what may
  * interact with it, up to but not including the next ASCII or stable
- * character, an unassigned or invalid one, or PIECE_SOURCE_MAX.  An ASCII
+ * character, an unassigned or invalid one.  After PIECE_SOURCE_MAX characters
+ * it ends before the last boundary, or there if there is none.  An ASCII
  * character may begin a piece (a mark may follow it).  Returns the bytes
  * consumed, at least 1; an unassigned or invalid character is a piece of its
  * own and gives the one character ' '.

@@ -1,23 +1,11 @@
 /*
  * test_bag.c: bags against a slow and obvious model of them.
  */
-#include "sketch/bag.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static int	failures = 0;
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
-		{ \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			failures++; \
-		} \
-	} while (0)
+#include "sketch/bag.h"
+#include "unit.h"
 
 /* xorshift64*, so that every machine sees the same numbers. */
 static uint64_t
@@ -261,7 +249,5 @@ main(void)
 	test_pairs();
 	test_edge();
 	test_large_frequencies();
-	if (failures == 0)
-		printf("bag: all passed\n");
-	return failures != 0;
+	return unit_report();
 }

@@ -1,0 +1,285 @@
+-- The type minhash: k symbols of b bits, sketches of a set.
+
+-- ---- The type ---------------------------------------------------------------
+
+CREATE TYPE minhash;
+
+CREATE FUNCTION minhash_in(cstring, oid, int) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_in(cstring, oid, int) IS
+	'I/O';
+
+CREATE FUNCTION minhash_out(minhash) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'neardup_signature_out'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_out(minhash) IS
+	'I/O';
+
+CREATE FUNCTION minhash_recv(internal, oid, int) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_recv'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_recv(internal, oid, int) IS
+	'I/O';
+
+CREATE FUNCTION minhash_send(minhash) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'neardup_signature_send'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_send(minhash) IS
+	'I/O';
+
+CREATE FUNCTION minhash_typmod_in(cstring[]) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_minhash_typmod_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_typmod_in(cstring[]) IS
+	'I/O typmod';
+
+CREATE FUNCTION minhash_typmod_out(int) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'neardup_minhash_typmod_out'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_typmod_out(int) IS
+	'I/O typmod';
+
+CREATE TYPE minhash (
+	INPUT = minhash_in,
+	OUTPUT = minhash_out,
+	RECEIVE = minhash_recv,
+	SEND = minhash_send,
+	TYPMOD_IN = minhash_typmod_in,
+	TYPMOD_OUT = minhash_typmod_out,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+COMMENT ON TYPE minhash IS
+	'sketch of a set: k symbols of b bits, minhash(k, b); estimates resemblance';
+
+CREATE FUNCTION minhash_apply_typmod(minhash, int) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_signature_apply_typmod'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_apply_typmod(minhash, int) IS
+	'refuse a minhash of another shape than the column has';
+
+CREATE CAST (minhash AS minhash) WITH FUNCTION minhash_apply_typmod(minhash, int) AS IMPLICIT;
+COMMENT ON CAST (minhash AS minhash) IS
+	'refuse a minhash of another shape than the column has';
+
+-- ---- Constructors -----------------------------------------------------------
+
+CREATE FUNCTION to_minhash(
+	text, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, int, int, text) IS
+	'sketch of the shingles of a text under a scheme: k symbols of b bits';
+
+CREATE FUNCTION to_minhash(shingles, k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(shingles, int, int) IS
+	'sketch of a set of shingles: k symbols of b bits';
+
+CREATE FUNCTION to_minhash(text[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_tokens'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text[], int, int) IS
+	'sketch of the set of the elements given (scheme tokens): k symbols of b bits';
+
+CREATE FUNCTION to_minhash(bigint[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_hashes'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(bigint[], int, int) IS
+	'sketch of the set of the 64-bit hashes given (scheme hashes): k symbols of b bits';
+
+-- ---- Truncation, union, cardinality -----------------------------------------
+
+CREATE FUNCTION minhash_truncate(minhash, b int) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_truncate'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_truncate(minhash, int) IS
+	'the same sketch with fewer bits a symbol';
+
+CREATE FUNCTION minhash_union(minhash, minhash) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_union'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_union(minhash, minhash) IS
+	'sketch of the union of two sets, from their sketches with symbols of 32 bits';
+
+CREATE FUNCTION minhash_union_step(minhash, minhash) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_minhash_union_step'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_union_step(minhash, minhash) IS
+	'transition and combine function of minhash_union_agg';
+
+CREATE AGGREGATE minhash_union_agg(minhash) (
+	SFUNC = minhash_union_step,
+	STYPE = minhash,
+	COMBINEFUNC = minhash_union_step,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash_union_agg(minhash) IS
+	'sketch of the union of sets, from their sketches with symbols of 32 bits';
+
+CREATE FUNCTION cardinality(minhash) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_minhash_cardinality'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cardinality(minhash) IS
+	'how many distinct shingles the set has; an error where that is unknown';
+
+-- ---- Casts ------------------------------------------------------------------
+
+CREATE FUNCTION minhash_of_bit(bit) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_bit_to_minhash'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_of_bit(bit) IS
+	'implementation of a cast';
+
+CREATE CAST (bit AS minhash) WITH FUNCTION minhash_of_bit(bit) AS ASSIGNMENT;
+COMMENT ON CAST (bit AS minhash) IS
+	'a signature made elsewhere, of symbols of one bit';
+
+CREATE FUNCTION minhash_to_bit(minhash, int) RETURNS bit
+	AS 'MODULE_PATHNAME', 'neardup_signature_to_bit'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_to_bit(minhash, int) IS
+	'implementation of a cast';
+
+CREATE CAST (minhash AS bit) WITH FUNCTION minhash_to_bit(minhash, int) AS ASSIGNMENT;
+COMMENT ON CAST (minhash AS bit) IS
+	'the symbols, where they have one bit';
+
+CREATE FUNCTION minhash_of_symbols(bigint[]) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_int8_array_to_minhash'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_of_symbols(bigint[]) IS
+	'implementation of a cast';
+
+CREATE CAST (bigint[] AS minhash) WITH FUNCTION minhash_of_symbols(bigint[]) AS ASSIGNMENT;
+COMMENT ON CAST (bigint[] AS minhash) IS
+	'a signature made elsewhere, of symbols of 32 bits';
+
+CREATE FUNCTION minhash_symbols(minhash) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'neardup_minhash_to_int8_array'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_symbols(minhash) IS
+	'implementation of a cast';
+
+CREATE CAST (minhash AS bigint[]) WITH FUNCTION minhash_symbols(minhash) AS ASSIGNMENT;
+COMMENT ON CAST (minhash AS bigint[]) IS
+	'the symbols, where they have 32 bits';
+
+-- ---- Order ------------------------------------------------------------------
+
+CREATE FUNCTION minhash_eq(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_eq'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_eq(minhash, minhash) IS
+	'implementation of = operator';
+
+CREATE FUNCTION minhash_ne(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_ne'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ne(minhash, minhash) IS
+	'implementation of <> operator';
+
+CREATE FUNCTION minhash_lt(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_lt'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_lt(minhash, minhash) IS
+	'implementation of < operator';
+
+CREATE FUNCTION minhash_le(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_le'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_le(minhash, minhash) IS
+	'implementation of <= operator';
+
+CREATE FUNCTION minhash_gt(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_gt'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_gt(minhash, minhash) IS
+	'implementation of > operator';
+
+CREATE FUNCTION minhash_ge(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_ge'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ge(minhash, minhash) IS
+	'implementation of >= operator';
+
+CREATE FUNCTION minhash_cmp(minhash, minhash) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_signature_cmp'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_cmp(minhash, minhash) IS
+	'less-equal-greater';
+
+CREATE FUNCTION minhash_hash(minhash) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_signature_hash'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_hash(minhash) IS
+	'hash';
+
+CREATE FUNCTION minhash_hash_extended(minhash, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_signature_hash_extended'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_hash_extended(minhash, bigint) IS
+	'hash';
+
+CREATE OPERATOR = (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_eq,
+	COMMUTATOR = =, NEGATOR = <>,
+	RESTRICT = eqsel, JOIN = eqjoinsel,
+	HASHES, MERGES
+);
+COMMENT ON OPERATOR = (minhash, minhash) IS 'equal';
+
+CREATE OPERATOR <> (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ne,
+	COMMUTATOR = <>, NEGATOR = =,
+	RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (minhash, minhash) IS 'not equal';
+
+CREATE OPERATOR < (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_lt,
+	COMMUTATOR = >, NEGATOR = >=,
+	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (minhash, minhash) IS 'less than';
+
+CREATE OPERATOR <= (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_le,
+	COMMUTATOR = >=, NEGATOR = >,
+	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (minhash, minhash) IS 'less than or equal';
+
+CREATE OPERATOR > (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_gt,
+	COMMUTATOR = <, NEGATOR = <=,
+	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (minhash, minhash) IS 'greater than';
+
+CREATE OPERATOR >= (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ge,
+	COMMUTATOR = <=, NEGATOR = <,
+	RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (minhash, minhash) IS 'greater than or equal';
+
+CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING btree AS
+	OPERATOR 1 <,
+	OPERATOR 2 <=,
+	OPERATOR 3 =,
+	OPERATOR 4 >=,
+	OPERATOR 5 >,
+	FUNCTION 1 minhash_cmp(minhash, minhash);
+COMMENT ON OPERATOR CLASS minhash_ops USING btree IS 'total order of all minhash values';
+COMMENT ON OPERATOR FAMILY minhash_ops USING btree IS 'total order of all minhash values';
+
+CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING hash AS
+	OPERATOR 1 =,
+	FUNCTION 1 minhash_hash(minhash),
+	FUNCTION 2 minhash_hash_extended(minhash, bigint);
+COMMENT ON OPERATOR CLASS minhash_ops USING hash IS 'equality of minhash values';
+COMMENT ON OPERATOR FAMILY minhash_ops USING hash IS 'equality of minhash values';

@@ -1,0 +1,107 @@
+-- How alike two signatures are.
+
+-- ---- minhash ----------------------------------------------------------------
+
+CREATE FUNCTION similarity(minhash, minhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION similarity(minhash, minhash) IS
+	'estimated resemblance (Jaccard similarity) of two sets, 0 to 1';
+
+CREATE FUNCTION jaccard_similarity(minhash, minhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION jaccard_similarity(minhash, minhash) IS
+	'estimated resemblance (Jaccard similarity) of two sets, 0 to 1';
+
+CREATE FUNCTION containment(minhash, minhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_minhash_containment'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION containment(minhash, minhash) IS
+	'estimated share of the first set that lies in the second, 0 to 1';
+
+CREATE FUNCTION is_similar(minhash, minhash, threshold float8) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_similar'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_similar(minhash, minhash, float8) IS
+	'is the similarity of two sets at least the threshold?';
+
+CREATE FUNCTION hamming_distance(minhash, minhash) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_hamming_distance'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_distance(minhash, minhash) IS
+	'number of symbols that differ';
+
+CREATE FUNCTION hamming_within(minhash, minhash, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_hamming_within'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
+	'do at most so many symbols differ?';
+
+CREATE OPERATOR <~> (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = hamming_distance,
+	COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (minhash, minhash) IS 'number of symbols that differ';
+
+CREATE FUNCTION minhash_distance(minhash, minhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_distance'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_distance(minhash, minhash) IS
+	'implementation of <-> operator';
+
+CREATE OPERATOR <-> (
+	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_distance,
+	COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (minhash, minhash) IS 'distance: 1 - similarity';
+
+-- ---- simhash ----------------------------------------------------------------
+
+CREATE FUNCTION similarity(simhash, simhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION similarity(simhash, simhash) IS
+	'share of the bits in which two fingerprints agree, 0 to 1';
+
+CREATE FUNCTION cosine_similarity(simhash, simhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_simhash_cosine'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cosine_similarity(simhash, simhash) IS
+	'estimated cosine of the angle between two weighted sets, -1 to 1';
+
+CREATE FUNCTION is_similar(simhash, simhash, threshold float8) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_similar'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_similar(simhash, simhash, float8) IS
+	'is the similarity of two fingerprints at least the threshold?';
+
+CREATE FUNCTION hamming_distance(simhash, simhash) RETURNS int
+	AS 'MODULE_PATHNAME', 'neardup_hamming_distance'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_distance(simhash, simhash) IS
+	'number of bits that differ';
+
+CREATE FUNCTION hamming_within(simhash, simhash, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_hamming_within'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
+	'do at most so many bits differ?';
+
+CREATE OPERATOR <~> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = hamming_distance,
+	COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (simhash, simhash) IS 'number of symbols that differ';
+
+CREATE FUNCTION simhash_distance(simhash, simhash) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_distance'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance(simhash, simhash) IS
+	'implementation of <-> operator';
+
+CREATE OPERATOR <-> (
+	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_distance,
+	COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (simhash, simhash) IS 'distance: 1 - similarity';

@@ -1,0 +1,35 @@
+/*
+ * pg_ball.h: balls around signatures: all that lies within a threshold of one.
+ *
+ * After the varlena header, at any alignment, a BallHeader and then the centre
+ * as signature.h lays it out.  The radius decides; the threshold is kept to be
+ * shown.
+ */
+#ifndef NEARDUP_PG_BALL_H
+#define NEARDUP_PG_BALL_H
+
+#include "pg_signature.h"
+
+typedef struct BallHeader
+{
+	double		threshold;		/* 0 where the radius was given */
+	int32		radius;			/* symbols */
+	uint32		reserved;		/* 0 */
+} BallHeader;
+
+/* A ball taken apart; the centre points into the value. */
+typedef struct Ball
+{
+	BallHeader	header;
+	Signature	centre;
+} Ball;
+
+/* An error unless header, centre and size agree. */
+extern Ball ball_of_bytes(const void *bytes, size_t size);
+
+/* The same for a datum.  Points into a copy only where that was toasted. */
+extern Ball ball_of_datum(Datum datum);
+
+#define PG_GETARG_BALL(n) ball_of_datum(PG_GETARG_DATUM(n))
+
+#endif

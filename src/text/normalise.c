@@ -1,0 +1,194 @@
+/*
+ * normalise.c: UTF-8, and the normal form of pieces of text.
+ *
+ * The normal form is NFKC_Casefold of the NFD of the text: canonically
+ * equivalent texts, and texts that differ in case, compatibility variants or
+ * ignorable characters, become the same characters (doc/recipe.md).
+ */
+#include <utf8proc.h>
+
+#include "internal.h"
+
+#if UTF8PROC_VERSION_MAJOR < 2 || (UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 5)
+#error "utf8proc 2.5 or later is needed: before it Unicode 13.0 was not complete"
+#endif
+
+#define DECOMPOSE_CANONICAL (UTF8PROC_STABLE | UTF8PROC_DECOMPOSE)
+#define DECOMPOSE_FOLDED (DECOMPOSE_CANONICAL | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD)
+#define COMPOSE (UTF8PROC_STABLE | UTF8PROC_COMPOSE)
+
+/* ---- UTF-8 -------------------------------------------------------------- */
+
+/* Length of the character that a byte begins, 0 where it begins none. */
+static inline int
+sequence_length(uint8_t lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xC2)
+		return 0;
+	if (lead < 0xE0)
+		return 2;
+	if (lead < 0xF0)
+		return 3;
+	return lead < 0xF5 ? 4 : 0;
+}
+
+/* Not a surrogate, within Unicode, and not written longer than need be? */
+static inline bool
+is_proper(uint32_t code_point, int bytes)
+{
+	if (bytes == 3)
+		return code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF);
+	if (bytes == 4)
+		return code_point >= 0x10000 && code_point <= 0x10FFFF;
+	return true;				/* the lead byte said so */
+}
+
+int
+utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
+{
+	int			bytes = sequence_length(in[0]);
+	uint32_t	c = in[0];
+
+	*code_point = INVALID_CHARACTER;
+	if (bytes == 0 || (size_t) bytes > length)
+		return 1;
+	if (bytes > 1)
+		c &= 0x7F >> bytes;
+	for (int i = 1; i < bytes; i++)
+	{
+		if ((in[i] & 0xC0) != 0x80)
+			return 1;
+		c = c << 6 | (in[i] & 0x3F);
+	}
+	if (!is_proper(c, bytes))
+		return 1;
+	*code_point = c;
+	return bytes;
+}
+
+int
+utf8_encode(uint32_t code_point, uint8_t *out)
+{
+	int			bytes = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+
+	for (int i = bytes - 1; i > 0; i--)
+	{
+		out[i] = 0x80 | (code_point & 0x3F);
+		code_point >>= 6;
+	}
+	out[0] = (uint8_t) (bytes == 1 ? code_point : (0xF00 >> bytes & 0xFF) | code_point);
+	return bytes;
+}
+
+/* ---- Pieces ------------------------------------------------------------- */
+
+static inline unsigned
+info_of(uint32_t code_point)
+{
+	return code_point == INVALID_CHARACTER ? 0 : char_info(code_point);
+}
+
+/*
+ * Length of the piece at in, whose first character takes first bytes.  Where
+ * there are too many characters it ends before the last boundary among them,
+ * so that only an endless run of marks is ever torn.
+ */
+static size_t
+piece_length(const uint8_t *in, size_t length, size_t first)
+{
+	size_t		at = first;
+	size_t		boundary = 0;
+
+	for (int n = 1; at < length && in[at] >= 0x80; n++)
+	{
+		uint32_t	code_point;
+		int			bytes = utf8_decode(in + at, length - at, &code_point);
+		unsigned	info = info_of(code_point);
+
+		if (!(info & CHAR_ASSIGNED) || (info & CHAR_STABLE))
+			break;
+		if (info & CHAR_BOUNDARY)
+			boundary = at;
+		if (n == PIECE_SOURCE_MAX)
+			return boundary > 0 ? boundary : at;
+		at += bytes;
+	}
+	return at;
+}
+
+/* Fold characters and take them apart; drop ignorable ones. */
+static int
+fold(const int32_t *in, int count, int32_t *out)
+{
+	int			filled = 0;
+	int			unused = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		unsigned	info = char_info(in[i]);
+
+		if (info & CHAR_STABLE)
+			out[filled++] = in[i];
+		else if (!(info & CHAR_IGNORED))
+			filled += utf8proc_decompose_char(in[i], out + filled, PIECE_RESULT_MAX - filled,
+											  DECOMPOSE_FOLDED, &unused);
+	}
+	return filled;
+}
+
+static inline int
+combining_class(int32_t code_point)
+{
+	return utf8proc_get_property(code_point)->combining_class;
+}
+
+/* Canonical order: sort each run of non-starters by class, stably. */
+static void
+reorder(int32_t *text, int count)
+{
+	for (int i = 1; i < count; i++)
+	{
+		int32_t		moved = text[i];
+		int			class, to;
+
+		if (!(char_info(moved) & CHAR_NONSTARTER))
+			continue;
+		class = combining_class(moved);
+		for (to = i; to > 0 && combining_class(text[to - 1]) > class; to--)
+			text[to] = text[to - 1];
+		text[to] = moved;
+	}
+}
+
+/*
+ * Folding comes after canonical decomposition, because folding turns the mark
+ * U+0345 into a letter, which must not depend on where among other marks it
+ * was written.  Dropped and folded characters may have kept marks apart, hence
+ * the second ordering.
+ *
+ * Composition never sees U+11A7 after a Hangul syllable, where utf8proc would
+ * swallow it: it is stable and so begins a piece.
+ */
+size_t
+normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count)
+{
+	int32_t		apart[PIECE_RESULT_MAX];
+	int32_t    *folded = (int32_t *) result;
+	uint32_t	code_point;
+	size_t		taken = utf8_decode(in, length, &code_point);
+
+	if (!(info_of(code_point) & CHAR_ASSIGNED))
+	{
+		*result = ' ';
+		*count = 1;
+		return taken;
+	}
+	taken = piece_length(in, length, taken);
+	*count = (int) utf8proc_decompose(in, taken, apart, PIECE_RESULT_MAX, DECOMPOSE_CANONICAL);
+	*count = fold(apart, *count, folded);
+	reorder(folded, *count);
+	*count = (int) utf8proc_normalize_utf32(folded, *count, COMPOSE);
+	return taken;
+}

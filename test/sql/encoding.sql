@@ -1,0 +1,88 @@
+-- The same text gives the same shingles in every encoding and collation.
+
+\set home :DBNAME
+SELECT 'Crème brûlée, ½ Straße à l''ÉTÉ: æøå ÀÉÎ ÿ' AS western, '東京タワー ｶﾀｶﾅ full' AS japanese \gset
+SELECT to_shingles(:'western') AS western_word, to_shingles(:'western', 'char 4') AS western_char,
+	to_shingles(string_to_array(:'western', ' ')) AS western_tokens,
+	to_shingles(:'japanese') AS japanese_word, to_shingles(:'japanese', 'char 4') AS japanese_char \gset
+
+-- Collations, those of ICU among them where the server has it.
+CREATE FUNCTION same_in_all_collations(body text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	name name;
+	same boolean;
+BEGIN
+	FOR name IN SELECT collname FROM pg_collation
+		WHERE collname IN ('default', 'C', 'POSIX', 'ucs_basic', 'und-x-icu', 'tr-x-icu', 'de-x-icu', 'th-x-icu')
+			AND collencoding IN (-1, (SELECT encoding FROM pg_database WHERE datname = current_database()))
+	LOOP
+		EXECUTE format('SELECT to_shingles($1 COLLATE %I) = to_shingles($1)', name) INTO same USING body;
+		IF NOT same THEN
+			RETURN false;
+		END IF;
+	END LOOP;
+	RETURN true;
+END
+$$;
+SELECT same_in_all_collations(:'western'), same_in_all_collations('ISPARTA Iğdır İstanbul ısı'),
+	same_in_all_collations(:'japanese');
+SELECT to_shingles('ISPARTA IS' COLLATE "C") = to_shingles('isparta is' COLLATE "POSIX") AS folded;
+DROP FUNCTION same_in_all_collations;
+
+-- LATIN1.
+SET client_min_messages = warning;
+DROP DATABASE IF EXISTS neardup_test_latin1;
+CREATE DATABASE neardup_test_latin1 TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+\c neardup_test_latin1
+SET client_encoding = UTF8;
+CREATE EXTENSION neardup;
+SHOW server_encoding;
+SELECT octet_length(:'western') = char_length(:'western') AS one_byte_each,
+	to_shingles(:'western') = :'western_word' AS word,
+	to_shingles(:'western', 'char 4') = :'western_char' AS char,
+	to_shingles(string_to_array(:'western', ' ')) = :'western_tokens' AS tokens;
+SELECT show_tokens(:'western');
+SELECT * FROM shared_shingles(:'western', 'crème BRÛLÉE', 'word 2');
+-- A text may be longer as UTF-8 than it is here, a long one too.
+SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('éàü ', 500000), 'word 2') s;
+-- The sign for micro folds to a Greek letter: made into shingles, but not shown.
+SELECT cardinality(to_shingles('5 µm'));
+SELECT show_tokens('5 µm');
+SELECT to_shingles('a b c', 'é 3');
+\c :home
+DROP DATABASE neardup_test_latin1;
+
+-- EUC_JP: an encoding of several bytes a character.
+SET client_min_messages = warning;
+DROP DATABASE IF EXISTS neardup_test_euc_jp;
+CREATE DATABASE neardup_test_euc_jp TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C';
+\c neardup_test_euc_jp
+SET client_encoding = UTF8;
+CREATE EXTENSION neardup;
+SHOW server_encoding;
+SELECT to_shingles(:'japanese') = :'japanese_word' AS word,
+	to_shingles(:'japanese', 'char 4') = :'japanese_char' AS char;
+SELECT show_tokens(:'japanese');
+\c :home
+DROP DATABASE neardup_test_euc_jp;
+
+-- SQL_ASCII: bytes above 0x7F have no meaning.
+SELECT to_shingles('plain ASCII text: as ever', 'word 2') AS plain_word,
+	to_shingles('{plain,ASCII}'::text[]) AS plain_tokens \gset
+SET client_min_messages = warning;
+DROP DATABASE IF EXISTS neardup_test_ascii;
+CREATE DATABASE neardup_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
+\c neardup_test_ascii
+SET client_encoding = UTF8;
+CREATE EXTENSION neardup;
+SHOW server_encoding;
+SELECT to_shingles('plain ASCII text: as ever', 'word 2') = :'plain_word' AS word,
+	to_shingles('{plain,ASCII}'::text[]) = :'plain_tokens' AS tokens;
+SELECT show_tokens('plain ASCII text: as ever');
+SELECT to_shingles(E'caf\xe9');
+SELECT to_shingles(ARRAY['cafe', E'caf\xe9']);
+SELECT show_tokens(E'caf\xe9');
+SELECT * FROM show_shingles(E'caf\xe9');
+SELECT * FROM shared_shingles('cafe', E'caf\xe9');
+\c :home
+DROP DATABASE neardup_test_ascii;

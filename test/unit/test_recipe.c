@@ -1,0 +1,250 @@
+/*
+ * test_recipe.c: doc/recipe.md says what the code does.  Run from the root of
+ * the tree; reads the tables of test vectors and the list of stop words.
+ */
+#include <stdio.h>
+
+#include <xxhash.h>
+
+#include "collect.h"
+#include "unit.h"
+
+#define RECIPE "doc/recipe.md"
+#define LINE_MAX_BYTES 4096
+#define CELLS_MAX 3
+
+static int	tokens_seen, shingles_seen, elements_seen, tables_seen;
+
+static FILE *
+open_file(const char *name)
+{
+	FILE	   *file = fopen(name, "r");
+
+	if (file == NULL)
+	{
+		printf("cannot open %s: run this test from the root of the tree\n", name);
+		exit(2);
+	}
+	return file;
+}
+
+/* Replace \xHH and \u{H} in place; returns the length. */
+static size_t
+unescape(char *cell)
+{
+	char	   *in = cell;
+	uint8_t    *out = (uint8_t *) cell;
+
+	while (*in)
+	{
+		if (in[0] == '\\' && in[1] == 'x')
+		{
+			char		digits[3] = {in[2], in[3], '\0'};
+
+			*out++ = (uint8_t) strtoul(digits, NULL, 16);
+			in += 4;
+		}
+		else if (in[0] == '\\' && in[1] == 'u')
+		{
+			out += utf8_encode((uint32_t) strtoul(in + 3, &in, 16), out);
+			in++;
+		}
+		else
+			*out++ = (uint8_t) *in++;
+	}
+	*out = '\0';
+	return out - (uint8_t *) cell;
+}
+
+/* Cut out what stands between backquotes; returns the number of cells. */
+static int
+split_cells(char *line, char **cells)
+{
+	int			count = 0;
+
+	strtok(line, "`");
+	while (count < CELLS_MAX && (cells[count] = strtok(NULL, "`")) != NULL)
+	{
+		count++;
+		strtok(NULL, "`");
+	}
+	return count;
+}
+
+static void
+check_tokens(char *text, char *expected)
+{
+	char		shown[LINE_MAX_BYTES];
+	TokenList	list;
+
+	strcpy(shown, text);
+	list = tokens_from(text, unescape(text));
+	unescape(expected);
+	CHECK_MSG(strcmp(list.text, strcmp(expected, " ") == 0 ? "" : expected) == 0,
+			  "%s gives %s", shown, list.text);
+	free(list.text);
+	tokens_seen++;
+}
+
+static void
+check_shingles(const char *scheme, char *text, char *expected)
+{
+	HashList	list = hashes_from(text, unescape(text), scheme_called(scheme));
+	char	   *hash = strtok(expected, " ");
+
+	for (size_t i = 0; i < list.count; i++, hash = strtok(NULL, " "))
+		CHECK_MSG(hash && strtoull(hash, NULL, 16) == list.hash[i], "%s, %s: shingle %zu is %016llx",
+				  scheme, text, i, (unsigned long long) list.hash[i]);
+	CHECK_MSG(hash == NULL, "%s, %s: %zu shingles only", scheme, text, list.count);
+	free(list.hash);
+	shingles_seen++;
+}
+
+static void
+check_element(char *text, const char *expected)
+{
+	uint64_t	element = shingle_of_token(text, unescape(text));
+
+	CHECK_MSG(strtoull(expected, NULL, 16) == element, "%s: %016llx", text, (unsigned long long) element);
+	elements_seen++;
+}
+
+static void
+add_form(XXH3_state_t *hash, uint32_t code_point)
+{
+	uint8_t		utf8[4];
+	uint32_t	form[PIECE_RESULT_MAX];
+	int			count;
+
+	normalise_piece(utf8, utf8_encode(code_point, utf8), form, &count);
+	for (int i = 0; i < count; i++)
+		XXH3_64bits_update(hash, utf8, utf8_encode(form[i], utf8));
+	XXH3_64bits_update(hash, "\n", 1);
+}
+
+static void
+check_table(const char *table, const char *expected)
+{
+	XXH3_state_t *hash = XXH3_createState();
+	bool		forms = strcmp(table, "forms") == 0;
+
+	XXH3_64bits_reset(hash);
+	for (uint32_t c = 0; c < 0x110000; c++)
+	{
+		uint8_t		class = CHAR_CLASS(char_info(c));
+
+		if (!forms)
+			XXH3_64bits_update(hash, &class, 1);
+		else if (char_info(c) & CHAR_ASSIGNED)
+			add_form(hash, c);
+	}
+	CHECK_MSG(strtoull(expected, NULL, 16) == XXH3_64bits_digest(hash), "%s: %016llx", table,
+			  (unsigned long long) XXH3_64bits_digest(hash));
+	XXH3_freeState(hash);
+	tables_seen++;
+}
+
+static void
+check_row(char *line)
+{
+	char	   *cells[CELLS_MAX];
+	int			count = split_cells(line, cells);
+
+	if (count == 2)
+		check_tokens(cells[0], cells[1]);
+	else if (strcmp(cells[0], "tokens") == 0)
+		check_element(cells[1], cells[2]);
+	else if (strcmp(cells[0], "classes") == 0 || strcmp(cells[0], "forms") == 0)
+		check_table(cells[0], cells[2]);
+	else
+		check_shingles(cells[0], cells[1], cells[2]);
+}
+
+static void
+test_vectors(void)
+{
+	FILE	   *file = open_file(RECIPE);
+	char		line[LINE_MAX_BYTES];
+	bool		in_vectors = false;
+
+	while (fgets(line, sizeof(line), file))
+	{
+		if (strncmp(line, "## ", 3) == 0)
+			in_vectors = strstr(line, "Test vectors") != NULL;
+		else if (in_vectors && strncmp(line, "| `", 3) == 0)
+			check_row(line);
+	}
+	fclose(file);
+	CHECK(tokens_seen >= 38 && shingles_seen >= 16 && elements_seen >= 5 && tables_seen == 2);
+}
+
+/* All words of the block after ```stopwords, each followed by a space. */
+static void
+read_documented_words(char *words)
+{
+	FILE	   *file = open_file(RECIPE);
+	char		line[LINE_MAX_BYTES];
+	bool		in_block = false;
+
+	words[0] = '\0';
+	while (fgets(line, sizeof(line), file))
+	{
+		if (strncmp(line, "```", 3) == 0)
+			in_block = strcmp(line, "```stopwords\n") == 0;
+		else if (in_block)
+		{
+			line[strcspn(line, "\n")] = ' ';
+			strcat(words, line);
+		}
+	}
+	fclose(file);
+}
+
+/* The same of the quoted words of the source. */
+static void
+read_compiled_words(char *words)
+{
+	FILE	   *file = open_file("src/text/stopwords.c");
+	char		line[LINE_MAX_BYTES];
+	bool		in_list = false;
+
+	words[0] = '\0';
+	while (fgets(line, sizeof(line), file) && strcmp(line, "};\n") != 0)
+	{
+		if (in_list && strtok(line, "\""))
+			for (char *word = strtok(NULL, "\""); word; word = strtok(NULL, "\""))
+				if (word[0] >= 'a' && word[0] <= 'z')
+					strcat(strcat(words, word), " ");
+		in_list |= strstr(line, "stop_words[]") != NULL;
+	}
+	fclose(file);
+}
+
+static void
+test_stop_words(void)
+{
+	char		documented[LINE_MAX_BYTES];
+	char		compiled[LINE_MAX_BYTES];
+	int			count = 0;
+
+	read_documented_words(documented);
+	read_compiled_words(compiled);
+	CHECK_MSG(strcmp(documented, compiled) == 0, "%s\n%s", documented, compiled);
+	for (char *word = strtok(documented, " "); word; word = strtok(NULL, " "), count++)
+		CHECK_MSG(is_stop_word(shingle_of_token(word, strlen(word))), "%s", word);
+	CHECK_MSG(count > 100, "%d words", count);
+	CHECK(!is_stop_word(shingle_of_token("fox", 3)));
+	CHECK(!is_stop_word(shingle_of_token("The", 3)));
+	CHECK(!is_stop_word(0));
+	for (uint64_t i = 1; i < 100000; i++)
+		if (is_stop_word(mix64(i)))
+			CHECK_MSG(false, "%llu", (unsigned long long) i);
+}
+
+int
+main(void)
+{
+	test_vectors();
+	test_stop_words();
+	return unit_report();
+}

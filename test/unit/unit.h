@@ -1,0 +1,36 @@
+/*
+ * unit.h: checks for unit tests.  A test's main ends with return unit_report().
+ */
+#ifndef NEARDUP_UNIT_H
+#define NEARDUP_UNIT_H
+
+#include <stdio.h>
+
+static int	unit_passed = 0;
+static int	unit_failed = 0;
+
+/* Count a check; a failed one says where, what, and printf-like details. */
+#define CHECK_MSG(condition, ...) \
+	do { \
+		if (condition) \
+			unit_passed++; \
+		else \
+		{ \
+			unit_failed++; \
+			printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition); \
+			printf(__VA_ARGS__); \
+			printf("\n"); \
+		} \
+	} while (0)
+
+#define CHECK(condition) CHECK_MSG(condition, "%s", __func__)
+
+/* Print the totals; the exit code of the test. */
+static inline int
+unit_report(void)
+{
+	printf("%d passed, %d failed\n", unit_passed, unit_failed);
+	return unit_failed > 0;
+}
+
+#endif
