@@ -7,4 +7,4 @@ CREATE TABLE documents (
 	name text NOT NULL,
 	body text NOT NULL
 );
-COPY documents (source, name, body) FROM pstdin;
+\copy documents (source, name, body) FROM pstdin
