@@ -78,7 +78,7 @@ SELECT to_shingles('a b c') | to_shingles(ARRAY[1, 2]::bigint[]);
 SELECT to_shingles('a b c') - '1/foreign/{1}';
 SELECT containment('1/tokens/{1}'::shingles, '1/hashes/{1}');
 SELECT weighted_jaccard('1/tokens/{1}', '1/hashes/{1}');
-SELECT cosine_similarity('1/tokens/{1}', '1/hashes/{1}');
+SELECT cosine_similarity('1/tokens/{1}'::shingles, '1/hashes/{1}');
 SELECT jaccard_similarity('1/tokens/{1}'::shingles, '1/hashes/{1}');
 SELECT is_similar('1/tokens/{1}'::shingles, '1/hashes/{1}', 0.5);
 
