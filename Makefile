@@ -1,19 +1,63 @@
+# neardup: near-duplicate documents inside PostgreSQL.
+#
+#   make, make install, make installcheck   as with any PGXS extension
+#   make demo      set everything up and find the near-duplicates on this machine
+#   make check     set everything up and run all tests
+#   make unit, make lint, make bench        parts of it, and the measurements
+#   make format    lay the C files out as .clang-format says
+#
+# The second group needs no pg_config: it installs what is missing, and works in
+# a private copy of PostgreSQL.
+
 EXTENSION = neardup
-VERSION = $(shell sed -n 's/^  "version": "\(.*\)",*/\1/p' META.json)
+EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
+SQL_TOPICS = $(sort $(wildcard sql/[0-9][0-9]-*.sql))
+SQL_INSTALL = sql/neardup--$(EXTVERSION).sql
+
 MODULE_big = neardup
-OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c src/*/*.c))
-DATA_built = sql/neardup--$(VERSION).sql
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+SRC_HEADERS = $(wildcard src/*.h src/*/*.h)
+DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql))
+DATA_built = $(SQL_INSTALL)
 SHLIB_LINK = -lxxhash -lutf8proc
-PG_CPPFLAGS = -Isrc
-PG_CFLAGS = -O2 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+PG_CPPFLAGS = -I$(srcdir)/src
 
 REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
 REGRESS_OPTS = --inputdir=test --load-extension=neardup
-EXTRA_CLEAN = sql/neardup--*.sql
+ISOLATION = $(sort $(patsubst test/specs/%.spec,%,$(wildcard test/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=test --outputdir=. --load-extension=neardup
+EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
+# What needs no PostgreSQL to begin with.
+TOOLS = setup check demo unit lint format bench
+
+ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
+else
+$(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or let 'make setup' install what is missing)
+endif
+else
+.PHONY: $(TOOLS)
+setup check unit lint format:
+	@test/tools/$@
+demo bench:
+	@test/$@/run
+export PG_CONFIG MAKE
+endif
 
-sql/neardup--$(VERSION).sql: $(sort $(wildcard sql/[0-9][0-9]-*.sql))
-	cat $^ > $@
+# Objects know their headers, the compiler and the PostgreSQL they were made for.
+BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
+
+.build-flags: FORCE
+	@echo '$(BUILD_FLAGS)' | cmp -s - $@ || echo '$(BUILD_FLAGS)' > $@
+
+$(OBJS) $(OBJS:.o=.bc): $(SRC_HEADERS) .build-flags
+
+$(SQL_INSTALL): $(SQL_TOPICS) META.json
+	cat $(SQL_TOPICS) > $@
+
+.PHONY: FORCE
+FORCE:

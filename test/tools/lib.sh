@@ -1,0 +1,166 @@
+# lib.sh: what the tools share.  Sourced by bash scripts, from any folder.
+#
+# A private server is a relocated copy of an installed PostgreSQL: its programs
+# find their libraries and shared files beside themselves, so 'make install' with
+# its pg_config touches nothing outside.  initdb refuses root, so as root
+# everything that runs a server runs as the user postgres.
+
+set -euo pipefail
+export LC_ALL=C.UTF-8
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+NPROC=$(nproc 2>/dev/null || echo 2)
+MAKE=${MAKE:-make}
+
+# Warnings that PostgreSQL's own headers raise are left out.
+STRICT_FLAGS="-Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers"
+
+die()
+{
+	echo "error: $*" >&2
+	exit 1
+}
+
+is_root()
+{
+	[ "$(id -u)" = 0 ]
+}
+
+# Seconds since the epoch, with fractions.
+now()
+{
+	local t=${EPOCHREALTIME:-$(date +%s.%N)}
+
+	echo "${t/,/.}"
+}
+
+elapsed()
+{
+	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
+}
+
+# Can this pg_config build extensions, and is its server there?
+usable_pg_config()
+{
+	local bin pgxs
+
+	bin=$("$1" --bindir 2>/dev/null) && pgxs=$("$1" --pgxs 2>/dev/null) || return 1
+	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && [ -f "$pgxs" ]
+}
+
+# The pg_config asked for, or else the newest usable one.
+find_pg_config()
+{
+	local candidate
+
+	if [ -n "${PG_CONFIG:-}" ]; then
+		usable_pg_config "$PG_CONFIG" || return 1
+		command -v "$PG_CONFIG"
+		return
+	fi
+	for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -Vr) pg_config; do
+		if usable_pg_config "$candidate"; then
+			command -v "$candidate"
+			return
+		fi
+	done
+	return 1
+}
+
+# private_tree DIR: copy PostgreSQL below DIR and set PG_CONFIG and PGBIN to the copy.
+private_tree()
+{
+	local from to path what
+
+	from=$(find_pg_config) || die "no PostgreSQL with server headers; run 'make setup'"
+	for what in bindir pkglibdir sharedir; do
+		path=$("$from" --$what)
+		to=$1$path
+		[ -e "$to" ] && continue
+		mkdir -p "$(dirname "$to")"
+		cp -RL "$path" "$to.new"
+		mv "$to.new" "$to"
+	done
+	for what in includedir pkgincludedir includedir-server; do
+		path=$("$from" --$what)
+		[ -e "$1$path" ] && continue
+		mkdir -p "$(dirname "$1$path")"
+		ln -s "$path" "$1$path"
+	done
+	PGBIN=$1$("$from" --bindir)
+	PG_CONFIG=$PGBIN/pg_config
+	[ "$("$PG_CONFIG" --pkglibdir)" = "$1$("$from" --pkglibdir)" ] ||
+		die "PostgreSQL at $("$from" --bindir) cannot be relocated"
+	export PG_CONFIG PGBIN
+}
+
+# Run a command as the user that may run a server.
+as_server()
+{
+	if is_root; then
+		runuser -u postgres -- "$@"
+	else
+		"$@"
+	fi
+}
+
+# Let the server's user own a folder.
+give_to_server()
+{
+	if is_root; then
+		id postgres >/dev/null 2>&1 || die "there is no user postgres to run a server as"
+		chown -R postgres "$@"
+	fi
+}
+
+# start_server DIR PORT [SETTING...]: a server in DIR/data, made if it is not
+# there, listening on the unix socket DIR/sock only.  Sets the PG* variables.
+start_server()
+{
+	local dir=$1 port=$2 setting
+
+	shift 2
+	export PGHOST=$dir/sock PGPORT=$port PGDATABASE=postgres
+	PGUSER=$(is_root && echo postgres || id -un)
+	export PGUSER
+	unset PGSERVICE PGOPTIONS PGSSLMODE PGPASSWORD PGHOSTADDR
+	mkdir -p "$dir/sock"
+	give_to_server "$dir/sock"
+	if [ ! -s "$dir/data/PG_VERSION" ]; then
+		mkdir -p "$dir/data"
+		give_to_server "$dir/data"
+		as_server "$PGBIN/initdb" -D "$dir/data" -E UTF8 --locale=C.UTF-8 -A trust -N >"$dir/initdb.log" 2>&1 ||
+			{ cat "$dir/initdb.log" >&2; die "initdb failed"; }
+		as_server tee -a "$dir/data/postgresql.conf" >/dev/null <<-CONF
+			listen_addresses = ''
+			unix_socket_directories = '$dir/sock'
+			unix_socket_permissions = 0700
+			fsync = off
+			max_wal_size = '2GB'
+			timezone = 'UTC'
+		CONF
+		for setting in "$@"; do
+			echo "$setting" | as_server tee -a "$dir/data/postgresql.conf" >/dev/null
+		done
+	fi
+	as_server "$PGBIN/pg_ctl" -D "$dir/data" status >/dev/null 2>&1 && return
+	: >>"$dir/server.log"
+	give_to_server "$dir/server.log"
+	as_server "$PGBIN/pg_ctl" -D "$dir/data" -l "$dir/server.log" -o "-p $port" -w -t 60 start >/dev/null ||
+		{ tail -n 20 "$dir/server.log" >&2; die "the server did not start"; }
+}
+
+# Stop the server of DIR, by the pid that it wrote down.
+stop_server()
+{
+	if [ -s "$1/data/postmaster.pid" ]; then
+		as_server "$PGBIN/pg_ctl" -D "$1/data" -m fast -w -t 60 stop >/dev/null 2>&1 || true
+	fi
+}
+
+# Build the extension in the source tree and install it by $PG_CONFIG.
+build_and_install()
+{
+	"$MAKE" -C "$TOP" --no-print-directory -s -j "$NPROC" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all
+	"$MAKE" -C "$TOP" --no-print-directory -s PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" install
+}
