@@ -55,6 +55,11 @@ extern void check_threshold(double threshold);
 extern void hashes_of_text_array(ArrayType *array, HashSink sink, void *state);
 extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
 
+/* ---- Results ------------------------------------------------------------ */
+
+/* Give a set-returning function an empty result that rows are put into. */
+extern void begin_rows(FunctionCallInfo fcinfo);
+
 /* ---- The type shingles (pg_shingles_io.c) ------------------------------- */
 
 /*

@@ -4,6 +4,10 @@
  */
 #include "pg.h"
 
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/tuplestore.h"
+
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
@@ -189,4 +193,28 @@ hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 		host_check_interrupts();
 		sink(state, hash + done, Min(HASH_BATCH, count - done));
 	}
+}
+
+/* ---- Results ------------------------------------------------------------- */
+
+void
+begin_rows(FunctionCallInfo fcinfo)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old_context;
+	TupleDesc	row_type;
+
+	if (!result || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	old_context = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	result->returnMode = SFRM_Materialize;
+	result->setResult = tuplestore_begin_heap(result->allowedModes & SFRM_Materialize_Random,
+											  false, work_mem);
+	result->setDesc = CreateTupleDescCopy(row_type);
+	MemoryContextSwitchTo(old_context);
 }

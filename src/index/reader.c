@@ -165,20 +165,20 @@ static bool
 load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
 	Buffer		buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
-	const SegmentRoot *root;
+	Page		page;
 	uint32		logical;
 
 	if (!BufferIsValid(buffer))
 		return false;
-	root = (const SegmentRoot *) PageGetContents(BufferGetPage(buffer));
-	memcpy(&s->root, root, offsetof(SegmentRoot, map));
+	page = BufferGetPage(buffer);
+	s->root = *page_root(page);
 	if (s->root.stride != document_stride(&meta->shape) &&
 		(s->root.stride != STRIDE_MIN || s->root.grouped > 0))
 		page_corrupt(index, entry->root, "segment of signatures of another length");
 	load_grouping(meta, s);
 	check_root(index, entry, s);
 	s->map_block = palloc(s->root.map_pages * sizeof(BlockNumber));
-	memcpy(s->map_block, root->map, s->root.map_pages * sizeof(BlockNumber));
+	memcpy(s->map_block, page_root_map(page), s->root.map_pages * sizeof(BlockNumber));
 	UnlockReleaseBuffer(buffer);
 
 	logical = entry->pages - 1 - s->root.map_pages;

@@ -6,7 +6,7 @@
 
 #include "index/page.h"
 
-/* The contents of a root page. */
+/* The contents of a root page: this, then the blocks of the map's pages. */
 typedef struct SegmentRoot
 {
 	uint32		documents;
@@ -20,10 +20,11 @@ typedef struct SegmentRoot
 	int32		width;
 	int32		wide;
 	int32		bucket_bits;
-	BlockNumber map[FLEXIBLE_ARRAY_MEMBER];
 } SegmentRoot;
 
-#define ROOT_MAP_PAGES ((PAGE_ROOM - offsetof(SegmentRoot, map)) / sizeof(BlockNumber))
+#define page_root(page) ((SegmentRoot *) PageGetContents(page))
+#define page_root_map(page) ((BlockNumber *) (page_root(page) + 1))
+#define ROOT_MAP_PAGES ((PAGE_ROOM - sizeof(SegmentRoot)) / sizeof(BlockNumber))
 #define BLOCKS_PER_MAP_PAGE (PAGE_ROOM / sizeof(BlockNumber))
 #define OFFSETS_PER_PAGE (PAGE_ROOM / sizeof(uint32))
 
@@ -63,7 +64,7 @@ typedef struct Segment
 {
 	uint64		identity;		/* of the index; with owner the key */
 	uint32		owner;
-	SegmentRoot root;			/* without its map */
+	SegmentRoot root;
 	Grouping	grouping;
 	int			posting_bytes;
 	uint32		postings_per_page;

@@ -298,7 +298,6 @@ static BlockNumber
 write_root(SegmentWriter *w)
 {
 	uint32		logical = w->map_used;
-	SegmentRoot *root;
 
 	w->root.map_pages = write_array(w, PAGE_MAP, (char *) w->map, logical, sizeof(BlockNumber));
 	if (w->root.map_pages > ROOT_MAP_PAGES)
@@ -308,9 +307,8 @@ write_root(SegmentWriter *w)
 						RelationGetRelationName(w->index), logical),
 				 errhint("Partition the table.")));
 	begin_page(w, PAGE_ROOT);
-	root = (SegmentRoot *) PageGetContents(w->page.data);
-	memcpy(root, &w->root, offsetof(SegmentRoot, map));
-	memcpy(root->map, w->map + logical, w->root.map_pages * sizeof(BlockNumber));
+	*page_root(w->page.data) = w->root;
+	memcpy(page_root_map(w->page.data), w->map + logical, w->root.map_pages * sizeof(BlockNumber));
 	return write_page(w);
 }
 

@@ -10,11 +10,26 @@
 #define LOWEST_BITS(b) (~UINT64_C(0) / ((UINT64_C(1) << (b)) - 1))
 
 static inline uint64_t
-load_word(const uint8_t *at, size_t bytes)
+load_word(const uint8_t *at)
 {
+	uint64_t	word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+/* The last bytes of a word, of a signature that is or is not that long. */
+static inline uint64_t
+load_last(const uint8_t *end, size_t bytes, bool whole)
+{
+	/* From offset n on: 8 - n bytes of zeroes, n of ones. */
+	static const uint8_t ones[16] = {0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255};
 	uint64_t	word = 0;
 
-	memcpy(&word, at, bytes);
+	if (whole)
+		return load_word(end - 8) & load_word(ones + bytes);
+	for (size_t i = 1; i <= bytes; i++)
+		word = word << 8 | end[-(ptrdiff_t) i];
 	return word;
 }
 
@@ -35,10 +50,10 @@ distance_of_bits(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 	int			distance = 0;
 
 	for (size_t i = 0; i < words; i++)
-		distance += count_symbols(load_word(x + 8 * i, 8) ^ load_word(y + 8 * i, 8), b);
+		distance += count_symbols(load_word(x + 8 * i) ^ load_word(y + 8 * i), b);
 	if (rest > 0)
-		distance += count_symbols(load_word(x + 8 * words, rest) ^
-								  load_word(y + 8 * words, rest), b);
+		distance += count_symbols(load_last(x + bytes, rest, words > 0) ^
+								  load_last(y + bytes, rest, words > 0), b);
 	return distance;
 }
 
@@ -94,7 +109,6 @@ distances_body(const uint8_t *x, const uint8_t *first, size_t stride,
 DISTANCE_KERNEL(plain,)
 #ifdef CPU_X86
 DISTANCE_KERNEL(popcnt, TARGET_POPCNT)
-DISTANCE_KERNEL(avx2, TARGET_AVX2)
 DISTANCE_KERNEL(avx512, TARGET_AVX512)
 #endif
 
@@ -102,7 +116,6 @@ const DistanceKernel distance_kernels[] = {
 	{"plain", cpu_has_plain, distance_plain, distances_plain},
 #ifdef CPU_X86
 	{"popcnt", cpu_has_popcnt, distance_popcnt, distances_popcnt},
-	{"avx2", cpu_has_avx2, distance_avx2, distances_avx2},
 	{"avx512", cpu_has_avx512, distance_avx512, distances_avx512},
 #endif
 	{NULL, NULL, NULL, NULL}

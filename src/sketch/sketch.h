@@ -157,7 +157,7 @@ extern void symbol_distances(const uint8_t *x, const uint8_t *first, size_t stri
 /* The kernels of both, for tests and benchmarks. */
 typedef struct DistanceKernel
 {
-	const char *name;			/* "plain", "popcnt", "avx2", "avx512" */
+	const char *name;			/* "plain", "popcnt", "avx512" */
 	bool		(*available) (void);
 	int			(*distance) (const uint8_t *x, const uint8_t *y, int k, int b);
 	void		(*distances) (const uint8_t *x, const uint8_t *first, size_t stride,

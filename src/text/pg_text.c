@@ -46,29 +46,6 @@ neardup_show_tokens(PG_FUNCTION_ARGS)
 
 /* ---- Tables of shingles ------------------------------------------------- */
 
-/* An empty result that rows are put into. */
-static void
-begin_rows(FunctionCallInfo fcinfo)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext old_context;
-	TupleDesc	row_type;
-
-	if (!result || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
-	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-
-	old_context = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	result->returnMode = SFRM_Materialize;
-	result->setResult = tuplestore_begin_heap(result->allowedModes & SFRM_Materialize_Random,
-											  false, work_mem);
-	result->setDesc = CreateTupleDescCopy(row_type);
-	MemoryContextSwitchTo(old_context);
-}
-
 /* Add one row of a shingle's text and two more columns. */
 static void
 put_row(FunctionCallInfo fcinfo, const ShownShingle *shingle, Datum second, Datum third)

@@ -1,0 +1,145 @@
+/*
+ * inspect.c: what an index is made of, and what a search in it does.
+ */
+#include "index/inspect.h"
+
+#include "access/amapi.h"
+#include "access/relation.h"
+#include "funcapi.h"
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(neardup_index_info);
+PG_FUNCTION_INFO_V1(neardup_explain);
+
+Relation
+inspect_open(Oid oid)
+{
+	Relation	index = relation_open(oid, AccessShareLock);
+
+	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam->ambuild != neardup_build)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a neardup index", RelationGetRelationName(index)),
+				 index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ?
+				 errhint("Name the index of one partition.") : 0));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read temporary tables of other sessions")));
+	return index;
+}
+
+static void
+count_documents(void *state, Buffer buffer)
+{
+	*(int64 *) state += page_trailer(BufferGetPage(buffer))->count;
+}
+
+/* Documents of both tails; they may move while we count. */
+static int64
+tail_documents(Relation index, IndexMeta **meta)
+{
+	for (;;)
+	{
+		int64		documents = 0;
+
+		*meta = meta_read(index);
+		if (tail_walk(index, &(*meta)->frozen, count_documents, &documents) &&
+			tail_walk(index, &(*meta)->tail, count_documents, &documents))
+			return documents;
+		pfree(*meta);
+	}
+}
+
+Datum
+neardup_index_info(PG_FUNCTION_ARGS)
+{
+	Relation	index = inspect_open(PG_GETARG_OID(0));
+	TupleDesc	tupdesc;
+	IndexMeta  *meta;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+	int64		tail = tail_documents(index, &meta);
+	int64		documents = tail;
+	int64		dead = 0;
+
+	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		documents += meta->segment[i].documents;
+		dead += meta->segment[i].dead;
+	}
+	values[0] = Int32GetDatum(meta->segments);
+	values[1] = Int64GetDatum(documents);
+	values[2] = Int64GetDatum(dead);
+	values[3] = Int64GetDatum(tail);
+	values[4] = Int64GetDatum((int64) RelationGetNumberOfBlocks(index) * BLCKSZ);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
+}
+
+/* ---- neardup_explain ---------------------------------------------------- */
+
+typedef struct Explain
+{
+	ReturnSetInfo *result;
+	instr_time	last;
+} Explain;
+
+static const char *
+method_name(MatchMethod method)
+{
+	return method == MATCH_SCAN ? "scan" : method == MATCH_MERGE ? "merge" : "probe";
+}
+
+static void
+explain_row(void *state, const SearchReport *report)
+{
+	Explain    *explain = state;
+	instr_time	now;
+	Datum		values[14];
+	bool		nulls[14] = {false};
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, explain->last);
+	values[0] = Int32GetDatum(report->owner);
+	values[1] = Int64GetDatum(report->documents);
+	values[2] = CStringGetTextDatum(method_name(report->plan.method));
+	values[3] = Int32GetDatum(report->plan.groups);
+	values[4] = Int32GetDatum(report->plan.radius);
+	values[5] = Int32GetDatum(report->plan.count);
+	values[6] = Float8GetDatum(report->plan.postings);
+	values[7] = Float8GetDatum(report->plan.candidates);
+	values[8] = Float8GetDatum(report->plan.cost / 1000);
+	values[9] = Int64GetDatum(report->postings);
+	values[10] = Int64GetDatum(report->candidates);
+	values[11] = Int64GetDatum(report->pages);
+	values[12] = Float8GetDatum(INSTR_TIME_GET_DOUBLE(now) * 1e6);
+	values[13] = Int64GetDatum(report->matches);
+	/* The tails: no segment, and no plan but the scan. */
+	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->owner == 0;
+	nulls[3] = nulls[4] = nulls[5] = report->plan.method == MATCH_SCAN;
+	tuplestore_putvalues(explain->result->setResult, explain->result->setDesc, values, nulls);
+	INSTR_TIME_SET_CURRENT(explain->last);
+}
+
+Datum
+neardup_explain(PG_FUNCTION_ARGS)
+{
+	Relation	index = inspect_open(PG_GETARG_OID(0));
+	Ball		ball = PG_GETARG_BALL(1);
+	TidList		found = {0};
+	Explain		explain;
+
+	begin_rows(fcinfo);
+	explain.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	/* Once to fill the caches, once to look at. */
+	index_search(index, &ball, neardup_search, &found, NULL, NULL);
+	INSTR_TIME_SET_CURRENT(explain.last);
+	index_search(index, &ball, neardup_search, &found, explain_row, &explain);
+	relation_close(index, AccessShareLock);
+	return (Datum) 0;
+}
