@@ -1,5 +1,13 @@
 -- How alike two signatures are.
 
+-- ---- Planner ----------------------------------------------------------------
+
+CREATE FUNCTION neardup_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'neardup_support'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_support(internal) IS
+	'planner support for is_similar and hamming_within';
+
 -- ---- minhash ----------------------------------------------------------------
 
 CREATE FUNCTION similarity(minhash, minhash) RETURNS float8
@@ -22,7 +30,8 @@ COMMENT ON FUNCTION containment(minhash, minhash) IS
 
 CREATE FUNCTION is_similar(minhash, minhash, threshold float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
 COMMENT ON FUNCTION is_similar(minhash, minhash, float8) IS
 	'is the similarity of two sets at least the threshold?';
 
@@ -34,7 +43,8 @@ COMMENT ON FUNCTION hamming_distance(minhash, minhash) IS
 
 CREATE FUNCTION hamming_within(minhash, minhash, distance int) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_hamming_within'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
 	'do at most so many symbols differ?';
 
@@ -72,7 +82,8 @@ COMMENT ON FUNCTION cosine_similarity(simhash, simhash) IS
 
 CREATE FUNCTION is_similar(simhash, simhash, threshold float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
 COMMENT ON FUNCTION is_similar(simhash, simhash, float8) IS
 	'is the similarity of two fingerprints at least the threshold?';
 
@@ -84,7 +95,8 @@ COMMENT ON FUNCTION hamming_distance(simhash, simhash) IS
 
 CREATE FUNCTION hamming_within(simhash, simhash, distance int) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_hamming_within'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
 	'do at most so many bits differ?';
 
@@ -105,3 +117,19 @@ CREATE OPERATOR <-> (
 	COMMUTATOR = <->
 );
 COMMENT ON OPERATOR <-> (simhash, simhash) IS 'distance: 1 - similarity';
+
+-- ---- bit and bigint: hashes made elsewhere ----------------------------------
+
+CREATE FUNCTION hamming_within(bit, bit, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_bit_hamming_within'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
+COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
+	'do at most so many bits differ?';
+
+CREATE FUNCTION hamming_within(bigint, bigint, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_int8_hamming_within'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
+COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS
+	'do at most so many bits differ?';

@@ -1,5 +1,19 @@
 -- Balls: all signatures within a threshold of one, as a value.
 
+-- ---- Estimators -------------------------------------------------------------
+
+CREATE FUNCTION neardup_ball_sel(internal, oid, internal, int) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_ball_sel'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_ball_sel(internal, oid, internal, int) IS
+	'restriction selectivity of operators on balls';
+
+CREATE FUNCTION neardup_ball_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_ball_joinsel'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_ball_joinsel(internal, oid, internal, smallint, internal) IS
+	'join selectivity of operators on balls';
+
 -- ---- minhash_ball -----------------------------------------------------------
 
 CREATE TYPE minhash_ball;
@@ -73,21 +87,21 @@ COMMENT ON FUNCTION minhash_balls_meet(minhash_ball, minhash_ball) IS
 CREATE OPERATOR <@ (
 	LEFTARG = minhash, RIGHTARG = minhash_ball, FUNCTION = minhash_in_ball,
 	COMMUTATOR = @>,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (minhash, minhash_ball) IS 'lies in the ball';
 
 CREATE OPERATOR @> (
 	LEFTARG = minhash_ball, RIGHTARG = minhash, FUNCTION = minhash_ball_contains,
 	COMMUTATOR = <@,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR @> (minhash_ball, minhash) IS 'holds the signature';
 
 CREATE OPERATOR && (
 	LEFTARG = minhash_ball, RIGHTARG = minhash_ball, FUNCTION = minhash_balls_meet,
 	COMMUTATOR = &&,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR && (minhash_ball, minhash_ball) IS 'each ball holds the centre of the other';
 
@@ -280,21 +294,21 @@ COMMENT ON FUNCTION simhash_balls_meet(simhash_ball, simhash_ball) IS
 CREATE OPERATOR <@ (
 	LEFTARG = simhash, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
 	COMMUTATOR = @>,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR <@ (simhash, simhash_ball) IS 'lies in the ball';
 
 CREATE OPERATOR @> (
 	LEFTARG = simhash_ball, RIGHTARG = simhash, FUNCTION = simhash_ball_contains,
 	COMMUTATOR = <@,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR @> (simhash_ball, simhash) IS 'holds the signature';
 
 CREATE OPERATOR && (
 	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_balls_meet,
 	COMMUTATOR = &&,
-	RESTRICT = contsel, JOIN = contjoinsel
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR && (simhash_ball, simhash_ball) IS 'each ball holds the centre of the other';
 
@@ -413,3 +427,69 @@ CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball USING hash 
 	FUNCTION 2 simhash_ball_hash_extended(simhash_ball, bigint);
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hash IS 'equality of simhash_ball values';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hash IS 'equality of simhash_ball values';
+
+-- ---- bit and bigint: hashes made elsewhere ----------------------------------
+
+CREATE FUNCTION hamming_ball(bit, distance int) RETURNS minhash_ball
+	AS 'MODULE_PATHNAME', 'neardup_bit_hamming_ball'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball(bit, int) IS
+	'all values in which at most so many bits differ from one';
+
+CREATE FUNCTION bit_in_ball(bit, minhash_ball) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_bit_in_ball'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_in_ball(bit, minhash_ball) IS
+	'implementation of <@ operator';
+
+CREATE FUNCTION minhash_ball_contains(minhash_ball, bit) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_ball_contains_bit'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ball_contains(minhash_ball, bit) IS
+	'implementation of @> operator';
+
+CREATE OPERATOR <@ (
+	LEFTARG = bit, RIGHTARG = minhash_ball, FUNCTION = bit_in_ball,
+	COMMUTATOR = @>,
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
+);
+COMMENT ON OPERATOR <@ (bit, minhash_ball) IS 'lies in the ball';
+
+CREATE OPERATOR @> (
+	LEFTARG = minhash_ball, RIGHTARG = bit, FUNCTION = minhash_ball_contains,
+	COMMUTATOR = <@,
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
+);
+COMMENT ON OPERATOR @> (minhash_ball, bit) IS 'holds the value';
+
+CREATE FUNCTION hamming_ball(bigint, distance int) RETURNS simhash_ball
+	AS 'MODULE_PATHNAME', 'neardup_int8_hamming_ball'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball(bigint, int) IS
+	'all values in which at most so many bits differ from one';
+
+CREATE FUNCTION bigint_in_ball(bigint, simhash_ball) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_int8_in_ball'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bigint_in_ball(bigint, simhash_ball) IS
+	'implementation of <@ operator';
+
+CREATE FUNCTION simhash_ball_contains(simhash_ball, bigint) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_ball_contains_int8'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, bigint) IS
+	'implementation of @> operator';
+
+CREATE OPERATOR <@ (
+	LEFTARG = bigint, RIGHTARG = simhash_ball, FUNCTION = bigint_in_ball,
+	COMMUTATOR = @>,
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
+);
+COMMENT ON OPERATOR <@ (bigint, simhash_ball) IS 'lies in the ball';
+
+CREATE OPERATOR @> (
+	LEFTARG = simhash_ball, RIGHTARG = bigint, FUNCTION = simhash_ball_contains,
+	COMMUTATOR = <@,
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
+);
+COMMENT ON OPERATOR @> (simhash_ball, bigint) IS 'holds the value';

@@ -53,6 +53,13 @@ compat_extend(Relation relation)
 #define compat_vacuum_delay() vacuum_delay_point()
 #endif
 
+/* The planner's data came in 14. */
+#if PG_VERSION_NUM >= 140000
+#define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)
+#else
+#define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
+#endif
+
 /* The first page of a fork, exclusively locked. */
 static inline Buffer
 compat_extend_fork(Relation relation, ForkNumber fork)

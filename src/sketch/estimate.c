@@ -68,6 +68,41 @@ minhash_standard_error(int k, int b, double r)
 	return sqrt(agree * (1 - agree) / k) / (1 - chance);
 }
 
+/*
+ * Chance that a binomial variable, n trials that succeed with chance p and
+ * fail with chance q, is at most m < n.  Terms are summed from the last
+ * downwards, so m should lie below the mean.
+ */
+static double
+binomial_below(int n, double p, double q, int m)
+{
+	double		term = exp(lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1) +
+						   m * log(p) + (n - m) * log(q));
+	double		sum = 0;
+
+	for (int i = m; i >= 0 && term > sum * 1e-17; i--)
+	{
+		sum += term;
+		term *= i / (n - i + 1.0) * (q / p);
+	}
+	return sum < 1 ? sum : 1;
+}
+
+double
+chance_within(int k, int b, int h)
+{
+	double		agree = ldexp(1, -b);
+	double		differ = 1 - agree;
+
+	if (h < 0)
+		return 0;
+	if (h >= k)
+		return 1;
+	if (h < k * differ)
+		return binomial_below(k, differ, agree, h);
+	return 1 - binomial_below(k, agree, differ, k - h - 1);
+}
+
 double
 containment_of_resemblance(double r, double n_a, double n_b)
 {

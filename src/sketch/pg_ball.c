@@ -70,16 +70,14 @@ ball_finish(struct varlena *value, double threshold, int radius)
 	return value;
 }
 
-/* A ball around a signature as it lies in its datum. */
-static struct varlena *
-ball_around(Datum datum, double threshold, int radius)
+struct varlena *
+ball_around(const Signature *centre, double threshold, int radius)
 {
-	struct varlena *centre = PG_DETOAST_DATUM_PACKED(datum);
-	size_t		size = VARSIZE_ANY_EXHDR(centre);
-	struct varlena *value = palloc(VARHDRSZ + sizeof(BallHeader) + size);
+	uint8	   *symbols;
+	struct varlena *value = signature_new(&centre->header, centre->cardinality,
+										  sizeof(BallHeader), &symbols);
 
-	SET_VARSIZE(value, VARHDRSZ + sizeof(BallHeader) + size);
-	memcpy(VARDATA(value) + sizeof(BallHeader), VARDATA_ANY(centre), size);
+	memcpy(symbols, centre->symbols, signature_symbol_bytes(&centre->header));
 	return ball_finish(value, threshold, radius);
 }
 
@@ -87,17 +85,20 @@ PG_FUNCTION_INFO_V1(neardup_near);
 Datum
 neardup_near(PG_FUNCTION_ARGS)
 {
+	Signature	centre = PG_GETARG_SIGNATURE(0);
 	double		threshold = PG_GETARG_FLOAT8(1);
 
 	check_threshold(threshold);
-	PG_RETURN_POINTER(ball_around(PG_GETARG_DATUM(0), threshold, 0));
+	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
 }
 
 PG_FUNCTION_INFO_V1(neardup_hamming_ball);
 Datum
 neardup_hamming_ball(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_around(PG_GETARG_DATUM(0), 0, PG_GETARG_INT32(1)));
+	Signature	centre = PG_GETARG_SIGNATURE(0);
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
 /* ---- Operators ---------------------------------------------------------- */

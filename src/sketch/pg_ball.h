@@ -30,6 +30,12 @@ extern Ball ball_of_bytes(const void *bytes, size_t size);
 /* The same for a datum.  Points into a copy only where that was toasted. */
 extern Ball ball_of_datum(Datum datum);
 
+/*
+ * A new value.  A threshold other than 0 gives the radius; what decides is
+ * checked.
+ */
+extern struct varlena *ball_around(const Signature *centre, double threshold, int radius);
+
 #define PG_GETARG_BALL(n) ball_of_datum(PG_GETARG_DATUM(n))
 
 #endif

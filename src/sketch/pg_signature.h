@@ -148,6 +148,14 @@ extern void check_castable(const Signature *signature, const char *target);
 /* A foreign value of one bit a symbol; the caller checks the shape. */
 extern struct varlena *signature_of_bits(VarBit *bits, uint8 kind);
 
+/* ---- Values of other types (pg_hashes.c) -------------------------------- */
+
+/* Of a bit(n).  Points into the datum, or into a copy where that was toasted. */
+extern Signature signature_of_bit(Datum datum);
+
+/* Of a bigint.  Points to bits, which are filled in. */
+extern Signature signature_of_int8(Datum datum, uint64 *bits);
+
 /* ---- Comparison functions ----------------------------------------------- */
 
 /* An SQL function of two values of one type, made from a three-way compare(). */

@@ -187,6 +187,12 @@ extern int	simhash_radius(int f, double t);
 extern double minhash_standard_error(int k, int b, double r);
 
 /*
+ * Chance that two signatures of nothing in common, hence k symbols of b random
+ * bits, differ in at most h of them.
+ */
+extern double chance_within(int k, int b, int h);
+
+/*
  * Of two sets with n_a and n_b elements and resemblance r, the share of the
  * first that lies in the second: r (n_a + n_b) / ((1 + r) n_a), in [0, 1].
  */

@@ -75,6 +75,35 @@ estimates(void)
 	CHECK(containment_of_resemblance(0.9, 10, 1000) == 1);
 }
 
+static bool
+is_about(double x, double expected)
+{
+	return fabs(x - expected) <= 1e-9 * expected;
+}
+
+static void
+chances(void)
+{
+	CHECK(is_about(chance_within(64, 1, 3), (1 + 64 + 2016 + 41664) / ldexp(1, 64)));
+	CHECK(is_about(chance_within(64, 1, 60), 1));
+	CHECK(is_about(1 - chance_within(16, 1, 13), (1 + 16 + 120) / ldexp(1, 16)));
+	CHECK(is_about(chance_within(511, 1, 255), 0.5));
+	CHECK(is_about(chance_within(16, 2, 1), (1 + 16 * 3) / ldexp(1, 32)));
+	CHECK(is_about(chance_within(128, 32, 127), 128 / ldexp(1, 32)));
+	CHECK(chance_within(64, 1, -1) == 0);
+	CHECK(chance_within(64, 8, 64) == 1);
+	CHECK(chance_within(16384, 4, 16384 / 2) == 0);
+	CHECK(chance_within(16384, 4, 16383) == 1);
+
+	for (int b = 1; b <= 32; b *= 2)
+		for (int h = 0; h <= 400; h++)
+		{
+			double		chance = chance_within(400, b, h);
+
+			CHECK(chance >= 0 && chance <= 1 && chance >= chance_within(400, b, h - 1));
+		}
+}
+
 static void
 bands(void)
 {
@@ -110,6 +139,7 @@ main(void)
 	radius_is_exact();
 	radius_inverts_resemblance();
 	estimates();
+	chances();
 	bands();
 	return unit_report();
 }

@@ -1,0 +1,65 @@
+-- The index: CREATE INDEX ... USING neardup.
+
+-- ---- Access method ----------------------------------------------------------
+
+CREATE FUNCTION neardup_handler(internal) RETURNS index_am_handler
+	AS 'MODULE_PATHNAME', 'neardup_handler'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_handler(internal) IS
+	'neardup index access method handler';
+
+CREATE ACCESS METHOD neardup TYPE INDEX HANDLER neardup_handler;
+COMMENT ON ACCESS METHOD neardup IS
+	'index of signatures by similarity; exact';
+
+-- ---- Operator classes -------------------------------------------------------
+--
+-- Function 1 hands the index the signature that a value is.
+
+CREATE FUNCTION minhash_signature(minhash, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_signature_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_signature(minhash, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING neardup AS
+	OPERATOR 1 <@ (minhash, minhash_ball),
+	FUNCTION 1 minhash_signature(minhash, internal);
+COMMENT ON OPERATOR CLASS minhash_ops USING neardup IS 'signatures by similarity';
+COMMENT ON OPERATOR FAMILY minhash_ops USING neardup IS 'signatures by similarity';
+
+CREATE FUNCTION simhash_signature(simhash, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_signature_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_signature(simhash, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE simhash USING neardup AS
+	OPERATOR 1 <@ (simhash, simhash_ball),
+	FUNCTION 1 simhash_signature(simhash, internal);
+COMMENT ON OPERATOR CLASS simhash_ops USING neardup IS 'fingerprints by similarity';
+COMMENT ON OPERATOR FAMILY simhash_ops USING neardup IS 'fingerprints by similarity';
+
+CREATE FUNCTION bit_signature(bit, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_bit_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_signature(bit, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS bit_hamming_ops DEFAULT FOR TYPE bit USING neardup AS
+	OPERATOR 1 <@ (bit, minhash_ball),
+	FUNCTION 1 bit_signature(bit, internal);
+COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
+
+CREATE FUNCTION bigint_signature(bigint, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_int8_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bigint_signature(bigint, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup AS
+	OPERATOR 1 <@ (bigint, simhash_ball),
+	FUNCTION 1 bigint_signature(bigint, internal);
+COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';

@@ -1,0 +1,58 @@
+-- bit(n) and bigint: hashes made elsewhere.
+
+-- As their casts compare, at every distance.
+CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 1) AS h, hashint8extended(i / 4, 2) # (1::bigint << i % 64) AS near
+FROM generate_series(1, 60) i;
+SELECT count(*), bool_and(hamming_within(a.near, b.near, d) = hamming_within(a.near::simhash, b.near::simhash, d)) AS bigint,
+	bool_and(hamming_within(a.near::bit(64), b.near::bit(64), d) = hamming_within(a.near::bit(64)::minhash, b.near::bit(64)::minhash, d)) AS bit,
+	bool_and(hamming_within(a.near, b.near, d) = hamming_within(a.near::bit(64), b.near::bit(64), d)) AS alike,
+	bool_and(hamming_within(a.near, b.near, d) = (hamming_distance(a.near::simhash, b.near::simhash) <= d)) AS distance,
+	count(*) FILTER (WHERE hamming_within(a.near, b.near, d)) AS within
+FROM hashes a, hashes b, unnest('{0,1,2,3,10,30,32,64}'::int[]) d;
+SELECT bool_and((a.h <@ hamming_ball(b.h, d)) = hamming_within(a.h, b.h, d)) AS bigint,
+	bool_and((hamming_ball(b.h, d) @> a.h) = hamming_within(a.h, b.h, d)) AS bigint_holds,
+	bool_and((a.h::bit(64) <@ hamming_ball(b.h::bit(64), d)) = hamming_within(a.h, b.h, d)) AS bit,
+	bool_and((hamming_ball(b.h::bit(64), d) @> a.h::bit(64)) = hamming_within(a.h, b.h, d)) AS bit_holds
+FROM hashes a, hashes b, unnest('{0,20,28,30,32,34,64}'::int[]) d;
+DROP TABLE hashes;
+SELECT hamming_within((-1)::bigint, 0, 63), hamming_within((-1)::bigint, 0, 64), hamming_within('-9223372036854775808'::bigint, 0, 1);
+SELECT hamming_within(B'1010101010101010', B'1010101010101011', 0), hamming_within(B'1010101010101010', B'1010101010101011', 1);
+-- Any number of bits from 16 on, the last byte full or not.
+SELECT n, hamming_within(x, ~x, n - 1), hamming_within(x, ~x, n), x <@ hamming_ball(x, 0), ~x <@ hamming_ball(x, n - 1)
+FROM (VALUES (16), (17), (23), (400), (16384)) v(n), LATERAL (SELECT repeat('1', n)::varbit::bit varying AS x) b;
+
+-- What the balls are.
+SELECT hamming_ball(5::bigint, 3), hamming_ball(B'1111000011110000', 4);
+SELECT hamming_ball(5::bigint, 3) = hamming_ball(5::bigint::simhash, 3) AS bigint,
+	hamming_ball(B'1111000011110000', 4) = hamming_ball(B'1111000011110000'::minhash, 4) AS bit;
+SELECT hamming_ball(7, 3) @> 3, 3 <@ hamming_ball(7, 3), 3::smallint <@ hamming_ball(7, 0);
+
+-- Which function a literal means.
+SELECT hamming_within(1, 2, 3), hamming_within(1, 2::smallint, 1), pg_typeof(hamming_ball(1, 2));
+SELECT hamming_ball('1', 2);
+SELECT hamming_within('1', '2', 3);
+SELECT hamming_within('1/foreign/64/0000000000000005'::simhash, '1/foreign/64/0000000000000006', 2);
+SELECT hamming_within('1', 2::bigint, 3), hamming_within(B'1010101010101010', '1010101010101011', 3);
+
+-- NULL gives NULL.
+SELECT hamming_within(NULL::bigint, 1, 1), hamming_within(1, 2, NULL), hamming_ball(NULL::bit, 1), NULL::bigint <@ hamming_ball(1, 2);
+
+-- What is refused.
+SELECT hamming_within(B'1010101010101010', B'10101010101010101', 3);
+SELECT hamming_within(B'1010', B'1010', 3);
+SELECT hamming_ball(B'1010', 3);
+SELECT hamming_ball(repeat('1', 16385)::varbit, 3);
+SELECT hamming_within(1, 2, -1);
+SELECT hamming_within(1, 2, 65);
+SELECT hamming_within(B'1010101010101010', B'1010101010101010', 17);
+SELECT hamming_within(B'1010101010101010', B'1010101010101010', -1);
+SELECT hamming_ball(1, 65);
+SELECT hamming_ball(B'1010101010101010', -1);
+SELECT B'1010101010101010' <@ hamming_ball(B'10101010101010101', 2);
+SELECT B'1010101010101010' <@ near(to_minhash('made of a text', 16), 0.9);
+SELECT 1::bigint <@ near(to_simhash('made of a text'), 0.9);
+SELECT 1::bigint <@ near(to_simhash('made of a text', 128), 0.9);
+-- No operator between two values of PostgreSQL's own types.
+SELECT oprname, oprleft::regtype, oprright::regtype FROM pg_operator o JOIN pg_depend d
+ON d.classid = 'pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
+WHERE extname = 'neardup' AND oprleft::regtype::oid < 16384 AND oprright::regtype::oid < 16384;

@@ -1,0 +1,51 @@
+-- Operator classes of the index, and what it says of others.
+
+SELECT opcname, opcintype::regtype, opcdefault, amopopr::regoperator, amproc::regprocedure
+FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_amop o ON o.amopfamily = opcfamily
+JOIN pg_amproc p ON p.amprocfamily = opcfamily
+WHERE amname = 'neardup' ORDER BY opcname COLLATE "C";
+-- Classes of this extension that their access method finds fault with.
+SELECT opcname, amname FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_depend d
+ON d.classid = 'pg_opclass'::regclass AND d.objid = c.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
+WHERE extname = 'neardup' AND NOT amvalidate(c.oid);
+-- Operators that claim to be commutative, with a commutator that is not theirs.
+SELECT o.oid::regoperator FROM pg_operator o JOIN pg_operator c ON c.oid = o.oprcom
+WHERE o.oprname IN ('<@', '@>', '&&') AND o.oid >= 16384 AND c.oprcom <> o.oid;
+-- Only the index can ask for signatures.
+SELECT minhash_signature(to_minhash('a text'), NULL);
+SELECT bigint_signature(1, 0);
+SELECT neardup_handler(NULL);
+
+-- What is wrong is named.
+CREATE FUNCTION wrong_signature(text, internal) RETURNS boolean
+	LANGUAGE internal AS 'booleq';
+CREATE FUNCTION text_signature(text, internal) RETURNS void
+	LANGUAGE internal AS 'booleq';
+CREATE OPERATOR CLASS wrong_operator FOR TYPE text USING neardup AS
+	OPERATOR 1 = (text, text), FUNCTION 1 text_signature(text, internal);
+CREATE OPERATOR CLASS wrong_function FOR TYPE text USING neardup AS
+	FUNCTION 1 wrong_signature(text, internal);
+CREATE OPERATOR CLASS no_function FOR TYPE minhash USING neardup AS
+	OPERATOR 1 <@ (minhash, minhash_ball);
+CREATE OPERATOR CLASS no_operator FOR TYPE minhash USING neardup AS
+	FUNCTION 1 minhash_signature(minhash, internal);
+CREATE OPERATOR CLASS nothing FOR TYPE minhash USING neardup AS
+	STORAGE minhash;
+CREATE OPERATOR CLASS stored FOR TYPE minhash USING neardup AS
+	OPERATOR 1 <@ (minhash, minhash_ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
+CREATE OPERATOR CLASS strategy_2 FOR TYPE minhash USING neardup AS OPERATOR 2 <@ (minhash, minhash_ball);
+CREATE OPERATOR CLASS support_2 FOR TYPE minhash USING neardup AS FUNCTION 2 minhash_signature(minhash, internal);
+-- A family that has an operator more than it has signatures for.
+BEGIN;
+ALTER OPERATOR FAMILY minhash_ops USING neardup ADD OPERATOR 1 <@ (simhash, simhash_ball);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'minhash_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'neardup');
+ROLLBACK;
+SELECT opcname, amvalidate(c.oid) FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod
+WHERE amname = 'neardup' AND NOT opcdefault ORDER BY opcname COLLATE "C";
+DROP OPERATOR FAMILY wrong_operator USING neardup;
+DROP OPERATOR FAMILY wrong_function USING neardup;
+DROP OPERATOR FAMILY no_function USING neardup;
+DROP OPERATOR FAMILY no_operator USING neardup;
+DROP OPERATOR FAMILY nothing USING neardup;
+DROP OPERATOR FAMILY IF EXISTS stored USING neardup;
+DROP FUNCTION wrong_signature, text_signature;

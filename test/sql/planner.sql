@@ -1,0 +1,180 @@
+-- Conditions that the index answers, and conditions that it must not.
+
+CREATE TABLE documents AS SELECT i AS id, 'text ' || i / 3 || ' ' || md5((i / 3)::text) || ' has words ' || i % 3 AS body
+FROM generate_series(1, 600) i;
+ALTER TABLE documents ADD sig minhash(128), ADD fingerprint simhash, ADD bits bit(64), ADD varying varbit, ADD hash bigint,
+	ADD threshold float8 DEFAULT 0.6;
+UPDATE documents SET sig = to_minhash(body, 128), fingerprint = to_simhash(body);
+UPDATE documents SET bits = fingerprint::bit(64), varying = fingerprint::bit(64), hash = fingerprint::bit(64)::bigint;
+CREATE INDEX by_sig ON documents USING neardup (sig);
+CREATE INDEX by_fingerprint ON documents USING neardup (fingerprint);
+CREATE INDEX by_bits ON documents USING neardup (bits);
+CREATE INDEX by_varying ON documents USING neardup (varying);
+CREATE INDEX by_hash ON documents USING neardup (hash);
+VACUUM ANALYZE documents;
+SELECT sig AS q, fingerprint AS f, bits AS b, hash AS h FROM documents WHERE id = 301 \gset
+
+-- How many rows a query finds, and whether they are the same by index scans, by bitmaps and by a sequential scan.
+CREATE FUNCTION found(query text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	found text[];
+BEGIN
+	EXECUTE 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r' INTO found;
+	RETURN found;
+END $$;
+CREATE FUNCTION all_ways(query text, OUT rows int, OUT index_scan boolean, OUT bitmap_scan boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	by_seqscan text[];
+BEGIN
+	PERFORM set_config('enable_' || scan, (scan = 'seqscan')::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) scan;
+	by_seqscan = found(query);
+	rows = cardinality(by_seqscan);
+	PERFORM set_config('enable_' || scan, (scan = 'indexscan')::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) scan;
+	index_scan = found(query) IS NOT DISTINCT FROM by_seqscan;
+	PERFORM set_config('enable_' || scan, (scan = 'bitmapscan')::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) scan;
+	bitmap_scan = found(query) IS NOT DISTINCT FROM by_seqscan;
+END $$;
+
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+-- Functions and operators, the column on either side.
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, :'q', 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(:'q', sig, 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, :'q', threshold => 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE sig <@ near(:'q'::minhash, 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE near(:'q'::minhash, 0.6) @> sig;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE sig <@ hamming_ball(:'q'::minhash, 25);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(sig, :'q', 25);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:'q', sig, 25);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(fingerprint, :'f', 0.9);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:'f', fingerprint, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(bits, :'b', 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:'b', bits, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE bits <@ hamming_ball(:'b'::bit(64), 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(varying, :'b', 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, :h, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:h, hash, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_ball(:h, 6) @> hash;
+-- Bitmaps combine with each other.
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, :'q', 0.6) OR hamming_within(hash, :h, 6);
+RESET enable_indexscan;
+SET enable_bitmapscan = off;
+
+-- Parameters, of a generic plan and of a subquery.
+SET plan_cache_mode = force_generic_plan;
+PREPARE alike(minhash, float8) AS SELECT id FROM documents WHERE is_similar(sig, $1, $2);
+EXPLAIN (COSTS OFF) EXECUTE alike(:'q', 0.6);
+EXECUTE alike(:'q', 0.6);
+EXECUTE alike(NULL, 0.6);
+EXECUTE alike(:'q', NULL);
+EXECUTE alike(:'q', 1.5);
+PREPARE within(bigint, int) AS SELECT id FROM documents WHERE hamming_within($1, hash, $2);
+EXPLAIN (COSTS OFF) EXECUTE within(:h, 6);
+RESET plan_cache_mode;
+EXPLAIN (COSTS OFF) EXECUTE alike(:'q', 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, (SELECT to_minhash('a b ' || current_user, 128)), 0.6);
+-- Stable functions are constant for a scan.
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, extract(epoch FROM now())::bigint, 6);
+
+-- Joins, by either side.
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.6) WHERE a.id = 7;
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(b.sig, a.sig, a.threshold) WHERE a.id = 7;
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a LEFT JOIN documents b ON b.sig <@ near(a.sig, 0.6) AND b.id > a.id;
+EXPLAIN (COSTS OFF) SELECT a.id FROM documents a WHERE a.id < 9 AND EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id);
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a, LATERAL (SELECT id FROM documents b WHERE is_similar(b.sig, a.sig, 0.6) ORDER BY b.sig <-> a.sig LIMIT 2) b;
+
+-- No index for what changes from row to row.
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, sig, 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash(body, 128), 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), threshold);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, :h, id);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, (random() * 10)::bigint, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, (random() * 10)::int);
+-- Nor where it is not true that the condition holds.
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE NOT hamming_within(hash, 5, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, 6) IS NOT TRUE;
+
+-- Indexes of expressions, of parts of a table, and of another kind.
+CREATE INDEX by_body ON documents USING neardup (to_minhash(body, 64));
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(to_minhash(body, 64), to_minhash('a b c', 64), 0.6);
+CREATE INDEX by_cast ON documents USING neardup ((hash::simhash));
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(hash::simhash, 5::bigint::simhash, 0.9);
+DROP INDEX by_sig;
+CREATE INDEX by_order ON documents (sig);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), 0.6);
+CREATE INDEX by_part ON documents USING neardup (sig) WHERE id > 300;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), 0.6) AND id > 300;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), 0.6) AND id > 200;
+SELECT * FROM all_ways(format('SELECT id FROM documents WHERE is_similar(sig, %L, 0.6) AND id > 300', :'q'));
+DROP INDEX by_order, by_part;
+CREATE INDEX by_sig ON documents USING neardup (sig);
+
+-- A domain over a signature.
+CREATE DOMAIN signature AS minhash CHECK (cardinality(VALUE) > 0);
+CREATE TABLE named (sig signature);
+INSERT INTO named SELECT sig FROM documents;
+CREATE INDEX ON named USING neardup (sig);
+EXPLAIN (COSTS OFF) SELECT FROM named WHERE is_similar(sig, to_minhash('a b c', 128), 0.6);
+SELECT * FROM all_ways(format('SELECT sig FROM named WHERE is_similar(sig, %L, 0.6)', :'q'));
+DROP TABLE named;
+DROP DOMAIN signature;
+-- Partitions.
+CREATE TABLE parted (id int, hash bigint) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (300);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (300) TO (1000);
+INSERT INTO parted SELECT id, hash FROM documents;
+CREATE INDEX ON parted USING neardup (hash);
+EXPLAIN (COSTS OFF) SELECT id FROM parted WHERE hamming_within(hash, 5, 6);
+SELECT * FROM all_ways(format('SELECT * FROM parted WHERE hamming_within(hash, %s, 6)', :h));
+DROP TABLE parted;
+
+-- The same rows with the index and without.
+SELECT all_ways.*, condition FROM unnest(ARRAY[
+	'is_similar(sig, %1$L, 0.6)', 'is_similar(%1$L, sig, 0.6)', 'is_similar(sig, %1$L, 0.01)', 'is_similar(sig, %1$L, 1)',
+	'sig <@ near(%1$L::minhash, 0.6)', 'near(%1$L::minhash, 0.6) @> sig', 'sig <@ hamming_ball(%1$L::minhash, 25)',
+	'hamming_within(sig, %1$L, 0)', 'hamming_within(%1$L, sig, 25)', 'hamming_within(%1$L, sig, 128)',
+	'is_similar(fingerprint, %2$L, 0.9)', 'hamming_within(%2$L, fingerprint, 6)',
+	'hamming_within(bits, %3$L, 6)', 'bits <@ hamming_ball(%3$L::bit(64), 6)', 'hamming_within(varying, %3$L, 6)',
+	'hamming_within(hash, %4$s, 6)', 'hamming_ball(%4$s, 6) @> hash', 'hamming_within(%4$s, hash, 40)',
+	'is_similar(sig, %1$L, 0.6) OR hamming_within(hash, %4$s, 6)',
+	'is_similar(sig, %1$L, 0.3) AND is_similar(sig, (SELECT sig FROM documents WHERE id = 300), 0.5)',
+	'is_similar(sig, (SELECT sig FROM documents WHERE id = 17), 0.6)',
+	'is_similar(to_minhash(body, 64), (SELECT to_minhash(body, 64) FROM documents WHERE id = 17), 0.6)']) condition,
+	all_ways(format('SELECT id FROM documents WHERE ' || condition, :'q', :'f', :'b', :h));
+SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.6)');
+SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, a.threshold) AND a.id < b.id');
+SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id)');
+SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id)');
+
+-- Wherever the extension lives, whatever search_path says.
+BEGIN;
+CREATE SCHEMA elsewhere;
+ALTER EXTENSION neardup SET SCHEMA elsewhere;
+SET LOCAL search_path = pg_catalog;
+EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.is_similar(sig, :'q'::elsewhere.minhash, 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.hamming_within(hash, 5, 6);
+ROLLBACK;
+-- Functions of the same name elsewhere do not mislead.
+CREATE SCHEMA misleading;
+CREATE FUNCTION misleading.near(minhash, float8) RETURNS minhash_ball LANGUAGE sql IMMUTABLE AS 'SELECT NULL::public.minhash_ball';
+SET search_path = misleading, public;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), 0.6);
+RESET search_path;
+-- The support function attached to functions that are not ours; the estimators to operators that are not.
+CREATE FUNCTION misleading.is_similar(minhash, minhash, float8) RETURNS boolean
+	AS '$libdir/neardup', 'neardup_is_similar' LANGUAGE C IMMUTABLE STRICT SUPPORT neardup_support;
+CREATE FUNCTION misleading.int_eq(int, int) RETURNS boolean
+	LANGUAGE internal IMMUTABLE STRICT SUPPORT neardup_support AS 'int4eq';
+CREATE FUNCTION misleading.text_eq(text, text) RETURNS boolean
+	LANGUAGE internal IMMUTABLE STRICT AS 'texteq';
+CREATE OPERATOR misleading.== (LEFTARG = int, RIGHTARG = int, FUNCTION = misleading.int_eq, RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel);
+CREATE OPERATOR misleading.== (LEFTARG = text, RIGHTARG = text, FUNCTION = misleading.text_eq, RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE misleading.is_similar(sig, to_minhash('a b c', 128), 0.6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE misleading.int_eq(id, 5) AND id OPERATOR(misleading.==) 6 AND body OPERATOR(misleading.==) 'a';
+EXPLAIN (COSTS OFF) SELECT a.id FROM documents a JOIN documents b ON a.id OPERATOR(misleading.==) b.id AND a.body OPERATOR(misleading.==) b.body;
+DROP SCHEMA misleading CASCADE;
+
+DROP FUNCTION all_ways, found;
+DROP TABLE documents;
