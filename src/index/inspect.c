@@ -12,6 +12,7 @@
 
 PG_FUNCTION_INFO_V1(neardup_index_info);
 PG_FUNCTION_INFO_V1(neardup_explain);
+PG_FUNCTION_INFO_V1(neardup_explain_threshold);
 
 Relation
 inspect_open(Oid oid)
@@ -126,20 +127,38 @@ explain_row(void *state, const SearchReport *report)
 	INSTR_TIME_SET_CURRENT(explain->last);
 }
 
-Datum
-neardup_explain(PG_FUNCTION_ARGS)
+/* Search twice: once to fill the caches, once to look at. */
+static Datum
+explain(FunctionCallInfo fcinfo, const Ball *ball)
 {
 	Relation	index = inspect_open(PG_GETARG_OID(0));
-	Ball		ball = PG_GETARG_BALL(1);
 	TidList		found = {0};
 	Explain		explain;
 
 	begin_rows(fcinfo);
 	explain.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	/* Once to fill the caches, once to look at. */
-	index_search(index, &ball, neardup_search, &found, NULL, NULL);
+	index_search(index, ball, neardup_search, &found, NULL, NULL);
 	INSTR_TIME_SET_CURRENT(explain.last);
-	index_search(index, &ball, neardup_search, &found, explain_row, &explain);
+	index_search(index, ball, neardup_search, &found, explain_row, &explain);
 	relation_close(index, AccessShareLock);
 	return (Datum) 0;
+}
+
+Datum
+neardup_explain(PG_FUNCTION_ARGS)
+{
+	Ball		ball = PG_GETARG_BALL(1);
+
+	return explain(fcinfo, &ball);
+}
+
+Datum
+neardup_explain_threshold(PG_FUNCTION_ARGS)
+{
+	Ball		ball = {{0}};
+
+	ball.centre = PG_GETARG_SIGNATURE(1);
+	ball.header.threshold = PG_GETARG_FLOAT8(2);
+	ball.header.radius = signature_radius(&ball.centre.header, ball.header.threshold);
+	return explain(fcinfo, &ball);
 }
