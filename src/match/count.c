@@ -8,16 +8,19 @@
 #define COUNTERS_MIN (1 << 12)
 #define COUNTERS_MAX (1 << 24)
 
-/* Counters to a posting where documents are many more than postings. */
-#define COUNTERS_PER_POSTING 64
+/*
+ * Counters to a posting: so many that few documents reach c by sharing one,
+ * and no more, since they are best in a near cache.
+ */
+#define COUNTERS_PER_POSTING(c) ((c) > 2 ? 8 : 64)
 
 #define CANDIDATES_MIN 256
 
 void
 counter_begin(HitCounter *counter, uint32_t documents, double postings, int c)
 {
-	size_t		wanted = postings * COUNTERS_PER_POSTING < documents ?
-		(size_t) (postings * COUNTERS_PER_POSTING) : documents;
+	double		enough = postings * COUNTERS_PER_POSTING(c);
+	size_t		wanted = enough < documents ? (size_t) enough : documents;
 
 	counter->count = c;
 	counter->size = COUNTERS_MIN;
