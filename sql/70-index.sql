@@ -63,3 +63,42 @@ CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup A
 	FUNCTION 1 bigint_signature(bigint, internal);
 COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
 COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
+
+-- ---- Looking into an index --------------------------------------------------
+
+CREATE FUNCTION neardup_index_info(
+	index regclass,
+	OUT segments int, OUT documents bigint, OUT dead bigint, OUT tail bigint, OUT bytes bigint) RETURNS record
+	AS 'MODULE_PATHNAME', 'neardup_index_info'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_index_info(regclass) IS
+	'what an index is made of: segments, documents, dead ones, those in the tail, bytes';
+
+CREATE FUNCTION neardup_check(index regclass) RETURNS text
+	AS 'MODULE_PATHNAME', 'neardup_check'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_check(regclass) IS
+	'compare an index with itself and with its table; an error at the first defect, else counts';
+
+CREATE FUNCTION neardup_explain(
+	index regclass, ball minhash_ball,
+	OUT segment int, OUT documents bigint, OUT method text, OUT groups int, OUT radius int, OUT hits int,
+	OUT predicted_postings float8, OUT predicted_candidates float8, OUT predicted_us float8,
+	OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us float8, OUT matches bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_explain'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_explain(regclass, minhash_ball) IS
+	'how an index is searched for a ball: the plan for each segment, its price and what it cost';
+
+CREATE FUNCTION neardup_explain(
+	index regclass, ball simhash_ball,
+	OUT segment int, OUT documents bigint, OUT method text, OUT groups int, OUT radius int, OUT hits int,
+	OUT predicted_postings float8, OUT predicted_candidates float8, OUT predicted_us float8,
+	OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us float8, OUT matches bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_explain'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_explain(regclass, simhash_ball) IS
+	'how an index is searched for a ball: the plan for each segment, its price and what it cost';
+
+REVOKE ALL ON FUNCTION neardup_index_info(regclass), neardup_check(regclass),
+	neardup_explain(regclass, minhash_ball), neardup_explain(regclass, simhash_ball) FROM PUBLIC;

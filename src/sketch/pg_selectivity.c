@@ -9,9 +9,9 @@
 
 #include "pg_ball.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
-#include "access/htup_details.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"

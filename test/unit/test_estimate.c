@@ -89,7 +89,7 @@ chances(void)
 	CHECK(is_about(1 - chance_within(16, 1, 13), (1 + 16 + 120) / ldexp(1, 16)));
 	CHECK(is_about(chance_within(511, 1, 255), 0.5));
 	CHECK(is_about(chance_within(16, 2, 1), (1 + 16 * 3) / ldexp(1, 32)));
-	CHECK(is_about(chance_within(128, 32, 127), 128 / ldexp(1, 32)));
+	CHECK(is_about(chance_within(128, 32, 127), -expm1(128 * log1p(-ldexp(1, -32)))));
 	CHECK(chance_within(64, 1, -1) == 0);
 	CHECK(chance_within(64, 8, 64) == 1);
 	CHECK(chance_within(16384, 4, 16384 / 2) == 0);
