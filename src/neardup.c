@@ -16,6 +16,7 @@ PG_MODULE_MAGIC;
 
 int			neardup_cache_size;
 int			neardup_search;
+bool		neardup_background;
 
 static const struct config_enum_entry search_methods[] = {
 	{"auto", MATCH_AUTO, false},
@@ -39,6 +40,11 @@ _PG_init(void)
 							 "How neardup indexes are searched.",
 							 "Only the speed depends on it, never the answer.",
 							 &neardup_search, MATCH_AUTO, search_methods,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("neardup.background",
+							 "Leave the upkeep of indexes to background workers.",
+							 "Off: an insert that fills the tail seals it itself.",
+							 &neardup_background, true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	compat_reserve_prefix("neardup");
 }

@@ -91,7 +91,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 		page_corrupt(check->index, block, "more documents than fit");
 	own_block(check, block);
 	for (int i = 0; i < page_trailer(page)->count; i++)
-		add_entry(check, block, &page_tids(page, stride)[i], page_symbols(page, stride, i));
+		add_entry(check, block, page_tid(page, i), page_symbols(page, stride, i));
 }
 
 static void
@@ -135,7 +135,7 @@ buckets_of_group(Check *check, const Segment *segment, int group, uint32 *bucket
 
 		for (int i = 0; i < page_trailer(page)->count; i++)
 			bucket[p * segment->documents_per_page + i] =
-				tid_flags(&page_tids(page, segment->root.stride)[i]) & (TID_NULL | TID_EMPTY) ? NO_BUCKET :
+				tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ? NO_BUCKET :
 				group_bucket(&segment->grouping, group, page_symbols(page, segment->root.stride, i));
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();

@@ -49,6 +49,13 @@ neardup_handler(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(am);
 }
 
+bool
+index_is_ours(Relation relation)
+{
+	return relation->rd_rel->relkind == RELKIND_INDEX &&
+		relation->rd_indam->ambuild == neardup_build;
+}
+
 /* ---- Signatures --------------------------------------------------------- */
 
 Signature

@@ -15,6 +15,7 @@
 
 extern int	neardup_cache_size;	/* kB a backend may keep of segments */
 extern int	neardup_search;		/* a MatchMethod */
+extern bool neardup_background;	/* may inserts leave upkeep to a worker? */
 
 /* ---- Operator classes --------------------------------------------------- */
 
@@ -23,6 +24,9 @@ extern int	neardup_search;		/* a MatchMethod */
 
 #define SUPPORT_SIGNATURE 1		/* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
+
+/* Is a relation an index of this access method? */
+extern bool index_is_ours(Relation relation);
 
 /* The signature of a column's value, by the operator class's function. */
 extern Signature index_signature(Relation index, Datum value);
@@ -105,6 +109,14 @@ extern void upkeep_unlock(Relation index);
 
 /* Seal the tail and merge segments while that is due; the caller has the lock. */
 extern void upkeep_run(Relation index, bool seal_any);
+
+/* ---- In the background (worker.c) --------------------------------------- */
+
+/*
+ * Ask a background worker to keep the index up.  False where none can: there
+ * is no free slot, or nobody else can see the index yet.
+ */
+extern bool worker_start(Relation index);
 
 /* ---- Callbacks ---------------------------------------------------------- */
 

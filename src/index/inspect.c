@@ -3,7 +3,6 @@
  */
 #include "index/inspect.h"
 
-#include "access/amapi.h"
 #include "access/relation.h"
 #include "funcapi.h"
 #include "portability/instr_time.h"
@@ -19,7 +18,7 @@ inspect_open(Oid oid)
 {
 	Relation	index = relation_open(oid, AccessShareLock);
 
-	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam->ambuild != neardup_build)
+	if (!index_is_ours(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a neardup index", RelationGetRelationName(index)),

@@ -15,15 +15,29 @@ page_init(Page page, PageKind kind, uint32 owner)
 	PageTrailer *trailer;
 
 	PageInit(page, BLCKSZ, sizeof(PageTrailer));
-	/* No hole: whatever writes to the payload is logged and kept. */
-	((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
-	memset(PageGetContents(page), 0, PAGE_ROOM);
+	/* Without a hole whatever is written to the payload is logged and kept. */
+	if (kind != PAGE_DOCUMENTS)
+		((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
 	trailer = page_trailer(page);
 	memset(trailer, 0, sizeof(PageTrailer));
 	trailer->owner = owner;
 	trailer->next = InvalidBlockNumber;
 	trailer->kind = kind;
 	trailer->page_id = PAGE_ID;
+}
+
+void
+page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
+				  const uint8_t *symbols, size_t bytes)
+{
+	uint32		i = page_trailer(page)->count++;
+
+	*page_tid(page, i) = *tid;
+	memset(page_symbols(page, stride, i), 0, stride);
+	if (!tid_flags(tid))
+		memcpy(page_symbols(page, stride, i), symbols, bytes);
+	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
+	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }
 
 bool

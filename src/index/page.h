@@ -51,7 +51,7 @@ typedef struct PageTrailer
 #define page_trailer(page) ((PageTrailer *) PageGetSpecialPointer(page))
 #define PAGE_ROOM (BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageTrailer)))
 
-/* Make an empty page of a kind; all of it is payload, none a hole. */
+/* Make an empty page of a kind.  All of it is payload, but on pages of documents. */
 extern void page_init(Page page, PageKind kind, uint32 owner);
 
 /* Is it a page of ours with a sane trailer? */
@@ -123,9 +123,9 @@ extern bool meta_owns(const IndexMeta *meta, uint32 owner);
 /* ---- Documents ---------------------------------------------------------- */
 
 /*
- * A page of documents holds their packed symbols, stride bytes each, then
- * their heap TIDs.  Flags sit in the TID's offset number, above what a page
- * can hold.
+ * A page of documents holds their packed symbols, stride bytes each, and from
+ * the other end their heap TIDs; between them is the page's hole.  Flags sit
+ * in the TID's offset number, above what a page can hold.
  */
 #define TID_DEAD 0x8000
 #define TID_NULL 0x4000
@@ -159,10 +159,11 @@ page_symbols(Page page, uint32 stride, uint32 i)
 	return (uint8_t *) PageGetContents(page) + (Size) stride * i;
 }
 
+/* TIDs grow down from the trailer, so that what is in use stays compact. */
 static inline ItemPointer
-page_tids(Page page, uint32 stride)
+page_tid(Page page, uint32 i)
 {
-	return (ItemPointer) (PageGetContents(page) + (Size) stride * documents_per_page(stride));
+	return (ItemPointer) PageGetSpecialPointer(page) - (i + 1);
 }
 
 static inline uint16
@@ -187,6 +188,10 @@ tid_of_heap(const ItemPointerData *tid)
 }
 
 /* ---- Free pages --------------------------------------------------------- */
+
+/* Append a document to a page that has room; symbols of bytes unless it has none. */
+extern void page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
+							  const uint8_t *symbols, size_t bytes);
 
 /* Is a locked page new, or of an owner that is no more? */
 extern bool page_is_free(Page page, const IndexMeta *live);

@@ -43,13 +43,12 @@ scan_page(Search *s, Page page)
 {
 	int32_t		distance[DOCUMENTS_PER_PAGE_MAX];
 	int			count = page_trailer(page)->count;
-	ItemPointer tids = page_tids(page, s->stride);
 
 	symbol_distances(s->ball->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
 					 count, s->k, s->b, distance);
 	for (int i = 0; i < count; i++)
-		if (distance[i] <= s->ball->header.radius && !tid_flags(&tids[i]))
-			add_found(s->found, &tids[i]);
+		if (distance[i] <= s->ball->header.radius && !tid_flags(page_tid(page, i)))
+			add_found(s->found, page_tid(page, i));
 	s->report->candidates += count;
 	s->report->pages++;
 }
@@ -89,7 +88,6 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		uint32		logical = candidate[i] / s->per_page;
 		Buffer		buffer;
 		Page		page;
-		ItemPointer tids;
 
 		if (candidate[i] >= segment->root.documents)
 			page_corrupt(s->index, segment->map[0], "posting of a document that is not there");
@@ -97,14 +95,13 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
-		tids = page_tids(page, s->stride);
 		for (; i < count && candidate[i] / s->per_page == logical; i++)
 		{
 			uint32		slot = candidate[i] % s->per_page;
 
 			if (symbol_distance(s->ball->centre.symbols, page_symbols(page, s->stride, slot),
-								s->k, s->b) <= s->ball->header.radius && !tid_flags(&tids[slot]))
-				add_found(s->found, &tids[slot]);
+								s->k, s->b) <= s->ball->header.radius && !tid_flags(page_tid(page, slot)))
+				add_found(s->found, page_tid(page, slot));
 		}
 		UnlockReleaseBuffer(buffer);
 		s->report->pages++;

@@ -39,6 +39,13 @@ remember(Relation index, const IndexMeta *meta)
 	hint->shape = meta->shape;
 }
 
+/* How long the tail is, in pages, and when it wants to be sealed. */
+typedef struct TailLength
+{
+	uint32		pages;
+	uint32		limit;
+} TailLength;
+
 /* ---- Appending ---------------------------------------------------------- */
 
 typedef struct NewDocument
@@ -60,12 +67,8 @@ has_room(Page page, uint32 owner, uint32 stride)
 static void
 put_document(Page page, uint32 stride, const NewDocument *doc)
 {
-	uint32		slot = page_trailer(page)->count++;
-
-	page_tids(page, stride)[slot] = *doc->tid;
-	if (!tid_flags(doc->tid))
-		memcpy(page_symbols(page, stride, slot), doc->symbols,
-			   SYMBOL_BYTES(doc->shape->k, signature_bits(doc->shape)));
+	page_put_document(page, stride, doc->tid, doc->symbols,
+					  doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
 }
 
 /* Append to a page where it is the tail's and has room. */
@@ -145,10 +148,10 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 /*
  * Append with the metapage locked.  False where the tail has another stride
  * than the document needs (it holds NULLs from before the first signature) and
- * must be sealed first.
+ * must be sealed first.  *length is the tail's afterwards.
  */
 static bool
-append_with_meta(Relation index, const NewDocument *doc, bool *full)
+append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
 {
 	Buffer		buffer = ReadBuffer(index, META_BLOCK);
 	IndexMeta  *meta;
@@ -167,9 +170,34 @@ append_with_meta(Relation index, const NewDocument *doc, bool *full)
 		append_page(index, buffer, doc);
 	if (fits)
 		remember(index, meta);
-	*full = meta->tail.pages >= tail_limit(&meta->shape);
+	length->pages = meta->tail.pages;
+	length->limit = tail_limit(&meta->shape);
 	UnlockReleaseBuffer(buffer);
 	return fits;
+}
+
+/* A tail so many times over its limit is sealed by whoever makes it longer. */
+#define FAR_OVER 4
+
+/*
+ * The tail has a new page: at its limit, and at every limit's length beyond, a
+ * worker is asked to seal it.
+ */
+static void
+keep_up(Relation index, const TailLength *length)
+{
+	if (neardup_background && !RELATION_IS_LOCAL(index) &&
+		length->pages < FAR_OVER * length->limit)
+	{
+		if (length->pages % length->limit == 0)
+			worker_start(index);
+		return;
+	}
+	if (upkeep_lock_conditionally(index))
+	{
+		upkeep_run(index, false);
+		upkeep_unlock(index);
+	}
 }
 
 void
@@ -177,21 +205,18 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 			const uint8_t *symbols)
 {
 	NewDocument doc = {shape, tid, symbols};
-	bool		full;
+	TailLength	length = {0, 1};
 
 	if (append_by_hint(index, &doc))
 		return;
-	while (!append_with_meta(index, &doc, &full))
+	while (!append_with_meta(index, &doc, &length))
 	{
 		upkeep_lock(index);
 		upkeep_run(index, true);
 		upkeep_unlock(index);
 	}
-	if (full && upkeep_lock_conditionally(index))
-	{
-		upkeep_run(index, false);
-		upkeep_unlock(index);
-	}
+	if (length.pages >= length.limit)
+		keep_up(index, &length);
 }
 
 /* ---- Reading ------------------------------------------------------------ */

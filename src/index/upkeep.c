@@ -128,7 +128,6 @@ static void
 copy_documents(Merge *merge, Buffer buffer)
 {
 	PGAlignedBlock page;
-	ItemPointer tids = page_tids(page.data, merge->stride);
 
 	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 	if (page_trailer(page.data)->count > documents_per_page(merge->stride))
@@ -136,8 +135,8 @@ copy_documents(Merge *merge, Buffer buffer)
 	note_freed(merge, BufferGetBlockNumber(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (uint32 i = 0; i < page_trailer(page.data)->count; i++)
-		if (!(tid_flags(&tids[i]) & TID_DEAD))
-			segment_add(merge->writer, &tids[i], page_symbols(page.data, merge->stride, i));
+		if (!(tid_flags(page_tid(page.data, i)) & TID_DEAD))
+			segment_add(merge->writer, page_tid(page.data, i), page_symbols(page.data, merge->stride, i));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
@@ -217,6 +216,7 @@ publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owne
 	meta_commit(&change);
 	for (Size i = 0; i < merge->freed_count; i++)
 		RecordFreeIndexPage(merge->index, merge->freed[i]);
+	IndexFreeSpaceMapVacuum(merge->index);
 }
 
 static const SegmentEntry *

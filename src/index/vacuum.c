@@ -24,15 +24,14 @@ typedef struct Vacuum
  * Returns how many are newly dead.
  */
 static int
-find_dead(Vacuum *v, Page page, uint32 stride, bool *dead)
+find_dead(Vacuum *v, Page page, bool *dead)
 {
-	ItemPointer tids = page_tids(page, stride);
 	int			found = 0;
 
 	for (int i = 0; i < page_trailer(page)->count; i++)
 	{
-		ItemPointerData tid = tid_of_heap(&tids[i]);
-		bool		was_dead = (tid_flags(&tids[i]) & TID_DEAD) != 0;
+		ItemPointerData tid = tid_of_heap(page_tid(page, i));
+		bool		was_dead = (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
 
 		dead[i] = !was_dead && v->callback(&tid, v->state);
 		found += dead[i];
@@ -44,15 +43,14 @@ find_dead(Vacuum *v, Page page, uint32 stride, bool *dead)
 
 /* Mark documents of an exclusively locked page. */
 static void
-mark_dead(Vacuum *v, Buffer buffer, uint32 stride, const bool *dead, int count)
+mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
 {
 	GenericXLogState *state = GenericXLogStart(v->index);
 	Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
-	ItemPointer tids = page_tids(page, stride);
 
 	for (int i = 0; i < count; i++)
 		if (dead[i])
-			tid_add_flags(&tids[i], TID_DEAD);
+			tid_add_flags(page_tid(page, i), TID_DEAD);
 	GenericXLogFinish(state);
 }
 
@@ -69,13 +67,13 @@ vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
 
 	if (count > (int) documents_per_page(stride))
 		page_corrupt(v->index, BufferGetBlockNumber(buffer), "more documents than fit");
-	found = find_dead(v, BufferGetPage(buffer), stride, dead);
+	found = find_dead(v, BufferGetPage(buffer), dead);
 	v->stats->tuples_removed += found;
 	if (found == 0)
 		return;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	mark_dead(v, buffer, stride, dead, count);
+	mark_dead(v, buffer, dead, count);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }

@@ -120,14 +120,8 @@ segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols
 			write_logical(w);
 		begin_page(w, PAGE_DOCUMENTS);
 	}
-	page_tids(w->page.data, w->root.stride)[slot] = *tid;
-	if (!tid_flags(tid))
-	{
-		memcpy(page_symbols(w->page.data, w->root.stride, slot), symbols,
-			   SYMBOL_BYTES(w->shape.k, signature_bits(&w->shape)));
-		w->root.grouped++;
-	}
-	page_trailer(w->page.data)->count = slot + 1;
+	page_put_document(w->page.data, w->root.stride, tid, symbols, signature_symbol_bytes(&w->shape));
+	w->root.grouped += !tid_flags(tid);
 	w->root.documents++;
 }
 
@@ -147,11 +141,9 @@ typedef struct GroupBatch
 static void
 buckets_of_page(SegmentWriter *w, Page page, uint32 first, GroupBatch *batch)
 {
-	ItemPointer tids = page_tids(page, w->root.stride);
-
 	for (uint32 i = 0; i < page_trailer(page)->count; i++)
 		for (int j = 0; j < batch->count; j++)
-			batch->bucket[(Size) j * w->root.documents + first + i] = tid_flags(&tids[i]) ? NO_BUCKET :
+			batch->bucket[(Size) j * w->root.documents + first + i] = tid_flags(page_tid(page, i)) ? NO_BUCKET :
 				group_bucket(&w->grouping, batch->first + j, page_symbols(page, w->root.stride, i));
 }
 
