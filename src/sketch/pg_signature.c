@@ -124,7 +124,9 @@ signature_check_typmod(const SignatureHeader *header, int32 typmod)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("expected %s, not %s",
 					signature_shape(&expected), signature_shape(header)),
-			 errhint("The shape of a signature is chosen where it is made; only the bits of a symbol can be cut down later, by minhash_truncate().")));
+			 signature_is_minhash(header) ?
+			 errhint("The shape is chosen where the value is made; only the bits of a symbol can be cut down later, by minhash_truncate().") :
+			 errhint("The shape is chosen where the value is made.")));
 }
 
 void
