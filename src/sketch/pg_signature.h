@@ -80,7 +80,7 @@ extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
 /* ---- Two values --------------------------------------------------------- */
 
 /* An error that names both unless shape, scheme and recipe are the same. */
-extern void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y) pg_attribute_noreturn();
+extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
 
 #define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)
 
@@ -138,7 +138,7 @@ extern struct varlena *signature_receive(uint8 kind, StringInfo in, size_t prefi
 extern void signature_send(StringInfo out, const Signature *signature);
 
 /* The error for text that type cannot read. */
-extern void malformed_text(const char *type, const char *input, const char *detail) pg_attribute_noreturn();
+extern _Noreturn void malformed_text(const char *type, const char *input, const char *detail);
 
 /* ---- Casts -------------------------------------------------------------- */
 
