@@ -52,13 +52,13 @@ FROM (SELECT * FROM signatures
 	JOIN signatures y ON x.no <> y.no AND is_similar(x.sig, y.sig, :threshold);
 
 SELECT format(E'\nHow good it is\n\n'
-	'  1,000 of the pairs checked on their shingles: the estimates are off by %s on average,\n'
+	'  %s of the pairs checked on their shingles: the estimates are off by %s on average,\n'
 	'  and %s %% of the pairs are truly at %s or above (the rest are close below).\n'
 	'  The bands promise a pair of similarity %s to be proposed with probability %s, and a closer\n'
 	'  one more surely; on 100 texts they found %s of the %s pairs that a full scan finds.\n'
 	'  %s buckets held more than %s different signatures and were left to the other bands.\n'
 	'  (The index to come needs no such promise: it finds all.)\n',
-	round(avg(abs(estimated - exact))::numeric, 3),
+	to_char(count(*), 'FM999,999'), round(avg(abs(estimated - exact))::numeric, 3),
 	round(100.0 * count(*) FILTER (WHERE exact >= :threshold) / greatest(1, count(*)), 1), :threshold,
 	:threshold, round(lsh_probability((1 + :threshold) / 2.0, 512 / :rows, :rows)::numeric, 4),
 	(SELECT count(*) FILTER (WHERE found) FROM scanned), (SELECT count(*) FROM scanned),
