@@ -24,6 +24,8 @@ COMMENT ON FUNCTION minhash_signature(minhash, internal) IS
 
 CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING neardup AS
 	OPERATOR 1 <@ (minhash, minhash_ball),
+	OPERATOR 2 <-> (minhash, minhash) FOR ORDER BY float_ops,
+	OPERATOR 3 <~> (minhash, minhash) FOR ORDER BY integer_ops,
 	FUNCTION 1 minhash_signature(minhash, internal);
 COMMENT ON OPERATOR CLASS minhash_ops USING neardup IS 'signatures by similarity';
 COMMENT ON OPERATOR FAMILY minhash_ops USING neardup IS 'signatures by similarity';
@@ -36,6 +38,8 @@ COMMENT ON FUNCTION simhash_signature(simhash, internal) IS
 
 CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE simhash USING neardup AS
 	OPERATOR 1 <@ (simhash, simhash_ball),
+	OPERATOR 2 <-> (simhash, simhash) FOR ORDER BY float_ops,
+	OPERATOR 3 <~> (simhash, simhash) FOR ORDER BY integer_ops,
 	FUNCTION 1 simhash_signature(simhash, internal);
 COMMENT ON OPERATOR CLASS simhash_ops USING neardup IS 'fingerprints by similarity';
 COMMENT ON OPERATOR FAMILY simhash_ops USING neardup IS 'fingerprints by similarity';
@@ -63,3 +67,33 @@ CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup A
 	FUNCTION 1 bigint_signature(bigint, internal);
 COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
 COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
+
+-- ---- Balls, for exclusion constraints ---------------------------------------
+
+CREATE FUNCTION ball_signature(minhash_ball, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ball_signature(minhash_ball, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball USING neardup AS
+	OPERATOR 4 && (minhash_ball, minhash_ball),
+	FUNCTION 1 ball_signature(minhash_ball, internal);
+COMMENT ON OPERATOR CLASS minhash_ball_ops USING neardup IS
+	'balls around signatures, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
+COMMENT ON OPERATOR FAMILY minhash_ball_ops USING neardup IS
+	'balls around signatures, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
+
+CREATE FUNCTION ball_signature(simhash_ball, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ball_signature(simhash_ball, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball USING neardup AS
+	OPERATOR 4 && (simhash_ball, simhash_ball),
+	FUNCTION 1 ball_signature(simhash_ball, internal);
+COMMENT ON OPERATOR CLASS simhash_ball_ops USING neardup IS
+	'balls around fingerprints, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
+COMMENT ON OPERATOR FAMILY simhash_ball_ops USING neardup IS
+	'balls around fingerprints, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';

@@ -49,10 +49,10 @@ radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
 	return radius >= 0 ? radius : signature_radius(shape, USUAL_THRESHOLD);
 }
 
-/* Nanoseconds for one search. */
-static double
-search_cost(const IndexMeta *meta, int radius)
+double
+search_price(const IndexMeta *meta, int radius)
 {
+	MatchMethod method = radius < 0 ? MATCH_SCAN : neardup_search;
 	uint32		per_page = documents_per_page(document_stride(&meta->shape));
 	MatchStats	tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
 	Grouping	none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
@@ -66,24 +66,59 @@ search_cost(const IndexMeta *meta, int radius)
 			meta->segment[i].grouped, postings_per_page(documents), per_page, NULL
 		};
 
-		cost += match_plan(&grouping, &stats, radius, neardup_search).cost;
+		cost += match_plan(&grouping, &stats, radius, method).cost;
 	}
 	return cost;
 }
 
-/* The part of a path's cost that the index itself knows. */
-static double
-path_cost(PlannerInfo *root, IndexPath *path)
+/* What a scan costs until its first row, and until its last. */
+typedef struct ScanPrice
+{
+	double		startup;
+	double		total;
+} ScanPrice;
+
+/*
+ * Within a ball all matches are found before the first is returned.  In order
+ * the first come cheap where they are near; at worst there are a few searches,
+ * a scan that counts and a scan that collects.
+ */
+static ScanPrice
+price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
+{
+	ScanPrice	price = {COST_START, COST_START};
+
+	if (meta->shape.k == 0)
+		return price;
+	if (path->indexclauses != NIL)
+		price.startup = price.total = search_price(meta, radius_of_path(root, path, &meta->shape));
+	else
+	{
+		price.startup = search_price(meta, 0);
+		price.total = Max(price.startup, 2.5 * search_price(meta, -1));
+	}
+	return price;
+}
+
+static ScanPrice
+price_of_index(PlannerInfo *root, IndexPath *path)
 {
 	Relation	index = index_open(path->indexinfo->indexoid, NoLock);
 	IndexMeta  *meta = meta_read(index);
-	double		cost = COST_START;
+	ScanPrice	price = price_of_path(root, path, meta);
 
-	if (meta->shape.k != 0)
-		cost = search_cost(meta, radius_of_path(root, path, &meta->shape));
 	pfree(meta);
 	index_close(index, NoLock);
-	return cost * UNITS_PER_NS;
+	return price;
+}
+
+/* Is there a ball to search, or one signature to order by? */
+static bool
+is_usable(IndexPath *path)
+{
+	if (path->indexinfo->hypothetical || list_length(path->indexorderbys) > 1)
+		return false;
+	return path->indexclauses != NIL || path->indexorderbys != NIL;
 }
 
 void
@@ -93,18 +128,18 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 {
 	IndexOptInfo *info = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	ScanPrice	price;
 
 	*correlation = 0;
 	*pages = info->pages;
-	if (quals == NIL || info->hypothetical)
-	{
-		*selectivity = 1;
-		*startup = *total = get_float8_infinity();
+	*selectivity = 1;
+	*startup = *total = get_float8_infinity();
+	if (!is_usable(path))
 		return;
-	}
-	*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
-										  info->rel->relid, JOIN_INNER, NULL);
-	/* All matches are found before the first is returned. */
-	*startup = path_cost(root, path);
-	*total = *startup + *selectivity * info->tuples * cpu_index_tuple_cost;
+	if (quals != NIL)
+		*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
+											  info->rel->relid, JOIN_INNER, NULL);
+	price = price_of_index(root, path);
+	*startup = price.startup * UNITS_PER_NS;
+	*total = price.total * UNITS_PER_NS + *selectivity * info->tuples * cpu_index_tuple_cost;
 }

@@ -30,6 +30,8 @@ neardup_handler(PG_FUNCTION_ARGS)
 
 	am->amstrategies = STRATEGIES;
 	am->amsupport = SUPPORTS;
+	am->amcanorderbyop = true;
+	am->amoptionalkey = true;
 	am->amusemaintenanceworkmem = false;
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
 	am->ambuild = neardup_build;

@@ -20,7 +20,10 @@ extern bool neardup_background;	/* may inserts leave upkeep to a worker? */
 /* ---- Operator classes --------------------------------------------------- */
 
 #define STRATEGY_IN_BALL 1		/* signature <@ ball */
-#define STRATEGIES 1
+#define STRATEGY_DISTANCE 2		/* ORDER BY signature <-> signature */
+#define STRATEGY_SYMBOLS 3		/* ORDER BY signature <~> signature */
+#define STRATEGY_BALLS_MEET 4	/* ball && ball */
+#define STRATEGIES 4
 
 #define SUPPORT_SIGNATURE 1		/* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
@@ -43,13 +46,42 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* ---- Searching (search.c) ----------------------------------------------- */
 
-/* Heap TIDs found, in no order that means anything. */
-typedef struct TidList
+/* A document found, and how many symbols it differs in. */
+typedef struct Match
 {
-	ItemPointerData *tid;
+	ItemPointerData tid;
+	uint16		distance;
+} Match;
+
+/* In no order that means anything. */
+typedef struct MatchList
+{
+	Match	   *match;
 	Size		count;
 	Size		room;
-} TidList;
+} MatchList;
+
+/* What is looked for. */
+typedef struct SearchQuery
+{
+	Signature	centre;
+	int			above;			/* at least above + 1 symbols differ, ... */
+	int			radius;			/* ... and at most radius */
+	MatchMethod method;
+
+	/*
+	 * Instead of matches: how many documents there are at each distance, up to
+	 * k.  Takes a scan of all documents.
+	 */
+	uint64	   *histogram;
+
+	/*
+	 * Instead of matches, and without a centre: documents whose TID_... flags
+	 * within this mask are these, distance 0.  A mask of 0: matches.
+	 */
+	uint16		flag_mask;
+	uint16		flags;
+} SearchQuery;
 
 /* What a search did in one segment (or, owner 0, in the tails). */
 typedef struct SearchReport
@@ -66,9 +98,31 @@ typedef struct SearchReport
 
 typedef void (*ReportSink) (void *state, const SearchReport *report);
 
-/* All documents in the ball; report may be NULL. */
-extern void index_search(Relation index, const Ball *ball, MatchMethod method,
-						 TidList *found, ReportSink report, void *state);
+/* Find what query asks for; report may be NULL. */
+extern void index_search(Relation index, const SearchQuery *query, MatchList *found,
+						 ReportSink report, void *state);
+
+/* ---- Ordered search (order.c) ------------------------------------------- */
+
+typedef struct Ordering Ordering;
+
+/*
+ * All documents by distance from centre, NULLs last; in any order where centre
+ * is NULL.  limit: only those within so many symbols, and no NULL nor empty
+ * ones; or -1.
+ */
+extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit);
+
+/*
+ * The next documents in order, at least one, in memory of the current context;
+ * false where there are no more.  *is_null: they are NULLs.
+ */
+extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
+
+/* ---- Prices (cost.c) ---------------------------------------------------- */
+
+/* Nanoseconds that a search within a radius takes; radius < 0: a packed scan. */
+extern double search_price(const IndexMeta *meta, int radius);
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 

@@ -131,14 +131,15 @@ static Datum
 explain(FunctionCallInfo fcinfo, const Ball *ball)
 {
 	Relation	index = inspect_open(PG_GETARG_OID(0));
-	TidList		found = {0};
+	SearchQuery query = {ball->centre, -1, ball->header.radius, neardup_search, NULL, 0, 0};
+	MatchList	found = {0};
 	Explain		explain;
 
 	begin_rows(fcinfo);
 	explain.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	index_search(index, ball, neardup_search, &found, NULL, NULL);
+	index_search(index, &query, &found, NULL, NULL);
 	INSTR_TIME_SET_CURRENT(explain.last);
-	index_search(index, ball, neardup_search, &found, explain_row, &explain);
+	index_search(index, &query, &found, explain_row, &explain);
 	relation_close(index, AccessShareLock);
 	return (Datum) 0;
 }
@@ -158,6 +159,7 @@ neardup_explain_threshold(PG_FUNCTION_ARGS)
 
 	ball.centre = PG_GETARG_SIGNATURE(1);
 	ball.header.threshold = PG_GETARG_FLOAT8(2);
+	check_threshold(ball.header.threshold);
 	ball.header.radius = signature_radius(&ball.centre.header, ball.header.threshold);
 	return explain(fcinfo, &ball);
 }

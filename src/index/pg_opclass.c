@@ -15,6 +15,15 @@ neardup_signature_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Of balls: a constraint compares centres, then the operator the radii. */
+PG_FUNCTION_INFO_V1(neardup_ball_signature);
+Datum
+neardup_ball_signature(PG_FUNCTION_ARGS)
+{
+	*(Signature *) PG_GETARG_POINTER(1) = PG_GETARG_BALL(0).centre;
+	PG_RETURN_VOID();
+}
+
 PG_FUNCTION_INFO_V1(neardup_bit_signature);
 Datum
 neardup_bit_signature(PG_FUNCTION_ARGS)

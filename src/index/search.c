@@ -1,5 +1,5 @@
 /*
- * search.c: all documents in a ball, segment by segment, then the tails.
+ * search.c: all documents within a distance, segment by segment, then the tails.
  *
  * Matches are collected before the first is returned.  A page with another
  * owner than expected means that upkeep replaced what the metapage listed when
@@ -13,9 +13,8 @@ typedef struct Search
 {
 	Relation	index;
 	const IndexMeta *meta;
-	const Ball *ball;
-	MatchMethod method;
-	TidList    *found;
+	const SearchQuery *query;
+	MatchList  *found;
 	SearchReport *report;
 	uint32		stride;
 	uint32		per_page;
@@ -26,31 +25,72 @@ typedef struct Search
 /* ---- Documents ---------------------------------------------------------- */
 
 static void
-add_found(TidList *found, const ItemPointerData *tid)
+add_found(MatchList *found, const ItemPointerData *tid, int distance)
 {
 	if (found->count == found->room)
 	{
 		found->room = found->room == 0 ? 64 : found->room * 2;
-		found->tid = found->tid == NULL ? palloc(found->room * sizeof(ItemPointerData)) :
-			repalloc_huge(found->tid, found->room * sizeof(ItemPointerData));
+		found->match = found->match == NULL ? palloc(found->room * sizeof(Match)) :
+			repalloc_huge(found->match, found->room * sizeof(Match));
 	}
-	found->tid[found->count++] = *tid;
+	found->match[found->count].tid = *tid;
+	found->match[found->count++].distance = distance;
+}
+
+static inline bool
+is_match(const SearchQuery *query, int distance, const ItemPointerData *tid)
+{
+	return distance <= query->radius && distance > query->above && !tid_flags(tid);
+}
+
+/* Collect the documents of a page by their flags. */
+static void
+select_by_flags(Search *s, Page page)
+{
+	for (int i = 0; i < page_trailer(page)->count; i++)
+		if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags)
+		{
+			ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+			add_found(s->found, &tid, 0);
+		}
 }
 
 /* Compare all documents of a page. */
 static void
-scan_page(Search *s, Page page)
+compare_page(Search *s, Page page)
 {
 	int32_t		distance[DOCUMENTS_PER_PAGE_MAX];
 	int			count = page_trailer(page)->count;
 
-	symbol_distances(s->ball->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
+	symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
 					 count, s->k, s->b, distance);
 	for (int i = 0; i < count; i++)
-		if (distance[i] <= s->ball->header.radius && !tid_flags(page_tid(page, i)))
-			add_found(s->found, page_tid(page, i));
-	s->report->candidates += count;
+		if (!is_match(s->query, distance[i], page_tid(page, i)))
+			continue;
+		else if (s->query->histogram != NULL)
+			s->query->histogram[distance[i]]++;
+		else
+			add_found(s->found, page_tid(page, i), distance[i]);
+}
+
+static void
+scan_page(Search *s, Page page)
+{
+	if (s->query->flag_mask != 0)
+		select_by_flags(s, page);
+	else
+		compare_page(s, page);
+	s->report->candidates += page_trailer(page)->count;
 	s->report->pages++;
+}
+
+/* From here on pages of documents have this stride. */
+static void
+set_stride(Search *s, uint32 stride)
+{
+	s->stride = stride;
+	s->per_page = documents_per_page(stride);
 }
 
 static void
@@ -98,10 +138,11 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		for (; i < count && candidate[i] / s->per_page == logical; i++)
 		{
 			uint32		slot = candidate[i] % s->per_page;
+			int			distance = symbol_distance(s->query->centre.symbols,
+												   page_symbols(page, s->stride, slot), s->k, s->b);
 
-			if (symbol_distance(s->ball->centre.symbols, page_symbols(page, s->stride, slot),
-								s->k, s->b) <= s->ball->header.radius && !tid_flags(page_tid(page, slot)))
-				add_found(s->found, page_tid(page, slot));
+			if (is_match(s->query, distance, page_tid(page, slot)))
+				add_found(s->found, page_tid(page, slot), distance);
 		}
 		UnlockReleaseBuffer(buffer);
 		s->report->pages++;
@@ -173,7 +214,7 @@ probe_group(PostingReader *r, int group, int radius)
 {
 	const Segment *segment = r->segment;
 	uint64		base = (uint64) group * segment->root.grouped;
-	uint32		own = group_bucket(&segment->grouping, group, r->search->ball->centre.symbols);
+	uint32		own = group_bucket(&segment->grouping, group, r->search->query->centre.symbols);
 	uint32		none = 0;
 	const uint32 *mask = &none;
 	int			masks = 1;
@@ -224,7 +265,7 @@ own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum
 		uint32		to;
 
 		if (!segment_bucket(s->index, segment, g,
-							group_bucket(&segment->grouping, g, s->ball->centre.symbols), &from, &to))
+							group_bucket(&segment->grouping, g, s->query->centre.symbols), &from, &to))
 			return false;
 		lengths[g].group = g;
 		lengths[g].length = to - from;
@@ -237,13 +278,13 @@ own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum
 static MatchPlan
 usual_plan(Search *s, Segment *segment)
 {
-	if (segment->planned_for != s->ball->header.radius || segment->planned_method != (int) s->method)
+	if (segment->planned_for != s->query->radius || segment->planned_method != (int) s->query->method)
 	{
 		MatchStats	stats = segment_stats(segment);
 
-		segment->plan = match_plan(&segment->grouping, &stats, s->ball->header.radius, s->method);
-		segment->planned_for = s->ball->header.radius;
-		segment->planned_method = s->method;
+		segment->plan = match_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+		segment->planned_for = s->query->radius;
+		segment->planned_method = s->query->method;
 	}
 	return segment->plan;
 }
@@ -262,7 +303,7 @@ plan_for_lengths(Search *s, Segment *segment, const GroupLength *lengths, double
 	for (int g = 0; g < segment->grouping.groups; g++)
 		own[g] = lengths[g].length;
 	stats.bucket_length = own;
-	plan = match_plan(&segment->grouping, &stats, s->ball->header.radius, s->method);
+	plan = match_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
 	pfree(own);
 	return plan;
 }
@@ -299,8 +340,13 @@ search_segment(Search *s, Segment *segment)
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
+	set_stride(s, segment->root.stride);
+	if (s->query->flag_mask != 0)
+		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
+	if (s->query->histogram != NULL)
+		return scan_segment(s, segment);
 	s->report->plan = usual_plan(s, segment);
 	if (s->report->plan.method == MATCH_SCAN)
 		return scan_segment(s, segment);
@@ -334,7 +380,10 @@ visit_tail_page(void *state, Buffer buffer)
 static bool
 search_tail(Search *s, const TailEntry *tail)
 {
-	return tail->stride != s->stride || tail_walk(s->index, tail, visit_tail_page, s);
+	if (s->query->flag_mask == 0 && tail->stride != document_stride(&s->meta->shape))
+		return true;
+	set_stride(s, tail->stride);
+	return tail_walk(s->index, tail, visit_tail_page, s);
 }
 
 static void
@@ -375,12 +424,22 @@ search_once(Search *s, ReportSink sink, void *state)
 	return 0;
 }
 
+/* Forget what a search that must start again has found. */
+static void
+start_over(Search *s)
+{
+	memset(s->report, 0, sizeof(SearchReport));
+	s->found->count = 0;
+	if (s->query->histogram != NULL)
+		memset(s->query->histogram, 0, (s->query->centre.header.k + 1) * sizeof(uint64));
+}
+
 void
-index_search(Relation index, const Ball *ball, MatchMethod method, TidList *found,
+index_search(Relation index, const SearchQuery *query, MatchList *found,
 			 ReportSink report, void *state)
 {
-	Search		s = {index, NULL, ball, method, found};
-	SearchReport current = {0};
+	Search		s = {.index = index, .query = query, .found = found};
+	SearchReport current;
 	uint32		gone = 0;
 
 	s.report = &current;
@@ -391,18 +450,12 @@ index_search(Relation index, const Ball *ball, MatchMethod method, TidList *foun
 		if (gone != 0 && meta_owns(meta, gone))
 			page_corrupt(index, META_BLOCK, "a segment's page belongs to another");
 		s.meta = meta;
-		found->count = 0;
-		gone = 0;
-		memset(&current, 0, sizeof(current));
-		if (meta->shape.k != 0)
-		{
-			index_check_shape(index, &meta->shape, &ball->centre.header);
-			s.k = meta->shape.k;
-			s.b = signature_bits(&meta->shape);
-			s.stride = document_stride(&meta->shape);
-			s.per_page = documents_per_page(s.stride);
-			gone = search_once(&s, report, state);
-		}
+		start_over(&s);
+		if (meta->shape.k != 0 && query->centre.header.k != 0)
+			index_check_shape(index, &meta->shape, &query->centre.header);
+		s.k = meta->shape.k;
+		s.b = signature_bits(&meta->shape);
+		gone = s.k != 0 || query->flag_mask != 0 ? search_once(&s, report, state) : 0;
 		pfree(meta);
 	} while (gone != 0);
 }

@@ -46,19 +46,54 @@ is_ball(const Validation *validation, Oid type)
 		type == sibling_type(validation->handler, "simhash_ball");
 }
 
+/* What the strategies take and return. */
+static bool
+has_right_types(const Validation *validation, const FormData_pg_amop *member)
+{
+	Oid			left = member->amoplefttype;
+	Oid			right = member->amoprighttype;
+
+	switch (member->amopstrategy)
+	{
+		case STRATEGY_IN_BALL:
+			return is_ball(validation, right) && !is_ball(validation, left) &&
+				check_amop_signature(member->amopopr, BOOLOID, left, right);
+		case STRATEGY_BALLS_MEET:
+			return is_ball(validation, right) && left == right &&
+				check_amop_signature(member->amopopr, BOOLOID, left, right);
+		case STRATEGY_DISTANCE:
+			return left == right && check_amop_signature(member->amopopr, FLOAT8OID, left, right);
+		case STRATEGY_SYMBOLS:
+			return left == right && check_amop_signature(member->amopopr, INT4OID, left, right);
+		default:
+			return false;
+	}
+}
+
+/* Distances are for ORDER BY alone, as their type sorts; balls are for WHERE. */
+static bool
+has_right_purpose(const FormData_pg_amop *member)
+{
+	Oid			result = get_op_rettype(member->amopopr);
+
+	if (member->amopstrategy != STRATEGY_DISTANCE && member->amopstrategy != STRATEGY_SYMBOLS)
+		return member->amoppurpose == AMOP_SEARCH && !OidIsValid(member->amopsortfamily);
+	return member->amoppurpose == AMOP_ORDER &&
+		opfamily_can_sort_type(member->amopsortfamily, result);
+}
+
 /* Without a signature nothing of the type can be searched. */
 static void
 check_operator(Validation *validation, const FormData_pg_amop *member)
 {
 	char	   *name = format_operator(member->amopopr);
 
-	if (member->amopstrategy != STRATEGY_IN_BALL)
+	if (member->amopstrategy < 1 || member->amopstrategy > STRATEGIES)
 		defect(validation, "contains an invalid strategy number for operator ", name);
-	if (member->amoppurpose != AMOP_SEARCH || OidIsValid(member->amopsortfamily))
-		defect(validation, "contains invalid ORDER BY specification for operator ", name);
-	if (!check_amop_signature(member->amopopr, BOOLOID, member->amoplefttype, member->amoprighttype) ||
-		!is_ball(validation, member->amoprighttype))
+	else if (!has_right_types(validation, member))
 		defect(validation, "contains wrong types for operator ", name);
+	if (!has_right_purpose(member))
+		defect(validation, "contains invalid ORDER BY specification for operator ", name);
 	if (!OidIsValid(get_opfamily_proc(validation->family, member->amoplefttype,
 									  member->amoplefttype, SUPPORT_SIGNATURE)))
 		defect(validation, "is missing the support function for operator ", name);
@@ -104,7 +139,7 @@ has_operator(Oid family, Oid type)
 	{
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
 
-		if (member->amoplefttype == type && member->amopstrategy == STRATEGY_IN_BALL)
+		if (member->amoplefttype == type && member->amoppurpose == AMOP_SEARCH)
 			found = true;
 	}
 	ReleaseCatCacheList(operators);

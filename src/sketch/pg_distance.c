@@ -10,17 +10,11 @@
 static double
 similarity_of(const Signature *x, const Signature *y)
 {
-	const SignatureHeader *header = &x->header;
 	int			d = signature_distance(x, y);
-	double		similarity;
 
 	if (signature_is_empty(x) || signature_is_empty(y))
 		return 0;
-	if (signature_is_minhash(header))
-		similarity = minhash_resemblance(header->k, signature_bits(header), d);
-	else
-		similarity = simhash_similarity(header->k, d);
-	return similarity > 0 ? similarity : 0;
+	return signature_similarity(&x->header, d);
 }
 
 PG_FUNCTION_INFO_V1(neardup_similarity);

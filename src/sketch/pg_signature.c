@@ -194,6 +194,16 @@ signature_radius(const SignatureHeader *header, double threshold)
 	return simhash_radius(header->k, threshold);
 }
 
+double
+signature_similarity(const SignatureHeader *header, int distance)
+{
+	double		similarity = signature_is_minhash(header) ?
+		minhash_resemblance(header->k, signature_bits(header), distance) :
+		simhash_similarity(header->k, distance);
+
+	return similarity > 0 ? similarity : 0;
+}
+
 void
 check_distance(const SignatureHeader *header, int distance)
 {

@@ -115,6 +115,9 @@ signature_within(const Signature *x, const Signature *y, int radius)
 						signature_bits(&x->header)) <= radius;
 }
 
+/* The similarity that a distance tells, in [0, 1]. */
+extern double signature_similarity(const SignatureHeader *header, int distance);
+
 /* The distance that a similarity allows, which must be a threshold. */
 extern int	signature_radius(const SignatureHeader *header, double threshold);
 
