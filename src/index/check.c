@@ -9,6 +9,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/xlog.h"
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -77,7 +78,8 @@ add_entry(Check *check, BlockNumber block, const ItemPointerData *tid, const uin
 	if (found)
 		page_corrupt(check->index, block, "two documents of one row");
 	entry->flags = tid_flags(tid);
-	entry->symbols = hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape));
+	entry->symbols = entry->flags ? 0 :
+		hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape));
 	check->documents++;
 }
 
@@ -299,6 +301,22 @@ new_entries(void)
 	return hash_create("neardup check", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+/* Replay heeds no lock, and a build that broke off left rows out. */
+static void
+refuse_uncheckable(Relation index)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot check an index during recovery"),
+				 errhint("Check it on the primary, or after promotion.")));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot check index \"%s\": it is not valid", RelationGetRelationName(index)),
+				 errhint("Rebuild it with REINDEX.")));
+}
+
 Datum
 neardup_check(PG_FUNCTION_ARGS)
 {
@@ -307,6 +325,7 @@ neardup_check(PG_FUNCTION_ARGS)
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	Check		check = {.index = index, .entries = new_entries()};
 
+	refuse_uncheckable(index);
 	upkeep_lock(index);
 	check.meta = meta_read(index);
 	check.blocks = RelationGetNumberOfBlocks(index);
@@ -316,8 +335,9 @@ neardup_check(PG_FUNCTION_ARGS)
 		check_segment(&check, &check.meta->segment[i]);
 	check_tail(&check, &check.meta->frozen);
 	check_tail(&check, &check.meta->tail);
-	check_heap(&check, heap, snapshot);
 	upkeep_unlock(index);
+	/* Not under the lock: what an expression waits for may wait for us, unseen. */
+	check_heap(&check, heap, snapshot);
 	UnregisterSnapshot(snapshot);
 	table_close(heap, AccessShareLock);
 	relation_close(index, AccessShareLock);

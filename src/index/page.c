@@ -147,11 +147,16 @@ meta_owns(const IndexMeta *meta, uint32 owner)
 
 /* ---- Free pages --------------------------------------------------------- */
 
+/*
+ * What is owned since live was read is not free: live may be a copy, and a tail
+ * begun meanwhile has a higher number than it knows.
+ */
 bool
 page_is_free(Page page, const IndexMeta *live)
 {
 	return PageIsNew(page) ||
 		(page_is_ours(page) && page_trailer(page)->kind != PAGE_META &&
+		 page_trailer(page)->owner < live->next_owner &&
 		 !meta_owns(live, page_trailer(page)->owner));
 }
 

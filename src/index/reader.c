@@ -147,8 +147,9 @@ load_directory(Relation index, Segment *s)
 	}
 	s->first_offset[s->grouping.groups] = entries;
 	pages = (entries + OFFSETS_PER_PAGE - 1) / OFFSETS_PER_PAGE;
-	if (pages != s->root.directory_pages)
-		page_corrupt(index, s->map[0], "segment with a directory of wrong size");
+	if (pages != s->root.directory_pages || s->root.posting_pages !=
+		((uint64) s->grouping.groups * s->root.grouped + s->postings_per_page - 1) / s->postings_per_page)
+		page_corrupt(index, s->map[0], "segment with a directory or postings of wrong size");
 	bytes = (Size) entries * sizeof(uint32);
 	if (s->bytes + bytes > (Size) neardup_cache_size * 1024 || entries == 0)
 		return true;

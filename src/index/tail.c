@@ -124,8 +124,6 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 	added = page_allocate(index, live);
 	state = GenericXLogStart(index);
 	meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
-	if (meta->shape.k == 0 && doc->shape != NULL)
-		meta->shape = index_shape(index, doc->shape);
 	if (meta->tail.owner == 0)
 	{
 		meta->tail.owner = meta->next_owner++;
@@ -145,6 +143,25 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 		UnlockReleaseBuffer(last);
 }
 
+/* The first signature fixes the shape of all; later ones must be like it. */
+static void
+fix_shape(Relation index, Buffer meta_buffer, const SignatureHeader *header)
+{
+	IndexMeta  *meta = page_meta(BufferGetPage(meta_buffer));
+	SignatureHeader shape;
+	GenericXLogState *state;
+
+	if (meta->shape.k != 0)
+	{
+		index_check_shape(index, &meta->shape, header);
+		return;
+	}
+	shape = index_shape(index, header);
+	state = GenericXLogStart(index);
+	page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0))->shape = shape;
+	GenericXLogFinish(state);
+}
+
 /*
  * Append with the metapage locked.  False where the tail has another stride
  * than the document needs (it holds NULLs from before the first signature) and
@@ -160,11 +177,9 @@ append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	meta_check(index, BufferGetPage(buffer));
 	meta = page_meta(BufferGetPage(buffer));
-	if (doc->shape != NULL && meta->shape.k != 0)
-		index_check_shape(index, &meta->shape, doc->shape);
-	fits = meta->tail.owner == 0 ||
-		meta->tail.stride == document_stride(meta->shape.k == 0 && doc->shape != NULL ?
-											 doc->shape : &meta->shape);
+	if (doc->shape != NULL)
+		fix_shape(index, buffer, doc->shape);
+	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
 	if (fits && (meta->tail.owner == 0 ||
 				 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc)))
 		append_page(index, buffer, doc);

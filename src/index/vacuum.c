@@ -6,6 +6,7 @@
 #include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "storage/indexfsm.h"
+#include "storage/lmgr.h"
 
 typedef struct Vacuum
 {
@@ -159,11 +160,25 @@ neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 /* ---- Cleaning up -------------------------------------------------------- */
 
+/* Blocks that are there; none of them is between being added and being locked. */
+static BlockNumber
+blocks_extended(Relation index)
+{
+	BlockNumber blocks;
+
+	if (RELATION_IS_LOCAL(index))
+		return RelationGetNumberOfBlocks(index);
+	LockRelationForExtension(index, ExclusiveLock);
+	blocks = RelationGetNumberOfBlocks(index);
+	UnlockRelationForExtension(index, ExclusiveLock);
+	return blocks;
+}
+
 /* Pages that nobody owns: freed long since, or lost to a crash. */
 static BlockNumber
 find_free_pages(IndexVacuumInfo *info, const IndexMeta *meta)
 {
-	BlockNumber blocks = RelationGetNumberOfBlocks(info->index);
+	BlockNumber blocks = blocks_extended(info->index);
 	BlockNumber unused = 0;
 
 	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)

@@ -12,6 +12,7 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
+#include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
 typedef struct WorkerTask
@@ -61,6 +62,8 @@ neardup_worker_main(Datum argument)
 	WorkerTask	task;
 
 	memcpy(&task, MyBgworkerEntry->bgw_extra, sizeof(task));
+	/* Stop where interrupts are checked: the default stops anywhere, in critical sections too. */
+	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
 	StartTransactionCommand();

@@ -243,7 +243,8 @@ static void
 write_postings(SegmentWriter *w, Size memory, uint32 *offset)
 {
 	Size		column = (Size) w->root.documents * sizeof(uint32);
-	int			at_once = (int) Max(1, Min(w->grouping.groups, memory / column - 1));
+	Size		columns = memory / column;
+	int			at_once = columns > 2 ? (int) Min(w->grouping.groups, columns - 1) : 1;
 	uint32	   *cursor = palloc(sizeof(uint32) << BUCKET_BITS_MAX);
 	uint32	   *sorted = palloc_extended(column, MCXT_ALLOC_HUGE);
 	GroupBatch	batch;

@@ -1,0 +1,458 @@
+/*
+ * test_match.c: groups, probes, plans and counting against naive ones, and all
+ * of them together against comparing everything.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/match.h"
+#include "unit.h"
+
+static uint64_t state = 20;
+
+static uint32_t
+random_below(uint32_t limit)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t) ((state >> 33) % limit);
+}
+
+static void
+random_bytes(uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t) random_below(256);
+}
+
+typedef struct Shape
+{
+	int k;
+	int b;
+} Shape;
+
+static const Shape shapes[] = {{16, 1},  {17, 1},  {63, 1},    {64, 1},  {65, 1},  {101, 1},
+							   {400, 1}, {512, 1}, {16384, 1}, {16, 2},  {100, 2}, {257, 2},
+							   {64, 4},  {131, 4}, {16384, 4}, {32, 8},  {77, 8},  {512, 8},
+							   {16, 16}, {33, 16}, {128, 16},  {16, 32}, {65, 32}, {2048, 32}};
+#define SHAPES ((int) (sizeof(shapes) / sizeof(shapes[0])))
+
+static const uint32_t sizes[] = {0,     511,    512,     1000,     4096,
+								 70000, 300000, 1000000, 10000000, 1 << 24};
+#define SIZES ((int) (sizeof(sizes) / sizeof(sizes[0])))
+
+/* ---- Groups ------------------------------------------------------------- */
+
+/* Groups follow each other without a gap, within the signature and the limits. */
+static void
+groups_are_disjoint(void)
+{
+	for (int s = 0; s < SHAPES; s++)
+		for (int n = 0; n < SIZES; n++)
+		{
+			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
+			int next = 0;
+
+			CHECK(g.k == shapes[s].k && g.b == shapes[s].b);
+			CHECK(g.groups >= 0 && g.groups <= GROUPS_MAX && g.wide <= g.groups);
+			CHECK((g.groups == 0) == (sizes[n] < 512));
+			for (int i = 0; i < g.groups; i++)
+			{
+				CHECK(group_first_symbol(&g, i) == next);
+				CHECK(group_width(&g, i) >= 1 && group_width(&g, i) * g.b <= 64);
+				CHECK(group_bucket_bits(&g, i) >= 1 && group_bucket_bits(&g, i) <= BUCKET_BITS_MAX);
+				next += group_width(&g, i);
+			}
+			CHECK_MSG(next <= g.k, "k %d b %d n %u: %d symbols in groups", g.k, g.b, sizes[n],
+					  next);
+			CHECK_MSG(g.groups == 0 || next == g.k || g.b * g.width > 32,
+					  "k %d b %d n %u: %d symbols in groups", g.k, g.b, sizes[n], next);
+		}
+}
+
+static uint64_t
+naive_value(const Grouping *g, int group, const uint8_t *packed)
+{
+	uint64_t value = 0;
+	int first = group_first_symbol(g, group) * g->b;
+
+	for (int bit = first; bit < first + group_width(g, group) * g->b; bit++)
+		value = value << 1 | (packed[bit / 8] >> (7 - bit % 8) & 1);
+	return value;
+}
+
+/* An exact bucket is the value itself; others depend on the value, and spread. */
+static void
+buckets_are_values(void)
+{
+	uint8_t packed[8192];
+
+	for (int s = 0; s < SHAPES; s++)
+		for (int n = 2; n < SIZES; n++)
+		{
+			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
+			size_t bytes = SYMBOL_BYTES(g.k, g.b);
+			uint8_t *exact = malloc(bytes);
+
+			random_bytes(packed, bytes);
+			/* Where reading past the end would be noticed. */
+			memcpy(exact, packed, bytes);
+			for (int i = 0; i < g.groups; i++)
+			{
+				uint32_t bucket = group_bucket(&g, i, exact);
+
+				if (group_is_exact(&g, i))
+					CHECK(bucket == naive_value(&g, i, packed));
+				CHECK(bucket < UINT64_C(1) << group_bucket_bits(&g, i));
+			}
+			free(exact);
+		}
+}
+
+/* ---- Probes ------------------------------------------------------------- */
+
+static int
+symbols_that_differ(uint32_t x, uint32_t y, int symbols, int b)
+{
+	int differ = 0;
+
+	for (int s = 0; s < symbols; s++)
+		differ += ((x ^ y) >> (s * b) & ((UINT64_C(1) << b) - 1)) != 0;
+	return differ;
+}
+
+/* Exactly the values within the radius, ascending. */
+static void
+masks_are_complete(void)
+{
+	for (int b = 1; b <= 16; b *= 2)
+		for (int symbols = 1; symbols * b <= 16; symbols++)
+			for (int radius = 0; radius <= RADIUS_MAX; radius++)
+			{
+				int count;
+				int expected = 0;
+				int wrong = 0;
+				const uint32_t *mask;
+
+				if (probe_count(symbols, b, radius) == INT32_MAX)
+					continue;
+				mask = probe_masks(symbols, b, radius, &count);
+				CHECK(count == probe_count(symbols, b, radius));
+				for (uint32_t v = 0; v < UINT32_C(1) << (symbols * b); v++)
+					if (symbols_that_differ(v, 0, symbols, b) <= radius)
+					{
+						wrong += expected >= count || mask[expected] != v;
+						expected++;
+					}
+				CHECK_MSG(wrong == 0 && expected == count, "%d symbols of %d bits, radius %d",
+						  symbols, b, radius);
+			}
+}
+
+/* ---- Plans -------------------------------------------------------------- */
+
+/* The most groups that a document at distance h can miss, the cheapest first. */
+static int
+most_missed(const MatchPlan *plan, int h)
+{
+	int low = plan->groups - plan->raised;
+	int missed = 0;
+
+	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
+		h -= plan->radius + 1 + (missed++ >= low);
+	return missed;
+}
+
+static void
+check_plan(const Grouping *g, int h, MatchMethod method, const MatchPlan *plan)
+{
+	bool possible = plan->raised >= 0 && plan->raised <= plan->groups && plan->radius >= 0 &&
+		plan->radius + (plan->raised > 0) <= RADIUS_MAX;
+
+	CHECK(plan->cost >= 0 && plan->cost < 1e15);
+	if (plan->method == MATCH_SCAN)
+		return;
+	CHECK(method == MATCH_AUTO || plan->method == method);
+	CHECK(plan->method == MATCH_PROBE || (plan->radius == 0 && plan->raised == 0));
+	CHECK(plan->groups >= 1 && plan->groups <= g->groups && possible);
+	CHECK(plan->count >= 1 && plan->count <= 255);
+	CHECK_MSG(plan->groups - most_missed(plan, h) >= plan->count,
+			  "k %d b %d h %d: %d groups, radius %d, %d raised, c %d", g->k, g->b, h, plan->groups,
+			  plan->radius, plan->raised, plan->count);
+	if (plan->radius + plan->raised > 0)
+		CHECK(group_is_exact(g, 0) &&
+			  probe_count(group_width(g, 0), g->b, plan->radius + (plan->raised > 0)) < INT32_MAX);
+}
+
+/* Whatever is chosen keeps what it promises: nothing within h is lost. */
+static void
+plans_lose_nothing(void)
+{
+	static float length[GROUPS_MAX];
+
+	for (int s = 0; s < SHAPES; s++)
+		for (int n = 0; n < SIZES; n++)
+		{
+			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
+			MatchStats stats = {sizes[n], 2700, 100, NULL};
+			int step = g.k > 512 ? g.k / 64 : 1;
+
+			for (int i = 0; i < g.groups; i++)
+				length[i] = random_below(sizes[n]);
+			for (int h = 0; h <= g.k; h += step)
+				for (int method = MATCH_AUTO; method <= MATCH_SCAN; method++)
+				{
+					MatchPlan plan;
+
+					stats.bucket_length = h % 3 == 0 ? length : NULL;
+					plan = match_plan(&g, &stats, h, method);
+					check_plan(&g, h, method, &plan);
+				}
+		}
+}
+
+/* ---- Counting ----------------------------------------------------------- */
+
+static void
+put_posting(uint8_t *at, uint32_t document, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		at[i] = (uint8_t) (document >> 8 * i);
+}
+
+/* Documents hit c times or more are all there, each once, ascending. */
+static void
+check_candidates(HitCounter *counter, const int *hits, uint32_t documents, int c, bool exact)
+{
+	size_t count;
+	const uint32_t *candidate = counter_candidates(counter, &count);
+	size_t at = 0;
+	int lost = 0;
+	int extra = 0;
+	int disordered = 0;
+
+	for (size_t i = 1; i < count; i++)
+		disordered += candidate[i] <= candidate[i - 1];
+	for (uint32_t d = 0; d < documents; d++)
+	{
+		bool found = at < count && candidate[at] == d;
+
+		at += found;
+		lost += hits[d] >= c && !found;
+		extra += hits[d] < c && found;
+	}
+	CHECK_MSG(lost == 0 && disordered == 0 && at == count, "c %d of %u documents: %d lost", c,
+			  documents, lost);
+	CHECK_MSG(!exact || extra == 0, "c %d of %u documents: %d too many", c, documents, extra);
+}
+
+static void
+count_random(uint32_t documents, int c, double expected, int bytes, bool exact)
+{
+	HitCounter counter;
+	int *hits = calloc(documents, sizeof(int));
+	uint8_t *postings = malloc(1000 * 4);
+
+	counter_begin(&counter, documents, expected, c);
+	for (int bucket = 0; bucket < 400; bucket++)
+	{
+		int n = random_below(1000);
+		uint32_t range = bucket % 4 == 0 ? documents : documents / 50 + 1;
+
+		for (int i = 0; i < n; i++)
+		{
+			uint32_t document = random_below(range);
+
+			put_posting(postings + i * bytes, document, bytes);
+			hits[document]++;
+		}
+		counter_add(&counter, postings, n, bytes);
+	}
+	check_candidates(&counter, hits, documents, c, exact);
+	counter_end(&counter);
+	free(hits);
+	free(postings);
+}
+
+static void
+counting_is_complete(void)
+{
+	static const int counts[] = {1, 2, 3, 6, 20, 255};
+
+	for (int i = 0; i < 6; i++)
+	{
+		count_random(5000, counts[i], 1e9, 2, true);
+		count_random(65536, counts[i], 1e9, 2, true);
+		count_random(65537, counts[i], 1e9, 3, true);
+		count_random(200000, counts[i], 1e9, 4, true);
+		/* Counters that documents share may add candidates, never lose one. */
+		count_random(65536, counts[i], 100, 2, false);
+		count_random(1 << 20, counts[i], 1000, 3, false);
+		count_random(1 << 24, counts[i], 0, 3, false);
+	}
+	CHECK(posting_bytes(65536) == 2 && posting_bytes(65537) == 3);
+	CHECK(posting_bytes(1 << 24) == 3 && posting_bytes((1 << 24) + 1) == 4);
+}
+
+/* ---- All together ------------------------------------------------------- */
+
+/* A segment in memory: signatures, and the documents of each bucket. */
+typedef struct Corpus
+{
+	Grouping g;
+	uint32_t n;
+	size_t stride;
+	uint8_t *symbols;
+	uint32_t *start; /* of one group's buckets */
+	uint8_t *postings;
+	int bytes;
+} Corpus;
+
+/* Half at random, half near an earlier one: few symbols changed, or none. */
+static void
+fill_corpus(Corpus *corpus)
+{
+	int k = corpus->g.k;
+	int b = corpus->g.b;
+
+	random_bytes(corpus->symbols, corpus->n * corpus->stride);
+	for (uint32_t d = 1; d < corpus->n; d++)
+	{
+		uint8_t *own = corpus->symbols + d * corpus->stride;
+		int changes = random_below(k / 2);
+
+		if (d % 2 == 0)
+			continue;
+		memcpy(own, corpus->symbols + random_below(d) * corpus->stride, corpus->stride);
+		for (int i = 0; i < changes; i++)
+		{
+			int bit = random_below(k) * b + random_below(b);
+
+			own[bit / 8] ^= 0x80 >> bit % 8;
+		}
+	}
+	/* Bits beyond the symbols are zero. */
+	for (uint32_t d = 0; d < corpus->n && k * b % 8 != 0; d++)
+		corpus->symbols[d * corpus->stride + corpus->stride - 1] &= 0xFF << (8 - k * b % 8);
+}
+
+static void
+sort_postings(Corpus *corpus, int group)
+{
+	uint32_t buckets = UINT32_C(1) << group_bucket_bits(&corpus->g, group);
+	uint32_t *cursor = calloc(buckets + 1, sizeof(uint32_t));
+
+	for (uint32_t d = 0; d < corpus->n; d++)
+		cursor[group_bucket(&corpus->g, group, corpus->symbols + d * corpus->stride) + 1]++;
+	for (uint32_t v = 0; v < buckets; v++)
+		cursor[v + 1] += cursor[v];
+	memcpy(corpus->start, cursor, (buckets + 1) * sizeof(uint32_t));
+	for (uint32_t d = 0; d < corpus->n; d++)
+	{
+		uint32_t at =
+			cursor[group_bucket(&corpus->g, group, corpus->symbols + d * corpus->stride)]++;
+
+		put_posting(corpus->postings + (size_t) at * corpus->bytes, d, corpus->bytes);
+	}
+	free(cursor);
+}
+
+static void
+probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCounter *counter)
+{
+	uint32_t none = 0;
+	const uint32_t *mask = &none;
+	int masks = 1;
+	uint32_t own = group_bucket(&corpus->g, group, query);
+
+	sort_postings(corpus, group);
+	if (radius > 0)
+		mask = probe_masks(group_width(&corpus->g, group), corpus->g.b, radius, &masks);
+	for (int i = 0; i < masks; i++)
+	{
+		uint32_t from = corpus->start[own ^ mask[i]];
+		uint32_t to = corpus->start[(own ^ mask[i]) + 1];
+
+		counter_add(counter, corpus->postings + (size_t) from * corpus->bytes, to - from,
+					corpus->bytes);
+	}
+}
+
+/* Is everything within h among the candidates? */
+static void
+search_once(Corpus *corpus, int h, const MatchPlan *plan)
+{
+	const uint8_t *query = corpus->symbols + random_below(corpus->n) * corpus->stride;
+	int first = random_below(corpus->g.groups);
+	HitCounter counter;
+	const uint32_t *candidate;
+	size_t count;
+	size_t at = 0;
+	int lost = 0;
+
+	counter_begin(&counter, corpus->n, plan->postings, plan->count);
+	/* Any groups will do, in any order. */
+	for (int i = 0; i < plan->groups; i++)
+		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->raised),
+					query, &counter);
+	candidate = counter_candidates(&counter, &count);
+	for (uint32_t d = 0; d < corpus->n; d++)
+	{
+		while (at < count && candidate[at] < d)
+			at++;
+		lost += symbol_distance(query, corpus->symbols + d * corpus->stride, corpus->g.k,
+								corpus->g.b) <= h &&
+			(at >= count || candidate[at] != d);
+	}
+	CHECK_MSG(lost == 0, "k %d b %d h %d: %d lost by %d groups, radius %d, %d raised, c %d",
+			  corpus->g.k, corpus->g.b, h, lost, plan->groups, plan->radius, plan->raised,
+			  plan->count);
+	counter_end(&counter);
+}
+
+/* By each method, for distances of all kinds. */
+static void
+search_corpus(int k, int b, uint32_t n)
+{
+	Corpus corpus = {grouping_for(k, b, n), n, SYMBOL_BYTES(k, b), NULL, NULL, NULL,
+					 posting_bytes(n)};
+	MatchStats stats = {n, 2700, 100, NULL};
+	uint32_t widest = UINT32_C(1) << group_bucket_bits(&corpus.g, 0);
+
+	corpus.symbols = malloc(n * corpus.stride);
+	corpus.start = malloc((widest + 1) * sizeof(uint32_t));
+	corpus.postings = malloc((size_t) n * corpus.bytes);
+	fill_corpus(&corpus);
+	for (int h = 0; h < k; h += 1 + k / 9)
+		for (int method = MATCH_AUTO; method < MATCH_SCAN; method++)
+		{
+			MatchPlan plan = match_plan(&corpus.g, &stats, h, method);
+
+			if (plan.method != MATCH_SCAN)
+				search_once(&corpus, h, &plan);
+		}
+	free(corpus.symbols);
+	free(corpus.start);
+	free(corpus.postings);
+}
+
+static void
+searches_are_exact(void)
+{
+	for (int s = 0; s < SHAPES; s++)
+		if (shapes[s].k <= 512)
+			search_corpus(shapes[s].k, shapes[s].b, 2000 + random_below(2000));
+	search_corpus(400, 1, 66000);
+	search_corpus(64, 1, 70000);
+}
+
+int
+main(void)
+{
+	groups_are_disjoint();
+	buckets_are_values();
+	masks_are_complete();
+	plans_lose_nothing();
+	counting_is_complete();
+	searches_are_exact();
+	return unit_report();
+}
