@@ -40,14 +40,6 @@ page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }
 
-bool
-page_is_ours(Page page)
-{
-	return !PageIsNew(page) &&
-		PageGetSpecialSize(page) == MAXALIGN(sizeof(PageTrailer)) &&
-		page_trailer(page)->page_id == PAGE_ID;
-}
-
 void
 page_corrupt(Relation index, BlockNumber block, const char *what)
 {
@@ -58,23 +50,29 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 			 errhint("Rebuild it with REINDEX.")));
 }
 
+/* Why a page is not what it should be; its owner alone may have changed. */
+static Buffer
+refuse_page(Relation index, Buffer buffer, uint32 owner)
+{
+	Page		page = BufferGetPage(buffer);
+
+	if (!PageIsNew(page) && !page_is_ours(page))
+		page_corrupt(index, BufferGetBlockNumber(buffer), "not a page of a neardup index");
+	if (page_is_ours(page) && page_trailer(page)->owner == owner)
+		page_corrupt(index, BufferGetBlockNumber(buffer), "page of another kind than expected");
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
+}
+
 Buffer
 page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 {
 	Buffer		buffer = ReadBuffer(index, block);
-	Page		page;
+	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	if (!PageIsNew(page) && !page_is_ours(page))
-		page_corrupt(index, block, "not a page of a neardup index");
-	if (PageIsNew(page) || page_trailer(page)->owner != owner)
-	{
-		UnlockReleaseBuffer(buffer);
-		return InvalidBuffer;
-	}
-	if (page_trailer(page)->kind != kind)
-		page_corrupt(index, block, "page of another kind than expected");
+	if (trailer->page_id != PAGE_ID || trailer->owner != owner || trailer->kind != kind)
+		return refuse_page(index, buffer, owner);
 	return buffer;
 }
 

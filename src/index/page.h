@@ -48,14 +48,20 @@ typedef struct PageTrailer
 
 #define PAGE_CLOSED 1			/* a tail's last page: append elsewhere */
 
-#define page_trailer(page) ((PageTrailer *) PageGetSpecialPointer(page))
-#define PAGE_ROOM (BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageTrailer)))
+/* Where every page of ours has it: no need to touch the page's header. */
+#define TRAILER_OFFSET (BLCKSZ - MAXALIGN(sizeof(PageTrailer)))
+#define page_trailer(page) ((PageTrailer *) ((char *) (page) + TRAILER_OFFSET))
+#define PAGE_ROOM (TRAILER_OFFSET - MAXALIGN(SizeOfPageHeaderData))
 
 /* Make an empty page of a kind.  All of it is payload, but on pages of documents. */
 extern void page_init(Page page, PageKind kind, uint32 owner);
 
-/* Is it a page of ours with a sane trailer? */
-extern bool page_is_ours(Page page);
+/* Is it a page of ours?  A new page is not. */
+static inline bool
+page_is_ours(Page page)
+{
+	return page_trailer(page)->page_id == PAGE_ID;
+}
 
 /* Complain of a page that cannot be. */
 extern void page_corrupt(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
@@ -163,7 +169,7 @@ page_symbols(Page page, uint32 stride, uint32 i)
 static inline ItemPointer
 page_tid(Page page, uint32 i)
 {
-	return (ItemPointer) PageGetSpecialPointer(page) - (i + 1);
+	return (ItemPointer) page_trailer(page) - (i + 1);
 }
 
 static inline uint16

@@ -33,7 +33,7 @@ CREATE OPERATOR CLASS nothing FOR TYPE minhash USING neardup AS
 	STORAGE minhash;
 CREATE OPERATOR CLASS stored FOR TYPE minhash USING neardup AS
 	OPERATOR 1 <@ (minhash, minhash_ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
-CREATE OPERATOR CLASS strategy_2 FOR TYPE minhash USING neardup AS OPERATOR 2 <@ (minhash, minhash_ball);
+CREATE OPERATOR CLASS strategy_5 FOR TYPE minhash USING neardup AS OPERATOR 5 <@ (minhash, minhash_ball);
 CREATE OPERATOR CLASS support_2 FOR TYPE minhash USING neardup AS FUNCTION 2 minhash_signature(minhash, internal);
 -- A family that has an operator more than it has signatures for.
 BEGIN;

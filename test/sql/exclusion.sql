@@ -1,0 +1,49 @@
+-- Exclusion constraints: no two rows whose balls hold each other.
+CREATE TABLE proposals (
+	id int PRIMARY KEY,
+	body text,
+	sig minhash GENERATED ALWAYS AS (to_minhash(body, 64)) STORED,
+	CONSTRAINT no_copies EXCLUDE USING neardup (near(sig, 0.9) WITH &&)
+);
+INSERT INTO proposals VALUES (1, 'plant two hundred trees along the river and build a path for cyclists beside them');
+INSERT INTO proposals VALUES (2, 'Plant two hundred trees along the river, and build a path for cyclists beside them!');
+INSERT INTO proposals VALUES (2, 'open a library in the old station');
+INSERT INTO proposals VALUES (3, 'Plant two hundred trees along the river, and build a path for cyclists beside them!')
+	ON CONFLICT ON CONSTRAINT no_copies DO NOTHING;
+-- Nothing is like an empty text, nor like none.
+INSERT INTO proposals VALUES (4, ''), (5, ''), (6, NULL), (7, NULL);
+-- Within one statement too.
+INSERT INTO proposals VALUES (8, 'a skate park by the school for everybody'), (9, 'A skate park by the school for everybody');
+UPDATE proposals SET body = 'plant two hundred trees along the river and build a path for cyclists beside them' WHERE id = 2;
+-- An update of the row itself meets nobody.
+UPDATE proposals SET body = 'plant two hundred trees along the river and build a path for cyclists beside it' WHERE id = 1;
+DELETE FROM proposals WHERE id = 1;
+INSERT INTO proposals VALUES (10, 'plant two hundred trees along the river and build a path for cyclists beside them');
+SELECT id, body FROM proposals ORDER BY id;
+
+-- The constraint's index serves queries that are written as it is.
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM proposals WHERE near(sig, 0.9) && near(to_minhash('open a library in the old station', 64), 0.9);
+SELECT id FROM proposals WHERE near(sig, 0.9) && near(to_minhash('open a library in the old station', 64), 0.9);
+-- Each ball must hold the other's centre: the smaller one decides.
+SELECT id FROM proposals WHERE near(sig, 0.9) && near(to_minhash('open a library in an old station', 64), 0.1);
+SELECT count(*) FROM proposals WHERE sig <@ near(to_minhash('open a library in an old station', 64), 0.1);
+RESET enable_seqscan;
+
+-- Added to a table that has copies, and deferred.
+CREATE TABLE late (id int, print simhash);
+INSERT INTO late SELECT g, to_simhash('text number ' || g / 2 || ' of many that are not alike') FROM generate_series(1, 6) g;
+ALTER TABLE late ADD CONSTRAINT no_prints EXCLUDE USING neardup (hamming_ball(print, 0) WITH &&);
+DELETE FROM late WHERE id % 2 = 1;
+ALTER TABLE late ADD CONSTRAINT no_prints EXCLUDE USING neardup (hamming_ball(print, 0) WITH &&)
+	DEFERRABLE INITIALLY DEFERRED;
+BEGIN;
+INSERT INTO late SELECT 10, print FROM late WHERE id = 2;
+DELETE FROM late WHERE id = 2;
+COMMIT;
+BEGIN;
+INSERT INTO late SELECT 11, print FROM late WHERE id = 10;
+COMMIT;
+SELECT id FROM late ORDER BY id;
+SELECT neardup_check('no_copies'), neardup_check('no_prints');
+DROP TABLE proposals, late;

@@ -1,0 +1,107 @@
+-- ORDER BY through the index: the distances that a sort returns, in its order,
+-- for every row.
+SET neardup.background = off;
+CREATE TABLE ordered (id serial PRIMARY KEY, sig minhash, print simhash);
+
+-- Fifty families of texts, their members more or less alike; some NULL, some empty.
+INSERT INTO ordered (sig, print)
+SELECT CASE g % 101 WHEN 0 THEN NULL WHEN 1 THEN to_minhash('{}'::text[], 128, 1) ELSE
+		to_minhash(ARRAY(SELECT CASE WHEN (g * i * 7919) % 97 < g % 3 * 30 THEN md5(g || ' ' || i)
+						 ELSE i || '-' || g % 50 END FROM generate_series(1, 12) i), 128, 1) END,
+	to_simhash(ARRAY(SELECT i || '-' || (g * i) % 30 FROM generate_series(1, 5) i),
+			   ARRAY[1, 1, 1, 1, 1]::float8[], 64)
+FROM generate_series(1, 12000) g;
+CREATE INDEX by_sig ON ordered USING neardup (sig);
+CREATE INDEX by_print ON ordered USING neardup (print);
+-- A tail beside the segment, and documents that are gone.
+DELETE FROM ordered WHERE id % 17 = 0;
+VACUUM ANALYZE ordered;
+INSERT INTO ordered (sig, print) SELECT sig, print FROM ordered WHERE id % 29 = 0;
+
+SELECT amname, pg_indexam_has_property(oid, 'can_order') AS can_order,
+	pg_index_column_has_property('by_sig', 1, 'distance_orderable') AS distance_orderable
+FROM pg_am WHERE amname = 'neardup';
+
+-- The same distances by index and by sort; as many different rows as there are distances.
+CREATE FUNCTION distances(query text, way text, OUT distances text[], OUT different bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('enable_seqscan', (way = 'sort')::text, true),
+		set_config('enable_sort', (way = 'sort')::text, true),
+		set_config('enable_bitmapscan', 'off', true),
+		set_config('enable_indexscan', (way = 'index')::text, true);
+	EXECUTE format('SELECT array_agg(d::text ORDER BY n), count(DISTINCT id)
+		FROM (SELECT *, row_number() OVER () AS n FROM (%s) AS q) AS r', query) INTO distances, different;
+END $$;
+
+CREATE FUNCTION compare_orders(what text, cond text, amount int, OUT rows bigint, OUT same boolean)
+LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT id, %1$s AS d FROM ordered %2$s ORDER BY %1$s LIMIT %3$s', what, cond, amount);
+	by_index record;
+	by_sort record;
+BEGIN
+	SELECT * INTO by_index FROM distances(query, 'index');
+	SELECT * INTO by_sort FROM distances(query, 'sort');
+	rows := by_index.different;
+	same := by_index.distances IS NOT DISTINCT FROM by_sort.distances AND by_index.different = by_sort.different;
+END $$;
+
+\set member '(SELECT sig FROM ordered WHERE id = 6)'
+\set print '(SELECT print FROM ordered WHERE id = 6)'
+SELECT op, amount, cond, compare_orders(format('sig %s (SELECT sig FROM ordered WHERE id = 6)', op), cond, amount)
+FROM unnest(ARRAY['<->', '<~>']) op, unnest(ARRAY[1, 100, 20000]) amount,
+	unnest(ARRAY['', 'WHERE is_similar(sig, (SELECT sig FROM ordered WHERE id = 6), 0.4)',
+				 'WHERE is_similar(sig, (SELECT sig FROM ordered WHERE id = 7), 0.4)',
+				 'WHERE id % 2 = 0']) cond
+ORDER BY op, cond, amount;
+SELECT op, amount, compare_orders(format('print %s (SELECT print FROM ordered WHERE id = 6)', op), '', amount)
+FROM unnest(ARRAY['<->', '<~>']) op, unnest(ARRAY[1, 100, 20000]) amount ORDER BY op, amount;
+
+-- From where nothing is near, from an empty signature, from NULL.
+SELECT amount, compare_orders($q$sig <-> to_minhash('far away from everything'::text, 128, 1, 'word 3')$q$, '', amount)
+FROM unnest(ARRAY[3, 20000]) amount;
+SELECT amount, compare_orders($q$sig <~> to_minhash(ARRAY['far', 'away'], 128, 1)$q$, '', amount)
+FROM unnest(ARRAY[3, 20000]) amount;
+SELECT compare_orders($q$sig <~> to_minhash('{}'::text[], 128, 1)$q$, '', 20000);
+SELECT compare_orders($q$sig <-> NULL::minhash$q$, '', 20000);
+
+-- However searched, and with memory for a few rows at a time.
+SET work_mem = '64kB';
+SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 20000);
+RESET work_mem;
+SET neardup.search = scan;
+SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 300);
+SET neardup.search = merge;
+SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 300);
+SET neardup.search = probe;
+SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 300);
+RESET neardup.search;
+
+-- The planner takes the index for the first few, by itself.
+EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> :member LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY print <~> :print LIMIT 10;
+-- One distance only.
+EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> :member, sig <~> (SELECT sig FROM ordered WHERE id = 7) LIMIT 10;
+
+-- Merged in order over partitions.
+CREATE TABLE parted (id int, sig minhash) PARTITION BY HASH (id);
+CREATE TABLE part_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE part_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parted SELECT id, sig FROM ordered;
+CREATE INDEX ON parted USING neardup (sig);
+ANALYZE parted;
+EXPLAIN (COSTS OFF) SELECT id FROM parted ORDER BY sig <-> :member LIMIT 10;
+SELECT id, sig <-> :member AS distance FROM parted ORDER BY sig <-> :member, id LIMIT 3;
+
+-- A cursor goes on where it was, backwards over what it has seen.
+BEGIN;
+SET LOCAL enable_sort = off;
+SET LOCAL enable_seqscan = off;
+DECLARE nearest SCROLL CURSOR FOR SELECT sig <~> (SELECT sig FROM ordered WHERE id = 6) AS d FROM ordered ORDER BY 1;
+FETCH 2 FROM nearest;
+FETCH BACKWARD 1 FROM nearest;
+FETCH 2 FROM nearest;
+COMMIT;
+DROP TABLE ordered, parted;
+DROP FUNCTION compare_orders, distances;
