@@ -24,8 +24,10 @@ PG_CPPFLAGS = -I$(srcdir)/src
 
 REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
 REGRESS_OPTS = --inputdir=test --load-extension=neardup
+ifneq ($(wildcard test/specs/*.spec),)
 ISOLATION = $(sort $(patsubst test/specs/%.spec,%,$(wildcard test/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=test --outputdir=. --load-extension=neardup
+endif
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
 # What needs no PostgreSQL to begin with.

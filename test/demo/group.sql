@@ -6,23 +6,21 @@ CREATE TABLE members (
 	similarity float8 NOT NULL
 );
 
+-- Pairs in this order decide all earlier signatures before a later one asks.
 DO $$
 DECLARE
-	this record;
+	pair record;
+	joined boolean[] := array_fill(false, ARRAY[(SELECT max(no) FROM signatures)]);
 BEGIN
-	FOR this IN SELECT DISTINCT unnest(ARRAY[a, b]) AS no FROM pairs ORDER BY no
+	FOR pair IN SELECT * FROM pairs ORDER BY b, a
 	LOOP
-		INSERT INTO members
-		SELECT this.no, a, pairs.similarity
-		FROM pairs JOIN members ON members.no = a AND keeper = a
-		WHERE b = this.no
-		ORDER BY a LIMIT 1;
-		IF NOT FOUND THEN
-			INSERT INTO members VALUES (this.no, this.no, 1);
-		END IF;
+		CONTINUE WHEN joined[pair.a] OR joined[pair.b];
+		joined[pair.b] := true;
+		INSERT INTO members VALUES (pair.b, pair.a, pair.similarity);
 	END LOOP;
 END
 $$;
+ANALYZE members;
 
 -- Every document that is not alone, with its group.
 CREATE TABLE groups AS

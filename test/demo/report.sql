@@ -52,13 +52,13 @@ FROM (SELECT * FROM signatures
 	JOIN signatures y ON x.no <> y.no AND is_similar(x.sig, y.sig, :threshold);
 
 SELECT format(E'\nHow good it is\n\n'
-	'  1,000 of the pairs checked on their shingles: the estimates are off by %s on average,\n'
+	'  %s of the pairs checked on their shingles: the estimates are off by %s on average,\n'
 	'  and %s %% of the pairs are truly at %s or above (the rest are close below).\n'
 	'  The bands promise a pair of similarity %s to be proposed with probability %s, and a closer\n'
 	'  one more surely; on 100 texts they found %s of the %s pairs that a full scan finds.\n'
 	'  %s buckets held more than %s different signatures and were left to the other bands.\n'
 	'  (The index to come needs no such promise: it finds all.)\n',
-	round(avg(abs(estimated - exact))::numeric, 3),
+	to_char(count(*), 'FM999,999'), round(avg(abs(estimated - exact))::numeric, 3),
 	round(100.0 * count(*) FILTER (WHERE exact >= :threshold) / greatest(1, count(*)), 1), :threshold,
 	:threshold, round(lsh_probability((1 + :threshold) / 2.0, 512 / :rows, :rows)::numeric, 4),
 	(SELECT count(*) FILTER (WHERE found) FROM scanned), (SELECT count(*) FROM scanned),
@@ -67,16 +67,27 @@ FROM sampled;
 
 -- ---- Five groups ----
 
--- Interesting: many different texts, far apart, of packages whose names tell little.
+-- Interesting: the one with the most versions, then many texts, far apart, of
+-- packages whose names tell little; one of a kind, and some of each source.
+CREATE TEMP TABLE candidates AS
+SELECT keeper, min(source) AS source, count(*) AS texts, count(DISTINCT md5(body)) AS versions,
+	left(max(body), 16) AS beginning,
+	count(DISTINCT left(regexp_replace(name, '^lib(32|64|n32|x32)?', ''), 4)) *
+		(1.02 - avg(similarity)) * least(1, avg(length(body)) / 400) AS score
+FROM groups JOIN documents USING (id)
+GROUP BY keeper HAVING count(DISTINCT md5(body)) > 1;
+
 CREATE TEMP TABLE shown AS
-SELECT row_number() OVER (ORDER BY score DESC) AS rank, g.*
-FROM (SELECT keeper, count(*) AS texts, count(DISTINCT md5(body)) AS versions,
-		count(DISTINCT left(name, 4)) AS families, min(similarity) AS least,
-		ln(1 + count(DISTINCT md5(body))) * ln(1 + count(DISTINCT left(name, 4))) *
-			(1 - avg(similarity)) * least(1, avg(length(body)) / 400.0) AS score
-	  FROM groups JOIN documents USING (id)
-	  GROUP BY keeper HAVING count(DISTINCT md5(body)) > 1
-	  ORDER BY score DESC LIMIT 5) g;
+SELECT row_number() OVER () AS rank, picked.*
+FROM (
+SELECT keeper, texts, versions
+FROM (SELECT *, CASE WHEN by_versions = 1 THEN 0
+			WHEN row_number() OVER (PARTITION BY source ORDER BY score DESC) <= 3 THEN 1 ELSE 2 END AS place
+	  FROM (SELECT DISTINCT ON (by_versions = 1, beginning) *
+			FROM (SELECT *, row_number() OVER (ORDER BY versions DESC, keeper) AS by_versions FROM candidates) ranked
+			ORDER BY by_versions = 1, beginning, score DESC) one_of_a_kind) placed
+ORDER BY place, row_number() OVER (PARTITION BY place, source ORDER BY score DESC) > 2, source DESC, score DESC
+LIMIT 5) picked;
 
 -- The keeper and the member farthest from it.
 CREATE TEMP TABLE told AS
@@ -88,13 +99,13 @@ FROM shown s
 	JOIN LATERAL (SELECT d.* FROM groups g JOIN documents d USING (id)
 				  WHERE g.keeper = s.keeper ORDER BY g.similarity, d.id LIMIT 1) f ON true;
 
-CREATE FUNCTION cut(body text, room int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION cut(body text, room int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT CASE WHEN length(line) > room THEN left(line, room - 4) || ' ...' ELSE line END
 	FROM (SELECT btrim(regexp_replace(left(body, 4 * room), '\s+', ' ', 'g'))) squeezed(line)
 $$;
 
 -- Tokens of one text that the other lacks, in order.
-CREATE FUNCTION only_in(body text, other text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION only_in(body text, other text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT coalesce(cut(string_agg(token, ' ' ORDER BY place), 160), '(nothing)')
 	FROM (SELECT token, min(place) AS place
 		  FROM unnest(show_tokens(body)) WITH ORDINALITY AS t(token, place)
@@ -103,15 +114,15 @@ $$;
 
 \echo 'Five of the groups'
 
-SELECT format(E'\n  %s.  %s %ss in %s versions: %s\n\n'
+SELECT format(E'\n  %s.  %s %s in %s versions: %s\n\n'
 	'      %s:  %s\n\n'
 	'      %s:  %s\n\n'
 	'      only in the first:   %s\n'
 	'      only in the second:  %s\n'
 	'      similarity of the two: %s by their signatures, %s by their shingles',
-	rank, to_char(texts, 'FM999,999'), source, versions,
+	rank, to_char(texts, 'FM999,999'), CASE source WHEN 'copyright' THEN 'copyright files' ELSE 'descriptions' END, versions,
 	(SELECT cut(string_agg(name, ', '), 70) FROM (SELECT DISTINCT name FROM groups JOIN documents USING (id) WHERE groups.keeper = told.keeper ORDER BY name) n),
-	kept_name, cut(kept, 300), far_name, cut(far, 300),
+	kept_name, cut(kept, 190), far_name, cut(far, 190),
 	only_in(kept, far), only_in(far, kept),
-	round(estimated::numeric, 2), round(exact::numeric, 2))
+	to_char(estimated, 'FM0.00'), to_char(exact, 'FM0.00'))
 FROM told ORDER BY rank;

@@ -11,6 +11,9 @@ export LC_ALL=C.UTF-8
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 NPROC=$(nproc 2>/dev/null || echo 2)
 MAKE=${MAKE:-make}
+case ${PG_CONFIG:-} in
+	*/*) PG_CONFIG=$(realpath -s "$PG_CONFIG") ;;
+esac
 
 # Warnings that PostgreSQL's own headers raise are left out.
 STRICT_FLAGS="-Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers"
@@ -94,7 +97,7 @@ private_tree()
 	export PG_CONFIG PGBIN
 }
 
-# Run a command as the user that may run a server.
+# Run a command as the user that may run a server; in a folder that it may enter.
 as_server()
 {
 	if is_root; then
@@ -143,6 +146,8 @@ start_server()
 			echo "$setting" | as_server tee -a "$dir/data/postgresql.conf" >/dev/null
 		done
 	fi
+	[ "$(cat "$dir/data/PG_VERSION")" = "$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')" ] ||
+		die "$dir/data is of another PostgreSQL; please remove it"
 	as_server "$PGBIN/pg_ctl" -D "$dir/data" status >/dev/null 2>&1 && return
 	: >>"$dir/server.log"
 	give_to_server "$dir/server.log"

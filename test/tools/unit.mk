@@ -13,6 +13,7 @@ comma = ,
 SOURCES = $(foreach c,$(sort $(wildcard src/text/*.c src/sketch/*.c src/match/*.c)),$(if $(filter pg_%,$(notdir $(c))),,$(c)))
 HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h)
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
+LIBRARY = $(OUT)/layers.a
 PROGRAMS = $(patsubst %.c,$(OUT)/%,$(wildcard test/unit/test_*.c))
 
 all: $(PROGRAMS)
@@ -21,7 +22,12 @@ $(OUT)/%.o: %.c $(HEADERS) test/tools/unit.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARNINGS) -Isrc -Itest/unit -c $< -o $@
 
-$(OUT)/test/%: $(OUT)/test/%.o $(LAYERS)
+# A library, so that a program holds only the layers that it uses.
+$(LIBRARY): $(LAYERS)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(OUT)/test/%: $(OUT)/test/%.o $(LIBRARY)
 	$(CC) $(CFLAGS) $^ -o $@ -lxxhash -lutf8proc -lm
 
 .PHONY: all

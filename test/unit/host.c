@@ -35,6 +35,12 @@ host_free(void *memory)
 	free(memory);
 }
 
+void *
+host_alloc_forever(size_t bytes)
+{
+	return host_alloc(bytes);
+}
+
 void
 host_check_interrupts(void)
 {
