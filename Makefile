@@ -19,7 +19,8 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 SRC_HEADERS = $(wildcard src/*.h src/*/*.h)
 DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql))
 DATA_built = $(SQL_INSTALL)
-SHLIB_LINK = -lxxhash -lutf8proc
+# xxHash is compiled in from its header.
+SHLIB_LINK = -lutf8proc
 PG_CPPFLAGS = -I$(srcdir)/src
 
 REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
@@ -38,6 +39,9 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
+
+# The plain C layers hold the loops that are worth vectorising.
+src/text/%.o src/sketch/%.o src/match/%.o: CFLAGS += -O3
 else
 $(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or let 'make setup' install what is missing)
 endif
