@@ -51,7 +51,7 @@ setup check unit lint format:
 	@test/tools/$@
 demo bench:
 	@test/$@/run
-export PG_CONFIG MAKE
+export PG_CONFIG MAKE BENCH
 endif
 
 # Objects know their headers, the compiler and the PostgreSQL they were made for.

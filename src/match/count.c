@@ -16,16 +16,23 @@
 
 #define CANDIDATES_MIN 256
 
-void
-counter_begin(HitCounter *counter, uint32_t documents, double postings, int c)
+size_t
+counters_for(uint32_t documents, double postings, int c)
 {
 	double		enough = postings * COUNTERS_PER_POSTING(c);
 	size_t		wanted = enough < documents ? (size_t) enough : documents;
+	size_t		size = COUNTERS_MIN;
 
+	while (size < wanted && size < COUNTERS_MAX)
+		size *= 2;
+	return size;
+}
+
+void
+counter_begin(HitCounter *counter, uint32_t documents, double postings, int c)
+{
 	counter->count = c;
-	counter->size = COUNTERS_MIN;
-	while (counter->size < wanted && counter->size < COUNTERS_MAX)
-		counter->size *= 2;
+	counter->size = counters_for(documents, postings, c);
 	counter->mask = (uint32_t) (counter->size - 1);
 	counter->hits = NULL;
 	if (c > 1)

@@ -14,6 +14,7 @@
 #define BUCKET_DOCUMENTS_LOG 6
 
 #define BUCKET_BITS_MIN 6
+#define BUCKET_BITS_SPARE 4
 
 /* A group's value is taken as one number. */
 #define VALUE_BITS_MAX 64
@@ -41,8 +42,8 @@ grouping_for(int k, int b, uint32_t n)
 	g.width = clamp(k / g.groups, 1, (VALUE_BITS_MAX - b) / b > 0 ? (VALUE_BITS_MAX - b) / b : 1);
 	if (g.width < VALUE_BITS_MAX / b)
 		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
-	/* Two bits more than aimed at: the widest group may still be exact. */
-	g.bucket_bits = clamp(bits + 2, 1, BUCKET_BITS_MAX);
+	/* A few bits more than aimed at: few groups are wider, and had better be exact. */
+	g.bucket_bits = clamp(bits + BUCKET_BITS_SPARE, 1, BUCKET_BITS_MAX);
 	return g;
 }
 

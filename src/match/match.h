@@ -135,6 +135,9 @@ typedef struct HitCounter
 	size_t		room;
 } HitCounter;
 
+/* How many counters so many postings get. */
+extern size_t counters_for(uint32_t documents, double postings, int c);
+
 extern void counter_begin(HitCounter *counter, uint32_t documents, double postings, int c);
 
 /* Postings of one bucket: n document numbers of `bytes` (2, 3 or 4) bytes each, little-endian. */

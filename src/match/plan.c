@@ -7,15 +7,26 @@
 
 /*
  * Nanoseconds, as measured on a server of 2023 with everything in shared
- * buffers (test/bench).  They choose the plan, never the answer.
+ * buffers (test/bench/index-plans.sql).  They choose the plan, never the
+ * answer.  _FAR comes on top where the processor's caches hold nothing of the
+ * segment.
  */
 #define COST_LOOKUP 6.0			/* a bucket's bounds, from a directory in memory */
-#define COST_PAGE 130.0			/* a buffer: pin, lock, first touch */
-#define COST_POSTING 1.2		/* decode and count */
+#define COST_LOOKUP_FAR 50.0
+#define COST_PAGE 100.0			/* a buffer: pin, lock, first touch */
+#define COST_PAGE_FAR 170.0
+#define COST_POSTING 1.0		/* decode and count */
+#define COST_POSTING_FAR 1.3
 #define COST_CANDIDATE 25.0		/* order, find its place, compare */
-#define COST_SCANNED 1.5		/* a document of a packed scan ... */
-#define COST_SCANNED_BYTE 0.06	/* ... and each byte of its symbols */
+#define COST_CANDIDATE_FAR 80.0
+#define COST_SCANNED 0.2		/* a document of a packed scan ... */
+#define COST_SCANNED_BYTE 0.055 /* ... and each byte of its symbols ... */
+#define COST_SCANNED_PAGE_FAR 1200.0 /* ... from memory */
 #define COST_COUNTER 0.05		/* clear one */
+
+/* Of so many bytes half are found in a cache. */
+#define CACHE_BYTES (16.0 * 1024 * 1024)
+#define PAGE_BYTES 8192.0
 
 #define COUNT_MAX 255
 
@@ -27,14 +38,29 @@ typedef struct Trial
 	int			h;
 	double		mean;			/* documents in a bucket */
 	double		own;			/* postings of all groups' own buckets, per group */
+	double		far;			/* share of memory accesses that no cache serves */
 } Trial;
+
+static double
+far_share(double pages)
+{
+	double		bytes = pages * PAGE_BYTES;
+
+	return bytes / (bytes + CACHE_BYTES);
+}
+
+static double
+document_pages(const MatchStats *stats)
+{
+	return (double) stats->documents / stats->documents_per_page;
+}
 
 static double
 scan_cost(const Grouping *g, const MatchStats *stats)
 {
-	double		pages = (double) stats->documents / stats->documents_per_page;
+	double		pages = document_pages(stats);
 
-	return pages * COST_PAGE + stats->documents *
+	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages)) + stats->documents *
 		(COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
@@ -78,14 +104,16 @@ add_groups(const Trial *trial, int groups, int radius, MatchPlan *plan)
 
 	plan->lookups += groups * probes;
 	plan->postings += groups * (trial->own + (probes - 1) * trial->mean);
-	plan->cost += groups * pages_of_group(trial, radius, probes) * COST_PAGE;
+	plan->cost += groups * pages_of_group(trial, radius, probes) *
+		(COST_PAGE + COST_PAGE_FAR * trial->far);
 }
 
 static void
 price(const Trial *trial, MatchPlan *plan)
 {
 	const MatchStats *stats = trial->stats;
-	double		doc_pages = (double) stats->documents / stats->documents_per_page + 1;
+	double		doc_pages = document_pages(stats) + 1;
+	double		far = trial->far;
 
 	plan->usual_length = trial->mean;
 	plan->lookups = plan->postings = plan->cost = 0;
@@ -93,11 +121,12 @@ price(const Trial *trial, MatchPlan *plan)
 	add_groups(trial, plan->raised, plan->radius + 1, plan);
 	plan->candidates = stats->documents *
 		chance_of_hits(plan->postings / stats->documents, plan->count);
-	plan->cost += plan->lookups * COST_LOOKUP + plan->postings * COST_POSTING +
-		plan->candidates * COST_CANDIDATE +
-		doc_pages * (1 - exp(-plan->candidates / doc_pages)) * COST_PAGE;
+	plan->cost += plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
+		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) +
+		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far) +
+		doc_pages * (1 - exp(-plan->candidates / doc_pages)) * (COST_PAGE + COST_PAGE_FAR * far);
 	if (plan->count > 1)
-		plan->cost += stats->documents * COST_COUNTER;
+		plan->cost += counters_for(stats->documents, plan->postings, plan->count) * COST_COUNTER;
 }
 
 static void
@@ -189,12 +218,14 @@ match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method
 {
 	MatchPlan	scan = {.method = MATCH_SCAN, .candidates = stats->documents, .cost = scan_cost(g, stats)};
 	MatchPlan	best = scan;
-	Trial		trial = {g, stats, h, 0, 0};
+	Trial		trial = {g, stats, h, 0, 0, 0};
 
 	if (method == MATCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;
 	trial.mean = (double) stats->documents / (UINT64_C(1) << group_bucket_bits(g, g->groups - 1));
 	trial.own = mean_own_length(g, stats, trial.mean);
+	trial.far = far_share(document_pages(stats) +
+						  (double) stats->documents * g->groups / stats->postings_per_page);
 	if (method != MATCH_AUTO)
 		best.cost = INFINITY;
 	if (method == MATCH_MERGE)

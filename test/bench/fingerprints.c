@@ -1,0 +1,164 @@
+/*
+ * fingerprints.c: made-up fingerprints, in PostgreSQL's binary COPY format.
+ *
+ *   fingerprints rows BITS ROWS               id int, sig
+ *   fingerprints queries BITS ROWS QUERIES    id int, sig: near one of the same rows
+ *
+ * 64 bits come as bigint: uniform rows, and queries at distances 0 to 10 in
+ * turn.  Other numbers of bits, multiples of 8, come as bit(n): nine rows in
+ * ten are uniform, the others and the queries are copies of a row with each
+ * bit flipped with probability (1 - J) / 2, J uniform in [0.5, 1] for rows and
+ * in [0.7, 1] for queries.
+ */
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DISTANCES 11
+
+static uint64_t state;
+
+/* SplitMix64. */
+static uint64_t
+random64(void)
+{
+	uint64_t	x = state += UINT64_C(0x9E3779B97F4A7C15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+	return x ^ x >> 31;
+}
+
+static double
+random_between(double low, double high)
+{
+	return low + (high - low) * (random64() >> 11) / 9007199254740992.0;
+}
+
+static void
+uniform(uint8_t *row, int bits)
+{
+	for (int i = 0; i < bits / 8; i++)
+		row[i] = random64() >> 56;
+}
+
+static void
+flip(uint8_t *row, int bit)
+{
+	row[bit / 8] ^= 0x80 >> bit % 8;
+}
+
+static void
+resemble(uint8_t *row, int bits, double least)
+{
+	uint32_t	chance = (1 - random_between(least, 1)) / 2 * UINT32_MAX;
+
+	for (int i = 0; i < bits; i++)
+		if (random64() >> 32 < chance)
+			flip(row, i);
+}
+
+static void
+flip_distinct(uint8_t *row, int bits, int distance)
+{
+	uint64_t	flipped = 0;
+
+	while (distance > 0)
+	{
+		int			bit = random64() % bits;
+
+		if (flipped >> bit & 1)
+			continue;
+		flipped |= UINT64_C(1) << bit;
+		flip(row, bit);
+		distance--;
+	}
+}
+
+static uint8_t *
+make_rows(int bits, int rows)
+{
+	size_t		bytes = bits / 8;
+	uint8_t    *data = malloc(bytes * rows);
+
+	for (int i = 0; data != NULL && i < rows; i++)
+	{
+		uniform(data + i * bytes, bits);
+		if (bits == 64 || i == 0 || random64() % 10 > 0)
+			continue;
+		memcpy(data + i * bytes, data + random64() % i * bytes, bytes);
+		resemble(data + i * bytes, bits, 0.5);
+	}
+	return data;
+}
+
+static void
+put16(uint16_t x)
+{
+	x = htons(x);
+	fwrite(&x, sizeof(x), 1, stdout);
+}
+
+static void
+put32(uint32_t x)
+{
+	x = htonl(x);
+	fwrite(&x, sizeof(x), 1, stdout);
+}
+
+static void
+put_row(uint32_t id, const uint8_t *row, int bits)
+{
+	put16(2);
+	put32(4);
+	put32(id);
+	if (bits == 64)
+		put32(8);
+	else
+	{
+		put32(4 + bits / 8);
+		put32(bits);
+	}
+	fwrite(row, bits / 8, 1, stdout);
+}
+
+static void
+put_query(uint32_t id, const uint8_t *row, int bits)
+{
+	uint8_t		query[8192];
+
+	memcpy(query, row, bits / 8);
+	if (bits == 64)
+		flip_distinct(query, bits, id % DISTANCES);
+	else
+		resemble(query, bits, 0.7);
+	put_row(id, query, bits);
+}
+
+int
+main(int argc, char **argv)
+{
+	int			bits = argc > 3 ? atoi(argv[2]) : 0;
+	int			rows = argc > 3 ? atoi(argv[3]) : 0;
+	int			queries = argc > 4 ? atoi(argv[4]) : 0;
+	uint8_t    *data;
+
+	if (bits < 8 || bits > 65536 || bits % 8 != 0 || rows < 1)
+	{
+		fprintf(stderr, "usage: fingerprints rows|queries BITS ROWS [QUERIES]\n");
+		return 2;
+	}
+	data = make_rows(bits, rows);
+	if (data == NULL)
+		return 1;
+	fwrite("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19, 1, stdout);
+	for (int i = 0; queries == 0 && i < rows; i++)
+		put_row(i, data + (size_t) i * (bits / 8), bits);
+	for (int i = 0; i < queries; i++)
+		put_query(i, data + (size_t) (random64() % rows) * (bits / 8), bits);
+	put16(UINT16_MAX);
+	free(data);
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
