@@ -1,0 +1,85 @@
+# Hundreds of sessions submit near copies under an exclusion constraint: of each
+# family exactly one survives, whatever the sessions do about the refusal.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $sessions = 200;
+my $families = 20;
+
+my $node = PostgreSQL::Test::Cluster->new('exclusion');
+$node->init;
+$node->append_conf('postgresql.conf',
+	"max_connections = 250\ndeadlock_timeout = '100ms'\nstatement_timeout = '120s'\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION words(family int, variant int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+		SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
+		FROM generate_series(1, 300) i $$;
+	CREATE TABLE proposals (
+		family int,
+		variant int,
+		sig minhash GENERATED ALWAYS AS (to_minhash(words(family, variant))) STORED,
+		CONSTRAINT no_copies EXCLUDE USING neardup (near(sig, 0.9) WITH &&)
+	);
+	CREATE TABLE outcomes (state text);
+	CREATE FUNCTION try(family int, variant int) RETURNS void LANGUAGE plpgsql AS $$
+	BEGIN
+		INSERT INTO proposals VALUES (family, variant);
+		INSERT INTO outcomes VALUES ('00000');
+	EXCEPTION WHEN OTHERS THEN
+		INSERT INTO outcomes VALUES (SQLSTATE);
+	END $$;
+});
+
+# submit(NAME, COMMAND): every session runs it for three random families.
+sub submit
+{
+	my ($name, $command) = @_;
+	my $script = $node->basedir . "/$name.sql";
+
+	append_to_file($script, "\\set family random(1, $families)\n\\set variant random(1, 1000000)\n$command;\n");
+	$node->command_ok(
+		[
+			'pgbench', '--no-vacuum', '--random-seed=7', "--client=$sessions", '--jobs=4',
+			'--transactions=3', '--max-tries=1', "--file=$script", 'postgres'
+		],
+		"$sessions sessions: $name");
+	return;
+}
+
+sub survivors
+{
+	return $node->safe_psql('postgres',
+		'SELECT count(*), count(DISTINCT family), min(family), max(family) FROM proposals');
+}
+
+submit('errors', 'SELECT try(:family, :variant)');
+is(survivors(), "$families|$families|1|$families", 'one of each family survives');
+is( $node->safe_psql('postgres', q{SELECT count(*) FROM outcomes WHERE state = '00000'}),
+	$families, 'the others were refused');
+is( $node->safe_psql('postgres', q{SELECT count(*) FROM outcomes WHERE state NOT IN ('00000', '23P01', '40P01')}),
+	'0', 'as violations of the constraint or as deadlocks');
+note $node->safe_psql('postgres', 'SELECT state, count(*) FROM outcomes GROUP BY state ORDER BY state');
+
+$node->safe_psql('postgres', 'TRUNCATE proposals, outcomes');
+my $logged = -s $node->logfile;
+submit('nothing', 'INSERT INTO proposals VALUES (:family, :variant) ON CONFLICT DO NOTHING');
+is(survivors(), "$families|$families|1|$families", 'and one of each with ON CONFLICT DO NOTHING');
+
+# Many in one transaction, in the same order.
+$node->safe_psql('postgres', 'TRUNCATE proposals');
+submit('many',
+	"INSERT INTO proposals SELECT f, :variant FROM generate_series(1, $families) f ON CONFLICT DO NOTHING");
+is(survivors(), "$families|$families|1|$families", 'and of many in one statement');
+unlike(slurp_file($node->logfile, $logged), qr/deadlock/, 'without a deadlock');
+
+like($node->safe_psql('postgres', q{SELECT neardup_check('no_copies')}), qr/ rows$/, 'the index is sound');
+
+$node->stop;
+done_testing();
