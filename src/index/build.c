@@ -118,6 +118,7 @@ write_meta(Build *build)
 {
 	Buffer		buffer = ReadBuffer(build->index, META_BLOCK);
 
+	meta_seal(build->meta);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), build->meta_page.data, BLCKSZ);

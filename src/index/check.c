@@ -89,8 +89,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 	Page		page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
-	if (page_trailer(page)->count > documents_per_page(stride))
-		page_corrupt(check->index, block, "more documents than fit");
+	page_verify(check->index, buffer, stride);
 	own_block(check, block);
 	for (int i = 0; i < page_trailer(page)->count; i++)
 		add_entry(check, block, page_tid(page, i), page_symbols(page, stride, i));
@@ -209,6 +208,7 @@ check_segment(Check *check, const SegmentEntry *entry)
 	Segment    *segment = segment_open(check->index, check->meta, entry);
 	uint32	   *bucket;
 	uint32		logical = entry->pages - 1 - (segment ? segment->root.map_pages : 0);
+	int64		dead = check->dead;
 
 	if (segment == NULL)
 		page_corrupt(check->index, entry->root, "segment is not there");
@@ -225,6 +225,8 @@ check_segment(Check *check, const SegmentEntry *entry)
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
+	if (check->dead - dead < entry->dead)
+		page_corrupt(check->index, entry->root, "fewer documents are dead than a vacuum has counted");
 	bucket = palloc_extended((Size) segment->root.documents * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
 	for (int g = 0; g < segment->grouping.groups; g++)
 		check_group(check, segment, g, bucket);
@@ -328,6 +330,7 @@ neardup_check(PG_FUNCTION_ARGS)
 	refuse_uncheckable(index);
 	upkeep_lock(index);
 	check.meta = meta_read(index);
+	segments_forget(check.meta);
 	check.blocks = RelationGetNumberOfBlocks(index);
 	/* Room for what inserts may add while we read. */
 	check.owned = palloc0(check.blocks / 8 + 1024 * 1024);

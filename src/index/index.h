@@ -134,8 +134,9 @@ extern void tail_append(Relation index, const SignatureHeader *shape,
 extern uint32 tail_limit(const SignatureHeader *shape);
 
 /*
- * Call visit for each page of a chain, share-locked; false where a page was
- * freed meanwhile.
+ * Call visit for each page of a chain, as the copy of the metapage lists them,
+ * share-locked; false where a page was freed meanwhile.  What was begun later
+ * holds rows that no snapshot taken before the copy sees.
  */
 typedef void (*TailVisitor) (void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);

@@ -41,13 +41,20 @@ count_documents(void *state, Buffer buffer)
 static int64
 tail_documents(Relation index, IndexMeta **meta)
 {
+	uint32		gone = 0;
+
 	for (;;)
 	{
 		int64		documents = 0;
 
 		*meta = meta_read(index);
-		if (tail_walk(index, &(*meta)->frozen, count_documents, &documents) &&
-			tail_walk(index, &(*meta)->tail, count_documents, &documents))
+		if (gone != 0 && meta_owns(*meta, gone))
+			page_corrupt(index, page_refused(), "page of a tail belongs to another");
+		if (!tail_walk(index, &(*meta)->frozen, count_documents, &documents))
+			gone = (*meta)->frozen.owner;
+		else if (!tail_walk(index, &(*meta)->tail, count_documents, &documents))
+			gone = (*meta)->tail.owner;
+		else
 			return documents;
 		pfree(*meta);
 	}

@@ -4,6 +4,7 @@
 #include "index/page.h"
 
 #include "miscadmin.h"
+#include "port/pg_crc32c.h"
 #include "storage/indexfsm.h"
 #include "utils/timestamp.h"
 
@@ -24,18 +25,98 @@ page_init(Page page, PageKind kind, uint32 owner)
 	trailer->next = InvalidBlockNumber;
 	trailer->kind = kind;
 	trailer->page_id = PAGE_ID;
+	INIT_CRC32C(trailer->checksum);
 }
+
+/* ---- Checksums ---------------------------------------------------------- */
+
+/* Goes on from the checksum of the documents before. */
+static uint32
+add_document(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols, uint32 stride)
+{
+	pg_crc32c	crc = checksum;
+	ItemPointerData living = *tid;
+
+	living.ip_posid &= ~TID_DEAD;
+	COMP_CRC32C(crc, &living, sizeof(living));
+	COMP_CRC32C(crc, symbols, stride);
+	return crc;
+}
+
+static uint32
+checksum_documents(Page page, uint32 stride)
+{
+	pg_crc32c	crc;
+	uint32		checksum;
+
+	INIT_CRC32C(crc);
+	checksum = crc;
+	for (uint32 i = 0; i < page_trailer(page)->count; i++)
+		checksum = add_document(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
+	return checksum;
+}
+
+static uint32
+checksum_payload(Page page)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, PageGetContents(page), PAGE_ROOM);
+	COMP_CRC32C(crc, &page_trailer(page)->count, sizeof(uint16));
+	return crc;
+}
+
+void
+page_seal(Page page)
+{
+	page_trailer(page)->checksum = checksum_payload(page);
+}
+
+void
+page_verify(Relation index, Buffer buffer, uint32 stride)
+{
+	Page		page = BufferGetPage(buffer);
+	uint32		checksum;
+
+	if (page_trailer(page)->kind == PAGE_DOCUMENTS)
+	{
+		page_check_documents(index, buffer, stride);
+		checksum = checksum_documents(page, stride);
+	}
+	else
+		checksum = checksum_payload(page);
+	if (page_trailer(page)->checksum != checksum)
+		page_corrupt(index, BufferGetBlockNumber(buffer), "its contents do not fit their checksum");
+}
+
+void
+page_check_documents(Relation index, Buffer buffer, uint32 stride)
+{
+	Page		page = BufferGetPage(buffer);
+	uint32		count = page_trailer(page)->count;
+
+	if (count > documents_per_page(stride))
+		page_corrupt(index, BufferGetBlockNumber(buffer), "more documents than fit");
+	if (((PageHeader) page)->pd_lower != (char *) page_symbols(page, stride, count) - (char *) page ||
+		((PageHeader) page)->pd_upper != (char *) page_trailer(page) - count * sizeof(ItemPointerData) - (char *) page)
+		page_corrupt(index, BufferGetBlockNumber(buffer), "another number of documents than its header says");
+}
+
+/* ---- Writing and reading ------------------------------------------------ */
 
 void
 page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
 				  const uint8_t *symbols, size_t bytes)
 {
-	uint32		i = page_trailer(page)->count++;
+	PageTrailer *trailer = page_trailer(page);
+	uint32		i = trailer->count++;
 
 	*page_tid(page, i) = *tid;
 	memset(page_symbols(page, stride, i), 0, stride);
 	if (!tid_flags(tid))
 		memcpy(page_symbols(page, stride, i), symbols, bytes);
+	trailer->checksum = add_document(trailer->checksum, tid, page_symbols(page, stride, i), stride);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }
@@ -50,11 +131,21 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 			 errhint("Rebuild it with REINDEX.")));
 }
 
+static BlockNumber refused = InvalidBlockNumber;
+
+BlockNumber
+page_refused(void)
+{
+	return refused;
+}
+
 /* Why a page is not what it should be; its owner alone may have changed. */
 static Buffer
 refuse_page(Relation index, Buffer buffer, uint32 owner)
 {
 	Page		page = BufferGetPage(buffer);
+
+	refused = BufferGetBlockNumber(buffer);
 
 	if (!PageIsNew(page) && !page_is_ours(page))
 		page_corrupt(index, BufferGetBlockNumber(buffer), "not a page of a neardup index");
@@ -78,6 +169,23 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 
 /* ---- Metapage ----------------------------------------------------------- */
 
+static uint32
+meta_checksum(const IndexMeta *meta)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, meta, offsetof(IndexMeta, checksum));
+	COMP_CRC32C(crc, meta->segment, meta->segments * sizeof(SegmentEntry));
+	return crc;
+}
+
+void
+meta_seal(IndexMeta *meta)
+{
+	meta->checksum = meta_checksum(meta);
+}
+
 void
 meta_init(Page page)
 {
@@ -91,6 +199,7 @@ meta_init(Page page)
 	meta->next_owner = 1;
 	meta->tail.first = meta->tail.last = InvalidBlockNumber;
 	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;
+	meta_seal(meta);
 }
 
 void
@@ -108,6 +217,8 @@ meta_check(Relation index, Page page)
 				 errhint("Rebuild it with REINDEX.")));
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
+	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != ((PageHeader) page)->pd_upper)
+		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
 	if (meta->shape.k != 0 &&
 		(meta->shape.version != RECIPE_VERSION ||
 		 !minhash_shape_is_valid(meta->shape.k, signature_bits(&meta->shape))))

@@ -40,6 +40,8 @@ typedef struct PageTrailer
 {
 	uint32		owner;			/* segment or tail that the page belongs to */
 	BlockNumber next;			/* of a tail's documents */
+	uint32		checksum;		/* of the payload, but what vacuum marks */
+	uint32		reserved;
 	uint16		kind;
 	uint16		count;			/* entries in use */
 	uint16		flags;
@@ -55,6 +57,9 @@ typedef struct PageTrailer
 
 /* Make an empty page of a kind.  All of it is payload, but on pages of documents. */
 extern void page_init(Page page, PageKind kind, uint32 owner);
+
+/* Note the checksum of a page that is full, and not one of documents: those keep theirs. */
+extern void page_seal(Page page);
 
 /* Is it a page of ours?  A new page is not. */
 static inline bool
@@ -72,6 +77,21 @@ extern void page_corrupt(Relation index, BlockNumber block, const char *what) pg
  * it.
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
+
+/* The block that page_read refused last. */
+extern BlockNumber page_refused(void);
+
+/*
+ * Complain unless a locked page's contents are those written; stride where it
+ * holds documents.  Reads all of the page.
+ */
+extern void page_verify(Relation index, Buffer buffer, uint32 stride);
+
+/*
+ * Complain unless as many documents fit on a locked page as it says, and its
+ * header says so too: generic WAL trusts that.
+ */
+extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Metapage ----------------------------------------------------------- */
 
@@ -106,7 +126,7 @@ typedef struct IndexMeta
 	TailEntry	tail;			/* takes the inserts */
 	TailEntry	frozen;			/* being sealed into a segment */
 	uint32		segments;
-	uint32		reserved;
+	uint32		checksum;		/* of what comes before, and of the segments */
 	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
 } IndexMeta;
 
@@ -119,6 +139,9 @@ extern IndexMeta *meta_read(Relation index);
 
 /* Check what was read from disk; an error where it is no metapage of ours. */
 extern void meta_check(Relation index, Page page);
+
+/* Note the checksum of a metapage: the last thing that a change does. */
+extern void meta_seal(IndexMeta *meta);
 
 /* Write the first metapage, of an empty index, into a page. */
 extern void meta_init(Page page);

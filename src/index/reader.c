@@ -39,6 +39,19 @@ forget(Segment *segment)
 	MemoryContextDelete(GetMemoryChunkContext(segment));
 }
 
+void
+segments_forget(const IndexMeta *meta)
+{
+	Segment    *next;
+
+	for (Segment *s = cache; s != NULL; s = next)
+	{
+		next = s->next;
+		if (s->identity == meta->identity)
+			forget(s);
+	}
+}
+
 /* Forget what was used least recently until so many bytes have room. */
 static void
 make_room(Size bytes)
@@ -107,6 +120,7 @@ load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages,
 			return false;
 		if (page_trailer(BufferGetPage(buffer))->count != n)
 			page_corrupt(index, block[p], "wrong number of entries");
+		page_verify(index, buffer, 0);
 		memcpy(entries + done, PageGetContents(BufferGetPage(buffer)), n * sizeof(uint32));
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
@@ -171,6 +185,7 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 
 	if (!BufferIsValid(buffer))
 		return false;
+	page_verify(index, buffer, 0);
 	page = BufferGetPage(buffer);
 	s->root = *page_root(page);
 	if (s->root.stride != document_stride(&meta->shape) &&
@@ -185,7 +200,8 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	logical = entry->pages - 1 - s->root.map_pages;
 	if (s->root.map_pages != (logical + BLOCKS_PER_MAP_PAGE - 1) / BLOCKS_PER_MAP_PAGE)
 		page_corrupt(index, entry->root, "map of wrong size");
-	s->bytes = sizeof(Segment) + (Size) logical * sizeof(BlockNumber);
+	s->bytes = sizeof(Segment) + (Size) logical * sizeof(BlockNumber) + logical / 8;
+	s->verified = palloc0(logical / 8 + 1);
 	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
 	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
 }
@@ -231,10 +247,34 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* Documents that a full or last page holds. */
+static uint32
+documents_on(const Segment *segment, uint32 logical)
+{
+	uint32		before = logical * segment->documents_per_page;
+
+	return Min(segment->documents_per_page, segment->root.documents - before);
+}
+
+static void
+verify_logical(Relation index, const Segment *segment, uint32 logical, Buffer buffer)
+{
+	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
+
+	page_verify(index, buffer, segment->root.stride);
+	if (trailer->kind == PAGE_DOCUMENTS && trailer->count != documents_on(segment, logical))
+		page_corrupt(index, segment->map[logical], "wrong number of documents");
+	segment->verified[logical / 8] |= 1 << logical % 8;
+}
+
 Buffer
 segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind)
 {
-	return page_read(index, segment->map[logical], kind, segment->owner);
+	Buffer		buffer = page_read(index, segment->map[logical], kind, segment->owner);
+
+	if (BufferIsValid(buffer) && !(segment->verified[logical / 8] >> logical % 8 & 1))
+		verify_logical(index, segment, logical, buffer);
+	return buffer;
 }
 
 /* One entry of a directory that is not in memory. */

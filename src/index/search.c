@@ -16,6 +16,7 @@ typedef struct Search
 	const SearchQuery *query;
 	MatchList  *found;
 	SearchReport *report;
+	BlockNumber block;			/* whose documents are being compared */
 	uint32		stride;
 	uint32		per_page;
 	int			k;
@@ -24,9 +25,14 @@ typedef struct Search
 
 /* ---- Documents ---------------------------------------------------------- */
 
+/* A TID that no row can have would harm whoever follows it. */
 static void
-add_found(MatchList *found, const ItemPointerData *tid, int distance)
+add_found(Search *s, const ItemPointerData *tid, int distance)
 {
+	MatchList  *found = s->found;
+
+	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
+		page_corrupt(s->index, s->block, "document of a row that cannot be");
 	if (found->count == found->room)
 	{
 		found->room = found->room == 0 ? 64 : found->room * 2;
@@ -52,7 +58,7 @@ select_by_flags(Search *s, Page page)
 		{
 			ItemPointerData tid = tid_of_heap(page_tid(page, i));
 
-			add_found(s->found, &tid, 0);
+			add_found(s, &tid, 0);
 		}
 }
 
@@ -71,12 +77,15 @@ compare_page(Search *s, Page page)
 		else if (s->query->histogram != NULL)
 			s->query->histogram[distance[i]]++;
 		else
-			add_found(s->found, page_tid(page, i), distance[i]);
+			add_found(s, page_tid(page, i), distance[i]);
 }
 
 static void
-scan_page(Search *s, Page page)
+scan_page(Search *s, Buffer buffer)
 {
+	Page		page = BufferGetPage(buffer);
+
+	s->block = BufferGetBlockNumber(buffer);
 	if (s->query->flag_mask != 0)
 		select_by_flags(s, page);
 	else
@@ -93,13 +102,6 @@ set_stride(Search *s, uint32 stride)
 	s->per_page = documents_per_page(stride);
 }
 
-static void
-check_count(Search *s, Buffer buffer)
-{
-	if (page_trailer(BufferGetPage(buffer))->count > s->per_page)
-		page_corrupt(s->index, BufferGetBlockNumber(buffer), "more documents than fit");
-}
-
 static bool
 scan_segment(Search *s, const Segment *segment)
 {
@@ -109,8 +111,7 @@ scan_segment(Search *s, const Segment *segment)
 
 		if (!BufferIsValid(buffer))
 			return false;
-		check_count(s, buffer);
-		scan_page(s, BufferGetPage(buffer));
+		scan_page(s, buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -135,6 +136,7 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		if (!BufferIsValid(buffer))
 			return false;
 		page = BufferGetPage(buffer);
+		s->block = BufferGetBlockNumber(buffer);
 		for (; i < count && candidate[i] / s->per_page == logical; i++)
 		{
 			uint32		slot = candidate[i] % s->per_page;
@@ -142,7 +144,7 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 												   page_symbols(page, s->stride, slot), s->k, s->b);
 
 			if (is_match(s->query, distance, page_tid(page, slot)))
-				add_found(s->found, page_tid(page, slot), distance);
+				add_found(s, page_tid(page, slot), distance);
 		}
 		UnlockReleaseBuffer(buffer);
 		s->report->pages++;
@@ -371,9 +373,8 @@ visit_tail_page(void *state, Buffer buffer)
 {
 	Search	   *s = state;
 
-	check_count(s, buffer);
 	s->report->documents += page_trailer(BufferGetPage(buffer))->count;
-	scan_page(s, BufferGetPage(buffer));
+	scan_page(s, buffer);
 }
 
 /* A tail of another stride than the index's holds NULLs only. */
@@ -448,7 +449,7 @@ index_search(Relation index, const SearchQuery *query, MatchList *found,
 		IndexMeta  *meta = meta_read(index);
 
 		if (gone != 0 && meta_owns(meta, gone))
-			page_corrupt(index, META_BLOCK, "a segment's page belongs to another");
+			page_corrupt(index, page_refused(), "page of a listed segment or tail belongs to another");
 		s.meta = meta;
 		start_over(&s);
 		if (meta->shape.k != 0 && query->centre.header.k != 0)

@@ -73,6 +73,7 @@ typedef struct Segment
 	BlockNumber *map_block;		/* of the map's own pages */
 	uint32	   *directory;		/* all of it, or NULL where the cache is too small */
 	uint32	   *first_offset;	/* of each group in the directory */
+	uint8	   *verified;		/* a bit for each logical page */
 	Size		bytes;
 	uint64		last_used;
 	int			planned_for;	/* distance of plan, -1 for none */
@@ -87,7 +88,13 @@ typedef struct Segment
  */
 extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
 
-/* Pin and share-lock a logical page; InvalidBuffer as page_read. */
+/* Forget what this backend knows of an index, so that all of it is read again. */
+extern void segments_forget(const IndexMeta *meta);
+
+/*
+ * Pin and share-lock a logical page; InvalidBuffer as page_read.  Its contents
+ * are checked when this backend first sees it.
+ */
 extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
 
 /*

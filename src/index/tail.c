@@ -56,11 +56,19 @@ typedef struct NewDocument
 } NewDocument;
 
 static bool
+is_of_tail(Page page, uint32 owner)
+{
+	const PageTrailer *trailer = page_trailer(page);
+
+	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS;
+}
+
+static bool
 has_room(Page page, uint32 owner, uint32 stride)
 {
 	const PageTrailer *trailer = page_trailer(page);
 
-	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS &&
+	return is_of_tail(page, owner) &&
 		!(trailer->flags & PAGE_CLOSED) && trailer->count < documents_per_page(stride);
 }
 
@@ -81,6 +89,8 @@ append_to_page(Relation index, BlockNumber block, uint32 owner, uint32 stride,
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	room = has_room(BufferGetPage(buffer), owner, stride);
+	if (room)
+		page_check_documents(index, buffer, stride);
 	if (room)
 	{
 		GenericXLogState *state = GenericXLogStart(index);
@@ -120,6 +130,8 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 	{
 		last = ReadBuffer(index, live->tail.last);
 		LockBuffer(last, BUFFER_LOCK_EXCLUSIVE);
+		if (!is_of_tail(BufferGetPage(last), live->tail.owner))
+			page_corrupt(index, live->tail.last, "the tail's last page belongs to another");
 	}
 	added = page_allocate(index, live);
 	state = GenericXLogStart(index);
@@ -134,6 +146,7 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 		page_trailer(GenericXLogRegisterBuffer(state, last, 0))->next = BufferGetBlockNumber(added);
 	meta->tail.last = BufferGetBlockNumber(added);
 	meta->tail.pages++;
+	meta_seal(meta);
 	page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
 	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
 	put_document(page, meta->tail.stride, doc);
@@ -158,7 +171,9 @@ fix_shape(Relation index, Buffer meta_buffer, const SignatureHeader *header)
 	}
 	shape = index_shape(index, header);
 	state = GenericXLogStart(index);
-	page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0))->shape = shape;
+	meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
+	meta->shape = shape;
+	meta_seal(meta);
 	GenericXLogFinish(state);
 }
 
@@ -236,20 +251,21 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* Pages that follow those listed were begun since the metapage was read. */
 bool
 tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 {
 	BlockNumber block = tail->first;
-	uint32		pages = 0;
 
-	while (tail->owner != 0 && block != InvalidBlockNumber)
+	for (uint32 p = 0; tail->owner != 0 && p < tail->pages; p++)
 	{
 		Buffer		buffer = page_read(index, block, PAGE_DOCUMENTS, tail->owner);
 
 		if (!BufferIsValid(buffer))
 			return false;
-		if (++pages > RelationGetNumberOfBlocks(index) && pages > tail->pages)
-			page_corrupt(index, block, "chain of pages without an end");
+		page_check_documents(index, buffer, tail->stride);
+		if ((p == tail->pages - 1) != (block == tail->last))
+			page_corrupt(index, block, "chain of pages of another length than the metapage says");
 		visit(state, buffer);
 		block = page_trailer(BufferGetPage(buffer))->next;
 		UnlockReleaseBuffer(buffer);

@@ -61,6 +61,7 @@ meta_begin(Relation index)
 static void
 meta_commit(MetaChange *change)
 {
+	meta_seal(change->meta);
 	GenericXLogFinish(change->state);
 	UnlockReleaseBuffer(change->buffer);
 }
@@ -129,9 +130,8 @@ copy_documents(Merge *merge, Buffer buffer)
 {
 	PGAlignedBlock page;
 
+	page_verify(merge->index, buffer, merge->stride);
 	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
-	if (page_trailer(page.data)->count > documents_per_page(merge->stride))
-		page_corrupt(merge->index, BufferGetBlockNumber(buffer), "more documents than fit");
 	note_freed(merge, BufferGetBlockNumber(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (uint32 i = 0; i < page_trailer(page.data)->count; i++)

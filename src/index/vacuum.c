@@ -66,8 +66,7 @@ vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
 	int			count = page_trailer(BufferGetPage(buffer))->count;
 	int			found;
 
-	if (count > (int) documents_per_page(stride))
-		page_corrupt(v->index, BufferGetBlockNumber(buffer), "more documents than fit");
+	page_check_documents(v->index, buffer, stride);
 	found = find_dead(v, BufferGetPage(buffer), dead);
 	v->stats->tuples_removed += found;
 	if (found == 0)
@@ -131,6 +130,7 @@ record_dead(Relation index, const IndexMeta *counted)
 	/* Upkeep is locked out: the list is the one that was read. */
 	for (uint32 i = 0; i < counted->segments; i++)
 		meta->segment[i].dead = counted->segment[i].dead;
+	meta_seal(meta);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);
 }

@@ -35,6 +35,8 @@ write_page(SegmentWriter *w)
 	Buffer		buffer = page_allocate(w->index, w->live);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
+	if (page_trailer(w->page.data)->kind != PAGE_DOCUMENTS)
+		page_seal(w->page.data);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), w->page.data, BLCKSZ);
 	MarkBufferDirty(buffer);
