@@ -1,0 +1,185 @@
+# A flipped bit in any kind of page is an error that names the block, or changes
+# no answer; never a crash or an endless search.  neardup_check finds them all.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $flips = 24;    # of each kind of page
+
+# Page layout, as in src/index/page.h.
+my $page_size = 8192;
+my $contents = 24;
+my $trailer = $page_size - 24;
+my %trailer_field = (owner => [ 0, 4 ], next => [ 4, 4 ], checksum => [ 8, 4 ], kind => [ 16, 2 ],
+	count => [ 18, 2 ], page_id => [ 22, 2 ]);
+my @kind_name = ('', 'meta', 'documents', 'root', 'map', 'directory', 'postings');
+my $stride = 64;
+my $meta_bytes = 104;
+
+my $node = PostgreSQL::Test::Cluster->new('pages');
+$node->init;
+$node->append_conf('postgresql.conf',
+	"autovacuum = off\nstatement_timeout = '10s'\nneardup.background = off\nfsync = off\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE base AS
+	SELECT n AS id, to_minhash((SELECT string_agg('w' || hashint4(n / 5 * 1000 + i), ' ') || ' v' || n
+		FROM generate_series(1, 60) i)) AS sig
+	FROM generate_series(1, 1800) n;
+	CREATE PROCEDURE make(name text) LANGUAGE plpgsql AS $$
+	BEGIN
+		EXECUTE format('CREATE TABLE %I AS SELECT * FROM base WHERE id <= 1500', name);
+		EXECUTE format('CREATE INDEX %I ON %I USING neardup (sig)', name || '_idx', name);
+		EXECUTE format('INSERT INTO %I SELECT * FROM base WHERE id > 1500', name);
+		EXECUTE format('DELETE FROM %I WHERE id %% 50 = 7', name);
+	END $$;
+});
+
+# ---- Flipping ---------------------------------------------------------------
+
+# Knuth's MMIX generator: the same flips on every machine.
+my $seed = 20240229;
+
+sub random
+{
+	my ($below) = @_;
+
+	{
+		use integer;
+		$seed = $seed * 6364136223846793005 + 1442695040888963407;
+	}
+	return ($seed >> 33 & 0x7fffffff) % $below;
+}
+
+# Kinds of the pages of an index, by block; documents of the tail apart.
+sub kinds_of
+{
+	my ($bytes) = @_;
+	my @kinds;
+
+	for my $block (0 .. length($bytes) / $page_size - 1)
+	{
+		push @kinds, $kind_name[ unpack('S', substr($bytes, $block * $page_size + $trailer + 16, 2)) ];
+	}
+	# A tail's pages are behind those of the segment that the index was built with.
+	for my $block (reverse 0 .. $#kinds)
+	{
+		last if $kinds[$block] ne 'documents';
+		$kinds[$block] = 'tail';
+	}
+	return @kinds;
+}
+
+# An offset on a page of a kind where a bit matters, and what lies there.
+sub choose
+{
+	my ($kind, $page, $n) = @_;
+	my $count = unpack('S', substr($page, $trailer + 18, 2));
+	my $is_documents = $kind eq 'documents' || $kind eq 'tail';
+	my @fields = $kind eq 'meta' ? qw(kind page_id) : qw(owner kind page_id checksum);
+
+	push @fields, 'count' if $kind ne 'meta';
+	# The last page's will be written when there is another.
+	push @fields, 'next' if $kind eq 'tail' && unpack('L', substr($page, $trailer + 4, 4)) != 0xffffffff;
+	if ($n % 3 == 0)
+	{
+		my $field = $fields[ $n / 3 % @fields ];
+		return ($trailer + $trailer_field{$field}[0] + random($trailer_field{$field}[1]), "trailer's $field");
+	}
+	return (12 + random(4), 'header') if $is_documents && $n % 6 == 1;
+	return ($trailer - 6 * $count + random(6 * $count), 'payload') if $is_documents && $n % 6 == 2;
+	return ($contents + random($stride * $count), 'payload') if $is_documents;
+	return ($contents + random($kind eq 'meta' ? $meta_bytes : $trailer - $contents), 'payload');
+}
+
+# Flip a bit in a page of a kind; the highest of a TID's may say no more than that it is dead.
+sub flip
+{
+	my ($file, $kind, $n) = @_;
+	my $bytes = slurp_file($file);
+	my @kinds = kinds_of($bytes);
+	my @blocks = grep { $kinds[$_] eq $kind } 0 .. $#kinds;
+	my $block = $blocks[ random(scalar @blocks) ];
+	my ($offset, $what) = choose($kind, substr($bytes, $block * $page_size, $page_size), $n);
+	my $mask = 1 << random(7);
+
+	substr($bytes, $block * $page_size + $offset, 1) ^= chr($mask);
+	open my $handle, '+<:raw', $file or die "$file: $!";
+	print {$handle} $bytes;
+	close $handle or die "$file: $!";
+	return { kind => $kind, what => $what, place => "block $block, byte $offset, mask $mask: ${kind}'s $what" };
+}
+
+# ---- Asking -----------------------------------------------------------------
+
+my $search = q{SELECT 'near ' || md5(string_agg(q.id || ' ' || t.id, ',' ORDER BY q.id, t.id))
+	FROM base q, LATERAL (SELECT id FROM %s t WHERE is_similar(t.sig, q.sig, 0.7)) t WHERE q.id % 40 = 3;};
+my $order = q{SELECT 'order ' || md5(string_agg(q.id || ' ' || t.d, ',' ORDER BY q.id, t.d))
+	FROM base q, LATERAL (SELECT t.sig <~> q.sig AS d FROM %s t ORDER BY t.sig <~> q.sig LIMIT 20) t WHERE q.id % 300 = 3;};
+my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;';
+
+sub ask
+{
+	my ($table, $statements) = @_;
+	my ($out, $err);
+
+	$statements =~ s/%s/$table/g;
+	my $status = $node->psql('postgres', "$settings $statements", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	return ($status, $out, $err);
+}
+
+my @names;
+for my $kind (qw(meta documents tail root map directory postings))
+{
+	push @names, map { "${kind}_$_" } 1 .. $flips;
+}
+$node->safe_psql('postgres', join("\n", map { "CALL make('$_');" } 'whole', @names) . "\nVACUUM;");
+my %file = map { split /\|/ } split /\n/, $node->safe_psql('postgres',
+	q{SELECT relname || '|' || pg_relation_filepath(oid) FROM pg_class WHERE relname LIKE '%\_idx'});
+my (undef, $expected, $complaints) = ask('whole', "$search $order");
+is($complaints, '', 'the whole index answers');
+my ($near) = $expected =~ /(near \S+)/;
+my ($ordered) = $expected =~ /(order \S+)/;
+
+$node->stop;
+like(join(' ', sort { $a cmp $b } kinds_of(slurp_file($node->data_dir . '/' . $file{whole_idx}))),
+	qr/directory.*documents.*map.*meta.*postings.*root.*tail/, 'and has pages of all kinds');
+my %flipped;
+for my $name (@names)
+{
+	$name =~ /(.*)_(.*)/;
+	$flipped{$name} = flip($node->data_dir . '/' . $file{ $name . '_idx' }, $1, $2);
+}
+$node->start;
+
+# Layouts of other versions are told by the metapage.
+my $names_block =
+  qr/corrupt at block \d|invalid page in block \d|could not read block \d|target block \d|has layout \d/;
+my %wrong = map { $_ => [] } 'crash', 'error', 'rows', 'check';
+for my $name (@names)
+{
+	my $flip = $flipped{$name};
+	my ($status, $out, $err) = ask($name, "$search $order INSERT INTO %s SELECT * FROM base WHERE id = 9; VACUUM %s;");
+	my (undef, undef, $found) = ask($name, q{SELECT neardup_check('%s_idx');});
+	my $where = "$name ($flip->{place})";
+
+	push @{ $wrong{crash} }, $where if $status != 0;
+	push @{ $wrong{error} }, map { "$where: $_" } grep { !/$names_block/ } $err =~ /ERROR: .*/g;
+	# What a tail's documents say is not looked at until it is sealed.
+	push @{ $wrong{rows} }, $where
+	  if !($flip->{kind} eq 'tail' && $flip->{what} eq 'payload') &&
+	  (($out =~ /(near .*)/ && $1 ne $near) || ($out =~ /(order .*)/ && $1 ne $ordered));
+	push @{ $wrong{check} }, $where if $found !~ /$names_block|and its table disagree/;
+}
+is(join("\n", @{ $wrong{crash} }), '', 'no flip breaks the connection');
+is(join("\n", @{ $wrong{error} }), '', 'every error names the block');
+is(join("\n", @{ $wrong{rows} }), '', 'rows that come are the right ones');
+is(join("\n", @{ $wrong{check} }), '', 'neardup_check finds every flip');
+
+$node->stop;
+done_testing();
