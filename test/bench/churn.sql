@@ -1,0 +1,83 @@
+-- An index whose table is written again and again: every second round updates
+-- all rows, the others delete them all and insert others; a vacuum follows each.
+SET client_min_messages = warning;
+\if :{?rows}
+\else
+	\set rows 100000
+\endif
+
+CREATE TABLE churn (id int PRIMARY KEY, sig minhash NOT NULL);
+CREATE INDEX churn_sig ON churn USING neardup (sig);
+CREATE TABLE churn_queries (id int, sig minhash);
+CREATE TABLE rounds (
+	place serial,
+	label text,
+	bytes bigint,
+	segments int,
+	us float8
+);
+
+-- A signature of twelve words, of which two change from round to round.
+CREATE FUNCTION of_round(id int, round int) RETURNS minhash LANGUAGE sql AS $$
+	SELECT to_minhash(ARRAY(SELECT id || ' ' || i || CASE WHEN i > 10 THEN ' ' || round ELSE '' END FROM generate_series(1, 12) i))
+$$;
+
+-- Microseconds of a query, the best of five, the median of 100.
+CREATE FUNCTION ask() RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	v churn_queries%ROWTYPE;
+	start timestamptz;
+	best float8;
+	times float8[];
+BEGIN
+	FOR v IN SELECT * FROM churn_queries
+	LOOP
+		best := 'Infinity';
+		FOR run IN 1 .. 5
+		LOOP
+			start := clock_timestamp();
+			PERFORM id FROM churn WHERE is_similar(sig, v.sig, 0.7);
+			best := least(best, extract(epoch FROM clock_timestamp() - start) * 1e6);
+		END LOOP;
+		times := times || best;
+	END LOOP;
+	RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM unnest(times) x);
+END
+$$ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off;
+
+CREATE FUNCTION note(label text) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO rounds (label, bytes, segments, us)
+	SELECT label, pg_relation_size('churn_sig'), (SELECT segments FROM neardup_index_info('churn_sig')), ask()
+$$;
+
+INSERT INTO churn SELECT g, of_round(g, 0) FROM generate_series(1, :rows) g;
+INSERT INTO churn_queries SELECT g, of_round(g * (:rows / 100), -1) FROM generate_series(1, 100) g;
+REINDEX INDEX churn_sig;
+VACUUM (FREEZE, ANALYZE) churn;
+SELECT note('built') \g /dev/null
+
+\o /dev/null
+SELECT unnest(
+	CASE WHEN round % 2 = 1 THEN
+		ARRAY[format('UPDATE churn SET sig = of_round(id, %s)', round)]
+	ELSE
+		ARRAY['DELETE FROM churn', 'VACUUM churn',
+			format('INSERT INTO churn SELECT g, of_round(g, %s) FROM generate_series(1, %s) g', round, :rows)]
+	END ||
+	ARRAY['VACUUM churn', format('SELECT note(%L)', round || CASE WHEN round % 2 = 1 THEN ': updated' ELSE ': deleted, inserted' END)])
+FROM generate_series(1, 10) round
+ORDER BY round
+\gexec
+REINDEX INDEX churn_sig;
+SELECT note('rebuilt');
+\o
+
+WITH fresh AS (
+	SELECT bytes, us FROM rounds WHERE label = 'rebuilt'
+)
+SELECT E'\n### ' || :rows || E' rows written again ten times, and vacuumed\n'
+UNION ALL SELECT '| round | MB | times a fresh index (target ≤ 2) | segments | µs a query | times a fresh index (target ≤ 1.5) |'
+UNION ALL SELECT '|---|---:|---:|---:|---:|---:|'
+UNION ALL (SELECT format('| %s | %s | **%s** | %s | %s | **%s** |', r.label, round(r.bytes / 1e6, 1),
+	round(r.bytes::numeric / f.bytes, 2), r.segments, round(r.us::numeric, 1), round((r.us / f.us)::numeric, 2))
+FROM rounds r, fresh f ORDER BY r.place);
