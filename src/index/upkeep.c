@@ -254,13 +254,17 @@ replace(Relation index, bool frozen, const uint32 *owners, int count)
 
 /* ---- What is due -------------------------------------------------------- */
 
+static uint32
+living(const SegmentEntry *entry)
+{
+	return entry->documents - entry->dead;
+}
+
 /* Segments of one tier are within a factor of TIER_SEGMENTS in size. */
 static int
 tier_of(const SegmentEntry *entry)
 {
-	uint32		living = entry->documents - entry->dead;
-
-	return (31 - __builtin_clz(living | 1)) / TIER_LOG;
+	return (31 - __builtin_clz(living(entry) | 1)) / TIER_LOG;
 }
 
 /* The most documents that a merge may gather, by their number and by memory. */
@@ -305,6 +309,46 @@ segment_to_clean(const IndexMeta *meta, uint32 *owners)
 			return 1;
 		}
 	return 0;
+}
+
+/* Segments that nothing lives in: they are gone without another in their stead. */
+static int
+segments_to_drop(const IndexMeta *meta, uint32 *owners)
+{
+	int			count = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (living(&meta->segment[i]) == 0)
+			owners[count++] = meta->segment[i].owner;
+	return count;
+}
+
+/*
+ * All segments, where a third of the index is dead: the dead have then paid
+ * for writing the living once, and a search has few segments again.
+ */
+static int
+segments_to_gather(const IndexMeta *meta, uint32 *owners)
+{
+	uint64		documents = 0;
+	uint64		dead = 0;
+	uint64		gathered = 0;
+	int			count = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		documents += meta->segment[i].documents;
+		dead += meta->segment[i].dead;
+	}
+	if (dead * 3 <= documents)
+		return 0;
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (gathered + living(&meta->segment[i]) <= merged_documents_max())
+		{
+			gathered += living(&meta->segment[i]);
+			owners[count++] = meta->segment[i].owner;
+		}
+	return count > 1 ? count : 0;
 }
 
 /* Do one thing that is due; false where nothing is. */
