@@ -34,7 +34,7 @@ page_init(Page page, PageKind kind, uint32 owner)
 static uint32
 add_document(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols, uint32 stride)
 {
-	pg_crc32c	crc = checksum;
+	pg_crc32c crc = checksum;
 	ItemPointerData living = *tid;
 
 	living.ip_posid &= ~TID_DEAD;
@@ -46,8 +46,8 @@ add_document(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols
 static uint32
 checksum_documents(Page page, uint32 stride)
 {
-	pg_crc32c	crc;
-	uint32		checksum;
+	pg_crc32c crc;
+	uint32 checksum;
 
 	INIT_CRC32C(crc);
 	checksum = crc;
@@ -59,7 +59,7 @@ checksum_documents(Page page, uint32 stride)
 static uint32
 checksum_payload(Page page)
 {
-	pg_crc32c	crc;
+	pg_crc32c crc;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, PageGetContents(page), PAGE_ROOM);
@@ -76,8 +76,8 @@ page_seal(Page page)
 void
 page_verify(Relation index, Buffer buffer, uint32 stride)
 {
-	Page		page = BufferGetPage(buffer);
-	uint32		checksum;
+	Page page = BufferGetPage(buffer);
+	uint32 checksum;
 
 	if (page_trailer(page)->kind == PAGE_DOCUMENTS)
 	{
@@ -93,24 +93,27 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 void
 page_check_documents(Relation index, Buffer buffer, uint32 stride)
 {
-	Page		page = BufferGetPage(buffer);
-	uint32		count = page_trailer(page)->count;
+	Page page = BufferGetPage(buffer);
+	uint32 count = page_trailer(page)->count;
 
 	if (count > documents_per_page(stride))
 		page_corrupt(index, BufferGetBlockNumber(buffer), "more documents than fit");
-	if (((PageHeader) page)->pd_lower != (char *) page_symbols(page, stride, count) - (char *) page ||
-		((PageHeader) page)->pd_upper != (char *) page_trailer(page) - count * sizeof(ItemPointerData) - (char *) page)
-		page_corrupt(index, BufferGetBlockNumber(buffer), "another number of documents than its header says");
+	if (((PageHeader) page)->pd_lower !=
+			(char *) page_symbols(page, stride, count) - (char *) page ||
+		((PageHeader) page)->pd_upper !=
+			(char *) page_trailer(page) - count * sizeof(ItemPointerData) - (char *) page)
+		page_corrupt(index, BufferGetBlockNumber(buffer),
+					 "another number of documents than its header says");
 }
 
 /* ---- Writing and reading ------------------------------------------------ */
 
 void
-page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
-				  const uint8_t *symbols, size_t bytes)
+page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const uint8_t *symbols,
+				  size_t bytes)
 {
 	PageTrailer *trailer = page_trailer(page);
-	uint32		i = trailer->count++;
+	uint32 i = trailer->count++;
 
 	*page_tid(page, i) = *tid;
 	memset(page_symbols(page, stride, i), 0, stride);
@@ -126,8 +129,8 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is corrupt at block %u: %s",
-					RelationGetRelationName(index), block, what),
+			 errmsg("index \"%s\" is corrupt at block %u: %s", RelationGetRelationName(index),
+					block, what),
 			 errhint("Rebuild it with REINDEX.")));
 }
 
@@ -143,7 +146,7 @@ page_refused(void)
 static Buffer
 refuse_page(Relation index, Buffer buffer, uint32 owner)
 {
-	Page		page = BufferGetPage(buffer);
+	Page page = BufferGetPage(buffer);
 
 	refused = BufferGetBlockNumber(buffer);
 
@@ -158,7 +161,7 @@ refuse_page(Relation index, Buffer buffer, uint32 owner)
 Buffer
 page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 {
-	Buffer		buffer = ReadBuffer(index, block);
+	Buffer buffer = ReadBuffer(index, block);
 	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -172,7 +175,7 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 static uint32
 meta_checksum(const IndexMeta *meta)
 {
-	pg_crc32c	crc;
+	pg_crc32c crc;
 
 	INIT_CRC32C(crc);
 	COMP_CRC32C(crc, meta, offsetof(IndexMeta, checksum));
@@ -189,7 +192,7 @@ meta_seal(IndexMeta *meta)
 void
 meta_init(Page page)
 {
-	IndexMeta  *meta;
+	IndexMeta *meta;
 
 	page_init(page, PAGE_META, 0);
 	meta = page_meta(page);
@@ -205,7 +208,7 @@ meta_init(Page page)
 void
 meta_check(Relation index, Page page)
 {
-	IndexMeta  *meta = page_meta(page);
+	IndexMeta *meta = page_meta(page);
 
 	if (!page_is_ours(page) || page_trailer(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
 		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
@@ -217,7 +220,8 @@ meta_check(Relation index, Page page)
 				 errhint("Rebuild it with REINDEX.")));
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
-	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != ((PageHeader) page)->pd_upper)
+	if (meta->checksum != meta_checksum(meta) ||
+		((PageHeader) page)->pd_lower != ((PageHeader) page)->pd_upper)
 		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
 	if (meta->shape.k != 0 &&
 		(meta->shape.version != RECIPE_VERSION ||
@@ -228,10 +232,10 @@ meta_check(Relation index, Page page)
 IndexMeta *
 meta_read(Relation index)
 {
-	Buffer		buffer = ReadBuffer(index, META_BLOCK);
-	Page		page;
-	IndexMeta  *copy;
-	Size		size;
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
+	Page page;
+	IndexMeta *copy;
+	Size size;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
@@ -279,7 +283,7 @@ reuse_page(Relation index, const IndexMeta *live)
 	for (;;)
 	{
 		BlockNumber block = GetFreeIndexPage(index);
-		Buffer		buffer;
+		Buffer buffer;
 
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
@@ -298,7 +302,7 @@ reuse_page(Relation index, const IndexMeta *live)
 Buffer
 page_allocate(Relation index, const IndexMeta *live)
 {
-	Buffer		buffer = live == NULL ? InvalidBuffer : reuse_page(index, live);
+	Buffer buffer = live == NULL ? InvalidBuffer : reuse_page(index, live);
 
 	return BufferIsValid(buffer) ? buffer : compat_extend(index);
 }
