@@ -70,6 +70,7 @@ typedef struct Segment
 	uint32		postings_per_page;
 	uint32		documents_per_page;
 	BlockNumber *map;			/* of all logical pages */
+	Buffer	   *recent;			/* where each of them was last seen */
 	BlockNumber *map_block;		/* of the map's own pages */
 	uint32	   *directory;		/* all of it, or NULL where the cache is too small */
 	uint32	   *first_offset;	/* of each group in the directory */
