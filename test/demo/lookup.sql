@@ -3,11 +3,9 @@
 \pset tuples_only on
 \pset format unaligned
 
--- The text: one of the group with the most texts, in capitals and without its beginning.
+-- The text: from the first of the groups shown, in capitals and without its beginning.
 CREATE TEMP TABLE asked AS
-SELECT upper(regexp_replace(body, '^(\S+\s+){3}', '')) AS body
-FROM signatures JOIN documents USING (id)
-WHERE no = (SELECT keeper FROM groups GROUP BY keeper ORDER BY count(*) DESC, keeper LIMIT 1);
+SELECT upper(regexp_replace(kept, '^(\S+\s+){3}', '')) AS body FROM told ORDER BY rank LIMIT 1;
 SELECT body AS asked FROM asked \gset
 
 SELECT format(E'\nA lookup: everything like this text, best first\n\n      %s\n', cut(:'asked', 290));
@@ -72,7 +70,8 @@ SELECT line FROM
 \echo 'The index'
 \echo
 
-SELECT format(E'  neardup_index_info: %s segment(s), %s documents, %s dead, %s in the tail, %s (the signatures alone are %s)\n'
+SELECT format(E'  neardup_index_info: segments %s, documents %s, dead %s, tail %s, %s\n'
+	'                      (the column of signatures: %s)\n'
 	'  neardup_check:      %s',
 	segments, to_char(documents, 'FM999,999,999'), dead, tail, pg_size_pretty(bytes),
 	(SELECT pg_size_pretty(sum(pg_column_size(sig))) FROM documents),
