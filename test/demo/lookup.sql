@@ -5,7 +5,9 @@
 
 -- The text: from the first of the groups shown, in capitals and without its beginning.
 CREATE TEMP TABLE asked AS
-SELECT upper(regexp_replace(kept, '^(\S+\s+){3}', '')) AS body FROM told ORDER BY rank LIMIT 1;
+SELECT upper(regexp_replace(body, '^(\S+\s+){3}', '')) AS body
+FROM (SELECT kept AS body, rank FROM told UNION ALL (SELECT body, 6 FROM documents LIMIT 1)) candidate
+ORDER BY rank LIMIT 1;
 SELECT body AS asked FROM asked \gset
 
 SELECT format(E'\nA lookup: everything like this text, best first\n\n      %s\n', cut(:'asked', 290));
