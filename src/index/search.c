@@ -299,6 +299,7 @@ search_segment(Search *s, Segment *segment)
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
+	s->report->plan.method = MATCH_SCAN;
 	if (segment->root.grouped == 0)
 		return true;
 	s->report->plan = usual_plan(s, segment);
