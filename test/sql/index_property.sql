@@ -1,6 +1,8 @@
 -- The index never changes the answer: random rows of many shapes through all that can happen to
 -- them, and after each step the same rows by index, by bitmap and by a sequential scan.
 
+CREATE SCHEMA property;
+SET search_path = property, public;
 SET neardup.background = off;
 SET jit = off;
 SET client_min_messages = warning;
@@ -182,4 +184,4 @@ REINDEX TABLE hashes;
 REINDEX TABLE marks;
 SELECT name, segments, dead, tail FROM shapes, neardup_index_info((name || '_sig')::regclass);
 SELECT * FROM compare();
-DROP TABLE shapes CASCADE;
+DROP SCHEMA property CASCADE;
