@@ -340,6 +340,7 @@ search_segment(Search *s, Segment *segment)
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
+	s->report->plan.method = MATCH_SCAN;
 	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);
