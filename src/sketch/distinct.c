@@ -62,8 +62,12 @@ grow(MinhashBuilder *builder, size_t elements)
 
 	new_table(builder, slots_for(elements));
 	for (size_t i = 0; i < slots; i++)
+	{
+		if (i % 65536 == 0)
+			host_check_interrupts();
 		if (old[i] != 0)
 			*slot_of(builder, old[i]) = old[i];
+	}
 	host_free(old);
 }
 
