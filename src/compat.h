@@ -80,4 +80,17 @@ compat_extend_fork(Relation relation, ForkNumber fork)
 #define compat_reserve_prefix(name) EmitWarningsOnPlaceholders(name)
 #endif
 
+/* Pin the buffer where a block was last, if it is there still. */
+static inline bool
+compat_read_recent(Relation relation, BlockNumber block, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 160000
+	return ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, buffer);
+#elif PG_VERSION_NUM >= 140000
+	return ReadRecentBuffer(relation->rd_node, MAIN_FORKNUM, block, buffer);
+#else
+	return false;
+#endif
+}
+
 #endif

@@ -61,7 +61,13 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 Buffer
 page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 {
-	Buffer		buffer = ReadBuffer(index, block);
+	return page_lock(index, ReadBuffer(index, block), kind, owner);
+}
+
+Buffer
+page_lock(Relation index, Buffer buffer, PageKind kind, uint32 owner)
+{
+	BlockNumber block = BufferGetBlockNumber(buffer);
 	Page		page;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

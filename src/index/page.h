@@ -67,6 +67,9 @@ extern void page_corrupt(Relation index, BlockNumber block, const char *what) pg
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
 
+/* The same of a page that is pinned already. */
+extern Buffer page_lock(Relation index, Buffer buffer, PageKind kind, uint32 owner);
+
 /* ---- Metapage ----------------------------------------------------------- */
 
 typedef struct SegmentEntry

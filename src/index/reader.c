@@ -10,7 +10,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "index/index.h"
+
+#define CACHE_LINE 64
 
 static Segment *cache = NULL;
 static Size cache_bytes = 0;
@@ -184,7 +187,9 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	logical = entry->pages - 1 - s->root.map_pages;
 	if (s->root.map_pages != (logical + BLOCKS_PER_MAP_PAGE - 1) / BLOCKS_PER_MAP_PAGE)
 		page_corrupt(index, entry->root, "map of wrong size");
-	s->bytes = sizeof(Segment) + (Size) logical * sizeof(BlockNumber);
+	s->bytes = sizeof(Segment) + (Size) logical * (sizeof(BlockNumber) + sizeof(Buffer));
+	s->recent =
+		palloc_extended((Size) logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
 	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
 }
@@ -233,7 +238,32 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 Buffer
 segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind)
 {
-	return page_read(index, segment->map[logical], kind, segment->owner);
+	BlockNumber block = segment->map[logical];
+	Buffer		buffer = segment->recent[logical];
+
+	/* Where it was last: that saves the look-up in the table of buffers. */
+	if (!BufferIsValid(buffer) || !compat_read_recent(index, block, buffer))
+	{
+		buffer = ReadBuffer(index, block);
+		segment->recent[logical] = buffer;
+	}
+	return page_lock(index, buffer, kind, segment->owner);
+}
+
+void
+segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
+{
+	Buffer		buffer = segment->recent[logical];
+	const char *page;
+
+	/* A guess: by now another page may be there. */
+	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
+		return;
+	page = BufferGetBlock(buffer);
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + BLCKSZ - sizeof(PageTrailer));
+	for (Size at = from; at < from + bytes; at += CACHE_LINE)
+		__builtin_prefetch(page + at);
 }
 
 /* One entry of a directory that is not in memory. */
