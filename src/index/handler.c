@@ -105,5 +105,5 @@ index_check_shape(Relation index, const SignatureHeader *shape, const SignatureH
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
 						describe(shape), describe(other)),
-				 errhint("An index holds signatures of one shape. Make this one alike, or keep it in a column with an index of its own.")));
+				 errhint("An index holds signatures of one shape, fixed by its first. Make this one alike, or keep it in a column with an index of its own; REINDEX forgets a shape that no row has any more.")));
 }

@@ -12,6 +12,8 @@
 
 #include "index/index.h"
 
+#define CACHE_LINE 64
+
 static Segment *cache = NULL;
 static Size cache_bytes = 0;
 static uint64 cache_clock = 0;
@@ -237,6 +239,21 @@ segment_page(Relation index, const Segment *segment, uint32 logical, PageKind ki
 {
 	return page_read_recent(index, segment->map[logical], kind, segment->owner,
 							&segment->recent[logical]);
+}
+
+void
+segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
+{
+	Buffer		buffer = segment->recent[logical];
+	const char *page;
+
+	/* A guess: by now another page may be there. */
+	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
+		return;
+	page = BufferGetBlock(buffer);
+	__builtin_prefetch(page + TRAILER_OFFSET);
+	for (Size at = from; at < from + bytes; at += CACHE_LINE)
+		__builtin_prefetch(page + at);
 }
 
 /* One entry of a directory that is not in memory. */

@@ -91,6 +91,9 @@ extern Segment *segment_open(Relation index, const IndexMeta *meta, const Segmen
 /* Pin and share-lock a logical page; InvalidBuffer as page_read. */
 extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
 
+/* Let the processor fetch bytes of a page that will be read soon. */
+extern void segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes);
+
 /*
  * The postings of a bucket: [*from, *to) of the group's.  False where the
  * directory's page belongs to another by now.
