@@ -48,7 +48,7 @@ radius_of_ball(PlannerInfo *root, Node *node, const SignatureHeader *shape)
 		return DatumGetInt32(value->constvalue);
 	if (value != NULL && value->consttype == FLOAT8OID)
 	{
-		double		threshold = DatumGetFloat8(value->constvalue);
+		double threshold = DatumGetFloat8(value->constvalue);
 
 		if (threshold > 0 && threshold <= 1)
 			return signature_radius(shape, threshold);
@@ -60,16 +60,16 @@ radius_of_ball(PlannerInfo *root, Node *node, const SignatureHeader *shape)
 static int
 radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
 {
-	int			radius = shape->k;
-	ListCell   *cell;
+	int radius = shape->k;
+	ListCell *cell;
 
-	foreach(cell, path->indexclauses)
+	foreach (cell, path->indexclauses)
 	{
-		ListCell   *each;
+		ListCell *each;
 
-		foreach(each, ((IndexClause *) lfirst(cell))->indexquals)
+		foreach (each, ((IndexClause *) lfirst(cell))->indexquals)
 		{
-			OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
+			OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
 
 			radius = Min(radius, radius_of_ball(root, lsecond(op->args), shape));
 		}
@@ -81,18 +81,16 @@ double
 search_price(const IndexMeta *meta, int radius)
 {
 	MatchMethod method = radius < 0 ? MATCH_SCAN : neardup_search;
-	uint32		per_page = documents_per_page(document_stride(&meta->shape));
-	MatchStats	tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
-	Grouping	none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
-	double		cost = COST_START + match_plan(&none, &tail, radius, MATCH_SCAN).cost;
+	uint32 per_page = documents_per_page(document_stride(&meta->shape));
+	MatchStats tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
+	Grouping none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
+	double cost = COST_START + match_plan(&none, &tail, radius, MATCH_SCAN).cost;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
-		uint32		documents = meta->segment[i].documents;
-		Grouping	grouping = grouping_for(none.k, none.b, meta->segment[i].grouped);
-		MatchStats	stats = {
-			meta->segment[i].grouped, postings_per_page(documents), per_page, NULL
-		};
+		uint32 documents = meta->segment[i].documents;
+		Grouping grouping = grouping_for(none.k, none.b, meta->segment[i].grouped);
+		MatchStats stats = {meta->segment[i].grouped, postings_per_page(documents), per_page, NULL};
 
 		cost += match_plan(&grouping, &stats, radius, method).cost;
 	}
@@ -102,8 +100,8 @@ search_price(const IndexMeta *meta, int radius)
 /* What a scan costs until its first row, and until its last. */
 typedef struct ScanPrice
 {
-	double		startup;
-	double		total;
+	double startup;
+	double total;
 } ScanPrice;
 
 /*
@@ -114,7 +112,7 @@ typedef struct ScanPrice
 static ScanPrice
 price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
 {
-	ScanPrice	price = {COST_START, COST_START};
+	ScanPrice price = {COST_START, COST_START};
 
 	if (meta->shape.k == 0)
 		return price;
@@ -131,9 +129,9 @@ price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
 static ScanPrice
 price_of_index(PlannerInfo *root, IndexPath *path)
 {
-	Relation	index = index_open(path->indexinfo->indexoid, NoLock);
-	IndexMeta  *meta = meta_read(index);
-	ScanPrice	price = price_of_path(root, path, meta);
+	Relation index = index_open(path->indexinfo->indexoid, NoLock);
+	IndexMeta *meta = meta_read(index);
+	ScanPrice price = price_of_path(root, path, meta);
 
 	pfree(meta);
 	index_close(index, NoLock);
@@ -150,13 +148,12 @@ is_usable(IndexPath *path)
 }
 
 void
-neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
-					 Cost *startup, Cost *total, Selectivity *selectivity,
-					 double *correlation, double *pages)
+neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup,
+					 Cost *total, Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
-	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	ScanPrice	price;
+	List *quals = get_quals_from_indexclauses(path->indexclauses);
+	ScanPrice price;
 
 	*correlation = 0;
 	*pages = info->pages;

@@ -63,9 +63,10 @@ index_is_ours(Relation relation)
 Signature
 index_signature(Relation index, Datum value)
 {
-	Signature	signature;
+	Signature signature;
 
-	FunctionCall2(index_getprocinfo(index, 1, SUPPORT_SIGNATURE), value, PointerGetDatum(&signature));
+	FunctionCall2(index_getprocinfo(index, 1, SUPPORT_SIGNATURE), value,
+				  PointerGetDatum(&signature));
 	return signature;
 }
 
@@ -89,10 +90,11 @@ index_shape(Relation index, const SignatureHeader *header)
 static char *
 describe(const SignatureHeader *header)
 {
-	char		name[SCHEME_NAME_SIZE];
+	char name[SCHEME_NAME_SIZE];
 
 	scheme_name(header->scheme, name);
-	return psprintf("%s of scheme \"%s\" (recipe %d)", signature_shape(header), name, header->version);
+	return psprintf("%s of scheme \"%s\" (recipe %d)", signature_shape(header), name,
+					header->version);
 }
 
 void

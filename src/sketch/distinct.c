@@ -19,8 +19,8 @@
 static size_t
 slots_for(size_t elements)
 {
-	size_t		slots = SLOTS_MIN;
-	size_t		wanted = elements * (elements < 4096 ? 4 : 2);
+	size_t slots = SLOTS_MIN;
+	size_t wanted = elements * (elements < 4096 ? 4 : 2);
 
 	while (slots < wanted)
 		slots *= 2;
@@ -45,7 +45,7 @@ elements_for(size_t slots)
 void
 minhash_begin(MinhashBuilder *builder, size_t expected)
 {
-	size_t		slots = slots_for(expected < 1024 * 1024 ? expected : 1024 * 1024);
+	size_t slots = slots_for(expected < 1024 * 1024 ? expected : 1024 * 1024);
 
 	new_slots(builder, slots);
 	builder->element = host_alloc(elements_for(slots));
@@ -57,7 +57,7 @@ minhash_begin(MinhashBuilder *builder, size_t expected)
 static inline uint64_t *
 slot_of(const MinhashBuilder *builder, uint64_t mixed)
 {
-	size_t		i = mixed & builder->mask;
+	size_t i = mixed & builder->mask;
 
 	while (builder->slot[i] != 0 && builder->slot[i] != mixed)
 		i = (i + 1) & builder->mask;
@@ -67,7 +67,7 @@ slot_of(const MinhashBuilder *builder, uint64_t mixed)
 static void
 grow(MinhashBuilder *builder, size_t elements)
 {
-	size_t		slots = slots_for(elements);
+	size_t slots = slots_for(elements);
 
 	host_free(builder->slot);
 	new_slots(builder, slots);
@@ -84,18 +84,19 @@ void
 minhash_add(void *state, const uint64_t *hashes, size_t count)
 {
 	MinhashBuilder *builder = state;
-	bool		far;
+	bool far;
 
 	if ((builder->used + count) * 2 > builder->mask)
 		grow(builder, (builder->used + count) * 2);
 	far = builder->mask >= PREFETCH_SLOTS;
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64_t	mixed = mix64(hashes[i]);
-		uint64_t   *slot = slot_of(builder, mixed);
+		uint64_t mixed = mix64(hashes[i]);
+		uint64_t *slot = slot_of(builder, mixed);
 
 		if (far && i + PREFETCH_AHEAD < count)
-			__builtin_prefetch(&builder->slot[mix64(hashes[i + PREFETCH_AHEAD]) & builder->mask], 1);
+			__builtin_prefetch(&builder->slot[mix64(hashes[i + PREFETCH_AHEAD]) & builder->mask],
+							   1);
 		builder->has_zero |= mixed == 0;
 		builder->element[builder->used] = mixed;
 		builder->used += *slot != mixed;

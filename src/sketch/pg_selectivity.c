@@ -35,13 +35,13 @@
 typedef struct Condition
 {
 	PlannerInfo *root;
-	Oid			estimator;
-	int			relation;		/* whose columns vary; 0 for all */
-	SignatureHeader shape;		/* k = 0: unknown */
-	double		threshold;		/* 0: unknown */
-	int			radius;			/* -1: unknown */
-	double		rows;			/* of the largest relation */
-	double		present;		/* share of rows without nulls */
+	Oid estimator;
+	int relation;          /* whose columns vary; 0 for all */
+	SignatureHeader shape; /* k = 0: unknown */
+	double threshold;      /* 0: unknown */
+	int radius;            /* -1: unknown */
+	double rows;           /* of the largest relation */
+	double present;        /* share of rows without nulls */
 } Condition;
 
 static bool
@@ -53,8 +53,8 @@ is_type(const Condition *condition, Oid type, const char *name)
 static bool
 is_signature(const Condition *condition, Oid type)
 {
-	return type == BITOID || type == INT8OID ||
-		is_type(condition, type, "minhash") || is_type(condition, type, "simhash");
+	return type == BITOID || type == INT8OID || is_type(condition, type, "minhash") ||
+		is_type(condition, type, "simhash");
 }
 
 static bool
@@ -67,7 +67,7 @@ is_ball(const Condition *condition, Oid type)
 static const Const *
 known_value(const Condition *condition, Node *node)
 {
-	Node	   *value = estimate_expression_value(condition->root, node);
+	Node *value = estimate_expression_value(condition->root, node);
 
 	if (IsA(value, Const) && !((Const *) value)->constisnull)
 		return (Const *) value;
@@ -92,7 +92,7 @@ learn_rows(Condition *condition, Node *node)
 static SignatureHeader
 shape_of_value(const Const *value)
 {
-	uint64		bits;
+	uint64 bits;
 
 	if (value->consttype == INT8OID)
 		return signature_of_int8(value->constvalue, &bits).header;
@@ -135,7 +135,7 @@ learn_bound(Condition *condition, Node *node)
 		condition->threshold = Max(condition->threshold, DatumGetFloat8(value->constvalue));
 	else if (value->consttype == INT4OID)
 	{
-		int			radius = Max(DatumGetInt32(value->constvalue), 0);
+		int radius = Max(DatumGetInt32(value->constvalue), 0);
 
 		condition->radius = condition->radius < 0 ? radius : Min(condition->radius, radius);
 	}
@@ -145,16 +145,17 @@ learn_bound(Condition *condition, Node *node)
 static bool
 makes_ball(const Condition *condition, Node *node)
 {
-	FuncExpr   *call = (FuncExpr *) node;
-	Oid			x;
-	Oid			bound;
+	FuncExpr *call = (FuncExpr *) node;
+	Oid x;
+	Oid bound;
 
 	if (!IsA(call, FuncExpr) || list_length(call->args) != 2)
 		return false;
 	x = exprType(linitial(call->args));
 	bound = exprType(lsecond(call->args));
-	return call->funcid == sibling_function(condition->estimator,
-											bound == FLOAT8OID ? "near" : "hamming_ball", x, bound);
+	return call->funcid ==
+		sibling_function(condition->estimator, bound == FLOAT8OID ? "near" : "hamming_ball", x,
+						 bound);
 }
 
 static void
@@ -164,11 +165,11 @@ learn_ball(Condition *condition, Node *node)
 
 	if (value != NULL && is_ball(condition, value->consttype))
 	{
-		Ball		ball = ball_of_datum(value->constvalue);
+		Ball ball = ball_of_datum(value->constvalue);
 
 		condition->shape = ball.centre.header;
-		condition->radius = condition->radius < 0 ? ball.header.radius :
-			Min(condition->radius, ball.header.radius);
+		condition->radius =
+			condition->radius < 0 ? ball.header.radius : Min(condition->radius, ball.header.radius);
 	}
 	else if (makes_ball(condition, node))
 	{
@@ -182,7 +183,7 @@ learn_ball(Condition *condition, Node *node)
 static void
 learn(Condition *condition, Node *node)
 {
-	Oid			type = exprType(node);
+	Oid type = exprType(node);
 
 	if (is_signature(condition, type))
 	{
@@ -204,8 +205,8 @@ learn(Condition *condition, Node *node)
 static int
 likely_radius(const Condition *condition)
 {
-	int			k = condition->shape.k;
-	double		threshold = condition->threshold;
+	int k = condition->shape.k;
+	double threshold = condition->threshold;
 
 	/* Written so that NaN is taken for unknown; it will be refused later. */
 	if (!(threshold > 0 && threshold <= 1))
@@ -221,12 +222,12 @@ likely_radius(const Condition *condition)
 Selectivity
 ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments, int relation)
 {
-	Condition	condition = {root, estimator, relation, {0}, 0, -1, 0, 1};
+	Condition condition = {root, estimator, relation, {0}, 0, -1, 0, 1};
 	SignatureHeader *shape = &condition.shape;
 	Selectivity selectivity;
-	ListCell   *cell;
+	ListCell *cell;
 
-	foreach(cell, arguments)
+	foreach (cell, arguments)
 		learn(&condition, lfirst(cell));
 	if (shape->k == 0)
 		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
@@ -254,10 +255,9 @@ Datum
 neardup_ball_sel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	List	   *arguments = (List *) PG_GETARG_POINTER(2);
+	List *arguments = (List *) PG_GETARG_POINTER(2);
 
-	PG_RETURN_FLOAT8(ball_selectivity(root, fcinfo->flinfo->fn_oid, arguments,
-									  PG_GETARG_INT32(3)));
+	PG_RETURN_FLOAT8(ball_selectivity(root, fcinfo->flinfo->fn_oid, arguments, PG_GETARG_INT32(3)));
 }
 
 PG_FUNCTION_INFO_V1(neardup_ball_joinsel);
@@ -265,7 +265,7 @@ Datum
 neardup_ball_joinsel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	List	   *arguments = (List *) PG_GETARG_POINTER(2);
+	List *arguments = (List *) PG_GETARG_POINTER(2);
 
 	PG_RETURN_FLOAT8(ball_join_selectivity(root, fcinfo->flinfo->fn_oid, arguments,
 										   (JoinType) PG_GETARG_INT16(3)));

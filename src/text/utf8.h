@@ -33,7 +33,7 @@ is_proper(uint32_t code_point, int bytes)
 		return code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF);
 	if (bytes == 4)
 		return code_point >= 0x10000 && code_point <= 0x10FFFF;
-	return true;				/* the lead byte said so */
+	return true; /* the lead byte said so */
 }
 
 /*
@@ -44,8 +44,8 @@ is_proper(uint32_t code_point, int bytes)
 static inline int
 utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
 {
-	int			bytes = sequence_length(in[0]);
-	uint32_t	c = in[0];
+	int bytes = sequence_length(in[0]);
+	uint32_t c = in[0];
 
 	*code_point = INVALID_CHARACTER;
 	if (bytes == 0 || (size_t) bytes > length)
@@ -68,7 +68,7 @@ utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
 static inline int
 utf8_encode(uint32_t code_point, uint8_t *out)
 {
-	int			bytes = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+	int bytes = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 
 	for (int i = bytes - 1; i > 0; i--)
 	{

@@ -14,12 +14,12 @@
 #define LINE_MAX_BYTES 4096
 #define CELLS_MAX 3
 
-static int	tokens_seen, shingles_seen, elements_seen, tables_seen, signatures_seen;
+static int tokens_seen, shingles_seen, elements_seen, tables_seen, signatures_seen;
 
 static FILE *
 open_file(const char *name)
 {
-	FILE	   *file = fopen(name, "r");
+	FILE *file = fopen(name, "r");
 
 	if (file == NULL)
 	{
@@ -33,14 +33,14 @@ open_file(const char *name)
 static size_t
 unescape(char *cell)
 {
-	char	   *in = cell;
-	uint8_t    *out = (uint8_t *) cell;
+	char *in = cell;
+	uint8_t *out = (uint8_t *) cell;
 
 	while (*in)
 	{
 		if (in[0] == '\\' && in[1] == 'x')
 		{
-			char		digits[3] = {in[2], in[3], '\0'};
+			char digits[3] = {in[2], in[3], '\0'};
 
 			*out++ = (uint8_t) strtoul(digits, NULL, 16);
 			in += 4;
@@ -61,7 +61,7 @@ unescape(char *cell)
 static int
 split_cells(char *line, char **cells)
 {
-	int			count = 0;
+	int count = 0;
 
 	strtok(line, "`");
 	while (count < CELLS_MAX && (cells[count] = strtok(NULL, "`")) != NULL)
@@ -75,14 +75,14 @@ split_cells(char *line, char **cells)
 static void
 check_tokens(char *text, char *expected)
 {
-	char		shown[LINE_MAX_BYTES];
-	TokenList	list;
+	char shown[LINE_MAX_BYTES];
+	TokenList list;
 
 	strcpy(shown, text);
 	list = tokens_from(text, unescape(text));
 	unescape(expected);
-	CHECK_MSG(strcmp(list.text, strcmp(expected, " ") == 0 ? "" : expected) == 0,
-			  "%s gives %s", shown, list.text);
+	CHECK_MSG(strcmp(list.text, strcmp(expected, " ") == 0 ? "" : expected) == 0, "%s gives %s",
+			  shown, list.text);
 	free(list.text);
 	tokens_seen++;
 }
@@ -90,12 +90,13 @@ check_tokens(char *text, char *expected)
 static void
 check_shingles(const char *scheme, char *text, char *expected)
 {
-	HashList	list = hashes_from(text, unescape(text), scheme_called(scheme));
-	char	   *hash = strtok(expected, " ");
+	HashList list = hashes_from(text, unescape(text), scheme_called(scheme));
+	char *hash = strtok(expected, " ");
 
 	for (size_t i = 0; i < list.count; i++, hash = strtok(NULL, " "))
-		CHECK_MSG(hash && strtoull(hash, NULL, 16) == list.hash[i], "%s, %s: shingle %zu is %016llx",
-				  scheme, text, i, (unsigned long long) list.hash[i]);
+		CHECK_MSG(hash && strtoull(hash, NULL, 16) == list.hash[i],
+				  "%s, %s: shingle %zu is %016llx", scheme, text, i,
+				  (unsigned long long) list.hash[i]);
 	CHECK_MSG(hash == NULL, "%s, %s: %zu shingles only", scheme, text, list.count);
 	free(list.hash);
 	shingles_seen++;
@@ -104,18 +105,19 @@ check_shingles(const char *scheme, char *text, char *expected)
 static void
 check_element(char *text, const char *expected)
 {
-	uint64_t	element = shingle_of_token(text, unescape(text));
+	uint64_t element = shingle_of_token(text, unescape(text));
 
-	CHECK_MSG(strtoull(expected, NULL, 16) == element, "%s: %016llx", text, (unsigned long long) element);
+	CHECK_MSG(strtoull(expected, NULL, 16) == element, "%s: %016llx", text,
+			  (unsigned long long) element);
 	elements_seen++;
 }
 
 static void
 add_form(XXH3_state_t *hash, uint32_t code_point)
 {
-	uint8_t		utf8[4];
-	uint32_t	form[PIECE_RESULT_MAX];
-	int			count;
+	uint8_t utf8[4];
+	uint32_t form[PIECE_RESULT_MAX];
+	int count;
 
 	normalise_piece(utf8, utf8_encode(code_point, utf8), form, &count);
 	for (int i = 0; i < count; i++)
@@ -127,12 +129,12 @@ static void
 check_table(const char *table, const char *expected)
 {
 	XXH3_state_t *hash = XXH3_createState();
-	bool		forms = strcmp(table, "forms") == 0;
+	bool forms = strcmp(table, "forms") == 0;
 
 	XXH3_64bits_reset(hash);
 	for (uint32_t c = 0; c < 0x110000; c++)
 	{
-		uint8_t		class = CHAR_CLASS(char_info(c));
+		uint8_t class = CHAR_CLASS(char_info(c));
 
 		if (!forms)
 			XXH3_64bits_update(hash, &class, 1);
@@ -152,19 +154,19 @@ check_table(const char *table, const char *expected)
 /* A signature as the first cell of a row asks for it. */
 typedef struct Wanted
 {
-	int			rows;			/* of a band, 0: the signature itself is meant */
-	int			k;
-	int			b;
-	bool		is_minhash;
-	const char *scheme;			/* NULL: of numbers */
+	int rows; /* of a band, 0: the signature itself is meant */
+	int k;
+	int b;
+	bool is_minhash;
+	const char *scheme; /* NULL: of numbers */
 } Wanted;
 
 /* Read "[bands ROWS] minhash K B [SCHEME]" or "simhash F [SCHEME]". */
 static Wanted
 read_wanted(const char *cell)
 {
-	Wanted		wanted = {0, 0, 1, false, NULL};
-	int			taken = 0;
+	Wanted wanted = {0, 0, 1, false, NULL};
+	int taken = 0;
 
 	if (sscanf(cell, "bands %d %n", &wanted.rows, &taken) == 1)
 		cell += taken;
@@ -202,23 +204,24 @@ sign(const Wanted *wanted, const uint64_t *hashes, size_t count, uint8_t *packed
 static void
 check_keys(const Wanted *wanted, const uint8_t *packed, char *expected)
 {
-	uint64_t	keys[MINHASH_K_MAX];
-	int			bands = minhash_band_keys(packed, wanted->k, wanted->b, wanted->rows, keys);
-	char	   *key = strtok(expected, " ");
+	uint64_t keys[MINHASH_K_MAX];
+	int bands = minhash_band_keys(packed, wanted->k, wanted->b, wanted->rows, keys);
+	char *key = strtok(expected, " ");
 
 	for (int i = 0; i < bands; i++, key = strtok(NULL, " "))
-		CHECK_MSG(key && strtoull(key, NULL, 16) == keys[i], "key %d is %016llx", i, (unsigned long long) keys[i]);
+		CHECK_MSG(key && strtoull(key, NULL, 16) == keys[i], "key %d is %016llx", i,
+				  (unsigned long long) keys[i]);
 	CHECK(key == NULL);
 }
 
 static void
 check_signature_of_text(const char *cell, char *text, char *expected)
 {
-	Wanted		wanted = read_wanted(cell);
-	HashList	list = hashes_from(text, unescape(text), scheme_called(wanted.scheme));
-	uint8_t		packed[BYTES_MAX];
-	char		shown[2 * BYTES_MAX + 1] = "";
-	size_t		bytes = SYMBOL_BYTES(wanted.k, wanted.b);
+	Wanted wanted = read_wanted(cell);
+	HashList list = hashes_from(text, unescape(text), scheme_called(wanted.scheme));
+	uint8_t packed[BYTES_MAX];
+	char shown[2 * BYTES_MAX + 1] = "";
+	size_t bytes = SYMBOL_BYTES(wanted.k, wanted.b);
 
 	sign(&wanted, list.hash, list.count, packed);
 	for (size_t i = 0; i < bytes; i++)
@@ -234,12 +237,12 @@ check_signature_of_text(const char *cell, char *text, char *expected)
 static void
 check_signature_of_numbers(const char *cell, const char *range, const char *expected)
 {
-	Wanted		wanted = read_wanted(cell);
-	uint8_t		packed[BYTES_MAX];
-	unsigned	first = 0;
-	unsigned	last = 0;
-	uint64_t   *element;
-	uint64_t	hash;
+	Wanted wanted = read_wanted(cell);
+	uint8_t packed[BYTES_MAX];
+	unsigned first = 0;
+	unsigned last = 0;
+	uint64_t *element;
+	uint64_t hash;
 
 	CHECK(sscanf(range, "%u..%u", &first, &last) == 2);
 	element = malloc((last - first + 1) * sizeof(uint64_t));
@@ -247,7 +250,8 @@ check_signature_of_numbers(const char *cell, const char *range, const char *expe
 		element[i - first] = i;
 	sign(&wanted, element, last - first + 1, packed);
 	hash = XXH3_64bits(packed, SYMBOL_BYTES(wanted.k, wanted.b));
-	CHECK_MSG(strtoull(expected, NULL, 16) == hash, "%s of %s: %016llx", cell, range, (unsigned long long) hash);
+	CHECK_MSG(strtoull(expected, NULL, 16) == hash, "%s of %s: %016llx", cell, range,
+			  (unsigned long long) hash);
 	free(element);
 	signatures_seen++;
 }
@@ -264,8 +268,8 @@ names_signature(const char *cell)
 static void
 check_row(char *line)
 {
-	char	   *cells[CELLS_MAX];
-	int			count = split_cells(line, cells);
+	char *cells[CELLS_MAX];
+	int count = split_cells(line, cells);
 
 	if (count == 2)
 		check_tokens(cells[0], cells[1]);
@@ -284,9 +288,9 @@ check_row(char *line)
 static void
 test_vectors(void)
 {
-	FILE	   *file = open_file(RECIPE);
-	char		line[LINE_MAX_BYTES];
-	bool		in_vectors = false;
+	FILE *file = open_file(RECIPE);
+	char line[LINE_MAX_BYTES];
+	bool in_vectors = false;
 
 	while (fgets(line, sizeof(line), file))
 	{
@@ -296,16 +300,17 @@ test_vectors(void)
 			check_row(line);
 	}
 	fclose(file);
-	CHECK(tokens_seen >= 38 && shingles_seen >= 16 && elements_seen >= 5 && tables_seen == 2 && signatures_seen >= 20);
+	CHECK(tokens_seen >= 38 && shingles_seen >= 16 && elements_seen >= 5 && tables_seen == 2 &&
+		  signatures_seen >= 20);
 }
 
 /* All words of the block after ```stopwords, each followed by a space. */
 static void
 read_documented_words(char *words)
 {
-	FILE	   *file = open_file(RECIPE);
-	char		line[LINE_MAX_BYTES];
-	bool		in_block = false;
+	FILE *file = open_file(RECIPE);
+	char line[LINE_MAX_BYTES];
+	bool in_block = false;
 
 	words[0] = '\0';
 	while (fgets(line, sizeof(line), file))
@@ -325,9 +330,9 @@ read_documented_words(char *words)
 static void
 read_compiled_words(char *words)
 {
-	FILE	   *file = open_file("src/text/stopwords.c");
-	char		line[LINE_MAX_BYTES];
-	bool		in_list = false;
+	FILE *file = open_file("src/text/stopwords.c");
+	char line[LINE_MAX_BYTES];
+	bool in_list = false;
 
 	words[0] = '\0';
 	while (fgets(line, sizeof(line), file) && strcmp(line, "};\n") != 0)
@@ -344,9 +349,9 @@ read_compiled_words(char *words)
 static void
 test_stop_words(void)
 {
-	char		documented[LINE_MAX_BYTES];
-	char		compiled[LINE_MAX_BYTES];
-	int			count = 0;
+	char documented[LINE_MAX_BYTES];
+	char compiled[LINE_MAX_BYTES];
+	int count = 0;
 
 	read_documented_words(documented);
 	read_compiled_words(compiled);
