@@ -79,6 +79,10 @@ extern void page_corrupt(Relation index, BlockNumber block, const char *what)
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
 
+/* The same for a block that was last seen in *recent, which is kept up to date. */
+extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner,
+							   Buffer *recent);
+
 /* The block that page_read refused last. */
 extern BlockNumber page_refused(void);
 

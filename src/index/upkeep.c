@@ -268,12 +268,17 @@ tier_of(const SegmentEntry *entry)
 	return (31 - __builtin_clz(living(entry) | 1)) / TIER_LOG;
 }
 
-/* The most documents that a merge may gather, by their number and by memory. */
+/*
+ * The most documents that a merge may gather, by their number and by memory;
+ * where segments have become many, memory has to wait.
+ */
 static uint32
-merged_documents_max(void)
+merged_documents_max(const IndexMeta *meta)
 {
 	Size by_memory = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
 
+	if (meta->segments > SEGMENTS_MAX / 2)
+		return SEGMENT_DOCUMENTS_MAX;
 	return (uint32) Min(by_memory, SEGMENT_DOCUMENTS_MAX);
 }
 
@@ -288,7 +293,7 @@ segments_to_merge(const IndexMeta *meta, uint32 *owners)
 
 		for (uint32 i = 0; i < meta->segments && count < TIER_SEGMENTS; i++)
 			if (tier_of(&meta->segment[i]) == tier &&
-				documents + meta->segment[i].documents <= merged_documents_max())
+				documents + meta->segment[i].documents <= merged_documents_max(meta))
 			{
 				documents += meta->segment[i].documents;
 				owners[count++] = meta->segment[i].owner;
@@ -310,46 +315,6 @@ segment_to_clean(const IndexMeta *meta, uint32 *owners)
 			return 1;
 		}
 	return 0;
-}
-
-/* Segments that nothing lives in: they are gone without another in their stead. */
-static int
-segments_to_drop(const IndexMeta *meta, uint32 *owners)
-{
-	int count = 0;
-
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (living(&meta->segment[i]) == 0)
-			owners[count++] = meta->segment[i].owner;
-	return count;
-}
-
-/*
- * All segments, where a third of the index is dead: the dead have then paid
- * for writing the living once, and a search has few segments again.
- */
-static int
-segments_to_gather(const IndexMeta *meta, uint32 *owners)
-{
-	uint64 documents = 0;
-	uint64 dead = 0;
-	uint64 gathered = 0;
-	int count = 0;
-
-	for (uint32 i = 0; i < meta->segments; i++)
-	{
-		documents += meta->segment[i].documents;
-		dead += meta->segment[i].dead;
-	}
-	if (dead * 3 <= documents)
-		return 0;
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (gathered + living(&meta->segment[i]) <= merged_documents_max())
-		{
-			gathered += living(&meta->segment[i]);
-			owners[count++] = meta->segment[i].owner;
-		}
-	return count > 1 ? count : 0;
 }
 
 /* Do one thing that is due; false where nothing is. */
