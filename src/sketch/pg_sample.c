@@ -11,7 +11,7 @@
 #include "pg_siblings.h"
 
 /* Comparing two samples takes at most about so many distances. */
-#define PAIRS_MOST 40000
+#define PAIRS_MOST 20000
 
 bool
 signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
@@ -159,6 +159,12 @@ sample_near(const Sample *sample, const Signature *centre, int radius)
 	return share;
 }
 
+bool
+sample_is_same(const Sample *x, const Sample *y)
+{
+	return OidIsValid(x->relation) && x->relation == y->relation && x->column == y->column;
+}
+
 /* By what is known of the distances between rows of one column. */
 static double
 pairs_within(const Sample *sample, int radius)
@@ -179,7 +185,7 @@ pairs_within(const Sample *sample, int radius)
 double
 sample_pairs(const Sample *x, const Sample *y, int radius)
 {
-	bool		same = OidIsValid(x->relation) && x->relation == y->relation && x->column == y->column;
+	bool		same = sample_is_same(x, y);
 	int			step = 1 + (int) ((int64) x->count * y->count / PAIRS_MOST);
 	double		pairs = 0;
 

@@ -70,6 +70,9 @@ extern bool signature_of_value(Oid type, Datum value, uint64 *bits, Signature *s
 /* The first that is not of the empty set, or NULL. */
 extern const Signature *sample_typical(const Sample *sample);
 
+/* Of the same column of the same table? */
+extern bool sample_is_same(const Sample *x, const Sample *y);
+
 /* The share of all rows that are within radius of a signature. */
 extern double sample_near(const Sample *sample, const Signature *centre, int radius);
 

@@ -11,6 +11,8 @@
 #include "pg_ball.h"
 #include "pg_sample.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -20,6 +22,10 @@
 
 /* Rows of a table that are near-duplicates of a document. */
 #define USUAL_COPIES 3
+#define MOST_COPIES 10
+
+/* The same of a document of another table, or in another column. */
+#define FOREIGN_COPIES 1
 
 /* Share of documents that have a near-duplicate in another table. */
 #define USUAL_SHARE 0.5
@@ -220,6 +226,13 @@ settle_shape(Condition *condition)
 		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
 }
 
+/* What a query that nobody knows is near to: it is as likely any row. */
+static double
+share_of_any(const Sample *column, int radius)
+{
+	return column->nulls < 1 ? sample_pairs(column, column, radius) / (1 - column->nulls) : 0;
+}
+
 /* The share of rows, or of pairs of rows, that the samples tell of. */
 static double
 sampled_share(const Condition *condition, int radius)
@@ -230,10 +243,28 @@ sampled_share(const Condition *condition, int radius)
 		return 0;
 	if (condition->columns == 2)
 		return sample_pairs(&column[0], &column[1], radius);
-	if (condition->query.header.k != 0)
-		return sample_near(column, &condition->query, radius);
-	/* Of a query that nobody knows, the best guess is that it is like a row. */
-	return column->present > 0 ? sample_pairs(column, column, radius) / (1 - column->nulls) : 0;
+	if (condition->query.header.k == 0)
+		return share_of_any(column, radius);
+	return sample_near(column, &condition->query, radius);
+}
+
+/*
+ * How many near-duplicates a query has that no sample shows.  Where rows have
+ * many on average, and the sample has none of this one, its family may still be
+ * one of dozens; the middle, by factors, between one and the average is far
+ * from neither.
+ */
+static double
+unseen_copies(const Condition *condition, double share, int radius)
+{
+	const Sample *column = condition->column;
+
+	if (condition->columns == 2 && !sample_is_same(&column[0], &column[1]))
+		return FOREIGN_COPIES;
+	if (condition->columns != 1 || condition->query.header.k == 0 || share > 0)
+		return USUAL_COPIES;
+	share = share_of_any(column, radius);
+	return Max(USUAL_COPIES, Min(MOST_COPIES, sqrt(share * column->rows)));
 }
 
 /* Forget the query and the samples after this. */
@@ -244,11 +275,13 @@ estimate(Condition *condition)
 	double		rows = 0;
 	double		present = 1;
 	double		share;
+	double		copies;
 	int			radius;
 
 	settle_shape(condition);
 	radius = likely_radius(condition);
 	share = sampled_share(condition, radius);
+	copies = unseen_copies(condition, share, radius);
 	for (int i = 0; i < condition->columns; i++)
 	{
 		rows = Max(rows, condition->column[i].rows);
@@ -256,7 +289,7 @@ estimate(Condition *condition)
 		sample_free(&condition->column[i]);
 	}
 	share = Max(share, present * chance_within(shape->k, signature_bits(shape), radius)) +
-		present * USUAL_COPIES / (rows < 1 ? USUAL_ROWS : rows);
+		present * copies / (rows < 1 ? USUAL_ROWS : rows);
 	CLAMP_PROBABILITY(share);
 	return share;
 }
