@@ -148,15 +148,19 @@ is_near(const Signature *x, const Signature *y, int radius)
 	return signature_comparable(&x->header, &y->header) && signature_within(x, y, radius);
 }
 
-double
-sample_near(const Sample *sample, const Signature *centre, int radius)
+int
+sample_near(const Sample *sample, const Signature *centre, int radius, double *share)
 {
-	double		share = 0;
+	int			near = 0;
 
+	*share = 0;
 	for (int i = 0; i < sample->count; i++)
 		if (is_near(&sample->signature[i], centre, radius))
-			share += share_of(sample, i);
-	return share;
+		{
+			*share += share_of(sample, i);
+			near += i >= sample->common;
+		}
+	return near;
 }
 
 bool

@@ -73,8 +73,12 @@ extern const Signature *sample_typical(const Sample *sample);
 /* Of the same column of the same table? */
 extern bool sample_is_same(const Sample *x, const Sample *y);
 
-/* The share of all rows that are within radius of a signature. */
-extern double sample_near(const Sample *sample, const Signature *centre, int radius);
+/*
+ * The share of all rows that are within radius of a signature.  Returns how many
+ * of the sample it is taken from, not counting common values.
+ */
+extern int	sample_near(const Sample *sample, const Signature *centre, int radius,
+						double *share);
 
 /* The share of pairs of rows, one of each, that are within radius. */
 extern double sample_pairs(const Sample *x, const Sample *y, int radius);

@@ -233,6 +233,22 @@ share_of_any(const Sample *column, int radius)
 	return column->nulls < 1 ? sample_pairs(column, column, radius) / (1 - column->nulls) : 0;
 }
 
+/*
+ * One hit in a sample may be luck, or even the query's own row: then the middle,
+ * by factors, between a few rows and all that it stands for.
+ */
+static double
+share_of_query(const Sample *column, const Signature *query, int radius)
+{
+	double		share;
+	int			hits = sample_near(column, query, radius, &share);
+	double		few = USUAL_COPIES / Max(column->rows, 1);
+
+	if (hits == 1 && column->rest > few)
+		return share - column->rest + sqrt(column->rest * few);
+	return share;
+}
+
 /* The share of rows, or of pairs of rows, that the samples tell of. */
 static double
 sampled_share(const Condition *condition, int radius)
@@ -245,7 +261,7 @@ sampled_share(const Condition *condition, int radius)
 		return sample_pairs(&column[0], &column[1], radius);
 	if (condition->query.header.k == 0)
 		return share_of_any(column, radius);
-	return sample_near(column, &condition->query, radius);
+	return share_of_query(column, &condition->query, radius);
 }
 
 /*
