@@ -27,8 +27,8 @@ compat_extend(Relation relation)
 #if PG_VERSION_NUM >= 160000
 	return ExtendBufferedRel(BMR_REL(relation), MAIN_FORKNUM, NULL, EB_LOCK_FIRST);
 #else
-	bool		shared = !RELATION_IS_LOCAL(relation);
-	Buffer		buffer;
+	bool shared = !RELATION_IS_LOCAL(relation);
+	Buffer buffer;
 
 	if (shared)
 		LockRelationForExtension(relation, ExclusiveLock);
@@ -67,7 +67,7 @@ compat_extend_fork(Relation relation, ForkNumber fork)
 #if PG_VERSION_NUM >= 160000
 	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST);
 #else
-	Buffer		buffer = ReadBufferExtended(relation, fork, P_NEW, RBM_NORMAL, NULL);
+	Buffer buffer = ReadBufferExtended(relation, fork, P_NEW, RBM_NORMAL, NULL);
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	return buffer;

@@ -14,19 +14,17 @@
 
 PG_MODULE_MAGIC;
 
-int			neardup_cache_size;
-int			neardup_search;
-bool		neardup_background;
+int neardup_cache_size;
+int neardup_search;
+bool neardup_background;
 
-static const struct config_enum_entry search_methods[] = {
-	{"auto", MATCH_AUTO, false},
-	{"merge", MATCH_MERGE, false},
-	{"probe", MATCH_PROBE, false},
-	{"scan", MATCH_SCAN, false},
-	{NULL, 0, false}
-};
+static const struct config_enum_entry search_methods[] = {{"auto", MATCH_AUTO, false},
+														  {"merge", MATCH_MERGE, false},
+														  {"probe", MATCH_PROBE, false},
+														  {"scan", MATCH_SCAN, false},
+														  {NULL, 0, false}};
 
-void		_PG_init(void);
+void _PG_init(void);
 
 void
 _PG_init(void)
@@ -34,18 +32,15 @@ _PG_init(void)
 	DefineCustomIntVariable("neardup.cache_size",
 							"Memory that a session may keep of the indexes it uses.",
 							"Maps and directories of segments; the least recently used go first.",
-							&neardup_cache_size, 64 * 1024, 0, MAX_KILOBYTES,
-							PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomEnumVariable("neardup.search",
-							 "How neardup indexes are searched.",
-							 "Only the speed depends on it, never the answer.",
-							 &neardup_search, MATCH_AUTO, search_methods,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							&neardup_cache_size, 64 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
+							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomEnumVariable("neardup.search", "How neardup indexes are searched.",
+							 "Only the speed depends on it, never the answer.", &neardup_search,
+							 MATCH_AUTO, search_methods, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("neardup.background",
 							 "Leave the upkeep of indexes to background workers.",
 							 "Off: an insert that fills the tail seals it itself.",
-							 &neardup_background, true,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							 &neardup_background, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	compat_reserve_prefix("neardup");
 }
 

@@ -17,9 +17,9 @@
 typedef struct Utf8Text
 {
 	const char *bytes;
-	size_t		length;
-	text	   *detoasted;		/* NULL where the datum needed no copy */
-	char	   *converted;		/* NULL where the server's encoding is UTF-8 */
+	size_t length;
+	text *detoasted; /* NULL where the datum needed no copy */
+	char *converted; /* NULL where the server's encoding is UTF-8 */
 } Utf8Text;
 
 /* Refuses bytes above 0x7F where the server's encoding is SQL_ASCII. */
@@ -38,9 +38,8 @@ extern SchemeId text_scheme_of_datum(Datum name);
  * An error that names both, unless two values have the same recipe version and
  * scheme.  type is the plural for the message: "shingles", "minhash values".
  */
-extern void check_same_recipe(const char *type,
-							  int version_x, SchemeId scheme_x,
-							  int version_y, SchemeId scheme_y);
+extern void check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
+							  SchemeId scheme_y);
 
 /* ---- Arguments ---------------------------------------------------------- */
 
@@ -69,13 +68,13 @@ extern void begin_rows(FunctionCallInfo fcinfo);
  */
 typedef struct Shingles
 {
-	int32		vl_len_;		/* varlena header, do not touch directly */
-	uint8		layout;			/* SHINGLES_LAYOUT */
-	uint8		version;		/* RECIPE_VERSION */
-	uint16		flags;			/* SHINGLES_... */
-	SchemeId	scheme;
-	uint32		count;
-	int64		element[FLEXIBLE_ARRAY_MEMBER];
+	int32 vl_len_; /* varlena header, do not touch directly */
+	uint8 layout;  /* SHINGLES_LAYOUT */
+	uint8 version; /* RECIPE_VERSION */
+	uint16 flags;  /* SHINGLES_... */
+	SchemeId scheme;
+	uint32 count;
+	int64 element[FLEXIBLE_ARRAY_MEMBER];
 } Shingles;
 
 #define SHINGLES_LAYOUT 1
@@ -85,7 +84,7 @@ typedef struct Shingles
 extern Shingles *shingles_of_datum(Datum datum);
 
 /* The multiset it holds; the arrays point into it. */
-extern Bag	shingles_bag(const Shingles *shingles);
+extern Bag shingles_bag(const Shingles *shingles);
 
 /* A new value, with the bag's arrays copied; version is of its recipe. */
 extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);

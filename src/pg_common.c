@@ -20,7 +20,7 @@
 static void
 refuse_high_bytes(const char *bytes, size_t length)
 {
-	size_t		i;
+	size_t i;
 
 	for (i = 0; i < length; i++)
 	{
@@ -38,8 +38,8 @@ refuse_high_bytes(const char *bytes, size_t length)
 Utf8Text
 utf8_of_datum(Datum datum)
 {
-	Utf8Text	utf8 = {0};
-	text	   *detoasted = DatumGetTextPP(datum);
+	Utf8Text utf8 = {0};
+	text *detoasted = DatumGetTextPP(datum);
 
 	if ((Pointer) detoasted != DatumGetPointer(datum))
 		utf8.detoasted = detoasted;
@@ -69,13 +69,13 @@ utf8_free(Utf8Text *utf8)
 text *
 text_of_utf8(const char *utf8, size_t length)
 {
-	char	   *converted;
-	text	   *result;
+	char *converted;
+	text *result;
 
 	if (length == 0 || GetDatabaseEncoding() == PG_UTF8)
 		return cstring_to_text_with_len(utf8, (int) length);
-	converted = (char *) pg_do_encoding_conversion((unsigned char *) utf8, (int) length,
-												   PG_UTF8, GetDatabaseEncoding());
+	converted = (char *) pg_do_encoding_conversion((unsigned char *) utf8, (int) length, PG_UTF8,
+												   GetDatabaseEncoding());
 	if (converted == utf8)
 		return cstring_to_text_with_len(utf8, (int) length);
 	result = cstring_to_text(converted);
@@ -86,8 +86,8 @@ text_of_utf8(const char *utf8, size_t length)
 SchemeId
 text_scheme_of_datum(Datum datum)
 {
-	text	   *name = DatumGetTextPP(datum);
-	SchemeId	scheme;
+	text *name = DatumGetTextPP(datum);
+	SchemeId scheme;
 
 	if (!scheme_parse(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &scheme))
 		ereport(ERROR,
@@ -106,11 +106,11 @@ text_scheme_of_datum(Datum datum)
 }
 
 void
-check_same_recipe(const char *type, int version_x, SchemeId scheme_x,
-				  int version_y, SchemeId scheme_y)
+check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
+				  SchemeId scheme_y)
 {
-	char		name_x[SCHEME_NAME_SIZE];
-	char		name_y[SCHEME_NAME_SIZE];
+	char name_x[SCHEME_NAME_SIZE];
+	char name_y[SCHEME_NAME_SIZE];
 
 	if (version_x == version_y && scheme_x == scheme_y)
 		return;
@@ -123,8 +123,8 @@ check_same_recipe(const char *type, int version_x, SchemeId scheme_x,
 			 errdetail("The first is of scheme \"%s\" (recipe %d), the second of scheme \"%s\" (recipe %d).",
 					   name_x, version_x, name_y, version_y),
 			 version_x == version_y ?
-			 errhint("Make one of them anew with the scheme of the other.") :
-			 errhint("Make the one of the older recipe anew.")));
+				 errhint("Make one of them anew with the scheme of the other.") :
+				 errhint("Make the one of the older recipe anew.")));
 }
 
 void
@@ -158,15 +158,15 @@ count_of_array(ArrayType *array)
 void
 hashes_of_text_array(ArrayType *array, HashSink sink, void *state)
 {
-	int			count = count_of_array(array);
+	int count = count_of_array(array);
 	const char *element = ARR_DATA_PTR(array);
-	uint64_t	hash[HASH_BATCH];
-	int			filled = 0;
-	int			i;
+	uint64_t hash[HASH_BATCH];
+	int filled = 0;
+	int i;
 
 	for (i = 0; i < count; i++)
 	{
-		Utf8Text	utf8 = utf8_of_datum(PointerGetDatum(element));
+		Utf8Text utf8 = utf8_of_datum(PointerGetDatum(element));
 
 		hash[filled++] = shingle_of_token(utf8.bytes, utf8.length);
 		utf8_free(&utf8);
@@ -184,9 +184,9 @@ hashes_of_text_array(ArrayType *array, HashSink sink, void *state)
 void
 hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 {
-	int			count = count_of_array(array);
+	int count = count_of_array(array);
 	const uint64_t *hash = (const uint64_t *) ARR_DATA_PTR(array);
-	int			done;
+	int done;
 
 	for (done = 0; done < count; done += HASH_BATCH)
 	{
@@ -202,7 +202,7 @@ begin_rows(FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old_context;
-	TupleDesc	row_type;
+	TupleDesc row_type;
 
 	if (!result || !IsA(result, ReturnSetInfo) || !(result->allowedModes & SFRM_Materialize))
 		ereport(ERROR,
@@ -213,8 +213,8 @@ begin_rows(FunctionCallInfo fcinfo)
 
 	old_context = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 	result->returnMode = SFRM_Materialize;
-	result->setResult = tuplestore_begin_heap(result->allowedModes & SFRM_Materialize_Random,
-											  false, work_mem);
+	result->setResult =
+		tuplestore_begin_heap(result->allowedModes & SFRM_Materialize_Random, false, work_mem);
 	result->setDesc = CreateTupleDescCopy(row_type);
 	MemoryContextSwitchTo(old_context);
 }

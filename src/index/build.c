@@ -14,13 +14,13 @@
 
 typedef struct Build
 {
-	Relation	index;
+	Relation index;
 	PGAlignedBlock meta_page;
-	IndexMeta  *meta;			/* within it */
+	IndexMeta *meta; /* within it */
 	SegmentWriter *writer;
-	uint32		documents_max;	/* of a segment */
-	double		tuples;
-	MemoryContext each;			/* reset after each tuple */
+	uint32 documents_max; /* of a segment */
+	double tuples;
+	MemoryContext each; /* reset after each tuple */
 } Build;
 
 /* ---- Segments ----------------------------------------------------------- */
@@ -28,7 +28,7 @@ typedef struct Build
 static void
 finish_segment(Build *build)
 {
-	Size		memory = (Size) maintenance_work_mem * 1024;
+	Size memory = (Size) maintenance_work_mem * 1024;
 
 	if (build->writer == NULL)
 		return;
@@ -68,13 +68,13 @@ check_shape(Build *build, const SignatureHeader *header)
 }
 
 static void
-build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-			   bool alive, void *state)
+build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive,
+			   void *state)
 {
-	Build	   *build = state;
+	Build *build = state;
 	ItemPointerData entry = *tid;
 	MemoryContext before = MemoryContextSwitchTo(build->each);
-	Signature	signature = {{0}};
+	Signature signature = {{0}};
 
 	if (isnull[0])
 		tid_add_flags(&entry, TID_NULL);
@@ -98,7 +98,7 @@ build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 static uint32
 documents_for_memory(void)
 {
-	Size		documents = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
+	Size documents = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
 
 	return (uint32) Max(1 << 16, Min(documents, SEGMENT_DOCUMENTS_MAX));
 }
@@ -106,7 +106,7 @@ documents_for_memory(void)
 static void
 claim_meta_block(Relation index)
 {
-	Buffer		buffer = compat_extend(index);
+	Buffer buffer = compat_extend(index);
 
 	if (BufferGetBlockNumber(buffer) != META_BLOCK)
 		elog(ERROR, "index \"%s\" is not empty", RelationGetRelationName(index));
@@ -116,7 +116,7 @@ claim_meta_block(Relation index)
 static void
 write_meta(Build *build)
 {
-	Buffer		buffer = ReadBuffer(build->index, META_BLOCK);
+	Buffer buffer = ReadBuffer(build->index, META_BLOCK);
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
@@ -129,7 +129,7 @@ write_meta(Build *build)
 IndexBuildResult *
 neardup_build(Relation heap, Relation index, IndexInfo *info)
 {
-	Build		build = {.index = index, .documents_max = documents_for_memory()};
+	Build build = {.index = index, .documents_max = documents_for_memory()};
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 
 	meta_init(build.meta_page.data);
@@ -137,8 +137,8 @@ neardup_build(Relation heap, Relation index, IndexInfo *info)
 	build.each = AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
 	claim_meta_block(index);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_DOCUMENTS);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 build_callback, &build, NULL);
+	result->heap_tuples =
+		table_index_build_scan(heap, index, info, true, true, build_callback, &build, NULL);
 	finish_segment(&build);
 	write_meta(&build);
 	if (RelationNeedsWAL(index))
@@ -158,7 +158,7 @@ neardup_build(Relation heap, Relation index, IndexInfo *info)
 void
 neardup_buildempty(Relation index)
 {
-	Buffer		buffer = compat_extend_fork(index, INIT_FORKNUM);
+	Buffer buffer = compat_extend_fork(index, INIT_FORKNUM);
 
 	START_CRIT_SECTION();
 	meta_init(BufferGetPage(buffer));

@@ -22,23 +22,23 @@ PG_FUNCTION_INFO_V1(neardup_check);
 /* What the index says of a heap TID. */
 typedef struct Entry
 {
-	ItemPointerData tid;		/* the key */
-	uint16		flags;
-	uint64		symbols;		/* hash of them */
+	ItemPointerData tid; /* the key */
+	uint16 flags;
+	uint64 symbols; /* hash of them */
 } Entry;
 
 typedef struct Check
 {
-	Relation	index;
+	Relation index;
 	const IndexMeta *meta;
-	HTAB	   *entries;
-	uint8	   *owned;			/* a bit for each block that is accounted for */
+	HTAB *entries;
+	uint8 *owned; /* a bit for each block that is accounted for */
 	BlockNumber blocks;
-	uint32		stride;			/* of the tail at hand */
-	int64		documents;		/* living */
-	int64		dead;
-	int64		postings;
-	int64		rows;			/* of the heap */
+	uint32 stride;   /* of the tail at hand */
+	int64 documents; /* living */
+	int64 dead;
+	int64 postings;
+	int64 rows; /* of the heap */
 	MemoryContext each;
 } Check;
 
@@ -66,8 +66,8 @@ static void
 add_entry(Check *check, BlockNumber block, const ItemPointerData *tid, const uint8_t *symbols)
 {
 	ItemPointerData heap = tid_of_heap(tid);
-	Entry	   *entry;
-	bool		found;
+	Entry *entry;
+	bool found;
 
 	if (tid_flags(tid) & TID_DEAD)
 	{
@@ -78,15 +78,15 @@ add_entry(Check *check, BlockNumber block, const ItemPointerData *tid, const uin
 	if (found)
 		page_corrupt(check->index, block, "two documents of one row");
 	entry->flags = tid_flags(tid);
-	entry->symbols = entry->flags ? 0 :
-		hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape));
+	entry->symbols =
+		entry->flags ? 0 : hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape));
 	check->documents++;
 }
 
 static void
 check_documents(Check *check, Buffer buffer, uint32 stride)
 {
-	Page		page = BufferGetPage(buffer);
+	Page page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	if (page_trailer(page)->count > documents_per_page(stride))
@@ -99,7 +99,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 static void
 check_tail_page(void *state, Buffer buffer)
 {
-	Check	   *check = state;
+	Check *check = state;
 
 	check_documents(check, buffer, check->stride);
 }
@@ -117,7 +117,7 @@ check_tail(Check *check, const TailEntry *tail)
 static Buffer
 read_logical(Check *check, const Segment *segment, uint32 logical, PageKind kind)
 {
-	Buffer		buffer = segment_page(check->index, segment, logical, kind);
+	Buffer buffer = segment_page(check->index, segment, logical, kind);
 
 	if (!BufferIsValid(buffer))
 		page_corrupt(check->index, segment->map[logical], "page of a segment belongs to another");
@@ -132,13 +132,15 @@ buckets_of_group(Check *check, const Segment *segment, int group, uint32 *bucket
 {
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
-		Buffer		buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
-		Page		page = BufferGetPage(buffer);
+		Buffer buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
+		Page page = BufferGetPage(buffer);
 
 		for (int i = 0; i < page_trailer(page)->count; i++)
 			bucket[p * segment->documents_per_page + i] =
-				tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ? NO_BUCKET :
-				group_bucket(&segment->grouping, group, page_symbols(page, segment->root.stride, i));
+				tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ?
+				NO_BUCKET :
+				group_bucket(&segment->grouping, group,
+							 page_symbols(page, segment->root.stride, i));
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -161,7 +163,7 @@ static uint32
 posting_of_page(const Segment *segment, Page page, uint32 i)
 {
 	const uint8 *at = (uint8 *) PageGetContents(page) + (Size) i * segment->posting_bytes;
-	uint32		document = 0;
+	uint32 document = 0;
 
 	for (int byte = segment->posting_bytes - 1; byte >= 0; byte--)
 		document = document << 8 | at[byte];
@@ -175,27 +177,28 @@ posting_of_page(const Segment *segment, Page page, uint32 i)
 static void
 check_group(Check *check, const Segment *segment, int group, uint32 *bucket)
 {
-	uint64		position = (uint64) group * segment->root.grouped;
-	uint32		first_page = segment->root.document_pages + segment->root.directory_pages;
-	uint32		buckets = UINT32_C(1) << group_bucket_bits(&segment->grouping, group);
+	uint64 position = (uint64) group * segment->root.grouped;
+	uint32 first_page = segment->root.document_pages + segment->root.directory_pages;
+	uint32 buckets = UINT32_C(1) << group_bucket_bits(&segment->grouping, group);
 
 	buckets_of_group(check, segment, group, bucket);
 	for (uint32 v = 0; v < buckets; v++)
 	{
-		uint32		from;
-		uint32		to;
+		uint32 from;
+		uint32 to;
 
 		if (!segment_bucket(check->index, segment, group, v, &from, &to))
 			page_corrupt(check->index, segment->map[segment->root.document_pages],
 						 "directory page belongs to another");
 		for (uint32 i = from; i < to; i++)
 		{
-			uint64		at = position + i;
-			uint32		logical = first_page + at / segment->postings_per_page;
-			Buffer		buffer = read_logical(check, segment, logical, PAGE_POSTINGS);
+			uint64 at = position + i;
+			uint32 logical = first_page + at / segment->postings_per_page;
+			Buffer buffer = read_logical(check, segment, logical, PAGE_POSTINGS);
 
 			check_posting(check, segment, segment->map[logical],
-						  posting_of_page(segment, BufferGetPage(buffer), at % segment->postings_per_page),
+						  posting_of_page(segment, BufferGetPage(buffer),
+										  at % segment->postings_per_page),
 						  v, bucket);
 			UnlockReleaseBuffer(buffer);
 		}
@@ -206,9 +209,9 @@ check_group(Check *check, const Segment *segment, int group, uint32 *bucket)
 static void
 check_segment(Check *check, const SegmentEntry *entry)
 {
-	Segment    *segment = segment_open(check->index, check->meta, entry);
-	uint32	   *bucket;
-	uint32		logical = entry->pages - 1 - (segment ? segment->root.map_pages : 0);
+	Segment *segment = segment_open(check->index, check->meta, entry);
+	uint32 *bucket;
+	uint32 logical = entry->pages - 1 - (segment ? segment->root.map_pages : 0);
 
 	if (segment == NULL)
 		page_corrupt(check->index, entry->root, "segment is not there");
@@ -219,7 +222,7 @@ check_segment(Check *check, const SegmentEntry *entry)
 		own_block(check, segment->map[p]);
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
-		Buffer		buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
+		Buffer buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
 
 		check_documents(check, buffer, segment->root.stride);
 		UnlockReleaseBuffer(buffer);
@@ -248,8 +251,8 @@ row_error(Check *check, ItemPointer tid, const char *what)
 static void
 check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
 {
-	Check	   *check = state;
-	Entry	   *entry = hash_search(check->entries, tid, HASH_FIND, NULL);
+	Check *check = state;
+	Entry *entry = hash_search(check->entries, tid, HASH_FIND, NULL);
 	MemoryContext before = MemoryContextSwitchTo(check->each);
 
 	check->rows++;
@@ -259,12 +262,13 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 		row_error(check, tid, "one holds NULL, the other does not");
 	if (!isnull[0])
 	{
-		Signature	signature = index_signature(index, values[0]);
-		bool		empty = (signature.header.flags & SIGNATURE_EMPTY) != 0;
+		Signature signature = index_signature(index, values[0]);
+		bool empty = (signature.header.flags & SIGNATURE_EMPTY) != 0;
 
 		if (empty != ((entry->flags & TID_EMPTY) != 0) ||
-			(!empty && entry->symbols != hash_symbols(signature.symbols,
-													  signature_symbol_bytes(&signature.header))))
+			(!empty &&
+			 entry->symbols !=
+				 hash_symbols(signature.symbols, signature_symbol_bytes(&signature.header))))
 			row_error(check, tid, "a signature differs");
 	}
 	MemoryContextSwitchTo(before);
@@ -275,7 +279,7 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 static void
 check_heap(Check *check, Relation heap, Snapshot snapshot)
 {
-	IndexInfo  *info = BuildIndexInfo(check->index);
+	IndexInfo *info = BuildIndexInfo(check->index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 
 	/* As in a concurrent build: rows being changed are nobody's fault. */
@@ -284,7 +288,8 @@ check_heap(Check *check, Relation heap, Snapshot snapshot)
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
-	check->each = AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
+	check->each =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
 	table_index_build_scan(heap, check->index, info, true, false, check_row, check, scan);
 }
 
@@ -293,7 +298,7 @@ check_heap(Check *check, Relation heap, Snapshot snapshot)
 static HTAB *
 new_entries(void)
 {
-	HASHCTL		control = {0};
+	HASHCTL control = {0};
 
 	control.keysize = sizeof(ItemPointerData);
 	control.entrysize = sizeof(Entry);
@@ -313,17 +318,18 @@ refuse_uncheckable(Relation index)
 	if (!index->rd_index->indisvalid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot check index \"%s\": it is not valid", RelationGetRelationName(index)),
+				 errmsg("cannot check index \"%s\": it is not valid",
+						RelationGetRelationName(index)),
 				 errhint("Rebuild it with REINDEX.")));
 }
 
 Datum
 neardup_check(PG_FUNCTION_ARGS)
 {
-	Relation	index = inspect_open(PG_GETARG_OID(0));
-	Relation	heap = table_open(IndexGetRelation(RelationGetRelid(index), false), AccessShareLock);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	Check		check = {.index = index, .entries = new_entries()};
+	Relation index = inspect_open(PG_GETARG_OID(0));
+	Relation heap = table_open(IndexGetRelation(RelationGetRelid(index), false), AccessShareLock);
+	Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
+	Check check = {.index = index, .entries = new_entries()};
 
 	refuse_uncheckable(index);
 	upkeep_lock(index);

@@ -33,19 +33,20 @@
 static int
 radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
 {
-	int			radius = -1;
-	ListCell   *cell;
+	int radius = -1;
+	ListCell *cell;
 
-	foreach(cell, path->indexclauses)
+	foreach (cell, path->indexclauses)
 	{
 		IndexClause *clause = lfirst(cell);
-		ListCell   *each;
+		ListCell *each;
 
-		foreach(each, clause->indexquals)
+		foreach (each, clause->indexquals)
 		{
-			OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
-			Node	   *ball = IsA(op, OpExpr) ? estimate_expression_value(root, lsecond(op->args)) : NULL;
-			int			r;
+			OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
+			Node *ball =
+				IsA(op, OpExpr) ? estimate_expression_value(root, lsecond(op->args)) : NULL;
+			int r;
 
 			if (ball == NULL || !IsA(ball, Const) || ((Const *) ball)->constisnull)
 				continue;
@@ -60,18 +61,16 @@ double
 search_price(const IndexMeta *meta, int radius)
 {
 	MatchMethod method = radius < 0 ? MATCH_SCAN : neardup_search;
-	uint32		per_page = documents_per_page(document_stride(&meta->shape));
-	MatchStats	tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
-	Grouping	none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
-	double		cost = COST_START + match_plan(&none, &tail, radius, MATCH_SCAN).cost;
+	uint32 per_page = documents_per_page(document_stride(&meta->shape));
+	MatchStats tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
+	Grouping none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
+	double cost = COST_START + match_plan(&none, &tail, radius, MATCH_SCAN).cost;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
-		uint32		documents = meta->segment[i].documents;
-		Grouping	grouping = grouping_for(none.k, none.b, meta->segment[i].grouped);
-		MatchStats	stats = {
-			meta->segment[i].grouped, postings_per_page(documents), per_page, NULL
-		};
+		uint32 documents = meta->segment[i].documents;
+		Grouping grouping = grouping_for(none.k, none.b, meta->segment[i].grouped);
+		MatchStats stats = {meta->segment[i].grouped, postings_per_page(documents), per_page, NULL};
 
 		cost += match_plan(&grouping, &stats, radius, method).cost;
 	}
@@ -81,8 +80,8 @@ search_price(const IndexMeta *meta, int radius)
 /* What a scan costs until its first row, and until its last. */
 typedef struct ScanPrice
 {
-	double		startup;
-	double		total;
+	double startup;
+	double total;
 } ScanPrice;
 
 /*
@@ -93,7 +92,7 @@ typedef struct ScanPrice
 static ScanPrice
 price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
 {
-	ScanPrice	price = {COST_START, COST_START};
+	ScanPrice price = {COST_START, COST_START};
 
 	if (meta->shape.k == 0)
 		return price;
@@ -110,9 +109,9 @@ price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
 static ScanPrice
 price_of_index(PlannerInfo *root, IndexPath *path)
 {
-	Relation	index = index_open(path->indexinfo->indexoid, NoLock);
-	IndexMeta  *meta = meta_read(index);
-	ScanPrice	price = price_of_path(root, path, meta);
+	Relation index = index_open(path->indexinfo->indexoid, NoLock);
+	IndexMeta *meta = meta_read(index);
+	ScanPrice price = price_of_path(root, path, meta);
 
 	pfree(meta);
 	index_close(index, NoLock);
@@ -129,13 +128,12 @@ is_usable(IndexPath *path)
 }
 
 void
-neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
-					 Cost *startup, Cost *total, Selectivity *selectivity,
-					 double *correlation, double *pages)
+neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup,
+					 Cost *total, Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
-	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
-	ScanPrice	price;
+	List *quals = get_quals_from_indexclauses(path->indexclauses);
+	ScanPrice price;
 
 	*correlation = path->indexorderbys == NIL ? CORRELATION_IN_HEAP_ORDER : 0;
 	*pages = info->pages;

@@ -63,9 +63,10 @@ index_is_ours(Relation relation)
 Signature
 index_signature(Relation index, Datum value)
 {
-	Signature	signature;
+	Signature signature;
 
-	FunctionCall2(index_getprocinfo(index, 1, SUPPORT_SIGNATURE), value, PointerGetDatum(&signature));
+	FunctionCall2(index_getprocinfo(index, 1, SUPPORT_SIGNATURE), value,
+				  PointerGetDatum(&signature));
 	return signature;
 }
 

@@ -13,19 +13,19 @@
 
 /* ---- Settings (neardup.c) ----------------------------------------------- */
 
-extern int	neardup_cache_size;	/* kB a backend may keep of segments */
-extern int	neardup_search;		/* a MatchMethod */
-extern bool neardup_background;	/* may inserts leave upkeep to a worker? */
+extern int neardup_cache_size;  /* kB a backend may keep of segments */
+extern int neardup_search;      /* a MatchMethod */
+extern bool neardup_background; /* may inserts leave upkeep to a worker? */
 
 /* ---- Operator classes --------------------------------------------------- */
 
-#define STRATEGY_IN_BALL 1		/* signature <@ ball */
-#define STRATEGY_DISTANCE 2		/* ORDER BY signature <-> signature */
-#define STRATEGY_SYMBOLS 3		/* ORDER BY signature <~> signature */
-#define STRATEGY_BALLS_MEET 4	/* ball && ball */
+#define STRATEGY_IN_BALL 1    /* signature <@ ball */
+#define STRATEGY_DISTANCE 2   /* ORDER BY signature <-> signature */
+#define STRATEGY_SYMBOLS 3    /* ORDER BY signature <~> signature */
+#define STRATEGY_BALLS_MEET 4 /* ball && ball */
 #define STRATEGIES 4
 
-#define SUPPORT_SIGNATURE 1		/* (column type, internal Signature *) returns void */
+#define SUPPORT_SIGNATURE 1 /* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
 
 /* Is a relation an index of this access method? */
@@ -50,53 +50,53 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 typedef struct Match
 {
 	ItemPointerData tid;
-	uint16		distance;
+	uint16 distance;
 } Match;
 
 /* In no order that means anything. */
 typedef struct MatchList
 {
-	Match	   *match;
-	Size		count;
-	Size		room;
+	Match *match;
+	Size count;
+	Size room;
 } MatchList;
 
 /* What is looked for. */
 typedef struct SearchQuery
 {
-	Signature	centre;
-	int			above;			/* at least above + 1 symbols differ, ... */
-	int			radius;			/* ... and at most radius */
+	Signature centre;
+	int above;  /* at least above + 1 symbols differ, ... */
+	int radius; /* ... and at most radius */
 	MatchMethod method;
 
 	/*
 	 * Instead of matches: how many documents there are at each distance, up to
 	 * k.  Takes a scan of all documents.
 	 */
-	uint64	   *histogram;
+	uint64 *histogram;
 
 	/*
 	 * Instead of matches, and without a centre: documents whose TID_... flags
 	 * within this mask are these, distance 0.  A mask of 0: matches.
 	 */
-	uint16		flag_mask;
-	uint16		flags;
+	uint16 flag_mask;
+	uint16 flags;
 } SearchQuery;
 
 /* What a search did in one segment (or, owner 0, in the tails). */
 typedef struct SearchReport
 {
-	uint32		owner;
-	uint32		documents;
-	MatchPlan	plan;
-	uint64		lookups;
-	uint64		postings;
-	uint64		candidates;
-	uint64		pages;
-	uint64		matches;
+	uint32 owner;
+	uint32 documents;
+	MatchPlan plan;
+	uint64 lookups;
+	uint64 postings;
+	uint64 candidates;
+	uint64 pages;
+	uint64 matches;
 } SearchReport;
 
-typedef void (*ReportSink) (void *state, const SearchReport *report);
+typedef void (*ReportSink)(void *state, const SearchReport *report);
 
 /* Find what query asks for; report may be NULL. */
 extern void index_search(Relation index, const SearchQuery *query, MatchList *found,
@@ -127,8 +127,8 @@ extern double search_price(const IndexMeta *meta, int radius);
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 
 /* Append a document: TID with flags, and symbols unless flags say it has none. */
-extern void tail_append(Relation index, const SignatureHeader *shape,
-						const ItemPointerData *tid, const uint8_t *symbols);
+extern void tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
+						const uint8_t *symbols);
 
 /* Pages from which on a tail wants to be sealed. */
 extern uint32 tail_limit(const SignatureHeader *shape);
@@ -137,7 +137,7 @@ extern uint32 tail_limit(const SignatureHeader *shape);
  * Call visit for each page of a chain, share-locked; false where a page was
  * freed meanwhile.
  */
-typedef void (*TailVisitor) (void *state, Buffer buffer);
+typedef void (*TailVisitor)(void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
 
 /* ---- Building (build.c) ------------------------------------------------- */
@@ -178,12 +178,13 @@ extern bool neardup_insert(Relation index, Datum *values, bool *isnull, ItemPoin
 						   Relation heap, IndexUniqueCheck check_unique,
 						   COMPAT_INDEX_UNCHANGED IndexInfo *info);
 extern IndexScanDesc neardup_beginscan(Relation index, int keys, int orderbys);
-extern void neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
-						   ScanKey orderbys, int norderbys);
+extern void neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+						   int norderbys);
 extern bool neardup_gettuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void neardup_endscan(IndexScanDesc scan);
-extern IndexBulkDeleteResult *neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+extern IndexBulkDeleteResult *neardup_bulkdelete(IndexVacuumInfo *info,
+												 IndexBulkDeleteResult *stats,
 												 IndexBulkDeleteCallback callback, void *state);
 extern IndexBulkDeleteResult *neardup_vacuumcleanup(IndexVacuumInfo *info,
 													IndexBulkDeleteResult *stats);

@@ -6,13 +6,11 @@
 #include "miscadmin.h"
 
 bool
-neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
-			   Relation heap, IndexUniqueCheck check_unique,
-			   COMPAT_INDEX_UNCHANGED
-			   IndexInfo *info)
+neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
+			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
 {
 	ItemPointerData tid = *heap_tid;
-	Signature	signature;
+	Signature signature;
 
 	if (isnull[0])
 	{

@@ -16,14 +16,15 @@ PG_FUNCTION_INFO_V1(neardup_explain_threshold);
 Relation
 inspect_open(Oid oid)
 {
-	Relation	index = relation_open(oid, AccessShareLock);
+	Relation index = relation_open(oid, AccessShareLock);
 
 	if (!index_is_ours(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a neardup index", RelationGetRelationName(index)),
 				 index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ?
-				 errhint("Name the index of one partition.") : 0));
+					 errhint("Name the index of one partition.") :
+					 0));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -43,7 +44,7 @@ tail_documents(Relation index, IndexMeta **meta)
 {
 	for (;;)
 	{
-		int64		documents = 0;
+		int64 documents = 0;
 
 		*meta = meta_read(index);
 		if (tail_walk(index, &(*meta)->frozen, count_documents, &documents) &&
@@ -56,14 +57,14 @@ tail_documents(Relation index, IndexMeta **meta)
 Datum
 neardup_index_info(PG_FUNCTION_ARGS)
 {
-	Relation	index = inspect_open(PG_GETARG_OID(0));
-	TupleDesc	tupdesc;
-	IndexMeta  *meta;
-	Datum		values[5];
-	bool		nulls[5] = {false};
-	int64		tail = tail_documents(index, &meta);
-	int64		documents = tail;
-	int64		dead = 0;
+	Relation index = inspect_open(PG_GETARG_OID(0));
+	TupleDesc tupdesc;
+	IndexMeta *meta;
+	Datum values[5];
+	bool nulls[5] = {false};
+	int64 tail = tail_documents(index, &meta);
+	int64 documents = tail;
+	int64 dead = 0;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -86,7 +87,7 @@ neardup_index_info(PG_FUNCTION_ARGS)
 typedef struct Explain
 {
 	ReturnSetInfo *result;
-	instr_time	last;
+	instr_time last;
 } Explain;
 
 static const char *
@@ -98,10 +99,10 @@ method_name(MatchMethod method)
 static void
 explain_row(void *state, const SearchReport *report)
 {
-	Explain    *explain = state;
-	instr_time	now;
-	Datum		values[14];
-	bool		nulls[14] = {false};
+	Explain *explain = state;
+	instr_time now;
+	Datum values[14];
+	bool nulls[14] = {false};
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, explain->last);
@@ -130,10 +131,10 @@ explain_row(void *state, const SearchReport *report)
 static Datum
 explain(FunctionCallInfo fcinfo, const Ball *ball)
 {
-	Relation	index = inspect_open(PG_GETARG_OID(0));
+	Relation index = inspect_open(PG_GETARG_OID(0));
 	SearchQuery query = {ball->centre, -1, ball->header.radius, neardup_search, NULL, 0, 0};
-	MatchList	found = {0};
-	Explain		explain;
+	MatchList found = {0};
+	Explain explain;
 
 	begin_rows(fcinfo);
 	explain.result = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -147,7 +148,7 @@ explain(FunctionCallInfo fcinfo, const Ball *ball)
 Datum
 neardup_explain(PG_FUNCTION_ARGS)
 {
-	Ball		ball = PG_GETARG_BALL(1);
+	Ball ball = PG_GETARG_BALL(1);
 
 	return explain(fcinfo, &ball);
 }
@@ -155,7 +156,7 @@ neardup_explain(PG_FUNCTION_ARGS)
 Datum
 neardup_explain_threshold(PG_FUNCTION_ARGS)
 {
-	Ball		ball = {{0}};
+	Ball ball = {{0}};
 
 	ball.centre = PG_GETARG_SIGNATURE(1);
 	ball.header.threshold = PG_GETARG_FLOAT8(2);

@@ -22,31 +22,31 @@
 
 typedef enum OrderStage
 {
-	STAGE_NEAR,					/* widening searches */
-	STAGE_FAR,					/* scans by the histogram */
-	STAGE_EMPTY,				/* empty signatures: as far as can be */
-	STAGE_EQUAL,				/* or, where no order is better: all but NULLs, then */
-	STAGE_NULL,					/* NULLs */
+	STAGE_NEAR,  /* widening searches */
+	STAGE_FAR,   /* scans by the histogram */
+	STAGE_EMPTY, /* empty signatures: as far as can be */
+	STAGE_EQUAL, /* or, where no order is better: all but NULLs, then */
+	STAGE_NULL,  /* NULLs */
 	STAGE_DONE
 } OrderStage;
 
 struct Ordering
 {
-	Relation	index;
-	Signature	centre;
-	bool		limited;
-	int			limit;			/* farthest distance wanted */
-	int			reached;		/* all up to here have been returned; -1: none */
-	OrderStage	stage;
-	double		step;			/* part of a scan that the next search may cost */
-	uint64	   *histogram;
-	MemoryContext context;		/* of this and what it keeps */
+	Relation index;
+	Signature centre;
+	bool limited;
+	int limit;   /* farthest distance wanted */
+	int reached; /* all up to here have been returned; -1: none */
+	OrderStage stage;
+	double step; /* part of a scan that the next search may cost */
+	uint64 *histogram;
+	MemoryContext context; /* of this and what it keeps */
 };
 
 Ordering *
 ordering_begin(Relation index, const Signature *centre, int limit)
 {
-	Ordering   *o = palloc0(sizeof(Ordering));
+	Ordering *o = palloc0(sizeof(Ordering));
 
 	o->index = index;
 	if (centre != NULL)
@@ -87,12 +87,12 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, MatchList *batch)
 static int
 radius_for(const IndexMeta *meta, int limit, double cost)
 {
-	int			low = -1;
-	int			high = limit;
+	int low = -1;
+	int high = limit;
 
 	while (low < high)
 	{
-		int			middle = low + (high - low + 1) / 2;
+		int middle = low + (high - low + 1) / 2;
 
 		if (search_price(meta, middle) <= cost)
 			low = middle;
@@ -106,9 +106,9 @@ radius_for(const IndexMeta *meta, int limit, double cost)
 static void
 search_near(Ordering *o, MatchList *batch)
 {
-	IndexMeta  *meta = meta_read(o->index);
-	double		scan = search_price(meta, -1);
-	int			radius = o->reached;
+	IndexMeta *meta = meta_read(o->index);
+	double scan = search_price(meta, -1);
+	int radius = o->reached;
 
 	for (; radius <= o->reached && o->step <= LAST_STEP; o->step *= STEP_GROWTH)
 		radius = radius_for(meta, o->limit, o->step * scan);
@@ -126,7 +126,7 @@ static void
 count_far(Ordering *o)
 {
 	SearchQuery query = {o->centre, o->reached, o->limit, MATCH_SCAN, NULL, 0, 0};
-	MatchList	none = {0};
+	MatchList none = {0};
 
 	o->histogram = MemoryContextAllocZero(o->context, (o->centre.header.k + 1) * sizeof(uint64));
 	query.histogram = o->histogram;
@@ -137,9 +137,9 @@ count_far(Ordering *o)
 static void
 scan_far(Ordering *o, MatchList *batch)
 {
-	uint64		room = (uint64) work_mem * 1024 / sizeof(Match);
-	uint64		sum = 0;
-	int			radius = o->reached;
+	uint64 room = (uint64) work_mem * 1024 / sizeof(Match);
+	uint64 sum = 0;
+	int radius = o->reached;
 
 	if (o->histogram == NULL)
 		count_far(o);

@@ -27,10 +27,10 @@ page_init(Page page, PageKind kind, uint32 owner)
 }
 
 void
-page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
-				  const uint8_t *symbols, size_t bytes)
+page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const uint8_t *symbols,
+				  size_t bytes)
 {
-	uint32		i = page_trailer(page)->count++;
+	uint32 i = page_trailer(page)->count++;
 
 	*page_tid(page, i) = *tid;
 	memset(page_symbols(page, stride, i), 0, stride);
@@ -45,8 +45,8 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" is corrupt at block %u: %s",
-					RelationGetRelationName(index), block, what),
+			 errmsg("index \"%s\" is corrupt at block %u: %s", RelationGetRelationName(index),
+					block, what),
 			 errhint("Rebuild it with REINDEX.")));
 }
 
@@ -54,7 +54,7 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 static Buffer
 refuse_page(Relation index, Buffer buffer, uint32 owner)
 {
-	Page		page = BufferGetPage(buffer);
+	Page page = BufferGetPage(buffer);
 
 	if (!PageIsNew(page) && !page_is_ours(page))
 		page_corrupt(index, BufferGetBlockNumber(buffer), "not a page of a neardup index");
@@ -67,7 +67,7 @@ refuse_page(Relation index, Buffer buffer, uint32 owner)
 Buffer
 page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 {
-	Buffer		buffer = ReadBuffer(index, block);
+	Buffer buffer = ReadBuffer(index, block);
 	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -81,7 +81,7 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 void
 meta_init(Page page)
 {
-	IndexMeta  *meta;
+	IndexMeta *meta;
 
 	page_init(page, PAGE_META, 0);
 	meta = page_meta(page);
@@ -96,7 +96,7 @@ meta_init(Page page)
 void
 meta_check(Relation index, Page page)
 {
-	IndexMeta  *meta = page_meta(page);
+	IndexMeta *meta = page_meta(page);
 
 	if (!page_is_ours(page) || page_trailer(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
 		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
@@ -117,10 +117,10 @@ meta_check(Relation index, Page page)
 IndexMeta *
 meta_read(Relation index)
 {
-	Buffer		buffer = ReadBuffer(index, META_BLOCK);
-	Page		page;
-	IndexMeta  *copy;
-	Size		size;
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
+	Page page;
+	IndexMeta *copy;
+	Size size;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
@@ -168,7 +168,7 @@ reuse_page(Relation index, const IndexMeta *live)
 	for (;;)
 	{
 		BlockNumber block = GetFreeIndexPage(index);
-		Buffer		buffer;
+		Buffer buffer;
 
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
@@ -187,7 +187,7 @@ reuse_page(Relation index, const IndexMeta *live)
 Buffer
 page_allocate(Relation index, const IndexMeta *live)
 {
-	Buffer		buffer = live == NULL ? InvalidBuffer : reuse_page(index, live);
+	Buffer buffer = live == NULL ? InvalidBuffer : reuse_page(index, live);
 
 	return BufferIsValid(buffer) ? buffer : compat_extend(index);
 }

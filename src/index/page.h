@@ -26,11 +26,11 @@
 typedef enum PageKind
 {
 	PAGE_META = 1,
-	PAGE_DOCUMENTS,				/* of a segment or of a tail */
-	PAGE_ROOT,					/* a segment's description */
-	PAGE_MAP,					/* block numbers of a segment's pages */
-	PAGE_DIRECTORY,				/* where each bucket's postings start */
-	PAGE_POSTINGS				/* document numbers in bucket order */
+	PAGE_DOCUMENTS, /* of a segment or of a tail */
+	PAGE_ROOT,      /* a segment's description */
+	PAGE_MAP,       /* block numbers of a segment's pages */
+	PAGE_DIRECTORY, /* where each bucket's postings start */
+	PAGE_POSTINGS   /* document numbers in bucket order */
 } PageKind;
 
 #define PAGE_ID 0xFD8D
@@ -38,15 +38,15 @@ typedef enum PageKind
 /* At the end of every page. */
 typedef struct PageTrailer
 {
-	uint32		owner;			/* segment or tail that the page belongs to */
-	BlockNumber next;			/* of a tail's documents */
-	uint16		kind;
-	uint16		count;			/* entries in use */
-	uint16		flags;
-	uint16		page_id;
+	uint32 owner;     /* segment or tail that the page belongs to */
+	BlockNumber next; /* of a tail's documents */
+	uint16 kind;
+	uint16 count; /* entries in use */
+	uint16 flags;
+	uint16 page_id;
 } PageTrailer;
 
-#define PAGE_CLOSED 1			/* a tail's last page: append elsewhere */
+#define PAGE_CLOSED 1 /* a tail's last page: append elsewhere */
 
 /* Where every page of ours has it: no need to touch the page's header. */
 #define TRAILER_OFFSET (BLCKSZ - MAXALIGN(sizeof(PageTrailer)))
@@ -64,7 +64,8 @@ page_is_ours(Page page)
 }
 
 /* Complain of a page that cannot be. */
-extern void page_corrupt(Relation index, BlockNumber block, const char *what) pg_attribute_noreturn();
+extern void page_corrupt(Relation index, BlockNumber block, const char *what)
+	pg_attribute_noreturn();
 
 /*
  * Pin and share-lock a page that should belong to owner.  InvalidBuffer where
@@ -77,36 +78,36 @@ extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32
 
 typedef struct SegmentEntry
 {
-	uint32		owner;			/* never used again in this index */
+	uint32 owner; /* never used again in this index */
 	BlockNumber root;
-	uint32		documents;		/* dead ones included */
-	uint32		grouped;		/* that have postings: neither NULL nor empty */
-	uint32		dead;
-	uint32		pages;
+	uint32 documents; /* dead ones included */
+	uint32 grouped;   /* that have postings: neither NULL nor empty */
+	uint32 dead;
+	uint32 pages;
 } SegmentEntry;
 
 /* A chain of document pages. */
 typedef struct TailEntry
 {
-	uint32		owner;			/* 0: there is none */
+	uint32 owner; /* 0: there is none */
 	BlockNumber first;
 	BlockNumber last;
-	uint32		pages;
-	uint32		stride;			/* of its documents */
+	uint32 pages;
+	uint32 stride; /* of its documents */
 } TailEntry;
 
 typedef struct IndexMeta
 {
-	uint32		magic;
-	uint32		layout;
-	uint64		identity;		/* tells this index from any before it in the same file */
-	SignatureHeader shape;		/* of all signatures; k = 0 until the first */
-	uint32		next_owner;
-	uint32		writing;		/* owner of the segment being written, 0 for none */
-	TailEntry	tail;			/* takes the inserts */
-	TailEntry	frozen;			/* being sealed into a segment */
-	uint32		segments;
-	uint32		reserved;
+	uint32 magic;
+	uint32 layout;
+	uint64 identity;       /* tells this index from any before it in the same file */
+	SignatureHeader shape; /* of all signatures; k = 0 until the first */
+	uint32 next_owner;
+	uint32 writing;   /* owner of the segment being written, 0 for none */
+	TailEntry tail;   /* takes the inserts */
+	TailEntry frozen; /* being sealed into a segment */
+	uint32 segments;
+	uint32 reserved;
 	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
 } IndexMeta;
 
@@ -148,7 +149,7 @@ extern bool meta_owns(const IndexMeta *meta, uint32 owner);
 static inline uint32
 document_stride(const SignatureHeader *shape)
 {
-	uint32		bytes = SYMBOL_BYTES(shape->k, signature_bits(shape));
+	uint32 bytes = SYMBOL_BYTES(shape->k, signature_bits(shape));
 
 	return Max(bytes, STRIDE_MIN);
 }

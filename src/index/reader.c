@@ -30,7 +30,7 @@ find_cached(uint64 identity, uint32 owner)
 static void
 forget(Segment *segment)
 {
-	Segment   **link = &cache;
+	Segment **link = &cache;
 
 	while (*link != segment)
 		link = &(*link)->next;
@@ -45,7 +45,7 @@ make_room(Size bytes)
 {
 	while (cache != NULL && cache_bytes + bytes > (Size) neardup_cache_size * 1024)
 	{
-		Segment    *oldest = cache;
+		Segment *oldest = cache;
 
 		for (Segment *s = cache; s != NULL; s = s->next)
 			if (s->last_used < oldest->last_used)
@@ -68,12 +68,14 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 	if (g->groups < 0 || g->groups > GROUPS_MAX || g->bucket_bits > BUCKET_BITS_MAX ||
 		(g->groups > 0 &&
 		 (g->width < 1 || g->wide < 0 || g->wide > g->groups || g->bucket_bits < 1 ||
-		  (g->width + (g->wide > 0)) * g->b > 64 ||
-		  (int64) g->groups * g->width + g->wide > g->k)))
+		  (g->width + (g->wide > 0)) * g->b > 64 || (int64) g->groups * g->width + g->wide > g->k)))
 		page_corrupt(index, entry->root, "impossible grouping");
 	if (root->map_pages > ROOT_MAP_PAGES ||
-		root->document_pages != (root->documents + s->documents_per_page - 1) / s->documents_per_page ||
-		(uint64) root->document_pages + root->directory_pages + root->posting_pages + root->map_pages + 1 != entry->pages)
+		root->document_pages !=
+			(root->documents + s->documents_per_page - 1) / s->documents_per_page ||
+		(uint64) root->document_pages + root->directory_pages + root->posting_pages +
+				root->map_pages + 1 !=
+			entry->pages)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its pages");
 }
 
@@ -93,15 +95,15 @@ load_grouping(const IndexMeta *meta, Segment *s)
 
 /* Copy the entries of pages of a kind; false where one has another owner. */
 static bool
-load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages,
-		   PageKind kind, uint32 *entries, uint32 count)
+load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages, PageKind kind,
+		   uint32 *entries, uint32 count)
 {
-	uint32		done = 0;
+	uint32 done = 0;
 
 	for (uint32 p = 0; p < pages; p++)
 	{
-		uint32		n = Min(OFFSETS_PER_PAGE, count - done);
-		Buffer		buffer = page_read(index, block[p], kind, owner);
+		uint32 n = Min(OFFSETS_PER_PAGE, count - done);
+		Buffer buffer = page_read(index, block[p], kind, owner);
 
 		if (!BufferIsValid(buffer))
 			return false;
@@ -121,8 +123,8 @@ check_directory(Relation index, const Segment *s)
 	for (int g = 0; g < s->grouping.groups; g++)
 	{
 		const uint32 *offset = s->directory + s->first_offset[g];
-		uint32		buckets = UINT32_C(1) << group_bucket_bits(&s->grouping, g);
-		bool		ascending = offset[0] == 0 && offset[buckets] == s->root.grouped;
+		uint32 buckets = UINT32_C(1) << group_bucket_bits(&s->grouping, g);
+		bool ascending = offset[0] == 0 && offset[buckets] == s->root.grouped;
 
 		for (uint32 v = 0; v < buckets; v++)
 			ascending &= offset[v] <= offset[v + 1];
@@ -135,9 +137,9 @@ check_directory(Relation index, const Segment *s)
 static bool
 load_directory(Relation index, Segment *s)
 {
-	uint32		entries = 0;
-	uint32		pages;
-	Size		bytes;
+	uint32 entries = 0;
+	uint32 pages;
+	Size bytes;
 
 	s->first_offset = palloc((s->grouping.groups + 1) * sizeof(uint32));
 	for (int g = 0; g < s->grouping.groups; g++)
@@ -147,16 +149,18 @@ load_directory(Relation index, Segment *s)
 	}
 	s->first_offset[s->grouping.groups] = entries;
 	pages = (entries + OFFSETS_PER_PAGE - 1) / OFFSETS_PER_PAGE;
-	if (pages != s->root.directory_pages || s->root.posting_pages !=
-		((uint64) s->grouping.groups * s->root.grouped + s->postings_per_page - 1) / s->postings_per_page)
+	if (pages != s->root.directory_pages ||
+		s->root.posting_pages !=
+			((uint64) s->grouping.groups * s->root.grouped + s->postings_per_page - 1) /
+				s->postings_per_page)
 		page_corrupt(index, s->map[0], "segment with a directory or postings of wrong size");
 	bytes = (Size) entries * sizeof(uint32);
 	if (s->bytes + bytes > (Size) neardup_cache_size * 1024 || entries == 0)
 		return true;
 	s->directory = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 	s->bytes += bytes;
-	if (!load_array(index, s->owner, s->map + s->root.document_pages, pages,
-					PAGE_DIRECTORY, s->directory, entries))
+	if (!load_array(index, s->owner, s->map + s->root.document_pages, pages, PAGE_DIRECTORY,
+					s->directory, entries))
 		return false;
 	check_directory(index, s);
 	return true;
@@ -165,9 +169,9 @@ load_directory(Relation index, Segment *s)
 static bool
 load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
-	Buffer		buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
-	Page		page;
-	uint32		logical;
+	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
+	Page page;
+	uint32 logical;
 
 	if (!BufferIsValid(buffer))
 		return false;
@@ -193,11 +197,11 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 static Segment *
 load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup segment",
-												  ALLOCSET_SMALL_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup segment", ALLOCSET_SMALL_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
-	Segment    *s = palloc0(sizeof(Segment));
-	bool		loaded;
+	Segment *s = palloc0(sizeof(Segment));
+	bool loaded;
 
 	s->identity = meta->identity;
 	s->owner = entry->owner;
@@ -220,7 +224,7 @@ load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 Segment *
 segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	Segment    *s = find_cached(meta->identity, entry->owner);
+	Segment *s = find_cached(meta->identity, entry->owner);
 
 	if (s == NULL)
 		s = load(index, meta, entry);
@@ -241,8 +245,8 @@ segment_page(Relation index, const Segment *segment, uint32 logical, PageKind ki
 static bool
 read_offset(Relation index, const Segment *segment, uint32 entry, uint32 *offset)
 {
-	uint32		logical = segment->root.document_pages + entry / OFFSETS_PER_PAGE;
-	Buffer		buffer = segment_page(index, segment, logical, PAGE_DIRECTORY);
+	uint32 logical = segment->root.document_pages + entry / OFFSETS_PER_PAGE;
+	Buffer buffer = segment_page(index, segment, logical, PAGE_DIRECTORY);
 
 	if (!BufferIsValid(buffer))
 		return false;
@@ -252,10 +256,10 @@ read_offset(Relation index, const Segment *segment, uint32 entry, uint32 *offset
 }
 
 bool
-segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket,
-			   uint32 *from, uint32 *to)
+segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket, uint32 *from,
+			   uint32 *to)
 {
-	uint32		entry = segment->first_offset[group] + bucket;
+	uint32 entry = segment->first_offset[group] + bucket;
 
 	if (segment->directory != NULL)
 	{
@@ -274,9 +278,8 @@ segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket,
 MatchStats
 segment_stats(const Segment *segment)
 {
-	MatchStats	stats = {
-		segment->root.grouped, segment->postings_per_page, segment->documents_per_page, NULL
-	};
+	MatchStats stats = {segment->root.grouped, segment->postings_per_page,
+						segment->documents_per_page, NULL};
 
 	return stats;
 }

@@ -11,28 +11,28 @@
 
 typedef struct BallScan
 {
-	bool		begun;
-	bool		done;			/* there is nothing after found */
-	bool		recheck;
-	MatchList	found;
-	Size		next;
-	bool		is_null;		/* found are NULLs */
-	Signature	origin;			/* that distances are measured from */
-	Ordering   *ordering;		/* NULL: found is all there is */
-	MemoryContext context;		/* of ordering; reset by a rescan */
-	MemoryContext batch;		/* of found */
+	bool begun;
+	bool done; /* there is nothing after found */
+	bool recheck;
+	MatchList found;
+	Size next;
+	bool is_null;          /* found are NULLs */
+	Signature origin;      /* that distances are measured from */
+	Ordering *ordering;    /* NULL: found is all there is */
+	MemoryContext context; /* of ordering; reset by a rescan */
+	MemoryContext batch;   /* of found */
 } BallScan;
 
 IndexScanDesc
 neardup_beginscan(Relation index, int keys, int orderbys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, orderbys);
-	BallScan   *state = palloc0(sizeof(BallScan));
+	BallScan *state = palloc0(sizeof(BallScan));
 
-	state->context = AllocSetContextCreate(CurrentMemoryContext, "neardup scan",
-										   ALLOCSET_SMALL_SIZES);
-	state->batch = AllocSetContextCreate(CurrentMemoryContext, "neardup matches",
-										 ALLOCSET_SMALL_SIZES);
+	state->context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup scan", ALLOCSET_SMALL_SIZES);
+	state->batch =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup matches", ALLOCSET_SMALL_SIZES);
 	if (orderbys > 0)
 	{
 		scan->xs_orderbyvals = palloc0(sizeof(Datum) * orderbys);
@@ -46,7 +46,7 @@ neardup_beginscan(Relation index, int keys, int orderbys)
 void
 neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
-	BallScan   *state = scan->opaque;
+	BallScan *state = scan->opaque;
 
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
@@ -63,7 +63,7 @@ neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, in
 void
 neardup_endscan(IndexScanDesc scan)
 {
-	BallScan   *state = scan->opaque;
+	BallScan *state = scan->opaque;
 
 	MemoryContextDelete(state->context);
 	MemoryContextDelete(state->batch);
@@ -82,8 +82,8 @@ ball_of_keys(IndexScanDesc scan, Ball *ball)
 	ball->header.radius = PG_INT32_MAX;
 	for (int i = 0; i < scan->numberOfKeys; i++)
 	{
-		ScanKey		key = &scan->keyData[i];
-		Ball		other;
+		ScanKey key = &scan->keyData[i];
+		Ball other;
 
 		if (key->sk_flags & SK_ISNULL)
 			return false;
@@ -121,16 +121,16 @@ is_same_signature(const Signature *x, const Signature *y)
 static int
 compare_tids(const void *x, const void *y)
 {
-	return ItemPointerCompare((ItemPointer) &((const Match *) x)->tid,
-							  (ItemPointer) &((const Match *) y)->tid);
+	return ItemPointerCompare((ItemPointer) & ((const Match *) x)->tid,
+							  (ItemPointer) & ((const Match *) y)->tid);
 }
 
 /* Collect all matches, in the order of the heap. */
 static void
 search_ball(IndexScanDesc scan)
 {
-	BallScan   *state = scan->opaque;
-	Ball		ball;
+	BallScan *state = scan->opaque;
+	Ball ball;
 
 	if (scan->numberOfKeys == 0)
 		ereport(ERROR,
@@ -157,10 +157,10 @@ search_ball(IndexScanDesc scan)
 static void
 begin_ordering(IndexScanDesc scan)
 {
-	BallScan   *state = scan->opaque;
-	ScanKey		key = &scan->orderByData[0];
-	Ball		ball = {{0}};
-	int			limit = -1;
+	BallScan *state = scan->opaque;
+	ScanKey key = &scan->orderByData[0];
+	Ball ball = {{0}};
+	int limit = -1;
 
 	if (scan->numberOfOrderBys > 1)
 		ereport(ERROR,
@@ -184,7 +184,7 @@ begin_ordering(IndexScanDesc scan)
 static void
 begin(IndexScanDesc scan)
 {
-	BallScan   *state = scan->opaque;
+	BallScan *state = scan->opaque;
 	MemoryContext before = MemoryContextSwitchTo(state->context);
 
 	pgstat_count_index_scan(scan->indexRelation);
@@ -215,8 +215,8 @@ fetch_batch(BallScan *state)
 static void
 set_distance(IndexScanDesc scan, int distance)
 {
-	BallScan   *state = scan->opaque;
-	bool		is_null = state->is_null || (scan->orderByData[0].sk_flags & SK_ISNULL);
+	BallScan *state = scan->opaque;
+	bool is_null = state->is_null || (scan->orderByData[0].sk_flags & SK_ISNULL);
 
 	scan->xs_recheckorderby = false;
 	scan->xs_orderbynulls[0] = is_null;
@@ -236,7 +236,7 @@ set_distance(IndexScanDesc scan, int distance)
 bool
 neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
-	BallScan   *state = scan->opaque;
+	BallScan *state = scan->opaque;
 	const Match *match;
 
 	if (!state->begun)
@@ -256,7 +256,7 @@ neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 int64
 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	BallScan   *state = scan->opaque;
+	BallScan *state = scan->opaque;
 
 	begin(scan);
 	for (Size i = 0; i < state->found.count; i++)

@@ -11,15 +11,15 @@
 
 typedef struct Search
 {
-	Relation	index;
+	Relation index;
 	const IndexMeta *meta;
 	const SearchQuery *query;
-	MatchList  *found;
+	MatchList *found;
 	SearchReport *report;
-	uint32		stride;
-	uint32		per_page;
-	int			k;
-	int			b;
+	uint32 stride;
+	uint32 per_page;
+	int k;
+	int b;
 } Search;
 
 /* ---- Documents ---------------------------------------------------------- */
@@ -30,7 +30,8 @@ add_found(MatchList *found, const ItemPointerData *tid, int distance)
 	if (found->count == found->room)
 	{
 		found->room = found->room == 0 ? 64 : found->room * 2;
-		found->match = found->match == NULL ? palloc(found->room * sizeof(Match)) :
+		found->match = found->match == NULL ?
+			palloc(found->room * sizeof(Match)) :
 			repalloc_huge(found->match, found->room * sizeof(Match));
 	}
 	found->match[found->count].tid = *tid;
@@ -60,11 +61,11 @@ select_by_flags(Search *s, Page page)
 static void
 compare_page(Search *s, Page page)
 {
-	int32_t		distance[DOCUMENTS_PER_PAGE_MAX];
-	int			count = page_trailer(page)->count;
+	int32_t distance[DOCUMENTS_PER_PAGE_MAX];
+	int count = page_trailer(page)->count;
 
-	symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
-					 count, s->k, s->b, distance);
+	symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride, count,
+					 s->k, s->b, distance);
 	for (int i = 0; i < count; i++)
 		if (!is_match(s->query, distance[i], page_tid(page, i)))
 			continue;
@@ -105,7 +106,7 @@ scan_segment(Search *s, const Segment *segment)
 {
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
-		Buffer		buffer = segment_page(s->index, segment, p, PAGE_DOCUMENTS);
+		Buffer buffer = segment_page(s->index, segment, p, PAGE_DOCUMENTS);
 
 		if (!BufferIsValid(buffer))
 			return false;
@@ -121,13 +122,13 @@ scan_segment(Search *s, const Segment *segment)
 static bool
 verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 {
-	size_t		i = 0;
+	size_t i = 0;
 
 	while (i < count)
 	{
-		uint32		logical = candidate[i] / s->per_page;
-		Buffer		buffer;
-		Page		page;
+		uint32 logical = candidate[i] / s->per_page;
+		Buffer buffer;
+		Page page;
 
 		if (candidate[i] >= segment->root.documents)
 			page_corrupt(s->index, segment->map[0], "posting of a document that is not there");
@@ -137,9 +138,9 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		page = BufferGetPage(buffer);
 		for (; i < count && candidate[i] / s->per_page == logical; i++)
 		{
-			uint32		slot = candidate[i] % s->per_page;
-			int			distance = symbol_distance(s->query->centre.symbols,
-												   page_symbols(page, s->stride, slot), s->k, s->b);
+			uint32 slot = candidate[i] % s->per_page;
+			int distance = symbol_distance(s->query->centre.symbols,
+										   page_symbols(page, s->stride, slot), s->k, s->b);
 
 			if (is_match(s->query, distance, page_tid(page, slot)))
 				add_found(s->found, page_tid(page, slot), distance);
@@ -156,11 +157,11 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 /* Reads ranges of postings; neighbours share a page. */
 typedef struct PostingReader
 {
-	Search	   *search;
+	Search *search;
 	const Segment *segment;
-	HitCounter	counter;
-	Buffer		buffer;
-	uint32		page;			/* of buffer, among the posting pages */
+	HitCounter counter;
+	Buffer buffer;
+	uint32 page; /* of buffer, among the posting pages */
 } PostingReader;
 
 static void
@@ -191,18 +192,20 @@ go_to_page(PostingReader *r, uint32 page)
 static bool
 read_postings(PostingReader *r, uint64 from, uint64 to)
 {
-	uint32		per_page = r->segment->postings_per_page;
+	uint32 per_page = r->segment->postings_per_page;
 
 	r->search->report->postings += to - from;
 	while (from < to)
 	{
-		uint32		first = from % per_page;
-		uint32		n = Min(to - from, per_page - first);
+		uint32 first = from % per_page;
+		uint32 n = Min(to - from, per_page - first);
 
 		if (!go_to_page(r, from / per_page))
 			return false;
-		counter_add(&r->counter, (uint8 *) PageGetContents(BufferGetPage(r->buffer)) +
-					(Size) first * r->segment->posting_bytes, n, r->segment->posting_bytes);
+		counter_add(&r->counter,
+					(uint8 *) PageGetContents(BufferGetPage(r->buffer)) +
+						(Size) first * r->segment->posting_bytes,
+					n, r->segment->posting_bytes);
 		from += n;
 	}
 	return true;
@@ -213,19 +216,19 @@ static bool
 probe_group(PostingReader *r, int group, int radius)
 {
 	const Segment *segment = r->segment;
-	uint64		base = (uint64) group * segment->root.grouped;
-	uint32		own = group_bucket(&segment->grouping, group, r->search->query->centre.symbols);
-	uint32		none = 0;
+	uint64 base = (uint64) group * segment->root.grouped;
+	uint32 own = group_bucket(&segment->grouping, group, r->search->query->centre.symbols);
+	uint32 none = 0;
 	const uint32 *mask = &none;
-	int			masks = 1;
+	int masks = 1;
 
 	if (radius > 0)
 		mask = probe_masks(group_width(&segment->grouping, group), r->search->b, radius, &masks);
 	r->search->report->lookups += masks;
 	for (int i = 0; i < masks; i++)
 	{
-		uint32		from;
-		uint32		to;
+		uint32 from;
+		uint32 to;
 
 		if (!segment_bucket(r->search->index, segment, group, own ^ mask[i], &from, &to) ||
 			!read_postings(r, base + from, base + to))
@@ -240,8 +243,8 @@ probe_group(PostingReader *r, int group, int radius)
 /* A group and how many postings its own bucket holds. */
 typedef struct GroupLength
 {
-	int			group;
-	uint32		length;
+	int group;
+	uint32 length;
 } GroupLength;
 
 static int
@@ -261,11 +264,12 @@ own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum
 	*sum = 0;
 	for (int g = 0; g < segment->grouping.groups; g++)
 	{
-		uint32		from;
-		uint32		to;
+		uint32 from;
+		uint32 to;
 
 		if (!segment_bucket(s->index, segment, g,
-							group_bucket(&segment->grouping, g, s->query->centre.symbols), &from, &to))
+							group_bucket(&segment->grouping, g, s->query->centre.symbols), &from,
+							&to))
 			return false;
 		lengths[g].group = g;
 		lengths[g].length = to - from;
@@ -278,9 +282,10 @@ own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum
 static MatchPlan
 usual_plan(Search *s, Segment *segment)
 {
-	if (segment->planned_for != s->query->radius || segment->planned_method != (int) s->query->method)
+	if (segment->planned_for != s->query->radius ||
+		segment->planned_method != (int) s->query->method)
 	{
-		MatchStats	stats = segment_stats(segment);
+		MatchStats stats = segment_stats(segment);
 
 		segment->plan = match_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
 		segment->planned_for = s->query->radius;
@@ -293,9 +298,9 @@ usual_plan(Search *s, Segment *segment)
 static MatchPlan
 plan_for_lengths(Search *s, Segment *segment, const GroupLength *lengths, double sum)
 {
-	MatchPlan	plan = usual_plan(s, segment);
-	MatchStats	stats = segment_stats(segment);
-	float	   *own;
+	MatchPlan plan = usual_plan(s, segment);
+	MatchStats stats = segment_stats(segment);
+	float *own;
 
 	if (sum <= 4 * (plan.usual_length * segment->grouping.groups + 16))
 		return plan;
@@ -314,8 +319,8 @@ probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const Gr
 {
 	PostingReader r = {s, segment, {0}, InvalidBuffer, 0};
 	const uint32 *candidate;
-	size_t		count;
-	bool		whole = true;
+	size_t count;
+	bool whole = true;
 
 	counter_begin(&r.counter, segment->root.documents, plan->postings, plan->count);
 	for (int i = 0; i < plan->groups && whole; i++)
@@ -335,8 +340,8 @@ static bool
 search_segment(Search *s, Segment *segment)
 {
 	GroupLength *lengths;
-	double		sum;
-	bool		whole;
+	double sum;
+	bool whole;
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
@@ -357,7 +362,8 @@ search_segment(Search *s, Segment *segment)
 		s->report->plan = plan_for_lengths(s, segment, lengths, sum);
 		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.raised > 0)
 			qsort(lengths, segment->grouping.groups, sizeof(GroupLength), compare_lengths);
-		whole = s->report->plan.method == MATCH_SCAN ? scan_segment(s, segment) :
+		whole = s->report->plan.method == MATCH_SCAN ?
+			scan_segment(s, segment) :
 			probe_segment(s, segment, &s->report->plan, lengths);
 	}
 	pfree(lengths);
@@ -369,7 +375,7 @@ search_segment(Search *s, Segment *segment)
 static void
 visit_tail_page(void *state, Buffer buffer)
 {
-	Search	   *s = state;
+	Search *s = state;
 
 	check_count(s, buffer);
 	s->report->documents += page_trailer(BufferGetPage(buffer))->count;
@@ -403,11 +409,11 @@ static uint32
 search_once(Search *s, ReportSink sink, void *state)
 {
 	const IndexMeta *meta = s->meta;
-	Size		before;
+	Size before;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
-		Segment    *segment = segment_open(s->index, meta, &meta->segment[i]);
+		Segment *segment = segment_open(s->index, meta, &meta->segment[i]);
 
 		before = s->found->count;
 		if (segment == NULL || !search_segment(s, segment))
@@ -435,17 +441,17 @@ start_over(Search *s)
 }
 
 void
-index_search(Relation index, const SearchQuery *query, MatchList *found,
-			 ReportSink report, void *state)
+index_search(Relation index, const SearchQuery *query, MatchList *found, ReportSink report,
+			 void *state)
 {
-	Search		s = {.index = index, .query = query, .found = found};
+	Search s = {.index = index, .query = query, .found = found};
 	SearchReport current;
-	uint32		gone = 0;
+	uint32 gone = 0;
 
 	s.report = &current;
 	do
 	{
-		IndexMeta  *meta = meta_read(index);
+		IndexMeta *meta = meta_read(index);
 
 		if (gone != 0 && meta_owns(meta, gone))
 			page_corrupt(index, META_BLOCK, "a segment's page belongs to another");

@@ -9,17 +9,17 @@
 /* The contents of a root page: this, then the blocks of the map's pages. */
 typedef struct SegmentRoot
 {
-	uint32		documents;
-	uint32		grouped;
-	uint32		stride;
-	uint32		document_pages;	/* logical pages: documents first, ... */
-	uint32		directory_pages;	/* ... then the directory, ... */
-	uint32		posting_pages;	/* ... then the postings */
-	uint32		map_pages;
-	int32		groups;			/* the Grouping; k and b are the index's */
-	int32		width;
-	int32		wide;
-	int32		bucket_bits;
+	uint32 documents;
+	uint32 grouped;
+	uint32 stride;
+	uint32 document_pages;  /* logical pages: documents first, ... */
+	uint32 directory_pages; /* ... then the directory, ... */
+	uint32 posting_pages;   /* ... then the postings */
+	uint32 map_pages;
+	int32 groups; /* the Grouping; k and b are the index's */
+	int32 width;
+	int32 wide;
+	int32 bucket_bits;
 } SegmentRoot;
 
 #define page_root(page) ((SegmentRoot *) PageGetContents(page))
@@ -62,22 +62,22 @@ extern SegmentEntry segment_finish(SegmentWriter *writer, Size memory);
 /* What a backend keeps of a segment. */
 typedef struct Segment
 {
-	uint64		identity;		/* of the index; with owner the key */
-	uint32		owner;
+	uint64 identity; /* of the index; with owner the key */
+	uint32 owner;
 	SegmentRoot root;
-	Grouping	grouping;
-	int			posting_bytes;
-	uint32		postings_per_page;
-	uint32		documents_per_page;
-	BlockNumber *map;			/* of all logical pages */
-	BlockNumber *map_block;		/* of the map's own pages */
-	uint32	   *directory;		/* all of it, or NULL where the cache is too small */
-	uint32	   *first_offset;	/* of each group in the directory */
-	Size		bytes;
-	uint64		last_used;
-	int			planned_for;	/* distance of plan, -1 for none */
-	int			planned_method;
-	MatchPlan	plan;
+	Grouping grouping;
+	int posting_bytes;
+	uint32 postings_per_page;
+	uint32 documents_per_page;
+	BlockNumber *map;       /* of all logical pages */
+	BlockNumber *map_block; /* of the map's own pages */
+	uint32 *directory;      /* all of it, or NULL where the cache is too small */
+	uint32 *first_offset;   /* of each group in the directory */
+	Size bytes;
+	uint64 last_used;
+	int planned_for; /* distance of plan, -1 for none */
+	int planned_method;
+	MatchPlan plan;
 	struct Segment *next;
 } Segment;
 

@@ -24,9 +24,9 @@
 static Oid
 ball_function(Oid support, const FuncExpr *call)
 {
-	Oid			type;
-	Oid			bound;
-	bool		similar;
+	Oid type;
+	Oid bound;
+	bool similar;
 
 	if (!IsA(call, FuncExpr) || list_length(call->args) != 3 ||
 		get_func_namespace(call->funcid) != get_func_namespace(support))
@@ -44,17 +44,17 @@ ball_function(Oid support, const FuncExpr *call)
 static List *
 index_condition(Oid support, SupportRequestIndexCondition *request)
 {
-	FuncExpr   *call = (FuncExpr *) request->node;
-	Oid			function = ball_function(support, call);
-	Oid			operator;
-	Node	   *indexed;
-	Node	   *ball;
+	FuncExpr *call = (FuncExpr *) request->node;
+	Oid function = ball_function(support, call);
+	Oid operator;
+	Node *indexed;
+	Node *ball;
 
 	if (!OidIsValid(function) || request->indexarg > 1 ||
 		request->index->amcostestimate != neardup_costestimate)
 		return NIL;
-	operator = get_opfamily_member(request->opfamily, exprType(linitial(call->args)),
-								   get_func_rettype(function), STRATEGY_IN_BALL);
+	operator= get_opfamily_member(request->opfamily, exprType(linitial(call->args)),
+								  get_func_rettype(function), STRATEGY_IN_BALL);
 	if (!OidIsValid(operator))
 		return NIL;
 
@@ -84,8 +84,8 @@ PG_FUNCTION_INFO_V1(neardup_support);
 Datum
 neardup_support(PG_FUNCTION_ARGS)
 {
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-	Oid			support = fcinfo->flinfo->fn_oid;
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Oid support = fcinfo->flinfo->fn_oid;
 
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(index_condition(support, (SupportRequestIndexCondition *) request));

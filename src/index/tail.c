@@ -22,7 +22,7 @@ tail_limit(const SignatureHeader *shape)
 
 typedef struct TailHint
 {
-	uint32		owner;
+	uint32 owner;
 	BlockNumber block;
 	SignatureHeader shape;
 } TailHint;
@@ -30,7 +30,7 @@ typedef struct TailHint
 static void
 remember(Relation index, const IndexMeta *meta)
 {
-	TailHint   *hint = index->rd_amcache;
+	TailHint *hint = index->rd_amcache;
 
 	if (hint == NULL)
 		hint = index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(TailHint));
@@ -42,15 +42,15 @@ remember(Relation index, const IndexMeta *meta)
 /* How long the tail is, in pages, and when it wants to be sealed. */
 typedef struct TailLength
 {
-	uint32		pages;
-	uint32		limit;
+	uint32 pages;
+	uint32 limit;
 } TailLength;
 
 /* ---- Appending ---------------------------------------------------------- */
 
 typedef struct NewDocument
 {
-	const SignatureHeader *shape;	/* NULL for a NULL */
+	const SignatureHeader *shape; /* NULL for a NULL */
 	const ItemPointerData *tid;
 	const uint8_t *symbols;
 } NewDocument;
@@ -76,8 +76,8 @@ static bool
 append_to_page(Relation index, BlockNumber block, uint32 owner, uint32 stride,
 			   const NewDocument *doc)
 {
-	Buffer		buffer = ReadBuffer(index, block);
-	bool		room;
+	Buffer buffer = ReadBuffer(index, block);
+	bool room;
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	room = has_room(BufferGetPage(buffer), owner, stride);
@@ -109,12 +109,12 @@ append_by_hint(Relation index, const NewDocument *doc)
 static void
 append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 {
-	IndexMeta  *live = page_meta(BufferGetPage(meta_buffer));
-	Buffer		last = InvalidBuffer;
-	Buffer		added;
+	IndexMeta *live = page_meta(BufferGetPage(meta_buffer));
+	Buffer last = InvalidBuffer;
+	Buffer added;
 	GenericXLogState *state;
-	IndexMeta  *meta;
-	Page		page;
+	IndexMeta *meta;
+	Page page;
 
 	if (live->tail.owner != 0)
 	{
@@ -147,7 +147,7 @@ append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
 static void
 fix_shape(Relation index, Buffer meta_buffer, const SignatureHeader *header)
 {
-	IndexMeta  *meta = page_meta(BufferGetPage(meta_buffer));
+	IndexMeta *meta = page_meta(BufferGetPage(meta_buffer));
 	SignatureHeader shape;
 	GenericXLogState *state;
 
@@ -170,9 +170,9 @@ fix_shape(Relation index, Buffer meta_buffer, const SignatureHeader *header)
 static bool
 append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
 {
-	Buffer		buffer = ReadBuffer(index, META_BLOCK);
-	IndexMeta  *meta;
-	bool		fits;
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
+	IndexMeta *meta;
+	bool fits;
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	meta_check(index, BufferGetPage(buffer));
@@ -180,8 +180,9 @@ append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
 	if (doc->shape != NULL)
 		fix_shape(index, buffer, doc->shape);
 	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
-	if (fits && (meta->tail.owner == 0 ||
-				 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc)))
+	if (fits &&
+		(meta->tail.owner == 0 ||
+		 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc)))
 		append_page(index, buffer, doc);
 	if (fits)
 		remember(index, meta);
@@ -201,8 +202,7 @@ append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
 static void
 keep_up(Relation index, const TailLength *length)
 {
-	if (neardup_background && !RELATION_IS_LOCAL(index) &&
-		length->pages < FAR_OVER * length->limit)
+	if (neardup_background && !RELATION_IS_LOCAL(index) && length->pages < FAR_OVER * length->limit)
 	{
 		if (length->pages % length->limit == 0)
 			worker_start(index);
@@ -220,7 +220,7 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 			const uint8_t *symbols)
 {
 	NewDocument doc = {shape, tid, symbols};
-	TailLength	length = {0, 1};
+	TailLength length = {0, 1};
 
 	if (append_by_hint(index, &doc))
 		return;
@@ -240,11 +240,11 @@ bool
 tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 {
 	BlockNumber block = tail->first;
-	uint32		pages = 0;
+	uint32 pages = 0;
 
 	while (tail->owner != 0 && block != InvalidBlockNumber)
 	{
-		Buffer		buffer = page_read(index, block, PAGE_DOCUMENTS, tail->owner);
+		Buffer buffer = page_read(index, block, PAGE_DOCUMENTS, tail->owner);
 
 		if (!BufferIsValid(buffer))
 			return false;

@@ -15,7 +15,7 @@
 
 /* This many segments of one tier are merged into one of the next. */
 #define TIER_SEGMENTS 4
-#define TIER_LOG 2				/* log2 of it */
+#define TIER_LOG 2 /* log2 of it */
 
 void
 upkeep_lock(Relation index)
@@ -40,15 +40,15 @@ upkeep_unlock(Relation index)
 /* A metapage under exclusive lock, and its copy in a WAL record. */
 typedef struct MetaChange
 {
-	Buffer		buffer;
+	Buffer buffer;
 	GenericXLogState *state;
-	IndexMeta  *meta;
+	IndexMeta *meta;
 } MetaChange;
 
 static MetaChange
 meta_begin(Relation index)
 {
-	MetaChange	change;
+	MetaChange change;
 
 	change.buffer = ReadBuffer(index, META_BLOCK);
 	LockBuffer(change.buffer, BUFFER_LOCK_EXCLUSIVE);
@@ -69,8 +69,8 @@ meta_commit(MetaChange *change)
 static uint32
 claim_owner(Relation index)
 {
-	MetaChange	change = meta_begin(index);
-	uint32		owner = change.meta->next_owner++;
+	MetaChange change = meta_begin(index);
+	uint32 owner = change.meta->next_owner++;
 
 	change.meta->writing = owner;
 	meta_commit(&change);
@@ -81,8 +81,8 @@ claim_owner(Relation index)
 static void
 freeze_tail(Relation index)
 {
-	MetaChange	change = meta_begin(index);
-	Buffer		last = InvalidBuffer;
+	MetaChange change = meta_begin(index);
+	Buffer last = InvalidBuffer;
 
 	if (change.meta->tail.owner != 0)
 	{
@@ -103,13 +103,13 @@ freeze_tail(Relation index)
 /* What goes into a new segment, and what becomes free by it. */
 typedef struct Merge
 {
-	Relation	index;
-	IndexMeta  *live;
+	Relation index;
+	IndexMeta *live;
 	SegmentWriter *writer;
 	BlockNumber *freed;
-	Size		freed_count;
-	Size		freed_room;
-	uint32		stride;			/* of the page at hand */
+	Size freed_count;
+	Size freed_room;
+	uint32 stride; /* of the page at hand */
 } Merge;
 
 static void
@@ -136,7 +136,8 @@ copy_documents(Merge *merge, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (uint32 i = 0; i < page_trailer(page.data)->count; i++)
 		if (!(tid_flags(page_tid(page.data, i)) & TID_DEAD))
-			segment_add(merge->writer, page_tid(page.data, i), page_symbols(page.data, merge->stride, i));
+			segment_add(merge->writer, page_tid(page.data, i),
+						page_symbols(page.data, merge->stride, i));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
@@ -163,14 +164,14 @@ copy_tail(Merge *merge, const TailEntry *tail)
 static void
 copy_segment(Merge *merge, const SegmentEntry *entry)
 {
-	Segment    *segment = segment_open(merge->index, merge->live, entry);
+	Segment *segment = segment_open(merge->index, merge->live, entry);
 
 	if (segment == NULL)
 		source_gone(merge, entry->root);
 	merge->stride = segment->root.stride;
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
-		Buffer		buffer = segment_page(merge->index, segment, p, PAGE_DOCUMENTS);
+		Buffer buffer = segment_page(merge->index, segment, p, PAGE_DOCUMENTS);
 
 		if (!BufferIsValid(buffer))
 			source_gone(merge, segment->map[p]);
@@ -202,7 +203,7 @@ remove_segment(IndexMeta *meta, uint32 owner)
 static void
 publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owners, int count)
 {
-	MetaChange	change = meta_begin(merge->index);
+	MetaChange change = meta_begin(merge->index);
 
 	for (int i = 0; i < count; i++)
 		remove_segment(change.meta, owners[i]);
@@ -232,16 +233,16 @@ entry_of(const IndexMeta *meta, uint32 owner)
 static void
 replace(Relation index, bool frozen, const uint32 *owners, int count)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup merge",
-												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup merge", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
-	uint32		owner = claim_owner(index);
-	Merge		merge = {.index = index, .live = meta_read(index), .freed_room = 1024};
+	uint32 owner = claim_owner(index);
+	Merge merge = {.index = index, .live = meta_read(index), .freed_room = 1024};
 	SegmentEntry entry;
 
 	merge.freed = palloc(merge.freed_room * sizeof(BlockNumber));
-	merge.writer = segment_begin(index, merge.live, owner, &merge.live->shape,
-								 RelationNeedsWAL(index));
+	merge.writer =
+		segment_begin(index, merge.live, owner, &merge.live->shape, RelationNeedsWAL(index));
 	if (frozen)
 		copy_tail(&merge, &merge.live->frozen);
 	for (int i = 0; i < count; i++)
@@ -258,7 +259,7 @@ replace(Relation index, bool frozen, const uint32 *owners, int count)
 static int
 tier_of(const SegmentEntry *entry)
 {
-	uint32		living = entry->documents - entry->dead;
+	uint32 living = entry->documents - entry->dead;
 
 	return (31 - __builtin_clz(living | 1)) / TIER_LOG;
 }
@@ -267,7 +268,7 @@ tier_of(const SegmentEntry *entry)
 static uint32
 merged_documents_max(void)
 {
-	Size		by_memory = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
+	Size by_memory = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
 
 	return (uint32) Min(by_memory, SEGMENT_DOCUMENTS_MAX);
 }
@@ -278,8 +279,8 @@ segments_to_merge(const IndexMeta *meta, uint32 *owners)
 {
 	for (int tier = 0; tier < 32 / TIER_LOG; tier++)
 	{
-		uint64		documents = 0;
-		int			count = 0;
+		uint64 documents = 0;
+		int count = 0;
 
 		for (uint32 i = 0; i < meta->segments && count < TIER_SEGMENTS; i++)
 			if (tier_of(&meta->segment[i]) == tier &&
@@ -311,11 +312,11 @@ segment_to_clean(const IndexMeta *meta, uint32 *owners)
 static bool
 upkeep_step(Relation index, bool seal_any)
 {
-	IndexMeta  *meta = meta_read(index);
-	uint32		limit = seal_any ? 1 : tail_limit(&meta->shape);
-	uint32		owners[TIER_SEGMENTS];
-	bool		frozen = meta->frozen.owner != 0;
-	int			count = 0;
+	IndexMeta *meta = meta_read(index);
+	uint32 limit = seal_any ? 1 : tail_limit(&meta->shape);
+	uint32 owners[TIER_SEGMENTS];
+	bool frozen = meta->frozen.owner != 0;
+	int count = 0;
 
 	if (meta->segments >= SEGMENTS_MAX - 1)
 		ereport(ERROR,

@@ -10,12 +10,12 @@
 
 typedef struct Vacuum
 {
-	Relation	index;
+	Relation index;
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
-	void	   *state;
-	uint32		stride;			/* of the tail at hand */
-	uint32		dead;			/* of the segment at hand, all told */
+	void *state;
+	uint32 stride; /* of the tail at hand */
+	uint32 dead;   /* of the segment at hand, all told */
 } Vacuum;
 
 /* ---- Marking ------------------------------------------------------------ */
@@ -27,12 +27,12 @@ typedef struct Vacuum
 static int
 find_dead(Vacuum *v, Page page, bool *dead)
 {
-	int			found = 0;
+	int found = 0;
 
 	for (int i = 0; i < page_trailer(page)->count; i++)
 	{
 		ItemPointerData tid = tid_of_heap(page_tid(page, i));
-		bool		was_dead = (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
+		bool was_dead = (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
 
 		dead[i] = !was_dead && v->callback(&tid, v->state);
 		found += dead[i];
@@ -47,7 +47,7 @@ static void
 mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
 {
 	GenericXLogState *state = GenericXLogStart(v->index);
-	Page		page = GenericXLogRegisterBuffer(state, buffer, 0);
+	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
 
 	for (int i = 0; i < count; i++)
 		if (dead[i])
@@ -62,9 +62,9 @@ mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
 static void
 vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
 {
-	bool		dead[DOCUMENTS_PER_PAGE_MAX];
-	int			count = page_trailer(BufferGetPage(buffer))->count;
-	int			found;
+	bool dead[DOCUMENTS_PER_PAGE_MAX];
+	int count = page_trailer(BufferGetPage(buffer))->count;
+	int found;
 
 	if (count > (int) documents_per_page(stride))
 		page_corrupt(v->index, BufferGetBlockNumber(buffer), "more documents than fit");
@@ -83,14 +83,14 @@ vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
 static uint32
 vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	Segment    *segment = segment_open(v->index, meta, entry);
+	Segment *segment = segment_open(v->index, meta, entry);
 
 	if (segment == NULL)
 		page_corrupt(v->index, entry->root, "segment is not there");
 	v->dead = 0;
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
-		Buffer		buffer = segment_page(v->index, segment, p, PAGE_DOCUMENTS);
+		Buffer buffer = segment_page(v->index, segment, p, PAGE_DOCUMENTS);
 
 		if (!BufferIsValid(buffer))
 			page_corrupt(v->index, segment->map[p], "page of a listed segment belongs to another");
@@ -104,7 +104,7 @@ vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 static void
 visit_tail_page(void *state, Buffer buffer)
 {
-	Vacuum	   *v = state;
+	Vacuum *v = state;
 
 	vacuum_page(v, buffer, v->stride);
 }
@@ -121,9 +121,9 @@ vacuum_tail(Vacuum *v, const TailEntry *tail)
 static void
 record_dead(Relation index, const IndexMeta *counted)
 {
-	Buffer		buffer = ReadBuffer(index, META_BLOCK);
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
 	GenericXLogState *state;
-	IndexMeta  *meta;
+	IndexMeta *meta;
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(index);
@@ -139,8 +139,8 @@ IndexBulkDeleteResult *
 neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				   IndexBulkDeleteCallback callback, void *state)
 {
-	Vacuum		v = {.index = info->index, .callback = callback, .state = state};
-	IndexMeta  *meta;
+	Vacuum v = {.index = info->index, .callback = callback, .state = state};
+	IndexMeta *meta;
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
@@ -183,9 +183,9 @@ find_free_pages(IndexVacuumInfo *info, const IndexMeta *meta)
 
 	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)
 	{
-		Buffer		buffer = ReadBufferExtended(info->index, MAIN_FORKNUM, block, RBM_NORMAL,
-												info->strategy);
-		bool		is_free;
+		Buffer buffer =
+			ReadBufferExtended(info->index, MAIN_FORKNUM, block, RBM_NORMAL, info->strategy);
+		bool is_free;
 
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		is_free = page_is_free(BufferGetPage(buffer), meta);
@@ -203,7 +203,7 @@ find_free_pages(IndexVacuumInfo *info, const IndexMeta *meta)
 static double
 documents_listed(const IndexMeta *meta)
 {
-	double		documents = (double) (meta->tail.pages + meta->frozen.pages) *
+	double documents = (double) (meta->tail.pages + meta->frozen.pages) *
 		documents_per_page(document_stride(&meta->shape));
 
 	for (uint32 i = 0; i < meta->segments; i++)
@@ -214,7 +214,7 @@ documents_listed(const IndexMeta *meta)
 IndexBulkDeleteResult *
 neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	IndexMeta  *meta;
+	IndexMeta *meta;
 
 	if (info->analyze_only)
 		return stats;

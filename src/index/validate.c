@@ -22,10 +22,10 @@
 /* What is looked at, and whether all was well so far. */
 typedef struct Validation
 {
-	Oid			family;
-	char	   *family_name;
-	Oid			handler;		/* of the access method */
-	bool		valid;
+	Oid family;
+	char *family_name;
+	Oid handler; /* of the access method */
+	bool valid;
 } Validation;
 
 /* Report a defect; what has two %s, first the family. */
@@ -50,8 +50,8 @@ is_ball(const Validation *validation, Oid type)
 static bool
 has_right_types(const Validation *validation, const FormData_pg_amop *member)
 {
-	Oid			left = member->amoplefttype;
-	Oid			right = member->amoprighttype;
+	Oid left = member->amoplefttype;
+	Oid right = member->amoprighttype;
 
 	switch (member->amopstrategy)
 	{
@@ -74,7 +74,7 @@ has_right_types(const Validation *validation, const FormData_pg_amop *member)
 static bool
 has_right_purpose(const FormData_pg_amop *member)
 {
-	Oid			result = get_op_rettype(member->amopopr);
+	Oid result = get_op_rettype(member->amopopr);
 
 	if (member->amopstrategy != STRATEGY_DISTANCE && member->amopstrategy != STRATEGY_SYMBOLS)
 		return member->amoppurpose == AMOP_SEARCH && !OidIsValid(member->amopsortfamily);
@@ -86,7 +86,7 @@ has_right_purpose(const FormData_pg_amop *member)
 static void
 check_operator(Validation *validation, const FormData_pg_amop *member)
 {
-	char	   *name = format_operator(member->amopopr);
+	char *name = format_operator(member->amopopr);
 
 	if (member->amopstrategy < 1 || member->amopstrategy > STRATEGIES)
 		defect(validation, "contains an invalid strategy number for operator ", name);
@@ -102,28 +102,26 @@ check_operator(Validation *validation, const FormData_pg_amop *member)
 static void
 check_function(Validation *validation, const FormData_pg_amproc *member)
 {
-	char	   *name = format_procedure(member->amproc);
+	char *name = format_procedure(member->amproc);
 
 	if (member->amprocnum != SUPPORT_SIGNATURE)
 		defect(validation, "contains an invalid support number for function ", name);
 	if (member->amproclefttype != member->amprocrighttype ||
-		!check_amproc_signature(member->amproc, VOIDOID, false, 2, 2,
-								member->amproclefttype, INTERNALOID))
+		!check_amproc_signature(member->amproc, VOIDOID, false, 2, 2, member->amproclefttype,
+								INTERNALOID))
 		defect(validation, "contains wrong types for function ", name);
 }
 
 static void
 check_family(Validation *validation)
 {
-	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(validation->family));
-	CatCList   *functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(validation->family));
+	CatCList *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(validation->family));
+	CatCList *functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(validation->family));
 
 	for (int i = 0; i < operators->n_members; i++)
-		check_operator(validation,
-					   (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
+		check_operator(validation, (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple));
 	for (int i = 0; i < functions->n_members; i++)
-		check_function(validation,
-					   (Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple));
+		check_function(validation, (Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple));
 	ReleaseCatCacheList(operators);
 	ReleaseCatCacheList(functions);
 }
@@ -132,8 +130,8 @@ check_family(Validation *validation)
 static bool
 has_operator(Oid family, Oid type)
 {
-	CatCList   *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
-	bool		found = false;
+	CatCList *operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	bool found = false;
 
 	for (int i = 0; i < operators->n_members; i++)
 	{
@@ -150,21 +148,22 @@ has_operator(Oid family, Oid type)
 static void
 check_class(Validation *validation, const FormData_pg_opclass *class)
 {
-	Oid			type = class->opcintype;
+	Oid type = class->opcintype;
 
 	if (OidIsValid(class->opckeytype) && class->opckeytype != type)
 		defect(validation, "stores another type in operator class ", NameStr(class->opcname));
 	if (!has_operator(validation->family, type))
 		defect(validation, "is missing the operator for operator class ", NameStr(class->opcname));
 	if (!OidIsValid(get_opfamily_proc(validation->family, type, type, SUPPORT_SIGNATURE)))
-		defect(validation, "is missing the support function for operator class ", NameStr(class->opcname));
+		defect(validation, "is missing the support function for operator class ",
+			   NameStr(class->opcname));
 }
 
 static Oid
 handler_of_method(Oid method)
 {
-	HeapTuple	tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(method));
-	Oid			handler;
+	HeapTuple tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(method));
+	Oid handler;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for access method %u", method);
@@ -176,8 +175,8 @@ handler_of_method(Oid method)
 static char *
 name_of_family(Oid family)
 {
-	HeapTuple	tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(family));
-	char	   *name;
+	HeapTuple tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(family));
+	char *name;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator family %u", family);
@@ -189,9 +188,9 @@ name_of_family(Oid family)
 bool
 neardup_validate(Oid opclass)
 {
-	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	HeapTuple tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
 	Form_pg_opclass class;
-	Validation	validation;
+	Validation validation;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);

@@ -17,8 +17,8 @@
 
 typedef struct WorkerTask
 {
-	Oid			database;
-	Oid			index;
+	Oid database;
+	Oid index;
 } WorkerTask;
 
 PGDLLEXPORT void neardup_worker_main(Datum argument);
@@ -26,7 +26,7 @@ PGDLLEXPORT void neardup_worker_main(Datum argument);
 bool
 worker_start(Relation index)
 {
-	WorkerTask	task = {MyDatabaseId, RelationGetRelid(index)};
+	WorkerTask task = {MyDatabaseId, RelationGetRelid(index)};
 	BackgroundWorker worker = {{0}};
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -44,7 +44,7 @@ worker_start(Relation index)
 static void
 keep_up(Oid oid)
 {
-	Relation	index = try_relation_open(oid, RowExclusiveLock);
+	Relation index = try_relation_open(oid, RowExclusiveLock);
 
 	if (index == NULL)
 		return;
@@ -59,7 +59,7 @@ keep_up(Oid oid)
 void
 neardup_worker_main(Datum argument)
 {
-	WorkerTask	task;
+	WorkerTask task;
 
 	memcpy(&task, MyBgworkerEntry->bgw_extra, sizeof(task));
 	/* Stop where interrupts are checked: the default stops anywhere, in critical sections too. */

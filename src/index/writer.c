@@ -13,18 +13,18 @@
 
 struct SegmentWriter
 {
-	Relation	index;
+	Relation index;
 	const IndexMeta *live;
 	SignatureHeader shape;
-	uint32		owner;
-	bool		logged;
-	uint32		per_page;
+	uint32 owner;
+	bool logged;
+	uint32 per_page;
 	SegmentRoot root;
 	BlockNumber *map;
-	uint32		map_room;
-	uint32		map_used;
-	Grouping	grouping;
-	PGAlignedBlock page;		/* being filled */
+	uint32 map_room;
+	uint32 map_used;
+	Grouping grouping;
+	PGAlignedBlock page; /* being filled */
 };
 
 /* ---- Pages -------------------------------------------------------------- */
@@ -32,7 +32,7 @@ struct SegmentWriter
 static BlockNumber
 write_page(SegmentWriter *w)
 {
-	Buffer		buffer = page_allocate(w->index, w->live);
+	Buffer buffer = page_allocate(w->index, w->live);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	START_CRIT_SECTION();
@@ -68,12 +68,12 @@ begin_page(SegmentWriter *w, PageKind kind)
 static uint32
 write_array(SegmentWriter *w, PageKind kind, const char *entries, uint32 count, uint32 size)
 {
-	uint32		per_page = PAGE_ROOM / size;
-	uint32		pages = 0;
+	uint32 per_page = PAGE_ROOM / size;
+	uint32 pages = 0;
 
 	for (uint32 done = 0; done < count; done += per_page, pages++)
 	{
-		uint32		n = Min(per_page, count - done);
+		uint32 n = Min(per_page, count - done);
 
 		begin_page(w, kind);
 		memcpy(PageGetContents(w->page.data), entries + (Size) done * size, (Size) n * size);
@@ -86,8 +86,8 @@ write_array(SegmentWriter *w, PageKind kind, const char *entries, uint32 count, 
 /* ---- Documents ---------------------------------------------------------- */
 
 SegmentWriter *
-segment_begin(Relation index, const IndexMeta *live, uint32 owner,
-			  const SignatureHeader *shape, bool logged)
+segment_begin(Relation index, const IndexMeta *live, uint32 owner, const SignatureHeader *shape,
+			  bool logged)
 {
 	SegmentWriter *w = palloc0(sizeof(SegmentWriter));
 
@@ -112,7 +112,7 @@ segment_documents(const SegmentWriter *writer)
 void
 segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols)
 {
-	uint32		slot = w->root.documents % w->per_page;
+	uint32 slot = w->root.documents % w->per_page;
 
 	if (slot == 0)
 	{
@@ -120,7 +120,8 @@ segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols
 			write_logical(w);
 		begin_page(w, PAGE_DOCUMENTS);
 	}
-	page_put_document(w->page.data, w->root.stride, tid, symbols, signature_symbol_bytes(&w->shape));
+	page_put_document(w->page.data, w->root.stride, tid, symbols,
+					  signature_symbol_bytes(&w->shape));
 	w->root.grouped += !tid_flags(tid);
 	w->root.documents++;
 }
@@ -133,9 +134,9 @@ segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols
 /* Groups that are sorted from one reading of the documents. */
 typedef struct GroupBatch
 {
-	int			first;
-	int			count;
-	uint32	   *bucket;			/* documents entries for each group */
+	int first;
+	int count;
+	uint32 *bucket; /* documents entries for each group */
 } GroupBatch;
 
 static void
@@ -143,7 +144,8 @@ buckets_of_page(SegmentWriter *w, Page page, uint32 first, GroupBatch *batch)
 {
 	for (uint32 i = 0; i < page_trailer(page)->count; i++)
 		for (int j = 0; j < batch->count; j++)
-			batch->bucket[(Size) j * w->root.documents + first + i] = tid_flags(page_tid(page, i)) ? NO_BUCKET :
+			batch->bucket[(Size) j * w->root.documents + first + i] = tid_flags(page_tid(page, i)) ?
+				NO_BUCKET :
 				group_bucket(&w->grouping, batch->first + j, page_symbols(page, w->root.stride, i));
 }
 
@@ -152,7 +154,7 @@ read_buckets(SegmentWriter *w, GroupBatch *batch)
 {
 	for (uint32 p = 0; p < w->root.document_pages; p++)
 	{
-		Buffer		buffer = page_read(w->index, w->map[p], PAGE_DOCUMENTS, w->owner);
+		Buffer buffer = page_read(w->index, w->map[p], PAGE_DOCUMENTS, w->owner);
 
 		if (!BufferIsValid(buffer))
 			page_corrupt(w->index, w->map[p], "page of a segment that is being written is gone");
@@ -164,10 +166,10 @@ read_buckets(SegmentWriter *w, GroupBatch *batch)
 
 /* Counting sort: the offsets of a group's buckets, and its documents in order. */
 static void
-sort_group(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *offset,
-		   uint32 *cursor, uint32 *sorted)
+sort_group(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *offset, uint32 *cursor,
+		   uint32 *sorted)
 {
-	uint32		sum = 0;
+	uint32 sum = 0;
 
 	memset(offset, 0, (Size) (buckets + 1) * sizeof(uint32));
 	for (uint32 d = 0; d < documents; d++)
@@ -175,7 +177,7 @@ sort_group(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *offse
 			offset[bucket[d]]++;
 	for (uint32 v = 0; v <= buckets; v++)
 	{
-		uint32		count = offset[v];
+		uint32 count = offset[v];
 
 		offset[v] = sum;
 		sum += count;
@@ -190,13 +192,13 @@ sort_group(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *offse
 static void
 put_postings(SegmentWriter *w, const uint32 *sorted, uint32 count)
 {
-	int			bytes = posting_bytes(w->root.documents);
-	uint32		per_page = postings_per_page(w->root.documents);
+	int bytes = posting_bytes(w->root.documents);
+	uint32 per_page = postings_per_page(w->root.documents);
 
 	for (uint32 i = 0; i < count; i++)
 	{
 		PageTrailer *trailer = page_trailer(w->page.data);
-		uint8	   *at;
+		uint8 *at;
 
 		if (trailer->count == per_page)
 		{
@@ -216,10 +218,10 @@ write_batch(SegmentWriter *w, GroupBatch *batch, uint32 **offset, uint32 *cursor
 	read_buckets(w, batch);
 	for (int j = 0; j < batch->count; j++)
 	{
-		uint32		buckets = UINT32_C(1) << group_bucket_bits(&w->grouping, batch->first + j);
+		uint32 buckets = UINT32_C(1) << group_bucket_bits(&w->grouping, batch->first + j);
 
-		sort_group(batch->bucket + (Size) j * w->root.documents, w->root.documents,
-				   buckets, *offset, cursor, sorted);
+		sort_group(batch->bucket + (Size) j * w->root.documents, w->root.documents, buckets,
+				   *offset, cursor, sorted);
 		put_postings(w, sorted, w->root.grouped);
 		*offset += buckets + 1;
 		if (!w->logged)
@@ -231,7 +233,7 @@ write_batch(SegmentWriter *w, GroupBatch *batch, uint32 **offset, uint32 *cursor
 static uint32
 directory_entries(const Grouping *g)
 {
-	uint32		entries = 0;
+	uint32 entries = 0;
 
 	for (int i = 0; i < g->groups; i++)
 		entries += (UINT32_C(1) << group_bucket_bits(g, i)) + 1;
@@ -242,12 +244,12 @@ directory_entries(const Grouping *g)
 static void
 write_postings(SegmentWriter *w, Size memory, uint32 *offset)
 {
-	Size		column = (Size) w->root.documents * sizeof(uint32);
-	Size		columns = memory / column;
-	int			at_once = columns > 2 ? (int) Min(w->grouping.groups, columns - 1) : 1;
-	uint32	   *cursor = palloc(sizeof(uint32) << BUCKET_BITS_MAX);
-	uint32	   *sorted = palloc_extended(column, MCXT_ALLOC_HUGE);
-	GroupBatch	batch;
+	Size column = (Size) w->root.documents * sizeof(uint32);
+	Size columns = memory / column;
+	int at_once = columns > 2 ? (int) Min(w->grouping.groups, columns - 1) : 1;
+	uint32 *cursor = palloc(sizeof(uint32) << BUCKET_BITS_MAX);
+	uint32 *sorted = palloc_extended(column, MCXT_ALLOC_HUGE);
+	GroupBatch batch;
 
 	batch.bucket = palloc_extended(column * at_once, MCXT_ALLOC_HUGE);
 	begin_page(w, PAGE_POSTINGS);
@@ -266,14 +268,15 @@ write_postings(SegmentWriter *w, Size memory, uint32 *offset)
 static void
 write_groups(SegmentWriter *w, Size memory)
 {
-	uint32		entries = directory_entries(&w->grouping);
-	uint32		before = w->map_used;
-	uint32	   *directory = palloc_extended((Size) entries * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32 entries = directory_entries(&w->grouping);
+	uint32 before = w->map_used;
+	uint32 *directory = palloc_extended((Size) entries * sizeof(uint32), MCXT_ALLOC_HUGE);
 	BlockNumber *postings;
 
 	write_postings(w, memory, directory);
 	w->root.posting_pages = w->map_used - before;
-	w->root.directory_pages = write_array(w, PAGE_DIRECTORY, (char *) directory, entries, sizeof(uint32));
+	w->root.directory_pages =
+		write_array(w, PAGE_DIRECTORY, (char *) directory, entries, sizeof(uint32));
 	postings = palloc_extended(w->root.posting_pages * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 	memcpy(postings, w->map + before, w->root.posting_pages * sizeof(BlockNumber));
 	memmove(w->map + before, w->map + before + w->root.posting_pages,
@@ -290,7 +293,7 @@ write_groups(SegmentWriter *w, Size memory)
 static BlockNumber
 write_root(SegmentWriter *w)
 {
-	uint32		logical = w->map_used;
+	uint32 logical = w->map_used;
 
 	w->root.map_pages = write_array(w, PAGE_MAP, (char *) w->map, logical, sizeof(BlockNumber));
 	if (w->root.map_pages > ROOT_MAP_PAGES)

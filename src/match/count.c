@@ -19,9 +19,9 @@
 size_t
 counters_for(uint32_t documents, double postings, int c)
 {
-	double		enough = postings * COUNTERS_PER_POSTING(c);
-	size_t		wanted = enough < documents ? (size_t) enough : documents;
-	size_t		size = COUNTERS_MIN;
+	double enough = postings * COUNTERS_PER_POSTING(c);
+	size_t wanted = enough < documents ? (size_t) enough : documents;
+	size_t size = COUNTERS_MIN;
 
 	while (size < wanted && size < COUNTERS_MAX)
 		size *= 2;
@@ -71,7 +71,7 @@ posting_at(const uint8_t *postings, size_t i, int bytes)
 static inline void
 take_all(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 {
-	uint32_t   *out = counter->candidate + counter->candidates;
+	uint32_t *out = counter->candidate + counter->candidates;
 
 	for (size_t i = 0; i < n; i++)
 		out[i] = posting_at(postings, i, bytes);
@@ -82,15 +82,15 @@ take_all(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 static inline void
 count_hits(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 {
-	uint32_t   *out = counter->candidate + counter->candidates;
-	uint8_t    *hits = counter->hits;
-	uint32_t	mask = counter->mask;
-	uint8_t		before = (uint8_t) (counter->count - 1);
+	uint32_t *out = counter->candidate + counter->candidates;
+	uint8_t *hits = counter->hits;
+	uint32_t mask = counter->mask;
+	uint8_t before = (uint8_t) (counter->count - 1);
 
 	for (size_t i = 0; i < n; i++)
 	{
-		uint32_t	document = posting_at(postings, i, bytes);
-		uint8_t		seen = hits[document & mask];
+		uint32_t document = posting_at(postings, i, bytes);
+		uint8_t seen = hits[document & mask];
 
 		hits[document & mask] = seen + (seen < UINT8_MAX);
 		*out = document;
@@ -124,8 +124,8 @@ insertion_sort(uint32_t *x, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 	{
-		uint32_t	value = x[i];
-		size_t		j = i;
+		uint32_t value = x[i];
+		size_t j = i;
 
 		for (; j > 0 && x[j - 1] > value; j--)
 			x[j] = x[j - 1];
@@ -136,14 +136,14 @@ insertion_sort(uint32_t *x, size_t n)
 static void
 radix_pass(const uint32_t *from, uint32_t *to, size_t n, int shift)
 {
-	size_t		start[RADIX] = {0};
-	size_t		sum = 0;
+	size_t start[RADIX] = {0};
+	size_t sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		start[from[i] >> shift & (RADIX - 1)]++;
 	for (int digit = 0; digit < RADIX; digit++)
 	{
-		size_t		count = start[digit];
+		size_t count = start[digit];
 
 		start[digit] = sum;
 		sum += count;
@@ -155,9 +155,9 @@ radix_pass(const uint32_t *from, uint32_t *to, size_t n, int shift)
 static void
 sort_numbers(HitCounter *counter)
 {
-	uint32_t   *spare;
-	uint32_t	all = 0;
-	size_t		n = counter->candidates;
+	uint32_t *spare;
+	uint32_t all = 0;
+	size_t n = counter->candidates;
 
 	if (n <= 64)
 	{
@@ -169,7 +169,7 @@ sort_numbers(HitCounter *counter)
 	spare = host_alloc(counter->room * sizeof(uint32_t));
 	for (int shift = 0; shift < 32 && all >> shift != 0; shift += RADIX_BITS)
 	{
-		uint32_t   *swap = counter->candidate;
+		uint32_t *swap = counter->candidate;
 
 		radix_pass(counter->candidate, spare, n, shift);
 		counter->candidate = spare;
@@ -181,7 +181,7 @@ sort_numbers(HitCounter *counter)
 const uint32_t *
 counter_candidates(HitCounter *counter, size_t *count)
 {
-	size_t		kept = 0;
+	size_t kept = 0;
 
 	sort_numbers(counter);
 	for (size_t i = 0; i < counter->candidates; i++)

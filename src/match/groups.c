@@ -32,8 +32,8 @@ clamp(int x, int low, int high)
 Grouping
 grouping_for(int k, int b, uint32_t n)
 {
-	Grouping	g = {k, b, 0, 0, 0, 0};
-	int			bits;
+	Grouping g = {k, b, 0, 0, 0, 0};
+	int bits;
 
 	if (n < DOCUMENTS_MIN)
 		return g;
@@ -51,11 +51,11 @@ grouping_for(int k, int b, uint32_t n)
 static uint64_t
 value_of(const uint8_t *packed, int b, int first, int width)
 {
-	size_t		bit = (size_t) first * b;
-	int			bits = width * b;
+	size_t bit = (size_t) first * b;
+	int bits = width * b;
 	const uint8_t *at = packed + bit / 8;
-	int			have = 8 - (int) (bit % 8);
-	uint64_t	value = *at & (0xFF >> (bit % 8));
+	int have = 8 - (int) (bit % 8);
+	uint64_t value = *at & (0xFF >> (bit % 8));
 
 	if (have >= bits)
 		return value >> (have - bits);
@@ -72,7 +72,7 @@ value_of(const uint8_t *packed, int b, int first, int width)
 uint32_t
 group_bucket(const Grouping *g, int group, const uint8_t *packed)
 {
-	uint64_t	value = value_of(packed, g->b, group_first_symbol(g, group), group_width(g, group));
+	uint64_t value = value_of(packed, g->b, group_first_symbol(g, group), group_width(g, group));
 
 	if (group_is_exact(g, group))
 		return (uint32_t) value;
@@ -84,8 +84,8 @@ group_bucket(const Grouping *g, int group, const uint8_t *packed)
 int
 probe_count(int symbols, int b, int radius)
 {
-	double		count = 0;
-	double		term = 1;
+	double count = 0;
+	double term = 1;
 
 	for (int t = 0; t <= radius && t <= symbols; t++)
 	{
@@ -98,8 +98,8 @@ probe_count(int symbols, int b, int radius)
 /* The masks within a radius of one value. */
 typedef struct ProbeMasks
 {
-	uint32_t   *mask;
-	int			count;
+	uint32_t *mask;
+	int count;
 } ProbeMasks;
 
 /* Append the masks that change at most `left` symbols, all below `symbol`. */
@@ -117,8 +117,8 @@ enumerate(ProbeMasks *masks, int b, uint32_t mask, int symbol, int left)
 static int
 compare_masks(const void *x, const void *y)
 {
-	uint32_t	a = *(const uint32_t *) x;
-	uint32_t	b = *(const uint32_t *) y;
+	uint32_t a = *(const uint32_t *) x;
+	uint32_t b = *(const uint32_t *) y;
 
 	return a < b ? -1 : a > b;
 }

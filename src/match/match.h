@@ -27,12 +27,12 @@
  */
 typedef struct Grouping
 {
-	int			k;
-	int			b;
-	int			groups;			/* m; 0: too few documents to be worth it */
-	int			width;
-	int			wide;
-	int			bucket_bits;	/* longest */
+	int k;
+	int b;
+	int groups; /* m; 0: too few documents to be worth it */
+	int width;
+	int wide;
+	int bucket_bits; /* longest */
 } Grouping;
 
 /* The grouping that suits a segment of n documents. */
@@ -54,7 +54,7 @@ group_first_symbol(const Grouping *g, int group)
 static inline int
 group_bucket_bits(const Grouping *g, int group)
 {
-	int			bits = group_width(g, group) * g->b;
+	int bits = group_width(g, group) * g->b;
 
 	return bits < g->bucket_bits ? bits : g->bucket_bits;
 }
@@ -72,7 +72,7 @@ extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed
 #define RADIUS_MAX 3
 
 /* How many buckets lie within a radius; INT32_MAX where too many. */
-extern int	probe_count(int symbols, int b, int radius);
+extern int probe_count(int symbols, int b, int radius);
 
 /*
  * The masks that turn a bucket into those within a radius, ascending, so that
@@ -85,34 +85,34 @@ extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
 typedef enum MatchMethod
 {
-	MATCH_AUTO,					/* whatever is cheapest */
-	MATCH_MERGE,				/* t = 0, all groups (Alg.H) */
-	MATCH_PROBE,				/* c = 1 (multi-index hashing) */
-	MATCH_SCAN					/* every document */
+	MATCH_AUTO,  /* whatever is cheapest */
+	MATCH_MERGE, /* t = 0, all groups (Alg.H) */
+	MATCH_PROBE, /* c = 1 (multi-index hashing) */
+	MATCH_SCAN   /* every document */
 } MatchMethod;
 
 /* What a segment is, as far as a plan depends on it. */
 typedef struct MatchStats
 {
-	uint32_t	documents;		/* that have postings */
-	uint32_t	postings_per_page;
-	uint32_t	documents_per_page;
+	uint32_t documents; /* that have postings */
+	uint32_t postings_per_page;
+	uint32_t documents_per_page;
 	const float *bucket_length; /* of each group: expected for a document's own value */
 } MatchStats;
 
 /* Nanoseconds, measured: they only ever change the plan, never the answer. */
 typedef struct MatchPlan
 {
-	MatchMethod method;			/* SCAN, MERGE where all radii are 0, else PROBE */
-	int			groups;			/* |S| */
-	int			count;			/* c */
-	int			radius;			/* t of each group in S; with c = 1 ... */
-	int			raised;			/* ... these many of them have t + 1 */
-	double		usual_length;	/* mean postings of a bucket */
-	double		lookups;
-	double		postings;
-	double		candidates;
-	double		cost;
+	MatchMethod method;  /* SCAN, MERGE where all radii are 0, else PROBE */
+	int groups;          /* |S| */
+	int count;           /* c */
+	int radius;          /* t of each group in S; with c = 1 ... */
+	int raised;          /* ... these many of them have t + 1 */
+	double usual_length; /* mean postings of a bucket */
+	double lookups;
+	double postings;
+	double candidates;
+	double cost;
 } MatchPlan;
 
 /* The cheapest plan that a method allows; falls back to a scan. */
@@ -126,13 +126,13 @@ extern MatchPlan match_plan(const Grouping *g, const MatchStats *stats, int h, M
  */
 typedef struct HitCounter
 {
-	uint8_t    *hits;
-	size_t		size;			/* of hits, a power of two */
-	uint32_t	mask;
-	int			count;			/* c */
-	uint32_t   *candidate;
-	size_t		candidates;
-	size_t		room;
+	uint8_t *hits;
+	size_t size; /* of hits, a power of two */
+	uint32_t mask;
+	int count; /* c */
+	uint32_t *candidate;
+	size_t candidates;
+	size_t room;
 } HitCounter;
 
 /* How many counters so many postings get. */

@@ -11,18 +11,18 @@
  * answer.  _FAR comes on top where the processor's caches hold nothing of the
  * segment.
  */
-#define COST_LOOKUP 6.0			/* a bucket's bounds, from a directory in memory */
+#define COST_LOOKUP 6.0 /* a bucket's bounds, from a directory in memory */
 #define COST_LOOKUP_FAR 50.0
-#define COST_PAGE 100.0			/* a buffer: pin, lock, first touch */
+#define COST_PAGE 100.0 /* a buffer: pin, lock, first touch */
 #define COST_PAGE_FAR 170.0
-#define COST_POSTING 1.0		/* decode and count */
+#define COST_POSTING 1.0 /* decode and count */
 #define COST_POSTING_FAR 1.3
-#define COST_CANDIDATE 25.0		/* order, find its place, compare */
+#define COST_CANDIDATE 25.0 /* order, find its place, compare */
 #define COST_CANDIDATE_FAR 80.0
-#define COST_SCANNED 0.2		/* a document of a packed scan ... */
-#define COST_SCANNED_BYTE 0.055 /* ... and each byte of its symbols ... */
+#define COST_SCANNED 0.2             /* a document of a packed scan ... */
+#define COST_SCANNED_BYTE 0.055      /* ... and each byte of its symbols ... */
 #define COST_SCANNED_PAGE_FAR 1200.0 /* ... from memory */
-#define COST_COUNTER 0.05		/* clear one */
+#define COST_COUNTER 0.05            /* clear one */
 
 /* Of so many bytes half are found in a cache. */
 #define CACHE_BYTES (16.0 * 1024 * 1024)
@@ -35,16 +35,16 @@ typedef struct Trial
 {
 	const Grouping *g;
 	const MatchStats *stats;
-	int			h;
-	double		mean;			/* documents in a bucket */
-	double		own;			/* postings of all groups' own buckets, per group */
-	double		far;			/* share of memory accesses that no cache serves */
+	int h;
+	double mean; /* documents in a bucket */
+	double own;  /* postings of all groups' own buckets, per group */
+	double far;  /* share of memory accesses that no cache serves */
 } Trial;
 
 static double
 far_share(double pages)
 {
-	double		bytes = pages * PAGE_BYTES;
+	double bytes = pages * PAGE_BYTES;
 
 	return bytes / (bytes + CACHE_BYTES);
 }
@@ -58,20 +58,20 @@ document_pages(const MatchStats *stats)
 static double
 scan_cost(const Grouping *g, const MatchStats *stats)
 {
-	double		pages = document_pages(stats);
+	double pages = document_pages(stats);
 
-	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages)) + stats->documents *
-		(COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
+	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages)) +
+		stats->documents * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
 /* Pages that the buckets within radius t of a group lie on. */
 static double
 pages_of_group(const Trial *trial, int radius, double lookups)
 {
-	double		pages = (double) trial->stats->documents / trial->stats->postings_per_page + 1;
-	double		buckets = trial->stats->documents / trial->mean;
-	int			far = (int) ceil(log2(pages < buckets ? pages : buckets));
-	double		touched = probe_count(far, 1, radius);
+	double pages = (double) trial->stats->documents / trial->stats->postings_per_page + 1;
+	double buckets = trial->stats->documents / trial->mean;
+	int far = (int) ceil(log2(pages < buckets ? pages : buckets));
+	double touched = probe_count(far, 1, radius);
 
 	/* Buckets that differ in low bits only are neighbours on one page. */
 	touched += lookups * trial->mean / trial->stats->postings_per_page;
@@ -82,8 +82,8 @@ pages_of_group(const Trial *trial, int radius, double lookups)
 static double
 chance_of_hits(double expected, int c)
 {
-	double		term = exp(-expected);
-	double		below = 0;
+	double term = exp(-expected);
+	double below = 0;
 
 	if (expected > 0.7 * c && c > 20)
 		return 1;
@@ -100,27 +100,27 @@ static void
 add_groups(const Trial *trial, int groups, int radius, MatchPlan *plan)
 {
 	const Grouping *g = trial->g;
-	double		probes = probe_count(g->width + (g->wide > g->groups / 2), g->b, radius);
+	double probes = probe_count(g->width + (g->wide > g->groups / 2), g->b, radius);
 
 	plan->lookups += groups * probes;
 	plan->postings += groups * (trial->own + (probes - 1) * trial->mean);
-	plan->cost += groups * pages_of_group(trial, radius, probes) *
-		(COST_PAGE + COST_PAGE_FAR * trial->far);
+	plan->cost +=
+		groups * pages_of_group(trial, radius, probes) * (COST_PAGE + COST_PAGE_FAR * trial->far);
 }
 
 static void
 price(const Trial *trial, MatchPlan *plan)
 {
 	const MatchStats *stats = trial->stats;
-	double		doc_pages = document_pages(stats) + 1;
-	double		far = trial->far;
+	double doc_pages = document_pages(stats) + 1;
+	double far = trial->far;
 
 	plan->usual_length = trial->mean;
 	plan->lookups = plan->postings = plan->cost = 0;
 	add_groups(trial, plan->groups - plan->raised, plan->radius, plan);
 	add_groups(trial, plan->raised, plan->radius + 1, plan);
-	plan->candidates = stats->documents *
-		chance_of_hits(plan->postings / stats->documents, plan->count);
+	plan->candidates =
+		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
 	plan->cost += plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
 		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) +
 		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far) +
@@ -151,16 +151,16 @@ radius_is_possible(const Grouping *g, int radius)
 static void
 try_counting(const Trial *trial, int radius, MatchPlan *best)
 {
-	int			missed = trial->h / (radius + 1);
-	int			most = trial->g->groups - missed;
+	int missed = trial->h / (radius + 1);
+	int most = trial->g->groups - missed;
 
 	for (int c = 1; c <= most && c <= COUNT_MAX; c++)
 	{
-		MatchPlan	plan = {
-			.method = radius == 0 ? MATCH_MERGE : MATCH_PROBE,
-			.groups = missed + c, .count = c, .radius = radius
-		};
-		double		before = best->cost;
+		MatchPlan plan = {.method = radius == 0 ? MATCH_MERGE : MATCH_PROBE,
+						  .groups = missed + c,
+						  .count = c,
+						  .radius = radius};
+		double before = best->cost;
 
 		keep_cheaper(trial, plan, best);
 		if (c > 8 && best->cost == before)
@@ -172,12 +172,14 @@ try_counting(const Trial *trial, int radius, MatchPlan *best)
 static void
 try_probing(const Trial *trial, MatchPlan *best)
 {
-	int			m = trial->g->groups;
-	int			radius = (trial->h + 1) / m - 1;
-	int			raised = (trial->h + 1) % m;
-	MatchPlan	plan = {
-		.method = MATCH_PROBE, .groups = m, .count = 1, .radius = radius, .raised = raised
-	};
+	int m = trial->g->groups;
+	int radius = (trial->h + 1) / m - 1;
+	int raised = (trial->h + 1) % m;
+	MatchPlan plan = {.method = MATCH_PROBE,
+					  .groups = m,
+					  .count = 1,
+					  .radius = radius,
+					  .raised = raised};
 
 	if (radius < 0)
 	{
@@ -192,8 +194,8 @@ try_probing(const Trial *trial, MatchPlan *best)
 static void
 try_merging(const Trial *trial, MatchPlan *best)
 {
-	int			m = trial->g->groups;
-	MatchPlan	plan = {.method = MATCH_MERGE, .groups = m, .count = m - trial->h};
+	int m = trial->g->groups;
+	MatchPlan plan = {.method = MATCH_MERGE, .groups = m, .count = m - trial->h};
 
 	if (plan.count > COUNT_MAX)
 		plan.count = COUNT_MAX;
@@ -204,7 +206,7 @@ try_merging(const Trial *trial, MatchPlan *best)
 static double
 mean_own_length(const Grouping *g, const MatchStats *stats, double mean)
 {
-	double		sum = 0;
+	double sum = 0;
 
 	if (stats->bucket_length == NULL)
 		return mean;
@@ -216,9 +218,11 @@ mean_own_length(const Grouping *g, const MatchStats *stats, double mean)
 MatchPlan
 match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method)
 {
-	MatchPlan	scan = {.method = MATCH_SCAN, .candidates = stats->documents, .cost = scan_cost(g, stats)};
-	MatchPlan	best = scan;
-	Trial		trial = {g, stats, h, 0, 0, 0};
+	MatchPlan scan = {.method = MATCH_SCAN,
+					  .candidates = stats->documents,
+					  .cost = scan_cost(g, stats)};
+	MatchPlan best = scan;
+	Trial trial = {g, stats, h, 0, 0, 0};
 
 	if (method == MATCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;

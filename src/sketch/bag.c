@@ -45,12 +45,12 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 static void
 insertion_sort(uint64_t *hash, size_t count)
 {
-	size_t		i;
+	size_t i;
 
 	for (i = 1; i < count; i++)
 	{
-		uint64_t	moving = hash[i];
-		size_t		j = i;
+		uint64_t moving = hash[i];
+		size_t j = i;
 
 		for (; j > 0 && (int64_t) hash[j - 1] > (int64_t) moving; j--)
 			hash[j] = hash[j - 1];
@@ -68,7 +68,7 @@ byte_of(uint64_t hash, int byte)
 static void
 count_values(const uint64_t *hash, size_t count, int byte, size_t *bucket)
 {
-	size_t		i;
+	size_t i;
 
 	memset(bucket, 0, 256 * sizeof(size_t));
 	for (i = 0; i < count; i++)
@@ -87,10 +87,10 @@ count_values(const uint64_t *hash, size_t count, int byte, size_t *bucket)
 static void
 distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
 {
-	size_t		next[256];
-	size_t		place = 0;
-	size_t		moves = 0;
-	unsigned	value;
+	size_t next[256];
+	size_t place = 0;
+	size_t moves = 0;
+	unsigned value;
 
 	for (value = 0; value < 256; value++)
 	{
@@ -102,12 +102,12 @@ distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
 	{
 		while (next[value] < end[value])
 		{
-			uint64_t	moving = hash[next[value]];
-			unsigned	home;
+			uint64_t moving = hash[next[value]];
+			unsigned home;
 
 			while ((home = byte_of(moving, byte)) != value)
 			{
-				uint64_t	displaced = hash[next[home]];
+				uint64_t displaced = hash[next[home]];
 
 				hash[next[home]++] = moving;
 				moving = displaced;
@@ -122,7 +122,7 @@ distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
 static bool
 all_equal(const uint64_t *hash, size_t count)
 {
-	size_t		i;
+	size_t i;
 
 	for (i = 1; i < count; i++)
 		if (hash[i] != hash[0])
@@ -138,10 +138,10 @@ all_equal(const uint64_t *hash, size_t count)
 static void
 sort(uint64_t *hash, size_t count, int byte)
 {
-	size_t		bucket[256];
-	size_t		end[256];
-	size_t		start = 0;
-	int			value;
+	size_t bucket[256];
+	size_t end[256];
+	size_t start = 0;
+	int value;
 
 	if (count <= INSERTION_SORT_MAX)
 	{
@@ -162,8 +162,8 @@ sort(uint64_t *hash, size_t count, int byte)
 static size_t
 count_distinct(const uint64_t *sorted, size_t count)
 {
-	size_t		distinct = count > 0;
-	size_t		i;
+	size_t distinct = count > 0;
+	size_t i;
 
 	for (i = 1; i < count; i++)
 		distinct += sorted[i] != sorted[i - 1];
@@ -174,8 +174,8 @@ count_distinct(const uint64_t *sorted, size_t count)
 static void
 fold_runs(int64_t *element, uint32_t *frequency, size_t count)
 {
-	size_t		to = 0;
-	size_t		i;
+	size_t to = 0;
+	size_t i;
 
 	frequency[0] = 1;
 	for (i = 1; i < count; i++)
@@ -193,8 +193,8 @@ fold_runs(int64_t *element, uint32_t *frequency, size_t count)
 bool
 bag_finish(BagBuilder *builder, Bag *bag)
 {
-	size_t		count = builder->count;
-	size_t		distinct;
+	size_t count = builder->count;
+	size_t distinct;
 
 	sort(builder->hash, count, 7);
 	distinct = count_distinct(builder->hash, count);
@@ -227,22 +227,22 @@ bag_free(Bag *bag)
 /* The elements of either bag in order, each with its frequency in both. */
 typedef struct PairWalk
 {
-	const Bag  *x;
-	const Bag  *y;
-	uint32_t	i;				/* next of x */
-	uint32_t	j;				/* next of y */
-	int64_t		element;
-	uint32_t	in_x;			/* its frequency there, 0 if absent */
-	uint32_t	in_y;
+	const Bag *x;
+	const Bag *y;
+	uint32_t i; /* next of x */
+	uint32_t j; /* next of y */
+	int64_t element;
+	uint32_t in_x; /* its frequency there, 0 if absent */
+	uint32_t in_y;
 } PairWalk;
 
 static inline bool
 walk_next(PairWalk *walk)
 {
-	bool		more_x = walk->i < walk->x->count;
-	bool		more_y = walk->j < walk->y->count;
-	bool		take_x = more_x && (!more_y || walk->x->element[walk->i] <= walk->y->element[walk->j]);
-	bool		take_y = more_y && (!more_x || walk->y->element[walk->j] <= walk->x->element[walk->i]);
+	bool more_x = walk->i < walk->x->count;
+	bool more_y = walk->j < walk->y->count;
+	bool take_x = more_x && (!more_y || walk->x->element[walk->i] <= walk->y->element[walk->j]);
+	bool take_y = more_y && (!more_x || walk->y->element[walk->j] <= walk->x->element[walk->i]);
 
 	if (!more_x && !more_y)
 		return false;
@@ -276,16 +276,16 @@ excess(uint32_t f, uint32_t g)
 
 /* Merge with a rule for the frequencies; what gets 0 is left out. */
 static inline Bag
-combine(const Bag *x, const Bag *y, uint32_t (*rule) (uint32_t, uint32_t))
+combine(const Bag *x, const Bag *y, uint32_t (*rule)(uint32_t, uint32_t))
 {
-	PairWalk	walk = {x, y, 0, 0, 0, 0, 0};
-	size_t		room = (size_t) x->count + y->count + 1;
-	Bag			bag = {0, host_alloc(room * sizeof(int64_t)), host_alloc(room * sizeof(uint32_t))};
-	bool		repeated = false;
+	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
+	size_t room = (size_t) x->count + y->count + 1;
+	Bag bag = {0, host_alloc(room * sizeof(int64_t)), host_alloc(room * sizeof(uint32_t))};
+	bool repeated = false;
 
 	while (walk_next(&walk))
 	{
-		uint32_t	frequency = rule(walk.in_x, walk.in_y);
+		uint32_t frequency = rule(walk.in_x, walk.in_y);
 
 		bag.element[bag.count] = walk.element;
 		bag.frequency[bag.count] = frequency;
@@ -323,8 +323,8 @@ bag_difference(const Bag *x, const Bag *y)
 uint64_t
 bag_total(const Bag *bag)
 {
-	uint64_t	total = 0;
-	uint32_t	i;
+	uint64_t total = 0;
+	uint32_t i;
 
 	if (!bag->frequency)
 		return bag->count;
@@ -337,14 +337,14 @@ bag_total(const Bag *bag)
 uint32_t
 bag_shared(const Bag *x, const Bag *y)
 {
-	uint32_t	i = 0;
-	uint32_t	j = 0;
-	uint32_t	shared = 0;
+	uint32_t i = 0;
+	uint32_t j = 0;
+	uint32_t shared = 0;
 
 	while (i < x->count && j < y->count)
 	{
-		int64_t		a = x->element[i];
-		int64_t		b = y->element[j];
+		int64_t a = x->element[i];
+		int64_t b = y->element[j];
 
 		if (i % PASS_STEP == 0)
 			host_check_interrupts();
@@ -370,10 +370,9 @@ bag_resemblance(const Bag *x, const Bag *y)
 bool
 bag_is_similar(const Bag *x, const Bag *y, double t)
 {
-	uint32_t	most = lesser(x->count, y->count);
+	uint32_t most = lesser(x->count, y->count);
 
-	return resemblance_of_counts(most, x->count, y->count) >= t &&
-		bag_resemblance(x, y) >= t;
+	return resemblance_of_counts(most, x->count, y->count) >= t && bag_resemblance(x, y) >= t;
 }
 
 double
@@ -385,9 +384,9 @@ bag_containment(const Bag *x, const Bag *y)
 double
 bag_weighted_resemblance(const Bag *x, const Bag *y)
 {
-	PairWalk	walk = {x, y, 0, 0, 0, 0, 0};
-	uint64_t	least = 0;
-	uint64_t	most = 0;
+	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
+	uint64_t least = 0;
+	uint64_t most = 0;
 
 	while (walk_next(&walk))
 	{
@@ -400,14 +399,14 @@ bag_weighted_resemblance(const Bag *x, const Bag *y)
 /* An integer of 128 bits, for sums of products that 64 do not hold. */
 typedef struct Wide
 {
-	uint64_t	high;
-	uint64_t	low;
+	uint64_t high;
+	uint64_t low;
 } Wide;
 
 static inline void
 add_product(Wide *sum, uint32_t f, uint32_t g)
 {
-	uint64_t	product = (uint64_t) f * g;
+	uint64_t product = (uint64_t) f * g;
 
 	sum->low += product;
 	sum->high += sum->low < product;
@@ -422,11 +421,11 @@ wide_to_double(Wide wide)
 double
 bag_cosine(const Bag *x, const Bag *y)
 {
-	PairWalk	walk = {x, y, 0, 0, 0, 0, 0};
-	Wide		xy = {0, 0};
-	Wide		xx = {0, 0};
-	Wide		yy = {0, 0};
-	double		cosine;
+	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
+	Wide xy = {0, 0};
+	Wide xx = {0, 0};
+	Wide yy = {0, 0};
+	double cosine;
 
 	while (walk_next(&walk))
 	{

@@ -28,9 +28,9 @@ extern uint32_t bag_shared(const Bag *x, const Bag *y);
 /*
  * New bags.  Together x and y must have at most UINT32_MAX elements.
  */
-extern Bag	bag_intersection(const Bag *x, const Bag *y);
-extern Bag	bag_union(const Bag *x, const Bag *y);
-extern Bag	bag_difference(const Bag *x, const Bag *y);
+extern Bag bag_intersection(const Bag *x, const Bag *y);
+extern Bag bag_union(const Bag *x, const Bag *y);
+extern Bag bag_difference(const Bag *x, const Bag *y);
 
 /*
  * Similarities, each 0 where a bag is empty.  All are quotients of integers

@@ -19,8 +19,8 @@
 static size_t
 slots_for(size_t elements)
 {
-	size_t		slots = SLOTS_MIN;
-	size_t		wanted = elements * (elements < 4096 ? 4 : 2);
+	size_t slots = SLOTS_MIN;
+	size_t wanted = elements * (elements < 4096 ? 4 : 2);
 
 	while (slots < wanted)
 		slots *= 2;
@@ -47,7 +47,7 @@ minhash_begin(MinhashBuilder *builder, size_t expected)
 static inline uint64_t *
 slot_of(const MinhashBuilder *builder, uint64_t mixed)
 {
-	size_t		i = mixed & builder->mask;
+	size_t i = mixed & builder->mask;
 
 	while (builder->slot[i] != 0 && builder->slot[i] != mixed)
 		i = (i + 1) & builder->mask;
@@ -57,8 +57,8 @@ slot_of(const MinhashBuilder *builder, uint64_t mixed)
 static void
 grow(MinhashBuilder *builder, size_t elements)
 {
-	uint64_t   *old = builder->slot;
-	size_t		slots = builder->mask + 1;
+	uint64_t *old = builder->slot;
+	size_t slots = builder->mask + 1;
 
 	new_table(builder, slots_for(elements));
 	for (size_t i = 0; i < slots; i++)
@@ -71,18 +71,19 @@ void
 minhash_add(void *state, const uint64_t *hashes, size_t count)
 {
 	MinhashBuilder *builder = state;
-	bool		far;
+	bool far;
 
 	if ((builder->used + count) * 2 > builder->mask)
 		grow(builder, (builder->used + count) * 2);
 	far = builder->mask >= PREFETCH_SLOTS;
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64_t	mixed = mix64(hashes[i]);
-		uint64_t   *slot = slot_of(builder, mixed);
+		uint64_t mixed = mix64(hashes[i]);
+		uint64_t *slot = slot_of(builder, mixed);
 
 		if (far && i + PREFETCH_AHEAD < count)
-			__builtin_prefetch(&builder->slot[mix64(hashes[i + PREFETCH_AHEAD]) & builder->mask], 1);
+			__builtin_prefetch(&builder->slot[mix64(hashes[i + PREFETCH_AHEAD]) & builder->mask],
+							   1);
 		builder->has_zero |= mixed == 0;
 		builder->used += *slot != mixed;
 		*slot = mixed;
@@ -92,18 +93,18 @@ minhash_add(void *state, const uint64_t *hashes, size_t count)
 size_t
 distinct_elements(MinhashBuilder *builder, uint64_t **elements)
 {
-	uint64_t   *slot = builder->slot;
-	size_t		count = 0;
+	uint64_t *slot = builder->slot;
+	size_t count = 0;
 
 	for (size_t i = 0; i <= builder->mask; i++)
 	{
-		uint64_t	mixed = slot[i];
+		uint64_t mixed = slot[i];
 
 		slot[count] = mixed;
 		count += mixed != 0;
 	}
 	if (builder->has_zero)
-		slot[count++] = 0;		/* at most half the slots are in use */
+		slot[count++] = 0; /* at most half the slots are in use */
 	*elements = slot;
 	return count;
 }

@@ -21,8 +21,8 @@ estimate(double full, double step, int d)
 static int
 radius(double full, double step, int most, double t)
 {
-	double		guess = full * (1 - t) / step;
-	int			d = guess < most ? (int) guess : most;
+	double guess = full * (1 - t) / step;
+	int d = guess < most ? (int) guess : most;
 
 	while (d > 0 && estimate(full, step, d) < t)
 		d--;
@@ -34,7 +34,7 @@ radius(double full, double step, int most, double t)
 double
 minhash_resemblance(int k, int b, int d)
 {
-	double		values = (double) (UINT64_C(1) << b);
+	double values = (double) (UINT64_C(1) << b);
 
 	return estimate(k * (values - 1), values, d);
 }
@@ -42,7 +42,7 @@ minhash_resemblance(int k, int b, int d)
 int
 minhash_radius(int k, int b, double t)
 {
-	double		values = (double) (UINT64_C(1) << b);
+	double values = (double) (UINT64_C(1) << b);
 
 	return radius(k * (values - 1), values, k, t);
 }
@@ -62,8 +62,8 @@ simhash_radius(int f, double t)
 double
 minhash_standard_error(int k, int b, double r)
 {
-	double		chance = ldexp(1, -b);
-	double		agree = r + (1 - r) * chance;
+	double chance = ldexp(1, -b);
+	double agree = r + (1 - r) * chance;
 
 	return sqrt(agree * (1 - agree) / k) / (1 - chance);
 }
@@ -76,9 +76,9 @@ minhash_standard_error(int k, int b, double r)
 static double
 binomial_below(int n, double p, double q, int m)
 {
-	double		term = exp(lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1) +
-						   m * log(p) + (n - m) * log(q));
-	double		sum = 0;
+	double term =
+		exp(lgamma(n + 1) - lgamma(m + 1) - lgamma(n - m + 1) + m * log(p) + (n - m) * log(q));
+	double sum = 0;
 
 	for (int i = m; i >= 0 && term > sum * 1e-17; i--)
 	{
@@ -91,8 +91,8 @@ binomial_below(int n, double p, double q, int m)
 double
 chance_within(int k, int b, int h)
 {
-	double		agree = ldexp(1, -b);
-	double		differ = 1 - agree;
+	double agree = ldexp(1, -b);
+	double differ = 1 - agree;
 
 	if (h < 0)
 		return 0;
@@ -106,7 +106,7 @@ chance_within(int k, int b, int h)
 double
 containment_of_resemblance(double r, double n_a, double n_b)
 {
-	double		share = r * (n_a + n_b) / ((1 + r) * n_a);
+	double share = r * (n_a + n_b) / ((1 + r) * n_a);
 
 	return share < 1 ? share : 1;
 }
@@ -137,11 +137,11 @@ lsh_choose(double threshold, int k, double recall, int *bands, int *rows)
 int
 minhash_band_keys(const uint8_t *packed, int k, int b, int rows, uint64_t *keys)
 {
-	int			bands = k / rows;
+	int bands = k / rows;
 
 	for (int band = 0; band < bands; band++)
 	{
-		uint64_t	key = mix64((uint64_t) rows << 32 | (uint32_t) band);
+		uint64_t key = mix64((uint64_t) rows << 32 | (uint32_t) band);
 
 		for (int i = band * rows; i < (band + 1) * rows; i++)
 			key = mix64(key ^ symbol_at(packed, b, i));

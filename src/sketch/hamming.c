@@ -12,7 +12,7 @@
 static inline uint64_t
 load_word(const uint8_t *at)
 {
-	uint64_t	word;
+	uint64_t word;
 
 	memcpy(&word, at, sizeof(word));
 	return word;
@@ -23,8 +23,9 @@ static inline uint64_t
 load_last(const uint8_t *end, size_t bytes, bool whole)
 {
 	/* From offset n on: 8 - n bytes of zeroes, n of ones. */
-	static const uint8_t ones[16] = {0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255};
-	uint64_t	word = 0;
+	static const uint8_t ones[16] = {0,   0,   0,   0,   0,   0,   0,   0,
+									 255, 255, 255, 255, 255, 255, 255, 255};
+	uint64_t word = 0;
 
 	if (whole)
 		return load_word(end - 8) & load_word(ones + bytes);
@@ -45,15 +46,16 @@ count_symbols(uint64_t word, int b)
 KERNEL_BODY int
 distance_of_bits(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 {
-	size_t		words = bytes / 8;
-	size_t		rest = bytes % 8;
-	int			distance = 0;
+	size_t words = bytes / 8;
+	size_t rest = bytes % 8;
+	int distance = 0;
 
 	for (size_t i = 0; i < words; i++)
 		distance += count_symbols(load_word(x + 8 * i) ^ load_word(y + 8 * i), b);
 	if (rest > 0)
 		distance += count_symbols(load_last(x + bytes, rest, words > 0) ^
-								  load_last(y + bytes, rest, words > 0), b);
+									  load_last(y + bytes, rest, words > 0),
+								  b);
 	return distance;
 }
 
@@ -61,7 +63,7 @@ distance_of_bits(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 KERNEL_BODY int
 distance_body(const uint8_t *x, const uint8_t *y, int k, int b)
 {
-	size_t		bytes = SYMBOL_BYTES(k, b);
+	size_t bytes = SYMBOL_BYTES(k, b);
 
 	switch (b)
 	{
@@ -82,8 +84,8 @@ distance_body(const uint8_t *x, const uint8_t *y, int k, int b)
 
 /* One signature against many: 64 bits apart, the most frequent shape. */
 KERNEL_BODY void
-distances_body(const uint8_t *x, const uint8_t *first, size_t stride,
-			   int count, int k, int b, int32_t *distance)
+distances_body(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
+			   int32_t *distance)
 {
 	if (k == 64 && b == 1)
 		for (int i = 0; i < count; i++)
@@ -94,36 +96,33 @@ distances_body(const uint8_t *x, const uint8_t *first, size_t stride,
 }
 
 #define DISTANCE_KERNEL(name, target) \
-	target static int \
-	distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
+	target static int distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
 	{ \
 		return distance_body(x, y, k, b); \
 	} \
-	target static void \
-	distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
-					 int count, int k, int b, int32_t *distance) \
+	target static void distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
+										int count, int k, int b, int32_t *distance) \
 	{ \
 		distances_body(x, first, stride, count, k, b, distance); \
 	}
 
-DISTANCE_KERNEL(plain,)
+DISTANCE_KERNEL(plain, )
 #ifdef CPU_X86
 DISTANCE_KERNEL(popcnt, TARGET_POPCNT)
 DISTANCE_KERNEL(avx512, TARGET_AVX512)
 #endif
 
-const DistanceKernel distance_kernels[] = {
-	{"plain", cpu_has_plain, distance_plain, distances_plain},
+const DistanceKernel distance_kernels[] =
+	{{"plain", cpu_has_plain, distance_plain, distances_plain},
 #ifdef CPU_X86
-	{"popcnt", cpu_has_popcnt, distance_popcnt, distances_popcnt},
-	{"avx512", cpu_has_avx512, distance_avx512, distances_avx512},
+	 {"popcnt", cpu_has_popcnt, distance_popcnt, distances_popcnt},
+	 {"avx512", cpu_has_avx512, distance_avx512, distances_avx512},
 #endif
-	{NULL, NULL, NULL, NULL}
-};
+	 {NULL, NULL, NULL, NULL}};
 
-static int	first_distance(const uint8_t *x, const uint8_t *y, int k, int b);
-static void first_distances(const uint8_t *x, const uint8_t *first, size_t stride,
-							int count, int k, int b, int32_t *distance);
+static int first_distance(const uint8_t *x, const uint8_t *y, int k, int b);
+static void first_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k,
+							int b, int32_t *distance);
 
 /* Until the first call has chosen the last kernel that this processor has. */
 static DistanceKernel best = {"first", NULL, first_distance, first_distances};
@@ -144,8 +143,8 @@ first_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 }
 
 static void
-first_distances(const uint8_t *x, const uint8_t *first, size_t stride,
-				int count, int k, int b, int32_t *distance)
+first_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
+				int32_t *distance)
 {
 	choose_kernel();
 	best.distances(x, first, stride, count, k, b, distance);
@@ -158,8 +157,8 @@ symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 }
 
 void
-symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride,
-				 int count, int k, int b, int32_t *distance)
+symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
+				 int32_t *distance)
 {
 	best.distances(x, first, stride, count, k, b, distance);
 }

@@ -35,7 +35,7 @@ round_count(int k)
 static inline uint32_t
 round_hash(uint64_t element, uint32_t round)
 {
-	uint32_t	h = ((uint32_t) element ^ round * UINT32_C(0x9E3779B1)) * UINT32_C(0x85EBCA6B);
+	uint32_t h = ((uint32_t) element ^ round * UINT32_C(0x9E3779B1)) * UINT32_C(0x85EBCA6B);
 
 	h = (h ^ h >> 15) + (uint32_t) (element >> 32);
 	h = (h ^ h >> 16) * UINT32_C(0xC2B2AE35);
@@ -64,13 +64,13 @@ first_round_body(const uint64_t *restrict element, int count, uint32_t k, Lanes 
 
 /* Lane i is in the round first + step[i]. */
 KERNEL_BODY void
-later_round_body(const uint64_t *restrict element, const uint32_t *restrict step,
-				 int count, uint32_t first, uint32_t k, Lanes *restrict lanes)
+later_round_body(const uint64_t *restrict element, const uint32_t *restrict step, int count,
+				 uint32_t first, uint32_t k, Lanes *restrict lanes)
 {
 	for (int i = 0; i < count; i++)
 	{
-		uint32_t	round = first + step[i];
-		uint32_t	hash = round_hash(element[i], round);
+		uint32_t round = first + step[i];
+		uint32_t hash = round_hash(element[i], round);
 
 		lanes->bin[i] = (hash >> 16) * k >> 16;
 		lanes->symbol[i] = round_symbol(hash, round);
@@ -78,32 +78,29 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 }
 
 #define ROUND_KERNELS(name, target) \
-	target static void \
-	first_round_##name(const uint64_t *element, int count, uint32_t k, Lanes *lanes) \
+	target static void first_round_##name(const uint64_t *element, int count, uint32_t k, \
+										  Lanes *lanes) \
 	{ \
 		first_round_body(element, count, k, lanes); \
 	} \
-	target static void \
-	later_round_##name(const uint64_t *element, const uint32_t *step, int count, \
-					   uint32_t first, uint32_t k, Lanes *lanes) \
+	target static void later_round_##name(const uint64_t *element, const uint32_t *step, \
+										  int count, uint32_t first, uint32_t k, Lanes *lanes) \
 	{ \
 		later_round_body(element, step, count, first, k, lanes); \
 	}
 
-ROUND_KERNELS(plain,)
+ROUND_KERNELS(plain, )
 #ifdef CPU_X86
 ROUND_KERNELS(avx2, TARGET_AVX2)
 ROUND_KERNELS(avx512, TARGET_AVX512)
 #endif
 
-const RoundKernels round_kernels[] = {
-	{cpu_has_plain, first_round_plain, later_round_plain},
+const RoundKernels round_kernels[] = {{cpu_has_plain, first_round_plain, later_round_plain},
 #ifdef CPU_X86
-	{cpu_has_avx2, first_round_avx2, later_round_avx2},
-	{cpu_has_avx512, first_round_avx512, later_round_avx512},
+									  {cpu_has_avx2, first_round_avx2, later_round_avx2},
+									  {cpu_has_avx512, first_round_avx512, later_round_avx512},
 #endif
-	{NULL, NULL, NULL}
-};
+									  {NULL, NULL, NULL}};
 
 /* The last that this processor has. */
 static const RoundKernels *
@@ -123,20 +120,20 @@ best_round_kernels(void)
 typedef struct Sketcher
 {
 	const RoundKernels *kernels;
-	int			k;
-	uint32_t   *symbols;
-	Lanes		lanes;
+	int k;
+	uint32_t *symbols;
+	Lanes lanes;
 } Sketcher;
 
 static void
 apply(Sketcher *s, int count)
 {
-	uint32_t   *symbols = s->symbols;
+	uint32_t *symbols = s->symbols;
 
 	for (int i = 0; i < count; i++)
 	{
-		uint32_t	bin = s->lanes.bin[i];
-		uint32_t	symbol = s->lanes.symbol[i];
+		uint32_t bin = s->lanes.bin[i];
+		uint32_t symbol = s->lanes.symbol[i];
 
 		symbols[bin] = symbol < symbols[bin] ? symbol : symbols[bin];
 	}
@@ -145,7 +142,7 @@ apply(Sketcher *s, int count)
 static bool
 has_empty_bin(const Sketcher *s)
 {
-	uint32_t	greatest = 0;
+	uint32_t greatest = 0;
 
 	for (int i = 0; i < s->k; i++)
 		greatest = s->symbols[i] > greatest ? s->symbols[i] : greatest;
@@ -157,7 +154,7 @@ first_round(Sketcher *s, const uint64_t *element, size_t n)
 {
 	for (size_t done = 0; done < n; done += LANES)
 	{
-		int			count = n - done < LANES ? (int) (n - done) : LANES;
+		int count = n - done < LANES ? (int) (n - done) : LANES;
 
 		s->kernels->first(element + done, count, s->k, &s->lanes);
 		apply(s, count);
@@ -174,7 +171,7 @@ large_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 
 	for (size_t done = 0; done < n; done += LANES)
 	{
-		int			count = n - done < LANES ? (int) (n - done) : LANES;
+		int count = n - done < LANES ? (int) (n - done) : LANES;
 
 		s->kernels->later(element + done, same, count, round, s->k, &s->lanes);
 		apply(s, count);
@@ -185,8 +182,8 @@ large_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 static void
 large_rounds(Sketcher *s, const uint64_t *element, size_t n)
 {
-	uint32_t	last = round_count(s->k);
-	size_t		steps = 0;
+	uint32_t last = round_count(s->k);
+	size_t steps = 0;
 
 	for (uint32_t round = 1; round <= last; round++)
 	{
@@ -201,11 +198,11 @@ large_rounds(Sketcher *s, const uint64_t *element, size_t n)
 static void
 small_rounds(Sketcher *s, const uint64_t *element, size_t n)
 {
-	uint32_t	last = round_count(s->k);
-	uint32_t	together = 1;
-	uint64_t	repeated[2 * LANES_MIN];
-	uint32_t	step[2 * LANES_MIN];
-	int			count;
+	uint32_t last = round_count(s->k);
+	uint32_t together = 1;
+	uint64_t repeated[2 * LANES_MIN];
+	uint32_t step[2 * LANES_MIN];
+	int count;
 
 	while (together * n < LANES_MIN)
 		together *= 2;
@@ -228,13 +225,13 @@ small_rounds(Sketcher *s, const uint64_t *element, size_t n)
 static void
 fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 {
-	uint32_t	last = round_count(s->k) + 1;
+	uint32_t last = round_count(s->k) + 1;
 
 	for (int bin = 0; bin < s->k; bin++)
 		if (s->symbols[bin] == MINHASH_EMPTY_SYMBOL)
 			for (size_t i = 0; i < n; i++)
 			{
-				uint32_t	symbol = round_symbol(round_hash(element[i], last + bin), last);
+				uint32_t symbol = round_symbol(round_hash(element[i], last + bin), last);
 
 				if (symbol < s->symbols[bin])
 					s->symbols[bin] = symbol;
@@ -244,9 +241,9 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 uint64_t
 minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 {
-	uint64_t   *element;
-	size_t		n = distinct_elements(builder, &element);
-	Sketcher	s;
+	uint64_t *element;
+	size_t n = distinct_elements(builder, &element);
+	Sketcher s;
 
 	s.kernels = best_round_kernels();
 	s.k = k;

@@ -18,18 +18,18 @@ extern size_t distinct_elements(MinhashBuilder *builder, uint64_t **elements);
 
 typedef struct Lanes
 {
-	uint32_t	bin[LANES];
-	uint32_t	symbol[LANES];
+	uint32_t bin[LANES];
+	uint32_t symbol[LANES];
 } Lanes;
 
 /* From elements to lanes, for the first round and for a later one. */
 typedef struct RoundKernels
 {
-	bool		(*available) (void);
-	void		(*first) (const uint64_t *element, int count, uint32_t k, Lanes *lanes);
+	bool (*available)(void);
+	void (*first)(const uint64_t *element, int count, uint32_t k, Lanes *lanes);
 	/* Lane i is in the round first + step[i]. */
-	void		(*later) (const uint64_t *element, const uint32_t *step, int count,
-						  uint32_t first, uint32_t k, Lanes *lanes);
+	void (*later)(const uint64_t *element, const uint32_t *step, int count, uint32_t first,
+				  uint32_t k, Lanes *lanes);
 } RoundKernels;
 
 /* All kernels of this build, the plain one first; ends with a NULL. */

@@ -17,15 +17,15 @@
 typedef struct Standard
 {
 	AnalyzeAttrComputeStatsFunc compute;
-	void	   *extra_data;
+	void *extra_data;
 } Standard;
 
 /* Rows of a table that are not null, by their signatures. */
 typedef struct Rows
 {
-	int			count;
-	Datum	   *datum;
-	Signature  *signature;
+	int count;
+	Datum *datum;
+	Signature *signature;
 } Rows;
 
 /* ---- Rows --------------------------------------------------------------- */
@@ -40,13 +40,13 @@ spread(int i, int count, int all)
 static Rows
 take_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
 {
-	Datum	   *present = palloc(sizeof(Datum) * (sampled + 1));
-	int			count = 0;
-	Rows		rows;
+	Datum *present = palloc(sizeof(Datum) * (sampled + 1));
+	int count = 0;
+	Rows rows;
 
 	for (int i = 0; i < sampled; i++)
 	{
-		bool		is_null;
+		bool is_null;
 
 		present[count] = fetch(stats, i, &is_null);
 		count += !is_null;
@@ -82,7 +82,7 @@ typical_of(const Rows *rows)
 static int
 keep_common_values(VacAttrStatsP stats)
 {
-	int			kept = 0;
+	int kept = 0;
 
 	while (kept < STATISTIC_NUM_SLOTS && stats->stakind[kept] == STATISTIC_KIND_MCV)
 		kept++;
@@ -122,10 +122,10 @@ sample_size(const Signature *typical)
 static void
 keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
 {
-	int		   *other = palloc(sizeof(int) * (rows->count + 1));
-	size_t		room = SAMPLE_BYTES;
-	int			others = 0;
-	int			kept = 0;
+	int *other = palloc(sizeof(int) * (rows->count + 1));
+	size_t room = SAMPLE_BYTES;
+	int others = 0;
+	int kept = 0;
 	MemoryContext old_context;
 
 	for (int i = 0; i < rows->count; i++)
@@ -136,8 +136,8 @@ keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
 	stats->stavalues[slot] = palloc(sizeof(Datum) * (most + 1));
 	for (int i = 0; i < most; i++)
 	{
-		Datum		datum = rows->datum[other[spread(i, most, others)]];
-		size_t		size = VARSIZE_ANY(DatumGetPointer(datum));
+		Datum datum = rows->datum[other[spread(i, most, others)]];
+		size_t size = VARSIZE_ANY(DatumGetPointer(datum));
 
 		/* Shapes may differ, where the column's type does not say. */
 		if (size > room)
@@ -153,17 +153,17 @@ keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
 static void
 keep_distances(VacAttrStatsP stats, int slot, const Rows *rows, const Signature *typical)
 {
-	int			k = typical->header.k;
-	int			steps = sample_steps(k);
-	int			chosen = Min(sample_size(typical), rows->count);
-	double		pairs = Max((double) chosen * (rows->count - 1), 1);
-	int64	   *count = palloc0(sizeof(int64) * (steps + 1));
-	float4	   *within = MemoryContextAlloc(stats->anl_context, sizeof(float4) * (steps + 1));
-	int64		sum = 0;
+	int k = typical->header.k;
+	int steps = sample_steps(k);
+	int chosen = Min(sample_size(typical), rows->count);
+	double pairs = Max((double) chosen * (rows->count - 1), 1);
+	int64 *count = palloc0(sizeof(int64) * (steps + 1));
+	float4 *within = MemoryContextAlloc(stats->anl_context, sizeof(float4) * (steps + 1));
+	int64 sum = 0;
 
 	for (int i = 0; i < chosen; i++)
 	{
-		int			row = spread(i, chosen, rows->count);
+		int row = spread(i, chosen, rows->count);
 		const Signature *x = &rows->signature[row];
 
 		compat_vacuum_delay();
@@ -189,10 +189,10 @@ keep_distances(VacAttrStatsP stats, int slot, const Rows *rows, const Signature 
 static void
 compute_stats(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled, double total)
 {
-	Standard   *standard = stats->extra_data;
+	Standard *standard = stats->extra_data;
 	const Signature *typical;
-	Rows		rows;
-	int			slot;
+	Rows rows;
+	int slot;
 
 	stats->extra_data = standard->extra_data;
 	standard->compute(stats, fetch, sampled, total);
@@ -216,7 +216,7 @@ Datum
 neardup_signature_typanalyze(PG_FUNCTION_ARGS)
 {
 	VacAttrStatsP stats = (VacAttrStatsP) PG_GETARG_POINTER(0);
-	Standard   *standard;
+	Standard *standard;
 
 	if (!std_typanalyze(stats))
 		PG_RETURN_BOOL(false);

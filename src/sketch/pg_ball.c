@@ -21,7 +21,7 @@
 Ball
 ball_of_bytes(const void *bytes, size_t size)
 {
-	Ball		ball;
+	Ball ball;
 
 	if (size > sizeof(BallHeader))
 	{
@@ -32,9 +32,7 @@ ball_of_bytes(const void *bytes, size_t size)
 			ball.header.reserved == 0)
 			return ball;
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("ball value is corrupt")));
+	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
 }
 
 Ball
@@ -52,9 +50,9 @@ ball_of_datum(Datum datum)
 static struct varlena *
 ball_finish(struct varlena *value, double threshold, int radius)
 {
-	Signature	centre = signature_of_bytes(VARDATA(value) + sizeof(BallHeader),
-											VARSIZE(value) - VARHDRSZ - sizeof(BallHeader));
-	BallHeader	header;
+	Signature centre = signature_of_bytes(VARDATA(value) + sizeof(BallHeader),
+										  VARSIZE(value) - VARHDRSZ - sizeof(BallHeader));
+	BallHeader header;
 
 	memset(&header, 0, sizeof(header));
 	if (threshold != 0)
@@ -73,9 +71,9 @@ ball_finish(struct varlena *value, double threshold, int radius)
 struct varlena *
 ball_around(const Signature *centre, double threshold, int radius)
 {
-	uint8	   *symbols;
-	struct varlena *value = signature_new(&centre->header, centre->cardinality,
-										  sizeof(BallHeader), &symbols);
+	uint8 *symbols;
+	struct varlena *value =
+		signature_new(&centre->header, centre->cardinality, sizeof(BallHeader), &symbols);
 
 	memcpy(symbols, centre->symbols, signature_symbol_bytes(&centre->header));
 	return ball_finish(value, threshold, radius);
@@ -85,8 +83,8 @@ PG_FUNCTION_INFO_V1(neardup_near);
 Datum
 neardup_near(PG_FUNCTION_ARGS)
 {
-	Signature	centre = PG_GETARG_SIGNATURE(0);
-	double		threshold = PG_GETARG_FLOAT8(1);
+	Signature centre = PG_GETARG_SIGNATURE(0);
+	double threshold = PG_GETARG_FLOAT8(1);
 
 	check_threshold(threshold);
 	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
@@ -96,7 +94,7 @@ PG_FUNCTION_INFO_V1(neardup_hamming_ball);
 Datum
 neardup_hamming_ball(PG_FUNCTION_ARGS)
 {
-	Signature	centre = PG_GETARG_SIGNATURE(0);
+	Signature centre = PG_GETARG_SIGNATURE(0);
 
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
@@ -107,8 +105,8 @@ PG_FUNCTION_INFO_V1(neardup_in_ball);
 Datum
 neardup_in_ball(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
-	Ball		ball = PG_GETARG_BALL(1);
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	Ball ball = PG_GETARG_BALL(1);
 
 	PG_RETURN_BOOL(signature_within(&signature, &ball.centre, ball.header.radius));
 }
@@ -117,8 +115,8 @@ PG_FUNCTION_INFO_V1(neardup_ball_contains);
 Datum
 neardup_ball_contains(PG_FUNCTION_ARGS)
 {
-	Ball		ball = PG_GETARG_BALL(0);
-	Signature	signature = PG_GETARG_SIGNATURE(1);
+	Ball ball = PG_GETARG_BALL(0);
+	Signature signature = PG_GETARG_SIGNATURE(1);
 
 	PG_RETURN_BOOL(signature_within(&ball.centre, &signature, ball.header.radius));
 }
@@ -128,18 +126,17 @@ PG_FUNCTION_INFO_V1(neardup_balls_meet);
 Datum
 neardup_balls_meet(PG_FUNCTION_ARGS)
 {
-	Ball		x = PG_GETARG_BALL(0);
-	Ball		y = PG_GETARG_BALL(1);
+	Ball x = PG_GETARG_BALL(0);
+	Ball y = PG_GETARG_BALL(1);
 
-	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre,
-									Min(x.header.radius, y.header.radius)));
+	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre, Min(x.header.radius, y.header.radius)));
 }
 
 static int
 compare_balls(struct varlena *x, struct varlena *y)
 {
-	Ball		a = ball_of_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
-	Ball		b = ball_of_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
+	Ball a = ball_of_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
+	Ball b = ball_of_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
 
 	if (a.header.threshold != b.header.threshold)
 		return a.header.threshold < b.header.threshold ? -1 : 1;
@@ -156,8 +153,8 @@ PG_FUNCTION_INFO_V1(neardup_ball_out);
 Datum
 neardup_ball_out(PG_FUNCTION_ARGS)
 {
-	Ball		ball = PG_GETARG_BALL(0);
-	char		threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
+	Ball ball = PG_GETARG_BALL(0);
+	char threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
 	StringInfoData out;
 
 	initStringInfo(&out);
@@ -178,10 +175,10 @@ static struct varlena *
 ball_parse(uint8 kind, const char *type, const char *input)
 {
 	const char *around = strstr(input, AROUND);
-	char	   *extent;
-	char	   *symbols;
-	char	   *end;
-	double		number;
+	char *extent;
+	char *symbols;
+	char *end;
+	double number;
 	struct varlena *value;
 
 	if (around == NULL)
@@ -226,7 +223,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_send);
 Datum
 neardup_ball_send(PG_FUNCTION_ARGS)
 {
-	Ball		ball = PG_GETARG_BALL(0);
+	Ball ball = PG_GETARG_BALL(0);
 	StringInfoData out;
 
 	pq_begintypsend(&out);
@@ -239,17 +236,17 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 static struct varlena *
 ball_receive(uint8 kind, StringInfo in)
 {
-	double		threshold = pq_getmsgfloat8(in);
-	int32		radius = (int32) pq_getmsgint(in, 4);
+	double threshold = pq_getmsgfloat8(in);
+	int32 radius = (int32) pq_getmsgint(in, 4);
 	struct varlena *value = signature_receive(kind, in, sizeof(BallHeader));
-	Ball		ball = ball_of_datum(PointerGetDatum(ball_finish(value, threshold, radius)));
+	Ball ball = ball_of_datum(PointerGetDatum(ball_finish(value, threshold, radius)));
 
 	if (ball.header.radius != radius)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary form of a ball"),
-				 errdetail("Its radius is %d where its threshold gives %d.",
-						   radius, ball.header.radius)));
+				 errdetail("Its radius is %d where its threshold gives %d.", radius,
+						   ball.header.radius)));
 	return value;
 }
 

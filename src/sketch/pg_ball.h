@@ -12,16 +12,16 @@
 
 typedef struct BallHeader
 {
-	double		threshold;		/* 0 where the radius was given */
-	int32		radius;			/* symbols */
-	uint32		reserved;		/* 0 */
+	double threshold; /* 0 where the radius was given */
+	int32 radius;     /* symbols */
+	uint32 reserved;  /* 0 */
 } BallHeader;
 
 /* A ball taken apart; the centre points into the value. */
 typedef struct Ball
 {
-	BallHeader	header;
-	Signature	centre;
+	BallHeader header;
+	Signature centre;
 } Ball;
 
 /* An error unless header, centre and size agree. */

@@ -10,7 +10,7 @@
 static double
 similarity_of(const Signature *x, const Signature *y)
 {
-	int			d = signature_distance(x, y);
+	int d = signature_distance(x, y);
 
 	if (signature_is_empty(x) || signature_is_empty(y))
 		return 0;
@@ -21,8 +21,8 @@ PG_FUNCTION_INFO_V1(neardup_similarity);
 Datum
 neardup_similarity(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
 
 	PG_RETURN_FLOAT8(similarity_of(&x, &y));
 }
@@ -31,8 +31,8 @@ PG_FUNCTION_INFO_V1(neardup_distance);
 Datum
 neardup_distance(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
 
 	PG_RETURN_FLOAT8(1 - similarity_of(&x, &y));
 }
@@ -41,8 +41,8 @@ PG_FUNCTION_INFO_V1(neardup_hamming_distance);
 Datum
 neardup_hamming_distance(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
 
 	PG_RETURN_INT32(signature_distance(&x, &y));
 }
@@ -51,9 +51,9 @@ PG_FUNCTION_INFO_V1(neardup_is_similar);
 Datum
 neardup_is_similar(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
-	double		threshold = PG_GETARG_FLOAT8(2);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	double threshold = PG_GETARG_FLOAT8(2);
 
 	check_threshold(threshold);
 	PG_RETURN_BOOL(signature_within(&x, &y, signature_radius(&x.header, threshold)));
@@ -63,9 +63,9 @@ PG_FUNCTION_INFO_V1(neardup_hamming_within);
 Datum
 neardup_hamming_within(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
-	int			distance = PG_GETARG_INT32(2);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	int distance = PG_GETARG_INT32(2);
 
 	check_distance(&x.header, distance);
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
@@ -75,9 +75,9 @@ PG_FUNCTION_INFO_V1(neardup_minhash_containment);
 Datum
 neardup_minhash_containment(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
-	double		similarity = similarity_of(&x, &y);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	double similarity = similarity_of(&x, &y);
 
 	check_counted(&x);
 	check_counted(&y);
@@ -91,9 +91,9 @@ PG_FUNCTION_INFO_V1(neardup_simhash_cosine);
 Datum
 neardup_simhash_cosine(PG_FUNCTION_ARGS)
 {
-	Signature	x = PG_GETARG_SIGNATURE(0);
-	Signature	y = PG_GETARG_SIGNATURE(1);
-	int			d = signature_distance(&x, &y);
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	int d = signature_distance(&x, &y);
 
 	if (signature_is_empty(&x) || signature_is_empty(&y))
 		PG_RETURN_FLOAT8(0);

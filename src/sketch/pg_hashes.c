@@ -17,16 +17,16 @@ Signature
 signature_of_bit(Datum datum)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
-	Signature	signature = {0};
-	int32		length;
+	Signature signature = {0};
+	int32 length;
 
 	memcpy(&length, VARDATA_ANY(value), sizeof(length));
 	if (!minhash_shape_is_valid(length, 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot take a bit(%d) for a signature", length),
-				 errhint("A signature made elsewhere has from %d to %d bits.",
-						 MINHASH_K_MIN, MINHASH_K_MAX)));
+				 errhint("A signature made elsewhere has from %d to %d bits.", MINHASH_K_MIN,
+						 MINHASH_K_MAX)));
 	signature.header = signature_header(SIGNATURE_MINHASH, length, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
 	signature.symbols = (uint8 *) VARDATA_ANY(value) + sizeof(length);
 	return signature;
@@ -35,7 +35,7 @@ signature_of_bit(Datum datum)
 Signature
 signature_of_int8(Datum datum, uint64 *bits)
 {
-	Signature	signature = {0};
+	Signature signature = {0};
 
 	*bits = pg_hton64((uint64) DatumGetInt64(datum));
 	signature.header = signature_header(0, BIGINT_BITS, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
@@ -49,9 +49,9 @@ PG_FUNCTION_INFO_V1(neardup_bit_hamming_within);
 Datum
 neardup_bit_hamming_within(PG_FUNCTION_ARGS)
 {
-	Signature	x = signature_of_bit(PG_GETARG_DATUM(0));
-	Signature	y = signature_of_bit(PG_GETARG_DATUM(1));
-	int			distance = PG_GETARG_INT32(2);
+	Signature x = signature_of_bit(PG_GETARG_DATUM(0));
+	Signature y = signature_of_bit(PG_GETARG_DATUM(1));
+	int distance = PG_GETARG_INT32(2);
 
 	if (x.header.k != y.header.k)
 		ereport(ERROR,
@@ -66,9 +66,9 @@ PG_FUNCTION_INFO_V1(neardup_int8_hamming_within);
 Datum
 neardup_int8_hamming_within(PG_FUNCTION_ARGS)
 {
-	uint64		bits;
-	Signature	x = signature_of_int8(PG_GETARG_DATUM(0), &bits);
-	int			distance = PG_GETARG_INT32(2);
+	uint64 bits;
+	Signature x = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+	int distance = PG_GETARG_INT32(2);
 
 	check_distance(&x.header, distance);
 	PG_RETURN_BOOL(pg_popcount64(PG_GETARG_INT64(0) ^ PG_GETARG_INT64(1)) <= distance);
@@ -80,7 +80,7 @@ PG_FUNCTION_INFO_V1(neardup_bit_hamming_ball);
 Datum
 neardup_bit_hamming_ball(PG_FUNCTION_ARGS)
 {
-	Signature	centre = signature_of_bit(PG_GETARG_DATUM(0));
+	Signature centre = signature_of_bit(PG_GETARG_DATUM(0));
 
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
@@ -89,8 +89,8 @@ PG_FUNCTION_INFO_V1(neardup_int8_hamming_ball);
 Datum
 neardup_int8_hamming_ball(PG_FUNCTION_ARGS)
 {
-	uint64		bits;
-	Signature	centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+	uint64 bits;
+	Signature centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
 
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
@@ -98,7 +98,7 @@ neardup_int8_hamming_ball(PG_FUNCTION_ARGS)
 static bool
 ball_holds(Datum datum, const Signature *signature)
 {
-	Ball		ball = ball_of_datum(datum);
+	Ball ball = ball_of_datum(datum);
 
 	return signature_within(signature, &ball.centre, ball.header.radius);
 }
@@ -107,7 +107,7 @@ PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
 Datum
 neardup_bit_in_ball(PG_FUNCTION_ARGS)
 {
-	Signature	signature = signature_of_bit(PG_GETARG_DATUM(0));
+	Signature signature = signature_of_bit(PG_GETARG_DATUM(0));
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
@@ -116,7 +116,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
 Datum
 neardup_ball_contains_bit(PG_FUNCTION_ARGS)
 {
-	Signature	signature = signature_of_bit(PG_GETARG_DATUM(1));
+	Signature signature = signature_of_bit(PG_GETARG_DATUM(1));
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
@@ -125,8 +125,8 @@ PG_FUNCTION_INFO_V1(neardup_int8_in_ball);
 Datum
 neardup_int8_in_ball(PG_FUNCTION_ARGS)
 {
-	uint64		bits;
-	Signature	signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
@@ -135,8 +135,8 @@ PG_FUNCTION_INFO_V1(neardup_ball_contains_int8);
 Datum
 neardup_ball_contains_int8(PG_FUNCTION_ARGS)
 {
-	uint64		bits;
-	Signature	signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }

@@ -31,9 +31,9 @@ PG_FUNCTION_INFO_V1(neardup_minhash_error);
 Datum
 neardup_minhash_error(PG_FUNCTION_ARGS)
 {
-	int			k = PG_GETARG_INT32(0);
-	int			b = PG_GETARG_INT32(1);
-	double		similarity = PG_GETARG_FLOAT8(2);
+	int k = PG_GETARG_INT32(0);
+	int b = PG_GETARG_INT32(1);
+	double similarity = PG_GETARG_FLOAT8(2);
 
 	check_minhash_shape(k, b);
 	check_similarity(similarity);
@@ -45,19 +45,19 @@ PG_FUNCTION_INFO_V1(neardup_bands);
 Datum
 neardup_bands(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
-	int			rows = PG_GETARG_INT32(1);
-	int			k = signature.header.k;
-	uint64	   *keys;
-	Datum	   *element;
-	int			bands;
-	int			i;
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	int rows = PG_GETARG_INT32(1);
+	int k = signature.header.k;
+	uint64 *keys;
+	Datum *element;
+	int bands;
+	int i;
 
 	if (rows < 1 || rows > k)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("cannot cut %s into bands of %d rows",
-						signature_shape(&signature.header), rows),
+				 errmsg("cannot cut %s into bands of %d rows", signature_shape(&signature.header),
+						rows),
 				 errhint("A band has from 1 to %d rows.", k)));
 	if (signature_is_empty(&signature))
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
@@ -67,17 +67,17 @@ neardup_bands(PG_FUNCTION_ARGS)
 	bands = minhash_band_keys(signature.symbols, k, signature_bits(&signature.header), rows, keys);
 	for (i = 0; i < bands; i++)
 		element[i] = Int64GetDatum((int64) keys[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(element, bands, INT8OID, sizeof(int64),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	PG_RETURN_ARRAYTYPE_P(construct_array(element, bands, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
 }
 
 PG_FUNCTION_INFO_V1(neardup_lsh_probability);
 Datum
 neardup_lsh_probability(PG_FUNCTION_ARGS)
 {
-	double		similarity = PG_GETARG_FLOAT8(0);
-	int			bands = PG_GETARG_INT32(1);
-	int			rows = PG_GETARG_INT32(2);
+	double similarity = PG_GETARG_FLOAT8(0);
+	int bands = PG_GETARG_INT32(1);
+	int rows = PG_GETARG_INT32(2);
 
 	check_similarity(similarity);
 	check_positive("bands", bands);
@@ -88,7 +88,7 @@ neardup_lsh_probability(PG_FUNCTION_ARGS)
 static TupleDesc
 result_row(FunctionCallInfo fcinfo)
 {
-	TupleDesc	row;
+	TupleDesc row;
 
 	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -102,12 +102,12 @@ PG_FUNCTION_INFO_V1(neardup_lsh_curve);
 Datum
 neardup_lsh_curve(PG_FUNCTION_ARGS)
 {
-	int			bands = PG_GETARG_INT32(0);
-	int			rows = PG_GETARG_INT32(1);
+	int bands = PG_GETARG_INT32(0);
+	int rows = PG_GETARG_INT32(1);
 	FuncCallContext *call;
-	Datum		value[2];
-	bool		null[2] = {false, false};
-	double		similarity;
+	Datum value[2];
+	bool null[2] = {false, false};
+	double similarity;
 
 	if (SRF_IS_FIRSTCALL())
 	{
@@ -134,13 +134,13 @@ PG_FUNCTION_INFO_V1(neardup_lsh_parameters);
 Datum
 neardup_lsh_parameters(PG_FUNCTION_ARGS)
 {
-	double		threshold = PG_GETARG_FLOAT8(0);
-	int			k = PG_GETARG_INT32(1);
-	double		recall = PG_GETARG_FLOAT8(2);
-	int			bands;
-	int			rows;
-	Datum		value[3];
-	bool		null[3] = {false, false, false};
+	double threshold = PG_GETARG_FLOAT8(0);
+	int k = PG_GETARG_INT32(1);
+	double recall = PG_GETARG_FLOAT8(2);
+	int bands;
+	int rows;
+	Datum value[3];
+	bool null[3] = {false, false, false};
 
 	check_threshold(threshold);
 	if (k < 1 || k > MINHASH_K_MAX)
@@ -156,8 +156,8 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 	if (!lsh_choose(threshold, k, recall, &bands, &rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("no bands of %d symbols reach recall %g at similarity %g",
-						k, recall, threshold),
+				 errmsg("no bands of %d symbols reach recall %g at similarity %g", k, recall,
+						threshold),
 				 errhint("Use more symbols, a higher threshold or a lower recall.")));
 
 	value[0] = Int32GetDatum(bands);

@@ -14,9 +14,9 @@ PG_FUNCTION_INFO_V1(neardup_minhash_typmod_in);
 Datum
 neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
 {
-	int			count;
-	int32	   *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
-	int			b = count > 1 ? modifiers[1] : 1;
+	int count;
+	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
+	int b = count > 1 ? modifiers[1] : 1;
 
 	if (count > 2)
 		ereport(ERROR,
@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(neardup_minhash_typmod_out);
 Datum
 neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 {
-	int32		typmod = PG_GETARG_INT32(0);
+	int32 typmod = PG_GETARG_INT32(0);
 
 	PG_RETURN_CSTRING(psprintf("(%d,%d)", typmod >> 3, 1 << (typmod & SIGNATURE_LOG_B)));
 }
@@ -46,10 +46,10 @@ static struct varlena *
 minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 {
 	SignatureHeader header = signature_header(SIGNATURE_MINHASH | SIGNATURE_COUNTED, k, b, scheme);
-	uint32	   *full = palloc(k * sizeof(uint32));
-	uint64		count = minhash_finish(builder, k, full);
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_finish(builder, k, full);
 	struct varlena *value;
-	uint8	   *symbols;
+	uint8 *symbols;
 
 	if (count == 0)
 		header.flags |= SIGNATURE_EMPTY;
@@ -64,11 +64,11 @@ PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
 Datum
 neardup_to_minhash_text(PG_FUNCTION_ARGS)
 {
-	int			k = PG_GETARG_INT32(1);
-	int			b = PG_GETARG_INT32(2);
-	SchemeId	scheme = text_scheme_of_argument(fcinfo, 3);
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
 	MinhashBuilder builder;
-	Utf8Text	utf8;
+	Utf8Text utf8;
 
 	check_minhash_shape(k, b);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
@@ -82,10 +82,10 @@ PG_FUNCTION_INFO_V1(neardup_to_minhash_shingles);
 Datum
 neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	int			k = PG_GETARG_INT32(1);
-	int			b = PG_GETARG_INT32(2);
-	Bag			bag = shingles_bag(shingles);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
+	Bag bag = shingles_bag(shingles);
 	MinhashBuilder builder;
 
 	check_minhash_shape(k, b);
@@ -97,11 +97,11 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 /* The set of a text[] or a bigint[], whose elements of_array hands on. */
 static Datum
 minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
-				 void (*of_array) (ArrayType *array, HashSink sink, void *state))
+				 void (*of_array)(ArrayType *array, HashSink sink, void *state))
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	int			k = PG_GETARG_INT32(1);
-	int			b = PG_GETARG_INT32(2);
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
 	MinhashBuilder builder;
 
 	check_minhash_shape(k, b);
@@ -130,12 +130,12 @@ PG_FUNCTION_INFO_V1(neardup_minhash_truncate);
 Datum
 neardup_minhash_truncate(PG_FUNCTION_ARGS)
 {
-	Signature	from = PG_GETARG_SIGNATURE(0);
-	int			b_from = signature_bits(&from.header);
-	int			b = PG_GETARG_INT32(1);
+	Signature from = PG_GETARG_SIGNATURE(0);
+	int b_from = signature_bits(&from.header);
+	int b = PG_GETARG_INT32(1);
 	SignatureHeader header;
 	struct varlena *value;
-	uint8	   *symbols;
+	uint8 *symbols;
 
 	check_minhash_shape(from.header.k, b);
 	if (b > b_from)
@@ -169,11 +169,11 @@ check_full_width(const Signature *signature)
 static Datum
 union_of(Datum a, Datum b)
 {
-	Signature	x = signature_of_datum(a);
-	Signature	y = signature_of_datum(b);
+	Signature x = signature_of_datum(a);
+	Signature y = signature_of_datum(b);
 	SignatureHeader header = x.header;
 	struct varlena *value;
-	uint8	   *symbols;
+	uint8 *symbols;
 
 	signature_check_pair(&x, &y);
 	check_full_width(&x);
@@ -202,7 +202,7 @@ PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
 Datum
 neardup_minhash_union_step(PG_FUNCTION_ARGS)
 {
-	Signature	first;
+	Signature first;
 
 	if (PG_ARGISNULL(1))
 	{
@@ -221,7 +221,7 @@ PG_FUNCTION_INFO_V1(neardup_minhash_cardinality);
 Datum
 neardup_minhash_cardinality(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_SIGNATURE(0);
 
 	check_counted(&signature);
 	PG_RETURN_INT64(signature.cardinality);
@@ -233,7 +233,7 @@ PG_FUNCTION_INFO_V1(neardup_bit_to_minhash);
 Datum
 neardup_bit_to_minhash(PG_FUNCTION_ARGS)
 {
-	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
 	check_minhash_shape(VARBITLEN(bits), 1);
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
@@ -243,14 +243,14 @@ PG_FUNCTION_INFO_V1(neardup_int8_array_to_minhash);
 Datum
 neardup_int8_array_to_minhash(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	int			k = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	int k = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	const int64 *element = (const int64 *) ARR_DATA_PTR(array);
 	SignatureHeader header;
 	struct varlena *value;
-	uint32	   *full;
-	uint8	   *symbols;
-	int			i;
+	uint32 *full;
+	uint8 *symbols;
+	int i;
 
 	if (ARR_NDIM(array) > 1 || array_contains_nulls(array))
 		ereport(ERROR,
@@ -277,10 +277,10 @@ PG_FUNCTION_INFO_V1(neardup_minhash_to_int8_array);
 Datum
 neardup_minhash_to_int8_array(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
-	int			k = signature.header.k;
-	Datum	   *element;
-	int			i;
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	int k = signature.header.k;
+	Datum *element;
+	int i;
 
 	if (signature_bits(&signature.header) != 32)
 		ereport(ERROR,
@@ -291,6 +291,6 @@ neardup_minhash_to_int8_array(PG_FUNCTION_ARGS)
 	element = palloc(k * sizeof(Datum));
 	for (i = 0; i < k; i++)
 		element[i] = Int64GetDatum((int64) symbol_at(signature.symbols, 32, i));
-	PG_RETURN_ARRAYTYPE_P(construct_array(element, k, INT8OID, sizeof(int64),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	PG_RETURN_ARRAYTYPE_P(construct_array(element, k, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
 }

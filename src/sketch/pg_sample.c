@@ -33,8 +33,8 @@ signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
 static void
 add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
 {
-	Oid			type;
-	uint64	   *bits;
+	Oid type;
+	uint64 *bits;
 
 	if (slot->nvalues == 0)
 		return;
@@ -45,8 +45,7 @@ add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
 	if (!is_signature_type(function, type))
 		return;
 	for (int i = 0; i < slot->nvalues; i++)
-		if (signature_of_value(type, slot->values[i], &bits[i],
-							   &sample->signature[sample->count]))
+		if (signature_of_value(type, slot->values[i], &bits[i], &sample->signature[sample->count]))
 			sample->count++;
 }
 
@@ -59,14 +58,13 @@ read_signatures(Sample *sample, HeapTuple tuple, Oid function)
 {
 	AttStatsSlot *common = &sample->common_slot;
 	AttStatsSlot *slot = &sample->slot;
-	double		others = 1 - sample->nulls;
+	double others = 1 - sample->nulls;
 
 	get_attstatsslot(common, tuple, STATISTIC_KIND_MCV, InvalidOid,
 					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
 	if (!get_attstatsslot(slot, tuple, STATISTIC_KIND_SIGNATURES, InvalidOid,
 						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
-		get_attstatsslot(slot, tuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
-						 ATTSTATSSLOT_VALUES);
+		get_attstatsslot(slot, tuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES);
 	sample->signature = palloc(sizeof(Signature) * (common->nvalues + slot->nvalues + 1));
 	if (common->nnumbers == common->nvalues)
 		add_signatures(sample, function, common);
@@ -91,7 +89,7 @@ share_of(const Sample *sample, int i)
 static double
 share_of_empty(const Sample *sample)
 {
-	double		share = 0;
+	double share = 0;
 
 	for (int i = 0; i < sample->count; i++)
 		if (signature_is_empty(&sample->signature[i]))
@@ -151,7 +149,7 @@ is_near(const Signature *x, const Signature *y, int radius)
 int
 sample_near(const Sample *sample, const Signature *centre, int radius, double *share)
 {
-	int			near = 0;
+	int near = 0;
 
 	*share = 0;
 	for (int i = 0; i < sample->count; i++)
@@ -174,9 +172,9 @@ static double
 pairs_within(const Sample *sample, int radius)
 {
 	const Signature *typical = sample_typical(sample);
-	double		present = 1 - sample->nulls;
-	double		at;
-	int			i;
+	double present = 1 - sample->nulls;
+	double at;
+	int i;
 
 	if (typical == NULL)
 		return 0;
@@ -189,15 +187,15 @@ pairs_within(const Sample *sample, int radius)
 double
 sample_pairs(const Sample *x, const Sample *y, int radius)
 {
-	bool		same = sample_is_same(x, y);
-	int			step = 1 + (int) ((int64) x->count * y->count / PAIRS_MOST);
-	double		pairs = 0;
+	bool same = sample_is_same(x, y);
+	int step = 1 + (int) ((int64) x->count * y->count / PAIRS_MOST);
+	double pairs = 0;
 
 	if (same && x->steps > 0)
 		return pairs_within(x, radius);
 	for (int i = 0; i < x->count; i += i < x->common ? 1 : step)
 	{
-		double		share = i < x->common ? x->share[i] : x->rest * step;
+		double share = i < x->common ? x->share[i] : x->rest * step;
 
 		for (int j = 0; j < y->count; j++)
 			if ((i != j || !same || i < x->common) &&

@@ -35,20 +35,20 @@ sample_steps(int k)
 /* What is known of a column, or of an expression. */
 typedef struct Sample
 {
-	double		rows;			/* of its relation; 0 where that is unknown */
-	double		nulls;			/* share of rows */
-	double		present;		/* share of rows that are near anything */
-	Oid			relation;		/* whose statistics these are; 0 for none */
-	AttrNumber	column;
+	double rows;    /* of its relation; 0 where that is unknown */
+	double nulls;   /* share of rows */
+	double present; /* share of rows that are near anything */
+	Oid relation;   /* whose statistics these are; 0 for none */
+	AttrNumber column;
 
 	/* Signatures; the first ones are common, each with a share of its own. */
-	int			count;
-	int			common;
-	Signature  *signature;
-	const float4 *share;		/* of all rows */
-	double		rest;			/* share of all rows that each other one stands for */
+	int count;
+	int common;
+	Signature *signature;
+	const float4 *share; /* of all rows */
+	double rest;         /* share of all rows that each other one stands for */
 
-	int			steps;			/* 0: pairs are unknown */
+	int steps; /* 0: pairs are unknown */
 	const float4 *within;
 
 	/* To be freed. */
@@ -77,8 +77,7 @@ extern bool sample_is_same(const Sample *x, const Sample *y);
  * The share of all rows that are within radius of a signature.  Returns how many
  * of the sample it is taken from, not counting common values.
  */
-extern int	sample_near(const Sample *sample, const Signature *centre, int radius,
-						double *share);
+extern int sample_near(const Sample *sample, const Signature *centre, int radius, double *share);
 
 /* The share of pairs of rows, one of each, that are within radius. */
 extern double sample_pairs(const Sample *x, const Sample *y, int radius);

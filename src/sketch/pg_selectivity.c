@@ -41,14 +41,14 @@
 typedef struct Condition
 {
 	PlannerInfo *root;
-	Oid			estimator;
-	Sample		column[2];
-	int			columns;
-	Signature	query;			/* k = 0: unknown */
-	uint64		bits;			/* that the query may point to */
-	SignatureHeader shape;		/* k = 0: unknown */
-	double		threshold;		/* 0: unknown */
-	int			radius;			/* -1: unknown */
+	Oid estimator;
+	Sample column[2];
+	int columns;
+	Signature query;       /* k = 0: unknown */
+	uint64 bits;           /* that the query may point to */
+	SignatureHeader shape; /* k = 0: unknown */
+	double threshold;      /* 0: unknown */
+	int radius;            /* -1: unknown */
 } Condition;
 
 static bool
@@ -67,7 +67,7 @@ is_ball(const Condition *condition, Oid type)
 static const Const *
 known_value(const Condition *condition, Node *node)
 {
-	Node	   *value = estimate_expression_value(condition->root, node);
+	Node *value = estimate_expression_value(condition->root, node);
 
 	if (IsA(value, Const) && !((Const *) value)->constisnull)
 		return (Const *) value;
@@ -100,8 +100,8 @@ static void
 learn_signature(Condition *condition, Node *node)
 {
 	const Const *value = known_value(condition, node);
-	Sample	   *column = &condition->column[condition->columns];
-	Signature	query;
+	Sample *column = &condition->column[condition->columns];
+	Signature query;
 
 	if (value != NULL)
 	{
@@ -132,7 +132,7 @@ learn_bound(Condition *condition, Node *node)
 		condition->threshold = Max(condition->threshold, DatumGetFloat8(value->constvalue));
 	else if (value->consttype == INT4OID)
 	{
-		int			radius = Max(DatumGetInt32(value->constvalue), 0);
+		int radius = Max(DatumGetInt32(value->constvalue), 0);
 
 		condition->radius = condition->radius < 0 ? radius : Min(condition->radius, radius);
 	}
@@ -142,16 +142,17 @@ learn_bound(Condition *condition, Node *node)
 static bool
 makes_ball(const Condition *condition, Node *node)
 {
-	FuncExpr   *call = (FuncExpr *) node;
-	Oid			x;
-	Oid			bound;
+	FuncExpr *call = (FuncExpr *) node;
+	Oid x;
+	Oid bound;
 
 	if (!IsA(call, FuncExpr) || list_length(call->args) != 2)
 		return false;
 	x = exprType(linitial(call->args));
 	bound = exprType(lsecond(call->args));
-	return call->funcid == sibling_function(condition->estimator,
-											bound == FLOAT8OID ? "near" : "hamming_ball", x, bound);
+	return call->funcid ==
+		sibling_function(condition->estimator, bound == FLOAT8OID ? "near" : "hamming_ball", x,
+						 bound);
 }
 
 static void
@@ -161,11 +162,11 @@ learn_ball(Condition *condition, Node *node)
 
 	if (value != NULL && is_ball(condition, value->consttype))
 	{
-		Ball		ball = ball_of_datum(value->constvalue);
+		Ball ball = ball_of_datum(value->constvalue);
 
 		learn_query(condition, &ball.centre);
-		condition->radius = condition->radius < 0 ? ball.header.radius :
-			Min(condition->radius, ball.header.radius);
+		condition->radius =
+			condition->radius < 0 ? ball.header.radius : Min(condition->radius, ball.header.radius);
 	}
 	else if (makes_ball(condition, node))
 	{
@@ -179,7 +180,7 @@ learn_ball(Condition *condition, Node *node)
 static void
 learn(Condition *condition, Node *node)
 {
-	Oid			type = exprType(node);
+	Oid type = exprType(node);
 
 	if (is_signature_type(condition->estimator, type))
 		learn_signature(condition, node);
@@ -195,8 +196,8 @@ learn(Condition *condition, Node *node)
 static int
 likely_radius(const Condition *condition)
 {
-	int			k = condition->shape.k;
-	double		threshold = condition->threshold;
+	int k = condition->shape.k;
+	double threshold = condition->threshold;
 
 	/* Written so that NaN is taken for unknown; it will be refused later. */
 	if (!(threshold > 0 && threshold <= 1))
@@ -240,9 +241,9 @@ share_of_any(const Sample *column, int radius)
 static double
 share_of_query(const Sample *column, const Signature *query, int radius)
 {
-	double		share;
-	int			hits = sample_near(column, query, radius, &share);
-	double		few = USUAL_COPIES / Max(column->rows, 1);
+	double share;
+	int hits = sample_near(column, query, radius, &share);
+	double few = USUAL_COPIES / Max(column->rows, 1);
 
 	if (hits == 1 && column->rest > few)
 		return share - column->rest + sqrt(column->rest * few);
@@ -288,11 +289,11 @@ static Selectivity
 estimate(Condition *condition)
 {
 	const SignatureHeader *shape = &condition->shape;
-	double		rows = 0;
-	double		present = 1;
-	double		share;
-	double		copies;
-	int			radius;
+	double rows = 0;
+	double present = 1;
+	double share;
+	double copies;
+	int radius;
 
 	settle_shape(condition);
 	radius = likely_radius(condition);
@@ -313,11 +314,11 @@ estimate(Condition *condition)
 Selectivity
 ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments)
 {
-	Condition	condition = {root, estimator};
-	ListCell   *cell;
+	Condition condition = {root, estimator};
+	ListCell *cell;
 
 	condition.radius = -1;
-	foreach(cell, arguments)
+	foreach (cell, arguments)
 		learn(&condition, lfirst(cell));
 	return estimate(&condition);
 }
@@ -337,7 +338,7 @@ Datum
 neardup_ball_sel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	List	   *arguments = (List *) PG_GETARG_POINTER(2);
+	List *arguments = (List *) PG_GETARG_POINTER(2);
 
 	PG_RETURN_FLOAT8(ball_selectivity(root, fcinfo->flinfo->fn_oid, arguments));
 }
@@ -347,7 +348,7 @@ Datum
 neardup_ball_joinsel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	List	   *arguments = (List *) PG_GETARG_POINTER(2);
+	List *arguments = (List *) PG_GETARG_POINTER(2);
 
 	PG_RETURN_FLOAT8(ball_join_selectivity(root, fcinfo->flinfo->fn_oid, arguments,
 										   (JoinType) PG_GETARG_INT16(3)));

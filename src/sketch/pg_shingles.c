@@ -40,8 +40,8 @@ PG_FUNCTION_INFO_V1(neardup_shingles_is_similar);
 static Shingles *
 shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 {
-	Bag			bag;
-	Shingles   *shingles;
+	Bag bag;
+	Shingles *shingles;
 
 	if (!bag_finish(builder, &bag))
 		ereport(ERROR,
@@ -55,9 +55,9 @@ shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 Datum
 neardup_to_shingles_text(PG_FUNCTION_ARGS)
 {
-	SchemeId	scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
-	Utf8Text	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	BagBuilder	builder;
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	BagBuilder builder;
 
 	bag_begin(&builder);
 	shingle_text(utf8.bytes, utf8.length, scheme, bag_add, &builder);
@@ -68,8 +68,8 @@ neardup_to_shingles_text(PG_FUNCTION_ARGS)
 Datum
 neardup_to_shingles_tokens(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	BagBuilder	builder;
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	BagBuilder builder;
 
 	bag_begin(&builder);
 	hashes_of_text_array(array, bag_add, &builder);
@@ -80,8 +80,8 @@ neardup_to_shingles_tokens(PG_FUNCTION_ARGS)
 Datum
 neardup_to_shingles_hashes(PG_FUNCTION_ARGS)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
-	BagBuilder	builder;
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	BagBuilder builder;
 
 	bag_begin(&builder);
 	hashes_of_int8_array(array, bag_add, &builder);
@@ -93,9 +93,9 @@ neardup_to_shingles_hashes(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_to_array(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	size_t		bytes = shingles->count * sizeof(int64);
-	ArrayType  *array;
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	size_t bytes = shingles->count * sizeof(int64);
+	ArrayType *array;
 
 	if (shingles->count == 0)
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
@@ -116,16 +116,16 @@ neardup_shingles_to_array(PG_FUNCTION_ARGS)
 /* Both arguments of a function, detoasted. */
 typedef struct Operands
 {
-	Shingles   *x;
-	Shingles   *y;
-	Bag			bag_x;
-	Bag			bag_y;
+	Shingles *x;
+	Shingles *y;
+	Bag bag_x;
+	Bag bag_y;
 } Operands;
 
 static Operands
 operands_get(FunctionCallInfo fcinfo)
 {
-	Operands	operands;
+	Operands operands;
 
 	operands.x = shingles_of_datum(PG_GETARG_DATUM(0));
 	operands.y = shingles_of_datum(PG_GETARG_DATUM(1));
@@ -145,10 +145,10 @@ operands_free(FunctionCallInfo fcinfo, Operands *operands)
 static Operands
 operands_get_alike(FunctionCallInfo fcinfo)
 {
-	Operands	operands = operands_get(fcinfo);
+	Operands operands = operands_get(fcinfo);
 
-	check_same_recipe("shingles", operands.x->version, operands.x->scheme,
-					  operands.y->version, operands.y->scheme);
+	check_same_recipe("shingles", operands.x->version, operands.x->scheme, operands.y->version,
+					  operands.y->scheme);
 	return operands;
 }
 
@@ -164,9 +164,9 @@ compare_numbers(int64 x, int64 y)
 static int
 compare_bags(const Bag *x, const Bag *y)
 {
-	uint32		both = Min(x->count, y->count);
-	int			order = 0;
-	uint32		i;
+	uint32 both = Min(x->count, y->count);
+	int order = 0;
+	uint32 i;
 
 	for (i = 0; order == 0 && i < both; i++)
 		order = compare_numbers(x->element[i], y->element[i]);
@@ -181,8 +181,8 @@ compare_bags(const Bag *x, const Bag *y)
 static int
 compare_arguments(FunctionCallInfo fcinfo)
 {
-	Operands	operands = operands_get(fcinfo);
-	int			order = compare_numbers(operands.x->version, operands.y->version);
+	Operands operands = operands_get(fcinfo);
+	int order = compare_numbers(operands.x->version, operands.y->version);
 
 	if (order == 0)
 		order = compare_numbers(operands.x->scheme, operands.y->scheme);
@@ -241,9 +241,8 @@ neardup_shingles_cmp(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_hash(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	uint32		hash = hash_bytes((unsigned char *) VARDATA(shingles),
-								  VARSIZE(shingles) - VARHDRSZ);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	uint32 hash = hash_bytes((unsigned char *) VARDATA(shingles), VARSIZE(shingles) - VARHDRSZ);
 
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_INT32((int32) hash);
@@ -252,10 +251,9 @@ neardup_shingles_hash(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_hash_extended(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	uint64		hash = hash_bytes_extended((unsigned char *) VARDATA(shingles),
-										   VARSIZE(shingles) - VARHDRSZ,
-										   PG_GETARG_INT64(1));
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	uint64 hash = hash_bytes_extended((unsigned char *) VARDATA(shingles),
+									  VARSIZE(shingles) - VARHDRSZ, PG_GETARG_INT64(1));
 
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_INT64((int64) hash);
@@ -266,8 +264,8 @@ neardup_shingles_hash_extended(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_cardinality(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	int64		count = shingles->count;
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	int64 count = shingles->count;
 
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_INT64(count);
@@ -276,20 +274,20 @@ neardup_shingles_cardinality(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_total(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	Bag			bag = shingles_bag(shingles);
-	int64		total = (int64) bag_total(&bag);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	int64 total = (int64) bag_total(&bag);
 
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_INT64(total);
 }
 
 static Datum
-combine_arguments(FunctionCallInfo fcinfo, Bag (*combine) (const Bag *, const Bag *))
+combine_arguments(FunctionCallInfo fcinfo, Bag (*combine)(const Bag *, const Bag *))
 {
-	Operands	operands = operands_get_alike(fcinfo);
-	Bag			bag = combine(&operands.bag_x, &operands.bag_y);
-	Shingles   *result = shingles_of_bag(&bag, operands.x->version, operands.x->scheme);
+	Operands operands = operands_get_alike(fcinfo);
+	Bag bag = combine(&operands.bag_x, &operands.bag_y);
+	Shingles *result = shingles_of_bag(&bag, operands.x->version, operands.x->scheme);
 
 	bag_free(&bag);
 	operands_free(fcinfo, &operands);
@@ -317,10 +315,10 @@ neardup_shingles_difference(PG_FUNCTION_ARGS)
 /* ---- Similarity --------------------------------------------------------- */
 
 static double
-measure_arguments(FunctionCallInfo fcinfo, double (*measure) (const Bag *, const Bag *))
+measure_arguments(FunctionCallInfo fcinfo, double (*measure)(const Bag *, const Bag *))
 {
-	Operands	operands = operands_get_alike(fcinfo);
-	double		result = measure(&operands.bag_x, &operands.bag_y);
+	Operands operands = operands_get_alike(fcinfo);
+	double result = measure(&operands.bag_x, &operands.bag_y);
 
 	operands_free(fcinfo, &operands);
 	return result;
@@ -359,9 +357,9 @@ neardup_shingles_cosine(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_is_similar(PG_FUNCTION_ARGS)
 {
-	double		threshold = PG_GETARG_FLOAT8(2);
-	Operands	operands;
-	bool		similar;
+	double threshold = PG_GETARG_FLOAT8(2);
+	Operands operands;
+	bool similar;
 
 	check_threshold(threshold);
 	operands = operands_get_alike(fcinfo);

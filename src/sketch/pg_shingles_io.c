@@ -30,14 +30,15 @@ shingles_size(size_t count, bool frequencies)
 static Shingles *
 shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 {
-	size_t		size = shingles_size(count, frequencies);
-	Shingles   *shingles;
+	size_t size = shingles_size(count, frequencies);
+	Shingles *shingles;
 
 	if (size > MaxAllocSize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %zu shingles is too large", count),
-				 errdetail("It takes %zu bytes; a value has at most %zu.", size, (size_t) MaxAllocSize),
+				 errdetail("It takes %zu bytes; a value has at most %zu.", size,
+						   (size_t) MaxAllocSize),
 				 errhint("Cut the text into parts, or make a minhash of it, which has no such limit.")));
 	shingles = palloc(size);
 	SET_VARSIZE(shingles, size);
@@ -59,12 +60,10 @@ shingles_frequencies(const Shingles *shingles)
 Shingles *
 shingles_of_datum(Datum datum)
 {
-	Shingles   *shingles = (Shingles *) PG_DETOAST_DATUM(datum);
+	Shingles *shingles = (Shingles *) PG_DETOAST_DATUM(datum);
 
-	if (VARSIZE(shingles) < offsetof(Shingles, element) ||
-		shingles->layout != SHINGLES_LAYOUT ||
-		shingles->version == 0 ||
-		(shingles->flags & ~SHINGLES_FREQUENCIES) != 0 ||
+	if (VARSIZE(shingles) < offsetof(Shingles, element) || shingles->layout != SHINGLES_LAYOUT ||
+		shingles->version == 0 || (shingles->flags & ~SHINGLES_FREQUENCIES) != 0 ||
 		!scheme_is_valid(shingles->scheme) ||
 		VARSIZE(shingles) != shingles_size(shingles->count, shingles->flags & SHINGLES_FREQUENCIES))
 		ereport(ERROR,
@@ -76,19 +75,18 @@ shingles_of_datum(Datum datum)
 Bag
 shingles_bag(const Shingles *shingles)
 {
-	Bag			bag;
+	Bag bag;
 
 	bag.count = shingles->count;
 	bag.element = (int64_t *) shingles->element;
-	bag.frequency = shingles->flags & SHINGLES_FREQUENCIES ?
-		shingles_frequencies(shingles) : NULL;
+	bag.frequency = shingles->flags & SHINGLES_FREQUENCIES ? shingles_frequencies(shingles) : NULL;
 	return bag;
 }
 
 Shingles *
 shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
 {
-	Shingles   *shingles = shingles_alloc(bag->count, bag->frequency != NULL, version, scheme);
+	Shingles *shingles = shingles_alloc(bag->count, bag->frequency != NULL, version, scheme);
 
 	memcpy(shingles->element, bag->element, bag->count * sizeof(int64));
 	if (bag->frequency)
@@ -128,8 +126,8 @@ read_symbol(Reader *reader, char symbol, const char *expected)
 static uint64
 read_digits(Reader *reader, uint64 least, uint64 most, const char *expected)
 {
-	Reader		start = *reader;
-	uint64		number = 0;
+	Reader start = *reader;
+	uint64 number = 0;
 
 	if (*reader->at == '0')
 	{
@@ -139,7 +137,7 @@ read_digits(Reader *reader, uint64 least, uint64 most, const char *expected)
 	}
 	for (; isdigit((unsigned char) *reader->at); reader->at++)
 	{
-		uint64		digit = *reader->at - '0';
+		uint64 digit = *reader->at - '0';
 
 		if (number > (most - digit) / 10)
 			refuse(&start, expected);
@@ -163,7 +161,7 @@ static SchemeId
 read_scheme(Reader *reader)
 {
 	const char *end = strchr(reader->at, '/');
-	SchemeId	scheme = 0;
+	SchemeId scheme = 0;
 
 	if (!end || !scheme_parse(reader->at, end - reader->at, &scheme))
 		refuse(reader, "a scheme such as \"word 3\"");
@@ -175,7 +173,7 @@ read_scheme(Reader *reader)
 static size_t
 count_elements(const char *rest)
 {
-	size_t		count = 1;
+	size_t count = 1;
 
 	for (; *rest; rest++)
 		count += *rest == ',';
@@ -186,15 +184,15 @@ count_elements(const char *rest)
 static Bag
 read_bag(Reader *reader)
 {
-	size_t		room = count_elements(reader->at);
-	Bag			bag = {0, host_alloc(room * sizeof(int64)), host_alloc(room * sizeof(uint32))};
-	bool		repeated = false;
+	size_t room = count_elements(reader->at);
+	Bag bag = {0, host_alloc(room * sizeof(int64)), host_alloc(room * sizeof(uint32))};
+	bool repeated = false;
 
 	while (*reader->at != '}')
 	{
-		Reader		start;
-		int64		element;
-		uint32		frequency = 1;
+		Reader start;
+		int64 element;
+		uint32 frequency = 1;
 
 		if (bag.count > 0)
 			read_symbol(reader, ',', "\",\" or \"}\"");
@@ -205,7 +203,8 @@ read_bag(Reader *reader)
 		if (*reader->at == ':')
 		{
 			reader->at++;
-			frequency = (uint32) read_digits(reader, 2, PG_UINT32_MAX, "a frequency from 2 to 4294967295");
+			frequency =
+				(uint32) read_digits(reader, 2, PG_UINT32_MAX, "a frequency from 2 to 4294967295");
 			repeated = true;
 		}
 		bag.element[bag.count] = element;
@@ -223,11 +222,11 @@ read_bag(Reader *reader)
 Datum
 neardup_shingles_in(PG_FUNCTION_ARGS)
 {
-	char	   *input = PG_GETARG_CSTRING(0);
-	Reader		reader = {input, input};
-	int			version;
-	SchemeId	scheme;
-	Bag			bag;
+	char *input = PG_GETARG_CSTRING(0);
+	Reader reader = {input, input};
+	int version;
+	SchemeId scheme;
+	Bag bag;
 
 	version = (int) read_digits(&reader, 1, PG_UINT8_MAX, "a recipe version");
 	read_symbol(&reader, '/', "\"/\"");
@@ -242,18 +241,18 @@ neardup_shingles_in(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_out(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	Bag			bag = shingles_bag(shingles);
-	char		name[SCHEME_NAME_SIZE];
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	char name[SCHEME_NAME_SIZE];
 	StringInfoData out;
-	uint32		i;
+	uint32 i;
 
 	initStringInfo(&out);
 	scheme_name(shingles->scheme, name);
 	appendStringInfo(&out, "%d/%s/{", shingles->version, name);
 	for (i = 0; i < bag.count; i++)
 	{
-		char		number[sizeof("-9223372036854775808")];
+		char number[sizeof("-9223372036854775808")];
 
 		if (i > 0)
 			appendStringInfoChar(&out, ',');
@@ -274,17 +273,16 @@ refuse_wire(const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid binary representation of type shingles"),
-			 errdetail("%s", detail)));
+			 errmsg("invalid binary representation of type shingles"), errdetail("%s", detail)));
 }
 
 /* Read the elements, and the frequencies if there are any, into the value. */
 static void
 receive_elements(StringInfo message, Shingles *shingles)
 {
-	Bag			bag = shingles_bag(shingles);
-	bool		repeated = false;
-	uint32		i;
+	Bag bag = shingles_bag(shingles);
+	bool repeated = false;
+	uint32 i;
 
 	for (i = 0; i < bag.count; i++)
 	{
@@ -308,14 +306,14 @@ receive_elements(StringInfo message, Shingles *shingles)
 Datum
 neardup_shingles_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	message = (StringInfo) PG_GETARG_POINTER(0);
-	int			layout = pq_getmsgbyte(message);
-	int			version = pq_getmsgbyte(message);
-	int			flags = pq_getmsgint(message, sizeof(uint16));
-	SchemeId	scheme = pq_getmsgint(message, sizeof(uint32));
-	size_t		count = pq_getmsgint(message, sizeof(uint32));
-	size_t		rest = message->len - message->cursor;
-	Shingles   *shingles;
+	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
+	int layout = pq_getmsgbyte(message);
+	int version = pq_getmsgbyte(message);
+	int flags = pq_getmsgint(message, sizeof(uint16));
+	SchemeId scheme = pq_getmsgint(message, sizeof(uint32));
+	size_t count = pq_getmsgint(message, sizeof(uint32));
+	size_t rest = message->len - message->cursor;
+	Shingles *shingles;
 
 	if (layout != SHINGLES_LAYOUT || (flags & ~SHINGLES_FREQUENCIES) != 0)
 		refuse_wire("The layout is of another version.");
@@ -333,10 +331,10 @@ neardup_shingles_recv(PG_FUNCTION_ARGS)
 Datum
 neardup_shingles_send(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	Bag			bag = shingles_bag(shingles);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
 	StringInfoData message;
-	uint32		i;
+	uint32 i;
 
 	pq_begintypsend(&message);
 	pq_sendbyte(&message, shingles->layout);

@@ -20,11 +20,11 @@ sibling_type(Oid function, const char *name)
 Oid
 sibling_function(Oid function, const char *name, Oid first, Oid second)
 {
-	Oid			argument[2] = {first, second};
-	oidvector  *arguments = buildoidvector(argument, lengthof(argument));
-	Oid			found = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
-										PointerGetDatum(arguments),
-										ObjectIdGetDatum(get_func_namespace(function)));
+	Oid argument[2] = {first, second};
+	oidvector *arguments = buildoidvector(argument, lengthof(argument));
+	Oid found =
+		GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+						PointerGetDatum(arguments), ObjectIdGetDatum(get_func_namespace(function)));
 
 	pfree(arguments);
 	return found;
@@ -33,6 +33,6 @@ sibling_function(Oid function, const char *name, Oid first, Oid second)
 bool
 is_signature_type(Oid function, Oid type)
 {
-	return type == BITOID || type == INT8OID ||
-		type == sibling_type(function, "minhash") || type == sibling_type(function, "simhash");
+	return type == BITOID || type == INT8OID || type == sibling_type(function, "minhash") ||
+		type == sibling_type(function, "simhash");
 }

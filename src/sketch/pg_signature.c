@@ -12,7 +12,7 @@
 static int
 log2_of_bits(int b)
 {
-	int			log = 0;
+	int log = 0;
 
 	while (1 << log < b)
 		log++;
@@ -34,7 +34,7 @@ signature_header(uint8 kind, int k, int b, SchemeId scheme)
 Signature
 signature_of_bytes(const void *bytes, size_t size)
 {
-	Signature	signature;
+	Signature signature;
 
 	if (size > sizeof(SignatureHeader) + sizeof(uint32))
 	{
@@ -45,8 +45,7 @@ signature_of_bytes(const void *bytes, size_t size)
 			return signature;
 	}
 	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("signature value is corrupt"),
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("signature value is corrupt"),
 			 errdetail("It has %zu bytes, which do not fit its header.", size)));
 }
 
@@ -59,12 +58,11 @@ signature_of_datum(Datum datum)
 }
 
 struct varlena *
-signature_new(const SignatureHeader *header, uint32 cardinality,
-			  size_t prefix, uint8 **symbols)
+signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, uint8 **symbols)
 {
-	size_t		size = VARHDRSZ + prefix + signature_size(header);
+	size_t size = VARHDRSZ + prefix + signature_size(header);
 	struct varlena *value = palloc0(size);
-	char	   *bytes = VARDATA(value) + prefix;
+	char *bytes = VARDATA(value) + prefix;
 
 	SET_VARSIZE(value, size);
 	memcpy(bytes, header, sizeof(SignatureHeader));
@@ -122,11 +120,10 @@ signature_check_typmod(const SignatureHeader *header, int32 typmod)
 	expected.flags = (header->flags & SIGNATURE_MINHASH) | (typmod & SIGNATURE_LOG_B);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("expected %s, not %s",
-					signature_shape(&expected), signature_shape(header)),
+			 errmsg("expected %s, not %s", signature_shape(&expected), signature_shape(header)),
 			 signature_is_minhash(header) ?
-			 errhint("The shape is chosen where the value is made; only the bits of a symbol can be cut down later, by minhash_truncate().") :
-			 errhint("The shape is chosen where the value is made.")));
+				 errhint("The shape is chosen where the value is made; only the bits of a symbol can be cut down later, by minhash_truncate().") :
+				 errhint("The shape is chosen where the value is made.")));
 }
 
 void
@@ -143,18 +140,18 @@ check_counted(const Signature *signature)
 /* A scheme argument as fn_extra remembers it. */
 typedef struct SchemeCache
 {
-	SchemeId	scheme;
-	size_t		length;
-	char		name[SCHEME_NAME_SIZE];
+	SchemeId scheme;
+	size_t length;
+	char name[SCHEME_NAME_SIZE];
 } SchemeCache;
 
 SchemeId
 text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
 {
-	text	   *name = PG_GETARG_TEXT_PP(n);
-	size_t		length = VARSIZE_ANY_EXHDR(name);
+	text *name = PG_GETARG_TEXT_PP(n);
+	size_t length = VARSIZE_ANY_EXHDR(name);
 	SchemeCache *cache = fcinfo->flinfo->fn_extra;
-	SchemeId	scheme;
+	SchemeId scheme;
 
 	if (cache != NULL && cache->length == length &&
 		memcmp(cache->name, VARDATA_ANY(name), length) == 0)
@@ -181,8 +178,8 @@ signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compare %s with %s", signature_shape(x), signature_shape(y)),
 				 errhint("Make both values anew with the same shape.")));
-	check_same_recipe(signature_is_minhash(x) ? "minhash values" : "simhash values",
-					  x->version, x->scheme, y->version, y->scheme);
+	check_same_recipe(signature_is_minhash(x) ? "minhash values" : "simhash values", x->version,
+					  x->scheme, y->version, y->scheme);
 	pg_unreachable();
 }
 
@@ -197,7 +194,7 @@ signature_radius(const SignatureHeader *header, double threshold)
 double
 signature_similarity(const SignatureHeader *header, int distance)
 {
-	double		similarity = signature_is_minhash(header) ?
+	double similarity = signature_is_minhash(header) ?
 		minhash_resemblance(header->k, signature_bits(header), distance) :
 		simhash_similarity(header->k, distance);
 
@@ -210,10 +207,8 @@ check_distance(const SignatureHeader *header, int distance)
 	if (distance < 0 || distance > header->k)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("distance %d is out of range for %s",
-						distance, signature_shape(header)),
-				 errhint("A distance is a number of differing symbols, from 0 to %d.",
-						 header->k)));
+				 errmsg("distance %d is out of range for %s", distance, signature_shape(header)),
+				 errhint("A distance is a number of differing symbols, from 0 to %d.", header->k)));
 }
 
 /* -1, 0 or 1 */
@@ -222,7 +217,7 @@ check_distance(const SignatureHeader *header, int distance)
 int
 signature_compare(const Signature *x, const Signature *y)
 {
-	int			order = ORDER(x->header.version, y->header.version);
+	int order = ORDER(x->header.version, y->header.version);
 
 	if (order == 0)
 		order = ORDER(x->header.scheme, y->header.scheme);
@@ -240,8 +235,8 @@ signature_compare(const Signature *x, const Signature *y)
 static int
 compare_values(struct varlena *x, struct varlena *y)
 {
-	Signature	a = signature_of_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
-	Signature	b = signature_of_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
+	Signature a = signature_of_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
+	Signature b = signature_of_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
 
 	return signature_compare(&a, &b);
 }
@@ -254,8 +249,7 @@ Datum
 neardup_signature_hash(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
-	Datum		hash = hash_any((unsigned char *) VARDATA_ANY(value),
-								VARSIZE_ANY_EXHDR(value));
+	Datum hash = hash_any((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_DATUM(hash);
@@ -266,8 +260,8 @@ Datum
 neardup_signature_hash_extended(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
-	Datum		hash = hash_any_extended((unsigned char *) VARDATA_ANY(value),
-										 VARSIZE_ANY_EXHDR(value), PG_GETARG_INT64(1));
+	Datum hash = hash_any_extended((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
+								   PG_GETARG_INT64(1));
 
 	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_DATUM(hash);
@@ -278,7 +272,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_apply_typmod);
 Datum
 neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_SIGNATURE(0);
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(1));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
@@ -299,9 +293,9 @@ check_castable(const Signature *signature, const char *target)
 struct varlena *
 signature_of_bits(VarBit *bits, uint8 kind)
 {
-	SignatureHeader header = signature_header(kind, VARBITLEN(bits), 1,
-											  SCHEME_ID(SCHEME_FOREIGN, 0));
-	uint8	   *symbols;
+	SignatureHeader header =
+		signature_header(kind, VARBITLEN(bits), 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	uint8 *symbols;
 	struct varlena *value = signature_new(&header, 0, 0, &symbols);
 
 	memcpy(symbols, VARBITS(bits), signature_symbol_bytes(&header));
@@ -313,10 +307,10 @@ PG_FUNCTION_INFO_V1(neardup_signature_to_bit);
 Datum
 neardup_signature_to_bit(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
-	int32		length = PG_GETARG_INT32(1);
-	int			k = signature.header.k;
-	VarBit	   *bits;
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	int32 length = PG_GETARG_INT32(1);
+	int k = signature.header.k;
+	VarBit *bits;
 
 	if (signature_bits(&signature.header) != 1 || (length >= 0 && length != k))
 		ereport(ERROR,

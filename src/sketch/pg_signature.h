@@ -105,8 +105,7 @@ signature_distance(const Signature *x, const Signature *y)
 	signature_check_pair(x, y);
 	if (signature_is_empty(x) || signature_is_empty(y))
 		return x->header.k;
-	return symbol_distance(x->symbols, y->symbols, x->header.k,
-						   signature_bits(&x->header));
+	return symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header));
 }
 
 /* Are both of something, and at most radius symbols apart? */
@@ -115,21 +114,20 @@ signature_within(const Signature *x, const Signature *y, int radius)
 {
 	signature_check_pair(x, y);
 	return !signature_is_empty(x) && !signature_is_empty(y) &&
-		symbol_distance(x->symbols, y->symbols, x->header.k,
-						signature_bits(&x->header)) <= radius;
+		symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header)) <= radius;
 }
 
 /* The similarity that a distance tells, in [0, 1]. */
 extern double signature_similarity(const SignatureHeader *header, int distance);
 
 /* The distance that a similarity allows, which must be a threshold. */
-extern int	signature_radius(const SignatureHeader *header, double threshold);
+extern int signature_radius(const SignatureHeader *header, double threshold);
 
 /* An error unless distance is one that two such signatures can have. */
 extern void check_distance(const SignatureHeader *header, int distance);
 
 /* A total order in which only equal bytes are equal, alike on every machine. */
-extern int	signature_compare(const Signature *x, const Signature *y);
+extern int signature_compare(const Signature *x, const Signature *y);
 
 /* ---- Text and binary form ----------------------------------------------- */
 
@@ -168,18 +166,17 @@ extern Signature signature_of_int8(Datum datum, uint64 *bits);
 /* An SQL function of two values of one type, made from a three-way compare(). */
 #define COMPARISON_FUNCTION(name, compare, return_it) \
 	PG_FUNCTION_INFO_V1(name); \
-	Datum \
-	name(PG_FUNCTION_ARGS) \
+	Datum name(PG_FUNCTION_ARGS) \
 	{ \
 		struct varlena *x = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)); \
 		struct varlena *y = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1)); \
-		int			result = compare(x, y); \
+		int result = compare(x, y); \
 		PG_FREE_IF_COPY(x, 0); \
 		PG_FREE_IF_COPY(y, 1); \
 		return_it; \
 	} \
 	/* keep compiler quiet - no extra ; */ \
-	extern int	no_such_variable
+	extern int no_such_variable
 
 #define COMPARISON_FUNCTIONS(prefix, compare) \
 	COMPARISON_FUNCTION(prefix##_eq, compare, PG_RETURN_BOOL(result == 0)); \

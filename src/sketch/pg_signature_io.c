@@ -29,13 +29,13 @@ typedef struct Reader
 void
 malformed_text(const char *type, const char *input, const char *detail)
 {
-	int			length = strlen(input);
-	int			shown = pg_mbcliplen(input, length, SHOWN_BYTES);
+	int length = strlen(input);
+	int shown = pg_mbcliplen(input, length, SHOWN_BYTES);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid input syntax for type %s: \"%.*s%s\"",
-					type, shown, input, shown < length ? "..." : ""),
+			 errmsg("invalid input syntax for type %s: \"%.*s%s\"", type, shown, input,
+					shown < length ? "..." : ""),
 			 errdetail("%s", detail)));
 }
 
@@ -57,7 +57,7 @@ expect(Reader *reader, char separator, const char *what)
 static uint32
 read_number(Reader *reader, const char *what)
 {
-	uint64		number = 0;
+	uint64 number = 0;
 	const char *start = reader->at;
 
 	while (*reader->at >= '0' && *reader->at <= '9' && number <= PG_UINT32_MAX)
@@ -72,8 +72,8 @@ read_number(Reader *reader, const char *what)
 static SchemeId
 read_scheme(Reader *reader)
 {
-	size_t		length = strcspn(reader->at, "/");
-	SchemeId	scheme;
+	size_t length = strcspn(reader->at, "/");
+	SchemeId scheme;
 
 	if (!scheme_parse(reader->at, length, &scheme))
 		malformed(reader, "The scheme is unknown.");
@@ -107,16 +107,17 @@ hex_digit(char c)
 static void
 read_symbols(Reader *reader, uint8 *symbols, size_t bytes)
 {
-	size_t		digits = strlen(reader->at);
-	size_t		i;
+	size_t digits = strlen(reader->at);
+	size_t i;
 
 	if (digits != 2 * bytes)
-		malformed(reader, psprintf("It has %zu hexadecimal digits of symbols where its shape needs %zu.",
-								   digits, 2 * bytes));
+		malformed(reader,
+				  psprintf("It has %zu hexadecimal digits of symbols where its shape needs %zu.",
+						   digits, 2 * bytes));
 	for (i = 0; i < bytes; i++)
 	{
-		int			high = hex_digit(reader->at[2 * i]);
-		int			low = hex_digit(reader->at[2 * i + 1]);
+		int high = hex_digit(reader->at[2 * i]);
+		int low = hex_digit(reader->at[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			malformed(reader, "The symbols have a character that is not a hexadecimal digit.");
@@ -128,8 +129,8 @@ read_symbols(Reader *reader, uint8 *symbols, size_t bytes)
 static bool
 padding_is_zero(const SignatureHeader *header, const uint8 *symbols)
 {
-	int			used = header->k * signature_bits(header) % 8;
-	size_t		bytes = signature_symbol_bytes(header);
+	int used = header->k * signature_bits(header) % 8;
+	size_t bytes = signature_symbol_bytes(header);
 
 	return used == 0 || (symbols[bytes - 1] & (0xFF >> used)) == 0;
 }
@@ -138,8 +139,8 @@ padding_is_zero(const SignatureHeader *header, const uint8 *symbols)
 static bool
 cardinality_fits(const SignatureHeader *header, uint32 cardinality)
 {
-	bool		counted = (header->flags & SIGNATURE_COUNTED) != 0;
-	bool		empty = (header->flags & SIGNATURE_EMPTY) != 0;
+	bool counted = (header->flags & SIGNATURE_COUNTED) != 0;
+	bool empty = (header->flags & SIGNATURE_EMPTY) != 0;
 
 	if (!signature_is_minhash(header))
 		return true;
@@ -149,9 +150,9 @@ cardinality_fits(const SignatureHeader *header, uint32 cardinality)
 static SignatureHeader
 read_header(Reader *reader, uint8 kind)
 {
-	SchemeId	scheme;
-	uint32		k;
-	uint32		b = 1;
+	SchemeId scheme;
+	uint32 k;
+	uint32 b = 1;
 
 	check_version(read_number(reader, "recipe version"), reader->type);
 	expect(reader, '/', "recipe version");
@@ -174,7 +175,7 @@ read_header(Reader *reader, uint8 kind)
 static uint32
 read_cardinality(Reader *reader, SignatureHeader *header)
 {
-	uint32		cardinality = 0;
+	uint32 cardinality = 0;
 
 	if (*reader->at == '?')
 		reader->at++;
@@ -188,14 +189,13 @@ read_cardinality(Reader *reader, SignatureHeader *header)
 }
 
 struct varlena *
-signature_parse(uint8 kind, const char *text, size_t prefix,
-				const char *type, const char *input)
+signature_parse(uint8 kind, const char *text, size_t prefix, const char *type, const char *input)
 {
-	Reader		reader = {text, type, input};
+	Reader reader = {text, type, input};
 	SignatureHeader header = read_header(&reader, kind);
-	uint32		cardinality = 0;
+	uint32 cardinality = 0;
 	struct varlena *value;
-	uint8	   *symbols;
+	uint8 *symbols;
 
 	if (kind == SIGNATURE_MINHASH)
 		cardinality = read_cardinality(&reader, &header);
@@ -218,8 +218,8 @@ void
 signature_print(StringInfo out, const Signature *signature)
 {
 	const SignatureHeader *header = &signature->header;
-	char		scheme[SCHEME_NAME_SIZE];
-	size_t		bytes = signature_symbol_bytes(header);
+	char scheme[SCHEME_NAME_SIZE];
+	size_t bytes = signature_symbol_bytes(header);
 
 	scheme_name(header->scheme, scheme);
 	appendStringInfo(out, "%d/%s/%d", header->version, scheme, header->k);
@@ -246,8 +246,7 @@ malformed_binary(const char *type, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid binary form of type %s", type),
-			 errdetail("%s", detail)));
+			 errmsg("invalid binary form of type %s", type), errdetail("%s", detail)));
 }
 
 static bool
@@ -262,7 +261,7 @@ all_zero(const uint8 *bytes, size_t count)
 static const char *
 problem_of_flags(uint8 kind, uint8 flags)
 {
-	uint8		known = kind == SIGNATURE_MINHASH ?
+	uint8 known = kind == SIGNATURE_MINHASH ?
 		SIGNATURE_LOG_B | SIGNATURE_MINHASH | SIGNATURE_EMPTY | SIGNATURE_COUNTED :
 		SIGNATURE_EMPTY;
 
@@ -292,9 +291,9 @@ signature_receive(uint8 kind, StringInfo in, size_t prefix)
 {
 	const char *type = kind == SIGNATURE_MINHASH ? "minhash" : "simhash";
 	SignatureHeader header;
-	uint32		cardinality = 0;
+	uint32 cardinality = 0;
 	struct varlena *value;
-	uint8	   *symbols;
+	uint8 *symbols;
 	const char *problem;
 
 	header.version = pq_getmsgbyte(in);
@@ -343,7 +342,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_out);
 Datum
 neardup_signature_out(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_SIGNATURE(0);
 	StringInfoData out;
 
 	initStringInfo(&out);
@@ -355,7 +354,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_send);
 Datum
 neardup_signature_send(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_SIGNATURE(0);
 	StringInfoData out;
 
 	pq_begintypsend(&out);
@@ -367,10 +366,9 @@ static Datum
 read_text(PG_FUNCTION_ARGS, uint8 kind)
 {
 	const char *input = PG_GETARG_CSTRING(0);
-	struct varlena *value = signature_parse(kind, input, 0,
-											kind == SIGNATURE_MINHASH ? "minhash" : "simhash",
-											input);
-	Signature	signature = signature_of_datum(PointerGetDatum(value));
+	struct varlena *value =
+		signature_parse(kind, input, 0, kind == SIGNATURE_MINHASH ? "minhash" : "simhash", input);
+	Signature signature = signature_of_datum(PointerGetDatum(value));
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(2));
 	PG_RETURN_POINTER(value);
@@ -380,7 +378,7 @@ static Datum
 read_binary(PG_FUNCTION_ARGS, uint8 kind)
 {
 	struct varlena *value = signature_receive(kind, (StringInfo) PG_GETARG_POINTER(0), 0);
-	Signature	signature = signature_of_datum(PointerGetDatum(value));
+	Signature signature = signature_of_datum(PointerGetDatum(value));
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(2));
 	PG_RETURN_POINTER(value);

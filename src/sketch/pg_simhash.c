@@ -16,14 +16,13 @@ PG_FUNCTION_INFO_V1(neardup_simhash_typmod_in);
 Datum
 neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
 {
-	int			count;
-	int32	   *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
+	int count;
+	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
 
 	if (count > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid type modifier for simhash"),
-				 errhint("Write simhash(f).")));
+				 errmsg("invalid type modifier for simhash"), errhint("Write simhash(f).")));
 	check_simhash_shape(modifiers[0]);
 	PG_RETURN_INT32(signature_typmod(modifiers[0], 1));
 }
@@ -49,7 +48,7 @@ simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 static struct varlena *
 simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 {
-	uint8	   *symbols;
+	uint8 *symbols;
 	struct varlena *value = simhash_new(f, scheme, builder->elements == 0, &symbols);
 
 	simhash_finish(builder, symbols);
@@ -60,10 +59,10 @@ PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
 Datum
 neardup_to_simhash_text(PG_FUNCTION_ARGS)
 {
-	int			f = PG_GETARG_INT32(1);
-	SchemeId	scheme = text_scheme_of_argument(fcinfo, 2);
+	int f = PG_GETARG_INT32(1);
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
 	SimhashBuilder builder;
-	Utf8Text	utf8;
+	Utf8Text utf8;
 
 	check_simhash_shape(f);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
@@ -77,11 +76,11 @@ PG_FUNCTION_INFO_V1(neardup_to_simhash_shingles);
 Datum
 neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 {
-	Shingles   *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	int			f = PG_GETARG_INT32(1);
-	Bag			bag = shingles_bag(shingles);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	int f = PG_GETARG_INT32(1);
+	Bag bag = shingles_bag(shingles);
 	SimhashBuilder builder;
-	uint32		i;
+	uint32 i;
 
 	check_simhash_shape(f);
 	simhash_begin(&builder, f);
@@ -97,7 +96,7 @@ neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 static void
 append_hashes(void *state, const uint64_t *hashes, size_t count)
 {
-	uint64_t  **end = state;
+	uint64_t **end = state;
 
 	memcpy(*end, hashes, count * sizeof(uint64_t));
 	*end += count;
@@ -108,8 +107,8 @@ static const double *
 weights_of_array(ArrayType *array, int count)
 {
 	const double *weight = (const double *) ARR_DATA_PTR(array);
-	int			weights = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	int			i;
+	int weights = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int i;
 
 	if (weights != count || ARR_NDIM(array) > 1)
 		ereport(ERROR,
@@ -132,14 +131,14 @@ PG_FUNCTION_INFO_V1(neardup_to_simhash_weights);
 Datum
 neardup_to_simhash_weights(PG_FUNCTION_ARGS)
 {
-	ArrayType  *tokens = PG_GETARG_ARRAYTYPE_P(0);
-	int			f = PG_GETARG_INT32(2);
-	int			count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
+	ArrayType *tokens = PG_GETARG_ARRAYTYPE_P(0);
+	int f = PG_GETARG_INT32(2);
+	int count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
 	const double *weight = weights_of_array(PG_GETARG_ARRAYTYPE_P(1), count);
-	uint64_t   *hashes = palloc(count * sizeof(uint64_t));
-	uint64_t   *end = hashes;
+	uint64_t *hashes = palloc(count * sizeof(uint64_t));
+	uint64_t *end = hashes;
 	struct varlena *value;
-	uint8	   *symbols;
+	uint8 *symbols;
 
 	check_simhash_shape(f);
 	hashes_of_text_array(tokens, append_hashes, &end);
@@ -155,7 +154,7 @@ PG_FUNCTION_INFO_V1(neardup_bit_to_simhash);
 Datum
 neardup_bit_to_simhash(PG_FUNCTION_ARGS)
 {
-	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
 	check_simhash_shape(VARBITLEN(bits));
 	PG_RETURN_POINTER(signature_of_bits(bits, 0));
@@ -166,8 +165,8 @@ PG_FUNCTION_INFO_V1(neardup_int8_to_simhash);
 Datum
 neardup_int8_to_simhash(PG_FUNCTION_ARGS)
 {
-	uint64		bits = pg_hton64((uint64) PG_GETARG_INT64(0));
-	uint8	   *symbols;
+	uint64 bits = pg_hton64((uint64) PG_GETARG_INT64(0));
+	uint8 *symbols;
 	struct varlena *value = simhash_new(64, SCHEME_ID(SCHEME_FOREIGN, 0), false, &symbols);
 
 	memcpy(symbols, &bits, sizeof(bits));
@@ -178,8 +177,8 @@ PG_FUNCTION_INFO_V1(neardup_simhash_to_int8);
 Datum
 neardup_simhash_to_int8(PG_FUNCTION_ARGS)
 {
-	Signature	signature = PG_GETARG_SIGNATURE(0);
-	uint64		bits;
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	uint64 bits;
 
 	if (signature.header.k != 64)
 		ereport(ERROR,

@@ -15,28 +15,28 @@
 
 typedef struct SignatureHeader
 {
-	uint8_t		version;		/* RECIPE_VERSION */
-	uint8_t		flags;			/* log2 b and SIGNATURE_... */
-	uint16_t	k;				/* symbols */
-	SchemeId	scheme;
+	uint8_t version; /* RECIPE_VERSION */
+	uint8_t flags;   /* log2 b and SIGNATURE_... */
+	uint16_t k;      /* symbols */
+	SchemeId scheme;
 } SignatureHeader;
 
-#define SIGNATURE_LOG_B 0x07	/* 0 to 5 */
-#define SIGNATURE_MINHASH 0x08	/* a cardinality follows; else simhash */
-#define SIGNATURE_EMPTY 0x10	/* of the empty set: symbols zero, similar to nothing */
-#define SIGNATURE_COUNTED 0x20	/* the cardinality is known (minhash only) */
+#define SIGNATURE_LOG_B 0x07   /* 0 to 5 */
+#define SIGNATURE_MINHASH 0x08 /* a cardinality follows; else simhash */
+#define SIGNATURE_EMPTY 0x10   /* of the empty set: symbols zero, similar to nothing */
+#define SIGNATURE_COUNTED 0x20 /* the cardinality is known (minhash only) */
 
 /* Cardinalities stop at this; zero where unknown or empty. */
 #define CARDINALITY_MAX UINT32_MAX
 
 #define SIGNATURE_SYMBOLS_AT(flags) \
-	(sizeof(SignatureHeader) + ((flags) & SIGNATURE_MINHASH ? sizeof(uint32_t) : 0))
+	(sizeof(SignatureHeader) + ((flags) &SIGNATURE_MINHASH ? sizeof(uint32_t) : 0))
 
 /* A signature taken apart; symbols points into the value. */
 typedef struct Signature
 {
 	SignatureHeader header;
-	uint32_t	cardinality;
+	uint32_t cardinality;
 	const uint8_t *symbols;
 } Signature;
 
@@ -49,15 +49,14 @@ signature_bits(const SignatureHeader *header)
 static inline Signature
 signature_read(const void *value)
 {
-	Signature	signature;
+	Signature signature;
 
 	memcpy(&signature.header, value, sizeof(SignatureHeader));
 	signature.cardinality = 0;
 	if (signature.header.flags & SIGNATURE_MINHASH)
-		memcpy(&signature.cardinality,
-			   (const char *) value + sizeof(SignatureHeader), sizeof(uint32_t));
-	signature.symbols = (const uint8_t *) value +
-		SIGNATURE_SYMBOLS_AT(signature.header.flags);
+		memcpy(&signature.cardinality, (const char *) value + sizeof(SignatureHeader),
+			   sizeof(uint32_t));
+	signature.symbols = (const uint8_t *) value + SIGNATURE_SYMBOLS_AT(signature.header.flags);
 	return signature;
 }
 

@@ -34,7 +34,7 @@ ripple(uint64_t *plane, int from, uint64_t carry)
 {
 	for (int p = from; carry != 0; p++)
 	{
-		uint64_t	next = plane[p] & carry;
+		uint64_t next = plane[p] & carry;
 
 		plane[p] ^= carry;
 		carry = next;
@@ -45,8 +45,8 @@ ripple(uint64_t *plane, int from, uint64_t carry)
 static inline uint64_t
 carry_save(uint64_t *sum, uint64_t x, uint64_t y)
 {
-	uint64_t	half = *sum ^ x;
-	uint64_t	carry = (*sum & x) | (half & y);
+	uint64_t half = *sum ^ x;
+	uint64_t carry = (*sum & x) | (half & y);
 
 	*sum = half ^ y;
 	return carry;
@@ -55,9 +55,9 @@ carry_save(uint64_t *sum, uint64_t x, uint64_t y)
 static inline void
 add_group(uint64_t *plane, const uint64_t *hash, int word)
 {
-	uint64_t	vote[GROUP];
-	uint64_t	two[4];
-	uint64_t	four[2];
+	uint64_t vote[GROUP];
+	uint64_t two[4];
+	uint64_t four[2];
 
 	for (int i = 0; i < GROUP; i++)
 		vote[i] = vote_word(hash[i], word);
@@ -75,7 +75,7 @@ empty_planes(SimhashBuilder *builder)
 	for (int w = 0; w < builder->words; w++)
 		for (int bit = 0; bit < 64; bit++)
 		{
-			uint64_t	sum = 0;
+			uint64_t sum = 0;
 
 			for (int p = 0; p < PLANES; p++)
 				sum |= (builder->plane[w][p] >> bit & 1) << p;
@@ -93,7 +93,7 @@ simhash_add(void *state, const uint64_t *hashes, size_t count)
 	builder->elements += count;
 	while (count > 0)
 	{
-		size_t		group = count < GROUP ? 1 : GROUP;
+		size_t group = count < GROUP ? 1 : GROUP;
 
 		if (builder->in_planes + group > PLANE_LIMIT)
 			empty_planes(builder);
@@ -114,7 +114,7 @@ simhash_add_weighted(SimhashBuilder *builder, uint64_t hash, uint32_t frequency)
 	builder->elements += frequency;
 	for (int w = 0; w < builder->words; w++)
 	{
-		uint64_t	vote = vote_word(hash, w);
+		uint64_t vote = vote_word(hash, w);
 
 		for (int bit = 0; bit < 64; bit++)
 			builder->ones[w * 64 + bit] += (vote >> bit & 1) * frequency;
@@ -141,17 +141,17 @@ simhash_finish(SimhashBuilder *builder, uint8_t *packed)
 }
 
 void
-simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count,
-				   int f, uint8_t *packed)
+simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count, int f,
+				   uint8_t *packed)
 {
 	memset(packed, 0, f / 8);
 	for (int w = 0; w < f / 64; w++)
 	{
-		double		sum[64] = {0};
+		double sum[64] = {0};
 
 		for (size_t i = 0; i < count; i++)
 		{
-			uint64_t	vote = vote_word(hashes[i], w);
+			uint64_t vote = vote_word(hashes[i], w);
 
 			for (int bit = 0; bit < 64; bit++)
 				sum[bit] += vote >> bit & 1 ? weights[i] : -weights[i];

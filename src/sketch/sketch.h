@@ -14,7 +14,7 @@
 
 #define MINHASH_K_MIN 16
 #define MINHASH_K_MAX 16384
-#define MINHASH_BITS_MAX 65536	/* of k * b */
+#define MINHASH_BITS_MAX 65536 /* of k * b */
 
 /*
  * Symbols are packed without gaps, the first one in the highest bits of the
@@ -37,17 +37,17 @@ extern bool simhash_shape_is_valid(int64_t f);
  */
 typedef struct Bag
 {
-	uint32_t	count;			/* distinct elements */
-	int64_t    *element;
-	uint32_t   *frequency;		/* NULL where all are 1 */
+	uint32_t count; /* distinct elements */
+	int64_t *element;
+	uint32_t *frequency; /* NULL where all are 1 */
 } Bag;
 
 /* Gathers hashes in any order; a HashSink with a BagBuilder as its state. */
 typedef struct BagBuilder
 {
-	uint64_t   *hash;
-	size_t		count;
-	size_t		room;
+	uint64_t *hash;
+	size_t count;
+	size_t room;
 } BagBuilder;
 
 extern void bag_begin(BagBuilder *builder);
@@ -68,10 +68,10 @@ extern bool bag_finish(BagBuilder *builder, Bag *bag);
  */
 typedef struct MinhashBuilder
 {
-	uint64_t   *slot;			/* open addressing, 0 is free */
-	size_t		mask;			/* slots - 1 */
-	size_t		used;
-	bool		has_zero;		/* the element 0 is in the set */
+	uint64_t *slot; /* open addressing, 0 is free */
+	size_t mask;    /* slots - 1 */
+	size_t used;
+	bool has_zero; /* the element 0 is in the set */
 } MinhashBuilder;
 
 /* expected: how many elements may come, a guess that only costs time. */
@@ -99,8 +99,7 @@ extern uint64_t minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols
 extern void minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed);
 
 /* Truncate a packed signature from b_from to b_to < b_from bits a symbol. */
-extern void minhash_truncate(const uint8_t *from, int k, int b_from,
-							 int b_to, uint8_t *packed);
+extern void minhash_truncate(const uint8_t *from, int k, int b_from, int b_to, uint8_t *packed);
 
 /* Symbol-wise least of two packed 32-bit signatures. */
 extern void minhash_union(const uint8_t *x, const uint8_t *y, int k, uint8_t *packed);
@@ -115,19 +114,18 @@ extern uint32_t symbol_at(const uint8_t *packed, int b, int i);
 /* Sums one vote per bit; a HashSink with a SimhashBuilder as its state. */
 typedef struct SimhashBuilder
 {
-	int			words;			/* f / 64 */
-	uint64_t	elements;		/* seen, repeated ones included */
-	uint32_t	in_planes;		/* elements that the planes hold */
-	uint64_t	plane[SIMHASH_WORDS_MAX][16];	/* bit-sliced counters */
-	uint64_t	ones[SIMHASH_WORDS_MAX * 64];	/* votes for 1 so far */
+	int words;                             /* f / 64 */
+	uint64_t elements;                     /* seen, repeated ones included */
+	uint32_t in_planes;                    /* elements that the planes hold */
+	uint64_t plane[SIMHASH_WORDS_MAX][16]; /* bit-sliced counters */
+	uint64_t ones[SIMHASH_WORDS_MAX * 64]; /* votes for 1 so far */
 } SimhashBuilder;
 
 extern void simhash_begin(SimhashBuilder *builder, int f);
 extern void simhash_add(void *builder, const uint64_t *hashes, size_t count);
 
 /* An element that occurs frequency times. */
-extern void simhash_add_weighted(SimhashBuilder *builder, uint64_t hash,
-								 uint32_t frequency);
+extern void simhash_add_weighted(SimhashBuilder *builder, uint64_t hash, uint32_t frequency);
 
 /*
  * The fingerprint, packed, f / 8 bytes: a bit is set where more than half of
@@ -140,8 +138,8 @@ extern uint64_t simhash_finish(SimhashBuilder *builder, uint8_t *packed);
  * The same with weights of any sign, summed in the order given: a bit is set
  * where the sum of +weight (element's bit set) and -weight is above zero.
  */
-extern void simhash_of_weights(const uint64_t *hashes, const double *weights,
-							   size_t count, int f, uint8_t *packed);
+extern void simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count, int f,
+							   uint8_t *packed);
 
 /* ---- Distance (hamming.c) ----------------------------------------------- */
 
@@ -151,17 +149,17 @@ extern int symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b);
 /*
  * The distances of count signatures, stride bytes apart from first, to one.
  */
-extern void symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride,
-							 int count, int k, int b, int32_t *distance);
+extern void symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count,
+							 int k, int b, int32_t *distance);
 
 /* The kernels of both, for tests and benchmarks. */
 typedef struct DistanceKernel
 {
-	const char *name;			/* "plain", "popcnt", "avx512" */
-	bool		(*available) (void);
-	int			(*distance) (const uint8_t *x, const uint8_t *y, int k, int b);
-	void		(*distances) (const uint8_t *x, const uint8_t *first, size_t stride,
-							  int count, int k, int b, int32_t *distance);
+	const char *name; /* "plain", "popcnt", "avx512" */
+	bool (*available)(void);
+	int (*distance)(const uint8_t *x, const uint8_t *y, int k, int b);
+	void (*distances)(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k,
+					  int b, int32_t *distance);
 } DistanceKernel;
 
 /* All kernels of this build, the plain one first; ends with a NULL name. */
@@ -177,11 +175,11 @@ extern const DistanceKernel distance_kernels[];
 extern double minhash_resemblance(int k, int b, int d);
 
 /* The largest d whose minhash_resemblance is at least t in (0, 1]. */
-extern int	minhash_radius(int k, int b, double t);
+extern int minhash_radius(int k, int b, double t);
 
 /* (f - d) / f, and the largest d for which it is at least t in (0, 1]. */
 extern double simhash_similarity(int f, int d);
-extern int	simhash_radius(int f, double t);
+extern int simhash_radius(int f, double t);
 
 /* Standard error of minhash_resemblance where the resemblance is r. */
 extern double minhash_standard_error(int k, int b, double r);
@@ -209,7 +207,6 @@ extern double lsh_collision_probability(double s, int bands, int rows);
 extern bool lsh_choose(double threshold, int k, double recall, int *bands, int *rows);
 
 /* The keys of a signature's bands of rows symbols each: floor(k / rows). */
-extern int	minhash_band_keys(const uint8_t *packed, int k, int b, int rows,
-							  uint64_t *keys);
+extern int minhash_band_keys(const uint8_t *packed, int k, int b, int rows, uint64_t *keys);
 
 #endif

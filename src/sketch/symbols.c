@@ -8,7 +8,7 @@
 bool
 minhash_shape_is_valid(int64_t k, int64_t b)
 {
-	bool		width = b == 1 || b == 2 || b == 4 || b == 8 || b == 16 || b == 32;
+	bool width = b == 1 || b == 2 || b == 4 || b == 8 || b == 16 || b == 32;
 
 	return width && k >= MINHASH_K_MIN && k <= MINHASH_K_MAX && k * b <= MINHASH_BITS_MAX;
 }
@@ -58,8 +58,8 @@ spread(uint32_t symbol)
 static void
 pack_low_bits(const uint32_t *symbols, int k, int b, uint8_t *packed)
 {
-	uint32_t	pending = 0;
-	int			bits = 0;
+	uint32_t pending = 0;
+	int bits = 0;
 
 	for (int i = 0; i < k; i++)
 	{
@@ -81,7 +81,7 @@ pack_lowest_bits(const uint32_t *symbols, int k, uint8_t *packed)
 {
 	for (; k >= 8; k -= 8, symbols += 8)
 	{
-		uint32_t	byte = 0;
+		uint32_t byte = 0;
 
 		for (int i = 0; i < 8; i++)
 			byte |= (spread(symbols[i]) & 1) << (7 - i);
@@ -89,7 +89,7 @@ pack_lowest_bits(const uint32_t *symbols, int k, uint8_t *packed)
 	}
 	if (k > 0)
 	{
-		uint32_t	last[8] = {0};
+		uint32_t last[8] = {0};
 
 		for (int i = 0; i < k; i++)
 			last[i] = spread(symbols[i]);
@@ -107,12 +107,12 @@ minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 			put_big_endian(packed + 4 * i, symbols[i]);
 	else
 	{
-		uint32_t	some[64];
+		uint32_t some[64];
 
 		/* 64 symbols fill whole bytes at any width. */
 		for (int done = 0; done < k; done += 64)
 		{
-			int			count = k - done < 64 ? k - done : 64;
+			int count = k - done < 64 ? k - done : 64;
 
 			for (int i = 0; i < count; i++)
 				some[i] = spread(symbols[done + i]);
@@ -124,15 +124,15 @@ minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 void
 minhash_truncate(const uint8_t *from, int k, int b_from, int b_to, uint8_t *packed)
 {
-	uint32_t	some[64];
+	uint32_t some[64];
 
 	for (int done = 0; done < k; done += 64)
 	{
-		int			count = k - done < 64 ? k - done : 64;
+		int count = k - done < 64 ? k - done : 64;
 
 		for (int i = 0; i < count; i++)
 		{
-			uint32_t	symbol = symbol_at(from, b_from, done + i);
+			uint32_t symbol = symbol_at(from, b_from, done + i);
 
 			some[i] = b_from == 32 ? spread(symbol) : symbol;
 		}
@@ -145,8 +145,8 @@ minhash_union(const uint8_t *x, const uint8_t *y, int k, uint8_t *packed)
 {
 	for (int i = 0; i < k; i++)
 	{
-		uint32_t	a = symbol_at(x, 32, i);
-		uint32_t	b = symbol_at(y, 32, i);
+		uint32_t a = symbol_at(x, 32, i);
+		uint32_t b = symbol_at(y, 32, i);
 
 		put_big_endian(packed + 4 * (size_t) i, a < b ? a : b);
 	}

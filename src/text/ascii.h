@@ -15,21 +15,21 @@
 /* Bit i of word: byte i is an ASCII letter or digit; of high: it is not ASCII. */
 typedef struct AsciiMasks
 {
-	uint64_t	word;
-	uint64_t	high;
+	uint64_t word;
+	uint64_t high;
 } AsciiMasks;
 
 /* One block in plain C: copy it in lower case and take its masks. */
 static inline AsciiMasks
 ascii_block_plain(const uint8_t *in, uint8_t *lower)
 {
-	AsciiMasks	masks = {0, 0};
+	AsciiMasks masks = {0, 0};
 
 	for (int i = 0; i < ASCII_BLOCK; i++)
 	{
-		uint8_t		c = in[i];
-		uint8_t		folded = c | (uint8_t) (((uint8_t) (c - 'A') < 26) << 5);
-		uint64_t	word = (uint8_t) (folded - 'a') < 26 || (uint8_t) (c - '0') < 10;
+		uint8_t c = in[i];
+		uint8_t folded = c | (uint8_t) (((uint8_t) (c - 'A') < 26) << 5);
+		uint64_t word = (uint8_t) (folded - 'a') < 26 || (uint8_t) (c - '0') < 10;
 
 		lower[i] = folded;
 		masks.word |= word << i;
@@ -51,15 +51,15 @@ bytes_between(__m128i v, char low, char high)
 static inline AsciiMasks
 ascii_block_sse2(const uint8_t *in, uint8_t *lower)
 {
-	AsciiMasks	masks = {0, 0};
+	AsciiMasks masks = {0, 0};
 
 	for (int i = 0; i < ASCII_BLOCK; i += 16)
 	{
-		__m128i		v = _mm_loadu_si128((const __m128i *) (in + i));
-		__m128i		upper = bytes_between(v, 'A' - 1, 'Z' + 1);
-		__m128i		folded = _mm_or_si128(v, _mm_and_si128(upper, _mm_set1_epi8(0x20)));
-		__m128i		word = _mm_or_si128(bytes_between(folded, 'a' - 1, 'z' + 1),
-										bytes_between(folded, '0' - 1, '9' + 1));
+		__m128i v = _mm_loadu_si128((const __m128i *) (in + i));
+		__m128i upper = bytes_between(v, 'A' - 1, 'Z' + 1);
+		__m128i folded = _mm_or_si128(v, _mm_and_si128(upper, _mm_set1_epi8(0x20)));
+		__m128i word = _mm_or_si128(bytes_between(folded, 'a' - 1, 'z' + 1),
+									bytes_between(folded, '0' - 1, '9' + 1));
 
 		_mm_storeu_si128((__m128i *) (lower + i), folded);
 		masks.word |= (uint64_t) _mm_movemask_epi8(word) << i;

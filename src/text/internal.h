@@ -12,13 +12,13 @@
 /* What a normalised character does to a token. */
 typedef enum CharClass
 {
-	CHAR_SEPARATOR,				/* ends it; all that Unicode 13.0 leaves unassigned too */
-	CHAR_WORD,					/* letter or number: starts or continues it */
-	CHAR_MARK,					/* continues it, never starts one */
-	CHAR_ALONE					/* letter of a script without spaces: is one, with its marks */
+	CHAR_SEPARATOR, /* ends it; all that Unicode 13.0 leaves unassigned too */
+	CHAR_WORD,      /* letter or number: starts or continues it */
+	CHAR_MARK,      /* continues it, never starts one */
+	CHAR_ALONE      /* letter of a script without spaces: is one, with its marks */
 } CharClass;
 
-#define CHAR_CLASS(info) ((CharClass) ((info) & 3))
+#define CHAR_CLASS(info) ((CharClass) ((info) &3))
 
 /*
  * Normalisation leaves the character as it is, and no character before it can
@@ -41,8 +41,8 @@ typedef enum CharClass
  */
 #define CHAR_BOUNDARY 64
 
-extern const uint8_t unicode_block[];	/* code point >> 8 -> block number */
-extern const uint8_t unicode_info[][256];	/* by block number and low byte */
+extern const uint8_t unicode_block[];     /* code point >> 8 -> block number */
+extern const uint8_t unicode_info[][256]; /* by block number and low byte */
 
 static inline unsigned
 char_info(uint32_t code_point)
@@ -63,10 +63,10 @@ char_info(uint32_t code_point)
  * takes; for a byte that begins no valid UTF-8 character returns 1 and sets
  * *code_point to INVALID_CHARACTER.  Never reads past length.
  */
-extern int	utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point);
+extern int utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point);
 
 /* Write a character at out, room for 4 bytes; returns the bytes written. */
-extern int	utf8_encode(uint32_t code_point, uint8_t *out);
+extern int utf8_encode(uint32_t code_point, uint8_t *out);
 
 #define INVALID_CHARACTER UINT32_MAX
 
@@ -80,8 +80,7 @@ extern int	utf8_encode(uint32_t code_point, uint8_t *out);
  * consumed, at least 1; an unassigned or invalid character is a piece of its
  * own and gives the one character ' '.
  */
-extern size_t normalise_piece(const uint8_t *in, size_t length,
-							  uint32_t *result, int *count);
+extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
 
 /* ---- Hashes (shingle.c) ------------------------------------------------- */
 

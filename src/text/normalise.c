@@ -42,14 +42,14 @@ is_proper(uint32_t code_point, int bytes)
 		return code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF);
 	if (bytes == 4)
 		return code_point >= 0x10000 && code_point <= 0x10FFFF;
-	return true;				/* the lead byte said so */
+	return true; /* the lead byte said so */
 }
 
 int
 utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
 {
-	int			bytes = sequence_length(in[0]);
-	uint32_t	c = in[0];
+	int bytes = sequence_length(in[0]);
+	uint32_t c = in[0];
 
 	*code_point = INVALID_CHARACTER;
 	if (bytes == 0 || (size_t) bytes > length)
@@ -71,7 +71,7 @@ utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
 int
 utf8_encode(uint32_t code_point, uint8_t *out)
 {
-	int			bytes = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+	int bytes = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 
 	for (int i = bytes - 1; i > 0; i--)
 	{
@@ -98,14 +98,14 @@ info_of(uint32_t code_point)
 static size_t
 piece_length(const uint8_t *in, size_t length, size_t first)
 {
-	size_t		at = first;
-	size_t		boundary = 0;
+	size_t at = first;
+	size_t boundary = 0;
 
 	for (int n = 1; at < length && in[at] >= 0x80; n++)
 	{
-		uint32_t	code_point;
-		int			bytes = utf8_decode(in + at, length - at, &code_point);
-		unsigned	info = info_of(code_point);
+		uint32_t code_point;
+		int bytes = utf8_decode(in + at, length - at, &code_point);
+		unsigned info = info_of(code_point);
 
 		if (!(info & CHAR_ASSIGNED) || (info & CHAR_STABLE))
 			break;
@@ -122,12 +122,12 @@ piece_length(const uint8_t *in, size_t length, size_t first)
 static int
 fold(const int32_t *in, int count, int32_t *out)
 {
-	int			filled = 0;
-	int			unused = 0;
+	int filled = 0;
+	int unused = 0;
 
 	for (int i = 0; i < count; i++)
 	{
-		unsigned	info = char_info(in[i]);
+		unsigned info = char_info(in[i]);
 
 		if (info & CHAR_STABLE)
 			out[filled++] = in[i];
@@ -150,8 +150,8 @@ reorder(int32_t *text, int count)
 {
 	for (int i = 1; i < count; i++)
 	{
-		int32_t		moved = text[i];
-		int			class, to;
+		int32_t moved = text[i];
+		int class, to;
 
 		if (!(char_info(moved) & CHAR_NONSTARTER))
 			continue;
@@ -174,10 +174,10 @@ reorder(int32_t *text, int count)
 size_t
 normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count)
 {
-	int32_t		apart[PIECE_RESULT_MAX];
-	int32_t    *folded = (int32_t *) result;
-	uint32_t	code_point;
-	size_t		taken = utf8_decode(in, length, &code_point);
+	int32_t apart[PIECE_RESULT_MAX];
+	int32_t *folded = (int32_t *) result;
+	uint32_t code_point;
+	size_t taken = utf8_decode(in, length, &code_point);
 
 	if (!(info_of(code_point) & CHAR_ASSIGNED))
 	{

@@ -20,13 +20,13 @@ PG_FUNCTION_INFO_V1(neardup_shared_shingles);
 static void
 show_batch(void *state, const TokenBatch *batch)
 {
-	size_t		i;
+	size_t i;
 
 	for (i = 0; i < batch->count; i++)
 	{
-		uint32_t	begin = batch->edge[2 * i];
-		uint32_t	end = batch->edge[2 * i + 1];
-		text	   *token = text_of_utf8((const char *) batch->bytes + begin, end - begin);
+		uint32_t begin = batch->edge[2 * i];
+		uint32_t end = batch->edge[2 * i + 1];
+		text *token = text_of_utf8((const char *) batch->bytes + begin, end - begin);
 
 		accumArrayResult(state, PointerGetDatum(token), false, TEXTOID, CurrentMemoryContext);
 		pfree(token);
@@ -36,7 +36,7 @@ show_batch(void *state, const TokenBatch *batch)
 Datum
 neardup_show_tokens(PG_FUNCTION_ARGS)
 {
-	Utf8Text	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	ArrayBuildState *tokens = initArrayResult(TEXTOID, CurrentMemoryContext, false);
 
 	tokens_of_text(utf8.bytes, utf8.length, show_batch, tokens);
@@ -51,9 +51,9 @@ static void
 put_row(FunctionCallInfo fcinfo, const ShownShingle *shingle, Datum second, Datum third)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	bool		nulls[3] = {false, false, false};
-	Datum		values[3];
-	text	   *shown = text_of_utf8(shingle->text, shingle->length);
+	bool nulls[3] = {false, false, false};
+	Datum values[3];
+	text *shown = text_of_utf8(shingle->text, shingle->length);
 
 	values[0] = PointerGetDatum(shown);
 	values[1] = second;
@@ -65,11 +65,11 @@ put_row(FunctionCallInfo fcinfo, const ShownShingle *shingle, Datum second, Datu
 Datum
 neardup_show_shingles(PG_FUNCTION_ARGS)
 {
-	SchemeId	scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
-	Utf8Text	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	ShownShingle *shown;
-	size_t		count;
-	size_t		i;
+	size_t count;
+	size_t i;
 
 	begin_rows(fcinfo);
 	count = shingles_to_show(utf8.bytes, utf8.length, scheme, &shown);
@@ -87,8 +87,8 @@ neardup_show_shingles(PG_FUNCTION_ARGS)
 static int
 compare_hashes(const void *x, const void *y)
 {
-	uint64_t	hash_x = ((const ShownShingle *) x)->hash;
-	uint64_t	hash_y = ((const ShownShingle *) y)->hash;
+	uint64_t hash_x = ((const ShownShingle *) x)->hash;
+	uint64_t hash_y = ((const ShownShingle *) y)->hash;
 
 	return (hash_x > hash_y) - (hash_x < hash_y);
 }
@@ -97,21 +97,21 @@ compare_hashes(const void *x, const void *y)
 Datum
 neardup_shared_shingles(PG_FUNCTION_ARGS)
 {
-	SchemeId	scheme = text_scheme_of_datum(PG_GETARG_DATUM(2));
-	Utf8Text	utf8_a = utf8_of_datum(PG_GETARG_DATUM(0));
-	Utf8Text	utf8_b = utf8_of_datum(PG_GETARG_DATUM(1));
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(2));
+	Utf8Text utf8_a = utf8_of_datum(PG_GETARG_DATUM(0));
+	Utf8Text utf8_b = utf8_of_datum(PG_GETARG_DATUM(1));
 	ShownShingle *shown_a;
 	ShownShingle *shown_b;
-	size_t		count_a = shingles_to_show(utf8_a.bytes, utf8_a.length, scheme, &shown_a);
-	size_t		count_b = shingles_to_show(utf8_b.bytes, utf8_b.length, scheme, &shown_b);
-	size_t		i;
+	size_t count_a = shingles_to_show(utf8_a.bytes, utf8_a.length, scheme, &shown_a);
+	size_t count_b = shingles_to_show(utf8_b.bytes, utf8_b.length, scheme, &shown_b);
+	size_t i;
 
 	begin_rows(fcinfo);
 	qsort(shown_b, count_b, sizeof(ShownShingle), compare_hashes);
 	for (i = 0; i < count_a; i++)
 	{
-		ShownShingle *same = bsearch(&shown_a[i], shown_b, count_b,
-									 sizeof(ShownShingle), compare_hashes);
+		ShownShingle *same =
+			bsearch(&shown_a[i], shown_b, count_b, sizeof(ShownShingle), compare_hashes);
 
 		CHECK_FOR_INTERRUPTS();
 		if (same)

@@ -9,16 +9,13 @@
 /* The kinds that exist, with their names. */
 static const struct
 {
-	SchemeKind	kind;
+	SchemeKind kind;
 	const char *name;
-	bool		reads_text;		/* and has a width */
-}			scheme_kinds[] = {
-	{SCHEME_FOREIGN, "foreign", false},
-	{SCHEME_WORD, "word", true},
-	{SCHEME_CHAR, "char", true},
-	{SCHEME_STOPWORD, "stopword", true},
-	{SCHEME_TOKENS, "tokens", false},
-	{SCHEME_HASHES, "hashes", false},
+	bool reads_text; /* and has a width */
+} scheme_kinds[] = {
+	{SCHEME_FOREIGN, "foreign", false}, {SCHEME_WORD, "word", true},
+	{SCHEME_CHAR, "char", true},        {SCHEME_STOPWORD, "stopword", true},
+	{SCHEME_TOKENS, "tokens", false},   {SCHEME_HASHES, "hashes", false},
 };
 
 #define KINDS ((int) (sizeof(scheme_kinds) / sizeof(scheme_kinds[0])))
@@ -36,7 +33,7 @@ find_kind(SchemeKind kind)
 bool
 scheme_reads_text(SchemeId id)
 {
-	int			i = find_kind(SCHEME_KIND(id));
+	int i = find_kind(SCHEME_KIND(id));
 
 	return i >= 0 && scheme_kinds[i].reads_text;
 }
@@ -44,8 +41,7 @@ scheme_reads_text(SchemeId id)
 bool
 scheme_is_valid(SchemeId id)
 {
-	return find_kind(SCHEME_KIND(id)) >= 0 &&
-		(SCHEME_WIDTH(id) > 0) == scheme_reads_text(id) &&
+	return find_kind(SCHEME_KIND(id)) >= 0 && (SCHEME_WIDTH(id) > 0) == scheme_reads_text(id) &&
 		(id & 0xFFFF) == 0;
 }
 
@@ -85,7 +81,7 @@ is_name(const char *word, size_t length, const char *name)
 static int
 read_width(const char *word, size_t length)
 {
-	int			width = 0;
+	int width = 0;
 
 	for (size_t i = 0; i < length; i++)
 	{
@@ -103,10 +99,10 @@ scheme_parse(const char *name, size_t length, SchemeId *id)
 {
 	const char *at = name;
 	const char *end = name + length;
-	size_t		kind_length = next_word(&at, end);
+	size_t kind_length = next_word(&at, end);
 	const char *kind = at - kind_length;
-	size_t		width_length = next_word(&at, end);
-	int			width = read_width(at - width_length, width_length);
+	size_t width_length = next_word(&at, end);
+	int width = read_width(at - width_length, width_length);
 
 	/* A second word that is no width must not pass for none. */
 	if ((width_length > 0 && width == 0) || next_word(&at, end) > 0)
@@ -123,7 +119,7 @@ scheme_parse(const char *name, size_t length, SchemeId *id)
 void
 scheme_name(SchemeId id, char *name)
 {
-	int			i = find_kind(SCHEME_KIND(id));
+	int i = find_kind(SCHEME_KIND(id));
 
 	if (i < 0)
 		snprintf(name, SCHEME_NAME_SIZE, "unknown %08x", (unsigned) id);

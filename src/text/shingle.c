@@ -19,16 +19,16 @@
 
 typedef struct Shingler
 {
-	HashSink	sink;
-	void	   *state;
-	SchemeKind	kind;
-	uint32_t	width;
-	uint64_t	leaving;		/* SHINGLE_MULTIPLIER^width */
-	uint64_t	window;			/* polynomial of the last width units */
-	uint64_t	units;			/* seen so far */
-	uint32_t	fill;			/* units that wait, after width of history */
-	uint64_t	unit[SCHEME_WIDTH_MAX + CHUNK];
-	uint64_t	ascii[128];		/* hashes of single characters */
+	HashSink sink;
+	void *state;
+	SchemeKind kind;
+	uint32_t width;
+	uint64_t leaving; /* SHINGLE_MULTIPLIER^width */
+	uint64_t window;  /* polynomial of the last width units */
+	uint64_t units;   /* seen so far */
+	uint32_t fill;    /* units that wait, after width of history */
+	uint64_t unit[SCHEME_WIDTH_MAX + CHUNK];
+	uint64_t ascii[128]; /* hashes of single characters */
 } Shingler;
 
 uint64_t
@@ -41,7 +41,7 @@ shingle_of_token(const char *utf8, size_t length)
 static uint32_t
 keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 {
-	uint32_t	kept = 0;
+	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (is_stop_word(first_unit[i]))
@@ -53,7 +53,7 @@ keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 static uint32_t
 incomplete_windows(const Shingler *s)
 {
-	uint64_t	missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
+	uint64_t missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
 
 	return missing < s->fill ? (uint32_t) missing : s->fill;
 }
@@ -63,10 +63,10 @@ static void
 roll(Shingler *s)
 {
 	const uint64_t *arriving = s->unit + s->width;
-	uint64_t	hash[CHUNK];
-	uint64_t	window = s->window;
-	uint32_t	incomplete = incomplete_windows(s);
-	uint32_t	count = s->fill - incomplete;
+	uint64_t hash[CHUNK];
+	uint64_t window = s->window;
+	uint32_t incomplete = incomplete_windows(s);
+	uint32_t count = s->fill - incomplete;
 
 	for (uint32_t i = 0; i < s->fill; i++)
 	{
@@ -95,11 +95,11 @@ add_unit(Shingler *s, uint64_t hash)
 static void
 add_tokens(void *state, const TokenBatch *batch)
 {
-	Shingler   *s = state;
+	Shingler *s = state;
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t	start = batch->edge[2 * i];
+		uint32_t start = batch->edge[2 * i];
 
 		add_unit(s, XXH3_64bits(batch->bytes + start, batch->edge[2 * i + 1] - start));
 	}
@@ -113,8 +113,8 @@ add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 
 	while (in < end)
 	{
-		uint32_t	code_point;
-		int			bytes = 1;
+		uint32_t code_point;
+		int bytes = 1;
 
 		if (*in < 0x80)
 			add_unit(s, s->ascii[*in]);
@@ -131,11 +131,11 @@ add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 static void
 add_characters(void *state, const TokenBatch *batch)
 {
-	Shingler   *s = state;
+	Shingler *s = state;
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t	start = batch->edge[2 * i];
+		uint32_t start = batch->edge[2 * i];
 
 		if (s->units + s->fill > 0)
 			add_unit(s, s->ascii[' ']);
@@ -159,7 +159,7 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 	if (s->kind == SCHEME_CHAR)
 		for (int c = 0; c < 128; c++)
 		{
-			uint8_t		byte = (uint8_t) c;
+			uint8_t byte = (uint8_t) c;
 
 			s->ascii[c] = XXH3_64bits(&byte, 1);
 		}
@@ -168,14 +168,14 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 void
 shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
 {
-	Shingler	s;
+	Shingler s;
 
 	begin(&s, scheme, sink, state);
 	tokens_of_text(utf8, length, s.kind == SCHEME_CHAR ? add_characters : add_tokens, &s);
 	roll(&s);
 	if (s.units > 0 && s.units < s.width)
 	{
-		uint64_t	all = mix64(s.window);
+		uint64_t all = mix64(s.window);
 
 		sink(state, &all, 1);
 	}

@@ -11,35 +11,35 @@
 /* The hashes of a text's shingles, all of them. */
 typedef struct HashList
 {
-	uint64_t   *hash;
-	size_t		count;
-	size_t		room;
+	uint64_t *hash;
+	size_t count;
+	size_t room;
 } HashList;
 
 /* The tokens of a text, joined by single spaces. */
 typedef struct Joined
 {
-	char	   *text;
-	size_t		length;
-	size_t		room;
+	char *text;
+	size_t length;
+	size_t room;
 } Joined;
 
 /* The window that moves over the joined tokens, a unit a step. */
 typedef struct Window
 {
 	const Joined *joined;
-	bool		by_characters;
-	size_t		start;
-	size_t		end;
+	bool by_characters;
+	size_t start;
+	size_t end;
 } Window;
 
 /* What has been found: an open-addressing table of indexes into shown. */
 typedef struct Found
 {
 	ShownShingle *shown;
-	size_t		count;
-	size_t	   *slot;			/* index + 1, 0 is free */
-	size_t		mask;			/* slots - 1 */
+	size_t count;
+	size_t *slot; /* index + 1, 0 is free */
+	size_t mask;  /* slots - 1 */
 } Found;
 
 /* Grow an array so that wanted elements fit. */
@@ -56,7 +56,7 @@ with_room(void *array, size_t *room, size_t wanted, size_t element)
 static void
 list_hashes(void *state, const uint64_t *hashes, size_t count)
 {
-	HashList   *list = state;
+	HashList *list = state;
 
 	list->hash = with_room(list->hash, &list->room, list->count + count, sizeof(uint64_t));
 	memcpy(list->hash + list->count, hashes, count * sizeof(uint64_t));
@@ -67,12 +67,12 @@ list_hashes(void *state, const uint64_t *hashes, size_t count)
 static void
 join_tokens(void *state, const TokenBatch *batch)
 {
-	Joined	   *joined = state;
+	Joined *joined = state;
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t	start = batch->edge[2 * i];
-		uint32_t	length = batch->edge[2 * i + 1] - start;
+		uint32_t start = batch->edge[2 * i];
+		uint32_t length = batch->edge[2 * i + 1] - start;
 
 		joined->text = with_room(joined->text, &joined->room, joined->length + length + 1, 1);
 		if (joined->length > 0)
@@ -89,7 +89,7 @@ static size_t
 unit_end(const Window *w, size_t at)
 {
 	const char *text = w->joined->text;
-	size_t		length = w->joined->length;
+	size_t length = w->joined->length;
 	const char *space;
 
 	if (!w->by_characters)
@@ -114,7 +114,7 @@ next_start(const Window *w, size_t unit_end)
 static Window
 open_window(const Joined *joined, SchemeId scheme)
 {
-	Window		w = {joined, SCHEME_KIND(scheme) == SCHEME_CHAR, 0, 0};
+	Window w = {joined, SCHEME_KIND(scheme) == SCHEME_CHAR, 0, 0};
 
 	w.end = unit_end(&w, 0);
 	for (int i = 1; i < SCHEME_WIDTH(scheme) && w.end < joined->length; i++)
@@ -153,7 +153,7 @@ static void
 note(Found *found, const Window *w, uint64_t hash)
 {
 	ShownShingle *new = found->shown + found->count;
-	size_t		slot = mix64(hash) & found->mask;
+	size_t slot = mix64(hash) & found->mask;
 
 	for (; found->slot[slot] != 0; slot = (slot + 1) & found->mask)
 	{
@@ -175,7 +175,7 @@ note(Found *found, const Window *w, uint64_t hash)
 static void
 make_slots(Found *found, size_t entries)
 {
-	size_t		slots = 16;
+	size_t slots = 16;
 
 	while (slots < 2 * entries)
 		slots *= 2;
@@ -188,7 +188,7 @@ make_slots(Found *found, size_t entries)
 static void
 match_up(Found *found, const HashList *list, const Joined *joined, SchemeId scheme)
 {
-	Window		w = open_window(joined, scheme);
+	Window w = open_window(joined, scheme);
 
 	for (size_t i = 0; i < list->count; i++)
 	{
@@ -205,10 +205,10 @@ match_up(Found *found, const HashList *list, const Joined *joined, SchemeId sche
 size_t
 shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingle **shown)
 {
-	HashList	list = {NULL, 0, 0};
-	Joined		joined = {NULL, 0, 0};
-	Joined		kept;
-	Found		found;
+	HashList list = {NULL, 0, 0};
+	Joined joined = {NULL, 0, 0};
+	Joined kept;
+	Found found;
 
 	shingle_text(utf8, length, scheme, list_hashes, &list);
 	tokens_of_text(utf8, length, join_tokens, &joined);

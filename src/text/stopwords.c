@@ -9,26 +9,34 @@
 #include "internal.h"
 
 static const char *const stop_words[] = {
-	"a", "about", "above", "across", "after", "again", "against", "all", "along", "also",
-	"although", "always", "am", "among", "an", "and", "another", "any", "are", "around",
-	"as", "at", "be", "because", "been", "before", "behind", "being", "below", "between",
-	"beyond", "both", "but", "by", "can", "could", "couldn", "d", "did", "didn",
-	"do", "does", "doesn", "doing", "don", "down", "during", "each", "either", "else",
-	"enough", "even", "ever", "every", "few", "for", "from", "further", "had", "hadn",
-	"has", "hasn", "have", "haven", "having", "he", "hence", "her", "here", "hers",
-	"herself", "him", "himself", "his", "how", "however", "i", "if", "in", "into",
-	"is", "isn", "it", "its", "itself", "just", "less", "ll", "m", "many",
-	"may", "me", "might", "more", "most", "much", "must", "my", "myself", "near",
-	"neither", "never", "no", "nor", "not", "now", "of", "off", "often", "on",
-	"once", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own",
-	"per", "quite", "rather", "re", "s", "same", "shall", "she", "should", "shouldn",
-	"since", "so", "some", "such", "t", "than", "that", "the", "their", "theirs",
-	"them", "themselves", "then", "there", "therefore", "these", "they", "this", "those", "though",
-	"through", "thus", "to", "too", "toward", "towards", "under", "unless", "until", "up",
-	"upon", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what",
-	"when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will",
-	"with", "within", "without", "won", "would", "wouldn", "yet", "you", "your", "yours",
-	"yourself", "yourselves",
+	"a",       "about",      "above",      "across",   "after",     "again",   "against",
+	"all",     "along",      "also",       "although", "always",    "am",      "among",
+	"an",      "and",        "another",    "any",      "are",       "around",  "as",
+	"at",      "be",         "because",    "been",     "before",    "behind",  "being",
+	"below",   "between",    "beyond",     "both",     "but",       "by",      "can",
+	"could",   "couldn",     "d",          "did",      "didn",      "do",      "does",
+	"doesn",   "doing",      "don",        "down",     "during",    "each",    "either",
+	"else",    "enough",     "even",       "ever",     "every",     "few",     "for",
+	"from",    "further",    "had",        "hadn",     "has",       "hasn",    "have",
+	"haven",   "having",     "he",         "hence",    "her",       "here",    "hers",
+	"herself", "him",        "himself",    "his",      "how",       "however", "i",
+	"if",      "in",         "into",       "is",       "isn",       "it",      "its",
+	"itself",  "just",       "less",       "ll",       "m",         "many",    "may",
+	"me",      "might",      "more",       "most",     "much",      "must",    "my",
+	"myself",  "near",       "neither",    "never",    "no",        "nor",     "not",
+	"now",     "of",         "off",        "often",    "on",        "once",    "only",
+	"or",      "other",      "our",        "ours",     "ourselves", "out",     "over",
+	"own",     "per",        "quite",      "rather",   "re",        "s",       "same",
+	"shall",   "she",        "should",     "shouldn",  "since",     "so",      "some",
+	"such",    "t",          "than",       "that",     "the",       "their",   "theirs",
+	"them",    "themselves", "then",       "there",    "therefore", "these",   "they",
+	"this",    "those",      "though",     "through",  "thus",      "to",      "too",
+	"toward",  "towards",    "under",      "unless",   "until",     "up",      "upon",
+	"us",      "ve",         "very",       "was",      "wasn",      "we",      "were",
+	"weren",   "what",       "when",       "where",    "whether",   "which",   "while",
+	"who",     "whom",       "whose",      "why",      "will",      "with",    "within",
+	"without", "won",        "would",      "wouldn",   "yet",       "you",     "your",
+	"yours",   "yourself",   "yourselves",
 };
 
 #define STOP_WORDS (sizeof(stop_words) / sizeof(stop_words[0]))
@@ -45,7 +53,7 @@ static bool slots_are_filled = false;
 static inline unsigned
 find_slot(uint64_t hash)
 {
-	unsigned	slot = SLOT_OF(hash);
+	unsigned slot = SLOT_OF(hash);
 
 	while (slots[slot] != 0 && slots[slot] != hash)
 		slot = (slot + 1) % SLOTS;
@@ -57,7 +65,7 @@ fill_slots(void)
 {
 	for (size_t i = 0; i < STOP_WORDS; i++)
 	{
-		uint64_t	hash = shingle_of_token(stop_words[i], strlen(stop_words[i]));
+		uint64_t hash = shingle_of_token(stop_words[i], strlen(stop_words[i]));
 
 		slots[find_slot(hash)] = hash;
 	}

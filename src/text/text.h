@@ -23,19 +23,18 @@ typedef struct TokenBatch
 {
 	const uint8_t *bytes;
 	const uint32_t *edge;
-	size_t		count;
+	size_t count;
 } TokenBatch;
 
 #define TOKEN_SLACK 64
 
-typedef void (*TokenSink) (void *state, const TokenBatch *batch);
+typedef void (*TokenSink)(void *state, const TokenBatch *batch);
 
 /*
  * Normalise and cut a text, and hand its tokens to sink in order, in batches.
  * Bytes that are not UTF-8 separate tokens.
  */
-extern void tokens_of_text(const char *utf8, size_t length,
-						   TokenSink sink, void *state);
+extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
 /* ---- Schemes (scheme.c) ------------------------------------------------- */
 
@@ -48,13 +47,13 @@ typedef uint32_t SchemeId;
 
 typedef enum SchemeKind
 {
-	SCHEME_FOREIGN = 0,			/* made elsewhere: cast from bit, bigint, ... */
-	SCHEME_WORD = 1,			/* width consecutive tokens */
-	SCHEME_CHAR = 2,			/* width consecutive characters */
-	SCHEME_STOPWORD = 3,		/* width tokens from a stop word on */
-	SCHEME_SPOT = 4,			/* reserved: spot signatures */
-	SCHEME_TOKENS = 5,			/* elements supplied as text */
-	SCHEME_HASHES = 6			/* elements supplied as 64-bit hashes */
+	SCHEME_FOREIGN = 0,  /* made elsewhere: cast from bit, bigint, ... */
+	SCHEME_WORD = 1,     /* width consecutive tokens */
+	SCHEME_CHAR = 2,     /* width consecutive characters */
+	SCHEME_STOPWORD = 3, /* width tokens from a stop word on */
+	SCHEME_SPOT = 4,     /* reserved: spot signatures */
+	SCHEME_TOKENS = 5,   /* elements supplied as text */
+	SCHEME_HASHES = 6    /* elements supplied as 64-bit hashes */
 } SchemeKind;
 
 #define SCHEME_ID(kind, width) ((SchemeId) (kind) << 24 | (SchemeId) (width) << 16)
@@ -81,14 +80,14 @@ extern void scheme_name(SchemeId id, char *name);
 
 /* ---- Shingles (shingle.c) ----------------------------------------------- */
 
-typedef void (*HashSink) (void *state, const uint64_t *hashes, size_t count);
+typedef void (*HashSink)(void *state, const uint64_t *hashes, size_t count);
 
 /*
  * Hand the hashes of a text's shingles to sink, in the order of the text,
  * repeated ones included, in batches.  The scheme must read text.
  */
-extern void shingle_text(const char *utf8, size_t length, SchemeId scheme,
-						 HashSink sink, void *state);
+extern void shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink,
+						 void *state);
 
 /* The element that a user-supplied token stands for: XXH3-64 of its bytes. */
 extern uint64_t shingle_of_token(const char *utf8, size_t length);
@@ -98,10 +97,10 @@ extern uint64_t shingle_of_token(const char *utf8, size_t length);
 /* One distinct shingle of a text. */
 typedef struct ShownShingle
 {
-	const char *text;			/* tokens joined by single spaces */
-	uint32_t	length;			/* of text, in bytes */
-	uint32_t	count;			/* occurrences */
-	uint64_t	hash;			/* as shingle_text gives it */
+	const char *text; /* tokens joined by single spaces */
+	uint32_t length;  /* of text, in bytes */
+	uint32_t count;   /* occurrences */
+	uint64_t hash;    /* as shingle_text gives it */
 } ShownShingle;
 
 /*

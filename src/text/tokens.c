@@ -22,14 +22,14 @@
 
 typedef struct Tokenizer
 {
-	TokenSink	sink;
-	void	   *state;
-	uint8_t    *bytes;			/* normalised text since the last batch */
-	size_t		room;
-	uint32_t	fill;
-	uint32_t	edges;			/* odd while a token is open */
-	bool		alone;			/* the open token takes marks only */
-	uint32_t	edge[BATCH_EDGES + STEP_EDGES];
+	TokenSink sink;
+	void *state;
+	uint8_t *bytes; /* normalised text since the last batch */
+	size_t room;
+	uint32_t fill;
+	uint32_t edges; /* odd while a token is open */
+	bool alone;     /* the open token takes marks only */
+	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Tokenizer;
 
 static inline bool
@@ -56,8 +56,8 @@ close_token(Tokenizer *t)
 static void
 flush(Tokenizer *t)
 {
-	TokenBatch	batch = {t->bytes, t->edge, t->edges / 2};
-	uint32_t	keep_from = token_is_open(t) ? t->edge[t->edges - 1] : t->fill;
+	TokenBatch batch = {t->bytes, t->edge, t->edges / 2};
+	uint32_t keep_from = token_is_open(t) ? t->edge[t->edges - 1] : t->fill;
 
 	if (batch.count > 0)
 		t->sink(t->state, &batch);
@@ -92,9 +92,9 @@ make_room(Tokenizer *t)
 static inline void
 put_block_edges(Tokenizer *t, uint64_t word)
 {
-	uint64_t	bits = word ^ (word << 1 | token_is_open(t));
-	int			count = __builtin_popcountll(bits);
-	uint32_t   *edge = t->edge + t->edges;
+	uint64_t bits = word ^ (word << 1 | token_is_open(t));
+	int count = __builtin_popcountll(bits);
+	uint32_t *edge = t->edge + t->edges;
 
 	t->edges += count;
 	for (int done = 0; done < count; done += 8)
@@ -111,10 +111,10 @@ take_ascii(Tokenizer *t, uint64_t word, int n)
 {
 	if (n < ASCII_BLOCK)
 	{
-		uint64_t	below = (UINT64_C(1) << n) - 1;
+		uint64_t below = (UINT64_C(1) << n) - 1;
 
 		/* Above the end repeat the last byte's bit: no edge there. */
-		bool		last = n > 0 ? word >> (n - 1) & 1 : token_is_open(t);
+		bool last = n > 0 ? word >> (n - 1) & 1 : token_is_open(t);
 
 		word = (word & below) | (last ? ~below : 0);
 	}
@@ -141,14 +141,14 @@ put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 static size_t
 put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 {
-	uint32_t	result[PIECE_RESULT_MAX];
-	int			count;
-	size_t		taken = normalise_piece(in, length, result, &count);
+	uint32_t result[PIECE_RESULT_MAX];
+	int count;
+	size_t taken = normalise_piece(in, length, result, &count);
 
 	for (int i = 0; i < count; i++)
 	{
-		uint8_t		utf8[4];
-		int			bytes = utf8_encode(result[i], utf8);
+		uint8_t utf8[4];
+		int bytes = utf8_encode(result[i], utf8);
 
 		put_character(t, utf8, bytes, CHAR_CLASS(char_info(result[i])));
 	}
@@ -158,15 +158,15 @@ put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 /* A character of the input and what is known of it. */
 typedef struct Decoded
 {
-	int			length;			/* 0 at the end */
-	unsigned	info;
+	int length; /* 0 at the end */
+	unsigned info;
 } Decoded;
 
 static inline Decoded
 decode(const uint8_t *in, const uint8_t *end)
 {
-	Decoded		d = {0, CHAR_ASSIGNED | CHAR_STABLE};
-	uint32_t	code_point;
+	Decoded d = {0, CHAR_ASSIGNED | CHAR_STABLE};
+	uint32_t code_point;
 
 	if (in < end)
 	{
@@ -199,7 +199,7 @@ untake_ascii(Tokenizer *t)
 static const uint8_t *
 take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
 {
-	Decoded		here = decode(in, end);
+	Decoded here = decode(in, end);
 
 	if (after_word && !is_boundary(in, here))
 	{
@@ -209,7 +209,7 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 	}
 	while (here.length > 0 && *in >= 0x80)
 	{
-		Decoded		next = decode(in + here.length, end);
+		Decoded next = decode(in + here.length, end);
 
 		make_room(t);
 		if (!(here.info & CHAR_ASSIGNED))
@@ -234,8 +234,8 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 static inline const uint8_t *
 take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
 {
-	AsciiMasks	masks;
-	uint8_t		padded[ASCII_BLOCK];
+	AsciiMasks masks;
+	uint8_t padded[ASCII_BLOCK];
 	const uint8_t *block = in;
 
 	if (n < ASCII_BLOCK)
@@ -260,7 +260,7 @@ tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 {
 	const uint8_t *in = (const uint8_t *) utf8;
 	const uint8_t *end = in + length;
-	Tokenizer	t;
+	Tokenizer t;
 
 	t.sink = sink;
 	t.state = state;
@@ -270,7 +270,7 @@ tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 	t.alone = false;
 	while (in < end)
 	{
-		size_t		left = end - in;
+		size_t left = end - in;
 
 		make_room(&t);
 		in = take_block(&t, in, end, left < ASCII_BLOCK ? (int) left : ASCII_BLOCK);

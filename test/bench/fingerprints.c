@@ -24,7 +24,7 @@ static uint64_t state;
 static uint64_t
 random64(void)
 {
-	uint64_t	x = state += UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t x = state += UINT64_C(0x9E3779B97F4A7C15);
 
 	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
 	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -53,7 +53,7 @@ flip(uint8_t *row, int bit)
 static void
 resemble(uint8_t *row, int bits, double least)
 {
-	uint32_t	chance = (1 - random_between(least, 1)) / 2 * UINT32_MAX;
+	uint32_t chance = (1 - random_between(least, 1)) / 2 * UINT32_MAX;
 
 	for (int i = 0; i < bits; i++)
 		if (random64() >> 32 < chance)
@@ -63,11 +63,11 @@ resemble(uint8_t *row, int bits, double least)
 static void
 flip_distinct(uint8_t *row, int bits, int distance)
 {
-	uint64_t	flipped = 0;
+	uint64_t flipped = 0;
 
 	while (distance > 0)
 	{
-		int			bit = random64() % bits;
+		int bit = random64() % bits;
 
 		if (flipped >> bit & 1)
 			continue;
@@ -80,8 +80,8 @@ flip_distinct(uint8_t *row, int bits, int distance)
 static uint8_t *
 make_rows(int bits, int rows)
 {
-	size_t		bytes = bits / 8;
-	uint8_t    *data = malloc(bytes * rows);
+	size_t bytes = bits / 8;
+	uint8_t *data = malloc(bytes * rows);
 
 	for (int i = 0; data != NULL && i < rows; i++)
 	{
@@ -127,7 +127,7 @@ put_row(uint32_t id, const uint8_t *row, int bits)
 static void
 put_query(uint32_t id, const uint8_t *row, int bits)
 {
-	uint8_t		query[8192];
+	uint8_t query[8192];
 
 	memcpy(query, row, bits / 8);
 	if (bits == 64)
@@ -140,10 +140,10 @@ put_query(uint32_t id, const uint8_t *row, int bits)
 int
 main(int argc, char **argv)
 {
-	int			bits = argc > 3 ? atoi(argv[2]) : 0;
-	int			rows = argc > 3 ? atoi(argv[3]) : 0;
-	int			queries = argc > 4 ? atoi(argv[4]) : 0;
-	uint8_t    *data;
+	int bits = argc > 3 ? atoi(argv[2]) : 0;
+	int rows = argc > 3 ? atoi(argv[3]) : 0;
+	int queries = argc > 4 ? atoi(argv[4]) : 0;
+	uint8_t *data;
 
 	if (bits < 8 || bits > 65536 || bits % 8 != 0 || rows < 1)
 	{

@@ -9,20 +9,25 @@
 
 #include "text/internal.h"
 
-#define REQUIRE(condition) do { if (!(condition)) abort(); } while (0)
+#define REQUIRE(condition) \
+	do \
+	{ \
+		if (!(condition)) \
+			abort(); \
+	} while (0)
 
-extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A token begins with a letter or number, and is one or has only marks after it. */
 static void
 require_sound_token(const uint8_t *token, size_t length)
 {
-	CharClass	first = CHAR_SEPARATOR;
+	CharClass first = CHAR_SEPARATOR;
 
 	for (size_t at = 0; at < length;)
 	{
-		uint32_t	c;
-		CharClass	class;
+		uint32_t c;
+		CharClass class;
 
 		at += utf8_decode(token + at, length - at, &c);
 		REQUIRE(c != INVALID_CHARACTER);
@@ -41,12 +46,12 @@ require_sound_token(const uint8_t *token, size_t length)
 static void
 check_tokens(void *state, const TokenBatch *batch)
 {
-	uint32_t	last = 0;
+	uint32_t last = 0;
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t	start = batch->edge[2 * i];
-		uint32_t	end = batch->edge[2 * i + 1];
+		uint32_t start = batch->edge[2 * i];
+		uint32_t end = batch->edge[2 * i + 1];
 
 		REQUIRE(start >= last && end > start);
 		require_sound_token(batch->bytes + start, end - start);
@@ -68,25 +73,26 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const SchemeKind kinds[] = {SCHEME_WORD, SCHEME_CHAR, SCHEME_STOPWORD};
 	const char *text = (const char *) data + (size > 0);
-	size_t		length = size > 0 ? size - 1 : 0;
-	size_t		tokens = 0;
-	SchemeId	parsed;
+	size_t length = size > 0 ? size - 1 : 0;
+	size_t tokens = 0;
+	SchemeId parsed;
 
 	tokens_of_text(text, length, check_tokens, &tokens);
 	for (int i = 0; i < 3; i++)
 	{
-		int			width = size > 0 && data[0] > 0 ? data[0] : 3;
-		SchemeId	scheme = SCHEME_ID(kinds[i], width);
+		int width = size > 0 && data[0] > 0 ? data[0] : 3;
+		SchemeId scheme = SCHEME_ID(kinds[i], width);
 		ShownShingle *shown;
-		uint64_t	hashes = 0;
-		uint64_t	occurrences = 0;
-		size_t		distinct;
+		uint64_t hashes = 0;
+		uint64_t occurrences = 0;
+		size_t distinct;
 
 		shingle_text(text, length, scheme, count_hashes, &hashes);
 		distinct = shingles_to_show(text, length, scheme, &shown);
 		for (size_t j = 0; j < distinct; j++)
 			occurrences += shown[j].count;
-		REQUIRE(occurrences >= hashes && (distinct > 0 || tokens == 0 || kinds[i] == SCHEME_STOPWORD));
+		REQUIRE(occurrences >= hashes &&
+				(distinct > 0 || tokens == 0 || kinds[i] == SCHEME_STOPWORD));
 		host_free(shown);
 	}
 	if (scheme_parse(text, length, &parsed))

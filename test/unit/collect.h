@@ -12,27 +12,27 @@
 /* Growing lists; what they hold is freed by free(). */
 typedef struct TokenList
 {
-	char	   *text;			/* tokens joined by single spaces, zero-terminated */
-	size_t		length;
-	size_t		count;
+	char *text; /* tokens joined by single spaces, zero-terminated */
+	size_t length;
+	size_t count;
 } TokenList;
 
 typedef struct HashList
 {
-	uint64_t   *hash;
-	size_t		count;
+	uint64_t *hash;
+	size_t count;
 } HashList;
 
 /* A TokenSink. */
 static inline void
 collect_tokens(void *state, const TokenBatch *batch)
 {
-	TokenList  *list = state;
+	TokenList *list = state;
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t	start = batch->edge[2 * i];
-		uint32_t	length = batch->edge[2 * i + 1] - start;
+		uint32_t start = batch->edge[2 * i];
+		uint32_t length = batch->edge[2 * i + 1] - start;
 
 		list->text = realloc(list->text, list->length + length + 2);
 		if (list->count++ > 0)
@@ -46,7 +46,7 @@ collect_tokens(void *state, const TokenBatch *batch)
 static inline TokenList
 tokens_from(const char *utf8, size_t length)
 {
-	TokenList	list = {calloc(1, 1), 0, 0};
+	TokenList list = {calloc(1, 1), 0, 0};
 
 	tokens_of_text(utf8, length, collect_tokens, &list);
 	return list;
@@ -56,7 +56,7 @@ tokens_from(const char *utf8, size_t length)
 static inline void
 collect_hashes(void *state, const uint64_t *hashes, size_t count)
 {
-	HashList   *list = state;
+	HashList *list = state;
 
 	list->hash = realloc(list->hash, (list->count + count + 1) * sizeof(uint64_t));
 	memcpy(list->hash + list->count, hashes, count * sizeof(uint64_t));
@@ -66,7 +66,7 @@ collect_hashes(void *state, const uint64_t *hashes, size_t count)
 static inline HashList
 hashes_from(const char *utf8, size_t length, SchemeId scheme)
 {
-	HashList	list = {calloc(1, sizeof(uint64_t)), 0};
+	HashList list = {calloc(1, sizeof(uint64_t)), 0};
 
 	shingle_text(utf8, length, scheme, collect_hashes, &list);
 	return list;
@@ -76,7 +76,7 @@ hashes_from(const char *utf8, size_t length, SchemeId scheme)
 static inline SchemeId
 scheme_called(const char *name)
 {
-	SchemeId	id;
+	SchemeId id;
 
 	if (!scheme_parse(name, strlen(name), &id))
 		abort();

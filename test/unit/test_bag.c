@@ -20,14 +20,14 @@ next_random(uint64_t *seed)
 static Bag
 make_bag(const uint64_t *hash, size_t count)
 {
-	BagBuilder	builder;
-	Bag			bag;
-	size_t		done = 0;
+	BagBuilder builder;
+	Bag bag;
+	size_t done = 0;
 
 	bag_begin(&builder);
 	while (done < count)
 	{
-		size_t		step = count - done < 100 ? count - done : 100;
+		size_t step = count - done < 100 ? count - done : 100;
 
 		bag_add(&builder, hash + done, step);
 		done += step;
@@ -39,8 +39,8 @@ make_bag(const uint64_t *hash, size_t count)
 static uint32_t
 count_of(const uint64_t *hash, size_t count, int64_t element)
 {
-	uint32_t	found = 0;
-	size_t		i;
+	uint32_t found = 0;
+	size_t i;
 
 	for (i = 0; i < count; i++)
 		found += (int64_t) hash[i] == element;
@@ -50,8 +50,8 @@ count_of(const uint64_t *hash, size_t count, int64_t element)
 static int
 compare_signed(const void *x, const void *y)
 {
-	int64_t		a = *(const int64_t *) x;
-	int64_t		b = *(const int64_t *) y;
+	int64_t a = *(const int64_t *) x;
+	int64_t b = *(const int64_t *) y;
 
 	return (a > b) - (a < b);
 }
@@ -60,17 +60,17 @@ compare_signed(const void *x, const void *y)
 static void
 check_bag(const Bag *bag, const uint64_t *hash, size_t count)
 {
-	int64_t    *sorted = malloc((count + 1) * sizeof(int64_t));
-	uint32_t	at = 0;
-	bool		repeated = false;
-	size_t		i;
+	int64_t *sorted = malloc((count + 1) * sizeof(int64_t));
+	uint32_t at = 0;
+	bool repeated = false;
+	size_t i;
 
 	for (i = 0; i < count; i++)
 		sorted[i] = (int64_t) hash[i];
 	qsort(sorted, count, sizeof(int64_t), compare_signed);
 	for (i = 0; i < count;)
 	{
-		size_t		run = 1;
+		size_t run = 1;
 
 		while (i + run < count && sorted[i + run] == sorted[i])
 			run++;
@@ -95,17 +95,15 @@ test_build(void)
 {
 	static const size_t size[] = {0, 1, 2, 95, 96, 97, 98, 255, 256, 257, 1000, 50000};
 	static const uint64_t mask[] = {0, 1, 0xFF, 0xFF00000000000000, 0x8000000000000001, UINT64_MAX};
-	uint64_t	seed = 42;
-	size_t		i,
-				j,
-				n;
+	uint64_t seed = 42;
+	size_t i, j, n;
 
 	for (i = 0; i < sizeof(size) / sizeof(size[0]); i++)
 	{
 		for (j = 0; j < sizeof(mask) / sizeof(mask[0]); j++)
 		{
-			uint64_t   *hash = malloc((size[i] + 1) * sizeof(uint64_t));
-			Bag			bag;
+			uint64_t *hash = malloc((size[i] + 1) * sizeof(uint64_t));
+			Bag bag;
 
 			for (n = 0; n < size[i]; n++)
 				hash[n] = next_random(&seed) & mask[j];
@@ -121,25 +119,25 @@ test_build(void)
 static void
 check_pair(const uint64_t *x, size_t n_x, const uint64_t *y, size_t n_y)
 {
-	Bag			a = make_bag(x, n_x);
-	Bag			b = make_bag(y, n_y);
-	Bag			result[3] = {bag_intersection(&a, &b), bag_union(&a, &b), bag_difference(&a, &b)};
-	uint32_t	both = 0;
-	uint64_t	least = 0;
-	uint64_t	most = 0;
-	double		product = 0;
-	double		square_a = 0;
-	double		square_b = 0;
-	uint32_t	at[3] = {0, 0, 0};
-	uint32_t	i;
-	int			r;
+	Bag a = make_bag(x, n_x);
+	Bag b = make_bag(y, n_y);
+	Bag result[3] = {bag_intersection(&a, &b), bag_union(&a, &b), bag_difference(&a, &b)};
+	uint32_t both = 0;
+	uint64_t least = 0;
+	uint64_t most = 0;
+	double product = 0;
+	double square_a = 0;
+	double square_b = 0;
+	uint32_t at[3] = {0, 0, 0};
+	uint32_t i;
+	int r;
 
 	for (i = 0; i < result[1].count; i++)
 	{
-		int64_t		element = result[1].element[i];
-		uint32_t	f = count_of(x, n_x, element);
-		uint32_t	g = count_of(y, n_y, element);
-		uint32_t	expected[3] = {f < g ? f : g, f > g ? f : g, f > g ? f - g : 0};
+		int64_t element = result[1].element[i];
+		uint32_t f = count_of(x, n_x, element);
+		uint32_t g = count_of(y, n_y, element);
+		uint32_t expected[3] = {f < g ? f : g, f > g ? f : g, f > g ? f - g : 0};
 
 		CHECK(f + g > 0);
 		for (r = 0; r < 3; r++)
@@ -177,13 +175,10 @@ test_pairs(void)
 {
 	static const size_t size[] = {0, 1, 3, 50, 300};
 	static const uint64_t values[] = {2, 20, 1000};
-	uint64_t	x[300];
-	uint64_t	y[300];
-	uint64_t	seed = 7;
-	size_t		i,
-				j,
-				v,
-				n;
+	uint64_t x[300];
+	uint64_t y[300];
+	uint64_t seed = 7;
+	size_t i, j, v, n;
 
 	for (i = 0; i < 5; i++)
 		for (j = 0; j < 5; j++)
@@ -204,19 +199,17 @@ test_pairs(void)
 static void
 test_edge(void)
 {
-	uint64_t	hash[120];
-	uint32_t	whole,
-				shared,
-				i;
+	uint64_t hash[120];
+	uint32_t whole, shared, i;
 
 	for (i = 0; i < 120; i++)
 		hash[i] = i;
 	for (whole = 1; whole <= 60; whole++)
 		for (shared = 0; shared <= whole; shared++)
 		{
-			Bag			a = make_bag(hash, whole);
-			Bag			b = make_bag(hash, shared);
-			double		t = (double) shared / whole;
+			Bag a = make_bag(hash, whole);
+			Bag b = make_bag(hash, shared);
+			double t = (double) shared / whole;
 
 			CHECK(bag_resemblance(&a, &b) == t);
 			if (shared > 0)
@@ -231,10 +224,10 @@ test_edge(void)
 static void
 test_large_frequencies(void)
 {
-	int64_t		element[4] = {INT64_MIN, -1, 0, INT64_MAX};
-	uint32_t	frequency[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-	Bag			a = {4, element, frequency};
-	Bag			b = {2, element, frequency};
+	int64_t element[4] = {INT64_MIN, -1, 0, INT64_MAX};
+	uint32_t frequency[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	Bag a = {4, element, frequency};
+	Bag b = {2, element, frequency};
 
 	CHECK(bag_total(&a) == 4 * (uint64_t) UINT32_MAX);
 	CHECK(bag_cosine(&a, &a) == 1);

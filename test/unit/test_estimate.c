@@ -9,7 +9,7 @@
 static int
 exact_radius(__int128 full, __int128 step, int most, int hundredths)
 {
-	int			d = 0;
+	int d = 0;
 
 	while (d < most && (full - (d + 1) * step) * 100 >= hundredths * full)
 		d++;
@@ -25,12 +25,12 @@ radius_is_exact(void)
 	for (int i = 0; i < 4; i++)
 		for (int hundredths = 1; hundredths <= 100; hundredths++)
 		{
-			double		t = hundredths / 100.0;
-			int			k = ks[i];
+			double t = hundredths / 100.0;
+			int k = ks[i];
 
 			for (int j = 0; j < 4; j++)
 			{
-				__int128	values = (__int128) 1 << bs[j];
+				__int128 values = (__int128) 1 << bs[j];
 
 				CHECK(minhash_radius(k, bs[j], t) ==
 					  exact_radius(k * (values - 1), values, k, hundredths));
@@ -46,7 +46,7 @@ radius_inverts_resemblance(void)
 	for (int b = 1; b <= 32; b *= 2)
 		for (int d = 0; d <= 512; d++)
 		{
-			double		r = minhash_resemblance(512, b, d);
+			double r = minhash_resemblance(512, b, d);
 
 			if (r > 0)
 				CHECK(minhash_radius(512, b, r) == d);
@@ -98,7 +98,7 @@ chances(void)
 	for (int b = 1; b <= 32; b *= 2)
 		for (int h = 0; h <= 400; h++)
 		{
-			double		chance = chance_within(400, b, h);
+			double chance = chance_within(400, b, h);
 
 			CHECK(chance >= 0 && chance <= 1 && chance >= chance_within(400, b, h - 1));
 		}
@@ -108,11 +108,11 @@ static void
 bands(void)
 {
 	static const double curve[] = {.006, .047, .186, .470, .802, .975, .9996};
-	uint8_t		packed[64];
-	uint64_t	keys[512];
-	uint64_t	other[512];
-	int			bands;
-	int			rows;
+	uint8_t packed[64];
+	uint64_t keys[512];
+	uint64_t other[512];
+	int bands;
+	int rows;
 
 	for (int i = 0; i < 7; i++)
 		CHECK(fabs(lsh_collision_probability((i + 2) / 10.0, 20, 5) - curve[i]) < 5e-4);
@@ -126,7 +126,7 @@ bands(void)
 	for (int i = 0; i < 64; i++)
 		packed[i] = (uint8_t) (i * 37);
 	CHECK(minhash_band_keys(packed, 512, 1, 5, keys) == 102);
-	packed[1] ^= 0x10;			/* symbol 11, in band 2 */
+	packed[1] ^= 0x10; /* symbol 11, in band 2 */
 	CHECK(minhash_band_keys(packed, 512, 1, 5, other) == 102);
 	for (int i = 0; i < 102; i++)
 		CHECK((keys[i] == other[i]) == (i != 2));

@@ -36,8 +36,8 @@ sketch_of(const uint64_t *elements, size_t count, int k, uint32_t *symbols)
 
 typedef struct Moments
 {
-	double		sum;
-	double		squares;
+	double sum;
+	double squares;
 } Moments;
 
 /* Two sets of n elements that share common ones: their estimates, by width. */
@@ -45,10 +45,10 @@ static void
 one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments *moments)
 {
 	static const int widths[] = {1, 2, 32};
-	uint64_t   *a = malloc(2 * n * sizeof(uint64_t));
-	uint64_t   *b = a + n;
-	uint32_t	symbols[2][512];
-	uint8_t		packed[2][512 * 4];
+	uint64_t *a = malloc(2 * n * sizeof(uint64_t));
+	uint64_t *b = a + n;
+	uint32_t symbols[2][512];
+	uint8_t packed[2][512 * 4];
 
 	for (int i = 0; i < n; i++)
 		a[i] = random_element(state);
@@ -58,12 +58,13 @@ one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments
 	sketch_of(b, n, k, symbols[1]);
 	for (int w = 0; w < 3; w++)
 	{
-		double		error;
+		double error;
 
 		minhash_pack(symbols[0], k, widths[w], packed[0]);
 		minhash_pack(symbols[1], k, widths[w], packed[1]);
-		error = minhash_resemblance(k, widths[w],
-									symbol_distance(packed[0], packed[1], k, widths[w])) - resemblance;
+		error =
+			minhash_resemblance(k, widths[w], symbol_distance(packed[0], packed[1], k, widths[w])) -
+			resemblance;
 		moments[w].sum += error;
 		moments[w].squares += error * error;
 	}
@@ -73,16 +74,16 @@ one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments
 static void
 check_moments(int n, int k, int b, double resemblance, int trials, Moments m)
 {
-	double		chance = ldexp(1, -b);
-	double		agree = resemblance + (1 - resemblance) * chance;
-	double		independent = agree * (1 - agree) / (k * (1 - chance) * (1 - chance));
-	double		mean = m.sum / trials;
-	double		variance = m.squares / trials - mean * mean;
-	double		limit = b == 32 && n < k ? 0.65 : 1.15;
+	double chance = ldexp(1, -b);
+	double agree = resemblance + (1 - resemblance) * chance;
+	double independent = agree * (1 - agree) / (k * (1 - chance) * (1 - chance));
+	double mean = m.sum / trials;
+	double variance = m.squares / trials - mean * mean;
+	double limit = b == 32 && n < k ? 0.65 : 1.15;
 
 	if (getenv("NEARDUP_SHOW") != NULL)
-		printf("n %5d k %3d b %2d J %.4f: error %+.5f (%+.1f standard errors), variance %.3f\n",
-			   n, k, b, resemblance, mean, mean / sqrt(variance / trials), variance / independent);
+		printf("n %5d k %3d b %2d J %.4f: error %+.5f (%+.1f standard errors), variance %.3f\n", n,
+			   k, b, resemblance, mean, mean / sqrt(variance / trials), variance / independent);
 	CHECK(fabs(mean) <= 4 * sqrt(variance / trials));
 	CHECK(variance <= limit * independent);
 }
@@ -96,17 +97,17 @@ test_estimates(void)
 {
 	static const int sizes[SIZES] = {5, 50, 500, 20000};
 	static const double wanted[RESEMBLANCES] = {0.1, 0.3, 0.5, 0.7, 0.9, 0.97};
-	uint64_t	state = 20120;
+	uint64_t state = 20120;
 
 	for (int k = 128; k <= 512; k += 384)
 		for (int s = 0; s < SIZES; s++)
 			for (int r = 0; r < RESEMBLANCES; r++)
 			{
-				int			n = sizes[s];
-				int			trials = n > 1000 ? 1500 : 2000;
-				int			common = (int) lround(2 * n * wanted[r] / (1 + wanted[r]));
-				Moments		moments[3] = {{0}};
-				double		resemblance;
+				int n = sizes[s];
+				int trials = n > 1000 ? 1500 : 2000;
+				int common = (int) lround(2 * n * wanted[r] / (1 + wanted[r]));
+				Moments moments[3] = {{0}};
+				double resemblance;
 
 				common = common < n ? common : n - 1;
 				resemblance = (double) common / (2 * n - common);
@@ -127,15 +128,15 @@ test_sets(void)
 	static const int sizes[] = {1, 2, 3, 7, 31, 63, 64, 65, 200, 5000};
 	static const int ks[] = {16, 100, 400, 512, 16384};
 	static uint32_t x[16384], y[16384], both[16384];
-	uint64_t	element[10000];
-	uint64_t	state = 1;
+	uint64_t element[10000];
+	uint64_t state = 1;
 
 	for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
 		for (size_t j = 0; j < sizeof(ks) / sizeof(*ks); j++)
 		{
-			int			n = sizes[s];
-			int			k = ks[j];
-			bool		merges = true;
+			int n = sizes[s];
+			int k = ks[j];
+			bool merges = true;
 
 			for (int i = 0; i < n; i++)
 				element[i] = element[2 * n - 1 - i] = random_element(&state);
@@ -157,9 +158,9 @@ test_sets(void)
 static void
 test_odd_elements(void)
 {
-	uint64_t	element[] = {0, 1, 2, 3, UINT64_MAX, 0, 1};
-	uint64_t	many[1000];
-	uint32_t	x[64], y[64];
+	uint64_t element[] = {0, 1, 2, 3, UINT64_MAX, 0, 1};
+	uint64_t many[1000];
+	uint32_t x[64], y[64];
 	MinhashBuilder builder;
 
 	CHECK(sketch_of(element, 7, 64, x) == 5);
@@ -180,17 +181,17 @@ test_packing(void)
 {
 	static const int widths[] = {1, 2, 4, 8, 16, 32};
 	static const int ks[] = {16, 100, 129, 512};
-	uint32_t	symbols[512];
-	uint64_t	state = 7;
+	uint32_t symbols[512];
+	uint64_t state = 7;
 
 	for (size_t j = 0; j < sizeof(ks) / sizeof(*ks); j++)
 		for (int from = 0; from < 6; from++)
 			for (int to = 0; to < from; to++)
 			{
-				int			k = ks[j];
-				uint8_t		wide[2048], direct[2048] = {0}, truncated[2048] = {0};
-				uint32_t	mask = (UINT32_C(1) << widths[to]) - 1;
-				bool		low_bits = true;
+				int k = ks[j];
+				uint8_t wide[2048], direct[2048] = {0}, truncated[2048] = {0};
+				uint32_t mask = (UINT32_C(1) << widths[to]) - 1;
+				bool low_bits = true;
 
 				for (int i = 0; i < k; i++)
 					symbols[i] = (uint32_t) random_element(&state);
@@ -199,8 +200,9 @@ test_packing(void)
 				minhash_truncate(wide, k, widths[from], widths[to], truncated);
 				CHECK(memcmp(direct, truncated, sizeof(direct)) == 0);
 				for (int i = 0; i < k; i++)
-					low_bits &= widths[from] == 32 ? symbol_at(wide, 32, i) == symbols[i]
-						: symbol_at(direct, widths[to], i) == (symbol_at(wide, widths[from], i) & mask);
+					low_bits &= widths[from] == 32 ? symbol_at(wide, 32, i) == symbols[i] :
+													 symbol_at(direct, widths[to], i) ==
+							(symbol_at(wide, widths[from], i) & mask);
 				CHECK(low_bits);
 			}
 }
@@ -210,14 +212,14 @@ test_packing(void)
 static void
 test_round_kernels(void)
 {
-	uint64_t	element[LANES];
-	uint32_t	step[LANES];
-	uint64_t	state = 3;
+	uint64_t element[LANES];
+	uint32_t step[LANES];
+	uint64_t state = 3;
 
 	for (const RoundKernels *kernels = round_kernels; kernels->available != NULL; kernels++)
 		for (int count = 1; kernels->available() && count <= LANES; count += 51)
 		{
-			Lanes		plain, lanes;
+			Lanes plain, lanes;
 
 			memset(&plain, 0, sizeof(plain));
 			memset(&lanes, 0, sizeof(lanes));
@@ -241,16 +243,16 @@ test_distance_kernels(void)
 {
 	static const int widths[] = {1, 2, 4, 8, 16, 32};
 	static const int ks[] = {16, 17, 63, 64, 100, 129, 512};
-	uint64_t	state = 5;
+	uint64_t state = 5;
 
 	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
 		for (int w = 0; w < 6; w++)
 			for (size_t j = 0; kernel->available() && j < sizeof(ks) / sizeof(*ks); j++)
 			{
-				int			k = ks[j];
-				int			differ = 0;
-				uint32_t	symbols[512];
-				uint8_t		x[2048], y[2048];
+				int k = ks[j];
+				int differ = 0;
+				uint32_t symbols[512];
+				uint8_t x[2048], y[2048];
 
 				for (int i = 0; i < k; i++)
 					symbols[i] = (uint32_t) random_element(&state);
@@ -273,15 +275,15 @@ static void
 test_simhash(void)
 {
 	static const size_t sizes[] = {0, 1, 2, 7, 8, 9, 100, 1000, 70000};
-	uint64_t   *element = malloc(70000 * sizeof(uint64_t));
-	double	   *weight = malloc(70000 * sizeof(double));
-	uint64_t	state = 11;
+	uint64_t *element = malloc(70000 * sizeof(uint64_t));
+	double *weight = malloc(70000 * sizeof(double));
+	uint64_t state = 11;
 
 	for (int f = 64; f <= 512; f *= 2)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
 		{
-			size_t		n = sizes[s];
-			uint8_t		counted[64], summed[64], weighted[64];
+			size_t n = sizes[s];
+			uint8_t counted[64], summed[64], weighted[64];
 			SimhashBuilder builder;
 
 			for (size_t i = 0; i < n; i++)
@@ -315,7 +317,7 @@ main(void)
 	test_distance_kernels();
 	test_simhash();
 #ifdef __SANITIZE_ADDRESS__
-	(void) test_estimates;		/* statistics learn nothing from sanitizers, and take minutes */
+	(void) test_estimates; /* statistics learn nothing from sanitizers, and take minutes */
 #else
 	test_estimates();
 #endif

@@ -13,12 +13,12 @@
 #define LINE_MAX_BYTES 4096
 #define CELLS_MAX 3
 
-static int	tokens_seen, shingles_seen, elements_seen, tables_seen;
+static int tokens_seen, shingles_seen, elements_seen, tables_seen;
 
 static FILE *
 open_file(const char *name)
 {
-	FILE	   *file = fopen(name, "r");
+	FILE *file = fopen(name, "r");
 
 	if (file == NULL)
 	{
@@ -32,14 +32,14 @@ open_file(const char *name)
 static size_t
 unescape(char *cell)
 {
-	char	   *in = cell;
-	uint8_t    *out = (uint8_t *) cell;
+	char *in = cell;
+	uint8_t *out = (uint8_t *) cell;
 
 	while (*in)
 	{
 		if (in[0] == '\\' && in[1] == 'x')
 		{
-			char		digits[3] = {in[2], in[3], '\0'};
+			char digits[3] = {in[2], in[3], '\0'};
 
 			*out++ = (uint8_t) strtoul(digits, NULL, 16);
 			in += 4;
@@ -60,7 +60,7 @@ unescape(char *cell)
 static int
 split_cells(char *line, char **cells)
 {
-	int			count = 0;
+	int count = 0;
 
 	strtok(line, "`");
 	while (count < CELLS_MAX && (cells[count] = strtok(NULL, "`")) != NULL)
@@ -74,14 +74,14 @@ split_cells(char *line, char **cells)
 static void
 check_tokens(char *text, char *expected)
 {
-	char		shown[LINE_MAX_BYTES];
-	TokenList	list;
+	char shown[LINE_MAX_BYTES];
+	TokenList list;
 
 	strcpy(shown, text);
 	list = tokens_from(text, unescape(text));
 	unescape(expected);
-	CHECK_MSG(strcmp(list.text, strcmp(expected, " ") == 0 ? "" : expected) == 0,
-			  "%s gives %s", shown, list.text);
+	CHECK_MSG(strcmp(list.text, strcmp(expected, " ") == 0 ? "" : expected) == 0, "%s gives %s",
+			  shown, list.text);
 	free(list.text);
 	tokens_seen++;
 }
@@ -89,12 +89,13 @@ check_tokens(char *text, char *expected)
 static void
 check_shingles(const char *scheme, char *text, char *expected)
 {
-	HashList	list = hashes_from(text, unescape(text), scheme_called(scheme));
-	char	   *hash = strtok(expected, " ");
+	HashList list = hashes_from(text, unescape(text), scheme_called(scheme));
+	char *hash = strtok(expected, " ");
 
 	for (size_t i = 0; i < list.count; i++, hash = strtok(NULL, " "))
-		CHECK_MSG(hash && strtoull(hash, NULL, 16) == list.hash[i], "%s, %s: shingle %zu is %016llx",
-				  scheme, text, i, (unsigned long long) list.hash[i]);
+		CHECK_MSG(hash && strtoull(hash, NULL, 16) == list.hash[i],
+				  "%s, %s: shingle %zu is %016llx", scheme, text, i,
+				  (unsigned long long) list.hash[i]);
 	CHECK_MSG(hash == NULL, "%s, %s: %zu shingles only", scheme, text, list.count);
 	free(list.hash);
 	shingles_seen++;
@@ -103,18 +104,19 @@ check_shingles(const char *scheme, char *text, char *expected)
 static void
 check_element(char *text, const char *expected)
 {
-	uint64_t	element = shingle_of_token(text, unescape(text));
+	uint64_t element = shingle_of_token(text, unescape(text));
 
-	CHECK_MSG(strtoull(expected, NULL, 16) == element, "%s: %016llx", text, (unsigned long long) element);
+	CHECK_MSG(strtoull(expected, NULL, 16) == element, "%s: %016llx", text,
+			  (unsigned long long) element);
 	elements_seen++;
 }
 
 static void
 add_form(XXH3_state_t *hash, uint32_t code_point)
 {
-	uint8_t		utf8[4];
-	uint32_t	form[PIECE_RESULT_MAX];
-	int			count;
+	uint8_t utf8[4];
+	uint32_t form[PIECE_RESULT_MAX];
+	int count;
 
 	normalise_piece(utf8, utf8_encode(code_point, utf8), form, &count);
 	for (int i = 0; i < count; i++)
@@ -126,12 +128,12 @@ static void
 check_table(const char *table, const char *expected)
 {
 	XXH3_state_t *hash = XXH3_createState();
-	bool		forms = strcmp(table, "forms") == 0;
+	bool forms = strcmp(table, "forms") == 0;
 
 	XXH3_64bits_reset(hash);
 	for (uint32_t c = 0; c < 0x110000; c++)
 	{
-		uint8_t		class = CHAR_CLASS(char_info(c));
+		uint8_t class = CHAR_CLASS(char_info(c));
 
 		if (!forms)
 			XXH3_64bits_update(hash, &class, 1);
@@ -147,8 +149,8 @@ check_table(const char *table, const char *expected)
 static void
 check_row(char *line)
 {
-	char	   *cells[CELLS_MAX];
-	int			count = split_cells(line, cells);
+	char *cells[CELLS_MAX];
+	int count = split_cells(line, cells);
 
 	if (count == 2)
 		check_tokens(cells[0], cells[1]);
@@ -163,9 +165,9 @@ check_row(char *line)
 static void
 test_vectors(void)
 {
-	FILE	   *file = open_file(RECIPE);
-	char		line[LINE_MAX_BYTES];
-	bool		in_vectors = false;
+	FILE *file = open_file(RECIPE);
+	char line[LINE_MAX_BYTES];
+	bool in_vectors = false;
 
 	while (fgets(line, sizeof(line), file))
 	{
@@ -182,9 +184,9 @@ test_vectors(void)
 static void
 read_documented_words(char *words)
 {
-	FILE	   *file = open_file(RECIPE);
-	char		line[LINE_MAX_BYTES];
-	bool		in_block = false;
+	FILE *file = open_file(RECIPE);
+	char line[LINE_MAX_BYTES];
+	bool in_block = false;
 
 	words[0] = '\0';
 	while (fgets(line, sizeof(line), file))
@@ -204,9 +206,9 @@ read_documented_words(char *words)
 static void
 read_compiled_words(char *words)
 {
-	FILE	   *file = open_file("src/text/stopwords.c");
-	char		line[LINE_MAX_BYTES];
-	bool		in_list = false;
+	FILE *file = open_file("src/text/stopwords.c");
+	char line[LINE_MAX_BYTES];
+	bool in_list = false;
 
 	words[0] = '\0';
 	while (fgets(line, sizeof(line), file) && strcmp(line, "};\n") != 0)
@@ -223,9 +225,9 @@ read_compiled_words(char *words)
 static void
 test_stop_words(void)
 {
-	char		documented[LINE_MAX_BYTES];
-	char		compiled[LINE_MAX_BYTES];
-	int			count = 0;
+	char documented[LINE_MAX_BYTES];
+	char compiled[LINE_MAX_BYTES];
+	int count = 0;
 
 	read_documented_words(documented);
 	read_compiled_words(compiled);

@@ -12,9 +12,9 @@
 /* The units of a text, as places in its joined tokens. */
 typedef struct Units
 {
-	size_t		count;
-	size_t		start[UNITS_MAX];
-	size_t		end[UNITS_MAX];
+	size_t count;
+	size_t start[UNITS_MAX];
+	size_t end[UNITS_MAX];
 } Units;
 
 static Units units;
@@ -22,12 +22,12 @@ static Units units;
 static void
 find_units(const TokenList *tokens, bool characters)
 {
-	size_t		at = 0;
+	size_t at = 0;
 
 	units.count = 0;
 	while (at < tokens->length && units.count < UNITS_MAX)
 	{
-		size_t		end = at + 1;
+		size_t end = at + 1;
 
 		while (end < tokens->length &&
 			   (characters ? (tokens->text[end] & 0xC0) == 0x80 : tokens->text[end] != ' '))
@@ -48,17 +48,18 @@ unit_hash(const TokenList *tokens, size_t unit)
 static size_t
 check_hashes(const TokenList *tokens, SchemeId scheme, const HashList *list)
 {
-	size_t		width = SCHEME_WIDTH(scheme);
-	size_t		count = 0;
-	bool		is_short = units.count < width;
+	size_t width = SCHEME_WIDTH(scheme);
+	size_t count = 0;
+	bool is_short = units.count < width;
 
 	if (is_short)
 		width = units.count;
 	for (size_t i = 0; width > 0 && i + width <= units.count; i++)
 	{
-		uint64_t	sum = 0;
+		uint64_t sum = 0;
 
-		if (SCHEME_KIND(scheme) == SCHEME_STOPWORD && !is_short && !is_stop_word(unit_hash(tokens, i)))
+		if (SCHEME_KIND(scheme) == SCHEME_STOPWORD && !is_short &&
+			!is_stop_word(unit_hash(tokens, i)))
 			continue;
 		for (size_t j = i; j < i + width; j++)
 			sum = sum * SHINGLE_MULTIPLIER + unit_hash(tokens, j);
@@ -73,9 +74,9 @@ static void
 check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *list)
 {
 	ShownShingle *shown;
-	size_t		count = shingles_to_show(utf8, length, scheme, &shown);
-	size_t		total = 0;
-	size_t		next = 0;
+	size_t count = shingles_to_show(utf8, length, scheme, &shown);
+	size_t total = 0;
+	size_t next = 0;
 
 	for (size_t i = 0; i < list->count && next < count; i++)
 		if (list->hash[i] == shown[next].hash)
@@ -83,13 +84,14 @@ check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *li
 	CHECK_MSG(next == count, "%zu shown, %zu in order", count, next);
 	for (size_t i = 0; i < count; i++)
 	{
-		HashList	own = hashes_from(shown[i].text, shown[i].length, scheme);
+		HashList own = hashes_from(shown[i].text, shown[i].length, scheme);
 
 		total += shown[i].count;
 
 		/* A shingle of characters may begin or end with a space. */
 		if (SCHEME_KIND(scheme) != SCHEME_CHAR)
-			CHECK_MSG(own.count == 1 && own.hash[0] == shown[i].hash, "%.*s", (int) shown[i].length, shown[i].text);
+			CHECK_MSG(own.count == 1 && own.hash[0] == shown[i].hash, "%.*s", (int) shown[i].length,
+					  shown[i].text);
 		for (size_t j = 0; j < i && i < 50; j++)
 			CHECK(shown[j].hash != shown[i].hash);
 		free(own.hash);
@@ -101,17 +103,16 @@ check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *li
 static void
 check_text(const char *utf8, size_t length)
 {
-	static const char *const schemes[] = {
-		"word 1", "word 2", "word 3", "word 255", "char 1", "char 5", "char 255",
-		"stopword 1", "stopword 3", "stopword 255"
-	};
-	TokenList	tokens = tokens_from(utf8, length);
+	static const char *const schemes[] = {"word 1",     "word 2",      "word 3",   "word 255",
+										  "char 1",     "char 5",      "char 255", "stopword 1",
+										  "stopword 3", "stopword 255"};
+	TokenList tokens = tokens_from(utf8, length);
 
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
 	{
-		SchemeId	scheme = scheme_called(schemes[i]);
-		HashList	list = hashes_from(utf8, length, scheme);
-		size_t		count;
+		SchemeId scheme = scheme_called(schemes[i]);
+		HashList list = hashes_from(utf8, length, scheme);
+		size_t count;
 
 		find_units(&tokens, SCHEME_KIND(scheme) == SCHEME_CHAR);
 		count = check_hashes(&tokens, scheme, &list);
@@ -126,9 +127,19 @@ static void
 test_texts(void)
 {
 	static const char *const texts[] = {
-		"", " ", "a", "the", "a b", "a b c", "the cat sat on the mat and the cat sat on the dog",
-		"No stop", "one two three", "\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E and the \xE6\x97\xA5\xE6\x9C\xAC",
-		"e\xCC\x81t\xC3\xA9 \xC3\xA9t\xC3\xA9 e\xCC\x81t\xC3\xA9", "\xEF\xB7\xBA", "x\xFFy",
+		"",
+		" ",
+		"a",
+		"the",
+		"a b",
+		"a b c",
+		"the cat sat on the mat and the cat sat on the dog",
+		"No stop",
+		"one two three",
+		"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E and the \xE6\x97\xA5\xE6\x9C\xAC",
+		"e\xCC\x81t\xC3\xA9 \xC3\xA9t\xC3\xA9 e\xCC\x81t\xC3\xA9",
+		"\xEF\xB7\xBA",
+		"x\xFFy",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -139,14 +150,13 @@ test_texts(void)
 static void
 test_sizes(void)
 {
-	static const char *const words[] = {
-		"the", "fox", "of", "\xC3\x89t\xC3\xA9", "a", "Zebra", "\xE6\xBC\xA2\xE5\xAD\x97", "42"
-	};
-	char	   *text = malloc(80000);
+	static const char *const words[] =
+		{"the", "fox", "of", "\xC3\x89t\xC3\xA9", "a", "Zebra", "\xE6\xBC\xA2\xE5\xAD\x97", "42"};
+	char *text = malloc(80000);
 
 	for (int count = 1; count < 9000; count += count < 20 ? 1 : count < 1100 ? 83 : 2503)
 	{
-		size_t		length = 0;
+		size_t length = 0;
 
 		for (int i = 0; i < count; i++)
 			length += sprintf(text + length, "%s ", words[mix64(i + 1) % 8]);
@@ -162,21 +172,24 @@ test_shown_text(void)
 	static const char *const expected[] = {"to be", "be or", "or not", "not to", "be to"};
 	static const uint32_t counts[] = {3, 1, 1, 1, 1};
 	ShownShingle *shown;
-	size_t		count = shingles_to_show(text, strlen(text), scheme_called("word 2"), &shown);
+	size_t count = shingles_to_show(text, strlen(text), scheme_called("word 2"), &shown);
 
 	CHECK(count == 5);
 	for (size_t i = 0; i < count; i++)
 		CHECK_MSG(shown[i].length == strlen(expected[i]) && shown[i].count == counts[i] &&
-				  memcmp(shown[i].text, expected[i], shown[i].length) == 0,
-				  "%.*s, %u times", (int) shown[i].length, shown[i].text, (unsigned) shown[i].count);
+					  memcmp(shown[i].text, expected[i], shown[i].length) == 0,
+				  "%.*s, %u times", (int) shown[i].length, shown[i].text,
+				  (unsigned) shown[i].count);
 	host_free(shown);
 
 	count = shingles_to_show("Ab c", 4, scheme_called("char 3"), &shown);
-	CHECK(count == 2 && memcmp(shown[0].text, "ab ", 3) == 0 && memcmp(shown[1].text, "b c", 3) == 0);
+	CHECK(count == 2 && memcmp(shown[0].text, "ab ", 3) == 0 &&
+		  memcmp(shown[1].text, "b c", 3) == 0);
 	host_free(shown);
 
 	count = shingles_to_show("cat of the sea", 14, scheme_called("stopword 2"), &shown);
-	CHECK(count == 2 && memcmp(shown[0].text, "of the", 6) == 0 && memcmp(shown[1].text, "the sea", 7) == 0);
+	CHECK(count == 2 && memcmp(shown[0].text, "of the", 6) == 0 &&
+		  memcmp(shown[1].text, "the sea", 7) == 0);
 	host_free(shown);
 }
 

@@ -10,10 +10,10 @@
 static void
 check_tokens(const char *utf8, size_t length, const char *expected)
 {
-	TokenList	list = tokens_from(utf8, length);
+	TokenList list = tokens_from(utf8, length);
 
-	CHECK_MSG(strcmp(list.text, expected) == 0, "\"%s\" gives \"%.80s\", not \"%.80s\"",
-			  utf8, list.text, expected);
+	CHECK_MSG(strcmp(list.text, expected) == 0, "\"%s\" gives \"%.80s\", not \"%.80s\"", utf8,
+			  list.text, expected);
 	free(list.text);
 }
 
@@ -21,9 +21,9 @@ check_tokens(const char *utf8, size_t length, const char *expected)
 static char *
 repeat(const char *head, const char *unit, size_t count, const char *tail, size_t *length)
 {
-	size_t		head_length = strlen(head);
-	size_t		unit_length = strlen(unit);
-	char	   *text = malloc(head_length + count * unit_length + strlen(tail) + 1);
+	size_t head_length = strlen(head);
+	size_t unit_length = strlen(unit);
+	char *text = malloc(head_length + count * unit_length + strlen(tail) + 1);
 
 	strcpy(text, head);
 	for (size_t i = 0; i < count; i++)
@@ -41,24 +41,28 @@ test_short_texts(void)
 	check_tokens("Z", 1, "z");
 	check_tokens("\0", 1, "");
 	check_tokens("a\0b", 3, "a b");
-	check_tokens("\xCC\x81", 2, "");	/* a lone mark */
-	check_tokens("\xC2\xAD", 2, "");	/* a soft hyphen */
-	check_tokens("\xEF\xBB\xBF", 3, "");	/* a byte order mark */
+	check_tokens("\xCC\x81", 2, "");     /* a lone mark */
+	check_tokens("\xC2\xAD", 2, "");     /* a soft hyphen */
+	check_tokens("\xEF\xBB\xBF", 3, ""); /* a byte order mark */
 }
 
 /* The same text, whatever place in a block of the fast path it starts at. */
 static void
 test_every_alignment(void)
 {
-	static const char text[] = "Abc 12e\xCC\x81 E\xCC\x81" "x\xC2\xAD" "y \xE6\xBC\xA2z\xCC\x88 \xFF"
-		"Q\xF0\x9F\x98\x80r \xD0\x98\xCC\x86 <\xCC\xB8" "a the end of it, which goes on past a block of 64 bytes";
-	static const char tokens[] = "abc 12\xC3\xA9 \xC3\xA9xy \xE6\xBC\xA2 z\xCC\x88 "
+	static const char text[] = "Abc 12e\xCC\x81 E\xCC\x81"
+							   "x\xC2\xAD"
+							   "y \xE6\xBC\xA2z\xCC\x88 \xFF"
+							   "Q\xF0\x9F\x98\x80r \xD0\x98\xCC\x86 <\xCC\xB8"
+							   "a the end of it, which goes on past a block of 64 bytes";
+	static const char tokens[] =
+		"abc 12\xC3\xA9 \xC3\xA9xy \xE6\xBC\xA2 z\xCC\x88 "
 		"q r \xD0\xB9 a the end of it which goes on past a block of 64 bytes";
 
 	for (size_t before = 0; before <= 200; before++)
 	{
-		size_t		length;
-		char	   *moved = repeat("", " ", before, text, &length);
+		size_t length;
+		char *moved = repeat("", " ", before, text, &length);
 
 		check_tokens(moved, length, tokens);
 		free(moved);
@@ -70,29 +74,39 @@ static void
 test_same_tokens(void)
 {
 	static const char *const same[][2] = {
-		{"Caf\xC3\xA9 \xC3\x85", "CAFE\xCC\x81 a\xCC\x8A"},	/* composed or not */
-		{"\xE1\xBC\x88\xCE\xB9", "\xE1\xBE\x88"},	/* iota subscript */
-		{"co\xC2\xAD" "op", "coop"},	/* soft hyphen */
-		{"\xEF\xBB\xBFword", "word"},	/* byte order mark */
-		{"a\xE2\x80\x8D" "b", "ab"},	/* zero-width joiner */
-		{"a\xC2\xA0" "b", "a b"},	/* no-break space */
-		{"\xEF\xBC\xA1\xEF\xBC\x92", "a2"},	/* full width */
-		{"\xCE\xA3\xCE\x91\xCE\xA3", "\xCF\x83\xCE\xB1\xCF\x82"},	/* final sigma */
-		{"\xEA\xAD\xB0", "\xE1\x8E\xA0"},	/* Cherokee */
-		{"\xE1\xB2\x90", "\xE1\x83\x90"},	/* Georgian */
-		{"\xEA\xB0\x81", "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8"},	/* jamo */
-		{"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},	/* Devanagari qa */
-		{"a\xED\xA0\x80" "b", "a b"},	/* a surrogate */
-		{"a\xC1\x81" "b", "a b"},	/* overlong */
-		{"a\xF0\x9F\x98", "a"},	/* cut short */
-		{"\xF0\x9F\x87\xA9\xF0\x9F\x87\xAA x", "x"},	/* a flag */
-		{"\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB\xEF\xB8\x8F", ""},	/* emoji with joiner */
-		{"1\xEF\xB8\x8F\xE2\x83\xA3", "1\xE2\x83\xA3"},	/* a keycap */
+		{"Caf\xC3\xA9 \xC3\x85", "CAFE\xCC\x81 a\xCC\x8A"}, /* composed or not */
+		{"\xE1\xBC\x88\xCE\xB9", "\xE1\xBE\x88"},           /* iota subscript */
+		{"co\xC2\xAD"
+		 "op",
+		 "coop"},                     /* soft hyphen */
+		{"\xEF\xBB\xBFword", "word"}, /* byte order mark */
+		{"a\xE2\x80\x8D"
+		 "b",
+		 "ab"}, /* zero-width joiner */
+		{"a\xC2\xA0"
+		 "b",
+		 "a b"},                                                  /* no-break space */
+		{"\xEF\xBC\xA1\xEF\xBC\x92", "a2"},                       /* full width */
+		{"\xCE\xA3\xCE\x91\xCE\xA3", "\xCF\x83\xCE\xB1\xCF\x82"}, /* final sigma */
+		{"\xEA\xAD\xB0", "\xE1\x8E\xA0"},                         /* Cherokee */
+		{"\xE1\xB2\x90", "\xE1\x83\x90"},                         /* Georgian */
+		{"\xEA\xB0\x81", "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8"}, /* jamo */
+		{"\xE0\xA5\x98", "\xE0\xA4\x95\xE0\xA4\xBC"},             /* Devanagari qa */
+		{"a\xED\xA0\x80"
+		 "b",
+		 "a b"}, /* a surrogate */
+		{"a\xC1\x81"
+		 "b",
+		 "a b"},                                                          /* overlong */
+		{"a\xF0\x9F\x98", "a"},                                           /* cut short */
+		{"\xF0\x9F\x87\xA9\xF0\x9F\x87\xAA x", "x"},                      /* a flag */
+		{"\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB\xEF\xB8\x8F", ""}, /* emoji with joiner */
+		{"1\xEF\xB8\x8F\xE2\x83\xA3", "1\xE2\x83\xA3"},                   /* a keycap */
 	};
 
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 	{
-		TokenList	other = tokens_from(same[i][1], strlen(same[i][1]));
+		TokenList other = tokens_from(same[i][1], strlen(same[i][1]));
 
 		check_tokens(same[i][0], strlen(same[i][0]), other.text);
 		free(other.text);
@@ -102,12 +116,13 @@ test_same_tokens(void)
 static void
 test_endless_texts(void)
 {
-	size_t		length, expected_length;
-	char	   *text = repeat("Z", "\xCC\x81", 10000, "\xCC\xA3 e", &length);
-	TokenList	list = tokens_from(text, length);
+	size_t length, expected_length;
+	char *text = repeat("Z", "\xCC\x81", 10000, "\xCC\xA3 e", &length);
+	TokenList list = tokens_from(text, length);
 
 	/* Marks on one letter: all there, the first one composed (U+017A). */
-	CHECK(list.count == 2 && list.length == length - 1 && memcmp(list.text, "\xC5\xBA\xCC\x81", 4) == 0);
+	CHECK(list.count == 2 && list.length == length - 1 &&
+		  memcmp(list.text, "\xC5\xBA\xCC\x81", 4) == 0);
 	free(list.text);
 	free(text);
 
@@ -115,7 +130,8 @@ test_endless_texts(void)
 	list = tokens_from(text, length);
 	free(text);
 	text = repeat("", "ab1", 1000000, "\xC3\xA9", &expected_length);
-	CHECK(list.count == 1 && list.length == expected_length && memcmp(list.text, text, length) == 0);
+	CHECK(list.count == 1 && list.length == expected_length &&
+		  memcmp(list.text, text, length) == 0);
 	free(list.text);
 	free(text);
 
@@ -133,18 +149,19 @@ test_endless_texts(void)
 static void
 test_random_bytes(void)
 {
-	char		text[300];
+	char text[300];
 
 	for (uint64_t n = 0; n < 20000; n++)
 	{
-		size_t		length = mix64(n + 1) % sizeof(text);
-		TokenList	list, again;
+		size_t length = mix64(n + 1) % sizeof(text);
+		TokenList list, again;
 
 		for (size_t i = 0; i < length; i++)
 			text[i] = (char) (mix64(n * 512 + i + 7) >> (n % 3 ? 8 : 9));
 		list = tokens_from(text, length);
 		again = tokens_from(list.text, list.length);
-		CHECK_MSG(again.count == list.count && strcmp(again.text, list.text) == 0, "text %d", (int) n);
+		CHECK_MSG(again.count == list.count && strcmp(again.text, list.text) == 0, "text %d",
+				  (int) n);
 		free(list.text);
 		free(again.text);
 	}
@@ -154,16 +171,18 @@ static void
 test_scheme_names(void)
 {
 	static const char *const names[][2] = {
-		{"word 3", "word 3"}, {"WORD 3", "word 3"}, {"  Char\t 5 ", "char 5"},
-		{"stopword 255", "stopword 255"}, {"word 1", "word 1"}, {"word 007", "word 7"},
-		{"foreign", "foreign"}, {"Tokens ", "tokens"}, {"\nhashes", "hashes"},
+		{"word 3", "word 3"},      {"WORD 3", "word 3"},
+		{"  Char\t 5 ", "char 5"}, {"stopword 255", "stopword 255"},
+		{"word 1", "word 1"},      {"word 007", "word 7"},
+		{"foreign", "foreign"},    {"Tokens ", "tokens"},
+		{"\nhashes", "hashes"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 	{
-		SchemeId	id = 0xFFFFFFFF;
-		SchemeId	back = 0xFFFFFFFF;
-		char		name[SCHEME_NAME_SIZE];
+		SchemeId id = 0xFFFFFFFF;
+		SchemeId back = 0xFFFFFFFF;
+		char name[SCHEME_NAME_SIZE];
 
 		CHECK_MSG(scheme_parse(names[i][0], strlen(names[i][0]), &id), "%s", names[i][0]);
 		CHECK(scheme_is_valid(id));
@@ -172,18 +191,42 @@ test_scheme_names(void)
 		CHECK(scheme_parse(name, strlen(name), &back) && back == id);
 	}
 	CHECK(scheme_called("word 3") == SCHEME_ID(SCHEME_WORD, 3));
-	CHECK(scheme_reads_text(scheme_called("char 5")) && !scheme_reads_text(scheme_called("tokens")));
+	CHECK(scheme_reads_text(scheme_called("char 5")) &&
+		  !scheme_reads_text(scheme_called("tokens")));
 }
 
 static void
 test_bad_scheme_names(void)
 {
 	static const char *const bad[] = {
-		"", " ", "word", "word ", "char", "stopword", "word 0", "word 256", "word 4294967299", "word -3",
-		"word +3", "word 3.0", "word 3 4", "word3", "3 word", "words 3", "wor 3", "word x", "foreign 3",
-		"foreign 0", "tokens 0", "hashes x", "spot 3", "spot", "word 3\xC2\xA0", "unknown 04000000",
+		"",
+		" ",
+		"word",
+		"word ",
+		"char",
+		"stopword",
+		"word 0",
+		"word 256",
+		"word 4294967299",
+		"word -3",
+		"word +3",
+		"word 3.0",
+		"word 3 4",
+		"word3",
+		"3 word",
+		"words 3",
+		"wor 3",
+		"word x",
+		"foreign 3",
+		"foreign 0",
+		"tokens 0",
+		"hashes x",
+		"spot 3",
+		"spot",
+		"word 3\xC2\xA0",
+		"unknown 04000000",
 	};
-	SchemeId	id;
+	SchemeId id;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CHECK_MSG(!scheme_parse(bad[i], strlen(bad[i]), &id), "%s", bad[i]);
@@ -195,13 +238,13 @@ test_bad_scheme_names(void)
 static void
 test_scheme_numbers(void)
 {
-	int			valid = 0;
+	int valid = 0;
 
 	for (SchemeId head = 0; head < 0x10000; head++)
 	{
-		SchemeId	id = head << 16;
-		SchemeId	back = 0;
-		char		name[SCHEME_NAME_SIZE];
+		SchemeId id = head << 16;
+		SchemeId back = 0;
+		char name[SCHEME_NAME_SIZE];
 
 		scheme_name(id, name);
 		CHECK_MSG(scheme_is_valid(id) == (scheme_parse(name, strlen(name), &back) && back == id),

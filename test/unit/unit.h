@@ -6,12 +6,13 @@
 
 #include <stdio.h>
 
-static int	unit_passed = 0;
-static int	unit_failed = 0;
+static int unit_passed = 0;
+static int unit_failed = 0;
 
 /* Count a check; a failed one says where, what, and printf-like details. */
 #define CHECK_MSG(condition, ...) \
-	do { \
+	do \
+	{ \
 		if (condition) \
 			unit_passed++; \
 		else \
