@@ -80,4 +80,23 @@ compat_extend_fork(Relation relation, ForkNumber fork)
 #define compat_reserve_prefix(name) EmitWarningsOnPlaceholders(name)
 #endif
 
+/*
+ * Read a block that was last seen in *recent, which is kept up to date: from 14
+ * on that spares the look-up of the buffer.
+ */
+static inline Buffer
+compat_read_recent(Relation relation, BlockNumber block, Buffer *recent)
+{
+#if PG_VERSION_NUM >= 160000
+	if (BufferIsValid(*recent) &&
+		ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, *recent))
+		return *recent;
+#elif PG_VERSION_NUM >= 140000
+	if (BufferIsValid(*recent) && ReadRecentBuffer(relation->rd_node, MAIN_FORKNUM, block, *recent))
+		return *recent;
+#endif
+	*recent = ReadBuffer(relation, block);
+	return *recent;
+}
+
 #endif

@@ -47,6 +47,11 @@ extern void check_same_recipe(const char *type, int version_x, SchemeId scheme_x
 extern void check_threshold(double threshold);
 
 /*
+ * Hand many hashes to sink in batches, so that it can be interrupted.
+ */
+extern void hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *state);
+
+/*
  * Hand the elements of a text[] (each hashed by shingle_of_token) or a
  * bigint[] to sink, in order, in batches.  A NULL element or more than one
  * dimension is an error.
@@ -82,6 +87,9 @@ typedef struct Shingles
 
 /* Detoast a value and check its header; a copy only where it was toasted. */
 extern Shingles *shingles_of_datum(Datum datum);
+
+/* The same, of a set that a signature is made of: its recipe must be the one known here. */
+extern Shingles *shingles_to_sketch(Datum datum);
 
 /* The multiset it holds; the arrays point into it. */
 extern Bag shingles_bag(const Shingles *shingles);

@@ -138,6 +138,18 @@ check_threshold(double threshold)
 				 errhint("A threshold is a similarity above 0 and at most 1.")));
 }
 
+void
+hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *state)
+{
+	size_t done;
+
+	for (done = 0; done < count; done += HASH_BATCH)
+	{
+		host_check_interrupts();
+		sink(state, hashes + done, Min(HASH_BATCH, count - done));
+	}
+}
+
 /* How many elements a plain array has; an error for any other. */
 static int
 count_of_array(ArrayType *array)
@@ -185,14 +197,8 @@ void
 hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 {
 	int count = count_of_array(array);
-	const uint64_t *hash = (const uint64_t *) ARR_DATA_PTR(array);
-	int done;
 
-	for (done = 0; done < count; done += HASH_BATCH)
-	{
-		host_check_interrupts();
-		sink(state, hash + done, Min(HASH_BATCH, count - done));
-	}
+	hashes_in_batches((const uint64_t *) ARR_DATA_PTR(array), count, sink, state);
 }
 
 /* ---- Results ------------------------------------------------------------- */

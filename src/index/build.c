@@ -36,7 +36,8 @@ finish_segment(Build *build)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("maintenance_work_mem (%d kB) is too small for an index of this table",
-						maintenance_work_mem)));
+						maintenance_work_mem),
+				 errhint("Raise maintenance_work_mem: a segment holds as many documents as fit into it at 12 bytes each.")));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_GROUPS);
 	build->meta->segment[build->meta->segments++] = segment_finish(build->writer, memory);
 	build->writer = NULL;

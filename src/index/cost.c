@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/float.h"
@@ -29,32 +30,58 @@
  */
 #define CORRELATION_IN_HEAP_ORDER 0.5
 
-/* The radius of a path's ball, as far as can be known. */
+static const Const *
+known_value(PlannerInfo *root, Node *node)
+{
+	const Const *value = (Const *) estimate_expression_value(root, node);
+
+	return IsA(value, Const) && !value->constisnull ? value : NULL;
+}
+
+/*
+ * The radius of a ball: of a known one, or of near(x, threshold) or
+ * hamming_ball(x, distance) where x is not known yet.
+ */
+static int
+radius_of_ball(PlannerInfo *root, Node *node, const SignatureHeader *shape)
+{
+	const Const *value = known_value(root, node);
+
+	if (value != NULL)
+		return ball_of_datum(value->constvalue).header.radius;
+	if (IsA(node, FuncExpr) && list_length(((FuncExpr *) node)->args) == 2)
+		value = known_value(root, lsecond(((FuncExpr *) node)->args));
+	if (value != NULL && value->consttype == INT4OID)
+		return DatumGetInt32(value->constvalue);
+	if (value != NULL && value->consttype == FLOAT8OID)
+	{
+		double threshold = DatumGetFloat8(value->constvalue);
+
+		if (threshold > 0 && threshold <= 1)
+			return signature_radius(shape, threshold);
+	}
+	return signature_radius(shape, USUAL_THRESHOLD);
+}
+
+/* The least radius of a path's balls. */
 static int
 radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
 {
-	int radius = -1;
+	int radius = shape->k;
 	ListCell *cell;
 
 	foreach (cell, path->indexclauses)
 	{
-		IndexClause *clause = lfirst(cell);
 		ListCell *each;
 
-		foreach (each, clause->indexquals)
+		foreach (each, ((IndexClause *) lfirst(cell))->indexquals)
 		{
 			OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
-			Node *ball =
-				IsA(op, OpExpr) ? estimate_expression_value(root, lsecond(op->args)) : NULL;
-			int r;
 
-			if (ball == NULL || !IsA(ball, Const) || ((Const *) ball)->constisnull)
-				continue;
-			r = ball_of_datum(((Const *) ball)->constvalue).header.radius;
-			radius = radius < 0 ? r : Min(radius, r);
+			radius = Min(radius, radius_of_ball(root, lsecond(op->args), shape));
 		}
 	}
-	return radius >= 0 ? radius : signature_radius(shape, USUAL_THRESHOLD);
+	return radius;
 }
 
 double

@@ -87,11 +87,25 @@ index_shape(Relation index, const SignatureHeader *header)
 	return shape;
 }
 
+static char *
+describe(const SignatureHeader *header)
+{
+	char name[SCHEME_NAME_SIZE];
+
+	scheme_name(header->scheme, name);
+	return psprintf("%s of scheme \"%s\" (recipe %d)", signature_shape(header), name,
+					header->version);
+}
+
 void
 index_check_shape(Relation index, const SignatureHeader *shape, const SignatureHeader *other)
 {
 	if (shape->version != other->version || shape->k != other->k ||
 		shape->scheme != other->scheme ||
 		((shape->flags ^ other->flags) & SIGNATURE_SAME_FLAGS) != 0)
-		signature_refuse_pair(shape, other);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
+						describe(shape), describe(other)),
+				 errhint("An index holds signatures of one shape, fixed by its first. Make this one alike, or keep it in a column with an index of its own; REINDEX forgets a shape that no row has any more.")));
 }

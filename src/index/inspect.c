@@ -3,6 +3,8 @@
  */
 #include "index/inspect.h"
 
+#include <math.h>
+
 #include "access/relation.h"
 #include "funcapi.h"
 #include "portability/instr_time.h"
@@ -24,7 +26,7 @@ inspect_open(Oid oid)
 				 errmsg("\"%s\" is not a neardup index", RelationGetRelationName(index)),
 				 index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ?
 					 errhint("Name the index of one partition.") :
-					 0));
+					 errhint("Name an index made with USING neardup, not its table.")));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -112,13 +114,13 @@ explain_row(void *state, const SearchReport *report)
 	values[3] = Int32GetDatum(report->plan.groups);
 	values[4] = Int32GetDatum(report->plan.radius);
 	values[5] = Int32GetDatum(report->plan.count);
-	values[6] = Float8GetDatum(report->plan.postings);
-	values[7] = Float8GetDatum(report->plan.candidates);
-	values[8] = Float8GetDatum(report->plan.cost / 1000);
+	values[6] = Float8GetDatum(rint(report->plan.postings));
+	values[7] = Float8GetDatum(rint(report->plan.candidates));
+	values[8] = Float8GetDatum(rint(report->plan.cost / 100) / 10);
 	values[9] = Int64GetDatum(report->postings);
 	values[10] = Int64GetDatum(report->candidates);
 	values[11] = Int64GetDatum(report->pages);
-	values[12] = Float8GetDatum(INSTR_TIME_GET_DOUBLE(now) * 1e6);
+	values[12] = Float8GetDatum(rint(INSTR_TIME_GET_DOUBLE(now) * 1e7) / 10);
 	values[13] = Int64GetDatum(report->matches);
 	/* The tails: no segment, and no plan but the scan. */
 	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->owner == 0;

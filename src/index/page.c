@@ -65,15 +65,23 @@ refuse_page(Relation index, Buffer buffer, uint32 owner)
 }
 
 Buffer
-page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
+page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner, Buffer *recent)
 {
-	Buffer buffer = ReadBuffer(index, block);
+	Buffer buffer = compat_read_recent(index, block, recent);
 	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (trailer->page_id != PAGE_ID || trailer->owner != owner || trailer->kind != kind)
 		return refuse_page(index, buffer, owner);
 	return buffer;
+}
+
+Buffer
+page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
+{
+	Buffer recent = InvalidBuffer;
+
+	return page_read_recent(index, block, kind, owner, &recent);
 }
 
 /* ---- Metapage ----------------------------------------------------------- */

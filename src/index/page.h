@@ -74,6 +74,10 @@ extern void page_corrupt(Relation index, BlockNumber block, const char *what)
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
 
+/* The same for a block that was last seen in *recent, which is kept up to date. */
+extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner,
+							   Buffer *recent);
+
 /* ---- Metapage ----------------------------------------------------------- */
 
 typedef struct SegmentEntry

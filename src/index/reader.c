@@ -12,6 +12,8 @@
 
 #include "index/index.h"
 
+#define CACHE_LINE 64
+
 static Segment *cache = NULL;
 static Size cache_bytes = 0;
 static uint64 cache_clock = 0;
@@ -189,8 +191,10 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	logical = entry->pages - 1 - s->root.map_pages;
 	if (s->root.map_pages != (logical + BLOCKS_PER_MAP_PAGE - 1) / BLOCKS_PER_MAP_PAGE)
 		page_corrupt(index, entry->root, "map of wrong size");
-	s->bytes = sizeof(Segment) + (Size) logical * sizeof(BlockNumber);
+	s->bytes = sizeof(Segment) + (Size) logical * (sizeof(BlockNumber) + sizeof(Buffer));
 	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
+	s->recent =
+		palloc_extended((Size) logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
 }
 
@@ -238,7 +242,23 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 Buffer
 segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind)
 {
-	return page_read(index, segment->map[logical], kind, segment->owner);
+	return page_read_recent(index, segment->map[logical], kind, segment->owner,
+							&segment->recent[logical]);
+}
+
+void
+segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
+{
+	Buffer buffer = segment->recent[logical];
+	const char *page;
+
+	/* A guess: by now another page may be there. */
+	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
+		return;
+	page = BufferGetBlock(buffer);
+	__builtin_prefetch(page + TRAILER_OFFSET);
+	for (Size at = from; at < from + bytes; at += CACHE_LINE)
+		__builtin_prefetch(page + at);
 }
 
 /* One entry of a directory that is not in memory. */

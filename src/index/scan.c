@@ -72,6 +72,17 @@ neardup_endscan(IndexScanDesc scan)
 
 /* ---- Keys --------------------------------------------------------------- */
 
+/* An error, as the operator's, also for what will not be searched. */
+static void
+check_query_shape(Relation index, const SignatureHeader *header)
+{
+	IndexMeta *meta = meta_read(index);
+
+	if (meta->shape.k != 0)
+		index_check_shape(index, &meta->shape, header);
+	pfree(meta);
+}
+
 /*
  * The ball to search: of several keys the one of least radius, the others are
  * left to a recheck.  False where a key can match nothing.
@@ -88,6 +99,8 @@ ball_of_keys(IndexScanDesc scan, Ball *ball)
 		if (key->sk_flags & SK_ISNULL)
 			return false;
 		other = ball_of_datum(key->sk_argument);
+		if (i > 0 || signature_is_empty(&other.centre))
+			check_query_shape(scan->indexRelation, &other.centre.header);
 		if (signature_is_empty(&other.centre))
 			return false;
 		if (other.header.radius < ball->header.radius)

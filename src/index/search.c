@@ -22,6 +22,9 @@ typedef struct Search
 	int b;
 } Search;
 
+/* What is asked of memory is so many steps ahead. */
+#define EXPECT_AHEAD 4
+
 /* ---- Documents ---------------------------------------------------------- */
 
 static void
@@ -110,12 +113,24 @@ scan_segment(Search *s, const Segment *segment)
 
 		if (!BufferIsValid(buffer))
 			return false;
+		if (p + 1 < segment->root.document_pages)
+			segment_expect(segment, p + 1, 0, BLCKSZ);
 		check_count(s, buffer);
 		scan_page(s, BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
 	return true;
+}
+
+/* A candidate that will be compared soon. */
+static void
+expect_document(const Search *s, const Segment *segment, uint32 document)
+{
+	if (document < segment->root.documents)
+		segment_expect(segment, document / s->per_page,
+					   SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
+					   s->stride);
 }
 
 /* Compare candidates, in ascending order: each page is visited once. */
@@ -132,6 +147,8 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 
 		if (candidate[i] >= segment->root.documents)
 			page_corrupt(s->index, segment->map[0], "posting of a document that is not there");
+		if (i + EXPECT_AHEAD < count)
+			expect_document(s, segment, candidate[i + EXPECT_AHEAD]);
 		buffer = segment_page(s->index, segment, logical, PAGE_DOCUMENTS);
 		if (!BufferIsValid(buffer))
 			return false;
@@ -211,6 +228,25 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 	return true;
 }
 
+/* A bucket that will be read soon. */
+static void
+expect_bucket(const PostingReader *r, int group, uint64 base, uint32 bucket)
+{
+	const Segment *segment = r->segment;
+	const SegmentRoot *root = &segment->root;
+	uint32 *offset = segment->directory + segment->first_offset[group] + bucket;
+	uint64 from = base + offset[0];
+
+	/* An empty one at the end lies on no page. */
+	if (offset[0] == offset[1])
+		return;
+	segment_expect(segment,
+				   root->document_pages + root->directory_pages + from / segment->postings_per_page,
+				   SizeOfPageHeaderData +
+					   from % segment->postings_per_page * segment->posting_bytes,
+				   (Size) (offset[1] - offset[0]) * segment->posting_bytes);
+}
+
 /* Look a group up within a radius. */
 static bool
 probe_group(PostingReader *r, int group, int radius)
@@ -230,6 +266,8 @@ probe_group(PostingReader *r, int group, int radius)
 		uint32 from;
 		uint32 to;
 
+		if (i + EXPECT_AHEAD < masks && segment->directory != NULL)
+			expect_bucket(r, group, base, own ^ mask[i + EXPECT_AHEAD]);
 		if (!segment_bucket(r->search->index, segment, group, own ^ mask[i], &from, &to) ||
 			!read_postings(r, base + from, base + to))
 			return false;
@@ -345,6 +383,7 @@ search_segment(Search *s, Segment *segment)
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
+	s->report->plan.method = MATCH_SCAN;
 	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);

@@ -70,6 +70,7 @@ typedef struct Segment
 	uint32 postings_per_page;
 	uint32 documents_per_page;
 	BlockNumber *map;       /* of all logical pages */
+	Buffer *recent;         /* where each of them was last seen */
 	BlockNumber *map_block; /* of the map's own pages */
 	uint32 *directory;      /* all of it, or NULL where the cache is too small */
 	uint32 *first_offset;   /* of each group in the directory */
@@ -89,6 +90,9 @@ extern Segment *segment_open(Relation index, const IndexMeta *meta, const Segmen
 
 /* Pin and share-lock a logical page; InvalidBuffer as page_read. */
 extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
+
+/* Let the processor fetch bytes of a page that will be read soon. */
+extern void segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes);
 
 /*
  * The postings of a bucket: [*from, *to) of the group's.  False where the

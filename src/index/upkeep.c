@@ -264,12 +264,17 @@ tier_of(const SegmentEntry *entry)
 	return (31 - __builtin_clz(living | 1)) / TIER_LOG;
 }
 
-/* The most documents that a merge may gather, by their number and by memory. */
+/*
+ * The most documents that a merge may gather, by their number and by memory;
+ * where segments have become many, memory has to wait.
+ */
 static uint32
-merged_documents_max(void)
+merged_documents_max(const IndexMeta *meta)
 {
 	Size by_memory = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
 
+	if (meta->segments > SEGMENTS_MAX / 2)
+		return SEGMENT_DOCUMENTS_MAX;
 	return (uint32) Min(by_memory, SEGMENT_DOCUMENTS_MAX);
 }
 
@@ -284,7 +289,7 @@ segments_to_merge(const IndexMeta *meta, uint32 *owners)
 
 		for (uint32 i = 0; i < meta->segments && count < TIER_SEGMENTS; i++)
 			if (tier_of(&meta->segment[i]) == tier &&
-				documents + meta->segment[i].documents <= merged_documents_max())
+				documents + meta->segment[i].documents <= merged_documents_max(meta))
 			{
 				documents += meta->segment[i].documents;
 				owners[count++] = meta->segment[i].owner;

@@ -13,7 +13,6 @@
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
-#include "utils/snapmgr.h"
 
 typedef struct WorkerTask
 {
@@ -67,9 +66,7 @@ neardup_worker_main(Datum argument)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
 	StartTransactionCommand();
-	PushActiveSnapshot(GetTransactionSnapshot());
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
 	keep_up(task.index);
-	PopActiveSnapshot();
 	CommitTransactionCommand();
 }

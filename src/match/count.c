@@ -14,6 +14,8 @@
  */
 #define COUNTERS_PER_POSTING(c) ((c) > 2 ? 8 : 64)
 
+#define CACHE_LINE 64
+
 #define CANDIDATES_MIN 256
 
 size_t
@@ -99,9 +101,21 @@ count_hits(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 	counter->candidates = out - counter->candidate;
 }
 
+/*
+ * Ask for all lines of a bucket at once: it lies where nothing was read before,
+ * and counting reaches too few lines ahead.
+ */
+static inline void
+prefetch(const uint8_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i += CACHE_LINE)
+		__builtin_prefetch(from + i);
+}
+
 void
 counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 {
+	prefetch(postings, n * bytes);
 	/* One more than can be needed: count_hits writes before it decides. */
 	make_room(counter, n + 1);
 	if (counter->count == 1)

@@ -28,17 +28,27 @@ slots_for(size_t elements)
 }
 
 static void
-new_table(MinhashBuilder *builder, size_t slots)
+new_slots(MinhashBuilder *builder, size_t slots)
 {
 	builder->slot = host_alloc(slots * sizeof(uint64_t));
 	memset(builder->slot, 0, slots * sizeof(uint64_t));
 	builder->mask = slots - 1;
 }
 
+/* Half the slots are used at most. */
+static size_t
+elements_for(size_t slots)
+{
+	return slots / 2 * sizeof(uint64_t);
+}
+
 void
 minhash_begin(MinhashBuilder *builder, size_t expected)
 {
-	new_table(builder, slots_for(expected < 1024 * 1024 ? expected : 1024 * 1024));
+	size_t slots = slots_for(expected < 1024 * 1024 ? expected : 1024 * 1024);
+
+	new_slots(builder, slots);
+	builder->element = host_alloc(elements_for(slots));
 	builder->used = 0;
 	builder->has_zero = false;
 }
@@ -57,14 +67,17 @@ slot_of(const MinhashBuilder *builder, uint64_t mixed)
 static void
 grow(MinhashBuilder *builder, size_t elements)
 {
-	uint64_t *old = builder->slot;
-	size_t slots = builder->mask + 1;
+	size_t slots = slots_for(elements);
 
-	new_table(builder, slots_for(elements));
-	for (size_t i = 0; i < slots; i++)
-		if (old[i] != 0)
-			*slot_of(builder, old[i]) = old[i];
-	host_free(old);
+	host_free(builder->slot);
+	new_slots(builder, slots);
+	builder->element = host_realloc(builder->element, elements_for(slots));
+	for (size_t i = 0; i < builder->used; i++)
+	{
+		if (i % 65536 == 0)
+			host_check_interrupts();
+		*slot_of(builder, builder->element[i]) = builder->element[i];
+	}
 }
 
 void
@@ -85,6 +98,7 @@ minhash_add(void *state, const uint64_t *hashes, size_t count)
 			__builtin_prefetch(&builder->slot[mix64(hashes[i + PREFETCH_AHEAD]) & builder->mask],
 							   1);
 		builder->has_zero |= mixed == 0;
+		builder->element[builder->used] = mixed;
 		builder->used += *slot != mixed;
 		*slot = mixed;
 	}
@@ -93,18 +107,9 @@ minhash_add(void *state, const uint64_t *hashes, size_t count)
 size_t
 distinct_elements(MinhashBuilder *builder, uint64_t **elements)
 {
-	uint64_t *slot = builder->slot;
-	size_t count = 0;
-
-	for (size_t i = 0; i <= builder->mask; i++)
-	{
-		uint64_t mixed = slot[i];
-
-		slot[count] = mixed;
-		count += mixed != 0;
-	}
 	if (builder->has_zero)
-		slot[count++] = 0; /* at most half the slots are in use */
-	*elements = slot;
-	return count;
+		builder->element[builder->used++] = 0;
+	host_free(builder->slot);
+	*elements = builder->element;
+	return builder->used;
 }

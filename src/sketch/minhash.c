@@ -21,8 +21,9 @@
 /* A small set is repeated for several rounds at once, to fill this many lanes. */
 #define LANES_MIN 64
 
-/* Look for empty bins after about this many steps. */
+/* Look for empty bins after about this many steps; before 4 k of them it is no use. */
 #define STEPS_PER_LOOK 256
+#define STEPS_UNSEEN(k) (4 * (size_t) (k))
 
 /* Rounds after the first: a multiple of LANES_MIN, at least k. */
 static uint32_t
@@ -122,6 +123,7 @@ typedef struct Sketcher
 	const RoundKernels *kernels;
 	int k;
 	uint32_t *symbols;
+	size_t next_look; /* steps after which to look for empty bins */
 	Lanes lanes;
 } Sketcher;
 
@@ -142,11 +144,21 @@ apply(Sketcher *s, int count)
 static bool
 has_empty_bin(const Sketcher *s)
 {
-	uint32_t greatest = 0;
+	uint32_t empty = 0;
 
 	for (int i = 0; i < s->k; i++)
-		greatest = s->symbols[i] > greatest ? s->symbols[i] : greatest;
-	return greatest == MINHASH_EMPTY_SYMBOL;
+		empty |= s->symbols[i] == MINHASH_EMPTY_SYMBOL;
+	return empty != 0;
+}
+
+/* Has every bin been reached?  Asked after each round, answered now and then. */
+static bool
+is_known_full(Sketcher *s, size_t steps)
+{
+	if (steps < s->next_look)
+		return false;
+	s->next_look = steps + STEPS_PER_LOOK;
+	return !has_empty_bin(s);
 }
 
 static void
@@ -183,15 +195,10 @@ static void
 large_rounds(Sketcher *s, const uint64_t *element, size_t n)
 {
 	uint32_t last = round_count(s->k);
-	size_t steps = 0;
+	size_t steps = n;
 
-	for (uint32_t round = 1; round <= last; round++)
-	{
-		if (steps == 0 && !has_empty_bin(s))
-			return;
+	for (uint32_t round = 1; round <= last && !is_known_full(s, steps); round++, steps += n)
 		large_round(s, element, n, round);
-		steps = steps + n < STEPS_PER_LOOK ? steps + n : 0;
-	}
 }
 
 /* A small set: several rounds at a time, side by side in the lanes. */
@@ -202,6 +209,7 @@ small_rounds(Sketcher *s, const uint64_t *element, size_t n)
 	uint32_t together = 1;
 	uint64_t repeated[2 * LANES_MIN];
 	uint32_t step[2 * LANES_MIN];
+	size_t steps = n;
 	int count;
 
 	while (together * n < LANES_MIN)
@@ -212,12 +220,11 @@ small_rounds(Sketcher *s, const uint64_t *element, size_t n)
 		repeated[i] = element[i % n];
 		step[i] = (uint32_t) (i / n);
 	}
-	for (uint32_t round = 1; round <= last; round += together)
+	for (uint32_t round = 1; round <= last && !is_known_full(s, steps); round += together)
 	{
-		if ((round - 1) / together % (STEPS_PER_LOOK / LANES_MIN) == 0 && !has_empty_bin(s))
-			return;
 		s->kernels->later(repeated, step, count, round, s->k, &s->lanes);
 		apply(s, count);
+		steps += count;
 	}
 }
 
@@ -248,6 +255,7 @@ minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 	s.kernels = best_round_kernels();
 	s.k = k;
 	s.symbols = symbols;
+	s.next_look = STEPS_UNSEEN(k);
 	memset(symbols, 0xFF, k * sizeof(uint32_t));
 	if (n > 0)
 	{
@@ -256,7 +264,8 @@ minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 			small_rounds(&s, element, n);
 		else
 			large_rounds(&s, element, n);
-		fill_empty_bins(&s, element, n);
+		if (has_empty_bin(&s))
+			fill_empty_bins(&s, element, n);
 	}
 	host_free(element);
 	return n;

@@ -7,9 +7,8 @@
 #include "sketch.h"
 
 /*
- * The distinct elements gathered, mixed and in no order, in the builder's own
- * memory (to be freed by host_free).  The builder is spent.  Returns their
- * number.
+ * The distinct elements gathered, mixed, in the builder's own memory (to be
+ * freed by host_free).  The builder is spent.  Returns their number.
  */
 extern size_t distinct_elements(MinhashBuilder *builder, uint64_t **elements);
 

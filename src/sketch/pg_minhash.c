@@ -82,7 +82,7 @@ PG_FUNCTION_INFO_V1(neardup_to_minhash_shingles);
 Datum
 neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 {
-	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Shingles *shingles = shingles_to_sketch(PG_GETARG_DATUM(0));
 	int k = PG_GETARG_INT32(1);
 	int b = PG_GETARG_INT32(2);
 	Bag bag = shingles_bag(shingles);
@@ -90,7 +90,7 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 
 	check_minhash_shape(k, b);
 	minhash_begin(&builder, bag.count);
-	minhash_add(&builder, (const uint64_t *) bag.element, bag.count);
+	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
 }
 

@@ -72,6 +72,21 @@ shingles_of_datum(Datum datum)
 	return shingles;
 }
 
+Shingles *
+shingles_to_sketch(Datum datum)
+{
+	Shingles *shingles = shingles_of_datum(datum);
+
+	if (shingles->version != RECIPE_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot make a signature of shingles of recipe version %d",
+						shingles->version),
+				 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
+				 errhint("Make the set anew from its text.")));
+	return shingles;
+}
+
 Bag
 shingles_bag(const Shingles *shingles)
 {
@@ -194,6 +209,8 @@ read_bag(Reader *reader)
 		int64 element;
 		uint32 frequency = 1;
 
+		if (bag.count % 8192 == 0)
+			host_check_interrupts();
 		if (bag.count > 0)
 			read_symbol(reader, ',', "\",\" or \"}\"");
 		start = *reader;
@@ -254,6 +271,8 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	{
 		char number[sizeof("-9223372036854775808")];
 
+		if (i % 8192 == 0)
+			host_check_interrupts();
 		if (i > 0)
 			appendStringInfoChar(&out, ',');
 		pg_lltoa(bag.element[i], number);

@@ -76,7 +76,7 @@ PG_FUNCTION_INFO_V1(neardup_to_simhash_shingles);
 Datum
 neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 {
-	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Shingles *shingles = shingles_to_sketch(PG_GETARG_DATUM(0));
 	int f = PG_GETARG_INT32(1);
 	Bag bag = shingles_bag(shingles);
 	SimhashBuilder builder;
@@ -85,10 +85,14 @@ neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 	check_simhash_shape(f);
 	simhash_begin(&builder, f);
 	if (bag.frequency == NULL)
-		simhash_add(&builder, (const uint64_t *) bag.element, bag.count);
+		hashes_in_batches((const uint64_t *) bag.element, bag.count, simhash_add, &builder);
 	else
 		for (i = 0; i < bag.count; i++)
+		{
+			if (i % 1024 == 0)
+				host_check_interrupts();
 			simhash_add_weighted(&builder, (uint64_t) bag.element[i], bag.frequency[i]);
+		}
 	PG_RETURN_POINTER(simhash_of_builder(&builder, f, shingles->scheme));
 }
 

@@ -153,6 +153,8 @@ simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count, 
 		{
 			uint64_t vote = vote_word(hashes[i], w);
 
+			if (i % 1024 == 0)
+				host_check_interrupts();
 			for (int bit = 0; bit < 64; bit++)
 				sum[bit] += vote >> bit & 1 ? weights[i] : -weights[i];
 		}

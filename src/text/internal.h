@@ -6,6 +6,7 @@
 
 #include "../hash.h"
 #include "text.h"
+#include "utf8.h"
 
 /* ---- Characters (unicode_tables.c, made by unicode_tables.pl) ----------- */
 
@@ -57,18 +58,6 @@ char_info(uint32_t code_point)
 
 /* No character decomposes into more than 18 (U+FDFA). */
 #define PIECE_RESULT_MAX (PIECE_SOURCE_MAX * 18)
-
-/*
- * Decode one character of [in, in + length), length > 0.  Returns the bytes it
- * takes; for a byte that begins no valid UTF-8 character returns 1 and sets
- * *code_point to INVALID_CHARACTER.  Never reads past length.
- */
-extern int utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point);
-
-/* Write a character at out, room for 4 bytes; returns the bytes written. */
-extern int utf8_encode(uint32_t code_point, uint8_t *out);
-
-#define INVALID_CHARACTER UINT32_MAX
 
 /*
  * Normalise (NFKC with case folding, ignorable characters dropped) the piece

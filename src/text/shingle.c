@@ -68,6 +68,7 @@ roll(Shingler *s)
 	uint32_t incomplete = incomplete_windows(s);
 	uint32_t count = s->fill - incomplete;
 
+	host_check_interrupts();
 	for (uint32_t i = 0; i < s->fill; i++)
 	{
 		window = window * SHINGLE_MULTIPLIER + arriving[i] - s->unit[i] * s->leaving;

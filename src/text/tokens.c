@@ -20,6 +20,9 @@
 /* A token longer than this is cut, so that edges stay 32-bit. */
 #define TOKEN_MAX (UINT32_C(1) << 30)
 
+/* Characters of up to two bytes in UTF-8. */
+#define SHORT_CHARACTERS 0x800
+
 typedef struct Tokenizer
 {
 	TokenSink sink;
@@ -85,6 +88,16 @@ make_room(Tokenizer *t)
 	}
 }
 
+/* Not __builtin_popcountll, which is a slow call where the instruction may be missing. */
+static inline int
+count_bits(uint64_t bits)
+{
+	bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+	bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+	bits = (bits + (bits >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return (int) (bits * UINT64_C(0x0101010101010101) >> 56);
+}
+
 /*
  * Append the edges of a block's tokens.  Eight at a time whether there are
  * that many or not: the branch predictor has nothing to guess.
@@ -93,7 +106,7 @@ static inline void
 put_block_edges(Tokenizer *t, uint64_t word)
 {
 	uint64_t bits = word ^ (word << 1 | token_is_open(t));
-	int count = __builtin_popcountll(bits);
+	int count = count_bits(bits);
 	uint32_t *edge = t->edge + t->edges;
 
 	t->edges += count;
@@ -122,8 +135,21 @@ take_ascii(Tokenizer *t, uint64_t word, int n)
 	t->fill += n;
 }
 
+/* Not memcpy: a call would cost more than the bytes. */
+static inline void
+copy_character(uint8_t *to, const uint8_t *utf8, int length)
+{
+	to[0] = utf8[0];
+	if (length > 1)
+		to[1] = utf8[1];
+	if (length > 2)
+		to[2] = utf8[2];
+	if (length > 3)
+		to[3] = utf8[3];
+}
+
 /* Append one normalised character. */
-static void
+static inline void
 put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 {
 	if (class == CHAR_SEPARATOR || class == CHAR_ALONE || (class == CHAR_WORD && t->alone))
@@ -133,8 +159,20 @@ put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 	if (!token_is_open(t))
 		put_edge(t);
 	t->alone |= class == CHAR_ALONE;
-	memcpy(t->bytes + t->fill, utf8, length);
+	copy_character(t->bytes + t->fill, utf8, length);
 	t->fill += length;
+}
+
+static void
+put_normalised(Tokenizer *t, const uint32_t *characters, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		uint8_t utf8[4];
+		int bytes = utf8_encode(characters[i], utf8);
+
+		put_character(t, utf8, bytes, CHAR_CLASS(char_info(characters[i])));
+	}
 }
 
 /* Normalise the piece at in and append it; returns the bytes consumed. */
@@ -145,19 +183,49 @@ put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 	int count;
 	size_t taken = normalise_piece(in, length, result, &count);
 
-	for (int i = 0; i < count; i++)
-	{
-		uint8_t utf8[4];
-		int bytes = utf8_encode(result[i], utf8);
-
-		put_character(t, utf8, bytes, CHAR_CLASS(char_info(result[i])));
-	}
+	put_normalised(t, result, count);
 	return taken;
+}
+
+/* The normal form of a character by itself: one or two, below U+FFFF. */
+typedef struct ShortForm
+{
+	uint16_t character[2];
+	uint8_t count; /* 0: not known yet */
+} ShortForm;
+
+/*
+ * The same as put_piece, for a character of two bytes that is a piece by
+ * itself: capital and accented letters come often, and few in number.
+ */
+static inline void
+put_short(Tokenizer *t, const uint8_t *in, uint32_t code_point)
+{
+	static ShortForm forms[SHORT_CHARACTERS];
+	ShortForm *form = &forms[code_point];
+	uint32_t result[PIECE_RESULT_MAX];
+	int count;
+
+	if (form->count > 0)
+	{
+		result[0] = form->character[0];
+		result[1] = form->character[1];
+		put_normalised(t, result, form->count);
+		return;
+	}
+	normalise_piece(in, 2, result, &count);
+	put_normalised(t, result, count);
+	if (count < 1 || count > 2)
+		return;
+	for (int i = 0; i < count; i++)
+		form->character[i] = (uint16_t) result[i];
+	form->count = (uint8_t) count;
 }
 
 /* A character of the input and what is known of it. */
 typedef struct Decoded
 {
+	uint32_t code_point;
 	int length; /* 0 at the end */
 	unsigned info;
 } Decoded;
@@ -165,22 +233,21 @@ typedef struct Decoded
 static inline Decoded
 decode(const uint8_t *in, const uint8_t *end)
 {
-	Decoded d = {0, CHAR_ASSIGNED | CHAR_STABLE};
-	uint32_t code_point;
+	Decoded d = {0, 0, CHAR_ASSIGNED | CHAR_BOUNDARY};
 
 	if (in < end)
 	{
-		d.length = utf8_decode(in, end - in, &code_point);
-		d.info = code_point == INVALID_CHARACTER ? 0 : char_info(code_point);
+		d.length = utf8_decode(in, end - in, &d.code_point);
+		d.info = d.code_point == INVALID_CHARACTER ? 0 : char_info(d.code_point);
 	}
 	return d;
 }
 
 /* May text be cut before this character? */
 static inline bool
-is_boundary(const uint8_t *in, Decoded d)
+is_boundary(Decoded d)
 {
-	return d.length == 0 || *in < 0x80 || !(d.info & CHAR_ASSIGNED) || (d.info & CHAR_STABLE);
+	return !(d.info & CHAR_ASSIGNED) || (d.info & CHAR_BOUNDARY);
 }
 
 /* Take back the last character, an ASCII letter or digit of an open token. */
@@ -201,7 +268,7 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 {
 	Decoded here = decode(in, end);
 
-	if (after_word && !is_boundary(in, here))
+	if (after_word && !is_boundary(here))
 	{
 		untake_ascii(t);
 		in += put_piece(t, in - 1, end - in + 1) - 1;
@@ -214,8 +281,10 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 		make_room(t);
 		if (!(here.info & CHAR_ASSIGNED))
 			close_token(t);
-		else if ((here.info & CHAR_STABLE) && is_boundary(in + here.length, next))
+		else if ((here.info & CHAR_STABLE) && is_boundary(next))
 			put_character(t, in, here.length, CHAR_CLASS(here.info));
+		else if (here.code_point < SHORT_CHARACTERS && is_boundary(next))
+			put_short(t, in, here.code_point);
 		else
 		{
 			in += put_piece(t, in, end - in);

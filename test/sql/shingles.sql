@@ -177,15 +177,3 @@ INSERT INTO stored (id, body) SELECT n, string_agg(i::text, ' ') FROM generate_s
 SELECT id, cardinality(s), shingle_total(s), similarity(s, to_shingles(body, 'word 2')) FROM stored ORDER BY id;
 SELECT attstorage FROM pg_attribute WHERE attrelid = 'stored'::regclass AND attname = 's';
 DROP TABLE rose, loaded, unloaded, stored;
-
--- Everything that this extension offers on shingles is immutable, strict,
--- parallel safe and commented.
-SELECT p.oid::regprocedure AS exception
-FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
-	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'neardup'
-WHERE (p.provolatile <> 'i' OR p.proparallel <> 's' OR NOT p.proisstrict)
-	AND 'shingles'::regtype = ANY (p.proargtypes || p.prorettype);
-SELECT pg_describe_object(classid, objid, objsubid) AS without_comment
-FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'neardup'
-WHERE d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::text) IS NULL
-	AND pg_describe_object(classid, objid, objsubid) ~ 'shingles|show_';

@@ -72,6 +72,9 @@ SELECT is_similar('1/word 3/{1}', '1/word 3/{1}'::shingles, NULL);
 -- Values of different schemes or recipes do not mix.
 SELECT similarity(to_shingles('a b c', 'word 2'), to_shingles('a b c', 'word 3'));
 SELECT similarity('1/word 3/{1}'::shingles, '2/word 3/{1}');
+-- Signatures are made by the recipe of their set, or not at all.
+SELECT to_minhash('2/word 3/{1}'::shingles);
+SELECT to_simhash('2/word 3/{1}'::shingles);
 SELECT to_shingles('a b c') <-> to_shingles('a b c', 'char 3');
 SELECT to_shingles('a b c') & to_shingles(ARRAY['a', 'b']);
 SELECT to_shingles('a b c') | to_shingles(ARRAY[1, 2]::bigint[]);

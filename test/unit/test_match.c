@@ -197,7 +197,7 @@ plans_lose_nothing(void)
 			int step = g.k > 512 ? g.k / 64 : 1;
 
 			for (int i = 0; i < g.groups; i++)
-				length[i] = random_below(sizes[n]);
+				length[i] = random_below(sizes[n] + 1);
 			for (int h = 0; h <= g.k; h += step)
 				for (int method = MATCH_AUTO; method <= MATCH_SCAN; method++)
 				{
@@ -359,8 +359,8 @@ sort_postings(Corpus *corpus, int group)
 static void
 probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCounter *counter)
 {
-	uint32_t none = 0;
-	const uint32_t *mask = &none;
+	static const uint32_t none[] = {0};
+	const uint32_t *mask = none;
 	int masks = 1;
 	uint32_t own = group_bucket(&corpus->g, group, query);
 

@@ -7,13 +7,14 @@
 #include <xxhash.h>
 
 #include "collect.h"
+#include "sketch/sketch.h"
 #include "unit.h"
 
 #define RECIPE "doc/recipe.md"
 #define LINE_MAX_BYTES 4096
 #define CELLS_MAX 3
 
-static int tokens_seen, shingles_seen, elements_seen, tables_seen;
+static int tokens_seen, shingles_seen, elements_seen, tables_seen, signatures_seen;
 
 static FILE *
 open_file(const char *name)
@@ -146,6 +147,124 @@ check_table(const char *table, const char *expected)
 	tables_seen++;
 }
 
+/* ---- Signatures --------------------------------------------------------- */
+
+#define BYTES_MAX (MINHASH_BITS_MAX / 8)
+
+/* A signature as the first cell of a row asks for it. */
+typedef struct Wanted
+{
+	int rows; /* of a band, 0: the signature itself is meant */
+	int k;
+	int b;
+	bool is_minhash;
+	const char *scheme; /* NULL: of numbers */
+} Wanted;
+
+/* Read "[bands ROWS] minhash K B [SCHEME]" or "simhash F [SCHEME]". */
+static Wanted
+read_wanted(const char *cell)
+{
+	Wanted wanted = {0, 0, 1, false, NULL};
+	int taken = 0;
+
+	if (sscanf(cell, "bands %d %n", &wanted.rows, &taken) == 1)
+		cell += taken;
+	taken = 0;
+	wanted.is_minhash = sscanf(cell, "minhash %d %d %n", &wanted.k, &wanted.b, &taken) == 2;
+	if (!wanted.is_minhash && sscanf(cell, "simhash %d %n", &wanted.k, &taken) != 1)
+		CHECK_MSG(false, "what is %s?", cell);
+	if (cell[taken] != '\0')
+		wanted.scheme = cell + taken;
+	return wanted;
+}
+
+static void
+sign(const Wanted *wanted, const uint64_t *hashes, size_t count, uint8_t *packed)
+{
+	static uint32_t symbols[MINHASH_K_MAX];
+	MinhashBuilder set;
+	SimhashBuilder votes;
+
+	if (wanted->is_minhash)
+	{
+		minhash_begin(&set, count);
+		minhash_add(&set, hashes, count);
+		minhash_finish(&set, wanted->k, symbols);
+		minhash_pack(symbols, wanted->k, wanted->b, packed);
+	}
+	else
+	{
+		simhash_begin(&votes, wanted->k);
+		simhash_add(&votes, hashes, count);
+		simhash_finish(&votes, packed);
+	}
+}
+
+static void
+check_keys(const Wanted *wanted, const uint8_t *packed, char *expected)
+{
+	uint64_t keys[MINHASH_K_MAX];
+	int bands = minhash_band_keys(packed, wanted->k, wanted->b, wanted->rows, keys);
+	char *key = strtok(expected, " ");
+
+	for (int i = 0; i < bands; i++, key = strtok(NULL, " "))
+		CHECK_MSG(key && strtoull(key, NULL, 16) == keys[i], "key %d is %016llx", i,
+				  (unsigned long long) keys[i]);
+	CHECK(key == NULL);
+}
+
+static void
+check_signature_of_text(const char *cell, char *text, char *expected)
+{
+	Wanted wanted = read_wanted(cell);
+	HashList list = hashes_from(text, unescape(text), scheme_called(wanted.scheme));
+	uint8_t packed[BYTES_MAX];
+	char shown[2 * BYTES_MAX + 1] = "";
+	size_t bytes = SYMBOL_BYTES(wanted.k, wanted.b);
+
+	sign(&wanted, list.hash, list.count, packed);
+	for (size_t i = 0; i < bytes; i++)
+		sprintf(shown + 2 * i, "%02x", packed[i]);
+	if (wanted.rows > 0)
+		check_keys(&wanted, packed, expected);
+	else
+		CHECK_MSG(strcmp(shown, expected) == 0, "%s, %s: %s", cell, text, shown);
+	free(list.hash);
+	signatures_seen++;
+}
+
+static void
+check_signature_of_numbers(const char *cell, const char *range, const char *expected)
+{
+	Wanted wanted = read_wanted(cell);
+	uint8_t packed[BYTES_MAX];
+	unsigned first = 0;
+	unsigned last = 0;
+	uint64_t *element;
+	uint64_t hash;
+
+	CHECK(sscanf(range, "%u..%u", &first, &last) == 2);
+	element = malloc((last - first + 1) * sizeof(uint64_t));
+	for (unsigned i = first; i <= last; i++)
+		element[i - first] = i;
+	sign(&wanted, element, last - first + 1, packed);
+	hash = XXH3_64bits(packed, SYMBOL_BYTES(wanted.k, wanted.b));
+	CHECK_MSG(strtoull(expected, NULL, 16) == hash, "%s of %s: %016llx", cell, range,
+			  (unsigned long long) hash);
+	free(element);
+	signatures_seen++;
+}
+
+static bool
+names_signature(const char *cell)
+{
+	return strncmp(cell, "bands ", 6) == 0 || strncmp(cell, "minhash ", 8) == 0 ||
+		strncmp(cell, "simhash ", 8) == 0;
+}
+
+/* ---- The page ----------------------------------------------------------- */
+
 static void
 check_row(char *line)
 {
@@ -154,6 +273,10 @@ check_row(char *line)
 
 	if (count == 2)
 		check_tokens(cells[0], cells[1]);
+	else if (names_signature(cells[0]) && read_wanted(cells[0]).scheme != NULL)
+		check_signature_of_text(cells[0], cells[1], cells[2]);
+	else if (names_signature(cells[0]))
+		check_signature_of_numbers(cells[0], cells[1], cells[2]);
 	else if (strcmp(cells[0], "tokens") == 0)
 		check_element(cells[1], cells[2]);
 	else if (strcmp(cells[0], "classes") == 0 || strcmp(cells[0], "forms") == 0)
@@ -177,7 +300,8 @@ test_vectors(void)
 			check_row(line);
 	}
 	fclose(file);
-	CHECK(tokens_seen >= 38 && shingles_seen >= 16 && elements_seen >= 5 && tables_seen == 2);
+	CHECK(tokens_seen >= 38 && shingles_seen >= 16 && elements_seen >= 5 && tables_seen == 2 &&
+		  signatures_seen >= 20);
 }
 
 /* All words of the block after ```stopwords, each followed by a space. */

@@ -193,11 +193,48 @@ test_shown_text(void)
 	host_free(shown);
 }
 
+/* A HashSink: how many hashes come between two looks for interrupts, at most. */
+typedef struct Patience
+{
+	unsigned long checks;
+	size_t hashes;
+	size_t most;
+} Patience;
+
+static void
+count_patience(void *state, const uint64_t *hashes, size_t count)
+{
+	Patience *patience = state;
+
+	(void) hashes;
+	if (patience->checks != host_interrupt_checks)
+		patience->hashes = 0;
+	patience->checks = host_interrupt_checks;
+	patience->hashes += count;
+	if (patience->hashes > patience->most)
+		patience->most = patience->hashes;
+}
+
+/* One endless word is a single token of many units. */
+static void
+test_interrupts(void)
+{
+	size_t length = 1024 * 1024;
+	char *text = malloc(length);
+	Patience patience = {0, 0, 0};
+
+	memset(text, 'x', length);
+	shingle_text(text, length, scheme_called("char 5"), count_patience, &patience);
+	CHECK_MSG(patience.most > 0 && patience.most <= 65536, "%zu hashes", patience.most);
+	free(text);
+}
+
 int
 main(void)
 {
 	test_texts();
 	test_sizes();
 	test_shown_text();
+	test_interrupts();
 	return unit_report();
 }

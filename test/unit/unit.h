@@ -6,6 +6,9 @@
 
 #include <stdio.h>
 
+/* How often host_check_interrupts was called (host.c). */
+extern unsigned long host_interrupt_checks;
+
 static int unit_passed = 0;
 static int unit_failed = 0;
 

@@ -1,0 +1,177 @@
+-- What can be done to an index and what cannot; how it is searched; what it says of itself.
+
+SET client_min_messages = warning;
+SET neardup.background = off;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+CREATE FUNCTION text_of(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
+	$$SELECT string_agg(md5((i / 3)::text || j), ' ') || ' ' || i % 3 FROM generate_series(1, 30) j$$;
+
+-- Empty; then NULLs, then signatures of the same and of another length than NULLs are given room for.
+CREATE TABLE hashes (id int, h bigint);
+CREATE INDEX hashes_h ON hashes USING neardup (h);
+SELECT id FROM hashes WHERE hamming_within(h, 5::bigint, 1);
+SELECT neardup_check('hashes_h');
+INSERT INTO hashes VALUES (1, NULL), (2, NULL);
+SELECT id FROM hashes WHERE hamming_within(h, 5::bigint, 1);
+INSERT INTO hashes VALUES (3, 5), (4, 7), (5, NULL), (6, 0);
+SELECT id FROM hashes WHERE hamming_within(h, 5::bigint, 1);
+SELECT neardup_check('hashes_h');
+CREATE TABLE documents (id int, body text, sig minhash);
+CREATE INDEX documents_sig ON documents USING neardup (sig);
+INSERT INTO documents VALUES (-1, NULL, NULL);
+INSERT INTO documents SELECT i, text_of(i), to_minhash(text_of(i)) FROM generate_series(1, 600) i;
+INSERT INTO documents VALUES (-2, NULL, NULL), (-3, '', to_minhash(''));
+SELECT neardup_check('documents_sig');
+SELECT segments, documents, dead, tail FROM neardup_index_info('documents_sig');
+SELECT id FROM documents WHERE is_similar(sig, to_minhash(text_of(301)), 0.8);
+-- NULL and the empty set are in the index, and never found.
+SELECT id FROM documents WHERE is_similar(sig, to_minhash(''), 0.1);
+SELECT id FROM documents WHERE is_similar(sig, NULL, 0.1);
+SELECT id FROM documents WHERE hamming_within(sig, to_minhash(''), 512);
+SELECT count(*) FROM documents WHERE hamming_within(sig, to_minhash(text_of(1)), 512);
+REINDEX INDEX documents_sig;
+SELECT neardup_check('documents_sig');
+SELECT segments, documents, dead, tail FROM neardup_index_info('documents_sig');
+SELECT id FROM documents WHERE is_similar(sig, to_minhash(text_of(301)), 0.8);
+CREATE TABLE nulls AS SELECT i AS id, NULL::minhash AS sig FROM generate_series(1, 2000) i;
+CREATE INDEX nulls_sig ON nulls USING neardup (sig);
+SELECT id FROM nulls WHERE is_similar(sig, to_minhash('some text', 64), 0.1);
+INSERT INTO nulls VALUES (0, to_minhash('some text', 4096));
+SELECT id FROM nulls WHERE is_similar(sig, to_minhash('some text', 4096), 0.1);
+SELECT neardup_check('nulls_sig');
+
+-- Another shape, scheme or length.
+INSERT INTO documents VALUES (0, '', to_minhash('a b c', 256));
+INSERT INTO documents VALUES (0, '', to_minhash('a b c', 512, 2));
+SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 256), 0.8);
+SELECT id FROM documents WHERE sig <@ near(to_minhash('a b c', 512, 4), 0.8);
+SELECT id FROM documents WHERE is_similar(sig, repeat('01', 256)::bit(512)::minhash, 0.8);
+SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c'), 0);
+SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c'), 1.1);
+SELECT id FROM documents WHERE hamming_within(sig, to_minhash('a b c'), -1);
+CREATE TABLE long (sig minhash);
+CREATE INDEX long_sig ON long USING neardup (sig);
+INSERT INTO long VALUES (to_minhash('a b c', 8192, 8));
+INSERT INTO long VALUES (NULL);
+INSERT INTO long VALUES (to_minhash('a b c', 8192, 8));
+INSERT INTO long VALUES (to_minhash('a b c', 8000, 8));
+SELECT count(*) FROM long WHERE is_similar(sig, to_minhash('a b c', 8000, 8), 1);
+SELECT neardup_check('long_sig');
+TRUNCATE long;
+INSERT INTO long VALUES (to_minhash('a b c', 8192, 8)), (to_minhash('a b c', 8192, 8));
+DROP INDEX long_sig;
+INSERT INTO long VALUES (to_minhash('a b c', 8192, 8));
+CREATE INDEX ON long USING neardup (sig);
+
+-- What an index of this kind is not.
+CREATE UNIQUE INDEX ON documents USING neardup (sig);
+CREATE INDEX ON documents USING neardup (sig, sig);
+CREATE INDEX ON documents USING neardup (sig) INCLUDE (id);
+CREATE INDEX ON documents USING neardup (sig DESC);
+CREATE INDEX ON documents USING neardup (sig) WITH (fillfactor = 90);
+CREATE INDEX ON documents USING neardup (body);
+
+-- An index condition and nothing else; no row is looked at in vain.
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, (SELECT sig FROM documents WHERE id = 301), 0.8);
+EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF)
+	SELECT d.id FROM documents q JOIN documents d ON is_similar(d.sig, q.sig, 0.8) WHERE q.id = 301;
+SELECT count(*) FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.8) AND a.id < b.id;
+SET enable_seqscan = on;
+SET enable_indexscan = off;
+SELECT count(*) FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.8) AND a.id < b.id;
+SET enable_seqscan = off;
+SET enable_indexscan = on;
+
+-- Of an expression, and partial.
+CREATE INDEX documents_body ON documents USING neardup (to_minhash(body, 128, 8)) WHERE id > 0;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), (SELECT to_minhash('a b c', 128, 8)), 0.8) AND id > 0;
+SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), to_minhash(text_of(301), 128, 8), 0.8) AND id > 0;
+SELECT neardup_check('documents_body');
+DROP INDEX documents_body;
+
+-- Concurrently.
+CREATE INDEX CONCURRENTLY documents_again ON documents USING neardup (sig);
+SELECT neardup_check('documents_again');
+REINDEX INDEX CONCURRENTLY documents_again;
+SELECT neardup_check('documents_again');
+DROP INDEX CONCURRENTLY documents_again;
+INSERT INTO documents VALUES (0, '', to_minhash('a b c'));
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'documents_sig'::regclass;
+SELECT neardup_check('documents_sig');
+UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'documents_sig'::regclass;
+
+-- Of a partitioned table.
+CREATE TABLE parts (id int, h bigint) PARTITION BY RANGE (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
+CREATE INDEX parts_h ON parts USING neardup (h);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (1000) TO (9999);
+INSERT INTO parts SELECT i, i FROM generate_series(1, 1999) i;
+EXPLAIN (COSTS OFF) SELECT id FROM parts WHERE hamming_within(h, 1024, 1);
+SELECT id FROM parts WHERE hamming_within(h, 1024, 1);
+SELECT neardup_check('parts_2_h_idx');
+SELECT neardup_check('parts_h');
+DROP TABLE parts;
+
+-- Unlogged and temporary; emptied, also where the file stays.
+CREATE UNLOGGED TABLE passing (id int, h bigint);
+CREATE INDEX passing_h ON passing USING neardup (h);
+INSERT INTO passing SELECT i, i FROM generate_series(1, 9999) i;
+SELECT id FROM passing WHERE hamming_within(h, 1024, 0);
+SELECT neardup_check('passing_h');
+ALTER TABLE passing SET LOGGED;
+SELECT id FROM passing WHERE hamming_within(h, 1024, 0);
+SELECT neardup_check('passing_h');
+CREATE TEMPORARY TABLE own (id int, h bigint) ON COMMIT DELETE ROWS;
+CREATE INDEX own_h ON own USING neardup (h);
+BEGIN;
+INSERT INTO own SELECT i, i FROM generate_series(1, 9999) i;
+SELECT id FROM own WHERE hamming_within(h, 1024, 0);
+COMMIT;
+BEGIN;
+INSERT INTO own SELECT i, i FROM generate_series(1, 500) i;
+SELECT id FROM own WHERE hamming_within(h, 256, 0);
+SELECT neardup_check('own_h');
+COMMIT;
+BEGIN;
+CREATE TABLE fresh (id int, h bigint);
+CREATE INDEX fresh_h ON fresh USING neardup (h);
+INSERT INTO fresh SELECT i, i FROM generate_series(1, 9999) i;
+SELECT id FROM fresh WHERE hamming_within(h, 1024, 0);
+TRUNCATE fresh;
+SELECT id FROM fresh WHERE hamming_within(h, 1024, 0);
+INSERT INTO fresh SELECT i, i FROM generate_series(1, 9999) i;
+SELECT id FROM fresh WHERE hamming_within(h, 1024, 0);
+SELECT neardup_check('fresh_h');
+COMMIT;
+
+-- What it says of itself.
+SELECT segment IS NULL AS is_tail, documents, method, hits >= 1 AS hits, candidates >= matches AS candidates, matches
+	FROM neardup_explain('fresh_h', hamming_ball(1024::bigint, 1)) ORDER BY segment;
+SELECT documents, method, matches FROM neardup_explain('documents_sig', to_minhash(text_of(301)), 0.8) ORDER BY segment;
+SELECT documents, method, matches FROM neardup_explain('documents_sig', near(to_minhash(text_of(301)), 0.01)) ORDER BY segment;
+SELECT sum(matches) FROM neardup_explain('documents_sig', to_minhash(''), 0.8);
+SELECT documents, method FROM neardup_explain('documents_sig', to_minhash('a'), 2) ORDER BY segment;
+SELECT documents, method FROM neardup_explain('documents_sig', to_minhash('a', 64), 0.5) ORDER BY segment;
+SELECT neardup_check('documents');
+SELECT neardup_check('pg_class_oid_index');
+SELECT neardup_index_info('pg_class');
+
+-- Not for everybody.
+CREATE ROLE neardup_nobody;
+SET ROLE neardup_nobody;
+SELECT neardup_check('documents_sig');
+SELECT neardup_index_info('documents_sig');
+SELECT neardup_explain('documents_sig', to_minhash('a'), 0.8);
+RESET ROLE;
+DROP ROLE neardup_nobody;
+
+-- Settings.
+SHOW neardup.search;
+SET neardup.search = 'guess';
+SET neardup.cache_size = -1;
+SET neardup.nothing = 1;
+SHOW neardup.cache_size;
+
+DROP TABLE hashes, documents, nulls, long, passing, own, fresh;
+DROP FUNCTION text_of;

@@ -1,0 +1,140 @@
+# An index through crashes at random moments of a workload that inserts, deletes,
+# builds, seals, merges and vacuums: afterwards it is whole, and finds what a
+# sequential scan finds.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $rounds = 8;
+srand(42);
+
+my $node = PostgreSQL::Test::Cluster->new('crash');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+fsync = off
+autovacuum = off
+max_connections = 20
+shared_buffers = 4MB
+wal_consistency_checking = 'generic'
+restart_after_crash = off
+});
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE SEQUENCE ids;
+	CREATE TABLE hashes (id int DEFAULT nextval('ids'), h bigint);
+	CREATE INDEX hashes_h ON hashes USING neardup (h);
+	-- Near one of a thousand centres, by a few bits.
+	CREATE FUNCTION near_centre(i int) RETURNS bigint LANGUAGE sql AS
+		'SELECT hashint8extended(i % 1000, 7) # (1::bigint << (i / 1000 % 64)) # (1::bigint << (i % 63))';
+	CREATE FUNCTION insert_many(n int) RETURNS void LANGUAGE sql AS
+		'INSERT INTO hashes (h) SELECT near_centre(nextval(''ids'')::int) FROM generate_series(1, n)';
+	CREATE UNLOGGED TABLE passing (h bigint);
+	CREATE INDEX passing_h ON passing USING neardup (h);
+	SELECT insert_many(10000);
+});
+
+my %script = (
+	inserts => 'SET neardup.background = off; SELECT insert_many(700);',
+	background => 'SELECT insert_many(900);',
+	rollbacks => 'SET neardup.background = off; BEGIN; SELECT insert_many(300); ROLLBACK;',
+	deletes => 'DELETE FROM hashes WHERE id % 13 = (SELECT last_value % 13 FROM ids) AND id < (SELECT last_value - 20000 FROM ids); UPDATE hashes SET h = h # 1 WHERE id % 1001 = 0;',
+	vacuums => 'VACUUM hashes;',
+	builds => 'CREATE INDEX CONCURRENTLY again ON hashes USING neardup (h); DROP INDEX again;',
+);
+
+# Clients that repeat a script each until the server is gone.
+sub start_clients
+{
+	my @handles;
+
+	foreach my $name (sort keys %script)
+	{
+		my $file = $node->basedir . "/$name.sql";
+
+		PostgreSQL::Test::Utils::append_to_file($file, join("\n", split(/(?<=;) /, $script{$name})) . "\n")
+		  unless -e $file;
+		push @handles,
+		  IPC::Run::start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-T', '30', '-f', $file, 'postgres' ],
+			'<', \undef, '>', '/dev/null', '2>', '/dev/null');
+	}
+	return @handles;
+}
+
+# Rows found through an index and by a sequential scan, near fifty centres.
+sub found
+{
+	my ($way) = @_;
+
+	return $node->safe_psql('postgres', qq{
+		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
+		SELECT count(*), sum(t.id) FROM generate_series(1, 1000, 20) c,
+			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 3)) t});
+}
+
+# Orphans of a killed postmaster keep its memory for a moment.
+sub start_again
+{
+	foreach (1 .. 100)
+	{
+		return if $node->start(fail_ok => 1);
+		usleep(100_000);
+		$node->stop('fast', fail_ok => 1);
+	}
+	die "the server does not start again";
+}
+
+foreach my $round (1 .. $rounds)
+{
+	my @handles = start_clients();
+
+	usleep(200_000 + rand(1_800_000));
+	if ($round % 2)
+	{
+		$node->kill9;
+	}
+	else
+	{
+		$node->stop('immediate');
+	}
+	$_->finish foreach @handles;
+	start_again();
+	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS again');
+	like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, "round $round: the index is whole");
+	is(found('indexscan'), found('seqscan'), "round $round: and finds what a sequential scan finds");
+}
+
+$node->safe_psql('postgres', 'VACUUM hashes');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'whole after a last vacuum');
+is(found('indexscan'), found('seqscan'), 'and exact');
+my $bytes = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
+$node->safe_psql('postgres', 'REINDEX INDEX hashes_h');
+my $anew = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
+note("$bytes bytes, $anew when built anew");
+
+# An unlogged index after a crash, before and after a checkpoint.
+foreach my $checkpoint (0, 1)
+{
+	$node->safe_psql('postgres', 'DROP TABLE passing; CREATE UNLOGGED TABLE passing (h bigint); CREATE INDEX passing_h ON passing USING neardup (h)');
+	$node->safe_psql('postgres', 'INSERT INTO passing SELECT near_centre(i) FROM generate_series(1, 5000) i');
+	$node->safe_psql('postgres', 'CHECKPOINT') if $checkpoint;
+	$node->stop('immediate');
+	$node->start;
+	is($node->safe_psql('postgres', q{SELECT neardup_check('passing_h')}),
+		'0 segments, 0 documents, 0 dead, 0 postings, 0 rows', "checkpoint $checkpoint: an unlogged index is empty after a crash");
+	$node->safe_psql('postgres', 'INSERT INTO passing SELECT near_centre(i) FROM generate_series(1, 5000) i; VACUUM passing');
+	is($node->safe_psql('postgres', q{SET enable_seqscan = off; SELECT count(*) FROM passing WHERE hamming_within(h, near_centre(1001), 0)}),
+		'1', 'and takes rows again');
+	like($node->safe_psql('postgres', q{SELECT neardup_check('passing_h')}), qr/ 5000 documents/, 'all of them');
+}
+
+$node->stop;
+my $log = slurp_file($node->logfile);
+unlike($log, qr/PANIC|TRAP|inconsistent page|corrupt/, 'nothing in the log');
+done_testing();

@@ -1,0 +1,96 @@
+# A streaming standby gives the primary's answers while the primary inserts,
+# deletes, vacuums, seals and merges; and goes on after promotion.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = PostgreSQL::Test::Cluster->new('primary');
+$primary->init(allows_streaming => 1);
+$primary->append_conf(
+	'postgresql.conf', q{
+fsync = off
+autovacuum = off
+wal_consistency_checking = 'all'
+hot_standby_feedback = on
+max_standby_streaming_delay = -1
+});
+$primary->start;
+$primary->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE hashes (id serial, h bigint, sig minhash(128));
+	CREATE INDEX hashes_h ON hashes USING neardup (h);
+	CREATE INDEX hashes_sig ON hashes USING neardup (sig);
+	CREATE UNLOGGED TABLE passing (h bigint);
+	CREATE INDEX passing_h ON passing USING neardup (h);
+	INSERT INTO passing VALUES (1);
+	CREATE FUNCTION insert_many(first int, n int) RETURNS void LANGUAGE sql AS $$
+		INSERT INTO hashes (h, sig) SELECT h, (h::bit(64) || hashint8(h)::bit(64))::bit(128)::minhash FROM
+			(SELECT hashint8extended(i % 1000, 7) # (1::bigint << (i % 63)) AS h FROM generate_series(first, first + n - 1) i) i
+	$$;
+});
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->start;
+
+sub found
+{
+	my ($node, $way) = @_;
+
+	return $node->safe_psql('postgres', qq{
+		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
+		SELECT count(*), sum(t.id) FROM generate_series(1, 1000, 50) c,
+			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 2)) t
+		UNION ALL SELECT count(*), sum(t.id) FROM (SELECT sig FROM hashes ORDER BY id LIMIT 5) c,
+			LATERAL (SELECT id FROM hashes WHERE is_similar(sig, c.sig, 0.8)) t});
+}
+
+# Queries that never stop, while the primary changes everything below them.
+my $script = $standby->basedir . '/standby.sql';
+append_to_file($script, q{\set c random(1, 999)
+SET enable_seqscan = off;
+SELECT 1 / (count(*) > 0)::int FROM hashes WHERE hamming_within(h, hashint8extended(:c, 7), 2) AND id < 6000;
+});
+$primary->safe_psql('postgres', 'SELECT insert_many(1, 6000)');
+$primary->wait_for_catchup($standby);
+my ($out, $err) = ('', '');
+my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '2', '-h', $standby->host, '-p', $standby->port, '-t', '3000', '-f', $script, 'postgres' ],
+	'<', \undef, '>', \$out, '2>', \$err);
+
+foreach my $round (1 .. 6)
+{
+	my $first = $round * 6000;
+	my $background = $round % 2 ? 'on' : 'off';
+
+	$primary->safe_psql('postgres', "SET neardup.background = $background; SELECT insert_many($first, 6000)");
+	$primary->safe_psql('postgres', "DELETE FROM hashes WHERE id >= 6000 AND id % 7 = $round");
+	$primary->safe_psql('postgres', 'VACUUM hashes');
+	$primary->wait_for_catchup($standby);
+	my $expected = found($primary, 'seqscan');
+	is(found($standby, 'indexscan'), $expected, "round $round: the standby finds what the primary has");
+	is(found($standby, 'bitmapscan'), $expected, "round $round: by bitmap too");
+}
+$load->finish;
+is($load->result(0), 0, 'queries beside all that') or diag($err);
+unlike($err, qr/ERROR/, 'without an error');
+
+my ($status, $stdout, $stderr) = $standby->psql('postgres', q{SELECT neardup_check('hashes_h')});
+like($stderr, qr/cannot check an index during recovery/, 'no check on a standby');
+like($standby->safe_psql('postgres', q{SELECT segments > 0 FROM neardup_index_info('hashes_h')}), qr/t/, 'but its counts');
+
+$standby->promote;
+$standby->safe_psql('postgres', 'SELECT insert_many(100000, 9000); DELETE FROM hashes WHERE id % 3 = 0');
+$standby->safe_psql('postgres', 'VACUUM hashes');
+is(found($standby, 'indexscan'), found($standby, 'seqscan'), 'exact after promotion');
+like($standby->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/segments/, "$_ is whole") foreach ('hashes_h', 'hashes_sig');
+is($standby->safe_psql('postgres', q{INSERT INTO passing VALUES (2); SELECT neardup_check('passing_h')}),
+	'0 segments, 1 documents, 0 dead, 0 postings, 1 rows', 'the unlogged index began anew');
+
+unlike(slurp_file($_->logfile), qr/PANIC|TRAP|inconsistent page|is corrupt/, $_->name . ': nothing in the log') foreach ($primary, $standby);
+$standby->stop;
+$primary->stop;
+done_testing();
