@@ -40,6 +40,12 @@ CREATE FUNCTION minhash_typmod_out(int) RETURNS cstring
 COMMENT ON FUNCTION minhash_typmod_out(int) IS
 	'I/O typmod';
 
+CREATE FUNCTION minhash_typanalyze(internal) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_typanalyze'
+	LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_typanalyze(internal) IS
+	'minhash typanalyze';
+
 CREATE TYPE minhash (
 	INPUT = minhash_in,
 	OUTPUT = minhash_out,
@@ -47,6 +53,7 @@ CREATE TYPE minhash (
 	SEND = minhash_send,
 	TYPMOD_IN = minhash_typmod_in,
 	TYPMOD_OUT = minhash_typmod_out,
+	ANALYZE = minhash_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
 	STORAGE = external

@@ -40,6 +40,12 @@ CREATE FUNCTION simhash_typmod_out(int) RETURNS cstring
 COMMENT ON FUNCTION simhash_typmod_out(int) IS
 	'I/O typmod';
 
+CREATE FUNCTION simhash_typanalyze(internal) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_signature_typanalyze'
+	LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_typanalyze(internal) IS
+	'simhash typanalyze';
+
 CREATE TYPE simhash (
 	INPUT = simhash_in,
 	OUTPUT = simhash_out,
@@ -47,6 +53,7 @@ CREATE TYPE simhash (
 	SEND = simhash_send,
 	TYPMOD_IN = simhash_typmod_in,
 	TYPMOD_OUT = simhash_typmod_out,
+	ANALYZE = simhash_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
 	STORAGE = external

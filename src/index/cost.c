@@ -23,6 +23,13 @@
 /* Before the first document of any search: metapage, executor, tail. */
 #define COST_START 2000.0
 
+/*
+ * Matches within a ball come in the order of the heap, so its pages are visited
+ * as a bitmap would.  The planner knows no number that says so: this one makes an
+ * index scan the cheaper for few rows, and leaves many to bitmaps.
+ */
+#define CORRELATION_IN_HEAP_ORDER 0.5
+
 static const Const *
 known_value(PlannerInfo *root, Node *node)
 {
@@ -155,7 +162,7 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	List *quals = get_quals_from_indexclauses(path->indexclauses);
 	ScanPrice price;
 
-	*correlation = 0;
+	*correlation = path->indexorderbys == NIL ? CORRELATION_IN_HEAP_ORDER : 0;
 	*pages = info->pages;
 	*selectivity = 1;
 	*startup = *total = get_float8_infinity();

@@ -77,7 +77,7 @@ selectivity(Oid support, const SupportRequestSelectivity *request)
 {
 	if (request->is_join)
 		return ball_join_selectivity(request->root, support, request->args, request->jointype);
-	return ball_selectivity(request->root, support, request->args, request->varRelid);
+	return ball_selectivity(request->root, support, request->args);
 }
 
 PG_FUNCTION_INFO_V1(neardup_support);

@@ -1,16 +1,18 @@
 /*
  * pg_selectivity.c: how many rows lie in a ball, for the planner.
  *
- * Rows that have nothing to do with each other are near by chance, which a
- * binomial tail tells.  Near-duplicates come on top; how many is anyone's
- * guess until the table is sampled, and most documents have few.
+ * ANALYZE keeps a sample, which tells of families of near-duplicates that hold
+ * more than a few rows in a thousand.  Rows that have nothing to do with each
+ * other are near by chance, which a binomial tail tells.  The few
+ * near-duplicates that most documents have are seen by neither, and come on top.
  */
 #include "pg_selectivity.h"
 
 #include "pg_ball.h"
+#include "pg_sample.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_statistic.h"
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -20,6 +22,10 @@
 
 /* Rows of a table that are near-duplicates of a document. */
 #define USUAL_COPIES 3
+#define MOST_COPIES 10
+
+/* The same of a document of another table, or in another column. */
+#define FOREIGN_COPIES 1
 
 /* Share of documents that have a near-duplicate in another table. */
 #define USUAL_SHARE 0.5
@@ -36,25 +42,19 @@ typedef struct Condition
 {
 	PlannerInfo *root;
 	Oid estimator;
-	int relation;          /* whose columns vary; 0 for all */
+	Sample column[2];
+	int columns;
+	Signature query;       /* k = 0: unknown */
+	uint64 bits;           /* that the query may point to */
 	SignatureHeader shape; /* k = 0: unknown */
 	double threshold;      /* 0: unknown */
 	int radius;            /* -1: unknown */
-	double rows;           /* of the largest relation */
-	double present;        /* share of rows without nulls */
 } Condition;
 
 static bool
 is_type(const Condition *condition, Oid type, const char *name)
 {
 	return type == sibling_type(condition->estimator, name);
-}
-
-static bool
-is_signature(const Condition *condition, Oid type)
-{
-	return type == BITOID || type == INT8OID || is_type(condition, type, "minhash") ||
-		is_type(condition, type, "simhash");
 }
 
 static bool
@@ -76,31 +76,6 @@ known_value(const Condition *condition, Node *node)
 
 /* ---- Learning of a condition -------------------------------------------- */
 
-static void
-learn_rows(Condition *condition, Node *node)
-{
-	VariableStatData column;
-
-	examine_variable(condition->root, node, condition->relation, &column);
-	if (column.rel != NULL && column.rel->tuples > condition->rows)
-		condition->rows = column.rel->tuples;
-	if (HeapTupleIsValid(column.statsTuple))
-		condition->present *= 1 - ((Form_pg_statistic) GETSTRUCT(column.statsTuple))->stanullfrac;
-	ReleaseVariableStats(column);
-}
-
-static SignatureHeader
-shape_of_value(const Const *value)
-{
-	uint64 bits;
-
-	if (value->consttype == INT8OID)
-		return signature_of_int8(value->constvalue, &bits).header;
-	if (value->consttype == BITOID)
-		return signature_of_bit(value->constvalue).header;
-	return signature_of_datum(value->constvalue).header;
-}
-
 /* What a type tells without a value: k stays 0 where it does not tell. */
 static SignatureHeader
 shape_of_type(const Condition *condition, Oid type, int32 typmod)
@@ -114,14 +89,36 @@ shape_of_type(const Condition *condition, Oid type, int32 typmod)
 }
 
 static void
+learn_query(Condition *condition, const Signature *query)
+{
+	condition->query = *query;
+	condition->shape = query->header;
+}
+
+/* A column counts if it is one; what is neither known nor one has a type. */
+static void
 learn_signature(Condition *condition, Node *node)
 {
 	const Const *value = known_value(condition, node);
+	Sample *column = &condition->column[condition->columns];
+	Signature query;
 
-	if (value != NULL && is_signature(condition, value->consttype))
-		condition->shape = shape_of_value(value);
-	else if (condition->shape.k == 0)
+	if (value != NULL)
+	{
+		if (is_signature_type(condition->estimator, value->consttype) &&
+			signature_of_value(value->consttype, value->constvalue, &condition->bits, &query))
+			learn_query(condition, &query);
+		return;
+	}
+	if (condition->shape.k == 0)
 		condition->shape = shape_of_type(condition, exprType(node), exprTypmod(node));
+	if (condition->columns == lengthof(condition->column))
+		return;
+	sample_read(column, condition->root, node, condition->estimator);
+	if (column->rows > 0 || OidIsValid(column->relation))
+		condition->columns++;
+	else
+		sample_free(column);
 }
 
 static void
@@ -167,7 +164,7 @@ learn_ball(Condition *condition, Node *node)
 	{
 		Ball ball = ball_of_datum(value->constvalue);
 
-		condition->shape = ball.centre.header;
+		learn_query(condition, &ball.centre);
 		condition->radius =
 			condition->radius < 0 ? ball.header.radius : Min(condition->radius, ball.header.radius);
 	}
@@ -185,16 +182,10 @@ learn(Condition *condition, Node *node)
 {
 	Oid type = exprType(node);
 
-	if (is_signature(condition, type))
-	{
-		learn_rows(condition, node);
+	if (is_signature_type(condition->estimator, type))
 		learn_signature(condition, node);
-	}
 	else if (is_ball(condition, type))
-	{
-		learn_rows(condition, node);
 		learn_ball(condition, node);
-	}
 	else
 		learn_bound(condition, node);
 }
@@ -219,25 +210,117 @@ likely_radius(const Condition *condition)
 	return condition->radius < 0 ? k : Min(condition->radius, k);
 }
 
-Selectivity
-ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments, int relation)
+/* The shape, by what is known best. */
+static void
+settle_shape(Condition *condition)
 {
-	Condition condition = {root, estimator, relation, {0}, 0, -1, 0, 1};
-	SignatureHeader *shape = &condition.shape;
-	Selectivity selectivity;
-	ListCell *cell;
+	SignatureHeader *shape = &condition->shape;
 
-	foreach (cell, arguments)
-		learn(&condition, lfirst(cell));
+	for (int i = 0; i < condition->columns && condition->query.header.k == 0; i++)
+	{
+		const Signature *typical = sample_typical(&condition->column[i]);
+
+		if (typical != NULL)
+			*shape = typical->header;
+	}
 	if (shape->k == 0)
 		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
-	if (condition.rows < 1)
-		condition.rows = USUAL_ROWS;
-	selectivity = chance_within(shape->k, signature_bits(shape), likely_radius(&condition)) +
-		USUAL_COPIES / condition.rows;
-	selectivity *= condition.present;
-	CLAMP_PROBABILITY(selectivity);
-	return selectivity;
+}
+
+/* What a query that nobody knows is near to: it is as likely any row. */
+static double
+share_of_any(const Sample *column, int radius)
+{
+	return column->nulls < 1 ? sample_pairs(column, column, radius) / (1 - column->nulls) : 0;
+}
+
+/*
+ * One hit in a sample may be luck, or even the query's own row: then the middle,
+ * by factors, between a few rows and all that it stands for.
+ */
+static double
+share_of_query(const Sample *column, const Signature *query, int radius)
+{
+	double share;
+	int hits = sample_near(column, query, radius, &share);
+	double few = USUAL_COPIES / Max(column->rows, 1);
+
+	if (hits == 1 && column->rest > few)
+		return share - column->rest + sqrt(column->rest * few);
+	return share;
+}
+
+/* The share of rows, or of pairs of rows, that the samples tell of. */
+static double
+sampled_share(const Condition *condition, int radius)
+{
+	const Sample *column = condition->column;
+
+	if (condition->columns == 0)
+		return 0;
+	if (condition->columns == 2)
+		return sample_pairs(&column[0], &column[1], radius);
+	if (condition->query.header.k == 0)
+		return share_of_any(column, radius);
+	return share_of_query(column, &condition->query, radius);
+}
+
+/*
+ * How many near-duplicates a query has that no sample shows.  Where rows have
+ * many on average, and the sample has none of this one, its family may still be
+ * one of dozens; the middle, by factors, between one and the average is far
+ * from neither.
+ */
+static double
+unseen_copies(const Condition *condition, double share, int radius)
+{
+	const Sample *column = condition->column;
+
+	if (condition->columns == 2 && !sample_is_same(&column[0], &column[1]))
+		return FOREIGN_COPIES;
+	if (condition->columns != 1 || condition->query.header.k == 0 || share > 0)
+		return USUAL_COPIES;
+	share = share_of_any(column, radius);
+	return Max(USUAL_COPIES, Min(MOST_COPIES, sqrt(share * column->rows)));
+}
+
+/* Forget the query and the samples after this. */
+static Selectivity
+estimate(Condition *condition)
+{
+	const SignatureHeader *shape = &condition->shape;
+	double rows = 0;
+	double present = 1;
+	double share;
+	double copies;
+	int radius;
+
+	settle_shape(condition);
+	radius = likely_radius(condition);
+	share = sampled_share(condition, radius);
+	copies = unseen_copies(condition, share, radius);
+	for (int i = 0; i < condition->columns; i++)
+	{
+		rows = Max(rows, condition->column[i].rows);
+		present *= condition->column[i].present;
+		sample_free(&condition->column[i]);
+	}
+	share = Max(share, present * chance_within(shape->k, signature_bits(shape), radius)) +
+		present * copies / (rows < 1 ? USUAL_ROWS : rows);
+	CLAMP_PROBABILITY(share);
+	return share;
+}
+
+Selectivity
+ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments)
+{
+	Condition condition = {root, estimator};
+	ListCell *cell;
+
+	condition.radius = -1;
+	foreach (cell, arguments)
+		learn(&condition, lfirst(cell));
+	return estimate(&condition);
 }
 
 Selectivity
@@ -245,7 +328,7 @@ ball_join_selectivity(PlannerInfo *root, Oid estimator, List *arguments, JoinTyp
 {
 	if (join == JOIN_SEMI || join == JOIN_ANTI)
 		return USUAL_SHARE;
-	return ball_selectivity(root, estimator, arguments, 0);
+	return ball_selectivity(root, estimator, arguments);
 }
 
 /* ---- Estimators of operators -------------------------------------------- */
@@ -257,7 +340,7 @@ neardup_ball_sel(PG_FUNCTION_ARGS)
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	List *arguments = (List *) PG_GETARG_POINTER(2);
 
-	PG_RETURN_FLOAT8(ball_selectivity(root, fcinfo->flinfo->fn_oid, arguments, PG_GETARG_INT32(3)));
+	PG_RETURN_FLOAT8(ball_selectivity(root, fcinfo->flinfo->fn_oid, arguments));
 }
 
 PG_FUNCTION_INFO_V1(neardup_ball_joinsel);

@@ -13,8 +13,7 @@
  * estimator is the running function, of this extension; the arguments may be
  * of any types, since anyone may name it in an operator.
  */
-extern Selectivity ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments,
-									int relation);
+extern Selectivity ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments);
 
 /* The same for a join. */
 extern Selectivity ball_join_selectivity(PlannerInfo *root, Oid estimator, List *arguments,

@@ -29,3 +29,10 @@ sibling_function(Oid function, const char *name, Oid first, Oid second)
 	pfree(arguments);
 	return found;
 }
+
+bool
+is_signature_type(Oid function, Oid type)
+{
+	return type == BITOID || type == INT8OID || type == sibling_type(function, "minhash") ||
+		type == sibling_type(function, "simhash");
+}

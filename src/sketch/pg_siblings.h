@@ -14,4 +14,7 @@ extern Oid sibling_type(Oid function, const char *name);
 /* The function of two arguments of a name there; InvalidOid for none. */
 extern Oid sibling_function(Oid function, const char *name, Oid first, Oid second);
 
+/* minhash, simhash, or a type of values that serve as such? */
+extern bool is_signature_type(Oid function, Oid type);
+
 #endif

@@ -84,12 +84,17 @@ extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const Sign
 
 #define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)
 
+static inline bool
+signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
+{
+	return x->version == y->version && x->k == y->k && x->scheme == y->scheme &&
+		((x->flags ^ y->flags) & SIGNATURE_SAME_FLAGS) == 0;
+}
+
 static inline void
 signature_check_pair(const Signature *x, const Signature *y)
 {
-	if (x->header.version != y->header.version || x->header.k != y->header.k ||
-		x->header.scheme != y->header.scheme ||
-		((x->header.flags ^ y->header.flags) & SIGNATURE_SAME_FLAGS) != 0)
+	if (!signature_comparable(&x->header, &y->header))
 		signature_refuse_pair(&x->header, &y->header);
 }
 

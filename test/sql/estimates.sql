@@ -1,4 +1,5 @@
--- How many rows the planner expects.
+-- How many rows the planner expects.  ANALYZE and the planner's arithmetic differ from version to version, so what is shown is
+-- whether an estimate is within a factor of ten of the truth.
 
 CREATE FUNCTION expected(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -7,59 +8,152 @@ BEGIN
 	EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
 	RETURN plan->0->'Plan'->>'Plan Rows';
 END $$;
+CREATE FUNCTION close_to(expected bigint, found bigint) RETURNS boolean LANGUAGE sql AS
+	'SELECT greatest(expected, 1) <= 10 * greatest(found, 1) AND greatest(found, 1) <= 10 * greatest(expected, 1)';
+CREATE FUNCTION is_close(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	found bigint;
+BEGIN
+	EXECUTE 'SELECT count(*) FROM (' || query || ') r' INTO found;
+	RETURN close_to(expected(query), found);
+END $$;
 CREATE TABLE documents AS SELECT i AS id, to_minhash('document ' || i, 128)::minhash(128) AS sig, to_minhash('document ' || i, 32, 8) AS wide,
 	hashint8extended(i, 0) AS hash, hashint8extended(i, 0)::bit(64) AS bits, hashint8extended(i, 0)::simhash AS fingerprint,
 	CASE WHEN i % 4 = 0 THEN to_minhash('document ' || i, 128) END AS often_null
 FROM generate_series(1, 2000) i;
-ANALYZE documents;
 
--- What is far apart is seldom near by chance; a few copies are allowed for.
-SELECT t, expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128), ' || t || ')') AS expected,
-	(SELECT count(*) FROM documents WHERE is_similar(sig, to_minhash('x y z', 128), t)) AS found
+-- What is far apart is seldom near by chance; a few copies are allowed for.  Before the table is analysed, and after.
+SELECT t, is_close('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128), ' || t || ')')
 FROM unnest('{1, 0.8, 0.5, 0.2, 0.1, 0.05, 0.001}'::float8[]) t;
-SELECT d, expected('SELECT FROM documents WHERE hamming_within(hash, 5, ' || d || ')') AS bigint,
-	expected('SELECT FROM documents WHERE hamming_within(bits, 5::bigint::bit(64), ' || d || ')') AS bit,
-	expected('SELECT FROM documents WHERE hamming_within(5::bigint::simhash, fingerprint, ' || d || ')') AS simhash,
-	(SELECT count(*) FROM documents WHERE hamming_within(hash, 5, d)) AS found
+ANALYZE documents;
+SELECT t, is_close('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128), ' || t || ')')
+FROM unnest('{1, 0.8, 0.5, 0.2, 0.1, 0.05, 0.001}'::float8[]) t;
+SELECT d, is_close('SELECT FROM documents WHERE hamming_within(hash, 5, ' || d || ')') AS bigint,
+	is_close('SELECT FROM documents WHERE hamming_within(bits, 5::bigint::bit(64), ' || d || ')') AS bit,
+	is_close('SELECT FROM documents WHERE hamming_within(5::bigint::simhash, fingerprint, ' || d || ')') AS simhash
 FROM unnest('{0, 3, 20, 28, 32, 36, 64}'::int[]) d;
-SELECT expected('SELECT FROM documents WHERE is_similar(wide, to_minhash(''x y z'', 32, 8), 0.01)') AS wide,
-	(SELECT count(*) FROM documents WHERE is_similar(wide, to_minhash('x y z', 32, 8), 0.01)) AS found;
+SELECT is_close('SELECT FROM documents WHERE is_similar(wide, to_minhash(''x y z'', 32, 8), 0.01)') AS wide;
 -- Operators as functions.
-SELECT expected('SELECT FROM documents WHERE sig <@ near(to_minhash(''x y z'', 128), 0.1)') AS within,
-	expected('SELECT FROM documents WHERE near(to_minhash(''x y z'', 128), 0.1) @> sig') AS holds,
-	expected('SELECT FROM documents WHERE near(sig, 0.1) && near(to_minhash(''x y z'', 128), 0.05)') AS meet,
-	expected('SELECT FROM documents WHERE bits <@ hamming_ball(5::bigint::bit(64), 32)') AS bits,
-	expected('SELECT FROM documents WHERE hash <@ hamming_ball(5, 32)') AS hash;
+SELECT is_close('SELECT FROM documents WHERE sig <@ near(to_minhash(''x y z'', 128), 0.1)') AS within,
+	is_close('SELECT FROM documents WHERE near(to_minhash(''x y z'', 128), 0.1) @> sig') AS holds,
+	is_close('SELECT FROM documents WHERE near(sig, 0.1) && near(to_minhash(''x y z'', 128), 0.05)') AS meet,
+	is_close('SELECT FROM documents WHERE bits <@ hamming_ball(5::bigint::bit(64), 32)') AS bits,
+	is_close('SELECT FROM documents WHERE hash <@ hamming_ball(5, 32)') AS hash;
 -- Nulls are never similar.
-SELECT expected('SELECT FROM documents WHERE is_similar(often_null, to_minhash(''x y z'', 128), 0.001)') AS often_null;
--- Unknown signatures, of a column's shape or of the usual one; unknown thresholds.
+SELECT expected('SELECT FROM documents WHERE is_similar(often_null, to_minhash(''x y z'', 128), 0.001)') BETWEEN 180 AND 300 AS often_null;
+-- Unknown signatures, of a column's shape or of the usual one; unknown thresholds are taken for 0.8.
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_signature(minhash) AS SELECT FROM documents WHERE is_similar(sig, $1, 0.05);
 PREPARE of_threshold(float8) AS SELECT FROM documents WHERE is_similar(sig, to_minhash('x y z', 128), $1);
 PREPARE of_ball(minhash_ball) AS SELECT FROM documents WHERE sig <@ $1;
 PREPARE of_distance(int) AS SELECT FROM documents WHERE hash <@ hamming_ball(5, $1);
-SELECT expected('EXECUTE of_signature(NULL)') AS of_signature, expected('EXECUTE of_threshold(0.001)') AS of_threshold,
-	expected('EXECUTE of_ball(NULL)') AS of_ball, expected('EXECUTE of_distance(64)') AS of_distance;
+SELECT close_to(expected('EXECUTE of_signature(NULL)'), 530) AS of_signature, close_to(expected('EXECUTE of_threshold(0.001)'), 1) AS of_threshold,
+	close_to(expected('EXECUTE of_ball(NULL)'), 1) AS of_ball, close_to(expected('EXECUTE of_distance(64)'), 1) AS of_distance;
 SET plan_cache_mode = force_custom_plan;
-SELECT expected('EXECUTE of_signature(to_minhash(''x y z'', 128))') AS of_signature, expected('EXECUTE of_threshold(0.001)') AS of_threshold,
-	expected('EXECUTE of_ball(near(to_minhash(''x y z'', 128), 0.001))') AS of_ball, expected('EXECUTE of_distance(64)') AS of_distance;
+SELECT close_to(expected('EXECUTE of_signature(to_minhash(''x y z'', 128))'), 530) AS of_signature, close_to(expected('EXECUTE of_threshold(0.001)'), 930) AS of_threshold,
+	close_to(expected('EXECUTE of_ball(near(to_minhash(''x y z'', 128), 0.001))'), 930) AS of_ball, close_to(expected('EXECUTE of_distance(64)'), 2000) AS of_distance;
 RESET plan_cache_mode;
-SELECT expected('SELECT FROM documents WHERE is_similar(sig, (SELECT sig FROM documents WHERE id = 3), 0.05)') AS subquery;
--- Joins: a few copies of each row.
-SELECT expected('SELECT FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.8)') AS is_similar,
-	expected('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.8)') AS near,
-	expected('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.05)') AS far,
-	expected('SELECT FROM documents a JOIN documents b ON near(a.sig, 0.8) && near(b.sig, 0.05)') AS meet,
+SELECT close_to(expected('SELECT FROM documents WHERE is_similar(sig, (SELECT sig FROM documents WHERE id = 3), 0.05)'), 530) AS subquery;
+-- Joins: a few copies of each row, and what is near by chance.
+SELECT close_to(expected('SELECT FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.8)'), 2000) AS is_similar,
+	close_to(expected('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.8)'), 2000) AS near,
+	is_close('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.05)') AS far,
+	close_to(expected('SELECT FROM documents a JOIN documents b ON near(a.sig, 0.8) && near(b.sig, 0.05)'), 2000) AS meet,
+	is_close('SELECT FROM documents a JOIN documents b ON hamming_within(a.hash, b.hash, 30)') AS hash,
 	expected('SELECT FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE is_similar(a.sig, b.sig, 0.8) AND a.id <> b.id)') AS semi,
 	expected('SELECT FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE is_similar(a.sig, b.sig, 0.8) AND a.id <> b.id)') AS anti;
 -- What will be refused is planned all the same.
 EXPLAIN (COSTS OFF) SELECT FROM documents WHERE is_similar(sig, to_minhash('x y z', 128), 'nan');
-SELECT expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 64), 0.8)') AS other_shape,
-	expected('SELECT FROM documents WHERE hamming_within(hash, 5, -1)') AS too_near, expected('SELECT FROM documents WHERE hamming_within(hash, 5, 65)') AS too_far,
-	expected('SELECT FROM documents WHERE is_similar(sig, NULL, 0.8)') AS of_null;
+SELECT close_to(expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 64), 0.8)'), 1) AS other_shape,
+	close_to(expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128, 1, ''word 2''), 0.8)'), 1) AS other_scheme,
+	close_to(expected('SELECT FROM documents a JOIN documents b ON is_similar(a.sig, b.wide, 0.8)'), 2000) AS shapes_join,
+	close_to(expected('SELECT FROM documents WHERE hamming_within(hash, 5, -1)'), 1) AS too_near, close_to(expected('SELECT FROM documents WHERE hamming_within(hash, 5, 65)'), 2000) AS too_far,
+	close_to(expected('SELECT FROM documents WHERE hamming_within(bits, ''101'', 1)'), 1) AS too_short, expected('SELECT FROM documents WHERE is_similar(sig, NULL, 0.8)') AS of_null;
+
+-- Families of near-duplicates, as boilerplate makes them: of 1500 rows, of 200, and of 3; exact copies, nulls, and empty texts.
+CREATE FUNCTION words(family int, member int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	SELECT string_agg(CASE WHEN i % 29 = member % 29 THEN family || 'm' || member || 'x' || i ELSE family || 'w' || i END, ' ' ORDER BY i)
+	FROM generate_series(1, 60) i
+$$;
+CREATE TABLE families AS
+SELECT i AS id, f AS family, words(f, i) AS body
+FROM (SELECT i, CASE WHEN i <= 1500 THEN 1 WHEN i <= 1700 THEN 2 ELSE 3 + i / 3 END AS f FROM generate_series(1, 5000) i) s
+UNION ALL SELECT 5000 + i, 0, 'the very same text in every one of these rows' FROM generate_series(1, 500) i
+UNION ALL SELECT 6000 + i, -1, NULL FROM generate_series(1, 2000) i
+UNION ALL SELECT 8000 + i, -2, '' FROM generate_series(1, 1000) i;
+ALTER TABLE families ADD sig minhash(256), ADD fp simhash, ADD narrow minhash(16, 8);
+UPDATE families SET sig = to_minhash(body, 256), fp = to_simhash(body), narrow = to_minhash(body, 16, 8);
+CREATE INDEX by_sig ON families USING neardup (sig);
+VACUUM ANALYZE families;
+SELECT t, family, is_close(format('SELECT FROM families WHERE is_similar(sig, %L, %s)', to_minhash(words(family, -1), 256), t)) AS minhash,
+	is_close(format('SELECT FROM families WHERE is_similar(fp, %L, %s)', to_simhash(words(family, -1)), t)) AS simhash,
+	is_close(format('SELECT FROM families WHERE is_similar(narrow, %L, %s)', to_minhash(words(family, -1), 16, 8), t)) AS narrow
+FROM unnest('{0.3, 0.6, 0.75, 0.9}'::float8[]) t, unnest('{1, 2, 1000, 9999}'::int[]) family ORDER BY t, family;
+SELECT is_close('SELECT FROM families WHERE is_similar(sig, to_minhash(''the very same text in every one of these rows'', 256), 0.9)') AS copies,
+	is_close('SELECT FROM families WHERE is_similar(sig, to_minhash('''', 256), 0.9)') AS empty,
+	is_close('SELECT FROM families WHERE is_similar(sig, to_minhash(''a b c'', 256), 0.0001)') AS unlike;
+SELECT t, is_close(format('SELECT FROM families a JOIN families b ON is_similar(a.sig, b.sig, %s)', t)) AS itself
+FROM unnest('{0.5, 0.9}'::float8[]) t;
+SELECT is_close('SELECT FROM families a JOIN families b ON is_similar(a.sig, b.sig, 0.5) AND a.id = 17') AS of_one;
+CREATE TABLE others AS SELECT id, family, sig FROM families WHERE id % 4 = 1;
+CREATE TABLE strangers AS SELECT i AS id, to_minhash(words(5000 + i, i), 256) AS sig FROM generate_series(1, 1000) i;
+ANALYZE others;
+ANALYZE strangers;
+SELECT t, is_close(format('SELECT FROM families a JOIN others b ON is_similar(a.sig, b.sig, %s)', t)) AS others,
+	close_to(expected(format('SELECT FROM families a JOIN strangers b ON is_similar(a.sig, b.sig, %s)', t)), 1000) AS strangers
+FROM unnest('{0.5, 0.9}'::float8[]) t;
+-- Of an unknown query: as many as a row has.
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_family(minhash) AS SELECT FROM families WHERE is_similar(sig, $1, 0.5);
+SELECT close_to(expected('EXECUTE of_family(NULL)'), (SELECT count(*) / 7000 FROM families a JOIN families b ON is_similar(a.sig, b.sig, 0.5))) AS of_family;
+RESET plan_cache_mode;
+
+-- The statistics of an index's expression; of a domain; of a column without a shape; of nothing but nulls; of an empty table.
+CREATE INDEX by_body ON families USING neardup (to_minhash(body, 64));
+ANALYZE families;
+SELECT is_close('SELECT FROM families WHERE is_similar(to_minhash(body, 64), to_minhash(words(1, -1), 64), 0.5)') AS expression;
+CREATE DOMAIN signature AS minhash;
+CREATE TABLE odd AS SELECT sig::signature AS named, CASE WHEN id % 2 = 0 THEN sig ELSE narrow END AS mixed, NULL::minhash AS nothing,
+	(id % 100)::bit(12)::bit varying AS varying FROM families;
+ANALYZE odd;
+SELECT is_close(format('SELECT FROM odd WHERE is_similar(named, %L, 0.5)', to_minhash(words(1, -1), 256))) AS domain,
+	close_to(expected(format('SELECT FROM odd WHERE is_similar(mixed, %L, 0.5)', to_minhash(words(1, -1), 256))), 800) AS mixed,
+	close_to(expected(format('SELECT FROM odd WHERE is_similar(mixed, %L, 0.5)', to_minhash(words(1, -1), 16, 8))), 800) AS mixed,
+	close_to(expected('SELECT FROM odd a JOIN odd b ON is_similar(a.mixed, b.mixed, 0.5)'), 800 * 800 * 2) AS mixed_join,
+	is_close('SELECT FROM odd WHERE is_similar(nothing, to_minhash(''a''), 0.5)') AS nothing,
+	expected('SELECT FROM odd WHERE hamming_within(varying, 100::bit(64), 5)') < 100 AS varying;
+TRUNCATE odd;
+ANALYZE odd;
+SELECT expected('SELECT FROM odd WHERE is_similar(named, to_minhash(''a''), 0.5)') < 10 AS empty_table;
+-- What is kept, and how much of it.
+SELECT attname, kind = 23847 AS has_sample, n <= 400 AS few, bytes < 80000 AS small
+FROM (SELECT a.attname, greatest(stakind1, stakind2, stakind3, stakind4, stakind5) AS kind, pg_column_size(s.*) AS bytes,
+		cardinality((CASE WHEN stakind1 = 23847 THEN stavalues1 ELSE stavalues2 END)::text::text[]) AS n
+	FROM pg_statistic s JOIN pg_attribute a ON a.attrelid = s.starelid AND a.attnum = s.staattnum
+	WHERE s.starelid = 'families'::regclass AND a.attname IN ('sig', 'fp', 'narrow')) s ORDER BY attname;
+CREATE TABLE large AS SELECT to_minhash(words(i, i), 2048, 32) AS sig FROM generate_series(1, 300) i;
+ANALYZE large;
+SELECT is_close(format('SELECT FROM large WHERE is_similar(sig, %L, 0.5)', to_minhash(words(7, 7), 2048, 32))) AS large,
+	(SELECT pg_column_size(s.*) < 80000 FROM pg_statistic s WHERE starelid = 'large'::regclass) AS small;
+
+-- Who may not see the rows does not learn of them from estimates.
+CREATE ROLE regress_neardup_reader;
+GRANT SELECT ON families TO regress_neardup_reader;
+CREATE POLICY few ON families TO regress_neardup_reader USING (id > 1500);
+ALTER TABLE families ENABLE ROW LEVEL SECURITY;
+CREATE TEMP TABLE query AS SELECT format('SELECT FROM families WHERE is_similar(sig, %L, 0.5)', to_minhash(words(1, -1), 256)) AS q;
+GRANT SELECT ON query TO regress_neardup_reader;
+SET ROLE regress_neardup_reader;
+SELECT expected(q) < 100 AS hidden FROM query;
+RESET ROLE;
+SELECT expected(q) > 100 AS shown FROM query;
+DROP OWNED BY regress_neardup_reader;
+DROP ROLE regress_neardup_reader;
 
 -- Left alone, the planner takes the index where it is cheaper, and leaves it where it is not.
 CREATE INDEX by_hash ON documents USING neardup (hash);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, 64);
-DROP FUNCTION expected;
-DROP TABLE documents;
+DROP FUNCTION expected, close_to, is_close;
+DROP TABLE documents, families, others, strangers, odd, large, query;
+DROP DOMAIN signature;
+DROP FUNCTION words;
