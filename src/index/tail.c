@@ -8,6 +8,7 @@
 #include "index/index.h"
 
 #include "miscadmin.h"
+#include "storage/smgr.h"
 
 /* Documents that a tail may gather before it wants to be sealed. */
 #define TAIL_DOCUMENTS 4096
@@ -37,6 +38,8 @@ remember(Relation index, const IndexMeta *meta)
 	hint->owner = meta->tail.owner;
 	hint->block = meta->tail.last;
 	hint->shape = meta->shape;
+	/* Forgotten where the file shrinks, as the block then may not be there. */
+	RelationSetTargetBlock(index, hint->block);
 }
 
 /* How long the tail is, in pages, and when it wants to be sealed. */
@@ -108,7 +111,8 @@ append_by_hint(Relation index, const NewDocument *doc)
 {
 	const TailHint *hint = index->rd_amcache;
 
-	if (hint == NULL || hint->owner == 0 || (doc->shape != NULL && hint->shape.k == 0))
+	if (hint == NULL || hint->owner == 0 || RelationGetTargetBlock(index) != hint->block ||
+		(doc->shape != NULL && hint->shape.k == 0))
 		return false;
 	if (doc->shape != NULL)
 		index_check_shape(index, &hint->shape, doc->shape);
@@ -220,7 +224,7 @@ keep_up(Relation index, const TailLength *length)
 	if (neardup_background && !RELATION_IS_LOCAL(index) && length->pages < FAR_OVER * length->limit)
 	{
 		if (length->pages % length->limit == 0)
-			worker_start(index);
+			worker_start(index, false);
 		return;
 	}
 	if (upkeep_lock_conditionally(index))
