@@ -204,6 +204,9 @@ extern void upkeep_unlock(Relation index);
 /* Seal the tail and merge segments while that is due; the caller has the lock. */
 extern void upkeep_run(Relation index, bool seal_any);
 
+/* The most documents that a merge may gather. */
+extern uint32 merged_documents_max(const IndexMeta *meta);
+
 /* Remove segments that nothing lives in; the caller has the lock. */
 extern void upkeep_drop(Relation index);
 

@@ -118,14 +118,34 @@ third_is_dead(const IndexMeta *meta)
 }
 
 /*
- * Where a third is dead, or what is in use takes up twice the pages it needs,
- * all that lives is written to the front.
+ * Do the segments beside the largest hold a third as many documents as it?  Inserts
+ * have then paid for one segment of all, unless that would be too large.
  */
-void
-shrink_gather(Relation index, BufferAccessStrategy strategy)
+static bool
+is_scattered(const IndexMeta *meta)
+{
+	uint64 living = 0;
+	uint64 largest = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		uint64 documents = meta->segment[i].documents - meta->segment[i].dead;
+
+		living += documents;
+		largest = Max(largest, documents);
+	}
+	return living <= merged_documents_max(meta) && (living - largest) * 3 > largest;
+}
+
+/*
+ * Where that is due, or what is in use takes up twice the pages it needs, write
+ * all that lives to the front.
+ */
+static bool
+gather(Relation index, BufferAccessStrategy strategy)
 {
 	IndexMeta *meta = meta_read(index);
-	bool is_due = third_is_dead(meta);
+	bool is_due = third_is_dead(meta) || is_scattered(meta);
 	BlockNumber listed;
 	BlockNumber end;
 
@@ -135,11 +155,21 @@ shrink_gather(Relation index, BufferAccessStrategy strategy)
 	listed = pages_listed(meta);
 	pfree(meta);
 	if (!is_due && RelationGetNumberOfBlocks(index) / 2 <= listed + TRUNCATE_PAGES)
-		return;
+		return false;
 	/* A large segment may need more pages than the small ones did. */
 	offer_pages(index, listed + listed / 2, &end, strategy);
-	if (is_due || end / 2 > listed + TRUNCATE_PAGES)
-		upkeep_gather(index);
+	if (!is_due && end / 2 <= listed + TRUNCATE_PAGES)
+		return false;
+	upkeep_gather(index);
+	return true;
+}
+
+/* What had too little room in front, and was written behind, moves once more. */
+void
+shrink_gather(Relation index, BufferAccessStrategy strategy)
+{
+	if (gather(index, strategy))
+		gather(index, strategy);
 }
 
 /* ---- Truncating --------------------------------------------------------- */
