@@ -130,8 +130,8 @@ extern double search_price(const IndexMeta *meta, int radius);
 extern void tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
 						const uint8_t *symbols);
 
-/* Pages from which on a tail wants to be sealed. */
-extern uint32 tail_limit(const SignatureHeader *shape);
+/* Does the tail want to be sealed? */
+extern bool tail_is_due(const IndexMeta *meta);
 
 /*
  * Call visit for each page of a chain, as the copy of the metapage lists them,
