@@ -318,7 +318,7 @@ segment_finish(SegmentWriter *w, Size memory)
 	if (w->root.documents > 0)
 		write_logical(w);
 	w->root.document_pages = w->map_used;
-	w->grouping = grouping_for(w->shape.k, signature_bits(&w->shape), w->root.grouped);
+	w->grouping = index_grouping(w->index, &w->shape, w->root.grouped);
 	w->root.groups = w->grouping.groups;
 	w->root.width = w->grouping.width;
 	w->root.wide = w->grouping.wide;
@@ -329,6 +329,7 @@ segment_finish(SegmentWriter *w, Size memory)
 	entry.owner = w->owner;
 	entry.documents = w->root.documents;
 	entry.grouped = w->root.grouped;
+	entry.groups = w->root.groups;
 	entry.pages = w->map_used + 1;
 	pfree(w->map);
 	pfree(w);
