@@ -31,6 +31,9 @@ extern bool neardup_background; /* may inserts leave upkeep to a worker? */
 /* Is a relation an index of this access method? */
 extern bool index_is_ours(Relation relation);
 
+/* How a new segment of n documents is to be grouped, as the index's options say. */
+extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 n);
+
 /* The signature of a column's value, by the operator class's function. */
 extern Signature index_signature(Relation index, Datum value);
 
