@@ -254,7 +254,7 @@ keep_up(Relation index, const TailLength *length)
 	if (neardup_background && !RELATION_IS_LOCAL(index) && length->pages < FAR_OVER * length->limit)
 	{
 		if (length->pages % length->limit == 0)
-			worker_start(index);
+			worker_start(index, false);
 		return;
 	}
 	if (upkeep_lock_conditionally(index))
