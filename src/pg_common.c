@@ -93,7 +93,7 @@ text_scheme_of_datum(Datum datum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
-				 errhint("The schemes are \"word W\", \"char K\" and \"stopword W\", with a width from 1 to %d, such as \"word 3\", and \"spot D C\" with a distance and a chain from 1 to %d, such as \"spot 1 2\" or \"spot 1 2 de\".",
+				 errhint("The schemes are \"word W\", \"char K\" and \"stopword W\", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d, such as \"word 3\" or \"spot 1 2 de\".",
 						 SCHEME_WIDTH_MAX, SPOT_MAX)));
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT && !scheme_reads_text(scheme))
 		ereport(ERROR,
