@@ -1,11 +1,13 @@
 /*
  * edit.c: edit distance, at unit costs by bit-parallel blocks.
  *
- * The matrix of distances between all prefixes is computed 64 rows at a time
- * (Myers 1999; block step as in Hyyro 2003): a word holds which cells of a column
- * are one more, or one less, than the cell above.  A block of rows passes over
- * the whole other text and hands its lower edge to the next block, so that
- * memory is one byte for each symbol, whatever the lengths.
+ * The matrix of distances between all prefixes is computed in blocks of rows
+ * (Myers 1999; block step as in Hyyro 2003): a word holds for 64 rows which cells
+ * of a column are one more, or one less, than the cell above.  A block passes
+ * over the whole other text and hands its lower edge to the next block, so that
+ * memory is one byte for each symbol, whatever the lengths.  It has several words,
+ * since the processor works at the next column's first while it waits for this
+ * column's last.
  *
  * No way of cost at most k leaves the diagonals from -k to k (Ukkonen 1985), so a
  * block computes only the columns there, and assumes what lies beyond to grow by
@@ -16,53 +18,67 @@
 
 #include "internal.h"
 
-#define ROWS 64
+#define WORD_ROWS 64
+#define WORDS 2
+#define ROWS (WORDS * WORD_ROWS)
 
 /* The first bound tried where none is given. */
 #define FIRST_BOUND 64
 
 /* ---- Blocks ------------------------------------------------------------- */
 
-/* A column of a block: bit i says how row i differs from the row above. */
+/* A word of a column: bit i says how row i differs from the row above. */
 typedef struct Column
 {
 	uint64_t more; /* by one more */
 	uint64_t less; /* by one less */
 } Column;
 
+/* How one cell of a row differs from the one before: more and less are each 0 or 1. */
+typedef struct Step
+{
+	uint64_t more;
+	uint64_t less;
+} Step;
+
 /*
  * Step to the next column: equal has the rows whose symbol is the column's;
- * step is by how much the row above the block changes, -1, 0 or 1.  Returns the
- * change of the block's row last (a single bit).
+ * above is the step along the row above the word.  Returns that along the word's
+ * row last.
  */
-static inline int
-next_column(Column *column, uint64_t equal, int step, int last)
+static inline Step
+next_column(Column *column, uint64_t equal, Step above, int last)
 {
 	uint64_t vertical = equal | column->less;
 	uint64_t diagonal;
 	uint64_t more;
 	uint64_t less;
-	int change;
+	Step step;
 
-	equal |= (uint64_t) (step < 0);
+	equal |= above.less;
 	diagonal = (((equal & column->more) + column->more) ^ column->more) | equal;
 	more = column->less | ~(diagonal | column->more);
 	less = column->more & diagonal;
-	change = (int) (more >> last & 1) - (int) (less >> last & 1);
-	more = more << 1 | (uint64_t) (step > 0);
-	less = less << 1 | (uint64_t) (step < 0);
+	step.more = more >> last & 1;
+	step.less = less >> last & 1;
+	more = more << 1 | above.more;
+	less = less << 1 | above.less;
 	column->more = less | ~(vertical | more);
 	column->less = more & vertical;
-	return change;
+	return step;
 }
+
+/* Steps as a pass keeps them. */
+#define STEP_MORE 1
+#define STEP_LESS 2
 
 /* What a pass over the blocks knows. */
 typedef struct Pass
 {
 	const Sequence *rows;
 	const Sequence *columns;
-	uint64_t *equal; /* for each symbol, the rows of the block that have it */
-	int8_t *step;    /* for each column, the change along the last row done */
+	uint64_t *equal; /* for each symbol, the rows of the block that have it, WORDS words */
+	uint8_t *step;   /* for each column, the step along the last row done */
 	size_t done;     /* columns computed of that row */
 	size_t from;     /* the first column of the block */
 	int64_t corner;  /* the distance above and before that column */
@@ -77,38 +93,61 @@ note_rows(Pass *pass, size_t first, int count, bool noted)
 
 	for (i = 0; i < count; i++)
 	{
-		uint32_t symbol = pass->rows->symbol[first + i];
+		size_t word = (size_t) pass->rows->symbol[first + i] * WORDS + i / WORD_ROWS;
 
-		pass->equal[symbol] = noted ? pass->equal[symbol] | UINT64_C(1) << i : 0;
+		pass->equal[word] = noted ? pass->equal[word] | UINT64_C(1) << i % WORD_ROWS : 0;
 	}
+}
+
+/* Compute columns [at, end) of a block of some words, whose last has last + 1 rows. */
+static inline __attribute__((always_inline)) int64_t
+run_columns(Pass *pass, Column *column, int words, int last, size_t at, size_t end, int64_t score)
+{
+	int64_t least = pass->least;
+
+	for (; at < end; at++)
+	{
+		const uint64_t *equal = pass->equal + (size_t) pass->columns->symbol[at] * WORDS;
+		Step step = {pass->step[at] & STEP_MORE, pass->step[at] >> 1};
+		int word;
+
+		for (word = 0; word < words - 1; word++)
+			step = next_column(&column[word], equal[word], step, WORD_ROWS - 1);
+		step = next_column(&column[word], equal[word], step, last);
+		pass->step[at] = (uint8_t) (step.more * STEP_MORE | step.less * STEP_LESS);
+		score += (int64_t) (step.more - step.less);
+		least = score < least ? score : least;
+	}
+	pass->least = least;
+	return score;
 }
 
 /* Compute columns [from, to) of a block of count rows. */
 static void
 pass_block(Pass *pass, int count, size_t to)
 {
-	Column column = {~UINT64_C(0), 0};
+	Column column[WORDS];
 	int64_t score = pass->corner + count;
 	size_t at = pass->from;
+	int words = (count + WORD_ROWS - 1) / WORD_ROWS;
+	int i;
 
+	for (i = 0; i < WORDS; i++)
+		column[i] = (Column){~UINT64_C(0), 0};
 	pass->least = score;
 	/* Beyond what the row above has, it grows. */
 	if (to > pass->done)
-		memset(pass->step + pass->done, 1, to - pass->done);
+		memset(pass->step + pass->done, STEP_MORE, to - pass->done);
 	while (at < to)
 	{
 		size_t end = to - at > COMPARE_STEP ? at + COMPARE_STEP : to;
 
 		host_check_interrupts();
-		for (; at < end; at++)
-		{
-			int change = next_column(&column, pass->equal[pass->columns->symbol[at]],
-									 pass->step[at], count - 1);
-
-			pass->step[at] = (int8_t) change;
-			score += change;
-			pass->least = score < pass->least ? score : pass->least;
-		}
+		if (count == ROWS)
+			score = run_columns(pass, column, WORDS, WORD_ROWS - 1, at, end, score);
+		else
+			score = run_columns(pass, column, words, (count - 1) % WORD_ROWS, at, end, score);
+		at = end;
 	}
 	pass->done = to;
 	pass->corner += count;
@@ -119,7 +158,8 @@ static void
 move_corner(Pass *pass, size_t from)
 {
 	for (; pass->from < from; pass->from++)
-		pass->corner += pass->step[pass->from];
+		pass->corner +=
+			(pass->step[pass->from] == STEP_MORE) - (pass->step[pass->from] == STEP_LESS);
 }
 
 static size_t
@@ -137,8 +177,8 @@ unit_distance_within(const SequencePair *pair, int64_t bound)
 	Pass pass = {&pair->a, &pair->b, NULL, NULL, 0, 0, 0, 0};
 	size_t first;
 
-	pass.equal = host_alloc(pair->alphabet * sizeof(uint64_t));
-	memset(pass.equal, 0, pair->alphabet * sizeof(uint64_t));
+	pass.equal = host_alloc((size_t) pair->alphabet * WORDS * sizeof(uint64_t));
+	memset(pass.equal, 0, (size_t) pair->alphabet * WORDS * sizeof(uint64_t));
 	pass.step = host_alloc(columns);
 	for (first = 0; first < rows && pass.least <= bound; first += ROWS)
 	{
