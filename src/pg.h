@@ -72,6 +72,9 @@ extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
 /* Give a set-returning function an empty result that rows are put into. */
 extern void begin_rows(FunctionCallInfo fcinfo);
 
+/* A bigint[] of these numbers. */
+extern ArrayType *int8_array(const int64 *number, size_t count);
+
 /* ---- The type shingles (pg_shingles_io.c) ------------------------------- */
 
 /*

@@ -229,3 +229,22 @@ begin_rows(FunctionCallInfo fcinfo)
 	result->setDesc = CreateTupleDescCopy(row_type);
 	MemoryContextSwitchTo(old_context);
 }
+
+ArrayType *
+int8_array(const int64 *number, size_t count)
+{
+	size_t bytes = count * sizeof(int64);
+	ArrayType *array;
+
+	if (count == 0)
+		return construct_empty_array(INT8OID);
+	array = palloc(ARR_OVERHEAD_NONULLS(1) + bytes);
+	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + bytes);
+	array->ndim = 1;
+	array->dataoffset = 0;
+	array->elemtype = INT8OID;
+	ARR_DIMS(array)[0] = (int) count;
+	ARR_LBOUND(array)[0] = 1;
+	memcpy(ARR_DATA_PTR(array), number, bytes);
+	return array;
+}

@@ -119,19 +119,8 @@ Datum
 neardup_shingles_to_array(PG_FUNCTION_ARGS)
 {
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	size_t bytes = shingles->count * sizeof(int64);
-	ArrayType *array;
+	ArrayType *array = int8_array(shingles->element, shingles->count);
 
-	if (shingles->count == 0)
-		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
-	array = palloc(ARR_OVERHEAD_NONULLS(1) + bytes);
-	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + bytes);
-	array->ndim = 1;
-	array->dataoffset = 0;
-	array->elemtype = INT8OID;
-	ARR_DIMS(array)[0] = (int) shingles->count;
-	ARR_LBOUND(array)[0] = 1;
-	memcpy(ARR_DATA_PTR(array), shingles->element, bytes);
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_ARRAYTYPE_P(array);
 }
