@@ -69,6 +69,12 @@ DELETE FROM proposals WHERE id = 300;
 INSERT INTO proposals VALUES (301, 't', words(30));
 COMMIT;
 
+-- The index is used however small the table is.
+BEGIN;
+INSERT INTO proposals VALUES (302, 'x', words(31));
+SELECT seq_scan, idx_scan > 0 AS by_index FROM pg_stat_xact_user_tables WHERE relname = 'proposals';
+ROLLBACK;
+
 -- ---- Deferred ----
 CREATE TABLE deferred (id int PRIMARY KEY, sig minhash);
 CREATE INDEX ON deferred USING neardup (sig);
@@ -234,10 +240,10 @@ INSERT INTO parts VALUES (1, 2, words(1));
 DROP TABLE parts;
 
 -- ---- Who may see what ----
-CREATE ROLE neardup_clerk;
-CREATE ROLE neardup_owner;
-GRANT CREATE ON SCHEMA public TO neardup_owner;
-SET ROLE neardup_owner;
+CREATE ROLE regress_neardup_clerk;
+CREATE ROLE regress_neardup_owner;
+GRANT CREATE ON SCHEMA public TO regress_neardup_owner;
+SET ROLE regress_neardup_owner;
 CREATE TABLE letters (id int PRIMARY KEY, owner name DEFAULT current_user, body text,
 	sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE INDEX ON letters USING neardup (sig);
@@ -245,33 +251,33 @@ CREATE TABLE letters_log (row_key int, resembles int, noticed_by text);
 CREATE CONSTRAINT TRIGGER a_logged AFTER INSERT ON letters FOR EACH ROW
 	EXECUTE FUNCTION neardup_reject('sig', '0.9', 'log=letters_log');
 INSERT INTO letters VALUES (1, DEFAULT, words(1));
-GRANT INSERT ON letters TO neardup_clerk;
-SET ROLE neardup_clerk;
+GRANT INSERT ON letters TO regress_neardup_clerk;
+SET ROLE regress_neardup_clerk;
 -- The owner's rows are searched and his table is written, though the clerk may not.
 INSERT INTO letters VALUES (2, DEFAULT, words(1, 2));
 SELECT * FROM letters_log;
 RESET ROLE;
 SELECT * FROM letters_log;
 CREATE CONSTRAINT TRIGGER b_refused AFTER INSERT ON letters FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
-SET ROLE neardup_clerk;
+SET ROLE regress_neardup_clerk;
 INSERT INTO letters VALUES (3, DEFAULT, words(1, 3));
 RESET ROLE;
-GRANT SELECT (id) ON letters TO neardup_clerk;
-SET ROLE neardup_clerk;
+GRANT SELECT (id) ON letters TO regress_neardup_clerk;
+SET ROLE regress_neardup_clerk;
 INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
 RESET ROLE;
 ALTER TABLE letters ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON letters USING (owner = current_user);
-SET ROLE neardup_clerk;
+SET ROLE regress_neardup_clerk;
 INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
 RESET ROLE;
 -- Nobody writes to another's table through a trigger.
-ALTER TABLE letters_log OWNER TO neardup_clerk;
+ALTER TABLE letters_log OWNER TO regress_neardup_clerk;
 INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
 DROP TABLE letters, letters_log;
-REVOKE CREATE ON SCHEMA public FROM neardup_owner;
-DROP ROLE neardup_clerk;
-DROP ROLE neardup_owner;
+REVOKE CREATE ON SCHEMA public FROM regress_neardup_owner;
+DROP ROLE regress_neardup_clerk;
+DROP ROLE regress_neardup_owner;
 
 -- ---- A log that writes back ----
 CREATE TABLE notes (id serial PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
