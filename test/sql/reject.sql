@@ -71,8 +71,9 @@ COMMIT;
 
 -- The index is used however small the table is.
 BEGIN;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'proposals' \gset
 INSERT INTO proposals VALUES (302, 'x', words(31));
-SELECT seq_scan, idx_scan > 0 AS by_index FROM pg_stat_xact_user_tables WHERE relname = 'proposals';
+SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'proposals';
 ROLLBACK;
 
 -- ---- Deferred ----
