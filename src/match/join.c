@@ -34,7 +34,7 @@ typedef struct Sorted
 
 typedef struct Pass
 {
-	const Join *join;
+	const SymbolJoin *join;
 	JoinPlan plan;
 	int lead_words;
 	int group;
@@ -177,7 +177,7 @@ found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 static void
 flush_hits(Pass *pass)
 {
-	const Join *join = pass->join;
+	const SymbolJoin *join = pass->join;
 
 	for (int i = 0; i < pass->hits && !pass->stopped; i++)
 	{
@@ -402,7 +402,7 @@ join_group(Pass *pass)
 }
 
 bool
-join_run(const Join *join)
+join_run(const SymbolJoin *join)
 {
 	bool self = join->right.packed == NULL;
 	Pass *pass = host_alloc(sizeof(Pass));

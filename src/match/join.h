@@ -30,7 +30,7 @@ typedef bool (*JoinEmit)(void *state, uint32_t a, uint32_t b, int distance);
 /* Another of so many groups is done. */
 typedef void (*JoinProgress)(void *state, int done, int groups);
 
-typedef struct Join
+typedef struct SymbolJoin
 {
 	int k;
 	int b;
@@ -42,10 +42,10 @@ typedef struct Join
 	JoinEmit emit;
 	JoinProgress progress; /* or NULL */
 	void *state;           /* of both */
-} Join;
+} SymbolJoin;
 
 /* Hand out every pair once.  Was it done to the end? */
-extern bool join_run(const Join *join);
+extern bool join_run(const SymbolJoin *join);
 
 /* Bytes that a join takes for each document besides its own. */
 extern size_t join_bytes(int k, int b);
@@ -89,6 +89,6 @@ join_lead_words(int k, int b)
  * negatively associated, so the chance that all exceed their radii is at most
  * the product of the chances; Joag-Dev and Proschan 1983.)
  */
-extern JoinPlan join_plan(const Join *join);
+extern JoinPlan join_plan(const SymbolJoin *join);
 
 #endif

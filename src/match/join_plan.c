@@ -19,7 +19,7 @@
 
 typedef struct Trial
 {
-	const Join *join;
+	const SymbolJoin *join;
 	double left;
 	double right;
 	double pairs;
@@ -35,7 +35,7 @@ least(int x, int y)
 }
 
 static void
-set_sizes(Trial *trial, const Join *join)
+set_sizes(Trial *trial, const SymbolJoin *join)
 {
 	bool self = join->right.packed == NULL;
 	double most;
@@ -53,7 +53,7 @@ set_sizes(Trial *trial, const Join *join)
 
 /* Words are compared until more than h symbols were seen to differ. */
 static double
-cost_of_comparing(const Join *join)
+cost_of_comparing(const SymbolJoin *join)
 {
 	double differ = 64.0 / join->b * (1 - ldexp(1, -join->b));
 	double words = fmin(JOIN_STRIDE(join->k, join->b) / 8, join->h / differ + 1);
@@ -93,7 +93,7 @@ keep_cheaper(Trial *trial, JoinPlan plan)
 static bool
 cut_into(const Trial *trial, int m, int radius, Grouping *g)
 {
-	const Join *join = trial->join;
+	const SymbolJoin *join = trial->join;
 	int most = (radius > 0 ? trial->bits : VALUE_BITS_MAX) / join->b;
 
 	g->k = join->k;
@@ -141,7 +141,7 @@ chance_in_radius(int k, int h, int width, int radius)
 static void
 try_probable(Trial *trial, int m, int radius)
 {
-	const Join *join = trial->join;
+	const SymbolJoin *join = trial->join;
 	JoinPlan plan = {.radius = radius};
 	double missed;
 	double groups;
@@ -159,7 +159,7 @@ try_probable(Trial *trial, int m, int radius)
 }
 
 JoinPlan
-join_plan(const Join *join)
+join_plan(const SymbolJoin *join)
 {
 	Trial trial;
 	int most = least(join->k, GROUPS_MAX);

@@ -109,7 +109,7 @@ static Found
 join_documents(const Documents *x, const Documents *y, int h, double recall, uint32_t stop_at)
 {
 	Found found = {x, y, calloc(x->n + 1, y->n + 1), 0, 0, stop_at};
-	Join join = {.k = x->k,
+	SymbolJoin join = {.k = x->k,
 				 .b = x->b,
 				 .h = h,
 				 .stride = x->stride,
@@ -165,7 +165,7 @@ static Join
 sized(int k, int b, int h, uint32_t n, double recall)
 {
 	static const uint8_t nothing[8] = {0};
-	Join join = {.k = k, .b = b, .h = h, .stride = JOIN_STRIDE(k, b), .recall = recall};
+	SymbolJoin join = {.k = k, .b = b, .h = h, .stride = JOIN_STRIDE(k, b), .recall = recall};
 
 	join.left = (JoinSide){nothing, n};
 	return join;
@@ -182,7 +182,7 @@ plans_miss_nothing(void)
 		for (uint32_t n = 10; n <= 10000000; n *= 10)
 			for (int h = 0; h <= shapes[s][0]; h = h * 2 + 1)
 			{
-				Join join = sized(shapes[s][0], shapes[s][1], h, n, 1);
+				SymbolJoin join = sized(shapes[s][0], shapes[s][1], h, n, 1);
 				JoinPlan plan = join_plan(&join);
 				int sum = 0;
 
@@ -196,7 +196,7 @@ plans_miss_nothing(void)
 						  n, h, sum);
 				CHECK(plan.groups <= plan.grouping.groups && plan.recall == 1);
 			}
-	CHECK(join_plan(&(Join){.k = 64, .b = 1, .h = 32, .recall = 1, .left = {NULL, 0}}).groups == 0);
+	CHECK(join_plan(&(SymbolJoin){.k = 64, .b = 1, .h = 32, .recall = 1, .left = {NULL, 0}}).groups == 0);
 }
 
 /* A plan that may miss costs less, and is chosen only where it promises enough. */
@@ -207,8 +207,8 @@ recall_is_promised(void)
 
 	for (int i = 0; i < 4; i++)
 	{
-		Join exact = sized(512, 1, 51, 1000000, 1);
-		Join join = sized(512, 1, 51, 1000000, recalls[i]);
+		SymbolJoin exact = sized(512, 1, 51, 1000000, 1);
+		SymbolJoin join = sized(512, 1, 51, 1000000, recalls[i]);
 		JoinPlan plan = join_plan(&join);
 
 		CHECK(plan.recall >= recalls[i] && plan.recall <= 1);
