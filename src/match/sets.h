@@ -51,7 +51,7 @@ typedef struct SetJoinStats
  * Hand every pair whose similarity (the very number that the function of
  * bag.h gives) is at least the threshold to sink, once, in an order that
  * depends on the bags alone.  An empty bag is in no pair.  All bags must stay
- * in memory; about 40 bytes for each of their elements are taken besides.
+ * in memory; about 80 bytes for each of their elements are taken besides.
  *
  * n equal bags are n (n - 1) / 2 pairs: whoever wants fewer collapses them
  * first.  False, and nothing done, where the bags have more than UINT32_MAX
