@@ -110,11 +110,9 @@ grow(Source *source)
 	c->base = base;
 	for (uint32 document = base; document < source->documents; document++)
 	{
-		const Store *store = source->store;
+		Store *store = source->store;
 		uint64 hash = hash_of(source,
-							  store == NULL ? NULL :
-											  store->memory +
-									  (document - store->flushed) * store->stride,
+							  store == NULL ? NULL : store_record(store, document, NULL),
 							  source->bag + document);
 		uint32 slot = (uint32) hash & c->mask;
 
@@ -148,10 +146,9 @@ make_room(Source *source)
 }
 
 bool
-collapse_add(Source *source, uint32 row, const Bag *bag)
+collapse_add(Source *source, uint32 row, const uint8 *record, const Bag *bag)
 {
 	Collapse *c = source->collapse;
-	const uint8 *record = source->sets ? NULL : store_next(source->store);
 	uint64 hash = hash_of(source, record, bag);
 	uint32 slot;
 	uint32 document = find(source, hash, record, bag, &slot);

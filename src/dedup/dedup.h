@@ -92,8 +92,8 @@ extern void heap_begin(Heap *heap, MemoryContext context);
 /* Append, and where it begins. */
 extern int64 heap_add(Heap *heap, const void *bytes, size_t size);
 
-/* A varlena value, palloc'd. */
-extern struct varlena *heap_value(Heap *heap, int64 position);
+/* What was appended there, palloc'd. */
+extern void *heap_read(Heap *heap, int64 position);
 
 /* ---- A query read (source.c) -------------------------------------------- */
 
@@ -147,10 +147,10 @@ extern Source *source_read(const char *name, const char *query, Oid id_type, con
 extern void collapse_begin(Source *source);
 
 /*
- * Give a row to the document that equals store_next(), or the bag, or make a
- * new one of it: true.
+ * Give a row to the document that equals the record, which is store_next(), or
+ * the bag; or make a new one of it: true.
  */
-extern bool collapse_add(Source *source, uint32 row, const Bag *bag);
+extern bool collapse_add(Source *source, uint32 row, const uint8 *record, const Bag *bag);
 
 /* Move the documents in memory to the file, but for those that it has. */
 extern void collapse_flush(Source *source);

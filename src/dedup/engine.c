@@ -46,8 +46,8 @@ document_at(const Documents *list, uint32 place)
 static double
 evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
 {
-	Shingles *x = (Shingles *) heap_value(&left->heap, left->evidence[a]);
-	Shingles *y = (Shingles *) heap_value(&right->heap, right->evidence[b]);
+	Shingles *x = heap_read(&left->heap, left->evidence[a]);
+	Shingles *y = heap_read(&right->heap, right->evidence[b]);
 	Bag bag_x = shingles_bag(x);
 	Bag bag_y = shingles_bag(y);
 	double similarity;

@@ -3,7 +3,6 @@
  */
 #include "dedup/dedup.h"
 
-#include "access/detoast.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -72,7 +71,7 @@ copy_id(Reader *reader, Datum id)
 		return id;
 	old = MemoryContextSwitchTo(source->context);
 	if (source->id_length == -1)
-		id = PointerGetDatum(detoast_attr((struct varlena *) DatumGetPointer(id)));
+		id = PointerGetDatum(PG_DETOAST_DATUM_COPY(id));
 	else
 		id = datumCopy(id, false, source->id_length);
 	MemoryContextSwitchTo(old);
@@ -183,7 +182,7 @@ add_signature(Source *source, uint32 row, Datum datum, struct varlena *evidence)
 	memcpy(record, signature.symbols, signature_symbol_bytes(&signature.header));
 	if (evidence != NULL)
 		collapse_digest(evidence, VARSIZE(evidence), record + store->stride - DIGEST_BYTES);
-	if (collapse_add(source, row, NULL) && evidence != NULL)
+	if (collapse_add(source, row, record, NULL) && evidence != NULL)
 		source->evidence[source->documents - 1] =
 			heap_add(&source->heap, evidence, VARSIZE(evidence));
 }
@@ -204,7 +203,7 @@ add_set(Source *source, uint32 row, Datum datum)
 	}
 	check_same_recipe("shingles", source->shape.version, source->shape.scheme, shingles->version,
 					  shingles->scheme);
-	if (bag.count == 0 || !collapse_add(source, row, &bag))
+	if (bag.count == 0 || !collapse_add(source, row, NULL, &bag))
 		return;
 	copy = MemoryContextAllocHuge(source->context, size);
 	memcpy(copy, shingles, size);

@@ -123,21 +123,21 @@ heap_add(Heap *heap, const void *bytes, size_t size)
 
 	if (heap->file == NULL)
 		heap->file = create_file(heap->context, heap->owner);
+	BufFileWrite(heap->file, &size, sizeof(size));
 	BufFileWrite(heap->file, (void *) bytes, size);
-	heap->end += size;
+	heap->end += sizeof(size) + size;
 	return position;
 }
 
-struct varlena *
-heap_value(Heap *heap, int64 position)
+void *
+heap_read(Heap *heap, int64 position)
 {
-	struct varlena header;
-	struct varlena *value;
+	size_t size;
+	void *bytes;
 
 	seek(heap->file, position);
-	read_exactly(heap->file, &header, VARHDRSZ);
-	value = palloc(VARSIZE(&header));
-	memcpy(value, &header, VARHDRSZ);
-	read_exactly(heap->file, (char *) value + VARHDRSZ, VARSIZE(&header) - VARHDRSZ);
-	return value;
+	read_exactly(heap->file, &size, sizeof(size));
+	bytes = palloc(size);
+	read_exactly(heap->file, bytes, size);
+	return bytes;
 }

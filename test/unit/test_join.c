@@ -161,7 +161,7 @@ every_pair_is_found_once(void)
 
 /* ---- Plans -------------------------------------------------------------- */
 
-static Join
+static SymbolJoin
 sized(int k, int b, int h, uint32_t n, double recall)
 {
 	static const uint8_t nothing[8] = {0};
