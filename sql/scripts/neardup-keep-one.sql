@@ -11,7 +11,7 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
-\if :{?table} \else \set table '' \endif
+\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?sig} \else \set sig sig \endif
 \if :{?threshold} \else \set threshold 0.8 \endif
@@ -21,7 +21,7 @@
 \if :{?apply} \else \set apply no \endif
 
 SELECT :'table'::regclass AS "table", :'mark' <> '' AS marking,
-	format('SELECT %I, %I FROM %s WHERE %2$I IS NOT NULL%s ORDER BY %s', :'id', :'sig', :'table'::regclass,
+	format('SELECT %I, %I FROM %s WHERE %I IS NOT NULL%s ORDER BY %s', :'id', :'sig', :'table'::regclass, :'sig',
 		CASE WHEN :'mark' <> '' THEN format(' AND %I IS NULL', :'mark') END,
 		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
 	(SELECT format_type(atttypid, NULL) FROM pg_attribute
@@ -39,8 +39,8 @@ CREATE TEMP TABLE neardup_rest ON COMMIT DROP AS
 SELECT id, keeper, similarity FROM neardup_clusters(:'query', :threshold, NULL:::id_type) WHERE id <> keeper;
 ANALYZE neardup_rest;
 
-SELECT format('%s: %s rows stay, %s more are near-duplicates of them (similarity %s and above)', :'table',
-	(SELECT count(DISTINCT keeper) FROM neardup_rest), count(*), :threshold)
+SELECT format('%s: %s near-duplicates (similarity %s and above) of %s rows that stay', :'table', count(*),
+	:threshold, count(DISTINCT keeper))
 FROM neardup_rest;
 SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), id, keeper)
 FROM neardup_rest ORDER BY keeper, id LIMIT :limit;

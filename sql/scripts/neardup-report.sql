@@ -7,7 +7,7 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
-\if :{?table} \else \set table '' \endif
+\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?sig} \else \set sig sig \endif
 \if :{?threshold} \else \set threshold 0.8 \endif
@@ -15,7 +15,7 @@
 \if :{?limit} \else \set limit 20 \endif
 
 SELECT :'table'::regclass AS "table",
-	format('SELECT %I, %I FROM %s WHERE %2$I IS NOT NULL ORDER BY %s', :'id', :'sig', :'table'::regclass,
+	format('SELECT %I, %I FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'sig', :'table'::regclass, :'sig',
 		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
 	(SELECT format_type(atttypid, NULL) FROM pg_attribute
 	 WHERE attrelid = :'table'::regclass AND attname = :'id') AS id_type

@@ -10,7 +10,7 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
-\if :{?table} \else \set table '' \endif
+\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?text} \else \set text body \endif
 \if :{?sig} \else \set sig sig \endif
@@ -20,7 +20,8 @@
 
 SELECT :'table'::regclass AS "table",
 	(SELECT format('%s.%I', extnamespace::regnamespace, 'to_' || :'type') FROM pg_extension WHERE extname = 'neardup') AS make,
-	format('%s_%s_sign', relname, :'sig') AS signer, relname || '_' || :'sig' || '_neardup' AS index,
+	format('%s_%s_sign', relname, :'sig')::name AS signer,
+	format('%s_%s_neardup', relname, :'sig')::name AS index,
 	relnamespace::regnamespace AS schema
 FROM pg_class WHERE oid = :'table'::regclass
 \gset
@@ -32,8 +33,8 @@ ALTER TABLE :table ADD COLUMN IF NOT EXISTS :"sig" :"type";
 SELECT format('CREATE OR REPLACE FUNCTION %s.%I() RETURNS trigger LANGUAGE plpgsql AS %L', :'schema', :'signer',
 	format('BEGIN NEW.%I := %s(NEW.%I); RETURN NEW; END', :'sig', :'make', :'text'))
 \gexec
-SELECT format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I, %I ON %s FOR EACH ROW EXECUTE FUNCTION %s.%1$I()',
-	:'signer', :'text', :'sig', :'table', :'schema')
+SELECT format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I, %I ON %s FOR EACH ROW EXECUTE FUNCTION %s.%I()',
+	:'signer', :'text', :'sig', :'table', :'schema', :'signer')
 WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = :'table'::regclass AND tgname = :'signer')
 \gexec
 RESET client_min_messages;

@@ -9,7 +9,7 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
-\if :{?table} \else \set table '' \endif
+\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?sig} \else \set sig sig \endif
 \if :{?threshold} \else \set threshold 0.8 \endif
