@@ -25,8 +25,8 @@ typedef struct Call
 extern Call call_begin(FunctionCallInfo fcinfo, int witnesses);
 
 /* An argument that is one of two words: is it the second? */
-extern bool call_choice(FunctionCallInfo fcinfo, int argument, const char *name,
-						const char *first, const char *second);
+extern bool call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char *first,
+						const char *second);
 
 extern void call_read(Call *call);
 

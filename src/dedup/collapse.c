@@ -51,8 +51,7 @@ collapse_end(Source *source)
 static bool
 bags_are_equal(const Bag *x, const Bag *y, bool multiset)
 {
-	if (x->count != y->count ||
-		memcmp(x->element, y->element, x->count * sizeof(*x->element)) != 0)
+	if (x->count != y->count || memcmp(x->element, y->element, x->count * sizeof(*x->element)) != 0)
 		return false;
 	if (!multiset || (x->frequency == NULL && y->frequency == NULL))
 		return true;
@@ -111,8 +110,7 @@ grow(Source *source)
 	for (uint32 document = base; document < source->documents; document++)
 	{
 		Store *store = source->store;
-		uint64 hash = hash_of(source,
-							  store == NULL ? NULL : store_record(store, document, NULL),
+		uint64 hash = hash_of(source, store == NULL ? NULL : store_record(store, document, NULL),
 							  source->bag + document);
 		uint32 slot = (uint32) hash & c->mask;
 

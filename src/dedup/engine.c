@@ -150,15 +150,15 @@ join_pieces(Engine *engine, const Piece *left, const Piece *right)
 {
 	const SignatureHeader *shape = &engine->left->source->shape;
 	SymbolJoin join = {.k = shape->k,
-				 .b = signature_bits(shape),
-				 .h = signature_radius(shape, engine->options->threshold),
-				 .stride = engine->left->source->store->stride,
-				 .recall = engine->options->recall,
-				 .left = {left->packed, left->count},
-				 .right = {left == right ? NULL : right->packed, right->count},
-				 .emit = take_pair,
-				 .progress = take_progress,
-				 .state = engine};
+					   .b = signature_bits(shape),
+					   .h = signature_radius(shape, engine->options->threshold),
+					   .stride = engine->left->source->store->stride,
+					   .recall = engine->options->recall,
+					   .left = {left->packed, left->count},
+					   .right = {left == right ? NULL : right->packed, right->count},
+					   .emit = take_pair,
+					   .progress = take_progress,
+					   .state = engine};
 
 	engine->left_piece = left;
 	engine->right_piece = right;
@@ -275,7 +275,6 @@ documents_similarity(Source *source, uint32 a, uint32 b)
 		return evidence_similarity(source, a, source, b);
 	if (!source->sets)
 		return similarity_of_records(source, a, b);
-	return source->options->multiset ?
-		bag_weighted_resemblance(source->bag + a, source->bag + b) :
-		bag_resemblance(source->bag + a, source->bag + b);
+	return source->options->multiset ? bag_weighted_resemblance(source->bag + a, source->bag + b) :
+									   bag_resemblance(source->bag + a, source->bag + b);
 }

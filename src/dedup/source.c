@@ -149,12 +149,11 @@ static void
 begin_store(Source *source, const SignatureHeader *shape)
 {
 	int b = signature_bits(shape);
-	size_t stride =
-		JOIN_STRIDE(shape->k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
+	size_t stride = JOIN_STRIDE(shape->k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
 	size_t limit = (size_t) maintenance_work_mem * 1024 / (stride + join_bytes(shape->k, b));
 
-	source->store = store_begin(source->context, stride,
-								Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
+	source->store =
+		store_begin(source->context, stride, Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
 }
 
 static void
@@ -299,7 +298,8 @@ wanted(const Source *source)
 	const char *id = source->id_type == INT8OID ? "bigint" : format_type_be(source->id_type);
 
 	return source->options->verify > 0 ?
-		psprintf("SELECT id, signature, shingles: %s, then minhash or simhash, then shingles.", id) :
+		psprintf("SELECT id, signature, shingles: %s, then minhash or simhash, then shingles.",
+				 id) :
 		psprintf("SELECT id, signature: %s, then minhash, simhash or shingles.", id);
 }
 
@@ -338,7 +338,8 @@ check_columns(Source *source, TupleDesc row_type, Oid function, const Source *li
 	if (row_type->natts != columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts, columns),
+				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts,
+						columns),
 				 errhint("Expected is %s", wanted(source))));
 	check_id_column(source, row_type);
 	type = TupleDescAttr(row_type, 1)->atttypid;

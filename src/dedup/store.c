@@ -38,8 +38,7 @@ seek(BufFile *file, int64 position)
 	char skipped[BLCKSZ];
 
 	if (BufFileSeekBlock(file, position / BLCKSZ) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(), errmsg("could not seek in temporary file: %m")));
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in temporary file: %m")));
 	if (position % BLCKSZ > 0)
 		read_exactly(file, skipped, position % BLCKSZ);
 }

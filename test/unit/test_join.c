@@ -110,14 +110,14 @@ join_documents(const Documents *x, const Documents *y, int h, double recall, uin
 {
 	Found found = {x, y, calloc(x->n + 1, y->n + 1), 0, 0, stop_at};
 	SymbolJoin join = {.k = x->k,
-				 .b = x->b,
-				 .h = h,
-				 .stride = x->stride,
-				 .recall = recall,
-				 .left = {x->packed, x->n},
-				 .right = {x == y ? NULL : y->packed, y->n},
-				 .emit = note_pair,
-				 .state = &found};
+					   .b = x->b,
+					   .h = h,
+					   .stride = x->stride,
+					   .recall = recall,
+					   .left = {x->packed, x->n},
+					   .right = {x == y ? NULL : y->packed, y->n},
+					   .emit = note_pair,
+					   .state = &found};
 	bool done = join_run(&join);
 
 	CHECK_MSG(done == (stop_at == 0 || found.pairs < stop_at), "stopped after %u", found.pairs);
@@ -196,7 +196,8 @@ plans_miss_nothing(void)
 						  n, h, sum);
 				CHECK(plan.groups <= plan.grouping.groups && plan.recall == 1);
 			}
-	CHECK(join_plan(&(SymbolJoin){.k = 64, .b = 1, .h = 32, .recall = 1, .left = {NULL, 0}}).groups == 0);
+	CHECK(join_plan(&(SymbolJoin){.k = 64, .b = 1, .h = 32, .recall = 1, .left = {NULL, 0}})
+			  .groups == 0);
 }
 
 /* A plan that may miss costs less, and is chosen only where it promises enough. */
