@@ -20,6 +20,9 @@
 #define WORK_STEP (UINT32_C(1) << 18)
 #define SORT_STEP (UINT32_C(1) << 16)
 
+/* Memory is fetched for the document so many places on. */
+#define FETCH_AHEAD 16
+
 /* A side in the order of a group's buckets. */
 typedef struct Sorted
 {
@@ -68,7 +71,8 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const JoinPlan *plan, int lea
 	sorted->order = host_alloc(n * sizeof(uint32_t));
 	sorted->offset = host_alloc((buckets + 1) * sizeof(uint32_t));
 	sorted->used = host_alloc((n < buckets ? n : buckets) * sizeof(uint32_t));
-	sorted->tile = host_alloc((buckets + 1) * sizeof(uint32_t));
+	sorted->tile =
+		host_alloc((2 * n * lead_words * sizeof(uint64_t) / TILE_BYTES + 3) * sizeof(uint32_t));
 	sorted->lead = host_alloc(n * lead_words * sizeof(uint64_t));
 	/* Where a lead has a word more than a document, it stays zero. */
 	memset(sorted->lead, 0, n * lead_words * sizeof(uint64_t));
@@ -124,6 +128,20 @@ sum_buckets(Sorted *sorted, size_t buckets, int tile_bits)
 	sorted->tile[buckets >> tile_bits] = used;
 }
 
+/* The place of a document that comes soon is fetched: nearly. */
+static inline void
+fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
+{
+	if (i + 2 * FETCH_AHEAD < sorted->side->documents)
+	{
+		uint32_t place = sorted->offset[sorted->bucket[i + FETCH_AHEAD] + 1];
+
+		__builtin_prefetch(sorted->offset + sorted->bucket[i + 2 * FETCH_AHEAD] + 1, 1);
+		__builtin_prefetch(sorted->order + place, 1);
+		__builtin_prefetch(sorted->lead + (size_t) place * pass->lead_words, 1);
+	}
+}
+
 static void
 fill_buckets(const Pass *pass, Sorted *sorted)
 {
@@ -139,6 +157,7 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 
 		if (i % SORT_STEP == 0)
 			host_check_interrupts();
+		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
 		memcpy(sorted->lead + (size_t) place * pass->lead_words, packed + i * stride, copied);
 	}
@@ -173,6 +192,15 @@ found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 	return false;
 }
 
+/* A document by its place: its lead, which is near, where that is all of it. */
+static inline const uint8_t *
+symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
+{
+	if (JOIN_STRIDE(pass->join->k, pass->join->b) / 8 <= JOIN_LEAD_WORDS)
+		return (const uint8_t *) (sorted->lead + (size_t) place * pass->lead_words);
+	return sorted->side->packed + sorted->order[place] * pass->join->stride;
+}
+
 /* Hand out the pairs that the leads let pass, where they are near as a whole. */
 static void
 flush_hits(Pass *pass)
@@ -183,8 +211,8 @@ flush_hits(Pass *pass)
 	{
 		uint32_t a = pass->left.order[pass->hit[i][0]];
 		uint32_t b = pass->other->order[pass->hit[i][1]];
-		const uint8_t *x = pass->left.side->packed + a * join->stride;
-		const uint8_t *y = pass->other->side->packed + b * join->stride;
+		const uint8_t *x = symbols_at(pass, &pass->left, pass->hit[i][0]);
+		const uint8_t *y = symbols_at(pass, pass->other, pass->hit[i][1]);
 		int distance = symbol_distance(x, y, join->k, join->b);
 		bool swap = pass->other == &pass->left && a > b;
 
