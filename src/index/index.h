@@ -31,6 +31,9 @@ extern bool neardup_background; /* may inserts leave upkeep to a worker? */
 /* Is a relation an index of this access method? */
 extern bool index_is_ours(Relation relation);
 
+/* How a new segment of n documents is to be grouped, as the index's options say. */
+extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 n);
+
 /* The signature of a column's value, by the operator class's function. */
 extern Signature index_signature(Relation index, Datum value);
 
@@ -169,8 +172,8 @@ extern double search_price(const IndexMeta *meta, int radius);
 extern void tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
 						const uint8_t *symbols);
 
-/* Pages from which on a tail wants to be sealed. */
-extern uint32 tail_limit(const SignatureHeader *shape);
+/* Does the tail want to be sealed? */
+extern bool tail_is_due(const IndexMeta *meta);
 
 /*
  * Call visit for each page of a chain, as the copy of the metapage lists them,

@@ -118,7 +118,7 @@ third_is_dead(const IndexMeta *meta)
 }
 
 /*
- * Do the segments beside the largest hold a third as many documents as it?  Inserts
+ * Do the segments beside the largest hold a quarter as many documents as it?  Inserts
  * have then paid for one segment of all, unless that would be too large.
  */
 static bool
@@ -134,7 +134,14 @@ is_scattered(const IndexMeta *meta)
 		living += documents;
 		largest = Max(largest, documents);
 	}
-	return living <= merged_documents_max(meta) && (living - largest) * 3 > largest;
+	return living <= merged_documents_max(meta) && (living - largest) * 4 > largest;
+}
+
+/* Is there as much room in front of the end as is in use?  Few pages do not matter. */
+static bool
+is_loose(BlockNumber end, BlockNumber listed)
+{
+	return end / 2 >= listed && end > 2 * TRUNCATE_PAGES;
 }
 
 /*
@@ -154,11 +161,11 @@ gather(Relation index, BufferAccessStrategy strategy)
 	meta = meta_read(index);
 	listed = pages_listed(meta);
 	pfree(meta);
-	if (!is_due && RelationGetNumberOfBlocks(index) / 2 <= listed + TRUNCATE_PAGES)
+	if (!is_due && !is_loose(RelationGetNumberOfBlocks(index), listed))
 		return false;
 	/* A large segment may need more pages than the small ones did. */
 	offer_pages(index, listed + listed / 2, &end, strategy);
-	if (!is_due && end / 2 <= listed + TRUNCATE_PAGES)
+	if (!is_due && !is_loose(end, listed))
 		return false;
 	upkeep_gather(index);
 	return true;

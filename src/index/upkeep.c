@@ -78,25 +78,18 @@ claim_owner(Relation index)
 	return owner;
 }
 
-/* Close the tail and put it aside, so that inserts begin a new one. */
+/* Put the tail aside, so that inserts begin a new one. */
 static void
 freeze_tail(Relation index)
 {
 	MetaChange change = meta_begin(index);
-	Buffer last = InvalidBuffer;
 
 	if (change.meta->tail.owner != 0)
 	{
-		last = ReadBuffer(index, change.meta->tail.last);
-		LockBuffer(last, BUFFER_LOCK_EXCLUSIVE);
-		page_trailer(GenericXLogRegisterBuffer(change.state, last, 0))->flags |= PAGE_CLOSED;
 		change.meta->frozen = change.meta->tail;
-		memset(&change.meta->tail, 0, sizeof(TailEntry));
-		change.meta->tail.first = change.meta->tail.last = InvalidBlockNumber;
+		meta_no_tail(change.meta);
 	}
 	meta_commit(&change);
-	if (BufferIsValid(last))
-		UnlockReleaseBuffer(last);
 }
 
 /* ---- Sources ------------------------------------------------------------ */
@@ -140,10 +133,29 @@ copy_documents(Merge *merge, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
+/* Inserts may still have the page in mind: from now on it takes none. */
+static void
+close_page(Relation index, Buffer buffer)
+{
+	GenericXLogState *state;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->flags |= PAGE_CLOSED;
+	GenericXLogFinish(state);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+}
+
 static void
 copy_tail_page(void *state, Buffer buffer)
 {
-	note_freed(state, BufferGetBlockNumber(buffer));
+	Merge *merge = state;
+
+	if (page_trailer(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
+		close_page(merge->index, buffer);
+	note_freed(merge, BufferGetBlockNumber(buffer));
 	copy_documents(state, buffer);
 }
 
@@ -323,7 +335,6 @@ static bool
 upkeep_step(Relation index, bool seal_any)
 {
 	IndexMeta *meta = meta_read(index);
-	uint32 limit = seal_any ? 1 : tail_limit(&meta->shape);
 	uint32 owners[TIER_SEGMENTS];
 	bool frozen = meta->frozen.owner != 0;
 	int count = 0;
@@ -333,7 +344,7 @@ upkeep_step(Relation index, bool seal_any)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("index \"%s\" has too many segments", RelationGetRelationName(index)),
 				 errhint("Raise maintenance_work_mem and REINDEX.")));
-	if (!frozen && meta->tail.owner != 0 && meta->tail.pages >= limit)
+	if (!frozen && (tail_is_due(meta) || (seal_any && meta->tail.owner != 0)))
 	{
 		freeze_tail(index);
 		frozen = true;
