@@ -325,16 +325,9 @@ read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 	int group;
 	uint32 bucket;
 
-<<<<<<< HEAD
-	if (radius > 0)
-		mask = probe_masks(group_width(&segment->grouping, group), r->search->b, radius, &masks);
-	r->search->report->lookups += masks;
-	for (int i = 0; i < masks && !has_too_many(r); i++)
-=======
 	for (int i = 0; i < EXPECT_AHEAD; i++)
 		expect_bucket(segment, &ahead);
-	while (next_bucket(&segment->grouping, &walk, &group, &bucket))
->>>>>>> main
+	while (!has_too_many(r) && next_bucket(&segment->grouping, &walk, &group, &bucket))
 	{
 		uint64 base = (uint64) group * segment->root.grouped;
 		uint32 from;
@@ -437,12 +430,7 @@ probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const Ow
 	bool whole;
 
 	counter_begin(&r.counter, segment->root.documents, plan->postings, plan->count);
-<<<<<<< HEAD
-	for (int i = 0; i < plan->groups && whole && !has_too_many(&r); i++)
-		whole = probe_group(&r, lengths[i].group, plan->radius + (i < plan->raised));
-=======
 	whole = read_buckets(&r, plan, own);
->>>>>>> main
 	release_page(&r);
 	if (has_too_many(&r))
 	{
