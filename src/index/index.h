@@ -165,6 +165,9 @@ extern void upkeep_unlock(Relation index);
 /* Seal the tail and merge segments while that is due; the caller has the lock. */
 extern void upkeep_run(Relation index, bool seal_any);
 
+/* Seal the tail where that is due; merge only where there are too many segments. */
+extern void upkeep_seal(Relation index);
+
 /* ---- In the background (worker.c) --------------------------------------- */
 
 /*
