@@ -12,15 +12,39 @@
 
 PG_FUNCTION_INFO_V1(neardup_handler);
 
-/* There are no options yet: any is an error. */
+/* What WITH (...) says of an index. */
+typedef struct IndexOptions
+{
+	int32 length; /* as of any varlena */
+	int groups;
+} IndexOptions;
+
 static bytea *
 neardup_options(Datum reloptions, bool validate)
 {
+	static const relopt_parse_elt known[] = {
+		{"groups", RELOPT_TYPE_INT, offsetof(IndexOptions, groups)}};
 	static relopt_kind kind = 0;
 
 	if (kind == 0)
+	{
 		kind = add_reloption_kind();
-	return build_reloptions(reloptions, validate, kind, 0, NULL, 0);
+		add_int_reloption(kind, "groups",
+						  "Number of groups that signatures are cut into; 0: as many as suit.", 0,
+						  0, GROUPS_MAX, ShareUpdateExclusiveLock);
+	}
+	return build_reloptions(reloptions, validate, kind, sizeof(IndexOptions), known,
+							lengthof(known));
+}
+
+Grouping
+index_grouping(Relation index, const SignatureHeader *shape, uint32 n)
+{
+	const IndexOptions *options = (IndexOptions *) index->rd_options;
+
+	if (options == NULL || options->groups == 0)
+		return grouping_for(shape->k, signature_bits(shape), n);
+	return grouping_with(shape->k, signature_bits(shape), n, options->groups);
 }
 
 Datum

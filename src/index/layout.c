@@ -16,9 +16,7 @@
 static Grouping
 grouping_of(const Build *build, const BuildSegment *segment)
 {
-	const SignatureHeader *shape = &build->shared->shape;
-
-	return grouping_for(shape->k, signature_bits(shape), segment->root.grouped);
+	return index_grouping(build->index, &build->shared->shape, segment->root.grouped);
 }
 
 static uint32

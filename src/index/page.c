@@ -304,6 +304,9 @@ reuse_page(Relation index, const IndexMeta *live)
 
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
+		/* After a crash it may promise what lies beyond the end. */
+		if (block >= RelationGetNumberOfBlocks(index))
+			continue;
 		buffer = ReadBuffer(index, block);
 		if (ConditionalLockBuffer(buffer))
 		{

@@ -106,6 +106,7 @@ typedef struct SegmentEntry
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
 	uint32 grouped;   /* that have postings: neither NULL nor empty */
+	uint32 groups;
 	uint32 dead;
 	uint32 pages;
 } SegmentEntry;

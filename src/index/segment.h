@@ -58,7 +58,12 @@ segment_pages(const SegmentRoot *root)
 static inline SegmentEntry
 segment_entry(const SegmentRoot *root, uint32 owner, BlockNumber block)
 {
-	SegmentEntry entry = {owner, block, root->documents, root->grouped, 0, segment_pages(root)};
+	SegmentEntry entry = {.owner = owner,
+						  .root = block,
+						  .documents = root->documents,
+						  .grouped = root->grouped,
+						  .groups = root->groups,
+						  .pages = segment_pages(root)};
 
 	return entry;
 }

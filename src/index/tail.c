@@ -286,7 +286,7 @@ keep_up(Relation index, const TailLength *length)
 {
 	bool alone = !neardup_background || RELATION_IS_LOCAL(index);
 
-	if (!alone && length->pages % length->limit == 0 && worker_start(index))
+	if (!alone && length->pages % length->limit == 0 && worker_start(index, false))
 		return;
 	if (!alone && length->pages < FAR_OVER * length->limit)
 		return;

@@ -125,7 +125,6 @@ copy_documents(Merge *merge, Buffer buffer)
 
 	page_verify(merge->index, buffer, merge->stride);
 	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
-	note_freed(merge, BufferGetBlockNumber(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (uint32 i = 0; i < page_trailer(page.data)->count; i++)
 		if (!(tid_flags(page_tid(page.data, i)) & TID_DEAD))
@@ -156,7 +155,15 @@ copy_tail_page(void *state, Buffer buffer)
 
 	if (page_trailer(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
 		close_page(merge->index, buffer);
+	note_freed(merge, BufferGetBlockNumber(buffer));
 	copy_documents(state, buffer);
+}
+
+/* Documents that no vacuum has found dead. */
+static uint32
+living(const SegmentEntry *entry)
+{
+	return entry->documents - entry->dead;
 }
 
 static void
@@ -181,7 +188,7 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 	if (segment == NULL)
 		source_gone(merge, entry->root);
 	merge->stride = segment->root.stride;
-	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	for (uint32 p = 0; p < segment->root.document_pages && living(entry) > 0; p++)
 	{
 		Buffer buffer = segment_page(merge->index, segment, p, PAGE_DOCUMENTS);
 
@@ -191,8 +198,8 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	for (uint32 p = 0; p < segment->root.directory_pages + segment->root.posting_pages; p++)
-		note_freed(merge, segment->map[segment->root.document_pages + p]);
+	for (uint32 p = 0; p < entry->pages - 1 - segment->root.map_pages; p++)
+		note_freed(merge, segment->map[p]);
 	for (uint32 p = 0; p < segment->root.map_pages; p++)
 		note_freed(merge, segment->map_block[p]);
 	note_freed(merge, entry->root);
@@ -211,7 +218,7 @@ remove_segment(IndexMeta *meta, uint32 owner)
 		}
 }
 
-/* One record: the sources are out, the new segment is in. */
+/* One record: the sources are out, the new segment is in, unless it is empty. */
 static void
 publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owners, int count)
 {
@@ -225,7 +232,10 @@ publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owne
 		change.meta->frozen.first = change.meta->frozen.last = InvalidBlockNumber;
 	}
 	change.meta->writing = 0;
-	change.meta->segment[change.meta->segments++] = *entry;
+	if (entry->documents > 0)
+		change.meta->segment[change.meta->segments++] = *entry;
+	else
+		note_freed(merge, entry->root);
 	meta_commit(&change);
 	for (Size i = 0; i < merge->freed_count; i++)
 		RecordFreeIndexPage(merge->index, merge->freed[i]);
@@ -267,12 +277,6 @@ replace(Relation index, bool frozen, const uint32 *owners, int count)
 
 /* ---- What is due -------------------------------------------------------- */
 
-static uint32
-living(const SegmentEntry *entry)
-{
-	return entry->documents - entry->dead;
-}
-
 /* Segments of one tier are within a factor of TIER_SEGMENTS in size. */
 static int
 tier_of(const SegmentEntry *entry)
@@ -305,9 +309,9 @@ segments_to_merge(const IndexMeta *meta, uint32 *owners)
 
 		for (uint32 i = 0; i < meta->segments && count < TIER_SEGMENTS; i++)
 			if (tier_of(&meta->segment[i]) == tier &&
-				documents + meta->segment[i].documents <= merged_documents_max(meta))
+				documents + living(&meta->segment[i]) <= merged_documents_max(meta))
 			{
-				documents += meta->segment[i].documents;
+				documents += living(&meta->segment[i]);
 				owners[count++] = meta->segment[i].owner;
 			}
 		if (count == TIER_SEGMENTS)
@@ -386,4 +390,53 @@ upkeep_seal(Relation index)
 		upkeep_run(index, false);
 	else
 		seal(index, false);
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+void
+upkeep_drop(Relation index)
+{
+	IndexMeta *meta = meta_read(index);
+	uint32 owners[SEGMENTS_MAX];
+	int count = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (living(&meta->segment[i]) == 0)
+			owners[count++] = meta->segment[i].owner;
+	if (count > 0)
+		replace(index, false, owners, count);
+	pfree(meta);
+}
+
+void
+upkeep_gather(Relation index)
+{
+	uint32 owners[SEGMENTS_MAX];
+	uint64 documents = 0;
+	int count = 0;
+	IndexMeta *meta = meta_read(index);
+	bool frozen;
+
+	if (meta->frozen.owner == 0)
+		freeze_tail(index);
+	pfree(meta);
+	meta = meta_read(index);
+	frozen = meta->frozen.owner != 0;
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		const SegmentEntry *entry = &meta->segment[i];
+
+		if (count > 0 && documents + living(entry) > merged_documents_max(meta))
+		{
+			replace(index, frozen, owners, count);
+			frozen = false;
+			documents = count = 0;
+		}
+		documents += living(entry);
+		owners[count++] = entry->owner;
+	}
+	if (frozen || count > 0)
+		replace(index, frozen, owners, count);
+	pfree(meta);
 }

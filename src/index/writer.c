@@ -2,6 +2,7 @@
  * writer.c: writing a segment beside others: documents as they come, then one
  * group after the other, on whatever pages are free.
  */
+#include "index/index.h"
 #include "index/segment.h"
 
 #include "access/xloginsert.h"
@@ -227,7 +228,7 @@ segment_finish(SegmentWriter *w, Size memory)
 	if (w->root.documents > 0)
 		write_logical(w);
 	w->root.document_pages = w->map_used;
-	w->grouping = grouping_for(w->shape.k, signature_bits(&w->shape), w->root.grouped);
+	w->grouping = index_grouping(w->index, &w->shape, w->root.grouped);
 	root_set_grouping(&w->root, &w->grouping);
 	if (w->grouping.groups > 0)
 		write_groups(w, memory);
