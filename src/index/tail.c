@@ -320,7 +320,7 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Pages that follow those listed were begun since the metapage was read. */
+/* Pages begun since the metapage was read come before those listed. */
 bool
 tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 {
