@@ -115,18 +115,6 @@ lock_open_page(Relation index, TailHint *hint)
 	return buffer;
 }
 
-static void
-append(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
-{
-	GenericXLogState *state;
-
-	page_check_documents(index, buffer, stride);
-	state = GenericXLogStart(index);
-	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, doc->tid, doc->symbols,
-					  doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
-	GenericXLogFinish(state);
-}
-
 /* Without the metapage, on a page that was open when we last looked. */
 static bool
 append_by_hint(Relation index, const NewDocument *doc)
@@ -146,7 +134,11 @@ append_by_hint(Relation index, const NewDocument *doc)
 	stride = document_stride(&hint->shape);
 	room = has_room(BufferGetPage(buffer), hint->owner, stride);
 	if (room)
-		append(index, buffer, stride, doc);
+	{
+		page_check_documents(index, buffer, stride);
+		page_append_document(index, buffer, stride, doc->tid, doc->symbols,
+							 doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
+	}
 	UnlockReleaseBuffer(buffer);
 	return room;
 }
