@@ -195,8 +195,11 @@ add_page(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	needed = unchanged(copy, live, slot);
 	if (needed)
 	{
+		uint32 before = full_pages(live);
+
 		link_page(index, meta_buffer, added, slot);
-		length->pages = full_pages(live);
+		/* Who opens one page more beside others has not made the tail longer. */
+		length->pages = full_pages(live) > before ? full_pages(live) : 0;
 		length->limit = limit_of(&live->shape);
 		remember(index, live);
 	}
