@@ -95,6 +95,9 @@ ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
 -- Words of one document only say nothing of others: a text and the longer one that holds it are the same.  A word that the copy lacks parts it from both
 CREATE TABLE imatched AS SELECT imatch(idf_filter(s, 'lexicon', 0.3, 0.9)) AS digest, id FROM terms;
 SELECT count(*) AS groups, bool_and(ids[2] = ids[1] + 2) AS containers FROM (SELECT array_agg(id ORDER BY id) AS ids FROM imatched WHERE digest IS NOT NULL GROUP BY digest HAVING count(*) > 1) AS v;
+-- The same by one join
+SELECT count(*) AS by_join, count(*) FILTER (WHERE digest = joined) AS same
+FROM (SELECT id, imatch(to_shingles(array_agg(h))) AS joined FROM terms, unnest(shingle_hashes(s)) AS h JOIN lexicon ON shingle = h AND idf BETWEEN 0.3 AND 0.9 GROUP BY id) AS j JOIN imatched USING (id);
 SELECT count(*) AS without FROM imatched WHERE digest IS NULL;
 -- Fewer signatures than so many, and a document is left out
 SELECT count(*) AS kept FROM terms WHERE cardinality(idf_filter(s, 'lexicon', 0.3, 0.9)) >= 5;
