@@ -34,6 +34,9 @@ WHERE shared::float8 / (cardinality(x.s) + cardinality(y.s) - shared) >= 0.4;
 SELECT count(*), count(*) FILTER (WHERE t.similarity = similarity(x.s, y.s)) AS same
 FROM by_textbook AS t FULL JOIN (docs AS x JOIN docs AS y ON x.id < y.id AND is_similar(x.s, y.s, 0.4)) ON t.a = x.id AND t.b = y.id;
 
+-- And as by the join in memory, exactly
+SELECT count(*), count(*) FILTER (WHERE t.similarity = p.similarity) AS same FROM by_textbook AS t FULL JOIN neardup_pairs('SELECT id, s FROM docs', 0.4) AS p USING (a, b);
+
 -- ---- Broder 1997: ten-word shingles, 40-bit fingerprints, one in 25 ---------------
 
 CREATE FUNCTION sketch_1997(body text) RETURNS shingles LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
