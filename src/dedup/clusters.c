@@ -390,7 +390,7 @@ find_clusters(FunctionCallInfo fcinfo, int witnesses)
 	}
 	progress_phase(PHASE_CLUSTERING);
 	put_clusters(&clusters, (ReturnSetInfo *) fcinfo->resultinfo);
-	progress_end();
+	call_end(&call);
 	return (Datum) 0;
 }
 

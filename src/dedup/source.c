@@ -13,6 +13,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/portal.h"
 #include "utils/typcache.h"
 
@@ -152,8 +153,8 @@ begin_store(Source *source, const SignatureHeader *shape)
 	size_t stride = JOIN_STRIDE(shape->k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
 	size_t limit = (size_t) maintenance_work_mem * 1024 / (stride + join_bytes(shape->k, b));
 
-	source->store =
-		store_begin(source->context, stride, Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
+	source->store = store_begin(source->context, source->owner, stride,
+								Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
 }
 
 static void
@@ -269,6 +270,7 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	Source *source = MemoryContextAllocZero(context, sizeof(Source));
 
 	source->context = context;
+	source->owner = CurrentResourceOwner;
 	source->name = name;
 	source->options = options;
 	source->id_type = id_type;
@@ -281,7 +283,7 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	source->bag = MemoryContextAlloc(context, ROOM_MIN * sizeof(Bag));
 	if (options->verify > 0)
 		source->evidence = MemoryContextAlloc(context, ROOM_MIN * sizeof(int64));
-	heap_begin(&source->heap, context);
+	heap_begin(&source->heap, context, source->owner);
 	if (like != NULL)
 	{
 		source->shaped = like->shaped;
@@ -300,7 +302,7 @@ wanted(const Source *source)
 	return source->options->verify > 0 ?
 		psprintf("SELECT id, signature, shingles: %s, then minhash or simhash, then shingles.",
 				 id) :
-		psprintf("SELECT id, signature: %s, then minhash, simhash or shingles.", id);
+		psprintf("an id of type %s and a signature (minhash, simhash or shingles).", id);
 }
 
 static void
@@ -310,7 +312,7 @@ refuse_column(const Source *source, TupleDesc row_type, int column, const char *
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column %d of \"%s\" is of type %s", column + 1, source->name,
 					format_type_be(TupleDescAttr(row_type, column)->atttypid)),
-			 hint ? errhint("%s", hint) : errhint("Expected is %s", wanted(source))));
+			 hint ? errhint("%s", hint) : errhint("Return %s", wanted(source))));
 }
 
 static void
@@ -340,7 +342,7 @@ check_columns(Source *source, TupleDesc row_type, Oid function, const Source *li
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts,
 						columns),
-				 errhint("Expected is %s", wanted(source))));
+				 errhint("Return %s", wanted(source))));
 	check_id_column(source, row_type);
 	type = TupleDescAttr(row_type, 1)->atttypid;
 	source->sets = type == shingles;
@@ -357,6 +359,16 @@ check_columns(Source *source, TupleDesc row_type, Oid function, const Source *li
 		refuse_column(source, row_type, 1, "Both queries must return signatures of the same type.");
 }
 
+/* One SELECT (VALUES, TABLE, WITH), and nothing else? */
+static bool
+is_select(SPIPlanPtr plan)
+{
+	List *sources = SPI_plan_get_plan_sources(plan);
+
+	return list_length(sources) == 1 && SPI_is_cursor_plan(plan) &&
+		((CachedPlanSource *) linitial(sources))->commandTag == CMDTAG_SELECT;
+}
+
 static Portal
 open_query(const char *name, const char *query)
 {
@@ -364,7 +376,7 @@ open_query(const char *name, const char *query)
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (!SPI_is_cursor_plan(plan))
+	if (!is_select(plan))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is not one query that returns rows", name),
@@ -412,4 +424,13 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 	check_ids(&reader);
 	collapse_end(source);
 	return source;
+}
+
+void
+source_end(Source *source)
+{
+	if (source->store != NULL)
+		store_end(source->store);
+	heap_end(&source->heap);
+	MemoryContextDelete(source->context);
 }
