@@ -131,6 +131,7 @@ compare_edges(const void *x, const void *y)
 	const Edge *a = x;
 	const Edge *b = y;
 
+	CHECK_FOR_INTERRUPTS();
 	if (a->second != b->second)
 		return a->second < b->second ? -1 : 1;
 	return a->first < b->first ? -1 : a->first > b->first;

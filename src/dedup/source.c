@@ -8,13 +8,11 @@
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "tcop/dest.h"
-#include "tcop/pquery.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
-#include "utils/portal.h"
 #include "utils/typcache.h"
 
 #include "catalog/pg_type.h"
@@ -33,6 +31,7 @@ typedef struct Reader
 {
 	DestReceiver pub;
 	Source *source;
+	const Source *like; /* source read before, or NULL */
 	MemoryContext row_context;
 	Oid id_type; /* of the query's column */
 	FmgrInfo *compare;
@@ -122,6 +121,7 @@ refuse_duplicate(const Reader *reader, Datum id)
 static int
 compare_for_sort(const void *x, const void *y, void *reader)
 {
+	CHECK_FOR_INTERRUPTS();
 	return compare_ids(reader, *(const Datum *) x, *(const Datum *) y);
 }
 
@@ -252,16 +252,6 @@ take_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
-{
-}
-
-static void
-reader_shutdown(DestReceiver *self)
-{
-}
-
 static Source *
 source_begin(const char *name, Oid id_type, const Options *options, const Source *like)
 {
@@ -329,11 +319,12 @@ check_id_column(const Source *source, TupleDesc row_type)
 						   format_type_be(source->id_type), format_type_be(type)));
 }
 
-/* The columns, before anything is read.  function: any of this extension. */
+/* The columns, before anything is read. */
 static void
-check_columns(Source *source, TupleDesc row_type, Oid function, const Source *like)
+check_columns(Source *source, TupleDesc row_type, const Source *like)
 {
 	int columns = source->options->verify > 0 ? 3 : 2;
+	Oid function = source->options->function;
 	Oid shingles = sibling_type(function, "shingles");
 	Oid type;
 
@@ -369,8 +360,8 @@ is_select(SPIPlanPtr plan)
 		((CachedPlanSource *) linitial(sources))->commandTag == CMDTAG_SELECT;
 }
 
-static Portal
-open_query(const char *name, const char *query)
+static SPIPlanPtr
+prepare(const char *name, const char *query)
 {
 	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
 
@@ -381,7 +372,22 @@ open_query(const char *name, const char *query)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is not one query that returns rows", name),
 				 errhint("Give one SELECT, such as 'SELECT id, sig FROM docs'.")));
-	return SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	return plan;
+}
+
+/* Before the first row. */
+static void
+reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
+{
+	Reader *reader = (Reader *) self;
+
+	check_columns(reader->source, row_type, reader->like);
+	reader->id_type = TupleDescAttr(row_type, 0)->atttypid;
+}
+
+static void
+reader_shutdown(DestReceiver *self)
+{
 }
 
 static void
@@ -407,18 +413,14 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 {
 	Source *source = source_begin(name, id_type, options, like);
 	Reader reader = {{take_row, reader_startup, reader_shutdown, reader_shutdown, DestNone}};
-	Portal portal;
 
 	reader.source = source;
+	reader.like = like;
 	reader.row_context =
 		AllocSetContextCreate(source->context, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	find_comparison(&reader);
 	SPI_connect();
-	portal = open_query(name, query);
-	check_columns(source, portal->tupDesc, options->function, like);
-	reader.id_type = TupleDescAttr(portal->tupDesc, 0)->atttypid;
-	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, &reader.pub);
-	SPI_cursor_close(portal);
+	compat_run_plan(prepare(name, query), &reader.pub);
 	SPI_finish();
 	progress_rows(source->rows);
 	check_ids(&reader);
