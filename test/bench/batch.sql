@@ -21,7 +21,7 @@ CREATE TABLE loaded_s1 (id int, bits bit(400));
 CREATE TABLE documents (source text, name text, body text);
 \copy documents FROM 'documents.copy'
 \copy loaded_m FROM 'copies.rows' (FORMAT binary)
-\copy loaded_64 FROM 's2.rows' (FORMAT binary)
+\copy loaded_64 FROM 'copies64.rows' (FORMAT binary)
 \copy loaded_s1 FROM 's1.rows' (FORMAT binary)
 CREATE TABLE m AS SELECT id, bits::minhash AS sig FROM loaded_m;
 CREATE TABLE s AS SELECT id, hash::simhash AS sig FROM loaded_64;

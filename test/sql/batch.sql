@@ -139,6 +139,15 @@ SELECT n.id, o.id AS resembles FROM arrivals n CROSS JOIN LATERAL
 	(SELECT id FROM docs o WHERE is_similar(o.sig, n.sig, 0.7) ORDER BY o.sig <-> n.sig, id LIMIT 1) o ORDER BY 1;
 SELECT id, keeper FROM neardup_clusters('SELECT id, sig FROM arrivals', 0.7, against => 'SELECT id, sig FROM docs ORDER BY id', nearest => true) WHERE id <> keeper;
 
+-- The plain join through the index.
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, 0.5) AND a.id < b.id;
+SELECT a.id, b.id, similarity(a.sig, b.sig) FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, 0.5) AND a.id < b.id
+EXCEPT ALL SELECT * FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0.5, equal => 'all');
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
 -- Cancelled at once, be it in one huge bucket.
 SET statement_timeout = '100ms';
 SELECT count(*) FROM neardup_pairs('SELECT i, (i::bigint << 20)::simhash FROM generate_series(1, 250000) i', 0.75);
