@@ -20,7 +20,7 @@
 PG_FUNCTION_INFO_V1(neardup_clusters);
 PG_FUNCTION_INFO_V1(neardup_clusters_of_type);
 
-/* A pair of places in the list that is settled, first < second. */
+/* A pair of documents, first < second. */
 typedef struct Edge
 {
 	uint32 second;
@@ -45,7 +45,6 @@ typedef struct Clusters
 	size_t edges;
 	size_t edge_room;
 	size_t edge_limit;
-	const uint32 *settled;
 } Clusters;
 
 static void *

@@ -126,13 +126,12 @@ typedef struct Source
 	bool sets; /* bags; else signatures */
 	uint32 documents;
 	uint32 document_room;
-	uint32 *first; /* its first row */
-	uint32 *last;  /* its last one */
-	bool shaped;   /* is the shape known? */
-	SignatureHeader shape;
-	Store *store; /* symbols, then a digest of the evidence */
+	uint32 *first;         /* its first row */
+	uint32 *last;          /* its last one */
+	bool shaped;           /* is the shape known? */
+	SignatureHeader shape; /* of sets: version and scheme */
+	Store *store;          /* symbols, then a digest of the evidence */
 	Bag *bag;
-	SchemeId scheme; /* of the bags */
 	int64 *evidence; /* where it is in the heap */
 	Heap heap;
 	Collapse *collapse;
