@@ -1,17 +1,26 @@
--- Pairs and clusters of whole tables: seconds and peak memory of each call, in a session of its own.
+-- Pairs and clusters of whole tables: seconds, those of the processor, and peak memory of each call, in a
+-- session of its own.
 SET client_min_messages = warning;
 CREATE EXTENSION neardup;
 
-CREATE TABLE calls (place serial, label text, target text, seconds float8, found bigint, peak_mb int);
+CREATE TABLE calls (place serial, label text, target text, seconds float8, cpu float8, found bigint, peak_mb int);
+
+-- User and system time of this session.
+CREATE FUNCTION cpu_seconds() RETURNS float8 LANGUAGE sql VOLATILE AS $$
+	SELECT (s[12]::float8 + s[13]::float8) / 100
+	FROM string_to_array(regexp_replace(pg_read_file('/proc/' || pg_backend_pid() || '/stat'), '.*\) ', ''), ' ') s
+$$;
 
 -- The peak counts what the session touched of the shared buffers too.
 CREATE FUNCTION measure(label text, target text, statement text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	start timestamptz := clock_timestamp();
+	before float8 := cpu_seconds();
 	found bigint;
 BEGIN
 	EXECUTE 'SELECT count(*) FROM (' || statement || ') s' INTO found;
-	INSERT INTO calls (label, target, seconds, found, peak_mb) SELECT label, target, extract(epoch FROM clock_timestamp() - start), found,
+	INSERT INTO calls (label, target, seconds, cpu, found, peak_mb)
+	SELECT label, target, extract(epoch FROM clock_timestamp() - start), cpu_seconds() - before, found,
 		substring(pg_read_file('/proc/' || pg_backend_pid() || '/status') FROM 'VmHWM:\s*(\d+)')::int / 1024;
 END $$;
 
@@ -48,6 +57,8 @@ SELECT measure('recall 0.9: pairs', '', $$SELECT neardup_pairs('SELECT id, sig F
 \c
 SELECT measure('1,000,000 simhash(64), distance 3: pairs', '≤ 0.7 s', $$SELECT neardup_pairs('SELECT id, sig FROM s', 0.95)$$) \g /dev/null
 \c
+SELECT measure('the same, every pair (equal => all)', '', $$SELECT neardup_pairs('SELECT id, sig FROM s', 0.95, equal => 'all')$$) \g /dev/null
+\c
 SELECT measure('the same with 200,000 equal ones: pairs', 'no more', $$SELECT neardup_pairs('SELECT id, sig FROM s_equal', 0.95)$$) \g /dev/null
 \c
 SELECT measure('a join on four blocks of 16 bits', '', $$SELECT DISTINCT a.id, b.id FROM
@@ -62,6 +73,6 @@ SELECT measure('20,000 texts, word 3-shingles, exact, 0.7: pairs', '≤ 1 s', $$
 \pset format unaligned
 \pset fieldsep ' | '
 \echo
-\echo '| call | seconds | target | rows found | peak MB |'
-\echo '|---|---|---|---|---|'
-SELECT format('| %s | %s | %s | %s | %s |', label, round(seconds::numeric, 2), target, found, peak_mb) FROM calls ORDER BY place;
+\echo '| call | seconds | of the processor | target | rows found | peak MB |'
+\echo '|---|---|---|---|---|---|'
+SELECT format('| %s | %s | %s | %s | %s | %s |', label, round(seconds::numeric, 2), round(cpu::numeric, 2), target, found, peak_mb) FROM calls ORDER BY place;
