@@ -3,10 +3,10 @@
  *
  * The radius widens step by step, while a step is cheaper than a scan of all
  * documents; each step searches afresh and keeps what is farther than the last.
- * Then the documents that are left are counted by distance, and collected by a
- * scan for as many distances at a time as work_mem holds.  So nearby documents
- * come at the price of a search, and where there are none, the price stays
- * within that of three scans.
+ * Then the documents that are left are counted by distance, and collected by
+ * scans, each for many more documents than the last, as far as work_mem holds
+ * them.  So nearby documents come at the price of a search, and where there are
+ * none, the first come within that of three scans.
  */
 #include "index/index.h"
 
@@ -19,6 +19,14 @@
 
 /* Steps go on up to this part of a scan. */
 #define LAST_STEP 0.5
+
+/*
+ * Few are wanted as a rule, and a scan is cheap beside collecting and sorting: the
+ * first after counting brings so many documents, and each further one so many
+ * times as many.
+ */
+#define FAR_FIRST 1024
+#define FAR_GROWTH 16
 
 typedef enum OrderStage
 {
@@ -39,6 +47,7 @@ struct Ordering
 	int reached; /* all up to here have been returned; -1: none */
 	OrderStage stage;
 	double step; /* part of a scan that the next search may cost */
+	uint64 far;  /* documents that the next scan may bring */
 	uint64 *histogram;
 	MemoryContext context; /* of this and what it keeps */
 };
@@ -56,6 +65,7 @@ ordering_begin(Relation index, const Signature *centre, int limit)
 	o->limit = limit >= 0 ? limit : o->centre.header.k;
 	o->reached = -1;
 	o->step = FIRST_STEP;
+	o->far = FAR_FIRST;
 	o->context = CurrentMemoryContext;
 	return o;
 }
@@ -133,11 +143,11 @@ count_far(Ordering *o)
 	index_search(o->index, &query, &none, NULL, NULL);
 }
 
-/* Distances beyond `reached` whose documents fit into work_mem, at least one. */
+/* So many distances beyond `reached` as one scan may bring, at least one. */
 static void
 scan_far(Ordering *o, MatchList *batch)
 {
-	uint64 room = (uint64) work_mem * 1024 / sizeof(Match);
+	uint64 room = Min(o->far, (uint64) work_mem * 1024 / sizeof(Match));
 	uint64 sum = 0;
 	int radius = o->reached;
 
@@ -145,6 +155,7 @@ scan_far(Ordering *o, MatchList *batch)
 		count_far(o);
 	while (radius < o->limit && (sum == 0 || sum + o->histogram[radius + 1] <= room))
 		sum += o->histogram[++radius];
+	o->far = room * FAR_GROWTH;
 	if (sum > 0)
 		collect(o, radius, MATCH_SCAN, batch);
 	else
