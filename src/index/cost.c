@@ -216,7 +216,10 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	*selectivity = 1;
 	*startup = *total = get_float8_infinity();
 	if (!is_usable(path))
+	{
+		compat_disable_path(&path->path);
 		return;
+	}
 	if (quals != NIL)
 		*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
 											  info->rel->relid, JOIN_INNER, NULL);
