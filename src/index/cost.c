@@ -34,8 +34,10 @@
 
 /*
  * Matches within a ball come in the order of the heap, so its pages are visited
- * as a bitmap would.  The planner knows no number that says so: this one makes an
- * index scan the cheaper for few rows, and leaves many to bitmaps.
+ * as a bitmap would, and nothing is checked again.  The planner knows no number
+ * that says so: with this one an index scan is the cheaper where a random page
+ * costs little more than the next one, as where all is in memory; where it costs
+ * much more, bitmaps take over as rows grow many, since they read ahead.
  */
 #define CORRELATION_IN_HEAP_ORDER 0.5
 
