@@ -115,7 +115,8 @@ price_search(const IndexMeta *meta, int radius)
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
 		uint32 documents = meta->segment[i].documents;
-		Grouping grouping = grouping_for(none.k, none.b, meta->segment[i].grouped);
+		Grouping grouping =
+			grouping_with(none.k, none.b, meta->segment[i].grouped, meta->segment[i].groups);
 		MatchStats stats = {meta->segment[i].grouped, postings_per_page(documents), per_page, NULL};
 
 		plan = match_plan(&grouping, &stats, radius, method);

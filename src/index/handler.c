@@ -12,15 +12,39 @@
 
 PG_FUNCTION_INFO_V1(neardup_handler);
 
-/* There are no options yet: any is an error. */
+/* What WITH (...) says of an index. */
+typedef struct IndexOptions
+{
+	int32 length; /* as of any varlena */
+	int groups;
+} IndexOptions;
+
 static bytea *
 neardup_options(Datum reloptions, bool validate)
 {
+	static const relopt_parse_elt known[] = {
+		{"groups", RELOPT_TYPE_INT, offsetof(IndexOptions, groups)}};
 	static relopt_kind kind = 0;
 
 	if (kind == 0)
+	{
 		kind = add_reloption_kind();
-	return build_reloptions(reloptions, validate, kind, 0, NULL, 0);
+		add_int_reloption(kind, "groups",
+						  "Number of groups that signatures are cut into; 0: as many as suit.", 0,
+						  0, GROUPS_MAX, ShareUpdateExclusiveLock);
+	}
+	return build_reloptions(reloptions, validate, kind, sizeof(IndexOptions), known,
+							lengthof(known));
+}
+
+Grouping
+index_grouping(Relation index, const SignatureHeader *shape, uint32 n)
+{
+	const IndexOptions *options = (IndexOptions *) index->rd_options;
+
+	if (options == NULL || options->groups == 0)
+		return grouping_for(shape->k, signature_bits(shape), n);
+	return grouping_with(shape->k, signature_bits(shape), n, options->groups);
 }
 
 Datum
@@ -32,8 +56,9 @@ neardup_handler(PG_FUNCTION_ARGS)
 	am->amsupport = SUPPORTS;
 	am->amcanorderbyop = true;
 	am->amoptionalkey = true;
-	am->amusemaintenanceworkmem = false;
-	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
+	am->amusemaintenanceworkmem = true;
+	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_CLEANUP;
+	compat_can_build_in_parallel(am);
 	am->ambuild = neardup_build;
 	am->ambuildempty = neardup_buildempty;
 	am->aminsert = neardup_insert;

@@ -8,6 +8,7 @@
 #include "index/segment.h"
 
 #include "miscadmin.h"
+#include "storage/buf_internals.h"
 #include "utils/memutils.h"
 
 #include "index/index.h"
@@ -80,6 +81,8 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 	if (root->documents != entry->documents || root->grouped != entry->grouped ||
 		root->grouped > root->documents || root->documents > SEGMENT_DOCUMENTS_MAX)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
+	if ((uint32) root->groups != entry->groups)
+		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
 	if (g->groups < 0 || g->groups > GROUPS_MAX || g->bucket_bits > BUCKET_BITS_MAX ||
 		(g->groups > 0 &&
 		 (g->width < 1 || g->wide < 0 || g->wide > g->groups || g->bucket_bits < 1 ||
@@ -296,6 +299,7 @@ segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
 	/* A guess: by now another page may be there. */
 	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
 		return;
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
 	page = BufferGetBlock(buffer);
 	__builtin_prefetch(page + TRAILER_OFFSET);
 	for (Size at = from; at < from + bytes; at += CACHE_LINE)

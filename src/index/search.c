@@ -140,6 +140,8 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 {
 	size_t i = 0;
 
+	for (size_t first = 0; first < Min(count, EXPECT_AHEAD); first++)
+		expect_document(s, segment, candidate[first]);
 	while (i < count)
 	{
 		uint32 logical = candidate[i] / s->per_page;
@@ -172,6 +174,14 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 }
 
 /* ---- Postings ----------------------------------------------------------- */
+
+/* The query's own bucket in a group, and how many postings it holds. */
+typedef struct OwnBucket
+{
+	uint32 length;
+	int group;
+	uint32 bucket;
+} OwnBucket;
 
 /* Reads ranges of postings; neighbours share a page. */
 typedef struct PostingReader
@@ -230,18 +240,65 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 	return true;
 }
 
-/* A bucket that will be read soon. */
-static void
-expect_bucket(const PostingReader *r, int group, uint64 base, uint32 bucket)
+/*
+ * The buckets to look up, one after the other: of each group those within its
+ * radius of the query's own.
+ */
+typedef struct ProbeWalk
 {
-	const Segment *segment = r->segment;
-	const SegmentRoot *root = &segment->root;
-	uint32 *offset = segment->directory + segment->first_offset[group] + bucket;
-	uint64 from = base + offset[0];
+	const MatchPlan *plan;
+	const OwnBucket *own; /* of the plan's groups */
+	int next_group;
+	const uint32 *mask;
+	int masks;
+	int next_mask;
+} ProbeWalk;
 
+static const uint32 no_change = 0;
+
+/* Go to the next bucket; false after the last. */
+static bool
+next_bucket(const Grouping *g, ProbeWalk *walk, int *group, uint32 *bucket)
+{
+	const OwnBucket *own;
+
+	if (walk->next_mask == walk->masks)
+	{
+		int radius = walk->plan->radius + (walk->next_group < walk->plan->raised);
+
+		if (walk->next_group == walk->plan->groups)
+			return false;
+		walk->mask = &no_change;
+		walk->masks = 1;
+		if (radius > 0)
+			walk->mask = probe_masks(group_width(g, walk->own[walk->next_group].group), g->b,
+									 radius, &walk->masks);
+		walk->next_mask = 0;
+		walk->next_group++;
+	}
+	own = &walk->own[walk->next_group - 1];
+	*group = own->group;
+	*bucket = own->bucket ^ walk->mask[walk->next_mask++];
+	return true;
+}
+
+/* Let the processor fetch a bucket that will be read soon. */
+static void
+expect_bucket(const Segment *segment, ProbeWalk *ahead)
+{
+	const SegmentRoot *root = &segment->root;
+	const uint32 *offset;
+	uint64 from;
+	int group;
+	uint32 bucket;
+
+	if (segment->directory == NULL || !next_bucket(&segment->grouping, ahead, &group, &bucket))
+		return;
+	offset = segment->directory + segment->first_offset[group] + bucket;
 	/* An empty one at the end lies on no page. */
 	if (offset[0] == offset[1])
 		return;
+	from = (uint64) group * root->grouped + offset[0];
 	segment_expect(segment,
 				   root->document_pages + root->directory_pages + from / segment->postings_per_page,
 				   SizeOfPageHeaderData +
@@ -249,71 +306,69 @@ expect_bucket(const PostingReader *r, int group, uint64 base, uint32 bucket)
 				   (Size) (offset[1] - offset[0]) * segment->posting_bytes);
 }
 
-/* Look a group up within a radius. */
+/* Count the postings of all buckets that a plan looks up. */
 static bool
-probe_group(PostingReader *r, int group, int radius)
+read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 {
 	const Segment *segment = r->segment;
-	uint64 base = (uint64) group * segment->root.grouped;
-	uint32 own = group_bucket(&segment->grouping, group, r->search->query->centre.symbols);
-	uint32 none = 0;
-	const uint32 *mask = &none;
-	int masks = 1;
+	ProbeWalk walk = {.plan = plan, .own = own};
+	ProbeWalk ahead = walk;
+	int group;
+	uint32 bucket;
 
-	if (radius > 0)
-		mask = probe_masks(group_width(&segment->grouping, group), r->search->b, radius, &masks);
-	r->search->report->lookups += masks;
-	for (int i = 0; i < masks; i++)
+	for (int i = 0; i < EXPECT_AHEAD; i++)
+		expect_bucket(segment, &ahead);
+	while (next_bucket(&segment->grouping, &walk, &group, &bucket))
 	{
+		uint64 base = (uint64) group * segment->root.grouped;
 		uint32 from;
 		uint32 to;
 
-		if (i + EXPECT_AHEAD < masks && segment->directory != NULL)
-			expect_bucket(r, group, base, own ^ mask[i + EXPECT_AHEAD]);
-		if (!segment_bucket(r->search->index, segment, group, own ^ mask[i], &from, &to) ||
+		expect_bucket(segment, &ahead);
+		r->search->report->lookups++;
+		if (!segment_bucket(r->search->index, segment, group, bucket, &from, &to) ||
 			!read_postings(r, base + from, base + to))
 			return false;
 	}
-	release_page(r);
 	return true;
 }
 
 /* ---- One segment -------------------------------------------------------- */
 
-/* A group and how many postings its own bucket holds. */
-typedef struct GroupLength
-{
-	int group;
-	uint32 length;
-} GroupLength;
-
 static int
 compare_lengths(const void *x, const void *y)
 {
-	const GroupLength *a = x;
-	const GroupLength *b = y;
+	const OwnBucket *a = x;
+	const OwnBucket *b = y;
 
 	if (a->length != b->length)
 		return a->length < b->length ? -1 : 1;
 	return a->group - b->group;
 }
 
+/* The query's buckets; all places of the directory are asked for before one is read. */
 static bool
-own_lengths(Search *s, const Segment *segment, GroupLength *lengths, double *sum)
+own_buckets(Search *s, const Segment *segment, OwnBucket *own, double *sum)
 {
+	int groups = segment->grouping.groups;
+
+	for (int g = 0; g < groups; g++)
+	{
+		own[g].group = g;
+		own[g].bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols);
+		if (segment->directory != NULL)
+			__builtin_prefetch(segment->directory + segment->first_offset[g] + own[g].bucket);
+	}
 	*sum = 0;
-	for (int g = 0; g < segment->grouping.groups; g++)
+	for (int g = 0; g < groups; g++)
 	{
 		uint32 from;
 		uint32 to;
 
-		if (!segment_bucket(s->index, segment, g,
-							group_bucket(&segment->grouping, g, s->query->centre.symbols), &from,
-							&to))
+		if (!segment_bucket(s->index, segment, g, own[g].bucket, &from, &to))
 			return false;
-		lengths[g].group = g;
-		lengths[g].length = to - from;
-		*sum += to - from;
+		own[g].length = to - from;
+		*sum += own[g].length;
 	}
 	return true;
 }
@@ -336,35 +391,34 @@ usual_plan(Search *s, Segment *segment)
 
 /* The usual plan, or one for these buckets where they are much longer. */
 static MatchPlan
-plan_for_lengths(Search *s, Segment *segment, const GroupLength *lengths, double sum)
+plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
 {
 	MatchPlan plan = usual_plan(s, segment);
 	MatchStats stats = segment_stats(segment);
-	float *own;
+	float *length;
 
 	if (sum <= 4 * (plan.usual_length * segment->grouping.groups + 16))
 		return plan;
-	own = palloc(segment->grouping.groups * sizeof(float));
+	length = palloc(segment->grouping.groups * sizeof(float));
 	for (int g = 0; g < segment->grouping.groups; g++)
-		own[g] = lengths[g].length;
-	stats.bucket_length = own;
+		length[g] = own[g].length;
+	stats.bucket_length = length;
 	plan = match_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
-	pfree(own);
+	pfree(length);
 	return plan;
 }
 
 /* Probe the plan's groups, those with the shortest buckets, and verify. */
 static bool
-probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const GroupLength *lengths)
+probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const OwnBucket *own)
 {
 	PostingReader r = {s, segment, {0}, InvalidBuffer, 0};
 	const uint32 *candidate;
 	size_t count;
-	bool whole = true;
+	bool whole;
 
 	counter_begin(&r.counter, segment->root.documents, plan->postings, plan->count);
-	for (int i = 0; i < plan->groups && whole; i++)
-		whole = probe_group(&r, lengths[i].group, plan->radius + (i < plan->raised));
+	whole = read_buckets(&r, plan, own);
 	release_page(&r);
 	if (whole)
 	{
@@ -379,7 +433,7 @@ probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const Gr
 static bool
 search_segment(Search *s, Segment *segment)
 {
-	GroupLength *lengths;
+	OwnBucket *own;
 	double sum;
 	bool whole;
 
@@ -396,18 +450,18 @@ search_segment(Search *s, Segment *segment)
 	s->report->plan = usual_plan(s, segment);
 	if (s->report->plan.method == MATCH_SCAN)
 		return scan_segment(s, segment);
-	lengths = palloc(segment->grouping.groups * sizeof(GroupLength));
-	whole = own_lengths(s, segment, lengths, &sum);
+	own = palloc(segment->grouping.groups * sizeof(OwnBucket));
+	whole = own_buckets(s, segment, own, &sum);
 	if (whole)
 	{
-		s->report->plan = plan_for_lengths(s, segment, lengths, sum);
+		s->report->plan = plan_for_lengths(s, segment, own, sum);
 		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.raised > 0)
-			qsort(lengths, segment->grouping.groups, sizeof(GroupLength), compare_lengths);
+			qsort(own, segment->grouping.groups, sizeof(OwnBucket), compare_lengths);
 		whole = s->report->plan.method == MATCH_SCAN ?
 			scan_segment(s, segment) :
-			probe_segment(s, segment, &s->report->plan, lengths);
+			probe_segment(s, segment, &s->report->plan, own);
 	}
-	pfree(lengths);
+	pfree(own);
 	return whole;
 }
 

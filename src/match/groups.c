@@ -2,6 +2,7 @@
  * groups.c: how signatures are cut into groups, and which buckets lie near a
  * value.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "../hash.h"
@@ -10,11 +11,19 @@
 /* Below this many documents a scan costs less than any look-up. */
 #define DOCUMENTS_MIN 512
 
-/* A bucket is to hold about 1 << this many documents. */
-#define BUCKET_DOCUMENTS_LOG 6
+/* A bucket is to hold between 1 << FEWEST and 1 << MOST documents, or so. */
+#define FEWEST_DOCUMENTS_LOG 3
+#define MOST_DOCUMENTS_LOG 7
+#define TRIALS_MAX 16
 
+/* Groups of so few bits are not worth a look, and buckets of so few not worth a hash. */
 #define BUCKET_BITS_MIN 6
-#define BUCKET_BITS_SPARE 4
+#define BUCKET_BITS_LEAST 10
+
+/* Nanoseconds to read and check a directory's entry, spread over a session's searches. */
+#define LEARN_BUCKET 0.01
+
+#define PAGE_BYTES 8192
 
 /* A group's value is taken as one number. */
 #define VALUE_BITS_MAX 64
@@ -25,26 +34,85 @@ clamp(int x, int low, int high)
 	return x < low ? low : x > high ? high : x;
 }
 
+static int
+log_of(uint32_t n)
+{
+	return 31 - __builtin_clz(n);
+}
+
+/* How many groups of about so many bits there are. */
+static int
+groups_of_bits(int k, int b, int bits)
+{
+	return clamp(k * b / clamp(bits, BUCKET_BITS_MIN, BUCKET_BITS_MAX), 1, GROUPS_MAX);
+}
+
 /*
- * Groups of about log2(n) - 6 bits, and every symbol in one of them.  Wide
- * symbols make groups of one symbol, hashed to as many bits.
+ * Every symbol is in a group.  Wide symbols make groups of one symbol, hashed to
+ * as many bits as buckets have.
  */
 Grouping
-grouping_for(int k, int b, uint32_t n)
+grouping_with(int k, int b, uint32_t n, int groups)
 {
 	Grouping g = {k, b, 0, 0, 0, 0};
-	int bits;
 
 	if (n < DOCUMENTS_MIN)
 		return g;
-	bits = clamp(31 - __builtin_clz(n) - BUCKET_DOCUMENTS_LOG, BUCKET_BITS_MIN, BUCKET_BITS_MAX);
-	g.groups = clamp(k * b / bits, 1, k < GROUPS_MAX ? k : GROUPS_MAX);
+	g.groups = clamp(groups, 1, k < GROUPS_MAX ? k : GROUPS_MAX);
 	g.width = clamp(k / g.groups, 1, (VALUE_BITS_MAX - b) / b > 0 ? (VALUE_BITS_MAX - b) / b : 1);
 	if (g.width < VALUE_BITS_MAX / b)
 		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
-	/* A few bits more than aimed at: few groups are wider, and had better be exact. */
-	g.bucket_bits = clamp(bits + BUCKET_BITS_SPARE, 1, BUCKET_BITS_MAX);
+	g.bucket_bits = clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, BUCKET_BITS_LEAST, BUCKET_BITS_MAX);
 	return g;
+}
+
+/*
+ * What searches at usual thresholds cost together, and what a session that makes
+ * them spends on learning the directory.
+ */
+static double
+price_of_grouping(const Grouping *g, uint32_t n)
+{
+	static const double threshold[] = {0.9, 0.8, 0.7};
+	MatchStats stats = {n, PAGE_BYTES / posting_bytes(n), PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1,
+						NULL};
+	double price = 0;
+
+	for (int i = 0; i < 3; i++)
+	{
+		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
+
+		price += match_plan(g, &stats, (int) h, MATCH_AUTO).cost;
+	}
+	for (int i = 0; i < g->groups; i++)
+		price += (UINT64_C(1) << group_bucket_bits(g, i)) * LEARN_BUCKET;
+	return price;
+}
+
+Grouping
+grouping_for(int k, int b, uint32_t n)
+{
+	Grouping best = {k, b, 0, 0, 0, 0};
+	double least = INFINITY;
+	int fewest;
+	int most;
+
+	if (n < DOCUMENTS_MIN)
+		return best;
+	fewest = groups_of_bits(k, b, log_of(n) - FEWEST_DOCUMENTS_LOG);
+	most = groups_of_bits(k, b, log_of(n) - MOST_DOCUMENTS_LOG);
+	for (int m = most; m >= fewest; m -= (most - fewest) / TRIALS_MAX + 1)
+	{
+		Grouping g = grouping_with(k, b, n, m);
+		double price = price_of_grouping(&g, n);
+
+		if (price < least)
+		{
+			best = g;
+			least = price;
+		}
+	}
+	return best;
 }
 
 /* Symbols first .. first + width as one number, width * b <= 64. */

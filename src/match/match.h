@@ -35,8 +35,11 @@ typedef struct Grouping
 	int bucket_bits; /* longest */
 } Grouping;
 
-/* The grouping that suits a segment of n documents. */
+/* The grouping that suits a segment of n documents best, by the prices of plans. */
 extern Grouping grouping_for(int k, int b, uint32_t n);
+
+/* The one of so many groups. */
+extern Grouping grouping_with(int k, int b, uint32_t n, int groups);
 
 static inline int
 group_width(const Grouping *g, int group)

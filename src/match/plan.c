@@ -147,21 +147,39 @@ radius_is_possible(const Grouping *g, int radius)
 		probe_count(group_width(g, 0), g->b, radius) < INT32_MAX;
 }
 
-/* One radius t for all groups, every count c that the groups allow. */
+/*
+ * Count c within radius t.  What misses all but c - 1 of the groups differs in at
+ * least the sum of their t + 1, the least first: that must exceed h.  Where all
+ * groups within t fall short of it, as many as needed have t + 1.
+ */
+static bool
+counting_plan(const Trial *trial, int radius, int c, MatchPlan *plan)
+{
+	int m = trial->g->groups;
+	int short_of = trial->h + 1 - (m - c + 1) * (radius + 1);
+
+	*plan = (MatchPlan){.method = radius == 0 ? MATCH_MERGE : MATCH_PROBE,
+						.groups = trial->h / (radius + 1) + c,
+						.count = c,
+						.radius = radius};
+	if (short_of <= 0)
+		return true;
+	plan->method = MATCH_PROBE;
+	plan->groups = m;
+	plan->raised = short_of + c - 1;
+	return plan->raised < m && radius_is_possible(trial->g, radius + 1);
+}
+
 static void
 try_counting(const Trial *trial, int radius, MatchPlan *best)
 {
-	int missed = trial->h / (radius + 1);
-	int most = trial->g->groups - missed;
-
-	for (int c = 1; c <= most && c <= COUNT_MAX; c++)
+	for (int c = 1; c <= trial->g->groups && c <= COUNT_MAX; c++)
 	{
-		MatchPlan plan = {.method = radius == 0 ? MATCH_MERGE : MATCH_PROBE,
-						  .groups = missed + c,
-						  .count = c,
-						  .radius = radius};
+		MatchPlan plan;
 		double before = best->cost;
 
+		if (!counting_plan(trial, radius, c, &plan))
+			break;
 		keep_cheaper(trial, plan, best);
 		if (c > 8 && best->cost == before)
 			break;
@@ -172,22 +190,17 @@ try_counting(const Trial *trial, int radius, MatchPlan *best)
 static void
 try_probing(const Trial *trial, MatchPlan *best)
 {
-	int m = trial->g->groups;
-	int radius = (trial->h + 1) / m - 1;
-	int raised = (trial->h + 1) % m;
-	MatchPlan plan = {.method = MATCH_PROBE,
-					  .groups = m,
-					  .count = 1,
-					  .radius = radius,
-					  .raised = raised};
-
-	if (radius < 0)
+	for (int radius = 0; radius_is_possible(trial->g, radius); radius++)
 	{
-		plan.groups = raised;
-		plan.radius = plan.raised = 0;
+		MatchPlan plan;
+
+		if (counting_plan(trial, radius, 1, &plan))
+		{
+			plan.method = MATCH_PROBE;
+			keep_cheaper(trial, plan, best);
+			return;
+		}
 	}
-	if (radius_is_possible(trial->g, radius + (raised > 0 && radius >= 0)))
-		keep_cheaper(trial, plan, best);
 }
 
 /* Alg.H: all groups, radius 0. */
@@ -235,7 +248,7 @@ match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method
 		best.cost = INFINITY;
 	if (method == MATCH_MERGE)
 		try_merging(&trial, &best);
-	if (method == MATCH_PROBE || method == MATCH_AUTO)
+	if (method == MATCH_PROBE)
 		try_probing(&trial, &best);
 	for (int t = 0; method == MATCH_AUTO && radius_is_possible(g, t); t++)
 		try_counting(&trial, t, &best);
