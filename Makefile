@@ -17,7 +17,8 @@ SQL_INSTALL = sql/neardup--$(EXTVERSION).sql
 MODULE_big = neardup
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 SRC_HEADERS = $(wildcard src/*.h src/*/*.h)
-DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql))
+# Upgrades, and the ready scripts for psql.
+DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql)) $(wildcard sql/scripts/*.sql)
 DATA_built = $(SQL_INSTALL)
 # xxHash is compiled in from its header.
 SHLIB_LINK = -lutf8proc

@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "optimizer/optimizer.h"
+#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
@@ -164,5 +165,24 @@ compat_can_build_in_parallel(IndexAmRoutine *am)
 	am->amcanbuildparallel = true;
 #endif
 }
+
+/* What another session is doing, by its place in the list; NULL where it is gone. */
+static inline const PgBackendStatus *
+compat_backend_status(int place)
+{
+#if PG_VERSION_NUM >= 160000
+	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(place);
+#else
+	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(place);
+#endif
+	return local == NULL ? NULL : &local->backendStatus;
+}
+
+/* Predefined roles were called default ones before 14. */
+#if PG_VERSION_NUM >= 140000
+#define compat_read_all_stats ROLE_PG_READ_ALL_STATS
+#else
+#define compat_read_all_stats DEFAULT_ROLE_READ_ALL_STATS
+#endif
 
 #endif
