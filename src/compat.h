@@ -70,6 +70,24 @@ compat_extend(Relation relation)
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
 #endif
 
+/* EXPLAIN ANALYZE shows how often an index was searched from 18 on. */
+#if PG_VERSION_NUM >= 180000
+#define compat_count_search(scan) \
+	((scan)->instrument != NULL ? (void) (scan)->instrument->nsearches++ : (void) 0)
+#else
+#define compat_count_search(scan) ((void) 0)
+#endif
+
+/*
+ * A path that cannot be run is as bad as two that are switched off: from 18 on
+ * an infinite cost is not enough.
+ */
+#if PG_VERSION_NUM >= 180000
+#define compat_disable_path(path) ((path)->disabled_nodes = 2)
+#else
+#define compat_disable_path(path) ((void) 0)
+#endif
+
 /* The first page of a fork, exclusively locked. */
 static inline Buffer
 compat_extend_fork(Relation relation, ForkNumber fork)
