@@ -60,19 +60,29 @@ bucket_bits(const JoinPlan *plan, int group)
 	return plan->groups == 0 ? 0 : group_bucket_bits(&plan->grouping, group);
 }
 
+/* Documents of the larger side, which tiles are cut to. */
+static size_t
+most_documents(const SymbolJoin *join)
+{
+	bool more = join->right.packed != NULL && join->right.documents > join->left.documents;
+
+	return more ? join->right.documents : join->left.documents;
+}
+
 static void
-sorted_begin(Sorted *sorted, const JoinSide *side, const JoinPlan *plan, int lead_words)
+sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 {
 	size_t n = side->documents;
-	size_t buckets = (size_t) 1 << bucket_bits(plan, 0);
+	size_t buckets = (size_t) 1 << bucket_bits(&pass->plan, 0);
+	int lead_words = pass->lead_words;
+	size_t tiled = most_documents(pass->join) * lead_words * sizeof(uint64_t);
 
 	sorted->side = side;
 	sorted->bucket = host_alloc(n * sizeof(uint32_t));
 	sorted->order = host_alloc(n * sizeof(uint32_t));
 	sorted->offset = host_alloc((buckets + 1) * sizeof(uint32_t));
 	sorted->used = host_alloc((n < buckets ? n : buckets) * sizeof(uint32_t));
-	sorted->tile =
-		host_alloc((2 * n * lead_words * sizeof(uint64_t) / TILE_BYTES + 3) * sizeof(uint32_t));
+	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
 	sorted->lead = host_alloc(n * lead_words * sizeof(uint64_t));
 	/* Where a lead has a word more than a document, it stays zero. */
 	memset(sorted->lead, 0, n * lead_words * sizeof(uint64_t));
@@ -395,13 +405,9 @@ run_masks(Pass *pass, const uint32_t *masks, int count)
 static int
 bits_of_tile(const Pass *pass)
 {
-	double documents = pass->left.side->documents;
 	int bits = bucket_bits(&pass->plan, pass->group);
-	double bytes;
+	double bytes = most_documents(pass->join) * pass->lead_words * sizeof(uint64_t);
 
-	if (pass->other->side->documents > documents)
-		documents = pass->other->side->documents;
-	bytes = documents * pass->lead_words * sizeof(uint64_t);
 	while (bits > 0 && bytes > TILE_BYTES)
 	{
 		bits--;
@@ -442,9 +448,9 @@ join_run(const SymbolJoin *join)
 	pass->plan = join_plan(join);
 	pass->lead_words = join_lead_words(join->k, join->b);
 	pass->other = self ? &pass->left : &pass->right;
-	sorted_begin(&pass->left, &join->left, &pass->plan, pass->lead_words);
+	sorted_begin(&pass->left, &join->left, pass);
 	if (!self)
-		sorted_begin(&pass->right, &join->right, &pass->plan, pass->lead_words);
+		sorted_begin(&pass->right, &join->right, pass);
 	groups = pass->plan.groups > 0 ? pass->plan.groups : 1;
 	for (pass->group = 0; pass->group < groups && !pass->stopped; pass->group++)
 	{

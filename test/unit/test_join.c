@@ -159,6 +159,28 @@ every_pair_is_found_once(void)
 				compare(shapes[s][0], shapes[s][1], sizes[n], h, h % 2 * 16);
 }
 
+/* The sides need not be of a size: what a side is cut into depends on the larger one. */
+static void
+few_against_many(void)
+{
+	Documents few = make_documents(512, 1, 150, 20, 0);
+	Documents many = make_documents(512, 1, 30000, 0, 0);
+
+	for (uint32_t i = 0; i < few.n; i++)
+		memcpy(few.packed + i * few.stride, many.packed + random_below(many.n) * many.stride,
+			   few.stride);
+	for (int turn = 0; turn < 2; turn++)
+	{
+		const Documents *x = turn ? &many : &few;
+		const Documents *y = turn ? &few : &many;
+		Found found = join_documents(x, y, 5, 1, 0);
+
+		CHECK(found.pairs > 0 && found.wrong == 0 && found.pairs == count_pairs(x, y, 5, false));
+	}
+	free(few.packed);
+	free(many.packed);
+}
+
 /* ---- Plans -------------------------------------------------------------- */
 
 static SymbolJoin
@@ -288,6 +310,7 @@ int
 main(void)
 {
 	every_pair_is_found_once();
+	few_against_many();
 	plans_miss_nothing();
 	recall_is_promised();
 	recall_is_kept();
