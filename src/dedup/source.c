@@ -23,6 +23,9 @@
 #define ROOM_MIN 1024
 #define ROWS_STEP 1024
 
+/* Twice as many slots of a Collapse are still a number of 32 bits. */
+#define ROWS_MAX (UINT32_MAX / 4)
+
 /* Fewer documents are never sent to a file. */
 #define DOCUMENTS_MIN 1024
 
@@ -46,10 +49,10 @@ make_row_room(Source *source)
 {
 	if (source->rows < source->row_room)
 		return;
-	if (source->rows >= NO_ROW / 2)
+	if (source->rows >= ROWS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("\"%s\" returns more than %u rows", source->name, NO_ROW / 2),
+				 errmsg("\"%s\" returns more than %u rows", source->name, ROWS_MAX),
 				 errhint("Compare it part by part, with \"against\".")));
 	source->row_room *= 2;
 	source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
@@ -335,7 +338,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 						columns),
 				 errhint("Return %s", wanted(source))));
 	check_id_column(source, row_type);
-	type = TupleDescAttr(row_type, 1)->atttypid;
+	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
 	if (!source->sets && type != sibling_type(function, "minhash") &&
 		type != sibling_type(function, "simhash"))
@@ -343,7 +346,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	if (source->sets && source->options->verify > 0)
 		refuse_column(source, row_type, 1,
 					  "Over shingles the similarity is exact as it is: leave \"verify\" out.");
-	if (columns == 3 && TupleDescAttr(row_type, 2)->atttypid != shingles)
+	if (columns == 3 && getBaseType(TupleDescAttr(row_type, 2)->atttypid) != shingles)
 		refuse_column(source, row_type, 2,
 					  "What pairs are verified on is of type shingles, such as to_shingles(body).");
 	if (like != NULL && like->sets != source->sets)
@@ -360,6 +363,16 @@ is_select(SPIPlanPtr plan)
 		((CachedPlanSource *) linitial(sources))->commandTag == CMDTAG_SELECT;
 }
 
+/* Does a SELECT insert, update, delete or lock rows? */
+static bool
+is_modifying(SPIPlanPtr plan)
+{
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	Query *query = linitial_node(Query, source->query_list);
+
+	return query->hasModifyingCTE || query->hasForUpdate;
+}
+
 static SPIPlanPtr
 prepare(const char *name, const char *query)
 {
@@ -372,6 +385,11 @@ prepare(const char *name, const char *query)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is not one query that returns rows", name),
 				 errhint("Give one SELECT, such as 'SELECT id, sig FROM docs'.")));
+	if (is_modifying(plan))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" changes or locks rows", name),
+				 errhint("Do that in a statement of its own.")));
 	return plan;
 }
 

@@ -1,0 +1,82 @@
+-- neardup_pairs() and neardup_clusters() in odd places: what the query may not do, errors that are
+-- caught, cursors, sources of unequal size.
+
+CREATE SCHEMA batch_edges;
+SET search_path = batch_edges, public;
+CREATE TABLE docs AS
+	SELECT i::bigint AS id, to_shingles(ARRAY(SELECT CASE WHEN j < 4 THEN i * 1000 + j ELSE i % 7 * 1000 + j END
+		FROM generate_series(1, 30) j)::bigint[]) AS s FROM generate_series(1, 100) i;
+ALTER TABLE docs ADD sig minhash;
+UPDATE docs SET sig = to_minhash(s);
+CREATE TABLE expected AS SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig)
+	FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, 0.5) AND a.id < b.id;
+
+-- The query reads, and nothing else.
+SELECT neardup_pairs('WITH made AS (INSERT INTO docs SELECT 1000, s, sig FROM docs LIMIT 1 RETURNING id, sig) SELECT * FROM made', 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs FOR UPDATE', 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, sig FROM docs FOR KEY SHARE');
+SELECT neardup_pairs('SELECT id, sig INTO made FROM docs', 0.5);
+SELECT neardup_pairs('SELECT $1, sig FROM docs', 0.5);
+SELECT count(*) FROM docs;
+
+-- Domains are as good as their types.
+CREATE DOMAIN signature AS minhash;
+CREATE DOMAIN number AS bigint;
+CREATE DOMAIN parts AS shingles;
+SELECT count(*) FROM neardup_pairs('SELECT id::number, sig::signature FROM docs ORDER BY id', 0.5) p JOIN expected e USING (a, b, similarity);
+SELECT count(*) FROM neardup_pairs('SELECT id, s::parts FROM docs', 0.5);
+SELECT count(*) FROM neardup_pairs('SELECT id, sig::signature, s::parts FROM docs', 0.5, verify => 0.5);
+
+-- Functions in the query that fail and are caught, some of them in a call of their own.
+CREATE FUNCTION fails(id bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM * FROM neardup_pairs('SELECT 1 / 0::bigint, sig FROM docs', 0.5);
+EXCEPTION WHEN division_by_zero THEN
+	RETURN id;
+END $$;
+SELECT count(*) FROM neardup_pairs('SELECT fails(id), sig FROM docs ORDER BY id', 0.5) p JOIN expected e USING (a, b, similarity);
+SELECT * FROM neardup_progress();
+-- So it is after the evidence was put into a file.
+CREATE FUNCTION fails_late() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	caught int := 0;
+BEGIN
+	FOR i IN 1 .. 20 LOOP
+		BEGIN
+			PERFORM * FROM neardup_clusters('SELECT id / (id < 100)::int, sig, s FROM docs ORDER BY docs.id', 0.5, verify => 0.5);
+		EXCEPTION WHEN division_by_zero THEN
+			caught := caught + 1;
+		END;
+	END LOOP;
+	RETURN caught;
+END $$;
+SELECT fails_late();
+SELECT * FROM neardup_progress();
+SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%';
+
+-- In a transaction that only reads, through a cursor that is left early or read backwards.
+BEGIN READ ONLY;
+SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.5);
+DECLARE early CURSOR FOR SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0.5) ORDER BY a, b;
+FETCH 2 FROM early;
+CLOSE early;
+DECLARE backwards SCROLL CURSOR FOR SELECT count(*) OVER () > 2 AS more FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0.5);
+FETCH LAST FROM backwards;
+FETCH PRIOR FROM backwards;
+COMMIT;
+
+-- Thresholds as small as numbers are: everything that shares anything.
+SELECT count(*) = (SELECT count(*) FROM docs a JOIN docs b ON a.id < b.id AND similarity(a.s, b.s) > 0) AS all
+FROM neardup_pairs('SELECT id, s FROM docs', 4.9e-324);
+SELECT count(*) = (SELECT count(*) FROM docs a JOIN docs b ON a.id < b.id AND similarity(a.sig, b.sig) > 0) AS all
+FROM neardup_pairs('SELECT id, sig FROM docs', 4.9e-324);
+
+-- Few against many, and many against few.
+CREATE TABLE many AS SELECT i AS id, to_minhash(ARRAY[i]::bigint[]::shingles) AS sig FROM generate_series(1, 12000) i;
+SELECT count(*), count(*) FILTER (WHERE a <> b) AS wrong
+FROM neardup_pairs('SELECT id, sig FROM many WHERE id % 100 = 0', 0.98, against => 'SELECT id, sig FROM many');
+SELECT count(*), count(*) FILTER (WHERE a <> b) AS wrong
+FROM neardup_pairs('SELECT id, sig FROM many', 0.98, against => 'SELECT id, sig FROM many WHERE id % 100 = 0');
+
+SET client_min_messages = warning;
+DROP SCHEMA batch_edges CASCADE;
