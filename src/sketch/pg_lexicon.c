@@ -19,26 +19,38 @@
 
 #define ROWS_AT_ONCE 1000
 
+/* Of numbers up to here the product of two sums of squares is a number. */
+#define IDF_MAX 1e50
+
 /* ---- Frequencies -------------------------------------------------------- */
 
-/* An error unless a query gives one column of shingles. */
-static void
-check_query(const char *query, Oid shingles)
+/* The statement of a query, which must be a SELECT of one column of shingles. */
+static char *
+checked_query(const char *query, Oid shingles)
 {
 	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
-	List *sources;
-	TupleDesc row;
+	CachedPlanSource *source = NULL;
+	RawStmt *statement;
+	char *text;
 
 	if (!plan)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	sources = SPI_plan_get_plan_sources(plan);
-	row = list_length(sources) == 1 ? ((CachedPlanSource *) linitial(sources))->resultDesc : NULL;
-	if (!row || row->natts != 1 || getBaseType(TupleDescAttr(row, 0)->atttypid) != shingles)
+	if (list_length(SPI_plan_get_plan_sources(plan)) == 1)
+		source = linitial(SPI_plan_get_plan_sources(plan));
+	if (!source || source->commandTag != CMDTAG_SELECT || !source->resultDesc ||
+		source->resultDesc->natts != 1 ||
+		getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid) != shingles)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one column of type shingles"),
 				 errhint("Write a query such as SELECT to_shingles(body) FROM documents.")));
+	/* Without the semicolon that may follow. */
+	statement = source->raw_parse_tree;
+	text = pstrdup(query + statement->stmt_location);
+	if (statement->stmt_len > 0)
+		text[statement->stmt_len] = '\0';
 	SPI_freeplan(plan);
+	return text;
 }
 
 /* The query that counts in how many of a query's sets each shingle is. */
@@ -87,7 +99,7 @@ neardup_shingle_frequencies(PG_FUNCTION_ARGS)
 
 	begin_rows(fcinfo);
 	SPI_connect();
-	check_query(query, sibling_type(function, "shingles"));
+	query = checked_query(query, sibling_type(function, "shingles"));
 	put_rows((ReturnSetInfo *) fcinfo->resultinfo, counting_query(query, function));
 	SPI_finish();
 	return (Datum) 0;
@@ -233,6 +245,12 @@ lexicon_of_rows(void)
 					(errcode(ERRCODE_CARDINALITY_VIOLATION),
 					 errmsg("lexicon has shingle %lld twice", (long long) element[i]),
 					 errhint("Make the column shingle its primary key.")));
+		if (weight[i] > IDF_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("idf %g of shingle %lld is out of range", weight[i],
+							(long long) element[i]),
+					 errhint("shingle_frequencies() makes numbers from 0 to 1.")));
 		lexicon.count++;
 	}
 	return lexicon;

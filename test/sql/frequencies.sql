@@ -85,3 +85,15 @@ BEGIN
 END
 $$;
 DROP TABLE one, two;
+-- A query may end in a semicolon or a comment; it is a SELECT
+SELECT * FROM shingle_frequencies('SELECT ''1/hashes/{1,2}''::shingles;') ORDER BY shingle;
+SELECT * FROM shingle_frequencies(' ; SELECT ''1/hashes/{1}''::shingles ; -- and no more') ORDER BY shingle;
+SELECT * FROM shingle_frequencies('SELECT ''1/hashes/{1}''::shingles -- and no more') ORDER BY shingle;
+CREATE TABLE sets (s shingles);
+SELECT * FROM shingle_frequencies('DELETE FROM sets RETURNING s');
+-- What has nothing in common is not alike, whatever it weighs
+CREATE TABLE heavy (shingle bigint PRIMARY KEY, idf float8);
+INSERT INTO heavy VALUES (1, 1e50), (2, 1e50), (3, 'Infinity');
+SELECT tfidf_cosine('1/hashes/{1}', '1/hashes/{2}', 'heavy'), tfidf_cosine('1/hashes/{1,2}', '1/hashes/{1,2}', 'heavy');
+SELECT tfidf_cosine('1/hashes/{1}', '1/hashes/{3}', 'heavy');
+DROP TABLE sets, heavy;
