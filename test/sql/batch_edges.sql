@@ -78,5 +78,27 @@ FROM neardup_pairs('SELECT id, sig FROM many WHERE id % 100 = 0', 0.98, against 
 SELECT count(*), count(*) FILTER (WHERE a <> b) AS wrong
 FROM neardup_pairs('SELECT id, sig FROM many', 0.98, against => 'SELECT id, sig FROM many WHERE id % 100 = 0');
 
+-- Keepers from another source, against what plain SQL says.
+CREATE TABLE ours AS SELECT * FROM docs WHERE id % 3 = 0;
+CREATE TABLE theirs AS SELECT * FROM docs WHERE id % 3 > 0;
+CREATE FUNCTION compare_keepers(t float8, verify float8, nearest boolean, OUT members bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE joined AS SELECT DISTINCT ON (a.id) a.id, b.id AS keeper, pair.similarity
+		FROM ours a JOIN theirs b ON is_similar(a.sig, b.sig, t),
+			LATERAL (SELECT CASE WHEN verify IS NULL THEN similarity(a.sig, b.sig) ELSE similarity(a.s, b.s) END) pair (similarity)
+		WHERE pair.similarity >= coalesce(verify, 0)
+		ORDER BY a.id, CASE WHEN nearest THEN -pair.similarity END, b.id;
+	CREATE TEMP TABLE wanted AS SELECT j.*, count(*) OVER (PARTITION BY keeper) + 1 AS size FROM joined j;
+	INSERT INTO wanted SELECT DISTINCT keeper, keeper, 1, size FROM wanted;
+	CREATE TEMP TABLE got AS SELECT * FROM neardup_clusters(
+		format('SELECT id, sig %s FROM ours ORDER BY id DESC', CASE WHEN verify IS NOT NULL THEN ', s' END), t, verify => verify,
+		against => format('SELECT id, sig %s FROM theirs ORDER BY id', CASE WHEN verify IS NOT NULL THEN ', s' END), nearest => nearest);
+	SELECT count(*) INTO members FROM joined;
+	SELECT count(*) INTO differ FROM ((TABLE wanted EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE wanted)) d;
+	DROP TABLE joined, wanted, got;
+END $$;
+SELECT t, verify, nearest, c.* FROM unnest('{0.3,0.86}'::float8[]) t, unnest('{NULL,0.8}'::float8[]) verify,
+	unnest('{f,t}'::boolean[]) nearest, compare_keepers(t, verify, nearest) c ORDER BY 1, 2, 3;
+
 SET client_min_messages = warning;
 DROP SCHEMA batch_edges CASCADE;
