@@ -1,10 +1,6 @@
 /*
  * pg_reject_rule.c: from the arguments of a trigger to the statements that it
  * runs.
- *
- * Rules are kept by trigger.  A rule is made of names and numbers that any
- * change of the tables may have changed, and lives as long as PostgreSQL finds
- * the plans of its statements valid.
  */
 #include "dedup/reject.h"
 
@@ -20,7 +16,6 @@
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -376,55 +371,9 @@ prepare_record(Maker *maker)
 	table_close(log, NoLock);
 }
 
-/* ---- Rules kept --------------------------------------------------------- */
-
-typedef struct RuleEntry
-{
-	Oid trigger;
-	RejectRule *rule;
-} RuleEntry;
-
-static RuleEntry *
-rule_entry(Oid trigger)
-{
-	static HTAB *rules = NULL;
-	RuleEntry *entry;
-	bool found;
-
-	if (rules == NULL)
-	{
-		HASHCTL control = {.keysize = sizeof(Oid), .entrysize = sizeof(RuleEntry)};
-
-		rules = hash_create("neardup_reject rules", 16, &control, HASH_ELEM | HASH_BLOBS);
-	}
-	entry = hash_search(rules, &trigger, HASH_ENTER, &found);
-	if (!found)
-		entry->rule = NULL;
-	return entry;
-}
-
-static bool
-rule_is_valid(const RejectRule *rule)
-{
-	return SPI_plan_is_valid(rule->search) &&
-		(rule->record == NULL || SPI_plan_is_valid(rule->record));
-}
-
-/* A rule that an outer call still uses is left to it. */
-static void
-rule_free(RejectRule *rule)
-{
-	if (rule->running > 0)
-		return;
-	SPI_freeplan(rule->search);
-	if (rule->record != NULL)
-		SPI_freeplan(rule->record);
-	MemoryContextDelete(rule->context);
-}
-
 /* All of it in a context of its own, which is kept once nothing can fail. */
-static RejectRule *
-make_rule(Trigger *trigger, Relation table, Oid function)
+RejectRule *
+make_reject_rule(Trigger *trigger, Relation table, Oid function)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup_reject rule", ALLOCSET_SMALL_SIZES);
@@ -453,23 +402,4 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	if (rule->record != NULL)
 		SPI_keepplan(rule->record);
 	return rule;
-}
-
-RejectRule *
-reject_rule(Trigger *trigger, Relation table, Oid function)
-{
-	RuleEntry *entry = rule_entry(trigger->tgoid);
-	RejectRule *old = entry->rule;
-
-	if (old != NULL)
-	{
-		/* What has changed is known once there is a lock. */
-		LockRelationOid(old->guarded, AccessShareLock);
-		if (rule_is_valid(old))
-			return old;
-		entry->rule = NULL;
-		rule_free(old);
-	}
-	entry->rule = make_rule(trigger, table, function);
-	return entry->rule;
 }

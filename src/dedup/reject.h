@@ -55,6 +55,9 @@ typedef struct RejectRule
 	int running;       /* calls that use it now */
 } RejectRule;
 
+/* Made anew (pg_reject_rule.c); needs SPI. */
+extern RejectRule *make_reject_rule(Trigger *trigger, Relation table, Oid function);
+
 /*
  * The rule of a trigger that runs for a row of table; function is
  * neardup_reject.  Locks the guarded table; needs SPI.

@@ -299,5 +299,25 @@ INSERT INTO notes (body) VALUES (words(1, 1));
 SELECT * FROM notes_log ORDER BY row_key;
 DROP TABLE notes, notes_log;
 
+-- ---- Triggers that are gone leave nothing behind ----
+CREATE FUNCTION come_and_go(times int) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. times LOOP
+		CREATE TEMP TABLE gone (sig minhash);
+		CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT ON gone FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+		INSERT INTO gone VALUES (to_minhash(words(1)));
+		DROP TABLE gone;
+	END LOOP;
+	-- Told since version 14.
+	IF to_regclass('pg_catalog.pg_backend_memory_contexts') IS NULL THEN
+		RETURN 0;
+	END IF;
+	RETURN (SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'neardup_reject rule');
+END $$;
+SET client_min_messages = error;
+SELECT come_and_go(5) <= 2 AS few;
+RESET client_min_messages;
+DROP FUNCTION come_and_go;
+
 DROP FUNCTION words, try, write_back;
 DROP TABLE deferred, prints, prints_log, review_queue;
