@@ -192,6 +192,7 @@ typedef struct PostingReader
 	Search *search;
 	const Segment *segment;
 	HitCounter counter;
+	Chooser *chooser; /* takes the postings instead of counter, unless NULL */
 	Buffer buffer;
 	uint32 page; /* of buffer, among the posting pages */
 } PostingReader;
@@ -231,13 +232,16 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 	{
 		uint32 first = from % per_page;
 		uint32 n = Min(to - from, per_page - first);
+		int bytes = r->segment->posting_bytes;
+		const uint8 *postings;
 
 		if (!go_to_page(r, from / per_page))
 			return false;
-		counter_add(&r->counter,
-					(uint8 *) PageGetContents(BufferGetPage(r->buffer)) +
-						(Size) first * r->segment->posting_bytes,
-					n, r->segment->posting_bytes);
+		postings = (uint8 *) PageGetContents(BufferGetPage(r->buffer)) + (Size) first * bytes;
+		if (r->chooser != NULL)
+			chooser_add(r->chooser, postings, n, bytes);
+		else
+			counter_add(&r->counter, postings, n, bytes);
 		from += n;
 	}
 	return true;
@@ -380,6 +384,8 @@ read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 			expect_postings(r->segment, stage[2]);
 		if (i - 3 * STAGE_LENGTH < begun && !read_postings(r, stage[3]->from, stage[3]->to))
 			return false;
+		if (i - 3 * STAGE_LENGTH < begun && r->chooser != NULL)
+			chooser_end_group(r->chooser);
 		if (i + 1 == begun + STAGES * STAGE_LENGTH)
 			break;
 	}
@@ -482,17 +488,35 @@ plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
 	return plan;
 }
 
-/* Probe the plan's groups, those with the shortest buckets, and verify. */
+/* Fill r.counter by choosing; false as read_buckets. */
+static bool
+choose_candidates(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
+{
+	Chooser chooser;
+	bool whole;
+
+	chooser_begin(&chooser, r->segment->root.documents, plan->groups, plan->count);
+	r->chooser = &chooser;
+	whole = read_buckets(r, plan, own);
+	release_page(r);
+	if (whole)
+		chooser_candidates(&chooser, &r->counter);
+	chooser_end(&chooser);
+	return whole;
+}
+
+/* Look up the plan's groups, those with the shortest buckets, and verify. */
 static bool
 probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const OwnBucket *own)
 {
-	PostingReader r = {s, segment, {0}, InvalidBuffer, 0};
+	PostingReader r = {.search = s, .segment = segment, .buffer = InvalidBuffer};
+	bool choosing = plan->method == MATCH_CHOOSE;
 	const uint32 *candidate;
 	size_t count;
 	bool whole;
 
-	counter_begin(&r.counter, segment->root.documents, plan->postings, plan->count);
-	whole = read_buckets(&r, plan, own);
+	counter_begin(&r.counter, segment->root.documents, plan->postings, choosing ? 1 : plan->count);
+	whole = choosing ? choose_candidates(&r, plan, own) : read_buckets(&r, plan, own);
 	release_page(&r);
 	if (whole)
 	{

@@ -69,8 +69,7 @@ now(void)
 static double
 ask(PGconn *connection, const Statement *statement, int round)
 {
-	const char *value =
-		PQgetvalue(statement->values, round % PQntuples(statement->values), 0);
+	const char *value = PQgetvalue(statement->values, round % PQntuples(statement->values), 0);
 	double start = now();
 	PGresult *result = PQexecPrepared(connection, statement->name, 1, &value, NULL, NULL, 0);
 	double end = now();
