@@ -28,7 +28,7 @@ ANALYZE fingerprints;
 ANALYZE fingerprint_groups;
 
 CREATE FUNCTION differing(a bit, b bit) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT length(replace((a # b)::text, '0', ''))$$;
-CREATE TABLE questions AS SELECT id, flipped(sig, 'q' || id, (id % 5)::int) AS sig FROM fingerprints WHERE id % 97 = 0;
+CREATE TABLE questions AS SELECT id, flipped(sig, 'q' || id, (id % 5)::int) AS sig FROM fingerprints WHERE id % 197 = 0;
 
 -- Alg.H: merge the groups' lists; whoever is in m - h of them is looked at.
 CREATE FUNCTION merged(q bit, h int) RETURNS TABLE (id int) LANGUAGE sql STABLE AS $$
