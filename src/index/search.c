@@ -339,7 +339,10 @@ find_bounds(PostingReader *r, Lookup *lookup)
 	lookup->to = base + to;
 	/* An empty one at the end lies on no page. */
 	if (from < to)
+	{
+		__builtin_prefetch(segment->map + posting_page(segment, lookup->from));
 		__builtin_prefetch(segment->recent + posting_page(segment, lookup->from));
+	}
 	return true;
 }
 

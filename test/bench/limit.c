@@ -1,6 +1,6 @@
 /*
  * limit.c: a client that asks prepared statements in turns and tells the median
- * time of each, in microseconds.
+ * and the mean time of each, in microseconds.
  *
  *   limit CONNECTION ROUNDS < STATEMENTS
  *
@@ -110,8 +110,12 @@ main(int argc, char **argv)
 			statement[i].us[round] = ask(connection, &statement[i], round);
 	for (int i = 0; i < statements; i++)
 	{
+		double sum = 0;
+
+		for (int round = 0; round < rounds; round++)
+			sum += statement[i].us[round];
 		qsort(statement[i].us, rounds, sizeof(double), compare);
-		printf("%s\t%.1f\n", statement[i].name, statement[i].us[rounds / 2]);
+		printf("%s\t%.1f\t%.1f\n", statement[i].name, statement[i].us[rounds / 2], sum / rounds);
 	}
 	PQfinish(connection);
 	return 0;
