@@ -17,7 +17,8 @@ SQL_INSTALL = sql/neardup--$(EXTVERSION).sql
 MODULE_big = neardup
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 SRC_HEADERS = $(wildcard src/*.h src/*/*.h)
-DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql))
+# Upgrades, and the ready scripts for psql.
+DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql)) $(wildcard sql/scripts/*.sql)
 DATA_built = $(SQL_INSTALL)
 # xxHash is compiled in from its header.
 SHLIB_LINK = -lutf8proc
@@ -41,7 +42,7 @@ ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 
 # The plain C layers hold the loops that are worth vectorising.
-src/text/%.o src/sketch/%.o src/match/%.o: CFLAGS += -O3
+src/text/%.o src/sketch/%.o src/match/%.o src/compare/%.o: CFLAGS += -O3
 else
 $(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or let 'make setup' install what is missing)
 endif

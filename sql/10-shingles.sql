@@ -17,6 +17,14 @@ CREATE FUNCTION show_shingles(
 COMMENT ON FUNCTION show_shingles(text, text) IS
 	'the distinct shingles of a text, in order of first occurrence, with how often each occurs';
 
+CREATE FUNCTION show_shingles(
+	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL,
+	OUT shingle text, OUT count int, OUT hash bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_show_shingles_lists'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION show_shingles(text, text, text[], text[]) IS
+	'the distinct spot signatures of a text with antecedents and stop words of one''s own';
+
 CREATE FUNCTION shared_shingles(
 	text, text, scheme text DEFAULT 'word 3',
 	OUT shingle text, OUT count_a int, OUT count_b int) RETURNS SETOF record
@@ -71,7 +79,14 @@ CREATE FUNCTION to_shingles(text, scheme text DEFAULT 'word 3') RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(text, text) IS
-	'the shingles of a text under a scheme: word W, char K or stopword W';
+	'the shingles of a text under a scheme: word W, char K, stopword W or spot D C';
+
+CREATE FUNCTION to_shingles(
+	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_lists'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
+	'the spot signatures of a text with antecedents and stop words of one''s own (NULL: the language''s)';
 
 CREATE FUNCTION to_shingles(text[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_tokens'

@@ -16,8 +16,14 @@
 #include "varatt.h"
 #endif
 
+#include "access/amapi.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "optimizer/optimizer.h"
+#include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 
 /* A new page at the end of a relation, exclusively locked. */
@@ -27,7 +33,8 @@ compat_extend(Relation relation)
 #if PG_VERSION_NUM >= 160000
 	return ExtendBufferedRel(BMR_REL(relation), MAIN_FORKNUM, NULL, EB_LOCK_FIRST);
 #else
-	bool shared = !RELATION_IS_LOCAL(relation);
+	/* What a transaction has made itself its parallel workers extend too. */
+	bool shared = !RelationUsesLocalBuffers(relation);
 	Buffer buffer;
 
 	if (shared)
@@ -98,5 +105,66 @@ compat_read_recent(Relation relation, BlockNumber block, Buffer *recent)
 	*recent = ReadBuffer(relation, block);
 	return *recent;
 }
+
+/* Make a relation so many blocks long; the new ones are zeros. */
+static inline void
+compat_extend_to(Relation relation, BlockNumber blocks)
+{
+	BlockNumber block = RelationGetNumberOfBlocks(relation);
+#if PG_VERSION_NUM >= 160000
+	if (block < blocks)
+		smgrzeroextend(RelationGetSmgr(relation), MAIN_FORKNUM, block, blocks - block, false);
+#else
+	PGAlignedBlock zeros;
+
+	memset(zeros.data, 0, BLCKSZ);
+	for (; block < blocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		smgrextend(RelationGetSmgr(relation), MAIN_FORKNUM, block, zeros.data, false);
+	}
+#endif
+}
+
+/* How many parallel workers a build asks for; before 17 the access method has to find out. */
+static inline int
+compat_build_workers(Relation heap, Relation index, IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 170000
+	return info->ii_ParallelWorkers;
+#else
+	if (!IsNormalProcessingMode())
+		return 0;
+	return plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
+#endif
+}
+
+/* From 17 on the access method says that it wants to be told. */
+static inline void
+compat_can_build_in_parallel(IndexAmRoutine *am)
+{
+#if PG_VERSION_NUM >= 170000
+	am->amcanbuildparallel = true;
+#endif
+}
+
+/* What another session is doing, by its place in the list; NULL where it is gone. */
+static inline const PgBackendStatus *
+compat_backend_status(int place)
+{
+#if PG_VERSION_NUM >= 160000
+	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(place);
+#else
+	LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(place);
+#endif
+	return local == NULL ? NULL : &local->backendStatus;
+}
+
+/* Predefined roles were called default ones before 14. */
+#if PG_VERSION_NUM >= 140000
+#define compat_read_all_stats ROLE_PG_READ_ALL_STATS
+#else
+#define compat_read_all_stats DEFAULT_ROLE_READ_ALL_STATS
+#endif
 
 #endif

@@ -35,6 +35,14 @@ extern text *text_of_utf8(const char *utf8, size_t length);
 extern SchemeId text_scheme_of_datum(Datum name);
 
 /*
+ * The lists of spot signatures: antecedents and stop words (text[] datums, or
+ * the language's own where they are NULL) for a scheme.  Freed by
+ * spot_words_free; *made is the scheme of what they make.
+ */
+extern SpotWords *spot_words_of_datums(SchemeId scheme, const Datum *antecedents,
+									   const Datum *stop_words, SchemeId *made);
+
+/*
  * An error that names both, unless two values have the same recipe version and
  * scheme.  type is the plural for the message: "shingles", "minhash values".
  */
@@ -63,6 +71,9 @@ extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
 
 /* Give a set-returning function an empty result that rows are put into. */
 extern void begin_rows(FunctionCallInfo fcinfo);
+
+/* A bigint[] of these numbers. */
+extern ArrayType *int8_array(const int64 *number, size_t count);
 
 /* ---- The type shingles (pg_shingles_io.c) ------------------------------- */
 

@@ -93,13 +93,18 @@ text_scheme_of_datum(Datum datum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
-				 errhint("The schemes are \"word W\", \"char K\" and \"stopword W\", with a width from 1 to %d, such as \"word 3\".",
-						 SCHEME_WIDTH_MAX)));
+				 errhint("The schemes are \"word W\", \"char K\" and \"stopword W\", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d, such as \"word 3\" or \"spot 1 2 de\".",
+						 SCHEME_WIDTH_MAX, SPOT_MAX)));
+	if (SCHEME_KIND(scheme) == SCHEME_SPOT && !scheme_reads_text(scheme))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("scheme \"%s\" reads text only with its lists", text_to_cstring(name)),
+				 errhint("Give \"spot D C\" and the lists to to_shingles(text, scheme, antecedents, stopwords).")));
 	if (!scheme_reads_text(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("scheme \"%s\" does not read text", text_to_cstring(name)),
-				 errhint("The schemes that read text are \"word W\", \"char K\" and \"stopword W\", such as \"word 3\".")));
+				 errhint("The schemes that read text are \"word W\", \"char K\", \"stopword W\" and \"spot D C\", such as \"word 3\".")));
 	if ((Pointer) name != DatumGetPointer(datum))
 		pfree(name);
 	return scheme;
@@ -223,4 +228,23 @@ begin_rows(FunctionCallInfo fcinfo)
 		tuplestore_begin_heap(result->allowedModes & SFRM_Materialize_Random, false, work_mem);
 	result->setDesc = CreateTupleDescCopy(row_type);
 	MemoryContextSwitchTo(old_context);
+}
+
+ArrayType *
+int8_array(const int64 *number, size_t count)
+{
+	size_t bytes = count * sizeof(int64);
+	ArrayType *array;
+
+	if (count == 0)
+		return construct_empty_array(INT8OID);
+	array = palloc(ARR_OVERHEAD_NONULLS(1) + bytes);
+	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + bytes);
+	array->ndim = 1;
+	array->dataoffset = 0;
+	array->elemtype = INT8OID;
+	ARR_DIMS(array)[0] = (int) count;
+	ARR_LBOUND(array)[0] = 1;
+	memcpy(ARR_DATA_PTR(array), number, bytes);
+	return array;
 }

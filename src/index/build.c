@@ -1,107 +1,108 @@
 /*
  * build.c: an index of what a table holds, in segments as large as memory
- * allows.
+ * allows, alone or in parallel.
  */
-#include "index/index.h"
+#include "index/build.h"
 
-#include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/memutils.h"
 
-typedef struct Build
+/* ---- Steps -------------------------------------------------------------- */
+
+/* Blocks that a participant logs at once. */
+#define BLOCKS_LOGGED 256
+
+static BlockNumber
+claim_blocks(BuildShared *shared)
 {
-	Relation index;
-	PGAlignedBlock meta_page;
-	IndexMeta *meta; /* within it */
-	SegmentWriter *writer;
-	uint32 documents_max; /* of a segment */
-	double tuples;
-	MemoryContext each; /* reset after each tuple */
-} Build;
+	BlockNumber first;
 
-/* ---- Segments ----------------------------------------------------------- */
+	SpinLockAcquire(&shared->mutex);
+	first = shared->blocks_logged;
+	shared->blocks_logged += Min(BLOCKS_LOGGED, shared->blocks - first);
+	SpinLockRelease(&shared->mutex);
+	return first;
+}
 
+/* Nothing has been logged so far; now everything is. */
 static void
-finish_segment(Build *build)
+build_log(Build *build)
 {
-	Size memory = (Size) maintenance_work_mem * 1024;
+	BuildShared *shared = build->shared;
+	BlockNumber first;
 
-	if (build->writer == NULL)
+	if (!shared->logged)
 		return;
-	if (build->meta->segments >= SEGMENTS_MAX - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("maintenance_work_mem (%d kB) is too small for an index of this table",
-						maintenance_work_mem),
-				 errhint("Raise maintenance_work_mem: a segment holds as many documents as fit into it at 12 bytes each.")));
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_GROUPS);
-	build->meta->segment[build->meta->segments++] = segment_finish(build->writer, memory);
-	build->writer = NULL;
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_DOCUMENTS);
-}
-
-static void
-add_document(Build *build, const ItemPointerData *tid, const uint8_t *symbols)
-{
-	if (build->writer != NULL && segment_documents(build->writer) >= build->documents_max)
-		finish_segment(build);
-	if (build->writer == NULL)
-		build->writer = segment_begin(build->index, NULL, build->meta->next_owner++,
-									  &build->meta->shape, false);
-	segment_add(build->writer, tid, symbols);
-}
-
-/* The first signature fixes the shape; NULLs before it get a segment of theirs. */
-static void
-check_shape(Build *build, const SignatureHeader *header)
-{
-	if (build->meta->shape.k != 0)
+	if (build_leads(build))
 	{
-		index_check_shape(build->index, &build->meta->shape, header);
-		return;
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WAL);
+		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, shared->blocks);
 	}
-	finish_segment(build);
-	build->meta->shape = index_shape(build->index, header);
+	while ((first = claim_blocks(shared)) < shared->blocks)
+	{
+		log_newpage_range(build->index, MAIN_FORKNUM, first,
+						  Min(first + BLOCKS_LOGGED, shared->blocks), true);
+		if (build_leads(build))
+			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, shared->blocks_logged);
+	}
 }
 
-static void
-build_callback(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive,
-			   void *state)
+void
+build_steps(Build *build)
 {
-	Build *build = state;
-	ItemPointerData entry = *tid;
-	MemoryContext before = MemoryContextSwitchTo(build->each);
-	Signature signature = {{0}};
+	static void (*const step[])(Build *) = {build_scan,   build_flush,    build_layout,
+											build_groups, build_describe, build_log};
+	Barrier *barrier = &build->shared->barrier;
+	int phase = BarrierAttach(barrier);
 
-	if (isnull[0])
-		tid_add_flags(&entry, TID_NULL);
-	else
+	/* Who comes late has missed what the others have done without them. */
+	for (; phase < lengthof(step); phase++)
 	{
-		signature = index_signature(index, values[0]);
-		if (signature.header.flags & SIGNATURE_EMPTY)
-			tid_add_flags(&entry, TID_EMPTY);
+		step[phase](build);
+		BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	}
-	MemoryContextSwitchTo(before);
-	if (!isnull[0])
-		check_shape(build, &signature.header);
-	add_document(build, &entry, signature.symbols);
-	build->tuples++;
-	MemoryContextReset(build->each);
+	BarrierDetach(barrier);
 }
 
 /* ---- The whole ---------------------------------------------------------- */
 
+Size
+build_shared_size(int participants)
+{
+	return add_size(offsetof(BuildShared, rest), mul_size(participants, BLCKSZ));
+}
+
 /* Eight bytes a document while it is grouped, four more for each column. */
 static uint32
-documents_for_memory(void)
+documents_for_memory(Size memory)
 {
-	Size documents = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));
+	return (uint32) Max(1 << 16, Min(memory / (3 * sizeof(uint32)), SEGMENT_DOCUMENTS_MAX));
+}
 
-	return (uint32) Max(1 << 16, Min(documents, SEGMENT_DOCUMENTS_MAX));
+void
+build_shared_init(BuildShared *shared, const Build *build, int participants)
+{
+	memset(shared, 0, build_shared_size(participants));
+	shared->heap = RelationGetRelid(build->heap);
+	shared->index = RelationGetRelid(build->index);
+	shared->concurrent = build->info->ii_Concurrent;
+	shared->logged = RelationNeedsWAL(build->index);
+	shared->participants = participants;
+	shared->memory = (Size) maintenance_work_mem * 1024;
+	shared->documents_max = documents_for_memory(shared->memory);
+	BarrierInit(&shared->barrier, 0);
+	SpinLockInit(&shared->mutex);
+}
+
+static void
+build_alone(Build *build)
+{
+	build->shared = palloc(build_shared_size(1));
+	build_shared_init(build->shared, build, 1);
+	build_steps(build);
 }
 
 static void
@@ -114,42 +115,23 @@ claim_meta_block(Relation index)
 	UnlockReleaseBuffer(buffer);
 }
 
-static void
-write_meta(Build *build)
-{
-	Buffer buffer = ReadBuffer(build->index, META_BLOCK);
-
-	meta_seal(build->meta);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), build->meta_page.data, BLCKSZ);
-	MarkBufferDirty(buffer);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-}
-
 IndexBuildResult *
 neardup_build(Relation heap, Relation index, IndexInfo *info)
 {
-	Build build = {.index = index, .documents_max = documents_for_memory()};
+	Build build = {.heap = heap, .index = index, .info = info};
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	int workers = RelationGetNumberOfBlocks(heap) > 0 ? compat_build_workers(heap, index, info) : 0;
 
-	meta_init(build.meta_page.data);
-	build.meta = page_meta(build.meta_page.data);
-	build.each = AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
 	claim_meta_block(index);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_DOCUMENTS);
-	result->heap_tuples =
-		table_index_build_scan(heap, index, info, true, true, build_callback, &build, NULL);
-	finish_segment(&build);
-	write_meta(&build);
-	if (RelationNeedsWAL(index))
+	if (workers > 0)
+		build_in_parallel(&build, workers, result);
+	else
 	{
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WAL);
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+		build_alone(&build);
+		result->heap_tuples = build.shared->heap_tuples;
+		result->index_tuples = build.shared->documents;
 	}
-	result->index_tuples = build.tuples;
-	MemoryContextDelete(build.each);
 	return result;
 }
 

@@ -56,8 +56,9 @@ neardup_handler(PG_FUNCTION_ARGS)
 	am->amsupport = SUPPORTS;
 	am->amcanorderbyop = true;
 	am->amoptionalkey = true;
-	am->amusemaintenanceworkmem = false;
-	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
+	am->amusemaintenanceworkmem = true;
+	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_CLEANUP;
+	compat_can_build_in_parallel(am);
 	am->ambuild = neardup_build;
 	am->ambuildempty = neardup_buildempty;
 	am->aminsert = neardup_insert;

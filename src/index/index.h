@@ -133,8 +133,8 @@ extern double search_price(const IndexMeta *meta, int radius);
 extern void tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
 						const uint8_t *symbols);
 
-/* Pages from which on a tail wants to be sealed. */
-extern uint32 tail_limit(const SignatureHeader *shape);
+/* Does the tail want to be sealed? */
+extern bool tail_is_due(const IndexMeta *meta);
 
 /*
  * Call visit for each page of a chain, as the copy of the metapage lists them,
@@ -168,13 +168,47 @@ extern void upkeep_unlock(Relation index);
 /* Seal the tail and merge segments while that is due; the caller has the lock. */
 extern void upkeep_run(Relation index, bool seal_any);
 
+/* Remove segments that nothing lives in; the caller has the lock. */
+extern void upkeep_drop(Relation index);
+
+/*
+ * Write tail and segments again, the living only, as few as memory allows; the
+ * caller has the lock.
+ */
+extern void upkeep_gather(Relation index);
+
+/* ---- Size (shrink.c) ---------------------------------------------------- */
+
+/* Write the index again where much of it is dead or free; the caller has the upkeep lock. */
+extern void shrink_gather(Relation index, BufferAccessStrategy strategy);
+
+/*
+ * Give what is free at the end of the file back, where nobody is at the index
+ * for a moment; the caller does not have the upkeep lock.
+ */
+extern void shrink_truncate(Relation index);
+
+/* One attempt at it: false where somebody is at the index. */
+extern bool shrink_try(Relation index);
+
+/* As patient as PostgreSQL is with the end of a table. */
+#define SHRINK_TRIES 100
+#define SHRINK_PAUSE 50 /* ms */
+extern void shrink_pause(void);
+
+/*
+ * Put pages that nobody owns, freed long since or lost to a crash, into the
+ * free space map; returns how many.
+ */
+extern BlockNumber shrink_find_free(Relation index, BufferAccessStrategy strategy);
+
 /* ---- In the background (worker.c) --------------------------------------- */
 
 /*
- * Ask a background worker to keep the index up.  False where none can: there
- * is no free slot, or nobody else can see the index yet.
+ * Ask a background worker to keep the index up, and to truncate it.  False
+ * where none can: there is no free slot.
  */
-extern bool worker_start(Relation index);
+extern bool worker_start(Relation index, bool truncate);
 
 /* ---- Callbacks ---------------------------------------------------------- */
 

@@ -198,6 +198,15 @@ meta_seal(IndexMeta *meta)
 }
 
 void
+meta_no_tail(IndexMeta *meta)
+{
+	memset(&meta->tail, 0, sizeof(TailEntry));
+	meta->tail.first = meta->tail.last = InvalidBlockNumber;
+	for (int slot = 0; slot < TAIL_SLOTS; slot++)
+		meta->open[slot] = InvalidBlockNumber;
+}
+
+void
 meta_init(Page page)
 {
 	IndexMeta *meta;
@@ -208,7 +217,7 @@ meta_init(Page page)
 	meta->layout = INDEX_LAYOUT;
 	meta->identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
 	meta->next_owner = 1;
-	meta->tail.first = meta->tail.last = InvalidBlockNumber;
+	meta_no_tail(meta);
 	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;
 	meta_seal(meta);
 }
@@ -295,6 +304,9 @@ reuse_page(Relation index, const IndexMeta *live)
 
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
+		/* After a crash it may promise what lies beyond the end. */
+		if (block >= RelationGetNumberOfBlocks(index))
+			continue;
 		buffer = ReadBuffer(index, block);
 		if (ConditionalLockBuffer(buffer))
 		{

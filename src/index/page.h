@@ -48,7 +48,7 @@ typedef struct PageTrailer
 	uint16 page_id;
 } PageTrailer;
 
-#define PAGE_CLOSED 1 /* a tail's last page: append elsewhere */
+#define PAGE_CLOSED 1 /* of a tail that is being sealed: append elsewhere */
 
 /* Where every page of ours has it: no need to touch the page's header. */
 #define TRAILER_OFFSET (BLCKSZ - MAXALIGN(sizeof(PageTrailer)))
@@ -114,12 +114,15 @@ typedef struct SegmentEntry
 /* A chain of document pages. */
 typedef struct TailEntry
 {
-	uint32 owner; /* 0: there is none */
-	BlockNumber first;
+	uint32 owner;      /* 0: there is none */
+	BlockNumber first; /* the youngest */
 	BlockNumber last;
 	uint32 pages;
 	uint32 stride; /* of its documents */
 } TailEntry;
+
+/* So many pages of a tail take inserts at once. */
+#define TAIL_SLOTS 8
 
 typedef struct IndexMeta
 {
@@ -128,9 +131,10 @@ typedef struct IndexMeta
 	uint64 identity;       /* tells this index from any before it in the same file */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */
 	uint32 next_owner;
-	uint32 writing;   /* owner of the segment being written, 0 for none */
-	TailEntry tail;   /* takes the inserts */
-	TailEntry frozen; /* being sealed into a segment */
+	uint32 writing;               /* owner of the segment being written, 0 for none */
+	TailEntry tail;               /* takes the inserts */
+	TailEntry frozen;             /* being sealed into a segment */
+	BlockNumber open[TAIL_SLOTS]; /* the tail's pages that have room */
 	uint32 segments;
 	uint32 checksum; /* of what comes before, and of the segments */
 	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
@@ -148,6 +152,9 @@ extern void meta_check(Relation index, Page page);
 
 /* Note the checksum of a metapage: the last thing that a change does. */
 extern void meta_seal(IndexMeta *meta);
+
+/* Without a tail. */
+extern void meta_no_tail(IndexMeta *meta);
 
 /* Write the first metapage, of an empty index, into a page. */
 extern void meta_init(Page page);

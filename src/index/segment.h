@@ -38,21 +38,52 @@ postings_per_page(uint32 documents)
 	return PAGE_ROOM / posting_bytes(documents);
 }
 
+static inline void
+root_set_grouping(SegmentRoot *root, const Grouping *grouping)
+{
+	root->groups = grouping->groups;
+	root->width = grouping->width;
+	root->wide = grouping->wide;
+	root->bucket_bits = grouping->bucket_bits;
+}
+
+/* All pages of a segment. */
+static inline uint32
+segment_pages(const SegmentRoot *root)
+{
+	return root->document_pages + root->directory_pages + root->posting_pages + root->map_pages + 1;
+}
+
+/* How the metapage lists a segment that nobody has died in. */
+static inline SegmentEntry
+segment_entry(const SegmentRoot *root, uint32 owner, BlockNumber block)
+{
+	SegmentEntry entry = {.owner = owner,
+						  .root = block,
+						  .documents = root->documents,
+						  .grouped = root->grouped,
+						  .groups = root->groups,
+						  .pages = segment_pages(root)};
+
+	return entry;
+}
+
+/* An error where the root page does not describe so many pages. */
+extern void segment_check_size(Relation index, const SegmentRoot *root);
+
 /* ---- Writing (writer.c) ------------------------------------------------- */
 
 typedef struct SegmentWriter SegmentWriter;
 
 /*
- * Begin a segment.  logged: write WAL for every page (else the caller logs the
- * whole relation afterwards).  live must outlive the writer.
+ * Begin a segment.  logged: write WAL for every page.  live must outlive the
+ * writer.
  */
 extern SegmentWriter *segment_begin(Relation index, const IndexMeta *live, uint32 owner,
 									const SignatureHeader *shape, bool logged);
 
 /* Add a document: its TID with flags, and symbols unless flags say it has none. */
 extern void segment_add(SegmentWriter *writer, const ItemPointerData *tid, const uint8_t *symbols);
-
-extern uint32 segment_documents(const SegmentWriter *writer);
 
 /* Group, write the rest, and describe the segment for the metapage. */
 extern SegmentEntry segment_finish(SegmentWriter *writer, Size memory);

@@ -1,31 +1,59 @@
 /*
  * tail.c: the chain of pages that takes the inserts.
  *
- * Usually an insert locks one page, the last of the tail, which the backend
- * remembers.  Only a new page needs the metapage.  Lock order: metapage, last
- * page, new page.
+ * Usually an insert locks one page, one of those that the tail has open, which
+ * the backend remembers.  Only to open another it needs the metapage.  Who
+ * meets somebody on a page goes to the next, so that many can insert at once.
  */
 #include "index/index.h"
 
 #include "miscadmin.h"
+#include "storage/smgr.h"
 
 /* Documents that a tail may gather before it wants to be sealed. */
 #define TAIL_DOCUMENTS 4096
 
-uint32
-tail_limit(const SignatureHeader *shape)
+/* Of the pages open all but one may be as good as empty. */
+static uint32
+full_pages(const IndexMeta *meta)
+{
+	uint32 open = 0;
+
+	for (int slot = 0; slot < TAIL_SLOTS; slot++)
+		open += meta->open[slot] != InvalidBlockNumber;
+	return open > 1 ? meta->tail.pages - (open - 1) : meta->tail.pages;
+}
+
+static uint32
+limit_of(const SignatureHeader *shape)
 {
 	return TAIL_DOCUMENTS / documents_per_page(document_stride(shape)) + 1;
 }
 
-/* ---- The page that a backend appends to --------------------------------- */
+bool
+tail_is_due(const IndexMeta *meta)
+{
+	return meta->tail.owner != 0 && full_pages(meta) >= limit_of(&meta->shape);
+}
+
+/* ---- The pages that a backend appends to -------------------------------- */
 
 typedef struct TailHint
 {
 	uint32 owner;
-	BlockNumber block;
+	int slot; /* the page of those open that we use */
+	BlockNumber open[TAIL_SLOTS];
 	SignatureHeader shape;
 } TailHint;
+
+/* What we remember, unless the file may have been cut off since. */
+static TailHint *
+hint_of(Relation index)
+{
+	TailHint *hint = index->rd_amcache;
+
+	return RelationGetTargetBlock(index) == META_BLOCK ? hint : NULL;
+}
 
 static void
 remember(Relation index, const IndexMeta *meta)
@@ -33,18 +61,13 @@ remember(Relation index, const IndexMeta *meta)
 	TailHint *hint = index->rd_amcache;
 
 	if (hint == NULL)
-		hint = index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(TailHint));
+		hint = index->rd_amcache = MemoryContextAllocZero(index->rd_indexcxt, sizeof(TailHint));
 	hint->owner = meta->tail.owner;
-	hint->block = meta->tail.last;
+	memcpy(hint->open, meta->open, sizeof(hint->open));
 	hint->shape = meta->shape;
+	/* Forgotten when the file is made shorter. */
+	RelationSetTargetBlock(index, META_BLOCK);
 }
-
-/* How long the tail is, in pages, and when it wants to be sealed. */
-typedef struct TailLength
-{
-	uint32 pages;
-	uint32 limit;
-} TailLength;
 
 /* ---- Appending ---------------------------------------------------------- */
 
@@ -55,105 +78,106 @@ typedef struct NewDocument
 	const uint8_t *symbols;
 } NewDocument;
 
-static bool
-is_of_tail(Page page, uint32 owner)
+/* How long the tail has become, and when it wants to be sealed; 0 where nothing was added. */
+typedef struct TailLength
 {
-	const PageTrailer *trailer = page_trailer(page);
-
-	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS;
-}
+	uint32 pages;
+	uint32 limit;
+} TailLength;
 
 static bool
 has_room(Page page, uint32 owner, uint32 stride)
 {
 	const PageTrailer *trailer = page_trailer(page);
 
-	return is_of_tail(page, owner) && !(trailer->flags & PAGE_CLOSED) &&
-		trailer->count < documents_per_page(stride);
+	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS &&
+		!(trailer->flags & PAGE_CLOSED) && trailer->count < documents_per_page(stride);
+}
+
+/* Our open page, exclusively locked, or the next one where somebody is on it. */
+static Buffer
+lock_open_page(Relation index, TailHint *hint)
+{
+	Buffer buffer;
+
+	if (hint->open[hint->slot] == InvalidBlockNumber)
+		return InvalidBuffer;
+	buffer = ReadBuffer(index, hint->open[hint->slot]);
+	if (ConditionalLockBuffer(buffer))
+		return buffer;
+	ReleaseBuffer(buffer);
+	hint->slot = (hint->slot + 1) % TAIL_SLOTS;
+	if (hint->open[hint->slot] == InvalidBlockNumber)
+		return InvalidBuffer;
+	buffer = ReadBuffer(index, hint->open[hint->slot]);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	return buffer;
 }
 
 static void
-put_document(Page page, uint32 stride, const NewDocument *doc)
+append(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
 {
-	page_put_document(page, stride, doc->tid, doc->symbols,
+	GenericXLogState *state;
+
+	page_check_documents(index, buffer, stride);
+	state = GenericXLogStart(index);
+	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, doc->tid, doc->symbols,
 					  doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
+	GenericXLogFinish(state);
 }
 
-/* Append to a page where it is the tail's and has room. */
-static bool
-append_to_page(Relation index, BlockNumber block, uint32 owner, uint32 stride,
-			   const NewDocument *doc)
-{
-	Buffer buffer = ReadBuffer(index, block);
-	bool room;
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	room = has_room(BufferGetPage(buffer), owner, stride);
-	if (room)
-		page_check_documents(index, buffer, stride);
-	if (room)
-	{
-		GenericXLogState *state = GenericXLogStart(index);
-
-		put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, doc);
-		GenericXLogFinish(state);
-	}
-	UnlockReleaseBuffer(buffer);
-	return room;
-}
-
-/* Without the metapage, on the page that was last when we last looked. */
+/* Without the metapage, on a page that was open when we last looked. */
 static bool
 append_by_hint(Relation index, const NewDocument *doc)
 {
-	const TailHint *hint = index->rd_amcache;
+	TailHint *hint = hint_of(index);
+	Buffer buffer;
+	uint32 stride;
+	bool room;
 
 	if (hint == NULL || hint->owner == 0 || (doc->shape != NULL && hint->shape.k == 0))
 		return false;
 	if (doc->shape != NULL)
 		index_check_shape(index, &hint->shape, doc->shape);
-	return append_to_page(index, hint->block, hint->owner, document_stride(&hint->shape), doc);
+	buffer = lock_open_page(index, hint);
+	if (!BufferIsValid(buffer))
+		return false;
+	stride = document_stride(&hint->shape);
+	room = has_room(BufferGetPage(buffer), hint->owner, stride);
+	if (room)
+		append(index, buffer, stride, doc);
+	UnlockReleaseBuffer(buffer);
+	return room;
 }
 
-/* Put the document on a new page at the end of the tail; all is locked. */
-static void
-append_page(Relation index, Buffer meta_buffer, const NewDocument *doc)
-{
-	IndexMeta *live = page_meta(BufferGetPage(meta_buffer));
-	Buffer last = InvalidBuffer;
-	Buffer added;
-	GenericXLogState *state;
-	IndexMeta *meta;
-	Page page;
+/* ---- Opening pages ------------------------------------------------------ */
 
-	if (live->tail.owner != 0)
-	{
-		last = ReadBuffer(index, live->tail.last);
-		LockBuffer(last, BUFFER_LOCK_EXCLUSIVE);
-		if (!is_of_tail(BufferGetPage(last), live->tail.owner))
-			page_corrupt(index, live->tail.last, "the tail's last page belongs to another");
-	}
-	added = page_allocate(index, live);
-	state = GenericXLogStart(index);
-	meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
+/*
+ * Put an empty page before all others of the tail, or begin a tail; the
+ * metapage is locked.  Who walks along the chain as it was does not notice.
+ */
+static void
+add_page(Relation index, Buffer meta_buffer, int slot)
+{
+	Buffer added = page_allocate(index, page_meta(BufferGetPage(meta_buffer)));
+	BlockNumber block = BufferGetBlockNumber(added);
+	GenericXLogState *state = GenericXLogStart(index);
+	IndexMeta *meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
+	Page page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
+
 	if (meta->tail.owner == 0)
 	{
 		meta->tail.owner = meta->next_owner++;
-		meta->tail.first = BufferGetBlockNumber(added);
+		meta->tail.last = block;
 		meta->tail.stride = document_stride(&meta->shape);
 	}
-	else
-		page_trailer(GenericXLogRegisterBuffer(state, last, 0))->next = BufferGetBlockNumber(added);
-	meta->tail.last = BufferGetBlockNumber(added);
+	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
+	page_trailer(page)->next = meta->tail.first;
+	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
 	meta_seal(meta);
-	page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
-	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
-	put_document(page, meta->tail.stride, doc);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(added);
-	if (BufferIsValid(last))
-		UnlockReleaseBuffer(last);
 }
 
 /* The first signature fixes the shape of all; later ones must be like it. */
@@ -177,16 +201,26 @@ fix_shape(Relation index, Buffer meta_buffer, const SignatureHeader *header)
 	GenericXLogFinish(state);
 }
 
+/* Is the page that we use still the one that the metapage has for our slot? */
+static bool
+used_last(Relation index, const IndexMeta *meta, int slot)
+{
+	const TailHint *hint = hint_of(index);
+
+	return hint != NULL && hint->owner == meta->tail.owner && hint->open[slot] == meta->open[slot];
+}
+
 /*
- * Append with the metapage locked.  False where the tail has another stride
- * than the document needs (it holds NULLs from before the first signature) and
- * must be sealed first.  *length is the tail's afterwards.
+ * Learn of a page that is open, or open one.  False where the tail has another
+ * stride than the document needs (it holds NULLs from before the first
+ * signature) and must be sealed first.
  */
 static bool
-append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
+open_page(Relation index, const NewDocument *doc, TailLength *length)
 {
 	Buffer buffer = ReadBuffer(index, META_BLOCK);
-	IndexMeta *meta;
+	const IndexMeta *meta;
+	int slot = index->rd_amcache == NULL ? 0 : ((TailHint *) index->rd_amcache)->slot;
 	bool fits;
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
@@ -195,14 +229,14 @@ append_with_meta(Relation index, const NewDocument *doc, TailLength *length)
 	if (doc->shape != NULL)
 		fix_shape(index, buffer, doc->shape);
 	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
-	if (fits &&
-		(meta->tail.owner == 0 ||
-		 !append_to_page(index, meta->tail.last, meta->tail.owner, meta->tail.stride, doc)))
-		append_page(index, buffer, doc);
+	if (fits && (meta->open[slot] == InvalidBlockNumber || used_last(index, meta, slot)))
+	{
+		add_page(index, buffer, slot);
+		length->pages = full_pages(meta);
+		length->limit = limit_of(&meta->shape);
+	}
 	if (fits)
 		remember(index, meta);
-	length->pages = meta->tail.pages;
-	length->limit = tail_limit(&meta->shape);
 	UnlockReleaseBuffer(buffer);
 	return fits;
 }
@@ -220,7 +254,7 @@ keep_up(Relation index, const TailLength *length)
 	if (neardup_background && !RELATION_IS_LOCAL(index) && length->pages < FAR_OVER * length->limit)
 	{
 		if (length->pages % length->limit == 0)
-			worker_start(index);
+			worker_start(index, false);
 		return;
 	}
 	if (upkeep_lock_conditionally(index))
@@ -237,10 +271,10 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 	NewDocument doc = {shape, tid, symbols};
 	TailLength length = {0, 1};
 
-	if (append_by_hint(index, &doc))
-		return;
-	while (!append_with_meta(index, &doc, &length))
+	while (!append_by_hint(index, &doc))
 	{
+		if (open_page(index, &doc, &length))
+			continue;
 		upkeep_lock(index);
 		upkeep_run(index, true);
 		upkeep_unlock(index);

@@ -78,25 +78,18 @@ claim_owner(Relation index)
 	return owner;
 }
 
-/* Close the tail and put it aside, so that inserts begin a new one. */
+/* Put the tail aside, so that inserts begin a new one. */
 static void
 freeze_tail(Relation index)
 {
 	MetaChange change = meta_begin(index);
-	Buffer last = InvalidBuffer;
 
 	if (change.meta->tail.owner != 0)
 	{
-		last = ReadBuffer(index, change.meta->tail.last);
-		LockBuffer(last, BUFFER_LOCK_EXCLUSIVE);
-		page_trailer(GenericXLogRegisterBuffer(change.state, last, 0))->flags |= PAGE_CLOSED;
 		change.meta->frozen = change.meta->tail;
-		memset(&change.meta->tail, 0, sizeof(TailEntry));
-		change.meta->tail.first = change.meta->tail.last = InvalidBlockNumber;
+		meta_no_tail(change.meta);
 	}
 	meta_commit(&change);
-	if (BufferIsValid(last))
-		UnlockReleaseBuffer(last);
 }
 
 /* ---- Sources ------------------------------------------------------------ */
@@ -132,7 +125,6 @@ copy_documents(Merge *merge, Buffer buffer)
 
 	page_verify(merge->index, buffer, merge->stride);
 	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
-	note_freed(merge, BufferGetBlockNumber(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (uint32 i = 0; i < page_trailer(page.data)->count; i++)
 		if (!(tid_flags(page_tid(page.data, i)) & TID_DEAD))
@@ -141,10 +133,37 @@ copy_documents(Merge *merge, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
+/* Inserts may still have the page in mind: from now on it takes none. */
+static void
+close_page(Relation index, Buffer buffer)
+{
+	GenericXLogState *state;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->flags |= PAGE_CLOSED;
+	GenericXLogFinish(state);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+}
+
 static void
 copy_tail_page(void *state, Buffer buffer)
 {
+	Merge *merge = state;
+
+	if (page_trailer(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
+		close_page(merge->index, buffer);
+	note_freed(merge, BufferGetBlockNumber(buffer));
 	copy_documents(state, buffer);
+}
+
+/* Documents that no vacuum has found dead. */
+static uint32
+living(const SegmentEntry *entry)
+{
+	return entry->documents - entry->dead;
 }
 
 static void
@@ -169,7 +188,7 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 	if (segment == NULL)
 		source_gone(merge, entry->root);
 	merge->stride = segment->root.stride;
-	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	for (uint32 p = 0; p < segment->root.document_pages && living(entry) > 0; p++)
 	{
 		Buffer buffer = segment_page(merge->index, segment, p, PAGE_DOCUMENTS);
 
@@ -179,8 +198,8 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	for (uint32 p = 0; p < segment->root.directory_pages + segment->root.posting_pages; p++)
-		note_freed(merge, segment->map[segment->root.document_pages + p]);
+	for (uint32 p = 0; p < entry->pages - 1 - segment->root.map_pages; p++)
+		note_freed(merge, segment->map[p]);
 	for (uint32 p = 0; p < segment->root.map_pages; p++)
 		note_freed(merge, segment->map_block[p]);
 	note_freed(merge, entry->root);
@@ -199,7 +218,7 @@ remove_segment(IndexMeta *meta, uint32 owner)
 		}
 }
 
-/* One record: the sources are out, the new segment is in. */
+/* One record: the sources are out, the new segment is in, unless it is empty. */
 static void
 publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owners, int count)
 {
@@ -213,7 +232,10 @@ publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owne
 		change.meta->frozen.first = change.meta->frozen.last = InvalidBlockNumber;
 	}
 	change.meta->writing = 0;
-	change.meta->segment[change.meta->segments++] = *entry;
+	if (entry->documents > 0)
+		change.meta->segment[change.meta->segments++] = *entry;
+	else
+		note_freed(merge, entry->root);
 	meta_commit(&change);
 	for (Size i = 0; i < merge->freed_count; i++)
 		RecordFreeIndexPage(merge->index, merge->freed[i]);
@@ -255,12 +277,6 @@ replace(Relation index, bool frozen, const uint32 *owners, int count)
 
 /* ---- What is due -------------------------------------------------------- */
 
-static uint32
-living(const SegmentEntry *entry)
-{
-	return entry->documents - entry->dead;
-}
-
 /* Segments of one tier are within a factor of TIER_SEGMENTS in size. */
 static int
 tier_of(const SegmentEntry *entry)
@@ -293,9 +309,9 @@ segments_to_merge(const IndexMeta *meta, uint32 *owners)
 
 		for (uint32 i = 0; i < meta->segments && count < TIER_SEGMENTS; i++)
 			if (tier_of(&meta->segment[i]) == tier &&
-				documents + meta->segment[i].documents <= merged_documents_max(meta))
+				documents + living(&meta->segment[i]) <= merged_documents_max(meta))
 			{
-				documents += meta->segment[i].documents;
+				documents += living(&meta->segment[i]);
 				owners[count++] = meta->segment[i].owner;
 			}
 		if (count == TIER_SEGMENTS)
@@ -322,7 +338,6 @@ static bool
 upkeep_step(Relation index, bool seal_any)
 {
 	IndexMeta *meta = meta_read(index);
-	uint32 limit = seal_any ? 1 : tail_limit(&meta->shape);
 	uint32 owners[TIER_SEGMENTS];
 	bool frozen = meta->frozen.owner != 0;
 	int count = 0;
@@ -332,7 +347,7 @@ upkeep_step(Relation index, bool seal_any)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("index \"%s\" has too many segments", RelationGetRelationName(index)),
 				 errhint("Raise maintenance_work_mem and REINDEX.")));
-	if (!frozen && meta->tail.owner != 0 && meta->tail.pages >= limit)
+	if (!frozen && (tail_is_due(meta) || (seal_any && meta->tail.owner != 0)))
 	{
 		freeze_tail(index);
 		frozen = true;
@@ -355,4 +370,53 @@ upkeep_run(Relation index, bool seal_any)
 {
 	while (upkeep_step(index, seal_any))
 		seal_any = false;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+void
+upkeep_drop(Relation index)
+{
+	IndexMeta *meta = meta_read(index);
+	uint32 owners[SEGMENTS_MAX];
+	int count = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (living(&meta->segment[i]) == 0)
+			owners[count++] = meta->segment[i].owner;
+	if (count > 0)
+		replace(index, false, owners, count);
+	pfree(meta);
+}
+
+void
+upkeep_gather(Relation index)
+{
+	uint32 owners[SEGMENTS_MAX];
+	uint64 documents = 0;
+	int count = 0;
+	IndexMeta *meta = meta_read(index);
+	bool frozen;
+
+	if (meta->frozen.owner == 0)
+		freeze_tail(index);
+	pfree(meta);
+	meta = meta_read(index);
+	frozen = meta->frozen.owner != 0;
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		const SegmentEntry *entry = &meta->segment[i];
+
+		if (count > 0 && documents + living(entry) > merged_documents_max(meta))
+		{
+			replace(index, frozen, owners, count);
+			frozen = false;
+			documents = count = 0;
+		}
+		documents += living(entry);
+		owners[count++] = entry->owner;
+	}
+	if (frozen || count > 0)
+		replace(index, frozen, owners, count);
+	pfree(meta);
 }

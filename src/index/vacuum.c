@@ -1,12 +1,9 @@
 /*
- * vacuum.c: marking dead documents, and finding lost pages.
+ * vacuum.c: marking dead documents, and cleaning up after them.
  */
 #include "index/index.h"
 
 #include "commands/vacuum.h"
-#include "miscadmin.h"
-#include "storage/indexfsm.h"
-#include "storage/lmgr.h"
 
 typedef struct Vacuum
 {
@@ -160,45 +157,6 @@ neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 /* ---- Cleaning up -------------------------------------------------------- */
 
-/* Blocks that are there; none of them is between being added and being locked. */
-static BlockNumber
-blocks_extended(Relation index)
-{
-	BlockNumber blocks;
-
-	if (RELATION_IS_LOCAL(index))
-		return RelationGetNumberOfBlocks(index);
-	LockRelationForExtension(index, ExclusiveLock);
-	blocks = RelationGetNumberOfBlocks(index);
-	UnlockRelationForExtension(index, ExclusiveLock);
-	return blocks;
-}
-
-/* Pages that nobody owns: freed long since, or lost to a crash. */
-static BlockNumber
-find_free_pages(IndexVacuumInfo *info, const IndexMeta *meta)
-{
-	BlockNumber blocks = blocks_extended(info->index);
-	BlockNumber unused = 0;
-
-	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)
-	{
-		Buffer buffer =
-			ReadBufferExtended(info->index, MAIN_FORKNUM, block, RBM_NORMAL, info->strategy);
-		bool is_free;
-
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		is_free = page_is_free(BufferGetPage(buffer), meta);
-		UnlockReleaseBuffer(buffer);
-		if (is_free)
-			RecordFreeIndexPage(info->index, block);
-		unused += is_free;
-		compat_vacuum_delay();
-	}
-	IndexFreeSpaceMapVacuum(info->index);
-	return unused;
-}
-
 /* Documents that no vacuum has counted. */
 static double
 documents_listed(const IndexMeta *meta)
@@ -219,6 +177,7 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only)
 		return stats;
 	upkeep_lock(info->index);
+	shrink_gather(info->index, info->strategy);
 	upkeep_run(info->index, false);
 	meta = meta_read(info->index);
 	if (stats == NULL)
@@ -227,9 +186,10 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats->num_index_tuples = documents_listed(meta);
 		stats->estimated_count = true;
 	}
-	stats->pages_free = find_free_pages(info, meta);
-	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	stats->pages_free = shrink_find_free(info->index, info->strategy);
 	upkeep_unlock(info->index);
+	shrink_truncate(info->index);
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	pfree(meta);
 	return stats;
 }

@@ -13,19 +13,21 @@
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "tcop/tcopprot.h"
+#include "utils/snapmgr.h"
 
 typedef struct WorkerTask
 {
 	Oid database;
 	Oid index;
+	bool truncate;
 } WorkerTask;
 
 PGDLLEXPORT void neardup_worker_main(Datum argument);
 
 bool
-worker_start(Relation index)
+worker_start(Relation index, bool truncate)
 {
-	WorkerTask task = {MyDatabaseId, RelationGetRelid(index)};
+	WorkerTask task = {MyDatabaseId, RelationGetRelid(index), truncate};
 	BackgroundWorker worker = {{0}};
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -39,20 +41,39 @@ worker_start(Relation index)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* Keep the index up, unless it is gone, or somebody else is at it. */
-static void
-keep_up(Oid oid)
+/* Keep the index up, unless somebody else is at it. */
+static bool
+keep_up(Relation index)
 {
-	Relation index = try_relation_open(oid, RowExclusiveLock);
-
-	if (index == NULL)
-		return;
-	if (index_is_ours(index) && upkeep_lock_conditionally(index))
+	if (upkeep_lock_conditionally(index))
 	{
 		upkeep_run(index, false);
 		upkeep_unlock(index);
 	}
-	relation_close(index, RowExclusiveLock);
+	return true;
+}
+
+/*
+ * Do something with the index in a transaction of its own, unless the index is
+ * gone.  It holds back no vacuum.
+ */
+static bool
+with_index(Oid oid, bool (*what)(Relation))
+{
+	Relation index;
+	bool done = true;
+
+	StartTransactionCommand();
+	index = try_relation_open(oid, RowExclusiveLock);
+	if (index != NULL)
+	{
+		InvalidateCatalogSnapshot();
+		if (index_is_ours(index))
+			done = what(index);
+		relation_close(index, RowExclusiveLock);
+	}
+	CommitTransactionCommand();
+	return done;
 }
 
 void
@@ -65,8 +86,9 @@ neardup_worker_main(Datum argument)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
-	StartTransactionCommand();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	keep_up(task.index);
-	CommitTransactionCommand();
+	with_index(task.index, keep_up);
+	/* Whoever asked is at the index still. */
+	for (int i = 0; task.truncate && i < SHRINK_TRIES && !with_index(task.index, shrink_try); i++)
+		shrink_pause();
 }

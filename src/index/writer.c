@@ -1,15 +1,15 @@
 /*
- * writer.c: writing a segment: documents as they come, then one group after
- * the other by counting sort.
+ * writer.c: writing a segment beside others: documents as they come, then one
+ * group after the other, on whatever pages are free.
  */
+#include "index/index.h"
 #include "index/segment.h"
 
 #include "access/xloginsert.h"
-#include "commands/progress.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 
-#include "index/index.h"
+#include "index/sort.h"
+#include "sketch/pg_signature.h"
 
 struct SegmentWriter
 {
@@ -105,12 +105,6 @@ segment_begin(Relation index, const IndexMeta *live, uint32 owner, const Signatu
 	return w;
 }
 
-uint32
-segment_documents(const SegmentWriter *writer)
-{
-	return writer->root.documents;
-}
-
 void
 segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols)
 {
@@ -130,147 +124,57 @@ segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols
 
 /* ---- Groups ------------------------------------------------------------- */
 
-/* A document without postings. */
-#define NO_BUCKET PG_UINT32_MAX
-
-/* Groups that are sorted from one reading of the documents. */
-typedef struct GroupBatch
-{
-	int first;
-	int count;
-	uint32 *bucket; /* documents entries for each group */
-} GroupBatch;
-
-static void
-buckets_of_page(SegmentWriter *w, Page page, uint32 first, GroupBatch *batch)
-{
-	for (uint32 i = 0; i < page_trailer(page)->count; i++)
-		for (int j = 0; j < batch->count; j++)
-			batch->bucket[(Size) j * w->root.documents + first + i] = tid_flags(page_tid(page, i)) ?
-				NO_BUCKET :
-				group_bucket(&w->grouping, batch->first + j, page_symbols(page, w->root.stride, i));
-}
-
-static void
-read_buckets(SegmentWriter *w, GroupBatch *batch)
-{
-	for (uint32 p = 0; p < w->root.document_pages; p++)
-	{
-		Buffer buffer = page_read(w->index, w->map[p], PAGE_DOCUMENTS, w->owner);
-
-		if (!BufferIsValid(buffer))
-			page_corrupt(w->index, w->map[p], "page of a segment that is being written is gone");
-		buckets_of_page(w, BufferGetPage(buffer), p * w->per_page, batch);
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-/* Counting sort: the offsets of a group's buckets, and its documents in order. */
-static void
-sort_group(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *offset, uint32 *cursor,
-		   uint32 *sorted)
-{
-	uint32 sum = 0;
-
-	memset(offset, 0, (Size) (buckets + 1) * sizeof(uint32));
-	for (uint32 d = 0; d < documents; d++)
-		if (bucket[d] != NO_BUCKET)
-			offset[bucket[d]]++;
-	for (uint32 v = 0; v <= buckets; v++)
-	{
-		uint32 count = offset[v];
-
-		offset[v] = sum;
-		sum += count;
-	}
-	memcpy(cursor, offset, (Size) buckets * sizeof(uint32));
-	for (uint32 d = 0; d < documents; d++)
-		if (bucket[d] != NO_BUCKET)
-			sorted[cursor[bucket[d]]++] = d;
-}
-
 /* Append postings to the stream of posting pages. */
 static void
-put_postings(SegmentWriter *w, const uint32 *sorted, uint32 count)
+put_postings(SegmentWriter *w, const char *postings, uint32 count)
 {
 	int bytes = posting_bytes(w->root.documents);
 	uint32 per_page = postings_per_page(w->root.documents);
 
-	for (uint32 i = 0; i < count; i++)
+	for (uint32 done = 0; done < count;)
 	{
-		PageTrailer *trailer = page_trailer(w->page.data);
-		uint8 *at;
+		uint32 used = page_trailer(w->page.data)->count;
+		uint32 n = Min(per_page - used, count - done);
 
-		if (trailer->count == per_page)
+		if (n == 0)
 		{
 			write_logical(w);
 			begin_page(w, PAGE_POSTINGS);
-			trailer = page_trailer(w->page.data);
+			continue;
 		}
-		at = (uint8 *) PageGetContents(w->page.data) + (Size) trailer->count++ * bytes;
-		for (int byte = 0; byte < bytes; byte++)
-			at[byte] = (uint8) (sorted[i] >> 8 * byte);
+		memcpy(PageGetContents(w->page.data) + (Size) used * bytes, postings + (Size) done * bytes,
+			   (Size) n * bytes);
+		page_trailer(w->page.data)->count += n;
+		done += n;
 	}
-}
-
-static void
-write_batch(SegmentWriter *w, GroupBatch *batch, uint32 **offset, uint32 *cursor, uint32 *sorted)
-{
-	read_buckets(w, batch);
-	for (int j = 0; j < batch->count; j++)
-	{
-		uint32 buckets = UINT32_C(1) << group_bucket_bits(&w->grouping, batch->first + j);
-
-		sort_group(batch->bucket + (Size) j * w->root.documents, w->root.documents, buckets,
-				   *offset, cursor, sorted);
-		put_postings(w, sorted, w->root.grouped);
-		*offset += buckets + 1;
-		if (!w->logged)
-			pgstat_progress_update_param(PROGRESS_CREATEIDX_PARTITIONS_DONE, batch->first + j + 1);
-	}
-}
-
-/* Offsets of all groups' buckets, one end each. */
-static uint32
-directory_entries(const Grouping *g)
-{
-	uint32 entries = 0;
-
-	for (int i = 0; i < g->groups; i++)
-		entries += (UINT32_C(1) << group_bucket_bits(g, i)) + 1;
-	return entries;
 }
 
 /* Group after group within the memory given, as many at once as fit. */
 static void
 write_postings(SegmentWriter *w, Size memory, uint32 *offset)
 {
-	Size column = (Size) w->root.documents * sizeof(uint32);
-	Size columns = memory / column;
-	int at_once = columns > 2 ? (int) Min(w->grouping.groups, columns - 1) : 1;
-	uint32 *cursor = palloc(sizeof(uint32) << BUCKET_BITS_MAX);
-	uint32 *sorted = palloc_extended(column, MCXT_ALLOC_HUGE);
-	GroupBatch batch;
+	SortSource source = {w->index, &w->root, w->owner, w->grouping, InvalidBlockNumber, w->map};
+	GroupSort *sort = sort_begin(&source, memory);
 
-	batch.bucket = palloc_extended(column * at_once, MCXT_ALLOC_HUGE);
 	begin_page(w, PAGE_POSTINGS);
-	for (batch.first = 0; batch.first < w->grouping.groups; batch.first += batch.count)
+	for (int group = 0; group < w->grouping.groups; group++)
 	{
-		batch.count = Min(at_once, w->grouping.groups - batch.first);
-		write_batch(w, &batch, &offset, cursor, sorted);
+		if (group % sort->at_once == 0)
+			sort_read(sort, group, Min(sort->at_once, w->grouping.groups - group));
+		/* The map moves as it grows. */
+		put_postings(w, sort_group(sort, group, offset + directory_offsets(&w->grouping, group)),
+					 w->root.grouped);
+		sort->source.map = w->map;
 	}
 	write_logical(w);
-	pfree(batch.bucket);
-	pfree(sorted);
-	pfree(cursor);
+	sort_end(sort);
 }
 
 /* Postings, then the directory; logically the directory comes first. */
 static void
 write_groups(SegmentWriter *w, Size memory)
 {
-	uint32 entries = directory_entries(&w->grouping);
+	uint32 entries = directory_offsets(&w->grouping, w->grouping.groups);
 	uint32 before = w->map_used;
 	uint32 *directory = palloc_extended((Size) entries * sizeof(uint32), MCXT_ALLOC_HUGE);
 	BlockNumber *postings;
@@ -291,6 +195,17 @@ write_groups(SegmentWriter *w, Size memory)
 
 /* ---- Root --------------------------------------------------------------- */
 
+void
+segment_check_size(Relation index, const SegmentRoot *root)
+{
+	if (root->map_pages > ROOT_MAP_PAGES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a segment of index \"%s\" has grown to %u pages, more than it can describe",
+						RelationGetRelationName(index), segment_pages(root)),
+				 errhint("Partition the table.")));
+}
+
 /* Map pages are written like any other; their blocks go to the root. */
 static BlockNumber
 write_root(SegmentWriter *w)
@@ -298,12 +213,7 @@ write_root(SegmentWriter *w)
 	uint32 logical = w->map_used;
 
 	w->root.map_pages = write_array(w, PAGE_MAP, (char *) w->map, logical, sizeof(BlockNumber));
-	if (w->root.map_pages > ROOT_MAP_PAGES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a segment of index \"%s\" has grown to %u pages, more than it can describe",
-						RelationGetRelationName(w->index), logical),
-				 errhint("Partition the table.")));
+	segment_check_size(w->index, &w->root);
 	begin_page(w, PAGE_ROOT);
 	*page_root(w->page.data) = w->root;
 	memcpy(page_root_map(w->page.data), w->map + logical, w->root.map_pages * sizeof(BlockNumber));
@@ -313,24 +223,16 @@ write_root(SegmentWriter *w)
 SegmentEntry
 segment_finish(SegmentWriter *w, Size memory)
 {
-	SegmentEntry entry = {0};
+	SegmentEntry entry;
 
 	if (w->root.documents > 0)
 		write_logical(w);
 	w->root.document_pages = w->map_used;
 	w->grouping = index_grouping(w->index, &w->shape, w->root.grouped);
-	w->root.groups = w->grouping.groups;
-	w->root.width = w->grouping.width;
-	w->root.wide = w->grouping.wide;
-	w->root.bucket_bits = w->grouping.bucket_bits;
+	root_set_grouping(&w->root, &w->grouping);
 	if (w->grouping.groups > 0)
 		write_groups(w, memory);
-	entry.root = write_root(w);
-	entry.owner = w->owner;
-	entry.documents = w->root.documents;
-	entry.grouped = w->root.grouped;
-	entry.groups = w->root.groups;
-	entry.pages = w->map_used + 1;
+	entry = segment_entry(&w->root, w->owner, write_root(w));
 	pfree(w->map);
 	pfree(w);
 	return entry;

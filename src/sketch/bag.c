@@ -355,16 +355,10 @@ bag_shared(const Bag *x, const Bag *y)
 	return shared;
 }
 
-static double
-resemblance_of_counts(uint32_t shared, uint32_t in_x, uint32_t in_y)
-{
-	return shared == 0 ? 0 : (double) shared / ((double) in_x + in_y - shared);
-}
-
 double
 bag_resemblance(const Bag *x, const Bag *y)
 {
-	return resemblance_of_counts(bag_shared(x, y), x->count, y->count);
+	return resemblance_of_lengths(bag_shared(x, y), x->count, y->count);
 }
 
 bool
@@ -372,7 +366,7 @@ bag_is_similar(const Bag *x, const Bag *y, double t)
 {
 	uint32_t most = lesser(x->count, y->count);
 
-	return resemblance_of_counts(most, x->count, y->count) >= t && bag_resemblance(x, y) >= t;
+	return resemblance_of_lengths(most, x->count, y->count) >= t && bag_resemblance(x, y) >= t;
 }
 
 double
@@ -385,15 +379,17 @@ double
 bag_weighted_resemblance(const Bag *x, const Bag *y)
 {
 	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
-	uint64_t least = 0;
-	uint64_t most = 0;
+	uint64_t shared = 0;
+	uint64_t length_x = 0;
+	uint64_t length_y = 0;
 
 	while (walk_next(&walk))
 	{
-		least += lesser(walk.in_x, walk.in_y);
-		most += greater(walk.in_x, walk.in_y);
+		shared += lesser(walk.in_x, walk.in_y);
+		length_x += walk.in_x;
+		length_y += walk.in_y;
 	}
-	return least == 0 ? 0 : (double) least / (double) most;
+	return resemblance_of_lengths(shared, length_x, length_y);
 }
 
 /* An integer of 128 bits, for sums of products that 64 do not hold. */

@@ -37,6 +37,16 @@ extern Bag bag_difference(const Bag *x, const Bag *y);
  * (cosine: their square root too), rounded the same way on every machine.
  */
 
+/*
+ * Either resemblance of two bags of these lengths (numbers of elements, or sums of
+ * frequencies) that share so much.
+ */
+static inline double
+resemblance_of_lengths(uint64_t shared, uint64_t length_x, uint64_t length_y)
+{
+	return shared == 0 ? 0 : (double) shared / (double) (length_x + length_y - shared);
+}
+
 /* |X and Y| / |X or Y| of the sets (Broder 1997: resemblance). */
 extern double bag_resemblance(const Bag *x, const Bag *y);
 

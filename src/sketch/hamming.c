@@ -3,11 +3,8 @@
  */
 #include <string.h>
 
-#include "../cpu.h"
 #include "sketch.h"
-
-/* The lowest bit of every b-bit symbol of a word. */
-#define LOWEST_BITS(b) (~UINT64_C(0) / ((UINT64_C(1) << (b)) - 1))
+#include "words.h"
 
 static inline uint64_t
 load_word(const uint8_t *at)
@@ -32,15 +29,6 @@ load_last(const uint8_t *end, size_t bytes, bool whole)
 	for (size_t i = 1; i <= bytes; i++)
 		word = word << 8 | end[-(ptrdiff_t) i];
 	return word;
-}
-
-/* Symbols that are not zero: folded onto their lowest bits, and counted. */
-KERNEL_BODY int
-count_symbols(uint64_t word, int b)
-{
-	for (int shift = b / 2; shift > 0; shift /= 2)
-		word |= word >> shift;
-	return __builtin_popcountll(word & LOWEST_BITS(b));
 }
 
 KERNEL_BODY int

@@ -10,6 +10,7 @@
 
 
 PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
+PG_FUNCTION_INFO_V1(neardup_to_shingles_lists);
 PG_FUNCTION_INFO_V1(neardup_to_shingles_tokens);
 PG_FUNCTION_INFO_V1(neardup_to_shingles_hashes);
 PG_FUNCTION_INFO_V1(neardup_shingles_to_array);
@@ -65,6 +66,30 @@ neardup_to_shingles_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
 }
 
+/* Spot signatures with lists of one's own; not strict, since either list may be NULL. */
+Datum
+neardup_to_shingles_lists(PG_FUNCTION_ARGS)
+{
+	Datum antecedents = PG_GETARG_DATUM(2);
+	Datum stop_words = PG_GETARG_DATUM(3);
+	BagBuilder builder;
+	SpotWords *words;
+	SchemeId scheme;
+	Utf8Text utf8;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	words = spot_words_of_datums(scheme, PG_ARGISNULL(2) ? NULL : &antecedents,
+								 PG_ARGISNULL(3) ? NULL : &stop_words, &scheme);
+	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	bag_begin(&builder);
+	spots_of_text(utf8.bytes, utf8.length, words, bag_add, &builder);
+	utf8_free(&utf8);
+	spot_words_free(words);
+	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
+}
+
 Datum
 neardup_to_shingles_tokens(PG_FUNCTION_ARGS)
 {
@@ -94,19 +119,8 @@ Datum
 neardup_shingles_to_array(PG_FUNCTION_ARGS)
 {
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	size_t bytes = shingles->count * sizeof(int64);
-	ArrayType *array;
+	ArrayType *array = int8_array(shingles->element, shingles->count);
 
-	if (shingles->count == 0)
-		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
-	array = palloc(ARR_OVERHEAD_NONULLS(1) + bytes);
-	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + bytes);
-	array->ndim = 1;
-	array->dataoffset = 0;
-	array->elemtype = INT8OID;
-	ARR_DIMS(array)[0] = (int) shingles->count;
-	ARR_LBOUND(array)[0] = 1;
-	memcpy(ARR_DATA_PTR(array), shingles->element, bytes);
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_ARRAYTYPE_P(array);
 }

@@ -76,9 +76,106 @@ extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result
 /* Units t_1 .. t_m combine to mix64(sum of t_i * SHINGLE_MULTIPLIER^(m - i)). */
 #define SHINGLE_MULTIPLIER UINT64_C(0x9FB21C651E98DF25)
 
-/* ---- Words (stopwords.c) ------------------------------------------------ */
+/* ---- Sets of words (stopwords.c) ----------------------------------------- */
+
+/*
+ * Hashes of words (shingle_of_token), with open addressing by their highest bits.
+ * No word hashes to 0, which is a free slot.
+ */
+typedef struct WordSet
+{
+	uint64_t *slot;
+	int bits;
+} WordSet;
+
+/* The slot that holds a hash, or the free one where it would go. */
+static inline size_t
+word_set_slot(const WordSet *set, uint64_t hash)
+{
+	size_t mask = ((size_t) 1 << set->bits) - 1;
+	size_t slot = (size_t) (hash >> (64 - set->bits));
+
+	while (set->slot[slot] != 0 && set->slot[slot] != hash)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+static inline bool
+word_set_has(const WordSet *set, uint64_t hash)
+{
+	return hash != 0 && set->slot[word_set_slot(set, hash)] == hash;
+}
+
+extern WordSet word_set_of(const uint64_t *hashes, size_t count, void *(*alloc)(size_t));
 
 /* Is the token of this hash (shingle_of_token) an English stop word? */
 extern bool is_stop_word(uint64_t token_hash);
+
+/* ---- Languages (languages.c, their sets in stopwords.c) ------------------ */
+
+typedef struct Language
+{
+	const char *code;        /* of ISO 639 */
+	const char *antecedents; /* words with a space between two */
+	const char *stop_words;  /* NULL: those of 'stopword' shingles */
+} Language;
+
+#define LANGUAGE_ENGLISH 0
+#define LANGUAGES_MAX 32
+
+extern const Language languages[];
+extern const int language_count;
+
+/* The number of a language, -1 where it is not known. */
+extern int language_called(const char *code, size_t length);
+
+extern const WordSet *language_antecedents(int language);
+extern const WordSet *language_stop_words(int language);
+
+/* ---- Spot signatures (spot.c) -------------------------------------------- */
+
+/* An antecedent with a distance and a chain of its own. */
+typedef struct SpotRule
+{
+	uint64_t antecedent;
+	uint8_t distance;
+	uint8_t chain;
+} SpotRule;
+
+struct SpotWords
+{
+	SpotRule own; /* distance and chain of the scheme */
+	int language;
+	const WordSet *antecedents;
+	const WordSet *stop_words;
+	SpotRule *rule; /* sorted, NULL: own for all */
+	size_t rules;
+	uint64_t *stop; /* sorted, NULL: the language's */
+	size_t stops;
+	WordSet rule_set;
+	WordSet stop_set;
+};
+
+/* The words of a scheme without lists of its own. */
+extern SpotWords spot_words_of_scheme(SchemeId scheme);
+
+/* A signature: the antecedent, then its chain. */
+typedef struct Spot
+{
+	int words;
+	uint64_t hash[1 + SPOT_MAX];
+	size_t place[1 + SPOT_MAX]; /* as given with the token */
+	uint64_t count;             /* occurrences that end together */
+} Spot;
+
+typedef void (*SpotSink)(void *state, const Spot *spot);
+
+/* Called for each token in turn; place is any number that the caller knows it by. */
+typedef struct SpotFinder SpotFinder;
+extern SpotFinder *spot_finder_begin(const SpotWords *words, SpotSink sink, void *state);
+extern void spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place);
+extern void spot_finder_end(SpotFinder *finder);
+
+extern uint64_t spot_hash(const Spot *spot);
 
 #endif

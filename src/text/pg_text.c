@@ -12,6 +12,7 @@
 
 PG_FUNCTION_INFO_V1(neardup_show_tokens);
 PG_FUNCTION_INFO_V1(neardup_show_shingles);
+PG_FUNCTION_INFO_V1(neardup_show_shingles_lists);
 PG_FUNCTION_INFO_V1(neardup_shared_shingles);
 
 /* ---- Tokens ------------------------------------------------------------- */
@@ -62,17 +63,12 @@ put_row(FunctionCallInfo fcinfo, const ShownShingle *shingle, Datum second, Datu
 	pfree(shown);
 }
 
-Datum
-neardup_show_shingles(PG_FUNCTION_ARGS)
+/* Rows of the shingles, which are freed. */
+static void
+put_shown(FunctionCallInfo fcinfo, ShownShingle *shown, size_t count)
 {
-	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
-	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	ShownShingle *shown;
-	size_t count;
 	size_t i;
 
-	begin_rows(fcinfo);
-	count = shingles_to_show(utf8.bytes, utf8.length, scheme, &shown);
 	for (i = 0; i < count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -80,7 +76,46 @@ neardup_show_shingles(PG_FUNCTION_ARGS)
 				Int64GetDatum((int64) shown[i].hash));
 	}
 	host_free(shown);
+}
+
+Datum
+neardup_show_shingles(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	ShownShingle *shown;
+	size_t count;
+
+	begin_rows(fcinfo);
+	count = shingles_to_show(utf8.bytes, utf8.length, scheme, &shown);
+	put_shown(fcinfo, shown, count);
 	utf8_free(&utf8);
+	return (Datum) 0;
+}
+
+/* Spot signatures with lists of one's own. */
+Datum
+neardup_show_shingles_lists(PG_FUNCTION_ARGS)
+{
+	Datum antecedents = PG_GETARG_DATUM(2);
+	Datum stop_words = PG_GETARG_DATUM(3);
+	ShownShingle *shown;
+	SpotWords *words;
+	SchemeId scheme;
+	Utf8Text utf8;
+	size_t count;
+
+	begin_rows(fcinfo);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	words = spot_words_of_datums(scheme, PG_ARGISNULL(2) ? NULL : &antecedents,
+								 PG_ARGISNULL(3) ? NULL : &stop_words, &scheme);
+	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	count = spots_to_show(utf8.bytes, utf8.length, words, &shown);
+	put_shown(fcinfo, shown, count);
+	utf8_free(&utf8);
+	spot_words_free(words);
 	return (Datum) 0;
 }
 

@@ -6,16 +6,28 @@
 
 #include "internal.h"
 
+/* What comes after the name of a kind. */
+typedef enum SchemeArguments
+{
+	NO_ARGUMENTS,
+	WIDTH, /* 1 to SCHEME_WIDTH_MAX */
+	SPOT   /* distance, chain and what lists */
+} SchemeArguments;
+
 /* The kinds that exist, with their names. */
 static const struct
 {
 	SchemeKind kind;
 	const char *name;
-	bool reads_text; /* and has a width */
+	SchemeArguments arguments;
 } scheme_kinds[] = {
-	{SCHEME_FOREIGN, "foreign", false}, {SCHEME_WORD, "word", true},
-	{SCHEME_CHAR, "char", true},        {SCHEME_STOPWORD, "stopword", true},
-	{SCHEME_TOKENS, "tokens", false},   {SCHEME_HASHES, "hashes", false},
+	{SCHEME_FOREIGN, "foreign", NO_ARGUMENTS},
+	{SCHEME_WORD, "word", WIDTH},
+	{SCHEME_CHAR, "char", WIDTH},
+	{SCHEME_STOPWORD, "stopword", WIDTH},
+	{SCHEME_SPOT, "spot", SPOT},
+	{SCHEME_TOKENS, "tokens", NO_ARGUMENTS},
+	{SCHEME_HASHES, "hashes", NO_ARGUMENTS},
 };
 
 #define KINDS ((int) (sizeof(scheme_kinds) / sizeof(scheme_kinds[0])))
@@ -35,15 +47,31 @@ scheme_reads_text(SchemeId id)
 {
 	int i = find_kind(SCHEME_KIND(id));
 
-	return i >= 0 && scheme_kinds[i].reads_text;
+	return i >= 0 && scheme_kinds[i].arguments != NO_ARGUMENTS &&
+		(scheme_kinds[i].arguments != SPOT || SCHEME_VARIANT(id) < language_count);
 }
 
 bool
 scheme_is_valid(SchemeId id)
 {
-	return find_kind(SCHEME_KIND(id)) >= 0 && (SCHEME_WIDTH(id) > 0) == scheme_reads_text(id) &&
-		(id & 0xFFFF) == 0;
+	int i = find_kind(SCHEME_KIND(id));
+
+	if (i < 0)
+		return false;
+	switch (scheme_kinds[i].arguments)
+	{
+		case NO_ARGUMENTS:
+			return SCHEME_WIDTH(id) == 0 && SCHEME_VARIANT(id) == 0;
+		case WIDTH:
+			return SCHEME_WIDTH(id) > 0 && SCHEME_VARIANT(id) == 0;
+		case SPOT:
+			return SCHEME_WIDTH(id) >> 4 > 0 && (SCHEME_WIDTH(id) & SPOT_MAX) > 0 &&
+				(SCHEME_VARIANT(id) < language_count || SCHEME_VARIANT(id) >= SPOT_LISTS);
+	}
+	return false;
 }
+
+/* ---- Reading ------------------------------------------------------------- */
 
 static inline bool
 is_blank(char c)
@@ -65,6 +93,12 @@ next_word(const char **at, const char *end)
 	return *at - start;
 }
 
+static inline char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
+}
+
 /* Is the word this name, in any case? */
 static bool
 is_name(const char *word, size_t length, const char *name)
@@ -72,26 +106,103 @@ is_name(const char *word, size_t length, const char *name)
 	if (strlen(name) != length)
 		return false;
 	for (size_t i = 0; i < length; i++)
-		if ((word[i] >= 'A' && word[i] <= 'Z' ? word[i] + ('a' - 'A') : word[i]) != name[i])
+		if (lower(word[i]) != name[i])
 			return false;
 	return true;
 }
 
-/* Read a width; 0 where the word is none. */
+/* Read a number from 1 to most; 0 where the word is none. */
 static int
-read_width(const char *word, size_t length)
+read_number(const char *word, size_t length, int most)
 {
-	int width = 0;
+	int number = 0;
 
 	for (size_t i = 0; i < length; i++)
 	{
 		if (word[i] < '0' || word[i] > '9')
 			return 0;
-		width = width * 10 + (word[i] - '0');
-		if (width > SCHEME_WIDTH_MAX)
+		number = number * 10 + (word[i] - '0');
+		if (number > most)
 			return 0;
 	}
-	return width;
+	return number;
+}
+
+/* Step over the next word, which must be a number. */
+static int
+next_number(const char **at, const char *end, int most)
+{
+	size_t length = next_word(at, end);
+
+	return read_number(*at - length, length, most);
+}
+
+/* Read four hexadecimal digits; -1 where the word is something else. */
+static int
+read_tag(const char *word, size_t length)
+{
+	static const char digits[] = "0123456789abcdef";
+	int tag = 0;
+
+	for (size_t i = 0; i < length; i++)
+	{
+		const char *digit = word[i] == '\0' ? NULL : strchr(digits, word[i]);
+
+		if (digit == NULL)
+			return -1;
+		tag = tag << 4 | (int) (digit - digits);
+		if (tag >= SPOT_LISTS)
+			return -1;
+	}
+	return length == 4 ? tag : -1;
+}
+
+/* What follows the two numbers of a spot: nothing, a language, or "lists" and their tag. */
+static int
+read_variant(const char **at, const char *end)
+{
+	size_t length = next_word(at, end);
+	const char *word = *at - length;
+	char code[3] = {0};
+	int tag;
+
+	if (length == 0)
+		return LANGUAGE_ENGLISH;
+	if (is_name(word, length, "lists"))
+	{
+		length = next_word(at, end);
+		tag = read_tag(*at - length, length);
+		return tag < 0 ? -1 : SPOT_LISTS | tag;
+	}
+	if (length != 2)
+		return -1;
+	code[0] = lower(word[0]);
+	code[1] = lower(word[1]);
+	return language_called(code, 2);
+}
+
+/* Read what comes after the name of a kind; false where it means nothing. */
+static bool
+read_arguments(int kind, const char **at, const char *end, SchemeId *id)
+{
+	int first = 0;
+	int chain;
+	int variant;
+
+	*id = SCHEME_ID(scheme_kinds[kind].kind, 0);
+	if (scheme_kinds[kind].arguments == NO_ARGUMENTS)
+		return true;
+	first =
+		next_number(at, end, scheme_kinds[kind].arguments == WIDTH ? SCHEME_WIDTH_MAX : SPOT_MAX);
+	*id = SCHEME_ID(scheme_kinds[kind].kind, first);
+	if (scheme_kinds[kind].arguments == WIDTH)
+		return true;
+	chain = next_number(at, end, SPOT_MAX);
+	variant = read_variant(at, end);
+	if (variant < 0)
+		return false;
+	*id = SCHEME_SPOT_ID(first, chain, variant);
+	return true;
 }
 
 bool
@@ -101,19 +212,27 @@ scheme_parse(const char *name, size_t length, SchemeId *id)
 	const char *end = name + length;
 	size_t kind_length = next_word(&at, end);
 	const char *kind = at - kind_length;
-	size_t width_length = next_word(&at, end);
-	int width = read_width(at - width_length, width_length);
 
-	/* A second word that is no width must not pass for none. */
-	if ((width_length > 0 && width == 0) || next_word(&at, end) > 0)
-		return false;
 	for (int i = 0; i < KINDS; i++)
 		if (is_name(kind, kind_length, scheme_kinds[i].name))
-		{
-			*id = SCHEME_ID(scheme_kinds[i].kind, width);
-			return scheme_is_valid(*id);
-		}
+			return read_arguments(i, &at, end, id) && next_word(&at, end) == 0 &&
+				scheme_is_valid(*id);
 	return false;
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static void
+spot_name(SchemeId id, char *name)
+{
+	int variant = SCHEME_VARIANT(id);
+	int length = snprintf(name, SCHEME_NAME_SIZE, "spot %d %d", SCHEME_WIDTH(id) >> 4,
+						  SCHEME_WIDTH(id) & SPOT_MAX);
+
+	if (variant >= SPOT_LISTS)
+		snprintf(name + length, SCHEME_NAME_SIZE - length, " lists %04x", variant - SPOT_LISTS);
+	else if (variant != LANGUAGE_ENGLISH)
+		snprintf(name + length, SCHEME_NAME_SIZE - length, " %s", languages[variant].code);
 }
 
 void
@@ -121,9 +240,11 @@ scheme_name(SchemeId id, char *name)
 {
 	int i = find_kind(SCHEME_KIND(id));
 
-	if (i < 0)
+	if (i < 0 || !scheme_is_valid(id))
 		snprintf(name, SCHEME_NAME_SIZE, "unknown %08x", (unsigned) id);
-	else if (scheme_reads_text(id))
+	else if (scheme_kinds[i].arguments == SPOT)
+		spot_name(id, name);
+	else if (scheme_kinds[i].arguments == WIDTH)
 		snprintf(name, SCHEME_NAME_SIZE, "%s %d", scheme_kinds[i].name, SCHEME_WIDTH(id));
 	else
 		snprintf(name, SCHEME_NAME_SIZE, "%s", scheme_kinds[i].name);

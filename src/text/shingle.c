@@ -41,10 +41,11 @@ shingle_of_token(const char *utf8, size_t length)
 static uint32_t
 keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 {
+	const WordSet *anchors = language_stop_words(LANGUAGE_ENGLISH);
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (is_stop_word(first_unit[i]))
+		if (word_set_has(anchors, first_unit[i]))
 			hash[kept++] = hash[i];
 	return kept;
 }
@@ -166,8 +167,9 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 		}
 }
 
-void
-shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
+/* Hand over the shingles of windows: words or characters next to each other. */
+static void
+shingle_windows(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
 {
 	Shingler s;
 
@@ -180,4 +182,18 @@ shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, vo
 
 		sink(state, &all, 1);
 	}
+}
+
+void
+shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
+{
+	SpotWords words;
+
+	if (SCHEME_KIND(scheme) != SCHEME_SPOT)
+	{
+		shingle_windows(utf8, length, scheme, sink, state);
+		return;
+	}
+	words = spot_words_of_scheme(scheme);
+	spots_of_text(utf8, length, &words, sink, state);
 }

@@ -202,32 +202,112 @@ match_up(Found *found, const HashList *list, const Joined *joined, SchemeId sche
 	}
 }
 
+/* Match up a text and its hashes, which are freed. */
+static size_t
+show(HashList *list, Joined *joined, SchemeId scheme, ShownShingle **shown)
+{
+	Joined kept;
+	Found found;
+
+	/* The texts stand behind the shingles, of which this is room enough. */
+	found.shown = host_alloc(list->count * sizeof(ShownShingle) + joined->length + 1);
+	found.count = 0;
+	kept.text = (char *) (found.shown + list->count);
+	kept.length = joined->length;
+	*shown = found.shown;
+	if (list->count > 0)
+	{
+		memcpy(kept.text, joined->text, joined->length);
+		make_slots(&found, list->count);
+		match_up(&found, list, &kept, scheme);
+		host_free(found.slot);
+		host_free(list->hash);
+	}
+	if (joined->text)
+		host_free(joined->text);
+	return found.count;
+}
+
+/* ---- Spot signatures ----------------------------------------------------- */
+
+/* Signatures as they are found; their texts are units that spaces separate. */
+typedef struct ShownSpots
+{
+	const Joined *tokens;
+	HashList list;
+	Joined joined;
+} ShownSpots;
+
+/* Append a token of the text after a separator. */
+static void
+append_token(ShownSpots *spots, size_t place, char separator)
+{
+	Joined *joined = &spots->joined;
+	const char *token = spots->tokens->text + place;
+	const char *space = memchr(token, ' ', spots->tokens->length - place);
+	size_t length = space ? (size_t) (space - token) : spots->tokens->length - place;
+
+	joined->text = with_room(joined->text, &joined->room, joined->length + length + 1, 1);
+	if (joined->length > 0)
+		joined->text[joined->length++] = separator;
+	memcpy(joined->text + joined->length, token, length);
+	joined->length += length;
+}
+
+/* A SpotSink. */
+static void
+list_spot(void *state, const Spot *spot)
+{
+	ShownSpots *spots = state;
+	uint64_t hash = spot_hash(spot);
+
+	for (uint64_t n = 0; n < spot->count; n++)
+	{
+		list_hashes(&spots->list, &hash, 1);
+		for (int i = 0; i < spot->words; i++)
+			append_token(spots, spot->place[i], i == 0 ? ' ' : ':');
+	}
+}
+
+size_t
+spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShingle **shown)
+{
+	Joined tokens = {NULL, 0, 0};
+	ShownSpots spots = {&tokens, {NULL, 0, 0}, {NULL, 0, 0}};
+	SpotFinder *finder = spot_finder_begin(words, list_spot, &spots);
+	Window w;
+
+	tokens_of_text(utf8, length, join_tokens, &tokens);
+	if (tokens.length > 0)
+	{
+		w = open_window(&tokens, SCHEME_ID(SCHEME_WORD, 1));
+		do
+		{
+			spot_finder_add(finder, shingle_of_token(tokens.text + w.start, w.end - w.start),
+							w.start);
+			host_check_interrupts();
+		} while (move_window(&w));
+		host_free(tokens.text);
+	}
+	spot_finder_end(finder);
+	return show(&spots.list, &spots.joined, SCHEME_ID(SCHEME_WORD, 1), shown);
+}
+
+/* ---- Shingles ------------------------------------------------------------ */
+
 size_t
 shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingle **shown)
 {
 	HashList list = {NULL, 0, 0};
 	Joined joined = {NULL, 0, 0};
-	Joined kept;
-	Found found;
+	SpotWords words;
 
+	if (SCHEME_KIND(scheme) == SCHEME_SPOT)
+	{
+		words = spot_words_of_scheme(scheme);
+		return spots_to_show(utf8, length, &words, shown);
+	}
 	shingle_text(utf8, length, scheme, list_hashes, &list);
 	tokens_of_text(utf8, length, join_tokens, &joined);
-
-	/* The texts stand behind the shingles, of which this is room enough. */
-	found.shown = host_alloc(list.count * sizeof(ShownShingle) + joined.length + 1);
-	found.count = 0;
-	kept.text = (char *) (found.shown + list.count);
-	kept.length = joined.length;
-	*shown = found.shown;
-	if (list.count > 0)
-	{
-		memcpy(kept.text, joined.text, joined.length);
-		make_slots(&found, list.count);
-		match_up(&found, &list, &kept, scheme);
-		host_free(found.slot);
-		host_free(list.hash);
-	}
-	if (joined.text)
-		host_free(joined.text);
-	return found.count;
+	return show(&list, &joined, scheme, shown);
 }

@@ -1,5 +1,6 @@
 /*
- * stopwords.c: the English function words that anchor 'stopword' shingles.
+ * stopwords.c: the English function words that anchor 'stopword' shingles, and sets of
+ * words of any language.
  *
  * The list is part of the recipe (doc/recipe.md).  Contractions come as the
  * tokens that an apostrophe leaves: "don't" is "don" and "t".
@@ -41,41 +42,82 @@ static const char *const stop_words[] = {
 
 #define STOP_WORDS (sizeof(stop_words) / sizeof(stop_words[0]))
 
-/* Open addressing by the highest bits of the hash; no word hashes to 0. */
-#define SLOT_BITS 10
-#define SLOTS (1 << SLOT_BITS)
-#define SLOT_OF(hash) ((unsigned) ((hash) >> (64 - SLOT_BITS)))
+/* ---- Sets of words ------------------------------------------------------- */
 
-static uint64_t slots[SLOTS];
-static bool slots_are_filled = false;
-
-/* The slot that holds a hash, or the free one where it would go. */
-static inline unsigned
-find_slot(uint64_t hash)
+WordSet
+word_set_of(const uint64_t *hashes, size_t count, void *(*alloc)(size_t))
 {
-	unsigned slot = SLOT_OF(hash);
+	WordSet set = {NULL, 4};
+	size_t slots;
 
-	while (slots[slot] != 0 && slots[slot] != hash)
-		slot = (slot + 1) % SLOTS;
-	return slot;
+	while ((size_t) 1 << set.bits < 4 * count)
+		set.bits++;
+	slots = (size_t) 1 << set.bits;
+	set.slot = alloc(slots * sizeof(uint64_t));
+	memset(set.slot, 0, slots * sizeof(uint64_t));
+	for (size_t i = 0; i < count; i++)
+		set.slot[word_set_slot(&set, hashes[i])] = hashes[i];
+	return set;
 }
 
-static void
-fill_slots(void)
+/* The set of the words of a list, for as long as the process lives. */
+static WordSet
+word_set_of_list(const char *list)
 {
-	for (size_t i = 0; i < STOP_WORDS; i++)
-	{
-		uint64_t hash = shingle_of_token(stop_words[i], strlen(stop_words[i]));
+	size_t room = strlen(list) / 2 + 1;
+	uint64_t *hash = host_alloc(room * sizeof(uint64_t));
+	size_t count = 0;
+	WordSet set;
 
-		slots[find_slot(hash)] = hash;
+	while (*list != '\0')
+	{
+		size_t length = strcspn(list, " ");
+
+		hash[count++] = shingle_of_token(list, length);
+		list += length + (list[length] == ' ');
 	}
-	slots_are_filled = true;
+	set = word_set_of(hash, count, host_alloc_forever);
+	host_free(hash);
+	return set;
+}
+
+static WordSet
+english_stop_words(void)
+{
+	uint64_t hash[STOP_WORDS];
+
+	for (size_t i = 0; i < STOP_WORDS; i++)
+		hash[i] = shingle_of_token(stop_words[i], strlen(stop_words[i]));
+	return word_set_of(hash, STOP_WORDS, host_alloc_forever);
+}
+
+/* ---- Languages ----------------------------------------------------------- */
+
+const WordSet *
+language_stop_words(int language)
+{
+	static WordSet sets[LANGUAGES_MAX];
+	WordSet *set = &sets[language];
+
+	if (set->slot == NULL)
+		*set = languages[language].stop_words ? word_set_of_list(languages[language].stop_words) :
+												english_stop_words();
+	return set;
+}
+
+const WordSet *
+language_antecedents(int language)
+{
+	static WordSet sets[LANGUAGES_MAX];
+	WordSet *set = &sets[language];
+
+	if (set->slot == NULL)
+		*set = word_set_of_list(languages[language].antecedents);
+	return set;
 }
 
 bool
 is_stop_word(uint64_t token_hash)
 {
-	if (!slots_are_filled)
-		fill_slots();
-	return token_hash != 0 && slots[find_slot(token_hash)] == token_hash;
+	return word_set_has(language_stop_words(LANGUAGE_ENGLISH), token_hash);
 }

@@ -41,7 +41,9 @@ extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void
 /*
  * A scheme says what the elements of a set are.  One number names it and is
  * stored in every signature: kind << 24 | width << 16 | variant.  The variant
- * is zero but for kinds that take word lists.
+ * is zero but for SCHEME_SPOT, whose width is distance << 4 | chain and whose
+ * variant is a language (languages.c), or SPOT_LISTS and 15 bits of a hash of
+ * the lists that it was made with.
  */
 typedef uint32_t SchemeId;
 
@@ -51,7 +53,7 @@ typedef enum SchemeKind
 	SCHEME_WORD = 1,     /* width consecutive tokens */
 	SCHEME_CHAR = 2,     /* width consecutive characters */
 	SCHEME_STOPWORD = 3, /* width tokens from a stop word on */
-	SCHEME_SPOT = 4,     /* reserved: spot signatures */
+	SCHEME_SPOT = 4,     /* an antecedent and a chain of words after it */
 	SCHEME_TOKENS = 5,   /* elements supplied as text */
 	SCHEME_HASHES = 6    /* elements supplied as 64-bit hashes */
 } SchemeKind;
@@ -62,10 +64,16 @@ typedef enum SchemeKind
 #define SCHEME_WIDTH_MAX 255
 #define SCHEME_NAME_SIZE 32
 
+#define SPOT_MAX 15 /* distance, and words of a chain */
+#define SPOT_LISTS 0x8000
+#define SCHEME_SPOT_ID(distance, chain, variant) \
+	(SCHEME_ID(SCHEME_SPOT, (distance) << 4 | (chain)) | (SchemeId) (variant))
+#define SCHEME_VARIANT(id) ((int) ((id) &0xFFFF))
+
 /* Is this a number that scheme_parse or SCHEME_ID could have made? */
 extern bool scheme_is_valid(SchemeId id);
 
-/* Can a text be shingled by it (word, char, stopword)? */
+/* Can a text be shingled by it alone (word, char, stopword, spot without lists)? */
 extern bool scheme_reads_text(SchemeId id);
 
 /*
@@ -92,12 +100,41 @@ extern void shingle_text(const char *utf8, size_t length, SchemeId scheme, HashS
 /* The element that a user-supplied token stands for: XXH3-64 of its bytes. */
 extern uint64_t shingle_of_token(const char *utf8, size_t length);
 
+/* ---- Spot signatures with lists (spot.c) --------------------------------- */
+
+/*
+ * What spot signatures start at and what their chains skip (Theobald,
+ * Siddharth, Paepcke, SIGIR 2008, section 3).
+ */
+typedef struct SpotWords SpotWords;
+
+/*
+ * Lists for a scheme of kind spot.  Own antecedents or stop words take the
+ * place of the language's.
+ */
+extern SpotWords *spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words);
+
+/*
+ * Add an antecedent such as 'the' or 'the(1,2)', with a distance and a chain of
+ * its own; a stop word.  False where it is not one token, or out of range.
+ */
+extern bool spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length);
+extern bool spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length);
+
+/* All is added; returns the scheme of what they make. */
+extern SchemeId spot_words_finish(SpotWords *words);
+extern void spot_words_free(SpotWords *words);
+
+/* As shingle_text; in the order in which signatures end. */
+extern void spots_of_text(const char *utf8, size_t length, const SpotWords *words, HashSink sink,
+						  void *state);
+
 /* ---- Shingles to look at (show.c) --------------------------------------- */
 
 /* One distinct shingle of a text. */
 typedef struct ShownShingle
 {
-	const char *text; /* tokens joined by single spaces */
+	const char *text; /* tokens joined by single spaces; those of a spot signature by ':' */
 	uint32_t length;  /* of text, in bytes */
 	uint32_t count;   /* occurrences */
 	uint64_t hash;    /* as shingle_text gives it */
@@ -110,6 +147,8 @@ typedef struct ShownShingle
  */
 extern size_t shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
 							   ShownShingle **shown);
+extern size_t spots_to_show(const char *utf8, size_t length, const SpotWords *words,
+							ShownShingle **shown);
 
 /* ---- Unicode (normalise.c) ---------------------------------------------- */
 

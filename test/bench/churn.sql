@@ -1,5 +1,6 @@
 -- An index whose table is written again and again: every second round updates
--- all rows, the others delete them all and insert others; a vacuum follows each.
+-- all rows, the others delete them all and insert others; a vacuum follows each,
+-- and a worker, which gives the end of the file back.
 SET client_min_messages = warning;
 \if :{?rows}
 \else
@@ -64,7 +65,7 @@ SELECT unnest(
 		ARRAY['DELETE FROM churn', 'VACUUM churn',
 			format('INSERT INTO churn SELECT g, of_round(g, %s) FROM generate_series(1, %s) g', round, :rows)]
 	END ||
-	ARRAY['VACUUM churn', format('SELECT note(%L)', round || CASE WHEN round % 2 = 1 THEN ': updated' ELSE ': deleted, inserted' END)])
+	ARRAY['VACUUM churn', 'SELECT pg_sleep(0.5)', format('SELECT note(%L)', round || CASE WHEN round % 2 = 1 THEN ': updated' ELSE ': deleted, inserted' END)])
 FROM generate_series(1, 10) round
 ORDER BY round
 \gexec

@@ -2,15 +2,17 @@
  * fingerprints.c: made-up fingerprints, in PostgreSQL's binary COPY format.
  *
  *   fingerprints rows BITS ROWS               id int, sig
+ *   fingerprints copies BITS ROWS PERCENT     id int, sig: with so many copies
  *   fingerprints queries BITS ROWS QUERIES    id int, sig: near one of the same rows
  *
  * 64 bits come as bigint: uniform rows, and queries at distances 0 to 10 in
  * turn.  Other numbers of bits, multiples of 8, come as bit(n): nine rows in
  * ten are uniform, the others and the queries are copies of a row with each
  * bit flipped with probability (1 - J) / 2, J uniform in [0.5, 1] for rows and
- * in [0.7, 1] for queries.
+ * in [0.7, 1] for queries.  Told how many copies to plant, J is in [0.8, 1].
  */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +80,7 @@ flip_distinct(uint8_t *row, int bits, int distance)
 }
 
 static uint8_t *
-make_rows(int bits, int rows)
+make_rows(int bits, int rows, int percent, double least)
 {
 	size_t bytes = bits / 8;
 	uint8_t *data = malloc(bytes * rows);
@@ -86,10 +88,10 @@ make_rows(int bits, int rows)
 	for (int i = 0; data != NULL && i < rows; i++)
 	{
 		uniform(data + i * bytes, bits);
-		if (bits == 64 || i == 0 || random64() % 10 > 0)
+		if (bits == 64 || i == 0 || random64() % 100 >= (uint64_t) percent)
 			continue;
 		memcpy(data + i * bytes, data + random64() % i * bytes, bytes);
-		resemble(data + i * bytes, bits, 0.5);
+		resemble(data + i * bytes, bits, least);
 	}
 	return data;
 }
@@ -142,15 +144,16 @@ main(int argc, char **argv)
 {
 	int bits = argc > 3 ? atoi(argv[2]) : 0;
 	int rows = argc > 3 ? atoi(argv[3]) : 0;
-	int queries = argc > 4 ? atoi(argv[4]) : 0;
+	bool copies = argc > 4 && strcmp(argv[1], "copies") == 0;
+	int queries = argc > 4 && !copies ? atoi(argv[4]) : 0;
 	uint8_t *data;
 
 	if (bits < 8 || bits > 65536 || bits % 8 != 0 || rows < 1)
 	{
-		fprintf(stderr, "usage: fingerprints rows|queries BITS ROWS [QUERIES]\n");
+		fprintf(stderr, "usage: fingerprints rows|queries|copies BITS ROWS [QUERIES|PERCENT]\n");
 		return 2;
 	}
-	data = make_rows(bits, rows);
+	data = copies ? make_rows(bits, rows, atoi(argv[4]), 0.8) : make_rows(bits, rows, 10, 0.5);
 	if (data == NULL)
 		return 1;
 	fwrite("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19, 1, stdout);

@@ -59,13 +59,6 @@ END
 $$;
 SELECT pg_temp.plan_of(format('SELECT id FROM documents WHERE is_similar(sig, to_minhash(%L), 0.7)', :'asked'));
 
-\echo
-\echo '  The join of all pairs, the same way:'
-\echo
-
-SELECT line FROM
-	pg_temp.plan_of(format('SELECT FROM signatures a JOIN signatures b ON is_similar(a.sig, b.sig, %s) AND a.no < b.no', :threshold)) line;
-
 -- ---- The index ----
 
 \echo

@@ -71,14 +71,14 @@ count_hashes(void *state, const uint64_t *hashes, size_t count)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const SchemeKind kinds[] = {SCHEME_WORD, SCHEME_CHAR, SCHEME_STOPWORD};
+	static const SchemeKind kinds[] = {SCHEME_WORD, SCHEME_CHAR, SCHEME_STOPWORD, SCHEME_SPOT};
 	const char *text = (const char *) data + (size > 0);
 	size_t length = size > 0 ? size - 1 : 0;
 	size_t tokens = 0;
 	SchemeId parsed;
 
 	tokens_of_text(text, length, check_tokens, &tokens);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 	{
 		int width = size > 0 && data[0] > 0 ? data[0] : 3;
 		SchemeId scheme = SCHEME_ID(kinds[i], width);
@@ -87,12 +87,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint64_t occurrences = 0;
 		size_t distinct;
 
+		/* A spot needs a distance and a chain. */
+		if (!scheme_is_valid(scheme))
+			continue;
 		shingle_text(text, length, scheme, count_hashes, &hashes);
 		distinct = shingles_to_show(text, length, scheme, &shown);
 		for (size_t j = 0; j < distinct; j++)
 			occurrences += shown[j].count;
 		REQUIRE(occurrences >= hashes &&
-				(distinct > 0 || tokens == 0 || kinds[i] == SCHEME_STOPWORD));
+				(distinct > 0 || tokens == 0 || kinds[i] >= SCHEME_STOPWORD));
 		host_free(shown);
 	}
 	if (scheme_parse(text, length, &parsed))

@@ -1,5 +1,6 @@
-# Hundreds of sessions submit near copies under an exclusion constraint: of each
-# family exactly one survives, whatever the sessions do about the refusal.
+# Hundreds of sessions submit near copies under an exclusion constraint, and under
+# neardup_reject() with 'lock': of each family exactly one survives, whatever the
+# sessions do about the refusal.
 use strict;
 use warnings;
 
@@ -80,6 +81,20 @@ is(survivors(), "$families|$families|1|$families", 'and of many in one statement
 unlike(slurp_file($node->logfile, $logged), qr/deadlock/, 'without a deadlock');
 
 like($node->safe_psql('postgres', q{SELECT neardup_check('no_copies')}), qr/ rows$/, 'the index is sound');
+
+# The trigger instead of the constraint.
+$node->safe_psql(
+	'postgres', q{
+	TRUNCATE proposals, outcomes;
+	ALTER TABLE proposals DROP CONSTRAINT no_copies;
+	CREATE INDEX ON proposals USING neardup (sig);
+	CREATE CONSTRAINT TRIGGER one_at_a_time AFTER INSERT OR UPDATE ON proposals
+		FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'lock');
+});
+submit('trigger', 'SELECT try(:family, :variant)');
+is(survivors(), "$families|$families|1|$families", 'one of each family survives the trigger');
+is( $node->safe_psql('postgres', 'SELECT state, count(*) > 0 FROM outcomes GROUP BY state ORDER BY state'),
+	"00000|t\n23P01|t", 'the others were refused, and nobody met a deadlock');
 
 $node->stop;
 done_testing();

@@ -10,7 +10,7 @@ WARNINGS = -Wall -Wextra -Werror -Wdeclaration-after-statement -Wno-unused-param
 CFLAGS = -O2 -g $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=undefined$(comma)address -fno-sanitize-recover=all)
 comma = ,
 
-SOURCES = $(foreach c,$(sort $(wildcard src/text/*.c src/sketch/*.c src/match/*.c)),$(if $(filter pg_%,$(notdir $(c))),,$(c)))
+SOURCES = $(foreach c,$(sort $(wildcard src/text/*.c src/sketch/*.c src/match/*.c src/compare/*.c)),$(if $(filter pg_%,$(notdir $(c))),,$(c)))
 HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h)
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
 LIBRARY = $(OUT)/layers.a

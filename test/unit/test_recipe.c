@@ -304,9 +304,9 @@ test_vectors(void)
 		  signatures_seen >= 20);
 }
 
-/* All words of the block after ```stopwords, each followed by a space. */
+/* All words of the block that starts with this line, each followed by a space. */
 static void
-read_documented_words(char *words)
+read_documented_words(const char *fence, char *words)
 {
 	FILE *file = open_file(RECIPE);
 	char line[LINE_MAX_BYTES];
@@ -316,7 +316,7 @@ read_documented_words(char *words)
 	while (fgets(line, sizeof(line), file))
 	{
 		if (strncmp(line, "```", 3) == 0)
-			in_block = strcmp(line, "```stopwords\n") == 0;
+			in_block = strcmp(line, fence) == 0;
 		else if (in_block)
 		{
 			line[strcspn(line, "\n")] = ' ';
@@ -353,7 +353,7 @@ test_stop_words(void)
 	char compiled[LINE_MAX_BYTES];
 	int count = 0;
 
-	read_documented_words(documented);
+	read_documented_words("```stopwords\n", documented);
 	read_compiled_words(compiled);
 	CHECK_MSG(strcmp(documented, compiled) == 0, "%s\n%s", documented, compiled);
 	for (char *word = strtok(documented, " "); word; word = strtok(NULL, " "), count++)
@@ -367,10 +367,71 @@ test_stop_words(void)
 			CHECK_MSG(false, "%llu", (unsigned long long) i);
 }
 
+/* ---- Words of spot signatures --------------------------------------------- */
+
+/* Each word one token that is itself, ascending, and in the set. */
+static int
+check_words(const char *code, const char *list, const WordSet *set)
+{
+	char words[LINE_MAX_BYTES];
+	char previous[64] = "";
+	int count = 0;
+
+	CHECK(strlen(list) < sizeof(words));
+	strcpy(words, list);
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "), count++)
+	{
+		TokenList tokens = tokens_from(word, strlen(word));
+
+		CHECK_MSG(tokens.count == 1 && strcmp(tokens.text, word) == 0, "%s: %s", code, word);
+		CHECK_MSG(strcmp(previous, word) < 0, "%s: %s after %s", code, word, previous);
+		CHECK_MSG(word_set_has(set, shingle_of_token(word, strlen(word))), "%s: %s", code, word);
+		snprintf(previous, sizeof(previous), "%s", word);
+		free(tokens.text);
+	}
+	CHECK_MSG(word_set_has(set, shingle_of_token("zebra", 5)) == false, "%s", code);
+	return count;
+}
+
+static void
+check_documented(const char *kind, const char *code, const char *list)
+{
+	char fence[64];
+	char documented[LINE_MAX_BYTES];
+	size_t length = strlen(list);
+
+	snprintf(fence, sizeof(fence), "```%s %s\n", kind, code);
+	read_documented_words(fence, documented);
+	CHECK_MSG(strncmp(documented, list, length) == 0 && strcmp(documented + length, " ") == 0,
+			  "%s %s: %s", kind, code, documented);
+}
+
+static void
+test_languages(void)
+{
+	CHECK(language_count >= 5 && language_count <= LANGUAGES_MAX);
+	CHECK(strcmp(languages[LANGUAGE_ENGLISH].code, "en") == 0);
+	for (int i = 0; i < language_count; i++)
+	{
+		const Language *language = &languages[i];
+		const WordSet *stop_words = language_stop_words(i);
+
+		CHECK(language_called(language->code, 2) == i);
+		CHECK(check_words(language->code, language->antecedents, language_antecedents(i)) > 8);
+		CHECK(check_words(language->code, language->antecedents, stop_words) > 8);
+		check_documented("antecedents", language->code, language->antecedents);
+		if (language->stop_words == NULL)
+			continue;
+		CHECK(check_words(language->code, language->stop_words, stop_words) > 100);
+		check_documented("stopwords", language->code, language->stop_words);
+	}
+}
+
 int
 main(void)
 {
 	test_vectors();
 	test_stop_words();
+	test_languages();
 	return unit_report();
 }

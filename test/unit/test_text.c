@@ -171,11 +171,20 @@ static void
 test_scheme_names(void)
 {
 	static const char *const names[][2] = {
-		{"word 3", "word 3"},      {"WORD 3", "word 3"},
-		{"  Char\t 5 ", "char 5"}, {"stopword 255", "stopword 255"},
-		{"word 1", "word 1"},      {"word 007", "word 7"},
-		{"foreign", "foreign"},    {"Tokens ", "tokens"},
+		{"word 3", "word 3"},
+		{"WORD 3", "word 3"},
+		{"  Char\t 5 ", "char 5"},
+		{"stopword 255", "stopword 255"},
+		{"word 1", "word 1"},
+		{"word 007", "word 7"},
+		{"foreign", "foreign"},
+		{"Tokens ", "tokens"},
 		{"\nhashes", "hashes"},
+		{"spot 1 2", "spot 1 2"},
+		{"Spot 15 015 EN", "spot 15 15"},
+		{"spot 1 2 De", "spot 1 2 de"},
+		{"spot 3 1 LISTS 00ff", "spot 3 1 lists 00ff"},
+		{"spot 15 15 lists 7fff", "spot 15 15 lists 7fff"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -223,6 +232,20 @@ test_bad_scheme_names(void)
 		"hashes x",
 		"spot 3",
 		"spot",
+		"spot 0 2",
+		"spot 1 0",
+		"spot 16 2",
+		"spot 1 16",
+		"spot 1 2 xx",
+		"spot 1 2 d",
+		"spot 1 2 deu",
+		"spot 1 2 de de",
+		"spot 1 2 lists",
+		"spot 1 2 lists 8000",
+		"spot 1 2 lists 00FF",
+		"spot 1 2 lists ff",
+		"spot 1 2 lists 00ff0",
+		"spot de 1 2",
 		"word 3\xC2\xA0",
 		"unknown 04000000",
 	};
@@ -249,11 +272,33 @@ test_scheme_numbers(void)
 		scheme_name(id, name);
 		CHECK_MSG(scheme_is_valid(id) == (scheme_parse(name, strlen(name), &back) && back == id),
 				  "%08x", (unsigned) id);
-		CHECK(!scheme_is_valid(id | 1) && !scheme_is_valid(id | 0x8000));
-		CHECK(!scheme_reads_text(id) || SCHEME_KIND(id) <= SCHEME_STOPWORD);
+		if (SCHEME_KIND(id) != SCHEME_SPOT)
+			CHECK(!scheme_is_valid(id | 1) && !scheme_is_valid(id | 0x8000));
+		CHECK(!scheme_reads_text(id) || SCHEME_KIND(id) <= SCHEME_SPOT);
 		valid += scheme_is_valid(id);
 	}
-	CHECK_MSG(valid == 3 * SCHEME_WIDTH_MAX + 3, "%d", valid);
+	CHECK_MSG(valid == 3 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 3, "%d", valid);
+}
+
+/* Every number of a list or language. */
+static void
+test_spot_numbers(void)
+{
+	int valid = 0;
+
+	for (int variant = 0; variant < 0x10000; variant++)
+	{
+		SchemeId id = SCHEME_SPOT_ID(1, 2, variant);
+		SchemeId back = 0;
+		char name[SCHEME_NAME_SIZE];
+
+		scheme_name(id, name);
+		CHECK_MSG(scheme_is_valid(id) == (scheme_parse(name, strlen(name), &back) && back == id),
+				  "%08x", (unsigned) id);
+		CHECK(scheme_reads_text(id) == (scheme_is_valid(id) && variant < SPOT_LISTS));
+		valid += scheme_is_valid(id);
+	}
+	CHECK_MSG(valid == SPOT_LISTS + 8, "%d", valid);
 }
 
 int
@@ -267,5 +312,6 @@ main(void)
 	test_scheme_names();
 	test_bad_scheme_names();
 	test_scheme_numbers();
+	test_spot_numbers();
 	return unit_report();
 }

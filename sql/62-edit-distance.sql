@@ -1,0 +1,41 @@
+-- Edit distance and longest common substring of two texts.
+
+CREATE FUNCTION edit_distance(
+	a text, b text, max int DEFAULT NULL,
+	insertion int DEFAULT 1, deletion int DEFAULT 1, substitution int DEFAULT 1) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_edit_distance'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION edit_distance(text, text, int, int, int, int) IS
+	'least cost of insertions, deletions and substitutions of characters that make the second text of the first; max + 1 where it is above max';
+
+CREATE FUNCTION token_edit_distance(
+	a text, b text, max int DEFAULT NULL,
+	insertion int DEFAULT 1, deletion int DEFAULT 1, substitution int DEFAULT 1) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'neardup_token_edit_distance'
+	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION token_edit_distance(text, text, int, int, int, int) IS
+	'edit distance that counts normalised tokens instead of characters';
+
+CREATE FUNCTION edit_similarity(a text, b text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_edit_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION edit_similarity(text, text) IS
+	'1 - edit distance / length of the longer text in characters, 0 to 1';
+
+CREATE FUNCTION token_edit_similarity(a text, b text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_token_edit_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION token_edit_similarity(text, text) IS
+	'1 - edit distance / length of the longer text, both in normalised tokens, 0 to 1';
+
+CREATE FUNCTION longest_common_substring(a text, b text) RETURNS text
+	AS 'MODULE_PATHNAME', 'neardup_longest_common_substring'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION longest_common_substring(text, text) IS
+	'the longest run of characters that occurs in both texts; of several, the first in the first text';
+
+CREATE FUNCTION longest_common_share(a text, b text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_longest_common_share'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION longest_common_share(text, text) IS
+	'length of the longest common substring over that of the shorter text, 0 to 1';

@@ -1,0 +1,27 @@
+-- How many documents have a shingle, and what follows from it: I-Match and TF-IDF.
+
+CREATE FUNCTION shingle_frequencies(
+	query text,
+	OUT shingle bigint, OUT df bigint, OUT idf float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_shingle_frequencies'
+	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION shingle_frequencies(text) IS
+	'in how many of the sets that a query returns each shingle is, and its idf = ln(N / df) / ln(N), 0 to 1';
+
+CREATE FUNCTION idf_filter(shingles, lexicon regclass, low float8, high float8) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_idf_filter'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION idf_filter(shingles, regclass, float8, float8) IS
+	'the shingles whose idf in a table (shingle, idf) is from low to high';
+
+CREATE FUNCTION tfidf_cosine(shingles, shingles, lexicon regclass) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_tfidf_cosine'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10000;
+COMMENT ON FUNCTION tfidf_cosine(shingles, shingles, regclass) IS
+	'cosine of two vectors of frequency times idf, as a table (shingle, idf) has it, 0 to 1';
+
+CREATE FUNCTION imatch(shingles) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'neardup_imatch'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION imatch(shingles) IS
+	'128-bit digest of the distinct shingles, equal for equal sets; NULL for the empty set';

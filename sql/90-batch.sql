@@ -1,0 +1,46 @@
+-- The whole table at once: pairs and clusters of near-duplicates.
+
+CREATE FUNCTION neardup_pairs(query text, threshold float8, multiset boolean DEFAULT false,
+		against text DEFAULT NULL, equal text DEFAULT 'first', verify float8 DEFAULT NULL,
+		recall float8 DEFAULT 1.0,
+		OUT a bigint, OUT b bigint, OUT similarity float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_pairs'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_pairs(text, float8, boolean, text, text, float8, float8) IS
+	'all pairs of near-duplicates among the rows (id bigint, signature) of a query';
+
+CREATE FUNCTION neardup_pairs(query text, threshold float8, witness anyelement,
+		multiset boolean DEFAULT false, against text DEFAULT NULL, equal text DEFAULT 'first',
+		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
+		OUT a anyelement, OUT b anyelement, OUT similarity float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_pairs_of_type'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_pairs(text, float8, anyelement, boolean, text, text, float8, float8) IS
+	'all pairs of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
+
+CREATE FUNCTION neardup_clusters(query text, threshold float8, multiset boolean DEFAULT false,
+		against text DEFAULT NULL, method text DEFAULT 'star', nearest boolean DEFAULT false,
+		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
+		OUT id bigint, OUT keeper bigint, OUT similarity float8, OUT size bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_clusters'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean, float8, float8) IS
+	'clusters of near-duplicates among the rows (id bigint, signature) of a query: each row with the one to keep';
+
+CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelement,
+		multiset boolean DEFAULT false, against text DEFAULT NULL, method text DEFAULT 'star',
+		nearest boolean DEFAULT false, verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
+		OUT id anyelement, OUT keeper anyelement, OUT similarity float8, OUT size bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_clusters_of_type'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8) IS
+	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
+
+-- What runs at the moment, as the views pg_stat_progress_* tell it of commands.
+
+CREATE FUNCTION neardup_progress(OUT pid int, OUT phase text, OUT rows_read bigint,
+		OUT groups_done bigint, OUT groups_total bigint, OUT pairs_found bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_progress'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION neardup_progress() IS
+	'how far the running neardup_pairs() and neardup_clusters() of all sessions are, as far as the caller may see them';

@@ -1,0 +1,332 @@
+/*
+ * pg_reject.c: neardup_reject(), the trigger that refuses a row which resembles
+ * another, or only says so, or records it.
+ */
+#include "dedup/reject.h"
+
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+/* One row under one rule. */
+typedef struct Check
+{
+	TriggerData *data;
+	RejectRule *rule;
+	TupleTableSlot *row; /* the new one */
+	Datum signature;
+	Oid user;               /* who changes the table */
+	double similarity;      /* of what was found ... */
+	const char **row_key;   /* ... to this row ... */
+	const char **resembles; /* ... and its key */
+} Check;
+
+/* ---- Which rows to look at ---------------------------------------------- */
+
+static void
+check_called_as_trigger(FunctionCallInfo fcinfo)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("neardup_reject() was not called by a trigger"),
+				 errhint("Use it with CREATE CONSTRAINT TRIGGER.")));
+	if (!TRIGGER_FIRED_AFTER(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+		TRIGGER_FIRED_BY_DELETE(data->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
+						data->tg_trigger->tgname),
+				 errdetail("Before that, generated columns are not set yet.")));
+	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("neardup_reject() cannot guard \"%s\"",
+						RelationGetRelationName(data->tg_relation)),
+				 errdetail("It is not a table of this database.")));
+}
+
+/*
+ * Did an update leave the signature as it was, in a row that has been looked
+ * at?  A version made by this very transaction may not have been: its own
+ * check, if deferred, finds it gone.
+ */
+static bool
+is_unchanged(const Check *check)
+{
+	TupleTableSlot *old = check->data->tg_trigslot;
+	AttrNumber column = check->rule->column;
+	Form_pg_attribute attribute =
+		TupleDescAttr(RelationGetDescr(check->data->tg_relation), column - 1);
+	bool is_null;
+	Datum before;
+	Datum inserted_by;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
+		return false;
+	inserted_by = slot_getsysattr(old, MinTransactionIdAttributeNumber, &is_null);
+	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(inserted_by)))
+		return false;
+	before = slot_getattr(old, column, &is_null);
+	return !is_null &&
+		datum_image_eq(before, check->signature, attribute->attbyval, attribute->attlen);
+}
+
+/* Is the row still as it was when the check was asked for? */
+static bool
+is_current(const Check *check)
+{
+	return table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf);
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+static const char **
+key_of_row(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+	const char **key = palloc(rule->keys * sizeof(char *));
+
+	for (int i = 0; i < rule->keys; i++)
+	{
+		AttrNumber column = rule->key[i];
+		bool is_null;
+		Datum value;
+		Oid type = TIDOID;
+		Oid output;
+		bool is_varlena;
+
+		if (column > 0)
+		{
+			value = slot_getattr(check->row, column, &is_null);
+			type = TupleDescAttr(check->row->tts_tupleDescriptor, column - 1)->atttypid;
+		}
+		else
+			value = slot_getsysattr(check->row, column, &is_null);
+		getTypeOutputInfo(type, &output, &is_varlena);
+		key[i] = OidOutputFunctionCall(output, value);
+	}
+	return key;
+}
+
+/*
+ * Run a statement that sees whatever is committed now, and all that this
+ * transaction did, as a unique index would.
+ */
+static void
+execute(SPIPlanPtr plan, Datum *values, int expected)
+{
+	Snapshot snapshot = InvalidSnapshot; /* a new one */
+	int result;
+
+	if (IsolationUsesXactSnapshot())
+	{
+		CommandCounterIncrement();
+		snapshot = GetLatestSnapshot();
+	}
+	result = SPI_execute_snapshot(plan, values, NULL, snapshot, InvalidSnapshot, false, true, 0);
+	if (result != expected)
+		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(result));
+}
+
+/* Find the row most like this one. */
+static bool
+search(Check *check)
+{
+	RejectRule *rule = check->rule;
+	Datum values[SEARCH_PARAMETERS];
+	int nest_level = NewGUCNestLevel();
+	HeapTuple found;
+	bool is_null;
+
+	/* A plan made while the table was small must do when it is large. */
+	if (rule->indexed)
+		(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	values[SEARCH_SIGNATURE] = check->signature;
+	values[SEARCH_CTID] = PointerGetDatum(&check->row->tts_tid);
+	values[SEARCH_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
+	execute(rule->search, values, SPI_OK_SELECT);
+	AtEOXact_GUC(true, nest_level);
+	if (SPI_processed == 0)
+		return false;
+
+	found = SPI_tuptable->vals[0];
+	check->similarity = DatumGetFloat8(SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &is_null));
+	check->row_key = key_of_row(check);
+	check->resembles = palloc(rule->keys * sizeof(char *));
+	for (int i = 0; i < rule->keys; i++)
+		check->resembles[i] = SPI_getvalue(found, SPI_tuptable->tupdesc, i + 2);
+	return true;
+}
+
+/* ---- Telling ------------------------------------------------------------ */
+
+/* As in PostgreSQL's own messages: (a, b)=(1, 2). */
+static const char *
+show_key(const RejectRule *rule, const char **key)
+{
+	StringInfoData shown;
+
+	initStringInfo(&shown);
+	for (int i = 0; i < rule->keys; i++)
+		appendStringInfo(&shown, "%s%s", i == 0 ? "(" : ", ", rule->key_name[i]);
+	for (int i = 0; i < rule->keys; i++)
+		appendStringInfo(&shown, "%s%s", i == 0 ? ")=(" : ", ", key[i]);
+	appendStringInfoChar(&shown, ')');
+	return shown.data;
+}
+
+/* May who changes the table read the keys of its rows? */
+static bool
+keys_are_readable(const RejectRule *rule)
+{
+	if (check_enable_rls(rule->guarded, InvalidOid, true) == RLS_ENABLED)
+		return false;
+	if (pg_class_aclcheck(rule->guarded, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	for (int i = 0; i < rule->keys; i++)
+	{
+		AttrNumber column = get_attnum(rule->guarded, rule->key_name[i]);
+
+		if (column <= 0 ||
+			pg_attribute_aclcheck(rule->guarded, column, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	}
+	return true;
+}
+
+static int
+detail(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+
+	if (!keys_are_readable(rule))
+		return errdetail("The row resembles another by %.3f.", check->similarity);
+	return errdetail("Row %s resembles row %s by %.3f.", show_key(rule, check->row_key),
+					 show_key(rule, check->resembles), check->similarity);
+}
+
+static int
+hint(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+
+	if (rule->hint != NULL)
+		return errhint("%s", rule->hint);
+	if (rule->warn || rule->log != NULL)
+		return 0;
+	return errhint("Trigger \"%s\" refuses what resembles another row by %g or more.",
+				   check->data->tg_trigger->tgname, rule->threshold);
+}
+
+static void
+report(const Check *check, int level)
+{
+	const RejectRule *rule = check->rule;
+	Relation table = check->data->tg_relation;
+
+	ereport(level,
+			(errcode(ERRCODE_EXCLUSION_VIOLATION),
+			 rule->message != NULL ?
+				 errmsg("%s", rule->message) :
+				 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
+			 detail(check), hint(check),
+			 errtableconstraint(table, check->data->tg_trigger->tgname)));
+}
+
+static void
+record(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+	Relation table = check->data->tg_relation;
+	Datum *values = palloc((RECORD_KEYS + 2 * rule->keys) * sizeof(Datum));
+
+	values[RECORD_SIMILARITY] = Float8GetDatum(check->similarity);
+	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(check->user, false));
+	values[RECORD_TABLE] =
+		CStringGetTextDatum(quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)),
+													   RelationGetRelationName(table)));
+	for (int i = 0; i < rule->keys; i++)
+	{
+		values[RECORD_KEYS + i] = CStringGetTextDatum(check->row_key[i]);
+		values[RECORD_KEYS + rule->keys + i] = CStringGetTextDatum(check->resembles[i]);
+	}
+	execute(rule->record, values, SPI_OK_INSERT);
+}
+
+/* ---- The trigger -------------------------------------------------------- */
+
+/*
+ * Search, and record, in the name of the table's owner: whoever may insert is
+ * checked against all rows, whether he sees them or not.
+ */
+static bool
+check_as_owner(Check *check)
+{
+	int security;
+	bool found;
+
+	GetUserIdAndSecContext(&check->user, &security);
+	SetUserIdAndSecContext(check->rule->owner,
+						   security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	found = search(check);
+	if (found && check->rule->record != NULL)
+		record(check);
+	SetUserIdAndSecContext(check->user, security);
+	return found;
+}
+
+static void
+check_row(Check *check)
+{
+	RejectRule *rule = check->rule;
+	bool is_null;
+
+	check->signature = slot_getattr(check->row, rule->column, &is_null);
+	if (is_null || is_unchanged(check) || !is_current(check))
+		return;
+	if (rule->lock)
+		LockDatabaseObject(TriggerRelationId, rule->trigger, 0, ExclusiveLock);
+	if (!check_as_owner(check))
+		return;
+	if (rule->warn || rule->log == NULL)
+		report(check, rule->warn ? NOTICE : ERROR);
+}
+
+PG_FUNCTION_INFO_V1(neardup_reject);
+Datum
+neardup_reject(PG_FUNCTION_ARGS)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	Check check = {.data = data};
+
+	check_called_as_trigger(fcinfo);
+	SPI_connect();
+	check.rule = reject_rule(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
+	check.row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
+	check.rule->running++;
+	PG_TRY();
+	{
+		check_row(&check);
+	}
+	PG_FINALLY();
+	{
+		check.rule->running--;
+	}
+	PG_END_TRY();
+	SPI_finish();
+	return PointerGetDatum(NULL);
+}

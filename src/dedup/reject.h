@@ -1,0 +1,64 @@
+/*
+ * reject.h: what a trigger of neardup_reject() was told, made ready to run.
+ */
+#ifndef NEARDUP_REJECT_H
+#define NEARDUP_REJECT_H
+
+#include "pg.h"
+
+#include "commands/trigger.h"
+#include "executor/spi.h"
+
+/* Parameters of RejectRule.search: the signature, and where its row is. */
+enum
+{
+	SEARCH_SIGNATURE,
+	SEARCH_CTID,
+	SEARCH_TABLE,
+	SEARCH_PARAMETERS
+};
+
+/* Parameters of RejectRule.record, before the keys of the new row and of the other. */
+enum
+{
+	RECORD_SIMILARITY,
+	RECORD_USER,
+	RECORD_TABLE,
+	RECORD_KEYS
+};
+
+/*
+ * A row is known by its primary key, where there is one, else by its ctid.
+ * Numbers of columns are those of the table that the trigger is on; guarded is
+ * that table, or the partitioned one whose trigger this one is a copy of.
+ */
+typedef struct RejectRule
+{
+	MemoryContext context; /* holds all that follows */
+	Oid guarded;           /* whose rows are searched */
+	Oid owner;             /* of it */
+	Oid trigger;           /* the one on it */
+	AttrNumber column;     /* of signatures */
+	Oid column_type;       /* below a domain */
+	double threshold;
+	bool warn;
+	bool lock;
+	const char *message; /* NULL: ours */
+	const char *hint;    /* NULL: ours */
+	const char *log;     /* the name of a table, or NULL */
+	int keys;
+	AttrNumber *key;
+	const char **key_name;
+	bool indexed;      /* is there an index for the search? */
+	SPIPlanPtr search; /* (similarity, keys) of the row most like one */
+	SPIPlanPtr record; /* NULL where nothing is recorded */
+	int running;       /* calls that use it now */
+} RejectRule;
+
+/*
+ * The rule of a trigger that runs for a row of table; function is
+ * neardup_reject.  Locks the guarded table; needs SPI.
+ */
+extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
+
+#endif

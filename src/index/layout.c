@@ -1,0 +1,296 @@
+/*
+ * layout.c: the second half of a build: groups, and what describes them.
+ *
+ * Once all documents are written it is known how many pages everything else
+ * takes.  The leader gives them out, and each participant writes its groups to
+ * their places.  Where two groups meet on a page, it is under the page's lock.
+ */
+#include "index/build.h"
+
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+
+#include "index/sort.h"
+
+static Grouping
+grouping_of(const Build *build, const BuildSegment *segment)
+{
+	return index_grouping(build->index, &build->shared->shape, segment->root.grouped);
+}
+
+static uint32
+owner_of(const Build *build, const BuildSegment *segment)
+{
+	return segment - build->shared->segment + 1;
+}
+
+static uint32
+pages_for(uint64 entries, uint32 per_page)
+{
+	return (entries + per_page - 1) / per_page;
+}
+
+/* The last block of all. */
+static BlockNumber
+root_block(const BuildSegment *segment)
+{
+	const SegmentRoot *root = &segment->root;
+
+	return segment->rest + root->directory_pages + root->posting_pages + root->map_pages;
+}
+
+/* ---- Places ------------------------------------------------------------- */
+
+/* Count the pages that follow a segment's documents; returns the block after. */
+static BlockNumber
+lay_out(Build *build, BuildSegment *segment, BlockNumber documents, BlockNumber rest)
+{
+	SegmentRoot *root = &segment->root;
+	Grouping grouping = grouping_of(build, segment);
+	uint32 logical;
+
+	root->stride = build->stride;
+	root_set_grouping(root, &grouping);
+	root->directory_pages =
+		pages_for(directory_offsets(&grouping, grouping.groups), OFFSETS_PER_PAGE);
+	root->posting_pages =
+		pages_for((uint64) grouping.groups * root->grouped, postings_per_page(root->documents));
+	logical = root->document_pages + root->directory_pages + root->posting_pages;
+	root->map_pages = pages_for(logical, BLOCKS_PER_MAP_PAGE);
+	segment_check_size(build->index, root);
+	segment->documents = documents;
+	segment->rest = rest;
+	return root_block(segment) + 1;
+}
+
+/* How many participants can sort at once, with a bucket and a posting for each document. */
+static int
+sorters(const BuildShared *shared)
+{
+	Size largest = 1;
+
+	for (uint32 i = 0; i < shared->segments; i++)
+		largest = Max(largest, shared->segment[i].root.documents);
+	return (int) Max(1, Min(shared->participants, shared->memory / (largest * 2 * sizeof(uint32))));
+}
+
+void
+build_layout(Build *build)
+{
+	BuildShared *shared = build->shared;
+	BlockNumber documents = META_BLOCK + 1;
+	BlockNumber rest = documents;
+	uint64 postings = 0;
+
+	if (!build_leads(build))
+		return;
+	build_gather(build);
+	for (uint32 i = 0; i < shared->segments; i++)
+		rest += shared->segment[i].root.document_pages;
+	if (rest != RelationGetNumberOfBlocks(build->index))
+		elog(ERROR, "index \"%s\" has pages that its build did not write",
+			 RelationGetRelationName(build->index));
+	for (uint32 i = 0; i < shared->segments; i++)
+	{
+		rest = lay_out(build, &shared->segment[i], documents, rest);
+		documents += shared->segment[i].root.document_pages;
+		postings += (uint64) shared->segment[i].root.groups * shared->segment[i].root.grouped;
+	}
+	compat_extend_to(build->index, rest);
+	shared->sorters = sorters(shared);
+	shared->blocks = rest;
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_GROUPS);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, postings);
+}
+
+/*
+ * Write entries first ... of an array, whose pages begin at a block.  Others may
+ * be writing other parts of it.
+ */
+static void
+put_entries(Build *build, PageKind kind, uint32 owner, BlockNumber start, uint32 size, uint64 first,
+			uint32 count, const char *entries)
+{
+	uint32 per_page = PAGE_ROOM / size;
+
+	while (count > 0)
+	{
+		uint32 slot = first % per_page;
+		uint32 n = Min(per_page - slot, count);
+		Buffer buffer = ReadBuffer(build->index, start + first / per_page);
+		Page page = BufferGetPage(buffer);
+
+		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		START_CRIT_SECTION();
+		if (PageIsNew(page))
+			page_init(page, kind, owner);
+		memcpy(PageGetContents(page) + (Size) slot * size, entries, (Size) n * size);
+		page_trailer(page)->count += n;
+		page_seal(page);
+		MarkBufferDirty(buffer);
+		END_CRIT_SECTION();
+		UnlockReleaseBuffer(buffer);
+		entries += (Size) n * size;
+		first += n;
+		count -= n;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* ---- Groups ------------------------------------------------------------- */
+
+/* The next groups to sort; smaller shares towards the end, so that all end together. */
+static int
+claim_groups(Build *build, BuildSegment *segment, int at_once, int *first)
+{
+	BuildShared *shared = build->shared;
+	int share;
+
+	SpinLockAcquire(&shared->mutex);
+	share = segment->root.groups - segment->groups_claimed;
+	if (shared->sorters > 1)
+		share = (share + 2 * shared->sorters - 1) / (2 * shared->sorters);
+	share = Min(share, at_once);
+	*first = segment->groups_claimed;
+	segment->groups_claimed += share;
+	SpinLockRelease(&shared->mutex);
+	return share;
+}
+
+static void
+report_postings(BuildShared *shared, const Build *build, uint32 count)
+{
+	uint64 done;
+
+	SpinLockAcquire(&shared->mutex);
+	done = shared->postings_done += count;
+	SpinLockRelease(&shared->mutex);
+	if (build_leads(build))
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+}
+
+static void
+write_group(Build *build, const BuildSegment *segment, GroupSort *sort, int group)
+{
+	const SegmentRoot *root = &segment->root;
+	uint32 owner = owner_of(build, segment);
+	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->source.grouping, group);
+	uint32 *offset = palloc_extended((buckets + 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	const char *postings = sort_group(sort, group, offset);
+
+	put_entries(build, PAGE_DIRECTORY, owner, segment->rest, sizeof(uint32),
+				directory_offsets(&sort->source.grouping, group), buckets + 1, (char *) offset);
+	put_entries(build, PAGE_POSTINGS, owner, segment->rest + root->directory_pages,
+				posting_bytes(root->documents), (uint64) group * root->grouped, root->grouped,
+				postings);
+	pfree(offset);
+	report_postings(build->shared, build, root->grouped);
+}
+
+static void
+sort_segment(Build *build, BuildSegment *segment)
+{
+	SortSource source = {build->index,
+						 &segment->root,
+						 owner_of(build, segment),
+						 grouping_of(build, segment),
+						 segment->documents,
+						 NULL};
+	GroupSort *sort = sort_begin(&source, build->shared->memory / build->shared->sorters);
+	int first;
+	int count;
+
+	while ((count = claim_groups(build, segment, sort->at_once, &first)) > 0)
+	{
+		sort_read(sort, first, count);
+		for (int group = first; group < first + count; group++)
+			write_group(build, segment, sort, group);
+	}
+	sort_end(sort);
+}
+
+void
+build_groups(Build *build)
+{
+	BuildShared *shared = build->shared;
+
+	if (build->number >= shared->sorters)
+		return;
+	for (uint32 i = 0; i < shared->segments; i++)
+		if (shared->segment[i].root.groups > 0)
+			sort_segment(build, &shared->segment[i]);
+}
+
+/* ---- Descriptions ------------------------------------------------------- */
+
+static void
+write_map(Build *build, const BuildSegment *segment)
+{
+	const SegmentRoot *root = &segment->root;
+	uint32 others = root->directory_pages + root->posting_pages;
+	uint32 logical = root->document_pages + others;
+	BlockNumber *map = palloc_extended((Size) logical * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
+
+	for (uint32 p = 0; p < logical; p++)
+		map[p] = p < root->document_pages ? segment->documents + p :
+											segment->rest + p - root->document_pages;
+	put_entries(build, PAGE_MAP, owner_of(build, segment), segment->rest + others,
+				sizeof(BlockNumber), 0, logical, (char *) map);
+	pfree(map);
+}
+
+static void
+write_root(Build *build, const BuildSegment *segment)
+{
+	const SegmentRoot *root = &segment->root;
+	BlockNumber block = root_block(segment);
+	Buffer buffer = ReadBuffer(build->index, block);
+	Page page = BufferGetPage(buffer);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	page_init(page, PAGE_ROOT, owner_of(build, segment));
+	*page_root(page) = *root;
+	for (uint32 i = 0; i < root->map_pages; i++)
+		page_root_map(page)[i] = block - root->map_pages + i;
+	page_seal(page);
+	MarkBufferDirty(buffer);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+static void
+write_meta(Build *build)
+{
+	BuildShared *shared = build->shared;
+	Buffer buffer = ReadBuffer(build->index, META_BLOCK);
+	IndexMeta *meta = page_meta(BufferGetPage(buffer));
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	meta_init(BufferGetPage(buffer));
+	meta->shape = shared->shape;
+	meta->next_owner = shared->segments + 1;
+	meta->segments = shared->segments;
+	for (uint32 i = 0; i < shared->segments; i++)
+		meta->segment[i] =
+			segment_entry(&shared->segment[i].root, i + 1, root_block(&shared->segment[i]));
+	meta_seal(meta);
+	MarkBufferDirty(buffer);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+void
+build_describe(Build *build)
+{
+	if (!build_leads(build))
+		return;
+	for (uint32 i = 0; i < build->shared->segments; i++)
+	{
+		write_map(build, &build->shared->segment[i]);
+		write_root(build, &build->shared->segment[i]);
+	}
+	write_meta(build);
+}

@@ -1,0 +1,231 @@
+/*
+ * shrink.c: the size of the file: which pages are free, and giving the end of
+ * the file back.
+ *
+ * The free space map is only a hint, so vacuum tells it what it likes: before
+ * the living are written again it offers the free pages at the front alone.
+ * Then the end of the file is free.
+ */
+#include "index/index.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/storage.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+
+/* Free pages at the end fewer than these, or than this part, are left there. */
+#define TRUNCATE_PAGES 16
+#define TRUNCATE_PART 16
+
+/* Pages that are looked at while everybody else is locked out. */
+#define TRUNCATE_AT_ONCE 4096
+
+/* ---- Free pages --------------------------------------------------------- */
+
+/* Blocks that are there; none of them is between being added and being locked. */
+static BlockNumber
+blocks_extended(Relation index)
+{
+	BlockNumber blocks;
+
+	if (RELATION_IS_LOCAL(index))
+		return RelationGetNumberOfBlocks(index);
+	LockRelationForExtension(index, ExclusiveLock);
+	blocks = RelationGetNumberOfBlocks(index);
+	UnlockRelationForExtension(index, ExclusiveLock);
+	return blocks;
+}
+
+static bool
+block_is_free(Relation index, BlockNumber block, const IndexMeta *meta,
+			  BufferAccessStrategy strategy)
+{
+	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	bool is_free;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	is_free = page_is_free(BufferGetPage(buffer), meta);
+	UnlockReleaseBuffer(buffer);
+	return is_free;
+}
+
+/*
+ * Offer the first so many free pages, and no others.  Returns how many pages
+ * are free; *end is where what is in use ends.
+ */
+static BlockNumber
+offer_pages(Relation index, BlockNumber offered, BlockNumber *end, BufferAccessStrategy strategy)
+{
+	IndexMeta *meta = meta_read(index);
+	BlockNumber blocks = blocks_extended(index);
+	BlockNumber unused = 0;
+
+	*end = META_BLOCK + 1;
+	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)
+	{
+		compat_vacuum_delay();
+		if (!block_is_free(index, block, meta, strategy))
+			*end = block + 1;
+		else if (unused++ < offered)
+			RecordFreeIndexPage(index, block);
+		else
+			RecordUsedIndexPage(index, block);
+	}
+	IndexFreeSpaceMapVacuum(index);
+	pfree(meta);
+	return unused;
+}
+
+BlockNumber
+shrink_find_free(Relation index, BufferAccessStrategy strategy)
+{
+	BlockNumber end;
+
+	return offer_pages(index, InvalidBlockNumber, &end, strategy);
+}
+
+/* ---- Gathering ---------------------------------------------------------- */
+
+/* Pages that the metapage lists, its own included. */
+static BlockNumber
+pages_listed(const IndexMeta *meta)
+{
+	BlockNumber pages = 1 + meta->tail.pages + meta->frozen.pages;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		pages += meta->segment[i].pages;
+	return pages;
+}
+
+/* The dead then pay for writing the living once. */
+static bool
+third_is_dead(const IndexMeta *meta)
+{
+	uint64 documents = 0;
+	uint64 dead = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		documents += meta->segment[i].documents;
+		dead += meta->segment[i].dead;
+	}
+	return dead * 3 > documents;
+}
+
+/*
+ * Where a third is dead, or what is in use takes up twice the pages it needs,
+ * all that lives is written to the front.
+ */
+void
+shrink_gather(Relation index, BufferAccessStrategy strategy)
+{
+	IndexMeta *meta = meta_read(index);
+	bool is_due = third_is_dead(meta);
+	BlockNumber listed;
+	BlockNumber end;
+
+	pfree(meta);
+	upkeep_drop(index);
+	meta = meta_read(index);
+	listed = pages_listed(meta);
+	pfree(meta);
+	if (!is_due && RelationGetNumberOfBlocks(index) / 2 <= listed + TRUNCATE_PAGES)
+		return;
+	/* A large segment may need more pages than the small ones did. */
+	offer_pages(index, listed + listed / 2, &end, strategy);
+	if (is_due || end / 2 > listed + TRUNCATE_PAGES)
+		upkeep_gather(index);
+}
+
+/* ---- Truncating --------------------------------------------------------- */
+
+/* May the table's files shrink?  The option says so of its indexes too. */
+static bool
+may_truncate(Relation index)
+{
+	Relation table = table_open(index->rd_index->indrelid, AccessShareLock);
+	StdRdOptions *options = (StdRdOptions *) table->rd_options;
+	bool may = options == NULL || options->vacuum_truncate;
+
+	table_close(table, AccessShareLock);
+	return may;
+}
+
+/* Where the pages in use end, or so many pages before the end of the file. */
+static BlockNumber
+end_of_use(Relation index, BlockNumber most)
+{
+	IndexMeta *meta = meta_read(index);
+	BlockNumber blocks = RelationGetNumberOfBlocks(index);
+	BlockNumber end = blocks;
+
+	while (end > META_BLOCK + 1 && blocks - end < most && block_is_free(index, end - 1, meta, NULL))
+	{
+		end--;
+		CHECK_FOR_INTERRUPTS();
+	}
+	pfree(meta);
+	return end;
+}
+
+static bool
+is_worth_truncating(Relation index)
+{
+	BlockNumber blocks = RelationGetNumberOfBlocks(index);
+	BlockNumber unused = blocks - end_of_use(index, blocks);
+
+	return unused >= TRUNCATE_PAGES && unused >= blocks / TRUNCATE_PART;
+}
+
+/*
+ * A search by an older copy of the metapage may ask for any page that was in
+ * use, so nobody may be at the index meanwhile; nobody is waited for, nor kept
+ * waiting for long.
+ */
+bool
+shrink_try(Relation index)
+{
+	bool more = true;
+
+	while (more && ConditionalLockRelation(index, AccessExclusiveLock))
+	{
+		BlockNumber blocks = RelationGetNumberOfBlocks(index);
+		BlockNumber end = end_of_use(index, TRUNCATE_AT_ONCE);
+
+		if (end < blocks)
+			RelationTruncate(index, end);
+		more = blocks - end == TRUNCATE_AT_ONCE;
+		UnlockRelation(index, AccessExclusiveLock);
+	}
+	return !more;
+}
+
+void
+shrink_pause(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, SHRINK_PAUSE,
+					 PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * The lock needs a transaction number, which a parallel vacuum cannot have: it
+ * leaves this to a worker.
+ */
+void
+shrink_truncate(Relation index)
+{
+	if (!is_worth_truncating(index) || !may_truncate(index))
+		return;
+	if (IsInParallelMode())
+		worker_start(index, true);
+	else
+		for (int i = 0; i < SHRINK_TRIES && !shrink_try(index); i++)
+			shrink_pause();
+}

@@ -1,0 +1,98 @@
+/*
+ * lexicon.c: what stays of a set by a lexicon, its digest, and weighted cosine.
+ */
+#include "lexicon.h"
+
+#include <math.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "bag.h"
+
+#define CHUNK 512
+
+Bag
+bag_keep(const Bag *bag, const Bag *wanted)
+{
+	/* Wanted as often as can be, so that the bag's own frequencies are the lesser. */
+	Bag endless = *wanted;
+	Bag kept;
+
+	endless.frequency = host_alloc((size_t) wanted->count * sizeof(uint32_t) + 1);
+	memset(endless.frequency, 0xFF, (size_t) wanted->count * sizeof(uint32_t));
+	kept = bag_intersection(bag, &endless);
+	host_free(endless.frequency);
+	return kept;
+}
+
+/* The frequency of an element that is not before *at, and step there. */
+static uint32_t
+frequency_of(const Bag *bag, int64_t element, uint32_t *at)
+{
+	while (*at < bag->count && bag->element[*at] < element)
+		(*at)++;
+	return *at < bag->count && bag->element[*at] == element ? bag_frequency(bag, *at) : 0;
+}
+
+double
+bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon)
+{
+	double xy = 0;
+	double xx = 0;
+	double yy = 0;
+	double cosine;
+	uint32_t at_x = 0;
+	uint32_t at_y = 0;
+	uint32_t i;
+
+	for (i = 0; i < lexicon->count; i++)
+	{
+		double in_x = lexicon->weight[i] * frequency_of(x, lexicon->element[i], &at_x);
+		double in_y = lexicon->weight[i] * frequency_of(y, lexicon->element[i], &at_y);
+
+		if (i % CHUNK == 0)
+			host_check_interrupts();
+		xy += in_x * in_y;
+		xx += in_x * in_x;
+		yy += in_y * in_y;
+	}
+	if (xx == 0 || yy == 0)
+		return 0;
+	cosine = xy / sqrt(xx * yy);
+	return cosine < 1 ? cosine : 1;
+}
+
+static void
+put_big_endian(uint8_t *out, uint64_t number)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		out[i] = (uint8_t) (number >> (56 - 8 * i));
+}
+
+void
+bag_digest(const Bag *bag, uint8_t *digest)
+{
+	XXH3_state_t state;
+	XXH128_canonical_t canonical;
+	uint8_t bytes[CHUNK * 8];
+	uint32_t i;
+
+	XXH3_INITSTATE(&state);
+	(void) XXH3_128bits_reset(&state);
+	for (i = 0; i < bag->count; i++)
+	{
+		put_big_endian(bytes + i % CHUNK * 8, (uint64_t) bag->element[i]);
+		if (i % CHUNK == CHUNK - 1)
+		{
+			host_check_interrupts();
+			(void) XXH3_128bits_update(&state, bytes, sizeof(bytes));
+		}
+	}
+	(void) XXH3_128bits_update(&state, bytes, bag->count % CHUNK * 8);
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+	memcpy(digest, canonical.digest, DIGEST_BYTES);
+}

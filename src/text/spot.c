@@ -1,0 +1,466 @@
+/*
+ * spot.c: spot signatures.
+ *
+ * A signature is an antecedent and a chain of words after it: of the words to
+ * its right that are neither antecedents nor stop words, every distance-th, as
+ * many as the chain is long.  One whose chain the text ends is none.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* Words that chains may still ask for; more than SPOT_MAX * SPOT_MAX. */
+#define RECENT 256
+
+#define NO_CHAIN SIZE_MAX
+
+/* ---- Lists --------------------------------------------------------------- */
+
+SpotWords
+spot_words_of_scheme(SchemeId scheme)
+{
+	SpotWords words = {{0, SCHEME_WIDTH(scheme) >> 4, SCHEME_WIDTH(scheme) & SPOT_MAX},
+					   SCHEME_VARIANT(scheme)};
+
+	words.antecedents = language_antecedents(words.language);
+	words.stop_words = language_stop_words(words.language);
+	return words;
+}
+
+SpotWords *
+spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words)
+{
+	SpotWords *words = host_alloc(sizeof(SpotWords));
+
+	*words = spot_words_of_scheme(scheme);
+	if (own_antecedents)
+		words->rule = host_alloc(sizeof(SpotRule));
+	if (own_stop_words)
+		words->stop = host_alloc(sizeof(uint64_t));
+	return words;
+}
+
+/* What a text that should be a single token is. */
+typedef struct OneToken
+{
+	uint64_t hash;
+	size_t count;
+} OneToken;
+
+/* A TokenSink. */
+static void
+hash_token(void *state, const TokenBatch *batch)
+{
+	OneToken *token = state;
+
+	if (batch->count > 0)
+		token->hash = shingle_of_token((const char *) batch->bytes + batch->edge[0],
+									   batch->edge[1] - batch->edge[0]);
+	token->count += batch->count;
+}
+
+static bool
+read_token(const char *utf8, size_t length, uint64_t *hash)
+{
+	OneToken token = {0, 0};
+
+	tokens_of_text(utf8, length, hash_token, &token);
+	*hash = token.hash;
+	return token.count == 1;
+}
+
+/* Read a number from 1 to SPOT_MAX and what must follow it; blanks are skipped. */
+static bool
+read_number(const char **at, const char *end, char after, uint8_t *number)
+{
+	int value = 0;
+
+	while (*at < end && **at == ' ')
+		(*at)++;
+	for (; *at < end && **at >= '0' && **at <= '9' && value <= SPOT_MAX; (*at)++)
+		value = 10 * value + (**at - '0');
+	while (*at < end && **at == ' ')
+		(*at)++;
+	*number = (uint8_t) value;
+	return value >= 1 && value <= SPOT_MAX && *at < end && *(*at)++ == after;
+}
+
+bool
+spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
+{
+	const char *end = utf8 + length;
+	const char *open = memchr(utf8, '(', length);
+	SpotRule rule = words->own;
+
+	if (open)
+	{
+		const char *at = open + 1;
+
+		if (!read_number(&at, end, ',', &rule.distance) || !read_number(&at, end, ')', &rule.chain))
+			return false;
+		if (at != end)
+			return false;
+		length = open - utf8;
+	}
+	if (!read_token(utf8, length, &rule.antecedent))
+		return false;
+	words->rule = host_realloc(words->rule, (words->rules + 1) * sizeof(SpotRule));
+	words->rule[words->rules++] = rule;
+	return true;
+}
+
+bool
+spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length)
+{
+	uint64_t hash;
+
+	if (!read_token(utf8, length, &hash))
+		return false;
+	words->stop = host_realloc(words->stop, (words->stops + 1) * sizeof(uint64_t));
+	words->stop[words->stops++] = hash;
+	return true;
+}
+
+static int
+compare_hashes(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *) x;
+	uint64_t b = *(const uint64_t *) y;
+
+	return (a > b) - (a < b);
+}
+
+static inline int
+rule_shape(const SpotRule *rule)
+{
+	return rule->distance << 4 | rule->chain;
+}
+
+static int
+compare_rules(const void *x, const void *y)
+{
+	const SpotRule *a = x;
+	const SpotRule *b = y;
+	int order = compare_hashes(&a->antecedent, &b->antecedent);
+
+	return order ? order : rule_shape(a) - rule_shape(b);
+}
+
+/* Sort and leave each element once; returns how many are left. */
+static size_t
+sort_distinct(void *base, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	char *element = base;
+	size_t kept = count > 0;
+
+	qsort(base, count, size, compare);
+	for (size_t i = 1; i < count; i++)
+		if (compare(element + (kept - 1) * size, element + i * size) != 0)
+			memmove(element + kept++ * size, element + i * size, size);
+	return kept;
+}
+
+/* A hash of both lists, or of the language where they are its own. */
+static uint64_t
+hash_lists(const SpotWords *words)
+{
+	uint64_t hash = mix64((uint64_t) words->language + 1);
+
+	hash = mix64(hash + (words->rule ? words->rules + 1 : 0));
+	for (size_t i = 0; i < words->rules; i++)
+		hash = mix64(mix64(hash + words->rule[i].antecedent) + rule_shape(&words->rule[i]));
+	hash = mix64(hash + (words->stop ? words->stops + 1 : 0));
+	for (size_t i = 0; i < words->stops; i++)
+		hash = mix64(hash + words->stop[i]);
+	return hash;
+}
+
+static void
+make_rule_set(SpotWords *words)
+{
+	uint64_t *hash = host_alloc(words->rules * sizeof(uint64_t));
+
+	for (size_t i = 0; i < words->rules; i++)
+		hash[i] = words->rule[i].antecedent;
+	words->rule_set = word_set_of(hash, words->rules, host_alloc);
+	words->antecedents = &words->rule_set;
+	host_free(hash);
+}
+
+SchemeId
+spot_words_finish(SpotWords *words)
+{
+	int variant = words->language;
+
+	if (words->rule)
+	{
+		words->rules = sort_distinct(words->rule, words->rules, sizeof(SpotRule), compare_rules);
+		make_rule_set(words);
+	}
+	if (words->stop)
+	{
+		words->stops = sort_distinct(words->stop, words->stops, sizeof(uint64_t), compare_hashes);
+		words->stop_set = word_set_of(words->stop, words->stops, host_alloc);
+		words->stop_words = &words->stop_set;
+	}
+	if (words->rule || words->stop)
+		variant = SPOT_LISTS | (int) (hash_lists(words) >> 49);
+	return SCHEME_SPOT_ID(words->own.distance, words->own.chain, variant);
+}
+
+static void
+free_if_any(void *memory)
+{
+	if (memory)
+		host_free(memory);
+}
+
+void
+spot_words_free(SpotWords *words)
+{
+	free_if_any(words->rule);
+	free_if_any(words->stop);
+	free_if_any(words->rule_set.slot);
+	free_if_any(words->stop_set.slot);
+	host_free(words);
+}
+
+/* ---- Chains -------------------------------------------------------------- */
+
+/* An antecedent whose chain has not ended. */
+typedef struct Chain
+{
+	SpotRule rule;
+	size_t place;
+	uint64_t count; /* times that it stands there, no chain word between */
+	size_t next;    /* of those that end at the same word */
+} Chain;
+
+struct SpotFinder
+{
+	const SpotWords *words;
+	SpotSink sink;
+	void *state;
+	uint64_t content; /* words seen that a chain may have */
+	uint64_t hash[RECENT];
+	size_t place[RECENT];
+	size_t ending[RECENT]; /* first chain that ends at a word to come */
+	Chain *chain;
+	size_t chains;
+	size_t room;
+	size_t free; /* first chain that is not in use */
+};
+
+SpotFinder *
+spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
+{
+	SpotFinder *finder = host_alloc(sizeof(SpotFinder));
+
+	memset(finder, 0, sizeof(SpotFinder));
+	finder->words = words;
+	finder->sink = sink;
+	finder->state = state;
+	finder->room = 16;
+	finder->chain = host_alloc(finder->room * sizeof(Chain));
+	finder->free = NO_CHAIN;
+	for (int i = 0; i < RECENT; i++)
+		finder->ending[i] = NO_CHAIN;
+	return finder;
+}
+
+void
+spot_finder_end(SpotFinder *finder)
+{
+	host_free(finder->chain);
+	host_free(finder);
+}
+
+static size_t
+new_chain(SpotFinder *finder)
+{
+	size_t number = finder->free;
+
+	if (number != NO_CHAIN)
+	{
+		finder->free = finder->chain[number].next;
+		return number;
+	}
+	if (finder->chains == finder->room)
+	{
+		finder->room *= 2;
+		finder->chain = host_realloc(finder->chain, finder->room * sizeof(Chain));
+	}
+	return finder->chains++;
+}
+
+/* Start a chain, behind those that end at the same word. */
+static void
+open_chain(SpotFinder *finder, const SpotRule *rule, size_t place)
+{
+	size_t bucket = (finder->content + rule->distance * rule->chain) % RECENT;
+	size_t last = NO_CHAIN;
+	size_t number;
+
+	for (number = finder->ending[bucket]; number != NO_CHAIN; number = finder->chain[number].next)
+	{
+		last = number;
+		if (compare_rules(&finder->chain[number].rule, rule) == 0)
+		{
+			finder->chain[number].count++;
+			return;
+		}
+	}
+	number = new_chain(finder);
+	finder->chain[number] = (Chain){*rule, place, 1, NO_CHAIN};
+	*(last == NO_CHAIN ? &finder->ending[bucket] : &finder->chain[last].next) = number;
+}
+
+/* Start the chains of an antecedent. */
+static void
+add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
+{
+	const SpotWords *words = finder->words;
+	size_t low = 0;
+	size_t high = words->rules;
+
+	if (words->rule == NULL)
+	{
+		SpotRule rule = words->own;
+
+		rule.antecedent = hash;
+		open_chain(finder, &rule, place);
+		return;
+	}
+	while (low < high)
+	{
+		size_t middle = low + (high - low) / 2;
+
+		if (words->rule[middle].antecedent < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < words->rules && words->rule[low].antecedent == hash; low++)
+		open_chain(finder, &words->rule[low], place);
+}
+
+static void
+report_chain(const SpotFinder *finder, const Chain *chain)
+{
+	Spot spot;
+
+	spot.words = 1 + chain->rule.chain;
+	spot.hash[0] = chain->rule.antecedent;
+	spot.place[0] = chain->place;
+	spot.count = chain->count;
+	for (int i = 1; i < spot.words; i++)
+	{
+		size_t at = (finder->content - (spot.words - 1 - i) * chain->rule.distance) % RECENT;
+
+		spot.hash[i] = finder->hash[at];
+		spot.place[i] = finder->place[at];
+	}
+	finder->sink(finder->state, &spot);
+}
+
+/* Take a word that a chain may have, and end the chains that waited for it. */
+static void
+add_content(SpotFinder *finder, uint64_t hash, size_t place)
+{
+	size_t at = ++finder->content % RECENT;
+
+	finder->hash[at] = hash;
+	finder->place[at] = place;
+	while (finder->ending[at] != NO_CHAIN)
+	{
+		size_t number = finder->ending[at];
+		Chain *chain = &finder->chain[number];
+
+		report_chain(finder, chain);
+		finder->ending[at] = chain->next;
+		chain->next = finder->free;
+		finder->free = number;
+	}
+}
+
+void
+spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place)
+{
+	if (word_set_has(finder->words->antecedents, token_hash))
+		add_antecedent(finder, token_hash, place);
+	else if (!word_set_has(finder->words->stop_words, token_hash))
+		add_content(finder, token_hash, place);
+}
+
+/* ---- Shingles ------------------------------------------------------------ */
+
+uint64_t
+spot_hash(const Spot *spot)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < spot->words; i++)
+		sum = sum * SHINGLE_MULTIPLIER + spot->hash[i];
+	return mix64(sum);
+}
+
+/* Hashes on their way from a finder to a sink. */
+typedef struct SpotStream
+{
+	SpotFinder *finder;
+	HashSink sink;
+	void *state;
+	size_t count;
+	uint64_t hash[256];
+} SpotStream;
+
+/* A SpotSink. */
+static void
+stream_spot(void *state, const Spot *spot)
+{
+	SpotStream *stream = state;
+	uint64_t hash = spot_hash(spot);
+
+	for (uint64_t i = 0; i < spot->count; i++)
+	{
+		stream->hash[stream->count++] = hash;
+		if (stream->count < 256)
+			continue;
+		host_check_interrupts();
+		stream->sink(stream->state, stream->hash, stream->count);
+		stream->count = 0;
+	}
+}
+
+/* A TokenSink. */
+static void
+find_spots(void *state, const TokenBatch *batch)
+{
+	SpotStream *stream = state;
+
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		uint32_t start = batch->edge[2 * i];
+
+		spot_finder_add(stream->finder,
+						shingle_of_token((const char *) batch->bytes + start,
+										 batch->edge[2 * i + 1] - start),
+						0);
+	}
+}
+
+void
+spots_of_text(const char *utf8, size_t length, const SpotWords *words, HashSink sink, void *state)
+{
+	SpotStream stream;
+
+	stream.finder = spot_finder_begin(words, stream_spot, &stream);
+	stream.sink = sink;
+	stream.state = state;
+	stream.count = 0;
+	tokens_of_text(utf8, length, find_spots, &stream);
+	if (stream.count > 0)
+		sink(state, stream.hash, stream.count);
+	spot_finder_end(stream.finder);
+}

@@ -1,0 +1,5 @@
+-- Groups are stars around a keeper: the first in the query's order, here the longest.
+CREATE TABLE groups AS
+SELECT * FROM neardup_clusters('SELECT id, sig FROM documents ORDER BY length(body) DESC, id', :threshold);
+CREATE INDEX ON groups (keeper);
+ANALYZE groups;

@@ -1,0 +1,61 @@
+-- Document frequencies, I-Match, TF-IDF.
+
+CREATE TABLE docs (id int, s shingles);
+INSERT INTO docs VALUES (1, '1/hashes/{1:5,2,3}'), (2, '1/hashes/{1,2,4}'), (3, '1/hashes/{1,2:9,5}'), (4, '1/hashes/{1}'), (5, '1/hashes/{}'), (6, NULL);
+
+-- Five documents: idf = ln(5 / df) / ln 5
+SELECT shingle, df, round(idf::numeric, 6) AS idf, abs(idf - ln(5.0 / df) / ln(5.0)) < 1e-15 AS exact FROM shingle_frequencies('SELECT s FROM docs') ORDER BY shingle;
+-- Of one document; of none; of all alike
+SELECT * FROM shingle_frequencies('SELECT s FROM docs WHERE id = 2') ORDER BY shingle;
+SELECT * FROM shingle_frequencies('SELECT s FROM docs WHERE id > 4');
+SELECT * FROM shingle_frequencies('SELECT s FROM docs WHERE id = 4 UNION ALL SELECT s FROM docs WHERE id = 4');
+SELECT * FROM shingle_frequencies(NULL);
+-- A comment at its end does no harm, a semicolon is not part of a query
+SELECT count(*) FROM shingle_frequencies('SELECT s FROM docs -- all of them');
+SELECT count(*) FROM shingle_frequencies('VALUES (''1/hashes/{7}''::shingles)');
+SELECT shingle_frequencies('SELECT id FROM docs');
+SELECT shingle_frequencies('SELECT s, id FROM docs');
+SELECT shingle_frequencies('SELECT s FROM docs; SELECT s FROM docs');
+SELECT shingle_frequencies('DROP TABLE docs');
+SELECT shingle_frequencies('');
+SELECT shingle_frequencies('SELECT s FROM nowhere');
+
+CREATE TABLE lexicon AS SELECT shingle, df, idf FROM shingle_frequencies('SELECT s FROM docs');
+ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
+
+-- Filters keep frequencies, and know nothing of what is not in the lexicon
+SELECT id, idf_filter(s, 'lexicon', 0, 1) = s AS all, idf_filter(s, 'lexicon', 0.2, 0.5) AS middle, idf_filter(s, 'lexicon', 0.5, 1) AS rare, idf_filter(s, 'lexicon', 0.9, 0.1) AS none
+FROM docs ORDER BY id;
+SELECT idf_filter('1/hashes/{1:7,2:3,99:4}', 'lexicon', 0, 1);
+SELECT idf_filter('1/hashes/{1}', 'docs', 0, 1);
+SELECT idf_filter('1/hashes/{1}', 0::regclass, 0, 1);
+-- Whatever the path
+CREATE SCHEMA "odd schema";
+CREATE TABLE "odd schema"."odd ""table" AS SELECT * FROM lexicon;
+SET search_path = pg_catalog;
+SELECT public.idf_filter('1/hashes/{1,2,3}'::public.shingles, '"odd schema"."odd ""table"', 0.5, 1);
+SELECT count(*) FROM public.shingle_frequencies('SELECT s FROM public.docs');
+RESET search_path;
+DROP SCHEMA "odd schema" CASCADE;
+
+-- Digests: of sets, not of bags; order does not matter
+SELECT imatch('1/hashes/{1,2}'), imatch('1/hashes/{1:5,2}') = imatch('1/hashes/{1,2:7}') AS set, imatch('1/hashes/{1,3}') = imatch('1/hashes/{1,2}') AS other,
+	imatch('1/hashes/{}') IS NULL AS empty, length(imatch('1/hashes/{-5}'));
+SELECT count(DISTINCT imatch(to_shingles(ARRAY(SELECT generate_series(1::bigint, n))))) AS different, count(*) FROM generate_series(1, 1200) AS n;
+SELECT imatch(to_shingles('b a c', 'word 1')) = imatch(to_shingles('A, b; c!', 'word 1')) AS words;
+
+-- I-Match: documents with the same terms of middling idf
+SELECT imatch(idf_filter(s, 'lexicon', 0.2, 0.6)) IS NULL AS nothing_left, array_agg(id ORDER BY id) FROM docs GROUP BY imatch(idf_filter(s, 'lexicon', 0.2, 0.6)) ORDER BY 2;
+
+-- TF-IDF: 1 is in four of five, 3 and 4 in one
+WITH w(one, two, rare) AS (SELECT ln(5 / 4.0) / ln(5.0), ln(5 / 3.0) / ln(5.0), 1)
+SELECT abs(tfidf_cosine(a.s, b.s, 'lexicon') - (5 * one * one + two * two) / (sqrt(25 * one * one + two * two + rare) * sqrt(one * one + two * two + rare))) < 1e-12 AS formula
+FROM docs AS a, docs AS b, w WHERE a.id = 1 AND b.id = 2;
+SELECT tfidf_cosine(s, s, 'lexicon') AS itself, tfidf_cosine(s, '1/hashes/{77}', 'lexicon') AS unknown, tfidf_cosine(s, '1/hashes/{}', 'lexicon') AS empty FROM docs WHERE id < 4;
+SELECT tfidf_cosine('1/hashes/{1}', '1/word 3/{1}', 'lexicon');
+INSERT INTO docs SELECT 7, '1/hashes/{2}';
+ALTER TABLE lexicon DROP CONSTRAINT lexicon_pkey;
+INSERT INTO lexicon SELECT * FROM lexicon WHERE shingle = 2;
+SELECT idf_filter('1/hashes/{2:3}', 'lexicon', 0, 1);
+SELECT tfidf_cosine('1/hashes/{2}', '1/hashes/{2}', 'lexicon');
+DROP TABLE docs, lexicon;

@@ -1,0 +1,303 @@
+-- neardup_reject(): a trigger that refuses near-duplicates.
+-- Texts of a family resemble each other by 0.97 and more, others not at all.
+CREATE FUNCTION words(family int, variant int DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+	SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
+	FROM generate_series(1, 200) i $$;
+
+CREATE TABLE proposals (
+	id int PRIMARY KEY,
+	title text,
+	body text,
+	sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED
+);
+CREATE INDEX proposals_sig ON proposals USING neardup (sig);
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON proposals
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+
+-- ---- Inserts ----
+INSERT INTO proposals VALUES (1, 'a', words(1)), (2, 'b', words(2));
+INSERT INTO proposals VALUES (3, 'c', words(1, 7));
+DO $$
+DECLARE state text; named text; in_table text; in_schema text;
+BEGIN
+	INSERT INTO proposals VALUES (3, 'c', words(1, 7));
+EXCEPTION WHEN exclusion_violation THEN
+	GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, named = CONSTRAINT_NAME, in_table = TABLE_NAME,
+		in_schema = SCHEMA_NAME;
+	RAISE NOTICE '% % %.%', state, named, in_schema, in_table;
+END $$;
+-- Two of one statement.
+INSERT INTO proposals SELECT 10 + n, 'd', words(n / 2) FROM generate_series(20, 23) n;
+-- Of several it resembles, the most similar is named.
+INSERT INTO proposals VALUES (4, 'e', words(4) || words(5)), (5, 'f', words(4));
+ALTER TABLE proposals DISABLE TRIGGER no_copies;
+INSERT INTO proposals VALUES (6, 'g', words(4, 6));
+ALTER TABLE proposals ENABLE TRIGGER no_copies;
+INSERT INTO proposals VALUES (7, 'h', words(4, 6));
+DELETE FROM proposals WHERE id >= 4;
+-- Nothing resembles nothing.
+INSERT INTO proposals VALUES (4, 'i', ''), (5, 'j', ''), (6, 'k', NULL), (7, 'l', NULL);
+
+-- ---- Updates, upserts, COPY ----
+UPDATE proposals SET title = upper(title);
+UPDATE proposals SET body = body || ' and more' WHERE id = 1;
+UPDATE proposals SET body = words(1, 3) WHERE id = 2;
+UPDATE proposals SET id = id + 100 WHERE id = 2;
+INSERT INTO proposals VALUES (1, 'm', words(1, 4)) ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body;
+INSERT INTO proposals VALUES (1, 'n', words(2, 4)) ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body;
+INSERT INTO proposals VALUES (102, 'o', words(1, 4)) ON CONFLICT DO NOTHING;
+COPY proposals (id, title, body) FROM stdin;
+8	p	one two three four five six seven eight
+9	q	One, two, three, four, five, six, seven, eight!
+\.
+SELECT id, title FROM proposals ORDER BY id;
+-- A row that resembled another before there was a trigger may change in what is not its text.
+ALTER TABLE proposals DISABLE TRIGGER no_copies;
+INSERT INTO proposals VALUES (200, 'old', words(1, 9));
+ALTER TABLE proposals ENABLE TRIGGER no_copies;
+UPDATE proposals SET title = 'still there' WHERE id = 200;
+UPDATE proposals SET body = words(1, 10) WHERE id = 200;
+DELETE FROM proposals WHERE id = 200;
+-- Within a transaction.
+BEGIN;
+INSERT INTO proposals VALUES (300, 'r', words(30));
+UPDATE proposals SET title = 's' WHERE id = 300;
+SAVEPOINT before;
+INSERT INTO proposals VALUES (301, 't', words(30));
+ROLLBACK TO before;
+DELETE FROM proposals WHERE id = 300;
+INSERT INTO proposals VALUES (301, 't', words(30));
+COMMIT;
+
+-- The index is used however small the table is.
+BEGIN;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'proposals' \gset
+INSERT INTO proposals VALUES (302, 'x', words(31));
+SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'proposals';
+ROLLBACK;
+
+-- ---- Deferred ----
+CREATE TABLE deferred (id int PRIMARY KEY, sig minhash);
+CREATE INDEX ON deferred USING neardup (sig);
+CREATE CONSTRAINT TRIGGER later AFTER INSERT OR UPDATE ON deferred DEFERRABLE INITIALLY DEFERRED
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+INSERT INTO deferred VALUES (1, to_minhash(words(1)));
+-- Only what is there in the end counts.
+BEGIN;
+INSERT INTO deferred VALUES (2, to_minhash(words(1, 2)));
+UPDATE deferred SET sig = to_minhash(words(2)) WHERE id = 2;
+INSERT INTO deferred VALUES (3, to_minhash(words(1, 3)));
+DELETE FROM deferred WHERE id = 3;
+COMMIT;
+-- The row's last version is checked, also where only its id changed.
+BEGIN;
+INSERT INTO deferred VALUES (4, to_minhash(words(1, 2)));
+UPDATE deferred SET id = 5 WHERE id = 4;
+COMMIT;
+BEGIN;
+INSERT INTO deferred VALUES (4, to_minhash(words(1, 2)));
+SET CONSTRAINTS later IMMEDIATE;
+ROLLBACK;
+SELECT id FROM deferred ORDER BY id;
+
+-- ---- Telling and recording instead of refusing ----
+CREATE TABLE review_queue (
+	row_key int,
+	resembles int,
+	similarity float8,
+	noticed_at timestamptz,
+	noticed_by name,
+	in_table regclass,
+	decision text DEFAULT 'open',
+	UNIQUE (row_key, resembles)
+);
+CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE ON proposals
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.3', 'warn', 'log=review_queue', 'hint=A colleague will look at it.');
+INSERT INTO proposals VALUES (400, 'u', words(1) || ' ' || words(40));
+INSERT INTO proposals VALUES (401, 'v', words(1));
+SELECT row_key, resembles, round(similarity::numeric, 1) AS similarity, noticed_at = now() AS now, noticed_by, in_table, decision
+FROM review_queue;
+-- Once for a transaction's insert and update.
+BEGIN;
+INSERT INTO proposals VALUES (402, 'u', words(1) || ' ' || words(41));
+UPDATE proposals SET title = 'w' WHERE id = 402;
+COMMIT;
+SELECT row_key, resembles FROM review_queue ORDER BY 1;
+DROP TRIGGER told ON proposals;
+DELETE FROM proposals WHERE id >= 400;
+
+-- ---- Other signatures ----
+CREATE TABLE prints (a int, b text, f simhash, h bigint, v bit(64), PRIMARY KEY (a, b));
+CREATE CONSTRAINT TRIGGER f AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('f', '0.9', 'warn');
+CREATE CONSTRAINT TRIGGER h AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('h', '0.9', 'warn');
+CREATE CONSTRAINT TRIGGER v AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '0.9', 'warn', 'log=prints_log');
+CREATE TABLE prints_log (row_key text, resembles text, similarity numeric(4, 3));
+-- Without an index the first use in a session says so.
+INSERT INTO prints SELECT 1, 'x', to_simhash(words(1)), 0, 0::bit(64);
+CREATE INDEX ON prints USING neardup (f);
+CREATE INDEX ON prints USING neardup (h);
+CREATE INDEX ON prints USING neardup (v);
+INSERT INTO prints SELECT 2, 'y, z', to_simhash(words(1, 2)), 5, 3::bit(64);
+INSERT INTO prints SELECT 3, '', to_simhash(words(2, 2)), -1, (-1)::bit(64);
+SELECT * FROM prints_log;
+
+-- ---- Names and shapes that change ----
+ALTER TABLE proposals RENAME TO submissions;
+ALTER TABLE submissions RENAME id TO number;
+ALTER TRIGGER no_copies ON submissions RENAME TO "no more copies";
+INSERT INTO submissions VALUES (500, 'c', words(1, 7));
+DROP INDEX proposals_sig;
+INSERT INTO submissions SELECT 500, 'c', body FROM submissions WHERE number = 301;
+ALTER TABLE submissions DROP CONSTRAINT proposals_pkey;
+CREATE INDEX ON submissions USING neardup (sig) WHERE number > 0;
+INSERT INTO submissions VALUES (501, 'c', words(50));
+CREATE INDEX ON submissions USING neardup (sig);
+INSERT INTO submissions VALUES (502, 'c', words(51));
+ALTER TABLE submissions ADD PRIMARY KEY (number);
+CREATE SCHEMA "Fund";
+ALTER TABLE submissions SET SCHEMA "Fund";
+ALTER SCHEMA "Fund" RENAME TO fund;
+INSERT INTO fund.submissions VALUES (503, 'c', words(50));
+ALTER TABLE fund.submissions RENAME sig TO signature;
+INSERT INTO fund.submissions VALUES (503, 'c', words(50));
+-- A new signature of another shape.
+ALTER TABLE fund.submissions DROP COLUMN signature, ADD COLUMN sig simhash GENERATED ALWAYS AS (to_simhash(body)) STORED;
+CREATE INDEX ON fund.submissions USING neardup (sig);
+INSERT INTO fund.submissions VALUES (503, 'c', words(50));
+DROP SCHEMA fund CASCADE;
+
+-- ---- Arguments ----
+CREATE TABLE t (id int, body text, sig minhash, set shingles);
+CREATE FUNCTION try(VARIADIC arguments text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE message text; detail text; hint text;
+BEGIN
+	EXECUTE format('CREATE CONSTRAINT TRIGGER try AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION neardup_reject(%s)',
+		(SELECT string_agg(quote_literal(a), ', ') FROM unnest(arguments) a));
+	INSERT INTO t VALUES (1, 'x', to_minhash('x'), to_shingles('x'));
+	RAISE NOTICE 'accepted';
+	DROP TRIGGER try ON t;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+	RAISE NOTICE E'%: %\ndetail: %\nhint: %', SQLSTATE, message, detail, hint;
+END $$;
+SELECT try('sig');
+SELECT try('sig', 'high');
+SELECT try('sig', '0.9x');
+SELECT try('sig', '1.1');
+SELECT try('sig', 'nan');
+SELECT try('no', '0.9');
+SELECT try('ctid', '0.9');
+SELECT try('body', '0.9');
+SELECT try('set', '0.9');
+SELECT try('sig', '0.9', 'refuse');
+SELECT try('sig', '0.9', 'log');
+SELECT try('sig', '0.9', 'log=nowhere');
+SELECT try('sig', '0.9', 'log=t');
+SELECT try('sig', '0.9', 'log=a.b.c.d');
+CREATE INDEX ON t USING neardup (sig);
+SELECT try('sig', '1', 'lock', 'message=', 'hint=50 % off');
+SELECT neardup_reject();
+CREATE TRIGGER early BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+INSERT INTO t VALUES (1);
+DROP TRIGGER early ON t;
+CREATE TRIGGER whole AFTER INSERT ON t EXECUTE FUNCTION neardup_reject('sig', '0.9');
+INSERT INTO t VALUES (1);
+DROP TRIGGER whole ON t;
+CREATE TRIGGER gone AFTER DELETE ON t FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+DELETE FROM t;
+DROP TRIGGER gone ON t;
+-- An ordinary AFTER trigger does; with words of the user's.
+TRUNCATE t;
+CREATE TRIGGER plain AFTER INSERT OR UPDATE OF sig ON t FOR EACH ROW
+	EXECUTE FUNCTION neardup_reject('sig', '0.9', 'message=This text was sent before.', 'hint=See 100 % of them.');
+INSERT INTO t VALUES (1, NULL, to_minhash(words(1)));
+INSERT INTO t VALUES (2, NULL, to_minhash(words(1)));
+DROP TABLE t;
+
+-- ---- Partitions: the table that the trigger was made on is guarded ----
+CREATE TABLE parts (part int, id int, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED,
+	PRIMARY KEY (part, id)) PARTITION BY LIST (part);
+CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1);
+CREATE TABLE part_2 (sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, id int NOT NULL, gone int, body text, part int NOT NULL);
+ALTER TABLE part_2 DROP gone;
+CREATE INDEX ON parts USING neardup (sig);
+CREATE CONSTRAINT TRIGGER anywhere AFTER INSERT OR UPDATE ON parts
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+ALTER TABLE parts ATTACH PARTITION part_2 FOR VALUES IN (2);
+INSERT INTO parts VALUES (1, 1, words(1)), (2, 1, words(2));
+INSERT INTO parts VALUES (2, 2, words(1));
+INSERT INTO part_1 VALUES (1, 2, words(2));
+UPDATE parts SET part = 2, id = 3 WHERE part = 1;
+UPDATE parts SET part = 1, body = words(2) WHERE id = 3;
+SELECT part, id FROM parts ORDER BY 1, 2;
+ALTER TABLE parts DETACH PARTITION part_2;
+INSERT INTO part_2 (part, id, body) VALUES (2, 4, words(2));
+DROP TRIGGER anywhere ON parts;
+CREATE CONSTRAINT TRIGGER here AFTER INSERT ON part_1
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+ALTER TABLE parts ATTACH PARTITION part_2 FOR VALUES IN (2);
+INSERT INTO parts VALUES (1, 1, words(1));
+INSERT INTO parts VALUES (1, 2, words(1));
+DROP TABLE parts;
+
+-- ---- Who may see what ----
+CREATE ROLE regress_neardup_clerk;
+CREATE ROLE regress_neardup_owner;
+GRANT CREATE ON SCHEMA public TO regress_neardup_owner;
+SET ROLE regress_neardup_owner;
+CREATE TABLE letters (id int PRIMARY KEY, owner name DEFAULT current_user, body text,
+	sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+CREATE INDEX ON letters USING neardup (sig);
+CREATE TABLE letters_log (row_key int, resembles int, noticed_by text);
+CREATE CONSTRAINT TRIGGER a_logged AFTER INSERT ON letters FOR EACH ROW
+	EXECUTE FUNCTION neardup_reject('sig', '0.9', 'log=letters_log');
+INSERT INTO letters VALUES (1, DEFAULT, words(1));
+GRANT INSERT ON letters TO regress_neardup_clerk;
+SET ROLE regress_neardup_clerk;
+-- The owner's rows are searched and his table is written, though the clerk may not.
+INSERT INTO letters VALUES (2, DEFAULT, words(1, 2));
+SELECT * FROM letters_log;
+RESET ROLE;
+SELECT * FROM letters_log;
+CREATE CONSTRAINT TRIGGER b_refused AFTER INSERT ON letters FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+SET ROLE regress_neardup_clerk;
+INSERT INTO letters VALUES (3, DEFAULT, words(1, 3));
+RESET ROLE;
+GRANT SELECT (id) ON letters TO regress_neardup_clerk;
+SET ROLE regress_neardup_clerk;
+INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
+RESET ROLE;
+ALTER TABLE letters ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON letters USING (owner = current_user);
+SET ROLE regress_neardup_clerk;
+INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
+RESET ROLE;
+-- Nobody writes to another's table through a trigger.
+ALTER TABLE letters_log OWNER TO regress_neardup_clerk;
+INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
+DROP TABLE letters, letters_log;
+REVOKE CREATE ON SCHEMA public FROM regress_neardup_owner;
+DROP ROLE regress_neardup_clerk;
+DROP ROLE regress_neardup_owner;
+
+-- ---- A log that writes back ----
+CREATE TABLE notes (id serial PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+CREATE INDEX ON notes USING neardup (sig);
+CREATE TABLE notes_log (row_key int, resembles int);
+CREATE CONSTRAINT TRIGGER logged AFTER INSERT ON notes FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'log=notes_log');
+CREATE FUNCTION write_back() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.row_key < 5 THEN
+		GRANT SELECT ON notes TO PUBLIC; -- no plan of before is valid any more
+		INSERT INTO notes (body) VALUES (words(1, NEW.row_key));
+	END IF;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER back AFTER INSERT ON notes_log FOR EACH ROW EXECUTE FUNCTION write_back();
+INSERT INTO notes (body) VALUES (words(1));
+INSERT INTO notes (body) VALUES (words(1, 1));
+SELECT * FROM notes_log ORDER BY row_key;
+DROP TABLE notes, notes_log;
+
+DROP FUNCTION words, try, write_back;
+DROP TABLE deferred, prints, prints_log, review_queue;

@@ -1,0 +1,112 @@
+# A table that is written again and again: the index stays within twice a fresh
+# one, in few segments, whoever else has it open.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $rows = 12000;
+
+my $node = PostgreSQL::Test::Cluster->new('churn');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\n");
+$node->start;
+$node->safe_psql(
+	'postgres', qq{
+	CREATE EXTENSION neardup;
+	CREATE TABLE t (id int, sig minhash);
+	CREATE FUNCTION of_round(id int, round int) RETURNS minhash LANGUAGE sql AS \$\$
+		SELECT to_minhash(ARRAY[id::bigint << 32, id::bigint << 32 | 1, id::bigint << 32 | 2, id::bigint << 32 | 100 + round])
+	\$\$;
+	INSERT INTO t SELECT g, of_round(g, 0) FROM generate_series(1, $rows) g;
+	CREATE INDEX t_sig ON t USING neardup (sig);
+});
+
+sub pages
+{
+	return $node->safe_psql('postgres', q{SELECT pg_relation_size('t_sig') / 8192});
+}
+
+sub segments
+{
+	return $node->safe_psql('postgres', q{SELECT segments FROM neardup_index_info('t_sig')});
+}
+
+my $fresh = pages();
+
+# ---- Again and again --------------------------------------------------------
+
+my ($most_pages, $most_segments) = (0, 0);
+
+for my $round (1 .. 10)
+{
+	# Workers would begin a merge when they please.
+	$node->safe_psql(
+		'postgres', q{SET neardup.background = off;} . (
+			$round % 2
+			? qq{UPDATE t SET sig = of_round(id, $round)}
+			: qq{DELETE FROM t; INSERT INTO t SELECT g, of_round(g, $round) FROM generate_series(1, $rows) g}));
+	$node->safe_psql('postgres', 'VACUUM t');
+	note("round $round: " . pages() . " pages, " . segments() . " segments");
+	$most_pages = pages() if pages() > $most_pages;
+	$most_segments = segments() if segments() > $most_segments;
+}
+cmp_ok($most_pages, '<=', 2 * $fresh, "written again ten times: within twice the $fresh pages of a fresh index");
+cmp_ok($most_segments, '<=', 6, 'in few segments');
+like($node->safe_psql('postgres', q{SELECT neardup_check('t_sig')}), qr/ $rows rows/, 'every row is there');
+is($node->safe_psql('postgres', q{SET enable_seqscan = off;
+	SELECT count(*) FROM t q, t WHERE q.id % 1000 = 0 AND is_similar(t.sig, q.sig, 0.9) AND t.id = q.id}),
+	$rows / 1000, 'and found');
+
+$node->safe_psql('postgres', 'DELETE FROM t');
+$node->safe_psql('postgres', 'VACUUM t');
+is(pages(), 1, 'of an empty table only the metapage is left');
+is(segments(), 0, 'and no segment');
+
+# ---- Others at the index ----------------------------------------------------
+
+my $outside = sprintf q{psql -X -q -A -t -h '%s' -p %d -d postgres -c}, $node->host, $node->port;
+my $fill = qq{INSERT INTO t SELECT g, of_round(g, 1) FROM generate_series(1, $rows) g;};
+
+# A session remembers the page that it appends to, which is not there any more.
+is($node->safe_psql(
+		'postgres', qq{SET neardup.background = off;
+$fill
+\\! $outside 'DELETE FROM t'
+\\! $outside 'VACUUM t'
+INSERT INTO t SELECT g, of_round(g, 1) FROM generate_series(1, 10) g;
+SELECT neardup_check('t_sig');}),
+	'0 segments, 10 documents, 0 dead, 0 postings, 10 rows', 'a session goes on inserting after the index has shrunk');
+
+# A search under way keeps the file as it is.
+$node->safe_psql('postgres', qq{$fill});
+$node->safe_psql('postgres', 'VACUUM t');
+my $full = pages();
+is($node->safe_psql(
+		'postgres', qq{SET enable_seqscan = off;
+BEGIN;
+DECLARE c CURSOR FOR SELECT id FROM t ORDER BY sig <-> of_round(1, 1);
+MOVE 5 FROM c;
+\\! $outside 'DELETE FROM t'
+\\! $outside 'VACUUM t'
+SELECT pg_relation_size('t_sig') / 8192 >= $full;
+SELECT pg_relation_size('t_sig') > 0;
+MOVE ALL FROM c;
+COMMIT;}),
+	"t\nt", 'a scan under way goes on, over a file that has not shrunk');
+$node->safe_psql('postgres', 'VACUUM t');
+is(pages(), 1, 'the next vacuum shrinks it');
+
+# A parallel vacuum leaves it to a worker.
+$node->safe_psql('postgres', qq{ALTER TABLE t ADD PRIMARY KEY (id); $fill DELETE FROM t;});
+$node->safe_psql('postgres', q{SET min_parallel_index_scan_size = 0; VACUUM (PARALLEL 2) t});
+ok($node->poll_query_until('postgres', q{SELECT pg_relation_size('t_sig') = 8192}), 'after a parallel vacuum, too');
+
+# The table's option speaks for its indexes.
+$node->safe_psql('postgres', qq{ALTER TABLE t SET (vacuum_truncate = off); $fill DELETE FROM t;});
+$node->safe_psql('postgres', q{VACUUM (PARALLEL 0) t});
+cmp_ok(pages(), '>', 100, 'vacuum_truncate = off keeps the file');
+$node->stop;
+done_testing();

@@ -1,0 +1,192 @@
+# The ready scripts for psql, as they are installed, on tables with data and with
+# names that need quotes.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $share = `pg_config --sharedir`;
+chomp $share;
+
+my $node = PostgreSQL::Test::Cluster->new('scripts');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION words(family int, variant int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+		SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
+		FROM generate_series(1, 100) i $$;
+	-- 40 families of one to four; the longest of a family has the highest id.
+	CREATE SCHEMA "Fund";
+	CREATE TABLE "Fund"."Old ""papers""" (
+		"The id" text PRIMARY KEY,
+		"a body" text,
+		"dup of" text,
+		"the sig" minhash GENERATED ALWAYS AS (to_minhash("a body")) STORED
+	);
+	INSERT INTO "Fund"."Old ""papers"""
+	SELECT format('%s%s''%%', chr(96 + v), f), words(f, v) || repeat(' x', v), NULL
+	FROM generate_series(1, 40) f, generate_series(1, 1 + f % 4) v;
+	CREATE TABLE big (id int PRIMARY KEY, body text);
+	INSERT INTO big SELECT i, words(i, 0) FROM generate_series(1, 3000) i;
+	INSERT INTO big VALUES (0, NULL);
+});
+
+my $odd = '"Fund"."Old ""papers"""';
+my @odd = ('table=' . $odd, 'id=The id', 'sig=the sig');
+
+# run_script(NAME, VARIABLE...): its exit code, output and messages.
+sub run_script
+{
+	my ($name, @variables) = @_;
+	my ($out, $err);
+	my $ok = IPC::Run::run(
+		[
+			'psql', '-X', (map { ('-v', $_) } @variables),
+			'-f', "$share/extension/neardup-$name.sql", $node->connstr('postgres')
+		],
+		'>', \$out, '2>', \$err);
+
+	return ($ok, $out, $err);
+}
+
+sub count_rows
+{
+	my ($condition) = @_;
+	return $node->safe_psql('postgres', "SELECT count(*) FROM $odd WHERE $condition");
+}
+
+my ($ok, $out, $err);
+
+# ---- Report -----------------------------------------------------------------
+
+($ok, $out, $err) = run_script('report', @odd, 'threshold=0.7', 'limit=2', 'order_by=length("a body") DESC, 1');
+ok($ok, 'report runs') or diag $err;
+like($out, qr/^ +100  rows\n +30  clusters of near-duplicates\n +90  rows in them\n +60  rows would go/m, 'and counts');
+like($out, qr/^d\d+'%  \(4 rows\)\n    0\.\d+  c\d+'%\n    0\.\d+  b\d+'%\n    0\.\d+  a\d+'%\n/m, 'longest first');
+like($out, qr/^\.\.\. and 28 clusters more$/m, 'and no more than asked for');
+is($err, '', 'without a message');
+($ok, $out, $err) = run_script('report');
+ok(!$ok, 'no table is an error');
+like($err, qr/which table\?/, 'that asks for one');
+($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
+like($err, qr/threshold 2 is out of range/, 'errors come through');
+
+# ---- Keep one ---------------------------------------------------------------
+
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7');
+ok($ok, 'dry run') or diag $err;
+like($out, qr/: 60 near-duplicates .* of 30 rows that stay$/m, 'tells what it would do');
+like($out, qr/^dry run: nothing was changed/m, 'and that it did not');
+is(count_rows('true'), '100', 'and has not');
+
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'mark=dup of', 'apply=yes',
+	'order_by=length("a body") DESC, 1');
+like($out, qr/^60 rows marked$/m, 'mark') or diag $err;
+is(count_rows('"dup of" IS NOT NULL'), '60', 'as many are');
+is( count_rows(qq{"dup of" IS NOT NULL AND ("The id" >= "dup of" OR substr("The id", 2) <> substr("dup of", 2))}),
+	'0', 'each with the longest of its family');
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'mark=dup of', 'apply=yes');
+like($out, qr/^0 rows marked$/m, 'what is marked is done');
+
+$node->safe_psql('postgres', qq{CREATE TABLE refers (id text REFERENCES $odd); INSERT INTO refers VALUES ('a1''%'), ('b1''%')});
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes');
+ok(!$ok, 'a row that is referred to cannot go');
+is(count_rows('true'), '100', 'and then none does');
+$node->safe_psql('postgres', 'DROP TABLE refers');
+
+$node->safe_psql(
+	'postgres', qq{
+	CREATE FUNCTION hold_back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+	CREATE TRIGGER hold_back BEFORE DELETE ON $odd FOR EACH ROW WHEN (OLD."The id" LIKE 'b%') EXECUTE FUNCTION hold_back()});
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes');
+like($err, qr/the rows changed are not those that were found/, 'what is not what was found is noticed');
+is(count_rows('true'), '100', 'and rolled back');
+$node->safe_psql('postgres', "DROP TRIGGER hold_back ON $odd");
+
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes', 'order_by=length("a body") DESC, 1');
+like($out, qr/^60 rows deleted$/m, 'delete') or diag $err;
+is(count_rows('"dup of" IS NULL'), '40', 'the longest of each family stays');
+is(count_rows('true'), '40', 'and nothing else');
+
+# ---- Watch ------------------------------------------------------------------
+
+sub submit
+{
+	my ($id, $body) = @_;
+	return qq{INSERT INTO $odd ("The id", "a body") VALUES ('$id', $body)};
+}
+
+$node->safe_psql('postgres', qq{CREATE INDEX ON $odd USING neardup ("the sig")});
+($ok, $out, $err) = run_script('watch', @odd);
+like($out, qr/is watched from now on/, 'watch') or diag $err;
+$node->safe_psql('postgres', submit('new', 'words(500, 0)'));
+($ok, $out, $err) = run_script('watch', @odd);
+like($out, qr/\(0 rows\)/, 'a new text is none');
+# One that was open during a run, as a subtransaction too, is seen by the next.
+my $open = $node->background_psql('postgres');
+$open->query_safe('BEGIN; SAVEPOINT s; ' . submit('late', 'words(500, 1)') . '; RELEASE s');
+$node->safe_psql('postgres', submit('copy', 'words(500, 2)'));
+($ok, $out, $err) = run_script('watch', @odd);
+like($out, qr/^ new +\| copy +\| +0\.9\d*\n\(1 row\)/m, 'a copy is') or diag $err;
+$open->query_safe('COMMIT');
+$open->quit;
+($ok, $out, $err) = run_script('watch', @odd);
+like($out, qr/late.*\n.*late.*\n\(2 rows\)/, 'what was committed late is, and only that');
+$node->safe_psql('postgres', qq{UPDATE $odd SET "a body" = words(500, 3) WHERE "The id" = 'd7''%'});
+($ok, $out, $err) = run_script('watch', @odd);
+like($out, qr/\(3 rows\)/, 'so is a text that was changed');
+($ok, $out, $err) = run_script('watch', @odd);
+like($out, qr/\(0 rows\)/, 'once');
+
+# ---- Sign -------------------------------------------------------------------
+
+# Killed in the middle; what it has signed stays.
+my @sign = ('psql', '-X', '-v', 'table=big', '-v', 'batch=100', '-v', 'pause=0.05', '-f',
+	"$share/extension/neardup-sign.sql", $node->connstr('postgres'));
+my ($sign_out, $sign_err) = ('', '');
+my $sign = IPC::Run::start(\@sign, '>', \$sign_out, '2>', \$sign_err);
+$node->poll_query_until('postgres',
+	q{SELECT count(*) > 0 FROM pg_attribute WHERE attrelid = 'big'::regclass AND attname = 'sig'}) or die;
+$node->poll_query_until('postgres', 'SELECT count(sig) > 300 FROM big') or die;
+$node->safe_psql('postgres',
+	q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %neardup_sign%' AND pid <> pg_backend_pid()});
+$sign->finish;
+like($sign_err, qr/3000 rows to sign.* of 3000 signed, \d+ a second/s, 'sign tells how far it is');
+my $signed = $node->safe_psql('postgres', 'SELECT count(sig) FROM big');
+cmp_ok($signed, '<', 3000, 'it was interrupted');
+is($signed % 100, 0, 'between two batches or within one, which is rolled back');
+# Meanwhile rows come and change.
+$node->safe_psql('postgres',
+	q{INSERT INTO big VALUES (4000, words(1, 1)); UPDATE big SET body = words(2, 9) WHERE id = 2999});
+($ok, $out, $err) = run_script('sign', 'table=big');
+ok($ok, 'and goes on') or diag $err;
+my $left = 3000 - $signed - 1;
+like($err, qr/NOTICE:  $left rows to sign/, 'with what is left');
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
+	'0', 'every text has its signature');
+($ok, $out, $err) = run_script('sign', 'table=big');
+like($err, qr/NOTICE:  0 rows to sign/, 'a third time does nothing');
+$node->safe_psql('postgres', q{UPDATE big SET sig = to_minhash('else') WHERE id = 1; UPDATE big SET body = words(7, 7) WHERE id = 1});
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
+	'0', 'and keeps it');
+like($node->safe_psql('postgres', q{SELECT neardup_check('big_sig_neardup')}), qr/ 3002 rows$/, 'the index is sound');
+
+# Names that need quotes, another type, an id that is no number, an index left invalid.
+$node->safe_psql('postgres', qq{ALTER TABLE $odd DROP "the sig"});
+($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash', 'batch=7');
+ok($ok, 'odd names') or diag $err;
+is(count_rows('"the sig" IS DISTINCT FROM to_simhash("a body")'), '0', 'and another type');
+$node->safe_psql('postgres', q{UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"Fund"."Old ""papers""_the sig_neardup"'::regclass});
+($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash');
+is( $node->safe_psql('postgres',
+		q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = '"Fund"."Old ""papers"""'::regclass AND NOT indisprimary}),
+	'1|t', 'an index that was not finished is made again');
+
+$node->stop;
+done_testing();

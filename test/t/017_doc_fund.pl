@@ -1,0 +1,29 @@
+# What doc/fund.md shows is what test/sql/fund.sql runs.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# Roles of a test have names that nobody else uses.
+sub squeezed
+{
+	my ($text) = @_;
+
+	$text =~ s/\bregress_//g;
+	$text =~ s/\s+/ /g;
+	return $text;
+}
+
+my $run = squeezed(slurp_file("$ENV{TESTDIR}/test/sql/fund.sql"));
+my $doc = slurp_file("$ENV{TESTDIR}/doc/fund.md");
+my @blocks = $doc =~ /^```sql\n(.*?)^```$/msg;
+
+cmp_ok(scalar @blocks, '>', 5, 'the page has examples');
+foreach my $block (@blocks)
+{
+	my ($title) = $block =~ /^(.{1,60})/;
+
+	ok(index($run, squeezed($block)) >= 0, "the test runs: $title");
+}
+done_testing();

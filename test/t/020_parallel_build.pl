@@ -1,0 +1,135 @@
+# Builds by several processes: they take place where they are asked for, hold
+# what a build alone holds, and find what a sequential scan finds.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('parallel');
+$node->init(allows_streaming => 1);
+$node->append_conf(
+	'postgresql.conf', q{
+fsync = off
+autovacuum = off
+min_parallel_table_scan_size = 0
+min_parallel_index_scan_size = 0
+maintenance_work_mem = '128MB'
+});
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION near_centre(i int) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+		'SELECT hashint8extended(i % 1000, 7) # (1::bigint << (i / 1000 % 64)) # (1::bigint << (i % 63))';
+	CREATE FUNCTION near_centre_alone(i int) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN near_centre(i); END';
+	-- NULLs come first, then here and there.
+	CREATE TABLE hashes WITH (parallel_workers = 2) AS
+		SELECT i AS id, CASE WHEN i > 30000 AND i % 10 > 0 THEN near_centre(i) END AS h FROM generate_series(1, 120000) i;
+	CREATE TABLE nulls WITH (parallel_workers = 2) AS SELECT i AS id, NULL::bigint AS h FROM generate_series(1, 20000) i;
+	CREATE TABLE few (h bigint) WITH (parallel_workers = 2);
+	CREATE TABLE texts WITH (parallel_workers = 2) AS
+		SELECT i AS id, string_agg(md5((i % 700 + w * (1 + i % 13 / 12))::text), ' ') AS body
+		FROM generate_series(1, 10000) i, generate_series(1, 30) w GROUP BY i;
+	UPDATE texts SET body = '' WHERE id % 100 = 0;
+	-- One signature is of another shape.
+	CREATE TABLE mixed WITH (parallel_workers = 2) AS
+		SELECT i AS id, CASE WHEN i = 19000 THEN 's' || repeat('0', 15) ELSE 's' END AS kind FROM generate_series(1, 20000) i;
+});
+
+# How many workers a statement launched, -1 for no word of them; or its error.
+sub workers
+{
+	my ($sql) = @_;
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', "SET client_min_messages = debug1; $sql", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	return $err if $err =~ /ERROR/;
+	return $err =~ /building index .* with (\d+) parallel workers/ ? $1 : -1;
+}
+
+sub whole
+{
+	my ($index, $segments, $what) = @_;
+
+	my ($count) = $node->safe_psql('postgres', "SELECT neardup_check('$index')") =~ /^(\d+) segments/;
+	is($count, $segments, $what);
+}
+
+sub found
+{
+	my ($way) = @_;
+
+	return $node->safe_psql('postgres', qq{
+		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
+		SELECT count(*), sum(t.id) FROM generate_series(0, 999, 20) c,
+			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 2)) t});
+}
+
+my $truth = found('seqscan');
+
+is(workers('SET max_parallel_maintenance_workers = 0; CREATE INDEX hashes_h ON hashes USING neardup (h)'), -1, 'none where none may be');
+is(found('indexscan'), $truth, 'built alone');
+my $alone = $node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), documents, bytes FROM neardup_index_info('hashes_h')");
+$node->safe_psql('postgres', 'DROP INDEX hashes_h');
+
+is(workers('CREATE INDEX hashes_h ON hashes USING neardup (h)'), 2, 'two where the table says two');
+is($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), documents, bytes FROM neardup_index_info('hashes_h')"), $alone, 'the same size and contents');
+is(found('indexscan'), $truth, 'built in parallel');
+
+is(workers('REINDEX INDEX hashes_h'), 2, 'two for REINDEX');
+is(found('indexscan'), $truth, 'built anew');
+is(workers('SET max_parallel_maintenance_workers = 1; REINDEX INDEX CONCURRENTLY hashes_h'), 1, 'one for REINDEX CONCURRENTLY where one may be');
+is(found('indexscan'), $truth, 'built concurrently');
+whole('hashes_h', 1, 'of one segment');
+
+# Memory that is too little for one segment, and for many to sort at once.
+is(workers("SET maintenance_work_mem = '1MB'; REINDEX INDEX hashes_h"), 2, 'two with little memory');
+whole('hashes_h', 2, 'of two segments');
+is(found('indexscan'), $truth, 'and finds the same');
+
+is(workers('CREATE INDEX nulls_h ON nulls USING neardup (h)'), 2, 'two for NULLs');
+whole('nulls_h', 1, 'of one segment');
+$node->safe_psql('postgres', 'INSERT INTO nulls VALUES (0, 5)');
+whole('nulls_h', 1, 'that still takes signatures');
+is(workers('CREATE INDEX few_h ON few USING neardup (h)'), -1, 'none for an empty table');
+is(workers('CREATE TEMP TABLE t WITH (parallel_workers = 2) AS SELECT * FROM hashes; CREATE INDEX ON t USING neardup (h)'), -1, 'none for a temporary table');
+
+# Expressions.
+is(workers('CREATE INDEX hashes_unsafe ON hashes USING neardup (near_centre_alone(id))'), -1, 'none for an expression that is not safe');
+$node->safe_psql('postgres', 'DROP INDEX hashes_unsafe');
+is(workers('CREATE INDEX texts_body ON texts USING neardup (to_minhash(body)) WHERE id % 7 > 0'), 2, 'two for one that is');
+whole('texts_body', 1, 'of one segment');
+is($node->safe_psql('postgres', q{
+	SET enable_seqscan = off;
+	SELECT count(*) FROM texts a, texts b WHERE is_similar(to_minhash(a.body), to_minhash(b.body), 0.5)
+		AND a.id % 7 > 0 AND b.id = 1}),
+	$node->safe_psql('postgres', q{
+	SET enable_indexscan = off; SET enable_bitmapscan = off;
+	SELECT count(*) FROM texts a, texts b WHERE is_similar(to_minhash(a.body), to_minhash(b.body), 0.5)
+		AND a.id % 7 > 0 AND b.id = 1}), 'and finds the same');
+
+# An error ends all, whoever meets it.
+like(workers(q{CREATE INDEX ON mixed USING neardup ((to_minhash(kind, k => CASE WHEN kind = 's' THEN 128 ELSE 256 END)))}),
+	qr/holds minhash\(\d+, 1\).* not minhash/, 'one shape for all');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'"), 0, 'nobody is left waiting');
+
+# What was built in parallel is logged.
+my $before = found('indexscan');
+$node->stop('immediate');
+$node->start;
+whole('hashes_h', 2, 'whole after a crash');
+is(found('indexscan'), $before, 'and finds the same');
+
+# Vacuum of several indexes by several processes.
+my ($out, $err) = ('', '');
+$node->psql('postgres', q{CREATE INDEX hashes_again ON hashes USING neardup (h); DELETE FROM hashes WHERE id % 3 = 0});
+$node->psql('postgres', 'VACUUM (PARALLEL 2, VERBOSE) hashes', stderr => \$err);
+like($err, qr/launched 1 parallel vacuum worker for index vacuuming/, 'vacuum in parallel');
+like($err, qr/launched 1 parallel vacuum worker for index cleanup/, 'and upkeep too');
+like($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), neardup_check('hashes_again')"), qr/80000 rows.*80000 rows/, 'both are whole');
+is(found('indexscan'), found('seqscan'), 'and find the same');
+
+$node->stop;
+done_testing();

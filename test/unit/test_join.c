@@ -1,0 +1,297 @@
+/*
+ * test_join.c: the join of signatures against comparing everything.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/join.h"
+#include "unit.h"
+
+static uint64_t state = 7;
+
+static uint32_t
+random_below(uint32_t limit)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t) ((state >> 33) % limit);
+}
+
+/* ---- Documents ---------------------------------------------------------- */
+
+typedef struct Documents
+{
+	int k;
+	int b;
+	size_t stride;
+	uint32_t n;
+	uint8_t *packed;
+} Documents;
+
+static void
+set_symbol(uint8_t *packed, int b, int i, uint32_t symbol)
+{
+	for (int bit = 0; bit < b; bit++)
+	{
+		int at = i * b + bit;
+		uint8_t mask = 0x80 >> at % 8;
+
+		packed[at / 8] =
+			symbol >> (b - 1 - bit) & 1 ? packed[at / 8] | mask : packed[at / 8] & ~mask;
+	}
+}
+
+/* Random ones; half of them copies of an earlier one with up to `changes` symbols changed. */
+static Documents
+make_documents(int k, int b, uint32_t n, int changes, size_t extra)
+{
+	Documents d = {k, b, JOIN_STRIDE(k, b) + extra, n, NULL};
+
+	d.packed = calloc(n, d.stride);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint8_t *one = d.packed + i * d.stride;
+
+		for (int s = 0; s < k; s++)
+			set_symbol(one, b, s, random_below(UINT32_C(1) << (b < 31 ? b : 31)));
+		if (i > 0 && random_below(2) == 0)
+		{
+			memcpy(one, d.packed + random_below(i) * d.stride, d.stride);
+			for (int c = random_below(changes + 1); c > 0; c--)
+				set_symbol(one, b, random_below(k), random_below(2));
+		}
+		/* What follows the symbols is nobody's. */
+		for (size_t e = 0; e < extra; e++)
+			one[d.stride - extra + e] = (uint8_t) random_below(256);
+	}
+	return d;
+}
+
+/* ---- Against comparing everything --------------------------------------- */
+
+typedef struct Found
+{
+	const Documents *x;
+	const Documents *y;
+	uint8_t *seen; /* of each pair */
+	uint32_t pairs;
+	uint32_t wrong;
+	uint32_t stop_at;
+} Found;
+
+static bool
+note_pair(void *found, uint32_t a, uint32_t b, int distance)
+{
+	Found *f = found;
+	int expected = symbol_distance(f->x->packed + a * f->x->stride, f->y->packed + b * f->y->stride,
+								   f->x->k, f->x->b);
+
+	f->wrong += distance != expected || f->seen[a * f->y->n + b]++ > 0 || (f->x == f->y && a >= b);
+	return ++f->pairs != f->stop_at;
+}
+
+static uint32_t
+count_pairs(const Documents *x, const Documents *y, int h, bool exactly)
+{
+	uint32_t pairs = 0;
+
+	for (uint32_t a = 0; a < x->n; a++)
+		for (uint32_t b = x == y ? a + 1 : 0; b < y->n; b++)
+		{
+			int d =
+				symbol_distance(x->packed + a * x->stride, y->packed + b * y->stride, x->k, x->b);
+
+			pairs += exactly ? d == h : d <= h;
+		}
+	return pairs;
+}
+
+static Found
+join_documents(const Documents *x, const Documents *y, int h, double recall, uint32_t stop_at)
+{
+	Found found = {x, y, calloc(x->n + 1, y->n + 1), 0, 0, stop_at};
+	SymbolJoin join = {.k = x->k,
+					   .b = x->b,
+					   .h = h,
+					   .stride = x->stride,
+					   .recall = recall,
+					   .left = {x->packed, x->n},
+					   .right = {x == y ? NULL : y->packed, y->n},
+					   .emit = note_pair,
+					   .state = &found};
+	bool done = join_run(&join);
+
+	CHECK_MSG(done == (stop_at == 0 || found.pairs < stop_at), "stopped after %u", found.pairs);
+	free(found.seen);
+	return found;
+}
+
+static void
+compare(int k, int b, uint32_t n, int h, size_t extra)
+{
+	Documents x = make_documents(k, b, n, h * 2, extra);
+	Documents y = make_documents(k, b, n / 2 + 1, h * 2, extra);
+	Found self;
+	Found two;
+
+	for (uint32_t i = 0; i < y.n; i += 3)
+		memcpy(y.packed + i * y.stride, x.packed + random_below(x.n) * x.stride, x.stride);
+	self = join_documents(&x, &x, h, 1, 0);
+	two = join_documents(&x, &y, h, 1, 0);
+	CHECK_MSG(self.wrong == 0 && self.pairs == count_pairs(&x, &x, h, false),
+			  "k %d b %d n %u h %d: %u pairs, %u wrong", k, b, n, h, self.pairs, self.wrong);
+	CHECK_MSG(two.wrong == 0 && two.pairs == count_pairs(&x, &y, h, false),
+			  "k %d b %d n %u h %d: %u pairs of two, %u wrong", k, b, n, h, two.pairs, two.wrong);
+	free(x.packed);
+	free(y.packed);
+}
+
+static void
+every_pair_is_found_once(void)
+{
+	static const int shapes[][2] = {{64, 1},  {400, 1}, {512, 1}, {17, 1},   {16, 1},  {1001, 1},
+									{100, 2}, {77, 4},  {64, 8},  {500, 8},  {33, 16}, {40, 32},
+									{128, 1}, {256, 1}, {16, 32}, {3000, 1}, {16, 2}};
+	static const uint32_t sizes[] = {1, 2, 40, 600, 1200};
+
+	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+		for (size_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++)
+			for (int h = 0; h <= shapes[s][0] / 2; h = h < 3 ? h + 1 : h * 4)
+				compare(shapes[s][0], shapes[s][1], sizes[n], h, h % 2 * 16);
+}
+
+/* ---- Plans -------------------------------------------------------------- */
+
+static SymbolJoin
+sized(int k, int b, int h, uint32_t n, double recall)
+{
+	static const uint8_t nothing[8] = {0};
+	SymbolJoin join = {.k = k, .b = b, .h = h, .stride = JOIN_STRIDE(k, b), .recall = recall};
+
+	join.left = (JoinSide){nothing, n};
+	return join;
+}
+
+/* Radii that miss nothing, within the limits, and cheaper than all pairs. */
+static void
+plans_miss_nothing(void)
+{
+	static const int shapes[][2] = {{64, 1},  {400, 1}, {512, 1}, {16384, 1},
+									{512, 2}, {128, 8}, {40, 32}};
+
+	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
+		for (uint32_t n = 10; n <= 10000000; n *= 10)
+			for (int h = 0; h <= shapes[s][0]; h = h * 2 + 1)
+			{
+				SymbolJoin join = sized(shapes[s][0], shapes[s][1], h, n, 1);
+				JoinPlan plan = join_plan(&join);
+				int sum = 0;
+
+				for (int g = 0; g < plan.groups; g++)
+				{
+					CHECK(join_radius(&plan, g) >= 0 && join_radius(&plan, g) <= RADIUS_MAX);
+					CHECK(join_radius(&plan, g) == 0 || group_is_exact(&plan.grouping, g));
+					sum += join_radius(&plan, g) + 1;
+				}
+				CHECK_MSG(plan.groups == 0 || sum == h + 1, "k %d n %u h %d: sum %d", shapes[s][0],
+						  n, h, sum);
+				CHECK(plan.groups <= plan.grouping.groups && plan.recall == 1);
+			}
+	CHECK(join_plan(&(SymbolJoin){.k = 64, .b = 1, .h = 32, .recall = 1, .left = {NULL, 0}})
+			  .groups == 0);
+}
+
+/* A plan that may miss costs less, and is chosen only where it promises enough. */
+static void
+recall_is_promised(void)
+{
+	static const double recalls[] = {0.5, 0.9, 0.99, 0.9999};
+
+	for (int i = 0; i < 4; i++)
+	{
+		SymbolJoin exact = sized(512, 1, 51, 1000000, 1);
+		SymbolJoin join = sized(512, 1, 51, 1000000, recalls[i]);
+		JoinPlan plan = join_plan(&join);
+
+		CHECK(plan.recall >= recalls[i] && plan.recall <= 1);
+		CHECK(plan.cost < join_plan(&exact).cost);
+	}
+}
+
+/* Of planted pairs at the very distance as many are found as promised. */
+static void
+recall_is_kept(void)
+{
+	const int h = 51;
+	const double recall = 0.8;
+	Documents x = make_documents(512, 1, 2500, 0, 0);
+	Documents y = make_documents(512, 1, 2500, 0, 0);
+	Found all;
+	Found some;
+
+	memcpy(y.packed, x.packed, x.n * x.stride);
+	for (uint32_t i = 0; i < y.n; i++)
+		for (int c = 0; c < h;)
+		{
+			int s = random_below(512);
+
+			if (symbol_at(y.packed + i * y.stride, 1, s) ==
+				symbol_at(x.packed + i * x.stride, 1, s))
+			{
+				set_symbol(y.packed + i * y.stride, 1, s,
+						   !symbol_at(x.packed + i * x.stride, 1, s));
+				c++;
+			}
+		}
+	all = join_documents(&x, &y, h, 1, 0);
+	some = join_documents(&x, &y, h, recall, 0);
+	CHECK(all.pairs >= 2500 && some.wrong == 0);
+	/* Four standard deviations below what is promised. */
+	CHECK_MSG(some.pairs < all.pairs && some.pairs >= all.pairs * (recall - 4 * 0.4 / 50),
+			  "%u of %u", some.pairs, all.pairs);
+	free(x.packed);
+	free(y.packed);
+}
+
+/* ---- The rest ----------------------------------------------------------- */
+
+static void
+emit_can_stop(void)
+{
+	Documents x = make_documents(64, 1, 900, 3, 0);
+	Found found = join_documents(&x, &x, 6, 1, 5);
+
+	CHECK(found.pairs == 5);
+	free(x.packed);
+}
+
+/* One bucket that holds everything neither hangs nor goes without a rest. */
+static void
+skewed_documents(void)
+{
+	Documents x = make_documents(64, 1, 3000, 0, 0);
+	unsigned long before = host_interrupt_checks;
+	Found found;
+
+	for (uint32_t i = 0; i < x.n; i++)
+	{
+		memset(x.packed + i * 8, 0, 8);
+		x.packed[i * 8 + 6] = (uint8_t) (i >> 8);
+		x.packed[i * 8 + 7] = (uint8_t) i;
+	}
+	found = join_documents(&x, &x, 3, 1, 0);
+	CHECK(found.wrong == 0 && found.pairs == count_pairs(&x, &x, 3, false));
+	CHECK(host_interrupt_checks - before > 3000 * 2999 / 2 * 3 / (1 << 18));
+	free(x.packed);
+}
+
+int
+main(void)
+{
+	every_pair_is_found_once();
+	plans_miss_nothing();
+	recall_is_promised();
+	recall_is_kept();
+	emit_can_stop();
+	skewed_documents();
+	return unit_report();
+}

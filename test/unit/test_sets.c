@@ -1,0 +1,322 @@
+/*
+ * test_sets.c: the exact join of bags against comparing all of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/sets.h"
+#include "unit.h"
+
+static uint64_t state = 31;
+
+static uint32_t
+random_below(uint32_t limit)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t) ((state >> 33) % limit);
+}
+
+/* ---- Bags ---------------------------------------------------------------- */
+
+static Bag
+bag_of(const uint64_t *hashes, size_t count)
+{
+	BagBuilder builder;
+	Bag bag;
+
+	bag_begin(&builder);
+	bag_add(&builder, hashes, count);
+	bag_finish(&builder, &bag);
+	return bag;
+}
+
+/* Few elements are in most bags, most in few; some bags are like an earlier one. */
+static void
+random_bags(Bag *bags, uint32_t count, uint32_t longest)
+{
+	uint64_t hashes[512];
+
+	for (uint32_t b = 0; b < count; b++)
+	{
+		uint32_t n = random_below(longest + 1);
+		uint32_t kept = 0;
+
+		if (b > 0 && b % 3 != 0)
+		{
+			const Bag *model = bags + random_below(b);
+
+			for (uint32_t i = 0; i < model->count; i++)
+				for (uint32_t f = 0; f < bag_frequency(model, i); f++)
+					if (kept < 400 && random_below(8) > 0)
+						hashes[kept++] = (uint64_t) model->element[i];
+			n = random_below(4);
+		}
+		for (uint32_t i = 0; i < n; i++)
+			hashes[kept++] = random_below(random_below(4) == 0 ? 9 : 5000) - UINT64_C(4);
+		bags[b] = bag_of(hashes, kept);
+	}
+}
+
+static void
+free_bags(Bag *bags, uint32_t count)
+{
+	for (uint32_t b = 0; b < count; b++)
+		bag_free(bags + b);
+}
+
+/* ---- Against all pairs --------------------------------------------------- */
+
+/* Where each pair's similarity is noted; -1 where it was not handed over. */
+typedef struct Found
+{
+	double *similarity;
+	uint32_t columns;
+	int twice;
+} Found;
+
+static void
+note_pair(void *found_state, uint32_t a, uint32_t b, double similarity)
+{
+	Found *found = found_state;
+	double *place = found->similarity + (size_t) a * found->columns + b;
+
+	found->twice += *place >= 0;
+	*place = similarity;
+}
+
+static double
+similarity_of(const SetJoin *join, uint32_t a, uint32_t b)
+{
+	const Bag *x = join->left + a;
+	const Bag *y = (join->right ? join->right : join->left) + b;
+
+	return join->weighted ? bag_weighted_resemblance(x, y) : bag_resemblance(x, y);
+}
+
+static void
+compare_with_all(const SetJoin *join, const Found *found, const SetJoinStats *stats)
+{
+	uint64_t pairs = 0;
+	int wrong = 0;
+
+	for (uint32_t a = 0; a < join->left_count; a++)
+		for (uint32_t b = 0; b < found->columns; b++)
+		{
+			double got = found->similarity[(size_t) a * found->columns + b];
+			double similarity = join->right || a < b ? similarity_of(join, a, b) : -1;
+			bool expected = similarity >= join->threshold;
+
+			pairs += expected;
+			wrong += got != (expected ? similarity : -1);
+		}
+	CHECK_MSG(wrong == 0 && found->twice == 0 && stats->pairs == pairs,
+			  "threshold %.17g, weighted %d, two sources %d: %d wrong, %d twice", join->threshold,
+			  join->weighted, join->right != NULL, wrong, found->twice);
+	CHECK(stats->compared >= stats->pairs);
+	CHECK(stats->hits >= stats->length + stats->frequency + stats->compared);
+	CHECK(stats->bags == join->left_count + (join->right ? join->right_count : 0));
+}
+
+static SetJoinStats
+join_and_compare(const Bag *left, uint32_t left_count, const Bag *right, uint32_t right_count,
+				 double threshold, bool weighted)
+{
+	Found found = {NULL, right ? right_count : left_count, 0};
+	SetJoin join = {left, left_count, right, right_count, threshold, weighted, note_pair, &found};
+	size_t places = (size_t) left_count * found.columns;
+	SetJoinStats stats;
+
+	found.similarity = malloc((places + 1) * sizeof(double));
+	for (size_t i = 0; i < places; i++)
+		found.similarity[i] = -1;
+	CHECK(set_join(&join, &stats));
+	compare_with_all(&join, &found, &stats);
+	free(found.similarity);
+	return stats;
+}
+
+static const double thresholds[] = {1e-300, 0.01, 0.1, 0.25, 1 / 3.0,        0.5, 0.6, 2 / 3.0,
+									0.7,    0.8,  0.9, 0.95, 0.999999999999, 1.0};
+#define THRESHOLDS ((int) (sizeof(thresholds) / sizeof(thresholds[0])))
+
+static void
+nothing_is_lost(void)
+{
+	static const uint32_t longest[] = {3, 12, 60, 150};
+	Bag bags[120];
+
+	for (int l = 0; l < 4; l++)
+		for (int round = 0; round < 2; round++)
+		{
+			random_bags(bags, 120, longest[l]);
+			for (int t = 0; t < THRESHOLDS; t++)
+				for (int weighted = 0; weighted < 2; weighted++)
+				{
+					join_and_compare(bags, 120, NULL, 0, thresholds[t], weighted);
+					join_and_compare(bags, 70, bags + 70, 50, thresholds[t], weighted);
+					/* The second is like the first, and lengths lie the other way round. */
+					join_and_compare(bags + 70, 50, bags, 70, thresholds[t], weighted);
+				}
+			free_bags(bags, 120);
+		}
+}
+
+/* Nothing, one bag, empty bags, bags of nothing in common. */
+static void
+little_is_joined(void)
+{
+	uint64_t one = 7;
+	uint64_t other = 0;
+	Bag bags[] = {bag_of(&one, 1), bag_of(&one, 0), bag_of(&one, 0), bag_of(&other, 1),
+				  bag_of(&one, 1)};
+
+	CHECK(join_and_compare(bags, 0, NULL, 0, 0.5, false).pairs == 0);
+	CHECK(join_and_compare(bags, 1, NULL, 0, 0.5, true).pairs == 0);
+	CHECK(join_and_compare(bags + 1, 2, NULL, 0, 0.5, false).pairs == 0);
+	CHECK(join_and_compare(bags, 4, NULL, 0, 0.5, false).pairs == 0);
+	CHECK(join_and_compare(bags, 5, NULL, 0, 0.5, false).pairs == 1);
+	CHECK(join_and_compare(bags, 0, bags, 5, 0.5, false).pairs == 0);
+	CHECK(join_and_compare(bags, 5, bags, 0, 0.5, false).pairs == 0);
+	CHECK(join_and_compare(bags, 1, bags, 5, 0.5, false).pairs == 2);
+	free_bags(bags, 5);
+}
+
+/* ---- The paper ----------------------------------------------------------- */
+
+/*
+ * Section 5.2: its line 17 gives a pair up by the sum of both differences, which
+ * loses this one where only the longer bag is looked up.
+ */
+static void
+shorter_partner_is_found(void)
+{
+	static const uint64_t hashes[] = {4, 4, 2};
+	Bag longer = bag_of(hashes, 3);
+	Bag shorter = bag_of(hashes, 2);
+
+	CHECK(join_and_compare(&longer, 1, &shorter, 1, 0.5, true).pairs == 1);
+	CHECK(join_and_compare(&shorter, 1, &longer, 1, 0.5, true).pairs == 1);
+	CHECK(bag_weighted_resemblance(&longer, &shorter) == 2 / 3.0);
+	bag_free(&longer);
+	bag_free(&shorter);
+}
+
+/* The partitions of lengths 1 to range. */
+static int
+count_partitions(double threshold, uint64_t range)
+{
+	uint64_t start = 1;
+	int count = 0;
+
+	for (; start <= range; count++)
+		start = set_partition_end(start, threshold);
+	return count;
+}
+
+/* By the rule of definition 3; the paper prints 501, 41 and 3. */
+static void
+partitions_are_those_of_the_rule(void)
+{
+	CHECK(count_partitions(1.0, 1000) == 1000);
+	CHECK(count_partitions(0.9, 1000) == 49);
+	CHECK(count_partitions(0.1, 1000) == 3);
+	CHECK(set_partition_end(10, 0.1) == 101);
+	CHECK(set_partition_end(9, 0.9) == 11);
+	CHECK(set_partition_end(1, 1e-300) == UINT64_MAX);
+}
+
+/*
+ * The example of deduplication: of three documents at 0.8 only the first and
+ * the third are a pair, at just that.
+ */
+static void
+example_of_deduplication(void)
+{
+	static const uint8_t frequency[3][3] = {{5, 4, 4}, {8, 4, 0}, {4, 5, 5}};
+	Bag bags[3];
+
+	for (int d = 0; d < 3; d++)
+	{
+		uint64_t hashes[16];
+		size_t count = 0;
+
+		for (int s = 0; s < 3; s++)
+			for (int f = 0; f < frequency[d][s]; f++)
+				hashes[count++] = s + 1;
+		bags[d] = bag_of(hashes, count);
+	}
+	CHECK(bag_weighted_resemblance(&bags[0], &bags[2]) == 0.8);
+	CHECK(join_and_compare(bags, 3, NULL, 0, 0.8, true).pairs == 1);
+	CHECK(join_and_compare(bags, 3, NULL, 0, 0.8000000000000002, true).pairs == 0);
+	CHECK(join_and_compare(bags, 1, bags + 1, 2, 0.8, true).pairs == 1);
+	free_bags(bags, 3);
+}
+
+/* ---- Bounds -------------------------------------------------------------- */
+
+/* Each bound is the first number that meets the threshold, by trying all. */
+static void
+bounds_are_tight(void)
+{
+	for (int t = 0; t < THRESHOLDS; t++)
+		for (uint64_t x = 1; x < 60; x++)
+		{
+			uint64_t end = x + 1;
+
+			for (uint64_t y = 1; y < 60; y++)
+			{
+				uint64_t needed = 1;
+
+				while (needed <= x && needed <= y &&
+					   resemblance_of_lengths(needed, x, y) < thresholds[t])
+					needed++;
+				if (needed > x || needed > y)
+					needed = 0;
+				CHECK(set_overlap_needed(x, y, thresholds[t]) == needed);
+			}
+			if (thresholds[t] < 0.1)
+				continue;
+			while ((double) x / (double) end >= thresholds[t])
+				end++;
+			CHECK(set_partition_end(x, thresholds[t]) == end);
+		}
+}
+
+/* ---- Stress -------------------------------------------------------------- */
+
+/* Long lists and long bags ask for interrupts, and most pairs are never met. */
+static void
+much_is_pruned(void)
+{
+	static Bag bags[2000];
+	static uint64_t hashes[400];
+	SetJoinStats stats;
+	unsigned long before = host_interrupt_checks;
+
+	for (uint32_t b = 0; b < 2000; b++)
+	{
+		uint32_t n = 20 + random_below(100);
+
+		for (uint32_t i = 0; i < n; i++)
+			hashes[i] = i < 10 ? i : random_below(1 << 20);
+		bags[b] = bag_of(hashes, n);
+	}
+	stats = join_and_compare(bags, 2000, NULL, 0, 0.7, false);
+	CHECK(stats.hits < 2000 * 1999 / 2 / 1000);
+	CHECK(stats.partitions > 3 && stats.partitions < 12);
+	CHECK(host_interrupt_checks > before + 50);
+	free_bags(bags, 2000);
+}
+
+int
+main(void)
+{
+	nothing_is_lost();
+	little_is_joined();
+	shorter_partner_is_found();
+	example_of_deduplication();
+	partitions_are_those_of_the_rule();
+	bounds_are_tight();
+	much_is_pruned();
+	return unit_report();
+}
