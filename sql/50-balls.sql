@@ -493,3 +493,89 @@ CREATE OPERATOR @> (
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
 COMMENT ON OPERATOR @> (simhash_ball, bigint) IS 'holds the value';
+
+-- ---- Keys: what indexes on balls are on ---------------------------------------
+
+CREATE TYPE minhash_ball_key;
+
+CREATE FUNCTION minhash_ball_key_in(cstring) RETURNS minhash_ball_key
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ball_key_in(cstring) IS
+	'I/O';
+
+CREATE FUNCTION minhash_ball_key_out(minhash_ball_key) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_out'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ball_key_out(minhash_ball_key) IS
+	'I/O';
+
+CREATE FUNCTION minhash_ball_key_recv(internal) RETURNS minhash_ball_key
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ball_key_recv(internal) IS
+	'I/O';
+
+CREATE FUNCTION minhash_ball_key_send(minhash_ball_key) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'neardup_ball_send'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_ball_key_send(minhash_ball_key) IS
+	'I/O';
+
+CREATE TYPE minhash_ball_key (
+	INPUT = minhash_ball_key_in,
+	OUTPUT = minhash_ball_key_out,
+	RECEIVE = minhash_ball_key_recv,
+	SEND = minhash_ball_key_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+COMMENT ON TYPE minhash_ball_key IS
+	'a minhash_ball as the index on it takes it, printed short; not for columns';
+
+CREATE CAST (minhash_ball AS minhash_ball_key) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (minhash_ball AS minhash_ball_key) IS
+	'for indexes on balls';
+
+CREATE TYPE simhash_ball_key;
+
+CREATE FUNCTION simhash_ball_key_in(cstring) RETURNS simhash_ball_key
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_key_in(cstring) IS
+	'I/O';
+
+CREATE FUNCTION simhash_ball_key_out(simhash_ball_key) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_out'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_key_out(simhash_ball_key) IS
+	'I/O';
+
+CREATE FUNCTION simhash_ball_key_recv(internal) RETURNS simhash_ball_key
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_key_recv(internal) IS
+	'I/O';
+
+CREATE FUNCTION simhash_ball_key_send(simhash_ball_key) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'neardup_ball_send'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_key_send(simhash_ball_key) IS
+	'I/O';
+
+CREATE TYPE simhash_ball_key (
+	INPUT = simhash_ball_key_in,
+	OUTPUT = simhash_ball_key_out,
+	RECEIVE = simhash_ball_key_recv,
+	SEND = simhash_ball_key_send,
+	INTERNALLENGTH = VARIABLE,
+	ALIGNMENT = int4,
+	STORAGE = external
+);
+COMMENT ON TYPE simhash_ball_key IS
+	'a simhash_ball as the index on it takes it, printed short; not for columns';
+
+CREATE CAST (simhash_ball AS simhash_ball_key) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (simhash_ball AS simhash_ball_key) IS
+	'for indexes on balls';

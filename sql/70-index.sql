@@ -76,9 +76,17 @@ CREATE FUNCTION ball_signature(minhash_ball, internal) RETURNS void
 COMMENT ON FUNCTION ball_signature(minhash_ball, internal) IS
 	'neardup index support';
 
-CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball USING neardup AS
+CREATE FUNCTION ball_signature(minhash_ball_key, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ball_signature(minhash_ball_key, internal) IS
+	'neardup index support';
+
+-- Errors show a key as the class's type prints it.
+CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball_key USING neardup AS
 	OPERATOR 4 && (minhash_ball, minhash_ball),
-	FUNCTION 1 ball_signature(minhash_ball, internal);
+	FUNCTION 1 (minhash_ball, minhash_ball) ball_signature(minhash_ball, internal),
+	FUNCTION 1 ball_signature(minhash_ball_key, internal);
 COMMENT ON OPERATOR CLASS minhash_ball_ops USING neardup IS
 	'balls around signatures, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
 COMMENT ON OPERATOR FAMILY minhash_ball_ops USING neardup IS
@@ -90,9 +98,17 @@ CREATE FUNCTION ball_signature(simhash_ball, internal) RETURNS void
 COMMENT ON FUNCTION ball_signature(simhash_ball, internal) IS
 	'neardup index support';
 
-CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball USING neardup AS
+CREATE FUNCTION ball_signature(simhash_ball_key, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ball_signature(simhash_ball_key, internal) IS
+	'neardup index support';
+
+-- Errors show a key as the class's type prints it.
+CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball_key USING neardup AS
 	OPERATOR 4 && (simhash_ball, simhash_ball),
-	FUNCTION 1 ball_signature(simhash_ball, internal);
+	FUNCTION 1 (simhash_ball, simhash_ball) ball_signature(simhash_ball, internal),
+	FUNCTION 1 ball_signature(simhash_ball_key, internal);
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING neardup IS
 	'balls around fingerprints, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING neardup IS

@@ -47,40 +47,79 @@ extern SignatureHeader index_shape(Relation index, const SignatureHeader *header
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other);
 
-/* ---- Searching (search.c) ----------------------------------------------- */
+/* ---- Matches (matches.c) ------------------------------------------------ */
 
-/* A document found, and how many symbols it differs in. */
-typedef struct Match
+/* A document found: distance (16 bits), heap block (32), offset (16); never 0. */
+static inline uint64
+match_of(int distance, const ItemPointerData *tid)
+{
+	return (uint64) distance << 48 | (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+static inline int
+match_distance(uint64 match)
+{
+	return (int) (match >> 48);
+}
+
+static inline ItemPointerData
+match_tid(uint64 match)
 {
 	ItemPointerData tid;
-	uint16 distance;
-} Match;
 
-/* In no order that means anything. */
+	ItemPointerSet(&tid, (BlockNumber) (match >> 16), (OffsetNumber) match);
+	return tid;
+}
+
+/* The last that a match at a distance can be. */
+#define MATCH_LAST(distance) ((uint64) (distance) << 48 | UINT64_C(0xFFFFFFFFFFFF))
+
+/*
+ * The least matches greater than `after`, as many as memory allows, in no order
+ * until sorted.  All less than `ceiling` are there; matches_is_cut says that
+ * there are others.  With a spill that takes them, all pass through instead.
+ */
 typedef struct MatchList
 {
-	Match *match;
+	uint64 *match;
 	Size count;
 	Size room;
+	Size most;
+	uint64 after;
+	uint64 ceiling;
+	void (*spill)(void *state, const uint64 *match, Size count);
+	void *spill_state;
 } MatchList;
+
+/* An empty list, in the current memory context. */
+extern void matches_begin(MatchList *list);
+
+/* Forget what was found, to look for it again. */
+extern void matches_restart(MatchList *list);
+extern void matches_add(MatchList *list, uint64 match);
+extern void matches_sort(MatchList *list);
+extern void matches_spill(MatchList *list);
+
+static inline bool
+matches_is_cut(const MatchList *list)
+{
+	return list->ceiling != PG_UINT64_MAX;
+}
+
+/* ---- Searching (search.c) ----------------------------------------------- */
 
 /* What is looked for. */
 typedef struct SearchQuery
 {
 	Signature centre;
-	int above;  /* at least above + 1 symbols differ, ... */
-	int radius; /* ... and at most radius */
+	int radius;
+	bool by_distance; /* else all matches have distance 0: the heap's order */
 	MatchMethod method;
 
 	/*
-	 * Instead of matches: how many documents there are at each distance, up to
-	 * k.  Takes a scan of all documents.
-	 */
-	uint64 *histogram;
-
-	/*
-	 * Instead of matches, and without a centre: documents whose TID_... flags
-	 * within this mask are these, distance 0.  A mask of 0: matches.
+	 * Instead, and without a centre: documents whose TID_... flags within this
+	 * mask are these, all at distance `radius`.  A mask of 0: within it.
 	 */
 	uint16 flag_mask;
 	uint16 flags;
@@ -101,7 +140,7 @@ typedef struct SearchReport
 
 typedef void (*ReportSink)(void *state, const SearchReport *report);
 
-/* Find what query asks for; report may be NULL. */
+/* Find what query asks for, beyond found->after; report may be NULL. */
 extern void index_search(Relation index, const SearchQuery *query, MatchList *found,
 						 ReportSink report, void *state);
 
@@ -117,8 +156,8 @@ typedef struct Ordering Ordering;
 extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit);
 
 /*
- * The next documents in order, at least one, in memory of the current context;
- * false where there are no more.  *is_null: they are NULLs.
+ * The next documents in order, at least one; false where there are no more.
+ * *is_null: they are NULLs.
  */
 extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
@@ -167,6 +206,9 @@ extern void upkeep_unlock(Relation index);
 
 /* Seal the tail and merge segments while that is due; the caller has the lock. */
 extern void upkeep_run(Relation index, bool seal_any);
+
+/* The most documents that a merge may gather. */
+extern uint32 merged_documents_max(const IndexMeta *meta);
 
 /* Remove segments that nothing lives in; the caller has the lock. */
 extern void upkeep_drop(Relation index);

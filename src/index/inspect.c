@@ -143,12 +143,13 @@ static Datum
 explain(FunctionCallInfo fcinfo, const Ball *ball)
 {
 	Relation index = inspect_open(PG_GETARG_OID(0));
-	SearchQuery query = {ball->centre, -1, ball->header.radius, neardup_search, NULL, 0, 0};
-	MatchList found = {0};
+	SearchQuery query = {ball->centre, ball->header.radius, false, neardup_search, 0, 0};
+	MatchList found;
 	Explain explain;
 
 	begin_rows(fcinfo);
 	explain.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	matches_begin(&found);
 	index_search(index, &query, &found, NULL, NULL);
 	INSTR_TIME_SET_CURRENT(explain.last);
 	index_search(index, &query, &found, explain_row, &explain);

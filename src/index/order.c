@@ -2,16 +2,13 @@
  * order.c: all documents in the order of their distance.
  *
  * The radius widens step by step, while a step is cheaper than a scan of all
- * documents; each step searches afresh and keeps what is farther than the last.
- * Then the documents that are left are counted by distance, and collected by a
- * scan for as many distances at a time as work_mem holds.  So nearby documents
- * come at the price of a search, and where there are none, the price stays
- * within that of three scans.
+ * documents; each step searches afresh and keeps what comes after the last.
+ * Then scans collect what is left, as much at a time as work_mem holds.  So
+ * nearby documents come at the price of a search, and where there are none, the
+ * price of the first stays within that of two scans.
  */
 #include "index/index.h"
 
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
 /* The first step may cost this part of a scan, and each further one as often as much. */
 #define FIRST_STEP (1.0 / 64)
@@ -23,7 +20,7 @@
 typedef enum OrderStage
 {
 	STAGE_NEAR,  /* widening searches */
-	STAGE_FAR,   /* scans by the histogram */
+	STAGE_FAR,   /* scans */
 	STAGE_EMPTY, /* empty signatures: as far as can be */
 	STAGE_EQUAL, /* or, where no order is better: all but NULLs, then */
 	STAGE_NULL,  /* NULLs */
@@ -37,10 +34,9 @@ struct Ordering
 	bool limited;
 	int limit;   /* farthest distance wanted */
 	int reached; /* all up to here have been returned; -1: none */
+	int wanted;  /* how far the search at hand goes */
 	OrderStage stage;
 	double step; /* part of a scan that the next search may cost */
-	uint64 *histogram;
-	MemoryContext context; /* of this and what it keeps */
 };
 
 Ordering *
@@ -54,31 +50,52 @@ ordering_begin(Relation index, const Signature *centre, int limit)
 	o->stage = centre == NULL || signature_is_empty(centre) ? STAGE_EQUAL : STAGE_NEAR;
 	o->limited = limit >= 0;
 	o->limit = limit >= 0 ? limit : o->centre.header.k;
-	o->reached = -1;
+	o->reached = o->wanted = -1;
 	o->step = FIRST_STEP;
-	o->context = CurrentMemoryContext;
 	return o;
 }
 
-/* Collect what lies beyond `reached`, up to radius. */
-static void
-collect(Ordering *o, int radius, MatchMethod method, MatchList *batch)
+/*
+ * Collect what has not been returned.  False where there is more of it than
+ * memory holds.
+ */
+static bool
+collect(Ordering *o, const SearchQuery *query, MatchList *batch)
 {
-	SearchQuery query = {o->centre, o->reached, radius, method, NULL, 0, 0};
+	bool whole;
 
-	index_search(o->index, &query, batch, NULL, NULL);
-	o->reached = radius;
+	index_search(o->index, query, batch, NULL, NULL);
+	whole = !matches_is_cut(batch);
+	batch->after = whole ? 0 : batch->ceiling - 1;
+	matches_sort(batch);
+	return whole;
 }
 
-/* Living documents by flags, as far away as can be. */
+/* By distance, as far as is wanted. */
 static void
-collect_by_flags(Ordering *o, uint16 mask, uint16 flags, MatchList *batch)
+collect_near(Ordering *o, MatchMethod method, MatchList *batch)
 {
-	SearchQuery query = {.centre = o->centre, .flag_mask = mask | TID_DEAD, .flags = flags};
+	SearchQuery query = {o->centre, o->wanted, true, method, 0, 0};
 
-	index_search(o->index, &query, batch, NULL, NULL);
-	for (Size i = 0; i < batch->count; i++)
-		batch->match[i].distance = o->centre.header.k;
+	if (collect(o, &query, batch))
+	{
+		o->reached = o->wanted;
+		batch->after = MATCH_LAST(o->reached);
+	}
+}
+
+/* Living documents by flags, as far away as can be; then comes the next stage. */
+static void
+collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchList *batch)
+{
+	SearchQuery query = {.centre = o->centre,
+						 .radius = o->centre.header.k,
+						 .by_distance = true,
+						 .flag_mask = mask | TID_DEAD,
+						 .flags = flags};
+
+	if (collect(o, &query, batch))
+		o->stage = next;
 }
 
 /* ---- Near --------------------------------------------------------------- */
@@ -104,94 +121,52 @@ radius_for(const IndexMeta *meta, int limit, double cost)
 
 /* One step farther; the stage ends where a step costs too much. */
 static void
-search_near(Ordering *o, MatchList *batch)
+widen(Ordering *o)
 {
 	IndexMeta *meta = meta_read(o->index);
 	double scan = search_price(meta, -1);
-	int radius = o->reached;
 
-	for (; radius <= o->reached && o->step <= LAST_STEP; o->step *= STEP_GROWTH)
-		radius = radius_for(meta, o->limit, o->step * scan);
+	for (; o->wanted <= o->reached && o->step <= LAST_STEP; o->step *= STEP_GROWTH)
+		o->wanted = radius_for(meta, o->limit, o->step * scan);
 	pfree(meta);
-	if (radius > o->reached)
-		collect(o, radius, neardup_search, batch);
-	else
-		o->stage = STAGE_FAR;
-}
-
-/* ---- Far ---------------------------------------------------------------- */
-
-/* Count the documents beyond `reached` by distance. */
-static void
-count_far(Ordering *o)
-{
-	SearchQuery query = {o->centre, o->reached, o->limit, MATCH_SCAN, NULL, 0, 0};
-	MatchList none = {0};
-
-	o->histogram = MemoryContextAllocZero(o->context, (o->centre.header.k + 1) * sizeof(uint64));
-	query.histogram = o->histogram;
-	index_search(o->index, &query, &none, NULL, NULL);
-}
-
-/* Distances beyond `reached` whose documents fit into work_mem, at least one. */
-static void
-scan_far(Ordering *o, MatchList *batch)
-{
-	uint64 room = (uint64) work_mem * 1024 / sizeof(Match);
-	uint64 sum = 0;
-	int radius = o->reached;
-
-	if (o->histogram == NULL)
-		count_far(o);
-	while (radius < o->limit && (sum == 0 || sum + o->histogram[radius + 1] <= room))
-		sum += o->histogram[++radius];
-	if (sum > 0)
-		collect(o, radius, MATCH_SCAN, batch);
-	else
-		o->reached = o->limit;
+	if (o->wanted > o->reached)
+		return;
+	o->wanted = o->limit;
+	o->stage = STAGE_FAR;
 }
 
 /* ---- Batches ------------------------------------------------------------ */
-
-static int
-compare_matches(const void *x, const void *y)
-{
-	const Match *a = x;
-	const Match *b = y;
-
-	if (a->distance != b->distance)
-		return a->distance - b->distance;
-	return ItemPointerCompare((ItemPointer) &a->tid, (ItemPointer) &b->tid);
-}
 
 /* What is next, maybe nothing; moves on to the next stage where one ends. */
 static void
 advance(Ordering *o, MatchList *batch)
 {
-	if (o->stage <= STAGE_FAR && o->reached >= o->limit)
-		o->stage = o->limited ? STAGE_DONE : STAGE_EMPTY;
 	switch (o->stage)
 	{
 		case STAGE_NEAR:
-			search_near(o, batch);
+			if (o->wanted == o->reached)
+				widen(o);
+			collect_near(o, o->stage == STAGE_NEAR ? neardup_search : MATCH_SCAN, batch);
 			break;
 		case STAGE_FAR:
-			scan_far(o, batch);
+			collect_near(o, MATCH_SCAN, batch);
 			break;
 		case STAGE_EMPTY:
-			collect_by_flags(o, TID_EMPTY, TID_EMPTY, batch);
-			o->stage = STAGE_NULL;
+			collect_by_flags(o, TID_EMPTY, TID_EMPTY, STAGE_NULL, batch);
 			break;
 		case STAGE_EQUAL:
-			collect_by_flags(o, TID_NULL, 0, batch);
-			o->stage = STAGE_NULL;
+			collect_by_flags(o, TID_NULL, 0, STAGE_NULL, batch);
 			break;
 		case STAGE_NULL:
-			collect_by_flags(o, TID_NULL, TID_NULL, batch);
-			o->stage = STAGE_DONE;
+			collect_by_flags(o, TID_NULL, TID_NULL, STAGE_DONE, batch);
 			break;
 		case STAGE_DONE:
 			break;
+	}
+	if (o->stage <= STAGE_FAR && o->reached >= o->limit)
+	{
+		o->stage = o->limited ? STAGE_DONE : STAGE_EMPTY;
+		batch->after = 0;
 	}
 }
 
@@ -204,10 +179,8 @@ ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 		*is_null = o->stage == STAGE_NULL;
 		advance(o, batch);
 		if (batch->count > 0)
-		{
-			qsort(batch->match, batch->count, sizeof(Match), compare_matches);
 			return true;
-		}
 	}
+	matches_restart(batch);
 	return false;
 }

@@ -17,10 +17,10 @@ typedef struct BallScan
 	MatchList found;
 	Size next;
 	bool is_null;          /* found are NULLs */
+	SearchQuery query;     /* without an order */
 	Signature origin;      /* that distances are measured from */
-	Ordering *ordering;    /* NULL: found is all there is */
-	MemoryContext context; /* of ordering; reset by a rescan */
-	MemoryContext batch;   /* of found */
+	Ordering *ordering;    /* NULL: in the heap's order */
+	MemoryContext context; /* of all this; reset by a rescan */
 } BallScan;
 
 IndexScanDesc
@@ -31,8 +31,6 @@ neardup_beginscan(Relation index, int keys, int orderbys)
 
 	state->context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup scan", ALLOCSET_SMALL_SIZES);
-	state->batch =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup matches", ALLOCSET_SMALL_SIZES);
 	if (orderbys > 0)
 	{
 		scan->xs_orderbyvals = palloc0(sizeof(Datum) * orderbys);
@@ -55,9 +53,7 @@ neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, in
 	state->begun = state->done = state->is_null = false;
 	state->next = 0;
 	state->ordering = NULL;
-	memset(&state->found, 0, sizeof(MatchList));
 	MemoryContextReset(state->context);
-	MemoryContextReset(state->batch);
 }
 
 void
@@ -66,7 +62,6 @@ neardup_endscan(IndexScanDesc scan)
 	BallScan *state = scan->opaque;
 
 	MemoryContextDelete(state->context);
-	MemoryContextDelete(state->batch);
 	pfree(state);
 }
 
@@ -131,16 +126,9 @@ is_same_signature(const Signature *x, const Signature *y)
 
 /* ---- Searching ---------------------------------------------------------- */
 
-static int
-compare_tids(const void *x, const void *y)
-{
-	return ItemPointerCompare((ItemPointer) & ((const Match *) x)->tid,
-							  (ItemPointer) & ((const Match *) y)->tid);
-}
-
-/* Collect all matches, in the order of the heap. */
+/* All matches will come in the order of the heap. */
 static void
-search_ball(IndexScanDesc scan)
+begin_ball(IndexScanDesc scan)
 {
 	BallScan *state = scan->opaque;
 	Ball ball;
@@ -150,17 +138,9 @@ search_ball(IndexScanDesc scan)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a scan of index \"%s\" needs a condition or an order",
 						RelationGetRelationName(scan->indexRelation))));
-	if (ball_of_keys(scan, &ball))
-	{
-		SearchQuery query = {ball.centre, -1, ball.header.radius, neardup_search, NULL, 0, 0};
-		MemoryContext before = MemoryContextSwitchTo(state->batch);
-
-		index_search(scan->indexRelation, &query, &state->found, NULL, NULL);
-		MemoryContextSwitchTo(before);
-	}
-	if (state->found.count > 1)
-		qsort(state->found.match, state->found.count, sizeof(Match), compare_tids);
-	state->done = true;
+	state->done = !ball_of_keys(scan, &ball);
+	if (!state->done)
+		state->query = (SearchQuery){ball.centre, ball.header.radius, false, neardup_search, 0, 0};
 }
 
 /*
@@ -203,24 +183,37 @@ begin(IndexScanDesc scan)
 	pgstat_count_index_scan(scan->indexRelation);
 	state->begun = true;
 	state->recheck = needs_recheck(scan);
+	matches_begin(&state->found);
 	if (scan->numberOfOrderBys > 0)
 		begin_ordering(scan);
 	else
-		search_ball(scan);
+		begin_ball(scan);
 	MemoryContextSwitchTo(before);
 }
 
-/* The next batch of an ordered scan. */
+/* Matches beyond those before, as many as memory holds. */
 static void
-fetch_batch(BallScan *state)
+search_on(IndexScanDesc scan)
 {
-	MemoryContext before;
+	BallScan *state = scan->opaque;
 
-	MemoryContextReset(state->batch);
-	memset(&state->found, 0, sizeof(MatchList));
+	index_search(scan->indexRelation, &state->query, &state->found, NULL, NULL);
+	state->done = !matches_is_cut(&state->found);
+	state->found.after = state->found.ceiling - 1;
+	matches_sort(&state->found);
+}
+
+static void
+fetch_batch(IndexScanDesc scan)
+{
+	BallScan *state = scan->opaque;
+	MemoryContext before = MemoryContextSwitchTo(state->context);
+
 	state->next = 0;
-	before = MemoryContextSwitchTo(state->batch);
-	state->done = !ordering_next(state->ordering, &state->found, &state->is_null);
+	if (state->ordering != NULL)
+		state->done = !ordering_next(state->ordering, &state->found, &state->is_null);
+	else
+		search_on(scan);
 	MemoryContextSwitchTo(before);
 }
 
@@ -250,33 +243,62 @@ bool
 neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
 	BallScan *state = scan->opaque;
-	const Match *match;
+	uint64 match;
 
 	if (!state->begun)
 		begin(scan);
 	while (state->next >= state->found.count && !state->done)
-		fetch_batch(state);
+		fetch_batch(scan);
 	if (state->next >= state->found.count)
 		return false;
-	match = &state->found.match[state->next++];
-	scan->xs_heaptid = match->tid;
+	match = state->found.match[state->next++];
+	scan->xs_heaptid = match_tid(match);
 	scan->xs_recheck = state->recheck;
 	if (scan->numberOfOrderBys > 0)
-		set_distance(scan, match->distance);
+		set_distance(scan, match_distance(match));
 	return true;
+}
+
+/* ---- Bitmaps ------------------------------------------------------------ */
+
+/* Matches that are handed on at a time. */
+#define BITMAP_BATCH 256
+
+typedef struct BitmapSink
+{
+	TIDBitmap *bitmap;
+	bool recheck;
+	int64 count;
+} BitmapSink;
+
+/* A search that starts again adds the same once more, which changes nothing. */
+static void
+add_to_bitmap(void *state, const uint64 *match, Size count)
+{
+	BitmapSink *sink = state;
+	ItemPointerData tid[BITMAP_BATCH];
+
+	for (Size i = 0; i < count; i++)
+		tid[i] = match_tid(match[i]);
+	tbm_add_tuples(sink->bitmap, tid, (int) count, sink->recheck);
+	sink->count += count;
 }
 
 int64
 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	BallScan *state = scan->opaque;
+	BitmapSink sink = {bitmap, false, 0};
 
 	begin(scan);
-	for (Size i = 0; i < state->found.count; i++)
+	sink.recheck = state->recheck;
+	state->found.most = BITMAP_BATCH;
+	state->found.spill = add_to_bitmap;
+	state->found.spill_state = &sink;
+	if (!state->done)
 	{
-		tbm_add_tuples(bitmap, &state->found.match[i].tid, 1, state->recheck);
-		if (i % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
+		fetch_batch(scan);
+		matches_spill(&state->found);
 	}
-	return state->found.count;
+	return sink.count;
 }

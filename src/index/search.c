@@ -35,25 +35,16 @@ typedef struct Search
 static void
 add_found(Search *s, const ItemPointerData *tid, int distance)
 {
-	MatchList *found = s->found;
-
 	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
 		page_corrupt(s->index, s->block, "document of a row that cannot be");
-	if (found->count == found->room)
-	{
-		found->room = found->room == 0 ? 64 : found->room * 2;
-		found->match = found->match == NULL ?
-			palloc(found->room * sizeof(Match)) :
-			repalloc_huge(found->match, found->room * sizeof(Match));
-	}
-	found->match[found->count].tid = *tid;
-	found->match[found->count++].distance = distance;
+	s->report->matches++;
+	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
 }
 
 static inline bool
 is_match(const SearchQuery *query, int distance, const ItemPointerData *tid)
 {
-	return distance <= query->radius && distance > query->above && !tid_flags(tid);
+	return distance <= query->radius && !tid_flags(tid);
 }
 
 /* Collect the documents of a page by their flags. */
@@ -65,7 +56,7 @@ select_by_flags(Search *s, Page page)
 		{
 			ItemPointerData tid = tid_of_heap(page_tid(page, i));
 
-			add_found(s, &tid, 0);
+			add_found(s, &tid, s->query->radius);
 		}
 }
 
@@ -79,11 +70,7 @@ compare_page(Search *s, Page page)
 	symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride, count,
 					 s->k, s->b, distance);
 	for (int i = 0; i < count; i++)
-		if (!is_match(s->query, distance[i], page_tid(page, i)))
-			continue;
-		else if (s->query->histogram != NULL)
-			s->query->histogram[distance[i]]++;
-		else
+		if (is_match(s->query, distance[i], page_tid(page, i)))
 			add_found(s, page_tid(page, i), distance[i]);
 }
 
@@ -195,7 +182,33 @@ typedef struct PostingReader
 	Chooser *chooser; /* takes the postings instead of counter, unless NULL */
 	Buffer buffer;
 	uint32 page; /* of buffer, among the posting pages */
+	size_t candidates_max;
+	bool too_many; /* for memory: read no further */
 } PostingReader;
+
+/*
+ * Beyond so many candidates a scan does: it needs no memory, and costs less where
+ * there are more of them than documents.  Each takes 16 bytes while they are
+ * sorted; half of work_mem is for them.
+ */
+#define CANDIDATES_MIN 4096
+
+static size_t
+candidates_max(const Segment *segment)
+{
+	size_t by_memory = (Size) work_mem * 1024 / 2 / 16;
+
+	return Min(Max(by_memory, CANDIDATES_MIN), segment->root.documents);
+}
+
+/* Lists to choose from take 4 bytes a posting, however often a document is among them. */
+static bool
+holds_too_many(const PostingReader *r)
+{
+	if (r->chooser != NULL)
+		return r->chooser->used > (Size) work_mem * 1024 / 2 / 4;
+	return r->counter.candidates > r->candidates_max;
+}
 
 static void
 release_page(PostingReader *r)
@@ -228,7 +241,7 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 	uint32 per_page = r->segment->postings_per_page;
 
 	r->search->report->postings += to - from;
-	while (from < to)
+	while (from < to && !r->too_many)
 	{
 		uint32 first = from % per_page;
 		uint32 n = Min(to - from, per_page - first);
@@ -242,6 +255,7 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 			chooser_add(r->chooser, postings, n, bytes);
 		else
 			counter_add(&r->counter, postings, n, bytes);
+		r->too_many = holds_too_many(r);
 		from += n;
 	}
 	return true;
@@ -365,7 +379,7 @@ read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 	Lookup lookups[LOOKUPS_UNDER_WAY];
 	uint32 begun = 0;
 
-	for (uint32 i = 0;; i++)
+	for (uint32 i = 0; !r->too_many; i++)
 	{
 		Lookup *stage[STAGES + 1];
 
@@ -502,17 +516,23 @@ choose_candidates(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 	r->chooser = &chooser;
 	whole = read_buckets(r, plan, own);
 	release_page(r);
-	if (whole)
+	if (whole && !r->too_many)
+	{
 		chooser_candidates(&chooser, &r->counter);
+		r->too_many = r->counter.candidates > r->candidates_max;
+	}
 	chooser_end(&chooser);
 	return whole;
 }
 
-/* Look up the plan's groups, those with the shortest buckets, and verify. */
+/* Look up the plan's groups, those with the shortest buckets, and verify, or scan. */
 static bool
 probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const OwnBucket *own)
 {
-	PostingReader r = {.search = s, .segment = segment, .buffer = InvalidBuffer};
+	PostingReader r = {.search = s,
+					   .segment = segment,
+					   .buffer = InvalidBuffer,
+					   .candidates_max = candidates_max(segment)};
 	bool choosing = plan->method == MATCH_CHOOSE;
 	const uint32 *candidate;
 	size_t count;
@@ -521,7 +541,12 @@ probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const Ow
 	counter_begin(&r.counter, segment->root.documents, plan->postings, choosing ? 1 : plan->count);
 	whole = choosing ? choose_candidates(&r, plan, own) : read_buckets(&r, plan, own);
 	release_page(&r);
-	if (whole)
+	if (r.too_many)
+	{
+		s->report->plan.method = MATCH_SCAN;
+		whole = whole && scan_segment(s, segment);
+	}
+	else if (whole)
 	{
 		candidate = counter_candidates(&r.counter, &count);
 		s->report->candidates += count;
@@ -546,8 +571,6 @@ search_segment(Search *s, Segment *segment)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
-	if (s->query->histogram != NULL)
-		return scan_segment(s, segment);
 	s->report->plan = usual_plan(s, segment);
 	if (s->report->plan.method == MATCH_SCAN)
 		return scan_segment(s, segment);
@@ -588,9 +611,8 @@ search_tail(Search *s, const TailEntry *tail)
 }
 
 static void
-finish_report(Search *s, Size found_before, ReportSink sink, void *state)
+finish_report(Search *s, ReportSink sink, void *state)
 {
-	s->report->matches = s->found->count - found_before;
 	if (sink != NULL)
 		sink(state, s->report);
 	memset(s->report, 0, sizeof(SearchReport));
@@ -604,24 +626,21 @@ static uint32
 search_once(Search *s, ReportSink sink, void *state)
 {
 	const IndexMeta *meta = s->meta;
-	Size before;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
 		Segment *segment = segment_open(s->index, meta, &meta->segment[i]);
 
-		before = s->found->count;
 		if (segment == NULL || !search_segment(s, segment))
 			return meta->segment[i].owner;
-		finish_report(s, before, sink, state);
+		finish_report(s, sink, state);
 	}
-	before = s->found->count;
 	s->report->plan.method = MATCH_SCAN;
 	if (!search_tail(s, &meta->frozen))
 		return meta->frozen.owner;
 	if (!search_tail(s, &meta->tail))
 		return meta->tail.owner;
-	finish_report(s, before, sink, state);
+	finish_report(s, sink, state);
 	return 0;
 }
 
@@ -630,9 +649,7 @@ static void
 start_over(Search *s)
 {
 	memset(s->report, 0, sizeof(SearchReport));
-	s->found->count = 0;
-	if (s->query->histogram != NULL)
-		memset(s->query->histogram, 0, (s->query->centre.header.k + 1) * sizeof(uint64));
+	matches_restart(s->found);
 }
 
 void

@@ -118,14 +118,41 @@ third_is_dead(const IndexMeta *meta)
 }
 
 /*
- * Where a third is dead, or what is in use takes up twice the pages it needs,
- * all that lives is written to the front.
+ * Do the segments beside the largest hold a quarter as many documents as it?  Inserts
+ * have then paid for one segment of all, unless that would be too large.
  */
-void
-shrink_gather(Relation index, BufferAccessStrategy strategy)
+static bool
+is_scattered(const IndexMeta *meta)
+{
+	uint64 living = 0;
+	uint64 largest = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		uint64 documents = meta->segment[i].documents - meta->segment[i].dead;
+
+		living += documents;
+		largest = Max(largest, documents);
+	}
+	return living <= merged_documents_max(meta) && (living - largest) * 4 > largest;
+}
+
+/* Is there as much room in front of the end as is in use?  Few pages do not matter. */
+static bool
+is_loose(BlockNumber end, BlockNumber listed)
+{
+	return end / 2 >= listed && end > 2 * TRUNCATE_PAGES;
+}
+
+/*
+ * Where that is due, or what is in use takes up twice the pages it needs, write
+ * all that lives to the front.
+ */
+static bool
+gather(Relation index, BufferAccessStrategy strategy)
 {
 	IndexMeta *meta = meta_read(index);
-	bool is_due = third_is_dead(meta);
+	bool is_due = third_is_dead(meta) || is_scattered(meta);
 	BlockNumber listed;
 	BlockNumber end;
 
@@ -134,12 +161,22 @@ shrink_gather(Relation index, BufferAccessStrategy strategy)
 	meta = meta_read(index);
 	listed = pages_listed(meta);
 	pfree(meta);
-	if (!is_due && RelationGetNumberOfBlocks(index) / 2 <= listed + TRUNCATE_PAGES)
-		return;
+	if (!is_due && !is_loose(RelationGetNumberOfBlocks(index), listed))
+		return false;
 	/* A large segment may need more pages than the small ones did. */
 	offer_pages(index, listed + listed / 2, &end, strategy);
-	if (is_due || end / 2 > listed + TRUNCATE_PAGES)
-		upkeep_gather(index);
+	if (!is_due && !is_loose(end, listed))
+		return false;
+	upkeep_gather(index);
+	return true;
+}
+
+/* What had too little room in front, and was written behind, moves once more. */
+void
+shrink_gather(Relation index, BufferAccessStrategy strategy)
+{
+	if (gather(index, strategy))
+		gather(index, strategy);
 }
 
 /* ---- Truncating --------------------------------------------------------- */

@@ -284,11 +284,8 @@ tier_of(const SegmentEntry *entry)
 	return (31 - __builtin_clz(living(entry) | 1)) / TIER_LOG;
 }
 
-/*
- * The most documents that a merge may gather, by their number and by memory;
- * where segments have become many, memory has to wait.
- */
-static uint32
+/* By their number and by memory; where segments have become many, memory has to wait. */
+uint32
 merged_documents_max(const IndexMeta *meta)
 {
 	Size by_memory = (Size) maintenance_work_mem * 1024 / (3 * sizeof(uint32));

@@ -11,6 +11,7 @@
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
@@ -126,7 +127,7 @@ check_family(Validation *validation)
 	ReleaseCatCacheList(functions);
 }
 
-/* Does the family search this type? */
+/* Does the family search this type, or one that is coercible to it as it is? */
 static bool
 has_operator(Oid family, Oid type)
 {
@@ -137,7 +138,7 @@ has_operator(Oid family, Oid type)
 	{
 		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple);
 
-		if (member->amoplefttype == type && member->amoppurpose == AMOP_SEARCH)
+		if (member->amoppurpose == AMOP_SEARCH && IsBinaryCoercible(member->amoplefttype, type))
 			found = true;
 	}
 	ReleaseCatCacheList(operators);

@@ -166,7 +166,11 @@ count_distinct(const uint64_t *sorted, size_t count)
 	size_t i;
 
 	for (i = 1; i < count; i++)
+	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		distinct += sorted[i] != sorted[i - 1];
+	}
 	return distinct;
 }
 
@@ -180,6 +184,8 @@ fold_runs(int64_t *element, uint32_t *frequency, size_t count)
 	frequency[0] = 1;
 	for (i = 1; i < count; i++)
 	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		if (element[i] != element[to])
 		{
 			element[++to] = element[i];

@@ -11,6 +11,9 @@
 
 #define SLOTS_MIN 64
 
+/* Between two looks at interrupts. */
+#define SLOTS_AT_ONCE 65536
+
 /* From this size on slots are fetched ahead: they are in no near cache. */
 #define PREFETCH_SLOTS (UINT64_C(1) << 15)
 #define PREFETCH_AHEAD 12
@@ -31,7 +34,13 @@ static void
 new_slots(MinhashBuilder *builder, size_t slots)
 {
 	builder->slot = host_alloc(slots * sizeof(uint64_t));
-	memset(builder->slot, 0, slots * sizeof(uint64_t));
+	for (size_t done = 0; done < slots; done += SLOTS_AT_ONCE)
+	{
+		size_t count = slots - done < SLOTS_AT_ONCE ? slots - done : SLOTS_AT_ONCE;
+
+		host_check_interrupts();
+		memset(builder->slot + done, 0, count * sizeof(uint64_t));
+	}
 	builder->mask = slots - 1;
 }
 
@@ -74,7 +83,7 @@ grow(MinhashBuilder *builder, size_t elements)
 	builder->element = host_realloc(builder->element, elements_for(slots));
 	for (size_t i = 0; i < builder->used; i++)
 	{
-		if (i % 65536 == 0)
+		if (i % SLOTS_AT_ONCE == 0)
 			host_check_interrupts();
 		*slot_of(builder, builder->element[i]) = builder->element[i];
 	}

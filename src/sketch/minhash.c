@@ -235,14 +235,18 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 	uint32_t last = round_count(s->k) + 1;
 
 	for (int bin = 0; bin < s->k; bin++)
-		if (s->symbols[bin] == MINHASH_EMPTY_SYMBOL)
-			for (size_t i = 0; i < n; i++)
-			{
-				uint32_t symbol = round_symbol(round_hash(element[i], last + bin), last);
+	{
+		if (s->symbols[bin] != MINHASH_EMPTY_SYMBOL)
+			continue;
+		host_check_interrupts();
+		for (size_t i = 0; i < n; i++)
+		{
+			uint32_t symbol = round_symbol(round_hash(element[i], last + bin), last);
 
-				if (symbol < s->symbols[bin])
-					s->symbols[bin] = symbol;
-			}
+			if (symbol < s->symbols[bin])
+				s->symbols[bin] = symbol;
+		}
+	}
 }
 
 uint64_t

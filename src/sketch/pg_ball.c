@@ -149,26 +149,33 @@ COMPARISON_FUNCTIONS(neardup_ball, compare_balls);
 
 /* ---- Text form ---------------------------------------------------------- */
 
+static char *
+ball_text(const Ball *ball)
+{
+	char threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
+	StringInfoData out;
+
+	initStringInfo(&out);
+	if (ball->header.threshold == 0)
+		appendStringInfo(&out, "%d" SYMBOLS, ball->header.radius);
+	else
+	{
+		/* Not float8out, whose digits depend on a setting. */
+		double_to_shortest_decimal_buf(ball->header.threshold, threshold);
+		appendStringInfoString(&out, threshold);
+	}
+	appendStringInfoString(&out, AROUND);
+	signature_print(&out, &ball->centre);
+	return out.data;
+}
+
 PG_FUNCTION_INFO_V1(neardup_ball_out);
 Datum
 neardup_ball_out(PG_FUNCTION_ARGS)
 {
 	Ball ball = PG_GETARG_BALL(0);
-	char threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
-	StringInfoData out;
 
-	initStringInfo(&out);
-	if (ball.header.threshold == 0)
-		appendStringInfo(&out, "%d" SYMBOLS, ball.header.radius);
-	else
-	{
-		/* Not float8out, whose digits depend on a setting. */
-		double_to_shortest_decimal_buf(ball.header.threshold, threshold);
-		appendStringInfoString(&out, threshold);
-	}
-	appendStringInfoString(&out, AROUND);
-	signature_print(&out, &ball.centre);
-	PG_RETURN_CSTRING(out.data);
+	PG_RETURN_CSTRING(ball_text(&ball));
 }
 
 static struct varlena *
@@ -215,6 +222,40 @@ Datum
 neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(ball_parse(0, "simhash_ball", PG_GETARG_CSTRING(0)));
+}
+
+/* ---- Keys --------------------------------------------------------------- */
+
+/*
+ * The operator classes are for types of the same bytes, to which balls are
+ * coercible.  Their text form is what the error of a violated constraint shows,
+ * so it is short; it cannot be read back.
+ */
+
+/* Digits of the symbols that are shown; of 64 bits all. */
+#define KEY_DIGITS 16
+
+PG_FUNCTION_INFO_V1(neardup_ball_key_out);
+Datum
+neardup_ball_key_out(PG_FUNCTION_ARGS)
+{
+	Ball ball = PG_GETARG_BALL(0);
+	char *text = ball_text(&ball);
+	char *digits = strrchr(text, '/') + 1;
+
+	if (strlen(digits) > KEY_DIGITS)
+		strcpy(digits + KEY_DIGITS, "...");
+	PG_RETURN_CSTRING(text);
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_key_in);
+Datum
+neardup_ball_key_in(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot read the key of a ball"),
+			 errdetail("Its text form is short, and does not hold the whole ball."),
+			 errhint("Use minhash_ball or simhash_ball, whose text forms do.")));
 }
 
 /* ---- Binary form -------------------------------------------------------- */

@@ -2,6 +2,7 @@
 -- all rows, the others delete them all and insert others; a vacuum follows each,
 -- and a worker, which gives the end of the file back.
 SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS neardup;
 \if :{?rows}
 \else
 	\set rows 100000

@@ -3,7 +3,7 @@
 SELECT opcname, opcintype::regtype, opcdefault, amopopr::regoperator, amproc::regprocedure
 FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_amop o ON o.amopfamily = opcfamily
 JOIN pg_amproc p ON p.amprocfamily = opcfamily
-WHERE amname = 'neardup' ORDER BY opcname COLLATE "C";
+WHERE amname = 'neardup' ORDER BY opcname COLLATE "C", amopopr::regoperator::text COLLATE "C", amproc::regprocedure::text COLLATE "C";
 -- Classes of this extension that their access method finds fault with.
 SELECT opcname, amname FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_depend d
 ON d.classid = 'pg_opclass'::regclass AND d.objid = c.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid

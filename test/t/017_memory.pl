@@ -1,0 +1,68 @@
+# A scan keeps to work_mem however many rows it finds, and loses none.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('memory');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nneardup.background = off\njit = off\n");
+$node->start;
+plan skip_all => 'pg_backend_memory_contexts came with PostgreSQL 14'
+  if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
+
+# Of 100,000 rows three quarters are equal, the others a few symbols away.
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE equals AS
+	SELECT g AS id, (CASE WHEN g % 4 > 0 THEN 0 ELSE g::bigint << 50 END)::simhash AS h FROM generate_series(1, 100000) g;
+	CREATE INDEX equals_h ON equals USING neardup (h);
+	INSERT INTO equals SELECT 100000 + g, CASE WHEN g % 5 > 0 THEN 0::bigint::simhash END FROM generate_series(1, 5000) g;
+	CREATE FUNCTION scan_kb() RETURNS bigint LANGUAGE sql AS
+		$$ SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts WHERE name = 'neardup scan' $$;
+});
+
+my %way = (
+	index => 'SET enable_seqscan = off; SET enable_bitmapscan = off;',
+	bitmap => 'SET enable_seqscan = off; SET enable_indexscan = off;',
+	ordered => 'SET enable_seqscan = off; SET enable_sort = off;',
+);
+my %query = (
+	index => 'SELECT id FROM equals WHERE hamming_within(h, 0::bigint::simhash, %d)',
+	bitmap => 'SELECT id FROM equals WHERE hamming_within(h, 0::bigint::simhash, %d)',
+	ordered => 'SELECT id FROM equals ORDER BY h <~> 0::bigint::simhash',
+);
+
+foreach my $way (sort keys %way)
+{
+	foreach my $distance ($way eq 'ordered' ? 64 : (0, 2, 64))
+	{
+		my $query = sprintf $query{$way}, $distance;
+		like($node->safe_psql('postgres', "$way{$way} EXPLAIN $query"), qr/equals_h/, "$way, distance $distance: through the index");
+		foreach my $work_mem ('64kB', '1MB')
+		{
+			is($node->safe_psql('postgres', "SET work_mem = '$work_mem'; $way{$way} SELECT count(*), count(DISTINCT id) FROM ($query) q"),
+				$node->safe_psql('postgres', "SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT count(*), count(DISTINCT id) FROM ($query) q"), "every row with $work_mem");
+		}
+	}
+	my ($small, $large) = map {
+		$node->safe_psql(
+			'postgres', qq{
+			SET work_mem = '$_';
+			$way{$way}
+			BEGIN;
+			DECLARE c CURSOR FOR } . sprintf($query{$way}, 64) . q{;
+			MOVE 100 FROM c;
+			SELECT scan_kb();
+			MOVE 90000 FROM c;
+			SELECT scan_kb();})
+	} ('64kB', '4MB');
+	is(scalar(grep { $_ > 64 + 16 } split /\n/, $small), 0, "$way: a scan keeps within 64 kB and a little: " . $small =~ tr/\n/ /r);
+	# What it holds is bounded by work_mem, and not by less.
+	cmp_ok((split /\n/, $large)[0], '>', 256, "$way: and takes what it may: " . $large =~ tr/\n/ /r) if $way ne 'bitmap';
+}
+$node->stop;
+done_testing();
