@@ -106,6 +106,9 @@ compat_read_recent(Relation relation, BlockNumber block, Buffer *recent)
 	return *recent;
 }
 
+/* Are generic WAL's fragments known to be (offset, length, bytes)?  So they are from 9.6 on. */
+#define COMPAT_GENERIC_FRAGMENTS (PG_VERSION_NUM < 190000)
+
 /* Make a relation so many blocks long; the new ones are zeros. */
 static inline void
 compat_extend_to(Relation relation, BlockNumber blocks)
