@@ -39,6 +39,10 @@ ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 ifneq ($(wildcard $(PGXS)),)
+# Debian's PostgreSQL 13 comes without the program.
+ifeq ($(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),)
+ISOLATION =
+endif
 include $(PGXS)
 
 # The plain C layers hold the loops that are worth vectorising.

@@ -17,6 +17,7 @@
 #endif
 
 #include "access/amapi.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "optimizer/optimizer.h"
@@ -24,6 +25,8 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
+#include "tcop/pquery.h"
+#include "utils/portal.h"
 #include "utils/rel.h"
 
 /* A new page at the end of a relation, exclusively locked. */
@@ -65,6 +68,24 @@ compat_extend(Relation relation)
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)
 #else
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
+#endif
+
+/* EXPLAIN ANALYZE shows how often an index was searched from 18 on. */
+#if PG_VERSION_NUM >= 180000
+#define compat_count_search(scan) \
+	((scan)->instrument != NULL ? (void) (scan)->instrument->nsearches++ : (void) 0)
+#else
+#define compat_count_search(scan) ((void) 0)
+#endif
+
+/*
+ * A path that cannot be run is as bad as two that are switched off: from 18 on
+ * an infinite cost is not enough.
+ */
+#if PG_VERSION_NUM >= 180000
+#define compat_disable_path(path) ((path)->disabled_nodes = 2)
+#else
+#define compat_disable_path(path) ((void) 0)
 #endif
 
 /* The first page of a fork, exclusively locked. */
@@ -169,5 +190,23 @@ compat_backend_status(int place)
 #else
 #define compat_read_all_stats DEFAULT_ROLE_READ_ALL_STATS
 #endif
+
+/* Run a prepared SELECT, read-only, into a receiver: from 14 on with parallel workers. */
+static inline void
+compat_run_plan(SPIPlanPtr plan, DestReceiver *receiver)
+{
+#if PG_VERSION_NUM >= 140000
+	SPIExecuteOptions options = {.read_only = true, .dest = receiver};
+	int result = SPI_execute_plan_extended(plan, &options);
+
+	if (result < 0)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(result));
+#else
+	Portal portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+
+	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, receiver);
+	SPI_cursor_close(portal);
+#endif
+}
 
 #endif

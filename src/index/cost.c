@@ -10,6 +10,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/float.h"
 #include "utils/selfuncs.h"
+#include "utils/spccache.h"
 
 /* Where the query is not known yet. */
 #define USUAL_THRESHOLD 0.8
@@ -24,9 +25,19 @@
 #define COST_START 2000.0
 
 /*
+ * Of so many rows the planner takes it that they are near a query, so that a scan
+ * in order finds them by small searches; for more it may have to go through all
+ * documents, twice and a half at most.
+ */
+#define NEAR_ROWS 3
+#define SCANS_IN_ORDER 2.5
+
+/*
  * Matches within a ball come in the order of the heap, so its pages are visited
- * as a bitmap would.  The planner knows no number that says so: this one makes an
- * index scan the cheaper for few rows, and leaves many to bitmaps.
+ * as a bitmap would, and nothing is checked again.  The planner knows no number
+ * that says so: with this one an index scan is the cheaper where a random page
+ * costs little more than the next one, as where all is in memory; where it costs
+ * much more, bitmaps take over as rows grow many, since they read ahead.
  */
 #define CORRELATION_IN_HEAP_ORDER 0.5
 
@@ -84,14 +95,22 @@ radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
 	return radius;
 }
 
-double
-search_price(const IndexMeta *meta, int radius)
+/* A search: nanoseconds with all in memory, and the pages it reads. */
+typedef struct SearchPrice
+{
+	double ns;
+	double pages;
+} SearchPrice;
+
+static SearchPrice
+price_search(const IndexMeta *meta, int radius)
 {
 	MatchMethod method = radius < 0 ? MATCH_SCAN : neardup_search;
 	uint32 per_page = documents_per_page(document_stride(&meta->shape));
 	MatchStats tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
 	Grouping none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
-	double cost = COST_START + match_plan(&none, &tail, radius, MATCH_SCAN).cost;
+	MatchPlan plan = match_plan(&none, &tail, radius, MATCH_SCAN);
+	SearchPrice price = {COST_START + plan.cost, 1 + plan.pages};
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
@@ -100,37 +119,52 @@ search_price(const IndexMeta *meta, int radius)
 			grouping_with(none.k, none.b, meta->segment[i].grouped, meta->segment[i].groups);
 		MatchStats stats = {meta->segment[i].grouped, postings_per_page(documents), per_page, NULL};
 
-		cost += match_plan(&grouping, &stats, radius, method).cost;
+		plan = match_plan(&grouping, &stats, radius, method);
+		price.ns += plan.cost;
+		price.pages += plan.pages;
 	}
-	return cost;
+	return price;
+}
+
+double
+search_price(const IndexMeta *meta, int radius)
+{
+	return price_search(meta, radius).ns;
 }
 
 /* What a scan costs until its first row, and until its last. */
 typedef struct ScanPrice
 {
-	double startup;
-	double total;
+	SearchPrice startup;
+	SearchPrice total;
 } ScanPrice;
 
-/*
- * Within a ball all matches are found before the first is returned.  In order
- * the first come cheap where they are near; at worst there are a few searches,
- * a scan that counts and a scan that collects.
- */
+/* May all rows that are asked for in order be near? */
+static bool
+wants_few(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return root->limit_tuples >= 0 &&
+		root->limit_tuples * rel->tuples <= NEAR_ROWS * Max(rel->rows, 1);
+}
+
+/* Within a ball all matches are found before the first is returned. */
 static ScanPrice
 price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
 {
-	ScanPrice price = {COST_START, COST_START};
+	ScanPrice price = {{COST_START, 1}, {COST_START, 1}};
 
 	if (meta->shape.k == 0)
 		return price;
 	if (path->indexclauses != NIL)
-		price.startup = price.total = search_price(meta, radius_of_path(root, path, &meta->shape));
+		price.total = price_search(meta, radius_of_path(root, path, &meta->shape));
 	else
 	{
-		price.startup = search_price(meta, 0);
-		price.total = Max(price.startup, 2.5 * search_price(meta, -1));
+		price.total = price_search(meta, -1);
+		price.total.ns *= SCANS_IN_ORDER;
 	}
+	price.startup = price.total;
+	if (path->indexclauses == NIL && wants_few(root, path->indexinfo->rel))
+		price.startup = price_search(meta, 0);
 	return price;
 }
 
@@ -144,6 +178,23 @@ price_of_index(PlannerInfo *root, IndexPath *path)
 	pfree(meta);
 	index_close(index, NoLock);
 	return price;
+}
+
+/*
+ * In the planner's units.  Most of an index's pages serve one search or another,
+ * and so stay in memory as those of a table that is often read: each costs what
+ * it costs there.  Searches of one query share them, and
+ * so do the groups of a small segment.
+ */
+static Cost
+cost_of(PlannerInfo *root, const IndexOptInfo *index, SearchPrice price, double loop_count)
+{
+	double page_cost;
+	double pages;
+
+	get_tablespace_page_costs(index->reltablespace, NULL, &page_cost);
+	pages = index_pages_fetched(price.pages * loop_count, index->pages, index->pages, root);
+	return price.ns * UNITS_PER_NS + pages / loop_count * page_cost;
 }
 
 /* Is there a ball to search, or one signature to order by? */
@@ -183,11 +234,15 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	*selectivity = 1;
 	*startup = *total = get_float8_infinity();
 	if (!is_usable(path))
+	{
+		compat_disable_path(&path->path);
 		return;
+	}
 	if (quals != NIL)
 		*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
 											  info->rel->relid, JOIN_INNER, NULL);
 	price = price_of_index(root, path);
-	*startup = price.startup * UNITS_PER_NS;
-	*total = price.total * UNITS_PER_NS + *selectivity * info->tuples * cpu_index_tuple_cost;
+	*startup = cost_of(root, info, price.startup, loop_count);
+	*total = cost_of(root, info, price.total, loop_count) +
+		*selectivity * info->tuples * cpu_index_tuple_cost;
 }

@@ -3,12 +3,11 @@
  *
  * The radius widens step by step, while a step is cheaper than a scan of all
  * documents; each step searches afresh and keeps what comes after the last.
- * Then scans collect what is left, as much at a time as work_mem holds.  So
- * nearby documents come at the price of a search, and where there are none, the
- * price of the first stays within that of two scans.
+ * Then scans collect what is left, each more than the last, up to what work_mem
+ * holds.  So nearby documents come at the price of a search, and where there are
+ * none, the price of the first stays within that of two scans.
  */
 #include "index/index.h"
-
 
 /* The first step may cost this part of a scan, and each further one as often as much. */
 #define FIRST_STEP (1.0 / 64)
@@ -16,6 +15,14 @@
 
 /* Steps go on up to this part of a scan. */
 #define LAST_STEP 0.5
+
+/*
+ * As a rule few are wanted, and a scan is cheap beside sorting all that it finds:
+ * the first of them holds so many matches, and each further one so many times as
+ * many.
+ */
+#define FAR_FIRST 1024
+#define FAR_GROWTH 16
 
 typedef enum OrderStage
 {
@@ -37,6 +44,7 @@ struct Ordering
 	int wanted;  /* how far the search at hand goes */
 	OrderStage stage;
 	double step; /* part of a scan that the next search may cost */
+	Size far;    /* matches that the next scan may hold */
 };
 
 Ordering *
@@ -52,6 +60,7 @@ ordering_begin(Relation index, const Signature *centre, int limit)
 	o->limit = limit >= 0 ? limit : o->centre.header.k;
 	o->reached = o->wanted = -1;
 	o->step = FIRST_STEP;
+	o->far = FAR_FIRST;
 	return o;
 }
 
@@ -82,6 +91,18 @@ collect_near(Ordering *o, MatchMethod method, MatchList *batch)
 		o->reached = o->wanted;
 		batch->after = MATCH_LAST(o->reached);
 	}
+}
+
+/* The same by a scan, which holds the nearest of what is left. */
+static void
+collect_far(Ordering *o, MatchList *batch)
+{
+	Size most = batch->most;
+
+	batch->most = o->far = Min(o->far, most);
+	collect_near(o, MATCH_SCAN, batch);
+	batch->most = most;
+	o->far *= FAR_GROWTH;
 }
 
 /* Living documents by flags, as far away as can be; then comes the next stage. */
@@ -146,10 +167,13 @@ advance(Ordering *o, MatchList *batch)
 		case STAGE_NEAR:
 			if (o->wanted == o->reached)
 				widen(o);
-			collect_near(o, o->stage == STAGE_NEAR ? neardup_search : MATCH_SCAN, batch);
+			if (o->stage == STAGE_NEAR)
+				collect_near(o, neardup_search, batch);
+			else
+				collect_far(o, batch);
 			break;
 		case STAGE_FAR:
-			collect_near(o, MATCH_SCAN, batch);
+			collect_far(o, batch);
 			break;
 		case STAGE_EMPTY:
 			collect_by_flags(o, TID_EMPTY, TID_EMPTY, STAGE_NULL, batch);

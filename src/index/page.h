@@ -69,8 +69,7 @@ page_is_ours(Page page)
 }
 
 /* Complain of a page that cannot be. */
-extern void page_corrupt(Relation index, BlockNumber block, const char *what)
-	pg_attribute_noreturn();
+extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char *what);
 
 /*
  * Pin and share-lock a page that should belong to owner.  InvalidBuffer where

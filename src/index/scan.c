@@ -181,6 +181,7 @@ begin(IndexScanDesc scan)
 	MemoryContext before = MemoryContextSwitchTo(state->context);
 
 	pgstat_count_index_scan(scan->indexRelation);
+	compat_count_search(scan);
 	state->begun = true;
 	state->recheck = needs_recheck(scan);
 	matches_begin(&state->found);

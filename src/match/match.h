@@ -116,6 +116,7 @@ typedef struct MatchPlan
 	double lookups;
 	double postings;
 	double candidates;
+	double pages; /* of postings and documents */
 	double cost;
 } MatchPlan;
 

@@ -105,8 +105,7 @@ add_groups(const Trial *trial, int groups, int radius, MatchPlan *plan)
 
 	plan->lookups += groups * probes;
 	plan->postings += groups * (trial->own + (probes - 1) * trial->mean);
-	plan->cost +=
-		groups * pages_of_group(trial, radius, probes) * (COST_PAGE + COST_PAGE_FAR * trial->far);
+	plan->pages += groups * pages_of_group(trial, radius, probes);
 }
 
 static void
@@ -117,15 +116,16 @@ price(const Trial *trial, MatchPlan *plan)
 	double far = trial->far;
 
 	plan->usual_length = trial->mean;
-	plan->lookups = plan->postings = plan->cost = 0;
+	plan->lookups = plan->postings = plan->pages = 0;
 	add_groups(trial, plan->groups - plan->raised, plan->radius, plan);
 	add_groups(trial, plan->raised, plan->radius + 1, plan);
 	plan->candidates =
 		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
-	plan->cost += plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
+	plan->pages += doc_pages * (1 - exp(-plan->candidates / doc_pages));
+	plan->cost = plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
 		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) +
 		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far) +
-		doc_pages * (1 - exp(-plan->candidates / doc_pages)) * (COST_PAGE + COST_PAGE_FAR * far);
+		plan->pages * (COST_PAGE + COST_PAGE_FAR * far);
 	if (plan->count > 1)
 		plan->cost += counters_for(stats->documents, plan->postings, plan->count) * COST_COUNTER;
 }
@@ -250,6 +250,7 @@ match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method
 {
 	MatchPlan scan = {.method = MATCH_SCAN,
 					  .candidates = stats->documents,
+					  .pages = document_pages(stats),
 					  .cost = scan_cost(g, stats)};
 	MatchPlan best = scan;
 	Trial trial = {g, stats, h, 0, 0, 0};

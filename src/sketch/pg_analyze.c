@@ -129,8 +129,14 @@ keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
 	MemoryContext old_context;
 
 	for (int i = 0; i < rows->count; i++)
+	{
+		compat_vacuum_delay();
 		if (!is_common(stats, slot, rows->datum[i]))
 			other[others++] = i;
+	}
+	/* A slot must have values to be read: one row then stands for none at all. */
+	if (others == 0)
+		other[others++] = 0;
 	most = Min(most, others);
 	old_context = MemoryContextSwitchTo(stats->anl_context);
 	stats->stavalues[slot] = palloc(sizeof(Datum) * (most + 1));

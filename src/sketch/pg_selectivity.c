@@ -22,7 +22,7 @@
 
 /* Rows of a table that are near-duplicates of a document. */
 #define USUAL_COPIES 3
-#define MOST_COPIES 10
+#define MOST_COPIES 9
 
 /* The same of a document of another table, or in another column. */
 #define FOREIGN_COPIES 1
@@ -268,8 +268,7 @@ sampled_share(const Condition *condition, int radius)
 /*
  * How many near-duplicates a query has that no sample shows.  Where rows have
  * many on average, and the sample has none of this one, its family may still be
- * one of dozens; the middle, by factors, between one and the average is far
- * from neither.
+ * one of dozens: so many as are within a factor of ten of one, and of dozens.
  */
 static double
 unseen_copies(const Condition *condition, double share, int radius)
@@ -281,7 +280,7 @@ unseen_copies(const Condition *condition, double share, int radius)
 	if (condition->columns != 1 || condition->query.header.k == 0 || share > 0)
 		return USUAL_COPIES;
 	share = share_of_any(column, radius);
-	return Max(USUAL_COPIES, Min(MOST_COPIES, sqrt(share * column->rows)));
+	return Max(USUAL_COPIES, Min(MOST_COPIES, share * column->rows));
 }
 
 /* Forget the query and the samples after this. */

@@ -1,4 +1,4 @@
-# accuracy.sh: how well methods tell near-duplicates apart, on real texts; a part of run.
+# accuracy.sh: how well methods tell near-duplicates apart, on real texts.  Sourced by run.
 
 # fetch_pages: documentation of several architectures and versions into DIR/pages, not installed.
 fetch_pages()

@@ -125,6 +125,49 @@ SELECT is_close(format('SELECT FROM odd WHERE is_similar(named, %L, 0.5)', to_mi
 TRUNCATE odd;
 ANALYZE odd;
 SELECT expected('SELECT FROM odd WHERE is_similar(named, to_minhash(''a''), 0.5)') < 10 AS empty_table;
+-- Where every row is a common value; a partitioned table, and one that others inherit from; statistics of few values, and of none.
+CREATE TABLE few (id int, sig minhash(128)) PARTITION BY RANGE (id);
+CREATE TABLE few_1 PARTITION OF few FOR VALUES FROM (0) TO (150);
+CREATE TABLE few_2 PARTITION OF few FOR VALUES FROM (150) TO (1500);
+INSERT INTO few SELECT i, to_minhash(CASE WHEN i < 250 THEN 'one of three texts that many rows have, and this is number ' || i % 3 ELSE words(i, i) END, 128) FROM generate_series(0, 1499) i;
+CREATE TABLE parent (id int, sig minhash);
+CREATE TABLE child () INHERITS (parent);
+INSERT INTO parent SELECT * FROM few WHERE id < 250;
+INSERT INTO child SELECT * FROM few WHERE id >= 250;
+ANALYZE few;
+ANALYZE parent;
+SELECT sig AS q FROM few WHERE id = 5 \gset
+SELECT r, is_close(format('SELECT FROM %s WHERE is_similar(sig, %L, 0.5)', r, :'q')) AS search,
+	is_close(format('SELECT FROM %s a JOIN %1$s b ON is_similar(a.sig, b.sig, 0.5)', r)) AS pairs
+FROM unnest('{few,few_1,parent,only parent,child}'::text[]) r;
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_common(minhash) AS SELECT FROM few_1 WHERE is_similar(sig, $1, 0.5);
+SELECT close_to(expected('EXECUTE of_common(NULL)'), 50) AS of_common;
+RESET plan_cache_mode;
+ALTER TABLE child ALTER sig SET STATISTICS 1;
+ANALYZE child;
+SELECT is_close(format('SELECT FROM child WHERE is_similar(sig, %L, 0.5)', :'q')) AS target_1;
+ALTER TABLE child ALTER sig SET STATISTICS 0;
+DELETE FROM pg_statistic WHERE starelid = 'child'::regclass;
+ANALYZE child;
+SELECT is_close(format('SELECT FROM child WHERE is_similar(sig, %L, 0.5)', :'q')) AS target_0;
+DROP TABLE few, parent, child;
+
+-- Families of hashes made elsewhere: values that PostgreSQL keeps of any type must do.
+CREATE TABLE hashes AS
+SELECT i, CASE WHEN i <= 1000 THEN 1234567890123456789 # (1::bigint << (i % 64)) ELSE hashint8extended(i, 7) END AS hash FROM generate_series(1, 10000) i;
+ALTER TABLE hashes ADD bits bit(64);
+UPDATE hashes SET bits = hash::bit(64);
+ANALYZE hashes;
+SELECT d, is_close('SELECT FROM hashes WHERE hamming_within(hash, 1234567890123456789, ' || d || ')') AS bigint,
+	is_close('SELECT FROM hashes WHERE hamming_within(bits, 1234567890123456789::bit(64), ' || d || ')') AS bit,
+	is_close('SELECT FROM hashes WHERE hamming_within(hash, 5, ' || d || ')') AS lonely
+FROM unnest('{0, 1, 5, 10, 20, 30}'::int[]) d;
+CREATE TABLE eighth AS SELECT hash FROM hashes WHERE i % 8 = 0;
+ANALYZE eighth;
+SELECT d, is_close('SELECT FROM eighth a JOIN eighth b ON hamming_within(a.hash, b.hash, ' || d || ')') AS pairs FROM unnest('{0, 2, 20}'::int[]) d;
+DROP TABLE hashes, eighth;
+
 -- What is kept, and how much of it.
 SELECT attname, kind = 23847 AS has_sample, n <= 400 AS few, bytes < 80000 AS small
 FROM (SELECT a.attname, greatest(stakind1, stakind2, stakind3, stakind4, stakind5) AS kind, pg_column_size(s.*) AS bytes,

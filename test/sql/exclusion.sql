@@ -33,7 +33,9 @@ RESET enable_seqscan;
 -- Added to a table that has copies, and deferred.
 CREATE TABLE late (id int, print simhash);
 INSERT INTO late SELECT g, to_simhash('text number ' || g / 2 || ' of many that are not alike') FROM generate_series(1, 6) g;
+\set VERBOSITY terse
 ALTER TABLE late ADD CONSTRAINT no_prints EXCLUDE USING neardup (hamming_ball(print, 0) WITH &&);
+\set VERBOSITY default
 DELETE FROM late WHERE id % 2 = 1;
 ALTER TABLE late ADD CONSTRAINT no_prints EXCLUDE USING neardup (hamming_ball(print, 0) WITH &&)
 	DEFERRABLE INITIALLY DEFERRED;

@@ -1,9 +1,11 @@
 -- The extension as a whole: what its objects promise, and whom it lives with.
 
+-- Array types are members from PostgreSQL 17 on.
 CREATE VIEW members AS
 SELECT classid, objid FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
-	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup');
+	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type));
 
 -- Every object has a comment.
 SELECT pg_describe_object(classid, objid, 0) AS without_comment FROM members AS m

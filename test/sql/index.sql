@@ -73,9 +73,20 @@ CREATE INDEX ON documents USING neardup (sig) WITH (fillfactor = 90);
 CREATE INDEX ON documents USING neardup (body);
 
 -- An index condition and nothing else; no row is looked at in vain.
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, (SELECT sig FROM documents WHERE id = 301), 0.8);
-EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF)
-	SELECT d.id FROM documents q JOIN documents d ON is_similar(d.sig, q.sig, 0.8) WHERE q.id = 301;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash(current_user, 128), 0.8);
+CREATE FUNCTION second_scan(query text, OUT index text, OUT rows int, OUT rechecked int, OUT filtered int) LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT JSON) ' || query INTO plan;
+	plan := plan->0->'Plan'->'Plans'->1;
+	index := plan->>'Index Name';
+	rows := (plan->>'Actual Rows')::numeric;
+	rechecked := plan->>'Rows Removed by Index Recheck';
+	filtered := plan->>'Rows Removed by Filter';
+END $$;
+SELECT * FROM second_scan('SELECT d.id FROM documents q JOIN documents d ON is_similar(d.sig, q.sig, 0.8) WHERE q.id = 301');
+DROP FUNCTION second_scan;
 SELECT count(*) FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.8) AND a.id < b.id;
 SET enable_seqscan = on;
 SET enable_indexscan = off;
@@ -85,7 +96,7 @@ SET enable_indexscan = on;
 
 -- Of an expression, and partial.
 CREATE INDEX documents_body ON documents USING neardup (to_minhash(body, 128, 8)) WHERE id > 0;
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), (SELECT to_minhash('a b c', 128, 8)), 0.8) AND id > 0;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), to_minhash(current_user, 128, 8), 0.8) AND id > 0;
 SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), to_minhash(text_of(301), 128, 8), 0.8) AND id > 0;
 SELECT neardup_check('documents_body');
 DROP INDEX documents_body;
@@ -169,8 +180,16 @@ DROP ROLE neardup_nobody;
 -- Settings.
 SHOW neardup.search;
 SET neardup.search = 'guess';
+\set VERBOSITY sqlstate
 SET neardup.cache_size = -1;
-SET neardup.nothing = 1;
+\set VERBOSITY default
+-- Names that are not ours are refused from PostgreSQL 15 on.
+DO $$
+BEGIN
+	SET neardup.nothing = 1;
+	ASSERT current_setting('server_version_num')::int < 150000;
+EXCEPTION WHEN invalid_name THEN NULL;
+END $$;
 SHOW neardup.cache_size;
 
 DROP TABLE hashes, documents, nulls, long, passing, own, fresh;

@@ -12,9 +12,9 @@ WHERE extname = 'neardup' AND NOT amvalidate(c.oid);
 SELECT o.oid::regoperator FROM pg_operator o JOIN pg_operator c ON c.oid = o.oprcom
 WHERE o.oprname IN ('<@', '@>', '&&') AND o.oid >= 16384 AND c.oprcom <> o.oid;
 -- Only the index can ask for signatures.
-SELECT minhash_signature(to_minhash('a text'), NULL);
+SELECT minhash_signature(to_minhash('a text'), 0);
 SELECT bigint_signature(1, 0);
-SELECT neardup_handler(NULL);
+SELECT neardup_handler(0);
 
 -- What is wrong is named.
 CREATE FUNCTION wrong_signature(text, internal) RETURNS boolean

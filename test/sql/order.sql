@@ -49,6 +49,7 @@ END $$;
 
 \set member '(SELECT sig FROM ordered WHERE id = 6)'
 \set print '(SELECT print FROM ordered WHERE id = 6)'
+SELECT set_config('test.sig', sig::text, false), set_config('test.print', print::text, false) FROM ordered WHERE id = 6 \g /dev/null
 SELECT op, amount, cond, compare_orders(format('sig %s (SELECT sig FROM ordered WHERE id = 6)', op), cond, amount)
 FROM unnest(ARRAY['<->', '<~>']) op, unnest(ARRAY[1, 100, 20000]) amount,
 	unnest(ARRAY['', 'WHERE is_similar(sig, (SELECT sig FROM ordered WHERE id = 6), 0.4)',
@@ -79,10 +80,10 @@ SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 300)
 RESET neardup.search;
 
 -- The planner takes the index for the first few, by itself.
-EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> :member LIMIT 10;
-EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY print <~> :print LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> current_setting('test.sig')::minhash LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY print <~> current_setting('test.print')::simhash LIMIT 10;
 -- One distance only.
-EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> :member, sig <~> (SELECT sig FROM ordered WHERE id = 7) LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> current_setting('test.sig')::minhash, sig <~> current_setting('test.sig')::minhash LIMIT 10;
 
 -- Merged in order over partitions.
 CREATE TABLE parted (id int, sig minhash) PARTITION BY HASH (id);
@@ -91,7 +92,7 @@ CREATE TABLE part_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1)
 INSERT INTO parted SELECT id, sig FROM ordered;
 CREATE INDEX ON parted USING neardup (sig);
 ANALYZE parted;
-EXPLAIN (COSTS OFF) SELECT id FROM parted ORDER BY sig <-> :member LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM parted ORDER BY sig <-> current_setting('test.sig')::minhash LIMIT 10;
 SELECT id, sig <-> :member AS distance FROM parted ORDER BY sig <-> :member, id LIMIT 3;
 
 -- A cursor goes on where it was, backwards over what it has seen.
