@@ -145,11 +145,15 @@ append_by_hint(Relation index, const NewDocument *doc)
 
 /* ---- Opening pages ------------------------------------------------------ */
 
-/* Is nothing about our slot's page new since the copy was read? */
+/*
+ * Is nothing about our slot's page new since the copy was read?  Nor has the
+ * shape become known: then a tail of NULLs takes no more.
+ */
 static bool
 unchanged(const IndexMeta *copy, const IndexMeta *live, int slot)
 {
-	return live->tail.owner == copy->tail.owner && live->open[slot] == copy->open[slot];
+	return live->tail.owner == copy->tail.owner && live->open[slot] == copy->open[slot] &&
+		live->shape.k == copy->shape.k;
 }
 
 /* Both pages are locked. */

@@ -406,6 +406,13 @@ upkeep_drop(Relation index)
 	pfree(meta);
 }
 
+/* At most: how full its pages are is not known. */
+static uint64
+tail_documents(const TailEntry *tail)
+{
+	return tail->owner == 0 ? 0 : (uint64) tail->pages * documents_per_page(tail->stride);
+}
+
 void
 upkeep_gather(Relation index)
 {
@@ -426,12 +433,16 @@ upkeep_gather(Relation index)
 
 		if (count > 0 && documents + living(entry) > merged_documents_max(meta))
 		{
-			replace(index, frozen, owners, count);
-			frozen = false;
+			replace(index, false, owners, count);
 			documents = count = 0;
 		}
 		documents += living(entry);
 		owners[count++] = entry->owner;
+	}
+	if (count > 0 && documents + tail_documents(&meta->frozen) > merged_documents_max(meta))
+	{
+		replace(index, false, owners, count);
+		count = 0;
 	}
 	if (frozen || count > 0)
 		replace(index, frozen, owners, count);

@@ -114,5 +114,22 @@ ok($node->poll_query_until('postgres', q{SELECT pg_relation_size('t_sig') = 8192
 $node->safe_psql('postgres', qq{ALTER TABLE t SET (vacuum_truncate = off); $fill DELETE FROM t;});
 $node->safe_psql('postgres', q{VACUUM (PARALLEL 0) t});
 cmp_ok(pages(), '>', 100, 'vacuum_truncate = off keeps the file');
+
+# ---- Within memory -----------------------------------------------------------
+
+# No segment grows beyond what it may hold when the tail is gathered with it.
+my $most = 1024 * 1024 / 12;
+is($node->safe_psql(
+		'postgres', qq{SET neardup.background = off;
+SET maintenance_work_mem = '1MB';
+CREATE TABLE large AS SELECT hashint8extended(g, 1) AS h FROM generate_series(1, 171000) g;
+CREATE INDEX large_h ON large USING neardup (h);
+DELETE FROM large WHERE ctid > (SELECT ctid FROM large ORDER BY ctid LIMIT 1 OFFSET 112000);
+INSERT INTO large SELECT hashint8extended(g, 2) FROM generate_series(1, 4000) g;
+VACUUM large;
+SELECT count(segment) > 1 AND max(documents) <= $most AND sum(documents) = 116001
+FROM neardup_explain('large_h', hamming_ball(7::bigint::simhash, 0));}),
+	't', 'the tail goes where it has room');
+is($node->safe_psql('postgres', q{SELECT neardup_check('large_h') LIKE '% 116001 rows'}), 't', 'and all are there');
 $node->stop;
 done_testing();
