@@ -17,6 +17,7 @@
 #endif
 
 #include "access/amapi.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "optimizer/optimizer.h"
@@ -24,6 +25,8 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
+#include "tcop/pquery.h"
+#include "utils/portal.h"
 #include "utils/rel.h"
 
 /* A new page at the end of a relation, exclusively locked. */
@@ -65,6 +68,17 @@ compat_extend(Relation relation)
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)
 #else
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
+#endif
+
+/*
+ * The command whose progress this session shows.  13 keeps that to itself, so
+ * that ours must take it for another's, and stay in the dark.
+ */
+#if PG_VERSION_NUM >= 140000
+#define compat_progress_command() \
+	(MyBEEntry == NULL ? PROGRESS_COMMAND_INVALID : MyBEEntry->st_progress_command)
+#else
+#define compat_progress_command() PROGRESS_COMMAND_VACUUM
 #endif
 
 /* EXPLAIN ANALYZE shows how often an index was searched from 18 on. */
@@ -123,6 +137,9 @@ compat_read_recent(Relation relation, BlockNumber block, Buffer *recent)
 	*recent = ReadBuffer(relation, block);
 	return *recent;
 }
+
+/* Are generic WAL's fragments known to be (offset, length, bytes)?  So they are from 9.6 on. */
+#define COMPAT_GENERIC_FRAGMENTS (PG_VERSION_NUM < 190000)
 
 /* Make a relation so many blocks long; the new ones are zeros. */
 static inline void
@@ -184,5 +201,23 @@ compat_backend_status(int place)
 #else
 #define compat_read_all_stats DEFAULT_ROLE_READ_ALL_STATS
 #endif
+
+/* Run a prepared SELECT, read-only, into a receiver: from 14 on with parallel workers. */
+static inline void
+compat_run_plan(SPIPlanPtr plan, DestReceiver *receiver)
+{
+#if PG_VERSION_NUM >= 140000
+	SPIExecuteOptions options = {.read_only = true, .dest = receiver};
+	int result = SPI_execute_plan_extended(plan, &options);
+
+	if (result < 0)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(result));
+#else
+	Portal portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+
+	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, receiver);
+	SPI_cursor_close(portal);
+#endif
+}
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * host.h: what the plain C layers ask of the program they are linked into.
  *
- * text/, sketch/ and match/ know nothing of PostgreSQL.  They reach memory and
+ * text/, sketch/, match/ and compare/ know nothing of PostgreSQL.  They reach memory and
  * cancellation through these functions: the extension answers with palloc
  * and CHECK_FOR_INTERRUPTS (neardup.c), unit tests and fuzzers with malloc and
  * nothing (test/unit/host.c).

@@ -97,3 +97,12 @@ call_read(Call *call)
 	call->against =
 		source_read("against", call->against_query, call->id_type, call->options, call->source);
 }
+
+void
+call_end(Call *call)
+{
+	source_end(call->source);
+	if (call->against != NULL)
+		source_end(call->against);
+	progress_end();
+}

@@ -30,4 +30,7 @@ extern bool call_choice(FunctionCallInfo fcinfo, int argument, const char *name,
 
 extern void call_read(Call *call);
 
+/* Free the sources. */
+extern void call_end(Call *call);
+
 #endif

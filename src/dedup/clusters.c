@@ -20,7 +20,7 @@
 PG_FUNCTION_INFO_V1(neardup_clusters);
 PG_FUNCTION_INFO_V1(neardup_clusters_of_type);
 
-/* A pair of places in the list that is settled, first < second. */
+/* A pair of documents, first < second. */
 typedef struct Edge
 {
 	uint32 second;
@@ -45,7 +45,6 @@ typedef struct Clusters
 	size_t edges;
 	size_t edge_room;
 	size_t edge_limit;
-	const uint32 *settled;
 } Clusters;
 
 static void *
@@ -131,6 +130,7 @@ compare_edges(const void *x, const void *y)
 	const Edge *a = x;
 	const Edge *b = y;
 
+	CHECK_FOR_INTERRUPTS();
 	if (a->second != b->second)
 		return a->second < b->second ? -1 : 1;
 	return a->first < b->first ? -1 : a->first > b->first;
@@ -390,7 +390,7 @@ find_clusters(FunctionCallInfo fcinfo, int witnesses)
 	}
 	progress_phase(PHASE_CLUSTERING);
 	put_clusters(&clusters, (ReturnSetInfo *) fcinfo->resultinfo);
-	progress_end();
+	call_end(&call);
 	return (Datum) 0;
 }
 

@@ -65,7 +65,8 @@ typedef struct Store
 	uint32 position; /* record that the file is read at next */
 } Store;
 
-extern Store *store_begin(MemoryContext context, size_t stride, uint32 limit);
+/* owner: of the file, should there be one; not that of a query that feeds it. */
+extern Store *store_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 limit);
 
 /* Room for one more record, all zero; it counts once store_add is called. */
 extern uint8 *store_next(Store *store);
@@ -77,6 +78,8 @@ extern void store_flush(Store *store);
 /* A record: in memory, or read into buffer. */
 extern const uint8 *store_record(Store *store, uint32 record, uint8 *buffer);
 
+extern void store_end(Store *store);
+
 /* ---- Bytes of any length (store.c) -------------------------------------- */
 
 typedef struct Heap
@@ -87,13 +90,14 @@ typedef struct Heap
 	int64 end;
 } Heap;
 
-extern void heap_begin(Heap *heap, MemoryContext context);
+extern void heap_begin(Heap *heap, MemoryContext context, ResourceOwner owner);
 
 /* Append, and where it begins. */
 extern int64 heap_add(Heap *heap, const void *bytes, size_t size);
 
 /* What was appended there, palloc'd. */
 extern void *heap_read(Heap *heap, int64 position);
+extern void heap_end(Heap *heap);
 
 /* ---- A query read (source.c) -------------------------------------------- */
 
@@ -105,7 +109,8 @@ typedef struct Collapse Collapse;
 typedef struct Source
 {
 	MemoryContext context;
-	const char *name; /* of the argument */
+	ResourceOwner owner; /* of files */
+	const char *name;    /* of the argument */
 	const Options *options;
 
 	/* Rows, in the query's order. */
@@ -121,13 +126,12 @@ typedef struct Source
 	bool sets; /* bags; else signatures */
 	uint32 documents;
 	uint32 document_room;
-	uint32 *first; /* its first row */
-	uint32 *last;  /* its last one */
-	bool shaped;   /* is the shape known? */
-	SignatureHeader shape;
-	Store *store; /* symbols, then a digest of the evidence */
+	uint32 *first;         /* its first row */
+	uint32 *last;          /* its last one */
+	bool shaped;           /* is the shape known? */
+	SignatureHeader shape; /* of sets: version and scheme */
+	Store *store;          /* symbols, then a digest of the evidence */
 	Bag *bag;
-	SchemeId scheme; /* of the bags */
 	int64 *evidence; /* where it is in the heap */
 	Heap heap;
 	Collapse *collapse;
@@ -139,6 +143,9 @@ typedef struct Source
  */
 extern Source *source_read(const char *name, const char *query, Oid id_type, const Options *options,
 						   const Source *like);
+
+/* Close its files and free it. */
+extern void source_end(Source *source);
 
 /* ---- Equal signatures (collapse.c) -------------------------------------- */
 

@@ -101,7 +101,7 @@ find_pairs(FunctionCallInfo fcinfo, int witnesses)
 	documents_join(&left, call.against ? &right : NULL, take_documents, &pairs);
 	if (call.against == NULL)
 		put_equal_rows(&pairs);
-	progress_end();
+	call_end(&call);
 	return (Datum) 0;
 }
 

@@ -28,26 +28,36 @@ enum
 /* Pairs that are told of together. */
 #define PAIRS_STEP 1024
 
-static bool shown;
+/* Calls inside a command that is under way: COPY say, or another call. */
+static int nested;
 static int64 pairs;
-static int64 rows_before;
 
 PG_FUNCTION_INFO_V1(neardup_progress);
 
-/* A command that is under way, COPY say, or another call around this one, is not disturbed. */
+static bool
+is_shown(void)
+{
+	return nested == 0 && compat_progress_command() == PROGRESS_COMMAND_NEARDUP;
+}
+
+/* What is under way goes on being shown, and this call is not. */
 void
 progress_begin(void)
 {
-	shown = MyBEEntry != NULL && MyBEEntry->st_progress_command == PROGRESS_COMMAND_INVALID;
-	pairs = rows_before = 0;
-	if (shown)
-		pgstat_progress_start_command(PROGRESS_COMMAND_NEARDUP, InvalidOid);
+	if (compat_progress_command() != PROGRESS_COMMAND_INVALID)
+	{
+		nested++;
+		return;
+	}
+	nested = 0;
+	pairs = 0;
+	pgstat_progress_start_command(PROGRESS_COMMAND_NEARDUP, InvalidOid);
 }
 
 static void
 update(int param, int64 value)
 {
-	if (shown)
+	if (is_shown())
 		pgstat_progress_update_param(param, value);
 }
 
@@ -73,16 +83,17 @@ progress_groups(int64 done, int64 total)
 void
 progress_pair(void)
 {
-	if (++pairs % PAIRS_STEP == 0)
+	if (nested == 0 && ++pairs % PAIRS_STEP == 0)
 		update(PARAM_PAIRS, pairs);
 }
 
 void
 progress_end(void)
 {
-	if (shown)
+	if (nested > 0)
+		nested--;
+	else if (is_shown())
 		pgstat_progress_end_command();
-	shown = false;
 }
 
 /* ---- Looking on --------------------------------------------------------- */

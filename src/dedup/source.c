@@ -8,12 +8,11 @@
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "tcop/dest.h"
-#include "tcop/pquery.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
+#include "utils/plancache.h"
 #include "utils/typcache.h"
 
 #include "catalog/pg_type.h"
@@ -32,6 +31,7 @@ typedef struct Reader
 {
 	DestReceiver pub;
 	Source *source;
+	const Source *like; /* source read before, or NULL */
 	MemoryContext row_context;
 	Oid id_type; /* of the query's column */
 	FmgrInfo *compare;
@@ -121,6 +121,7 @@ refuse_duplicate(const Reader *reader, Datum id)
 static int
 compare_for_sort(const void *x, const void *y, void *reader)
 {
+	CHECK_FOR_INTERRUPTS();
 	return compare_ids(reader, *(const Datum *) x, *(const Datum *) y);
 }
 
@@ -152,8 +153,8 @@ begin_store(Source *source, const SignatureHeader *shape)
 	size_t stride = JOIN_STRIDE(shape->k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
 	size_t limit = (size_t) maintenance_work_mem * 1024 / (stride + join_bytes(shape->k, b));
 
-	source->store =
-		store_begin(source->context, stride, Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
+	source->store = store_begin(source->context, source->owner, stride,
+								Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
 }
 
 static void
@@ -251,16 +252,6 @@ take_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
-{
-}
-
-static void
-reader_shutdown(DestReceiver *self)
-{
-}
-
 static Source *
 source_begin(const char *name, Oid id_type, const Options *options, const Source *like)
 {
@@ -269,6 +260,7 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	Source *source = MemoryContextAllocZero(context, sizeof(Source));
 
 	source->context = context;
+	source->owner = CurrentResourceOwner;
 	source->name = name;
 	source->options = options;
 	source->id_type = id_type;
@@ -281,7 +273,7 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	source->bag = MemoryContextAlloc(context, ROOM_MIN * sizeof(Bag));
 	if (options->verify > 0)
 		source->evidence = MemoryContextAlloc(context, ROOM_MIN * sizeof(int64));
-	heap_begin(&source->heap, context);
+	heap_begin(&source->heap, context, source->owner);
 	if (like != NULL)
 	{
 		source->shaped = like->shaped;
@@ -300,7 +292,7 @@ wanted(const Source *source)
 	return source->options->verify > 0 ?
 		psprintf("SELECT id, signature, shingles: %s, then minhash or simhash, then shingles.",
 				 id) :
-		psprintf("SELECT id, signature: %s, then minhash, simhash or shingles.", id);
+		psprintf("an id of type %s and a signature (minhash, simhash or shingles).", id);
 }
 
 static void
@@ -310,7 +302,7 @@ refuse_column(const Source *source, TupleDesc row_type, int column, const char *
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column %d of \"%s\" is of type %s", column + 1, source->name,
 					format_type_be(TupleDescAttr(row_type, column)->atttypid)),
-			 hint ? errhint("%s", hint) : errhint("Expected is %s", wanted(source))));
+			 hint ? errhint("%s", hint) : errhint("Return %s", wanted(source))));
 }
 
 static void
@@ -327,11 +319,12 @@ check_id_column(const Source *source, TupleDesc row_type)
 						   format_type_be(source->id_type), format_type_be(type)));
 }
 
-/* The columns, before anything is read.  function: any of this extension. */
+/* The columns, before anything is read. */
 static void
-check_columns(Source *source, TupleDesc row_type, Oid function, const Source *like)
+check_columns(Source *source, TupleDesc row_type, const Source *like)
 {
 	int columns = source->options->verify > 0 ? 3 : 2;
+	Oid function = source->options->function;
 	Oid shingles = sibling_type(function, "shingles");
 	Oid type;
 
@@ -340,7 +333,7 @@ check_columns(Source *source, TupleDesc row_type, Oid function, const Source *li
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts,
 						columns),
-				 errhint("Expected is %s", wanted(source))));
+				 errhint("Return %s", wanted(source))));
 	check_id_column(source, row_type);
 	type = TupleDescAttr(row_type, 1)->atttypid;
 	source->sets = type == shingles;
@@ -357,19 +350,44 @@ check_columns(Source *source, TupleDesc row_type, Oid function, const Source *li
 		refuse_column(source, row_type, 1, "Both queries must return signatures of the same type.");
 }
 
-static Portal
-open_query(const char *name, const char *query)
+/* One SELECT (VALUES, TABLE, WITH), and nothing else? */
+static bool
+is_select(SPIPlanPtr plan)
+{
+	List *sources = SPI_plan_get_plan_sources(plan);
+
+	return list_length(sources) == 1 && SPI_is_cursor_plan(plan) &&
+		((CachedPlanSource *) linitial(sources))->commandTag == CMDTAG_SELECT;
+}
+
+static SPIPlanPtr
+prepare(const char *name, const char *query)
 {
 	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (!SPI_is_cursor_plan(plan))
+	if (!is_select(plan))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" is not one query that returns rows", name),
 				 errhint("Give one SELECT, such as 'SELECT id, sig FROM docs'.")));
-	return SPI_cursor_open(NULL, plan, NULL, NULL, true);
+	return plan;
+}
+
+/* Before the first row. */
+static void
+reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
+{
+	Reader *reader = (Reader *) self;
+
+	check_columns(reader->source, row_type, reader->like);
+	reader->id_type = TupleDescAttr(row_type, 0)->atttypid;
+}
+
+static void
+reader_shutdown(DestReceiver *self)
+{
 }
 
 static void
@@ -395,21 +413,26 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 {
 	Source *source = source_begin(name, id_type, options, like);
 	Reader reader = {{take_row, reader_startup, reader_shutdown, reader_shutdown, DestNone}};
-	Portal portal;
 
 	reader.source = source;
+	reader.like = like;
 	reader.row_context =
 		AllocSetContextCreate(source->context, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	find_comparison(&reader);
 	SPI_connect();
-	portal = open_query(name, query);
-	check_columns(source, portal->tupDesc, options->function, like);
-	reader.id_type = TupleDescAttr(portal->tupDesc, 0)->atttypid;
-	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, &reader.pub);
-	SPI_cursor_close(portal);
+	compat_run_plan(prepare(name, query), &reader.pub);
 	SPI_finish();
 	progress_rows(source->rows);
 	check_ids(&reader);
 	collapse_end(source);
 	return source;
+}
+
+void
+source_end(Source *source)
+{
+	if (source->store != NULL)
+		store_end(source->store);
+	heap_end(&source->heap);
+	MemoryContextDelete(source->context);
 }

@@ -46,12 +46,12 @@ seek(BufFile *file, int64 position)
 /* ---- Records ------------------------------------------------------------ */
 
 Store *
-store_begin(MemoryContext context, size_t stride, uint32 limit)
+store_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 limit)
 {
 	Store *store = MemoryContextAllocZero(context, sizeof(Store));
 
 	store->context = context;
-	store->owner = CurrentResourceOwner;
+	store->owner = owner;
 	store->stride = stride;
 	store->limit = limit;
 	store->room = Min(ROOM_MIN, limit);
@@ -104,13 +104,20 @@ store_record(Store *store, uint32 record, uint8 *buffer)
 	return buffer;
 }
 
+void
+store_end(Store *store)
+{
+	if (store->file != NULL)
+		BufFileClose(store->file);
+}
+
 /* ---- Bytes of any length ------------------------------------------------ */
 
 void
-heap_begin(Heap *heap, MemoryContext context)
+heap_begin(Heap *heap, MemoryContext context, ResourceOwner owner)
 {
 	heap->context = context;
-	heap->owner = CurrentResourceOwner;
+	heap->owner = owner;
 	heap->file = NULL;
 	heap->end = 0;
 }
@@ -139,4 +146,11 @@ heap_read(Heap *heap, int64 position)
 	bytes = palloc(size);
 	read_exactly(heap->file, bytes, size);
 	return bytes;
+}
+
+void
+heap_end(Heap *heap)
+{
+	if (heap->file != NULL)
+		BufFileClose(heap->file);
 }

@@ -210,6 +210,9 @@ extern void upkeep_run(Relation index, bool seal_any);
 /* The most documents that a merge may gather. */
 extern uint32 merged_documents_max(const IndexMeta *meta);
 
+/* Seal the tail where that is due; merge only where there are too many segments. */
+extern void upkeep_seal(Relation index);
+
 /* Remove segments that nothing lives in; the caller has the lock. */
 extern void upkeep_drop(Relation index);
 

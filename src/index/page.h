@@ -234,6 +234,10 @@ tid_of_heap(const ItemPointerData *tid)
 extern void page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
 							  const uint8_t *symbols, size_t bytes);
 
+/* The same, logged, to an exclusively locked page (append.c). */
+extern void page_append_document(Relation index, Buffer buffer, uint32 stride,
+								 const ItemPointerData *tid, const uint8_t *symbols, size_t bytes);
+
 /* Is a locked page new, or of an owner that is no more? */
 extern bool page_is_free(Page page, const IndexMeta *live);
 

@@ -18,7 +18,7 @@ sort_begin(const SortSource *source, Size memory)
 	sort->source = *source;
 	sort->at_once = columns > 2 ? (int) Min(source->grouping.groups, columns - 1) : 1;
 	sort->bucket = palloc_extended(column * sort->at_once, MCXT_ALLOC_HUGE);
-	sort->cursor = palloc(sizeof(uint32) << BUCKET_BITS_MAX);
+	sort->cursor = palloc(sizeof(uint32) << source->grouping.bucket_bits);
 	sort->sorted = palloc_extended(column, MCXT_ALLOC_HUGE);
 	return sort;
 }

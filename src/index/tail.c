@@ -8,6 +8,7 @@
 #include "index/index.h"
 
 #include "miscadmin.h"
+#include "storage/indexfsm.h"
 #include "storage/smgr.h"
 
 /* Documents that a tail may gather before it wants to be sealed. */
@@ -114,18 +115,6 @@ lock_open_page(Relation index, TailHint *hint)
 	return buffer;
 }
 
-static void
-append(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
-{
-	GenericXLogState *state;
-
-	page_check_documents(index, buffer, stride);
-	state = GenericXLogStart(index);
-	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, doc->tid, doc->symbols,
-					  doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
-	GenericXLogFinish(state);
-}
-
 /* Without the metapage, on a page that was open when we last looked. */
 static bool
 append_by_hint(Relation index, const NewDocument *doc)
@@ -145,21 +134,28 @@ append_by_hint(Relation index, const NewDocument *doc)
 	stride = document_stride(&hint->shape);
 	room = has_room(BufferGetPage(buffer), hint->owner, stride);
 	if (room)
-		append(index, buffer, stride, doc);
+	{
+		page_check_documents(index, buffer, stride);
+		page_append_document(index, buffer, stride, doc->tid, doc->symbols,
+							 doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
+	}
 	UnlockReleaseBuffer(buffer);
 	return room;
 }
 
 /* ---- Opening pages ------------------------------------------------------ */
 
-/*
- * Put an empty page before all others of the tail, or begin a tail; the
- * metapage is locked.  Who walks along the chain as it was does not notice.
- */
-static void
-add_page(Relation index, Buffer meta_buffer, int slot)
+/* Is nothing about our slot's page new since the copy was read? */
+static bool
+unchanged(const IndexMeta *copy, const IndexMeta *live, int slot)
 {
-	Buffer added = page_allocate(index, page_meta(BufferGetPage(meta_buffer)));
+	return live->tail.owner == copy->tail.owner && live->open[slot] == copy->open[slot];
+}
+
+/* Both pages are locked. */
+static void
+link_page(Relation index, Buffer meta_buffer, Buffer added, int slot)
+{
 	BlockNumber block = BufferGetBlockNumber(added);
 	GenericXLogState *state = GenericXLogStart(index);
 	IndexMeta *meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
@@ -177,33 +173,66 @@ add_page(Relation index, Buffer meta_buffer, int slot)
 	meta->tail.pages++;
 	meta_seal(meta);
 	GenericXLogFinish(state);
-	UnlockReleaseBuffer(added);
 }
 
-/* The first signature fixes the shape of all; later ones must be like it. */
+/*
+ * Put an empty page before all others of the tail, or begin a tail.  Who walks
+ * along the chain as it was does not notice.  The page is found before the
+ * metapage is locked, for that may take a while; then somebody else may have
+ * been faster.
+ */
 static void
-fix_shape(Relation index, Buffer meta_buffer, const SignatureHeader *header)
+add_page(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 {
-	IndexMeta *meta = page_meta(BufferGetPage(meta_buffer));
-	SignatureHeader shape;
-	GenericXLogState *state;
+	Buffer added = page_allocate(index, copy);
+	BlockNumber block = BufferGetBlockNumber(added);
+	Buffer meta_buffer = ReadBuffer(index, META_BLOCK);
+	const IndexMeta *live = page_meta(BufferGetPage(meta_buffer));
+	bool needed;
 
-	if (meta->shape.k != 0)
+	LockBuffer(meta_buffer, BUFFER_LOCK_EXCLUSIVE);
+	meta_check(index, BufferGetPage(meta_buffer));
+	needed = unchanged(copy, live, slot);
+	if (needed)
 	{
-		index_check_shape(index, &meta->shape, header);
-		return;
+		uint32 before = full_pages(live);
+
+		link_page(index, meta_buffer, added, slot);
+		/* Who opens one page more beside others has not made the tail longer. */
+		length->pages = full_pages(live) > before ? full_pages(live) : 0;
+		length->limit = limit_of(&live->shape);
+		remember(index, live);
 	}
-	shape = index_shape(index, header);
-	state = GenericXLogStart(index);
-	meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
-	meta->shape = shape;
-	meta_seal(meta);
-	GenericXLogFinish(state);
+	UnlockReleaseBuffer(meta_buffer);
+	UnlockReleaseBuffer(added);
+	if (!needed)
+		RecordFreeIndexPage(index, block);
 }
 
-/* Is the page that we use still the one that the metapage has for our slot? */
+/* The first signature fixes the shape of all. */
+static void
+fix_shape(Relation index, const SignatureHeader *header)
+{
+	SignatureHeader shape = index_shape(index, header);
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	meta_check(index, BufferGetPage(buffer));
+	if (page_meta(BufferGetPage(buffer))->shape.k == 0)
+	{
+		GenericXLogState *state = GenericXLogStart(index);
+		IndexMeta *meta = page_meta(GenericXLogRegisterBuffer(state, buffer, 0));
+
+		meta->shape = shape;
+		meta_seal(meta);
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Have we seen that the page open in our slot is full? */
 static bool
-used_last(Relation index, const IndexMeta *meta, int slot)
+is_used_up(Relation index, const IndexMeta *meta, int slot)
 {
 	const TailHint *hint = hint_of(index);
 
@@ -211,33 +240,31 @@ used_last(Relation index, const IndexMeta *meta, int slot)
 }
 
 /*
- * Learn of a page that is open, or open one.  False where the tail has another
- * stride than the document needs (it holds NULLs from before the first
- * signature) and must be sealed first.
+ * Learn of a page that is open, or open one; then try again.  False where the
+ * tail has another stride than the document needs (it holds NULLs from before
+ * the first signature) and must be sealed first.
  */
 static bool
 open_page(Relation index, const NewDocument *doc, TailLength *length)
 {
-	Buffer buffer = ReadBuffer(index, META_BLOCK);
-	const IndexMeta *meta;
 	int slot = index->rd_amcache == NULL ? 0 : ((TailHint *) index->rd_amcache)->slot;
+	IndexMeta *meta = meta_read(index);
 	bool fits;
 
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	meta_check(index, BufferGetPage(buffer));
-	meta = page_meta(BufferGetPage(buffer));
-	if (doc->shape != NULL)
-		fix_shape(index, buffer, doc->shape);
-	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
-	if (fits && (meta->open[slot] == InvalidBlockNumber || used_last(index, meta, slot)))
+	if (doc->shape != NULL && meta->shape.k == 0)
 	{
-		add_page(index, buffer, slot);
-		length->pages = full_pages(meta);
-		length->limit = limit_of(&meta->shape);
+		pfree(meta);
+		fix_shape(index, doc->shape);
+		meta = meta_read(index);
 	}
-	if (fits)
+	if (doc->shape != NULL)
+		index_check_shape(index, &meta->shape, doc->shape);
+	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
+	if (fits && (meta->open[slot] == InvalidBlockNumber || is_used_up(index, meta, slot)))
+		add_page(index, meta, slot, length);
+	else if (fits)
 		remember(index, meta);
-	UnlockReleaseBuffer(buffer);
+	pfree(meta);
 	return fits;
 }
 
@@ -246,22 +273,25 @@ open_page(Relation index, const NewDocument *doc, TailLength *length)
 
 /*
  * The tail has a new page: at its limit, and at every limit's length beyond, a
- * worker is asked to seal it.
+ * worker is asked to seal it and to merge.  While workers can be had, no insert
+ * merges.
  */
 static void
 keep_up(Relation index, const TailLength *length)
 {
-	if (neardup_background && !RELATION_IS_LOCAL(index) && length->pages < FAR_OVER * length->limit)
-	{
-		if (length->pages % length->limit == 0)
-			worker_start(index, false);
+	bool alone = !neardup_background || RELATION_IS_LOCAL(index);
+
+	if (!alone && length->pages % length->limit == 0 && worker_start(index, false))
 		return;
-	}
-	if (upkeep_lock_conditionally(index))
-	{
+	if (!alone && length->pages < FAR_OVER * length->limit)
+		return;
+	if (!upkeep_lock_conditionally(index))
+		return;
+	if (alone)
 		upkeep_run(index, false);
-		upkeep_unlock(index);
-	}
+	else
+		upkeep_seal(index);
+	upkeep_unlock(index);
 }
 
 void
@@ -285,7 +315,7 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Pages that follow those listed were begun since the metapage was read. */
+/* Pages begun since the metapage was read come before those listed. */
 bool
 tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 {

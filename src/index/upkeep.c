@@ -330,43 +330,63 @@ segment_to_clean(const IndexMeta *meta, uint32 *owners)
 	return 0;
 }
 
-/* Do one thing that is due; false where nothing is. */
+/* Seal the tail, where that is due or was begun; false where it is not. */
 static bool
-upkeep_step(Relation index, bool seal_any)
+seal(Relation index, bool any)
 {
 	IndexMeta *meta = meta_read(index);
-	uint32 owners[TIER_SEGMENTS];
 	bool frozen = meta->frozen.owner != 0;
-	int count = 0;
 
 	if (meta->segments >= SEGMENTS_MAX - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("index \"%s\" has too many segments", RelationGetRelationName(index)),
 				 errhint("Raise maintenance_work_mem and REINDEX.")));
-	if (!frozen && (tail_is_due(meta) || (seal_any && meta->tail.owner != 0)))
+	if (!frozen && (tail_is_due(meta) || (any && meta->tail.owner != 0)))
 	{
 		freeze_tail(index);
 		frozen = true;
 	}
-	else if (!frozen)
-	{
-		count = segments_to_merge(meta, owners);
-		if (count == 0)
-			count = segment_to_clean(meta, owners);
-	}
 	pfree(meta);
-	if (!frozen && count == 0)
-		return false;
-	replace(index, frozen, owners, count);
-	return true;
+	if (frozen)
+		replace(index, true, NULL, 0);
+	return frozen;
+}
+
+/* Merge or clean segments, where that is due; false where it is not. */
+static bool
+merge(Relation index)
+{
+	IndexMeta *meta = meta_read(index);
+	uint32 owners[TIER_SEGMENTS];
+	int count = segments_to_merge(meta, owners);
+
+	if (count == 0)
+		count = segment_to_clean(meta, owners);
+	pfree(meta);
+	if (count > 0)
+		replace(index, false, owners, count);
+	return count > 0;
 }
 
 void
 upkeep_run(Relation index, bool seal_any)
 {
-	while (upkeep_step(index, seal_any))
+	while (seal(index, seal_any) || merge(index))
 		seal_any = false;
+}
+
+void
+upkeep_seal(Relation index)
+{
+	IndexMeta *meta = meta_read(index);
+	bool many = meta->segments > SEGMENTS_MAX / 2;
+
+	pfree(meta);
+	if (many)
+		upkeep_run(index, false);
+	else
+		seal(index, false);
 }
 
 /* ---- All of it ---------------------------------------------------------- */

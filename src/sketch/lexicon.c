@@ -81,7 +81,7 @@ bag_digest(const Bag *bag, uint8_t *digest)
 	uint8_t bytes[CHUNK * 8];
 	uint32_t i;
 
-	XXH3_INITSTATE(&state);
+	memset(&state, 0, sizeof(state));
 	(void) XXH3_128bits_reset(&state);
 	for (i = 0; i < bag->count; i++)
 	{

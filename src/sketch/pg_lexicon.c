@@ -95,27 +95,78 @@ neardup_shingle_frequencies(PG_FUNCTION_ARGS)
 
 /* ---- Lexicons ----------------------------------------------------------- */
 
-/* Select columns of a lexicon for the elements of a bag; the rows are in SPI_tuptable. */
-static void
-look_up(Oid lexicon, const char *columns, const Bag *bag, const char *rest, double low, double high)
+/* The query of a lexicon, kept from call to call of one statement. */
+typedef struct LexiconPlan
 {
-	Oid types[3] = {INT8ARRAYOID, FLOAT8OID, FLOAT8OID};
-	Datum values[3] = {PointerGetDatum(int8_array(bag->element, bag->count)), Float8GetDatum(low),
-					   Float8GetDatum(high)};
+	Oid lexicon;
+	SPIPlanPtr plan; /* NULL where there is none */
+	MemoryContextCallback forget;
+} LexiconPlan;
+
+static void
+forget_plan(void *argument)
+{
+	LexiconPlan *kept = argument;
+
+	if (kept->plan)
+		SPI_freeplan(kept->plan);
+	kept->plan = NULL;
+}
+
+static char *
+lexicon_query(Oid lexicon, const char *columns, const char *rest)
+{
 	char *name = get_rel_name(lexicon);
-	char *query;
 
 	if (!name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("lexicon with OID %u does not exist", lexicon)));
-	query =
-		psprintf("SELECT %s FROM %s AS l WHERE l.shingle OPERATOR(pg_catalog.=) ANY ($1) "
-				 "AND l.idf OPERATOR(pg_catalog.>=) $2 AND l.idf OPERATOR(pg_catalog.<=) $3 %s",
-				 columns,
-				 quote_qualified_identifier(get_namespace_name(get_rel_namespace(lexicon)), name),
-				 rest);
-	if (SPI_execute_with_args(query, 3, types, values, NULL, true, 0) != SPI_OK_SELECT)
+	return psprintf("SELECT %s FROM %s AS l WHERE l.shingle OPERATOR(pg_catalog.=) ANY ($1) "
+					"AND l.idf OPERATOR(pg_catalog.>=) $2 AND l.idf OPERATOR(pg_catalog.<=) $3 %s",
+					columns,
+					quote_qualified_identifier(get_namespace_name(get_rel_namespace(lexicon)),
+											   name),
+					rest);
+}
+
+/*
+ * A plan for any set: planning for a given one would weigh each of its elements,
+ * which takes longer than to look them up.
+ */
+static SPIPlanPtr
+lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *rest)
+{
+	Oid types[3] = {INT8ARRAYOID, FLOAT8OID, FLOAT8OID};
+	LexiconPlan *kept = function->fn_extra;
+
+	if (!kept)
+	{
+		kept = MemoryContextAllocZero(function->fn_mcxt, sizeof(LexiconPlan));
+		kept->forget.func = forget_plan;
+		kept->forget.arg = kept;
+		MemoryContextRegisterResetCallback(function->fn_mcxt, &kept->forget);
+		function->fn_extra = kept;
+	}
+	if (kept->plan && kept->lexicon == lexicon)
+		return kept->plan;
+	forget_plan(kept);
+	kept->plan = SPI_prepare_cursor(lexicon_query(lexicon, columns, rest), lengthof(types), types,
+									CURSOR_OPT_GENERIC_PLAN);
+	if (!kept->plan || SPI_keepplan(kept->plan) != 0)
+		elog(ERROR, "could not prepare to read the lexicon");
+	kept->lexicon = lexicon;
+	return kept->plan;
+}
+
+/* Select columns of a lexicon for the elements of a bag; the rows are in SPI_tuptable. */
+static void
+look_up(SPIPlanPtr plan, const Bag *bag, double low, double high)
+{
+	Datum values[3] = {PointerGetDatum(int8_array(bag->element, bag->count)), Float8GetDatum(low),
+					   Float8GetDatum(high)};
+
+	if (SPI_execute_plan(plan, values, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the lexicon");
 }
 
@@ -151,8 +202,8 @@ neardup_idf_filter(PG_FUNCTION_ARGS)
 	Shingles *result;
 
 	SPI_connect();
-	look_up(PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", &bag, "", PG_GETARG_FLOAT8(2),
-			PG_GETARG_FLOAT8(3));
+	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", ""), &bag,
+			PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3));
 	found = bag_of_rows();
 	kept = bag_keep(&bag, &found);
 	MemoryContextSwitchTo(context);
@@ -202,8 +253,9 @@ neardup_tfidf_cosine(PG_FUNCTION_ARGS)
 	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
 	SPI_connect();
 	either = bag_union(&bag_x, &bag_y);
-	look_up(PG_GETARG_OID(2), "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", &either,
-			"ORDER BY 1", 0, get_float8_infinity());
+	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(2),
+						 "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", "ORDER BY 1"),
+			&either, 0, get_float8_infinity());
 	lexicon = lexicon_of_rows();
 	cosine = bag_lexicon_cosine(&bag_x, &bag_y, &lexicon);
 	SPI_finish();

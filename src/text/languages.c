@@ -1,7 +1,9 @@
 /*
  * languages.c: the words that spot signatures start at, and those that their chains skip.
  *
- * The lists are part of the recipe (doc/recipe.md), and so is the order of the
+ * Antecedents are the words that make sentences: forms of be, have and do, modal verbs,
+ * pronouns.  Articles and prepositions are more frequent, but titles and menus have
+ * them too.  The lists are part of the recipe (doc/recipe.md), and so is the order of the
  * languages, which stored schemes count in.  All words are normalised tokens, sorted
  * by their bytes; antecedents are stop words too.
  */
@@ -10,10 +12,14 @@
 #include "internal.h"
 
 const Language languages[] = {
-	{"en", "a an are be been did do does had has have is that the was were", NULL},
+	{"en",
+	 "am are be been can could did do does had has have he is it may might must shall she "
+	 "should that they this was we were which will would you",
+	 NULL},
 	{"de",
-	 "das dass dem den der des die ein eine einem einen einer eines haben hat hatte hatten "
-	 "ist sind war waren werden wird wurde wurden",
+	 "bin dass er es habe haben hat hatte hatten ich ist kann konnte können man muss "
+	 "musste müssen sich sie sind soll sollte sollten war waren werden wir wird wurde "
+	 "wurden würde würden",
 	 "aber alle allem allen aller alles als also am an ander andere anderem anderen "
 	 "anderer anderes auch auf aus ausser bei beim bereits bevor bin bis bist da dabei "
 	 "dadurch dafür dagegen daher dahin damit danach dann daran darauf daraus darf darin "
@@ -25,20 +31,21 @@ const Language languages[] = {
 	 "gegenüber gemäss gewesen hab habe haben hast hat hatte hatten hattest hier hin "
 	 "hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer ihres im immer in indem "
 	 "innerhalb ins ist ja je jede jedem jeden jeder jedes jedoch jene jenem jenen jener "
-	 "jenes jetzt kann kannst kein keine keinem keinen keiner können könnte könnten "
-	 "lassen machen man manche manchem manchen mancher manches mehr mein meine meinem "
-	 "meinen meiner meines mich mir mit muss musste möglich müssen nach nachdem neben "
-	 "nein nicht nichts noch nun nur ob obwohl oder ohne schon sehr sei seid sein seine "
-	 "seinem seinen seiner seines seit seitdem selbst sich sie siehe sind so sobald sogar "
-	 "solche solchem solchen solcher solches soll sollen sollte sollten somit sondern "
-	 "sonst soweit sowie statt trotz um und uns unser unsere unserem unseren unserer unter "
-	 "usw viel viele vielen vieler vom von vor wann war waren warum was weder wegen weil "
-	 "weiter welche welchem welchen welcher welches wenig wenige wenn wer werde werden "
-	 "werdet weshalb wessen wie wieder will wir wird wirst wo wobei wodurch wohin wollen "
-	 "worden wurde wurden während wäre würde würden zu zum zur zwar zwischen über"},
+	 "jenes jetzt kann kannst kein keine keinem keinen keiner konnte können könnte "
+	 "könnten lassen machen man manche manchem manchen mancher manches mehr mein meine "
+	 "meinem meinen meiner meines mich mir mit muss musste möglich müssen nach nachdem "
+	 "neben nein nicht nichts noch nun nur ob obwohl oder ohne schon sehr sei seid sein "
+	 "seine seinem seinen seiner seines seit seitdem selbst sich sie siehe sind so sobald "
+	 "sogar solche solchem solchen solcher solches soll sollen sollte sollten somit "
+	 "sondern sonst soweit sowie statt trotz um und uns unser unsere unserem unseren "
+	 "unserer unter usw viel viele vielen vieler vom von vor wann war waren warum was "
+	 "weder wegen weil weiter welche welchem welchen welcher welches wenig wenige wenn wer "
+	 "werde werden werdet weshalb wessen wie wieder will wir wird wirst wo wobei wodurch "
+	 "wohin wollen worden wurde wurden während wäre würde würden zu zum zur zwar "
+	 "zwischen über"},
 	{"fr",
-	 "a ai ait au aux avaient avait de des du est et la le les ont qu que sont un une "
-	 "étaient était",
+	 "a ai avaient avait cela doit doivent elle elles est fut il ils je nous on ont peut "
+	 "peuvent qui se sera seront sont vous étaient était été",
 	 "a afin ai ainsi ait alors après as au aucun aucune aujourd auquel aussi autre "
 	 "autres aux auxquelles auxquels avaient avait avant avec avez avoir avons ayant c car "
 	 "ce ceci cela celle celles celui cependant ces cet cette ceux chacun chacune chaque "
@@ -56,8 +63,8 @@ const Language languages[] = {
 	 "toutes trop très tu un une vers voici voilà vos votre vous vu y ça étaient "
 	 "étais était étant étions été êtes être"},
 	{"es",
-	 "al del el era eran es está están fue fueron ha han hay la las los que se son un "
-	 "una unas unos",
+	 "debe deben ella ellos era eran es está están fue fueron ha había habían han hay "
+	 "pueda puede pueden que se ser será son él",
 	 "a acá ahora ahí al algo alguna algunas alguno algunos algún allá allí ambos "
 	 "ante antes aquel aquella aquellas aquello aquellos aquí así aun aunque aún bajo "
 	 "bien cada casi como con contra cual cuales cualquier cualquiera cuando cuanto cuya "
@@ -77,8 +84,8 @@ const Language languages[] = {
 	 "tuya tuyo tú u un una unas uno unos usted ustedes va vamos van varias varios "
 	 "vosotras vosotros vuestra vuestro y ya yo él"},
 	{"it",
-	 "al alla che dal dalla dei del della delle era erano gli ha hanno i il la le lo nel "
-	 "nella sono un una uno è",
+	 "aveva avevano che deve devono era erano fu ha hanno noi possono può saranno sarà "
+	 "si sia siano sono stata stato è",
 	 "a abbia abbiamo ad affinché agli ai al alcun alcuna alcune alcuni all alla alle "
 	 "allo allora altra altre altri altro anche ancora anzi appena assai attraverso avendo "
 	 "aver avere avete aveva avevano avuto ben bensì c che chi ché ci ciascun ciascuna "
@@ -100,8 +107,8 @@ const Language languages[] = {
 	 "tanto te ti tra tranne troppo tu tua tue tuo tuoi tutta tuttavia tutte tutti tutto "
 	 "un una uno v verso vi via voi vostra vostri vostro è"},
 	{"nl",
-	 "dat de die een had hadden hebben heeft het is waren was werd werden worden wordt "
-	 "zijn",
+	 "dat had hadden hebben heeft hij is kan kon kunnen moest moet moeten waren was we "
+	 "werd werden wij worden wordt zal ze zijn zou zouden",
 	 "aan aangaande achter af al alle alleen alles als alsook altijd ander andere anderen "
 	 "behalve beide ben beneden bent bij binnen boven buiten daar daarbij daardoor daarmee "
 	 "daarna daarnaast daarom daarop daarvan dan dat de deze die dit doch doen door dus "
@@ -117,7 +124,9 @@ const Language languages[] = {
 	 "was wat we weer weinig wel welk welke werd werden wie wij wil worden wordt zal ze "
 	 "zeer zei zelf zelfs zich zij zijn zijne zo zoals zodat zodra zonder zou zouden zowel "
 	 "zulke zullen"},
-	{"pt", "a ao as da das do dos era eram foi foram há na nas no nos o os que são um uma é",
+	{"pt",
+	 "deve devem ela ele eles era eram está estão foi foram há pode podem que se seja "
+	 "será são tem tinha tinham têm é",
 	 "a abaixo acima agora ainda algo algum alguma algumas alguns alguém ali além ambos "
 	 "ante antes ao aos apenas após aquela aquelas aquele aqueles aqui aquilo as assim "
 	 "através até aí bem cada com como contra contudo cuja cujas cujo cujos cá da "
@@ -137,7 +146,9 @@ const Language languages[] = {
 	 "teu teus ti tido tinha tinham toda todas todavia todo todos tu tua tuas tudo tão "
 	 "têm um uma umas uns vai vamos vem você vocês vos vossa vosso várias vários vão "
 	 "vêm à às é és"},
-	{"sv", "att blev blir den det en ett hade har som var är",
+	{"sv",
+	 "blev blir de det hade han har hon kan kunde man måste ni ska skall skulle som var "
+	 "vi är",
 	 "alla allt alltid andra annan annat att av bakom bara bland blev bli blir blivit bort "
 	 "bredvid både de dem den denna deras dess dessa det detta dig din dina dit ditt dock "
 	 "du där därför då e efter eftersom ej eller emellan emot en enligt er era ert ett "

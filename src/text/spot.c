@@ -257,10 +257,11 @@ spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 {
 	SpotFinder *finder = host_alloc(sizeof(SpotFinder));
 
-	memset(finder, 0, sizeof(SpotFinder));
 	finder->words = words;
 	finder->sink = sink;
 	finder->state = state;
+	finder->content = 0;
+	finder->chains = 0;
 	finder->room = 16;
 	finder->chain = host_alloc(finder->room * sizeof(Chain));
 	finder->free = NO_CHAIN;

@@ -88,7 +88,7 @@ make_rows(int bits, int rows, int percent, double least)
 	for (int i = 0; data != NULL && i < rows; i++)
 	{
 		uniform(data + i * bytes, bits);
-		if (bits == 64 || i == 0 || random64() % 100 >= (uint64_t) percent)
+		if (percent == 0 || i == 0 || random64() % 100 >= (uint64_t) percent)
 			continue;
 		memcpy(data + i * bytes, data + random64() % i * bytes, bytes);
 		resemble(data + i * bytes, bits, least);
@@ -153,7 +153,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: fingerprints rows|queries|copies BITS ROWS [QUERIES|PERCENT]\n");
 		return 2;
 	}
-	data = copies ? make_rows(bits, rows, atoi(argv[4]), 0.8) : make_rows(bits, rows, 10, 0.5);
+	data = copies ? make_rows(bits, rows, atoi(argv[4]), 0.8) :
+					make_rows(bits, rows, bits == 64 ? 0 : 10, 0.5);
 	if (data == NULL)
 		return 1;
 	fwrite("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19, 1, stdout);

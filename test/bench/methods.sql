@@ -46,18 +46,19 @@ FROM (VALUES
 \echo
 \echo '### Methods: times md5() of a text'
 \echo
-SELECT format('%s real texts of 2 to 16 kB, %s bytes on average; b is a with every fiftieth word changed, c another text.', count(*), round(avg(octet_length(body)))) FROM sample;
+SELECT format('%s real texts of 2 to 16 kB, %s bytes on average; b is a with every fiftieth word changed and its blanks made single ones, c another text.', count(*), round(avg(octet_length(body)))) FROM sample;
 \echo
 \echo '| function | times md5 | µs |'
 \echo '|---|---:|---:|'
 WITH each AS (SELECT label, place, ms * 1000 / CASE WHEN place <= 10 THEN (SELECT count(*) FROM sample) ELSE 200 END AS us FROM medians WHERE race = 'methods')
 SELECT format('| `%s` | **%s ×** | %s |', label, round((us / first_value(us) OVER (ORDER BY place))::numeric, 2), round(us::numeric, 1)) FROM each ORDER BY place;
 
-SELECT race('pairs', ARRAY['textbook', 'all with all', 'index'],
+SELECT race('pairs', ARRAY['the textbook''s SQL', '`is_similar`, all with all', '`is_similar` by the index on minhash, then exact', '`neardup_pairs`, exact'],
 	ARRAY['SELECT count(*) FROM (SELECT x.id AS a, y.id AS b, count(*) AS shared FROM postings AS x JOIN postings AS y ON x.h = y.h AND x.id < y.id GROUP BY x.id, y.id) AS v
 			JOIN sample AS x ON x.id = a JOIN sample AS y ON y.id = b WHERE shared::float8 / (cardinality(x.s) + cardinality(y.s) - shared) >= 0.7',
 		'SELECT count(*) FROM sample AS x JOIN sample AS y ON x.id < y.id AND is_similar(x.s, y.s, 0.7)',
-		'SELECT count(*) FROM signed AS x JOIN signed AS y ON x.id < y.id AND is_similar(x.sig, y.sig, 0.65) JOIN sample AS a ON a.id = x.id JOIN sample AS b ON b.id = y.id AND is_similar(a.s, b.s, 0.7)'],
+		'SELECT count(*) FROM signed AS x JOIN signed AS y ON x.id < y.id AND is_similar(x.sig, y.sig, 0.65) JOIN sample AS a ON a.id = x.id JOIN sample AS b ON b.id = y.id AND is_similar(a.s, b.s, 0.7)',
+		'SELECT count(*) FROM neardup_pairs(''SELECT id, s FROM sample'', 0.7)'],
 	least(:runs, 3)) \g /dev/null
 
 \echo

@@ -49,6 +49,9 @@ SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('éàü ', 50000
 SELECT cardinality(to_shingles('5 µm'));
 SELECT show_tokens('5 µm');
 SELECT to_shingles('a b c', 'é 3');
+-- What compares characters, and what decodes them: the euro sign is not in LATIN1.
+SELECT edit_distance('Crème brûlée', 'Creme brulee'), longest_common_substring('crème brûlée', 'la brûlée'), strip_markup('<p>caf&eacute; &#233;</p>');
+SELECT strip_markup('5 &euro;');
 \c :home
 DROP DATABASE neardup_test_latin1;
 

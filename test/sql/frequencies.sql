@@ -59,3 +59,29 @@ INSERT INTO lexicon SELECT * FROM lexicon WHERE shingle = 2;
 SELECT idf_filter('1/hashes/{2:3}', 'lexicon', 0, 1);
 SELECT tfidf_cosine('1/hashes/{2}', '1/hashes/{2}', 'lexicon');
 DROP TABLE docs, lexicon;
+-- A statement with several lexicons; one that changes in between; an error in the middle leaves nothing behind
+CREATE TABLE one (shingle bigint, idf float8);
+CREATE TABLE two (shingle bigint, idf float8);
+INSERT INTO one VALUES (1, 0.5);
+INSERT INTO two VALUES (2, 0.5);
+SELECT name, idf_filter('1/hashes/{1,2,3}', name::regclass, 0, 1) FROM unnest('{one,two,one,one,two}'::text[]) AS name;
+DO $$
+DECLARE
+	kept shingles;
+BEGIN
+	FOR i IN 1 .. 4 LOOP
+		kept := idf_filter('1/hashes/{1,2,3}', 'one', 0, 1);
+		RAISE NOTICE '%', kept;
+		IF i = 2 THEN
+			ALTER TABLE one ADD COLUMN more text;
+			INSERT INTO one VALUES (3, 0.5);
+		END IF;
+		BEGIN
+			PERFORM idf_filter('1/hashes/{1}', x::regclass, 0, 1) FROM unnest('{one,pg_class}'::text[]) AS x;
+		EXCEPTION WHEN undefined_column THEN
+			NULL;
+		END;
+	END LOOP;
+END
+$$;
+DROP TABLE one, two;

@@ -34,6 +34,9 @@ WHERE shared::float8 / (cardinality(x.s) + cardinality(y.s) - shared) >= 0.4;
 SELECT count(*), count(*) FILTER (WHERE t.similarity = similarity(x.s, y.s)) AS same
 FROM by_textbook AS t FULL JOIN (docs AS x JOIN docs AS y ON x.id < y.id AND is_similar(x.s, y.s, 0.4)) ON t.a = x.id AND t.b = y.id;
 
+-- And as by the join in memory, exactly
+SELECT count(*), count(*) FILTER (WHERE t.similarity = p.similarity) AS same FROM by_textbook AS t FULL JOIN neardup_pairs('SELECT id, s FROM docs', 0.4) AS p USING (a, b);
+
 -- ---- Broder 1997: ten-word shingles, 40-bit fingerprints, one in 25 ---------------
 
 CREATE FUNCTION sketch_1997(body text) RETURNS shingles LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
@@ -95,6 +98,9 @@ ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
 -- Words of one document only say nothing of others: a text and the longer one that holds it are the same.  A word that the copy lacks parts it from both
 CREATE TABLE imatched AS SELECT imatch(idf_filter(s, 'lexicon', 0.3, 0.9)) AS digest, id FROM terms;
 SELECT count(*) AS groups, bool_and(ids[2] = ids[1] + 2) AS containers FROM (SELECT array_agg(id ORDER BY id) AS ids FROM imatched WHERE digest IS NOT NULL GROUP BY digest HAVING count(*) > 1) AS v;
+-- The same by one join
+SELECT count(*) AS by_join, count(*) FILTER (WHERE digest = joined) AS same
+FROM (SELECT id, imatch(to_shingles(array_agg(h))) AS joined FROM terms, unnest(shingle_hashes(s)) AS h JOIN lexicon ON shingle = h AND idf BETWEEN 0.3 AND 0.9 GROUP BY id) AS j JOIN imatched USING (id);
 SELECT count(*) AS without FROM imatched WHERE digest IS NULL;
 -- Fewer signatures than so many, and a document is left out
 SELECT count(*) AS kept FROM terms WHERE cardinality(idf_filter(s, 'lexicon', 0.3, 0.9)) >= 5;
@@ -106,7 +112,10 @@ FROM terms, (SELECT k, to_shingles(array_agg(shingle)) AS dropped FROM lexicon, 
 SELECT count(DISTINCT (x.id, y.id)) FILTER (WHERE x.k = 0) AS by_one, count(DISTINCT (x.id, y.id)) BETWEEN 100 AND 120 AS nearly_all, bool_and(x.id / 3 = y.id / 3) AS right_ones
 FROM many AS x JOIN many AS y ON x.k = y.k AND x.digest = y.digest AND x.id < y.id;
 -- I-Match-S: the same over signatures that are anchored at stop words; what one document alone has is left out
-SELECT count(*) AS groups FROM (SELECT imatch(to_shingles(body, 'stopword 4')) AS digest FROM news GROUP BY 1 HAVING count(*) > 1) AS v;
+SELECT count(*) AS groups FROM (SELECT imatch(to_shingles(body, 'spot 1 2', '{the}')) AS digest FROM news GROUP BY 1 HAVING count(*) > 1) AS v;
+CREATE TABLE spots AS SELECT * FROM shingle_frequencies('SELECT to_shingles(body, ''spot 1 2'', ''{the}'') FROM news');
+SELECT count(*) AS groups, bool_and(ids[1] % 2 = 0 AND ids[2] = ids[1] + 1) AS pairs
+FROM (SELECT array_agg(id ORDER BY id) AS ids FROM news GROUP BY imatch(idf_filter(to_shingles(body, 'spot 1 2', '{the}'), 'spots', 0.3, 0.9)) HAVING count(*) > 1) AS v;
 WITH a AS (SELECT id, to_shingles(body, 'stopword 4') AS s FROM news), l AS (SELECT to_shingles(array_agg(h)) AS common FROM (SELECT h FROM a, unnest(shingle_hashes(s)) AS h GROUP BY h HAVING count(*) BETWEEN 2 AND 10) AS v)
 SELECT count(*) AS groups FROM (SELECT imatch(shingle_hashes(s)::shingles & common) AS digest FROM a, l GROUP BY 1 HAVING count(*) = 2) AS v WHERE digest IS NOT NULL;
 
@@ -139,4 +148,4 @@ FROM bits JOIN docs AS x USING (id) JOIN docs AS y ON y.id = x.id + 1 WHERE x.ki
 SELECT bool_and(token_edit_distance(x.body, y.body, 5) = 1) AS one_word, bool_and(longest_common_share(x.body, y.body) BETWEEN 0.45 AND 0.6) AS half, bool_and(longest_common_share(x.body, z.body) = 1) AS whole
 FROM docs AS x JOIN docs AS y ON y.id = x.id + 1 JOIN docs AS z ON z.id = x.id + 2 WHERE x.kind = 'original';
 DROP FUNCTION sketch_1997;
-DROP TABLE docs, postings, textbook, by_textbook, six, news, terms, lexicon, imatched, many, prints;
+DROP TABLE docs, postings, textbook, by_textbook, six, news, terms, lexicon, spots, imatched, many, prints;

@@ -132,4 +132,26 @@ like($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), neardup_che
 is(found('indexscan'), found('seqscan'), 'and find the same');
 
 $node->stop;
+
+# Where what a transaction has made itself is not logged, it is synced.
+$node = PostgreSQL::Test::Cluster->new('minimal');
+$node->init;
+$node->append_conf('postgresql.conf', q{
+wal_level = minimal
+max_wal_senders = 0
+wal_skip_threshold = 0
+autovacuum = off
+min_parallel_table_scan_size = 0
+maintenance_work_mem = '128MB'
+});
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+is(workers(q{BEGIN;
+	CREATE TABLE hashes WITH (parallel_workers = 2) AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 20000) i;
+	CREATE INDEX hashes_h ON hashes USING neardup (h);
+	COMMIT}), 2, 'two where nothing is logged');
+$node->stop('immediate');
+$node->start;
+whole('hashes_h', 1, 'whole after a crash');
+$node->stop;
 done_testing();

@@ -222,10 +222,13 @@ test_suffix_arrays(void)
 static int64_t
 distance_of(const char *a, const char *b, bool tokens)
 {
-	SequencePair pair;
+	SequencePair pair = {0};
 	int64_t distance;
 
-	CHECK((tokens ? pair_of_tokens : pair_of_characters)(a, strlen(a), b, strlen(b), &pair));
+	if (tokens)
+		CHECK(pair_of_tokens(a, strlen(a), b, strlen(b), &pair));
+	else
+		CHECK(pair_of_characters(a, strlen(a), b, strlen(b), &pair));
 	distance = edit_distance(&pair, (EditCosts){1, 1, 1}, EDIT_UNBOUNDED);
 	pair_free(&pair);
 	return distance;

@@ -29,10 +29,10 @@ next_random(uint64_t *seed)
 static char *
 stripped(const char *text, size_t length, size_t *result)
 {
-	char *in = malloc(length + 1);
-	char *exact = realloc(memcpy(in, text, length), length > 0 ? length : 1);
+	char *exact = malloc(length > 0 ? length : 1);
 	char *out = malloc(length > 0 ? length : 1);
 
+	memcpy(exact, text, length);
 	*result = markup_strip(exact, length, out);
 	free(exact);
 	return out;

@@ -64,11 +64,8 @@ check_signatures(const uint64_t *word, const char *kind, size_t words, const Spo
 {
 	static Chain chain[WORDS_MAX * 4];
 	size_t count = 0;
-	size_t content = 0;
 
 	for (size_t i = 0; i < words; i++)
-	{
-		content += kind[i] == 'c';
 		for (int r = 0; r < rule_count; r++)
 			if (kind[i] == 'a' && (rules[r].antecedent == 0 || rules[r].antecedent == word[i]) &&
 				chain_from(word, kind, words, i, &rules[r], &chain[count]))
@@ -83,7 +80,6 @@ check_signatures(const uint64_t *word, const char *kind, size_t words, const Spo
 						c->first_same = j;
 				count++;
 			}
-	}
 	qsort(chain, count, sizeof(Chain), compare_chains);
 	CHECK_MSG(count == list->count, "%zu signatures, not %zu", list->count, count);
 	for (size_t i = 0; i < count && i < list->count; i++)

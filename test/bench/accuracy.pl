@@ -1,0 +1,105 @@
+# accuracy.pl: pages of unpacked documentation packages, as rows for COPY
+# (site, label, variant, body).
+#
+#   perl accuracy.pl DIRECTORY     DIRECTORY/SITE is a package unpacked by dpkg -x
+#
+# A page's label is its title: pages of one title are the same document, of another
+# architecture or version.  Its content comes in two variants: "text", alone, and
+# "framed", inside the menus of its site.  The menus are true ones, the texts of all
+# links of all pages, dealt out to the sites: each has a header and a footer that all its pages
+# share, and links that change from page to page.
+use strict;
+use warnings;
+use Digest::MD5 'md5_hex';
+
+my ($directory) = @ARGV;
+my $HEADER = 60;
+my $PER_PAGE = 25;
+my $FOOTER = 25;
+my (%page, %links);
+
+sub number { return hex(substr(md5_hex($_[0]), 0, 8)) }
+
+sub content_of
+{
+	my ($html) = @_;
+
+	return $1 if $html =~ m{<div class="navheader">.*?</div>(.*)<div class="navfooter">}s;
+	return $1 if $html =~ m{<div class="body" role="main">(.*?)<div class="clearer">}s;
+	return;
+}
+
+sub read_page
+{
+	my ($site, $file) = @_;
+	my ($content, $title, $family);
+
+	open(my $in, '<', $file) or die "$file: $!";
+	my $html = do { local $/; <$in> };
+	$content = content_of($html) or return;
+	($title) = $html =~ m{<title>\s*(?:Chapter |Appendix )?(?:[A-Z\d.]+\.\W+)?(.*?)(?: &#8212;.*?| &mdash;.*?| — .*?)?</title>}s or return;
+	($family = $site) =~ s/-.*//;
+	push @{ $page{$site}{"$family: $title"} }, $content;
+	while ($html =~ m{<a\b[^>]*>([^<]{3,60})</a>}g)
+	{
+		my $link = $1;
+
+		$link =~ s/\s+/ /g;
+		$links{$link} = 1 if $link =~ /^[A-Z][a-z]+ [A-Za-z ]+$/;
+	}
+}
+
+sub pages_of
+{
+	my ($site) = @_;
+	my $docs = (glob("$directory/$site/usr/share/doc/*/"))[0];
+
+	read_page($site, $_) foreach sort(glob("$docs/en/*.html"), glob("$docs/html/*.html"));
+}
+
+sub frame
+{
+	my ($pool, $label, $content) = @_;
+	my @changing = map { $pool->[ number("$label $_") % @$pool ] } 1 .. $PER_PAGE;
+	my @header = @{$pool}[ 0 .. $HEADER - 1 ];
+	my @footer = @{$pool}[ $HEADER .. $HEADER + $FOOTER - 1 ];
+	my $item = sub { join('', map { "<li>$_</li>\n" } @_) };
+
+	return $item->(@header) . $content . $item->(@changing) . $item->(@footer);
+}
+
+sub put_row
+{
+	my @cells = @_;
+
+	foreach (@cells)
+	{
+		s/\\/\\\\/g;
+		s/\t/\\t/g;
+		s/\n/\\n/g;
+		s/\r/\\r/g;
+	}
+	print join("\t", @cells), "\n";
+}
+
+my @sites = map { (split m{/})[-1] } sort(glob("$directory/*"));
+
+pages_of($_) foreach @sites;
+
+my %pool;
+my @all = sort { number($a) <=> number($b) || $a cmp $b } keys %links;
+push @{ $pool{ $sites[ $_ % @sites ] } }, $all[$_] foreach 0 .. $#all;
+
+foreach my $site (@sites)
+{
+	die "$site has too few links\n" if @{ $pool{$site} } < $HEADER + $FOOTER + $PER_PAGE;
+	foreach my $label (sort keys %{ $page{$site} })
+	{
+		my @copies = @{ $page{$site}{$label} };
+
+		# A title that comes twice is no label.
+		next if @copies > 1;
+		put_row($site, $label, 'text', $copies[0]);
+		put_row($site, $label, 'framed', frame($pool{$site}, "$site $label", $copies[0]));
+	}
+}

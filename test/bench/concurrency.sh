@@ -1,0 +1,140 @@
+# concurrency.sh: builds by several processes, and many sessions at once.
+# Sourced by run.
+
+# Seconds of each pgbench run, and how often all take turns.
+SECONDS_EACH=${NEARDUP_BENCH_SECONDS:-5}
+ROUNDS=3
+
+# build_seconds TABLE WORKERS: of CREATE INDEX, and what the index then is.
+build_seconds()
+{
+	sql -F ' ' <<-SQL
+		SET maintenance_work_mem = '256MB';
+		SET max_parallel_maintenance_workers = $2;
+		ALTER TABLE $1 SET (parallel_workers = $2);
+		DROP INDEX IF EXISTS $1_sig;
+		SELECT clock_timestamp() AS start \\gset
+		CREATE INDEX $1_sig ON $1 USING neardup (sig);
+		SELECT round(extract(epoch FROM clock_timestamp() - :'start')::numeric, 3);
+	SQL
+}
+
+median()
+{
+	sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'
+}
+
+measure_builds()
+{
+	local table round workers
+
+	for round in $(seq "$ROUNDS"); do
+		for table in documents s1; do
+			for workers in 0 1 2; do
+				build_seconds "$table" "$workers" >>"build-$table-$workers"
+			done
+		done
+	done
+	echo
+	echo "Builds: seconds, medians of $ROUNDS, maintenance_work_mem = 256MB, $(nproc) cores."
+	echo
+	echo "| table | alone | one worker | two workers |"
+	echo "|---|---|---|---|"
+	for table in documents s1; do
+		echo "| $table | $(median <build-$table-0) | $(median <build-$table-1) | $(median <build-$table-2) |"
+	done
+	rm build-*
+}
+
+# clients NAME SCRIPT CLIENTS: run pgbench; latencies in microseconds go to NAME.latencies.
+clients()
+{
+	rm -f "$1".log.*
+	"$PGBIN/pgbench" -n -M prepared -c "$3" -j 2 -T "$SECONDS_EACH" -f "$2" -l --log-prefix="$1.log" neardup_bench >"$1.out" 2>&1 ||
+		{ cat "$1.out" >&2; die "pgbench failed"; }
+	cat "$1".log.* | awk '{ print $3 }' | sort -n >"$1.latencies"
+	rm -f "$1".log.*
+	sed -n 's/^tps = \([0-9]*\).*/\1/p' "$1.out" >>"$1.tps"
+	awk '{ a[NR] = $1 } END { print a[int(NR * 0.5) + 1], a[int(NR * 0.99) + 1], a[NR] / 1000 }' "$1.latencies" >>"$1.quantiles"
+}
+
+# row LABEL NAME BASE: a line of the table; the rate also as a share of BASE's.
+row()
+{
+	local tps base
+
+	tps=$(median <"$2.tps")
+	base=$(median <"$3.tps")
+	echo "| $1 | $tps | $(awk -v a="$tps" -v b="$base" 'BEGIN { printf "%.2f", a / b }') | $(awk '{ print $1 }' "$2.quantiles" | median) | $(awk '{ print $2 }' "$2.quantiles" | median) | $(awk '{ print $3 }' "$2.quantiles" | sort -n | tail -n 1) |"
+}
+
+measure_clients()
+{
+	local round count name
+
+	for name in plain indexed; do
+		echo "\\set r random(1, 1000000)
+INSERT INTO writes_$name (sig) SELECT sig FROM documents WHERE id = :r;" >"write-$name.sql"
+		echo "\\set r random(1, 1000000)
+SELECT id FROM writes_$name WHERE id = :r;" >"read-$name.sql"
+	done
+	echo "\\set r random(1, 1000000)
+SELECT count(*) FROM writes_indexed WHERE is_similar(sig, (SELECT sig FROM documents WHERE id = :r), 0.9);" >"read-indexed.sql"
+	sql <<-SQL
+		CREATE TABLE writes_plain (id bigserial PRIMARY KEY, sig minhash NOT NULL);
+		CREATE TABLE writes_indexed (id bigserial PRIMARY KEY, sig minhash NOT NULL);
+		INSERT INTO writes_plain (sig) SELECT sig FROM documents WHERE id <= 200000;
+		INSERT INTO writes_indexed (sig) SELECT sig FROM documents WHERE id <= 200000;
+		CREATE INDEX ON writes_indexed USING neardup (sig);
+		ANALYZE;
+	SQL
+	for round in $(seq "$ROUNDS"); do
+		for count in 1 8; do
+			for name in plain indexed; do
+				clients "$name-$count" "write-$name.sql" "$count"
+			done
+		done
+		for name in plain indexed; do
+			clients "reader-$name" "read-$name.sql" 8 &
+			clients "beside-$name" "write-$name.sql" 8
+			wait $!
+		done
+	done
+	echo
+	echo "Sessions at once: one row a statement from pgbench, prepared; medians of $ROUNDS runs of $SECONDS_EACH s, all taking turns. The worst is of all runs."
+	echo "The index seals and merges meanwhile: $(sql -c "SELECT segments || ' segments, ' || documents || ' documents' FROM neardup_index_info('writes_indexed_sig_idx')") in the end."
+	echo
+	echo "| | a second | of the first | median µs | p99 µs | worst ms |"
+	echo "|---|---|---|---|---|---|"
+	for count in 1 8; do
+		row "$count writing, primary key only" "plain-$count" "plain-$count"
+		row "$count writing, with neardup" "indexed-$count" "plain-$count"
+	done
+	row "8 writing beside 8 reading, primary key only" beside-plain beside-plain
+	row "8 writing beside 8 reading, with neardup" beside-indexed beside-plain
+	row "8 reading by primary key beside those" reader-plain reader-plain
+	row "8 reading by similarity beside those" reader-indexed reader-plain
+	rm ./*.tps ./*.quantiles ./*.latencies ./*.out
+}
+
+measure_concurrency()
+{
+	make_fingerprints documents 512 1000000
+	make_fingerprints s1 400 300000
+	fresh_database
+	sql <<-SQL
+		CREATE EXTENSION neardup;
+		CREATE TABLE loaded (id int, sig bit(512));
+		\\copy loaded FROM 'documents.rows' (FORMAT binary)
+		CREATE TABLE documents AS SELECT id, sig::minhash AS sig FROM loaded;
+		ALTER TABLE documents ADD PRIMARY KEY (id);
+		DROP TABLE loaded;
+		CREATE TABLE s1 (id int PRIMARY KEY, sig bit(400) NOT NULL);
+		\\copy s1 FROM 's1.rows' (FORMAT binary)
+		VACUUM (FREEZE, ANALYZE);
+	SQL
+	say "measuring builds"
+	measure_builds
+	say "measuring sessions at once"
+	measure_clients
+}

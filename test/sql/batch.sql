@@ -1,0 +1,159 @@
+-- neardup_pairs() and neardup_clusters(): what they return, and what they refuse.
+
+CREATE SCHEMA batch;
+SET search_path = batch, public;
+\set VERBOSITY default
+
+-- Lines 1, 2 and 3 are alike, 4 equals 2, 6 and 7 are equal; 8 is empty, 9 NULL.
+CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash, key uuid);
+INSERT INTO docs (id, body) VALUES
+	(1, 'a fund committee reads every proposal twice before it decides and writes down why it did so in a few plain words'),
+	(2, 'a fund committee reads every proposal twice before it decides and writes down why it did so in a few plain sentences'),
+	(3, 'a fund committee reads each proposal twice before it decides and writes down why it did so in a few plain sentences'),
+	(4, 'A fund committee reads every proposal twice before it decides, and writes down why it did so in a few plain sentences.'),
+	(5, 'nothing like the others'),
+	(6, 'two of a kind'), (7, 'two of a kind'), (8, ''), (9, NULL);
+UPDATE docs SET sig = to_minhash(body, 1024, 4), key = ('00000000-0000-0000-0000-00000000000' || 10 - id)::uuid;
+
+-- Pairs: a copy is paired with the first of its equals only, unless told otherwise.
+SELECT a, b, round(similarity::numeric, 3) AS similarity FROM neardup_pairs('SELECT id, sig FROM docs', 0.5) ORDER BY 1, 2;
+SELECT a, b, round(similarity::numeric, 3) AS similarity FROM neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'all') ORDER BY 1, 2;
+SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'all') p
+	JOIN docs x ON x.id = a JOIN docs y ON y.id = b WHERE p.similarity = similarity(x.sig, y.sig);
+-- The earlier row of the query comes first.
+SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id DESC', 0.5) ORDER BY 1, 2;
+
+-- Clusters: the keeper is the earliest in the query's order.
+SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7);
+SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id DESC', 0.7);
+-- 1 and 3 are too far apart: stars do not chain, components do.
+SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id < 5 ORDER BY id', 0.72);
+SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id < 5 ORDER BY id', 0.72, method => 'components');
+-- With both ends as keepers the middle joins the first of them, or the nearest.
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id < 5 ORDER BY id <> 3, id', 0.72);
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id < 5 ORDER BY id <> 3, id', 0.72, nearest => true);
+
+-- Against another source: keepers are from there alone.
+SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs WHERE id IN (2, 4, 6)', 0.5, against => 'SELECT id, sig FROM docs WHERE id IN (1, 3, 7)') ORDER BY 1, 2;
+SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size
+FROM neardup_clusters('SELECT id, sig FROM docs WHERE id IN (2, 4, 6)', 0.5, against => 'SELECT id, sig FROM docs WHERE id IN (1, 3, 5, 7) ORDER BY id');
+SELECT id, keeper
+FROM neardup_clusters('SELECT id, sig FROM docs WHERE id IN (2, 4, 6)', 0.5, against => 'SELECT id, sig FROM docs WHERE id IN (1, 3, 5, 7) ORDER BY id', nearest => true);
+SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, sig FROM docs WHERE false');
+SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs WHERE false', 0.5, against => 'SELECT id, sig FROM docs');
+
+-- Ids of any type, told by the witness.
+SELECT a, b FROM neardup_pairs('SELECT key, sig FROM docs', 0.9, NULL::uuid) ORDER BY 1, 2;
+SELECT id, keeper, size FROM neardup_clusters('SELECT ''document '' || id, sig FROM docs ORDER BY id', 0.9, NULL::text);
+SELECT a, b FROM neardup_pairs('SELECT (''d'' || id)::varchar, sig FROM docs', 0.9, NULL::text) ORDER BY 1, 2;
+SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs', 0.9, 0) ORDER BY 1, 2;
+SELECT a, b FROM neardup_pairs('SELECT id + 0.5, sig FROM docs', 0.9, NULL::numeric) ORDER BY 1, 2;
+SELECT a, b FROM neardup_pairs('SELECT ARRAY[id, id], sig FROM docs', 0.9, NULL::int[]) ORDER BY 1, 2;
+
+-- The other types; sets are compared exactly, as sets or as multisets.
+SELECT a, b, round(similarity::numeric, 3) AS similarity FROM neardup_pairs('SELECT id, to_simhash(body, 256) FROM docs', 0.9) ORDER BY 1, 2;
+SELECT a, b, similarity = similarity(to_shingles(x.body), to_shingles(y.body)) AS exact
+FROM neardup_pairs('SELECT id, to_shingles(body) FROM docs', 0.5) JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
+SELECT m, a, b, similarity FROM unnest('{f,t}'::boolean[]) m,
+	neardup_pairs('SELECT * FROM (VALUES (1, to_shingles(''{1,1,1,2}''::bigint[])), (2, to_shingles(''{1,2}''::bigint[])), (3, to_shingles(''{1,2,2}''::bigint[]))) v', 0.3, m) ORDER BY 1, 2, 3;
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_shingles(body) FROM docs ORDER BY id', 0.5);
+
+-- Verified on the sets: a generous threshold finds, the exact similarity decides.
+SELECT a, b, similarity = similarity(to_shingles(x.body), to_shingles(y.body)) AS exact, similarity >= 0.7 AS enough
+FROM neardup_pairs('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.4, verify => 0.7) JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs ORDER BY id', 0.4, verify => 0.7);
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (2, 4)', 0.4, verify => 0.7, against => 'SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (1, 3)');
+-- Equal signatures of different texts are no copies.
+SELECT a, b, similarity FROM neardup_pairs('SELECT id, 5::bigint::simhash, to_shingles(body) FROM docs', 0.9, verify => 0.01) WHERE similarity = 1 ORDER BY 1, 2;
+
+-- Nothing to find.
+SELECT * FROM neardup_pairs('SELECT id, sig FROM docs WHERE false', 0.5);
+SELECT * FROM neardup_clusters('SELECT id, NULL::minhash FROM docs', 0.5);
+SELECT * FROM neardup_clusters('SELECT id, to_minhash('''') FROM docs', 0.5);
+SELECT * FROM neardup_pairs('SELECT id, to_shingles('''') FROM docs', 0.5);
+
+-- What a query must not return.
+SELECT neardup_pairs('SELECT id FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, sig, body FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, body FROM docs', 0.5);
+SELECT neardup_pairs('SELECT key, sig FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, NULL::uuid);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, NULL::point);
+SELECT neardup_pairs('SELECT NULL::int, sig FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id % 4, sig FROM docs', 0.5);
+SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, against => 'SELECT 7, sig FROM docs');
+SELECT neardup_pairs('SELECT id, to_minhash(body, 64 + id) FROM docs', 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, to_minhash(body) FROM docs');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, to_shingles(body) FROM docs');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, to_simhash(body) FROM docs');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, verify => 0.5);
+SELECT neardup_pairs('SELECT id, sig, body FROM docs', 0.5, verify => 0.5);
+SELECT neardup_pairs('SELECT id, to_shingles(body), to_shingles(body) FROM docs', 0.5, verify => 0.5);
+SELECT neardup_pairs('DELETE FROM docs', 0.5);
+SELECT neardup_pairs('SELECT 1; SELECT 2', 0.5);
+SELECT neardup_pairs('DELETE FROM docs RETURNING id, sig', 0.5);
+SELECT neardup_pairs('SHOW ALL', 0.5);
+SELECT neardup_pairs('', 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM no_such_table', 0.5);
+
+-- Arguments.
+SELECT neardup_pairs(NULL, 0.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs', NULL);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 'NaN');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 1.5);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, recall => 0);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, verify => 2);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'some');
+SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'chain');
+SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'components', nearest => true);
+SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'components', against => 'SELECT id, sig FROM docs');
+
+-- The query runs with the rights of the caller.
+CREATE ROLE batch_reader;
+GRANT USAGE ON SCHEMA batch TO batch_reader;
+SET ROLE batch_reader;
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5);
+SELECT * FROM neardup_pairs('SELECT 1, NULL::minhash', 0.5);
+SELECT count(*) FROM neardup_progress();
+RESET ROLE;
+DROP OWNED BY batch_reader;
+DROP ROLE batch_reader;
+
+-- Inside one another, and many times in a statement.
+SELECT id, keeper, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id IN (SELECT b FROM neardup_pairs(''SELECT id, sig FROM docs'', 0.5)) ORDER BY id', 0.5);
+SELECT t, count(*) FROM generate_series(0.5, 0.9, 0.2) t, neardup_pairs('SELECT id, sig FROM docs', t::float8) GROUP BY t ORDER BY t;
+
+-- Ids in any order, all different.
+SELECT count(*) FROM neardup_pairs('SELECT i * 7919 % 10007, to_minhash((i / 2)::text) FROM generate_series(1, 10006) i', 1);
+
+-- How far a call is.
+SELECT id, keeper FROM neardup_clusters($$SELECT i, to_minhash((SELECT phase FROM neardup_progress() WHERE pid = pg_backend_pid()))
+	FROM generate_series(1, 2) i$$, 1);
+SELECT count(*) FROM neardup_progress() WHERE pid = pg_backend_pid();
+
+-- A new batch against the table: through its index, or both read once.
+CREATE TABLE arrivals AS SELECT 100 + id AS id, sig FROM docs WHERE id IN (2, 5, 8);
+CREATE INDEX ON docs USING neardup (sig);
+SELECT n.id, o.id AS resembles FROM arrivals n CROSS JOIN LATERAL
+	(SELECT id FROM docs o WHERE is_similar(o.sig, n.sig, 0.7) ORDER BY o.sig <-> n.sig, id LIMIT 1) o ORDER BY 1;
+SELECT id, keeper FROM neardup_clusters('SELECT id, sig FROM arrivals', 0.7, against => 'SELECT id, sig FROM docs ORDER BY id', nearest => true) WHERE id <> keeper;
+
+-- The plain join through the index.
+SET cpu_operator_cost = 1;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, 0.5) AND a.id < b.id;
+SELECT a.id, b.id, similarity(a.sig, b.sig) FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, 0.5) AND a.id < b.id
+EXCEPT ALL SELECT * FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0.5, equal => 'all');
+RESET cpu_operator_cost;
+RESET enable_bitmapscan;
+
+-- Cancelled at once, be it in one huge bucket.
+\set SHOW_CONTEXT never
+SET statement_timeout = '100ms';
+SELECT count(*) FROM neardup_pairs('SELECT i, (i::bigint << 20)::simhash FROM generate_series(1, 250000) i', 0.75);
+RESET statement_timeout;
+\set SHOW_CONTEXT errors
+
+SET client_min_messages = warning;
+DROP SCHEMA batch CASCADE;

@@ -1,0 +1,180 @@
+-- Pairs and clusters against what plain SQL says: random documents of many shapes, families of
+-- near and equal ones among them, in memory and in pieces.
+
+CREATE SCHEMA batch_property;
+SET search_path = batch_property, public;
+SET jit = off;
+SELECT setseed(0.5);
+
+-- Elements of a document: some of its family's, the others at random; some families change nothing.
+CREATE FUNCTION elements(family int, change float8) RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
+	SELECT array_agg(CASE WHEN random() < change THEN (random() * 1e15)::bigint ELSE family * 1000 + j END)
+	FROM generate_series(1, 40) j
+$$;
+
+CREATE TABLE sets AS
+	SELECT i AS id, CASE WHEN i % 97 = 0 THEN NULL WHEN i % 101 = 0 THEN to_shingles('{}'::bigint[])
+		ELSE to_shingles(elements(i % 50, CASE WHEN i % 3 = 0 THEN 0 ELSE random() * 0.3 END)) END AS s
+	FROM generate_series(1, 400) i;
+
+CREATE TABLE shapes (name text, make text);
+INSERT INTO shapes
+	SELECT format('minhash(%s, %s)', k, b), format('to_minhash(s, %s, %s)', k, b)
+	FROM (VALUES (16, 1), (64, 1), (101, 1), (512, 1), (1001, 1), (100, 2), (77, 4), (64, 8), (33, 16), (16, 32), (40, 32)) v (k, b)
+	UNION ALL SELECT format('simhash(%s)', k), format('to_simhash(s, %s)', k) FROM unnest('{64,128,256,512}'::int[]) k
+	UNION ALL SELECT 'shingles', 's';
+
+-- What neardup_pairs should return over docs, and what it does: pairs, and rows of one only.
+CREATE FUNCTION compare_pairs(t float8, OUT pairs bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.sig, b.sig)
+		FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, t) AND a.id < b.id;
+	CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', t, equal => 'all');
+	SELECT count(*) INTO pairs FROM expected;
+	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	-- A copy has a pair with the first of its equals only.
+	DELETE FROM expected e USING docs x WHERE e.b = x.id AND EXISTS (SELECT FROM docs f WHERE f.sig = x.sig AND f.id < x.id)
+		AND e.a <> (SELECT min(id) FROM docs f WHERE f.sig = x.sig);
+	DELETE FROM expected e USING docs x WHERE e.a = x.id AND EXISTS (SELECT FROM docs f WHERE f.sig = x.sig AND f.id < x.id);
+	TRUNCATE got;
+	INSERT INTO got SELECT * FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', t);
+	SELECT differ + count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	DROP TABLE expected, got;
+END $$;
+
+-- The same of two sources: a third of docs against the others.
+CREATE FUNCTION compare_two(t float8, OUT pairs bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.sig, b.sig)
+		FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, t) AND a.id % 3 = 0 AND b.id % 3 > 0;
+	CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT id, sig FROM docs WHERE id % 3 = 0 ORDER BY id', t,
+		against => 'SELECT id, sig FROM docs WHERE id % 3 > 0 ORDER BY id', equal => 'all');
+	SELECT count(*) INTO pairs FROM expected;
+	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	DELETE FROM expected e USING docs x WHERE e.b = x.id AND EXISTS (SELECT FROM docs f WHERE f.sig = x.sig AND f.id < x.id AND f.id % 3 > 0);
+	TRUNCATE got;
+	INSERT INTO got SELECT * FROM neardup_pairs('SELECT id, sig FROM docs WHERE id % 3 = 0 ORDER BY id', t,
+		against => 'SELECT id, sig FROM docs WHERE id % 3 > 0 ORDER BY id');
+	SELECT differ + count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	DROP TABLE expected, got;
+END $$;
+
+-- The star rule, word by word: rows in the order of id.
+CREATE FUNCTION stars(t float8, nearest boolean) RETURNS TABLE (id bigint, keeper bigint, similarity float8, size bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+	d record;
+BEGIN
+	CREATE TEMP TABLE joined (id bigint, keeper bigint, similarity float8, sig docs_sig) ON COMMIT DROP;
+	FOR d IN SELECT * FROM docs x WHERE x.sig IS NOT NULL ORDER BY x.id LOOP
+		INSERT INTO joined SELECT d.id, j.id, similarity(j.sig, d.sig) FROM joined j
+			WHERE j.keeper = j.id AND is_similar(j.sig, d.sig, t)
+			ORDER BY CASE WHEN nearest THEN -similarity(j.sig, d.sig) END, j.id LIMIT 1;
+		IF NOT FOUND THEN
+			INSERT INTO joined VALUES (d.id, d.id, 1, d.sig);
+		END IF;
+	END LOOP;
+	RETURN QUERY SELECT * FROM (SELECT j.id, j.keeper, j.similarity, count(*) OVER (PARTITION BY j.keeper) AS n FROM joined j) c WHERE n > 1;
+	DROP TABLE joined;
+END $$;
+
+CREATE FUNCTION compare_stars(t float8, nearest boolean, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE expected AS SELECT * FROM stars(t, nearest);
+	CREATE TEMP TABLE got AS SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', t, nearest => nearest);
+	SELECT count(*) INTO clustered FROM expected;
+	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	DROP TABLE expected, got;
+END $$;
+
+-- Connected components: the least id is handed on until nothing changes.
+CREATE FUNCTION compare_components(t float8, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE pair AS SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs', t, equal => 'all');
+	CREATE TEMP TABLE label AS SELECT d.id::bigint, d.id::bigint AS keeper FROM docs d WHERE d.sig IS NOT NULL;
+	LOOP
+		UPDATE label l SET keeper = m.keeper FROM (SELECT n.id, min(o.keeper) AS keeper
+			FROM (SELECT a AS id, b AS other FROM pair UNION ALL SELECT b, a FROM pair) n JOIN label o ON o.id = n.other GROUP BY n.id) m
+			WHERE m.id = l.id AND m.keeper < l.keeper;
+		EXIT WHEN NOT FOUND;
+	END LOOP;
+	CREATE TEMP TABLE expected AS SELECT * FROM (SELECT l.id, l.keeper, CASE WHEN l.id = l.keeper THEN 1 ELSE similarity(k.sig, d.sig) END,
+			count(*) OVER (PARTITION BY l.keeper) AS size
+		FROM label l JOIN docs d ON d.id = l.id JOIN docs k ON k.id = l.keeper) c WHERE size > 1;
+	CREATE TEMP TABLE got AS SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', t, method => 'components');
+	SELECT count(*) INTO clustered FROM expected;
+	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+	DROP TABLE expected, got, pair, label;
+END $$;
+
+-- All of it for a shape.
+CREATE FUNCTION compare(shape shapes, thresholds float8[], OUT pairs bigint, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	t float8;
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE docs AS SELECT id, %s AS sig FROM sets', shape.make);
+	EXECUTE format('CREATE DOMAIN docs_sig AS %s', shape.name);
+	pairs := 0;
+	clustered := 0;
+	differ := 0;
+	FOREACH t IN ARRAY thresholds LOOP
+		SELECT compare.pairs + p.pairs + q.pairs, compare.clustered + s.clustered + n.clustered + c.clustered,
+			compare.differ + p.differ + q.differ + s.differ + n.differ + c.differ
+			INTO pairs, clustered, differ
+			FROM compare_pairs(t) p, compare_two(t) q, compare_stars(t, false) s, compare_stars(t, true) n, compare_components(t) c;
+	END LOOP;
+	DROP TABLE docs;
+	DROP DOMAIN docs_sig;
+END $$;
+
+SELECT name, pairs > 0 AS some, clustered > 0 AS clustered, differ FROM shapes s, compare(s, '{0.95,0.7}');
+SELECT name, pairs > 0 AS some, clustered > 0 AS clustered, differ FROM shapes s, compare(s, '{0.2}') WHERE name = 'minhash(512, 1)';
+
+\echo In pieces, with copies in all of them
+SET maintenance_work_mem = '1MB';
+TRUNCATE sets;
+INSERT INTO sets SELECT i, to_shingles(elements(i % 701, CASE WHEN i % 3 = 0 THEN 0 ELSE random() * 0.3 END)) FROM generate_series(1, 2100) i;
+CREATE TABLE docs AS SELECT id, to_minhash(s, 1000, 8) AS sig FROM sets;
+CREATE DOMAIN docs_sig AS minhash;
+SELECT pairs > 1000 AS some, differ FROM compare_pairs(0.7);
+SELECT pairs > 100 AS some, differ FROM compare_two(0.7);
+SELECT clustered > 1000 AS some, differ FROM compare_components(0.7);
+-- Verified: of equal signatures some have unequal sets.
+CREATE TABLE coarse AS SELECT id, to_simhash(s, 512) AS sig, s FROM sets;
+CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.s, b.s)
+	FROM coarse a JOIN coarse b ON is_similar(a.sig, b.sig, 0.8) AND a.id < b.id WHERE is_similar(a.s, b.s, 0.75);
+CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT * FROM coarse ORDER BY id', 0.8, verify => 0.75, equal => 'all');
+SELECT (SELECT count(*) FROM expected) > 100 AS some, count(*) AS differ
+FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
+DROP TABLE expected, got;
+CREATE TEMP TABLE pieces AS SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7);
+CREATE TEMP TABLE nearest AS SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7, nearest => true);
+SET maintenance_work_mem = '64MB';
+SELECT count(*) FROM ((TABLE pieces EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7))
+	UNION ALL (TABLE nearest EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7, nearest => true))) d;
+
+\echo More pairs than are kept
+SET maintenance_work_mem = '1MB';
+TRUNCATE sets;
+INSERT INTO sets SELECT i, to_shingles(elements(i % 2, random() * 0.2)) FROM generate_series(1, 500) i;
+DROP TABLE docs;
+CREATE TABLE docs AS SELECT id, to_minhash(s) AS sig FROM sets;
+SELECT pairs > 32768 AS many FROM compare_pairs(0.7);
+SELECT clustered, differ FROM compare_stars(0.7, false);
+SELECT clustered, differ FROM compare_stars(0.7, true);
+
+\echo In whatever order the rows lie
+CREATE TABLE shuffled AS SELECT * FROM docs ORDER BY random();
+SELECT count(*) FROM (SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id DESC', 0.8)
+	EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM shuffled ORDER BY id DESC', 0.8)) d;
+SELECT count(*) FROM (SELECT least(a, b), greatest(a, b), similarity FROM neardup_pairs('SELECT id, sig FROM docs', 0.8, equal => 'all')
+	EXCEPT ALL SELECT least(a, b), greatest(a, b), similarity FROM neardup_pairs('SELECT id, sig FROM shuffled', 0.8, equal => 'all')) d;
+
+\echo Recall
+CREATE TEMP TABLE every AS SELECT * FROM neardup_pairs('SELECT id, sig FROM docs', 0.7);
+SELECT r, count(*) FILTER (WHERE e.a IS NULL) AS wrong, count(*) >= r * (SELECT count(*) FROM every) AS kept
+FROM unnest('{0.5,0.9,0.99}'::float8[]) r, neardup_pairs('SELECT id, sig FROM docs', 0.7, recall => r) p
+	LEFT JOIN every e ON (e.a, e.b, e.similarity) = (p.a, p.b, p.similarity) GROUP BY r ORDER BY r;
+
+SET client_min_messages = warning;
+DROP SCHEMA batch_property CASCADE;
