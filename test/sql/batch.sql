@@ -153,6 +153,7 @@ RESET cpu_operator_cost;
 RESET enable_bitmapscan;
 
 -- Cancelled at once, be it in one huge bucket.
+\set SHOW_CONTEXT never
 SET statement_timeout = '100ms';
 SELECT count(*) FROM neardup_pairs('SELECT i, (i::bigint << 20)::simhash FROM generate_series(1, 250000) i', 0.75);
 RESET statement_timeout;
