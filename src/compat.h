@@ -70,6 +70,17 @@ compat_extend(Relation relation)
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
 #endif
 
+/*
+ * The command whose progress this session shows.  13 keeps that to itself, so
+ * that ours must take it for another's, and stay in the dark.
+ */
+#if PG_VERSION_NUM >= 140000
+#define compat_progress_command() \
+	(MyBEEntry == NULL ? PROGRESS_COMMAND_INVALID : MyBEEntry->st_progress_command)
+#else
+#define compat_progress_command() PROGRESS_COMMAND_VACUUM
+#endif
+
 /* EXPLAIN ANALYZE shows how often an index was searched from 18 on. */
 #if PG_VERSION_NUM >= 180000
 #define compat_count_search(scan) \

@@ -37,15 +37,14 @@ PG_FUNCTION_INFO_V1(neardup_progress);
 static bool
 is_shown(void)
 {
-	return nested == 0 && MyBEEntry != NULL &&
-		MyBEEntry->st_progress_command == PROGRESS_COMMAND_NEARDUP;
+	return nested == 0 && compat_progress_command() == PROGRESS_COMMAND_NEARDUP;
 }
 
 /* What is under way goes on being shown, and this call is not. */
 void
 progress_begin(void)
 {
-	if (MyBEEntry != NULL && MyBEEntry->st_progress_command != PROGRESS_COMMAND_INVALID)
+	if (compat_progress_command() != PROGRESS_COMMAND_INVALID)
 	{
 		nested++;
 		return;
