@@ -20,6 +20,7 @@ bool neardup_background;
 
 static const struct config_enum_entry search_methods[] = {{"auto", MATCH_AUTO, false},
 														  {"merge", MATCH_MERGE, false},
+														  {"choose", MATCH_CHOOSE, false},
 														  {"probe", MATCH_PROBE, false},
 														  {"scan", MATCH_SCAN, false},
 														  {NULL, 0, false}};

@@ -206,12 +206,27 @@ is_usable(IndexPath *path)
 	return path->indexclauses != NIL || path->indexorderbys != NIL;
 }
 
+/*
+ * The conditions as they were written: the planner has asked for their
+ * selectivity before, and remembers.
+ */
+static List *
+conditions_of_path(IndexPath *path)
+{
+	List *conditions = NIL;
+	ListCell *cell;
+
+	foreach (cell, path->indexclauses)
+		conditions = lappend(conditions, ((IndexClause *) lfirst(cell))->rinfo);
+	return conditions;
+}
+
 void
 neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup,
 					 Cost *total, Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
-	List *quals = get_quals_from_indexclauses(path->indexclauses);
+	List *quals = conditions_of_path(path);
 	ScanPrice price;
 
 	*correlation = path->indexorderbys == NIL ? CORRELATION_IN_HEAP_ORDER : 0;

@@ -102,7 +102,9 @@ typedef struct Explain
 static const char *
 method_name(MatchMethod method)
 {
-	return method == MATCH_SCAN ? "scan" : method == MATCH_MERGE ? "merge" : "probe";
+	static const char *const name[] = {"auto", "merge", "choose", "probe", "scan"};
+
+	return name[method];
 }
 
 static void

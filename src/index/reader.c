@@ -302,7 +302,7 @@ segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
 	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
 	page = BufferGetBlock(buffer);
 	__builtin_prefetch(page + TRAILER_OFFSET);
-	for (Size at = from; at < from + bytes; at += CACHE_LINE)
+	for (Size at = from; at < Min(from + bytes, BLCKSZ); at += CACHE_LINE)
 		__builtin_prefetch(page + at);
 }
 

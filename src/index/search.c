@@ -26,6 +26,9 @@ typedef struct Search
 /* What is asked of memory is so many steps ahead. */
 #define EXPECT_AHEAD 4
 
+/* So few are sorted by insertion. */
+#define FEW_GROUPS 64
+
 /* ---- Documents ---------------------------------------------------------- */
 
 /* A TID that no row can have would harm whoever follows it. */
@@ -176,9 +179,11 @@ typedef struct PostingReader
 	Search *search;
 	const Segment *segment;
 	HitCounter counter;
+	Chooser *chooser; /* takes the postings instead of counter, unless NULL */
 	Buffer buffer;
 	uint32 page; /* of buffer, among the posting pages */
 	size_t candidates_max;
+	bool too_many; /* for memory: read no further */
 } PostingReader;
 
 /*
@@ -196,9 +201,12 @@ candidates_max(const Segment *segment)
 	return Min(Max(by_memory, CANDIDATES_MIN), segment->root.documents);
 }
 
+/* Lists to choose from take 4 bytes a posting, however often a document is among them. */
 static bool
-has_too_many(const PostingReader *r)
+holds_too_many(const PostingReader *r)
 {
+	if (r->chooser != NULL)
+		return r->chooser->used > (Size) work_mem * 1024 / 2 / 4;
 	return r->counter.candidates > r->candidates_max;
 }
 
@@ -233,21 +241,42 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 	uint32 per_page = r->segment->postings_per_page;
 
 	r->search->report->postings += to - from;
-	while (from < to && !has_too_many(r))
+	while (from < to && !r->too_many)
 	{
 		uint32 first = from % per_page;
 		uint32 n = Min(to - from, per_page - first);
+		int bytes = r->segment->posting_bytes;
+		const uint8 *postings;
 
 		if (!go_to_page(r, from / per_page))
 			return false;
-		counter_add(&r->counter,
-					(uint8 *) PageGetContents(BufferGetPage(r->buffer)) +
-						(Size) first * r->segment->posting_bytes,
-					n, r->segment->posting_bytes);
+		postings = (uint8 *) PageGetContents(BufferGetPage(r->buffer)) + (Size) first * bytes;
+		if (r->chooser != NULL)
+			chooser_add(r->chooser, postings, n, bytes);
+		else
+			counter_add(&r->counter, postings, n, bytes);
+		r->too_many = holds_too_many(r);
 		from += n;
 	}
 	return true;
 }
+
+/*
+ * A bucket passes through stages, some buckets apart, so that each finds in a near
+ * cache what the one before has asked of memory: its bounds in the directory,
+ * where its page was last seen, the page.
+ */
+#define STAGE_LENGTH 4
+#define STAGES 3
+#define LOOKUPS_UNDER_WAY ((STAGES + 1) * STAGE_LENGTH)
+
+typedef struct Lookup
+{
+	int group;
+	uint32 bucket;
+	uint64 from; /* among all groups' postings */
+	uint64 to;
+} Lookup;
 
 /*
  * The buckets to look up, one after the other: of each group those within its
@@ -267,7 +296,7 @@ static const uint32 no_change = 0;
 
 /* Go to the next bucket; false after the last. */
 static bool
-next_bucket(const Grouping *g, ProbeWalk *walk, int *group, uint32 *bucket)
+next_bucket(const Grouping *g, ProbeWalk *walk, Lookup *lookup)
 {
 	const OwnBucket *own;
 
@@ -286,59 +315,98 @@ next_bucket(const Grouping *g, ProbeWalk *walk, int *group, uint32 *bucket)
 		walk->next_group++;
 	}
 	own = &walk->own[walk->next_group - 1];
-	*group = own->group;
-	*bucket = own->bucket ^ walk->mask[walk->next_mask++];
+	lookup->group = own->group;
+	lookup->bucket = own->bucket ^ walk->mask[walk->next_mask++];
 	return true;
 }
 
-/* Let the processor fetch a bucket that will be read soon. */
-static void
-expect_bucket(const Segment *segment, ProbeWalk *ahead)
+/* Of the posting pages the one that holds a posting, as the segment numbers its pages. */
+static uint32
+posting_page(const Segment *segment, uint64 posting)
 {
-	const SegmentRoot *root = &segment->root;
-	const uint32 *offset;
-	uint64 from;
-	int group;
-	uint32 bucket;
+	return segment->root.document_pages + segment->root.directory_pages +
+		(uint32) (posting / segment->postings_per_page);
+}
 
-	if (segment->directory == NULL || !next_bucket(&segment->grouping, ahead, &group, &bucket))
-		return;
-	offset = segment->directory + segment->first_offset[group] + bucket;
+static void
+expect_bounds(const Segment *segment, const Lookup *lookup)
+{
+	if (segment->directory != NULL)
+		__builtin_prefetch(segment->directory + segment->first_offset[lookup->group] +
+						   lookup->bucket);
+}
+
+static bool
+find_bounds(PostingReader *r, Lookup *lookup)
+{
+	const Segment *segment = r->segment;
+	uint64 base = (uint64) lookup->group * segment->root.grouped;
+	uint32 from;
+	uint32 to;
+
+	/* Else a page of the directory is read, and one at a time is locked. */
+	if (segment->directory == NULL)
+		release_page(r);
+	if (!segment_bucket(r->search->index, segment, lookup->group, lookup->bucket, &from, &to))
+		return false;
+	lookup->from = base + from;
+	lookup->to = base + to;
 	/* An empty one at the end lies on no page. */
-	if (offset[0] == offset[1])
-		return;
-	from = (uint64) group * root->grouped + offset[0];
-	segment_expect(segment,
-				   root->document_pages + root->directory_pages + from / segment->postings_per_page,
-				   SizeOfPageHeaderData +
-					   from % segment->postings_per_page * segment->posting_bytes,
-				   (Size) (offset[1] - offset[0]) * segment->posting_bytes);
+	if (from < to)
+	{
+		__builtin_prefetch(segment->map + posting_page(segment, lookup->from));
+		__builtin_prefetch(segment->recent + posting_page(segment, lookup->from));
+	}
+	return true;
+}
+
+static void
+expect_postings(const Segment *segment, const Lookup *lookup)
+{
+	uint32 first = lookup->from % segment->postings_per_page;
+
+	if (lookup->from < lookup->to)
+		segment_expect(segment, posting_page(segment, lookup->from),
+					   SizeOfPageHeaderData + (Size) first * segment->posting_bytes,
+					   (Size) (lookup->to - lookup->from) * segment->posting_bytes);
 }
 
 /* Count the postings of all buckets that a plan looks up. */
 static bool
 read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 {
-	const Segment *segment = r->segment;
 	ProbeWalk walk = {.plan = plan, .own = own};
-	ProbeWalk ahead = walk;
-	int group;
-	uint32 bucket;
+	Lookup lookups[LOOKUPS_UNDER_WAY];
+	uint32 begun = 0;
 
-	for (int i = 0; i < EXPECT_AHEAD; i++)
-		expect_bucket(segment, &ahead);
-	while (!has_too_many(r) && next_bucket(&segment->grouping, &walk, &group, &bucket))
+	for (uint32 i = 0; !r->too_many; i++)
 	{
-		uint64 base = (uint64) group * segment->root.grouped;
-		uint32 from;
-		uint32 to;
+		Lookup *stage[STAGES + 1];
 
-		expect_bucket(segment, &ahead);
-		r->search->report->lookups++;
-		if (!segment_bucket(r->search->index, segment, group, bucket, &from, &to) ||
-			!read_postings(r, base + from, base + to))
+		/* A lock would keep interrupts waiting. */
+		if (walk.next_mask == walk.masks)
+			release_page(r);
+		CHECK_FOR_INTERRUPTS();
+		for (int j = 0; j <= STAGES; j++)
+			stage[j] = &lookups[(i - j * STAGE_LENGTH) % LOOKUPS_UNDER_WAY];
+		if (begun == i && next_bucket(&r->segment->grouping, &walk, stage[0]))
+		{
+			expect_bounds(r->segment, stage[0]);
+			begun++;
+		}
+		/* Before the first bucket these wrap around, and are not begun either. */
+		if (i - STAGE_LENGTH < begun && !find_bounds(r, stage[1]))
 			return false;
+		if (i - 2 * STAGE_LENGTH < begun)
+			expect_postings(r->segment, stage[2]);
+		if (i - 3 * STAGE_LENGTH < begun && !read_postings(r, stage[3]->from, stage[3]->to))
+			return false;
+		if (i - 3 * STAGE_LENGTH < begun && r->chooser != NULL)
+			chooser_end_group(r->chooser);
+		if (i + 1 == begun + STAGES * STAGE_LENGTH)
+			break;
 	}
+	r->search->report->lookups += begun;
 	return true;
 }
 
@@ -353,6 +421,26 @@ compare_lengths(const void *x, const void *y)
 	if (a->length != b->length)
 		return a->length < b->length ? -1 : 1;
 	return a->group - b->group;
+}
+
+/* Shortest first. */
+static void
+sort_by_length(OwnBucket *own, int n)
+{
+	if (n > FEW_GROUPS)
+	{
+		qsort(own, n, sizeof(OwnBucket), compare_lengths);
+		return;
+	}
+	for (int i = 1; i < n; i++)
+	{
+		OwnBucket moved = own[i];
+		int j = i;
+
+		for (; j > 0 && own[j - 1].length > moved.length; j--)
+			own[j] = own[j - 1];
+		own[j] = moved;
+	}
 }
 
 /* The query's buckets; all places of the directory are asked for before one is read. */
@@ -417,7 +505,27 @@ plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
 	return plan;
 }
 
-/* Probe the plan's groups, those with the shortest buckets, and verify, or scan. */
+/* Fill r.counter by choosing; false as read_buckets. */
+static bool
+choose_candidates(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
+{
+	Chooser chooser;
+	bool whole;
+
+	chooser_begin(&chooser, r->segment->root.documents, plan->groups, plan->count);
+	r->chooser = &chooser;
+	whole = read_buckets(r, plan, own);
+	release_page(r);
+	if (whole && !r->too_many)
+	{
+		chooser_candidates(&chooser, &r->counter);
+		r->too_many = r->counter.candidates > r->candidates_max;
+	}
+	chooser_end(&chooser);
+	return whole;
+}
+
+/* Look up the plan's groups, those with the shortest buckets, and verify, or scan. */
 static bool
 probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const OwnBucket *own)
 {
@@ -425,14 +533,15 @@ probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const Ow
 					   .segment = segment,
 					   .buffer = InvalidBuffer,
 					   .candidates_max = candidates_max(segment)};
+	bool choosing = plan->method == MATCH_CHOOSE;
 	const uint32 *candidate;
 	size_t count;
 	bool whole;
 
-	counter_begin(&r.counter, segment->root.documents, plan->postings, plan->count);
-	whole = read_buckets(&r, plan, own);
+	counter_begin(&r.counter, segment->root.documents, plan->postings, choosing ? 1 : plan->count);
+	whole = choosing ? choose_candidates(&r, plan, own) : read_buckets(&r, plan, own);
 	release_page(&r);
-	if (has_too_many(&r))
+	if (r.too_many)
 	{
 		s->report->plan.method = MATCH_SCAN;
 		whole = whole && scan_segment(s, segment);
@@ -471,7 +580,7 @@ search_segment(Search *s, Segment *segment)
 	{
 		s->report->plan = plan_for_lengths(s, segment, own, sum);
 		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.raised > 0)
-			qsort(own, segment->grouping.groups, sizeof(OwnBucket), compare_lengths);
+			sort_by_length(own, segment->grouping.groups);
 		whole = s->report->plan.method == MATCH_SCAN ?
 			scan_segment(s, segment) :
 			probe_segment(s, segment, &s->report->plan, own);

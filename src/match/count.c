@@ -57,18 +57,6 @@ make_room(HitCounter *counter, size_t more)
 	counter->candidate = host_realloc(counter->candidate, counter->room * sizeof(uint32_t));
 }
 
-static inline uint32_t
-posting_at(const uint8_t *postings, size_t i, int bytes)
-{
-	const uint8_t *at = postings + i * bytes;
-
-	if (bytes == 2)
-		return at[0] | (uint32_t) at[1] << 8;
-	if (bytes == 3)
-		return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16;
-	return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16 | (uint32_t) at[3] << 24;
-}
-
 /* Every posting makes a candidate. */
 static inline void
 take_all(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
@@ -126,6 +114,13 @@ counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 		count_hits(counter, postings, n, 3);
 	else
 		count_hits(counter, postings, n, 4);
+}
+
+void
+counter_take(HitCounter *counter, uint32_t document)
+{
+	make_room(counter, 1);
+	counter->candidate[counter->candidates++] = document;
 }
 
 /* ---- Order -------------------------------------------------------------- */

@@ -88,10 +88,11 @@ extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
 typedef enum MatchMethod
 {
-	MATCH_AUTO,  /* whatever is cheapest */
-	MATCH_MERGE, /* t = 0, all groups (Alg.H) */
-	MATCH_PROBE, /* c = 1 (multi-index hashing) */
-	MATCH_SCAN   /* every document */
+	MATCH_AUTO,   /* whatever is cheapest */
+	MATCH_MERGE,  /* t = 0, all groups (Alg.H) */
+	MATCH_CHOOSE, /* for each choice of m - h groups, what is equal in all (Alg.G) */
+	MATCH_PROBE,  /* c = 1 (multi-index hashing) */
+	MATCH_SCAN    /* every document */
 } MatchMethod;
 
 /* What a segment is, as far as a plan depends on it. */
@@ -106,7 +107,7 @@ typedef struct MatchStats
 /* Nanoseconds, measured: they only ever change the plan, never the answer. */
 typedef struct MatchPlan
 {
-	MatchMethod method;  /* SCAN, MERGE where all radii are 0, else PROBE */
+	MatchMethod method;  /* SCAN, CHOOSE, MERGE where all radii are 0, else PROBE */
 	int groups;          /* |S| */
 	int count;           /* c */
 	int radius;          /* t of each group in S; with c = 1 ... */
@@ -119,7 +120,10 @@ typedef struct MatchPlan
 	double cost;
 } MatchPlan;
 
-/* The cheapest plan that a method allows; falls back to a scan. */
+/* More choices of groups than this are not made: merging has the same candidates. */
+#define CHOICES_MAX 100000
+
+/* The cheapest plan that a method allows; falls back to a scan, or from choosing to merging. */
 extern MatchPlan match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method);
 
 /* ---- Counting (count.c) ------------------------------------------------- */
@@ -147,6 +151,9 @@ extern void counter_begin(HitCounter *counter, uint32_t documents, double postin
 /* Postings of one bucket: n document numbers of `bytes` (2, 3 or 4) bytes each, little-endian. */
 extern void counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes);
 
+/* Make a document a candidate whatever was counted. */
+extern void counter_take(HitCounter *counter, uint32_t document);
+
 /* Ascending, each once; the memory is the counter's. */
 extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
 extern void counter_end(HitCounter *counter);
@@ -157,5 +164,43 @@ posting_bytes(uint32_t documents)
 {
 	return documents <= UINT32_C(1) << 16 ? 2 : documents <= UINT32_C(1) << 24 ? 3 : 4;
 }
+
+static inline uint32_t
+posting_at(const uint8_t *postings, size_t i, int bytes)
+{
+	const uint8_t *at = postings + i * bytes;
+
+	if (bytes == 2)
+		return at[0] | (uint32_t) at[1] << 8;
+	if (bytes == 3)
+		return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16;
+	return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16 | (uint32_t) at[3] << 24;
+}
+
+/* ---- Choosing (choose.c) ------------------------------------------------ */
+
+/* The query's buckets in some groups, one after the other. */
+typedef struct Chooser
+{
+	int groups;
+	int count;          /* c: how many must be equal */
+	uint32_t *document; /* ascending within a group */
+	size_t *end;        /* end[g] .. end[g + 1]: those of group g */
+	size_t used;
+	size_t room;
+	uint32_t documents;
+	uint8_t *taken; /* a bit for each document that is a candidate already */
+} Chooser;
+
+extern double choices_of(int m, int c);
+extern void chooser_begin(Chooser *chooser, uint32_t documents, int groups, int count);
+
+/* Postings of the present group's bucket, as counter_add has them. */
+extern void chooser_add(Chooser *chooser, const uint8_t *postings, size_t n, int bytes);
+extern void chooser_end_group(Chooser *chooser);
+
+/* Intersect the groups of each choice. */
+extern void chooser_candidates(const Chooser *chooser, HitCounter *candidates);
+extern void chooser_end(Chooser *chooser);
 
 #endif

@@ -23,6 +23,7 @@
 #define COST_SCANNED_BYTE 0.055      /* ... and each byte of its symbols ... */
 #define COST_SCANNED_PAGE_FAR 1200.0 /* ... from memory */
 #define COST_COUNTER 0.05            /* clear one */
+#define COST_CHOICE 30.0             /* intersect two buckets */
 
 /* Of so many bytes half are found in a cache. */
 #define CACHE_BYTES (16.0 * 1024 * 1024)
@@ -216,6 +217,22 @@ try_merging(const Trial *trial, MatchPlan *best)
 		keep_cheaper(trial, plan, best);
 }
 
+/* Alg.G: all groups, radius 0, every choice of m - h of them. */
+static void
+try_choosing(const Trial *trial, MatchPlan *best)
+{
+	int m = trial->g->groups;
+	int c = m - trial->h;
+	double choices = c >= 1 ? choices_of(m, c) : 0;
+
+	try_merging(trial, best);
+	if (c < 1 || choices > CHOICES_MAX)
+		return;
+	best->method = MATCH_CHOOSE;
+	best->count = c;
+	best->cost += choices * (COST_CHOICE + trial->own);
+}
+
 static double
 mean_own_length(const Grouping *g, const MatchStats *stats, double mean)
 {
@@ -248,6 +265,8 @@ match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method
 		best.cost = INFINITY;
 	if (method == MATCH_MERGE)
 		try_merging(&trial, &best);
+	if (method == MATCH_CHOOSE)
+		try_choosing(&trial, &best);
 	if (method == MATCH_PROBE)
 		try_probing(&trial, &best);
 	for (int t = 0; method == MATCH_AUTO && radius_is_possible(g, t); t++)

@@ -171,10 +171,12 @@ check_plan(const Grouping *g, int h, MatchMethod method, const MatchPlan *plan)
 	CHECK(plan->cost >= 0 && plan->cost < 1e15);
 	if (plan->method == MATCH_SCAN)
 		return;
-	CHECK(method == MATCH_AUTO || plan->method == method);
+	CHECK(method == MATCH_AUTO || plan->method == method ||
+		  (method == MATCH_CHOOSE && plan->method == MATCH_MERGE));
+	CHECK(plan->method != MATCH_CHOOSE || choices_of(plan->groups, plan->count) <= CHOICES_MAX);
 	CHECK(plan->method == MATCH_PROBE || (plan->radius == 0 && plan->raised == 0));
 	CHECK(plan->groups >= 1 && plan->groups <= g->groups && possible);
-	CHECK(plan->count >= 1 && plan->count <= 255);
+	CHECK(plan->count >= 1 && (plan->count <= 255 || plan->method == MATCH_CHOOSE));
 	CHECK_MSG(plan->groups - most_missed(plan, h) >= plan->count,
 			  "k %d b %d h %d: %d groups, radius %d, %d raised, c %d", g->k, g->b, h, plan->groups,
 			  plan->radius, plan->raised, plan->count);
@@ -357,7 +359,8 @@ sort_postings(Corpus *corpus, int group)
 }
 
 static void
-probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCounter *counter)
+probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCounter *counter,
+			Chooser *chooser)
 {
 	static const uint32_t none[] = {0};
 	const uint32_t *mask = none;
@@ -372,9 +375,15 @@ probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCoun
 		uint32_t from = corpus->start[own ^ mask[i]];
 		uint32_t to = corpus->start[(own ^ mask[i]) + 1];
 
-		counter_add(counter, corpus->postings + (size_t) from * corpus->bytes, to - from,
-					corpus->bytes);
+		const uint8_t *postings = corpus->postings + (size_t) from * corpus->bytes;
+
+		if (chooser != NULL)
+			chooser_add(chooser, postings, to - from, corpus->bytes);
+		else
+			counter_add(counter, postings, to - from, corpus->bytes);
 	}
+	if (chooser != NULL)
+		chooser_end_group(chooser);
 }
 
 /* Is everything within h among the candidates? */
@@ -383,17 +392,22 @@ search_once(Corpus *corpus, int h, const MatchPlan *plan)
 {
 	const uint8_t *query = corpus->symbols + random_below(corpus->n) * corpus->stride;
 	int first = random_below(corpus->g.groups);
+	bool choosing = plan->method == MATCH_CHOOSE;
+	Chooser chooser;
 	HitCounter counter;
 	const uint32_t *candidate;
 	size_t count;
 	size_t at = 0;
 	int lost = 0;
 
-	counter_begin(&counter, corpus->n, plan->postings, plan->count);
+	counter_begin(&counter, corpus->n, plan->postings, choosing ? 1 : plan->count);
+	chooser_begin(&chooser, corpus->n, plan->groups, plan->count);
 	/* Any groups will do, in any order. */
 	for (int i = 0; i < plan->groups; i++)
 		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->raised),
-					query, &counter);
+					query, &counter, choosing ? &chooser : NULL);
+	if (choosing)
+		chooser_candidates(&chooser, &counter);
 	candidate = counter_candidates(&counter, &count);
 	for (uint32_t d = 0; d < corpus->n; d++)
 	{
@@ -407,14 +421,15 @@ search_once(Corpus *corpus, int h, const MatchPlan *plan)
 			  corpus->g.k, corpus->g.b, h, lost, plan->groups, plan->radius, plan->raised,
 			  plan->count);
 	counter_end(&counter);
+	chooser_end(&chooser);
 }
 
 /* By each method, for distances of all kinds. */
 static void
-search_corpus(int k, int b, uint32_t n)
+search_corpus(int k, int b, uint32_t n, int groups)
 {
-	Corpus corpus = {grouping_for(k, b, n), n, SYMBOL_BYTES(k, b), NULL, NULL, NULL,
-					 posting_bytes(n)};
+	Grouping grouping = groups == 0 ? grouping_for(k, b, n) : grouping_with(k, b, n, groups);
+	Corpus corpus = {grouping, n, SYMBOL_BYTES(k, b), NULL, NULL, NULL, posting_bytes(n)};
 	MatchStats stats = {n, 2700, 100, NULL};
 	uint32_t widest = UINT32_C(1) << group_bucket_bits(&corpus.g, 0);
 
@@ -435,14 +450,25 @@ search_corpus(int k, int b, uint32_t n)
 	free(corpus.postings);
 }
 
+/* Of few groups all choices can be made: h from 0 to m - 1. */
+static void
+search_few_groups(void)
+{
+	for (int m = 1; m <= 16; m += 5)
+		search_corpus(32, 1, 3000, m);
+	search_corpus(64, 1, 3000, 10);
+	CHECK(choices_of(16, 8) == 12870 && choices_of(7, 7) == 1 && choices_of(9, 1) == 9);
+}
+
 static void
 searches_are_exact(void)
 {
 	for (int s = 0; s < SHAPES; s++)
 		if (shapes[s].k <= 512)
-			search_corpus(shapes[s].k, shapes[s].b, 2000 + random_below(2000));
-	search_corpus(400, 1, 66000);
-	search_corpus(64, 1, 70000);
+			search_corpus(shapes[s].k, shapes[s].b, 2000 + random_below(2000), 0);
+	search_corpus(400, 1, 66000, 0);
+	search_corpus(64, 1, 70000, 0);
+	search_few_groups();
 }
 
 int
