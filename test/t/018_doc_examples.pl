@@ -80,9 +80,13 @@ foreach my $page (sort glob('README.md doc/*.md doc/*/*.md'))
 	my @blocks = slurp_file($page) =~ /^```sql\n(.*?)^```$/msg;
 
 	next if !@blocks || $page eq 'doc/fund.md';
-	s/hamming_within\(phash, \$1/hamming_within(phash, 5::bigint/, s/\$1\b/'a text to look for'::text/g foreach @blocks;
-	# The two ways to refuse share a name.
-	s/ADD CONSTRAINT no_copies/ADD CONSTRAINT no_copies_either/ foreach @blocks;
+	foreach (grep { !/^PREPARE/m } @blocks)
+	{
+		s/hamming_within\(phash, \$1/hamming_within(phash, 5::bigint/;
+		s/\$1\b/'a text to look for'::text/g;
+		# The two ways to refuse share a name.
+		s/ADD CONSTRAINT no_copies/ADD CONSTRAINT no_copies_either/;
+	}
 	run_page($page, @blocks);
 }
 $node->stop;
