@@ -1,9 +1,9 @@
 /*
  * sets.h: all pairs of similar bags, exactly.  No pages, no SQL.
  *
- * The matcher of SpotSigs (Theobald, Siddharth, Paepcke, SIGIR 2008, section
- * 5): bags are partitioned by length so that only neighbouring partitions can
- * hold a pair, met through inverted lists, the rarest first, and given up by
+ * The matcher of SpotSigs (Theobald, Siddharth, Paepcke, SIGIR 2008): bags
+ * are partitioned by length so that only neighbouring partitions can hold a
+ * pair, met through inverted lists, the rarest first, and given up by
  * the difference of their lengths and by the frequency already passed.  The
  * lists hold only the rarest elements of each bag, and the frequency passed
  * counts on both sides, as in PPJoin (Xiao et al., WWW 2008).  No pair is lost.
