@@ -46,6 +46,7 @@ typedef struct Pass
 	const Sorted *other; /* right, or left itself */
 	int tile_bits;       /* of a bucket's number, that vary within a tile */
 	uint32_t work;
+	JoinStats stats;
 	bool stopped;
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
@@ -216,6 +217,7 @@ flush_hits(Pass *pass)
 		int distance = symbol_distance(x, y, join->k, join->b);
 		bool swap = pass->other == &pass->left && a > b;
 
+		pass->stats.compared++;
 		if (distance <= join->h && !found_before(pass, x, y))
 			pass->stopped = !join->emit(join->state, swap ? b : a, swap ? a : b, distance);
 	}
@@ -264,6 +266,7 @@ compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int
 	for (uint32_t j = first; j < end; j++, y += words)
 		if (!apart(x, y, words, b, h))
 			add_hit(pass, i, j);
+	pass->stats.met += end - first;
 	pass->work += end - first + 1;
 	if (pass->work > WORK_STEP)
 		rest(pass);
@@ -455,6 +458,11 @@ join_run(const SymbolJoin *join)
 	sorted_end(&pass->left);
 	if (!self)
 		sorted_end(&pass->right);
+	if (join->stats != NULL)
+	{
+		join->stats->met += pass->stats.met;
+		join->stats->compared += pass->stats.compared;
+	}
 	done = !pass->stopped;
 	host_free(pass);
 	return done;
