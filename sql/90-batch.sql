@@ -50,7 +50,7 @@ COMMENT ON FUNCTION neardup_progress() IS
 CREATE FUNCTION neardup_join_stats(OUT rows_read bigint, OUT signatures bigint, OUT joins bigint,
 		OUT groups int, OUT radius int, OUT raised int, OUT partitions bigint,
 		OUT candidates bigint, OUT pruned_by_length bigint, OUT pruned_by_frequency bigint,
-		OUT compared bigint, OUT pairs bigint) RETURNS SETOF record
+		OUT compared bigint, OUT pairs bigint, OUT workers int) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_join_stats'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_join_stats() IS

@@ -9,6 +9,7 @@
 
 #include "utils/memutils.h"
 
+#include "dedup/parallel.h"
 #include "match/join.h"
 #include "match/sets.h"
 
@@ -181,7 +182,7 @@ join_pieces(Engine *engine, const Piece *left, const Piece *right)
 
 	engine->left_piece = left;
 	engine->right_piece = right;
-	join_run(&join);
+	join_in_parallel(&join, &engine->options->stats->workers);
 	add_stats(engine->options->stats, &join);
 	engine->joins_done++;
 }

@@ -31,6 +31,7 @@ enum
 	COLUMN_PRUNED_BY_FREQUENCY,
 	COLUMN_COMPARED,
 	COLUMN_PAIRS,
+	COLUMN_WORKERS,
 	COLUMNS
 };
 
@@ -55,7 +56,7 @@ neardup_join_stats(PG_FUNCTION_ARGS)
 							 Int32GetDatum(last.radius),     Int32GetDatum(last.raised),
 							 Int64GetDatum(last.partitions), Int64GetDatum(last.met),
 							 Int64GetDatum(last.length),     Int64GetDatum(last.frequency),
-							 Int64GetDatum(last.compared),   Int64GetDatum(last.pairs)};
+							 Int64GetDatum(last.compared),   Int64GetDatum(last.pairs), Int32GetDatum(last.workers)};
 	bool nulls[COLUMNS] = {false};
 
 	begin_rows(fcinfo);
