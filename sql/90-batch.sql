@@ -44,3 +44,14 @@ CREATE FUNCTION neardup_progress(OUT pid int, OUT phase text, OUT rows_read bigi
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_progress() IS
 	'how far the running neardup_pairs() and neardup_clusters() of all sessions are, as far as the caller may see them';
+
+-- What the last call did.
+
+CREATE FUNCTION neardup_join_stats(OUT rows_read bigint, OUT signatures bigint, OUT joins bigint,
+		OUT groups int, OUT radius int, OUT raised int, OUT partitions bigint,
+		OUT candidates bigint, OUT pruned_by_length bigint, OUT pruned_by_frequency bigint,
+		OUT compared bigint, OUT pairs bigint, OUT workers int) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_join_stats'
+	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION neardup_join_stats() IS
+	'how many comparisons the last neardup_pairs() or neardup_clusters() of this session did, and how many it was spared';

@@ -195,6 +195,18 @@ compat_backend_status(int place)
 	return local == NULL ? NULL : &local->backendStatus;
 }
 
+/* Temporary files that several processes share by name; they were renamed in 15. */
+#if PG_VERSION_NUM >= 150000
+#define compat_create_shared_file(files, name) BufFileCreateFileSet(&(files)->fs, name)
+#define compat_open_shared_file(files, name) BufFileOpenFileSet(&(files)->fs, name, O_RDONLY, false)
+#elif PG_VERSION_NUM >= 140000
+#define compat_create_shared_file(files, name) BufFileCreateShared(files, name)
+#define compat_open_shared_file(files, name) BufFileOpenShared(files, name, O_RDONLY)
+#else
+#define compat_create_shared_file(files, name) BufFileCreateShared(files, name)
+#define compat_open_shared_file(files, name) BufFileOpenShared(files, name)
+#endif
+
 /* Predefined roles were called default ones before 14. */
 #if PG_VERSION_NUM >= 140000
 #define compat_read_all_stats ROLE_PG_READ_ALL_STATS

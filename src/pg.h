@@ -6,6 +6,7 @@
 
 #include "compat.h"
 
+#include "access/parallel.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
@@ -74,6 +75,14 @@ extern void begin_rows(FunctionCallInfo fcinfo);
 
 /* A bigint[] of these numbers. */
 extern ArrayType *int8_array(const int64 *number, size_t count);
+
+/* ---- Parallel workers --------------------------------------------------- */
+
+/* Room for one more chunk of shared memory, before the context's is made ... */
+extern void shared_reserve(ParallelContext *context, Size size);
+
+/* ... and the chunk itself, for workers to look up. */
+extern void *shared_put(ParallelContext *context, uint64 key, Size size);
 
 /* ---- The type shingles (pg_shingles_io.c) ------------------------------- */
 

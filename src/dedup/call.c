@@ -55,6 +55,7 @@ read_options(FunctionCallInfo fcinfo, int witnesses)
 	Options *options = palloc0(sizeof(Options));
 	int last = PG_NARGS() - 1;
 
+	options->stats = palloc0(sizeof(CallStats));
 	options->function = fcinfo->flinfo->fn_oid;
 	if (PG_ARGISNULL(1))
 		refuse_null("threshold");
@@ -86,16 +87,25 @@ call_begin(FunctionCallInfo fcinfo, int witnesses)
 	return call;
 }
 
+static Source *
+read_source(const Call *call, const char *name, const char *query, const Source *like)
+{
+	Source *source = source_read(name, query, call->id_type, call->options, like);
+
+	call->options->stats->rows += source->rows;
+	call->options->stats->documents += source->documents;
+	return source;
+}
+
 void
 call_read(Call *call)
 {
 	progress_begin();
-	call->source = source_read("query", call->query, call->id_type, call->options, NULL);
+	call->source = read_source(call, "query", call->query, NULL);
 	if (call->against_query == NULL)
 		return;
 	progress_phase(PHASE_READING_AGAINST);
-	call->against =
-		source_read("against", call->against_query, call->id_type, call->options, call->source);
+	call->against = read_source(call, "against", call->against_query, call->source);
 }
 
 void
@@ -105,4 +115,5 @@ call_end(Call *call)
 	if (call->against != NULL)
 		source_end(call->against);
 	progress_end();
+	stats_show(call->options->stats);
 }

@@ -17,6 +17,30 @@
 #include "sketch/bag.h"
 #include "sketch/pg_signature.h"
 
+/* ---- What a call did (stats.c) ------------------------------------------ */
+
+/* Stars take several joins, as do signatures that outgrow memory. */
+typedef struct CallStats
+{
+	int64 rows;
+	int64 documents;
+	int64 joins;
+	bool sets;
+	int groups; /* of the first join of signatures: its plan */
+	int radius;
+	int raised;
+	int workers; /* that came, in the join that most came to */
+	int64 partitions; /* of the first join of sets */
+	int64 met;        /* pairs that met in a list, or in neighbouring buckets of a group */
+	int64 length;     /* given up by the difference of their lengths */
+	int64 frequency;  /* given up by the frequency already passed */
+	int64 compared;   /* the others that were compared as a whole */
+	int64 pairs;      /* handed out */
+} CallStats;
+
+/* From now on neardup_join_stats() shows these. */
+extern void stats_show(const CallStats *stats);
+
 /* ---- Options of a call -------------------------------------------------- */
 
 typedef struct Options
@@ -26,6 +50,7 @@ typedef struct Options
 	bool multiset; /* similarity of shingles as multisets */
 	double verify; /* least similarity of the evidence; 0: there is none */
 	double recall;
+	CallStats *stats;
 } Options;
 
 /* ---- Progress (progress.c) ---------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "utils/memutils.h"
 
+#include "dedup/parallel.h"
 #include "match/join.h"
 #include "match/sets.h"
 
@@ -73,6 +74,7 @@ hand_out(Engine *engine, uint32 a, uint32 b, double similarity)
 			return true;
 	}
 	progress_pair();
+	engine->options->stats->pairs++;
 	engine->stopped = !engine->sink(engine->state, a, b, similarity);
 	return !engine->stopped;
 }
@@ -145,10 +147,27 @@ drop_piece(Piece *piece)
 		pfree(piece->buffer);
 }
 
+/* What a join did, and what the first one had in mind. */
+static void
+add_stats(CallStats *stats, const SymbolJoin *join)
+{
+	JoinPlan plan = join_plan(join);
+
+	if (stats->joins++ == 0)
+	{
+		stats->groups = plan.groups;
+		stats->radius = plan.radius;
+		stats->raised = plan.raised;
+	}
+	stats->met += join->stats->met;
+	stats->compared += join->stats->compared;
+}
+
 static void
 join_pieces(Engine *engine, const Piece *left, const Piece *right)
 {
 	const SignatureHeader *shape = &engine->left->source->shape;
+	JoinStats stats = {0};
 	SymbolJoin join = {.k = shape->k,
 					   .b = signature_bits(shape),
 					   .h = signature_radius(shape, engine->options->threshold),
@@ -158,11 +177,13 @@ join_pieces(Engine *engine, const Piece *left, const Piece *right)
 					   .right = {left == right ? NULL : right->packed, right->count},
 					   .emit = take_pair,
 					   .progress = take_progress,
-					   .state = engine};
+					   .state = engine,
+					   .stats = &stats};
 
 	engine->left_piece = left;
 	engine->right_piece = right;
-	join_run(&join);
+	join_in_parallel(&join, &engine->options->stats->workers);
+	add_stats(engine->options->stats, &join);
 	engine->joins_done++;
 }
 
@@ -213,6 +234,18 @@ gather_bags(const Documents *list)
 }
 
 static void
+add_set_stats(CallStats *stats, const SetJoinStats *join)
+{
+	stats->sets = true;
+	if (stats->joins++ == 0)
+		stats->partitions = (int64) join->partitions;
+	stats->met += (int64) (join->length + join->frequency + join->compared);
+	stats->length += (int64) join->length;
+	stats->frequency += (int64) join->frequency;
+	stats->compared += (int64) join->compared;
+}
+
+static void
 join_sets(Engine *engine)
 {
 	bool self = engine->left == engine->right;
@@ -233,6 +266,7 @@ join_sets(Engine *engine)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many shingles to compare at once"),
 				 errhint("Compare signatures made of them (to_minhash), with \"verify\".")));
+	add_set_stats(engine->options->stats, &stats);
 	pfree(left);
 	if (right != NULL)
 		pfree(right);

@@ -24,22 +24,6 @@ PGDLLEXPORT void neardup_build_main(dsm_segment *segment, shm_toc *toc);
 
 /* ---- The leader --------------------------------------------------------- */
 
-static void
-reserve(shm_toc_estimator *estimator, Size size)
-{
-	shm_toc_estimate_chunk(estimator, size);
-	shm_toc_estimate_keys(estimator, 1);
-}
-
-static void *
-put(ParallelContext *context, uint64 key, Size size)
-{
-	void *chunk = shm_toc_allocate(context->toc, size);
-
-	shm_toc_insert(context->toc, key, chunk);
-	return chunk;
-}
-
 /* Share all that a worker must know. */
 static void
 share(Build *build, ParallelContext *context, Snapshot snapshot)
@@ -49,16 +33,16 @@ share(Build *build, ParallelContext *context, Snapshot snapshot)
 	Size scan_size = table_parallelscan_estimate(build->heap, snapshot);
 	const char *query = debug_query_string == NULL ? "" : debug_query_string;
 
-	reserve(&context->estimator, shared_size);
-	reserve(&context->estimator, scan_size);
-	reserve(&context->estimator, strlen(query) + 1);
+	shared_reserve(context, shared_size);
+	shared_reserve(context, scan_size);
+	shared_reserve(context, strlen(query) + 1);
 	InitializeParallelDSM(context);
 	/* Without shared memory there are no workers, and all this is in our own. */
-	build->shared = put(context, KEY_SHARED, shared_size);
+	build->shared = shared_put(context, KEY_SHARED, shared_size);
 	build_shared_init(build->shared, build, participants);
-	build->scan = put(context, KEY_SCAN, scan_size);
+	build->scan = shared_put(context, KEY_SCAN, scan_size);
 	table_parallelscan_initialize(build->heap, build->scan, snapshot);
-	strcpy(put(context, KEY_QUERY, strlen(query) + 1), query);
+	strcpy(shared_put(context, KEY_QUERY, strlen(query) + 1), query);
 }
 
 /* As a build alone does, but for a snapshot that all scan with. */

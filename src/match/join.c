@@ -46,6 +46,7 @@ typedef struct Pass
 	const Sorted *other; /* right, or left itself */
 	int tile_bits;       /* of a bucket's number, that vary within a tile */
 	uint32_t work;
+	JoinStats stats;
 	bool stopped;
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
@@ -226,6 +227,7 @@ flush_hits(Pass *pass)
 		int distance = symbol_distance(x, y, join->k, join->b);
 		bool swap = pass->other == &pass->left && a > b;
 
+		pass->stats.compared++;
 		if (distance <= join->h && !found_before(pass, x, y))
 			pass->stopped = !join->emit(join->state, swap ? b : a, swap ? a : b, distance);
 	}
@@ -274,6 +276,7 @@ compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int
 	for (uint32_t j = first; j < end; j++, y += words)
 		if (!apart(x, y, words, b, h))
 			add_hit(pass, i, j);
+	pass->stats.met += end - first;
 	pass->work += end - first + 1;
 	if (pass->work > WORK_STEP)
 		rest(pass);
@@ -435,10 +438,51 @@ join_group(Pass *pass)
 	flush_hits(pass);
 }
 
+static int
+next_group(const Pass *pass, int groups)
+{
+	if (pass->join->next != NULL)
+		return pass->join->next(pass->join->next_state);
+	return pass->group + 1 < groups ? pass->group + 1 : -1;
+}
+
+static void
+add_stats(Pass *pass)
+{
+	if (pass->join->stats != NULL)
+	{
+		pass->join->stats->met += pass->stats.met;
+		pass->join->stats->compared += pass->stats.compared;
+	}
+	memset(&pass->stats, 0, sizeof(pass->stats));
+}
+
+/* The groups from the first one on. */
+static void
+join_groups(Pass *pass, int groups)
+{
+	const SymbolJoin *join = pass->join;
+	bool self = pass->other == &pass->left;
+
+	sorted_begin(&pass->left, &join->left, pass);
+	if (!self)
+		sorted_begin(&pass->right, &join->right, pass);
+	while (pass->group >= 0)
+	{
+		join_group(pass);
+		add_stats(pass);
+		if (join->progress != NULL)
+			join->progress(join->state, pass->group + 1, groups);
+		pass->group = pass->stopped ? -1 : next_group(pass, groups);
+	}
+	sorted_end(&pass->left);
+	if (!self)
+		sorted_end(&pass->right);
+}
+
 bool
 join_run(const SymbolJoin *join)
 {
-	bool self = join->right.packed == NULL;
 	Pass *pass = host_alloc(sizeof(Pass));
 	int groups;
 	bool done;
@@ -447,20 +491,12 @@ join_run(const SymbolJoin *join)
 	pass->join = join;
 	pass->plan = join_plan(join);
 	pass->lead_words = join_lead_words(join->k, join->b);
-	pass->other = self ? &pass->left : &pass->right;
-	sorted_begin(&pass->left, &join->left, pass);
-	if (!self)
-		sorted_begin(&pass->right, &join->right, pass);
+	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
 	groups = pass->plan.groups > 0 ? pass->plan.groups : 1;
-	for (pass->group = 0; pass->group < groups && !pass->stopped; pass->group++)
-	{
-		join_group(pass);
-		if (join->progress != NULL)
-			join->progress(join->state, pass->group + 1, groups);
-	}
-	sorted_end(&pass->left);
-	if (!self)
-		sorted_end(&pass->right);
+	pass->group = -1;
+	pass->group = next_group(pass, groups);
+	if (pass->group >= 0)
+		join_groups(pass, groups);
 	done = !pass->stopped;
 	host_free(pass);
 	return done;

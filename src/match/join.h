@@ -30,6 +30,16 @@ typedef bool (*JoinEmit)(void *state, uint32_t a, uint32_t b, int distance);
 /* Another of so many groups is done. */
 typedef void (*JoinProgress)(void *state, int done, int groups);
 
+/* The group to join next, -1 for none; that which was given before is done. */
+typedef int (*JoinNext)(void *next_state);
+
+/* Pairs that were looked at; those of every group that met them. */
+typedef struct JoinStats
+{
+	uint64_t met;      /* in buckets within the radius: their first words were compared */
+	uint64_t compared; /* as a whole, since their first words are near enough */
+} JoinStats;
+
 typedef struct SymbolJoin
 {
 	int k;
@@ -42,6 +52,9 @@ typedef struct SymbolJoin
 	JoinEmit emit;
 	JoinProgress progress; /* or NULL */
 	void *state;           /* of both */
+	JoinNext next;         /* NULL: all groups, one after the other */
+	void *next_state;
+	JoinStats *stats; /* added to after each group; or NULL */
 } SymbolJoin;
 
 /* Hand out every pair once.  Was it done to the end? */

@@ -7,6 +7,9 @@ CREATE SCHEMA batch;
 SET search_path = batch, public;
 \set VERBOSITY default
 
+-- No call yet.
+SELECT count(*) FROM neardup_join_stats();
+
 -- Lines 1, 2 and 3 are alike, 4 equals 2, 6 and 7 are equal; 8 is empty, 9 NULL.
 CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash, key uuid);
 INSERT INTO docs (id, body) VALUES
@@ -135,6 +138,31 @@ SELECT id, keeper FROM neardup_clusters($$SELECT i, to_minhash(CASE WHEN current
 		ELSE (SELECT phase FROM neardup_progress() WHERE pid = pg_backend_pid()) END)
 	FROM generate_series(1, 2) i$$, 1);
 SELECT count(*) FROM neardup_progress() WHERE pid = pg_backend_pid();
+
+-- What the last call did: 6 equals 1, which meets 2, and 5 is in a partition too far away to meet any; 3 and 4
+-- share only what is not listed.
+\pset expanded on
+SELECT count(*) AS found FROM neardup_pairs($$SELECT * FROM (VALUES (1, to_shingles('{1,2,3,4,5,6,7,8,9,10}'::bigint[])), (2, to_shingles('{1,2,3,4,5,6,7,8,9,11}'::bigint[])),
+	(3, to_shingles('{101,102,103,104,105,106,107,108,109,110}'::bigint[])), (4, to_shingles('{101,102,103,104,105,116,117,118,119,120}'::bigint[])),
+	(5, to_shingles('{1,2,3,4,5,6,7,8,9,10,201,202,203,204,205,206,207,208,209,210}'::bigint[])), (6, to_shingles('{1,2,3,4,5,6,7,8,9,10}'::bigint[]))) v$$, 0.8);
+SELECT * FROM neardup_join_stats();
+-- Those that met are given up or compared.
+CREATE TABLE sets AS SELECT i, to_shingles(array_agg((i * 7 + j * j * 3)::bigint % 61)) AS s
+	FROM generate_series(1, 100) i, generate_series(1, 5 + i % 20) j GROUP BY i;
+SELECT count(*) AS found FROM neardup_pairs('SELECT i, s FROM sets ORDER BY i', 0.5, equal => 'all');
+SELECT count(*) AS found FROM sets x JOIN sets y ON x.i < y.i AND is_similar(x.s, y.s, 0.5);
+SELECT *, candidates = pruned_by_length + pruned_by_frequency + compared AS complete FROM neardup_join_stats();
+-- Of signatures, two sources; and with groups too few to be worth it.
+SELECT count(*) AS found FROM neardup_pairs('SELECT i, (i * 1000003)::bigint::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (i * 1000003 + 1)::bigint::simhash FROM generate_series(1, 500) i');
+SELECT * FROM neardup_join_stats();
+SELECT count(*) AS found FROM neardup_clusters('SELECT i, to_minhash((i / 2)::text) FROM generate_series(1, 300) i', 0.9);
+SELECT * FROM neardup_join_stats();
+-- One that reads nothing, and one that fails, which leaves them as they are.
+SELECT count(*) AS found FROM neardup_pairs('SELECT 1, NULL::minhash', 0.9);
+SELECT * FROM neardup_join_stats();
+SELECT neardup_pairs('SELECT 1', 0.9);
+SELECT rows_read FROM neardup_join_stats();
+\pset expanded off
 
 -- A new batch against the table: through its index, or both read once.
 CREATE TABLE arrivals AS SELECT 100 + id AS id, sig FROM docs WHERE id IN (2, 5, 8);

@@ -1,0 +1,75 @@
+-- Joins by several processes: the same pairs in the same order as by one.
+
+SET client_min_messages = warning;
+CREATE SCHEMA batch_parallel;
+SET search_path = batch_parallel, public;
+SET maintenance_work_mem = '128MB';
+-- The leader takes no group, so that the workers must.
+SET parallel_leader_participation = off;
+
+-- Groups of 40 that resemble each other, and as many rows that resemble nothing.
+CREATE TABLE docs AS SELECT i AS id, to_minhash(CASE WHEN i % 2 = 0 THEN md5(i::text)
+	ELSE (SELECT string_agg(md5((i % 601 + w * 601)::text), ' ') FROM generate_series(1, 30) w) || ' ' || i END) AS sig
+FROM generate_series(1, 24000) i;
+
+CREATE FUNCTION pairs(workers int, left_query text, right_query text, OUT n bigint, OUT a bigint, OUT b bigint, OUT similarity float8)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('max_parallel_maintenance_workers', workers::text, true);
+	RETURN QUERY SELECT row_number() OVER (), p.* FROM neardup_pairs(left_query, 0.7, against => right_query) p;
+END $$;
+
+CREATE TABLE alone AS SELECT * FROM pairs(0, 'SELECT id, sig FROM docs', NULL);
+SELECT workers, groups > 1 AS grouped FROM neardup_join_stats();
+CREATE TABLE shared AS SELECT * FROM pairs(2, 'SELECT id, sig FROM docs', NULL);
+SELECT workers > 0 AS shared FROM neardup_join_stats();
+SELECT count(*) > 100000 AS many, count(*) = (SELECT count(*) FROM alone) AS same_count, count(*) = (SELECT count(*) FROM alone NATURAL JOIN shared) AS same
+FROM shared;
+-- The counts are the same too.
+CREATE TABLE stats AS SELECT * FROM neardup_join_stats();
+SELECT count(*) FROM pairs(0, 'SELECT id, sig FROM docs', NULL) HAVING count(*) = 0;
+SELECT s.candidates = j.candidates AND s.compared = j.compared AND s.pairs = j.pairs AS same FROM stats s, neardup_join_stats() j;
+
+-- Two sources.
+CREATE TABLE two AS SELECT w, p.* FROM unnest('{0,2}'::int[]) w,
+	pairs(w, 'SELECT id, sig FROM docs WHERE id <= 12000', 'SELECT id, sig FROM docs WHERE id > 12000') p;
+SELECT workers > 0 AS shared FROM neardup_join_stats();
+SELECT count(*) > 100000 AS many, count(*) = 2 * (SELECT count(*) FROM two x JOIN two y USING (n, a, b, similarity) WHERE x.w = 0 AND y.w = 2) AS same FROM two;
+
+-- Stars and components, in a transaction that writes, with the leader's help.
+RESET parallel_leader_participation;
+BEGIN;
+CREATE TEMP TABLE clusters (workers int, method text, id bigint, keeper bigint, similarity float8, size bigint);
+SET LOCAL max_parallel_maintenance_workers = 0;
+INSERT INTO clusters SELECT 0, m, c.* FROM unnest('{star,components}'::text[]) m, neardup_clusters('SELECT id, sig FROM docs', 0.7, method => m) c;
+SAVEPOINT s;
+SET LOCAL max_parallel_maintenance_workers = 2;
+INSERT INTO clusters SELECT 2, m, c.* FROM unnest('{star,components}'::text[]) m, neardup_clusters('SELECT id, sig FROM docs', 0.7, method => m) c;
+SELECT workers > 0 AS shared FROM neardup_join_stats();
+RELEASE SAVEPOINT s;
+SELECT method, count(*) > 10000 AS many, bool_and(n = 2) AS same
+FROM (SELECT method, count(*) AS n FROM clusters GROUP BY method, id, keeper, similarity, size) c GROUP BY method ORDER BY method;
+COMMIT;
+
+-- More pairs than there is memory for: the leader joins what is left by itself.
+SET maintenance_work_mem = '16MB';
+CREATE TABLE dense AS SELECT i AS id, to_minhash((SELECT string_agg(md5((i % 101 + w * 101)::text), ' ') FROM generate_series(1, 30) w) || ' ' || i) AS sig
+FROM generate_series(1, 20000) i;
+SELECT sum(n::numeric * (a + 7 * b)) AS alone FROM pairs(0, 'SELECT id, sig FROM dense', NULL) \gset
+SELECT count(*) > 16 * 1024 * 1024 / 12 AS too_many, sum(n::numeric * (a + 7 * b)) = :alone AS same FROM pairs(2, 'SELECT id, sig FROM dense', NULL);
+SELECT workers > 0 AS shared FROM neardup_join_stats();
+
+-- An error, and a statement that is ended, while workers run; and all is well again.
+SET maintenance_work_mem = '128MB';
+SET parallel_leader_participation = off;
+SET temp_file_limit = '1MB';
+DO $$
+BEGIN
+	PERFORM pairs(2, 'SELECT id, sig FROM dense', NULL);
+EXCEPTION WHEN configuration_limit_exceeded THEN
+	RAISE WARNING '%', SQLERRM;
+END $$;
+RESET temp_file_limit;
+SELECT count(*) = (SELECT count(*) FROM alone) AS same FROM pairs(2, 'SELECT id, sig FROM docs', NULL);
+
+DROP SCHEMA batch_parallel CASCADE;
