@@ -29,7 +29,7 @@ typedef struct CallStats
 	int groups; /* of the first join of signatures: its plan */
 	int radius;
 	int raised;
-	int workers; /* that came, in the join that most came to */
+	int workers;      /* that came, in the join that most came to */
 	int64 partitions; /* of the first join of sets */
 	int64 met;        /* pairs that met in a list, or in neighbouring buckets of a group */
 	int64 length;     /* given up by the difference of their lengths */

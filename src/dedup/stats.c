@@ -56,7 +56,8 @@ neardup_join_stats(PG_FUNCTION_ARGS)
 							 Int32GetDatum(last.radius),     Int32GetDatum(last.raised),
 							 Int64GetDatum(last.partitions), Int64GetDatum(last.met),
 							 Int64GetDatum(last.length),     Int64GetDatum(last.frequency),
-							 Int64GetDatum(last.compared),   Int64GetDatum(last.pairs), Int32GetDatum(last.workers)};
+							 Int64GetDatum(last.compared),   Int64GetDatum(last.pairs),
+							 Int32GetDatum(last.workers)};
 	bool nulls[COLUMNS] = {false};
 
 	begin_rows(fcinfo);
