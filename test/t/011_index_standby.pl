@@ -16,6 +16,7 @@ autovacuum = off
 wal_consistency_checking = 'all'
 hot_standby_feedback = on
 max_standby_streaming_delay = -1
+wal_keep_size = '2GB'
 });
 $primary->start;
 $primary->safe_psql(
