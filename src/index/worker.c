@@ -12,6 +12,7 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
+#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
@@ -55,22 +56,23 @@ keep_up(Relation index)
 
 /*
  * Do something with the index in a transaction of its own, unless the index is
- * gone.  It holds back no vacuum.
+ * gone.  False where it could not be done now: no lock is waited for, since who
+ * holds it may do so for long, and workers are few.  It holds back no vacuum.
  */
 static bool
 with_index(Oid oid, bool (*what)(Relation))
 {
-	Relation index;
-	bool done = true;
+	bool done = false;
 
 	StartTransactionCommand();
-	index = try_relation_open(oid, RowExclusiveLock);
-	if (index != NULL)
+	if (ConditionalLockRelationOid(oid, RowExclusiveLock))
 	{
+		Relation index = try_relation_open(oid, NoLock);
+
 		InvalidateCatalogSnapshot();
-		if (index_is_ours(index))
-			done = what(index);
-		relation_close(index, RowExclusiveLock);
+		done = index == NULL || !index_is_ours(index) || what(index);
+		if (index != NULL)
+			relation_close(index, NoLock);
 	}
 	CommitTransactionCommand();
 	return done;
