@@ -7,32 +7,38 @@
 
 #include "utils/memutils.h"
 
+/*
+ * What a row takes, such as a signature out of TOAST; the caller's memory is the
+ * statement's.  It is made once, since many a statement inserts one row.
+ */
+static MemoryContext
+context_of_row(void)
+{
+	static MemoryContext context = NULL;
+
+	if (context == NULL)
+		context = AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
+	return context;
+}
+
 static void
 insert_signature(Relation index, Datum value, ItemPointerData tid)
 {
+	MemoryContext row = context_of_row();
+	MemoryContext before = MemoryContextSwitchTo(row);
 	Signature signature = index_signature(index, value);
 
+	MemoryContextSwitchTo(before);
 	if (signature.header.flags & SIGNATURE_EMPTY)
 		tid_add_flags(&tid, TID_EMPTY);
 	tail_append(index, &signature.header, &tid, signature.symbols);
-}
-
-/* A statement's memory: what a row takes, such as a signature out of TOAST, goes with the row. */
-static MemoryContext
-context_of_row(IndexInfo *info)
-{
-	if (info->ii_AmCache == NULL)
-		info->ii_AmCache =
-			AllocSetContextCreate(info->ii_Context, "neardup insert", ALLOCSET_SMALL_SIZES);
-	return info->ii_AmCache;
+	MemoryContextReset(row);
 }
 
 bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
 			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
 {
-	MemoryContext row = context_of_row(info);
-	MemoryContext before = MemoryContextSwitchTo(row);
 	ItemPointerData tid = *heap_tid;
 
 	if (isnull[0])
@@ -42,7 +48,5 @@ neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid
 	}
 	else
 		insert_signature(index, values[0], tid);
-	MemoryContextSwitchTo(before);
-	MemoryContextReset(row);
 	return false;
 }
