@@ -78,6 +78,18 @@ with_index(Oid oid, bool (*what)(Relation))
 	return done;
 }
 
+/* A database's timeouts are meant for its sessions: upkeep ends when it is done. */
+static void
+without_timeouts(void)
+{
+	static const char *const timeout[] = {"statement_timeout", "lock_timeout",
+										  "transaction_timeout"};
+
+	for (int i = 0; i < lengthof(timeout); i++)
+		if (GetConfigOption(timeout[i], true, false) != NULL)
+			SetConfigOption(timeout[i], "0", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 void
 neardup_worker_main(Datum argument)
 {
@@ -88,6 +100,7 @@ neardup_worker_main(Datum argument)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
+	without_timeouts();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
 	with_index(task.index, keep_up);
 	/* Whoever asked is at the index still. */
