@@ -183,6 +183,17 @@ compat_can_build_in_parallel(IndexAmRoutine *am)
 #endif
 }
 
+/*
+ * What of an index parallel workers vacuum.  Before 15 a vacuum that has found
+ * dead rows forgets to clean up the one index that workers may clean up, where
+ * no worker is worth it for one: there the leader is to do it.
+ */
+#if PG_VERSION_NUM >= 150000
+#define COMPAT_PARALLEL_VACUUM (VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_CLEANUP)
+#else
+#define COMPAT_PARALLEL_VACUUM VACUUM_OPTION_PARALLEL_BULKDEL
+#endif
+
 /* What another session is doing, by its place in the list; NULL where it is gone. */
 static inline const PgBackendStatus *
 compat_backend_status(int place)
