@@ -25,6 +25,9 @@
 /* Pages that are looked at while everybody else is locked out. */
 #define TRUNCATE_AT_ONCE 4096
 
+/* An index of no more pages in use is written again for less. */
+#define SMALL_INDEX_PAGES 4096
+
 /* ---- Free pages --------------------------------------------------------- */
 
 /* Blocks that are there; none of them is between being added and being locked. */
@@ -119,7 +122,8 @@ third_is_dead(const IndexMeta *meta)
 
 /*
  * Do the segments beside the largest hold a quarter as many documents as it?  Inserts
- * have then paid for one segment of all, unless that would be too large.
+ * have then paid for one segment of all, unless that would be too large.  A small
+ * index costs little, and a search of it has most to gain.
  */
 static bool
 is_scattered(const IndexMeta *meta)
@@ -134,19 +138,25 @@ is_scattered(const IndexMeta *meta)
 		living += documents;
 		largest = Max(largest, documents);
 	}
-	return living <= merged_documents_max(meta) && (living - largest) * 4 > largest;
-}
-
-/* Is there as much room in front of the end as is in use?  Few pages do not matter. */
-static bool
-is_loose(BlockNumber end, BlockNumber listed)
-{
-	return end / 2 >= listed && end > 2 * TRUNCATE_PAGES;
+	if (living > merged_documents_max(meta))
+		return false;
+	return (living - largest) * 4 > largest ||
+		(living > largest && pages_listed(meta) <= SMALL_INDEX_PAGES);
 }
 
 /*
- * Where that is due, or what is in use takes up twice the pages it needs, write
- * all that lives to the front.
+ * Is there three quarters as much room in front of the end as is in use?  A merge of
+ * everything leaves as much as that.  Few pages do not matter.
+ */
+static bool
+is_loose(BlockNumber end, BlockNumber listed)
+{
+	return end / 7 * 4 >= listed && end > 2 * TRUNCATE_PAGES;
+}
+
+/*
+ * Where that is due, or what is in use takes up far more pages than it needs,
+ * write all that lives to the front.
  */
 static bool
 gather(Relation index, BufferAccessStrategy strategy)

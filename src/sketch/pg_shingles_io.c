@@ -62,6 +62,8 @@ shingles_of_datum(Datum datum)
 {
 	Shingles *shingles = (Shingles *) PG_DETOAST_DATUM(datum);
 
+	/* A large one took a while. */
+	CHECK_FOR_INTERRUPTS();
 	if (VARSIZE(shingles) < offsetof(Shingles, element) || shingles->layout != SHINGLES_LAYOUT ||
 		shingles->version == 0 || (shingles->flags & ~SHINGLES_FREQUENCIES) != 0 ||
 		!scheme_is_valid(shingles->scheme) ||
@@ -190,8 +192,9 @@ count_elements(const char *rest)
 {
 	size_t count = 1;
 
-	for (; *rest; rest++)
-		count += *rest == ',';
+	for (; (rest = strchr(rest, ',')) != NULL; rest++)
+		if (count++ % 8192 == 0)
+			host_check_interrupts();
 	return count;
 }
 
@@ -245,6 +248,8 @@ neardup_shingles_in(PG_FUNCTION_ARGS)
 	SchemeId scheme;
 	Bag bag;
 
+	/* A long text took a while to copy. */
+	CHECK_FOR_INTERRUPTS();
 	version = (int) read_digits(&reader, 1, PG_UINT8_MAX, "a recipe version");
 	read_symbol(&reader, '/', "\"/\"");
 	scheme = read_scheme(&reader);

@@ -9,7 +9,7 @@ measure_batch()
 	"$TOP/test/demo/gather" "$DIR"
 	fresh_database
 	echo
-	echo "Whole tables in one call. maintenance_work_mem is 256 MB unless told; the peak is the session's, shared buffers that it touched included."
+	echo "Whole tables in one call. One process and a maintenance_work_mem of 256 MB unless told; seconds of the processor and the peak are the session's, the peak with the shared buffers that it touched."
 	say "measuring whole tables"
 	sql -f "$HERE/batch.sql"
 }

@@ -40,6 +40,8 @@ CREATE TABLE s_equal AS SELECT * FROM s UNION ALL SELECT 1000000 + i, (SELECT si
 CREATE TABLE sets AS SELECT id, to_shingles(body) AS sig FROM
 	(SELECT row_number() OVER () AS id, body FROM documents WHERE source = 'description' LIMIT 20000) d;
 VACUUM (FREEZE, ANALYZE);
+-- One process, unless told.
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET max_parallel_maintenance_workers = 0', current_database()); END $$;
 
 \c
 SELECT measure('1,000,000 minhash(512, 1), 30 % copies, 0.8: pairs', '≤ 40 s, 2 GB', $$SELECT neardup_pairs('SELECT id, sig FROM m', 0.8)$$) \g /dev/null
@@ -52,6 +54,10 @@ SELECT measure('the same: clusters', 'no more', $$SELECT neardup_clusters('SELEC
 \c
 SET maintenance_work_mem = '64MB';
 SELECT measure('in 64 MB (pieces): pairs', '', $$SELECT neardup_pairs('SELECT id, sig FROM m', 0.8)$$) \g /dev/null
+\c
+SET maintenance_work_mem = '1GB';
+SET max_parallel_maintenance_workers = 1;
+SELECT measure('in 1 GB, with a worker: pairs', '', $$SELECT neardup_pairs('SELECT id, sig FROM m', 0.8)$$) \g /dev/null
 \c
 SELECT measure('recall 0.9: pairs', '', $$SELECT neardup_pairs('SELECT id, sig FROM m', 0.8, recall => 0.9)$$) \g /dev/null
 \c
@@ -67,6 +73,10 @@ SELECT measure('a join on four blocks of 16 bits', '', $$SELECT DISTINCT a.id, b
 	ON a.i = b.i AND a.block = b.block AND a.id < b.id AND bit_count((a.hash # b.hash)::bit(64)) <= 3$$) \g /dev/null
 \c
 SELECT measure('300,000 minhash(400, 1), distance 60 (S1): pairs', '≤ 12 s', $$SELECT neardup_pairs('SELECT id, sig FROM s1', 0.7)$$) \g /dev/null
+\c
+SET maintenance_work_mem = '1GB';
+SET max_parallel_maintenance_workers = 1;
+SELECT measure('the same in 1 GB, with a worker', '', $$SELECT neardup_pairs('SELECT id, sig FROM s1', 0.7)$$) \g /dev/null
 \c
 SELECT measure('20,000 texts, word 3-shingles, exact, 0.7: pairs', '≤ 1 s', $$SELECT neardup_pairs('SELECT id, sig FROM sets', 0.7)$$) \g /dev/null
 
