@@ -57,39 +57,47 @@ block_is_free(Relation index, BlockNumber block, const IndexMeta *meta,
 	return is_free;
 }
 
-/*
- * Offer the first so many free pages, and no others.  Returns how many pages
- * are free; *end is where what is in use ends.
- */
-static BlockNumber
-offer_pages(Relation index, BlockNumber offered, BlockNumber *end, BufferAccessStrategy strategy)
+/* What a walk over the file saw. */
+typedef struct FreePages
+{
+	BlockNumber unused; /* pages that are free */
+	BlockNumber end;    /* of what is in use */
+	BlockNumber
+		reach; /* end of the pages that were offered, as if the file had grown by those it lacks */
+} FreePages;
+
+/* Offer the first so many free pages, and no others. */
+static FreePages
+offer_pages(Relation index, BlockNumber offered, BufferAccessStrategy strategy)
 {
 	IndexMeta *meta = meta_read(index);
 	BlockNumber blocks = blocks_extended(index);
-	BlockNumber unused = 0;
+	FreePages pages = {.end = META_BLOCK + 1, .reach = META_BLOCK + 1};
 
-	*end = META_BLOCK + 1;
 	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)
 	{
 		compat_vacuum_delay();
 		if (!block_is_free(index, block, meta, strategy))
-			*end = block + 1;
-		else if (unused++ < offered)
+			pages.end = block + 1;
+		else if (pages.unused++ < offered)
+		{
+			pages.reach = block + 1;
 			RecordFreeIndexPage(index, block);
+		}
 		else
 			RecordUsedIndexPage(index, block);
 	}
+	if (pages.unused < offered)
+		pages.reach = blocks + offered - pages.unused;
 	IndexFreeSpaceMapVacuum(index);
 	pfree(meta);
-	return unused;
+	return pages;
 }
 
 BlockNumber
 shrink_find_free(Relation index, BufferAccessStrategy strategy)
 {
-	BlockNumber end;
-
-	return offer_pages(index, InvalidBlockNumber, &end, strategy);
+	return offer_pages(index, InvalidBlockNumber, strategy).unused;
 }
 
 /* ---- Gathering ---------------------------------------------------------- */
@@ -156,15 +164,16 @@ is_loose(BlockNumber end, BlockNumber listed)
 
 /*
  * Where that is due, or what is in use takes up far more pages than it needs,
- * write all that lives to the front.
+ * write all that lives to the front.  Where the front has too little room, write
+ * it behind everything first: then the front is free.
  */
-static bool
-gather(Relation index, BufferAccessStrategy strategy)
+void
+shrink_gather(Relation index, BufferAccessStrategy strategy)
 {
 	IndexMeta *meta = meta_read(index);
 	bool is_due = third_is_dead(meta) || is_scattered(meta);
 	BlockNumber listed;
-	BlockNumber end;
+	FreePages pages;
 
 	pfree(meta);
 	upkeep_drop(index);
@@ -172,21 +181,18 @@ gather(Relation index, BufferAccessStrategy strategy)
 	listed = pages_listed(meta);
 	pfree(meta);
 	if (!is_due && !is_loose(RelationGetNumberOfBlocks(index), listed))
-		return false;
+		return;
+	pages = offer_pages(index, listed, strategy);
+	if (!is_due && !is_loose(pages.end, listed))
+		return;
+	if (is_loose(pages.reach, listed))
+	{
+		offer_pages(index, 0, strategy);
+		upkeep_gather(index);
+	}
 	/* A large segment may need more pages than the small ones did. */
-	offer_pages(index, listed + listed / 2, &end, strategy);
-	if (!is_due && !is_loose(end, listed))
-		return false;
+	offer_pages(index, listed + listed / 2, strategy);
 	upkeep_gather(index);
-	return true;
-}
-
-/* What had too little room in front, and was written behind, moves once more. */
-void
-shrink_gather(Relation index, BufferAccessStrategy strategy)
-{
-	if (gather(index, strategy))
-		gather(index, strategy);
 }
 
 /* ---- Truncating --------------------------------------------------------- */
