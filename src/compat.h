@@ -91,7 +91,7 @@ compat_extend(Relation relation)
 
 /*
  * A path that cannot be run is as bad as two that are switched off: from 18 on
- * an infinite cost is not enough.
+ * no cost is enough to keep it from being chosen.
  */
 #if PG_VERSION_NUM >= 180000
 #define compat_disable_path(path) ((path)->disabled_nodes = 2)
