@@ -28,6 +28,7 @@
 #include "tcop/pquery.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 
 /* A new page at the end of a relation, exclusively locked. */
 static inline Buffer
@@ -42,8 +43,8 @@ compat_extend(Relation relation)
 
 	if (shared)
 		LockRelationForExtension(relation, ExclusiveLock);
-	buffer = ReadBuffer(relation, P_NEW);
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	/* Locked before anybody can see it: the free space map may have promised the block. */
+	buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_ZERO_AND_LOCK, NULL);
 	if (shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
 	return buffer;
@@ -68,6 +69,13 @@ compat_extend(Relation relation)
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)
 #else
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
+#endif
+
+/* How long an array will be; from 17 on statistics help. */
+#if PG_VERSION_NUM >= 170000
+#define compat_array_length(root, array) estimate_array_length(root, array)
+#else
+#define compat_array_length(root, array) estimate_array_length(array)
 #endif
 
 /*

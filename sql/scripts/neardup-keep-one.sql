@@ -20,12 +20,16 @@
 \if :{?limit} \else \set limit 20 \endif
 \if :{?apply} \else \set apply no \endif
 
+-- Wherever the extension lives, its functions are found.
+SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''), extnamespace::regnamespace), false)
+FROM pg_extension WHERE extname = 'neardup' \g /dev/null
+
 SELECT :'table'::regclass AS "table", :'mark' <> '' AS marking,
 	format('SELECT %I, %I FROM %s WHERE %I IS NOT NULL%s ORDER BY %s', :'id', :'sig', :'table'::regclass, :'sig',
 		CASE WHEN :'mark' <> '' THEN format(' AND %I IS NULL', :'mark') END,
 		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
-	(SELECT format_type(atttypid, NULL) FROM pg_attribute
-	 WHERE attrelid = :'table'::regclass AND attname = :'id') AS id_type
+	coalesce((SELECT format_type(atttypid, NULL) FROM pg_attribute
+	 WHERE attrelid = :'table'::regclass AND attname = :'id'), 'bigint') AS id_type
 \gset
 
 \pset tuples_only on
@@ -36,15 +40,15 @@ BEGIN;
 LOCK TABLE :table IN SHARE ROW EXCLUSIVE MODE;
 
 CREATE TEMP TABLE neardup_rest ON COMMIT DROP AS
-SELECT id, keeper, similarity FROM neardup_clusters(:'query', :threshold, NULL:::id_type) WHERE id <> keeper;
+SELECT id, keeper, similarity FROM neardup_clusters(:'query', :'threshold', NULL:::id_type) WHERE id <> keeper;
 ANALYZE neardup_rest;
 
 SELECT format('%s: %s near-duplicates (similarity %s and above) of %s rows that stay', :'table', count(*),
-	:threshold, count(DISTINCT keeper))
+	:'threshold', count(DISTINCT keeper))
 FROM neardup_rest;
 SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), id, keeper)
-FROM neardup_rest ORDER BY keeper, id LIMIT :limit;
-SELECT format('    ... and %s more', count(*) - :limit) FROM neardup_rest HAVING count(*) > :limit;
+FROM neardup_rest ORDER BY keeper, id LIMIT :'limit';
+SELECT format('    ... and %s more', count(*) - :'limit') FROM neardup_rest HAVING count(*) > :'limit';
 
 \if :marking
 	UPDATE :table t SET :"mark" = rest.keeper FROM neardup_rest rest WHERE t.:"id" = rest.id;

@@ -18,6 +18,10 @@
 \if :{?batch} \else \set batch 5000 \endif
 \if :{?pause} \else \set pause 0 \endif
 
+-- Wherever the extension lives, its functions are found.
+SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''), extnamespace::regnamespace), false)
+FROM pg_extension WHERE extname = 'neardup' \g /dev/null
+
 SELECT :'table'::regclass AS "table",
 	(SELECT format('%s.%I', extnamespace::regnamespace, 'to_' || :'type') FROM pg_extension WHERE extname = 'neardup') AS make,
 	format('%s_%s_sign', relname, :'sig')::name AS signer,

@@ -14,6 +14,10 @@
 \if :{?sig} \else \set sig sig \endif
 \if :{?threshold} \else \set threshold 0.8 \endif
 
+-- Wherever the extension lives, its functions are found.
+SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''), extnamespace::regnamespace), false)
+FROM pg_extension WHERE extname = 'neardup' \g /dev/null
+
 SET client_min_messages = warning;
 CREATE TABLE IF NOT EXISTS neardup_watched (
 	"table" regclass,
@@ -43,7 +47,7 @@ LOCK TABLE neardup_watched IN SHARE ROW EXCLUSIVE MODE;
 SELECT :'table'::regclass AS "table", pg_current_xact_id()::text AS me,
 	pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
 	coalesce((SELECT seen FROM neardup_watched
-		WHERE "table" = :'table'::regclass AND sig = :'sig' AND threshold = :threshold
+		WHERE "table" = :'table'::regclass AND sig = :'sig' AND threshold = :'threshold'
 			AND seen <= pg_current_xact_id()::text::numeric), -1) AS seen
 \gset
 SELECT :seen < 0 AS first \gset
@@ -56,10 +60,10 @@ SELECT :seen < 0 AS first \gset
 		WHERE :"sig" IS NOT NULL AND :me - age(xmin) >= :seen
 	), pairs AS (
 		SELECT fresh.id, t.:"id" AS resembles, similarity(fresh.sig, t.:"sig") AS similarity
-		FROM fresh JOIN :table t ON is_similar(t.:"sig", fresh.sig, :threshold) AND t.:"id" <> fresh.id
+		FROM fresh JOIN :table t ON is_similar(t.:"sig", fresh.sig, :'threshold') AND t.:"id" <> fresh.id
 	), noticed AS (
 		INSERT INTO neardup_noticed ("table", sig, threshold, id, resembles, similarity)
-		SELECT DISTINCT :'table'::regclass, :'sig'::name, :threshold::float8, greatest(id, resembles)::text,
+		SELECT DISTINCT :'table'::regclass, :'sig'::name, :'threshold'::float8, greatest(id, resembles)::text,
 			least(id, resembles)::text, similarity
 		FROM pairs
 		ON CONFLICT DO NOTHING
@@ -68,6 +72,6 @@ SELECT :seen < 0 AS first \gset
 	SELECT * FROM noticed ORDER BY similarity DESC, id, resembles;
 \endif
 
-INSERT INTO neardup_watched VALUES (:'table', :'sig', :threshold, :horizon)
+INSERT INTO neardup_watched VALUES (:'table', :'sig', :'threshold', :horizon)
 ON CONFLICT ("table", sig, threshold) DO UPDATE SET seen = EXCLUDED.seen;
 COMMIT;

@@ -42,7 +42,10 @@ void
 collapse_end(Source *source)
 {
 	if (source->store != NULL && source->store->flushed > 0)
+	{
 		collapse_flush(source);
+		store_free_memory(source->store);
+	}
 	pfree(source->collapse->slot);
 	pfree(source->collapse);
 	source->collapse = NULL;

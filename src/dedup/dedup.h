@@ -100,6 +100,9 @@ extern void store_add(Store *store);
 /* Move what is in memory to the file. */
 extern void store_flush(Store *store);
 
+/* Once all records are in the file, and none will be added. */
+extern void store_free_memory(Store *store);
+
 /* A record: in memory, or read into buffer. */
 extern const uint8 *store_record(Store *store, uint32 record, uint8 *buffer);
 

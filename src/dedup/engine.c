@@ -123,7 +123,8 @@ load_piece(const Documents *list, uint32 number)
 	uint32 most = piece_documents(list);
 	Piece piece = {number * most, Min(most, list->count - number * most), store->memory, NULL};
 
-	if (store->file == NULL && list->doc == NULL)
+	/* Ascending, and as many as there are: all of them in order. */
+	if (store->file == NULL && list->count == store->records)
 		return piece;
 	piece.buffer = palloc_extended(piece.count * store->stride, MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < piece.count; i++)

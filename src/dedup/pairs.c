@@ -31,6 +31,7 @@ put_pair(Pairs *pairs, uint32 a, uint32 b, double similarity)
 		values[1] = pairs->left->id[a];
 	}
 	tuplestore_putvalues(pairs->result->setResult, pairs->result->setDesc, values, nulls);
+	host_check_interrupts();
 }
 
 /* A row with the rows of a document. */
@@ -40,11 +41,7 @@ put_row_pairs(Pairs *pairs, uint32 a, uint32 document, double similarity)
 	if (!pairs->all)
 		put_pair(pairs, a, pairs->right->first[document], similarity);
 	else
-		for_each_row(pairs->right, document, b)
-		{
-			put_pair(pairs, a, b, similarity);
-			host_check_interrupts();
-		}
+		for_each_row(pairs->right, document, b) put_pair(pairs, a, b, similarity);
 }
 
 /* All rows of the query's document where there are two sources: their pairs tell of no copies. */
@@ -73,10 +70,7 @@ put_equal_rows(Pairs *pairs)
 		for_each_row(source, document, a)
 		{
 			for (uint32 b = source->next[a]; b != NO_ROW; b = source->next[b])
-			{
 				put_pair(pairs, a, b, 1);
-				host_check_interrupts();
-			}
 			if (!pairs->all)
 				break;
 		}

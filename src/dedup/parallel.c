@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "storage/buffile.h"
+#include "storage/dsm_impl.h"
 #include "storage/sharedfileset.h"
 
 #define KEY_SHARED UINT64CONST(0x6E64000000000011)
@@ -23,6 +24,9 @@
 
 /* A worker is worth its start for so much of the plan's cost. */
 #define COST_OF_WORKER 1e8
+
+/* Shared memory that is taken beside the signatures, at the most. */
+#define SHARED_BESIDES (1024 * 1024)
 
 /* Pairs that are counted, and read, at a time. */
 #define PAIRS_STEP 1024
@@ -258,11 +262,30 @@ share(const SymbolJoin *join, ParallelContext *context, int groups)
 	return shared;
 }
 
+/*
+ * Is there so much shared memory?  A container may have very little, and what
+ * PostgreSQL asks for in vain is an error.
+ */
+static bool
+can_share(Size size)
+{
+	/* Like those that PostgreSQL draws, an even number; a taken one is a no. */
+	dsm_handle handle = (dsm_handle) MyProcPid * 2;
+	void *private = NULL;
+	void *address = NULL;
+	Size mapped = 0;
+
+	if (!dsm_impl_op(DSM_OP_CREATE, handle, size, &private, &address, &mapped, DEBUG1))
+		return false;
+	return dsm_impl_op(DSM_OP_DESTROY, handle, 0, &private, &address, &mapped, DEBUG1);
+}
+
 /* As many as find work, and memory to sort in; all have one copy of the signatures. */
 static int
 workers_for(const SymbolJoin *join, const JoinPlan *plan)
 {
-	double documents = (double) join->left.documents + join->right.documents;
+	bool self = join->right.packed == NULL;
+	double documents = (double) join->left.documents + (self ? 0 : join->right.documents);
 	double memory = (double) maintenance_work_mem * 1024 / documents - 2.0 * join->stride;
 	double sorting = floor(memory / join_bytes(join->k, join->b)) - 1;
 	double workers = Min(max_parallel_maintenance_workers, plan->groups - 1);
@@ -271,7 +294,10 @@ workers_for(const SymbolJoin *join, const JoinPlan *plan)
 		return 0;
 	workers = Min(workers, floor(plan->cost / COST_OF_WORKER));
 	workers = Min(workers, sorting);
-	return (int) Max(workers, 0);
+	if (workers < 1 ||
+		!can_share(side_bytes(join, join->left) + side_bytes(join, join->right) + SHARED_BESIDES))
+		return 0;
+	return (int) workers;
 }
 
 static int

@@ -269,19 +269,14 @@ record(const Check *check)
 
 /* ---- The trigger -------------------------------------------------------- */
 
-/*
- * Search, and record, in the name of the table's owner: whoever may insert is
- * checked against all rows, whether he sees them or not.
- */
+/* Search, and record. */
 static bool
 check_as_owner(Check *check)
 {
 	int security;
 	bool found;
 
-	GetUserIdAndSecContext(&check->user, &security);
-	SetUserIdAndSecContext(check->rule->owner,
-						   security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	act_as_owner(check->rule, &check->user, &security);
 	found = search(check);
 	if (found && check->rule->record != NULL)
 		record(check);

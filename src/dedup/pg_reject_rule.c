@@ -12,6 +12,7 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
@@ -371,6 +372,28 @@ prepare_record(Maker *maker)
 	table_close(log, NoLock);
 }
 
+void
+act_as_owner(const RejectRule *rule, Oid *user, int *security)
+{
+	GetUserIdAndSecContext(user, security);
+	SetUserIdAndSecContext(rule->owner,
+						   *security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+}
+
+/* Who inserts need not be allowed into the schemas that the statements name. */
+static void
+prepare_as_owner(Maker *maker)
+{
+	Oid user;
+	int security;
+
+	act_as_owner(maker->rule, &user, &security);
+	prepare_search(maker);
+	if (maker->rule->log != NULL)
+		prepare_record(maker);
+	SetUserIdAndSecContext(user, security);
+}
+
 /* All of it in a context of its own, which is kept once nothing can fail. */
 RejectRule *
 make_reject_rule(Trigger *trigger, Relation table, Oid function)
@@ -389,9 +412,7 @@ make_reject_rule(Trigger *trigger, Relation table, Oid function)
 	maker.guarded = table_open(rule->guarded, AccessShareLock);
 	rule->owner = maker.guarded->rd_rel->relowner;
 	look_at_indexes(&maker);
-	prepare_search(&maker);
-	if (rule->log != NULL)
-		prepare_record(&maker);
+	prepare_as_owner(&maker);
 	if (!rule->indexed)
 		warn_of_missing_index(&maker);
 	table_close(maker.guarded, NoLock);

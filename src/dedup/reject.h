@@ -59,6 +59,13 @@ typedef struct RejectRule
 extern RejectRule *make_reject_rule(Trigger *trigger, Relation table, Oid function);
 
 /*
+ * Go on in the name of the table's owner, as foreign keys do: whoever may insert
+ * is checked against all rows, whether he sees them or not.  The two outputs are
+ * for SetUserIdAndSecContext() afterwards.
+ */
+extern void act_as_owner(const RejectRule *rule, Oid *user, int *security);
+
+/*
  * The rule of a trigger that runs for a row of table; function is
  * neardup_reject.  Locks the guarded table; needs SPI.
  */

@@ -92,6 +92,13 @@ store_flush(Store *store)
 	store->flushed = store->position = store->records;
 }
 
+void
+store_free_memory(Store *store)
+{
+	pfree(store->memory);
+	store->memory = NULL;
+}
+
 const uint8 *
 store_record(Store *store, uint32 record, uint8 *buffer)
 {

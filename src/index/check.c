@@ -326,11 +326,23 @@ refuse_uncheckable(Relation index)
 				 errhint("Rebuild it with REINDEX.")));
 }
 
+/*
+ * Tables are locked before their indexes, as everywhere.  NULL where it is no
+ * index, which inspect_open refuses.
+ */
+static Relation
+open_table_of(Oid index)
+{
+	Oid heap = IndexGetRelation(index, true);
+
+	return OidIsValid(heap) ? table_open(heap, AccessShareLock) : NULL;
+}
+
 Datum
 neardup_check(PG_FUNCTION_ARGS)
 {
+	Relation heap = open_table_of(PG_GETARG_OID(0));
 	Relation index = inspect_open(PG_GETARG_OID(0));
-	Relation heap = table_open(IndexGetRelation(RelationGetRelid(index), false), AccessShareLock);
 	Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
 	Check check = {.index = index, .entries = new_entries()};
 

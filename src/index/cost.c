@@ -94,10 +94,31 @@ radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
 		{
 			OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
 
-			radius = Min(radius, radius_of_ball(root, lsecond(op->args), shape));
+			/* Else it is x <@ ANY (balls). */
+			if (IsA(op, OpExpr))
+				radius = Min(radius, radius_of_ball(root, lsecond(op->args), shape));
+			else
+				radius = Min(radius, signature_radius(shape, USUAL_THRESHOLD));
 		}
 	}
 	return radius;
+}
+
+/* Each ball of an array is searched by itself. */
+static double
+searches_of_path(PlannerInfo *root, IndexPath *path)
+{
+	double searches = 1;
+	ListCell *cell;
+
+	foreach (cell, path->indexclauses)
+	{
+		Node *clause = (Node *) ((IndexClause *) lfirst(cell))->rinfo->clause;
+
+		if (IsA(clause, ScalarArrayOpExpr))
+			searches *= compat_array_length(root, lsecond(((ScalarArrayOpExpr *) clause)->args));
+	}
+	return searches;
 }
 
 /* A search: nanoseconds with all in memory, and the pages it reads. */
@@ -161,7 +182,13 @@ price_of_path(PlannerInfo *root, IndexPath *path, const IndexMeta *meta)
 	if (meta->shape.k == 0)
 		return price;
 	if (path->indexclauses != NIL)
+	{
+		double searches = searches_of_path(root, path);
+
 		price.total = price_search(meta, radius_of_path(root, path, &meta->shape));
+		price.total.ns *= searches;
+		price.total.pages *= searches;
+	}
 	else
 	{
 		price.total = price_search(meta, -1);

@@ -117,11 +117,12 @@ needs_recheck(IndexScanDesc scan)
 		(scan->numberOfKeys > 0 && scan->keyData[0].sk_strategy == STRATEGY_BALLS_MEET);
 }
 
+/* An empty one may have the symbols of another that is not. */
 static bool
 is_same_signature(const Signature *x, const Signature *y)
 {
-	return x->header.k == y->header.k && x->header.scheme == y->header.scheme &&
-		((x->header.flags ^ y->header.flags) & SIGNATURE_SAME_FLAGS) == 0 &&
+	return signature_comparable(&x->header, &y->header) &&
+		signature_is_empty(x) == signature_is_empty(y) &&
 		memcmp(x->symbols, y->symbols, signature_symbol_bytes(&x->header)) == 0;
 }
 

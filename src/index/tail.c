@@ -276,6 +276,12 @@ open_page(Relation index, const NewDocument *doc, TailLength *length)
 #define FAR_OVER 4
 
 /*
+ * It then even waits for who is at upkeep, such as a slow vacuum: a tail of half as
+ * many documents as a segment may hold.
+ */
+#define TOO_FAR_OVER (SEGMENT_DOCUMENTS_MAX / TAIL_DOCUMENTS / 2)
+
+/*
  * The tail has a new page: at its limit, and at every limit's length beyond, a
  * worker is asked to seal it and to merge.  While workers can be had, no insert
  * merges.
@@ -289,7 +295,9 @@ keep_up(Relation index, const TailLength *length)
 		return;
 	if (!alone && length->pages < FAR_OVER * length->limit)
 		return;
-	if (!upkeep_lock_conditionally(index))
+	if (length->pages >= TOO_FAR_OVER * length->limit)
+		upkeep_lock(index);
+	else if (!upkeep_lock_conditionally(index))
 		return;
 	if (alone)
 		upkeep_run(index, false);

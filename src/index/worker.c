@@ -12,6 +12,7 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
+#include "storage/lmgr.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
 
@@ -55,25 +56,38 @@ keep_up(Relation index)
 
 /*
  * Do something with the index in a transaction of its own, unless the index is
- * gone.  It holds back no vacuum.
+ * gone.  False where it could not be done now: no lock is waited for, since who
+ * holds it may do so for long, and workers are few.  It holds back no vacuum.
  */
 static bool
 with_index(Oid oid, bool (*what)(Relation))
 {
-	Relation index;
-	bool done = true;
+	bool done = false;
 
 	StartTransactionCommand();
-	index = try_relation_open(oid, RowExclusiveLock);
-	if (index != NULL)
+	if (ConditionalLockRelationOid(oid, RowExclusiveLock))
 	{
+		Relation index = try_relation_open(oid, NoLock);
+
 		InvalidateCatalogSnapshot();
-		if (index_is_ours(index))
-			done = what(index);
-		relation_close(index, RowExclusiveLock);
+		done = index == NULL || !index_is_ours(index) || what(index);
+		if (index != NULL)
+			relation_close(index, NoLock);
 	}
 	CommitTransactionCommand();
 	return done;
+}
+
+/* A database's timeouts are meant for its sessions: upkeep ends when it is done. */
+static void
+without_timeouts(void)
+{
+	static const char *const timeout[] = {"statement_timeout", "lock_timeout",
+										  "transaction_timeout"};
+
+	for (int i = 0; i < lengthof(timeout); i++)
+		if (GetConfigOption(timeout[i], true, false) != NULL)
+			SetConfigOption(timeout[i], "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 void
@@ -86,6 +100,7 @@ neardup_worker_main(Datum argument)
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
+	without_timeouts();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
 	with_index(task.index, keep_up);
 	/* Whoever asked is at the index still. */

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "../sketch/words.h"
 #include "join.h"
 
 /* Nanoseconds, measured on a server of 2023; they choose the plan, never the answer. */
@@ -22,6 +23,9 @@
 #define BUCKETS_PER_DOCUMENT_LOG 2
 #define BUCKET_BITS_MIN 4
 #define VALUE_BITS_MAX 64
+
+/* Documents of a side that are asked how alike all are. */
+#define SAMPLE 64
 
 typedef struct Trial
 {
@@ -169,21 +173,82 @@ try_probable(Trial *trial, int m, int radius)
 	keep_cheaper(trial, plan);
 }
 
+/* ---- Documents that resemble each other --------------------------------- */
+
+/* The buckets of documents taken evenly; how many. */
+static uint32_t
+sample_buckets(const Trial *trial, int group, JoinSide side, uint32_t *bucket)
+{
+	uint32_t count = side.documents < SAMPLE ? side.documents : SAMPLE;
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		size_t document = (size_t) i * side.documents / count;
+
+		bucket[i] = group_bucket(&trial->best.grouping, group,
+								 side.packed + document * trial->join->stride);
+	}
+	return count;
+}
+
+/* The share of pairs that meet in a group, judged by a few. */
+static double
+share_that_meets(const Trial *trial, int group)
+{
+	const SymbolJoin *join = trial->join;
+	bool self = join->right.packed == NULL;
+	int radius = join_radius(&trial->best, group);
+	uint32_t left[SAMPLE];
+	uint32_t right[SAMPLE];
+	uint32_t n = sample_buckets(trial, group, join->left, left);
+	uint32_t others = self ? n : sample_buckets(trial, group, join->right, right);
+	const uint32_t *other = self ? left : right;
+	uint32_t pairs = 0;
+	uint32_t met = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = self ? i + 1 : 0; j < others; j++)
+		{
+			pairs++;
+			met += count_symbols(left[i] ^ other[j], join->b) <= radius;
+		}
+	return pairs == 0 ? 0 : (double) met / pairs;
+}
+
+/*
+ * Prices are those of symbols placed at random.  Where documents resemble each
+ * other all over, their pairs meet in many groups; if more than once each, it
+ * costs less to compare every pair.
+ */
+static bool
+all_are_alike(const Trial *trial)
+{
+	double meetings = 0;
+
+	if (trial->join->left.packed == NULL)
+		return false;
+	for (int group = 0; group < trial->best.groups && meetings <= 1; group++)
+		meetings += share_that_meets(trial, group);
+	return meetings > 1;
+}
+
 JoinPlan
 join_plan(const SymbolJoin *join)
 {
-	Trial trial;
+	JoinPlan every_pair;
 	int most = least(join->k, GROUPS_MAX);
+	Trial trial;
 
 	set_sizes(&trial, join);
 	trial.compared = cost_of_comparing(join);
-	trial.best = (JoinPlan){.grouping = {.k = join->k, .b = join->b},
+	every_pair = (JoinPlan){.grouping = {.k = join->k, .b = join->b},
 							.recall = 1,
 							.cost = trial.pairs * trial.compared};
+	trial.best = every_pair;
 	for (int m = 1; m <= most && m <= join->h + 1; m++)
 		try_exact(&trial, m);
 	for (int m = 1; m <= most && join->recall < 1; m++)
 		for (int radius = 0; radius <= RADIUS_MAX; radius++)
 			try_probable(&trial, m, radius);
-	return trial.best;
+	return all_are_alike(&trial) ? every_pair : trial.best;
 }

@@ -152,9 +152,11 @@ CREATE TABLE sets AS SELECT i, to_shingles(array_agg((i * 7 + j * j * 3)::bigint
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, s FROM sets ORDER BY i', 0.5, equal => 'all');
 SELECT count(*) AS found FROM sets x JOIN sets y ON x.i < y.i AND is_similar(x.s, y.s, 0.5);
 SELECT *, candidates = pruned_by_length + pruned_by_frequency + compared AS complete FROM neardup_join_stats();
--- Of signatures, two sources; and with groups too few to be worth it.
-SELECT count(*) AS found FROM neardup_pairs('SELECT i, (i * 1000003)::bigint::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (i * 1000003 + 1)::bigint::simhash FROM generate_series(1, 500) i');
+-- Of signatures, two sources; and where groups are not worth it: all are alike in half of their bits, or there are few.
+SELECT count(*) AS found FROM neardup_pairs('SELECT i, hashint8extended(i, 0)::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (hashint8extended(i, 0) # 1)::simhash FROM generate_series(1, 500) i');
 SELECT * FROM neardup_join_stats();
+SELECT count(*) AS found FROM neardup_pairs('SELECT i, (i * 1000003)::bigint::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (i * 1000003 + 1)::bigint::simhash FROM generate_series(1, 500) i');
+SELECT groups, candidates, compared, pairs FROM neardup_join_stats();
 SELECT count(*) AS found FROM neardup_clusters('SELECT i, to_minhash((i / 2)::text) FROM generate_series(1, 300) i', 0.9);
 SELECT * FROM neardup_join_stats();
 -- One that reads nothing, and one that fails, which leaves them as they are.

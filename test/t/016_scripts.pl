@@ -76,6 +76,16 @@ ok(!$ok, 'no table is an error');
 like($err, qr/which table\?/, 'that asks for one');
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
 like($err, qr/threshold 2 is out of range/, 'errors come through');
+($ok, $out, $err) = run_script('report', @odd[0, 2], 'id=no');
+like($err, qr/column "no" does not exist/, 'so does a column that is not there');
+foreach my $script ('report', 'keep-one', 'watch')
+{
+	($ok, $out, $err) = run_script($script, @odd, q{threshold=0.7); DROP TABLE big; SELECT (1});
+	like($err, qr/invalid input syntax for type double precision/, "a threshold is a number: $script");
+}
+($ok, $out, $err) = run_script('report', @odd, q{limit=1; DROP TABLE big});
+like($err, qr/invalid input syntax for type (bigint|integer)/, 'and a limit');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM big'), '3001', 'nothing that stands behind it is run');
 
 # ---- Keep one ---------------------------------------------------------------
 
@@ -187,6 +197,14 @@ $node->safe_psql('postgres', q{UPDATE pg_index SET indisvalid = false WHERE inde
 is( $node->safe_psql('postgres',
 		q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = '"Fund"."Old ""papers"""'::regclass AND NOT indisprimary}),
 	'1|t', 'an index that was not finished is made again');
+
+# The extension may live where nobody looks.
+$node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup SET SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
+foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
+{
+	($ok, $out, $err) = run_script($script, 'table=far');
+	ok($ok, "in a schema beside the path: $script") or diag $err;
+}
 
 $node->stop;
 done_testing();

@@ -64,5 +64,26 @@ foreach my $way (sort keys %way)
 	# What it holds is bounded by work_mem, and not by less.
 	cmp_ok((split /\n/, $large)[0], '>', 256, "$way: and takes what it may: " . $large =~ tr/\n/ /r) if $way ne 'bitmap';
 }
+# What a row of a long statement takes is not kept until its end: neither
+# signatures out of TOAST, nor those made of a bigint.
+is($node->safe_psql(
+	'postgres', q{
+	CREATE TABLE used (kb bigint);
+	CREATE FUNCTION note_used() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		INSERT INTO used SELECT sum(total_bytes) / 1024 FROM pg_backend_memory_contexts WHERE name = 'ExecutorState';
+		RETURN NULL;
+	END $$;
+	CREATE TABLE toasted (sig minhash);
+	INSERT INTO toasted SELECT to_minhash(ARRAY[i::text], 1024, 32) FROM generate_series(1, 2000) i;
+	CREATE TABLE signatures (sig minhash);
+	CREATE INDEX ON signatures USING neardup (sig);
+	CREATE TRIGGER note_used AFTER INSERT ON signatures EXECUTE FUNCTION note_used();
+	CREATE TABLE hashes (h bigint);
+	CREATE INDEX ON hashes USING neardup (h);
+	CREATE TRIGGER note_used AFTER INSERT ON hashes EXECUTE FUNCTION note_used();
+	INSERT INTO signatures SELECT sig FROM toasted;
+	INSERT INTO hashes SELECT id FROM equals;
+	SELECT array_agg(kb) FROM used WHERE kb > 1024}), '', 'an insert of many rows keeps nothing of them');
+
 $node->stop;
 done_testing();

@@ -1,0 +1,97 @@
+-- The extension in a schema that nobody has in the path nor may enter, and beside
+-- functions and operators that are named like those of PostgreSQL and ours.
+
+\set home :DBNAME
+SET client_min_messages = warning;
+DROP DATABASE IF EXISTS neardup_test_schemas;
+CREATE DATABASE neardup_test_schemas;
+\c neardup_test_schemas
+CREATE SCHEMA "Near Dup";
+CREATE EXTENSION neardup SCHEMA "Near Dup";
+CREATE ROLE regress_neardup_writer;
+CREATE ROLE regress_neardup_keeper;
+GRANT USAGE, CREATE ON SCHEMA public TO regress_neardup_writer;
+
+SET ROLE regress_neardup_writer;
+CREATE FUNCTION trap(float8, float8) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION trap(float8, bigint) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION trap(tid, tid) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION trap(oid, oid) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION ln(float8) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION now() RETURNS timestamptz LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION count() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE FUNCTION unnest(bigint[]) RETURNS SETOF bigint LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %'', current_user; END';
+CREATE OPERATOR = (FUNCTION = trap, LEFTARG = float8, RIGHTARG = float8);
+CREATE OPERATOR >= (FUNCTION = trap, LEFTARG = float8, RIGHTARG = float8);
+CREATE OPERATOR <= (FUNCTION = trap, LEFTARG = float8, RIGHTARG = float8);
+CREATE OPERATOR / (FUNCTION = trap, LEFTARG = float8, RIGHTARG = bigint);
+CREATE OPERATOR = (FUNCTION = trap, LEFTARG = tid, RIGHTARG = tid);
+CREATE OPERATOR = (FUNCTION = trap, LEFTARG = oid, RIGHTARG = oid);
+CREATE DOMAIN float8 AS int;
+CREATE DOMAIN int8 AS int;
+CREATE DOMAIN text AS int;
+RESET ROLE;
+
+-- ---- Whoever inserts may enter neither this schema nor those of the tables ----
+CREATE SCHEMA closed AUTHORIZATION regress_neardup_keeper;
+CREATE SCHEMA desk AUTHORIZATION regress_neardup_keeper;
+GRANT USAGE ON SCHEMA "Near Dup" TO regress_neardup_keeper;
+SET ROLE regress_neardup_keeper;
+CREATE TABLE closed.letters (id int PRIMARY KEY, body pg_catalog.text,
+	sig "Near Dup".minhash GENERATED ALWAYS AS ("Near Dup".to_minhash(body)) STORED);
+CREATE INDEX letters_sig ON closed.letters USING neardup (sig);
+CREATE TABLE desk.queue (row_key int, resembles int, similarity numeric(4, 3), noticed_at timestamptz, noticed_by pg_catalog.text);
+CREATE CONSTRAINT TRIGGER queued AFTER INSERT ON closed.letters FOR EACH ROW
+	EXECUTE FUNCTION "Near Dup".neardup_reject('sig', '0.9', 'log=desk.queue');
+RESET ROLE;
+CREATE VIEW public.mail AS SELECT id, body FROM closed.letters;
+ALTER VIEW public.mail OWNER TO regress_neardup_keeper;
+GRANT INSERT ON public.mail TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+SET search_path = public, pg_catalog;
+INSERT INTO mail VALUES (1, 'one two three four five six seven eight nine ten');
+INSERT INTO mail VALUES (2, 'One, two, three, four, five, six, seven, eight, nine, ten');
+RESET ROLE;
+SELECT row_key, resembles, similarity, noticed_by FROM desk.queue;
+-- So he may in a session that begins with it, and the row is refused.
+CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON closed.letters FOR EACH ROW
+	EXECUTE FUNCTION "Near Dup".neardup_reject('sig', '0.9');
+SET ROLE regress_neardup_writer;
+INSERT INTO mail VALUES (3, 'One, two, three, four, five, six, seven, eight, nine, ten');
+RESET ROLE;
+
+-- ---- Everything else, called by its whole name ----
+BEGIN;
+SET LOCAL enable_seqscan = off;
+SELECT id FROM closed.letters WHERE "Near Dup".is_similar(sig, "Near Dup".to_minhash('one two three four five six seven eight nine ten'), 0.9) ORDER BY id;
+SELECT idx_scan > 0 AS by_index FROM pg_stat_xact_user_tables WHERE relname = 'letters';
+COMMIT;
+SELECT * FROM "Near Dup".neardup_pairs('SELECT id, sig FROM closed.letters', 0.9);
+SELECT * FROM "Near Dup".neardup_clusters('SELECT id, sig, "Near Dup".to_shingles(body) FROM closed.letters', 0.8, verify => 0.9);
+SELECT * FROM "Near Dup".neardup_pairs('SELECT id, "Near Dup".to_shingles(body) FROM closed.letters', 0.9, NULL::int);
+CREATE TABLE closed.lexicon AS
+SELECT * FROM "Near Dup".shingle_frequencies('SELECT "Near Dup".to_shingles(body, ''word 1'') FROM closed.letters UNION ALL SELECT "Near Dup".to_shingles(''one more'', ''word 1'')');
+SELECT df, round(idf::numeric, 3) AS idf, pg_catalog.count(*) FROM closed.lexicon GROUP BY df, idf ORDER BY df;
+SELECT "Near Dup".cardinality("Near Dup".idf_filter("Near Dup".to_shingles('one two three', 'word 1'), 'closed.lexicon', 0.1, 1)) AS kept,
+	"Near Dup".tfidf_cosine("Near Dup".to_shingles('one two', 'word 1'), "Near Dup".to_shingles('two', 'word 1'), 'closed.lexicon') AS cosine;
+ALTER TABLE closed.letters DISABLE TRIGGER USER;
+DELETE FROM closed.letters WHERE id = 2;
+ALTER TABLE closed.letters ADD CONSTRAINT alone EXCLUDE USING neardup ("Near Dup".near(sig, 0.9) WITH OPERATOR("Near Dup".&&));
+INSERT INTO closed.letters VALUES (4, 'One, two, three, four, five, six, seven, eight, nine, ten');
+ALTER TABLE closed.letters ENABLE TRIGGER USER;
+
+-- ---- It moves, in the middle of a session ----
+ALTER EXTENSION neardup SET SCHEMA desk;
+INSERT INTO closed.letters VALUES (5, 'One, two, three, four, five, six, seven, eight, nine, ten');
+ALTER TABLE closed.letters DROP CONSTRAINT alone;
+INSERT INTO closed.letters VALUES (5, 'One, two, three, four, five, six, seven, eight, nine, ten');
+SET enable_seqscan = off;
+SELECT id FROM closed.letters WHERE desk.is_similar(sig, desk.to_minhash('one two three four five six seven eight nine ten'), 0.9) ORDER BY id;
+RESET enable_seqscan;
+SELECT * FROM desk.neardup_pairs('SELECT id, sig FROM closed.letters', 0.9);
+SELECT desk.neardup_check('closed.letters_sig') IS NOT NULL AS checked;
+
+\c :home
+DROP DATABASE neardup_test_schemas;
+DROP ROLE regress_neardup_writer;
+DROP ROLE regress_neardup_keeper;

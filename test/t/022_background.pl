@@ -1,0 +1,67 @@
+# The background worker and commands on its index: those that drop or replace it
+# concurrently wait for it, and it waits for nobody.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $node = PostgreSQL::Test::Cluster->new('background');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nmax_worker_processes = 8\nmax_parallel_maintenance_workers = 0\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 360000) i;
+	CREATE TABLE others (h bigint);
+	CREATE INDEX others_h ON others USING neardup (h);
+});
+
+# Until a query says t.
+sub wait_for
+{
+	my ($query) = @_;
+
+	foreach (1 .. 1200)
+	{
+		return 1 if $node->safe_psql('postgres', $query) eq 't';
+		usleep(50_000);
+	}
+	return 0;
+}
+
+my $no_workers = q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'};
+
+foreach my $command ('DROP INDEX CONCURRENTLY hashes_h', 'REINDEX INDEX CONCURRENTLY hashes_h')
+{
+	# Small segments, which only a worker that has more memory can merge.
+	$node->safe_psql('postgres', q{
+		DROP INDEX IF EXISTS hashes_h;
+		SET maintenance_work_mem = '1MB';
+		CREATE INDEX hashes_h ON hashes USING neardup (h) WITH (groups = 16)});
+	my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('hashes_h')});
+	$node->safe_psql('postgres', 'INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 9000) i');
+	ok(wait_for(q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page'}), "$command: a worker is at it");
+	$node->safe_psql('postgres', $command);
+	ok(wait_for($no_workers), 'the worker ends');
+	# Twice: files go with the first.
+	$node->safe_psql('postgres', 'CHECKPOINT') foreach 1 .. 2;
+	ok(!-e $file, 'the file is gone');
+}
+
+# A transaction that keeps everybody out of the index it fills.
+my ($in, $out) = ('', '');
+my $filler = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1');
+$in .= "BEGIN; TRUNCATE others; INSERT INTO others SELECT hashint8extended(i, 7) FROM generate_series(1, 60000) i; SELECT 'filled';\n";
+$filler->pump until $out =~ /filled|ERROR/;
+ok(wait_for($no_workers), 'no worker waits for a lock');
+$in .= "COMMIT;\n\\q\n";
+$filler->finish;
+like($node->safe_psql('postgres', q{SELECT neardup_check('others_h')}), qr/60000 documents/, 'and the index is whole');
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/PANIC|ERROR|FATAL/, 'nothing in the log');
+done_testing();

@@ -1,0 +1,45 @@
+# Where there is too little shared memory for workers, a join goes on without them.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('shared_memory');
+$node->init(extra => ['--wal-segsize=1']);
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nmin_wal_size = 4MB\nmax_wal_size = 8MB\n");
+
+# POSIX shared memory counts as files, whose size the shell can limit.
+my @pg_ctl = ('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile);
+system_or_bail('sh', '-c', 'ulimit -f 10000 && exec "$@"', 'sh', @pg_ctl, 'start');
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+
+# How many pairs there are, and whether workers found them.
+sub join_rows
+{
+	my ($rows, $workers) = @_;
+
+	return $node->safe_psql(
+		'postgres', qq{
+		SET maintenance_work_mem = '256MB';
+		SET max_parallel_maintenance_workers = $workers;
+		SELECT count(*) FROM neardup_pairs('SELECT i, to_minhash(md5((i / 2)::text) || '' '' || i % 2) FROM generate_series(1, $rows) i', 0.3, recall => 0.9);
+		SELECT workers > 0 FROM neardup_join_stats();
+	});
+}
+
+SKIP:
+{
+	skip 'shared memory is not of POSIX', 1
+	  if $node->safe_psql('postgres', 'SHOW dynamic_shared_memory_type') ne 'posix';
+	like(join_rows(40000, 2), qr/^\d+\nt$/, 'workers where there is enough');
+	is(join_rows(100000, 2), join_rows(100000, 0), 'and none where there is not, but the same pairs');
+}
+done_testing();
+
+END
+{
+	local $?;
+	system_log(@pg_ctl, '-m', 'fast', 'stop');
+}
