@@ -99,7 +99,7 @@ compat_extend(Relation relation)
 
 /*
  * A path that cannot be run is as bad as two that are switched off: from 18 on
- * an infinite cost is not enough.
+ * no cost is enough to keep it from being chosen.
  */
 #if PG_VERSION_NUM >= 180000
 #define compat_disable_path(path) ((path)->disabled_nodes = 2)
@@ -190,6 +190,17 @@ compat_can_build_in_parallel(IndexAmRoutine *am)
 	am->amcanbuildparallel = true;
 #endif
 }
+
+/*
+ * What of an index parallel workers vacuum.  Before 15 a vacuum that has found
+ * dead rows forgets to clean up the one index that workers may clean up, where
+ * no worker is worth it for one: there the leader is to do it.
+ */
+#if PG_VERSION_NUM >= 150000
+#define COMPAT_PARALLEL_VACUUM (VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_CLEANUP)
+#else
+#define COMPAT_PARALLEL_VACUUM VACUUM_OPTION_PARALLEL_BULKDEL
+#endif
 
 /* What another session is doing, by its place in the list; NULL where it is gone. */
 static inline const PgBackendStatus *

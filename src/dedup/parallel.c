@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <math.h>
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "storage/buffile.h"

@@ -56,7 +56,7 @@ build_steps(Build *build)
 	static void (*const step[])(Build *) = {build_scan,   build_flush,    build_layout,
 											build_groups, build_describe, build_log};
 	Barrier *barrier = &build->shared->barrier;
-	int phase = BarrierAttach(barrier);
+	int phase = build_leads(build) ? 0 : BarrierAttach(barrier);
 
 	/* Who comes late has missed what the others have done without them. */
 	for (; phase < lengthof(step); phase++)
@@ -93,7 +93,9 @@ build_shared_init(BuildShared *shared, const Build *build, int participants)
 	shared->participants = participants;
 	shared->memory = (Size) maintenance_work_mem * 1024;
 	shared->documents_max = documents_for_memory(shared->memory);
+	/* The leader takes part before there are workers: a phase without it would do nothing. */
 	BarrierInit(&shared->barrier, 0);
+	BarrierAttach(&shared->barrier);
 	SpinLockInit(&shared->mutex);
 }
 

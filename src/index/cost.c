@@ -8,7 +8,6 @@
 #include "catalog/pg_type.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/float.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
@@ -20,6 +19,12 @@
  * with one cheap operator 0.0125 units, and takes about 100 ns for it.
  */
 #define UNITS_PER_NS (cpu_tuple_cost / 80)
+
+/*
+ * More than any other path costs, what is switched off included.  Not infinity:
+ * a join's cost would then be no number, and the planner takes that for cheap.
+ */
+#define COST_UNUSABLE 1e30
 
 /* Before the first document of any search: metapage, executor, tail. */
 #define COST_START 2000.0
@@ -259,7 +264,7 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	*correlation = path->indexorderbys == NIL ? CORRELATION_IN_HEAP_ORDER : 0;
 	*pages = info->pages;
 	*selectivity = 1;
-	*startup = *total = get_float8_infinity();
+	*startup = *total = COST_UNUSABLE;
 	if (!is_usable(path))
 	{
 		compat_disable_path(&path->path);

@@ -57,7 +57,7 @@ neardup_handler(PG_FUNCTION_ARGS)
 	am->amcanorderbyop = true;
 	am->amoptionalkey = true;
 	am->amusemaintenanceworkmem = true;
-	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_CLEANUP;
+	am->amparallelvacuumoptions = COMPAT_PARALLEL_VACUUM;
 	compat_can_build_in_parallel(am);
 	am->ambuild = neardup_build;
 	am->ambuildempty = neardup_buildempty;

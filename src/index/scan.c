@@ -4,6 +4,7 @@
 #include "index/index.h"
 
 #include "access/relscan.h"
+#include "access/table.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
@@ -286,12 +287,34 @@ add_to_bitmap(void *state, const uint64 *match, Size count)
 	sink->count += count;
 }
 
+/*
+ * A partial index may be scanned for the sake of its predicate alone.  It does
+ * not hold NULLs and empty signatures, so that is answered with all pages of the
+ * table, whose rows the executor looks at itself.
+ */
+static int64
+add_all_pages(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	Relation table = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+	BlockNumber blocks = RelationGetNumberOfBlocks(table);
+
+	for (BlockNumber block = 0; block < blocks; block++)
+	{
+		tbm_add_page(bitmap, block);
+		CHECK_FOR_INTERRUPTS();
+	}
+	table_close(table, NoLock);
+	return blocks;
+}
+
 int64
 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	BallScan *state = scan->opaque;
 	BitmapSink sink = {bitmap, false, 0};
 
+	if (scan->numberOfKeys == 0)
+		return add_all_pages(scan, bitmap);
 	begin(scan);
 	sink.recheck = state->recheck;
 	state->found.most = BITMAP_BATCH;

@@ -141,6 +141,15 @@ EXPLAIN (COSTS OFF) SELECT id FROM parted WHERE hamming_within(hash, 5, 6);
 SELECT * FROM all_ways(format('SELECT * FROM parted WHERE hamming_within(hash, %s, 6)', :h));
 DROP TABLE parted;
 
+-- A partial index is no way to read a table, whatever is switched off.
+BEGIN;
+UPDATE documents SET hash = NULL WHERE id = 1;
+CREATE INDEX by_part ON documents USING neardup (hash) WHERE id % 3 = 1;
+SELECT * FROM all_ways('SELECT id FROM documents WHERE id % 3 = 1');
+SELECT * FROM all_ways(format('SELECT id FROM documents WHERE id %% 3 = 1 AND hamming_within(hash, %s, 6)', :h));
+SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a, documents b WHERE hamming_within(a.hash, b.hash, 16) AND a.id % 3 = 1 AND b.id = 301');
+ROLLBACK;
+
 -- The same rows with the index and without.
 SELECT all_ways.*, condition FROM unnest(ARRAY[
 	'is_similar(sig, %1$L, 0.6)', 'is_similar(%1$L, sig, 0.6)', 'is_similar(sig, %1$L, 0.01)', 'is_similar(sig, %1$L, 1)',

@@ -48,7 +48,7 @@ sub submit
 	$node->command_ok(
 		[
 			'pgbench', '--no-vacuum', '--random-seed=7', "--client=$sessions", '--jobs=4',
-			'--transactions=3', '--max-tries=1', "--file=$script", 'postgres'
+			'--transactions=3', "--file=$script", 'postgres'
 		],
 		"$sessions sessions: $name");
 	return;

@@ -159,7 +159,7 @@ $node->start;
 
 # Layouts of other versions are told by the metapage.
 my $names_block =
-  qr/corrupt at block \d|invalid page in block \d|could not read block \d|target block \d|has layout \d/;
+  qr/corrupt at block \d|invalid page in block \d|could not read blocks? \d|target block \d|has layout \d/;
 my %wrong = map { $_ => [] } 'crash', 'error', 'rows', 'check';
 for my $name (@names)
 {

@@ -54,7 +54,8 @@ my %tables = (
 	'doc/reference/minhash.md' => 'CREATE TABLE articles (author text, body text);');
 
 my $node = PostgreSQL::Test::Cluster->new('examples');
-$node->init;
+# Some examples are not ASCII, whatever the environment is.
+$node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 
