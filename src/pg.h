@@ -36,12 +36,11 @@ extern text *text_of_utf8(const char *utf8, size_t length);
 extern SchemeId text_scheme_of_datum(Datum name);
 
 /*
- * The lists of spot signatures: antecedents and stop words (text[] datums, or
- * the language's own where they are NULL) for a scheme.  Freed by
- * spot_words_free; *made is the scheme of what they make.
+ * The lists of spot signatures, from a function's arguments 1 to 3: a scheme's
+ * name, antecedents and stop words (text[], or the language's own where they are
+ * NULL).  Freed by spot_words_free; *made is the scheme of what they make.
  */
-extern SpotWords *spot_words_of_datums(SchemeId scheme, const Datum *antecedents,
-									   const Datum *stop_words, SchemeId *made);
+extern SpotWords *spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made);
 
 /*
  * An error that names both, unless two values have the same recipe version and

@@ -27,8 +27,7 @@ copy_symbols(uint32_t *to, const Sequence *from)
 
 	for (i = 0; i < from->length; i++)
 	{
-		if (i % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(i);
 		to[i] = from->symbol[i] + FIRST_SYMBOL;
 	}
 }
@@ -64,8 +63,7 @@ find_shared(Joined *joined)
 	/* First, the suffix before each in order. */
 	for (i = 1; i < joined->length; i++)
 	{
-		if (i % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(i);
 		joined->shared[joined->array[i]] = joined->array[i - 1];
 	}
 	/* The end is the least suffix, and has none before it. */
@@ -73,11 +71,9 @@ find_shared(Joined *joined)
 	{
 		uint32_t before = joined->shared[i];
 
-		if (i % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(i);
 		while (joined->text[i + same] == joined->text[before + same])
-			if (++same % COMPARE_STEP == 0)
-				host_check_interrupts();
+			check_interrupts_at(++same);
 		joined->shared[i] = same;
 		same -= same > 0;
 	}
@@ -95,8 +91,7 @@ longest_shared(const Joined *joined)
 		uint32_t at = joined->array[i];
 		bool crosses = (at < joined->border) != (joined->array[i - 1] < joined->border);
 
-		if (i % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(i);
 		if (crosses && joined->shared[at] > longest)
 			longest = joined->shared[at];
 	}
@@ -117,8 +112,7 @@ first_place(const Joined *joined, uint32_t longest)
 		bool ends = i == joined->length || joined->shared[joined->array[i]] < longest;
 		uint32_t at = joined->array[i - 1];
 
-		if (i % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(i);
 		in_b |= at > joined->border;
 		if (at < joined->border && at < first_of_group)
 			first_of_group = at;

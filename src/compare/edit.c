@@ -206,8 +206,7 @@ trim(const SequencePair *pair)
 
 	while (rest.a.length > 0 && rest.b.length > 0 && *rest.a.symbol == *rest.b.symbol)
 	{
-		if (rest.a.length % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(rest.a.length);
 		rest.a.symbol++;
 		rest.b.symbol++;
 		rest.a.length--;
@@ -216,8 +215,7 @@ trim(const SequencePair *pair)
 	while (rest.a.length > 0 && rest.b.length > 0 &&
 		   rest.a.symbol[rest.a.length - 1] == rest.b.symbol[rest.b.length - 1])
 	{
-		if (rest.a.length % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(rest.a.length);
 		rest.a.length--;
 		rest.b.length--;
 	}

@@ -9,6 +9,13 @@
 /* A loop over so many symbols asks for interrupts in between. */
 #define COMPARE_STEP 8192
 
+static inline void
+check_interrupts_at(size_t i)
+{
+	if (i % COMPARE_STEP == 0)
+		host_check_interrupts();
+}
+
 /*
  * The distance at unit costs where it is at most bound, and else any number
  * above bound (edit.c).  The sequences are not empty, a is no longer than b,

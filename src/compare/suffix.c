@@ -38,13 +38,6 @@ is_leftmost(const Sorting *s, uint32_t at)
 	return at > 0 && is_small(s, at) && !is_small(s, at - 1);
 }
 
-static inline void
-check_interrupts_at(uint32_t i)
-{
-	if (i % COMPARE_STEP == 0)
-		host_check_interrupts();
-}
-
 static void
 find_small(Sorting *s)
 {

@@ -57,8 +57,7 @@ next_row(Row *row, uint32_t symbol, const Sequence *b, EditCosts costs, int64_t 
 		row->least = least_of(row->least, cell);
 		diagonal = above;
 		before = cell;
-		if (at % COMPARE_STEP == 0)
-			host_check_interrupts();
+		check_interrupts_at(at);
 	}
 }
 

@@ -150,18 +150,16 @@ drop_piece(Piece *piece)
 
 /* What a join did, and what the first one had in mind. */
 static void
-add_stats(CallStats *stats, const SymbolJoin *join)
+add_stats(CallStats *stats, const JoinPlan *plan, const JoinStats *join)
 {
-	JoinPlan plan = join_plan(join);
-
 	if (stats->joins++ == 0)
 	{
-		stats->groups = plan.groups;
-		stats->radius = plan.radius;
-		stats->raised = plan.raised;
+		stats->groups = plan->groups;
+		stats->radius = plan->radius;
+		stats->raised = plan->raised;
 	}
-	stats->met += join->stats->met;
-	stats->compared += join->stats->compared;
+	stats->met += join->met;
+	stats->compared += join->compared;
 }
 
 static void
@@ -180,11 +178,12 @@ join_pieces(Engine *engine, const Piece *left, const Piece *right)
 					   .progress = take_progress,
 					   .state = engine,
 					   .stats = &stats};
+	JoinPlan plan = join_plan(&join);
 
 	engine->left_piece = left;
 	engine->right_piece = right;
-	join_in_parallel(&join, &engine->options->stats->workers);
-	add_stats(engine->options->stats, &join);
+	join_in_parallel(&join, &plan, &engine->options->stats->workers);
+	add_stats(engine->options->stats, &plan, &stats);
 	engine->joins_done++;
 }
 

@@ -49,8 +49,8 @@ typedef struct SharedGroup
 typedef struct SharedJoin
 {
 	SymbolJoin join; /* its pointers are the leader's own */
+	JoinPlan plan;
 	bool self;
-	int groups;
 	pg_atomic_uint32 next;  /* group that nobody has taken */
 	pg_atomic_uint64 pairs; /* written, roughly */
 	uint64 most;            /* no more are written */
@@ -102,8 +102,9 @@ take_group(void *next_state)
 		return -1;
 	part->group = (int) pg_atomic_fetch_add_u32(&shared->next, 1);
 	if (part->told != NULL && part->told->progress != NULL)
-		part->told->progress(part->told->state, Min(part->group, shared->groups), shared->groups);
-	if (part->group >= shared->groups)
+		part->told->progress(part->told->state, Min(part->group, shared->plan.groups),
+							 shared->plan.groups);
+	if (part->group >= shared->plan.groups)
 		return -1;
 	name_file(name, part->group);
 	part->file = compat_create_shared_file(&shared->files, name);
@@ -135,7 +136,7 @@ take_part(SharedJoin *shared, JoinSide left, JoinSide right, const SymbolJoin *t
 	join.next = take_group;
 	join.next_state = &part;
 	join.stats = &part.stats;
-	join_run(&join);
+	join_run(&join, &shared->plan);
 	if (part.file != NULL)
 		BufFileClose(part.file);
 }
@@ -193,7 +194,7 @@ unfinished_group(void *next_state)
 	Reading *reading = next_state;
 	SharedJoin *shared = reading->shared;
 
-	while (++reading->group < shared->groups)
+	while (++reading->group < shared->plan.groups)
 	{
 		const SharedGroup *group = shared->group + reading->group;
 
@@ -215,7 +216,7 @@ hand_out(const SymbolJoin *join, SharedJoin *shared)
 
 	rest.next = unfinished_group;
 	rest.next_state = &reading;
-	join_run(&rest);
+	join_run(&rest, &shared->plan);
 }
 
 /* ---- The leader --------------------------------------------------------- */
@@ -235,9 +236,9 @@ share_side(ParallelContext *context, uint64 key, const SymbolJoin *join, JoinSid
 }
 
 static SharedJoin *
-share(const SymbolJoin *join, ParallelContext *context, int groups)
+share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 {
-	Size size = offsetof(SharedJoin, group) + groups * sizeof(SharedGroup);
+	Size size = offsetof(SharedJoin, group) + plan->groups * sizeof(SharedGroup);
 	SharedJoin *shared;
 
 	shared_reserve(context, size);
@@ -247,8 +248,8 @@ share(const SymbolJoin *join, ParallelContext *context, int groups)
 	shared = shared_put(context, KEY_SHARED, size);
 	memset(shared, 0, size);
 	shared->join = *join;
+	shared->plan = *plan;
 	shared->self = join->right.packed == NULL;
-	shared->groups = groups;
 	shared->most = (uint64) maintenance_work_mem * 1024 / sizeof(FoundPair);
 	pg_atomic_init_u32(&shared->next, 0);
 	pg_atomic_init_u64(&shared->pairs, 0);
@@ -301,14 +302,14 @@ workers_for(const SymbolJoin *join, const JoinPlan *plan)
 }
 
 static int
-run_with_workers(const SymbolJoin *join, int groups, int workers)
+run_with_workers(const SymbolJoin *join, const JoinPlan *plan, int workers)
 {
 	ParallelContext *context;
 	SharedJoin *shared;
 
 	EnterParallelMode();
 	context = CreateParallelContext("neardup", "neardup_join_main", workers);
-	shared = share(join, context, groups);
+	shared = share(join, plan, context);
 	LaunchParallelWorkers(context);
 	workers = context->nworkers_launched;
 	if (workers > 0 && parallel_leader_participation)
@@ -321,13 +322,12 @@ run_with_workers(const SymbolJoin *join, int groups, int workers)
 }
 
 void
-join_in_parallel(const SymbolJoin *join, int *workers)
+join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers)
 {
-	JoinPlan plan = join_plan(join);
-	int asked = workers_for(join, &plan);
-	int came = asked > 0 ? run_with_workers(join, plan.groups, asked) : 0;
+	int asked = workers_for(join, plan);
+	int came = asked > 0 ? run_with_workers(join, plan, asked) : 0;
 
 	if (asked == 0)
-		join_run(join);
+		join_run(join, plan);
 	*workers = Max(*workers, came);
 }

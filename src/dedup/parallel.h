@@ -13,6 +13,6 @@
  * memory for it, and workers are to be had; pairs come in the same order as
  * without.  *workers is raised to as many as came.
  */
-extern void join_in_parallel(const SymbolJoin *join, int *workers);
+extern void join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers);
 
 #endif

@@ -251,14 +251,11 @@ static void
 record(const Check *check)
 {
 	const RejectRule *rule = check->rule;
-	Relation table = check->data->tg_relation;
 	Datum *values = palloc((RECORD_KEYS + 2 * rule->keys) * sizeof(Datum));
 
 	values[RECORD_SIMILARITY] = Float8GetDatum(check->similarity);
 	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(check->user, false));
-	values[RECORD_TABLE] =
-		CStringGetTextDatum(quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)),
-													   RelationGetRelationName(table)));
+	values[RECORD_TABLE] = CStringGetTextDatum(qualified_name(check->data->tg_relation));
 	for (int i = 0; i < rule->keys; i++)
 	{
 		values[RECORD_KEYS + i] = CStringGetTextDatum(check->row_key[i]);

@@ -230,7 +230,7 @@ warn_of_missing_index(const Maker *maker)
 
 /* ---- Statements --------------------------------------------------------- */
 
-static const char *
+const char *
 qualified_name(Relation relation)
 {
 	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),

@@ -65,6 +65,9 @@ extern RejectRule *make_reject_rule(Trigger *trigger, Relation table, Oid functi
  */
 extern void act_as_owner(const RejectRule *rule, Oid *user, int *security);
 
+/* With its schema, and quoted where that is needed. */
+extern const char *qualified_name(Relation relation);
+
 /*
  * The rule of a trigger that runs for a row of table; function is
  * neardup_reject.  Locks the guarded table; needs SPI.

@@ -3,8 +3,6 @@
  */
 #include "index/index.h"
 
-#include "miscadmin.h"
-
 #include "utils/memutils.h"
 
 /*

@@ -62,8 +62,7 @@ typedef struct FreePages
 {
 	BlockNumber unused; /* pages that are free */
 	BlockNumber end;    /* of what is in use */
-	BlockNumber
-		reach; /* end of the pages that were offered, as if the file had grown by those it lacks */
+	BlockNumber reach;  /* end of what was offered, and of the pages that it lacks */
 } FreePages;
 
 /* Offer the first so many free pages, and no others. */

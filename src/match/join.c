@@ -481,7 +481,7 @@ join_groups(Pass *pass, int groups)
 }
 
 bool
-join_run(const SymbolJoin *join)
+join_run(const SymbolJoin *join, const JoinPlan *plan)
 {
 	Pass *pass = host_alloc(sizeof(Pass));
 	int groups;
@@ -489,7 +489,7 @@ join_run(const SymbolJoin *join)
 
 	memset(pass, 0, offsetof(Pass, hit));
 	pass->join = join;
-	pass->plan = join_plan(join);
+	pass->plan = *plan;
 	pass->lead_words = join_lead_words(join->k, join->b);
 	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
 	groups = pass->plan.groups > 0 ? pass->plan.groups : 1;

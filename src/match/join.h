@@ -46,7 +46,7 @@ typedef struct SymbolJoin
 	int b;
 	int h;         /* largest distance */
 	size_t stride; /* bytes, a multiple of 8 */
-	double recall; /* 1: every pair; see join_plan */
+	double recall; /* 1: every pair */
 	JoinSide left;
 	JoinSide right; /* packed NULL: pairs within left */
 	JoinEmit emit;
@@ -56,12 +56,6 @@ typedef struct SymbolJoin
 	void *next_state;
 	JoinStats *stats; /* added to after each group; or NULL */
 } SymbolJoin;
-
-/* Hand out every pair once.  Was it done to the end? */
-extern bool join_run(const SymbolJoin *join);
-
-/* Bytes that a join takes for each document besides its own. */
-extern size_t join_bytes(int k, int b);
 
 /* ---- Plans (join_plan.c) ------------------------------------------------ */
 
@@ -103,5 +97,13 @@ join_lead_words(int k, int b)
  * the product of the chances; Joag-Dev and Proschan 1983.)
  */
 extern JoinPlan join_plan(const SymbolJoin *join);
+
+/* ---- The join ----------------------------------------------------------- */
+
+/* Hand out every pair once, by its plan.  Was it done to the end? */
+extern bool join_run(const SymbolJoin *join, const JoinPlan *plan);
+
+/* Bytes that a join takes for each document besides its own. */
+extern size_t join_bytes(int k, int b);
 
 #endif

@@ -70,8 +70,6 @@ neardup_to_shingles_text(PG_FUNCTION_ARGS)
 Datum
 neardup_to_shingles_lists(PG_FUNCTION_ARGS)
 {
-	Datum antecedents = PG_GETARG_DATUM(2);
-	Datum stop_words = PG_GETARG_DATUM(3);
 	BagBuilder builder;
 	SpotWords *words;
 	SchemeId scheme;
@@ -79,9 +77,7 @@ neardup_to_shingles_lists(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
-	words = spot_words_of_datums(scheme, PG_ARGISNULL(2) ? NULL : &antecedents,
-								 PG_ARGISNULL(3) ? NULL : &stop_words, &scheme);
+	words = spot_words_of_arguments(fcinfo, &scheme);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	bag_begin(&builder);
 	spots_of_text(utf8.bytes, utf8.length, words, bag_add, &builder);

@@ -44,9 +44,11 @@ add_words(SpotWords *words, Datum datum, AddWord add, const char *what, const ch
 }
 
 SpotWords *
-spot_words_of_datums(SchemeId scheme, const Datum *antecedents, const Datum *stop_words,
-					 SchemeId *made)
+spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made)
 {
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	bool own_antecedents = !PG_ARGISNULL(2);
+	bool own_stop_words = !PG_ARGISNULL(3);
 	SpotWords *words;
 
 	if (SCHEME_KIND(scheme) != SCHEME_SPOT)
@@ -54,12 +56,12 @@ spot_words_of_datums(SchemeId scheme, const Datum *antecedents, const Datum *sto
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("only spot signatures take lists of words"),
 				 errhint("Use a scheme such as \"spot 1 2\".")));
-	words = spot_words_begin(scheme, antecedents != NULL, stop_words != NULL);
-	if (antecedents)
-		add_words(words, *antecedents, spot_words_add_antecedent, "antecedent",
+	words = spot_words_begin(scheme, own_antecedents, own_stop_words);
+	if (own_antecedents)
+		add_words(words, PG_GETARG_DATUM(2), spot_words_add_antecedent, "antecedent",
 				  "An antecedent is one token, as show_tokens() shows it, with a distance and a chain from 1 to 15 of its own if you like: \"the\" or \"the(1,2)\".");
-	if (stop_words)
-		add_words(words, *stop_words, spot_words_add_stop_word, "stop word",
+	if (own_stop_words)
+		add_words(words, PG_GETARG_DATUM(3), spot_words_add_stop_word, "stop word",
 				  "A stop word is one token, as show_tokens() shows it.");
 	*made = spot_words_finish(words);
 	return words;

@@ -97,8 +97,6 @@ neardup_show_shingles(PG_FUNCTION_ARGS)
 Datum
 neardup_show_shingles_lists(PG_FUNCTION_ARGS)
 {
-	Datum antecedents = PG_GETARG_DATUM(2);
-	Datum stop_words = PG_GETARG_DATUM(3);
 	ShownShingle *shown;
 	SpotWords *words;
 	SchemeId scheme;
@@ -108,9 +106,7 @@ neardup_show_shingles_lists(PG_FUNCTION_ARGS)
 	begin_rows(fcinfo);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return (Datum) 0;
-	scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
-	words = spot_words_of_datums(scheme, PG_ARGISNULL(2) ? NULL : &antecedents,
-								 PG_ARGISNULL(3) ? NULL : &stop_words, &scheme);
+	words = spot_words_of_arguments(fcinfo, &scheme);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	count = spots_to_show(utf8.bytes, utf8.length, words, &shown);
 	put_shown(fcinfo, shown, count);

@@ -118,7 +118,8 @@ join_documents(const Documents *x, const Documents *y, int h, double recall, uin
 					   .right = {x == y ? NULL : y->packed, y->n},
 					   .emit = note_pair,
 					   .state = &found};
-	bool done = join_run(&join);
+	JoinPlan plan = join_plan(&join);
+	bool done = join_run(&join, &plan);
 
 	CHECK_MSG(done == (stop_at == 0 || found.pairs < stop_at), "stopped after %u", found.pairs);
 	free(found.seen);
