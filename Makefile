@@ -4,6 +4,11 @@
 #   make demo      set everything up and find the near-duplicates on this machine
 #   make check     set everything up and run all tests
 #   make unit, make lint, make bench        parts of it, and the measurements
+#   make soak      hours of faults under load; every answer compared with a model
+#   make fuzz      damaged pages and hostile values
+#   make faults    full disks, timeouts, little memory
+#   make bare      the commands above on machines that lack things
+#   make versions  all tests on PostgreSQL 13 to 18, and on other processors
 #   make format    lay the C files out as .clang-format says
 #
 # The second group needs no pg_config: it installs what is missing, and works in
@@ -33,7 +38,7 @@ endif
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
 # What needs no PostgreSQL to begin with.
-TOOLS = setup check demo unit lint format bench
+TOOLS = setup check demo unit lint format bench soak fuzz faults bare versions
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
@@ -54,7 +59,7 @@ else
 .PHONY: $(TOOLS)
 setup check unit lint format:
 	@test/tools/$@
-demo bench:
+demo bench soak fuzz faults bare versions:
 	@test/$@/run
 export PG_CONFIG MAKE BENCH
 endif
