@@ -43,12 +43,15 @@ elapsed()
 }
 
 # Can this pg_config build extensions, and is its server there?
+#
+# Debian's client package has pg_config and pgxs.mk, so these say nothing of headers.
 usable_pg_config()
 {
-	local bin pgxs
+	local bin pgxs headers
 
-	bin=$("$1" --bindir 2>/dev/null) && pgxs=$("$1" --pgxs 2>/dev/null) || return 1
-	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && [ -f "$pgxs" ]
+	bin=$("$1" --bindir 2>/dev/null) && pgxs=$("$1" --pgxs 2>/dev/null) &&
+		headers=$("$1" --includedir-server 2>/dev/null) || return 1
+	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && [ -f "$pgxs" ] && [ -f "$headers/postgres.h" ]
 }
 
 # The pg_config asked for, or else the newest usable one.
@@ -70,30 +73,57 @@ find_pg_config()
 	return 1
 }
 
-# private_tree DIR: copy PostgreSQL below DIR and set PG_CONFIG and PGBIN to the copy.
-private_tree()
+# copy_below DIR PATH...: copy each PATH to DIR/PATH, unless it is there.
+#
+# All folders below DIR are made, never links: nothing that is written there
+# can land outside.  A link on the way (0.1.0 made some) is removed.
+copy_below()
 {
-	local from to path what
+	local dir=$1 path to part parts
 
-	from=$(find_pg_config) || die "no PostgreSQL with server headers; run 'make setup'"
-	for what in bindir pkglibdir sharedir; do
-		path=$("$from" --$what)
-		to=$1$path
+	shift
+	for path in "$@"; do
+		[ -e "$path" ] || continue
+		to=$dir
+		IFS=/ read -ra parts <<<"${path#/}"
+		for part in "${parts[@]}"; do
+			to=$to/$part
+			[ ! -L "$to" ] || rm "$to"
+		done
 		[ -e "$to" ] && continue
 		mkdir -p "$(dirname "$to")"
+		[ "$(realpath "$(dirname "$to")")/" = "$(dirname "$to")/" ] || die "$to would be outside $dir"
+		rm -rf "$to.new"
 		cp -RL "$path" "$to.new"
 		mv "$to.new" "$to"
 	done
-	for what in includedir pkgincludedir includedir-server; do
-		path=$("$from" --$what)
-		[ -e "$1$path" ] && continue
-		mkdir -p "$(dirname "$1$path")"
-		ln -s "$path" "$1$path"
+}
+
+# private_tree DIR: copy PostgreSQL below DIR and set PG_CONFIG and PGBIN to the copy.
+private_tree()
+{
+	local dir from headers what
+
+	mkdir -p "$1"
+	dir=$(realpath "$1")
+	case ${PG_CONFIG:-} in
+		"$dir"/*) return ;;
+	esac
+	from=$(find_pg_config) || die "no PostgreSQL with server headers; run 'make setup'"
+	for what in bindir pkglibdir sharedir includedir-server; do
+		copy_below "$dir" "$(realpath -ms "$("$from" --$what)")"
 	done
-	PGBIN=$1$("$from" --bindir)
+	# Of the other headers what is PostgreSQL's: the folder may be all of /usr/include.
+	for what in pkgincludedir includedir; do
+		headers=$(realpath -ms "$("$from" --$what)")
+		copy_below "$dir" "$headers"/{internal,libpq} "$headers"/{libpq,pg_config,postgres_ext}*.h
+	done
+	PGBIN=$dir$("$from" --bindir)
 	PG_CONFIG=$PGBIN/pg_config
-	[ "$("$PG_CONFIG" --pkglibdir)" = "$1$("$from" --pkglibdir)" ] ||
-		die "PostgreSQL at $("$from" --bindir) cannot be relocated"
+	for what in bindir pkglibdir sharedir includedir-server; do
+		[ "$("$PG_CONFIG" --$what)" = "$dir$("$from" --$what)" ] ||
+			die "PostgreSQL at $("$from" --bindir) cannot be relocated"
+	done
 	export PG_CONFIG PGBIN
 }
 
