@@ -260,37 +260,21 @@ write_root(Build *build, const BuildSegment *segment)
 	UnlockReleaseBuffer(buffer);
 }
 
-static void
-write_meta(Build *build)
-{
-	BuildShared *shared = build->shared;
-	Buffer buffer = ReadBuffer(build->index, META_BLOCK);
-	IndexMeta *meta = page_meta(BufferGetPage(buffer));
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	START_CRIT_SECTION();
-	meta_init(BufferGetPage(buffer));
-	meta->shape = shared->shape;
-	meta->next_owner = shared->segments + 1;
-	meta->segments = shared->segments;
-	for (uint32 i = 0; i < shared->segments; i++)
-		meta->segment[i] =
-			segment_entry(&shared->segment[i].root, i + 1, root_block(&shared->segment[i]));
-	meta_seal(meta);
-	MarkBufferDirty(buffer);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-}
-
 void
 build_describe(Build *build)
 {
+	BuildShared *shared = build->shared;
+	SegmentEntry entry[SEGMENTS_MAX];
+
 	if (!build_leads(build))
 		return;
-	for (uint32 i = 0; i < build->shared->segments; i++)
+	for (uint32 i = 0; i < shared->segments; i++)
 	{
-		write_map(build, &build->shared->segment[i]);
-		write_root(build, &build->shared->segment[i]);
+		const BuildSegment *segment = &shared->segment[i];
+
+		write_map(build, segment);
+		write_root(build, segment);
+		entry[i] = segment_entry(&segment->root, owner_of(build, segment), root_block(segment));
 	}
-	write_meta(build);
+	meta_write_built(build->index, &shared->shape, entry, shared->segments);
 }

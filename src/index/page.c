@@ -3,12 +3,8 @@
  */
 #include "index/page.h"
 
-#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "storage/indexfsm.h"
-#include "utils/timestamp.h"
-
-#include "hash.h"
 
 void
 page_init(Page page, PageKind kind, uint32 owner)
@@ -176,103 +172,6 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 	Buffer recent = InvalidBuffer;
 
 	return page_read_recent(index, block, kind, owner, &recent);
-}
-
-/* ---- Metapage ----------------------------------------------------------- */
-
-static uint32
-meta_checksum(const IndexMeta *meta)
-{
-	pg_crc32c crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, meta, offsetof(IndexMeta, checksum));
-	COMP_CRC32C(crc, meta->segment, meta->segments * sizeof(SegmentEntry));
-	return crc;
-}
-
-void
-meta_seal(IndexMeta *meta)
-{
-	meta->checksum = meta_checksum(meta);
-}
-
-void
-meta_no_tail(IndexMeta *meta)
-{
-	memset(&meta->tail, 0, sizeof(TailEntry));
-	meta->tail.first = meta->tail.last = InvalidBlockNumber;
-	for (int slot = 0; slot < TAIL_SLOTS; slot++)
-		meta->open[slot] = InvalidBlockNumber;
-}
-
-void
-meta_init(Page page)
-{
-	IndexMeta *meta;
-
-	page_init(page, PAGE_META, 0);
-	meta = page_meta(page);
-	meta->magic = INDEX_MAGIC;
-	meta->layout = INDEX_LAYOUT;
-	meta->identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
-	meta->next_owner = 1;
-	meta_no_tail(meta);
-	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;
-	meta_seal(meta);
-}
-
-void
-meta_check(Relation index, Page page)
-{
-	IndexMeta *meta = page_meta(page);
-
-	if (!page_is_ours(page) || page_trailer(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
-		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
-	if (meta->layout != INDEX_LAYOUT)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" has layout %u, this neardup reads layout %u",
-						RelationGetRelationName(index), meta->layout, INDEX_LAYOUT),
-				 errhint("Rebuild it with REINDEX.")));
-	if (meta->segments > SEGMENTS_MAX)
-		page_corrupt(index, META_BLOCK, "more segments than fit");
-	if (meta->checksum != meta_checksum(meta) ||
-		((PageHeader) page)->pd_lower != ((PageHeader) page)->pd_upper)
-		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
-	if (meta->shape.k != 0 &&
-		(meta->shape.version != RECIPE_VERSION ||
-		 !minhash_shape_is_valid(meta->shape.k, signature_bits(&meta->shape))))
-		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
-}
-
-IndexMeta *
-meta_read(Relation index)
-{
-	Buffer buffer = ReadBuffer(index, META_BLOCK);
-	Page page;
-	IndexMeta *copy;
-	Size size;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
-	meta_check(index, page);
-	size = offsetof(IndexMeta, segment) + page_meta(page)->segments * sizeof(SegmentEntry);
-	copy = palloc(size);
-	memcpy(copy, page_meta(page), size);
-	UnlockReleaseBuffer(buffer);
-	return copy;
-}
-
-bool
-meta_owns(const IndexMeta *meta, uint32 owner)
-{
-	if (owner == meta->tail.owner || owner == meta->frozen.owner || owner == meta->writing)
-		return owner != 0;
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (meta->segment[i].owner == owner)
-			return true;
-	return false;
 }
 
 /* ---- Free pages --------------------------------------------------------- */

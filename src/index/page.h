@@ -143,14 +143,30 @@ typedef struct IndexMeta
 
 #define page_meta(page) ((IndexMeta *) PageGetContents(page))
 
-/* A copy of the metapage as it is at this moment, in the caller's memory. */
+/* A copy of the metapage as it is at this moment, in the caller's memory; verified. */
 extern IndexMeta *meta_read(Relation index);
 
-/* Check what was read from disk; an error where it is no metapage of ours. */
-extern void meta_check(Relation index, Page page);
+/* The segment or tail of that owner, as the copy knows. */
+extern bool meta_owns(const IndexMeta *meta, uint32 owner);
 
-/* Note the checksum of a metapage: the last thing that a change does. */
-extern void meta_seal(IndexMeta *meta);
+/* The entry of a segment; NULL where it is not listed. */
+extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 owner);
+
+/*
+ * A change of the metapage, which is exclusively locked and verified: meta is its
+ * copy in a WAL record, which may take other pages too.  Commit writes it, abort
+ * leaves the page as it was; both release it.
+ */
+typedef struct MetaChange
+{
+	Buffer buffer;
+	GenericXLogState *state;
+	IndexMeta *meta;
+} MetaChange;
+
+extern MetaChange meta_begin(Relation index);
+extern void meta_commit(MetaChange *change);
+extern void meta_abort(MetaChange *change);
 
 /* Without a tail. */
 extern void meta_no_tail(IndexMeta *meta);
@@ -158,8 +174,9 @@ extern void meta_no_tail(IndexMeta *meta);
 /* Write the first metapage, of an empty index, into a page. */
 extern void meta_init(Page page);
 
-/* The segment or tail of that owner, as the copy knows. */
-extern bool meta_owns(const IndexMeta *meta, uint32 owner);
+/* Write the first metapage of an index that has been built; not logged. */
+extern void meta_write_built(Relation index, const SignatureHeader *shape,
+							 const SegmentEntry *segments, uint32 count);
 
 /* ---- Documents ---------------------------------------------------------- */
 

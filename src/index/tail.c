@@ -156,14 +156,13 @@ unchanged(const IndexMeta *copy, const IndexMeta *live, int slot)
 		live->shape.k == copy->shape.k;
 }
 
-/* Both pages are locked. */
+/* Put an empty page, which is locked, before all others of the tail. */
 static void
-link_page(Relation index, Buffer meta_buffer, Buffer added, int slot)
+link_page(MetaChange *change, Buffer added, int slot)
 {
 	BlockNumber block = BufferGetBlockNumber(added);
-	GenericXLogState *state = GenericXLogStart(index);
-	IndexMeta *meta = page_meta(GenericXLogRegisterBuffer(state, meta_buffer, 0));
-	Page page = GenericXLogRegisterBuffer(state, added, GENERIC_XLOG_FULL_IMAGE);
+	IndexMeta *meta = change->meta;
+	Page page = GenericXLogRegisterBuffer(change->state, added, GENERIC_XLOG_FULL_IMAGE);
 
 	if (meta->tail.owner == 0)
 	{
@@ -175,39 +174,34 @@ link_page(Relation index, Buffer meta_buffer, Buffer added, int slot)
 	page_trailer(page)->next = meta->tail.first;
 	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
-	meta_seal(meta);
-	GenericXLogFinish(state);
 }
 
 /*
- * Put an empty page before all others of the tail, or begin a tail.  Who walks
- * along the chain as it was does not notice.  The page is found before the
- * metapage is locked, for that may take a while; then somebody else may have
- * been faster.
+ * Make the tail a page longer, or begin a tail.  Who walks along the chain as it
+ * was does not notice.  The page is found before the metapage is locked, for that
+ * may take a while; then somebody else may have been faster.
  */
 static void
 add_page(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 {
 	Buffer added = page_allocate(index, copy);
 	BlockNumber block = BufferGetBlockNumber(added);
-	Buffer meta_buffer = ReadBuffer(index, META_BLOCK);
-	const IndexMeta *live = page_meta(BufferGetPage(meta_buffer));
-	bool needed;
+	MetaChange change = meta_begin(index);
+	bool needed = unchanged(copy, change.meta, slot);
 
-	LockBuffer(meta_buffer, BUFFER_LOCK_EXCLUSIVE);
-	meta_check(index, BufferGetPage(meta_buffer));
-	needed = unchanged(copy, live, slot);
 	if (needed)
 	{
-		uint32 before = full_pages(live);
+		uint32 before = full_pages(change.meta);
 
-		link_page(index, meta_buffer, added, slot);
+		link_page(&change, added, slot);
 		/* Who opens one page more beside others has not made the tail longer. */
-		length->pages = full_pages(live) > before ? full_pages(live) : 0;
-		length->limit = limit_of(&live->shape);
-		remember(index, live);
+		length->pages = full_pages(change.meta) > before ? full_pages(change.meta) : 0;
+		length->limit = limit_of(&change.meta->shape);
+		remember(index, change.meta);
+		meta_commit(&change);
 	}
-	UnlockReleaseBuffer(meta_buffer);
+	else
+		meta_abort(&change);
 	UnlockReleaseBuffer(added);
 	if (!needed)
 		RecordFreeIndexPage(index, block);
@@ -218,20 +212,15 @@ static void
 fix_shape(Relation index, const SignatureHeader *header)
 {
 	SignatureHeader shape = index_shape(index, header);
-	Buffer buffer = ReadBuffer(index, META_BLOCK);
+	MetaChange change = meta_begin(index);
 
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	meta_check(index, BufferGetPage(buffer));
-	if (page_meta(BufferGetPage(buffer))->shape.k == 0)
+	if (change.meta->shape.k != 0)
 	{
-		GenericXLogState *state = GenericXLogStart(index);
-		IndexMeta *meta = page_meta(GenericXLogRegisterBuffer(state, buffer, 0));
-
-		meta->shape = shape;
-		meta_seal(meta);
-		GenericXLogFinish(state);
+		meta_abort(&change);
+		return;
 	}
-	UnlockReleaseBuffer(buffer);
+	change.meta->shape = shape;
+	meta_commit(&change);
 }
 
 /* Have we seen that the page open in our slot is full? */

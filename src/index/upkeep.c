@@ -37,35 +37,6 @@ upkeep_unlock(Relation index)
 
 /* ---- Changing the metapage ---------------------------------------------- */
 
-/* A metapage under exclusive lock, and its copy in a WAL record. */
-typedef struct MetaChange
-{
-	Buffer buffer;
-	GenericXLogState *state;
-	IndexMeta *meta;
-} MetaChange;
-
-static MetaChange
-meta_begin(Relation index)
-{
-	MetaChange change;
-
-	change.buffer = ReadBuffer(index, META_BLOCK);
-	LockBuffer(change.buffer, BUFFER_LOCK_EXCLUSIVE);
-	meta_check(index, BufferGetPage(change.buffer));
-	change.state = GenericXLogStart(index);
-	change.meta = page_meta(GenericXLogRegisterBuffer(change.state, change.buffer, 0));
-	return change;
-}
-
-static void
-meta_commit(MetaChange *change)
-{
-	meta_seal(change->meta);
-	GenericXLogFinish(change->state);
-	UnlockReleaseBuffer(change->buffer);
-}
-
 /* A number for a segment to be written; until it is there its pages are taken. */
 static uint32
 claim_owner(Relation index)
@@ -210,12 +181,10 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 static void
 remove_segment(IndexMeta *meta, uint32 owner)
 {
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (meta->segment[i].owner == owner)
-		{
-			meta->segment[i] = meta->segment[--meta->segments];
-			return;
-		}
+	SegmentEntry *entry = meta_segment(meta, owner);
+
+	if (entry != NULL)
+		*entry = meta->segment[--meta->segments];
 }
 
 /* One record: the sources are out, the new segment is in, unless it is empty. */
@@ -242,15 +211,6 @@ publish(Merge *merge, const SegmentEntry *entry, bool frozen, const uint32 *owne
 	IndexFreeSpaceMapVacuum(merge->index);
 }
 
-static const SegmentEntry *
-entry_of(const IndexMeta *meta, uint32 owner)
-{
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (meta->segment[i].owner == owner)
-			return &meta->segment[i];
-	return NULL;
-}
-
 /* Write one segment of the frozen tail, where asked, and of segments. */
 static void
 replace(Relation index, bool frozen, const uint32 *owners, int count)
@@ -268,7 +228,7 @@ replace(Relation index, bool frozen, const uint32 *owners, int count)
 	if (frozen)
 		copy_tail(&merge, &merge.live->frozen);
 	for (int i = 0; i < count; i++)
-		copy_segment(&merge, entry_of(merge.live, owners[i]));
+		copy_segment(&merge, meta_segment(merge.live, owners[i]));
 	entry = segment_finish(merge.writer, (Size) maintenance_work_mem * 1024);
 	publish(&merge, &entry, frozen, owners, count);
 	MemoryContextSwitchTo(before);

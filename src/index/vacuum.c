@@ -117,19 +117,18 @@ vacuum_tail(Vacuum *v, const TailEntry *tail)
 static void
 record_dead(Relation index, const IndexMeta *counted)
 {
-	Buffer buffer = ReadBuffer(index, META_BLOCK);
-	GenericXLogState *state;
-	IndexMeta *meta;
+	MetaChange change = meta_begin(index);
 
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	state = GenericXLogStart(index);
-	meta = page_meta(GenericXLogRegisterBuffer(state, buffer, 0));
-	/* Upkeep is locked out: the list is the one that was read. */
 	for (uint32 i = 0; i < counted->segments; i++)
-		meta->segment[i].dead = counted->segment[i].dead;
-	meta_seal(meta);
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(buffer);
+	{
+		SegmentEntry *entry = meta_segment(change.meta, counted->segment[i].owner);
+
+		/* Upkeep is locked out. */
+		if (entry == NULL)
+			page_corrupt(index, META_BLOCK, "a segment is not listed any more");
+		entry->dead = counted->segment[i].dead;
+	}
+	meta_commit(&change);
 }
 
 IndexBulkDeleteResult *

@@ -1,0 +1,208 @@
+/*
+ * meta.c: the metapage: reading it, and the one way to change it.
+ *
+ * A change takes the lock, verifies the page, and works on the copy in a WAL
+ * record; a checksum is never noted for what nobody has looked at.
+ */
+#include "index/segment.h"
+
+#include "miscadmin.h"
+#include "port/pg_crc32c.h"
+#include "utils/timestamp.h"
+
+#include "hash.h"
+
+/* ---- Checks ------------------------------------------------------------- */
+
+static uint32
+meta_checksum(const IndexMeta *meta)
+{
+	pg_crc32c crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, meta, offsetof(IndexMeta, checksum));
+	COMP_CRC32C(crc, meta->segment, meta->segments * sizeof(SegmentEntry));
+	return crc;
+}
+
+static void
+meta_seal(IndexMeta *meta)
+{
+	meta->checksum = meta_checksum(meta);
+}
+
+/* Signatures of it fit on a page. */
+static bool
+shape_is_valid(const SignatureHeader *shape)
+{
+	return shape->version == RECIPE_VERSION &&
+		minhash_shape_is_valid(shape->k, signature_bits(shape)) &&
+		documents_per_page(document_stride(shape)) > 0;
+}
+
+/* A tail holds documents of the index's stride, or NULLs from before that was known. */
+static bool
+tail_is_valid(const IndexMeta *meta, const TailEntry *tail)
+{
+	if (tail->owner == 0)
+		return tail->pages == 0;
+	return tail->owner < meta->next_owner && tail->pages > 0 &&
+		(tail->stride == STRIDE_MIN || tail->stride == document_stride(&meta->shape));
+}
+
+static bool
+entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return entry->owner != 0 && entry->owner < meta->next_owner &&
+		entry->documents <= SEGMENT_DOCUMENTS_MAX && entry->grouped <= entry->documents &&
+		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX;
+}
+
+/* What is used as a bound: a checksum may be right by accident, or by intent. */
+static void
+check_contents(Relation index, const IndexMeta *meta)
+{
+	if (meta->shape.k != 0 && !shape_is_valid(&meta->shape))
+		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
+	if (!tail_is_valid(meta, &meta->tail) || !tail_is_valid(meta, &meta->frozen))
+		page_corrupt(index, META_BLOCK, "impossible tail");
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (!entry_is_valid(meta, &meta->segment[i]))
+			page_corrupt(index, META_BLOCK, "impossible segment");
+}
+
+/* Check what was read from disk; an error where it is no metapage of ours. */
+static void
+meta_check(Relation index, Page page)
+{
+	IndexMeta *meta = page_meta(page);
+
+	if (!page_is_ours(page) || page_trailer(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
+		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
+	if (meta->layout != INDEX_LAYOUT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has layout %u, this neardup reads layout %u",
+						RelationGetRelationName(index), meta->layout, INDEX_LAYOUT),
+				 errhint("Rebuild it with REINDEX.")));
+	if (meta->segments > SEGMENTS_MAX)
+		page_corrupt(index, META_BLOCK, "more segments than fit");
+	if (meta->checksum != meta_checksum(meta) ||
+		((PageHeader) page)->pd_lower != ((PageHeader) page)->pd_upper)
+		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
+	check_contents(index, meta);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+IndexMeta *
+meta_read(Relation index)
+{
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
+	Page page;
+	IndexMeta *copy;
+	Size size;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	meta_check(index, page);
+	size = offsetof(IndexMeta, segment) + page_meta(page)->segments * sizeof(SegmentEntry);
+	copy = palloc(size);
+	memcpy(copy, page_meta(page), size);
+	UnlockReleaseBuffer(buffer);
+	return copy;
+}
+
+SegmentEntry *
+meta_segment(const IndexMeta *meta, uint32 owner)
+{
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (meta->segment[i].owner == owner)
+			return (SegmentEntry *) &meta->segment[i];
+	return NULL;
+}
+
+bool
+meta_owns(const IndexMeta *meta, uint32 owner)
+{
+	if (owner == meta->tail.owner || owner == meta->frozen.owner || owner == meta->writing)
+		return owner != 0;
+	return meta_segment(meta, owner) != NULL;
+}
+
+/* ---- Changing ----------------------------------------------------------- */
+
+MetaChange
+meta_begin(Relation index)
+{
+	MetaChange change;
+
+	change.buffer = ReadBuffer(index, META_BLOCK);
+	LockBuffer(change.buffer, BUFFER_LOCK_EXCLUSIVE);
+	meta_check(index, BufferGetPage(change.buffer));
+	change.state = GenericXLogStart(index);
+	change.meta = page_meta(GenericXLogRegisterBuffer(change.state, change.buffer, 0));
+	return change;
+}
+
+void
+meta_commit(MetaChange *change)
+{
+	meta_seal(change->meta);
+	GenericXLogFinish(change->state);
+	UnlockReleaseBuffer(change->buffer);
+}
+
+void
+meta_abort(MetaChange *change)
+{
+	GenericXLogAbort(change->state);
+	UnlockReleaseBuffer(change->buffer);
+}
+
+void
+meta_no_tail(IndexMeta *meta)
+{
+	memset(&meta->tail, 0, sizeof(TailEntry));
+	meta->tail.first = meta->tail.last = InvalidBlockNumber;
+	for (int slot = 0; slot < TAIL_SLOTS; slot++)
+		meta->open[slot] = InvalidBlockNumber;
+}
+
+/* ---- The first ---------------------------------------------------------- */
+
+void
+meta_init(Page page)
+{
+	IndexMeta *meta;
+
+	page_init(page, PAGE_META, 0);
+	meta = page_meta(page);
+	meta->magic = INDEX_MAGIC;
+	meta->layout = INDEX_LAYOUT;
+	meta->identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
+	meta->next_owner = 1;
+	meta_no_tail(meta);
+	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;
+	meta_seal(meta);
+}
+
+void
+meta_write_built(Relation index, const SignatureHeader *shape, const SegmentEntry *segments,
+				 uint32 count)
+{
+	Buffer buffer = ReadBuffer(index, META_BLOCK);
+	IndexMeta *meta = page_meta(BufferGetPage(buffer));
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	meta_init(BufferGetPage(buffer));
+	meta->shape = *shape;
+	meta->next_owner = count + 1;
+	meta->segments = count;
+	memcpy(meta->segment, segments, count * sizeof(SegmentEntry));
+	meta_seal(meta);
+	MarkBufferDirty(buffer);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
