@@ -29,6 +29,7 @@
 #include "utils/portal.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
 
 /* A new page at the end of a relation, exclusively locked. */
 static inline Buffer
@@ -127,24 +128,42 @@ compat_extend_fork(Relation relation, ForkNumber fork)
 #define compat_reserve_prefix(name) EmitWarningsOnPlaceholders(name)
 #endif
 
-/*
- * Read a block that was last seen in *recent, which is kept up to date: from 14
- * on that spares the look-up of the buffer.
- */
-static inline Buffer
-compat_read_recent(Relation relation, BlockNumber block, Buffer *recent)
-{
+/* The file that a relation lies in now. */
 #if PG_VERSION_NUM >= 160000
-	if (BufferIsValid(*recent) &&
-		ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, *recent))
-		return *recent;
-#elif PG_VERSION_NUM >= 140000
-	if (BufferIsValid(*recent) && ReadRecentBuffer(relation->rd_node, MAIN_FORKNUM, block, *recent))
-		return *recent;
+typedef RelFileLocator CompatFile;
+#define compat_file(relation) ((relation)->rd_locator)
+#define compat_same_file(a, b) RelFileLocatorEquals(a, b)
+#else
+typedef RelFileNode CompatFile;
+#define compat_file(relation) ((relation)->rd_node)
+#define compat_same_file(a, b) RelFileNodeEquals(a, b)
 #endif
-	*recent = ReadBuffer(relation, block);
-	return *recent;
+
+/*
+ * Pin a shared buffer if a block is in it: from 14 on that spares the look-up.
+ * Not so a local one, which 14 takes for a shared one.
+ */
+static inline bool
+compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 140000
+	return !BufferIsLocal(buffer) &&
+		ReadRecentBuffer(compat_file(relation), MAIN_FORKNUM, block, buffer);
+#else
+	return false;
+#endif
 }
+
+/*
+ * An error where a snapshot has become too old for a page: it may have lost what
+ * only that snapshot sees.  17 has no such snapshots any more.
+ */
+#if PG_VERSION_NUM < 170000
+#define compat_test_old_snapshot(snapshot, relation, page) \
+	TestForOldSnapshot(snapshot, relation, page)
+#else
+#define compat_test_old_snapshot(snapshot, relation, page) ((void) (snapshot))
+#endif
 
 /* Are generic WAL's fragments known to be (offset, length, bytes)?  So they are from 9.6 on. */
 #define COMPAT_GENERIC_FRAGMENTS (PG_VERSION_NUM < 190000)

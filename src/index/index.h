@@ -123,6 +123,9 @@ typedef struct SearchQuery
 	 */
 	uint16 flag_mask;
 	uint16 flags;
+
+	/* Who asks; NULL: nobody who could be too late. */
+	Snapshot snapshot;
 } SearchQuery;
 
 /* What a search did in one segment (or, owner 0, in the tails). */
@@ -153,7 +156,8 @@ typedef struct Ordering Ordering;
  * is NULL.  limit: only those within so many symbols, and no NULL nor empty
  * ones; or -1.
  */
-extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit);
+extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
+								Snapshot snapshot);
 
 /*
  * The next documents in order, at least one; false where there are no more.

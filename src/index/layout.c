@@ -122,6 +122,9 @@ put_entries(Build *build, PageKind kind, uint32 owner, BlockNumber start, uint32
 		Page page = BufferGetPage(buffer);
 
 		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		/* What others have put there will be sealed once more. */
+		if (!PageIsNew(page))
+			page_verify(build->index, buffer, 0);
 		START_CRIT_SECTION();
 		if (PageIsNew(page))
 			page_init(page, kind, owner);

@@ -87,8 +87,8 @@ meta_check(Relation index, Page page)
 				 errhint("Rebuild it with REINDEX.")));
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
-	if (meta->checksum != meta_checksum(meta) ||
-		((PageHeader) page)->pd_lower != ((PageHeader) page)->pd_upper)
+	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != TRAILER_OFFSET ||
+		((PageHeader) page)->pd_upper != TRAILER_OFFSET)
 		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
 	check_contents(index, meta);
 }
@@ -96,7 +96,7 @@ meta_check(Relation index, Page page)
 /* ---- Reading ------------------------------------------------------------ */
 
 IndexMeta *
-meta_read(Relation index)
+meta_read_as_of(Relation index, Snapshot snapshot)
 {
 	Buffer buffer = ReadBuffer(index, META_BLOCK);
 	Page page;
@@ -105,12 +105,19 @@ meta_read(Relation index)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = BufferGetPage(buffer);
+	compat_test_old_snapshot(snapshot, index, page);
 	meta_check(index, page);
 	size = offsetof(IndexMeta, segment) + page_meta(page)->segments * sizeof(SegmentEntry);
 	copy = palloc(size);
 	memcpy(copy, page_meta(page), size);
 	UnlockReleaseBuffer(buffer);
 	return copy;
+}
+
+IndexMeta *
+meta_read(Relation index)
+{
+	return meta_read_as_of(index, NULL);
 }
 
 SegmentEntry *
@@ -171,6 +178,18 @@ meta_no_tail(IndexMeta *meta)
 
 /* ---- The first ---------------------------------------------------------- */
 
+/* Nobody needs to guess it, nobody should meet it twice: clocks may be set back. */
+static uint64
+new_identity(void)
+{
+	uint64 identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
+	uint64 chance = 0;
+
+	if (pg_strong_random(&chance, sizeof(chance)))
+		identity ^= chance;
+	return identity;
+}
+
 void
 meta_init(Page page)
 {
@@ -180,7 +199,7 @@ meta_init(Page page)
 	meta = page_meta(page);
 	meta->magic = INDEX_MAGIC;
 	meta->layout = INDEX_LAYOUT;
-	meta->identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
+	meta->identity = new_identity();
 	meta->next_owner = 1;
 	meta_no_tail(meta);
 	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;

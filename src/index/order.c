@@ -37,6 +37,7 @@ typedef enum OrderStage
 struct Ordering
 {
 	Relation index;
+	Snapshot snapshot;
 	Signature centre;
 	bool limited;
 	int limit;   /* farthest distance wanted */
@@ -48,11 +49,12 @@ struct Ordering
 };
 
 Ordering *
-ordering_begin(Relation index, const Signature *centre, int limit)
+ordering_begin(Relation index, const Signature *centre, int limit, Snapshot snapshot)
 {
 	Ordering *o = palloc0(sizeof(Ordering));
 
 	o->index = index;
+	o->snapshot = snapshot;
 	if (centre != NULL)
 		o->centre = *centre;
 	o->stage = centre == NULL || signature_is_empty(centre) ? STAGE_EQUAL : STAGE_NEAR;
@@ -84,7 +86,7 @@ collect(Ordering *o, const SearchQuery *query, MatchList *batch)
 static void
 collect_near(Ordering *o, MatchMethod method, MatchList *batch)
 {
-	SearchQuery query = {o->centre, o->wanted, true, method, 0, 0};
+	SearchQuery query = {o->centre, o->wanted, true, method, 0, 0, o->snapshot};
 
 	if (collect(o, &query, batch))
 	{
@@ -113,7 +115,8 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 						 .radius = o->centre.header.k,
 						 .by_distance = true,
 						 .flag_mask = mask | TID_DEAD,
-						 .flags = flags};
+						 .flags = flags,
+						 .snapshot = o->snapshot};
 
 	if (collect(o, &query, batch))
 		o->stage = next;

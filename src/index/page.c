@@ -6,6 +6,11 @@
 #include "port/pg_crc32c.h"
 #include "storage/indexfsm.h"
 
+#include "hash.h"
+
+/* The sum of no dead documents. */
+#define DEAD_NONE 0x6E6F6E65
+
 void
 page_init(Page page, PageKind kind, uint32 owner)
 {
@@ -21,6 +26,7 @@ page_init(Page page, PageKind kind, uint32 owner)
 	trailer->next = InvalidBlockNumber;
 	trailer->kind = kind;
 	trailer->page_id = PAGE_ID;
+	trailer->dead = kind == PAGE_DOCUMENTS ? DEAD_NONE : 0;
 	INIT_CRC32C(trailer->checksum);
 }
 
@@ -39,17 +45,48 @@ add_document(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols
 	return crc;
 }
 
+uint32
+page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
+{
+	for (uint32 i = from; i < page_trailer(page)->count; i++)
+		checksum = add_document(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
+	return checksum;
+}
+
 static uint32
 checksum_documents(Page page, uint32 stride)
 {
 	pg_crc32c crc;
-	uint32 checksum;
 
 	INIT_CRC32C(crc);
-	checksum = crc;
+	return page_checksum_documents(page, stride, 0, crc);
+}
+
+/*
+ * Marks change, so they are summed up by themselves.  Pages of 0.1.0 have no sum,
+ * and get none.
+ */
+static uint32
+sum_dead(Page page)
+{
+	uint32 sum = DEAD_NONE;
+
 	for (uint32 i = 0; i < page_trailer(page)->count; i++)
-		checksum = add_document(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
-	return checksum;
+		if (tid_flags(page_tid(page, i)) & TID_DEAD)
+			sum += (uint32) mix64(i + 1);
+	return sum;
+}
+
+void
+page_mark_dead(Page page, uint32 i)
+{
+	PageTrailer *trailer = page_trailer(page);
+
+	if (tid_flags(page_tid(page, i)) & TID_DEAD)
+		return;
+	tid_add_flags(page_tid(page, i), TID_DEAD);
+	if (trailer->dead != 0)
+		trailer->dead += (uint32) mix64(i + 1);
 }
 
 static uint32
@@ -79,6 +116,9 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 	{
 		page_check_documents(index, buffer, stride);
 		checksum = checksum_documents(page, stride);
+		if (page_trailer(page)->dead != 0 && page_trailer(page)->dead != sum_dead(page))
+			page_corrupt(index, BufferGetBlockNumber(buffer),
+						 "other documents are marked dead than vacuum has marked");
 	}
 	else
 		checksum = checksum_payload(page);
@@ -154,10 +194,10 @@ refuse_page(Relation index, Buffer buffer, uint32 owner)
 	return InvalidBuffer;
 }
 
-Buffer
-page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner, Buffer *recent)
+/* Lock a pinned page; InvalidBuffer, and no pin, where it is not what is looked for. */
+static Buffer
+lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner)
 {
-	Buffer buffer = compat_read_recent(index, block, recent);
 	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -167,11 +207,23 @@ page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner,
 }
 
 Buffer
+page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner, Buffer *recent)
+{
+	return lock_page(index, page_pin_recent(index, block, recent), kind, owner);
+}
+
+Buffer
 page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 {
 	Buffer recent = InvalidBuffer;
 
 	return page_read_recent(index, block, kind, owner, &recent);
+}
+
+Buffer
+page_read_documents(Relation index, BlockNumber block, uint32 owner)
+{
+	return lock_page(index, page_pin_documents(index, block), PAGE_DOCUMENTS, owner);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
@@ -206,7 +258,7 @@ reuse_page(Relation index, const IndexMeta *live)
 		/* After a crash it may promise what lies beyond the end. */
 		if (block >= RelationGetNumberOfBlocks(index))
 			continue;
-		buffer = ReadBuffer(index, block);
+		buffer = page_peek(index, block, NULL);
 		if (ConditionalLockBuffer(buffer))
 		{
 			if (page_is_free(BufferGetPage(buffer), live))

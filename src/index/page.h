@@ -12,6 +12,7 @@
 #include "storage/bufmgr.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
+#include "utils/snapshot.h"
 
 #include "match/match.h"
 #include "sketch/signature.h"
@@ -41,7 +42,7 @@ typedef struct PageTrailer
 	uint32 owner;     /* segment or tail that the page belongs to */
 	BlockNumber next; /* of a tail's documents */
 	uint32 checksum;  /* of the payload, but what vacuum marks */
-	uint32 reserved;
+	uint32 dead;      /* sums up which documents vacuum has marked; 0: nobody kept it */
 	uint16 kind;
 	uint16 count; /* entries in use */
 	uint16 flags;
@@ -78,7 +79,10 @@ extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
 
-/* The same for a block that was last seen in *recent, which is kept up to date. */
+/*
+ * The same for a page that was verified in *recent.  Where it is not there any
+ * more, or was read in anew, *recent is InvalidBuffer: verify it.
+ */
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner,
 							   Buffer *recent);
 
@@ -91,11 +95,35 @@ extern BlockNumber page_refused(void);
  */
 extern void page_verify(Relation index, Buffer buffer, uint32 stride);
 
+/* The checksum of a page's documents, given that of those before `from`. */
+extern uint32 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum);
+
 /*
  * Complain unless as many documents fit on a locked page as it says, and its
  * header says so too: generic WAL trusts that.
  */
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
+
+/* ---- Pages seen before (seen.c) ----------------------------------------- */
+
+/* Pin a block that was last seen in *recent; see page_read_recent. */
+extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
+
+/* Pin a block of which no more is asked than whose it is. */
+extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
+
+/* Changes when a page was read in without being verified: what was seen before is void. */
+extern uint32 pages_seen_version(void);
+
+/* Pin a page of a tail; the same as page_read. */
+extern Buffer page_pin_documents(Relation index, BlockNumber block);
+extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 owner);
+
+/*
+ * Complain unless a locked page of a tail is what it should be: its counts always,
+ * its contents where this backend has not seen them.
+ */
+extern void page_verify_documents(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Metapage ----------------------------------------------------------- */
 
@@ -145,6 +173,9 @@ typedef struct IndexMeta
 
 /* A copy of the metapage as it is at this moment, in the caller's memory; verified. */
 extern IndexMeta *meta_read(Relation index);
+
+/* The same; an error where it has changed and the snapshot, unless NULL, is too old. */
+extern IndexMeta *meta_read_as_of(Relation index, Snapshot snapshot);
 
 /* The segment or tail of that owner, as the copy knows. */
 extern bool meta_owns(const IndexMeta *meta, uint32 owner);
@@ -245,7 +276,8 @@ tid_of_heap(const ItemPointerData *tid)
 	return heap;
 }
 
-/* ---- Free pages --------------------------------------------------------- */
+/* Mark a document dead, unless it is. */
+extern void page_mark_dead(Page page, uint32 i);
 
 /* Append a document to a page that has room; symbols of bytes unless it has none. */
 extern void page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
@@ -254,6 +286,8 @@ extern void page_put_document(Page page, uint32 stride, const ItemPointerData *t
 /* The same, logged, to an exclusively locked page (append.c). */
 extern void page_append_document(Relation index, Buffer buffer, uint32 stride,
 								 const ItemPointerData *tid, const uint8_t *symbols, size_t bytes);
+
+/* ---- Free pages --------------------------------------------------------- */
 
 /* Is a locked page new, or of an owner that is no more? */
 extern bool page_is_free(Page page, const IndexMeta *live);

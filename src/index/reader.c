@@ -2,8 +2,11 @@
  * reader.c: a backend's view of segments.
  *
  * Segments never change, so a backend keeps the map and the directory of those
- * it uses, up to neardup.cache_size.  The key is the index's identity and the
- * segment's owner number, which is never used twice.
+ * it uses, up to neardup.cache_size.  The key is the file, the index's identity
+ * and the segment's owner number, which is never used twice.  Without the file it
+ * would not do: ALTER INDEX ... SET TABLESPACE copies an index, and where that is
+ * rolled back, two files have given the same numbers to different segments.
+ * Without the identity neither: a file may be emptied and built anew in place.
  */
 #include "index/segment.h"
 
@@ -20,15 +23,6 @@ static Size cache_bytes = 0;
 static uint64 cache_clock = 0;
 
 /* ---- The cache ---------------------------------------------------------- */
-
-static Segment *
-find_cached(uint64 identity, uint32 owner)
-{
-	for (Segment *s = cache; s != NULL; s = s->next)
-		if (s->identity == identity && s->owner == owner)
-			return s;
-	return NULL;
-}
 
 static void
 forget(Segment *segment)
@@ -55,6 +49,34 @@ segments_forget(const IndexMeta *meta)
 	}
 }
 
+/* Is it what the metapage lists?  A key that is not unique shall do no harm. */
+static bool
+fits(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return s->root_block == entry->root && s->pages == entry->pages &&
+		s->root.documents == entry->documents && s->root.grouped == entry->grouped &&
+		(uint32) s->root.groups == entry->groups && s->grouping.k == meta->shape.k &&
+		s->grouping.b == signature_bits(&meta->shape);
+}
+
+static Segment *
+find_cached(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
+{
+	Segment *next;
+
+	for (Segment *s = cache; s != NULL; s = next)
+	{
+		next = s->next;
+		if (s->owner != entry->owner || s->identity != meta->identity ||
+			!compat_same_file(s->file, compat_file(index)))
+			continue;
+		if (fits(s, meta, entry))
+			return s;
+		forget(s);
+	}
+	return NULL;
+}
+
 /* Forget what was used least recently until so many bytes have room. */
 static void
 make_room(Size bytes)
@@ -72,21 +94,29 @@ make_room(Size bytes)
 
 /* ---- Loading ------------------------------------------------------------ */
 
+/* Is every group of some symbols, each symbol in one group at most, and none too long? */
+static bool
+grouping_is_valid(const Grouping *g)
+{
+	if (g->groups == 0)
+		return true;
+	return g->groups > 0 && g->groups <= GROUPS_MAX && g->bucket_bits >= 1 &&
+		g->bucket_bits <= BUCKET_BITS_MAX && g->width >= 1 && g->width <= g->k && g->wide >= 0 &&
+		g->wide <= g->groups && (g->width + (g->wide > 0)) * g->b <= 64 &&
+		g->groups * g->width + g->wide <= g->k;
+}
+
 static void
 check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 {
 	const SegmentRoot *root = &s->root;
-	const Grouping *g = &s->grouping;
 
 	if (root->documents != entry->documents || root->grouped != entry->grouped ||
 		root->grouped > root->documents || root->documents > SEGMENT_DOCUMENTS_MAX)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
-	if (g->groups < 0 || g->groups > GROUPS_MAX || g->bucket_bits > BUCKET_BITS_MAX ||
-		(g->groups > 0 &&
-		 (g->width < 1 || g->wide < 0 || g->wide > g->groups || g->bucket_bits < 1 ||
-		  (g->width + (g->wide > 0)) * g->b > 64 || (int64) g->groups * g->width + g->wide > g->k)))
+	if (!grouping_is_valid(&s->grouping))
 		page_corrupt(index, entry->root, "impossible grouping");
 	if (root->map_pages > ROOT_MAP_PAGES ||
 		root->document_pages !=
@@ -156,7 +186,7 @@ check_directory(Relation index, const Segment *s)
 static bool
 load_directory(Relation index, Segment *s)
 {
-	uint32 entries = 0;
+	uint64 entries = 0;
 	uint32 pages;
 	Size bytes;
 
@@ -166,13 +196,15 @@ load_directory(Relation index, Segment *s)
 		s->first_offset[g] = entries;
 		entries += (UINT32_C(1) << group_bucket_bits(&s->grouping, g)) + 1;
 	}
+	if (entries > PG_UINT32_MAX)
+		page_corrupt(index, s->root_block, "impossible grouping");
 	s->first_offset[s->grouping.groups] = entries;
 	pages = (entries + OFFSETS_PER_PAGE - 1) / OFFSETS_PER_PAGE;
 	if (pages != s->root.directory_pages ||
 		s->root.posting_pages !=
 			((uint64) s->grouping.groups * s->root.grouped + s->postings_per_page - 1) /
 				s->postings_per_page)
-		page_corrupt(index, s->map[0], "segment with a directory or postings of wrong size");
+		page_corrupt(index, s->root_block, "segment with a directory or postings of wrong size");
 	bytes = (Size) entries * sizeof(uint32);
 	if (s->bytes + bytes > (Size) neardup_cache_size * 1024 || entries == 0)
 		return true;
@@ -209,9 +241,7 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	logical = entry->pages - 1 - s->root.map_pages;
 	if (s->root.map_pages != (logical + BLOCKS_PER_MAP_PAGE - 1) / BLOCKS_PER_MAP_PAGE)
 		page_corrupt(index, entry->root, "map of wrong size");
-	s->bytes =
-		sizeof(Segment) + (Size) logical * (sizeof(BlockNumber) + sizeof(Buffer)) + logical / 8;
-	s->verified = palloc0(logical / 8 + 1);
+	s->bytes = sizeof(Segment) + (Size) logical * (sizeof(BlockNumber) + sizeof(Buffer));
 	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
 	s->recent =
 		palloc_extended((Size) logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -227,8 +257,12 @@ load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	Segment *s = palloc0(sizeof(Segment));
 	bool loaded;
 
+	s->file = compat_file(index);
 	s->identity = meta->identity;
 	s->owner = entry->owner;
+	s->root_block = entry->root;
+	s->pages = entry->pages;
+	s->seen_version = pages_seen_version();
 	s->planned_for = -1;
 	loaded = load_root(index, meta, entry, s) && load_directory(index, s);
 	MemoryContextSwitchTo(before);
@@ -245,48 +279,72 @@ load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	return s;
 }
 
+/* Pages but root and map. */
+static Size
+logical_pages(const Segment *s)
+{
+	return s->pages - 1 - s->root.map_pages;
+}
+
 Segment *
 segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	Segment *s = find_cached(meta->identity, entry->owner);
+	Segment *s = find_cached(index, meta, entry);
 
 	if (s == NULL)
 		s = load(index, meta, entry);
-	if (s != NULL)
-		s->last_used = ++cache_clock;
+	if (s == NULL)
+		return NULL;
+	s->last_used = ++cache_clock;
+	if (s->seen_version != pages_seen_version())
+	{
+		memset(s->recent, 0, logical_pages(s) * sizeof(Buffer));
+		s->seen_version = pages_seen_version();
+	}
 	return s;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Documents that a full or last page holds. */
+/* Of so many entries in a row, those on one page. */
 static uint32
-documents_on(const Segment *segment, uint32 logical)
+entries_on(uint64 entries, uint32 per_page, uint32 page)
 {
-	uint32 before = logical * segment->documents_per_page;
-
-	return Min(segment->documents_per_page, segment->root.documents - before);
+	return Min(per_page, entries - (uint64) per_page * page);
 }
 
-static void
-verify_logical(Relation index, const Segment *segment, uint32 logical, Buffer buffer)
+/* Entries that a logical page must have. */
+static uint32
+entries_expected(const Segment *s, uint32 logical)
 {
-	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
+	const SegmentRoot *root = &s->root;
+	uint32 directory = root->document_pages;
+	uint32 postings = directory + root->directory_pages;
 
-	page_verify(index, buffer, segment->root.stride);
-	if (trailer->kind == PAGE_DOCUMENTS && trailer->count != documents_on(segment, logical))
-		page_corrupt(index, segment->map[logical], "wrong number of documents");
-	segment->verified[logical / 8] |= 1 << logical % 8;
+	if (logical < directory)
+		return entries_on(root->documents, s->documents_per_page, logical);
+	if (logical < postings)
+		return entries_on(s->first_offset[root->groups], OFFSETS_PER_PAGE, logical - directory);
+	return entries_on((uint64) root->groups * root->grouped, s->postings_per_page,
+					  logical - postings);
 }
 
 Buffer
 segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind)
 {
-	Buffer buffer = page_read_recent(index, segment->map[logical], kind, segment->owner,
-									 &segment->recent[logical]);
+	BlockNumber block = segment->map[logical];
+	Buffer *recent = &segment->recent[logical];
+	Buffer buffer = page_read_recent(index, block, kind, segment->owner, recent);
 
-	if (BufferIsValid(buffer) && !(segment->verified[logical / 8] >> logical % 8 & 1))
-		verify_logical(index, segment, logical, buffer);
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	if (!BufferIsValid(*recent))
+	{
+		page_verify(index, buffer, segment->root.stride);
+		*recent = buffer;
+	}
+	if (page_trailer(BufferGetPage(buffer))->count != entries_expected(segment, logical))
+		page_corrupt(index, block, "wrong number of entries");
 	return buffer;
 }
 

@@ -142,7 +142,8 @@ begin_ball(IndexScanDesc scan)
 						RelationGetRelationName(scan->indexRelation))));
 	state->done = !ball_of_keys(scan, &ball);
 	if (!state->done)
-		state->query = (SearchQuery){ball.centre, ball.header.radius, false, neardup_search, 0, 0};
+		state->query = (SearchQuery){ball.centre, ball.header.radius, false, neardup_search, 0,
+									 0,           scan->xs_snapshot};
 }
 
 /*
@@ -172,8 +173,9 @@ begin_ordering(IndexScanDesc scan)
 		limit = ball.header.radius;
 	else if (scan->numberOfKeys > 0)
 		state->recheck = true;
-	state->ordering = ordering_begin(scan->indexRelation,
-									 key->sk_flags & SK_ISNULL ? NULL : &state->origin, limit);
+	state->ordering =
+		ordering_begin(scan->indexRelation, key->sk_flags & SK_ISNULL ? NULL : &state->origin,
+					   limit, scan->xs_snapshot);
 }
 
 static void

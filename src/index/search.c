@@ -47,6 +47,17 @@ is_match(const SearchQuery *query, int distance, const ItemPointerData *tid)
 	return distance <= query->radius && !tid_flags(tid);
 }
 
+/* Its documents are next; vacuum may have marked some that the snapshot sees. */
+static Page
+begin_page(Search *s, Buffer buffer)
+{
+	Page page = BufferGetPage(buffer);
+
+	s->block = BufferGetBlockNumber(buffer);
+	compat_test_old_snapshot(s->query->snapshot, s->index, page);
+	return page;
+}
+
 /* Collect the documents of a page by their flags. */
 static void
 select_by_flags(Search *s, Page page)
@@ -77,9 +88,8 @@ compare_page(Search *s, Page page)
 static void
 scan_page(Search *s, Buffer buffer)
 {
-	Page page = BufferGetPage(buffer);
+	Page page = begin_page(s, buffer);
 
-	s->block = BufferGetBlockNumber(buffer);
 	if (s->query->flag_mask != 0)
 		select_by_flags(s, page);
 	else
@@ -145,8 +155,7 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		buffer = segment_page(s->index, segment, logical, PAGE_DOCUMENTS);
 		if (!BufferIsValid(buffer))
 			return false;
-		page = BufferGetPage(buffer);
-		s->block = BufferGetBlockNumber(buffer);
+		page = begin_page(s, buffer);
 		for (; i < count && candidate[i] / s->per_page == logical; i++)
 		{
 			uint32 slot = candidate[i] % s->per_page;
@@ -390,7 +399,7 @@ index_search(Relation index, const SearchQuery *query, MatchList *found, ReportS
 	s.report = &current;
 	do
 	{
-		IndexMeta *meta = meta_read(index);
+		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
 
 		if (gone != 0 && meta_owns(meta, gone))
 			page_corrupt(index, page_refused(),

@@ -93,19 +93,22 @@ extern SegmentEntry segment_finish(SegmentWriter *writer, Size memory);
 /* What a backend keeps of a segment. */
 typedef struct Segment
 {
-	uint64 identity; /* of the index; with owner the key */
-	uint32 owner;
+	CompatFile file; /* with identity and owner the key */
+	uint64 identity; /* of the index */
+	uint32 owner;    /* of the segment */
+	BlockNumber root_block;
+	uint32 pages;
 	SegmentRoot root;
 	Grouping grouping;
 	int posting_bytes;
 	uint32 postings_per_page;
 	uint32 documents_per_page;
 	BlockNumber *map;       /* of all logical pages */
-	Buffer *recent;         /* where each of them was last seen */
+	Buffer *recent;         /* where each of them was verified last */
+	uint32 seen_version;    /* of pages_seen_version() then */
 	BlockNumber *map_block; /* of the map's own pages */
 	uint32 *directory;      /* all of it, or NULL where the cache is too small */
 	uint32 *first_offset;   /* of each group in the directory */
-	uint8 *verified;        /* a bit for each logical page */
 	Size bytes;
 	uint64 last_used;
 	int planned_for; /* distance of plan, -1 for none */
@@ -124,8 +127,9 @@ extern Segment *segment_open(Relation index, const IndexMeta *meta, const Segmen
 extern void segments_forget(const IndexMeta *meta);
 
 /*
- * Pin and share-lock a logical page; InvalidBuffer as page_read.  Its contents
- * are checked when this backend first sees it.
+ * Pin and share-lock a logical page; InvalidBuffer as page_read.  How many entries
+ * it has is compared each time, for that is used as a bound; its contents are
+ * verified when this backend sees them for the first time, or read in anew.
  */
 extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
 

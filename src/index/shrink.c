@@ -48,7 +48,7 @@ static bool
 block_is_free(Relation index, BlockNumber block, const IndexMeta *meta,
 			  BufferAccessStrategy strategy)
 {
-	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+	Buffer buffer = page_peek(index, block, strategy);
 	bool is_free;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

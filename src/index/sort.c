@@ -66,6 +66,10 @@ sort_read(GroupSort *sort, int first, int count)
 
 		if (!BufferIsValid(buffer))
 			page_corrupt(source->index, block, "page of a segment that is being written is gone");
+		page_check_documents(source->index, buffer, source->root->stride);
+		if (page_trailer(BufferGetPage(buffer))->count !=
+			Min(per_page, source->root->documents - p * per_page))
+			page_corrupt(source->index, block, "wrong number of documents");
 		read_page(sort, BufferGetPage(buffer), p * per_page, count);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();

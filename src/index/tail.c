@@ -103,14 +103,14 @@ lock_open_page(Relation index, TailHint *hint)
 
 	if (hint->open[hint->slot] == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = ReadBuffer(index, hint->open[hint->slot]);
+	buffer = page_pin_documents(index, hint->open[hint->slot]);
 	if (ConditionalLockBuffer(buffer))
 		return buffer;
 	ReleaseBuffer(buffer);
 	hint->slot = (hint->slot + 1) % TAIL_SLOTS;
 	if (hint->open[hint->slot] == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = ReadBuffer(index, hint->open[hint->slot]);
+	buffer = page_pin_documents(index, hint->open[hint->slot]);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	return buffer;
 }
@@ -135,7 +135,7 @@ append_by_hint(Relation index, const NewDocument *doc)
 	room = has_room(BufferGetPage(buffer), hint->owner, stride);
 	if (room)
 	{
-		page_check_documents(index, buffer, stride);
+		page_verify_documents(index, buffer, stride);
 		page_append_document(index, buffer, stride, doc->tid, doc->symbols,
 							 doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape));
 	}
@@ -316,6 +316,16 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* No chain is longer than its file; in one that is long, a loop would take long. */
+#define PAGES_TAKEN_ON_TRUST 1024
+
+static void
+check_length(Relation index, const TailEntry *tail)
+{
+	if (tail->pages > RelationGetNumberOfBlocks(index))
+		page_corrupt(index, META_BLOCK, "tail longer than the index");
+}
+
 /* Pages begun since the metapage was read come before those listed. */
 bool
 tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
@@ -324,17 +334,19 @@ tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 
 	for (uint32 p = 0; tail->owner != 0 && p < tail->pages; p++)
 	{
-		Buffer buffer = page_read(index, block, PAGE_DOCUMENTS, tail->owner);
+		Buffer buffer = page_read_documents(index, block, tail->owner);
 
 		if (!BufferIsValid(buffer))
 			return false;
-		page_check_documents(index, buffer, tail->stride);
+		page_verify_documents(index, buffer, tail->stride);
 		if ((p == tail->pages - 1) != (block == tail->last))
 			page_corrupt(index, block, "chain of pages of another length than the metapage says");
 		visit(state, buffer);
 		block = page_trailer(BufferGetPage(buffer))->next;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
+		if (p == PAGES_TAKEN_ON_TRUST)
+			check_length(index, tail);
 	}
 	return true;
 }

@@ -48,7 +48,7 @@ mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
 
 	for (int i = 0; i < count; i++)
 		if (dead[i])
-			tid_add_flags(page_tid(page, i), TID_DEAD);
+			page_mark_dead(page, i);
 	GenericXLogFinish(state);
 }
 
