@@ -1,4 +1,5 @@
 -- Looking into an index: what it is made of, whether it is sound, what a search does.
+-- Everybody may call these; they look at what the caller may do with the table.
 
 CREATE FUNCTION neardup_index_info(index regclass,
 		OUT segments int, OUT documents bigint, OUT dead bigint, OUT tail bigint, OUT bytes bigint)
@@ -6,14 +7,12 @@ CREATE FUNCTION neardup_index_info(index regclass,
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_index_info(regclass) IS
 	'segments, documents, dead ones among them, those in the tail, and bytes of a neardup index';
-REVOKE ALL ON FUNCTION neardup_index_info(regclass) FROM PUBLIC;
 
 CREATE FUNCTION neardup_check(index regclass) RETURNS text
 	AS 'MODULE_PATHNAME', 'neardup_check'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_check(regclass) IS
 	'verify a neardup index against itself and its table: an error at the first defect, else counts';
-REVOKE ALL ON FUNCTION neardup_check(regclass) FROM PUBLIC;
 
 -- One row a segment, and one for the tails.
 
@@ -27,7 +26,6 @@ CREATE FUNCTION neardup_explain(index regclass, ball minhash_ball,
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_explain(regclass, minhash_ball) IS
 	'how a neardup index is searched for a ball: plan, price and what it cost, by segment';
-REVOKE ALL ON FUNCTION neardup_explain(regclass, minhash_ball) FROM PUBLIC;
 
 CREATE FUNCTION neardup_explain(index regclass, ball simhash_ball,
 		OUT segment int, OUT documents bigint,
@@ -39,7 +37,6 @@ CREATE FUNCTION neardup_explain(index regclass, ball simhash_ball,
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_explain(regclass, simhash_ball) IS
 	'how a neardup index is searched for a ball: plan, price and what it cost, by segment';
-REVOKE ALL ON FUNCTION neardup_explain(regclass, simhash_ball) FROM PUBLIC;
 
 CREATE FUNCTION neardup_explain(index regclass, query minhash, threshold float8,
 		OUT segment int, OUT documents bigint,
@@ -51,7 +48,6 @@ CREATE FUNCTION neardup_explain(index regclass, query minhash, threshold float8,
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_explain(regclass, minhash, float8) IS
 	'how a neardup index is searched for what is similar: plan, price and what it cost, by segment';
-REVOKE ALL ON FUNCTION neardup_explain(regclass, minhash, float8) FROM PUBLIC;
 
 CREATE FUNCTION neardup_explain(index regclass, query simhash, threshold float8,
 		OUT segment int, OUT documents bigint,
@@ -63,4 +59,3 @@ CREATE FUNCTION neardup_explain(index regclass, query simhash, threshold float8,
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_explain(regclass, simhash, float8) IS
 	'how a neardup index is searched for what is similar: plan, price and what it cost, by segment';
-REVOKE ALL ON FUNCTION neardup_explain(regclass, simhash, float8) FROM PUBLIC;

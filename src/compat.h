@@ -17,6 +17,7 @@
 #endif
 
 #include "access/amapi.h"
+#include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
@@ -26,10 +27,12 @@
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
 #include "tcop/pquery.h"
+#include "utils/acl.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplesort.h"
 
 /* A new page at the end of a relation, exclusively locked. */
 static inline Buffer
@@ -248,9 +251,52 @@ compat_backend_status(int place)
 /* Predefined roles were called default ones before 14. */
 #if PG_VERSION_NUM >= 140000
 #define compat_read_all_stats ROLE_PG_READ_ALL_STATS
+#define compat_stat_scan_tables ROLE_PG_STAT_SCAN_TABLES
 #else
 #define compat_read_all_stats DEFAULT_ROLE_READ_ALL_STATS
+#define compat_stat_scan_tables DEFAULT_ROLE_STAT_SCAN_TABLES
 #endif
+
+/* Is a role the owner of a table, or a member of it? */
+static inline bool
+compat_owns_table(Oid table, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, table, role);
+#else
+	return pg_class_ownercheck(table, role);
+#endif
+}
+
+/* May it vacuum and reindex the table, by a right of its own?  That came in 17. */
+static inline bool
+compat_may_maintain(Oid table, Oid role)
+{
+#if PG_VERSION_NUM >= 170000
+	return pg_class_aclcheck(table, role, ACL_MAINTAIN) == ACLCHECK_OK;
+#else
+	return false;
+#endif
+}
+
+/* The next of sorted values of a fixed length, copied; false after the last. */
+static inline bool
+compat_sorted_value(Tuplesortstate *sort, void *value, Size length)
+{
+	Datum datum;
+	bool is_null;
+#if PG_VERSION_NUM >= 160000
+	if (!tuplesort_getdatum(sort, true, false, &datum, &is_null, NULL))
+		return false;
+	memcpy(value, DatumGetPointer(datum), length);
+#else
+	if (!tuplesort_getdatum(sort, true, &datum, &is_null, NULL))
+		return false;
+	memcpy(value, DatumGetPointer(datum), length);
+	pfree(DatumGetPointer(datum));
+#endif
+	return true;
+}
 
 /* Run a prepared SELECT, read-only, into a receiver: from 14 on with parallel workers. */
 static inline void

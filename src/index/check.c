@@ -6,39 +6,52 @@
  */
 #include "index/inspect.h"
 
-#include "access/relation.h"
+#include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
+
+#include "rights.h"
 
 PG_FUNCTION_INFO_V1(neardup_check);
 
-/* What the index says of a heap TID. */
+/*
+ * What index or table says of a row.  Sixteen bytes that are sorted as a uuid is,
+ * as memory is compared; so the TID comes first, its bytes in order.
+ */
 typedef struct Entry
 {
-	ItemPointerData tid; /* the key */
+	uint8 tid[6];
 	uint16 flags;
-	uint64 symbols; /* hash of them */
+	uint64 symbols; /* hash of them; 0 where there are none */
 } Entry;
+
+StaticAssertDecl(sizeof(Entry) == UUID_LEN, "an entry is sorted as a uuid");
 
 typedef struct Check
 {
 	Relation index;
 	const IndexMeta *meta;
-	HTAB *entries;
+	Tuplesortstate *entries; /* of the index */
+	Tuplesortstate *rows;    /* of the heap */
 	uint8 *owned; /* a bit for each block that is accounted for */
 	BlockNumber blocks;
 	uint32 stride;   /* of the tail at hand */
+	uint32 *bucket;  /* of documents of a segment, from first on */
+	uint32 first;
+	uint32 slice; /* so many documents */
 	int64 documents; /* living */
 	int64 dead;
 	int64 postings;
-	int64 rows; /* of the heap */
+	int64 heap_rows;
 	MemoryContext each;
 } Check;
 
@@ -63,23 +76,49 @@ hash_symbols(const uint8_t *symbols, size_t bytes)
 }
 
 static void
-add_entry(Check *check, BlockNumber block, const ItemPointerData *tid, const uint8_t *symbols)
+put_entry(Tuplesortstate *sort, const ItemPointerData *tid, uint16 flags, uint64 symbols)
+{
+	BlockNumber block = ItemPointerGetBlockNumberNoCheck(tid);
+	OffsetNumber offset = ItemPointerGetOffsetNumberNoCheck(tid);
+	Entry entry = {{block >> 24, block >> 16, block >> 8, block, offset >> 8, offset},
+				   flags,
+				   flags ? 0 : symbols};
+
+	tuplesort_putdatum(sort, PointerGetDatum(&entry), false);
+}
+
+/* Take the next; false after the last. */
+static bool
+next_entry(Tuplesortstate *sort, Entry *entry)
+{
+	CHECK_FOR_INTERRUPTS();
+	return compat_sorted_value(sort, entry, sizeof(*entry));
+}
+
+static ItemPointerData
+entry_tid(const Entry *entry)
+{
+	const uint8 *tid = entry->tid;
+	ItemPointerData heap;
+
+	ItemPointerSet(&heap, (BlockNumber) tid[0] << 24 | tid[1] << 16 | tid[2] << 8 | tid[3],
+				   tid[4] << 8 | tid[5]);
+	return heap;
+}
+
+static void
+add_entry(Check *check, const ItemPointerData *tid, const uint8_t *symbols)
 {
 	ItemPointerData heap = tid_of_heap(tid);
-	Entry *entry;
-	bool found;
+	uint16 flags = tid_flags(tid);
 
-	if (tid_flags(tid) & TID_DEAD)
+	if (flags & TID_DEAD)
 	{
 		check->dead++;
 		return;
 	}
-	entry = hash_search(check->entries, &heap, HASH_ENTER, &found);
-	if (found)
-		page_corrupt(check->index, block, "two documents of one row");
-	entry->flags = tid_flags(tid);
-	entry->symbols =
-		entry->flags ? 0 : hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape));
+	put_entry(check->entries, &heap, flags,
+			  flags ? 0 : hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape)));
 	check->documents++;
 }
 
@@ -87,12 +126,11 @@ static void
 check_documents(Check *check, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
-	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	page_verify(check->index, buffer, stride);
-	own_block(check, block);
+	own_block(check, BufferGetBlockNumber(buffer));
 	for (int i = 0; i < page_trailer(page)->count; i++)
-		add_entry(check, block, page_tid(page, i), page_symbols(page, stride, i));
+		add_entry(check, page_tid(page, i), page_symbols(page, stride, i));
 }
 
 static void
@@ -123,23 +161,34 @@ read_logical(Check *check, const Segment *segment, uint32 logical, PageKind kind
 	return buffer;
 }
 
-/* The bucket of every document in one group; NO_BUCKET for those without symbols. */
+/* Stands for the bucket of a document without symbols, and of one that has been met. */
 #define NO_BUCKET PG_UINT32_MAX
 
-static void
-buckets_of_group(Check *check, const Segment *segment, int group, uint32 *bucket)
+static bool
+in_slice(const Check *check, uint32 document)
 {
-	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	return document >= check->first && document - check->first < check->slice;
+}
+
+/* The buckets of the slice's documents in one group. */
+static void
+buckets_of_group(Check *check, const Segment *segment, int group)
+{
+	uint32 per_page = segment->documents_per_page;
+	uint32 end = Min(check->first + check->slice, segment->root.documents);
+
+	for (uint32 p = check->first / per_page; p * per_page < end; p++)
 	{
 		Buffer buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
 		Page page = BufferGetPage(buffer);
 
 		for (int i = 0; i < page_trailer(page)->count; i++)
-			bucket[p * segment->documents_per_page + i] =
-				tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ?
-				NO_BUCKET :
-				group_bucket(&segment->grouping, group,
-							 page_symbols(page, segment->root.stride, i));
+			if (in_slice(check, p * per_page + i))
+				check->bucket[p * per_page + i - check->first] =
+					tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ?
+					NO_BUCKET :
+					group_bucket(&segment->grouping, group,
+								 page_symbols(page, segment->root.stride, i));
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -148,14 +197,25 @@ buckets_of_group(Check *check, const Segment *segment, int group, uint32 *bucket
 /* One posting: its document lies in the bucket, and is met the first time. */
 static void
 check_posting(Check *check, const Segment *segment, BlockNumber block, uint32 document,
-			  uint32 expected, uint32 *bucket)
+			  uint32 expected)
 {
 	if (document >= segment->root.documents)
 		page_corrupt(check->index, block, "posting of a document that is not there");
-	if (bucket[document] != expected)
+	if (!in_slice(check, document))
+		return;
+	if (check->bucket[document - check->first] != expected)
 		page_corrupt(check->index, block, "posting in a bucket that is not its document's");
-	bucket[document] = NO_BUCKET;
+	check->bucket[document - check->first] = NO_BUCKET;
 	check->postings++;
+}
+
+/* Was every document with symbols met? */
+static void
+check_all_met(Check *check, const Segment *segment, const SegmentEntry *entry)
+{
+	for (uint32 i = 0; i < Min(check->slice, segment->root.documents - check->first); i++)
+		if (check->bucket[i] != NO_BUCKET)
+			page_corrupt(check->index, entry->root, "a document is missing from a group");
 }
 
 static uint32
@@ -169,18 +229,15 @@ posting_of_page(const Segment *segment, Page page, uint32 i)
 	return document;
 }
 
-/*
- * As many postings as documents, each in its bucket, none met twice: so every
- * document is found through the group.
- */
+/* Each posting in its document's bucket, and none met twice. */
 static void
-check_group(Check *check, const Segment *segment, int group, uint32 *bucket)
+check_group(Check *check, const Segment *segment, int group)
 {
 	uint64 position = (uint64) group * segment->root.grouped;
 	uint32 first_page = segment->root.document_pages + segment->root.directory_pages;
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&segment->grouping, group);
 
-	buckets_of_group(check, segment, group, bucket);
+	buckets_of_group(check, segment, group);
 	for (uint32 v = 0; v < buckets; v++)
 	{
 		uint32 from;
@@ -198,18 +255,32 @@ check_group(Check *check, const Segment *segment, int group, uint32 *bucket)
 			check_posting(check, segment, segment->map[logical],
 						  posting_of_page(segment, BufferGetPage(buffer),
 										  at % segment->postings_per_page),
-						  v, bucket);
+						  v);
 			UnlockReleaseBuffer(buffer);
 		}
 		CHECK_FOR_INTERRUPTS();
 	}
 }
 
+/* All groups, for as many documents at a time as half the memory has room for. */
+static void
+check_groups(Check *check, const Segment *segment, const SegmentEntry *entry)
+{
+	check->slice = Min(segment->root.documents, maintenance_work_mem * (Size) 512 / sizeof(uint32));
+	check->bucket = palloc_extended(check->slice * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
+	for (int g = 0; g < segment->grouping.groups; g++)
+		for (check->first = 0; check->first < segment->root.documents; check->first += check->slice)
+		{
+			check_group(check, segment, g);
+			check_all_met(check, segment, entry);
+		}
+	pfree(check->bucket);
+}
+
 static void
 check_segment(Check *check, const SegmentEntry *entry)
 {
 	Segment *segment = segment_open(check->index, check->meta, entry);
-	uint32 *bucket;
 	uint32 logical = entry->pages - 1 - (segment ? segment->root.map_pages : 0);
 	int64 dead = check->dead;
 
@@ -231,51 +302,91 @@ check_segment(Check *check, const SegmentEntry *entry)
 	if (check->dead - dead < entry->dead)
 		page_corrupt(check->index, entry->root,
 					 "fewer documents are dead than a vacuum has counted");
-	bucket = palloc_extended((Size) segment->root.documents * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
-	for (int g = 0; g < segment->grouping.groups; g++)
-		check_group(check, segment, g, bucket);
-	pfree(bucket);
+	check_groups(check, segment, entry);
 }
 
 /* ---- The heap ----------------------------------------------------------- */
 
 static void
-row_error(Check *check, ItemPointer tid, const char *what)
+row_error(Check *check, const Entry *row, const char *what)
 {
+	ItemPointerData tid = entry_tid(row);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" and its table disagree: %s",
 					RelationGetRelationName(check->index), what),
-			 errdetail("The row is at (%u,%u).", ItemPointerGetBlockNumber(tid),
-					   ItemPointerGetOffsetNumber(tid)),
+			 errdetail("The row is at (%u,%u).", ItemPointerGetBlockNumber(&tid),
+					   ItemPointerGetOffsetNumber(&tid)),
 			 errhint("Rebuild the index with REINDEX.")));
 }
 
 static void
-check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
+take_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
 {
 	Check *check = state;
-	Entry *entry = hash_search(check->entries, tid, HASH_FIND, NULL);
 	MemoryContext before = MemoryContextSwitchTo(check->each);
+	uint16 flags = isnull[0] ? TID_NULL : 0;
+	uint64 symbols = 0;
 
-	check->rows++;
-	if (entry == NULL)
-		row_error(check, tid, "a row is not in the index");
-	if (isnull[0] != ((entry->flags & TID_NULL) != 0))
-		row_error(check, tid, "one holds NULL, the other does not");
 	if (!isnull[0])
 	{
 		Signature signature = index_signature(index, values[0]);
-		bool empty = (signature.header.flags & SIGNATURE_EMPTY) != 0;
 
-		if (empty != ((entry->flags & TID_EMPTY) != 0) ||
-			(!empty &&
-			 entry->symbols !=
-				 hash_symbols(signature.symbols, signature_symbol_bytes(&signature.header))))
-			row_error(check, tid, "a signature differs");
+		if (signature.header.flags & SIGNATURE_EMPTY)
+			flags = TID_EMPTY;
+		else
+			symbols = hash_symbols(signature.symbols, signature_symbol_bytes(&signature.header));
 	}
+	put_entry(check->rows, tid, flags, symbols);
+	check->heap_rows++;
 	MemoryContextSwitchTo(before);
 	MemoryContextReset(check->each);
+}
+
+static void
+compare_row(Check *check, const Entry *row, const Entry *entry)
+{
+	if (row->flags == entry->flags && row->symbols == entry->symbols)
+		return;
+	if ((row->flags ^ entry->flags) & TID_NULL)
+		row_error(check, row, "one holds NULL, the other does not");
+	row_error(check, row, "a signature differs");
+}
+
+/* The next document; no two are of one row. */
+static bool
+next_document(Check *check, Entry *entry)
+{
+	Entry last = *entry;
+
+	if (!next_entry(check->entries, entry))
+		return false;
+	if (memcmp(last.tid, entry->tid, sizeof(last.tid)) == 0)
+		row_error(check, entry, "two documents of one row");
+	return true;
+}
+
+/* Every row has its document.  A document may have no row that anybody sees. */
+static void
+compare_rows(Check *check)
+{
+	Entry entry = {{0}};
+	Entry row;
+	bool more = next_document(check, &entry);
+
+	while (next_entry(check->rows, &row))
+	{
+		int order = -1;
+
+		while (more && (order = memcmp(entry.tid, row.tid, sizeof(row.tid))) < 0)
+			more = next_document(check, &entry);
+		if (!more || order > 0)
+			row_error(check, &row, "a row is not in the index");
+		compare_row(check, &row, &entry);
+	}
+	while (more)
+		more = next_document(check, &entry);
 }
 
 /* Every row that the snapshot sees; it is older than our look at the index. */
@@ -293,20 +404,19 @@ check_heap(Check *check, Relation heap, Snapshot snapshot)
 	info->ii_ExclusionStrats = NULL;
 	check->each =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
-	table_index_build_scan(heap, check->index, info, true, false, check_row, check, scan);
+	table_index_build_scan(heap, check->index, info, true, false, take_row, check, scan);
 }
 
 /* ---- The function ------------------------------------------------------- */
 
-static HTAB *
+/* Index and table are sorted in half the memory each. */
+static Tuplesortstate *
 new_entries(void)
 {
-	HASHCTL control = {0};
+	Oid order = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR)->lt_opr;
 
-	control.keysize = sizeof(ItemPointerData);
-	control.entrysize = sizeof(Entry);
-	control.hcxt = CurrentMemoryContext;
-	return hash_create("neardup check", 1024, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return tuplesort_begin_datum(UUIDOID, order, InvalidOid, false, maintenance_work_mem / 2, NULL,
+								 0);
 }
 
 /* Replay heeds no lock, and a build that broke off left rows out. */
@@ -326,45 +436,66 @@ refuse_uncheckable(Relation index)
 				 errhint("Rebuild it with REINDEX.")));
 }
 
-/*
- * Tables are locked before their indexes, as everywhere.  NULL where it is no
- * index, which inspect_open refuses.
- */
-static Relation
-open_table_of(Oid index)
+/* The index by itself, while nobody replaces what it consists of. */
+static void
+check_index(Check *check)
 {
-	Oid heap = IndexGetRelation(index, true);
-
-	return OidIsValid(heap) ? table_open(heap, AccessShareLock) : NULL;
+	upkeep_lock(check->index);
+	check->meta = meta_read(check->index);
+	segments_forget(check->meta);
+	check->blocks = RelationGetNumberOfBlocks(check->index);
+	/* Room for what inserts may add while we read. */
+	check->owned = palloc0(check->blocks / 8 + 1024 * 1024);
+	for (uint32 i = 0; i < check->meta->segments; i++)
+		check_segment(check, &check->meta->segment[i]);
+	check_tail(check, &check->meta->frozen);
+	check_tail(check, &check->meta->tail);
+	upkeep_unlock(check->index);
 }
 
+/*
+ * The index against its table.  Not under the lock on upkeep: what an expression
+ * waits for may wait for us, unseen.
+ */
+static void
+check_table(Check *check, Relation heap, Snapshot snapshot)
+{
+	check_heap(check, heap, snapshot);
+	tuplesort_performsort(check->rows);
+	compare_rows(check);
+	tuplesort_end(check->rows);
+	tuplesort_end(check->entries);
+}
+
+/*
+ * Tables are locked before their indexes, as everywhere.  The index's expressions
+ * and condition are the owner's code, which may not run in the name of whoever
+ * checks: all is done in the owner's, before the index is opened.
+ */
 Datum
 neardup_check(PG_FUNCTION_ARGS)
 {
-	Relation heap = open_table_of(PG_GETARG_OID(0));
-	Relation index = inspect_open(PG_GETARG_OID(0));
-	Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
-	Check check = {.index = index, .entries = new_entries()};
+	Oid oid = PG_GETARG_OID(0);
+	Relation heap = table_open(inspect_allowed(oid, INSPECT_CHECK), AccessShareLock);
+	Check check = {0};
+	Snapshot snapshot;
+	Acting acting;
 
-	refuse_uncheckable(index);
-	upkeep_lock(index);
-	check.meta = meta_read(index);
-	segments_forget(check.meta);
-	check.blocks = RelationGetNumberOfBlocks(index);
-	/* Room for what inserts may add while we read. */
-	check.owned = palloc0(check.blocks / 8 + 1024 * 1024);
-	for (uint32 i = 0; i < check.meta->segments; i++)
-		check_segment(&check, &check.meta->segment[i]);
-	check_tail(&check, &check.meta->frozen);
-	check_tail(&check, &check.meta->tail);
-	upkeep_unlock(index);
-	/* Not under the lock: what an expression waits for may wait for us, unseen. */
-	check_heap(&check, heap, snapshot);
+	act_begin(&acting, heap->rd_rel->relowner, SECURITY_RESTRICTED_OPERATION);
+	check.index = inspect_open(oid, RelationGetRelid(heap));
+	refuse_uncheckable(check.index);
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	check.entries = new_entries();
+	check_index(&check);
+	tuplesort_performsort(check.entries);
+	check.rows = new_entries();
+	check_table(&check, heap, snapshot);
 	UnregisterSnapshot(snapshot);
+	index_close(check.index, AccessShareLock);
+	act_end(&acting);
 	table_close(heap, AccessShareLock);
-	relation_close(index, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%u segments, %lld documents, %lld dead, %lld postings, %lld rows",
 											  check.meta->segments, (long long) check.documents,
 											  (long long) check.dead, (long long) check.postings,
-											  (long long) check.rows)));
+											  (long long) check.heap_rows)));
 }

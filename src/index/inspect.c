@@ -5,34 +5,151 @@
 
 #include <math.h>
 
-#include "access/relation.h"
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "portability/instr_time.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
+
+#include "rights.h"
 
 PG_FUNCTION_INFO_V1(neardup_index_info);
 PG_FUNCTION_INFO_V1(neardup_explain);
 PG_FUNCTION_INFO_V1(neardup_explain_threshold);
 
-Relation
-inspect_open(Oid oid)
+/* ---- Who may look at what ----------------------------------------------- */
+
+static _Noreturn void
+refuse_kind(const char *name, char kind)
 {
-	Relation index = relation_open(oid, AccessShareLock);
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" is not a neardup index", name),
+			 kind == RELKIND_PARTITIONED_INDEX ?
+				 errhint("Name the index of one partition.") :
+				 errhint("Name an index made with USING neardup, not its table.")));
+}
+
+/* The column of a table that an index is on; InvalidAttrNumber: an expression. */
+static AttrNumber
+indexed_column(Oid index)
+{
+	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	AttrNumber column;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", index);
+	column = ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0];
+	ReleaseSysCache(tuple);
+	return column;
+}
+
+/* Matches, candidates and times tell how near a signature is to those in the index. */
+static void
+check_rights(Oid index, Oid table, Inspection what)
+{
+	static const char *const hint[] = {
+		"The owner of table \"%s\" may check it, and members of pg_stat_scan_tables; "
+		"from PostgreSQL 17 on, whoever has the right MAINTAIN on the table.",
+		"The owner of table \"%s\" may see it, and members of pg_read_all_stats or "
+		"pg_stat_scan_tables, such as pg_monitor.",
+		"The owner of table \"%s\" may search it so, and whoever may SELECT what is indexed, "
+		"of all rows."};
+	bool allowed[] = {role_may_check(table), role_may_count(table),
+					  role_owns(table) || role_may_read(table, indexed_column(index))};
+
+	if (!allowed[what])
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for index \"%s\"", get_rel_name(index)),
+				 errhint(hint[what], get_rel_name(table))));
+}
+
+/* Is a table listed in the catalog that Citus keeps, should there be one? */
+static bool
+is_shell(Oid table)
+{
+	Oid catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	AttrNumber column;
+	Relation relation;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool listed;
+
+	if (!OidIsValid(catalog) || get_rel_relkind(catalog) != RELKIND_RELATION)
+		return false;
+	column = get_attnum(catalog, "logicalrelid");
+	if (column <= 0 || get_atttype(catalog, column) != REGCLASSOID)
+		return false;
+	relation = table_open(catalog, AccessShareLock);
+	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(relation, InvalidOid, false, NULL, 1, &key);
+	listed = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+	return listed;
+}
+
+static void
+refuse_shell(Oid index, Oid table)
+{
+	if (is_shell(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the entries of index \"%s\" are not here", get_rel_name(index)),
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, which have indexes "
+						   "of their own; this one is always empty.",
+						   get_rel_name(table)),
+				 errhint("Look into the indexes of the shards, with run_command_on_shards().")));
+}
+
+Oid
+inspect_allowed(Oid index, Inspection what)
+{
+	char *name = get_rel_name(index);
+	char kind = get_rel_relkind(index);
+	Oid table;
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("index with OID %u does not exist", index)));
+	if (kind != RELKIND_INDEX)
+		refuse_kind(name, kind);
+	table = IndexGetRelation(index, false);
+	check_rights(index, table, what);
+	refuse_shell(index, table);
+	return table;
+}
+
+Relation
+inspect_open(Oid oid, Oid table)
+{
+	Relation index = index_open(oid, AccessShareLock);
 
 	if (!index_is_ours(index))
+		refuse_kind(RelationGetRelationName(index), index->rd_rel->relkind);
+	/* Its number may have become another's before there was a lock. */
+	if (IndexGetRelation(oid, false) != table)
 		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a neardup index", RelationGetRelationName(index)),
-				 index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ?
-					 errhint("Name the index of one partition.") :
-					 errhint("Name an index made with USING neardup, not its table.")));
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("could not open parent table of index \"%s\"",
+						RelationGetRelationName(index))));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot read temporary tables of other sessions")));
 	return index;
 }
+
+/* ---- neardup_index_info ------------------------------------------------- */
 
 static void
 count_documents(void *state, Buffer buffer)
@@ -66,7 +183,8 @@ tail_documents(Relation index, IndexMeta **meta)
 Datum
 neardup_index_info(PG_FUNCTION_ARGS)
 {
-	Relation index = inspect_open(PG_GETARG_OID(0));
+	Oid oid = PG_GETARG_OID(0);
+	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_COUNT));
 	TupleDesc tupdesc;
 	IndexMeta *meta;
 	Datum values[5];
@@ -87,7 +205,7 @@ neardup_index_info(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum(dead);
 	values[3] = Int64GetDatum(tail);
 	values[4] = Int64GetDatum((int64) RelationGetNumberOfBlocks(index) * BLCKSZ);
-	relation_close(index, AccessShareLock);
+	index_close(index, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }
 
@@ -142,7 +260,8 @@ explain_row(void *state, const SearchReport *report)
 static Datum
 explain(FunctionCallInfo fcinfo, const Ball *ball)
 {
-	Relation index = inspect_open(PG_GETARG_OID(0));
+	Oid oid = PG_GETARG_OID(0);
+	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_SEARCH));
 	SearchQuery query = {ball->centre, ball->header.radius, false, neardup_search, 0, 0};
 	MatchList found;
 	Explain explain;
@@ -153,7 +272,7 @@ explain(FunctionCallInfo fcinfo, const Ball *ball)
 	index_search(index, &query, &found, NULL, NULL);
 	INSTR_TIME_SET_CURRENT(explain.last);
 	index_search(index, &query, &found, explain_row, &explain);
-	relation_close(index, AccessShareLock);
+	index_close(index, AccessShareLock);
 	return (Datum) 0;
 }
 

@@ -1,0 +1,319 @@
+-- In whose name code runs, what it may touch, and who is told what.
+
+\set home :DBNAME
+SET client_min_messages = warning;
+DROP DATABASE IF EXISTS neardup_test_rights;
+CREATE DATABASE neardup_test_rights;
+\c neardup_test_rights
+CREATE SCHEMA near;
+CREATE EXTENSION neardup SCHEMA near;
+GRANT USAGE ON SCHEMA near TO PUBLIC;
+CREATE ROLE regress_neardup_owner;
+CREATE ROLE regress_neardup_writer;
+CREATE ROLE regress_neardup_watcher;
+CREATE ROLE regress_neardup_nobody;
+GRANT pg_monitor TO regress_neardup_watcher;
+CREATE SCHEMA desk AUTHORIZATION regress_neardup_owner;
+GRANT USAGE ON SCHEMA desk TO PUBLIC;
+GRANT CREATE ON SCHEMA public TO PUBLIC;
+SET search_path = desk, near, public;
+CREATE FUNCTION near.words(seed int, variant int DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE AS
+	$$SELECT pg_catalog.string_agg(pg_catalog.md5(seed || ' ' || j), ' ') || CASE variant WHEN 0 THEN '' ELSE ' ' || variant END FROM pg_catalog.generate_series(1, 60) j$$;
+
+-- ---- A check runs the code of a table in its owner's name ----
+SET ROLE regress_neardup_owner;
+CREATE FUNCTION desk.mark(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN h; END';
+CREATE TABLE desk.hashes (id int PRIMARY KEY, h bigint);
+INSERT INTO desk.hashes VALUES (1, 10), (2, 20), (3, NULL);
+CREATE INDEX hashes_marked ON desk.hashes USING neardup (desk.mark(h));
+CREATE FUNCTION desk.is_wanted(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
+CREATE INDEX hashes_wanted ON desk.hashes USING neardup (h) WHERE desk.is_wanted(id);
+CREATE FUNCTION desk.leave() RETURNS void LANGUAGE plpgsql AS 'BEGIN CREATE TEMPORARY TABLE left_behind (i int); END';
+-- The owner changes what they do, and waits for an administrator.
+CREATE OR REPLACE FUNCTION desk.mark(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RAISE WARNING 'mark(%) runs as %, with %', h, current_user, current_setting('search_path');
+	RETURN h;
+END $$;
+CREATE OR REPLACE FUNCTION desk.is_wanted(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RAISE WARNING 'is_wanted(%) runs as %, with %', id, current_user, current_setting('search_path');
+	PERFORM desk.leave();
+	RETURN true;
+END $$;
+RESET ROLE;
+SELECT neardup_check('hashes_marked');
+\set VERBOSITY terse
+SELECT neardup_check('hashes_wanted');
+\set VERBOSITY default
+SELECT current_user = session_user AS myself, current_setting('search_path') AS path;
+-- What fails in the owner's name leaves nothing of it, caught or not.
+SET ROLE regress_neardup_owner;
+CREATE OR REPLACE FUNCTION desk.mark(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RAISE EXCEPTION 'fails as %', current_user;
+END $$;
+RESET ROLE;
+DO $$
+BEGIN
+	PERFORM neardup_check('hashes_marked');
+EXCEPTION WHEN raise_exception THEN
+	RAISE WARNING '"%", and then % with %', SQLERRM, current_user = session_user, current_setting('search_path');
+	CREATE TEMPORARY TABLE after_it (i int);
+END $$;
+SELECT neardup_check('hashes_marked');
+SELECT current_user = session_user AS myself, current_setting('search_path') AS path;
+DROP INDEX hashes_marked, hashes_wanted;
+
+-- ---- Who may look into an index ----
+SET ROLE regress_neardup_owner;
+CREATE INDEX hashes_h ON desk.hashes USING neardup (h);
+CREATE INDEX hashes_cast ON desk.hashes USING neardup ((h::simhash));
+CREATE FUNCTION desk.looks() RETURNS TABLE (who name, checks text, tells text, explains text, explains_cast text) LANGUAGE plpgsql AS $$
+BEGIN
+	who := current_user;
+	BEGIN checks := near.neardup_check('desk.hashes_h');
+	EXCEPTION WHEN insufficient_privilege THEN checks := 'no'; END;
+	BEGIN SELECT documents INTO tells FROM near.neardup_index_info('desk.hashes_h');
+	EXCEPTION WHEN insufficient_privilege THEN tells := 'no'; END;
+	BEGIN SELECT sum(matches) INTO explains FROM near.neardup_explain('desk.hashes_h', near.hamming_ball(10::bigint, 0));
+	EXCEPTION WHEN insufficient_privilege THEN explains := 'no'; END;
+	BEGIN SELECT sum(matches) INTO explains_cast FROM near.neardup_explain('desk.hashes_cast', 10::bigint::near.simhash, 1);
+	EXCEPTION WHEN insufficient_privilege THEN explains_cast := 'no'; END;
+	RETURN NEXT;
+END $$;
+SELECT * FROM desk.looks();
+SET ROLE regress_neardup_watcher;
+SELECT * FROM desk.looks();
+SET ROLE regress_neardup_nobody;
+SELECT * FROM desk.looks();
+-- Who may read the column may see how it is searched; of an expression, who may read the table.
+SET ROLE regress_neardup_owner;
+GRANT SELECT (h) ON desk.hashes TO regress_neardup_nobody;
+SET ROLE regress_neardup_nobody;
+SELECT * FROM desk.looks();
+SET ROLE regress_neardup_owner;
+GRANT SELECT ON desk.hashes TO regress_neardup_nobody;
+SET ROLE regress_neardup_nobody;
+SELECT * FROM desk.looks();
+SET ROLE regress_neardup_owner;
+ALTER TABLE desk.hashes ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_neardup_nobody;
+SELECT * FROM desk.looks();
+SELECT near.neardup_explain('desk.hashes_h', near.hamming_ball(10::bigint, 0));
+SET ROLE regress_neardup_owner;
+REVOKE SELECT ON desk.hashes FROM regress_neardup_nobody;
+SET ROLE regress_neardup_nobody;
+SELECT near.neardup_check('desk.hashes_h');
+SELECT near.neardup_index_info('desk.hashes_h');
+SELECT near.neardup_explain('desk.hashes_h', near.hamming_ball(10::bigint, 0));
+RESET ROLE;
+SELECT near.neardup_check('desk.hashes'), 'a table';
+SELECT near.neardup_check(0), 'nothing';
+DROP TABLE desk.hashes;
+
+-- ---- Shells of tables whose rows are elsewhere ----
+CREATE TABLE desk.spread (id int, h bigint);
+CREATE TABLE desk.near_by (id int, h bigint);
+CREATE INDEX spread_h ON desk.spread USING neardup (h);
+CREATE INDEX near_by_h ON desk.near_by USING neardup (h);
+SET allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY, partmethod "char");
+RESET allow_system_table_mods;
+INSERT INTO pg_dist_partition VALUES ('desk.spread', 'h');
+SELECT neardup_check('desk.spread_h');
+SELECT neardup_index_info('desk.spread_h');
+SELECT neardup_explain('desk.spread_h', hamming_ball(1::bigint, 1));
+SELECT neardup_check('desk.near_by_h');
+SET allow_system_table_mods = on;
+DROP TABLE pg_catalog.pg_dist_partition;
+RESET allow_system_table_mods;
+DROP TABLE desk.spread, desk.near_by;
+
+-- ---- A log's own triggers do not run with the path of whoever inserts ----
+SET ROLE regress_neardup_owner;
+CREATE TABLE desk.letters (id int PRIMARY KEY, body text, sig near.minhash GENERATED ALWAYS AS (near.to_minhash(body)) STORED);
+CREATE INDEX letters_sig ON desk.letters USING neardup (sig);
+CREATE TABLE desk.queue (row_key int, resembles int);
+CREATE CONSTRAINT TRIGGER logged AFTER INSERT ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'log=desk.queue');
+CREATE FUNCTION desk.tidy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM weigh(NEW.row_key); RETURN NEW; END';
+CREATE FUNCTION desk.weigh(int) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE TRIGGER tidy BEFORE INSERT ON desk.queue FOR EACH ROW EXECUTE FUNCTION desk.tidy();
+INSERT INTO desk.letters VALUES (1, near.words(1));
+GRANT INSERT ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+CREATE FUNCTION public.weigh(int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE WARNING 'a function of the writer''s runs as %', current_user;
+	RETURN 1;
+END $$;
+SET search_path = public;
+INSERT INTO desk.letters VALUES (2, near.words(1, 2));
+SET search_path = desk, near, public;
+-- So such a trigger says where it finds what it uses.
+SET ROLE regress_neardup_owner;
+ALTER FUNCTION desk.tidy() SET search_path = desk, pg_temp;
+SET ROLE regress_neardup_writer;
+SET search_path = public;
+INSERT INTO desk.letters VALUES (2, near.words(1, 2));
+SELECT current_user, current_setting('search_path') AS path;
+SET search_path = desk, near, public;
+RESET ROLE;
+SELECT * FROM desk.queue;
+-- What fails in there leaves nothing behind.
+SET ROLE regress_neardup_owner;
+CREATE OR REPLACE FUNCTION desk.tidy() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'fails as %, with %', current_user, current_setting('search_path');
+END $$;
+SET ROLE regress_neardup_writer;
+DO $$
+BEGIN
+	INSERT INTO desk.letters VALUES (3, near.words(1, 3));
+EXCEPTION WHEN raise_exception THEN
+	RAISE WARNING '"%", and then % with %', SQLERRM, current_user, current_setting('search_path');
+END $$;
+RESET ROLE;
+DROP FUNCTION desk.tidy() CASCADE;
+DROP FUNCTION desk.weigh, public.weigh;
+
+-- ---- Who may make a trigger that writes into a log ----
+SET ROLE regress_neardup_owner;
+DROP TRIGGER logged ON desk.letters;
+DELETE FROM desk.letters;
+DELETE FROM desk.queue;
+INSERT INTO desk.letters VALUES (1, near.words(1));
+CREATE TABLE desk.secret (row_key int, resembles int);
+GRANT TRIGGER ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+CREATE TRIGGER forged AFTER INSERT ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'log=desk.secret');
+INSERT INTO desk.letters VALUES (66, near.words(1, 66));
+-- Nor what lies apart from all others.
+INSERT INTO desk.letters VALUES (67, near.words(67));
+RESET ROLE;
+SELECT * FROM desk.secret;
+-- Who might write there anyway gains nothing.
+SET ROLE regress_neardup_owner;
+GRANT INSERT ON desk.secret TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (66, near.words(1, 66));
+RESET ROLE;
+SELECT * FROM desk.secret;
+-- Where the owner alone makes triggers, those who insert need no right to the log.
+SET ROLE regress_neardup_owner;
+REVOKE INSERT ON desk.secret FROM regress_neardup_writer;
+REVOKE TRIGGER ON desk.letters FROM regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (68, near.words(1, 68));
+-- As does whoever is a member of the owner, who is the owner wherever he likes.
+RESET ROLE;
+GRANT regress_neardup_owner TO regress_neardup_watcher;
+GRANT TRIGGER ON desk.letters TO regress_neardup_watcher;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (69, near.words(1, 69));
+RESET ROLE;
+GRANT TRIGGER ON desk.letters TO PUBLIC;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (70, near.words(1, 70));
+RESET ROLE;
+SELECT * FROM desk.secret ORDER BY row_key;
+DROP TABLE desk.letters, desk.secret, desk.queue;
+
+-- ---- Who is told how much ----
+SET ROLE regress_neardup_owner;
+CREATE TABLE desk.prints (id int PRIMARY KEY, f near.simhash);
+CREATE INDEX prints_f ON desk.prints USING neardup (f);
+CREATE CONSTRAINT TRIGGER told AFTER INSERT ON desk.prints FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('f', '0.01');
+INSERT INTO desk.prints VALUES (1, 1234567890123456789::bigint::near.simhash);
+GRANT INSERT ON desk.prints TO regress_neardup_writer;
+-- A hidden fingerprint, bit by bit, from numbers in messages.
+CREATE FUNCTION desk.recover() RETURNS TABLE (inserts int, recovered bigint, says text) LANGUAGE plpgsql AS $$
+DECLARE
+	guess bigint := 0;
+	most numeric;
+	now numeric;
+BEGIN
+	inserts := 0;
+	FOR i IN -1 .. 63 LOOP
+		inserts := inserts + 1;
+		BEGIN
+			INSERT INTO desk.prints VALUES (2, (CASE WHEN i < 0 THEN guess ELSE guess # (1::bigint << i) END)::near.simhash);
+		EXCEPTION WHEN exclusion_violation THEN
+			GET STACKED DIAGNOSTICS says = PG_EXCEPTION_DETAIL;
+		END;
+		now := substring(says FROM 'by (0\.\d+|1\.0+)');
+		IF now > most AND i >= 0 THEN guess := guess # (1::bigint << i); most := now; END IF;
+		most := coalesce(most, now);
+	END LOOP;
+	recovered := guess;
+	RETURN NEXT;
+END $$;
+SET ROLE regress_neardup_writer;
+SELECT * FROM desk.recover();
+-- The key names the other row, and is no number yet.
+SET ROLE regress_neardup_owner;
+GRANT SELECT (id) ON desk.prints TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+SELECT * FROM desk.recover();
+SET ROLE regress_neardup_owner;
+GRANT SELECT (f) ON desk.prints TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+SELECT * FROM desk.recover();
+SET ROLE regress_neardup_owner;
+ALTER TABLE desk.prints ENABLE ROW LEVEL SECURITY;
+CREATE POLICY new ON desk.prints FOR INSERT WITH CHECK (true);
+CREATE POLICY own ON desk.prints FOR SELECT USING (id > 1);
+SET ROLE regress_neardup_writer;
+SELECT * FROM desk.recover();
+SET ROLE regress_neardup_owner;
+ALTER TABLE desk.prints DISABLE ROW LEVEL SECURITY;
+DROP TRIGGER told ON desk.prints;
+CREATE CONSTRAINT TRIGGER told AFTER INSERT ON desk.prints FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('f', '0.01', 'warn');
+REVOKE SELECT (id, f) ON desk.prints FROM regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+SET client_min_messages = notice;
+INSERT INTO desk.prints VALUES (2, 1234567890123456789::bigint::near.simhash);
+RESET client_min_messages;
+RESET ROLE;
+DROP TABLE desk.prints;
+DROP FUNCTION desk.recover;
+
+-- ---- An extension among strangers ----
+GRANT CREATE ON SCHEMA near TO regress_neardup_nobody;
+SET ROLE regress_neardup_owner;
+CREATE DOMAIN desk.finger AS bigint;
+CREATE DOMAIN desk.mark AS near.minhash;
+CREATE DOMAIN desk.bag AS near.shingles;
+CREATE TABLE desk.guarded (id int PRIMARY KEY, h desk.finger, m desk.mark, v bit(64));
+CREATE INDEX guarded_h ON desk.guarded USING neardup (h);
+CREATE INDEX guarded_m ON desk.guarded USING neardup (m);
+CREATE INDEX guarded_v ON desk.guarded USING neardup (v);
+CREATE CONSTRAINT TRIGGER h AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('h', '0.9', 'warn');
+CREATE CONSTRAINT TRIGGER m AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('m', '0.9', 'warn');
+CREATE CONSTRAINT TRIGGER v AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('v', '0.9', 'warn');
+GRANT USAGE ON SCHEMA desk TO PUBLIC;
+SET ROLE regress_neardup_nobody;
+CREATE FUNCTION near.trap(desk.finger, near.simhash_ball) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
+CREATE FUNCTION near.trap(desk.mark, near.minhash_ball) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
+CREATE FUNCTION near.similarity(desk.mark, near.minhash) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN 1; END $$;
+CREATE FUNCTION near.shingle_hashes(desk.bag) RETURNS bigint[] LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN '{1}'; END $$;
+CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.finger, RIGHTARG = near.simhash_ball);
+CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.mark, RIGHTARG = near.minhash_ball);
+RESET ROLE;
+SET client_min_messages = notice;
+INSERT INTO desk.guarded VALUES (1, 5, near.to_minhash(near.words(1)), 5::bit(64));
+BEGIN;
+INSERT INTO desk.guarded VALUES (2, 4, near.to_minhash(near.words(1)), 7::bit(64));
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'guarded';
+COMMIT;
+SELECT df FROM near.shingle_frequencies('SELECT near.to_shingles(''one'', ''word 1'')::desk.bag');
+RESET client_min_messages;
+
+\c :home
+DROP DATABASE neardup_test_rights;
+DROP ROLE regress_neardup_owner;
+DROP ROLE regress_neardup_writer;
+DROP ROLE regress_neardup_watcher;
+DROP ROLE regress_neardup_nobody;
