@@ -70,6 +70,7 @@ new_root()
 	base_root "$1"
 	rm -rf "$2"
 	mkdir -p "$2" "$ROOTS/packages-$1/partial"
+	chmod 755 "$ROOTS" "$2"
 	tar -C "$2" -xf "${3:-$ROOTS/$1.tar}"
 	echo "$ROOTS/packages-$1" >"$2.packages"
 	cp -L /etc/resolv.conf "$2/etc/resolv.conf"
