@@ -59,22 +59,30 @@ base_root()
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	apt-config dump --format '%F "%v";%n' Acquire | grep -E '^Acquire::(http|https|Check-)' >"$root/etc/apt/apt.conf.d/99machine" || true
+	chmod 755 "$root"
 	tar -C "$root" -cf "$ROOTS/$1.tar.new" .
 	mv "$ROOTS/$1.tar.new" "$ROOTS/$1.tar"
 	rm -rf "$root"
 }
 
-# new_root SUITE DIR [TAR]: a fresh root in DIR; packages once fetched are kept.
+# new_root SUITE DIR: a fresh root in DIR, with the packages that were once fetched.
 new_root()
 {
 	base_root "$1"
 	rm -rf "$2"
-	mkdir -p "$2" "$ROOTS/packages-$1/partial"
-	chmod 755 "$ROOTS" "$2"
-	tar -C "$2" -xf "${3:-$ROOTS/$1.tar}"
-	echo "$ROOTS/packages-$1" >"$2.packages"
-	cp -L /etc/resolv.conf "$2/etc/resolv.conf"
-	cp -L /etc/hosts "$2/etc/hosts"
+	mkdir -p "$2" "$ROOTS/packages-$1"
+	tar -C "$2" -xf "$ROOTS/$1.tar"
+	chmod 755 "$2"
+	find "$ROOTS/packages-$1" -name '*.deb' -exec cp -lt "$2/var/cache/apt/archives" {} +
+	cp -L /etc/resolv.conf /etc/hosts "$2/etc/"
+}
+
+# drop_root SUITE DIR: away with it, but for the packages that it fetched.
+drop_root()
+{
+	[ -d "$2" ] || return 0
+	find "$2/var/cache/apt/archives" -name '*.deb' -links 1 -exec mv -nt "$ROOTS/packages-$1" {} + 2>/dev/null || true
+	rm -rf --one-file-system "$2"
 }
 
 # in_root DIR SECONDS COMMAND...: as root in the root, in namespaces of its own.
@@ -91,11 +99,10 @@ in_root()
 			mount -t sysfs -o ro sysfs "$root/sys" || true
 			mount -t tmpfs tmpfs "$root/dev/shm"
 			mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$root/dev/pts"
-			mount --bind "$2" "$root/var/cache/apt/archives"
-			shift 2
+			shift
 			chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 				HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@" </dev/null
-		' in_root "$dir" "$(cat "$dir.packages")" "$@"
+		' in_root "$dir" "$@"
 }
 
 # install_in DIR PACKAGE...: by apt, without what is only recommended.
