@@ -1,14 +1,20 @@
 # unit.mk: the plain C layers, linked without a server.
 #
-#   make -f test/tools/unit.mk [SANITIZE=1]          tests: build/unit/test_*
-#   make -f test/tools/unit.mk build/bench/kernels   a benchmark
+#   make -f test/tools/unit.mk KIND=...                       tests: build/KIND/test/unit/test_*
+#   make -f test/tools/unit.mk build/plain/test/bench/kernels   a benchmark
+#
+# KIND is plain, or sanitize, or a processor to compile for; then CROSS names it, too.
 
-KIND = $(if $(SANITIZE),sanitize,plain)
+KIND = plain
 OUT = build/$(KIND)
-CC ?= gcc
+CC = $(if $(CROSS),$(CROSS)-linux-gnu-)gcc
 WARNINGS = -Wall -Wextra -Werror -Wdeclaration-after-statement -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-CFLAGS = -O2 -g $(if $(SANITIZE),-O1 -fno-omit-frame-pointer -fsanitize=undefined$(comma)address -fno-sanitize-recover=all)
-comma = ,
+CFLAGS = -O2 -g
+ifeq ($(KIND),sanitize)
+CFLAGS += -O1 -fno-omit-frame-pointer -fsanitize=undefined,address -fno-sanitize-recover=all
+endif
+# qemu finds no libraries of another processor.
+LDFLAGS = $(if $(CROSS),-static)
 
 SOURCES = $(foreach c,$(sort $(wildcard src/text/*.c src/sketch/*.c src/match/*.c src/compare/*.c)),$(if $(filter pg_%,$(notdir $(c))),,$(c)))
 HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h)
@@ -28,7 +34,7 @@ $(LIBRARY): $(LAYERS)
 	ar rcs $@ $^
 
 $(OUT)/test/%: $(OUT)/test/%.o $(LIBRARY)
-	$(CC) $(CFLAGS) $^ -o $@ -lxxhash -lutf8proc -lm
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lxxhash -lutf8proc -lm
 
 .PHONY: all
 .SECONDARY:
