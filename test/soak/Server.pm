@@ -12,12 +12,10 @@ our @CONF = (
 	"unix_socket_permissions = 0700",
 	"timezone = 'UTC'",
 	'fsync = off',
-	'shared_buffers = 32MB',
 	'max_wal_size = 256MB',
 	'min_wal_size = 64MB',
 	'max_connections = 40',
 	'max_prepared_transactions = 10',
-	'max_worker_processes = 12',
 	'wal_level = replica',
 	'max_wal_senders = 6',
 	'max_slot_wal_keep_size = 1GB',
@@ -33,6 +31,22 @@ our @CONF = (
 	'log_min_messages = warning',
 	q{log_line_prefix = '%m [%p] %e '},
 	'archive_mode = on');
+
+# Of these each run draws one in each line.
+our @DRAWN = (
+	[ 'shared_buffers = 32MB', 'shared_buffers = 32MB', 'shared_buffers = 4MB', 'shared_buffers = 128MB' ],
+	[ 'max_worker_processes = 12', 'max_worker_processes = 12', 'max_worker_processes = 3' ],
+	[ 'autovacuum = on', 'autovacuum = on', 'autovacuum = off' ],
+	[ 'hot_standby_feedback = off', 'hot_standby_feedback = on' ],
+	[ 'full_page_writes = on', 'full_page_writes = off' ],
+	[ 'wal_compression = off', 'wal_compression = on' ],
+	# Replay compares each page with what the primary had.
+	[ q{wal_consistency_checking = ''}, q{wal_consistency_checking = ''}, q{wal_consistency_checking = 'generic'} ]);
+
+sub drawn
+{
+	return map { $_->[ int rand @$_ ] } @DRAWN;
+}
 
 sub new
 {
@@ -62,10 +76,10 @@ sub program
 
 sub init
 {
-	my ($self) = @_;
+	my ($self, @more) = @_;
 
 	program('initdb', '-D', $self->{dir}, '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'trust', '-N', '-k') or die "initdb failed";
-	$self->configure(@CONF, "unix_socket_directories = '$ENV{DIR}'",
+	$self->configure(@CONF, @more, "unix_socket_directories = '$ENV{DIR}'",
 		"archive_command = 'test ! -e $ENV{DIR}/archive/on || { cp %p $ENV{DIR}/archive/%f.new && mv $ENV{DIR}/archive/%f.new $ENV{DIR}/archive/%f; }'");
 }
 
@@ -159,6 +173,24 @@ sub promote
 	my ($self) = @_;
 
 	return program('pg_ctl', '-D', $self->{dir}, '-w', '-t', 120, 'promote');
+}
+
+# What its log has told since the last look that no kill explains.
+sub complaints
+{
+	my ($self) = @_;
+	my @found;
+
+	open(my $log, '<', "$ENV{DIR}/$self->{name}.log") or return ();
+	seek($log, $self->{looked_at} // 0, 0);
+	while (my $line = <$log>)
+	{
+		last if $line !~ /\n$/;
+		push @found, $line if $line =~ /PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)/;
+		$self->{looked_at} = tell($log);
+	}
+	chomp @found;
+	return @found;
 }
 
 sub session

@@ -73,7 +73,9 @@ sub set_up
 	my ($self) = @_;
 
 	main::make_path("$ENV{DIR}/archive");
-	$self->{primary}->init;
+	my @drawn = Server::drawn();
+	$self->say("settings drawn: @drawn");
+	$self->{primary}->init(@drawn);
 	$self->{primary}->start or $self->fail('the server does not start');
 	$self->create_tables;
 	Faults::make_standby($self);
@@ -274,10 +276,23 @@ sub work
 		while ((my $left = $next - Time::HiRes::time()) > 0)
 		{
 			$self->listen($left < 1 ? $left : 1);
+			$self->read_logs;
 			Faults::note_point($self);
 		}
 		$self->mind_disk;
 		$self->one_fault;
+	}
+}
+
+# A server that broke down by itself says so in its log.
+sub read_logs
+{
+	my ($self) = @_;
+
+	foreach my $server (@$self{qw(primary standby restored)})
+	{
+		my @complaints = $server->complaints;
+		$self->fail("server $server->{name} says: $complaints[0]") if @complaints;
 	}
 }
 
@@ -288,7 +303,7 @@ sub mind_disk
 	my $files = () = glob "$ENV{DIR}/archive/0*";
 
 	Faults::drop_backup($self) if $files > 60;
-	Faults::make_standby($self) if !$self->{standby}->postmaster;
+	$self->fail('the standby is gone') if !$self->{standby}->postmaster;
 }
 
 # ---- The end --------------------------------------------------------------------
@@ -301,6 +316,7 @@ sub finish
 	$self->listen(600, 'end');
 	waitpid($_->{pid}, 0) foreach @{ $self->{clients} };
 	$self->check_indexes($self->{primary});
+	$self->read_logs;
 }
 
 sub stop_servers
