@@ -1,0 +1,398 @@
+package Ask;
+
+# Steps that ask: each question is answered by a sequential scan, by the index and by
+# a bitmap, in one snapshot, which must agree; and what they say of the client's own
+# rows must be what the model says of this snapshot.
+
+use strict;
+use warnings;
+use List::Util qw(min shuffle);
+use Time::HiRes qw(sleep time);
+use Kinds;
+use Question;
+
+our @STEPS = (
+	[ 'ask', 60, \&random ],
+	[ 'ask the standby', 30, \&standby ],
+	[ 'long snapshot', 4, \&long_snapshot ],
+	[ 'cursor', 10, \&cursor ],
+	[ 'join', 8, \&join_tables ],
+	[ 'all rows', 4, \&all_rows_of_one ],
+	[ 'no near-duplicates', 3, \&no_pairs ]);
+
+our %MODES = (
+	seq => [qw(on off off on)],
+	index => [qw(off on off off)],
+	bitmap => [qw(off off on on)]);
+
+# One query string that sets how to scan, and asks.
+sub in_mode
+{
+	my ($mode, $sql) = @_;
+	my @may = @{ $MODES{$mode} };
+
+	return "SET LOCAL enable_seqscan = $may[0] \\; SET LOCAL enable_indexscan = $may[1] \\; "
+		. "SET LOCAL enable_bitmapscan = $may[2] \\; SET LOCAL enable_sort = $may[3] \\; $sql";
+}
+
+# What a question needs to know: whose session, what table, which rows are expected.
+sub view
+{
+	my ($client, $session, $table, $rows) = @_;
+
+	return { client => $client, session => $session, table => $table, rows => $rows };
+}
+
+sub ask_sql
+{
+	my ($view, $mode, $sql) = @_;
+
+	return $view->{client}->sql(in_mode($mode, $sql), $view->{session});
+}
+
+# Opens a snapshot that sees a table whole (rewrites are not for older snapshots).
+sub snapshot
+{
+	my ($client, $session, $table, $doing) = @_;
+
+	$client->sql('BEGIN ISOLATION LEVEL REPEATABLE READ', $session);
+	$client->sql("LOCK TABLE $table->{name} IN ACCESS SHARE MODE", $session);
+	my $rows = $client->{model}->rows_at($table->{name}, $client->marker($session));
+	if ($rows)
+	{
+		$doing->(view($client, $session, $table, $rows));
+	}
+	else
+	{
+		$client->count('snapshots too old for the model');
+	}
+	$client->sql('COMMIT', $session);
+}
+
+# ---- Steps ---------------------------------------------------------------------
+
+sub random
+{
+	my ($client) = @_;
+	my @tables = @{ $client->{tables} };
+
+	one($client, $tables[ int rand @tables ]);
+}
+
+sub one
+{
+	my ($client, $table) = @_;
+
+	snapshot($client, $client->{session}, $table, sub { questions($_[0], 1 + int rand 4) });
+}
+
+# Within a transaction that has changed the table.
+sub own
+{
+	my ($client, $table) = @_;
+	my $view = view($client, $client->{session}, $table, $client->{model}{rows}{ $table->{name} });
+
+	$view->{only_own} = !$client->{repeatable};
+	questions($view, 1);
+}
+
+sub questions
+{
+	my ($view, $n) = @_;
+
+	foreach (1 .. $n)
+	{
+		my $way = rand();
+		if ($way < 0.65 || !$view->{table}{order})
+		{
+			within($view);
+		}
+		else
+		{
+			in_order($view);
+		}
+	}
+}
+
+sub long_snapshot
+{
+	my ($client) = @_;
+	my @tables = @{ $client->{tables} };
+	my $until = time + 1 + rand 4;
+
+	snapshot(
+		$client,
+		$client->{session},
+		$tables[ int rand @tables ],
+		sub {
+			my ($view) = @_;
+			while (time < $until)
+			{
+				questions($view, 1);
+				sleep(0.3);
+			}
+		});
+}
+
+sub standby
+{
+	my ($client) = @_;
+	my ($port) = $client->where('standby');
+	my @tables = grep { !$_->{persistence} } @{ $client->{tables} };
+
+	return if !$port;
+	my $done = eval {
+		$client->{standby} = Session->new(host => $ENV{DIR}, port => $port, name => 's', log => $client->{log}, errors => "$ENV{DIR}/psql.log")
+			if !$client->{standby} || !$client->{standby}->alive || $client->{standby_port} != $port;
+		$client->{standby_port} = $port;
+		die { lost => 1 } if !$client->{standby};
+		Change::settings($client, $client->{standby}) if rand() < 0.1;
+		snapshot($client, $client->{standby}, $tables[ int rand @tables ], sub { questions($_[0], 1 + int rand 4) });
+		1;
+	};
+	return if $done;
+	my $error = $@;
+	die $error if !ref $error;
+	die { %$error, fail => "on the standby: $error->{fail}" } if $error->{fail};
+	$client->{standby}->close if $client->{standby};
+	delete $client->{standby};
+	$client->count($error->{lost} ? 'standby sessions lost' : "error on the standby $error->{refused}");
+}
+
+# ---- Questions -----------------------------------------------------------------
+
+sub within
+{
+	my ($view) = @_;
+	my $question = Question::new($view) // return;
+	my $kept = !$view->{only_own} && rand() < 0.3 && Question::prepared($view, $question);
+	my $ids = "string_agg(id::text, ',' ORDER BY id)";
+	my $sql = "SELECT $ids FROM $view->{table}{name} WHERE $question->{where}";
+	my %answers = map { $_ => ask_sql($view, $_, $_ ne 'seq' && $kept ? $kept->{$_} : $sql) } shuffle qw(seq index bitmap);
+
+	same($view, $question, $answers{seq}, $answers{$_}, $_) foreach qw(index bitmap);
+	own_rows($view, $question, split /,/, $answers{seq});
+}
+
+# Two scans have given the same.
+sub same
+{
+	my ($view, $question, $right, $answer, $mode) = @_;
+
+	$view->{client}->count("answers: $view->{session}{name} $view->{table}{name} $mode");
+	$view->{client}->count('rows compared', 1 + ($answer =~ tr/,//)) if $answer ne '';
+	return if $right eq $answer;
+	my %right = map { $_ => 1 } split /,/, $right;
+	my %given = map { $_ => 1 } split /,/, $answer;
+	my @missing = grep { !$given{$_} } sort keys %right;
+	my @more = grep { !$right{$_} } sort keys %given;
+	wrong($view, $question, sprintf('the %s gives %d rows, a sequential scan %d: %d missing (%s), %d too many (%s)',
+			$mode, scalar keys %given, scalar keys %right, scalar @missing, some(@missing), scalar @more, some(@more)));
+}
+
+sub some
+{
+	return join ' ', @_[ 0 .. min(9, $#_) ];
+}
+
+sub wrong
+{
+	my ($view, $question, $text) = @_;
+
+	$view->{client}->fail("wrong answer on $view->{session}{name} $view->{table}{name}: $text; asked for $question->{where}");
+}
+
+# Of the client's own rows exactly those are there that the model has.
+sub own_rows
+{
+	my ($view, $question, @ids) = @_;
+	my $client = $view->{client};
+	my $found = join ',', grep { $_ % $client->{clients} == $client->{number} } @ids;
+	my $expected = join ',', sort { $a <=> $b } grep { Question::holds($question, $view->{rows}{$_}) } keys %{ $view->{rows} };
+
+	$client->count('answers compared with the model');
+	$client->count('rows compared with the model', scalar keys %{ $view->{rows} });
+	wrong($view, $question, "of client $client->{number} it gives ($found), the model ($expected)") if $found ne $expected;
+}
+
+sub in_order
+{
+	my ($view) = @_;
+	my $question = Question::new($view) // return;
+	my $limit = (1, 5, 20, 100, 1000)[ int rand 5 ];
+	my $operator = rand() < 0.5 ? '<->' : '<~>';
+	my $column = $view->{table}{column};
+	my $where = rand() < 0.3 ? $question->{where} : Question::always($view);
+	my $sql = "SELECT string_agg(id || ':' || coalesce(d::text, 'none'), ',') FROM (SELECT id, $column $operator $question->{literal} AS d "
+		. "FROM $view->{table}{name} WHERE $where ORDER BY $column $operator $question->{literal} LIMIT $limit) s";
+	my %answers = map { $_ => ask_sql($view, $_, $sql) } shuffle qw(seq index);
+	my %distances = map { $_ => $answers{$_} =~ s/\d+://gr } keys %answers;
+
+	$question->{where} = "$where ORDER BY $operator $question->{literal} LIMIT $limit";
+	$view->{client}->count("answers: $view->{session}{name} $view->{table}{name} order");
+	$view->{client}->count('rows compared', $answers{seq} =~ tr/://);
+	wrong($view, $question, "distances in order: $distances{index}; after a sort: $distances{seq}") if $distances{index} ne $distances{seq};
+	return if $operator eq '<->' || $where ne Question::always($view);
+	own_in_order($view, $question, $limit, split /,/, $answers{index});
+}
+
+# The client's own rows have the right distances, and none that is nearer is left out.
+sub own_in_order
+{
+	my ($view, $question, $limit, @answer) = @_;
+	my $client = $view->{client};
+	my %given = map { split /:/ } @answer;
+	my $last = @answer < $limit ? 'all' : (split /:/, $answer[-1])[1];
+
+	$client->count('answers compared with the model');
+	foreach my $id (keys %{ $view->{rows} })
+	{
+		my $row = $view->{rows}{$id};
+		my $d = Question::distance($question, $row);
+
+		next if !Question::listed($view->{table}, $row);
+		if (defined $given{$id})
+		{
+			wrong($view, $question, "row $id has distance $given{$id}, by the model " . ($d // 'none')) if $given{$id} ne ($d // 'none');
+		}
+		elsif ($last eq 'all' || ($last ne 'none' && defined $d && $d < $last))
+		{
+			wrong($view, $question, "row $id at distance " . ($d // 'none') . " is left out");
+		}
+	}
+}
+
+# A cursor is read slowly, while others change the table.
+sub cursor
+{
+	my ($client) = @_;
+	my @tables = @{ $client->{tables} };
+
+	snapshot(
+		$client,
+		$client->{session},
+		$tables[ int rand @tables ],
+		sub {
+			my ($view) = @_;
+			my $question = Question::new($view) // return;
+			my $mode = (qw(index bitmap))[ int rand 2 ];
+			my $sql = "SELECT id FROM $view->{table}{name} WHERE $question->{where}";
+			my @ids;
+
+			ask_sql($view, $mode, "DECLARE c NO SCROLL CURSOR FOR $sql");
+			foreach my $count (1, 5, 30, 'ALL')
+			{
+				push @ids, split /\n/, $client->sql("FETCH $count FROM c");
+				sleep(rand 0.8);
+			}
+			my $right = ask_sql($view, 'seq', "SELECT string_agg(id::text, ',' ORDER BY id) FROM ($sql) s");
+			same($view, $question, $right, join(',', sort { $a <=> $b } @ids), $mode);
+		});
+}
+
+# Some of the client's rows, each with all that is near.
+sub join_tables
+{
+	my ($client) = @_;
+	my ($table) = Change::pick($client, 1);
+
+	snapshot(
+		$client,
+		$client->{session},
+		$table,
+		sub {
+			my ($view) = @_;
+			my $question = Question::new($view) // return;
+			my @ids = keys %{ $view->{rows} };
+			return if !@ids;
+			my $column = $table->{column};
+			my $of = join ',', map { $ids[ int rand @ids ] } 1 .. 12;
+			my $sql = "SELECT string_agg(a.id || '-' || b.id, ',' ORDER BY a.id, b.id) FROM $table->{name} a JOIN $table->{name} b ON "
+				. 'hamming_within(' . $column =~ s/\bv\b/b.v/r . ', ' . $column =~ s/\bv\b/a.v/r . ", $question->{radius}) "
+				. "WHERE a.id IN ($of)" . ($table->{where} ? ' AND ' . $table->{where} =~ s/\bn\b/b.n/r : '');
+			my %answers = map { $_ => ask_sql($view, $_, $sql) } shuffle qw(seq index bitmap);
+			$question->{where} = "join of $of by $question->{radius}";
+			same($view, $question, $answers{seq}, $answers{$_}, $_) foreach qw(index bitmap);
+		});
+}
+
+# ---- Whole tables --------------------------------------------------------------
+
+# The client's rows of one table are those of the model, to the letter.
+sub compare_rows
+{
+	my ($view) = @_;
+	my $client = $view->{client};
+	my $answer = $client->sql("SELECT id || '|' || n || '|' || coalesce(v::text, 'NULL') FROM $view->{table}{name} "
+			. "WHERE id % $client->{clients} = $client->{number} ORDER BY id", $view->{session});
+	my $rows = $view->{rows};
+	my $expected = join "\n", map { "$_|$rows->{$_}[0]|" . ($rows->{$_}[1] // 'NULL') } sort { $a <=> $b } keys %$rows;
+
+	$client->count('rows compared with the model', scalar keys %$rows);
+	return scalar keys %$rows if $answer eq $expected;
+	my %there = map { $_ => 1 } split /\n/, $answer;
+	my %right = map { $_ => 1 } split /\n/, $expected;
+	$client->fail("rows of $view->{session}{name} $view->{table}{name} of client $client->{number}: missing "
+			. some(grep { !$there{$_} } sort keys %right) . '; too many ' . some(grep { !$right{$_} } sort keys %there));
+}
+
+sub all_rows
+{
+	my ($client) = @_;
+
+	foreach my $table (@{ $client->{mine} })
+	{
+		snapshot($client, $client->{session}, $table, \&compare_rows);
+	}
+}
+
+sub all_rows_of_one
+{
+	my ($client) = @_;
+
+	snapshot($client, $client->{session}, (Change::pick($client, 1))[0], \&compare_rows);
+}
+
+# What refuses near-duplicates has let none in.
+sub no_pairs
+{
+	my ($client) = @_;
+	my @guarded = grep { $_->{guarded} } @{ $client->{tables} };
+	my $table = $guarded[ int rand @guarded ];
+	my $radius = $table->{type} eq 'bigint' ? int((1 - $table->{threshold}) * $table->{k}) : Kinds::radius($table, $table->{threshold});
+
+	snapshot(
+		$client,
+		$client->{session},
+		$table,
+		sub {
+			my ($view) = @_;
+			my $pairs = ask_sql($view, 'seq', "SELECT string_agg(a.id || '-' || b.id, ',') FROM $table->{name} a, $table->{name} b "
+					. "WHERE a.id < b.id AND hamming_within(a.v, b.v, $radius)");
+			$client->count('constraints compared');
+			$client->fail("$table->{name} holds near-duplicates: $pairs") if $pairs ne '';
+		});
+}
+
+# A restored server is asked everything.  Gives what to tell the parent.
+sub verify
+{
+	my ($client, $port, $name) = @_;
+	my $session = Session->new(host => $ENV{DIR}, port => $port, name => $name, log => $client->{log}, errors => "$ENV{DIR}/psql.log");
+	my ($rows, $asked) = (0, 0);
+
+	return "unverified $name: no session" if !$session;
+	my $done = eval {
+		foreach my $table (grep { !$_->{persistence} } @{ $client->{tables} })
+		{
+			snapshot($client, $session, $table, sub { $rows += compare_rows($_[0]); questions($_[0], 3); $asked++ });
+		}
+		1;
+	};
+	my $error = $@;
+	$session->close;
+	return "verified $name $rows $asked" if $done;
+	die ref $error && $error->{fail} ? { %$error, fail => "on $name: $error->{fail}" } : $error;
+}
+
+1;

@@ -1,0 +1,362 @@
+package Client;
+
+# A client: a process with a session of its own, that does one random step after
+# the other until it is told to end, and holds every answer against its model.
+#
+# It dies of { fail => ... } where something is wrong; { refused => SQLSTATE } is
+# an error that may come to anybody (a deadlock, a timeout), and { lost => 1 } the end
+# of the session, after which it connects again and finds out what was committed.
+
+use strict;
+use warnings;
+use IO::Handle;
+use IO::Select;
+use List::Util qw(sum0);
+use Time::HiRes qw(sleep time);
+use Ask;
+use Change;
+use Ddl;
+use Kinds;
+use Model;
+use Server;
+use Session;
+
+# Errors that are nobody's fault: conflicts, timeouts, what is being refused, a
+# server that is going down or coming up.
+my $FAIR = qr/^(40001|40P01|55P03|57014|23P01|25P02|57P0[1234]|55006)$/;
+# ... and what PostgreSQL says of objects that others are changing.
+my $FAIR_MESSAGE = qr/^(could not open relation with OID|tuple concurrently|cache lookup failed|could not find tuple|could not open file "base.*No such file)/;
+
+sub new
+{
+	my ($class, %is) = @_;
+	my $self = bless { %is, counts => {}, generation => 0, steps => 0 }, $class;
+	my $log = "$ENV{DIR}/client-$self->{number}.log";
+
+	srand($ENV{SEED} * 64 + $self->{number});
+	$self->{tables} = [ grep { !defined $_->{owner} || 1 } Kinds::tables($self->{clients}) ];
+	$self->{mine} = [ grep { !defined $_->{owner} || $_->{owner} == $self->{number} } @{ $self->{tables} } ];
+	$self->{model} = Model->new(@{ $self->{tables} });
+	$self->{log} = sub { write_log($self, $log, @_) };
+	$self->{select} = IO::Select->new($self->{in});
+	$self->{out}->autoflush(1);
+	return $self;
+}
+
+# A log that keeps the last megabytes.
+sub write_log
+{
+	my ($self, $path, $text) = @_;
+
+	if (!$self->{file} || tell($self->{file}) > 20_000_000)
+	{
+		rename $path, "$path.old" if $self->{file};
+		open($self->{file}, '>', $path) or die "$path: $!";
+		$self->{file}->autoflush(1);
+	}
+	printf { $self->{file} } "%.3f %d %s\n", time, $self->{steps}, $text;
+}
+
+sub count
+{
+	my ($self, $what, $n) = @_;
+
+	$self->{counts}{$what} += $n // 1;
+}
+
+# ---- Talking to the server ----------------------------------------------------
+
+sub sql
+{
+	my ($self, $sql, $session) = @_;
+	my ($state, $output, $message) = ($session // $self->{session})->run($sql);
+
+	return $output if $state eq '00000';
+	die { lost => 1 } if $state eq 'lost';
+	die { refused => $state, message => $message } if $state =~ $FAIR || ($state =~ /^(XX000|58P01|42P01|42704)$/ && $message =~ $FAIR_MESSAGE);
+	die { fail => "$state $message", sql => $sql };
+}
+
+sub fail
+{
+	my ($self, $text) = @_;
+
+	die { fail => $text };
+}
+
+sub connect
+{
+	my ($self) = @_;
+	my $until = time + 300;
+
+	$self->{session}->close if $self->{session};
+	while (time < $until)
+	{
+		my ($port, $generation) = $self->where('primary');
+		my $session = Session->new(host => $ENV{DIR}, port => $port, name => 'p', log => $self->{log}, errors => "$ENV{DIR}/psql.log");
+
+		if ($session && ($session->run('SELECT pg_is_in_recovery()'))[1] eq 'f')
+		{
+			$self->{session} = $session;
+			return 1 if eval { $self->begin_session($generation); 1 };
+			die $@ if ref $@ && $@->{fail} || !ref $@;
+		}
+		$session->close if $session;
+		sleep(0.3);
+	}
+	$self->fail('no server to connect to for 300 s');
+}
+
+sub where
+{
+	my ($self, $what) = @_;
+
+	open(my $file, '<', "$ENV{DIR}/$what") or return (0, 0);
+	return split ' ', <$file>;
+}
+
+# A new session: what has become of the last transaction, and is everything there?
+sub begin_session
+{
+	my ($self, $generation) = @_;
+
+	$self->sql("SET lock_timeout = '3s'");
+	$self->sql("SET statement_timeout = '100s'");
+	$self->sql("SET client_min_messages = error");
+	$self->settle($self->marker, $generation);
+	if ($self->sql("SELECT count(*) FROM soak_unlogged WHERE client = $self->{number}") eq '0')
+	{
+		$self->{model}->forget($_->{name}) foreach grep { $_->{persistence} eq 'UNLOGGED' } @{ $self->{tables} };
+		$self->sql("INSERT INTO soak_unlogged VALUES ($self->{number})");
+	}
+	foreach my $table (grep { $_->{persistence} eq 'TEMP' } @{ $self->{tables} })
+	{
+		$self->{model}->forget($table->{name});
+		$self->sql($_) foreach Kinds::create($table);
+	}
+	$self->{in_transaction} = 0;
+	Ask::all_rows($self) if $self->{generation};
+	$self->{generation} = $generation;
+}
+
+sub marker
+{
+	my ($self, $session) = @_;
+
+	return $self->sql("SELECT txn FROM soak_marker WHERE client = $self->{number}", $session);
+}
+
+# The marker tells whether a transaction in doubt was committed.
+sub settle
+{
+	my ($self, $marker, $generation) = @_;
+	my $model = $self->{model};
+
+	if ($marker == $model->{last} + 1 && $self->{committing})
+	{
+		$model->commit;
+		$self->count('doubts: committed');
+	}
+	elsif ($marker == $model->{last})
+	{
+		$model->roll_back;
+		$self->count('doubts: rolled back') if $self->{committing};
+	}
+	elsif ($marker < $model->{last} && $generation > $self->{generation})
+	{
+		my $last = $model->{last};
+		$model->rewind($marker) or $self->fail("cannot go back from transaction $last to $marker");
+		$self->count('transactions that a promotion left behind', $last - $marker);
+	}
+	else
+	{
+		$self->fail("the marker is $marker, the last transaction committed $model->{last}");
+	}
+	$self->{committing} = 0;
+}
+
+# ---- Transactions --------------------------------------------------------------
+
+# Does something with some tables, in a transaction with the marker.
+sub transaction
+{
+	my ($self, $tables, $lock, $doing) = @_;
+	my @tables = sort { $a->{number} <=> $b->{number} } @$tables;
+
+	$self->{repeatable} = rand() < 0.5;
+	$self->sql('BEGIN' . ($self->{repeatable} ? ' ISOLATION LEVEL REPEATABLE READ' : ''));
+	$self->{in_transaction} = 1;
+	$self->sql('LOCK TABLE ' . join(', ', map { $_->{name} } @tables) . " IN $lock MODE");
+	my $outcome = $doing->() // 'commit';
+	if ($outcome eq 'commit')
+	{
+		my $next = $self->{model}{last} + 1;
+
+		$self->sql("UPDATE soak_marker SET txn = $next WHERE client = $self->{number}");
+		$self->{committing} = 1;
+		$self->sql('COMMIT');
+		$self->{committing} = 0;
+		$self->{model}->commit;
+		$self->count('transactions');
+	}
+	else
+	{
+		$self->sql('ROLLBACK');
+		$self->{model}->roll_back;
+		$self->count('transactions rolled back');
+	}
+	$self->{in_transaction} = 0;
+}
+
+# Does something below a savepoint, and now and then takes it back.
+sub subtransaction
+{
+	my ($self, $doing) = @_;
+	my $place = $self->{model}->savepoint;
+
+	$self->sql('SAVEPOINT s');
+	my $done = eval { $doing->(); 1 };
+	my $error = $@;
+	die $error if !$done && !(ref $error && $error->{refused});
+	if (!$done || rand() < 0.3)
+	{
+		$self->sql('ROLLBACK TO s');
+		$self->{model}->roll_back($place);
+		$self->count('savepoints rolled back');
+	}
+	$self->sql('RELEASE s');
+}
+
+# After an error that may come: the transaction is over.
+sub give_up
+{
+	my ($self) = @_;
+
+	$self->calm;
+	# The server may have refused the commit itself: the marker knows.
+	$self->{in_transaction} = 0;
+	$self->settle($self->marker, $self->{generation});
+}
+
+# No transaction, no timeout that may strike, no lock that a session holds.
+sub calm
+{
+	my ($self) = @_;
+
+	foreach (1 .. 100)
+	{
+		return if eval { $self->sql($_) foreach ('ROLLBACK', "SET statement_timeout = '100s'", 'SELECT pg_advisory_unlock_all()'); 1 };
+		die $@ if !ref $@ || !$@->{refused};
+	}
+	$self->fail('the timeout strikes again and again');
+}
+
+# ---- Steps --------------------------------------------------------------------
+
+my @STEPS = (@Change::STEPS, @Ask::STEPS, @Ddl::STEPS);
+
+sub choose_step
+{
+	my ($self) = @_;
+	my %skip = map { $_ => 1 } split /,\s*/, $ENV{SKIP} // '';
+	my %only = map { $_ => 1 } split /,\s*/, $ENV{ONLY} // '';
+
+	$self->{choice} //= [ grep { !$skip{ $_->[0] } && (!%only || $only{ $_->[0] }) } @STEPS ];
+	my $point = rand sum0 map { $_->[1] } @{ $self->{choice} };
+	foreach my $step (@{ $self->{choice} })
+	{
+		return $step if ($point -= $step->[1]) < 0;
+	}
+	return $self->{choice}[0];
+}
+
+sub step
+{
+	my ($self) = @_;
+	my ($name, undef, $doing) = @{ $self->choose_step };
+
+	$self->{steps}++;
+	$self->{log}->("---- $name");
+	my $done = eval { $doing->($self); 1 };
+	my $error = $@;
+	if ($done)
+	{
+		$self->count("step $name");
+		return;
+	}
+	die $error unless ref $error;
+	die { %$error, fail => "in step $name: $error->{fail}" } if $error->{fail};
+	$self->count($error->{lost} ? 'sessions lost' : "error $error->{refused}");
+	if ($error->{refused})
+	{
+		return if eval { $self->give_up; 1 };
+		die $@ if !ref $@ || $@->{fail};
+	}
+	$self->connect;
+}
+
+# Works until told otherwise.  LOAD processors are shared by all clients.
+sub work
+{
+	my ($self) = @_;
+	my $rest = $self->{clients} / $ENV{LOAD} - 1;
+
+	$self->connect;
+	while (1)
+	{
+		my $start = time;
+		$self->step;
+		my $used = time - $start;
+		my $idle = $used * $rest;
+		$idle = 2 if $idle > 2;
+		$idle = 0 if $idle < 0;
+		return if !$self->obey($idle);
+	}
+}
+
+# Does what the parent asks for, or waits for it for some seconds.
+sub obey
+{
+	my ($self, $seconds) = @_;
+
+	while ($self->{select}->can_read($seconds))
+	{
+		my $line = readline($self->{in}) // return 0;
+		my ($command, @words) = split ' ', $line;
+
+		return 0 if $command eq 'quit';
+		$self->say(Ask::verify($self, @words)) if $command eq 'verify';
+		$seconds = 0;
+	}
+	return 1;
+}
+
+sub say
+{
+	my ($self, $text) = @_;
+
+	print { $self->{out} } "$text\n";
+}
+
+# All of a client's life; what it prints to its parent ends in counts.
+sub main
+{
+	my ($self) = @_;
+	my $done = eval { $self->work; 1 };
+	my $error = $@;
+
+	if (!$done)
+	{
+		my $text = ref $error ? $error->{fail} // 'lost' : $error;
+		$text .= ' -- ' . substr($error->{sql}, 0, 2000) if ref $error && $error->{sql};
+		$text =~ s/\s*\n\s*/ /g;
+		$self->{log}->("FAILED $text");
+		$self->say("failed at step $self->{steps}: $text");
+	}
+	$self->say("count $self->{counts}{$_} $_") foreach sort keys %{ $self->{counts} };
+	$self->say('end');
+	$self->{session}->close if $self->{session};
+	return $done ? 0 : 1;
+}
+
+1;

@@ -1,0 +1,191 @@
+package Kinds;
+
+# The tables, and the values in them.
+#
+# Every table has the columns (id bigint, n int, v TYPE).  A client owns the ids that
+# are its number modulo the number of clients, and writes no others.  n is a counter,
+# a partition and a predicate.  A value is a text, as SQL reads and prints it, and its
+# symbols: a string of k characters, '' for the signature of the empty set, undef for NULL.
+
+use strict;
+use warnings;
+
+our $CENTRES = 60;
+
+my @words = map { my $w = $_; map { $w . $_ } qw(an or ta en si mu) } qw(bar cel dor fen gal hin jos kel lum nor);
+
+# flags: whole (bulk COPY is possible), guarded (refuses near-duplicates),
+# standby (can be read there), spaces (may be moved).
+our @TABLES = (
+	{ name => 'hash64', type => 'bigint', k => 64, b => 1, size => 5000 },
+	{ name => 'bits', type => 'bit', sql => 'bit(96)', k => 96, b => 1, size => 2500 },
+	{ name => 'mini', type => 'minhash', k => 512, b => 1, size => 1500, order => 1 },
+	{ name => 'wide', type => 'minhash', k => 64, b => 8, size => 2500, order => 1 },
+	{ name => 'quad', type => 'minhash', k => 40, b => 4, size => 4000, order => 1, parts => 1 },
+	{ name => 'sim', type => 'simhash', k => 128, b => 1, size => 3000, order => 1 },
+	{ name => 'partial', type => 'bigint', k => 64, b => 1, size => 5000, where => 'n % 2 = 0' },
+	{ name => 'expr', type => 'body', sql => 'text', k => 128, b => 2, size => 800, order => 1, column => 'to_minhash(v, 128, 2)' },
+	{ name => 'unlog', type => 'bigint', k => 64, b => 1, size => 3000, persistence => 'UNLOGGED' },
+	{ name => 'passing', type => 'bigint', k => 64, b => 1, size => 5000, persistence => 'TEMP' },
+	{ name => 'excl', type => 'minhash', k => 128, b => 1, size => 500, order => 1, guarded => 'constraint', threshold => 0.8 },
+	{ name => 'guard', type => 'bigint', k => 64, b => 1, size => 500, guarded => 'trigger', threshold => 0.93 });
+
+# A private table for each client; only its owner writes it.
+sub tables
+{
+	my ($clients) = @_;
+
+	foreach my $table (@TABLES)
+	{
+		$table->{column} //= 'v';
+		$table->{sql} //= $table->{type};
+		$table->{persistence} //= '';
+		$table->{number} = 1;
+	}
+	my @own = map { { name => "own_$_", owner => $_, type => 'bigint', sql => 'bigint', column => 'v', k => 64, b => 1, size => 5000, persistence => '' } } 0 .. $clients - 1;
+	my $number = 0;
+	my @all = (@TABLES, @own);
+	$_->{number} = ++$number foreach @all;
+	return @all;
+}
+
+# What creates a table and its index.
+sub create
+{
+	my ($table) = @_;
+	my $name = $table->{name};
+	my @sql;
+
+	push @sql, "CREATE $table->{persistence} TABLE $name (id bigint, n int, v $table->{sql})" . ($table->{parts} ? ' PARTITION BY LIST (n)' : '');
+	if ($table->{parts})
+	{
+		push @sql, "CREATE TABLE ${name}_$_ PARTITION OF $name FOR VALUES IN ($_)" foreach 0 .. 2;
+		push @sql, "CREATE TABLE ${name}_rest PARTITION OF $name DEFAULT";
+	}
+	push @sql, "CREATE INDEX ${name}_id ON $name (id)";
+	push @sql, index_sql($table);
+	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, $table->{threshold}) WITH &&)"
+		if ($table->{guarded} // '') eq 'constraint';
+	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '$table->{threshold}', 'lock')"
+		if ($table->{guarded} // '') eq 'trigger';
+	return @sql;
+}
+
+sub index_sql
+{
+	my ($table, $name, $how, $with) = @_;
+
+	return sprintf('CREATE INDEX %s %s ON %s USING neardup ((%s))%s%s', $how // '', $name // "$table->{name}_v", $table->{name}, $table->{column},
+		$with ? " WITH ($with)" : '', $table->{where} ? " WHERE $table->{where}" : '');
+}
+
+# ---- Values -------------------------------------------------------------------
+
+# One of the points around which the values of a table lie: the same for every client.
+sub centre
+{
+	my ($table, $i) = @_;
+
+	return $table->{centres}[$i] //= do {
+		my $seed = $i * 7919 + $table->{k} * 31 + $table->{b};
+		join '', map { $seed = ($seed * 1103515245 + 12345) & 0x7fffffff; symbol($table->{b}, $seed >> 12) } 1 .. $table->{k};
+	};
+}
+
+sub symbol
+{
+	my ($b, $value) = @_;
+
+	return $b == 1 ? $value & 1 : chr($value & ((1 << $b) - 1));
+}
+
+# Symbols near a centre, or anywhere.
+sub random_symbols
+{
+	my ($table, $most) = @_;
+	my ($k, $b) = @$table{qw(k b)};
+
+	return join '', map { symbol($b, int rand 65536) } 1 .. $k if rand() < 0.1;
+	my $symbols = centre($table, int rand $CENTRES);
+	foreach (1 .. int rand(1 + ($most // $k / 6)))
+	{
+		substr($symbols, int rand $k, 1) = symbol($b, int rand 65536);
+	}
+	return $symbols;
+}
+
+# A new value of a table: its text and its symbols.
+sub random_value
+{
+	my ($table) = @_;
+
+	return (undef, undef) if rand() < 0.02;
+	return (random_body(), undef) if $table->{type} eq 'body';
+	return (text_of($table, ''), '') if $table->{type} =~ /hash$/ && rand() < 0.01;
+	my $symbols = random_symbols($table);
+	return (text_of($table, $symbols), $symbols);
+}
+
+# Texts of a few lengths, many of them alike.
+sub random_body
+{
+	return '' if rand() < 0.02;
+	my $kind = int rand 30;
+	my @text = map { $words[($kind * 7 + $_ * $_ * 3 + $kind * $_) % @words] } 1 .. 60;
+	$text[int rand @text] = $words[int rand @words] foreach 1 .. int rand 8;
+	return join ' ', @text;
+}
+
+sub text_of
+{
+	my ($table, $symbols) = @_;
+	my ($type, $k, $b) = @$table{qw(type k b)};
+
+	return $symbols if $type eq 'bit';
+	return unpack('q>', pack('B64', $symbols)) if $type eq 'bigint';
+	my $bits = $b == 1 ? $symbols : join '', map { sprintf "%0${b}b", ord } split //, $symbols;
+	my $hex = unpack('H*', pack('B*', $bits));
+	return "1/foreign/$k/$hex" if $type eq 'simhash';
+	return "1/foreign/${k}x$b/" . ($symbols eq '' ? '0' : '?') . "/$hex";
+}
+
+# The symbols of a signature that the server has printed.
+sub symbols_of
+{
+	my ($table, $text) = @_;
+	my $b = $table->{b};
+	my ($hex) = $text =~ m{/([0-9a-f]*)$};
+	my $bits = unpack('B*', pack('H*', $hex));
+
+	return $bits if $b == 1;
+	return join '', map { chr oct "0b$_" } $bits =~ /(.{$b})/g;
+}
+
+sub distance
+{
+	my ($x, $y) = @_;
+
+	return ($x ^ $y) =~ tr/\0//c;
+}
+
+# The similarity of d differing symbols, by the very expression of the manual.
+sub similarity
+{
+	my ($table, $d) = @_;
+	my ($k, $b) = @$table{qw(k b)};
+
+	return ($k - $d) / $k if $table->{type} =~ /^(simhash|bigint)$/;
+	return ($k * (2**$b - 1) - $d * 2**$b) / ($k * (2**$b - 1));
+}
+
+# The most symbols in which two may differ that are similar by a threshold.
+sub radius
+{
+	my ($table, $threshold) = @_;
+	my $d = -1;
+
+	$d++ while $d < $table->{k} && similarity($table, $d + 1) >= $threshold;
+	return $d;
+}
+
+1;
