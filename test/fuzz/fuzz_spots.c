@@ -1,0 +1,157 @@
+/*
+ * fuzz_spots.c: names of schemes, and texts shingled and shown by any scheme, with
+ * and without lists of words.  What is shown is what is hashed.
+ */
+#include "fuzz.h"
+#include "text/internal.h"
+
+/* A HashSink: how many, and their sum. */
+typedef struct HashCount
+{
+	uint64_t hashes;
+	uint64_t sum;
+} HashCount;
+
+static void
+count_hashes(void *state, const uint64_t *hashes, size_t count)
+{
+	HashCount *total = state;
+
+	total->hashes += count;
+	for (size_t i = 0; i < count; i++)
+		total->sum += hashes[i];
+}
+
+/* The shingles shown are those hashed, each as often; they are freed. */
+static void
+require_same(const HashCount *hashed, ShownShingle *shown, size_t distinct)
+{
+	HashCount seen = {0, 0};
+
+	for (size_t i = 0; i < distinct; i++)
+	{
+		uint8_t sum = 0;
+
+		REQUIRE(shown[i].count > 0 && shown[i].length > 0);
+		for (uint32_t at = 0; at < shown[i].length; at++)
+			sum += (uint8_t) shown[i].text[at];
+		seen.hashes += shown[i].count + 0 * sum;
+		seen.sum += shown[i].count * shown[i].hash;
+	}
+	REQUIRE(seen.hashes == hashed->hashes && seen.sum == hashed->sum);
+	host_free(shown);
+}
+
+/* ---- Schemes ------------------------------------------------------------- */
+
+/* Every name that is written is read back. */
+static void
+check_number(SchemeId scheme)
+{
+	char name[SCHEME_NAME_SIZE];
+	SchemeId read;
+
+	if (!scheme_is_valid(scheme))
+		return;
+	memset(name, 'x', sizeof(name));
+	scheme_name(scheme, name);
+	REQUIRE(memchr(name, '\0', sizeof(name)) != NULL);
+	REQUIRE(scheme_parse(name, strlen(name), &read) && read == scheme);
+}
+
+static void
+check_name(Input *in)
+{
+	size_t length = take_byte(in) % 48;
+	uint8_t *name = take_copy(in, &length);
+	SchemeId scheme;
+
+	if (scheme_parse((char *) name, length, &scheme))
+	{
+		REQUIRE(scheme_is_valid(scheme));
+		check_number(scheme);
+	}
+	free(name);
+}
+
+/* ---- Texts --------------------------------------------------------------- */
+
+static void
+check_scheme(SchemeId scheme, const char *text, size_t length)
+{
+	HashCount hashed = {0, 0};
+	ShownShingle *shown;
+	size_t distinct;
+
+	if (!scheme_is_valid(scheme) || !scheme_reads_text(scheme))
+		return;
+	shingle_text(text, length, scheme, count_hashes, &hashed);
+	distinct = shingles_to_show(text, length, scheme, &shown);
+	require_same(&hashed, shown, distinct);
+}
+
+/* Add up to seven words of up to fifteen bytes. */
+static void
+add_words(Input *in, SpotWords *words, bool (*add)(SpotWords *, const char *, size_t))
+{
+	for (int count = take_byte(in) & 7; count > 0; count--)
+	{
+		size_t length = take_byte(in) & 15;
+		uint8_t *word = take_copy(in, &length);
+
+		add(words, (char *) word, length);
+		free(word);
+	}
+}
+
+static void
+check_lists(Input *in, SchemeId scheme, uint8_t option)
+{
+	bool own_antecedents = (option & 1) != 0;
+	bool own_stop_words = (option & 2) != 0;
+	SpotWords *words = spot_words_begin(scheme, own_antecedents, own_stop_words);
+	HashCount hashed = {0, 0};
+	ShownShingle *shown;
+	size_t distinct;
+	size_t length;
+	uint8_t *text;
+
+	if (own_antecedents)
+		add_words(in, words, spot_words_add_antecedent);
+	if (own_stop_words)
+		add_words(in, words, spot_words_add_stop_word);
+	check_number(spot_words_finish(words));
+	length = in->left;
+	text = take_copy(in, &length);
+	spots_of_text((char *) text, length, words, count_hashes, &hashed);
+	distinct = spots_to_show((char *) text, length, words, &shown);
+	require_same(&hashed, shown, distinct);
+	free(text);
+	spot_words_free(words);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Input in = {data, size};
+	uint8_t option = take_byte(&in);
+	SchemeId scheme = (SchemeId) take_number(&in, 4);
+	SchemeId spot = SCHEME_SPOT_ID(1 + (scheme >> 4) % SPOT_MAX, 1 + scheme % SPOT_MAX,
+								   (scheme >> 8) % (unsigned) language_count);
+
+	check_number(scheme);
+	check_number(spot);
+	check_name(&in);
+	if (option & 4)
+		check_lists(&in, spot, option);
+	else
+	{
+		size_t length = in.left;
+		uint8_t *text = take_copy(&in, &length);
+
+		check_scheme(SCHEME_ID(SCHEME_WORD + option % 3, 1 + option / 8), (char *) text, length);
+		check_scheme(spot, (char *) text, length);
+		free(text);
+	}
+	return 0;
+}

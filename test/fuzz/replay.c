@@ -1,0 +1,69 @@
+/*
+ * replay.c: runs a fuzz target on the files of folders, without libFuzzer.  Prints
+ * their number.
+ */
+#include <dirent.h>
+#include <errno.h>
+
+#include "fuzz.h"
+
+/* Run the target on a file's bytes, in memory with nothing behind them. */
+static void
+run_file(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	long size;
+	uint8_t *data;
+
+	if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0)
+	{
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		exit(2);
+	}
+	rewind(file);
+	data = malloc(size > 0 ? (size_t) size : 1);
+	REQUIRE(data != NULL && fread(data, 1, (size_t) size, file) == (size_t) size);
+	fclose(file);
+	LLVMFuzzerTestOneInput(data, (size_t) size);
+	free(data);
+}
+
+static int
+run_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	int files = 0;
+
+	if (folder == NULL)
+	{
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		exit(2);
+	}
+	while ((entry = readdir(folder)) != NULL)
+	{
+		char name[4096];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+		/* Known if it crashes. */
+		fprintf(stderr, "\r%s", entry->d_name);
+		run_file(name);
+		files++;
+	}
+	closedir(folder);
+	return files;
+}
+
+int
+main(int argc, char **argv)
+{
+	int files = 0;
+
+	for (int i = 1; i < argc; i++)
+		files += run_folder(argv[i]);
+	fprintf(stderr, "\n");
+	printf("%d files\n", files);
+	return files > 0 ? 0 : 1;
+}

@@ -1,0 +1,45 @@
+# targets.mk: the fuzz targets.
+#
+#   make -f test/fuzz/targets.mk                  with libFuzzer: build/fuzz/fuzz_*
+#   make -f test/fuzz/targets.mk REPLAY=1         that run the corpus: build/replay/fuzz_*
+#
+# Both with ASan and UBSan.  HEADERS is the folder of postgres.h; without one there is
+# no fuzz_values, whose files need it.
+
+OUT = build/$(if $(REPLAY),replay,fuzz)
+HEADERS ?= $(shell $(or $(PG_CONFIG),pg_config) --includedir-server 2>/dev/null)
+COMPILER = $(if $(REPLAY),gcc,$(or $(firstword $(foreach c,clang clang-19 clang-16 clang-14 clang-11,$(if $(shell command -v $(c)),$(c)))),clang))
+comma = ,
+SANITIZERS = -fsanitize=$(if $(REPLAY),,fuzzer$(comma))undefined$(comma)address -fno-sanitize-recover=all
+CFLAGS = -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+# Where the server's headers are PostgreSQL's, so are their warnings.
+SERVER_CFLAGS = -Wno-ignored-attributes -Wno-implicit-fallthrough -isystem $(HEADERS)
+
+PLAIN_TARGETS = $(filter-out values,$(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)))
+TARGETS = $(PLAIN_TARGETS) $(if $(wildcard $(HEADERS)/postgres.h),values)
+LAYERS = $(foreach c,$(sort $(wildcard src/text/*.c src/sketch/*.c src/match/*.c src/compare/*.c)),$(if $(filter pg_%,$(notdir $(c))),,$(c)))
+TYPES = src/pg_common.c $(addprefix src/sketch/pg_,ball.c broder.c distance.c lsh.c minhash.c shingles.c \
+	shingles_io.c signature.c signature_io.c simhash.c) test/fuzz/server.c test/fuzz/unreached.c test/fuzz/fuzz_values.c
+
+objects = $(patsubst %.c,$(OUT)/%.o,$(1))
+MAIN = $(if $(REPLAY),$(OUT)/test/fuzz/replay.o)
+DEPENDENCIES = $(wildcard src/*.h src/*/*.h test/fuzz/*.h) test/fuzz/targets.mk
+
+all: $(TARGETS:%=$(OUT)/fuzz_%)
+
+$(OUT)/%.o: %.c $(DEPENDENCIES)
+	@mkdir -p $(@D)
+	$(COMPILER) $(CFLAGS) $(SANITIZERS) -Isrc -Itest/fuzz $(if $(filter $<,$(TYPES)),$(SERVER_CFLAGS)) -c $< -o $@
+
+$(OUT)/layers.a: $(call objects,$(LAYERS))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(OUT)/fuzz_values: $(call objects,$(TYPES)) $(MAIN) $(OUT)/layers.a
+	$(COMPILER) $(SANITIZERS) $^ -o $@ -lxxhash -lutf8proc -lm
+
+$(OUT)/fuzz_%: $(OUT)/test/fuzz/fuzz_%.o $(OUT)/test/unit/host.o $(MAIN) $(OUT)/layers.a
+	$(COMPILER) $(SANITIZERS) $^ -o $@ -lxxhash -lutf8proc -lm
+
+.PHONY: all
+.SECONDARY:
