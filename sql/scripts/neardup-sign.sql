@@ -1,7 +1,7 @@
 -- neardup-sign.sql: give a big table signatures and an index, while it is in use.
 --
 --   psql -v table=proposals [-v id=id] [-v text=body] [-v sig=sig] [-v type=minhash]
---        [-v batch=5000] [-v pause=0] -f neardup-sign.sql
+--        [-v batch=5000] [-v pause=0] [-v trust=yes] -f neardup-sign.sql
 --
 -- A generated column is simpler, and rewrites the table under a lock that nobody
 -- gets past.  Here a trigger signs new rows and new texts, and the old ones are
@@ -10,6 +10,7 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
+\set AUTOCOMMIT on
 \if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?text} \else \set text body \endif
@@ -17,71 +18,177 @@
 \if :{?type} \else \set type minhash \endif
 \if :{?batch} \else \set batch 5000 \endif
 \if :{?pause} \else \set pause 0 \endif
+\if :{?trust} \else \set trust no \endif
 
--- Wherever the extension lives, its functions are found.
-SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''), extnamespace::regnamespace), false)
-FROM pg_extension WHERE extname = 'neardup' \g /dev/null
+-- The table is looked up by the caller's search path, and nothing else is: others
+-- may have put functions and operators there.
+SELECT pg_catalog.current_setting('search_path') AS old_path, :'table'::pg_catalog.regclass::pg_catalog.oid AS table_oid
+\gset
+SET search_path = pg_catalog, pg_temp;
 
-SELECT :'table'::regclass AS "table",
-	(SELECT format('%s.%I', extnamespace::regnamespace, 'to_' || :'type') FROM pg_extension WHERE extname = 'neardup') AS make,
-	format('%s_%s_sign', relname, :'sig')::name AS signer,
-	format('%s_%s_neardup', relname, :'sig')::name AS index,
-	relnamespace::regnamespace AS schema
-FROM pg_class WHERE oid = :'table'::regclass
+-- The function that signs, of the extension, with all its arguments: so written it
+-- means the same whatever else has its name.
+SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS schema, relkind = 'p' AS partitioned,
+	(SELECT format('%s.%I(NEW.%I::text', e.extnamespace::regnamespace, proname, :'text') || (
+			SELECT string_agg(', ' || pg_get_function_arg_default(p.oid, n), '' ORDER BY n) FROM generate_series(2, pronargs) n) || ')'
+	 FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
+		JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+	 WHERE extname = 'neardup' AND proname = 'to_' || :'type' AND proargtypes[0] = 'text'::regtype) AS make,
+	(SELECT t.oid FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
+		JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
+	 WHERE extname = 'neardup' AND typname = :'type') AS type_oid
+FROM pg_class WHERE oid = :'table_oid'::oid
+\gset
+SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END', message, hint)) FROM (
+	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'type') AS message,
+		'The type is minhash or simhash.' AS hint
+	WHERE :{?make}::boolean IS NOT TRUE OR :{?type_oid}::boolean IS NOT TRUE
+	UNION ALL
+	SELECT format('column "%s" of "%s" is not of type %s, or is generated', attname, attrelid::regclass, :'type'),
+		'Name another column with -v sig=NAME.'
+	FROM pg_attribute
+	WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND (attgenerated <> '' OR format_type(atttypid, NULL) NOT IN (
+		SELECT format_type(t.oid, NULL) FROM pg_type t JOIN pg_depend ON classid = 'pg_type'::regclass AND objid = t.oid AND deptype = 'e' WHERE typname = :'type'))
+	) complaints
+\gexec
+
+-- The orders "=" and ">" of the id's type, wherever they live.
+WITH RECURSIVE base AS (
+	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'id' AND NOT attisdropped
+	UNION ALL
+	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
+), orders AS (
+	SELECT amopstrategy AS strategy, format('OPERATOR(%I.%s)', nspname, oprname) AS name
+	FROM base JOIN pg_opclass ON opcintype = type JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = type AND amoprighttype = type
+		JOIN pg_operator o ON o.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace
+	WHERE opcmethod = 403 AND opcdefault
+)
+SELECT coalesce((SELECT name FROM orders WHERE strategy = 3), 'OPERATOR(pg_catalog.=)') AS equals,
+	coalesce((SELECT name FROM orders WHERE strategy = 5), 'OPERATOR(pg_catalog.>)') AS above
 \gset
 
 -- ---- The column, and who signs new rows ----
 
-SET client_min_messages = warning;
-ALTER TABLE :table ADD COLUMN IF NOT EXISTS :"sig" :"type";
-SELECT format('CREATE OR REPLACE FUNCTION %s.%I() RETURNS trigger LANGUAGE plpgsql AS %L', :'schema', :'signer',
-	format('BEGIN NEW.%I := %s(NEW.%I); RETURN NEW; END', :'sig', :'make', :'text'))
+SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', format_type(:'type_oid'::oid, NULL))
+WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig')
 \gexec
-SELECT format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I, %I ON %s FOR EACH ROW EXECUTE FUNCTION %s.%I()',
-	:'signer', :'text', :'sig', :'table', :'schema', :'signer')
-WHERE NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = :'table'::regclass AND tgname = :'signer')
-\gexec
-RESET client_min_messages;
+
+BEGIN;
+SELECT format('BEGIN NEW.%I := %s; RETURN NEW; END', :'sig', :'make') AS body
+\gset
+-- An earlier run's, if it does the same and is owned by somebody whom who writes
+-- to the table trusts anyhow.
+SELECT count(*) = 0 AS unsigned
+FROM pg_class c JOIN pg_trigger ON tgrelid = c.oid JOIN pg_proc ON pg_proc.oid = tgfoid
+	JOIN pg_language l ON l.oid = prolang JOIN pg_roles r ON r.oid = proowner
+WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname = current_user)
+	AND lanname = 'plpgsql' AND prosrc = :'body' AND NOT prosecdef AND proconfig = ARRAY['search_path=pg_catalog, pg_temp']
+	AND tgenabled IN ('O', 'A') AND tgtype = 1 + 2 + 4 + 16 AND tgqual IS NULL
+	AND tgattr::int2[] @> ARRAY(SELECT attnum FROM pg_attribute WHERE attrelid = c.oid AND attname IN (:'text', :'sig'))
+\gset
+\if :unsigned
+	SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
+		format('trigger "%s" of "%s" signs "%s" already, and is not what this script would make', tgname, :'table', :'sig'),
+		format('Drop it with DROP TRIGGER %I ON %s, and start again.', tgname, :'table')))
+	FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid
+	WHERE tgrelid = :'table_oid'::oid AND starts_with(prosrc, format('BEGIN NEW.%I := ', :'sig'))
+	\gexec
+	-- A name that nobody has; clipped names, too, are told apart by a number.
+	WITH clipped AS (
+		SELECT left(name, size) AS name, relnamespace
+		FROM pg_class, LATERAL (SELECT format('%s_%s', relname, :'sig')) n (name), LATERAL generate_series(length(name), 0, -1) size
+		WHERE oid = :'table_oid'::oid AND octet_length(left(name, size)) <= 54
+		ORDER BY size DESC LIMIT 1
+	)
+	SELECT format('%s_sign%s', name, nullif(n, 0)) AS signer
+	FROM clipped, generate_series(0, 9999) n
+	WHERE NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = relnamespace AND proname = format('%s_sign%s', name, nullif(n, 0)))
+		AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = :'table_oid'::oid AND tgname = format('%s_sign%s', name, nullif(n, 0)))
+	ORDER BY n LIMIT 1
+	\gset
+	CREATE FUNCTION :schema.:"signer"() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS :'body';
+	CREATE TRIGGER :"signer" BEFORE INSERT OR UPDATE OF :"text", :"sig" ON :table FOR EACH ROW EXECUTE FUNCTION :schema.:"signer"();
+\endif
+COMMIT;
 
 -- ---- The old rows ----
 
-SELECT set_config('neardup_sign.table', :'table', false), set_config('neardup_sign.id', :'id', false),
-	set_config('neardup_sign.text', :'text', false), set_config('neardup_sign.sig', :'sig', false),
-	set_config('neardup_sign.batch', :'batch', false), set_config('neardup_sign.pause', :'pause', false)
+-- What a table runs when its rows change runs as whoever changes them: for a
+-- superuser that must not be what others have written.
+SELECT $guard$
+	WITH RECURSIVE tree AS (
+		SELECT current_setting('neardup_sign.table_oid')::oid AS rel UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = rel
+	), parts AS (
+		SELECT 'pg_trigger'::regclass AS class, t.oid AS part FROM tree JOIN pg_trigger t ON tgrelid = rel WHERE tgenabled <> 'D'
+		UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM tree JOIN pg_rewrite r ON ev_class = rel
+		UNION ALL SELECT 'pg_constraint'::regclass, c.oid FROM tree JOIN pg_constraint c ON conrelid = rel
+		UNION ALL SELECT 'pg_attrdef'::regclass, d.oid FROM tree JOIN pg_attrdef d ON adrelid = rel
+		UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM tree JOIN pg_index ON indrelid = rel
+	), code AS (
+		SELECT p.oid::regprocedure::text AS name, proowner AS owner
+		FROM parts JOIN pg_depend ON classid = class AND objid = part LEFT JOIN pg_operator o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
+			JOIN pg_proc p ON p.oid = CASE WHEN refclassid = 'pg_proc'::regclass THEN refobjid ELSE oprcode END
+		UNION ALL SELECT 'rule ' || rulename, relowner FROM tree JOIN pg_rewrite ON ev_class = rel JOIN pg_class c ON c.oid = rel
+	)
+	SELECT format('%s would run as a superuser, and belongs to role %s', name, rolname)
+	FROM code JOIN pg_roles r ON r.oid = owner
+	WHERE NOT rolsuper AND (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)) LIMIT 1
+$guard$ AS guard
+\gset
+\if :trust
+	\set guard 'SELECT NULL'
+\endif
+
+SELECT set_config('neardup_sign.table', :'table', false), set_config('neardup_sign.table_oid', :'table_oid', false),
+	set_config('neardup_sign.id', :'id', false), set_config('neardup_sign.text', :'text', false), set_config('neardup_sign.sig', :'sig', false),
+	set_config('neardup_sign.equals', :'equals', false), set_config('neardup_sign.above', :'above', false),
+	set_config('neardup_sign.batch', :'batch', false), set_config('neardup_sign.pause', :'pause', false), set_config('neardup_sign.guard', :'guard', false)
 \g /dev/null
 
 -- By id, so that each batch goes on where the last one ended.
 DO $$
 DECLARE
 	id_name text := quote_ident(current_setting('neardup_sign.id'));
+	table_name text := current_setting('neardup_sign.table');
 	todo text := format('%I IS NULL AND %I IS NOT NULL', current_setting('neardup_sign.sig'), current_setting('neardup_sign.text'));
-	batch text := format('WITH batch AS (SELECT %s AS id FROM %s WHERE %s', id_name, current_setting('neardup_sign.table'), todo);
+	batch text := format('WITH batch AS (SELECT %s AS id FROM %s WHERE %s AND %1$s IS NOT NULL', id_name, table_name, todo);
 	-- The trigger signs what is set to NULL.
 	sign text := format(' ORDER BY 1 LIMIT %s FOR UPDATE),
-		signed AS (UPDATE %s t SET %I = NULL FROM batch WHERE t.%s = batch.id RETURNING 1)
-		SELECT (SELECT count(*) FROM signed), (SELECT id::text FROM batch ORDER BY batch.id DESC LIMIT 1)',
-		current_setting('neardup_sign.batch')::int, current_setting('neardup_sign.table'),
-		current_setting('neardup_sign.sig'), id_name);
+		signed AS (UPDATE %s t SET %I = NULL FROM batch WHERE t.%s %s batch.id RETURNING 1)
+		SELECT (SELECT count(*) FROM signed), (SELECT format(''%%s'', id) FROM batch ORDER BY batch.id DESC LIMIT 1)',
+		current_setting('neardup_sign.batch')::int, table_name,
+		current_setting('neardup_sign.sig'), id_name, current_setting('neardup_sign.equals'));
 	beyond text := '';
 	start timestamptz := clock_timestamp();
+	stranger text;
 	last text;
 	rows bigint;
 	signed bigint := 0;
 	total bigint;
 BEGIN
-	EXECUTE format('SELECT count(*) FROM %s WHERE %s', current_setting('neardup_sign.table'), todo) INTO total;
+	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, todo) INTO total;
 	RAISE NOTICE '% rows to sign', total;
 	COMMIT;
 	LOOP
+		-- Under this lock nobody adds a trigger.
+		EXECUTE format('LOCK TABLE %s IN ROW EXCLUSIVE MODE', table_name);
+		EXECUTE current_setting('neardup_sign.guard') INTO stranger;
+		IF stranger IS NOT NULL THEN
+			RAISE EXCEPTION '%', stranger USING HINT = 'Log in as the owner of the table, or say -v trust=yes.';
+		END IF;
 		EXECUTE batch || beyond || sign INTO rows, last;
 		COMMIT;
 		EXIT WHEN last IS NULL;
 		signed := signed + rows;
-		beyond := format(' AND %s > %L', id_name, last);
+		beyond := format(' AND %s %s %L', id_name, current_setting('neardup_sign.above'), last);
 		RAISE NOTICE '% of % signed, % a second', signed, total,
 			round(signed / greatest(0.001, extract(epoch FROM clock_timestamp() - start))::numeric);
 		PERFORM pg_sleep(current_setting('neardup_sign.pause')::float8);
 	END LOOP;
+	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, todo) INTO total;
+	IF total > 0 THEN
+		RAISE WARNING '% rows have got no signature', total USING HINT = 'Is the id null there, or does a trigger or a policy keep rows back?';
+	END IF;
 END
 $$;
 
@@ -89,12 +196,30 @@ $$;
 
 -- What an interrupted CREATE INDEX CONCURRENTLY has left.
 SELECT format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)
-FROM pg_index JOIN pg_class c ON c.oid = indexrelid
-WHERE indrelid = :'table'::regclass AND c.relname = :'index' AND NOT indisvalid
+FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
+WHERE indrelid = :'table_oid'::oid AND amname = 'neardup' AND NOT indisvalid AND relname ~ '_neardup\d*$'
+	AND indnatts = 1 AND indkey[0] = (SELECT attnum FROM pg_attribute WHERE attrelid = indrelid AND attname = :'sig')
 \gexec
-SELECT format('CREATE INDEX CONCURRENTLY %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
-WHERE NOT EXISTS (SELECT FROM pg_index JOIN pg_class c ON c.oid = indexrelid
-	WHERE indrelid = :'table'::regclass AND c.relname = :'index')
-\gexec
+WITH clipped AS (
+	SELECT left(name, size) AS name, relnamespace
+	FROM pg_class, LATERAL (SELECT format('%s_%s', relname, :'sig')) n (name), LATERAL generate_series(length(name), 0, -1) size
+	WHERE oid = :'table_oid'::oid AND octet_length(left(name, size)) <= 51
+	ORDER BY size DESC LIMIT 1
+)
+SELECT format('%s_neardup%s', name, nullif(n, 0)) AS index
+FROM clipped, generate_series(0, 9999) n
+WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = clipped.relnamespace AND relname = format('%s_neardup%s', name, nullif(n, 0)))
+ORDER BY n LIMIT 1
+\gset
+\if :partitioned
+	\warn 'the index of a partitioned table is not made here, for it would keep writers waiting'
+\else
+	SELECT format('CREATE INDEX CONCURRENTLY %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
+	WHERE NOT EXISTS (SELECT FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
+		WHERE indrelid = :'table_oid'::oid AND amname = 'neardup' AND indisvalid AND indpred IS NULL
+			AND indnatts = 1 AND indkey[0] = (SELECT attnum FROM pg_attribute WHERE attrelid = indrelid AND attname = :'sig'))
+	\gexec
+\endif
 ANALYZE :table;
 \echo :table 'is signed and indexed'
+SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -1,7 +1,7 @@
 -- neardup-watch.sql: near-duplicates that have come since the last run.
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
---        -f neardup-watch.sql
+--        [-v schema=monitoring] -f neardup-watch.sql
 --
 -- The first run remembers where it stands; each later one looks at the rows that
 -- were inserted or changed since, against all rows, through the index, and lists
@@ -9,62 +9,157 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
+\set AUTOCOMMIT on
 \if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?sig} \else \set sig sig \endif
 \if :{?threshold} \else \set threshold 0.8 \endif
+\if :{?schema} \else \set schema '' \endif
 
--- Wherever the extension lives, its functions are found.
-SELECT set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''), extnamespace::regnamespace), false)
-FROM pg_extension WHERE extname = 'neardup' \g /dev/null
+-- The table is looked up by the caller's search path, and nothing else is: others
+-- may have put functions and operators there.
+SELECT pg_catalog.current_setting('search_path') AS old_path, :'table'::pg_catalog.regclass::pg_catalog.oid AS table_oid
+\gset
+SET search_path = pg_catalog, pg_temp;
 
-SET client_min_messages = warning;
-CREATE TABLE IF NOT EXISTS neardup_watched (
-	"table" regclass,
-	sig name,
-	threshold float8,
-	seen numeric NOT NULL, -- all transactions below were over
-	PRIMARY KEY ("table", sig, threshold)
-);
-CREATE TABLE IF NOT EXISTS neardup_noticed (
-	"table" regclass,
-	sig name,
-	threshold float8,
-	id text,
-	resembles text,
-	similarity float8 NOT NULL,
-	noticed_at timestamptz NOT NULL DEFAULT now(),
-	PRIMARY KEY ("table", sig, threshold, id, resembles)
-);
-RESET client_min_messages;
+-- Nor is a function taken for the extension's that somebody has put beside it.
+SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
+	'function ' || p.oid::regprocedure || ' is not a part of the extension neardup',
+	'Drop it, and let only roles that you trust create objects in the schema of the extension.'))
+FROM pg_extension e JOIN pg_proc p ON pronamespace = extnamespace
+WHERE extname = 'neardup' AND proname IN ('is_similar', 'similarity')
+	AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')
+\gexec
 
-BEGIN;
--- One run at a time.
-LOCK TABLE neardup_watched IN SHARE ROW EXCLUSIVE MODE;
+-- The id without its domains, whose constraints would run, and equality as its type's order has it.
+WITH RECURSIVE base AS (
+	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'id' AND NOT attisdropped
+	UNION ALL
+	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
+), id_type AS (
+	SELECT type, (SELECT format('OPERATOR(%I.%s)', nspname, oprname)
+		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily JOIN pg_operator o ON o.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace
+		WHERE opcmethod = 403 AND opcdefault AND opcintype = type AND amoplefttype = type AND amoprighttype = type AND amopstrategy = 3) AS equals
+	FROM base JOIN pg_type t ON t.oid = type WHERE typtype <> 'd'
+)
+SELECT c.oid::regclass AS "table", extnamespace::regnamespace AS ext,
+	coalesce(nullif(:'schema', ''), relnamespace::regnamespace::text)::regnamespace AS schema,
+	coalesce((SELECT format_type(type, -1) FROM id_type), 'bigint') AS id_type,
+	coalesce((SELECT equals FROM id_type), 'OPERATOR(pg_catalog.=)') AS equals,
+	to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus
+FROM pg_extension, pg_class c WHERE extname = 'neardup' AND c.oid = :'table_oid'::oid
+\gset
 
--- A row's xmin counts modulo 2^32; its age from this transaction's number does not.
+-- What is new is told by the number of the transaction that wrote it, xmin.
+WITH RECURSIVE tree AS (
+	SELECT :'table_oid'::oid AS rel UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = rel
+)
+SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
+	format('what is new in "%s" cannot be told', c.oid::regclass),
+	'Its rows are not kept in this server''s own tables. Watch the table where its rows are, or use a trigger.'))
+FROM tree JOIN pg_class c ON c.oid = rel LEFT JOIN pg_am a ON a.oid = relam
+WHERE relkind NOT IN ('r', 'p', 'm') OR relkind <> 'p' AND amname <> 'heap'
+LIMIT 1
+\gexec
+\if :citus
+	SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
+		format('what is new in "%s" cannot be told', logicalrelid),
+		'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.'))
+	FROM pg_catalog.pg_dist_partition WHERE logicalrelid = :'table_oid'::oid
+	\gexec
+\endif
+
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SET LOCAL client_min_messages = warning;
+
+-- ---- Where it stands ----
+
+SELECT to_regclass(:'schema' || '.neardup_watched') IS NULL AS unmade \gset
+\if :unmade
+	CREATE TABLE :schema.neardup_watched (
+		"table" regclass,
+		sig name,
+		threshold float8,
+		seen numeric NOT NULL, -- all transactions below were over
+		PRIMARY KEY ("table", sig, threshold)
+	);
+\endif
+SELECT to_regclass(:'schema' || '.neardup_noticed') IS NULL AS unmade \gset
+\if :unmade
+	CREATE TABLE :schema.neardup_noticed (
+		"table" regclass,
+		sig name,
+		threshold float8,
+		id text,
+		resembles text,
+		similarity float8 NOT NULL,
+		noticed_at timestamptz NOT NULL DEFAULT now(),
+		PRIMARY KEY ("table", sig, threshold, id, resembles)
+	);
+\endif
+COMMIT;
+
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+-- One run at a time, and nobody adds a trigger.
+LOCK TABLE :schema.neardup_watched, :schema.neardup_noticed IN SHARE ROW EXCLUSIVE MODE;
+
+-- Tables found there are taken for what an earlier run has made only if nobody can
+-- have put there what would run now, as this role.
+WITH state AS (
+	SELECT c.* FROM pg_class c WHERE oid IN ((:'schema' || '.neardup_watched')::regclass, (:'schema' || '.neardup_noticed')::regclass)
+), made AS (
+	SELECT state.oid, CASE
+		WHEN NOT (r.rolsuper OR rolname = current_user OR pg_has_role(current_user, r.oid, 'MEMBER')
+			AND NOT (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)))
+			THEN 'it belongs to role ' || rolname
+		WHEN relkind <> 'r' OR EXISTS (SELECT FROM pg_inherits WHERE state.oid IN (inhrelid, inhparent))
+			THEN 'it is not an ordinary table'
+		WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = state.oid) OR EXISTS (SELECT FROM pg_rewrite WHERE ev_class = state.oid) OR relrowsecurity
+			THEN 'it has triggers, rules or policies'
+		WHEN (SELECT array_agg(format('%s %s', attname, atttypid::regtype) ORDER BY attnum) FROM pg_attribute
+				WHERE attrelid = state.oid AND attnum > 0 AND NOT attisdropped)
+			<> ARRAY['table regclass', 'sig name', 'threshold double precision'] || CASE relname WHEN 'neardup_watched' THEN ARRAY['seen numeric']
+				ELSE ARRAY['id text', 'resembles text', 'similarity double precision', 'noticed_at timestamp with time zone'] END
+			OR EXISTS (SELECT FROM pg_attrdef WHERE adrelid = state.oid AND pg_get_expr(adbin, adrelid) <> 'now()')
+			OR EXISTS (SELECT FROM pg_constraint WHERE conrelid = state.oid AND contype NOT IN ('p', 'n'))
+			OR EXISTS (SELECT FROM pg_index WHERE indrelid = state.oid AND NOT indisprimary)
+			THEN 'it is of another make'
+	END AS why
+	FROM state JOIN pg_roles r ON r.oid = relowner
+)
+SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, DETAIL = %L, HINT = %L; END',
+	format('"%s" is not a table that this script has made for this role', oid::regclass), why,
+	'Drop it, run the script as its owner, or name another schema with -v schema=NAME.'))
+FROM made WHERE why IS NOT NULL LIMIT 1
+\gexec
+
+-- A row's xmin counts modulo 2^32; its age from this transaction's number does not,
+-- as long as it is less than 2^31.  What is older has a negative age.
 -- A number yet to come is of another server, from before a restore.
-SELECT :'table'::regclass AS "table", pg_current_xact_id()::text AS me,
+SELECT pg_current_xact_id()::text AS me,
 	pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
-	coalesce((SELECT seen FROM neardup_watched
-		WHERE "table" = :'table'::regclass AND sig = :'sig' AND threshold = :'threshold'
+	coalesce((SELECT seen FROM :schema.neardup_watched
+		WHERE "table" = :'table_oid'::oid AND sig = :'sig' AND threshold = :'threshold'::float8
 			AND seen <= pg_current_xact_id()::text::numeric), -1) AS seen
 \gset
-SELECT :seen < 0 AS first \gset
+SELECT :seen < 0 AS first, :me - :seen >= 2147483648 AS long_ago \gset
 
 \if :first
 	\echo :table 'is watched from now on'
 \else
+	\if :long_ago
+		\warn 'more than 2^31 transactions since the last run: all rows are looked at'
+	\endif
 	WITH fresh AS MATERIALIZED (
-		SELECT :"id" AS id, :"sig" AS sig FROM :table
-		WHERE :"sig" IS NOT NULL AND :me - age(xmin) >= :seen
+		SELECT :"id":::id_type AS id, :"sig" AS sig FROM :table
+		WHERE :"sig" IS NOT NULL AND (:'long_ago' OR age(xmin) BETWEEN 0 AND :me - :seen)
 	), pairs AS (
-		SELECT fresh.id, t.:"id" AS resembles, similarity(fresh.sig, t.:"sig") AS similarity
-		FROM fresh JOIN :table t ON is_similar(t.:"sig", fresh.sig, :'threshold') AND t.:"id" <> fresh.id
+		SELECT fresh.id, t.:"id":::id_type AS resembles, :ext.similarity(fresh.sig, t.:"sig") AS similarity
+		FROM fresh JOIN :table t ON :ext.is_similar(t.:"sig", fresh.sig, :'threshold'::float8) AND NOT t.:"id" :equals fresh.id
 	), noticed AS (
-		INSERT INTO neardup_noticed ("table", sig, threshold, id, resembles, similarity)
-		SELECT DISTINCT :'table'::regclass, :'sig'::name, :'threshold'::float8, greatest(id, resembles)::text,
-			least(id, resembles)::text, similarity
+		INSERT INTO :schema.neardup_noticed ("table", sig, threshold, id, resembles, similarity)
+		SELECT DISTINCT :'table_oid'::oid::regclass, :'sig'::name, :'threshold'::float8, format('%s', greatest(id, resembles)),
+			format('%s', least(id, resembles)), similarity
 		FROM pairs
 		ON CONFLICT DO NOTHING
 		RETURNING id, resembles, similarity
@@ -72,6 +167,7 @@ SELECT :seen < 0 AS first \gset
 	SELECT * FROM noticed ORDER BY similarity DESC, id, resembles;
 \endif
 
-INSERT INTO neardup_watched VALUES (:'table', :'sig', :'threshold', :horizon)
+INSERT INTO :schema.neardup_watched VALUES (:'table_oid'::oid, :'sig', :'threshold'::float8, :horizon)
 ON CONFLICT ("table", sig, threshold) DO UPDATE SET seen = EXCLUDED.seen;
 COMMIT;
+SELECT set_config('search_path', :'old_path', false) \g /dev/null

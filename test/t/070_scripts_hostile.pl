@@ -1,0 +1,347 @@
+# The ready scripts where others may create objects: what a stranger has put into
+# the search path, beside the extension, beside a table or onto it never runs as
+# whoever runs a script.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $share = `pg_config --sharedir`;
+chomp $share;
+
+my $node = PostgreSQL::Test::Cluster->new('hostile');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE ROLE mallory LOGIN;
+	CREATE ROLE owner LOGIN;
+	GRANT CREATE ON DATABASE postgres TO mallory, owner;
+	GRANT CREATE ON SCHEMA public TO mallory, owner;
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION words(family int, variant int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+		SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
+		FROM generate_series(1, 100) i $$;
+	SET ROLE mallory;
+	CREATE SCHEMA evil;
+	GRANT USAGE ON SCHEMA evil TO PUBLIC;
+	-- Counts who is had; a sequence does so whether or not it is rolled back.
+	CREATE SEQUENCE evil.taken;
+	GRANT ALL ON SEQUENCE evil.taken TO PUBLIC;
+	CREATE FUNCTION evil.take() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+		IF current_user NOT IN ('mallory', 'owner') THEN PERFORM nextval('evil.taken'); END IF; END $$;
+	CREATE FUNCTION evil.fires() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		PERFORM evil.take(); RETURN coalesce(NEW, OLD); END $$;
+});
+
+# As the owner, or as the superuser; with the search path that the options name.
+sub run_script
+{
+	my ($name, @variables) = @_;
+	my ($out, $err);
+	my $user = 'postgres';
+	my $path = 'public';
+
+	($user) = shift(@variables) =~ /=(.*)/ if $variables[0] =~ /^USER=/;
+	($path) = shift(@variables) =~ /=(.*)/ if $variables[0] =~ /^PATH=/;
+	local $ENV{PGOPTIONS} = "-c search_path=$path";
+	my @user = $user eq 'postgres' ? () : ('-U', $user);
+	my $ok = IPC::Run::run(
+		[
+			'psql', '-X', (map { ('-v', $_) } @variables),
+			'-f', "$share/extension/neardup-$name.sql", @user, $node->connstr('postgres')
+		],
+		'>', \$out, '2>', \$err);
+
+	return ($ok, $out, $err);
+}
+
+sub sql
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+sub nobody_was_had
+{
+	is(sql('SELECT is_called FROM evil.taken'), 'f', $_[0]);
+	sql(q{SELECT setval('evil.taken', 1, false)});
+}
+
+# A table of the owner's with families of four.
+sub make_table
+{
+	my ($name, $columns) = @_;
+	$columns //= 'id int PRIMARY KEY, body text';
+	sql(qq{SET ROLE owner; CREATE TABLE $name ($columns);
+		INSERT INTO $name (id, body) SELECT i::text::int, words(i / 4, i % 4) FROM generate_series(1, 40) i});
+}
+
+sub signed_right
+{
+	my ($table, $sig, $text, $what) = @_;
+	is(sql(qq{SELECT count(*), count(*) FILTER (WHERE $sig IS DISTINCT FROM to_minhash($text)) FROM $table}), "40|0", $what);
+}
+
+my ($ok, $out, $err);
+
+# ---- Names ------------------------------------------------------------------
+
+# Whatever tables and columns are called, each has a function and an index of its own.
+my $long = 'l' x 50;
+sql(qq{CREATE TABLE docs (id int PRIMARY KEY, body text, other text); CREATE TABLE docs_body (id int PRIMARY KEY, body text, other text);
+	CREATE TABLE ${long}_one_table (id int PRIMARY KEY, body text, other text); CREATE TABLE ${long}_one_tabel (id int PRIMARY KEY, body text, other text)});
+my @signed = (['docs', 'body_sig', 'body'], ['docs_body', 'sig', 'other'],
+	["${long}_one_table", "${long}_sig", 'body'], ["${long}_one_tabel", "${long}_sig", 'other'], ["${long}_one_tabel", "${long}_gis", 'body']);
+foreach my $one (@signed)
+{
+	my ($table, $sig, $text) = @$one;
+	($ok, $out, $err) = run_script('sign', "table=$table", "sig=$sig", "text=$text");
+	ok($ok, "sign $table.$sig") or diag $err;
+	# What was signed before is signed still.
+	sql(qq{DELETE FROM $_; INSERT INTO $_ (id, body, other) SELECT i, words(i, 0), words(i, 1) FROM generate_series(1, 40) i})
+	  foreach ($table, 'docs');
+}
+signed_right(@$_, "$_->[0].$_->[1] is signed by its own function") foreach @signed;
+is(sql(q{SELECT count(*), count(DISTINCT indrelid::text || indkey::text) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'neardup' AND indisvalid}),
+	'5|5', 'and has an index of its own');
+my $made = q{SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal UNION ALL SELECT count(*) FROM pg_proc WHERE prorettype = 'trigger'::regtype AND proname LIKE '%sign%'};
+my $before = sql($made);
+foreach my $one (@signed)
+{
+	run_script('sign', "table=$one->[0]", "sig=$one->[1]", "text=$one->[2]");
+}
+is(sql($made), $before, 'a second run makes nothing anew');
+($ok, $out, $err) = run_script('sign', 'table=docs', 'sig=body_sig', 'text=other');
+ok(!$ok, 'a column that is signed from another text is not signed twice');
+like($err, qr/signs "body_sig" already.*HINT:.*DROP TRIGGER/s, 'and that is told');
+is(sql(q{SELECT count(*) FROM pg_proc p WHERE prorettype = 'trigger'::regtype AND proname LIKE '%sign%' AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']}),
+	'0', 'functions that are made keep to their own search path');
+sql(qq{DROP TABLE docs, docs_body, ${long}_one_table, ${long}_one_tabel});
+
+# ---- What somebody made before ----------------------------------------------
+
+make_table('pre');
+sql(q{SET ROLE mallory; CREATE FUNCTION pre_sig_sign() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
+($ok, $out, $err) = run_script('sign', 'table=pre');
+ok($ok, 'a function of that name is there') or diag $err;
+is(sql(q{SELECT count(*) FILTER (WHERE proowner = 'mallory'::regrole), count(*) FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid WHERE tgrelid = 'pre'::regclass}),
+	'0|1', 'and is not used');
+signed_right('pre', 'sig', 'body', 'every row is signed');
+
+make_table('pretrigger');
+sql(q{GRANT TRIGGER ON pretrigger TO mallory; SET ROLE mallory;
+	CREATE TRIGGER pretrigger_sig_sign BEFORE INSERT OR UPDATE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()});
+($ok, $out, $err) = run_script('sign', 'table=pretrigger');
+nobody_was_had("a stranger's trigger does not run as a superuser");
+like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'and that is told');
+($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pretrigger');
+ok($ok, 'its owner may risk it') or diag $err;
+signed_right('pretrigger', 'sig', 'body', 'and a trigger of that name is not taken for the one that signs');
+foreach my $mark ([], ['mark=dup'])
+{
+	sql('ALTER TABLE pretrigger ADD COLUMN IF NOT EXISTS dup int; DROP TRIGGER IF EXISTS gone ON pretrigger;
+		CREATE TRIGGER gone AFTER DELETE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()');
+	($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', @$mark);
+	nobody_was_had("nor does it when rows go: @$mark");
+	like($err, qr/would run as a superuser/, 'and that is told');
+}
+($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', 'trust=yes');
+ok($ok, 'but for one who trusts it') or diag $err;
+is(sql('SELECT is_called FROM evil.taken'), 't', '(these tests would notice)');
+sql(q{SELECT setval('evil.taken', 1, false)});
+sql('DROP TABLE pre, pretrigger');
+
+# A table that deletes cascade to, and rules.
+make_table('leads');
+run_script('sign', 'USER=owner', 'table=leads');
+sql(q{SET ROLE owner; CREATE TABLE follows (id int REFERENCES leads ON DELETE CASCADE); INSERT INTO follows SELECT id FROM leads;
+	CREATE TRIGGER t AFTER DELETE ON follows FOR EACH ROW EXECUTE FUNCTION evil.fires()});
+($ok, $out, $err) = run_script('keep-one', 'table=leads');
+nobody_was_had('nor do triggers of tables that refer to it');
+sql(q{SET ROLE owner; DROP TABLE follows; CREATE RULE r AS ON DELETE TO leads DO ALSO SELECT evil.take()});
+($ok, $out, $err) = run_script('keep-one', 'table=leads');
+nobody_was_had('nor rules');
+sql('DROP TABLE leads');
+
+# ---- The search path, and the extension's schema ------------------------------
+
+sub every_script
+{
+	my ($table, $what, @options) = @_;
+	foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
+	{
+		($ok, $out, $err) = run_script($script, @options, "table=$table");
+		ok($ok, "$what: $script") or diag $err;
+		sql(qq{INSERT INTO $table SELECT 1000 + max(id::text::int), words(1, 7) FROM $table}) if $script eq 'watch' && $out =~ /watched from now/;
+	}
+	nobody_was_had("$what: nobody else's code ran");
+	like($out, qr/\(\d+ rows\)/, 'and it is the last that it was');
+}
+
+make_table('far');
+sql(q{
+	SET ROLE mallory;
+	CREATE DOMAIN evil.minhash AS public.minhash CHECK (evil.take() IS NULL OR true);
+	CREATE TABLE evil.neardup_rest (id int, keeper int, similarity float8);
+	CREATE FUNCTION evil.neardup_clusters(text, text, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)
+		LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END';
+	CREATE FUNCTION evil.neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)
+		LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END';
+	CREATE FUNCTION evil.is_similar(public.minhash, public.minhash, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
+	CREATE FUNCTION evil.similarity(public.minhash, public.minhash) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN 1; END';
+	CREATE FUNCTION evil.same(int, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM evil.take(); RETURN $1 OPERATOR(pg_catalog.=) $2; END';
+	CREATE OPERATOR evil.= (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same);
+	CREATE OPERATOR evil.<> (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same);
+	CREATE FUNCTION evil.set_config(text, text, boolean) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
+	CREATE FUNCTION evil.joined(text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN textcat($1, $2); END';
+	CREATE OPERATOR evil.|| (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.joined);
+});
+every_script('public.far', 'functions, operators, types and tables in the path', 'PATH=evil,pg_catalog,public');
+sql('DROP TABLE far, neardup_watched, neardup_noticed');
+
+# Beside the extension: whatever is not its own is refused.
+make_table('near_by');
+sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
+
+($ok, $out, $err) = run_script('sign', 'table=near_by');
+ok($ok, 'a function beside the one that signs') or diag $err;
+nobody_was_had('is not mistaken for it');
+sql(q{INSERT INTO near_by SELECT 100, words(9, 9)});
+nobody_was_had('nor later, by who inserts');
+sql(q{DROP FUNCTION public.to_minhash(text)});
+my %beside = (
+	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
+	'keep-one' => q{neardup_clusters(text, text, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
+	watch => q{is_similar(minhash, minhash, text) RETURNS boolean});
+foreach my $script (sort keys %beside)
+{
+	run_script('watch', 'table=near_by');
+	sql(qq{SET ROLE mallory; CREATE FUNCTION public.$beside{$script} LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END'});
+	($ok, $out, $err) = run_script($script, 'table=near_by');
+	nobody_was_had("a function beside the extension's: $script");
+	like($err, qr/is not a part of the extension neardup/, 'is refused');
+	sql('DROP FUNCTION public.' . ($beside{$script} =~ s/ RETURNS.*//r));
+}
+sql('DROP TABLE near_by, neardup_watched, neardup_noticed');
+
+# ---- What the owner has made of the types -------------------------------------
+
+sql(q{
+	SET ROLE owner;
+	CREATE FUNCTION had() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
+	CREATE DOMAIN counted AS int CHECK (had());
+	CREATE TYPE kind AS ENUM ('k1', 'k2', 'k3', 'k4', 'k5');
+	CREATE FUNCTION told(kind) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN enum_out($1); END';
+	CREATE CAST (kind AS text) WITH FUNCTION told(kind);
+	CREATE FUNCTION same(kind, kind) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM evil.take(); RETURN enum_eq($1, $2); END';
+	CREATE OPERATOR = (LEFTARG = kind, RIGHTARG = kind, FUNCTION = same);
+	CREATE OPERATOR <> (LEFTARG = kind, RIGHTARG = kind, FUNCTION = same);
+	CREATE TABLE kinds (id kind PRIMARY KEY, body text);
+	INSERT INTO kinds SELECT k, words(1, 0) FROM unnest(enum_range(NULL::kind)) k;
+});
+make_table('domains', 'id counted PRIMARY KEY, body text');
+sql(q{SELECT setval('evil.taken', 1, false)});
+foreach my $table ('domains', 'kinds')
+{
+	foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
+	{
+		($ok, $out, $err) = run_script($script, "table=$table");
+		ok($ok, "the owner's types: $table, $script") or diag $err;
+		sql("SET ROLE owner; UPDATE $table SET body = body || ' and so on'") if $script eq 'watch';
+		nobody_was_had("run nothing: $table, $script");
+	}
+	like($out, qr/\(\d\d+ rows\)/, 'and it is the last that it was');
+}
+sql('DROP TABLE domains, kinds, neardup_watched, neardup_noticed');
+
+# ---- What watch remembers in ------------------------------------------------
+
+make_table('watched');
+run_script('sign', 'USER=owner', 'table=watched');
+my %planted = (
+	"a stranger's table" => [q{SET ROLE mallory; CREATE TABLE neardup_watched ("table" regclass, sig name, threshold float8, seen numeric NOT NULL, PRIMARY KEY ("table", sig, threshold));
+		GRANT ALL ON neardup_watched TO PUBLIC;
+		CREATE TRIGGER t BEFORE INSERT ON neardup_watched FOR EACH ROW EXECUTE FUNCTION evil.fires()}, qr/belongs to role mallory/],
+	"one's own with a stranger's trigger" => [q{CREATE TABLE neardup_watched ("table" regclass, sig name, threshold float8, seen numeric NOT NULL, PRIMARY KEY ("table", sig, threshold));
+		GRANT TRIGGER ON neardup_watched TO mallory; SET ROLE mallory;
+		CREATE TRIGGER t BEFORE INSERT ON neardup_watched FOR EACH ROW EXECUTE FUNCTION evil.fires()}, qr/it has triggers/],
+	"a stranger's view" => [q{SET ROLE mallory; CREATE VIEW neardup_watched AS SELECT 'watched'::regclass AS "table", 'sig'::name AS sig, 0.8::float8 AS threshold, evil.take() IS NULL AS seen;
+		GRANT ALL ON neardup_watched TO PUBLIC}, qr/neardup_watched/],
+	"a table of other columns" => [q{CREATE TABLE neardup_watched ("table" regclass, sig name, threshold float8, seen numeric NOT NULL CHECK (evil.take() IS NULL OR true), PRIMARY KEY ("table", sig, threshold))},
+		qr/it is of another make/]);
+foreach my $what (sort keys %planted)
+{
+	sql($planted{$what}[0]);
+	foreach (1 .. 2)
+	{
+		($ok, $out, $err) = run_script('watch', 'table=watched');
+		nobody_was_had("$what to remember in runs nothing");
+	}
+	ok(!$ok, 'and is not used');
+	like($err, $planted{$what}[1], 'and that is told');
+	sql($what =~ /view/ ? 'DROP VIEW neardup_watched' : 'DROP TABLE neardup_watched');
+	sql('DROP TABLE IF EXISTS neardup_noticed');
+}
+# Whoever may not create in the table's schema says where; whoever owns it may follow itself.
+sql(q{CREATE ROLE reader LOGIN; GRANT SELECT ON watched TO reader; CREATE SCHEMA "Reader's" AUTHORIZATION reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC});
+($ok, $out, $err) = run_script('watch', 'USER=reader', 'table=watched');
+like($err, qr/permission denied for schema public/, 'a role that may not create beside the table');
+foreach (1 .. 2)
+{
+	($ok, $out, $err) = run_script('watch', 'USER=reader', 'table=watched', q{schema="Reader's"});
+	ok($ok, 'names a schema') or diag $err;
+}
+like($out, qr/\(0 rows\)/, 'and goes on from there');
+run_script('watch', 'USER=owner', 'table=watched');
+($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=watched');
+ok($ok, 'the owner in the schema of the table') or diag $err;
+($ok, $out, $err) = run_script('watch', 'table=watched');
+like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role owner/s, "a superuser does not go on with another's");
+
+# ---- What cannot be watched ---------------------------------------------------
+
+sql(q{
+	CREATE EXTENSION postgres_fdw;
+	CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw;
+	CREATE FOREIGN TABLE abroad (id int, sig minhash) SERVER other;
+	CREATE TABLE parts (id int, sig minhash) PARTITION BY RANGE (id);
+	CREATE FOREIGN TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (9) SERVER other;
+	CREATE VIEW seen AS SELECT id, sig FROM watched;
+	CREATE SCHEMA w;
+	-- As Citus lists what is distributed.
+	SET allow_system_table_mods = on;
+	CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass);
+}) if sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) == 1;
+SKIP:
+{
+	skip 'there is no postgres_fdw', 5 if sql(q{SELECT to_regclass('abroad') IS NULL}) eq 't';
+	foreach my $table ('abroad', 'parts', 'seen')
+	{
+		($ok, $out, $err) = run_script('watch', "table=$table", 'schema=w');
+		like($err, qr/what is new in "[\w.]+" cannot be told/, "$table is refused");
+	}
+	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
+	ok($ok, 'a table that Citus leaves alone is not') or diag $err;
+	sql(q{INSERT INTO pg_catalog.pg_dist_partition VALUES ('watched')});
+	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
+	like($err, qr/cannot be told.*Citus/s, 'one that it distributes is');
+}
+
+# ---- Values ---------------------------------------------------------------------
+
+foreach my $bad ('batch=1); DROP TABLE watched; --', q{pause=0'; DROP TABLE watched; --}, q{type=minhash"; DROP TABLE watched; --}, q{sig=s"; DROP TABLE watched; --}, q{trust=no'; DROP TABLE watched; --})
+{
+	run_script('sign', 'table=watched', $bad);
+}
+foreach my $script ('sign', 'report', 'keep-one', 'watch')
+{
+	run_script($script, $_) foreach ('table=watched; DROP TABLE watched', q{table=watched'; DROP TABLE watched; --});
+	run_script($script, 'table=watched', q{schema=public; DROP TABLE watched});
+}
+is(sql(q{SELECT to_regclass('watched') IS NOT NULL}), 't', 'values are values');
+
+$node->stop;
+done_testing();

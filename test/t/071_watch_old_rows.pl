@@ -1,0 +1,82 @@
+# neardup-watch.sql where transaction numbers have come round: rows older than
+# 2^31 transactions are not new, and what is new is not lost.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $share = `pg_config --sharedir`;
+chomp $share;
+
+my $node = PostgreSQL::Test::Cluster->new('old_rows');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	ALTER DATABASE template0 ALLOW_CONNECTIONS true;
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION words(family int, variant int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+		SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
+		FROM generate_series(1, 100) i $$;
+	CREATE TABLE t (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+	CREATE INDEX ON t USING neardup (sig);
+	INSERT INTO t SELECT i, words(i / 2, i % 2) FROM generate_series(1, 9) i});
+
+sub watch
+{
+	my ($out, $err);
+
+	IPC::Run::run(['psql', '-X', '-v', 'table=t', '-f', "$share/extension/neardup-watch.sql", $node->connstr('postgres')],
+		'>', \$out, '2>', \$err);
+	return ($out, $err);
+}
+
+# So many times 2^20 transactions later.  All rows are frozen first, as they are in time.
+my $now = 0;
+
+sub later
+{
+	my ($segments) = @_;
+	my $segment = ($now += $segments) % 4096;
+
+	$node->safe_psql($_, 'VACUUM (FREEZE)') foreach ('template0', 'template1', 'postgres');
+	$node->stop;
+	my $file = sprintf('%s/pg_xact/%04X', $node->data_dir, $segment);
+	open my $zeros, '>', $file or die "$file: $!";
+	print $zeros "\0" x (256 * 1024);
+	close $zeros;
+	command_ok(['pg_resetwal', '-x', $segment * 1048576, '-e', int($now / 4096), $node->data_dir], "at $now times 2^20 transactions");
+	$node->start;
+}
+
+my ($out, $err) = watch();
+like($out, qr/is watched from now on/, 'watch') or diag $err;
+later(1430);
+($out, $err) = watch();
+like($out, qr/\(0 rows\)/, 'nothing is new after 1.5 thousand million transactions') or diag $err;
+later(1430);
+cmp_ok($node->safe_psql('postgres', 'SELECT min(age(xmin)) FROM t'), '<', 0, 'the age of the rows has overflown');
+($out, $err) = watch();
+like($out, qr/\(0 rows\)/, 'and they are not new') or diag $err;
+$node->safe_psql('postgres', 'INSERT INTO t SELECT 10, words(1, 7)');
+$node->safe_psql('postgres', 'VACUUM (FREEZE) t');
+($out, $err) = watch();
+like($out, qr/^ 10 \| 2 .*\n 10 \| 3 .*\n\(2 rows\)/m, 'a row that was frozen at once is') or diag $err;
+is($err, '', 'without a word');
+
+# More than can be told by a row's number.
+$node->safe_psql('postgres', 'INSERT INTO t SELECT 11, words(2, 7)');
+later(1430);
+later(1430);
+($out, $err) = watch();
+like($out, qr/^ 11 \| 4 .*\n 11 \| 5 /m, 'what came before a long pause is not lost');
+unlike($out, qr/^ 10 /m, 'and what was listed is not listed again');
+like($err, qr/more than 2\^31 transactions since the last run: all rows are looked at/, 'which is told');
+($out, $err) = watch();
+like($out, qr/\(0 rows\)/, 'from there it goes on');
+
+$node->stop;
+done_testing();
