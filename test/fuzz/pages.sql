@@ -13,6 +13,7 @@ CREATE TABLE base AS
 SELECT n AS id, CASE WHEN n % 100 = 1 THEN NULL WHEN n % 100 = 2 THEN to_minhash('') ELSE
 	to_minhash((SELECT string_agg('w' || hashint4(n / 5 * 1000 + i), ' ') || ' v' || n FROM generate_series(1, 60) i)) END AS sig
 FROM generate_series(1, 2500) n;
+ALTER TABLE base ADD PRIMARY KEY (id);
 CREATE TABLE t AS SELECT * FROM base WHERE id <= 600;
 SET neardup.background = off;
 CREATE INDEX t_sig ON t USING neardup (sig);
@@ -31,16 +32,26 @@ CREATE TABLE tally (what text NOT NULL);
 CREATE TABLE bad (what text, damage text, operation text, detail text);
 CREATE TABLE expected (operation text, query int, answer text, PRIMARY KEY (operation, query));
 
-CREATE FUNCTION near_ids(query int) RETURNS text LANGUAGE sql STABLE AS $$
-	SELECT string_agg(id::text, ',' ORDER BY id) FROM t
-	WHERE is_similar(sig, (SELECT sig FROM base WHERE base.id = query), 0.7);
-$$;
+-- Their plans are kept.
+CREATE FUNCTION near_ids(query int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT string_agg(id::text, ',' ORDER BY id) FROM t
+		WHERE is_similar(sig, (SELECT sig FROM base WHERE base.id = query), 0.7));
+END $$;
 
-CREATE FUNCTION nearest(query int, many int) RETURNS text LANGUAGE sql STABLE AS $$
-	SELECT md5(string_agg(id || ' ' || d, ',')) FROM (
+CREATE FUNCTION near_ids_by_bitmap(query int) RETURNS text LANGUAGE plpgsql
+	SET enable_indexscan = off SET enable_bitmapscan = on AS $$
+BEGIN
+	RETURN (SELECT string_agg(id::text, ',' ORDER BY id) FROM t
+		WHERE is_similar(sig, (SELECT sig FROM base WHERE base.id = query), 0.7));
+END $$;
+
+CREATE FUNCTION nearest(query int, many int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT md5(string_agg(id || ' ' || d, ',')) FROM (
 		SELECT id, coalesce(sig <~> (SELECT sig FROM base WHERE base.id = query), -1) AS d FROM t
-		ORDER BY sig <~> (SELECT sig FROM base WHERE base.id = query) LIMIT many) nearest;
-$$;
+		ORDER BY sig <~> (SELECT sig FROM base WHERE base.id = query) LIMIT many) nearest);
+END $$;
 
 -- Half of a scan in order before the damage, the other half after it.
 CREATE FUNCTION interrupted(query int, seed bigint, forged boolean) RETURNS text LANGUAGE plpgsql AS $$
@@ -68,9 +79,7 @@ BEGIN
 		WHEN 'search' THEN
 			RETURN near_ids(query);
 		WHEN 'bitmap' THEN
-			SET LOCAL enable_indexscan = off;
-			SET LOCAL enable_bitmapscan = on;
-			RETURN near_ids(query);
+			RETURN near_ids_by_bitmap(query);
 		WHEN 'order' THEN
 			RETURN nearest(query, 20);
 		WHEN 'order all' THEN
