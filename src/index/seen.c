@@ -55,8 +55,8 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 		pgstat_count_buffer_hit(index);
 		return before;
 	}
-	/* To read it would extend the index. */
-	if (block == InvalidBlockNumber)
+	/* InvalidBlockNumber, too: to read that would extend the index. */
+	if (!BufferIsValid(before) && block >= RelationGetNumberOfBlocks(index))
 		page_corrupt(index, block, "there is no such block");
 	reads = blocks_read();
 	buffer = ReadBuffer(index, block);
