@@ -25,10 +25,9 @@ typedef struct Check
 	RejectRule *rule;
 	TupleTableSlot *row; /* the new one */
 	Datum signature;
-	Oid user;               /* who changes the table */
-	double similarity;      /* of what was found ... */
-	const char **row_key;   /* ... to this row ... */
-	const char **resembles; /* ... and its key */
+	double similarity; /* of what was found ... */
+	Datum *row_key;    /* ... to this row ... */
+	Datum *resembles;  /* ... and its key */
 } Check;
 
 /* ---- Which rows to look at ---------------------------------------------- */
@@ -93,30 +92,19 @@ is_current(const Check *check)
 
 /* ---- Looking ------------------------------------------------------------ */
 
-static const char **
+static Datum *
 key_of_row(const Check *check)
 {
 	const RejectRule *rule = check->rule;
-	const char **key = palloc(rule->keys * sizeof(char *));
+	Datum *key = palloc(rule->keys * sizeof(Datum));
 
 	for (int i = 0; i < rule->keys; i++)
 	{
 		AttrNumber column = rule->key[i];
 		bool is_null;
-		Datum value;
-		Oid type = TIDOID;
-		Oid output;
-		bool is_varlena;
 
-		if (column > 0)
-		{
-			value = slot_getattr(check->row, column, &is_null);
-			type = TupleDescAttr(check->row->tts_tupleDescriptor, column - 1)->atttypid;
-		}
-		else
-			value = slot_getsysattr(check->row, column, &is_null);
-		getTypeOutputInfo(type, &output, &is_varlena);
-		key[i] = OidOutputFunctionCall(output, value);
+		key[i] = column > 0 ? slot_getattr(check->row, column, &is_null) :
+							  slot_getsysattr(check->row, column, &is_null);
 	}
 	return key;
 }
@@ -166,9 +154,9 @@ search(Check *check)
 	found = SPI_tuptable->vals[0];
 	check->similarity = DatumGetFloat8(SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &is_null));
 	check->row_key = key_of_row(check);
-	check->resembles = palloc(rule->keys * sizeof(char *));
+	check->resembles = palloc(rule->keys * sizeof(Datum));
 	for (int i = 0; i < rule->keys; i++)
-		check->resembles[i] = SPI_getvalue(found, SPI_tuptable->tupdesc, i + 2);
+		check->resembles[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
 	return true;
 }
 
@@ -176,7 +164,7 @@ search(Check *check)
 
 /* As in PostgreSQL's own messages: (a, b)=(1, 2). */
 static const char *
-show_key(const RejectRule *rule, const char **key)
+show_key(const RejectRule *rule, const Datum *key)
 {
 	StringInfoData shown;
 
@@ -184,28 +172,42 @@ show_key(const RejectRule *rule, const char **key)
 	for (int i = 0; i < rule->keys; i++)
 		appendStringInfo(&shown, "%s%s", i == 0 ? "(" : ", ", rule->key_name[i]);
 	for (int i = 0; i < rule->keys; i++)
-		appendStringInfo(&shown, "%s%s", i == 0 ? ")=(" : ", ", key[i]);
+		appendStringInfo(&shown, "%s%s", i == 0 ? ")=(" : ", ",
+						 OidOutputFunctionCall(rule->key_output[i], key[i]));
 	appendStringInfoChar(&shown, ')');
 	return shown.data;
 }
 
-/* May who changes the table read the keys of its rows? */
+/* A column by its number, if it is one that can be granted. */
+static bool
+column_is_readable(const RejectRule *rule, AttrNumber column)
+{
+	return role_may_read(rule->guarded, Max(column, InvalidAttrNumber));
+}
+
+/* May who changes the table read the keys of all its rows? */
 static bool
 keys_are_readable(const RejectRule *rule)
 {
-	if (check_enable_rls(rule->guarded, InvalidOid, true) == RLS_ENABLED)
-		return false;
-	if (pg_class_aclcheck(rule->guarded, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
-		return true;
 	for (int i = 0; i < rule->keys; i++)
-	{
-		AttrNumber column = get_attnum(rule->guarded, rule->key_name[i]);
-
-		if (column <= 0 ||
-			pg_attribute_aclcheck(rule->guarded, column, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		if (!column_is_readable(rule, get_attnum(rule->guarded, rule->key_name[i])))
 			return false;
-	}
 	return true;
+}
+
+/*
+ * And the signatures, or what they are made of?  Else numbers would tell him what
+ * they are, one insert after another.
+ */
+static bool
+similarity_is_readable(const RejectRule *rule)
+{
+	if (column_is_readable(rule, get_attnum(rule->guarded, rule->column_name)))
+		return true;
+	for (int i = 0; i < rule->sources; i++)
+		if (!column_is_readable(rule, rule->source[i]))
+			return false;
+	return rule->sources > 0;
 }
 
 static int
@@ -214,7 +216,10 @@ detail(const Check *check)
 	const RejectRule *rule = check->rule;
 
 	if (!keys_are_readable(rule))
-		return errdetail("The row resembles another by %.3f.", check->similarity);
+		return 0;
+	if (!similarity_is_readable(rule))
+		return errdetail("Row %s resembles row %s.", show_key(rule, check->row_key),
+						 show_key(rule, check->resembles));
 	return errdetail("Row %s resembles row %s by %.3f.", show_key(rule, check->row_key),
 					 show_key(rule, check->resembles), check->similarity);
 }
@@ -247,19 +252,70 @@ report(const Check *check, int level)
 			 errtableconstraint(table, check->data->tg_trigger->tgname)));
 }
 
+/* ---- Recording ---------------------------------------------------------- */
+
+/*
+ * The log is written in its owner's name.  The trigger must be his, then: nobody
+ * else can have made it, or who fires it might write there by himself.
+ */
 static void
-record(const Check *check)
+check_may_record(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+	const char *table = get_rel_name(rule->guarded);
+
+	if (rule->record == NULL || rule->trusted ||
+		(pg_class_aclcheck(rule->log_table, GetUserId(), ACL_INSERT) == ACLCHECK_OK &&
+		 check_enable_rls(rule->log_table, InvalidOid, true) != RLS_ENABLED))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("trigger \"%s\" may not write to table \"%s\"", check->data->tg_trigger->tgname,
+					get_rel_name(rule->log_table)),
+			 errdetail("Others than the owner of table \"%s\" have the right TRIGGER on it, and "
+					   "may have made this one to write in the owner's name.",
+					   table),
+			 errhint("REVOKE TRIGGER ON %s from them, once you know that the trigger is the "
+					 "owner's; or GRANT INSERT on the log to those who change the table.",
+					 quote_identifier(table))));
+}
+
+/*
+ * The text of a key, the same whoever inserts: it must not depend on how the
+ * session shows dates and numbers.
+ */
+static Datum
+plain_text(const RejectRule *rule, int i, Datum key)
+{
+	static const char *const setting[][2] = {{"DateStyle", "ISO"},
+											 {"IntervalStyle", "postgres"},
+											 {"TimeZone", "UTC"},
+											 {"bytea_output", "hex"},
+											 {"extra_float_digits", "1"}};
+	int nest_level = NewGUCNestLevel();
+	Datum shown;
+
+	for (int s = 0; s < lengthof(setting); s++)
+		(void) set_config_option(setting[s][0], setting[s][1], PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	shown = CStringGetTextDatum(OidOutputFunctionCall(rule->key_output[i], key));
+	AtEOXact_GUC(false, nest_level);
+	return shown;
+}
+
+static void
+record(const Check *check, Oid user)
 {
 	const RejectRule *rule = check->rule;
 	Datum *values = palloc((RECORD_KEYS + 2 * rule->keys) * sizeof(Datum));
 
 	values[RECORD_SIMILARITY] = Float8GetDatum(check->similarity);
-	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(check->user, false));
+	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(user, false));
 	values[RECORD_TABLE] = CStringGetTextDatum(qualified_name(check->data->tg_relation));
 	for (int i = 0; i < rule->keys; i++)
 	{
-		values[RECORD_KEYS + i] = CStringGetTextDatum(check->row_key[i]);
-		values[RECORD_KEYS + rule->keys + i] = CStringGetTextDatum(check->resembles[i]);
+		values[RECORD_KEYS + i] = plain_text(rule, i, check->row_key[i]);
+		values[RECORD_KEYS + rule->keys + i] = plain_text(rule, i, check->resembles[i]);
 	}
 	execute(rule->record, values, SPI_OK_INSERT);
 }
@@ -270,14 +326,14 @@ record(const Check *check)
 static bool
 check_as_owner(Check *check)
 {
-	int security;
+	Acting acting;
 	bool found;
 
-	act_as_owner(check->rule, &check->user, &security);
+	act_as_owner(check->rule, &acting);
 	found = search(check);
 	if (found && check->rule->record != NULL)
-		record(check);
-	SetUserIdAndSecContext(check->user, security);
+		record(check, acting.user);
+	act_end(&acting);
 	return found;
 }
 
@@ -290,6 +346,7 @@ check_row(Check *check)
 	check->signature = slot_getattr(check->row, rule->column, &is_null);
 	if (is_null || is_unchanged(check) || !is_current(check))
 		return;
+	check_may_record(check);
 	if (rule->lock)
 		LockDatabaseObject(TriggerRelationId, rule->trigger, 0, ExclusiveLock);
 	if (!check_as_owner(check))

@@ -6,6 +6,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
@@ -15,6 +16,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -159,6 +161,45 @@ find_column(Maker *maker)
 				 errhint("Add a column such as \"sig minhash GENERATED ALWAYS AS (to_minhash(body)) "
 						 "STORED\", and name that.")));
 	rule->column_type = type;
+	rule->column_name = pstrdup(name);
+}
+
+/* What a column is generated from; NULL where it is not. */
+static Bitmapset *
+generated_from(Relation table, AttrNumber column)
+{
+	TupleDesc row_type = RelationGetDescr(table);
+	Bitmapset *columns = NULL;
+
+	if (!TupleDescAttr(row_type, column - 1)->attgenerated)
+		return NULL;
+	for (int i = 0; i < row_type->constr->num_defval; i++)
+		if (row_type->constr->defval[i].adnum == column)
+			pull_varattnos(stringToNode(row_type->constr->defval[i].adbin), 1, &columns);
+	return columns;
+}
+
+/* Who may read these can make the signatures himself. */
+static void
+read_sources(Maker *maker)
+{
+	RejectRule *rule = maker->rule;
+	AttrNumber column = get_attnum(rule->guarded, rule->column_name);
+	Bitmapset *columns = generated_from(maker->guarded, column);
+	int member = -1;
+
+	rule->source = palloc(bms_num_members(columns) * sizeof(AttrNumber) + 1);
+	while ((member = bms_next_member(columns, member)) >= 0)
+		rule->source[rule->sources++] = member + FirstLowInvalidHeapAttributeNumber;
+}
+
+static void
+make_key_room(RejectRule *rule, int keys)
+{
+	rule->keys = keys;
+	rule->key = palloc(keys * sizeof(AttrNumber));
+	rule->key_name = palloc(keys * sizeof(char *));
+	rule->key_output = palloc(keys * sizeof(Oid));
 }
 
 /* Is a row known by a primary key?  Then these are its columns. */
@@ -167,13 +208,14 @@ read_primary_key(Maker *maker, Form_pg_index index)
 {
 	RejectRule *rule = maker->rule;
 
-	rule->keys = index->indnkeyatts;
-	rule->key = palloc(rule->keys * sizeof(AttrNumber));
-	rule->key_name = palloc(rule->keys * sizeof(char *));
+	make_key_room(rule, index->indnkeyatts);
 	for (int i = 0; i < rule->keys; i++)
 	{
-		char *name = get_attname(rule->guarded, index->indkey.values[i], false);
+		AttrNumber column = index->indkey.values[i];
+		char *name = get_attname(rule->guarded, column, false);
+		bool is_varlena;
 
+		getTypeOutputInfo(get_atttype(rule->guarded, column), &rule->key_output[i], &is_varlena);
 		rule->key[i] = get_attnum(RelationGetRelid(maker->table), name);
 		rule->key_name[i] = name;
 	}
@@ -197,11 +239,10 @@ look_at_indexes(Maker *maker)
 	List *indexes = RelationGetIndexList(maker->guarded);
 	ListCell *cell;
 
-	rule->keys = 1;
-	rule->key = palloc(sizeof(AttrNumber));
+	make_key_room(rule, 1);
 	rule->key[0] = SelfItemPointerAttributeNumber;
-	rule->key_name = palloc(sizeof(char *));
 	rule->key_name[0] = "ctid";
+	rule->key_output[0] = F_TIDOUT;
 	foreach (cell, indexes)
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
@@ -248,6 +289,33 @@ prepare(const char *statement, int parameters, Oid *types)
 	return plan;
 }
 
+/* What is compared: hashes made elsewhere are cast to it. */
+static const char *
+kind_of_signature(const Maker *maker)
+{
+	Oid type = maker->rule->column_type;
+
+	return type == BITOID || type == sibling_type(maker->function, "minhash") ? "minhash" :
+																				"simhash";
+}
+
+/*
+ * The column, as the type below its domain: an operator for the domain itself,
+ * which somebody may have made in a schema where others may create, would be the
+ * better match.
+ */
+static const char *
+signature_column(const Maker *maker)
+{
+	Oid type = maker->rule->column_type;
+
+	return psprintf("t.%s::%s.%s", quote_identifier(maker->rule->column_name),
+					type == BITOID || type == INT8OID ? "pg_catalog" : maker->schema,
+					type == BITOID      ? "bit" :
+						type == INT8OID ? "int8" :
+										  kind_of_signature(maker));
+}
+
 /* The most similar row, the least key deciding between equals. */
 static void
 prepare_search(Maker *maker)
@@ -255,11 +323,8 @@ prepare_search(Maker *maker)
 	RejectRule *rule = maker->rule;
 	Oid types[SEARCH_PARAMETERS] = {rule->column_type, TIDOID, OIDOID};
 	const char *schema = maker->schema;
-	const char *column = quote_identifier(maker->trigger->tgargs[0]);
-	const char *kind = sibling_type(maker->function, "minhash") == rule->column_type ||
-			rule->column_type == BITOID ?
-		"minhash" :
-		"simhash";
+	const char *column = signature_column(maker);
+	const char *kind = kind_of_signature(maker);
 	StringInfoData columns;
 	StringInfoData order;
 
@@ -271,8 +336,8 @@ prepare_search(Maker *maker)
 		appendStringInfo(&order, ", %d", i + 2);
 	}
 	rule->search =
-		prepare(psprintf("SELECT %s.similarity(t.%s::%s.%s, $1::%s.%s)%s FROM %s%s AS t"
-						 " WHERE t.%s OPERATOR(%s.<@) %s.near($1::%s.%s, '%.17g'::pg_catalog.float8)"
+		prepare(psprintf("SELECT %s.similarity(%s::%s.%s, $1::%s.%s)%s FROM %s%s AS t"
+						 " WHERE %s OPERATOR(%s.<@) %s.near($1::%s.%s, '%.17g'::pg_catalog.float8)"
 						 " AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
 						 " AND t.tableoid OPERATOR(pg_catalog.=) $3)"
 						 " ORDER BY 1 DESC%s LIMIT 1",
@@ -362,6 +427,7 @@ prepare_record(Maker *maker)
 						   "noticed_at, noticed_by and in_table that exist.",
 						   maker->trigger->tgname),
 				 errhint("Add the columns, or name another table.")));
+	rule->log_table = RelationGetRelid(log);
 	record_column(log, "similarity", "$1", &names, &values);
 	record_column(log, "noticed_by", "$2", &names, &values);
 	record_column(log, "in_table", "$3", &names, &values);
@@ -373,25 +439,22 @@ prepare_record(Maker *maker)
 }
 
 void
-act_as_owner(const RejectRule *rule, Oid *user, int *security)
+act_as_owner(const RejectRule *rule, Acting *acting)
 {
-	GetUserIdAndSecContext(user, security);
-	SetUserIdAndSecContext(rule->owner,
-						   *security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	act_begin(acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
 }
 
 /* Who inserts need not be allowed into the schemas that the statements name. */
 static void
 prepare_as_owner(Maker *maker)
 {
-	Oid user;
-	int security;
+	Acting acting;
 
-	act_as_owner(maker->rule, &user, &security);
+	act_as_owner(maker->rule, &acting);
 	prepare_search(maker);
 	if (maker->rule->log != NULL)
 		prepare_record(maker);
-	SetUserIdAndSecContext(user, security);
+	act_end(&acting);
 }
 
 /* All of it in a context of its own, which is kept once nothing can fail. */
@@ -411,6 +474,8 @@ make_reject_rule(Trigger *trigger, Relation table, Oid function)
 	find_guarded(trigger->tgoid, rule);
 	maker.guarded = table_open(rule->guarded, AccessShareLock);
 	rule->owner = maker.guarded->rd_rel->relowner;
+	rule->trusted = owner_alone_makes_triggers(maker.guarded);
+	read_sources(&maker);
 	look_at_indexes(&maker);
 	prepare_as_owner(&maker);
 	if (!rule->indexed)

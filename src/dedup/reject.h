@@ -9,6 +9,8 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 
+#include "rights.h"
+
 /* Parameters of RejectRule.search: the signature, and where its row is. */
 enum
 {
@@ -29,8 +31,9 @@ enum
 
 /*
  * A row is known by its primary key, where there is one, else by its ctid.
- * Numbers of columns are those of the table that the trigger is on; guarded is
- * that table, or the partitioned one whose trigger this one is a copy of.
+ * Numbers of columns, but for source, are those of the table that the trigger is
+ * on; guarded is that table, or the partitioned one whose trigger this one is a
+ * copy of.
  */
 typedef struct RejectRule
 {
@@ -39,16 +42,22 @@ typedef struct RejectRule
 	Oid owner;             /* of it */
 	Oid trigger;           /* the one on it */
 	AttrNumber column;     /* of signatures */
-	Oid column_type;       /* below a domain */
+	const char *column_name;
+	int sources; /* columns that it is generated from */
+	AttrNumber *source;
+	Oid column_type; /* below a domain */
 	double threshold;
 	bool warn;
 	bool lock;
 	const char *message; /* NULL: ours */
 	const char *hint;    /* NULL: ours */
 	const char *log;     /* the name of a table, or NULL */
+	Oid log_table;
+	bool trusted; /* can the trigger only be the owner's? */
 	int keys;
 	AttrNumber *key;
 	const char **key_name;
+	Oid *key_output;   /* functions that show them */
 	bool indexed;      /* is there an index for the search? */
 	SPIPlanPtr search; /* (similarity, keys) of the row most like one */
 	SPIPlanPtr record; /* NULL where nothing is recorded */
@@ -59,11 +68,10 @@ typedef struct RejectRule
 extern RejectRule *make_reject_rule(Trigger *trigger, Relation table, Oid function);
 
 /*
- * Go on in the name of the table's owner, as foreign keys do: whoever may insert
- * is checked against all rows, whether he sees them or not.  The two outputs are
- * for SetUserIdAndSecContext() afterwards.
+ * Go on in the name of the table's owner, as foreign keys do, until act_end():
+ * whoever may insert is checked against all rows, whether he sees them or not.
  */
-extern void act_as_owner(const RejectRule *rule, Oid *user, int *security);
+extern void act_as_owner(const RejectRule *rule, Acting *acting);
 
 /* With its schema, and quoted where that is needed. */
 extern const char *qualified_name(Relation relation);

@@ -42,12 +42,12 @@ typedef struct Check
 	const IndexMeta *meta;
 	Tuplesortstate *entries; /* of the index */
 	Tuplesortstate *rows;    /* of the heap */
-	uint8 *owned; /* a bit for each block that is accounted for */
+	uint8 *owned;            /* a bit for each block that is accounted for */
 	BlockNumber blocks;
-	uint32 stride;   /* of the tail at hand */
-	uint32 *bucket;  /* of documents of a segment, from first on */
+	uint32 stride;  /* of the tail at hand */
+	uint32 *bucket; /* of documents of a segment, from first on */
 	uint32 first;
-	uint32 slice; /* so many documents */
+	uint32 slice;    /* so many documents */
 	int64 documents; /* living */
 	int64 dead;
 	int64 postings;

@@ -55,13 +55,13 @@ indexed_column(Oid index)
 static void
 check_rights(Oid index, Oid table, Inspection what)
 {
-	static const char *const hint[] = {
-		"The owner of table \"%s\" may check it, and members of pg_stat_scan_tables; "
-		"from PostgreSQL 17 on, whoever has the right MAINTAIN on the table.",
-		"The owner of table \"%s\" may see it, and members of pg_read_all_stats or "
-		"pg_stat_scan_tables, such as pg_monitor.",
-		"The owner of table \"%s\" may search it so, and whoever may SELECT what is indexed, "
-		"of all rows."};
+	static const char *const hint[] =
+		{"The owner of table \"%s\" may check it, and members of pg_stat_scan_tables; "
+		 "from PostgreSQL 17 on, whoever has the right MAINTAIN on the table.",
+		 "The owner of table \"%s\" may see it, and members of pg_read_all_stats or "
+		 "pg_stat_scan_tables, such as pg_monitor.",
+		 "The owner of table \"%s\" may search it so, and whoever may SELECT what is indexed, "
+		 "of all rows."};
 	bool allowed[] = {role_may_check(table), role_may_count(table),
 					  role_owns(table) || role_may_read(table, indexed_column(index))};
 

@@ -53,7 +53,10 @@ checked_query(const char *query, Oid shingles)
 	return text;
 }
 
-/* The query that counts in how many of a query's sets each shingle is. */
+/*
+ * The query that counts in how many of a query's sets each shingle is.  A domain's
+ * values are cast: a function for the domain would be somebody else's.
+ */
 static char *
 counting_query(const char *query, Oid function)
 {
@@ -64,8 +67,8 @@ counting_query(const char *query, Oid function)
 					"SELECT f.shingle, f.df, CASE WHEN t.n OPERATOR(pg_catalog.=) 1 THEN 0 "
 					"ELSE pg_catalog.ln(t.n OPERATOR(pg_catalog./) f.df) OPERATOR(pg_catalog./) pg_catalog.ln(t.n) END "
 					"FROM (SELECT u.shingle, pg_catalog.count(*) AS df FROM document AS d, "
-					"LATERAL pg_catalog.unnest(%s.shingle_hashes(d.s)) AS u(shingle) GROUP BY u.shingle) AS f, total AS t",
-					query, schema);
+					"LATERAL pg_catalog.unnest(%s.shingle_hashes(d.s::%s.shingles)) AS u(shingle) GROUP BY u.shingle) AS f, total AS t",
+					query, schema, schema);
 }
 
 /* Put all rows of a query into the result. */

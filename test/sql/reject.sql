@@ -285,7 +285,7 @@ CREATE TABLE notes (id serial PRIMARY KEY, body text, sig minhash GENERATED ALWA
 CREATE INDEX ON notes USING neardup (sig);
 CREATE TABLE notes_log (row_key int, resembles int);
 CREATE CONSTRAINT TRIGGER logged AFTER INSERT ON notes FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'log=notes_log');
-CREATE FUNCTION write_back() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION write_back() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
 	IF NEW.row_key < 5 THEN
 		GRANT SELECT ON notes TO PUBLIC; -- no plan of before is valid any more

@@ -45,7 +45,6 @@ RESET ROLE;
 SELECT neardup_check('hashes_marked');
 \set VERBOSITY terse
 SELECT neardup_check('hashes_wanted');
-\set VERBOSITY default
 SELECT current_user = session_user AS myself, current_setting('search_path') AS path;
 -- What fails in the owner's name leaves nothing of it, caught or not.
 SET ROLE regress_neardup_owner;
@@ -63,6 +62,7 @@ EXCEPTION WHEN raise_exception THEN
 END $$;
 SELECT neardup_check('hashes_marked');
 SELECT current_user = session_user AS myself, current_setting('search_path') AS path;
+\set VERBOSITY default
 DROP INDEX hashes_marked, hashes_wanted;
 
 -- ---- Who may look into an index ----
@@ -149,7 +149,9 @@ BEGIN
 	RETURN 1;
 END $$;
 SET search_path = public;
+\set VERBOSITY terse
 INSERT INTO desk.letters VALUES (2, near.words(1, 2));
+\set VERBOSITY default
 SET search_path = desk, near, public;
 -- So such a trigger says where it finds what it uses.
 SET ROLE regress_neardup_owner;
@@ -279,6 +281,39 @@ RESET client_min_messages;
 RESET ROLE;
 DROP TABLE desk.prints;
 DROP FUNCTION desk.recover;
+-- Who may read what a signature is generated from knows it.
+SET ROLE regress_neardup_owner;
+CREATE TABLE desk.essays (id int PRIMARY KEY, title text, body text, sig near.minhash GENERATED ALWAYS AS (near.to_minhash(title || body)) STORED);
+CREATE INDEX essays_sig ON desk.essays USING neardup (sig);
+CREATE CONSTRAINT TRIGGER told AFTER INSERT ON desk.essays FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('sig', '0.9');
+INSERT INTO desk.essays VALUES (1, '', near.words(1));
+GRANT INSERT, SELECT (id, body) ON desk.essays TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.essays VALUES (2, '', near.words(1));
+SET ROLE regress_neardup_owner;
+GRANT SELECT (title) ON desk.essays TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.essays VALUES (2, '', near.words(1));
+RESET ROLE;
+DROP TABLE desk.essays;
+
+-- ---- A log shows keys alike whoever inserts ----
+CREATE TABLE desk.days (day timestamptz, span interval, PRIMARY KEY (day, span), h bigint);
+CREATE INDEX days_h ON desk.days USING neardup (h);
+CREATE TABLE desk.days_log (row_key text, resembles text, UNIQUE (row_key, resembles));
+CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON desk.days FOR EACH ROW EXECUTE FUNCTION neardup_reject('h', '0.9', 'warn', 'log=desk.days_log');
+INSERT INTO desk.days VALUES ('2026-05-04 12:00 UTC', '1 day', 1);
+SET client_min_messages = notice;
+SET DateStyle = 'SQL, DMY';
+SET TimeZone = 'Asia/Tokyo';
+SET IntervalStyle = 'iso_8601';
+INSERT INTO desk.days VALUES ('05/04/2026 12:00 UTC', 'P2D', 1);
+RESET DateStyle;
+RESET TimeZone;
+RESET IntervalStyle;
+RESET client_min_messages;
+SELECT * FROM desk.days_log;
+DROP TABLE desk.days, desk.days_log;
 
 -- ---- An extension among strangers ----
 GRANT CREATE ON SCHEMA near TO regress_neardup_nobody;
@@ -305,8 +340,9 @@ RESET ROLE;
 SET client_min_messages = notice;
 INSERT INTO desk.guarded VALUES (1, 5, near.to_minhash(near.words(1)), 5::bit(64));
 BEGIN;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'guarded' \gset
 INSERT INTO desk.guarded VALUES (2, 4, near.to_minhash(near.words(1)), 7::bit(64));
-SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'guarded';
+SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'guarded';
 COMMIT;
 SELECT df FROM near.shingle_frequencies('SELECT near.to_shingles(''one'', ''word 1'')::desk.bag');
 RESET client_min_messages;
