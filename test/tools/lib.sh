@@ -193,6 +193,12 @@ stop_server()
 	fi
 }
 
+# Is this the release of clang-format that lays the C files out?
+clang_format_is_ours()
+{
+	clang-format --version 2>/dev/null | grep -q 'version 14\.'
+}
+
 # Build the extension in the source tree and install it by $PG_CONFIG.
 build_and_install()
 {
