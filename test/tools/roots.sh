@@ -37,7 +37,6 @@ apt_sources()
 	security=$(apt_uri Debian-Security)
 	if [ -n "$security" ] && [ "$1" != forky ]; then
 		echo "deb $security $1-security main"
-		echo "deb-src $security $1-security main"
 	fi
 }
 
