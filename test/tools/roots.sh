@@ -85,9 +85,11 @@ drop_root()
 }
 
 # in_root DIR SECONDS COMMAND...: as root in the root, in namespaces of its own.
+#
+# In the background, so that a signal to this shell need not wait for its end.
 in_root()
 {
-	local dir=$1 seconds=$2
+	local dir=$1 seconds=$2 status=0
 
 	shift 2
 	timeout -k 10 "$seconds" unshare --mount --pid --ipc --uts --fork --kill-child --propagation private \
@@ -101,7 +103,17 @@ in_root()
 			shift
 			chroot "$root" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 				HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@" </dev/null
-		' in_root "$dir" "$@"
+		' in_root "$dir" "$@" &
+	IN_ROOT=$!
+	wait "$IN_ROOT" || status=$?
+	IN_ROOT=
+	return $status
+}
+
+# End what runs in a root, for a trap.
+end_in_root()
+{
+	[ -z "${IN_ROOT:-}" ] || { kill "$IN_ROOT"; wait "$IN_ROOT"; } 2>/dev/null || true
 }
 
 # install_in DIR PACKAGE...: by apt, without what is only recommended.
