@@ -43,7 +43,8 @@ TOOLS = setup check demo unit lint format bench soak fuzz faults bare versions
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
-ifneq ($(wildcard $(PGXS)),)
+# Debian's client package has the former without the latter.
+ifneq ($(and $(wildcard $(PGXS)),$(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h)),)
 # Debian's PostgreSQL 13 comes without the program.
 ifeq ($(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),)
 ISOLATION =
