@@ -15,6 +15,7 @@ our @STEPS = (
 	[ 'ask', 60, \&random ],
 	[ 'ask the standby', 30, \&standby ],
 	[ 'long snapshot', 4, \&long_snapshot ],
+	[ 'old snapshot', 0.5, \&old_snapshot ],
 	[ 'cursor', 10, \&cursor ],
 	[ 'join', 8, \&join_tables ],
 	[ 'all rows', 4, \&all_rows_of_one ],
@@ -130,6 +131,31 @@ sub long_snapshot
 			{
 				questions($view, 1);
 				sleep(0.3);
+			}
+		});
+}
+
+# Where snapshots may be too old: an error, or all rows.  A scan that must give an
+# error gives nothing to compare with, so the index answers alone.
+sub old_snapshot
+{
+	my ($client) = @_;
+
+	return if $client->sql("SELECT coalesce(current_setting('old_snapshot_threshold', true), '-1')") eq '-1';
+	snapshot(
+		$client,
+		$client->{session},
+		(Change::pick($client, 1))[0],
+		sub {
+			my ($view) = @_;
+			sleep(62 + rand 30);
+			foreach (1 .. 5)
+			{
+				my $question = Question::new($view) // return;
+				my $mode = (qw(index bitmap))[ int rand 2 ];
+				own_rows($view, $question,
+					split /,/, ask_sql($view, $mode, "SELECT string_agg(id::text, ',' ORDER BY id) FROM $view->{table}{name} WHERE $question->{where}"));
+				$client->count('answers to old snapshots');
 			}
 		});
 }

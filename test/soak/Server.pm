@@ -43,9 +43,18 @@ our @DRAWN = (
 	# Replay compares each page with what the primary had.
 	[ q{wal_consistency_checking = ''}, q{wal_consistency_checking = ''}, q{wal_consistency_checking = 'generic'} ]);
 
+# Which PostgreSQL is this?
+sub version
+{
+	return (`$ENV{PGBIN}/postgres -V` =~ / (\d+)/)[0];
+}
+
 sub drawn
 {
-	return map { $_->[ int rand @$_ ] } @DRAWN;
+	my @drawn = map { $_->[ int rand @$_ ] } @DRAWN;
+
+	push @drawn, 'old_snapshot_threshold = 1min' if rand() < 0.3 && version() < 17;
+	return @drawn;
 }
 
 sub new
