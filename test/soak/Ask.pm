@@ -191,13 +191,24 @@ sub within
 {
 	my ($view) = @_;
 	my $question = Question::new($view) // return;
-	my $kept = !$view->{only_own} && rand() < 0.3 && Question::prepared($view, $question);
+	my $kept = !$view->{only_own} && rand() < 0.3 ? Question::prepared($view, $question) : undef;
 	my $ids = "string_agg(id::text, ',' ORDER BY id)";
 	my $sql = "SELECT $ids FROM $view->{table}{name} WHERE $question->{where}";
 	my %answers = map { $_ => ask_sql($view, $_, $_ ne 'seq' && $kept ? $kept->{$_} : $sql) } shuffle qw(seq index bitmap);
 
 	same($view, $question, $answers{seq}, $answers{$_}, $_) foreach qw(index bitmap);
 	own_rows($view, $question, split /,/, $answers{seq});
+	look_at_plan($view, $sql) if rand() < 0.05;
+}
+
+# A scan by the index must be one, or nothing is being tested.
+sub look_at_plan
+{
+	my ($view, $sql) = @_;
+	my $mode = (qw(index bitmap))[ int rand 2 ];
+	my $plan = ask_sql($view, $mode, "EXPLAIN (COSTS OFF) $sql");
+
+	$view->{client}->count($plan =~ /Index Scan/ && $plan !~ /Seq Scan/ ? 'plans with the index' : 'plans without the index');
 }
 
 # Two scans have given the same.

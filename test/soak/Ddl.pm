@@ -18,6 +18,7 @@ our @STEPS = (
 	[ 'create concurrently', 3, \&create_concurrently ],
 	[ 'move', 3, \&move ],
 	[ 'move and back', 5, \&move_and_back ],
+	[ 'back and again', 6, \&back_and_again ],
 	[ 'truncate and back', 3, \&truncate_and_back ],
 	[ 'truncate own', 3, \&truncate_own ],
 	[ 'fill anew', 2, \&fill_anew ],
@@ -254,6 +255,49 @@ sub move_and_back
 			move_index($client, $table) if rand() < 0.5;
 			some_rows($client, $table);
 		});
+}
+
+# What puts another file below an index, in a transaction.
+sub another_file
+{
+	my ($client, $table) = @_;
+	my $way = rand();
+
+	return move_index($client, $table) if $way < 0.5;
+	return truncate_table($client, $table) if $way < 0.7;
+	return $client->sql("CLUSTER $table->{name} USING $table->{name}_id") if $way < 0.8 && not_parted($table);
+	my $index = an_index($client, $table) // return;
+	return $client->sql("REINDEX INDEX $index");
+}
+
+# An index gets another file, is filled and searched, and has its old file again, in
+# which the same happens: what the session remembers of the one is wrong for the other.
+sub back_and_again
+{
+	my ($client) = @_;
+	my $table = any_table($client, sub { !$_[0]{guarded} && $_[0]{type} ne 'body' });
+	my $rows = 4200 + int rand 4000;
+	my $doing = sub {
+		another_file($client, $table);
+		Change::insert_many($client, $table, $rows);
+		Ask::own($client, $table) foreach 1 .. 2;
+	};
+
+	exclusively(
+		$client, $table, 1,
+		sub {
+			$client->sql('SET LOCAL neardup.background = off');
+			$doing->();
+		});
+	$client->transaction(
+		[$table],
+		'ROW EXCLUSIVE',
+		sub {
+			$client->sql('SET LOCAL neardup.background = off');
+			Change::insert_many($client, $table, $rows);
+			return 'commit';
+		});
+	Ask::one($client, $table) foreach 1 .. 2;
 }
 
 sub truncate_table

@@ -230,7 +230,7 @@ sub check_indexes
 		my ($state, $answer, $message) = $session->run("SELECT neardup_check('$index')");
 		# Others drop and build indexes meanwhile, and make deadlocks.
 		last if $state eq 'lost';
-		next if $state =~ /^(42P01|42704|55000|40P01|55P03|57P0\d)$/ || ($state eq 'XX000' && $message =~ /^(could not open relation with OID|cache lookup)/);
+		next if $state =~ /^(42P01|42704|55000|40P01|55P03|72000|57P0\d)$/ || ($state eq 'XX000' && $message =~ /^(could not open relation with OID|cache lookup)/);
 		$self->fail("neardup_check of $index: $state $message") if $state ne '00000';
 		$self->{counts}{'indexes checked'}++;
 	}
@@ -335,17 +335,39 @@ sub counted
 	return main::sum0(map { $counts->{$_} } grep { /$pattern/ } keys %$counts);
 }
 
+# Counts of one kind, in one line.
+sub line_of
+{
+	my ($self, $prefix) = @_;
+	my $counts = $self->{counts};
+
+	return join ', ', map { s/^$prefix//r . " $counts->{$_}" } sort grep { /^$prefix/ } keys %$counts;
+}
+
 sub report
 {
 	my ($self) = @_;
-	my $faults = $self->{faults};
+	my ($counts, $faults) = @$self{qw(counts faults)};
 
-	$self->say("$self->{counts}{$_} $_") foreach sort keys %{ $self->{counts} };
+	foreach my $kind ('answers: p ', 'answers: s ', 'step ', 'error ')
+	{
+		$self->say("$kind" . $self->line_of($kind));
+	}
+	$self->say("$counts->{$_} $_") foreach sort grep { !/^(answers: |step |error )/ } keys %$counts;
 	$self->say(sprintf 'soak: seed %s, %.0f s: %d faults survived (%s); %d steps, %d transactions; %d answers compared with scans, %d with the model; '
 			. '%d rows compared with scans, %d with the model; %d checks of an index; nothing wrong',
 		$ENV{SEED}, Time::HiRes::time() - $START, main::sum0(values %$faults), join(', ', map { "$faults->{$_} $_" } sort keys %$faults),
 		$self->counted('^step '), $self->counted('^transactions$'), $self->counted('^answers: '), $self->counted('^answers compared with the model'),
 		$self->counted('^rows compared$'), $self->counted('^rows compared with the model'), $self->counted('^indexes checked'));
+}
+
+# Of scans that were to go by the index, nearly all did.
+sub check_plans
+{
+	my ($self) = @_;
+	my ($with, $without) = map { $self->{counts}{"plans $_ the index"} // 0 } qw(with without);
+
+	$self->fail("$without of " . ($with + $without) . ' scans did not go by the index') if $without > 20 && $without > $with / 10;
 }
 
 package main;
@@ -357,7 +379,7 @@ $SIG{PIPE} = 'IGNORE';
 $SIG{INT} = $SIG{TERM} = sub { die "interrupted\n" };
 srand($ENV{SEED} * 64 + 63);
 my $soak = Soak->new;
-my $done = eval { $soak->set_up; $soak->start_clients; $soak->work; $soak->finish; 1 };
+my $done = eval { $soak->set_up; $soak->start_clients; $soak->work; $soak->finish; $soak->check_plans; 1 };
 my $error = $@;
 $SIG{INT} = $SIG{TERM} = 'IGNORE';
 $soak->stop_servers;
@@ -365,6 +387,7 @@ if (!$done)
 {
 	chomp $error;
 	$soak->say("FAILED with seed $ENV{SEED}: $error");
+	$soak->say("to look into it: $ENV{PGBIN}/pg_ctl -D $_->{dir} -o '-p $_->{port}' start") foreach @$soak{qw(primary standby)};
 	exit 1;
 }
 $soak->report;
