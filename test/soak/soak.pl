@@ -74,7 +74,7 @@ sub set_up
 
 	main::make_path("$ENV{DIR}/archive");
 	my @drawn = Server::drawn();
-	$self->say("settings drawn: @drawn");
+	$self->say('settings drawn: ' . join(', ', map { s/\n/, /r } @drawn));
 	$self->{primary}->init(@drawn);
 	$self->{primary}->start or $self->fail('the server does not start');
 	$self->create_tables;
