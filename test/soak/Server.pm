@@ -194,7 +194,7 @@ sub complaints
 	while (my $line = <$log>)
 	{
 		last if $line !~ /\n$/;
-		push @found, $line if $line =~ /PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
+		push @found, $line if $line !~ /archive command/ && $line =~ /PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
 		$self->{looked_at} = tell($log);
 	}
 	chomp @found;
