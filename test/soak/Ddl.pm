@@ -57,7 +57,7 @@ sub indexes
 
 	return split /\n/, $client->sql("SELECT indexrelid::regclass FROM pg_index JOIN pg_class ON oid = indexrelid "
 			. "WHERE $valid indisvalid AND relkind = 'i' AND relam = (SELECT oid FROM pg_am WHERE amname = 'neardup') "
-			. "AND indrelid IN (SELECT relid FROM pg_partition_tree('$table->{name}')) ORDER BY 1");
+			. "AND indrelid IN (SELECT '$table->{name}'::regclass UNION SELECT relid FROM pg_partition_tree('$table->{name}')) ORDER BY 1");
 }
 
 sub an_index
@@ -65,6 +65,7 @@ sub an_index
 	my ($client, $table) = @_;
 	my @indexes = indexes($client, $table);
 
+	$client->fail("table $table->{name} has no index") if !@indexes;
 	return $indexes[ int rand @indexes ];
 }
 
@@ -103,7 +104,7 @@ sub check
 {
 	my ($client) = @_;
 	my $table = any_table($client);
-	my $index = an_index($client, $table) // return;
+	my $index = an_index($client, $table);
 
 	$client->sql("SELECT neardup_check('$index')");
 	$client->count('indexes checked beside load');
@@ -117,7 +118,7 @@ sub reindex
 	alone(
 		$client, $table,
 		sub {
-			my $index = an_index($client, $table) // return;
+			my $index = an_index($client, $table);
 			$client->sql(rand() < 0.7 ? "REINDEX INDEX $index" : "REINDEX TABLE $table->{name}");
 		});
 	Ask::one($client, $table);
@@ -132,7 +133,7 @@ sub reindex_concurrently
 		$client, $table,
 		sub {
 			drop_invalid($client, $table);
-			my $index = an_index($client, $table) // return;
+			my $index = an_index($client, $table);
 			$client->sql("REINDEX INDEX CONCURRENTLY $index");
 		});
 	Ask::one($client, $table);
@@ -206,7 +207,7 @@ sub some_rows
 sub move_index
 {
 	my ($client, $table) = @_;
-	my $index = an_index($client, $table) // return;
+	my $index = an_index($client, $table);
 
 	$client->sql("ALTER INDEX $index SET TABLESPACE " . ('pg_default', 'soak1', 'soak2')[ int rand 3 ]);
 	$client->count('indexes moved');
@@ -266,7 +267,7 @@ sub another_file
 	return move_index($client, $table) if $way < 0.5;
 	return truncate_table($client, $table) if $way < 0.7;
 	return $client->sql("CLUSTER $table->{name} USING $table->{name}_id") if $way < 0.8 && not_parted($table);
-	my $index = an_index($client, $table) // return;
+	my $index = an_index($client, $table);
 	return $client->sql("REINDEX INDEX $index");
 }
 
