@@ -23,7 +23,7 @@ use Session;
 
 # Errors that are nobody's fault: conflicts, timeouts, what is being refused, a
 # server that is going down or coming up.
-my $FAIR = qr/^(40001|40P01|55P03|57014|23P01|25P02|57P0[1234]|55006)$/;
+my $FAIR = qr/^(40001|40P01|55P03|57014|23P01|25P02|57P0[1234]|55006|72000)$/;
 # ... and what PostgreSQL says of objects that others are changing.
 my $FAIR_MESSAGE = qr/^(could not open relation with OID|tuple concurrently|cache lookup failed|could not find tuple|could not open file "base.*No such file)/;
 
@@ -123,6 +123,7 @@ sub begin_session
 	$self->sql("SET lock_timeout = '3s'");
 	$self->sql("SET statement_timeout = '100s'");
 	$self->sql("SET client_min_messages = error");
+	$self->end_prepared($generation);
 	$self->settle($self->marker, $generation);
 	if ($self->sql("SELECT count(*) FROM soak_unlogged WHERE client = $self->{number}") eq '0')
 	{
@@ -183,8 +184,10 @@ sub transaction
 	my ($self, $tables, $lock, $doing) = @_;
 	my @tables = sort { $a->{number} <=> $b->{number} } @$tables;
 
-	$self->{repeatable} = rand() < 0.5;
-	$self->sql('BEGIN' . ($self->{repeatable} ? ' ISOLATION LEVEL REPEATABLE READ' : ''));
+	my $level = (('READ COMMITTED') x 5, ('REPEATABLE READ') x 4, 'SERIALIZABLE')[ int rand 10 ];
+
+	$self->{repeatable} = $level ne 'READ COMMITTED';
+	$self->sql("BEGIN ISOLATION LEVEL $level");
 	$self->{in_transaction} = 1;
 	$self->sql('LOCK TABLE ' . join(', ', map { $_->{name} } @tables) . " IN $lock MODE");
 	my $outcome = $doing->() // 'commit';
@@ -194,18 +197,70 @@ sub transaction
 
 		$self->sql("UPDATE soak_marker SET txn = $next WHERE client = $self->{number}");
 		$self->{committing} = 1;
-		$self->sql('COMMIT');
+		if ($lock eq 'ROW EXCLUSIVE' && rand() < 0.08 && !grep { $_->{persistence} eq 'TEMP' } @tables)
+		{
+			$outcome = $self->prepare("soak_$self->{number}_$next");
+		}
+		else
+		{
+			$self->sql('COMMIT');
+		}
 		$self->{committing} = 0;
+	}
+	else
+	{
+		$self->sql('ROLLBACK');
+	}
+	$self->end_transaction($outcome);
+}
+
+sub end_transaction
+{
+	my ($self, $outcome) = @_;
+
+	if ($outcome eq 'commit')
+	{
 		$self->{model}->commit;
 		$self->count('transactions');
 	}
 	else
 	{
-		$self->sql('ROLLBACK');
 		$self->{model}->roll_back;
 		$self->count('transactions rolled back');
 	}
 	$self->{in_transaction} = 0;
+}
+
+# Ends the transaction in two phases, with some time between.
+sub prepare
+{
+	my ($self, $name) = @_;
+	my $outcome = rand() < 0.8 ? 'commit' : 'rollback';
+
+	$self->sql("PREPARE TRANSACTION '$name'");
+	$self->{prepared} = $name;
+	sleep(rand 2);
+	delete $self->{prepared};
+	$self->sql(($outcome eq 'commit' ? 'COMMIT' : 'ROLLBACK') . " PREPARED '$name'");
+	$self->count('transactions prepared');
+	return $outcome;
+}
+
+# What an earlier session prepared is still there, and ends now.  After a promotion it
+# may be an older one of the same number: that is rolled back.
+sub end_prepared
+{
+	my ($self, $generation) = @_;
+	my @names = split /\n/, $self->sql("SELECT gid FROM pg_prepared_xacts WHERE gid LIKE 'soak\\_$self->{number}\\_%'");
+	my $name = delete $self->{prepared};
+
+	$self->fail("prepared transaction $name is lost") if $name && "@names" ne $name && $generation == $self->{generation};
+	foreach (@names)
+	{
+		my $how = $generation == $self->{generation} && rand() < 0.7 ? 'COMMIT' : 'ROLLBACK';
+		$self->sql("$how PREPARED '$_'");
+		$self->count('prepared transactions found again');
+	}
 }
 
 # Does something below a savepoint, and now and then takes it back.
@@ -233,6 +288,7 @@ sub give_up
 	my ($self) = @_;
 
 	$self->calm;
+	$self->end_prepared($self->{generation});
 	# The server may have refused the commit itself: the marker knows.
 	$self->{in_transaction} = 0;
 	$self->settle($self->marker, $self->{generation});

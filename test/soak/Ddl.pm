@@ -18,6 +18,7 @@ our @STEPS = (
 	[ 'create concurrently', 3, \&create_concurrently ],
 	[ 'move', 3, \&move ],
 	[ 'move and back', 5, \&move_and_back ],
+	[ 'back and again', 6, \&back_and_again ],
 	[ 'truncate and back', 3, \&truncate_and_back ],
 	[ 'truncate own', 3, \&truncate_own ],
 	[ 'fill anew', 2, \&fill_anew ],
@@ -56,7 +57,7 @@ sub indexes
 
 	return split /\n/, $client->sql("SELECT indexrelid::regclass FROM pg_index JOIN pg_class ON oid = indexrelid "
 			. "WHERE $valid indisvalid AND relkind = 'i' AND relam = (SELECT oid FROM pg_am WHERE amname = 'neardup') "
-			. "AND indrelid IN (SELECT relid FROM pg_partition_tree('$table->{name}')) ORDER BY 1");
+			. "AND indrelid IN (SELECT '$table->{name}'::regclass UNION SELECT relid FROM pg_partition_tree('$table->{name}')) ORDER BY 1");
 }
 
 sub an_index
@@ -64,6 +65,7 @@ sub an_index
 	my ($client, $table) = @_;
 	my @indexes = indexes($client, $table);
 
+	$client->fail("table $table->{name} has no index") if !@indexes;
 	return $indexes[ int rand @indexes ];
 }
 
@@ -102,7 +104,7 @@ sub check
 {
 	my ($client) = @_;
 	my $table = any_table($client);
-	my $index = an_index($client, $table) // return;
+	my $index = an_index($client, $table);
 
 	$client->sql("SELECT neardup_check('$index')");
 	$client->count('indexes checked beside load');
@@ -116,7 +118,7 @@ sub reindex
 	alone(
 		$client, $table,
 		sub {
-			my $index = an_index($client, $table) // return;
+			my $index = an_index($client, $table);
 			$client->sql(rand() < 0.7 ? "REINDEX INDEX $index" : "REINDEX TABLE $table->{name}");
 		});
 	Ask::one($client, $table);
@@ -131,7 +133,7 @@ sub reindex_concurrently
 		$client, $table,
 		sub {
 			drop_invalid($client, $table);
-			my $index = an_index($client, $table) // return;
+			my $index = an_index($client, $table);
 			$client->sql("REINDEX INDEX CONCURRENTLY $index");
 		});
 	Ask::one($client, $table);
@@ -205,7 +207,7 @@ sub some_rows
 sub move_index
 {
 	my ($client, $table) = @_;
-	my $index = an_index($client, $table) // return;
+	my $index = an_index($client, $table);
 
 	$client->sql("ALTER INDEX $index SET TABLESPACE " . ('pg_default', 'soak1', 'soak2')[ int rand 3 ]);
 	$client->count('indexes moved');
@@ -254,6 +256,49 @@ sub move_and_back
 			move_index($client, $table) if rand() < 0.5;
 			some_rows($client, $table);
 		});
+}
+
+# What puts another file below an index, in a transaction.
+sub another_file
+{
+	my ($client, $table) = @_;
+	my $way = rand();
+
+	return move_index($client, $table) if $way < 0.5;
+	return truncate_table($client, $table) if $way < 0.7;
+	return $client->sql("CLUSTER $table->{name} USING $table->{name}_id") if $way < 0.8 && not_parted($table);
+	my $index = an_index($client, $table);
+	return $client->sql("REINDEX INDEX $index");
+}
+
+# An index gets another file, is filled and searched, and has its old file again, in
+# which the same happens: what the session remembers of the one is wrong for the other.
+sub back_and_again
+{
+	my ($client) = @_;
+	my $table = any_table($client, sub { !$_[0]{guarded} && $_[0]{type} ne 'body' });
+	my $rows = 4200 + int rand 4000;
+	my $doing = sub {
+		another_file($client, $table);
+		Change::insert_many($client, $table, $rows);
+		Ask::own($client, $table) foreach 1 .. 2;
+	};
+
+	exclusively(
+		$client, $table, 1,
+		sub {
+			$client->sql('SET LOCAL neardup.background = off');
+			$doing->();
+		});
+	$client->transaction(
+		[$table],
+		'ROW EXCLUSIVE',
+		sub {
+			$client->sql('SET LOCAL neardup.background = off');
+			Change::insert_many($client, $table, $rows);
+			return 'commit';
+		});
+	Ask::one($client, $table) foreach 1 .. 2;
 }
 
 sub truncate_table

@@ -188,6 +188,13 @@ sub promotion
 	}
 	drop_backup($soak);
 	$soak->publish('standby', 0);
+	my $behind = $how ne 'fast' && rand() < 0.5;
+	if ($behind)
+	{
+		# What is committed from now on is not to come back.
+		$new->stop('fast');
+		sleep(rand 5);
+	}
 	if ($how eq 'kill')
 	{
 		$old->kill_all(1);
@@ -196,13 +203,14 @@ sub promotion
 	{
 		$old->stop($how) or $soak->fail("no $how stop");
 	}
+	!$behind || $new->start or $soak->fail('the standby does not start');
 	$new->promote or $soak->fail('the standby cannot be promoted');
 	@$soak{qw(primary standby)} = ($new, $old);
 	$soak->publish('primary', $new->{port}, ++$soak->{generation});
 	$soak->await_primary;
 	delete $soak->{slot};
 	make_standby($soak);
-	return "after a $how stop";
+	return "after a $how stop" . ($behind ? ', behind' : '');
 }
 
 # ---- Restores -------------------------------------------------------------------

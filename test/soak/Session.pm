@@ -70,6 +70,12 @@ sub run
 		}
 	}
 	chomp $output;
+	# An error without a code is psql's own: the server is gone.
+	if ($state eq '')
+	{
+		$state = 'lost';
+		$self->close;
+	}
 	$self->note("$state $message") if $state ne '00000';
 	return ($state, $output, $state eq '00000' ? '' : $message);
 }
