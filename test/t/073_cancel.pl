@@ -1,0 +1,212 @@
+# Whatever may take long can be cancelled while it runs: each function of the
+# extension whose input has no bound, every command on its indexes, and searches.
+# How soon is not asked here.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('cancel');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+fsync = off
+autovacuum = off
+jit = off
+neardup.background = off
+min_parallel_table_scan_size = 0
+});
+$node->start;
+
+# t: 700,000 words; tt: the same as an array; a: hashes; s, s2: sets of them.
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE SEQUENCE finished;
+	CREATE TABLE long (t text, tt text[], a bigint[], s shingles, s2 shingles, html text, st text);
+	INSERT INTO long SELECT string_agg('word' || hashint4(g), ' '), array_agg('w' || g), array_agg(hashint8extended(g, 1))
+		FROM generate_series(1, 700000) g;
+	UPDATE long SET s = to_shingles(t), s2 = to_shingles(t || ' and some more'), html = repeat('<p class="a">text &amp; more</p>', 700000);
+	UPDATE long SET st = s::text;
+	CREATE TABLE equals AS SELECT g AS id, to_minhash('a text that is there many times') AS sig FROM generate_series(1, 300000) g;
+	CREATE INDEX equals_sig ON equals USING neardup (sig);
+	CREATE TABLE sets AS SELECT g AS id, to_shingles(ARRAY[1, 2, 3, 4, 5, 6, 7, 8, 9, g]) AS s FROM generate_series(1, 4000) g;
+	CREATE TABLE frequencies AS SELECT * FROM shingle_frequencies('SELECT s FROM sets');
+});
+
+# Called with what takes a second and more; cancelled after a moment.
+my %long = (
+	'bottom_resemblance(shingles,shingles,integer)' => 'bottom_resemblance(s, s2, 600000)',
+	'edit_distance(text,text,integer,integer,integer,integer)' => 'edit_distance(left(t, 700000), right(t, 700000), 1, 2, 3, 4)',
+	'edit_similarity(text,text)' => 'edit_similarity(left(t, 500000), right(t, 500000))',
+	'longest_common_share(text,text)' => 'longest_common_share(t, t)',
+	'longest_common_substring(text,text)' => 'longest_common_substring(t, t)',
+	'shingles_minima(shingles,integer)' => 'shingles_minima(s, 1000)',
+	'to_minhash(text,integer,integer,text)' => q{to_minhash(t, 16384, 1, 'char 5')},
+	'to_minhash(shingles,integer,integer)' => 'to_minhash(s, 16384, 1)',
+	'to_shingles(text,text)' => q{to_shingles(t, 'char 5')},
+	'to_simhash(text,integer,text)' => q{to_simhash(t, 512, 'char 5')},
+	'to_simhash(shingles,integer)' => q{to_simhash(s, 512)},
+	'token_edit_distance(text,text,integer,integer,integer,integer)' => 'token_edit_distance(t, right(t, 5000000), 1, 2, 3, 4)',
+	'token_edit_similarity(text,text)' => 'token_edit_similarity(t, reverse(t))',
+);
+
+# Called with what takes less, and cancelled before: they notice while they run.
+my %medium = (
+	'bucket_sketch(shingles,integer)' => 'bucket_sketch(s, 1024)',
+	'containment(shingles,shingles)' => 'containment(s, s2)',
+	'cosine_similarity(shingles,shingles)' => 'cosine_similarity(s, s2)',
+	'idf_filter(shingles,regclass,double precision,double precision)' => q{idf_filter(s, 'frequencies', 0.1, 0.9)},
+	'is_similar(shingles,shingles,double precision)' => 'is_similar(s, s2, 0.5)',
+	'jaccard_similarity(shingles,shingles)' => 'jaccard_similarity(s, s2)',
+	'shingles_difference(shingles,shingles)' => 'shingles_difference(s, s2)',
+	'shingles_distance(shingles,shingles)' => 'shingles_distance(s, s2)',
+	'shingles_intersection(shingles,shingles)' => 'shingles_intersection(s, s2)',
+	'shingles_union(shingles,shingles)' => 'shingles_union(s, s2)',
+	'shingles_bottom(shingles,integer)' => 'shingles_bottom(s, 600000)',
+	'shingles_in(cstring)' => 'shingles_in(textout(st))',
+	'shingles_out(shingles)' => 'textin(shingles_out(s))',
+	'shingles_recv(internal)' => undef,
+	'shingles_send(shingles)' => 'shingles_send(s)',
+	'shingles_mod(shingles,integer)' => 'shingles_mod(s, 2)',
+	'show_tokens(text)' => 'show_tokens(t)',
+	'similarity(shingles,shingles)' => 'similarity(s, s2)',
+	'strip_markup(text)' => 'strip_markup(html)',
+	'supershingles(shingles,integer)' => 'supershingles(s, 4)',
+	'tfidf_cosine(shingles,shingles,regclass)' => q{tfidf_cosine(s, s2, 'frequencies')},
+	'to_minhash(bigint[],integer,integer)' => 'to_minhash(a)',
+	'to_minhash(text[],integer,integer)' => 'to_minhash(tt)',
+	'to_shingles(bigint[])' => 'to_shingles(a)',
+	'to_shingles(text,text,text[],text[])' => q{to_shingles(t, 'spot 2 2', ARRAY['word1'])},
+	'to_shingles(text[])' => 'to_shingles(tt)',
+	'to_simhash(text[],double precision[],integer)' => 'to_simhash(tt, array_fill(1.0::float8, ARRAY[700000]))',
+	'weighted_jaccard(shingles,shingles)' => 'weighted_jaccard(s, s2)',
+	'sketch_resemblance(bigint[],bigint[])' => undef,
+	'imatch(shingles)' => undef,
+	'permutation_sketch(integer[],integer[])' => undef,
+);
+
+# Statements that take a second and more, cancelled after a moment.
+my %statement = (
+	'neardup_check(regclass)' => q{SELECT neardup_check('equals_sig')},
+	'neardup_clusters(text,double precision,boolean,text,text,boolean,double precision,double precision)' =>
+	  q{SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM equals', 0.9)},
+	'neardup_clusters(text,double precision,anyelement,boolean,text,text,boolean,double precision,double precision)' =>
+	  q{SELECT count(*) FROM neardup_clusters('SELECT id::text, sig FROM equals', 0.9, NULL::text)},
+	'neardup_pairs(text,double precision,boolean,text,text,double precision,double precision)' =>
+	  q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM equals', 0.9, equal => 'all')},
+	'neardup_pairs(text,double precision,anyelement,boolean,text,text,double precision,double precision)' =>
+	  q{SELECT count(*) FROM neardup_pairs('SELECT id::text, sig FROM equals', 0.9, NULL::text, equal => 'all')},
+	'pairs of sets' => q{SELECT count(*) FROM neardup_pairs('SELECT id, s FROM sets', 0.5)},
+	'pairs, in parallel' => q{SET maintenance_work_mem = '256MB';
+		SELECT count(*) FROM neardup_pairs('SELECT id, to_minhash(ARRAY[id / 2, id / 3]) FROM equals', 0.6)},
+	'show_shingles(text,text)' => q{SELECT count(*) FROM show_shingles((SELECT t FROM long))},
+	'show_shingles(text,text,text[],text[])' => q{SELECT count(*) FROM show_shingles((SELECT html FROM long), 'spot 2 2', ARRAY['text'])},
+	'shared_shingles(text,text,text)' => q{SELECT count(*) FROM shared_shingles((SELECT t FROM long), (SELECT t FROM long))},
+	'shingle_frequencies(text)' => q{SELECT count(*) FROM shingle_frequencies('SELECT s FROM sets, generate_series(1, 1000)')},
+	'minhash_union_agg(minhash)' => q{SELECT minhash_union_agg(to_minhash(s, 512, 32)) FROM sets, generate_series(1, 100)},
+	'CREATE INDEX' => q{SET max_parallel_maintenance_workers = 0; CREATE INDEX late ON equals USING neardup (sig)},
+	'CREATE INDEX, in parallel' => q{CREATE INDEX late ON equals USING neardup (sig)},
+	'CREATE INDEX CONCURRENTLY' => q{CREATE INDEX CONCURRENTLY late_too ON equals USING neardup (sig)},
+	'REINDEX' => q{REINDEX INDEX equals_sig},
+	'INSERT' => q{INSERT INTO equals SELECT * FROM equals},
+	'VACUUM' => q{SET vacuum_cost_delay = 1; DELETE FROM equals WHERE id % 2 = 0; VACUUM equals},
+	'EXCLUDE' => q{ALTER TABLE equals ADD EXCLUDE USING neardup (near(sig, 0.9) WITH &&)},
+	'a join' => q{SET enable_seqscan = off; SELECT count(*) FROM equals a JOIN equals b ON is_similar(a.sig, b.sig, 0.9)},
+	'a bitmap scan' => q{SET enable_seqscan = off; SET enable_indexscan = off;
+		SELECT count(*) FROM generate_series(1, 100) g, equals WHERE is_similar(sig, (SELECT sig FROM equals LIMIT 1), 0.9)},
+	'a scan in order' => q{SET enable_seqscan = off; SET enable_sort = off; SET work_mem = '64kB';
+		SELECT count(*) FROM (SELECT id FROM equals ORDER BY sig <-> (SELECT sig FROM equals LIMIT 1)) q},
+	'ANALYZE' => q{SET default_statistics_target = 10000; ANALYZE equals, sets, long, equals, sets},
+);
+
+# What cannot take long: a signature has at most 16,384 symbols, or nothing is read
+# but counts; or the server does not call it by itself.
+my @short = (
+	qr/^(minhash|simhash|minhash_ball|simhash_ball|minhash_ball_key|simhash_ball_key)_\w+\(/,
+	qr/^(ball|bigint|bit)_signature\(/,
+	qr/^(bigint|bit)_in_ball\(/,
+	qr/^(hamming_ball|hamming_distance|hamming_within|near)\(/,
+	qr/^(similarity|is_similar|jaccard_similarity|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
+	qr/^lsh_\w+\(/,
+	qr/^neardup_(explain|index_info|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
+	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
+	# Copied, or counted, as they are.
+	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,
+);
+
+# ---- Is any left out? ---------------------------------------------------------
+
+my @functions = split /\n/, $node->safe_psql(
+	'postgres', q{
+	SELECT regexp_replace(p.oid::regprocedure::text, '^[^(]*\.', '') FROM pg_proc p JOIN pg_depend ON objid = p.oid AND classid = 'pg_proc'::regclass AND deptype = 'e'
+	WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup') AND prokind = 'f'});
+my @unknown = grep {
+	my $function = $_;
+	!exists $long{$function} && !exists $medium{$function} && !exists $statement{$function} && !grep { $function =~ $_ } @short
+} @functions;
+is("@unknown", '', 'every function is tried here, or is known to be short');
+cmp_ok(scalar @functions, '>', 100, 'and they are all');
+
+# ---- Functions ------------------------------------------------------------------
+
+# The server's answer to a statement: the SQLSTATE, and whether the sequence moved.
+sub state_of
+{
+	my ($sql) = @_;
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$sql", stdout => \$out, stderr => \$err, on_error_stop => 0, timeout => 300);
+	return $err =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
+}
+
+# The variables that an expression uses.
+sub block
+{
+	my ($expression, $cancel_later, $cancel_now) = @_;
+	my %type = (t => 'text', tt => 'text[]', a => 'bigint[]', s => 'shingles', s2 => 'shingles', html => 'text', st => 'text');
+	my $declared = join '', map { "$_ $type{$_} := (SELECT l.$_ FROM long l);\n" } grep { $expression =~ /\b$_\b/ } sort keys %type;
+
+	# An expression is evaluated without a look at interrupts in between: nextval()
+	# is reached only by a function that has not been cancelled.
+	return qq{DO \$block\$ DECLARE $declared x bigint; BEGIN
+		$cancel_later
+		x := CASE WHEN $cancel_now ($expression) IS NOT NULL THEN nextval('finished') END;
+		END \$block\$;};
+}
+
+sub cancelled
+{
+	my ($what, $sql) = @_;
+
+	is(state_of($sql), '57014', "cancelled: $what");
+	is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 'f', 'and before it was done');
+	$node->safe_psql('postgres', q{SELECT setval('finished', 1, false)});
+}
+
+my $later = q{EXECUTE format('COPY (SELECT 1) TO PROGRAM %L', format('cat >/dev/null; (sleep 0.1; kill -INT %s) >/dev/null 2>&1 &', pg_backend_pid()));};
+
+is(state_of(block('similarity(s, s2)', '', '')), 'no error', 'a block runs');
+is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 't', 'and what finishes is noticed');
+$node->safe_psql('postgres', q{SELECT setval('finished', 1, false)});
+cancelled($_, block($long{$_}, $later, '')) foreach sort keys %long;
+cancelled($_, block($medium{$_}, '', 'pg_cancel_backend(pg_backend_pid()) AND'))
+  foreach grep { defined $medium{$_} } sort keys %medium;
+
+# ---- Statements -----------------------------------------------------------------
+
+foreach my $what (sort keys %statement)
+{
+	my $sql = $statement{$what};
+
+	# What comes before the last is not meant.
+	$sql =~ s/^(.*;)?\s*(.*)$/SET statement_timeout = 0; $1\nSET statement_timeout = 40;\n$2;/s;
+	is(state_of($sql), '57014', "cancelled: $what");
+}
+like($node->safe_psql('postgres', q{SELECT neardup_check('equals_sig')}), qr/ rows$/, 'the index is whole');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), '0', 'nobody is left');
+
+$node->stop;
+done_testing();
