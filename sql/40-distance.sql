@@ -28,6 +28,12 @@ CREATE FUNCTION containment(minhash, minhash) RETURNS float8
 COMMENT ON FUNCTION containment(minhash, minhash) IS
 	'estimated share of the first set that lies in the second, 0 to 1';
 
+CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_comparable(minhash, minhash) IS
+	'have two signatures the same shape, scheme and recipe version?';
+
 CREATE FUNCTION is_similar(minhash, minhash, threshold float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
@@ -79,6 +85,12 @@ CREATE FUNCTION cosine_similarity(simhash, simhash) RETURNS float8
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cosine_similarity(simhash, simhash) IS
 	'estimated cosine of the angle between two weighted sets, -1 to 1';
+
+CREATE FUNCTION is_comparable(simhash, simhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_comparable(simhash, simhash) IS
+	'have two signatures the same shape, scheme and recipe version?';
 
 CREATE FUNCTION is_similar(simhash, simhash, threshold float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'

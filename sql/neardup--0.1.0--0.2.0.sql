@@ -9,3 +9,17 @@ GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash_ball) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash_ball) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash, float8) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash, float8) TO PUBLIC;
+
+-- ---- Which signatures can be compared ---------------------------------------
+
+CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_comparable(minhash, minhash) IS
+	'have two signatures the same shape, scheme and recipe version?';
+
+CREATE FUNCTION is_comparable(simhash, simhash) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_comparable(simhash, simhash) IS
+	'have two signatures the same shape, scheme and recipe version?';

@@ -28,6 +28,8 @@ typedef struct Check
 	double similarity; /* of what was found ... */
 	Datum *row_key;    /* ... to this row ... */
 	Datum *resembles;  /* ... and its key */
+	bool odd;          /* was that row of another shape ... */
+	bool all_odd;      /* ... as all are? */
 } Check;
 
 /* ---- Which rows to look at ---------------------------------------------- */
@@ -129,7 +131,7 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(result));
 }
 
-/* Find the row most like this one. */
+/* Find the row most like this one, or else one that cannot be compared with it. */
 static bool
 search(Check *check)
 {
@@ -137,6 +139,7 @@ search(Check *check)
 	Datum values[SEARCH_PARAMETERS];
 	int nest_level = NewGUCNestLevel();
 	HeapTuple found;
+	Datum similarity;
 	bool is_null;
 
 	/* A plan made while the table was small must do when it is large. */
@@ -152,11 +155,18 @@ search(Check *check)
 		return false;
 
 	found = SPI_tuptable->vals[0];
-	check->similarity = DatumGetFloat8(SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &is_null));
+	similarity = SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &check->odd);
 	check->row_key = key_of_row(check);
 	check->resembles = palloc(rule->keys * sizeof(Datum));
 	for (int i = 0; i < rule->keys; i++)
 		check->resembles[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
+	if (check->odd)
+	{
+		execute(rule->match, values, SPI_OK_SELECT);
+		check->all_odd = SPI_processed == 0;
+		return false;
+	}
+	check->similarity = DatumGetFloat8(similarity);
 	return true;
 }
 
@@ -250,6 +260,35 @@ report(const Check *check, int level)
 				 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
 			 detail(check), hint(check),
 			 errtableconstraint(table, check->data->tg_trigger->tgname)));
+}
+
+/*
+ * A row that was there before, of another shape, is passed over; the new one is
+ * refused where it is the odd one.
+ */
+static void
+report_odd(const Check *check)
+{
+	RejectRule *rule = check->rule;
+	const char *table = get_rel_name(rule->guarded);
+	bool refused = check->all_odd && !rule->warn && rule->log == NULL;
+
+	if (rule->warned && !refused)
+		return;
+	rule->warned = true;
+	ereport(refused ? ERROR : WARNING,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 check->all_odd ?
+				 errmsg("signature of the new row cannot be compared with any in table \"%s\"",
+						table) :
+				 errmsg("table \"%s\" has signatures that cannot be compared with others", table),
+			 keys_are_readable(rule) ?
+				 errdetail("That of row %s has another shape or scheme than that of row %s.",
+						   show_key(rule, check->resembles), show_key(rule, check->row_key)) :
+				 0,
+			 errhint("Make all signatures of column \"%s\" alike; a column of a type such as "
+					 "minhash(512) takes no others.",
+					 rule->column_name)));
 }
 
 /* ---- Recording ---------------------------------------------------------- */
@@ -350,7 +389,11 @@ check_row(Check *check)
 	if (rule->lock)
 		LockDatabaseObject(TriggerRelationId, rule->trigger, 0, ExclusiveLock);
 	if (!check_as_owner(check))
+	{
+		if (check->odd)
+			report_odd(check);
 		return;
+	}
 	if (rule->warn || rule->log == NULL)
 		report(check, rule->warn ? NOTICE : ERROR);
 }

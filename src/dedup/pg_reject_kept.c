@@ -41,6 +41,7 @@ static bool
 rule_is_valid(const RejectRule *rule)
 {
 	return SPI_plan_is_valid(rule->search) &&
+		(rule->match == NULL || SPI_plan_is_valid(rule->match)) &&
 		(rule->record == NULL || SPI_plan_is_valid(rule->record));
 }
 
@@ -48,6 +49,8 @@ static void
 rule_free(RejectRule *rule)
 {
 	SPI_freeplan(rule->search);
+	if (rule->match != NULL)
+		SPI_freeplan(rule->match);
 	if (rule->record != NULL)
 		SPI_freeplan(rule->record);
 	MemoryContextDelete(rule->context);

@@ -316,7 +316,22 @@ signature_column(const Maker *maker)
 										  kind_of_signature(maker));
 }
 
-/* The most similar row, the least key deciding between equals. */
+/* The rows to look at, with a condition: all but the new one. */
+static const char *
+other_rows(const Maker *maker, const char *condition)
+{
+	bool whole = maker->guarded->rd_rel->relkind != RELKIND_RELATION;
+
+	return psprintf(" FROM %s%s AS t WHERE %s AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
+					" AND t.tableoid OPERATOR(pg_catalog.=) $3)",
+					whole ? "" : "ONLY ", qualified_name(maker->guarded), condition);
+}
+
+/*
+ * The most similar row, the least key deciding between equals.  An index holds
+ * signatures of one shape only.  Without one there may be others: where nothing is
+ * similar, one of those is returned, without a similarity.
+ */
 static void
 prepare_search(Maker *maker)
 {
@@ -325,6 +340,11 @@ prepare_search(Maker *maker)
 	const char *schema = maker->schema;
 	const char *column = signature_column(maker);
 	const char *kind = kind_of_signature(maker);
+	const char *pair = psprintf("(%s::%s.%s, $1::%s.%s)", column, schema, kind, schema, kind);
+	const char *similarity = psprintf("%s.similarity%s", schema, pair);
+	const char *condition =
+		psprintf("%s OPERATOR(%s.<@) %s.near($1::%s.%s, '%.17g'::pg_catalog.float8)", column,
+				 schema, schema, schema, kind, rule->threshold);
 	StringInfoData columns;
 	StringInfoData order;
 
@@ -335,16 +355,19 @@ prepare_search(Maker *maker)
 		appendStringInfo(&columns, ", t.%s", quote_identifier(rule->key_name[i]));
 		appendStringInfo(&order, ", %d", i + 2);
 	}
+	if (!rule->indexed)
+	{
+		const char *comparable = psprintf("%s.is_comparable%s", schema, pair);
+
+		similarity = psprintf("CASE WHEN %s THEN %s END", comparable, similarity);
+		condition =
+			psprintf("CASE WHEN %s THEN %s ELSE %s IS NOT NULL END", comparable, condition, column);
+		rule->match = prepare(psprintf("SELECT 1%s LIMIT 1", other_rows(maker, comparable)),
+							  SEARCH_PARAMETERS, types);
+	}
 	rule->search =
-		prepare(psprintf("SELECT %s.similarity(%s::%s.%s, $1::%s.%s)%s FROM %s%s AS t"
-						 " WHERE %s OPERATOR(%s.<@) %s.near($1::%s.%s, '%.17g'::pg_catalog.float8)"
-						 " AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
-						 " AND t.tableoid OPERATOR(pg_catalog.=) $3)"
-						 " ORDER BY 1 DESC%s LIMIT 1",
-						 schema, column, schema, kind, schema, kind, columns.data,
-						 maker->guarded->rd_rel->relkind == RELKIND_RELATION ? "ONLY " : "",
-						 qualified_name(maker->guarded), column, schema, schema, schema, kind,
-						 rule->threshold, order.data),
+		prepare(psprintf("SELECT %s%s%s ORDER BY 1 DESC NULLS LAST%s LIMIT 1", similarity,
+						 columns.data, other_rows(maker, condition), order.data),
 				SEARCH_PARAMETERS, types);
 }
 
@@ -485,6 +508,8 @@ make_reject_rule(Trigger *trigger, Relation table, Oid function)
 
 	MemoryContextSetParent(context, TopMemoryContext);
 	SPI_keepplan(rule->search);
+	if (rule->match != NULL)
+		SPI_keepplan(rule->match);
 	if (rule->record != NULL)
 		SPI_keepplan(rule->record);
 	return rule;

@@ -60,8 +60,10 @@ typedef struct RejectRule
 	Oid *key_output;   /* functions that show them */
 	bool indexed;      /* is there an index for the search? */
 	SPIPlanPtr search; /* (similarity, keys) of the row most like one */
+	SPIPlanPtr match;  /* some row of the same shape; NULL where the index has no others */
 	SPIPlanPtr record; /* NULL where nothing is recorded */
 	int running;       /* calls that use it now */
+	bool warned;       /* of rows that cannot be compared */
 } RejectRule;
 
 /* Made anew (pg_reject_rule.c); needs SPI. */

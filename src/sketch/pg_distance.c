@@ -47,6 +47,16 @@ neardup_hamming_distance(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(signature_distance(&x, &y));
 }
 
+PG_FUNCTION_INFO_V1(neardup_is_comparable);
+Datum
+neardup_is_comparable(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+
+	PG_RETURN_BOOL(signature_comparable(&x.header, &y.header));
+}
+
 PG_FUNCTION_INFO_V1(neardup_is_similar);
 Datum
 neardup_is_similar(PG_FUNCTION_ARGS)

@@ -214,6 +214,26 @@ INSERT INTO t VALUES (1, NULL, to_minhash(words(1)));
 INSERT INTO t VALUES (2, NULL, to_minhash(words(1)));
 DROP TABLE t;
 
+-- ---- Rows of another shape ----
+CREATE TABLE mixed (id int PRIMARY KEY, sig minhash);
+INSERT INTO mixed VALUES (1, to_minhash(words(1))), (2, to_minhash(words(2), 64)), (3, NULL);
+SELECT is_comparable(a.sig, b.sig), is_comparable(a.sig, NULL), is_comparable(a.sig, to_minhash('', 512, 2)),
+	is_comparable(to_simhash('a'), to_simhash('b')), is_comparable(to_simhash('a'), to_simhash('b'::text, 'char 3'::text)) FROM mixed a, mixed b WHERE (a.id, b.id) = (1, 2);
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON mixed FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+-- Those that were there are passed over, and told of once.
+INSERT INTO mixed VALUES (4, to_minhash(words(1)));
+INSERT INTO mixed VALUES (4, to_minhash(words(4)));
+INSERT INTO mixed VALUES (5, to_minhash(words(5)));
+INSERT INTO mixed VALUES (6, to_minhash(words(5)));
+-- A new one that none is like is refused.
+INSERT INTO mixed VALUES (7, to_minhash(words(7), 128));
+DELETE FROM mixed WHERE id <> 2;
+INSERT INTO mixed VALUES (8, to_minhash(words(8)));
+UPDATE mixed SET sig = to_minhash(words(2)) WHERE id = 2;
+INSERT INTO mixed VALUES (8, to_minhash(words(8)));
+SELECT id FROM mixed ORDER BY id;
+DROP TABLE mixed;
+
 -- ---- Partitions: the table that the trigger was made on is guarded ----
 CREATE TABLE parts (part int, id int, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED,
 	PRIMARY KEY (part, id)) PARTITION BY LIST (part);
