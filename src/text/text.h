@@ -79,8 +79,9 @@ extern bool scheme_reads_text(SchemeId id);
 
 /*
  * Read a name such as 'word 3'.  Case and extra blanks do not matter; all
- * names that scheme_name writes are read back ('foreign', 'tokens', 'hashes'
- * included).  False where the name means nothing.
+ * names that scheme_name writes are read back: 'foreign', 'tokens', 'hashes', and
+ * 'unknown 0a010000' for a number that a later recipe may give a meaning.  False
+ * where the name means nothing.
  */
 extern bool scheme_parse(const char *name, size_t length, SchemeId *id);
 
