@@ -220,8 +220,8 @@ test_growth_is_interruptible(void)
 static void
 test_same_sketch(void)
 {
-	uint32_t first[512];
-	uint32_t again[512];
+	uint32_t first[512] = {0};
+	uint32_t again[512] = {0};
 
 	for (size_t a = 0; a < ATTACKS; a++)
 		for (int round = 0; round < 3; round++)
@@ -265,8 +265,8 @@ test_same_join(void)
 {
 	static int64_t element[BAGS][BAG_ELEMENTS];
 	Bag bag[BAGS];
-	SetJoinStats first_stats;
-	Pairs first;
+	SetJoinStats first_stats = {0};
+	Pairs first = {0, 0};
 
 	for (int b = 0; b < BAGS; b++)
 	{

@@ -297,8 +297,7 @@ test_spot_numbers(void)
 		char name[SCHEME_NAME_SIZE];
 
 		scheme_name(id, name);
-		CHECK_MSG(scheme_parse(name, strlen(name), &back) && back == id,
-				  "%08x", (unsigned) id);
+		CHECK_MSG(scheme_parse(name, strlen(name), &back) && back == id, "%08x", (unsigned) id);
 		CHECK(scheme_reads_text(id) == (scheme_is_valid(id) && variant < SPOT_LISTS));
 		valid += scheme_is_valid(id);
 	}
