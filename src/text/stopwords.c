@@ -47,7 +47,7 @@ static const char *const stop_words[] = {
 WordSet
 word_set_of(const uint64_t *hashes, size_t count, bool forever)
 {
-	WordSet set;
+	WordSet set = {{0}, NULL};
 
 	set.word = (forever ? host_alloc_forever : host_alloc)(count * sizeof(uint64_t));
 	(forever ? table_begin_forever : table_begin)(&set.table, count);
