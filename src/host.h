@@ -27,4 +27,13 @@ extern void *host_alloc_forever(size_t bytes);
 /* Called at least once per 64 kB of input; may leave by a non-local exit. */
 extern void host_check_interrupts(void);
 
+/*
+ * A random number that nobody can guess, for the secrets of hash tables (table.h).
+ * No result may depend on it.
+ */
+extern uint64_t host_random_seed(void);
+
+/* An error about something larger than can be handled; what is a message. */
+extern _Noreturn void host_refuse_size(const char *what);
+
 #endif

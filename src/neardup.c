@@ -79,3 +79,20 @@ host_check_interrupts(void)
 {
 	CHECK_FOR_INTERRUPTS();
 }
+
+uint64_t
+host_random_seed(void)
+{
+	uint64_t seed;
+
+	if (!pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random values")));
+	return seed;
+}
+
+void
+host_refuse_size(const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", what)));
+}

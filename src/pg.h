@@ -49,6 +49,12 @@ extern SpotWords *spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *mad
 extern void check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
 							  SchemeId scheme_y);
 
+/*
+ * May a value of a recipe version have this scheme?  Of a later version than is
+ * known here it may have any.
+ */
+extern bool recipe_has_scheme(int version, SchemeId scheme);
+
 /* ---- Arguments ---------------------------------------------------------- */
 
 /* An error unless 0 < threshold <= 1. */
@@ -94,7 +100,7 @@ typedef struct Shingles
 {
 	int32 vl_len_; /* varlena header, do not touch directly */
 	uint8 layout;  /* SHINGLES_LAYOUT */
-	uint8 version; /* RECIPE_VERSION */
+	uint8 version; /* RECIPE_VERSION, or a later one */
 	uint16 flags;  /* SHINGLES_... */
 	SchemeId scheme;
 	uint32 count;

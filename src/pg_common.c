@@ -14,6 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 
+#include "text/utf8.h"
+
 /* How many hashes are handed on at once. */
 #define HASH_BATCH 256
 
@@ -66,12 +68,36 @@ utf8_free(Utf8Text *utf8)
 		pfree(utf8->detoasted);
 }
 
+/* What other encodings lack is an error of their conversion. */
+static void
+refuse_unknown_to_ascii(const char *utf8, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+	{
+		uint32_t character;
+
+		if (!IS_HIGHBIT_SET(utf8[i]))
+			continue;
+		utf8_decode((const uint8_t *) utf8 + i, length - i, &character);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
+				 errmsg("character U+%04X has no equivalent in encoding SQL_ASCII",
+						(unsigned) character),
+				 errdetail("Only ASCII has a meaning in a SQL_ASCII database."),
+				 errhint("Use a database of encoding UTF8, or one of an encoding that has the character.")));
+	}
+}
+
 text *
 text_of_utf8(const char *utf8, size_t length)
 {
 	char *converted;
 	text *result;
 
+	if (GetDatabaseEncoding() == PG_SQL_ASCII)
+		refuse_unknown_to_ascii(utf8, length);
 	if (length == 0 || GetDatabaseEncoding() == PG_UTF8)
 		return cstring_to_text_with_len(utf8, (int) length);
 	converted = (char *) pg_do_encoding_conversion((unsigned char *) utf8, (int) length, PG_UTF8,
@@ -89,7 +115,8 @@ text_scheme_of_datum(Datum datum)
 	text *name = DatumGetTextPP(datum);
 	SchemeId scheme;
 
-	if (!scheme_parse(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &scheme))
+	if (!scheme_parse(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &scheme) ||
+		!scheme_is_valid(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
@@ -108,6 +135,12 @@ text_scheme_of_datum(Datum datum)
 	if ((Pointer) name != DatumGetPointer(datum))
 		pfree(name);
 	return scheme;
+}
+
+bool
+recipe_has_scheme(int version, SchemeId scheme)
+{
+	return version > RECIPE_VERSION || scheme_is_valid(scheme);
 }
 
 void

@@ -158,8 +158,11 @@ static void
 move_corner(Pass *pass, size_t from)
 {
 	for (; pass->from < from; pass->from++)
+	{
+		check_interrupts_at(pass->from);
 		pass->corner +=
 			(pass->step[pass->from] == STEP_MORE) - (pass->step[pass->from] == STEP_LESS);
+	}
 }
 
 static size_t

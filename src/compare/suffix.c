@@ -74,6 +74,7 @@ find_buckets(Sorting *s, bool ends)
 	{
 		uint32_t count = s->bucket[i];
 
+		check_interrupts_at(i);
 		s->bucket[i] = ends ? place + count : place;
 		place += count;
 	}

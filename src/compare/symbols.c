@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "../hash.h"
+#include "../table.h"
 #include "../text/utf8.h"
 #include "internal.h"
 
@@ -14,79 +14,53 @@
 
 /* ---- Numbering ---------------------------------------------------------- */
 
-/* Numbers 64-bit keys in order of first occurrence: open addressing. */
+/* Numbers 64-bit keys in order of first occurrence. */
 typedef struct Numbering
 {
-	uint64_t *key;
-	uint32_t *number; /* plus 1; 0 where the slot is free */
-	uint32_t count;
-	uint32_t room;       /* slots, a power of two, at least twice the count */
-	uint32_t ascii[128]; /* the same for keys below 128, plus 1 */
+	Table table;
+	uint64_t *key;       /* by number */
+	uint32_t ascii[128]; /* numbers of keys below 128, plus 1 */
 } Numbering;
 
-#define NUMBERING_ROOM 256
+#define NUMBERING_ROOM 64
 
 static void
-numbering_make_room(Numbering *numbering, uint32_t room)
+numbering_begin(Numbering *numbering)
 {
-	numbering->room = room;
-	numbering->key = host_alloc(room * sizeof(uint64_t));
-	numbering->number = host_alloc(room * sizeof(uint32_t));
-	memset(numbering->number, 0, room * sizeof(uint32_t));
+	table_begin(&numbering->table, NUMBERING_ROOM);
+	numbering->key = host_alloc(numbering->table.room * sizeof(uint64_t));
 }
 
 static void
 numbering_free(Numbering *numbering)
 {
+	table_end(&numbering->table);
 	host_free(numbering->key);
-	host_free(numbering->number);
-}
-
-/* The slot that holds a key, or the free one where it belongs. */
-static uint32_t
-slot_of(const Numbering *numbering, uint64_t key)
-{
-	uint32_t slot = (uint32_t) mix64(key) & (numbering->room - 1);
-
-	while (numbering->number[slot] != 0 && numbering->key[slot] != key)
-		slot = (slot + 1) & (numbering->room - 1);
-	return slot;
 }
 
 static void
 numbering_grow(Numbering *numbering)
 {
-	Numbering old = *numbering;
-	uint32_t i;
-
-	numbering_make_room(numbering, old.room * 2);
-	for (i = 0; i < old.room; i++)
-		if (old.number[i] != 0)
-		{
-			uint32_t slot = slot_of(numbering, old.key[i]);
-
-			numbering->key[slot] = old.key[i];
-			numbering->number[slot] = old.number[i];
-		}
-	numbering_free(&old);
+	table_grow(&numbering->table, numbering->table.count + 1);
+	numbering->key = host_realloc(numbering->key, numbering->table.room * sizeof(uint64_t));
 }
 
 static uint32_t
 number_of(Numbering *numbering, uint64_t key)
 {
-	uint32_t slot = slot_of(numbering, key);
+	Table *table = &numbering->table;
+	uint64_t hash = table_hash(table, key);
+	uint64_t *slot;
+	uint32_t number;
 
-	if (numbering->number[slot] == 0)
-	{
-		numbering->key[slot] = key;
-		numbering->number[slot] = ++numbering->count;
-		if (numbering->count > numbering->room / 2)
-		{
-			numbering_grow(numbering);
-			return numbering->count - 1;
-		}
-	}
-	return numbering->number[slot] - 1;
+	if (table->count == table->room)
+		numbering_grow(numbering);
+	slot = table_search_key(table, hash, key, numbering->key, sizeof(uint64_t));
+	if (*slot != 0)
+		return table_number(slot);
+	number = table_put(table, slot, hash);
+	numbering->key[number] = key;
+	return number;
 }
 
 static inline uint32_t
@@ -114,7 +88,7 @@ static void
 maker_begin(Maker *maker)
 {
 	memset(maker, 0, sizeof(*maker));
-	numbering_make_room(&maker->numbering, NUMBERING_ROOM);
+	numbering_begin(&maker->numbering);
 }
 
 /* Room for so many symbols more; false where there are too many. */
@@ -210,7 +184,7 @@ pair_of(void (*add)(Maker *, const char *, size_t), const char *a, size_t length
 	pair->a = maker_take(&maker);
 	add(&maker, b, length_b);
 	pair->b = maker.sequence;
-	pair->alphabet = maker.numbering.count;
+	pair->alphabet = (uint32_t) maker.numbering.table.count;
 	numbering_free(&maker.numbering);
 	return !maker.too_long && pair->a.length + pair->b.length <= SYMBOLS_MAX;
 }

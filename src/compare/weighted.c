@@ -39,7 +39,10 @@ next_row(Row *row, uint32_t symbol, const Sequence *b, EditCosts costs, int64_t 
 
 	row->least = beyond;
 	for (; row->done < row->to; row->done++)
+	{
+		check_interrupts_at(row->done);
 		row->cell[row->done + 1] = beyond;
+	}
 	if (at == 0)
 	{
 		before = diagonal + costs.deletion;
@@ -75,7 +78,10 @@ weighted_distance_within(const SequencePair *pair, EditCosts costs, int64_t boun
 
 	row.done = least_of(b->length, ahead);
 	for (i = 0; i <= row.done; i++)
+	{
+		check_interrupts_at(i);
 		row.cell[i] = (int64_t) i * costs.insertion;
+	}
 	for (i = 1; i <= a->length && row.least <= bound; i++)
 	{
 		if (i % (COMPARE_STEP / 64) == 0)

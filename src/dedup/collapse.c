@@ -7,35 +7,46 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "table.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define SLOTS_MIN 4096
+#define ROOM_MIN 1024
 
-/* Open addressing; it holds the documents from base on. */
+/* Keys are the documents from base on, or rather what they hold. */
 struct Collapse
 {
-	uint64 *slot; /* high half of the hash, document - base + 1; 0: free */
-	uint32 mask;
+	Table table;
 	uint32 base;
 };
 
+/* Begin an empty table, or make room in it, in the memory of the source. */
 static void
-clear(Source *source, uint32 slots)
+clear(Source *source)
 {
-	Collapse *c = source->collapse;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
 
-	c->slot = MemoryContextAllocExtended(source->context, slots * sizeof(uint64),
-										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	c->mask = slots - 1;
-	c->base = source->documents;
+	table_begin(&source->collapse->table, ROOM_MIN);
+	source->collapse->base = source->documents;
+	MemoryContextSwitchTo(old);
+}
+
+static void
+reserve(Source *source)
+{
+	Table *table = &source->collapse->table;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	table_reserve(table, table->count + 1);
+	MemoryContextSwitchTo(old);
 }
 
 void
 collapse_begin(Source *source)
 {
 	source->collapse = MemoryContextAlloc(source->context, sizeof(Collapse));
-	clear(source, SLOTS_MIN);
+	clear(source);
 }
 
 void
@@ -46,7 +57,7 @@ collapse_end(Source *source)
 		collapse_flush(source);
 		store_free_memory(source->store);
 	}
-	pfree(source->collapse->slot);
+	table_end(&source->collapse->table);
 	pfree(source->collapse);
 	source->collapse = NULL;
 }
@@ -64,63 +75,48 @@ bags_are_equal(const Bag *x, const Bag *y, bool multiset)
 	return true;
 }
 
-/* Is the document equal to record or bag? */
-static bool
-is_equal(const Source *source, uint32 document, const uint8 *record, const Bag *bag)
+/* A record or a bag whose like is sought among the documents. */
+typedef struct Sought
 {
+	const Source *source;
+	const uint8 *record;
+	const Bag *bag;
+} Sought;
+
+/* A TableMatch. */
+static bool
+is_equal(const void *sought, uint32 number)
+{
+	const Sought *s = sought;
+	const Source *source = s->source;
 	const Store *store = source->store;
+	uint32 document = source->collapse->base + number;
 
 	if (source->sets)
-		return bags_are_equal(source->bag + document, bag, source->options->multiset);
-	return memcmp(store->memory + (document - store->flushed) * store->stride, record,
+		return bags_are_equal(source->bag + document, s->bag, source->options->multiset);
+	return memcmp(store->memory + (document - store->flushed) * store->stride, s->record,
 				  store->stride) == 0;
+}
+
+/* With the table's seed: nobody can choose signatures or sets that meet in one slot. */
+static uint64
+hash_of(const Source *source, const uint8 *record, const Bag *bag)
+{
+	uint64 seed = table_seed(&source->collapse->table);
+
+	return source->sets ?
+		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), seed) :
+		XXH3_64bits_withSeed(record, source->store->stride, seed);
 }
 
 /* The document that equals, or NO_DOCUMENT and the slot for a new one. */
 static uint32
-find(const Source *source, uint64 hash, const uint8 *record, const Bag *bag, uint32 *slot)
+find(const Source *source, uint64 hash, const uint8 *record, const Bag *bag, uint64_t **slot)
 {
-	const Collapse *c = source->collapse;
+	Sought sought = {source, record, bag};
 
-	for (*slot = (uint32) hash & c->mask; c->slot[*slot] != 0; *slot = (*slot + 1) & c->mask)
-		if (c->slot[*slot] >> 32 == hash >> 32)
-		{
-			uint32 document = (uint32) c->slot[*slot] - 1 + c->base;
-
-			if (is_equal(source, document, record, bag))
-				return document;
-		}
-	return NO_DOCUMENT;
-}
-
-/* The low halves of hashes are not kept: take them from the documents again. */
-static uint64
-hash_of(const Source *source, const uint8 *record, const Bag *bag)
-{
-	return source->sets ? XXH3_64bits(bag->element, bag->count * sizeof(*bag->element)) :
-						  XXH3_64bits(record, source->store->stride);
-}
-
-static void
-grow(Source *source)
-{
-	Collapse *c = source->collapse;
-	uint32 base = c->base;
-
-	pfree(c->slot);
-	clear(source, (c->mask + 1) * 2);
-	c->base = base;
-	for (uint32 document = base; document < source->documents; document++)
-	{
-		Store *store = source->store;
-		uint64 hash = hash_of(source, store == NULL ? NULL : store_record(store, document, NULL),
-							  source->bag + document);
-		uint32 slot = (uint32) hash & c->mask;
-
-		while (c->slot[slot] != 0)
-			slot = (slot + 1) & c->mask;
-		c->slot[slot] = hash >> 32 << 32 | (document - base + 1);
-	}
+	*slot = table_search(&source->collapse->table, hash, is_equal, &sought);
+	return **slot == 0 ? NO_DOCUMENT : source->collapse->base + table_number(*slot);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
@@ -149,27 +145,25 @@ make_room(Source *source)
 bool
 collapse_add(Source *source, uint32 row, const uint8 *record, const Bag *bag)
 {
-	Collapse *c = source->collapse;
 	uint64 hash = hash_of(source, record, bag);
-	uint32 slot;
-	uint32 document = find(source, hash, record, bag, &slot);
+	uint64_t *slot;
+	uint32 document;
 
+	reserve(source);
+	document = find(source, hash, record, bag, &slot);
 	if (document != NO_DOCUMENT)
 	{
 		append_rows(source, document, row, row);
 		return false;
 	}
 	make_room(source);
-	document = source->documents;
-	c->slot[slot] = hash >> 32 << 32 | (document - c->base + 1);
+	document = source->collapse->base + table_put(&source->collapse->table, slot, hash);
 	source->first[document] = source->last[document] = row;
 	if (source->sets)
 		source->bag[document] = *bag;
 	else
 		store_add(source->store);
 	source->documents++;
-	if (source->documents - c->base > c->mask / 2)
-		grow(source);
 	return true;
 }
 
@@ -185,7 +179,7 @@ meet_file(Source *source)
 	for (uint32 document = 0; document < store->flushed; document++)
 	{
 		const uint8 *record = store_record(store, document, buffer);
-		uint32 slot;
+		uint64_t *slot;
 		uint32 equal = find(source, hash_of(source, record, NULL), record, NULL, &slot);
 
 		if (document % 4096 == 0)
@@ -230,8 +224,8 @@ collapse_flush(Source *source)
 		close_gaps(source);
 	}
 	store_flush(source->store);
-	pfree(source->collapse->slot);
-	clear(source, SLOTS_MIN);
+	table_end(&source->collapse->table);
+	clear(source);
 }
 
 /* Digest of evidence: 128 bits, so that equal ones alone are taken for equal. */

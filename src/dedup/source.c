@@ -23,7 +23,7 @@
 #define ROOM_MIN 1024
 #define ROWS_STEP 1024
 
-/* Twice as many slots of a Collapse are still a number of 32 bits. */
+/* No more than a table has numbers for. */
 #define ROWS_MAX (UINT32_MAX / 4)
 
 /* Fewer documents are never sent to a file. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../hash.h"
+#include "../table.h"
 
 /* A loop over so many bags or elements asks for interrupts in between. */
 #define PASS_STEP 8192
@@ -153,86 +153,74 @@ make_documents(const SetJoin *join, SetItems *items)
 
 /* ---- Elements: by rarity ------------------------------------------------- */
 
-typedef struct Slot
+typedef struct Element
 {
 	int64_t element;
-	uint32_t bags; /* that have it; 0: the slot is free */
+	uint32_t bags; /* that have it */
 	uint32_t rank; /* while bags are counted: the sources they are from */
-} Slot;
+} Element;
 
+/* All elements, in the order in which the documents have them. */
 typedef struct ElementTable
 {
-	Slot *slot;
-	size_t mask; /* slots - 1 */
-	size_t used;
+	Table table;
+	Element *element; /* by number */
 } ElementTable;
 
-static Slot *
-new_slots(size_t count)
+/* The slot of an element, or the free one where it would go. */
+static inline uint64_t *
+find_slot(const ElementTable *elements, uint64_t hash, int64_t element)
 {
-	Slot *slot = host_alloc(count * sizeof(Slot));
-	size_t i;
-
-	for (i = 0; i < count; i++)
-	{
-		check_now_and_then(i);
-		slot[i].bags = 0;
-	}
-	return slot;
+	return table_search_key(&elements->table, hash, (uint64_t) element,
+							&elements->element[0].element, sizeof(Element));
 }
 
-/* The slot of an element, or the free one where it would go. */
-static inline Slot *
-find_slot(const ElementTable *table, int64_t element)
+static inline Element *
+find_element(const ElementTable *elements, int64_t element)
 {
-	size_t at = mix64((uint64_t) element) & table->mask;
+	uint64_t hash = table_hash(&elements->table, (uint64_t) element);
 
-	while (table->slot[at].bags != 0 && table->slot[at].element != element)
-		at = (at + 1) & table->mask;
-	return table->slot + at;
+	return elements->element + table_number(find_slot(elements, hash, element));
 }
 
 static void
-grow(ElementTable *table)
+grow(ElementTable *elements)
 {
-	ElementTable wider = {NULL, 2 * table->mask + 1, table->used};
-	size_t i;
-
-	wider.slot = new_slots(wider.mask + 1);
-	for (i = 0; i <= table->mask; i++)
-	{
-		check_now_and_then(i);
-		if (table->slot[i].bags != 0)
-			*find_slot(&wider, table->slot[i].element) = table->slot[i];
-	}
-	host_free(table->slot);
-	*table = wider;
+	table_grow(&elements->table, elements->table.count + 1);
+	elements->element = host_realloc(elements->element, elements->table.room * sizeof(Element));
 }
 
 static inline void
-count_element(ElementTable *table, int64_t element, uint32_t source)
+count_element(ElementTable *elements, int64_t element, uint32_t source)
 {
-	Slot *slot = find_slot(table, element);
+	Table *table = &elements->table;
+	uint64_t hash = table_hash(table, (uint64_t) element);
+	uint64_t *slot;
+	Element *found;
 
-	if (slot->bags == 0)
+	if (table->count == table->room)
+		grow(elements);
+	slot = find_slot(elements, hash, element);
+	if (*slot == 0)
 	{
-		slot->element = element;
-		slot->rank = 0;
-		table->used++;
+		found = elements->element + table_put(table, slot, hash);
+		*found = (Element){element, 0, 0};
 	}
-	slot->bags++;
-	slot->rank |= source;
-	if (2 * table->used > table->mask)
-		grow(table);
+	else
+		found = elements->element + table_number(slot);
+	found->bags++;
+	found->rank |= source;
 }
 
 static ElementTable
 count_elements(const SetJoin *join, const SetItems *items)
 {
-	ElementTable table = {new_slots(1024), 1023, 0};
+	ElementTable elements;
 	uint32_t d;
 	uint32_t i;
 
+	table_begin(&elements.table, 512);
+	elements.element = host_alloc(elements.table.room * sizeof(Element));
 	for (d = 0; d < items->documents; d++)
 	{
 		const SetDocument *document = items->document + d;
@@ -241,19 +229,19 @@ count_elements(const SetJoin *join, const SetItems *items)
 		for (i = 0; i < bag->count; i++)
 		{
 			check_now_and_then(i);
-			count_element(&table, bag->element[i], document->of_right ? FROM_RIGHT : FROM_LEFT);
+			count_element(&elements, bag->element[i], document->of_right ? FROM_RIGHT : FROM_LEFT);
 		}
 	}
-	return table;
+	return elements;
 }
 
 /* Can the two bags of a pair share it? */
 static inline bool
-may_be_shared(const SetJoin *join, const Slot *slot)
+may_be_shared(const SetJoin *join, const Element *element)
 {
 	if (join->right)
-		return slot->rank == (FROM_LEFT | FROM_RIGHT);
-	return slot->bags > 1;
+		return element->rank == (FROM_LEFT | FROM_RIGHT);
+	return element->bags > 1;
 }
 
 /*
@@ -261,42 +249,40 @@ may_be_shared(const SetJoin *join, const Slot *slot)
  * ranks of n bags start at [n].  The last is the number of all ranks.
  */
 static size_t *
-count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *table)
+count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *elements)
 {
 	size_t most = (size_t) items->documents + 1;
 	size_t *next = host_alloc((most + 1) * sizeof(size_t));
 	size_t i;
 
 	memset(next, 0, (most + 1) * sizeof(size_t));
-	for (i = 0; i <= table->mask; i++)
+	for (i = 0; i < elements->table.count; i++)
 	{
 		check_now_and_then(i);
-		if (table->slot[i].bags != 0 && may_be_shared(join, table->slot + i))
-			next[table->slot[i].bags + 1]++;
+		if (may_be_shared(join, elements->element + i))
+			next[elements->element[i].bags + 1]++;
 	}
 	for (i = 1; i <= most; i++)
 		next[i] += next[i - 1];
 	return next;
 }
 
-/* Give ranks; returns where the entries of each start that has one for each bag. */
+/* Give ranks, in order of first occurrence where equally many bags have two; returns where the entries of each start that has one for each bag. */
 static size_t *
-rank_elements(const SetJoin *join, const SetItems *items, ElementTable *table, size_t *next)
+rank_elements(const SetJoin *join, const SetItems *items, ElementTable *elements, size_t *next)
 {
 	size_t *start = host_alloc(((size_t) items->ranks + 1) * sizeof(size_t));
 	size_t i;
 
 	start[0] = 0;
-	for (i = 0; i <= table->mask; i++)
+	for (i = 0; i < elements->table.count; i++)
 	{
-		Slot *slot = table->slot + i;
+		Element *element = elements->element + i;
 
 		check_now_and_then(i);
-		if (slot->bags == 0)
-			continue;
-		slot->rank = may_be_shared(join, slot) ? (uint32_t) next[slot->bags]++ : NO_RANK;
-		if (slot->rank != NO_RANK)
-			start[slot->rank + 1] = slot->bags;
+		element->rank = may_be_shared(join, element) ? (uint32_t) next[element->bags]++ : NO_RANK;
+		if (element->rank != NO_RANK)
+			start[element->rank + 1] = element->bags;
 	}
 	for (i = 0; i < items->ranks; i++)
 	{
@@ -320,7 +306,7 @@ typedef struct Entry
  * the start of each rank to where it ends.
  */
 static Entry *
-list_documents(const SetJoin *join, SetItems *items, const ElementTable *table, size_t *start)
+list_documents(const SetJoin *join, SetItems *items, const ElementTable *elements, size_t *start)
 {
 	Entry *entry = host_alloc(start[items->ranks] * sizeof(Entry));
 	uint32_t d;
@@ -333,7 +319,7 @@ list_documents(const SetJoin *join, SetItems *items, const ElementTable *table, 
 
 		for (i = 0; i < bag->count; i++)
 		{
-			uint32_t rank = find_slot(table, bag->element[i])->rank;
+			uint32_t rank = find_element(elements, bag->element[i])->rank;
 			uint32_t frequency = join->weighted ? bag_frequency(bag, i) : 1;
 
 			check_now_and_then(i);
@@ -378,7 +364,7 @@ deal_items(SetItems *items, const Entry *entry, const size_t *end)
 bool
 set_items_make(const SetJoin *join, SetItems *items)
 {
-	ElementTable table;
+	ElementTable elements;
 	Entry *entry;
 	size_t *next;
 	size_t *start;
@@ -388,20 +374,21 @@ set_items_make(const SetJoin *join, SetItems *items)
 	if ((uint64_t) join->left_count + (join->right ? join->right_count : 0) >= UINT32_MAX)
 		return false;
 	make_documents(join, items);
-	table = count_elements(join, items);
-	next = count_ranks(join, items, &table);
+	elements = count_elements(join, items);
+	next = count_ranks(join, items, &elements);
 	ranks = next[(size_t) items->documents + 1];
 	items->ranks = ranks < NO_RANK ? (uint32_t) ranks : 0;
 	if (ranks < NO_RANK)
 	{
-		start = rank_elements(join, items, &table, next);
-		entry = list_documents(join, items, &table, start);
+		start = rank_elements(join, items, &elements, next);
+		entry = list_documents(join, items, &elements, start);
 		deal_items(items, entry, start);
 		host_free(entry);
 		host_free(start);
 	}
 	host_free(next);
-	host_free(table.slot);
+	table_end(&elements.table);
+	host_free(elements.element);
 	if (ranks >= NO_RANK)
 		host_free(items->document);
 	return ranks < NO_RANK;

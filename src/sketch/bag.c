@@ -105,6 +105,8 @@ distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
 			uint64_t moving = hash[next[value]];
 			unsigned home;
 
+			if (++moves % PASS_STEP == 0)
+				host_check_interrupts();
 			while ((home = byte_of(moving, byte)) != value)
 			{
 				uint64_t displaced = hash[next[home]];
@@ -125,8 +127,12 @@ all_equal(const uint64_t *hash, size_t count)
 	size_t i;
 
 	for (i = 1; i < count; i++)
+	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		if (hash[i] != hash[0])
 			return false;
+	}
 	return true;
 }
 
@@ -220,6 +226,49 @@ bag_finish(BagBuilder *builder, Bag *bag)
 	return true;
 }
 
+/* ---- Text ---------------------------------------------------------------- */
+
+/* The longest element and the longest frequency, each with what stands before it. */
+#define ELEMENT_TEXT_MOST (sizeof(",-9223372036854775808") - 1)
+#define FREQUENCY_TEXT_MOST (sizeof(":4294967295") - 1)
+
+static uint32_t
+count_digits(uint64_t number)
+{
+	uint32_t digits = 1;
+
+	for (; number >= 10; number /= 10)
+		digits++;
+	return digits;
+}
+
+uint64_t
+bag_text_most(const Bag *bag)
+{
+	return bag->count * (uint64_t) (ELEMENT_TEXT_MOST + (bag->frequency ? FREQUENCY_TEXT_MOST : 0));
+}
+
+uint64_t
+bag_text_length(const Bag *bag)
+{
+	/* No comma stands before the first. */
+	uint64_t length = bag->count > 0 ? (uint64_t) bag->count - 1 : 0;
+	uint32_t i;
+
+	for (i = 0; i < bag->count; i++)
+	{
+		int64_t element = bag->element[i];
+
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
+		length +=
+			element < 0 ? 1 + count_digits(-(uint64_t) element) : count_digits((uint64_t) element);
+		if (bag_frequency(bag, i) > 1)
+			length += 1 + count_digits(bag_frequency(bag, i));
+	}
+	return length;
+}
+
 void
 bag_free(Bag *bag)
 {
@@ -237,6 +286,7 @@ typedef struct PairWalk
 	const Bag *y;
 	uint32_t i; /* next of x */
 	uint32_t j; /* next of y */
+	uint32_t steps;
 	int64_t element;
 	uint32_t in_x; /* its frequency there, 0 if absent */
 	uint32_t in_y;
@@ -252,7 +302,7 @@ walk_next(PairWalk *walk)
 
 	if (!more_x && !more_y)
 		return false;
-	if (walk->i % PASS_STEP == 0 || walk->j % PASS_STEP == 0)
+	if (++walk->steps % PASS_STEP == 0)
 		host_check_interrupts();
 	walk->element = take_x ? walk->x->element[walk->i] : walk->y->element[walk->j];
 	walk->in_x = take_x ? bag_frequency(walk->x, walk->i) : 0;
@@ -284,7 +334,7 @@ excess(uint32_t f, uint32_t g)
 static inline Bag
 combine(const Bag *x, const Bag *y, uint32_t (*rule)(uint32_t, uint32_t))
 {
-	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
+	PairWalk walk = {x, y, 0, 0, 0, 0, 0, 0};
 	size_t room = (size_t) x->count + y->count + 1;
 	Bag bag = {0, host_alloc(room * sizeof(int64_t)), host_alloc(room * sizeof(uint32_t))};
 	bool repeated = false;
@@ -335,11 +385,15 @@ bag_total(const Bag *bag)
 	if (!bag->frequency)
 		return bag->count;
 	for (i = 0; i < bag->count; i++)
+	{
+		if (i % PASS_STEP == PASS_STEP - 1)
+			host_check_interrupts();
 		total += bag->frequency[i];
+	}
 	return total;
 }
 
-/* The one loop behind every resemblance: no branch but its end. */
+/* The one loop behind every resemblance: no branch but its ends. */
 uint32_t
 bag_shared(const Bag *x, const Bag *y)
 {
@@ -349,14 +403,16 @@ bag_shared(const Bag *x, const Bag *y)
 
 	while (i < x->count && j < y->count)
 	{
-		int64_t a = x->element[i];
-		int64_t b = y->element[j];
+		host_check_interrupts();
+		for (uint32_t steps = PASS_STEP; steps > 0 && i < x->count && j < y->count; steps--)
+		{
+			int64_t a = x->element[i];
+			int64_t b = y->element[j];
 
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
-		shared += a == b;
-		i += a <= b;
-		j += b <= a;
+			shared += a == b;
+			i += a <= b;
+			j += b <= a;
+		}
 	}
 	return shared;
 }
@@ -384,7 +440,7 @@ bag_containment(const Bag *x, const Bag *y)
 double
 bag_weighted_resemblance(const Bag *x, const Bag *y)
 {
-	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
+	PairWalk walk = {x, y, 0, 0, 0, 0, 0, 0};
 	uint64_t shared = 0;
 	uint64_t length_x = 0;
 	uint64_t length_y = 0;
@@ -423,7 +479,7 @@ wide_to_double(Wide wide)
 double
 bag_cosine(const Bag *x, const Bag *y)
 {
-	PairWalk walk = {x, y, 0, 0, 0, 0, 0};
+	PairWalk walk = {x, y, 0, 0, 0, 0, 0, 0};
 	Wide xy = {0, 0};
 	Wide xx = {0, 0};
 	Wide yy = {0, 0};

@@ -16,6 +16,13 @@ bag_frequency(const Bag *bag, uint32_t i)
 	return bag->frequency ? bag->frequency[i] : 1;
 }
 
+/*
+ * Bytes that the elements and frequencies take as text, with their commas and colons
+ * (pg_shingles_io.c): at most, at once, and exactly, by looking at all.
+ */
+extern uint64_t bag_text_most(const Bag *bag);
+extern uint64_t bag_text_length(const Bag *bag);
+
 /* Free the arrays of a bag that owns them. */
 extern void bag_free(Bag *bag);
 

@@ -1,91 +1,51 @@
 /*
- * distinct.c: the distinct elements of a set, in a table of open addressing.
+ * distinct.c: the distinct elements of a set.
  *
- * Elements are kept as mix64 of what comes, a bijection: whatever they are,
- * the bits that choose a slot are even, and only the element 0 is mixed to 0.
+ * Elements are kept as mix64 of what comes, a bijection: that is how sketches
+ * take them.
  */
-#include <string.h>
-
 #include "../hash.h"
 #include "minhash.h"
 
-#define SLOTS_MIN 64
-
-/* Between two looks at interrupts. */
-#define SLOTS_AT_ONCE 65536
-
-/* From this size on slots are fetched ahead: they are in no near cache. */
-#define PREFETCH_SLOTS (UINT64_C(1) << 15)
-#define PREFETCH_AHEAD 12
-
-/* Small tables are kept three quarters empty, large ones half. */
-static size_t
-slots_for(size_t elements)
-{
-	size_t slots = SLOTS_MIN;
-	size_t wanted = elements * (elements < 4096 ? 4 : 2);
-
-	while (slots < wanted)
-		slots *= 2;
-	return slots;
-}
-
-static void
-new_slots(MinhashBuilder *builder, size_t slots)
-{
-	builder->slot = host_alloc(slots * sizeof(uint64_t));
-	for (size_t done = 0; done < slots; done += SLOTS_AT_ONCE)
-	{
-		size_t count = slots - done < SLOTS_AT_ONCE ? slots - done : SLOTS_AT_ONCE;
-
-		host_check_interrupts();
-		memset(builder->slot + done, 0, count * sizeof(uint64_t));
-	}
-	builder->mask = slots - 1;
-}
-
-/* Half the slots are used at most. */
-static size_t
-elements_for(size_t slots)
-{
-	return slots / 2 * sizeof(uint64_t);
-}
+/* So many elements are hashed, then looked up. */
+#define AT_ONCE 64
 
 void
 minhash_begin(MinhashBuilder *builder, size_t expected)
 {
-	size_t slots = slots_for(expected < 1024 * 1024 ? expected : 1024 * 1024);
-
-	new_slots(builder, slots);
-	builder->element = host_alloc(elements_for(slots));
-	builder->used = 0;
-	builder->has_zero = false;
+	table_begin(&builder->table, expected);
+	builder->element = host_alloc(builder->table.room * sizeof(uint64_t));
 }
 
-/* The slot of a mixed element: its own or a free one. */
-static inline uint64_t *
-slot_of(const MinhashBuilder *builder, uint64_t mixed)
-{
-	size_t i = mixed & builder->mask;
-
-	while (builder->slot[i] != 0 && builder->slot[i] != mixed)
-		i = (i + 1) & builder->mask;
-	return &builder->slot[i];
-}
-
+/* Room for so many elements, and one that is written though it is not new. */
 static void
-grow(MinhashBuilder *builder, size_t elements)
+reserve(MinhashBuilder *builder, size_t count)
 {
-	size_t slots = slots_for(elements);
+	if (count < builder->table.room)
+		return;
+	table_reserve(&builder->table, count + 1);
+	builder->element = host_realloc(builder->element, builder->table.room * sizeof(uint64_t));
+}
 
-	host_free(builder->slot);
-	new_slots(builder, slots);
-	builder->element = host_realloc(builder->element, elements_for(slots));
-	for (size_t i = 0; i < builder->used; i++)
+static inline void
+add_some(Table *table, uint64_t *element, const uint64_t *hashes, size_t count)
+{
+	uint64_t mixed[AT_ONCE];
+	uint64_t hash[AT_ONCE];
+
+	for (size_t i = 0; i < count; i++)
 	{
-		if (i % SLOTS_AT_ONCE == 0)
-			host_check_interrupts();
-		*slot_of(builder, builder->element[i]) = builder->element[i];
+		mixed[i] = mix64(hashes[i]);
+		hash[i] = table_hash(table, mixed[i]);
+		__builtin_prefetch(table_home(table, hash[i]), 1);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t *slot = table_search_key(table, hash[i], mixed[i], element, sizeof(uint64_t));
+
+		element[table->count] = mixed[i];
+		if (*slot == 0)
+			table_put(table, slot, hash[i]);
 	}
 }
 
@@ -93,32 +53,21 @@ void
 minhash_add(void *state, const uint64_t *hashes, size_t count)
 {
 	MinhashBuilder *builder = state;
-	bool far;
+	Table table;
 
-	if ((builder->used + count) * 2 > builder->mask)
-		grow(builder, (builder->used + count) * 2);
-	far = builder->mask >= PREFETCH_SLOTS;
-	for (size_t i = 0; i < count; i++)
-	{
-		uint64_t mixed = mix64(hashes[i]);
-		uint64_t *slot = slot_of(builder, mixed);
-
-		if (far && i + PREFETCH_AHEAD < count)
-			__builtin_prefetch(&builder->slot[mix64(hashes[i + PREFETCH_AHEAD]) & builder->mask],
-							   1);
-		builder->has_zero |= mixed == 0;
-		builder->element[builder->used] = mixed;
-		builder->used += *slot != mixed;
-		*slot = mixed;
-	}
+	reserve(builder, builder->table.count + count);
+	/* A copy, which the loop may keep in registers. */
+	table = builder->table;
+	for (size_t done = 0; done < count; done += AT_ONCE)
+		add_some(&table, builder->element, hashes + done,
+				 count - done < AT_ONCE ? count - done : AT_ONCE);
+	builder->table.count = table.count;
 }
 
 size_t
 distinct_elements(MinhashBuilder *builder, uint64_t **elements)
 {
-	if (builder->has_zero)
-		builder->element[builder->used++] = 0;
-	host_free(builder->slot);
+	table_end(&builder->table);
 	*elements = builder->element;
-	return builder->used;
+	return builder->table.count;
 }

@@ -36,9 +36,36 @@ frequency_of(const Bag *bag, int64_t element, uint32_t *at)
 	return *at < bag->count && bag->element[*at] == element ? bag_frequency(bag, *at) : 0;
 }
 
+/*
+ * The power of two that brings the greatest coordinate of a vector near 1; 0 for a
+ * vector without length.  Scaled so, no square is too small or too large for a
+ * number, and what is not is the same to the last bit.
+ */
+static int
+scale_of(const Bag *bag, const Lexicon *lexicon)
+{
+	double greatest = 0;
+	uint32_t at = 0;
+	uint32_t i;
+	int exponent;
+
+	for (i = 0; i < lexicon->count; i++)
+	{
+		double coordinate = lexicon->weight[i] * frequency_of(bag, lexicon->element[i], &at);
+
+		if (i % CHUNK == 0)
+			host_check_interrupts();
+		greatest = coordinate > greatest ? coordinate : greatest;
+	}
+	frexp(greatest, &exponent);
+	return -exponent;
+}
+
 double
 bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon)
 {
+	int scale_x = scale_of(x, lexicon);
+	int scale_y = scale_of(y, lexicon);
 	double xy = 0;
 	double xx = 0;
 	double yy = 0;
@@ -54,6 +81,8 @@ bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon)
 
 		if (i % CHUNK == 0)
 			host_check_interrupts();
+		in_x = ldexp(in_x, scale_x);
+		in_y = ldexp(in_y, scale_y);
 		xy += in_x * in_y;
 		xx += in_x * in_x;
 		yy += in_y * in_y;

@@ -187,8 +187,9 @@ large_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 
 		s->kernels->later(element + done, same, count, round, s->k, &s->lanes);
 		apply(s, count);
+		if (done % (64 * LANES) == 0)
+			host_check_interrupts();
 	}
-	host_check_interrupts();
 }
 
 static void
@@ -243,6 +244,8 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 		{
 			uint32_t symbol = round_symbol(round_hash(element[i], last + bin), last);
 
+			if (i % (64 * LANES) == 64 * LANES - 1)
+				host_check_interrupts();
 			if (symbol < s->symbols[bin])
 				s->symbols[bin] = symbol;
 		}

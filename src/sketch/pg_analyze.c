@@ -58,17 +58,18 @@ take_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
 	{
 		compat_vacuum_delay();
 		rows.datum[i] = PointerGetDatum(PG_DETOAST_DATUM(present[spread(i, rows.count, count)]));
-		rows.signature[i] = signature_of_datum(rows.datum[i]);
+		rows.signature[i] = signature_of_any(rows.datum[i]);
 	}
 	return rows;
 }
 
-/* The first that is not of the empty set, or NULL. */
+/* The first that can be compared, and is not of the empty set, or NULL. */
 static const Signature *
 typical_of(const Rows *rows)
 {
 	for (int i = 0; i < rows->count; i++)
-		if (!signature_is_empty(&rows->signature[i]))
+		if (rows->signature[i].header.version == RECIPE_VERSION &&
+			!signature_is_empty(&rows->signature[i]))
 			return &rows->signature[i];
 	return NULL;
 }

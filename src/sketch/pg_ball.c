@@ -19,15 +19,15 @@
 /* ---- Values ------------------------------------------------------------- */
 
 Ball
-ball_of_bytes(const void *bytes, size_t size)
+ball_of_any_bytes(const void *bytes, size_t size)
 {
 	Ball ball;
 
 	if (size > sizeof(BallHeader))
 	{
 		memcpy(&ball.header, bytes, sizeof(BallHeader));
-		ball.centre = signature_of_bytes((const char *) bytes + sizeof(BallHeader),
-										 size - sizeof(BallHeader));
+		ball.centre = signature_of_any_bytes((const char *) bytes + sizeof(BallHeader),
+											 size - sizeof(BallHeader));
 		if (ball.header.radius >= 0 && ball.header.radius <= ball.centre.header.k &&
 			ball.header.reserved == 0)
 			return ball;
@@ -36,11 +36,20 @@ ball_of_bytes(const void *bytes, size_t size)
 }
 
 Ball
-ball_of_datum(Datum datum)
+ball_of_any(Datum datum)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
 
-	return ball_of_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	return ball_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+Ball
+ball_of_datum(Datum datum)
+{
+	Ball ball = ball_of_any(datum);
+
+	signature_check_recipe(&ball.centre.header);
+	return ball;
 }
 
 /*
@@ -50,10 +59,12 @@ ball_of_datum(Datum datum)
 static struct varlena *
 ball_finish(struct varlena *value, double threshold, int radius)
 {
-	Signature centre = signature_of_bytes(VARDATA(value) + sizeof(BallHeader),
-										  VARSIZE(value) - VARHDRSZ - sizeof(BallHeader));
+	Signature centre = signature_of_any_bytes(VARDATA(value) + sizeof(BallHeader),
+											  VARSIZE(value) - VARHDRSZ - sizeof(BallHeader));
 	BallHeader header;
 
+	/* What radius a threshold means is the recipe's to say. */
+	signature_check_recipe(&centre.header);
 	memset(&header, 0, sizeof(header));
 	if (threshold != 0)
 	{
@@ -135,8 +146,8 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 static int
 compare_balls(struct varlena *x, struct varlena *y)
 {
-	Ball a = ball_of_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
-	Ball b = ball_of_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
+	Ball a = ball_of_any_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
+	Ball b = ball_of_any_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
 
 	if (a.header.threshold != b.header.threshold)
 		return a.header.threshold < b.header.threshold ? -1 : 1;
@@ -173,7 +184,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_out);
 Datum
 neardup_ball_out(PG_FUNCTION_ARGS)
 {
-	Ball ball = PG_GETARG_BALL(0);
+	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
 
 	PG_RETURN_CSTRING(ball_text(&ball));
 }
@@ -239,7 +250,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_key_out);
 Datum
 neardup_ball_key_out(PG_FUNCTION_ARGS)
 {
-	Ball ball = PG_GETARG_BALL(0);
+	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
 	char *text = ball_text(&ball);
 	char *digits = strrchr(text, '/') + 1;
 
@@ -264,7 +275,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_send);
 Datum
 neardup_ball_send(PG_FUNCTION_ARGS)
 {
-	Ball ball = PG_GETARG_BALL(0);
+	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
 	StringInfoData out;
 
 	pq_begintypsend(&out);

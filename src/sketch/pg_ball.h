@@ -24,10 +24,13 @@ typedef struct Ball
 	Signature centre;
 } Ball;
 
-/* An error unless header, centre and size agree. */
-extern Ball ball_of_bytes(const void *bytes, size_t size);
+/* Of this recipe or a later one; an error unless header, centre and size agree. */
+extern Ball ball_of_any_bytes(const void *bytes, size_t size);
 
 /* The same for a datum.  Points into a copy only where that was toasted. */
+extern Ball ball_of_any(Datum datum);
+
+/* The same for a ball that is to be compared: of this recipe. */
 extern Ball ball_of_datum(Datum datum);
 
 /*

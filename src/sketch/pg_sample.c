@@ -19,7 +19,7 @@ signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
 	if (type == INT8OID)
 		*signature = signature_of_int8(value, bits);
 	else if (type != BITOID)
-		*signature = signature_of_datum(value);
+		*signature = signature_of_any(value);
 	else if (minhash_shape_is_valid(VARBITLEN(DatumGetVarBitP(value)), 1))
 		*signature = signature_of_bit(value);
 	else
@@ -135,7 +135,8 @@ const Signature *
 sample_typical(const Sample *sample)
 {
 	for (int i = 0; i < sample->count; i++)
-		if (!signature_is_empty(&sample->signature[i]))
+		if (sample->signature[i].header.version == RECIPE_VERSION &&
+			!signature_is_empty(&sample->signature[i]))
 			return &sample->signature[i];
 	return NULL;
 }

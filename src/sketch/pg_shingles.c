@@ -179,7 +179,11 @@ compare_bags(const Bag *x, const Bag *y)
 	uint32 i;
 
 	for (i = 0; order == 0 && i < both; i++)
+	{
+		if (i % 8192 == 0)
+			host_check_interrupts();
 		order = compare_numbers(x->element[i], y->element[i]);
+	}
 	if (order == 0)
 		order = compare_numbers(x->count, y->count);
 	for (i = 0; order == 0 && i < both; i++)

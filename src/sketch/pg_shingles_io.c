@@ -18,6 +18,15 @@ PG_FUNCTION_INFO_V1(neardup_shingles_out);
 PG_FUNCTION_INFO_V1(neardup_shingles_recv);
 PG_FUNCTION_INFO_V1(neardup_shingles_send);
 
+/*
+ * Bytes of text form that a set made here may have: three quarters of what a row of
+ * COPY can hold, which leaves room for other columns.
+ */
+#define TEXT_MOST (768 * 1024 * 1024)
+
+/* A loop over so many elements asks for interrupts in between. */
+#define PASS_STEP 8192
+
 /* ---- The datum ---------------------------------------------------------- */
 
 static size_t
@@ -66,7 +75,7 @@ shingles_of_datum(Datum datum)
 	CHECK_FOR_INTERRUPTS();
 	if (VARSIZE(shingles) < offsetof(Shingles, element) || shingles->layout != SHINGLES_LAYOUT ||
 		shingles->version == 0 || (shingles->flags & ~SHINGLES_FREQUENCIES) != 0 ||
-		!scheme_is_valid(shingles->scheme) ||
+		!recipe_has_scheme(shingles->version, shingles->scheme) ||
 		VARSIZE(shingles) != shingles_size(shingles->count, shingles->flags & SHINGLES_FREQUENCIES))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -100,11 +109,31 @@ shingles_bag(const Shingles *shingles)
 	return bag;
 }
 
+/* An error unless the text form fits into a row of COPY, which pg_dump reads. */
+static void
+check_text_length(const Bag *bag)
+{
+	uint64 length = bag_text_most(bag);
+
+	if (length > TEXT_MOST)
+		length = bag_text_length(bag);
+	if (length > TEXT_MOST)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("set of %u shingles is too large", bag->count),
+				 errdetail("Its text form takes " UINT64_FORMAT
+						   " bytes; pg_dump could not read a row with more than %d.",
+						   length, TEXT_MOST),
+				 errhint("Cut the text into parts, or make a minhash of it, which has no such limit.")));
+}
+
 Shingles *
 shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
 {
-	Shingles *shingles = shingles_alloc(bag->count, bag->frequency != NULL, version, scheme);
+	Shingles *shingles;
 
+	check_text_length(bag);
+	shingles = shingles_alloc(bag->count, bag->frequency != NULL, version, scheme);
 	memcpy(shingles->element, bag->element, bag->count * sizeof(int64));
 	if (bag->frequency)
 		memcpy(shingles_frequencies(shingles), bag->frequency, bag->count * sizeof(uint32));
@@ -175,12 +204,13 @@ read_element(Reader *reader)
 }
 
 static SchemeId
-read_scheme(Reader *reader)
+read_scheme(Reader *reader, int version)
 {
 	const char *end = strchr(reader->at, '/');
 	SchemeId scheme = 0;
 
-	if (!end || !scheme_parse(reader->at, end - reader->at, &scheme))
+	if (!end || !scheme_parse(reader->at, end - reader->at, &scheme) ||
+		!recipe_has_scheme(version, scheme))
 		refuse(reader, "a scheme such as \"word 3\"");
 	reader->at = end + 1;
 	return scheme;
@@ -193,7 +223,7 @@ count_elements(const char *rest)
 	size_t count = 1;
 
 	for (; (rest = strchr(rest, ',')) != NULL; rest++)
-		if (count++ % 8192 == 0)
+		if (count++ % PASS_STEP == 0)
 			host_check_interrupts();
 	return count;
 }
@@ -212,7 +242,7 @@ read_bag(Reader *reader)
 		int64 element;
 		uint32 frequency = 1;
 
-		if (bag.count % 8192 == 0)
+		if (bag.count % PASS_STEP == 0)
 			host_check_interrupts();
 		if (bag.count > 0)
 			read_symbol(reader, ',', "\",\" or \"}\"");
@@ -252,7 +282,7 @@ neardup_shingles_in(PG_FUNCTION_ARGS)
 	CHECK_FOR_INTERRUPTS();
 	version = (int) read_digits(&reader, 1, PG_UINT8_MAX, "a recipe version");
 	read_symbol(&reader, '/', "\"/\"");
-	scheme = read_scheme(&reader);
+	scheme = read_scheme(&reader, version);
 	read_symbol(&reader, '{', "\"{\"");
 	bag = read_bag(&reader);
 	if (*reader.at != '\0')
@@ -267,8 +297,17 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	Bag bag = shingles_bag(shingles);
 	char name[SCHEME_NAME_SIZE];
 	StringInfoData out;
+	const uint64 room = MaxAllocSize - SCHEME_NAME_SIZE - sizeof("255//{}");
 	uint32 i;
 
+	/* Such a set was made by an earlier release, or came in binary form. */
+	if (bag_text_most(&bag) > room && bag_text_length(&bag) > room)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("set of %u shingles has no text form", bag.count),
+				 errdetail("It would take " UINT64_FORMAT " bytes; a text has at most %zu.",
+						   bag_text_length(&bag), (size_t) MaxAllocSize),
+				 errhint("Use the binary form, as COPY ... WITH (FORMAT binary) does.")));
 	initStringInfo(&out);
 	scheme_name(shingles->scheme, name);
 	appendStringInfo(&out, "%d/%s/{", shingles->version, name);
@@ -276,7 +315,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	{
 		char number[sizeof("-9223372036854775808")];
 
-		if (i % 8192 == 0)
+		if (i % PASS_STEP == 0)
 			host_check_interrupts();
 		if (i > 0)
 			appendStringInfoChar(&out, ',');
@@ -310,6 +349,8 @@ receive_elements(StringInfo message, Shingles *shingles)
 
 	for (i = 0; i < bag.count; i++)
 	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		bag.element[i] = pq_getmsgint64(message);
 		if (i > 0 && bag.element[i] <= bag.element[i - 1])
 			refuse_wire("The elements are not ascending.");
@@ -318,6 +359,8 @@ receive_elements(StringInfo message, Shingles *shingles)
 		return;
 	for (i = 0; i < bag.count; i++)
 	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		bag.frequency[i] = pq_getmsgint(message, sizeof(uint32));
 		if (bag.frequency[i] == 0)
 			refuse_wire("A frequency is zero.");
@@ -343,7 +386,7 @@ neardup_shingles_recv(PG_FUNCTION_ARGS)
 		refuse_wire("The layout is of another version.");
 	if (version == 0)
 		refuse_wire("The recipe version is zero.");
-	if (!scheme_is_valid(scheme))
+	if (!recipe_has_scheme(version, scheme))
 		refuse_wire("The number of the scheme has no meaning.");
 	if (rest != shingles_size(count, flags) - shingles_size(0, false))
 		refuse_wire("The length does not fit the number of elements.");
@@ -367,9 +410,17 @@ neardup_shingles_send(PG_FUNCTION_ARGS)
 	pq_sendint32(&message, shingles->scheme);
 	pq_sendint32(&message, shingles->count);
 	for (i = 0; i < bag.count; i++)
+	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		pq_sendint64(&message, bag.element[i]);
+	}
 	for (i = 0; bag.frequency && i < bag.count; i++)
+	{
+		if (i % PASS_STEP == 0)
+			host_check_interrupts();
 		pq_sendint32(&message, bag.frequency[i]);
+	}
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }

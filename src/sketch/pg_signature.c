@@ -32,15 +32,14 @@ signature_header(uint8 kind, int k, int b, SchemeId scheme)
 }
 
 Signature
-signature_of_bytes(const void *bytes, size_t size)
+signature_of_any_bytes(const void *bytes, size_t size)
 {
 	Signature signature;
 
 	if (size > sizeof(SignatureHeader) + sizeof(uint32))
 	{
 		signature = signature_read(bytes);
-		if (signature.header.version == RECIPE_VERSION &&
-			(signature.header.flags & SIGNATURE_LOG_B) <= 5 &&
+		if (signature.header.version > 0 && (signature.header.flags & SIGNATURE_LOG_B) <= 5 &&
 			size == signature_size(&signature.header))
 			return signature;
 	}
@@ -50,11 +49,34 @@ signature_of_bytes(const void *bytes, size_t size)
 }
 
 Signature
-signature_of_datum(Datum datum)
+signature_of_any(Datum datum)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
 
-	return signature_of_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+/* Only a release that knows a recipe can tell what its symbols mean. */
+void
+signature_check_recipe(const SignatureHeader *header)
+{
+	if (header->version == RECIPE_VERSION)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot use a %s of recipe version %d",
+					signature_is_minhash(header) ? "minhash" : "simhash", header->version),
+			 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
+			 errhint("Install a release that knows the recipe, or make the value anew from its text.")));
+}
+
+Signature
+signature_of_datum(Datum datum)
+{
+	Signature signature = signature_of_any(datum);
+
+	signature_check_recipe(&signature.header);
+	return signature;
 }
 
 struct varlena *
@@ -235,8 +257,8 @@ signature_compare(const Signature *x, const Signature *y)
 static int
 compare_values(struct varlena *x, struct varlena *y)
 {
-	Signature a = signature_of_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
-	Signature b = signature_of_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
+	Signature a = signature_of_any_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
+	Signature b = signature_of_any_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
 
 	return signature_compare(&a, &b);
 }
@@ -272,7 +294,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_apply_typmod);
 Datum
 neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
 {
-	Signature signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(1));
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));

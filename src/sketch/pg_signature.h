@@ -42,13 +42,24 @@ signature_size(const SignatureHeader *header)
 /* A header of this recipe; kind is SIGNATURE_MINHASH or 0 for simhash. */
 extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
 
-/* Take apart what fills size bytes; an error unless header and size agree. */
-extern Signature signature_of_bytes(const void *bytes, size_t size);
+/*
+ * Take apart what fills size bytes, of this recipe or a later one; an error unless
+ * header and size agree.  Values of later recipes are stored, shown, sorted and
+ * dumped like others, and used for nothing else.
+ */
+extern Signature signature_of_any_bytes(const void *bytes, size_t size);
 
 /* The same for a datum.  Points into a copy only where that was toasted. */
+extern Signature signature_of_any(Datum datum);
+
+/* The same for a datum that is to be compared, or made something of: of this recipe. */
 extern Signature signature_of_datum(Datum datum);
 
+/* An error unless a signature is of the recipe known here. */
+extern void signature_check_recipe(const SignatureHeader *header);
+
 #define PG_GETARG_SIGNATURE(n) signature_of_datum(PG_GETARG_DATUM(n))
+#define PG_GETARG_ANY_SIGNATURE(n) signature_of_any(PG_GETARG_DATUM(n))
 
 /*
  * A new value with room for prefix bytes in front; *symbols are all zero and

@@ -69,27 +69,17 @@ read_number(Reader *reader, const char *what)
 	return number;
 }
 
+/* A later recipe may have more schemes; their names are unknown here, but not their numbers. */
 static SchemeId
-read_scheme(Reader *reader)
+read_scheme(Reader *reader, int version)
 {
 	size_t length = strcspn(reader->at, "/");
 	SchemeId scheme;
 
-	if (!scheme_parse(reader->at, length, &scheme))
+	if (!scheme_parse(reader->at, length, &scheme) || !recipe_has_scheme(version, scheme))
 		malformed(reader, "The scheme is unknown.");
 	reader->at += length;
 	return scheme;
-}
-
-static void
-check_version(uint32 version, const char *type)
-{
-	if (version != RECIPE_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s of recipe version %u is not supported", type, version),
-				 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
-				 errhint("Make the value anew from its text.")));
 }
 
 static int
@@ -150,13 +140,16 @@ cardinality_fits(const SignatureHeader *header, uint32 cardinality)
 static SignatureHeader
 read_header(Reader *reader, uint8 kind)
 {
+	SignatureHeader header;
 	SchemeId scheme;
+	uint32 version = read_number(reader, "recipe version");
 	uint32 k;
 	uint32 b = 1;
 
-	check_version(read_number(reader, "recipe version"), reader->type);
+	if (version < 1 || version > PG_UINT8_MAX)
+		malformed(reader, "There is no such recipe version.");
 	expect(reader, '/', "recipe version");
-	scheme = read_scheme(reader);
+	scheme = read_scheme(reader, version);
 	expect(reader, '/', "scheme");
 	k = read_number(reader, "number of symbols");
 	if (kind == SIGNATURE_MINHASH)
@@ -168,7 +161,9 @@ read_header(Reader *reader, uint8 kind)
 	else
 		check_simhash_shape(k);
 	expect(reader, '/', "shape");
-	return signature_header(kind, k, b, scheme);
+	header = signature_header(kind, k, b, scheme);
+	header.version = version;
+	return header;
 }
 
 /* The cardinality of a minhash; sets the flag where it is known. */
@@ -300,9 +295,10 @@ signature_receive(uint8 kind, StringInfo in, size_t prefix)
 	header.flags = pq_getmsgbyte(in);
 	header.k = pq_getmsgint(in, 2);
 	header.scheme = pq_getmsgint(in, 4);
-	check_version(header.version, type);
 	problem = problem_of_flags(kind, header.flags);
-	if (problem == NULL && !scheme_is_valid(header.scheme))
+	if (header.version == 0)
+		problem = "There is no such recipe version.";
+	if (problem == NULL && !recipe_has_scheme(header.version, header.scheme))
 		problem = "The scheme is unknown.";
 	if (problem != NULL)
 		malformed_binary(type, problem);
@@ -342,7 +338,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_out);
 Datum
 neardup_signature_out(PG_FUNCTION_ARGS)
 {
-	Signature signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 	StringInfoData out;
 
 	initStringInfo(&out);
@@ -354,7 +350,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_send);
 Datum
 neardup_signature_send(PG_FUNCTION_ARGS)
 {
-	Signature signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 	StringInfoData out;
 
 	pq_begintypsend(&out);
@@ -368,7 +364,7 @@ read_text(PG_FUNCTION_ARGS, uint8 kind)
 	const char *input = PG_GETARG_CSTRING(0);
 	struct varlena *value =
 		signature_parse(kind, input, 0, kind == SIGNATURE_MINHASH ? "minhash" : "simhash", input);
-	Signature signature = signature_of_datum(PointerGetDatum(value));
+	Signature signature = signature_of_any(PointerGetDatum(value));
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(2));
 	PG_RETURN_POINTER(value);
@@ -378,7 +374,7 @@ static Datum
 read_binary(PG_FUNCTION_ARGS, uint8 kind)
 {
 	struct varlena *value = signature_receive(kind, (StringInfo) PG_GETARG_POINTER(0), 0);
-	Signature signature = signature_of_datum(PointerGetDatum(value));
+	Signature signature = signature_of_any(PointerGetDatum(value));
 
 	signature_check_typmod(&signature.header, PG_GETARG_INT32(2));
 	PG_RETURN_POINTER(value);

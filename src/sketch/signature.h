@@ -15,7 +15,7 @@
 
 typedef struct SignatureHeader
 {
-	uint8_t version; /* RECIPE_VERSION */
+	uint8_t version; /* RECIPE_VERSION, or a later one */
 	uint8_t flags;   /* log2 b and SIGNATURE_... */
 	uint16_t k;      /* symbols */
 	SchemeId scheme;

@@ -68,11 +68,8 @@ extern bool bag_finish(BagBuilder *builder, Bag *bag);
  */
 typedef struct MinhashBuilder
 {
-	uint64_t *slot;    /* open addressing, 0 is free */
-	size_t mask;       /* slots - 1 */
-	uint64_t *element; /* what is in them, in order of arrival */
-	size_t used;
-	bool has_zero; /* the element 0 is in the set */
+	Table table;
+	uint64_t *element; /* by number, hence in order of arrival */
 } MinhashBuilder;
 
 /* expected: how many elements may come, a guess that only costs time. */

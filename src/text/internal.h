@@ -78,35 +78,23 @@ extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result
 
 /* ---- Sets of words (stopwords.c) ----------------------------------------- */
 
-/*
- * Hashes of words (shingle_of_token), with open addressing by their highest bits.
- * No word hashes to 0, which is a free slot.
- */
+/* Hashes of words (shingle_of_token). */
 typedef struct WordSet
 {
-	uint64_t *slot;
-	int bits;
+	Table table;
+	uint64_t *word; /* by number; NULL where the set is not made yet */
 } WordSet;
-
-/* The slot that holds a hash, or the free one where it would go. */
-static inline size_t
-word_set_slot(const WordSet *set, uint64_t hash)
-{
-	size_t mask = ((size_t) 1 << set->bits) - 1;
-	size_t slot = (size_t) (hash >> (64 - set->bits));
-
-	while (set->slot[slot] != 0 && set->slot[slot] != hash)
-		slot = (slot + 1) & mask;
-	return slot;
-}
 
 static inline bool
 word_set_has(const WordSet *set, uint64_t hash)
 {
-	return hash != 0 && set->slot[word_set_slot(set, hash)] == hash;
+	return *table_search_key(&set->table, table_hash(&set->table, hash), hash, set->word,
+							 sizeof(uint64_t)) != 0;
 }
 
-extern WordSet word_set_of(const uint64_t *hashes, size_t count, void *(*alloc)(size_t));
+/* forever: for as long as the process lives; or else freed by word_set_free. */
+extern WordSet word_set_of(const uint64_t *hashes, size_t count, bool forever);
+extern void word_set_free(WordSet *set);
 
 /* Is the token of this hash (shingle_of_token) an English stop word? */
 extern bool is_stop_word(uint64_t token_hash);

@@ -157,6 +157,26 @@ read_tag(const char *word, size_t length)
 	return length == 4 ? tag : -1;
 }
 
+/* Read what scheme_name writes of a number that has no meaning here. */
+static bool
+read_unknown(const char **at, const char *end, SchemeId *id)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t length = next_word(at, end);
+	const char *word = *at - length;
+
+	*id = 0;
+	for (size_t i = 0; i < length; i++)
+	{
+		const char *digit = word[i] == '\0' ? NULL : strchr(digits, word[i]);
+
+		if (digit == NULL)
+			return false;
+		*id = *id << 4 | (SchemeId) (digit - digits);
+	}
+	return length == 8 && next_word(at, end) == 0 && !scheme_is_valid(*id);
+}
+
 /* What follows the two numbers of a spot: nothing, a language, or "lists" and their tag. */
 static int
 read_variant(const char **at, const char *end)
@@ -217,7 +237,7 @@ scheme_parse(const char *name, size_t length, SchemeId *id)
 		if (is_name(kind, kind_length, scheme_kinds[i].name))
 			return read_arguments(i, &at, end, id) && next_word(&at, end) == 0 &&
 				scheme_is_valid(*id);
-	return false;
+	return is_name(kind, kind_length, "unknown") && read_unknown(&at, end, id);
 }
 
 /* ---- Writing ------------------------------------------------------------- */

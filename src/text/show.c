@@ -2,45 +2,34 @@
  * show.c: shingles with the text they stand for.
  *
  * The hashes are those of shingle_text, in its order; a shingle's text is the
- * like window of the normalised tokens, joined by single spaces.
+ * like window of the normalised tokens, joined by single spaces.  A distinct
+ * shingle takes some 40 bytes beside them, however long it is and however often it
+ * occurs: its text is only put together when it is asked for.
  */
 #include <string.h>
 
 #include "internal.h"
 
-/* The hashes of a text's shingles, all of them. */
-typedef struct HashList
-{
-	uint64_t *hash;
-	size_t count;
-	size_t room;
-} HashList;
-
-/* The tokens of a text, joined by single spaces. */
-typedef struct Joined
-{
-	char *text;
-	size_t length;
-	size_t room;
-} Joined;
-
 /* The window that moves over the joined tokens, a unit a step. */
 typedef struct Window
 {
-	const Joined *joined;
+	const char *text;
+	size_t length;
 	bool by_characters;
 	size_t start;
 	size_t end;
 } Window;
 
-/* What has been found: an open-addressing table of indexes into shown. */
-typedef struct Found
+/* What moves along a text. */
+typedef struct Finder
 {
-	ShownShingle *shown;
-	size_t count;
-	size_t *slot; /* index + 1, 0 is free */
-	size_t mask;  /* slots - 1 */
-} Found;
+	ShownShingles *shown;
+	bool anchored;
+	Window window;
+} Finder;
+
+/* A loop over so many units asks for interrupts in between. */
+#define PASS_STEP 4096
 
 /* Grow an array so that wanted elements fit. */
 static void *
@@ -52,34 +41,104 @@ with_room(void *array, size_t *room, size_t wanted, size_t element)
 	return array ? host_realloc(array, *room * element) : host_alloc(*room * element);
 }
 
-/* A HashSink. */
-static void
-list_hashes(void *state, const uint64_t *hashes, size_t count)
-{
-	HashList *list = state;
-
-	list->hash = with_room(list->hash, &list->room, list->count + count, sizeof(uint64_t));
-	memcpy(list->hash + list->count, hashes, count * sizeof(uint64_t));
-	list->count += count;
-}
-
-/* A TokenSink. */
+/* A TokenSink with ShownShingles as its state. */
 static void
 join_tokens(void *state, const TokenBatch *batch)
 {
-	Joined *joined = state;
+	ShownShingles *shown = state;
 
-	for (size_t i = 0; i < batch->count; i++)
+	for (size_t i = 0; i < batch->count && !shown->too_many; i++)
 	{
 		uint32_t start = batch->edge[2 * i];
 		uint32_t length = batch->edge[2 * i + 1] - start;
+		size_t wanted = shown->length + length + 1;
 
-		joined->text = with_room(joined->text, &joined->room, joined->length + length + 1, 1);
-		if (joined->length > 0)
-			joined->text[joined->length++] = ' ';
-		memcpy(joined->text + joined->length, batch->bytes + start, length);
-		joined->length += length;
+		if (wanted > SHOWN_TEXT_MAX)
+		{
+			shown->too_many = true;
+			return;
+		}
+		shown->text = with_room(shown->text, &shown->room, wanted, 1);
+		if (shown->length > 0)
+			shown->text[shown->length++] = ' ';
+		memcpy(shown->text + shown->length, batch->bytes + start, length);
+		shown->length += length;
 	}
+}
+
+/* Nothing is found yet; the tokens of the text are joined. */
+static void
+begin(ShownShingles *shown, const char *utf8, size_t length)
+{
+	memset(shown, 0, sizeof(*shown));
+	table_begin(&shown->table, 0);
+	shown->shingle = host_alloc(shown->table.room * sizeof(ShownShingle));
+	tokens_of_text(utf8, length, join_tokens, shown);
+}
+
+static void
+free_if_any(void *memory)
+{
+	if (memory)
+		host_free(memory);
+}
+
+void
+shown_free(ShownShingles *shown)
+{
+	table_end(&shown->table);
+	host_free(shown->shingle);
+	free_if_any(shown->text);
+	free_if_any(shown->place);
+	free_if_any(shown->spot);
+}
+
+/* ---- Distinct shingles -------------------------------------------------- */
+
+static uint64_t *
+find_slot(const ShownShingles *shown, uint64_t hash)
+{
+	return table_search_key(&shown->table, table_hash(&shown->table, hash), hash,
+							&shown->shingle[0].hash, sizeof(ShownShingle));
+}
+
+const ShownShingle *
+shown_find(const ShownShingles *shown, uint64_t hash)
+{
+	const uint64_t *slot = find_slot(shown, hash);
+
+	return *slot == 0 ? NULL : &shown->shingle[table_number(slot)];
+}
+
+/* Note occurrences of a shingle; returns it where it is new, and NULL where it is not. */
+static ShownShingle *
+note(ShownShingles *shown, uint64_t hash, uint64_t count)
+{
+	uint64_t *slot = find_slot(shown, hash);
+	ShownShingle *found;
+
+	if (*slot == 0 && shown->count == SHOWN_MAX)
+		shown->too_many = true;
+	if (shown->too_many)
+		return NULL;
+	if (*slot == 0 && shown->count == shown->table.room)
+	{
+		table_grow(&shown->table, shown->count + 1);
+		shown->shingle = host_realloc(shown->shingle, shown->table.room * sizeof(ShownShingle));
+		slot = find_slot(shown, hash);
+	}
+	if (*slot != 0)
+	{
+		found = &shown->shingle[table_number(slot)];
+		found->count =
+			count < INT32_MAX - found->count ? found->count + (uint32_t) count : INT32_MAX;
+		return NULL;
+	}
+	found = &shown->shingle[table_put(&shown->table, slot, table_hash(&shown->table, hash))];
+	shown->count++;
+	found->hash = hash;
+	found->count = count < INT32_MAX ? (uint32_t) count : INT32_MAX;
+	return found;
 }
 
 /* ---- The window --------------------------------------------------------- */
@@ -88,17 +147,15 @@ join_tokens(void *state, const TokenBatch *batch)
 static size_t
 unit_end(const Window *w, size_t at)
 {
-	const char *text = w->joined->text;
-	size_t length = w->joined->length;
 	const char *space;
 
 	if (!w->by_characters)
 	{
-		space = memchr(text + at, ' ', length - at);
-		return space ? (size_t) (space - text) : length;
+		space = memchr(w->text + at, ' ', w->length - at);
+		return space ? (size_t) (space - w->text) : w->length;
 	}
 	at++;
-	while (at < length && ((uint8_t) text[at] & 0xC0) == 0x80)
+	while (at < w->length && ((uint8_t) w->text[at] & 0xC0) == 0x80)
 		at++;
 	return at;
 }
@@ -110,14 +167,14 @@ next_start(const Window *w, size_t unit_end)
 	return w->by_characters ? unit_end : unit_end + 1;
 }
 
-/* Open the window over the first width units, or all where there are fewer. */
+/* Open the window over the first width units, or all where there are fewer; there is one. */
 static Window
-open_window(const Joined *joined, SchemeId scheme)
+open_window(const ShownShingles *shown, SchemeId scheme)
 {
-	Window w = {joined, SCHEME_KIND(scheme) == SCHEME_CHAR, 0, 0};
+	Window w = {shown->text, shown->length, SCHEME_KIND(scheme) == SCHEME_CHAR, 0, 0};
 
 	w.end = unit_end(&w, 0);
-	for (int i = 1; i < SCHEME_WIDTH(scheme) && w.end < joined->length; i++)
+	for (int i = 1; i < SCHEME_WIDTH(scheme) && w.end < w.length; i++)
 		w.end = unit_end(&w, next_start(&w, w.end));
 	return w;
 }
@@ -126,7 +183,7 @@ open_window(const Joined *joined, SchemeId scheme)
 static bool
 move_window(Window *w)
 {
-	if (w->end >= w->joined->length)
+	if (w->end >= w->length)
 		return false;
 	w->start = next_start(w, unit_end(w, w->start));
 	w->end = unit_end(w, next_start(w, w->end));
@@ -137,169 +194,48 @@ move_window(Window *w)
 static void
 find_anchor(Window *w)
 {
+	size_t steps = 0;
+
 	do
 	{
-		const char *first = w->joined->text + w->start;
+		const char *first = w->text + w->start;
 
 		if (is_stop_word(shingle_of_token(first, unit_end(w, w->start) - w->start)))
 			return;
+		if (++steps % PASS_STEP == 0)
+			host_check_interrupts();
 	} while (move_window(w));
 }
 
-/* ---- Distinct shingles -------------------------------------------------- */
-
-/* Note an occurrence of the shingle under the window. */
+/* A HashSink with a Finder as its state: goes along the text and its hashes together. */
 static void
-note(Found *found, const Window *w, uint64_t hash)
+find_shingles(void *state, const uint64_t *hashes, size_t count)
 {
-	ShownShingle *new = found->shown + found->count;
-	size_t slot = mix64(hash) & found->mask;
+	Finder *finder = state;
+	Window *w = &finder->window;
 
-	for (; found->slot[slot] != 0; slot = (slot + 1) & found->mask)
+	host_check_interrupts();
+	for (size_t i = 0; i < count && !finder->shown->too_many; i++)
 	{
-		ShownShingle *old = found->shown + found->slot[slot] - 1;
+		ShownShingle *new;
 
-		if (old->hash == hash)
-		{
-			old->count++;
-			return;
-		}
-	}
-	new->text = w->joined->text + w->start;
-	new->length = (uint32_t) (w->end - w->start);
-	new->count = 1;
-	new->hash = hash;
-	found->slot[slot] = ++found->count;
-}
-
-static void
-make_slots(Found *found, size_t entries)
-{
-	size_t slots = 16;
-
-	while (slots < 2 * entries)
-		slots *= 2;
-	found->mask = slots - 1;
-	found->slot = host_alloc(slots * sizeof(size_t));
-	memset(found->slot, 0, slots * sizeof(size_t));
-}
-
-/* Go along the text and its hashes together. */
-static void
-match_up(Found *found, const HashList *list, const Joined *joined, SchemeId scheme)
-{
-	Window w = open_window(joined, scheme);
-
-	for (size_t i = 0; i < list->count; i++)
-	{
 		/* A single window may be a text too short to ask for a stop word. */
-		if (SCHEME_KIND(scheme) == SCHEME_STOPWORD)
-			find_anchor(&w);
-		note(found, &w, list->hash[i]);
-		move_window(&w);
-		if (i % 4096 == 0)
-			host_check_interrupts();
-	}
-}
-
-/* Match up a text and its hashes, which are freed. */
-static size_t
-show(HashList *list, Joined *joined, SchemeId scheme, ShownShingle **shown)
-{
-	Joined kept;
-	Found found;
-
-	/* The texts stand behind the shingles, of which this is room enough. */
-	found.shown = host_alloc(list->count * sizeof(ShownShingle) + joined->length + 1);
-	found.count = 0;
-	kept.text = (char *) (found.shown + list->count);
-	kept.length = joined->length;
-	*shown = found.shown;
-	if (list->count > 0)
-	{
-		memcpy(kept.text, joined->text, joined->length);
-		make_slots(&found, list->count);
-		match_up(&found, list, &kept, scheme);
-		host_free(found.slot);
-		host_free(list->hash);
-	}
-	if (joined->text)
-		host_free(joined->text);
-	return found.count;
-}
-
-/* ---- Spot signatures ----------------------------------------------------- */
-
-/* Signatures as they are found; their texts are units that spaces separate. */
-typedef struct ShownSpots
-{
-	const Joined *tokens;
-	HashList list;
-	Joined joined;
-} ShownSpots;
-
-/* Append a token of the text after a separator. */
-static void
-append_token(ShownSpots *spots, size_t place, char separator)
-{
-	Joined *joined = &spots->joined;
-	const char *token = spots->tokens->text + place;
-	const char *space = memchr(token, ' ', spots->tokens->length - place);
-	size_t length = space ? (size_t) (space - token) : spots->tokens->length - place;
-
-	joined->text = with_room(joined->text, &joined->room, joined->length + length + 1, 1);
-	if (joined->length > 0)
-		joined->text[joined->length++] = separator;
-	memcpy(joined->text + joined->length, token, length);
-	joined->length += length;
-}
-
-/* A SpotSink. */
-static void
-list_spot(void *state, const Spot *spot)
-{
-	ShownSpots *spots = state;
-	uint64_t hash = spot_hash(spot);
-
-	for (uint64_t n = 0; n < spot->count; n++)
-	{
-		list_hashes(&spots->list, &hash, 1);
-		for (int i = 0; i < spot->words; i++)
-			append_token(spots, spot->place[i], i == 0 ? ' ' : ':');
-	}
-}
-
-size_t
-spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShingle **shown)
-{
-	Joined tokens = {NULL, 0, 0};
-	ShownSpots spots = {&tokens, {NULL, 0, 0}, {NULL, 0, 0}};
-	SpotFinder *finder = spot_finder_begin(words, list_spot, &spots);
-	Window w;
-
-	tokens_of_text(utf8, length, join_tokens, &tokens);
-	if (tokens.length > 0)
-	{
-		w = open_window(&tokens, SCHEME_ID(SCHEME_WORD, 1));
-		do
+		if (finder->anchored)
+			find_anchor(w);
+		new = note(finder->shown, hashes[i], 1);
+		if (new)
 		{
-			spot_finder_add(finder, shingle_of_token(tokens.text + w.start, w.end - w.start),
-							w.start);
-			host_check_interrupts();
-		} while (move_window(&w));
-		host_free(tokens.text);
+			new->start = (uint32_t) w->start;
+			new->length = (uint32_t) (w->end - w->start);
+		}
+		move_window(w);
 	}
-	spot_finder_end(finder);
-	return show(&spots.list, &spots.joined, SCHEME_ID(SCHEME_WORD, 1), shown);
 }
 
-/* ---- Shingles ------------------------------------------------------------ */
-
-size_t
-shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingle **shown)
+bool
+shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles *shown)
 {
-	HashList list = {NULL, 0, 0};
-	Joined joined = {NULL, 0, 0};
+	Finder finder = {shown, SCHEME_KIND(scheme) == SCHEME_STOPWORD};
 	SpotWords words;
 
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT)
@@ -307,7 +243,83 @@ shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingle 
 		words = spot_words_of_scheme(scheme);
 		return spots_to_show(utf8, length, &words, shown);
 	}
-	shingle_text(utf8, length, scheme, list_hashes, &list);
-	tokens_of_text(utf8, length, join_tokens, &joined);
-	return show(&list, &joined, scheme, shown);
+	begin(shown, utf8, length);
+	if (shown->length == 0 || shown->too_many)
+		return !shown->too_many;
+	finder.window = open_window(shown, scheme);
+	shingle_text(utf8, length, scheme, find_shingles, &finder);
+	return !shown->too_many;
+}
+
+/* ---- Spot signatures ----------------------------------------------------- */
+
+/* A SpotSink with ShownShingles as its state. */
+static void
+find_spot(void *state, const Spot *spot)
+{
+	ShownShingles *shown = state;
+	ShownShingle *new = note(shown, spot_hash(spot), spot->count);
+
+	if (!new)
+		return;
+	new->start = (uint32_t) shown->places;
+	new->length = (uint32_t) spot->words;
+	shown->place =
+		with_room(shown->place, &shown->place_room, shown->places + spot->words, sizeof(uint32_t));
+	for (int i = 0; i < spot->words; i++)
+		shown->place[shown->places++] = (uint32_t) spot->place[i];
+}
+
+bool
+spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShingles *shown)
+{
+	SpotFinder *finder;
+	size_t steps = 0;
+	Window w;
+
+	begin(shown, utf8, length);
+	shown->of_spots = true;
+	if (shown->length == 0 || shown->too_many)
+		return !shown->too_many;
+	finder = spot_finder_begin(words, find_spot, shown);
+	w = open_window(shown, SCHEME_ID(SCHEME_WORD, 1));
+	do
+	{
+		spot_finder_add(finder, shingle_of_token(w.text + w.start, w.end - w.start), w.start);
+		if (++steps % (PASS_STEP / 16) == 0)
+			host_check_interrupts();
+	} while (!shown->too_many && move_window(&w));
+	spot_finder_end(finder);
+	return !shown->too_many;
+}
+
+/* The words of a signature, joined by ':'. */
+static const char *
+spot_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
+{
+	const Window tokens = {shown->text, shown->length, false, 0, 0};
+	size_t filled = 0;
+
+	for (uint32_t i = 0; i < shingle->length; i++)
+	{
+		size_t place = shown->place[shingle->start + i];
+		size_t bytes = unit_end(&tokens, place) - place;
+
+		shown->spot = with_room(shown->spot, &shown->spot_room, filled + bytes + 1, 1);
+		if (i > 0)
+			shown->spot[filled++] = ':';
+		memcpy(shown->spot + filled, shown->text + place, bytes);
+		filled += bytes;
+	}
+	*length = filled;
+	return shown->spot;
+}
+
+const char *
+shown_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
+{
+	if (shown->of_spots)
+		return spot_text(shown, shingle, length);
+	*length = shingle->length;
+	return shown->text + shingle->start;
 }

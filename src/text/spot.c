@@ -86,6 +86,13 @@ read_number(const char **at, const char *end, char after, uint8_t *number)
 	return value >= 1 && value <= SPOT_MAX && *at < end && *(*at)++ == after;
 }
 
+/* Room for one more element in an array of so many: it doubles where it is full. */
+static void *
+with_one_more(void *array, size_t count, size_t size)
+{
+	return count == 0 || (count & (count - 1)) != 0 ? array : host_realloc(array, 2 * count * size);
+}
+
 bool
 spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
 {
@@ -105,7 +112,7 @@ spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
 	}
 	if (!read_token(utf8, length, &rule.antecedent))
 		return false;
-	words->rule = host_realloc(words->rule, (words->rules + 1) * sizeof(SpotRule));
+	words->rule = with_one_more(words->rule, words->rules, sizeof(SpotRule));
 	words->rule[words->rules++] = rule;
 	return true;
 }
@@ -117,7 +124,7 @@ spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length)
 
 	if (!read_token(utf8, length, &hash))
 		return false;
-	words->stop = host_realloc(words->stop, (words->stops + 1) * sizeof(uint64_t));
+	words->stop = with_one_more(words->stop, words->stops, sizeof(uint64_t));
 	words->stop[words->stops++] = hash;
 	return true;
 }
@@ -183,7 +190,7 @@ make_rule_set(SpotWords *words)
 
 	for (size_t i = 0; i < words->rules; i++)
 		hash[i] = words->rule[i].antecedent;
-	words->rule_set = word_set_of(hash, words->rules, host_alloc);
+	words->rule_set = word_set_of(hash, words->rules, false);
 	words->antecedents = &words->rule_set;
 	host_free(hash);
 }
@@ -201,7 +208,7 @@ spot_words_finish(SpotWords *words)
 	if (words->stop)
 	{
 		words->stops = sort_distinct(words->stop, words->stops, sizeof(uint64_t), compare_hashes);
-		words->stop_set = word_set_of(words->stop, words->stops, host_alloc);
+		words->stop_set = word_set_of(words->stop, words->stops, false);
 		words->stop_words = &words->stop_set;
 	}
 	if (words->rule || words->stop)
@@ -221,8 +228,8 @@ spot_words_free(SpotWords *words)
 {
 	free_if_any(words->rule);
 	free_if_any(words->stop);
-	free_if_any(words->rule_set.slot);
-	free_if_any(words->stop_set.slot);
+	word_set_free(&words->rule_set);
+	word_set_free(&words->stop_set);
 	host_free(words);
 }
 
@@ -237,6 +244,13 @@ typedef struct Chain
 	size_t next;    /* of those that end at the same word */
 } Chain;
 
+/* The chain that a rule opened last, and at which word. */
+typedef struct Opened
+{
+	uint64_t content;
+	size_t chain;
+} Opened;
+
 struct SpotFinder
 {
 	const SpotWords *words;
@@ -246,6 +260,8 @@ struct SpotFinder
 	uint64_t hash[RECENT];
 	size_t place[RECENT];
 	size_t ending[RECENT]; /* first chain that ends at a word to come */
+	size_t last[RECENT];   /* and the last one, where there is a first */
+	Opened *opened;        /* by rule; NULL where rules are the scheme's own */
 	Chain *chain;
 	size_t chains;
 	size_t room;
@@ -265,6 +281,9 @@ spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 	finder->room = 16;
 	finder->chain = host_alloc(finder->room * sizeof(Chain));
 	finder->free = NO_CHAIN;
+	finder->opened = words->rule ? host_alloc(words->rules * sizeof(Opened)) : NULL;
+	for (size_t rule = 0; rule < words->rules; rule++)
+		finder->opened[rule] = (Opened){0, NO_CHAIN};
 	for (int i = 0; i < RECENT; i++)
 		finder->ending[i] = NO_CHAIN;
 	return finder;
@@ -273,6 +292,7 @@ spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 void
 spot_finder_end(SpotFinder *finder)
 {
+	free_if_any(finder->opened);
 	host_free(finder->chain);
 	host_free(finder);
 }
@@ -295,26 +315,53 @@ new_chain(SpotFinder *finder)
 	return finder->chains++;
 }
 
-/* Start a chain, behind those that end at the same word. */
-static void
+/* Start a chain, behind those that end at the same word; returns its number. */
+static size_t
 open_chain(SpotFinder *finder, const SpotRule *rule, size_t place)
 {
 	size_t bucket = (finder->content + rule->distance * rule->chain) % RECENT;
-	size_t last = NO_CHAIN;
+	size_t number = new_chain(finder);
+
+	finder->chain[number] = (Chain){*rule, place, 1, NO_CHAIN};
+	if (finder->ending[bucket] == NO_CHAIN)
+		finder->ending[bucket] = number;
+	else
+		finder->chain[finder->last[bucket]].next = number;
+	finder->last[bucket] = number;
+	return number;
+}
+
+/* Start the chain of a scheme's own rule; a language has few antecedents. */
+static void
+add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
+{
+	SpotRule rule = finder->words->own;
+	size_t bucket = (finder->content + rule.distance * rule.chain) % RECENT;
 	size_t number;
 
+	rule.antecedent = hash;
 	for (number = finder->ending[bucket]; number != NO_CHAIN; number = finder->chain[number].next)
-	{
-		last = number;
-		if (compare_rules(&finder->chain[number].rule, rule) == 0)
+		if (finder->chain[number].rule.antecedent == hash)
 		{
 			finder->chain[number].count++;
 			return;
 		}
-	}
-	number = new_chain(finder);
-	finder->chain[number] = (Chain){*rule, place, 1, NO_CHAIN};
-	*(last == NO_CHAIN ? &finder->ending[bucket] : &finder->chain[last].next) = number;
+	open_chain(finder, &rule, place);
+}
+
+/*
+ * Start the chain of a rule, or count it again: chains of one rule end together
+ * where no chain word is between.
+ */
+static void
+add_listed_antecedent(SpotFinder *finder, size_t rule, size_t place)
+{
+	Opened *opened = &finder->opened[rule];
+
+	if (opened->chain != NO_CHAIN && opened->content == finder->content)
+		finder->chain[opened->chain].count++;
+	else
+		*opened = (Opened){finder->content, open_chain(finder, &finder->words->rule[rule], place)};
 }
 
 /* Start the chains of an antecedent. */
@@ -327,10 +374,7 @@ add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 
 	if (words->rule == NULL)
 	{
-		SpotRule rule = words->own;
-
-		rule.antecedent = hash;
-		open_chain(finder, &rule, place);
+		add_own_antecedent(finder, hash, place);
 		return;
 	}
 	while (low < high)
@@ -343,7 +387,7 @@ add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 			high = middle;
 	}
 	for (; low < words->rules && words->rule[low].antecedent == hash; low++)
-		open_chain(finder, &words->rule[low], place);
+		add_listed_antecedent(finder, low, place);
 }
 
 static void
@@ -444,6 +488,9 @@ find_spots(void *state, const TokenBatch *batch)
 	{
 		uint32_t start = batch->edge[2 * i];
 
+		/* A token may open many chains. */
+		if (i % 64 == 0)
+			host_check_interrupts();
 		spot_finder_add(stream->finder,
 						shingle_of_token((const char *) batch->bytes + start,
 										 batch->edge[2 * i + 1] - start),

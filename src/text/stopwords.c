@@ -45,19 +45,32 @@ static const char *const stop_words[] = {
 /* ---- Sets of words ------------------------------------------------------- */
 
 WordSet
-word_set_of(const uint64_t *hashes, size_t count, void *(*alloc)(size_t))
+word_set_of(const uint64_t *hashes, size_t count, bool forever)
 {
-	WordSet set = {NULL, 4};
-	size_t slots;
+	WordSet set = {{0}, NULL};
 
-	while ((size_t) 1 << set.bits < 4 * count)
-		set.bits++;
-	slots = (size_t) 1 << set.bits;
-	set.slot = alloc(slots * sizeof(uint64_t));
-	memset(set.slot, 0, slots * sizeof(uint64_t));
+	set.word = (forever ? host_alloc_forever : host_alloc)(count * sizeof(uint64_t));
+	(forever ? table_begin_forever : table_begin)(&set.table, count);
+	table_reserve(&set.table, count);
 	for (size_t i = 0; i < count; i++)
-		set.slot[word_set_slot(&set, hashes[i])] = hashes[i];
+	{
+		uint64_t hash = table_hash(&set.table, hashes[i]);
+		uint64_t *slot = table_search_key(&set.table, hash, hashes[i], set.word, sizeof(uint64_t));
+
+		if (*slot == 0)
+			set.word[table_put(&set.table, slot, hash)] = hashes[i];
+	}
 	return set;
+}
+
+void
+word_set_free(WordSet *set)
+{
+	if (set->word == NULL)
+		return;
+	table_end(&set->table);
+	host_free(set->word);
+	set->word = NULL;
 }
 
 /* The set of the words of a list, for as long as the process lives. */
@@ -76,7 +89,7 @@ word_set_of_list(const char *list)
 		hash[count++] = shingle_of_token(list, length);
 		list += length + (list[length] == ' ');
 	}
-	set = word_set_of(hash, count, host_alloc_forever);
+	set = word_set_of(hash, count, true);
 	host_free(hash);
 	return set;
 }
@@ -88,7 +101,7 @@ english_stop_words(void)
 
 	for (size_t i = 0; i < STOP_WORDS; i++)
 		hash[i] = shingle_of_token(stop_words[i], strlen(stop_words[i]));
-	return word_set_of(hash, STOP_WORDS, host_alloc_forever);
+	return word_set_of(hash, STOP_WORDS, true);
 }
 
 /* ---- Languages ----------------------------------------------------------- */
@@ -99,7 +112,7 @@ language_stop_words(int language)
 	static WordSet sets[LANGUAGES_MAX];
 	WordSet *set = &sets[language];
 
-	if (set->slot == NULL)
+	if (set->word == NULL)
 		*set = languages[language].stop_words ? word_set_of_list(languages[language].stop_words) :
 												english_stop_words();
 	return set;
@@ -111,7 +124,7 @@ language_antecedents(int language)
 	static WordSet sets[LANGUAGES_MAX];
 	WordSet *set = &sets[language];
 
-	if (set->slot == NULL)
+	if (set->word == NULL)
 		*set = word_set_of_list(languages[language].antecedents);
 	return set;
 }

@@ -9,6 +9,7 @@
 #define NEARDUP_TEXT_H
 
 #include "../host.h"
+#include "../table.h"
 
 #define RECIPE_VERSION 1
 
@@ -78,8 +79,9 @@ extern bool scheme_reads_text(SchemeId id);
 
 /*
  * Read a name such as 'word 3'.  Case and extra blanks do not matter; all
- * names that scheme_name writes are read back ('foreign', 'tokens', 'hashes'
- * included).  False where the name means nothing.
+ * names that scheme_name writes are read back: 'foreign', 'tokens', 'hashes', and
+ * 'unknown 0a010000' for a number that a later recipe may give a meaning.  False
+ * where the name means nothing.
  */
 extern bool scheme_parse(const char *name, size_t length, SchemeId *id);
 
@@ -131,24 +133,55 @@ extern void spots_of_text(const char *utf8, size_t length, const SpotWords *word
 
 /* ---- Shingles to look at (show.c) --------------------------------------- */
 
+/* More distinct shingles, or bytes of normalised text, are not shown. */
+#define SHOWN_MAX ((size_t) 1 << 22)
+#define SHOWN_TEXT_MAX (((size_t) 1 << 30) - 1)
+
 /* One distinct shingle of a text. */
 typedef struct ShownShingle
 {
-	const char *text; /* tokens joined by single spaces; those of a spot signature by ':' */
-	uint32_t length;  /* of text, in bytes */
-	uint32_t count;   /* occurrences */
-	uint64_t hash;    /* as shingle_text gives it */
+	uint64_t hash;  /* as shingle_text gives it */
+	uint32_t count; /* occurrences, INT32_MAX where there are more */
+	uint32_t start; /* where its text is, for shown_text */
+	uint32_t length;
 } ShownShingle;
 
+/* The distinct shingles of a text, in order of first occurrence. */
+typedef struct ShownShingles
+{
+	ShownShingle *shingle;
+	size_t count;
+	Table table; /* of their hashes */
+	char *text;  /* all tokens, joined by single spaces */
+	size_t length;
+	size_t room;
+	bool too_many; /* shingles, or bytes of text: not all are here */
+	bool of_spots;
+	uint32_t *place; /* of spot signatures: where in text their words begin */
+	size_t places;
+	size_t place_room;
+	char *spot; /* text of the signature asked for last */
+	size_t spot_room;
+} ShownShingles;
+
 /*
- * The distinct shingles of a text, in order of first occurrence.  Returns
- * their number; *shown and the texts in it are one allocation made by
- * host_alloc (freed by host_free(*shown)).
+ * Find the shingles of a text.  False where it has more than can be shown.  Freed
+ * by shown_free in either case.
  */
-extern size_t shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
-							   ShownShingle **shown);
-extern size_t spots_to_show(const char *utf8, size_t length, const SpotWords *words,
-							ShownShingle **shown);
+extern bool shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
+							 ShownShingles *shown);
+extern bool spots_to_show(const char *utf8, size_t length, const SpotWords *words,
+						  ShownShingles *shown);
+extern void shown_free(ShownShingles *shown);
+
+/* The shingle of a hash, or NULL. */
+extern const ShownShingle *shown_find(const ShownShingles *shown, uint64_t hash);
+
+/*
+ * The text of a shingle: tokens joined by single spaces; those of a spot signature
+ * by ':'.  It stays until the next is asked for.
+ */
+extern const char *shown_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length);
 
 /* ---- Unicode (normalise.c) ---------------------------------------------- */
 

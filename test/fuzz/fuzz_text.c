@@ -6,6 +6,7 @@
  *         test/unit/host.c src/text/[!p]*.c -lxxhash -lutf8proc -o fuzz_text
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "text/internal.h"
 
@@ -82,23 +83,28 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	{
 		int width = size > 0 && data[0] > 0 ? data[0] : 3;
 		SchemeId scheme = SCHEME_ID(kinds[i], width);
-		ShownShingle *shown;
+		ShownShingles shown;
 		uint64_t hashes = 0;
 		uint64_t occurrences = 0;
-		size_t distinct;
 
 		/* A spot needs a distance and a chain. */
 		if (!scheme_is_valid(scheme))
 			continue;
 		shingle_text(text, length, scheme, count_hashes, &hashes);
-		distinct = shingles_to_show(text, length, scheme, &shown);
-		for (size_t j = 0; j < distinct; j++)
-			occurrences += shown[j].count;
+		REQUIRE(shingles_to_show(text, length, scheme, &shown));
+		for (size_t j = 0; j < shown.count; j++)
+			occurrences += shown.shingle[j].count;
 		REQUIRE(occurrences >= hashes &&
-				(distinct > 0 || tokens == 0 || kinds[i] >= SCHEME_STOPWORD));
-		host_free(shown);
+				(shown.count > 0 || tokens == 0 || kinds[i] >= SCHEME_STOPWORD));
+		shown_free(&shown);
 	}
 	if (scheme_parse(text, length, &parsed))
-		REQUIRE(scheme_is_valid(parsed));
+	{
+		char name[SCHEME_NAME_SIZE];
+		SchemeId again;
+
+		scheme_name(parsed, name);
+		REQUIRE(scheme_parse(name, strlen(name), &again) && again == parsed);
+	}
 	return 0;
 }

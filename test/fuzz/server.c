@@ -160,6 +160,18 @@ host_check_interrupts(void)
 {
 }
 
+uint64_t
+host_random_seed(void)
+{
+	return 20120;
+}
+
+void
+host_refuse_size(const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", what)));
+}
+
 /* ---- Errors -------------------------------------------------------------- */
 
 static sigjmp_buf *handler;

@@ -87,5 +87,10 @@ SELECT to_shingles(ARRAY['cafe', E'caf\xe9']);
 SELECT show_tokens(E'caf\xe9');
 SELECT * FROM show_shingles(E'caf\xe9');
 SELECT * FROM shared_shingles('cafe', E'caf\xe9');
+-- An entity of a character that only other encodings have is an error, as it is in any encoding that lacks it
+SELECT strip_markup('<p>a &amp; b &lt;c&gt; &#65;</p>');
+SELECT strip_markup('caf&eacute;');
+SELECT strip_markup('caf&#xe9;');
+SELECT strip_markup('caf&unknown; &eacute');
 \c :home
 DROP DATABASE neardup_test_ascii;

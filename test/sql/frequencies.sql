@@ -97,3 +97,9 @@ INSERT INTO heavy VALUES (1, 1e50), (2, 1e50), (3, 'Infinity');
 SELECT tfidf_cosine('1/hashes/{1}', '1/hashes/{2}', 'heavy'), tfidf_cosine('1/hashes/{1,2}', '1/hashes/{1,2}', 'heavy');
 SELECT tfidf_cosine('1/hashes/{1}', '1/hashes/{3}', 'heavy');
 DROP TABLE sets, heavy;
+
+-- Weights of any size: of nothing in common the cosine is 0, of the same it is 1
+CREATE TABLE lexicon (shingle bigint PRIMARY KEY, idf float8);
+INSERT INTO lexicon VALUES (1, 1e-170), (2, 1e-170), (3, 5e-324), (4, 1e50), (5, 1);
+SELECT x, y, tfidf_cosine(x, y, 'lexicon') FROM (VALUES ('1/hashes/{1}'::shingles), ('1/hashes/{2}'), ('1/hashes/{3}'), ('1/hashes/{4:4000000000}')) AS a (x), (VALUES ('1/hashes/{1}'::shingles), ('1/hashes/{3}'), ('1/hashes/{4}')) AS b (y);
+DROP TABLE lexicon;

@@ -1,37 +1,46 @@
 /*
  * host.c: the host of unit tests and fuzzers: malloc, and interrupts that are only counted.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "host.h"
 
+size_t host_memory = 0;
+size_t host_peak = 0;
+
+/* Count memory, which there must be. */
 static void *
-checked(void *memory)
+counted(void *memory)
 {
 	if (memory == NULL)
 	{
 		fprintf(stderr, "out of memory\n");
 		exit(2);
 	}
+	host_memory += malloc_usable_size(memory);
+	host_peak = host_memory > host_peak ? host_memory : host_peak;
 	return memory;
 }
 
 void *
 host_alloc(size_t bytes)
 {
-	return checked(malloc(bytes > 0 ? bytes : 1));
+	return counted(malloc(bytes > 0 ? bytes : 1));
 }
 
 void *
 host_realloc(void *memory, size_t bytes)
 {
-	return checked(realloc(memory, bytes > 0 ? bytes : 1));
+	host_memory -= malloc_usable_size(memory);
+	return counted(realloc(memory, bytes > 0 ? bytes : 1));
 }
 
 void
 host_free(void *memory)
 {
+	host_memory -= malloc_usable_size(memory);
 	free(memory);
 }
 
@@ -47,4 +56,19 @@ void
 host_check_interrupts(void)
 {
 	host_interrupt_checks++;
+}
+
+uint64_t host_seed = 20120;
+
+uint64_t
+host_random_seed(void)
+{
+	return host_seed;
+}
+
+void
+host_refuse_size(const char *what)
+{
+	fprintf(stderr, "%s\n", what);
+	exit(2);
 }

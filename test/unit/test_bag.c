@@ -235,6 +235,59 @@ test_large_frequencies(void)
 	CHECK(bag_weighted_resemblance(&a, &b) == 0.5);
 }
 
+/* The length of the text form, against printf. */
+static void
+test_text_length(void)
+{
+	int64_t element[] = {INT64_MIN, -1000, -999, -10, -9, -1, 0, 9, 10, 99, 100, INT64_MAX};
+	uint32_t frequency[] = {1, 2, 9, 10, 99, 100, UINT32_MAX, 1, 1, 4294967, 1, UINT32_MAX};
+
+	for (uint32_t count = 0; count <= 12; count++)
+		for (int with = 0; with < 2; with++)
+		{
+			Bag bag = {count, element, with ? frequency : NULL};
+			char text[500];
+			size_t length = 0;
+
+			for (uint32_t i = 0; i < count; i++)
+			{
+				length +=
+					sprintf(text + length, "%s%lld", i > 0 ? "," : "", (long long) element[i]);
+				if (with && frequency[i] > 1)
+					length += sprintf(text + length, ":%u", frequency[i]);
+			}
+			CHECK(bag_text_length(&bag) == length);
+			CHECK(bag_text_most(&bag) >= length);
+		}
+}
+
+/* However different the lengths, and wherever the loops stand. */
+static void
+test_interrupts(void)
+{
+	const uint32_t count = 1 << 20;
+	int64_t *element = malloc(count * sizeof(int64_t));
+	int64_t last[] = {5, INT64_MAX};
+	Bag large = {count, element, NULL};
+	Bag small = {2, last, NULL};
+	Bag made;
+	unsigned long before;
+
+	for (uint32_t i = 0; i < count; i++)
+		element[i] = (int64_t) i * 3;
+	before = host_interrupt_checks;
+	CHECK(bag_shared(&small, &large) == 0 && bag_shared(&large, &small) == 0);
+	CHECK(host_interrupt_checks - before >= 2 * count / 8192);
+	CHECK(host_interrupt_checks - before < 100 + 2 * count / 1024);
+	before = host_interrupt_checks;
+	made = bag_union(&small, &large);
+	CHECK(made.count == count + 2);
+	CHECK(host_interrupt_checks - before >= count / 8192);
+	CHECK(host_interrupt_checks - before < 100 + count / 1024);
+	bag_free(&made);
+	free(element);
+}
+
 int
 main(void)
 {
@@ -242,5 +295,7 @@ main(void)
 	test_pairs();
 	test_edge();
 	test_large_frequencies();
+	test_text_length();
+	test_interrupts();
 	return unit_report();
 }

@@ -73,31 +73,37 @@ check_hashes(const TokenList *tokens, SchemeId scheme, const HashList *list)
 static void
 check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *list)
 {
-	ShownShingle *shown;
-	size_t count = shingles_to_show(utf8, length, scheme, &shown);
+	ShownShingles shown;
+	bool all = shingles_to_show(utf8, length, scheme, &shown);
+	size_t count = shown.count;
 	size_t total = 0;
 	size_t next = 0;
 
+	CHECK(all);
 	for (size_t i = 0; i < list->count && next < count; i++)
-		if (list->hash[i] == shown[next].hash)
+		if (list->hash[i] == shown.shingle[next].hash)
 			next++;
 	CHECK_MSG(next == count, "%zu shown, %zu in order", count, next);
 	for (size_t i = 0; i < count; i++)
 	{
-		HashList own = hashes_from(shown[i].text, shown[i].length, scheme);
+		const ShownShingle *shingle = &shown.shingle[i];
+		size_t own_length;
+		const char *text = shown_text(&shown, shingle, &own_length);
+		HashList own = hashes_from(text, own_length, scheme);
 
-		total += shown[i].count;
+		total += shingle->count;
+		CHECK(shown_find(&shown, shingle->hash) == shingle);
 
 		/* A shingle of characters may begin or end with a space. */
 		if (SCHEME_KIND(scheme) != SCHEME_CHAR)
-			CHECK_MSG(own.count == 1 && own.hash[0] == shown[i].hash, "%.*s", (int) shown[i].length,
-					  shown[i].text);
+			CHECK_MSG(own.count == 1 && own.hash[0] == shingle->hash, "%.*s", (int) own_length,
+					  text);
 		for (size_t j = 0; j < i && i < 50; j++)
-			CHECK(shown[j].hash != shown[i].hash);
+			CHECK(shown.shingle[j].hash != shingle->hash);
 		free(own.hash);
 	}
 	CHECK_MSG(total == list->count, "%zu shown, %zu there", total, list->count);
-	host_free(shown);
+	shown_free(&shown);
 }
 
 static void
@@ -165,32 +171,103 @@ test_sizes(void)
 	free(text);
 }
 
+/* The shingles of a text are these, and occur so often. */
+static void
+check_shown_texts(const char *text, const char *scheme, const char *const *expected,
+				  const uint32_t *counts, size_t count)
+{
+	ShownShingles shown;
+
+	CHECK(shingles_to_show(text, strlen(text), scheme_called(scheme), &shown));
+	CHECK(shown.count == count);
+	for (size_t i = 0; i < count && i < shown.count; i++)
+	{
+		size_t length;
+		const char *own = shown_text(&shown, &shown.shingle[i], &length);
+
+		CHECK_MSG(length == strlen(expected[i]) && shown.shingle[i].count == counts[i] &&
+					  memcmp(own, expected[i], length) == 0,
+				  "%.*s, %u times", (int) length, own, (unsigned) shown.shingle[i].count);
+	}
+	shown_free(&shown);
+}
+
 static void
 test_shown_text(void)
 {
-	static const char text[] = "To be, or not to be: to be!";
-	static const char *const expected[] = {"to be", "be or", "or not", "not to", "be to"};
+	static const char *const words[] = {"to be", "be or", "or not", "not to", "be to"};
+	static const char *const characters[] = {"ab ", "b c"};
+	static const char *const anchored[] = {"of the", "the sea"};
 	static const uint32_t counts[] = {3, 1, 1, 1, 1};
-	ShownShingle *shown;
-	size_t count = shingles_to_show(text, strlen(text), scheme_called("word 2"), &shown);
 
-	CHECK(count == 5);
-	for (size_t i = 0; i < count; i++)
-		CHECK_MSG(shown[i].length == strlen(expected[i]) && shown[i].count == counts[i] &&
-					  memcmp(shown[i].text, expected[i], shown[i].length) == 0,
-				  "%.*s, %u times", (int) shown[i].length, shown[i].text,
-				  (unsigned) shown[i].count);
-	host_free(shown);
+	check_shown_texts("To be, or not to be: to be!", "word 2", words, counts, 5);
+	check_shown_texts("Ab c", "char 3", characters, counts + 1, 2);
+	check_shown_texts("cat of the sea", "stopword 2", anchored, counts + 1, 2);
+}
 
-	count = shingles_to_show("Ab c", 4, scheme_called("char 3"), &shown);
-	CHECK(count == 2 && memcmp(shown[0].text, "ab ", 3) == 0 &&
-		  memcmp(shown[1].text, "b c", 3) == 0);
-	host_free(shown);
+/* Memory to show a text with: a few bytes for each of its own and of its shingles. */
+static void
+check_shown_memory(const char *text, size_t length, const char *scheme)
+{
+	size_t before = host_memory;
+	ShownShingles shown;
+	size_t took;
 
-	count = shingles_to_show("cat of the sea", 14, scheme_called("stopword 2"), &shown);
-	CHECK(count == 2 && memcmp(shown[0].text, "of the", 6) == 0 &&
-		  memcmp(shown[1].text, "the sea", 7) == 0);
-	host_free(shown);
+	host_peak = host_memory;
+	CHECK(shingles_to_show(text, length, scheme_called(scheme), &shown));
+	took = host_peak - before;
+	CHECK_MSG(took < 4 * length + 160 * shown.count + 100000,
+			  "%s: %zu bytes of text, %zu shingles, %zu bytes", scheme, length, shown.count, took);
+	shown_free(&shown);
+	CHECK(host_memory == before);
+}
+
+/* An antecedent again and again, and then one long chain. */
+static void
+test_shown_memory(void)
+{
+	const size_t times = 20000;
+	const size_t longest = 20000;
+	char *text = malloc(4 * times + 2 * longest);
+	size_t length = 0;
+
+	/* What stays for good is there before anything is measured. */
+	CHECK(is_stop_word(shingle_of_token("the", 3)));
+	CHECK(word_set_has(language_antecedents(LANGUAGE_ENGLISH), shingle_of_token("was", 3)));
+	for (size_t i = 0; i < times; i++, length += 4)
+		memcpy(text + length, "was ", 4);
+	memset(text + length, 'x', longest);
+	text[length + longest] = ' ';
+	memset(text + length + longest + 1, 'y', longest - 1);
+	length += 2 * longest;
+	check_shown_memory(text, length, "spot 1 2");
+	check_shown_memory(text, length, "word 3");
+	check_shown_memory(text, length, "char 5");
+	check_shown_memory(text, length, "stopword 255");
+	free(text);
+}
+
+/* A text of too many distinct shingles is refused, and takes little memory for it. */
+static void
+test_too_many_shown(void)
+{
+	const size_t length = SHOWN_MAX + 10000;
+	char *text = malloc(length);
+	uint64_t state = 1;
+	ShownShingles shown;
+
+	for (size_t i = 0; i < length; i++)
+	{
+		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		text[i] = (char) ('a' + (state >> 33) % 26);
+	}
+	CHECK(!shingles_to_show(text, length, scheme_called("char 12"), &shown));
+	CHECK(shown.count == SHOWN_MAX);
+	shown_free(&shown);
+	CHECK(shingles_to_show(text, length, scheme_called("char 2"), &shown));
+	CHECK(shown.count == 26 * 26);
+	shown_free(&shown);
+	free(text);
 }
 
 /* A HashSink: how many hashes come between two looks for interrupts, at most. */
@@ -235,6 +312,8 @@ main(void)
 	test_texts();
 	test_sizes();
 	test_shown_text();
+	test_shown_memory();
+	test_too_many_shown();
 	test_interrupts();
 	return unit_report();
 }

@@ -168,6 +168,38 @@ test_lexicon(const Bag *bag)
 	bag_free(&kept);
 }
 
+/* Weights of any size: as if they were 1 to 4, to the last bit where they are powers of two. */
+static void
+test_lexicon_extremes(void)
+{
+	static const double sizes[] = {0x1p-1074, 0x1p-1000, 0x1p-600, 0x1p-300, 1, 0x1p100};
+	static int64_t element[] = {1, 2, 3, 4};
+	static uint32_t often[] = {UINT32_MAX, 1, 7, UINT32_MAX};
+	Bag x = {2, element, NULL};
+	Bag y = {2, element + 2, NULL};
+	Bag z = {3, element + 1, NULL};
+	Bag many = {4, element, often};
+	double expected = -1;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++)
+		{
+			double weight[4] = {sizes[i], 2 * sizes[i], 2 * sizes[j], 4 * sizes[j]};
+			Lexicon lexicon = {4, element, weight};
+
+			CHECK(bag_lexicon_cosine(&x, &y, &lexicon) == 0);
+			CHECK(bag_lexicon_cosine(&x, &x, &lexicon) == 1);
+			CHECK(bag_lexicon_cosine(&y, &y, &lexicon) == 1);
+			CHECK(fabs(bag_lexicon_cosine(&many, &many, &lexicon) - 1) < 1e-15);
+			if (i != j)
+				continue;
+			if (expected < 0)
+				expected = bag_lexicon_cosine(&x, &z, &lexicon);
+			CHECK(bag_lexicon_cosine(&x, &z, &lexicon) == expected);
+			CHECK(fabs(expected - 4 / sqrt(5 * 24)) < 1e-15);
+		}
+}
+
 int
 main(void)
 {
@@ -183,6 +215,7 @@ main(void)
 		test_lexicon(&bag);
 		bag_free(&bag);
 	}
+	test_lexicon_extremes();
 	test_estimates();
 	return unit_report();
 }

@@ -122,17 +122,19 @@ make_words(SchemeId scheme, const char *const *antecedents, int count)
 static void
 shown_are_the_same(const char *text, size_t length, const SpotWords *words, const HashList *list)
 {
-	ShownShingle *shown;
-	size_t count = spots_to_show(text, length, words, &shown);
+	ShownShingles shown;
+	bool all = spots_to_show(text, length, words, &shown);
 	size_t total = 0;
 
-	for (size_t i = 0; i < count; i++)
+	CHECK(all);
+	for (size_t i = 0; i < shown.count; i++)
 	{
 		uint64_t sum = 0;
-		const char *at = shown[i].text;
-		const char *end = at + shown[i].length;
+		size_t own_length;
+		const char *at = shown_text(&shown, &shown.shingle[i], &own_length);
+		const char *end = at + own_length;
 
-		total += shown[i].count;
+		total += shown.shingle[i].count;
 		while (at <= end)
 		{
 			const char *colon = memchr(at, ':', end - at);
@@ -141,10 +143,10 @@ shown_are_the_same(const char *text, size_t length, const SpotWords *words, cons
 			sum = sum * SHINGLE_MULTIPLIER + shingle_of_token(at, bytes);
 			at += bytes + 1;
 		}
-		CHECK(mix64(sum) == shown[i].hash);
+		CHECK(mix64(sum) == shown.shingle[i].hash);
 	}
 	CHECK(total == list->count);
-	host_free(shown);
+	shown_free(&shown);
 }
 
 static void
@@ -264,10 +266,42 @@ test_bad_words(void)
 	spot_words_free(words);
 }
 
+/*
+ * Very many antecedents without a word between them: each opens a chain that ends
+ * at the same word.  It ends, which it would not if each looked at those before it.
+ */
+static void
+test_many_antecedents(void)
+{
+	const size_t count = 200000;
+	SpotWords *words = spot_words_begin(SCHEME_SPOT_ID(1, 1, 0), true, false);
+	char *text = malloc(2 * count * 10 + 10);
+	ShownShingles shown;
+	size_t length = 0;
+
+	for (size_t i = 0; i < 2 * count; i++)
+	{
+		size_t bytes = (size_t) sprintf(text + length, "a%06zu ", i % count);
+
+		if (i < count)
+			CHECK(spot_words_add_antecedent(words, text + length, bytes - 1));
+		length += bytes;
+	}
+	memcpy(text + length, "end", 3);
+	spot_words_finish(words);
+	CHECK(spots_to_show(text, length + 3, words, &shown));
+	CHECK(shown.count == count);
+	CHECK(shown.shingle[0].count == 2 && shown.shingle[count - 1].count == 2);
+	shown_free(&shown);
+	spot_words_free(words);
+	free(text);
+}
+
 int
 main(void)
 {
 	test_definition();
+	test_many_antecedents();
 	test_scheme_of_lists();
 	test_bad_words();
 	return unit_report();

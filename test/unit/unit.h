@@ -4,10 +4,19 @@
 #ifndef NEARDUP_UNIT_H
 #define NEARDUP_UNIT_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* How often host_check_interrupts was called (host.c). */
 extern unsigned long host_interrupt_checks;
+
+/* Bytes that are allocated, and the most that were (host.c). */
+extern size_t host_memory;
+extern size_t host_peak;
+
+/* What host_random_seed answers (host.c). */
+extern uint64_t host_seed;
 
 static int unit_passed = 0;
 static int unit_failed = 0;

@@ -1,0 +1,74 @@
+# Values that a dump must carry, or that must not be made: of a later recipe, and very
+# large; and what functions that show a text may take of memory and time.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('values');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->start;
+$node->safe_psql('postgres', 'CREATE DATABASE there');
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE later (id int PRIMARY KEY, m minhash(16, 1), s simhash, b shingles);
+	INSERT INTO later VALUES (1, '2/word 3/16x1/7/abcd', '2/word 3/64/0123456789abcdef', '2/word 3/{-7,12:2}'),
+		(2, '255/unknown 1f020003/16x1/?/abcd', '255/unknown 00000001/64/', '255/unknown 1f020003/{}');
+	CREATE TABLE binary_copy (LIKE later);
+	ANALYZE;
+});
+
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my $all = q{SELECT string_agg(later::text, E'\n' ORDER BY id) FROM later};
+my $before = $node->safe_psql('postgres', $all);
+
+$node->command_ok([ 'pg_dump', '-f', "$dir/later.sql", 'postgres' ], 'values of a later recipe are dumped');
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/later.sql", '-d', $node->connstr('there') ],
+	'and restored');
+is($node->safe_psql('there', $all), $before, 'the same values');
+$node->safe_psql('postgres', "COPY later TO '$dir/later.bin' (FORMAT binary); COPY binary_copy FROM '$dir/later.bin' (FORMAT binary)");
+is($node->safe_psql('postgres', 'SELECT count(*) FROM later JOIN binary_copy USING (id, m, s, b)'),
+	2, 'and in binary form');
+
+# ---- A set too large to dump ------------------------------------------------------------
+
+# Elements of 19 digits: the text form of 41 million takes 820 MB.
+my $count = 41_000_000;
+my $header = pack('CCnNN', 1, 1, 0, 0x06000000, $count);
+open my $file, '>:raw', "$dir/large.bin" or die;
+print $file "PGCOPY\n\377\r\n\0", pack('NN', 0, 0), pack('n', 1), pack('N', length($header) + 8 * $count), $header;
+for (my $i = 0; $i < $count; $i += 10_000)
+{
+	print $file pack('q>*', map { 1_000_000_000_000_000_000 + $_ } $i .. $i + 9_999);
+}
+print $file pack('n', 0xFFFF);
+close $file;
+$node->safe_psql('postgres', "CREATE TABLE large (b shingles); COPY large FROM '$dir/large.bin' (FORMAT binary)");
+unlink "$dir/large.bin";
+is($node->safe_psql('postgres', 'SELECT cardinality(b) FROM large'), $count, 'binary form has no such limit');
+my ($result, $out, $error) = $node->psql('postgres', q{SELECT b - '1/hashes/{}' FROM large});
+like($error, qr/set of 41000000 shingles is too large.*text form takes 819999999 bytes/s, 'a set too large for pg_dump is refused');
+is($node->safe_psql('postgres', "SELECT cardinality(shingles_mod(b, 2)) > 0 FROM large"), 't', 'half of it is not');
+
+# ---- Time: what takes long can be ended ----------------------------------------------------
+
+my %long = (
+	'show_shingles of spots' => q{SELECT count(*) FROM show_shingles(repeat('was x ', 5000000), 'spot 1 2')},
+	'show_shingles of characters' => q{SELECT count(*) FROM show_shingles(repeat('was x ', 5000000), 'char 3')},
+	'show_tokens' => q{SELECT cardinality(show_tokens(repeat('was x ', 9000000)))},
+	'to_minhash of a large set' => q{SELECT to_minhash(b, 16384, 4) FROM large},
+	'a union' => q{SELECT cardinality(b | '1/hashes/{}') FROM large},
+	'shingles_minima' => 'SELECT shingles_minima(b, 16384) FROM large');
+
+foreach my $what (sort keys %long)
+{
+	($result, $out, $error) = $node->psql('postgres', "SET statement_timeout = '30ms'; $long{$what}");
+	like($error, qr/canceling statement due to statement timeout/, "$what can be ended");
+}
+
+$node->stop;
+done_testing();
