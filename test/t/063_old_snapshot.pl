@@ -1,0 +1,80 @@
+# A snapshot that has become too old for an index gets an error, not what is left
+# (PostgreSQL 13 to 16 with old_snapshot_threshold).
+#
+# From 14 on no setting lets a snapshot become too old in less than a minute or two,
+# so there it is done only where NEARDUP_SLOW_TESTS is set.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('old_snapshot');
+$node->init;
+plan skip_all => 'no snapshot becomes too old from PostgreSQL 17 on' if $node->pg_version >= 17;
+plan skip_all => 'takes two minutes; set NEARDUP_SLOW_TESTS to have it done'
+  if $node->pg_version >= 14 && !$ENV{NEARDUP_SLOW_TESTS};
+# Before 14 there is a setting for tests: whatever is five seconds old is too old.
+my ($threshold, $seconds) = $node->pg_version >= 14 ? ('1min', 125) : ('0', 6);
+$node->append_conf('postgresql.conf',
+	"old_snapshot_threshold = $threshold\nautovacuum = off\nneardup.background = off\nfsync = off\nmax_worker_processes = 0\n");
+$node->start;
+
+my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;';
+my %query = (
+	search => 'SELECT count(*) FROM %s WHERE hamming_within(h, 0::bigint::simhash, 8)',
+	bitmap => 'SET enable_indexscan = off; SET enable_bitmapscan = on; SELECT count(*) FROM %s WHERE hamming_within(h, 0::bigint::simhash, 8)',
+	order => 'SELECT count(*) FROM (SELECT * FROM %s ORDER BY h <~> 0::bigint::simhash LIMIT 1000) t',
+);
+
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION hashes() RETURNS TABLE (id int, h simhash) LANGUAGE sql AS
+		'SELECT i, ((1::bigint << (i % 60)) | (1::bigint << (i / 60 % 60)))::simhash FROM generate_series(1, 1000) i'});
+$node->safe_psql('postgres', 'CREATE TABLE segment AS SELECT * FROM hashes(); CREATE INDEX ON segment USING neardup (h)');
+$node->safe_psql('postgres', 'CREATE TABLE tail (id int, h simhash); CREATE INDEX ON tail USING neardup (h); INSERT INTO tail SELECT * FROM hashes()');
+
+# Sessions whose snapshots see all rows.
+my @sessions;
+for my $how (qw(tail segment))
+{
+	for my $way (sort keys %query)
+	{
+		my $session = { name => "$how, $way", in => '', out => '' };
+
+		$session->{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
+			'<', \$session->{in}, '>', \$session->{out}, '2>&1');
+		$session->{in} .= "$settings BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 'rows ' || count(*) FROM $how WHERE id > 0;\n";
+		$session->{run}->pump until $session->{out} =~ /rows|ERROR/;
+		$session->{query} = sprintf($query{$way}, $how);
+		push @sessions, $session;
+	}
+}
+for my $how (qw(tail segment))
+{
+	$node->safe_psql('postgres', "DELETE FROM $how WHERE id > 10");
+}
+# PostgreSQL learns what was when from snapshots that are taken meanwhile.
+for (1 .. $seconds)
+{
+	sleep(1);
+	$node->safe_psql('postgres', 'SELECT txid_current()');
+}
+$node->safe_psql('postgres', "VACUUM $_") for qw(tail segment);
+for my $session (@sessions)
+{
+	$session->{in} .= "$session->{query};\n\\q\n";
+	$session->{run}->finish;
+	like($session->{out}, qr/snapshot too old/, $session->{name}) or diag($session->{out});
+}
+for my $how (qw(tail segment))
+{
+	my $session = "$settings " . sprintf($query{search}, $how);
+
+	is($node->safe_psql('postgres', $session), '10', "$how: a new snapshot finds what is left");
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,167 @@
+# Pages that are damaged on disk between two searches of one session: an error that
+# names the block, or the right answer.  test/fuzz/pages does it many thousand times.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $damages = 250;
+my $page_size = 8192;
+my $trailer = $page_size - 24;
+my $count_at = $trailer + 18;
+my $kind_at = $trailer + 16;
+my ($documents, $last_kind) = (2, 6);
+
+# So few buffers that reading a small table by its index evicts all others, many times over.
+my $node = PostgreSQL::Test::Cluster->new('living');
+$node->init;
+$node->append_conf('postgresql.conf',
+	"autovacuum = off\nneardup.background = off\nfsync = off\nshared_buffers = 512kB\nrestart_after_crash = off\njit = off\nbgwriter_lru_maxpages = 0\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE base AS
+	SELECT n AS id, to_minhash((SELECT string_agg('w' || hashint4(n / 5 * 1000 + i), ' ') || ' v' || n
+		FROM generate_series(1, 60) i)) AS sig
+	FROM generate_series(1, 1800) n;
+	CREATE INDEX ON base (id);
+	CREATE TABLE t AS SELECT * FROM base WHERE id <= 1500;
+	CREATE INDEX t_sig ON t USING neardup (sig);
+	INSERT INTO t SELECT * FROM base WHERE id > 1500;
+	CREATE TABLE pages (id int, filler text);
+	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
+	INSERT INTO pages SELECT i, repeat('x', 7000) FROM generate_series(1, 500) i;
+	CREATE INDEX ON pages (id);
+	VACUUM (INDEX_CLEANUP OFF) base, t, pages;
+	CHECKPOINT});
+my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('t_sig')});
+my $whole = slurp_file($file);
+
+sub write_at
+{
+	my ($offset, $bytes) = @_;
+
+	open my $handle, '+<:raw', $file or die "$file: $!";
+	seek($handle, $offset, 0);
+	print {$handle} $bytes;
+	close $handle or die "$file: $!";
+	return;
+}
+
+# ---- A session that lives on -------------------------------------------------
+
+my ($in, $out) = ('', '');
+my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
+	'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout(180));
+
+sub ask
+{
+	my ($statements) = @_;
+
+	$out = '';
+	$in .= "$statements\n\\echo said\n";
+	eval { $session->pump until $out =~ /^said$/m; 1 } or return "the session is gone: $out";
+	return $out =~ s/^said\n//mr;
+}
+
+my $search = q{SELECT md5(string_agg(q.id || ' ' || t.id, ',' ORDER BY q.id, t.id))
+	FROM base q, LATERAL (SELECT id FROM t WHERE is_similar(t.sig, q.sig, 0.7)) t WHERE q.id = ANY ('{3, 700, 1400, 1650, 1790}');};
+my $forget = 'SELECT count(filler) FROM pages WHERE id > 0;';
+my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off;';
+
+ask($settings);
+my $right = ask($search);
+like($right, qr/^[0-9a-f]{32}$/, 'the session searches');
+
+# A page counts more documents than an array has room for.
+my ($page) = grep { unpack('S', substr($whole, $_ * $page_size + $kind_at, 2)) == $documents } 0 .. length($whole) / $page_size - 1;
+my $scan = q{SET neardup.search = 'scan';} . $search . 'RESET neardup.search;';
+is(ask($scan), $right, 'and scans');
+write_at($page * $page_size + $count_at, pack('S', 0xFFFF));
+ask($forget);
+like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'a count that has become too large is an error');
+like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'and is so once more');
+write_at(0, $whole);
+ask($forget);
+is(ask($scan), $right, 'the page is whole again');
+
+# ---- Any damage ---------------------------------------------------------------
+
+# Knuth's MMIX generator: the same damage on every machine.
+my $seed = 20261122;
+
+sub random
+{
+	my ($below) = @_;
+
+	{
+		use integer;
+		$seed = $seed * 6364136223846793005 + 1442695040888963407;
+	}
+	return ($seed >> 33 & 0x7fffffff) % $below;
+}
+
+my @blocks;
+for my $block (0 .. length($whole) / $page_size - 1)
+{
+	push @{ $blocks[ unpack('S', substr($whole, $block * $page_size + $kind_at, 2)) ] }, $block;
+}
+my (@wrong, %seen);
+for my $n (1 .. $damages)
+{
+	my $kind = 1 + $n % $last_kind;
+	my $block = $blocks[$kind][ random(scalar @{ $blocks[$kind] }) ];
+	# Not the page's place in the log, which PostgreSQL would wait for; often what comes last.
+	my $at = $n % 4 == 0 ? $trailer + random(24) : 8 + random($page_size - 8);
+	my $was = substr($whole, $block * $page_size + $at, 1);
+
+	write_at($block * $page_size + $at, $was ^ chr(1 + random(255)));
+	ask($forget);
+	my $said = ask($n % 3 == 0 ? $scan : $search);
+	write_at($block * $page_size + $at, $was);
+	if ($said eq $right)
+	{
+		$seen{right}++;
+	}
+	elsif ($said =~ /^\S*\s*ERROR: .*(corrupt at block \d|invalid page in block|has layout \d)/m)
+	{
+		$seen{errors}++;
+	}
+	else
+	{
+		push @wrong, "block $block, byte $at: $said";
+		last if $said =~ /gone|closed/;
+	}
+}
+is(join("\n", @wrong), '', "$damages pages damaged between two searches of a session");
+cmp_ok($seen{errors} // 0, '>', $damages / 10, 'errors');
+cmp_ok($seen{right} // 0, '>', $damages / 10, 'and right answers');
+ask($forget);
+is(ask($search), $right, 'the index is whole again');
+$in .= "\\q\n";
+eval { $session->finish };
+
+# ---- Vacuum and the metapage ---------------------------------------------------
+
+# While vacuum reads, the metapage is damaged: it must not be sealed.
+$node->safe_psql('postgres', 'DELETE FROM t WHERE id % 10 = 0; CHECKPOINT');
+($in, $out) = ("SET vacuum_cost_delay = '50ms'; SET vacuum_cost_limit = 1; VACUUM (TRUNCATE OFF, PARALLEL 0) t;\n\\q\n", '');
+my $vacuum = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1');
+$vacuum->pump_nb;
+$node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'vacuuming indexes')})
+  or die 'there is no vacuum';
+# The index's identity: what a search would go by.
+$node->safe_psql('postgres', $settings . $forget);
+write_at(24 + 8, substr($whole, 24 + 8, 1) ^ chr(1));
+$node->safe_psql('postgres', $settings . $forget) for 1 .. 3;
+$vacuum->finish;
+like($out, qr/corrupt at block 0: its contents do not fit their checksum/, 'vacuum notes no checksum for a damaged metapage');
+my $err;
+$node->psql('postgres', q{SELECT neardup_check('t_sig')}, stderr => \$err);
+like($err, qr/corrupt at block 0/, 'and it is still known as damaged');
+
+$node->stop('immediate');
+done_testing();
