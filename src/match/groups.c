@@ -25,6 +25,9 @@
 
 #define PAGE_BYTES 8192
 
+/* Offsets of a directory are numbered in 32 bits; each group has one more than buckets. */
+#define BUCKETS_MAX (UINT64_C(1) << 31)
+
 /* A group's value is taken as one number. */
 #define VALUE_BITS_MAX 64
 
@@ -63,7 +66,22 @@ grouping_with(int k, int b, uint32_t n, int groups)
 	if (g.width < VALUE_BITS_MAX / b)
 		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
 	g.bucket_bits = clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, BUCKET_BITS_LEAST, BUCKET_BITS_MAX);
+	while ((uint64_t) g.groups << g.bucket_bits > BUCKETS_MAX)
+		g.bucket_bits--;
 	return g;
+}
+
+uint64_t
+group_first_offset(const Grouping *g, int group)
+{
+	int wide = group < g->wide ? group : g->wide;
+	uint64_t offsets = 0;
+
+	if (wide > 0)
+		offsets += wide * ((UINT64_C(1) << group_bucket_bits(g, 0)) + 1);
+	if (group > wide)
+		offsets += (group - wide) * ((UINT64_C(1) << group_bucket_bits(g, wide)) + 1);
+	return offsets;
 }
 
 /*

@@ -62,6 +62,12 @@ group_bucket_bits(const Grouping *g, int group)
 	return bits < g->bucket_bits ? bits : g->bucket_bits;
 }
 
+/*
+ * Of a directory: the offsets of all groups before this one, where one group has an
+ * offset for each bucket and one for the end.
+ */
+extern uint64_t group_first_offset(const Grouping *g, int group);
+
 /* Is each value its own bucket, so that neighbours can be enumerated? */
 static inline bool
 group_is_exact(const Grouping *g, int group)

@@ -30,10 +30,11 @@ typedef struct Shape
 	int b;
 } Shape;
 
-static const Shape shapes[] = {{16, 1},  {17, 1},  {63, 1},    {64, 1},  {65, 1},  {101, 1},
-							   {400, 1}, {512, 1}, {16384, 1}, {16, 2},  {100, 2}, {257, 2},
-							   {64, 4},  {131, 4}, {16384, 4}, {32, 8},  {77, 8},  {512, 8},
-							   {16, 16}, {33, 16}, {128, 16},  {16, 32}, {65, 32}, {2048, 32}};
+static const Shape shapes[] = {{16, 1},   {17, 1},  {63, 1},  {64, 1},    {65, 1},
+							   {101, 1},  {400, 1}, {512, 1}, {16384, 1}, {16, 2},
+							   {100, 2},  {257, 2}, {64, 4},  {131, 4},   {16384, 4},
+							   {32, 8},   {77, 8},  {512, 8}, {16, 16},   {33, 16},
+							   {128, 16}, {16, 32}, {65, 32}, {2048, 32}, {4096, 8}};
 #define SHAPES ((int) (sizeof(shapes) / sizeof(shapes[0])))
 
 static const uint32_t sizes[] = {0,     511,    512,     1000,     4096,
@@ -106,6 +107,31 @@ buckets_are_values(void)
 			}
 			free(exact);
 		}
+}
+
+/* The offsets of all groups are numbered in 32 bits, however many groups are asked for. */
+static void
+offsets_are_numbered(void)
+{
+	static const int asked[] = {1, 2, 7, 100, 1000, 2048, 2049, 3000, 4096};
+
+	for (int s = 0; s < SHAPES; s++)
+		for (int n = 0; n < SIZES; n++)
+			for (int a = 0; a < (int) (sizeof(asked) / sizeof(asked[0])); a++)
+			{
+				Grouping g = grouping_with(shapes[s].k, shapes[s].b, sizes[n], asked[a]);
+				uint64_t offsets = 0;
+				int wrong = 0;
+
+				for (int i = 0; i < g.groups; i++)
+				{
+					wrong += group_first_offset(&g, i) != offsets;
+					offsets += (UINT64_C(1) << group_bucket_bits(&g, i)) + 1;
+				}
+				CHECK(wrong == 0 && group_first_offset(&g, g.groups) == offsets);
+				CHECK_MSG(offsets <= UINT32_MAX, "k %d b %d n %u, %d groups: %llu offsets", g.k,
+						  g.b, sizes[n], g.groups, (unsigned long long) offsets);
+			}
 }
 
 /* ---- Probes ------------------------------------------------------------- */
@@ -476,6 +502,7 @@ main(void)
 {
 	groups_are_disjoint();
 	buckets_are_values();
+	offsets_are_numbered();
 	masks_are_complete();
 	plans_lose_nothing();
 	counting_is_complete();
