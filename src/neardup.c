@@ -17,6 +17,7 @@ PG_MODULE_MAGIC;
 int neardup_cache_size;
 int neardup_search;
 bool neardup_background;
+int neardup_segment_pages;
 
 static const struct config_enum_entry search_methods[] = {{"auto", MATCH_AUTO, false},
 														  {"merge", MATCH_MERGE, false},
@@ -42,6 +43,10 @@ _PG_init(void)
 							 "Leave the upkeep of indexes to background workers.",
 							 "Off: an insert that fills the tail seals it itself.",
 							 &neardup_background, true, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("neardup.debug_segment_pages", "Pages that a new segment may have.",
+							"Lets tests reach what otherwise takes millions of rows.",
+							&neardup_segment_pages, INT_MAX, 2, INT_MAX, PGC_SUSET,
+							GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	compat_reserve_prefix("neardup");
 }
 

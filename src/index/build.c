@@ -75,13 +75,6 @@ build_shared_size(int participants)
 	return add_size(offsetof(BuildShared, rest), mul_size(participants, BLCKSZ));
 }
 
-/* Eight bytes a document while it is grouped, four more for each column. */
-static uint32
-documents_for_memory(Size memory)
-{
-	return (uint32) Max(1 << 16, Min(memory / (3 * sizeof(uint32)), SEGMENT_DOCUMENTS_MAX));
-}
-
 void
 build_shared_init(BuildShared *shared, const Build *build, int participants)
 {
@@ -92,7 +85,7 @@ build_shared_init(BuildShared *shared, const Build *build, int participants)
 	shared->logged = RelationNeedsWAL(build->index);
 	shared->participants = participants;
 	shared->memory = (Size) maintenance_work_mem * 1024;
-	shared->documents_max = documents_for_memory(shared->memory);
+	shared->documents_max = segment_documents_max(build->index, &shared->shape, shared->memory);
 	/* The leader takes part before there are workers: a phase without it would do nothing. */
 	BarrierInit(&shared->barrier, 0);
 	BarrierAttach(&shared->barrier);

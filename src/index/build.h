@@ -34,13 +34,13 @@ typedef struct BuildShared
 	bool logged;
 	int participants; /* at most */
 	Size memory;      /* bytes that all of them may use */
-	uint32 documents_max;
 
 	Barrier barrier;
 
 	/* Under the mutex while there are documents to come; later fixed. */
 	slock_t mutex;
 	SignatureHeader shape; /* k = 0 until the first signature */
+	uint32 documents_max;  /* of a segment of that shape */
 	double heap_tuples;
 	double documents;
 	bool broken_hot_chain;

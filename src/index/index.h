@@ -4,7 +4,7 @@
 #ifndef NEARDUP_INDEX_H
 #define NEARDUP_INDEX_H
 
-#include "index/segment.h"
+#include "index/upkeep.h"
 #include "sketch/pg_ball.h"
 
 #include "access/genam.h"
@@ -13,9 +13,10 @@
 
 /* ---- Settings (neardup.c) ----------------------------------------------- */
 
-extern int neardup_cache_size;  /* kB a backend may keep of segments */
-extern int neardup_search;      /* a MatchMethod */
-extern bool neardup_background; /* may inserts leave upkeep to a worker? */
+extern int neardup_cache_size;    /* kB a backend may keep of segments */
+extern int neardup_search;        /* a MatchMethod */
+extern bool neardup_background;   /* may inserts leave upkeep to a worker? */
+extern int neardup_segment_pages; /* the most that a new segment may have, for tests */
 
 /* ---- Operator classes --------------------------------------------------- */
 
@@ -198,38 +199,10 @@ extern char *neardup_buildphasename(int64 phase);
 #define PHASE_GROUPS 3
 #define PHASE_WAL 4
 
-/* ---- Upkeep (upkeep.c): seal, merge, free ------------------------------- */
-
-/*
- * One process at a time keeps an index up.  Conditional: false where another
- * does.
- */
-extern void upkeep_lock(Relation index);
-extern bool upkeep_lock_conditionally(Relation index);
-extern void upkeep_unlock(Relation index);
-
-/* Seal the tail and merge segments while that is due; the caller has the lock. */
-extern void upkeep_run(Relation index, bool seal_any);
-
-/* The most documents that a merge may gather. */
-extern uint32 merged_documents_max(const IndexMeta *meta);
-
-/* Seal the tail where that is due; merge only where there are too many segments. */
-extern void upkeep_seal(Relation index);
-
-/* Remove segments that nothing lives in; the caller has the lock. */
-extern void upkeep_drop(Relation index);
-
-/*
- * Write tail and segments again, the living only, as few as memory allows; the
- * caller has the lock.
- */
-extern void upkeep_gather(Relation index);
-
 /* ---- Size (shrink.c) ---------------------------------------------------- */
 
 /* Write the index again where much of it is dead or free; the caller has the upkeep lock. */
-extern void shrink_gather(Relation index, BufferAccessStrategy strategy);
+extern void shrink_gather(Upkeep *upkeep, BufferAccessStrategy strategy);
 
 /*
  * Give what is free at the end of the file back, where nobody is at the index
@@ -249,7 +222,7 @@ extern void shrink_pause(void);
  * Put pages that nobody owns, freed long since or lost to a crash, into the
  * free space map; returns how many.
  */
-extern BlockNumber shrink_find_free(Relation index, BufferAccessStrategy strategy);
+extern BlockNumber shrink_find_free(Upkeep *upkeep, BufferAccessStrategy strategy);
 
 /* ---- In the background (worker.c) --------------------------------------- */
 
@@ -258,6 +231,9 @@ extern BlockNumber shrink_find_free(Relation index, BufferAccessStrategy strateg
  * where none can: there is no free slot.
  */
 extern bool worker_start(Relation index, bool truncate);
+
+/* Does somebody wait for what a worker, this process, has locked to be at the index? */
+extern bool worker_keeps_waiting(Relation index);
 
 /* ---- Callbacks ---------------------------------------------------------- */
 

@@ -13,22 +13,10 @@
 
 #include "index/sort.h"
 
-static Grouping
-grouping_of(const Build *build, const BuildSegment *segment)
-{
-	return index_grouping(build->index, &build->shared->shape, segment->root.grouped);
-}
-
 static uint32
 owner_of(const Build *build, const BuildSegment *segment)
 {
 	return segment - build->shared->segment + 1;
-}
-
-static uint32
-pages_for(uint64 entries, uint32 per_page)
-{
-	return (entries + per_page - 1) / per_page;
 }
 
 /* The last block of all. */
@@ -46,33 +34,27 @@ root_block(const BuildSegment *segment)
 static BlockNumber
 lay_out(Build *build, BuildSegment *segment, BlockNumber documents, BlockNumber rest)
 {
-	SegmentRoot *root = &segment->root;
-	Grouping grouping = grouping_of(build, segment);
-	uint32 logical;
-
-	root->stride = build->stride;
-	root_set_grouping(root, &grouping);
-	root->directory_pages =
-		pages_for(directory_offsets(&grouping, grouping.groups), OFFSETS_PER_PAGE);
-	root->posting_pages =
-		pages_for((uint64) grouping.groups * root->grouped, postings_per_page(root->documents));
-	logical = root->document_pages + root->directory_pages + root->posting_pages;
-	root->map_pages = pages_for(logical, BLOCKS_PER_MAP_PAGE);
-	segment_check_size(build->index, root);
+	segment->root.stride = build->stride;
+	segment_lay_out(build->index, &build->shared->shape, &segment->root);
 	segment->documents = documents;
 	segment->rest = rest;
 	return root_block(segment) + 1;
 }
 
-/* How many participants can sort at once, with a bucket and a posting for each document. */
+/* How many participants can sort at once, each at least one group. */
 static int
 sorters(const BuildShared *shared)
 {
 	Size largest = 1;
 
 	for (uint32 i = 0; i < shared->segments; i++)
-		largest = Max(largest, shared->segment[i].root.documents);
-	return (int) Max(1, Min(shared->participants, shared->memory / (largest * 2 * sizeof(uint32))));
+	{
+		const SegmentRoot *root = &shared->segment[i].root;
+		Grouping grouping = root_grouping(root, &shared->shape);
+
+		largest = Max(largest, sort_memory(root, &grouping, 1));
+	}
+	return (int) Max(1, Min(shared->participants, shared->memory / largest));
 }
 
 void
@@ -174,32 +156,29 @@ report_postings(BuildShared *shared, const Build *build, uint32 count)
 }
 
 static void
-write_group(Build *build, const BuildSegment *segment, GroupSort *sort, int group)
+write_group(Build *build, const BuildSegment *segment, const GroupSort *sort, int group)
 {
 	const SegmentRoot *root = &segment->root;
+	const Grouping *grouping = &sort->source.grouping;
 	uint32 owner = owner_of(build, segment);
-	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->source.grouping, group);
-	uint32 *offset = palloc_extended((buckets + 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
-	const char *postings = sort_group(sort, group, offset);
 
 	put_entries(build, PAGE_DIRECTORY, owner, segment->rest, sizeof(uint32),
-				directory_offsets(&sort->source.grouping, group), buckets + 1, (char *) offset);
+				group_first_offset(grouping, group),
+				(UINT32_C(1) << group_bucket_bits(grouping, group)) + 1, (char *) sort->offset);
 	put_entries(build, PAGE_POSTINGS, owner, segment->rest + root->directory_pages,
 				posting_bytes(root->documents), (uint64) group * root->grouped, root->grouped,
-				postings);
-	pfree(offset);
+				(char *) sort->postings);
 	report_postings(build->shared, build, root->grouped);
 }
 
 static void
 sort_segment(Build *build, BuildSegment *segment)
 {
-	SortSource source = {build->index,
-						 &segment->root,
-						 owner_of(build, segment),
-						 grouping_of(build, segment),
-						 segment->documents,
-						 NULL};
+	SortSource source = {.index = build->index,
+						 .root = &segment->root,
+						 .owner = owner_of(build, segment),
+						 .grouping = root_grouping(&segment->root, &build->shared->shape),
+						 .first = segment->documents};
 	GroupSort *sort = sort_begin(&source, build->shared->memory / build->shared->sorters);
 	int first;
 	int count;
@@ -208,7 +187,10 @@ sort_segment(Build *build, BuildSegment *segment)
 	{
 		sort_read(sort, first, count);
 		for (int group = first; group < first + count; group++)
+		{
+			sort_group(sort, group);
 			write_group(build, segment, sort, group);
+		}
 	}
 	sort_end(sort);
 }
@@ -233,14 +215,19 @@ write_map(Build *build, const BuildSegment *segment)
 	const SegmentRoot *root = &segment->root;
 	uint32 others = root->directory_pages + root->posting_pages;
 	uint32 logical = root->document_pages + others;
-	BlockNumber *map = palloc_extended((Size) logical * sizeof(BlockNumber), MCXT_ALLOC_HUGE);
 
-	for (uint32 p = 0; p < logical; p++)
-		map[p] = p < root->document_pages ? segment->documents + p :
-											segment->rest + p - root->document_pages;
-	put_entries(build, PAGE_MAP, owner_of(build, segment), segment->rest + others,
-				sizeof(BlockNumber), 0, logical, (char *) map);
-	pfree(map);
+	for (uint32 first = 0; first < logical; first += BLOCKS_PER_MAP_PAGE)
+	{
+		BlockNumber map[BLOCKS_PER_MAP_PAGE];
+		uint32 count = Min(BLOCKS_PER_MAP_PAGE, logical - first);
+
+		for (uint32 i = 0; i < count; i++)
+			map[i] = first + i < root->document_pages ?
+				segment->documents + first + i :
+				segment->rest + first + i - root->document_pages;
+		put_entries(build, PAGE_MAP, owner_of(build, segment), segment->rest + others,
+					sizeof(BlockNumber), first, count, (char *) map);
+	}
 }
 
 static void

@@ -132,8 +132,11 @@ meta_segment(const IndexMeta *meta, uint32 owner)
 bool
 meta_owns(const IndexMeta *meta, uint32 owner)
 {
-	if (owner == meta->tail.owner || owner == meta->frozen.owner || owner == meta->writing)
+	if (owner == meta->tail.owner || owner == meta->frozen.owner)
 		return owner != 0;
+	/* While segments are written, whatever is numbered after the first of them is new. */
+	if (meta->writing != 0 && owner >= meta->writing)
+		return true;
 	return meta_segment(meta, owner) != NULL;
 }
 

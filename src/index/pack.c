@@ -34,9 +34,10 @@ count_documents(Build *build, BlockNumber block)
 	if (number >= SEGMENTS_MAX - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("maintenance_work_mem (%d kB) is too small for an index of this table",
-						maintenance_work_mem),
-				 errhint("Raise maintenance_work_mem: a segment holds as many documents as fit into it at 12 bytes each.")));
+				 errmsg("index \"%s\" would have too many segments",
+						RelationGetRelationName(build->index)),
+				 errhint("%s",
+						 segment_size_hint(build->index, &build->shape, build->shared->memory))));
 	for (uint32 i = 0; i < count; i++)
 		grouped += !tid_flags(page_tid(build->page.data, i));
 	SpinLockAcquire(&build->shared->mutex);
@@ -109,10 +110,14 @@ check_shape(Build *build, const SignatureHeader *header)
 	if (!shape_is_known(build))
 	{
 		SignatureHeader shape = index_shape(build->index, header);
+		uint32 most = segment_documents_max(build->index, &shape, build->shared->memory);
 
 		SpinLockAcquire(&build->shared->mutex);
 		if (build->shared->shape.k == 0)
+		{
 			build->shared->shape = shape;
+			build->shared->documents_max = most;
+		}
 		shape = build->shared->shape;
 		SpinLockRelease(&build->shared->mutex);
 		adopt_shape(build, &shape);

@@ -158,7 +158,7 @@ typedef struct IndexMeta
 	uint64 identity;       /* tells this index from any before it in the same file */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */
 	uint32 next_owner;
-	uint32 writing;               /* owner of the segment being written, 0 for none */
+	uint32 writing;               /* owner of the first segment being written, 0 for none */
 	TailEntry tail;               /* takes the inserts */
 	TailEntry frozen;             /* being sealed into a segment */
 	BlockNumber open[TAIL_SLOTS]; /* the tail's pages that have room */

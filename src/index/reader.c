@@ -141,10 +141,9 @@ load_grouping(const IndexMeta *meta, Segment *s)
 	s->postings_per_page = postings_per_page(s->root.documents);
 }
 
-/* Copy the entries of pages of a kind; false where one has another owner. */
-static bool
-load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages, PageKind kind,
-		   uint32 *entries, uint32 count)
+bool
+segment_load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages,
+				   PageKind kind, uint32 *entries, uint32 count)
 {
 	uint32 done = 0;
 
@@ -210,20 +209,21 @@ load_directory(Relation index, Segment *s)
 		return true;
 	s->directory = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 	s->bytes += bytes;
-	if (!load_array(index, s->owner, s->map + s->root.document_pages, pages, PAGE_DIRECTORY,
-					s->directory, entries))
+	if (!segment_load_array(index, s->owner, s->map + s->root.document_pages, pages, PAGE_DIRECTORY,
+							s->directory, entries))
 		return false;
 	check_directory(index, s);
 	return true;
 }
 
-static bool
-load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
+bool
+segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
 	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
 	Page page;
 	uint32 logical;
 
+	s->owner = entry->owner;
 	if (!BufferIsValid(buffer))
 		return false;
 	page_verify(index, buffer, 0);
@@ -241,11 +241,20 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	logical = entry->pages - 1 - s->root.map_pages;
 	if (s->root.map_pages != (logical + BLOCKS_PER_MAP_PAGE - 1) / BLOCKS_PER_MAP_PAGE)
 		page_corrupt(index, entry->root, "map of wrong size");
+	return true;
+}
+
+static bool
+load_map(Relation index, const SegmentEntry *entry, Segment *s)
+{
+	uint32 logical = entry->pages - 1 - s->root.map_pages;
+
 	s->bytes = sizeof(Segment) + (Size) logical * (sizeof(BlockNumber) + sizeof(Buffer));
 	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
 	s->recent =
 		palloc_extended((Size) logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
+	return segment_load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map,
+							  logical);
 }
 
 static Segment *
@@ -264,7 +273,8 @@ load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	s->pages = entry->pages;
 	s->seen_version = pages_seen_version();
 	s->planned_for = -1;
-	loaded = load_root(index, meta, entry, s) && load_directory(index, s);
+	loaded = segment_load_root(index, meta, entry, s) && load_map(index, entry, s) &&
+		load_directory(index, s);
 	MemoryContextSwitchTo(before);
 	if (!loaded)
 	{

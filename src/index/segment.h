@@ -47,11 +47,27 @@ root_set_grouping(SegmentRoot *root, const Grouping *grouping)
 	root->bucket_bits = grouping->bucket_bits;
 }
 
+static inline Grouping
+root_grouping(const SegmentRoot *root, const SignatureHeader *shape)
+{
+	Grouping grouping = {shape->k,   signature_bits(shape), root->groups, root->width,
+						 root->wide, root->bucket_bits};
+
+	return grouping;
+}
+
 /* All pages of a segment. */
 static inline uint32
 segment_pages(const SegmentRoot *root)
 {
 	return root->document_pages + root->directory_pages + root->posting_pages + root->map_pages + 1;
+}
+
+/* Documents that no vacuum has found dead. */
+static inline uint32
+segment_living(const SegmentEntry *entry)
+{
+	return entry->documents - entry->dead;
 }
 
 /* How the metapage lists a segment that nobody has died in. */
@@ -68,25 +84,48 @@ segment_entry(const SegmentRoot *root, uint32 owner, BlockNumber block)
 	return entry;
 }
 
-/* An error where the root page does not describe so many pages. */
-extern void segment_check_size(Relation index, const SegmentRoot *root);
+typedef struct Upkeep Upkeep;
+
+/* ---- Size (size.c) ------------------------------------------------------ */
+
+/*
+ * Choose the grouping of a segment whose documents are written, and count its other
+ * pages.  It has as many groups as suit, or as its map can list.
+ */
+extern Grouping segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root);
+
+/*
+ * The most documents that a new segment may have, so that its map can list its pages
+ * and they are grouped within so many bytes, but at least a megabyte.
+ */
+extern uint32 segment_documents_max(Relation index, const SignatureHeader *shape, Size memory);
+
+/* Where memory does not matter. */
+#define SEGMENT_MEMORY_ANY ((Size) 1 << 40)
+
+/* What to do for an index that has as many segments as can be. */
+extern const char *segment_size_hint(Relation index, const SignatureHeader *shape, Size memory);
 
 /* ---- Writing (writer.c) ------------------------------------------------- */
 
 typedef struct SegmentWriter SegmentWriter;
 
-/*
- * Begin a segment.  logged: write WAL for every page.  live must outlive the
- * writer.
- */
-extern SegmentWriter *segment_begin(Relation index, const IndexMeta *live, uint32 owner,
-									const SignatureHeader *shape, bool logged);
+/* Begin a segment of owner's; live must outlive the writer. */
+extern SegmentWriter *segment_begin(Upkeep *upkeep, const IndexMeta *live, uint32 owner);
 
 /* Add a document: its TID with flags, and symbols unless flags say it has none. */
 extern void segment_add(SegmentWriter *writer, const ItemPointerData *tid, const uint8_t *symbols);
 
-/* Group, write the rest, and describe the segment for the metapage. */
-extern SegmentEntry segment_finish(SegmentWriter *writer, Size memory);
+/* Documents added so far. */
+extern uint32 segment_length(const SegmentWriter *writer);
+
+/*
+ * Group, write the rest, and describe the segment for the metapage.  Where upkeep gives
+ * way there is no segment: *entry is not set, and what was written goes to the free
+ * space map by segment_abandon.
+ */
+extern bool segment_finish(SegmentWriter *writer, SegmentEntry *entry);
+extern void segment_abandon(SegmentWriter *writer);
 
 /* ---- Reading (reader.c) ------------------------------------------------- */
 
@@ -122,6 +161,15 @@ typedef struct Segment
  * pages belong to another by now.  Valid until the next call.
  */
 extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
+
+/*
+ * Parts of that, for whom all is too much: root, grouping and map_block; entries of pages
+ * of a kind.  False where a page belongs to another by now.
+ */
+extern bool segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry,
+							  Segment *segment);
+extern bool segment_load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages,
+							   PageKind kind, uint32 *entries, uint32 count);
 
 /* Forget what this backend knows of an index, so that all of it is read again. */
 extern void segments_forget(const IndexMeta *meta);

@@ -65,17 +65,17 @@ typedef struct FreePages
 	BlockNumber reach;  /* end of what was offered, and of the pages that it lacks */
 } FreePages;
 
-/* Offer the first so many free pages, and no others. */
+/* Offer the first so many free pages, and no others; as far as upkeep goes on. */
 static FreePages
-offer_pages(Relation index, BlockNumber offered, BufferAccessStrategy strategy)
+offer_pages(Upkeep *upkeep, BlockNumber offered, BufferAccessStrategy strategy)
 {
-	IndexMeta *meta = meta_read(index);
+	Relation index = upkeep->index;
+	IndexMeta *meta = upkeep_meta_read(index);
 	BlockNumber blocks = blocks_extended(index);
 	FreePages pages = {.end = META_BLOCK + 1, .reach = META_BLOCK + 1};
 
-	for (BlockNumber block = META_BLOCK + 1; block < blocks; block++)
+	for (BlockNumber block = META_BLOCK + 1; block < blocks && upkeep_goes_on(upkeep); block++)
 	{
-		compat_vacuum_delay();
 		if (!block_is_free(index, block, meta, strategy))
 			pages.end = block + 1;
 		else if (pages.unused++ < offered)
@@ -94,9 +94,9 @@ offer_pages(Relation index, BlockNumber offered, BufferAccessStrategy strategy)
 }
 
 BlockNumber
-shrink_find_free(Relation index, BufferAccessStrategy strategy)
+shrink_find_free(Upkeep *upkeep, BufferAccessStrategy strategy)
 {
-	return offer_pages(index, InvalidBlockNumber, strategy).unused;
+	return offer_pages(upkeep, InvalidBlockNumber, strategy).unused;
 }
 
 /* ---- Gathering ---------------------------------------------------------- */
@@ -133,19 +133,19 @@ third_is_dead(const IndexMeta *meta)
  * index costs little, and a search of it has most to gain.
  */
 static bool
-is_scattered(const IndexMeta *meta)
+is_scattered(const Upkeep *upkeep, const IndexMeta *meta)
 {
 	uint64 living = 0;
 	uint64 largest = 0;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
-		uint64 documents = meta->segment[i].documents - meta->segment[i].dead;
+		uint64 documents = segment_living(&meta->segment[i]);
 
 		living += documents;
 		largest = Max(largest, documents);
 	}
-	if (living > merged_documents_max(meta))
+	if (living > merged_documents_max(upkeep, meta))
 		return false;
 	return (living - largest) * 4 > largest ||
 		(living > largest && pages_listed(meta) <= SMALL_INDEX_PAGES);
@@ -167,31 +167,31 @@ is_loose(BlockNumber end, BlockNumber listed)
  * it behind everything first: then the front is free.
  */
 void
-shrink_gather(Relation index, BufferAccessStrategy strategy)
+shrink_gather(Upkeep *upkeep, BufferAccessStrategy strategy)
 {
-	IndexMeta *meta = meta_read(index);
-	bool is_due = third_is_dead(meta) || is_scattered(meta);
+	IndexMeta *meta = upkeep_meta_read(upkeep->index);
+	bool is_due = third_is_dead(meta) || is_scattered(upkeep, meta);
 	BlockNumber listed;
 	FreePages pages;
 
 	pfree(meta);
-	upkeep_drop(index);
-	meta = meta_read(index);
+	upkeep_drop(upkeep);
+	meta = meta_read(upkeep->index);
 	listed = pages_listed(meta);
 	pfree(meta);
-	if (!is_due && !is_loose(RelationGetNumberOfBlocks(index), listed))
+	if (!is_due && !is_loose(RelationGetNumberOfBlocks(upkeep->index), listed))
 		return;
-	pages = offer_pages(index, listed, strategy);
+	pages = offer_pages(upkeep, listed, strategy);
 	if (!is_due && !is_loose(pages.end, listed))
 		return;
 	if (is_loose(pages.reach, listed))
 	{
-		offer_pages(index, 0, strategy);
-		upkeep_gather(index);
+		offer_pages(upkeep, 0, strategy);
+		upkeep_gather(upkeep);
 	}
 	/* A large segment may need more pages than the small ones did. */
-	offer_pages(index, listed + listed / 2, strategy);
-	upkeep_gather(index);
+	offer_pages(upkeep, listed + listed / 2, strategy);
+	upkeep_gather(upkeep);
 }
 
 /* ---- Truncating --------------------------------------------------------- */

@@ -5,29 +5,61 @@
 
 #include "miscadmin.h"
 
+#include "index/upkeep.h"
+
 /* A document without postings. */
 #define NO_BUCKET PG_UINT32_MAX
+
+/* Documents that are sorted between looks at what else there is to heed. */
+#define DOCUMENTS_AT_ONCE (UINT32_C(1) << 16)
+
+/* ---- Memory ------------------------------------------------------------- */
+
+static Size
+column_bytes(const SegmentRoot *root)
+{
+	return (Size) root->documents * sizeof(uint32);
+}
+
+static Size
+offset_bytes(const Grouping *grouping)
+{
+	return ((Size) (UINT32_C(1) << grouping->bucket_bits) + 1) * sizeof(uint32);
+}
+
+static Size
+postings_bytes(const SegmentRoot *root)
+{
+	return (Size) root->documents * posting_bytes(root->documents);
+}
+
+Size
+sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once)
+{
+	return at_once * column_bytes(root) + postings_bytes(root) + offset_bytes(grouping);
+}
 
 GroupSort *
 sort_begin(const SortSource *source, Size memory)
 {
 	GroupSort *sort = palloc(sizeof(GroupSort));
-	Size column = (Size) source->root->documents * sizeof(uint32);
-	Size columns = memory / column;
+	const SegmentRoot *root = source->root;
+	Size least = sort_memory(root, &source->grouping, 1);
+	Size more = memory > least ? (memory - least) / column_bytes(root) : 0;
 
 	sort->source = *source;
-	sort->at_once = columns > 2 ? (int) Min(source->grouping.groups, columns - 1) : 1;
-	sort->bucket = palloc_extended(column * sort->at_once, MCXT_ALLOC_HUGE);
-	sort->cursor = palloc(sizeof(uint32) << source->grouping.bucket_bits);
-	sort->sorted = palloc_extended(column, MCXT_ALLOC_HUGE);
+	sort->at_once = (int) Min(source->grouping.groups, 1 + more);
+	sort->bucket = palloc_extended(column_bytes(root) * sort->at_once, MCXT_ALLOC_HUGE);
+	sort->offset = palloc_extended(offset_bytes(&source->grouping), MCXT_ALLOC_HUGE);
+	sort->postings = palloc_extended(postings_bytes(root), MCXT_ALLOC_HUGE);
 	return sort;
 }
 
 void
 sort_end(GroupSort *sort)
 {
-	pfree(sort->sorted);
-	pfree(sort->cursor);
+	pfree(sort->postings);
+	pfree(sort->offset);
 	pfree(sort->bucket);
 	pfree(sort);
 }
@@ -36,6 +68,16 @@ static uint32 *
 column_of(GroupSort *sort, int group)
 {
 	return sort->bucket + (Size) (group - sort->first) * sort->source.root->documents;
+}
+
+/* Nobody but upkeep gives way. */
+static bool
+goes_on(const SortSource *source)
+{
+	if (source->upkeep != NULL)
+		return upkeep_goes_on(source->upkeep);
+	CHECK_FOR_INTERRUPTS();
+	return true;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -52,7 +94,7 @@ read_page(GroupSort *sort, Page page, uint32 document, int count)
 				group_bucket(&sort->source.grouping, group, page_symbols(page, stride, i));
 }
 
-void
+bool
 sort_read(GroupSort *sort, int first, int count)
 {
 	const SortSource *source = &sort->source;
@@ -72,33 +114,29 @@ sort_read(GroupSort *sort, int first, int count)
 			page_corrupt(source->index, block, "wrong number of documents");
 		read_page(sort, BufferGetPage(buffer), p * per_page, count);
 		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
+		if (!goes_on(source))
+			return false;
 	}
+	return true;
 }
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-/* Now and then. */
-static inline void
-answer_interrupts(uint32 document)
+/* Count the documents first .. end of each bucket. */
+static void
+count_buckets(const uint32 *bucket, uint32 first, uint32 end, uint32 *count)
 {
-	if (document % (1 << 16) == 0)
-		CHECK_FOR_INTERRUPTS();
+	for (uint32 d = first; d < end; d++)
+		if (bucket[d] != NO_BUCKET)
+			count[bucket[d]]++;
 }
 
-/* The offsets of a column's buckets. */
+/* Turn counts into where each bucket begins; the last of them is where all end. */
 static void
-count_buckets(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *offset)
+sum_up(uint32 *offset, uint32 buckets)
 {
 	uint32 sum = 0;
 
-	memset(offset, 0, (Size) (buckets + 1) * sizeof(uint32));
-	for (uint32 d = 0; d < documents; d++)
-	{
-		answer_interrupts(d);
-		if (bucket[d] != NO_BUCKET)
-			offset[bucket[d]]++;
-	}
 	for (uint32 v = 0; v <= buckets; v++)
 	{
 		uint32 count = offset[v];
@@ -108,46 +146,51 @@ count_buckets(const uint32 *bucket, uint32 documents, uint32 buckets, uint32 *of
 	}
 }
 
-/* Document numbers in their shortest form, in the place of the long ones. */
-static const char *
-encode(uint32 *sorted, uint32 count, int bytes)
+/* Put the documents first .. end behind those of their buckets. */
+static inline void
+put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end, int bytes)
 {
-	uint8 *at = (uint8 *) sorted;
+	for (uint32 d = first; d < end; d++)
+		if (bucket[d] != NO_BUCKET)
+		{
+			uint8 *at = sort->postings + (Size) sort->offset[bucket[d]]++ * bytes;
 
-	for (uint32 i = 0; i < count; i++)
-	{
-		uint32 document = sorted[i];
-
-		for (int byte = 0; byte < bytes; byte++)
-			*at++ = (uint8) (document >> 8 * byte);
-	}
-	return (const char *) sorted;
+			at[0] = (uint8) d;
+			at[1] = (uint8) (d >> 8);
+			if (bytes > 2)
+				at[2] = (uint8) (d >> 16);
+		}
 }
 
-const char *
-sort_group(GroupSort *sort, int group, uint32 *offset)
+bool
+sort_group(GroupSort *sort, int group)
 {
-	const SegmentRoot *root = sort->source.root;
+	uint32 documents = sort->source.root->documents;
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->source.grouping, group);
 	const uint32 *bucket = column_of(sort, group);
+	bool short_numbers = posting_bytes(documents) == 2;
 
-	count_buckets(bucket, root->documents, buckets, offset);
-	memcpy(sort->cursor, offset, (Size) buckets * sizeof(uint32));
-	for (uint32 d = 0; d < root->documents; d++)
+	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
+	for (uint32 d = 0; d < documents; d += DOCUMENTS_AT_ONCE)
 	{
-		answer_interrupts(d);
-		if (bucket[d] != NO_BUCKET)
-			sort->sorted[sort->cursor[bucket[d]]++] = d;
+		count_buckets(bucket, d, Min(d + DOCUMENTS_AT_ONCE, documents), sort->offset);
+		if (!goes_on(&sort->source))
+			return false;
 	}
-	return encode(sort->sorted, root->grouped, posting_bytes(root->documents));
-}
+	sum_up(sort->offset, buckets);
+	for (uint32 d = 0; d < documents; d += DOCUMENTS_AT_ONCE)
+	{
+		uint32 end = Min(d + DOCUMENTS_AT_ONCE, documents);
 
-uint32
-directory_offsets(const Grouping *grouping, int group)
-{
-	uint32 offsets = 0;
-
-	for (int i = 0; i < group; i++)
-		offsets += (UINT32_C(1) << group_bucket_bits(grouping, i)) + 1;
-	return offsets;
+		if (short_numbers)
+			put_documents(sort, bucket, d, end, 2);
+		else
+			put_documents(sort, bucket, d, end, 3);
+		if (!goes_on(&sort->source))
+			return false;
+	}
+	/* Now each is where its bucket ends, and the next begins. */
+	memmove(sort->offset + 1, sort->offset, (Size) buckets * sizeof(uint32));
+	sort->offset[0] = 0;
+	return true;
 }

@@ -279,6 +279,7 @@ static void
 keep_up(Relation index, const TailLength *length)
 {
 	bool alone = !neardup_background || RELATION_IS_LOCAL(index);
+	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
 
 	if (!alone && length->pages % length->limit == 0 && worker_start(index, false))
 		return;
@@ -289,9 +290,9 @@ keep_up(Relation index, const TailLength *length)
 	else if (!upkeep_lock_conditionally(index))
 		return;
 	if (alone)
-		upkeep_run(index, false);
+		upkeep_run(&upkeep, false);
 	else
-		upkeep_seal(index);
+		upkeep_seal(&upkeep);
 	upkeep_unlock(index);
 }
 
@@ -304,10 +305,12 @@ tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData 
 
 	while (!append_by_hint(index, &doc))
 	{
+		Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
+
 		if (open_page(index, &doc, &length))
 			continue;
 		upkeep_lock(index);
-		upkeep_run(index, true);
+		upkeep_run(&upkeep, true);
 		upkeep_unlock(index);
 	}
 	if (length.pages >= length.limit)

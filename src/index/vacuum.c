@@ -5,6 +5,8 @@
 
 #include "commands/vacuum.h"
 
+#include "index/walk.h"
+
 typedef struct Vacuum
 {
 	Relation index;
@@ -79,21 +81,22 @@ vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
 static uint32
 vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	Segment *segment = segment_open(v->index, meta, entry);
+	SegmentWalk walk;
 
-	if (segment == NULL)
+	if (!walk_begin(&walk, v->index, meta, entry))
 		page_corrupt(v->index, entry->root, "segment is not there");
 	v->dead = 0;
-	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	for (uint32 p = 0; p < walk.segment.root.document_pages; p++)
 	{
-		Buffer buffer = segment_page(v->index, segment, p, PAGE_DOCUMENTS);
+		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
-			page_corrupt(v->index, segment->map[p], "page of a listed segment belongs to another");
-		vacuum_page(v, buffer, segment->root.stride);
+			page_corrupt(v->index, page_refused(), "page of a listed segment belongs to another");
+		vacuum_page(v, buffer, walk.segment.root.stride);
 		UnlockReleaseBuffer(buffer);
 		compat_vacuum_delay();
 	}
+	walk_end(&walk);
 	return v->dead;
 }
 
@@ -164,20 +167,21 @@ documents_listed(const IndexMeta *meta)
 		documents_per_page(document_stride(&meta->shape));
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		documents += meta->segment[i].documents - meta->segment[i].dead;
+		documents += segment_living(&meta->segment[i]);
 	return documents;
 }
 
 IndexBulkDeleteResult *
 neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
+	Upkeep upkeep = upkeep_of(info->index, UPKEEP_BY_VACUUM);
 	IndexMeta *meta;
 
 	if (info->analyze_only)
 		return stats;
 	upkeep_lock(info->index);
-	shrink_gather(info->index, info->strategy);
-	upkeep_run(info->index, false);
+	shrink_gather(&upkeep, info->strategy);
+	upkeep_run(&upkeep, false);
 	meta = meta_read(info->index);
 	if (stats == NULL)
 	{
@@ -185,7 +189,7 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats->num_index_tuples = documents_listed(meta);
 		stats->estimated_count = true;
 	}
-	stats->pages_free = shrink_find_free(info->index, info->strategy);
+	stats->pages_free = shrink_find_free(&upkeep, info->strategy);
 	upkeep_unlock(info->index);
 	shrink_truncate(info->index);
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);

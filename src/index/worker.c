@@ -6,15 +6,22 @@
  */
 #include "index/index.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
 #include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+/* ---- Starting ------------------------------------------------------------ */
 
 typedef struct WorkerTask
 {
@@ -42,13 +49,55 @@ worker_start(Relation index, bool truncate)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
+/* ---- Locks --------------------------------------------------------------- */
+
+/*
+ * While it is at the index, no other maintenance of it is.  Modes weaker than this one
+ * may be noted where waiters are not counted (the fast path).
+ */
+#define WORKER_LOCK ShareUpdateExclusiveLock
+
+static LOCKTAG
+database_tag(void)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	return tag;
+}
+
+/*
+ * Whoever wants to drop, copy or rename the database waits for this one, and so we learn
+ * of it.  PostgreSQL itself only looks for a while whether we are gone.
+ */
+static bool
+lock_database(void)
+{
+	LOCKTAG tag = database_tag();
+
+	return LockAcquire(&tag, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+bool
+worker_keeps_waiting(Relation index)
+{
+	LOCKTAG tag = database_tag();
+
+	return LockHasWaitersRelation(index, WORKER_LOCK) ||
+		LockHasWaiters(&tag, RowExclusiveLock, false);
+}
+
+/* ---- Work --------------------------------------------------------------- */
+
 /* Keep the index up, unless somebody else is at it. */
 static bool
 keep_up(Relation index)
 {
+	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_WORKER);
+
 	if (upkeep_lock_conditionally(index))
 	{
-		upkeep_run(index, false);
+		upkeep_run(&upkeep, false);
 		upkeep_unlock(index);
 	}
 	return true;
@@ -65,7 +114,7 @@ with_index(Oid oid, bool (*what)(Relation))
 	bool done = false;
 
 	StartTransactionCommand();
-	if (ConditionalLockRelationOid(oid, RowExclusiveLock))
+	if (lock_database() && ConditionalLockRelationOid(oid, WORKER_LOCK))
 	{
 		Relation index = try_relation_open(oid, NoLock);
 
@@ -76,6 +125,25 @@ with_index(Oid oid, bool (*what)(Relation))
 	}
 	CommitTransactionCommand();
 	return done;
+}
+
+/*
+ * A process that nobody has logged in to is a superuser's, whom no other role may
+ * end.  Let the owner of the database do that: DROP DATABASE ... WITH (FORCE) does.
+ */
+static void
+belong_to_owner(void)
+{
+	HeapTuple tuple;
+
+	StartTransactionCommand();
+	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	if (HeapTupleIsValid(tuple))
+	{
+		MyProc->roleId = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
+		ReleaseSysCache(tuple);
+	}
+	CommitTransactionCommand();
 }
 
 /* A database's timeouts are meant for its sessions: upkeep ends when it is done. */
@@ -101,6 +169,7 @@ neardup_worker_main(Datum argument)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
 	without_timeouts();
+	belong_to_owner();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
 	with_index(task.index, keep_up);
 	/* Whoever asked is at the index still. */
