@@ -115,8 +115,9 @@ chance(uint32 below)
 static uint32
 odd_number(uint32 now)
 {
-	static const uint32 edge[] = {0,      1,      2,       0x7F,       0xFF,       0x100,     0x7FFF,
-								  0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF};
+	static const uint32 edge[] = {0,          1,          2,          0x7F,      0xFF,
+								  0x100,      0x7FFF,     0x8000,     0xFFFF,    0x10000,
+								  0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF};
 
 	switch (chance(4))
 	{
@@ -372,7 +373,8 @@ is_dead(ItemPointer tid, void *rows)
 Datum
 fuzz_vacuum(PG_FUNCTION_ARGS)
 {
-	Relation table = relation_open(IndexGetRelation(PG_GETARG_OID(0), false), ShareUpdateExclusiveLock);
+	Relation table =
+		relation_open(IndexGetRelation(PG_GETARG_OID(0), false), ShareUpdateExclusiveLock);
 	Relation index = relation_open(PG_GETARG_OID(0), RowExclusiveLock);
 	IndexVacuumInfo info = {0};
 	IndexBulkDeleteResult *stats;
