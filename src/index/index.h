@@ -89,6 +89,7 @@ typedef struct MatchList
 	Size most;
 	uint64 after;
 	uint64 ceiling;
+	bool repeats; /* there may be some twice, until sorted */
 	void (*spill)(void *state, const uint64 *match, Size count);
 	void *spill_state;
 } MatchList;
@@ -99,6 +100,8 @@ extern void matches_begin(MatchList *list);
 /* Forget what was found, to look for it again. */
 extern void matches_restart(MatchList *list);
 extern void matches_add(MatchList *list, uint64 match);
+
+/* Each once. */
 extern void matches_sort(MatchList *list);
 extern void matches_spill(MatchList *list);
 
@@ -129,7 +132,7 @@ typedef struct SearchQuery
 	Snapshot snapshot;
 } SearchQuery;
 
-/* What a search did in one segment (or, owner 0, in the tails). */
+/* What a search did in one segment (or, owner 0, in the tails, which come first). */
 typedef struct SearchReport
 {
 	uint32 owner;

@@ -211,9 +211,17 @@ neardup_index_info(PG_FUNCTION_ARGS)
 
 /* ---- neardup_explain ---------------------------------------------------- */
 
+typedef struct ExplainRow
+{
+	SearchReport report;
+	double seconds;
+} ExplainRow;
+
 typedef struct Explain
 {
-	ReturnSetInfo *result;
+	ExplainRow *row;
+	int rows;
+	int room;
 	instr_time last;
 } Explain;
 
@@ -226,15 +234,38 @@ method_name(MatchMethod method)
 }
 
 static void
-explain_row(void *state, const SearchReport *report)
+note_row(void *state, const SearchReport *report)
 {
 	Explain *explain = state;
 	instr_time now;
-	Datum values[14];
-	bool nulls[14] = {false};
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, explain->last);
+	if (explain->rows == explain->room)
+	{
+		explain->room *= 2;
+		explain->row = repalloc(explain->row, explain->room * sizeof(ExplainRow));
+	}
+	explain->row[explain->rows++] = (ExplainRow){*report, INSTR_TIME_GET_DOUBLE(now)};
+	INSTR_TIME_SET_CURRENT(explain->last);
+}
+
+/* Segments by their numbers, then the tails. */
+static int
+compare_rows(const void *x, const void *y)
+{
+	uint32 a = ((const ExplainRow *) x)->report.owner - 1;
+	uint32 b = ((const ExplainRow *) y)->report.owner - 1;
+
+	return a < b ? -1 : a > b;
+}
+
+static void
+put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
+{
+	Datum values[14];
+	bool nulls[14] = {false};
+
 	values[0] = Int32GetDatum(report->owner);
 	values[1] = Int64GetDatum(report->documents);
 	values[2] = CStringGetTextDatum(method_name(report->plan.method));
@@ -247,13 +278,12 @@ explain_row(void *state, const SearchReport *report)
 	values[9] = Int64GetDatum(report->postings);
 	values[10] = Int64GetDatum(report->candidates);
 	values[11] = Int64GetDatum(report->pages);
-	values[12] = Float8GetDatum(rint(INSTR_TIME_GET_DOUBLE(now) * 1e7) / 10);
+	values[12] = Float8GetDatum(rint(seconds * 1e7) / 10);
 	values[13] = Int64GetDatum(report->matches);
 	/* The tails: no segment, and no plan but the scan. */
 	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->owner == 0;
 	nulls[3] = nulls[4] = nulls[5] = report->plan.method == MATCH_SCAN;
-	tuplestore_putvalues(explain->result->setResult, explain->result->setDesc, values, nulls);
-	INSTR_TIME_SET_CURRENT(explain->last);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
 /* Search twice: once to fill the caches, once to look at. */
@@ -264,15 +294,19 @@ explain(FunctionCallInfo fcinfo, const Ball *ball)
 	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_SEARCH));
 	SearchQuery query = {ball->centre, ball->header.radius, false, neardup_search, 0, 0};
 	MatchList found;
-	Explain explain;
+	Explain explain = {.room = 16};
 
 	begin_rows(fcinfo);
-	explain.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	explain.row = palloc(explain.room * sizeof(ExplainRow));
 	matches_begin(&found);
 	index_search(index, &query, &found, NULL, NULL);
 	INSTR_TIME_SET_CURRENT(explain.last);
-	index_search(index, &query, &found, explain_row, &explain);
+	index_search(index, &query, &found, note_row, &explain);
 	index_close(index, AccessShareLock);
+	qsort(explain.row, explain.rows, sizeof(ExplainRow), compare_rows);
+	for (int i = 0; i < explain.rows; i++)
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, &explain.row[i].report,
+				explain.row[i].seconds);
 	return (Datum) 0;
 }
 

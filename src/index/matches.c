@@ -34,6 +34,7 @@ matches_restart(MatchList *list)
 {
 	list->count = 0;
 	list->ceiling = PG_UINT64_MAX;
+	list->repeats = false;
 }
 
 /* ---- Order -------------------------------------------------------------- */
@@ -121,14 +122,39 @@ sort(uint64 *x, Size n)
 	qsort(x, n, sizeof(uint64), compare);
 }
 
+static void
+remove_repeats(MatchList *list)
+{
+	Size kept = 0;
+
+	for (Size i = 0; i < list->count; i++)
+		if (kept == 0 || list->match[kept - 1] != list->match[i])
+			list->match[kept++] = list->match[i];
+	list->count = kept;
+}
+
 void
 matches_sort(MatchList *list)
 {
 	if (list->count > 1)
 		sort(list->match, list->count);
+	if (list->repeats)
+		remove_repeats(list);
 }
 
 /* ---- Adding ------------------------------------------------------------- */
+
+/* What repeats may be on both sides of the ceiling: the later search finds it. */
+static void
+remove_ceiling(MatchList *list)
+{
+	Size kept = 0;
+
+	for (Size i = 0; i < list->count; i++)
+		if (list->match[i] < list->ceiling)
+			list->match[kept++] = list->match[i];
+	list->count = kept;
+}
 
 /* Make room: by memory, by passing on, or by leaving the greater half to a later search. */
 static void
@@ -147,6 +173,8 @@ make_room(MatchList *list)
 		select_least(list->match, list->count, list->most / 2);
 		list->count = list->most / 2;
 		list->ceiling = list->match[list->count];
+		if (list->repeats)
+			remove_ceiling(list);
 	}
 }
 

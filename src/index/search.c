@@ -1,9 +1,10 @@
 /*
- * search.c: all documents within a distance, segment by segment, then the tails.
+ * search.c: all documents within a distance: the tails, then segment by segment.
  *
  * Matches are collected before the first is returned.  A page with another
  * owner than expected means that upkeep replaced what the metapage listed when
- * it was read: the search starts again from the metapage.
+ * it was read: the search goes on by the metapage as it is now, with what has not
+ * been searched.
  */
 #include "index/postings.h"
 
@@ -21,6 +22,10 @@ typedef struct Search
 	uint32 per_page;
 	int k;
 	int b;
+	uint32 first_new;              /* owners from here on came after the search began */
+	bool tails_done;               /* nothing in a tail is left to be searched */
+	uint32 done_count;             /* segments and tails that have been searched, ... */
+	uint32 done[SEGMENTS_MAX + 2]; /* ... and are still listed */
 } Search;
 
 /* What is asked of memory is so many steps ahead. */
@@ -336,14 +341,30 @@ visit_tail_page(void *state, Buffer buffer)
 	scan_page(s, buffer);
 }
 
-/* A tail of another stride than the index's holds NULLs only. */
+static bool
+is_done(const Search *s, uint32 owner)
+{
+	for (uint32 i = 0; i < s->done_count; i++)
+		if (s->done[i] == owner)
+			return true;
+	return false;
+}
+
+/*
+ * What was inserted into a tail begun since is not looked for.  A tail of another stride
+ * than the index's holds NULLs only.
+ */
 static bool
 search_tail(Search *s, const TailEntry *tail)
 {
-	if (s->query->flag_mask == 0 && tail->stride != document_stride(&s->meta->shape))
+	if (tail->owner == 0 || tail->owner >= s->first_new || is_done(s, tail->owner) ||
+		(s->query->flag_mask == 0 && tail->stride != document_stride(&s->meta->shape)))
 		return true;
 	set_stride(s, tail->stride);
-	return tail_walk(s->index, tail, visit_tail_page, s);
+	if (!tail_walk(s->index, tail, visit_tail_page, s))
+		return false;
+	s->done[s->done_count++] = tail->owner;
+	return true;
 }
 
 static void
@@ -354,8 +375,24 @@ finish_report(Search *s, ReportSink sink, void *state)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
+/* Those that have come last go last: nearly always that is their order. */
+static void
+sort_by_owner(IndexMeta *meta)
+{
+	for (uint32 i = 1; i < meta->segments; i++)
+	{
+		SegmentEntry entry = meta->segment[i];
+		uint32 j = i;
+
+		for (; j > 0 && meta->segment[j - 1].owner > entry.owner; j--)
+			meta->segment[j] = meta->segment[j - 1];
+		meta->segment[j] = entry;
+	}
+}
+
 /*
- * Search what the metapage lists.  Returns 0, or the owner of the segment or
+ * Search what the metapage lists and has not been searched, the soonest to be replaced
+ * first: tails, then the youngest segments.  Returns 0, or the owner of the segment or
  * tail that is not there any more.
  */
 static uint32
@@ -363,53 +400,93 @@ search_once(Search *s, ReportSink sink, void *state)
 {
 	const IndexMeta *meta = s->meta;
 
-	for (uint32 i = 0; i < meta->segments; i++)
+	if (!s->tails_done)
 	{
-		Segment *segment = segment_open(s->index, meta, &meta->segment[i]);
-
-		if (segment == NULL || !search_segment(s, segment))
-			return meta->segment[i].owner;
+		s->report->plan.method = MATCH_SCAN;
+		if (!search_tail(s, &meta->frozen))
+			return meta->frozen.owner;
+		if (!search_tail(s, &meta->tail))
+			return meta->tail.owner;
+		s->tails_done = true;
 		finish_report(s, sink, state);
 	}
-	s->report->plan.method = MATCH_SCAN;
-	if (!search_tail(s, &meta->frozen))
-		return meta->frozen.owner;
-	if (!search_tail(s, &meta->tail))
-		return meta->tail.owner;
-	finish_report(s, sink, state);
+	for (uint32 i = meta->segments; i-- > 0;)
+	{
+		const SegmentEntry *entry = &meta->segment[i];
+		Segment *segment;
+
+		if (is_done(s, entry->owner))
+			continue;
+		segment = segment_open(s->index, meta, entry);
+		if (segment == NULL || !search_segment(s, segment))
+			return entry->owner;
+		s->done[s->done_count++] = entry->owner;
+		finish_report(s, sink, state);
+	}
 	return 0;
 }
 
-/* Forget what a search that must start again has found. */
+/*
+ * Go on by another copy of the metapage, the first or one after what was listed has been
+ * replaced.  What has been found stays, also in what is replaced: if it is met again
+ * in what has replaced it, it is found twice, once of which is removed.
+ */
 static void
-start_over(Search *s)
+go_on_by(Search *s, IndexMeta *meta)
 {
+	uint32 listed = 0;
+
+	sort_by_owner(meta);
+	s->meta = meta;
+	s->k = meta->shape.k;
+	s->b = signature_bits(&meta->shape);
+	for (uint32 i = 0; i < s->done_count; i++)
+		if (meta_owns(meta, s->done[i]))
+			s->done[listed++] = s->done[i];
+	s->done_count = listed;
 	memset(s->report, 0, sizeof(SearchReport));
-	matches_restart(s->found);
+}
+
+/* Complain where what is gone is still listed; else the search starts again. */
+static void
+note_gone(Search *s, const IndexMeta *meta, uint32 gone)
+{
+	if (meta_owns(meta, gone))
+		page_corrupt(s->index, page_refused(),
+					 "page of a listed segment or tail belongs to another");
+	s->found->repeats = true;
+	ereport(DEBUG1,
+			(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
+							 RelationGetRelationName(s->index), gone)));
 }
 
 void
 index_search(Relation index, const SearchQuery *query, MatchList *found, ReportSink report,
 			 void *state)
 {
-	Search s = {.index = index, .query = query, .found = found};
+	Search s;
 	SearchReport current;
 	uint32 gone = 0;
 
+	s.index = index;
+	s.query = query;
+	s.found = found;
 	s.report = &current;
+	s.first_new = 0;
+	s.tails_done = false;
+	s.done_count = 0;
+	matches_restart(found);
 	do
 	{
 		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
 
-		if (gone != 0 && meta_owns(meta, gone))
-			page_corrupt(index, page_refused(),
-						 "page of a listed segment or tail belongs to another");
-		s.meta = meta;
-		start_over(&s);
+		if (gone != 0)
+			note_gone(&s, meta, gone);
+		if (s.first_new == 0)
+			s.first_new = meta->next_owner;
 		if (meta->shape.k != 0 && query->centre.header.k != 0)
 			index_check_shape(index, &meta->shape, &query->centre.header);
-		s.k = meta->shape.k;
-		s.b = signature_bits(&meta->shape);
+		go_on_by(&s, meta);
 		gone = s.k != 0 || query->flag_mask != 0 ? search_once(&s, report, state) : 0;
 		pfree(meta);
 	} while (gone != 0);

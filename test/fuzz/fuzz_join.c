@@ -45,8 +45,7 @@ check_join(const Documents *x, const Documents *y, const SymbolJoin *shape, cons
 	REQUIRE(join_run(&join, plan));
 	for (uint32_t a = 0; a < x->n; a++)
 		for (uint32_t b = 0; b < y->n; b++)
-			REQUIRE(found.seen[a][b] ==
-					((x != y || a < b) && distance_of(x, a, y, b) <= join.h));
+			REQUIRE(found.seen[a][b] == ((x != y || a < b) && distance_of(x, a, y, b) <= join.h));
 }
 
 /* ---- Plans --------------------------------------------------------------- */

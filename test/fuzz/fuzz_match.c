@@ -117,7 +117,8 @@ require_nothing_lost(Search *s, const uint8_t *query, int h, uint32_t documents)
 
 		for (size_t i = 0; i < count && !found; i++)
 			found = candidate[i] == s->first + d;
-		REQUIRE(found || symbol_distance(query, document_at(s->documents, d), s->g->k, s->g->b) > h);
+		REQUIRE(found ||
+				symbol_distance(query, document_at(s->documents, d), s->g->k, s->g->b) > h);
 	}
 }
 

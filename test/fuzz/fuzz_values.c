@@ -111,10 +111,10 @@ static const Type types[] = {
 	 neardup_signature_send, neardup_signature_cmp},
 	{SETS, neardup_shingles_in, neardup_shingles_recv, neardup_shingles_out, neardup_shingles_send,
 	 neardup_shingles_cmp},
-	{BALLS, neardup_minhash_ball_in, neardup_minhash_ball_recv, neardup_ball_out,
-	 neardup_ball_send, neardup_ball_cmp},
-	{BALLS, neardup_simhash_ball_in, neardup_simhash_ball_recv, neardup_ball_out,
-	 neardup_ball_send, neardup_ball_cmp},
+	{BALLS, neardup_minhash_ball_in, neardup_minhash_ball_recv, neardup_ball_out, neardup_ball_send,
+	 neardup_ball_cmp},
+	{BALLS, neardup_simhash_ball_in, neardup_simhash_ball_recv, neardup_ball_out, neardup_ball_send,
+	 neardup_ball_cmp},
 };
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
@@ -219,9 +219,9 @@ check_order(const Type *type, Datum x, Datum y)
 	if (any_bytes)
 		return;
 	REQUIRE(!order.failed && !reverse.failed);
-	REQUIRE(DatumGetInt32(order.result) == 0 ? DatumGetInt32(reverse.result) == 0 :
-			DatumGetInt32(order.result) > 0	 ? DatumGetInt32(reverse.result) < 0 :
-											   DatumGetInt32(reverse.result) > 0);
+	REQUIRE(DatumGetInt32(order.result) == 0    ? DatumGetInt32(reverse.result) == 0 :
+				DatumGetInt32(order.result) > 0 ? DatumGetInt32(reverse.result) < 0 :
+												  DatumGetInt32(reverse.result) > 0);
 	REQUIRE((DatumGetInt32(order.result) == 0) == same_bytes(x, y));
 }
 
@@ -329,7 +329,7 @@ static void
 use_sets(Datum x, Datum y, const Numbers *n)
 {
 	static const PGFunction numbers[] = {
-		neardup_shingles_similarity,	   neardup_shingles_distance, neardup_shingles_containment,
+		neardup_shingles_similarity,       neardup_shingles_distance, neardup_shingles_containment,
 		neardup_shingles_weighted_jaccard, neardup_shingles_cosine,
 	};
 	static const PGFunction bags[] = {neardup_shingles_intersection, neardup_shingles_union,

@@ -532,8 +532,7 @@ read_message(StringInfo message, void *bytes, int length)
 {
 	if (length < 0 || length > message->len - message->cursor)
 		ereport(ERROR,
-				(errcode(ERRCODE_PROTOCOL_VIOLATION),
-				 errmsg("insufficient data left in message")));
+				(errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("insufficient data left in message")));
 	memcpy(bytes, message->data + message->cursor, length);
 	message->cursor += length;
 }

@@ -1,0 +1,111 @@
+# Segments are no longer than their map can list, whatever writes them, and memory
+# allows more.  A setting for tests lowers the limit, which takes millions of rows.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $pages = 120;
+
+my $node = PostgreSQL::Test::Cluster->new('segment_size');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', qq{
+autovacuum = off
+fsync = off
+max_worker_processes = 8
+min_parallel_table_scan_size = 0
+neardup.background = off
+});
+$node->start;
+# 7 documents of 1 kB are on a page, and each is in some hundred groups.
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION sig(i bigint) RETURNS minhash LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+		$$ SELECT to_minhash(ARRAY[i, i << 20, i << 40], 1024, 8) $$;
+	CREATE TABLE wide AS SELECT i AS id, sig(i) AS sig FROM generate_series(1, 3000) i;
+});
+my $limited = "SET neardup.debug_segment_pages = $pages;";
+
+sub sql
+{
+	return $node->safe_psql('postgres', "$limited $_[0]");
+}
+
+# Documents of a segment, for it to have no more pages than may be.
+my $most = 7 * $pages;
+
+# No segment is too long, every row is found, and the index is whole.
+sub is_whole
+{
+	my ($index, $rows, $what) = @_;
+	my $table = $index =~ s/_sig//r;
+
+	is(sql(qq{SELECT coalesce(max(documents), 0) <= $most
+		FROM neardup_explain('$index', hamming_ball(sig(1), 0)) WHERE segment IS NOT NULL}), 't', "$what: segments are within the limit");
+	like(sql("SELECT neardup_check('$index')"), qr/ $rows rows/, "$what: the index is whole");
+	is(sql(qq{SET enable_seqscan = off;
+		SELECT count(*) FROM $table q, $table t WHERE q.id % 100 = 0 AND is_similar(t.sig, q.sig, 0.9) AND t.id = q.id}),
+		sql("SELECT count(*) FROM $table WHERE id % 100 = 0"), "$what: rows are found");
+}
+
+sub segments
+{
+	return sql("SELECT segments FROM neardup_index_info('$_[0]')");
+}
+
+# ---- Builds -------------------------------------------------------------------
+
+foreach my $workers (0, 2)
+{
+	sql("SET max_parallel_maintenance_workers = $workers; ALTER TABLE wide SET (parallel_workers = $workers); CREATE INDEX wide_sig ON wide USING neardup (sig)");
+	cmp_ok(segments('wide_sig'), '>=', 3000 / $most, "a build with $workers workers makes several segments");
+	# Each has a root and a page of a map.
+	cmp_ok(sql("SELECT pg_relation_size('wide_sig') / 8192"), '<=', 1 + segments('wide_sig') * ($pages + 2), 'of so many pages');
+	is_whole('wide_sig', 3000, "a build with $workers workers");
+	sql('DROP INDEX wide_sig') if $workers == 0;
+}
+
+# With as many groups as can be asked for none fit but few.
+sql('CREATE INDEX wide_groups_sig ON wide USING neardup (sig) WITH (groups = 1024)');
+like(sql("SELECT neardup_check('wide_groups_sig')"), qr/ 3000 rows/, 'with as many groups as there can be');
+sql('DROP INDEX wide_groups_sig');
+
+# ---- Vacuum -------------------------------------------------------------------
+
+sql('DELETE FROM wide WHERE id % 2 = 0; VACUUM wide');
+is_whole('wide_sig', 1500, 'gathering');
+sql('INSERT INTO wide SELECT i, sig(i) FROM generate_series(4001, 5000) i; VACUUM wide; DELETE FROM wide WHERE id % 3 = 0; VACUUM wide');
+is_whole('wide_sig', sql('SELECT count(*) FROM wide'), 'gathering with a tail');
+
+# What was made without the limit is divided when it is written again.
+sql('RESET neardup.debug_segment_pages; REINDEX INDEX wide_sig');
+is(segments('wide_sig'), 1, 'without the limit there is one segment');
+sql('DELETE FROM wide WHERE id % 5 < 3; VACUUM wide');
+is_whole('wide_sig', sql('SELECT count(*) FROM wide'), 'a segment that is too long');
+
+# ---- Inserts ------------------------------------------------------------------
+
+# The tail alone is longer than a segment may be.
+$node->safe_psql('postgres', 'CREATE TABLE grown (id bigint, sig minhash); CREATE INDEX grown_sig ON grown USING neardup (sig)');
+sql("INSERT INTO grown SELECT i, sig(i) FROM generate_series($_ * 4500 + 1, $_ * 4500 + 4500) i") foreach 1 .. 2;
+cmp_ok(segments('grown_sig'), '>=', 8192 / $most, 'sealing a tail makes several segments');
+is_whole('grown_sig', 9000, 'sealing and merging');
+
+# ---- Too many -----------------------------------------------------------------
+
+# More memory would not help: the hint does not say so.
+$node->safe_psql('postgres', q{CREATE TABLE many AS SELECT i AS id, to_minhash(ARRAY[i], 1024, 32) AS sig FROM generate_series(1, 1200) i});
+my ($status, $out, $err) = $node->psql('postgres', 'SET neardup.debug_segment_pages = 4; CREATE INDEX ON many USING neardup (sig)');
+like($err, qr/would have too many segments\nHINT:  Partition the table/, 'too many segments by their pages');
+$node->safe_psql('postgres', 'TRUNCATE many; CREATE INDEX many_sig ON many USING neardup (sig)');
+($status, $out, $err) = $node->psql('postgres', q{SET neardup.debug_segment_pages = 4;
+	INSERT INTO many SELECT i, to_minhash(ARRAY[i], 1024, 32) FROM generate_series(1, 4200) i});
+like($err, qr/has too many segments\nHINT:  Partition the table/, 'and in an index that has grown');
+
+$node->stop;
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|has grown to/, 'nothing in the log');
+done_testing();

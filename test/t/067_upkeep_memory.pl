@@ -1,0 +1,68 @@
+# Upkeep, vacuum and builds keep to maintenance_work_mem, however large a segment's
+# directory and map are.  The kernel refuses a server process more than it is given.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'this needs prlimit and /proc' if !-r '/proc/self/status' || system('prlimit --version >/dev/null 2>&1') != 0;
+
+my $node = PostgreSQL::Test::Cluster->new('upkeep_memory');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+autovacuum = off
+fsync = off
+jit = off
+max_parallel_maintenance_workers = 0
+maintenance_work_mem = '1MB'
+neardup.background = off
+});
+$node->start;
+# 256 groups, whose directory takes 4 MB for 16,384 documents.
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE source AS SELECT i AS id, to_minhash(ARRAY[i, i << 20], 256, 32) AS sig FROM generate_series(1::bigint, 20000) i;
+	CREATE TABLE wide (LIKE source);
+	CREATE INDEX wide_sig ON wide USING neardup (sig);
+	CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 200000) i;
+	CREATE INDEX hashes_h ON hashes USING neardup (h);
+});
+
+# Beside maintenance_work_mem: what any statement takes, and vacuum for its dead rows.
+my $kb = 1024 + 2048;
+
+# Run a statement in a session that may take so much more memory than it has.
+sub within_memory
+{
+	my ($before, $statement, $what) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', qq{
+		$before;
+		SELECT pg_backend_pid() AS pid \\gset
+		\\setenv PID :pid
+		\\! prlimit --pid \$PID --data=\$(( (\$(awk '/VmData/ { print \$2 }' /proc/\$PID/status) + $kb) * 1024 ))
+		$statement});
+
+	is($status . $err, '0', $what);
+}
+
+# The catalog is read, and what a session has at its first statement is there.
+my $warm = q{SELECT count(*) FROM wide WHERE id = 1; SELECT neardup_index_info('wide_sig')};
+
+within_memory($warm, 'INSERT INTO wide SELECT * FROM source', 'inserts seal and merge');
+is($node->safe_psql('postgres', q{SELECT max(documents) > 16000 FROM neardup_explain('wide_sig', near((SELECT sig FROM source WHERE id = 1), 0.9)) WHERE segment IS NOT NULL}),
+	't', 'four segments were merged');
+within_memory($warm, 'VACUUM wide', 'a vacuum of nothing');
+within_memory("DELETE FROM wide WHERE id > 16384 AND id < 18000; $warm", 'VACUUM wide', 'vacuum marks dead documents');
+within_memory("DELETE FROM wide WHERE id % 5 < 2; INSERT INTO wide SELECT * FROM source WHERE id < 3000; $warm", 'VACUUM wide', 'vacuum gathers');
+like($node->safe_psql('postgres', q{SELECT neardup_check('wide_sig')}), qr/^1 segments/, 'into one segment');
+within_memory($warm, 'REINDEX INDEX wide_sig', 'a build of wide signatures');
+within_memory($warm, 'REINDEX INDEX hashes_h', 'a build of many documents');
+within_memory("SET maintenance_work_mem = '16MB'; REINDEX INDEX hashes_h; SET maintenance_work_mem = '1MB'; DELETE FROM hashes WHERE id % 5 < 2; $warm", 'VACUUM hashes', 'a segment that was built with more memory');
+is($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h') LIKE '% 120000 rows'}), 't', 'is divided');
+
+$node->stop;
+done_testing();
