@@ -109,6 +109,9 @@ extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 /* Pin a block that was last seen in *recent; see page_read_recent. */
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
 
+/* Was the page that was pinned last read in for that? */
+extern bool page_was_read_in(void);
+
 /* Pin a block of which no more is asked than whose it is. */
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
 

@@ -11,11 +11,18 @@
 #include "storage/buf_internals.h"
 
 static uint32 version = 1;
+static bool was_read_in = false;
 
 uint32
 pages_seen_version(void)
 {
 	return version;
+}
+
+bool
+page_was_read_in(void)
+{
+	return was_read_in;
 }
 
 /* ---- Pins --------------------------------------------------------------- */
@@ -53,6 +60,7 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 	{
 		pgstat_count_buffer_read(index);
 		pgstat_count_buffer_hit(index);
+		was_read_in = false;
 		return before;
 	}
 	/* InvalidBlockNumber, too: to read that would extend the index. */
@@ -60,7 +68,8 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 		page_corrupt(index, block, "there is no such block");
 	reads = blocks_read();
 	buffer = ReadBuffer(index, block);
-	if (buffer != before || blocks_read() != reads)
+	was_read_in = blocks_read() != reads;
+	if (buffer != before || was_read_in)
 		*recent = InvalidBuffer;
 	return buffer;
 }

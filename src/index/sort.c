@@ -108,6 +108,8 @@ sort_read(GroupSort *sort, int first, int count)
 
 		if (!BufferIsValid(buffer))
 			page_corrupt(source->index, block, "page of a segment that is being written is gone");
+		if (page_was_read_in())
+			page_verify(source->index, buffer, source->root->stride);
 		page_check_documents(source->index, buffer, source->root->stride);
 		if (page_trailer(BufferGetPage(buffer))->count !=
 			Min(per_page, source->root->documents - p * per_page))
