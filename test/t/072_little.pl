@@ -134,7 +134,7 @@ sub temporary_files
 
 # Pairs and clusters that spill: an error, nothing left, and the answer where they may.
 my %spills = (
-	signatures => q{neardup_pairs('SELECT id * 4 + g, to_minhash(set | to_shingles(ARRAY[g, id]::bigint[]), 512, 32) FROM s, generate_series(0, 3) g', 0.8)},
+	signatures => q{neardup_pairs('SELECT id * 4 + g, to_minhash(set | to_shingles(ARRAY[g, id]::bigint[]), 256, 32) FROM s, generate_series(0, 3) g', 0.8)},
 	'the evidence' => q{neardup_pairs('SELECT id, sig, set FROM s', 0.6, verify => 0.8)},
 	clusters => q{neardup_clusters('SELECT id, to_minhash(set, 2048, 32) FROM s', 0.8, method => 'components')});
 foreach my $what (sort keys %spills)

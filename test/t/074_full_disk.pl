@@ -1,0 +1,140 @@
+# A disk that is full after so many writes, for every number of them: what fails
+# says so, loses nothing, and works once there is room.  'make faults' does the
+# same with real file systems.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $source = -e 'test/faults/full.c' ? 'test/faults/full.c' : "$ENV{TESTDIR}/test/faults/full.c";
+my $scratch = PostgreSQL::Test::Utils::tempdir;
+my ($library, $room) = ("$scratch/full.so", "$scratch/room");
+
+plan skip_all => 'files are told apart by Linux\'s /proc' unless -d '/proc/self/fd';
+plan skip_all => 'there is no C compiler' if system("cc -shared -fPIC -o $library $source -ldl >$scratch/cc.log 2>&1") != 0;
+
+# So many times may a file of a database grow.
+sub leave
+{
+	my ($times) = @_;
+
+	open my $file, '+<', $room or die "$room: $!";
+	syswrite $file, pack('q', $times);
+	close $file;
+}
+open my $new, '>', $room or die "$room: $!";
+close $new;
+my $enough = 1 << 40;
+truncate $room, 4096;
+leave($enough);
+chmod 0666, $room;
+
+my $node = PostgreSQL::Test::Cluster->new('full_disk');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+fsync = off
+autovacuum = off
+jit = off
+shared_buffers = 64MB
+checkpoint_timeout = 1h
+min_parallel_table_scan_size = 0
+neardup.background = off
+});
+{
+	local $ENV{LD_PRELOAD} = $library;
+	local $ENV{NEARDUP_ROOM} = $room;
+	$node->start;
+}
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE spare AS SELECT i AS id, CASE WHEN i % 20 > 0 THEN hashint8extended(i % 500, 7) # (1::bigint << (i % 63)) END AS h
+		FROM generate_series(1, 12000) i;
+	CREATE TABLE t (id int, h bigint) WITH (parallel_workers = 2);
+	CREATE TABLE sigs AS SELECT id, to_minhash(ARRAY[id / 2, -id, id + 5, id + 9]::bigint[], 256, 32) AS sig, to_shingles(ARRAY[id / 2, -id, id + 5, id + 9]::bigint[]) AS s FROM spare WHERE h IS NOT NULL AND id <= 2500;
+});
+
+my $found = 'SELECT count(*), sum(t.id) FROM generate_series(0, 499, 50) c, LATERAL (SELECT id FROM t WHERE hamming_within(h, hashint8extended(c, 7), 2)) t';
+my $renew = q{DROP INDEX IF EXISTS t_h; TRUNCATE t; INSERT INTO t SELECT * FROM spare;};
+my $indexed = $renew . q{ CREATE INDEX t_h ON t USING neardup (h); INSERT INTO t SELECT id + 20000, h FROM spare WHERE id <= 3900;};
+
+sub state_of
+{
+	my ($sql) = @_;
+	my ($out, $err) = ('', '');
+
+	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$sql", stdout => \$out, stderr => \$err, on_error_stop => 1, timeout => 300);
+	return $err =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : $err =~ /closed the connection/ ? 'crash' : 'no error';
+}
+
+sub found
+{
+	my ($way) = @_;
+	return $node->safe_psql('postgres', "SET client_min_messages = error; SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on; $found");
+}
+
+sub sound
+{
+	my ($what) = @_;
+	my $truth = found('seqscan');
+
+	is(join(' ', found('indexscan'), $node->safe_psql('postgres', "SELECT neardup_check('t_h') LIKE '% rows'")), "$truth t", "$what: whole, and the index finds what there is");
+}
+
+# Ever more writes, until it works.
+sub sweep
+{
+	my ($what, $prepare, $statement, $index_stays) = @_;
+	my ($failures, $state) = (0, '');
+
+	for (my $times = 0;; $times += 1 + 2 * $times)
+	{
+		$node->safe_psql('postgres', "SET client_min_messages = error; $prepare") if $prepare ne '';
+		my $before = $node->safe_psql('postgres', 'SELECT count(*), sum(id) FROM t');
+		leave($times);
+		$state = state_of($statement);
+		last if $state eq 'no error';
+		$failures++;
+		my $rows = $node->safe_psql('postgres', 'SELECT count(*), sum(id) FROM t');
+		leave($enough);
+		is("$state, rows $rows", "53100, rows $before", "$what after $times writes: the error says what it is, no row is lost");
+		sound("$what after $times writes") if $index_stays;
+		last if $state eq 'crash' || $times > 100000;
+		is(state_of($statement), 'no error', "$what after $times writes: it works with more room");
+		sound("$what after $times writes, and then enough");
+	}
+	leave($enough);
+	is($state, 'no error', "$what: it works at last");
+	sound($what);
+	cmp_ok($failures, '>', 0, "$what: and did not at first");
+}
+
+my $serial = "SET max_parallel_maintenance_workers = 0;\n";
+my $parallel = "SET max_parallel_maintenance_workers = 2;\n";
+my $spill = "SET maintenance_work_mem = '1MB'; SET work_mem = '64kB';\n";
+
+sweep('a build', $renew, $serial . 'CREATE INDEX t_h ON t USING neardup (h)', 0);
+sweep('a parallel build', $renew, $parallel . 'CREATE INDEX t_h ON t USING neardup (h)', 0);
+sweep('REINDEX', $indexed, $serial . 'REINDEX INDEX t_h', 1);
+sweep('an insert that seals', $indexed, 'INSERT INTO t SELECT id + 40000, h FROM spare', 1);
+sweep('a vacuum that gathers', $indexed . ' DELETE FROM t WHERE id % 2 = 0', 'VACUUM t', 1);
+sweep('pairs that spill', $indexed, $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
+sweep('pairs that spill, in parallel', '', $parallel . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
+sweep('pairs with evidence', '', $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig, s FROM sigs', 0.5, verify => 0.5)}, 1);
+
+# A crash right after a failure leaves what there was.
+$node->safe_psql('postgres', $indexed);
+leave(3);
+is(state_of('INSERT INTO t SELECT id + 40000, h FROM spare'), '53100', 'a full disk');
+leave($enough);
+$node->stop('immediate');
+$node->start;
+sound('after a crash');
+is(state_of('INSERT INTO t SELECT id + 40000, h FROM spare; VACUUM t;'), 'no error', 'and then it works');
+sound('after a crash and more');
+
+$node->stop;
+done_testing();
