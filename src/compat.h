@@ -17,6 +17,7 @@
 #endif
 
 #include "access/amapi.h"
+#include "commands/vacuum.h"
 #include "catalog/pg_class.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -67,6 +68,17 @@ compat_extend(Relation relation)
 #else
 #define compat_vacuum_delay() vacuum_delay_point()
 #endif
+
+/* May vacuum truncate a table of these options?  From 18 on a setting says what none say. */
+static inline bool
+compat_vacuum_truncate(const StdRdOptions *options)
+{
+#if PG_VERSION_NUM >= 180000
+	if (options == NULL || !options->vacuum_truncate_set)
+		return vacuum_truncate;
+#endif
+	return options == NULL || options->vacuum_truncate;
+}
 
 /* The planner's data came in 14. */
 #if PG_VERSION_NUM >= 140000

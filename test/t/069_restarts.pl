@@ -1,0 +1,55 @@
+# Searches under inserts that seal and merge all the time: they begin again seldom, go
+# on where they were, and return each row once.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('restarts');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nneardup.background = off\n");
+$node->start;
+# A search compares all of them, and finds a hundred.
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE FUNCTION sig(i bigint) RETURNS simhash LANGUAGE sql IMMUTABLE AS
+		$$ SELECT (repeat(hashint8extended(i, 1)::bit(64)::text, 4))::bit(256)::simhash $$;
+	CREATE TABLE t (id bigint, old boolean, h simhash);
+	INSERT INTO t SELECT i, true, sig(i % 2000) FROM generate_series(1, 200000) i;
+	CREATE INDEX t_h ON t USING neardup (h);
+	CREATE SEQUENCE ids START 1000000;
+	CREATE TABLE pool AS SELECT sig(i + 1000000) AS h FROM generate_series(1, 500) i;
+});
+my $searches = 60;
+my $file = $node->basedir . '/insert.sql';
+append_to_file($file, "INSERT INTO t SELECT nextval('ids'), false, h FROM pool;\n");
+
+my ($out, $err) = ('', '');
+my $load = IPC::Run::start([ 'pgbench', '-n', '-c', 2, '-T', 600, '-h', $node->host, '-p', $node->port, '-f', $file, 'postgres' ], '<', \undef, '>', \$out, '2>', \$err);
+$node->poll_query_until('postgres', 'SELECT is_called FROM ids');
+
+foreach my $way ('index', 'bitmap')
+{
+	my $other = $way eq 'index' ? 'bitmap' : 'index';
+
+	is($node->safe_psql(
+			'postgres', qq{
+		SET log_min_messages = debug1;
+		SET enable_seqscan = off; SET enable_${other}scan = off; SET neardup.search = scan;
+		SELECT count(*), min(n), max(n), min(ids), max(ids) FROM generate_series(0, @{[ $searches - 1 ]}) s,
+			LATERAL (SELECT count(*) AS n, count(DISTINCT id) AS ids FROM t WHERE hamming_within(h, sig(s), 0) AND old) q}),
+		"$searches|100|100|100|100", "$way scans return each row once");
+}
+$load->signal('INT');
+$load->finish;
+
+my $restarts = () = slurp_file($node->logfile) =~ /search of index .* starts again/g;
+note("$restarts restarts in " . 2 * $searches . ' searches, while ' . $node->safe_psql('postgres', q{SELECT last_value - 1000000 FROM ids}) . ' rows came');
+cmp_ok($restarts, '<', $searches / 4, 'few searches start again');
+like($node->safe_psql('postgres', q{SELECT neardup_check('t_h')}), qr/segments/, 'the index is whole');
+
+$node->stop;
+done_testing();
