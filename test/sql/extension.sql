@@ -19,7 +19,7 @@ WHERE NOT (provolatile = 'i' AND proisstrict AND proparallel = 's')
 	AND NOT proname LIKE 'neardup\_%'
 ORDER BY 1;
 
--- What reads an index tells of its contents, so it is not for everyone.
+-- What reads an index looks at the caller's rights by itself (rights.sql), so everybody may call it.
 SELECT p.oid::regprocedure AS for_everyone
 FROM members JOIN pg_proc AS p ON p.oid = objid AND classid = 'pg_proc'::regclass
 WHERE proname LIKE 'neardup\_%' AND proargtypes[0] = 'regclass'::regtype
