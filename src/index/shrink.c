@@ -11,15 +11,12 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/storage.h"
-#include "commands/defrem.h"
 #include "commands/vacuum.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "pgstat.h"
 #include "storage/latch.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
-#include "tcop/tcopprot.h"
 
 /* Free pages at the end fewer than these, or than this part, are left there. */
 #define TRUNCATE_PAGES 16
@@ -199,56 +196,16 @@ shrink_gather(Upkeep *upkeep, BufferAccessStrategy strategy)
 
 /* ---- Truncating --------------------------------------------------------- */
 
-/* What VACUUM was told of it; not set where nothing was said. */
-typedef struct TruncateOption
-{
-	bool set;
-	bool value;
-} TruncateOption;
-
-/* The option of a VACUUM among the statements of a query. */
-static TruncateOption
-option_of_query(const char *query)
-{
-	TruncateOption option = {false, false};
-	ListCell *statement;
-	ListCell *cell;
-
-	foreach (statement, pg_parse_query(query))
-	{
-		Node *node = lfirst_node(RawStmt, statement)->stmt;
-
-		if (!IsA(node, VacuumStmt))
-			continue;
-		foreach (cell, ((VacuumStmt *) node)->options)
-		{
-			DefElem *element = lfirst_node(DefElem, cell);
-
-			if (strcmp(element->defname, "truncate") == 0)
-				option = (TruncateOption){true, defGetBoolean(element)};
-		}
-	}
-	return option;
-}
-
 /*
- * May the table's files shrink?  What is said of that holds for its indexes too.  An
- * index is not told what VACUUM was, so look at the command; parallel workers know it
- * as well, and automatic vacuums have none.
+ * May the table's files shrink?  What its options say holds for its indexes too; what
+ * a VACUUM command says an index is not told.
  */
 static bool
 may_truncate(Relation index)
 {
-	TruncateOption option = {false, false};
-	Relation table;
-	bool may;
+	Relation table = table_open(index->rd_index->indrelid, AccessShareLock);
+	bool may = compat_vacuum_truncate((StdRdOptions *) table->rd_options);
 
-	if (debug_query_string != NULL && MyBackendType != B_AUTOVAC_WORKER)
-		option = option_of_query(debug_query_string);
-	if (option.set)
-		return option.value;
-	table = table_open(index->rd_index->indrelid, AccessShareLock);
-	may = compat_vacuum_truncate((StdRdOptions *) table->rd_options);
 	table_close(table, AccessShareLock);
 	return may;
 }
