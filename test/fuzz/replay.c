@@ -1,6 +1,6 @@
 /*
- * replay.c: runs a fuzz target on the files of folders, without libFuzzer.  Prints
- * their number.
+ * replay.c: runs a fuzz target on the files of folders, without libFuzzer; without
+ * arguments, fuzz_NAME on test/fuzz/corpus/NAME.  Prints their number.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -59,8 +59,14 @@ run_folder(const char *path)
 int
 main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '/');
+	char corpus[256];
 	int files = 0;
 
+	name = name != NULL ? name + 1 : argv[0];
+	snprintf(corpus, sizeof(corpus), "test/fuzz/corpus/%s", name + strcspn(name, "_") + 1);
+	if (argc == 1)
+		files = run_folder(corpus);
 	for (int i = 1; i < argc; i++)
 		files += run_folder(argv[i]);
 	fprintf(stderr, "\n");
