@@ -302,11 +302,16 @@ sub an_argument
 {
 	my ($type, $name, $depth) = @_;
 
-	if ($type eq 'text' && chance(0.9))
+	if ($type eq 'text' && chance(0.95))
 	{
+		# Those that can be joined come first.
+		return "'$inner[rand 5]'" if $name =~ /^(query|against)$/ && chance(0.4);
+		return 'NULL' if $name eq 'against' && chance(0.6);
+		return one_of("'first'", "'all'") if $name eq 'equal' && chance(0.7);
+		return one_of("'star'", "'components'") if $name eq 'method' && chance(0.7);
 		return a_query() if $name =~ /^(query|against)$/;
 		return a_scheme() if $name eq 'scheme';
-		return one_of("'first'", "'all'", "'none'", "'star'", "'connected'", "'x'", 'NULL', "''") if $name =~ /^(equal|method)$/;
+		return one_of("'first'", "'first'", "'all'", "'star'", "'components'", "'x'", 'NULL', "''") if $name =~ /^(equal|method)$/;
 	}
 	return sprintf('%.3f', 0.2 + 0.8 * rand) if $type eq 'double precision' && $name =~ /threshold|verify|recall/ && chance(0.7);
 	return one_of(16, 64, 512, 128) if $type eq 'integer' && $name =~ /^[kf]$/ && chance(0.6);
