@@ -70,13 +70,17 @@ typedef struct Search
 static void
 add_bucket(Search *s, int group, uint32_t bucket)
 {
-	uint8_t *postings = malloc(s->documents->n * s->bytes + 1);
+	uint8_t all[DOCUMENTS_MAX * 4];
+	uint8_t *postings;
 	size_t n = 0;
 
 	for (uint32_t d = 0; d < s->documents->n; d++)
 		if (group_bucket(s->g, group, document_at(s->documents, d)) == bucket)
-			put_posting(postings + n++ * s->bytes, s->first + d, s->bytes);
-	postings = realloc(postings, n * s->bytes > 0 ? n * s->bytes : 1);
+			put_posting(all + n++ * s->bytes, s->first + d, s->bytes);
+	/* In memory with nothing behind them. */
+	postings = malloc(n > 0 ? n * s->bytes : 1);
+	REQUIRE(postings != NULL);
+	memcpy(postings, all, n * s->bytes);
 	if (s->plan->method == MATCH_CHOOSE)
 		chooser_add(&s->chooser, postings, n, s->bytes);
 	else

@@ -1,11 +1,43 @@
 /*
- * replay.c: runs a fuzz target on the files of folders, without libFuzzer.  Prints
- * their number.
+ * replay.c: runs a fuzz target on the files of folders, without libFuzzer; without
+ * arguments, fuzz_NAME on test/fuzz/corpus/NAME.  Prints their number.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "fuzz.h"
+
+/* The file that is run. */
+static char running[4096];
+
+/* What the sanitizers find ends as a failed REQUIRE does. */
+extern const char *__asan_default_options(void);
+extern const char *__ubsan_default_options(void);
+
+const char *
+__asan_default_options(void)
+{
+	return "abort_on_error=1";
+}
+
+const char *
+__ubsan_default_options(void)
+{
+	return "abort_on_error=1:print_stacktrace=1";
+}
+
+static void
+name_file(int signal_number)
+{
+	static const char before[] = "it was ";
+
+	if (write(STDERR_FILENO, before, sizeof(before) - 1) > 0 &&
+		write(STDERR_FILENO, running, strlen(running)) > 0 && write(STDERR_FILENO, "\n", 1) > 0)
+		_exit(1);
+	_exit(2);
+}
 
 /* Run the target on a file's bytes, in memory with nothing behind them. */
 static void
@@ -42,14 +74,10 @@ run_folder(const char *path)
 	}
 	while ((entry = readdir(folder)) != NULL)
 	{
-		char name[4096];
-
 		if (entry->d_name[0] == '.')
 			continue;
-		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-		/* Known if it crashes. */
-		fprintf(stderr, "\r%s", entry->d_name);
-		run_file(name);
+		snprintf(running, sizeof(running), "%s/%s", path, entry->d_name);
+		run_file(running);
 		files++;
 	}
 	closedir(folder);
@@ -59,11 +87,17 @@ run_folder(const char *path)
 int
 main(int argc, char **argv)
 {
+	const char *name = strrchr(argv[0], '/');
+	char corpus[256];
 	int files = 0;
 
+	signal(SIGABRT, name_file);
+	name = name != NULL ? name + 1 : argv[0];
+	snprintf(corpus, sizeof(corpus), "test/fuzz/corpus/%s", name + strcspn(name, "_") + 1);
+	if (argc == 1)
+		files = run_folder(corpus);
 	for (int i = 1; i < argc; i++)
 		files += run_folder(argv[i]);
-	fprintf(stderr, "\n");
 	printf("%d files\n", files);
 	return files > 0 ? 0 : 1;
 }

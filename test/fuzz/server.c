@@ -47,9 +47,11 @@ note_allocation(void *memory)
 	REQUIRE(memory != NULL);
 	if (allocations == room)
 	{
+		void **larger = realloc(allocated, (room ? 2 * room : 64) * sizeof(void *));
+
+		REQUIRE(larger != NULL);
+		allocated = larger;
 		room = room ? 2 * room : 64;
-		allocated = realloc(allocated, room * sizeof(void *));
-		REQUIRE(allocated != NULL);
 	}
 	return allocated[allocations++] = memory;
 }
@@ -528,13 +530,16 @@ array_contains_nulls(ArrayType *array)
 /* ---- Messages ------------------------------------------------------------ */
 
 static void
-read_message(StringInfo message, void *bytes, int length)
+read_message(StringInfo message, void *bytes, size_t length)
 {
-	if (length < 0 || length > message->len - message->cursor)
+	if (length <= (size_t) (message->len - message->cursor))
+	{
+		memcpy(bytes, message->data + message->cursor, length);
+		message->cursor += (int) length;
+	}
+	else
 		ereport(ERROR,
 				(errcode(ERRCODE_PROTOCOL_VIOLATION), errmsg("insufficient data left in message")));
-	memcpy(bytes, message->data + message->cursor, length);
-	message->cursor += length;
 }
 
 void

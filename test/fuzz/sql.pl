@@ -2,8 +2,9 @@
 #
 #   perl sql.pl SECONDS SEED DIRECTORY
 #
-# The server is that of the PG* variables, and the role a superuser; DIRECTORY is one
-# that it can read, for COPY.  Functions, operators and casts are those of the catalog.
+# For so many seconds, or as many statements where it is a number such as 500n.  The
+# server is that of the PG* variables, and the role a superuser; DIRECTORY is one that it
+# can read, for COPY.  Functions, operators and casts are those of the catalog.
 # Errors are welcome.  A finding is: a server that goes away, an internal error (XX...)
 # on values that nobody damaged, or an answer that comes seconds after statement_timeout.
 # Each finding is printed with its statement; the last line has the counts.
@@ -15,7 +16,7 @@ use IPC::Open2;
 use List::Util qw(max shuffle);
 use Time::HiRes qw(time);
 
-my ($seconds, $seed, $directory) = @ARGV;
+my ($limit, $seed, $directory) = @ARGV;
 my $timeout_ms = 1000;
 my $patience = 15;    # seconds beyond it, on a machine that has other things to do
 srand($seed);
@@ -28,7 +29,7 @@ sub chance { return rand() < $_[0] }
 
 my ($out, $in, $psql, $backend, @recent);
 my %count = map { $_ => 0 } qw(statements errors crashes internal slow);
-my (%states, %found);
+my (%states, %found, %worked);
 
 # Run a statement; returns its output, or undef where the server has gone.
 sub run_statement
@@ -139,6 +140,10 @@ sub try_statement
 		report('internal', $sql, "$state: $message ($location)")
 		  if ($state eq 'XX000' || (!$damaged && $state =~ /^XX/)) && $location !~ /^relation_open, /;
 	}
+	elsif ($sql =~ /^SELECT (?:count\(\*\)(?:, sum\(.*?\)\))? FROM )?([\w.]+)\(/)
+	{
+		$worked{$1}++;
+	}
 	push @recent, $sql;
 	shift @recent if @recent > 6;
 	return $answer;
@@ -187,7 +192,7 @@ sub a_text
 {
 	my $t = one_of(@texts);
 
-	$t = one_of(@texts) if $t =~ /0000/ && chance(0.8); 
+	$t = one_of(@texts) if $t =~ /0000/ && chance(0.8);
 	return $t eq 'string_agg' ? "(SELECT string_agg(md5(i::text), ' ') FROM generate_series(1, " . one_of(3, 50, 3000) . ") i)" : $t;
 }
 
@@ -297,11 +302,16 @@ sub an_argument
 {
 	my ($type, $name, $depth) = @_;
 
-	if ($type eq 'text' && chance(0.9))
+	if ($type eq 'text' && chance(0.95))
 	{
+		# Those that can be joined come first.
+		return "'$inner[rand 5]'" if $name =~ /^(query|against)$/ && chance(0.4);
+		return 'NULL' if $name eq 'against' && chance(0.6);
+		return one_of("'first'", "'all'") if $name eq 'equal' && chance(0.7);
+		return one_of("'star'", "'components'") if $name eq 'method' && chance(0.7);
 		return a_query() if $name =~ /^(query|against)$/;
 		return a_scheme() if $name eq 'scheme';
-		return one_of("'first'", "'all'", "'none'", "'star'", "'connected'", "'x'", 'NULL', "''") if $name =~ /^(equal|method)$/;
+		return one_of("'first'", "'first'", "'all'", "'star'", "'components'", "'x'", 'NULL', "''") if $name =~ /^(equal|method)$/;
 	}
 	return sprintf('%.3f', 0.2 + 0.8 * rand) if $type eq 'double precision' && $name =~ /threshold|verify|recall/ && chance(0.7);
 	return one_of(16, 64, 512, 128) if $type eq 'integer' && $name =~ /^[kf]$/ && chance(0.6);
@@ -555,14 +565,14 @@ sub make_ground
 
 # ---- Go ----------------------------------------------------------------------
 
-print "seed $seed, $seconds s\n";
+print "seed $seed, ", $limit =~ /n$/ ? $limit =~ s/n$//r . ' statements' : "$limit s", "\n";
 connect_session();
 make_ground();
 read_catalog();
 printf "%d functions and aggregates, %d operators, %d casts\n", scalar @functions, scalar @operators, scalar @casts;
 
-my $until = time + $seconds;
-while (time < $until)
+my $until = $limit =~ /n$/ ? 0 : time + $limit;
+while ($until ? time < $until : $count{statements} < $limit =~ s/n$//r)
 {
 	my $kind = one_of(@kinds);
 	my $sql = $kind->();
@@ -579,6 +589,7 @@ for my $index (qw(docs_sig docs_sim docs_bit))
 	my $answer = run_statement("SELECT neardup_check('fuzz.$index')", 600) // 'the server went away';
 	report('internal', "SELECT neardup_check('fuzz.$index')", $answer) if $answer =~ /ERROR|went/;
 }
+printf "never without an error: %s\n", join ' ', grep { !$worked{$_} && !/_(in|recv|typanalyze|support|handler|joinsel|sel|signature)$/ } sort keys %{ { map { $_->{name} => 1 } @functions } };
 printf "errors by state: %s\n", join ' ', map { "$_ $states{$_}" } sort keys %states;
 printf "sql: %d statements, %d of them errors, %d crashes, %d internal errors, %d late answers\n", @count{qw(statements errors crashes internal slow)};
 exit($count{crashes} + $count{internal} + $count{slow} > 0);

@@ -1,12 +1,14 @@
 # targets.mk: the fuzz targets.
 #
-#   make -f test/fuzz/targets.mk                  with libFuzzer: build/fuzz/fuzz_*
-#   make -f test/fuzz/targets.mk REPLAY=1         that run the corpus: build/replay/fuzz_*
+#   make -f test/fuzz/targets.mk             with libFuzzer: build/fuzz/fuzz_*
+#   make -f test/fuzz/targets.mk REPLAY=1    that run the corpus: build/sanitize/test/fuzz/fuzz_*,
+#                                            with the layers of the unit tests (unit.mk)
 #
 # Both with ASan and UBSan.  HEADERS is the folder of postgres.h; without one there is
 # no fuzz_values, whose files need it.
 
-OUT = build/$(if $(REPLAY),replay,fuzz)
+OUT = build/$(if $(REPLAY),sanitize,fuzz)
+PROGRAMS = $(OUT)/$(if $(REPLAY),test/fuzz/)fuzz_
 HEADERS ?= $(shell $(or $(PG_CONFIG),pg_config) --includedir-server 2>/dev/null)
 COMPILER = $(if $(REPLAY),gcc,$(or $(firstword $(foreach c,clang clang-19 clang-16 clang-14 clang-11,$(if $(shell command -v $(c)),$(c)))),clang))
 comma = ,
@@ -25,20 +27,22 @@ objects = $(patsubst %.c,$(OUT)/%.o,$(1))
 MAIN = $(if $(REPLAY),$(OUT)/test/fuzz/replay.o)
 DEPENDENCIES = $(wildcard src/*.h src/*/*.h test/fuzz/*.h) test/fuzz/targets.mk
 
-all: $(TARGETS:%=$(OUT)/fuzz_%)
+all: $(TARGETS:%=$(PROGRAMS)%)
 
 $(OUT)/%.o: %.c $(DEPENDENCIES)
 	@mkdir -p $(@D)
 	$(COMPILER) $(CFLAGS) $(SANITIZERS) -Isrc -Itest/fuzz $(if $(filter $<,$(TYPES)),$(SERVER_CFLAGS)) -c $< -o $@
 
-$(OUT)/layers.a: $(call objects,$(LAYERS))
+ifndef REPLAY
+$(OUT)/layers.a: $(call objects,$(LAYERS) test/unit/host.c)
 	@rm -f $@
 	ar rcs $@ $^
+endif
 
-$(OUT)/fuzz_values: $(call objects,$(TYPES)) $(MAIN) $(OUT)/layers.a
+$(PROGRAMS)values: $(call objects,$(TYPES)) $(MAIN) $(OUT)/layers.a
 	$(COMPILER) $(SANITIZERS) $^ -o $@ -lxxhash -lutf8proc -lm
 
-$(OUT)/fuzz_%: $(OUT)/test/fuzz/fuzz_%.o $(OUT)/test/unit/host.o $(MAIN) $(OUT)/layers.a
+$(PROGRAMS)%: $(OUT)/test/fuzz/fuzz_%.o $(MAIN) $(OUT)/layers.a
 	$(COMPILER) $(SANITIZERS) $^ -o $@ -lxxhash -lutf8proc -lm
 
 .PHONY: all

@@ -99,6 +99,19 @@ copy_below()
 	done
 }
 
+# tell_where DIR PG_CONFIG: a pg_config that names the folders below DIR.  That of
+# Debian's PostgreSQL 13 names those it was built for, wherever it lies.
+tell_where()
+{
+	cat <<-END
+		#!/bin/sh
+		case \$1 in
+			--*dir | --includedir-server | --pgxs) printf '%s' '$1' ;;
+		esac
+		exec '$2' "\$@"
+	END
+}
+
 # private_tree DIR: copy PostgreSQL below DIR and set PG_CONFIG and PGBIN to the copy.
 private_tree()
 {
@@ -120,6 +133,7 @@ private_tree()
 	done
 	PGBIN=$dir$("$from" --bindir)
 	PG_CONFIG=$PGBIN/pg_config
+	[ "$("$PG_CONFIG" --bindir)" = "$PGBIN" ] || tell_where "$dir" "$(realpath "$from")" >"$PG_CONFIG"
 	for what in bindir pkglibdir sharedir includedir-server; do
 		[ "$("$PG_CONFIG" --$what)" = "$dir$("$from" --$what)" ] ||
 			die "PostgreSQL at $("$from" --bindir) cannot be relocated"

@@ -35,9 +35,10 @@ apt_sources()
 	echo "deb $MIRROR $1 main"
 	echo "deb-src $MIRROR $1 main"
 	security=$(apt_uri Debian-Security)
-	if [ -n "$security" ] && [ "$1" != forky ]; then
-		echo "deb $security $1-security main"
-	fi
+	# Not of what has no support yet, or none any more.
+	case $1 in
+		bookworm | trixie) [ -z "$security" ] || echo "deb $security $1-security main" ;;
+	esac
 }
 
 # base_root SUITE: debootstrap it, if that was not done yet.  About a minute.

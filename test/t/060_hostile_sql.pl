@@ -1,0 +1,24 @@
+# Some hundred statements with hostile arguments: errors, but no crash, no internal error
+# and no late answer.  'make fuzz' makes more of them.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('hostile_sql');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nlog_min_messages = fatal\n");
+$node->start;
+
+local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');
+my $directory = PostgreSQL::Test::Utils::tempdir;
+my $output = qx{"$^X" "$ENV{TESTDIR}/test/fuzz/sql.pl" 800n 2026 "$directory" 2>&1};
+
+is($?, 0, 'nothing is found');
+like($output, qr/^sql: [89]\d\d statements, \d{3} of them errors, 0 crashes, 0 internal errors, 0 late answers$/m, 'all statements were tried');
+diag($output) if $? != 0;
+$node->stop;
+
+done_testing();
