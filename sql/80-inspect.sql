@@ -1,5 +1,6 @@
 -- Looking into an index: what it is made of, whether it is sound, what a search does.
--- Everybody may call these; they look at what the caller may do with the table.
+-- Everybody may call these, which look at what the caller may do with the table.
+-- That is granted in so many words, as an update from 0.1.0 leaves it.
 
 CREATE FUNCTION neardup_index_info(index regclass,
 		OUT segments int, OUT documents bigint, OUT dead bigint, OUT tail bigint, OUT bytes bigint)
@@ -59,3 +60,10 @@ CREATE FUNCTION neardup_explain(index regclass, query simhash, threshold float8,
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_explain(regclass, simhash, float8) IS
 	'how a neardup index is searched for what is similar: plan, price and what it cost, by segment';
+
+GRANT EXECUTE ON FUNCTION neardup_index_info(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION neardup_check(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash_ball) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash_ball) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash, float8) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash, float8) TO PUBLIC;
