@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 /* Cells of a table that is worth its time. */
-#define TABLE_MAX 10000
+#define CELLS_MAX 10000
 
 static int64_t
 least(int64_t x, int64_t y)
@@ -77,7 +77,7 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	REQUIRE(bounded == (distance <= most ? distance : most + 1));
 	REQUIRE(edit_distance(&turned, opposite, EDIT_UNBOUNDED) == distance);
 	REQUIRE(common.start + common.length <= pair->a.length);
-	if (pair->a.length * pair->b.length <= TABLE_MAX)
+	if (pair->a.length * pair->b.length <= CELLS_MAX)
 	{
 		Common slow = slow_common(pair);
 

@@ -269,13 +269,20 @@ use_balls(Datum x, Datum y, const Numbers *n)
 		call2(neardup_balls_meet, near.result, ball.result);
 }
 
+/* Which of the two, also where the recipe is a later one. */
+static bool
+is_minhash(Datum value)
+{
+	return (signature_read(VARDATA_ANY(value)).header.flags & SIGNATURE_MINHASH) != 0;
+}
+
 static void
 use_signatures(Datum x, Datum y, const Numbers *n)
 {
 	check_measures(x, y, n);
 	use_balls(x, y, n);
 	require_similarity(call2(neardup_distance, x, y));
-	if (!any_bytes && signature_of_datum(x).header.flags & SIGNATURE_MINHASH)
+	if (!any_bytes && is_minhash(x))
 		require_similarity(call2(neardup_minhash_containment, x, y));
 	call2(neardup_simhash_cosine, x, y);
 	call1(neardup_signature_hash, x);
@@ -285,7 +292,7 @@ use_signatures(Datum x, Datum y, const Numbers *n)
 	call2(neardup_bands, x, Int32GetDatum(n->small));
 	if (any_bytes)
 		return;
-	if (signature_of_datum(x).header.flags & SIGNATURE_MINHASH)
+	if (is_minhash(x))
 	{
 		Outcome cut = call2(neardup_minhash_truncate, x, Int32GetDatum(1 << (n->any & 7)));
 		Outcome both = call2(neardup_minhash_union, x, y);
