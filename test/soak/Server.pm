@@ -183,21 +183,23 @@ sub promote
 	return program('pg_ctl', '-D', $self->{dir}, '-w', '-t', 120, 'promote');
 }
 
-# What its log has told since the last look that no kill explains.
+# What its log has told since the last look that no kill explains, with the lines before.
 sub complaints
 {
 	my ($self) = @_;
-	my @found;
+	my (@found, @before);
 
 	open(my $log, '<', "$ENV{DIR}/$self->{name}.log") or return ();
 	seek($log, $self->{looked_at} // 0, 0);
 	while (my $line = <$log>)
 	{
 		last if $line !~ /\n$/;
-		push @found, $line if $line !~ /archive command/ && $line =~ /PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
+		shift @before if @before > 5;
+		push @before, $line;
+		push @found, join('', @before)
+			if $line !~ /archive command/ && $line =~ /PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
 		$self->{looked_at} = tell($log);
 	}
-	chomp @found;
 	return @found;
 }
 
