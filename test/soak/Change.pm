@@ -134,17 +134,17 @@ sub insert
 sub right_ones
 {
 	my ($client, $table, $new, $done) = @_;
-	my $radius = Kinds::radius($table, $table->{threshold});
-	my @there = grep { defined && $_ ne '' } map { $_->[2] } values %{ $client->{model}{rows}{ $table->{name} } };
+	my $rows = $client->{model}{rows}{ $table->{name} };
+	my %there = map { $_ => $rows->{$_}[2] } grep { ($rows->{$_}[2] // '') ne '' } keys %$rows;
 
 	foreach my $row (@$new)
 	{
 		my ($id, undef, undef, $symbols) = @$row;
-		my $any = defined $symbols && $symbols ne '';
-		my $refused = $any && grep { Kinds::distance($_, $symbols) <= $radius } @there;
+		my $any = ($symbols // '') ne '';
+		my @near = $any ? grep { Kinds::distance($there{$_}, $symbols) <= Kinds::refused_within($table, $_, $id) } keys %there : ();
 
-		$client->fail("table $table->{name} " . ($refused ? 'takes' : 'refuses') . " row $id") if !$refused != exists $done->{$id};
-		push @there, $symbols if $any && !$refused;
+		$client->fail("table $table->{name} " . (@near ? 'takes' : 'refuses') . " row $id, near to (@near)") if !@near != exists $done->{$id};
+		$there{$id} = $symbols if $any && !@near;
 	}
 	$client->count('rows whose refusal was predicted', scalar @$new);
 }

@@ -34,7 +34,7 @@ our @TABLES = (
 # Of these each client has one of its own, and knows all that is in it.
 our @OWN = (
 	{ name => 'own', type => 'bigint', k => 64, b => 1, size => 5000 },
-	{ name => 'sole', type => 'minhash', k => 128, b => 1, size => 300, order => 1, guarded => 'constraint', threshold => 0.8 });
+	{ name => 'sole', type => 'minhash', k => 128, b => 1, size => 300, order => 1, guarded => 'constraint', threshold => 0.8, other => 0.9 });
 
 sub tables
 {
@@ -71,11 +71,28 @@ sub create
 	}
 	push @sql, "CREATE INDEX ${name}_id ON $name (id)";
 	push @sql, index_sql($table);
-	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, $table->{threshold}) WITH &&)"
+	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, " . ball_sql($table) . ') WITH &&)'
 		if ($table->{guarded} // '') eq 'constraint';
 	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '$table->{threshold}', 'lock')"
 		if ($table->{guarded} // '') eq 'trigger';
 	return @sql;
+}
+
+# Where there is another threshold, rows of odd numbers have that.
+sub ball_sql
+{
+	my ($table) = @_;
+
+	return $table->{other} ? "CASE id % 2 WHEN 0 THEN $table->{threshold} ELSE $table->{other} END::float8" : $table->{threshold};
+}
+
+# In how many symbols two rows may differ that are not to be in a table together.
+sub refused_within
+{
+	my ($table, $id, $other) = @_;
+	my $strict = $table->{other} && ($id % 2 || $other % 2);
+
+	return radius($table, $strict ? $table->{other} : $table->{threshold});
 }
 
 sub index_sql
@@ -189,10 +206,12 @@ sub similarity
 sub radius
 {
 	my ($table, $threshold) = @_;
-	my $d = -1;
 
-	$d++ while $d < $table->{k} && similarity($table, $d + 1) >= $threshold;
-	return $d;
+	return $table->{radius}{$threshold} //= do {
+		my $d = -1;
+		$d++ while $d < $table->{k} && similarity($table, $d + 1) >= $threshold;
+		$d;
+	};
 }
 
 1;
