@@ -347,10 +347,14 @@ sub report
 	my ($self) = @_;
 	my ($counts, $faults) = @$self{qw(counts faults)};
 
-	foreach my $kind ('answers: p ', 'answers: s ', 'step ', 'error ')
-	{
-		$self->say("$kind" . $self->line_of($kind));
-	}
+	my @kinds = (
+		[ 'answers of the primary', 'answers: p ' ],
+		[ 'answers of standbys', 'answers: s ' ],
+		[ 'answers of restored servers', 'answers: restored ' ],
+		[ 'steps', 'step ' ],
+		[ 'errors that may come', 'error ' ]);
+
+	$self->say("$_->[0]: " . $self->line_of($_->[1])) foreach @kinds;
 	$self->say("$counts->{$_} $_") foreach sort grep { !/^(answers: |step |error )/ } keys %$counts;
 	$self->say(sprintf 'soak: seed %s, %.0f s: %d faults survived (%s); %d steps, %d transactions; %d answers compared with scans, %d with the model; '
 			. '%d rows compared with scans, %d with the model; %d checks of an index; nothing wrong',
