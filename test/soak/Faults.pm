@@ -257,13 +257,19 @@ sub promotion
 
 # ---- Restores -------------------------------------------------------------------
 
+# An archiver may be writing there.
+sub empty
+{
+	remove_tree(@_, { error => \my $errors });
+}
+
 # A base backup, and from then on all WAL.
 sub begin_backup
 {
 	my ($soak) = @_;
 	my $server = $soak->{restored};
 
-	remove_tree($server->{dir}, "$ENV{DIR}/archive");
+	empty($server->{dir}, "$ENV{DIR}/archive");
 	make_path("$ENV{DIR}/archive");
 	open(my $on, '>', "$ENV{DIR}/archive/on") or die $!;
 	close($on);
@@ -284,7 +290,7 @@ sub drop_backup
 
 	delete $soak->{backup};
 	$soak->{points} = [];
-	remove_tree($soak->{restored}{dir}, "$ENV{DIR}/archive");
+	empty($soak->{restored}{dir}, "$ENV{DIR}/archive");
 	make_path("$ENV{DIR}/archive");
 }
 

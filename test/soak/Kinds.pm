@@ -78,19 +78,19 @@ sub create
 	return @sql;
 }
 
-# Where there is another threshold, rows of odd numbers have that.
+# Where there is another threshold, two rows of three have that.
 sub ball_sql
 {
 	my ($table) = @_;
 
-	return $table->{other} ? "CASE id % 2 WHEN 0 THEN $table->{threshold} ELSE $table->{other} END::float8" : $table->{threshold};
+	return $table->{other} ? "CASE id % 3 WHEN 0 THEN $table->{threshold} ELSE $table->{other} END::float8" : $table->{threshold};
 }
 
 # In how many symbols two rows may differ that are not to be in a table together.
 sub refused_within
 {
 	my ($table, $id, $other) = @_;
-	my $strict = $table->{other} && ($id % 2 || $other % 2);
+	my $strict = $table->{other} && ($id % 3 || $other % 3);
 
 	return radius($table, $strict ? $table->{other} : $table->{threshold});
 }
