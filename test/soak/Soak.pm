@@ -205,6 +205,7 @@ sub await_primary
 		my $answer = Faults::ask($self, 'SELECT pg_is_in_recovery()');
 		return 1 if ($answer // '') eq 'f';
 		sleep(0.2);
+		$self->{primary}->start(10) if $_ % 20 == 0 && !$self->{primary}->runs;
 	}
 	$self->fail('the primary does not answer');
 }
