@@ -396,7 +396,7 @@ sub no_pairs
 	my ($client) = @_;
 	my @guarded = grep { $_->{guarded} } @{ $client->{tables} };
 	my $table = $guarded[ int rand @guarded ];
-	my $radius = $table->{type} eq 'bigint' ? int((1 - $table->{threshold}) * $table->{k}) : Kinds::radius($table, $table->{threshold});
+	my ($all, $third) = map { Kinds::refused_within($table, $_, $_) } 1, 0;
 
 	snapshot(
 		$client,
@@ -405,7 +405,7 @@ sub no_pairs
 		sub {
 			my ($view) = @_;
 			my $pairs = ask_sql($view, 'seq', "SELECT string_agg(a.id || '-' || b.id, ',') FROM $table->{name} a, $table->{name} b "
-					. "WHERE a.id < b.id AND hamming_within(a.v, b.v, $radius)");
+					. "WHERE a.id < b.id AND hamming_within(a.v, b.v, CASE WHEN a.id % 3 + b.id % 3 = 0 THEN $third ELSE $all END)");
 			$client->count('constraints compared');
 			$client->fail("$table->{name} holds near-duplicates: $pairs") if $pairs ne '';
 		});

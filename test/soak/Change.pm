@@ -119,6 +119,7 @@ sub insert
 	my @new = map { new_row($client, $table) } 1 .. $n;
 	my %done = map { split /\|/, $_, 2 } split /\n/, $client->sql(insert_sql($table, values_of($table, @new)));
 
+	right_ones($client, $table, \@new, \%done) if $table->{guarded} && defined $table->{owner};
 	foreach my $row (grep { exists $done{ $_->[0] } } @new)
 	{
 		my ($id, $number, $text, $symbols) = @$row;
@@ -127,6 +128,25 @@ sub insert
 	}
 	$client->count('rows inserted', scalar keys %done);
 	$client->count('near-duplicates refused', @new - keys %done);
+}
+
+# Where nobody else inserts it is known which rows a constraint must refuse, and no others.
+sub right_ones
+{
+	my ($client, $table, $new, $done) = @_;
+	my $rows = $client->{model}{rows}{ $table->{name} };
+	my %there = map { $_ => $rows->{$_}[2] } grep { ($rows->{$_}[2] // '') ne '' } keys %$rows;
+
+	foreach my $row (@$new)
+	{
+		my ($id, undef, undef, $symbols) = @$row;
+		my $any = ($symbols // '') ne '';
+		my @near = $any ? grep { Kinds::distance($there{$_}, $symbols) <= Kinds::refused_within($table, $_, $id) } keys %there : ();
+
+		$client->fail("table $table->{name} " . (@near ? 'takes' : 'refuses') . " row $id, near to (@near)") if !@near != exists $done->{$id};
+		$there{$id} = $symbols if $any && !@near;
+	}
+	$client->count('rows whose refusal was predicted', scalar @$new);
 }
 
 # Inserts that tell which ids went in, and by which signature.

@@ -6,13 +6,16 @@ package Faults;
 use strict;
 use warnings;
 use File::Path qw(make_path remove_tree);
+use POSIX ();
 use Time::HiRes qw(sleep time);
+use Kinds;
 use Server;
 use Session;
 
 our @FAULTS = (
 	[ 'backend killed', 4, \&kill_backend ],
 	[ 'session terminated', 3, \&terminate ],
+	[ 'sessions held up', 4, \&hold_up ],
 	[ 'worker killed', 2, \&kill_worker ],
 	[ 'postmaster killed', 3, \&kill_postmaster ],
 	[ 'all processes killed', 3, \&kill_everything ],
@@ -78,6 +81,45 @@ sub terminate
 	my $pid = random_pid($soak, "backend_type = 'client backend'") // return undef;
 
 	return defined ask($soak, 'SELECT ' . (rand() < 0.5 ? 'pg_terminate_backend' : 'pg_cancel_backend') . "($pid)") ? 'went on' : undef;
+}
+
+# A session stands still wherever it happens to be, while its table's index is vacuumed.
+sub hold_up
+{
+	my ($soak) = @_;
+	my @tables = grep { $_->{persistence} ne 'TEMP' } Kinds::tables($ENV{CLIENTS});
+	my $held = 0;
+
+	foreach (1 .. 12)
+	{
+		my $pid = random_pid($soak, "backend_type = 'client backend' AND state = 'active'") // next;
+		next if !grep { $_ == $pid } $soak->{primary}->children;
+		my $helper = stand_still($pid, rand 2);
+		my $session = $soak->{primary}->session;
+		if ($session)
+		{
+			$session->run("SET lock_timeout = '1s'");
+			$session->run("VACUUM $tables[ int rand @tables ]{name}") foreach 1 .. 3;
+			$session->close;
+		}
+		waitpid($helper, 0);
+		$held++;
+	}
+	return $held ? "$held times" : undef;
+}
+
+# It goes on by itself after some time: whoever waits for it must not be who wakes it.
+sub stand_still
+{
+	my ($pid, $seconds) = @_;
+	my $helper = fork() // die "cannot fork: $!";
+
+	return $helper if $helper;
+	$SIG{INT} = $SIG{TERM} = 'IGNORE';
+	kill 'STOP', $pid;
+	sleep($seconds);
+	kill 'CONT', $pid;
+	POSIX::_exit(0);
 }
 
 sub start_primary
@@ -215,13 +257,19 @@ sub promotion
 
 # ---- Restores -------------------------------------------------------------------
 
+# An archiver may be writing there.
+sub empty
+{
+	remove_tree(@_, { error => \my $errors });
+}
+
 # A base backup, and from then on all WAL.
 sub begin_backup
 {
 	my ($soak) = @_;
 	my $server = $soak->{restored};
 
-	remove_tree($server->{dir}, "$ENV{DIR}/archive");
+	empty($server->{dir}, "$ENV{DIR}/archive");
 	make_path("$ENV{DIR}/archive");
 	open(my $on, '>', "$ENV{DIR}/archive/on") or die $!;
 	close($on);
@@ -242,7 +290,7 @@ sub drop_backup
 
 	delete $soak->{backup};
 	$soak->{points} = [];
-	remove_tree($soak->{restored}{dir}, "$ENV{DIR}/archive");
+	empty($soak->{restored}{dir}, "$ENV{DIR}/archive");
 	make_path("$ENV{DIR}/archive");
 }
 

@@ -14,8 +14,9 @@ our $CENTRES = 60;
 
 my @words = map { my $w = $_; map { $w . $_ } qw(an or ta en si mu) } qw(bar cel dor fen gal hin jos kel lum nor);
 
-# flags: whole (bulk COPY is possible), guarded (refuses near-duplicates),
-# standby (can be read there), spaces (may be moved).
+# size: rows of each client, about.  order: has operators to be ordered by.  guarded: what
+# refuses near-duplicates.  parts: partitioned.  where: what the index is limited to.
+# column: what is indexed, if not v.
 our @TABLES = (
 	{ name => 'hash64', type => 'bigint', k => 64, b => 1, size => 5000 },
 	{ name => 'bits', type => 'bit', sql => 'bit(96)', k => 96, b => 1, size => 2500 },
@@ -30,22 +31,28 @@ our @TABLES = (
 	{ name => 'excl', type => 'minhash', k => 128, b => 1, size => 500, order => 1, guarded => 'constraint', threshold => 0.8 },
 	{ name => 'guard', type => 'bigint', k => 64, b => 1, size => 500, guarded => 'trigger', threshold => 0.93 });
 
-# A private table for each client; only its owner writes it.
+# Of these each client has one of its own, and knows all that is in it.
+our @OWN = (
+	{ name => 'own', type => 'bigint', k => 64, b => 1, size => 5000 },
+	{ name => 'sole', type => 'minhash', k => 128, b => 1, size => 300, order => 1, guarded => 'constraint', threshold => 0.8, other => 0.9 });
+
 sub tables
 {
 	my ($clients) = @_;
+	my @all = map { { %$_ } } @TABLES;
+	my $number = 0;
 
-	foreach my $table (@TABLES)
+	foreach my $owner (0 .. $clients - 1)
+	{
+		push @all, map { { %$_, name => "$_->{name}_$owner", owner => $owner } } @OWN;
+	}
+	foreach my $table (@all)
 	{
 		$table->{column} //= 'v';
 		$table->{sql} //= $table->{type};
 		$table->{persistence} //= '';
-		$table->{number} = 1;
+		$table->{number} = ++$number;
 	}
-	my @own = map { { name => "own_$_", owner => $_, type => 'bigint', sql => 'bigint', column => 'v', k => 64, b => 1, size => 5000, persistence => '' } } 0 .. $clients - 1;
-	my $number = 0;
-	my @all = (@TABLES, @own);
-	$_->{number} = ++$number foreach @all;
 	return @all;
 }
 
@@ -64,11 +71,28 @@ sub create
 	}
 	push @sql, "CREATE INDEX ${name}_id ON $name (id)";
 	push @sql, index_sql($table);
-	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, $table->{threshold}) WITH &&)"
+	push @sql, "ALTER TABLE $name ADD CONSTRAINT ${name}_near EXCLUDE USING neardup (near(v, " . ball_sql($table) . ') WITH &&)'
 		if ($table->{guarded} // '') eq 'constraint';
 	push @sql, "CREATE CONSTRAINT TRIGGER ${name}_near AFTER INSERT OR UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '$table->{threshold}', 'lock')"
 		if ($table->{guarded} // '') eq 'trigger';
 	return @sql;
+}
+
+# Where there is another threshold, two rows of three have that.
+sub ball_sql
+{
+	my ($table) = @_;
+
+	return $table->{other} ? "CASE id % 3 WHEN 0 THEN $table->{threshold} ELSE $table->{other} END::float8" : $table->{threshold};
+}
+
+# In how many symbols two rows may differ that are not to be in a table together.
+sub refused_within
+{
+	my ($table, $id, $other) = @_;
+	my $strict = $table->{other} && ($id % 3 || $other % 3);
+
+	return radius($table, $strict ? $table->{other} : $table->{threshold});
 }
 
 sub index_sql
@@ -182,10 +206,12 @@ sub similarity
 sub radius
 {
 	my ($table, $threshold) = @_;
-	my $d = -1;
 
-	$d++ while $d < $table->{k} && similarity($table, $d + 1) >= $threshold;
-	return $d;
+	return $table->{radius}{$threshold} //= do {
+		my $d = -1;
+		$d++ while $d < $table->{k} && similarity($table, $d + 1) >= $threshold;
+		$d;
+	};
 }
 
 1;

@@ -65,6 +65,14 @@ sub new
 
 sub host { return $ENV{DIR} }
 
+# Is it there?
+sub runs
+{
+	my ($self) = @_;
+
+	return program('pg_ctl', '-D', $self->{dir}, 'status');
+}
+
 # Runs a program; what it prints goes to a log.
 sub program
 {
@@ -183,21 +191,32 @@ sub promote
 	return program('pg_ctl', '-D', $self->{dir}, '-w', '-t', 120, 'promote');
 }
 
-# What its log has told since the last look that no kill explains.
+# Killed archivers are none, nor is one error of PostgreSQL's own, which a second start
+# mends: a transaction that made an unlogged relation was rolled back, the log of that
+# was lost in a crash, and the relation's empty file is in the way of its new one.
+my $COMPLAINT = qr/PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
+
+# What its log has told since the last look that no kill explains, with the lines before.
 sub complaints
 {
 	my ($self) = @_;
-	my @found;
+	my (@found, @before);
 
 	open(my $log, '<', "$ENV{DIR}/$self->{name}.log") or return ();
 	seek($log, $self->{looked_at} // 0, 0);
 	while (my $line = <$log>)
 	{
 		last if $line !~ /\n$/;
-		push @found, $line if $line !~ /archive command/ && $line =~ /PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
+		shift @before if @before > 20;
+		push @before, $line;
+		my $text = join '', @before;
+		next if $line !~ /$COMPLAINT/ || $line =~ /archive command/;
+		push @found, $text if $text !~ /could not create file "[^"]+": File exists/;
+	}
+	continue
+	{
 		$self->{looked_at} = tell($log);
 	}
-	chomp @found;
 	return @found;
 }
 

@@ -205,6 +205,7 @@ sub await_primary
 		my $answer = Faults::ask($self, 'SELECT pg_is_in_recovery()');
 		return 1 if ($answer // '') eq 'f';
 		sleep(0.2);
+		$self->{primary}->start(10) if $_ % 20 == 0 && !$self->{primary}->runs;
 	}
 	$self->fail('the primary does not answer');
 }
@@ -347,10 +348,14 @@ sub report
 	my ($self) = @_;
 	my ($counts, $faults) = @$self{qw(counts faults)};
 
-	foreach my $kind ('answers: p ', 'answers: s ', 'step ', 'error ')
-	{
-		$self->say("$kind" . $self->line_of($kind));
-	}
+	my @kinds = (
+		[ 'answers of the primary', 'answers: p ' ],
+		[ 'answers of standbys', 'answers: s ' ],
+		[ 'answers of restored servers', 'answers: restored ' ],
+		[ 'steps', 'step ' ],
+		[ 'errors that may come', 'error ' ]);
+
+	$self->say("$_->[0]: " . $self->line_of($_->[1])) foreach @kinds;
 	$self->say("$counts->{$_} $_") foreach sort grep { !/^(answers: |step |error )/ } keys %$counts;
 	$self->say(sprintf 'soak: seed %s, %.0f s: %d faults survived (%s); %d steps, %d transactions; %d answers compared with scans, %d with the model; '
 			. '%d rows compared with scans, %d with the model; %d checks of an index; nothing wrong',

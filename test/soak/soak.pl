@@ -9,6 +9,7 @@ use Soak;
 STDOUT->autoflush(1);
 $SIG{PIPE} = 'IGNORE';
 $SIG{INT} = $SIG{TERM} = sub { die "interrupted\n" };
+Soak::publish(undef, 'pid', $$);
 srand($ENV{SEED} * 64 + 63);
 my $soak = Soak->new;
 my $done = eval { $soak->set_up; $soak->start_clients; $soak->work; $soak->finish; $soak->check_plans; 1 };
