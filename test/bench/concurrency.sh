@@ -89,7 +89,7 @@ SELECT count(*) FROM writes_indexed WHERE is_similar(sig, (SELECT sig FROM docum
 		ANALYZE;
 	SQL
 	for round in $(seq "$ROUNDS"); do
-		for count in 1 8; do
+		for count in 1 2 8; do
 			for name in plain indexed; do
 				clients "$name-$count" "write-$name.sql" "$count"
 			done
@@ -106,7 +106,7 @@ SELECT count(*) FROM writes_indexed WHERE is_similar(sig, (SELECT sig FROM docum
 	echo
 	echo "| | a second | of the first | median µs | p99 µs | worst ms |"
 	echo "|---|---|---|---|---|---|"
-	for count in 1 8; do
+	for count in 1 2 8; do
 		row "$count writing, primary key only" "plain-$count" "plain-$count"
 		row "$count writing, with neardup" "indexed-$count" "plain-$count"
 	done
