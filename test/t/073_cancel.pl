@@ -129,7 +129,7 @@ my @short = (
 	qr/^(ball|bigint|bit)_signature\(/,
 	qr/^(bigint|bit)_in_ball\(/,
 	qr/^(hamming_ball|hamming_distance|hamming_within|near)\(/,
-	qr/^(similarity|is_similar|jaccard_similarity|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
+	qr/^(similarity|is_similar|is_comparable|jaccard_similarity|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
 	qr/^lsh_\w+\(/,
 	qr/^neardup_(explain|index_info|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
