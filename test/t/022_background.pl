@@ -63,5 +63,6 @@ $filler->finish;
 like($node->safe_psql('postgres', q{SELECT neardup_check('others_h')}), qr/60000 documents/, 'and the index is whole');
 
 $node->stop;
-unlike(slurp_file($node->logfile), qr/PANIC|ERROR|FATAL/, 'nothing in the log');
+# A session that has just ended may not have noticed before it is told to.
+unlike(slurp_file($node->logfile), qr/PANIC|ERROR|FATAL(?!:  terminating connection due to administrator command)/, 'nothing in the log');
 done_testing();
