@@ -52,7 +52,7 @@ endif
 include $(PGXS)
 
 # The plain C layers hold the loops that are worth vectorising.
-src/table.o src/text/%.o src/sketch/%.o src/match/%.o src/compare/%.o: CFLAGS += -O3
+src/base/%.o src/text/%.o src/compare/%.o src/sketch/%.o src/grouping/%.o src/join/%.o: CFLAGS += -O3
 else
 $(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or let 'make setup' install what is missing)
 endif

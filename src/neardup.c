@@ -9,7 +9,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "host.h"
+#include "base/host.h"
 #include "index/index.h"
 
 PG_MODULE_MAGIC;

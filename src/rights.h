@@ -6,7 +6,7 @@
 #ifndef NEARDUP_RIGHTS_H
 #define NEARDUP_RIGHTS_H
 
-#include "pg.h"
+#include "sql/sql.h"
 
 /* ---- Acting in another's name ------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * Both sequences are joined with a separator between them, and their suffixes
  * sorted.  The longest common run begins two neighbours of different origin.
  */
-#include "internal.h"
+#include "compare/internal.h"
 
 /* The separator occurs once, as does the end; symbols follow. */
 #define END 0

@@ -5,10 +5,10 @@
  * Texts are compared as sequences of symbols, small numbers that are equal
  * where characters (or tokens) are.
  */
-#ifndef NEARDUP_COMPARE_H
-#define NEARDUP_COMPARE_H
+#ifndef NEARDUP_COMPARE_COMPARE_H
+#define NEARDUP_COMPARE_COMPARE_H
 
-#include "../text/text.h"
+#include "text/text.h"
 
 /* ---- Sequences (symbols.c) ---------------------------------------------- */
 

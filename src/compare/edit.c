@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "compare/internal.h"
 
 #define WORD_ROWS 64
 #define WORDS 2

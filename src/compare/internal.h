@@ -4,7 +4,7 @@
 #ifndef NEARDUP_COMPARE_INTERNAL_H
 #define NEARDUP_COMPARE_INTERNAL_H
 
-#include "compare.h"
+#include "compare/compare.h"
 
 /* A loop over so many symbols asks for interrupts in between. */
 #define COMPARE_STEP 8192

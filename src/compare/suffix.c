@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "compare/internal.h"
 
 #define NONE UINT32_MAX
 

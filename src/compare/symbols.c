@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "../table.h"
-#include "../text/utf8.h"
-#include "internal.h"
+#include "base/table.h"
+#include "text/utf8.h"
+#include "compare/internal.h"
 
 /* Keys of bytes that are no UTF-8 lie above all code points. */
 #define STRAY_BYTE 0x110000

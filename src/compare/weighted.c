@@ -2,7 +2,7 @@
  * weighted.c: edit distance at any costs, cell by cell (Wagner and Fischer
  * 1974), within the diagonals that the bound leaves.
  */
-#include "internal.h"
+#include "compare/internal.h"
 
 /* How many edits of a cost a bound pays for, at most count. */
 static size_t

@@ -2,8 +2,8 @@
  * call.h: what the SQL functions of batch deduplication have in common: their
  * arguments, and the queries they read.
  */
-#ifndef NEARDUP_CALL_H
-#define NEARDUP_CALL_H
+#ifndef NEARDUP_DEDUP_CALL_H
+#define NEARDUP_DEDUP_CALL_H
 
 #include "dedup/dedup.h"
 

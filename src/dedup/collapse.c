@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "table.h"
+#include "base/table.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -3,19 +3,19 @@
  *
  * A query is read once into a source.  Rows whose signatures are equal are one
  * document; documents are numbered in the order of their first rows.  The
- * documents are joined (engine.c), and the pairs are made rows again.
+ * documents are joined (join.c), and the pairs are made rows again.
  */
-#ifndef NEARDUP_DEDUP_H
-#define NEARDUP_DEDUP_H
+#ifndef NEARDUP_DEDUP_DEDUP_H
+#define NEARDUP_DEDUP_DEDUP_H
 
-#include "pg.h"
+#include "sql/sql.h"
 
 #include "funcapi.h"
 #include "storage/buffile.h"
 #include "utils/resowner.h"
 
 #include "sketch/bag.h"
-#include "sketch/pg_signature.h"
+#include "sql/signature.h"
 
 /* ---- What a call did (stats.c) ------------------------------------------ */
 
@@ -197,7 +197,7 @@ extern void collapse_digest(const void *bytes, size_t size, uint8 *digest);
 #define for_each_row(source, document, row) \
 	for (uint32 row = (source)->first[document]; row != NO_ROW; row = (source)->next[row])
 
-/* ---- Joins (engine.c) --------------------------------------------------- */
+/* ---- Joins (join.c) --------------------------------------------------- */
 
 /* Documents of a source, ascending; all of them where doc is NULL. */
 typedef struct Documents

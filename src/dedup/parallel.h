@@ -4,9 +4,9 @@
 #ifndef NEARDUP_DEDUP_PARALLEL_H
 #define NEARDUP_DEDUP_PARALLEL_H
 
-#include "pg.h"
+#include "sql/sql.h"
 
-#include "match/join.h"
+#include "join/join.h"
 
 /*
  * join_run() with the help of parallel workers, where there is enough to do,

@@ -17,8 +17,8 @@
 
 #include "catalog/pg_type.h"
 
-#include "match/join.h"
-#include "sketch/pg_siblings.h"
+#include "join/join.h"
+#include "sql/siblings.h"
 
 #define ROOM_MIN 1024
 #define ROWS_STEP 1024

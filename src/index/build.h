@@ -6,8 +6,8 @@
  * everybody knows what lies where: block 0, all documents, and then for each
  * segment what groups and describes it.
  */
-#ifndef NEARDUP_BUILD_H
-#define NEARDUP_BUILD_H
+#ifndef NEARDUP_INDEX_BUILD_H
+#define NEARDUP_INDEX_BUILD_H
 
 #include "index/index.h"
 
@@ -65,7 +65,7 @@ typedef struct Build
 	ParallelTableScanDesc scan; /* NULL where there are no workers */
 	int number;                 /* of the participant; 0 is who was asked */
 
-	/* This participant's documents (pack.c). */
+	/* This participant's documents (build_documents.c). */
 	SignatureHeader shape;
 	uint32 stride;
 	PGAlignedBlock page;
@@ -80,7 +80,7 @@ build_leads(const Build *build)
 	return build->number == 0;
 }
 
-/* ---- Documents (pack.c) ------------------------------------------------- */
+/* ---- Documents (build_documents.c) ------------------------------------------------- */
 
 /* Scan this participant's share of the table; write pages of documents. */
 extern void build_scan(Build *build);
@@ -91,7 +91,7 @@ extern void build_flush(Build *build);
 /* The leader writes what is left of everybody's documents. */
 extern void build_gather(Build *build);
 
-/* ---- Segments (layout.c) ------------------------------------------------ */
+/* ---- Segments (build_groups.c) ------------------------------------------------ */
 
 /* The leader gives out the blocks that follow the documents. */
 extern void build_layout(Build *build);
@@ -102,7 +102,7 @@ extern void build_groups(Build *build);
 /* The leader writes maps, roots and metapage. */
 extern void build_describe(Build *build);
 
-/* ---- Together (parallel.c) ---------------------------------------------- */
+/* ---- Together (build_parallel.c) ---------------------------------------------- */
 
 /* The steps of a build, each done by all before the next begins. */
 extern void build_steps(Build *build);

@@ -1,11 +1,11 @@
 /*
  * index.h: what the files of index/ share above single pages and segments.
  */
-#ifndef NEARDUP_INDEX_H
-#define NEARDUP_INDEX_H
+#ifndef NEARDUP_INDEX_INDEX_H
+#define NEARDUP_INDEX_INDEX_H
 
 #include "index/upkeep.h"
-#include "sketch/pg_ball.h"
+#include "sql/ball.h"
 
 #include "access/genam.h"
 #include "nodes/execnodes.h"
@@ -48,7 +48,7 @@ extern SignatureHeader index_shape(Relation index, const SignatureHeader *header
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other);
 
-/* ---- Matches (matches.c) ------------------------------------------------ */
+/* ---- Matches (scan_matches.c) ------------------------------------------------ */
 
 /* A document found: distance (16 bits), heap block (32), offset (16); never 0. */
 static inline uint64
@@ -111,7 +111,7 @@ matches_is_cut(const MatchList *list)
 	return list->ceiling != PG_UINT64_MAX;
 }
 
-/* ---- Searching (search.c) ----------------------------------------------- */
+/* ---- Searching (scan_search.c) ----------------------------------------------- */
 
 /* What is looked for. */
 typedef struct SearchQuery
@@ -151,7 +151,7 @@ typedef void (*ReportSink)(void *state, const SearchReport *report);
 extern void index_search(Relation index, const SearchQuery *query, MatchList *found,
 						 ReportSink report, void *state);
 
-/* ---- Ordered search (order.c) ------------------------------------------- */
+/* ---- Ordered search (scan_order.c) ------------------------------------------- */
 
 typedef struct Ordering Ordering;
 

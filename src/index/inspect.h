@@ -1,8 +1,8 @@
 /*
  * inspect.h: what the functions that look into an index share.
  */
-#ifndef NEARDUP_INSPECT_H
-#define NEARDUP_INSPECT_H
+#ifndef NEARDUP_INDEX_INSPECT_H
+#define NEARDUP_INDEX_INSPECT_H
 
 #include "index/index.h"
 

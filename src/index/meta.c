@@ -10,7 +10,7 @@
 #include "port/pg_crc32c.h"
 #include "utils/timestamp.h"
 
-#include "hash.h"
+#include "base/hash.h"
 
 /* ---- Checks ------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "port/pg_crc32c.h"
 #include "storage/indexfsm.h"
 
-#include "hash.h"
+#include "base/hash.h"
 
 /* The sum of no dead documents. */
 #define DEAD_NONE 0x6E6F6E65

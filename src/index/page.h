@@ -3,8 +3,8 @@
  *
  * src/README tells the whole story: pages, locks, WAL, the life of a segment.
  */
-#ifndef NEARDUP_PAGE_H
-#define NEARDUP_PAGE_H
+#ifndef NEARDUP_INDEX_PAGE_H
+#define NEARDUP_INDEX_PAGE_H
 
 #include "compat.h"
 
@@ -14,7 +14,7 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-#include "match/match.h"
+#include "grouping/grouping.h"
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E
@@ -104,7 +104,7 @@ extern uint32 page_checksum_documents(Page page, uint32 stride, uint32 from, uin
  */
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
-/* ---- Pages seen before (seen.c) ----------------------------------------- */
+/* ---- Pages seen before (page_verify.c) ----------------------------------------- */
 
 /* Pin a block that was last seen in *recent; see page_read_recent. */
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
@@ -286,7 +286,7 @@ extern void page_mark_dead(Page page, uint32 i);
 extern void page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
 							  const uint8_t *symbols, size_t bytes);
 
-/* The same, logged, to an exclusively locked page (append.c). */
+/* The same, logged, to an exclusively locked page (insert_append.c). */
 extern void page_append_document(Relation index, Buffer buffer, uint32 stride,
 								 const ItemPointerData *tid, const uint8_t *symbols, size_t bytes);
 

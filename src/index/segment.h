@@ -1,8 +1,8 @@
 /*
  * segment.h: immutable segments: written once, read by many.
  */
-#ifndef NEARDUP_SEGMENT_H
-#define NEARDUP_SEGMENT_H
+#ifndef NEARDUP_INDEX_SEGMENT_H
+#define NEARDUP_INDEX_SEGMENT_H
 
 #include "index/page.h"
 
@@ -86,7 +86,7 @@ segment_entry(const SegmentRoot *root, uint32 owner, BlockNumber block)
 
 typedef struct Upkeep Upkeep;
 
-/* ---- Size (size.c) ------------------------------------------------------ */
+/* ---- Size (segment_size.c) ------------------------------------------------------ */
 
 /*
  * Choose the grouping of a segment whose documents are written, and count its other
@@ -106,7 +106,7 @@ extern uint32 segment_documents_max(Relation index, const SignatureHeader *shape
 /* What to do for an index that has as many segments as can be. */
 extern const char *segment_size_hint(Relation index, const SignatureHeader *shape, Size memory);
 
-/* ---- Writing (writer.c) ------------------------------------------------- */
+/* ---- Writing (segment_write.c) ------------------------------------------------- */
 
 typedef struct SegmentWriter SegmentWriter;
 
@@ -127,7 +127,7 @@ extern uint32 segment_length(const SegmentWriter *writer);
 extern bool segment_finish(SegmentWriter *writer, SegmentEntry *entry);
 extern void segment_abandon(SegmentWriter *writer);
 
-/* ---- Reading (reader.c) ------------------------------------------------- */
+/* ---- Reading (segment_read.c) ------------------------------------------------- */
 
 /* What a backend keeps of a segment. */
 typedef struct Segment

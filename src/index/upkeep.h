@@ -1,8 +1,8 @@
 /*
  * upkeep.h: sealing, merging and gathering, for whom, and what they heed meanwhile.
  */
-#ifndef NEARDUP_UPKEEP_H
-#define NEARDUP_UPKEEP_H
+#ifndef NEARDUP_INDEX_UPKEEP_H
+#define NEARDUP_INDEX_UPKEEP_H
 
 #include "index/segment.h"
 
@@ -53,7 +53,7 @@ extern void upkeep_drop(Upkeep *upkeep);
 /* Write tail and segments again, the living only, as few as may be. */
 extern void upkeep_gather(Upkeep *upkeep);
 
-/* ---- Merging (merge.c) -------------------------------------------------- */
+/* ---- Merging (upkeep_merge.c) -------------------------------------------------- */
 
 typedef struct MergeSources
 {

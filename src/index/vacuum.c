@@ -5,7 +5,7 @@
 
 #include "commands/vacuum.h"
 
-#include "index/walk.h"
+#include "index/segment_walk.h"
 
 typedef struct Vacuum
 {

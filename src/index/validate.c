@@ -18,7 +18,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "sketch/pg_siblings.h"
+#include "sql/siblings.h"
 
 /* What is looked at, and whether all was well so far. */
 typedef struct Validation

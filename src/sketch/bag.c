@@ -1,7 +1,7 @@
 /*
  * bag.c: multisets of 64-bit elements, gathered, sorted and compared.
  */
-#include "bag.h"
+#include "sketch/bag.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  * occurs min(f, g) times in the intersection, max(f, g) times in the union and
  * f - g times, if that is above zero, in the difference.
  */
-#ifndef NEARDUP_BAG_H
-#define NEARDUP_BAG_H
+#ifndef NEARDUP_SKETCH_BAG_H
+#define NEARDUP_SKETCH_BAG_H
 
-#include "sketch.h"
+#include "sketch/sketch.h"
 
 static inline uint32_t
 bag_frequency(const Bag *bag, uint32_t i)
@@ -18,7 +18,7 @@ bag_frequency(const Bag *bag, uint32_t i)
 
 /*
  * Bytes that the elements and frequencies take as text, with their commas and colons
- * (pg_shingles_io.c): at most, at once, and exactly, by looking at all.
+ * (shingles_io.c): at most, at once, and exactly, by looking at all.
  */
 extern uint64_t bag_text_most(const Bag *bag);
 extern uint64_t bag_text_length(const Bag *bag);

@@ -1,12 +1,12 @@
 /*
  * broder.c: samples and sketches of sets.
  */
-#include "broder.h"
+#include "sketch/broder.h"
 
 #include <string.h>
 
-#include "bag.h"
-#include "hash.h"
+#include "sketch/bag.h"
+#include "base/hash.h"
 
 /* A pass over so many elements asks for interrupts in between. */
 #define PASS_STEP 8192

@@ -2,12 +2,12 @@
  * broder.h: the samples and sketches of sets that Broder and others describe.
  *
  * Elements may come from anywhere and need not look random, so what is chosen is
- * chosen by their mixed values (mix64 of hash.h, as signed numbers).
+ * chosen by their mixed values (mix64 of base/hash.h, as signed numbers).
  */
-#ifndef NEARDUP_BRODER_H
-#define NEARDUP_BRODER_H
+#ifndef NEARDUP_SKETCH_BRODER_H
+#define NEARDUP_SKETCH_BRODER_H
 
-#include "sketch.h"
+#include "sketch/sketch.h"
 
 /* The elements whose mixed value is a multiple of m > 0, with their frequencies. */
 extern Bag bag_mod(const Bag *bag, uint64_t m);

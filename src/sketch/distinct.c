@@ -4,8 +4,8 @@
  * Elements are kept as mix64 of what comes, a bijection: that is how sketches
  * take them.
  */
-#include "../hash.h"
-#include "minhash.h"
+#include "base/hash.h"
+#include "sketch/minhash.h"
 
 /* So many elements are hashed, then looked up. */
 #define AT_ONCE 64

@@ -8,8 +8,8 @@
  */
 #include <math.h>
 
-#include "../hash.h"
-#include "sketch.h"
+#include "base/hash.h"
+#include "sketch/sketch.h"
 
 static inline double
 estimate(double full, double step, int d)

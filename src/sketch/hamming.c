@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "sketch.h"
-#include "words.h"
+#include "sketch/sketch.h"
+#include "sketch/words.h"
 
 static inline uint64_t
 load_word(const uint8_t *at)

@@ -1,7 +1,7 @@
 /*
  * lexicon.c: what stays of a set by a lexicon, its digest, and weighted cosine.
  */
-#include "lexicon.h"
+#include "sketch/lexicon.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "bag.h"
+#include "sketch/bag.h"
 
 #define CHUNK 512
 

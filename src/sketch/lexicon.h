@@ -2,10 +2,10 @@
  * lexicon.h: sets of shingles seen through a lexicon, which tells how much each
  * shingle says.
  */
-#ifndef NEARDUP_LEXICON_H
-#define NEARDUP_LEXICON_H
+#ifndef NEARDUP_SKETCH_LEXICON_H
+#define NEARDUP_SKETCH_LEXICON_H
 
-#include "sketch.h"
+#include "sketch/sketch.h"
 
 /* Weights of elements, which are ascending; any other element weighs nothing. */
 typedef struct Lexicon

@@ -12,9 +12,9 @@
  */
 #include <string.h>
 
-#include "../cpu.h"
-#include "../hash.h"
-#include "minhash.h"
+#include "base/cpu.h"
+#include "base/hash.h"
+#include "sketch/minhash.h"
 
 #define LATER_ROUND UINT32_C(0x80000000)
 

@@ -1,10 +1,10 @@
 /*
  * minhash.h: what distinct.c and minhash.c share, and their tests see.
  */
-#ifndef NEARDUP_MINHASH_H
-#define NEARDUP_MINHASH_H
+#ifndef NEARDUP_SKETCH_MINHASH_H
+#define NEARDUP_SKETCH_MINHASH_H
 
-#include "sketch.h"
+#include "sketch/sketch.h"
 
 /*
  * The distinct elements gathered, mixed, in the builder's own memory (to be

@@ -6,12 +6,12 @@
  * the packed symbols (SYMBOL_BYTES).  Padding bits and reserved flags are zero,
  * so equal values are equal bytes.
  */
-#ifndef NEARDUP_SIGNATURE_H
-#define NEARDUP_SIGNATURE_H
+#ifndef NEARDUP_SKETCH_SIGNATURE_H
+#define NEARDUP_SKETCH_SIGNATURE_H
 
 #include <string.h>
 
-#include "sketch.h"
+#include "sketch/sketch.h"
 
 typedef struct SignatureHeader
 {

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "../hash.h"
-#include "sketch.h"
+#include "base/hash.h"
+#include "sketch/sketch.h"
 
 #define PLANES 16
 #define PLANE_LIMIT ((UINT32_C(1) << PLANES) - 1)

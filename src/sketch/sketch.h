@@ -5,10 +5,10 @@
  * Every signature is k symbols of b bits, and every distance is the number of
  * symbols that differ.  simhash is k = f, b = 1.
  */
-#ifndef NEARDUP_SKETCH_H
-#define NEARDUP_SKETCH_H
+#ifndef NEARDUP_SKETCH_SKETCH_H
+#define NEARDUP_SKETCH_SKETCH_H
 
-#include "../text/text.h"
+#include "text/text.h"
 
 /* ---- Shapes ------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "sketch.h"
+#include "sketch/sketch.h"
 
 bool
 minhash_shape_is_valid(int64_t k, int64_t b)

@@ -1,12 +1,12 @@
 /*
  * words.h: symbols of b bits, counted 64 bits at a time.
  */
-#ifndef NEARDUP_WORDS_H
-#define NEARDUP_WORDS_H
+#ifndef NEARDUP_SKETCH_WORDS_H
+#define NEARDUP_SKETCH_WORDS_H
 
 #include <stdint.h>
 
-#include "../cpu.h"
+#include "base/cpu.h"
 
 /* The lowest bit of every b-bit symbol of a word. */
 #define LOWEST_BITS(b) (~UINT64_C(0) / ((UINT64_C(1) << (b)) - 1))

@@ -1,8 +1,8 @@
 /*
  * ascii.h: 64 bytes at a time, which of them are letters and digits.
  */
-#ifndef NEARDUP_ASCII_H
-#define NEARDUP_ASCII_H
+#ifndef NEARDUP_TEXT_ASCII_H
+#define NEARDUP_TEXT_ASCII_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /*
  * entities.c: the characters that HTML 4 and XML have names for.
  */
-#include "markup.h"
+#include "text/markup.h"
 
 #include <string.h>
 

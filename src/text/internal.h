@@ -4,9 +4,9 @@
 #ifndef NEARDUP_TEXT_INTERNAL_H
 #define NEARDUP_TEXT_INTERNAL_H
 
-#include "../hash.h"
-#include "text.h"
-#include "utf8.h"
+#include "base/hash.h"
+#include "text/text.h"
+#include "text/utf8.h"
 
 /* ---- Characters (unicode_tables.c, made by unicode_tables.pl) ----------- */
 

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 const Language languages[] = {
 	{"en",

@@ -4,11 +4,11 @@
  * As browsers do where it matters: nothing is an error, a '<' that begins no tag
  * is a '<', and what is never closed runs to the end.
  */
-#include "markup.h"
+#include "text/markup.h"
 
 #include <string.h>
 
-#include "utf8.h"
+#include "text/utf8.h"
 
 #define REPLACEMENT 0xFFFD
 

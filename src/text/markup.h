@@ -4,7 +4,7 @@
 #ifndef NEARDUP_TEXT_MARKUP_H
 #define NEARDUP_TEXT_MARKUP_H
 
-#include "../host.h"
+#include "base/host.h"
 
 /*
  * Write what is left of [in, in + length) without its markup to out, which has

@@ -7,7 +7,7 @@
  */
 #include <utf8proc.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 #if UTF8PROC_VERSION_MAJOR < 2 || (UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 5)
 #error "utf8proc 2.5 or later is needed: before it Unicode 13.0 was not complete"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 /* What comes after the name of a kind. */
 typedef enum SchemeArguments

@@ -9,7 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 #if XXH_VERSION_NUMBER < 800
 #error "xxHash 0.8.0 or later is needed: before it XXH3 was not final"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 /* The window that moves over the joined tokens, a unit a step. */
 typedef struct Window

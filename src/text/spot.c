@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 /* Words that chains may still ask for; more than SPOT_MAX * SPOT_MAX. */
 #define RECENT 256

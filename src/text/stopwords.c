@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "text/internal.h"
 
 static const char *const stop_words[] = {
 	"a",       "about",      "above",      "across",   "after",     "again",   "against",

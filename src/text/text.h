@@ -5,11 +5,11 @@
  * in doc/recipe.md.  It is frozen: stored signatures depend on every bit of it.
  * A change is a new RECIPE_VERSION.
  */
-#ifndef NEARDUP_TEXT_H
-#define NEARDUP_TEXT_H
+#ifndef NEARDUP_TEXT_TEXT_H
+#define NEARDUP_TEXT_TEXT_H
 
-#include "../host.h"
-#include "../table.h"
+#include "base/host.h"
+#include "base/table.h"
 
 #define RECIPE_VERSION 1
 

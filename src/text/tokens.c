@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "ascii.h"
-#include "internal.h"
+#include "text/ascii.h"
+#include "text/internal.h"
 
 /* A batch goes out when this many bytes or about as many edges are there. */
 #define BATCH_BYTES 4096

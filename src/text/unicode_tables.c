@@ -2,7 +2,7 @@
  * unicode_tables.c: properties of characters, made by unicode_tables.pl.
  * Do not edit.
  */
-#include "internal.h"
+#include "text/internal.h"
 
 /* clang-format off */
 

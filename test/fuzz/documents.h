@@ -5,7 +5,7 @@
 #define NEARDUP_FUZZ_DOCUMENTS_H
 
 #include "fuzz.h"
-#include "match/match.h"
+#include "grouping/grouping.h"
 
 typedef struct Documents
 {

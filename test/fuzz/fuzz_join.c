@@ -3,7 +3,7 @@
  * comparing all pairs.
  */
 #include "documents.h"
-#include "match/join.h"
+#include "join/join.h"
 
 #define DOCUMENTS_MAX 40
 

@@ -3,7 +3,7 @@
  * against comparing all pairs.
  */
 #include "fuzz.h"
-#include "match/sets.h"
+#include "join/sets.h"
 #include "sketch/broder.h"
 #include "sketch/lexicon.h"
 

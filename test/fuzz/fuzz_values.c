@@ -11,7 +11,7 @@
 
 #include "utils/builtins.h"
 
-#include "sketch/pg_ball.h"
+#include "sql/ball.h"
 
 #define FUNCTION(name) extern Datum name(PG_FUNCTION_ARGS)
 

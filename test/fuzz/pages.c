@@ -9,7 +9,7 @@
 
 #include "index/meta.c"
 
-#include "index/seen.c"
+#include "index/page_verify.c"
 
 #include "sketch/symbols.c"
 

@@ -15,7 +15,7 @@
 #include "utils/float.h"
 #include "utils/memutils.h"
 
-#include "host.h"
+#include "base/host.h"
 
 /* What bytes are called in prototypes. */
 #if PG_VERSION_NUM >= 160000

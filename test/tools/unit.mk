@@ -16,7 +16,7 @@ endif
 # qemu finds no libraries of another processor.
 LDFLAGS = $(if $(CROSS),-static)
 
-SOURCES = src/table.c $(foreach c,$(sort $(wildcard src/text/*.c src/sketch/*.c src/match/*.c src/compare/*.c)),$(if $(filter pg_%,$(notdir $(c))),,$(c)))
+SOURCES = $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
 HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h)
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
 LIBRARY = $(OUT)/layers.a

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host.h"
+#include "base/host.h"
 
 size_t host_memory = 0;
 size_t host_peak = 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/join.h"
+#include "join/join.h"
 #include "unit.h"
 
 static uint64_t state = 7;

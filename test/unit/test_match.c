@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/match.h"
+#include "grouping/grouping.h"
 #include "unit.h"
 
 static uint64_t state = 20;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/sets.h"
+#include "join/sets.h"
 #include "unit.h"
 
 static uint64_t state = 31;

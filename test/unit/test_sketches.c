@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "sketch/bag.h"
 #include "sketch/broder.h"
 #include "sketch/lexicon.h"

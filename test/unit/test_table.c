@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-#include "match/sets.h"
+#include "base/hash.h"
+#include "join/sets.h"
 #include "sketch/minhash.h"
 #include "unit.h"
 

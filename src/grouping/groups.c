@@ -1,0 +1,226 @@
+/*
+ * groups.c: how signatures are cut into groups, and which buckets lie near a
+ * value.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "grouping/grouping.h"
+
+/* Below this many documents a scan costs less than any look-up. */
+#define DOCUMENTS_MIN 512
+
+/* A bucket is to hold between 1 << FEWEST and 1 << MOST documents, or so. */
+#define FEWEST_DOCUMENTS_LOG 3
+#define MOST_DOCUMENTS_LOG 7
+#define TRIALS_MAX 16
+
+/* Groups of so few bits are not worth a look, and buckets of so few not worth a hash. */
+#define BUCKET_BITS_MIN 6
+#define BUCKET_BITS_LEAST 10
+
+/* Nanoseconds to read and check a directory's entry, spread over a session's searches. */
+#define LEARN_BUCKET 0.01
+
+#define PAGE_BYTES 8192
+
+/* Offsets of a directory are numbered in 32 bits; each group has one more than buckets. */
+#define BUCKETS_MAX (UINT64_C(1) << 31)
+
+/* A group's value is taken as one number. */
+#define VALUE_BITS_MAX 64
+
+static int
+clamp(int x, int low, int high)
+{
+	return x < low ? low : x > high ? high : x;
+}
+
+static int
+log_of(uint32_t n)
+{
+	return 31 - __builtin_clz(n);
+}
+
+/* How many groups of about so many bits there are. */
+static int
+groups_of_bits(int k, int b, int bits)
+{
+	return clamp(k * b / clamp(bits, BUCKET_BITS_MIN, BUCKET_BITS_MAX), 1, GROUPS_MAX);
+}
+
+/*
+ * Every symbol is in a group.  Wide symbols make groups of one symbol, hashed to
+ * as many bits as buckets have.
+ */
+Grouping
+grouping_with(int k, int b, uint32_t n, int groups)
+{
+	Grouping g = {k, b, 0, 0, 0, 0};
+
+	if (n < DOCUMENTS_MIN)
+		return g;
+	g.groups = clamp(groups, 1, k < GROUPS_MAX ? k : GROUPS_MAX);
+	g.width = clamp(k / g.groups, 1, (VALUE_BITS_MAX - b) / b > 0 ? (VALUE_BITS_MAX - b) / b : 1);
+	if (g.width < VALUE_BITS_MAX / b)
+		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
+	g.bucket_bits = clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, BUCKET_BITS_LEAST, BUCKET_BITS_MAX);
+	while ((uint64_t) g.groups << g.bucket_bits > BUCKETS_MAX)
+		g.bucket_bits--;
+	return g;
+}
+
+uint64_t
+group_first_offset(const Grouping *g, int group)
+{
+	int wide = group < g->wide ? group : g->wide;
+	uint64_t offsets = 0;
+
+	if (wide > 0)
+		offsets += wide * ((UINT64_C(1) << group_bucket_bits(g, 0)) + 1);
+	if (group > wide)
+		offsets += (group - wide) * ((UINT64_C(1) << group_bucket_bits(g, wide)) + 1);
+	return offsets;
+}
+
+/*
+ * What searches at usual thresholds cost together, and what a session that makes
+ * them spends on learning the directory.
+ */
+static double
+price_of_grouping(const Grouping *g, uint32_t n)
+{
+	static const double threshold[] = {0.9, 0.8, 0.7};
+	MatchStats stats = {n, PAGE_BYTES / posting_bytes(n), PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1,
+						NULL};
+	double price = 0;
+
+	for (int i = 0; i < 3; i++)
+	{
+		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
+
+		price += match_plan(g, &stats, (int) h, MATCH_AUTO).cost;
+	}
+	for (int i = 0; i < g->groups; i++)
+		price += (UINT64_C(1) << group_bucket_bits(g, i)) * LEARN_BUCKET;
+	return price;
+}
+
+Grouping
+grouping_for(int k, int b, uint32_t n)
+{
+	Grouping best = {k, b, 0, 0, 0, 0};
+	double least = INFINITY;
+	int fewest;
+	int most;
+
+	if (n < DOCUMENTS_MIN)
+		return best;
+	fewest = groups_of_bits(k, b, log_of(n) - FEWEST_DOCUMENTS_LOG);
+	most = groups_of_bits(k, b, log_of(n) - MOST_DOCUMENTS_LOG);
+	for (int m = most; m >= fewest; m -= (most - fewest) / TRIALS_MAX + 1)
+	{
+		Grouping g = grouping_with(k, b, n, m);
+		double price = price_of_grouping(&g, n);
+
+		if (price < least)
+		{
+			best = g;
+			least = price;
+		}
+	}
+	return best;
+}
+
+/* Symbols first .. first + width as one number, width * b <= 64. */
+static uint64_t
+value_of(const uint8_t *packed, int b, int first, int width)
+{
+	size_t bit = (size_t) first * b;
+	int bits = width * b;
+	const uint8_t *at = packed + bit / 8;
+	int have = 8 - (int) (bit % 8);
+	uint64_t value = *at & (0xFF >> (bit % 8));
+
+	if (have >= bits)
+		return value >> (have - bits);
+	while (bits - have >= 8)
+	{
+		value = value << 8 | *++at;
+		have += 8;
+	}
+	if (have < bits)
+		value = value << (bits - have) | at[1] >> (8 - (bits - have));
+	return value;
+}
+
+uint32_t
+group_bucket(const Grouping *g, int group, const uint8_t *packed)
+{
+	uint64_t value = value_of(packed, g->b, group_first_symbol(g, group), group_width(g, group));
+
+	if (group_is_exact(g, group))
+		return (uint32_t) value;
+	return (uint32_t) (mix64(value) >> (64 - g->bucket_bits));
+}
+
+/* ---- Probes ------------------------------------------------------------- */
+
+int
+probe_count(int symbols, int b, int radius)
+{
+	double count = 0;
+	double term = 1;
+
+	for (int t = 0; t <= radius && t <= symbols; t++)
+	{
+		count += term;
+		term *= (double) (symbols - t) / (t + 1) * ((UINT64_C(1) << b) - 1);
+	}
+	return count < 65536 ? (int) count : INT32_MAX;
+}
+
+/* The masks within a radius of one value. */
+typedef struct ProbeMasks
+{
+	uint32_t *mask;
+	int count;
+} ProbeMasks;
+
+/* Append the masks that change at most `left` symbols, all below `symbol`. */
+static void
+enumerate(ProbeMasks *masks, int b, uint32_t mask, int symbol, int left)
+{
+	masks->mask[masks->count++] = mask;
+	if (left == 0)
+		return;
+	for (int s = 0; s < symbol; s++)
+		for (uint32_t change = 1; change < UINT32_C(1) << b; change++)
+			enumerate(masks, b, mask | change << (s * b), s, left - 1);
+}
+
+static int
+compare_masks(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *) x;
+	uint32_t b = *(const uint32_t *) y;
+
+	return a < b ? -1 : a > b;
+}
+
+const uint32_t *
+probe_masks(int symbols, int b, int radius, int *count)
+{
+	static ProbeMasks store[BUCKET_BITS_MAX + 1][6][RADIUS_MAX + 1];
+	ProbeMasks *masks = &store[symbols * b][__builtin_ctz(b)][radius];
+
+	if (masks->mask == NULL)
+	{
+		masks->mask = host_alloc_forever(probe_count(symbols, b, radius) * sizeof(uint32_t));
+		enumerate(masks, b, 0, symbols, radius);
+		qsort(masks->mask, masks->count, sizeof(uint32_t), compare_masks);
+	}
+	*count = masks->count;
+	return masks->mask;
+}

@@ -1,0 +1,103 @@
+/*
+ * build_parallel.c: a build by several processes.
+ *
+ * Everybody goes through the same steps, the process that was asked for the
+ * index among them; how many of the workers come does not matter.
+ */
+#include "index/build.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "tcop/tcopprot.h"
+#include "utils/snapmgr.h"
+
+#define KEY_SHARED UINT64CONST(0x6E64000000000001)
+#define KEY_SCAN UINT64CONST(0x6E64000000000002)
+#define KEY_QUERY UINT64CONST(0x6E64000000000003)
+
+PGDLLEXPORT void neardup_build_main(dsm_segment *segment, shm_toc *toc);
+
+/* ---- The leader --------------------------------------------------------- */
+
+/* Share all that a worker must know. */
+static void
+share(Build *build, ParallelContext *context, Snapshot snapshot)
+{
+	int participants = context->nworkers + 1;
+	Size shared_size = build_shared_size(participants);
+	Size scan_size = table_parallelscan_estimate(build->heap, snapshot);
+	const char *query = debug_query_string == NULL ? "" : debug_query_string;
+
+	shared_reserve(context, shared_size);
+	shared_reserve(context, scan_size);
+	shared_reserve(context, strlen(query) + 1);
+	InitializeParallelDSM(context);
+	/* Without shared memory there are no workers, and all this is in our own. */
+	build->shared = shared_put(context, KEY_SHARED, shared_size);
+	build_shared_init(build->shared, build, participants);
+	build->scan = shared_put(context, KEY_SCAN, scan_size);
+	table_parallelscan_initialize(build->heap, build->scan, snapshot);
+	strcpy(shared_put(context, KEY_QUERY, strlen(query) + 1), query);
+}
+
+/* As a build alone does, but for a snapshot that all scan with. */
+static Snapshot
+snapshot_of(const Build *build)
+{
+	return build->info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+}
+
+void
+build_in_parallel(Build *build, int workers, IndexBuildResult *result)
+{
+	Snapshot snapshot;
+	ParallelContext *context;
+
+	EnterParallelMode();
+	context = CreateParallelContext("neardup", "neardup_build_main", workers);
+	snapshot = snapshot_of(build);
+	share(build, context, snapshot);
+	LaunchParallelWorkers(context);
+	ereport(DEBUG1,
+			(errmsg_internal("building index \"%s\" with %d parallel workers",
+							 RelationGetRelationName(build->index), context->nworkers_launched)));
+	build_steps(build);
+	WaitForParallelWorkersToFinish(context);
+	result->heap_tuples = build->shared->heap_tuples;
+	result->index_tuples = build->shared->documents;
+	build->info->ii_BrokenHotChain |= build->shared->broken_hot_chain;
+	if (IsMVCCSnapshot(snapshot))
+		UnregisterSnapshot(snapshot);
+	DestroyParallelContext(context);
+	ExitParallelMode();
+}
+
+/* ---- A worker ----------------------------------------------------------- */
+
+void
+neardup_build_main(dsm_segment *segment, shm_toc *toc)
+{
+	Build build = {.number = ParallelWorkerNumber + 1};
+	LOCKMODE heap_lock;
+	LOCKMODE index_lock;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, false);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	build.shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	build.scan = shm_toc_lookup(toc, KEY_SCAN, false);
+	/* The leader's own locks: those of its group do not conflict. */
+	heap_lock = build.shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	index_lock = build.shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	build.heap = table_open(build.shared->heap, heap_lock);
+	build.index = index_open(build.shared->index, index_lock);
+	build.info = BuildIndexInfo(build.index);
+	build.info->ii_Concurrent = build.shared->concurrent;
+	build_steps(&build);
+	index_close(build.index, index_lock);
+	table_close(build.heap, heap_lock);
+}

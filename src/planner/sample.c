@@ -1,0 +1,207 @@
+/*
+ * sample.c: read what ANALYZE keeps of a column of signatures.
+ */
+#include "planner/sample.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "utils/selfuncs.h"
+
+#include "sql/siblings.h"
+
+/* Comparing two samples takes at most about so many distances. */
+#define PAIRS_MOST 20000
+
+bool
+signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
+{
+	if (type == INT8OID)
+		*signature = signature_of_int8(value, bits);
+	else if (type != BITOID)
+		*signature = signature_of_any(value);
+	else if (minhash_shape_is_valid(VARBITLEN(DatumGetVarBitP(value)), 1))
+		*signature = signature_of_bit(value);
+	else
+		return false;
+	return true;
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* Take apart the values of a slot. */
+static void
+add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
+{
+	Oid type;
+	uint64 *bits;
+
+	if (slot->nvalues == 0)
+		return;
+	type = getBaseType(slot->valuetype);
+	if (type == VARBITOID)
+		type = BITOID;
+	bits = palloc(sizeof(uint64) * slot->nvalues);
+	if (!is_signature_type(function, type))
+		return;
+	for (int i = 0; i < slot->nvalues; i++)
+		if (signature_of_value(type, slot->values[i], &bits[i], &sample->signature[sample->count]))
+			sample->count++;
+}
+
+/*
+ * Signatures of our types, and else the bounds of the histogram: of hashes they
+ * are as good as chosen by lot.
+ */
+static void
+read_signatures(Sample *sample, HeapTuple tuple, Oid function)
+{
+	AttStatsSlot *common = &sample->common_slot;
+	AttStatsSlot *slot = &sample->slot;
+	double others = 1 - sample->nulls;
+
+	get_attstatsslot(common, tuple, STATISTIC_KIND_MCV, InvalidOid,
+					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
+	if (!get_attstatsslot(slot, tuple, STATISTIC_KIND_SIGNATURES, InvalidOid,
+						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+		get_attstatsslot(slot, tuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES);
+	sample->signature = palloc(sizeof(Signature) * (common->nvalues + slot->nvalues + 1));
+	if (common->nnumbers == common->nvalues)
+		add_signatures(sample, function, common);
+	sample->common = sample->count == common->nvalues ? sample->count : 0;
+	sample->count = sample->common;
+	sample->share = common->numbers;
+	add_signatures(sample, function, slot);
+	sample->steps = Max(slot->nnumbers - 1, 0);
+	sample->within = slot->numbers;
+
+	for (int i = 0; i < sample->common; i++)
+		others -= sample->share[i];
+	sample->rest = Max(others, 0) / Max(slot->nvalues, 1);
+}
+
+static double
+share_of(const Sample *sample, int i)
+{
+	return i < sample->common ? sample->share[i] : sample->rest;
+}
+
+static double
+share_of_empty(const Sample *sample)
+{
+	double share = 0;
+
+	for (int i = 0; i < sample->count; i++)
+		if (signature_is_empty(&sample->signature[i]))
+			share += share_of(sample, i);
+	return share;
+}
+
+void
+sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function)
+{
+	VariableStatData column;
+
+	memset(sample, 0, sizeof(Sample));
+	examine_variable(root, node, 0, &column);
+	if (column.rel != NULL)
+		sample->rows = column.rel->tuples;
+	if (HeapTupleIsValid(column.statsTuple))
+	{
+		Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(column.statsTuple);
+
+		sample->relation = statistic->starelid;
+		sample->column = statistic->staattnum;
+		sample->nulls = statistic->stanullfrac;
+		if (statistic_proc_security_check(&column, function))
+			read_signatures(sample, column.statsTuple, function);
+	}
+	sample->present = Max(1 - sample->nulls - share_of_empty(sample), 0);
+	ReleaseVariableStats(column);
+}
+
+void
+sample_free(Sample *sample)
+{
+	free_attstatsslot(&sample->common_slot);
+	free_attstatsslot(&sample->slot);
+	if (sample->signature != NULL)
+		pfree(sample->signature);
+}
+
+/* ---- Asking ------------------------------------------------------------- */
+
+const Signature *
+sample_typical(const Sample *sample)
+{
+	for (int i = 0; i < sample->count; i++)
+		if (sample->signature[i].header.version == RECIPE_VERSION &&
+			!signature_is_empty(&sample->signature[i]))
+			return &sample->signature[i];
+	return NULL;
+}
+
+static bool
+is_near(const Signature *x, const Signature *y, int radius)
+{
+	return signature_comparable(&x->header, &y->header) && signature_within(x, y, radius);
+}
+
+int
+sample_near(const Sample *sample, const Signature *centre, int radius, double *share)
+{
+	int near = 0;
+
+	*share = 0;
+	for (int i = 0; i < sample->count; i++)
+		if (is_near(&sample->signature[i], centre, radius))
+		{
+			*share += share_of(sample, i);
+			near += i >= sample->common;
+		}
+	return near;
+}
+
+bool
+sample_is_same(const Sample *x, const Sample *y)
+{
+	return OidIsValid(x->relation) && x->relation == y->relation && x->column == y->column;
+}
+
+/* By what is known of the distances between rows of one column. */
+static double
+pairs_within(const Sample *sample, int radius)
+{
+	const Signature *typical = sample_typical(sample);
+	double present = 1 - sample->nulls;
+	double at;
+	int i;
+
+	if (typical == NULL)
+		return 0;
+	at = (double) radius * sample->steps / typical->header.k;
+	i = (int) Min(at, sample->steps - 1);
+	return present * present *
+		(sample->within[i] + (Min(at - i, 1)) * (sample->within[i + 1] - sample->within[i]));
+}
+
+double
+sample_pairs(const Sample *x, const Sample *y, int radius)
+{
+	bool same = sample_is_same(x, y);
+	int step = 1 + (int) ((int64) x->count * y->count / PAIRS_MOST);
+	double pairs = 0;
+
+	if (same && x->steps > 0)
+		return pairs_within(x, radius);
+	for (int i = 0; i < x->count; i += i < x->common ? 1 : step)
+	{
+		double share = i < x->common ? x->share[i] : x->rest * step;
+
+		for (int j = 0; j < y->count; j++)
+			if ((i != j || !same || i < x->common) &&
+				is_near(&x->signature[i], &y->signature[j], radius))
+				pairs += share * share_of(y, j);
+	}
+	return pairs;
+}

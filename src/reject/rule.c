@@ -1,0 +1,516 @@
+/*
+ * rule.c: from the arguments of a trigger to the statements that it
+ * runs.
+ */
+#include "reject/reject.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/parsenodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/varlena.h"
+
+#include "sql/siblings.h"
+
+/* What makes one rule. */
+typedef struct Maker
+{
+	Trigger *trigger;
+	Relation table;   /* that it is on */
+	Relation guarded; /* as in the rule */
+	Oid function;
+	const char *schema; /* of the extension, quoted */
+	RejectRule *rule;
+} Maker;
+
+/* ---- Arguments ---------------------------------------------------------- */
+
+/* The value of an option NAME=value, or NULL. */
+static const char *
+option_value(const char *option, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(option, name, length) == 0 && option[length] == '=' ? option + length + 1 : NULL;
+}
+
+static void
+read_option(RejectRule *rule, const char *option)
+{
+	const char *value;
+
+	if (strcmp(option, "warn") == 0)
+		rule->warn = true;
+	else if (strcmp(option, "lock") == 0)
+		rule->lock = true;
+	else if ((value = option_value(option, "log")) != NULL)
+		rule->log = pstrdup(value);
+	else if ((value = option_value(option, "message")) != NULL)
+		rule->message = pstrdup(value);
+	else if ((value = option_value(option, "hint")) != NULL)
+		rule->hint = pstrdup(value);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neardup_reject() has no option \"%s\"", option),
+				 errhint("Options are 'warn', 'log=TABLE', 'lock', 'message=TEXT' and "
+						 "'hint=TEXT'.")));
+}
+
+static double
+read_threshold(const char *argument)
+{
+	char *end;
+	double threshold = strtod(argument, &end);
+
+	if (end == argument || *end != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threshold of neardup_reject() is not a number: \"%s\"", argument),
+				 errhint("The second argument is a similarity, as in neardup_reject('sig', '0.9').")));
+	check_threshold(threshold);
+	return threshold;
+}
+
+static void
+read_arguments(Maker *maker)
+{
+	Trigger *trigger = maker->trigger;
+
+	if (trigger->tgnargs < 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neardup_reject() needs a column and a threshold"),
+				 errhint("Create the trigger with EXECUTE FUNCTION neardup_reject('sig', '0.9').")));
+	maker->rule->threshold = read_threshold(trigger->tgargs[1]);
+	for (int i = 2; i < trigger->tgnargs; i++)
+		read_option(maker->rule, trigger->tgargs[i]);
+}
+
+/* ---- The table ---------------------------------------------------------- */
+
+/* The table of a trigger, and the trigger that it was copied from, if any. */
+static Oid
+trigger_table(Oid trigger, Oid *parent)
+{
+	Relation triggers = table_open(TriggerRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	Oid table;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(trigger));
+	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "could not find tuple for trigger %u", trigger);
+	table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+	*parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+	systable_endscan(scan);
+	table_close(triggers, AccessShareLock);
+	return table;
+}
+
+/* From a partition's trigger to the first in the line that it was copied from. */
+static void
+find_guarded(Oid trigger, RejectRule *rule)
+{
+	while (OidIsValid(trigger))
+	{
+		rule->trigger = trigger;
+		rule->guarded = trigger_table(trigger, &trigger);
+	}
+}
+
+static void
+find_column(Maker *maker)
+{
+	RejectRule *rule = maker->rule;
+	const char *name = maker->trigger->tgargs[0];
+	Oid type;
+
+	rule->column = get_attnum(RelationGetRelid(maker->table), name);
+	if (rule->column <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(maker->table)),
+				 errdetail("Trigger \"%s\" compares signatures in it.", maker->trigger->tgname),
+				 errhint("After a column was renamed, create the trigger again with its new name.")));
+	type = getBaseType(get_atttype(RelationGetRelid(maker->table), rule->column));
+	if (!is_signature_type(maker->function, type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is of type %s, not a signature", name, format_type_be(type)),
+				 errdetail("neardup_reject() compares columns of type minhash, simhash, bit or bigint."),
+				 errhint("Add a column such as \"sig minhash GENERATED ALWAYS AS (to_minhash(body)) "
+						 "STORED\", and name that.")));
+	rule->column_type = type;
+	rule->column_name = pstrdup(name);
+}
+
+/* What a column is generated from; NULL where it is not. */
+static Bitmapset *
+generated_from(Relation table, AttrNumber column)
+{
+	TupleDesc row_type = RelationGetDescr(table);
+	Bitmapset *columns = NULL;
+
+	if (!TupleDescAttr(row_type, column - 1)->attgenerated)
+		return NULL;
+	for (int i = 0; i < row_type->constr->num_defval; i++)
+		if (row_type->constr->defval[i].adnum == column)
+			pull_varattnos(stringToNode(row_type->constr->defval[i].adbin), 1, &columns);
+	return columns;
+}
+
+/* Who may read these can make the signatures himself. */
+static void
+read_sources(Maker *maker)
+{
+	RejectRule *rule = maker->rule;
+	AttrNumber column = get_attnum(rule->guarded, rule->column_name);
+	Bitmapset *columns = generated_from(maker->guarded, column);
+	int member = -1;
+
+	rule->source = palloc(bms_num_members(columns) * sizeof(AttrNumber) + 1);
+	while ((member = bms_next_member(columns, member)) >= 0)
+		rule->source[rule->sources++] = member + FirstLowInvalidHeapAttributeNumber;
+}
+
+static void
+make_key_room(RejectRule *rule, int keys)
+{
+	rule->keys = keys;
+	rule->key = palloc(keys * sizeof(AttrNumber));
+	rule->key_name = palloc(keys * sizeof(char *));
+	rule->key_output = palloc(keys * sizeof(Oid));
+}
+
+/* Is a row known by a primary key?  Then these are its columns. */
+static void
+read_primary_key(Maker *maker, Form_pg_index index)
+{
+	RejectRule *rule = maker->rule;
+
+	make_key_room(rule, index->indnkeyatts);
+	for (int i = 0; i < rule->keys; i++)
+	{
+		AttrNumber column = index->indkey.values[i];
+		char *name = get_attname(rule->guarded, column, false);
+		bool is_varlena;
+
+		getTypeOutputInfo(get_atttype(rule->guarded, column), &rule->key_output[i], &is_varlena);
+		rule->key[i] = get_attnum(RelationGetRelid(maker->table), name);
+		rule->key_name[i] = name;
+	}
+}
+
+/* Does an index serve the search in all of the guarded table? */
+static bool
+serves_search(const Maker *maker, Relation index)
+{
+	return index->rd_rel->relam == get_index_am_oid("neardup", true) &&
+		index->rd_index->indisvalid &&
+		index->rd_index->indkey.values[0] ==
+		get_attnum(maker->rule->guarded, maker->trigger->tgargs[0]) &&
+		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+}
+
+static void
+look_at_indexes(Maker *maker)
+{
+	RejectRule *rule = maker->rule;
+	List *indexes = RelationGetIndexList(maker->guarded);
+	ListCell *cell;
+
+	make_key_room(rule, 1);
+	rule->key[0] = SelfItemPointerAttributeNumber;
+	rule->key_name[0] = "ctid";
+	rule->key_output[0] = F_TIDOUT;
+	foreach (cell, indexes)
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (index->rd_index->indisprimary)
+			read_primary_key(maker, index->rd_index);
+		rule->indexed |= serves_search(maker, index);
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+}
+
+static void
+warn_of_missing_index(const Maker *maker)
+{
+	const char *table = RelationGetRelationName(maker->guarded);
+	const char *column = maker->trigger->tgargs[0];
+
+	ereport(WARNING,
+			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"", column, table),
+			 errdetail("Trigger \"%s\" reads the whole table for each row.",
+					   maker->trigger->tgname),
+			 errhint("Create one: CREATE INDEX ON %s USING neardup (%s);", quote_identifier(table),
+					 quote_identifier(column))));
+}
+
+/* ---- Statements --------------------------------------------------------- */
+
+const char *
+qualified_name(Relation relation)
+{
+	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
+									  RelationGetRelationName(relation));
+}
+
+static SPIPlanPtr
+prepare(const char *statement, int parameters, Oid *types)
+{
+	SPIPlanPtr plan = SPI_prepare_cursor(statement, parameters, types, CURSOR_OPT_GENERIC_PLAN);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s for %s", SPI_result_code_string(SPI_result),
+			 statement);
+	return plan;
+}
+
+/* What is compared: hashes made elsewhere are cast to it. */
+static const char *
+kind_of_signature(const Maker *maker)
+{
+	Oid type = maker->rule->column_type;
+
+	return type == BITOID || type == sibling_type(maker->function, "minhash") ? "minhash" :
+																				"simhash";
+}
+
+/*
+ * The column, as the type below its domain: an operator for the domain itself,
+ * which somebody may have made in a schema where others may create, would be the
+ * better match.
+ */
+static const char *
+signature_column(const Maker *maker)
+{
+	Oid type = maker->rule->column_type;
+
+	return psprintf("t.%s::%s.%s", quote_identifier(maker->rule->column_name),
+					type == BITOID || type == INT8OID ? "pg_catalog" : maker->schema,
+					type == BITOID      ? "bit" :
+						type == INT8OID ? "int8" :
+										  kind_of_signature(maker));
+}
+
+/* The rows to look at, with a condition: all but the new one. */
+static const char *
+other_rows(const Maker *maker, const char *condition)
+{
+	bool whole = maker->guarded->rd_rel->relkind != RELKIND_RELATION;
+
+	return psprintf(" FROM %s%s AS t WHERE %s AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
+					" AND t.tableoid OPERATOR(pg_catalog.=) $3)",
+					whole ? "" : "ONLY ", qualified_name(maker->guarded), condition);
+}
+
+/*
+ * The most similar row, the least key deciding between equals.  An index holds
+ * signatures of one shape only.  Without one there may be others: where nothing is
+ * similar, one of those is returned, without a similarity.
+ */
+static void
+prepare_search(Maker *maker)
+{
+	RejectRule *rule = maker->rule;
+	Oid types[SEARCH_PARAMETERS] = {rule->column_type, TIDOID, OIDOID};
+	const char *schema = maker->schema;
+	const char *column = signature_column(maker);
+	const char *kind = kind_of_signature(maker);
+	const char *pair = psprintf("(%s::%s.%s, $1::%s.%s)", column, schema, kind, schema, kind);
+	const char *similarity = psprintf("%s.similarity%s", schema, pair);
+	const char *condition =
+		psprintf("%s OPERATOR(%s.<@) %s.near($1::%s.%s, '%.17g'::pg_catalog.float8)", column,
+				 schema, schema, schema, kind, rule->threshold);
+	StringInfoData columns;
+	StringInfoData order;
+
+	initStringInfo(&columns);
+	initStringInfo(&order);
+	for (int i = 0; i < rule->keys; i++)
+	{
+		appendStringInfo(&columns, ", t.%s", quote_identifier(rule->key_name[i]));
+		appendStringInfo(&order, ", %d", i + 2);
+	}
+	if (!rule->indexed)
+	{
+		const char *comparable = psprintf("%s.is_comparable%s", schema, pair);
+
+		similarity = psprintf("CASE WHEN %s THEN %s END", comparable, similarity);
+		condition =
+			psprintf("CASE WHEN %s THEN %s ELSE %s IS NOT NULL END", comparable, condition, column);
+		rule->match = prepare(psprintf("SELECT 1%s LIMIT 1", other_rows(maker, comparable)),
+							  SEARCH_PARAMETERS, types);
+	}
+	rule->search =
+		prepare(psprintf("SELECT %s%s%s ORDER BY 1 DESC NULLS LAST%s LIMIT 1", similarity,
+						 columns.data, other_rows(maker, condition), order.data),
+				SEARCH_PARAMETERS, types);
+}
+
+/* ---- Recording ---------------------------------------------------------- */
+
+/* Of one key its text, of several the text of a row of them. */
+static const char *
+key_expression(const RejectRule *rule, int first)
+{
+	StringInfoData keys;
+
+	if (rule->keys == 1)
+		return psprintf("$%d", first + 1);
+	initStringInfo(&keys);
+	for (int i = 0; i < rule->keys; i++)
+		appendStringInfo(&keys, "%s$%d", i > 0 ? ", " : "", first + i + 1);
+	return psprintf("ROW(%s)::pg_catalog.text", keys.data);
+}
+
+/* A table beside the guarded one, unless its name has a schema. */
+static Relation
+open_log(const Maker *maker)
+{
+	RangeVar *name =
+		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(maker->rule->log)));
+	Relation log;
+
+	if (name->schemaname == NULL)
+		name->schemaname = get_namespace_name(RelationGetNamespace(maker->guarded));
+	log = table_openrv(name, AccessShareLock);
+	if (log->rd_rel->relowner != maker->guarded->rd_rel->relowner)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("tables \"%s\" and \"%s\" must have the same owner",
+						RelationGetRelationName(log), RelationGetRelationName(maker->guarded)),
+				 errdetail("Trigger \"%s\" writes to the first in the name of the second's owner.",
+						   maker->trigger->tgname),
+				 errhint("Use ALTER TABLE ... OWNER TO.")));
+	return log;
+}
+
+/* Add a column to the statement if the table has it. */
+static bool
+record_column(Relation log, const char *name, const char *value, StringInfo names,
+			  StringInfo values)
+{
+	AttrNumber column = get_attnum(RelationGetRelid(log), name);
+	const char *comma = names->len > 0 ? ", " : "";
+
+	if (column <= 0)
+		return false;
+	appendStringInfo(names, "%s%s", comma, name);
+	appendStringInfo(values, "%sCAST(%s AS %s)", comma, value,
+					 format_type_be_qualified(get_atttype(RelationGetRelid(log), column)));
+	return true;
+}
+
+static void
+prepare_record(Maker *maker)
+{
+	RejectRule *rule = maker->rule;
+	int parameters = RECORD_KEYS + 2 * rule->keys;
+	Oid *types = palloc(parameters * sizeof(Oid));
+	Relation log = open_log(maker);
+	StringInfoData names;
+	StringInfoData values;
+
+	for (int i = 0; i < parameters; i++)
+		types[i] = i == RECORD_SIMILARITY ? FLOAT8OID : TEXTOID;
+	initStringInfo(&names);
+	initStringInfo(&values);
+	if (!record_column(log, "row_key", key_expression(rule, RECORD_KEYS), &names, &values) ||
+		!record_column(log, "resembles", key_expression(rule, RECORD_KEYS + rule->keys), &names,
+					   &values))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has no column \"row_key\" or no column \"resembles\"",
+						RelationGetRelationName(log)),
+				 errdetail("Trigger \"%s\" fills these, and those of the columns similarity, "
+						   "noticed_at, noticed_by and in_table that exist.",
+						   maker->trigger->tgname),
+				 errhint("Add the columns, or name another table.")));
+	rule->log_table = RelationGetRelid(log);
+	record_column(log, "similarity", "$1", &names, &values);
+	record_column(log, "noticed_by", "$2", &names, &values);
+	record_column(log, "in_table", "$3", &names, &values);
+	record_column(log, "noticed_at", "pg_catalog.now()", &names, &values);
+	rule->record = prepare(psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
+									qualified_name(log), names.data, values.data),
+						   parameters, types);
+	table_close(log, NoLock);
+}
+
+void
+act_as_owner(const RejectRule *rule, Acting *acting)
+{
+	act_begin(acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+}
+
+/* Who inserts need not be allowed into the schemas that the statements name. */
+static void
+prepare_as_owner(Maker *maker)
+{
+	Acting acting;
+
+	act_as_owner(maker->rule, &acting);
+	prepare_search(maker);
+	if (maker->rule->log != NULL)
+		prepare_record(maker);
+	act_end(&acting);
+}
+
+/* All of it in a context of its own, which is kept once nothing can fail. */
+RejectRule *
+make_reject_rule(Trigger *trigger, Relation table, Oid function)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup_reject rule", ALLOCSET_SMALL_SIZES);
+	MemoryContext old_context = MemoryContextSwitchTo(context);
+	RejectRule *rule = palloc0(sizeof(RejectRule));
+	Maker maker = {.trigger = trigger, .table = table, .function = function, .rule = rule};
+
+	rule->context = context;
+	maker.schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
+	read_arguments(&maker);
+	find_column(&maker);
+	find_guarded(trigger->tgoid, rule);
+	maker.guarded = table_open(rule->guarded, AccessShareLock);
+	rule->owner = maker.guarded->rd_rel->relowner;
+	rule->trusted = owner_alone_makes_triggers(maker.guarded);
+	read_sources(&maker);
+	look_at_indexes(&maker);
+	prepare_as_owner(&maker);
+	if (!rule->indexed)
+		warn_of_missing_index(&maker);
+	table_close(maker.guarded, NoLock);
+	MemoryContextSwitchTo(old_context);
+
+	MemoryContextSetParent(context, TopMemoryContext);
+	SPI_keepplan(rule->search);
+	if (rule->match != NULL)
+		SPI_keepplan(rule->match);
+	if (rule->record != NULL)
+		SPI_keepplan(rule->record);
+	return rule;
+}

@@ -1,0 +1,268 @@
+/*
+ * broder.c: SQL functions of samples and sketches of sets.
+ */
+#include "sql/sql.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+
+#include "sketch/broder.h"
+
+#define WIDTH_MAX SCHEME_WIDTH_MAX
+#define BUCKETS_MAX 65536
+
+static int32
+number_in_range(FunctionCallInfo fcinfo, int argument, const char *what, int32 most)
+{
+	int32 number = PG_GETARG_INT32(argument);
+
+	if (number < 1 || number > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("%s %d is out of range", what, number),
+				 errhint("It is from 1 to %d.", most)));
+	return number;
+}
+
+/* ---- Samples ------------------------------------------------------------ */
+
+/* The first argument's sample, as a set of the same scheme. */
+static Datum
+put_sample(FunctionCallInfo fcinfo, Shingles *shingles, Bag *sample)
+{
+	Shingles *result = shingles_of_bag(sample, shingles->version, shingles->scheme);
+
+	host_free(sample->element);
+	if (sample->frequency)
+		host_free(sample->frequency);
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_POINTER(result);
+}
+
+PG_FUNCTION_INFO_V1(neardup_shingles_mod);
+Datum
+neardup_shingles_mod(PG_FUNCTION_ARGS)
+{
+	int32 m = number_in_range(fcinfo, 1, "modulus", PG_INT32_MAX);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	Bag kept = bag_mod(&bag, m);
+
+	return put_sample(fcinfo, shingles, &kept);
+}
+
+PG_FUNCTION_INFO_V1(neardup_shingles_bottom);
+Datum
+neardup_shingles_bottom(PG_FUNCTION_ARGS)
+{
+	int32 n = number_in_range(fcinfo, 1, "number of elements", PG_INT32_MAX);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	Bag kept = bag_bottom(&bag, n);
+
+	return put_sample(fcinfo, shingles, &kept);
+}
+
+PG_FUNCTION_INFO_V1(neardup_bottom_resemblance);
+Datum
+neardup_bottom_resemblance(PG_FUNCTION_ARGS)
+{
+	Shingles *x = shingles_of_datum(PG_GETARG_DATUM(0));
+	Shingles *y = shingles_of_datum(PG_GETARG_DATUM(1));
+	int32 n = number_in_range(fcinfo, 2, "number of elements", PG_INT32_MAX);
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
+	double resemblance;
+
+	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
+	resemblance = bottom_resemblance(&bag_x, &bag_y, n);
+	PG_FREE_IF_COPY(x, 0);
+	PG_FREE_IF_COPY(y, 1);
+	PG_RETURN_FLOAT8(resemblance);
+}
+
+/* ---- Sketches ----------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_shingles_minima);
+Datum
+neardup_shingles_minima(PG_FUNCTION_ARGS)
+{
+	int32 m = number_in_range(fcinfo, 1, "number of permutations", MINHASH_K_MAX);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	int64 *least = palloc(m * sizeof(int64));
+
+	if (bag.count > 0)
+		bag_minima(&bag, m, least);
+	PG_RETURN_ARRAYTYPE_P(int8_array(least, bag.count > 0 ? m : 0));
+}
+
+PG_FUNCTION_INFO_V1(neardup_supershingles);
+Datum
+neardup_supershingles(PG_FUNCTION_ARGS)
+{
+	int32 width = number_in_range(fcinfo, 1, "width", WIDTH_MAX);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	int64 *run = host_alloc((size_t) bag.count * sizeof(int64) + 1);
+	uint32 count = bag_runs(&bag, width, run);
+
+	PG_RETURN_ARRAYTYPE_P(int8_array(run, count));
+}
+
+PG_FUNCTION_INFO_V1(neardup_bucket_sketch);
+Datum
+neardup_bucket_sketch(PG_FUNCTION_ARGS)
+{
+	int32 n = number_in_range(fcinfo, 1, "number of buckets", BUCKETS_MAX);
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	int64 *kept = palloc(n * sizeof(int64));
+	uint32 count = bag_buckets(&bag, n, kept);
+
+	PG_RETURN_ARRAYTYPE_P(int8_array(kept, count));
+}
+
+/* ---- Sketches as arrays ------------------------------------------------- */
+
+static void
+refuse_nulls(ArrayType *array)
+{
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("array must not contain nulls")));
+}
+
+static int
+count_of_sketch(ArrayType *array)
+{
+	refuse_nulls(array);
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array must have one dimension, not %d", ARR_NDIM(array))));
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+}
+
+PG_FUNCTION_INFO_V1(neardup_sketch_resemblance);
+Datum
+neardup_sketch_resemblance(PG_FUNCTION_ARGS)
+{
+	ArrayType *x = PG_GETARG_ARRAYTYPE_P(0);
+	ArrayType *y = PG_GETARG_ARRAYTYPE_P(1);
+	int count = count_of_sketch(x);
+	int count_y = count_of_sketch(y);
+	const int64 *value_x = (const int64 *) ARR_DATA_PTR(x);
+	const int64 *value_y = (const int64 *) ARR_DATA_PTR(y);
+	int equal = 0;
+	int i;
+
+	if (count == 0 || count_y == 0)
+		PG_RETURN_FLOAT8(0);
+	if (count != count_y)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot compare sketches of %d and %d values", count, count_y),
+				 errhint("Make both anew with the same number of permutations.")));
+	for (i = 0; i < count; i++)
+		equal += value_x[i] == value_y[i];
+	PG_RETURN_FLOAT8((double) equal / count);
+}
+
+/* ---- Permutations written out ------------------------------------------- */
+
+/* A matrix of permutations: row i says where permutation i sends 1 to size. */
+typedef struct Permutations
+{
+	const int32 *place;
+	int count;
+	int size;
+} Permutations;
+
+static void
+check_permutation(const int32 *place, int size, int number)
+{
+	bool *seen = palloc0(size + 1);
+	int i;
+
+	for (i = 0; i < size; i++)
+	{
+		if (place[i] < 1 || place[i] > size || seen[place[i]])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("row %d is not a permutation of 1 to %d", number, size),
+					 errdetail("It has %d at place %d.", place[i], i + 1)));
+		seen[place[i]] = true;
+	}
+	pfree(seen);
+}
+
+static Permutations
+permutations_of_array(ArrayType *array)
+{
+	Permutations permutations;
+	int i;
+
+	refuse_nulls(array);
+	if (ARR_NDIM(array) != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("permutations must be an array of two dimensions, not %d", ARR_NDIM(array)),
+				 errhint("Write a row for each permutation, such as {{2,1,3},{3,2,1}}.")));
+	permutations.place = (const int32 *) ARR_DATA_PTR(array);
+	permutations.count = ARR_DIMS(array)[0];
+	permutations.size = ARR_DIMS(array)[1];
+	for (i = 0; i < permutations.count; i++)
+		check_permutation(permutations.place + (size_t) i * permutations.size, permutations.size,
+						  i + 1);
+	return permutations;
+}
+
+static void
+check_elements(const int32 *element, int count, int size)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (element[i] < 1 || element[i] > size)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("element %d is out of range", element[i]),
+					 errhint("The permutations are of 1 to %d.", size)));
+}
+
+/* The least place of any element. */
+static int32
+least_place(const int32 *place, const int32 *element, int count)
+{
+	int32 least = PG_INT32_MAX;
+	int i;
+
+	for (i = 0; i < count; i++)
+		least = Min(least, place[element[i] - 1]);
+	return least;
+}
+
+PG_FUNCTION_INFO_V1(neardup_permutation_sketch);
+Datum
+neardup_permutation_sketch(PG_FUNCTION_ARGS)
+{
+	ArrayType *elements = PG_GETARG_ARRAYTYPE_P(0);
+	Permutations permutations = permutations_of_array(PG_GETARG_ARRAYTYPE_P(1));
+	int count = count_of_sketch(elements);
+	const int32 *element = (const int32 *) ARR_DATA_PTR(elements);
+	Datum *least = palloc(permutations.count * sizeof(Datum));
+	int i;
+
+	check_elements(element, count, permutations.size);
+	if (count == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT4OID));
+	for (i = 0; i < permutations.count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		least[i] = Int32GetDatum(least_place(permutations.place + (size_t) i * permutations.size,
+											 element, count));
+	}
+	PG_RETURN_ARRAYTYPE_P(construct_array(least, permutations.count, INT4OID, sizeof(int32), true,
+										  TYPALIGN_INT));
+}

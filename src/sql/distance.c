@@ -1,0 +1,112 @@
+/*
+ * distance.c: how alike two signatures are.  Each function serves minhash
+ * and simhash, but for those that only one of them has.
+ */
+#include "sql/signature.h"
+
+#include <math.h>
+
+/* The similarity that the distance of two signatures tells, in [0, 1]. */
+static double
+similarity_of(const Signature *x, const Signature *y)
+{
+	int d = signature_distance(x, y);
+
+	if (signature_is_empty(x) || signature_is_empty(y))
+		return 0;
+	return signature_similarity(&x->header, d);
+}
+
+PG_FUNCTION_INFO_V1(neardup_similarity);
+Datum
+neardup_similarity(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+
+	PG_RETURN_FLOAT8(similarity_of(&x, &y));
+}
+
+PG_FUNCTION_INFO_V1(neardup_distance);
+Datum
+neardup_distance(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+
+	PG_RETURN_FLOAT8(1 - similarity_of(&x, &y));
+}
+
+PG_FUNCTION_INFO_V1(neardup_hamming_distance);
+Datum
+neardup_hamming_distance(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+
+	PG_RETURN_INT32(signature_distance(&x, &y));
+}
+
+PG_FUNCTION_INFO_V1(neardup_is_comparable);
+Datum
+neardup_is_comparable(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+
+	PG_RETURN_BOOL(signature_comparable(&x.header, &y.header));
+}
+
+PG_FUNCTION_INFO_V1(neardup_is_similar);
+Datum
+neardup_is_similar(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	double threshold = PG_GETARG_FLOAT8(2);
+
+	check_threshold(threshold);
+	PG_RETURN_BOOL(signature_within(&x, &y, signature_radius(&x.header, threshold)));
+}
+
+PG_FUNCTION_INFO_V1(neardup_hamming_within);
+Datum
+neardup_hamming_within(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	int distance = PG_GETARG_INT32(2);
+
+	check_distance(&x.header, distance);
+	PG_RETURN_BOOL(signature_within(&x, &y, distance));
+}
+
+PG_FUNCTION_INFO_V1(neardup_minhash_containment);
+Datum
+neardup_minhash_containment(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	double similarity = similarity_of(&x, &y);
+
+	check_counted(&x);
+	check_counted(&y);
+	if (signature_is_empty(&x) || signature_is_empty(&y))
+		PG_RETURN_FLOAT8(0);
+	PG_RETURN_FLOAT8(containment_of_resemblance(similarity, x.cardinality, y.cardinality));
+}
+
+/* Two vectors at angle a have bits that differ with probability a / pi. */
+PG_FUNCTION_INFO_V1(neardup_simhash_cosine);
+Datum
+neardup_simhash_cosine(PG_FUNCTION_ARGS)
+{
+	Signature x = PG_GETARG_SIGNATURE(0);
+	Signature y = PG_GETARG_SIGNATURE(1);
+	int d = signature_distance(&x, &y);
+
+	if (signature_is_empty(&x) || signature_is_empty(&y))
+		PG_RETURN_FLOAT8(0);
+	/* As a sine, so that half of the bits give exactly 0. */
+	PG_RETURN_FLOAT8(sin(M_PI * (0.5 - (double) d / x.header.k)));
+}

@@ -1,0 +1,304 @@
+/*
+ * frequencies.c: SQL functions of document frequencies, and of sets seen through
+ * a table of them.
+ */
+#include "sql/sql.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/tuplestore.h"
+
+#include "sketch/bag.h"
+#include "sketch/lexicon.h"
+#include "sql/siblings.h"
+
+#define ROWS_AT_ONCE 1000
+
+/* Of numbers up to here the product of two sums of squares is a number. */
+#define IDF_MAX 1e50
+
+/* ---- Frequencies -------------------------------------------------------- */
+
+/* The statement of a query, which must be a SELECT of one column of shingles. */
+static char *
+checked_query(const char *query, Oid shingles)
+{
+	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	CachedPlanSource *source = NULL;
+	RawStmt *statement;
+	char *text;
+
+	if (!plan)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	if (list_length(SPI_plan_get_plan_sources(plan)) == 1)
+		source = linitial(SPI_plan_get_plan_sources(plan));
+	if (!source || source->commandTag != CMDTAG_SELECT || !source->resultDesc ||
+		source->resultDesc->natts != 1 ||
+		getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid) != shingles)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("query must return one column of type shingles"),
+				 errhint("Write a query such as SELECT to_shingles(body) FROM documents.")));
+	/* Without the semicolon that may follow. */
+	statement = source->raw_parse_tree;
+	text = pstrdup(query + statement->stmt_location);
+	if (statement->stmt_len > 0)
+		text[statement->stmt_len] = '\0';
+	SPI_freeplan(plan);
+	return text;
+}
+
+/*
+ * The query that counts in how many of a query's sets each shingle is.  A domain's
+ * values are cast: a function for the domain would be somebody else's.
+ */
+static char *
+counting_query(const char *query, Oid function)
+{
+	const char *schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
+
+	return psprintf("WITH document AS MATERIALIZED (SELECT q.s FROM (%s\n) AS q(s) WHERE q.s IS NOT NULL), "
+					"total AS (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM document) "
+					"SELECT f.shingle, f.df, CASE WHEN t.n OPERATOR(pg_catalog.=) 1 THEN 0 "
+					"ELSE pg_catalog.ln(t.n OPERATOR(pg_catalog./) f.df) OPERATOR(pg_catalog./) pg_catalog.ln(t.n) END "
+					"FROM (SELECT u.shingle, pg_catalog.count(*) AS df FROM document AS d, "
+					"LATERAL pg_catalog.unnest(%s.shingle_hashes(d.s::%s.shingles)) AS u(shingle) GROUP BY u.shingle) AS f, total AS t",
+					query, schema, schema);
+}
+
+/* Put all rows of a query into the result. */
+static void
+put_rows(ReturnSetInfo *result, const char *query)
+{
+	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	Portal portal;
+
+	if (!plan)
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
+	portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
+	for (;;)
+	{
+		SPI_cursor_fetch(portal, true, ROWS_AT_ONCE);
+		if (SPI_processed == 0)
+			break;
+		for (uint64 i = 0; i < SPI_processed; i++)
+			tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
+		SPI_freetuptable(SPI_tuptable);
+	}
+	SPI_cursor_close(portal);
+}
+
+PG_FUNCTION_INFO_V1(neardup_shingle_frequencies);
+Datum
+neardup_shingle_frequencies(PG_FUNCTION_ARGS)
+{
+	Oid function = fcinfo->flinfo->fn_oid;
+	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+
+	begin_rows(fcinfo);
+	SPI_connect();
+	query = checked_query(query, sibling_type(function, "shingles"));
+	put_rows((ReturnSetInfo *) fcinfo->resultinfo, counting_query(query, function));
+	SPI_finish();
+	return (Datum) 0;
+}
+
+/* ---- Lexicons ----------------------------------------------------------- */
+
+/* The query of a lexicon, kept from call to call of one statement. */
+typedef struct LexiconPlan
+{
+	Oid lexicon;
+	SPIPlanPtr plan; /* NULL where there is none */
+	MemoryContextCallback forget;
+} LexiconPlan;
+
+static void
+forget_plan(void *argument)
+{
+	LexiconPlan *kept = argument;
+
+	if (kept->plan)
+		SPI_freeplan(kept->plan);
+	kept->plan = NULL;
+}
+
+static char *
+lexicon_query(Oid lexicon, const char *columns, const char *rest)
+{
+	char *name = get_rel_name(lexicon);
+
+	if (!name)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("lexicon with OID %u does not exist", lexicon)));
+	return psprintf("SELECT %s FROM %s AS l WHERE l.shingle OPERATOR(pg_catalog.=) ANY ($1) "
+					"AND l.idf OPERATOR(pg_catalog.>=) $2 AND l.idf OPERATOR(pg_catalog.<=) $3 %s",
+					columns,
+					quote_qualified_identifier(get_namespace_name(get_rel_namespace(lexicon)),
+											   name),
+					rest);
+}
+
+/*
+ * A plan for any set: planning for a given one would weigh each of its elements,
+ * which takes longer than to look them up.
+ */
+static SPIPlanPtr
+lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *rest)
+{
+	Oid types[3] = {INT8ARRAYOID, FLOAT8OID, FLOAT8OID};
+	LexiconPlan *kept = function->fn_extra;
+
+	if (!kept)
+	{
+		kept = MemoryContextAllocZero(function->fn_mcxt, sizeof(LexiconPlan));
+		kept->forget.func = forget_plan;
+		kept->forget.arg = kept;
+		MemoryContextRegisterResetCallback(function->fn_mcxt, &kept->forget);
+		function->fn_extra = kept;
+	}
+	if (kept->plan && kept->lexicon == lexicon)
+		return kept->plan;
+	forget_plan(kept);
+	kept->plan = SPI_prepare_cursor(lexicon_query(lexicon, columns, rest), lengthof(types), types,
+									CURSOR_OPT_GENERIC_PLAN);
+	if (!kept->plan || SPI_keepplan(kept->plan) != 0)
+		elog(ERROR, "could not prepare to read the lexicon");
+	kept->lexicon = lexicon;
+	return kept->plan;
+}
+
+/* Select columns of a lexicon for the elements of a bag; the rows are in SPI_tuptable. */
+static void
+look_up(SPIPlanPtr plan, const Bag *bag, double low, double high)
+{
+	Datum values[3] = {PointerGetDatum(int8_array(bag->element, bag->count)), Float8GetDatum(low),
+					   Float8GetDatum(high)};
+
+	if (SPI_execute_plan(plan, values, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the lexicon");
+}
+
+/* The distinct elements found. */
+static Bag
+bag_of_rows(void)
+{
+	BagBuilder builder;
+	Bag bag;
+
+	bag_begin(&builder);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		bool null;
+		uint64 element = (uint64) DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i],
+															  SPI_tuptable->tupdesc, 1, &null));
+
+		bag_add(&builder, &element, 1);
+	}
+	(void) bag_finish(&builder, &bag);
+	return bag;
+}
+
+PG_FUNCTION_INFO_V1(neardup_idf_filter);
+Datum
+neardup_idf_filter(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	Bag found;
+	Bag kept;
+	Shingles *result;
+
+	SPI_connect();
+	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", ""), &bag,
+			PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3));
+	found = bag_of_rows();
+	kept = bag_keep(&bag, &found);
+	MemoryContextSwitchTo(context);
+	result = shingles_of_bag(&kept, shingles->version, shingles->scheme);
+	SPI_finish();
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_POINTER(result);
+}
+
+/* What the rows found weigh; they are sorted, and an element may come only once. */
+static Lexicon
+lexicon_of_rows(void)
+{
+	int64 *element = palloc(sizeof(int64) * SPI_processed + 1);
+	double *weight = palloc(sizeof(double) * SPI_processed + 1);
+	Lexicon lexicon = {0, element, weight};
+	bool null;
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple row = SPI_tuptable->vals[i];
+
+		element[i] = DatumGetInt64(SPI_getbinval(row, SPI_tuptable->tupdesc, 1, &null));
+		weight[i] = DatumGetFloat8(SPI_getbinval(row, SPI_tuptable->tupdesc, 2, &null));
+		if (i > 0 && element[i] == element[i - 1])
+			ereport(ERROR,
+					(errcode(ERRCODE_CARDINALITY_VIOLATION),
+					 errmsg("lexicon has shingle %lld twice", (long long) element[i]),
+					 errhint("Make the column shingle its primary key.")));
+		if (weight[i] > IDF_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("idf %g of shingle %lld is out of range", weight[i],
+							(long long) element[i]),
+					 errhint("shingle_frequencies() makes numbers from 0 to 1.")));
+		lexicon.count++;
+	}
+	return lexicon;
+}
+
+PG_FUNCTION_INFO_V1(neardup_tfidf_cosine);
+Datum
+neardup_tfidf_cosine(PG_FUNCTION_ARGS)
+{
+	Shingles *x = shingles_of_datum(PG_GETARG_DATUM(0));
+	Shingles *y = shingles_of_datum(PG_GETARG_DATUM(1));
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
+	Bag either;
+	Lexicon lexicon;
+	double cosine;
+
+	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
+	SPI_connect();
+	either = bag_union(&bag_x, &bag_y);
+	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(2),
+						 "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", "ORDER BY 1"),
+			&either, 0, get_float8_infinity());
+	lexicon = lexicon_of_rows();
+	cosine = bag_lexicon_cosine(&bag_x, &bag_y, &lexicon);
+	SPI_finish();
+	PG_RETURN_FLOAT8(cosine);
+}
+
+/* ---- Digests ------------------------------------------------------------ */
+
+/* The empty set has none: it is no duplicate of another. */
+PG_FUNCTION_INFO_V1(neardup_imatch);
+Datum
+neardup_imatch(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	bytea *digest;
+
+	if (bag.count == 0)
+		PG_RETURN_NULL();
+	digest = palloc(VARHDRSZ + DIGEST_BYTES);
+	SET_VARSIZE(digest, VARHDRSZ + DIGEST_BYTES);
+	bag_digest(&bag, (uint8 *) VARDATA(digest));
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_BYTEA_P(digest);
+}

@@ -1,0 +1,296 @@
+/*
+ * minhash.c: the type minhash: typmod, constructors, union, casts.
+ */
+#include "sql/signature.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/varbit.h"
+
+/* ---- Typmod ------------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_minhash_typmod_in);
+Datum
+neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
+{
+	int count;
+	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
+	int b = count > 1 ? modifiers[1] : 1;
+
+	if (count > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid type modifier for minhash"),
+				 errhint("Write minhash(k, b), or minhash(k) for symbols of one bit.")));
+	check_minhash_shape(modifiers[0], b);
+	PG_RETURN_INT32(signature_typmod(modifiers[0], b));
+}
+
+PG_FUNCTION_INFO_V1(neardup_minhash_typmod_out);
+Datum
+neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
+{
+	int32 typmod = PG_GETARG_INT32(0);
+
+	PG_RETURN_CSTRING(psprintf("(%d,%d)", typmod >> 3, 1 << (typmod & SIGNATURE_LOG_B)));
+}
+
+/* ---- Constructors ------------------------------------------------------- */
+
+/* Some bytes of text for each distinct shingle: a guess that sizes the set. */
+#define BYTES_PER_SHINGLE 6
+
+/* The signature of the set that builder holds, which is spent. */
+static struct varlena *
+minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
+{
+	SignatureHeader header = signature_header(SIGNATURE_MINHASH | SIGNATURE_COUNTED, k, b, scheme);
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_finish(builder, k, full);
+	struct varlena *value;
+	uint8 *symbols;
+
+	if (count == 0)
+		header.flags |= SIGNATURE_EMPTY;
+	value = signature_new(&header, Min(count, CARDINALITY_MAX), 0, &symbols);
+	if (count > 0)
+		minhash_pack(full, k, b, symbols);
+	pfree(full);
+	return value;
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
+Datum
+neardup_to_minhash_text(PG_FUNCTION_ARGS)
+{
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
+	MinhashBuilder builder;
+	Utf8Text utf8;
+
+	check_minhash_shape(k, b);
+	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
+	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
+	utf8_free(&utf8);
+	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_minhash_shingles);
+Datum
+neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_to_sketch(PG_GETARG_DATUM(0));
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
+	Bag bag = shingles_bag(shingles);
+	MinhashBuilder builder;
+
+	check_minhash_shape(k, b);
+	minhash_begin(&builder, bag.count);
+	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
+	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
+}
+
+/* The set of a text[] or a bigint[], whose elements of_array hands on. */
+static Datum
+minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
+				 void (*of_array)(ArrayType *array, HashSink sink, void *state))
+{
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
+	MinhashBuilder builder;
+
+	check_minhash_shape(k, b);
+	minhash_begin(&builder, ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
+	of_array(array, minhash_add, &builder);
+	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_minhash_tokens);
+Datum
+neardup_to_minhash_tokens(PG_FUNCTION_ARGS)
+{
+	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_TOKENS, 0), hashes_of_text_array);
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_minhash_hashes);
+Datum
+neardup_to_minhash_hashes(PG_FUNCTION_ARGS)
+{
+	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_HASHES, 0), hashes_of_int8_array);
+}
+
+/* ---- Truncation, union, cardinality ------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_minhash_truncate);
+Datum
+neardup_minhash_truncate(PG_FUNCTION_ARGS)
+{
+	Signature from = PG_GETARG_SIGNATURE(0);
+	int b_from = signature_bits(&from.header);
+	int b = PG_GETARG_INT32(1);
+	SignatureHeader header;
+	struct varlena *value;
+	uint8 *symbols;
+
+	check_minhash_shape(from.header.k, b);
+	if (b > b_from)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot truncate %s to %d bits", signature_shape(&from.header), b),
+				 errhint("Truncation keeps some of a symbol's bits; make the value anew for more.")));
+	if (b == b_from)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	header = signature_header(from.header.flags & ~SIGNATURE_LOG_B, from.header.k, b,
+							  from.header.scheme);
+	value = signature_new(&header, from.cardinality, 0, &symbols);
+	if (!signature_is_empty(&from))
+		minhash_truncate(from.symbols, header.k, b_from, b, symbols);
+	PG_RETURN_POINTER(value);
+}
+
+static void
+check_full_width(const Signature *signature)
+{
+	if (signature_bits(&signature->header) != 32)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot form a union of %s", signature_shape(&signature->header)),
+				 errdetail("Only symbols of 32 bits keep the order that a union needs."),
+				 errhint("Make the values with 32 bits, and truncate their union with minhash_truncate().")));
+}
+
+/* The union of two values; an empty one leaves the other as it is. */
+static Datum
+union_of(Datum a, Datum b)
+{
+	Signature x = signature_of_datum(a);
+	Signature y = signature_of_datum(b);
+	SignatureHeader header = x.header;
+	struct varlena *value;
+	uint8 *symbols;
+
+	signature_check_pair(&x, &y);
+	check_full_width(&x);
+	if (signature_is_empty(&x))
+		return b;
+	if (signature_is_empty(&y))
+		return a;
+	header.flags &= ~SIGNATURE_COUNTED;
+	value = signature_new(&header, 0, 0, &symbols);
+	minhash_union(x.symbols, y.symbols, header.k, symbols);
+	return PointerGetDatum(value);
+}
+
+PG_FUNCTION_INFO_V1(neardup_minhash_union);
+Datum
+neardup_minhash_union(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(union_of(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+}
+
+/*
+ * Transition of minhash_union_agg.  Not strict, because a strict one would
+ * take the first value as its state without a look at its width.
+ */
+PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
+Datum
+neardup_minhash_union_step(PG_FUNCTION_ARGS)
+{
+	Signature first;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	if (!PG_ARGISNULL(0))
+		PG_RETURN_DATUM(union_of(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+	first = PG_GETARG_SIGNATURE(1);
+	check_full_width(&first);
+	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+}
+
+PG_FUNCTION_INFO_V1(neardup_minhash_cardinality);
+Datum
+neardup_minhash_cardinality(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+
+	check_counted(&signature);
+	PG_RETURN_INT64(signature.cardinality);
+}
+
+/* ---- Casts -------------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_bit_to_minhash);
+Datum
+neardup_bit_to_minhash(PG_FUNCTION_ARGS)
+{
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
+
+	check_minhash_shape(VARBITLEN(bits), 1);
+	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
+}
+
+PG_FUNCTION_INFO_V1(neardup_int8_array_to_minhash);
+Datum
+neardup_int8_array_to_minhash(PG_FUNCTION_ARGS)
+{
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	int k = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	const int64 *element = (const int64 *) ARR_DATA_PTR(array);
+	SignatureHeader header;
+	struct varlena *value;
+	uint32 *full;
+	uint8 *symbols;
+	int i;
+
+	if (ARR_NDIM(array) > 1 || array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("array of symbols must have one dimension and no nulls")));
+	check_minhash_shape(k, 32);
+	full = palloc(k * sizeof(uint32));
+	for (i = 0; i < k; i++)
+	{
+		if (element[i] < 0 || element[i] > PG_UINT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("symbol " INT64_FORMAT " is out of range", element[i]),
+					 errhint("A symbol of 32 bits is from 0 to %u.", PG_UINT32_MAX)));
+		full[i] = element[i];
+	}
+	header = signature_header(SIGNATURE_MINHASH, k, 32, SCHEME_ID(SCHEME_FOREIGN, 0));
+	value = signature_new(&header, 0, 0, &symbols);
+	minhash_pack(full, k, 32, symbols);
+	PG_RETURN_POINTER(value);
+}
+
+PG_FUNCTION_INFO_V1(neardup_minhash_to_int8_array);
+Datum
+neardup_minhash_to_int8_array(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	int k = signature.header.k;
+	Datum *element;
+	int i;
+
+	if (signature_bits(&signature.header) != 32)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("cannot cast %s to bigint[]", signature_shape(&signature.header)),
+				 errhint("Only symbols of 32 bits are cast to bigint[].")));
+	check_castable(&signature, "bigint[]");
+	element = palloc(k * sizeof(Datum));
+	for (i = 0; i < k; i++)
+		element[i] = Int64GetDatum((int64) symbol_at(signature.symbols, 32, i));
+	PG_RETURN_ARRAYTYPE_P(construct_array(element, k, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
+}

@@ -1,0 +1,224 @@
+/*
+ * show.c: SQL functions that show what the recipe makes of a text.
+ */
+#include "sql/sql.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+PG_FUNCTION_INFO_V1(neardup_show_tokens);
+PG_FUNCTION_INFO_V1(neardup_show_shingles);
+PG_FUNCTION_INFO_V1(neardup_show_shingles_lists);
+PG_FUNCTION_INFO_V1(neardup_shared_shingles);
+
+/* ---- Tokens ------------------------------------------------------------- */
+
+/* The elements of a text[], one after the other as they lie in it. */
+typedef struct TokenArray
+{
+	char *data;
+	size_t length;
+	size_t room;
+	size_t count;
+} TokenArray;
+
+static void
+refuse_tokens(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("text has too many tokens for an array"),
+			 errdetail("An array takes at most %zu bytes.", (size_t) MaxAllocSize),
+			 errhint("Show parts of the text.")));
+}
+
+/* Append a token as a text. */
+static void
+append_token(TokenArray *array, const char *utf8, size_t length)
+{
+	text *token = text_of_utf8(utf8, length);
+	size_t size = VARSIZE(token);
+	size_t wanted = INTALIGN(array->length + size);
+
+	if (wanted + ARR_OVERHEAD_NONULLS(1) > MaxAllocSize)
+		refuse_tokens();
+	if (wanted > array->room)
+	{
+		array->room = Min(Max(wanted, 2 * array->room), MaxAllocSize);
+		array->data = host_realloc(array->data, array->room);
+	}
+	memcpy(array->data + array->length, token, size);
+	memset(array->data + array->length + size, 0, wanted - array->length - size);
+	array->length = wanted;
+	array->count++;
+	pfree(token);
+}
+
+/* A TokenSink with a TokenArray as its state. */
+static void
+show_batch(void *state, const TokenBatch *batch)
+{
+	size_t i;
+
+	for (i = 0; i < batch->count; i++)
+	{
+		uint32_t begin = batch->edge[2 * i];
+
+		append_token(state, (const char *) batch->bytes + begin, batch->edge[2 * i + 1] - begin);
+	}
+}
+
+/* The array takes no more memory than its value, but for growing. */
+static ArrayType *
+array_of_tokens(const TokenArray *tokens)
+{
+	size_t size = ARR_OVERHEAD_NONULLS(1) + tokens->length;
+	ArrayType *array;
+
+	if (tokens->count == 0)
+		return construct_empty_array(TEXTOID);
+	array = palloc(size);
+	SET_VARSIZE(array, size);
+	array->ndim = 1;
+	array->dataoffset = 0;
+	array->elemtype = TEXTOID;
+	ARR_DIMS(array)[0] = (int) tokens->count;
+	ARR_LBOUND(array)[0] = 1;
+	memcpy(ARR_DATA_PTR(array), tokens->data, tokens->length);
+	return array;
+}
+
+Datum
+neardup_show_tokens(PG_FUNCTION_ARGS)
+{
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	TokenArray tokens = {host_alloc(64), 0, 64, 0};
+	ArrayType *array;
+
+	tokens_of_text(utf8.bytes, utf8.length, show_batch, &tokens);
+	utf8_free(&utf8);
+	array = array_of_tokens(&tokens);
+	host_free(tokens.data);
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+/* ---- Tables of shingles ------------------------------------------------- */
+
+/* An error unless all shingles of a text can be shown. */
+static void
+check_shown(bool all)
+{
+	if (!all)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("text is too large to show its shingles"),
+				 errdetail("At most %zu distinct shingles, and %zu bytes of normalised text, are shown.",
+						   SHOWN_MAX, SHOWN_TEXT_MAX),
+				 errhint("Show parts of the text, or compare texts with to_shingles().")));
+}
+
+/* Add one row of a shingle's text and two more columns. */
+static void
+put_row(FunctionCallInfo fcinfo, ShownShingles *shown, size_t i, Datum second, Datum third)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool nulls[3] = {false, false, false};
+	Datum values[3];
+	size_t length;
+	const char *utf8 = shown_text(shown, &shown->shingle[i], &length);
+	text *shingle;
+
+	if (length > MaxAllocSize - VARHDRSZ)
+		check_shown(false);
+	shingle = text_of_utf8(utf8, length);
+	values[0] = PointerGetDatum(shingle);
+	values[1] = second;
+	values[2] = third;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	pfree(shingle);
+}
+
+/* Rows of the shingles, which are freed. */
+static void
+put_shown(FunctionCallInfo fcinfo, ShownShingles *shown)
+{
+	size_t i;
+
+	for (i = 0; i < shown->count; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_row(fcinfo, shown, i, Int32GetDatum((int32) shown->shingle[i].count),
+				Int64GetDatum((int64) shown->shingle[i].hash));
+	}
+	shown_free(shown);
+}
+
+Datum
+neardup_show_shingles(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	ShownShingles shown;
+
+	begin_rows(fcinfo);
+	check_shown(shingles_to_show(utf8.bytes, utf8.length, scheme, &shown));
+	put_shown(fcinfo, &shown);
+	utf8_free(&utf8);
+	return (Datum) 0;
+}
+
+/* Spot signatures with lists of one's own. */
+Datum
+neardup_show_shingles_lists(PG_FUNCTION_ARGS)
+{
+	ShownShingles shown;
+	SpotWords *words;
+	SchemeId scheme;
+	Utf8Text utf8;
+
+	begin_rows(fcinfo);
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	words = spot_words_of_arguments(fcinfo, &scheme);
+	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	check_shown(spots_to_show(utf8.bytes, utf8.length, words, &shown));
+	put_shown(fcinfo, &shown);
+	utf8_free(&utf8);
+	spot_words_free(words);
+	return (Datum) 0;
+}
+
+/* In order of first occurrence in the first text. */
+Datum
+neardup_shared_shingles(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(2));
+	Utf8Text utf8_a = utf8_of_datum(PG_GETARG_DATUM(0));
+	Utf8Text utf8_b = utf8_of_datum(PG_GETARG_DATUM(1));
+	ShownShingles shown_a;
+	ShownShingles shown_b;
+	size_t i;
+
+	begin_rows(fcinfo);
+	check_shown(shingles_to_show(utf8_a.bytes, utf8_a.length, scheme, &shown_a));
+	check_shown(shingles_to_show(utf8_b.bytes, utf8_b.length, scheme, &shown_b));
+	for (i = 0; i < shown_a.count; i++)
+	{
+		const ShownShingle *in_a = &shown_a.shingle[i];
+		const ShownShingle *in_b = shown_find(&shown_b, in_a->hash);
+
+		CHECK_FOR_INTERRUPTS();
+		if (in_b)
+			put_row(fcinfo, &shown_a, i, Int32GetDatum((int32) in_a->count),
+					Int32GetDatum((int32) in_b->count));
+	}
+	shown_free(&shown_a);
+	shown_free(&shown_b);
+	utf8_free(&utf8_a);
+	utf8_free(&utf8_b);
+	return (Datum) 0;
+}

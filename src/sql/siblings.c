@@ -1,0 +1,38 @@
+/*
+ * siblings.c: types and functions of this extension, found beside one
+ * another.
+ */
+#include "sql/siblings.h"
+
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+Oid
+sibling_type(Oid function, const char *name)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+						   ObjectIdGetDatum(get_func_namespace(function)));
+}
+
+Oid
+sibling_function(Oid function, const char *name, Oid first, Oid second)
+{
+	Oid argument[2] = {first, second};
+	oidvector *arguments = buildoidvector(argument, lengthof(argument));
+	Oid found =
+		GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+						PointerGetDatum(arguments), ObjectIdGetDatum(get_func_namespace(function)));
+
+	pfree(arguments);
+	return found;
+}
+
+bool
+is_signature_type(Oid function, Oid type)
+{
+	return type == BITOID || type == INT8OID || type == sibling_type(function, "minhash") ||
+		type == sibling_type(function, "simhash");
+}

@@ -1,0 +1,349 @@
+/*
+ * signature.c: what the SQL faces of minhash and simhash share: values,
+ * shapes, comparison, casts.
+ */
+#include "sql/signature.h"
+
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+
+/* ---- Values ------------------------------------------------------------- */
+
+static int
+log2_of_bits(int b)
+{
+	int log = 0;
+
+	while (1 << log < b)
+		log++;
+	return log;
+}
+
+SignatureHeader
+signature_header(uint8 kind, int k, int b, SchemeId scheme)
+{
+	SignatureHeader header;
+
+	header.version = RECIPE_VERSION;
+	header.flags = kind | log2_of_bits(b);
+	header.k = k;
+	header.scheme = scheme;
+	return header;
+}
+
+Signature
+signature_of_any_bytes(const void *bytes, size_t size)
+{
+	Signature signature;
+
+	if (size > sizeof(SignatureHeader) + sizeof(uint32))
+	{
+		signature = signature_read(bytes);
+		if (signature.header.version > 0 && (signature.header.flags & SIGNATURE_LOG_B) <= 5 &&
+			size == signature_size(&signature.header))
+			return signature;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("signature value is corrupt"),
+			 errdetail("It has %zu bytes, which do not fit its header.", size)));
+}
+
+Signature
+signature_of_any(Datum datum)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+
+	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+/* Only a release that knows a recipe can tell what its symbols mean. */
+void
+signature_check_recipe(const SignatureHeader *header)
+{
+	if (header->version == RECIPE_VERSION)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot use a %s of recipe version %d",
+					signature_is_minhash(header) ? "minhash" : "simhash", header->version),
+			 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
+			 errhint("Install a release that knows the recipe, or make the value anew from its text.")));
+}
+
+Signature
+signature_of_datum(Datum datum)
+{
+	Signature signature = signature_of_any(datum);
+
+	signature_check_recipe(&signature.header);
+	return signature;
+}
+
+struct varlena *
+signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, uint8 **symbols)
+{
+	size_t size = VARHDRSZ + prefix + signature_size(header);
+	struct varlena *value = palloc0(size);
+	char *bytes = VARDATA(value) + prefix;
+
+	SET_VARSIZE(value, size);
+	memcpy(bytes, header, sizeof(SignatureHeader));
+	if (signature_is_minhash(header))
+		memcpy(bytes + sizeof(SignatureHeader), &cardinality, sizeof(uint32));
+	*symbols = (uint8 *) bytes + SIGNATURE_SYMBOLS_AT(header->flags);
+	return value;
+}
+
+/* ---- Shapes ------------------------------------------------------------- */
+
+void
+check_minhash_shape(int64 k, int64 b)
+{
+	if (!minhash_shape_is_valid(k, b))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is no minhash(" INT64_FORMAT ", " INT64_FORMAT ")", k, b),
+				 errhint("The number of symbols k is from %d to %d, the bits of a symbol b are 1, 2, 4, 8, 16 or 32, and k * b is at most %d.",
+						 MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX)));
+}
+
+void
+check_simhash_shape(int64 f)
+{
+	if (!simhash_shape_is_valid(f))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is no simhash(" INT64_FORMAT ")", f),
+				 errhint("The number of bits f is 64, 128, 256 or 512.")));
+}
+
+char *
+signature_shape(const SignatureHeader *header)
+{
+	if (signature_is_minhash(header))
+		return psprintf("minhash(%d, %d)", header->k, signature_bits(header));
+	return psprintf("simhash(%d)", header->k);
+}
+
+int32
+signature_typmod(int k, int b)
+{
+	return k << 3 | log2_of_bits(b);
+}
+
+void
+signature_check_typmod(const SignatureHeader *header, int32 typmod)
+{
+	SignatureHeader expected = *header;
+
+	if (typmod < 0 || typmod == signature_typmod(header->k, signature_bits(header)))
+		return;
+	expected.k = typmod >> 3;
+	expected.flags = (header->flags & SIGNATURE_MINHASH) | (typmod & SIGNATURE_LOG_B);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("expected %s, not %s", signature_shape(&expected), signature_shape(header)),
+			 signature_is_minhash(header) ?
+				 errhint("The shape is chosen where the value is made; only the bits of a symbol can be cut down later, by minhash_truncate().") :
+				 errhint("The shape is chosen where the value is made.")));
+}
+
+void
+check_counted(const Signature *signature)
+{
+	if ((signature->header.flags & SIGNATURE_COUNTED) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cardinality of the set is unknown"),
+				 errdetail("A minhash that is a union, or was cast from another type, does not know it."),
+				 errhint("Make the value anew from the whole text or set.")));
+}
+
+/* A scheme argument as fn_extra remembers it. */
+typedef struct SchemeCache
+{
+	SchemeId scheme;
+	size_t length;
+	char name[SCHEME_NAME_SIZE];
+} SchemeCache;
+
+SchemeId
+text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
+{
+	text *name = PG_GETARG_TEXT_PP(n);
+	size_t length = VARSIZE_ANY_EXHDR(name);
+	SchemeCache *cache = fcinfo->flinfo->fn_extra;
+	SchemeId scheme;
+
+	if (cache != NULL && cache->length == length &&
+		memcmp(cache->name, VARDATA_ANY(name), length) == 0)
+		return cache->scheme;
+	scheme = text_scheme_of_datum(PointerGetDatum(name));
+	if (length > SCHEME_NAME_SIZE)
+		return scheme;
+	if (cache == NULL)
+		cache = fcinfo->flinfo->fn_extra =
+			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SchemeCache));
+	cache->scheme = scheme;
+	cache->length = length;
+	memcpy(cache->name, VARDATA_ANY(name), length);
+	return scheme;
+}
+
+/* ---- Two values --------------------------------------------------------- */
+
+void
+signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
+{
+	if (x->k != y->k || ((x->flags ^ y->flags) & SIGNATURE_SAME_FLAGS) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot compare %s with %s", signature_shape(x), signature_shape(y)),
+				 errhint("Make both values anew with the same shape.")));
+	check_same_recipe(signature_is_minhash(x) ? "minhash values" : "simhash values", x->version,
+					  x->scheme, y->version, y->scheme);
+	pg_unreachable();
+}
+
+int
+signature_radius(const SignatureHeader *header, double threshold)
+{
+	if (signature_is_minhash(header))
+		return minhash_radius(header->k, signature_bits(header), threshold);
+	return simhash_radius(header->k, threshold);
+}
+
+double
+signature_similarity(const SignatureHeader *header, int distance)
+{
+	double similarity = signature_is_minhash(header) ?
+		minhash_resemblance(header->k, signature_bits(header), distance) :
+		simhash_similarity(header->k, distance);
+
+	return similarity > 0 ? similarity : 0;
+}
+
+void
+check_distance(const SignatureHeader *header, int distance)
+{
+	if (distance < 0 || distance > header->k)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("distance %d is out of range for %s", distance, signature_shape(header)),
+				 errhint("A distance is a number of differing symbols, from 0 to %d.", header->k)));
+}
+
+/* -1, 0 or 1 */
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+int
+signature_compare(const Signature *x, const Signature *y)
+{
+	int order = ORDER(x->header.version, y->header.version);
+
+	if (order == 0)
+		order = ORDER(x->header.scheme, y->header.scheme);
+	if (order == 0)
+		order = ORDER(x->header.k, y->header.k);
+	if (order == 0)
+		order = ORDER(x->header.flags, y->header.flags);
+	if (order == 0)
+		order = memcmp(x->symbols, y->symbols, signature_symbol_bytes(&x->header));
+	if (order == 0)
+		order = ORDER(x->cardinality, y->cardinality);
+	return order;
+}
+
+static int
+compare_values(struct varlena *x, struct varlena *y)
+{
+	Signature a = signature_of_any_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
+	Signature b = signature_of_any_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
+
+	return signature_compare(&a, &b);
+}
+
+COMPARISON_FUNCTIONS(neardup_signature, compare_values);
+
+/* Of signatures and balls alike: equal values are equal bytes. */
+PG_FUNCTION_INFO_V1(neardup_signature_hash);
+Datum
+neardup_signature_hash(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
+	Datum hash = hash_any((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+
+	PG_FREE_IF_COPY(value, 0);
+	PG_RETURN_DATUM(hash);
+}
+
+PG_FUNCTION_INFO_V1(neardup_signature_hash_extended);
+Datum
+neardup_signature_hash_extended(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
+	Datum hash = hash_any_extended((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
+								   PG_GETARG_INT64(1));
+
+	PG_FREE_IF_COPY(value, 0);
+	PG_RETURN_DATUM(hash);
+}
+
+/* The cast of a type to itself that applies a typmod. */
+PG_FUNCTION_INFO_V1(neardup_signature_apply_typmod);
+Datum
+neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+
+	signature_check_typmod(&signature.header, PG_GETARG_INT32(1));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* ---- Casts -------------------------------------------------------------- */
+
+void
+check_castable(const Signature *signature, const char *target)
+{
+	if (signature_is_empty(signature))
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("cannot cast the signature of the empty set to %s", target),
+				 errhint("It resembles nothing, itself included; leave it out.")));
+}
+
+struct varlena *
+signature_of_bits(VarBit *bits, uint8 kind)
+{
+	SignatureHeader header =
+		signature_header(kind, VARBITLEN(bits), 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	uint8 *symbols;
+	struct varlena *value = signature_new(&header, 0, 0, &symbols);
+
+	memcpy(symbols, VARBITS(bits), signature_symbol_bytes(&header));
+	return value;
+}
+
+/* Of minhash and simhash; the second argument is the typmod of bit(n). */
+PG_FUNCTION_INFO_V1(neardup_signature_to_bit);
+Datum
+neardup_signature_to_bit(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	int32 length = PG_GETARG_INT32(1);
+	int k = signature.header.k;
+	VarBit *bits;
+
+	if (signature_bits(&signature.header) != 1 || (length >= 0 && length != k))
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg(length >= 0 ? "cannot cast %s to bit(%d)" : "cannot cast %s to bit",
+						signature_shape(&signature.header), length),
+				 errhint("Signatures with symbols of one bit are cast to a bit(n) of as many bits.")));
+	check_castable(&signature, "bit");
+	bits = palloc0(VARBITTOTALLEN(k));
+	SET_VARSIZE(bits, VARBITTOTALLEN(k));
+	VARBITLEN(bits) = k;
+	memcpy(VARBITS(bits), signature.symbols, VARBITBYTES(bits));
+	PG_RETURN_VARBIT_P(bits);
+}

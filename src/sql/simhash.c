@@ -1,0 +1,195 @@
+/*
+ * simhash.c: the type simhash: typmod, constructors, casts.
+ */
+#include "sql/signature.h"
+
+#include <math.h>
+
+#include "port/pg_bswap.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/varbit.h"
+
+/* ---- Typmod ------------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_simhash_typmod_in);
+Datum
+neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
+{
+	int count;
+	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
+
+	if (count > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid type modifier for simhash"), errhint("Write simhash(f).")));
+	check_simhash_shape(modifiers[0]);
+	PG_RETURN_INT32(signature_typmod(modifiers[0], 1));
+}
+
+PG_FUNCTION_INFO_V1(neardup_simhash_typmod_out);
+Datum
+neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_CSTRING(psprintf("(%d)", PG_GETARG_INT32(0) >> 3));
+}
+
+/* ---- Constructors ------------------------------------------------------- */
+
+/* A fingerprint yet to be filled in. */
+static struct varlena *
+simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
+{
+	SignatureHeader header = signature_header(empty ? SIGNATURE_EMPTY : 0, f, 1, scheme);
+
+	return signature_new(&header, 0, 0, symbols);
+}
+
+static struct varlena *
+simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
+{
+	uint8 *symbols;
+	struct varlena *value = simhash_new(f, scheme, builder->elements == 0, &symbols);
+
+	simhash_finish(builder, symbols);
+	return value;
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
+Datum
+neardup_to_simhash_text(PG_FUNCTION_ARGS)
+{
+	int f = PG_GETARG_INT32(1);
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
+	SimhashBuilder builder;
+	Utf8Text utf8;
+
+	check_simhash_shape(f);
+	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	simhash_begin(&builder, f);
+	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
+	utf8_free(&utf8);
+	PG_RETURN_POINTER(simhash_of_builder(&builder, f, scheme));
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_simhash_shingles);
+Datum
+neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_to_sketch(PG_GETARG_DATUM(0));
+	int f = PG_GETARG_INT32(1);
+	Bag bag = shingles_bag(shingles);
+	SimhashBuilder builder;
+	uint32 i;
+
+	check_simhash_shape(f);
+	simhash_begin(&builder, f);
+	if (bag.frequency == NULL)
+		hashes_in_batches((const uint64_t *) bag.element, bag.count, simhash_add, &builder);
+	else
+		for (i = 0; i < bag.count; i++)
+		{
+			if (i % 1024 == 0)
+				host_check_interrupts();
+			simhash_add_weighted(&builder, (uint64_t) bag.element[i], bag.frequency[i]);
+		}
+	PG_RETURN_POINTER(simhash_of_builder(&builder, f, shingles->scheme));
+}
+
+/* A HashSink that appends to an array, whose end is its state. */
+static void
+append_hashes(void *state, const uint64_t *hashes, size_t count)
+{
+	uint64_t **end = state;
+
+	memcpy(*end, hashes, count * sizeof(uint64_t));
+	*end += count;
+}
+
+/* The weights of a float8[], one for each of count tokens. */
+static const double *
+weights_of_array(ArrayType *array, int count)
+{
+	const double *weight = (const double *) ARR_DATA_PTR(array);
+	int weights = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int i;
+
+	if (weights != count || ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("there must be one weight for each token"),
+				 errdetail("There are %d tokens and %d weights.", count, weights)));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of weights must not contain nulls")));
+	for (i = 0; i < count; i++)
+		if (!isfinite(weight[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("weight %g is not a finite number", weight[i])));
+	return weight;
+}
+
+PG_FUNCTION_INFO_V1(neardup_to_simhash_weights);
+Datum
+neardup_to_simhash_weights(PG_FUNCTION_ARGS)
+{
+	ArrayType *tokens = PG_GETARG_ARRAYTYPE_P(0);
+	int f = PG_GETARG_INT32(2);
+	int count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
+	const double *weight = weights_of_array(PG_GETARG_ARRAYTYPE_P(1), count);
+	uint64_t *hashes = palloc(count * sizeof(uint64_t));
+	uint64_t *end = hashes;
+	struct varlena *value;
+	uint8 *symbols;
+
+	check_simhash_shape(f);
+	hashes_of_text_array(tokens, append_hashes, &end);
+	value = simhash_new(f, SCHEME_ID(SCHEME_TOKENS, 0), count == 0, &symbols);
+	if (count > 0)
+		simhash_of_weights(hashes, weight, count, f, symbols);
+	PG_RETURN_POINTER(value);
+}
+
+/* ---- Casts -------------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_bit_to_simhash);
+Datum
+neardup_bit_to_simhash(PG_FUNCTION_ARGS)
+{
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
+
+	check_simhash_shape(VARBITLEN(bits));
+	PG_RETURN_POINTER(signature_of_bits(bits, 0));
+}
+
+/* The first bit is the sign, as in the cast of bigint to bit(64). */
+PG_FUNCTION_INFO_V1(neardup_int8_to_simhash);
+Datum
+neardup_int8_to_simhash(PG_FUNCTION_ARGS)
+{
+	uint64 bits = pg_hton64((uint64) PG_GETARG_INT64(0));
+	uint8 *symbols;
+	struct varlena *value = simhash_new(64, SCHEME_ID(SCHEME_FOREIGN, 0), false, &symbols);
+
+	memcpy(symbols, &bits, sizeof(bits));
+	PG_RETURN_POINTER(value);
+}
+
+PG_FUNCTION_INFO_V1(neardup_simhash_to_int8);
+Datum
+neardup_simhash_to_int8(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	uint64 bits;
+
+	if (signature.header.k != 64)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("cannot cast %s to bigint", signature_shape(&signature.header)),
+				 errhint("Only simhash(64) is cast to bigint.")));
+	check_castable(&signature, "bigint");
+	memcpy(&bits, signature.symbols, sizeof(bits));
+	PG_RETURN_INT64((int64) pg_ntoh64(bits));
+}

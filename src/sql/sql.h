@@ -1,0 +1,125 @@
+/*
+ * sql.h: what the files that face PostgreSQL share.
+ */
+#ifndef NEARDUP_SQL_SQL_H
+#define NEARDUP_SQL_SQL_H
+
+#include "compat.h"
+
+#include "access/parallel.h"
+#include "fmgr.h"
+#include "utils/array.h"
+
+#include "sketch/sketch.h"
+
+/* ---- Text --------------------------------------------------------------- */
+
+/* A text argument, detoasted and as UTF-8; utf8_free frees the copies made. */
+typedef struct Utf8Text
+{
+	const char *bytes;
+	size_t length;
+	text *detoasted; /* NULL where the datum needed no copy */
+	char *converted; /* NULL where the server's encoding is UTF-8 */
+} Utf8Text;
+
+/* Refuses bytes above 0x7F where the server's encoding is SQL_ASCII. */
+extern Utf8Text utf8_of_datum(Datum datum);
+extern void utf8_free(Utf8Text *utf8);
+
+/* A text in the server's encoding. */
+extern text *text_of_utf8(const char *utf8, size_t length);
+
+/* ---- Schemes and recipes ------------------------------------------------ */
+
+/* The scheme of a name, which must read text ('word 3', not 'tokens'). */
+extern SchemeId text_scheme_of_datum(Datum name);
+
+/*
+ * The lists of spot signatures, from a function's arguments 1 to 3: a scheme's
+ * name, antecedents and stop words (text[], or the language's own where they are
+ * NULL).  Freed by spot_words_free; *made is the scheme of what they make.
+ */
+extern SpotWords *spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made);
+
+/*
+ * An error that names both, unless two values have the same recipe version and
+ * scheme.  type is the plural for the message: "shingles", "minhash values".
+ */
+extern void check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
+							  SchemeId scheme_y);
+
+/*
+ * May a value of a recipe version have this scheme?  Of a later version than is
+ * known here it may have any.
+ */
+extern bool recipe_has_scheme(int version, SchemeId scheme);
+
+/* ---- Arguments ---------------------------------------------------------- */
+
+/* An error unless 0 < threshold <= 1. */
+extern void check_threshold(double threshold);
+
+/*
+ * Hand many hashes to sink in batches, so that it can be interrupted.
+ */
+extern void hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *state);
+
+/*
+ * Hand the elements of a text[] (each hashed by shingle_of_token) or a
+ * bigint[] to sink, in order, in batches.  A NULL element or more than one
+ * dimension is an error.
+ */
+extern void hashes_of_text_array(ArrayType *array, HashSink sink, void *state);
+extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
+
+/* ---- Results ------------------------------------------------------------ */
+
+/* Give a set-returning function an empty result that rows are put into. */
+extern void begin_rows(FunctionCallInfo fcinfo);
+
+/* A bigint[] of these numbers. */
+extern ArrayType *int8_array(const int64 *number, size_t count);
+
+/* ---- Parallel workers --------------------------------------------------- */
+
+/* Room for one more chunk of shared memory, before the context's is made ... */
+extern void shared_reserve(ParallelContext *context, Size size);
+
+/* ... and the chunk itself, for workers to look up. */
+extern void *shared_put(ParallelContext *context, uint64 key, Size size);
+
+/* ---- The type shingles (shingles_io.c) ------------------------------- */
+
+/*
+ * A stored set: this header, count ascending elements, and count frequencies
+ * where the flag says so (absent where all are 1).  Type alignment is double;
+ * a detoasted value is aligned.
+ */
+typedef struct Shingles
+{
+	int32 vl_len_; /* varlena header, do not touch directly */
+	uint8 layout;  /* SHINGLES_LAYOUT */
+	uint8 version; /* RECIPE_VERSION, or a later one */
+	uint16 flags;  /* SHINGLES_... */
+	SchemeId scheme;
+	uint32 count;
+	int64 element[FLEXIBLE_ARRAY_MEMBER];
+} Shingles;
+
+#define SHINGLES_LAYOUT 1
+#define SHINGLES_FREQUENCIES 1
+
+/* Detoast a value and check its header; a copy only where it was toasted. */
+extern Shingles *shingles_of_datum(Datum datum);
+
+/* The same, of a set that a signature is made of: its recipe must be the one known here. */
+extern Shingles *shingles_to_sketch(Datum datum);
+
+/* The multiset it holds; the arrays point into it. */
+extern Bag shingles_bag(const Shingles *shingles);
+
+/* A new value, with the bag's arrays copied; version is of its recipe. */
+extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
+
+#endif
