@@ -19,11 +19,11 @@ int neardup_search;
 bool neardup_background;
 int neardup_segment_pages;
 
-static const struct config_enum_entry search_methods[] = {{"auto", MATCH_AUTO, false},
-														  {"merge", MATCH_MERGE, false},
-														  {"choose", MATCH_CHOOSE, false},
-														  {"probe", MATCH_PROBE, false},
-														  {"scan", MATCH_SCAN, false},
+static const struct config_enum_entry search_methods[] = {{"auto", SEARCH_AUTO, false},
+														  {"merge", SEARCH_MERGE, false},
+														  {"choose", SEARCH_CHOOSE, false},
+														  {"probe", SEARCH_PROBE, false},
+														  {"scan", SEARCH_SCAN, false},
 														  {NULL, 0, false}};
 
 void _PG_init(void);
@@ -38,7 +38,7 @@ _PG_init(void)
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomEnumVariable("neardup.search", "How neardup indexes are searched.",
 							 "Only the speed depends on it, never the answer.", &neardup_search,
-							 MATCH_AUTO, search_methods, PGC_USERSET, 0, NULL, NULL, NULL);
+							 SEARCH_AUTO, search_methods, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("neardup.background",
 							 "Leave the upkeep of indexes to background workers.",
 							 "Off: an insert that fills the tail seals it itself.",

@@ -28,7 +28,7 @@ typedef struct CallStats
 	bool sets;
 	int groups; /* of the first join of signatures: its plan */
 	int radius;
-	int raised;
+	int one_more;
 	int workers;      /* that came, in the join that most came to */
 	int64 partitions; /* of the first join of sets */
 	int64 met;        /* pairs that met in a list, or in neighbouring buckets of a group */

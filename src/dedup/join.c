@@ -156,7 +156,7 @@ add_stats(CallStats *stats, const JoinPlan *plan, const JoinStats *join)
 	{
 		stats->groups = plan->groups;
 		stats->radius = plan->radius;
-		stats->raised = plan->raised;
+		stats->one_more = plan->one_more;
 	}
 	stats->met += join->met;
 	stats->compared += join->compared;

@@ -53,7 +53,7 @@ neardup_join_stats(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Datum values[COLUMNS] = {Int64GetDatum(last.rows),       Int64GetDatum(last.documents),
 							 Int64GetDatum(last.joins),      Int32GetDatum(last.groups),
-							 Int32GetDatum(last.radius),     Int32GetDatum(last.raised),
+							 Int32GetDatum(last.radius),     Int32GetDatum(last.one_more),
 							 Int64GetDatum(last.partitions), Int64GetDatum(last.met),
 							 Int64GetDatum(last.length),     Int64GetDatum(last.frequency),
 							 Int64GetDatum(last.compared),   Int64GetDatum(last.pairs),

@@ -92,45 +92,46 @@ extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
 /* ---- Plans (plan.c) ----------------------------------------------------- */
 
-typedef enum MatchMethod
+typedef enum SearchMethod
 {
-	MATCH_AUTO,   /* whatever is cheapest */
-	MATCH_MERGE,  /* t = 0, all groups (Alg.H) */
-	MATCH_CHOOSE, /* for each choice of m - h groups, what is equal in all (Alg.G) */
-	MATCH_PROBE,  /* c = 1 (multi-index hashing) */
-	MATCH_SCAN    /* every document */
-} MatchMethod;
+	SEARCH_AUTO,   /* whatever is cheapest */
+	SEARCH_MERGE,  /* t = 0, all groups (Alg.H) */
+	SEARCH_CHOOSE, /* for each choice of m - h groups, what is equal in all (Alg.G) */
+	SEARCH_PROBE,  /* c = 1 (multi-index hashing) */
+	SEARCH_SCAN    /* every document */
+} SearchMethod;
 
 /* What a segment is, as far as a plan depends on it. */
-typedef struct MatchStats
+typedef struct SegmentStats
 {
 	uint32_t documents; /* that have postings */
 	uint32_t postings_per_page;
 	uint32_t documents_per_page;
 	const float *bucket_length; /* of each group: expected for a document's own value */
-} MatchStats;
+} SegmentStats;
 
 /* Nanoseconds, measured: they only ever change the plan, never the answer. */
-typedef struct MatchPlan
+typedef struct SearchPlan
 {
-	MatchMethod method;  /* SCAN, CHOOSE, MERGE where all radii are 0, else PROBE */
+	SearchMethod method; /* SCAN, CHOOSE, MERGE where all radii are 0, else PROBE */
 	int groups;          /* |S| */
 	int count;           /* c */
 	int radius;          /* t of each group in S; with c = 1 ... */
-	int raised;          /* ... these many of them have t + 1 */
+	int one_more;        /* ... these many of them have t + 1 */
 	double usual_length; /* mean postings of a bucket */
 	double lookups;
 	double postings;
 	double candidates;
 	double pages; /* of postings and documents */
 	double cost;
-} MatchPlan;
+} SearchPlan;
 
 /* More choices of groups than this are not made: merging has the same candidates. */
 #define CHOICES_MAX 100000
 
 /* The cheapest plan that a method allows; falls back to a scan, or from choosing to merging. */
-extern MatchPlan match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method);
+extern SearchPlan search_plan(const Grouping *g, const SegmentStats *stats, int h,
+							  SearchMethod method);
 
 /* ---- Counting (count.c) ------------------------------------------------- */
 

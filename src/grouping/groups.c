@@ -92,15 +92,15 @@ static double
 price_of_grouping(const Grouping *g, uint32_t n)
 {
 	static const double threshold[] = {0.9, 0.8, 0.7};
-	MatchStats stats = {n, PAGE_BYTES / posting_bytes(n), PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1,
-						NULL};
+	SegmentStats stats = {n, PAGE_BYTES / posting_bytes(n),
+						  PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1, NULL};
 	double price = 0;
 
 	for (int i = 0; i < 3; i++)
 	{
 		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
 
-		price += match_plan(g, &stats, (int) h, MATCH_AUTO).cost;
+		price += search_plan(g, &stats, (int) h, SEARCH_AUTO).cost;
 	}
 	for (int i = 0; i < g->groups; i++)
 		price += (UINT64_C(1) << group_bucket_bits(g, i)) * LEARN_BUCKET;

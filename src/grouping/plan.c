@@ -35,7 +35,7 @@
 typedef struct Trial
 {
 	const Grouping *g;
-	const MatchStats *stats;
+	const SegmentStats *stats;
 	int h;
 	double mean; /* documents in a bucket */
 	double own;  /* postings of all groups' own buckets, per group */
@@ -51,13 +51,13 @@ far_share(double pages)
 }
 
 static double
-document_pages(const MatchStats *stats)
+document_pages(const SegmentStats *stats)
 {
 	return (double) stats->documents / stats->documents_per_page;
 }
 
 static double
-scan_cost(const Grouping *g, const MatchStats *stats)
+scan_cost(const Grouping *g, const SegmentStats *stats)
 {
 	double pages = document_pages(stats);
 
@@ -98,7 +98,7 @@ chance_of_hits(double expected, int c)
 }
 
 static void
-add_groups(const Trial *trial, int groups, int radius, MatchPlan *plan)
+add_groups(const Trial *trial, int groups, int radius, SearchPlan *plan)
 {
 	const Grouping *g = trial->g;
 	double probes = probe_count(g->width + (g->wide > g->groups / 2), g->b, radius);
@@ -109,16 +109,16 @@ add_groups(const Trial *trial, int groups, int radius, MatchPlan *plan)
 }
 
 static void
-price(const Trial *trial, MatchPlan *plan)
+price(const Trial *trial, SearchPlan *plan)
 {
-	const MatchStats *stats = trial->stats;
+	const SegmentStats *stats = trial->stats;
 	double doc_pages = document_pages(stats) + 1;
 	double far = trial->far;
 
 	plan->usual_length = trial->mean;
 	plan->lookups = plan->postings = plan->pages = 0;
-	add_groups(trial, plan->groups - plan->raised, plan->radius, plan);
-	add_groups(trial, plan->raised, plan->radius + 1, plan);
+	add_groups(trial, plan->groups - plan->one_more, plan->radius, plan);
+	add_groups(trial, plan->one_more, plan->radius + 1, plan);
 	plan->candidates =
 		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
 	plan->pages += doc_pages * (1 - exp(-plan->candidates / doc_pages));
@@ -131,7 +131,7 @@ price(const Trial *trial, MatchPlan *plan)
 }
 
 static void
-keep_cheaper(const Trial *trial, MatchPlan plan, MatchPlan *best)
+keep_cheaper(const Trial *trial, SearchPlan plan, SearchPlan *best)
 {
 	price(trial, &plan);
 	if (plan.cost < best->cost)
@@ -154,29 +154,29 @@ radius_is_possible(const Grouping *g, int radius)
  * groups within t fall short of it, as many as needed have t + 1.
  */
 static bool
-counting_plan(const Trial *trial, int radius, int c, MatchPlan *plan)
+counting_plan(const Trial *trial, int radius, int c, SearchPlan *plan)
 {
 	int m = trial->g->groups;
 	int short_of = trial->h + 1 - (m - c + 1) * (radius + 1);
 
-	*plan = (MatchPlan){.method = radius == 0 ? MATCH_MERGE : MATCH_PROBE,
-						.groups = trial->h / (radius + 1) + c,
-						.count = c,
-						.radius = radius};
+	*plan = (SearchPlan){.method = radius == 0 ? SEARCH_MERGE : SEARCH_PROBE,
+						 .groups = trial->h / (radius + 1) + c,
+						 .count = c,
+						 .radius = radius};
 	if (short_of <= 0)
 		return true;
-	plan->method = MATCH_PROBE;
+	plan->method = SEARCH_PROBE;
 	plan->groups = m;
-	plan->raised = short_of + c - 1;
-	return plan->raised < m && radius_is_possible(trial->g, radius + 1);
+	plan->one_more = short_of + c - 1;
+	return plan->one_more < m && radius_is_possible(trial->g, radius + 1);
 }
 
 static void
-try_counting(const Trial *trial, int radius, MatchPlan *best)
+try_counting(const Trial *trial, int radius, SearchPlan *best)
 {
 	for (int c = 1; c <= trial->g->groups && c <= COUNT_MAX; c++)
 	{
-		MatchPlan plan;
+		SearchPlan plan;
 		double before = best->cost;
 
 		if (!counting_plan(trial, radius, c, &plan))
@@ -189,15 +189,15 @@ try_counting(const Trial *trial, int radius, MatchPlan *best)
 
 /* c = 1, radii as equal as the sum of t + 1 = h + 1 allows. */
 static void
-try_probing(const Trial *trial, MatchPlan *best)
+try_probing(const Trial *trial, SearchPlan *best)
 {
 	for (int radius = 0; radius_is_possible(trial->g, radius); radius++)
 	{
-		MatchPlan plan;
+		SearchPlan plan;
 
 		if (counting_plan(trial, radius, 1, &plan))
 		{
-			plan.method = MATCH_PROBE;
+			plan.method = SEARCH_PROBE;
 			keep_cheaper(trial, plan, best);
 			return;
 		}
@@ -206,10 +206,10 @@ try_probing(const Trial *trial, MatchPlan *best)
 
 /* Alg.H: all groups, radius 0. */
 static void
-try_merging(const Trial *trial, MatchPlan *best)
+try_merging(const Trial *trial, SearchPlan *best)
 {
 	int m = trial->g->groups;
-	MatchPlan plan = {.method = MATCH_MERGE, .groups = m, .count = m - trial->h};
+	SearchPlan plan = {.method = SEARCH_MERGE, .groups = m, .count = m - trial->h};
 
 	if (plan.count > COUNT_MAX)
 		plan.count = COUNT_MAX;
@@ -219,7 +219,7 @@ try_merging(const Trial *trial, MatchPlan *best)
 
 /* Alg.G: all groups, radius 0, every choice of m - h of them. */
 static void
-try_choosing(const Trial *trial, MatchPlan *best)
+try_choosing(const Trial *trial, SearchPlan *best)
 {
 	int m = trial->g->groups;
 	int c = m - trial->h;
@@ -228,13 +228,13 @@ try_choosing(const Trial *trial, MatchPlan *best)
 	try_merging(trial, best);
 	if (c < 1 || choices > CHOICES_MAX)
 		return;
-	best->method = MATCH_CHOOSE;
+	best->method = SEARCH_CHOOSE;
 	best->count = c;
 	best->cost += choices * (COST_CHOICE + trial->own);
 }
 
 static double
-mean_own_length(const Grouping *g, const MatchStats *stats, double mean)
+mean_own_length(const Grouping *g, const SegmentStats *stats, double mean)
 {
 	double sum = 0;
 
@@ -245,31 +245,31 @@ mean_own_length(const Grouping *g, const MatchStats *stats, double mean)
 	return sum / g->groups;
 }
 
-MatchPlan
-match_plan(const Grouping *g, const MatchStats *stats, int h, MatchMethod method)
+SearchPlan
+search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod method)
 {
-	MatchPlan scan = {.method = MATCH_SCAN,
-					  .candidates = stats->documents,
-					  .pages = document_pages(stats),
-					  .cost = scan_cost(g, stats)};
-	MatchPlan best = scan;
+	SearchPlan scan = {.method = SEARCH_SCAN,
+					   .candidates = stats->documents,
+					   .pages = document_pages(stats),
+					   .cost = scan_cost(g, stats)};
+	SearchPlan best = scan;
 	Trial trial = {g, stats, h, 0, 0, 0};
 
-	if (method == MATCH_SCAN || g->groups == 0 || stats->documents == 0)
+	if (method == SEARCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;
 	trial.mean = (double) stats->documents / (UINT64_C(1) << group_bucket_bits(g, g->groups - 1));
 	trial.own = mean_own_length(g, stats, trial.mean);
 	trial.far = far_share(document_pages(stats) +
 						  (double) stats->documents * g->groups / stats->postings_per_page);
-	if (method != MATCH_AUTO)
+	if (method != SEARCH_AUTO)
 		best.cost = INFINITY;
-	if (method == MATCH_MERGE)
+	if (method == SEARCH_MERGE)
 		try_merging(&trial, &best);
-	if (method == MATCH_CHOOSE)
+	if (method == SEARCH_CHOOSE)
 		try_choosing(&trial, &best);
-	if (method == MATCH_PROBE)
+	if (method == SEARCH_PROBE)
 		try_probing(&trial, &best);
-	for (int t = 0; method == MATCH_AUTO && radius_is_possible(g, t); t++)
+	for (int t = 0; method == SEARCH_AUTO && radius_is_possible(g, t); t++)
 		try_counting(&trial, t, &best);
 	return isinf(best.cost) ? scan : best;
 }

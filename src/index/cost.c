@@ -131,11 +131,11 @@ typedef struct SearchPrice
 static SearchPrice
 price_search(const IndexMeta *meta, int radius)
 {
-	MatchMethod method = radius < 0 ? MATCH_SCAN : neardup_search;
+	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
 	uint32 per_page = documents_per_page(document_stride(&meta->shape));
-	MatchStats tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
+	SegmentStats tail = {(meta->tail.pages + meta->frozen.pages) * per_page, 1, per_page, NULL};
 	Grouping none = {meta->shape.k, signature_bits(&meta->shape), 0, 0, 0, 0};
-	MatchPlan plan = match_plan(&none, &tail, radius, MATCH_SCAN);
+	SearchPlan plan = search_plan(&none, &tail, radius, SEARCH_SCAN);
 	SearchPrice price = {COST_START + plan.cost, 1 + plan.pages};
 
 	for (uint32 i = 0; i < meta->segments; i++)
@@ -143,9 +143,10 @@ price_search(const IndexMeta *meta, int radius)
 		uint32 documents = meta->segment[i].documents;
 		Grouping grouping =
 			grouping_with(none.k, none.b, meta->segment[i].grouped, meta->segment[i].groups);
-		MatchStats stats = {meta->segment[i].grouped, postings_per_page(documents), per_page, NULL};
+		SegmentStats stats = {meta->segment[i].grouped, postings_per_page(documents), per_page,
+							  NULL};
 
-		plan = match_plan(&grouping, &stats, radius, method);
+		plan = search_plan(&grouping, &stats, radius, method);
 		price.ns += plan.cost;
 		price.pages += plan.pages;
 	}

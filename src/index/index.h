@@ -14,7 +14,7 @@
 /* ---- Settings (neardup.c) ----------------------------------------------- */
 
 extern int neardup_cache_size;    /* kB a backend may keep of segments */
-extern int neardup_search;        /* a MatchMethod */
+extern int neardup_search;        /* a SearchMethod */
 extern bool neardup_background;   /* may inserts leave upkeep to a worker? */
 extern int neardup_segment_pages; /* the most that a new segment may have, for tests */
 
@@ -119,7 +119,7 @@ typedef struct SearchQuery
 	Signature centre;
 	int radius;
 	bool by_distance; /* else all matches have distance 0: the heap's order */
-	MatchMethod method;
+	SearchMethod method;
 
 	/*
 	 * Instead, and without a centre: documents whose TID_... flags within this
@@ -137,7 +137,7 @@ typedef struct SearchReport
 {
 	uint32 owner;
 	uint32 documents;
-	MatchPlan plan;
+	SearchPlan plan;
 	uint64 lookups;
 	uint64 postings;
 	uint64 candidates;

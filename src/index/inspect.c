@@ -226,7 +226,7 @@ typedef struct Explain
 } Explain;
 
 static const char *
-method_name(MatchMethod method)
+method_name(SearchMethod method)
 {
 	static const char *const name[] = {"auto", "merge", "choose", "probe", "scan"};
 
@@ -282,7 +282,7 @@ put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 	values[13] = Int64GetDatum(report->matches);
 	/* The tails: no segment, and no plan but the scan. */
 	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->owner == 0;
-	nulls[3] = nulls[4] = nulls[5] = report->plan.method == MATCH_SCAN;
+	nulls[3] = nulls[4] = nulls[5] = report->plan.method == SEARCH_SCAN;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

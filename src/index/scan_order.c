@@ -84,7 +84,7 @@ collect(Ordering *o, const SearchQuery *query, MatchList *batch)
 
 /* By distance, as far as is wanted. */
 static void
-collect_near(Ordering *o, MatchMethod method, MatchList *batch)
+collect_near(Ordering *o, SearchMethod method, MatchList *batch)
 {
 	SearchQuery query = {o->centre, o->wanted, true, method, 0, 0, o->snapshot};
 
@@ -102,7 +102,7 @@ collect_far(Ordering *o, MatchList *batch)
 	Size most = batch->most;
 
 	batch->most = o->far = Min(o->far, most);
-	collect_near(o, MATCH_SCAN, batch);
+	collect_near(o, SEARCH_SCAN, batch);
 	batch->most = most;
 	o->far *= FAR_GROWTH;
 }

@@ -103,7 +103,7 @@ typedef struct Lookup
  */
 typedef struct ProbeWalk
 {
-	const MatchPlan *plan;
+	const SearchPlan *plan;
 	const OwnBucket *own; /* of the plan's groups */
 	int next_group;
 	const uint32 *mask;
@@ -121,7 +121,7 @@ next_bucket(const Grouping *g, ProbeWalk *walk, Lookup *lookup)
 
 	if (walk->next_mask == walk->masks)
 	{
-		int radius = walk->plan->radius + (walk->next_group < walk->plan->raised);
+		int radius = walk->plan->radius + (walk->next_group < walk->plan->one_more);
 
 		if (walk->next_group == walk->plan->groups)
 			return false;
@@ -192,7 +192,7 @@ expect_postings(const Segment *segment, const Lookup *lookup)
 
 /* Count the postings of all buckets that a plan looks up. */
 static bool
-read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
+read_buckets(PostingReader *r, const SearchPlan *plan, const OwnBucket *own)
 {
 	ProbeWalk walk = {.plan = plan, .own = own};
 	Lookup lookups[LOOKUPS_UNDER_WAY];
@@ -231,7 +231,7 @@ read_buckets(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 
 /* Fill the counter by choosing; false as read_buckets. */
 static bool
-choose_candidates(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
+choose_candidates(PostingReader *r, const SearchPlan *plan, const OwnBucket *own)
 {
 	Chooser chooser;
 	bool whole;
@@ -251,9 +251,9 @@ choose_candidates(PostingReader *r, const MatchPlan *plan, const OwnBucket *own)
 
 bool
 postings_read(PostingReader *r, Relation index, const Segment *segment, SearchReport *report,
-			  const MatchPlan *plan, const OwnBucket *own)
+			  const SearchPlan *plan, const OwnBucket *own)
 {
-	bool choosing = plan->method == MATCH_CHOOSE;
+	bool choosing = plan->method == SEARCH_CHOOSE;
 	bool whole;
 
 	memset(r, 0, sizeof(PostingReader));

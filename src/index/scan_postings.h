@@ -34,7 +34,7 @@ typedef struct PostingReader
  * there are none, and a scan is cheaper.  End the reader in any case.
  */
 extern bool postings_read(PostingReader *r, Relation index, const Segment *segment,
-						  SearchReport *report, const MatchPlan *plan, const OwnBucket *own);
+						  SearchReport *report, const SearchPlan *plan, const OwnBucket *own);
 extern void postings_end(PostingReader *r);
 
 #endif

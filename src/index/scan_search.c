@@ -238,15 +238,15 @@ own_buckets(Search *s, const Segment *segment, OwnBucket *own, double *sum)
 }
 
 /* The plan for a distance where the query's own buckets are like any. */
-static MatchPlan
+static SearchPlan
 usual_plan(Search *s, Segment *segment)
 {
 	if (segment->planned_for != s->query->radius ||
 		segment->planned_method != (int) s->query->method)
 	{
-		MatchStats stats = segment_stats(segment);
+		SegmentStats stats = segment_stats(segment);
 
-		segment->plan = match_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+		segment->plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
 		segment->planned_for = s->query->radius;
 		segment->planned_method = s->query->method;
 	}
@@ -254,11 +254,11 @@ usual_plan(Search *s, Segment *segment)
 }
 
 /* The usual plan, or one for these buckets where they are much longer. */
-static MatchPlan
+static SearchPlan
 plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
 {
-	MatchPlan plan = usual_plan(s, segment);
-	MatchStats stats = segment_stats(segment);
+	SearchPlan plan = usual_plan(s, segment);
+	SegmentStats stats = segment_stats(segment);
 	float *length;
 
 	if (sum <= 4 * (plan.usual_length * segment->grouping.groups + 16))
@@ -267,14 +267,14 @@ plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
 	for (int g = 0; g < segment->grouping.groups; g++)
 		length[g] = own[g].length;
 	stats.bucket_length = length;
-	plan = match_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+	plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
 	pfree(length);
 	return plan;
 }
 
 /* Look up the plan's groups, those with the shortest buckets, and verify, or scan. */
 static bool
-probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const OwnBucket *own)
+probe_segment(Search *s, const Segment *segment, const SearchPlan *plan, const OwnBucket *own)
 {
 	PostingReader r;
 	const uint32 *candidate;
@@ -284,7 +284,7 @@ probe_segment(Search *s, const Segment *segment, const MatchPlan *plan, const Ow
 	whole = postings_read(&r, s->index, segment, s->report, plan, own);
 	if (r.too_many)
 	{
-		s->report->plan.method = MATCH_SCAN;
+		s->report->plan.method = SEARCH_SCAN;
 		whole = whole && scan_segment(s, segment);
 	}
 	else if (whole)
@@ -306,23 +306,23 @@ search_segment(Search *s, Segment *segment)
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
-	s->report->plan.method = MATCH_SCAN;
+	s->report->plan.method = SEARCH_SCAN;
 	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
 	s->report->plan = usual_plan(s, segment);
-	if (s->report->plan.method == MATCH_SCAN)
+	if (s->report->plan.method == SEARCH_SCAN)
 		return scan_segment(s, segment);
 	own = palloc(segment->grouping.groups * sizeof(OwnBucket));
 	whole = own_buckets(s, segment, own, &sum);
 	if (whole)
 	{
 		s->report->plan = plan_for_lengths(s, segment, own, sum);
-		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.raised > 0)
+		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.one_more > 0)
 			sort_by_length(own, segment->grouping.groups);
-		whole = s->report->plan.method == MATCH_SCAN ?
+		whole = s->report->plan.method == SEARCH_SCAN ?
 			scan_segment(s, segment) :
 			probe_segment(s, segment, &s->report->plan, own);
 	}
@@ -402,7 +402,7 @@ search_once(Search *s, ReportSink sink, void *state)
 
 	if (!s->tails_done)
 	{
-		s->report->plan.method = MATCH_SCAN;
+		s->report->plan.method = SEARCH_SCAN;
 		if (!search_tail(s, &meta->frozen))
 			return meta->frozen.owner;
 		if (!search_tail(s, &meta->tail))

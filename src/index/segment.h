@@ -152,7 +152,7 @@ typedef struct Segment
 	uint64 last_used;
 	int planned_for; /* distance of plan, -1 for none */
 	int planned_method;
-	MatchPlan plan;
+	SearchPlan plan;
 	struct Segment *next;
 } Segment;
 
@@ -192,6 +192,6 @@ extern bool segment_bucket(Relation index, const Segment *segment, int group, ui
 						   uint32 *from, uint32 *to);
 
 /* Statistics for a plan that knows nothing of the query's values. */
-extern MatchStats segment_stats(const Segment *segment);
+extern SegmentStats segment_stats(const Segment *segment);
 
 #endif

@@ -408,11 +408,11 @@ segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket,
 	return true;
 }
 
-MatchStats
+SegmentStats
 segment_stats(const Segment *segment)
 {
-	MatchStats stats = {segment->root.grouped, segment->postings_per_page,
-						segment->documents_per_page, NULL};
+	SegmentStats stats = {segment->root.grouped, segment->postings_per_page,
+						  segment->documents_per_page, NULL};
 
 	return stats;
 }

@@ -62,9 +62,9 @@ typedef struct SymbolJoin
 typedef struct JoinPlan
 {
 	Grouping grouping;
-	int groups; /* of them that are used; 0: everything is compared */
-	int radius; /* t of each ... */
-	int raised; /* ... the first so many t + 1 */
+	int groups;   /* of them that are used; 0: everything is compared */
+	int radius;   /* t of each ... */
+	int one_more; /* ... the first so many t + 1 */
 	double recall;
 	double cost; /* nanoseconds, roughly */
 } JoinPlan;
@@ -72,7 +72,7 @@ typedef struct JoinPlan
 static inline int
 join_radius(const JoinPlan *plan, int group)
 {
-	return plan->radius + (group < plan->raised);
+	return plan->radius + (group < plan->one_more);
 }
 
 /* Words of a document that are sorted along with it, and compared first. */

@@ -91,9 +91,9 @@ cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
 static void
 keep_cheaper(Trial *trial, JoinPlan plan)
 {
-	plan.cost = cost_of_groups(trial, &plan.grouping, plan.groups - plan.raised, plan.radius);
-	if (plan.raised > 0)
-		plan.cost += cost_of_groups(trial, &plan.grouping, plan.raised, plan.radius + 1);
+	plan.cost = cost_of_groups(trial, &plan.grouping, plan.groups - plan.one_more, plan.radius);
+	if (plan.one_more > 0)
+		plan.cost += cost_of_groups(trial, &plan.grouping, plan.one_more, plan.radius + 1);
 	if (plan.cost < trial->best.cost)
 		trial->best = plan;
 }
@@ -124,8 +124,8 @@ static void
 try_exact(Trial *trial, int m)
 {
 	int sum = trial->join->h + 1;
-	JoinPlan plan = {.groups = m, .radius = sum / m - 1, .raised = sum % m, .recall = 1};
-	int most = plan.radius + (plan.raised > 0);
+	JoinPlan plan = {.groups = m, .radius = sum / m - 1, .one_more = sum % m, .recall = 1};
+	int most = plan.radius + (plan.one_more > 0);
 
 	for (int narrower = 0; narrower <= NARROWER_MAX; narrower++)
 		if (cut_into(trial, m, most, narrower, &plan.grouping))

@@ -59,8 +59,8 @@ take_plan(Input *in, const SymbolJoin *join, JoinPlan *plan)
 	int width = join->k / groups;
 	int most;
 
-	*plan = (JoinPlan){.groups = groups, .radius = sum / groups - 1, .raised = sum % groups};
-	most = plan->radius + (plan->raised > 0);
+	*plan = (JoinPlan){.groups = groups, .radius = sum / groups - 1, .one_more = sum % groups};
+	most = plan->radius + (plan->one_more > 0);
 	if (most > RADIUS_MAX)
 		return false;
 	if (width * join->b > 64)

@@ -33,9 +33,9 @@ check_grouping(const Grouping *g)
 
 /* The most groups that a document at distance h can miss, the cheapest first. */
 static int
-most_missed(const MatchPlan *plan, int h)
+most_missed(const SearchPlan *plan, int h)
 {
-	int low = plan->groups - plan->raised;
+	int low = plan->groups - plan->one_more;
 	int missed = 0;
 
 	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
@@ -44,13 +44,13 @@ most_missed(const MatchPlan *plan, int h)
 }
 
 static void
-check_plan(const Grouping *g, int h, const MatchPlan *plan)
+check_plan(const Grouping *g, int h, const SearchPlan *plan)
 {
 	REQUIRE(plan->groups >= 1 && plan->groups <= g->groups);
-	REQUIRE(plan->raised >= 0 && plan->raised <= plan->groups);
-	REQUIRE(plan->radius >= 0 && plan->radius + (plan->raised > 0) <= RADIUS_MAX);
+	REQUIRE(plan->one_more >= 0 && plan->one_more <= plan->groups);
+	REQUIRE(plan->radius >= 0 && plan->radius + (plan->one_more > 0) <= RADIUS_MAX);
 	REQUIRE(plan->count >= 1 && plan->groups - most_missed(plan, h) >= plan->count);
-	REQUIRE(plan->method == MATCH_CHOOSE || plan->count <= 255);
+	REQUIRE(plan->method == SEARCH_CHOOSE || plan->count <= 255);
 }
 
 /* ---- Searches ------------------------------------------------------------ */
@@ -59,7 +59,7 @@ typedef struct Search
 {
 	const Grouping *g;
 	const Documents *documents;
-	const MatchPlan *plan;
+	const SearchPlan *plan;
 	uint32_t first; /* number of the first document, as a segment may have others */
 	int bytes;
 	HitCounter counter;
@@ -81,7 +81,7 @@ add_bucket(Search *s, int group, uint32_t bucket)
 	postings = malloc(n > 0 ? n * s->bytes : 1);
 	REQUIRE(postings != NULL);
 	memcpy(postings, all, n * s->bytes);
-	if (s->plan->method == MATCH_CHOOSE)
+	if (s->plan->method == SEARCH_CHOOSE)
 		chooser_add(&s->chooser, postings, n, s->bytes);
 	else
 		counter_add(&s->counter, postings, n, s->bytes);
@@ -103,7 +103,7 @@ probe_group(Search *s, int group, int radius, const uint8_t *query)
 		masks = 400;
 	for (int i = 0; i < masks; i++)
 		add_bucket(s, group, own ^ mask[i]);
-	if (s->plan->method == MATCH_CHOOSE)
+	if (s->plan->method == SEARCH_CHOOSE)
 		chooser_end_group(&s->chooser);
 }
 
@@ -130,7 +130,7 @@ require_nothing_lost(Search *s, const uint8_t *query, int h, uint32_t documents)
 static bool
 can_probe(const Search *s)
 {
-	int most = s->plan->radius + (s->plan->raised > 0);
+	int most = s->plan->radius + (s->plan->one_more > 0);
 
 	return most == 0 || probe_count(group_width(s->g, 0), s->g->b, most) <= 400;
 }
@@ -138,14 +138,14 @@ can_probe(const Search *s)
 static void
 check_search(Search *s, const uint8_t *query, int h, uint32_t documents)
 {
-	bool choosing = s->plan->method == MATCH_CHOOSE;
+	bool choosing = s->plan->method == SEARCH_CHOOSE;
 
 	if (!can_probe(s))
 		return;
 	counter_begin(&s->counter, documents, s->plan->postings, choosing ? 1 : s->plan->count);
 	chooser_begin(&s->chooser, documents, s->plan->groups, s->plan->count);
 	for (int i = 0; i < s->plan->groups; i++)
-		probe_group(s, i, s->plan->radius + (i < s->plan->raised), query);
+		probe_group(s, i, s->plan->radius + (i < s->plan->one_more), query);
 	if (choosing)
 		chooser_candidates(&s->chooser, &s->counter);
 	require_nothing_lost(s, query, h, documents);
@@ -162,9 +162,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t segment = sizes[option & 7];
 	uint32_t n = 1 + take_byte(&in) % DOCUMENTS_MAX;
 	uint32_t first = (uint32_t) (take_number(&in, 3) % (segment - n + 1));
-	MatchStats stats = {segment, 2700, 100, NULL};
-	MatchMethod method = (MatchMethod) (take_byte(&in) % 4);
-	MatchPlan plan;
+	SegmentStats stats = {segment, 2700, 100, NULL};
+	SearchMethod method = (SearchMethod) (take_byte(&in) % 4);
+	SearchPlan plan;
 	Documents d;
 	Grouping g;
 	int k;
@@ -176,9 +176,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g = option & 8 ? grouping_for(k, b, segment) :
 					 grouping_with(k, b, segment, take_range(&in, 1, k));
 	check_grouping(&g);
-	plan = match_plan(&g, &stats, h, method);
+	plan = search_plan(&g, &stats, h, method);
 	d = take_documents(&in, k, b, n, SYMBOL_BYTES(k, b));
-	if (plan.method != MATCH_SCAN)
+	if (plan.method != SEARCH_SCAN)
 	{
 		Search search = {&g, &d, &plan, first, posting_bytes(segment)};
 

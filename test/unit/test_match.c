@@ -178,9 +178,9 @@ masks_are_complete(void)
 
 /* The most groups that a document at distance h can miss, the cheapest first. */
 static int
-most_missed(const MatchPlan *plan, int h)
+most_missed(const SearchPlan *plan, int h)
 {
-	int low = plan->groups - plan->raised;
+	int low = plan->groups - plan->one_more;
 	int missed = 0;
 
 	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
@@ -189,26 +189,27 @@ most_missed(const MatchPlan *plan, int h)
 }
 
 static void
-check_plan(const Grouping *g, int h, MatchMethod method, const MatchPlan *plan)
+check_plan(const Grouping *g, int h, SearchMethod method, const SearchPlan *plan)
 {
-	bool possible = plan->raised >= 0 && plan->raised <= plan->groups && plan->radius >= 0 &&
-		plan->radius + (plan->raised > 0) <= RADIUS_MAX;
+	bool possible = plan->one_more >= 0 && plan->one_more <= plan->groups && plan->radius >= 0 &&
+		plan->radius + (plan->one_more > 0) <= RADIUS_MAX;
 
 	CHECK(plan->cost >= 0 && plan->cost < 1e15);
-	if (plan->method == MATCH_SCAN)
+	if (plan->method == SEARCH_SCAN)
 		return;
-	CHECK(method == MATCH_AUTO || plan->method == method ||
-		  (method == MATCH_CHOOSE && plan->method == MATCH_MERGE));
-	CHECK(plan->method != MATCH_CHOOSE || choices_of(plan->groups, plan->count) <= CHOICES_MAX);
-	CHECK(plan->method == MATCH_PROBE || (plan->radius == 0 && plan->raised == 0));
+	CHECK(method == SEARCH_AUTO || plan->method == method ||
+		  (method == SEARCH_CHOOSE && plan->method == SEARCH_MERGE));
+	CHECK(plan->method != SEARCH_CHOOSE || choices_of(plan->groups, plan->count) <= CHOICES_MAX);
+	CHECK(plan->method == SEARCH_PROBE || (plan->radius == 0 && plan->one_more == 0));
 	CHECK(plan->groups >= 1 && plan->groups <= g->groups && possible);
-	CHECK(plan->count >= 1 && (plan->count <= 255 || plan->method == MATCH_CHOOSE));
+	CHECK(plan->count >= 1 && (plan->count <= 255 || plan->method == SEARCH_CHOOSE));
 	CHECK_MSG(plan->groups - most_missed(plan, h) >= plan->count,
-			  "k %d b %d h %d: %d groups, radius %d, %d raised, c %d", g->k, g->b, h, plan->groups,
-			  plan->radius, plan->raised, plan->count);
-	if (plan->radius + plan->raised > 0)
+			  "k %d b %d h %d: %d groups, radius %d, %d with one more, c %d", g->k, g->b, h,
+			  plan->groups, plan->radius, plan->one_more, plan->count);
+	if (plan->radius + plan->one_more > 0)
 		CHECK(group_is_exact(g, 0) &&
-			  probe_count(group_width(g, 0), g->b, plan->radius + (plan->raised > 0)) < INT32_MAX);
+			  probe_count(group_width(g, 0), g->b, plan->radius + (plan->one_more > 0)) <
+				  INT32_MAX);
 }
 
 /* Whatever is chosen keeps what it promises: nothing within h is lost. */
@@ -221,18 +222,18 @@ plans_lose_nothing(void)
 		for (int n = 0; n < SIZES; n++)
 		{
 			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
-			MatchStats stats = {sizes[n], 2700, 100, NULL};
+			SegmentStats stats = {sizes[n], 2700, 100, NULL};
 			int step = g.k > 512 ? g.k / 64 : 1;
 
 			for (int i = 0; i < g.groups; i++)
 				length[i] = random_below(sizes[n] + 1);
 			for (int h = 0; h <= g.k; h += step)
-				for (int method = MATCH_AUTO; method <= MATCH_SCAN; method++)
+				for (int method = SEARCH_AUTO; method <= SEARCH_SCAN; method++)
 				{
-					MatchPlan plan;
+					SearchPlan plan;
 
 					stats.bucket_length = h % 3 == 0 ? length : NULL;
-					plan = match_plan(&g, &stats, h, method);
+					plan = search_plan(&g, &stats, h, method);
 					check_plan(&g, h, method, &plan);
 				}
 		}
@@ -414,11 +415,11 @@ probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCoun
 
 /* Is everything within h among the candidates? */
 static void
-search_once(Corpus *corpus, int h, const MatchPlan *plan)
+search_once(Corpus *corpus, int h, const SearchPlan *plan)
 {
 	const uint8_t *query = corpus->symbols + random_below(corpus->n) * corpus->stride;
 	int first = random_below(corpus->g.groups);
-	bool choosing = plan->method == MATCH_CHOOSE;
+	bool choosing = plan->method == SEARCH_CHOOSE;
 	Chooser chooser;
 	HitCounter counter;
 	const uint32_t *candidate;
@@ -430,7 +431,7 @@ search_once(Corpus *corpus, int h, const MatchPlan *plan)
 	chooser_begin(&chooser, corpus->n, plan->groups, plan->count);
 	/* Any groups will do, in any order. */
 	for (int i = 0; i < plan->groups; i++)
-		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->raised),
+		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->one_more),
 					query, &counter, choosing ? &chooser : NULL);
 	if (choosing)
 		chooser_candidates(&chooser, &counter);
@@ -443,8 +444,8 @@ search_once(Corpus *corpus, int h, const MatchPlan *plan)
 								corpus->g.b) <= h &&
 			(at >= count || candidate[at] != d);
 	}
-	CHECK_MSG(lost == 0, "k %d b %d h %d: %d lost by %d groups, radius %d, %d raised, c %d",
-			  corpus->g.k, corpus->g.b, h, lost, plan->groups, plan->radius, plan->raised,
+	CHECK_MSG(lost == 0, "k %d b %d h %d: %d lost by %d groups, radius %d, %d with one more, c %d",
+			  corpus->g.k, corpus->g.b, h, lost, plan->groups, plan->radius, plan->one_more,
 			  plan->count);
 	counter_end(&counter);
 	chooser_end(&chooser);
@@ -456,7 +457,7 @@ search_corpus(int k, int b, uint32_t n, int groups)
 {
 	Grouping grouping = groups == 0 ? grouping_for(k, b, n) : grouping_with(k, b, n, groups);
 	Corpus corpus = {grouping, n, SYMBOL_BYTES(k, b), NULL, NULL, NULL, posting_bytes(n)};
-	MatchStats stats = {n, 2700, 100, NULL};
+	SegmentStats stats = {n, 2700, 100, NULL};
 	uint32_t widest = UINT32_C(1) << group_bucket_bits(&corpus.g, 0);
 
 	corpus.symbols = malloc(n * corpus.stride);
@@ -464,11 +465,11 @@ search_corpus(int k, int b, uint32_t n, int groups)
 	corpus.postings = malloc((size_t) n * corpus.bytes);
 	fill_corpus(&corpus);
 	for (int h = 0; h < k; h += 1 + k / 9)
-		for (int method = MATCH_AUTO; method < MATCH_SCAN; method++)
+		for (int method = SEARCH_AUTO; method < SEARCH_SCAN; method++)
 		{
-			MatchPlan plan = match_plan(&corpus.g, &stats, h, method);
+			SearchPlan plan = search_plan(&corpus.g, &stats, h, method);
 
-			if (plan.method != MATCH_SCAN)
+			if (plan.method != SEARCH_SCAN)
 				search_once(&corpus, h, &plan);
 		}
 	free(corpus.symbols);
