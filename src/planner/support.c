@@ -3,7 +3,7 @@
  * hamming_within(): the index condition that each is, and how many rows it
  * leaves.
  */
-#include "index/index.h"
+#include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -12,6 +12,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
+#include "compat.h"
 #include "planner/selectivity.h"
 #include "sql/siblings.h"
 
@@ -40,22 +41,24 @@ ball_function(Oid support, const FuncExpr *call)
 	return sibling_function(support, similar ? "near" : "hamming_ball", type, bound);
 }
 
-/* x <@ ball(y, bound), where x is indexed and the ball constant for a scan. */
+/*
+ * Returns x <@ ball(y, bound) if an index searches by that operator, x is its column and
+ * the ball is constant during a scan.
+ */
 static List *
 index_condition(Oid support, SupportRequestIndexCondition *request)
 {
 	FuncExpr *call = (FuncExpr *) request->node;
 	Oid function = ball_function(support, call);
-	Oid operator;
+	Oid in_ball;
 	Node *indexed;
 	Node *ball;
 
-	if (!OidIsValid(function) || request->indexarg > 1 ||
-		request->index->amcostestimate != neardup_costestimate)
+	if (!OidIsValid(function) || request->indexarg > 1)
 		return NIL;
-	operator= get_opfamily_member(request->opfamily, exprType(linitial(call->args)),
-								  get_func_rettype(function), STRATEGY_IN_BALL);
-	if (!OidIsValid(operator))
+	in_ball =
+		sibling_operator(support, "<@", exprType(linitial(call->args)), get_func_rettype(function));
+	if (!op_in_opfamily(in_ball, request->opfamily))
 		return NIL;
 
 	indexed = list_nth(call->args, request->indexarg);
@@ -66,7 +69,7 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 	if (!compat_is_pseudo_constant(request->root, ball, request->index))
 		return NIL;
 	request->lossy = false;
-	return list_make1(make_opclause(operator, BOOLOID, false, (Expr *) indexed,
+	return list_make1(make_opclause(in_ball, BOOLOID, false, (Expr *) indexed,
 									(Expr *) eval_const_expressions(request->root, ball),
 									InvalidOid, InvalidOid));
 }

@@ -2,9 +2,7 @@
  * opclass.c: what the operator classes give the index: the signature that a
  * column's value is.  In SQL (value, internal Signature *) returns void.
  */
-#include "index/index.h"
-
-#include "fmgr.h"
+#include "sql/ball.h"
 
 /* Of minhash and simhash. */
 PG_FUNCTION_INFO_V1(neardup_signature_signature);

@@ -4,6 +4,7 @@
  */
 #include "sql/siblings.h"
 
+#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -28,6 +29,14 @@ sibling_function(Oid function, const char *name, Oid first, Oid second)
 
 	pfree(arguments);
 	return found;
+}
+
+Oid
+sibling_operator(Oid function, const char *name, Oid left, Oid right)
+{
+	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum(name),
+						   ObjectIdGetDatum(left), ObjectIdGetDatum(right),
+						   ObjectIdGetDatum(get_func_namespace(function)));
 }
 
 bool

@@ -14,6 +14,9 @@ extern Oid sibling_type(Oid function, const char *name);
 /* The function of two arguments of a name there; InvalidOid for none. */
 extern Oid sibling_function(Oid function, const char *name, Oid first, Oid second);
 
+/* The operator of a name and two operand types there; InvalidOid for none. */
+extern Oid sibling_operator(Oid function, const char *name, Oid left, Oid right);
+
 /* minhash, simhash, or a type of values that serve as such? */
 extern bool is_signature_type(Oid function, Oid type);
 
