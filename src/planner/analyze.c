@@ -1,6 +1,5 @@
 /*
- * analyze.c: what ANALYZE keeps of a column of signatures: sample.h says
- * what.
+ * analyze.c: the typanalyze function of signatures.  sample.h says what ANALYZE keeps.
  */
 #include "planner/sample.h"
 
@@ -10,17 +9,17 @@
 
 #include "sql/siblings.h"
 
-/* Rows that the sample is chosen from, and compared with. */
-#define ROWS_MOST 2000
+/* Rows that the sample is chosen from and compared with. */
+#define ROWS_MAX 2000
 
-/* How PostgreSQL analyses a column of any type that can be sorted. */
-typedef struct Standard
+/* What std_typanalyze() set: how PostgreSQL analyses a column of any sortable type. */
+typedef struct StandardStats
 {
 	AnalyzeAttrComputeStatsFunc compute;
 	void *extra_data;
-} Standard;
+} StandardStats;
 
-/* Rows of a table that are not null, by their signatures. */
+/* Signatures of rows of a table that are not NULL. */
 typedef struct Rows
 {
 	int count;
@@ -30,15 +29,16 @@ typedef struct Rows
 
 /* ---- Rows --------------------------------------------------------------- */
 
-/* The i-th of count things spread evenly over all. */
+/* Returns the i-th of count indexes that are spread evenly below total. */
 static int
-spread(int i, int count, int all)
+spread(int i, int count, int total)
 {
-	return (int) ((int64) i * all / count);
+	return (int) ((int64) i * total / count);
 }
 
+/* Fetches the rows that ANALYZE has sampled and reads at most ROWS_MAX of them. */
 static Rows
-take_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
+read_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
 {
 	Datum *present = palloc(sizeof(Datum) * (sampled + 1));
 	int count = 0;
@@ -51,7 +51,7 @@ take_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
 		present[count] = fetch(stats, i, &is_null);
 		count += !is_null;
 	}
-	rows.count = Min(count, ROWS_MOST);
+	rows.count = Min(count, ROWS_MAX);
 	rows.datum = palloc(sizeof(Datum) * (rows.count + 1));
 	rows.signature = palloc(sizeof(Signature) * (rows.count + 1));
 	for (int i = 0; i < rows.count; i++)
@@ -63,22 +63,11 @@ take_rows(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled)
 	return rows;
 }
 
-/* The first that can be compared, and is not of the empty set, or NULL. */
-static const Signature *
-typical_of(const Rows *rows)
-{
-	for (int i = 0; i < rows->count; i++)
-		if (rows->signature[i].header.version == RECIPE_VERSION &&
-			!signature_is_empty(&rows->signature[i]))
-			return &rows->signature[i];
-	return NULL;
-}
-
-/* ---- What is kept ------------------------------------------------------- */
+/* ---- Statistics --------------------------------------------------------- */
 
 /*
- * Leave only common values: nobody asks for a range of signatures, and bounds
- * of a histogram take room.  Returns the number of the slot that is free now.
+ * Keeps only the slots of common values.  No query asks for a range of signatures, so a
+ * histogram would only take space.  Returns the number of the first free slot.
  */
 static int
 keep_common_values(VacAttrStatsP stats)
@@ -97,6 +86,7 @@ keep_common_values(VacAttrStatsP stats)
 	return kept;
 }
 
+/* Returns true if a value is among the common values. */
 static bool
 is_common(VacAttrStatsP stats, int slots, Datum datum)
 {
@@ -113,15 +103,16 @@ is_common(VacAttrStatsP stats, int slots, Datum datum)
 	return false;
 }
 
-/* How many signatures like this one are kept. */
+/* Returns how many signatures of this size are kept. */
 static int
 sample_size(const Signature *typical)
 {
-	return Min(SAMPLE_MOST, SAMPLE_BYTES / (signature_size(&typical->header) + VARHDRSZ));
+	return Min(SAMPLE_MAX, SAMPLE_BYTES / (signature_size(&typical->header) + VARHDRSZ));
 }
 
+/* Keeps rows without a common value as the slot's values, at most `limit` of them. */
 static void
-keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
+keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int limit)
 {
 	int *other = palloc(sizeof(int) * (rows->count + 1));
 	size_t room = SAMPLE_BYTES;
@@ -135,18 +126,18 @@ keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
 		if (!is_common(stats, slot, rows->datum[i]))
 			other[others++] = i;
 	}
-	/* A slot must have values to be read: one row then stands for none at all. */
+	/* A slot without values cannot be read: keep one row, whose share will be 0. */
 	if (others == 0)
 		other[others++] = 0;
-	most = Min(most, others);
+	limit = Min(limit, others);
 	old_context = MemoryContextSwitchTo(stats->anl_context);
-	stats->stavalues[slot] = palloc(sizeof(Datum) * (most + 1));
-	for (int i = 0; i < most; i++)
+	stats->stavalues[slot] = palloc(sizeof(Datum) * (limit + 1));
+	for (int i = 0; i < limit; i++)
 	{
-		Datum datum = rows->datum[other[spread(i, most, others)]];
+		Datum datum = rows->datum[other[spread(i, limit, others)]];
 		size_t size = VARSIZE_ANY(DatumGetPointer(datum));
 
-		/* Shapes may differ, where the column's type does not say. */
+		/* Shapes, and so sizes, differ if the column has no typmod. */
 		if (size > room)
 			continue;
 		room -= size;
@@ -156,7 +147,7 @@ keep_sample(VacAttrStatsP stats, int slot, const Rows *rows, int most)
 	stats->numvalues[slot] = kept;
 }
 
-/* The share of pairs within each number of steps; spread over many pairs. */
+/* Keeps the distribution of distances, by pairs of the sample's rows with all rows. */
 static void
 keep_distances(VacAttrStatsP stats, int slot, const Rows *rows, const Signature *typical)
 {
@@ -193,10 +184,11 @@ keep_distances(VacAttrStatsP stats, int slot, const Rows *rows, const Signature 
 	stats->numnumbers[slot] = steps + 1;
 }
 
+/* Computes the standard statistics, then replaces the histogram by the sample. */
 static void
 compute_stats(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled, double total)
 {
-	Standard *standard = stats->extra_data;
+	StandardStats *standard = stats->extra_data;
 	const Signature *typical;
 	Rows rows;
 	int slot;
@@ -208,8 +200,8 @@ compute_stats(VacAttrStatsP stats, AnalyzeAttrFetchFunc fetch, int sampled, doub
 		return;
 
 	slot = keep_common_values(stats);
-	rows = take_rows(stats, fetch, sampled);
-	typical = typical_of(&rows);
+	rows = read_rows(stats, fetch, sampled);
+	typical = typical_signature(rows.signature, rows.count);
 	if (typical == NULL || slot == STATISTIC_NUM_SLOTS)
 		return;
 	stats->stakind[slot] = STATISTIC_KIND_SIGNATURES;
@@ -223,15 +215,15 @@ Datum
 neardup_signature_typanalyze(PG_FUNCTION_ARGS)
 {
 	VacAttrStatsP stats = (VacAttrStatsP) PG_GETARG_POINTER(0);
-	Standard *standard;
+	StandardStats *standard;
 
 	if (!std_typanalyze(stats))
 		PG_RETURN_BOOL(false);
-	/* Anyone may name this function for a type of theirs. */
+	/* A user may name this function for a type of their own. */
 	if (!is_signature_type(fcinfo->flinfo->fn_oid, getBaseType(stats->attrtypid)) ||
 		stats->attrtype->typlen != -1)
 		PG_RETURN_BOOL(true);
-	standard = palloc(sizeof(Standard));
+	standard = palloc(sizeof(StandardStats));
 	standard->compute = stats->compute_stats;
 	standard->extra_data = stats->extra_data;
 	stats->compute_stats = compute_stats;

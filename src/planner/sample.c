@@ -1,5 +1,5 @@
 /*
- * sample.c: read what ANALYZE keeps of a column of signatures.
+ * sample.c: reading what ANALYZE keeps of a column of signatures.
  */
 #include "planner/sample.h"
 
@@ -10,8 +10,8 @@
 
 #include "sql/siblings.h"
 
-/* Comparing two samples takes at most about so many distances. */
-#define PAIRS_MOST 20000
+/* The approximate limit of distances computed between two samples. */
+#define PAIRS_MAX 20000
 
 bool
 signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
@@ -29,7 +29,7 @@ signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Take apart the values of a slot. */
+/* Appends the values of a slot that are signatures. */
 static void
 add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
 {
@@ -50,15 +50,15 @@ add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
 }
 
 /*
- * Signatures of our types, and else the bounds of the histogram: of hashes they
- * are as good as chosen by lot.
+ * Reads the common values and the sample.  Columns of bit and bigint have no slot of our
+ * kind.  The bounds of their histogram serve as a sample, since hashes are evenly spread.
  */
 static void
 read_signatures(Sample *sample, HeapTuple tuple, Oid function)
 {
 	AttStatsSlot *common = &sample->common_slot;
 	AttStatsSlot *slot = &sample->slot;
-	double others = 1 - sample->nulls;
+	double sampled = 1 - sample->nulls;
 
 	get_attstatsslot(common, tuple, STATISTIC_KIND_MCV, InvalidOid,
 					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
@@ -70,31 +70,21 @@ read_signatures(Sample *sample, HeapTuple tuple, Oid function)
 		add_signatures(sample, function, common);
 	sample->common = sample->count == common->nvalues ? sample->count : 0;
 	sample->count = sample->common;
-	sample->share = common->numbers;
+	sample->common_share = common->numbers;
 	add_signatures(sample, function, slot);
 	sample->steps = Max(slot->nnumbers - 1, 0);
 	sample->within = slot->numbers;
 
 	for (int i = 0; i < sample->common; i++)
-		others -= sample->share[i];
-	sample->rest = Max(others, 0) / Max(slot->nvalues, 1);
+		sampled -= sample->common_share[i];
+	sample->sampled_share = Max(sampled, 0) / Max(slot->nvalues, 1);
 }
 
+/* Returns the share of all rows that the i-th signature stands for. */
 static double
 share_of(const Sample *sample, int i)
 {
-	return i < sample->common ? sample->share[i] : sample->rest;
-}
-
-static double
-share_of_empty(const Sample *sample)
-{
-	double share = 0;
-
-	for (int i = 0; i < sample->count; i++)
-		if (signature_is_empty(&sample->signature[i]))
-			share += share_of(sample, i);
-	return share;
+	return i < sample->common ? sample->common_share[i] : sample->sampled_share;
 }
 
 void
@@ -116,8 +106,12 @@ sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function)
 		if (statistic_proc_security_check(&column, function))
 			read_signatures(sample, column.statsTuple, function);
 	}
-	sample->present = Max(1 - sample->nulls - share_of_empty(sample), 0);
 	ReleaseVariableStats(column);
+	sample->present = 1 - sample->nulls;
+	for (int i = 0; i < sample->count; i++)
+		if (signature_is_empty(&sample->signature[i]))
+			sample->present -= share_of(sample, i);
+	sample->present = Max(sample->present, 0);
 }
 
 void
@@ -129,15 +123,14 @@ sample_free(Sample *sample)
 		pfree(sample->signature);
 }
 
-/* ---- Asking ------------------------------------------------------------- */
+/* ---- Estimates ---------------------------------------------------------- */
 
 const Signature *
-sample_typical(const Sample *sample)
+typical_signature(const Signature *signature, int count)
 {
-	for (int i = 0; i < sample->count; i++)
-		if (sample->signature[i].header.version == RECIPE_VERSION &&
-			!signature_is_empty(&sample->signature[i]))
-			return &sample->signature[i];
+	for (int i = 0; i < count; i++)
+		if (signature[i].header.version == RECIPE_VERSION && !signature_is_empty(&signature[i]))
+			return &signature[i];
 	return NULL;
 }
 
@@ -168,11 +161,11 @@ sample_is_same(const Sample *x, const Sample *y)
 	return OidIsValid(x->relation) && x->relation == y->relation && x->column == y->column;
 }
 
-/* By what is known of the distances between rows of one column. */
+/* Returns the share of pairs of one column, by the distribution of distances. */
 static double
 pairs_within(const Sample *sample, int radius)
 {
-	const Signature *typical = sample_typical(sample);
+	const Signature *typical = typical_signature(sample->signature, sample->count);
 	double present = 1 - sample->nulls;
 	double at;
 	int i;
@@ -189,14 +182,14 @@ double
 sample_pairs(const Sample *x, const Sample *y, int radius)
 {
 	bool same = sample_is_same(x, y);
-	int step = 1 + (int) ((int64) x->count * y->count / PAIRS_MOST);
+	int step = 1 + (int) ((int64) x->count * y->count / PAIRS_MAX);
 	double pairs = 0;
 
 	if (same && x->steps > 0)
 		return pairs_within(x, radius);
 	for (int i = 0; i < x->count; i += i < x->common ? 1 : step)
 	{
-		double share = i < x->common ? x->share[i] : x->rest * step;
+		double share = share_of(x, i) * (i < x->common ? 1 : step);
 
 		for (int j = 0; j < y->count; j++)
 			if ((i != j || !same || i < x->common) &&

@@ -1,15 +1,12 @@
 /*
  * selectivity.c: how many rows lie in a ball, for the planner.
  *
- * ANALYZE keeps a sample, which tells of families of near-duplicates that hold
- * more than a few rows in a thousand.  Rows that have nothing to do with each
- * other are near by chance, which a binomial tail tells.  The few
- * near-duplicates that most documents have are seen by neither, and come on top.
+ * An estimate has three parts.  The sample that ANALYZE keeps shows families of
+ * near-duplicates that hold more than a few rows in a thousand.  A binomial tail gives
+ * the unrelated rows that are near by chance.  The few near-duplicates that most
+ * documents have appear in neither, and are added.
  */
 #include "planner/selectivity.h"
-
-#include "sql/ball.h"
-#include "planner/sample.h"
 
 #include <math.h>
 
@@ -18,207 +15,125 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
+#include "planner/expressions.h"
+#include "planner/sample.h"
 #include "sql/siblings.h"
 
-/* Rows of a table that are near-duplicates of a document. */
+/* Rows of a table that are near-duplicates of a document: usually, and at most. */
 #define USUAL_COPIES 3
-#define MOST_COPIES 9
+#define MAX_COPIES 9
 
-/* The same of a document of another table, or in another column. */
+/* The same for a document of another table or column. */
 #define FOREIGN_COPIES 1
 
 /* Share of documents that have a near-duplicate in another table. */
-#define USUAL_SHARE 0.5
+#define USUAL_SEMIJOIN_SHARE 0.5
 
-#define USUAL_THRESHOLD 0.8
 #define USUAL_MINHASH 512
 #define USUAL_SIMHASH 64
 
-/* Rows of a relation of which nothing is known. */
+/* Rows of a relation without statistics. */
 #define USUAL_ROWS 1000
 
 /* What is known of a condition. */
 typedef struct Condition
 {
 	PlannerInfo *root;
-	Oid estimator;
+	Oid function; /* of this extension */
 	Sample column[2];
 	int columns;
-	Signature query;       /* k = 0: unknown */
-	uint64 bits;           /* that the query may point to */
-	SignatureHeader shape; /* k = 0: unknown */
-	double threshold;      /* 0: unknown */
-	int radius;            /* -1: unknown */
+	Signature query;       /* k = 0 if unknown */
+	uint64 query_bits;     /* memory that query.symbols may point to */
+	SignatureHeader shape; /* k = 0 if unknown */
+	BallBounds bounds;
 } Condition;
 
-static bool
-is_type(const Condition *condition, Oid type, const char *name)
-{
-	return type == sibling_type(condition->estimator, name);
-}
+/* ---- Reading a condition ------------------------------------------------ */
 
-static bool
-is_ball(const Condition *condition, Oid type)
-{
-	return is_type(condition, type, "minhash_ball") || is_type(condition, type, "simhash_ball");
-}
-
-/* The value of an expression where the planner can know it, else NULL. */
-static const Const *
-known_value(const Condition *condition, Node *node)
-{
-	Node *value = estimate_expression_value(condition->root, node);
-
-	if (IsA(value, Const) && !((Const *) value)->constisnull)
-		return (Const *) value;
-	return NULL;
-}
-
-/* ---- Learning of a condition -------------------------------------------- */
-
-/* What a type tells without a value: k stays 0 where it does not tell. */
+/* Returns the shape that a type gives; k = 0 if the typmod does not tell. */
 static SignatureHeader
 shape_of_type(const Condition *condition, Oid type, int32 typmod)
 {
+	bool minhash = type == sibling_type(condition->function, "minhash");
+
 	if (type == INT8OID)
 		return signature_header(0, 64, 1, 0);
 	if (type == BITOID)
 		return signature_header(SIGNATURE_MINHASH, Min(Max(typmod, 0), MINHASH_K_MAX), 1, 0);
-	return signature_header(is_type(condition, type, "minhash") ? SIGNATURE_MINHASH : 0,
-							Max(typmod, 0) >> 3, 1 << (Max(typmod, 0) & SIGNATURE_LOG_B), 0);
+	return signature_header(minhash ? SIGNATURE_MINHASH : 0, Max(typmod, 0) >> 3,
+							1 << (Max(typmod, 0) & SIGNATURE_LOG_B), 0);
 }
 
 static void
-learn_query(Condition *condition, const Signature *query)
+set_query(Condition *condition, const Signature *query)
 {
 	condition->query = *query;
 	condition->shape = query->header;
 }
 
-/* A column counts if it is one; what is neither known nor one has a type. */
+/* Reads an argument that is a signature: the query, a column, or else only a type. */
 static void
-learn_signature(Condition *condition, Node *node)
+read_signature(Condition *condition, Node *node)
 {
-	const Const *value = known_value(condition, node);
+	const Const *value = known_value(condition->root, node);
 	Sample *column = &condition->column[condition->columns];
 	Signature query;
 
 	if (value != NULL)
 	{
-		if (is_signature_type(condition->estimator, value->consttype) &&
-			signature_of_value(value->consttype, value->constvalue, &condition->bits, &query))
-			learn_query(condition, &query);
+		if (is_signature_type(condition->function, value->consttype) &&
+			signature_of_value(value->consttype, value->constvalue, &condition->query_bits, &query))
+			set_query(condition, &query);
 		return;
 	}
 	if (condition->shape.k == 0)
 		condition->shape = shape_of_type(condition, exprType(node), exprTypmod(node));
 	if (condition->columns == lengthof(condition->column))
 		return;
-	sample_read(column, condition->root, node, condition->estimator);
+	sample_read(column, condition->root, node, condition->function);
 	if (column->rows > 0 || OidIsValid(column->relation))
 		condition->columns++;
 	else
 		sample_free(column);
 }
 
+/* Reads an argument of a function or operator. */
 static void
-learn_bound(Condition *condition, Node *node)
-{
-	const Const *value = known_value(condition, node);
-
-	if (value == NULL)
-		return;
-	if (value->consttype == FLOAT8OID)
-		condition->threshold = Max(condition->threshold, DatumGetFloat8(value->constvalue));
-	else if (value->consttype == INT4OID)
-	{
-		int radius = Max(DatumGetInt32(value->constvalue), 0);
-
-		condition->radius = condition->radius < 0 ? radius : Min(condition->radius, radius);
-	}
-}
-
-/* Is it near(x, t) or hamming_ball(x, d)? */
-static bool
-makes_ball(const Condition *condition, Node *node)
-{
-	FuncExpr *call = (FuncExpr *) node;
-	Oid x;
-	Oid bound;
-
-	if (!IsA(call, FuncExpr) || list_length(call->args) != 2)
-		return false;
-	x = exprType(linitial(call->args));
-	bound = exprType(lsecond(call->args));
-	return call->funcid ==
-		sibling_function(condition->estimator, bound == FLOAT8OID ? "near" : "hamming_ball", x,
-						 bound);
-}
-
-static void
-learn_ball(Condition *condition, Node *node)
-{
-	const Const *value = known_value(condition, node);
-
-	if (value != NULL && is_ball(condition, value->consttype))
-	{
-		Ball ball = ball_of_datum(value->constvalue);
-
-		learn_query(condition, &ball.centre);
-		condition->radius =
-			condition->radius < 0 ? ball.header.radius : Min(condition->radius, ball.header.radius);
-	}
-	else if (makes_ball(condition, node))
-	{
-		learn_signature(condition, linitial(((FuncExpr *) node)->args));
-		learn_bound(condition, lsecond(((FuncExpr *) node)->args));
-	}
-	else if (condition->shape.k == 0 && is_type(condition, exprType(node), "minhash_ball"))
-		condition->shape.flags |= SIGNATURE_MINHASH;
-}
-
-static void
-learn(Condition *condition, Node *node)
+read_argument(Condition *condition, Node *node)
 {
 	Oid type = exprType(node);
 
-	if (is_signature_type(condition->estimator, type))
-		learn_signature(condition, node);
-	else if (is_ball(condition, type))
-		learn_ball(condition, node);
+	if (is_signature_type(condition->function, type))
+		read_signature(condition, node);
+	else if (is_ball_type(condition->function, type))
+	{
+		BallCentre centre =
+			read_ball(condition->root, condition->function, node, &condition->bounds);
+
+		if (centre.known)
+			set_query(condition, &centre.value);
+		else if (centre.node != NULL)
+			read_signature(condition, centre.node);
+		else if (condition->shape.k == 0 &&
+				 type == sibling_type(condition->function, "minhash_ball"))
+			condition->shape.flags |= SIGNATURE_MINHASH;
+	}
 	else
-		learn_bound(condition, node);
+		bounds_narrow(&condition->bounds, condition->root, node);
 }
 
 /* ---- Estimating --------------------------------------------------------- */
 
-/* The radius, as far as it is known; the shape is by now. */
-static int
-likely_radius(const Condition *condition)
-{
-	int k = condition->shape.k;
-	double threshold = condition->threshold;
-
-	/* Written so that NaN is taken for unknown; it will be refused later. */
-	if (!(threshold > 0 && threshold <= 1))
-	{
-		if (condition->radius >= 0)
-			return Min(condition->radius, k);
-		threshold = USUAL_THRESHOLD;
-	}
-	k = signature_radius(&condition->shape, threshold);
-	return condition->radius < 0 ? k : Min(condition->radius, k);
-}
-
-/* The shape, by what is known best. */
+/* Completes the shape: the query's, that of a sampled row, or the usual one. */
 static void
-settle_shape(Condition *condition)
+complete_shape(Condition *condition)
 {
 	SignatureHeader *shape = &condition->shape;
 
 	for (int i = 0; i < condition->columns && condition->query.header.k == 0; i++)
 	{
-		const Signature *typical = sample_typical(&condition->column[i]);
+		const Signature *typical =
+			typical_signature(condition->column[i].signature, condition->column[i].count);
 
 		if (typical != NULL)
 			*shape = typical->header;
@@ -227,7 +142,7 @@ settle_shape(Condition *condition)
 		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
 }
 
-/* What a query that nobody knows is near to: it is as likely any row. */
+/* Returns the share of rows near an unknown query, which may be any row. */
 static double
 share_of_any(const Sample *column, int radius)
 {
@@ -235,8 +150,9 @@ share_of_any(const Sample *column, int radius)
 }
 
 /*
- * One hit in a sample may be luck, or even the query's own row: then the middle,
- * by factors, between a few rows and all that it stands for.
+ * Returns the share of rows near a known query.  A single hit in the sample may be
+ * chance, or the query's own row.  The estimate is then the geometric mean of a few rows
+ * and all rows that the hit stands for.
  */
 static double
 share_of_query(const Sample *column, const Signature *query, int radius)
@@ -245,14 +161,14 @@ share_of_query(const Sample *column, const Signature *query, int radius)
 	int hits = sample_near(column, query, radius, &share);
 	double few = USUAL_COPIES / Max(column->rows, 1);
 
-	if (hits == 1 && column->rest > few)
-		return share - column->rest + sqrt(column->rest * few);
+	if (hits == 1 && column->sampled_share > few)
+		return share - column->sampled_share + sqrt(column->sampled_share * few);
 	return share;
 }
 
-/* The share of rows, or of pairs of rows, that the samples tell of. */
+/* Returns the share of rows, or of pairs of rows, that the samples show. */
 static double
-sampled_share(const Condition *condition, int radius)
+share_by_samples(const Condition *condition, int radius)
 {
 	const Sample *column = condition->column;
 
@@ -266,12 +182,12 @@ sampled_share(const Condition *condition, int radius)
 }
 
 /*
- * How many near-duplicates a query has that no sample shows.  Where rows have
- * many on average, and the sample has none of this one, its family may still be
- * one of dozens: so many as are within a factor of ten of one, and of dozens.
+ * Returns how many near-duplicates of a query are in no sample.  If rows have many on
+ * average and the sample has none of this query, its family may still have dozens of
+ * rows.  MAX_COPIES is within a factor of ten of one row and of dozens.
  */
 static double
-unseen_copies(const Condition *condition, double share, int radius)
+copies_outside_samples(const Condition *condition, double share, int radius)
 {
 	const Sample *column = condition->column;
 
@@ -279,30 +195,32 @@ unseen_copies(const Condition *condition, double share, int radius)
 		return FOREIGN_COPIES;
 	if (condition->columns != 1 || condition->query.header.k == 0 || share > 0)
 		return USUAL_COPIES;
-	share = share_of_any(column, radius);
-	return Max(USUAL_COPIES, Min(MOST_COPIES, share * column->rows));
+	return Max(USUAL_COPIES, Min(MAX_COPIES, share_of_any(column, radius) * column->rows));
 }
 
-/* Forget the query and the samples after this. */
-static Selectivity
-estimate(Condition *condition)
+Selectivity
+ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 {
-	const SignatureHeader *shape = &condition->shape;
+	Condition condition = {.root = root, .function = function, .bounds = BOUNDS_UNKNOWN};
+	const SignatureHeader *shape = &condition.shape;
 	double rows = 0;
 	double present = 1;
 	double share;
 	double copies;
 	int radius;
+	ListCell *cell;
 
-	settle_shape(condition);
-	radius = likely_radius(condition);
-	share = sampled_share(condition, radius);
-	copies = unseen_copies(condition, share, radius);
-	for (int i = 0; i < condition->columns; i++)
+	foreach (cell, arguments)
+		read_argument(&condition, lfirst(cell));
+	complete_shape(&condition);
+	radius = bounds_radius(&condition.bounds, shape);
+	share = share_by_samples(&condition, radius);
+	copies = copies_outside_samples(&condition, share, radius);
+	for (int i = 0; i < condition.columns; i++)
 	{
-		rows = Max(rows, condition->column[i].rows);
-		present *= condition->column[i].present;
-		sample_free(&condition->column[i]);
+		rows = Max(rows, condition.column[i].rows);
+		present *= condition.column[i].present;
+		sample_free(&condition.column[i]);
 	}
 	share = Max(share, present * chance_within(shape->k, signature_bits(shape), radius)) +
 		present * copies / (rows < 1 ? USUAL_ROWS : rows);
@@ -311,23 +229,11 @@ estimate(Condition *condition)
 }
 
 Selectivity
-ball_selectivity(PlannerInfo *root, Oid estimator, List *arguments)
-{
-	Condition condition = {root, estimator};
-	ListCell *cell;
-
-	condition.radius = -1;
-	foreach (cell, arguments)
-		learn(&condition, lfirst(cell));
-	return estimate(&condition);
-}
-
-Selectivity
-ball_join_selectivity(PlannerInfo *root, Oid estimator, List *arguments, JoinType join)
+ball_join_selectivity(PlannerInfo *root, Oid function, List *arguments, JoinType join)
 {
 	if (join == JOIN_SEMI || join == JOIN_ANTI)
-		return USUAL_SHARE;
-	return ball_selectivity(root, estimator, arguments);
+		return USUAL_SEMIJOIN_SHARE;
+	return ball_selectivity(root, function, arguments);
 }
 
 /* ---- Estimators of operators -------------------------------------------- */

@@ -1,9 +1,8 @@
 /*
- * support.c: the planner support function of is_similar() and
- * hamming_within(): the index condition that each is, and how many rows it
- * leaves.
+ * support.c: the planner support function of is_similar() and hamming_within(), which
+ * gives their index condition and their selectivity.
  */
-#include "postgres.h"
+#include "planner/expressions.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -17,28 +16,26 @@
 #include "sql/siblings.h"
 
 /*
- * The function that makes a ball of what a call compares with: near() where it
- * is is_similar(x, y, float8), hamming_ball() where it is
- * hamming_within(x, y, int).  InvalidOid for any other function, to which
- * someone may have attached ours.
+ * Returns the function that makes the ball of a call: near() for is_similar(x, y, float8),
+ * hamming_ball() for hamming_within(x, y, int).  InvalidOid for any other function, since
+ * a user may name our support function for one of their own.
  */
 static Oid
-ball_function(Oid support, const FuncExpr *call)
+constructor_of_call(Oid support, const FuncExpr *call)
 {
 	Oid type;
 	Oid bound;
-	bool similar;
+	const char *name;
 
 	if (!IsA(call, FuncExpr) || list_length(call->args) != 3 ||
 		get_func_namespace(call->funcid) != get_func_namespace(support))
 		return InvalidOid;
 	type = exprType(linitial(call->args));
 	bound = exprType(lthird(call->args));
-	similar = strcmp(get_func_name(call->funcid), "is_similar") == 0;
-	if (exprType(lsecond(call->args)) != type || bound != (similar ? FLOAT8OID : INT4OID) ||
-		(!similar && strcmp(get_func_name(call->funcid), "hamming_within") != 0))
+	name = bound == FLOAT8OID ? "is_similar" : "hamming_within";
+	if (exprType(lsecond(call->args)) != type || strcmp(get_func_name(call->funcid), name) != 0)
 		return InvalidOid;
-	return sibling_function(support, similar ? "near" : "hamming_ball", type, bound);
+	return ball_constructor(support, type, bound);
 }
 
 /*
@@ -49,7 +46,7 @@ static List *
 index_condition(Oid support, SupportRequestIndexCondition *request)
 {
 	FuncExpr *call = (FuncExpr *) request->node;
-	Oid function = ball_function(support, call);
+	Oid function = constructor_of_call(support, call);
 	Oid in_ball;
 	Node *indexed;
 	Node *ball;
@@ -74,15 +71,6 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 									InvalidOid, InvalidOid));
 }
 
-/* As the operators' estimators have it. */
-static Selectivity
-selectivity(Oid support, const SupportRequestSelectivity *request)
-{
-	if (request->is_join)
-		return ball_join_selectivity(request->root, support, request->args, request->jointype);
-	return ball_selectivity(request->root, support, request->args);
-}
-
 PG_FUNCTION_INFO_V1(neardup_support);
 Datum
 neardup_support(PG_FUNCTION_ARGS)
@@ -96,7 +84,9 @@ neardup_support(PG_FUNCTION_ARGS)
 	{
 		SupportRequestSelectivity *answer = (SupportRequestSelectivity *) request;
 
-		answer->selectivity = selectivity(support, answer);
+		answer->selectivity = answer->is_join ?
+			ball_join_selectivity(answer->root, support, answer->args, answer->jointype) :
+			ball_selectivity(answer->root, support, answer->args);
 		PG_RETURN_POINTER(answer);
 	}
 	PG_RETURN_POINTER(NULL);

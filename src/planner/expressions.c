@@ -1,0 +1,92 @@
+/*
+ * expressions.c: what the planner can tell from an expression that makes a ball.
+ */
+#include "planner/expressions.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "sql/siblings.h"
+
+/* Assumed if the query's threshold is unknown. */
+#define USUAL_THRESHOLD 0.8
+
+const Const *
+known_value(PlannerInfo *root, Node *node)
+{
+	Node *value = estimate_expression_value(root, node);
+
+	if (IsA(value, Const) && !((Const *) value)->constisnull)
+		return (Const *) value;
+	return NULL;
+}
+
+bool
+is_ball_type(Oid sibling, Oid type)
+{
+	return type == sibling_type(sibling, "minhash_ball") ||
+		type == sibling_type(sibling, "simhash_ball");
+}
+
+Oid
+ball_constructor(Oid sibling, Oid type, Oid bound)
+{
+	return sibling_function(sibling, bound == FLOAT8OID ? "near" : "hamming_ball", type, bound);
+}
+
+static void
+narrow_radius(BallBounds *bounds, int radius)
+{
+	bounds->radius = bounds->radius < 0 ? radius : Min(bounds->radius, radius);
+}
+
+BallCentre
+read_ball(PlannerInfo *root, Oid sibling, Node *node, BallBounds *bounds)
+{
+	const Const *value = known_value(root, node);
+	const FuncExpr *call = (FuncExpr *) node;
+	BallCentre centre = {.known = false};
+
+	if (value != NULL && is_ball_type(sibling, value->consttype))
+	{
+		Ball ball = ball_of_datum(value->constvalue);
+
+		centre.known = true;
+		centre.value = ball.centre;
+		narrow_radius(bounds, ball.header.radius);
+	}
+	else if (IsA(call, FuncExpr) && list_length(call->args) == 2 &&
+			 call->funcid ==
+				 ball_constructor(sibling, exprType(linitial(call->args)),
+								  exprType(lsecond(call->args))))
+	{
+		centre.node = linitial(call->args);
+		bounds_narrow(bounds, root, lsecond(call->args));
+	}
+	return centre;
+}
+
+void
+bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node)
+{
+	const Const *value = known_value(root, node);
+
+	if (value != NULL && value->consttype == FLOAT8OID)
+		bounds->threshold = Max(bounds->threshold, DatumGetFloat8(value->constvalue));
+	else if (value != NULL && value->consttype == INT4OID)
+		narrow_radius(bounds, Max(DatumGetInt32(value->constvalue), 0));
+}
+
+int
+bounds_radius(const BallBounds *bounds, const SignatureHeader *shape)
+{
+	bool radius_known = bounds->radius >= 0;
+	double threshold = bounds->threshold;
+	int radius = radius_known ? Min(bounds->radius, shape->k) : shape->k;
+
+	/* NaN fails this test: the planner takes it as unknown, and execution refuses it. */
+	if (threshold > 0 && threshold <= 1)
+		return Min(radius, signature_radius(shape, threshold));
+	return radius_known ? radius : signature_radius(shape, USUAL_THRESHOLD);
+}

@@ -1,0 +1,53 @@
+/*
+ * expressions.h: what the planner can tell from an expression that makes a ball.
+ *
+ * Types and functions of this extension are found in the schema of one of its functions,
+ * `sibling`: see sql/siblings.h.
+ */
+#ifndef NEARDUP_PLANNER_EXPRESSIONS_H
+#define NEARDUP_PLANNER_EXPRESSIONS_H
+
+#include "sql/ball.h"
+
+#include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+
+/* The known bounds of a ball.  If both are known, the smaller ball holds. */
+typedef struct BallBounds
+{
+	double threshold; /* 0 if unknown */
+	int radius;       /* in symbols; -1 if unknown */
+} BallBounds;
+
+#define BOUNDS_UNKNOWN ((BallBounds){.threshold = 0, .radius = -1})
+
+/* The centre of a ball. */
+typedef struct BallCentre
+{
+	bool known;
+	Signature value; /* if known */
+	Node *node;      /* else the argument of near() or hamming_ball(), or NULL */
+} BallCentre;
+
+/* Returns the value of an expression, or NULL if the planner cannot estimate it or it is NULL. */
+extern const Const *known_value(PlannerInfo *root, Node *node);
+
+/* Returns true for minhash_ball and simhash_ball. */
+extern bool is_ball_type(Oid sibling, Oid type);
+
+/*
+ * Returns the function that makes a ball from a signature type and a bound:
+ * near(type, float8) or hamming_ball(type, int4).  InvalidOid if there is none.
+ */
+extern Oid ball_constructor(Oid sibling, Oid type, Oid bound);
+
+/* Reads an expression of a ball type.  Narrows the bounds by what it tells. */
+extern BallCentre read_ball(PlannerInfo *root, Oid sibling, Node *node, BallBounds *bounds);
+
+/* Narrows the bounds by a threshold (float8) or a distance (int4), if its value is known. */
+extern void bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node);
+
+/* Returns the radius that the bounds give, or that of a usual threshold if both are unknown. */
+extern int bounds_radius(const BallBounds *bounds, const SignatureHeader *shape);
+
+#endif
