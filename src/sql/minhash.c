@@ -8,6 +8,8 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
+#include "sql/shingles.h"
+
 /* ---- Typmod ------------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(neardup_minhash_typmod_in);

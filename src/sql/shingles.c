@@ -1,9 +1,8 @@
 /*
  * shingles.c: SQL functions that make shingles, compare and combine them.
  */
-#include "sql/sql.h"
+#include "sql/shingles.h"
 
-#include "sketch/bag.h"
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"

@@ -10,6 +10,8 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
+#include "sql/shingles.h"
+
 /* ---- Typmod ------------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(neardup_simhash_typmod_in);
