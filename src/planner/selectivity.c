@@ -81,10 +81,11 @@ static SignatureHeader
 shape_of_type(const Condition *condition, Oid type, int32 typmod)
 {
 	if (type == INT8OID)
-		return signature_header(0, 64, 1, 0);
+		return signature_header(SIGNATURE_SIMHASH, 64, 1, 0);
 	if (type == BITOID)
 		return signature_header(SIGNATURE_MINHASH, Min(Max(typmod, 0), MINHASH_K_MAX), 1, 0);
-	return signature_header(is_type(condition, type, "minhash") ? SIGNATURE_MINHASH : 0,
+	return signature_header(is_type(condition, type, "minhash") ? SIGNATURE_MINHASH :
+																  SIGNATURE_SIMHASH,
 							Max(typmod, 0) >> 3, 1 << (Max(typmod, 0) & SIGNATURE_LOG_B), 0);
 }
 

@@ -232,7 +232,7 @@ PG_FUNCTION_INFO_V1(neardup_simhash_ball_in);
 Datum
 neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_parse(0, "simhash_ball", PG_GETARG_CSTRING(0)));
+	PG_RETURN_POINTER(ball_parse(SIGNATURE_SIMHASH, "simhash_ball", PG_GETARG_CSTRING(0)));
 }
 
 /* ---- Keys --------------------------------------------------------------- */
@@ -313,5 +313,5 @@ PG_FUNCTION_INFO_V1(neardup_simhash_ball_recv);
 Datum
 neardup_simhash_ball_recv(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_receive(0, (StringInfo) PG_GETARG_POINTER(0)));
+	PG_RETURN_POINTER(ball_receive(SIGNATURE_SIMHASH, (StringInfo) PG_GETARG_POINTER(0)));
 }

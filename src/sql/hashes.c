@@ -38,7 +38,8 @@ signature_of_int8(Datum datum, uint64 *bits)
 	Signature signature = {0};
 
 	*bits = pg_hton64((uint64) DatumGetInt64(datum));
-	signature.header = signature_header(0, BIGINT_BITS, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	signature.header =
+		signature_header(SIGNATURE_SIMHASH, BIGINT_BITS, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
 	signature.symbols = (uint8 *) bits;
 	return signature;
 }

@@ -42,7 +42,8 @@ neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
 static struct varlena *
 simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 {
-	SignatureHeader header = signature_header(empty ? SIGNATURE_EMPTY : 0, f, 1, scheme);
+	SignatureHeader header =
+		signature_header(SIGNATURE_SIMHASH | (empty ? SIGNATURE_EMPTY : 0), f, 1, scheme);
 
 	return signature_new(&header, 0, 0, symbols);
 }
@@ -163,7 +164,7 @@ neardup_bit_to_simhash(PG_FUNCTION_ARGS)
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
 	check_simhash_shape(VARBITLEN(bits));
-	PG_RETURN_POINTER(signature_of_bits(bits, 0));
+	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_SIMHASH));
 }
 
 /* The first bit is the sign, as in the cast of bigint to bit(64). */
