@@ -112,9 +112,9 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
 
 /* ---- Operators ---------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_in_ball);
+PG_FUNCTION_INFO_V1(neardup_signature_in_ball);
 Datum
-neardup_in_ball(PG_FUNCTION_ARGS)
+neardup_signature_in_ball(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	Ball ball = PG_GETARG_BALL(1);
@@ -259,14 +259,28 @@ neardup_ball_key_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
+static _Noreturn void
+refuse_key(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot accept a value of an index key of balls"),
+			 errdetail("Its text form is short and does not hold the whole ball."),
+			 errhint("Use type minhash_ball or simhash_ball.")));
+}
+
 PG_FUNCTION_INFO_V1(neardup_ball_key_in);
 Datum
 neardup_ball_key_in(PG_FUNCTION_ARGS)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot read the key of a ball"),
-			 errdetail("Its text form is short, and does not hold the whole ball."),
-			 errhint("Use minhash_ball or simhash_ball, whose text forms do.")));
+	refuse_key();
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_key_recv);
+Datum
+neardup_ball_key_recv(PG_FUNCTION_ARGS)
+{
+	refuse_key();
 }
 
 /* ---- Binary form -------------------------------------------------------- */

@@ -157,9 +157,9 @@ neardup_to_simhash_weights(PG_FUNCTION_ARGS)
 
 /* ---- Casts -------------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_bit_to_simhash);
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bit);
 Datum
-neardup_bit_to_simhash(PG_FUNCTION_ARGS)
+neardup_simhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
@@ -168,9 +168,9 @@ neardup_bit_to_simhash(PG_FUNCTION_ARGS)
 }
 
 /* The first bit is the sign, as in the cast of bigint to bit(64). */
-PG_FUNCTION_INFO_V1(neardup_int8_to_simhash);
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bigint);
 Datum
-neardup_int8_to_simhash(PG_FUNCTION_ARGS)
+neardup_simhash_of_bigint(PG_FUNCTION_ARGS)
 {
 	uint64 bits = pg_hton64((uint64) PG_GETARG_INT64(0));
 	uint8 *symbols;
@@ -180,9 +180,9 @@ neardup_int8_to_simhash(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
-PG_FUNCTION_INFO_V1(neardup_simhash_to_int8);
+PG_FUNCTION_INFO_V1(neardup_simhash_to_bigint);
 Datum
-neardup_simhash_to_int8(PG_FUNCTION_ARGS)
+neardup_simhash_to_bigint(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	uint64 bits;
