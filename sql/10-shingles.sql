@@ -20,7 +20,7 @@ COMMENT ON FUNCTION show_shingles(text, text) IS
 CREATE FUNCTION show_shingles(
 	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL,
 	OUT shingle text, OUT count int, OUT hash bigint) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_show_shingles_lists'
+	AS 'MODULE_PATHNAME', 'neardup_show_shingles_antecedents'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION show_shingles(text, text, text[], text[]) IS
 	'the distinct spot signatures of a text with antecedents and stop words of one''s own';
@@ -83,25 +83,25 @@ COMMENT ON FUNCTION to_shingles(text, text) IS
 
 CREATE FUNCTION to_shingles(
 	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL) RETURNS shingles
-	AS 'MODULE_PATHNAME', 'neardup_to_shingles_lists'
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_antecedents'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
 	'the spot signatures of a text with antecedents and stop words of one''s own (NULL: the language''s)';
 
 CREATE FUNCTION to_shingles(text[]) RETURNS shingles
-	AS 'MODULE_PATHNAME', 'neardup_to_shingles_tokens'
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(text[]) IS
 	'a set of the elements given, taken as they are (scheme tokens)';
 
 CREATE FUNCTION to_shingles(bigint[]) RETURNS shingles
-	AS 'MODULE_PATHNAME', 'neardup_to_shingles_hashes'
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_bigint_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(bigint[]) IS
 	'a set of the 64-bit hashes given (scheme hashes)';
 
 CREATE FUNCTION shingle_hashes(shingles) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_shingles_to_array'
+	AS 'MODULE_PATHNAME', 'neardup_shingle_hashes'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION shingle_hashes(shingles) IS
 	'the distinct hashes of a set, ascending';
@@ -233,13 +233,13 @@ COMMENT ON OPERATOR FAMILY shingles_ops USING hash IS 'equality of sets of shing
 -- ---- Sets --------------------------------------------------------------------
 
 CREATE FUNCTION cardinality(shingles) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_shingles_cardinality'
+	AS 'MODULE_PATHNAME', 'neardup_cardinality_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cardinality(shingles) IS
 	'how many distinct shingles a set has';
 
 CREATE FUNCTION shingle_total(shingles) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_shingles_total'
+	AS 'MODULE_PATHNAME', 'neardup_shingle_total'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION shingle_total(shingles) IS
 	'how many shingles a set has, each as often as it occurs';
@@ -283,37 +283,37 @@ COMMENT ON OPERATOR - (shingles, shingles) IS
 -- ---- Similarity --------------------------------------------------------------
 
 CREATE FUNCTION similarity(shingles, shingles) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_shingles_similarity'
+	AS 'MODULE_PATHNAME', 'neardup_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION similarity(shingles, shingles) IS
 	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
 
 CREATE FUNCTION jaccard_similarity(shingles, shingles) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_shingles_similarity'
+	AS 'MODULE_PATHNAME', 'neardup_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION jaccard_similarity(shingles, shingles) IS
 	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
 
 CREATE FUNCTION containment(shingles, shingles) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_shingles_containment'
+	AS 'MODULE_PATHNAME', 'neardup_containment_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(shingles, shingles) IS
 	'share of the first set that lies in the second, 0 to 1';
 
 CREATE FUNCTION weighted_jaccard(shingles, shingles) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_shingles_weighted_jaccard'
+	AS 'MODULE_PATHNAME', 'neardup_weighted_jaccard'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION weighted_jaccard(shingles, shingles) IS
 	'Jaccard similarity of two multisets, 0 to 1';
 
 CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_shingles_cosine'
+	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cosine_similarity(shingles, shingles) IS
 	'cosine of two vectors of frequencies, 0 to 1';
 
 CREATE FUNCTION is_similar(shingles, shingles, threshold float8) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingles_is_similar'
+	AS 'MODULE_PATHNAME', 'neardup_is_similar_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION is_similar(shingles, shingles, float8) IS
 	'is the similarity of two sets at least the threshold?';

@@ -87,13 +87,13 @@ COMMENT ON FUNCTION to_minhash(shingles, int, int) IS
 	'sketch of a set of shingles: k symbols of b bits';
 
 CREATE FUNCTION to_minhash(text[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_tokens'
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text[], int, int) IS
 	'sketch of the set of the elements given (scheme tokens): k symbols of b bits';
 
 CREATE FUNCTION to_minhash(bigint[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_hashes'
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_bigint_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(bigint[], int, int) IS
 	'sketch of the set of the 64-bit hashes given (scheme hashes): k symbols of b bits';
@@ -128,7 +128,7 @@ COMMENT ON AGGREGATE minhash_union_agg(minhash) IS
 	'sketch of the union of sets, from their sketches with symbols of 32 bits';
 
 CREATE FUNCTION cardinality(minhash) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_minhash_cardinality'
+	AS 'MODULE_PATHNAME', 'neardup_cardinality_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cardinality(minhash) IS
 	'how many distinct shingles the set has; an error where that is unknown';
@@ -136,7 +136,7 @@ COMMENT ON FUNCTION cardinality(minhash) IS
 -- ---- Casts ------------------------------------------------------------------
 
 CREATE FUNCTION minhash_of_bit(bit) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_bit_to_minhash'
+	AS 'MODULE_PATHNAME', 'neardup_minhash_of_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_of_bit(bit) IS
 	'implementation of a cast';
@@ -156,7 +156,7 @@ COMMENT ON CAST (minhash AS bit) IS
 	'the symbols, where they have one bit';
 
 CREATE FUNCTION minhash_of_symbols(bigint[]) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_int8_array_to_minhash'
+	AS 'MODULE_PATHNAME', 'neardup_minhash_of_symbols'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_of_symbols(bigint[]) IS
 	'implementation of a cast';
@@ -166,7 +166,7 @@ COMMENT ON CAST (bigint[] AS minhash) IS
 	'a signature made elsewhere, of symbols of 32 bits';
 
 CREATE FUNCTION minhash_symbols(minhash) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_minhash_to_int8_array'
+	AS 'MODULE_PATHNAME', 'neardup_minhash_symbols'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_symbols(minhash) IS
 	'implementation of a cast';

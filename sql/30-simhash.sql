@@ -95,7 +95,7 @@ COMMENT ON FUNCTION to_simhash(text[], float8[], int) IS
 -- ---- Casts ------------------------------------------------------------------
 
 CREATE FUNCTION simhash_of_bit(bit) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_bit_to_simhash'
+	AS 'MODULE_PATHNAME', 'neardup_simhash_of_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_of_bit(bit) IS
 	'implementation of a cast';
@@ -115,7 +115,7 @@ COMMENT ON CAST (simhash AS bit) IS
 	'the bits';
 
 CREATE FUNCTION simhash_of_bigint(bigint) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_int8_to_simhash'
+	AS 'MODULE_PATHNAME', 'neardup_simhash_of_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_of_bigint(bigint) IS
 	'implementation of a cast';
@@ -125,7 +125,7 @@ COMMENT ON CAST (bigint AS simhash) IS
 	'a fingerprint of 64 bits made elsewhere';
 
 CREATE FUNCTION simhash_to_bigint(simhash) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_simhash_to_int8'
+	AS 'MODULE_PATHNAME', 'neardup_simhash_to_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_to_bigint(simhash) IS
 	'implementation of a cast';

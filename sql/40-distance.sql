@@ -23,7 +23,7 @@ COMMENT ON FUNCTION jaccard_similarity(minhash, minhash) IS
 	'estimated resemblance (Jaccard similarity) of two sets, 0 to 1';
 
 CREATE FUNCTION containment(minhash, minhash) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_minhash_containment'
+	AS 'MODULE_PATHNAME', 'neardup_containment_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(minhash, minhash) IS
 	'estimated share of the first set that lies in the second, 0 to 1';
@@ -61,7 +61,7 @@ CREATE OPERATOR <~> (
 COMMENT ON OPERATOR <~> (minhash, minhash) IS 'number of symbols that differ';
 
 CREATE FUNCTION minhash_distance(minhash, minhash) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_distance'
+	AS 'MODULE_PATHNAME', 'neardup_signature_distance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_distance(minhash, minhash) IS
 	'implementation of <-> operator';
@@ -81,7 +81,7 @@ COMMENT ON FUNCTION similarity(simhash, simhash) IS
 	'share of the bits in which two fingerprints agree, 0 to 1';
 
 CREATE FUNCTION cosine_similarity(simhash, simhash) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_simhash_cosine'
+	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_simhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cosine_similarity(simhash, simhash) IS
 	'estimated cosine of the angle between two weighted sets, -1 to 1';
@@ -119,7 +119,7 @@ CREATE OPERATOR <~> (
 COMMENT ON OPERATOR <~> (simhash, simhash) IS 'number of symbols that differ';
 
 CREATE FUNCTION simhash_distance(simhash, simhash) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_distance'
+	AS 'MODULE_PATHNAME', 'neardup_signature_distance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance(simhash, simhash) IS
 	'implementation of <-> operator';
@@ -133,14 +133,14 @@ COMMENT ON OPERATOR <-> (simhash, simhash) IS 'distance: 1 - similarity';
 -- ---- bit and bigint: hashes made elsewhere ----------------------------------
 
 CREATE FUNCTION hamming_within(bit, bit, distance int) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_bit_hamming_within'
+	AS 'MODULE_PATHNAME', 'neardup_hamming_within_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
 	'do at most so many bits differ?';
 
 CREATE FUNCTION hamming_within(bigint, bigint, distance int) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_int8_hamming_within'
+	AS 'MODULE_PATHNAME', 'neardup_hamming_within_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS

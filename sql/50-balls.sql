@@ -67,7 +67,7 @@ COMMENT ON FUNCTION hamming_ball(minhash, int) IS
 	'all minhash values that differ from this one in at most so many symbols';
 
 CREATE FUNCTION minhash_in_ball(minhash, minhash_ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_in_ball(minhash, minhash_ball) IS
 	'implementation of <@ operator';
@@ -274,7 +274,7 @@ COMMENT ON FUNCTION hamming_ball(simhash, int) IS
 	'all simhash values that differ from this one in at most so many symbols';
 
 CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_in_ball(simhash, simhash_ball) IS
 	'implementation of <@ operator';
@@ -431,7 +431,7 @@ COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hash IS 'equality of simhash_b
 -- ---- bit and bigint: hashes made elsewhere ----------------------------------
 
 CREATE FUNCTION hamming_ball(bit, distance int) RETURNS minhash_ball
-	AS 'MODULE_PATHNAME', 'neardup_bit_hamming_ball'
+	AS 'MODULE_PATHNAME', 'neardup_hamming_ball_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bit, int) IS
 	'all values in which at most so many bits differ from one';
@@ -463,19 +463,19 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (minhash_ball, bit) IS 'holds the value';
 
 CREATE FUNCTION hamming_ball(bigint, distance int) RETURNS simhash_ball
-	AS 'MODULE_PATHNAME', 'neardup_int8_hamming_ball'
+	AS 'MODULE_PATHNAME', 'neardup_hamming_ball_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bigint, int) IS
 	'all values in which at most so many bits differ from one';
 
 CREATE FUNCTION bigint_in_ball(bigint, simhash_ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_int8_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_bigint_in_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bigint_in_ball(bigint, simhash_ball) IS
 	'implementation of <@ operator';
 
 CREATE FUNCTION simhash_ball_contains(simhash_ball, bigint) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_ball_contains_int8'
+	AS 'MODULE_PATHNAME', 'neardup_ball_contains_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, bigint) IS
 	'implementation of @> operator';
@@ -511,7 +511,7 @@ COMMENT ON FUNCTION minhash_ball_key_out(minhash_ball_key) IS
 	'I/O';
 
 CREATE FUNCTION minhash_ball_key_recv(internal) RETURNS minhash_ball_key
-	AS 'MODULE_PATHNAME', 'neardup_ball_key_in'
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_ball_key_recv(internal) IS
 	'I/O';
@@ -553,7 +553,7 @@ COMMENT ON FUNCTION simhash_ball_key_out(simhash_ball_key) IS
 	'I/O';
 
 CREATE FUNCTION simhash_ball_key_recv(internal) RETURNS simhash_ball_key
-	AS 'MODULE_PATHNAME', 'neardup_ball_key_in'
+	AS 'MODULE_PATHNAME', 'neardup_ball_key_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_key_recv(internal) IS
 	'I/O';

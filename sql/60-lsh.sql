@@ -7,13 +7,13 @@ COMMENT ON FUNCTION minhash_error(int, int, float8) IS
 	'standard error of the similarity that minhash(k, b) estimates, where the true one is given';
 
 CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_bands'
+	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands(minhash, int) IS
 	'a key for each band of so many symbols; equal keys make a join';
 
 CREATE FUNCTION simhash_bands(simhash, rows int) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'neardup_bands'
+	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bands(simhash, int) IS
 	'a key for each band of so many bits; equal keys make a join';

@@ -57,7 +57,7 @@ COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes made elsewher
 COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
 
 CREATE FUNCTION bigint_signature(bigint, internal) RETURNS void
-	AS 'MODULE_PATHNAME', 'neardup_int8_signature'
+	AS 'MODULE_PATHNAME', 'neardup_bigint_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bigint_signature(bigint, internal) IS
 	'neardup index support';

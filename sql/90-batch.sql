@@ -13,7 +13,7 @@ CREATE FUNCTION neardup_pairs(query text, threshold float8, witness anyelement,
 		multiset boolean DEFAULT false, against text DEFAULT NULL, equal text DEFAULT 'first',
 		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
 		OUT a anyelement, OUT b anyelement, OUT similarity float8) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_pairs_of_type'
+	AS 'MODULE_PATHNAME', 'neardup_pairs_witness'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_pairs(text, float8, anyelement, boolean, text, text, float8, float8) IS
 	'all pairs of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
@@ -31,7 +31,7 @@ CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelemen
 		multiset boolean DEFAULT false, against text DEFAULT NULL, method text DEFAULT 'star',
 		nearest boolean DEFAULT false, verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
 		OUT id anyelement, OUT keeper anyelement, OUT similarity float8, OUT size bigint) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_clusters_of_type'
+	AS 'MODULE_PATHNAME', 'neardup_clusters_witness'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8) IS
 	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';

@@ -6,7 +6,7 @@
 #ifndef NEARDUP_RIGHTS_H
 #define NEARDUP_RIGHTS_H
 
-#include "sql/sql.h"
+#include "compat.h"
 
 /* ---- Acting in another's name ------------------------------------------- */
 

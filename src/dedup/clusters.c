@@ -18,7 +18,7 @@
 #define EDGES_MIN (SETTLED_MIN * SETTLED_MIN / 2)
 
 PG_FUNCTION_INFO_V1(neardup_clusters);
-PG_FUNCTION_INFO_V1(neardup_clusters_of_type);
+PG_FUNCTION_INFO_V1(neardup_clusters_witness);
 
 /* A pair of documents, first < second. */
 typedef struct Edge
@@ -401,7 +401,7 @@ neardup_clusters(PG_FUNCTION_ARGS)
 }
 
 Datum
-neardup_clusters_of_type(PG_FUNCTION_ARGS)
+neardup_clusters_witness(PG_FUNCTION_ARGS)
 {
 	return find_clusters(fcinfo, 1);
 }

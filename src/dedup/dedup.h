@@ -15,6 +15,7 @@
 #include "utils/resowner.h"
 
 #include "sketch/bag.h"
+#include "sql/shingles.h"
 #include "sql/signature.h"
 
 /* ---- What a call did (stats.c) ------------------------------------------ */

@@ -8,7 +8,7 @@
 #include "dedup/call.h"
 
 PG_FUNCTION_INFO_V1(neardup_pairs);
-PG_FUNCTION_INFO_V1(neardup_pairs_of_type);
+PG_FUNCTION_INFO_V1(neardup_pairs_witness);
 
 typedef struct Pairs
 {
@@ -106,7 +106,7 @@ neardup_pairs(PG_FUNCTION_ARGS)
 }
 
 Datum
-neardup_pairs_of_type(PG_FUNCTION_ARGS)
+neardup_pairs_witness(PG_FUNCTION_ARGS)
 {
 	return find_pairs(fcinfo, 1);
 }

@@ -18,6 +18,8 @@
 #include "storage/dsm_impl.h"
 #include "storage/sharedfileset.h"
 
+#include "shared_memory.h"
+
 #define KEY_SHARED UINT64CONST(0x6E64000000000011)
 #define KEY_LEFT UINT64CONST(0x6E64000000000012)
 #define KEY_RIGHT UINT64CONST(0x6E64000000000013)

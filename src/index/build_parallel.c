@@ -6,7 +6,6 @@
  */
 #include "index/build.h"
 
-#include "access/parallel.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -15,6 +14,8 @@
 #include "pgstat.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
+
+#include "shared_memory.h"
 
 #define KEY_SHARED UINT64CONST(0x6E64000000000001)
 #define KEY_SCAN UINT64CONST(0x6E64000000000002)

@@ -57,10 +57,10 @@ shape_of_type(const Condition *condition, Oid type, int32 typmod)
 	bool minhash = type == sibling_type(condition->function, "minhash");
 
 	if (type == INT8OID)
-		return signature_header(0, 64, 1, 0);
+		return signature_header(SIGNATURE_SIMHASH, 64, 1, 0);
 	if (type == BITOID)
 		return signature_header(SIGNATURE_MINHASH, Min(Max(typmod, 0), MINHASH_K_MAX), 1, 0);
-	return signature_header(minhash ? SIGNATURE_MINHASH : 0, Max(typmod, 0) >> 3,
+	return signature_header(minhash ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, Max(typmod, 0) >> 3,
 							1 << (Max(typmod, 0) & SIGNATURE_LOG_B), 0);
 }
 

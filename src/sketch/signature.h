@@ -22,7 +22,8 @@ typedef struct SignatureHeader
 } SignatureHeader;
 
 #define SIGNATURE_LOG_B 0x07   /* 0 to 5 */
-#define SIGNATURE_MINHASH 0x08 /* a cardinality follows; else simhash */
+#define SIGNATURE_SIMHASH 0x00 /* the kind of a simhash ... */
+#define SIGNATURE_MINHASH 0x08 /* ... and that of a minhash: a cardinality follows */
 #define SIGNATURE_EMPTY 0x10   /* of the empty set: symbols zero, similar to nothing */
 #define SIGNATURE_COUNTED 0x20 /* the cardinality is known (minhash only) */
 
@@ -30,7 +31,7 @@ typedef struct SignatureHeader
 #define CARDINALITY_MAX UINT32_MAX
 
 #define SIGNATURE_SYMBOLS_AT(flags) \
-	(sizeof(SignatureHeader) + ((flags) &SIGNATURE_MINHASH ? sizeof(uint32_t) : 0))
+	(sizeof(SignatureHeader) + (SIGNATURE_MINHASH & (flags) ? sizeof(uint32_t) : 0))
 
 /* A signature taken apart; symbols points into the value. */
 typedef struct Signature

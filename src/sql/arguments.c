@@ -281,19 +281,3 @@ int8_array(const int64 *number, size_t count)
 	memcpy(ARR_DATA_PTR(array), number, bytes);
 	return array;
 }
-
-void
-shared_reserve(ParallelContext *context, Size size)
-{
-	shm_toc_estimate_chunk(&context->estimator, size);
-	shm_toc_estimate_keys(&context->estimator, 1);
-}
-
-void *
-shared_put(ParallelContext *context, uint64 key, Size size)
-{
-	void *chunk = shm_toc_allocate(context->toc, size);
-
-	shm_toc_insert(context->toc, key, chunk);
-	return chunk;
-}

@@ -112,9 +112,9 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
 
 /* ---- Operators ---------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_in_ball);
+PG_FUNCTION_INFO_V1(neardup_signature_in_ball);
 Datum
-neardup_in_ball(PG_FUNCTION_ARGS)
+neardup_signature_in_ball(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	Ball ball = PG_GETARG_BALL(1);
@@ -232,7 +232,7 @@ PG_FUNCTION_INFO_V1(neardup_simhash_ball_in);
 Datum
 neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_parse(0, "simhash_ball", PG_GETARG_CSTRING(0)));
+	PG_RETURN_POINTER(ball_parse(SIGNATURE_SIMHASH, "simhash_ball", PG_GETARG_CSTRING(0)));
 }
 
 /* ---- Keys --------------------------------------------------------------- */
@@ -259,14 +259,28 @@ neardup_ball_key_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
+static _Noreturn void
+refuse_key(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot accept a value of an index key of balls"),
+			 errdetail("Its text form is short and does not hold the whole ball."),
+			 errhint("Use type minhash_ball or simhash_ball.")));
+}
+
 PG_FUNCTION_INFO_V1(neardup_ball_key_in);
 Datum
 neardup_ball_key_in(PG_FUNCTION_ARGS)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot read the key of a ball"),
-			 errdetail("Its text form is short, and does not hold the whole ball."),
-			 errhint("Use minhash_ball or simhash_ball, whose text forms do.")));
+	refuse_key();
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_key_recv);
+Datum
+neardup_ball_key_recv(PG_FUNCTION_ARGS)
+{
+	refuse_key();
 }
 
 /* ---- Binary form -------------------------------------------------------- */
@@ -313,5 +327,5 @@ PG_FUNCTION_INFO_V1(neardup_simhash_ball_recv);
 Datum
 neardup_simhash_ball_recv(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_receive(0, (StringInfo) PG_GETARG_POINTER(0)));
+	PG_RETURN_POINTER(ball_receive(SIGNATURE_SIMHASH, (StringInfo) PG_GETARG_POINTER(0)));
 }

@@ -1,7 +1,7 @@
 /*
  * broder.c: SQL functions of samples and sketches of sets.
  */
-#include "sql/sql.h"
+#include "sql/shingles.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"

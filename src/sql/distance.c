@@ -27,9 +27,9 @@ neardup_similarity(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(similarity_of(&x, &y));
 }
 
-PG_FUNCTION_INFO_V1(neardup_distance);
+PG_FUNCTION_INFO_V1(neardup_signature_distance);
 Datum
-neardup_distance(PG_FUNCTION_ARGS)
+neardup_signature_distance(PG_FUNCTION_ARGS)
 {
 	Signature x = PG_GETARG_SIGNATURE(0);
 	Signature y = PG_GETARG_SIGNATURE(1);
@@ -81,9 +81,9 @@ neardup_hamming_within(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
-PG_FUNCTION_INFO_V1(neardup_minhash_containment);
+PG_FUNCTION_INFO_V1(neardup_containment_minhash);
 Datum
-neardup_minhash_containment(PG_FUNCTION_ARGS)
+neardup_containment_minhash(PG_FUNCTION_ARGS)
 {
 	Signature x = PG_GETARG_SIGNATURE(0);
 	Signature y = PG_GETARG_SIGNATURE(1);
@@ -97,9 +97,9 @@ neardup_minhash_containment(PG_FUNCTION_ARGS)
 }
 
 /* Two vectors at angle a have bits that differ with probability a / pi. */
-PG_FUNCTION_INFO_V1(neardup_simhash_cosine);
+PG_FUNCTION_INFO_V1(neardup_cosine_similarity_simhash);
 Datum
-neardup_simhash_cosine(PG_FUNCTION_ARGS)
+neardup_cosine_similarity_simhash(PG_FUNCTION_ARGS)
 {
 	Signature x = PG_GETARG_SIGNATURE(0);
 	Signature y = PG_GETARG_SIGNATURE(1);

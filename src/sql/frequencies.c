@@ -2,7 +2,7 @@
  * frequencies.c: SQL functions of document frequencies, and of sets seen through
  * a table of them.
  */
-#include "sql/sql.h"
+#include "sql/shingles.h"
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -13,7 +13,6 @@
 #include "utils/plancache.h"
 #include "utils/tuplestore.h"
 
-#include "sketch/bag.h"
 #include "sketch/lexicon.h"
 #include "sql/siblings.h"
 

@@ -38,16 +38,17 @@ signature_of_int8(Datum datum, uint64 *bits)
 	Signature signature = {0};
 
 	*bits = pg_hton64((uint64) DatumGetInt64(datum));
-	signature.header = signature_header(0, BIGINT_BITS, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	signature.header =
+		signature_header(SIGNATURE_SIMHASH, BIGINT_BITS, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
 	signature.symbols = (uint8 *) bits;
 	return signature;
 }
 
 /* ---- Distance ----------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_bit_hamming_within);
+PG_FUNCTION_INFO_V1(neardup_hamming_within_bit);
 Datum
-neardup_bit_hamming_within(PG_FUNCTION_ARGS)
+neardup_hamming_within_bit(PG_FUNCTION_ARGS)
 {
 	Signature x = signature_of_bit(PG_GETARG_DATUM(0));
 	Signature y = signature_of_bit(PG_GETARG_DATUM(1));
@@ -62,9 +63,9 @@ neardup_bit_hamming_within(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
-PG_FUNCTION_INFO_V1(neardup_int8_hamming_within);
+PG_FUNCTION_INFO_V1(neardup_hamming_within_bigint);
 Datum
-neardup_int8_hamming_within(PG_FUNCTION_ARGS)
+neardup_hamming_within_bigint(PG_FUNCTION_ARGS)
 {
 	uint64 bits;
 	Signature x = signature_of_int8(PG_GETARG_DATUM(0), &bits);
@@ -76,18 +77,18 @@ neardup_int8_hamming_within(PG_FUNCTION_ARGS)
 
 /* ---- Balls -------------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_bit_hamming_ball);
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
 Datum
-neardup_bit_hamming_ball(PG_FUNCTION_ARGS)
+neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
 {
 	Signature centre = signature_of_bit(PG_GETARG_DATUM(0));
 
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
-PG_FUNCTION_INFO_V1(neardup_int8_hamming_ball);
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bigint);
 Datum
-neardup_int8_hamming_ball(PG_FUNCTION_ARGS)
+neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
 {
 	uint64 bits;
 	Signature centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
@@ -121,9 +122,9 @@ neardup_ball_contains_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
 
-PG_FUNCTION_INFO_V1(neardup_int8_in_ball);
+PG_FUNCTION_INFO_V1(neardup_bigint_in_ball);
 Datum
-neardup_int8_in_ball(PG_FUNCTION_ARGS)
+neardup_bigint_in_ball(PG_FUNCTION_ARGS)
 {
 	uint64 bits;
 	Signature signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
@@ -131,9 +132,9 @@ neardup_int8_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
-PG_FUNCTION_INFO_V1(neardup_ball_contains_int8);
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
 Datum
-neardup_ball_contains_int8(PG_FUNCTION_ARGS)
+neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
 {
 	uint64 bits;
 	Signature signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);

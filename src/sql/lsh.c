@@ -41,9 +41,9 @@ neardup_minhash_error(PG_FUNCTION_ARGS)
 }
 
 /* Of minhash and simhash. */
-PG_FUNCTION_INFO_V1(neardup_bands);
+PG_FUNCTION_INFO_V1(neardup_signature_bands);
 Datum
-neardup_bands(PG_FUNCTION_ARGS)
+neardup_signature_bands(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	int rows = PG_GETARG_INT32(1);

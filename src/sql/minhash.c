@@ -8,6 +8,8 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
+#include "sql/shingles.h"
+
 /* ---- Typmod ------------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(neardup_minhash_typmod_in);
@@ -110,16 +112,16 @@ minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
 }
 
-PG_FUNCTION_INFO_V1(neardup_to_minhash_tokens);
+PG_FUNCTION_INFO_V1(neardup_to_minhash_text_array);
 Datum
-neardup_to_minhash_tokens(PG_FUNCTION_ARGS)
+neardup_to_minhash_text_array(PG_FUNCTION_ARGS)
 {
 	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_TOKENS, 0), hashes_of_text_array);
 }
 
-PG_FUNCTION_INFO_V1(neardup_to_minhash_hashes);
+PG_FUNCTION_INFO_V1(neardup_to_minhash_bigint_array);
 Datum
-neardup_to_minhash_hashes(PG_FUNCTION_ARGS)
+neardup_to_minhash_bigint_array(PG_FUNCTION_ARGS)
 {
 	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_HASHES, 0), hashes_of_int8_array);
 }
@@ -217,9 +219,9 @@ neardup_minhash_union_step(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
 
-PG_FUNCTION_INFO_V1(neardup_minhash_cardinality);
+PG_FUNCTION_INFO_V1(neardup_cardinality_minhash);
 Datum
-neardup_minhash_cardinality(PG_FUNCTION_ARGS)
+neardup_cardinality_minhash(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 
@@ -229,9 +231,9 @@ neardup_minhash_cardinality(PG_FUNCTION_ARGS)
 
 /* ---- Casts -------------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_bit_to_minhash);
+PG_FUNCTION_INFO_V1(neardup_minhash_of_bit);
 Datum
-neardup_bit_to_minhash(PG_FUNCTION_ARGS)
+neardup_minhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
@@ -239,9 +241,9 @@ neardup_bit_to_minhash(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
 }
 
-PG_FUNCTION_INFO_V1(neardup_int8_array_to_minhash);
+PG_FUNCTION_INFO_V1(neardup_minhash_of_symbols);
 Datum
-neardup_int8_array_to_minhash(PG_FUNCTION_ARGS)
+neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
 {
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 	int k = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -273,9 +275,9 @@ neardup_int8_array_to_minhash(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
-PG_FUNCTION_INFO_V1(neardup_minhash_to_int8_array);
+PG_FUNCTION_INFO_V1(neardup_minhash_symbols);
 Datum
-neardup_minhash_to_int8_array(PG_FUNCTION_ARGS)
+neardup_minhash_symbols(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	int k = signature.header.k;

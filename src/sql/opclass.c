@@ -30,9 +30,9 @@ neardup_bit_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(neardup_int8_signature);
+PG_FUNCTION_INFO_V1(neardup_bigint_signature);
 Datum
-neardup_int8_signature(PG_FUNCTION_ARGS)
+neardup_bigint_signature(PG_FUNCTION_ARGS)
 {
 	*(Signature *) PG_GETARG_POINTER(1) =
 		signature_of_int8(PG_GETARG_DATUM(0), palloc(sizeof(uint64)));

@@ -1,19 +1,18 @@
 /*
  * shingles.c: SQL functions that make shingles, compare and combine them.
  */
-#include "sql/sql.h"
+#include "sql/shingles.h"
 
-#include "sketch/bag.h"
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 
 
 PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
-PG_FUNCTION_INFO_V1(neardup_to_shingles_lists);
-PG_FUNCTION_INFO_V1(neardup_to_shingles_tokens);
-PG_FUNCTION_INFO_V1(neardup_to_shingles_hashes);
-PG_FUNCTION_INFO_V1(neardup_shingles_to_array);
+PG_FUNCTION_INFO_V1(neardup_to_shingles_antecedents);
+PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
+PG_FUNCTION_INFO_V1(neardup_to_shingles_bigint_array);
+PG_FUNCTION_INFO_V1(neardup_shingle_hashes);
 PG_FUNCTION_INFO_V1(neardup_shingles_eq);
 PG_FUNCTION_INFO_V1(neardup_shingles_ne);
 PG_FUNCTION_INFO_V1(neardup_shingles_lt);
@@ -23,17 +22,17 @@ PG_FUNCTION_INFO_V1(neardup_shingles_ge);
 PG_FUNCTION_INFO_V1(neardup_shingles_cmp);
 PG_FUNCTION_INFO_V1(neardup_shingles_hash);
 PG_FUNCTION_INFO_V1(neardup_shingles_hash_extended);
-PG_FUNCTION_INFO_V1(neardup_shingles_cardinality);
-PG_FUNCTION_INFO_V1(neardup_shingles_total);
+PG_FUNCTION_INFO_V1(neardup_cardinality_shingles);
+PG_FUNCTION_INFO_V1(neardup_shingle_total);
 PG_FUNCTION_INFO_V1(neardup_shingles_intersection);
 PG_FUNCTION_INFO_V1(neardup_shingles_union);
 PG_FUNCTION_INFO_V1(neardup_shingles_difference);
-PG_FUNCTION_INFO_V1(neardup_shingles_similarity);
+PG_FUNCTION_INFO_V1(neardup_similarity_shingles);
 PG_FUNCTION_INFO_V1(neardup_shingles_distance);
-PG_FUNCTION_INFO_V1(neardup_shingles_containment);
-PG_FUNCTION_INFO_V1(neardup_shingles_weighted_jaccard);
-PG_FUNCTION_INFO_V1(neardup_shingles_cosine);
-PG_FUNCTION_INFO_V1(neardup_shingles_is_similar);
+PG_FUNCTION_INFO_V1(neardup_containment_shingles);
+PG_FUNCTION_INFO_V1(neardup_weighted_jaccard);
+PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
+PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
 
 /* ---- Making ------------------------------------------------------------- */
 
@@ -68,7 +67,7 @@ neardup_to_shingles_text(PG_FUNCTION_ARGS)
 
 /* Spot signatures with lists of one's own; not strict, since either list may be NULL. */
 Datum
-neardup_to_shingles_lists(PG_FUNCTION_ARGS)
+neardup_to_shingles_antecedents(PG_FUNCTION_ARGS)
 {
 	BagBuilder builder;
 	SpotWords *words;
@@ -87,7 +86,7 @@ neardup_to_shingles_lists(PG_FUNCTION_ARGS)
 }
 
 Datum
-neardup_to_shingles_tokens(PG_FUNCTION_ARGS)
+neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
 {
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 	BagBuilder builder;
@@ -99,7 +98,7 @@ neardup_to_shingles_tokens(PG_FUNCTION_ARGS)
 }
 
 Datum
-neardup_to_shingles_hashes(PG_FUNCTION_ARGS)
+neardup_to_shingles_bigint_array(PG_FUNCTION_ARGS)
 {
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 	BagBuilder builder;
@@ -112,7 +111,7 @@ neardup_to_shingles_hashes(PG_FUNCTION_ARGS)
 
 /* The elements, ascending, without their frequencies. */
 Datum
-neardup_shingles_to_array(PG_FUNCTION_ARGS)
+neardup_shingle_hashes(PG_FUNCTION_ARGS)
 {
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	ArrayType *array = int8_array(shingles->element, shingles->count);
@@ -276,7 +275,7 @@ neardup_shingles_hash_extended(PG_FUNCTION_ARGS)
 /* ---- Sets --------------------------------------------------------------- */
 
 Datum
-neardup_shingles_cardinality(PG_FUNCTION_ARGS)
+neardup_cardinality_shingles(PG_FUNCTION_ARGS)
 {
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	int64 count = shingles->count;
@@ -286,7 +285,7 @@ neardup_shingles_cardinality(PG_FUNCTION_ARGS)
 }
 
 Datum
-neardup_shingles_total(PG_FUNCTION_ARGS)
+neardup_shingle_total(PG_FUNCTION_ARGS)
 {
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
@@ -339,7 +338,7 @@ measure_arguments(FunctionCallInfo fcinfo, double (*measure)(const Bag *, const 
 }
 
 Datum
-neardup_shingles_similarity(PG_FUNCTION_ARGS)
+neardup_similarity_shingles(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_resemblance));
 }
@@ -351,25 +350,25 @@ neardup_shingles_distance(PG_FUNCTION_ARGS)
 }
 
 Datum
-neardup_shingles_containment(PG_FUNCTION_ARGS)
+neardup_containment_shingles(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_containment));
 }
 
 Datum
-neardup_shingles_weighted_jaccard(PG_FUNCTION_ARGS)
+neardup_weighted_jaccard(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_weighted_resemblance));
 }
 
 Datum
-neardup_shingles_cosine(PG_FUNCTION_ARGS)
+neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_cosine));
 }
 
 Datum
-neardup_shingles_is_similar(PG_FUNCTION_ARGS)
+neardup_is_similar_shingles(PG_FUNCTION_ARGS)
 {
 	double threshold = PG_GETARG_FLOAT8(2);
 	Operands operands;

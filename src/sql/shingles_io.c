@@ -5,9 +5,8 @@
  * Text is recipe/scheme/{element,element:frequency,...} with the elements
  * ascending and frequencies of 1 left out, such as 1/word 3/{-7,12:2}.
  */
-#include "sql/sql.h"
+#include "sql/shingles.h"
 
-#include "sketch/bag.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"

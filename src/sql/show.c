@@ -12,7 +12,7 @@
 
 PG_FUNCTION_INFO_V1(neardup_show_tokens);
 PG_FUNCTION_INFO_V1(neardup_show_shingles);
-PG_FUNCTION_INFO_V1(neardup_show_shingles_lists);
+PG_FUNCTION_INFO_V1(neardup_show_shingles_antecedents);
 PG_FUNCTION_INFO_V1(neardup_shared_shingles);
 
 /* ---- Tokens ------------------------------------------------------------- */
@@ -173,7 +173,7 @@ neardup_show_shingles(PG_FUNCTION_ARGS)
 
 /* Spot signatures with lists of one's own. */
 Datum
-neardup_show_shingles_lists(PG_FUNCTION_ARGS)
+neardup_show_shingles_antecedents(PG_FUNCTION_ARGS)
 {
 	ShownShingles shown;
 	SpotWords *words;

@@ -39,7 +39,7 @@ signature_size(const SignatureHeader *header)
 	return SIGNATURE_SYMBOLS_AT(header->flags) + signature_symbol_bytes(header);
 }
 
-/* A header of this recipe; kind is SIGNATURE_MINHASH or 0 for simhash. */
+/* A header of this recipe; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
 extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
 
 /*

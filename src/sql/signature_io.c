@@ -398,12 +398,12 @@ PG_FUNCTION_INFO_V1(neardup_simhash_in);
 Datum
 neardup_simhash_in(PG_FUNCTION_ARGS)
 {
-	return read_text(fcinfo, 0);
+	return read_text(fcinfo, SIGNATURE_SIMHASH);
 }
 
 PG_FUNCTION_INFO_V1(neardup_simhash_recv);
 Datum
 neardup_simhash_recv(PG_FUNCTION_ARGS)
 {
-	return read_binary(fcinfo, 0);
+	return read_binary(fcinfo, SIGNATURE_SIMHASH);
 }

@@ -10,6 +10,8 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
+#include "sql/shingles.h"
+
 /* ---- Typmod ------------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(neardup_simhash_typmod_in);
@@ -40,7 +42,8 @@ neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
 static struct varlena *
 simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 {
-	SignatureHeader header = signature_header(empty ? SIGNATURE_EMPTY : 0, f, 1, scheme);
+	SignatureHeader header =
+		signature_header(SIGNATURE_SIMHASH | (empty ? SIGNATURE_EMPTY : 0), f, 1, scheme);
 
 	return signature_new(&header, 0, 0, symbols);
 }
@@ -154,20 +157,20 @@ neardup_to_simhash_weights(PG_FUNCTION_ARGS)
 
 /* ---- Casts -------------------------------------------------------------- */
 
-PG_FUNCTION_INFO_V1(neardup_bit_to_simhash);
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bit);
 Datum
-neardup_bit_to_simhash(PG_FUNCTION_ARGS)
+neardup_simhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
 	check_simhash_shape(VARBITLEN(bits));
-	PG_RETURN_POINTER(signature_of_bits(bits, 0));
+	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_SIMHASH));
 }
 
 /* The first bit is the sign, as in the cast of bigint to bit(64). */
-PG_FUNCTION_INFO_V1(neardup_int8_to_simhash);
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bigint);
 Datum
-neardup_int8_to_simhash(PG_FUNCTION_ARGS)
+neardup_simhash_of_bigint(PG_FUNCTION_ARGS)
 {
 	uint64 bits = pg_hton64((uint64) PG_GETARG_INT64(0));
 	uint8 *symbols;
@@ -177,9 +180,9 @@ neardup_int8_to_simhash(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
-PG_FUNCTION_INFO_V1(neardup_simhash_to_int8);
+PG_FUNCTION_INFO_V1(neardup_simhash_to_bigint);
 Datum
-neardup_simhash_to_int8(PG_FUNCTION_ARGS)
+neardup_simhash_to_bigint(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	uint64 bits;

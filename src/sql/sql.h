@@ -6,7 +6,6 @@
 
 #include "compat.h"
 
-#include "access/parallel.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
@@ -80,46 +79,5 @@ extern void begin_rows(FunctionCallInfo fcinfo);
 
 /* A bigint[] of these numbers. */
 extern ArrayType *int8_array(const int64 *number, size_t count);
-
-/* ---- Parallel workers --------------------------------------------------- */
-
-/* Room for one more chunk of shared memory, before the context's is made ... */
-extern void shared_reserve(ParallelContext *context, Size size);
-
-/* ... and the chunk itself, for workers to look up. */
-extern void *shared_put(ParallelContext *context, uint64 key, Size size);
-
-/* ---- The type shingles (shingles_io.c) ------------------------------- */
-
-/*
- * A stored set: this header, count ascending elements, and count frequencies
- * where the flag says so (absent where all are 1).  Type alignment is double;
- * a detoasted value is aligned.
- */
-typedef struct Shingles
-{
-	int32 vl_len_; /* varlena header, do not touch directly */
-	uint8 layout;  /* SHINGLES_LAYOUT */
-	uint8 version; /* RECIPE_VERSION, or a later one */
-	uint16 flags;  /* SHINGLES_... */
-	SchemeId scheme;
-	uint32 count;
-	int64 element[FLEXIBLE_ARRAY_MEMBER];
-} Shingles;
-
-#define SHINGLES_LAYOUT 1
-#define SHINGLES_FREQUENCIES 1
-
-/* Detoast a value and check its header; a copy only where it was toasted. */
-extern Shingles *shingles_of_datum(Datum datum);
-
-/* The same, of a set that a signature is made of: its recipe must be the one known here. */
-extern Shingles *shingles_to_sketch(Datum datum);
-
-/* The multiset it holds; the arrays point into it. */
-extern Bag shingles_bag(const Shingles *shingles);
-
-/* A new value, with the bag's arrays copied; version is of its recipe. */
-extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
 
 #endif

@@ -34,28 +34,28 @@ FUNCTION(neardup_shingles_recv);
 FUNCTION(neardup_shingles_send);
 
 FUNCTION(neardup_similarity);
-FUNCTION(neardup_distance);
+FUNCTION(neardup_signature_distance);
 FUNCTION(neardup_hamming_distance);
 FUNCTION(neardup_is_similar);
 FUNCTION(neardup_hamming_within);
-FUNCTION(neardup_minhash_containment);
-FUNCTION(neardup_simhash_cosine);
+FUNCTION(neardup_containment_minhash);
+FUNCTION(neardup_cosine_similarity_simhash);
 FUNCTION(neardup_signature_cmp);
 FUNCTION(neardup_signature_hash);
 FUNCTION(neardup_signature_hash_extended);
 FUNCTION(neardup_signature_apply_typmod);
 FUNCTION(neardup_signature_to_bit);
-FUNCTION(neardup_simhash_to_int8);
-FUNCTION(neardup_minhash_to_int8_array);
+FUNCTION(neardup_simhash_to_bigint);
+FUNCTION(neardup_minhash_symbols);
 FUNCTION(neardup_minhash_truncate);
 FUNCTION(neardup_minhash_union);
 FUNCTION(neardup_minhash_union_step);
-FUNCTION(neardup_minhash_cardinality);
-FUNCTION(neardup_bands);
+FUNCTION(neardup_cardinality_minhash);
+FUNCTION(neardup_signature_bands);
 
 FUNCTION(neardup_near);
 FUNCTION(neardup_hamming_ball);
-FUNCTION(neardup_in_ball);
+FUNCTION(neardup_signature_in_ball);
 FUNCTION(neardup_ball_contains);
 FUNCTION(neardup_balls_meet);
 FUNCTION(neardup_ball_cmp);
@@ -64,18 +64,18 @@ FUNCTION(neardup_shingles_cmp);
 FUNCTION(neardup_shingles_eq);
 FUNCTION(neardup_shingles_hash);
 FUNCTION(neardup_shingles_hash_extended);
-FUNCTION(neardup_shingles_cardinality);
-FUNCTION(neardup_shingles_total);
-FUNCTION(neardup_shingles_to_array);
+FUNCTION(neardup_cardinality_shingles);
+FUNCTION(neardup_shingle_total);
+FUNCTION(neardup_shingle_hashes);
 FUNCTION(neardup_shingles_intersection);
 FUNCTION(neardup_shingles_union);
 FUNCTION(neardup_shingles_difference);
-FUNCTION(neardup_shingles_similarity);
+FUNCTION(neardup_similarity_shingles);
 FUNCTION(neardup_shingles_distance);
-FUNCTION(neardup_shingles_containment);
-FUNCTION(neardup_shingles_weighted_jaccard);
-FUNCTION(neardup_shingles_cosine);
-FUNCTION(neardup_shingles_is_similar);
+FUNCTION(neardup_containment_shingles);
+FUNCTION(neardup_weighted_jaccard);
+FUNCTION(neardup_cosine_similarity_shingles);
+FUNCTION(neardup_is_similar_shingles);
 FUNCTION(neardup_shingles_mod);
 FUNCTION(neardup_shingles_bottom);
 FUNCTION(neardup_bottom_resemblance);
@@ -257,7 +257,7 @@ use_balls(Datum x, Datum y, const Numbers *n)
 
 	if (!near.failed)
 	{
-		Outcome in = call2(neardup_in_ball, y, near.result);
+		Outcome in = call2(neardup_signature_in_ball, y, near.result);
 		Outcome contains = call2(neardup_ball_contains, near.result, y);
 		Outcome similar = call3(neardup_is_similar, x, y, Float8GetDatum(n->threshold));
 
@@ -281,15 +281,15 @@ use_signatures(Datum x, Datum y, const Numbers *n)
 {
 	check_measures(x, y, n);
 	use_balls(x, y, n);
-	require_similarity(call2(neardup_distance, x, y));
+	require_similarity(call2(neardup_signature_distance, x, y));
 	if (!any_bytes && is_minhash(x))
-		require_similarity(call2(neardup_minhash_containment, x, y));
-	call2(neardup_simhash_cosine, x, y);
+		require_similarity(call2(neardup_containment_minhash, x, y));
+	call2(neardup_cosine_similarity_simhash, x, y);
 	call1(neardup_signature_hash, x);
 	call2(neardup_signature_hash_extended, x, Int64GetDatum(n->any));
 	call2(neardup_signature_apply_typmod, x, Int32GetDatum(n->any));
 	call2(neardup_signature_to_bit, x, Int32GetDatum(n->any % 2 ? -1 : n->any));
-	call2(neardup_bands, x, Int32GetDatum(n->small));
+	call2(neardup_signature_bands, x, Int32GetDatum(n->small));
 	if (any_bytes)
 		return;
 	if (is_minhash(x))
@@ -302,11 +302,11 @@ use_signatures(Datum x, Datum y, const Numbers *n)
 		if (!both.failed)
 			check_round_trips(&types[0], both.result);
 		call2(neardup_minhash_union_step, x, y);
-		call1(neardup_minhash_to_int8_array, x);
-		call1(neardup_minhash_cardinality, x);
+		call1(neardup_minhash_symbols, x);
+		call1(neardup_cardinality_minhash, x);
 	}
 	else
-		call1(neardup_simhash_to_int8, x);
+		call1(neardup_simhash_to_bigint, x);
 }
 
 static void
@@ -336,12 +336,13 @@ static void
 use_sets(Datum x, Datum y, const Numbers *n)
 {
 	static const PGFunction numbers[] = {
-		neardup_shingles_similarity,       neardup_shingles_distance, neardup_shingles_containment,
-		neardup_shingles_weighted_jaccard, neardup_shingles_cosine,
+		neardup_similarity_shingles,        neardup_shingles_distance,
+		neardup_containment_shingles,       neardup_weighted_jaccard,
+		neardup_cosine_similarity_shingles,
 	};
 	static const PGFunction bags[] = {neardup_shingles_intersection, neardup_shingles_union,
 									  neardup_shingles_difference};
-	Outcome similar = call3(neardup_shingles_is_similar, x, y, Float8GetDatum(n->threshold));
+	Outcome similar = call3(neardup_is_similar_shingles, x, y, Float8GetDatum(n->threshold));
 	Datum few = Int32GetDatum(1 + (n->any & 63));
 
 	for (size_t i = 0; i < lengthof(numbers); i++)
@@ -359,9 +360,9 @@ use_sets(Datum x, Datum y, const Numbers *n)
 	call2(neardup_shingles_eq, x, y);
 	call1(neardup_shingles_hash, x);
 	call2(neardup_shingles_hash_extended, x, Int64GetDatum(n->any));
-	call1(neardup_shingles_cardinality, x);
-	call1(neardup_shingles_total, x);
-	call1(neardup_shingles_to_array, x);
+	call1(neardup_cardinality_shingles, x);
+	call1(neardup_shingle_total, x);
+	call1(neardup_shingle_hashes, x);
 	check_set(call2(neardup_shingles_mod, x, Int32GetDatum(n->small)));
 	check_set(call2(neardup_shingles_bottom, x, Int32GetDatum(n->small)));
 	call3(neardup_bottom_resemblance, x, y, Int32GetDatum(n->small));

@@ -1,0 +1,29 @@
+/*
+ * shared_memory.h: chunks of a parallel context's shared memory, by key.
+ */
+#ifndef NEARDUP_SHARED_MEMORY_H
+#define NEARDUP_SHARED_MEMORY_H
+
+#include "compat.h"
+
+#include "access/parallel.h"
+
+/* Reserves one more chunk, before the context's shared memory is created. */
+static inline void
+shared_reserve(ParallelContext *context, Size size)
+{
+	shm_toc_estimate_chunk(&context->estimator, size);
+	shm_toc_estimate_keys(&context->estimator, 1);
+}
+
+/* Allocates a reserved chunk, which workers look up by its key. */
+static inline void *
+shared_put(ParallelContext *context, uint64 key, Size size)
+{
+	void *chunk = shm_toc_allocate(context->toc, size);
+
+	shm_toc_insert(context->toc, key, chunk);
+	return chunk;
+}
+
+#endif
