@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "sketch/words.h"
+#include "sketch/symbols.h"
 #include "join/join.h"
 
 /* Documents of a bucket that stay in the nearest cache while others pass by. */
@@ -355,29 +355,29 @@ compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
 	}
 }
 
-#define TILE_KERNEL(name, target) \
-	target static void tile_##name(Pass *pass, uint32_t tile, const uint32_t *masks, int count) \
+typedef struct TileKernel
+{
+	const char *name; /* as in base/cpu.h */
+	bool (*available)(void);
+	void (*compare)(Pass *pass, uint32_t tile, const uint32_t *masks, int count);
+} TileKernel;
+
+#define TILE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X)
+
+#define TILE_FUNCTION(name, target) \
+	target static void compare_tile_##name(Pass *pass, uint32_t tile, const uint32_t *masks, \
+										   int count) \
 	{ \
 		compare_tile_shaped(pass, tile, masks, count); \
 	}
 
-TILE_KERNEL(plain, )
-#ifdef CPU_X86
-TILE_KERNEL(popcnt, TARGET_POPCNT)
-#endif
+#define TILE_KERNEL(name, target) {#name, cpu_has_##name, compare_tile_##name},
 
-static void
-run_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
-{
-#ifdef CPU_X86
-	if (cpu_has_popcnt())
-	{
-		tile_popcnt(pass, tile, masks, count);
-		return;
-	}
-#endif
-	tile_plain(pass, tile, masks, count);
-}
+TILE_VARIANTS(TILE_FUNCTION)
+
+static const TileKernel tile_kernels[] = {TILE_VARIANTS(TILE_KERNEL){NULL}};
+
+CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
 
 /* Masks that lead from a tile to the same other one are taken together. */
 static void
@@ -397,7 +397,7 @@ run_masks(Pass *pass, const uint32_t *masks, int count)
 			if (!self || (tile ^ high) >= tile)
 			{
 				rest(pass);
-				run_tile(pass, tile, masks + first, next - first);
+				best_kernel.compare(pass, tile, masks + first, next - first);
 			}
 	}
 }

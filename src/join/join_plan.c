@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "sketch/words.h"
+#include "sketch/symbols.h"
 #include "join/join.h"
 
 /* Nanoseconds, measured on a server of 2023; they choose the plan, never the answer. */

@@ -14,7 +14,6 @@
 #include "utils/tuplestore.h"
 
 #include "sketch/bag.h"
-#include "sketch/lexicon.h"
 #include "sql/siblings.h"
 
 #define ROWS_AT_ONCE 1000
