@@ -1,15 +1,22 @@
 /*
- * cpu.h: kernels compiled for several instruction sets and chosen at run time.
+ * cpu.h: kernels that are compiled for several instruction sets.
  *
- * A kernel is a plain C body that the compiler vectorises once for each set,
- * so that all variants compute the same by construction.
+ * A kernel is plain C that is inlined into a function for each instruction set, its
+ * variants, so all variants compute the same.  A file with kernels
+ *
+ *   - lists the variants, the best last:  #define VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X)
+ *   - defines their functions with a macro X(name, target): VARIANTS(DEFINE_FUNCTIONS)
+ *   - lists them in an array of structs that begin with a name and with available(),
+ *     and that ends with a NULL name
+ *   - defines with CPU_CHOICE a variable that holds the best one.
  */
 #ifndef NEARDUP_BASE_CPU_H
 #define NEARDUP_BASE_CPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* A body to be inlined into each variant. */
+/* A function that is inlined into every variant. */
 #define KERNEL_BODY static inline __attribute__((always_inline))
 
 static inline bool
@@ -18,14 +25,15 @@ cpu_has_plain(void)
 	return true;
 }
 
+#define CPU_PLAIN(X) X(plain, )
+
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 
-#define CPU_X86 1
-
-#define TARGET_POPCNT __attribute__((target("popcnt")))
-#define TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
-#define TARGET_AVX512 \
-	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt")))
+#define CPU_POPCNT(X) X(popcnt, __attribute__((target("popcnt"))))
+#define CPU_AVX2(X) X(avx2, __attribute__((target("avx2,bmi,bmi2,popcnt"))))
+#define CPU_AVX512(X) \
+	X(avx512, \
+	  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt"))))
 
 static inline bool
 cpu_has_popcnt(void)
@@ -47,5 +55,26 @@ cpu_has_avx512(void)
 		__builtin_cpu_supports("avx512vpopcntdq");
 }
 
+#else
+
+#define CPU_POPCNT(X)
+#define CPU_AVX2(X)
+#define CPU_AVX512(X)
+
 #endif
+
+/*
+ * Defines a variable that holds the last variant of the array that this processor can run.
+ * It is set when the program or library is loaded, so that a call needs no test.
+ */
+#define CPU_CHOICE(best, Variant, array) \
+	static Variant best; \
+\
+	static __attribute__((constructor)) void choose_##best(void) \
+	{ \
+		for (const Variant *variant = array; variant->name != NULL; variant++) \
+			if (variant->available()) \
+				best = *variant; \
+	}
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * hash.h: the mixing function of the recipe.
+ * hash.h: the hash function of the recipe (doc/recipe.md).
  */
 #ifndef NEARDUP_BASE_HASH_H
 #define NEARDUP_BASE_HASH_H
@@ -8,7 +8,7 @@
 
 #define MIX_MULTIPLIER UINT64_C(0xD6E8FEB86659FD93)
 
-/* A bijection of 64 bits in which every input bit reaches every output bit. */
+/* Maps 64 bits one to one to 64 bits, each of which depends on all bits of x. */
 static inline uint64_t
 mix64(uint64_t x)
 {

@@ -1,5 +1,5 @@
 /*
- * table.c: how the hash table of all layers begins and grows.
+ * table.c: making and growing the hash table of all layers.
  */
 #include "base/table.h"
 
@@ -9,16 +9,13 @@
 
 #define SLOTS_MIN 64
 
-/* The most slots that a table begins with, whatever is expected. */
+/* The most slots that a table starts with. */
 #define SLOTS_AT_FIRST ((size_t) 1 << 21)
 
-/* A loop over so many slots asks for interrupts in between. */
-#define PASS_STEP 16384
-
-/* Up to here three quarters of the slots stay free, above it half. */
+/* Below this many keys three quarters of the slots stay free, above it half. */
 #define SPARSE_MAX 4096
 
-/* Secret numbers, from one random number of the process. */
+/* Returns the next of the secret numbers, which one random number of the process gives. */
 static uint64_t
 next_secret(void)
 {
@@ -43,24 +40,21 @@ slots_for(size_t count)
 	return slots;
 }
 
-/* Free slots, a power of two of them. */
+/* Allocates slots, a power of two, and clears them. */
 static void
 make_slots(Table *table, size_t slots, void *(*alloc)(size_t))
 {
-	size_t done;
-
 	table->slot = alloc(slots * sizeof(uint64_t));
 	table->mask = slots - 1;
 	table->room = slots / 2;
 	table->shift = 64;
 	for (; slots > 1; slots /= 2)
 		table->shift--;
-	for (done = 0; done <= table->mask; done += PASS_STEP)
+	for (size_t done = 0; done <= table->mask; done += STEPS_BETWEEN_CHECKS)
 	{
-		size_t count = table->mask + 1 - done;
-
 		host_check_interrupts();
-		memset(table->slot + done, 0, (count < PASS_STEP ? count : PASS_STEP) * sizeof(uint64_t));
+		memset(table->slot + done, 0,
+			   Min(table->mask + 1 - done, STEPS_BETWEEN_CHECKS) * sizeof(uint64_t));
 	}
 }
 
@@ -75,10 +69,8 @@ make_secrets(Table *table)
 void
 table_begin(Table *table, size_t expected)
 {
-	size_t most = SLOTS_AT_FIRST / 2;
-
 	make_secrets(table);
-	make_slots(table, slots_for(expected < most ? expected : most), host_alloc);
+	make_slots(table, slots_for(Min(expected, SLOTS_AT_FIRST / 2)), host_alloc);
 }
 
 void
@@ -95,18 +87,15 @@ table_end(Table *table)
 	table->slot = NULL;
 }
 
-/* Slots keep the half of a hash that chooses among them, so that no key is asked for. */
+/* Copies old slots into new ones; they hold the bits of the hash that address them. */
 static void
-move_slots(Table *table, const uint64_t *from, size_t slots)
+copy_slots(Table *table, const uint64_t *from, size_t slots)
 {
-	size_t i;
-
-	for (i = 0; i < slots; i++)
+	for (size_t i = 0; i < slots; i++)
 	{
 		size_t at = (size_t) (from[i] >> table->shift);
 
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		if (from[i] == 0)
 			continue;
 		while (table->slot[at] != 0)
@@ -124,6 +113,6 @@ table_grow(Table *table, size_t count)
 	if (count > TABLE_MAX)
 		host_refuse_size("a set has more than 2147483648 distinct elements");
 	make_slots(table, slots_for(wanted), host_alloc);
-	move_slots(table, old.slot, old.mask + 1);
+	copy_slots(table, old.slot, old.mask + 1);
 	host_free(old.slot);
 }

@@ -1,49 +1,51 @@
 /*
- * table.h: the hash table of all layers.  Plain C.
+ * table.h: the hash table of all layers.
  *
- * A table gives numbers to keys: the first key that is put gets 0, the next 1, and
- * so on.  The keys lie with the caller, in an array by number; a slot has a number
- * and half of its key's hash.  Slots are found by open addressing.
+ * A table numbers keys: the first key gets 0, the second 1, and so on.  The caller keeps
+ * the keys in an array by number.  A slot holds a number and half of the hash of its
+ * key.  Collisions are resolved by linear probing.
  *
- * Keys may come from whoever writes texts, arrays or signatures.  So the hash of a
- * key depends on secret numbers, new for each table: nobody can choose keys that
- * meet in one slot.  No result may depend on the secrets, hence none on the order
- * of slots; whoever goes through all keys goes by number.
+ * Users choose the keys, by the texts, arrays or signatures that they write.  So a hash
+ * depends on secret numbers, new for each table, and nobody can choose keys that
+ * collide.  No result may depend on the secrets, nor on the order of slots: a caller
+ * that visits all keys visits them by number.
  */
 #ifndef NEARDUP_BASE_TABLE_H
 #define NEARDUP_BASE_TABLE_H
 
 #include "base/host.h"
 
-/* More keys are refused: half of the hash must choose among twice as many slots. */
+/* More keys are an error: half of a hash must be able to address twice as many slots. */
 #define TABLE_MAX ((size_t) 1 << 31)
 
 typedef struct Table
 {
-	uint64_t *slot;     /* high half of the hash, number + 1; 0 where it is free */
+	uint64_t *slot;     /* high half: of the hash; low half: number + 1; 0 if free */
 	size_t mask;        /* slots - 1 */
-	size_t room;        /* numbers that fit before it must grow */
-	size_t count;       /* numbers given */
-	int shift;          /* the highest 64 - shift bits of a hash choose the slot */
+	size_t room;        /* keys that fit before it must grow */
+	size_t count;       /* keys */
+	int shift;          /* the highest 64 - shift bits of a hash address the slot */
 	uint64_t secret[2]; /* added to a key, and multiplied with it; the second is odd */
 } Table;
 
-/* Does the caller's key of this number equal the one sought? */
+/* Returns whether the caller's key of this number equals the one sought. */
 typedef bool (*TableMatch)(const void *sought, uint32_t number);
 
 #define TABLE_INLINE static inline __attribute__((always_inline))
 
-/* expected: how many keys may come, a guess that only costs time. */
+/* Makes an empty table; `expected` is a guess how many keys come, and costs time if wrong. */
 extern void table_begin(Table *table, size_t expected);
+
+/* Frees a table. */
 extern void table_end(Table *table);
 
-/* A table of at most so many keys, for as long as the process lives. */
+/* Makes an empty table for at most `count` keys that is never freed. */
 extern void table_begin_forever(Table *table, size_t count);
 
-/* table_reserve, where it has to grow. */
+/* Makes room for `count` keys in all in a table that has less. */
 extern void table_grow(Table *table, size_t count);
 
-/* Make room for count numbers in all.  Pointers to slots become stale. */
+/* Makes room for `count` keys in all.  Invalidates pointers to slots. */
 TABLE_INLINE void
 table_reserve(Table *table, size_t count)
 {
@@ -51,7 +53,7 @@ table_reserve(Table *table, size_t count)
 		table_grow(table, count);
 }
 
-/* The hash of a key of 64 bits; what is longer is hashed with table_seed. */
+/* Returns the hash of a key of 64 bits.  Callers hash longer keys with table_seed. */
 TABLE_INLINE uint64_t
 table_hash(const Table *table, uint64_t key)
 {
@@ -66,20 +68,21 @@ table_hash(const Table *table, uint64_t key)
 #endif
 }
 
+/* Returns a secret number to hash longer keys with. */
 TABLE_INLINE uint64_t
 table_seed(const Table *table)
 {
 	return table->secret[0];
 }
 
-/* Where the search for a hash begins. */
+/* Returns the slot at which the search for a hash starts. */
 TABLE_INLINE uint64_t *
 table_home(const Table *table, uint64_t hash)
 {
 	return table->slot + (hash >> table->shift);
 }
 
-/* The slot of the key sought, or the free one where it belongs. */
+/* Returns the slot of the key sought, or the free slot where it belongs. */
 TABLE_INLINE uint64_t *
 table_search(const Table *table, uint64_t hash, TableMatch match, const void *sought)
 {
@@ -92,14 +95,14 @@ table_search(const Table *table, uint64_t hash, TableMatch match, const void *so
 	return table->slot + at;
 }
 
-/* The number in a slot that is not free. */
+/* Returns the number in a slot that is not free. */
 TABLE_INLINE uint32_t
 table_number(const uint64_t *slot)
 {
 	return (uint32_t) *slot - 1;
 }
 
-/* Give the next number to the key of this hash, for which there is room. */
+/* Numbers a new key, for which there is room; `slot` is what table_search returned. */
 TABLE_INLINE uint32_t
 table_put(Table *table, uint64_t *slot, uint64_t hash)
 {
@@ -109,7 +112,7 @@ table_put(Table *table, uint64_t *slot, uint64_t hash)
 
 /* ---- Keys of 64 bits ----------------------------------------------------- */
 
-/* A key sought among those of an array, stride bytes apart. */
+/* A key that is sought in an array of keys that are `stride` bytes apart. */
 typedef struct TableKey
 {
 	uint64_t key;
@@ -126,11 +129,11 @@ table_key_matches(const void *sought, uint32_t number)
 	return *(const uint64_t *) (keys + number * key->stride) == key->key;
 }
 
-/* As table_search, for a key of 64 bits and its hash. */
+/* Like table_search, for a key of 64 bits; `keys` are `stride` bytes apart. */
 TABLE_INLINE uint64_t *
 table_search_key(const Table *table, uint64_t hash, uint64_t key, const void *keys, size_t stride)
 {
-	TableKey sought = {key, keys, stride};
+	TableKey sought = {.key = key, .keys = keys, .stride = stride};
 
 	return table_search(table, hash, table_key_matches, &sought);
 }

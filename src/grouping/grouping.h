@@ -1,14 +1,17 @@
 /*
- * grouping.h: the grouping rule.  No pages, no SQL: the index and the batch join
- * feed it from wherever their bytes are.
+ * grouping.h: the grouping rule, which finds all signatures within a distance without
+ * comparing every one.  The index and the join of signatures use it.
  *
- * The k symbols of a signature are cut into m disjoint groups.  A document at
- * distance <= h differs by more than t symbols in at most floor(h / (t + 1))
- * of them.  So of |S| groups that are looked up within radius t, at least
- * c = |S| - floor(h / (t + 1)) hit it, and documents hit less often need no
- * look.  t = 0 over all groups is the merging of Yuan et al. (2012), c = 1 is
- * multi-index hashing (Norouzi et al., CVPR 2012), a radius of its own for
- * each group is GPH (Qin et al., ICDE 2018), S empty is a packed scan.
+ * The k symbols of a signature are cut into m disjoint groups.  If two signatures differ
+ * in at most h symbols, then at most floor(h / (t + 1)) of the groups differ in more than t
+ * symbols.  So if |S| groups are searched for values within radius t, at least
+ * c = |S| - floor(h / (t + 1)) of them find a document within distance h, and a document
+ * that fewer of them find is not within it.  The plans are:
+ *
+ *   - t = 0, all groups: merging (Yuan et al. 2012, Alg.H);
+ *   - c = 1: multi-index hashing (Norouzi et al., CVPR 2012);
+ *   - a radius for each group: GPH (Qin et al., ICDE 2018);
+ *   - no group: a scan of all signatures.
  */
 #ifndef NEARDUP_GROUPING_GROUPING_H
 #define NEARDUP_GROUPING_GROUPING_H
@@ -21,26 +24,27 @@
 #define BUCKET_BITS_MAX 22
 
 /*
- * How the documents of a segment are grouped.  The first `wide` groups have
- * width + 1 symbols, the others width.  A group's value is its bucket, or is
- * hashed to bucket_bits where it is longer.
+ * How the documents of a segment are grouped.  The first `wide` groups have width + 1
+ * symbols, the others `width`.  The value of a group is the number of its bucket, or is
+ * hashed to bucket_bits bits if it has more.
  */
 typedef struct Grouping
 {
 	int k;
 	int b;
-	int groups; /* m; 0: too few documents to be worth it */
+	int groups; /* m; 0: there are too few documents */
 	int width;
 	int wide;
-	int bucket_bits; /* longest */
+	int bucket_bits; /* at most */
 } Grouping;
 
-/* The grouping that suits a segment of n documents best, by the prices of plans. */
+/* Returns the grouping with which searches of a segment of n documents cost least. */
 extern Grouping grouping_for(int k, int b, uint32_t n);
 
-/* The one of so many groups. */
+/* Returns the grouping that has this number of groups, as far as limits allow. */
 extern Grouping grouping_with(int k, int b, uint32_t n, int groups);
 
+/* Returns how many symbols a group has. */
 static inline int
 group_width(const Grouping *g, int group)
 {
@@ -50,43 +54,40 @@ group_width(const Grouping *g, int group)
 static inline int
 group_first_symbol(const Grouping *g, int group)
 {
-	return group * g->width + (group < g->wide ? group : g->wide);
+	return group * g->width + Min(group, g->wide);
 }
 
-/* Buckets of a group are numbered below 1 << this. */
+/* Returns the number of bits of a bucket's number. */
 static inline int
 group_bucket_bits(const Grouping *g, int group)
 {
-	int bits = group_width(g, group) * g->b;
-
-	return bits < g->bucket_bits ? bits : g->bucket_bits;
+	return Min(group_width(g, group) * g->b, g->bucket_bits);
 }
 
 /*
- * Of a directory: the offsets of all groups before this one, where one group has an
- * offset for each bucket and one for the end.
+ * Returns how many offsets of a directory come before those of a group.  A group has an
+ * offset for the start of each bucket, and one for the end.
  */
 extern uint64_t group_first_offset(const Grouping *g, int group);
 
-/* Is each value its own bucket, so that neighbours can be enumerated? */
+/* Returns whether each value has its own bucket, so that values within a radius can be listed. */
 static inline bool
 group_is_exact(const Grouping *g, int group)
 {
 	return group_width(g, group) * g->b <= g->bucket_bits;
 }
 
-/* The bucket of a packed signature in a group. */
+/* Returns the bucket of a packed signature in a group. */
 extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed);
 
 #define RADIUS_MAX 3
 
-/* How many buckets lie within a radius; INT32_MAX where too many. */
+/* Returns how many values are within a radius of one; INT32_MAX if they are too many to list. */
 extern int probe_count(int symbols, int b, int radius);
 
 /*
- * The masks that turn a bucket into those within a radius, ascending, so that
- * buckets that are neighbours on disk come one after the other.  They live as
- * long as the process.
+ * Returns the masks that turn (by XOR) a bucket into those within a radius, ascending, so
+ * that buckets that are neighbours on disk follow each other.  They are never freed.
  */
 extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
@@ -94,84 +95,58 @@ extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
 typedef enum SearchMethod
 {
-	SEARCH_AUTO,   /* whatever is cheapest */
-	SEARCH_MERGE,  /* t = 0, all groups (Alg.H) */
-	SEARCH_CHOOSE, /* for each choice of m - h groups, what is equal in all (Alg.G) */
+	SEARCH_AUTO,   /* the cheapest */
+	SEARCH_MERGE,  /* t = 0, all groups (Yuan et al. 2012, Alg.H) */
+	SEARCH_CHOOSE, /* for each choice of m - h groups, what all of them find (Alg.G) */
 	SEARCH_PROBE,  /* c = 1 (multi-index hashing) */
 	SEARCH_SCAN    /* every document */
 } SearchMethod;
 
-/* What a segment is, as far as a plan depends on it. */
+/* What a plan needs to know of a segment. */
 typedef struct SegmentStats
 {
 	uint32_t documents; /* that have postings */
 	uint32_t postings_per_page;
 	uint32_t documents_per_page;
-	const float *bucket_length; /* of each group: expected for a document's own value */
+	const float *bucket_length; /* of the query's bucket in each group; NULL: not known */
 } SegmentStats;
 
-/* Nanoseconds, measured: they only ever change the plan, never the answer. */
+/* How a segment is searched.  The estimates choose the plan, and never change the result. */
 typedef struct SearchPlan
 {
-	SearchMethod method; /* SCAN, CHOOSE, MERGE where all radii are 0, else PROBE */
+	SearchMethod method; /* SCAN, CHOOSE, MERGE if all radii are 0, else PROBE */
 	int groups;          /* |S| */
 	int count;           /* c */
-	int radius;          /* t of each group in S; with c = 1 ... */
-	int one_more;        /* ... these many of them have t + 1 */
+	int radius;          /* t of each group in S, but ... */
+	int one_more;        /* ... t + 1 of so many of them, with c = 1 */
 	double usual_length; /* mean postings of a bucket */
 	double lookups;
 	double postings;
 	double candidates;
 	double pages; /* of postings and documents */
-	double cost;
+	double cost;  /* nanoseconds */
 } SearchPlan;
 
-/* More choices of groups than this are not made: merging has the same candidates. */
+/* If there are more choices of groups, merging is cheaper and has the same candidates. */
 #define CHOICES_MAX 100000
 
-/* The cheapest plan that a method allows; falls back to a scan, or from choosing to merging. */
+/*
+ * Returns the cheapest plan that a method allows for distance h.  A method that is not
+ * possible becomes a scan, and choosing becomes merging.
+ */
 extern SearchPlan search_plan(const Grouping *g, const SegmentStats *stats, int h,
 							  SearchMethod method);
 
-/* ---- Counting (count.c) ------------------------------------------------- */
+/* ---- Postings ----------------------------------------------------------- */
 
-/*
- * Counts how often documents are hit.  Where documents outnumber the counters
- * several share one, which can only make more candidates.
- */
-typedef struct HitCounter
-{
-	uint8_t *hits;
-	size_t size; /* of hits, a power of two */
-	uint32_t mask;
-	int count; /* c */
-	uint32_t *candidate;
-	size_t candidates;
-	size_t room;
-} HitCounter;
-
-/* How many counters so many postings get. */
-extern size_t counters_for(uint32_t documents, double postings, int c);
-
-extern void counter_begin(HitCounter *counter, uint32_t documents, double postings, int c);
-
-/* Postings of one bucket: n document numbers of `bytes` (2, 3 or 4) bytes each, little-endian. */
-extern void counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes);
-
-/* Make a document a candidate whatever was counted. */
-extern void counter_take(HitCounter *counter, uint32_t document);
-
-/* Ascending, each once; the memory is the counter's. */
-extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
-extern void counter_end(HitCounter *counter);
-
-/* Document numbers below this fit into 2, 3 or 4 bytes. */
+/* Returns how many bytes a posting takes: a document number below `documents`. */
 static inline int
 posting_bytes(uint32_t documents)
 {
 	return documents <= UINT32_C(1) << 16 ? 2 : documents <= UINT32_C(1) << 24 ? 3 : 4;
 }
 
+/* Returns posting i of an array of postings of 2, 3 or 4 bytes, little-endian. */
 static inline uint32_t
 posting_at(const uint8_t *postings, size_t i, int bytes)
 {
@@ -184,14 +159,45 @@ posting_at(const uint8_t *postings, size_t i, int bytes)
 	return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16 | (uint32_t) at[3] << 24;
 }
 
-/* ---- Choosing (choose.c) ------------------------------------------------ */
+/* ---- Candidates (candidates.c) ------------------------------------------ */
 
-/* The query's buckets in some groups, one after the other. */
+/*
+ * Counts in how many buckets documents are.  If documents outnumber the counters, several
+ * share one, which adds candidates but loses none.
+ */
+typedef struct HitCounter
+{
+	uint8_t *hits;
+	size_t size; /* of hits, a power of two */
+	uint32_t mask;
+	int count; /* c */
+	uint32_t *candidate;
+	size_t candidates;
+	size_t room;
+} HitCounter;
+
+/* Returns how many counters counter_begin allocates. */
+extern size_t counters_for(uint32_t documents, double postings, int c);
+
+/* `postings` is the number of postings expected. */
+extern void counter_begin(HitCounter *counter, uint32_t documents, double postings, int c);
+
+/* Counts n postings, those of a bucket. */
+extern void counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes);
+
+/* Adds a candidate whatever was counted. */
+extern void counter_take(HitCounter *counter, uint32_t document);
+
+/* Returns the candidates, ascending and distinct, in the counter's memory. */
+extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
+extern void counter_end(HitCounter *counter);
+
+/* Finds the documents that are in all buckets of a choice of groups. */
 typedef struct Chooser
 {
 	int groups;
-	int count;          /* c: how many must be equal */
-	uint32_t *document; /* ascending within a group */
+	int count;          /* c: groups of a choice */
+	uint32_t *document; /* of the buckets of all groups; ascending within a group */
 	size_t *end;        /* end[g] .. end[g + 1]: those of group g */
 	size_t used;
 	size_t room;
@@ -199,14 +205,18 @@ typedef struct Chooser
 	uint8_t *taken; /* a bit for each document that is a candidate already */
 } Chooser;
 
+/* Returns how many choices of c out of m groups there are; INFINITY if far too many. */
 extern double choices_of(int m, int c);
+
 extern void chooser_begin(Chooser *chooser, uint32_t documents, int groups, int count);
 
-/* Postings of the present group's bucket, as counter_add has them. */
+/* Adds n postings of the bucket of the present group. */
 extern void chooser_add(Chooser *chooser, const uint8_t *postings, size_t n, int bytes);
+
+/* Ends the present group; the next one is present. */
 extern void chooser_end_group(Chooser *chooser);
 
-/* Intersect the groups of each choice. */
+/* Adds to `candidates` the documents that all groups of some choice have. */
 extern void chooser_candidates(const Chooser *chooser, HitCounter *candidates);
 extern void chooser_end(Chooser *chooser);
 

@@ -1,40 +1,44 @@
 /*
- * groups.c: how signatures are cut into groups, and which buckets lie near a
- * value.
+ * groups.c: cutting signatures into groups, and the buckets within a radius of a value.
  */
+#include "grouping/grouping.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "grouping/grouping.h"
 
-/* Below this many documents a scan costs less than any look-up. */
+/* Of fewer documents a scan costs less than any other search. */
 #define DOCUMENTS_MIN 512
 
-/* A bucket is to hold between 1 << FEWEST and 1 << MOST documents, or so. */
+/* A bucket should hold 1 << FEWEST to 1 << MOST documents. */
 #define FEWEST_DOCUMENTS_LOG 3
 #define MOST_DOCUMENTS_LOG 7
+
+/* Numbers of groups that grouping_for tries. */
 #define TRIALS_MAX 16
 
-/* Groups of so few bits are not worth a look, and buckets of so few not worth a hash. */
-#define BUCKET_BITS_MIN 6
-#define BUCKET_BITS_LEAST 10
+/* A group has at least this many bits, if possible. */
+#define GROUP_BITS_MIN 6
 
-/* Nanoseconds to read and check a directory's entry, spread over a session's searches. */
-#define LEARN_BUCKET 0.01
+/* A value of no more bits is not hashed. */
+#define HASHED_BITS_MIN 10
+
+/* Nanoseconds to read and check an entry of a directory, divided by a session's searches. */
+#define COST_DIRECTORY_ENTRY 0.01
 
 #define PAGE_BYTES 8192
 
-/* Offsets of a directory are numbered in 32 bits; each group has one more than buckets. */
+/* The offsets of a directory, one more than buckets in each group, have 32-bit numbers. */
 #define BUCKETS_MAX (UINT64_C(1) << 31)
 
-/* A group's value is taken as one number. */
+/* The value of a group is a number of this many bits at most. */
 #define VALUE_BITS_MAX 64
 
 static int
 clamp(int x, int low, int high)
 {
-	return x < low ? low : x > high ? high : x;
+	return Max(low, Min(x, high));
 }
 
 static int
@@ -43,29 +47,26 @@ log_of(uint32_t n)
 	return 31 - __builtin_clz(n);
 }
 
-/* How many groups of about so many bits there are. */
+/* Returns how many groups of about this many bits there are. */
 static int
 groups_of_bits(int k, int b, int bits)
 {
-	return clamp(k * b / clamp(bits, BUCKET_BITS_MIN, BUCKET_BITS_MAX), 1, GROUPS_MAX);
+	return clamp(k * b / clamp(bits, GROUP_BITS_MIN, BUCKET_BITS_MAX), 1, GROUPS_MAX);
 }
 
-/*
- * Every symbol is in a group.  Wide symbols make groups of one symbol, hashed to
- * as many bits as buckets have.
- */
+/* Every symbol is in a group.  Symbols of many bits make groups of one symbol, hashed. */
 Grouping
 grouping_with(int k, int b, uint32_t n, int groups)
 {
-	Grouping g = {k, b, 0, 0, 0, 0};
+	Grouping g = {.k = k, .b = b};
 
 	if (n < DOCUMENTS_MIN)
 		return g;
-	g.groups = clamp(groups, 1, k < GROUPS_MAX ? k : GROUPS_MAX);
-	g.width = clamp(k / g.groups, 1, (VALUE_BITS_MAX - b) / b > 0 ? (VALUE_BITS_MAX - b) / b : 1);
+	g.groups = clamp(groups, 1, Min(k, GROUPS_MAX));
+	g.width = clamp(k / g.groups, 1, Max((VALUE_BITS_MAX - b) / b, 1));
 	if (g.width < VALUE_BITS_MAX / b)
 		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
-	g.bucket_bits = clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, BUCKET_BITS_LEAST, BUCKET_BITS_MAX);
+	g.bucket_bits = clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, HASHED_BITS_MIN, BUCKET_BITS_MAX);
 	while ((uint64_t) g.groups << g.bucket_bits > BUCKETS_MAX)
 		g.bucket_bits--;
 	return g;
@@ -74,7 +75,7 @@ grouping_with(int k, int b, uint32_t n, int groups)
 uint64_t
 group_first_offset(const Grouping *g, int group)
 {
-	int wide = group < g->wide ? group : g->wide;
+	int wide = Min(group, g->wide);
 	uint64_t offsets = 0;
 
 	if (wide > 0)
@@ -85,32 +86,33 @@ group_first_offset(const Grouping *g, int group)
 }
 
 /*
- * What searches at usual thresholds cost together, and what a session that makes
- * them spends on learning the directory.
+ * Returns the cost of searches at usual thresholds, and of a session's share in reading
+ * the directory.
  */
 static double
-price_of_grouping(const Grouping *g, uint32_t n)
+cost_of_grouping(const Grouping *g, uint32_t n)
 {
 	static const double threshold[] = {0.9, 0.8, 0.7};
-	SegmentStats stats = {n, PAGE_BYTES / posting_bytes(n),
-						  PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1, NULL};
-	double price = 0;
+	SegmentStats stats = {.documents = n,
+						  .postings_per_page = PAGE_BYTES / posting_bytes(n),
+						  .documents_per_page = PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1};
+	double cost = 0;
 
 	for (int i = 0; i < 3; i++)
 	{
 		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
 
-		price += search_plan(g, &stats, (int) h, SEARCH_AUTO).cost;
+		cost += search_plan(g, &stats, (int) h, SEARCH_AUTO).cost;
 	}
 	for (int i = 0; i < g->groups; i++)
-		price += (UINT64_C(1) << group_bucket_bits(g, i)) * LEARN_BUCKET;
-	return price;
+		cost += (UINT64_C(1) << group_bucket_bits(g, i)) * COST_DIRECTORY_ENTRY;
+	return cost;
 }
 
 Grouping
 grouping_for(int k, int b, uint32_t n)
 {
-	Grouping best = {k, b, 0, 0, 0, 0};
+	Grouping best = {.k = k, .b = b};
 	double least = INFINITY;
 	int fewest;
 	int most;
@@ -122,18 +124,18 @@ grouping_for(int k, int b, uint32_t n)
 	for (int m = most; m >= fewest; m -= (most - fewest) / TRIALS_MAX + 1)
 	{
 		Grouping g = grouping_with(k, b, n, m);
-		double price = price_of_grouping(&g, n);
+		double cost = cost_of_grouping(&g, n);
 
-		if (price < least)
+		if (cost < least)
 		{
 			best = g;
-			least = price;
+			least = cost;
 		}
 	}
 	return best;
 }
 
-/* Symbols first .. first + width as one number, width * b <= 64. */
+/* Returns symbols [first, first + width) as one number; width * b <= 64. */
 static uint64_t
 value_of(const uint8_t *packed, int b, int first, int width)
 {
@@ -188,7 +190,7 @@ typedef struct ProbeMasks
 	int count;
 } ProbeMasks;
 
-/* Append the masks that change at most `left` symbols, all below `symbol`. */
+/* Adds the masks that change at most `left` more symbols, all below `symbol`. */
 static void
 enumerate(ProbeMasks *masks, int b, uint32_t mask, int symbol, int left)
 {

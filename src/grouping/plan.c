@@ -1,45 +1,44 @@
 /*
- * plan.c: the cheapest of the family (S, t, c) for a segment and a distance.
+ * plan.c: the cheapest search of a segment for a distance: (S, t, c) of grouping.h.
  */
-#include <math.h>
-
 #include "grouping/grouping.h"
 
+#include <math.h>
+
 /*
- * Nanoseconds, as measured on a server of 2023 with everything in shared
- * buffers (test/bench/index-plans.sql).  They choose the plan, never the
- * answer.  _FAR comes on top where the processor's caches hold nothing of the
- * segment.
+ * Nanoseconds, measured on a server of 2023 with the index in shared buffers
+ * (test/bench/index-plans.sql).  _FAR is added if the processor's caches hold nothing of
+ * the segment.
  */
-#define COST_LOOKUP 6.0 /* a bucket's bounds, from a directory in memory */
+#define COST_LOOKUP 6.0 /* the bounds of a bucket, from a directory in memory */
 #define COST_LOOKUP_FAR 50.0
 #define COST_PAGE 100.0 /* a buffer: pin, lock, first touch */
 #define COST_PAGE_FAR 170.0
 #define COST_POSTING 1.0 /* decode and count */
 #define COST_POSTING_FAR 1.3
-#define COST_CANDIDATE 25.0 /* order, find its place, compare */
+#define COST_CANDIDATE 25.0 /* sort, find its page, compare */
 #define COST_CANDIDATE_FAR 80.0
-#define COST_SCANNED 0.2             /* a document of a packed scan ... */
+#define COST_SCANNED 0.2             /* a document of a scan ... */
 #define COST_SCANNED_BYTE 0.055      /* ... and each byte of its symbols ... */
-#define COST_SCANNED_PAGE_FAR 1200.0 /* ... from memory */
+#define COST_SCANNED_PAGE_FAR 1200.0 /* a page of a scan */
 #define COST_COUNTER 0.05            /* clear one */
 #define COST_CHOICE 30.0             /* intersect two buckets */
 
-/* Of so many bytes half are found in a cache. */
+/* Half of the accesses to this many bytes find them in a cache. */
 #define CACHE_BYTES (16.0 * 1024 * 1024)
 #define PAGE_BYTES 8192.0
 
 #define COUNT_MAX 255
 
-/* What one plan is tried with. */
+/* What plans are made for. */
 typedef struct Trial
 {
 	const Grouping *g;
 	const SegmentStats *stats;
 	int h;
 	double mean; /* documents in a bucket */
-	double own;  /* postings of all groups' own buckets, per group */
-	double far;  /* share of memory accesses that no cache serves */
+	double own;  /* postings in the query's bucket of a group, on average */
+	double far;  /* share of the memory accesses that find nothing in a cache */
 } Trial;
 
 static double
@@ -65,21 +64,21 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 		stats->documents * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
-/* Pages that the buckets within radius t of a group lie on. */
+/* Returns how many pages hold the buckets within a radius in a group. */
 static double
 pages_of_group(const Trial *trial, int radius, double lookups)
 {
 	double pages = (double) trial->stats->documents / trial->stats->postings_per_page + 1;
 	double buckets = trial->stats->documents / trial->mean;
-	int far = (int) ceil(log2(pages < buckets ? pages : buckets));
+	int far = (int) ceil(log2(Min(pages, buckets)));
 	double touched = probe_count(far, 1, radius);
 
-	/* Buckets that differ in low bits only are neighbours on one page. */
+	/* Buckets that differ only in low bits are neighbours on a page. */
 	touched += lookups * trial->mean / trial->stats->postings_per_page;
-	return touched < pages ? touched : pages;
+	return Min(touched, pages);
 }
 
-/* Chance that a document which is nowhere near is hit c times or more. */
+/* Returns the probability that a document far from the query is hit c times or more. */
 static double
 chance_of_hits(double expected, int c)
 {
@@ -93,10 +92,11 @@ chance_of_hits(double expected, int c)
 		below += term;
 		term *= expected / (i + 1);
 	}
-	/* Of rare events the first terms of the tail: 1 - below has no digits left. */
+	/* For rare events the first terms of the tail, since 1 - below has no digits left. */
 	return expected < 0.5 ? term * (1 + expected / (c + 1)) : 1 - below;
 }
 
+/* Adds to a plan the lookups in so many groups with a radius. */
 static void
 add_groups(const Trial *trial, int groups, int radius, SearchPlan *plan)
 {
@@ -108,8 +108,9 @@ add_groups(const Trial *trial, int groups, int radius, SearchPlan *plan)
 	plan->pages += groups * pages_of_group(trial, radius, probes);
 }
 
+/* Estimates the cost of a plan. */
 static void
-price(const Trial *trial, SearchPlan *plan)
+estimate(const Trial *trial, SearchPlan *plan)
 {
 	const SegmentStats *stats = trial->stats;
 	double doc_pages = document_pages(stats) + 1;
@@ -133,12 +134,12 @@ price(const Trial *trial, SearchPlan *plan)
 static void
 keep_cheaper(const Trial *trial, SearchPlan plan, SearchPlan *best)
 {
-	price(trial, &plan);
+	estimate(trial, &plan);
 	if (plan.cost < best->cost)
 		*best = plan;
 }
 
-/* May groups be looked up within a radius? */
+/* Returns whether the values within a radius can be listed. */
 static bool
 radius_is_possible(const Grouping *g, int radius)
 {
@@ -149,28 +150,30 @@ radius_is_possible(const Grouping *g, int radius)
 }
 
 /*
- * Count c within radius t.  What misses all but c - 1 of the groups differs in at
- * least the sum of their t + 1, the least first: that must exceed h.  Where all
- * groups within t fall short of it, as many as needed have t + 1.
+ * Makes the plan that counts to c within a radius t.  A document that only c - 1 of the
+ * groups find differs in at least t + 1 symbols in each other group, and the sum of these
+ * must exceed h.  If it does not, even with all groups, some groups get radius t + 1.
+ * Returns false if there is no such plan.
  */
 static bool
 counting_plan(const Trial *trial, int radius, int c, SearchPlan *plan)
 {
 	int m = trial->g->groups;
-	int short_of = trial->h + 1 - (m - c + 1) * (radius + 1);
+	int missing = trial->h + 1 - (m - c + 1) * (radius + 1);
 
 	*plan = (SearchPlan){.method = radius == 0 ? SEARCH_MERGE : SEARCH_PROBE,
 						 .groups = trial->h / (radius + 1) + c,
 						 .count = c,
 						 .radius = radius};
-	if (short_of <= 0)
+	if (missing <= 0)
 		return true;
 	plan->method = SEARCH_PROBE;
 	plan->groups = m;
-	plan->one_more = short_of + c - 1;
+	plan->one_more = missing + c - 1;
 	return plan->one_more < m && radius_is_possible(trial->g, radius + 1);
 }
 
+/* Tries all counts c within a radius. */
 static void
 try_counting(const Trial *trial, int radius, SearchPlan *best)
 {
@@ -187,7 +190,7 @@ try_counting(const Trial *trial, int radius, SearchPlan *best)
 	}
 }
 
-/* c = 1, radii as equal as the sum of t + 1 = h + 1 allows. */
+/* Tries c = 1, with radii as equal as possible: the sum of t + 1 is h + 1. */
 static void
 try_probing(const Trial *trial, SearchPlan *best)
 {
@@ -204,20 +207,18 @@ try_probing(const Trial *trial, SearchPlan *best)
 	}
 }
 
-/* Alg.H: all groups, radius 0. */
+/* Tries all groups with radius 0. */
 static void
 try_merging(const Trial *trial, SearchPlan *best)
 {
 	int m = trial->g->groups;
-	SearchPlan plan = {.method = SEARCH_MERGE, .groups = m, .count = m - trial->h};
+	SearchPlan plan = {.method = SEARCH_MERGE, .groups = m, .count = Min(m - trial->h, COUNT_MAX)};
 
-	if (plan.count > COUNT_MAX)
-		plan.count = COUNT_MAX;
 	if (plan.count >= 1)
 		keep_cheaper(trial, plan, best);
 }
 
-/* Alg.G: all groups, radius 0, every choice of m - h of them. */
+/* Tries every choice of m - h groups with radius 0. */
 static void
 try_choosing(const Trial *trial, SearchPlan *best)
 {
@@ -233,6 +234,7 @@ try_choosing(const Trial *trial, SearchPlan *best)
 	best->cost += choices * (COST_CHOICE + trial->own);
 }
 
+/* Returns the postings in the query's bucket of a group, on average. */
 static double
 mean_own_length(const Grouping *g, const SegmentStats *stats, double mean)
 {
@@ -253,7 +255,7 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 					   .pages = document_pages(stats),
 					   .cost = scan_cost(g, stats)};
 	SearchPlan best = scan;
-	Trial trial = {g, stats, h, 0, 0, 0};
+	Trial trial = {.g = g, .stats = stats, .h = h};
 
 	if (method == SEARCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;

@@ -1,38 +1,39 @@
 /*
- * join.c: two sides of signatures sorted by bucket, group by group, and the
- * runs of neighbouring buckets compared.
+ * join.c: the join of signatures.
+ *
+ * For each group the documents of both sides are sorted by bucket.  A document is
+ * represented by its lead, its first words, which are sorted along.  Buckets within the
+ * radius of each other are then compared, and pairs whose leads are near enough are
+ * compared as a whole.
  */
-#include <string.h>
-
-#include "sketch/words.h"
 #include "join/join.h"
 
-/* Documents of a bucket that stay in the nearest cache while others pass by. */
+#include <string.h>
+
+#include "sketch/symbols.h"
+
+/* Documents of a bucket that stay in the nearest cache while others are compared with them. */
 #define RUN 256
 
 /* Bytes of a tile: neighbouring buckets that stay in the next cache. */
 #define TILE_BYTES (96 * 1024)
 
-/* Pairs found that are looked at together. */
+/* Pairs that are collected before they are compared as a whole. */
 #define HITS 256
 
-/* Ask for interrupts after so many comparisons. */
-#define WORK_STEP (UINT32_C(1) << 18)
-#define SORT_STEP (UINT32_C(1) << 16)
-
-/* Memory is fetched for the document so many places on. */
+/* How many documents ahead memory is prefetched. */
 #define FETCH_AHEAD 16
 
-/* A side in the order of a group's buckets. */
+/* A side, sorted by the buckets of a group. */
 typedef struct Sorted
 {
 	const JoinSide *side;
 	uint32_t *bucket; /* of each document */
 	uint32_t *order;  /* document numbers in bucket order */
-	uint32_t *offset; /* where each bucket begins in order, and the end */
+	uint32_t *offset; /* of each bucket in order, and of the end */
 	uint32_t *used;   /* buckets that hold documents, ascending */
-	uint32_t *tile;   /* where each tile begins in used, and the end */
-	uint64_t *lead;   /* first words of the documents, in bucket order */
+	uint32_t *tile;   /* where each tile starts in used, and the end */
+	uint64_t *lead;   /* lead_words of each document, in bucket order */
 } Sorted;
 
 typedef struct Pass
@@ -44,8 +45,8 @@ typedef struct Pass
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
-	int tile_bits;       /* of a bucket's number, that vary within a tile */
-	uint32_t work;
+	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
+	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;
 	bool stopped;
 	int hits;
@@ -54,22 +55,22 @@ typedef struct Pass
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-/* With no group there is one bucket. */
+/* Without groups all documents are in one bucket. */
 static int
 bucket_bits(const JoinPlan *plan, int group)
 {
 	return plan->groups == 0 ? 0 : group_bucket_bits(&plan->grouping, group);
 }
 
-/* Documents of the larger side, which tiles are cut to. */
+/* Returns the documents of the larger side, which decides the size of tiles. */
 static size_t
 most_documents(const SymbolJoin *join)
 {
-	bool more = join->right.packed != NULL && join->right.documents > join->left.documents;
-
-	return more ? join->right.documents : join->left.documents;
+	return join->right.packed == NULL ? join->left.documents :
+										Max(join->left.documents, join->right.documents);
 }
 
+/* Allocates memory for a side and the buckets of any group. */
 static void
 sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 {
@@ -82,10 +83,10 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 	sorted->bucket = host_alloc(n * sizeof(uint32_t));
 	sorted->order = host_alloc(n * sizeof(uint32_t));
 	sorted->offset = host_alloc((buckets + 1) * sizeof(uint32_t));
-	sorted->used = host_alloc((n < buckets ? n : buckets) * sizeof(uint32_t));
+	sorted->used = host_alloc(Min(n, buckets) * sizeof(uint32_t));
 	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
 	sorted->lead = host_alloc(n * lead_words * sizeof(uint64_t));
-	/* Where a lead has a word more than a document, it stays zero. */
+	/* A lead may have a word more than the document, which stays zero. */
 	memset(sorted->lead, 0, n * lead_words * sizeof(uint64_t));
 }
 
@@ -100,7 +101,7 @@ sorted_end(Sorted *sorted)
 	host_free(sorted->lead);
 }
 
-/* The bucket of each document, and how many each holds: offset[bucket + 1]. */
+/* Finds the bucket of each document, and counts those of each bucket in offset[bucket + 1]. */
 static void
 count_buckets(const Pass *pass, Sorted *sorted)
 {
@@ -108,8 +109,7 @@ count_buckets(const Pass *pass, Sorted *sorted)
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
-		if (i % SORT_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		sorted->bucket[i] =
 			pass->plan.groups == 0 ? 0 : group_bucket(&pass->plan.grouping, pass->group, packed);
 		sorted->offset[sorted->bucket[i] + 1]++;
@@ -117,7 +117,7 @@ count_buckets(const Pass *pass, Sorted *sorted)
 	}
 }
 
-/* Counts into offsets, moved up by one: fill_buckets() moves them back. */
+/* Makes offsets of the counts: offset[bucket + 1], which fill_buckets() moves to the end. */
 static void
 sum_buckets(Sorted *sorted, size_t buckets, int tile_bits)
 {
@@ -139,7 +139,7 @@ sum_buckets(Sorted *sorted, size_t buckets, int tile_bits)
 	sorted->tile[buckets >> tile_bits] = used;
 }
 
-/* The place of a document that comes soon is fetched: nearly. */
+/* Prefetches about the place to which a document that comes soon is sorted. */
 static inline void
 fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
 {
@@ -153,21 +153,20 @@ fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
 	}
 }
 
+/* Sorts the documents and their leads by bucket. */
 static void
 fill_buckets(const Pass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
 	size_t stride = pass->join->stride;
 	size_t bytes = pass->lead_words * sizeof(uint64_t);
-	size_t symbols = JOIN_STRIDE(pass->join->k, pass->join->b);
-	size_t copied = bytes < symbols ? bytes : symbols;
+	size_t copied = Min(bytes, JOIN_STRIDE(pass->join->k, pass->join->b));
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
 		uint32_t place = sorted->offset[sorted->bucket[i] + 1]++;
 
-		if (i % SORT_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
 		memcpy(sorted->lead + (size_t) place * pass->lead_words, packed + i * stride, copied);
@@ -187,7 +186,7 @@ sort_side(const Pass *pass, Sorted *sorted)
 
 /* ---- Pairs found -------------------------------------------------------- */
 
-/* Has an earlier group handed out this pair? */
+/* Returns whether an earlier group has found a pair. */
 static bool
 found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 {
@@ -203,7 +202,7 @@ found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 	return false;
 }
 
-/* A document by its place: its lead, which is near, where that is all of it. */
+/* Returns the symbols of the document at a place: its lead, if that is all of them. */
 static inline const uint8_t *
 symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 {
@@ -212,7 +211,7 @@ symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 	return sorted->side->packed + sorted->order[place] * pass->join->stride;
 }
 
-/* Hand out the pairs that the leads let pass, where they are near as a whole. */
+/* Compares the collected pairs as a whole, and emits those within the distance. */
 static void
 flush_hits(Pass *pass)
 {
@@ -234,6 +233,7 @@ flush_hits(Pass *pass)
 	pass->hits = 0;
 }
 
+/* Collects a pair whose leads are within the distance. */
 static void
 add_hit(Pass *pass, uint32_t i, uint32_t j)
 {
@@ -243,18 +243,11 @@ add_hit(Pass *pass, uint32_t i, uint32_t j)
 		flush_hits(pass);
 }
 
-static void
-rest(Pass *pass)
-{
-	pass->work = 0;
-	host_check_interrupts();
-}
-
 /* ---- Comparing ---------------------------------------------------------- */
 
-/* Do more than h symbols differ?  Most pairs end after the first words. */
+/* Returns whether at most h symbols differ.  Most pairs are decided by the first words. */
 KERNEL_BODY bool
-apart(const uint64_t *x, const uint64_t *y, int words, int b, int h)
+is_within(const uint64_t *x, const uint64_t *y, int words, int b, int h)
 {
 	int distance = count_symbols(x[0] ^ y[0], b);
 
@@ -262,10 +255,10 @@ apart(const uint64_t *x, const uint64_t *y, int words, int b, int h)
 		distance += count_symbols(x[1] ^ y[1], b);
 	for (int i = 2; i < words && distance <= h; i += 2)
 		distance += count_symbols(x[i] ^ y[i], b) + count_symbols(x[i + 1] ^ y[i + 1], b);
-	return distance > h;
+	return distance <= h;
 }
 
-/* One document against a run of others. */
+/* Compares a document with a run of others. */
 KERNEL_BODY void
 compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int b)
 {
@@ -274,15 +267,13 @@ compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int
 	int h = pass->join->h;
 
 	for (uint32_t j = first; j < end; j++, y += words)
-		if (!apart(x, y, words, b, h))
+		if (is_within(x, y, words, b, h))
 			add_hit(pass, i, j);
 	pass->stats.met += end - first;
-	pass->work += end - first + 1;
-	if (pass->work > WORK_STEP)
-		rest(pass);
+	host_count_steps(&pass->steps, end - first + 1);
 }
 
-/* Bucket against bucket, or each pair of one bucket. */
+/* Compares two buckets, or all pairs within one. */
 KERNEL_BODY void
 compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 {
@@ -292,7 +283,7 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 
 	for (uint32_t run = right[0]; run < right[1]; run += RUN)
 	{
-		uint32_t end = right[1] - run < RUN ? right[1] : run + RUN;
+		uint32_t end = run + Min(right[1] - run, RUN);
 
 		for (uint32_t i = left[0]; i < left[1] && !pass->stopped; i++)
 		{
@@ -304,7 +295,7 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 	}
 }
 
-/* Every bucket of a tile with those that the masks make of it. */
+/* Compares every bucket of a tile with those that the masks lead to. */
 KERNEL_BODY void
 compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int words, int b)
 {
@@ -322,7 +313,7 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int wo
 		}
 }
 
-/* Shapes are spelled out so that each loop is compiled for its own. */
+/* Each shape has constants in a call of its own, so that the compiler unrolls its loop. */
 KERNEL_BODY void
 compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
 {
@@ -355,33 +346,33 @@ compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
 	}
 }
 
-#define TILE_KERNEL(name, target) \
-	target static void tile_##name(Pass *pass, uint32_t tile, const uint32_t *masks, int count) \
+typedef struct TileKernel
+{
+	const char *name; /* as in base/cpu.h */
+	bool (*available)(void);
+	void (*compare)(Pass *pass, uint32_t tile, const uint32_t *masks, int count);
+} TileKernel;
+
+#define TILE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X)
+
+#define TILE_FUNCTION(name, target) \
+	target static void compare_tile_##name(Pass *pass, uint32_t tile, const uint32_t *masks, \
+										   int count) \
 	{ \
 		compare_tile_shaped(pass, tile, masks, count); \
 	}
 
-TILE_KERNEL(plain, )
-#ifdef CPU_X86
-TILE_KERNEL(popcnt, TARGET_POPCNT)
-#endif
+#define TILE_KERNEL(name, target) {#name, cpu_has_##name, compare_tile_##name},
 
-static void
-run_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
-{
-#ifdef CPU_X86
-	if (cpu_has_popcnt())
-	{
-		tile_popcnt(pass, tile, masks, count);
-		return;
-	}
-#endif
-	tile_plain(pass, tile, masks, count);
-}
+TILE_VARIANTS(TILE_FUNCTION)
 
-/* Masks that lead from a tile to the same other one are taken together. */
+static const TileKernel tile_kernels[] = {TILE_VARIANTS(TILE_KERNEL){NULL}};
+
+CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
+
+/* Compares all tiles; masks that lead from a tile to the same other tile go together. */
 static void
-run_masks(Pass *pass, const uint32_t *masks, int count)
+compare_tiles(Pass *pass, const uint32_t *masks, int count)
 {
 	uint32_t tiles = UINT32_C(1) << (bucket_bits(&pass->plan, pass->group) - pass->tile_bits);
 	bool self = pass->other == &pass->left;
@@ -396,15 +387,15 @@ run_masks(Pass *pass, const uint32_t *masks, int count)
 		for (uint32_t tile = 0; tile < tiles && !pass->stopped; tile++)
 			if (!self || (tile ^ high) >= tile)
 			{
-				rest(pass);
-				run_tile(pass, tile, masks + first, next - first);
+				host_check_interrupts();
+				best_kernel.compare(pass, tile, masks + first, next - first);
 			}
 	}
 }
 
 /* ---- The join ----------------------------------------------------------- */
 
-/* So that a tile of either side holds TILE_BYTES or so. */
+/* Returns the tile_bits for a group: a tile of either side holds at most about TILE_BYTES. */
 static int
 bits_of_tile(const Pass *pass)
 {
@@ -419,6 +410,7 @@ bits_of_tile(const Pass *pass)
 	return bits;
 }
 
+/* Finds the pairs of a group. */
 static void
 join_group(Pass *pass)
 {
@@ -434,10 +426,11 @@ join_group(Pass *pass)
 	sort_side(pass, &pass->left);
 	if (pass->other == &pass->right)
 		sort_side(pass, &pass->right);
-	run_masks(pass, masks, count);
+	compare_tiles(pass, masks, count);
 	flush_hits(pass);
 }
 
+/* Returns the group to join next, -1 for none. */
 static int
 next_group(const Pass *pass, int groups)
 {
@@ -446,6 +439,7 @@ next_group(const Pass *pass, int groups)
 	return pass->group + 1 < groups ? pass->group + 1 : -1;
 }
 
+/* Adds what the last group has counted to the caller's statistics. */
 static void
 add_stats(Pass *pass)
 {
@@ -457,7 +451,7 @@ add_stats(Pass *pass)
 	memset(&pass->stats, 0, sizeof(pass->stats));
 }
 
-/* The groups from the first one on. */
+/* Joins the present group and all that come next. */
 static void
 join_groups(Pass *pass, int groups)
 {
@@ -505,6 +499,6 @@ join_run(const SymbolJoin *join, const JoinPlan *plan)
 size_t
 join_bytes(int k, int b)
 {
-	/* bucket, order, used; four buckets for each document, and twice that where rounded up. */
+	/* bucket, order, used, and up to eight offsets: four buckets a document, rounded up. */
 	return (3 + 8) * sizeof(uint32_t) + join_lead_words(k, b) * sizeof(uint64_t);
 }

@@ -1,18 +1,18 @@
 /*
- * join.h: all pairs of signatures within a distance, in memory, by the grouping
- * rule of grouping.h: groups with radii t_g, the sum of t_g + 1 above the distance,
- * so that every pair is within the radius of one group at least (c = 1).
+ * join.h: all pairs of signatures within a distance, in memory.
  *
- * Group by group, both sides are sorted by bucket, and buckets that lie within
- * the radius of each other are compared, run against run.  A pair is handed out
- * in the first group that finds it, so nothing needs to be remembered.
+ * By the grouping rule (grouping/grouping.h), if the groups have radii t_g, and the sum of
+ * all t_g + 1 exceeds the distance, then every pair is within the radius in at least one
+ * group (c = 1).  For each group both sides are sorted by bucket, and buckets within the
+ * radius of each other are compared.  A pair is emitted by the first group that finds it,
+ * so no pair needs to be remembered.
  */
 #ifndef NEARDUP_JOIN_JOIN_H
 #define NEARDUP_JOIN_JOIN_H
 
 #include "grouping/grouping.h"
 
-/* Bytes from one document to the next, at the least: symbols, and zeroes up to a whole word. */
+/* The least bytes from one document to the next: the symbols, and zeros up to a whole word. */
 #define JOIN_STRIDE(k, b) ((SYMBOL_BYTES(k, b) + 7) / 8 * 8)
 
 typedef struct JoinSide
@@ -22,37 +22,37 @@ typedef struct JoinSide
 } JoinSide;
 
 /*
- * A pair: a is a document of left; b one of right, or of left with b > a where
- * pairs are sought within it.  False ends the join.
+ * Takes a pair: a is a document of left; b is one of right, or one of left with b > a if
+ * there is no right.  Returns false to end the join.
  */
 typedef bool (*JoinEmit)(void *state, uint32_t a, uint32_t b, int distance);
 
-/* Another of so many groups is done. */
+/* Is called when another group is done. */
 typedef void (*JoinProgress)(void *state, int done, int groups);
 
-/* The group to join next, -1 for none; that which was given before is done. */
+/* Returns the group to join next, -1 for none; the one that it returned before is done. */
 typedef int (*JoinNext)(void *next_state);
 
-/* Pairs that were looked at; those of every group that met them. */
+/* Counts pairs, once for each group that compares them. */
 typedef struct JoinStats
 {
-	uint64_t met;      /* in buckets within the radius: their first words were compared */
-	uint64_t compared; /* as a whole, since their first words are near enough */
+	uint64_t met;      /* in buckets within the radius, so their leads were compared */
+	uint64_t compared; /* as a whole, since their leads are near enough */
 } JoinStats;
 
 typedef struct SymbolJoin
 {
 	int k;
 	int b;
-	int h;         /* largest distance */
+	int h;         /* the distance, at most */
 	size_t stride; /* bytes, a multiple of 8 */
-	double recall; /* 1: every pair */
+	double recall; /* probability to find a pair at distance h; 1: find all */
 	JoinSide left;
-	JoinSide right; /* packed NULL: pairs within left */
+	JoinSide right; /* packed is NULL: join left with itself */
 	JoinEmit emit;
 	JoinProgress progress; /* or NULL */
 	void *state;           /* of both */
-	JoinNext next;         /* NULL: all groups, one after the other */
+	JoinNext next;         /* NULL: all groups in turn */
 	void *next_state;
 	JoinStats *stats; /* added to after each group; or NULL */
 } SymbolJoin;
@@ -62,48 +62,48 @@ typedef struct SymbolJoin
 typedef struct JoinPlan
 {
 	Grouping grouping;
-	int groups;   /* of them that are used; 0: everything is compared */
-	int radius;   /* t of each ... */
-	int one_more; /* ... the first so many t + 1 */
+	int groups;   /* of the grouping that are used; 0: all pairs are compared */
+	int radius;   /* t of each group, but ... */
+	int one_more; /* ... t + 1 of the first so many */
 	double recall;
-	double cost; /* nanoseconds, roughly */
+	double cost; /* nanoseconds, estimated */
 } JoinPlan;
 
+/* Returns the radius of a group. */
 static inline int
 join_radius(const JoinPlan *plan, int group)
 {
 	return plan->radius + (group < plan->one_more);
 }
 
-/* Words of a document that are sorted along with it, and compared first. */
+/* The most words of a document's lead, which is sorted along with it and compared first. */
 #define JOIN_LEAD_WORDS 8
 
+/* Returns how many words a lead has: 1, or an even number. */
 static inline int
 join_lead_words(int k, int b)
 {
 	size_t words = JOIN_STRIDE(k, b) / 8;
 
-	if (words > JOIN_LEAD_WORDS)
-		return JOIN_LEAD_WORDS;
-	return (int) (words == 1 ? 1 : (words + 1) / 2 * 2);
+	return (int) (words == 1 ? 1 : Min((words + 1) / 2 * 2, JOIN_LEAD_WORDS));
 }
 
 /*
- * The cheapest plan.  A recall below 1 allows for plans whose groups are too
- * few or too narrow: where the symbols that differ are placed at random, a
- * pair at distance h is found with that probability at least, a nearer one
- * more likely.  (The numbers of differing symbols in disjoint groups are
- * negatively associated, so the chance that all exceed their radii is at most
- * the product of the chances; Joag-Dev and Proschan 1983.)
+ * Returns the cheapest plan.  With a recall below 1 groups may be too few or too narrow
+ * for all pairs: if the differing symbols are placed at random, a pair at distance h is
+ * found with at least that probability, and a nearer one is more likely.  (The numbers of
+ * differing symbols in disjoint groups are negatively associated, so the probability that
+ * all exceed their radii is at most the product of the probabilities; Joag-Dev and
+ * Proschan, Annals of Statistics 1983.)
  */
 extern JoinPlan join_plan(const SymbolJoin *join);
 
 /* ---- The join ----------------------------------------------------------- */
 
-/* Hand out every pair once, by its plan.  Was it done to the end? */
+/* Emits every pair once, as planned.  Returns false if the caller ended the join. */
 extern bool join_run(const SymbolJoin *join, const JoinPlan *plan);
 
-/* Bytes that a join takes for each document besides its own. */
+/* Returns the bytes of memory that a join allocates for each document. */
 extern size_t join_bytes(int k, int b);
 
 #endif

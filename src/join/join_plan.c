@@ -1,49 +1,47 @@
 /*
- * join_plan.c: which groups and radii join two sides at the least cost.
+ * join_plan.c: the groups and radii that join two sides at the least cost.
  */
-#include <math.h>
-
-#include "sketch/words.h"
 #include "join/join.h"
 
-/* Nanoseconds, measured on a server of 2023; they choose the plan, never the answer. */
-#define COST_SORTED 20.0     /* a document, into bucket order ... */
+#include <math.h>
+
+#include "sketch/symbols.h"
+
+/* Nanoseconds, measured on a server of 2023. */
+#define COST_SORTED 20.0     /* sort a document ... */
 #define COST_SORTED_FAR 15.0 /* ... each bit by which buckets outgrow a cache ... */
 #define COST_SORTED_WORD 6.0 /* ... and each word of its lead */
-#define COST_LOOKUP 8.0      /* a bucket's partner under a mask */
-#define COST_COMPARED 1.0    /* a pair ... */
+#define COST_LOOKUP 8.0      /* find the other bucket for a mask */
+#define COST_COMPARED 1.0    /* compare a pair ... */
 #define COST_COMPARED_WORD 0.7
 
+/* Buckets of so many bits stay in a cache. */
 #define NEAR_BUCKET_BITS 16
 
-/* Groups may be so much narrower than they could be. */
+/* Groups may be this many symbols narrower than possible. */
 #define NARROWER_MAX 4
 
-/* No more buckets than a few for each document. */
+/* At most about 4 buckets for each document. */
 #define BUCKETS_PER_DOCUMENT_LOG 2
 #define BUCKET_BITS_MIN 4
 #define VALUE_BITS_MAX 64
 
-/* Documents of a side that are asked how alike all are. */
+/* Documents of a side that are sampled to see whether all are similar. */
 #define SAMPLE 64
 
+/* What plans are made for, and the best one so far. */
 typedef struct Trial
 {
 	const SymbolJoin *join;
 	double left;
 	double right;
 	double pairs;
-	int bits; /* of a bucket, at most */
-	double compared;
+	int bits;        /* of a bucket, at most */
+	double compared; /* cost of comparing a pair */
 	JoinPlan best;
 } Trial;
 
-static int
-least(int x, int y)
-{
-	return x < y ? x : y;
-}
-
+/* Sets the numbers of documents and pairs, and the number of buckets that suits them. */
 static void
 set_sizes(Trial *trial, const SymbolJoin *join)
 {
@@ -56,12 +54,10 @@ set_sizes(Trial *trial, const SymbolJoin *join)
 	trial->pairs = self ? trial->left * trial->left / 2 : trial->left * trial->right;
 	most = fmax(trial->left, trial->right);
 	trial->bits = (int) ceil(log2(most + 1)) + BUCKETS_PER_DOCUMENT_LOG;
-	trial->bits = least(trial->bits, BUCKET_BITS_MAX);
-	if (trial->bits < BUCKET_BITS_MIN)
-		trial->bits = BUCKET_BITS_MIN;
+	trial->bits = Max(BUCKET_BITS_MIN, Min(trial->bits, BUCKET_BITS_MAX));
 }
 
-/* Words are compared until more than h symbols were seen to differ. */
+/* Returns the cost of comparing a pair: words are compared until more than h symbols differ. */
 static double
 cost_of_comparing(const SymbolJoin *join)
 {
@@ -73,11 +69,12 @@ cost_of_comparing(const SymbolJoin *join)
 
 /* ---- Prices ------------------------------------------------------------- */
 
+/* Returns the cost of joining so many groups with a radius. */
 static double
 cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
 {
 	double words = join_lead_words(g->k, g->b);
-	double buckets = ldexp(1, least(g->width * g->b, g->bucket_bits));
+	double buckets = ldexp(1, Min(g->width * g->b, g->bucket_bits));
 	double masks = radius == 0 ? 1 : probe_count(g->width, g->b, radius);
 	double used = buckets * -expm1(-trial->left / buckets);
 	double far = fmax(0, log2(buckets) - NEAR_BUCKET_BITS);
@@ -99,9 +96,8 @@ keep_cheaper(Trial *trial, JoinPlan plan)
 }
 
 /*
- * m groups whose neighbours within a radius can be enumerated, or any at
- * radius 0; as wide as can be, but for so many symbols.  False where there are
- * none.
+ * Makes m groups, `narrower` symbols less wide than possible.  Returns false if their
+ * values within the radius cannot be listed.
  */
 static bool
 cut_into(const Trial *trial, int m, int radius, int narrower, Grouping *g)
@@ -112,14 +108,14 @@ cut_into(const Trial *trial, int m, int radius, int narrower, Grouping *g)
 	g->k = join->k;
 	g->b = join->b;
 	g->groups = m;
-	g->width = least(join->k / m, most) - narrower;
+	g->width = Min(join->k / m, most) - narrower;
 	g->wide = narrower == 0 && g->width < most ? join->k - m * g->width : 0;
 	g->bucket_bits = trial->bits;
 	return g->width > radius && radius <= RADIUS_MAX &&
 		(radius == 0 || probe_count(g->width + (g->wide > 0), g->b, radius) < INT32_MAX);
 }
 
-/* m groups that miss nothing. */
+/* Tries m groups that find every pair. */
 static void
 try_exact(Trial *trial, int m)
 {
@@ -134,13 +130,14 @@ try_exact(Trial *trial, int m)
 
 /* ---- Recall below 1 ----------------------------------------------------- */
 
+/* Returns the logarithm of n over k. */
 static double
 log_choose(int n, int k)
 {
 	return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
 }
 
-/* Chance that of h symbols out of k that differ at most `radius` are among `width`. */
+/* Returns the probability that at most `radius` of h differing symbols out of k are among `width`. */
 static double
 chance_in_radius(int k, int h, int width, int radius)
 {
@@ -152,7 +149,7 @@ chance_in_radius(int k, int h, int width, int radius)
 	return fmin(chance, 1);
 }
 
-/* As few of m groups as find a pair at distance h with the probability asked for. */
+/* Tries the fewest of m groups that find a pair at distance h with the recall required. */
 static void
 try_probable(Trial *trial, int m, int radius)
 {
@@ -173,13 +170,13 @@ try_probable(Trial *trial, int m, int radius)
 	keep_cheaper(trial, plan);
 }
 
-/* ---- Documents that resemble each other --------------------------------- */
+/* ---- Documents that are all similar ------------------------------------- */
 
-/* The buckets of documents taken evenly; how many. */
+/* Finds the buckets of a sample of documents; returns how many they are. */
 static uint32_t
 sample_buckets(const Trial *trial, int group, JoinSide side, uint32_t *bucket)
 {
-	uint32_t count = side.documents < SAMPLE ? side.documents : SAMPLE;
+	uint32_t count = Min(side.documents, SAMPLE);
 
 	for (uint32_t i = 0; i < count; i++)
 	{
@@ -191,7 +188,7 @@ sample_buckets(const Trial *trial, int group, JoinSide side, uint32_t *bucket)
 	return count;
 }
 
-/* The share of pairs that meet in a group, judged by a few. */
+/* Returns the share of sampled pairs that are within the radius in a group. */
 static double
 share_that_meets(const Trial *trial, int group)
 {
@@ -216,12 +213,12 @@ share_that_meets(const Trial *trial, int group)
 }
 
 /*
- * Prices are those of symbols placed at random.  Where documents resemble each
- * other all over, their pairs meet in many groups; if more than once each, it
- * costs less to compare every pair.
+ * Returns whether pairs meet in more than one group on average.  Costs assume that symbols
+ * are random.  If all documents are similar, their pairs meet in many groups, and then it
+ * costs less to compare every pair once.
  */
 static bool
-all_are_alike(const Trial *trial)
+all_are_similar(const Trial *trial)
 {
 	double meetings = 0;
 
@@ -236,7 +233,7 @@ JoinPlan
 join_plan(const SymbolJoin *join)
 {
 	JoinPlan every_pair;
-	int most = least(join->k, GROUPS_MAX);
+	int most = Min(join->k, GROUPS_MAX);
 	Trial trial;
 
 	set_sizes(&trial, join);
@@ -250,5 +247,5 @@ join_plan(const SymbolJoin *join)
 	for (int m = 1; m <= most && join->recall < 1; m++)
 		for (int radius = 0; radius <= RADIUS_MAX; radius++)
 			try_probable(&trial, m, radius);
-	return all_are_alike(&trial) ? every_pair : trial.best;
+	return all_are_similar(&trial) ? every_pair : trial.best;
 }

@@ -1,5 +1,5 @@
 /*
- * set_items.c: bags by length, in partitions, and their elements by rarity.
+ * set_items.c: bags sorted by length and partitioned, and their elements sorted by rarity.
  */
 #include "join/set_items.h"
 
@@ -7,20 +7,10 @@
 
 #include "base/table.h"
 
-/* A loop over so many bags or elements asks for interrupts in between. */
-#define PASS_STEP 8192
-
-static inline void
-check_now_and_then(size_t i)
-{
-	if (i % PASS_STEP == 0)
-		host_check_interrupts();
-}
-
 #define FROM_LEFT 1
 #define FROM_RIGHT 2
 
-/* An element without a rank: only one bag, or one source, has it. */
+/* The rank of an element that only one bag, or only one source, has. */
 #define NO_RANK UINT32_MAX
 
 /* ---- Documents: bags by length ------------------------------------------ */
@@ -37,7 +27,7 @@ bag_of(const SetJoin *join, const SetDocument *document)
 	return (document->of_right ? join->right : join->left) + document->bag;
 }
 
-/* The lengths that occur, each with the number of its bags. */
+/* Returns the lengths that occur, each with the number of its bags as its frequency. */
 static Bag
 count_lengths(const SetJoin *join)
 {
@@ -45,24 +35,23 @@ count_lengths(const SetJoin *join)
 	uint32_t count[] = {join->left_count, join->right ? join->right_count : 0};
 	BagBuilder builder;
 	Bag lengths;
-	int s;
-	uint32_t i;
 
 	bag_begin(&builder);
-	for (s = 0; s < 2; s++)
-		for (i = 0; i < count[s]; i++)
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < count[s]; i++)
 		{
 			uint64_t length = bag_length(join, source[s] + i);
 
-			check_now_and_then(i);
+			host_check_interrupts_at(i);
 			if (length > 0)
 				bag_add(&builder, &length, 1);
 		}
-	/* There are fewer bags than it can refuse. */
-	bag_finish(&builder, &lengths);
+	/* There are too few bags for it to fail. */
+	(void) bag_finish(&builder, &lengths);
 	return lengths;
 }
 
+/* Returns the number of a length among those that occur. */
 static uint32_t
 find_length(const Bag *lengths, uint64_t length)
 {
@@ -81,21 +70,20 @@ find_length(const Bag *lengths, uint64_t length)
 	return low;
 }
 
-/* Bags of one source go where their lengths have them. */
+/* Puts the bags of a source in order of their lengths; next[] has the place for each length. */
 static void
 place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *next,
 		   SetDocument *document)
 {
 	const Bag *bags = of_right ? join->right : join->left;
 	uint32_t count = of_right ? join->right_count : join->left_count;
-	uint32_t i;
 
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 	{
 		uint64_t length = bag_length(join, bags + i);
 		SetDocument *place;
 
-		check_now_and_then(i);
+		host_check_interrupts_at(i);
 		if (length == 0)
 			continue;
 		place = document + next[find_length(lengths, length)]++;
@@ -106,20 +94,19 @@ place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *nex
 	}
 }
 
-/* A partition starts at the length of its first bag: those without bags are left out. */
+/* Partitions the documents.  A partition starts at the length of its first document. */
 static void
 partition(double threshold, SetItems *items)
 {
 	uint64_t end = 0;
 	uint32_t before = 0;
 	uint32_t own = 0;
-	uint32_t i;
 
-	for (i = 0; i < items->documents; i++)
+	for (uint32_t i = 0; i < items->documents; i++)
 	{
 		SetDocument *document = items->document + i;
 
-		check_now_and_then(i);
+		host_check_interrupts_at(i);
 		if (document->length >= end)
 		{
 			before = own;
@@ -131,15 +118,15 @@ partition(double threshold, SetItems *items)
 	}
 }
 
+/* Sorts the bags that are not empty by length, and partitions them. */
 static void
 make_documents(const SetJoin *join, SetItems *items)
 {
 	Bag lengths = count_lengths(join);
 	uint32_t *next = host_alloc((lengths.count + 1) * sizeof(uint32_t));
-	uint32_t i;
 
 	next[0] = 0;
-	for (i = 0; i < lengths.count; i++)
+	for (uint32_t i = 0; i < lengths.count; i++)
 		next[i + 1] = next[i] + bag_frequency(&lengths, i);
 	items->documents = next[lengths.count];
 	items->document = host_alloc(items->documents * sizeof(SetDocument));
@@ -157,17 +144,17 @@ typedef struct Element
 {
 	int64_t element;
 	uint32_t bags; /* that have it */
-	uint32_t rank; /* while bags are counted: the sources they are from */
+	uint32_t rank; /* while bags are counted: their sources */
 } Element;
 
-/* All elements, in the order in which the documents have them. */
+/* All elements, numbered in order of their first occurrence. */
 typedef struct ElementTable
 {
 	Table table;
 	Element *element; /* by number */
 } ElementTable;
 
-/* The slot of an element, or the free one where it would go. */
+/* Returns the slot of an element, or the free slot where it belongs. */
 static inline uint64_t *
 find_slot(const ElementTable *elements, uint64_t hash, int64_t element)
 {
@@ -183,13 +170,7 @@ find_element(const ElementTable *elements, int64_t element)
 	return elements->element + table_number(find_slot(elements, hash, element));
 }
 
-static void
-grow(ElementTable *elements)
-{
-	table_grow(&elements->table, elements->table.count + 1);
-	elements->element = host_realloc(elements->element, elements->table.room * sizeof(Element));
-}
-
+/* Counts a bag of a source that has an element. */
 static inline void
 count_element(ElementTable *elements, int64_t element, uint32_t source)
 {
@@ -199,12 +180,15 @@ count_element(ElementTable *elements, int64_t element, uint32_t source)
 	Element *found;
 
 	if (table->count == table->room)
-		grow(elements);
+	{
+		table_grow(table, table->count + 1);
+		elements->element = host_realloc(elements->element, table->room * sizeof(Element));
+	}
 	slot = find_slot(elements, hash, element);
 	if (*slot == 0)
 	{
 		found = elements->element + table_put(table, slot, hash);
-		*found = (Element){element, 0, 0};
+		*found = (Element){.element = element};
 	}
 	else
 		found = elements->element + table_number(slot);
@@ -216,26 +200,24 @@ static ElementTable
 count_elements(const SetJoin *join, const SetItems *items)
 {
 	ElementTable elements;
-	uint32_t d;
-	uint32_t i;
 
 	table_begin(&elements.table, 512);
 	elements.element = host_alloc(elements.table.room * sizeof(Element));
-	for (d = 0; d < items->documents; d++)
+	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		const SetDocument *document = items->document + d;
 		const Bag *bag = bag_of(join, document);
 
-		for (i = 0; i < bag->count; i++)
+		for (uint32_t i = 0; i < bag->count; i++)
 		{
-			check_now_and_then(i);
+			host_check_interrupts_at(i);
 			count_element(&elements, bag->element[i], document->of_right ? FROM_RIGHT : FROM_LEFT);
 		}
 	}
 	return elements;
 }
 
-/* Can the two bags of a pair share it? */
+/* Returns whether two bags of a pair can share an element. */
 static inline bool
 may_be_shared(const SetJoin *join, const Element *element)
 {
@@ -245,48 +227,49 @@ may_be_shared(const SetJoin *join, const Element *element)
 }
 
 /*
- * How many elements of each number of bags may be shared, summed up: element
- * ranks of n bags start at [n].  The last is the number of all ranks.
+ * Counts the elements that can be shared by the number of their bags, and returns the
+ * sums: the ranks of elements in n bags start at [n].  The last is the number of ranks.
  */
 static size_t *
 count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *elements)
 {
 	size_t most = (size_t) items->documents + 1;
 	size_t *next = host_alloc((most + 1) * sizeof(size_t));
-	size_t i;
 
 	memset(next, 0, (most + 1) * sizeof(size_t));
-	for (i = 0; i < elements->table.count; i++)
+	for (size_t i = 0; i < elements->table.count; i++)
 	{
-		check_now_and_then(i);
+		host_check_interrupts_at(i);
 		if (may_be_shared(join, elements->element + i))
 			next[elements->element[i].bags + 1]++;
 	}
-	for (i = 1; i <= most; i++)
+	for (size_t i = 1; i <= most; i++)
 		next[i] += next[i - 1];
 	return next;
 }
 
-/* Give ranks, in order of first occurrence where equally many bags have two; returns where the entries of each start that has one for each bag. */
+/*
+ * Ranks the elements by the number of their bags, then by first occurrence.  Returns where
+ * the entries of each rank start, one for each bag that has the element.
+ */
 static size_t *
 rank_elements(const SetJoin *join, const SetItems *items, ElementTable *elements, size_t *next)
 {
 	size_t *start = host_alloc(((size_t) items->ranks + 1) * sizeof(size_t));
-	size_t i;
 
 	start[0] = 0;
-	for (i = 0; i < elements->table.count; i++)
+	for (size_t i = 0; i < elements->table.count; i++)
 	{
 		Element *element = elements->element + i;
 
-		check_now_and_then(i);
+		host_check_interrupts_at(i);
 		element->rank = may_be_shared(join, element) ? (uint32_t) next[element->bags]++ : NO_RANK;
 		if (element->rank != NO_RANK)
 			start[element->rank + 1] = element->bags;
 	}
-	for (i = 0; i < items->ranks; i++)
+	for (size_t i = 0; i < items->ranks; i++)
 	{
-		check_now_and_then(i);
+		host_check_interrupts_at(i);
 		start[i + 1] += start[i];
 	}
 	return start;
@@ -302,62 +285,59 @@ typedef struct Entry
 } Entry;
 
 /*
- * The documents of each rank, and how much of each document has none.  Moves
- * the start of each rank to where it ends.
+ * Lists the documents of each rank, and sums up the elements without a rank of each
+ * document.  Moves start[] to the end of each rank.
  */
 static Entry *
 list_documents(const SetJoin *join, SetItems *items, const ElementTable *elements, size_t *start)
 {
 	Entry *entry = host_alloc(start[items->ranks] * sizeof(Entry));
-	uint32_t d;
-	uint32_t i;
 
-	for (d = 0; d < items->documents; d++)
+	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		SetDocument *document = items->document + d;
 		const Bag *bag = bag_of(join, document);
 
-		for (i = 0; i < bag->count; i++)
+		for (uint32_t i = 0; i < bag->count; i++)
 		{
 			uint32_t rank = find_element(elements, bag->element[i])->rank;
 			uint32_t frequency = join->weighted ? bag_frequency(bag, i) : 1;
 
-			check_now_and_then(i);
+			host_check_interrupts_at(i);
 			if (rank == NO_RANK)
 			{
 				document->lone += frequency;
 				continue;
 			}
 			document->items++;
-			entry[start[rank]++] = (Entry){d, frequency};
+			entry[start[rank]++] = (Entry){.document = d, .frequency = frequency};
 		}
 	}
 	return entry;
 }
 
-/* Deal the entries out to their documents: by rank, since they come by rank. */
+/* Makes the items of each document from the entries, which come by rank. */
 static void
-deal_items(SetItems *items, const Entry *entry, const size_t *end)
+make_items(SetItems *items, const Entry *entry, const size_t *end)
 {
 	size_t room = 0;
 	size_t e = 0;
-	uint32_t rank;
-	uint32_t d;
 
-	for (d = 0; d < items->documents; d++)
+	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		items->document[d].item = room;
 		room += items->document[d].items;
 		items->document[d].items = 0;
 	}
 	items->item = host_alloc(room * sizeof(SetItem));
-	for (rank = 0; rank < items->ranks; rank++)
+	for (uint32_t rank = 0; rank < items->ranks; rank++)
 		for (; e < end[rank]; e++)
 		{
 			SetDocument *document = items->document + entry[e].document;
 
-			check_now_and_then(e);
-			items->item[document->item + document->items++] = (SetItem){rank, entry[e].frequency};
+			host_check_interrupts_at(e);
+			items->item[document->item + document->items++] =
+				(SetItem){.rank = rank, .frequency = entry[e].frequency};
 		}
 }
 
@@ -382,7 +362,7 @@ set_items_make(const SetJoin *join, SetItems *items)
 	{
 		start = rank_elements(join, items, &elements, next);
 		entry = list_documents(join, items, &elements, start);
-		deal_items(items, entry, start);
+		make_items(items, entry, start);
 		host_free(entry);
 		host_free(start);
 	}

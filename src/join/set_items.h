@@ -1,31 +1,31 @@
 /*
- * set_items.h: bags made ready to be joined (set_items.c, for sets.c).
+ * set_items.h: bags prepared for the join (set_items.c, for sets.c).
  */
 #ifndef NEARDUP_JOIN_SET_ITEMS_H
 #define NEARDUP_JOIN_SET_ITEMS_H
 
 #include "join/sets.h"
 
-/* An element that may be shared; its rank is the lower the fewer bags have it. */
+/* An element that more than one bag has.  The fewer bags have it, the lower is its rank. */
 typedef struct SetItem
 {
 	uint32_t rank;
-	uint32_t frequency; /* 1 where the join is not weighted */
+	uint32_t frequency; /* 1 if the join is not weighted */
 } SetItem;
 
-/* A bag; its items are those from item on, by rank. */
+/* A bag that is not empty. */
 typedef struct SetDocument
 {
-	uint64_t length; /* of all elements; what similarity is made of */
-	uint64_t lone;   /* of those that no partner can have, which are no items */
-	size_t item;
+	uint64_t length; /* of all elements */
+	uint64_t lone;   /* of the elements that are no items, since no other bag has them */
+	size_t item;     /* the first of its items, which are sorted by rank */
 	uint32_t items;
 	uint32_t bag;      /* its number in left or right */
-	uint32_t earliest; /* document where the partition before its own starts */
+	uint32_t earliest; /* first document of the partition before its own */
 	bool of_right;
 } SetDocument;
 
-/* All bags that are not empty, by length. */
+/* All bags that are not empty, sorted by length. */
 typedef struct SetItems
 {
 	SetDocument *document;
@@ -35,7 +35,7 @@ typedef struct SetItems
 	SetItem *item;
 } SetItems;
 
-/* False as set_join. */
+/* Prepares the bags.  Returns false as set_join does. */
 extern bool set_items_make(const SetJoin *join, SetItems *items);
 extern void set_items_free(SetItems *items);
 

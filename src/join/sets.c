@@ -1,10 +1,10 @@
 /*
  * sets.c: the exact join of bags.
  *
- * Documents come by length, and meet those before them.  If x and y reach the
- * threshold, their first common item by rank lies in the rarest items of both,
- * so that only these are listed and looked up; and all that they share comes
- * from there on, so that nothing needs to be remembered between lists.
+ * Documents are taken by length, and compared with those before them.  If two documents
+ * are similar, the first common item by rank is among the rarest items of both, so only
+ * these are listed and searched.  All that the two share comes from that item on, so
+ * nothing needs to be remembered from list to list.
  */
 #include "join/sets.h"
 
@@ -12,14 +12,12 @@
 
 #include "join/set_items.h"
 
-#define PASS_STEP 8192
-
 /* ---- Bounds -------------------------------------------------------------- */
 
 /*
- * All three ask the quotient that the similarity is, which rounds the same way
- * for all and never falls where the true one rises: a guess by the formula,
- * then steps to the first number for which it holds.
+ * All three bounds use the quotient that is the similarity, which rounds alike everywhere
+ * and is monotonic: they start from a guess by the formula and step to the first number
+ * for which the condition holds.
  */
 
 uint64_t
@@ -38,7 +36,7 @@ set_partition_end(uint64_t start, double threshold)
 	return end;
 }
 
-/* The least length of a bag that is similar to one of this length. */
+/* Returns the least length of a bag that can be similar to one of this length. */
 static uint64_t
 least_length(uint64_t length, double threshold)
 {
@@ -54,14 +52,13 @@ least_length(uint64_t length, double threshold)
 uint64_t
 set_overlap_needed(uint64_t length_x, uint64_t length_y, double threshold)
 {
-	uint64_t most = length_x < length_y ? length_x : length_y;
+	uint64_t most = Min(length_x, length_y);
 	uint64_t needed;
 
 	if (resemblance_of_lengths(most, length_x, length_y) < threshold)
 		return 0;
 	needed = (uint64_t) (((double) length_x + (double) length_y) * threshold / (1 + threshold));
-	if (needed > most)
-		needed = most;
+	needed = Min(needed, most);
 	while (needed > 0 && resemblance_of_lengths(needed, length_x, length_y) >= threshold)
 		needed--;
 	while (resemblance_of_lengths(needed, length_x, length_y) < threshold)
@@ -74,16 +71,16 @@ set_overlap_needed(uint64_t length_x, uint64_t length_y, double threshold)
 /* A document in the list of one of its rarest items. */
 typedef struct Posting
 {
-	uint64_t rest; /* length of the document from the item on */
+	uint64_t remaining; /* length of the document from the item on */
 	uint32_t document;
-	uint32_t item; /* of the document's */
+	uint32_t item; /* number of the item in the document */
 } Posting;
 
-/* The postings of one rank and source, by length of their documents. */
+/* The postings of a rank and a source, by length of their documents. */
 typedef struct List
 {
-	size_t first; /* not yet given up */
-	size_t end;   /* of those that are there */
+	size_t first; /* whose document is not too short by now */
+	size_t end;   /* of those entered */
 } List;
 
 typedef struct Joiner
@@ -91,21 +88,11 @@ typedef struct Joiner
 	const SetJoin *join;
 	SetJoinStats *stats;
 	SetItems items;
-	List *list; /* by rank; with two sources left and right in turn */
+	List *list; /* by rank; with two sources, of left and right in turn */
 	Posting *posting;
-	uint32_t *met; /* by document: the last that it has met, plus 1 */
-	size_t work;   /* since interrupts were asked for */
+	uint32_t *met; /* by document: the last document that it has met, plus 1 */
+	size_t steps;  /* since the last check for interrupts */
 } Joiner;
-
-static inline void
-count_work(Joiner *joiner, size_t work)
-{
-	joiner->work += work;
-	if (joiner->work < PASS_STEP)
-		return;
-	joiner->work = 0;
-	host_check_interrupts();
-}
 
 static inline List *
 list_of(const Joiner *joiner, uint32_t rank, bool of_right)
@@ -114,8 +101,8 @@ list_of(const Joiner *joiner, uint32_t rank, bool of_right)
 }
 
 /*
- * How much of a document's length may be passed before an item that is the
- * first that it shares with a partner no shorter.
+ * Returns how much of a document's length may come before the first item that it shares
+ * with a similar document that is no shorter.
  */
 static inline uint64_t
 listed_length(const Joiner *joiner, const SetDocument *document)
@@ -125,20 +112,18 @@ listed_length(const Joiner *joiner, const SetDocument *document)
 	return length - set_overlap_needed(length, length, joiner->join->threshold);
 }
 
-/* Lay the lists out, each with room for all that it will ever hold. */
+/* Allocates the lists, each with room for all postings that it will get. */
 static void
 make_lists(Joiner *joiner)
 {
 	const SetItems *items = &joiner->items;
 	size_t lists = (size_t) items->ranks * (joiner->join->right ? 2 : 1);
 	size_t room = 0;
-	size_t l;
-	uint32_t d;
 	uint32_t i;
 
 	joiner->list = host_alloc(lists * sizeof(List));
 	memset(joiner->list, 0, lists * sizeof(List));
-	for (d = 0; d < items->documents; d++)
+	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		const SetDocument *document = items->document + d;
 		const SetItem *item = items->item + document->item;
@@ -150,9 +135,9 @@ make_lists(Joiner *joiner)
 			list_of(joiner, item[i].rank, document->of_right)->end++;
 			passed += item[i].frequency;
 		}
-		count_work(joiner, i + 1);
+		host_count_steps(&joiner->steps, i + 1);
 	}
-	for (l = 0; l < lists; l++)
+	for (size_t l = 0; l < lists; l++)
 	{
 		size_t count = joiner->list[l].end;
 
@@ -162,7 +147,7 @@ make_lists(Joiner *joiner)
 	joiner->posting = host_alloc(room * sizeof(Posting));
 }
 
-/* Enter the rarest items of a document. */
+/* Enters the rarest items of a document in their lists. */
 static void
 enter(Joiner *joiner, uint32_t d)
 {
@@ -176,34 +161,29 @@ enter(Joiner *joiner, uint32_t d)
 	{
 		List *list = list_of(joiner, item[i].rank, document->of_right);
 
-		joiner->posting[list->end++] = (Posting){document->length - passed, d, i};
+		joiner->posting[list->end++] =
+			(Posting){.remaining = document->length - passed, .document = d, .item = i};
 		passed += item[i].frequency;
 	}
-	count_work(joiner, i + 1);
+	host_count_steps(&joiner->steps, i + 1);
 }
 
 /* ---- Meetings ------------------------------------------------------------ */
 
-/* A document that looks for partners, at one of its items. */
+/* A document that searches for similar ones, at one of its items. */
 typedef struct Seeker
 {
 	const SetDocument *document;
 	uint32_t number;
 	uint32_t item;
-	uint64_t rest;      /* of its length, from the item on */
-	uint64_t of_length; /* the partner's length for which this is needed */
-	uint64_t needed;
+	uint64_t remaining; /* length from the item on */
+	uint64_t needed;    /* overlap with a document of length ... */
+	uint64_t of_length; /* ... of_length */
 } Seeker;
 
-static inline uint64_t
-lesser(uint64_t x, uint64_t y)
-{
-	return x < y ? x : y;
-}
-
 /*
- * What the two share from their first common item on, or anything less than
- * is needed as soon as it cannot be reached.
+ * Returns what two documents share from their first common item on; or a number less than
+ * needed, as soon as what remains is not enough.
  */
 static uint64_t
 overlap(Joiner *joiner, const Seeker *seeker, const Posting *posting)
@@ -212,27 +192,28 @@ overlap(Joiner *joiner, const Seeker *seeker, const Posting *posting)
 	const SetDocument *y = joiner->items.document + posting->document;
 	const SetItem *in_x = joiner->items.item + x->item;
 	const SetItem *in_y = joiner->items.item + y->item;
-	uint64_t rest_x = seeker->rest;
-	uint64_t rest_y = posting->rest;
+	uint64_t remaining_x = seeker->remaining;
+	uint64_t remaining_y = posting->remaining;
 	uint64_t shared = 0;
 	uint32_t i = seeker->item;
 	uint32_t j = posting->item;
 
-	while (i < x->items && j < y->items && shared + lesser(rest_x, rest_y) >= seeker->needed)
+	while (i < x->items && j < y->items && shared + Min(remaining_x, remaining_y) >= seeker->needed)
 	{
 		bool take_x = in_x[i].rank <= in_y[j].rank;
 		bool take_y = in_y[j].rank <= in_x[i].rank;
 
-		shared += take_x && take_y ? lesser(in_x[i].frequency, in_y[j].frequency) : 0;
-		rest_x -= take_x ? in_x[i].frequency : 0;
-		rest_y -= take_y ? in_y[j].frequency : 0;
+		shared += take_x && take_y ? Min(in_x[i].frequency, in_y[j].frequency) : 0;
+		remaining_x -= take_x ? in_x[i].frequency : 0;
+		remaining_y -= take_y ? in_y[j].frequency : 0;
 		i += take_x;
 		j += take_y;
-		count_work(joiner, 1);
+		host_count_steps(&joiner->steps, 1);
 	}
 	return shared;
 }
 
+/* Gives a pair to the sink. */
 static void
 report(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t shared)
 {
@@ -244,7 +225,7 @@ report(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint64_
 					   similarity);
 }
 
-/* The first item that the seeker and a listed document share. */
+/* Compares the seeker and a listed document at the first item that they share. */
 static void
 meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 {
@@ -259,7 +240,7 @@ meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 	}
 	if (seeker->needed == 0)
 		joiner->stats->length++;
-	else if (lesser(seeker->rest, posting->rest) < seeker->needed)
+	else if (Min(seeker->remaining, posting->remaining) < seeker->needed)
 		joiner->stats->frequency++;
 	else
 	{
@@ -270,7 +251,7 @@ meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 	}
 }
 
-/* Go through the list of the seeker's item. */
+/* Meets the documents in the list of the seeker's item. */
 static void
 read_list(Joiner *joiner, Seeker *seeker, List *list)
 {
@@ -284,7 +265,7 @@ read_list(Joiner *joiner, Seeker *seeker, List *list)
 	{
 		uint32_t *met = joiner->met + posting->document;
 
-		count_work(joiner, 1);
+		host_count_steps(&joiner->steps, 1);
 		joiner->stats->hits++;
 		if (*met == seeker->number + 1)
 			continue;
@@ -293,7 +274,7 @@ read_list(Joiner *joiner, Seeker *seeker, List *list)
 	}
 }
 
-/* Find the partners of a document among those entered, the rarest list first. */
+/* Finds the similar documents among those entered, by the rarest list first. */
 static void
 seek(Joiner *joiner, uint32_t d)
 {
@@ -301,21 +282,22 @@ seek(Joiner *joiner, uint32_t d)
 	const SetItem *item = joiner->items.item + document->item;
 	uint64_t least = least_length(document->length, joiner->join->threshold);
 	bool of_right = joiner->join->right ? !document->of_right : false;
-	Seeker seeker = {document, d, 0, document->length - document->lone, 0, 0};
+	Seeker seeker = {.document = document,
+					 .number = d,
+					 .remaining = document->length - document->lone};
 
-	for (; seeker.item < document->items && seeker.rest >= least; seeker.item++)
+	for (; seeker.item < document->items && seeker.remaining >= least; seeker.item++)
 	{
 		read_list(joiner, &seeker, list_of(joiner, item[seeker.item].rank, of_right));
-		seeker.rest -= item[seeker.item].frequency;
+		seeker.remaining -= item[seeker.item].frequency;
 	}
-	count_work(joiner, seeker.item + 1);
+	host_count_steps(&joiner->steps, seeker.item + 1);
 }
 
 bool
 set_join(const SetJoin *join, SetJoinStats *stats)
 {
-	Joiner joiner = {join, stats};
-	uint32_t d;
+	Joiner joiner = {.join = join, .stats = stats};
 
 	memset(stats, 0, sizeof(SetJoinStats));
 	if (!set_items_make(join, &joiner.items))
@@ -326,7 +308,7 @@ set_join(const SetJoin *join, SetJoinStats *stats)
 	make_lists(&joiner);
 	joiner.met = host_alloc(joiner.items.documents * sizeof(uint32_t));
 	memset(joiner.met, 0, joiner.items.documents * sizeof(uint32_t));
-	for (d = 0; d < joiner.items.documents; d++)
+	for (uint32_t d = 0; d < joiner.items.documents; d++)
 	{
 		seek(&joiner, d);
 		enter(&joiner, d);

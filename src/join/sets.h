@@ -1,12 +1,13 @@
 /*
- * sets.h: all pairs of similar bags, exactly.  No pages, no SQL.
+ * sets.h: all pairs of similar bags, in memory, exactly.
  *
- * The matcher of SpotSigs (Theobald, Siddharth, Paepcke, SIGIR 2008): bags
- * are partitioned by length so that only neighbouring partitions can hold a
- * pair, met through inverted lists, the rarest first, and given up by
- * the difference of their lengths and by the frequency already passed.  The
- * lists hold only the rarest elements of each bag, and the frequency passed
- * counts on both sides, as in PPJoin (Xiao et al., WWW 2008).  No pair is lost.
+ * The algorithm of SpotSigs (Theobald, Siddharth, Paepcke, SIGIR 2008, section 4): bags
+ * are partitioned by length, so that only bags of the same or of neighbouring partitions
+ * can be similar.  Bags with a common element are found by inverted lists, the rarest
+ * element first.  A pair is pruned by the difference of the lengths, and by the frequency
+ * of the elements already passed.  As in PPJoin (Xiao et al., WWW 2008), the lists hold
+ * only the rarest elements of each bag, and the frequency passed counts on both sides.  No
+ * pair is lost.
  */
 #ifndef NEARDUP_JOIN_SETS_H
 #define NEARDUP_JOIN_SETS_H
@@ -14,8 +15,8 @@
 #include "sketch/bag.h"
 
 /*
- * A pair: a is the number of a bag in left; b of one in right, or in left with
- * b > a where pairs are sought within it.
+ * Takes a pair: a is the number of a bag in left; b is that of one in right, or of one in
+ * left with b > a if there is no right.
  */
 typedef void (*SetPairSink)(void *state, uint32_t a, uint32_t b, double similarity);
 
@@ -23,50 +24,49 @@ typedef struct SetJoin
 {
 	const Bag *left;
 	uint32_t left_count;
-	const Bag *right; /* NULL: pairs within left */
+	const Bag *right; /* NULL: join left with itself */
 	uint32_t right_count;
 	double threshold; /* above 0, at most 1 */
-	bool weighted;    /* bag_weighted_resemblance; or else bag_resemblance */
+	bool weighted;    /* the similarity is bag_weighted_resemblance, else bag_resemblance */
 	SetPairSink sink;
 	void *state; /* of sink */
 } SetJoin;
 
 /*
- * What is being done; true of the past at any time while the join runs.  Of
- * all pairs of bags done so far, length + frequency + compared met in a list;
- * the others were never looked at.
+ * What the join has done, up to date while it runs.  Of all pairs of the bags done,
+ * length + frequency + compared have met in a list.
  */
 typedef struct SetJoinStats
 {
 	uint64_t bags;       /* done, of left_count + right_count */
 	uint64_t partitions; /* that hold bags */
 	uint64_t hits;       /* entries read from lists */
-	uint64_t length;     /* pairs given up by the difference of their lengths */
-	uint64_t frequency;  /* pairs given up by the frequency already passed */
-	uint64_t compared;   /* pairs of which elements were compared */
-	uint64_t pairs;      /* handed to sink */
+	uint64_t length;     /* pairs pruned by the difference of their lengths */
+	uint64_t frequency;  /* pairs pruned by the frequency already passed */
+	uint64_t compared;   /* pairs whose elements were compared */
+	uint64_t pairs;      /* given to sink */
 } SetJoinStats;
 
 /*
- * Hand every pair whose similarity (the very number that the function of
- * bag.h gives) is at least the threshold to sink, once, in an order that
- * depends on the bags alone.  An empty bag is in no pair.  All bags must stay
- * in memory; about 80 bytes for each of their elements are taken besides.
+ * Gives sink every pair whose similarity, the exact number that the function of
+ * sketch/bag.h returns, is at least the threshold.  Each pair is given once, in an order
+ * that depends only on the bags.  An empty bag is in no pair.  The join allocates about 80
+ * bytes for each element of the bags.
  *
- * n equal bags are n (n - 1) / 2 pairs: whoever wants fewer collapses them
- * first.  False, and nothing done, where the bags have more than UINT32_MAX
- * elements that occur in two of them, or there are as many bags.
+ * n equal bags are n (n - 1) / 2 pairs; a caller that does not want them collapses equal
+ * bags first.  Returns false, without a pair, if UINT32_MAX or more elements are in more
+ * than one bag, or there are that many bags.
  */
 extern bool set_join(const SetJoin *join, SetJoinStats *stats);
 
 /*
- * Where the partition ends that starts at a length: the least length above it
- * such that no bag of that length is similar to one of start (definition 3 of
- * the paper).  UINT64_MAX where there is none.
+ * Returns the end of the partition that starts at a length: the least greater length such
+ * that no bag of it is similar to one of length start (Theobald et al., definition 3).
+ * UINT64_MAX if there is none.
  */
 extern uint64_t set_partition_end(uint64_t start, double threshold);
 
-/* The least that bags of these lengths must share to reach the threshold; 0 for none. */
+/* Returns the least that bags of these lengths must share to be similar; 0 if they cannot be. */
 extern uint64_t set_overlap_needed(uint64_t length_x, uint64_t length_y, double threshold);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * bag.c: multisets of 64-bit elements, gathered, sorted and compared.
+ * bag.c: gathering, combining and comparing bags.
  */
 #include "sketch/bag.h"
 
@@ -8,15 +8,88 @@
 
 #define BUILDER_ROOM 256
 
-/* Up to here moving elements one by one beats counting their bytes. */
+/* Up to this many elements an insertion sort is the fastest. */
 #define INSERTION_SORT_MAX 96
-
-/* A pass over so many elements asks for interrupts in between. */
-#define PASS_STEP 8192
 
 #define SIGN_BIT ((uint64_t) 1 << 63)
 
-/* ---- Building ----------------------------------------------------------- */
+void
+bag_free(Bag *bag)
+{
+	host_free(bag->element);
+	host_free(bag->frequency);
+}
+
+void
+bag_drop_ones(Bag *bag)
+{
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		host_check_interrupts_at(i);
+		if (bag_frequency(bag, i) > 1)
+			return;
+	}
+	host_free(bag->frequency);
+	bag->frequency = NULL;
+}
+
+uint64_t
+bag_total(const Bag *bag)
+{
+	uint64_t total = 0;
+
+	if (!bag->frequency)
+		return bag->count;
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		host_check_interrupts_at((uint64_t) i + 1);
+		total += bag->frequency[i];
+	}
+	return total;
+}
+
+/* ---- Text ---------------------------------------------------------------------- */
+
+/* The longest element and the longest frequency, each with the character before it. */
+#define ELEMENT_TEXT_MOST (sizeof(",-9223372036854775808") - 1)
+#define FREQUENCY_TEXT_MOST (sizeof(":4294967295") - 1)
+
+static uint32_t
+count_digits(uint64_t number)
+{
+	uint32_t digits = 1;
+
+	for (; number >= 10; number /= 10)
+		digits++;
+	return digits;
+}
+
+uint64_t
+bag_text_most(const Bag *bag)
+{
+	return bag->count * (uint64_t) (ELEMENT_TEXT_MOST + (bag->frequency ? FREQUENCY_TEXT_MOST : 0));
+}
+
+uint64_t
+bag_text_length(const Bag *bag)
+{
+	/* There is no comma before the first element. */
+	uint64_t length = bag->count > 0 ? (uint64_t) bag->count - 1 : 0;
+
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		int64_t element = bag->element[i];
+
+		host_check_interrupts_at(i);
+		length +=
+			element < 0 ? 1 + count_digits(-(uint64_t) element) : count_digits((uint64_t) element);
+		if (bag_frequency(bag, i) > 1)
+			length += 1 + count_digits(bag_frequency(bag, i));
+	}
+	return length;
+}
+
+/* ---- Building ------------------------------------------------------------------ */
 
 void
 bag_begin(BagBuilder *builder)
@@ -31,23 +104,17 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 {
 	BagBuilder *builder = state;
 
-	if (count > builder->room - builder->count)
-	{
-		while (count > builder->room - builder->count)
-			builder->room *= 2;
-		builder->hash = host_realloc(builder->hash, builder->room * sizeof(uint64_t));
-	}
+	builder->hash =
+		host_grow(builder->hash, &builder->room, builder->count + count, sizeof(uint64_t));
 	memcpy(builder->hash + builder->count, hashes, count * sizeof(uint64_t));
 	builder->count += count;
 }
 
-/* Sort by the signed value. */
+/* Sorts by the signed value. */
 static void
 insertion_sort(uint64_t *hash, size_t count)
 {
-	size_t i;
-
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 	{
 		uint64_t moving = hash[i];
 		size_t j = i;
@@ -64,72 +131,54 @@ byte_of(uint64_t hash, int byte)
 	return (hash ^ SIGN_BIT) >> (8 * byte) & 0xFF;
 }
 
-/* How often each value of a byte occurs. */
-static void
-count_values(const uint64_t *hash, size_t count, int byte, size_t *bucket)
-{
-	size_t i;
-
-	memset(bucket, 0, 256 * sizeof(size_t));
-	for (i = 0; i < count; i++)
-	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
-		bucket[byte_of(hash[i], byte)]++;
-	}
-}
-
 /*
- * Move every hash into its byte's run, following cycles, with no second array
- * (McIlroy, Bostic and McIlroy 1993: American flag sort).  end becomes where
- * each run ends.
+ * Moves every hash into the run of its byte, by following cycles, without a second array
+ * (McIlroy, Bostic and McIlroy 1993: American flag sort).  Sets end[] to the end of each
+ * run.
  */
 static void
-distribute(uint64_t *hash, int byte, const size_t *bucket, size_t *end)
+distribute(uint64_t *hash, size_t count, int byte, size_t *end)
 {
-	size_t next[256];
+	size_t next[256] = {0};
 	size_t place = 0;
 	size_t moves = 0;
-	unsigned value;
 
-	for (value = 0; value < 256; value++)
+	for (size_t i = 0; i < count; i++)
 	{
-		next[value] = place;
-		place += bucket[value];
-		end[value] = place;
+		host_check_interrupts_at(i);
+		next[byte_of(hash[i], byte)]++;
 	}
-	for (value = 0; value < 256; value++)
+	for (unsigned value = 0; value < 256; value++)
 	{
+		end[value] = place + next[value];
+		next[value] = place;
+		place = end[value];
+	}
+	for (unsigned value = 0; value < 256; value++)
 		while (next[value] < end[value])
 		{
 			uint64_t moving = hash[next[value]];
 			unsigned home;
 
-			if (++moves % PASS_STEP == 0)
-				host_check_interrupts();
+			host_check_interrupts_at(++moves);
 			while ((home = byte_of(moving, byte)) != value)
 			{
 				uint64_t displaced = hash[next[home]];
 
 				hash[next[home]++] = moving;
 				moving = displaced;
-				if (++moves % PASS_STEP == 0)
-					host_check_interrupts();
+				host_check_interrupts_at(++moves);
 			}
 			hash[next[value]++] = moving;
 		}
-	}
 }
 
 static bool
 all_equal(const uint64_t *hash, size_t count)
 {
-	size_t i;
-
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		if (hash[i] != hash[0])
 			return false;
 	}
@@ -137,17 +186,15 @@ all_equal(const uint64_t *hash, size_t count)
 }
 
 /*
- * Sort by the signed value, from the given byte down, all above it being
- * equal.  Hashes are uniform, so that few bytes are ever looked at; no input
- * costs more than eight passes.
+ * Sorts by the signed value, from the given byte down; all bytes above it are equal.
+ * Hashes are uniform, so few bytes are ever looked at; any input takes at most eight
+ * passes.
  */
 static void
 sort(uint64_t *hash, size_t count, int byte)
 {
-	size_t bucket[256];
 	size_t end[256];
 	size_t start = 0;
-	int value;
 
 	if (count <= INSERTION_SORT_MAX)
 	{
@@ -156,9 +203,8 @@ sort(uint64_t *hash, size_t count, int byte)
 	}
 	if (byte < 0 || all_equal(hash, count))
 		return;
-	count_values(hash, count, byte, bucket);
-	distribute(hash, byte, bucket, end);
-	for (value = 0; value < 256; value++)
+	distribute(hash, count, byte, end);
+	for (int value = 0; value < 256; value++)
 	{
 		sort(hash + start, end[value] - start, byte - 1);
 		start = end[value];
@@ -169,29 +215,25 @@ static size_t
 count_distinct(const uint64_t *sorted, size_t count)
 {
 	size_t distinct = count > 0;
-	size_t i;
 
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		distinct += sorted[i] != sorted[i - 1];
 	}
 	return distinct;
 }
 
-/* Make runs of equal elements one element and a frequency each, in place. */
+/* Turns runs of equal elements into one element and its frequency each, in place. */
 static void
 fold_runs(int64_t *element, uint32_t *frequency, size_t count)
 {
 	size_t to = 0;
-	size_t i;
 
 	frequency[0] = 1;
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		if (element[i] != element[to])
 		{
 			element[++to] = element[i];
@@ -226,72 +268,22 @@ bag_finish(BagBuilder *builder, Bag *bag)
 	return true;
 }
 
-/* ---- Text ---------------------------------------------------------------- */
+/* ---- Walking through two bags --------------------------------------------------- */
 
-/* The longest element and the longest frequency, each with what stands before it. */
-#define ELEMENT_TEXT_MOST (sizeof(",-9223372036854775808") - 1)
-#define FREQUENCY_TEXT_MOST (sizeof(":4294967295") - 1)
-
-static uint32_t
-count_digits(uint64_t number)
-{
-	uint32_t digits = 1;
-
-	for (; number >= 10; number /= 10)
-		digits++;
-	return digits;
-}
-
-uint64_t
-bag_text_most(const Bag *bag)
-{
-	return bag->count * (uint64_t) (ELEMENT_TEXT_MOST + (bag->frequency ? FREQUENCY_TEXT_MOST : 0));
-}
-
-uint64_t
-bag_text_length(const Bag *bag)
-{
-	/* No comma stands before the first. */
-	uint64_t length = bag->count > 0 ? (uint64_t) bag->count - 1 : 0;
-	uint32_t i;
-
-	for (i = 0; i < bag->count; i++)
-	{
-		int64_t element = bag->element[i];
-
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
-		length +=
-			element < 0 ? 1 + count_digits(-(uint64_t) element) : count_digits((uint64_t) element);
-		if (bag_frequency(bag, i) > 1)
-			length += 1 + count_digits(bag_frequency(bag, i));
-	}
-	return length;
-}
-
-void
-bag_free(Bag *bag)
-{
-	host_free(bag->element);
-	if (bag->frequency)
-		host_free(bag->frequency);
-}
-
-/* ---- Walking two bags --------------------------------------------------- */
-
-/* The elements of either bag in order, each with its frequency in both. */
+/* Visits the elements of either bag in order. */
 typedef struct PairWalk
 {
 	const Bag *x;
 	const Bag *y;
-	uint32_t i; /* next of x */
-	uint32_t j; /* next of y */
+	uint32_t i; /* next element of x */
+	uint32_t j; /* next element of y */
 	uint32_t steps;
-	int64_t element;
-	uint32_t in_x; /* its frequency there, 0 if absent */
+	int64_t element; /* visited, and its frequencies in x and y, 0 if absent */
+	uint32_t in_x;
 	uint32_t in_y;
 } PairWalk;
 
+/* Moves on to the next element; returns false at the end. */
 static inline bool
 walk_next(PairWalk *walk)
 {
@@ -302,8 +294,7 @@ walk_next(PairWalk *walk)
 
 	if (!more_x && !more_y)
 		return false;
-	if (++walk->steps % PASS_STEP == 0)
-		host_check_interrupts();
+	host_check_interrupts_at(++walk->steps);
 	walk->element = take_x ? walk->x->element[walk->i] : walk->y->element[walk->j];
 	walk->in_x = take_x ? bag_frequency(walk->x, walk->i) : 0;
 	walk->in_y = take_y ? bag_frequency(walk->y, walk->j) : 0;
@@ -312,16 +303,18 @@ walk_next(PairWalk *walk)
 	return true;
 }
 
+/* ---- Combining ------------------------------------------------------------------ */
+
 static inline uint32_t
 lesser(uint32_t f, uint32_t g)
 {
-	return f < g ? f : g;
+	return Min(f, g);
 }
 
 static inline uint32_t
 greater(uint32_t f, uint32_t g)
 {
-	return f > g ? f : g;
+	return Max(f, g);
 }
 
 static inline uint32_t
@@ -330,14 +323,14 @@ excess(uint32_t f, uint32_t g)
 	return f > g ? f - g : 0;
 }
 
-/* Merge with a rule for the frequencies; what gets 0 is left out. */
+/* Returns the bag of the frequencies that a rule makes of two; leaves out zeros. */
 static inline Bag
 combine(const Bag *x, const Bag *y, uint32_t (*rule)(uint32_t, uint32_t))
 {
-	PairWalk walk = {x, y, 0, 0, 0, 0, 0, 0};
+	PairWalk walk = {.x = x, .y = y};
 	size_t room = (size_t) x->count + y->count + 1;
-	Bag bag = {0, host_alloc(room * sizeof(int64_t)), host_alloc(room * sizeof(uint32_t))};
-	bool repeated = false;
+	Bag bag = {.element = host_alloc(room * sizeof(int64_t)),
+			   .frequency = host_alloc(room * sizeof(uint32_t))};
 
 	while (walk_next(&walk))
 	{
@@ -346,13 +339,8 @@ combine(const Bag *x, const Bag *y, uint32_t (*rule)(uint32_t, uint32_t))
 		bag.element[bag.count] = walk.element;
 		bag.frequency[bag.count] = frequency;
 		bag.count += frequency > 0;
-		repeated |= frequency > 1;
 	}
-	if (!repeated)
-	{
-		host_free(bag.frequency);
-		bag.frequency = NULL;
-	}
+	bag_drop_ones(&bag);
 	return bag;
 }
 
@@ -374,26 +362,9 @@ bag_difference(const Bag *x, const Bag *y)
 	return combine(x, y, excess);
 }
 
-/* ---- Measuring ---------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------ */
 
-uint64_t
-bag_total(const Bag *bag)
-{
-	uint64_t total = 0;
-	uint32_t i;
-
-	if (!bag->frequency)
-		return bag->count;
-	for (i = 0; i < bag->count; i++)
-	{
-		if (i % PASS_STEP == PASS_STEP - 1)
-			host_check_interrupts();
-		total += bag->frequency[i];
-	}
-	return total;
-}
-
-/* The one loop behind every resemblance: no branch but its ends. */
+/* The loop of every resemblance; it branches at its ends only. */
 uint32_t
 bag_shared(const Bag *x, const Bag *y)
 {
@@ -404,7 +375,7 @@ bag_shared(const Bag *x, const Bag *y)
 	while (i < x->count && j < y->count)
 	{
 		host_check_interrupts();
-		for (uint32_t steps = PASS_STEP; steps > 0 && i < x->count && j < y->count; steps--)
+		for (int steps = 0; steps < STEPS_BETWEEN_CHECKS && i < x->count && j < y->count; steps++)
 		{
 			int64_t a = x->element[i];
 			int64_t b = y->element[j];
@@ -426,7 +397,7 @@ bag_resemblance(const Bag *x, const Bag *y)
 bool
 bag_is_similar(const Bag *x, const Bag *y, double t)
 {
-	uint32_t most = lesser(x->count, y->count);
+	uint32_t most = Min(x->count, y->count);
 
 	return resemblance_of_lengths(most, x->count, y->count) >= t && bag_resemblance(x, y) >= t;
 }
@@ -440,29 +411,29 @@ bag_containment(const Bag *x, const Bag *y)
 double
 bag_weighted_resemblance(const Bag *x, const Bag *y)
 {
-	PairWalk walk = {x, y, 0, 0, 0, 0, 0, 0};
+	PairWalk walk = {.x = x, .y = y};
 	uint64_t shared = 0;
 	uint64_t length_x = 0;
 	uint64_t length_y = 0;
 
 	while (walk_next(&walk))
 	{
-		shared += lesser(walk.in_x, walk.in_y);
+		shared += Min(walk.in_x, walk.in_y);
 		length_x += walk.in_x;
 		length_y += walk.in_y;
 	}
 	return resemblance_of_lengths(shared, length_x, length_y);
 }
 
-/* An integer of 128 bits, for sums of products that 64 do not hold. */
-typedef struct Wide
+/* An integer of 128 bits, for sums of products that 64 bits do not hold. */
+typedef struct WideSum
 {
 	uint64_t high;
 	uint64_t low;
-} Wide;
+} WideSum;
 
 static inline void
-add_product(Wide *sum, uint32_t f, uint32_t g)
+add_product(WideSum *sum, uint32_t f, uint32_t g)
 {
 	uint64_t product = (uint64_t) f * g;
 
@@ -471,18 +442,18 @@ add_product(Wide *sum, uint32_t f, uint32_t g)
 }
 
 static double
-wide_to_double(Wide wide)
+wide_to_double(WideSum sum)
 {
-	return (double) wide.high * 0x1p64 + (double) wide.low;
+	return (double) sum.high * 0x1p64 + (double) sum.low;
 }
 
 double
 bag_cosine(const Bag *x, const Bag *y)
 {
-	PairWalk walk = {x, y, 0, 0, 0, 0, 0, 0};
-	Wide xy = {0, 0};
-	Wide xx = {0, 0};
-	Wide yy = {0, 0};
+	PairWalk walk = {.x = x, .y = y};
+	WideSum xy = {0};
+	WideSum xx = {0};
+	WideSum yy = {0};
 	double cosine;
 
 	while (walk_next(&walk))
@@ -494,5 +465,5 @@ bag_cosine(const Bag *x, const Bag *y)
 	if (xy.high == 0 && xy.low == 0)
 		return 0;
 	cosine = wide_to_double(xy) / sqrt(wide_to_double(xx) * wide_to_double(yy));
-	return cosine < 1 ? cosine : 1;
+	return Min(cosine, 1);
 }

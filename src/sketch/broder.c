@@ -1,15 +1,11 @@
 /*
- * broder.c: samples and sketches of sets.
+ * broder.c: the samples and sketches of sets that Broder and others describe.
  */
-#include "sketch/broder.h"
+#include "sketch/bag.h"
 
 #include <string.h>
 
-#include "sketch/bag.h"
 #include "base/hash.h"
-
-/* A pass over so many elements asks for interrupts in between. */
-#define PASS_STEP 8192
 
 static inline int64_t
 mixed(int64_t element)
@@ -17,9 +13,9 @@ mixed(int64_t element)
 	return (int64_t) mix64((uint64_t) element);
 }
 
-/* ---- Samples ------------------------------------------------------------ */
+/* ---- Samples --------------------------------------------------------------------- */
 
-/* May an element stay?  limit is what the rule goes by. */
+/* Returns whether an element is in the sample; limit is a parameter of the rule. */
 typedef bool (*Rule)(int64_t mixed_element, uint64_t limit);
 
 static bool
@@ -34,31 +30,24 @@ is_at_most(int64_t mixed_element, uint64_t most)
 	return mixed_element <= (int64_t) most;
 }
 
-/* The elements that may stay, with their frequencies. */
+/* Returns the elements that a rule takes, with their frequencies. */
 static Bag
-sample(const Bag *bag, Rule stays, uint64_t limit)
+sample(const Bag *bag, Rule is_taken, uint64_t limit)
 {
 	size_t room = (size_t) bag->count + 1;
-	Bag kept = {0, host_alloc(room * sizeof(int64_t)), host_alloc(room * sizeof(uint32_t))};
-	bool repeated = false;
-	uint32_t i;
+	Bag taken = {.element = host_alloc(room * sizeof(int64_t)),
+				 .frequency = host_alloc(room * sizeof(uint32_t))};
 
-	for (i = 0; i < bag->count; i++)
+	for (uint32_t i = 0; i < bag->count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
-		if (!stays(mixed(bag->element[i]), limit))
+		host_check_interrupts_at(i);
+		if (!is_taken(mixed(bag->element[i]), limit))
 			continue;
-		kept.element[kept.count] = bag->element[i];
-		kept.frequency[kept.count++] = bag_frequency(bag, i);
-		repeated |= bag_frequency(bag, i) > 1;
+		taken.element[taken.count] = bag->element[i];
+		taken.frequency[taken.count++] = bag_frequency(bag, i);
 	}
-	if (!repeated)
-	{
-		host_free(kept.frequency);
-		kept.frequency = NULL;
-	}
-	return kept;
+	bag_drop_ones(&taken);
+	return taken;
 }
 
 Bag
@@ -67,25 +56,23 @@ bag_mod(const Bag *bag, uint64_t m)
 	return sample(bag, is_multiple, m);
 }
 
-/* The mixed value that n elements do not exceed; there are more than n. */
+/* Returns the n-th least mixed value of a bag that has more than n elements. */
 static int64_t
 bottom_limit(const Bag *bag, uint32_t n)
 {
 	BagBuilder builder;
 	Bag sorted;
 	int64_t limit;
-	uint32_t i;
 
 	bag_begin(&builder);
-	for (i = 0; i < bag->count; i++)
+	for (uint32_t i = 0; i < bag->count; i++)
 	{
 		uint64_t value = (uint64_t) mixed(bag->element[i]);
 
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		bag_add(&builder, &value, 1);
 	}
-	/* As many as the bag has, and distinct since mixing is a bijection. */
+	/* Mixing is one to one, so there are as many values as the bag has elements. */
 	(void) bag_finish(&builder, &sorted);
 	limit = sorted.element[n - 1];
 	bag_free(&sorted);
@@ -115,35 +102,25 @@ bottom_resemblance(const Bag *x, const Bag *y, uint32_t n)
 	return share;
 }
 
-/* ---- Sketches ----------------------------------------------------------- */
-
-/* What tells the permutations apart. */
-static inline uint64_t
-permutation_key(uint32_t permutation)
-{
-	return mix64((uint64_t) permutation + 1);
-}
+/* ---- Sketches -------------------------------------------------------------------- */
 
 void
 bag_minima(const Bag *bag, uint32_t m, int64_t *least)
 {
-	uint32_t permutation;
-	uint32_t i;
+	size_t steps = 0;
 
-	for (permutation = 0; permutation < m; permutation++)
+	for (uint32_t permutation = 0; permutation < m; permutation++)
 	{
-		uint64_t key = permutation_key(permutation);
+		uint64_t key = mix64((uint64_t) permutation + 1);
 		int64_t minimum = INT64_MAX;
 
-		if ((uint64_t) permutation * bag->count % PASS_STEP < bag->count)
-			host_check_interrupts();
-		for (i = 0; i < bag->count; i++)
+		host_count_steps(&steps, bag->count);
+		for (uint32_t i = 0; i < bag->count; i++)
 		{
 			int64_t value = mixed((int64_t) ((uint64_t) bag->element[i] ^ key));
 
-			minimum = value < minimum ? value : minimum;
-			if (i % PASS_STEP == PASS_STEP - 1)
-				host_check_interrupts();
+			host_check_interrupts_at((uint64_t) i + 1);
+			minimum = Min(value, minimum);
 		}
 		least[permutation] = minimum;
 	}
@@ -152,18 +129,16 @@ bag_minima(const Bag *bag, uint32_t m, int64_t *least)
 uint32_t
 bag_runs(const Bag *bag, uint32_t width, int64_t *run)
 {
-	uint32_t length = width < bag->count ? width : bag->count;
+	uint32_t length = Min(width, bag->count);
 	uint32_t count = bag->count == 0 ? 0 : bag->count - length + 1;
-	uint32_t first;
-	uint32_t i;
+	size_t steps = 0;
 
-	for (first = 0; first < count; first++)
+	for (uint32_t first = 0; first < count; first++)
 	{
 		uint64_t hash = mix64(length);
 
-		if (first % (PASS_STEP / 64) == 0)
-			host_check_interrupts();
-		for (i = first; i < first + length; i++)
+		host_count_steps(&steps, length);
+		for (uint32_t i = first; i < first + length; i++)
 			hash = mix64(hash ^ (uint64_t) bag->element[i]);
 		run[first] = (int64_t) hash;
 	}
@@ -175,21 +150,19 @@ bag_buckets(const Bag *bag, uint32_t n, int64_t *kept)
 {
 	bool *filled = host_alloc(n);
 	uint32_t count = 0;
-	uint32_t i;
 
 	memset(filled, 0, n);
-	for (i = 0; i < bag->count; i++)
+	for (uint32_t i = 0; i < bag->count; i++)
 	{
 		int64_t value = mixed(bag->element[i]);
 		uint32_t bucket = (uint32_t) ((uint64_t) value % n);
 
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		if (!filled[bucket] || value < mixed(kept[bucket]))
 			kept[bucket] = bag->element[i];
 		filled[bucket] = true;
 	}
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (filled[i])
 			kept[count++] = kept[i];
 	host_free(filled);

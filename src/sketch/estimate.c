@@ -1,15 +1,15 @@
 /*
- * estimate.c: what a number of differing symbols says of two sets.
+ * estimate.c: estimates of similarity from the number of symbols that differ.
  *
- * Both resemblances have the form (full - d * step) / full with whole numbers
- * below 2^53, so the division is the only rounding.  The radius of a threshold
- * is found with the same expression: function, operator and index can never
- * disagree at the edge.
+ * Both similarities have the form (full - d * step) / full with whole numbers below 2^53,
+ * so only the division rounds.  The radius of a threshold comes from the same expression,
+ * so functions, operators and indexes never disagree at the threshold.
  */
+#include "sketch/sketch.h"
+
 #include <math.h>
 
 #include "base/hash.h"
-#include "sketch/sketch.h"
 
 static inline double
 estimate(double full, double step, int d)
@@ -17,12 +17,12 @@ estimate(double full, double step, int d)
 	return (full - d * step) / full;
 }
 
-/* The largest d <= most with estimate(full, step, d) >= t: a guess, then set right. */
+/* Returns the largest d <= most with estimate(full, step, d) >= t: a guess, corrected. */
 static int
 radius(double full, double step, int most, double t)
 {
 	double guess = full * (1 - t) / step;
-	int d = guess < most ? (int) guess : most;
+	int d = (int) Min(guess, most);
 
 	while (d > 0 && estimate(full, step, d) < t)
 		d--;
@@ -69,9 +69,8 @@ minhash_standard_error(int k, int b, double r)
 }
 
 /*
- * Chance that a binomial variable, n trials that succeed with chance p and
- * fail with chance q, is at most m < n.  Terms are summed from the last
- * downwards, so m should lie below the mean.
+ * Returns the probability that at most m < n of n trials succeed, each with probability
+ * p = 1 - q.  Sums the terms from the last one down, so m should be below the mean.
  */
 static double
 binomial_below(int n, double p, double q, int m)
@@ -85,7 +84,7 @@ binomial_below(int n, double p, double q, int m)
 		sum += term;
 		term *= i / (n - i + 1.0) * (q / p);
 	}
-	return sum < 1 ? sum : 1;
+	return Min(sum, 1);
 }
 
 double
@@ -108,13 +107,13 @@ containment_of_resemblance(double r, double n_a, double n_b)
 {
 	double share = r * (n_a + n_b) / ((1 + r) * n_a);
 
-	return share < 1 ? share : 1;
+	return Min(share, 1);
 }
 
 double
 lsh_collision_probability(double s, int bands, int rows)
 {
-	/* 1 - (1 - s^rows)^bands without losing a small s^rows. */
+	/* 1 - (1 - s^rows)^bands, exact for small s^rows, too. */
 	return -expm1(bands * log1p(-pow(s, rows)));
 }
 
@@ -125,7 +124,7 @@ lsh_choose(double threshold, int k, double recall, int *bands, int *rows)
 	{
 		if (lsh_collision_probability(threshold, k / *rows, *rows) < recall)
 			continue;
-		/* Among equal rows the fewest bands let the fewest strangers in. */
+		/* With as many rows, the fewest bands give the fewest candidates. */
 		*bands = 1;
 		while (lsh_collision_probability(threshold, *bands, *rows) < recall)
 			++*bands;

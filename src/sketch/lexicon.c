@@ -1,7 +1,7 @@
 /*
- * lexicon.c: what stays of a set by a lexicon, its digest, and weighted cosine.
+ * lexicon.c: selecting elements, weighing them by a lexicon, and digests.
  */
-#include "sketch/lexicon.h"
+#include "sketch/bag.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,14 +9,13 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "sketch/bag.h"
-
-#define CHUNK 512
+/* Elements that a digest takes at once. */
+#define DIGESTED 512
 
 Bag
 bag_keep(const Bag *bag, const Bag *wanted)
 {
-	/* Wanted as often as can be, so that the bag's own frequencies are the lesser. */
+	/* With the greatest frequencies in `wanted`, those of the bag are the lesser ones. */
 	Bag endless = *wanted;
 	Bag kept;
 
@@ -27,7 +26,7 @@ bag_keep(const Bag *bag, const Bag *wanted)
 	return kept;
 }
 
-/* The frequency of an element that is not before *at, and step there. */
+/* Returns the frequency of an element; *at is a place before it, and is moved to it. */
 static uint32_t
 frequency_of(const Bag *bag, int64_t element, uint32_t *at)
 {
@@ -37,25 +36,23 @@ frequency_of(const Bag *bag, int64_t element, uint32_t *at)
 }
 
 /*
- * The power of two that brings the greatest coordinate of a vector near 1; 0 for a
- * vector without length.  Scaled so, no square is too small or too large for a
- * number, and what is not is the same to the last bit.
+ * Returns the power of two that brings the greatest coordinate of a vector near 1; 0 for
+ * a zero vector.  In vectors scaled so, no square overflows or underflows, and scaling
+ * changes no bit of the mantissas.
  */
 static int
 scale_of(const Bag *bag, const Lexicon *lexicon)
 {
 	double greatest = 0;
 	uint32_t at = 0;
-	uint32_t i;
 	int exponent;
 
-	for (i = 0; i < lexicon->count; i++)
+	for (uint32_t i = 0; i < lexicon->count; i++)
 	{
 		double coordinate = lexicon->weight[i] * frequency_of(bag, lexicon->element[i], &at);
 
-		if (i % CHUNK == 0)
-			host_check_interrupts();
-		greatest = coordinate > greatest ? coordinate : greatest;
+		host_check_interrupts_at(i);
+		greatest = Max(coordinate, greatest);
 	}
 	frexp(greatest, &exponent);
 	return -exponent;
@@ -72,15 +69,13 @@ bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon)
 	double cosine;
 	uint32_t at_x = 0;
 	uint32_t at_y = 0;
-	uint32_t i;
 
-	for (i = 0; i < lexicon->count; i++)
+	for (uint32_t i = 0; i < lexicon->count; i++)
 	{
 		double in_x = lexicon->weight[i] * frequency_of(x, lexicon->element[i], &at_x);
 		double in_y = lexicon->weight[i] * frequency_of(y, lexicon->element[i], &at_y);
 
-		if (i % CHUNK == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		in_x = ldexp(in_x, scale_x);
 		in_y = ldexp(in_y, scale_y);
 		xy += in_x * in_y;
@@ -90,15 +85,13 @@ bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon)
 	if (xx == 0 || yy == 0)
 		return 0;
 	cosine = xy / sqrt(xx * yy);
-	return cosine < 1 ? cosine : 1;
+	return Min(cosine, 1);
 }
 
 static void
 put_big_endian(uint8_t *out, uint64_t number)
 {
-	int i;
-
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		out[i] = (uint8_t) (number >> (56 - 8 * i));
 }
 
@@ -107,21 +100,18 @@ bag_digest(const Bag *bag, uint8_t *digest)
 {
 	XXH3_state_t state;
 	XXH128_canonical_t canonical;
-	uint8_t bytes[CHUNK * 8];
-	uint32_t i;
+	uint8_t bytes[DIGESTED * 8];
 
 	memset(&state, 0, sizeof(state));
 	(void) XXH3_128bits_reset(&state);
-	for (i = 0; i < bag->count; i++)
+	for (uint32_t i = 0; i < bag->count; i++)
 	{
-		put_big_endian(bytes + i % CHUNK * 8, (uint64_t) bag->element[i]);
-		if (i % CHUNK == CHUNK - 1)
-		{
-			host_check_interrupts();
+		host_check_interrupts_at(i);
+		put_big_endian(bytes + i % DIGESTED * 8, (uint64_t) bag->element[i]);
+		if (i % DIGESTED == DIGESTED - 1)
 			(void) XXH3_128bits_update(&state, bytes, sizeof(bytes));
-		}
 	}
-	(void) XXH3_128bits_update(&state, bytes, bag->count % CHUNK * 8);
+	(void) XXH3_128bits_update(&state, bytes, bag->count % DIGESTED * 8);
 	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
 	memcpy(digest, canonical.digest, DIGEST_BYTES);
 }

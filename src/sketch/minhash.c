@@ -1,38 +1,83 @@
 /*
- * minhash.c: the sketch of a set.
+ * minhash.c: the minhash sketch of a set.
  *
- * Fast similarity sketching (Dahlgaard, Knudsen, Thorup 2017): in each round
- * every element falls into one of k bins; a bin keeps the least element of the
- * first round that reaches it.  Rounds go on until no bin is empty, so a set
- * of n elements costs about max(n, k ln k) steps.  A bin that is empty after
- * the last round takes the least element of a permutation of its own.
+ * Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017, section 3): in each
+ * round every element falls into one of k bins.  A bin keeps the least element of the
+ * first round that reaches it.  Rounds go on until no bin is empty, so a set of n
+ * elements takes about max(n, k ln k) steps.  A bin that is still empty after the last
+ * round takes the least element by a permutation of its own.
  *
- * A symbol is 32 bits that order (round, value): first round 0 and 31 bits of
- * value, later rounds 1, the round in 15 bits and 16 bits of value.
+ * A symbol is 32 bits that sort by round, then by value: a symbol of the first round is 0
+ * and 31 bits of value; one of a later round is 1, the round in 15 bits, and 16 bits of
+ * value.
  */
+#include "sketch/minhash.h"
+
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/hash.h"
-#include "sketch/minhash.h"
+
+/* ---- The distinct elements --------------------------------------------------- */
+
+/* Elements whose slots are fetched together before they are searched. */
+#define FETCHED 64
+
+void
+minhash_begin(MinhashBuilder *builder, size_t expected)
+{
+	table_begin(&builder->table, expected);
+	builder->element = host_alloc(builder->table.room * sizeof(uint64_t));
+}
+
+/* Adds up to FETCHED elements, for which there is room, and for one more. */
+static inline void
+add_fetched(Table *table, uint64_t *element, const uint64_t *hashes, size_t count)
+{
+	uint64_t mixed[FETCHED];
+	uint64_t hash[FETCHED];
+
+	for (size_t i = 0; i < count; i++)
+	{
+		mixed[i] = mix64(hashes[i]);
+		hash[i] = table_hash(table, mixed[i]);
+		__builtin_prefetch(table_home(table, hash[i]), 1);
+	}
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t *slot = table_search_key(table, hash[i], mixed[i], element, sizeof(uint64_t));
+
+		/* Written in any case, which costs less than a branch. */
+		element[table->count] = mixed[i];
+		if (*slot == 0)
+			table_put(table, slot, hash[i]);
+	}
+}
+
+void
+minhash_add(void *state, const uint64_t *hashes, size_t count)
+{
+	MinhashBuilder *builder = state;
+	size_t needed = builder->table.count + count + 1;
+	Table table;
+
+	if (needed > builder->table.room)
+	{
+		table_reserve(&builder->table, needed);
+		builder->element = host_realloc(builder->element, builder->table.room * sizeof(uint64_t));
+	}
+	/* The compiler can keep a copy in registers. */
+	table = builder->table;
+	for (size_t done = 0; done < count; done += FETCHED)
+		add_fetched(&table, builder->element, hashes + done, Min(count - done, FETCHED));
+	builder->table.count = table.count;
+}
+
+/* ---- Kernels: the bins and symbols of elements -------------------------------- */
 
 #define LATER_ROUND UINT32_C(0x80000000)
 
-/* A small set is repeated for several rounds at once, to fill this many lanes. */
-#define LANES_MIN 64
-
-/* Look for empty bins after about this many steps; before 4 k of them it is no use. */
-#define STEPS_PER_LOOK 256
-#define STEPS_UNSEEN(k) (4 * (size_t) (k))
-
-/* Rounds after the first: a multiple of LANES_MIN, at least k. */
-static uint32_t
-round_count(int k)
-{
-	return ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
-}
-
-/* 32 bits for an element in a round after the first: bin above, value below. */
+/* Returns 32 bits for an element in a later round: its bin above, its value below. */
 static inline uint32_t
 round_hash(uint64_t element, uint32_t round)
 {
@@ -50,9 +95,7 @@ round_symbol(uint32_t hash, uint32_t round)
 	return LATER_ROUND | round << 16 | (hash & 0xFFFF);
 }
 
-/* ---- Kernels: elements to bins and symbols ------------------------------ */
-
-/* Round 0: the bin is in the highest 16 bits, the symbol in the low half. */
+/* In the first round the bin is in the highest 16 bits, the value in the low half. */
 KERNEL_BODY void
 first_round_body(const uint64_t *restrict element, int count, uint32_t k, Lanes *restrict lanes)
 {
@@ -63,7 +106,6 @@ first_round_body(const uint64_t *restrict element, int count, uint32_t k, Lanes 
 	}
 }
 
-/* Lane i is in the round first + step[i]. */
 KERNEL_BODY void
 later_round_body(const uint64_t *restrict element, const uint32_t *restrict step, int count,
 				 uint32_t first, uint32_t k, Lanes *restrict lanes)
@@ -78,7 +120,9 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 	}
 }
 
-#define ROUND_KERNELS(name, target) \
+#define ROUND_VARIANTS(X) CPU_PLAIN(X) CPU_AVX2(X) CPU_AVX512(X)
+
+#define ROUND_FUNCTIONS(name, target) \
 	target static void first_round_##name(const uint64_t *element, int count, uint32_t k, \
 										  Lanes *lanes) \
 	{ \
@@ -90,43 +134,32 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 		later_round_body(element, step, count, first, k, lanes); \
 	}
 
-ROUND_KERNELS(plain, )
-#ifdef CPU_X86
-ROUND_KERNELS(avx2, TARGET_AVX2)
-ROUND_KERNELS(avx512, TARGET_AVX512)
-#endif
+#define ROUND_KERNEL(name, target) {#name, cpu_has_##name, first_round_##name, later_round_##name},
 
-const RoundKernels round_kernels[] = {{cpu_has_plain, first_round_plain, later_round_plain},
-#ifdef CPU_X86
-									  {cpu_has_avx2, first_round_avx2, later_round_avx2},
-									  {cpu_has_avx512, first_round_avx512, later_round_avx512},
-#endif
-									  {NULL, NULL, NULL}};
+ROUND_VARIANTS(ROUND_FUNCTIONS)
 
-/* The last that this processor has. */
-static const RoundKernels *
-best_round_kernels(void)
-{
-	static const RoundKernels *best = NULL;
+const RoundKernel round_kernels[] = {ROUND_VARIANTS(ROUND_KERNEL){NULL}};
 
-	if (best == NULL)
-		for (const RoundKernels *kernels = round_kernels; kernels->available != NULL; kernels++)
-			if (kernels->available())
-				best = kernels;
-	return best;
-}
+CPU_CHOICE(best_kernel, RoundKernel, round_kernels)
 
-/* ---- The sketch --------------------------------------------------------- */
+/* ---- The sketch --------------------------------------------------------------- */
+
+/* A smaller set takes several rounds at once, to fill at least this many lanes. */
+#define LANES_MIN 64
+
+/* Steps from one search for empty bins to the next. */
+#define STEPS_BETWEEN_LOOKS 256
 
 typedef struct Sketcher
 {
-	const RoundKernels *kernels;
 	int k;
+	uint32_t last_round; /* a multiple of LANES_MIN, at least k */
 	uint32_t *symbols;
-	size_t next_look; /* steps after which to look for empty bins */
+	size_t next_look; /* steps after which to search for empty bins */
 	Lanes lanes;
 } Sketcher;
 
+/* Takes the symbols of some lanes into their bins. */
 static void
 apply(Sketcher *s, int count)
 {
@@ -135,9 +168,8 @@ apply(Sketcher *s, int count)
 	for (int i = 0; i < count; i++)
 	{
 		uint32_t bin = s->lanes.bin[i];
-		uint32_t symbol = s->lanes.symbol[i];
 
-		symbols[bin] = symbol < symbols[bin] ? symbol : symbols[bin];
+		symbols[bin] = Min(s->lanes.symbol[i], symbols[bin]);
 	}
 }
 
@@ -151,62 +183,39 @@ has_empty_bin(const Sketcher *s)
 	return empty != 0;
 }
 
-/* Has every bin been reached?  Asked after each round, answered now and then. */
+/* Returns whether no bin is empty; false before it is time to search. */
 static bool
 is_known_full(Sketcher *s, size_t steps)
 {
 	if (steps < s->next_look)
 		return false;
-	s->next_look = steps + STEPS_PER_LOOK;
+	s->next_look = steps + STEPS_BETWEEN_LOOKS;
 	return !has_empty_bin(s);
 }
 
+/* Takes all elements through a round; round 0 is the first. */
 static void
-first_round(Sketcher *s, const uint64_t *element, size_t n)
-{
-	for (size_t done = 0; done < n; done += LANES)
-	{
-		int count = n - done < LANES ? (int) (n - done) : LANES;
-
-		s->kernels->first(element + done, count, s->k, &s->lanes);
-		apply(s, count);
-		if (done % (64 * LANES) == 0)
-			host_check_interrupts();
-	}
-}
-
-/* The rounds from first on of a set of at least LANES_MIN elements: one. */
-static void
-large_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
+take_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 {
 	static const uint32_t same[LANES] = {0};
 
 	for (size_t done = 0; done < n; done += LANES)
 	{
-		int count = n - done < LANES ? (int) (n - done) : LANES;
+		int count = (int) Min(n - done, LANES);
 
-		s->kernels->later(element + done, same, count, round, s->k, &s->lanes);
+		if (round == 0)
+			best_kernel.first(element + done, count, s->k, &s->lanes);
+		else
+			best_kernel.later(element + done, same, count, round, s->k, &s->lanes);
 		apply(s, count);
-		if (done % (64 * LANES) == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(done);
 	}
 }
 
+/* Takes a small set through the later rounds, several at once, side by side in the lanes. */
 static void
-large_rounds(Sketcher *s, const uint64_t *element, size_t n)
+take_rounds_together(Sketcher *s, const uint64_t *element, size_t n)
 {
-	uint32_t last = round_count(s->k);
-	size_t steps = n;
-
-	for (uint32_t round = 1; round <= last && !is_known_full(s, steps); round++, steps += n)
-		large_round(s, element, n, round);
-}
-
-/* A small set: several rounds at a time, side by side in the lanes. */
-static void
-small_rounds(Sketcher *s, const uint64_t *element, size_t n)
-{
-	uint32_t last = round_count(s->k);
 	uint32_t together = 1;
 	uint64_t repeated[2 * LANES_MIN];
 	uint32_t step[2 * LANES_MIN];
@@ -221,33 +230,30 @@ small_rounds(Sketcher *s, const uint64_t *element, size_t n)
 		repeated[i] = element[i % n];
 		step[i] = (uint32_t) (i / n);
 	}
-	for (uint32_t round = 1; round <= last && !is_known_full(s, steps); round += together)
+	for (uint32_t round = 1; round <= s->last_round && !is_known_full(s, steps); round += together)
 	{
-		s->kernels->later(repeated, step, count, round, s->k, &s->lanes);
+		best_kernel.later(repeated, step, count, round, s->k, &s->lanes);
 		apply(s, count);
 		steps += count;
 	}
 }
 
-/* Each bin that no round reached: the least of all elements, for it alone. */
+/* Gives each bin that no round reached the least element by a permutation of its own. */
 static void
 fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 {
-	uint32_t last = round_count(s->k) + 1;
+	uint32_t last = s->last_round + 1;
 
 	for (int bin = 0; bin < s->k; bin++)
 	{
 		if (s->symbols[bin] != MINHASH_EMPTY_SYMBOL)
 			continue;
-		host_check_interrupts();
 		for (size_t i = 0; i < n; i++)
 		{
 			uint32_t symbol = round_symbol(round_hash(element[i], last + bin), last);
 
-			if (i % (64 * LANES) == 64 * LANES - 1)
-				host_check_interrupts();
-			if (symbol < s->symbols[bin])
-				s->symbols[bin] = symbol;
+			host_check_interrupts_at(i);
+			s->symbols[bin] = Min(symbol, s->symbols[bin]);
 		}
 	}
 }
@@ -255,25 +261,32 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 uint64_t
 minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 {
-	uint64_t *element;
-	size_t n = distinct_elements(builder, &element);
+	const uint64_t *element = builder->element;
+	size_t n = builder->table.count;
+	size_t steps = n;
 	Sketcher s;
 
-	s.kernels = best_round_kernels();
+	table_end(&builder->table);
 	s.k = k;
+	s.last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
 	s.symbols = symbols;
-	s.next_look = STEPS_UNSEEN(k);
+	/* Some bin is empty after fewer steps than that, nearly always. */
+	s.next_look = 4 * (size_t) k;
 	memset(symbols, 0xFF, k * sizeof(uint32_t));
 	if (n > 0)
 	{
-		first_round(&s, element, n);
+		take_round(&s, element, n, 0);
 		if (n < LANES_MIN)
-			small_rounds(&s, element, n);
+			take_rounds_together(&s, element, n);
 		else
-			large_rounds(&s, element, n);
+			for (uint32_t round = 1; round <= s.last_round && !is_known_full(&s, steps); round++)
+			{
+				take_round(&s, element, n, round);
+				steps += n;
+			}
 		if (has_empty_bin(&s))
 			fill_empty_bins(&s, element, n);
 	}
-	host_free(element);
+	host_free(builder->element);
 	return n;
 }

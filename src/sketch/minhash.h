@@ -1,18 +1,12 @@
 /*
- * minhash.h: what distinct.c and minhash.c share, and their tests see.
+ * minhash.h: the kernels of minhash.c, for its tests.
  */
 #ifndef NEARDUP_SKETCH_MINHASH_H
 #define NEARDUP_SKETCH_MINHASH_H
 
 #include "sketch/sketch.h"
 
-/*
- * The distinct elements gathered, mixed, in the builder's own memory (to be
- * freed by host_free).  The builder is spent.  Returns their number.
- */
-extern size_t distinct_elements(MinhashBuilder *builder, uint64_t **elements);
-
-/* Elements whose bins and symbols are computed at once, then applied. */
+/* The most elements whose bins and symbols a kernel computes at once. */
 #define LANES 256
 
 typedef struct Lanes
@@ -21,17 +15,19 @@ typedef struct Lanes
 	uint32_t symbol[LANES];
 } Lanes;
 
-/* From elements to lanes, for the first round and for a later one. */
-typedef struct RoundKernels
+/* Computes the bins and symbols of elements. */
+typedef struct RoundKernel
 {
+	const char *name; /* as in cpu.h */
 	bool (*available)(void);
+	/* All elements in the first round. */
 	void (*first)(const uint64_t *element, int count, uint32_t k, Lanes *lanes);
-	/* Lane i is in the round first + step[i]. */
+	/* Element i in the round first + step[i], a later one. */
 	void (*later)(const uint64_t *element, const uint32_t *step, int count, uint32_t first,
 				  uint32_t k, Lanes *lanes);
-} RoundKernels;
+} RoundKernel;
 
-/* All kernels of this build, the plain one first; ends with a NULL. */
-extern const RoundKernels round_kernels[];
+/* All kernels of this build, the plain one first; the last has a NULL name. */
+extern const RoundKernel round_kernels[];
 
 #endif

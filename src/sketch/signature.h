@@ -1,10 +1,10 @@
 /*
- * signature.h: how a minhash or simhash lies in a datum.  Plain C.
+ * signature.h: the layout of a minhash or simhash value.
  *
- * After the varlena header, at any alignment (values of up to 126 bytes have a
- * one-byte header): a SignatureHeader, for minhash the set's cardinality, then
- * the packed symbols (SYMBOL_BYTES).  Padding bits and reserved flags are zero,
- * so equal values are equal bytes.
+ * After the varlena header, at any alignment (a value of up to 126 bytes has a header of
+ * one byte), come a SignatureHeader, the cardinality of the set (minhash only), and the
+ * packed symbols (SYMBOL_BYTES).  Padding bits and reserved flags are zero, so equal
+ * values are equal bytes.
  */
 #ifndef NEARDUP_SKETCH_SIGNATURE_H
 #define NEARDUP_SKETCH_SIGNATURE_H
@@ -23,17 +23,17 @@ typedef struct SignatureHeader
 
 #define SIGNATURE_LOG_B 0x07   /* 0 to 5 */
 #define SIGNATURE_SIMHASH 0x00 /* the kind of a simhash ... */
-#define SIGNATURE_MINHASH 0x08 /* ... and that of a minhash: a cardinality follows */
-#define SIGNATURE_EMPTY 0x10   /* of the empty set: symbols zero, similar to nothing */
+#define SIGNATURE_MINHASH 0x08 /* ... and that of a minhash, which has a cardinality */
+#define SIGNATURE_EMPTY 0x10   /* of the empty set: all symbols are zero; similar to nothing */
 #define SIGNATURE_COUNTED 0x20 /* the cardinality is known (minhash only) */
 
-/* Cardinalities stop at this; zero where unknown or empty. */
+/* A greater cardinality is stored as this; one of an empty or unknown set as 0. */
 #define CARDINALITY_MAX UINT32_MAX
 
 #define SIGNATURE_SYMBOLS_AT(flags) \
 	(sizeof(SignatureHeader) + (SIGNATURE_MINHASH & (flags) ? sizeof(uint32_t) : 0))
 
-/* A signature taken apart; symbols points into the value. */
+/* A signature in parts; symbols points into the value. */
 typedef struct Signature
 {
 	SignatureHeader header;
@@ -41,12 +41,14 @@ typedef struct Signature
 	const uint8_t *symbols;
 } Signature;
 
+/* Returns b. */
 static inline int
 signature_bits(const SignatureHeader *header)
 {
 	return 1 << (header->flags & SIGNATURE_LOG_B);
 }
 
+/* Returns the parts of a value that starts behind its varlena header. */
 static inline Signature
 signature_read(const void *value)
 {

@@ -1,20 +1,23 @@
 /*
- * simhash.c: one vote per bit and element (Charikar, STOC 2002).
+ * simhash.c: the simhash fingerprint of a set (Charikar, STOC 2002).
  *
- * Votes are counted bit-sliced: plane p holds bit p of 64 counters, and a
- * carry-save adder takes eight elements at a time, so that an element costs a
- * few operations for 64 counters, not 64.
+ * Every element votes for or against each bit.  Votes are counted bit-sliced: plane p
+ * holds bit p of 64 counters.  A carry-save adder adds eight elements at a time, so an
+ * element takes a few operations for 64 counters.
  */
+#include "sketch/sketch.h"
+
 #include <string.h>
 
 #include "base/hash.h"
-#include "sketch/sketch.h"
 
-#define PLANES 16
-#define PLANE_LIMIT ((UINT32_C(1) << PLANES) - 1)
+/* Elements that the planes can count. */
+#define PLANE_LIMIT ((UINT32_C(1) << SIMHASH_PLANES) - 1)
+
+/* Elements that are added at once. */
 #define GROUP 8
 
-/* 64 bits of an element's votes. */
+/* Returns 64 of an element's votes, 1 for and 0 against. */
 static inline uint64_t
 vote_word(uint64_t hash, int word)
 {
@@ -28,7 +31,7 @@ simhash_begin(SimhashBuilder *builder, int f)
 	builder->words = f / 64;
 }
 
-/* Add a carry into the counters from a plane upwards. */
+/* Adds a carry to the counters, from a plane upwards. */
 static inline void
 ripple(uint64_t *plane, int from, uint64_t carry)
 {
@@ -41,7 +44,7 @@ ripple(uint64_t *plane, int from, uint64_t carry)
 	}
 }
 
-/* Full adder: *sum + x + y, the low bits to *sum, returns the high bits. */
+/* Adds x and y to *sum, which takes the low bits, and returns the high bits. */
 static inline uint64_t
 carry_save(uint64_t *sum, uint64_t x, uint64_t y)
 {
@@ -52,6 +55,7 @@ carry_save(uint64_t *sum, uint64_t x, uint64_t y)
 	return carry;
 }
 
+/* Adds a word of the votes of GROUP elements to its planes. */
 static inline void
 add_group(uint64_t *plane, const uint64_t *hash, int word)
 {
@@ -68,7 +72,7 @@ add_group(uint64_t *plane, const uint64_t *hash, int word)
 	ripple(plane, 3, carry_save(&plane[2], four[0], four[1]));
 }
 
-/* Move the counts of the planes to the sums. */
+/* Moves the counts of the planes to the sums. */
 static void
 empty_planes(SimhashBuilder *builder)
 {
@@ -77,7 +81,7 @@ empty_planes(SimhashBuilder *builder)
 		{
 			uint64_t sum = 0;
 
-			for (int p = 0; p < PLANES; p++)
+			for (int p = 0; p < SIMHASH_PLANES; p++)
 				sum |= (builder->plane[w][p] >> bit & 1) << p;
 			builder->ones[w * 64 + bit] += sum;
 		}
@@ -121,7 +125,7 @@ simhash_add_weighted(SimhashBuilder *builder, uint64_t hash, uint32_t frequency)
 	}
 }
 
-/* Bit 63 of word 0 is the first bit of the fingerprint. */
+/* Sets a bit of the packed fingerprint, whose first bit is bit 63 of word 0. */
 static inline void
 put_bit(uint8_t *packed, int word, int bit)
 {
@@ -153,8 +157,7 @@ simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count, 
 		{
 			uint64_t vote = vote_word(hashes[i], w);
 
-			if (i % 1024 == 0)
-				host_check_interrupts();
+			host_check_interrupts_at(i);
 			for (int bit = 0; bit < 64; bit++)
 				sum[bit] += vote >> bit & 1 ? weights[i] : -weights[i];
 		}

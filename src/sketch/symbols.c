@@ -1,9 +1,13 @@
 /*
- * symbols.c: packed signatures: k symbols of b bits.
+ * symbols.c: packed signatures: their shapes, packing, and how many symbols differ.
  */
+#include "sketch/symbols.h"
+
 #include <string.h>
 
 #include "sketch/sketch.h"
+
+/* ---- Shapes and packing ---------------------------------------------------- */
 
 bool
 minhash_shape_is_valid(int64_t k, int64_t b)
@@ -43,8 +47,8 @@ symbol_at(const uint8_t *packed, int b, int i)
 }
 
 /*
- * A bijection that spreads a symbol's order over all its bits (the finaliser
- * of MurmurHash3), so that low bits of unequal symbols agree by chance only.
+ * Maps a symbol one to one to a number whose low bits depend on all of it (the finaliser
+ * of MurmurHash3), so that the low bits of unequal symbols agree by chance only.
  */
 static inline uint32_t
 spread(uint32_t symbol)
@@ -54,7 +58,7 @@ spread(uint32_t symbol)
 	return symbol ^ symbol >> 16;
 }
 
-/* Pack the low b < 32 bits of symbols; zeroes fill the last byte. */
+/* Packs the low b < 32 bits of symbols; fills the last byte with zeros. */
 static void
 pack_low_bits(const uint32_t *symbols, int k, int b, uint8_t *packed)
 {
@@ -75,7 +79,7 @@ pack_low_bits(const uint32_t *symbols, int k, int b, uint8_t *packed)
 		*packed = (uint8_t) (pending << (8 - bits));
 }
 
-/* The same for the lowest bits, a byte at a time. */
+/* Packs the lowest bits of spread symbols, a byte at a time. */
 static void
 pack_lowest_bits(const uint32_t *symbols, int k, uint8_t *packed)
 {
@@ -112,7 +116,7 @@ minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 		/* 64 symbols fill whole bytes at any width. */
 		for (int done = 0; done < k; done += 64)
 		{
-			int count = k - done < 64 ? k - done : 64;
+			int count = Min(k - done, 64);
 
 			for (int i = 0; i < count; i++)
 				some[i] = spread(symbols[done + i]);
@@ -128,7 +132,7 @@ minhash_truncate(const uint8_t *from, int k, int b_from, int b_to, uint8_t *pack
 
 	for (int done = 0; done < k; done += 64)
 	{
-		int count = k - done < 64 ? k - done : 64;
+		int count = Min(k - done, 64);
 
 		for (int i = 0; i < count; i++)
 		{
@@ -148,6 +152,123 @@ minhash_union(const uint8_t *x, const uint8_t *y, int k, uint8_t *packed)
 		uint32_t a = symbol_at(x, 32, i);
 		uint32_t b = symbol_at(y, 32, i);
 
-		put_big_endian(packed + 4 * (size_t) i, a < b ? a : b);
+		put_big_endian(packed + 4 * (size_t) i, Min(a, b));
 	}
+}
+
+/* ---- Distance --------------------------------------------------------------- */
+
+static inline uint64_t
+load_word(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+/*
+ * Returns the last 1 to 7 bytes before end, padded with zeros.  long_enough says that the
+ * signature has 8 bytes or more.
+ */
+static inline uint64_t
+load_last(const uint8_t *end, size_t bytes, bool long_enough)
+{
+	/* At offset n: 8 - n bytes of zeros, then n of ones. */
+	static const uint8_t ones[16] = {0,   0,   0,   0,   0,   0,   0,   0,
+									 255, 255, 255, 255, 255, 255, 255, 255};
+	uint64_t word = 0;
+
+	if (long_enough)
+		return load_word(end - 8) & load_word(ones + bytes);
+	for (size_t i = 1; i <= bytes; i++)
+		word = word << 8 | end[-(ptrdiff_t) i];
+	return word;
+}
+
+/* Returns how many symbols differ in signatures of so many bytes. */
+KERNEL_BODY int
+distance_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
+{
+	size_t words = bytes / 8;
+	size_t last = bytes % 8;
+	int distance = 0;
+
+	for (size_t i = 0; i < words; i++)
+		distance += count_symbols(load_word(x + 8 * i) ^ load_word(y + 8 * i), b);
+	if (last > 0)
+		distance += count_symbols(load_last(x + bytes, last, words > 0) ^
+									  load_last(y + bytes, last, words > 0),
+								  b);
+	return distance;
+}
+
+/* Each width is a constant in a call of its own, so that the compiler unrolls its loop. */
+KERNEL_BODY int
+distance_body(const uint8_t *x, const uint8_t *y, int k, int b)
+{
+	size_t bytes = SYMBOL_BYTES(k, b);
+
+	switch (b)
+	{
+		case 1:
+			return distance_of_bytes(x, y, bytes, 1);
+		case 2:
+			return distance_of_bytes(x, y, bytes, 2);
+		case 4:
+			return distance_of_bytes(x, y, bytes, 4);
+		case 8:
+			return distance_of_bytes(x, y, bytes, 8);
+		case 16:
+			return distance_of_bytes(x, y, bytes, 16);
+		default:
+			return distance_of_bytes(x, y, bytes, 32);
+	}
+}
+
+/* Compares one signature with many; the most frequent shape, 64 bits, has its own loop. */
+KERNEL_BODY void
+distances_body(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
+			   int32_t *distance)
+{
+	if (k == 64 && b == 1)
+		for (int i = 0; i < count; i++)
+			distance[i] = distance_of_bytes(x, first + i * stride, 8, 1);
+	else
+		for (int i = 0; i < count; i++)
+			distance[i] = distance_body(x, first + i * stride, k, b);
+}
+
+#define DISTANCE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX512(X)
+
+#define DISTANCE_FUNCTIONS(name, target) \
+	target static int distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
+	{ \
+		return distance_body(x, y, k, b); \
+	} \
+	target static void distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
+										int count, int k, int b, int32_t *distance) \
+	{ \
+		distances_body(x, first, stride, count, k, b, distance); \
+	}
+
+#define DISTANCE_KERNEL(name, target) {#name, cpu_has_##name, distance_##name, distances_##name},
+
+DISTANCE_VARIANTS(DISTANCE_FUNCTIONS)
+
+const DistanceKernel distance_kernels[] = {DISTANCE_VARIANTS(DISTANCE_KERNEL){NULL}};
+
+CPU_CHOICE(best_kernel, DistanceKernel, distance_kernels)
+
+int
+symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b)
+{
+	return best_kernel.distance(x, y, k, b);
+}
+
+void
+symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
+				 int32_t *distance)
+{
+	best_kernel.distances(x, first, stride, count, k, b, distance);
 }

@@ -6,7 +6,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-#include "sketch/broder.h"
+#include "sketch/bag.h"
 
 #define WIDTH_MAX SCHEME_WIDTH_MAX
 #define BUCKETS_MAX 65536
@@ -32,9 +32,7 @@ put_sample(FunctionCallInfo fcinfo, Shingles *shingles, Bag *sample)
 {
 	Shingles *result = shingles_of_bag(sample, shingles->version, shingles->scheme);
 
-	host_free(sample->element);
-	if (sample->frequency)
-		host_free(sample->frequency);
+	bag_free(sample);
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_POINTER(result);
 }

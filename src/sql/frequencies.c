@@ -13,7 +13,7 @@
 #include "utils/plancache.h"
 #include "utils/tuplestore.h"
 
-#include "sketch/lexicon.h"
+#include "sketch/bag.h"
 #include "sql/siblings.h"
 
 #define ROWS_AT_ONCE 1000

@@ -233,7 +233,6 @@ read_bag(Reader *reader)
 {
 	size_t room = count_elements(reader->at);
 	Bag bag = {0, host_alloc(room * sizeof(int64)), host_alloc(room * sizeof(uint32))};
-	bool repeated = false;
 
 	while (*reader->at != '}')
 	{
@@ -254,17 +253,12 @@ read_bag(Reader *reader)
 			reader->at++;
 			frequency =
 				(uint32) read_digits(reader, 2, PG_UINT32_MAX, "a frequency from 2 to 4294967295");
-			repeated = true;
 		}
 		bag.element[bag.count] = element;
 		bag.frequency[bag.count++] = frequency;
 	}
 	reader->at++;
-	if (!repeated)
-	{
-		host_free(bag.frequency);
-		bag.frequency = NULL;
-	}
+	bag_drop_ones(&bag);
 	return bag;
 }
 

@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
+#include "sketch/bag.h"
 #include "sketch/sketch.h"
 
 /* ---- Text --------------------------------------------------------------- */

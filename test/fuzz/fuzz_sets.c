@@ -4,8 +4,7 @@
  */
 #include "fuzz.h"
 #include "join/sets.h"
-#include "sketch/broder.h"
-#include "sketch/lexicon.h"
+#include "sketch/bag.h"
 
 #define BAGS_MAX 24
 

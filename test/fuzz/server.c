@@ -139,13 +139,14 @@ host_alloc(size_t bytes)
 void *
 host_realloc(void *memory, size_t bytes)
 {
-	return repalloc_huge(memory, bytes);
+	return memory ? repalloc_huge(memory, bytes) : host_alloc(bytes);
 }
 
 void
 host_free(void *memory)
 {
-	pfree(memory);
+	if (memory)
+		pfree(memory);
 }
 
 void *

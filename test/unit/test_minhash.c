@@ -216,8 +216,8 @@ test_round_kernels(void)
 	uint32_t step[LANES];
 	uint64_t state = 3;
 
-	for (const RoundKernels *kernels = round_kernels; kernels->available != NULL; kernels++)
-		for (int count = 1; kernels->available() && count <= LANES; count += 51)
+	for (const RoundKernel *kernel = round_kernels; kernel->name != NULL; kernel++)
+		for (int count = 1; kernel->available() && count <= LANES; count += 51)
 		{
 			Lanes plain, lanes;
 
@@ -229,10 +229,10 @@ test_round_kernels(void)
 				step[i] = (uint32_t) (i % 7);
 			}
 			round_kernels->first(element, count, 400, &plain);
-			kernels->first(element, count, 400, &lanes);
+			kernel->first(element, count, 400, &lanes);
 			CHECK(memcmp(&plain, &lanes, sizeof(plain)) == 0);
 			round_kernels->later(element, step, count, 9, 16384, &plain);
-			kernels->later(element, step, count, 9, 16384, &lanes);
+			kernel->later(element, step, count, 9, 16384, &lanes);
 			CHECK(memcmp(&plain, &lanes, sizeof(plain)) == 0);
 		}
 }

@@ -7,8 +7,6 @@
 
 #include "base/hash.h"
 #include "sketch/bag.h"
-#include "sketch/broder.h"
-#include "sketch/lexicon.h"
 #include "unit.h"
 
 /* A bag of count elements that start at first, of which every third comes twice. */

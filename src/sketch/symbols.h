@@ -1,17 +1,17 @@
 /*
- * words.h: symbols of b bits, counted 64 bits at a time.
+ * symbols.h: counting symbols of b bits in a word of 64 bits.
  */
-#ifndef NEARDUP_SKETCH_WORDS_H
-#define NEARDUP_SKETCH_WORDS_H
+#ifndef NEARDUP_SKETCH_SYMBOLS_H
+#define NEARDUP_SKETCH_SYMBOLS_H
 
 #include <stdint.h>
 
 #include "base/cpu.h"
 
-/* The lowest bit of every b-bit symbol of a word. */
+/* A word in which the lowest bit of every b-bit symbol is set. */
 #define LOWEST_BITS(b) (~UINT64_C(0) / ((UINT64_C(1) << (b)) - 1))
 
-/* Symbols that are not zero: folded onto their lowest bits, and counted. */
+/* Returns how many b-bit symbols of a word are not zero. */
 KERNEL_BODY int
 count_symbols(uint64_t word, int b)
 {
