@@ -33,7 +33,6 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
 /* A new page at the end of a relation, exclusively locked. */
 static inline Buffer
@@ -289,25 +288,6 @@ compat_may_maintain(Oid table, Oid role)
 #else
 	return false;
 #endif
-}
-
-/* The next of sorted values of a fixed length, copied; false after the last. */
-static inline bool
-compat_sorted_value(Tuplesortstate *sort, void *value, Size length)
-{
-	Datum datum;
-	bool is_null;
-#if PG_VERSION_NUM >= 160000
-	if (!tuplesort_getdatum(sort, true, false, &datum, &is_null, NULL))
-		return false;
-	memcpy(value, DatumGetPointer(datum), length);
-#else
-	if (!tuplesort_getdatum(sort, true, &datum, &is_null, NULL))
-		return false;
-	memcpy(value, DatumGetPointer(datum), length);
-	pfree(DatumGetPointer(datum));
-#endif
-	return true;
 }
 
 /* Run a prepared SELECT, read-only, into a receiver: from 14 on with parallel workers. */

@@ -1,140 +1,185 @@
 /*
- * check.c: neardup_check: an index against itself and its table.
+ * check.c: neardup_check(): the index against itself and its table.
  *
- * Upkeep is locked out meanwhile, so that the segments stay what they are;
- * inserts go on.
+ * First the index is read, under the upkeep lock, so that its segments stay what they are
+ * while inserts go on.  Each page must belong to one place, and each document must have
+ * its posting in every group.  Then the table is read.  The rows of both, each with a
+ * hash of its signature, are sorted and compared.
  */
 #include "index/inspect.h"
 
-#include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
 #include "catalog/index.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
-#include "utils/uuid.h"
+#include "utils/tuplesort.h"
 
 #include "rights.h"
 
-PG_FUNCTION_INFO_V1(neardup_check);
+/* A row, as the index or the table has it. */
+typedef struct Row
+{
+	uint64 place;     /* heap block << 16 | offset */
+	bool is_null;     /* the signature is NULL */
+	uint64 signature; /* hash of its symbols; 0 if the signature is empty */
+} Row;
 
 /*
- * What index or table says of a row.  Sixteen bytes that are sorted as a uuid is,
- * as memory is compared; so the TID comes first, its bytes in order.
+ * Sorts rows in bounded memory.  A row is a tuple of two bigints, its place and the hash
+ * of its signature, and the place is the key.
  */
-typedef struct Entry
+typedef struct RowSort
 {
-	uint8 tid[6];
-	uint16 flags;
-	uint64 symbols; /* hash of them; 0 where there are none */
-} Entry;
-
-StaticAssertDecl(sizeof(Entry) == UUID_LEN, "an entry is sorted as a uuid");
+	Tuplesortstate *sort;
+	TupleTableSlot *slot;
+} RowSort;
 
 typedef struct Check
 {
 	Relation index;
 	const IndexMeta *meta;
-	Tuplesortstate *entries; /* of the index */
-	Tuplesortstate *rows;    /* of the heap */
-	uint8 *owned;            /* a bit for each block that is accounted for */
+	RowSort documents; /* rows of the index */
+	RowSort rows;      /* rows of the table */
+
+	/* A bit for each block that has been found in its place. */
+	uint8 *claimed;
 	BlockNumber blocks;
-	uint32 stride;  /* of the tail at hand */
-	uint32 *bucket; /* of documents of a segment, from first on */
+
+	uint32 stride; /* of the tail at hand */
+
+	/* The buckets of some documents of a segment in one group, from number first on. */
+	uint32 *bucket;
 	uint32 first;
-	uint32 slice;    /* so many documents */
-	int64 documents; /* living */
-	int64 dead;
+	uint32 count;
+
+	/* Results. */
+	int64 living_documents;
+	int64 dead_documents;
 	int64 postings;
-	int64 heap_rows;
-	MemoryContext each;
+	int64 table_rows;
+
+	MemoryContext row_context;
 } Check;
+
+/* ---- Rows --------------------------------------------------------------- */
+
+/* Begins a sort in half of maintenance_work_mem. */
+static RowSort
+sort_begin(void)
+{
+	TupleDesc desc = CreateTemplateTupleDesc(2);
+	AttrNumber key = 1;
+	Oid less = Int8LessOperator;
+	Oid collation = InvalidOid;
+	bool nulls_first = false;
+	RowSort sort;
+
+	TupleDescInitEntry(desc, 1, "place", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 2, "signature", INT8OID, -1, 0);
+	sort.sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
+									 maintenance_work_mem / 2, NULL, 0);
+	sort.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	return sort;
+}
+
+/* Adds a row.  symbols are NULL if the signature is NULL or empty. */
+static void
+sort_put(RowSort *sort, const ItemPointerData *tid, bool is_null, const uint8_t *symbols,
+		 size_t bytes)
+{
+	TupleTableSlot *slot = sort->slot;
+
+	ExecClearTuple(slot);
+	slot->tts_values[0] = Int64GetDatum((int64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+										ItemPointerGetOffsetNumberNoCheck(tid));
+	slot->tts_isnull[0] = false;
+	slot->tts_values[1] =
+		Int64GetDatum(symbols == NULL ? 0 : hash_bytes_extended(symbols, (int) bytes, 0));
+	slot->tts_isnull[1] = is_null;
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(sort->sort, slot);
+}
+
+/* Gets the next row.  Returns false after the last. */
+static bool
+sort_get(RowSort *sort, Row *row)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (!tuplesort_gettupleslot(sort->sort, true, false, sort->slot, NULL))
+		return false;
+	slot_getallattrs(sort->slot);
+	row->place = DatumGetInt64(sort->slot->tts_values[0]);
+	row->is_null = sort->slot->tts_isnull[1];
+	row->signature = row->is_null ? 0 : DatumGetInt64(sort->slot->tts_values[1]);
+	return true;
+}
+
+static void
+sort_end(RowSort *sort)
+{
+	ExecDropSingleTupleTableSlot(sort->slot);
+	tuplesort_end(sort->sort);
+}
 
 /* ---- Pages and documents ------------------------------------------------ */
 
+/* Notes that a block belongs to the place at hand.  It is an error if it has another. */
 static void
-own_block(Check *check, BlockNumber block)
+claim_block(Check *check, BlockNumber block)
 {
+	uint8 bit = 1 << block % 8;
+
+	/* Inserts may have extended the index. */
 	if (block >= check->blocks)
+	{
+		Size old_bytes = check->blocks / 8 + 1;
+
 		check->blocks = RelationGetNumberOfBlocks(check->index);
+		check->claimed = repalloc(check->claimed, check->blocks / 8 + 1);
+		memset(check->claimed + old_bytes, 0, check->blocks / 8 + 1 - old_bytes);
+	}
 	if (block == META_BLOCK || block >= check->blocks)
 		page_corrupt(check->index, block, "block of a segment lies outside the index");
-	if (check->owned[block / 8] >> block % 8 & 1)
+	if (check->claimed[block / 8] & bit)
 		page_corrupt(check->index, block, "page belongs to two places");
-	check->owned[block / 8] |= 1 << block % 8;
+	check->claimed[block / 8] |= bit;
 }
 
-static uint64
-hash_symbols(const uint8_t *symbols, size_t bytes)
-{
-	return shingle_of_token((const char *) symbols, bytes);
-}
-
-static void
-put_entry(Tuplesortstate *sort, const ItemPointerData *tid, uint16 flags, uint64 symbols)
-{
-	BlockNumber block = ItemPointerGetBlockNumberNoCheck(tid);
-	OffsetNumber offset = ItemPointerGetOffsetNumberNoCheck(tid);
-	Entry entry = {{block >> 24, block >> 16, block >> 8, block, offset >> 8, offset},
-				   flags,
-				   flags ? 0 : symbols};
-
-	tuplesort_putdatum(sort, PointerGetDatum(&entry), false);
-}
-
-/* Take the next; false after the last. */
-static bool
-next_entry(Tuplesortstate *sort, Entry *entry)
-{
-	CHECK_FOR_INTERRUPTS();
-	return compat_sorted_value(sort, entry, sizeof(*entry));
-}
-
-static ItemPointerData
-entry_tid(const Entry *entry)
-{
-	const uint8 *tid = entry->tid;
-	ItemPointerData heap;
-
-	ItemPointerSet(&heap, (BlockNumber) tid[0] << 24 | tid[1] << 16 | tid[2] << 8 | tid[3],
-				   tid[4] << 8 | tid[5]);
-	return heap;
-}
-
-static void
-add_entry(Check *check, const ItemPointerData *tid, const uint8_t *symbols)
-{
-	ItemPointerData heap = tid_of_heap(tid);
-	uint16 flags = tid_flags(tid);
-
-	if (flags & TID_DEAD)
-	{
-		check->dead++;
-		return;
-	}
-	put_entry(check->entries, &heap, flags,
-			  flags ? 0 : hash_symbols(symbols, signature_symbol_bytes(&check->meta->shape)));
-	check->documents++;
-}
-
+/* Checks a page of documents, and adds the living ones to the rows of the index. */
 static void
 check_documents(Check *check, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
+	size_t bytes = signature_symbol_bytes(&check->meta->shape);
 
 	page_verify(check->index, buffer, stride);
-	own_block(check, BufferGetBlockNumber(buffer));
+	claim_block(check, BufferGetBlockNumber(buffer));
 	for (int i = 0; i < page_trailer(page)->count; i++)
-		add_entry(check, page_tid(page, i), page_symbols(page, stride, i));
+	{
+		uint16 flags = tid_flags(page_tid(page, i));
+		ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+		if (flags & TID_DEAD)
+		{
+			check->dead_documents++;
+			continue;
+		}
+		check->living_documents++;
+		sort_put(&check->documents, &tid, (flags & TID_NULL) != 0,
+				 flags ? NULL : page_symbols(page, stride, i), bytes);
+	}
 }
 
 static void
-check_tail_page(void *state, Buffer buffer)
+visit_tail_page(void *state, Buffer buffer)
 {
 	Check *check = state;
 
@@ -145,12 +190,13 @@ static void
 check_tail(Check *check, const TailEntry *tail)
 {
 	check->stride = tail->stride;
-	if (!tail_walk(check->index, tail, check_tail_page, check))
+	if (!tail_walk(check->index, tail, visit_tail_page, check))
 		page_corrupt(check->index, tail->first, "page of a tail belongs to another");
 }
 
 /* ---- Segments ----------------------------------------------------------- */
 
+/* Locks a page of a segment.  It is an error if that has another owner. */
 static Buffer
 read_logical(Check *check, const Segment *segment, uint32 logical, PageKind kind)
 {
@@ -161,21 +207,24 @@ read_logical(Check *check, const Segment *segment, uint32 logical, PageKind kind
 	return buffer;
 }
 
-/* Stands for the bucket of a document without symbols, and of one that has been met. */
+/* In Check.bucket: a document that has no symbols, or whose posting has been found. */
 #define NO_BUCKET PG_UINT32_MAX
 
-static bool
-in_slice(const Check *check, uint32 document)
+/* Returns the place of a document in Check.bucket, or NULL if it is not among them. */
+static uint32 *
+bucket_of(Check *check, uint32 document)
 {
-	return document >= check->first && document - check->first < check->slice;
+	if (document < check->first || document - check->first >= check->count)
+		return NULL;
+	return &check->bucket[document - check->first];
 }
 
-/* The buckets of the slice's documents in one group. */
+/* Fills Check.bucket for one group. */
 static void
-buckets_of_group(Check *check, const Segment *segment, int group)
+find_buckets(Check *check, const Segment *segment, int group)
 {
 	uint32 per_page = segment->documents_per_page;
-	uint32 end = Min(check->first + check->slice, segment->root.documents);
+	uint32 end = check->first + check->count;
 
 	for (uint32 p = check->first / per_page; p * per_page < end; p++)
 	{
@@ -183,260 +232,110 @@ buckets_of_group(Check *check, const Segment *segment, int group)
 		Page page = BufferGetPage(buffer);
 
 		for (int i = 0; i < page_trailer(page)->count; i++)
-			if (in_slice(check, p * per_page + i))
-				check->bucket[p * per_page + i - check->first] =
-					tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ?
-					NO_BUCKET :
-					group_bucket(&segment->grouping, group,
-								 page_symbols(page, segment->root.stride, i));
+		{
+			uint32 *bucket = bucket_of(check, p * per_page + i);
+
+			if (bucket == NULL)
+				continue;
+			*bucket = tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ?
+				NO_BUCKET :
+				group_bucket(&segment->grouping, group,
+							 page_symbols(page, segment->root.stride, i));
+		}
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
 
-/* One posting: its document lies in the bucket, and is met the first time. */
+/* Checks that each document in Check.bucket has one posting, in its bucket. */
 static void
-check_posting(Check *check, const Segment *segment, BlockNumber block, uint32 document,
-			  uint32 expected)
+check_postings(Check *check, const Segment *segment, int group)
 {
-	if (document >= segment->root.documents)
-		page_corrupt(check->index, block, "posting of a document that is not there");
-	if (!in_slice(check, document))
-		return;
-	if (check->bucket[document - check->first] != expected)
-		page_corrupt(check->index, block, "posting in a bucket that is not its document's");
-	check->bucket[document - check->first] = NO_BUCKET;
-	check->postings++;
-}
-
-/* Was every document with symbols met? */
-static void
-check_all_met(Check *check, const Segment *segment, const SegmentEntry *entry)
-{
-	for (uint32 i = 0; i < Min(check->slice, segment->root.documents - check->first); i++)
-		if (check->bucket[i] != NO_BUCKET)
-			page_corrupt(check->index, entry->root, "a document is missing from a group");
-}
-
-static uint32
-posting_of_page(const Segment *segment, Page page, uint32 i)
-{
-	const uint8 *at = (uint8 *) PageGetContents(page) + (Size) i * segment->posting_bytes;
-	uint32 document = 0;
-
-	for (int byte = segment->posting_bytes - 1; byte >= 0; byte--)
-		document = document << 8 | at[byte];
-	return document;
-}
-
-/* Each posting in its document's bucket, and none met twice. */
-static void
-check_group(Check *check, const Segment *segment, int group)
-{
-	uint64 position = (uint64) group * segment->root.grouped;
+	uint64 base = (uint64) group * segment->root.grouped;
 	uint32 first_page = segment->root.document_pages + segment->root.directory_pages;
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&segment->grouping, group);
 
-	buckets_of_group(check, segment, group);
+	find_buckets(check, segment, group);
 	for (uint32 v = 0; v < buckets; v++)
 	{
 		uint32 from;
 		uint32 to;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!segment_bucket(check->index, segment, group, v, &from, &to))
 			page_corrupt(check->index, segment->map[segment->root.document_pages],
 						 "directory page belongs to another");
-		for (uint32 i = from; i < to; i++)
+		for (uint64 at = base + from; at < base + to; at++)
 		{
-			uint64 at = position + i;
 			uint32 logical = first_page + at / segment->postings_per_page;
 			Buffer buffer = read_logical(check, segment, logical, PAGE_POSTINGS);
+			const uint8 *postings = (uint8 *) PageGetContents(BufferGetPage(buffer));
+			uint32 document =
+				posting_at(postings, at % segment->postings_per_page, segment->posting_bytes);
+			uint32 *bucket = bucket_of(check, document);
 
-			check_posting(check, segment, segment->map[logical],
-						  posting_of_page(segment, BufferGetPage(buffer),
-										  at % segment->postings_per_page),
-						  v);
 			UnlockReleaseBuffer(buffer);
+			if (document >= segment->root.documents)
+				page_corrupt(check->index, segment->map[logical],
+							 "posting of a document that does not exist");
+			if (bucket == NULL)
+				continue;
+			if (*bucket != v)
+				page_corrupt(check->index, segment->map[logical],
+							 "posting in a bucket that is not its document's");
+			*bucket = NO_BUCKET;
+			check->postings++;
 		}
-		CHECK_FOR_INTERRUPTS();
 	}
+	for (uint32 i = 0; i < check->count; i++)
+		if (check->bucket[i] != NO_BUCKET)
+			page_corrupt(check->index, segment->root_block, "a document is missing from a group");
 }
 
-/* All groups, for as many documents at a time as half the memory has room for. */
-static void
-check_groups(Check *check, const Segment *segment, const SegmentEntry *entry)
-{
-	check->slice = Min(segment->root.documents, maintenance_work_mem * (Size) 512 / sizeof(uint32));
-	check->bucket = palloc_extended(check->slice * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
-	for (int g = 0; g < segment->grouping.groups; g++)
-		for (check->first = 0; check->first < segment->root.documents; check->first += check->slice)
-		{
-			check_group(check, segment, g);
-			check_all_met(check, segment, entry);
-		}
-	pfree(check->bucket);
-}
-
+/* Checks a segment: its pages, documents and postings. */
 static void
 check_segment(Check *check, const SegmentEntry *entry)
 {
 	Segment *segment = segment_open(check->index, check->meta, entry);
-	uint32 logical = entry->pages - 1 - (segment ? segment->root.map_pages : 0);
-	int64 dead = check->dead;
+	const SegmentRoot *root;
+	int64 dead = check->dead_documents;
+	uint32 documents;
+	uint32 at_once;
 
 	if (segment == NULL)
 		page_corrupt(check->index, entry->root, "segment is not there");
-	own_block(check, entry->root);
-	for (uint32 p = 0; p < segment->root.map_pages; p++)
-		own_block(check, segment->map_block[p]);
-	for (uint32 p = segment->root.document_pages; p < logical; p++)
-		own_block(check, segment->map[p]);
-	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	root = &segment->root;
+	claim_block(check, entry->root);
+	for (uint32 p = 0; p < root->map_pages; p++)
+		claim_block(check, segment->map_block[p]);
+	for (uint32 p = 0; p < root->directory_pages + root->posting_pages; p++)
+		claim_block(check, segment->map[root->document_pages + p]);
+	for (uint32 p = 0; p < root->document_pages; p++)
 	{
 		Buffer buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
 
-		check_documents(check, buffer, segment->root.stride);
+		check_documents(check, buffer, root->stride);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (check->dead - dead < entry->dead)
+	if (check->dead_documents - dead < entry->dead)
 		page_corrupt(check->index, entry->root,
 					 "fewer documents are dead than a vacuum has counted");
-	check_groups(check, segment, entry);
+
+	/* Groups, for as many documents at a time as half of the memory holds. */
+	documents = root->documents;
+	at_once = Min(documents, maintenance_work_mem * (Size) 512 / sizeof(uint32));
+	check->bucket = palloc_extended(at_once * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
+	for (int g = 0; g < segment->grouping.groups; g++)
+		for (check->first = 0; check->first < documents; check->first += at_once)
+		{
+			check->count = Min(at_once, documents - check->first);
+			check_postings(check, segment, g);
+		}
+	pfree(check->bucket);
 }
 
-/* ---- The heap ----------------------------------------------------------- */
-
-static void
-row_error(Check *check, const Entry *row, const char *what)
-{
-	ItemPointerData tid = entry_tid(row);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg("index \"%s\" and its table disagree: %s",
-					RelationGetRelationName(check->index), what),
-			 errdetail("The row is at (%u,%u).", ItemPointerGetBlockNumber(&tid),
-					   ItemPointerGetOffsetNumber(&tid)),
-			 errhint("Rebuild the index with REINDEX.")));
-}
-
-static void
-take_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
-{
-	Check *check = state;
-	MemoryContext before = MemoryContextSwitchTo(check->each);
-	uint16 flags = isnull[0] ? TID_NULL : 0;
-	uint64 symbols = 0;
-
-	if (!isnull[0])
-	{
-		Signature signature = index_signature(index, values[0]);
-
-		if (signature.header.flags & SIGNATURE_EMPTY)
-			flags = TID_EMPTY;
-		else
-			symbols = hash_symbols(signature.symbols, signature_symbol_bytes(&signature.header));
-	}
-	put_entry(check->rows, tid, flags, symbols);
-	check->heap_rows++;
-	MemoryContextSwitchTo(before);
-	MemoryContextReset(check->each);
-}
-
-static void
-compare_row(Check *check, const Entry *row, const Entry *entry)
-{
-	if (row->flags == entry->flags && row->symbols == entry->symbols)
-		return;
-	if ((row->flags ^ entry->flags) & TID_NULL)
-		row_error(check, row, "one holds NULL, the other does not");
-	row_error(check, row, "a signature differs");
-}
-
-/* The next document; no two are of one row. */
-static bool
-next_document(Check *check, Entry *entry)
-{
-	Entry last = *entry;
-
-	if (!next_entry(check->entries, entry))
-		return false;
-	if (memcmp(last.tid, entry->tid, sizeof(last.tid)) == 0)
-		row_error(check, entry, "two documents of one row");
-	return true;
-}
-
-/* Every row has its document.  A document may have no row that anybody sees. */
-static void
-compare_rows(Check *check)
-{
-	Entry entry = {{0}};
-	Entry row;
-	bool more = next_document(check, &entry);
-
-	while (next_entry(check->rows, &row))
-	{
-		int order = -1;
-
-		while (more && (order = memcmp(entry.tid, row.tid, sizeof(row.tid))) < 0)
-			more = next_document(check, &entry);
-		if (!more || order > 0)
-			row_error(check, &row, "a row is not in the index");
-		compare_row(check, &row, &entry);
-	}
-	while (more)
-		more = next_document(check, &entry);
-}
-
-/* Every row that the snapshot sees; it is older than our look at the index. */
-static void
-check_heap(Check *check, Relation heap, Snapshot snapshot)
-{
-	IndexInfo *info = BuildIndexInfo(check->index);
-	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
-
-	/* As in a concurrent build: rows being changed are nobody's fault. */
-	info->ii_Concurrent = true;
-	info->ii_Unique = false;
-	info->ii_ExclusionOps = NULL;
-	info->ii_ExclusionProcs = NULL;
-	info->ii_ExclusionStrats = NULL;
-	check->each =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
-	table_index_build_scan(heap, check->index, info, true, false, take_row, check, scan);
-}
-
-/* ---- The function ------------------------------------------------------- */
-
-/* Index and table are sorted in half the memory each. */
-static Tuplesortstate *
-new_entries(void)
-{
-	Oid order = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR)->lt_opr;
-
-	return tuplesort_begin_datum(UUIDOID, order, InvalidOid, false, maintenance_work_mem / 2, NULL,
-								 0);
-}
-
-/* Replay heeds no lock, and a build that broke off left rows out. */
-static void
-refuse_uncheckable(Relation index)
-{
-	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot check an index during recovery"),
-				 errhint("Check it on the primary, or after promotion.")));
-	if (!index->rd_index->indisvalid)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot check index \"%s\": it is not valid",
-						RelationGetRelationName(index)),
-				 errhint("Rebuild it with REINDEX.")));
-}
-
-/* The index by itself, while nobody replaces what it consists of. */
+/* Checks the index by itself.  The upkeep lock keeps segments from being replaced. */
 static void
 check_index(Check *check)
 {
@@ -444,8 +343,7 @@ check_index(Check *check)
 	check->meta = meta_read(check->index);
 	segments_forget(check->meta);
 	check->blocks = RelationGetNumberOfBlocks(check->index);
-	/* Room for what inserts may add while we read. */
-	check->owned = palloc0(check->blocks / 8 + 1024 * 1024);
+	check->claimed = palloc0(check->blocks / 8 + 1);
 	for (uint32 i = 0; i < check->meta->segments; i++)
 		check_segment(check, &check->meta->segment[i]);
 	check_tail(check, &check->meta->frozen);
@@ -453,25 +351,125 @@ check_index(Check *check)
 	upkeep_unlock(check->index);
 }
 
-/*
- * The index against its table.  Not under the lock on upkeep: what an expression
- * waits for may wait for us, unseen.
- */
+/* ---- The table ---------------------------------------------------------- */
+
+/* An IndexBuildCallback: adds a row of the table. */
 static void
-check_table(Check *check, Relation heap, Snapshot snapshot)
+add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
 {
-	check_heap(check, heap, snapshot);
-	tuplesort_performsort(check->rows);
-	compare_rows(check);
-	tuplesort_end(check->rows);
-	tuplesort_end(check->entries);
+	Check *check = state;
+	MemoryContext old_context = MemoryContextSwitchTo(check->row_context);
+
+	if (isnull[0])
+		sort_put(&check->rows, tid, true, NULL, 0);
+	else
+	{
+		Signature signature = index_signature(index, values[0]);
+
+		sort_put(&check->rows, tid, false,
+				 signature_is_empty(&signature) ? NULL : signature.symbols,
+				 signature_symbol_bytes(&signature.header));
+	}
+	check->table_rows++;
+	MemoryContextSwitchTo(old_context);
+	MemoryContextReset(check->row_context);
+}
+
+/* Reads all rows that the snapshot sees.  It is older than the look at the index. */
+static void
+read_table(Check *check, Relation heap, Snapshot snapshot)
+{
+	IndexInfo *info = BuildIndexInfo(check->index);
+	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
+
+	/* As in a concurrent build: no warnings about rows that others are changing. */
+	info->ii_Concurrent = true;
+	info->ii_Unique = false;
+	info->ii_ExclusionOps = NULL;
+	info->ii_ExclusionProcs = NULL;
+	info->ii_ExclusionStrats = NULL;
+	table_index_build_scan(heap, check->index, info, true, false, add_row, check, scan);
+}
+
+/* Complains about a row.  The message names the index. */
+static void
+row_error(Check *check, const Row *row, const char *message)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg(message, RelationGetRelationName(check->index)),
+			 errdetail("The row is at (%u,%u).", (BlockNumber) (row->place >> 16),
+					   (OffsetNumber) row->place),
+			 errhint("Rebuild the index with REINDEX.")));
+}
+
+/* Gets the next document.  No two may be of one row. */
+static bool
+next_document(Check *check, Row *document)
+{
+	uint64 last = document->place;
+
+	if (!sort_get(&check->documents, document))
+		return false;
+	if (document->place == last)
+		row_error(check, document, "index \"%s\" has two documents for a row of its table");
+	return true;
+}
+
+/* Checks that every row has its document.  A document may have no visible row. */
+static void
+compare_rows(Check *check)
+{
+	Row document = {.place = 0};
+	Row row;
+	bool more = next_document(check, &document);
+
+	while (sort_get(&check->rows, &row))
+	{
+		while (more && document.place < row.place)
+			more = next_document(check, &document);
+		if (!more || document.place > row.place)
+			row_error(check, &row, "index \"%s\" has no document for a row of its table");
+		if (document.is_null && !row.is_null)
+			row_error(check, &row,
+					  "index \"%s\" has NULL for a row of its table that has a signature");
+		if (row.is_null && !document.is_null)
+			row_error(check, &row,
+					  "index \"%s\" has a signature for a row of its table that has NULL");
+		if (document.signature != row.signature)
+			row_error(check, &row, "index \"%s\" has another signature for a row of its table");
+	}
+	while (more)
+		more = next_document(check, &document);
+}
+
+/* ---- The function ------------------------------------------------------- */
+
+/* Refuses an index that cannot be checked. */
+static void
+check_preconditions(Relation index)
+{
+	/* Replay takes no upkeep lock. */
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot check an index during recovery"),
+				 errhint("Check the index on the primary, or after promotion.")));
+	/* A failed concurrent build has left rows out. */
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot check index \"%s\"", RelationGetRelationName(index)),
+				 errdetail("The index is not valid."), errhint("Rebuild the index with REINDEX.")));
 }
 
 /*
- * Tables are locked before their indexes, as everywhere.  The index's expressions
- * and condition are the owner's code, which may not run in the name of whoever
- * checks: all is done in the owner's, before the index is opened.
+ * The table is locked before its index, as everywhere.  The index's expressions and
+ * predicate are code of the table's owner, so all is done as that role, before the index
+ * is opened.  The table is read after the upkeep lock is released: an expression may wait
+ * for a process that waits for that lock, and PostgreSQL would not see the deadlock.
  */
+PG_FUNCTION_INFO_V1(neardup_check);
 Datum
 neardup_check(PG_FUNCTION_ARGS)
 {
@@ -483,19 +481,29 @@ neardup_check(PG_FUNCTION_ARGS)
 
 	act_begin(&acting, heap->rd_rel->relowner, SECURITY_RESTRICTED_OPERATION);
 	check.index = inspect_open(oid, RelationGetRelid(heap));
-	refuse_uncheckable(check.index);
+	check_preconditions(check.index);
+	check.row_context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	check.entries = new_entries();
+
+	check.documents = sort_begin();
 	check_index(&check);
-	tuplesort_performsort(check.entries);
-	check.rows = new_entries();
-	check_table(&check, heap, snapshot);
+	tuplesort_performsort(check.documents.sort);
+	check.rows = sort_begin();
+	read_table(&check, heap, snapshot);
+	tuplesort_performsort(check.rows.sort);
+	compare_rows(&check);
+	sort_end(&check.documents);
+	sort_end(&check.rows);
+
 	UnregisterSnapshot(snapshot);
 	index_close(check.index, AccessShareLock);
 	act_end(&acting);
 	table_close(heap, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%u segments, %lld documents, %lld dead, %lld postings, %lld rows",
-											  check.meta->segments, (long long) check.documents,
-											  (long long) check.dead, (long long) check.postings,
-											  (long long) check.heap_rows)));
+											  check.meta->segments,
+											  (long long) check.living_documents,
+											  (long long) check.dead_documents,
+											  (long long) check.postings,
+											  (long long) check.table_rows)));
 }

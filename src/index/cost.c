@@ -1,7 +1,7 @@
 /*
  * cost.c: the planner's estimate of what an index scan costs, from its search plans.
  */
-#include "index/index.h"
+#include "index/scan.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
- * handler.c: the access method as PostgreSQL sees it, and what its parts need
- * of an operator class.
+ * handler.c: the access method's handler function, its options, and what its other files
+ * need of an operator class.
  */
 #include "index/index.h"
 
@@ -10,15 +10,14 @@
 #include "commands/vacuum.h"
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(neardup_handler);
-
-/* What WITH (...) says of an index. */
+/* The storage parameters of an index: CREATE INDEX ... WITH (...). */
 typedef struct IndexOptions
 {
-	int32 length; /* as of any varlena */
+	int32 varlena_header; /* set by build_reloptions() */
 	int groups;
 } IndexOptions;
 
+/* amoptions: parses the storage parameters. */
 static bytea *
 neardup_options(Datum reloptions, bool validate)
 {
@@ -30,7 +29,7 @@ neardup_options(Datum reloptions, bool validate)
 	{
 		kind = add_reloption_kind();
 		add_int_reloption(kind, "groups",
-						  "Number of groups that signatures are cut into; 0: as many as suit.", 0,
+						  "Number of groups that signatures are cut into; 0 chooses it by size.", 0,
 						  0, GROUPS_MAX, ShareUpdateExclusiveLock);
 	}
 	return build_reloptions(reloptions, validate, kind, sizeof(IndexOptions), known,
@@ -47,6 +46,7 @@ index_grouping(Relation index, const SignatureHeader *shape, uint32 n)
 	return grouping_with(shape->k, signature_bits(shape), n, options->groups);
 }
 
+PG_FUNCTION_INFO_V1(neardup_handler);
 Datum
 neardup_handler(PG_FUNCTION_ARGS)
 {
@@ -112,6 +112,7 @@ index_shape(Relation index, const SignatureHeader *header)
 	return shape;
 }
 
+/* Returns a description for errors: shape, scheme and recipe. */
 static char *
 describe(const SignatureHeader *header)
 {
@@ -125,12 +126,12 @@ describe(const SignatureHeader *header)
 void
 index_check_shape(Relation index, const SignatureHeader *shape, const SignatureHeader *other)
 {
-	if (shape->version != other->version || shape->k != other->k ||
-		shape->scheme != other->scheme ||
-		((shape->flags ^ other->flags) & SIGNATURE_SAME_FLAGS) != 0)
+	if (!signature_comparable(shape, other))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
 						describe(shape), describe(other)),
-				 errhint("An index holds signatures of one shape, fixed by its first. Make this one alike, or keep it in a column with an index of its own; REINDEX forgets a shape that no row has any more.")));
+				 errdetail("All signatures of an index have the shape of its first."),
+				 errhint("Make this signature of the index's shape, or use a column and index for "
+						 "each shape.  If no row has the index's shape any more, use REINDEX.")));
 }

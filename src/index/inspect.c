@@ -1,11 +1,11 @@
 /*
- * inspect.c: what an index is made of, and what a search in it does.
+ * inspect.c: neardup_index_info() and neardup_explain(): what an index consists of, and
+ * what a search in it does.
  */
 #include "index/inspect.h"
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
@@ -19,13 +19,10 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
+#include "index/scan.h"
 #include "rights.h"
 
-PG_FUNCTION_INFO_V1(neardup_index_info);
-PG_FUNCTION_INFO_V1(neardup_explain);
-PG_FUNCTION_INFO_V1(neardup_explain_threshold);
-
-/* ---- Who may look at what ----------------------------------------------- */
+/* ---- Permissions -------------------------------------------------------- */
 
 static _Noreturn void
 refuse_kind(const char *name, char kind)
@@ -37,7 +34,7 @@ refuse_kind(const char *name, char kind)
 				 errhint("Name an index made with USING neardup, not its table.")));
 }
 
-/* The column of a table that an index is on; InvalidAttrNumber: an expression. */
+/* Returns the column that an index is on, or InvalidAttrNumber if it is on an expression. */
 static AttrNumber
 indexed_column(Oid index)
 {
@@ -51,30 +48,37 @@ indexed_column(Oid index)
 	return column;
 }
 
-/* Matches, candidates and times tell how near a signature is to those in the index. */
+/*
+ * Complains if the current user may not inspect an index.  The result of a search, and
+ * even its time, tells how near a signature is to those in the index.
+ */
 static void
-check_rights(Oid index, Oid table, Inspection what)
+check_permission(Oid index, Oid table, Inspection what)
 {
-	static const char *const hint[] =
-		{"The owner of table \"%s\" may check it, and members of pg_stat_scan_tables; "
-		 "from PostgreSQL 17 on, whoever has the right MAINTAIN on the table.",
-		 "The owner of table \"%s\" may see it, and members of pg_read_all_stats or "
-		 "pg_stat_scan_tables, such as pg_monitor.",
-		 "The owner of table \"%s\" may search it so, and whoever may SELECT what is indexed, "
-		 "of all rows."};
-	bool allowed[] = {role_may_check(table), role_may_count(table),
-					  role_owns(table) || role_may_read(table, indexed_column(index))};
+	static const char *const detail[] =
+		{[INSPECT_CHECK] =
+			 "Only the owner of table \"%s\", members of pg_stat_scan_tables and, from "
+			 "PostgreSQL 17 on, roles with the MAINTAIN privilege on the table may "
+			 "check it.",
+		 [INSPECT_COUNT] = "Only the owner of table \"%s\" and members of pg_read_all_stats or "
+						   "pg_stat_scan_tables, such as pg_monitor, may see what it consists of.",
+		 [INSPECT_SEARCH] = "Only the owner of table \"%s\" and roles that may select the indexed "
+							"column from all rows may see how it is searched."};
+	bool allowed[] = {[INSPECT_CHECK] = role_may_check(table),
+					  [INSPECT_COUNT] = role_may_count(table),
+					  [INSPECT_SEARCH] =
+						  role_owns(table) || role_may_read(table, indexed_column(index))};
 
 	if (!allowed[what])
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for index \"%s\"", get_rel_name(index)),
-				 errhint(hint[what], get_rel_name(table))));
+				 errdetail(detail[what], get_rel_name(table))));
 }
 
-/* Is a table listed in the catalog that Citus keeps, should there be one? */
+/* Returns true if Citus is there and has distributed the table. */
 static bool
-is_shell(Oid table)
+is_distributed(Oid table)
 {
 	Oid catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
 	AttrNumber column;
@@ -97,19 +101,6 @@ is_shell(Oid table)
 	return listed;
 }
 
-static void
-refuse_shell(Oid index, Oid table)
-{
-	if (is_shell(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the entries of index \"%s\" are not here", get_rel_name(index)),
-				 errdetail("Citus keeps the rows of table \"%s\" in shards, which have indexes "
-						   "of their own; this one is always empty.",
-						   get_rel_name(table)),
-				 errhint("Look into the indexes of the shards, with run_command_on_shards().")));
-}
-
 Oid
 inspect_allowed(Oid index, Inspection what)
 {
@@ -124,8 +115,15 @@ inspect_allowed(Oid index, Inspection what)
 	if (kind != RELKIND_INDEX)
 		refuse_kind(name, kind);
 	table = IndexGetRelation(index, false);
-	check_rights(index, table, what);
-	refuse_shell(index, table);
+	check_permission(index, table, what);
+	if (is_distributed(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot inspect index \"%s\" of a distributed table", name),
+				 errdetail("Citus keeps the rows of table \"%s\" in shards, which have indexes "
+						   "of their own.  This index is always empty.",
+						   get_rel_name(table)),
+				 errhint("Inspect the indexes of the shards with run_command_on_shards().")));
 	return table;
 }
 
@@ -136,7 +134,7 @@ inspect_open(Oid oid, Oid table)
 
 	if (!index_is_ours(index))
 		refuse_kind(RelationGetRelationName(index), index->rd_rel->relkind);
-	/* Its number may have become another's before there was a lock. */
+	/* Before the lock, the OID may have been reused for another index. */
 	if (IndexGetRelation(oid, false) != table)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -157,10 +155,25 @@ count_documents(void *state, Buffer buffer)
 	*(int64 *) state += page_trailer(BufferGetPage(buffer))->count;
 }
 
-/* Documents of both tails; they may move while we count. */
+/*
+ * Adds the documents of a tail.  Returns false if upkeep has replaced it.  A tail with an
+ * owner from first_new on is not counted.
+ */
+static bool
+count_tail(Relation index, const TailEntry *tail, uint32 first_new, int64 *documents)
+{
+	return tail->owner >= first_new || tail_walk(index, tail, count_documents, documents);
+}
+
+/*
+ * Returns the documents in both tails and the metapage that lists these tails.  Starts
+ * again if upkeep has replaced a tail.  Tails that began after the first start are not
+ * counted, so it starts again at most twice, whatever inserts do meanwhile.
+ */
 static int64
 tail_documents(Relation index, IndexMeta **meta)
 {
+	uint32 first_new = 0;
 	uint32 gone = 0;
 
 	for (;;)
@@ -170,9 +183,11 @@ tail_documents(Relation index, IndexMeta **meta)
 		*meta = meta_read(index);
 		if (gone != 0 && meta_owns(*meta, gone))
 			page_corrupt(index, page_refused(), "page of a tail belongs to another");
-		if (!tail_walk(index, &(*meta)->frozen, count_documents, &documents))
+		if (first_new == 0)
+			first_new = (*meta)->next_owner;
+		if (!count_tail(index, &(*meta)->frozen, first_new, &documents))
 			gone = (*meta)->frozen.owner;
-		else if (!tail_walk(index, &(*meta)->tail, count_documents, &documents))
+		else if (!count_tail(index, &(*meta)->tail, first_new, &documents))
 			gone = (*meta)->tail.owner;
 		else
 			return documents;
@@ -180,6 +195,7 @@ tail_documents(Relation index, IndexMeta **meta)
 	}
 }
 
+PG_FUNCTION_INFO_V1(neardup_index_info);
 Datum
 neardup_index_info(PG_FUNCTION_ARGS)
 {
@@ -221,36 +237,30 @@ typedef struct Explain
 {
 	ExplainRow *row;
 	int rows;
-	int room;
+	int allocated;
 	instr_time last;
 } Explain;
 
-static const char *
-method_name(SearchMethod method)
-{
-	static const char *const name[] = {"auto", "merge", "choose", "probe", "scan"};
-
-	return name[method];
-}
-
+/* A ReportReceiver: notes what a search did, and in what time. */
 static void
-note_row(void *state, const SearchReport *report)
+add_row(void *state, const SearchReport *report)
 {
 	Explain *explain = state;
 	instr_time now;
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, explain->last);
-	if (explain->rows == explain->room)
+	if (explain->rows == explain->allocated)
 	{
-		explain->room *= 2;
-		explain->row = repalloc(explain->row, explain->room * sizeof(ExplainRow));
+		explain->allocated *= 2;
+		explain->row = repalloc(explain->row, explain->allocated * sizeof(ExplainRow));
 	}
-	explain->row[explain->rows++] = (ExplainRow){*report, INSTR_TIME_GET_DOUBLE(now)};
+	explain->row[explain->rows++] =
+		(ExplainRow){.report = *report, .seconds = INSTR_TIME_GET_DOUBLE(now)};
 	INSTR_TIME_SET_CURRENT(explain->last);
 }
 
-/* Segments by their numbers, then the tails. */
+/* Orders segments by their numbers.  The tails, with number 0, come last. */
 static int
 compare_rows(const void *x, const void *y)
 {
@@ -263,12 +273,17 @@ compare_rows(const void *x, const void *y)
 static void
 put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 {
+	static const char *const method[] = {[SEARCH_AUTO] = "auto",
+										 [SEARCH_MERGE] = "merge",
+										 [SEARCH_CHOOSE] = "choose",
+										 [SEARCH_PROBE] = "probe",
+										 [SEARCH_SCAN] = "scan"};
 	Datum values[14];
 	bool nulls[14] = {false};
 
 	values[0] = Int32GetDatum(report->owner);
 	values[1] = Int64GetDatum(report->documents);
-	values[2] = CStringGetTextDatum(method_name(report->plan.method));
+	values[2] = CStringGetTextDatum(method[report->plan.method]);
 	values[3] = Int32GetDatum(report->plan.groups);
 	values[4] = Int32GetDatum(report->plan.radius);
 	values[5] = Int32GetDatum(report->plan.count);
@@ -280,28 +295,30 @@ put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 	values[11] = Int64GetDatum(report->pages);
 	values[12] = Float8GetDatum(rint(seconds * 1e7) / 10);
 	values[13] = Int64GetDatum(report->matches);
-	/* The tails: no segment, and no plan but the scan. */
+	/* The tails have no number and no estimates. */
 	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->owner == 0;
 	nulls[3] = nulls[4] = nulls[5] = report->plan.method == SEARCH_SCAN;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Search twice: once to fill the caches, once to look at. */
+/* Searches twice, and reports the second search, which finds the caches filled. */
 static Datum
-explain(FunctionCallInfo fcinfo, const Ball *ball)
+explain(FunctionCallInfo fcinfo, const Signature *centre, int radius)
 {
 	Oid oid = PG_GETARG_OID(0);
 	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_SEARCH));
-	SearchQuery query = {ball->centre, ball->header.radius, false, neardup_search, 0, 0};
+	SearchQuery query = {.centre = *centre, .radius = radius, .method = neardup_search};
+	Explain explain = {.allocated = 16};
 	MatchList found;
-	Explain explain = {.room = 16};
+	uint64 after = 0;
 
 	begin_rows(fcinfo);
-	explain.row = palloc(explain.room * sizeof(ExplainRow));
-	matches_begin(&found);
-	index_search(index, &query, &found, NULL, NULL);
+	explain.row = palloc(explain.allocated * sizeof(ExplainRow));
+	matches_init(&found, NULL, NULL);
+	index_search(index, &query, &found, &after, NULL, NULL);
+	after = 0;
 	INSTR_TIME_SET_CURRENT(explain.last);
-	index_search(index, &query, &found, note_row, &explain);
+	index_search(index, &query, &found, &after, add_row, &explain);
 	index_close(index, AccessShareLock);
 	qsort(explain.row, explain.rows, sizeof(ExplainRow), compare_rows);
 	for (int i = 0; i < explain.rows; i++)
@@ -310,22 +327,22 @@ explain(FunctionCallInfo fcinfo, const Ball *ball)
 	return (Datum) 0;
 }
 
+PG_FUNCTION_INFO_V1(neardup_explain);
 Datum
 neardup_explain(PG_FUNCTION_ARGS)
 {
 	Ball ball = PG_GETARG_BALL(1);
 
-	return explain(fcinfo, &ball);
+	return explain(fcinfo, &ball.centre, ball.header.radius);
 }
 
+PG_FUNCTION_INFO_V1(neardup_explain_threshold);
 Datum
 neardup_explain_threshold(PG_FUNCTION_ARGS)
 {
-	Ball ball = {{0}};
+	Signature centre = PG_GETARG_SIGNATURE(1);
+	double threshold = PG_GETARG_FLOAT8(2);
 
-	ball.centre = PG_GETARG_SIGNATURE(1);
-	ball.header.threshold = PG_GETARG_FLOAT8(2);
-	check_threshold(ball.header.threshold);
-	ball.header.radius = signature_radius(&ball.centre.header, ball.header.threshold);
-	return explain(fcinfo, &ball);
+	check_threshold(threshold);
+	return explain(fcinfo, &centre, signature_radius(&centre.header, threshold));
 }

@@ -1,26 +1,26 @@
 /*
- * inspect.h: what the functions that look into an index share.
+ * inspect.h: what neardup_check(), neardup_index_info() and neardup_explain() share.
  */
 #ifndef NEARDUP_INDEX_INSPECT_H
 #define NEARDUP_INDEX_INSPECT_H
 
 #include "index/index.h"
 
-/* What somebody wants to see of an index. */
+/* What a user wants to know of an index. */
 typedef enum Inspection
 {
-	INSPECT_CHECK, /* whether it is sound */
-	INSPECT_COUNT, /* how much it holds */
-	INSPECT_SEARCH /* what is found in it */
+	INSPECT_CHECK, /* is it correct? */
+	INSPECT_COUNT, /* what does it consist of? */
+	INSPECT_SEARCH /* how is it searched? */
 } Inspection;
 
 /*
- * The table of an index, or an error if the current user may not have that of
- * it.  Before any lock, so that nobody waits or is waited for in vain.
+ * Returns the table of an index, or complains if the current user may not inspect it.
+ * Takes no lock before that.
  */
 extern Oid inspect_allowed(Oid index, Inspection what);
 
-/* Open an index of that table with AccessShareLock; an error if it is not ours. */
+/* Opens an index of a table with AccessShareLock.  It is an error if it is not ours. */
 extern Relation inspect_open(Oid index, Oid table);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * scan.c: the callbacks of an index scan, and what an executor's keys say.
+ * scan.c: the callbacks of an index scan: rescan, gettuple, getbitmap.
  */
-#include "index/index.h"
+#include "index/scan.h"
 
 #include "access/relscan.h"
 #include "access/table.h"
@@ -10,25 +10,26 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-typedef struct BallScan
+typedef struct NeardupScan
 {
 	bool begun;
-	bool done; /* there is nothing after found */
+	bool done; /* there are no matches after those in found */
 	bool recheck;
 	MatchList found;
-	Size next;
-	bool is_null;          /* found are NULLs */
-	SearchQuery query;     /* without an order */
-	Signature origin;      /* that distances are measured from */
-	Ordering *ordering;    /* NULL: in the heap's order */
-	MemoryContext context; /* of all this; reset by a rescan */
-} BallScan;
+	Size next;             /* of found, to be returned */
+	bool is_null;          /* the documents in found are NULLs */
+	SearchQuery query;     /* of a scan in heap order */
+	uint64 after;          /* where its next round begins */
+	Signature origin;      /* of an ordered scan: distances are measured from here */
+	Ordering *ordering;    /* of an ordered scan, else NULL */
+	MemoryContext context; /* of matches and ordering; reset by a rescan */
+} NeardupScan;
 
 IndexScanDesc
 neardup_beginscan(Relation index, int keys, int orderbys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, keys, orderbys);
-	BallScan *state = palloc0(sizeof(BallScan));
+	NeardupScan *state = palloc0(sizeof(NeardupScan));
 
 	state->context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup scan", ALLOCSET_SMALL_SIZES);
@@ -45,22 +46,20 @@ neardup_beginscan(Relation index, int keys, int orderbys)
 void
 neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
-	BallScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
-	state->begun = state->done = state->is_null = false;
-	state->next = 0;
-	state->ordering = NULL;
 	MemoryContextReset(state->context);
+	*state = (NeardupScan){.context = state->context};
 }
 
 void
 neardup_endscan(IndexScanDesc scan)
 {
-	BallScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 
 	MemoryContextDelete(state->context);
 	pfree(state);
@@ -68,7 +67,7 @@ neardup_endscan(IndexScanDesc scan)
 
 /* ---- Keys --------------------------------------------------------------- */
 
-/* An error, as the operator's, also for what will not be searched. */
+/* Complains about a query of another shape, as the operator does. */
 static void
 check_query_shape(Relation index, const SignatureHeader *header)
 {
@@ -80,11 +79,11 @@ check_query_shape(Relation index, const SignatureHeader *header)
 }
 
 /*
- * The ball to search: of several keys the one of least radius, the others are
- * left to a recheck.  False where a key can match nothing.
+ * Chooses the ball to search: that of least radius.  A recheck tests the other keys.
+ * Returns false if a key matches nothing.
  */
 static bool
-ball_of_keys(IndexScanDesc scan, Ball *ball)
+choose_ball(IndexScanDesc scan, Ball *ball)
 {
 	ball->header.radius = PG_INT32_MAX;
 	for (int i = 0; i < scan->numberOfKeys; i++)
@@ -106,9 +105,9 @@ ball_of_keys(IndexScanDesc scan, Ball *ball)
 }
 
 /*
- * Distances in the index are those of the operator.  But the ball of a stored
- * ball has a radius of its own, and matches are collected ahead, so only a
- * snapshot that cannot see what has come since may trust them.
+ * Returns true if the executor must recheck.  The index computes the operator's own
+ * distances, but it does not store the radii of balls.  And it collects matches ahead,
+ * which only an MVCC snapshot allows: that does not see what was inserted since.
  */
 static bool
 needs_recheck(IndexScanDesc scan)
@@ -117,7 +116,7 @@ needs_recheck(IndexScanDesc scan)
 		(scan->numberOfKeys > 0 && scan->keyData[0].sk_strategy == STRATEGY_BALLS_MEET);
 }
 
-/* An empty one may have the symbols of another that is not. */
+/* Compares also whether they are empty, since an empty signature has symbols too. */
 static bool
 is_same_signature(const Signature *x, const Signature *y)
 {
@@ -128,11 +127,11 @@ is_same_signature(const Signature *x, const Signature *y)
 
 /* ---- Searching ---------------------------------------------------------- */
 
-/* All matches will come in the order of the heap. */
+/* Begins a scan of a ball, which returns matches in heap order. */
 static void
 begin_ball(IndexScanDesc scan)
 {
-	BallScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	Ball ball;
 
 	if (scan->numberOfKeys == 0)
@@ -140,21 +139,25 @@ begin_ball(IndexScanDesc scan)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a scan of index \"%s\" needs a condition or an order",
 						RelationGetRelationName(scan->indexRelation))));
-	state->done = !ball_of_keys(scan, &ball);
+	state->done = !choose_ball(scan, &ball);
 	if (!state->done)
-		state->query = (SearchQuery){ball.centre, ball.header.radius, false, neardup_search, 0,
-									 0,           scan->xs_snapshot};
+		state->query = (SearchQuery){.centre = ball.centre,
+									 .radius = ball.header.radius,
+									 .method = neardup_search,
+									 .snapshot = scan->xs_snapshot};
 }
 
 /*
- * Without a signature to order by every distance is NULL, and from an empty
- * one every distance is the same: any order will do, NULLs last.
+ * Begins a scan in the order of distances.  If the signature to order by is NULL, every
+ * distance is NULL.  If the scan also has a ball around that signature, only documents
+ * within the ball are returned.
  */
 static void
 begin_ordering(IndexScanDesc scan)
 {
-	BallScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	ScanKey key = &scan->orderByData[0];
+	bool is_null = (key->sk_flags & SK_ISNULL) != 0;
 	Ball ball = {{0}};
 	int limit = -1;
 
@@ -163,70 +166,59 @@ begin_ordering(IndexScanDesc scan)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" can order by one distance only",
 						RelationGetRelationName(scan->indexRelation))));
-	state->done = !ball_of_keys(scan, &ball);
+	state->done = !choose_ball(scan, &ball);
 	if (state->done)
 		return;
-	if (!(key->sk_flags & SK_ISNULL))
+	if (!is_null)
 		state->origin = signature_of_datum(key->sk_argument);
-	if (scan->numberOfKeys > 0 && !(key->sk_flags & SK_ISNULL) &&
-		is_same_signature(&ball.centre, &state->origin))
+	if (scan->numberOfKeys > 0 && !is_null && is_same_signature(&ball.centre, &state->origin))
 		limit = ball.header.radius;
 	else if (scan->numberOfKeys > 0)
 		state->recheck = true;
-	state->ordering =
-		ordering_begin(scan->indexRelation, key->sk_flags & SK_ISNULL ? NULL : &state->origin,
-					   limit, scan->xs_snapshot);
+	state->ordering = ordering_begin(scan->indexRelation, is_null ? NULL : &state->origin, limit,
+									 scan->xs_snapshot);
 }
 
+/* Begins to search, when the first match is asked for. */
 static void
-begin(IndexScanDesc scan)
+begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 {
-	BallScan *state = scan->opaque;
-	MemoryContext before = MemoryContextSwitchTo(state->context);
+	NeardupScan *state = scan->opaque;
+	MemoryContext old_context = MemoryContextSwitchTo(state->context);
 
 	pgstat_count_index_scan(scan->indexRelation);
 	compat_count_search(scan);
 	state->begun = true;
 	state->recheck = needs_recheck(scan);
-	matches_begin(&state->found);
+	matches_init(&state->found, receiver, receiver_state);
 	if (scan->numberOfOrderBys > 0)
 		begin_ordering(scan);
 	else
 		begin_ball(scan);
-	MemoryContextSwitchTo(before);
+	MemoryContextSwitchTo(old_context);
 }
 
-/* Matches beyond those before, as many as memory holds. */
-static void
-search_on(IndexScanDesc scan)
-{
-	BallScan *state = scan->opaque;
-
-	index_search(scan->indexRelation, &state->query, &state->found, NULL, NULL);
-	state->done = !matches_is_cut(&state->found);
-	state->found.after = state->found.ceiling - 1;
-	matches_sort(&state->found);
-}
-
+/* Collects the next matches, as many as memory holds. */
 static void
 fetch_batch(IndexScanDesc scan)
 {
-	BallScan *state = scan->opaque;
-	MemoryContext before = MemoryContextSwitchTo(state->context);
+	NeardupScan *state = scan->opaque;
+	MemoryContext old_context = MemoryContextSwitchTo(state->context);
 
 	state->next = 0;
 	if (state->ordering != NULL)
 		state->done = !ordering_next(state->ordering, &state->found, &state->is_null);
 	else
-		search_on(scan);
-	MemoryContextSwitchTo(before);
+		state->done = index_search(scan->indexRelation, &state->query, &state->found, &state->after,
+								   NULL, NULL);
+	MemoryContextSwitchTo(old_context);
 }
 
-/* What the operator would return for the match. */
+/* Sets the distance of a match, as the operator returns it. */
 static void
 set_distance(IndexScanDesc scan, int distance)
 {
-	BallScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	bool is_null = state->is_null || (scan->orderByData[0].sk_flags & SK_ISNULL);
 
 	scan->xs_recheckorderby = false;
@@ -247,11 +239,11 @@ set_distance(IndexScanDesc scan, int distance)
 bool
 neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
-	BallScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	uint64 match;
 
 	if (!state->begun)
-		begin(scan);
+		begin(scan, NULL, NULL);
 	while (state->next >= state->found.count && !state->done)
 		fetch_batch(scan);
 	if (state->next >= state->found.count)
@@ -266,33 +258,33 @@ neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 
 /* ---- Bitmaps ------------------------------------------------------------ */
 
-/* Matches that are handed on at a time. */
+/* Matches that are added to a bitmap at a time. */
 #define BITMAP_BATCH 256
 
-typedef struct BitmapSink
+typedef struct BitmapState
 {
 	TIDBitmap *bitmap;
-	bool recheck;
+	NeardupScan *scan;
 	int64 count;
-} BitmapSink;
+} BitmapState;
 
-/* A search that starts again adds the same once more, which changes nothing. */
+/* A MatchReceiver.  A search that starts again may add a match twice, which does no harm. */
 static void
 add_to_bitmap(void *state, const uint64 *match, Size count)
 {
-	BitmapSink *sink = state;
+	BitmapState *target = state;
 	ItemPointerData tid[BITMAP_BATCH];
 
 	for (Size i = 0; i < count; i++)
 		tid[i] = match_tid(match[i]);
-	tbm_add_tuples(sink->bitmap, tid, (int) count, sink->recheck);
-	sink->count += count;
+	tbm_add_tuples(target->bitmap, tid, (int) count, target->scan->recheck);
+	target->count += count;
 }
 
 /*
- * A partial index may be scanned for the sake of its predicate alone.  It does
- * not hold NULLs and empty signatures, so that is answered with all pages of the
- * table, whose rows the executor looks at itself.
+ * Adds all pages of the table, whose rows the executor then tests.  The planner may scan
+ * a partial index only for its predicate.  No search returns NULLs and empty signatures,
+ * but their rows may satisfy the predicate.
  */
 static int64
 add_all_pages(IndexScanDesc scan, TIDBitmap *bitmap)
@@ -312,20 +304,14 @@ add_all_pages(IndexScanDesc scan, TIDBitmap *bitmap)
 int64
 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	BallScan *state = scan->opaque;
-	BitmapSink sink = {bitmap, false, 0};
+	NeardupScan *state = scan->opaque;
+	BitmapState target = {.bitmap = bitmap, .scan = state};
 
 	if (scan->numberOfKeys == 0)
 		return add_all_pages(scan, bitmap);
-	begin(scan);
-	sink.recheck = state->recheck;
-	state->found.most = BITMAP_BATCH;
-	state->found.spill = add_to_bitmap;
-	state->found.spill_state = &sink;
+	begin(scan, add_to_bitmap, &target);
+	state->query.limit = BITMAP_BATCH;
 	if (!state->done)
-	{
 		fetch_batch(scan);
-		matches_spill(&state->found);
-	}
-	return sink.count;
+	return target.count;
 }

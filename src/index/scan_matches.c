@@ -1,43 +1,49 @@
 /*
- * scan_matches.c: what a search has found, within bounded memory.
+ * scan_matches.c: the matches of a search, within bounded memory.
  *
- * Matches are numbers whose order is the order of return: distance first, then
- * the place in the heap.  A list that is full keeps the smaller half; whoever
- * wants the rest searches again for what comes after.
+ * A full list keeps the smaller half of its matches and drops the others.  The caller
+ * searches again for these in another round.
  */
-#include "index/index.h"
+#include "index/scan.h"
 
 #include "miscadmin.h"
 
-/* Fewer or more matches than these are not kept, whatever work_mem says. */
+/* Limits of a list, whatever work_mem is. */
 #define MATCHES_MIN ((Size) 1 << 12)
 #define MATCHES_MAX ((Size) 1 << 24)
 
-#define FIRST_ROOM 64
+#define FIRST_ALLOCATION 64
 
-/* What is sorted without a look at interrupts. */
+/* Matches that are sorted without a check for interrupts. */
 #define SORT_AT_ONCE ((Size) 1 << 16)
 
-/* Half of work_mem; the other half is for a search's candidates. */
 void
-matches_begin(MatchList *list)
+matches_init(MatchList *list, MatchReceiver receiver, void *state)
 {
-	Size most = (Size) work_mem * 1024 / 2 / sizeof(uint64);
-
-	memset(list, 0, sizeof(MatchList));
-	list->most = Min(Max(most, MATCHES_MIN), MATCHES_MAX);
-	matches_restart(list);
+	*list = (MatchList){.receiver = receiver, .receiver_state = state};
 }
 
 void
-matches_restart(MatchList *list)
+matches_begin_round(MatchList *list, uint64 after, Size limit)
 {
+	/* Half of work_mem; the other half is for a search's candidates. */
+	Size by_memory = (Size) work_mem * 1024 / 2 / sizeof(uint64);
+
+	by_memory = Min(Max(by_memory, MATCHES_MIN), MATCHES_MAX);
 	list->count = 0;
+	list->capacity = limit > 0 ? Min(limit, by_memory) : by_memory;
+	list->after = after;
 	list->ceiling = PG_UINT64_MAX;
 	list->repeats = false;
 }
 
-/* ---- Order -------------------------------------------------------------- */
+void
+matches_allow_repeats(MatchList *list)
+{
+	list->repeats = true;
+}
+
+/* ---- Sorting ------------------------------------------------------------ */
 
 static int
 compare(const void *x, const void *y)
@@ -56,7 +62,10 @@ median(uint64 a, uint64 b, uint64 c)
 	return a < c ? a : Max(b, c);
 }
 
-/* Hoare's: none of the first elements, as many as returned, exceeds any other. */
+/*
+ * Hoare's partition.  Returns a number of elements: none of that many first elements
+ * exceeds any other.
+ */
 static Size
 partition(uint64 *x, Size n)
 {
@@ -80,11 +89,11 @@ partition(uint64 *x, Size n)
 	}
 }
 
-/* The least k of n elements to the front, and the next behind them. */
+/* Moves the least k of n elements to the front, and the next one behind them. */
 static void
 select_least(uint64 *x, Size n, Size k)
 {
-	while (n > FIRST_ROOM)
+	while (n > FIRST_ALLOCATION)
 	{
 		Size left = partition(x, n);
 
@@ -100,6 +109,7 @@ select_least(uint64 *x, Size n, Size k)
 	qsort(x, n, sizeof(uint64), compare);
 }
 
+/* Sorts in place, and checks for interrupts. */
 static void
 sort(uint64 *x, Size n)
 {
@@ -133,63 +143,64 @@ remove_repeats(MatchList *list)
 	list->count = kept;
 }
 
-void
-matches_sort(MatchList *list)
+/* ---- Rounds ------------------------------------------------------------- */
+
+static void
+pass_on(MatchList *list)
 {
-	if (list->count > 1)
-		sort(list->match, list->count);
-	if (list->repeats)
-		remove_repeats(list);
+	list->receiver(list->receiver_state, list->match, list->count);
+	list->count = 0;
 }
 
-/* ---- Adding ------------------------------------------------------------- */
-
-/* What repeats may be on both sides of the ceiling: the later search finds it. */
+/* Keeps the smaller half.  The next round finds the ceiling itself, so repeats of it go. */
 static void
-remove_ceiling(MatchList *list)
+drop_greater_half(MatchList *list)
 {
 	Size kept = 0;
 
-	for (Size i = 0; i < list->count; i++)
+	select_least(list->match, list->count, list->count / 2);
+	list->ceiling = list->match[list->count / 2];
+	for (Size i = 0; i < list->count / 2; i++)
 		if (list->match[i] < list->ceiling)
 			list->match[kept++] = list->match[i];
 	list->count = kept;
 }
 
-/* Make room: by memory, by passing on, or by leaving the greater half to a later search. */
-static void
-make_room(MatchList *list)
-{
-	if (list->room < list->most)
-	{
-		list->room = list->room == 0 ? FIRST_ROOM : Min(list->room * 2, list->most);
-		list->match = list->match == NULL ? palloc(list->room * sizeof(uint64)) :
-											repalloc_huge(list->match, list->room * sizeof(uint64));
-	}
-	else if (list->spill != NULL)
-		matches_spill(list);
-	else
-	{
-		select_least(list->match, list->count, list->most / 2);
-		list->count = list->most / 2;
-		list->ceiling = list->match[list->count];
-		if (list->repeats)
-			remove_ceiling(list);
-	}
-}
-
-void
-matches_spill(MatchList *list)
-{
-	list->spill(list->spill_state, list->match, list->count);
-	list->count = 0;
-}
-
 void
 matches_add(MatchList *list, uint64 match)
 {
-	if (list->count == list->room && match > list->after && match < list->ceiling)
-		make_room(list);
-	if (match > list->after && match < list->ceiling)
-		list->match[list->count++] = match;
+	if (match <= list->after || match >= list->ceiling)
+		return;
+	if (list->count >= list->capacity)
+	{
+		if (list->receiver != NULL)
+			pass_on(list);
+		else
+			drop_greater_half(list);
+		if (match >= list->ceiling)
+			return;
+	}
+	else if (list->count == list->allocated)
+	{
+		list->allocated = Min(Max(list->allocated * 2, FIRST_ALLOCATION), list->capacity);
+		list->match = list->match == NULL ?
+			palloc(list->allocated * sizeof(uint64)) :
+			repalloc_huge(list->match, list->allocated * sizeof(uint64));
+	}
+	list->match[list->count++] = match;
+}
+
+bool
+matches_end_round(MatchList *list, uint64 *after)
+{
+	if (list->receiver != NULL)
+		pass_on(list);
+	if (list->count > 1)
+		sort(list->match, list->count);
+	if (list->repeats)
+		remove_repeats(list);
+	if (list->ceiling == PG_UINT64_MAX)
+		return true;
+	*after = list->ceiling - 1;
+	return false;
 }

@@ -1,35 +1,37 @@
 /*
  * scan_order.c: all documents in the order of their distance.
  *
- * The radius widens step by step, while a step is cheaper than a scan of all
- * documents; each step searches afresh and keeps what comes after the last.
- * Then scans collect what is left, each more than the last, up to what work_mem
- * holds.  So nearby documents come at the price of a search, and where there are
- * none, the price of the first stays within that of two scans.
+ * Searches with growing radii return the nearby documents.  Each search keeps the matches
+ * after those of the one before.  When a search would cost too much, packed scans
+ * collect the other documents, each scan more than the one before, up to what work_mem
+ * holds.  So nearby documents cost a search.  If there are none, the first document costs
+ * less than two packed scans.
  */
-#include "index/index.h"
+#include "index/scan.h"
 
-/* The first step may cost this part of a scan, and each further one as often as much. */
+/*
+ * The cost of a search, as a part of a packed scan: of the first search, the factor from
+ * one to the next, and of the last.
+ */
 #define FIRST_STEP (1.0 / 64)
 #define STEP_GROWTH 4
-
-/* Steps go on up to this part of a scan. */
 #define LAST_STEP 0.5
 
 /*
- * As a rule few are wanted, and a scan is cheap beside sorting all that it finds:
- * the first of them holds so many matches, and each further one so many times as
- * many.
+ * The matches that a packed scan keeps: the first one, the factor from one to the next,
+ * and a bound against overflow.  Usually few are wanted, and the scan itself costs less
+ * than sorting all documents.
  */
-#define FAR_FIRST 1024
+#define FAR_LIMIT_FIRST 1024
 #define FAR_GROWTH 16
+#define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
 
 typedef enum OrderStage
 {
-	STAGE_NEAR,  /* widening searches */
-	STAGE_FAR,   /* scans */
-	STAGE_EMPTY, /* empty signatures: as far as can be */
-	STAGE_EQUAL, /* or, where no order is better: all but NULLs, then */
+	STAGE_NEAR,  /* searches with growing radii */
+	STAGE_FAR,   /* packed scans */
+	STAGE_EMPTY, /* empty signatures, at the greatest distance */
+	STAGE_EQUAL, /* instead of these three, if all distances are equal: all but NULLs */
 	STAGE_NULL,  /* NULLs */
 	STAGE_DONE
 } OrderStage;
@@ -40,12 +42,13 @@ struct Ordering
 	Snapshot snapshot;
 	Signature centre;
 	bool limited;
-	int limit;   /* farthest distance wanted */
-	int reached; /* all up to here have been returned; -1: none */
-	int wanted;  /* how far the search at hand goes */
+	int limit;    /* the greatest distance */
+	int reached;  /* all documents within this distance have been collected; -1: none */
+	int wanted;   /* the radius of the search at hand */
+	uint64 after; /* the last match that has been collected in this stage, or 0 */
 	OrderStage stage;
-	double step; /* part of a scan that the next search may cost */
-	Size far;    /* matches that the next scan may hold */
+	double step;    /* part of a packed scan that the next search may cost */
+	Size far_limit; /* matches that the next packed scan keeps */
 };
 
 Ordering *
@@ -62,52 +65,40 @@ ordering_begin(Relation index, const Signature *centre, int limit, Snapshot snap
 	o->limit = limit >= 0 ? limit : o->centre.header.k;
 	o->reached = o->wanted = -1;
 	o->step = FIRST_STEP;
-	o->far = FAR_FIRST;
+	o->far_limit = FAR_LIMIT_FIRST;
 	return o;
 }
 
 /*
- * Collect what has not been returned.  False where there is more of it than
- * memory holds.
+ * Collects matches that have not been returned, by distance as far as is wanted.  A
+ * packed scan keeps at most `limit` of them: the nearest.
  */
-static bool
-collect(Ordering *o, const SearchQuery *query, MatchList *batch)
-{
-	bool whole;
-
-	index_search(o->index, query, batch, NULL, NULL);
-	whole = !matches_is_cut(batch);
-	batch->after = whole ? 0 : batch->ceiling - 1;
-	matches_sort(batch);
-	return whole;
-}
-
-/* By distance, as far as is wanted. */
 static void
-collect_near(Ordering *o, SearchMethod method, MatchList *batch)
+collect_near(Ordering *o, SearchMethod method, Size limit, MatchList *batch)
 {
-	SearchQuery query = {o->centre, o->wanted, true, method, 0, 0, o->snapshot};
+	SearchQuery query = {.centre = o->centre,
+						 .radius = o->wanted,
+						 .by_distance = true,
+						 .method = method,
+						 .limit = limit,
+						 .snapshot = o->snapshot};
 
-	if (collect(o, &query, batch))
+	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
 	{
 		o->reached = o->wanted;
-		batch->after = MATCH_LAST(o->reached);
+		o->after = MATCH_LAST(o->reached);
 	}
 }
 
-/* The same by a scan, which holds the nearest of what is left. */
+/* Collects the nearest documents of those that are left, by a packed scan. */
 static void
 collect_far(Ordering *o, MatchList *batch)
 {
-	Size most = batch->most;
-
-	batch->most = o->far = Min(o->far, most);
-	collect_near(o, SEARCH_SCAN, batch);
-	batch->most = most;
-	o->far *= FAR_GROWTH;
+	collect_near(o, SEARCH_SCAN, o->far_limit, batch);
+	o->far_limit = Min(o->far_limit, FAR_LIMIT_MAX) * FAR_GROWTH;
 }
 
-/* Living documents by flags, as far away as can be; then comes the next stage. */
+/* Collects living documents by their flags, at the greatest distance; then the next stage comes. */
 static void
 collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchList *batch)
 {
@@ -118,13 +109,16 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 						 .flags = flags,
 						 .snapshot = o->snapshot};
 
-	if (collect(o, &query, batch))
+	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
+	{
 		o->stage = next;
+		o->after = 0;
+	}
 }
 
-/* ---- Near --------------------------------------------------------------- */
+/* ---- Radii -------------------------------------------------------------- */
 
-/* The widest radius whose search costs at most so much; -1 for none. */
+/* Returns the greatest radius whose search costs at most `cost`; -1 if there is none. */
 static int
 radius_for(const IndexMeta *meta, int limit, double cost)
 {
@@ -143,7 +137,7 @@ radius_for(const IndexMeta *meta, int limit, double cost)
 	return low;
 }
 
-/* One step farther; the stage ends where a step costs too much. */
+/* Chooses the radius of the next search, or the next stage if that would cost too much. */
 static void
 widen(Ordering *o)
 {
@@ -161,7 +155,7 @@ widen(Ordering *o)
 
 /* ---- Batches ------------------------------------------------------------ */
 
-/* What is next, maybe nothing; moves on to the next stage where one ends. */
+/* Collects the next batch, which may be empty.  Enters the next stage if one has ended. */
 static void
 advance(Ordering *o, MatchList *batch)
 {
@@ -171,7 +165,7 @@ advance(Ordering *o, MatchList *batch)
 			if (o->wanted == o->reached)
 				widen(o);
 			if (o->stage == STAGE_NEAR)
-				collect_near(o, neardup_search, batch);
+				collect_near(o, neardup_search, 0, batch);
 			else
 				collect_far(o, batch);
 			break;
@@ -193,7 +187,7 @@ advance(Ordering *o, MatchList *batch)
 	if (o->stage <= STAGE_FAR && o->reached >= o->limit)
 	{
 		o->stage = o->limited ? STAGE_DONE : STAGE_EMPTY;
-		batch->after = 0;
+		o->after = 0;
 	}
 }
 
@@ -201,6 +195,7 @@ bool
 ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 {
 	*is_null = false;
+	matches_begin_round(batch, 0, 0); /* empties it, in case nothing is left */
 	while (o->stage != STAGE_DONE)
 	{
 		*is_null = o->stage == STAGE_NULL;
@@ -208,6 +203,5 @@ ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 		if (batch->count > 0)
 			return true;
 	}
-	matches_restart(batch);
 	return false;
 }

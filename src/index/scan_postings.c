@@ -1,31 +1,35 @@
 /*
- * scan_postings.c: from a query's buckets in a segment to candidates.
+ * scan_postings.c: the documents that share enough buckets of a segment with a query.
  */
-#include "index/scan_postings.h"
+#include "index/scan.h"
 
 #include "miscadmin.h"
 
-/*
- * Beyond so many candidates a scan does: it needs no memory, and costs less where
- * there are more of them than documents.  Each takes 16 bytes while they are
- * sorted; half of work_mem is for them.
- */
+/* A search may have as many candidates, even if work_mem is smaller. */
 #define CANDIDATES_MIN 4096
 
+/* Bytes that a candidate takes while they are sorted, and a posting to choose from. */
+#define CANDIDATE_BYTES 16
+#define CHOICE_BYTES 4
+
+/*
+ * Returns the most candidates of a search: as many as half of work_mem holds, and no more
+ * than documents.  Beyond that a packed scan, which needs no memory, costs less.
+ */
 static size_t
 candidates_max(const Segment *segment)
 {
-	size_t by_memory = (Size) work_mem * 1024 / 2 / 16;
+	size_t by_memory = (Size) work_mem * 1024 / 2 / CANDIDATE_BYTES;
 
 	return Min(Max(by_memory, CANDIDATES_MIN), segment->root.documents);
 }
 
-/* Lists to choose from take 4 bytes a posting, however often a document is among them. */
+/* Returns true if the candidates, or the postings to choose from, exceed their limit. */
 static bool
 holds_too_many(const PostingReader *r)
 {
 	if (r->chooser != NULL)
-		return r->chooser->used > (Size) work_mem * 1024 / 2 / 4;
+		return r->chooser->used > (Size) work_mem * 1024 / 2 / CHOICE_BYTES;
 	return r->counter.candidates > r->candidates_max;
 }
 
@@ -37,6 +41,7 @@ release_page(PostingReader *r)
 	r->buffer = InvalidBuffer;
 }
 
+/* Locks a page of postings, by its number among these.  False if it has another owner. */
 static bool
 go_to_page(PostingReader *r, uint32 page)
 {
@@ -53,7 +58,10 @@ go_to_page(PostingReader *r, uint32 page)
 	return BufferIsValid(r->buffer);
 }
 
-/* Count the postings [from, to) of all groups' postings in a row. */
+/*
+ * Counts the postings [from, to), as numbered in all groups together.  Returns false if a
+ * page belongs to another owner.
+ */
 static bool
 read_postings(PostingReader *r, uint64 from, uint64 to)
 {
@@ -81,9 +89,9 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 }
 
 /*
- * A bucket passes through stages, some buckets apart, so that each finds in a near
- * cache what the one before has asked of memory: its bounds in the directory,
- * where its page was last seen, the page.
+ * Each bucket passes through a pipeline.  A stage prefetches what the next stage reads:
+ * the bucket's bounds in the directory, the place where its page was last seen, the page.
+ * Between two stages STAGE_LENGTH other buckets pass, so that memory has time to answer.
  */
 #define STAGE_LENGTH 4
 #define STAGES 3
@@ -97,14 +105,11 @@ typedef struct Lookup
 	uint64 to;
 } Lookup;
 
-/*
- * The buckets to look up, one after the other: of each group those within its
- * radius of the query's own.
- */
+/* Walks over the buckets to look up: in each group those within its radius of the query's. */
 typedef struct ProbeWalk
 {
 	const SearchPlan *plan;
-	const OwnBucket *own; /* of the plan's groups */
+	const QueryBucket *bucket; /* of the plan's groups */
 	int next_group;
 	const uint32 *mask;
 	int masks;
@@ -113,11 +118,11 @@ typedef struct ProbeWalk
 
 static const uint32 no_change = 0;
 
-/* Go to the next bucket; false after the last. */
+/* Finds the next bucket.  Returns false after the last. */
 static bool
 next_bucket(const Grouping *g, ProbeWalk *walk, Lookup *lookup)
 {
-	const OwnBucket *own;
+	const QueryBucket *bucket;
 
 	if (walk->next_mask == walk->masks)
 	{
@@ -128,18 +133,18 @@ next_bucket(const Grouping *g, ProbeWalk *walk, Lookup *lookup)
 		walk->mask = &no_change;
 		walk->masks = 1;
 		if (radius > 0)
-			walk->mask = probe_masks(group_width(g, walk->own[walk->next_group].group), g->b,
+			walk->mask = probe_masks(group_width(g, walk->bucket[walk->next_group].group), g->b,
 									 radius, &walk->masks);
 		walk->next_mask = 0;
 		walk->next_group++;
 	}
-	own = &walk->own[walk->next_group - 1];
-	lookup->group = own->group;
-	lookup->bucket = own->bucket ^ walk->mask[walk->next_mask++];
+	bucket = &walk->bucket[walk->next_group - 1];
+	lookup->group = bucket->group;
+	lookup->bucket = bucket->bucket ^ walk->mask[walk->next_mask++];
 	return true;
 }
 
-/* Of the posting pages the one that holds a posting, as the segment numbers its pages. */
+/* Returns the logical page of a posting. */
 static uint32
 posting_page(const Segment *segment, uint64 posting)
 {
@@ -147,30 +152,35 @@ posting_page(const Segment *segment, uint64 posting)
 		(uint32) (posting / segment->postings_per_page);
 }
 
+/* First stage: prefetches the bucket's entries in the directory. */
 static void
-expect_bounds(const Segment *segment, const Lookup *lookup)
+prefetch_bounds(const Segment *segment, const Lookup *lookup)
 {
 	if (segment->directory != NULL)
 		__builtin_prefetch(segment->directory + segment->first_offset[lookup->group] +
 						   lookup->bucket);
 }
 
+/*
+ * Second stage: reads the bucket's bounds and prefetches the place of its first page.
+ * Returns false if a page belongs to another owner.
+ */
 static bool
-find_bounds(PostingReader *r, Lookup *lookup)
+read_bounds(PostingReader *r, Lookup *lookup)
 {
 	const Segment *segment = r->segment;
 	uint64 base = (uint64) lookup->group * segment->root.grouped;
 	uint32 from;
 	uint32 to;
 
-	/* Else a page of the directory is read, and one at a time is locked. */
+	/* Without a directory in memory its page is locked, and a scan locks one at a time. */
 	if (segment->directory == NULL)
 		release_page(r);
 	if (!segment_bucket(r->index, segment, lookup->group, lookup->bucket, &from, &to))
 		return false;
 	lookup->from = base + from;
 	lookup->to = base + to;
-	/* An empty one at the end lies on no page. */
+	/* An empty bucket at the end lies on no page. */
 	if (from < to)
 	{
 		__builtin_prefetch(segment->map + posting_page(segment, lookup->from));
@@ -179,8 +189,9 @@ find_bounds(PostingReader *r, Lookup *lookup)
 	return true;
 }
 
+/* Third stage: prefetches the bucket's postings.  The last stage reads them. */
 static void
-expect_postings(const Segment *segment, const Lookup *lookup)
+prefetch_postings(const Segment *segment, const Lookup *lookup)
 {
 	uint32 first = lookup->from % segment->postings_per_page;
 
@@ -190,34 +201,37 @@ expect_postings(const Segment *segment, const Lookup *lookup)
 					   (Size) (lookup->to - lookup->from) * segment->posting_bytes);
 }
 
-/* Count the postings of all buckets that a plan looks up. */
+/*
+ * Counts the postings of all buckets that a plan looks up.  Returns false if a page
+ * belongs to another owner.
+ */
 static bool
-read_buckets(PostingReader *r, const SearchPlan *plan, const OwnBucket *own)
+read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {
-	ProbeWalk walk = {.plan = plan, .own = own};
-	Lookup lookups[LOOKUPS_UNDER_WAY];
-	uint32 begun = 0;
+	ProbeWalk walk = {.plan = plan, .bucket = bucket};
+	Lookup lookup[LOOKUPS_UNDER_WAY];
+	uint32 begun = 0; /* lookups that have entered the pipeline */
 
 	for (uint32 i = 0; !r->too_many; i++)
 	{
 		Lookup *stage[STAGES + 1];
 
-		/* A lock would keep interrupts waiting. */
+		/* Interrupts are held off while a page is locked. */
 		if (walk.next_mask == walk.masks)
 			release_page(r);
 		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j <= STAGES; j++)
-			stage[j] = &lookups[(i - j * STAGE_LENGTH) % LOOKUPS_UNDER_WAY];
+			stage[j] = &lookup[(i - j * STAGE_LENGTH) % LOOKUPS_UNDER_WAY];
 		if (begun == i && next_bucket(&r->segment->grouping, &walk, stage[0]))
 		{
-			expect_bounds(r->segment, stage[0]);
+			prefetch_bounds(r->segment, stage[0]);
 			begun++;
 		}
-		/* Before the first bucket these wrap around, and are not begun either. */
-		if (i - STAGE_LENGTH < begun && !find_bounds(r, stage[1]))
+		/* For small i these numbers wrap around and exceed begun. */
+		if (i - STAGE_LENGTH < begun && !read_bounds(r, stage[1]))
 			return false;
 		if (i - 2 * STAGE_LENGTH < begun)
-			expect_postings(r->segment, stage[2]);
+			prefetch_postings(r->segment, stage[2]);
 		if (i - 3 * STAGE_LENGTH < begun && !read_postings(r, stage[3]->from, stage[3]->to))
 			return false;
 		if (i - 3 * STAGE_LENGTH < begun && r->chooser != NULL)
@@ -225,36 +239,35 @@ read_buckets(PostingReader *r, const SearchPlan *plan, const OwnBucket *own)
 		if (i + 1 == begun + STAGES * STAGE_LENGTH)
 			break;
 	}
-	r->report->lookups += begun;
 	return true;
 }
 
-/* Fill the counter by choosing; false as read_buckets. */
+/* The same by choices of groups (Alg.G): fills the counter with the candidates. */
 static bool
-choose_candidates(PostingReader *r, const SearchPlan *plan, const OwnBucket *own)
+choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {
 	Chooser chooser;
-	bool whole;
+	bool complete;
 
 	chooser_begin(&chooser, r->segment->root.documents, plan->groups, plan->count);
 	r->chooser = &chooser;
-	whole = read_buckets(r, plan, own);
+	complete = read_buckets(r, plan, bucket);
 	release_page(r);
-	if (whole && !r->too_many)
+	if (complete && !r->too_many)
 	{
 		chooser_candidates(&chooser, &r->counter);
 		r->too_many = r->counter.candidates > r->candidates_max;
 	}
 	chooser_end(&chooser);
-	return whole;
+	return complete;
 }
 
 bool
 postings_read(PostingReader *r, Relation index, const Segment *segment, SearchReport *report,
-			  const SearchPlan *plan, const OwnBucket *own)
+			  const SearchPlan *plan, const QueryBucket *bucket)
 {
 	bool choosing = plan->method == SEARCH_CHOOSE;
-	bool whole;
+	bool complete;
 
 	memset(r, 0, sizeof(PostingReader));
 	r->index = index;
@@ -263,9 +276,9 @@ postings_read(PostingReader *r, Relation index, const Segment *segment, SearchRe
 	r->buffer = InvalidBuffer;
 	r->candidates_max = candidates_max(segment);
 	counter_begin(&r->counter, segment->root.documents, plan->postings, choosing ? 1 : plan->count);
-	whole = choosing ? choose_candidates(r, plan, own) : read_buckets(r, plan, own);
+	complete = choosing ? choose_candidates(r, plan, bucket) : read_buckets(r, plan, bucket);
 	release_page(r);
-	return whole;
+	return complete;
 }
 
 void

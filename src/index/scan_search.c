@@ -1,12 +1,11 @@
 /*
- * scan_search.c: all documents within a distance: the tails, then segment by segment.
+ * scan_search.c: all documents within a radius: the tails, then each segment.
  *
- * Matches are collected before the first is returned.  A page with another
- * owner than expected means that upkeep replaced what the metapage listed when
- * it was read: the search goes on by the metapage as it is now, with what has not
- * been searched.
+ * A page with an unexpected owner means that upkeep has replaced a tail or segment since
+ * the metapage was read.  The search then reads the metapage again, and searches what it
+ * has not searched yet.
  */
-#include "index/scan_postings.h"
+#include "index/scan.h"
 
 #include "miscadmin.h"
 
@@ -17,31 +16,31 @@ typedef struct Search
 	const SearchQuery *query;
 	MatchList *found;
 	SearchReport *report;
-	BlockNumber block; /* whose documents are being compared */
-	uint32 stride;
+	BlockNumber block; /* of the page of documents at hand */
+	uint32 stride;     /* of these documents */
 	uint32 per_page;
 	int k;
 	int b;
-	uint32 first_new;              /* owners from here on came after the search began */
-	bool tails_done;               /* nothing in a tail is left to be searched */
-	uint32 done_count;             /* segments and tails that have been searched, ... */
-	uint32 done[SEGMENTS_MAX + 2]; /* ... and are still listed */
+	uint32 first_new;  /* owners from here on began after the search */
+	bool tails_done;   /* both tails have been searched */
+	uint32 done_count; /* tails and segments that have been searched and are still listed */
+	uint32 done[SEGMENTS_MAX + 2];
 } Search;
 
-/* What is asked of memory is so many steps ahead. */
-#define EXPECT_AHEAD 4
+/* How many candidates ahead documents are prefetched. */
+#define PREFETCH_AHEAD 4
 
-/* So few are sorted by insertion. */
+/* Up to so many groups are sorted by insertion. */
 #define FEW_GROUPS 64
 
 /* ---- Documents ---------------------------------------------------------- */
 
-/* A TID that no row can have would harm whoever follows it. */
+/* Adds a match.  The executor must not get a TID that no row can have. */
 static void
-add_found(Search *s, const ItemPointerData *tid, int distance)
+add_match(Search *s, const ItemPointerData *tid, int distance)
 {
 	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
-		page_corrupt(s->index, s->block, "document of a row that cannot be");
+		page_corrupt(s->index, s->block, "document with an invalid TID");
 	s->report->matches++;
 	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
 }
@@ -52,7 +51,10 @@ is_match(const SearchQuery *query, int distance, const ItemPointerData *tid)
 	return distance <= query->radius && !tid_flags(tid);
 }
 
-/* Its documents are next; vacuum may have marked some that the snapshot sees. */
+/*
+ * Begins to read a page of documents.  The snapshot must not be too old, since vacuum may
+ * have marked documents that it sees.
+ */
 static Page
 begin_page(Search *s, Buffer buffer)
 {
@@ -60,10 +62,11 @@ begin_page(Search *s, Buffer buffer)
 
 	s->block = BufferGetBlockNumber(buffer);
 	compat_test_old_snapshot(s->query->snapshot, s->index, page);
+	s->report->pages++;
 	return page;
 }
 
-/* Collect the documents of a page by their flags. */
+/* Finds the matches on a page by their flags. */
 static void
 select_by_flags(Search *s, Page page)
 {
@@ -72,11 +75,11 @@ select_by_flags(Search *s, Page page)
 		{
 			ItemPointerData tid = tid_of_heap(page_tid(page, i));
 
-			add_found(s, &tid, s->query->radius);
+			add_match(s, &tid, s->query->radius);
 		}
 }
 
-/* Compare all documents of a page. */
+/* Finds the matches on a page by their distances. */
 static void
 compare_page(Search *s, Page page)
 {
@@ -87,9 +90,10 @@ compare_page(Search *s, Page page)
 					 s->k, s->b, distance);
 	for (int i = 0; i < count; i++)
 		if (is_match(s->query, distance[i], page_tid(page, i)))
-			add_found(s, page_tid(page, i), distance[i]);
+			add_match(s, page_tid(page, i), distance[i]);
 }
 
+/* Finds the matches on a page. */
 static void
 scan_page(Search *s, Buffer buffer)
 {
@@ -100,10 +104,9 @@ scan_page(Search *s, Buffer buffer)
 	else
 		compare_page(s, page);
 	s->report->candidates += page_trailer(page)->count;
-	s->report->pages++;
 }
 
-/* From here on pages of documents have this stride. */
+/* Sets the stride of the documents that are read next. */
 static void
 set_stride(Search *s, uint32 stride)
 {
@@ -111,6 +114,7 @@ set_stride(Search *s, uint32 stride)
 	s->per_page = documents_per_page(stride);
 }
 
+/* Scans a segment.  Returns false if a page belongs to another owner. */
 static bool
 scan_segment(Search *s, const Segment *segment)
 {
@@ -129,9 +133,9 @@ scan_segment(Search *s, const Segment *segment)
 	return true;
 }
 
-/* A candidate that will be compared soon. */
+/* Prefetches a candidate. */
 static void
-expect_document(const Search *s, const Segment *segment, uint32 document)
+prefetch_document(const Search *s, const Segment *segment, uint32 document)
 {
 	if (document < segment->root.documents)
 		segment_expect(segment, document / s->per_page,
@@ -139,14 +143,17 @@ expect_document(const Search *s, const Segment *segment, uint32 document)
 					   s->stride);
 }
 
-/* Compare candidates, in ascending order: each page is visited once. */
+/*
+ * Finds the matches among candidates, which ascend, so that each page is visited once.
+ * Returns false if a page belongs to another owner.
+ */
 static bool
-verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
+compare_candidates(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 {
 	size_t i = 0;
 
-	for (size_t first = 0; first < Min(count, EXPECT_AHEAD); first++)
-		expect_document(s, segment, candidate[first]);
+	for (size_t first = 0; first < Min(count, PREFETCH_AHEAD); first++)
+		prefetch_document(s, segment, candidate[first]);
 	while (i < count)
 	{
 		uint32 logical = candidate[i] / s->per_page;
@@ -154,9 +161,9 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 		Page page;
 
 		if (candidate[i] >= segment->root.documents)
-			page_corrupt(s->index, segment->map[0], "posting of a document that is not there");
-		if (i + EXPECT_AHEAD < count)
-			expect_document(s, segment, candidate[i + EXPECT_AHEAD]);
+			page_corrupt(s->index, segment->map[0], "posting of a document that does not exist");
+		if (i + PREFETCH_AHEAD < count)
+			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
 		buffer = segment_page(s->index, segment, logical, PAGE_DOCUMENTS);
 		if (!BufferIsValid(buffer))
 			return false;
@@ -168,60 +175,63 @@ verify(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
 										   page_symbols(page, s->stride, slot), s->k, s->b);
 
 			if (is_match(s->query, distance, page_tid(page, slot)))
-				add_found(s, page_tid(page, slot), distance);
+				add_match(s, page_tid(page, slot), distance);
 		}
 		UnlockReleaseBuffer(buffer);
-		s->report->pages++;
 		CHECK_FOR_INTERRUPTS();
 	}
 	return true;
 }
 
-/* ---- One segment -------------------------------------------------------- */
+/* ---- Segments ----------------------------------------------------------- */
 
 static int
 compare_lengths(const void *x, const void *y)
 {
-	const OwnBucket *a = x;
-	const OwnBucket *b = y;
+	const QueryBucket *a = x;
+	const QueryBucket *b = y;
 
 	if (a->length != b->length)
 		return a->length < b->length ? -1 : 1;
 	return a->group - b->group;
 }
 
-/* Shortest first. */
+/* Sorts buckets by length, the shortest first. */
 static void
-sort_by_length(OwnBucket *own, int n)
+sort_by_length(QueryBucket *bucket, int n)
 {
 	if (n > FEW_GROUPS)
 	{
-		qsort(own, n, sizeof(OwnBucket), compare_lengths);
+		qsort(bucket, n, sizeof(QueryBucket), compare_lengths);
 		return;
 	}
 	for (int i = 1; i < n; i++)
 	{
-		OwnBucket moved = own[i];
+		QueryBucket moved = bucket[i];
 		int j = i;
 
-		for (; j > 0 && own[j - 1].length > moved.length; j--)
-			own[j] = own[j - 1];
-		own[j] = moved;
+		for (; j > 0 && bucket[j - 1].length > moved.length; j--)
+			bucket[j] = bucket[j - 1];
+		bucket[j] = moved;
 	}
 }
 
-/* The query's buckets; all places of the directory are asked for before one is read. */
+/*
+ * Finds the query's bucket in each group, and the sum of their lengths.  Prefetches all
+ * directory entries before it reads the first.  Returns false if a page belongs to
+ * another owner.
+ */
 static bool
-own_buckets(Search *s, const Segment *segment, OwnBucket *own, double *sum)
+find_query_buckets(Search *s, const Segment *segment, QueryBucket *bucket, double *sum)
 {
 	int groups = segment->grouping.groups;
 
 	for (int g = 0; g < groups; g++)
 	{
-		own[g].group = g;
-		own[g].bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols);
+		bucket[g].group = g;
+		bucket[g].bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols);
 		if (segment->directory != NULL)
-			__builtin_prefetch(segment->directory + segment->first_offset[g] + own[g].bucket);
+			__builtin_prefetch(segment->directory + segment->first_offset[g] + bucket[g].bucket);
 	}
 	*sum = 0;
 	for (int g = 0; g < groups; g++)
@@ -229,15 +239,15 @@ own_buckets(Search *s, const Segment *segment, OwnBucket *own, double *sum)
 		uint32 from;
 		uint32 to;
 
-		if (!segment_bucket(s->index, segment, g, own[g].bucket, &from, &to))
+		if (!segment_bucket(s->index, segment, g, bucket[g].bucket, &from, &to))
 			return false;
-		own[g].length = to - from;
-		*sum += own[g].length;
+		bucket[g].length = to - from;
+		*sum += bucket[g].length;
 	}
 	return true;
 }
 
-/* The plan for a distance where the query's own buckets are like any. */
+/* Returns the plan for buckets of usual length.  The segment keeps it. */
 static SearchPlan
 usual_plan(Search *s, Segment *segment)
 {
@@ -253,9 +263,9 @@ usual_plan(Search *s, Segment *segment)
 	return segment->plan;
 }
 
-/* The usual plan, or one for these buckets where they are much longer. */
+/* Returns the usual plan, or one for these buckets if they are much longer than usual. */
 static SearchPlan
-plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
+plan_for_buckets(Search *s, Segment *segment, const QueryBucket *bucket, double sum)
 {
 	SearchPlan plan = usual_plan(s, segment);
 	SegmentStats stats = segment_stats(segment);
@@ -265,72 +275,76 @@ plan_for_lengths(Search *s, Segment *segment, const OwnBucket *own, double sum)
 		return plan;
 	length = palloc(segment->grouping.groups * sizeof(float));
 	for (int g = 0; g < segment->grouping.groups; g++)
-		length[g] = own[g].length;
+		length[g] = bucket[g].length;
 	stats.bucket_length = length;
 	plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
 	pfree(length);
 	return plan;
 }
 
-/* Look up the plan's groups, those with the shortest buckets, and verify, or scan. */
+/*
+ * Reads the plan's buckets and compares the candidates; scans the segment if there are
+ * too many.  Returns false if a page belongs to another owner.
+ */
 static bool
-probe_segment(Search *s, const Segment *segment, const SearchPlan *plan, const OwnBucket *own)
+probe_segment(Search *s, const Segment *segment, const SearchPlan *plan, const QueryBucket *bucket)
 {
 	PostingReader r;
-	const uint32 *candidate;
-	size_t count;
-	bool whole;
+	bool complete = postings_read(&r, s->index, segment, s->report, plan, bucket);
 
-	whole = postings_read(&r, s->index, segment, s->report, plan, own);
-	if (r.too_many)
+	if (complete && r.too_many)
 	{
 		s->report->plan.method = SEARCH_SCAN;
-		whole = whole && scan_segment(s, segment);
+		complete = scan_segment(s, segment);
 	}
-	else if (whole)
+	else if (complete)
 	{
-		candidate = counter_candidates(&r.counter, &count);
+		size_t count;
+		const uint32 *candidate = counter_candidates(&r.counter, &count);
+
 		s->report->candidates += count;
-		whole = verify(s, segment, candidate, count);
+		complete = compare_candidates(s, segment, candidate, count);
 	}
 	postings_end(&r);
-	return whole;
+	return complete;
 }
 
+/* Searches a segment.  Returns false if a page belongs to another owner. */
 static bool
 search_segment(Search *s, Segment *segment)
 {
-	OwnBucket *own;
+	int groups = segment->grouping.groups;
+	SearchPlan *plan = &s->report->plan;
+	QueryBucket *bucket;
 	double sum;
-	bool whole;
+	bool complete;
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
-	s->report->plan.method = SEARCH_SCAN;
+	plan->method = SEARCH_SCAN;
 	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
-	s->report->plan = usual_plan(s, segment);
-	if (s->report->plan.method == SEARCH_SCAN)
+	*plan = usual_plan(s, segment);
+	if (plan->method == SEARCH_SCAN)
 		return scan_segment(s, segment);
-	own = palloc(segment->grouping.groups * sizeof(OwnBucket));
-	whole = own_buckets(s, segment, own, &sum);
-	if (whole)
+	bucket = palloc(groups * sizeof(QueryBucket));
+	complete = find_query_buckets(s, segment, bucket, &sum);
+	if (complete)
 	{
-		s->report->plan = plan_for_lengths(s, segment, own, sum);
-		if (s->report->plan.groups < segment->grouping.groups || s->report->plan.one_more > 0)
-			sort_by_length(own, segment->grouping.groups);
-		whole = s->report->plan.method == SEARCH_SCAN ?
-			scan_segment(s, segment) :
-			probe_segment(s, segment, &s->report->plan, own);
+		*plan = plan_for_buckets(s, segment, bucket, sum);
+		if (plan->groups < groups || plan->one_more > 0)
+			sort_by_length(bucket, groups);
+		complete = plan->method == SEARCH_SCAN ? scan_segment(s, segment) :
+												 probe_segment(s, segment, plan, bucket);
 	}
-	pfree(own);
-	return whole;
+	pfree(bucket);
+	return complete;
 }
 
-/* ---- All of it ---------------------------------------------------------- */
+/* ---- The whole index ---------------------------------------------------- */
 
 static void
 visit_tail_page(void *state, Buffer buffer)
@@ -341,6 +355,7 @@ visit_tail_page(void *state, Buffer buffer)
 	scan_page(s, buffer);
 }
 
+/* Returns true if a tail or segment has been searched. */
 static bool
 is_done(const Search *s, uint32 owner)
 {
@@ -351,8 +366,9 @@ is_done(const Search *s, uint32 owner)
 }
 
 /*
- * What was inserted into a tail begun since is not looked for.  A tail of another stride
- * than the index's holds NULLs only.
+ * Searches a tail.  Skips a tail that was begun after the search, since the snapshot does
+ * not see its rows, and one with another stride than the index's, since it holds only
+ * NULLs.  Returns false if a page belongs to another owner.
  */
 static bool
 search_tail(Search *s, const TailEntry *tail)
@@ -368,14 +384,14 @@ search_tail(Search *s, const TailEntry *tail)
 }
 
 static void
-finish_report(Search *s, ReportSink sink, void *state)
+finish_report(Search *s, ReportReceiver receiver, void *state)
 {
-	if (sink != NULL)
-		sink(state, s->report);
+	if (receiver != NULL)
+		receiver(state, s->report);
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-/* Those that have come last go last: nearly always that is their order. */
+/* Sorts segments by age, the oldest first.  They nearly always are in that order. */
 static void
 sort_by_owner(IndexMeta *meta)
 {
@@ -391,12 +407,12 @@ sort_by_owner(IndexMeta *meta)
 }
 
 /*
- * Search what the metapage lists and has not been searched, the soonest to be replaced
- * first: tails, then the youngest segments.  Returns 0, or the owner of the segment or
- * tail that is not there any more.
+ * Searches what the metapage lists and has not been searched.  What upkeep replaces
+ * soonest goes first: the tails, then the youngest segments.  Returns 0, or the owner of
+ * a tail or segment that no longer exists.
  */
 static uint32
-search_once(Search *s, ReportSink sink, void *state)
+search_listed(Search *s, ReportReceiver receiver, void *state)
 {
 	const IndexMeta *meta = s->meta;
 
@@ -408,7 +424,7 @@ search_once(Search *s, ReportSink sink, void *state)
 		if (!search_tail(s, &meta->tail))
 			return meta->tail.owner;
 		s->tails_done = true;
-		finish_report(s, sink, state);
+		finish_report(s, receiver, state);
 	}
 	for (uint32 i = meta->segments; i-- > 0;)
 	{
@@ -421,25 +437,28 @@ search_once(Search *s, ReportSink sink, void *state)
 		if (segment == NULL || !search_segment(s, segment))
 			return entry->owner;
 		s->done[s->done_count++] = entry->owner;
-		finish_report(s, sink, state);
+		finish_report(s, receiver, state);
 	}
 	return 0;
 }
 
 /*
- * Go on by another copy of the metapage, the first or one after what was listed has been
- * replaced.  What has been found stays, also in what is replaced: if it is met again
- * in what has replaced it, it is found twice, once of which is removed.
+ * Begins to search by a copy of the metapage.  Matches in replaced segments stay.  The
+ * search may find them again in the segment that replaced theirs; the list removes repeats.
  */
 static void
-go_on_by(Search *s, IndexMeta *meta)
+use_meta(Search *s, IndexMeta *meta)
 {
 	uint32 listed = 0;
 
+	if (meta->shape.k != 0 && s->query->centre.header.k != 0)
+		index_check_shape(s->index, &meta->shape, &s->query->centre.header);
 	sort_by_owner(meta);
 	s->meta = meta;
 	s->k = meta->shape.k;
 	s->b = signature_bits(&meta->shape);
+	if (s->first_new == 0)
+		s->first_new = meta->next_owner;
 	for (uint32 i = 0; i < s->done_count; i++)
 		if (meta_owns(meta, s->done[i]))
 			s->done[listed++] = s->done[i];
@@ -447,47 +466,45 @@ go_on_by(Search *s, IndexMeta *meta)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-/* Complain where what is gone is still listed; else the search starts again. */
+/* Prepares to search again.  It is an error if what is gone is still listed. */
 static void
-note_gone(Search *s, const IndexMeta *meta, uint32 gone)
+search_again(Search *s, const IndexMeta *meta, uint32 gone)
 {
 	if (meta_owns(meta, gone))
 		page_corrupt(s->index, page_refused(),
 					 "page of a listed segment or tail belongs to another");
-	s->found->repeats = true;
+	matches_allow_repeats(s->found);
 	ereport(DEBUG1,
 			(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
 							 RelationGetRelationName(s->index), gone)));
 }
 
-void
-index_search(Relation index, const SearchQuery *query, MatchList *found, ReportSink report,
-			 void *state)
+bool
+index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 *after,
+			 ReportReceiver receiver, void *state)
 {
 	Search s;
-	SearchReport current;
+	SearchReport report;
 	uint32 gone = 0;
 
+	/* Not s = {...}: that would clear done[] in each search. */
 	s.index = index;
 	s.query = query;
 	s.found = found;
-	s.report = &current;
+	s.report = &report;
 	s.first_new = 0;
 	s.tails_done = false;
 	s.done_count = 0;
-	matches_restart(found);
+	matches_begin_round(found, *after, query->limit);
 	do
 	{
 		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
 
 		if (gone != 0)
-			note_gone(&s, meta, gone);
-		if (s.first_new == 0)
-			s.first_new = meta->next_owner;
-		if (meta->shape.k != 0 && query->centre.header.k != 0)
-			index_check_shape(index, &meta->shape, &query->centre.header);
-		go_on_by(&s, meta);
-		gone = s.k != 0 || query->flag_mask != 0 ? search_once(&s, report, state) : 0;
+			search_again(&s, meta, gone);
+		use_meta(&s, meta);
+		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s, receiver, state) : 0;
 		pfree(meta);
 	} while (gone != 0);
+	return matches_end_round(found, after);
 }

@@ -1,5 +1,5 @@
 /*
- * validate.c: is an operator class of the index what the index needs?
+ * validate.c: amvalidate: checks the operator families of this access method.
  */
 #include "index/index.h"
 
@@ -18,36 +18,29 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "sql/siblings.h"
+#include "planner/expressions.h"
 
-/* What is looked at, and whether all was well so far. */
 typedef struct Validation
 {
 	Oid family;
 	char *family_name;
 	Oid handler; /* of the access method */
-	bool valid;
+	bool valid;  /* no defect so far */
 } Validation;
 
-/* Report a defect; what has two %s, first the family. */
+#define FAMILY "operator family \"%s\" of access method neardup "
+
+/* Reports a defect.  The message names the family and an object. */
 static void
-defect(Validation *validation, const char *what, const char *name)
+defect(Validation *validation, const char *message, const char *name)
 {
 	validation->valid = false;
 	ereport(INFO,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-			 errmsg_internal("operator family \"%s\" of access method neardup %s%s",
-							 validation->family_name, what, name)));
+			 errmsg(message, validation->family_name, name)));
 }
 
-static bool
-is_ball(const Validation *validation, Oid type)
-{
-	return type == sibling_type(validation->handler, "minhash_ball") ||
-		type == sibling_type(validation->handler, "simhash_ball");
-}
-
-/* What the strategies take and return. */
+/* Returns true if an operator takes and returns the types of its strategy. */
 static bool
 has_right_types(const Validation *validation, const FormData_pg_amop *member)
 {
@@ -57,10 +50,11 @@ has_right_types(const Validation *validation, const FormData_pg_amop *member)
 	switch (member->amopstrategy)
 	{
 		case STRATEGY_IN_BALL:
-			return is_ball(validation, right) && !is_ball(validation, left) &&
+			return is_ball_type(validation->handler, right) &&
+				!is_ball_type(validation->handler, left) &&
 				check_amop_signature(member->amopopr, BOOLOID, left, right);
 		case STRATEGY_BALLS_MEET:
-			return is_ball(validation, right) && left == right &&
+			return is_ball_type(validation->handler, right) && left == right &&
 				check_amop_signature(member->amopopr, BOOLOID, left, right);
 		case STRATEGY_DISTANCE:
 			return left == right && check_amop_signature(member->amopopr, FLOAT8OID, left, right);
@@ -71,7 +65,7 @@ has_right_types(const Validation *validation, const FormData_pg_amop *member)
 	}
 }
 
-/* Distances are for ORDER BY alone, as their type sorts; balls are for WHERE. */
+/* Returns true if a distance is for ORDER BY, with its type's order, and a ball for search. */
 static bool
 has_right_purpose(const FormData_pg_amop *member)
 {
@@ -83,21 +77,21 @@ has_right_purpose(const FormData_pg_amop *member)
 		opfamily_can_sort_type(member->amopsortfamily, result);
 }
 
-/* Without a signature nothing of the type can be searched. */
+/* Checks an operator.  Its left type needs the support function that makes signatures. */
 static void
 check_operator(Validation *validation, const FormData_pg_amop *member)
 {
 	char *name = format_operator(member->amopopr);
 
 	if (member->amopstrategy < 1 || member->amopstrategy > STRATEGIES)
-		defect(validation, "contains an invalid strategy number for operator ", name);
+		defect(validation, FAMILY "contains operator %s with an invalid strategy number", name);
 	else if (!has_right_types(validation, member))
-		defect(validation, "contains wrong types for operator ", name);
+		defect(validation, FAMILY "contains operator %s with wrong types", name);
 	if (!has_right_purpose(member))
-		defect(validation, "contains invalid ORDER BY specification for operator ", name);
+		defect(validation, FAMILY "contains invalid ORDER BY specification for operator %s", name);
 	if (!OidIsValid(get_opfamily_proc(validation->family, member->amoplefttype,
 									  member->amoplefttype, SUPPORT_SIGNATURE)))
-		defect(validation, "is missing the support function for operator ", name);
+		defect(validation, FAMILY "is missing the support function for operator %s", name);
 }
 
 static void
@@ -106,13 +100,14 @@ check_function(Validation *validation, const FormData_pg_amproc *member)
 	char *name = format_procedure(member->amproc);
 
 	if (member->amprocnum != SUPPORT_SIGNATURE)
-		defect(validation, "contains an invalid support number for function ", name);
+		defect(validation, FAMILY "contains function %s with an invalid support number", name);
 	if (member->amproclefttype != member->amprocrighttype ||
 		!check_amproc_signature(member->amproc, VOIDOID, false, 2, 2, member->amproclefttype,
 								INTERNALOID))
-		defect(validation, "contains wrong types for function ", name);
+		defect(validation, FAMILY "contains function %s with wrong types", name);
 }
 
+/* Checks all operators and functions of the family. */
 static void
 check_family(Validation *validation)
 {
@@ -127,7 +122,7 @@ check_family(Validation *validation)
 	ReleaseCatCacheList(functions);
 }
 
-/* Does the family search this type, or one that is coercible to it as it is? */
+/* Returns true if the family searches this type, or one that is binary-coercible to it. */
 static bool
 has_operator(Oid family, Oid type)
 {
@@ -145,18 +140,20 @@ has_operator(Oid family, Oid type)
 	return found;
 }
 
-/* The class itself: a signature and a search for its type, stored as it is. */
+/* Checks the class itself: its type has a search operator and a support function. */
 static void
 check_class(Validation *validation, const FormData_pg_opclass *class)
 {
 	Oid type = class->opcintype;
 
 	if (OidIsValid(class->opckeytype) && class->opckeytype != type)
-		defect(validation, "stores another type in operator class ", NameStr(class->opcname));
+		defect(validation, FAMILY "stores another type in operator class %s",
+			   NameStr(class->opcname));
 	if (!has_operator(validation->family, type))
-		defect(validation, "is missing the operator for operator class ", NameStr(class->opcname));
+		defect(validation, FAMILY "is missing the operator for operator class %s",
+			   NameStr(class->opcname));
 	if (!OidIsValid(get_opfamily_proc(validation->family, type, type, SUPPORT_SIGNATURE)))
-		defect(validation, "is missing the support function for operator class ",
+		defect(validation, FAMILY "is missing the support function for operator class %s",
 			   NameStr(class->opcname));
 }
 

@@ -174,7 +174,7 @@ for my $name (@names)
 	push @{ $wrong{rows} }, $where
 	  if !($flip->{kind} eq 'tail' && $flip->{what} eq 'payload') &&
 	  (($out =~ /(near .*)/ && $1 ne $near) || ($out =~ /(order .*)/ && $1 ne $ordered));
-	push @{ $wrong{check} }, $where if $found !~ /$names_block|and its table disagree/;
+	push @{ $wrong{check} }, $where if $found !~ /$names_block|for a row of its table/;
 }
 is(join("\n", @{ $wrong{crash} }), '', 'no flip breaks the connection');
 is(join("\n", @{ $wrong{error} }), '', 'every error names the block');

@@ -1,0 +1,185 @@
+/*
+ * scan.h: searching an index.
+ *
+ * A search finds the matches of a query: documents within a radius of its centre.  It
+ * collects them in a MatchList before the first is returned.
+ */
+#ifndef NEARDUP_INDEX_SCAN_H
+#define NEARDUP_INDEX_SCAN_H
+
+#include "index/index.h"
+
+/* ---- Matches (scan_matches.c) ------------------------------------------- */
+
+/*
+ * A match is a number that is never 0: distance (16 bits), heap block (32), offset (16).
+ * Matches ascend in the order in which a scan returns them.
+ */
+static inline uint64
+match_of(int distance, const ItemPointerData *tid)
+{
+	return (uint64) distance << 48 | (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+static inline int
+match_distance(uint64 match)
+{
+	return (int) (match >> 48);
+}
+
+static inline ItemPointerData
+match_tid(uint64 match)
+{
+	ItemPointerData tid;
+
+	ItemPointerSet(&tid, (BlockNumber) (match >> 16), (OffsetNumber) match);
+	return tid;
+}
+
+/* The greatest number that a match at a distance can be. */
+#define MATCH_LAST(distance) ((uint64) (distance) << 48 | UINT64_C(0xFFFFFFFFFFFF))
+
+/* Receives some of the matches of a search. */
+typedef void (*MatchReceiver)(void *state, const uint64 *match, Size count);
+
+/*
+ * The least matches greater than `after`, as many as have room, in any order until the
+ * round ends.  A list with a receiver passes all matches on and keeps none.
+ */
+typedef struct MatchList
+{
+	uint64 *match;
+	Size count;
+	Size allocated;
+	MatchReceiver receiver;
+	void *receiver_state;
+
+	/* The round at hand. */
+	Size capacity;
+	uint64 after;
+	uint64 ceiling; /* matches from here on were dropped; PG_UINT64_MAX if none were */
+	bool repeats;   /* a match may be there twice */
+} MatchList;
+
+/* Initializes a list, with a receiver or NULL.  It allocates memory as matches are added. */
+extern void matches_init(MatchList *list, MatchReceiver receiver, void *state);
+
+/*
+ * Empties the list and begins a round, which keeps the least matches greater than
+ * `after`: at most as many as half of work_mem holds, and at most `limit` unless that is 0.
+ */
+extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
+
+/* Adds a match, unless it is out of the round's range. */
+extern void matches_add(MatchList *list, uint64 match);
+
+/* Tells the list that matches may be added again, because the search starts again. */
+extern void matches_allow_repeats(MatchList *list);
+
+/*
+ * Ends the round: sorts the matches and removes repeats, or passes them on.  Returns
+ * true if these are all matches greater than *after, else sets *after for the next round.
+ */
+extern bool matches_end_round(MatchList *list, uint64 *after);
+
+/* ---- Searching (scan_search.c) ------------------------------------------ */
+
+typedef struct SearchQuery
+{
+	Signature centre;
+	int radius;
+	bool by_distance; /* if not, all matches have distance 0, so they ascend in heap order */
+	SearchMethod method;
+
+	/*
+	 * If flag_mask is not 0, the search ignores centre and radius.  It finds the documents
+	 * whose TID_... flags within the mask are `flags`, at distance `radius`.
+	 */
+	uint16 flag_mask;
+	uint16 flags;
+
+	Size limit;        /* matches that a round keeps at most; 0 if only memory limits them */
+	Snapshot snapshot; /* to test for being too old, or NULL */
+} SearchQuery;
+
+/* What a search did in one segment, or, with owner 0, in the tails. */
+typedef struct SearchReport
+{
+	uint32 owner;
+	uint32 documents;
+	SearchPlan plan;
+	uint64 postings;
+	uint64 candidates;
+	uint64 pages;
+	uint64 matches;
+} SearchReport;
+
+/* Receives the reports of a search, the tails' first. */
+typedef void (*ReportReceiver)(void *state, const SearchReport *report);
+
+/*
+ * Searches for matches greater than *after, as one round of `found`.  Returns true if
+ * these are all, else sets *after for the next round.  The receiver may be NULL.
+ */
+extern bool index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 *after,
+						 ReportReceiver receiver, void *state);
+
+/* ---- Postings (scan_postings.c) ----------------------------------------- */
+
+/* The query's bucket in a group, and the number of its postings. */
+typedef struct QueryBucket
+{
+	uint32 length;
+	int group;
+	uint32 bucket;
+} QueryBucket;
+
+/* Reads buckets of a segment and counts their documents. */
+typedef struct PostingReader
+{
+	Relation index;
+	const Segment *segment;
+	SearchReport *report; /* its postings and pages are counted */
+	HitCounter counter;   /* holds the candidates in the end */
+	Chooser *chooser;     /* takes the postings instead of counter, or NULL */
+	Buffer buffer;        /* a locked page of postings, or InvalidBuffer */
+	uint32 page;          /* its number among the posting pages */
+	size_t candidates_max;
+	bool too_many; /* candidates_max was exceeded: reading has ended */
+} PostingReader;
+
+/*
+ * Reads the buckets that a plan looks up and collects the candidates; bucket[] are those
+ * of its groups.  If too_many is set there are no candidates, and a packed scan is
+ * cheaper.  Returns false if a page belongs to another owner.  The caller calls
+ * postings_end() in any case.
+ */
+extern bool postings_read(PostingReader *r, Relation index, const Segment *segment,
+						  SearchReport *report, const SearchPlan *plan, const QueryBucket *bucket);
+extern void postings_end(PostingReader *r);
+
+/* ---- Ordered scans (scan_order.c) --------------------------------------- */
+
+typedef struct Ordering Ordering;
+
+/*
+ * Begins a scan of all documents by distance from the centre, NULLs last, or in any
+ * order if centre is NULL.  With limit >= 0 it returns only documents within that many
+ * symbols, and no NULL or empty ones.
+ */
+extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
+								Snapshot snapshot);
+
+/*
+ * Collects the next documents in order, at least one.  Returns false if there are no
+ * more.  Sets *is_null if these are NULLs.
+ */
+extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
+
+/* ---- Prices (cost.c) ---------------------------------------------------- */
+
+/* Returns the nanoseconds that a search within a radius takes; radius < 0: a packed scan. */
+extern double search_price(const IndexMeta *meta, int radius);
+
+#endif
