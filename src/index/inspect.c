@@ -325,7 +325,7 @@ neardup_explain_threshold(PG_FUNCTION_ARGS)
 
 	ball.centre = PG_GETARG_SIGNATURE(1);
 	ball.header.threshold = PG_GETARG_FLOAT8(2);
-	check_threshold(ball.header.threshold);
+	check_threshold(ball.header.threshold, NULL);
 	ball.header.radius = signature_radius(&ball.centre.header, ball.header.threshold);
 	return explain(fcinfo, &ball);
 }

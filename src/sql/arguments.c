@@ -165,15 +165,16 @@ check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int versio
 				 errhint("Make the one of the older recipe anew.")));
 }
 
-void
-check_threshold(double threshold)
+bool
+check_threshold(double threshold, Node *context)
 {
 	/* Written so that NaN is refused. */
 	if (!(threshold > 0 && threshold <= 1))
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
 				 errhint("A threshold is a similarity above 0 and at most 1.")));
+	return true;
 }
 
 void

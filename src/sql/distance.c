@@ -65,7 +65,7 @@ neardup_is_similar(PG_FUNCTION_ARGS)
 	Signature y = PG_GETARG_SIGNATURE(1);
 	double threshold = PG_GETARG_FLOAT8(2);
 
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	PG_RETURN_BOOL(signature_within(&x, &y, signature_radius(&x.header, threshold)));
 }
 
@@ -77,7 +77,7 @@ neardup_hamming_within(PG_FUNCTION_ARGS)
 	Signature y = PG_GETARG_SIGNATURE(1);
 	int distance = PG_GETARG_INT32(2);
 
-	check_distance(&x.header, distance);
+	check_distance(&x.header, distance, NULL);
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 

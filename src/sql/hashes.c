@@ -59,7 +59,7 @@ neardup_hamming_within_bit(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compare bit(%d) with bit(%d)", x.header.k, y.header.k),
 				 errhint("Make both values anew with the same number of bits.")));
-	check_distance(&x.header, distance);
+	check_distance(&x.header, distance, NULL);
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
@@ -71,7 +71,7 @@ neardup_hamming_within_bigint(PG_FUNCTION_ARGS)
 	Signature x = signature_of_int8(PG_GETARG_DATUM(0), &bits);
 	int distance = PG_GETARG_INT32(2);
 
-	check_distance(&x.header, distance);
+	check_distance(&x.header, distance, NULL);
 	PG_RETURN_BOOL(pg_popcount64(PG_GETARG_INT64(0) ^ PG_GETARG_INT64(1)) <= distance);
 }
 

@@ -35,7 +35,7 @@ neardup_minhash_error(PG_FUNCTION_ARGS)
 	int b = PG_GETARG_INT32(1);
 	double similarity = PG_GETARG_FLOAT8(2);
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	check_similarity(similarity);
 	PG_RETURN_FLOAT8(minhash_standard_error(k, b, similarity));
 }
@@ -142,7 +142,7 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 	Datum value[3];
 	bool null[3] = {false, false, false};
 
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	if (k < 1 || k > MINHASH_K_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

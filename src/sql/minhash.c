@@ -25,7 +25,7 @@ neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid type modifier for minhash"),
 				 errhint("Write minhash(k, b), or minhash(k) for symbols of one bit.")));
-	check_minhash_shape(modifiers[0], b);
+	check_minhash_shape(modifiers[0], b, NULL);
 	PG_RETURN_INT32(signature_typmod(modifiers[0], b));
 }
 
@@ -72,7 +72,7 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	MinhashBuilder builder;
 	Utf8Text utf8;
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
 	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
@@ -90,7 +90,7 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	Bag bag = shingles_bag(shingles);
 	MinhashBuilder builder;
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	minhash_begin(&builder, bag.count);
 	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
@@ -106,7 +106,7 @@ minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
 	int b = PG_GETARG_INT32(2);
 	MinhashBuilder builder;
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	minhash_begin(&builder, ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
 	of_array(array, minhash_add, &builder);
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
@@ -139,7 +139,7 @@ neardup_minhash_truncate(PG_FUNCTION_ARGS)
 	struct varlena *value;
 	uint8 *symbols;
 
-	check_minhash_shape(from.header.k, b);
+	check_minhash_shape(from.header.k, b, NULL);
 	if (b > b_from)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -237,7 +237,7 @@ neardup_minhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
-	check_minhash_shape(VARBITLEN(bits), 1);
+	check_minhash_shape(VARBITLEN(bits), 1, NULL);
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
 }
 
@@ -258,7 +258,7 @@ neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("array of symbols must have one dimension and no nulls")));
-	check_minhash_shape(k, 32);
+	check_minhash_shape(k, 32, NULL);
 	full = palloc(k * sizeof(uint32));
 	for (i = 0; i < k; i++)
 	{

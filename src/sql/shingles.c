@@ -374,7 +374,7 @@ neardup_is_similar_shingles(PG_FUNCTION_ARGS)
 	Operands operands;
 	bool similar;
 
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	operands = operands_get_alike(fcinfo);
 	similar = bag_is_similar(&operands.bag_x, &operands.bag_y, threshold);
 	operands_free(fcinfo, &operands);

@@ -7,24 +7,18 @@
  */
 #include "sql/shingles.h"
 
-#include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-PG_FUNCTION_INFO_V1(neardup_shingles_in);
-PG_FUNCTION_INFO_V1(neardup_shingles_out);
-PG_FUNCTION_INFO_V1(neardup_shingles_recv);
-PG_FUNCTION_INFO_V1(neardup_shingles_send);
+#include "sql/read.h"
+
 
 /*
  * Bytes of text form that a set made here may have: three quarters of what a row of
  * COPY can hold, which leaves room for other columns.
  */
 #define TEXT_MOST (768 * 1024 * 1024)
-
-/* A loop over so many elements asks for interrupts in between. */
-#define PASS_STEP 8192
 
 /* ---- The datum ---------------------------------------------------------- */
 
@@ -141,154 +135,122 @@ shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
 
 /* ---- Text --------------------------------------------------------------- */
 
-/* What is being read, and where. */
-typedef struct Reader
-{
-	const char *whole;
-	const char *at;
-} Reader;
-
-static void
-refuse(const Reader *reader, const char *expected)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid input syntax for type shingles"),
-			 errdetail("Expected %s at character %zu.", expected,
-					   (size_t) (reader->at - reader->whole) + 1),
-			 errhint("Write recipe/scheme/{element,element:frequency,...}, the elements ascending, frequencies from 2 on, such as 1/word 3/{-7,12:2}.")));
-}
-
-static void
-read_symbol(Reader *reader, char symbol, const char *expected)
-{
-	if (*reader->at != symbol)
-		refuse(reader, expected);
-	reader->at++;
-}
-
-/* A decimal number from least to most, as printf would write it. */
-static uint64
-read_digits(Reader *reader, uint64 least, uint64 most, const char *expected)
-{
-	Reader start = *reader;
-	uint64 number = 0;
-
-	if (*reader->at == '0')
-	{
-		reader->at++;
-		if (isdigit((unsigned char) *reader->at))
-			refuse(&start, expected);
-	}
-	for (; isdigit((unsigned char) *reader->at); reader->at++)
-	{
-		uint64 digit = *reader->at - '0';
-
-		if (number > (most - digit) / 10)
-			refuse(&start, expected);
-		number = number * 10 + digit;
-	}
-	if (reader->at == start.at || number < least)
-		refuse(&start, expected);
-	return number;
-}
-
-static int64
-read_element(Reader *reader)
-{
-	if (*reader->at != '-')
-		return (int64) read_digits(reader, 0, PG_INT64_MAX, "a 64-bit number");
-	reader->at++;
-	return (int64) -read_digits(reader, 1, (uint64) PG_INT64_MAX + 1, "a 64-bit number");
-}
-
-static SchemeId
-read_scheme(Reader *reader, int version)
-{
-	const char *end = strchr(reader->at, '/');
-	SchemeId scheme = 0;
-
-	if (!end || !scheme_parse(reader->at, end - reader->at, &scheme) ||
-		!recipe_has_scheme(version, scheme))
-		refuse(reader, "a scheme such as \"word 3\"");
-	reader->at = end + 1;
-	return scheme;
-}
-
-/* How many elements can be in the rest: one more than it has commas. */
+/* Returns how many elements a text can have at most: one more than it has commas. */
 static size_t
-count_elements(const char *rest)
+count_elements(const char *text)
 {
 	size_t count = 1;
 
-	for (; (rest = strchr(rest, ',')) != NULL; rest++)
-		if (count++ % PASS_STEP == 0)
-			host_check_interrupts();
+	for (; (text = strchr(text, ',')) != NULL; text++)
+		host_check_interrupts_at(count++);
 	return count;
 }
 
-/* Read from after the opening brace to the closing one. */
-static Bag
-read_bag(Reader *reader)
+static bool
+read_element(TextReader *reader, int64 *element)
 {
-	size_t room = count_elements(reader->at);
-	Bag bag = {0, host_alloc(room * sizeof(int64)), host_alloc(room * sizeof(uint32))};
+	static const char *const expected = "Expected a 64-bit number at character %zu.";
+	uint64 number;
+
+	if (*reader->at == '-')
+	{
+		reader->at++;
+		if (!read_number(reader, 1, (uint64) PG_INT64_MAX + 1, expected, &number))
+			return false;
+		*element = (int64) -number;
+		return true;
+	}
+	if (!read_number(reader, 0, PG_INT64_MAX, expected, &number))
+		return false;
+	*element = (int64) number;
+	return true;
+}
+
+/* Reads ":FREQUENCY", if that is there, else sets *frequency to 1. */
+static bool
+read_frequency(TextReader *reader, uint32 *frequency)
+{
+	uint64 number = 1;
+
+	if (*reader->at == ':')
+	{
+		reader->at++;
+		if (!read_number(reader, 2, PG_UINT32_MAX,
+						 "Expected a frequency from 2 to 4294967295 at character %zu.", &number))
+			return false;
+	}
+	*frequency = (uint32) number;
+	return true;
+}
+
+/* Reads elements and frequencies to the closing brace. */
+static bool
+read_elements(TextReader *reader, Bag *bag)
+{
 	bool repeated = false;
 
 	while (*reader->at != '}')
 	{
-		Reader start;
 		int64 element;
-		uint32 frequency = 1;
+		const char *start;
 
-		if (bag.count % PASS_STEP == 0)
-			host_check_interrupts();
-		if (bag.count > 0)
-			read_symbol(reader, ',', "\",\" or \"}\"");
-		start = *reader;
-		element = read_element(reader);
-		if (bag.count > 0 && element <= bag.element[bag.count - 1])
-			refuse(&start, "an element greater than the one before it");
-		if (*reader->at == ':')
+		host_check_interrupts_at(bag->count);
+		if (bag->count > 0)
 		{
+			if (*reader->at != ',')
+				return read_expected(reader, "Expected \",\" or \"}\" at character %zu.");
 			reader->at++;
-			frequency =
-				(uint32) read_digits(reader, 2, PG_UINT32_MAX, "a frequency from 2 to 4294967295");
-			repeated = true;
 		}
-		bag.element[bag.count] = element;
-		bag.frequency[bag.count++] = frequency;
+		start = reader->at;
+		if (!read_element(reader, &element))
+			return false;
+		if (bag->count > 0 && element <= bag->element[bag->count - 1])
+		{
+			reader->at = start;
+			return read_expected(reader,
+								 "Expected an element greater than the one before it at character %zu.");
+		}
+		if (!read_frequency(reader, &bag->frequency[bag->count]))
+			return false;
+		repeated |= bag->frequency[bag->count] > 1;
+		bag->element[bag->count++] = element;
 	}
 	reader->at++;
 	if (!repeated)
 	{
-		host_free(bag.frequency);
-		bag.frequency = NULL;
+		host_free(bag->frequency);
+		bag->frequency = NULL;
 	}
-	return bag;
+	return *reader->at == '\0' ||
+		read_expected(reader, "Expected the end of the text at character %zu.");
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_in);
 Datum
 neardup_shingles_in(PG_FUNCTION_ARGS)
 {
-	char *input = PG_GETARG_CSTRING(0);
-	Reader reader = {input, input};
-	int version;
+	TextReader reader = text_reader(fcinfo, "shingles");
+	Shingles *shingles;
+	uint8 version;
 	SchemeId scheme;
+	size_t room;
 	Bag bag;
 
 	/* A long text took a while to copy. */
 	CHECK_FOR_INTERRUPTS();
-	version = (int) read_digits(&reader, 1, PG_UINT8_MAX, "a recipe version");
-	read_symbol(&reader, '/', "\"/\"");
-	scheme = read_scheme(&reader, version);
-	read_symbol(&reader, '{', "\"{\"");
-	bag = read_bag(&reader);
-	if (*reader.at != '\0')
-		refuse(&reader, "nothing more");
-	PG_RETURN_POINTER(shingles_of_bag(&bag, version, scheme));
+	if (!read_recipe(&reader, &version, &scheme) || !read_char(&reader, '{'))
+		PG_RETURN_NULL();
+	room = count_elements(reader.at);
+	bag = (Bag){.element = host_alloc(room * sizeof(int64)),
+				.frequency = host_alloc(room * sizeof(uint32))};
+	if (!read_elements(&reader, &bag))
+		PG_RETURN_NULL();
+	shingles = shingles_of_bag(&bag, version, scheme);
+	bag_free(&bag);
+	PG_RETURN_POINTER(shingles);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_out);
 Datum
 neardup_shingles_out(PG_FUNCTION_ARGS)
 {
@@ -314,8 +276,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	{
 		char number[sizeof("-9223372036854775808")];
 
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		if (i > 0)
 			appendStringInfoChar(&out, ',');
 		pg_lltoa(bag.element[i], number);
@@ -328,15 +289,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(out.data);
 }
 
-/* ---- Wire --------------------------------------------------------------- */
-
-static void
-refuse_wire(const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid binary representation of type shingles"), errdetail("%s", detail)));
-}
+/* ---- Binary format ------------------------------------------------------ */
 
 /* Read the elements, and the frequencies if there are any, into the value. */
 static void
@@ -348,27 +301,26 @@ receive_elements(StringInfo message, Shingles *shingles)
 
 	for (i = 0; i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		bag.element[i] = pq_getmsgint64(message);
 		if (i > 0 && bag.element[i] <= bag.element[i - 1])
-			refuse_wire("The elements are not ascending.");
+			binary_invalid("shingles", "The elements are not ascending.");
 	}
 	if (!bag.frequency)
 		return;
 	for (i = 0; i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		bag.frequency[i] = pq_getmsgint(message, sizeof(uint32));
 		if (bag.frequency[i] == 0)
-			refuse_wire("A frequency is zero.");
+			binary_invalid("shingles", "A frequency is zero.");
 		repeated |= bag.frequency[i] > 1;
 	}
 	if (!repeated)
-		refuse_wire("Frequencies are given though all are 1.");
+		binary_invalid("shingles", "Frequencies are given though all are 1.");
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_recv);
 Datum
 neardup_shingles_recv(PG_FUNCTION_ARGS)
 {
@@ -382,18 +334,16 @@ neardup_shingles_recv(PG_FUNCTION_ARGS)
 	Shingles *shingles;
 
 	if (layout != SHINGLES_LAYOUT || (flags & ~SHINGLES_FREQUENCIES) != 0)
-		refuse_wire("The layout is of another version.");
-	if (version == 0)
-		refuse_wire("The recipe version is zero.");
-	if (!recipe_has_scheme(version, scheme))
-		refuse_wire("The number of the scheme has no meaning.");
+		binary_invalid("shingles", "The layout is of another version.");
+	binary_check_recipe("shingles", version, scheme);
 	if (rest != shingles_size(count, flags) - shingles_size(0, false))
-		refuse_wire("The length does not fit the number of elements.");
+		binary_invalid("shingles", "The length does not fit the number of elements.");
 	shingles = shingles_alloc(count, flags, version, scheme);
 	receive_elements(message, shingles);
 	PG_RETURN_POINTER(shingles);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_send);
 Datum
 neardup_shingles_send(PG_FUNCTION_ARGS)
 {
@@ -410,14 +360,12 @@ neardup_shingles_send(PG_FUNCTION_ARGS)
 	pq_sendint32(&message, shingles->count);
 	for (i = 0; i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		pq_sendint64(&message, bag.element[i]);
 	}
 	for (i = 0; bag.frequency && i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		pq_sendint32(&message, bag.frequency[i]);
 	}
 	PG_FREE_IF_COPY(shingles, 0);

@@ -57,15 +57,15 @@ signature_of_any(Datum datum)
 }
 
 /* Only a release that knows a recipe can tell what its symbols mean. */
-void
-signature_check_recipe(const SignatureHeader *header)
+bool
+signature_check_recipe(const SignatureHeader *header, Node *context)
 {
 	if (header->version == RECIPE_VERSION)
-		return;
-	ereport(ERROR,
+		return true;
+	ereturn(context, false,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot use a %s of recipe version %d",
-					signature_is_minhash(header) ? "minhash" : "simhash", header->version),
+			 errmsg("cannot use a %s of recipe version %d", signature_type_name(header->flags),
+					header->version),
 			 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
 			 errhint("Install a release that knows the recipe, or make the value anew from its text.")));
 }
@@ -75,7 +75,7 @@ signature_of_datum(Datum datum)
 {
 	Signature signature = signature_of_any(datum);
 
-	signature_check_recipe(&signature.header);
+	signature_check_recipe(&signature.header, NULL);
 	return signature;
 }
 
@@ -96,25 +96,27 @@ signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, 
 
 /* ---- Shapes ------------------------------------------------------------- */
 
-void
-check_minhash_shape(int64 k, int64 b)
+bool
+check_minhash_shape(int64 k, int64 b, Node *context)
 {
 	if (!minhash_shape_is_valid(k, b))
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no minhash(" INT64_FORMAT ", " INT64_FORMAT ")", k, b),
 				 errhint("The number of symbols k is from %d to %d, the bits of a symbol b are 1, 2, 4, 8, 16 or 32, and k * b is at most %d.",
 						 MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX)));
+	return true;
 }
 
-void
-check_simhash_shape(int64 f)
+bool
+check_simhash_shape(int64 f, Node *context)
 {
 	if (!simhash_shape_is_valid(f))
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no simhash(" INT64_FORMAT ")", f),
 				 errhint("The number of bits f is 64, 128, 256 or 512.")));
+	return true;
 }
 
 char *
@@ -131,16 +133,16 @@ signature_typmod(int k, int b)
 	return k << 3 | log2_of_bits(b);
 }
 
-void
-signature_check_typmod(const SignatureHeader *header, int32 typmod)
+bool
+signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context)
 {
 	SignatureHeader expected = *header;
 
 	if (typmod < 0 || typmod == signature_typmod(header->k, signature_bits(header)))
-		return;
+		return true;
 	expected.k = typmod >> 3;
 	expected.flags = (header->flags & SIGNATURE_MINHASH) | (typmod & SIGNATURE_LOG_B);
-	ereport(ERROR,
+	ereturn(context, false,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("expected %s, not %s", signature_shape(&expected), signature_shape(header)),
 			 signature_is_minhash(header) ?
@@ -223,14 +225,15 @@ signature_similarity(const SignatureHeader *header, int distance)
 	return similarity > 0 ? similarity : 0;
 }
 
-void
-check_distance(const SignatureHeader *header, int distance)
+bool
+check_distance(const SignatureHeader *header, int distance, Node *context)
 {
 	if (distance < 0 || distance > header->k)
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("distance %d is out of range for %s", distance, signature_shape(header)),
 				 errhint("A distance is a number of differing symbols, from 0 to %d.", header->k)));
+	return true;
 }
 
 /* -1, 0 or 1 */
@@ -296,7 +299,7 @@ neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 
-	signature_check_typmod(&signature.header, PG_GETARG_INT32(1));
+	signature_check_typmod(&signature.header, PG_GETARG_INT32(1), NULL);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 

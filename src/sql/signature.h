@@ -5,9 +5,8 @@
 #ifndef NEARDUP_SQL_SIGNATURE_H
 #define NEARDUP_SQL_SIGNATURE_H
 
-#include "sql/sql.h"
+#include "sql/read.h"
 
-#include "lib/stringinfo.h"
 #include "utils/varbit.h"
 
 #include "sketch/signature.h"
@@ -24,6 +23,12 @@ static inline bool
 signature_is_minhash(const SignatureHeader *header)
 {
 	return (header->flags & SIGNATURE_MINHASH) != 0;
+}
+
+static inline const char *
+signature_type_name(uint8 flags)
+{
+	return (flags & SIGNATURE_MINHASH) != 0 ? "minhash" : "simhash";
 }
 
 /* Bytes of symbols, and of all that follows the varlena header. */
@@ -55,8 +60,8 @@ extern Signature signature_of_any(Datum datum);
 /* The same for a datum that is to be compared, or made something of: of this recipe. */
 extern Signature signature_of_datum(Datum datum);
 
-/* An error unless a signature is of the recipe known here. */
-extern void signature_check_recipe(const SignatureHeader *header);
+/* Returns false after an error unless a signature is of the recipe known here. */
+extern bool signature_check_recipe(const SignatureHeader *header, Node *context);
 
 #define PG_GETARG_SIGNATURE(n) signature_of_datum(PG_GETARG_DATUM(n))
 #define PG_GETARG_ANY_SIGNATURE(n) signature_of_any(PG_GETARG_DATUM(n))
@@ -70,8 +75,9 @@ extern struct varlena *signature_new(const SignatureHeader *header, uint32 cardi
 
 /* ---- Shapes ------------------------------------------------------------- */
 
-extern void check_minhash_shape(int64 k, int64 b);
-extern void check_simhash_shape(int64 f);
+/* Return false after an error, in context as errsave() has it, unless there is such a type. */
+extern bool check_minhash_shape(int64 k, int64 b, Node *context);
+extern bool check_simhash_shape(int64 f, Node *context);
 
 /* "minhash(512, 1)" or "simhash(64)", palloc'd. */
 extern char *signature_shape(const SignatureHeader *header);
@@ -79,8 +85,8 @@ extern char *signature_shape(const SignatureHeader *header);
 /* A typmod holds both k and b, for simhash with b = 1. */
 extern int32 signature_typmod(int k, int b);
 
-/* An error that names both shapes unless typmod is -1 or the value's. */
-extern void signature_check_typmod(const SignatureHeader *header, int32 typmod);
+/* Returns false after an error that names both shapes unless typmod is -1 or the value's. */
+extern bool signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context);
 
 /* An error unless the value (a minhash) knows its set's cardinality. */
 extern void check_counted(const Signature *signature);
@@ -134,27 +140,23 @@ extern double signature_similarity(const SignatureHeader *header, int distance);
 /* The distance that a similarity allows, which must be a threshold. */
 extern int signature_radius(const SignatureHeader *header, double threshold);
 
-/* An error unless distance is one that two such signatures can have. */
-extern void check_distance(const SignatureHeader *header, int distance);
+/* Returns false after an error unless two such signatures can have this distance. */
+extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
 
 /* A total order in which only equal bytes are equal, alike on every machine. */
 extern int signature_compare(const Signature *x, const Signature *y);
 
-/* ---- Text and binary form ----------------------------------------------- */
+/* ---- Text and binary format (signature_io.c) ----------------------------- */
 
 /*
- * Read a value, with room for prefix bytes in front.  kind as above; type and
- * input are what an error names.
+ * Reads a value of a kind with room for prefix bytes in front; NULL after an error
+ * that the reader has saved.
  */
-extern struct varlena *signature_parse(uint8 kind, const char *text, size_t prefix,
-									   const char *type, const char *input);
+extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t prefix);
 extern void signature_print(StringInfo out, const Signature *signature);
 
-extern struct varlena *signature_receive(uint8 kind, StringInfo in, size_t prefix);
+extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
 extern void signature_send(StringInfo out, const Signature *signature);
-
-/* The error for text that type cannot read. */
-extern _Noreturn void malformed_text(const char *type, const char *input, const char *detail);
 
 /* ---- Casts -------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@ neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid type modifier for simhash"), errhint("Write simhash(f).")));
-	check_simhash_shape(modifiers[0]);
+	check_simhash_shape(modifiers[0], NULL);
 	PG_RETURN_INT32(signature_typmod(modifiers[0], 1));
 }
 
@@ -67,7 +67,7 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 	SimhashBuilder builder;
 	Utf8Text utf8;
 
-	check_simhash_shape(f);
+	check_simhash_shape(f, NULL);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	simhash_begin(&builder, f);
 	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
@@ -85,7 +85,7 @@ neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 	SimhashBuilder builder;
 	uint32 i;
 
-	check_simhash_shape(f);
+	check_simhash_shape(f, NULL);
 	simhash_begin(&builder, f);
 	if (bag.frequency == NULL)
 		hashes_in_batches((const uint64_t *) bag.element, bag.count, simhash_add, &builder);
@@ -147,7 +147,7 @@ neardup_to_simhash_weights(PG_FUNCTION_ARGS)
 	struct varlena *value;
 	uint8 *symbols;
 
-	check_simhash_shape(f);
+	check_simhash_shape(f, NULL);
 	hashes_of_text_array(tokens, append_hashes, &end);
 	value = simhash_new(f, SCHEME_ID(SCHEME_TOKENS, 0), count == 0, &symbols);
 	if (count > 0)
@@ -163,7 +163,7 @@ neardup_simhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
-	check_simhash_shape(VARBITLEN(bits));
+	check_simhash_shape(VARBITLEN(bits), NULL);
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_SIMHASH));
 }
 

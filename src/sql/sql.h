@@ -56,8 +56,8 @@ extern bool recipe_has_scheme(int version, SchemeId scheme);
 
 /* ---- Arguments ---------------------------------------------------------- */
 
-/* An error unless 0 < threshold <= 1. */
-extern void check_threshold(double threshold);
+/* Returns false after an error, in context as errsave() has it, unless 0 < threshold <= 1. */
+extern bool check_threshold(double threshold, Node *context);
 
 /*
  * Hand many hashes to sink in batches, so that it can be interrupted.
