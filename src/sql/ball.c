@@ -148,6 +148,75 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre, Min(x.header.radius, y.header.radius)));
 }
 
+/* ---- Operators and functions of bit(n) and bigint ------------------------ */
+
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
+Datum
+neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
+{
+	Signature centre = signature_of_bit(PG_GETARG_DATUM(0));
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bigint);
+Datum
+neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+static bool
+ball_holds(Datum datum, const Signature *signature)
+{
+	Ball ball = ball_of_datum(datum);
+
+	return signature_within(signature, &ball.centre, ball.header.radius);
+}
+
+PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
+Datum
+neardup_bit_in_ball(PG_FUNCTION_ARGS)
+{
+	Signature signature = signature_of_bit(PG_GETARG_DATUM(0));
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
+Datum
+neardup_ball_contains_bit(PG_FUNCTION_ARGS)
+{
+	Signature signature = signature_of_bit(PG_GETARG_DATUM(1));
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+}
+
+PG_FUNCTION_INFO_V1(neardup_bigint_in_ball);
+Datum
+neardup_bigint_in_ball(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
+Datum
+neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+}
+
+/* ---- Order -------------------------------------------------------------- */
+
 static int
 compare_balls(struct varlena *x, struct varlena *y)
 {
@@ -161,7 +230,7 @@ compare_balls(struct varlena *x, struct varlena *y)
 	return signature_compare(&a.centre, &b.centre);
 }
 
-COMPARISON_FUNCTIONS(neardup_ball, compare_balls);
+COMPARISON_FUNCTIONS(neardup_ball, PG_DETOAST_DATUM_PACKED, compare_balls);
 
 /* ---- Text form ---------------------------------------------------------- */
 

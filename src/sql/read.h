@@ -20,6 +20,7 @@ typedef struct TextReader
 	const char *at;    /* what is read next */
 	const char *input; /* the whole text */
 	const char *type;  /* what errors call its type */
+	bool strict;       /* numbers have no leading zeros */
 	Node *context;     /* where errors are saved */
 } TextReader;
 
@@ -42,12 +43,12 @@ read_char(TextReader *reader, char c)
 	return true;
 }
 
-/* Reads a decimal number from least to most without leading zeros; expected is for read_expected(). */
+/* Reads a decimal number from least to most; expected is for read_expected(). */
 static inline bool
 read_number(TextReader *reader, uint64 least, uint64 most, const char *expected, uint64 *number)
 {
 	const char *at = reader->at;
-	bool valid = *at != '0' || at[1] < '0' || at[1] > '9';
+	bool valid = !reader->strict || *at != '0' || at[1] < '0' || at[1] > '9';
 
 	*number = 0;
 	for (; valid && *at >= '0' && *at <= '9'; at++)

@@ -1,9 +1,11 @@
 /*
- * shingles_io.c: the type shingles as a datum, as text and as bytes on the
- * wire.
+ * shingles_io.c: the type shingles as a datum, as text and in binary format.
  *
- * Text is recipe/scheme/{element,element:frequency,...} with the elements
- * ascending and frequencies of 1 left out, such as 1/word 3/{-7,12:2}.
+ * Text: VERSION/SCHEME/{ELEMENT,ELEMENT:FREQUENCY,...}, the elements ascending and
+ * without frequencies of 1, such as 1/word 3/{-7,12:2}.
+ *
+ * Binary format, big-endian: layout (1 byte), version (1), flags (2), scheme (4),
+ * count (4), then the elements (8 each) and, if the flag is set, the frequencies (4 each).
  */
 #include "sql/shingles.h"
 
@@ -13,15 +15,15 @@
 
 #include "sql/read.h"
 
-
 /*
- * Bytes of text form that a set made here may have: three quarters of what a row of
- * COPY can hold, which leaves room for other columns.
+ * How many bytes the text of a new set may take: three quarters of what a row of COPY
+ * can, which leaves room for other columns.
  */
 #define TEXT_MOST (768 * 1024 * 1024)
 
 /* ---- The datum ---------------------------------------------------------- */
 
+/* Returns how many bytes a value takes, with its varlena header. */
 static size_t
 shingles_size(size_t count, bool frequencies)
 {
@@ -29,6 +31,7 @@ shingles_size(size_t count, bool frequencies)
 		count * (sizeof(int64) + (frequencies ? sizeof(uint32) : 0));
 }
 
+/* Returns a new value whose elements and frequencies the caller fills in. */
 static Shingles *
 shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 {
@@ -39,9 +42,9 @@ shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %zu shingles is too large", count),
-				 errdetail("It takes %zu bytes; a value has at most %zu.", size,
+				 errdetail("It takes %zu bytes, but a value has at most %zu.", size,
 						   (size_t) MaxAllocSize),
-				 errhint("Cut the text into parts, or make a minhash of it, which has no such limit.")));
+				 errhint("Divide the text into parts, or make a minhash of it.")));
 	shingles = palloc(size);
 	SET_VARSIZE(shingles, size);
 	shingles->layout = SHINGLES_LAYOUT;
@@ -52,7 +55,7 @@ shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 	return shingles;
 }
 
-/* Where the frequencies are, or would be. */
+/* Returns where the frequencies are, or would be. */
 static uint32 *
 shingles_frequencies(const Shingles *shingles)
 {
@@ -64,15 +67,13 @@ shingles_of_datum(Datum datum)
 {
 	Shingles *shingles = (Shingles *) PG_DETOAST_DATUM(datum);
 
-	/* A large one took a while. */
+	/* Detoasting a large value takes a while. */
 	CHECK_FOR_INTERRUPTS();
 	if (VARSIZE(shingles) < offsetof(Shingles, element) || shingles->layout != SHINGLES_LAYOUT ||
 		shingles->version == 0 || (shingles->flags & ~SHINGLES_FREQUENCIES) != 0 ||
 		!recipe_has_scheme(shingles->version, shingles->scheme) ||
 		VARSIZE(shingles) != shingles_size(shingles->count, shingles->flags & SHINGLES_FREQUENCIES))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored value is not a valid set of shingles")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("shingles value is corrupt")));
 	return shingles;
 }
 
@@ -87,7 +88,7 @@ shingles_to_sketch(Datum datum)
 				 errmsg("cannot make a signature of shingles of recipe version %d",
 						shingles->version),
 				 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
-				 errhint("Make the set anew from its text.")));
+				 errhint("Make the set again from its text.")));
 	return shingles;
 }
 
@@ -102,7 +103,7 @@ shingles_bag(const Shingles *shingles)
 	return bag;
 }
 
-/* An error unless the text form fits into a row of COPY, which pg_dump reads. */
+/* Throws an error unless the text fits into a row of COPY, in which pg_dump writes it. */
 static void
 check_text_length(const Bag *bag)
 {
@@ -115,9 +116,9 @@ check_text_length(const Bag *bag)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %u shingles is too large", bag->count),
 				 errdetail("Its text form takes " UINT64_FORMAT
-						   " bytes; pg_dump could not read a row with more than %d.",
+						   " bytes, but pg_dump needs it to take at most %d.",
 						   length, TEXT_MOST),
-				 errhint("Cut the text into parts, or make a minhash of it, which has no such limit.")));
+				 errhint("Divide the text into parts, or make a minhash of it.")));
 }
 
 Shingles *
@@ -146,6 +147,7 @@ count_elements(const char *text)
 	return count;
 }
 
+/* Reads a signed number. */
 static bool
 read_element(TextReader *reader, int64 *element)
 {
@@ -236,7 +238,8 @@ neardup_shingles_in(PG_FUNCTION_ARGS)
 	size_t room;
 	Bag bag;
 
-	/* A long text took a while to copy. */
+	reader.strict = true;
+	/* Copying a long text takes a while. */
 	CHECK_FOR_INTERRUPTS();
 	if (!read_recipe(&reader, &version, &scheme) || !read_char(&reader, '{'))
 		PG_RETURN_NULL();
@@ -261,14 +264,14 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	const uint64 room = MaxAllocSize - SCHEME_NAME_SIZE - sizeof("255//{}");
 	uint32 i;
 
-	/* Such a set was made by an earlier release, or came in binary form. */
+	/* An earlier release made such a set, or it came in binary format. */
 	if (bag_text_most(&bag) > room && bag_text_length(&bag) > room)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %u shingles has no text form", bag.count),
-				 errdetail("It would take " UINT64_FORMAT " bytes; a text has at most %zu.",
+				 errdetail("It would take " UINT64_FORMAT " bytes, but a text has at most %zu.",
 						   bag_text_length(&bag), (size_t) MaxAllocSize),
-				 errhint("Use the binary form, as COPY ... WITH (FORMAT binary) does.")));
+				 errhint("Use the binary format, as in COPY ... WITH (FORMAT binary).")));
 	initStringInfo(&out);
 	scheme_name(shingles->scheme, name);
 	appendStringInfo(&out, "%d/%s/{", shingles->version, name);
@@ -291,7 +294,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 
 /* ---- Binary format ------------------------------------------------------ */
 
-/* Read the elements, and the frequencies if there are any, into the value. */
+/* Reads the elements and frequencies of a value from a message. */
 static void
 receive_elements(StringInfo message, Shingles *shingles)
 {

@@ -1,12 +1,12 @@
 /*
  * signature_io.c: text and binary format of minhash and simhash.
  *
- * Text: VERSION/SCHEME/KxB/CARDINALITY/SYMBOLS for minhash, the cardinality a ?
- * where it is unknown; VERSION/SCHEME/F/SYMBOLS for simhash; the symbols in
- * hexadecimal, none for the empty set.
+ * Text: VERSION/SCHEME/KxB/CARDINALITY/SYMBOLS for minhash, with "?" for an unknown
+ * cardinality, and VERSION/SCHEME/F/SYMBOLS for simhash.  The symbols are hexadecimal;
+ * the empty set has none.
  *
- * Binary, big-endian: version (1 byte), flags (1), k (2), scheme (4), for
- * minhash the cardinality (4), then the symbols; flags as in signature.h.
+ * Binary format, big-endian: version (1 byte), flags (1), k (2), scheme (4), for minhash
+ * the cardinality (4), then the symbols.  sketch/signature.h has the flags.
  */
 #include "sql/signature.h"
 

@@ -38,7 +38,7 @@ neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
 
 /* ---- Constructors ------------------------------------------------------- */
 
-/* A fingerprint yet to be filled in. */
+/* Returns a new fingerprint, whose symbols the caller fills in. */
 static struct varlena *
 simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 {
@@ -48,6 +48,7 @@ simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 	return signature_new(&header, 0, 0, symbols);
 }
 
+/* Returns the fingerprint of what the builder has counted. */
 static struct varlena *
 simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 {
@@ -92,14 +93,13 @@ neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 	else
 		for (i = 0; i < bag.count; i++)
 		{
-			if (i % 1024 == 0)
-				host_check_interrupts();
+			host_check_interrupts_at(i);
 			simhash_add_weighted(&builder, (uint64_t) bag.element[i], bag.frequency[i]);
 		}
 	PG_RETURN_POINTER(simhash_of_builder(&builder, f, shingles->scheme));
 }
 
-/* A HashSink that appends to an array, whose end is its state. */
+/* A HashSink that appends to an array; its state is the array's end. */
 static void
 append_hashes(void *state, const uint64_t *hashes, size_t count)
 {
@@ -109,23 +109,19 @@ append_hashes(void *state, const uint64_t *hashes, size_t count)
 	*end += count;
 }
 
-/* The weights of a float8[], one for each of count tokens. */
+/* Returns the weights of a float8[], one for each of count tokens. */
 static const double *
 weights_of_array(ArrayType *array, int count)
 {
 	const double *weight = (const double *) ARR_DATA_PTR(array);
-	int weights = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int weights = array_count(array, "weights");
 	int i;
 
-	if (weights != count || ARR_NDIM(array) > 1)
+	if (weights != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("there must be one weight for each token"),
 				 errdetail("There are %d tokens and %d weights.", count, weights)));
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("array of weights must not contain nulls")));
 	for (i = 0; i < count; i++)
 		if (!isfinite(weight[i]))
 			ereport(ERROR,
@@ -191,7 +187,7 @@ neardup_simhash_to_bigint(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
 				 errmsg("cannot cast %s to bigint", signature_shape(&signature.header)),
-				 errhint("Only simhash(64) is cast to bigint.")));
+				 errdetail("Only simhash(64) can be cast to bigint.")));
 	check_castable(&signature, "bigint");
 	memcpy(&bits, signature.symbols, sizeof(bits));
 	PG_RETURN_INT64((int64) pg_ntoh64(bits));
