@@ -16,6 +16,27 @@
 #include "varatt.h"
 #endif
 
+/*
+ * Errors that the caller of an input function may want saved instead of thrown came in
+ * 16: errsave() goes on after a saved error, ereturn() returns dummy.  Before, both throw.
+ */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#else
+#define errsave(context, ...) \
+	do \
+	{ \
+		(void) (context); \
+		ereport(ERROR, __VA_ARGS__); \
+	} while (0)
+#define ereturn(context, dummy, ...) \
+	do \
+	{ \
+		errsave(context, __VA_ARGS__); \
+		return dummy; \
+	} while (0)
+#endif
+
 #include "access/amapi.h"
 #include "commands/vacuum.h"
 #include "catalog/pg_class.h"

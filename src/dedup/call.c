@@ -60,7 +60,7 @@ read_options(FunctionCallInfo fcinfo, int witnesses)
 	if (PG_ARGISNULL(1))
 		refuse_null("threshold");
 	options->threshold = PG_GETARG_FLOAT8(1);
-	check_threshold(options->threshold);
+	check_threshold(options->threshold, NULL);
 	if (PG_ARGISNULL(2 + witnesses))
 		refuse_null("multiset");
 	options->multiset = PG_GETARG_BOOL(2 + witnesses);

@@ -343,6 +343,6 @@ neardup_explain_threshold(PG_FUNCTION_ARGS)
 	Signature centre = PG_GETARG_SIGNATURE(1);
 	double threshold = PG_GETARG_FLOAT8(2);
 
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	return explain(fcinfo, &centre, signature_radius(&centre.header, threshold));
 }

@@ -82,7 +82,7 @@ read_threshold(const char *argument)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("threshold of neardup_reject() is not a number: \"%s\"", argument),
 				 errhint("The second argument is a similarity, as in neardup_reject('sig', '0.9').")));
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	return threshold;
 }
 

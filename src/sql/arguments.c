@@ -1,24 +1,26 @@
 /*
- * arguments.c: text, scheme names and arguments, on their way from SQL to the
- * plain C layers and back.
+ * arguments.c: arguments and results of SQL functions: texts, scheme names, numbers and
+ * arrays, from SQL to the plain C layers and back.
  */
 #include "sql/sql.h"
 
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/tuplestore.h"
-
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/tuplestore.h"
 
 #include "text/utf8.h"
 
-/* How many hashes are handed on at once. */
+/* How many hashes a sink is given at once. */
 #define HASH_BATCH 256
 
+/* ---- Texts --------------------------------------------------------------- */
+
+/* Throws an error for the first byte above 0x7F. */
 static void
 refuse_high_bytes(const char *bytes, size_t length)
 {
@@ -29,11 +31,11 @@ refuse_high_bytes(const char *bytes, size_t length)
 		if (IS_HIGHBIT_SET(bytes[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-					 errmsg("cannot tell what byte 0x%02x means in encoding SQL_ASCII",
+					 errmsg("byte 0x%02x has no meaning in encoding SQL_ASCII",
 							(unsigned char) bytes[i]),
-					 errdetail("The text has it at offset %zu; only ASCII has a meaning in a SQL_ASCII database.",
+					 errdetail("The byte is at offset %zu of the text. A SQL_ASCII database knows the meaning of ASCII only.",
 							   i),
-					 errhint("Use a database of encoding UTF8, or one of the encoding in which the text is written.")));
+					 errhint("Use a database with encoding UTF8, or with the encoding of the text.")));
 	}
 }
 
@@ -68,7 +70,7 @@ utf8_free(Utf8Text *utf8)
 		pfree(utf8->detoasted);
 }
 
-/* What other encodings lack is an error of their conversion. */
+/* Throws an error for the first character that is not ASCII. */
 static void
 refuse_unknown_to_ascii(const char *utf8, size_t length)
 {
@@ -85,8 +87,8 @@ refuse_unknown_to_ascii(const char *utf8, size_t length)
 				(errcode(ERRCODE_UNTRANSLATABLE_CHARACTER),
 				 errmsg("character U+%04X has no equivalent in encoding SQL_ASCII",
 						(unsigned) character),
-				 errdetail("Only ASCII has a meaning in a SQL_ASCII database."),
-				 errhint("Use a database of encoding UTF8, or one of an encoding that has the character.")));
+				 errdetail("A SQL_ASCII database knows the meaning of ASCII only."),
+				 errhint("Use a database with encoding UTF8, or with an encoding that has the character.")));
 	}
 }
 
@@ -109,6 +111,8 @@ text_of_utf8(const char *utf8, size_t length)
 	return result;
 }
 
+/* ---- Schemes and recipes ------------------------------------------------- */
+
 SchemeId
 text_scheme_of_datum(Datum datum)
 {
@@ -120,21 +124,109 @@ text_scheme_of_datum(Datum datum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
-				 errhint("The schemes are \"word W\", \"char K\" and \"stopword W\", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d, such as \"word 3\" or \"spot 1 2 de\".",
-						 SCHEME_WIDTH_MAX, SPOT_MAX)));
+				 errdetail("The schemes are \"word W\", \"char K\" and \"stopword W\", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d.",
+						   SCHEME_WIDTH_MAX, SPOT_MAX),
+				 errhint("Use a scheme such as \"word 3\" or \"spot 1 2 de\".")));
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT && !scheme_reads_text(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("scheme \"%s\" reads text only with its lists", text_to_cstring(name)),
-				 errhint("Give \"spot D C\" and the lists to to_shingles(text, scheme, antecedents, stopwords).")));
+				 errhint("Pass \"spot D C\" and the lists to to_shingles(text, scheme, antecedents, stopwords).")));
 	if (!scheme_reads_text(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("scheme \"%s\" does not read text", text_to_cstring(name)),
-				 errhint("The schemes that read text are \"word W\", \"char K\", \"stopword W\" and \"spot D C\", such as \"word 3\".")));
+				 errdetail("The schemes that read text are \"word W\", \"char K\", \"stopword W\" and \"spot D C\"."),
+				 errhint("Use a scheme such as \"word 3\".")));
 	if ((Pointer) name != DatumGetPointer(datum))
 		pfree(name);
 	return scheme;
+}
+
+/* What fn_extra remembers of the last scheme argument. */
+typedef struct SchemeCache
+{
+	SchemeId scheme;
+	size_t length;
+	char name[SCHEME_NAME_SIZE];
+} SchemeCache;
+
+SchemeId
+text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
+{
+	text *name = PG_GETARG_TEXT_PP(n);
+	size_t length = VARSIZE_ANY_EXHDR(name);
+	SchemeCache *cache = fcinfo->flinfo->fn_extra;
+	SchemeId scheme;
+
+	if (cache != NULL && cache->length == length &&
+		memcmp(cache->name, VARDATA_ANY(name), length) == 0)
+		return cache->scheme;
+	scheme = text_scheme_of_datum(PointerGetDatum(name));
+	if (length > SCHEME_NAME_SIZE)
+		return scheme;
+	if (cache == NULL)
+		cache = fcinfo->flinfo->fn_extra =
+			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SchemeCache));
+	cache->scheme = scheme;
+	cache->length = length;
+	memcpy(cache->name, VARDATA_ANY(name), length);
+	return scheme;
+}
+
+/* Adds one word; returns false for anything else. */
+typedef bool (*AddWord)(SpotWords *words, const char *utf8, size_t length);
+
+/* Adds all words of a text[], which errors call names; detail says what a word is. */
+static void
+add_words(SpotWords *words, Datum datum, AddWord add, const char *names, const char *detail)
+{
+	ArrayType *array = DatumGetArrayTypeP(datum);
+	Datum *element;
+	int count;
+	int i;
+
+	check_no_nulls(array, names);
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &element, NULL, &count);
+	for (i = 0; i < count; i++)
+	{
+		Utf8Text utf8 = utf8_of_datum(element[i]);
+
+		if (!add(words, utf8.bytes, utf8.length))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("\"%s\" is not allowed in an array of %s",
+							TextDatumGetCString(element[i]), names),
+					 errdetail("%s", detail)));
+		utf8_free(&utf8);
+	}
+	pfree(element);
+	if ((Pointer) array != DatumGetPointer(datum))
+		pfree(array);
+}
+
+SpotWords *
+spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made)
+{
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	bool own_antecedents = !PG_ARGISNULL(2);
+	bool own_stop_words = !PG_ARGISNULL(3);
+	SpotWords *words;
+
+	if (SCHEME_KIND(scheme) != SCHEME_SPOT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only spot signatures take lists of words"),
+				 errhint("Use a scheme such as \"spot 1 2\".")));
+	words = spot_words_begin(scheme, own_antecedents, own_stop_words);
+	if (own_antecedents)
+		add_words(words, PG_GETARG_DATUM(2), spot_words_add_antecedent, "antecedents",
+				  "An antecedent is one token, as show_tokens() shows it, which may have a distance and a chain from 1 to 15, as in \"the(1,2)\".");
+	if (own_stop_words)
+		add_words(words, PG_GETARG_DATUM(3), spot_words_add_stop_word, "stop words",
+				  "A stop word is one token, as show_tokens() shows it.");
+	*made = spot_words_finish(words);
+	return words;
 }
 
 bool
@@ -156,24 +248,59 @@ check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int versio
 	scheme_name(scheme_y, name_y);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("cannot compare %s of different %s", type,
-					version_x == version_y ? "schemes" : "recipes"),
+			 version_x == version_y ?
+				 errmsg("cannot compare %s of different schemes", type) :
+				 errmsg("cannot compare %s of different recipe versions", type),
 			 errdetail("The first is of scheme \"%s\" (recipe %d), the second of scheme \"%s\" (recipe %d).",
 					   name_x, version_x, name_y, version_y),
 			 version_x == version_y ?
-				 errhint("Make one of them anew with the scheme of the other.") :
-				 errhint("Make the one of the older recipe anew.")));
+				 errhint("Make one of them again with the scheme of the other.") :
+				 errhint("Make the one of the earlier recipe version again.")));
 }
 
-void
-check_threshold(double threshold)
+/* ---- Arguments ----------------------------------------------------------- */
+
+bool
+check_threshold(double threshold, Node *context)
 {
 	/* Written so that NaN is refused. */
 	if (!(threshold > 0 && threshold <= 1))
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
-				 errhint("A threshold is a similarity above 0 and at most 1.")));
+				 errdetail("A threshold is a similarity greater than 0 and at most 1.")));
+	return true;
+}
+
+void
+check_number(const char *name, int32 number, int32 most)
+{
+	if (number < 1 || number > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("%s must be from 1 to %d, not %d", name, most, number)));
+}
+
+void
+check_no_nulls(ArrayType *array, const char *elements)
+{
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of %s must not contain nulls", elements),
+				 errhint("Remove them with array_remove(..., NULL).")));
+}
+
+int
+array_count(ArrayType *array, const char *elements)
+{
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of %s must have one dimension, not %d", elements, ARR_NDIM(array)),
+				 errhint("Flatten it with ARRAY(SELECT unnest(...)).")));
+	check_no_nulls(array, elements);
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
 void
@@ -188,27 +315,10 @@ hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *sta
 	}
 }
 
-/* How many elements a plain array has; an error for any other. */
-static int
-count_of_array(ArrayType *array)
-{
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("array of elements must have one dimension, not %d", ARR_NDIM(array)),
-				 errhint("Flatten it: ARRAY(SELECT unnest(...)).")));
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("array of elements must not contain nulls"),
-				 errhint("Leave them out: array_remove(..., NULL).")));
-	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-}
-
 void
 hashes_of_text_array(ArrayType *array, HashSink sink, void *state)
 {
-	int count = count_of_array(array);
+	int count = array_count(array, "elements");
 	const char *element = ARR_DATA_PTR(array);
 	uint64_t hash[HASH_BATCH];
 	int filled = 0;
@@ -234,7 +344,7 @@ hashes_of_text_array(ArrayType *array, HashSink sink, void *state)
 void
 hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 {
-	int count = count_of_array(array);
+	int count = array_count(array, "elements");
 
 	hashes_in_batches((const uint64_t *) ARR_DATA_PTR(array), count, sink, state);
 }
@@ -264,20 +374,26 @@ begin_rows(FunctionCallInfo fcinfo)
 }
 
 ArrayType *
-int8_array(const int64 *number, size_t count)
+make_array(Oid type, const void *elements, size_t bytes, size_t count)
 {
-	size_t bytes = count * sizeof(int64);
+	size_t size = ARR_OVERHEAD_NONULLS(1) + bytes;
 	ArrayType *array;
 
 	if (count == 0)
-		return construct_empty_array(INT8OID);
-	array = palloc(ARR_OVERHEAD_NONULLS(1) + bytes);
-	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + bytes);
+		return construct_empty_array(type);
+	array = palloc(size);
+	SET_VARSIZE(array, size);
 	array->ndim = 1;
 	array->dataoffset = 0;
-	array->elemtype = INT8OID;
+	array->elemtype = type;
 	ARR_DIMS(array)[0] = (int) count;
 	ARR_LBOUND(array)[0] = 1;
-	memcpy(ARR_DATA_PTR(array), number, bytes);
+	memcpy(ARR_DATA_PTR(array), elements, bytes);
 	return array;
+}
+
+ArrayType *
+int8_array(const int64 *number, size_t count)
+{
+	return make_array(INT8OID, number, count * sizeof(int64), count);
 }

@@ -2,7 +2,7 @@
  * ball.c: the types minhash_ball and simhash_ball.
  *
  * Text: "0.9 around SIGNATURE" or "60 symbols around SIGNATURE".
- * Binary: the threshold (float8; 0 where the radius was given), the radius
+ * Binary format: the threshold (float8; 0 where the radius was given), the radius
  * (int4), the signature.
  */
 #include "sql/ball.h"
@@ -12,6 +12,7 @@
 #include "common/shortest_dec.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #define AROUND " around "
 #define SYMBOLS " symbols"
@@ -48,35 +49,38 @@ ball_of_datum(Datum datum)
 {
 	Ball ball = ball_of_any(datum);
 
-	signature_check_recipe(&ball.centre.header);
+	signature_check_recipe(&ball.centre.header, NULL);
 	return ball;
 }
 
 /*
- * Fill in the header of a value that holds its centre already.  A threshold
- * other than 0 gives the radius.  What decides is checked.
+ * Fills in the header of a value that holds its centre already.  A threshold other than
+ * 0 gives the radius.  Returns false after an error about either.
  */
-static struct varlena *
-ball_finish(struct varlena *value, double threshold, int radius)
+static bool
+ball_finish(struct varlena *value, double threshold, int radius, Node *context)
 {
-	Signature centre = signature_of_any_bytes(VARDATA(value) + sizeof(BallHeader),
-											  VARSIZE(value) - VARHDRSZ - sizeof(BallHeader));
-	BallHeader header;
+	Signature centre = signature_read(VARDATA(value) + sizeof(BallHeader));
+	BallHeader header = {.threshold = threshold, .radius = radius};
 
 	/* What radius a threshold means is the recipe's to say. */
-	signature_check_recipe(&centre.header);
-	memset(&header, 0, sizeof(header));
-	if (threshold != 0)
+	if (!signature_check_recipe(&centre.header, context))
+		return false;
+	if (threshold == 0)
 	{
-		check_threshold(threshold);
-		radius = signature_radius(&centre.header, threshold);
-		header.threshold = threshold;
+		/* Not a negative zero. */
+		header.threshold = 0;
+		if (!check_distance(&centre.header, radius, context))
+			return false;
 	}
 	else
-		check_distance(&centre.header, radius);
-	header.radius = radius;
+	{
+		if (!check_threshold(threshold, context))
+			return false;
+		header.radius = signature_radius(&centre.header, threshold);
+	}
 	memcpy(VARDATA(value), &header, sizeof(header));
-	return value;
+	return true;
 }
 
 struct varlena *
@@ -87,7 +91,8 @@ ball_around(const Signature *centre, double threshold, int radius)
 		signature_new(&centre->header, centre->cardinality, sizeof(BallHeader), &symbols);
 
 	memcpy(symbols, centre->symbols, signature_symbol_bytes(&centre->header));
-	return ball_finish(value, threshold, radius);
+	ball_finish(value, threshold, radius, NULL);
+	return value;
 }
 
 PG_FUNCTION_INFO_V1(neardup_near);
@@ -97,7 +102,7 @@ neardup_near(PG_FUNCTION_ARGS)
 	Signature centre = PG_GETARG_SIGNATURE(0);
 	double threshold = PG_GETARG_FLOAT8(1);
 
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
 }
 
@@ -143,6 +148,75 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre, Min(x.header.radius, y.header.radius)));
 }
 
+/* ---- Operators and functions of bit(n) and bigint ------------------------ */
+
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
+Datum
+neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
+{
+	Signature centre = signature_of_bit(PG_GETARG_DATUM(0));
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bigint);
+Datum
+neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+static bool
+ball_holds(Datum datum, const Signature *signature)
+{
+	Ball ball = ball_of_datum(datum);
+
+	return signature_within(signature, &ball.centre, ball.header.radius);
+}
+
+PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
+Datum
+neardup_bit_in_ball(PG_FUNCTION_ARGS)
+{
+	Signature signature = signature_of_bit(PG_GETARG_DATUM(0));
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
+Datum
+neardup_ball_contains_bit(PG_FUNCTION_ARGS)
+{
+	Signature signature = signature_of_bit(PG_GETARG_DATUM(1));
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+}
+
+PG_FUNCTION_INFO_V1(neardup_bigint_in_ball);
+Datum
+neardup_bigint_in_ball(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+}
+
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
+Datum
+neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+}
+
+/* ---- Order -------------------------------------------------------------- */
+
 static int
 compare_balls(struct varlena *x, struct varlena *y)
 {
@@ -156,7 +230,7 @@ compare_balls(struct varlena *x, struct varlena *y)
 	return signature_compare(&a.centre, &b.centre);
 }
 
-COMPARISON_FUNCTIONS(neardup_ball, compare_balls);
+COMPARISON_FUNCTIONS(neardup_ball, PG_DETOAST_DATUM_PACKED, compare_balls);
 
 /* ---- Text form ---------------------------------------------------------- */
 
@@ -189,50 +263,71 @@ neardup_ball_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(ball_text(&ball));
 }
 
-static struct varlena *
-ball_parse(uint8 kind, const char *type, const char *input)
+/*
+ * Reads "THRESHOLD" or "DISTANCE symbols", length bytes in front of AROUND.  Sets
+ * *threshold to 0 where it is a distance.
+ */
+static bool
+read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
 {
-	const char *around = strstr(input, AROUND);
-	char *extent;
-	char *symbols;
+	char *extent = pnstrdup(reader->at, length);
+	char *symbols = strstr(extent, SYMBOLS);
+	bool is_distance = symbols != NULL && symbols[strlen(SYMBOLS)] == '\0';
 	char *end;
 	double number;
+
+	if (is_distance)
+		*symbols = '\0';
+	number = strtod(extent, &end);
+	if (*extent == '\0' || isspace((unsigned char) *extent) || *end != '\0')
+		return read_invalid(reader, "What stands before \"around\" is not a number.");
+	*threshold = is_distance ? 0 : number;
+	*radius = 0;
+	if (!is_distance)
+		return check_threshold(number, reader->context);
+	if (!(number >= 0 && number <= MINHASH_K_MAX && number == floor(number)))
+		return read_invalid(reader, "The number of symbols is not a whole number in range.");
+	*radius = (int) number;
+	return true;
+}
+
+/* The input function of balls around signatures of a kind. */
+static Datum
+ball_in(FunctionCallInfo fcinfo, uint8 kind, const char *type)
+{
+	TextReader reader = text_reader(fcinfo, type);
+	const char *around = strstr(reader.input, AROUND);
+	double threshold;
+	int radius;
 	struct varlena *value;
 
 	if (around == NULL)
-		malformed_text(type, input,
-					   "Expected \"THRESHOLD around SIGNATURE\" or \"DISTANCE symbols around SIGNATURE\".");
-	extent = pnstrdup(input, around - input);
-	symbols = strstr(extent, SYMBOLS);
-	if (symbols != NULL && symbols[strlen(SYMBOLS)] == '\0')
-		*symbols = '\0';
-	else
-		symbols = NULL;
-	number = strtod(extent, &end);
-	if (*extent == '\0' || isspace((unsigned char) *extent) || *end != '\0')
-		malformed_text(type, input, "What stands before \"around\" is not a number.");
-	if (symbols != NULL && (number < 0 || number > MINHASH_K_MAX || number != floor(number)))
-		malformed_text(type, input, "The number of symbols is not a whole number in range.");
-
-	value = signature_parse(kind, around + strlen(AROUND), sizeof(BallHeader), type, input);
-	if (symbols != NULL)
-		return ball_finish(value, 0, (int) number);
-	check_threshold(number);
-	return ball_finish(value, number, 0);
+	{
+		read_invalid(&reader,
+					 "Expected \"THRESHOLD around SIGNATURE\" or \"DISTANCE symbols around SIGNATURE\".");
+		PG_RETURN_NULL();
+	}
+	if (!read_extent(&reader, around - reader.input, &threshold, &radius))
+		PG_RETURN_NULL();
+	reader.at = around + strlen(AROUND);
+	value = signature_parse(&reader, kind, sizeof(BallHeader));
+	if (value == NULL || !ball_finish(value, threshold, radius, fcinfo->context))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(value);
 }
 
 PG_FUNCTION_INFO_V1(neardup_minhash_ball_in);
 Datum
 neardup_minhash_ball_in(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_parse(SIGNATURE_MINHASH, "minhash_ball", PG_GETARG_CSTRING(0)));
+	return ball_in(fcinfo, SIGNATURE_MINHASH, "minhash_ball");
 }
 
 PG_FUNCTION_INFO_V1(neardup_simhash_ball_in);
 Datum
 neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_parse(SIGNATURE_SIMHASH, "simhash_ball", PG_GETARG_CSTRING(0)));
+	return ball_in(fcinfo, SIGNATURE_SIMHASH, "simhash_ball");
 }
 
 /* ---- Keys --------------------------------------------------------------- */
@@ -259,31 +354,26 @@ neardup_ball_key_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
-static _Noreturn void
-refuse_key(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot accept a value of an index key of balls"),
-			 errdetail("Its text form is short and does not hold the whole ball."),
-			 errhint("Use type minhash_ball or simhash_ball.")));
-}
-
 PG_FUNCTION_INFO_V1(neardup_ball_key_in);
 Datum
 neardup_ball_key_in(PG_FUNCTION_ARGS)
 {
-	refuse_key();
+	ereturn(fcinfo->context, (Datum) 0,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot accept a value of type %s",
+					format_type_be(get_func_rettype(fcinfo->flinfo->fn_oid))),
+			 errdetail("Its text form is short and does not hold the whole ball."),
+			 errhint("Use type minhash_ball or simhash_ball.")));
 }
 
 PG_FUNCTION_INFO_V1(neardup_ball_key_recv);
 Datum
 neardup_ball_key_recv(PG_FUNCTION_ARGS)
 {
-	refuse_key();
+	return neardup_ball_key_in(fcinfo);
 }
 
-/* ---- Binary form -------------------------------------------------------- */
+/* ---- Binary format -------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(neardup_ball_send);
 Datum
@@ -299,33 +389,35 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
 }
 
-static struct varlena *
-ball_receive(uint8 kind, StringInfo in)
+/* The receive function of balls around signatures of a kind. */
+static Datum
+ball_recv(FunctionCallInfo fcinfo, uint8 kind, const char *type)
 {
+	StringInfo in = (StringInfo) PG_GETARG_POINTER(0);
 	double threshold = pq_getmsgfloat8(in);
 	int32 radius = (int32) pq_getmsgint(in, 4);
-	struct varlena *value = signature_receive(kind, in, sizeof(BallHeader));
-	Ball ball = ball_of_datum(PointerGetDatum(ball_finish(value, threshold, radius)));
+	struct varlena *value = signature_receive(in, kind, sizeof(BallHeader));
+	Ball ball;
 
+	ball_finish(value, threshold, radius, NULL);
+	ball = ball_of_datum(PointerGetDatum(value));
 	if (ball.header.radius != radius)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary form of a ball"),
-				 errdetail("Its radius is %d where its threshold gives %d.", radius,
-						   ball.header.radius)));
-	return value;
+		binary_invalid(type,
+					   psprintf("Its radius is %d, but its threshold gives %d.", radius,
+								ball.header.radius));
+	PG_RETURN_POINTER(value);
 }
 
 PG_FUNCTION_INFO_V1(neardup_minhash_ball_recv);
 Datum
 neardup_minhash_ball_recv(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_receive(SIGNATURE_MINHASH, (StringInfo) PG_GETARG_POINTER(0)));
+	return ball_recv(fcinfo, SIGNATURE_MINHASH, "minhash_ball");
 }
 
 PG_FUNCTION_INFO_V1(neardup_simhash_ball_recv);
 Datum
 neardup_simhash_ball_recv(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(ball_receive(SIGNATURE_SIMHASH, (StringInfo) PG_GETARG_POINTER(0)));
+	return ball_recv(fcinfo, SIGNATURE_SIMHASH, "simhash_ball");
 }

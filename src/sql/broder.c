@@ -11,22 +11,19 @@
 #define WIDTH_MAX SCHEME_WIDTH_MAX
 #define BUCKETS_MAX 65536
 
+/* Returns an argument; throws an error, which calls it by its name, unless it is from 1 to most. */
 static int32
-number_in_range(FunctionCallInfo fcinfo, int argument, const char *what, int32 most)
+number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
 {
-	int32 number = PG_GETARG_INT32(argument);
+	int32 number = PG_GETARG_INT32(n);
 
-	if (number < 1 || number > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("%s %d is out of range", what, number),
-				 errhint("It is from 1 to %d.", most)));
+	check_number(name, number, most);
 	return number;
 }
 
 /* ---- Samples ------------------------------------------------------------ */
 
-/* The first argument's sample, as a set of the same scheme. */
+/* Returns a sample of the first argument as a set of the same scheme; frees both bags. */
 static Datum
 put_sample(FunctionCallInfo fcinfo, Shingles *shingles, Bag *sample)
 {
@@ -41,7 +38,7 @@ PG_FUNCTION_INFO_V1(neardup_shingles_mod);
 Datum
 neardup_shingles_mod(PG_FUNCTION_ARGS)
 {
-	int32 m = number_in_range(fcinfo, 1, "modulus", PG_INT32_MAX);
+	int32 m = number_argument(fcinfo, 1, "modulus", PG_INT32_MAX);
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
 	Bag kept = bag_mod(&bag, m);
@@ -53,7 +50,7 @@ PG_FUNCTION_INFO_V1(neardup_shingles_bottom);
 Datum
 neardup_shingles_bottom(PG_FUNCTION_ARGS)
 {
-	int32 n = number_in_range(fcinfo, 1, "number of elements", PG_INT32_MAX);
+	int32 n = number_argument(fcinfo, 1, "number of elements", PG_INT32_MAX);
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
 	Bag kept = bag_bottom(&bag, n);
@@ -65,17 +62,11 @@ PG_FUNCTION_INFO_V1(neardup_bottom_resemblance);
 Datum
 neardup_bottom_resemblance(PG_FUNCTION_ARGS)
 {
-	Shingles *x = shingles_of_datum(PG_GETARG_DATUM(0));
-	Shingles *y = shingles_of_datum(PG_GETARG_DATUM(1));
-	int32 n = number_in_range(fcinfo, 2, "number of elements", PG_INT32_MAX);
-	Bag bag_x = shingles_bag(x);
-	Bag bag_y = shingles_bag(y);
-	double resemblance;
+	ShinglesPair pair = shingles_pair(fcinfo);
+	int32 n = number_argument(fcinfo, 2, "number of elements", PG_INT32_MAX);
+	double resemblance = bottom_resemblance(&pair.bag_x, &pair.bag_y, n);
 
-	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
-	resemblance = bottom_resemblance(&bag_x, &bag_y, n);
-	PG_FREE_IF_COPY(x, 0);
-	PG_FREE_IF_COPY(y, 1);
+	shingles_pair_free(fcinfo, &pair);
 	PG_RETURN_FLOAT8(resemblance);
 }
 
@@ -85,7 +76,7 @@ PG_FUNCTION_INFO_V1(neardup_shingles_minima);
 Datum
 neardup_shingles_minima(PG_FUNCTION_ARGS)
 {
-	int32 m = number_in_range(fcinfo, 1, "number of permutations", MINHASH_K_MAX);
+	int32 m = number_argument(fcinfo, 1, "number of permutations", MINHASH_K_MAX);
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
 	int64 *least = palloc(m * sizeof(int64));
@@ -99,7 +90,7 @@ PG_FUNCTION_INFO_V1(neardup_supershingles);
 Datum
 neardup_supershingles(PG_FUNCTION_ARGS)
 {
-	int32 width = number_in_range(fcinfo, 1, "width", WIDTH_MAX);
+	int32 width = number_argument(fcinfo, 1, "width", WIDTH_MAX);
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
 	int64 *run = host_alloc((size_t) bag.count * sizeof(int64) + 1);
@@ -112,7 +103,7 @@ PG_FUNCTION_INFO_V1(neardup_bucket_sketch);
 Datum
 neardup_bucket_sketch(PG_FUNCTION_ARGS)
 {
-	int32 n = number_in_range(fcinfo, 1, "number of buckets", BUCKETS_MAX);
+	int32 n = number_argument(fcinfo, 1, "number of buckets", BUCKETS_MAX);
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
 	int64 *kept = palloc(n * sizeof(int64));
@@ -123,33 +114,14 @@ neardup_bucket_sketch(PG_FUNCTION_ARGS)
 
 /* ---- Sketches as arrays ------------------------------------------------- */
 
-static void
-refuse_nulls(ArrayType *array)
-{
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("array must not contain nulls")));
-}
-
-static int
-count_of_sketch(ArrayType *array)
-{
-	refuse_nulls(array);
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("array must have one dimension, not %d", ARR_NDIM(array))));
-	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-}
-
 PG_FUNCTION_INFO_V1(neardup_sketch_resemblance);
 Datum
 neardup_sketch_resemblance(PG_FUNCTION_ARGS)
 {
 	ArrayType *x = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType *y = PG_GETARG_ARRAYTYPE_P(1);
-	int count = count_of_sketch(x);
-	int count_y = count_of_sketch(y);
+	int count = array_count(x, "values");
+	int count_y = array_count(y, "values");
 	const int64 *value_x = (const int64 *) ARR_DATA_PTR(x);
 	const int64 *value_y = (const int64 *) ARR_DATA_PTR(y);
 	int equal = 0;
@@ -161,7 +133,7 @@ neardup_sketch_resemblance(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compare sketches of %d and %d values", count, count_y),
-				 errhint("Make both anew with the same number of permutations.")));
+				 errhint("Make both sketches with the same number of permutations.")));
 	for (i = 0; i < count; i++)
 		equal += value_x[i] == value_y[i];
 	PG_RETURN_FLOAT8((double) equal / count);
@@ -169,7 +141,7 @@ neardup_sketch_resemblance(PG_FUNCTION_ARGS)
 
 /* ---- Permutations written out ------------------------------------------- */
 
-/* A matrix of permutations: row i says where permutation i sends 1 to size. */
+/* A matrix of permutations: row i holds the places of 1 to size under permutation i. */
 typedef struct Permutations
 {
 	const int32 *place;
@@ -177,6 +149,7 @@ typedef struct Permutations
 	int size;
 } Permutations;
 
+/* Throws an error unless a row is a permutation of 1 to size; number is the row's. */
 static void
 check_permutation(const int32 *place, int size, int number)
 {
@@ -195,13 +168,14 @@ check_permutation(const int32 *place, int size, int number)
 	pfree(seen);
 }
 
+/* Returns the matrix of an int[][]. */
 static Permutations
 permutations_of_array(ArrayType *array)
 {
 	Permutations permutations;
 	int i;
 
-	refuse_nulls(array);
+	check_no_nulls(array, "permutations");
 	if (ARR_NDIM(array) != 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -216,6 +190,7 @@ permutations_of_array(ArrayType *array)
 	return permutations;
 }
 
+/* Throws an error unless all elements are from 1 to size. */
 static void
 check_elements(const int32 *element, int count, int size)
 {
@@ -226,10 +201,10 @@ check_elements(const int32 *element, int count, int size)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("element %d is out of range", element[i]),
-					 errhint("The permutations are of 1 to %d.", size)));
+					 errdetail("The permutations are of 1 to %d.", size)));
 }
 
-/* The least place of any element. */
+/* Returns the least place of any element. */
 static int32
 least_place(const int32 *place, const int32 *element, int count)
 {
@@ -247,9 +222,9 @@ neardup_permutation_sketch(PG_FUNCTION_ARGS)
 {
 	ArrayType *elements = PG_GETARG_ARRAYTYPE_P(0);
 	Permutations permutations = permutations_of_array(PG_GETARG_ARRAYTYPE_P(1));
-	int count = count_of_sketch(elements);
+	int count = array_count(elements, "elements");
 	const int32 *element = (const int32 *) ARR_DATA_PTR(elements);
-	Datum *least = palloc(permutations.count * sizeof(Datum));
+	int32 *least = palloc(permutations.count * sizeof(int32));
 	int i;
 
 	check_elements(element, count, permutations.size);
@@ -258,9 +233,8 @@ neardup_permutation_sketch(PG_FUNCTION_ARGS)
 	for (i = 0; i < permutations.count; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		least[i] = Int32GetDatum(least_place(permutations.place + (size_t) i * permutations.size,
-											 element, count));
+		least[i] = least_place(permutations.place + (size_t) i * permutations.size, element, count);
 	}
-	PG_RETURN_ARRAYTYPE_P(construct_array(least, permutations.count, INT4OID, sizeof(int32), true,
-										  TYPALIGN_INT));
+	PG_RETURN_ARRAYTYPE_P(make_array(INT4OID, least, permutations.count * sizeof(int32),
+									 permutations.count));
 }

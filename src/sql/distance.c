@@ -1,12 +1,11 @@
 /*
- * distance.c: how alike two signatures are.  Each function serves minhash
- * and simhash, but for those that only one of them has.
+ * distance.c: SQL functions of the similarity and the distance of two signatures.
  */
 #include "sql/signature.h"
 
 #include <math.h>
 
-/* The similarity that the distance of two signatures tells, in [0, 1]. */
+/* Returns an estimate from 0 to 1. */
 static double
 similarity_of(const Signature *x, const Signature *y)
 {
@@ -65,7 +64,7 @@ neardup_is_similar(PG_FUNCTION_ARGS)
 	Signature y = PG_GETARG_SIGNATURE(1);
 	double threshold = PG_GETARG_FLOAT8(2);
 
-	check_threshold(threshold);
+	check_threshold(threshold, NULL);
 	PG_RETURN_BOOL(signature_within(&x, &y, signature_radius(&x.header, threshold)));
 }
 
@@ -77,8 +76,37 @@ neardup_hamming_within(PG_FUNCTION_ARGS)
 	Signature y = PG_GETARG_SIGNATURE(1);
 	int distance = PG_GETARG_INT32(2);
 
-	check_distance(&x.header, distance);
+	check_distance(&x.header, distance, NULL);
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
+}
+
+PG_FUNCTION_INFO_V1(neardup_hamming_within_bit);
+Datum
+neardup_hamming_within_bit(PG_FUNCTION_ARGS)
+{
+	Signature x = signature_of_bit(PG_GETARG_DATUM(0));
+	Signature y = signature_of_bit(PG_GETARG_DATUM(1));
+	int distance = PG_GETARG_INT32(2);
+
+	if (x.header.k != y.header.k)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("cannot compare bit(%d) with bit(%d)", x.header.k, y.header.k),
+				 errhint("Use values with the same number of bits.")));
+	check_distance(&x.header, distance, NULL);
+	PG_RETURN_BOOL(signature_within(&x, &y, distance));
+}
+
+PG_FUNCTION_INFO_V1(neardup_hamming_within_bigint);
+Datum
+neardup_hamming_within_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature x = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+	int distance = PG_GETARG_INT32(2);
+
+	check_distance(&x.header, distance, NULL);
+	PG_RETURN_BOOL(pg_popcount64(PG_GETARG_INT64(0) ^ PG_GETARG_INT64(1)) <= distance);
 }
 
 PG_FUNCTION_INFO_V1(neardup_containment_minhash);
@@ -96,7 +124,7 @@ neardup_containment_minhash(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(containment_of_resemblance(similarity, x.cardinality, y.cardinality));
 }
 
-/* Two vectors at angle a have bits that differ with probability a / pi. */
+/* The bits of two vectors at angle a differ with probability a / pi. */
 PG_FUNCTION_INFO_V1(neardup_cosine_similarity_simhash);
 Datum
 neardup_cosine_similarity_simhash(PG_FUNCTION_ARGS)
@@ -107,6 +135,6 @@ neardup_cosine_similarity_simhash(PG_FUNCTION_ARGS)
 
 	if (signature_is_empty(&x) || signature_is_empty(&y))
 		PG_RETURN_FLOAT8(0);
-	/* As a sine, so that half of the bits give exactly 0. */
+	/* A sine gives exactly 0 where half of the bits differ. */
 	PG_RETURN_FLOAT8(sin(M_PI * (0.5 - (double) d / x.header.k)));
 }

@@ -1,6 +1,6 @@
 /*
- * frequencies.c: SQL functions of document frequencies, and of sets seen through
- * a table of them.
+ * frequencies.c: SQL functions of document frequencies, and of sets weighted by a table
+ * of them, a lexicon.
  */
 #include "sql/shingles.h"
 
@@ -18,12 +18,12 @@
 
 #define ROWS_AT_ONCE 1000
 
-/* Of numbers up to here the product of two sums of squares is a number. */
+/* The product of two sums of squares of such numbers is finite. */
 #define IDF_MAX 1e50
 
 /* ---- Frequencies -------------------------------------------------------- */
 
-/* The statement of a query, which must be a SELECT of one column of shingles. */
+/* Returns the statement of a query; throws an error unless it is a SELECT of one column of shingles. */
 static char *
 checked_query(const char *query, Oid shingles)
 {
@@ -43,7 +43,7 @@ checked_query(const char *query, Oid shingles)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one column of type shingles"),
 				 errhint("Write a query such as SELECT to_shingles(body) FROM documents.")));
-	/* Without the semicolon that may follow. */
+	/* Leaves out the semicolon that may follow. */
 	statement = source->raw_parse_tree;
 	text = pstrdup(query + statement->stmt_location);
 	if (statement->stmt_len > 0)
@@ -53,8 +53,9 @@ checked_query(const char *query, Oid shingles)
 }
 
 /*
- * The query that counts in how many of a query's sets each shingle is.  A domain's
- * values are cast: a function for the domain would be somebody else's.
+ * Returns the query that counts in how many of a query's sets each shingle is.  Values of
+ * a domain are cast, so that no function that another role has defined for the domain is
+ * called.
  */
 static char *
 counting_query(const char *query, Oid function)
@@ -70,7 +71,7 @@ counting_query(const char *query, Oid function)
 					query, schema, schema);
 }
 
-/* Put all rows of a query into the result. */
+/* Puts all rows of a query into the result. */
 static void
 put_rows(ReturnSetInfo *result, const char *query)
 {
@@ -109,14 +110,15 @@ neardup_shingle_frequencies(PG_FUNCTION_ARGS)
 
 /* ---- Lexicons ----------------------------------------------------------- */
 
-/* The query of a lexicon, kept from call to call of one statement. */
+/* The plan that reads a lexicon, kept from call to call of one statement. */
 typedef struct LexiconPlan
 {
 	Oid lexicon;
-	SPIPlanPtr plan; /* NULL where there is none */
+	SPIPlanPtr plan; /* NULL for none */
 	MemoryContextCallback forget;
 } LexiconPlan;
 
+/* Frees the plan of a LexiconPlan. */
 static void
 forget_plan(void *argument)
 {
@@ -127,8 +129,9 @@ forget_plan(void *argument)
 	kept->plan = NULL;
 }
 
+/* Returns the query for columns of a lexicon; order is its ORDER BY, or empty. */
 static char *
-lexicon_query(Oid lexicon, const char *columns, const char *rest)
+lexicon_query(Oid lexicon, const char *columns, const char *order)
 {
 	char *name = get_rel_name(lexicon);
 
@@ -141,15 +144,15 @@ lexicon_query(Oid lexicon, const char *columns, const char *rest)
 					columns,
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(lexicon)),
 											   name),
-					rest);
+					order);
 }
 
 /*
- * A plan for any set: planning for a given one would weigh each of its elements,
- * which takes longer than to look them up.
+ * Returns the plan of lexicon_query().  It is generic: a custom plan would estimate the
+ * selectivity of each element of a set, which takes longer than the search for them.
  */
 static SPIPlanPtr
-lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *rest)
+lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *order)
 {
 	Oid types[3] = {INT8ARRAYOID, FLOAT8OID, FLOAT8OID};
 	LexiconPlan *kept = function->fn_extra;
@@ -165,7 +168,7 @@ lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *r
 	if (kept->plan && kept->lexicon == lexicon)
 		return kept->plan;
 	forget_plan(kept);
-	kept->plan = SPI_prepare_cursor(lexicon_query(lexicon, columns, rest), lengthof(types), types,
+	kept->plan = SPI_prepare_cursor(lexicon_query(lexicon, columns, order), lengthof(types), types,
 									CURSOR_OPT_GENERIC_PLAN);
 	if (!kept->plan || SPI_keepplan(kept->plan) != 0)
 		elog(ERROR, "could not prepare to read the lexicon");
@@ -173,7 +176,7 @@ lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *r
 	return kept->plan;
 }
 
-/* Select columns of a lexicon for the elements of a bag; the rows are in SPI_tuptable. */
+/* Runs the plan for the elements of a bag; the rows are in SPI_tuptable. */
 static void
 look_up(SPIPlanPtr plan, const Bag *bag, double low, double high)
 {
@@ -184,7 +187,7 @@ look_up(SPIPlanPtr plan, const Bag *bag, double low, double high)
 		elog(ERROR, "could not read the lexicon");
 }
 
-/* The distinct elements found. */
+/* Returns the distinct elements found. */
 static Bag
 bag_of_rows(void)
 {
@@ -227,7 +230,7 @@ neardup_idf_filter(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* What the rows found weigh; they are sorted, and an element may come only once. */
+/* Returns the rows found, which are sorted; throws an error for an element that comes twice. */
 static Lexicon
 lexicon_of_rows(void)
 {
@@ -246,13 +249,13 @@ lexicon_of_rows(void)
 			ereport(ERROR,
 					(errcode(ERRCODE_CARDINALITY_VIOLATION),
 					 errmsg("lexicon has shingle %lld twice", (long long) element[i]),
-					 errhint("Make the column shingle its primary key.")));
+					 errhint("Make column \"shingle\" its primary key.")));
 		if (weight[i] > IDF_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("idf %g of shingle %lld is out of range", weight[i],
 							(long long) element[i]),
-					 errhint("shingle_frequencies() makes numbers from 0 to 1.")));
+					 errhint("Use the idf of shingle_frequencies(), which is from 0 to 1.")));
 		lexicon.count++;
 	}
 	return lexicon;
@@ -262,29 +265,25 @@ PG_FUNCTION_INFO_V1(neardup_tfidf_cosine);
 Datum
 neardup_tfidf_cosine(PG_FUNCTION_ARGS)
 {
-	Shingles *x = shingles_of_datum(PG_GETARG_DATUM(0));
-	Shingles *y = shingles_of_datum(PG_GETARG_DATUM(1));
-	Bag bag_x = shingles_bag(x);
-	Bag bag_y = shingles_bag(y);
+	ShinglesPair pair = shingles_pair(fcinfo);
 	Bag either;
 	Lexicon lexicon;
 	double cosine;
 
-	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
 	SPI_connect();
-	either = bag_union(&bag_x, &bag_y);
+	either = bag_union(&pair.bag_x, &pair.bag_y);
 	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(2),
 						 "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", "ORDER BY 1"),
 			&either, 0, get_float8_infinity());
 	lexicon = lexicon_of_rows();
-	cosine = bag_lexicon_cosine(&bag_x, &bag_y, &lexicon);
+	cosine = bag_lexicon_cosine(&pair.bag_x, &pair.bag_y, &lexicon);
 	SPI_finish();
 	PG_RETURN_FLOAT8(cosine);
 }
 
 /* ---- Digests ------------------------------------------------------------ */
 
-/* The empty set has none: it is no duplicate of another. */
+/* Returns NULL for the empty set, which is no duplicate of another. */
 PG_FUNCTION_INFO_V1(neardup_imatch);
 Datum
 neardup_imatch(PG_FUNCTION_ARGS)

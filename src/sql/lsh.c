@@ -1,5 +1,5 @@
 /*
- * lsh.c: standard error, bands of symbols, and the S-curve that they give.
+ * lsh.c: SQL functions of the standard error, of bands of symbols and of their S-curve.
  */
 #include "sql/signature.h"
 
@@ -7,7 +7,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 
-/* An error unless 0 <= similarity <= 1; NaN is refused. */
+/* Throws an error unless 0 <= similarity <= 1; NaN is an error too. */
 static void
 check_similarity(double similarity)
 {
@@ -15,16 +15,7 @@ check_similarity(double similarity)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("similarity %g is out of range", similarity),
-				 errhint("A similarity is from 0 to 1.")));
-}
-
-static void
-check_positive(const char *what, int number)
-{
-	if (number < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("number of %s must be at least 1, not %d", what, number)));
+				 errdetail("A similarity is from 0 to 1.")));
 }
 
 PG_FUNCTION_INFO_V1(neardup_minhash_error);
@@ -35,12 +26,11 @@ neardup_minhash_error(PG_FUNCTION_ARGS)
 	int b = PG_GETARG_INT32(1);
 	double similarity = PG_GETARG_FLOAT8(2);
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	check_similarity(similarity);
 	PG_RETURN_FLOAT8(minhash_standard_error(k, b, similarity));
 }
 
-/* Of minhash and simhash. */
 PG_FUNCTION_INFO_V1(neardup_signature_bands);
 Datum
 neardup_signature_bands(PG_FUNCTION_ARGS)
@@ -49,26 +39,21 @@ neardup_signature_bands(PG_FUNCTION_ARGS)
 	int rows = PG_GETARG_INT32(1);
 	int k = signature.header.k;
 	uint64 *keys;
-	Datum *element;
-	int bands;
-	int i;
 
 	if (rows < 1 || rows > k)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("cannot cut %s into bands of %d rows", signature_shape(&signature.header),
 						rows),
-				 errhint("A band has from 1 to %d rows.", k)));
+				 errdetail("A band has from 1 to %d rows.", k)));
 	if (signature_is_empty(&signature))
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
 
 	keys = palloc(k / rows * sizeof(uint64));
-	element = palloc(k / rows * sizeof(Datum));
-	bands = minhash_band_keys(signature.symbols, k, signature_bits(&signature.header), rows, keys);
-	for (i = 0; i < bands; i++)
-		element[i] = Int64GetDatum((int64) keys[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(element, bands, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-										  TYPALIGN_DOUBLE));
+	PG_RETURN_ARRAYTYPE_P(int8_array((int64 *) keys,
+									 minhash_band_keys(signature.symbols, k,
+													   signature_bits(&signature.header), rows,
+													   keys)));
 }
 
 PG_FUNCTION_INFO_V1(neardup_lsh_probability);
@@ -80,11 +65,12 @@ neardup_lsh_probability(PG_FUNCTION_ARGS)
 	int rows = PG_GETARG_INT32(2);
 
 	check_similarity(similarity);
-	check_positive("bands", bands);
-	check_positive("rows", rows);
+	check_number("number of bands", bands, PG_INT32_MAX);
+	check_number("number of rows", rows, PG_INT32_MAX);
 	PG_RETURN_FLOAT8(lsh_collision_probability(similarity, bands, rows));
 }
 
+/* Returns the descriptor of the rows that the function returns. */
 static TupleDesc
 result_row(FunctionCallInfo fcinfo)
 {
@@ -95,7 +81,7 @@ result_row(FunctionCallInfo fcinfo)
 	return BlessTupleDesc(row);
 }
 
-/* The curve has a point at every twentieth. */
+/* The curve has a point for every twentieth of similarity. */
 #define CURVE_STEPS 20
 
 PG_FUNCTION_INFO_V1(neardup_lsh_curve);
@@ -113,8 +99,8 @@ neardup_lsh_curve(PG_FUNCTION_ARGS)
 	{
 		MemoryContext before;
 
-		check_positive("bands", bands);
-		check_positive("rows", rows);
+		check_number("number of bands", bands, PG_INT32_MAX);
+		check_number("number of rows", rows, PG_INT32_MAX);
 		call = SRF_FIRSTCALL_INIT();
 		before = MemoryContextSwitchTo(call->multi_call_memory_ctx);
 		call->tuple_desc = result_row(fcinfo);
@@ -142,17 +128,13 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 	Datum value[3];
 	bool null[3] = {false, false, false};
 
-	check_threshold(threshold);
-	if (k < 1 || k > MINHASH_K_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("number of symbols %d is out of range", k),
-				 errhint("It is from 1 to %d.", MINHASH_K_MAX)));
+	check_threshold(threshold, NULL);
+	check_number("number of symbols", k, MINHASH_K_MAX);
 	if (!(recall > 0 && recall < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("recall %g is out of range", recall),
-				 errhint("A recall is above 0 and below 1; bands never promise to find everything.")));
+				 errdetail("A recall is greater than 0 and less than 1.")));
 	if (!lsh_choose(threshold, k, recall, &bands, &rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

@@ -25,7 +25,7 @@ neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid type modifier for minhash"),
 				 errhint("Write minhash(k, b), or minhash(k) for symbols of one bit.")));
-	check_minhash_shape(modifiers[0], b);
+	check_minhash_shape(modifiers[0], b, NULL);
 	PG_RETURN_INT32(signature_typmod(modifiers[0], b));
 }
 
@@ -40,10 +40,10 @@ neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 
 /* ---- Constructors ------------------------------------------------------- */
 
-/* Some bytes of text for each distinct shingle: a guess that sizes the set. */
+/* A guess of the bytes of text for each distinct shingle, to size the table of these. */
 #define BYTES_PER_SHINGLE 6
 
-/* The signature of the set that builder holds, which is spent. */
+/* Returns the signature of the set that was gathered; frees the builder. */
 static struct varlena *
 minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 {
@@ -72,7 +72,7 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	MinhashBuilder builder;
 	Utf8Text utf8;
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
 	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
@@ -90,13 +90,13 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	Bag bag = shingles_bag(shingles);
 	MinhashBuilder builder;
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	minhash_begin(&builder, bag.count);
 	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
 }
 
-/* The set of a text[] or a bigint[], whose elements of_array hands on. */
+/* Returns the signature of the set of a text[] or bigint[], whose hashes of_array() gives to a sink. */
 static Datum
 minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
 				 void (*of_array)(ArrayType *array, HashSink sink, void *state))
@@ -106,7 +106,7 @@ minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
 	int b = PG_GETARG_INT32(2);
 	MinhashBuilder builder;
 
-	check_minhash_shape(k, b);
+	check_minhash_shape(k, b, NULL);
 	minhash_begin(&builder, ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
 	of_array(array, minhash_add, &builder);
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
@@ -139,12 +139,13 @@ neardup_minhash_truncate(PG_FUNCTION_ARGS)
 	struct varlena *value;
 	uint8 *symbols;
 
-	check_minhash_shape(from.header.k, b);
+	check_minhash_shape(from.header.k, b, NULL);
 	if (b > b_from)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot truncate %s to %d bits", signature_shape(&from.header), b),
-				 errhint("Truncation keeps some of a symbol's bits; make the value anew for more.")));
+				 errdetail("Its symbols have %d bits.", b_from),
+				 errhint("Make the value again with more bits.")));
 	if (b == b_from)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 
@@ -156,6 +157,7 @@ neardup_minhash_truncate(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
+/* Throws an error unless the symbols have 32 bits. */
 static void
 check_full_width(const Signature *signature)
 {
@@ -164,10 +166,10 @@ check_full_width(const Signature *signature)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot form a union of %s", signature_shape(&signature->header)),
 				 errdetail("Only symbols of 32 bits keep the order that a union needs."),
-				 errhint("Make the values with 32 bits, and truncate their union with minhash_truncate().")));
+				 errhint("Make the values with symbols of 32 bits, and truncate their union with minhash_truncate().")));
 }
 
-/* The union of two values; an empty one leaves the other as it is. */
+/* Returns the union of two values; if one is empty, that is the other. */
 static Datum
 union_of(Datum a, Datum b)
 {
@@ -197,8 +199,8 @@ neardup_minhash_union(PG_FUNCTION_ARGS)
 }
 
 /*
- * Transition of minhash_union_agg.  Not strict, because a strict one would
- * take the first value as its state without a look at its width.
+ * The transition function of minhash_union_agg().  It is not strict: a strict one would
+ * take the first value as the state and not check its width.
  */
 PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
 Datum
@@ -237,7 +239,7 @@ neardup_minhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
-	check_minhash_shape(VARBITLEN(bits), 1);
+	check_minhash_shape(VARBITLEN(bits), 1, NULL);
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
 }
 
@@ -246,7 +248,7 @@ Datum
 neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
 {
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
-	int k = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int k = array_count(array, "symbols");
 	const int64 *element = (const int64 *) ARR_DATA_PTR(array);
 	SignatureHeader header;
 	struct varlena *value;
@@ -254,11 +256,7 @@ neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
 	uint8 *symbols;
 	int i;
 
-	if (ARR_NDIM(array) > 1 || array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("array of symbols must have one dimension and no nulls")));
-	check_minhash_shape(k, 32);
+	check_minhash_shape(k, 32, NULL);
 	full = palloc(k * sizeof(uint32));
 	for (i = 0; i < k; i++)
 	{
@@ -266,7 +264,7 @@ neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("symbol " INT64_FORMAT " is out of range", element[i]),
-					 errhint("A symbol of 32 bits is from 0 to %u.", PG_UINT32_MAX)));
+					 errdetail("A symbol of 32 bits is from 0 to %u.", PG_UINT32_MAX)));
 		full[i] = element[i];
 	}
 	header = signature_header(SIGNATURE_MINHASH, k, 32, SCHEME_ID(SCHEME_FOREIGN, 0));
@@ -281,18 +279,17 @@ neardup_minhash_symbols(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
 	int k = signature.header.k;
-	Datum *element;
+	int64 *element;
 	int i;
 
 	if (signature_bits(&signature.header) != 32)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
 				 errmsg("cannot cast %s to bigint[]", signature_shape(&signature.header)),
-				 errhint("Only symbols of 32 bits are cast to bigint[].")));
+				 errdetail("Only a minhash with symbols of 32 bits can be cast to bigint[].")));
 	check_castable(&signature, "bigint[]");
-	element = palloc(k * sizeof(Datum));
+	element = palloc(k * sizeof(int64));
 	for (i = 0; i < k; i++)
-		element[i] = Int64GetDatum((int64) symbol_at(signature.symbols, 32, i));
-	PG_RETURN_ARRAYTYPE_P(construct_array(element, k, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-										  TYPALIGN_DOUBLE));
+		element[i] = symbol_at(signature.symbols, 32, i);
+	PG_RETURN_ARRAYTYPE_P(int8_array(element, k));
 }

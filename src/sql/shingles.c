@@ -4,39 +4,11 @@
 #include "sql/shingles.h"
 
 #include "access/detoast.h"
-#include "catalog/pg_type.h"
-#include "common/hashfn.h"
 
-
-PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
-PG_FUNCTION_INFO_V1(neardup_to_shingles_antecedents);
-PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
-PG_FUNCTION_INFO_V1(neardup_to_shingles_bigint_array);
-PG_FUNCTION_INFO_V1(neardup_shingle_hashes);
-PG_FUNCTION_INFO_V1(neardup_shingles_eq);
-PG_FUNCTION_INFO_V1(neardup_shingles_ne);
-PG_FUNCTION_INFO_V1(neardup_shingles_lt);
-PG_FUNCTION_INFO_V1(neardup_shingles_le);
-PG_FUNCTION_INFO_V1(neardup_shingles_gt);
-PG_FUNCTION_INFO_V1(neardup_shingles_ge);
-PG_FUNCTION_INFO_V1(neardup_shingles_cmp);
-PG_FUNCTION_INFO_V1(neardup_shingles_hash);
-PG_FUNCTION_INFO_V1(neardup_shingles_hash_extended);
-PG_FUNCTION_INFO_V1(neardup_cardinality_shingles);
-PG_FUNCTION_INFO_V1(neardup_shingle_total);
-PG_FUNCTION_INFO_V1(neardup_shingles_intersection);
-PG_FUNCTION_INFO_V1(neardup_shingles_union);
-PG_FUNCTION_INFO_V1(neardup_shingles_difference);
-PG_FUNCTION_INFO_V1(neardup_similarity_shingles);
-PG_FUNCTION_INFO_V1(neardup_shingles_distance);
-PG_FUNCTION_INFO_V1(neardup_containment_shingles);
-PG_FUNCTION_INFO_V1(neardup_weighted_jaccard);
-PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
-PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
 
 /* ---- Making ------------------------------------------------------------- */
 
-/* The value of what was gathered; the builder is spent. */
+/* Returns the value of what was gathered; frees the builder. */
 static Shingles *
 shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 {
@@ -52,6 +24,7 @@ shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 	return shingles;
 }
 
+PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
 Datum
 neardup_to_shingles_text(PG_FUNCTION_ARGS)
 {
@@ -65,7 +38,8 @@ neardup_to_shingles_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
 }
 
-/* Spot signatures with lists of one's own; not strict, since either list may be NULL. */
+/* Takes spot signatures with the caller's own lists; not strict, since either may be NULL. */
+PG_FUNCTION_INFO_V1(neardup_to_shingles_antecedents);
 Datum
 neardup_to_shingles_antecedents(PG_FUNCTION_ARGS)
 {
@@ -85,6 +59,7 @@ neardup_to_shingles_antecedents(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
 }
 
+PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
 Datum
 neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
 {
@@ -97,6 +72,7 @@ neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_TOKENS, 0)));
 }
 
+PG_FUNCTION_INFO_V1(neardup_to_shingles_bigint_array);
 Datum
 neardup_to_shingles_bigint_array(PG_FUNCTION_ARGS)
 {
@@ -109,7 +85,8 @@ neardup_to_shingles_bigint_array(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_HASHES, 0)));
 }
 
-/* The elements, ascending, without their frequencies. */
+/* Returns the elements, ascending, without their frequencies. */
+PG_FUNCTION_INFO_V1(neardup_shingle_hashes);
 Datum
 neardup_shingle_hashes(PG_FUNCTION_ARGS)
 {
@@ -122,43 +99,24 @@ neardup_shingle_hashes(PG_FUNCTION_ARGS)
 
 /* ---- Two arguments ------------------------------------------------------ */
 
-/* Both arguments of a function, detoasted. */
-typedef struct Operands
+ShinglesPair
+shingles_pair(FunctionCallInfo fcinfo)
 {
-	Shingles *x;
-	Shingles *y;
-	Bag bag_x;
-	Bag bag_y;
-} Operands;
+	ShinglesPair pair;
 
-static Operands
-operands_get(FunctionCallInfo fcinfo)
-{
-	Operands operands;
-
-	operands.x = shingles_of_datum(PG_GETARG_DATUM(0));
-	operands.y = shingles_of_datum(PG_GETARG_DATUM(1));
-	operands.bag_x = shingles_bag(operands.x);
-	operands.bag_y = shingles_bag(operands.y);
-	return operands;
+	pair.x = shingles_of_datum(PG_GETARG_DATUM(0));
+	pair.y = shingles_of_datum(PG_GETARG_DATUM(1));
+	check_same_recipe("shingles", pair.x->version, pair.x->scheme, pair.y->version, pair.y->scheme);
+	pair.bag_x = shingles_bag(pair.x);
+	pair.bag_y = shingles_bag(pair.y);
+	return pair;
 }
 
-static void
-operands_free(FunctionCallInfo fcinfo, Operands *operands)
+void
+shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair)
 {
-	PG_FREE_IF_COPY(operands->x, 0);
-	PG_FREE_IF_COPY(operands->y, 1);
-}
-
-/* Both arguments, which must be of one recipe and scheme. */
-static Operands
-operands_get_alike(FunctionCallInfo fcinfo)
-{
-	Operands operands = operands_get(fcinfo);
-
-	check_same_recipe("shingles", operands.x->version, operands.x->scheme, operands.y->version,
-					  operands.y->scheme);
-	return operands;
+	PG_FREE_IF_COPY(pair->x, 0);
+	PG_FREE_IF_COPY(pair->y, 1);
 }
 
 /* ---- Order -------------------------------------------------------------- */
@@ -169,7 +127,7 @@ compare_numbers(int64 x, int64 y)
 	return (x > y) - (x < y);
 }
 
-/* By elements, then a missing one first, then frequencies. */
+/* Compares elements, then their numbers, then frequencies. */
 static int
 compare_bags(const Bag *x, const Bag *y)
 {
@@ -179,8 +137,7 @@ compare_bags(const Bag *x, const Bag *y)
 
 	for (i = 0; order == 0 && i < both; i++)
 	{
-		if (i % 8192 == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		order = compare_numbers(x->element[i], y->element[i]);
 	}
 	if (order == 0)
@@ -190,90 +147,43 @@ compare_bags(const Bag *x, const Bag *y)
 	return order;
 }
 
-/* A total order of all values, recipe and scheme first. */
+/* Compares recipes, then schemes, then what the sets hold. */
 static int
-compare_arguments(FunctionCallInfo fcinfo)
+compare_sets(const Shingles *x, const Shingles *y)
 {
-	Operands operands = operands_get(fcinfo);
-	int order = compare_numbers(operands.x->version, operands.y->version);
+	int order = compare_numbers(x->version, y->version);
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
 
 	if (order == 0)
-		order = compare_numbers(operands.x->scheme, operands.y->scheme);
-	if (order == 0)
-		order = compare_bags(&operands.bag_x, &operands.bag_y);
-	operands_free(fcinfo, &operands);
-	return order;
+		order = compare_numbers(x->scheme, y->scheme);
+	return order != 0 ? order : compare_bags(&bag_x, &bag_y);
 }
 
+ORDER_FUNCTIONS(neardup_shingles, shingles_of_datum, compare_sets);
+
+PG_FUNCTION_INFO_V1(neardup_shingles_eq);
 Datum
 neardup_shingles_eq(PG_FUNCTION_ARGS)
 {
 	/* Values of different sizes need no detoasting. */
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != toast_raw_datum_size(PG_GETARG_DATUM(1)))
 		PG_RETURN_BOOL(false);
-	PG_RETURN_BOOL(compare_arguments(fcinfo) == 0);
+	PG_RETURN_BOOL(neardup_shingles_compare(fcinfo) == 0);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_ne);
 Datum
 neardup_shingles_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!DatumGetBool(neardup_shingles_eq(fcinfo)));
 }
 
-Datum
-neardup_shingles_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_arguments(fcinfo) < 0);
-}
-
-Datum
-neardup_shingles_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_arguments(fcinfo) <= 0);
-}
-
-Datum
-neardup_shingles_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_arguments(fcinfo) > 0);
-}
-
-Datum
-neardup_shingles_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_arguments(fcinfo) >= 0);
-}
-
-Datum
-neardup_shingles_cmp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(compare_arguments(fcinfo));
-}
-
-/* Equal values are equal bytes: frequencies are stored only where one is not 1. */
-Datum
-neardup_shingles_hash(PG_FUNCTION_ARGS)
-{
-	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	uint32 hash = hash_bytes((unsigned char *) VARDATA(shingles), VARSIZE(shingles) - VARHDRSZ);
-
-	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_INT32((int32) hash);
-}
-
-Datum
-neardup_shingles_hash_extended(PG_FUNCTION_ARGS)
-{
-	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	uint64 hash = hash_bytes_extended((unsigned char *) VARDATA(shingles),
-									  VARSIZE(shingles) - VARHDRSZ, PG_GETARG_INT64(1));
-
-	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_INT64((int64) hash);
-}
+HASH_FUNCTIONS(neardup_shingles, shingles_of_datum);
 
 /* ---- Sets --------------------------------------------------------------- */
 
+PG_FUNCTION_INFO_V1(neardup_cardinality_shingles);
 Datum
 neardup_cardinality_shingles(PG_FUNCTION_ARGS)
 {
@@ -284,6 +194,7 @@ neardup_cardinality_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(count);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingle_total);
 Datum
 neardup_shingle_total(PG_FUNCTION_ARGS)
 {
@@ -295,30 +206,34 @@ neardup_shingle_total(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(total);
 }
 
+/* Returns the bag that combine() makes of two sets. */
 static Datum
 combine_arguments(FunctionCallInfo fcinfo, Bag (*combine)(const Bag *, const Bag *))
 {
-	Operands operands = operands_get_alike(fcinfo);
-	Bag bag = combine(&operands.bag_x, &operands.bag_y);
-	Shingles *result = shingles_of_bag(&bag, operands.x->version, operands.x->scheme);
+	ShinglesPair pair = shingles_pair(fcinfo);
+	Bag bag = combine(&pair.bag_x, &pair.bag_y);
+	Shingles *result = shingles_of_bag(&bag, pair.x->version, pair.x->scheme);
 
 	bag_free(&bag);
-	operands_free(fcinfo, &operands);
+	shingles_pair_free(fcinfo, &pair);
 	PG_RETURN_POINTER(result);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_intersection);
 Datum
 neardup_shingles_intersection(PG_FUNCTION_ARGS)
 {
 	return combine_arguments(fcinfo, bag_intersection);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_union);
 Datum
 neardup_shingles_union(PG_FUNCTION_ARGS)
 {
 	return combine_arguments(fcinfo, bag_union);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_difference);
 Datum
 neardup_shingles_difference(PG_FUNCTION_ARGS)
 {
@@ -327,56 +242,63 @@ neardup_shingles_difference(PG_FUNCTION_ARGS)
 
 /* ---- Similarity --------------------------------------------------------- */
 
+/* Returns the measure() of two sets. */
 static double
 measure_arguments(FunctionCallInfo fcinfo, double (*measure)(const Bag *, const Bag *))
 {
-	Operands operands = operands_get_alike(fcinfo);
-	double result = measure(&operands.bag_x, &operands.bag_y);
+	ShinglesPair pair = shingles_pair(fcinfo);
+	double result = measure(&pair.bag_x, &pair.bag_y);
 
-	operands_free(fcinfo, &operands);
+	shingles_pair_free(fcinfo, &pair);
 	return result;
 }
 
+PG_FUNCTION_INFO_V1(neardup_similarity_shingles);
 Datum
 neardup_similarity_shingles(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_resemblance));
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_distance);
 Datum
 neardup_shingles_distance(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(1 - measure_arguments(fcinfo, bag_resemblance));
 }
 
+PG_FUNCTION_INFO_V1(neardup_containment_shingles);
 Datum
 neardup_containment_shingles(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_containment));
 }
 
+PG_FUNCTION_INFO_V1(neardup_weighted_jaccard);
 Datum
 neardup_weighted_jaccard(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_weighted_resemblance));
 }
 
+PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
 Datum
 neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_cosine));
 }
 
+PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
 Datum
 neardup_is_similar_shingles(PG_FUNCTION_ARGS)
 {
 	double threshold = PG_GETARG_FLOAT8(2);
-	Operands operands;
+	ShinglesPair pair;
 	bool similar;
 
-	check_threshold(threshold);
-	operands = operands_get_alike(fcinfo);
-	similar = bag_is_similar(&operands.bag_x, &operands.bag_y, threshold);
-	operands_free(fcinfo, &operands);
+	check_threshold(threshold, NULL);
+	pair = shingles_pair(fcinfo);
+	similar = bag_is_similar(&pair.bag_x, &pair.bag_y, threshold);
+	shingles_pair_free(fcinfo, &pair);
 	PG_RETURN_BOOL(similar);
 }

@@ -9,9 +9,9 @@
 #include "sketch/bag.h"
 
 /*
- * A stored set: this header, count ascending elements, and count frequencies
- * where the flag says so (absent where all are 1).  Type alignment is double;
- * a detoasted value is aligned.
+ * A stored value: this header, count ascending elements and, if the flag is set, count
+ * frequencies.  The flag is set unless all frequencies are 1, so equal values are equal
+ * bytes.  The type's alignment is double: a detoasted value is aligned.
  */
 typedef struct Shingles
 {
@@ -27,16 +27,31 @@ typedef struct Shingles
 #define SHINGLES_LAYOUT 1
 #define SHINGLES_FREQUENCIES 1
 
-/* Detoast a value and check its header; a copy only where it was toasted. */
+/* Detoasts a value and checks its header.  Returns a copy only where it was toasted. */
 extern Shingles *shingles_of_datum(Datum datum);
 
-/* The same, of a set that a signature is made of: its recipe must be the one known here. */
+/* Does the same for a set to make a signature of, whose recipe must be RECIPE_VERSION. */
 extern Shingles *shingles_to_sketch(Datum datum);
 
-/* The multiset it holds; the arrays point into it. */
+/* Returns the multiset that a value holds; the arrays point into the value. */
 extern Bag shingles_bag(const Shingles *shingles);
 
-/* A new value, with the bag's arrays copied; version is of its recipe. */
+/* Returns a new value with copies of the bag's arrays; version is that of its recipe. */
 extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
+
+/* The first two arguments of a function, of the same recipe and scheme. */
+typedef struct ShinglesPair
+{
+	Shingles *x;
+	Shingles *y;
+	Bag bag_x;
+	Bag bag_y;
+} ShinglesPair;
+
+/* Throws an error unless recipe and scheme are the same. */
+extern ShinglesPair shingles_pair(FunctionCallInfo fcinfo);
+
+/* Frees the copies that shingles_pair() made. */
+extern void shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair);
 
 #endif

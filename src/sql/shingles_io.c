@@ -1,33 +1,29 @@
 /*
- * shingles_io.c: the type shingles as a datum, as text and as bytes on the
- * wire.
+ * shingles_io.c: the type shingles as a datum, as text and in binary format.
  *
- * Text is recipe/scheme/{element,element:frequency,...} with the elements
- * ascending and frequencies of 1 left out, such as 1/word 3/{-7,12:2}.
+ * Text: VERSION/SCHEME/{ELEMENT,ELEMENT:FREQUENCY,...}, the elements ascending and
+ * without frequencies of 1, such as 1/word 3/{-7,12:2}.
+ *
+ * Binary format, big-endian: layout (1 byte), version (1), flags (2), scheme (4),
+ * count (4), then the elements (8 each) and, if the flag is set, the frequencies (4 each).
  */
 #include "sql/shingles.h"
 
-#include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-PG_FUNCTION_INFO_V1(neardup_shingles_in);
-PG_FUNCTION_INFO_V1(neardup_shingles_out);
-PG_FUNCTION_INFO_V1(neardup_shingles_recv);
-PG_FUNCTION_INFO_V1(neardup_shingles_send);
+#include "sql/read.h"
 
 /*
- * Bytes of text form that a set made here may have: three quarters of what a row of
- * COPY can hold, which leaves room for other columns.
+ * How many bytes the text of a new set may take: three quarters of what a row of COPY
+ * can, which leaves room for other columns.
  */
 #define TEXT_MOST (768 * 1024 * 1024)
 
-/* A loop over so many elements asks for interrupts in between. */
-#define PASS_STEP 8192
-
 /* ---- The datum ---------------------------------------------------------- */
 
+/* Returns how many bytes a value takes, with its varlena header. */
 static size_t
 shingles_size(size_t count, bool frequencies)
 {
@@ -35,6 +31,7 @@ shingles_size(size_t count, bool frequencies)
 		count * (sizeof(int64) + (frequencies ? sizeof(uint32) : 0));
 }
 
+/* Returns a new value whose elements and frequencies the caller fills in. */
 static Shingles *
 shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 {
@@ -45,9 +42,9 @@ shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %zu shingles is too large", count),
-				 errdetail("It takes %zu bytes; a value has at most %zu.", size,
+				 errdetail("It takes %zu bytes, but a value has at most %zu.", size,
 						   (size_t) MaxAllocSize),
-				 errhint("Cut the text into parts, or make a minhash of it, which has no such limit.")));
+				 errhint("Divide the text into parts, or make a minhash of it.")));
 	shingles = palloc(size);
 	SET_VARSIZE(shingles, size);
 	shingles->layout = SHINGLES_LAYOUT;
@@ -58,7 +55,7 @@ shingles_alloc(size_t count, bool frequencies, int version, SchemeId scheme)
 	return shingles;
 }
 
-/* Where the frequencies are, or would be. */
+/* Returns where the frequencies are, or would be. */
 static uint32 *
 shingles_frequencies(const Shingles *shingles)
 {
@@ -70,15 +67,13 @@ shingles_of_datum(Datum datum)
 {
 	Shingles *shingles = (Shingles *) PG_DETOAST_DATUM(datum);
 
-	/* A large one took a while. */
+	/* Detoasting a large value takes a while. */
 	CHECK_FOR_INTERRUPTS();
 	if (VARSIZE(shingles) < offsetof(Shingles, element) || shingles->layout != SHINGLES_LAYOUT ||
 		shingles->version == 0 || (shingles->flags & ~SHINGLES_FREQUENCIES) != 0 ||
 		!recipe_has_scheme(shingles->version, shingles->scheme) ||
 		VARSIZE(shingles) != shingles_size(shingles->count, shingles->flags & SHINGLES_FREQUENCIES))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored value is not a valid set of shingles")));
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("shingles value is corrupt")));
 	return shingles;
 }
 
@@ -93,7 +88,7 @@ shingles_to_sketch(Datum datum)
 				 errmsg("cannot make a signature of shingles of recipe version %d",
 						shingles->version),
 				 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
-				 errhint("Make the set anew from its text.")));
+				 errhint("Make the set again from its text.")));
 	return shingles;
 }
 
@@ -108,7 +103,7 @@ shingles_bag(const Shingles *shingles)
 	return bag;
 }
 
-/* An error unless the text form fits into a row of COPY, which pg_dump reads. */
+/* Throws an error unless the text fits into a row of COPY, in which pg_dump writes it. */
 static void
 check_text_length(const Bag *bag)
 {
@@ -121,9 +116,9 @@ check_text_length(const Bag *bag)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %u shingles is too large", bag->count),
 				 errdetail("Its text form takes " UINT64_FORMAT
-						   " bytes; pg_dump could not read a row with more than %d.",
+						   " bytes, but pg_dump needs it to take at most %d.",
 						   length, TEXT_MOST),
-				 errhint("Cut the text into parts, or make a minhash of it, which has no such limit.")));
+				 errhint("Divide the text into parts, or make a minhash of it.")));
 }
 
 Shingles *
@@ -141,148 +136,118 @@ shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
 
 /* ---- Text --------------------------------------------------------------- */
 
-/* What is being read, and where. */
-typedef struct Reader
-{
-	const char *whole;
-	const char *at;
-} Reader;
-
-static void
-refuse(const Reader *reader, const char *expected)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("invalid input syntax for type shingles"),
-			 errdetail("Expected %s at character %zu.", expected,
-					   (size_t) (reader->at - reader->whole) + 1),
-			 errhint("Write recipe/scheme/{element,element:frequency,...}, the elements ascending, frequencies from 2 on, such as 1/word 3/{-7,12:2}.")));
-}
-
-static void
-read_symbol(Reader *reader, char symbol, const char *expected)
-{
-	if (*reader->at != symbol)
-		refuse(reader, expected);
-	reader->at++;
-}
-
-/* A decimal number from least to most, as printf would write it. */
-static uint64
-read_digits(Reader *reader, uint64 least, uint64 most, const char *expected)
-{
-	Reader start = *reader;
-	uint64 number = 0;
-
-	if (*reader->at == '0')
-	{
-		reader->at++;
-		if (isdigit((unsigned char) *reader->at))
-			refuse(&start, expected);
-	}
-	for (; isdigit((unsigned char) *reader->at); reader->at++)
-	{
-		uint64 digit = *reader->at - '0';
-
-		if (number > (most - digit) / 10)
-			refuse(&start, expected);
-		number = number * 10 + digit;
-	}
-	if (reader->at == start.at || number < least)
-		refuse(&start, expected);
-	return number;
-}
-
-static int64
-read_element(Reader *reader)
-{
-	if (*reader->at != '-')
-		return (int64) read_digits(reader, 0, PG_INT64_MAX, "a 64-bit number");
-	reader->at++;
-	return (int64) -read_digits(reader, 1, (uint64) PG_INT64_MAX + 1, "a 64-bit number");
-}
-
-static SchemeId
-read_scheme(Reader *reader, int version)
-{
-	const char *end = strchr(reader->at, '/');
-	SchemeId scheme = 0;
-
-	if (!end || !scheme_parse(reader->at, end - reader->at, &scheme) ||
-		!recipe_has_scheme(version, scheme))
-		refuse(reader, "a scheme such as \"word 3\"");
-	reader->at = end + 1;
-	return scheme;
-}
-
-/* How many elements can be in the rest: one more than it has commas. */
+/* Returns how many elements a text can have at most: one more than it has commas. */
 static size_t
-count_elements(const char *rest)
+count_elements(const char *text)
 {
 	size_t count = 1;
 
-	for (; (rest = strchr(rest, ',')) != NULL; rest++)
-		if (count++ % PASS_STEP == 0)
-			host_check_interrupts();
+	for (; (text = strchr(text, ',')) != NULL; text++)
+		host_check_interrupts_at(count++);
 	return count;
 }
 
-/* Read from after the opening brace to the closing one. */
-static Bag
-read_bag(Reader *reader)
+/* Reads a signed number. */
+static bool
+read_element(TextReader *reader, int64 *element)
 {
-	size_t room = count_elements(reader->at);
-	Bag bag = {0, host_alloc(room * sizeof(int64)), host_alloc(room * sizeof(uint32))};
+	static const char *const expected = "Expected a 64-bit number at character %zu.";
+	uint64 number;
+
+	if (*reader->at == '-')
+	{
+		reader->at++;
+		if (!read_number(reader, 1, (uint64) PG_INT64_MAX + 1, expected, &number))
+			return false;
+		*element = (int64) -number;
+		return true;
+	}
+	if (!read_number(reader, 0, PG_INT64_MAX, expected, &number))
+		return false;
+	*element = (int64) number;
+	return true;
+}
+
+/* Reads ":FREQUENCY", if that is there, else sets *frequency to 1. */
+static bool
+read_frequency(TextReader *reader, uint32 *frequency)
+{
+	uint64 number = 1;
+
+	if (*reader->at == ':')
+	{
+		reader->at++;
+		if (!read_number(reader, 2, PG_UINT32_MAX,
+						 "Expected a frequency from 2 to 4294967295 at character %zu.", &number))
+			return false;
+	}
+	*frequency = (uint32) number;
+	return true;
+}
+
+/* Reads elements and frequencies to the closing brace. */
+static bool
+read_elements(TextReader *reader, Bag *bag)
+{
 
 	while (*reader->at != '}')
 	{
-		Reader start;
 		int64 element;
-		uint32 frequency = 1;
+		const char *start;
 
-		if (bag.count % PASS_STEP == 0)
-			host_check_interrupts();
-		if (bag.count > 0)
-			read_symbol(reader, ',', "\",\" or \"}\"");
-		start = *reader;
-		element = read_element(reader);
-		if (bag.count > 0 && element <= bag.element[bag.count - 1])
-			refuse(&start, "an element greater than the one before it");
-		if (*reader->at == ':')
+		host_check_interrupts_at(bag->count);
+		if (bag->count > 0)
 		{
+			if (*reader->at != ',')
+				return read_expected(reader, "Expected \",\" or \"}\" at character %zu.");
 			reader->at++;
-			frequency =
-				(uint32) read_digits(reader, 2, PG_UINT32_MAX, "a frequency from 2 to 4294967295");
 		}
-		bag.element[bag.count] = element;
-		bag.frequency[bag.count++] = frequency;
+		start = reader->at;
+		if (!read_element(reader, &element))
+			return false;
+		if (bag->count > 0 && element <= bag->element[bag->count - 1])
+		{
+			reader->at = start;
+			return read_expected(reader,
+								 "Expected an element greater than the one before it at character %zu.");
+		}
+		if (!read_frequency(reader, &bag->frequency[bag->count]))
+			return false;
+		bag->element[bag->count++] = element;
 	}
 	reader->at++;
-	bag_drop_ones(&bag);
-	return bag;
+	bag_drop_ones(bag);
+	return *reader->at == '\0' ||
+		read_expected(reader, "Expected the end of the text at character %zu.");
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_in);
 Datum
 neardup_shingles_in(PG_FUNCTION_ARGS)
 {
-	char *input = PG_GETARG_CSTRING(0);
-	Reader reader = {input, input};
-	int version;
+	TextReader reader = text_reader(fcinfo, "shingles");
+	Shingles *shingles;
+	uint8 version;
 	SchemeId scheme;
+	size_t room;
 	Bag bag;
 
-	/* A long text took a while to copy. */
+	reader.strict = true;
+	/* Copying a long text takes a while. */
 	CHECK_FOR_INTERRUPTS();
-	version = (int) read_digits(&reader, 1, PG_UINT8_MAX, "a recipe version");
-	read_symbol(&reader, '/', "\"/\"");
-	scheme = read_scheme(&reader, version);
-	read_symbol(&reader, '{', "\"{\"");
-	bag = read_bag(&reader);
-	if (*reader.at != '\0')
-		refuse(&reader, "nothing more");
-	PG_RETURN_POINTER(shingles_of_bag(&bag, version, scheme));
+	if (!read_recipe(&reader, &version, &scheme) || !read_char(&reader, '{'))
+		PG_RETURN_NULL();
+	room = count_elements(reader.at);
+	bag = (Bag){.element = host_alloc(room * sizeof(int64)),
+				.frequency = host_alloc(room * sizeof(uint32))};
+	if (!read_elements(&reader, &bag))
+		PG_RETURN_NULL();
+	shingles = shingles_of_bag(&bag, version, scheme);
+	bag_free(&bag);
+	PG_RETURN_POINTER(shingles);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_out);
 Datum
 neardup_shingles_out(PG_FUNCTION_ARGS)
 {
@@ -293,14 +258,14 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	const uint64 room = MaxAllocSize - SCHEME_NAME_SIZE - sizeof("255//{}");
 	uint32 i;
 
-	/* Such a set was made by an earlier release, or came in binary form. */
+	/* An earlier release made such a set, or it came in binary format. */
 	if (bag_text_most(&bag) > room && bag_text_length(&bag) > room)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %u shingles has no text form", bag.count),
-				 errdetail("It would take " UINT64_FORMAT " bytes; a text has at most %zu.",
+				 errdetail("It would take " UINT64_FORMAT " bytes, but a text has at most %zu.",
 						   bag_text_length(&bag), (size_t) MaxAllocSize),
-				 errhint("Use the binary form, as COPY ... WITH (FORMAT binary) does.")));
+				 errhint("Use the binary format, as in COPY ... WITH (FORMAT binary).")));
 	initStringInfo(&out);
 	scheme_name(shingles->scheme, name);
 	appendStringInfo(&out, "%d/%s/{", shingles->version, name);
@@ -308,8 +273,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	{
 		char number[sizeof("-9223372036854775808")];
 
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		if (i > 0)
 			appendStringInfoChar(&out, ',');
 		pg_lltoa(bag.element[i], number);
@@ -322,17 +286,9 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(out.data);
 }
 
-/* ---- Wire --------------------------------------------------------------- */
+/* ---- Binary format ------------------------------------------------------ */
 
-static void
-refuse_wire(const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid binary representation of type shingles"), errdetail("%s", detail)));
-}
-
-/* Read the elements, and the frequencies if there are any, into the value. */
+/* Reads the elements and frequencies of a value from a message. */
 static void
 receive_elements(StringInfo message, Shingles *shingles)
 {
@@ -342,27 +298,26 @@ receive_elements(StringInfo message, Shingles *shingles)
 
 	for (i = 0; i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		bag.element[i] = pq_getmsgint64(message);
 		if (i > 0 && bag.element[i] <= bag.element[i - 1])
-			refuse_wire("The elements are not ascending.");
+			binary_invalid("shingles", "The elements are not ascending.");
 	}
 	if (!bag.frequency)
 		return;
 	for (i = 0; i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		bag.frequency[i] = pq_getmsgint(message, sizeof(uint32));
 		if (bag.frequency[i] == 0)
-			refuse_wire("A frequency is zero.");
+			binary_invalid("shingles", "A frequency is zero.");
 		repeated |= bag.frequency[i] > 1;
 	}
 	if (!repeated)
-		refuse_wire("Frequencies are given though all are 1.");
+		binary_invalid("shingles", "Frequencies are given though all are 1.");
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_recv);
 Datum
 neardup_shingles_recv(PG_FUNCTION_ARGS)
 {
@@ -376,18 +331,16 @@ neardup_shingles_recv(PG_FUNCTION_ARGS)
 	Shingles *shingles;
 
 	if (layout != SHINGLES_LAYOUT || (flags & ~SHINGLES_FREQUENCIES) != 0)
-		refuse_wire("The layout is of another version.");
-	if (version == 0)
-		refuse_wire("The recipe version is zero.");
-	if (!recipe_has_scheme(version, scheme))
-		refuse_wire("The number of the scheme has no meaning.");
+		binary_invalid("shingles", "The layout is of another version.");
+	binary_check_recipe("shingles", version, scheme);
 	if (rest != shingles_size(count, flags) - shingles_size(0, false))
-		refuse_wire("The length does not fit the number of elements.");
+		binary_invalid("shingles", "The length does not fit the number of elements.");
 	shingles = shingles_alloc(count, flags, version, scheme);
 	receive_elements(message, shingles);
 	PG_RETURN_POINTER(shingles);
 }
 
+PG_FUNCTION_INFO_V1(neardup_shingles_send);
 Datum
 neardup_shingles_send(PG_FUNCTION_ARGS)
 {
@@ -404,14 +357,12 @@ neardup_shingles_send(PG_FUNCTION_ARGS)
 	pq_sendint32(&message, shingles->count);
 	for (i = 0; i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		pq_sendint64(&message, bag.element[i]);
 	}
 	for (i = 0; bag.frequency && i < bag.count; i++)
 	{
-		if (i % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(i);
 		pq_sendint32(&message, bag.frequency[i]);
 	}
 	PG_FREE_IF_COPY(shingles, 0);

@@ -1,14 +1,14 @@
 /*
- * signature.c: what the SQL faces of minhash and simhash share: values,
- * shapes, comparison, casts.
+ * signature.c: what minhash and simhash share in SQL: values, shapes, order and casts.
  */
 #include "sql/signature.h"
 
-#include "common/hashfn.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 
 /* ---- Values ------------------------------------------------------------- */
 
+/* Returns the least power of two that is not below b, as an exponent. */
 static int
 log2_of_bits(int b)
 {
@@ -56,18 +56,17 @@ signature_of_any(Datum datum)
 	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
-/* Only a release that knows a recipe can tell what its symbols mean. */
-void
-signature_check_recipe(const SignatureHeader *header)
+bool
+signature_check_recipe(const SignatureHeader *header, Node *context)
 {
 	if (header->version == RECIPE_VERSION)
-		return;
-	ereport(ERROR,
+		return true;
+	ereturn(context, false,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot use a %s of recipe version %d",
-					signature_is_minhash(header) ? "minhash" : "simhash", header->version),
+			 errmsg("cannot use a %s of recipe version %d", signature_type_name(header->flags),
+					header->version),
 			 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
-			 errhint("Install a release that knows the recipe, or make the value anew from its text.")));
+			 errhint("Install a release that knows the recipe, or make the value again from its text.")));
 }
 
 Signature
@@ -75,7 +74,7 @@ signature_of_datum(Datum datum)
 {
 	Signature signature = signature_of_any(datum);
 
-	signature_check_recipe(&signature.header);
+	signature_check_recipe(&signature.header, NULL);
 	return signature;
 }
 
@@ -94,27 +93,60 @@ signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, 
 	return value;
 }
 
-/* ---- Shapes ------------------------------------------------------------- */
+/* ---- Values of other types ---------------------------------------------- */
 
-void
-check_minhash_shape(int64 k, int64 b)
+Signature
+signature_of_bit(Datum datum)
 {
-	if (!minhash_shape_is_valid(k, b))
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+	Signature signature = {0};
+	int32 length;
+
+	memcpy(&length, VARDATA_ANY(value), sizeof(length));
+	if (!minhash_shape_is_valid(length, 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there is no minhash(" INT64_FORMAT ", " INT64_FORMAT ")", k, b),
-				 errhint("The number of symbols k is from %d to %d, the bits of a symbol b are 1, 2, 4, 8, 16 or 32, and k * b is at most %d.",
-						 MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX)));
+				 errmsg("cannot use bit(%d) as a signature", length),
+				 errdetail("A signature has from %d to %d bits.", MINHASH_K_MIN, MINHASH_K_MAX)));
+	signature.header = signature_header(SIGNATURE_MINHASH, length, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	signature.symbols = (uint8 *) VARDATA_ANY(value) + sizeof(length);
+	return signature;
 }
 
-void
-check_simhash_shape(int64 f)
+Signature
+signature_of_int8(Datum datum, uint64 *bits)
+{
+	Signature signature = {0};
+
+	*bits = pg_hton64((uint64) DatumGetInt64(datum));
+	signature.header = signature_header(SIGNATURE_SIMHASH, 64, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	signature.symbols = (uint8 *) bits;
+	return signature;
+}
+
+/* ---- Shapes ------------------------------------------------------------- */
+
+bool
+check_minhash_shape(int64 k, int64 b, Node *context)
+{
+	if (!minhash_shape_is_valid(k, b))
+		ereturn(context, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is no minhash(" INT64_FORMAT ", " INT64_FORMAT ")", k, b),
+				 errdetail("The number of symbols k is from %d to %d, the bits of a symbol b are 1, 2, 4, 8, 16 or 32, and k * b is at most %d.",
+						   MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX)));
+	return true;
+}
+
+bool
+check_simhash_shape(int64 f, Node *context)
 {
 	if (!simhash_shape_is_valid(f))
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no simhash(" INT64_FORMAT ")", f),
-				 errhint("The number of bits f is 64, 128, 256 or 512.")));
+				 errdetail("The number of bits f is 64, 128, 256 or 512.")));
+	return true;
 }
 
 char *
@@ -131,21 +163,21 @@ signature_typmod(int k, int b)
 	return k << 3 | log2_of_bits(b);
 }
 
-void
-signature_check_typmod(const SignatureHeader *header, int32 typmod)
+bool
+signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context)
 {
 	SignatureHeader expected = *header;
 
 	if (typmod < 0 || typmod == signature_typmod(header->k, signature_bits(header)))
-		return;
+		return true;
 	expected.k = typmod >> 3;
 	expected.flags = (header->flags & SIGNATURE_MINHASH) | (typmod & SIGNATURE_LOG_B);
-	ereport(ERROR,
+	ereturn(context, false,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("expected %s, not %s", signature_shape(&expected), signature_shape(header)),
 			 signature_is_minhash(header) ?
-				 errhint("The shape is chosen where the value is made; only the bits of a symbol can be cut down later, by minhash_truncate().") :
-				 errhint("The shape is chosen where the value is made.")));
+				 errhint("Make the value with the expected shape, or reduce the bits of its symbols with minhash_truncate().") :
+				 errhint("Make the value with the expected shape.")));
 }
 
 void
@@ -155,39 +187,8 @@ check_counted(const Signature *signature)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cardinality of the set is unknown"),
-				 errdetail("A minhash that is a union, or was cast from another type, does not know it."),
-				 errhint("Make the value anew from the whole text or set.")));
-}
-
-/* A scheme argument as fn_extra remembers it. */
-typedef struct SchemeCache
-{
-	SchemeId scheme;
-	size_t length;
-	char name[SCHEME_NAME_SIZE];
-} SchemeCache;
-
-SchemeId
-text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
-{
-	text *name = PG_GETARG_TEXT_PP(n);
-	size_t length = VARSIZE_ANY_EXHDR(name);
-	SchemeCache *cache = fcinfo->flinfo->fn_extra;
-	SchemeId scheme;
-
-	if (cache != NULL && cache->length == length &&
-		memcmp(cache->name, VARDATA_ANY(name), length) == 0)
-		return cache->scheme;
-	scheme = text_scheme_of_datum(PointerGetDatum(name));
-	if (length > SCHEME_NAME_SIZE)
-		return scheme;
-	if (cache == NULL)
-		cache = fcinfo->flinfo->fn_extra =
-			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SchemeCache));
-	cache->scheme = scheme;
-	cache->length = length;
-	memcpy(cache->name, VARDATA_ANY(name), length);
-	return scheme;
+				 errdetail("A minhash that is a union or was cast from another type does not have it."),
+				 errhint("Make the value again from the whole text or set.")));
 }
 
 /* ---- Two values --------------------------------------------------------- */
@@ -199,7 +200,7 @@ signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compare %s with %s", signature_shape(x), signature_shape(y)),
-				 errhint("Make both values anew with the same shape.")));
+				 errhint("Make both values with the same shape.")));
 	check_same_recipe(signature_is_minhash(x) ? "minhash values" : "simhash values", x->version,
 					  x->scheme, y->version, y->scheme);
 	pg_unreachable();
@@ -223,14 +224,16 @@ signature_similarity(const SignatureHeader *header, int distance)
 	return similarity > 0 ? similarity : 0;
 }
 
-void
-check_distance(const SignatureHeader *header, int distance)
+bool
+check_distance(const SignatureHeader *header, int distance, Node *context)
 {
 	if (distance < 0 || distance > header->k)
-		ereport(ERROR,
+		ereturn(context, false,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("distance %d is out of range for %s", distance, signature_shape(header)),
-				 errhint("A distance is a number of differing symbols, from 0 to %d.", header->k)));
+				 errdetail("A distance is a number of differing symbols, from 0 to %d.",
+						   header->k)));
+	return true;
 }
 
 /* -1, 0 or 1 */
@@ -263,40 +266,19 @@ compare_values(struct varlena *x, struct varlena *y)
 	return signature_compare(&a, &b);
 }
 
-COMPARISON_FUNCTIONS(neardup_signature, compare_values);
+COMPARISON_FUNCTIONS(neardup_signature, PG_DETOAST_DATUM_PACKED, compare_values);
 
-/* Of signatures and balls alike: equal values are equal bytes. */
-PG_FUNCTION_INFO_V1(neardup_signature_hash);
-Datum
-neardup_signature_hash(PG_FUNCTION_ARGS)
-{
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
-	Datum hash = hash_any((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+/* These serve balls too. */
+HASH_FUNCTIONS(neardup_signature, PG_DETOAST_DATUM_PACKED);
 
-	PG_FREE_IF_COPY(value, 0);
-	PG_RETURN_DATUM(hash);
-}
-
-PG_FUNCTION_INFO_V1(neardup_signature_hash_extended);
-Datum
-neardup_signature_hash_extended(PG_FUNCTION_ARGS)
-{
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
-	Datum hash = hash_any_extended((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
-								   PG_GETARG_INT64(1));
-
-	PG_FREE_IF_COPY(value, 0);
-	PG_RETURN_DATUM(hash);
-}
-
-/* The cast of a type to itself that applies a typmod. */
+/* Casts a type to itself, to apply a typmod. */
 PG_FUNCTION_INFO_V1(neardup_signature_apply_typmod);
 Datum
 neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 
-	signature_check_typmod(&signature.header, PG_GETARG_INT32(1));
+	signature_check_typmod(&signature.header, PG_GETARG_INT32(1), NULL);
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
@@ -309,7 +291,8 @@ check_castable(const Signature *signature, const char *target)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
 				 errmsg("cannot cast the signature of the empty set to %s", target),
-				 errhint("It resembles nothing, itself included; leave it out.")));
+				 errdetail("The empty set is similar to nothing, not even to itself."),
+				 errhint("Leave such values out.")));
 }
 
 struct varlena *
@@ -324,7 +307,7 @@ signature_of_bits(VarBit *bits, uint8 kind)
 	return value;
 }
 
-/* Of minhash and simhash; the second argument is the typmod of bit(n). */
+/* The second argument is the typmod of bit(n). */
 PG_FUNCTION_INFO_V1(neardup_signature_to_bit);
 Datum
 neardup_signature_to_bit(PG_FUNCTION_ARGS)
@@ -337,9 +320,10 @@ neardup_signature_to_bit(PG_FUNCTION_ARGS)
 	if (signature_bits(&signature.header) != 1 || (length >= 0 && length != k))
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
-				 errmsg(length >= 0 ? "cannot cast %s to bit(%d)" : "cannot cast %s to bit",
-						signature_shape(&signature.header), length),
-				 errhint("Signatures with symbols of one bit are cast to a bit(n) of as many bits.")));
+				 length >= 0 ? errmsg("cannot cast %s to bit(%d)",
+									  signature_shape(&signature.header), length) :
+							   errmsg("cannot cast %s to bit", signature_shape(&signature.header)),
+				 errdetail("Only a signature with symbols of one bit can be cast to bit(n), where n is their number.")));
 	check_castable(&signature, "bit");
 	bits = palloc0(VARBITTOTALLEN(k));
 	SET_VARSIZE(bits, VARBITTOTALLEN(k));

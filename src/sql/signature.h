@@ -1,19 +1,19 @@
 /*
- * signature.h: what the SQL faces of minhash and simhash share.  Which of
- * the two a value is stands in its flags, so most functions serve both types.
+ * signature.h: what the types minhash and simhash share in SQL.  The flags of a value say
+ * which of the two it is, so most functions serve both types.
  */
 #ifndef NEARDUP_SQL_SIGNATURE_H
 #define NEARDUP_SQL_SIGNATURE_H
 
-#include "sql/sql.h"
+#include "sql/read.h"
 
-#include "lib/stringinfo.h"
 #include "utils/varbit.h"
 
 #include "sketch/signature.h"
 
 /* ---- Values ------------------------------------------------------------- */
 
+/* Is it a signature of the empty set? */
 static inline bool
 signature_is_empty(const Signature *signature)
 {
@@ -26,75 +26,81 @@ signature_is_minhash(const SignatureHeader *header)
 	return (header->flags & SIGNATURE_MINHASH) != 0;
 }
 
-/* Bytes of symbols, and of all that follows the varlena header. */
+static inline const char *
+signature_type_name(uint8 flags)
+{
+	return (flags & SIGNATURE_MINHASH) != 0 ? "minhash" : "simhash";
+}
+
+/* Returns how many bytes the symbols take. */
 static inline size_t
 signature_symbol_bytes(const SignatureHeader *header)
 {
 	return SYMBOL_BYTES(header->k, signature_bits(header));
 }
 
+/* Returns how many bytes follow the varlena header. */
 static inline size_t
 signature_size(const SignatureHeader *header)
 {
 	return SIGNATURE_SYMBOLS_AT(header->flags) + signature_symbol_bytes(header);
 }
 
-/* A header of this recipe; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
+/* Returns a header of RECIPE_VERSION; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
 extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
 
 /*
- * Take apart what fills size bytes, of this recipe or a later one; an error unless
- * header and size agree.  Values of later recipes are stored, shown, sorted and
- * dumped like others, and used for nothing else.
+ * Returns the signature, of any recipe version, that fills size bytes.  Throws an error
+ * unless header and size agree.  A value of a later recipe version can be stored, shown,
+ * sorted and dumped, and cannot be used for anything else.
  */
 extern Signature signature_of_any_bytes(const void *bytes, size_t size);
 
-/* The same for a datum.  Points into a copy only where that was toasted. */
+/* Does the same for a datum.  The symbols are in a copy only where the datum was toasted. */
 extern Signature signature_of_any(Datum datum);
 
-/* The same for a datum that is to be compared, or made something of: of this recipe. */
+/* Does the same for a datum of RECIPE_VERSION, and throws an error for any other. */
 extern Signature signature_of_datum(Datum datum);
 
-/* An error unless a signature is of the recipe known here. */
-extern void signature_check_recipe(const SignatureHeader *header);
+/* Returns false after an error unless a signature is of RECIPE_VERSION. */
+extern bool signature_check_recipe(const SignatureHeader *header, Node *context);
 
 #define PG_GETARG_SIGNATURE(n) signature_of_datum(PG_GETARG_DATUM(n))
 #define PG_GETARG_ANY_SIGNATURE(n) signature_of_any(PG_GETARG_DATUM(n))
 
 /*
- * A new value with room for prefix bytes in front; *symbols are all zero and
- * to be filled.
+ * Returns a new value with room for prefix bytes in front.  The caller fills *symbols,
+ * which are zero.
  */
 extern struct varlena *signature_new(const SignatureHeader *header, uint32 cardinality,
 									 size_t prefix, uint8 **symbols);
 
 /* ---- Shapes ------------------------------------------------------------- */
 
-extern void check_minhash_shape(int64 k, int64 b);
-extern void check_simhash_shape(int64 f);
+/* Return false after an error unless a type of that shape exists. */
+extern bool check_minhash_shape(int64 k, int64 b, Node *context);
+extern bool check_simhash_shape(int64 f, Node *context);
 
-/* "minhash(512, 1)" or "simhash(64)", palloc'd. */
+/* Returns "minhash(512, 1)" or "simhash(64)", palloc'd. */
 extern char *signature_shape(const SignatureHeader *header);
 
-/* A typmod holds both k and b, for simhash with b = 1. */
+/* Returns the typmod that holds k and b; b is 1 for simhash. */
 extern int32 signature_typmod(int k, int b);
 
-/* An error that names both shapes unless typmod is -1 or the value's. */
-extern void signature_check_typmod(const SignatureHeader *header, int32 typmod);
+/* Returns false after an error that names both shapes unless typmod is -1 or that of the value. */
+extern bool signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context);
 
-/* An error unless the value (a minhash) knows its set's cardinality. */
+/* Throws an error unless the cardinality of a minhash is known. */
 extern void check_counted(const Signature *signature);
-
-/* text_scheme_of_datum of an argument, remembered from call to call. */
-extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
 
 /* ---- Two values --------------------------------------------------------- */
 
-/* An error that names both unless shape, scheme and recipe are the same. */
+/* Throws the error for two signatures of different shape, scheme or recipe version. */
 extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
 
 #define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)
 
+/* Have two signatures the same shape, scheme and recipe version? */
 static inline bool
 signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
 {
@@ -102,6 +108,7 @@ signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
 		((x->flags ^ y->flags) & SIGNATURE_SAME_FLAGS) == 0;
 }
 
+/* Throws an error unless two signatures are comparable. */
 static inline void
 signature_check_pair(const Signature *x, const Signature *y)
 {
@@ -109,7 +116,7 @@ signature_check_pair(const Signature *x, const Signature *y)
 		signature_refuse_pair(&x->header, &y->header);
 }
 
-/* How many symbols differ: all of them where either is empty. */
+/* Returns how many symbols differ: all of them where either set is empty. */
 static inline int
 signature_distance(const Signature *x, const Signature *y)
 {
@@ -119,7 +126,7 @@ signature_distance(const Signature *x, const Signature *y)
 	return symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header));
 }
 
-/* Are both of something, and at most radius symbols apart? */
+/* Is neither set empty, and do at most radius symbols differ? */
 static inline bool
 signature_within(const Signature *x, const Signature *y, int radius)
 {
@@ -128,74 +135,49 @@ signature_within(const Signature *x, const Signature *y, int radius)
 		symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header)) <= radius;
 }
 
-/* The similarity that a distance tells, in [0, 1]. */
+/* Returns the similarity that a distance stands for, from 0 to 1. */
 extern double signature_similarity(const SignatureHeader *header, int distance);
 
-/* The distance that a similarity allows, which must be a threshold. */
+/* Returns the largest distance whose similarity is at least a threshold. */
 extern int signature_radius(const SignatureHeader *header, double threshold);
 
-/* An error unless distance is one that two such signatures can have. */
-extern void check_distance(const SignatureHeader *header, int distance);
+/* Returns false after an error unless two such signatures can have this distance. */
+extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
 
-/* A total order in which only equal bytes are equal, alike on every machine. */
+/* Compares in a total order, the same on every machine, in which only equal bytes are equal. */
 extern int signature_compare(const Signature *x, const Signature *y);
 
-/* ---- Text and binary form ----------------------------------------------- */
+/* ---- Text and binary format (signature_io.c) ----------------------------- */
 
-/*
- * Read a value, with room for prefix bytes in front.  kind as above; type and
- * input are what an error names.
- */
-extern struct varlena *signature_parse(uint8 kind, const char *text, size_t prefix,
-									   const char *type, const char *input);
+/* Reads a value of a kind, with room for prefix bytes in front; returns NULL after an error. */
+extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t prefix);
+
+/* Appends the text of a signature. */
 extern void signature_print(StringInfo out, const Signature *signature);
 
-extern struct varlena *signature_receive(uint8 kind, StringInfo in, size_t prefix);
-extern void signature_send(StringInfo out, const Signature *signature);
+/* Reads the binary format of a kind, with room for prefix bytes in front. */
+extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
 
-/* The error for text that type cannot read. */
-extern _Noreturn void malformed_text(const char *type, const char *input, const char *detail);
+/* Appends the binary format of a signature. */
+extern void signature_send(StringInfo out, const Signature *signature);
 
 /* ---- Casts -------------------------------------------------------------- */
 
-/* An error for the empty set, which has no such form. */
+/* Throws an error for a signature of the empty set, which cannot be cast to target. */
 extern void check_castable(const Signature *signature, const char *target);
 
-/* A foreign value of one bit a symbol; the caller checks the shape. */
+/* Returns a value of a kind with these bits as its symbols; the caller checks the shape. */
 extern struct varlena *signature_of_bits(VarBit *bits, uint8 kind);
 
-/* ---- Values of other types (hashes.c) -------------------------------- */
+/* ---- Signatures of other types ------------------------------------------ */
 
-/* Of a bit(n).  Points into the datum, or into a copy where that was toasted. */
+/*
+ * Returns a bit(n) as the signature that its cast to minhash makes, without making that.
+ * The symbols are in a copy only where the datum was toasted.
+ */
 extern Signature signature_of_bit(Datum datum);
 
-/* Of a bigint.  Points to bits, which are filled in. */
+/* Does the same for a bigint and simhash.  The symbols are in *bits, which it sets. */
 extern Signature signature_of_int8(Datum datum, uint64 *bits);
-
-/* ---- Comparison functions ----------------------------------------------- */
-
-/* An SQL function of two values of one type, made from a three-way compare(). */
-#define COMPARISON_FUNCTION(name, compare, return_it) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum name(PG_FUNCTION_ARGS) \
-	{ \
-		struct varlena *x = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0)); \
-		struct varlena *y = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1)); \
-		int result = compare(x, y); \
-		PG_FREE_IF_COPY(x, 0); \
-		PG_FREE_IF_COPY(y, 1); \
-		return_it; \
-	} \
-	/* keep compiler quiet - no extra ; */ \
-	extern int no_such_variable
-
-#define COMPARISON_FUNCTIONS(prefix, compare) \
-	COMPARISON_FUNCTION(prefix##_eq, compare, PG_RETURN_BOOL(result == 0)); \
-	COMPARISON_FUNCTION(prefix##_ne, compare, PG_RETURN_BOOL(result != 0)); \
-	COMPARISON_FUNCTION(prefix##_lt, compare, PG_RETURN_BOOL(result < 0)); \
-	COMPARISON_FUNCTION(prefix##_le, compare, PG_RETURN_BOOL(result <= 0)); \
-	COMPARISON_FUNCTION(prefix##_gt, compare, PG_RETURN_BOOL(result > 0)); \
-	COMPARISON_FUNCTION(prefix##_ge, compare, PG_RETURN_BOOL(result >= 0)); \
-	COMPARISON_FUNCTION(prefix##_cmp, compare, PG_RETURN_INT32(result))
 
 #endif

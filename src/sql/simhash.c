@@ -25,7 +25,7 @@ neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid type modifier for simhash"), errhint("Write simhash(f).")));
-	check_simhash_shape(modifiers[0]);
+	check_simhash_shape(modifiers[0], NULL);
 	PG_RETURN_INT32(signature_typmod(modifiers[0], 1));
 }
 
@@ -38,7 +38,7 @@ neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
 
 /* ---- Constructors ------------------------------------------------------- */
 
-/* A fingerprint yet to be filled in. */
+/* Returns a new fingerprint, whose symbols the caller fills in. */
 static struct varlena *
 simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 {
@@ -48,6 +48,7 @@ simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
 	return signature_new(&header, 0, 0, symbols);
 }
 
+/* Returns the fingerprint of what the builder has counted. */
 static struct varlena *
 simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 {
@@ -67,7 +68,7 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 	SimhashBuilder builder;
 	Utf8Text utf8;
 
-	check_simhash_shape(f);
+	check_simhash_shape(f, NULL);
 	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
 	simhash_begin(&builder, f);
 	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
@@ -85,21 +86,20 @@ neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 	SimhashBuilder builder;
 	uint32 i;
 
-	check_simhash_shape(f);
+	check_simhash_shape(f, NULL);
 	simhash_begin(&builder, f);
 	if (bag.frequency == NULL)
 		hashes_in_batches((const uint64_t *) bag.element, bag.count, simhash_add, &builder);
 	else
 		for (i = 0; i < bag.count; i++)
 		{
-			if (i % 1024 == 0)
-				host_check_interrupts();
+			host_check_interrupts_at(i);
 			simhash_add_weighted(&builder, (uint64_t) bag.element[i], bag.frequency[i]);
 		}
 	PG_RETURN_POINTER(simhash_of_builder(&builder, f, shingles->scheme));
 }
 
-/* A HashSink that appends to an array, whose end is its state. */
+/* A HashSink that appends to an array; its state is the array's end. */
 static void
 append_hashes(void *state, const uint64_t *hashes, size_t count)
 {
@@ -109,23 +109,19 @@ append_hashes(void *state, const uint64_t *hashes, size_t count)
 	*end += count;
 }
 
-/* The weights of a float8[], one for each of count tokens. */
+/* Returns the weights of a float8[], one for each of count tokens. */
 static const double *
 weights_of_array(ArrayType *array, int count)
 {
 	const double *weight = (const double *) ARR_DATA_PTR(array);
-	int weights = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	int weights = array_count(array, "weights");
 	int i;
 
-	if (weights != count || ARR_NDIM(array) > 1)
+	if (weights != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("there must be one weight for each token"),
 				 errdetail("There are %d tokens and %d weights.", count, weights)));
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("array of weights must not contain nulls")));
 	for (i = 0; i < count; i++)
 		if (!isfinite(weight[i]))
 			ereport(ERROR,
@@ -147,7 +143,7 @@ neardup_to_simhash_weights(PG_FUNCTION_ARGS)
 	struct varlena *value;
 	uint8 *symbols;
 
-	check_simhash_shape(f);
+	check_simhash_shape(f, NULL);
 	hashes_of_text_array(tokens, append_hashes, &end);
 	value = simhash_new(f, SCHEME_ID(SCHEME_TOKENS, 0), count == 0, &symbols);
 	if (count > 0)
@@ -163,7 +159,7 @@ neardup_simhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 
-	check_simhash_shape(VARBITLEN(bits));
+	check_simhash_shape(VARBITLEN(bits), NULL);
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_SIMHASH));
 }
 
@@ -191,7 +187,7 @@ neardup_simhash_to_bigint(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANNOT_COERCE),
 				 errmsg("cannot cast %s to bigint", signature_shape(&signature.header)),
-				 errhint("Only simhash(64) is cast to bigint.")));
+				 errdetail("Only simhash(64) can be cast to bigint.")));
 	check_castable(&signature, "bigint");
 	memcpy(&bits, signature.symbols, sizeof(bits));
 	PG_RETURN_INT64((int64) pg_ntoh64(bits));

@@ -1,20 +1,25 @@
 /*
- * sql.h: what the files that face PostgreSQL share.
+ * sql.h: what all files that face PostgreSQL share: texts, schemes, arguments and
+ * results of SQL functions.
+ *
+ * A function with a context saves its errors there, as errsave() does for input functions
+ * on PostgreSQL 16 and later, and returns false; without one it throws them.
  */
 #ifndef NEARDUP_SQL_SQL_H
 #define NEARDUP_SQL_SQL_H
 
 #include "compat.h"
 
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "utils/array.h"
 
 #include "sketch/bag.h"
 #include "sketch/sketch.h"
 
-/* ---- Text --------------------------------------------------------------- */
+/* ---- Texts -------------------------------------------------------------- */
 
-/* A text argument, detoasted and as UTF-8; utf8_free frees the copies made. */
+/* A text argument, detoasted and as UTF-8. */
 typedef struct Utf8Text
 {
 	const char *bytes;
@@ -23,62 +28,135 @@ typedef struct Utf8Text
 	char *converted; /* NULL where the server's encoding is UTF-8 */
 } Utf8Text;
 
-/* Refuses bytes above 0x7F where the server's encoding is SQL_ASCII. */
+/* Throws an error for bytes above 0x7F where the server's encoding is SQL_ASCII. */
 extern Utf8Text utf8_of_datum(Datum datum);
+
+/* Frees the copies that utf8_of_datum() made. */
 extern void utf8_free(Utf8Text *utf8);
 
-/* A text in the server's encoding. */
+/* Returns a text in the server's encoding. */
 extern text *text_of_utf8(const char *utf8, size_t length);
 
 /* ---- Schemes and recipes ------------------------------------------------ */
 
-/* The scheme of a name, which must read text ('word 3', not 'tokens'). */
+/* Returns the scheme of a name, which must read text ('word 3', not 'tokens'). */
 extern SchemeId text_scheme_of_datum(Datum name);
 
+/* Does the same for argument n, and remembers the last name from call to call. */
+extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
+
 /*
- * The lists of spot signatures, from a function's arguments 1 to 3: a scheme's
- * name, antecedents and stop words (text[], or the language's own where they are
- * NULL).  Freed by spot_words_free; *made is the scheme of what they make.
+ * Returns the lists of spot signatures in arguments 1 to 3: the name of a scheme,
+ * antecedents and stop words (text[]; NULL for the language's own).  *made is the scheme
+ * of the spot signatures that they make.
  */
 extern SpotWords *spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made);
 
 /*
- * An error that names both, unless two values have the same recipe version and
+ * Throws an error that names both unless two values have the same recipe version and
  * scheme.  type is the plural for the message: "shingles", "minhash values".
  */
 extern void check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
 							  SchemeId scheme_y);
 
 /*
- * May a value of a recipe version have this scheme?  Of a later version than is
- * known here it may have any.
+ * May a value of a recipe version have this scheme?  A version later than RECIPE_VERSION
+ * may have any.
  */
 extern bool recipe_has_scheme(int version, SchemeId scheme);
 
 /* ---- Arguments ---------------------------------------------------------- */
 
-/* An error unless 0 < threshold <= 1. */
-extern void check_threshold(double threshold);
+/* Returns false after an error unless 0 < threshold <= 1. */
+extern bool check_threshold(double threshold, Node *context);
 
-/*
- * Hand many hashes to sink in batches, so that it can be interrupted.
- */
+/* Throws an error, which calls the number by its name, unless 1 <= number <= most. */
+extern void check_number(const char *name, int32 number, int32 most);
+
+/* Throws an error if an array, called by what it is of, has a NULL element. */
+extern void check_no_nulls(ArrayType *array, const char *elements);
+
+/* The same, and for more than one dimension.  Returns the number of elements. */
+extern int array_count(ArrayType *array, const char *elements);
+
+/* Gives many hashes to sink in batches, with checks for interrupts in between. */
 extern void hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *state);
 
 /*
- * Hand the elements of a text[] (each hashed by shingle_of_token) or a
- * bigint[] to sink, in order, in batches.  A NULL element or more than one
- * dimension is an error.
+ * Give the elements of a text[] (hashed by shingle_of_token) or of a bigint[] to sink,
+ * in order and in batches.
  */
 extern void hashes_of_text_array(ArrayType *array, HashSink sink, void *state);
 extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
 
 /* ---- Results ------------------------------------------------------------ */
 
-/* Give a set-returning function an empty result that rows are put into. */
+/* Gives a set-returning function an empty tuplestore for its rows. */
 extern void begin_rows(FunctionCallInfo fcinfo);
 
-/* A bigint[] of these numbers. */
+/* Returns an array of count elements, which take so many bytes as they lie in it. */
+extern ArrayType *make_array(Oid type, const void *elements, size_t bytes, size_t count);
+
+/* Returns a bigint[]. */
 extern ArrayType *int8_array(const int64 *number, size_t count);
+
+/* ---- Ordered types ------------------------------------------------------ */
+
+/*
+ * The SQL functions PREFIX_lt to PREFIX_cmp of a type.  detoast is a function of a datum,
+ * and compare a three-way comparison of what it returns.
+ */
+#define ORDER_FUNCTIONS(prefix, detoast, compare) \
+	static int prefix##_compare(FunctionCallInfo fcinfo) \
+	{ \
+		void *x = detoast(PG_GETARG_DATUM(0)); \
+		void *y = detoast(PG_GETARG_DATUM(1)); \
+		int order = compare(x, y); \
+		PG_FREE_IF_COPY(x, 0); \
+		PG_FREE_IF_COPY(y, 1); \
+		return order; \
+	} \
+	COMPARISON_FUNCTION(prefix##_lt, PG_RETURN_BOOL(prefix##_compare(fcinfo) < 0)); \
+	COMPARISON_FUNCTION(prefix##_le, PG_RETURN_BOOL(prefix##_compare(fcinfo) <= 0)); \
+	COMPARISON_FUNCTION(prefix##_gt, PG_RETURN_BOOL(prefix##_compare(fcinfo) > 0)); \
+	COMPARISON_FUNCTION(prefix##_ge, PG_RETURN_BOOL(prefix##_compare(fcinfo) >= 0)); \
+	COMPARISON_FUNCTION(prefix##_cmp, PG_RETURN_INT32(prefix##_compare(fcinfo)))
+
+/* The same with PREFIX_eq and PREFIX_ne. */
+#define COMPARISON_FUNCTIONS(prefix, detoast, compare) \
+	ORDER_FUNCTIONS(prefix, detoast, compare); \
+	COMPARISON_FUNCTION(prefix##_eq, PG_RETURN_BOOL(prefix##_compare(fcinfo) == 0)); \
+	COMPARISON_FUNCTION(prefix##_ne, PG_RETURN_BOOL(prefix##_compare(fcinfo) != 0))
+
+#define COMPARISON_FUNCTION(name, return_it) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS) \
+	{ \
+		return_it; \
+	} \
+	/* keep compiler quiet - no extra ; */ \
+	extern int no_such_variable
+
+/* The SQL functions PREFIX_hash and PREFIX_hash_extended of a type whose equal values are equal bytes. */
+#define HASH_FUNCTIONS(prefix, detoast) \
+	PG_FUNCTION_INFO_V1(prefix##_hash); \
+	Datum prefix##_hash(PG_FUNCTION_ARGS) \
+	{ \
+		void *value = detoast(PG_GETARG_DATUM(0)); \
+		uint32 hash = hash_bytes((unsigned char *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)); \
+		PG_FREE_IF_COPY(value, 0); \
+		PG_RETURN_INT32((int32) hash); \
+	} \
+	PG_FUNCTION_INFO_V1(prefix##_hash_extended); \
+	Datum prefix##_hash_extended(PG_FUNCTION_ARGS) \
+	{ \
+		void *value = detoast(PG_GETARG_DATUM(0)); \
+		uint64 hash = hash_bytes_extended((unsigned char *) VARDATA_ANY(value), \
+										  VARSIZE_ANY_EXHDR(value), PG_GETARG_INT64(1)); \
+		PG_FREE_IF_COPY(value, 0); \
+		PG_RETURN_INT64((int64) hash); \
+	} \
+	/* keep compiler quiet - no extra ; */ \
+	extern int no_such_variable
 
 #endif

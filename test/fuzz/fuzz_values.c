@@ -1,5 +1,5 @@
 /*
- * fuzz_values.c: the text and binary forms of all types.
+ * fuzz_values.c: the text and binary formats of all types.
  *
  * What an input function accepts is printed and read back to the same bytes, in
  * either form, and no function refuses it as corrupt.  Any bytes at all, taken

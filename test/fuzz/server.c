@@ -411,6 +411,20 @@ hex_encode(const char *bytes, size_t length, char *text)
 	return 2 * length;
 }
 
+uint64
+hex_decode(const char *text, size_t length, char *bytes)
+{
+	for (size_t i = 0; i < length / 2; i++)
+	{
+		unsigned byte;
+		char digits[3] = {text[2 * i], text[2 * i + 1], '\0'};
+
+		REQUIRE(sscanf(digits, "%2x", &byte) == 1);
+		bytes[i] = (char) byte;
+	}
+	return length / 2;
+}
+
 /* The most that are whole characters. */
 int
 pg_mbcliplen(const char *text, int length, int limit)

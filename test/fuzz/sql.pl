@@ -399,7 +399,7 @@ sub cast_statement
 	return "SELECT CAST(" . a_value($from, 2) . " AS $to$typmod)";
 }
 
-# Values that an input function has seen, in binary form, with bits changed.
+# Values that an input function has seen, in binary format, with bits changed.
 sub copy_statement
 {
 	my ($type) = one_of(qw(minhash simhash shingles minhash_ball simhash_ball));

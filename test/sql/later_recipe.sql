@@ -6,7 +6,7 @@ INSERT INTO later VALUES
 	(3, to_minhash('a text of this recipe', 16), to_simhash('a text of this recipe'), to_shingles('a text of this recipe'));
 SELECT * FROM later ORDER BY id;
 
--- What is printed is read back, as text and in binary form
+-- What is printed is read back, as text and in binary format
 SELECT id, m::text::minhash = m AS m, s::text::simhash = s AS s, b::text::shingles = b AS b FROM later ORDER BY id;
 SELECT minhash_send(m), simhash_send(s), shingles_send(b) FROM later WHERE id = 2;
 

@@ -1,4 +1,4 @@
--- The type shingles: constructors, text and binary form, casts.
+-- The type shingles: constructors, text and binary format, casts.
 
 -- Each constructor with a literal, a varchar, an untyped parameter, a column.
 CREATE TABLE rose (line text, short varchar(40), fixed char(40), words text[], hashes bigint[]);

@@ -32,7 +32,7 @@ $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/lat
 is($node->safe_psql('there', $all), $before, 'the same values');
 $node->safe_psql('postgres', "COPY later TO '$dir/later.bin' (FORMAT binary); COPY binary_copy FROM '$dir/later.bin' (FORMAT binary)");
 is($node->safe_psql('postgres', 'SELECT count(*) FROM later JOIN binary_copy USING (id, m, s, b)'),
-	2, 'and in binary form');
+	2, 'and in binary format');
 
 # ---- A set too large to dump ------------------------------------------------------------
 
@@ -49,7 +49,7 @@ print $file pack('n', 0xFFFF);
 close $file;
 $node->safe_psql('postgres', "CREATE TABLE large (b shingles); COPY large FROM '$dir/large.bin' (FORMAT binary)");
 unlink "$dir/large.bin";
-is($node->safe_psql('postgres', 'SELECT cardinality(b) FROM large'), $count, 'binary form has no such limit');
+is($node->safe_psql('postgres', 'SELECT cardinality(b) FROM large'), $count, 'binary format has no such limit');
 my ($result, $out, $error) = $node->psql('postgres', q{SELECT b - '1/hashes/{}' FROM large});
 like($error, qr/set of 41000000 shingles is too large.*text form takes 819999999 bytes/s, 'a set too large for pg_dump is refused');
 is($node->safe_psql('postgres', "SELECT cardinality(shingles_mod(b, 2)) > 0 FROM large"), 't', 'half of it is not');

@@ -1,5 +1,5 @@
 /*
- * compare.c: SQL functions of edit distance and longest common substring.
+ * edit_distance.c: SQL functions of edit distance and longest common substring.
  */
 #include "sql/sql.h"
 
@@ -8,10 +8,11 @@
 
 /* ---- Arguments ---------------------------------------------------------- */
 
+/* Makes a pair of sequences of two texts; returns false if they are too long. */
 typedef bool (*PairMaker)(const char *a, size_t length_a, const char *b, size_t length_b,
 						  SequencePair *pair);
 
-/* Two texts as sequences. */
+/* Returns two texts as sequences. */
 static SequencePair
 pair_of_texts(const Utf8Text *a, const Utf8Text *b, PairMaker make)
 {
@@ -24,7 +25,7 @@ pair_of_texts(const Utf8Text *a, const Utf8Text *b, PairMaker make)
 	return pair;
 }
 
-/* The first two arguments as sequences. */
+/* Returns the first two arguments as sequences. */
 static SequencePair
 pair_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 {
@@ -37,21 +38,22 @@ pair_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 	return pair;
 }
 
+/* Returns an argument; throws an error, which calls it by its name, if it is negative. */
 static int32
-cost_of(FunctionCallInfo fcinfo, int argument, const char *what)
+cost_of(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	int32 cost = PG_GETARG_INT32(argument);
+	int32 cost = PG_GETARG_INT32(n);
 
 	if (cost < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("cost of %s must not be negative, but is %d", what, cost)));
+				 errmsg("cost of %s must not be negative, but is %d", name, cost)));
 	return cost;
 }
 
 /* ---- Edit distance ------------------------------------------------------ */
 
-/* Arguments: a, b, max, insertion, deletion, substitution; only max may be NULL. */
+/* The arguments are a, b, max, insertion, deletion, substitution; only max may be NULL. */
 static Datum
 distance_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 {
@@ -89,7 +91,7 @@ neardup_token_edit_distance(PG_FUNCTION_ARGS)
 	return distance_of_arguments(fcinfo, pair_of_tokens);
 }
 
-/* 1 - distance / length of the longer; nothing is similar to what is empty. */
+/* Returns 1 - distance / length of the longer sequence, and 0 where both are empty. */
 static Datum
 similarity_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 {
@@ -118,7 +120,7 @@ neardup_token_edit_similarity(PG_FUNCTION_ARGS)
 
 /* ---- Longest common substring ------------------------------------------- */
 
-/* Bytes of so many characters from the start of a text. */
+/* Returns how many bytes so many characters take at the start of a text. */
 static size_t
 bytes_of_characters(const char *bytes, size_t length, size_t characters)
 {
@@ -129,8 +131,7 @@ bytes_of_characters(const char *bytes, size_t length, size_t characters)
 		uint32_t character;
 
 		at += utf8_decode((const uint8_t *) bytes + at, length - at, &character);
-		if (characters % 65536 == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(characters);
 	}
 	return at;
 }

@@ -1,23 +1,20 @@
 /*
- * show.c: SQL functions that show what the recipe makes of a text.
+ * text.c: SQL functions that show what the recipe makes of a text, and the one that
+ * strips markup.
  */
 #include "sql/sql.h"
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(neardup_show_tokens);
-PG_FUNCTION_INFO_V1(neardup_show_shingles);
-PG_FUNCTION_INFO_V1(neardup_show_shingles_antecedents);
-PG_FUNCTION_INFO_V1(neardup_shared_shingles);
+#include "text/markup.h"
 
 /* ---- Tokens ------------------------------------------------------------- */
 
-/* The elements of a text[], one after the other as they lie in it. */
+/* The elements of a text[] as they lie in it. */
 typedef struct TokenArray
 {
 	char *data;
@@ -26,17 +23,7 @@ typedef struct TokenArray
 	size_t count;
 } TokenArray;
 
-static void
-refuse_tokens(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("text has too many tokens for an array"),
-			 errdetail("An array takes at most %zu bytes.", (size_t) MaxAllocSize),
-			 errhint("Show parts of the text.")));
-}
-
-/* Append a token as a text. */
+/* Appends a token as a text. */
 static void
 append_token(TokenArray *array, const char *utf8, size_t length)
 {
@@ -45,7 +32,11 @@ append_token(TokenArray *array, const char *utf8, size_t length)
 	size_t wanted = INTALIGN(array->length + size);
 
 	if (wanted + ARR_OVERHEAD_NONULLS(1) > MaxAllocSize)
-		refuse_tokens();
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("text has too many tokens for an array"),
+				 errdetail("An array takes at most %zu bytes.", (size_t) MaxAllocSize),
+				 errhint("Show parts of the text.")));
 	if (wanted > array->room)
 	{
 		array->room = Min(Max(wanted, 2 * array->room), MaxAllocSize);
@@ -58,7 +49,7 @@ append_token(TokenArray *array, const char *utf8, size_t length)
 	pfree(token);
 }
 
-/* A TokenSink with a TokenArray as its state. */
+/* A TokenSink that appends to a TokenArray. */
 static void
 show_batch(void *state, const TokenBatch *batch)
 {
@@ -72,43 +63,24 @@ show_batch(void *state, const TokenBatch *batch)
 	}
 }
 
-/* The array takes no more memory than its value, but for growing. */
-static ArrayType *
-array_of_tokens(const TokenArray *tokens)
-{
-	size_t size = ARR_OVERHEAD_NONULLS(1) + tokens->length;
-	ArrayType *array;
-
-	if (tokens->count == 0)
-		return construct_empty_array(TEXTOID);
-	array = palloc(size);
-	SET_VARSIZE(array, size);
-	array->ndim = 1;
-	array->dataoffset = 0;
-	array->elemtype = TEXTOID;
-	ARR_DIMS(array)[0] = (int) tokens->count;
-	ARR_LBOUND(array)[0] = 1;
-	memcpy(ARR_DATA_PTR(array), tokens->data, tokens->length);
-	return array;
-}
-
+PG_FUNCTION_INFO_V1(neardup_show_tokens);
 Datum
 neardup_show_tokens(PG_FUNCTION_ARGS)
 {
 	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	TokenArray tokens = {host_alloc(64), 0, 64, 0};
+	TokenArray tokens = {.data = host_alloc(64), .room = 64};
 	ArrayType *array;
 
 	tokens_of_text(utf8.bytes, utf8.length, show_batch, &tokens);
 	utf8_free(&utf8);
-	array = array_of_tokens(&tokens);
+	array = make_array(TEXTOID, tokens.data, tokens.length, tokens.count);
 	host_free(tokens.data);
 	PG_RETURN_ARRAYTYPE_P(array);
 }
 
 /* ---- Tables of shingles ------------------------------------------------- */
 
-/* An error unless all shingles of a text can be shown. */
+/* Throws an error unless all shingles of a text can be shown. */
 static void
 check_shown(bool all)
 {
@@ -121,7 +93,7 @@ check_shown(bool all)
 				 errhint("Show parts of the text, or compare texts with to_shingles().")));
 }
 
-/* Add one row of a shingle's text and two more columns. */
+/* Adds a row of a shingle's text and two more columns. */
 static void
 put_row(FunctionCallInfo fcinfo, ShownShingles *shown, size_t i, Datum second, Datum third)
 {
@@ -142,7 +114,7 @@ put_row(FunctionCallInfo fcinfo, ShownShingles *shown, size_t i, Datum second, D
 	pfree(shingle);
 }
 
-/* Rows of the shingles, which are freed. */
+/* Adds a row for each shingle and frees them. */
 static void
 put_shown(FunctionCallInfo fcinfo, ShownShingles *shown)
 {
@@ -157,6 +129,7 @@ put_shown(FunctionCallInfo fcinfo, ShownShingles *shown)
 	shown_free(shown);
 }
 
+PG_FUNCTION_INFO_V1(neardup_show_shingles);
 Datum
 neardup_show_shingles(PG_FUNCTION_ARGS)
 {
@@ -171,7 +144,8 @@ neardup_show_shingles(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Spot signatures with lists of one's own. */
+/* Takes spot signatures with the caller's own lists. */
+PG_FUNCTION_INFO_V1(neardup_show_shingles_antecedents);
 Datum
 neardup_show_shingles_antecedents(PG_FUNCTION_ARGS)
 {
@@ -192,7 +166,8 @@ neardup_show_shingles_antecedents(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* In order of first occurrence in the first text. */
+/* Returns them in order of first occurrence in the first text. */
+PG_FUNCTION_INFO_V1(neardup_shared_shingles);
 Datum
 neardup_shared_shingles(PG_FUNCTION_ARGS)
 {
@@ -221,4 +196,20 @@ neardup_shared_shingles(PG_FUNCTION_ARGS)
 	utf8_free(&utf8_a);
 	utf8_free(&utf8_b);
 	return (Datum) 0;
+}
+
+/* ---- Markup ------------------------------------------------------------- */
+
+PG_FUNCTION_INFO_V1(neardup_strip_markup);
+Datum
+neardup_strip_markup(PG_FUNCTION_ARGS)
+{
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	char *stripped = host_alloc(utf8.length + 1);
+	size_t length = markup_strip(utf8.bytes, utf8.length, stripped);
+	text *result = text_of_utf8(stripped, length);
+
+	host_free(stripped);
+	utf8_free(&utf8);
+	PG_RETURN_TEXT_P(result);
 }
