@@ -89,6 +89,13 @@ compat_extend(Relation relation)
 #define compat_vacuum_delay() vacuum_delay_point()
 #endif
 
+/* What pq_copymsgbytes fills. */
+#if PG_VERSION_NUM >= 180000
+typedef void CompatMessageBytes;
+#else
+typedef char CompatMessageBytes;
+#endif
+
 /* May vacuum truncate a table of these options?  From 18 on a setting says what none say. */
 static inline bool
 compat_vacuum_truncate(const StdRdOptions *options)

@@ -297,8 +297,8 @@ ball_in(FunctionCallInfo fcinfo, uint8 kind, const char *type)
 {
 	TextReader reader = text_reader(fcinfo, type);
 	const char *around = strstr(reader.input, AROUND);
-	double threshold;
-	int radius;
+	double threshold = 0;
+	int radius = 0;
 	struct varlena *value;
 
 	if (around == NULL)

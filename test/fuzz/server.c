@@ -558,7 +558,7 @@ read_message(StringInfo message, void *bytes, size_t length)
 }
 
 void
-pq_copymsgbytes(StringInfo message, char *bytes, int length)
+pq_copymsgbytes(StringInfo message, CompatMessageBytes *bytes, int length)
 {
 	read_message(message, bytes, length);
 }
