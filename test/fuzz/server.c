@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
+#include "compat.h"
 
 /* What bytes are called in prototypes. */
 #if PG_VERSION_NUM >= 160000
