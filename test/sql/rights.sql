@@ -245,7 +245,7 @@ BEGIN
 		EXCEPTION WHEN exclusion_violation THEN
 			GET STACKED DIAGNOSTICS says = PG_EXCEPTION_DETAIL;
 		END;
-		now := substring(says FROM 'by (0\.\d+|1\.0+)');
+		now := substring(says FROM 'has similarity (0\.\d+|1\.0+)');
 		IF now > most AND i >= 0 THEN guess := guess # (1::bigint << i); most := now; END IF;
 		most := coalesce(most, now);
 	END LOOP;

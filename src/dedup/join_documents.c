@@ -1,35 +1,34 @@
 /*
- * join.c: the documents of one source or two, joined.
+ * join_documents.c: joins the documents of one source or two.
  *
- * Signatures are joined by join/join.c, piece by piece where they are more
- * than maintenance_work_mem holds; sets by join/sets.c.  Where pairs are
- * verified, what either finds is compared by its evidence.
+ * Signatures are joined by join/join.c, in pieces if there are more of them than
+ * maintenance_work_mem holds; sets are joined by join/sets.c.  With "verify",
+ * the pairs found are then compared by their evidence.
  */
 #include "dedup/dedup.h"
 
 #include "utils/memutils.h"
 
-#include "dedup/parallel.h"
-#include "join/join.h"
 #include "join/sets.h"
 
-/* Documents in memory, and what they are called. */
+/* A run of a list of documents, in memory. */
 typedef struct Piece
 {
 	uint32 from; /* place in the list */
 	uint32 count;
 	const uint8 *packed;
-	uint8 *buffer; /* NULL where packed needed none */
+	uint8 *buffer; /* copy that packed points to, or NULL */
 } Piece;
 
+/* The state of a join. */
 typedef struct Engine
 {
 	const Documents *left;
-	const Documents *right;
+	const Documents *right; /* left itself if there is one list */
 	const Options *options;
 	PairSink sink;
 	void *state;
-	bool stopped;
+	bool stopped; /* by the sink */
 	const Piece *left_piece;
 	const Piece *right_piece;
 	int64 joins_done;
@@ -44,11 +43,12 @@ document_at(const Documents *list, uint32 place)
 
 /* ---- Evidence ----------------------------------------------------------- */
 
+/* Returns the similarity of two documents by their evidence. */
 static double
 evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
 {
-	Shingles *x = heap_read(&left->heap, left->evidence[a]);
-	Shingles *y = heap_read(&right->heap, right->evidence[b]);
+	Shingles *x = blobs_get(&left->blobs, left->evidence[a]);
+	Shingles *y = blobs_get(&right->blobs, right->evidence[b]);
 	Bag bag_x = shingles_bag(x);
 	Bag bag_y = shingles_bag(y);
 	double similarity;
@@ -61,9 +61,9 @@ evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
 	return similarity;
 }
 
-/* A pair of documents that reaches the threshold. */
+/* Passes a pair on to the sink unless its evidence is not similar enough. */
 static bool
-hand_out(Engine *engine, uint32 a, uint32 b, double similarity)
+pass_pair(Engine *engine, uint32 a, uint32 b, double similarity)
 {
 	double least = engine->options->verify;
 
@@ -81,16 +81,18 @@ hand_out(Engine *engine, uint32 a, uint32 b, double similarity)
 
 /* ---- Signatures --------------------------------------------------------- */
 
+/* A JoinEmit. */
 static bool
 take_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
 	Engine *engine = state;
 
-	return hand_out(engine, document_at(engine->left, engine->left_piece->from + a),
-					document_at(engine->right, engine->right_piece->from + b),
-					signature_similarity(&engine->left->source->shape, distance));
+	return pass_pair(engine, document_at(engine->left, engine->left_piece->from + a),
+					 document_at(engine->right, engine->right_piece->from + b),
+					 signature_similarity(&engine->left->source->shape, distance));
 }
 
+/* A JoinProgress: counts the groups of all joins. */
 static void
 take_progress(void *state, int done, int groups)
 {
@@ -99,78 +101,68 @@ take_progress(void *state, int done, int groups)
 	progress_groups(engine->joins_done * groups + done, engine->joins * groups);
 }
 
-/* So many documents are joined with as many others at a time. */
+/* Returns how many documents of a list are joined at a time. */
 static uint32
-piece_documents(const Documents *list)
+piece_size(const Documents *list)
 {
-	const Store *store = list->source->store;
+	const Records *records = list->source->records;
 
-	return store->file == NULL ? list->count : Max(store->limit / 2, 1);
+	return records->file == NULL ? list->count : Max(records->limit / 2, 1);
 }
 
 static uint32
 piece_count(const Documents *list)
 {
-	uint32 most = piece_documents(list);
+	uint32 size = piece_size(list);
 
-	return list->count / most + (list->count % most > 0);
+	return list->count / size + (list->count % size > 0);
 }
 
+/* Brings a piece of a list into memory, without a copy if the records lie there in order. */
 static Piece
 load_piece(const Documents *list, uint32 number)
 {
-	Store *store = list->source->store;
-	uint32 most = piece_documents(list);
-	Piece piece = {number * most, Min(most, list->count - number * most), store->memory, NULL};
+	Records *records = list->source->records;
+	uint32 size = piece_size(list);
+	Piece piece = {.from = number * size,
+				   .count = Min(size, list->count - number * size),
+				   .packed = records->memory};
 
-	/* Ascending, and as many as there are: all of them in order. */
-	if (store->file == NULL && list->count == store->records)
+	/* A list is ascending, so one of as many documents has all of them in order. */
+	if (records->file == NULL && list->count == records->count)
 		return piece;
-	piece.buffer = palloc_extended(piece.count * store->stride, MCXT_ALLOC_HUGE);
+	piece.buffer = palloc_extended(piece.count * records->stride, MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < piece.count; i++)
 	{
-		uint8 *to = piece.buffer + i * store->stride;
-		const uint8 *record = store_record(store, document_at(list, piece.from + i), to);
+		uint8 *to = piece.buffer + i * records->stride;
+		const uint8 *record = records_get(records, document_at(list, piece.from + i), to);
 
 		if (record != to)
-			memcpy(to, record, store->stride);
-		if (i % 4096 == 0)
-			host_check_interrupts();
+			memcpy(to, record, records->stride);
+		host_check_interrupts_at(i);
 	}
 	piece.packed = piece.buffer;
 	return piece;
 }
 
 static void
-drop_piece(Piece *piece)
+free_piece(Piece *piece)
 {
 	if (piece->buffer != NULL)
 		pfree(piece->buffer);
 }
 
-/* What a join did, and what the first one had in mind. */
-static void
-add_stats(CallStats *stats, const JoinPlan *plan, const JoinStats *join)
-{
-	if (stats->joins++ == 0)
-	{
-		stats->groups = plan->groups;
-		stats->radius = plan->radius;
-		stats->one_more = plan->one_more;
-	}
-	stats->met += join->met;
-	stats->compared += join->compared;
-}
-
+/* Joins two pieces, or a piece with itself. */
 static void
 join_pieces(Engine *engine, const Piece *left, const Piece *right)
 {
 	const SignatureHeader *shape = &engine->left->source->shape;
+	CallStats *all_stats = engine->options->stats;
 	JoinStats stats = {0};
 	SymbolJoin join = {.k = shape->k,
 					   .b = signature_bits(shape),
 					   .h = signature_radius(shape, engine->options->threshold),
-					   .stride = engine->left->source->store->stride,
+					   .stride = engine->left->source->records->stride,
 					   .recall = engine->options->recall,
 					   .left = {left->packed, left->count},
 					   .right = {left == right ? NULL : right->packed, right->count},
@@ -182,11 +174,19 @@ join_pieces(Engine *engine, const Piece *left, const Piece *right)
 
 	engine->left_piece = left;
 	engine->right_piece = right;
-	join_in_parallel(&join, &plan, &engine->options->stats->workers);
-	add_stats(engine->options->stats, &plan, &stats);
+	join_in_parallel(&join, &plan, &all_stats->workers);
+	if (all_stats->joins++ == 0)
+	{
+		all_stats->groups = plan.groups;
+		all_stats->radius = plan.radius;
+		all_stats->one_more = plan.one_more;
+	}
+	all_stats->met += stats.met;
+	all_stats->compared += stats.compared;
 	engine->joins_done++;
 }
 
+/* Joins lists of signatures, each pair of pieces once. */
 static void
 join_signatures(Engine *engine)
 {
@@ -206,21 +206,22 @@ join_signatures(Engine *engine)
 			Piece right = load_piece(engine->right, j);
 
 			join_pieces(engine, &left, &right);
-			drop_piece(&right);
+			free_piece(&right);
 		}
-		drop_piece(&left);
+		free_piece(&left);
 	}
 }
 
 /* ---- Sets --------------------------------------------------------------- */
 
+/* A SetPairSink.  It cannot end the join, so it ignores what comes after the end. */
 static void
 take_sets(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Engine *engine = state;
 
 	if (!engine->stopped)
-		hand_out(engine, document_at(engine->left, a), document_at(engine->right, b), similarity);
+		pass_pair(engine, document_at(engine->left, a), document_at(engine->right, b), similarity);
 }
 
 static Bag *
@@ -233,24 +234,14 @@ gather_bags(const Documents *list)
 	return bags;
 }
 
-static void
-add_set_stats(CallStats *stats, const SetJoinStats *join)
-{
-	stats->sets = true;
-	if (stats->joins++ == 0)
-		stats->partitions = (int64) join->partitions;
-	stats->met += (int64) (join->length + join->frequency + join->compared);
-	stats->length += (int64) join->length;
-	stats->frequency += (int64) join->frequency;
-	stats->compared += (int64) join->compared;
-}
-
+/* Joins lists of sets. */
 static void
 join_sets(Engine *engine)
 {
 	bool self = engine->left == engine->right;
 	Bag *left = gather_bags(engine->left);
 	Bag *right = self ? NULL : gather_bags(engine->right);
+	CallStats *all_stats = engine->options->stats;
 	SetJoinStats stats;
 	SetJoin join = {.left = left,
 					.left_count = engine->left->count,
@@ -266,7 +257,13 @@ join_sets(Engine *engine)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many shingles to compare at once"),
 				 errhint("Compare signatures made of them (to_minhash), with \"verify\".")));
-	add_set_stats(engine->options->stats, &stats);
+	all_stats->sets = true;
+	if (all_stats->joins++ == 0)
+		all_stats->partitions = (int64) stats.partitions;
+	all_stats->met += (int64) (stats.length + stats.frequency + stats.compared);
+	all_stats->length += (int64) stats.length;
+	all_stats->frequency += (int64) stats.frequency;
+	all_stats->compared += (int64) stats.compared;
 	pfree(left);
 	if (right != NULL)
 		pfree(right);
@@ -277,7 +274,11 @@ join_sets(Engine *engine)
 bool
 documents_join(const Documents *left, const Documents *right, PairSink sink, void *state)
 {
-	Engine engine = {left, right ? right : left, left->source->options, sink, state};
+	Engine engine = {.left = left,
+					 .right = right ? right : left,
+					 .options = left->source->options,
+					 .sink = sink,
+					 .state = state};
 
 	if (left->count == 0 || engine.right->count == 0)
 		return true;
@@ -288,27 +289,25 @@ documents_join(const Documents *left, const Documents *right, PairSink sink, voi
 	return !engine.stopped;
 }
 
-static double
-similarity_of_records(Source *source, uint32 a, uint32 b)
-{
-	Store *store = source->store;
-	uint8 *x = palloc(store->stride);
-	uint8 *y = palloc(store->stride);
-	int distance = symbol_distance(store_record(store, a, x), store_record(store, b, y),
-								   source->shape.k, signature_bits(&source->shape));
-
-	pfree(x);
-	pfree(y);
-	return signature_similarity(&source->shape, distance);
-}
-
 double
 documents_similarity(Source *source, uint32 a, uint32 b)
 {
+	Records *records = source->records;
+	uint8 *x;
+	uint8 *y;
+	int distance;
+
 	if (source->options->verify > 0)
 		return evidence_similarity(source, a, source, b);
-	if (!source->sets)
-		return similarity_of_records(source, a, b);
-	return source->options->multiset ? bag_weighted_resemblance(source->bag + a, source->bag + b) :
-									   bag_resemblance(source->bag + a, source->bag + b);
+	if (source->sets)
+		return source->options->multiset ?
+			bag_weighted_resemblance(source->bag + a, source->bag + b) :
+			bag_resemblance(source->bag + a, source->bag + b);
+	x = palloc(records->stride);
+	y = palloc(records->stride);
+	distance = symbol_distance(records_get(records, a, x), records_get(records, b, y),
+							   source->shape.k, signature_bits(&source->shape));
+	pfree(x);
+	pfree(y);
+	return signature_similarity(&source->shape, distance);
 }
