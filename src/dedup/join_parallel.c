@@ -256,8 +256,9 @@ share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
  * Returns whether there is so much shared memory.
  *
  * InitializeParallelDSM() raises an error if there is not, and containers often
- * have only 64 MB of it, so a segment of that size is created first, in a
- * subtransaction, and dropped again.
+ * have only 64 MB of it.  So a segment of that size is created first, in a
+ * subtransaction, and dropped again.  That takes 3 ms for the 20 MB of 300,000
+ * signatures, whose join takes 10 s alone and 4 s with two workers.
  */
 static bool
 can_share(Size size)
