@@ -1,6 +1,6 @@
-# The ready scripts where others may create objects: what a stranger has put into
-# the search path, beside the extension, beside a table or onto it never runs as
-# whoever runs a script.
+# The scripts for psql in a database where others may create objects.  Nothing that
+# another role has put into the search path, the extension's schema, a table's schema
+# or onto a table runs with the rights of the user who runs a script.
 use strict;
 use warnings;
 
@@ -28,7 +28,7 @@ $node->safe_psql(
 	SET ROLE mallory;
 	CREATE SCHEMA evil;
 	GRANT USAGE ON SCHEMA evil TO PUBLIC;
-	-- Counts who is had; a sequence does so whether or not it is rolled back.
+	-- A sequence records that hostile code ran, even if that is rolled back.
 	CREATE SEQUENCE evil.taken;
 	GRANT ALL ON SEQUENCE evil.taken TO PUBLIC;
 	CREATE FUNCTION evil.take() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
@@ -37,7 +37,7 @@ $node->safe_psql(
 		PERFORM evil.take(); RETURN coalesce(NEW, OLD); END $$;
 });
 
-# As the owner, or as the superuser; with the search path that the options name.
+# Runs a script as the owner or the superuser, with the search path of the options.
 sub run_script
 {
 	my ($name, @variables) = @_;
@@ -70,7 +70,7 @@ sub nobody_was_had
 	sql(q{SELECT setval('evil.taken', 1, false)});
 }
 
-# A table of the owner's with families of four.
+# Makes a table of the owner with families of four rows.
 sub make_table
 {
 	my ($name, $columns) = @_;
@@ -89,7 +89,7 @@ my ($ok, $out, $err);
 
 # ---- Names ------------------------------------------------------------------
 
-# Whatever tables and columns are called, each has a function and an index of its own.
+# Each table and column gets its own function and index, whatever their names.
 my $long = 'l' x 50;
 sql(qq{CREATE TABLE docs (id int PRIMARY KEY, body text, other text); CREATE TABLE docs_body (id int PRIMARY KEY, body text, other text);
 	CREATE TABLE ${long}_one_table (id int PRIMARY KEY, body text, other text); CREATE TABLE ${long}_one_tabel (id int PRIMARY KEY, body text, other text)});
@@ -100,7 +100,7 @@ foreach my $one (@signed)
 	my ($table, $sig, $text) = @$one;
 	($ok, $out, $err) = run_script('sign', "table=$table", "sig=$sig", "text=$text");
 	ok($ok, "sign $table.$sig") or diag $err;
-	# What was signed before is signed still.
+	# Tables signed before stay signed.
 	sql(qq{DELETE FROM $_; INSERT INTO $_ (id, body, other) SELECT i, words(i, 0), words(i, 1) FROM generate_series(1, 40) i})
 	  foreach ($table, 'docs');
 }
@@ -113,15 +113,15 @@ foreach my $one (@signed)
 {
 	run_script('sign', "table=$one->[0]", "sig=$one->[1]", "text=$one->[2]");
 }
-is(sql($made), $before, 'a second run makes nothing anew');
+is(sql($made), $before, 'a second run makes no new objects');
 ($ok, $out, $err) = run_script('sign', 'table=docs', 'sig=body_sig', 'text=other');
 ok(!$ok, 'a column that is signed from another text is not signed twice');
-like($err, qr/signs "body_sig" already.*HINT:.*DROP TRIGGER/s, 'and that is told');
+like($err, qr/signs "body_sig" already.*HINT:.*DROP TRIGGER/s, 'the message says so');
 is(sql(q{SELECT count(*) FROM pg_proc p WHERE prorettype = 'trigger'::regtype AND proname LIKE '%sign%' AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']}),
-	'0', 'functions that are made keep to their own search path');
+	'0', 'functions made by the scripts set their own search path');
 sql(qq{DROP TABLE docs, docs_body, ${long}_one_table, ${long}_one_tabel});
 
-# ---- What somebody made before ----------------------------------------------
+# ---- Objects made by others before ------------------------------------------
 
 make_table('pre');
 sql(q{SET ROLE mallory; CREATE FUNCTION pre_sig_sign() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
@@ -136,25 +136,25 @@ sql(q{GRANT TRIGGER ON pretrigger TO mallory; SET ROLE mallory;
 	CREATE TRIGGER pretrigger_sig_sign BEFORE INSERT OR UPDATE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()});
 ($ok, $out, $err) = run_script('sign', 'table=pretrigger');
 nobody_was_had("a stranger's trigger does not run as a superuser");
-like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'and that is told');
+like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'the message says so');
 ($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pretrigger');
 ok($ok, 'its owner may risk it') or diag $err;
-signed_right('pretrigger', 'sig', 'body', 'and a trigger of that name is not taken for the one that signs');
+signed_right('pretrigger', 'sig', 'body', 'a trigger of that name is not taken for the one that signs');
 foreach my $mark ([], ['mark=dup'])
 {
 	sql('ALTER TABLE pretrigger ADD COLUMN IF NOT EXISTS dup int; DROP TRIGGER IF EXISTS gone ON pretrigger;
 		CREATE TRIGGER gone AFTER DELETE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()');
 	($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', @$mark);
 	nobody_was_had("nor does it when rows go: @$mark");
-	like($err, qr/would run as a superuser/, 'and that is told');
+	like($err, qr/would run as a superuser/, 'the message says so');
 }
 ($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', 'trust=yes');
 ok($ok, 'but for one who trusts it') or diag $err;
-is(sql('SELECT is_called FROM evil.taken'), 't', '(these tests would notice)');
+is(sql('SELECT is_called FROM evil.taken'), 't', 'the sequence would notice hostile code');
 sql(q{SELECT setval('evil.taken', 1, false)});
 sql('DROP TABLE pre, pretrigger');
 
-# A table that deletes cascade to, and rules.
+# Cascading deletes and rules.
 make_table('leads');
 run_script('sign', 'USER=owner', 'table=leads');
 sql(q{SET ROLE owner; CREATE TABLE follows (id int REFERENCES leads ON DELETE CASCADE); INSERT INTO follows SELECT id FROM leads;
@@ -178,7 +178,7 @@ sub every_script
 		sql(qq{INSERT INTO $table SELECT 1000 + max(id::text::int), words(1, 7) FROM $table}) if $script eq 'watch' && $out =~ /watched from now/;
 	}
 	nobody_was_had("$what: nobody else's code ran");
-	like($out, qr/\(\d+ rows\)/, 'and it is the last that it was');
+	like($out, qr/\(\d+ rows\)/, 'the script works');
 }
 
 make_table('far');
@@ -202,7 +202,7 @@ sql(q{
 every_script('public.far', 'functions, operators, types and tables in the path', 'PATH=evil,pg_catalog,public');
 sql('DROP TABLE far, neardup_watched, neardup_noticed');
 
-# Beside the extension: whatever is not its own is refused.
+# Objects in the extension's schema that are not its members are refused.
 make_table('near_by');
 sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
 
@@ -227,7 +227,7 @@ foreach my $script (sort keys %beside)
 }
 sql('DROP TABLE near_by, neardup_watched, neardup_noticed');
 
-# ---- What the owner has made of the types -------------------------------------
+# ---- Domains and casts of the owner -------------------------------------------
 
 sql(q{
 	SET ROLE owner;
@@ -253,11 +253,11 @@ foreach my $table ('domains', 'kinds')
 		sql("SET ROLE owner; UPDATE $table SET body = body || ' and so on'") if $script eq 'watch';
 		nobody_was_had("run nothing: $table, $script");
 	}
-	like($out, qr/\(\d\d+ rows\)/, 'and it is the last that it was');
+	like($out, qr/\(\d\d+ rows\)/, 'the script works');
 }
 sql('DROP TABLE domains, kinds, neardup_watched, neardup_noticed');
 
-# ---- What watch remembers in ------------------------------------------------
+# ---- The table of neardup-watch.sql -----------------------------------------
 
 make_table('watched');
 run_script('sign', 'USER=owner', 'table=watched');
@@ -281,27 +281,27 @@ foreach my $what (sort keys %planted)
 		nobody_was_had("$what to remember in runs nothing");
 	}
 	ok(!$ok, 'and is not used');
-	like($err, $planted{$what}[1], 'and that is told');
+	like($err, $planted{$what}[1], 'the message says so');
 	sql($what =~ /view/ ? 'DROP VIEW neardup_watched' : 'DROP TABLE neardup_watched');
 	sql('DROP TABLE IF EXISTS neardup_noticed');
 }
-# Whoever may not create in the table's schema says where; whoever owns it may follow itself.
+# A role that may not create in the table's schema names another; the owner need not.
 sql(q{CREATE ROLE reader LOGIN; GRANT SELECT ON watched TO reader; CREATE SCHEMA "Reader's" AUTHORIZATION reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC});
 ($ok, $out, $err) = run_script('watch', 'USER=reader', 'table=watched');
-like($err, qr/permission denied for schema public/, 'a role that may not create beside the table');
+like($err, qr/permission denied for schema public/, 'a role that may not create in the table\'s schema');
 foreach (1 .. 2)
 {
 	($ok, $out, $err) = run_script('watch', 'USER=reader', 'table=watched', q{schema="Reader's"});
 	ok($ok, 'names a schema') or diag $err;
 }
-like($out, qr/\(0 rows\)/, 'and goes on from there');
+like($out, qr/\(0 rows\)/, 'and the next run continues from there');
 run_script('watch', 'USER=owner', 'table=watched');
 ($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=watched');
 ok($ok, 'the owner in the schema of the table') or diag $err;
 ($ok, $out, $err) = run_script('watch', 'table=watched');
-like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role owner/s, "a superuser does not go on with another's");
+like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role owner/s, "a superuser does not use another role's table");
 
-# ---- What cannot be watched ---------------------------------------------------
+# ---- Tables that cannot be watched --------------------------------------------
 
 sql(q{
 	CREATE EXTENSION postgres_fdw;
@@ -311,7 +311,7 @@ sql(q{
 	CREATE FOREIGN TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (9) SERVER other;
 	CREATE VIEW seen AS SELECT id, sig FROM watched;
 	CREATE SCHEMA w;
-	-- As Citus lists what is distributed.
+	-- A catalog like that of Citus.
 	SET allow_system_table_mods = on;
 	CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass);
 }) if sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) == 1;
@@ -327,7 +327,7 @@ SKIP:
 	ok($ok, 'a table that Citus leaves alone is not') or diag $err;
 	sql(q{INSERT INTO pg_catalog.pg_dist_partition VALUES ('watched')});
 	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
-	like($err, qr/cannot be told.*Citus/s, 'one that it distributes is');
+	like($err, qr/cannot be told.*Citus/s, 'a distributed table is refused');
 }
 
 # ---- Values ---------------------------------------------------------------------
@@ -341,7 +341,7 @@ foreach my $script ('sign', 'report', 'keep-one', 'watch')
 	run_script($script, $_) foreach ('table=watched; DROP TABLE watched', q{table=watched'; DROP TABLE watched; --});
 	run_script($script, 'table=watched', q{schema=public; DROP TABLE watched});
 }
-is(sql(q{SELECT to_regclass('watched') IS NOT NULL}), 't', 'values are values');
+is(sql(q{SELECT to_regclass('watched') IS NOT NULL}), 't', 'values of variables are not run as SQL');
 
 $node->stop;
 done_testing();
