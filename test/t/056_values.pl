@@ -29,10 +29,10 @@ my $before = $node->safe_psql('postgres', $all);
 $node->command_ok([ 'pg_dump', '-f', "$dir/later.sql", 'postgres' ], 'values of a later recipe are dumped');
 $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/later.sql", '-d', $node->connstr('there') ],
 	'and restored');
-is($node->safe_psql('there', $all), $before, 'and restored');
+is($node->safe_psql('there', $all), $before, 'the restored values are the same');
 $node->safe_psql('postgres', "COPY later TO '$dir/later.bin' (FORMAT binary); COPY binary_copy FROM '$dir/later.bin' (FORMAT binary)");
 is($node->safe_psql('postgres', 'SELECT count(*) FROM later JOIN binary_copy USING (id, m, s, b)'),
-	2, 'and in binary format');
+	2, 'also in the binary format');
 
 # ---- A set too large to dump ------------------------------------------------------------
 
