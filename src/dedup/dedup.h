@@ -5,7 +5,8 @@
  * A call reads its query once into a Source.  Rows whose signatures are equal
  * form one document, and documents are numbered in the order of their first
  * rows.  documents_join() finds the pairs of similar documents; the caller
- * turns them back into pairs or clusters of rows.
+ * turns them back into pairs or clusters of rows.  With "verify" the query also
+ * returns evidence for each row, a set of shingles by which pairs are verified.
  */
 #ifndef NEARDUP_DEDUP_DEDUP_H
 #define NEARDUP_DEDUP_DEDUP_H

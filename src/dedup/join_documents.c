@@ -21,7 +21,7 @@ typedef struct Piece
 } Piece;
 
 /* The state of a join. */
-typedef struct Engine
+typedef struct DocumentJoin
 {
 	const Documents *left;
 	const Documents *right; /* left itself if there is one list */
@@ -33,7 +33,7 @@ typedef struct Engine
 	const Piece *right_piece;
 	int64 joins_done;
 	int64 joins;
-} Engine;
+} DocumentJoin;
 
 static uint32
 document_at(const Documents *list, uint32 place)
@@ -63,20 +63,20 @@ evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
 
 /* Passes a pair on to the sink unless its evidence is not similar enough. */
 static bool
-pass_pair(Engine *engine, uint32 a, uint32 b, double similarity)
+pass_pair(DocumentJoin *join_state, uint32 a, uint32 b, double similarity)
 {
-	double least = engine->options->verify;
+	double least = join_state->options->verify;
 
 	if (least > 0)
 	{
-		similarity = evidence_similarity(engine->left->source, a, engine->right->source, b);
+		similarity = evidence_similarity(join_state->left->source, a, join_state->right->source, b);
 		if (similarity < least)
 			return true;
 	}
 	progress_pair();
-	engine->options->stats->pairs++;
-	engine->stopped = !engine->sink(engine->state, a, b, similarity);
-	return !engine->stopped;
+	join_state->options->stats->pairs++;
+	join_state->stopped = !join_state->sink(join_state->state, a, b, similarity);
+	return !join_state->stopped;
 }
 
 /* ---- Signatures --------------------------------------------------------- */
@@ -85,20 +85,20 @@ pass_pair(Engine *engine, uint32 a, uint32 b, double similarity)
 static bool
 take_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
-	Engine *engine = state;
+	DocumentJoin *join_state = state;
 
-	return pass_pair(engine, document_at(engine->left, engine->left_piece->from + a),
-					 document_at(engine->right, engine->right_piece->from + b),
-					 signature_similarity(&engine->left->source->shape, distance));
+	return pass_pair(join_state, document_at(join_state->left, join_state->left_piece->from + a),
+					 document_at(join_state->right, join_state->right_piece->from + b),
+					 signature_similarity(&join_state->left->source->shape, distance));
 }
 
 /* A JoinProgress: counts the groups of all joins. */
 static void
 take_progress(void *state, int done, int groups)
 {
-	Engine *engine = state;
+	DocumentJoin *join_state = state;
 
-	progress_groups(engine->joins_done * groups + done, engine->joins * groups);
+	progress_groups(join_state->joins_done * groups + done, join_state->joins * groups);
 }
 
 /* Returns how many documents of a list are joined at a time. */
@@ -154,26 +154,26 @@ free_piece(Piece *piece)
 
 /* Joins two pieces, or a piece with itself. */
 static void
-join_pieces(Engine *engine, const Piece *left, const Piece *right)
+join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 {
-	const SignatureHeader *shape = &engine->left->source->shape;
-	CallStats *all_stats = engine->options->stats;
+	const SignatureHeader *shape = &join_state->left->source->shape;
+	CallStats *all_stats = join_state->options->stats;
 	JoinStats stats = {0};
 	SymbolJoin join = {.k = shape->k,
 					   .b = signature_bits(shape),
-					   .h = signature_radius(shape, engine->options->threshold),
-					   .stride = engine->left->source->records->stride,
-					   .recall = engine->options->recall,
+					   .h = signature_radius(shape, join_state->options->threshold),
+					   .stride = join_state->left->source->records->stride,
+					   .recall = join_state->options->recall,
 					   .left = {left->packed, left->count},
 					   .right = {left == right ? NULL : right->packed, right->count},
 					   .emit = take_pair,
 					   .progress = take_progress,
-					   .state = engine,
+					   .state = join_state,
 					   .stats = &stats};
 	JoinPlan plan = join_plan(&join);
 
-	engine->left_piece = left;
-	engine->right_piece = right;
+	join_state->left_piece = left;
+	join_state->right_piece = right;
 	join_in_parallel(&join, &plan, &all_stats->workers);
 	if (all_stats->joins++ == 0)
 	{
@@ -183,29 +183,29 @@ join_pieces(Engine *engine, const Piece *left, const Piece *right)
 	}
 	all_stats->met += stats.met;
 	all_stats->compared += stats.compared;
-	engine->joins_done++;
+	join_state->joins_done++;
 }
 
 /* Joins lists of signatures, each pair of pieces once. */
 static void
-join_signatures(Engine *engine)
+join_signatures(DocumentJoin *join_state)
 {
-	bool self = engine->left == engine->right;
-	uint32 pieces = piece_count(engine->left);
-	uint32 others = piece_count(engine->right);
+	bool self = join_state->left == join_state->right;
+	uint32 pieces = piece_count(join_state->left);
+	uint32 others = piece_count(join_state->right);
 
-	engine->joins = self ? (int64) pieces * (pieces + 1) / 2 : (int64) pieces * others;
-	for (uint32 i = 0; i < pieces && !engine->stopped; i++)
+	join_state->joins = self ? (int64) pieces * (pieces + 1) / 2 : (int64) pieces * others;
+	for (uint32 i = 0; i < pieces && !join_state->stopped; i++)
 	{
-		Piece left = load_piece(engine->left, i);
+		Piece left = load_piece(join_state->left, i);
 
 		if (self)
-			join_pieces(engine, &left, &left);
-		for (uint32 j = self ? i + 1 : 0; j < others && !engine->stopped; j++)
+			join_pieces(join_state, &left, &left);
+		for (uint32 j = self ? i + 1 : 0; j < others && !join_state->stopped; j++)
 		{
-			Piece right = load_piece(engine->right, j);
+			Piece right = load_piece(join_state->right, j);
 
-			join_pieces(engine, &left, &right);
+			join_pieces(join_state, &left, &right);
 			free_piece(&right);
 		}
 		free_piece(&left);
@@ -218,10 +218,11 @@ join_signatures(Engine *engine)
 static void
 take_sets(void *state, uint32_t a, uint32_t b, double similarity)
 {
-	Engine *engine = state;
+	DocumentJoin *join_state = state;
 
-	if (!engine->stopped)
-		pass_pair(engine, document_at(engine->left, a), document_at(engine->right, b), similarity);
+	if (!join_state->stopped)
+		pass_pair(join_state, document_at(join_state->left, a), document_at(join_state->right, b),
+				  similarity);
 }
 
 static Bag *
@@ -236,21 +237,21 @@ gather_bags(const Documents *list)
 
 /* Joins lists of sets. */
 static void
-join_sets(Engine *engine)
+join_sets(DocumentJoin *join_state)
 {
-	bool self = engine->left == engine->right;
-	Bag *left = gather_bags(engine->left);
-	Bag *right = self ? NULL : gather_bags(engine->right);
-	CallStats *all_stats = engine->options->stats;
+	bool self = join_state->left == join_state->right;
+	Bag *left = gather_bags(join_state->left);
+	Bag *right = self ? NULL : gather_bags(join_state->right);
+	CallStats *all_stats = join_state->options->stats;
 	SetJoinStats stats;
 	SetJoin join = {.left = left,
-					.left_count = engine->left->count,
+					.left_count = join_state->left->count,
 					.right = right,
-					.right_count = self ? 0 : engine->right->count,
-					.threshold = engine->options->threshold,
-					.weighted = engine->options->multiset,
+					.right_count = self ? 0 : join_state->right->count,
+					.threshold = join_state->options->threshold,
+					.weighted = join_state->options->multiset,
 					.sink = take_sets,
-					.state = engine};
+					.state = join_state};
 
 	if (!set_join(&join, &stats))
 		ereport(ERROR,
@@ -274,19 +275,19 @@ join_sets(Engine *engine)
 bool
 documents_join(const Documents *left, const Documents *right, PairSink sink, void *state)
 {
-	Engine engine = {.left = left,
-					 .right = right ? right : left,
-					 .options = left->source->options,
-					 .sink = sink,
-					 .state = state};
+	DocumentJoin join_state = {.left = left,
+							   .right = right ? right : left,
+							   .options = left->source->options,
+							   .sink = sink,
+							   .state = state};
 
-	if (left->count == 0 || engine.right->count == 0)
+	if (left->count == 0 || join_state.right->count == 0)
 		return true;
 	if (left->source->sets)
-		join_sets(&engine);
+		join_sets(&join_state);
 	else
-		join_signatures(&engine);
-	return !engine.stopped;
+		join_signatures(&join_state);
+	return !join_state.stopped;
 }
 
 double
