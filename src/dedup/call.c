@@ -14,7 +14,7 @@ static CallStats last_stats;
 static bool any_call;
 
 static void
-refuse_null(const char *name)
+reject_null(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
@@ -27,7 +27,7 @@ share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 	double value;
 
 	if (PG_ARGISNULL(argument))
-		refuse_null(name);
+		reject_null(name);
 	value = PG_GETARG_FLOAT8(argument);
 	/* NaN fails this comparison too. */
 	if (!(value > 0 && value <= 1))
@@ -45,7 +45,7 @@ call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char 
 	const char *value;
 
 	if (PG_ARGISNULL(argument))
-		refuse_null(name);
+		reject_null(name);
 	value = text_to_cstring(PG_GETARG_TEXT_PP(argument));
 	if (strcmp(value, first) != 0 && strcmp(value, second) != 0)
 		ereport(ERROR,
@@ -67,14 +67,14 @@ call_begin(FunctionCallInfo fcinfo, int witnesses)
 	options->stats = palloc0(sizeof(CallStats));
 	options->function = fcinfo->flinfo->fn_oid;
 	if (PG_ARGISNULL(0))
-		refuse_null("query");
+		reject_null("query");
 	call.query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	if (PG_ARGISNULL(1))
-		refuse_null("threshold");
+		reject_null("threshold");
 	options->threshold = PG_GETARG_FLOAT8(1);
 	check_threshold(options->threshold, NULL);
 	if (PG_ARGISNULL(2 + witnesses))
-		refuse_null("multiset");
+		reject_null("multiset");
 	options->multiset = PG_GETARG_BOOL(2 + witnesses);
 	if (!PG_ARGISNULL(3 + witnesses))
 		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(3 + witnesses));

@@ -37,7 +37,7 @@ typedef struct CallStats
 	bool sets;  /* sets were joined, not signatures */
 	int groups; /* plan of the first join of signatures */
 	int radius;
-	int one_more;
+	int one_more;     /* groups whose radius is one more */
 	int workers;      /* workers of the join that had most */
 	int64 partitions; /* partitions of the first join of sets */
 	int64 met;        /* candidates: pairs with a common list or neighbouring buckets */

@@ -1,5 +1,5 @@
 /*
- * reject.c: neardup_reject(), the trigger that refuses a row which is similar to
+ * reject.c: neardup_reject(), the trigger that rejects a row which is similar to
  * another, or only reports or records it.
  */
 #include "reject/reject.h"
@@ -227,26 +227,26 @@ similarity_is_readable(const RejectRule *rule)
 
 /*
  * Reports the rows and their similarity, as far as the current user may read
- * them, and what the trigger refuses unless it has a hint of its own.
+ * them, and what the trigger rejects unless it has a hint of its own.
  */
 static int
 detail(const Check *check)
 {
 	const RejectRule *rule = check->rule;
-	bool refuses = !rule->warn && rule->log == NULL && rule->hint == NULL;
-	const char *trigger = psprintf("Trigger \"%s\" refuses rows with similarity %g or more.",
+	bool rejects = !rule->warn && rule->log == NULL && rule->hint == NULL;
+	const char *trigger = psprintf("Trigger \"%s\" rejects rows with similarity %g or more.",
 								   check->data->tg_trigger->tgname, rule->threshold);
 	const char *rows;
 
 	if (!keys_are_readable(rule))
-		return refuses ? errdetail("%s", trigger) : 0;
+		return rejects ? errdetail("%s", trigger) : 0;
 	if (similarity_is_readable(rule))
 		rows = psprintf("Row %s has similarity %.3f to row %s.", show_key(rule, check->row_key),
 						check->similarity, show_key(rule, check->found_key));
 	else
 		rows = psprintf("Row %s is similar to row %s.", show_key(rule, check->row_key),
 						show_key(rule, check->found_key));
-	return refuses ? errdetail("%s %s", rows, trigger) : errdetail("%s", rows);
+	return rejects ? errdetail("%s %s", rows, trigger) : errdetail("%s", rows);
 }
 
 static void
@@ -265,7 +265,7 @@ report(const Check *check, int level)
 }
 
 /*
- * Reports signatures that cannot be compared.  The new row is refused if it
+ * Reports signatures that cannot be compared.  The new row is rejected if it
  * cannot be compared with any other; otherwise one warning says that some were
  * skipped.
  */
@@ -274,12 +274,12 @@ report_odd(const Check *check)
 {
 	RejectRule *rule = check->rule;
 	const char *table = get_rel_name(rule->guarded);
-	bool refused = check->all_odd && !rule->warn && rule->log == NULL;
+	bool rejected = check->all_odd && !rule->warn && rule->log == NULL;
 
-	if (rule->warned && !refused)
+	if (rule->warned && !rejected)
 		return;
 	rule->warned = true;
-	ereport(refused ? ERROR : WARNING,
+	ereport(rejected ? ERROR : WARNING,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 check->all_odd ?
 				 errmsg("signature of the new row cannot be compared with any in table \"%s\"",

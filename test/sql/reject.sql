@@ -1,4 +1,4 @@
--- neardup_reject(), a trigger that refuses near-duplicates.
+-- neardup_reject(), a trigger that rejects near-duplicates.
 -- Texts of a family have similarity 0.97 or more to each other, others none.
 CREATE FUNCTION words(family int, variant int DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
@@ -225,7 +225,7 @@ INSERT INTO mixed VALUES (4, to_minhash(words(1)));
 INSERT INTO mixed VALUES (4, to_minhash(words(4)));
 INSERT INTO mixed VALUES (5, to_minhash(words(5)));
 INSERT INTO mixed VALUES (6, to_minhash(words(5)));
--- A new row that cannot be compared with any is refused.
+-- A new row that cannot be compared with any is rejected.
 INSERT INTO mixed VALUES (7, to_minhash(words(7), 128));
 DELETE FROM mixed WHERE id <> 2;
 INSERT INTO mixed VALUES (8, to_minhash(words(8)));
