@@ -21,10 +21,10 @@ our @STEPS = (
 	[ 'back and again', 6, \&back_and_again ],
 	[ 'truncate and back', 3, \&truncate_and_back ],
 	[ 'truncate own', 3, \&truncate_own ],
-	[ 'fill anew', 2, \&fill_anew ],
+	[ 'refill', 2, \&refill ],
 	[ 'rewrite', 2, \&rewrite ],
 	[ 'cluster', 2, \&cluster ],
-	[ 'index anew', 3, \&index_anew ],
+	[ 'new index', 3, \&new_index ],
 	[ 'partitions', 2, \&partitions ],
 	[ 'stop workers', 2, \&stop_workers ],
 	[ 'checkpoint', 1, \&checkpoint ]);
@@ -342,7 +342,7 @@ sub truncate_own
 }
 
 # Removes the rows and inserts them again in another order.
-sub fill_anew
+sub refill
 {
 	my ($client) = @_;
 	my $table = any_table($client);
@@ -380,7 +380,7 @@ sub cluster
 	Ask::one($client, $table);
 }
 
-sub index_anew
+sub new_index
 {
 	my ($client) = @_;
 	my $table = any_table($client);

@@ -115,8 +115,8 @@ like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segme
 is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
 my $bytes = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
 $node->safe_psql('postgres', 'REINDEX INDEX hashes_h');
-my $anew = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
-note("$bytes bytes, $anew when built anew");
+my $rebuilt = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
+note("$bytes bytes, $rebuilt after REINDEX");
 
 # An unlogged index is empty after a crash, with and without a checkpoint before it.
 foreach my $checkpoint (0, 1)

@@ -34,7 +34,7 @@ BEGIN;
 INSERT INTO hashes SELECT nextval('ids'), true, near_centre(i) FROM generate_series(1, 5) i;
 ROLLBACK;
 }],
-	# Rows that nobody deletes are found, and a session's own inserts at once.
+	# Rows that are never deleted are found, and a session's own inserts at once.
 	reader => [ 2, 500, q{\set c random(0, 999)
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

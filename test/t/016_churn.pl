@@ -64,7 +64,7 @@ cmp_ok($most_segments, '<=', 2, 'and has few segments');
 like($node->safe_psql('postgres', q{SELECT neardup_check('t_sig')}), qr/ $rows rows/, 'every row is in the index');
 is($node->safe_psql('postgres', q{SET enable_seqscan = off;
 	SELECT count(*) FROM t q, t WHERE q.id % 1000 = 0 AND is_similar(t.sig, q.sig, 0.9) AND t.id = q.id}),
-	$rows / 1000, 'and found');
+	$rows / 1000, 'and is found');
 
 $node->safe_psql('postgres', 'DELETE FROM t');
 $node->safe_psql('postgres', 'VACUUM t');
@@ -84,7 +84,7 @@ $fill
 \\! $outside 'VACUUM t'
 INSERT INTO t SELECT g, of_round(g, 1) FROM generate_series(1, 10) g;
 SELECT neardup_check('t_sig');}),
-	'0 segments, 10 documents, 0 dead, 0 postings, 10 rows', 'a session goes on inserting after the index has shrunk');
+	'0 segments, 10 documents, 0 dead, 0 postings, 10 rows', 'a session can insert after the index has shrunk');
 
 # A running search keeps the file from shrinking.
 $node->safe_psql('postgres', qq{$fill});

@@ -177,7 +177,7 @@ my $in = "INSERT INTO often SELECT i, near_centre(i) FROM generate_series(900001
 my $alone = IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, 'postgres' ], '<', \$in, '>', \$out, '2>', \$err);
 $node->start;
 check_index('after single-user mode', 'often');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM often WHERE id > 900000'), 30000, 'and took rows');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM often WHERE id > 900000'), 30000, 'rows were inserted in single-user mode');
 
 $node->stop;
 command_ok([ 'pg_checksums', '--check', '-D', $node->data_dir ], 'all page checksums are valid');

@@ -67,17 +67,17 @@ my ($ok, $out, $err);
 
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=0.7', 'limit=2', 'order_by=length("a body") DESC, 1');
 ok($ok, 'report runs') or diag $err;
-like($out, qr/^ +100  rows\n +30  clusters of near-duplicates\n +90  rows in them\n +60  rows would go/m, 'and counts');
+like($out, qr/^ +100  rows\n +30  clusters of near-duplicates\n +90  rows in them\n +60  rows would go/m, 'the report has counts');
 like($out, qr/^d\d+'%  \(4 rows\)\n    0\.\d+  c\d+'%\n    0\.\d+  b\d+'%\n    0\.\d+  a\d+'%\n/m, 'longest first');
-like($out, qr/^\.\.\. and 28 clusters more$/m, 'and no more than asked for');
+like($out, qr/^\.\.\. and 28 clusters more$/m, 'and no more than the limit');
 is($err, '', 'without a message');
 ($ok, $out, $err) = run_script('report');
 ok(!$ok, 'a missing table is an error');
-like($err, qr/which table\?/, 'that asks for one');
+like($err, qr/which table\?/, 'the message asks for a table');
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
 like($err, qr/threshold 2 is out of range/, 'errors are passed on');
 ($ok, $out, $err) = run_script('report', @odd[0, 2], 'id=no');
-like($err, qr/column "no" does not exist/, 'as for a missing column');
+like($err, qr/column "no" does not exist/, 'also for a missing column');
 foreach my $script ('report', 'keep-one', 'watch')
 {
 	($ok, $out, $err) = run_script($script, @odd, q{threshold=0.7); DROP TABLE big; SELECT (1});
@@ -122,7 +122,7 @@ $node->safe_psql('postgres', "DROP TRIGGER hold_back ON $odd");
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes', 'order_by=length("a body") DESC, 1');
 like($out, qr/^60 rows deleted$/m, 'delete') or diag $err;
 is(count_rows('"dup of" IS NULL'), '40', 'the longest of each family stays');
-is(count_rows('true'), '40', 'and nothing else');
+is(count_rows('true'), '40', 'and no other row');
 
 # ---- Watch ------------------------------------------------------------------
 
@@ -169,13 +169,13 @@ $node->safe_psql('postgres',
 $sign->finish;
 like($sign_err, qr/3000 rows to sign.* of 3000 signed, \d+ a second/s, 'sign reports its progress');
 my $signed = $node->safe_psql('postgres', 'SELECT count(sig) FROM big');
-cmp_ok($signed, '<', 3000, 'it was interrupted');
+cmp_ok($signed, '<', 3000, 'the script was killed before the end');
 is($signed % 100, 0, 'whole batches are committed');
 # Rows are inserted and changed before the next run.
 $node->safe_psql('postgres',
 	q{INSERT INTO big VALUES (4000, words(1, 1)); UPDATE big SET body = words(2, 9) WHERE id = 2999});
 ($ok, $out, $err) = run_script('sign', 'table=big');
-ok($ok, 'and goes on') or diag $err;
+ok($ok, 'the next run succeeds') or diag $err;
 my $left = 3000 - $signed - 1;
 like($err, qr/NOTICE:  $left rows to sign/, 'the next run signs the remaining rows');
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
@@ -191,7 +191,7 @@ like($node->safe_psql('postgres', q{SELECT neardup_check('big_sig_neardup')}), q
 $node->safe_psql('postgres', qq{ALTER TABLE $odd DROP "the sig"});
 ($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash', 'batch=7');
 ok($ok, 'odd names') or diag $err;
-is(count_rows('"the sig" IS DISTINCT FROM to_simhash("a body")'), '0', 'and another type');
+is(count_rows('"the sig" IS DISTINCT FROM to_simhash("a body")'), '0', 'sign works with another type');
 $node->safe_psql('postgres', q{UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"Fund"."Old ""papers""_the sig_neardup"'::regclass});
 ($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash');
 is( $node->safe_psql('postgres',
@@ -203,7 +203,7 @@ $node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup S
 foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
 {
 	($ok, $out, $err) = run_script($script, 'table=far');
-	ok($ok, "in a schema beside the path: $script") or diag $err;
+	ok($ok, "in a schema outside the search path: $script") or diag $err;
 }
 
 $node->stop;

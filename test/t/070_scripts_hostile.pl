@@ -64,7 +64,7 @@ sub sql
 	return $node->safe_psql('postgres', $_[0]);
 }
 
-sub nobody_was_had
+sub no_hostile_code_ran
 {
 	is(sql('SELECT is_called FROM evil.taken'), 'f', $_[0]);
 	sql(q{SELECT setval('evil.taken', 1, false)});
@@ -106,7 +106,7 @@ foreach my $one (@signed)
 }
 signed_right(@$_, "$_->[0].$_->[1] is signed by its own function") foreach @signed;
 is(sql(q{SELECT count(*), count(DISTINCT indrelid::text || indkey::text) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'neardup' AND indisvalid}),
-	'5|5', 'and has an index of its own');
+	'5|5', 'each has its own index');
 my $made = q{SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal UNION ALL SELECT count(*) FROM pg_proc WHERE prorettype = 'trigger'::regtype AND proname LIKE '%sign%'};
 my $before = sql($made);
 foreach my $one (@signed)
@@ -126,30 +126,30 @@ sql(qq{DROP TABLE docs, docs_body, ${long}_one_table, ${long}_one_tabel});
 make_table('pre');
 sql(q{SET ROLE mallory; CREATE FUNCTION pre_sig_sign() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
 ($ok, $out, $err) = run_script('sign', 'table=pre');
-ok($ok, 'a function of that name is there') or diag $err;
+ok($ok, 'sign works beside a function of the same name') or diag $err;
 is(sql(q{SELECT count(*) FILTER (WHERE proowner = 'mallory'::regrole), count(*) FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid WHERE tgrelid = 'pre'::regclass}),
-	'0|1', 'and is not used');
+	'0|1', 'and does not use it');
 signed_right('pre', 'sig', 'body', 'every row is signed');
 
 make_table('pretrigger');
 sql(q{GRANT TRIGGER ON pretrigger TO mallory; SET ROLE mallory;
 	CREATE TRIGGER pretrigger_sig_sign BEFORE INSERT OR UPDATE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()});
 ($ok, $out, $err) = run_script('sign', 'table=pretrigger');
-nobody_was_had("a stranger's trigger does not run as a superuser");
+no_hostile_code_ran("another role's trigger does not run as a superuser");
 like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'the message says so');
 ($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pretrigger');
-ok($ok, 'its owner may risk it') or diag $err;
+ok($ok, 'the owner of the table may run it') or diag $err;
 signed_right('pretrigger', 'sig', 'body', 'a trigger of that name is not taken for the one that signs');
 foreach my $mark ([], ['mark=dup'])
 {
 	sql('ALTER TABLE pretrigger ADD COLUMN IF NOT EXISTS dup int; DROP TRIGGER IF EXISTS gone ON pretrigger;
 		CREATE TRIGGER gone AFTER DELETE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()');
 	($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', @$mark);
-	nobody_was_had("nor does it when rows go: @$mark");
+	no_hostile_code_ran("nor when rows are marked or deleted: @$mark");
 	like($err, qr/would run as a superuser/, 'the message says so');
 }
 ($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', 'trust=yes');
-ok($ok, 'but for one who trusts it') or diag $err;
+ok($ok, 'it runs with trust=yes') or diag $err;
 is(sql('SELECT is_called FROM evil.taken'), 't', 'the sequence would notice hostile code');
 sql(q{SELECT setval('evil.taken', 1, false)});
 sql('DROP TABLE pre, pretrigger');
@@ -160,10 +160,10 @@ run_script('sign', 'USER=owner', 'table=leads');
 sql(q{SET ROLE owner; CREATE TABLE follows (id int REFERENCES leads ON DELETE CASCADE); INSERT INTO follows SELECT id FROM leads;
 	CREATE TRIGGER t AFTER DELETE ON follows FOR EACH ROW EXECUTE FUNCTION evil.fires()});
 ($ok, $out, $err) = run_script('keep-one', 'table=leads');
-nobody_was_had('nor do triggers of tables that refer to it');
+no_hostile_code_ran('triggers of referencing tables do not run as a superuser');
 sql(q{SET ROLE owner; DROP TABLE follows; CREATE RULE r AS ON DELETE TO leads DO ALSO SELECT evil.take()});
 ($ok, $out, $err) = run_script('keep-one', 'table=leads');
-nobody_was_had('nor rules');
+no_hostile_code_ran('nor do rules');
 sql('DROP TABLE leads');
 
 # ---- The search path, and the extension's schema ------------------------------
@@ -177,7 +177,7 @@ sub every_script
 		ok($ok, "$what: $script") or diag $err;
 		sql(qq{INSERT INTO $table SELECT 1000 + max(id::text::int), words(1, 7) FROM $table}) if $script eq 'watch' && $out =~ /watched from now/;
 	}
-	nobody_was_had("$what: nobody else's code ran");
+	no_hostile_code_ran("$what: no code of other roles ran");
 	like($out, qr/\(\d+ rows\)/, 'the script works');
 }
 
@@ -207,10 +207,10 @@ make_table('near_by');
 sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
 
 ($ok, $out, $err) = run_script('sign', 'table=near_by');
-ok($ok, 'a function beside the one that signs') or diag $err;
-nobody_was_had('is not mistaken for it');
+ok($ok, 'sign works beside a function in the same schema') or diag $err;
+no_hostile_code_ran('that function is not called');
 sql(q{INSERT INTO near_by SELECT 100, words(9, 9)});
-nobody_was_had('nor later, by who inserts');
+no_hostile_code_ran('nor is it called by later inserts');
 sql(q{DROP FUNCTION public.to_minhash(text)});
 my %beside = (
 	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
@@ -221,8 +221,8 @@ foreach my $script (sort keys %beside)
 	run_script('watch', 'table=near_by');
 	sql(qq{SET ROLE mallory; CREATE FUNCTION public.$beside{$script} LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END'});
 	($ok, $out, $err) = run_script($script, 'table=near_by');
-	nobody_was_had("a function beside the extension's: $script");
-	like($err, qr/is not a part of the extension neardup/, 'is refused');
+	no_hostile_code_ran("a function in the extension's schema is not called: $script");
+	like($err, qr/is not a part of the extension neardup/, 'the script says why');
 	sql('DROP FUNCTION public.' . ($beside{$script} =~ s/ RETURNS.*//r));
 }
 sql('DROP TABLE near_by, neardup_watched, neardup_noticed');
@@ -251,7 +251,7 @@ foreach my $table ('domains', 'kinds')
 		($ok, $out, $err) = run_script($script, "table=$table");
 		ok($ok, "the owner's types: $table, $script") or diag $err;
 		sql("SET ROLE owner; UPDATE $table SET body = body || ' and so on'") if $script eq 'watch';
-		nobody_was_had("run nothing: $table, $script");
+		no_hostile_code_ran("they run no code: $table, $script");
 	}
 	like($out, qr/\(\d\d+ rows\)/, 'the script works');
 }
@@ -278,9 +278,9 @@ foreach my $what (sort keys %planted)
 	foreach (1 .. 2)
 	{
 		($ok, $out, $err) = run_script('watch', 'table=watched');
-		nobody_was_had("$what to remember in runs nothing");
+		no_hostile_code_ran("$what in place of the script's table runs no code");
 	}
-	ok(!$ok, 'and is not used');
+	ok(!$ok, 'and the script fails');
 	like($err, $planted{$what}[1], 'the message says so');
 	sql($what =~ /view/ ? 'DROP VIEW neardup_watched' : 'DROP TABLE neardup_watched');
 	sql('DROP TABLE IF EXISTS neardup_noticed');

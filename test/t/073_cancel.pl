@@ -181,7 +181,7 @@ sub cancelled
 }
 
 is(state_of(block('true', 'similarity(s, s2)')), 'no error', 'a block runs');
-is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 't', 'and what finishes is noticed');
+is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 't', 'a function that finishes is noticed');
 $node->safe_psql('postgres', q{SELECT setval('finished', 1, false)});
 cancelled($_, block('pg_cancel_backend(pg_backend_pid())', $called{$_}))
   foreach grep { defined $called{$_} } sort keys %called;
