@@ -1,18 +1,19 @@
 # neardup: near-duplicate documents inside PostgreSQL.
 #
 #   make, make install, make installcheck   as with any PGXS extension
-#   make demo      set everything up and find the near-duplicates on this machine
-#   make check     set everything up and run all tests
-#   make unit, make lint, make bench        parts of it, and the measurements
-#   make soak      hours of faults under load; every answer compared with a model
-#   make fuzz      damaged pages and hostile values
-#   make faults    full disks, timeouts, little memory
-#   make bare      the commands above on machines that lack things
-#   make versions  all tests on PostgreSQL 13 to 18, and on other processors
-#   make format    lay the C files out as .clang-format says
+#   make demo      finds near-duplicate texts on this machine
+#   make check     runs lint and all tests
+#   make unit      runs the unit tests only; make lint the linters only
+#   make bench     runs benchmarks
+#   make soak      runs faults under load for hours, and compares answers with a model
+#   make fuzz      tests damaged pages and hostile values
+#   make faults    tests full disks, timeouts and little memory
+#   make bare      runs the demo and the checks on machines that lack packages
+#   make versions  runs all tests on PostgreSQL 13 to 18 and on other processors
+#   make format    formats the C files as .clang-format says
 #
-# The second group needs no pg_config: it installs what is missing, and works in
-# a private copy of PostgreSQL.
+# The second group needs no pg_config.  It installs missing packages and works in a
+# private copy of PostgreSQL.
 
 EXTENSION = neardup
 EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
@@ -22,10 +23,10 @@ SQL_INSTALL = sql/neardup--$(EXTVERSION).sql
 MODULE_big = neardup
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
 SRC_HEADERS = $(wildcard src/*.h src/*/*.h)
-# Upgrades, and the ready scripts for psql.
+# Upgrade scripts, and the scripts for psql.
 DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql)) $(wildcard sql/scripts/*.sql)
 DATA_built = $(SQL_INSTALL)
-# xxHash is compiled in from its header.
+# xxHash is a header that is compiled in.
 SHLIB_LINK = -lutf8proc
 PG_CPPFLAGS = -I$(srcdir)/src
 
@@ -37,21 +38,21 @@ ISOLATION_OPTS = --inputdir=test --outputdir=. --load-extension=neardup
 endif
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
-# What needs no PostgreSQL to begin with.
+# Targets that work without an installed PostgreSQL.
 TOOLS = setup check demo unit lint format bench soak fuzz faults bare versions
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
-# Debian's client package has the former without the latter.
+# Debian's client package has pgxs.mk without the headers.
 ifneq ($(and $(wildcard $(PGXS)),$(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h)),)
-# Debian's PostgreSQL 13 comes without the program.
+# Debian's PostgreSQL 13 lacks pg_isolation_regress.
 ifeq ($(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),)
 ISOLATION =
 endif
 include $(PGXS)
 
-# The plain C layers hold the loops that are worth vectorising.
+# The plain C layers have loops that are worth vectorising.
 src/base/%.o src/text/%.o src/compare/%.o src/sketch/%.o src/grouping/%.o src/join/%.o: CFLAGS += -O3
 else
 $(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or let 'make setup' install what is missing)
@@ -65,7 +66,7 @@ demo bench soak fuzz faults bare versions:
 export PG_CONFIG MAKE BENCH
 endif
 
-# Objects know their headers, the compiler and the PostgreSQL they were made for.
+# Objects depend on the headers, the compiler flags and the version of PostgreSQL.
 BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
 
 .build-flags: FORCE

@@ -1,34 +1,40 @@
 /*
- * call.c: arguments.
+ * call.c: what neardup_pairs() and neardup_clusters() share: their arguments, and
+ * neardup_join_stats().
  */
-#include "dedup/call.h"
+#include "dedup/dedup.h"
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/tuplestore.h"
+
+/* Statistics of the last call of this session, if there was one. */
+static CallStats last_stats;
+static bool any_call;
 
 static void
-refuse_null(const char *name)
+reject_null(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
 }
 
-/* A number above 0 and at most 1. */
+/* Reads a number above 0 and at most 1. */
 static double
 share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
 	double value;
 
 	if (PG_ARGISNULL(argument))
-		refuse_null(name);
+		reject_null(name);
 	value = PG_GETARG_FLOAT8(argument);
-	/* Written so that NaN is refused. */
+	/* NaN fails this comparison too. */
 	if (!(value > 0 && value <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("\"%s\" %s is out of range", name, float8out_internal(value)),
-				 errhint("It is above 0 and at most 1.")));
+				 errdetail("It must be above 0 and at most 1.")));
 	return value;
 }
 
@@ -39,51 +45,42 @@ call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char 
 	const char *value;
 
 	if (PG_ARGISNULL(argument))
-		refuse_null(name);
+		reject_null(name);
 	value = text_to_cstring(PG_GETARG_TEXT_PP(argument));
 	if (strcmp(value, first) != 0 && strcmp(value, second) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" is neither '%s' nor '%s' but '%s'", name, first, second, value),
-				 errhint("Leave it out for '%s'.", first)));
+				 errmsg("invalid value for \"%s\": \"%s\"", name, value),
+				 errhint("Use '%s', which is the default, or '%s'.", first, second)));
 	return strcmp(value, second) == 0;
-}
-
-static Options *
-read_options(FunctionCallInfo fcinfo, int witnesses)
-{
-	Options *options = palloc0(sizeof(Options));
-	int last = PG_NARGS() - 1;
-
-	options->stats = palloc0(sizeof(CallStats));
-	options->function = fcinfo->flinfo->fn_oid;
-	if (PG_ARGISNULL(1))
-		refuse_null("threshold");
-	options->threshold = PG_GETARG_FLOAT8(1);
-	check_threshold(options->threshold, NULL);
-	if (PG_ARGISNULL(2 + witnesses))
-		refuse_null("multiset");
-	options->multiset = PG_GETARG_BOOL(2 + witnesses);
-	if (!PG_ARGISNULL(last - 1))
-		options->verify = share_argument(fcinfo, last - 1, "verify");
-	options->recall = share_argument(fcinfo, last, "recall");
-	return options;
 }
 
 Call
 call_begin(FunctionCallInfo fcinfo, int witnesses)
 {
-	Call call = {0};
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Options *options = palloc0(sizeof(Options));
+	Call call = {.options = options};
+	int last = PG_NARGS() - 1;
 
 	begin_rows(fcinfo);
+	call.id_type = TupleDescAttr(((ReturnSetInfo *) fcinfo->resultinfo)->setDesc, 0)->atttypid;
+	options->stats = palloc0(sizeof(CallStats));
+	options->function = fcinfo->flinfo->fn_oid;
 	if (PG_ARGISNULL(0))
-		refuse_null("query");
-	call.options = read_options(fcinfo, witnesses);
-	call.id_type = TupleDescAttr(result->setDesc, 0)->atttypid;
+		reject_null("query");
 	call.query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	if (PG_ARGISNULL(1))
+		reject_null("threshold");
+	options->threshold = PG_GETARG_FLOAT8(1);
+	check_threshold(options->threshold, NULL);
+	if (PG_ARGISNULL(2 + witnesses))
+		reject_null("multiset");
+	options->multiset = PG_GETARG_BOOL(2 + witnesses);
 	if (!PG_ARGISNULL(3 + witnesses))
 		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(3 + witnesses));
+	if (!PG_ARGISNULL(last - 1))
+		options->verify = share_argument(fcinfo, last - 1, "verify");
+	options->recall = share_argument(fcinfo, last, "recall");
 	return call;
 }
 
@@ -115,5 +112,62 @@ call_end(Call *call)
 	if (call->against != NULL)
 		source_end(call->against);
 	progress_end();
-	stats_show(call->options->stats);
+	last_stats = *call->options->stats;
+	any_call = true;
+}
+
+/* ---- neardup_join_stats() ------------------------------------------------- */
+
+enum
+{
+	COLUMN_ROWS,
+	COLUMN_SIGNATURES,
+	COLUMN_JOINS,
+	COLUMN_GROUPS,
+	COLUMN_RADIUS,
+	COLUMN_RAISED,
+	COLUMN_PARTITIONS,
+	COLUMN_CANDIDATES,
+	COLUMN_PRUNED_BY_LENGTH,
+	COLUMN_PRUNED_BY_FREQUENCY,
+	COLUMN_COMPARED,
+	COLUMN_PAIRS,
+	COLUMN_WORKERS,
+	COLUMNS
+};
+
+/* Returns what the last call of this session did: one row, or none before the first. */
+PG_FUNCTION_INFO_V1(neardup_join_stats);
+Datum
+neardup_join_stats(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	const CallStats *stats = &last_stats;
+	Datum values[COLUMNS] = {
+		[COLUMN_ROWS] = Int64GetDatum(stats->rows),
+		[COLUMN_SIGNATURES] = Int64GetDatum(stats->documents),
+		[COLUMN_JOINS] = Int64GetDatum(stats->joins),
+		[COLUMN_GROUPS] = Int32GetDatum(stats->groups),
+		[COLUMN_RADIUS] = Int32GetDatum(stats->radius),
+		[COLUMN_RAISED] = Int32GetDatum(stats->one_more),
+		[COLUMN_PARTITIONS] = Int64GetDatum(stats->partitions),
+		[COLUMN_CANDIDATES] = Int64GetDatum(stats->met),
+		[COLUMN_PRUNED_BY_LENGTH] = Int64GetDatum(stats->length),
+		[COLUMN_PRUNED_BY_FREQUENCY] = Int64GetDatum(stats->frequency),
+		[COLUMN_COMPARED] = Int64GetDatum(stats->compared),
+		[COLUMN_PAIRS] = Int64GetDatum(stats->pairs),
+		[COLUMN_WORKERS] = Int32GetDatum(stats->workers),
+	};
+	bool nulls[COLUMNS] = {false};
+
+	begin_rows(fcinfo);
+	if (!any_call)
+		return (Datum) 0;
+	/* Some figures exist for one kind of join only. */
+	nulls[COLUMN_GROUPS] = nulls[COLUMN_RADIUS] = nulls[COLUMN_RAISED] =
+		stats->joins == 0 || stats->sets;
+	nulls[COLUMN_PARTITIONS] = nulls[COLUMN_PRUNED_BY_LENGTH] = nulls[COLUMN_PRUNED_BY_FREQUENCY] =
+		stats->joins == 0 || !stats->sets;
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
 }

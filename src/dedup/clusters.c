@@ -1,24 +1,20 @@
 /*
  * clusters.c: neardup_clusters().
  *
- * Stars: documents are taken in order; one within the threshold of an earlier
- * keeper joins it, any other becomes a keeper.  Pairs are never kept for more
- * documents than memory has room for: where they are too many, half of the
- * documents are settled first, and the others join the keepers found.
+ * Stars: documents are taken in order.  A document within the threshold of an
+ * earlier keeper joins that keeper; any other document becomes a keeper.  Only
+ * as many pairs are kept as memory has room for.  If there are more, the first
+ * documents are settled alone, and the others join the keepers found or wait
+ * for the next round.
  */
 #include "dedup/dedup.h"
 
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
-#include "dedup/call.h"
-
-/* So few documents are settled together however many pairs they have. */
+/* This many documents are settled together however many pairs they have. */
 #define SETTLED_MIN 256
 #define EDGES_MIN (SETTLED_MIN * SETTLED_MIN / 2)
-
-PG_FUNCTION_INFO_V1(neardup_clusters);
-PG_FUNCTION_INFO_V1(neardup_clusters_witness);
 
 /* A pair of documents, first < second. */
 typedef struct Edge
@@ -31,43 +27,33 @@ typedef struct Edge
 typedef struct Clusters
 {
 	Source *source;
-	Source *keepers; /* that keepers are documents of */
-	bool nearest;
+	Source *keepers; /* source of the keepers */
+	bool nearest;    /* rows join the nearest keeper, not the first */
 
-	/* Of each row of source: the keeper, and how similar; NO_DOCUMENT: none. */
-	uint32 *keeper;
+	/* For each row of source. */
+	uint32 *keeper; /* or NO_DOCUMENT */
 	double *similarity;
 
-	/* Documents of source. */
+	/* For each document of source. */
 	bool *is_keeper;
 
+	/* Pairs of documents, for stars. */
 	Edge *edge;
 	size_t edges;
 	size_t edge_room;
 	size_t edge_limit;
 } Clusters;
 
+/* Returns a zeroed array of any size. */
 static void *
 allocate(size_t count, size_t size)
 {
 	return palloc_extended(Max(count, 1) * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-static void
-clusters_begin(Clusters *clusters, Source *source, Source *keepers, bool nearest)
-{
-	memset(clusters, 0, sizeof(*clusters));
-	clusters->source = source;
-	clusters->keepers = keepers;
-	clusters->nearest = nearest;
-	clusters->keeper = allocate(source->rows, sizeof(uint32));
-	clusters->similarity = allocate(source->rows, sizeof(double));
-	memset(clusters->keeper, 0xFF, source->rows * sizeof(uint32));
-}
-
 /* ---- Joining a keeper --------------------------------------------------- */
 
-/* The row joins the keeper if it has no better one: nearer, or just earlier. */
+/* Assigns a row to a keeper unless it has a better one: nearer if that counts, or earlier. */
 static void
 offer(Clusters *clusters, uint32 row, uint32 keeper, double similarity)
 {
@@ -82,7 +68,7 @@ offer(Clusters *clusters, uint32 row, uint32 keeper, double similarity)
 	clusters->similarity[row] = similarity;
 }
 
-/* A document of source and a keeper within the threshold. */
+/* A PairSink for a document and a keeper within the threshold. */
 static bool
 take_keeper(void *state, uint32 document, uint32 keeper, double similarity)
 {
@@ -92,22 +78,16 @@ take_keeper(void *state, uint32 document, uint32 keeper, double similarity)
 	for_each_row(clusters->source, document, row)
 	{
 		host_check_interrupts();
-		/* A keeper must have come before the row. */
+		/* Within one source the keeper must come before the row. */
 		if (!same || clusters->keepers->first[keeper] < row)
 			offer(clusters, row, keeper, similarity);
 	}
 	return true;
 }
 
-static void
-make_keeper(Clusters *clusters, uint32 document)
-{
-	clusters->is_keeper[document] = true;
-	for_each_row(clusters->source, document, row) offer(clusters, row, document, 1);
-}
+/* ---- Stars -------------------------------------------------------------- */
 
-/* ---- Settling some documents -------------------------------------------- */
-
+/* A PairSink that keeps the pair, or ends the join if there is no room for it. */
 static bool
 take_edge(void *state, uint32 a, uint32 b, double similarity)
 {
@@ -120,7 +100,7 @@ take_edge(void *state, uint32 a, uint32 b, double similarity)
 		clusters->edge_room = Min(clusters->edge_room * 2, clusters->edge_limit);
 		clusters->edge = repalloc_huge(clusters->edge, clusters->edge_room * sizeof(Edge));
 	}
-	clusters->edge[clusters->edges++] = (Edge){b, a, similarity};
+	clusters->edge[clusters->edges++] = (Edge){.second = b, .first = a, .similarity = similarity};
 	return true;
 }
 
@@ -136,7 +116,7 @@ compare_edges(const void *x, const void *y)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* The first documents of a list that has no keeper yet: each joins one among them or becomes one. */
+/* Assigns each document of a list to keepers among the earlier ones, or makes it a keeper. */
 static void
 settle(Clusters *clusters, const Documents *list)
 {
@@ -159,13 +139,18 @@ settle(Clusters *clusters, const Documents *list)
 			}
 		}
 		if (!joined)
-			make_keeper(clusters, document);
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		{
+			clusters->is_keeper[document] = true;
+			for_each_row(clusters->source, document, row) offer(clusters, row, document, 1);
+		}
+		host_check_interrupts_at(i);
 	}
 }
 
-/* Find the pairs of the first documents of a list, of fewer where they are too many; how many. */
+/*
+ * Finds the pairs among the first documents of a list, at most so many.  Takes
+ * fewer documents if they have too many pairs, and returns how many it took.
+ */
 static uint32
 find_edges(Clusters *clusters, const Documents *undecided, uint32 most)
 {
@@ -180,92 +165,77 @@ find_edges(Clusters *clusters, const Documents *undecided, uint32 most)
 	}
 }
 
-/* Those of a list that are keepers, or that have none. */
+typedef enum DocumentKind
+{
+	KEEPERS,
+	MEMBERS,  /* documents that are no keepers */
+	UNDECIDED /* documents without a keeper */
+} DocumentKind;
+
+/* Returns those of the documents of a list that are of a kind. */
 static Documents
-select_documents(const Clusters *clusters, Documents list, bool keepers)
+select_documents(const Clusters *clusters, Documents list, DocumentKind kind)
 {
 	uint32 *chosen = allocate(list.count, sizeof(uint32));
 	Documents result = {list.source, chosen, 0};
 
 	for (uint32 i = 0; i < list.count; i++)
 	{
-		uint32 document = list.doc[i];
+		uint32 document = list.doc == NULL ? i : list.doc[i];
 		uint32 row = list.source->first[document];
 
-		if (keepers ? clusters->is_keeper[document] : clusters->keeper[row] == NO_DOCUMENT)
+		if (kind == UNDECIDED ? clusters->keeper[row] == NO_DOCUMENT :
+								clusters->is_keeper[document] == (kind == KEEPERS))
 			chosen[result.count++] = document;
 	}
 	return result;
 }
 
-static Documents
-list_of_all(Source *source)
-{
-	uint32 *all = allocate(source->documents, sizeof(uint32));
-
-	for (uint32 i = 0; i < source->documents; i++)
-		all[i] = i;
-	return (Documents){source, all, source->documents};
-}
-
-/* Which documents are keepers, and the first keeper of each of the others. */
+/* Finds the keepers, and for each of the other documents its first keeper or, if asked, its nearest. */
 static void
-settle_all(Clusters *clusters)
+make_stars(Clusters *clusters)
 {
-	Documents undecided = list_of_all(clusters->source);
-	uint32 most = undecided.count;
+	Source *source = clusters->source;
+	size_t limit = (size_t) maintenance_work_mem * 1024 / 2 / sizeof(Edge);
+	Documents undecided;
+	uint32 most = source->documents;
 
+	clusters->edge_limit = Max(limit, EDGES_MIN);
+	clusters->edge_room = EDGES_MIN;
+	clusters->edge = allocate(EDGES_MIN, sizeof(Edge));
+	clusters->is_keeper = allocate(source->documents, sizeof(bool));
+	undecided = select_documents(clusters, all_documents(source), UNDECIDED);
 	while (undecided.count > 0)
 	{
 		uint32 count = find_edges(clusters, &undecided, most);
-		Documents settled = {undecided.source, undecided.doc, count};
-		Documents rest = {undecided.source, undecided.doc + count, undecided.count - count};
+		Documents settled = {source, undecided.doc, count};
+		Documents others = {source, undecided.doc + count, undecided.count - count};
 		Documents keepers;
 		Documents next;
 
 		settle(clusters, &settled);
-		keepers = select_documents(clusters, settled, true);
-		documents_join(&rest, &keepers, take_keeper, clusters);
-		next = select_documents(clusters, rest, false);
+		keepers = select_documents(clusters, settled, KEEPERS);
+		documents_join(&others, &keepers, take_keeper, clusters);
+		next = select_documents(clusters, others, UNDECIDED);
 		pfree((void *) keepers.doc);
 		pfree((void *) undecided.doc);
 		undecided = next;
 		most = count < UINT32_MAX / 2 ? count * 2 : count;
 	}
 	pfree((void *) undecided.doc);
-}
-
-/* Now that all keepers are known: each row's nearest one. */
-static void
-choose_nearest(Clusters *clusters)
-{
-	Documents all = list_of_all(clusters->source);
-	Documents keepers = select_documents(clusters, all, true);
-	uint32 *others = allocate(all.count, sizeof(uint32));
-	Documents members = {clusters->source, others, 0};
-
-	for (uint32 i = 0; i < all.count; i++)
-		if (!clusters->is_keeper[i])
-			others[members.count++] = i;
-	documents_join(&members, &keepers, take_keeper, clusters);
-}
-
-static void
-make_stars(Clusters *clusters)
-{
-	size_t limit = (size_t) maintenance_work_mem * 1024 / 2 / sizeof(Edge);
-
-	clusters->edge_limit = Max(limit, EDGES_MIN);
-	clusters->edge_room = EDGES_MIN;
-	clusters->edge = allocate(EDGES_MIN, sizeof(Edge));
-	clusters->is_keeper = allocate(clusters->source->documents, sizeof(bool));
-	settle_all(clusters);
 	if (clusters->nearest)
-		choose_nearest(clusters);
+	{
+		/* A later keeper may be nearer than those that a document met. */
+		Documents keepers = select_documents(clusters, all_documents(source), KEEPERS);
+		Documents members = select_documents(clusters, all_documents(source), MEMBERS);
+
+		documents_join(&members, &keepers, take_keeper, clusters);
+	}
 }
 
 /* ---- Connected components ----------------------------------------------- */
 
+/* Returns the root of a document's tree, and shortens the way to it. */
 static uint32
 root_of(uint32 *parent, uint32 document)
 {
@@ -274,7 +244,7 @@ root_of(uint32 *parent, uint32 document)
 	return document;
 }
 
-/* The earlier root becomes the root of both. */
+/* A PairSink that joins the trees of two documents; the earlier root stays. */
 static bool
 take_link(void *state, uint32 a, uint32 b, double similarity)
 {
@@ -286,6 +256,7 @@ take_link(void *state, uint32 a, uint32 b, double similarity)
 	return true;
 }
 
+/* Finds connected components; the first document of each is its keeper. */
 static void
 make_components(Clusters *clusters)
 {
@@ -309,6 +280,7 @@ make_components(Clusters *clusters)
 
 /* ---- Results ------------------------------------------------------------ */
 
+/* Returns a row: a member's id, its keeper's, and the size of the cluster. */
 static void
 put_row(ReturnSetInfo *result, Datum id, Datum keeper, double similarity, int64 size)
 {
@@ -318,7 +290,7 @@ put_row(ReturnSetInfo *result, Datum id, Datum keeper, double similarity, int64 
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Rows of clusters of two and more, in the query's order; foreign keepers before all. */
+/* Returns the clusters of two rows and more: first keepers from "against", then rows in order. */
 static void
 put_clusters(const Clusters *clusters, ReturnSetInfo *result)
 {
@@ -344,38 +316,37 @@ put_clusters(const Clusters *clusters, ReturnSetInfo *result)
 		if (keeper != NO_DOCUMENT && size[keeper] + foreign > 1)
 			put_row(result, source->id[row], keepers->id[keepers->first[keeper]],
 					clusters->similarity[row], size[keeper] + foreign);
-		if (row % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
+		host_check_interrupts_at(row);
 	}
 }
 
-static void
-refuse_components(bool against, bool nearest)
-{
-	if (against)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("connected components have no keepers from \"against\""),
-				 errhint("Use method 'star', or read both tables in one query (UNION ALL).")));
-	if (nearest)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"nearest\" is for stars: a connected component has one keeper"),
-				 errhint("Leave it out, or use method 'star'.")));
-}
-
+/* Runs a call of neardup_clusters() with so many witnesses of the id's type. */
 static Datum
 find_clusters(FunctionCallInfo fcinfo, int witnesses)
 {
 	Call call = call_begin(fcinfo, witnesses);
 	bool components = call_choice(fcinfo, 4 + witnesses, "method", "star", "components");
-	bool nearest = !PG_ARGISNULL(5 + witnesses) && PG_GETARG_BOOL(5 + witnesses);
-	Clusters clusters;
+	Clusters clusters = {.nearest = !PG_ARGISNULL(5 + witnesses) && PG_GETARG_BOOL(5 + witnesses)};
+	Source *source;
 
-	if (components)
-		refuse_components(call.against_query != NULL, nearest);
+	if (components && call.against_query != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method 'components' cannot be combined with \"against\""),
+				 errdetail("The keeper of a connected component is one of its members."),
+				 errhint("Use method 'star', or read both tables in one query (UNION ALL).")));
+	if (components && clusters.nearest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method 'components' cannot be combined with \"nearest\""),
+				 errdetail("A connected component has only one keeper."),
+				 errhint("Omit \"nearest\", or use method 'star'.")));
 	call_read(&call);
-	clusters_begin(&clusters, call.source, call.against ? call.against : call.source, nearest);
+	source = clusters.source = call.source;
+	clusters.keepers = call.against ? call.against : source;
+	clusters.keeper = allocate(source->rows, sizeof(uint32));
+	memset(clusters.keeper, 0xFF, source->rows * sizeof(uint32)); /* NO_DOCUMENT */
+	clusters.similarity = allocate(source->rows, sizeof(double));
 	progress_phase(PHASE_JOINING);
 	if (components)
 		make_components(&clusters);
@@ -383,7 +354,7 @@ find_clusters(FunctionCallInfo fcinfo, int witnesses)
 		make_stars(&clusters);
 	else
 	{
-		Documents all = all_documents(call.source);
+		Documents all = all_documents(source);
 		Documents keepers = all_documents(call.against);
 
 		documents_join(&all, &keepers, take_keeper, &clusters);
@@ -394,12 +365,16 @@ find_clusters(FunctionCallInfo fcinfo, int witnesses)
 	return (Datum) 0;
 }
 
+/* neardup_clusters(query, threshold, ...), whose ids are bigint. */
+PG_FUNCTION_INFO_V1(neardup_clusters);
 Datum
 neardup_clusters(PG_FUNCTION_ARGS)
 {
 	return find_clusters(fcinfo, 0);
 }
 
+/* neardup_clusters(query, threshold, witness, ...), whose ids have the witness's type. */
+PG_FUNCTION_INFO_V1(neardup_clusters_witness);
 Datum
 neardup_clusters_witness(PG_FUNCTION_ARGS)
 {

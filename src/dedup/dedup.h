@@ -1,9 +1,12 @@
 /*
- * dedup.h: pairs and clusters of near-duplicates among the rows of a query.
+ * dedup.h: neardup_pairs() and neardup_clusters(): the pairs and clusters of
+ * near-duplicates among the rows of a query.
  *
- * A query is read once into a source.  Rows whose signatures are equal are one
- * document; documents are numbered in the order of their first rows.  The
- * documents are joined (join.c), and the pairs are made rows again.
+ * A call reads its query once into a Source.  Rows whose signatures are equal
+ * form one document, and documents are numbered in the order of their first
+ * rows.  documents_join() finds the pairs of similar documents; the caller
+ * turns them back into pairs or clusters of rows.  With "verify" the query also
+ * returns evidence for each row, a set of shingles by which pairs are verified.
  */
 #ifndef NEARDUP_DEDUP_DEDUP_H
 #define NEARDUP_DEDUP_DEDUP_H
@@ -14,47 +17,47 @@
 #include "storage/buffile.h"
 #include "utils/resowner.h"
 
+#include "base/table.h"
+#include "join/join.h"
 #include "sketch/bag.h"
 #include "sql/shingles.h"
 #include "sql/signature.h"
 
-/* ---- What a call did (stats.c) ------------------------------------------ */
+/* ---- Options and statistics of a call (call.c) --------------------------- */
 
-/* Stars take several joins, as do signatures that outgrow memory. */
+/*
+ * What a call did, for neardup_join_stats().  A call for stars, or whose
+ * signatures do not fit into memory, makes several joins.
+ */
 typedef struct CallStats
 {
 	int64 rows;
 	int64 documents;
 	int64 joins;
-	bool sets;
-	int groups; /* of the first join of signatures: its plan */
+	bool sets;  /* sets were joined, not signatures */
+	int groups; /* plan of the first join of signatures */
 	int radius;
-	int one_more;
-	int workers;      /* that came, in the join that most came to */
-	int64 partitions; /* of the first join of sets */
-	int64 met;        /* pairs that met in a list, or in neighbouring buckets of a group */
-	int64 length;     /* given up by the difference of their lengths */
-	int64 frequency;  /* given up by the frequency already passed */
-	int64 compared;   /* the others that were compared as a whole */
-	int64 pairs;      /* handed out */
+	int one_more;     /* groups whose radius is one more */
+	int workers;      /* workers of the join that had most */
+	int64 partitions; /* partitions of the first join of sets */
+	int64 met;        /* candidates: pairs with a common list or neighbouring buckets */
+	int64 length;     /* candidates ruled out by their lengths */
+	int64 frequency;  /* candidates ruled out by the frequencies of their elements */
+	int64 compared;   /* candidates compared in full */
+	int64 pairs;      /* pairs found */
 } CallStats;
-
-/* From now on neardup_join_stats() shows these. */
-extern void stats_show(const CallStats *stats);
-
-/* ---- Options of a call -------------------------------------------------- */
 
 typedef struct Options
 {
-	Oid function; /* that was called */
+	Oid function; /* the SQL function called */
 	double threshold;
-	bool multiset; /* similarity of shingles as multisets */
-	double verify; /* least similarity of the evidence; 0: there is none */
+	bool multiset; /* compare shingles as multisets */
+	double verify; /* least similarity of the evidence; 0 if there is none */
 	double recall;
 	CallStats *stats;
 } Options;
 
-/* ---- Progress (progress.c) ---------------------------------------------- */
+/* ---- Progress (progress.c) ------------------------------------------------ */
 
 typedef enum Phase
 {
@@ -64,82 +67,91 @@ typedef enum Phase
 	PHASE_CLUSTERING
 } Phase;
 
+/* Starts to show this call, unless another command of this backend is shown. */
 extern void progress_begin(void);
+
+/* Report the phase, the rows read, the groups joined, and one more pair found. */
 extern void progress_phase(Phase phase);
 extern void progress_rows(uint32 rows);
 extern void progress_groups(int64 done, int64 total);
 extern void progress_pair(void);
+
+/* Stops showing this call. */
 extern void progress_end(void);
 
-/* ---- Records of one size (store.c) -------------------------------------- */
+/* ---- Records of one size (store.c) ---------------------------------------- */
 
 /*
- * In memory up to a limit, then in a temporary file.  The records that are not
- * in the file are the last ones.
+ * Records in memory up to a limit, then in a temporary file.  The file holds
+ * records 0 .. flushed - 1, memory the others.
  */
-typedef struct Store
+typedef struct Records
 {
 	MemoryContext context;
 	ResourceOwner owner; /* of the file */
 	size_t stride;
-	uint32 limit;    /* records in memory, at most */
-	uint32 records;  /* all */
-	uint32 flushed;  /* in the file */
+	uint32 limit; /* records that memory may hold */
+	uint32 count;
+	uint32 flushed;  /* records in the file */
 	uint8 *memory;   /* the others */
 	uint32 room;     /* records that memory has room for */
-	BufFile *file;   /* NULL: none */
-	uint32 position; /* record that the file is read at next */
-} Store;
+	BufFile *file;   /* NULL if there is none */
+	uint32 position; /* record that the file's position is at */
+} Records;
 
-/* owner: of the file, should there be one; not that of a query that feeds it. */
-extern Store *store_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 limit);
+/*
+ * Creates an empty store.  owner owns the file if there will be one; it must
+ * outlive the query that fills the store.
+ */
+extern Records *records_begin(MemoryContext context, ResourceOwner owner, size_t stride,
+							  uint32 limit);
 
-/* Room for one more record, all zero; it counts once store_add is called. */
-extern uint8 *store_next(Store *store);
-extern void store_add(Store *store);
+/* Returns room for one more record, all zero; records_add() then counts it. */
+extern uint8 *records_next(Records *records);
+extern void records_add(Records *records);
 
-/* Move what is in memory to the file. */
-extern void store_flush(Store *store);
+/* Moves the records in memory to the file. */
+extern void records_flush(Records *records);
 
-/* Once all records are in the file, and none will be added. */
-extern void store_free_memory(Store *store);
+/* Frees the memory.  All records must be in the file, and none may be added. */
+extern void records_free_memory(Records *records);
 
-/* A record: in memory, or read into buffer. */
-extern const uint8 *store_record(Store *store, uint32 record, uint8 *buffer);
+/* Returns a record, in memory or read into buffer. */
+extern const uint8 *records_get(Records *records, uint32 record, uint8 *buffer);
 
-extern void store_end(Store *store);
+/* Closes the file. */
+extern void records_end(Records *records);
 
-/* ---- Bytes of any length (store.c) -------------------------------------- */
+/* ---- Byte strings of any length (store.c) --------------------------------- */
 
-typedef struct Heap
+/* A temporary file of byte strings, made when the first is added. */
+typedef struct Blobs
 {
 	MemoryContext context;
 	ResourceOwner owner;
 	BufFile *file;
 	int64 end;
-} Heap;
+} Blobs;
 
-extern void heap_begin(Heap *heap, MemoryContext context, ResourceOwner owner);
+/* Appends a byte string and returns its position. */
+extern int64 blobs_add(Blobs *blobs, const void *bytes, size_t size);
 
-/* Append, and where it begins. */
-extern int64 heap_add(Heap *heap, const void *bytes, size_t size);
+/* Returns a palloc'd copy of the byte string at a position. */
+extern void *blobs_get(Blobs *blobs, int64 position);
 
-/* What was appended there, palloc'd. */
-extern void *heap_read(Heap *heap, int64 position);
-extern void heap_end(Heap *heap);
+/* Closes the file. */
+extern void blobs_end(Blobs *blobs);
 
-/* ---- A query read (source.c) -------------------------------------------- */
+/* ---- The rows of a query (source.c) --------------------------------------- */
 
 #define NO_ROW UINT32_MAX
 #define NO_DOCUMENT UINT32_MAX
 
-typedef struct Collapse Collapse;
-
 typedef struct Source
 {
 	MemoryContext context;
-	ResourceOwner owner; /* of files */
-	const char *name;    /* of the argument */
+	ResourceOwner owner; /* of the temporary files */
+	const char *name;    /* the argument's name, for messages */
 	const Options *options;
 
 	/* Rows, in the query's order. */
@@ -149,58 +161,56 @@ typedef struct Source
 	int16 id_length;
 	bool id_by_value;
 	Datum *id;
-	uint32 *next; /* next row of the same document */
+	uint32 *next; /* next row of the same document, or NO_ROW */
 
 	/* Documents. */
-	bool sets; /* bags; else signatures */
+	bool sets; /* documents are sets of shingles, not signatures */
 	uint32 documents;
 	uint32 document_room;
-	uint32 *first;         /* its first row */
-	uint32 *last;          /* its last one */
+	uint32 *first;         /* first row of a document */
+	uint32 *last;          /* last row of a document */
 	bool shaped;           /* is the shape known? */
-	SignatureHeader shape; /* of sets: version and scheme */
-	Store *store;          /* symbols, then a digest of the evidence */
-	Bag *bag;
-	int64 *evidence; /* where it is in the heap */
-	Heap heap;
-	Collapse *collapse;
+	SignatureHeader shape; /* for sets: version and scheme */
+	Records *records;      /* signatures: symbols, then a digest of the evidence */
+	Bag *bag;              /* sets */
+	int64 *evidence;       /* positions in blobs */
+	Blobs blobs;           /* the evidence */
+	Table table;           /* documents from table_base on, by what they hold */
+	uint32 table_base;
 } Source;
 
 /*
- * Read a query that returns ids of a type and signatures.  like: a source read
- * before, whose kind of signatures it must have, or NULL.
+ * Reads a query that returns ids of type id_type and signatures.  like: a
+ * source read before, whose kind of signatures this one must have, or NULL.
  */
 extern Source *source_read(const char *name, const char *query, Oid id_type, const Options *options,
 						   const Source *like);
 
-/* Close its files and free it. */
+/* Closes the files of a source and frees it. */
 extern void source_end(Source *source);
 
-/* ---- Equal signatures (collapse.c) -------------------------------------- */
+/* ---- The documents of a source (documents.c) ------------------------------ */
 
-#define DIGEST_BYTES 16
-
-extern void collapse_begin(Source *source);
+/* Prepares a source for its first document. */
+extern void documents_begin(Source *source);
 
 /*
- * Give a row to the document that equals the record, which is store_next(), or
- * the bag; or make a new one of it: true.
+ * Adds a row to the document that equals its value, a signature or a set, or
+ * to a new document.  evidence: a set that belongs to a signature, or NULL.  A
+ * row whose value or evidence is empty joins no document.
  */
-extern bool collapse_add(Source *source, uint32 row, const uint8 *record, const Bag *bag);
+extern void documents_add(Source *source, uint32 row, Datum value, const Datum *evidence);
 
-/* Move the documents in memory to the file, but for those that it has. */
-extern void collapse_flush(Source *source);
-extern void collapse_end(Source *source);
+/* Completes the documents after the last row. */
+extern void documents_end(Source *source);
 
-extern void collapse_digest(const void *bytes, size_t size, uint8 *digest);
-
-/* Rows of a document, ascending. */
+/* Loops over the rows of a document in ascending order. */
 #define for_each_row(source, document, row) \
 	for (uint32 row = (source)->first[document]; row != NO_ROW; row = (source)->next[row])
 
-/* ---- Joins (join.c) --------------------------------------------------- */
+/* ---- Joins (join_documents.c, join_parallel.c) ---------------------------- */
 
-/* Documents of a source, ascending; all of them where doc is NULL. */
+/* Documents of a source in ascending order; all of them where doc is NULL. */
 typedef struct Documents
 {
 	Source *source;
@@ -208,9 +218,7 @@ typedef struct Documents
 	uint32 count;
 } Documents;
 
-/* a is a document of the first source, b of the second; of one source a < b.  False ends it. */
-typedef bool (*PairSink)(void *state, uint32 a, uint32 b, double similarity);
-
+/* Returns all documents of a source. */
 static inline Documents
 all_documents(Source *source)
 {
@@ -218,13 +226,56 @@ all_documents(Source *source)
 }
 
 /*
- * Hand all pairs that reach the threshold to sink; right NULL: within left.
- * Was it done to the end?
+ * Takes a pair: a is a document of the first source, b of the second; within
+ * one source a < b.  Returns false to end the join.
+ */
+typedef bool (*PairSink)(void *state, uint32 a, uint32 b, double similarity);
+
+/*
+ * Passes all pairs that reach the threshold to sink, those within left where
+ * right is NULL.  Returns false if sink ended the join.
  */
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
 
-/* The similarity of two documents of a source. */
+/* Returns the similarity of two documents of a source. */
 extern double documents_similarity(Source *source, uint32 a, uint32 b);
+
+/*
+ * Runs join_run() with parallel workers if the work is worth their start and
+ * memory and shared memory suffice.  Pairs come in the same order as without.
+ * Sets *workers to the number of workers if that is greater.
+ */
+extern void join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers);
+
+/* ---- The SQL functions (call.c) ------------------------------------------- */
+
+typedef struct Call
+{
+	Options *options;
+	Oid id_type;
+	const char *query;
+	const char *against_query; /* NULL if there is none */
+	Source *source;
+	Source *against; /* NULL if there is none */
+} Call;
+
+/*
+ * Reads the arguments of a call and gives it an empty result.  They are: query,
+ * threshold, as many witnesses of the id's type as said, multiset, against,
+ * arguments of the function's own (one of neardup_pairs, two of
+ * neardup_clusters), verify, recall.
+ */
+extern Call call_begin(FunctionCallInfo fcinfo, int witnesses);
+
+/* Reads an argument that is one of two words.  Returns whether it is the second. */
+extern bool call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char *first,
+						const char *second);
+
+/* Reads the queries of a call. */
+extern void call_read(Call *call);
+
+/* Frees the sources and keeps the statistics for neardup_join_stats(). */
+extern void call_end(Call *call);
 
 #endif

@@ -5,26 +5,21 @@
 
 #include "utils/tuplestore.h"
 
-#include "dedup/call.h"
-
-PG_FUNCTION_INFO_V1(neardup_pairs);
-PG_FUNCTION_INFO_V1(neardup_pairs_witness);
-
 typedef struct Pairs
 {
 	ReturnSetInfo *result;
 	Source *left;
-	Source *right; /* left itself where there is one source */
-	bool all;      /* every pair of equal rows; else the first of them stands for all */
+	Source *right; /* left itself if there is one source */
+	bool all;      /* each pair of equal rows; otherwise the first row stands for all */
 } Pairs;
 
+/* Returns a pair of rows: within one source the earlier row comes first. */
 static void
 put_pair(Pairs *pairs, uint32 a, uint32 b, double similarity)
 {
 	Datum values[3] = {pairs->left->id[a], pairs->right->id[b], Float8GetDatum(similarity)};
 	bool nulls[3] = {false};
 
-	/* Of one source the earlier row comes first. */
 	if (pairs->left == pairs->right && a > b)
 	{
 		values[0] = pairs->left->id[b];
@@ -34,30 +29,32 @@ put_pair(Pairs *pairs, uint32 a, uint32 b, double similarity)
 	host_check_interrupts();
 }
 
-/* A row with the rows of a document. */
-static void
-put_row_pairs(Pairs *pairs, uint32 a, uint32 document, double similarity)
-{
-	if (!pairs->all)
-		put_pair(pairs, a, pairs->right->first[document], similarity);
-	else
-		for_each_row(pairs->right, document, b) put_pair(pairs, a, b, similarity);
-}
-
-/* All rows of the query's document where there are two sources: their pairs tell of no copies. */
+/*
+ * A PairSink: returns the pairs of rows of two documents.  All rows of the
+ * query's document are returned where there are two sources, as their pairs do
+ * not tell that they are equal.
+ */
 static bool
 take_documents(void *state, uint32 a, uint32 b, double similarity)
 {
 	Pairs *pairs = state;
+	bool first_only = pairs->left == pairs->right && !pairs->all;
 
-	if (pairs->left == pairs->right && !pairs->all)
-		put_pair(pairs, pairs->left->first[a], pairs->right->first[b], similarity);
-	else
-		for_each_row(pairs->left, a, row) put_row_pairs(pairs, row, b, similarity);
+	for_each_row(pairs->left, a, x)
+	{
+		for_each_row(pairs->right, b, y)
+		{
+			put_pair(pairs, x, y, similarity);
+			if (!pairs->all)
+				break;
+		}
+		if (first_only)
+			break;
+	}
 	return true;
 }
 
-/* The rows of each document with one another. */
+/* Returns the pairs of equal rows: the rows of each document. */
 static void
 put_equal_rows(Pairs *pairs)
 {
@@ -65,8 +62,6 @@ put_equal_rows(Pairs *pairs)
 
 	for (uint32 document = 0; document < source->documents; document++)
 	{
-		if (source->first[document] == source->last[document])
-			continue;
 		for_each_row(source, document, a)
 		{
 			for (uint32 b = source->next[a]; b != NO_ROW; b = source->next[b])
@@ -74,21 +69,25 @@ put_equal_rows(Pairs *pairs)
 			if (!pairs->all)
 				break;
 		}
+		host_check_interrupts_at(document);
 	}
 }
 
+/* Runs a call of neardup_pairs() with so many witnesses of the id's type. */
 static Datum
 find_pairs(FunctionCallInfo fcinfo, int witnesses)
 {
 	Call call = call_begin(fcinfo, witnesses);
-	Pairs pairs = {(ReturnSetInfo *) fcinfo->resultinfo};
+	bool all = call_choice(fcinfo, 4 + witnesses, "equal", "first", "all");
+	Pairs pairs;
 	Documents left;
 	Documents right;
 
-	pairs.all = call_choice(fcinfo, 4 + witnesses, "equal", "first", "all");
 	call_read(&call);
-	pairs.left = call.source;
-	pairs.right = call.against ? call.against : call.source;
+	pairs = (Pairs){.result = (ReturnSetInfo *) fcinfo->resultinfo,
+					.left = call.source,
+					.right = call.against ? call.against : call.source,
+					.all = all};
 	left = all_documents(pairs.left);
 	right = all_documents(pairs.right);
 	progress_phase(PHASE_JOINING);
@@ -99,12 +98,16 @@ find_pairs(FunctionCallInfo fcinfo, int witnesses)
 	return (Datum) 0;
 }
 
+/* neardup_pairs(query, threshold, ...), whose ids are bigint. */
+PG_FUNCTION_INFO_V1(neardup_pairs);
 Datum
 neardup_pairs(PG_FUNCTION_ARGS)
 {
 	return find_pairs(fcinfo, 0);
 }
 
+/* neardup_pairs(query, threshold, witness, ...), whose ids have the witness's type. */
+PG_FUNCTION_INFO_V1(neardup_pairs_witness);
 Datum
 neardup_pairs_witness(PG_FUNCTION_ARGS)
 {

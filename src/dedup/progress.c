@@ -1,7 +1,17 @@
 /*
- * progress.c: how far a call is, in the place where PostgreSQL's own commands
- * leave it for the views pg_stat_progress_*.  They tell commands apart by a
- * number; this one is none of theirs, and read by neardup_progress().
+ * progress.c: neardup_progress(): how far the running calls are.
+ *
+ * A call reports its progress with pgstat_progress_update_param(), as
+ * PostgreSQL's own commands do for the views pg_stat_progress_*.  PostgreSQL
+ * has no number for an extension's command, so this one takes a number that no
+ * command of PostgreSQL has; its views select their commands by number and
+ * ignore others.  The alternative is shared memory of our own, for which users
+ * of PostgreSQL 13 to 16 must set shared_preload_libraries.
+ *
+ * It costs one update of this backend's entry for each 1024 rows or pairs, too
+ * little to measure in a call that returns 3 million pairs.  It would break if
+ * PostgreSQL checked the number, or gave it to a command of its own, whose view
+ * would then show these calls.
  */
 #include "dedup/dedup.h"
 
@@ -25,14 +35,12 @@ enum
 	PARAMS
 };
 
-/* Pairs that are told of together. */
+/* Pairs found between two reports. */
 #define PAIRS_STEP 1024
 
-/* Calls inside a command that is under way: COPY say, or another call. */
+/* Calls within a command that this backend shows, such as COPY or another call. */
 static int nested;
 static int64 pairs;
-
-PG_FUNCTION_INFO_V1(neardup_progress);
 
 static bool
 is_shown(void)
@@ -40,7 +48,6 @@ is_shown(void)
 	return nested == 0 && compat_progress_command() == PROGRESS_COMMAND_NEARDUP;
 }
 
-/* What is under way goes on being shown, and this call is not. */
 void
 progress_begin(void)
 {
@@ -96,39 +103,42 @@ progress_end(void)
 		pgstat_progress_end_command();
 }
 
-/* ---- Looking on --------------------------------------------------------- */
+/* ---- neardup_progress() ------------------------------------------------- */
 
-static void
-put_backend(ReturnSetInfo *result, const PgBackendStatus *backend)
-{
-	static const char *const phases[] = {"reading", "reading against", "joining", "clustering"};
-	const int64 *param = backend->st_progress_param;
-	Datum values[1 + PARAMS];
-	bool nulls[1 + PARAMS] = {false};
-
-	if (param[PARAM_PHASE] < 0 || param[PARAM_PHASE] >= (int64) lengthof(phases))
-		return;
-	values[0] = Int32GetDatum(backend->st_procpid);
-	values[1] = CStringGetTextDatum(phases[param[PARAM_PHASE]]);
-	for (int i = PARAM_ROWS; i < PARAMS; i++)
-		values[1 + i] = Int64GetDatum(param[i]);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
+/* Returns a row for each running call whose backend the caller may see. */
+PG_FUNCTION_INFO_V1(neardup_progress);
 Datum
 neardup_progress(PG_FUNCTION_ARGS)
 {
+	static const char *const phases[] = {
+		[PHASE_READING] = "reading",
+		[PHASE_READING_AGAINST] = "reading against",
+		[PHASE_JOINING] = "joining",
+		[PHASE_CLUSTERING] = "clustering",
+	};
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	int backends = pgstat_fetch_stat_numbackends();
 
 	begin_rows(fcinfo);
 	for (int i = 1; i <= backends; i++)
 	{
 		const PgBackendStatus *backend = compat_backend_status(i);
+		Datum values[1 + PARAMS];
+		bool nulls[1 + PARAMS] = {false};
+		int64 phase;
 
-		if (backend != NULL && backend->st_progress_command == PROGRESS_COMMAND_NEARDUP &&
-			(has_privs_of_role(GetUserId(), compat_read_all_stats) ||
-			 has_privs_of_role(GetUserId(), backend->st_userid)))
-			put_backend((ReturnSetInfo *) fcinfo->resultinfo, backend);
+		if (backend == NULL || backend->st_progress_command != PROGRESS_COMMAND_NEARDUP ||
+			!(has_privs_of_role(GetUserId(), compat_read_all_stats) ||
+			  has_privs_of_role(GetUserId(), backend->st_userid)))
+			continue;
+		phase = backend->st_progress_param[PARAM_PHASE];
+		if (phase < 0 || phase >= (int64) lengthof(phases))
+			continue;
+		values[0] = Int32GetDatum(backend->st_procpid);
+		values[1 + PARAM_PHASE] = CStringGetTextDatum(phases[phase]);
+		for (int param = PARAM_ROWS; param < PARAMS; param++)
+			values[1 + param] = Int64GetDatum(backend->st_progress_param[param]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }

@@ -1,8 +1,9 @@
 /*
- * source.c: a query, read once.
+ * source.c: reads a query into a source.
  */
 #include "dedup/dedup.h"
 
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -15,21 +16,17 @@
 #include "utils/plancache.h"
 #include "utils/typcache.h"
 
-#include "catalog/pg_type.h"
-
-#include "join/join.h"
 #include "sql/siblings.h"
 
 #define ROOM_MIN 1024
+
+/* Rows read between two checks for interrupts and reports of progress. */
 #define ROWS_STEP 1024
 
-/* No more than a table has numbers for. */
+/* Row numbers must fit into the hash tables of a join. */
 #define ROWS_MAX (UINT32_MAX / 4)
 
-/* Fewer documents are never sent to a file. */
-#define DOCUMENTS_MIN 1024
-
-/* Takes the rows of the query. */
+/* A DestReceiver that adds the rows of the query to a source. */
 typedef struct Reader
 {
 	DestReceiver pub;
@@ -39,27 +36,12 @@ typedef struct Reader
 	Oid id_type; /* of the query's column */
 	FmgrInfo *compare;
 	Oid collation;
-	bool ascending; /* so far */
+	bool ascending; /* are the ids ascending so far? */
 } Reader;
 
-/* ---- Rows --------------------------------------------------------------- */
+/* ---- Rows and their ids ------------------------------------------------- */
 
-static void
-make_row_room(Source *source)
-{
-	if (source->rows < source->row_room)
-		return;
-	if (source->rows >= ROWS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("\"%s\" returns more than %u rows", source->name, ROWS_MAX),
-				 errhint("Compare it part by part, with \"against\".")));
-	source->row_room *= 2;
-	source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
-	source->next = repalloc_huge(source->next, source->row_room * sizeof(uint32));
-}
-
-/* The id as the result has it. */
+/* Copies an id and converts it to the type of the result. */
 static Datum
 copy_id(Reader *reader, Datum id)
 {
@@ -87,13 +69,24 @@ compare_ids(const Reader *reader, Datum x, Datum y)
 	return DatumGetInt32(FunctionCall2Coll(reader->compare, reader->collation, x, y));
 }
 
+/* Appends a row that belongs to no document yet, and returns its number. */
 static uint32
 add_row(Reader *reader, Datum id)
 {
 	Source *source = reader->source;
 	uint32 row = source->rows;
 
-	make_row_room(source);
+	if (row >= ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("\"%s\" returns more than %u rows", source->name, ROWS_MAX),
+				 errhint("Compare the rows part by part, with \"against\".")));
+	if (row == source->row_room)
+	{
+		source->row_room *= 2;
+		source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
+		source->next = repalloc_huge(source->next, source->row_room * sizeof(uint32));
+	}
 	source->id[row] = copy_id(reader, id);
 	source->next[row] = NO_ROW;
 	if (row > 0 && reader->ascending)
@@ -107,20 +100,6 @@ add_row(Reader *reader, Datum id)
 	return row;
 }
 
-static void
-refuse_duplicate(const Reader *reader, Datum id)
-{
-	Oid output;
-	bool varlena;
-
-	getTypeOutputInfo(reader->source->id_type, &output, &varlena);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("\"%s\" returns id %s more than once", reader->source->name,
-					OidOutputFunctionCall(output, id)),
-			 errhint("Return a column that is unique, such as the primary key.")));
-}
-
 static int
 compare_for_sort(const void *x, const void *y, void *reader)
 {
@@ -128,12 +107,14 @@ compare_for_sort(const void *x, const void *y, void *reader)
 	return compare_ids(reader, *(const Datum *) x, *(const Datum *) y);
 }
 
-/* An error where two rows have the same id. */
+/* Raises an error if two rows have the same id.  Ascending ids need no sort. */
 static void
 check_ids(Reader *reader)
 {
 	Source *source = reader->source;
 	Datum *id;
+	Oid output;
+	bool varlena;
 
 	if (reader->ascending || source->rows < 2)
 		return;
@@ -141,96 +122,26 @@ check_ids(Reader *reader)
 	memcpy(id, source->id, source->rows * sizeof(Datum));
 	qsort_arg(id, source->rows, sizeof(Datum), compare_for_sort, reader);
 	for (uint32 i = 1; i < source->rows; i++)
-		if (compare_ids(reader, id[i - 1], id[i]) == 0)
-			refuse_duplicate(reader, id[i]);
+	{
+		if (compare_ids(reader, id[i - 1], id[i]) != 0)
+			continue;
+		getTypeOutputInfo(source->id_type, &output, &varlena);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("\"%s\" returns id %s more than once", source->name,
+						OidOutputFunctionCall(output, id[i])),
+				 errhint("Return a column that is unique, such as the primary key.")));
+	}
 	pfree(id);
 }
 
-/* ---- Signatures --------------------------------------------------------- */
-
-/* Once the first signature tells how long they are. */
-static void
-begin_store(Source *source, const SignatureHeader *shape)
-{
-	int b = signature_bits(shape);
-	size_t stride = JOIN_STRIDE(shape->k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
-	size_t limit = (size_t) maintenance_work_mem * 1024 / (stride + join_bytes(shape->k, b));
-
-	source->store = store_begin(source->context, source->owner, stride,
-								Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
-}
-
-static void
-add_signature(Source *source, uint32 row, Datum datum, struct varlena *evidence)
-{
-	Signature signature = signature_of_datum(datum);
-	Store *store;
-	uint8 *record;
-
-	if (!source->shaped)
-	{
-		source->shaped = true;
-		source->shape = signature.header;
-	}
-	if (!signature_comparable(&source->shape, &signature.header))
-		signature_refuse_pair(&source->shape, &signature.header);
-	if (signature_is_empty(&signature))
-		return;
-	if (source->store == NULL)
-		begin_store(source, &signature.header);
-	store = source->store;
-	if (store->records - store->flushed == store->limit)
-		collapse_flush(source);
-	record = store_next(store);
-	memcpy(record, signature.symbols, signature_symbol_bytes(&signature.header));
-	if (evidence != NULL)
-		collapse_digest(evidence, VARSIZE(evidence), record + store->stride - DIGEST_BYTES);
-	if (collapse_add(source, row, record, NULL) && evidence != NULL)
-		source->evidence[source->documents - 1] =
-			heap_add(&source->heap, evidence, VARSIZE(evidence));
-}
-
-static void
-add_set(Source *source, uint32 row, Datum datum)
-{
-	Shingles *shingles = shingles_of_datum(datum);
-	Bag bag = shingles_bag(shingles);
-	size_t size = VARSIZE(shingles);
-	Shingles *copy;
-
-	if (!source->shaped)
-	{
-		source->shaped = true;
-		source->shape.version = shingles->version;
-		source->shape.scheme = shingles->scheme;
-	}
-	check_same_recipe("shingles", source->shape.version, source->shape.scheme, shingles->version,
-					  shingles->scheme);
-	if (bag.count == 0 || !collapse_add(source, row, NULL, &bag))
-		return;
-	copy = MemoryContextAllocHuge(source->context, size);
-	memcpy(copy, shingles, size);
-	source->bag[source->documents - 1] = shingles_bag(copy);
-}
-
-/* Evidence as a whole value; NULL where it resembles nothing. */
-static struct varlena *
-read_evidence(Datum datum)
-{
-	Shingles *shingles = shingles_of_datum(datum);
-
-	return shingles->count == 0 ? NULL : (struct varlena *) shingles;
-}
-
-/* ---- The query ---------------------------------------------------------- */
-
+/* Receives a row of the query. */
 static bool
-take_row(TupleTableSlot *slot, DestReceiver *self)
+receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Reader *reader = (Reader *) self;
 	Source *source = reader->source;
 	bool verified = source->options->verify > 0;
-	struct varlena *evidence = NULL;
 	MemoryContext old;
 	uint32 row;
 
@@ -239,22 +150,136 @@ take_row(TupleTableSlot *slot, DestReceiver *self)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("\"%s\" returns a row whose id is null", source->name),
-				 errhint("Leave such rows out: WHERE ... IS NOT NULL.")));
+				 errhint("Exclude such rows with WHERE ... IS NOT NULL.")));
 	row = add_row(reader, slot->tts_values[0]);
 	if (slot->tts_isnull[1] || (verified && slot->tts_isnull[2]))
 		return true;
 	old = MemoryContextSwitchTo(reader->row_context);
-	if (verified)
-		evidence = read_evidence(slot->tts_values[2]);
-	if (source->sets)
-		add_set(source, row, slot->tts_values[1]);
-	else if (!verified || evidence != NULL)
-		add_signature(source, row, slot->tts_values[1], evidence);
+	documents_add(source, row, slot->tts_values[1], verified ? &slot->tts_values[2] : NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(reader->row_context);
 	return true;
 }
 
+/* ---- The columns of the query ------------------------------------------- */
+
+/* Says in a hint what the query must return. */
+static int
+hint_columns(const Source *source)
+{
+	const char *id = source->id_type == INT8OID ? "bigint" : format_type_be(source->id_type);
+
+	if (source->options->verify > 0)
+		return errhint("Return an id of type %s, a signature (minhash or simhash) and shingles.",
+					   id);
+	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles).", id);
+}
+
+/* Reports the type of a column; the caller adds a detail or a hint. */
+static int
+wrong_column(const Source *source, TupleDesc row_type, int column)
+{
+	errcode(ERRCODE_DATATYPE_MISMATCH);
+	return errmsg("column %d of \"%s\" is of type %s", column + 1, source->name,
+				  format_type_be(TupleDescAttr(row_type, column)->atttypid));
+}
+
+static void
+check_id_column(const Source *source, TupleDesc row_type)
+{
+	Oid type = TupleDescAttr(row_type, 0)->atttypid;
+
+	if (type == source->id_type || IsBinaryCoercible(type, source->id_type))
+		return;
+	if (source->id_type == INT8OID && (type == INT2OID || type == INT4OID))
+		return;
+	ereport(ERROR,
+			(wrong_column(source, row_type, 0),
+			 errdetail("Ids must be of type %s.", format_type_be(source->id_type)),
+			 errhint("Name another type in the third argument: NULL::%s.", format_type_be(type))));
+}
+
+/* Checks the columns before the first row, and learns whether the query returns sets. */
+static void
+check_columns(Source *source, TupleDesc row_type, const Source *like)
+{
+	bool verified = source->options->verify > 0;
+	int columns = verified ? 3 : 2;
+	Oid function = source->options->function;
+	Oid shingles = sibling_type(function, "shingles");
+	Oid type;
+
+	if (row_type->natts != columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts,
+						columns),
+				 hint_columns(source)));
+	check_id_column(source, row_type);
+	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
+	source->sets = type == shingles;
+	if (!source->sets && type != sibling_type(function, "minhash") &&
+		type != sibling_type(function, "simhash"))
+		ereport(ERROR, (wrong_column(source, row_type, 1), hint_columns(source)));
+	if (source->sets && verified)
+		ereport(ERROR,
+				(wrong_column(source, row_type, 1),
+				 errdetail("The similarity of shingles is exact, so there is nothing to verify."),
+				 errhint("Omit \"verify\".")));
+	if (verified && getBaseType(TupleDescAttr(row_type, 2)->atttypid) != shingles)
+		ereport(ERROR,
+				(wrong_column(source, row_type, 2),
+				 errdetail("Pairs are verified by their shingles."),
+				 errhint("Return a column of type shingles, such as to_shingles(body).")));
+	if (like != NULL && like->sets != source->sets)
+		ereport(ERROR,
+				(wrong_column(source, row_type, 1),
+				 errdetail("Both queries must return signatures of the same type.")));
+}
+
+/* ---- The query ---------------------------------------------------------- */
+
+/* Prepares a query, which must be one SELECT (or VALUES, TABLE, WITH) that only reads. */
+static SPIPlanPtr
+prepare(const char *name, const char *query)
+{
+	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	List *sources;
+	Query *parsed;
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	sources = SPI_plan_get_plan_sources(plan);
+	if (list_length(sources) != 1 || !SPI_is_cursor_plan(plan) ||
+		((CachedPlanSource *) linitial(sources))->commandTag != CMDTAG_SELECT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must be a single SELECT", name),
+				 errhint("Pass a query such as 'SELECT id, sig FROM docs'.")));
+	parsed = linitial_node(Query, ((CachedPlanSource *) linitial(sources))->query_list);
+	if (parsed->hasModifyingCTE || parsed->hasForUpdate)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" must not change or lock rows", name),
+				 errhint("Change or lock rows in a statement of its own.")));
+	return plan;
+}
+
+static void
+reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
+{
+	Reader *reader = (Reader *) self;
+
+	check_columns(reader->source, row_type, reader->like);
+	reader->id_type = TupleDescAttr(row_type, 0)->atttypid;
+}
+
+static void
+reader_shutdown(DestReceiver *self)
+{
+}
+
+/* Creates an empty source in a memory context of its own. */
 static Source *
 source_begin(const char *name, Oid id_type, const Options *options, const Source *like)
 {
@@ -276,181 +301,55 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	source->bag = MemoryContextAlloc(context, ROOM_MIN * sizeof(Bag));
 	if (options->verify > 0)
 		source->evidence = MemoryContextAlloc(context, ROOM_MIN * sizeof(int64));
-	heap_begin(&source->heap, context, source->owner);
+	source->blobs = (Blobs){.context = context, .owner = source->owner};
 	if (like != NULL)
 	{
 		source->shaped = like->shaped;
 		source->shape = like->shape;
 	}
-	collapse_begin(source);
+	documents_begin(source);
 	return source;
-}
-
-/* What must a query return?  For a hint. */
-static const char *
-wanted(const Source *source)
-{
-	const char *id = source->id_type == INT8OID ? "bigint" : format_type_be(source->id_type);
-
-	return source->options->verify > 0 ?
-		psprintf("SELECT id, signature, shingles: %s, then minhash or simhash, then shingles.",
-				 id) :
-		psprintf("an id of type %s and a signature (minhash, simhash or shingles).", id);
-}
-
-static void
-refuse_column(const Source *source, TupleDesc row_type, int column, const char *hint)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column %d of \"%s\" is of type %s", column + 1, source->name,
-					format_type_be(TupleDescAttr(row_type, column)->atttypid)),
-			 hint ? errhint("%s", hint) : errhint("Return %s", wanted(source))));
-}
-
-static void
-check_id_column(const Source *source, TupleDesc row_type)
-{
-	Oid type = TupleDescAttr(row_type, 0)->atttypid;
-
-	if (type == source->id_type || IsBinaryCoercible(type, source->id_type))
-		return;
-	if (source->id_type == INT8OID && (type == INT2OID || type == INT4OID))
-		return;
-	refuse_column(source, row_type, 0,
-				  psprintf("Ids are %s here; for others name their type in the third argument: NULL::%s.",
-						   format_type_be(source->id_type), format_type_be(type)));
-}
-
-/* The columns, before anything is read. */
-static void
-check_columns(Source *source, TupleDesc row_type, const Source *like)
-{
-	int columns = source->options->verify > 0 ? 3 : 2;
-	Oid function = source->options->function;
-	Oid shingles = sibling_type(function, "shingles");
-	Oid type;
-
-	if (row_type->natts != columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts,
-						columns),
-				 errhint("Return %s", wanted(source))));
-	check_id_column(source, row_type);
-	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
-	source->sets = type == shingles;
-	if (!source->sets && type != sibling_type(function, "minhash") &&
-		type != sibling_type(function, "simhash"))
-		refuse_column(source, row_type, 1, NULL);
-	if (source->sets && source->options->verify > 0)
-		refuse_column(source, row_type, 1,
-					  "Over shingles the similarity is exact as it is: leave \"verify\" out.");
-	if (columns == 3 && getBaseType(TupleDescAttr(row_type, 2)->atttypid) != shingles)
-		refuse_column(source, row_type, 2,
-					  "What pairs are verified on is of type shingles, such as to_shingles(body).");
-	if (like != NULL && like->sets != source->sets)
-		refuse_column(source, row_type, 1, "Both queries must return signatures of the same type.");
-}
-
-/* One SELECT (VALUES, TABLE, WITH), and nothing else? */
-static bool
-is_select(SPIPlanPtr plan)
-{
-	List *sources = SPI_plan_get_plan_sources(plan);
-
-	return list_length(sources) == 1 && SPI_is_cursor_plan(plan) &&
-		((CachedPlanSource *) linitial(sources))->commandTag == CMDTAG_SELECT;
-}
-
-/* Does a SELECT insert, update, delete or lock rows? */
-static bool
-is_modifying(SPIPlanPtr plan)
-{
-	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-	Query *query = linitial_node(Query, source->query_list);
-
-	return query->hasModifyingCTE || query->hasForUpdate;
-}
-
-static SPIPlanPtr
-prepare(const char *name, const char *query)
-{
-	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	if (!is_select(plan))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" is not one query that returns rows", name),
-				 errhint("Give one SELECT, such as 'SELECT id, sig FROM docs'.")));
-	if (is_modifying(plan))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" changes or locks rows", name),
-				 errhint("Do that in a statement of its own.")));
-	return plan;
-}
-
-/* Before the first row. */
-static void
-reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
-{
-	Reader *reader = (Reader *) self;
-
-	check_columns(reader->source, row_type, reader->like);
-	reader->id_type = TupleDescAttr(row_type, 0)->atttypid;
-}
-
-static void
-reader_shutdown(DestReceiver *self)
-{
-}
-
-static void
-find_comparison(Reader *reader)
-{
-	Oid type = reader->source->id_type;
-	TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
-
-	if (!OidIsValid(cache->cmp_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("type %s cannot be an id", format_type_be(type)),
-				 errdetail("It has no default operator class for access method \"btree\"."),
-				 errhint("Cast it to a type that can be ordered, such as text.")));
-	reader->compare = &cache->cmp_proc_finfo;
-	reader->collation = cache->typcollation;
-	reader->ascending = true;
 }
 
 Source *
 source_read(const char *name, const char *query, Oid id_type, const Options *options,
 			const Source *like)
 {
+	TypeCacheEntry *cache = lookup_type_cache(id_type, TYPECACHE_CMP_PROC_FINFO);
 	Source *source = source_begin(name, id_type, options, like);
-	Reader reader = {{take_row, reader_startup, reader_shutdown, reader_shutdown, DestNone}};
+	Reader reader = {.pub = {.receiveSlot = receive_row,
+							 .rStartup = reader_startup,
+							 .rShutdown = reader_shutdown,
+							 .rDestroy = reader_shutdown,
+							 .mydest = DestNone},
+					 .source = source,
+					 .like = like,
+					 .compare = &cache->cmp_proc_finfo,
+					 .collation = cache->typcollation,
+					 .ascending = true};
 
-	reader.source = source;
-	reader.like = like;
+	if (!OidIsValid(cache->cmp_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("type %s cannot be an id", format_type_be(id_type)),
+				 errdetail("It has no default operator class for access method \"btree\"."),
+				 errhint("Cast the id to a type that can be ordered, such as text.")));
 	reader.row_context =
 		AllocSetContextCreate(source->context, "neardup row", ALLOCSET_DEFAULT_SIZES);
-	find_comparison(&reader);
 	SPI_connect();
 	compat_run_plan(prepare(name, query), &reader.pub);
 	SPI_finish();
 	progress_rows(source->rows);
 	check_ids(&reader);
-	collapse_end(source);
+	documents_end(source);
 	return source;
 }
 
 void
 source_end(Source *source)
 {
-	if (source->store != NULL)
-		store_end(source->store);
-	heap_end(&source->heap);
+	if (source->records != NULL)
+		records_end(source->records);
+	blobs_end(&source->blobs);
 	MemoryContextDelete(source->context);
 }

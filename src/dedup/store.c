@@ -1,6 +1,6 @@
 /*
- * store.c: what outgrows memory goes to temporary files, which the transaction's
- * end removes whatever happens.
+ * store.c: records and byte strings that go to temporary files when they
+ * outgrow memory.  The end of the transaction removes the files in any case.
  */
 #include "dedup/dedup.h"
 
@@ -9,7 +9,7 @@
 
 #define ROOM_MIN 1024
 
-/* A file that lives as long as owner, though another may be the current one. */
+/* Creates a file that lives as long as owner, which need not be the current one. */
 static BufFile *
 create_file(MemoryContext context, ResourceOwner owner)
 {
@@ -32,6 +32,7 @@ read_exactly(BufFile *file, void *bytes, size_t size)
 				(errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
 }
 
+/* Moves to a byte position, which may lie in a later segment of the file. */
 static void
 seek(BufFile *file, int64 position)
 {
@@ -45,119 +46,110 @@ seek(BufFile *file, int64 position)
 
 /* ---- Records ------------------------------------------------------------ */
 
-Store *
-store_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 limit)
+Records *
+records_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 limit)
 {
-	Store *store = MemoryContextAllocZero(context, sizeof(Store));
+	Records *records = MemoryContextAllocZero(context, sizeof(Records));
 
-	store->context = context;
-	store->owner = owner;
-	store->stride = stride;
-	store->limit = limit;
-	store->room = Min(ROOM_MIN, limit);
-	store->memory = MemoryContextAllocHuge(context, store->room * stride);
-	return store;
+	records->context = context;
+	records->owner = owner;
+	records->stride = stride;
+	records->limit = limit;
+	records->room = Min(ROOM_MIN, limit);
+	records->memory = MemoryContextAllocHuge(context, records->room * stride);
+	return records;
 }
 
 uint8 *
-store_next(Store *store)
+records_next(Records *records)
 {
-	uint32 used = store->records - store->flushed;
+	uint32 used = records->count - records->flushed;
 	uint8 *record;
 
-	if (used == store->room)
+	if (used == records->room)
 	{
-		store->room = Min((uint64) store->room * 2, store->limit);
-		store->memory = repalloc_huge(store->memory, store->room * store->stride);
+		records->room = Min((uint64) records->room * 2, records->limit);
+		records->memory = repalloc_huge(records->memory, records->room * records->stride);
 	}
-	record = store->memory + used * store->stride;
-	memset(record, 0, store->stride);
+	record = records->memory + used * records->stride;
+	memset(record, 0, records->stride);
 	return record;
 }
 
 void
-store_add(Store *store)
+records_add(Records *records)
 {
-	store->records++;
+	records->count++;
 }
 
 void
-store_flush(Store *store)
+records_flush(Records *records)
 {
-	if (store->file == NULL)
-		store->file = create_file(store->context, store->owner);
-	seek(store->file, (int64) store->flushed * store->stride);
-	for (uint32 i = 0; i < store->records - store->flushed; i++)
-		BufFileWrite(store->file, store->memory + i * store->stride, store->stride);
-	store->flushed = store->position = store->records;
+	if (records->file == NULL)
+		records->file = create_file(records->context, records->owner);
+	seek(records->file, (int64) records->flushed * records->stride);
+	for (uint32 i = 0; i < records->count - records->flushed; i++)
+		BufFileWrite(records->file, records->memory + i * records->stride, records->stride);
+	records->flushed = records->position = records->count;
 }
 
 void
-store_free_memory(Store *store)
+records_free_memory(Records *records)
 {
-	pfree(store->memory);
-	store->memory = NULL;
+	pfree(records->memory);
+	records->memory = NULL;
 }
 
 const uint8 *
-store_record(Store *store, uint32 record, uint8 *buffer)
+records_get(Records *records, uint32 record, uint8 *buffer)
 {
-	if (record >= store->flushed)
-		return store->memory + (record - store->flushed) * store->stride;
-	if (record != store->position)
-		seek(store->file, (int64) record * store->stride);
-	read_exactly(store->file, buffer, store->stride);
-	store->position = record + 1;
+	if (record >= records->flushed)
+		return records->memory + (record - records->flushed) * records->stride;
+	if (record != records->position)
+		seek(records->file, (int64) record * records->stride);
+	read_exactly(records->file, buffer, records->stride);
+	records->position = record + 1;
 	return buffer;
 }
 
 void
-store_end(Store *store)
+records_end(Records *records)
 {
-	if (store->file != NULL)
-		BufFileClose(store->file);
+	if (records->file != NULL)
+		BufFileClose(records->file);
 }
 
-/* ---- Bytes of any length ------------------------------------------------ */
-
-void
-heap_begin(Heap *heap, MemoryContext context, ResourceOwner owner)
-{
-	heap->context = context;
-	heap->owner = owner;
-	heap->file = NULL;
-	heap->end = 0;
-}
+/* ---- Byte strings ------------------------------------------------------- */
 
 int64
-heap_add(Heap *heap, const void *bytes, size_t size)
+blobs_add(Blobs *blobs, const void *bytes, size_t size)
 {
-	int64 position = heap->end;
+	int64 position = blobs->end;
 
-	if (heap->file == NULL)
-		heap->file = create_file(heap->context, heap->owner);
-	BufFileWrite(heap->file, &size, sizeof(size));
-	BufFileWrite(heap->file, (void *) bytes, size);
-	heap->end += sizeof(size) + size;
+	if (blobs->file == NULL)
+		blobs->file = create_file(blobs->context, blobs->owner);
+	BufFileWrite(blobs->file, &size, sizeof(size));
+	BufFileWrite(blobs->file, (void *) bytes, size);
+	blobs->end += sizeof(size) + size;
 	return position;
 }
 
 void *
-heap_read(Heap *heap, int64 position)
+blobs_get(Blobs *blobs, int64 position)
 {
 	size_t size;
 	void *bytes;
 
-	seek(heap->file, position);
-	read_exactly(heap->file, &size, sizeof(size));
+	seek(blobs->file, position);
+	read_exactly(blobs->file, &size, sizeof(size));
 	bytes = palloc(size);
-	read_exactly(heap->file, bytes, size);
+	read_exactly(blobs->file, bytes, size);
 	return bytes;
 }
 
 void
-heap_end(Heap *heap)
+blobs_end(Blobs *blobs)
 {
-	if (heap->file != NULL)
-		BufFileClose(heap->file);
+	if (blobs->file != NULL)
+		BufFileClose(blobs->file);
 }

@@ -1,6 +1,6 @@
 /*
- * reject.c: neardup_reject(), the trigger that refuses a row which resembles
- * another, or only says so, or records it.
+ * reject.c: neardup_reject(), the trigger that rejects a row which is similar to
+ * another, or only reports or records it.
  */
 #include "reject/reject.h"
 
@@ -18,22 +18,23 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-/* One row under one rule. */
+/* The check of one row by one rule. */
 typedef struct Check
 {
 	TriggerData *data;
 	RejectRule *rule;
-	TupleTableSlot *row; /* the new one */
+	TupleTableSlot *row; /* the new row */
 	Datum signature;
-	double similarity; /* of what was found ... */
-	Datum *row_key;    /* ... to this row ... */
-	Datum *resembles;  /* ... and its key */
-	bool odd;          /* was that row of another shape ... */
-	bool all_odd;      /* ... as all are? */
+	double similarity; /* of the row found */
+	Datum *row_key;    /* key of the new row */
+	Datum *found_key;  /* key of the row found */
+	bool odd;          /* the row found has another shape ... */
+	bool all_odd;      /* ... as have all others */
 } Check;
 
-/* ---- Which rows to look at ---------------------------------------------- */
+/* ---- Which rows are checked --------------------------------------------- */
 
+/* Raises an error unless this is a trigger that fires after a row of a table. */
 static void
 check_called_as_trigger(FunctionCallInfo fcinfo)
 {
@@ -50,19 +51,19 @@ check_called_as_trigger(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
 						data->tg_trigger->tgname),
-				 errdetail("Before that, generated columns are not set yet.")));
+				 errdetail("BEFORE triggers fire before generated columns are computed.")));
 	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("neardup_reject() cannot guard \"%s\"",
 						RelationGetRelationName(data->tg_relation)),
-				 errdetail("It is not a table of this database.")));
+				 errdetail("It is not an ordinary table or a partition.")));
 }
 
 /*
- * Did an update leave the signature as it was, in a row that has been looked
- * at?  A version made by this very transaction may not have been: its own
- * check, if deferred, finds it gone.
+ * Returns whether an update left the signature of a checked row as it was.  A
+ * row version that this transaction made may not have been checked: if its own
+ * check was deferred, that finds the version gone.
  */
 static bool
 is_unchanged(const Check *check)
@@ -85,14 +86,14 @@ is_unchanged(const Check *check)
 		datum_image_eq(before, check->signature, attribute->attbyval, attribute->attlen);
 }
 
-/* Is the row still as it was when the check was asked for? */
+/* Returns whether the row version still exists when a deferred check runs. */
 static bool
 is_current(const Check *check)
 {
 	return table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf);
 }
 
-/* ---- Looking ------------------------------------------------------------ */
+/* ---- Searching ---------------------------------------------------------- */
 
 static Datum *
 key_of_row(const Check *check)
@@ -112,8 +113,8 @@ key_of_row(const Check *check)
 }
 
 /*
- * Run a statement that sees whatever is committed now, and all that this
- * transaction did, as a unique index would.
+ * Runs a statement that sees all committed rows and those of this transaction,
+ * at any isolation level, as a unique index does.
  */
 static void
 execute(SPIPlanPtr plan, Datum *values, int expected)
@@ -131,7 +132,10 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 		elog(ERROR, "SPI_execute_snapshot failed: %s", SPI_result_code_string(result));
 }
 
-/* Find the row most like this one, or else one that cannot be compared with it. */
+/*
+ * Searches for the most similar row.  Returns false if there is none; check->odd
+ * then tells whether there is a row that cannot be compared with this one.
+ */
 static bool
 search(Check *check)
 {
@@ -142,7 +146,7 @@ search(Check *check)
 	Datum similarity;
 	bool is_null;
 
-	/* A plan made while the table was small must do when it is large. */
+	/* A plan made while the table is small must use the index when it is large. */
 	if (rule->indexed)
 		(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
@@ -157,9 +161,9 @@ search(Check *check)
 	found = SPI_tuptable->vals[0];
 	similarity = SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &check->odd);
 	check->row_key = key_of_row(check);
-	check->resembles = palloc(rule->keys * sizeof(Datum));
+	check->found_key = palloc(rule->keys * sizeof(Datum));
 	for (int i = 0; i < rule->keys; i++)
-		check->resembles[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
+		check->found_key[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
 	if (check->odd)
 	{
 		execute(rule->match, values, SPI_OK_SELECT);
@@ -170,9 +174,9 @@ search(Check *check)
 	return true;
 }
 
-/* ---- Telling ------------------------------------------------------------ */
+/* ---- Messages ----------------------------------------------------------- */
 
-/* As in PostgreSQL's own messages: (a, b)=(1, 2). */
+/* Returns a key as in PostgreSQL's own messages: (a, b)=(1, 2). */
 static const char *
 show_key(const RejectRule *rule, const Datum *key)
 {
@@ -188,14 +192,14 @@ show_key(const RejectRule *rule, const Datum *key)
 	return shown.data;
 }
 
-/* A column by its number, if it is one that can be granted. */
+/* Returns whether the current user may read a column of all rows; 0 and less mean any column. */
 static bool
 column_is_readable(const RejectRule *rule, AttrNumber column)
 {
 	return role_may_read(rule->guarded, Max(column, InvalidAttrNumber));
 }
 
-/* May who changes the table read the keys of all its rows? */
+/* Returns whether the current user may read the keys of all rows. */
 static bool
 keys_are_readable(const RejectRule *rule)
 {
@@ -206,8 +210,9 @@ keys_are_readable(const RejectRule *rule)
 }
 
 /*
- * And the signatures, or what they are made of?  Else numbers would tell him what
- * they are, one insert after another.
+ * Returns whether the current user may read the signatures of all rows, or what
+ * they are generated from.  Otherwise similarities would reveal them, one insert
+ * after another.
  */
 static bool
 similarity_is_readable(const RejectRule *rule)
@@ -220,31 +225,28 @@ similarity_is_readable(const RejectRule *rule)
 	return rule->sources > 0;
 }
 
+/*
+ * Reports the rows and their similarity, as far as the current user may read
+ * them, and what the trigger rejects unless it has a hint of its own.
+ */
 static int
 detail(const Check *check)
 {
 	const RejectRule *rule = check->rule;
+	bool rejects = !rule->warn && rule->log == NULL && rule->hint == NULL;
+	const char *trigger = psprintf("Trigger \"%s\" rejects rows with similarity %g or more.",
+								   check->data->tg_trigger->tgname, rule->threshold);
+	const char *rows;
 
 	if (!keys_are_readable(rule))
-		return 0;
-	if (!similarity_is_readable(rule))
-		return errdetail("Row %s resembles row %s.", show_key(rule, check->row_key),
-						 show_key(rule, check->resembles));
-	return errdetail("Row %s resembles row %s by %.3f.", show_key(rule, check->row_key),
-					 show_key(rule, check->resembles), check->similarity);
-}
-
-static int
-hint(const Check *check)
-{
-	const RejectRule *rule = check->rule;
-
-	if (rule->hint != NULL)
-		return errhint("%s", rule->hint);
-	if (rule->warn || rule->log != NULL)
-		return 0;
-	return errhint("Trigger \"%s\" refuses what resembles another row by %g or more.",
-				   check->data->tg_trigger->tgname, rule->threshold);
+		return rejects ? errdetail("%s", trigger) : 0;
+	if (similarity_is_readable(rule))
+		rows = psprintf("Row %s has similarity %.3f to row %s.", show_key(rule, check->row_key),
+						check->similarity, show_key(rule, check->found_key));
+	else
+		rows = psprintf("Row %s is similar to row %s.", show_key(rule, check->row_key),
+						show_key(rule, check->found_key));
+	return rejects ? errdetail("%s %s", rows, trigger) : errdetail("%s", rows);
 }
 
 static void
@@ -258,44 +260,46 @@ report(const Check *check, int level)
 			 rule->message != NULL ?
 				 errmsg("%s", rule->message) :
 				 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
-			 detail(check), hint(check),
+			 detail(check), rule->hint != NULL ? errhint("%s", rule->hint) : 0,
 			 errtableconstraint(table, check->data->tg_trigger->tgname)));
 }
 
 /*
- * A row that was there before, of another shape, is passed over; the new one is
- * refused where it is the odd one.
+ * Reports signatures that cannot be compared.  The new row is rejected if it
+ * cannot be compared with any other; otherwise one warning says that some were
+ * skipped.
  */
 static void
 report_odd(const Check *check)
 {
 	RejectRule *rule = check->rule;
 	const char *table = get_rel_name(rule->guarded);
-	bool refused = check->all_odd && !rule->warn && rule->log == NULL;
+	bool rejected = check->all_odd && !rule->warn && rule->log == NULL;
 
-	if (rule->warned && !refused)
+	if (rule->warned && !rejected)
 		return;
 	rule->warned = true;
-	ereport(refused ? ERROR : WARNING,
+	ereport(rejected ? ERROR : WARNING,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 check->all_odd ?
 				 errmsg("signature of the new row cannot be compared with any in table \"%s\"",
 						table) :
 				 errmsg("table \"%s\" has signatures that cannot be compared with others", table),
 			 keys_are_readable(rule) ?
-				 errdetail("That of row %s has another shape or scheme than that of row %s.",
-						   show_key(rule, check->resembles), show_key(rule, check->row_key)) :
+				 errdetail("The signatures of rows %s and %s have different shapes or schemes.",
+						   show_key(rule, check->found_key), show_key(rule, check->row_key)) :
 				 0,
-			 errhint("Make all signatures of column \"%s\" alike; a column of a type such as "
-					 "minhash(512) takes no others.",
+			 errhint("Make all signatures of column \"%s\" alike, for instance by giving the "
+					 "column the type minhash(512).",
 					 rule->column_name)));
 }
 
 /* ---- Recording ---------------------------------------------------------- */
 
 /*
- * The log is written in its owner's name.  The trigger must be his, then: nobody
- * else can have made it, or who fires it might write there by himself.
+ * Checks that the log may be written with its owner's rights.  Either only the
+ * owner can have made the trigger, or the current user may write to the log
+ * himself.
  */
 static void
 check_may_record(const Check *check)
@@ -311,17 +315,17 @@ check_may_record(const Check *check)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("trigger \"%s\" may not write to table \"%s\"", check->data->tg_trigger->tgname,
 					get_rel_name(rule->log_table)),
-			 errdetail("Others than the owner of table \"%s\" have the right TRIGGER on it, and "
-					   "may have made this one to write in the owner's name.",
+			 errdetail("Roles other than the owner of table \"%s\" have the TRIGGER privilege on it, "
+					   "and one of them may have made the trigger to write with the owner's rights.",
 					   table),
-			 errhint("REVOKE TRIGGER ON %s from them, once you know that the trigger is the "
-					 "owner's; or GRANT INSERT on the log to those who change the table.",
+			 errhint("If the trigger is the owner's, REVOKE TRIGGER ON %s from the other roles, or "
+					 "GRANT INSERT on the log to the roles that change the table.",
 					 quote_identifier(table))));
 }
 
 /*
- * The text of a key, the same whoever inserts: it must not depend on how the
- * session shows dates and numbers.
+ * Returns the text of a key, independent of the session's settings for dates and
+ * numbers, so that a row has the same key in the log whatever session inserts it.
  */
 static Datum
 plain_text(const RejectRule *rule, int i, Datum key)
@@ -342,6 +346,7 @@ plain_text(const RejectRule *rule, int i, Datum key)
 	return shown;
 }
 
+/* Writes a row to the log. */
 static void
 record(const Check *check, Oid user)
 {
@@ -354,33 +359,21 @@ record(const Check *check, Oid user)
 	for (int i = 0; i < rule->keys; i++)
 	{
 		values[RECORD_KEYS + i] = plain_text(rule, i, check->row_key[i]);
-		values[RECORD_KEYS + rule->keys + i] = plain_text(rule, i, check->resembles[i]);
+		values[RECORD_KEYS + rule->keys + i] = plain_text(rule, i, check->found_key[i]);
 	}
 	execute(rule->record, values, SPI_OK_INSERT);
 }
 
 /* ---- The trigger -------------------------------------------------------- */
 
-/* Search, and record. */
-static bool
-check_as_owner(Check *check)
-{
-	Acting acting;
-	bool found;
-
-	act_as_owner(check->rule, &acting);
-	found = search(check);
-	if (found && check->rule->record != NULL)
-		record(check, acting.user);
-	act_end(&acting);
-	return found;
-}
-
+/* Checks a row: searches and records with the owner's rights, then reports. */
 static void
 check_row(Check *check)
 {
 	RejectRule *rule = check->rule;
+	Acting acting;
 	bool is_null;
+	bool found;
 
 	check->signature = slot_getattr(check->row, rule->column, &is_null);
 	if (is_null || is_unchanged(check) || !is_current(check))
@@ -388,16 +381,18 @@ check_row(Check *check)
 	check_may_record(check);
 	if (rule->lock)
 		LockDatabaseObject(TriggerRelationId, rule->trigger, 0, ExclusiveLock);
-	if (!check_as_owner(check))
-	{
-		if (check->odd)
-			report_odd(check);
-		return;
-	}
-	if (rule->warn || rule->log == NULL)
+	act_as_owner(rule, &acting);
+	found = search(check);
+	if (found && rule->record != NULL)
+		record(check, acting.user);
+	act_end(&acting);
+	if (found && (rule->warn || rule->log == NULL))
 		report(check, rule->warn ? NOTICE : ERROR);
+	else if (!found && check->odd)
+		report_odd(check);
 }
 
+/* neardup_reject(column, threshold, option, ...): a trigger function. */
 PG_FUNCTION_INFO_V1(neardup_reject);
 Datum
 neardup_reject(PG_FUNCTION_ARGS)

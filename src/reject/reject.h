@@ -1,5 +1,6 @@
 /*
- * reject.h: what a trigger of neardup_reject() was told, made ready to run.
+ * reject.h: the rule of a trigger of neardup_reject(): its arguments, checked, and
+ * its statements, prepared.
  */
 #ifndef NEARDUP_REJECT_REJECT_H
 #define NEARDUP_REJECT_REJECT_H
@@ -11,7 +12,7 @@
 
 #include "rights.h"
 
-/* Parameters of RejectRule.search: the signature, and where its row is. */
+/* Parameters of RejectRule.search: the signature, ctid and tableoid of the new row. */
 enum
 {
 	SEARCH_SIGNATURE,
@@ -20,7 +21,7 @@ enum
 	SEARCH_PARAMETERS
 };
 
-/* Parameters of RejectRule.record, before the keys of the new row and of the other. */
+/* Parameters of RejectRule.record; the keys of both rows follow. */
 enum
 {
 	RECORD_SIMILARITY,
@@ -30,58 +31,57 @@ enum
 };
 
 /*
- * A row is known by its primary key, where there is one, else by its ctid.
- * Numbers of columns, but for source, are those of the table that the trigger is
- * on; guarded is that table, or the partitioned one whose trigger this one is a
- * copy of.
+ * The guarded table is the trigger's table or, if that trigger is a partition's
+ * copy, the partitioned table.  Numbers of columns are those of the trigger's
+ * table, except in source.
  */
 typedef struct RejectRule
 {
-	MemoryContext context; /* holds all that follows */
-	Oid guarded;           /* whose rows are searched */
-	Oid owner;             /* of it */
-	Oid trigger;           /* the one on it */
+	MemoryContext context; /* of all that follows */
+	Oid guarded;           /* table whose rows are searched */
+	Oid owner;             /* of the guarded table */
+	Oid trigger;           /* on the guarded table */
 	AttrNumber column;     /* of signatures */
 	const char *column_name;
-	int sources; /* columns that it is generated from */
-	AttrNumber *source;
-	Oid column_type; /* below a domain */
+	int sources;
+	AttrNumber *source; /* columns of the guarded table that column is generated from */
+	Oid column_type;    /* below a domain */
 	double threshold;
 	bool warn;
 	bool lock;
-	const char *message; /* NULL: ours */
-	const char *hint;    /* NULL: ours */
-	const char *log;     /* the name of a table, or NULL */
+	const char *message; /* NULL: the default */
+	const char *hint;    /* or NULL */
+	const char *log;     /* name of the log, or NULL */
 	Oid log_table;
-	bool trusted; /* can the trigger only be the owner's? */
+	bool trusted; /* only the owner can have made the trigger */
+
+	/* The columns of the primary key, or ctid if there is none. */
 	int keys;
 	AttrNumber *key;
 	const char **key_name;
-	Oid *key_output;   /* functions that show them */
-	bool indexed;      /* is there an index for the search? */
-	SPIPlanPtr search; /* (similarity, keys) of the row most like one */
-	SPIPlanPtr match;  /* some row of the same shape; NULL where the index has no others */
-	SPIPlanPtr record; /* NULL where nothing is recorded */
-	int running;       /* calls that use it now */
-	bool warned;       /* of rows that cannot be compared */
+	Oid *key_output; /* output functions */
+
+	bool indexed;      /* an index serves the search */
+	SPIPlanPtr search; /* returns similarity and key of the most similar row */
+	SPIPlanPtr match;  /* finds any row of the same shape; NULL if indexed, as all have that */
+	SPIPlanPtr record; /* inserts into the log, or NULL */
+	int running;       /* calls that use the rule now */
+	bool warned;       /* that some rows cannot be compared */
 } RejectRule;
 
-/* Made anew (rule.c); needs SPI. */
-extern RejectRule *make_reject_rule(Trigger *trigger, Relation table, Oid function);
+/*
+ * Returns the rule of a trigger that fires for a row of table; function is
+ * neardup_reject().  Locks the guarded table.  SPI must be connected.
+ */
+extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
 
 /*
- * Go on in the name of the table's owner, as foreign keys do, until act_end():
- * whoever may insert is checked against all rows, whether he sees them or not.
+ * Switches to the table's owner until act_end(), as foreign keys do: a row is
+ * checked against all rows, those that the current user cannot see included.
  */
 extern void act_as_owner(const RejectRule *rule, Acting *acting);
 
-/* With its schema, and quoted where that is needed. */
+/* Returns the name of a relation with its schema, quoted where needed. */
 extern const char *qualified_name(Relation relation);
-
-/*
- * The rule of a trigger that runs for a row of table; function is
- * neardup_reject.  Locks the guarded table; needs SPI.
- */
-extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
 
 #endif

@@ -1,13 +1,13 @@
-# accuracy.pl: pages of unpacked documentation packages, as rows for COPY
+# accuracy.pl: prints pages of unpacked documentation packages as rows for COPY
 # (site, label, variant, body).
 #
 #   perl accuracy.pl DIRECTORY     DIRECTORY/SITE is a package unpacked by dpkg -x
 #
-# A page's label is its title: pages of one title are the same document, of another
-# architecture or version.  Its content comes in two variants: "text", alone, and
-# "framed", inside the menus of its site.  The menus are true ones, the texts of all
-# links of all pages, dealt out to the sites: each has a header and a footer that all its pages
-# share, and links that change from page to page.
+# A page's label is its title: pages with the same title are the same document for
+# another architecture or version.  Each page has two variants: "text" is its content
+# alone, "framed" is its content inside the menus of its site.  Menus are real ones, the
+# texts of all links of all pages, distributed over the sites.  Each site has a header and
+# a footer that all its pages share, and links that differ between pages.
 use strict;
 use warnings;
 use Digest::MD5 'md5_hex';
@@ -97,7 +97,7 @@ foreach my $site (@sites)
 	{
 		my @copies = @{ $page{$site}{$label} };
 
-		# A title that comes twice is no label.
+		# A title that occurs twice in a site is not used as a label.
 		next if @copies > 1;
 		put_row($site, $label, 'text', $copies[0]);
 		put_row($site, $label, 'framed', frame($pool{$site}, "$site $label", $copies[0]));

@@ -1,6 +1,6 @@
-# accuracy.sh: how well methods tell near-duplicates apart, on real texts.  Sourced by run.
+# accuracy.sh: the accuracy of methods on real texts.  Sourced by run.
 
-# fetch_pages: documentation of several architectures and versions into DIR/pages, not installed.
+# fetch_pages: unpacks documentation of several architectures and versions into DIR/pages.
 fetch_pages()
 {
 	local package

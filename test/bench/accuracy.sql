@@ -1,7 +1,7 @@
 -- Precision, recall and F1 of each method at its best threshold, on pages of
--- documentation: two pages of one title are a pair to be found.
+-- documentation.  Two pages with the same title are a true pair.
 --
--- Rows of accuracy.pl on stdin.
+-- Reads rows of accuracy.pl from stdin.
 
 SET client_min_messages = warning;
 SET work_mem = '64MB';
@@ -12,7 +12,7 @@ CREATE TABLE pages (site text, label text, variant text, body text);
 \copy pages FROM pstdin
 UPDATE pages SET body = strip_markup(body);
 
--- Stubs of a few lines and books in one page are no test of anything.
+-- Leaves out pages of a few lines and pages that are whole books.
 DELETE FROM pages
  WHERE (site, label) IN
 	   (SELECT site, label FROM pages
@@ -24,9 +24,9 @@ CREATE TABLE results (
 	number int, variant text, method text, threshold float8,
 	precision float8, recall float8, f1 float8, bytes float8, made float8, compared float8);
 
--- What a method makes of the pages of a variant is compared, all pairs; a pair with no score is not found.
--- make: an expression over body; compare: one over a.sig and b.sig, and over v, the variant's name. Before
--- them a lexicon of all shingles, if there is a scheme for one.
+-- Compares all pairs of pages of a variant by a method; a pair without a score is not found.
+-- make: an expression over body; compare: an expression over a.sig, b.sig and v, the variant's name. A
+-- scheme, if there is one, makes a lexicon of all shingles first.
 CREATE FUNCTION measure(number int, method text, make text, compare text, lexicon text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -61,7 +61,7 @@ BEGIN
 	END LOOP;
 END $$;
 
--- How many values two arrays share, of the longer one's.
+-- The number of values that two arrays share, as a share of the longer one.
 CREATE FUNCTION shared(a anyarray, b anyarray) RETURNS float8 LANGUAGE sql IMMUTABLE AS
 $$SELECT count(*)::float8 FROM (SELECT unnest(a) INTERSECT SELECT unnest(b)) AS s$$;
 
@@ -80,7 +80,7 @@ SELECT measure(12, '6 supershingles of 14 minima', $$minhash_bands(to_minhash(bo
 SELECT measure(13, 'I-Match, idf 0.3 to 0.6', $$imatch(idf_filter(to_shingles(body, 'word 1'), 'lexicon', 0.3, 0.6))$$, '(a.sig = b.sig)::int', 'word 1');
 SELECT measure(14, 'I-Match-S, idf 0.6 to 0.82', $$imatch(idf_filter(to_shingles(body, 'spot 1 2'), 'lexicon', 0.6, 0.82))$$, '(a.sig = b.sig)::int', 'spot 1 2');
 
--- tfidf_cosine compares two texts; for all pairs a join over the words is the way.
+-- tfidf_cosine() compares two texts; all pairs are found by a join over the words.
 CREATE TABLE words AS
 SELECT variant, id, shingle AS word, count * ln((SELECT count(DISTINCT id) FROM documents)::float8 / count(*) OVER w)::float8 AS weight
   FROM documents, show_shingles(body, 'word 1') WINDOW w AS (PARTITION BY variant, shingle);

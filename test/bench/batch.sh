@@ -1,4 +1,4 @@
-# batch.sh: whole tables in one call.  Sourced by run.
+# batch.sh: pairs and clusters of whole tables.  Sourced by run.
 
 measure_batch()
 {
@@ -9,7 +9,7 @@ measure_batch()
 	"$TOP/test/demo/gather" "$DIR"
 	fresh_database
 	echo
-	echo "Whole tables in one call. One process and a maintenance_work_mem of 256 MB unless told; seconds of the processor and the peak are the session's, the peak with the shared buffers that it touched."
+	echo "Whole tables in one call. One process and a maintenance_work_mem of 256 MB unless noted; CPU seconds and peak memory are the session's, with the shared buffers that it touched."
 	say "measuring whole tables"
 	sql -f "$HERE/batch.sql"
 }

@@ -1,5 +1,5 @@
--- Pairs and clusters of whole tables: seconds, those of the processor, and peak memory of each call, in a
--- session of its own.
+-- Pairs and clusters of whole tables: seconds, CPU seconds and peak memory of each call, in its own
+-- session.
 SET client_min_messages = warning;
 CREATE EXTENSION neardup;
 
@@ -11,7 +11,7 @@ CREATE FUNCTION cpu_seconds() RETURNS float8 LANGUAGE sql VOLATILE AS $$
 	FROM string_to_array(regexp_replace(pg_read_file('/proc/' || pg_backend_pid() || '/stat'), '.*\) ', ''), ' ') s
 $$;
 
--- The peak counts what the session touched of the shared buffers too.
+-- The peak includes the shared buffers that the session touched.
 CREATE FUNCTION measure(label text, target text, statement text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	start timestamptz := clock_timestamp();
@@ -40,7 +40,7 @@ CREATE TABLE s_equal AS SELECT * FROM s UNION ALL SELECT 1000000 + i, (SELECT si
 CREATE TABLE sets AS SELECT id, to_shingles(body) AS sig FROM
 	(SELECT row_number() OVER () AS id, body FROM documents WHERE source = 'description' LIMIT 20000) d;
 VACUUM (FREEZE, ANALYZE);
--- One process, unless told.
+-- One process, unless noted.
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET max_parallel_maintenance_workers = 0', current_database()); END $$;
 
 \c
@@ -83,6 +83,6 @@ SELECT measure('20,000 texts, word 3-shingles, exact, 0.7: pairs', '≤ 1 s', $$
 \pset format unaligned
 \pset fieldsep ' | '
 \echo
-\echo '| call | seconds | of the processor | target | rows found | peak MB |'
+\echo '| call | seconds | CPU seconds | target | rows found | peak MB |'
 \echo '|---|---|---|---|---|---|'
 SELECT format('| %s | %s | %s | %s | %s | %s |', label, round(seconds::numeric, 2), round(cpu::numeric, 2), target, found, peak_mb) FROM calls ORDER BY place;

@@ -1,6 +1,6 @@
--- An index whose table is written again and again: every second round updates
--- all rows, the others delete them all and insert others; a vacuum follows each,
--- and a worker, which gives the end of the file back.
+-- An index whose table is rewritten again and again: every second round updates
+-- all rows, the others delete all and insert new ones.  After each round a vacuum
+-- runs, and a worker that truncates the file.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS neardup;
 \if :{?rows}
@@ -20,15 +20,15 @@ CREATE TABLE rounds (
 	fresh_us float8
 );
 
--- A signature of twelve words, of which two change from round to round.
+-- A signature of twelve words, two of which change in each round.
 CREATE FUNCTION of_round(id int, round int) RETURNS minhash LANGUAGE sql AS $$
 	SELECT to_minhash(ARRAY(SELECT id || ' ' || i || CASE WHEN i > 10 THEN ' ' || round ELSE '' END FROM generate_series(1, 12) i))
 $$;
 
--- The same rows at first, which are left alone: a fresh index, to be asked in the same minute.
+-- A copy of the first rows that stays as it is: a fresh index to compare with at the same time.
 CREATE TABLE fresh (id int PRIMARY KEY, sig minhash NOT NULL);
 
--- Microseconds of a query of both tables in turns: the best of five, the median of 100.
+-- Microseconds of a query on both tables by turns: the best of five, the median of 100.
 CREATE FUNCTION ask(OUT us float8, OUT fresh_us float8) LANGUAGE plpgsql AS $$
 DECLARE
 	v churn_queries%ROWTYPE;

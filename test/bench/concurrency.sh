@@ -1,11 +1,10 @@
-# concurrency.sh: builds by several processes, and many sessions at once.
-# Sourced by run.
+# concurrency.sh: parallel builds, and many concurrent sessions.  Sourced by run.
 
-# Seconds of each pgbench run, and how often all take turns.
+# Seconds of each pgbench run, and the number of rounds of all runs.
 SECONDS_EACH=${NEARDUP_BENCH_SECONDS:-5}
 ROUNDS=3
 
-# build_seconds TABLE WORKERS: of CREATE INDEX, and what the index then is.
+# build_seconds TABLE WORKERS: builds the index and prints the seconds that it took.
 build_seconds()
 {
 	sql -F ' ' <<-SQL
@@ -46,7 +45,7 @@ measure_builds()
 	rm build-*
 }
 
-# clients NAME SCRIPT CLIENTS: run pgbench; latencies in microseconds go to NAME.latencies.
+# clients NAME SCRIPT CLIENTS: runs pgbench; latencies in microseconds go to NAME.latencies.
 clients()
 {
 	rm -f "$1".log.*
@@ -58,7 +57,7 @@ clients()
 	awk '{ a[NR] = $1 } END { print a[int(NR * 0.5) + 1], a[int(NR * 0.99) + 1], a[NR] / 1000 }' "$1.latencies" >>"$1.quantiles"
 }
 
-# row LABEL NAME BASE: a line of the table; the rate also as a share of BASE's.
+# row LABEL NAME BASE: prints a line of the table, with the rate also as a share of BASE's.
 row()
 {
 	local tps base
@@ -101,8 +100,8 @@ SELECT count(*) FROM writes_indexed WHERE is_similar(sig, (SELECT sig FROM docum
 		done
 	done
 	echo
-	echo "Sessions at once: one row a statement from pgbench, prepared; medians of $ROUNDS runs of $SECONDS_EACH s, all taking turns. The worst is of all runs."
-	echo "The index seals and merges meanwhile: $(sql -c "SELECT segments || ' segments, ' || documents || ' documents' FROM neardup_index_info('writes_indexed_sig_idx')") in the end."
+	echo "Concurrent sessions: pgbench with prepared statements of one row each; medians of $ROUNDS interleaved runs of $SECONDS_EACH s. The worst latency is that of all runs."
+	echo "The index seals and merges during the runs; at the end it has $(sql -c "SELECT segments || ' segments, ' || documents || ' documents' FROM neardup_index_info('writes_indexed_sig_idx')")."
 	echo
 	echo "| | a second | of the first | median µs | p99 µs | worst ms |"
 	echo "|---|---|---|---|---|---|"

@@ -1,4 +1,4 @@
--- A sequential scan by distance, beside what PostgreSQL has for bit(512).
+-- A sequential scan by distance, compared with PostgreSQL's bit_count() on bit(512).
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned

@@ -1,10 +1,10 @@
--- How sure a signature is: the standard error of an estimate, and the share of
--- documents x beyond a threshold that it puts on the wrong side, from
+-- The standard error of an estimate, and the share of documents at a distance x from a
+-- threshold that it puts on the wrong side, computed from
 -- Var = E(1 - E) / (k (1 - 2^-b)^2) and a normal distribution.
 CREATE FUNCTION standard_error(r float8, k int, b int) RETURNS float8 LANGUAGE sql AS
 	$$SELECT sqrt(e * (1 - e) / k) / (1 - 2 ^ -b) FROM (SELECT r + (1 - r) * 2 ^ -b AS e) p$$;
 
--- The share of a normal distribution beyond z (Abramowitz and Stegun, 7.1.26).
+-- The tail of the normal distribution beyond z (Abramowitz and Stegun, 7.1.26).
 CREATE FUNCTION beyond(z float8) RETURNS float8 LANGUAGE sql AS $$
 	SELECT t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))) * exp(-z * z / 2) / 2
 	FROM (SELECT 1 / (1 + 0.3275911 * z / sqrt(2)) AS t) p

@@ -1,4 +1,4 @@
--- Statements race in turns (A B A B), so that a machine that slows down slows all.
+-- Runs statements by turns (A B A B), so that a slower machine slows all of them.
 CREATE EXTENSION neardup;
 
 CREATE TABLE runs (

@@ -1,4 +1,4 @@
--- S1 grown to 10,000,000 rows.
+-- S1 with 10,000,000 rows.
 SET client_min_messages = warning;
 SET maintenance_work_mem = '512MB';
 

@@ -1,5 +1,5 @@
--- Contests between indexes: statements run in server-side loops, as static SQL
--- with cached plans.
+-- Compares indexes: statements run in server-side loops, as static SQL with cached
+-- plans.
 CREATE EXTENSION IF NOT EXISTS neardup;
 
 CREATE TABLE answers (
@@ -24,8 +24,8 @@ CREATE TABLE inserts (
 	us float8
 );
 
--- Time a statement that gives ids for v, a row of the table of queries.  All
--- queries take their turn before the first is repeated.
+-- Times a statement that returns ids for v, a row of the table of queries.  All
+-- queries run once before the first is repeated.
 CREATE FUNCTION contest(contest text, label text, queries regclass, statement text,
 		runs int DEFAULT 5, most int DEFAULT 200, settings text DEFAULT '') RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
@@ -56,7 +56,7 @@ BEGIN
 END
 $make$;
 
--- Microseconds a row for inserting what a table holds into another, one at a time.
+-- Microseconds per row for inserting the rows of a table into another, one at a time.
 CREATE FUNCTION time_inserts(contest text, label text, source regclass, target regclass) RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
 	EXECUTE format('TRUNCATE %s', target);
@@ -81,7 +81,7 @@ BEGIN
 END
 $make$;
 
--- Build an index, several times over.
+-- Builds an index several times.
 CREATE FUNCTION time_build(contest text, label text, index text, ddl text, runs int DEFAULT 3) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	start timestamptz;

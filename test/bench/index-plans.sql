@@ -1,4 +1,4 @@
--- What plans are thought to cost, what they cost, and what the scan costs.
+-- Predicted and actual cost of plans, and of the scan.
 SET client_min_messages = warning;
 
 CREATE TABLE plans (
@@ -15,7 +15,7 @@ CREATE TABLE plans (
 	us float8
 );
 
--- Make uniform fingerprints with an index, and study it: the best of several runs.
+-- Makes uniform fingerprints with an index, and measures it: the best of several runs.
 CREATE FUNCTION study(documents int, bits int, distances int[], queries int DEFAULT 10, runs int DEFAULT 5) RETURNS void LANGUAGE plpgsql AS $make$
 DECLARE
 	searches text[] := '{auto,scan}';
@@ -51,7 +51,7 @@ SELECT study(4000, 64, '{3,6,10,14,18,22}'), study(30000, 64, '{3,6,10,14,18,22}
 	study(300000, 512, '{20,40,60,80,100,120,140}') \g /dev/null
 
 \echo
-\echo '### Plans: what the index chooses beside its packed scan'
+\echo '### Plans: the index's choice compared with its packed scan'
 \echo
 \echo '| documents | bits | distance | plan | predicted µs | µs | times predicted | scan: predicted µs | µs | times the scan |'
 \echo '|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|'

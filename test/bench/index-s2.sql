@@ -5,7 +5,7 @@ SET maintenance_work_mem = '512MB';
 CREATE FUNCTION block(sig bigint, i int) RETURNS int LANGUAGE sql IMMUTABLE AS
 	$$SELECT (sig >> (i * 16) & 65535)::int$$;
 
--- All values of 16 bits within a radius of a block.
+-- All values of 16 bits within a radius of a block's value.
 CREATE FUNCTION around(sig bigint, i int, radius int) RETURNS int[] LANGUAGE sql IMMUTABLE AS
 	$$SELECT array_agg(x # block(sig, i)) FROM generate_series(0, 65535) x WHERE bit_count(x::bit(16)) <= radius$$;
 

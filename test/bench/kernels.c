@@ -1,6 +1,6 @@
 /*
- * kernels.c: every kernel of symbol_distance beside the plain one, over
- * signatures that lie in the processor's cache.
+ * kernels.c: times all kernels of symbol_distance() on signatures that are in the
+ * processor's cache, compared with the plain kernel.
  */
 #include <stdio.h>
 #include <stdlib.h>

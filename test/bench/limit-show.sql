@@ -1,4 +1,4 @@
--- The tables of BENCH=limit, after the client has written its times.
+-- Prints the tables of BENCH=limit after the client has written its times.
 CREATE TABLE goals (place text, what text, goal text);
 INSERT INTO goals VALUES ('loop', 'resemblance 0.9', '≤ 8, 4 wanted'), ('loop', 'resemblance 0.8', '≤ 20'), ('client', 'resemblance 0.9', '≤ 1.5'),
 	('inserts', 'neardup', '≤ 1.18');

@@ -1,11 +1,11 @@
 /*
- * limit.c: a client that asks prepared statements in turns and tells the median
+ * limit.c: a client that runs prepared statements by turns and prints the median
  * and the mean time of each, in microseconds.
  *
  *   limit CONNECTION ROUNDS < STATEMENTS
  *
  * A line of input is a name, a tab, a statement with one parameter $1, a tab, and
- * a query that gives the parameter's values.  Each round asks every statement
+ * a query that returns the parameter's values.  Each round runs every statement
  * once.
  */
 #include <libpq-fe.h>

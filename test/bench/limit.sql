@@ -1,5 +1,5 @@
--- A search beside a primary-key lookup: 1,000,000 signatures minhash(512, 1), one
--- row in ten a copy of another, each query a copy of one of them.
+-- A search compared with a primary-key lookup: 1,000,000 signatures minhash(512, 1),
+-- one row in ten a copy of another, each query a copy of one of them.
 SET client_min_messages = warning;
 SET maintenance_work_mem = '512MB';
 
@@ -23,7 +23,7 @@ CREATE SEQUENCE plain_ids CACHE 100;
 CREATE SEQUENCE own_ids CACHE 100;
 CHECKPOINT;
 
--- In turns: all queries of each kind, then again.
+-- By turns: all queries of each kind, then again.
 SELECT contest('loop', 'exact', 'queries', 'SELECT id FROM documents WHERE id = v.key', 1, 1) \g /dev/null
 SELECT contest('loop', 'primary key', 'queries', 'SELECT id FROM documents WHERE id = v.key', 2, 1000),
 	contest('loop', 'resemblance 0.9', 'queries', 'SELECT id FROM documents WHERE is_similar(sig, v.sig, 0.9)', 2, 1000),

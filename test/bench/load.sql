@@ -1,5 +1,5 @@
--- EXTERNAL: long texts lie out of line but not compressed, so that the functions
--- are measured, and not pglz.
+-- EXTERNAL: long texts are stored out of line but not compressed, so that the times
+-- are those of the functions and not of pglz.
 CREATE TABLE documents (
 	source text,
 	name text,

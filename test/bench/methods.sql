@@ -1,11 +1,11 @@
--- The other methods: each function's time for a text, or a pair of texts, beside md5() of a text.
+-- The other methods: each function's time for a text or a pair of texts, compared with md5() of a text.
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned
 
 CREATE TABLE sample AS
 SELECT row_number() OVER (ORDER BY md5(body)) AS id, body,
-	-- Every fiftieth word is another: a near-duplicate.
+	-- A near-duplicate: every fiftieth word differs.
 	(SELECT string_agg(CASE WHEN n % 50 = 0 THEN 'changed' ELSE word END, ' ' ORDER BY n)
 		FROM regexp_split_to_table(body, '\s+') WITH ORDINALITY AS w(word, n)) AS copy,
 	to_shingles(body) AS s

@@ -1,17 +1,17 @@
--- The algorithms of Yuan et al. (2012) by themselves: 100,000 fingerprints of 64
--- bits, cut into m groups.
+-- The algorithms of Yuan et al. (2012): 100,000 fingerprints of 64 bits, cut into m
+-- groups.
 SET client_min_messages = warning;
 CREATE TABLE loaded (id int PRIMARY KEY, sig bigint NOT NULL);
 CREATE TABLE paper_queries (id int, sig bigint);
 \copy loaded FROM 'paper.rows' (FORMAT binary)
 \copy paper_queries FROM 'paper.queries' (FORMAT binary)
 
--- The m groups of a fingerprint, the first ones a bit wider where m does not divide 64.
+-- The m groups of a fingerprint; the first ones are one bit wider if m does not divide 64.
 CREATE FUNCTION first_bit(m int, g int) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT g * (64 / m) + least(g, 64 % m)$$;
 CREATE FUNCTION group_value(sig bigint, m int, g int) RETURNS int LANGUAGE sql IMMUTABLE AS
 	$$SELECT substring(sig::bit(64) FROM first_bit(m, g) + 1 FOR first_bit(m, g + 1) - first_bit(m, g))::int$$;
 
--- A table of fingerprints with an index of m groups, and one of their groups with a B-tree.
+-- Makes a table of fingerprints with an index of m groups, and one of their groups with a B-tree.
 CREATE FUNCTION prepare(m int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE f%s AS SELECT * FROM loaded', m);
@@ -24,7 +24,7 @@ BEGIN
 END
 $$;
 
--- Merging in SQL: the lists of all groups, those in m - h of them, and the distance.
+-- Merging in SQL: the lists of all groups, the documents in m - h of them, and the distance.
 CREATE FUNCTION merging(m int, h int) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT f.id FROM (SELECT doc FROM (%s) hits GROUP BY doc HAVING count(*) >= %s) c JOIN f%s f ON f.id = c.doc WHERE bit_count((f.sig # v.sig)::bit(64)) <= %s',
 		string_agg(format('SELECT doc FROM g%s WHERE number = %s AND value = group_value(v.sig, %s, %s)', m, g, m, g), ' UNION ALL '), m - h, m, h)
@@ -52,7 +52,7 @@ CHECKPOINT;
 SELECT compete(m, h) FROM (VALUES (4, 3), (8, 3), (8, 6), (12, 3), (12, 6), (12, 10)) v (m, h) \g /dev/null
 
 \echo
-\echo '### The paper by itself: 100,000 fingerprints of 64 bits, m groups, distance h (median ms)'
+\echo '### Algorithms of the paper: 100,000 fingerprints of 64 bits, m groups, distance h (median ms)'
 \echo
 \echo '| m | h | choices | Alg.G (choose) | Alg.H (merge) | neardup, the same index | Alg.H in SQL on B-trees | seq scan | rows lost or wrong |'
 \echo '|---:|---:|---:|---:|---:|---:|---:|---:|---:|'

@@ -1,5 +1,5 @@
--- Whether the planner picks what is fastest: the plans of searches by thresholds
--- and sizes, of searches beside another condition, in order, and of joins.
+-- Whether the planner chooses the fastest plan: for searches by threshold and size, for
+-- searches with another condition, for ORDER BY, and for joins.
 SET client_min_messages = warning;
 SET check_function_bodies = off;
 CREATE EXTENSION IF NOT EXISTS neardup;
@@ -7,8 +7,8 @@ CREATE EXTENSION IF NOT EXISTS neardup;
 CREATE TABLE loaded (source text, name text, body text);
 \copy loaded from pstdin
 
--- A statement planned in one way: what the planner said, and the best time of
--- several runs, without planning.
+-- Plans a statement in one way: the planner's estimates, and the best time of several
+-- runs, without planning.
 CREATE TABLE trials (
 	study text,
 	documents int,
@@ -51,14 +51,14 @@ RETURNS void LANGUAGE sql AS $$
 	INSERT INTO trials SELECT study, documents, threshold, variant, query, way, x.* FROM try(statement, runs) x
 $$;
 
--- any; any at the default price of a random page; or one kind of scan only.
+-- any; any at the default random_page_cost; or one kind of scan only.
 CREATE FUNCTION allow(way text) RETURNS void LANGUAGE sql AS $$
 	SELECT set_config('enable_' || x, (way LIKE 'any%' OR way = x)::text, false) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) x;
 	SELECT set_config('random_page_cost', CASE way WHEN 'any at 4' THEN '4' ELSE '1.1' END, false)
 $$;
 
--- Tables of so many texts, each several times with words of its own where there
--- are too few.  Half of the queries are licences, which resemble each other.
+-- Makes tables of so many texts; if there are too few, each is repeated with words of
+-- its own.  Half of the queries are licences, which are similar to each other.
 CREATE FUNCTION fill(documents int, queries int) RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
 	DROP TABLE IF EXISTS docs, queries;
@@ -78,7 +78,7 @@ BEGIN
 END
 $make$;
 
--- The ways take turns, so that what else the machine does befalls all of them.
+-- The ways take turns, so that other load on the machine affects all of them.
 CREATE FUNCTION study_searches(documents int) RETURNS void LANGUAGE plpgsql AS $make$
 DECLARE
 	way text;
@@ -98,7 +98,7 @@ BEGIN
 END
 $make$;
 
--- The planner's choice beside what can only use one index.
+-- The planner's choice compared with plans that use only one index.
 CREATE FUNCTION study_beside(documents int) RETURNS void LANGUAGE sql AS $$
 	SELECT study('beside', documents, t, variant, q.id::int, way,
 			'SELECT id FROM docs WHERE ' || format(condition, q.sig, t, variant, CASE variant WHEN 'of_100' THEN q.of_100 ELSE q.of_10000 END))
@@ -108,7 +108,7 @@ CREATE FUNCTION study_beside(documents int) RETURNS void LANGUAGE sql AS $$
 			('second', 'CASE WHEN is_similar(sig, %L, %s) THEN true END AND %s = %s')) w (way, condition)
 $$;
 
--- In order, by the index or by sorting.
+-- ORDER BY, with the index or a sort.
 CREATE FUNCTION study_order(documents int) RETURNS void LANGUAGE sql AS $$
 	SELECT study('order', documents, rows, CASE other WHEN '' THEN '' ELSE 'of_100 = x' END, q.id::int, way,
 			format('SELECT id FROM docs %s ORDER BY %s LIMIT %s', replace(other, 'x', q.of_100::text), format(distance, q.sig), rows))
@@ -123,7 +123,7 @@ CREATE FUNCTION study_order(documents int) RETURNS void LANGUAGE sql AS $$
 	SELECT allow('any')
 $$;
 
--- So many rows with all others.
+-- Joins so many rows with all others.
 CREATE FUNCTION study_joins(documents int) RETURNS void LANGUAGE sql AS $$
 	SELECT study('join', documents, t, outers::text, 0, way,
 			format('SELECT a.id FROM docs a, docs b WHERE a.id <= %s AND %s', outers, format(condition, t)), 1)
@@ -137,7 +137,7 @@ CREATE FUNCTION study_joins(documents int) RETURNS void LANGUAGE sql AS $$
 	SELECT allow('any')
 $$;
 
--- Planned once for any query, and for each: ms with planning.
+-- Generic and custom plans: ms with planning.
 CREATE FUNCTION study_prepared(documents int) RETURNS void LANGUAGE plpgsql AS $make$
 DECLARE
 	mode text;
@@ -185,7 +185,7 @@ CREATE FUNCTION median(numbers float8[]) RETURNS text LANGUAGE sql AS
 	'SELECT CASE WHEN m >= 100 THEN round(m)::text WHEN m >= 1 THEN round(m, 1)::text ELSE round(m, 3)::text END
 	FROM (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x)::numeric AS m FROM unnest(numbers) x) s';
 
--- What was picked, by the plan's first node: its time beside that of the fastest, worst query.
+-- The plan chosen, by its first node: its time compared with the fastest, for the worst query.
 CREATE VIEW picks AS
 SELECT a.study, a.documents, a.threshold, a.variant, a.way, count(*) AS queries,
 	string_agg(DISTINCT split_part(a.plan, ' ', 1), ', ') AS picked, round(max(s.ms / f.ms)::numeric, 2) AS worst
@@ -197,7 +197,7 @@ GROUP BY 1, 2, 3, 4, 5;
 \echo
 \echo '### Plans of a search: predicted and true order'
 \echo
-\echo 'Medians of 10 queries (6 of the largest table), each the best of 3 runs, random_page_cost = 1.1. Orders name the plans from the cheapest to the dearest: Index, Bitmap or Seq scan; plans whose'
+\echo 'Medians of 10 queries (6 of the largest table), each the best of 3 runs, random_page_cost = 1.1. Orders name the plans from the cheapest to the most expensive: Index, Bitmap or Seq scan; plans whose'
 \echo 'times are within 15 % of each other count as equal. "Picked": by cost, and how much longer it took than the fastest, for the worst query; with random_page_cost = 4 in brackets.'
 \echo 'sig is minhash(512, 1). print is simhash(64), which has thresholds at which large parts of a table are found.'
 \echo
@@ -228,7 +228,7 @@ FROM numbers n JOIN orders USING (documents, variant, threshold) JOIN picks p US
 WHERE p.way = 'any' AND p4.way = 'any at 4'
 ORDER BY documents, variant DESC, threshold;
 
--- What the planner left to itself does beside two ways that it was led to.
+-- The planner's own choice compared with two plans that it was forced to.
 CREATE FUNCTION report(of text) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s |', documents, threshold, variant,
 		(SELECT string_agg(DISTINCT plan, '; ') FROM unnest(array_agg(a.plan)) plan), median(array_agg(a.ms)), coalesce(median(array_agg(x.ms)), '-'), median(array_agg(y.ms)),
@@ -240,7 +240,7 @@ CREATE FUNCTION report(of text) RETURNS SETOF text LANGUAGE sql AS $$
 $$;
 
 \echo
-\echo '### A search beside another condition: is_similar(sig, q, threshold) AND other = x'
+\echo '### A search with another condition: is_similar(sig, q, threshold) AND other = x'
 \echo
 \echo '| documents | threshold | other | picked | ms | by the signature only | by the other only | time of the pick / of the fastest, worst query |'
 \echo '|---:|---:|---|---|---:|---:|---:|---:|'

@@ -1,4 +1,4 @@
--- Signatures beside md5() of the same texts, and beside reading them.
+-- Signatures compared with md5() of the same texts, and with reading them.
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned

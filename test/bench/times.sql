@@ -1,9 +1,9 @@
--- Searches for some k, b and thresholds, by the index's own account.
+-- Searches for some k, b and thresholds, timed by the index itself.
 SET client_min_messages = warning;
 CREATE TABLE times (k int, b int, t float8, us float8, plan text);
 CREATE TABLE shapes (k int, b int, bytes bigint);
 
--- 100,000 rows, one in ten a copy of an earlier one with a quarter of its hashes new.
+-- 100,000 rows; one in ten is a copy of an earlier row with a quarter of its hashes replaced.
 CREATE FUNCTION study_times(n int, k int, b int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE IF EXISTS studied;

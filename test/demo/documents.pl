@@ -1,4 +1,4 @@
-# documents.pl: the texts of this machine, as rows for COPY (source, name, body).
+# documents.pl: prints texts of this machine as rows for COPY (source, name, body).
 #
 #   ... | perl documents.pl descriptions     Packages or Translation files on stdin
 #   perl documents.pl copyright DIRECTORY    DIRECTORY/*/copyright
@@ -8,7 +8,7 @@ use warnings;
 my %escape = ("\\" => "\\\\", "\t" => "\\t", "\n" => "\\n", "\r" => "\\r");
 my %seen;
 
-# Old files are Latin-1; no text in PostgreSQL holds a zero byte.
+# Old files are Latin-1.  A text in PostgreSQL cannot contain a zero byte.
 sub put_row
 {
 	my ($source, $name, $body) = @_;
@@ -29,7 +29,7 @@ sub latin1
 	return $bytes;
 }
 
-# A record is a paragraph; a text is continued by a blank, and ' .' is an empty line.
+# A record is a paragraph.  Lines of a text begin with a blank; ' .' is an empty line.
 sub descriptions
 {
 	local $/ = "";
@@ -45,7 +45,7 @@ sub descriptions
 	}
 }
 
-# Many packages share the folder of another by a link: each file counts once.
+# Many packages have a link to the folder of another; each file counts once.
 sub copyrights
 {
 	local $/;

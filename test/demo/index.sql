@@ -1,2 +1,2 @@
--- Whatever lies within a threshold of a signature is found by this, exactly.
+-- This index finds all signatures within a threshold of a signature, exactly.
 CREATE INDEX ON documents USING neardup (sig);

@@ -1,9 +1,9 @@
--- Everything like this text: what the index is asked, how, and how long it takes.
+-- Finds all texts similar to a given one, with the query, its plan and its time.
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned
 
--- The text: from the first of the groups shown, in capitals and without its beginning.
+-- The text is from the first of the groups shown, in capitals and without its beginning.
 CREATE TEMP TABLE asked AS
 SELECT upper(regexp_replace(body, '^(\S+\s+){3}', '')) AS body
 FROM (SELECT kept AS body, rank FROM told UNION ALL (SELECT body, 6 FROM documents LIMIT 1)) candidate
@@ -18,7 +18,7 @@ WHERE is_similar(sig, to_minhash(:'asked'), 0.7)
 ORDER BY sig <-> to_minhash(:'asked'), name
 LIMIT 5;
 
--- Timed within the server: with the index, and by a condition that no index serves.
+-- Timed within the server: with the index, and with a condition that no index serves.
 CREATE TEMP TABLE timed (how text, ms float8, found bigint);
 DO $$
 DECLARE
@@ -47,7 +47,7 @@ FROM timed;
 \echo '  EXPLAIN, the signature cut short:'
 \echo
 
--- A signature is shown by its first digits.
+-- Shows only the first digits of a signature.
 CREATE FUNCTION pg_temp.plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

@@ -1,18 +1,18 @@
--- The last act: from now on nothing of the kind gets in.
+-- Finally, a trigger refuses further near-duplicates.
 \set QUIET on
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 \set ON_ERROR_STOP off
 
 \echo
-\echo 'From now on: a near-duplicate is refused, and says which row it resembles'
+\echo 'From now on a trigger refuses near-duplicates, and its message names the similar row'
 \echo
 \echo '      CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON documents'
 \echo '          FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'');'
 CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON documents
 	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
 
--- The longest description but for its first words, in capitals.
+-- The longest description without its first words, in capitals.
 SELECT upper(regexp_replace(body, '^(\S+\s+){3}', '')) AS body
 FROM documents WHERE source = 'description' ORDER BY length(body) DESC, id LIMIT 1
 \gset

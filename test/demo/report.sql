@@ -1,4 +1,4 @@
--- What was found, for a person to read.
+-- Prints what was found.
 \set QUIET on
 \pset tuples_only on
 \pset format unaligned
@@ -36,15 +36,15 @@ SELECT format('  %s to %s  %9s  %s', to_char(0.8 + bin * 0.02, 'FM0.00'), to_cha
 	to_char(n, 'FM999,999,999'), repeat('#', ceil(50.0 * n / greatest(1, max(n) OVER ()))::int))
 FROM all_bins ORDER BY bin;
 
--- ---- How good it is ----
+-- ---- Quality ----
 
--- What the signatures say, against the shingles themselves.
+-- Compares estimates from signatures with the similarity of shingles.
 CREATE TEMP TABLE sampled AS
 SELECT p.similarity AS estimated, similarity(to_shingles(x.body), to_shingles(y.body)) AS exact
 FROM (SELECT * FROM pairs WHERE similarity < 1 ORDER BY md5(a || ' ' || b) LIMIT 1000) p
 	JOIN documents x ON x.id = p.a JOIN documents y ON y.id = p.b;
 
--- What was found, against every comparison: no index serves this way of asking.
+-- Compares the pairs found with a comparison of all pairs, which no index serves.
 CREATE TEMP TABLE firsts AS
 SELECT DISTINCT ON (sig) id, sig FROM documents
 WHERE is_similar(sig, sig, 1) ORDER BY sig, length(body) DESC, id;
@@ -73,8 +73,8 @@ FROM sampled;
 
 -- ---- Five groups ----
 
--- Interesting: the one with the most versions, then many texts, far apart, of
--- packages whose names tell little; one of a kind, and some of each source.
+-- Chooses varied groups: first the one with most versions, then groups of many texts,
+-- distant from each other, from different packages and from each source.
 CREATE TEMP TABLE candidates AS
 SELECT keeper, min(source) AS source, count(*) AS texts, count(DISTINCT md5(body)) AS versions,
 	left(max(body), 16) AS beginning,
@@ -95,7 +95,7 @@ FROM (SELECT *, CASE WHEN by_versions = 1 THEN 0
 ORDER BY place, row_number() OVER (PARTITION BY place, source ORDER BY score DESC) > 2, source DESC, score DESC
 LIMIT 5) picked;
 
--- The keeper and the member farthest from it.
+-- The keeper and the most distant member.
 CREATE TEMP TABLE told AS
 SELECT s.*, k.source, k.name AS kept_name, k.body AS kept, f.name AS far_name, f.body AS far,
 	similarity(k.sig, f.sig) AS estimated, similarity(to_shingles(k.body), to_shingles(f.body)) AS exact
@@ -109,7 +109,7 @@ CREATE OR REPLACE FUNCTION cut(body text, room int) RETURNS text LANGUAGE sql IM
 	FROM (SELECT btrim(regexp_replace(left(body, 4 * room), '\s+', ' ', 'g'))) squeezed(line)
 $$;
 
--- Tokens of one text that the other lacks, in order.
+-- Tokens of one text that the other lacks, in order of occurrence.
 CREATE OR REPLACE FUNCTION only_in(body text, other text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT coalesce(cut(string_agg(token, ' ' ORDER BY place), 160), '(nothing)')
 	FROM (SELECT token, min(place) AS place

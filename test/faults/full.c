@@ -1,7 +1,7 @@
 /*
- * full.c: a disk that is full after so many writes.  Preloaded into a server, it
- * lets files grow as often as the counter in the file $NEARDUP_ROOM says, and then
- * no more: ENOSPC.  What is written over what is there, and WAL, is let through.
+ * full.c: simulates a disk that is full after so many writes.  Preloaded into a
+ * server, it lets files grow as often as the counter in the file $NEARDUP_ROOM says,
+ * and then fails with ENOSPC.  Overwriting existing data and writing WAL never fail.
  *
  *   cc -shared -fPIC -o full.so full.c -ldl
  */
@@ -33,7 +33,7 @@ find_room(void)
 	close(fd);
 }
 
-/* Is this a file whose growth counts? */
+/* Returns whether the growth of this file counts. */
 static int
 counts(int fd)
 {
@@ -49,7 +49,7 @@ counts(int fd)
 	return strstr(path, "/base/") != NULL;
 }
 
-/* May the file grow to this end? */
+/* Returns whether the file may grow to this end. */
 static int
 refused(int fd, off_t end)
 {

@@ -1,5 +1,5 @@
 /*
- * documents.h: packed signatures for the fuzz targets of match/.
+ * documents.h: packed signatures for the fuzz targets of grouping/ and join/.
  */
 #ifndef NEARDUP_FUZZ_DOCUMENTS_H
 #define NEARDUP_FUZZ_DOCUMENTS_H
@@ -16,7 +16,7 @@ typedef struct Documents
 	uint8_t *packed; /* aligned to 8 bytes */
 } Documents;
 
-/* A shape that exists, of up to most symbols. */
+/* Returns a valid shape of up to most symbols. */
 static inline void
 take_shape(Input *in, int most, int *k, int *b)
 {
@@ -36,8 +36,8 @@ clear_padding(const Documents *d, uint8_t *one)
 }
 
 /*
- * So many documents: the first at random, each further one near an earlier one, by
- * bits that the input names, or at random too.
+ * Returns so many documents: the first is random; each further one differs from an
+ * earlier one in bits that the input names, or is random too.
  */
 static inline Documents
 take_documents(Input *in, int k, int b, uint32_t n, size_t stride)

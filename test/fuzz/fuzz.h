@@ -1,8 +1,8 @@
 /*
- * fuzz.h: what the fuzz targets share.
+ * fuzz.h: shared by the fuzz targets.
  *
- * A target is a function that takes any bytes: libFuzzer calls it with bytes of
- * its own making (test/fuzz/run), replay.c with files of the corpus.
+ * A target is a function that takes any bytes: libFuzzer calls it with generated
+ * bytes (test/fuzz/run), replay.c with files of the corpus.
  */
 #ifndef NEARDUP_FUZZ_H
 #define NEARDUP_FUZZ_H
@@ -32,7 +32,7 @@ typedef struct Input
 	size_t left;
 } Input;
 
-/* The next byte, 0 after the end. */
+/* Returns the next byte, 0 after the end. */
 static inline uint8_t
 take_byte(Input *in)
 {
@@ -42,7 +42,7 @@ take_byte(Input *in)
 	return *in->at++;
 }
 
-/* A little-endian number of so many bytes. */
+/* Returns a little-endian number of so many bytes. */
 static inline uint64_t
 take_number(Input *in, int bytes)
 {
@@ -53,7 +53,7 @@ take_number(Input *in, int bytes)
 	return number;
 }
 
-/* A number from least to most. */
+/* Returns a number from least to most. */
 static inline int
 take_range(Input *in, int least, int most)
 {
@@ -61,8 +61,8 @@ take_range(Input *in, int least, int most)
 }
 
 /*
- * The next so many bytes, or what is left, in memory of their own with nothing
- * behind them, so that a sanitizer sees a step too far.  To be freed.
+ * Returns a copy of the next so many bytes, or of the remaining ones, for the caller
+ * to free.  The copy ends with its allocation, so that a sanitizer sees reads beyond it.
  */
 static inline uint8_t *
 take_copy(Input *in, size_t *length)
@@ -79,7 +79,7 @@ take_copy(Input *in, size_t *length)
 	return copy;
 }
 
-/* Numbers that look random, for what an input is too short to say. */
+/* Returns pseudorandom numbers, for data that the input is too short for. */
 static inline uint64_t
 next_random(uint64_t *seed)
 {

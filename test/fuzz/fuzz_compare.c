@@ -1,11 +1,11 @@
 /*
- * fuzz_compare.c: edit distance and longest common substring of any two texts, at
- * any costs, against the textbook's tables where the texts are short.
+ * fuzz_compare.c: edit distance and longest common substring of any two texts, at any
+ * costs, compared with the textbook algorithms if the texts are short.
  */
 #include "compare/internal.h"
 #include "fuzz.h"
 
-/* Cells of a table that is worth its time. */
+/* Most cells of a table, for its time. */
 #define CELLS_MAX 10000
 
 static int64_t
@@ -14,7 +14,7 @@ least(int64_t x, int64_t y)
 	return x < y ? x : y;
 }
 
-/* The whole matrix, as Wagner and Fischer write it. */
+/* Computes the full matrix, as Wagner and Fischer do. */
 static int64_t
 slow_distance(const SequencePair *pair, EditCosts costs)
 {
@@ -44,7 +44,7 @@ slow_distance(const SequencePair *pair, EditCosts costs)
 	return distance;
 }
 
-/* The longest run by trying all pairs of places. */
+/* Finds the longest common run by comparing all pairs of positions. */
 static Common
 slow_common(const SequencePair *pair)
 {
@@ -86,7 +86,7 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	}
 }
 
-/* Small costs, mostly; and any. */
+/* Returns costs that are usually small. */
 static int32_t
 take_cost(Input *in)
 {

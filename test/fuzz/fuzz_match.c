@@ -1,6 +1,6 @@
 /*
- * fuzz_match.c: groups, plans, counters and choosers of any segment: nothing
- * within the distance is lost.
+ * fuzz_match.c: groups, plans, counters and choosers of any segment.  No document
+ * within the distance is missed.
  */
 #include "documents.h"
 
@@ -15,7 +15,7 @@ put_posting(uint8_t *at, uint32_t document, int bytes)
 
 /* ---- Groups -------------------------------------------------------------- */
 
-/* Disjoint, in order, and within the signature. */
+/* Checks that groups are disjoint, in order, and within the signature. */
 static void
 check_grouping(const Grouping *g)
 {
@@ -31,7 +31,7 @@ check_grouping(const Grouping *g)
 	REQUIRE(next <= g->k);
 }
 
-/* The most groups that a document at distance h can miss, the cheapest first. */
+/* Returns the most groups that a document at distance h can miss, cheapest first. */
 static int
 most_missed(const SearchPlan *plan, int h)
 {
@@ -66,7 +66,7 @@ typedef struct Search
 	Chooser chooser;
 } Search;
 
-/* The documents of one bucket, to the counter or the chooser. */
+/* Passes the documents of one bucket to the counter or the chooser. */
 static void
 add_bucket(Search *s, int group, uint32_t bucket)
 {
@@ -77,7 +77,7 @@ add_bucket(Search *s, int group, uint32_t bucket)
 	for (uint32_t d = 0; d < s->documents->n; d++)
 		if (group_bucket(s->g, group, document_at(s->documents, d)) == bucket)
 			put_posting(all + n++ * s->bytes, s->first + d, s->bytes);
-	/* In memory with nothing behind them. */
+	/* In an allocation of their own, so that a sanitizer sees reads beyond it. */
 	postings = malloc(n > 0 ? n * s->bytes : 1);
 	REQUIRE(postings != NULL);
 	memcpy(postings, all, n * s->bytes);
@@ -98,7 +98,7 @@ probe_group(Search *s, int group, int radius, const uint8_t *query)
 
 	if (radius > 0)
 		mask = probe_masks(group_width(s->g, group), s->g->b, radius, &masks);
-	/* More would take too long here, where every document is asked. */
+	/* More would take too long, as every document is compared. */
 	if (masks > 400)
 		masks = 400;
 	for (int i = 0; i < masks; i++)
@@ -183,7 +183,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		Search search = {&g, &d, &plan, first, posting_bytes(segment)};
 
 		check_plan(&g, h, &plan);
-		/* The query in memory of its own: nothing is read behind it. */
+		/* The query has its own allocation, so that a sanitizer sees reads beyond it. */
 		Input last = {document_at(&d, n - 1), d.stride};
 		size_t length = d.stride;
 		uint8_t *query = take_copy(&last, &length);

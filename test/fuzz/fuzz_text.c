@@ -1,6 +1,6 @@
 /*
- * fuzz_text.c: any bytes, all schemes.  Nothing may crash, and tokens are
- * sound: in order, not empty, and made of token characters only.
+ * fuzz_text.c: any bytes, all schemes.  Nothing may crash, and tokens must be in
+ * order, not empty, and made only of token characters.
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_text.c \
  *         test/unit/host.c src/text/[!p]*.c -lxxhash -lutf8proc -o fuzz_text
@@ -19,7 +19,7 @@
 
 extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A token begins with a letter or number, and is one or has only marks after it. */
+/* Checks that a token begins with a letter or number, and marks follow only those. */
 static void
 require_sound_token(const uint8_t *token, size_t length)
 {

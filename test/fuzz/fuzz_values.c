@@ -1,9 +1,9 @@
 /*
  * fuzz_values.c: the text and binary formats of all types.
  *
- * What an input function accepts is printed and read back to the same bytes, in
- * either form, and no function refuses it as corrupt.  Any bytes at all, taken
- * for a stored value, may be refused, but nothing may crash.
+ * A value that an input function accepts is printed and read back to the same bytes,
+ * in both formats, and no function refuses it as corrupt.  Any bytes as a stored value
+ * may be refused, but nothing may crash.
  */
 #include "server.h"
 
@@ -119,7 +119,7 @@ static const Type types[] = {
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
-/* Arguments that are no values of a type. */
+/* Arguments that are not of the types. */
 typedef struct Numbers
 {
 	int32 small; /* often in range */
@@ -127,7 +127,7 @@ typedef struct Numbers
 	double threshold;
 } Numbers;
 
-/* Is the value stored as nothing could have made it?  Then it may be refused. */
+/* Returns whether no function could have made the value, so that it may be refused. */
 static bool any_bytes;
 
 /* ---- Calls --------------------------------------------------------------- */
@@ -168,7 +168,7 @@ same_bytes(Datum x, Datum y)
 		memcmp(VARDATA_ANY(x), VARDATA_ANY(y), VARSIZE_ANY_EXHDR(x)) == 0;
 }
 
-/* A similarity is a number from 0 to 1. */
+/* Checks that a similarity is from 0 to 1. */
 static void
 require_similarity(Outcome outcome)
 {
@@ -192,7 +192,7 @@ read_value(const Type *type, bool binary, const char *bytes, size_t length, int3
 				Int32GetDatum(typmod));
 }
 
-/* Both forms of a value are read back to the same bytes. */
+/* Checks that both formats of a value are read back to the same bytes. */
 static void
 check_round_trips(const Type *type, Datum value)
 {
@@ -225,7 +225,7 @@ check_order(const Type *type, Datum x, Datum y)
 	REQUIRE((DatumGetInt32(order.result) == 0) == same_bytes(x, y));
 }
 
-/* One expression stands behind similarity, distance, and what is within one. */
+/* Checks that similarity, distance and the conditions on them agree. */
 static void
 check_measures(Datum x, Datum y, const Numbers *n)
 {
@@ -317,7 +317,7 @@ use_ball_values(Datum x, Datum y)
 	call1(neardup_signature_hash, x);
 }
 
-/* A set that a function has made can be read back. */
+/* Checks that a set made by a function can be read back. */
 static void
 check_set(Outcome outcome)
 {
@@ -389,7 +389,7 @@ use_values(const Type *type, Datum x, Datum y, const Numbers *n)
 
 /* ---- Inputs -------------------------------------------------------------- */
 
-/* A copy with the one-byte header of a short stored value, or the value where it is long. */
+/* Returns a copy with the one-byte header of a short stored value, or a long value itself. */
 static Datum
 shortened(Datum value)
 {
@@ -404,7 +404,7 @@ shortened(Datum value)
 	return PointerGetDatum(copy);
 }
 
-/* The next part of the input as a value; 0 where it is none. */
+/* Returns the next part of the input as a value, or 0 if it is invalid. */
 static Datum
 take_value(const Type *type, Input *in, bool binary, size_t length, int32 typmod)
 {

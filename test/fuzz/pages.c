@@ -2,8 +2,8 @@
  * pages.c: damages pages of an index in its file, as a disk would, for
  * test/fuzz/pages.  A shared library for the server; never installed.
  *
- * It holds an image of the whole index and puts that back afterwards.  What is
- * damaged is written to the file, and no buffer keeps what was there.
+ * It keeps an image of the index and restores that afterwards.  Damage is written to
+ * the file, and buffers of the old contents are dropped.
  */
 #include "index/page.c"
 
@@ -32,14 +32,14 @@ PG_FUNCTION_INFO_V1(fuzz_damage);
 PG_FUNCTION_INFO_V1(fuzz_restore);
 PG_FUNCTION_INFO_V1(fuzz_vacuum);
 
-/* The index as it should be. */
+/* The undamaged index. */
 static char *image = NULL;
 static BlockNumber blocks = 0;
 static BlockNumber damaged = 0;
 
 /* ---- The file ----------------------------------------------------------- */
 
-/* Forget all buffers of the index; what was not written is lost. */
+/* Drops all buffers of the index, with changes that were not written. */
 static void
 drop_buffers(Relation index)
 {
@@ -80,7 +80,7 @@ fuzz_save(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(blocks);
 }
 
-/* fuzz_restore(index, all): what was damaged, or whatever has changed. */
+/* fuzz_restore(index, all): restores the damaged page, or all changed pages. */
 Datum
 fuzz_restore(PG_FUNCTION_ARGS)
 {
@@ -93,17 +93,17 @@ fuzz_restore(PG_FUNCTION_ARGS)
 	for (BlockNumber block = 0; block < blocks; block++)
 		if (all || block == damaged)
 			write_block(index, block, image + (Size) block * BLCKSZ);
-	/* What the session remembers of the tail may never have been. */
+	/* The session's cache of the tail may be wrong now. */
 	RelationGetSmgr(index)->smgr_targblock = InvalidBlockNumber;
 	relation_close(index, AccessShareLock);
 	PG_RETURN_VOID();
 }
 
-/* ---- Chance ------------------------------------------------------------- */
+/* ---- Random numbers ----------------------------------------------------- */
 
 static uint64 state;
 
-/* The same numbers for a seed on every machine. */
+/* Returns numbers that are the same for a seed on every machine. */
 static uint32
 chance(uint32 below)
 {
@@ -111,7 +111,7 @@ chance(uint32 below)
 	return (uint32) ((mix64(state) >> 32) * below >> 32);
 }
 
-/* Numbers that break bounds, and any others. */
+/* Returns numbers at and beyond bounds, or any others. */
 static uint32
 odd_number(uint32 now)
 {
@@ -134,7 +134,7 @@ odd_number(uint32 now)
 
 /* ---- Damage ------------------------------------------------------------- */
 
-/* The page's place in the log is left alone: PostgreSQL would wait for that to be written. */
+/* Keeps the page's LSN, as PostgreSQL would flush WAL up to it. */
 #define FIRST_BYTE sizeof(PageXLogRecPtr)
 
 static const char *
@@ -184,7 +184,7 @@ change_bytes(char *page, uint32 most)
 	return "bytes";
 }
 
-/* A sector, or half of the page, did not arrive. */
+/* Simulates a torn page: a sector, or half of the page, was not written. */
 static const char *
 tear(char *page)
 {
@@ -207,7 +207,7 @@ change_tid(char *page)
 	return "tid";
 }
 
-/* The numbers that a root or metapage begins with, or any. */
+/* Changes a number at the beginning of a root or metapage, or any. */
 static const char *
 change_payload(char *page)
 {
@@ -242,7 +242,7 @@ change(char *page)
 	}
 }
 
-/* ---- Forgery: the checksums are right ----------------------------------- */
+/* ---- Forgery, with valid checksums -------------------------------------- */
 
 static void
 forge_documents(char *page, uint32 stride)
@@ -282,7 +282,7 @@ is_of_kind(const char *page, uint32 kind)
 	const IndexMeta *meta = page_meta(image);
 	bool is_tail = page_trailer(page)->owner == meta->tail.owner;
 
-	/* One more than there are: pages of documents in the tail. */
+	/* A kind of its own: pages of documents in the tail. */
 	if (kind == PAGE_POSTINGS + 1)
 		return page_trailer(page)->kind == PAGE_DOCUMENTS && is_tail;
 	return page_trailer(page)->kind == kind && !is_tail &&
@@ -301,7 +301,7 @@ choose_block(uint32 kind)
 	return chosen;
 }
 
-/* For who looks at what was left of the server. */
+/* For inspection after a crash. */
 static void
 note(const char *what)
 {
@@ -314,7 +314,7 @@ note(const char *what)
 	}
 }
 
-/* fuzz_damage(index, seed, forged): what was done. */
+/* fuzz_damage(index, seed, forged): damages a page and describes how. */
 Datum
 fuzz_damage(PG_FUNCTION_ARGS)
 {
@@ -369,7 +369,7 @@ is_dead(ItemPointer tid, void *rows)
 	return false;
 }
 
-/* fuzz_vacuum(index, tid[]): what VACUUM does to an index, with those rows dead. */
+/* fuzz_vacuum(index, tid[]): vacuums an index as if these rows were dead. */
 Datum
 fuzz_vacuum(PG_FUNCTION_ARGS)
 {

@@ -1,5 +1,5 @@
--- What test/fuzz/pages runs: an index with pages of all kinds, what it should
--- answer, and operations on it.  :library is the damaging library.
+-- Functions for test/fuzz/pages: an index with pages of all kinds, its right answers,
+-- and operations on it.  :library is the library that damages pages.
 \set ON_ERROR_STOP 1
 \set QUIET 1
 CREATE EXTENSION neardup;
@@ -8,7 +8,7 @@ CREATE FUNCTION fuzz_damage(regclass, bigint, boolean) RETURNS text AS :'library
 CREATE FUNCTION fuzz_restore(regclass, "all" boolean) RETURNS void AS :'library' LANGUAGE C STRICT;
 CREATE FUNCTION fuzz_vacuum(regclass, tid[]) RETURNS void AS :'library' LANGUAGE C STRICT;
 
--- Families of similar documents, some empty, some NULL; two segments, and a tail.
+-- Families of similar documents, some empty, some NULL; two segments and a tail.
 CREATE TABLE base AS
 SELECT n AS id, CASE WHEN n % 100 = 1 THEN NULL WHEN n % 100 = 2 THEN to_minhash('') ELSE
 	to_minhash((SELECT string_agg('w' || hashint4(n / 5 * 1000 + i), ' ') || ' v' || n FROM generate_series(1, 60) i)) END AS sig
@@ -18,7 +18,7 @@ CREATE TABLE t AS SELECT * FROM base WHERE id <= 600;
 SET neardup.background = off;
 CREATE INDEX t_sig ON t USING neardup (sig);
 INSERT INTO t SELECT * FROM base WHERE id > 600 AND id <= 2200;
--- Sealed, but not merged with the first.
+-- The second segment is sealed but not merged with the first.
 VACUUM (INDEX_CLEANUP OFF) t;
 CREATE TABLE seal (id int, sig minhash);
 CREATE INDEX seal_sig ON seal USING neardup (sig);
@@ -27,12 +27,12 @@ VACUUM seal;
 CREATE TABLE dead AS SELECT array_agg(ctid) AS tids FROM t WHERE id % 50 = 7;
 DELETE FROM t WHERE id % 50 = 7;
 
--- What has happened so far.
+-- Counts of outcomes so far.
 CREATE TABLE tally (what text NOT NULL);
 CREATE TABLE bad (what text, damage text, operation text, detail text);
 CREATE TABLE expected (operation text, query int, answer text, PRIMARY KEY (operation, query));
 
--- Their plans are kept.
+-- Prepared statements, so that their plans are kept.
 CREATE FUNCTION near_ids(query int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN (SELECT string_agg(id::text, ',' ORDER BY id) FROM t
@@ -53,7 +53,7 @@ BEGIN
 		ORDER BY sig <~> (SELECT sig FROM base WHERE base.id = query) LIMIT many) nearest);
 END $$;
 
--- Half of a scan in order before the damage, the other half after it.
+-- Runs half of an ordered scan before the damage and the other half after it.
 CREATE FUNCTION interrupted(query int, seed bigint, forged boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	c CURSOR FOR SELECT id FROM t ORDER BY sig <~> (SELECT sig FROM base WHERE base.id = query);
@@ -100,7 +100,7 @@ BEGIN
 	END CASE;
 END $$;
 
--- Do something, and undo it: the answer.
+-- Runs an operation and undoes it.  Returns the answer.
 CREATE FUNCTION ask(operation text, query int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	said text;
@@ -114,7 +114,7 @@ BEGIN
 	RETURN coalesce(said, '-');
 END $$;
 
--- As a session that knows nothing of the index.
+-- Discards what the session has cached of the index.
 CREATE FUNCTION forget() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('neardup.cache_size', '0', true);
@@ -126,7 +126,7 @@ CREATE FUNCTION count_as(what text) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO tally VALUES (what);
 $$;
 
--- One damaged page: a living session, or one that sees the index for the first time.
+-- Tests one damaged page, in a session that has used the index or in one that has not.
 CREATE FUNCTION fuzz_one(seed bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	operations text[] = '{search,search,search,search,search,search,bitmap,bitmap,order,order,order,interrupted,insert,info}';
@@ -171,7 +171,7 @@ BEGIN
 	ELSE
 		INSERT INTO bad VALUES ('strange error', damage, wish, state || ' ' || message);
 	END IF;
-	-- The page is whole again.
+	-- The page is restored.
 	IF hashint8extended(seed, 6) % 8 = 0 THEN
 		BEGIN
 			said = ask(wish, asked);

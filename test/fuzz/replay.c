@@ -9,10 +9,10 @@
 
 #include "fuzz.h"
 
-/* The file that is run. */
+/* The current file. */
 static char running[4096];
 
-/* What the sanitizers find ends as a failed REQUIRE does. */
+/* Makes sanitizers end the program like a failed REQUIRE. */
 extern const char *__asan_default_options(void);
 extern const char *__ubsan_default_options(void);
 
@@ -39,7 +39,7 @@ name_file(int signal_number)
 	_exit(2);
 }
 
-/* Run the target on a file's bytes, in memory with nothing behind them. */
+/* Runs the target on a file's bytes, in an allocation of their size. */
 static void
 run_file(const char *path)
 {

@@ -1,6 +1,6 @@
 /*
- * server.c: a server that is none (server.h).  What it stands in for is as
- * small as the functions that are fuzzed allow.
+ * server.c: a stand-in for the server (server.h), as small as the fuzzed functions
+ * allow.
  */
 #include "server.h"
 
@@ -18,7 +18,7 @@
 #include "base/host.h"
 #include "compat.h"
 
-/* What bytes are called in prototypes. */
+/* The type of byte arrays in prototypes. */
 #if PG_VERSION_NUM >= 160000
 #define BYTES void
 #else
@@ -37,7 +37,7 @@ ProcessInterrupts(void)
 {
 }
 
-/* All that is allocated, in order. */
+/* All allocations, in order. */
 static void **allocated;
 static size_t allocations;
 static size_t room;
@@ -182,7 +182,7 @@ static sigjmp_buf *handler;
 static int error_level;
 static int error_state;
 
-/* PostgreSQL 13 knows errstart only. */
+/* PostgreSQL 13 has only errstart(). */
 extern bool errstart_cold(int elevel, const char *domain);
 
 bool
@@ -206,7 +206,7 @@ errcode(int sqlerrcode)
 	return 0;
 }
 
-/* A message is formatted, so that its arguments are read, and thrown away. */
+/* Formats a message, so that its arguments are read, and discards it. */
 static int
 format_message(const char *format, va_list arguments)
 {
@@ -378,7 +378,7 @@ pg_lltoa(int64 value, char *text)
 	return snprintf(text, sizeof("-9223372036854775808"), "%lld", (long long) value);
 }
 
-/* The least digits that are read back to the same number. */
+/* Prints the fewest digits that are read back to the same number. */
 int
 double_to_shortest_decimal_buf(double number, char *text)
 {
@@ -426,7 +426,7 @@ hex_decode(const char *text, size_t length, char *bytes)
 	return length / 2;
 }
 
-/* The most that are whole characters. */
+/* Returns the length of the complete characters within a limit. */
 int
 pg_mbcliplen(const char *text, int length, int limit)
 {
@@ -511,7 +511,7 @@ construct_empty_array(Oid type)
 	return array;
 }
 
-/* Of 64-bit numbers; nothing else is asked for. */
+/* Supports only 64-bit numbers. */
 ArrayType *
 construct_array(Datum *element, int count, Oid type, int length, bool by_value, char align)
 {
@@ -620,7 +620,7 @@ pq_sendfloat8(StringInfo message, float8 number)
 	pq_sendint64(message, bits);
 }
 
-/* Room for the length in front. */
+/* Leaves room for the length. */
 void
 pq_begintypsend(StringInfo message)
 {

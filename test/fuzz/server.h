@@ -1,13 +1,13 @@
 /*
- * server.h: a server that is none: memory, errors, strings and messages, for
- * calling SQL functions of the types from a fuzz target.
+ * server.h: a stand-in for the server, with memory, errors, strings and messages, so
+ * that a fuzz target can call the SQL functions of the types.
  */
 #ifndef NEARDUP_FUZZ_SERVER_H
 #define NEARDUP_FUZZ_SERVER_H
 
 #include "postgres.h"
 
-/* The C library's own will do. */
+/* Uses the C library's function. */
 #undef fprintf
 #undef snprintf
 #undef vsnprintf
@@ -23,15 +23,15 @@
 typedef struct Outcome
 {
 	bool failed;
-	int sqlstate; /* where it failed */
-	Datum result; /* where it did not */
+	int sqlstate; /* of a failure */
+	Datum result; /* otherwise */
 	bool null;
 } Outcome;
 
-/* Call a function with up to four arguments, and catch its error. */
+/* Calls a function with up to four arguments and catches its error. */
 extern Outcome call_function(PGFunction function, int arguments, const Datum *argument);
 
-/* Free all that was allocated. */
+/* Frees all allocations. */
 extern void server_reset(void);
 
 #endif

@@ -1,13 +1,14 @@
-# sql.pl: calls everything that the extension makes with hostile arguments.
+# sql.pl: calls all functions, operators and casts of the extension with hostile arguments.
 #
 #   perl sql.pl SECONDS SEED DIRECTORY
 #
-# For so many seconds, or as many statements where it is a number such as 500n.  The
-# server is that of the PG* variables, and the role a superuser; DIRECTORY is one that it
-# can read, for COPY.  Functions, operators and casts are those of the catalog.
-# Errors are welcome.  A finding is: a server that goes away, an internal error (XX...)
-# on values that nobody damaged, or an answer that comes seconds after statement_timeout.
-# Each finding is printed with its statement; the last line has the counts.
+# SECONDS may be a number of statements, such as 500n.  The PG* variables name the server
+# and a superuser; the server must be able to read DIRECTORY, for COPY.  Functions,
+# operators and casts are taken from the catalog.
+#
+# Errors are expected.  Findings are a server that crashes, an internal error (XX...) on
+# undamaged values, or an answer that comes seconds after statement_timeout.  Each finding
+# is printed with its statement; the last line has the counts.
 
 use strict;
 use warnings;
@@ -31,7 +32,7 @@ my ($out, $in, $psql, $backend, @recent);
 my %count = map { $_ => 0 } qw(statements errors crashes internal slow);
 my (%states, %found, %worked);
 
-# Run a statement; returns its output, or undef where the server has gone.
+# Runs a statement.  Returns its output, or undef if the server has crashed.
 sub run_statement
 {
 	my ($sql, $wait) = @_;
@@ -51,7 +52,7 @@ sub run_statement
 			return "no answer\n";
 		}
 		sysread($out, $text, 65536, length $text) or return;
-		# Rows do not matter; errors are short and at the end.
+		# Rows are ignored; errors are short and come last.
 		$text = substr($text, -20000) if length $text > 100000;
 	}
 	return if $text =~ /server closed the connection|connection to server was lost/;
@@ -94,7 +95,7 @@ sub report
 	print "  before: $_\n" for $kind eq 'crashes' ? map { substr $_, 0, 400 } @recent : ();
 }
 
-# Stop a session that does not answer.
+# Stops a session that does not answer.
 sub end_session
 {
 	kill 'INT', $psql;
@@ -136,7 +137,7 @@ sub try_statement
 
 		$count{errors}++;
 		$states{$state}++;
-		# The last is what any function of PostgreSQL says that is given the OID of nothing.
+		# The last is PostgreSQL's message for an OID that does not exist.
 		report('internal', $sql, "$state: $message ($location)")
 		  if ($state eq 'XX000' || (!$damaged && $state =~ /^XX/)) && $location !~ /^relation_open, /;
 	}
@@ -187,7 +188,7 @@ sub array_of
 		"(SELECT array_agg(i::" . substr($type, 0, -2) . ") FROM generate_series(1, " . one_of(10, 1000, 50000) . ") i)");
 }
 
-# Large ones are few: they take their time.
+# Large values are rare, as they take long.
 sub a_text
 {
 	my $t = one_of(@texts);
@@ -201,7 +202,7 @@ sub an_int { return chance(0.8) ? '(' . one_of(@ints) . ')' : '(' . int(rand(70)
 sub a_bigint { return '(' . one_of(@bigints, int(rand 100)) . ')::bigint' }
 sub a_float { return one_of(@floats, sprintf('%.4f', rand)) . '::float8' }
 
-# Texts of the types: sound, or with something changed.
+# Text forms of the types, valid or with a change.
 sub spoilt
 {
 	my ($text) = @_;
@@ -233,7 +234,7 @@ sub shingles_text
 	return one_of(1, 1, 1, 2, 255) . "/" . one_of('word 3', 'hashes') . "/{" . join(',', map { $_ . one_of('', '', ':2', ':4294967295') } @element) . "}";
 }
 
-# An expression of a type, most of the time; $depth is how many calls may be inside.
+# Returns an expression, usually of the type; $depth limits nested calls.
 my ($by_result, $any_call);
 my %make;
 
@@ -276,7 +277,7 @@ sub a_value
 	anyelement => sub { one_of('1::bigint', "'x'::text", 'NULL::uuid', '1', "'{1}'::int[]", 'now()', "'" . signature_text() . "'::minhash") },
 );
 
-# ---- Queries inside ----------------------------------------------------------
+# ---- Queries as arguments ----------------------------------------------------
 
 my @inner = (
 	'SELECT id, sig FROM fuzz.docs', 'SELECT id, sim FROM fuzz.docs', 'SELECT id, s FROM fuzz.docs', 'SELECT id, sig, s FROM fuzz.docs',
@@ -297,14 +298,14 @@ my @inner = (
 
 sub a_query { my $q = one_of(@inner); $q =~ s/'/''/g; return chance(0.03) ? 'NULL' : "'$q'" }
 
-# An argument, by its name where that tells.
+# Returns an argument, chosen by its name if possible.
 sub an_argument
 {
 	my ($type, $name, $depth) = @_;
 
 	if ($type eq 'text' && chance(0.95))
 	{
-		# Those that can be joined come first.
+		# Columns that can be joined come first.
 		return "'$inner[rand 5]'" if $name =~ /^(query|against)$/ && chance(0.4);
 		return 'NULL' if $name eq 'against' && chance(0.6);
 		return one_of("'first'", "'all'") if $name eq 'equal' && chance(0.7);
@@ -323,7 +324,7 @@ sub an_argument
 	return a_value($type, $depth);
 }
 
-# ---- What there is -----------------------------------------------------------
+# ---- Objects of the extension ------------------------------------------------
 
 my (@functions, @operators, @casts);
 
@@ -399,7 +400,7 @@ sub cast_statement
 	return "SELECT CAST(" . a_value($from, 2) . " AS $to$typmod)";
 }
 
-# Values that an input function has seen, in binary format, with bits changed.
+# Values that an input function accepted, in binary format, with bits flipped.
 sub copy_statement
 {
 	my ($type) = one_of(qw(minhash simhash shingles minhash_ball simhash_ball));
@@ -422,7 +423,7 @@ sub copy_statement
 	  . a_use($type, 'v') . " FROM fuzz.sink_$type";
 }
 
-# A call with a value of a type as some of its arguments.
+# Returns a call with a value of the type for some of its arguments.
 sub a_use
 {
 	my ($type, $value) = @_;
@@ -432,7 +433,7 @@ sub a_use
 	return "$f->{name}(" . join(', ', map { $_ eq $type ? $value : a_value($_, 0) } @{ $f->{types} }) . ')';
 }
 
-# Bytes that no function has made, taken for a value: any error but an internal one.
+# Random bytes as a stored value may cause any error but an internal one.
 sub damaged_statement
 {
 	my $type = one_of(qw(minhash simhash shingles minhash_ball simhash_ball));
@@ -519,7 +520,7 @@ sub cursor_statement
 my @kinds = ((\&call_statement) x 8, (\&operator_statement) x 2, (\&cast_statement) x 2, (\&copy_statement) x 2, (\&damaged_statement) x 2,
 	(\&batch_statement) x 3, \&index_statement, (\&search_statement) x 2, \&trigger_statement, \&setting_statement, \&cursor_statement);
 
-# ---- The ground --------------------------------------------------------------
+# ---- Tables ------------------------------------------------------------------
 
 sub make_ground
 {
@@ -552,7 +553,7 @@ sub make_ground
 			simhash_ball => "SELECT hamming_ball(to_simhash(t, f), r) FROM (VALUES (64), (256)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0), (9), (64)) r(r)",
 		}->{$type};
 		push @statements, "CREATE TABLE fuzz.values_of_$type AS SELECT v FROM ($values) q(v)", "CREATE TABLE fuzz.sink_$type (v $type)",
-		  # Copies of the bytes, whatever they are.
+		  # Copies of the bytes, valid or not.
 		  "CREATE FUNCTION fuzz.taken_for_$type(bytea) RETURNS $type LANGUAGE internal STRICT IMMUTABLE AS 'byteasend'",
 		  "CREATE FUNCTION fuzz.bytes_of_$type($type) RETURNS bytea LANGUAGE internal STRICT IMMUTABLE AS 'byteasend'",
 		  "CREATE CAST (bytea AS $type) WITH FUNCTION fuzz.taken_for_$type(bytea)", "CREATE CAST ($type AS bytea) WITH FUNCTION fuzz.bytes_of_$type($type)";
@@ -566,7 +567,7 @@ sub make_ground
 	run_statement("SET statement_timeout = $timeout_ms", 60);
 }
 
-# ---- Go ----------------------------------------------------------------------
+# ---- Main --------------------------------------------------------------------
 
 print "seed $seed, ", $limit =~ /n$/ ? $limit =~ s/n$//r . ' statements' : "$limit s", "\n";
 connect_session();
@@ -582,7 +583,7 @@ while ($until ? time < $until : $count{statements} < $limit =~ s/n$//r)
 	my $answer = try_statement($sql, $kind == \&damaged_statement);
 
 	run_statement('ROLLBACK', 60) if $sql =~ /BEGIN/;
-	# What others changed does not last.
+	# Undo changes of other statements.
 	try_statement("SET statement_timeout = $timeout_ms; SET search_path = public, fuzz") if chance(0.05);
 	try_statement("DELETE FROM fuzz.docs WHERE id > 2000; INSERT INTO fuzz.docs (id, sig) SELECT 3000, to_minhash('x')") if chance(0.002);
 }

@@ -1,11 +1,11 @@
-# targets.mk: the fuzz targets.
+# targets.mk: builds the fuzz targets.
 #
 #   make -f test/fuzz/targets.mk             with libFuzzer: build/fuzz/fuzz_*
-#   make -f test/fuzz/targets.mk REPLAY=1    that run the corpus: build/sanitize/test/fuzz/fuzz_*,
+#   make -f test/fuzz/targets.mk REPLAY=1    that replay the corpus: build/sanitize/test/fuzz/fuzz_*,
 #                                            with the layers of the unit tests (unit.mk)
 #
-# Both with ASan and UBSan.  HEADERS is the folder of postgres.h; without one there is
-# no fuzz_values, whose files need it.
+# Both use ASan and UBSan.  HEADERS is the folder of postgres.h, which fuzz_values needs;
+# without it that target is not built.
 
 OUT = build/$(if $(REPLAY),sanitize,fuzz)
 PROGRAMS = $(OUT)/$(if $(REPLAY),test/fuzz/)fuzz_
@@ -14,7 +14,7 @@ COMPILER = $(if $(REPLAY),gcc,$(or $(firstword $(foreach c,clang clang-19 clang-
 comma = ,
 SANITIZERS = -fsanitize=$(if $(REPLAY),,fuzzer$(comma))undefined$(comma)address -fno-sanitize-recover=all
 CFLAGS = -O1 -g -fno-omit-frame-pointer -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-# Where the server's headers are PostgreSQL's, so are their warnings.
+# Warnings in PostgreSQL's headers are not ours.
 SERVER_CFLAGS = -Wno-ignored-attributes -Wno-implicit-fallthrough -isystem $(HEADERS)
 
 PLAIN_TARGETS = $(filter-out values,$(patsubst test/fuzz/fuzz_%.c,%,$(wildcard test/fuzz/fuzz_*.c)))

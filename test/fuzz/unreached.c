@@ -1,6 +1,6 @@
 /*
- * unreached.c: functions of the server that the files of the types name, but
- * that no function called by fuzz_values.c reaches.
+ * unreached.c: functions of the server that the files of the types refer to, but that
+ * are not reached from fuzz_values.c.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 package Ask;
 
-# Steps that ask: each question is answered by a sequential scan, by the index and by
-# a bitmap, in one snapshot, which must agree; and what they say of the client's own
-# rows must be what the model says of this snapshot.
+# Steps that query.  Each question is answered by a sequential scan, an index scan and a
+# bitmap scan in one snapshot.  The answers must agree, and for the client's own rows
+# they must be those of the model for this snapshot.
 
 use strict;
 use warnings;
@@ -26,7 +26,7 @@ our %MODES = (
 	index => [qw(off on off off)],
 	bitmap => [qw(off off on on)]);
 
-# One query string that sets how to scan, and asks.
+# Returns a query string that sets the kind of scan and asks the question.
 sub in_mode
 {
 	my ($mode, $sql) = @_;
@@ -36,7 +36,7 @@ sub in_mode
 		. "SET LOCAL enable_bitmapscan = $may[2] \\; SET LOCAL enable_sort = $may[3] \\; $sql";
 }
 
-# What a question needs to know: whose session, what table, which rows are expected.
+# The context of a question: session, table, and expected rows.
 sub view
 {
 	my ($client, $session, $table, $rows) = @_;
@@ -51,7 +51,7 @@ sub ask_sql
 	return $view->{client}->sql(in_mode($mode, $sql), $view->{session});
 }
 
-# Opens a snapshot that sees a table whole (rewrites are not for older snapshots).
+# Opens a snapshot that sees all of a table (snapshots before a rewrite do not).
 sub snapshot
 {
 	my ($client, $session, $table, $doing) = @_;
@@ -87,7 +87,7 @@ sub one
 	snapshot($client, $client->{session}, $table, sub { questions($_[0], 1 + int rand 4) });
 }
 
-# Within a transaction that has changed the table.
+# Asks within a transaction that has changed the table.
 sub own
 {
 	my ($client, $table) = @_;
@@ -135,8 +135,8 @@ sub long_snapshot
 		});
 }
 
-# Where snapshots may be too old: an error, or all rows.  A scan that must give an
-# error gives nothing to compare with, so the index answers alone.
+# A snapshot that may be too old must give an error or all rows.  A sequential scan that
+# must fail gives nothing to compare with, so only the index answers.
 sub old_snapshot
 {
 	my ($client) = @_;
@@ -201,7 +201,7 @@ sub within
 	look_at_plan($view, $sql) if rand() < 0.05;
 }
 
-# A scan by the index must be one, or nothing is being tested.
+# Counts whether the plan uses the index; otherwise nothing is tested.
 sub look_at_plan
 {
 	my ($view, $sql) = @_;
@@ -211,7 +211,7 @@ sub look_at_plan
 	$view->{client}->count($plan =~ /Index Scan/ && $plan !~ /Seq Scan/ ? 'plans with the index' : 'plans without the index');
 }
 
-# Two scans have given the same.
+# Checks that two scans returned the same.
 sub same
 {
 	my ($view, $question, $right, $answer, $mode) = @_;
@@ -239,7 +239,7 @@ sub wrong
 	$view->{client}->fail("wrong answer on $view->{session}{name} $view->{table}{name}: $text; asked for $question->{where}");
 }
 
-# Of the client's own rows exactly those are there that the model has.
+# Checks that the answer has exactly those of the client's own rows that the model has.
 sub own_rows
 {
 	my ($view, $question, @ids) = @_;
@@ -273,7 +273,7 @@ sub in_order
 	own_in_order($view, $question, $limit, split /,/, $answers{index});
 }
 
-# The client's own rows have the right distances, and none that is nearer is left out.
+# Checks the distances of the client's own rows, and that no nearer row is missing.
 sub own_in_order
 {
 	my ($view, $question, $limit, @answer) = @_;
@@ -299,7 +299,7 @@ sub own_in_order
 	}
 }
 
-# A cursor is read slowly, while others change the table.
+# Reads a cursor slowly while other clients change the table.
 sub cursor
 {
 	my ($client) = @_;
@@ -327,7 +327,7 @@ sub cursor
 		});
 }
 
-# Some of the client's rows, each with all that is near.
+# Joins some of the client's rows with all near rows.
 sub join_tables
 {
 	my ($client) = @_;
@@ -355,7 +355,7 @@ sub join_tables
 
 # ---- Whole tables --------------------------------------------------------------
 
-# The client's rows of one table are those of the model, to the letter.
+# Checks that the client's rows of a table are exactly those of the model.
 sub compare_rows
 {
 	my ($view) = @_;
@@ -390,7 +390,7 @@ sub all_rows_of_one
 	snapshot($client, $client->{session}, (Change::pick($client, 1))[0], \&compare_rows);
 }
 
-# What refuses near-duplicates has let none in.
+# Checks that a table that refuses near-duplicates has none.
 sub no_pairs
 {
 	my ($client) = @_;
@@ -411,7 +411,7 @@ sub no_pairs
 		});
 }
 
-# A restored server is asked everything.  Gives what to tell the parent.
+# Asks a restored server all questions.  Returns what to report to the parent.
 sub verify
 {
 	my ($client, $port, $name) = @_;
@@ -424,7 +424,7 @@ sub verify
 		foreach my $table (grep { !$_->{persistence} } @{ $client->{tables} })
 		{
 			next if eval { snapshot($client, $session, $table, sub { $rows += compare_rows($_[0]); questions($_[0], 3); $asked++ }); 1 };
-			# Replay may have stopped where somebody had the table for himself.
+			# Replay may have stopped while a session had an exclusive lock on the table.
 			die $@ if !ref $@ || ($@->{refused} // '') ne '55P03';
 			$client->sql('ROLLBACK', $session);
 			$client->count('tables locked where a restore stopped');

@@ -1,7 +1,7 @@
 package Change;
 
-# Steps that change rows: inserts, updates, deletes, singly and in bulk, with
-# savepoints and rollbacks.  Each statement changes the model as it changes the table.
+# Steps that insert, update and delete rows, singly and in bulk, with savepoints and
+# rollbacks.  Each statement changes the model in the same way as the table.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ our @STEPS = (
 	[ 'settings', 8, \&settings ],
 	[ 'timeout', 3, \&short_timeout ]);
 
-# Some tables that this client may write.
+# Returns some tables that this client may write.
 sub pick
 {
 	my ($client, $most) = @_;
@@ -51,7 +51,7 @@ sub write_some
 		});
 }
 
-# Thousands of rows at once: tails are sealed, segments merged.
+# Inserts thousands of rows at once, so that tails are sealed and segments merged.
 sub write_much
 {
 	my ($client) = @_;
@@ -130,7 +130,7 @@ sub insert
 	$client->count('near-duplicates refused', @new - keys %done);
 }
 
-# Where nobody else inserts it is known which rows a constraint must refuse, and no others.
+# If no other client inserts, exactly the rows predicted must be refused.
 sub right_ones
 {
 	my ($client, $table, $new, $done) = @_;
@@ -149,7 +149,7 @@ sub right_ones
 	$client->count('rows whose refusal was predicted', scalar @$new);
 }
 
-# Inserts that tell which ids went in, and by which signature.
+# Inserts that return the ids inserted, with their signatures.
 sub insert_sql
 {
 	my ($table, $values) = @_;
@@ -180,7 +180,7 @@ sub insert_many
 
 # ---- Updates and deletes -------------------------------------------------------
 
-# Some of this client's rows.
+# Returns some of this client's rows.
 sub victims
 {
 	my ($client, $table, $n) = @_;
@@ -208,7 +208,7 @@ sub update_values
 	$client->count('rows updated', scalar keys %ids);
 }
 
-# The signature stays: a HOT update, or a row that moves between partitions.
+# Keeps the signature: a HOT update, or a row that moves between partitions.
 sub update_counters
 {
 	my ($client, $table) = @_;
@@ -235,7 +235,7 @@ sub remove
 	$client->count('rows deleted', scalar keys %ids);
 }
 
-# All below a number, or most.
+# Deletes all rows below a number, or most.
 sub delete_many
 {
 	my ($client, $table) = @_;
@@ -248,7 +248,7 @@ sub delete_many
 	$client->count('rows deleted', scalar grep { $_ <= $last } @ids);
 }
 
-# ---- How the session works -----------------------------------------------------
+# ---- Settings ------------------------------------------------------------------
 
 sub settings
 {
@@ -274,7 +274,7 @@ sub settings
 	}
 }
 
-# Statements are cancelled wherever they happen to be.
+# Cancels statements at random moments.
 sub short_timeout
 {
 	my ($client) = @_;

@@ -1,11 +1,11 @@
 package Client;
 
-# A client: a process with a session of its own, that does one random step after
-# the other until it is told to end, and holds every answer against its model.
+# A client: a process with its own session that does random steps until the parent ends
+# it, and compares every answer with its model.
 #
-# It dies of { fail => ... } where something is wrong; { refused => SQLSTATE } is
-# an error that may come to anybody (a deadlock, a timeout), and { lost => 1 } the end
-# of the session, after which it connects again and finds out what was committed.
+# It dies with { fail => ... } if an answer is wrong.  { refused => SQLSTATE } is an error
+# that any session may get (a deadlock, a timeout).  { lost => 1 } is the end of the
+# session, after which the client reconnects and finds out what was committed.
 
 use strict;
 use warnings;
@@ -21,10 +21,9 @@ use Model;
 use Server;
 use Session;
 
-# Errors that are nobody's fault: conflicts, timeouts, what is being refused, a
-# server that is going down or coming up.
+# Expected errors: conflicts, timeouts, rows refused, a server that stops or starts.
 my $FAIR = qr/^(40001|40P01|55P03|57014|23P01|25P02|57P0[1234]|55006|72000)$/;
-# ... and what PostgreSQL says of objects that others are changing.
+# Expected messages about objects that other sessions are changing.
 my $FAIR_MESSAGE = qr/^(could not open relation with OID|tuple concurrently|cache lookup failed|could not find tuple|could not open file "base.*No such file)/;
 
 sub new
@@ -43,7 +42,7 @@ sub new
 	return $self;
 }
 
-# A log that keeps the last megabytes.
+# A log that keeps only the last megabytes.
 sub write_log
 {
 	my ($self, $path, $text) = @_;
@@ -115,7 +114,8 @@ sub where
 	return split ' ', <$file>;
 }
 
-# A new session: what has become of the last transaction, and is everything there?
+# Begins a new session: finds out whether the last transaction was committed, and
+# checks that all rows are there.
 sub begin_session
 {
 	my ($self, $generation) = @_;
@@ -147,7 +147,7 @@ sub marker
 	return $self->sql("SELECT txn FROM soak_marker WHERE client = $self->{number}", $session);
 }
 
-# The marker tells whether a transaction in doubt was committed.
+# Reads the marker, which tells whether a transaction in doubt was committed.
 sub settle
 {
 	my ($self, $marker, $generation) = @_;
@@ -178,7 +178,7 @@ sub settle
 
 # ---- Transactions --------------------------------------------------------------
 
-# Does something with some tables, in a transaction with the marker.
+# Runs code on some tables, in a transaction that changes the marker.
 sub transaction
 {
 	my ($self, $tables, $lock, $doing) = @_;
@@ -231,7 +231,7 @@ sub end_transaction
 	$self->{in_transaction} = 0;
 }
 
-# Ends the transaction in two phases, with some time between.
+# Ends the transaction in two phases, with some time in between.
 sub prepare
 {
 	my ($self, $name) = @_;
@@ -246,8 +246,8 @@ sub prepare
 	return $outcome;
 }
 
-# What an earlier session prepared is still there, and ends now.  After a promotion it
-# may be an older one of the same number: that is rolled back.
+# Ends transactions that an earlier session prepared.  After a promotion one may be an
+# older one of the same number, which is rolled back.
 sub end_prepared
 {
 	my ($self, $generation) = @_;
@@ -263,7 +263,7 @@ sub end_prepared
 	}
 }
 
-# Does something below a savepoint, and now and then takes it back.
+# Runs code within a savepoint, which is sometimes rolled back.
 sub subtransaction
 {
 	my ($self, $doing) = @_;
@@ -282,19 +282,19 @@ sub subtransaction
 	$self->sql('RELEASE s');
 }
 
-# After an error that may come: the transaction is over.
+# Ends the transaction after an expected error.
 sub give_up
 {
 	my ($self) = @_;
 
 	$self->calm;
 	$self->end_prepared($self->{generation});
-	# The server may have refused the commit itself: the marker knows.
+	# The commit itself may have failed; the marker tells.
 	$self->{in_transaction} = 0;
 	$self->settle($self->marker, $self->{generation});
 }
 
-# No transaction, no timeout that may strike, no lock that a session holds.
+# Leaves no open transaction, no timeout and no lock in the session.
 sub calm
 {
 	my ($self) = @_;
@@ -304,7 +304,7 @@ sub calm
 		return if eval { $self->sql($_) foreach ('ROLLBACK', "SET statement_timeout = '100s'", 'SELECT pg_advisory_unlock_all()'); 1 };
 		die $@ if !ref $@ || !$@->{refused};
 	}
-	$self->fail('the timeout strikes again and again');
+	$self->fail('the session cannot be reset because of its timeout');
 }
 
 # ---- Steps --------------------------------------------------------------------
@@ -351,7 +351,7 @@ sub step
 	$self->connect;
 }
 
-# Works until told otherwise.  LOAD processors are shared by all clients.
+# Does steps until the parent ends them.  All clients share LOAD processors.
 sub work
 {
 	my ($self) = @_;
@@ -370,7 +370,7 @@ sub work
 	}
 }
 
-# Does what the parent asks for, or waits for it for some seconds.
+# Handles a command of the parent, for which it waits some seconds.
 sub obey
 {
 	my ($self, $seconds) = @_;
@@ -394,7 +394,7 @@ sub say
 	print { $self->{out} } "$text\n";
 }
 
-# All of a client's life; what it prints to its parent ends in counts.
+# Runs the client.  Its output to the parent ends with counts.
 sub main
 {
 	my ($self) = @_;

@@ -1,7 +1,7 @@
 package Ddl;
 
-# Steps that change how tables and indexes are stored, not what they hold, or take
-# the change back: each beside the other clients' work.
+# Steps that change the storage of tables and indexes but not their contents, or that
+# roll the change back, while other clients work.
 
 use strict;
 use warnings;
@@ -21,10 +21,10 @@ our @STEPS = (
 	[ 'back and again', 6, \&back_and_again ],
 	[ 'truncate and back', 3, \&truncate_and_back ],
 	[ 'truncate own', 3, \&truncate_own ],
-	[ 'fill anew', 2, \&fill_anew ],
+	[ 'refill', 2, \&refill ],
 	[ 'rewrite', 2, \&rewrite ],
 	[ 'cluster', 2, \&cluster ],
-	[ 'index anew', 3, \&index_anew ],
+	[ 'new index', 3, \&new_index ],
 	[ 'partitions', 2, \&partitions ],
 	[ 'stop workers', 2, \&stop_workers ],
 	[ 'checkpoint', 1, \&checkpoint ]);
@@ -39,7 +39,7 @@ sub any_table
 
 sub not_parted { return !$_[0]{parts} }
 
-# One process at a time changes the storage of a table; who comes second goes on.
+# Only one client at a time changes the storage of a table; another skips the step.
 sub alone
 {
 	my ($client, $table, $doing) = @_;
@@ -49,7 +49,7 @@ sub alone
 	$client->sql("SELECT pg_advisory_unlock(77, $table->{number})");
 }
 
-# A table's indexes of this kind, partitions' included.
+# Returns a table's neardup indexes, with those of partitions.
 sub indexes
 {
 	my ($client, $table, $invalid) = @_;
@@ -99,7 +99,7 @@ sub analyze
 	$client->sql('ANALYZE ' . any_table($client)->{name});
 }
 
-# Indexes are whole, whatever the others do meanwhile.
+# Checks indexes while other clients work.
 sub check
 {
 	my ($client) = @_;
@@ -139,7 +139,7 @@ sub reindex_concurrently
 	Ask::one($client, $table);
 }
 
-# What a concurrent build leaves behind when it is cancelled.
+# Drops the invalid index that a cancelled concurrent build leaves.
 sub drop_invalid
 {
 	my ($client, $table) = @_;
@@ -147,7 +147,7 @@ sub drop_invalid
 	$client->sql("DROP INDEX IF EXISTS $_") foreach indexes($client, $table, 1);
 }
 
-# A second index, made and dropped beside the work.
+# Creates and drops a second index while other clients work.
 sub create_concurrently
 {
 	my ($client) = @_;
@@ -172,7 +172,7 @@ sub create_concurrently
 
 # ---- In transactions -----------------------------------------------------------
 
-# With the table for itself; the outcome is committed, or rolled back as often as told.
+# Runs code with an exclusive lock on a table, and commits or rolls back.
 sub exclusively
 {
 	my ($client, $table, $back, $doing) = @_;
@@ -234,7 +234,7 @@ sub move
 		});
 }
 
-# An index is moved, filled, searched, and is back where it was.
+# Moves an index, fills it, searches it, and rolls the move back.
 sub move_and_back
 {
 	my ($client) = @_;
@@ -258,7 +258,7 @@ sub move_and_back
 		});
 }
 
-# What puts another file below an index, in a transaction.
+# Statements that give an index another file within a transaction.
 sub another_file
 {
 	my ($client, $table) = @_;
@@ -271,8 +271,8 @@ sub another_file
 	return $client->sql("REINDEX INDEX $index");
 }
 
-# An index gets another file, is filled and searched, and has its old file again, in
-# which the same happens: what the session remembers of the one is wrong for the other.
+# An index gets another file, is filled and searched, and gets its old file back, where
+# the same happens: what the session caches for one file is wrong for the other.
 sub back_and_again
 {
 	my ($client) = @_;
@@ -309,7 +309,7 @@ sub truncate_table
 	$client->{model}->remove_all($table->{name});
 }
 
-# A shared table's rows are not one client's to remove: this is always taken back.
+# Always rolls back on a shared table, whose rows belong to several clients.
 sub truncate_and_back
 {
 	my ($client) = @_;
@@ -341,8 +341,8 @@ sub truncate_own
 		});
 }
 
-# The rows go out and come in again, in another order.
-sub fill_anew
+# Removes the rows and inserts them again in another order.
+sub refill
 {
 	my ($client) = @_;
 	my $table = any_table($client);
@@ -380,7 +380,7 @@ sub cluster
 	Ask::one($client, $table);
 }
 
-sub index_anew
+sub new_index
 {
 	my ($client) = @_;
 	my $table = any_table($client);
@@ -408,7 +408,7 @@ sub partitions
 		});
 }
 
-# ---- Around --------------------------------------------------------------------
+# ---- Background workers --------------------------------------------------------
 
 sub stop_workers
 {

@@ -1,7 +1,7 @@
 package Faults;
 
-# What befalls the servers, while the clients work: kills, stops, promotions,
-# restores.  Each gives a word on what was done; afterwards every index is checked.
+# Faults of the servers while the clients work: kills, stops, promotions, restores.  Each
+# returns a description of what was done; afterwards every index is checked.
 
 use strict;
 use warnings;
@@ -46,7 +46,7 @@ sub random_pid
 	return @pids ? $pids[ int rand @pids ] : undef;
 }
 
-# The server itself starts all others anew.
+# Kills a backend, after which the server restarts all others.
 sub kill_backend
 {
 	my ($soak) = @_;
@@ -57,7 +57,7 @@ sub kill_backend
 	return $soak->await_primary && 'recovered by itself';
 }
 
-# Whoever writes, checkpoints, vacuums or merges just then.
+# Kills a process that writes, checkpoints, vacuums or merges.
 sub kill_worker
 {
 	my ($soak) = @_;
@@ -83,7 +83,7 @@ sub terminate
 	return defined ask($soak, 'SELECT ' . (rand() < 0.5 ? 'pg_terminate_backend' : 'pg_cancel_backend') . "($pid)") ? 'went on' : undef;
 }
 
-# A session stands still wherever it happens to be, while its table's index is vacuumed.
+# Stops sessions at random moments while their tables' indexes are vacuumed.
 sub hold_up
 {
 	my ($soak) = @_;
@@ -108,7 +108,7 @@ sub hold_up
 	return $held ? "$held times" : undef;
 }
 
-# It goes on by itself after some time: whoever waits for it must not be who wakes it.
+# A helper continues the process after some time, as the caller may be waiting for it.
 sub stand_still
 {
 	my ($pid, $seconds) = @_;
@@ -166,7 +166,7 @@ sub restart
 
 # ---- The standby ----------------------------------------------------------------
 
-# A new standby, with a slot of its own.
+# Makes a new standby with its own slot.
 sub make_standby
 {
 	my ($soak) = @_;
@@ -208,7 +208,7 @@ sub restart_standby
 	return 'recovered';
 }
 
-# Does the standby follow?
+# Returns whether the standby streams from the primary.
 sub follows
 {
 	my ($soak) = @_;
@@ -216,7 +216,7 @@ sub follows
 	return (ask($soak, 'SELECT count(*) FROM pg_stat_replication WHERE application_name <> \'pg_basebackup\' AND state = \'streaming\'') // 0) > 0;
 }
 
-# The standby takes over; the primary is thrown away, and a new standby made.
+# Promotes the standby, removes the primary and makes a new standby.
 sub promotion
 {
 	my ($soak) = @_;
@@ -233,7 +233,7 @@ sub promotion
 	my $behind = $how ne 'fast' && rand() < 0.5;
 	if ($behind)
 	{
-		# What is committed from now on is not to come back.
+		# Transactions committed from now on will be lost.
 		$new->stop('fast');
 		sleep(rand 5);
 	}
@@ -257,13 +257,13 @@ sub promotion
 
 # ---- Restores -------------------------------------------------------------------
 
-# An archiver may be writing there.
+# Removes a folder to which an archiver may be writing.
 sub empty
 {
 	remove_tree(@_, { error => \my $errors });
 }
 
-# A base backup, and from then on all WAL.
+# Takes a base backup and archives all WAL from then on.
 sub begin_backup
 {
 	my ($soak) = @_;
@@ -294,7 +294,7 @@ sub drop_backup
 	make_path("$ENV{DIR}/archive");
 }
 
-# Notes where the log is now: a point to restore to.
+# Notes the current WAL position as a point to restore to.
 sub note_point
 {
 	my ($soak) = @_;
@@ -303,7 +303,7 @@ sub note_point
 	push @{ $soak->{points} }, $lsn if defined $lsn;
 }
 
-# A server restored to a random point since the backup holds what was committed by then.
+# Restores a server to a random point since the backup, and checks what was committed by then.
 sub restore
 {
 	my ($soak) = @_;
@@ -331,7 +331,7 @@ sub restore
 	return ($promoted ? 'promoted' : 'paused') . ", $rows rows compared";
 }
 
-# Everything up to now is in the archive.
+# Waits until all WAL up to now is archived.
 sub await_archive
 {
 	my ($soak) = @_;

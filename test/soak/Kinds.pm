@@ -1,10 +1,10 @@
 package Kinds;
 
-# The tables, and the values in them.
+# The tables and their values.
 #
-# Every table has the columns (id bigint, n int, v TYPE).  A client owns the ids that
-# are its number modulo the number of clients, and writes no others.  n is a counter,
-# a partition and a predicate.  A value is a text, as SQL reads and prints it, and its
+# Each table has the columns (id bigint, n int, v TYPE).  A client owns the ids that are
+# its number modulo the number of clients, and writes no others.  n serves as a counter, a
+# partition key and a predicate.  A value is a text, as SQL reads and prints it, and its
 # symbols: a string of k characters, '' for the signature of the empty set, undef for NULL.
 
 use strict;
@@ -14,9 +14,9 @@ our $CENTRES = 60;
 
 my @words = map { my $w = $_; map { $w . $_ } qw(an or ta en si mu) } qw(bar cel dor fen gal hin jos kel lum nor);
 
-# size: rows of each client, about.  order: has operators to be ordered by.  guarded: what
-# refuses near-duplicates.  parts: partitioned.  where: what the index is limited to.
-# column: what is indexed, if not v.
+# size: rows of each client, roughly.  order: has a distance operator.  guarded: what
+# refuses near-duplicates.  parts: partitioned.  where: the predicate of a partial index.
+# column: the expression indexed, if not v.
 our @TABLES = (
 	{ name => 'hash64', type => 'bigint', k => 64, b => 1, size => 5000 },
 	{ name => 'bits', type => 'bit', sql => 'bit(96)', k => 96, b => 1, size => 2500 },
@@ -31,7 +31,7 @@ our @TABLES = (
 	{ name => 'excl', type => 'minhash', k => 128, b => 1, size => 500, order => 1, guarded => 'constraint', threshold => 0.8 },
 	{ name => 'guard', type => 'bigint', k => 64, b => 1, size => 500, guarded => 'trigger', threshold => 0.93 });
 
-# Of these each client has one of its own, and knows all that is in it.
+# Each client has its own table of these kinds, and knows all its rows.
 our @OWN = (
 	{ name => 'own', type => 'bigint', k => 64, b => 1, size => 5000 },
 	{ name => 'sole', type => 'minhash', k => 128, b => 1, size => 300, order => 1, guarded => 'constraint', threshold => 0.8, other => 0.9 });
@@ -56,7 +56,7 @@ sub tables
 	return @all;
 }
 
-# What creates a table and its index.
+# Returns the statements that create a table and its index.
 sub create
 {
 	my ($table) = @_;
@@ -78,7 +78,7 @@ sub create
 	return @sql;
 }
 
-# Where there is another threshold, two rows of three have that.
+# If there is a second threshold, two rows in three have it.
 sub ball_sql
 {
 	my ($table) = @_;
@@ -86,7 +86,7 @@ sub ball_sql
 	return $table->{other} ? "CASE id % 3 WHEN 0 THEN $table->{threshold} ELSE $table->{other} END::float8" : $table->{threshold};
 }
 
-# In how many symbols two rows may differ that are not to be in a table together.
+# Returns the largest number of differing symbols at which two rows conflict.
 sub refused_within
 {
 	my ($table, $id, $other) = @_;
@@ -105,7 +105,7 @@ sub index_sql
 
 # ---- Values -------------------------------------------------------------------
 
-# One of the points around which the values of a table lie: the same for every client.
+# Returns one of the centres around which a table's values lie, the same for each client.
 sub centre
 {
 	my ($table, $i) = @_;
@@ -123,7 +123,7 @@ sub symbol
 	return $b == 1 ? $value & 1 : chr($value & ((1 << $b) - 1));
 }
 
-# Symbols near a centre, or anywhere.
+# Returns symbols near a centre, or random ones.
 sub random_symbols
 {
 	my ($table, $most) = @_;
@@ -138,7 +138,7 @@ sub random_symbols
 	return $symbols;
 }
 
-# A new value of a table: its text and its symbols.
+# Returns a new value for a table: its text and its symbols.
 sub random_value
 {
 	my ($table) = @_;
@@ -150,7 +150,7 @@ sub random_value
 	return (text_of($table, $symbols), $symbols);
 }
 
-# Texts of a few lengths, many of them alike.
+# Returns a text of one of a few lengths; many of them are similar.
 sub random_body
 {
 	return '' if rand() < 0.02;
@@ -173,7 +173,7 @@ sub text_of
 	return "1/foreign/${k}x$b/" . ($symbols eq '' ? '0' : '?') . "/$hex";
 }
 
-# The symbols of a signature that the server has printed.
+# Returns the symbols of a signature that the server printed.
 sub symbols_of
 {
 	my ($table, $text) = @_;
@@ -192,7 +192,7 @@ sub distance
 	return ($x ^ $y) =~ tr/\0//c;
 }
 
-# The similarity of d differing symbols, by the very expression of the manual.
+# Returns the similarity of d differing symbols, by the formula of the manual.
 sub similarity
 {
 	my ($table, $d) = @_;
@@ -202,7 +202,7 @@ sub similarity
 	return ($k * (2**$b - 1) - $d * 2**$b) / ($k * (2**$b - 1));
 }
 
-# The most symbols in which two may differ that are similar by a threshold.
+# Returns the largest number of differing symbols that reaches a threshold.
 sub radius
 {
 	my ($table, $threshold) = @_;

@@ -1,11 +1,11 @@
 package Model;
 
-# What a client knows: its rows as they are now, and how they came to be.
+# A client's model: its rows as they are now, and their history.
 #
-# The client's row of the table soak_marker holds the number of its last transaction
-# and is changed by every one.  Who reads the marker in a snapshot knows what this
-# snapshot must hold: the rows now, less what later transactions did.  That serves
-# standbys, restored servers, and transactions in doubt alike.
+# The client's row in the table soak_marker has the number of its last transaction; each
+# transaction changes it.  The marker in a snapshot tells which rows the snapshot must
+# have: the current rows without the changes of later transactions.  This serves
+# standbys, restored servers and transactions in doubt.
 
 use strict;
 use warnings;
@@ -43,7 +43,7 @@ sub remove_all
 	$self->set($table, $_, undef) foreach keys %{ $self->{rows}{$table} };
 }
 
-# A place to which roll_back() returns.
+# Returns a position to which roll_back() can return.
 sub savepoint
 {
 	my ($self) = @_;
@@ -73,7 +73,7 @@ sub undo
 	}
 }
 
-# The open transaction is over: it is number 'last' from now on.
+# Commits the open transaction, whose number is 'last'.
 sub commit
 {
 	my ($self) = @_;
@@ -85,7 +85,7 @@ sub commit
 	$self->{changes} -= @{ shift @{ $self->{history} } } while $self->{changes} > $MEMORY;
 }
 
-# The server has gone back to an earlier transaction, for good.
+# Returns to an earlier transaction for good, like the server.
 sub rewind
 {
 	my ($self, $to) = @_;
@@ -102,7 +102,7 @@ sub rewind
 	return 1;
 }
 
-# Rows that cannot come back, whatever is undone: those of tables that are not logged.
+# Removes rows that no rollback brings back: those of unlogged tables.
 sub forget
 {
 	my ($self, $table) = @_;
@@ -114,7 +114,7 @@ sub forget
 	}
 }
 
-# The rows of a table after transaction 'at', or undef if that is forgotten.
+# Returns the rows of a table after transaction 'at', or undef if that is no longer known.
 sub rows_at
 {
 	my ($self, $table, $at) = @_;

@@ -1,12 +1,12 @@
 package Question;
 
-# A random question about a table: an SQL condition, and the same for the model.
+# A random question about a table, as an SQL condition and as a condition on the model.
 
 use strict;
 use warnings;
 use Kinds;
 
-# Something to be near to: (symbols, literal).  Of texts, the signature of a row.
+# Returns a query signature (symbols, literal); for texts that of a row.
 sub target
 {
 	my ($view) = @_;
@@ -41,7 +41,7 @@ sub new
 		where => join(' AND ', (@ways, @similar)[$way], filters($view)) };
 }
 
-# Beside the condition: what the index is limited to, and whose rows.
+# Returns further conditions: the predicate of a partial index, and the owner of rows.
 sub filters
 {
 	my ($view) = @_;
@@ -59,7 +59,7 @@ sub always
 	return join ' AND ', 'true', filters($view);
 }
 
-# May a row be in an answer at all?
+# Returns whether a row can be in an answer at all.
 sub listed
 {
 	my ($table, $row) = @_;
@@ -67,7 +67,7 @@ sub listed
 	return !$table->{where} || $row->[0] % 2 == 0;
 }
 
-# NULL has no distance; to the empty set it is that of all symbols.
+# NULL has no distance; the distance to the empty set is that of all symbols.
 sub distance
 {
 	my ($question, $row) = @_;
@@ -77,7 +77,7 @@ sub distance
 	return Kinds::distance($row->[2], $question->{symbols});
 }
 
-# Is this row in the answer?
+# Returns whether this row is in the answer.
 sub holds
 {
 	my ($question, $row) = @_;
@@ -86,8 +86,8 @@ sub holds
 	return Kinds::distance($row->[2], $question->{symbols}) <= $question->{radius};
 }
 
-# Statements that the session keeps, and whose plans outlive what happens to the index:
-# a hash of mode to what executes it.
+# Prepares statements, whose plans outlive changes of the index.  Returns a hash from
+# mode to the statement that executes it.
 sub prepared
 {
 	my ($view, $question) = @_;

@@ -1,6 +1,6 @@
 package Server;
 
-# A server in a folder of its own: made, copied, started, stopped, killed.
+# A server in its own folder, which can be created, copied, started, stopped and killed.
 
 use strict;
 use warnings;
@@ -32,17 +32,17 @@ our @CONF = (
 	q{log_line_prefix = '%m [%p] %e '},
 	'archive_mode = on');
 
-# Of these each run draws one in each line.
+# Each run draws one setting from each line.
 our @DRAWN = (
 	[ 'shared_buffers = 32MB', 'shared_buffers = 32MB', 'shared_buffers = 4MB', 'shared_buffers = 128MB' ],
 	[ 'max_worker_processes = 12', 'max_worker_processes = 12', 'max_worker_processes = 3' ],
 	[ 'autovacuum = on', 'autovacuum = on', 'autovacuum = off' ],
 	[ 'hot_standby_feedback = off', 'hot_standby_feedback = on' ],
-	# The last: replay compares each page with what the primary had; that needs full pages.
+	# wal_consistency_checking compares pages during replay, for which it needs full pages.
 	[ 'full_page_writes = on', 'full_page_writes = off', "full_page_writes = on\nwal_consistency_checking = 'generic'" ],
 	[ 'wal_compression = off', 'wal_compression = on' ]);
 
-# Which PostgreSQL is this?
+# Returns the major version of PostgreSQL.
 sub version
 {
 	return (`$ENV{PGBIN}/postgres -V` =~ / (\d+)/)[0];
@@ -65,7 +65,7 @@ sub new
 
 sub host { return $ENV{DIR} }
 
-# Is it there?
+# Returns the pid of the postmaster if it is running.
 sub runs
 {
 	my ($self) = @_;
@@ -73,7 +73,7 @@ sub runs
 	return program('pg_ctl', '-D', $self->{dir}, 'status');
 }
 
-# Runs a program; what it prints goes to a log.
+# Runs a program with its output in a log.
 sub program
 {
 	my ($name, @arguments) = @_;
@@ -108,7 +108,7 @@ sub configure
 	close($conf);
 }
 
-# Starts it; after a kill the old memory may be in use for a while yet.
+# Starts the server; after a kill the old shared memory may be in use for a while.
 sub start
 {
 	my ($self, $seconds) = @_;
@@ -139,7 +139,7 @@ sub postmaster
 	return $pid;
 }
 
-# The processes that the postmaster has started.
+# Returns the children of the postmaster.
 sub children
 {
 	my ($self) = @_;
@@ -155,7 +155,7 @@ sub children
 	return @found;
 }
 
-# The postmaster dies at once, and its children with it or a little later.
+# Kills the postmaster; its children end with it or a little later.
 sub kill_all
 {
 	my ($self, $children) = @_;
@@ -174,7 +174,7 @@ sub throw_away
 	remove_tree($self->{dir});
 }
 
-# Makes this one a copy of another; with a slot, one that goes on following it.
+# Makes this server a copy of another; with a slot, a standby of it.
 sub copy_of
 {
 	my ($self, $other, $slot) = @_;
@@ -191,12 +191,13 @@ sub promote
 	return program('pg_ctl', '-D', $self->{dir}, '-w', '-t', 120, 'promote');
 }
 
-# Killed archivers are none, nor is one error of PostgreSQL's own, which a second start
-# mends: a transaction that made an unlogged relation was rolled back, the log of that
-# was lost in a crash, and the relation's empty file is in the way of its new one.
+# Unexpected lines in a log.  Killed archivers do not count, nor does an error of
+# PostgreSQL's own that a second start repairs: a transaction that created an unlogged
+# relation was rolled back, the WAL of that was lost in a crash, and the old empty file is
+# in the way of a new one.
 my $COMPLAINT = qr/PANIC:|TRAP:|inconsistent page|invalid page|index is corrupt|terminated by signal (?!9:)|startup process failure/;
 
-# What its log has told since the last look that no kill explains, with the lines before.
+# Returns unexpected lines in the log since the last call, with the lines before them.
 sub complaints
 {
 	my ($self) = @_;

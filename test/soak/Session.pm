@@ -1,8 +1,8 @@
 package Session;
 
-# One psql that stays: statements go in by a pipe, answers come back by another.
+# A running psql: one pipe passes statements to it, another returns answers.
 #
-# run() gives (SQLSTATE, output, message); SQLSTATE is 'lost' once the session is gone.
+# run() returns (SQLSTATE, output, message); SQLSTATE is 'lost' once the session is gone.
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ sub new
 	return $self;
 }
 
-# Sends one statement (or several, joined by '\;') and waits for what it gives.
+# Sends one statement (or several, joined by '\;') and waits for the answer.
 sub run
 {
 	my ($self, $sql) = @_;
@@ -70,7 +70,7 @@ sub run
 		}
 	}
 	chomp $output;
-	# An error without a code is psql's own: the server is gone.
+	# An error without a SQLSTATE comes from psql: the server is gone.
 	if ($state eq '')
 	{
 		$state = 'lost';

@@ -1,6 +1,6 @@
 package Soak;
 
-# The whole: servers, clients, and what befalls them, until the time is over.
+# Runs servers, clients and faults until the time is over.
 
 use strict;
 use warnings;
@@ -56,7 +56,7 @@ sub publish
 	rename "$ENV{DIR}/$what.new", "$ENV{DIR}/$what" or die $!;
 }
 
-# ---- The beginning --------------------------------------------------------------
+# ---- Start ----------------------------------------------------------------------
 
 my $TRY = q{
 CREATE FUNCTION soak_try(id bigint, n int, v bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
@@ -127,7 +127,7 @@ sub start_clients
 
 # ---- Clients --------------------------------------------------------------------
 
-# Reads what clients have to say, for some seconds or until each has said a word.
+# Reads messages of clients for some seconds, or until each has sent a word.
 sub listen
 {
 	my ($self, $seconds, $word) = @_;
@@ -178,7 +178,7 @@ sub tell
 	print { $_->{to} } "$text\n" foreach @{ $self->{clients} };
 }
 
-# All clients compare a restored server with their models.  Gives the rows compared.
+# Lets all clients compare a restored server with their models.  Returns the rows compared.
 sub verify
 {
 	my ($self, $port, $name) = @_;
@@ -195,7 +195,7 @@ sub verify
 
 # ---- The servers ----------------------------------------------------------------
 
-# Until the primary answers again.
+# Waits until the primary answers again.
 sub await_primary
 {
 	my ($self) = @_;
@@ -210,7 +210,7 @@ sub await_primary
 	$self->fail('the primary does not answer');
 }
 
-# neardup_check of every index.
+# Runs neardup_check() for every index.
 sub check_indexes
 {
 	my ($self, $server) = @_;
@@ -227,7 +227,7 @@ sub check_indexes
 	foreach my $index (split /\n/, $list)
 	{
 		my ($state, $answer, $message) = $session->run("SELECT neardup_check('$index')");
-		# Others drop and build indexes meanwhile, and make deadlocks.
+		# Other sessions drop and build indexes meanwhile, and may cause deadlocks.
 		last if $state eq 'lost';
 		next if $state =~ /^(42P01|42704|55000|40P01|55P03|72000|57P0\d)$/ || ($state eq 'XX000' && $message =~ /^(could not open relation with OID|cache lookup)/);
 		$self->fail("neardup_check of $index: $state $message") if $state ne '00000';
@@ -236,7 +236,7 @@ sub check_indexes
 	$session->close;
 }
 
-# ---- The time between -----------------------------------------------------------
+# ---- Faults and checks ----------------------------------------------------------
 
 sub choose_fault
 {
@@ -283,7 +283,7 @@ sub work
 	}
 }
 
-# A server that broke down by itself says so in its log.
+# Fails if the log of a server reports an unexpected error.
 sub read_logs
 {
 	my ($self) = @_;
@@ -295,7 +295,7 @@ sub read_logs
 	}
 }
 
-# What is archived for a restore stays below a gigabyte, and what lags is made anew.
+# Keeps the archive below a gigabyte, and replaces a standby that lags.
 sub mind_disk
 {
 	my ($self) = @_;
@@ -305,7 +305,7 @@ sub mind_disk
 	$self->fail('the standby is gone') if !$self->{standby}->postmaster;
 }
 
-# ---- The end --------------------------------------------------------------------
+# ---- End ------------------------------------------------------------------------
 
 sub finish
 {
@@ -334,7 +334,7 @@ sub counted
 	return sum0(map { $counts->{$_} } grep { /$pattern/ } keys %$counts);
 }
 
-# Counts of one kind, in one line.
+# Returns the counts of one kind in one line.
 sub line_of
 {
 	my ($self, $prefix) = @_;
@@ -353,7 +353,7 @@ sub report
 		[ 'answers of standbys', 'answers: s ' ],
 		[ 'answers of restored servers', 'answers: restored ' ],
 		[ 'steps', 'step ' ],
-		[ 'errors that may come', 'error ' ]);
+		[ 'expected errors', 'error ' ]);
 
 	$self->say("$_->[0]: " . $self->line_of($_->[1])) foreach @kinds;
 	$self->say("$counts->{$_} $_") foreach sort grep { !/^(answers: |step |error )/ } keys %$counts;
@@ -364,7 +364,7 @@ sub report
 		$self->counted('^rows compared$'), $self->counted('^rows compared with the model'), $self->counted('^indexes checked'));
 }
 
-# Of scans that were to go by the index, nearly all did.
+# Checks that nearly all scans that were meant to use the index did.
 sub check_plans
 {
 	my ($self) = @_;

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# soak.pl: one soak, as test/soak/run's environment tells; Soak.pm does it.
+# soak.pl: runs a soak with the environment of test/soak/run.  Soak.pm does the work.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ if (!$done)
 {
 	chomp $error;
 	$soak->say("FAILED with seed $ENV{SEED}: $error");
-	$soak->say("to look into it: $ENV{PGBIN}/pg_ctl -D $_->{dir} -o '-p $_->{port}' start") foreach @$soak{qw(primary standby)};
+	$soak->say("to inspect: $ENV{PGBIN}/pg_ctl -D $_->{dir} -o '-p $_->{port}' start") foreach @$soak{qw(primary standby)};
 	exit 1;
 }
 $soak->report;

@@ -99,7 +99,7 @@ SELECT bool_and(a >= lag) AS ascending, bool_and((a < lag) = (lag > a) AND (a <=
 FROM (SELECT a, lag(a) OVER (ORDER BY a) AS lag FROM balls WHERE a IS NOT NULL) AS s;
 SELECT near(x, 0.5) = hamming_ball(x, 16) AS unlike, near(x, 0.5) = near(x, 0.5) AS alike FROM to_minhash('x', 64) AS x;
 
--- Operators: none between two types of PostgreSQL's own.
+-- No operator has two types of PostgreSQL's own.
 SELECT oprname, oprleft::regtype, oprright::regtype FROM pg_operator, pg_depend, pg_extension AS e
 WHERE classid = 'pg_operator'::regclass AND objid = pg_operator.oid AND refobjid = e.oid AND extname = 'neardup'
 	AND oprleft < 16384 AND oprright < 16384;

@@ -1,13 +1,13 @@
 -- neardup_pairs() and neardup_clusters(): what they return, and what they refuse.
 
--- What an error happened in is told from PostgreSQL 14 on.
+-- The context of an error is shown from PostgreSQL 14 on.
 \set SHOW_CONTEXT never
 
 CREATE SCHEMA batch;
 SET search_path = batch, public;
 \set VERBOSITY default
 
--- No call yet.
+-- There was no call yet.
 SELECT count(*) FROM neardup_join_stats();
 
 -- Lines 1, 2 and 3 are alike, 4 equals 2, 6 and 7 are equal; 8 is empty, 9 NULL.
@@ -21,7 +21,7 @@ INSERT INTO docs (id, body) VALUES
 	(6, 'two of a kind'), (7, 'two of a kind'), (8, ''), (9, NULL);
 UPDATE docs SET sig = to_minhash(body, 1024, 4), key = ('00000000-0000-0000-0000-00000000000' || 10 - id)::uuid;
 
--- Pairs: a copy is paired with the first of its equals only, unless told otherwise.
+-- Pairs: a copy is paired with the first of its equals only, unless equal => 'all'.
 SELECT a, b, round(similarity::numeric, 3) AS similarity FROM neardup_pairs('SELECT id, sig FROM docs', 0.5) ORDER BY 1, 2;
 SELECT a, b, round(similarity::numeric, 3) AS similarity FROM neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'all') ORDER BY 1, 2;
 SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'all') p
@@ -39,7 +39,7 @@ SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size FROM neardu
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id < 5 ORDER BY id <> 3, id', 0.72);
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id < 5 ORDER BY id <> 3, id', 0.72, nearest => true);
 
--- Against another source: keepers are from there alone.
+-- With another source, only its rows are keepers.
 SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs WHERE id IN (2, 4, 6)', 0.5, against => 'SELECT id, sig FROM docs WHERE id IN (1, 3, 7)') ORDER BY 1, 2;
 SELECT id, keeper, round(similarity::numeric, 3) AS similarity, size
 FROM neardup_clusters('SELECT id, sig FROM docs WHERE id IN (2, 4, 6)', 0.5, against => 'SELECT id, sig FROM docs WHERE id IN (1, 3, 5, 7) ORDER BY id');
@@ -48,7 +48,7 @@ FROM neardup_clusters('SELECT id, sig FROM docs WHERE id IN (2, 4, 6)', 0.5, aga
 SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, sig FROM docs WHERE false');
 SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM docs WHERE false', 0.5, against => 'SELECT id, sig FROM docs');
 
--- Ids of any type, told by the witness.
+-- Ids of any type, which the witness names.
 SELECT a, b FROM neardup_pairs('SELECT key, sig FROM docs', 0.9, NULL::uuid) ORDER BY 1, 2;
 SELECT id, keeper, size FROM neardup_clusters('SELECT ''document '' || id, sig FROM docs ORDER BY id', 0.9, NULL::text);
 SELECT a, b FROM neardup_pairs('SELECT (''d'' || id)::varchar, sig FROM docs', 0.9, NULL::text) ORDER BY 1, 2;
@@ -64,21 +64,21 @@ SELECT m, a, b, similarity FROM unnest('{f,t}'::boolean[]) m,
 	neardup_pairs('SELECT * FROM (VALUES (1, to_shingles(''{1,1,1,2}''::bigint[])), (2, to_shingles(''{1,2}''::bigint[])), (3, to_shingles(''{1,2,2}''::bigint[]))) v', 0.3, m) ORDER BY 1, 2, 3;
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_shingles(body) FROM docs ORDER BY id', 0.5);
 
--- Verified on the sets: a generous threshold finds, the exact similarity decides.
+-- Pairs found with a generous threshold are verified by the exact similarity of sets.
 SELECT a, b, similarity = similarity(to_shingles(x.body), to_shingles(y.body)) AS exact, similarity >= 0.7 AS enough
 FROM neardup_pairs('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.4, verify => 0.7) JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs ORDER BY id', 0.4, verify => 0.7);
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (2, 4)', 0.4, verify => 0.7, against => 'SELECT id, to_minhash(body), to_shingles(body) FROM docs WHERE id IN (1, 3)');
--- Equal signatures of different texts are no copies.
+-- Equal signatures of different texts are not copies.
 SELECT a, b, similarity FROM neardup_pairs('SELECT id, 5::bigint::simhash, to_shingles(body) FROM docs', 0.9, verify => 0.01) WHERE similarity = 1 ORDER BY 1, 2;
 
--- Nothing to find.
+-- Queries without pairs.
 SELECT * FROM neardup_pairs('SELECT id, sig FROM docs WHERE false', 0.5);
 SELECT * FROM neardup_clusters('SELECT id, NULL::minhash FROM docs', 0.5);
 SELECT * FROM neardup_clusters('SELECT id, to_minhash('''') FROM docs', 0.5);
 SELECT * FROM neardup_pairs('SELECT id, to_shingles('''') FROM docs', 0.5);
 
--- What a query must not return.
+-- Queries that return wrong columns.
 SELECT neardup_pairs('SELECT id FROM docs', 0.5);
 SELECT neardup_pairs('SELECT id, sig, body FROM docs', 0.5);
 SELECT neardup_pairs('SELECT id, body FROM docs', 0.5);
@@ -126,47 +126,47 @@ RESET ROLE;
 DROP OWNED BY batch_reader;
 DROP ROLE batch_reader;
 
--- Inside one another, and many times in a statement.
+-- Calls inside one another, and many calls in a statement.
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, sig FROM docs WHERE id IN (SELECT b FROM neardup_pairs(''SELECT id, sig FROM docs'', 0.5)) ORDER BY id', 0.5);
 SELECT t, count(*) FROM generate_series(0.5, 0.9, 0.2) t, neardup_pairs('SELECT id, sig FROM docs', t::float8) GROUP BY t ORDER BY t;
 
 -- Ids in any order, all different.
 SELECT count(*) FROM neardup_pairs('SELECT i * 7919 % 10007, to_minhash((i / 2)::text) FROM generate_series(1, 10006) i', 1);
 
--- How far a call is; PostgreSQL 13 does not tell.
+-- The progress of a call, which PostgreSQL 13 does not show.
 SELECT id, keeper FROM neardup_clusters($$SELECT i, to_minhash(CASE WHEN current_setting('server_version_num')::int < 140000 THEN 'nothing'
 		ELSE (SELECT phase FROM neardup_progress() WHERE pid = pg_backend_pid()) END)
 	FROM generate_series(1, 2) i$$, 1);
 SELECT count(*) FROM neardup_progress() WHERE pid = pg_backend_pid();
 
--- What the last call did: 6 equals 1, which meets 2, and 5 is in a partition too far away to meet any; 3 and 4
--- share only what is not listed.
+-- Statistics of the last call: 6 equals 1, which is a candidate with 2; 5 is in a distant partition; 3 and 4
+-- share only elements that are not listed.
 \pset expanded on
 SELECT count(*) AS found FROM neardup_pairs($$SELECT * FROM (VALUES (1, to_shingles('{1,2,3,4,5,6,7,8,9,10}'::bigint[])), (2, to_shingles('{1,2,3,4,5,6,7,8,9,11}'::bigint[])),
 	(3, to_shingles('{101,102,103,104,105,106,107,108,109,110}'::bigint[])), (4, to_shingles('{101,102,103,104,105,116,117,118,119,120}'::bigint[])),
 	(5, to_shingles('{1,2,3,4,5,6,7,8,9,10,201,202,203,204,205,206,207,208,209,210}'::bigint[])), (6, to_shingles('{1,2,3,4,5,6,7,8,9,10}'::bigint[]))) v$$, 0.8);
 SELECT * FROM neardup_join_stats();
--- Those that met are given up or compared.
+-- Candidates are ruled out or compared.
 CREATE TABLE sets AS SELECT i, to_shingles(array_agg((i * 7 + j * j * 3)::bigint % 61)) AS s
 	FROM generate_series(1, 100) i, generate_series(1, 5 + i % 20) j GROUP BY i;
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, s FROM sets ORDER BY i', 0.5, equal => 'all');
 SELECT count(*) AS found FROM sets x JOIN sets y ON x.i < y.i AND is_similar(x.s, y.s, 0.5);
 SELECT *, candidates = pruned_by_length + pruned_by_frequency + compared AS complete FROM neardup_join_stats();
--- Of signatures, two sources; and where groups are not worth it: all are alike in half of their bits, or there are few.
+-- Statistics of signatures, of two sources, and of joins without groups: signatures equal in half of their bits, or few.
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, hashint8extended(i, 0)::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (hashint8extended(i, 0) # 1)::simhash FROM generate_series(1, 500) i');
 SELECT * FROM neardup_join_stats();
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, (i * 1000003)::bigint::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (i * 1000003 + 1)::bigint::simhash FROM generate_series(1, 500) i');
 SELECT groups, candidates, compared, pairs FROM neardup_join_stats();
 SELECT count(*) AS found FROM neardup_clusters('SELECT i, to_minhash((i / 2)::text) FROM generate_series(1, 300) i', 0.9);
 SELECT * FROM neardup_join_stats();
--- One that reads nothing, and one that fails, which leaves them as they are.
+-- A call that reads nothing, and a call that fails, which leaves the statistics as they are.
 SELECT count(*) AS found FROM neardup_pairs('SELECT 1, NULL::minhash', 0.9);
 SELECT * FROM neardup_join_stats();
 SELECT neardup_pairs('SELECT 1', 0.9);
 SELECT rows_read FROM neardup_join_stats();
 \pset expanded off
 
--- A new batch against the table: through its index, or both read once.
+-- A new batch against the table, by its index or by reading both once.
 CREATE TABLE arrivals AS SELECT 100 + id AS id, sig FROM docs WHERE id IN (2, 5, 8);
 CREATE INDEX ON docs USING neardup (sig);
 SELECT n.id, o.id AS resembles FROM arrivals n CROSS JOIN LATERAL
@@ -182,7 +182,7 @@ EXCEPT ALL SELECT * FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0
 RESET cpu_operator_cost;
 RESET enable_bitmapscan;
 
--- Cancelled at once, be it in one huge bucket.
+-- A call can be cancelled, even within one huge bucket.
 \set SHOW_CONTEXT never
 SET statement_timeout = '100ms';
 SELECT count(*) FROM neardup_pairs('SELECT i, (i::bigint << 20)::simhash FROM generate_series(1, 250000) i', 0.75);

@@ -1,5 +1,5 @@
--- neardup_pairs() and neardup_clusters() in odd places: what the query may not do, errors that are
--- caught, cursors, sources of unequal size.
+-- neardup_pairs() and neardup_clusters(): queries that are not allowed, errors that are caught,
+-- cursors, sources of unequal size.
 
 CREATE SCHEMA batch_edges;
 SET search_path = batch_edges, public;
@@ -11,7 +11,7 @@ UPDATE docs SET sig = to_minhash(s);
 CREATE TABLE expected AS SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig)
 	FROM docs a JOIN docs b ON is_similar(a.sig, b.sig, 0.5) AND a.id < b.id;
 
--- The query reads, and nothing else.
+-- The query may only read.
 SELECT neardup_pairs('WITH made AS (INSERT INTO docs SELECT 1000, s, sig FROM docs LIMIT 1 RETURNING id, sig) SELECT * FROM made', 0.5);
 SELECT neardup_pairs('SELECT id, sig FROM docs FOR UPDATE', 0.5);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, against => 'SELECT id, sig FROM docs FOR KEY SHARE');
@@ -19,7 +19,7 @@ SELECT neardup_pairs('SELECT id, sig INTO made FROM docs', 0.5);
 SELECT neardup_pairs('SELECT $1, sig FROM docs', 0.5);
 SELECT count(*) FROM docs;
 
--- Domains are as good as their types.
+-- Domains work like their types.
 CREATE DOMAIN signature AS minhash;
 CREATE DOMAIN number AS bigint;
 CREATE DOMAIN parts AS shingles;
@@ -27,7 +27,7 @@ SELECT count(*) FROM neardup_pairs('SELECT id::number, sig::signature FROM docs 
 SELECT count(*) FROM neardup_pairs('SELECT id, s::parts FROM docs', 0.5);
 SELECT count(*) FROM neardup_pairs('SELECT id, sig::signature, s::parts FROM docs', 0.5, verify => 0.5);
 
--- Functions in the query that fail and are caught, some of them in a call of their own.
+-- Functions in the query that fail and are caught, some of them within another call.
 CREATE FUNCTION fails(id bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM * FROM neardup_pairs('SELECT 1 / 0::bigint, sig FROM docs', 0.5);
@@ -36,7 +36,7 @@ EXCEPTION WHEN division_by_zero THEN
 END $$;
 SELECT count(*) FROM neardup_pairs('SELECT fails(id), sig FROM docs ORDER BY id', 0.5) p JOIN expected e USING (a, b, similarity);
 SELECT * FROM neardup_progress();
--- So it is after the evidence was put into a file.
+-- Errors after evidence was written to a file.
 CREATE FUNCTION fails_late() RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
 	caught int := 0;
@@ -54,7 +54,7 @@ SELECT fails_late();
 SELECT * FROM neardup_progress();
 SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%';
 
--- In a transaction that only reads, through a cursor that is left early or read backwards.
+-- A read-only transaction, with a cursor that is closed early or read backwards.
 BEGIN READ ONLY;
 SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.5);
 DECLARE early CURSOR FOR SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', 0.5) ORDER BY a, b;
@@ -65,7 +65,7 @@ FETCH LAST FROM backwards;
 FETCH PRIOR FROM backwards;
 COMMIT;
 
--- Thresholds as small as numbers are: everything that shares anything.
+-- The smallest thresholds: all rows that share anything.
 SELECT count(*) = (SELECT count(*) FROM docs a JOIN docs b ON a.id < b.id AND similarity(a.s, b.s) > 0) AS all
 FROM neardup_pairs('SELECT id, s FROM docs', 4.9e-324);
 SELECT count(*) = (SELECT count(*) FROM docs a JOIN docs b ON a.id < b.id AND similarity(a.sig, b.sig) > 0) AS all
@@ -78,7 +78,7 @@ FROM neardup_pairs('SELECT id, sig FROM many WHERE id % 100 = 0', 0.98, against 
 SELECT count(*), count(*) FILTER (WHERE a <> b) AS wrong
 FROM neardup_pairs('SELECT id, sig FROM many', 0.98, against => 'SELECT id, sig FROM many WHERE id % 100 = 0');
 
--- Keepers from another source, against what plain SQL says.
+-- Keepers from another source, compared with plain SQL.
 CREATE TABLE ours AS SELECT * FROM docs WHERE id % 3 = 0;
 CREATE TABLE theirs AS SELECT * FROM docs WHERE id % 3 > 0;
 CREATE FUNCTION compare_keepers(t float8, verify float8, nearest boolean, OUT members bigint, OUT differ bigint) LANGUAGE plpgsql AS $$

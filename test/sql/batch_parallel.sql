@@ -1,13 +1,13 @@
--- Joins by several processes: the same pairs in the same order as by one.
+-- Parallel joins return the same pairs in the same order as serial ones.
 
 SET client_min_messages = warning;
 CREATE SCHEMA batch_parallel;
 SET search_path = batch_parallel, public;
 SET maintenance_work_mem = '128MB';
--- The leader takes no group, so that the workers must.
+-- The leader takes no group, so the workers take all.
 SET parallel_leader_participation = off;
 
--- Groups of 40 that resemble each other, and as many rows that resemble nothing.
+-- Groups of 40 similar rows, and as many rows that are similar to none.
 CREATE TABLE docs AS SELECT i AS id, to_minhash(CASE WHEN i % 2 = 0 THEN md5(i::text)
 	ELSE (SELECT string_agg(md5((i % 601 + w * 601)::text), ' ') FROM generate_series(1, 30) w) || ' ' || i END) AS sig
 FROM generate_series(1, 24000) i;
@@ -51,7 +51,7 @@ SELECT method, count(*) > 10000 AS many, bool_and(n = 2) AS same
 FROM (SELECT method, count(*) AS n FROM clusters GROUP BY method, id, keeper, similarity, size) c GROUP BY method ORDER BY method;
 COMMIT;
 
--- More pairs than there is memory for: the leader joins what is left by itself.
+-- More pairs than memory has room for: the leader joins the remaining groups.
 SET maintenance_work_mem = '16MB';
 CREATE TABLE dense AS SELECT i AS id, to_minhash((SELECT string_agg(md5((i % 101 + w * 101)::text), ' ') FROM generate_series(1, 30) w) || ' ' || i) AS sig
 FROM generate_series(1, 20000) i;
@@ -59,7 +59,7 @@ SELECT sum(n::numeric * (a + 7 * b)) AS alone FROM pairs(0, 'SELECT id, sig FROM
 SELECT count(*) > 16 * 1024 * 1024 / 12 AS too_many, sum(n::numeric * (a + 7 * b)) = :alone AS same FROM pairs(2, 'SELECT id, sig FROM dense', NULL);
 SELECT workers > 0 AS shared FROM neardup_join_stats();
 
--- An error, and a statement that is ended, while workers run; and all is well again.
+-- An error and a cancelled statement while workers run; the next call works.
 SET maintenance_work_mem = '128MB';
 SET parallel_leader_participation = off;
 SET temp_file_limit = '1MB';

@@ -1,12 +1,12 @@
--- Pairs and clusters against what plain SQL says: random documents of many shapes, families of
--- near and equal ones among them, in memory and in pieces.
+-- Pairs and clusters compared with plain SQL, for random documents of many shapes, with families
+-- of near and equal ones, in memory and in pieces.
 
 CREATE SCHEMA batch_property;
 SET search_path = batch_property, public;
 SET jit = off;
 SELECT setseed(0.5);
 
--- Elements of a document: some of its family's, the others at random; some families change nothing.
+-- Elements of a document: some of its family's, others at random; some families have no random ones.
 CREATE FUNCTION elements(family int, change float8) RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
 	SELECT array_agg(CASE WHEN random() < change THEN (random() * 1e15)::bigint ELSE family * 1000 + j END)
 	FROM generate_series(1, 40) j
@@ -24,7 +24,7 @@ INSERT INTO shapes
 	UNION ALL SELECT format('simhash(%s)', k), format('to_simhash(s, %s)', k) FROM unnest('{64,128,256,512}'::int[]) k
 	UNION ALL SELECT 'shingles', 's';
 
--- What neardup_pairs should return over docs, and what it does: pairs, and rows of one only.
+-- Compares what neardup_pairs() returns for docs with plain SQL: all pairs, and rows of one side only.
 CREATE FUNCTION compare_pairs(t float8, OUT pairs bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.sig, b.sig)
@@ -32,7 +32,7 @@ BEGIN
 	CREATE TEMP TABLE got AS SELECT * FROM neardup_pairs('SELECT id, sig FROM docs ORDER BY id', t, equal => 'all');
 	SELECT count(*) INTO pairs FROM expected;
 	SELECT count(*) INTO differ FROM ((TABLE expected EXCEPT ALL TABLE got) UNION ALL (TABLE got EXCEPT ALL TABLE expected)) d;
-	-- A copy has a pair with the first of its equals only.
+	-- A copy is paired with the first of its equals only.
 	DELETE FROM expected e USING docs x WHERE e.b = x.id AND EXISTS (SELECT FROM docs f WHERE f.sig = x.sig AND f.id < x.id)
 		AND e.a <> (SELECT min(id) FROM docs f WHERE f.sig = x.sig);
 	DELETE FROM expected e USING docs x WHERE e.a = x.id AND EXISTS (SELECT FROM docs f WHERE f.sig = x.sig AND f.id < x.id);
@@ -42,7 +42,7 @@ BEGIN
 	DROP TABLE expected, got;
 END $$;
 
--- The same of two sources: a third of docs against the others.
+-- The same for two sources: a third of docs against the others.
 CREATE FUNCTION compare_two(t float8, OUT pairs bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.sig, b.sig)
@@ -59,7 +59,7 @@ BEGIN
 	DROP TABLE expected, got;
 END $$;
 
--- The star rule, word by word: rows in the order of id.
+-- Stars by definition: rows in the order of id.
 CREATE FUNCTION stars(t float8, nearest boolean) RETURNS TABLE (id bigint, keeper bigint, similarity float8, size bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -87,7 +87,7 @@ BEGIN
 	DROP TABLE expected, got;
 END $$;
 
--- Connected components: the least id is handed on until nothing changes.
+-- Connected components: propagate the least id until nothing changes.
 CREATE FUNCTION compare_components(t float8, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	CREATE TEMP TABLE pair AS SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs', t, equal => 'all');
@@ -107,7 +107,7 @@ BEGIN
 	DROP TABLE expected, got, pair, label;
 END $$;
 
--- All of it for a shape.
+-- Runs all comparisons for a shape.
 CREATE FUNCTION compare(shape shapes, thresholds float8[], OUT pairs bigint, OUT clustered bigint, OUT differ bigint) LANGUAGE plpgsql AS $$
 DECLARE
 	t float8;
@@ -139,7 +139,7 @@ CREATE DOMAIN docs_sig AS minhash;
 SELECT pairs > 100 AS some, differ FROM compare_pairs(0.7);
 SELECT pairs > 100 AS some, differ FROM compare_two(0.7);
 SELECT clustered > 1000 AS some, differ FROM compare_components(0.7);
--- Verified: of equal signatures some have unequal sets.
+-- With verify: some equal signatures have different sets.
 CREATE TABLE coarse AS SELECT id, to_simhash(s, 512) AS sig, s FROM sets;
 CREATE TEMP TABLE expected AS SELECT a.id::bigint AS a, b.id::bigint AS b, similarity(a.s, b.s)
 	FROM coarse a JOIN coarse b ON is_similar(a.sig, b.sig, 0.8) AND a.id < b.id WHERE is_similar(a.s, b.s, 0.75);

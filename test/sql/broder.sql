@@ -4,7 +4,7 @@
 CREATE TABLE s AS
 SELECT to_shingles(ARRAY(SELECT generate_series(1::bigint, 20000))) AS a, to_shingles(ARRAY(SELECT generate_series(10001::bigint, 30000))) AS b;
 
--- mod m: about one in m, the same of every set
+-- mod m: about one element in m, the same ones in every set
 SELECT m, cardinality(shingles_mod(a, m)) BETWEEN 20000 / m * 0.8 AND 20000 / m * 1.2 AS one_in_m,
 	shingles_mod(a, m) & shingles_mod(b, m) = shingles_mod(a & b, m) AS coordinated, shingles_mod(a, m) - a = '1/hashes/{}' AS part,
 	abs(similarity(shingles_mod(a, m), shingles_mod(b, m)) - 1 / 3.0) < 0.05 AS resemblance,
@@ -31,7 +31,7 @@ SELECT bottom_resemblance('1/word 3/{1}', '1/word 2/{1}', 5);
 SELECT m, cardinality(shingles_minima(a, m)) AS values, abs(sketch_resemblance(shingles_minima(a, m), shingles_minima(b, m)) - 1 / 3.0) < 3 * sqrt(2 / 9.0 / m) AS near,
 	(shingles_minima(a, m))[1:100] = (shingles_minima(a, 100))[1:m] AS prefix, count(DISTINCT v) AS different
 FROM s, unnest(ARRAY[1, 100, 500]) AS m, unnest(shingles_minima(a, m)) AS v GROUP BY m, a, b ORDER BY m;
--- The sketch of a union: the lesser at each place
+-- The sketch of a union has the smaller number at each place
 SELECT bool_and(least(x, y) = z) AS merges FROM s, unnest(shingles_minima(a, 50), shingles_minima(b, 50), shingles_minima(a | b, 50)) AS v(x, y, z);
 SELECT shingles_minima('1/word 3/{}', 5) AS empty, sketch_resemblance('{}', '{}'), sketch_resemblance('{1,2}', '{}'), sketch_resemblance('{1,2,3,4}', '{1,3,2,4}');
 SELECT shingles_minima('1/word 3/{1}', 0);
@@ -40,7 +40,7 @@ SELECT sketch_resemblance('{1,2}', '{1}');
 SELECT sketch_resemblance('{1,NULL}', '{1,2}');
 SELECT sketch_resemblance('{{1,2}}', '{{1,2}}');
 
--- Permutations written out
+-- Explicit permutations
 SELECT permutation_sketch('{1,3}', '{{3,1,2},{1,2,3},{2,3,1}}'), permutation_sketch('{2,2}', '{{3,1,2}}'), permutation_sketch('{}', '{{1,2}}');
 SELECT permutation_sketch('{4}', '{{3,1,2}}');
 SELECT permutation_sketch('{0}', '{{3,1,2}}');
@@ -51,10 +51,10 @@ SELECT permutation_sketch('{1}', '{}');
 SELECT permutation_sketch('{1}', '{{1,NULL}}');
 SELECT permutation_sketch('{1,NULL}', '{{1,2}}');
 
--- Supershingles: a run of w neighbours each; one for a short set, none for an empty one
+-- Supershingles of w neighbours each; one for a short set, none for an empty one
 SELECT w, cardinality(supershingles('1/word 3/{1,5,9,12,40}', w)) FROM unnest(ARRAY[1, 2, 5, 6, 255]) AS w;
 SELECT supershingles('1/word 3/{}', 3), supershingles('1/word 3/{1,2}', 7) = supershingles('1/word 3/{1,2}', 2) AS short;
--- One element more keeps all runs that it is not in
+-- One more element changes only the runs that contain it
 SELECT cardinality(ARRAY(SELECT unnest(supershingles('1/word 3/{1,2,3,4,6,7,8,9}', 3)) INTERSECT SELECT unnest(supershingles('1/word 3/{1,2,3,4,5,6,7,8,9}', 3)))) AS shared;
 SELECT supershingles('1/word 3/{1}', 0);
 SELECT supershingles('1/word 3/{1}', 256);

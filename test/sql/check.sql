@@ -1,23 +1,23 @@
--- What neardup_check finds in an index that does not fit its table, and how much memory it takes.
+-- neardup_check() finds differences between an index and its table, in little memory.
 
 SET client_min_messages = warning;
 SET neardup.background = off;
 \set VERBOSITY terse
 
--- ---- Rows that the index does not know, or not as they are ----
+-- ---- Rows that the index lacks, or has with another signature ----
 CREATE TABLE shown (id int PRIMARY KEY, h bigint);
 CREATE FUNCTION as_shown(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1; END';
 CREATE INDEX shown_h ON shown USING neardup (as_shown(h));
 INSERT INTO shown SELECT i, CASE WHEN i % 7 > 0 THEN i END FROM generate_series(1, 3000) i;
 SELECT neardup_check('shown_h');
--- Inserts pass by an index that is not ready.
+-- Inserts skip an index that is not ready.
 UPDATE pg_index SET indisready = false WHERE indexrelid = 'shown_h'::regclass;
 INSERT INTO shown VALUES (0, 1);
 UPDATE pg_index SET indisready = true WHERE indexrelid = 'shown_h'::regclass;
 SELECT neardup_check('shown_h');
 DELETE FROM shown WHERE id = 0;
 SELECT neardup_check('shown_h');
--- In the middle of the table, too.
+-- Also in the middle of the table.
 DELETE FROM shown WHERE id BETWEEN 500 AND 1000 AND id <> 1000;
 VACUUM shown;
 UPDATE pg_index SET indisready = false WHERE indexrelid = 'shown_h'::regclass;
@@ -37,7 +37,7 @@ DROP TABLE shown;
 DROP FUNCTION as_shown;
 
 -- ---- Memory ----
--- What a session has is seen by an expression, while the table is read.  Told since version 14.
+-- An expression sees the session's memory while the table is read.  PostgreSQL 14 and later show it.
 CREATE FUNCTION megabytes() RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
 	IF to_regclass('pg_catalog.pg_backend_memory_contexts') IS NULL THEN

@@ -1,7 +1,7 @@
--- Arguments made to take very long, or very much memory: each of these took minutes, or gigabytes.
+-- Arguments crafted to take very long or very much memory.  Each of these once took minutes or gigabytes.
 SET statement_timeout = '120s';
 
--- Numbers that mix64, turned round, sends to one place: the inverse of a mix of 64 bits in numeric arithmetic
+-- Numbers that mix64 maps to one slot, made by the inverse of mix64 in numeric arithmetic
 CREATE FUNCTION times(a numeric, b numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$SELECT a * b % 18446744073709551616::numeric$$;
 CREATE FUNCTION fold(a numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS
 $$SELECT div(a, 4294967296) * 4294967296 + (div(a, 4294967296)::bigint # (a % 4294967296)::bigint)$$;
@@ -28,6 +28,6 @@ SELECT length(shingle), count_a, count_b FROM shared_shingles(repeat('was ', 280
 -- Every antecedent of a long list, with no other word between
 SELECT cardinality(to_shingles(string_agg('a' || i, ' ') || ' end', 'spot 1 1', array_agg('a' || i))) FROM generate_series(1, 100000) AS i;
 
--- More shingles than are shown
+-- More shingles than can be shown
 SELECT count(*) FROM show_shingles((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 135000) AS i), 'char 30');
 SELECT count(*) FROM shared_shingles('x', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 135000) AS i), 'char 30');

@@ -13,7 +13,7 @@ FROM texts AS t, (SELECT body FROM texts WHERE id = 0) AS v(a),
 	(VALUES (512, 1), (512, 8), (128, 32), (2048, 2)) AS s(k, b)
 GROUP BY id, exact ORDER BY id;
 
--- What one and the same pair tells in every way
+-- All functions applied to the same pair
 SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), jaccard_similarity(x, y), x <-> y AS "<->",
 	is_similar(x, y, 0.5) AS at_half, is_similar(x, y, 0.51) AS above, hamming_within(x, y, 4) AS four, hamming_within(x, y, 3) AS three
 FROM (VALUES ('1/word 3/16x1/100/0000'::minhash, '1/word 3/16x1/200/1248'::minhash)) AS v(x, y);
@@ -39,7 +39,7 @@ FROM (VALUES ('1/word 3/16x1/100/0000'::minhash, '1/word 3/16x1/200/1248'::minha
 SELECT containment('1/word 3/16x1/100/0000'::minhash, '1/word 3/16x1/?/0000');
 SELECT containment('1/word 3/16x1/?/0000'::minhash, '1/word 3/16x1/100/0000');
 
--- The empty set resembles nothing, itself included, but equals another.
+-- The empty set is similar to nothing, itself included, but equals another empty set.
 SELECT x = y AS equal, similarity(x, y), x <-> y AS distance, x <~> y AS symbols, hamming_distance(x, y),
 	is_similar(x, y, 0.01) AS similar, hamming_within(x, y, 512) AS within
 FROM to_minhash('') AS x, (VALUES (to_minhash('')), (to_minhash('a b c'))) AS v(y);
@@ -135,7 +135,7 @@ FROM (SELECT sig AS x, sig::text::minhash AS y FROM signed WHERE body <> '') AS 
 SELECT amvalidate(oid) FROM pg_opclass, LATERAL amvalidate(oid) WHERE opcname IN
 	('minhash_ops', 'simhash_ops', 'minhash_ball_ops', 'simhash_ball_ops') ORDER BY opcname;
 
--- Bytes that are no signature
+-- Bytes that are not a signature
 CREATE CAST (bytea AS minhash) WITHOUT FUNCTION;
 SELECT ''::bytea::minhash;
 SELECT '\x0128'::bytea::minhash <~> to_minhash('x');

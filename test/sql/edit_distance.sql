@@ -4,11 +4,11 @@ SELECT edit_distance('kitten', 'sitting'), edit_distance('intention', 'execution
 	edit_distance('', ''), edit_distance('same', 'same');
 -- Characters, not bytes
 SELECT edit_distance(U&'na\00EFve', 'naive'), edit_distance(U&'\6771\4EAC', U&'\4EAC\90FD'), edit_distance(U&'\+01F600', U&'\+01F601');
--- Tokens as show_tokens gives them: one more, one other
+-- Tokens as show_tokens() returns them: one inserted, one replaced
 SELECT token_edit_distance('The quick, brown fox', 'the QUICK red fox jumps'), token_edit_distance('a b c', 'c a b'), token_edit_distance('', 'a b'),
 	token_edit_distance('?!', '...');
 
--- Bounds: what is above comes out as one more than the bound
+-- A distance above the bound is returned as the bound plus one
 SELECT max, edit_distance('kitten', 'sitting', max), token_edit_distance('one two three four', 'five six seven', max) FROM generate_series(0, 5) AS max;
 SELECT edit_distance('a', 'b', 2147483647), edit_distance(repeat('a', 1000), '', 10), edit_distance('a', 'b', NULL);
 SELECT edit_distance('kitten', 'sitting', -1);
@@ -32,7 +32,7 @@ SELECT edit_distance(NULL, 'b'), edit_distance('a', NULL), edit_distance('a', 'b
 SELECT edit_similarity('kitten', 'sitting') = 4 / 7::float8 AS four_of_seven, edit_similarity('abc', 'abc'), edit_similarity('abc', 'xyz'), edit_similarity('abc', ''), edit_similarity('', '');
 SELECT token_edit_similarity('The quick, brown fox', 'the QUICK red fox jumps'), token_edit_similarity('A b', 'a B!'), token_edit_similarity('', '');
 
--- No limit of length: 200,000 characters, of which every thousandth is another
+-- There is no limit of length: 200,000 characters, of which every thousandth differs
 WITH v(a, b) AS (
 	SELECT string_agg(chr((97 + i * i % 23)::int), '' ORDER BY i), string_agg(CASE WHEN i % 1000 = 0 THEN 'Z' ELSE chr((97 + i * i % 23)::int) END, '' ORDER BY i)
 	FROM generate_series(1::bigint, 200000) AS i)
@@ -40,7 +40,7 @@ SELECT edit_distance(a, b), edit_distance(a, b, 100), edit_distance(a, b, 200), 
 	length(longest_common_substring(a, b)), token_edit_distance(regexp_replace(a, '(.)', '\1 ', 'g'), regexp_replace(b, '(.)', '\1 ', 'g')) AS tokens
 FROM v;
 
--- A distance that has to do with all of both, twice the same way
+-- A distance that depends on all of both texts, computed in two ways
 WITH v(a, b) AS (SELECT string_agg(md5(i::text), '' ORDER BY i), string_agg(md5((-i)::text), '' ORDER BY i) FROM generate_series(1, 200) AS i)
 SELECT edit_distance(a, b) = edit_distance(b, a) AS symmetric, edit_distance(a, b) = edit_distance(a, b, NULL, 2, 2, 2) / 2 AS scaled,
 	edit_distance(reverse(a), reverse(b)) = edit_distance(a, b) AS reversible, edit_distance(a, b) BETWEEN 3000 AND 6400 AS plausible FROM v;
@@ -54,7 +54,7 @@ RESET statement_timeout;
 -- The longest common substring
 SELECT longest_common_substring('the cat sat on the mat', 'a cat sat at the mat'), longest_common_substring('abc', 'xyz') = '' AS nothing,
 	longest_common_substring('', 'abc') = '' AS nothing, longest_common_substring('abcabc', 'abc'), longest_common_substring('same', 'same');
--- Of several, the first in the first
+-- Of several longest ones, the first in the first text
 SELECT longest_common_substring('xxyy', 'yyxx'), longest_common_substring('yyxx', 'xxyy');
 -- Whole characters: these two share their last bytes only
 SELECT longest_common_substring(U&'\00E9', U&'\0129') = '' AS nothing, longest_common_substring(U&'\6771\4EAC\90FD', U&'\4EAC\90FD\5E02') = U&'\4EAC\90FD' AS kyoto;

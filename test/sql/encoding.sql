@@ -6,7 +6,7 @@ SELECT to_shingles(:'western') AS western_word, to_shingles(:'western', 'char 4'
 	to_shingles(string_to_array(:'western', ' ')) AS western_tokens,
 	to_shingles(:'japanese') AS japanese_word, to_shingles(:'japanese', 'char 4') AS japanese_char \gset
 
--- Collations, those of ICU among them where the server has it.
+-- Collations, with those of ICU if the server has them.
 CREATE FUNCTION same_in_all_collations(body text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	name name;
@@ -43,13 +43,13 @@ SELECT octet_length(:'western') = char_length(:'western') AS one_byte_each,
 	to_shingles(string_to_array(:'western', ' ')) = :'western_tokens' AS tokens;
 SELECT show_tokens(:'western');
 SELECT * FROM shared_shingles(:'western', 'crème BRÛLÉE', 'word 2');
--- A text may be longer as UTF-8 than it is here, a long one too.
+-- A text may be longer in UTF-8 than in the server's encoding.
 SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('éàü ', 500000), 'word 2') s;
--- The sign for micro folds to a Greek letter: made into shingles, but not shown.
+-- The micro sign folds to a Greek letter: shingles have it, but it cannot be shown.
 SELECT cardinality(to_shingles('5 µm'));
 SELECT show_tokens('5 µm');
 SELECT to_shingles('a b c', 'é 3');
--- What compares characters, and what decodes them: the euro sign is not in LATIN1.
+-- Functions that compare or decode characters: the euro sign is not in LATIN1.
 SELECT edit_distance('Crème brûlée', 'Creme brulee'), longest_common_substring('crème brûlée', 'la brûlée'), strip_markup('<p>caf&eacute; &#233;</p>');
 SELECT strip_markup('5 &euro;');
 \c :home
@@ -87,7 +87,7 @@ SELECT to_shingles(ARRAY['cafe', E'caf\xe9']);
 SELECT show_tokens(E'caf\xe9');
 SELECT * FROM show_shingles(E'caf\xe9');
 SELECT * FROM shared_shingles('cafe', E'caf\xe9');
--- An entity of a character that only other encodings have is an error, as it is in any encoding that lacks it
+-- An entity is an error if the encoding lacks its character
 SELECT strip_markup('<p>a &amp; b &lt;c&gt; &#65;</p>');
 SELECT strip_markup('caf&eacute;');
 SELECT strip_markup('caf&#xe9;');

@@ -1,4 +1,4 @@
--- How many rows the planner expects.  ANALYZE and the planner's arithmetic differ from version to version, so what is shown is
+-- Row estimates of the planner.  ANALYZE and the planner's arithmetic differ between versions, so the output is
 -- whether an estimate is within a factor of ten of the truth.
 
 CREATE FUNCTION expected(query text) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -22,7 +22,7 @@ CREATE TABLE documents AS SELECT i AS id, to_minhash('document ' || i, 128)::min
 	CASE WHEN i % 4 = 0 THEN to_minhash('document ' || i, 128) END AS often_null
 FROM generate_series(1, 2000) i;
 
--- What is far apart is seldom near by chance; a few copies are allowed for.  Before the table is analysed, and after.
+-- Random signatures are seldom near; the estimate allows for a few copies.  Before and after ANALYZE.
 SELECT t, is_close('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128), ' || t || ')')
 FROM unnest('{1, 0.8, 0.5, 0.2, 0.1, 0.05, 0.001}'::float8[]) t;
 ANALYZE documents;
@@ -54,7 +54,7 @@ SELECT close_to(expected('EXECUTE of_signature(to_minhash(''x y z'', 128))'), 53
 	close_to(expected('EXECUTE of_ball(near(to_minhash(''x y z'', 128), 0.001))'), 930) AS of_ball, close_to(expected('EXECUTE of_distance(64)'), 2000) AS of_distance;
 RESET plan_cache_mode;
 SELECT close_to(expected('SELECT FROM documents WHERE is_similar(sig, (SELECT sig FROM documents WHERE id = 3), 0.05)'), 530) AS subquery;
--- Joins: a few copies of each row, and what is near by chance.
+-- Joins: a few copies of each row, and rows near by chance.
 SELECT close_to(expected('SELECT FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.8)'), 2000) AS is_similar,
 	close_to(expected('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.8)'), 2000) AS near,
 	is_close('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.05)') AS far,
@@ -62,7 +62,7 @@ SELECT close_to(expected('SELECT FROM documents a JOIN documents b ON is_similar
 	is_close('SELECT FROM documents a JOIN documents b ON hamming_within(a.hash, b.hash, 30)') AS hash,
 	expected('SELECT FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE is_similar(a.sig, b.sig, 0.8) AND a.id <> b.id)') AS semi,
 	expected('SELECT FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE is_similar(a.sig, b.sig, 0.8) AND a.id <> b.id)') AS anti;
--- What will be refused is planned all the same.
+-- Queries that will fail are planned too.
 EXPLAIN (COSTS OFF) SELECT FROM documents WHERE is_similar(sig, to_minhash('x y z', 128), 'nan');
 SELECT close_to(expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 64), 0.8)'), 1) AS other_shape,
 	close_to(expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128, 1, ''word 2''), 0.8)'), 1) AS other_scheme,
@@ -102,13 +102,13 @@ ANALYZE strangers;
 SELECT t, is_close(format('SELECT FROM families a JOIN others b ON is_similar(a.sig, b.sig, %s)', t)) AS others,
 	close_to(expected(format('SELECT FROM families a JOIN strangers b ON is_similar(a.sig, b.sig, %s)', t)), 1000) AS strangers
 FROM unnest('{0.5, 0.9}'::float8[]) t;
--- Of an unknown query: as many as a row has.
+-- For an unknown query, the average number of near rows.
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_family(minhash) AS SELECT FROM families WHERE is_similar(sig, $1, 0.5);
 SELECT close_to(expected('EXECUTE of_family(NULL)'), (SELECT count(*) / 7000 FROM families a JOIN families b ON is_similar(a.sig, b.sig, 0.5))) AS of_family;
 RESET plan_cache_mode;
 
--- The statistics of an index's expression; of a domain; of a column without a shape; of nothing but nulls; of an empty table.
+-- Statistics of an index expression, a domain, a column without a shape, a column of nulls, and an empty table.
 CREATE INDEX by_body ON families USING neardup (to_minhash(body, 64));
 ANALYZE families;
 SELECT is_close('SELECT FROM families WHERE is_similar(to_minhash(body, 64), to_minhash(words(1, -1), 64), 0.5)') AS expression;
@@ -125,7 +125,7 @@ SELECT is_close(format('SELECT FROM odd WHERE is_similar(named, %L, 0.5)', to_mi
 TRUNCATE odd;
 ANALYZE odd;
 SELECT expected('SELECT FROM odd WHERE is_similar(named, to_minhash(''a''), 0.5)') < 10 AS empty_table;
--- Where every row is a common value; a partitioned table, and one that others inherit from; statistics of few values, and of none.
+-- A column of common values only; a partitioned table and an inheritance parent; statistics of few values and of none.
 CREATE TABLE few (id int, sig minhash(128)) PARTITION BY RANGE (id);
 CREATE TABLE few_1 PARTITION OF few FOR VALUES FROM (0) TO (150);
 CREATE TABLE few_2 PARTITION OF few FOR VALUES FROM (150) TO (1500);
@@ -153,7 +153,7 @@ ANALYZE child;
 SELECT is_close(format('SELECT FROM child WHERE is_similar(sig, %L, 0.5)', :'q')) AS target_0;
 DROP TABLE few, parent, child;
 
--- Families of hashes made elsewhere: values that PostgreSQL keeps of any type must do.
+-- Families of hashes in bigint columns: only PostgreSQL's own statistics are available.
 CREATE TABLE hashes AS
 SELECT i, CASE WHEN i <= 1000 THEN 1234567890123456789 # (1::bigint << (i % 64)) ELSE hashint8extended(i, 7) END AS hash FROM generate_series(1, 10000) i;
 ALTER TABLE hashes ADD bits bit(64);
@@ -168,7 +168,7 @@ ANALYZE eighth;
 SELECT d, is_close('SELECT FROM eighth a JOIN eighth b ON hamming_within(a.hash, b.hash, ' || d || ')') AS pairs FROM unnest('{0, 2, 20}'::int[]) d;
 DROP TABLE hashes, eighth;
 
--- What is kept, and how much of it.
+-- The statistics stored, and their size.
 SELECT attname, kind = 23847 AS has_sample, n <= 400 AS few, bytes < 80000 AS small
 FROM (SELECT a.attname, greatest(stakind1, stakind2, stakind3, stakind4, stakind5) AS kind, pg_column_size(s.*) AS bytes,
 		cardinality((CASE WHEN stakind1 = 23847 THEN stavalues1 ELSE stavalues2 END)::text::text[]) AS n
@@ -179,7 +179,7 @@ ANALYZE large;
 SELECT is_close(format('SELECT FROM large WHERE is_similar(sig, %L, 0.5)', to_minhash(words(7, 7), 2048, 32))) AS large,
 	(SELECT pg_column_size(s.*) < 80000 FROM pg_statistic s WHERE starelid = 'large'::regclass) AS small;
 
--- Who may not see the rows does not learn of them from estimates.
+-- Estimates reveal nothing to a role that may not read the rows.
 CREATE ROLE regress_neardup_reader;
 GRANT SELECT ON families TO regress_neardup_reader;
 CREATE POLICY few ON families TO regress_neardup_reader USING (id > 1500);
@@ -193,7 +193,7 @@ SELECT expected(q) > 100 AS shown FROM query;
 DROP OWNED BY regress_neardup_reader;
 DROP ROLE regress_neardup_reader;
 
--- Left alone, the planner takes the index where it is cheaper, and leaves it where it is not.
+-- With default settings the planner uses the index only if it is cheaper.
 CREATE INDEX by_hash ON documents USING neardup (hash);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, 64);
 DROP FUNCTION expected, close_to, is_close;

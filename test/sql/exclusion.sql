@@ -1,4 +1,4 @@
--- Exclusion constraints: no two rows whose balls hold each other.
+-- Exclusion constraints: no two rows whose balls contain each other's centres.
 CREATE TABLE proposals (
 	id int PRIMARY KEY,
 	body text,
@@ -10,27 +10,27 @@ INSERT INTO proposals VALUES (2, 'Plant two hundred trees along the river, and b
 INSERT INTO proposals VALUES (2, 'open a library in the old station');
 INSERT INTO proposals VALUES (3, 'Plant two hundred trees along the river, and build a path for cyclists beside them!')
 	ON CONFLICT ON CONSTRAINT no_copies DO NOTHING;
--- Nothing is like an empty text, nor like none.
+-- An empty text and NULL conflict with nothing.
 INSERT INTO proposals VALUES (4, ''), (5, ''), (6, NULL), (7, NULL);
--- Within one statement too.
+-- Also within one statement.
 INSERT INTO proposals VALUES (8, 'a skate park by the school for everybody'), (9, 'A skate park by the school for everybody');
 UPDATE proposals SET body = 'plant two hundred trees along the river and build a path for cyclists beside them' WHERE id = 2;
--- An update of the row itself meets nobody.
+-- An update does not conflict with the row's old version.
 UPDATE proposals SET body = 'plant two hundred trees along the river and build a path for cyclists beside it' WHERE id = 1;
 DELETE FROM proposals WHERE id = 1;
 INSERT INTO proposals VALUES (10, 'plant two hundred trees along the river and build a path for cyclists beside them');
 SELECT id, body FROM proposals ORDER BY id;
 
--- The constraint's index serves queries that are written as it is.
+-- Queries that use the constraint's expression use its index.
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM proposals WHERE near(sig, 0.9) && near(to_minhash('open a library in the old station', 64), 0.9);
 SELECT id FROM proposals WHERE near(sig, 0.9) && near(to_minhash('open a library in the old station', 64), 0.9);
--- Each ball must hold the other's centre: the smaller one decides.
+-- Each ball must contain the other's centre, so the smaller ball decides.
 SELECT id FROM proposals WHERE near(sig, 0.9) && near(to_minhash('open a library in an old station', 64), 0.1);
 SELECT count(*) FROM proposals WHERE sig <@ near(to_minhash('open a library in an old station', 64), 0.1);
 RESET enable_seqscan;
 
--- Added to a table that has copies, and deferred.
+-- A constraint added to a table with copies, and a deferred one.
 CREATE TABLE late (id int, print simhash);
 INSERT INTO late SELECT g, to_simhash('text number ' || g / 2 || ' of many that are not alike') FROM generate_series(1, 6) g;
 \set VERBOSITY terse
@@ -50,7 +50,7 @@ SELECT id FROM late ORDER BY id;
 SELECT neardup_check('no_copies'), neardup_check('no_prints');
 DROP TABLE proposals, late;
 
--- The error shows little of a signature; the ball itself is whole, and is dumped so.
+-- The error abbreviates a signature; the ball itself is complete, also in a dump.
 CREATE TABLE brief (id int, sig minhash(512), print simhash, ball minhash_ball,
 	CONSTRAINT no_sig EXCLUDE USING neardup (near(sig, 0.9) WITH &&),
 	CONSTRAINT no_print EXCLUDE USING neardup (hamming_ball(print, 3) WITH &&),

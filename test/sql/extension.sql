@@ -1,4 +1,4 @@
--- The extension as a whole: what its objects promise, and whom it lives with.
+-- Properties of all objects of the extension, and other extensions beside it.
 
 -- Array types are members from PostgreSQL 17 on.
 CREATE VIEW members AS
@@ -19,13 +19,13 @@ WHERE NOT (provolatile = 'i' AND proisstrict AND proparallel = 's')
 	AND NOT proname LIKE 'neardup\_%'
 ORDER BY 1;
 
--- What reads an index looks at the caller's rights by itself (rights.sql), so everybody may call it.
+-- Functions that read an index check the caller's rights themselves (rights.sql), so everybody may call them.
 SELECT p.oid::regprocedure AS for_everyone
 FROM members JOIN pg_proc AS p ON p.oid = objid AND classid = 'pg_proc'::regclass
 WHERE proname LIKE 'neardup\_%' AND proargtypes[0] = 'regclass'::regtype
 	AND has_function_privilege('public', p.oid, 'EXECUTE');
 
--- No operator stands between two types that are not ours.
+-- Every operator has a type of the extension.
 SELECT o.oid::regoperator AS not_ours
 FROM members JOIN pg_operator AS o ON o.oid = objid AND classid = 'pg_operator'::regclass
 WHERE NOT EXISTS (SELECT FROM members AS m
@@ -35,7 +35,7 @@ WHERE NOT EXISTS (SELECT FROM members AS m
 SELECT t.oid::regtype AS collatable FROM members JOIN pg_type AS t ON t.oid = objid AND classid = 'pg_type'::regclass
 WHERE typcollation <> 0 OR typstorage <> 'e' OR typreceive = 0 OR typsend = 0;
 
--- Into the schema of pg_trgm, whose names it shares.
+-- Installed in the schema of pg_trgm, which has functions of the same names.
 DROP VIEW members;
 DO $$
 BEGIN
@@ -49,7 +49,7 @@ BEGIN
 	END IF;
 END $$;
 
--- Parallel plans give what others give.
+-- Parallel plans return the same results.
 CREATE TABLE documents AS
 SELECT i AS id, i % 10 AS topic, to_minhash('text ' || i % 1000 || ' of topic ' || i % 10, 64, 32) AS sig
 FROM generate_series(1, 20000) AS i;
@@ -82,7 +82,7 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 
--- Hashing, sorting and merging agree on what is equal.
+-- Hashing, sorting and merging agree on equality.
 SET enable_hashagg = off;
 SELECT count(*) AS sorted FROM (SELECT DISTINCT sig FROM documents) AS d;
 SET enable_sort = off;
@@ -99,7 +99,7 @@ SELECT count(*) AS hashed FROM documents AS a JOIN documents AS b ON a.sig = b.s
 RESET enable_mergejoin;
 RESET enable_nestloop;
 
--- A generated column, dumped as text and read back, holds the same bytes.
+-- A generated column that is dumped as text and restored has the same bytes.
 CREATE TABLE generated (id int PRIMARY KEY, body text NOT NULL,
 	sig minhash(512) GENERATED ALWAYS AS (to_minhash(body)) STORED,
 	finger simhash(64) GENERATED ALWAYS AS (to_simhash(body)) STORED,

@@ -5,12 +5,12 @@ INSERT INTO docs VALUES (1, '1/hashes/{1:5,2,3}'), (2, '1/hashes/{1,2,4}'), (3, 
 
 -- Five documents: idf = ln(5 / df) / ln 5
 SELECT shingle, df, round(idf::numeric, 6) AS idf, abs(idf - ln(5.0 / df) / ln(5.0)) < 1e-15 AS exact FROM shingle_frequencies('SELECT s FROM docs') ORDER BY shingle;
--- Of one document; of none; of all alike
+-- One document, no document, equal documents
 SELECT * FROM shingle_frequencies('SELECT s FROM docs WHERE id = 2') ORDER BY shingle;
 SELECT * FROM shingle_frequencies('SELECT s FROM docs WHERE id > 4');
 SELECT * FROM shingle_frequencies('SELECT s FROM docs WHERE id = 4 UNION ALL SELECT s FROM docs WHERE id = 4');
 SELECT * FROM shingle_frequencies(NULL);
--- A comment at its end does no harm, a semicolon is not part of a query
+-- A query may end in a comment; a semicolon is not part of it
 SELECT count(*) FROM shingle_frequencies('SELECT s FROM docs -- all of them');
 SELECT count(*) FROM shingle_frequencies('VALUES (''1/hashes/{7}''::shingles)');
 SELECT shingle_frequencies('SELECT id FROM docs');
@@ -23,13 +23,13 @@ SELECT shingle_frequencies('SELECT s FROM nowhere');
 CREATE TABLE lexicon AS SELECT shingle, df, idf FROM shingle_frequencies('SELECT s FROM docs');
 ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
 
--- Filters keep frequencies, and know nothing of what is not in the lexicon
+-- Filters keep frequencies, and drop elements that are not in the lexicon
 SELECT id, idf_filter(s, 'lexicon', 0, 1) = s AS all, idf_filter(s, 'lexicon', 0.2, 0.5) AS middle, idf_filter(s, 'lexicon', 0.5, 1) AS rare, idf_filter(s, 'lexicon', 0.9, 0.1) AS none
 FROM docs ORDER BY id;
 SELECT idf_filter('1/hashes/{1:7,2:3,99:4}', 'lexicon', 0, 1);
 SELECT idf_filter('1/hashes/{1}', 'docs', 0, 1);
 SELECT idf_filter('1/hashes/{1}', 0::regclass, 0, 1);
--- Whatever the path
+-- Independent of the search path
 CREATE SCHEMA "odd schema";
 CREATE TABLE "odd schema"."odd ""table" AS SELECT * FROM lexicon;
 SET search_path = pg_catalog;
@@ -59,7 +59,7 @@ INSERT INTO lexicon SELECT * FROM lexicon WHERE shingle = 2;
 SELECT idf_filter('1/hashes/{2:3}', 'lexicon', 0, 1);
 SELECT tfidf_cosine('1/hashes/{2}', '1/hashes/{2}', 'lexicon');
 DROP TABLE docs, lexicon;
--- A statement with several lexicons; one that changes in between; an error in the middle leaves nothing behind
+-- Several lexicons in a statement; a lexicon that changes between calls; an error leaves nothing behind
 CREATE TABLE one (shingle bigint, idf float8);
 CREATE TABLE two (shingle bigint, idf float8);
 INSERT INTO one VALUES (1, 0.5);
@@ -91,14 +91,14 @@ SELECT * FROM shingle_frequencies(' ; SELECT ''1/hashes/{1}''::shingles ; -- and
 SELECT * FROM shingle_frequencies('SELECT ''1/hashes/{1}''::shingles -- and no more') ORDER BY shingle;
 CREATE TABLE sets (s shingles);
 SELECT * FROM shingle_frequencies('DELETE FROM sets RETURNING s');
--- What has nothing in common is not alike, whatever it weighs
+-- Sets with nothing in common are not similar, whatever their weights
 CREATE TABLE heavy (shingle bigint PRIMARY KEY, idf float8);
 INSERT INTO heavy VALUES (1, 1e50), (2, 1e50), (3, 'Infinity');
 SELECT tfidf_cosine('1/hashes/{1}', '1/hashes/{2}', 'heavy'), tfidf_cosine('1/hashes/{1,2}', '1/hashes/{1,2}', 'heavy');
 SELECT tfidf_cosine('1/hashes/{1}', '1/hashes/{3}', 'heavy');
 DROP TABLE sets, heavy;
 
--- Weights of any size: of nothing in common the cosine is 0, of the same it is 1
+-- With weights of any size the cosine is 0 with nothing in common and 1 for equal sets
 CREATE TABLE lexicon (shingle bigint PRIMARY KEY, idf float8);
 INSERT INTO lexicon VALUES (1, 1e-170), (2, 1e-170), (3, 5e-324), (4, 1e50), (5, 1);
 SELECT x, y, tfidf_cosine(x, y, 'lexicon') FROM (VALUES ('1/hashes/{1}'::shingles), ('1/hashes/{2}'), ('1/hashes/{3}'), ('1/hashes/{4:4000000000}')) AS a (x), (VALUES ('1/hashes/{1}'::shingles), ('1/hashes/{3}'), ('1/hashes/{4}')) AS b (y);

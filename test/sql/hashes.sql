@@ -1,6 +1,6 @@
 -- bit(n) and bigint: hashes made elsewhere.
 
--- As their casts compare, at every distance.
+-- They compare like the signatures that they are cast to, at every distance.
 CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 1) AS h, hashint8extended(i / 4, 2) # (1::bigint << i % 64) AS near
 FROM generate_series(1, 60) i;
 SELECT count(*), bool_and(hamming_within(a.near, b.near, d) = hamming_within(a.near::simhash, b.near::simhash, d)) AS bigint,
@@ -17,17 +17,17 @@ FROM hashes a, hashes b, unnest('{0,20,28,30,32,34,64}'::int[]) d;
 DROP TABLE hashes;
 SELECT hamming_within((-1)::bigint, 0, 63), hamming_within((-1)::bigint, 0, 64), hamming_within('-9223372036854775808'::bigint, 0, 1);
 SELECT hamming_within(B'1010101010101010', B'1010101010101011', 0), hamming_within(B'1010101010101010', B'1010101010101011', 1);
--- Any number of bits from 16 on, the last byte full or not.
+-- Any number of bits from 16 up, the last byte full or not.
 SELECT n, hamming_within(x, ~x, n - 1), hamming_within(x, ~x, n), x <@ hamming_ball(x, 0), ~x <@ hamming_ball(x, n - 1)
 FROM (VALUES (16), (17), (23), (400), (16384)) v(n), LATERAL (SELECT repeat('1', n)::varbit::bit varying AS x) b;
 
--- What the balls are.
+-- Types of the balls.
 SELECT hamming_ball(5::bigint, 3), hamming_ball(B'1111000011110000', 4);
 SELECT hamming_ball(5::bigint, 3) = hamming_ball(5::bigint::simhash, 3) AS bigint,
 	hamming_ball(B'1111000011110000', 4) = hamming_ball(B'1111000011110000'::minhash, 4) AS bit;
 SELECT hamming_ball(7, 3) @> 3, 3 <@ hamming_ball(7, 3), 3::smallint <@ hamming_ball(7, 0);
 
--- Which function a literal means.
+-- The function that is chosen for a literal.
 SELECT hamming_within(1, 2, 3), hamming_within(1, 2::smallint, 1), pg_typeof(hamming_ball(1, 2));
 SELECT hamming_ball('1', 2);
 SELECT hamming_within('1', '2', 3);
@@ -37,7 +37,7 @@ SELECT hamming_within('1', 2::bigint, 3), hamming_within(B'1010101010101010', '1
 -- NULL gives NULL.
 SELECT hamming_within(NULL::bigint, 1, 1), hamming_within(1, 2, NULL), hamming_ball(NULL::bit, 1), NULL::bigint <@ hamming_ball(1, 2);
 
--- What is refused.
+-- Errors.
 SELECT hamming_within(B'1010101010101010', B'10101010101010101', 3);
 SELECT hamming_within(B'1010', B'1010', 3);
 SELECT hamming_ball(B'1010', 3);

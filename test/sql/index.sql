@@ -1,4 +1,4 @@
--- What can be done to an index and what cannot; how it is searched; what it says of itself.
+-- Commands on an index, its plans, and the functions that describe it.
 
 SET client_min_messages = warning;
 SET neardup.background = off;
@@ -7,7 +7,7 @@ SET enable_bitmapscan = off;
 CREATE FUNCTION text_of(i int) RETURNS text LANGUAGE sql IMMUTABLE AS
 	$$SELECT string_agg(md5((i / 3)::text || j), ' ') || ' ' || i % 3 FROM generate_series(1, 30) j$$;
 
--- Empty; then NULLs, then signatures of the same and of another length than NULLs are given room for.
+-- An empty index, then NULLs, then signatures of the length that NULLs are given room for and of another.
 CREATE TABLE hashes (id int, h bigint);
 CREATE INDEX hashes_h ON hashes USING neardup (h);
 SELECT id FROM hashes WHERE hamming_within(h, 5::bigint, 1);
@@ -25,7 +25,7 @@ INSERT INTO documents VALUES (-2, NULL, NULL), (-3, '', to_minhash(''));
 SELECT neardup_check('documents_sig');
 SELECT segments, documents, dead, tail FROM neardup_index_info('documents_sig');
 SELECT id FROM documents WHERE is_similar(sig, to_minhash(text_of(301)), 0.8);
--- NULL and the empty set are in the index, and never found.
+-- NULL and the empty set are in the index and are never found.
 SELECT id FROM documents WHERE is_similar(sig, to_minhash(''), 0.1);
 SELECT id FROM documents WHERE is_similar(sig, NULL, 0.1);
 SELECT id FROM documents WHERE hamming_within(sig, to_minhash(''), 512);
@@ -64,7 +64,7 @@ DROP INDEX long_sig;
 INSERT INTO long VALUES (to_minhash('a b c', 8192, 8));
 CREATE INDEX ON long USING neardup (sig);
 
--- What an index of this kind is not.
+-- Properties that the access method does not have.
 CREATE UNIQUE INDEX ON documents USING neardup (sig);
 CREATE INDEX ON documents USING neardup (sig, sig);
 CREATE INDEX ON documents USING neardup (sig) INCLUDE (id);
@@ -72,7 +72,7 @@ CREATE INDEX ON documents USING neardup (sig DESC);
 CREATE INDEX ON documents USING neardup (sig) WITH (fillfactor = 90);
 CREATE INDEX ON documents USING neardup (body);
 
--- An index condition and nothing else; no row is looked at in vain.
+-- There is an index condition and no filter; no row is fetched in vain.
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash(current_user, 128), 0.8);
 CREATE FUNCTION second_scan(query text, OUT index text, OUT rows int, OUT rechecked int, OUT filtered int) LANGUAGE plpgsql AS $$
 DECLARE
@@ -94,14 +94,14 @@ SELECT count(*) FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.
 SET enable_seqscan = off;
 SET enable_indexscan = on;
 
--- Of an expression, and partial.
+-- An index of an expression, and a partial index.
 CREATE INDEX documents_body ON documents USING neardup (to_minhash(body, 128, 8)) WHERE id > 0;
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), to_minhash(current_user, 128, 8), 0.8) AND id > 0;
 SELECT id FROM documents WHERE is_similar(to_minhash(body, 128, 8), to_minhash(text_of(301), 128, 8), 0.8) AND id > 0;
 SELECT neardup_check('documents_body');
 DROP INDEX documents_body;
 
--- Concurrently.
+-- CREATE INDEX CONCURRENTLY.
 CREATE INDEX CONCURRENTLY documents_again ON documents USING neardup (sig);
 SELECT neardup_check('documents_again');
 REINDEX INDEX CONCURRENTLY documents_again;
@@ -112,7 +112,7 @@ UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'documents_sig'::regcl
 SELECT neardup_check('documents_sig');
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'documents_sig'::regclass;
 
--- Of a partitioned table.
+-- A partitioned table.
 CREATE TABLE parts (id int, h bigint) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
 CREATE INDEX parts_h ON parts USING neardup (h);
@@ -124,7 +124,7 @@ SELECT neardup_check('parts_2_h_idx');
 SELECT neardup_check('parts_h');
 DROP TABLE parts;
 
--- Unlogged and temporary; emptied, also where the file stays.
+-- Unlogged and temporary tables; TRUNCATE, also when the file is kept.
 CREATE UNLOGGED TABLE passing (id int, h bigint);
 CREATE INDEX passing_h ON passing USING neardup (h);
 INSERT INTO passing SELECT i, i FROM generate_series(1, 9999) i;
@@ -156,7 +156,7 @@ SELECT id FROM fresh WHERE hamming_within(h, 1024, 0);
 SELECT neardup_check('fresh_h');
 COMMIT;
 
--- What it says of itself.
+-- neardup_index_info() and neardup_explain().
 SELECT segment IS NULL AS is_tail, documents, method, hits >= 1 AS hits, candidates >= matches AS candidates, matches
 	FROM neardup_explain('fresh_h', hamming_ball(1024::bigint, 1)) ORDER BY segment;
 SELECT documents, method, matches FROM neardup_explain('documents_sig', to_minhash(text_of(301)), 0.8) ORDER BY segment;
@@ -168,7 +168,7 @@ SELECT neardup_check('documents');
 SELECT neardup_check('pg_class_oid_index');
 SELECT neardup_index_info('pg_class');
 
--- Not for everybody.
+-- Privileges.
 CREATE ROLE neardup_nobody;
 SET ROLE neardup_nobody;
 SELECT neardup_check('documents_sig');
@@ -183,7 +183,7 @@ SET neardup.search = 'guess';
 \set VERBOSITY sqlstate
 SET neardup.cache_size = -1;
 \set VERBOSITY default
--- Names that are not ours are refused from PostgreSQL 15 on.
+-- Unknown names with our prefix are refused from PostgreSQL 15 on.
 DO $$
 BEGIN
 	SET neardup.nothing = 1;

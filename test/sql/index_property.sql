@@ -1,5 +1,5 @@
--- The index never changes the answer: random rows of many shapes through all that can happen to
--- them, and after each step the same rows by index, by bitmap and by a sequential scan.
+-- The index never changes the answer.  Random rows of many shapes are inserted, updated, vacuumed
+-- and so on; after each step index, bitmap and sequential scans return the same rows.
 
 CREATE SCHEMA property;
 SET search_path = property, public;
@@ -8,7 +8,7 @@ SET jit = off;
 SET client_min_messages = warning;
 SELECT setseed(0.25);
 
--- Elements of a document: some of its family's, the others at random.
+-- Elements of a document: some of its family's, others at random.
 CREATE FUNCTION elements(family int, change float8) RETURNS bigint[] LANGUAGE sql VOLATILE AS $$
 	SELECT array_agg(CASE WHEN random() < change THEN (random() * 1e15)::bigint ELSE family * 1000 + j END)
 	FROM generate_series(1, 40) j
@@ -36,7 +36,7 @@ BEGIN
 		FROM generate_series(%s, %s) i OFFSET 0) d', shape.name, shape.make, shape.name LIKE 'm%', first, last);
 END $$;
 
--- Do something to each table: %1$I is its name, %2$I its index's, %3$s the column's type.
+-- Runs a command for each table: %1$I is its name, %2$I its index, %3$s the column's type.
 CREATE FUNCTION each(statement text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	s shapes;
@@ -68,7 +68,7 @@ BEGIN
 		ELSE format('hamming_within(%s, sig, %s)', q, floor(shape.k * random() * random())) END;
 END $$;
 
--- What any way of searching finds otherwise than a sequential scan: nothing.
+-- Returns the searches whose rows differ from those of a sequential scan.
 CREATE FUNCTION differences(shape shapes, turn int, OUT matches int, OUT differ text[]) LANGUAGE plpgsql AS $$
 DECLARE
 	condition text = random_condition(shape);
@@ -90,7 +90,7 @@ BEGIN
 	END LOOP;
 END $$;
 
--- After a step: searches of each shape, and a check of each index.
+-- Run after each step: searches of each shape, and a check of each index.
 CREATE FUNCTION compare(OUT searches int, OUT some_found boolean, OUT differ text[], OUT checked int) LANGUAGE sql AS $$
 	SELECT count(*), sum(matches) > count(*), array_agg(d.differ) FILTER (WHERE d.differ IS NOT NULL),
 		(SELECT count(neardup_check(s.name || '_sig')) FROM shapes s)
@@ -156,7 +156,7 @@ INSERT INTO shapes VALUES ('hashes', 'bigint', NULL, 64, false), ('marks', 'minh
 CREATE FUNCTION random_bits(n int) RETURNS bit varying LANGUAGE sql VOLATILE AS $$
 	SELECT string_agg(((random() * 4294967295)::bigint)::bit(32)::text, '')::bit varying FROM generate_series(1, n / 32)
 $$;
--- Near an earlier row: a few bits set to zero.
+-- Rows near an earlier row, with a few bits set to zero.
 CREATE FUNCTION fill_both(first int, last int) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO hashes SELECT i, 0, CASE WHEN i % 3 = 0 THEN c.sig & (random_bits(64) | random_bits(64) | random_bits(64))::bit(64)::bigint
 		ELSE random_bits(64)::bit(64)::bigint END

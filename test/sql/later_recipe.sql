@@ -1,4 +1,4 @@
--- Values of a later recipe, as a server that goes back a release may hold: they are stored, shown, sorted, analysed and dumped; what would have to know the recipe says so.
+-- Values of a later recipe, which a server may hold after a downgrade: they are stored, shown, sorted, analysed and dumped; functions that must know the recipe raise an error.
 CREATE TABLE later (id int PRIMARY KEY, m minhash(16, 1), s simhash(64), b shingles);
 INSERT INTO later VALUES
 	(1, '2/word 3/16x1/7/abcd', '2/word 3/64/0123456789abcdef', '2/word 3/{-7,12:2}'),
@@ -6,7 +6,7 @@ INSERT INTO later VALUES
 	(3, to_minhash('a text of this recipe', 16), to_simhash('a text of this recipe'), to_shingles('a text of this recipe'));
 SELECT * FROM later ORDER BY id;
 
--- What is printed is read back, as text and in binary format
+-- Output is valid input, as text and in the binary formatat
 SELECT id, m::text::minhash = m AS m, s::text::simhash = s AS s, b::text::shingles = b AS b FROM later ORDER BY id;
 SELECT minhash_send(m), simhash_send(s), shingles_send(b) FROM later WHERE id = 2;
 
@@ -21,7 +21,7 @@ DELETE FROM later WHERE id = 3;
 ANALYZE later;
 EXPLAIN (COSTS OFF) SELECT id FROM later WHERE is_similar(m, to_minhash('a text of this recipe', 16), 0.9);
 
--- Nothing is made of them, nor compared with them
+-- No value is made from them or compared with them
 SELECT similarity(m, m) FROM later WHERE id = 1;
 SELECT s <-> s FROM later WHERE id = 1;
 SELECT hamming_distance(m, '1/word 3/16x1/7/abcd') FROM later WHERE id = 1;
@@ -35,10 +35,10 @@ CREATE INDEX ON later USING neardup (m);
 \set SHOW_CONTEXT never
 SELECT * FROM neardup_pairs('SELECT id, m FROM later', 0.9);
 \set SHOW_CONTEXT errors
--- What radius a threshold means is for the later recipe to say
+-- Only the later recipe defines the radius of a threshold
 SELECT '0.9 around 2/word 3/16x1/7/abcd'::minhash_ball;
 
--- Of this recipe only what has a meaning is read; and what has none is no scheme for a text
+-- Input of this recipe must be meaningful, and a text cannot have an unknown scheme
 SELECT '1/unknown 1f020003/16x1/7/abcd'::minhash;
 SELECT '1/unknown 1f020003/{}'::shingles;
 SELECT '2/unknown 01030000/16x1/7/abcd'::minhash;

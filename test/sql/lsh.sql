@@ -19,7 +19,7 @@ SELECT * FROM lsh_curve(NULL, 5);
 
 SELECT t, k, r, bands, rows, round(probability::numeric, 6) AS probability
 FROM (VALUES (0.8, 128, 0.95), (0.5, 512, 0.9), (0.9, 512, 0.999), (1, 128, 0.99), (0.3, 128, 0.5)) AS v(t, k, r), lsh_parameters(t, k, r);
--- The most rows that reach the recall: one more does not, nor does one band fewer.
+-- The largest number of rows that reaches the recall: one row more does not, nor one band fewer.
 SELECT bool_and(probability >= r AND bands * rows <= k AND lsh_probability(t, k / (rows + 1), rows + 1) < r
 	AND (bands = 1 OR lsh_probability(t, greatest(bands - 1, 1), rows) < r)) AS best
 FROM unnest(ARRAY[0.3, 0.5, 0.7, 0.9, 0.95]) AS t, unnest(ARRAY[64, 128, 512]) AS k, unnest(ARRAY[0.5, 0.9, 0.99]) AS r, lsh_parameters(t, k, r);
@@ -30,7 +30,7 @@ SELECT lsh_parameters(0.5, 20000, 0.9);
 SELECT lsh_parameters(0.5, 128, 1);
 SELECT lsh_parameters(0.5, 128, 'NaN');
 
--- Bands: equal symbols give equal keys, at their own place only.
+-- Bands: equal symbols give equal keys in the same band only.
 SELECT minhash_bands('1/word 3/16x4/7/0123456789abcdef', 4);
 SELECT i, x[i] = y[i] AS shared FROM minhash_bands('1/word 3/16x4/7/0123456789abcdef', 5) AS x,
 	minhash_bands('1/word 3/16x4/7/0123466789abcdee', 5) AS y, generate_series(1, 3) AS i;

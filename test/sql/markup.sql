@@ -1,4 +1,4 @@
--- strip_markup: what is text, and what is not.
+-- strip_markup() removes markup and keeps text.
 
 SELECT id, strip_markup(html) FROM (VALUES
 	(1, 'plain text stays'),
@@ -14,7 +14,7 @@ SELECT id, strip_markup(html) FROM (VALUES
 	(11, '<scripted>shown</scripted><script>hidden</scripts>hidden</script>shown')
 ) AS v(id, html) ORDER BY id;
 
--- Entities: named, numbered, and what only looks like one
+-- Entities: named, numbered, and text that only looks like one
 SELECT id, strip_markup(html) FROM (VALUES
 	(1, 'a &lt;b&gt; &amp; &quot;c&quot; &apos;d&apos;'),
 	(2, 'caf&eacute; &Eacute; &euro; &hellip; &thetasym; &Alpha;'),
@@ -26,16 +26,16 @@ SELECT id, strip_markup(html) FROM (VALUES
 ) AS v(id, html) ORDER BY id;
 SELECT strip_markup('&#0;&#xD800;&#x110000;&#99999999999999999999;') = repeat(U&'\FFFD', 4) AS replaced;
 
--- What is never closed runs to the end; nothing is an error
+-- Markup that is not closed runs to the end; nothing is an error
 SELECT quote_literal(strip_markup(html)) AS stripped FROM unnest(ARRAY['', '<', '<a', '<a href="x', '<!--', '<!-- a -- >b', '<script>a</script', '<style>a', '<![CDATA[a]]', '<!', '<?x', '&', '</', '<p', 'a<p']) AS html;
--- Every beginning of a document, and every end
+-- Every prefix and every suffix of a document
 WITH d(html) AS (SELECT '<!DOCTYPE html><p a="b>c">x&eacute;<!-- y --><script>z</script><![CDATA[w]]>&#65;</p>')
 SELECT count(strip_markup(left(html, i))) + count(strip_markup(right(html, i))) AS survived FROM d, generate_series(0, length(html)) AS i;
--- Other scripts stay whole
+-- Other scripts are kept
 SELECT rtrim(strip_markup(U&'<p>\6771\4EAC<b>\90FD</b></p>')) = U&'\6771\4EAC\90FD' AS kept;
--- Linear: a megabyte of what other parsers are slow on
+-- Linear time: a megabyte of markup that other parsers are slow on
 SELECT length(strip_markup(repeat(s, 1000000 / length(s)))) >= 0 AS done FROM unnest(ARRAY['<', '<!--', '<a ', '<a b="', '&', '&#', '<script>', '<![CDATA[', '</script', '<p>']) AS s;
 
--- Stripped, a page is what its text is
+-- A stripped page has the shingles of its text
 SELECT similarity(to_shingles(strip_markup('<h1>The quick</h1> <p>brown <em>fox</em> jumps&nbsp;over <!-- no --> the lazy dog</p>')), to_shingles('The quick brown fox jumps over the lazy dog'));
 SELECT strip_markup(NULL) IS NULL AS null;

@@ -1,6 +1,6 @@
 -- The type minhash: constructors, text form, typmods, union, casts.
 
--- Every constructor takes a literal, a varchar, an untyped parameter, a column.
+-- Every constructor takes a literal, a varchar, an untyped parameter and a column.
 SELECT to_minhash('the quick brown fox jumps', 64);
 SELECT to_minhash('the quick brown fox jumps'::varchar, 64)
 	= to_minhash('the quick brown fox jumps', 64) AS same;
@@ -79,7 +79,7 @@ SELECT message_of(format('SELECT %L::minhash', t)) FROM unnest(ARRAY[
 	'1/word 3/16x1/7/abcd ', '1/word 3/16x1/7/abcg', '1/word 3/16x1/7/ab/d', '1/word 3/20x1/7/abcdef',
 	'1/word 3/16x1/7/é' || repeat('é', 100)]) AS t;
 
--- Binary form
+-- Binary format
 CREATE TABLE signatures (id int PRIMARY KEY, sig minhash);
 INSERT INTO signatures
 SELECT row_number() OVER (), sig FROM unnest(ARRAY[NULL, to_minhash('a b c d e'), to_minhash(''),
@@ -90,7 +90,7 @@ COPY signatures TO PROGRAM 'cat > neardup_test.bin' (FORMAT binary);
 COPY copied FROM PROGRAM 'cat neardup_test.bin; rm neardup_test.bin' (FORMAT binary);
 SELECT count(*), bool_and(s.sig IS NOT DISTINCT FROM c.sig) AS same
 FROM signatures s JOIN copied c USING (id);
--- A table of bytea, sent in binary, is read as a table of minhash.
+-- A table of bytea in the binary format is read as a table of minhash.
 CREATE TABLE bytes (b bytea);
 CREATE TABLE parsed (sig minhash);
 CREATE FUNCTION received(hex text, target text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,22 +1,22 @@
--- Operator classes of the index, and what it says of others.
+-- Operator classes of the index, and how it validates others.
 
 SELECT opcname, opcintype::regtype, opcdefault, amopopr::regoperator, amproc::regprocedure
 FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_amop o ON o.amopfamily = opcfamily
 JOIN pg_amproc p ON p.amprocfamily = opcfamily
 WHERE amname = 'neardup' ORDER BY opcname COLLATE "C", amopopr::regoperator::text COLLATE "C", amproc::regprocedure::text COLLATE "C";
--- Classes of this extension that their access method finds fault with.
+-- Operator classes of this extension that do not pass amvalidate().
 SELECT opcname, amname FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_depend d
 ON d.classid = 'pg_opclass'::regclass AND d.objid = c.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'neardup' AND NOT amvalidate(c.oid);
--- Operators that claim to be commutative, with a commutator that is not theirs.
+-- Operators with a wrong commutator.
 SELECT o.oid::regoperator FROM pg_operator o JOIN pg_operator c ON c.oid = o.oprcom
 WHERE o.oprname IN ('<@', '@>', '&&') AND o.oid >= 16384 AND c.oprcom <> o.oid;
--- Only the index can ask for signatures.
+-- Only the index can call the signature functions.
 SELECT minhash_signature(to_minhash('a text'), 0);
 SELECT bigint_signature(1, 0);
 SELECT neardup_handler(0);
 
--- What is wrong is named.
+-- amvalidate() names the problem.
 CREATE FUNCTION wrong_signature(text, internal) RETURNS boolean
 	LANGUAGE internal AS 'booleq';
 CREATE FUNCTION text_signature(text, internal) RETURNS void
@@ -35,7 +35,7 @@ CREATE OPERATOR CLASS stored FOR TYPE minhash USING neardup AS
 	OPERATOR 1 <@ (minhash, minhash_ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
 CREATE OPERATOR CLASS strategy_5 FOR TYPE minhash USING neardup AS OPERATOR 5 <@ (minhash, minhash_ball);
 CREATE OPERATOR CLASS support_2 FOR TYPE minhash USING neardup AS FUNCTION 2 minhash_signature(minhash, internal);
--- A family that has an operator more than it has signatures for.
+-- A family with an operator without a signature function.
 BEGIN;
 ALTER OPERATOR FAMILY minhash_ops USING neardup ADD OPERATOR 1 <@ (simhash, simhash_ball);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'minhash_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'neardup');

@@ -1,9 +1,9 @@
--- ORDER BY through the index: the distances that a sort returns, in its order,
--- for every row.
+-- ORDER BY by the index returns the same distances as a sort, in the same order, for
+-- every row.
 SET neardup.background = off;
 CREATE TABLE ordered (id serial PRIMARY KEY, sig minhash, print simhash);
 
--- Fifty families of texts, their members more or less alike; some NULL, some empty.
+-- Fifty families of more or less similar texts; some NULL, some empty.
 INSERT INTO ordered (sig, print)
 SELECT CASE g % 101 WHEN 0 THEN NULL WHEN 1 THEN to_minhash('{}'::text[], 128, 1) ELSE
 		to_minhash(ARRAY(SELECT CASE WHEN (g * i * 7919) % 97 < g % 3 * 30 THEN md5(g || ' ' || i)
@@ -13,7 +13,7 @@ SELECT CASE g % 101 WHEN 0 THEN NULL WHEN 1 THEN to_minhash('{}'::text[], 128, 1
 FROM generate_series(1, 12000) g;
 CREATE INDEX by_sig ON ordered USING neardup (sig);
 CREATE INDEX by_print ON ordered USING neardup (print);
--- A tail beside the segment, and documents that are gone.
+-- A tail beside the segment, and dead documents.
 DELETE FROM ordered WHERE id % 17 = 0;
 VACUUM ANALYZE ordered;
 INSERT INTO ordered (sig, print) SELECT sig, print FROM ordered WHERE id % 29 = 0;
@@ -22,7 +22,7 @@ SELECT amname, pg_indexam_has_property(oid, 'can_order') AS can_order,
 	pg_index_column_has_property('by_sig', 1, 'distance_orderable') AS distance_orderable
 FROM pg_am WHERE amname = 'neardup';
 
--- The same distances by index and by sort; as many different rows as there are distances.
+-- Index and sort return the same distances, and each row once.
 CREATE FUNCTION distances(query text, way text, OUT distances text[], OUT different bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -59,7 +59,7 @@ ORDER BY op, cond, amount;
 SELECT op, amount, compare_orders(format('print %s (SELECT print FROM ordered WHERE id = 6)', op), '', amount)
 FROM unnest(ARRAY['<->', '<~>']) op, unnest(ARRAY[1, 100, 20000]) amount ORDER BY op, amount;
 
--- From where nothing is near, from an empty signature, from NULL.
+-- The distance from a signature without near rows, from an empty one, from NULL.
 SELECT amount, compare_orders($q$sig <-> to_minhash('far away from everything'::text, 128, 1, 'word 3')$q$, '', amount)
 FROM unnest(ARRAY[3, 20000]) amount;
 SELECT amount, compare_orders($q$sig <~> to_minhash(ARRAY['far', 'away'], 128, 1)$q$, '', amount)
@@ -67,7 +67,7 @@ FROM unnest(ARRAY[3, 20000]) amount;
 SELECT compare_orders($q$sig <~> to_minhash('{}'::text[], 128, 1)$q$, '', 20000);
 SELECT compare_orders($q$sig <-> NULL::minhash$q$, '', 20000);
 
--- However searched, and with memory for a few rows at a time.
+-- All kinds of scans, with memory for a few rows at a time.
 SET work_mem = '64kB';
 SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 20000);
 RESET work_mem;
@@ -79,10 +79,10 @@ SET neardup.search = probe;
 SELECT compare_orders('sig <~> (SELECT sig FROM ordered WHERE id = 6)', '', 300);
 RESET neardup.search;
 
--- The planner takes the index for the first few, by itself.
+-- By default the planner uses the index for the first few rows.
 EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> current_setting('test.sig')::minhash LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY print <~> current_setting('test.print')::simhash LIMIT 10;
--- One distance only.
+-- An index orders by one distance only.
 EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> current_setting('test.sig')::minhash, sig <~> current_setting('test.sig')::minhash LIMIT 10;
 
 -- Merged in order over partitions.
@@ -95,7 +95,7 @@ ANALYZE parted;
 EXPLAIN (COSTS OFF) SELECT id FROM parted ORDER BY sig <-> current_setting('test.sig')::minhash LIMIT 10;
 SELECT id, sig <-> :member AS distance FROM parted ORDER BY sig <-> :member, id LIMIT 3;
 
--- A cursor goes on where it was, backwards over what it has seen.
+-- A cursor continues after reading backwards.
 BEGIN;
 SET LOCAL enable_sort = off;
 SET LOCAL enable_seqscan = off;

@@ -1,4 +1,4 @@
--- Conditions that the index answers, and conditions that it must not.
+-- Conditions that the index can answer, and conditions that it cannot.
 
 CREATE TABLE documents AS SELECT i AS id, 'text ' || i / 3 || ' ' || md5((i / 3)::text) || ' has words ' || i % 3 AS body
 FROM generate_series(1, 600) i;
@@ -14,7 +14,7 @@ CREATE INDEX by_hash ON documents USING neardup (hash);
 VACUUM ANALYZE documents;
 SELECT sig AS q, fingerprint AS f, bits AS b, hash AS h FROM documents WHERE id = 301 \gset
 
--- How many rows a query finds, and whether they are the same by index scans, by bitmaps and by a sequential scan.
+-- Returns how many rows a query finds, and whether index, bitmap and sequential scans find the same.
 CREATE FUNCTION found(query text) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
 	found text[];
@@ -34,7 +34,7 @@ BEGIN
 	PERFORM set_config('enable_' || scan, (scan = 'bitmapscan')::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) scan;
 	bitmap_scan = found(query) IS NOT DISTINCT FROM by_seqscan;
 END $$;
--- A plan, without the name of what a subquery gives, which differs from version to version.
+-- Returns a plan without the names of subquery results, which differ between versions.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -45,7 +45,7 @@ BEGIN
 	END LOOP;
 END $$;
 
--- EXPLAIN tells from PostgreSQL 18 on what is switched off, so a sequential scan is made dear.
+-- From PostgreSQL 18 on EXPLAIN shows disabled nodes, so sequential scans are made expensive instead.
 SET cpu_operator_cost = 1;
 SET enable_bitmapscan = off;
 -- Functions and operators, the column on either side.
@@ -89,25 +89,25 @@ SELECT plan('SELECT id FROM documents WHERE is_similar(sig, (SELECT to_minhash('
 -- Stable functions are constant for a scan.
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, date_part('epoch', now())::bigint, 6);
 
--- Joins, by either side.
+-- Joins by either side.
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.6) WHERE a.id = 7;
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(b.sig, a.sig, a.threshold) WHERE a.id = 7;
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a LEFT JOIN documents b ON b.sig <@ near(a.sig, 0.6) AND b.id > a.id;
 EXPLAIN (COSTS OFF) SELECT a.id FROM documents a WHERE a.id < 9 AND EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id);
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a, LATERAL (SELECT id FROM documents b WHERE is_similar(b.sig, a.sig, 0.6) ORDER BY b.sig <-> a.sig LIMIT 2) b;
 
--- No index for what changes from row to row.
+-- An index cannot serve a condition that changes from row to row.
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, sig, 0.6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash(body, 128), 0.6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), threshold);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, :h, id);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, (random() * 10)::bigint, 6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, (random() * 10)::int);
--- Nor where it is not true that the condition holds.
+-- Nor a condition that is negated or tested with IS NOT TRUE.
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE NOT hamming_within(hash, 5, 6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, 6) IS NOT TRUE;
 
--- Indexes of expressions, of parts of a table, and of another kind.
+-- Indexes of expressions, partial indexes, and indexes of other access methods.
 CREATE INDEX by_body ON documents USING neardup (to_minhash(body, 64));
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(to_minhash(body, 64), to_minhash('a b c', 64), 0.6);
 CREATE INDEX by_cast ON documents USING neardup ((hash::simhash));
@@ -141,7 +141,7 @@ EXPLAIN (COSTS OFF) SELECT id FROM parted WHERE hamming_within(hash, 5, 6);
 SELECT * FROM all_ways(format('SELECT * FROM parted WHERE hamming_within(hash, %s, 6)', :h));
 DROP TABLE parted;
 
--- A partial index is no way to read a table, whatever is switched off.
+-- A partial index is never used to read a whole table, whatever is disabled.
 BEGIN;
 UPDATE documents SET hash = NULL WHERE id = 1;
 CREATE INDEX by_part ON documents USING neardup (hash) WHERE id % 3 = 1;
@@ -150,7 +150,7 @@ SELECT * FROM all_ways(format('SELECT id FROM documents WHERE id %% 3 = 1 AND ha
 SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a, documents b WHERE hamming_within(a.hash, b.hash, 16) AND a.id % 3 = 1 AND b.id = 301');
 ROLLBACK;
 
--- The same rows with the index and without.
+-- The same rows are found with and without the index.
 SELECT all_ways.*, condition FROM unnest(ARRAY[
 	'is_similar(sig, %1$L, 0.6)', 'is_similar(%1$L, sig, 0.6)', 'is_similar(sig, %1$L, 0.01)', 'is_similar(sig, %1$L, 1)',
 	'sig <@ near(%1$L::minhash, 0.6)', 'near(%1$L::minhash, 0.6) @> sig', 'sig <@ hamming_ball(%1$L::minhash, 25)',
@@ -168,7 +168,7 @@ SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a JOIN documents b ON i
 SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id)');
 SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id)');
 
--- Wherever the extension lives, whatever search_path says.
+-- The extension may be in any schema, whatever search_path is.
 BEGIN;
 CREATE SCHEMA elsewhere;
 ALTER EXTENSION neardup SET SCHEMA elsewhere;
@@ -176,13 +176,13 @@ SET LOCAL search_path = pg_catalog;
 EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.is_similar(sig, :'q'::elsewhere.minhash, 0.6);
 EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.hamming_within(hash, 5, 6);
 ROLLBACK;
--- Functions of the same name elsewhere do not mislead.
+-- Functions of the same name in other schemas are not taken for the extension's.
 CREATE SCHEMA misleading;
 CREATE FUNCTION misleading.near(minhash, float8) RETURNS minhash_ball LANGUAGE sql IMMUTABLE AS 'SELECT NULL::public.minhash_ball';
 SET search_path = misleading, public;
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), 0.6);
 RESET search_path;
--- The support function attached to functions that are not ours; the estimators to operators that are not.
+-- The support function and the estimators attached to other functions and operators.
 CREATE FUNCTION misleading.is_similar(minhash, minhash, float8) RETURNS boolean
 	AS '$libdir/neardup', 'neardup_is_similar' LANGUAGE C IMMUTABLE STRICT SUPPORT neardup_support;
 CREATE FUNCTION misleading.int_eq(int, int) RETURNS boolean

@@ -1,6 +1,6 @@
--- The methods of the literature as SQL: what doc/methods shows, run.
+-- Methods from the literature as SQL, as doc/methods shows them.
 
--- Forty groups of three: a text, a copy with a word changed, a longer one that holds it; and forty texts that have nothing to do with each other
+-- Forty groups of three: a text, a copy with a word changed, and a longer text that contains it; and forty unrelated texts
 CREATE TABLE docs (id int PRIMARY KEY, kind text, body text);
 INSERT INTO docs
 SELECT 3 * g + k, (ARRAY['original', 'copy', 'container'])[k + 1],
@@ -17,7 +17,7 @@ INSERT INTO docs (id, kind, body) SELECT id + 5000, 'twin', upper(body) || '!' F
 WITH f AS (SELECT id, imatch(to_shingles(show_tokens(body))) AS digest FROM docs WHERE body <> ''),
 neighbours AS (SELECT lag(id) OVER w AS first, id AS second, lag(digest) OVER w = digest AS equal FROM f WINDOW w AS (ORDER BY digest, id))
 SELECT count(*), bool_and(second = first + 5000) AS twins, (SELECT count(*) FROM docs WHERE kind = 'twin') AS expected FROM neighbours WHERE equal;
--- The order of words matters where the digest is of the text that they make
+-- The order of words matters if the digest is made of the text
 SELECT count(*) FROM (SELECT sha256(convert_to(array_to_string(show_tokens(body), ' '), 'UTF8')) AS digest FROM docs GROUP BY 1 HAVING count(*) > 1) AS v;
 DELETE FROM docs WHERE kind = 'twin';
 
@@ -30,11 +30,11 @@ CREATE TABLE by_textbook AS
 SELECT a, b, shared::float8 / (cardinality(x.s) + cardinality(y.s) - shared) AS similarity
 FROM textbook JOIN docs AS x ON x.id = a JOIN docs AS y ON y.id = b
 WHERE shared::float8 / (cardinality(x.s) + cardinality(y.s) - shared) >= 0.4;
--- The same pairs and numbers as by comparing all with all
+-- The same pairs and numbers as when all pairs are compared
 SELECT count(*), count(*) FILTER (WHERE t.similarity = similarity(x.s, y.s)) AS same
 FROM by_textbook AS t FULL JOIN (docs AS x JOIN docs AS y ON x.id < y.id AND is_similar(x.s, y.s, 0.4)) ON t.a = x.id AND t.b = y.id;
 
--- And as by the join in memory, exactly
+-- And exactly those of neardup_pairs()
 SELECT count(*), count(*) FILTER (WHERE t.similarity = p.similarity) AS same FROM by_textbook AS t FULL JOIN neardup_pairs('SELECT id, s FROM docs', 0.4) AS p USING (a, b);
 
 -- ---- Broder 1997: ten-word shingles, 40-bit fingerprints, one in 25 ---------------
@@ -85,7 +85,7 @@ WITH part AS (SELECT id, s FROM docs WHERE kind = 'original'),
 found AS (SELECT p.id, d.id AS holder, containment(p.s, d.s) AS share FROM part AS p JOIN docs AS d
 	ON shingle_hashes(shingles_mod(d.s, 8)) && shingle_hashes(shingles_mod(p.s, 8)) AND d.id <> p.id WHERE containment(p.s, d.s) >= 0.95)
 SELECT count(*) FILTER (WHERE holder = id + 2) AS containers, count(DISTINCT id) AS parts, bool_and(share = 1) FILTER (WHERE holder = id + 2) AS whole FROM found;
--- Nothing is missed whose sample is not empty: against all with all
+-- Compared with all pairs: no document with a sample that is not empty is missed
 SELECT count(*) AS missed FROM docs AS p JOIN docs AS d ON d.id <> p.id AND containment(p.s, d.s) >= 0.95
 WHERE NOT shingle_hashes(shingles_mod(d.s, 8)) && shingle_hashes(shingles_mod(p.s, 8));
 RESET enable_seqscan;
@@ -95,23 +95,23 @@ RESET enable_seqscan;
 CREATE TABLE terms AS SELECT id, to_shingles(body, 'word 1') AS s FROM docs;
 CREATE TABLE lexicon AS SELECT * FROM shingle_frequencies('SELECT s FROM terms');
 ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
--- Words of one document only say nothing of others: a text and the longer one that holds it are the same.  A word that the copy lacks parts it from both
+-- Words of a single document are ignored, so a text and the longer one that contains it are the same.  The copy lacks a word, so it differs from both
 CREATE TABLE imatched AS SELECT imatch(idf_filter(s, 'lexicon', 0.3, 0.9)) AS digest, id FROM terms;
 SELECT count(*) AS groups, bool_and(ids[2] = ids[1] + 2) AS containers FROM (SELECT array_agg(id ORDER BY id) AS ids FROM imatched WHERE digest IS NOT NULL GROUP BY digest HAVING count(*) > 1) AS v;
 -- The same by one join
 SELECT count(*) AS by_join, count(*) FILTER (WHERE digest = joined) AS same
 FROM (SELECT id, imatch(to_shingles(array_agg(h))) AS joined FROM terms, unnest(shingle_hashes(s)) AS h JOIN lexicon ON shingle = h AND idf BETWEEN 0.3 AND 0.9 GROUP BY id) AS j JOIN imatched USING (id);
 SELECT count(*) AS without FROM imatched WHERE digest IS NULL;
--- Fewer signatures than so many, and a document is left out
+-- A document with too few signatures is left out
 SELECT count(*) AS kept FROM terms WHERE cardinality(idf_filter(s, 'lexicon', 0.3, 0.9)) >= 5;
--- Kolcz, Chowdhury, Alspector 2004: K more lexicons, each without a random third; equal in one is enough
+-- Kolcz, Chowdhury, Alspector 2004: K more lexicons, each without a random third; equality in one is enough
 CREATE TABLE many AS
 SELECT id, k, imatch(shingle_hashes(idf_filter(s, 'lexicon', 0.3, 0.9))::shingles - dropped) AS digest
 FROM terms, (SELECT k, to_shingles(array_agg(shingle)) AS dropped FROM lexicon, generate_series(0, 5) AS k WHERE k > 0 AND hashint8extended(shingle, k) % 3 = 0 GROUP BY k
 	UNION ALL SELECT 0, '1/hashes/{}') AS l;
 SELECT count(DISTINCT (x.id, y.id)) FILTER (WHERE x.k = 0) AS by_one, count(DISTINCT (x.id, y.id)) BETWEEN 100 AND 120 AS nearly_all, bool_and(x.id / 3 = y.id / 3) AS right_ones
 FROM many AS x JOIN many AS y ON x.k = y.k AND x.digest = y.digest AND x.id < y.id;
--- I-Match-S: the same over signatures that are anchored at stop words; what one document alone has is left out
+-- I-Match-S: the same over signatures anchored at stop words; elements of a single document are left out
 SELECT count(*) AS groups FROM (SELECT imatch(to_shingles(body, 'spot 1 2', '{the}')) AS digest FROM news GROUP BY 1 HAVING count(*) > 1) AS v;
 CREATE TABLE spots AS SELECT * FROM shingle_frequencies('SELECT to_shingles(body, ''spot 1 2'', ''{the}'') FROM news');
 SELECT count(*) AS groups, bool_and(ids[1] % 2 = 0 AND ids[2] = ids[1] + 1) AS pairs
@@ -130,7 +130,7 @@ FROM terms AS x JOIN docs AS d USING (id) JOIN terms AS y ON y.id = x.id + 1 JOI
 CREATE TABLE prints AS
 SELECT id, g, sum((v & 1) << p % 10)::int AS value
 FROM docs, unnest(shingles_minima(s, 100)) WITH ORDINALITY AS u(v, n), LATERAL (SELECT (n - 1)::int) AS o(p), LATERAL (SELECT p / 10 + 1) AS q(g) GROUP BY id, g;
--- Ten more make the estimate better, and none of the old is computed anew
+-- Ten more groups improve the estimate without recomputing the first ten
 INSERT INTO prints
 SELECT id, g, sum((v & 1) << p % 10)::int
 FROM docs, unnest((shingles_minima(s, 200))[101:200]) WITH ORDINALITY AS u(v, n), LATERAL (SELECT (n + 99)::int) AS o(p), LATERAL (SELECT p / 10 + 1) AS q(g) GROUP BY id, g;
@@ -143,7 +143,7 @@ WITH bits AS (SELECT x.id, sum(10 - length(replace((x.value # y.value)::bit(10):
 SELECT bool_and("all" = 200) AS bits, abs(avg(2 * equal / "all" - 1 - similarity(x.s, y.s))) < 0.03 AS unbiased, max(abs(2 * equal / "all" - 1 - similarity(x.s, y.s))) < 4 * 0.071 AS near
 FROM bits JOIN docs AS x USING (id) JOIN docs AS y ON y.id = x.id + 1 WHERE x.kind = 'original';
 
--- ---- The last check: how much of the one is in the other, word by word -------------------------
+-- ---- Final check: how much of one text is in the other, word by word ---------------------------
 
 SELECT bool_and(token_edit_distance(x.body, y.body, 5) = 1) AS one_word, bool_and(longest_common_share(x.body, y.body) BETWEEN 0.45 AND 0.6) AS half, bool_and(longest_common_share(x.body, z.body) = 1) AS whole
 FROM docs AS x JOIN docs AS y ON y.id = x.id + 1 JOIN docs AS z ON z.id = x.id + 2 WHERE x.kind = 'original';

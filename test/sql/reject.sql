@@ -1,5 +1,5 @@
--- neardup_reject(): a trigger that refuses near-duplicates.
--- Texts of a family resemble each other by 0.97 and more, others not at all.
+-- neardup_reject(), a trigger that rejects near-duplicates.
+-- Texts of a family have similarity 0.97 or more to each other, others none.
 CREATE FUNCTION words(family int, variant int DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT string_agg('f' || family || 'w' || i, ' ' ORDER BY i) || ' variant ' || variant
 	FROM generate_series(1, 200) i $$;
@@ -26,16 +26,16 @@ EXCEPTION WHEN exclusion_violation THEN
 		in_schema = SCHEMA_NAME;
 	RAISE NOTICE '% % %.%', state, named, in_schema, in_table;
 END $$;
--- Two of one statement.
+-- Two rows of one statement.
 INSERT INTO proposals SELECT 10 + n, 'd', words(n / 2) FROM generate_series(20, 23) n;
--- Of several it resembles, the most similar is named.
+-- Of several similar rows the most similar is named.
 INSERT INTO proposals VALUES (4, 'e', words(4) || words(5)), (5, 'f', words(4));
 ALTER TABLE proposals DISABLE TRIGGER no_copies;
 INSERT INTO proposals VALUES (6, 'g', words(4, 6));
 ALTER TABLE proposals ENABLE TRIGGER no_copies;
 INSERT INTO proposals VALUES (7, 'h', words(4, 6));
 DELETE FROM proposals WHERE id >= 4;
--- Nothing resembles nothing.
+-- Empty texts and NULLs are similar to nothing.
 INSERT INTO proposals VALUES (4, 'i', ''), (5, 'j', ''), (6, 'k', NULL), (7, 'l', NULL);
 
 -- ---- Updates, upserts, COPY ----
@@ -51,7 +51,7 @@ COPY proposals (id, title, body) FROM stdin;
 9	q	One, two, three, four, five, six, seven, eight!
 \.
 SELECT id, title FROM proposals ORDER BY id;
--- A row that resembled another before there was a trigger may change in what is not its text.
+-- A row that was similar to another before the trigger existed may change other columns.
 ALTER TABLE proposals DISABLE TRIGGER no_copies;
 INSERT INTO proposals VALUES (200, 'old', words(1, 9));
 ALTER TABLE proposals ENABLE TRIGGER no_copies;
@@ -82,7 +82,7 @@ CREATE INDEX ON deferred USING neardup (sig);
 CREATE CONSTRAINT TRIGGER later AFTER INSERT OR UPDATE ON deferred DEFERRABLE INITIALLY DEFERRED
 	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
 INSERT INTO deferred VALUES (1, to_minhash(words(1)));
--- Only what is there in the end counts.
+-- Only the rows at the end of the transaction count.
 BEGIN;
 INSERT INTO deferred VALUES (2, to_minhash(words(1, 2)));
 UPDATE deferred SET sig = to_minhash(words(2)) WHERE id = 2;
@@ -100,7 +100,7 @@ SET CONSTRAINTS later IMMEDIATE;
 ROLLBACK;
 SELECT id FROM deferred ORDER BY id;
 
--- ---- Telling and recording instead of refusing ----
+-- ---- Reporting and recording instead of refusing ----
 CREATE TABLE review_queue (
 	row_key int,
 	resembles int,
@@ -117,7 +117,7 @@ INSERT INTO proposals VALUES (400, 'u', words(1) || ' ' || words(40));
 INSERT INTO proposals VALUES (401, 'v', words(1));
 SELECT row_key, resembles, round(similarity::numeric, 1) AS similarity, noticed_at = now() AS now, noticed_by, in_table, decision
 FROM review_queue;
--- Once for a transaction's insert and update.
+-- An insert and an update in one transaction are recorded once.
 BEGIN;
 INSERT INTO proposals VALUES (402, 'u', words(1) || ' ' || words(41));
 UPDATE proposals SET title = 'w' WHERE id = 402;
@@ -132,7 +132,7 @@ CREATE CONSTRAINT TRIGGER f AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION
 CREATE CONSTRAINT TRIGGER h AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('h', '0.9', 'warn');
 CREATE CONSTRAINT TRIGGER v AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '0.9', 'warn', 'log=prints_log');
 CREATE TABLE prints_log (row_key text, resembles text, similarity numeric(4, 3));
--- Without an index the first use in a session says so.
+-- Without an index the first use in a session raises a warning.
 INSERT INTO prints SELECT 1, 'x', to_simhash(words(1)), 0, 0::bit(64);
 CREATE INDEX ON prints USING neardup (f);
 CREATE INDEX ON prints USING neardup (h);
@@ -206,7 +206,7 @@ DROP TRIGGER whole ON t;
 CREATE TRIGGER gone AFTER DELETE ON t FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
 DELETE FROM t;
 DROP TRIGGER gone ON t;
--- An ordinary AFTER trigger does; with words of the user's.
+-- An ordinary AFTER trigger works; message and hint are the user's.
 TRUNCATE t;
 CREATE TRIGGER plain AFTER INSERT OR UPDATE OF sig ON t FOR EACH ROW
 	EXECUTE FUNCTION neardup_reject('sig', '0.9', 'message=This text was sent before.', 'hint=See 100 % of them.');
@@ -220,12 +220,12 @@ INSERT INTO mixed VALUES (1, to_minhash(words(1))), (2, to_minhash(words(2), 64)
 SELECT is_comparable(a.sig, b.sig), is_comparable(a.sig, NULL), is_comparable(a.sig, to_minhash('', 512, 2)),
 	is_comparable(to_simhash('a'), to_simhash('b')), is_comparable(to_simhash('a'), to_simhash('b', f => 128)) FROM mixed a, mixed b WHERE (a.id, b.id) = (1, 2);
 CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON mixed FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
--- Those that were there are passed over, and told of once.
+-- Existing rows of another shape are skipped, with one warning.
 INSERT INTO mixed VALUES (4, to_minhash(words(1)));
 INSERT INTO mixed VALUES (4, to_minhash(words(4)));
 INSERT INTO mixed VALUES (5, to_minhash(words(5)));
 INSERT INTO mixed VALUES (6, to_minhash(words(5)));
--- A new one that none is like is refused.
+-- A new row that cannot be compared with any is rejected.
 INSERT INTO mixed VALUES (7, to_minhash(words(7), 128));
 DELETE FROM mixed WHERE id <> 2;
 INSERT INTO mixed VALUES (8, to_minhash(words(8)));
@@ -234,7 +234,7 @@ INSERT INTO mixed VALUES (8, to_minhash(words(8)));
 SELECT id FROM mixed ORDER BY id;
 DROP TABLE mixed;
 
--- ---- Partitions: the table that the trigger was made on is guarded ----
+-- ---- Partitions: the table that the trigger was created on is guarded ----
 CREATE TABLE parts (part int, id int, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED,
 	PRIMARY KEY (part, id)) PARTITION BY LIST (part);
 CREATE TABLE part_1 PARTITION OF parts FOR VALUES IN (1);
@@ -260,7 +260,7 @@ INSERT INTO parts VALUES (1, 1, words(1));
 INSERT INTO parts VALUES (1, 2, words(1));
 DROP TABLE parts;
 
--- ---- Who may see what ----
+-- ---- Privileges ----
 CREATE ROLE regress_neardup_clerk;
 CREATE ROLE regress_neardup_owner;
 GRANT CREATE ON SCHEMA public TO regress_neardup_owner;
@@ -274,7 +274,7 @@ CREATE CONSTRAINT TRIGGER a_logged AFTER INSERT ON letters FOR EACH ROW
 INSERT INTO letters VALUES (1, DEFAULT, words(1));
 GRANT INSERT ON letters TO regress_neardup_clerk;
 SET ROLE regress_neardup_clerk;
--- The owner's rows are searched and his table is written, though the clerk may not.
+-- The owner's rows are searched and the log is written, though the clerk lacks the privileges.
 INSERT INTO letters VALUES (2, DEFAULT, words(1, 2));
 SELECT * FROM letters_log;
 RESET ROLE;
@@ -292,7 +292,7 @@ CREATE POLICY own ON letters USING (owner = current_user);
 SET ROLE regress_neardup_clerk;
 INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
 RESET ROLE;
--- Nobody writes to another's table through a trigger.
+-- A trigger cannot be used to write to another owner's table.
 ALTER TABLE letters_log OWNER TO regress_neardup_clerk;
 INSERT INTO letters VALUES (3, DEFAULT, words(1, 2));
 DROP TABLE letters, letters_log;
@@ -319,7 +319,7 @@ INSERT INTO notes (body) VALUES (words(1, 1));
 SELECT * FROM notes_log ORDER BY row_key;
 DROP TABLE notes, notes_log;
 
--- ---- Triggers that are gone leave nothing behind ----
+-- ---- Dropped triggers leave no memory behind ----
 CREATE FUNCTION come_and_go(times int) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
 	FOR i IN 1 .. times LOOP
@@ -328,7 +328,7 @@ BEGIN
 		INSERT INTO gone VALUES (to_minhash(words(1)));
 		DROP TABLE gone;
 	END LOOP;
-	-- Told since version 14.
+	-- PostgreSQL 14 and later show this.
 	IF to_regclass('pg_catalog.pg_backend_memory_contexts') IS NULL THEN
 		RETURN 0;
 	END IF;

@@ -1,4 +1,4 @@
--- In whose name code runs, what it may touch, and who is told what.
+-- With whose rights code runs, what it may change, and what messages reveal.
 
 \set home :DBNAME
 SET client_min_messages = warning;
@@ -20,7 +20,7 @@ SET search_path = desk, near, public;
 CREATE FUNCTION near.words(seed int, variant int DEFAULT 0) RETURNS text LANGUAGE sql IMMUTABLE AS
 	$$SELECT pg_catalog.string_agg(pg_catalog.md5(seed || ' ' || j), ' ') || CASE variant WHEN 0 THEN '' ELSE ' ' || variant END FROM pg_catalog.generate_series(1, 60) j$$;
 
--- ---- A check runs the code of a table in its owner's name ----
+-- ---- A check runs the code of a table with its owner's rights ----
 SET ROLE regress_neardup_owner;
 CREATE FUNCTION desk.mark(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN h; END';
 CREATE TABLE desk.hashes (id int PRIMARY KEY, h bigint);
@@ -29,7 +29,7 @@ CREATE INDEX hashes_marked ON desk.hashes USING neardup (desk.mark(h));
 CREATE FUNCTION desk.is_wanted(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
 CREATE INDEX hashes_wanted ON desk.hashes USING neardup (h) WHERE desk.is_wanted(id);
 CREATE FUNCTION desk.leave() RETURNS void LANGUAGE plpgsql AS 'BEGIN CREATE TEMPORARY TABLE left_behind (i int); END';
--- The owner changes what they do, and waits for an administrator.
+-- The owner changes what the functions do, and waits for an administrator.
 CREATE OR REPLACE FUNCTION desk.mark(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
 	RAISE WARNING 'mark(%) runs as %, with %', h, current_user, current_setting('search_path');
@@ -46,7 +46,7 @@ SELECT neardup_check('hashes_marked');
 \set VERBOSITY terse
 SELECT neardup_check('hashes_wanted');
 SELECT current_user = session_user AS myself, current_setting('search_path') AS path;
--- What fails in the owner's name leaves nothing of it, caught or not.
+-- After an error, caught or not, the owner's rights are dropped.
 SET ROLE regress_neardup_owner;
 CREATE OR REPLACE FUNCTION desk.mark(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -65,7 +65,7 @@ SELECT current_user = session_user AS myself, current_setting('search_path') AS 
 \set VERBOSITY default
 DROP INDEX hashes_marked, hashes_wanted;
 
--- ---- Who may look into an index ----
+-- ---- Inspecting an index ----
 SET ROLE regress_neardup_owner;
 CREATE INDEX hashes_h ON desk.hashes USING neardup (h);
 CREATE INDEX hashes_cast ON desk.hashes USING neardup ((h::simhash));
@@ -87,7 +87,7 @@ SET ROLE regress_neardup_watcher;
 SELECT * FROM desk.looks();
 SET ROLE regress_neardup_nobody;
 SELECT * FROM desk.looks();
--- Who may read the column may see how it is searched; of an expression, who may read the table.
+-- neardup_explain() needs the right to read the column, or for an expression the table.
 SET ROLE regress_neardup_owner;
 GRANT SELECT (h) ON desk.hashes TO regress_neardup_nobody;
 SET ROLE regress_neardup_nobody;
@@ -112,7 +112,7 @@ SELECT near.neardup_check('desk.hashes'), 'a table';
 SELECT near.neardup_check(0), 'nothing';
 DROP TABLE desk.hashes;
 
--- ---- Shells of tables whose rows are elsewhere ----
+-- ---- Tables without storage ----
 CREATE TABLE desk.spread (id int, h bigint);
 CREATE TABLE desk.near_by (id int, h bigint);
 CREATE INDEX spread_h ON desk.spread USING neardup (h);
@@ -130,7 +130,7 @@ DROP TABLE pg_catalog.pg_dist_partition;
 RESET allow_system_table_mods;
 DROP TABLE desk.spread, desk.near_by;
 
--- ---- A log's own triggers do not run with the path of whoever inserts ----
+-- ---- A log's own triggers do not run with the search path of the session ----
 SET ROLE regress_neardup_owner;
 CREATE TABLE desk.letters (id int PRIMARY KEY, body text, sig near.minhash GENERATED ALWAYS AS (near.to_minhash(body)) STORED);
 CREATE INDEX letters_sig ON desk.letters USING neardup (sig);
@@ -153,7 +153,7 @@ SET search_path = public;
 INSERT INTO desk.letters VALUES (2, near.words(1, 2));
 \set VERBOSITY default
 SET search_path = desk, near, public;
--- So such a trigger says where it finds what it uses.
+-- So such a trigger must name the schemas of what it uses.
 SET ROLE regress_neardup_owner;
 ALTER FUNCTION desk.tidy() SET search_path = desk, pg_temp;
 SET ROLE regress_neardup_writer;
@@ -163,7 +163,7 @@ SELECT current_user, current_setting('search_path') AS path;
 SET search_path = desk, near, public;
 RESET ROLE;
 SELECT * FROM desk.queue;
--- What fails in there leaves nothing behind.
+-- An error in there leaves nothing behind.
 SET ROLE regress_neardup_owner;
 CREATE OR REPLACE FUNCTION desk.tidy() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -180,7 +180,7 @@ RESET ROLE;
 DROP FUNCTION desk.tidy() CASCADE;
 DROP FUNCTION desk.weigh, public.weigh;
 
--- ---- Who may make a trigger that writes into a log ----
+-- ---- Triggers that write to a log ----
 SET ROLE regress_neardup_owner;
 DROP TRIGGER logged ON desk.letters;
 DELETE FROM desk.letters;
@@ -192,24 +192,24 @@ SET ROLE regress_neardup_writer;
 CREATE TRIGGER forged AFTER INSERT ON desk.letters FOR EACH ROW
 	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'log=desk.secret');
 INSERT INTO desk.letters VALUES (66, near.words(1, 66));
--- Nor what lies apart from all others.
+-- Nor a row that is similar to no other.
 INSERT INTO desk.letters VALUES (67, near.words(67));
 RESET ROLE;
 SELECT * FROM desk.secret;
--- Who might write there anyway gains nothing.
+-- A role that may write to the log anyway gains nothing.
 SET ROLE regress_neardup_owner;
 GRANT INSERT ON desk.secret TO regress_neardup_writer;
 SET ROLE regress_neardup_writer;
 INSERT INTO desk.letters VALUES (66, near.words(1, 66));
 RESET ROLE;
 SELECT * FROM desk.secret;
--- Where the owner alone makes triggers, those who insert need no right to the log.
+-- If only the owner can create triggers, other roles need no right to the log.
 SET ROLE regress_neardup_owner;
 REVOKE INSERT ON desk.secret FROM regress_neardup_writer;
 REVOKE TRIGGER ON desk.letters FROM regress_neardup_writer;
 SET ROLE regress_neardup_writer;
 INSERT INTO desk.letters VALUES (68, near.words(1, 68));
--- As does whoever is a member of the owner, who is the owner wherever he likes.
+-- The same holds for members of the owner's role.
 RESET ROLE;
 GRANT regress_neardup_owner TO regress_neardup_watcher;
 GRANT TRIGGER ON desk.letters TO regress_neardup_watcher;
@@ -223,14 +223,14 @@ RESET ROLE;
 SELECT * FROM desk.secret ORDER BY row_key;
 DROP TABLE desk.letters, desk.secret, desk.queue;
 
--- ---- Who is told how much ----
+-- ---- What messages reveal ----
 SET ROLE regress_neardup_owner;
 CREATE TABLE desk.prints (id int PRIMARY KEY, f near.simhash);
 CREATE INDEX prints_f ON desk.prints USING neardup (f);
 CREATE CONSTRAINT TRIGGER told AFTER INSERT ON desk.prints FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('f', '0.01');
 INSERT INTO desk.prints VALUES (1, 1234567890123456789::bigint::near.simhash);
 GRANT INSERT ON desk.prints TO regress_neardup_writer;
--- A hidden fingerprint, bit by bit, from numbers in messages.
+-- Recovers a hidden fingerprint bit by bit from the similarities in messages.
 CREATE FUNCTION desk.recover() RETURNS TABLE (inserts int, recovered bigint, says text) LANGUAGE plpgsql AS $$
 DECLARE
 	guess bigint := 0;
@@ -245,7 +245,7 @@ BEGIN
 		EXCEPTION WHEN exclusion_violation THEN
 			GET STACKED DIAGNOSTICS says = PG_EXCEPTION_DETAIL;
 		END;
-		now := substring(says FROM 'by (0\.\d+|1\.0+)');
+		now := substring(says FROM 'has similarity (0\.\d+|1\.0+)');
 		IF now > most AND i >= 0 THEN guess := guess # (1::bigint << i); most := now; END IF;
 		most := coalesce(most, now);
 	END LOOP;
@@ -254,7 +254,7 @@ BEGIN
 END $$;
 SET ROLE regress_neardup_writer;
 SELECT * FROM desk.recover();
--- The key names the other row, and is no number yet.
+-- With the right to read the key, the message names the other row but no similarity.
 SET ROLE regress_neardup_owner;
 GRANT SELECT (id) ON desk.prints TO regress_neardup_writer;
 SET ROLE regress_neardup_writer;
@@ -281,7 +281,7 @@ RESET client_min_messages;
 RESET ROLE;
 DROP TABLE desk.prints;
 DROP FUNCTION desk.recover;
--- Who may read what a signature is generated from knows it.
+-- A role that may read the columns of a generated signature can compute it.
 SET ROLE regress_neardup_owner;
 CREATE TABLE desk.essays (id int PRIMARY KEY, title text, body text, sig near.minhash GENERATED ALWAYS AS (near.to_minhash(title || body)) STORED);
 CREATE INDEX essays_sig ON desk.essays USING neardup (sig);
@@ -297,7 +297,7 @@ INSERT INTO desk.essays VALUES (2, '', near.words(1));
 RESET ROLE;
 DROP TABLE desk.essays;
 
--- ---- A log shows keys alike whoever inserts ----
+-- ---- Keys in a log do not depend on the session's settings ----
 CREATE TABLE desk.days (day timestamptz, span interval, PRIMARY KEY (day, span), h bigint);
 CREATE INDEX days_h ON desk.days USING neardup (h);
 CREATE TABLE desk.days_log (row_key text, resembles text, UNIQUE (row_key, resembles));
@@ -315,7 +315,7 @@ RESET client_min_messages;
 SELECT * FROM desk.days_log;
 DROP TABLE desk.days, desk.days_log;
 
--- ---- An extension among strangers ----
+-- ---- A schema where others may create objects ----
 GRANT CREATE ON SCHEMA near TO regress_neardup_nobody;
 SET ROLE regress_neardup_owner;
 CREATE DOMAIN desk.finger AS bigint;

@@ -1,4 +1,4 @@
--- Scans that few queries ask for.
+-- Rare kinds of scans.
 CREATE TABLE edges (id serial PRIMARY KEY, print simhash);
 INSERT INTO edges (print) SELECT ('1/word 3/64/' || encode(int8send((i % 70)::bigint << 58 | i % 3), 'hex'))::simhash
 FROM generate_series(1, 3000) i;
@@ -10,7 +10,7 @@ SELECT set_config('enable_' || scan, 'off', false) FROM unnest('{seqscan,indexsc
 \set other '\'1/word 3/64/ffffffffffffff00\'::simhash'
 \set empty '\'1/word 3/64/\'::simhash'
 
--- In one of several balls: one search for each.
+-- A condition on several balls runs a search for each.
 EXPLAIN (COSTS OFF) SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 0), hamming_ball(:one, 0)]);
 SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 0), hamming_ball(:one, 0)]);
 SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 1), NULL, hamming_ball(:one, 1)]);
@@ -25,7 +25,7 @@ SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 1), NUL
 SELECT b.i, (SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, b.i), hamming_ball(:other, b.i)]))
 FROM generate_series(0, 3) b(i);
 
--- Within a ball, in the order from the empty set, which is not its centre though all its symbols are.
+-- Rows within a ball, ordered by distance from the empty set, which has the centre's symbols but is not the centre.
 SET enable_indexscan = on;
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM edges WHERE print <@ hamming_ball(:zero, 1) ORDER BY print <~> :empty LIMIT 10000;

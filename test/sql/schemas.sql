@@ -1,5 +1,5 @@
--- The extension in a schema that nobody has in the path nor may enter, and beside
--- functions and operators that are named like those of PostgreSQL and ours.
+-- The extension is in a schema that no role has in its search path or may use, beside
+-- functions and operators named like those of PostgreSQL and of the extension.
 
 \set home :DBNAME
 SET client_min_messages = warning;
@@ -32,7 +32,7 @@ CREATE DOMAIN int8 AS int;
 CREATE DOMAIN text AS int;
 RESET ROLE;
 
--- ---- Whoever inserts may enter neither this schema nor those of the tables ----
+-- ---- The inserting role may use neither this schema nor those of the tables ----
 CREATE SCHEMA closed AUTHORIZATION regress_neardup_keeper;
 CREATE SCHEMA desk AUTHORIZATION regress_neardup_keeper;
 GRANT USAGE ON SCHEMA "Near Dup" TO regress_neardup_keeper;
@@ -53,14 +53,14 @@ INSERT INTO mail VALUES (1, 'one two three four five six seven eight nine ten');
 INSERT INTO mail VALUES (2, 'One, two, three, four, five, six, seven, eight, nine, ten');
 RESET ROLE;
 SELECT row_key, resembles, similarity, noticed_by FROM desk.queue;
--- So he may in a session that begins with it, and the row is refused.
+-- This also holds for the first statement of a session, and the row is rejected.
 CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON closed.letters FOR EACH ROW
 	EXECUTE FUNCTION "Near Dup".neardup_reject('sig', '0.9');
 SET ROLE regress_neardup_writer;
 INSERT INTO mail VALUES (3, 'One, two, three, four, five, six, seven, eight, nine, ten');
 RESET ROLE;
 
--- ---- Everything else, called by its whole name ----
+-- ---- Everything else, called by its qualified name ----
 BEGIN;
 SET LOCAL enable_seqscan = off;
 SELECT id FROM closed.letters WHERE "Near Dup".is_similar(sig, "Near Dup".to_minhash('one two three four five six seven eight nine ten'), 0.9) ORDER BY id;
@@ -80,7 +80,7 @@ ALTER TABLE closed.letters ADD CONSTRAINT alone EXCLUDE USING neardup ("Near Dup
 INSERT INTO closed.letters VALUES (4, 'One, two, three, four, five, six, seven, eight, nine, ten');
 ALTER TABLE closed.letters ENABLE TRIGGER USER;
 
--- ---- It moves, in the middle of a session ----
+-- ---- The extension moves to another schema during a session ----
 ALTER EXTENSION neardup SET SCHEMA desk;
 INSERT INTO closed.letters VALUES (5, 'One, two, three, four, five, six, seven, eight, nine, ten');
 ALTER TABLE closed.letters DROP CONSTRAINT alone;

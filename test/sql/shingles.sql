@@ -32,7 +32,7 @@ SELECT shingle, count FROM rose, show_shingles(line, 'word 4');
 SELECT to_shingles(ARRAY['']), to_shingles(ARRAY['']) = '1/tokens/{3244421341483603138}' AS known;
 SELECT to_shingles('{9223372036854775807,-9223372036854775808,0,-1,0,1}'::bigint[]);
 
--- Nothing in, nothing out.
+-- Empty input gives an empty set.
 SELECT to_shingles(''), to_shingles(' -- '), to_shingles('{}'::text[]), to_shingles('{}'::bigint[]);
 SELECT to_shingles(NULL::text), to_shingles('a', NULL), to_shingles(NULL::bigint[]);
 
@@ -40,7 +40,7 @@ SELECT to_shingles(NULL::text), to_shingles('a', NULL), to_shingles(NULL::bigint
 SELECT cardinality(to_shingles('one')), cardinality(to_shingles('one two')),
 	cardinality(to_shingles('one two three')), cardinality(to_shingles('one two three four'));
 
--- Schemes that mean nothing, or read no text.
+-- Schemes that are unknown or do not read text.
 SELECT to_shingles('a b c', 'wrd 3');
 SELECT to_shingles('a b c', 'word');
 SELECT to_shingles('a b c', 'word 0');
@@ -48,21 +48,21 @@ SELECT to_shingles('a b c', 'word 256');
 SELECT to_shingles('a b c', '');
 SELECT to_shingles('a b c', 'tokens');
 SELECT to_shingles('a b c', 'foreign');
--- Arrays that are no list of elements.
+-- Arrays that are not a list of elements.
 SELECT to_shingles(ARRAY['a', NULL]);
 SELECT to_shingles(ARRAY[1, NULL]::bigint[]);
 SELECT to_shingles('{{a,b},{c,d}}'::text[]);
 SELECT to_shingles('{{1,2},{3,4}}'::bigint[]);
--- A list may start anywhere.
+-- An array may have any lower bound.
 SELECT to_shingles('[5:6]={1,2}'::bigint[]), to_shingles('[0:1]={a,b}'::text[]) = to_shingles('{a,b}'::text[]) AS same;
 
--- Text form: what goes out comes in.
+-- Text form: output is valid input.
 SELECT '1/word 3/{-7,12:2}'::shingles, '1/char 255/{}'::shingles, '1/hashes/{0:4294967295}'::shingles,
 	'255/stopword 2/{-9223372036854775808,9223372036854775807}'::shingles;
 SELECT count(*) AS texts, bool_and(to_shingles(t)::text::shingles = to_shingles(t)) AS same
 FROM (SELECT string_agg((i * i % 17)::text, ' ') FROM generate_series(1, 500) i GROUP BY i % 7) x(t);
 
--- Anything else is an error that says where.
+-- Any other input is an error that gives the position.
 SELECT ''::shingles;
 SELECT 'word 3'::shingles;
 SELECT '0/word 3/{}'::shingles;
@@ -100,11 +100,11 @@ SELECT '1/word 3/{1}x'::shingles;
 SELECT '1/word 3/{1} '::shingles;
 SELECT shingles(3) '1/word 3/{}';
 
--- Binary form: network order, layout 1, recipe 1, flags, scheme, count.
+-- Binary format: network order, layout 1, recipe 1, flags, scheme, count.
 SELECT shingles_send('1/word 3/{}');
 SELECT shingles_send('1/word 3/{-2,3}');
 SELECT shingles_send('1/hashes/{-2,3:258}');
--- Through COPY and back; a value that is cut, longer, or wrong in any field.
+-- COPY out and in; values that are truncated, too long, or wrong in any field.
 CREATE FUNCTION receive(image bytea) RETURNS shingles LANGUAGE plpgsql AS $$
 DECLARE
 	path text := current_setting('data_directory') || '/neardup_shingles.bin';

@@ -1,4 +1,4 @@
--- Equality, order, btree and hash on shingles: no error for any two values.
+-- Equality, order, btree and hash on shingles raise no error for any two values.
 
 CREATE TABLE ordered (id int, s shingles);
 INSERT INTO ordered VALUES
@@ -15,7 +15,7 @@ INSERT INTO ordered VALUES
 	(11, '1/char 3/{1}'),
 	(12, '1/hashes/{1}'),
 	(13, '2/word 3/{1}');
--- By recipe, scheme, elements, frequencies: as they were put in.
+-- Sorted by recipe, scheme, elements and frequencies, which is the order of insertion.
 SELECT id, s FROM ordered ORDER BY s;
 SELECT count(*) AS pairs,
 	bool_and((a.s = b.s) = (a.id = b.id)) AS eq, bool_and((a.s <> b.s) = (a.id <> b.id)) AS ne,
@@ -27,7 +27,7 @@ SELECT count(*) AS pairs,
 	bool_and(shingles_hash_extended(a.s, 0) & 4294967295 = shingles_hash(a.s)::bigint & 4294967295) AS low_half
 FROM ordered a, ordered b;
 
--- Each plan counts the same.
+-- Every plan returns the same count.
 INSERT INTO ordered SELECT id + 100, s FROM ordered WHERE id > 4;
 ANALYZE ordered;
 SET enable_seqscan = off;

@@ -16,7 +16,7 @@ SELECT a & b AS both, a | b AS either, a - b AS only_a, b - a AS only_b,
 	cosine_similarity(a, b) = 7 / sqrt(11 * 21::float8) AS cosine
 FROM v;
 
--- The parts make up the whole, with their frequencies.
+-- Difference and intersection together make the set, with its frequencies.
 WITH v(a, b) AS (SELECT to_shingles(array_agg(i * i % 23)), to_shingles(array_agg(i * i * i % 31))
 	FROM generate_series(1::bigint, 100) i)
 SELECT shingle_total(a - b) + shingle_total(a & b) = shingle_total(a) AS a,
@@ -35,7 +35,7 @@ FROM v;
 WITH v(a, b) AS (VALUES ('{1,2}'::bigint[]::shingles, '{1,2,3,4}'::bigint[]::shingles))
 SELECT containment(a, b) AS a_in_b, containment(b, a) AS b_in_a FROM v;
 
--- A set is like itself; the empty set is like nothing, itself included.
+-- A set is similar to itself; the empty set is similar to nothing, itself included.
 SELECT similarity(s, s), s <-> s AS distance, containment(s, s), weighted_jaccard(s, s), cosine_similarity(s, s),
 	is_similar(s, s, 1), is_similar(s, s, 1e-300), s = s AS equal
 FROM (VALUES ('1/word 3/{1,2:7,5:9}'::shingles), ('1/word 3/{}')) v(s);
@@ -43,9 +43,9 @@ SELECT similarity(a, b), a <-> b AS distance, containment(a, b), containment(b, 
 	cosine_similarity(a, b), is_similar(a, b, 0.1), a | b AS either, a & b AS both
 FROM (VALUES ('1/word 3/{1}'::shingles, '1/word 3/{}'::shingles)) v(a, b);
 
--- is_similar can never disagree with similarity: all overlaps of up to 40,
--- asked for the quotient itself, the next lower and the next higher numbers,
--- and every hundredth.
+-- is_similar() never disagrees with similarity(), for all overlaps of up to 40, with
+-- thresholds of the quotient itself, the next lower and the next higher number, and
+-- every hundredth.
 CREATE TABLE pairs AS
 SELECT n, shared, to_shingles(ARRAY(SELECT generate_series(1::bigint, n))) AS a,
 	to_shingles(ARRAY(SELECT generate_series(1::bigint, shared))) AS b
@@ -69,10 +69,10 @@ SELECT is_similar('1/word 3/{1}', '1/word 3/{1}'::shingles, 'NaN');
 SELECT is_similar('1/word 3/{1}', '1/word 3/{1}'::shingles, 'Infinity');
 SELECT is_similar('1/word 3/{1}', '1/word 3/{1}'::shingles, NULL);
 
--- Values of different schemes or recipes do not mix.
+-- Values of different schemes or recipes cannot be combined.
 SELECT similarity(to_shingles('a b c', 'word 2'), to_shingles('a b c', 'word 3'));
 SELECT similarity('1/word 3/{1}'::shingles, '2/word 3/{1}');
--- Signatures are made by the recipe of their set, or not at all.
+-- Signatures are made only by the recipe of their set.
 SELECT to_minhash('2/word 3/{1}'::shingles);
 SELECT to_simhash('2/word 3/{1}'::shingles);
 SELECT to_shingles('a b c') <-> to_shingles('a b c', 'char 3');

@@ -1,6 +1,6 @@
 -- The type simhash: constructors, text form, typmods, casts.
 
--- Every constructor takes a literal, a varchar, an untyped parameter, a column.
+-- Every constructor takes a literal, a varchar, an untyped parameter and a column.
 SELECT to_simhash('the quick brown fox jumps');
 SELECT to_simhash('the quick brown fox jumps'::varchar) = to_simhash('the quick brown fox jumps') AS same;
 PREPARE fingerprint AS SELECT to_simhash($1);
@@ -61,7 +61,7 @@ SELECT message_of(format('SELECT %L::simhash', t)) FROM unnest(ARRAY[
 	'1/word 1/64x1/0123456789abcdef', '1/word 1/64/7/0123456789abcdef', '1/word 1/64/0123456789abcde',
 	'1/word 1/64/0123456789abcdeg', '1/word 1/128/0123456789abcdef', '1/verb 1/64/0123456789abcdef']) AS t;
 
--- Binary form
+-- Binary format
 SELECT encode(simhash_send(sig), 'hex') FROM unnest(ARRAY[to_simhash('x'), to_simhash('')]) AS sig;
 CREATE TABLE bytes (b bytea);
 CREATE TABLE parsed (sig simhash);

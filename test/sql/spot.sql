@@ -10,7 +10,7 @@ SELECT shingle, count
 SELECT cardinality(s), shingle_total(s)
   FROM to_shingles(:'sentence', 'spot 1 2', antecedents => '{a,an,the,is}') AS s;
 
--- The example of deduplication: of three documents d1 and d3 are a pair at 0.8.
+-- The paper's example of deduplication: d1 and d3 of three documents are a pair at 0.8.
 CREATE TEMPORARY TABLE d AS
 SELECT name, to_shingles(string_to_array(words, ' ')) AS s
   FROM (VALUES ('d1', 's1 s1 s1 s1 s1 s2 s2 s2 s2 s3 s3 s3 s3'),
@@ -21,7 +21,7 @@ SELECT a.name, b.name, weighted_jaccard(a.s, b.s)
 
 -- ---- Distance and chain ------------------------------------------------------
 
--- Every second content word; a chain that the text ends is none.
+-- A chain of every second content word; the end of the text discards an incomplete chain.
 SELECT shingle FROM show_shingles('the one of two a three four five', 'spot 2 2', '{the,a}');
 SELECT shingle FROM show_shingles('the one of two a three four five', 'spot 1 3', '{the,a}');
 SELECT shingle FROM show_shingles('the one two three four', 'spot 15 1', '{the}');
@@ -29,22 +29,22 @@ SELECT shingle FROM show_shingles('the one two three four', 'spot 15 1', '{the}'
 -- The same antecedent twice before a chain, and the same signature later on.
 SELECT * FROM show_shingles('the the cat sat. The cat sat', 'spot 1 2', '{the}') AS t (shingle, count, hash);
 
--- A chain of one looks like a word shingle of two, and has its hash.
+-- A chain of one word has the hash of a word shingle of two.
 SELECT a.shingle, b.shingle
   FROM show_shingles('it rains', 'spot 1 1') a JOIN show_shingles('it rains', 'word 2') b USING (hash);
 
--- Texts without any.
+-- Texts without spot signatures.
 SELECT t, to_shingles(t, 'spot 1 2')
   FROM unnest('{"","is","is it you","the old market hall"}'::text[]) AS t;
 
 -- ---- Lists -------------------------------------------------------------------
 
--- Lists take the language's place; NULL leaves it. Stop words are skipped, antecedents always.
+-- A list replaces that of the language, NULL keeps it. Chains skip stop words and all antecedents.
 SELECT shingle FROM show_shingles('it has the red fox of the old wood', 'spot 1 2', NULL, '{red,old}');
 SELECT shingle FROM show_shingles('the red fox of the old wood', 'spot 1 1', '{red,the}', '{}');
 SELECT to_shingles('is the red fox', 'spot 1 2', NULL, NULL) = to_shingles('is the red fox', 'spot 1 2') AS same;
 
--- Specifications together, each with its own distance and chain (section 3).
+-- Several specifications, each with its own distance and chain (section 3).
 SELECT shingle
   FROM show_shingles('the cat sat on a mat by the door', 'spot 1 2', '{the,"the(2,1)","a(1,1)"}')
  ORDER BY shingle;
@@ -65,7 +65,7 @@ SELECT l, count(*)
 
 -- ---- Values ------------------------------------------------------------------
 
--- A value tells its scheme, in text and on the wire, and signatures carry it.
+-- A value shows its scheme as text and in the binary format, and so do its signatures.
 SELECT to_shingles('it rains today', 'spot 1 2 en'), to_shingles('il pleut aujourd''hui souvent', 'spot 1 2 fr');
 SELECT to_shingles('the cat sat', 'spot 1 2', '{the}');
 SELECT s::text::shingles = s AS same FROM to_shingles('the cat sat', 'spot 1 2', '{the}') AS s;
@@ -92,7 +92,7 @@ SELECT '1/spot 1 2 lists 8000/{}'::shingles;
 
 -- ---- The recipes of doc/methods/spotsigs.md ----------------------------------
 
--- News that two sites print, each within its own frame.
+-- An article that two sites print, each within its own frame.
 CREATE TEMPORARY TABLE news (id int, site text, body text);
 INSERT INTO news VALUES
 (1, 'north', 'home sport weather markets contact login The mayor of the town said that a new bridge over the river will be opened by the end of the summer, and that the old ferry is to be kept for visitors. subscribe newsletter follow twitter facebook'),
@@ -100,12 +100,12 @@ INSERT INTO news VALUES
 (3, 'north', 'home sport weather markets contact login A fire in the old market hall has destroyed the roof, but the walls are safe and the traders were allowed to return to the stalls. subscribe newsletter follow twitter facebook'),
 (4, 'south', 'news politics culture jobs cars property search related stories most read comments 0 share');
 
--- Near-duplicates by spot signatures, and by plain shingles: the frame counts in the second only.
+-- Near-duplicates by spot signatures and by plain shingles: only the latter count the frame.
 SELECT a.id, b.id, round(weighted_jaccard(to_shingles(a.body, 'spot 1 2'), to_shingles(b.body, 'spot 1 2'))::numeric, 2) AS spot,
 	   round(jaccard_similarity(to_shingles(a.body), to_shingles(b.body))::numeric, 2) AS word_3
   FROM news a JOIN news b ON a.id < b.id ORDER BY 3 DESC, 1, 2 LIMIT 2;
 
--- A least number of signatures: a page of navigation has none, and is left out.
+-- With a least number of signatures, a page of navigation is left out, as it has none.
 SELECT id, shingle_total(to_shingles(body, 'spot 1 2')) AS signatures FROM news ORDER BY id;
 SELECT id FROM news WHERE shingle_total(to_shingles(body, 'spot 1 2')) >= 3 ORDER BY id;
 

@@ -1,12 +1,12 @@
--- What the recipe makes of a text: tokens and shingles to look at.
+-- show_tokens() and show_shingles(): what the recipe makes of a text.
 
 SELECT show_tokens('Hello, World!  It''s 3.14 o''clock; e-mail ME@example.org_now');
 -- Case folding, compatibility forms, composition.
 SELECT show_tokens('ﬁne Straße ÉTÉ ① x² Ⅷ ｆｕｌｌ');
 SELECT show_tokens(U&'e\0301te\0301') = show_tokens('ÉTÉ') AS composed;
--- Scripts without spaces: a character is a token.
+-- In scripts without spaces a character is a token.
 SELECT show_tokens('東京tower、カタ ไทย');
--- Nothing to show.
+-- Texts without tokens.
 SELECT show_tokens(''), show_tokens(' ,;- '), show_tokens(NULL);
 SELECT show_tokens(U&'\0301\0302') AS lone_marks, show_tokens('😀👩‍👩‍👧 🇩🇪') AS emoji,
 	show_tokens(E'\x01\x02\x7f') AS controls;
@@ -26,7 +26,7 @@ SELECT * FROM show_shingles(NULL);
 SELECT * FROM show_shingles('a b', 'tokens');
 SELECT * FROM shared_shingles('a b', 'a b', 'three words');
 
--- They are what to_shingles makes.
+-- The same shingles as those of to_shingles().
 CREATE TABLE texts AS SELECT n, (SELECT string_agg((i * i % (n + 3))::text, E' \t' ORDER BY i) FROM generate_series(1, n * n) i) AS body
 	FROM generate_series(1, 20) n;
 SELECT scheme, count(*) AS texts,
@@ -35,7 +35,7 @@ SELECT scheme, count(*) AS texts,
 		(SELECT coalesce(sum(count), 0) FROM show_shingles(body, scheme))) AS totals
 FROM texts, (VALUES ('word 1'), ('word 3'), ('word 255'), ('char 4')) s(scheme) GROUP BY scheme ORDER BY scheme;
 
--- Shared ones, in the order of the first text, with their counts in each.
+-- Shared shingles, in the order of the first text, with their counts in each text.
 SELECT * FROM shared_shingles('to be or not to be', 'not to be, to be sure', 'word 2');
 SELECT * FROM shared_shingles('not to be, to be sure', 'to be or not to be', 'word 2');
 SELECT * FROM shared_shingles('nothing in common', 'whatever it may be');
@@ -48,14 +48,14 @@ DROP TABLE texts;
 SELECT show_shingles('a b c d');
 SELECT shingle FROM show_shingles('a b c d e f', 'word 1') LIMIT 2;
 
--- A text of several megabytes; a single endless word; the limit of the scheme.
+-- A text of several megabytes, a very long word, the limit of the scheme.
 SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('the quick brown fox ', 200000)) s;
 SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('x', 5000000)) s;
 SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('x', 5000000), 'char 255') s;
 SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat(U&'\0301', 1000000)) s;
 SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('é', 1000000), 'char 2') s;
 
--- Cancel works inside one text.
+-- Processing one text can be cancelled.
 CREATE TEMP TABLE huge AS SELECT repeat('word ', 20000000) AS body;
 SET statement_timeout = '50ms';
 SELECT cardinality(to_shingles(body)) FROM huge;

@@ -1,4 +1,4 @@
--- The examples of papers, textbooks and lectures, to the digit.
+-- Examples from papers, textbooks and lectures, exact to the digit.
 
 -- ---- Shingles -----------------------------------------------------------------
 
@@ -32,9 +32,9 @@ SELECT s, round(lsh_probability(s, 20, 5)::numeric, 3) AS three_digits, round(ls
 	abs(lsh_probability(s, 20, 5) - (1 - (1 - s ^ 5) ^ 20)) < 1e-15 AS exact
 FROM unnest(ARRAY[0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]::float8[]) AS s;
 
--- ---- Permutations written out -------------------------------------------------
+-- ---- Explicit permutations ----------------------------------------------------
 
--- The same: seven rows, four columns, three permutations; the signature matrix, and what it says of four pairs
+-- The same: seven rows, four columns, three permutations; the signature matrix, and estimates for four pairs
 WITH matrix(c, elements) AS (VALUES (1, '{1,2,6,7}'::int[]), (2, '{3,4,5}'), (3, '{1,6,7}'), (4, '{2,3,4,5}')),
 signatures AS (SELECT c, elements, permutation_sketch(elements, '{{2,3,7,6,1,5,4},{4,2,1,3,6,7,5},{3,4,7,2,6,1,5}}') AS sig FROM matrix)
 SELECT 'column ' || c AS what, sig::text, NULL::float8 AS column_similarity, NULL::numeric AS signature_similarity FROM signatures
@@ -54,7 +54,7 @@ WITH v(a, b, p) AS (VALUES ('{1,2,3}'::int[], '{2,3,4,5}'::int[], '{{2,1,3,4,5},
 SELECT permutation_sketch(a, p) AS sketch_a, permutation_sketch(b, p) AS sketch_b, sketch_resemblance(permutation_sketch(a, p), permutation_sketch(b, p)) AS estimate,
 	similarity(to_shingles(a::bigint[]), to_shingles(b::bigint[])) AS resemblance FROM v;
 
--- Why it works: over all permutations the sketches agree as often as the sets resemble each other
+-- Why it works: over all permutations, the share in which two sketches agree is the resemblance
 WITH RECURSIVE p(order_) AS (
 	SELECT '{}'::int[] UNION ALL SELECT order_ || i FROM p, generate_series(1, 5) AS i WHERE NOT i = ANY (order_)),
 all_of_them AS (SELECT array_agg(order_) AS p FROM p WHERE cardinality(order_) = 5)

@@ -1,4 +1,4 @@
--- The algorithms of Yuan et al. (2012) by themselves, beside their SQL on B-trees.
+-- The algorithms of Yuan et al. (2012), compared with SQL on B-trees.
 
 -- 3,000 fingerprints of 64 bits; two in three are copies of an earlier one, with up
 -- to 11 bits flipped.
@@ -19,7 +19,7 @@ FROM generate_series(1, 3000) id;
 ALTER TABLE fingerprints ADD PRIMARY KEY (id);
 CREATE INDEX fingerprints_sig ON fingerprints USING neardup (sig) WITH (groups = 8);
 
--- Its groups as rows: number, value, document.
+-- The groups as rows: number, value, document.
 CREATE TABLE fingerprint_groups AS
 SELECT number, substring(sig FROM number * 8 + 1 FOR 8)::int AS value, id AS doc
 FROM fingerprints, generate_series(0, 7) number;
@@ -30,7 +30,7 @@ ANALYZE fingerprint_groups;
 CREATE FUNCTION differing(a bit, b bit) RETURNS int LANGUAGE sql IMMUTABLE AS $$SELECT length(replace((a # b)::text, '0', ''))$$;
 CREATE TABLE questions AS SELECT id, flipped(sig, 'q' || id, (id % 5)::int) AS sig FROM fingerprints WHERE id % 197 = 0;
 
--- Alg.H: merge the groups' lists; whoever is in m - h of them is looked at.
+-- Alg.H merges the groups' lists; documents in m - h of them are candidates.
 CREATE FUNCTION merged(q bit, h int) RETURNS TABLE (id int) LANGUAGE sql STABLE AS $$
 	SELECT f.id FROM (
 		SELECT doc FROM (
@@ -54,7 +54,7 @@ CREATE FUNCTION merged(q bit, h int) RETURNS TABLE (id int) LANGUAGE sql STABLE 
 	WHERE differing(f.sig, q) <= h
 $$;
 
--- Alg.G, of 8 groups 2 (h = 6): whoever is equal in both of any pair is looked at.
+-- Alg.G with 2 of 8 groups (h = 6): documents equal in both groups of any pair are candidates.
 CREATE FUNCTION chosen(q bit) RETURNS TABLE (id int) LANGUAGE sql STABLE AS $$
 	SELECT DISTINCT f.id
 	FROM generate_series(0, 7) one JOIN generate_series(0, 7) two ON one < two
@@ -75,7 +75,7 @@ $$;
 CREATE TABLE distances AS
 SELECT q.id AS question, f.id, differing(f.sig, q.sig) AS d FROM questions q, fingerprints f;
 
--- For each distance the same rows by each method, and by SQL.
+-- For each distance, all methods and SQL return the same rows.
 SELECT h, sum(cardinality(e.ids)) AS rows, method, bool_and(r.ids = e.ids) AS same
 FROM generate_series(0, 7) h, questions q,
 	LATERAL (SELECT array_agg(d.id ORDER BY d.id) AS ids FROM distances d WHERE d.question = q.id AND d.d <= h) e,
@@ -92,7 +92,7 @@ FROM questions q,
 	LATERAL (SELECT array_agg(x ORDER BY x) AS ids FROM chosen(q.sig) x) r
 WHERE e.ids IS NOT NULL;
 
--- How each goes: choosing needs h < m, and at most 100,000 choices.
+-- Limits of each method: choosing needs h < m and at most 100,000 choices.
 CREATE FUNCTION way(method text, index regclass, h int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('neardup.search', method, true);

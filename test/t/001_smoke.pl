@@ -1,5 +1,5 @@
-# The extension in a server of its own: created, used, and the same after a
-# restart and after a crash.
+# The extension can be created and used, and stored signatures survive a restart
+# and a crash.
 use strict;
 use warnings;
 
@@ -27,12 +27,12 @@ $node->safe_psql(
 my $same = q{SELECT count(*) FROM documents WHERE sig = to_minhash(body) AND is_similar(sig, to_minhash(body), 1)};
 my $digest = q{SELECT md5(string_agg(sig::text, ',' ORDER BY id)) FROM documents};
 
-is($node->safe_psql('postgres', $same), '100', 'stored signatures are those of the texts');
+is($node->safe_psql('postgres', $same), '100', 'stored signatures equal those of the texts');
 my $before = $node->safe_psql('postgres', $digest);
 
 $node->restart;
 is($node->safe_psql('postgres', $digest), $before, 'signatures are the same after a restart');
-is($node->safe_psql('postgres', $same), '100', 'and a new server makes the same ones');
+is($node->safe_psql('postgres', $same), '100', 'and the restarted server makes the same ones');
 
 $node->stop('immediate');
 $node->start;

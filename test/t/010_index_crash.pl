@@ -1,5 +1,5 @@
-# An index through crashes at random moments of a workload that inserts, deletes,
-# builds, seals, merges and vacuums: afterwards it is whole, and finds what a
+# The server crashes at random moments of a workload that inserts, deletes, builds,
+# seals, merges and vacuums.  Afterwards the index is consistent and finds what a
 # sequential scan finds.
 use strict;
 use warnings;
@@ -49,7 +49,7 @@ my %script = (
 	builds => 'CREATE INDEX CONCURRENTLY again ON hashes USING neardup (h); DROP INDEX again;',
 );
 
-# Clients that repeat a script each until the server is gone.
+# Starts clients that repeat a script until the server is gone.
 sub start_clients
 {
 	my @handles;
@@ -67,7 +67,7 @@ sub start_clients
 	return @handles;
 }
 
-# Rows found through an index and by a sequential scan, near fifty centres.
+# Returns the rows near fifty centres, found by an index or a sequential scan.
 sub found
 {
 	my ($way) = @_;
@@ -78,7 +78,7 @@ sub found
 			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 3)) t});
 }
 
-# Orphans of a killed postmaster keep its memory for a moment.
+# Children of a killed postmaster keep its shared memory for a moment.
 sub start_again
 {
 	foreach (1 .. 100)
@@ -106,19 +106,19 @@ foreach my $round (1 .. $rounds)
 	$_->finish foreach @handles;
 	start_again();
 	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS again');
-	like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, "round $round: the index is whole");
-	is(found('indexscan'), found('seqscan'), "round $round: and finds what a sequential scan finds");
+	like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, "round $round: the index is consistent");
+	is(found('indexscan'), found('seqscan'), "round $round: the index finds what a sequential scan finds");
 }
 
 $node->safe_psql('postgres', 'VACUUM hashes');
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'whole after a last vacuum');
-is(found('indexscan'), found('seqscan'), 'and exact');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent after a last vacuum');
+is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
 my $bytes = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
 $node->safe_psql('postgres', 'REINDEX INDEX hashes_h');
-my $anew = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
-note("$bytes bytes, $anew when built anew");
+my $rebuilt = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
+note("$bytes bytes, $rebuilt after REINDEX");
 
-# An unlogged index after a crash, before and after a checkpoint.
+# An unlogged index is empty after a crash, with and without a checkpoint before it.
 foreach my $checkpoint (0, 1)
 {
 	$node->safe_psql('postgres', 'DROP TABLE passing; CREATE UNLOGGED TABLE passing (h bigint); CREATE INDEX passing_h ON passing USING neardup (h)');
@@ -137,5 +137,5 @@ foreach my $checkpoint (0, 1)
 $node->stop;
 my $log = slurp_file($node->logfile);
 # PostgreSQL 13 calls memory possibly corrupted at any immediate stop.
-unlike($log, qr/PANIC|TRAP|inconsistent page|(?<!possibly )corrupt|server process \(PID \d+\) (was|exited)/, 'nothing in the log');
+unlike($log, qr/PANIC|TRAP|inconsistent page|(?<!possibly )corrupt|server process \(PID \d+\) (was|exited)/, 'the log has no sign of corruption');
 done_testing();

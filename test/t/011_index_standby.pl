@@ -1,5 +1,5 @@
-# A streaming standby gives the primary's answers while the primary inserts,
-# deletes, vacuums, seals and merges; and goes on after promotion.
+# A streaming standby gives the same answers as the primary while the primary inserts,
+# deletes, vacuums, seals and merges, and works after promotion.
 use strict;
 use warnings;
 
@@ -50,7 +50,7 @@ sub found
 			LATERAL (SELECT id FROM hashes WHERE is_similar(sig, c.sig, 0.8)) t});
 }
 
-# Queries that never stop, while the primary changes everything below them.
+# Run queries without a pause while the primary changes the index.
 my $script = $standby->basedir . '/standby.sql';
 append_to_file($script, q{\set c random(1, 999)
 SET enable_seqscan = off;
@@ -72,24 +72,24 @@ foreach my $round (1 .. 6)
 	$primary->safe_psql('postgres', 'VACUUM hashes');
 	$primary->wait_for_catchup($standby);
 	my $expected = found($primary, 'seqscan');
-	is(found($standby, 'indexscan'), $expected, "round $round: the standby finds what the primary has");
-	is(found($standby, 'bitmapscan'), $expected, "round $round: by bitmap too");
+	is(found($standby, 'indexscan'), $expected, "round $round: an index scan on the standby finds the primary's rows");
+	is(found($standby, 'bitmapscan'), $expected, "round $round: so does a bitmap scan");
 }
 $load->finish;
 is($load->result(0), 0, 'queries beside all that') or diag($err);
-unlike($err, qr/ERROR/, 'without an error');
+unlike($err, qr/ERROR/, 'queries on the standby raise no error');
 
 my ($status, $stdout, $stderr) = $standby->psql('postgres', q{SELECT neardup_check('hashes_h')});
-like($stderr, qr/cannot check an index during recovery/, 'no check on a standby');
-like($standby->safe_psql('postgres', q{SELECT segments > 0 FROM neardup_index_info('hashes_h')}), qr/t/, 'but its counts');
+like($stderr, qr/cannot check an index during recovery/, 'neardup_check() refuses to run on a standby');
+like($standby->safe_psql('postgres', q{SELECT segments > 0 FROM neardup_index_info('hashes_h')}), qr/t/, 'neardup_index_info() runs on a standby');
 
 $standby->promote;
 $standby->safe_psql('postgres', 'SELECT insert_many(100000, 9000); DELETE FROM hashes WHERE id % 3 = 0');
 $standby->safe_psql('postgres', 'VACUUM hashes');
-is(found($standby, 'indexscan'), found($standby, 'seqscan'), 'exact after promotion');
-like($standby->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/segments/, "$_ is whole") foreach ('hashes_h', 'hashes_sig');
+is(found($standby, 'indexscan'), found($standby, 'seqscan'), 'the index finds what a sequential scan finds after promotion');
+like($standby->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/segments/, "$_ is consistent") foreach ('hashes_h', 'hashes_sig');
 is($standby->safe_psql('postgres', q{INSERT INTO passing VALUES (2); SELECT neardup_check('passing_h')}),
-	'0 segments, 1 documents, 0 dead, 0 postings, 1 rows', 'the unlogged index began anew');
+	'0 segments, 1 documents, 0 dead, 0 postings, 1 rows', 'the unlogged index was reset');
 
 unlike(slurp_file($_->logfile), qr/PANIC|TRAP|inconsistent page|is corrupt/, $_->name . ': nothing in the log') foreach ($primary, $standby);
 $standby->stop;

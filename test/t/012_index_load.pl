@@ -1,5 +1,5 @@
-# Writers, readers, vacuum and the background worker together; then a fast stop
-# in the middle of upkeep; then dump and restore.
+# Writers, readers, vacuum and the background worker run together.  Then the server
+# stops during upkeep, and the database is dumped and restored.
 use strict;
 use warnings;
 
@@ -27,14 +27,14 @@ $node->safe_psql(
 });
 
 my %script = (
-	# Many rows, one at a time and in bulk; some that vanish.
+	# Inserts rows one at a time and in bulk, and deletes some.
 	writer => [ 4, 400, q{INSERT INTO hashes SELECT nextval('ids'), i % 3 > 0, near_centre(random(1, 100000)) FROM generate_series(1, 20) i;
 INSERT INTO hashes SELECT nextval('ids'), true, near_centre(7);
 BEGIN;
 INSERT INTO hashes SELECT nextval('ids'), true, near_centre(i) FROM generate_series(1, 5) i;
 ROLLBACK;
 }],
-	# What is there for good is found, and its own insert at once.
+	# Rows that are never deleted are found, and a session's own inserts at once.
 	reader => [ 2, 500, q{\set c random(0, 999)
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
@@ -84,22 +84,22 @@ foreach my $load (start_load(0))
 {
 	$load->{run}->finish;
 	is($load->{run}->result(0), 0, "$load->{name}: all done") or diag($load->{err});
-	unlike($load->{err}, qr/ERROR|deadlock/, "$load->{name}: without an error");
+	unlike($load->{err}, qr/ERROR|deadlock/, "$load->{name}: no error");
 }
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is whole');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent');
 is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM hashes WHERE kept'), 3000 + 1600 * 15 + 1000, 'no row is lost');
 note($node->safe_psql('postgres', q{SELECT neardup_index_info('hashes_h')}));
 
-# A worker that is told to go goes at once, and in one piece.
+# A fast shutdown ends a worker at once and leaves the index consistent.
 my @loads = start_load(100000);
 sleep 2;
 $node->stop('fast');
 $_->{run}->finish foreach @loads;
 $node->start;
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'whole after a fast stop');
-is(found('indexscan'), found('seqscan'), 'and exact');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|is corrupt/, 'nothing in the log');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent after a fast shutdown');
+is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|is corrupt/, 'the log has no sign of corruption');
 
 # Dump and restore.
 my $dump = $node->basedir . '/dump';
@@ -107,8 +107,8 @@ my $before = found('indexscan');
 $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-h', $node->host, '-p', $node->port, 'postgres' ], 'dump');
 $node->safe_psql('postgres', 'DROP TABLE hashes; DROP FUNCTION near_centre; DROP SEQUENCE ids; DROP EXTENSION neardup');
 $node->command_ok([ 'pg_restore', '-e', '-d', 'postgres', '-h', $node->host, '-p', $node->port, $dump ], 'restore');
-is(found('indexscan'), $before, 'a restored index finds the same');
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'and is whole');
+is(found('indexscan'), $before, 'the restored index finds the same rows');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'and is consistent');
 
 $node->stop;
 done_testing();

@@ -1,6 +1,6 @@
-# Hundreds of sessions submit near copies under an exclusion constraint, and under
-# neardup_reject() with 'lock': of each family exactly one survives, whatever the
-# sessions do about the refusal.
+# Hundreds of sessions insert near-duplicates under an exclusion constraint, and under
+# neardup_reject() with 'lock'.  Exactly one row of each family remains, however the
+# sessions react to an error.
 use strict;
 use warnings;
 
@@ -38,7 +38,7 @@ $node->safe_psql(
 	END $$;
 });
 
-# submit(NAME, COMMAND): every session runs it for three random families.
+# submit(NAME, COMMAND): each session runs the command for three random families.
 sub submit
 {
 	my ($name, $command) = @_;
@@ -61,28 +61,28 @@ sub survivors
 }
 
 submit('errors', 'SELECT try(:family, :variant)');
-is(survivors(), "$families|$families|1|$families", 'one of each family survives');
+is(survivors(), "$families|$families|1|$families", 'one row of each family remains');
 is( $node->safe_psql('postgres', q{SELECT count(*) FROM outcomes WHERE state = '00000'}),
 	$families, 'the others were refused');
 is( $node->safe_psql('postgres', q{SELECT count(*) FROM outcomes WHERE state NOT IN ('00000', '23P01', '40P01')}),
-	'0', 'as violations of the constraint or as deadlocks');
+	'0', 'with exclusion violations or deadlocks');
 note $node->safe_psql('postgres', 'SELECT state, count(*) FROM outcomes GROUP BY state ORDER BY state');
 
 $node->safe_psql('postgres', 'TRUNCATE proposals, outcomes');
 my $logged = -s $node->logfile;
 submit('nothing', 'INSERT INTO proposals VALUES (:family, :variant) ON CONFLICT DO NOTHING');
-is(survivors(), "$families|$families|1|$families", 'and one of each with ON CONFLICT DO NOTHING');
+is(survivors(), "$families|$families|1|$families", 'one row of each family remains with ON CONFLICT DO NOTHING');
 
-# Many in one transaction, in the same order.
+# Insert many rows in one statement, in the same order.
 $node->safe_psql('postgres', 'TRUNCATE proposals');
 submit('many',
 	"INSERT INTO proposals SELECT f, :variant FROM generate_series(1, $families) f ON CONFLICT DO NOTHING");
-is(survivors(), "$families|$families|1|$families", 'and of many in one statement');
+is(survivors(), "$families|$families|1|$families", 'one row of each family remains of many in one statement');
 unlike(slurp_file($node->logfile, $logged), qr/deadlock/, 'without a deadlock');
 
-like($node->safe_psql('postgres', q{SELECT neardup_check('no_copies')}), qr/ rows$/, 'the index is sound');
+like($node->safe_psql('postgres', q{SELECT neardup_check('no_copies')}), qr/ rows$/, 'the index is consistent');
 
-# The trigger instead of the constraint.
+# The trigger in place of the constraint.
 $node->safe_psql(
 	'postgres', q{
 	TRUNCATE proposals, outcomes;
@@ -92,9 +92,9 @@ $node->safe_psql(
 		FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'lock');
 });
 submit('trigger', 'SELECT try(:family, :variant)');
-is(survivors(), "$families|$families|1|$families", 'one of each family survives the trigger');
+is(survivors(), "$families|$families|1|$families", 'one row of each family remains with the trigger');
 is( $node->safe_psql('postgres', 'SELECT state, count(*) > 0 FROM outcomes GROUP BY state ORDER BY state'),
-	"00000|t\n23P01|t", 'the others were refused, and nobody met a deadlock');
+	"00000|t\n23P01|t", 'the others were refused, and there was no deadlock');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# A flipped bit in any kind of page is an error that names the block, or changes
-# no answer; never a crash or an endless search.  neardup_check finds them all.
+# A flipped bit in any kind of page causes an error that names the block, or changes
+# no answer; it never causes a crash or an endless search.  neardup_check finds all.
 use strict;
 use warnings;
 
@@ -42,7 +42,7 @@ $node->safe_psql(
 
 # ---- Flipping ---------------------------------------------------------------
 
-# Knuth's MMIX generator: the same flips on every machine.
+# Knuth's MMIX generator, so that every machine flips the same bits.
 my $seed = 20240229;
 
 sub random
@@ -56,7 +56,7 @@ sub random
 	return ($seed >> 33 & 0x7fffffff) % $below;
 }
 
-# Kinds of the pages of an index, by block; documents of the tail apart.
+# Returns the kind of each page of an index; pages of the tail are a kind of their own.
 sub kinds_of
 {
 	my ($bytes) = @_;
@@ -66,7 +66,7 @@ sub kinds_of
 	{
 		push @kinds, $kind_name[ unpack('S', substr($bytes, $block * $page_size + $trailer + 16, 2)) ];
 	}
-	# A tail's pages are behind those of the segment that the index was built with.
+	# The tail's pages follow those of the segment that the build made.
 	for my $block (reverse 0 .. $#kinds)
 	{
 		last if $kinds[$block] ne 'documents';
@@ -75,7 +75,7 @@ sub kinds_of
 	return @kinds;
 }
 
-# An offset on a page of a kind where a bit matters, and what lies there.
+# Returns an offset on a page of a kind where a bit matters, and what lies there.
 sub choose
 {
 	my ($kind, $page, $n) = @_;
@@ -84,7 +84,7 @@ sub choose
 	my @fields = $kind eq 'meta' ? qw(kind page_id) : qw(owner kind page_id checksum);
 
 	push @fields, 'count' if $kind ne 'meta';
-	# The last page's will be written when there is another.
+	# The last page's next block is set when there is another page.
 	push @fields, 'next' if $kind eq 'tail' && unpack('L', substr($page, $trailer + 4, 4)) != 0xffffffff;
 	if ($n % 3 == 0)
 	{
@@ -97,7 +97,7 @@ sub choose
 	return ($contents + random($kind eq 'meta' ? $meta_bytes : $trailer - $contents), 'payload');
 }
 
-# Flip a bit in a page of a kind; the highest of a TID's may say no more than that it is dead.
+# Flips a bit in a page of a kind.  The highest bit of a TID only marks it dead.
 sub flip
 {
 	my ($file, $kind, $n) = @_;
@@ -142,13 +142,13 @@ $node->safe_psql('postgres', join("\n", map { "CALL make('$_');" } 'whole', @nam
 my %file = map { split /\|/ } split /\n/, $node->safe_psql('postgres',
 	q{SELECT relname || '|' || pg_relation_filepath(oid) FROM pg_class WHERE relname LIKE '%\_idx'});
 my (undef, $expected, $complaints) = ask('whole', "$search $order");
-is($complaints, '', 'the whole index answers');
+is($complaints, '', 'the intact index answers');
 my ($near) = $expected =~ /(near \S+)/;
 my ($ordered) = $expected =~ /(order \S+)/;
 
 $node->stop;
 like(join(' ', sort { $a cmp $b } kinds_of(slurp_file($node->data_dir . '/' . $file{whole_idx}))),
-	qr/directory.*documents.*map.*meta.*postings.*root.*tail/, 'and has pages of all kinds');
+	qr/directory.*documents.*map.*meta.*postings.*root.*tail/, 'the index has pages of all kinds');
 my %flipped;
 for my $name (@names)
 {
@@ -157,7 +157,7 @@ for my $name (@names)
 }
 $node->start;
 
-# Layouts of other versions are told by the metapage.
+# The metapage tells that an index has the layout of another version.
 my $names_block =
   qr/corrupt at block \d|invalid page in block \d|could not read blocks? \d|target block \d|has layout \d/;
 my %wrong = map { $_ => [] } 'crash', 'error', 'rows', 'check';
@@ -170,7 +170,7 @@ for my $name (@names)
 
 	push @{ $wrong{crash} }, $where if $status != 0;
 	push @{ $wrong{error} }, map { "$where: $_" } grep { !/$names_block/ } $err =~ /ERROR: .*/g;
-	# What a tail's documents say is not looked at until it is sealed.
+	# The contents of a tail's documents are not checked until the tail is sealed.
 	push @{ $wrong{rows} }, $where
 	  if !($flip->{kind} eq 'tail' && $flip->{what} eq 'payload') &&
 	  (($out =~ /(near .*)/ && $1 ne $near) || ($out =~ /(order .*)/ && $1 ne $ordered));
@@ -178,7 +178,7 @@ for my $name (@names)
 }
 is(join("\n", @{ $wrong{crash} }), '', 'no flip breaks the connection');
 is(join("\n", @{ $wrong{error} }), '', 'every error names the block');
-is(join("\n", @{ $wrong{rows} }), '', 'rows that come are the right ones');
+is(join("\n", @{ $wrong{rows} }), '', 'rows returned are the right ones');
 is(join("\n", @{ $wrong{check} }), '', 'neardup_check finds every flip');
 
 $node->stop;

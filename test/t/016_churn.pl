@@ -1,5 +1,5 @@
-# A table that is written again and again: the index stays within twice a fresh
-# one, in few segments, whoever else has it open.
+# A table is deleted from and filled again and again.  Its index stays within twice the
+# size of a fresh one, in few segments, even while other sessions have it open.
 use strict;
 use warnings;
 
@@ -36,10 +36,10 @@ sub segments
 
 my $fresh = pages();
 
-# ---- Again and again --------------------------------------------------------
+# ---- Rewriting all rows -----------------------------------------------------
 
 my ($most_pages, $most_segments) = (0, 0);
-# Workers would begin a merge when they please.
+# Background workers would merge at unpredictable times.
 my $alone = 'SET neardup.background = off;';
 
 for my $round (1 .. 10)
@@ -59,24 +59,24 @@ for my $round (1 .. 10)
 	$most_pages = pages() if pages() > $most_pages;
 	$most_segments = segments() if segments() > $most_segments;
 }
-cmp_ok($most_pages, '<=', 2 * $fresh, "written again ten times: within twice the $fresh pages of a fresh index");
-cmp_ok($most_segments, '<=', 2, 'in few segments');
-like($node->safe_psql('postgres', q{SELECT neardup_check('t_sig')}), qr/ $rows rows/, 'every row is there');
+cmp_ok($most_pages, '<=', 2 * $fresh, "after ten rewrites the index is within twice the $fresh pages of a fresh one");
+cmp_ok($most_segments, '<=', 2, 'and has few segments');
+like($node->safe_psql('postgres', q{SELECT neardup_check('t_sig')}), qr/ $rows rows/, 'every row is in the index');
 is($node->safe_psql('postgres', q{SET enable_seqscan = off;
 	SELECT count(*) FROM t q, t WHERE q.id % 1000 = 0 AND is_similar(t.sig, q.sig, 0.9) AND t.id = q.id}),
-	$rows / 1000, 'and found');
+	$rows / 1000, 'and is found');
 
 $node->safe_psql('postgres', 'DELETE FROM t');
 $node->safe_psql('postgres', 'VACUUM t');
-is(pages(), 1, 'of an empty table only the metapage is left');
+is(pages(), 1, 'the index of an empty table has only the metapage');
 is(segments(), 0, 'and no segment');
 
-# ---- Others at the index ----------------------------------------------------
+# ---- Other sessions ---------------------------------------------------------
 
 my $outside = sprintf q{psql -X -q -A -t -h '%s' -p %d -d postgres -c}, $node->host, $node->port;
 my $fill = qq{INSERT INTO t SELECT g, of_round(g, 1) FROM generate_series(1, $rows) g;};
 
-# A session remembers the page that it appends to, which is not there any more.
+# A session remembers the page that it appends to, which no longer exists.
 is($node->safe_psql(
 		'postgres', qq{SET neardup.background = off;
 $fill
@@ -84,9 +84,9 @@ $fill
 \\! $outside 'VACUUM t'
 INSERT INTO t SELECT g, of_round(g, 1) FROM generate_series(1, 10) g;
 SELECT neardup_check('t_sig');}),
-	'0 segments, 10 documents, 0 dead, 0 postings, 10 rows', 'a session goes on inserting after the index has shrunk');
+	'0 segments, 10 documents, 0 dead, 0 postings, 10 rows', 'a session can insert after the index has shrunk');
 
-# A search under way keeps the file as it is.
+# A running search keeps the file from shrinking.
 $node->safe_psql('postgres', qq{$fill});
 $node->safe_psql('postgres', 'VACUUM t');
 my $full = pages();
@@ -101,23 +101,23 @@ SELECT pg_relation_size('t_sig') / 8192 >= $full;
 SELECT pg_relation_size('t_sig') > 0;
 MOVE ALL FROM c;
 COMMIT;}),
-	"t\nt", 'a scan under way goes on, over a file that has not shrunk');
+	"t\nt", 'a running scan continues over a file that has not shrunk');
 $node->safe_psql('postgres', 'VACUUM t');
 is(pages(), 1, 'the next vacuum shrinks it');
 
-# A parallel vacuum leaves it to a worker.
+# A parallel vacuum leaves shrinking to a worker.
 $node->safe_psql('postgres', qq{ALTER TABLE t ADD PRIMARY KEY (id); $fill DELETE FROM t;});
 $node->safe_psql('postgres', q{SET min_parallel_index_scan_size = 0; VACUUM (PARALLEL 2) t});
-ok($node->poll_query_until('postgres', q{SELECT pg_relation_size('t_sig') = 8192}), 'after a parallel vacuum, too');
+ok($node->poll_query_until('postgres', q{SELECT pg_relation_size('t_sig') = 8192}), 'the file shrinks after a parallel vacuum too');
 
-# The table's option speaks for its indexes.
+# The table's option holds for its indexes.
 $node->safe_psql('postgres', qq{ALTER TABLE t SET (vacuum_truncate = off); $fill DELETE FROM t;});
 $node->safe_psql('postgres', q{VACUUM (PARALLEL 0) t});
 cmp_ok(pages(), '>', 100, 'vacuum_truncate = off keeps the file');
 
-# ---- Within memory -----------------------------------------------------------
+# ---- Size of a segment ------------------------------------------------------
 
-# No segment grows beyond what it may hold when the tail is gathered with it.
+# No segment grows beyond its limit when the tail is merged into it.
 my $most = 1024 * 1024 / 12;
 is($node->safe_psql(
 		'postgres', qq{SET neardup.background = off;
@@ -129,7 +129,7 @@ INSERT INTO large SELECT hashint8extended(g, 2) FROM generate_series(1, 4000) g;
 VACUUM large;
 SELECT count(segment) > 1 AND max(documents) <= $most AND sum(documents) = 116001
 FROM neardup_explain('large_h', hamming_ball(7::bigint::simhash, 0));}),
-	't', 'the tail goes where it has room');
-is($node->safe_psql('postgres', q{SELECT neardup_check('large_h') LIKE '% 116001 rows'}), 't', 'and all are there');
+	't', 'the tail is merged into a segment with room for it');
+is($node->safe_psql('postgres', q{SELECT neardup_check('large_h') LIKE '% 116001 rows'}), 't', 'and all rows are in the index');
 $node->stop;
 done_testing();

@@ -1,4 +1,4 @@
-# A scan keeps to work_mem however many rows it finds, and loses none.
+# A scan stays within work_mem however many rows it finds, and loses none.
 use strict;
 use warnings;
 
@@ -13,7 +13,7 @@ $node->start;
 plan skip_all => 'pg_backend_memory_contexts came with PostgreSQL 14'
   if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
 
-# Of 100,000 rows three quarters are equal, the others a few symbols away.
+# Three quarters of 100,000 rows are equal, the others a few symbols away.
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
@@ -41,7 +41,7 @@ foreach my $way (sort keys %way)
 	foreach my $distance ($way eq 'ordered' ? 64 : (0, 2, 64))
 	{
 		my $query = sprintf $query{$way}, $distance;
-		like($node->safe_psql('postgres', "$way{$way} EXPLAIN $query"), qr/equals_h/, "$way, distance $distance: through the index");
+		like($node->safe_psql('postgres', "$way{$way} EXPLAIN $query"), qr/equals_h/, "$way, distance $distance: uses the index");
 		foreach my $work_mem ('64kB', '1MB')
 		{
 			is($node->safe_psql('postgres', "SET work_mem = '$work_mem'; $way{$way} SELECT count(*), count(DISTINCT id) FROM ($query) q"),
@@ -61,11 +61,11 @@ foreach my $way (sort keys %way)
 			SELECT scan_kb();})
 	} ('64kB', '4MB');
 	is(scalar(grep { $_ > 64 + 16 } split /\n/, $small), 0, "$way: a scan keeps within 64 kB and a little: " . $small =~ tr/\n/ /r);
-	# What it holds is bounded by work_mem, and not by less.
-	cmp_ok((split /\n/, $large)[0], '>', 256, "$way: and takes what it may: " . $large =~ tr/\n/ /r) if $way ne 'bitmap';
+	# The scan uses all of work_mem.
+	cmp_ok((split /\n/, $large)[0], '>', 256, "$way: uses the memory that it may: " . $large =~ tr/\n/ /r) if $way ne 'bitmap';
 }
-# What a row of a long statement takes is not kept until its end: neither
-# signatures out of TOAST, nor those made of a bigint.
+# An insert of many rows frees the memory of each row: detoasted signatures, and
+# signatures made of a bigint.
 is($node->safe_psql(
 	'postgres', q{
 	CREATE TABLE used (kb bigint);
@@ -83,7 +83,7 @@ is($node->safe_psql(
 	CREATE TRIGGER note_used AFTER INSERT ON hashes EXECUTE FUNCTION note_used();
 	INSERT INTO signatures SELECT sig FROM toasted;
 	INSERT INTO hashes SELECT id FROM equals;
-	SELECT array_agg(kb) FROM used WHERE kb > 1024}), '', 'an insert of many rows keeps nothing of them');
+	SELECT array_agg(kb) FROM used WHERE kb > 1024}), '', 'an insert of many rows frees the memory of each');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# The first signature comes while others insert NULLs: from then on a document
-# is longer, and pages of those before take no more.
+# The first signature arrives while other sessions insert NULLs.  From then on a
+# document is longer, and earlier pages take no more documents.
 use strict;
 use warnings;
 
@@ -38,13 +38,13 @@ for my $round (1 .. $rounds)
 	my $check;
 
 	$node->safe_psql('postgres', 'TRUNCATE t');
-	# The seed is another in every round, and the same in every run.
+	# The seed differs between rounds and is the same in every run.
 	$failed++
 	  if system_log('pgbench', '-n', '-c', 5, '-j', 5, '-t', 1, "--random-seed=$round", '-f', $script, '-h', $node->host, '-p', $node->port, 'postgres') != 0;
 	$node->psql('postgres', q{SELECT neardup_check('t_sig')}, stdout => \$check);
 	$corrupt++ unless $check =~ / 60001 documents, .* 60001 rows/;
 }
-is($failed, 0, 'every insert was done');
+is($failed, 0, 'every insert succeeded');
 is($corrupt, 0, "after each of $rounds rounds the index holds every row");
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# Builds by several processes: they take place where they are asked for, hold
-# what a build alone holds, and find what a sequential scan finds.
+# Parallel builds use the workers that settings allow, and make an index of the same
+# contents as a serial build, which finds what a sequential scan finds.
 use strict;
 use warnings;
 
@@ -25,7 +25,7 @@ $node->safe_psql(
 		'SELECT hashint8extended(i % 1000, 7) # (1::bigint << (i / 1000 % 64)) # (1::bigint << (i % 63))';
 	CREATE FUNCTION near_centre_alone(i int) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS
 		'BEGIN RETURN public.near_centre(i); END';
-	-- NULLs come first, then here and there.
+	-- NULLs come first, then now and then.
 	CREATE TABLE hashes WITH (parallel_workers = 2) AS
 		SELECT i AS id, CASE WHEN i > 30000 AND i % 10 > 0 THEN near_centre(i) END AS h FROM generate_series(1, 120000) i;
 	CREATE TABLE nulls WITH (parallel_workers = 2) AS SELECT i AS id, NULL::bigint AS h FROM generate_series(1, 20000) i;
@@ -34,12 +34,12 @@ $node->safe_psql(
 		SELECT i AS id, string_agg(md5((i % 700 + w * (1 + i % 13 / 12))::text), ' ') AS body
 		FROM generate_series(1, 10000) i, generate_series(1, 30) w GROUP BY i;
 	UPDATE texts SET body = '' WHERE id % 100 = 0;
-	-- One signature is of another shape.
+	-- One signature has another shape.
 	CREATE TABLE mixed WITH (parallel_workers = 2) AS
 		SELECT i AS id, CASE WHEN i = 19000 THEN 's' || repeat('0', 15) ELSE 's' END AS kind FROM generate_series(1, 20000) i;
 });
 
-# How many workers a statement launched, -1 for no word of them; or its error.
+# Returns how many workers a statement launched, -1 if it does not say, or its error.
 sub workers
 {
 	my ($sql) = @_;
@@ -50,7 +50,7 @@ sub workers
 	return $err =~ /building index .* with (\d+) parallel workers/ ? $1 : -1;
 }
 
-sub whole
+sub check_segments
 {
 	my ($index, $segments, $what) = @_;
 
@@ -70,38 +70,38 @@ sub found
 
 my $truth = found('seqscan');
 
-is(workers('SET max_parallel_maintenance_workers = 0; CREATE INDEX hashes_h ON hashes USING neardup (h)'), -1, 'none where none may be');
-is(found('indexscan'), $truth, 'built alone');
+is(workers('SET max_parallel_maintenance_workers = 0; CREATE INDEX hashes_h ON hashes USING neardup (h)'), -1, 'no worker with max_parallel_maintenance_workers = 0');
+is(found('indexscan'), $truth, 'a serial build finds what a sequential scan finds');
 my $alone = $node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), documents, bytes FROM neardup_index_info('hashes_h')");
 $node->safe_psql('postgres', 'DROP INDEX hashes_h');
 
-is(workers('CREATE INDEX hashes_h ON hashes USING neardup (h)'), 2, 'two where the table says two');
-is($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), documents, bytes FROM neardup_index_info('hashes_h')"), $alone, 'the same size and contents');
-is(found('indexscan'), $truth, 'built in parallel');
+is(workers('CREATE INDEX hashes_h ON hashes USING neardup (h)'), 2, 'two workers as the table\'s parallel_workers says');
+is($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), documents, bytes FROM neardup_index_info('hashes_h')"), $alone, 'a parallel build has the same size and contents');
+is(found('indexscan'), $truth, 'a parallel build finds what a sequential scan finds');
 
-is(workers('REINDEX INDEX hashes_h'), 2, 'two for REINDEX');
-is(found('indexscan'), $truth, 'built anew');
-is(workers('SET max_parallel_maintenance_workers = 1; REINDEX INDEX CONCURRENTLY hashes_h'), 1, 'one for REINDEX CONCURRENTLY where one may be');
-is(found('indexscan'), $truth, 'built concurrently');
-whole('hashes_h', 1, 'of one segment');
+is(workers('REINDEX INDEX hashes_h'), 2, 'two workers for REINDEX');
+is(found('indexscan'), $truth, 'the rebuilt index finds the same rows');
+is(workers('SET max_parallel_maintenance_workers = 1; REINDEX INDEX CONCURRENTLY hashes_h'), 1, 'one worker for REINDEX CONCURRENTLY if one is allowed');
+is(found('indexscan'), $truth, 'the index rebuilt concurrently finds the same rows');
+check_segments('hashes_h', 1, 'of one segment');
 
-# Memory that is too little for one segment, and for many to sort at once.
-is(workers("SET maintenance_work_mem = '1MB'; REINDEX INDEX hashes_h"), 2, 'two with little memory');
-whole('hashes_h', 2, 'of two segments');
-is(found('indexscan'), $truth, 'and finds the same');
+# Too little memory for a single segment, and for several workers to sort in.
+is(workers("SET maintenance_work_mem = '1MB'; REINDEX INDEX hashes_h"), 2, 'two workers with little memory');
+check_segments('hashes_h', 2, 'of two segments');
+is(found('indexscan'), $truth, 'and finds the same rows');
 
-is(workers('CREATE INDEX nulls_h ON nulls USING neardup (h)'), 2, 'two for NULLs');
-whole('nulls_h', 1, 'of one segment');
+is(workers('CREATE INDEX nulls_h ON nulls USING neardup (h)'), 2, 'two workers for NULLs');
+check_segments('nulls_h', 1, 'of one segment');
 $node->safe_psql('postgres', 'INSERT INTO nulls VALUES (0, 5)');
-whole('nulls_h', 1, 'that still takes signatures');
-is(workers('CREATE INDEX few_h ON few USING neardup (h)'), -1, 'none for an empty table');
-is(workers('CREATE TEMP TABLE t WITH (parallel_workers = 2) AS SELECT * FROM hashes; CREATE INDEX ON t USING neardup (h)'), -1, 'none for a temporary table');
+check_segments('nulls_h', 1, 'that still takes signatures');
+is(workers('CREATE INDEX few_h ON few USING neardup (h)'), -1, 'no worker for an empty table');
+is(workers('CREATE TEMP TABLE t WITH (parallel_workers = 2) AS SELECT * FROM hashes; CREATE INDEX ON t USING neardup (h)'), -1, 'no worker for a temporary table');
 
 # Expressions.
-is(workers('CREATE INDEX hashes_unsafe ON hashes USING neardup (near_centre_alone(id))'), -1, 'none for an expression that is not safe');
+is(workers('CREATE INDEX hashes_unsafe ON hashes USING neardup (near_centre_alone(id))'), -1, 'no worker for an expression that is not parallel safe');
 $node->safe_psql('postgres', 'DROP INDEX hashes_unsafe');
-is(workers('CREATE INDEX texts_body ON texts USING neardup (to_minhash(body)) WHERE id % 7 > 0'), 2, 'two for one that is');
-whole('texts_body', 1, 'of one segment');
+is(workers('CREATE INDEX texts_body ON texts USING neardup (to_minhash(body)) WHERE id % 7 > 0'), 2, 'two workers for one that is');
+check_segments('texts_body', 1, 'of one segment');
 is($node->safe_psql('postgres', q{
 	SET enable_seqscan = off;
 	SELECT count(*) FROM texts a, texts b WHERE is_similar(to_minhash(a.body), to_minhash(b.body), 0.5)
@@ -109,33 +109,33 @@ is($node->safe_psql('postgres', q{
 	$node->safe_psql('postgres', q{
 	SET enable_indexscan = off; SET enable_bitmapscan = off;
 	SELECT count(*) FROM texts a, texts b WHERE is_similar(to_minhash(a.body), to_minhash(b.body), 0.5)
-		AND a.id % 7 > 0 AND b.id = 1}), 'and finds the same');
+		AND a.id % 7 > 0 AND b.id = 1}), 'and finds the same rows');
 
-# An error ends all, whoever meets it.
+# An error in any process ends the build.
 like(workers(q{CREATE INDEX ON mixed USING neardup ((to_minhash(kind, k => CASE WHEN kind = 's' THEN 128 ELSE 256 END)))}),
-	qr/holds minhash\(\d+, 1\).* not minhash/, 'one shape for all');
-is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'"), 0, 'nobody is left waiting');
+	qr/holds minhash\(\d+, 1\).* not minhash/, 'an index holds signatures of one shape');
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'"), 0, 'no worker is left');
 
-# What was built in parallel is logged.
+# A parallel build is logged.
 my $before = found('indexscan');
 $node->stop('immediate');
 $node->start;
-whole('hashes_h', 2, 'whole after a crash');
-is(found('indexscan'), $before, 'and finds the same');
+check_segments('hashes_h', 2, 'whole after a crash');
+is(found('indexscan'), $before, 'and finds the same rows');
 
-# Vacuum of several indexes by several processes.
+# Parallel vacuum of several indexes.
 my ($out, $err) = ('', '');
 $node->psql('postgres', q{CREATE INDEX hashes_again ON hashes USING neardup (h); DELETE FROM hashes WHERE id % 3 = 0});
 $node->psql('postgres', 'VACUUM (PARALLEL 2, VERBOSE) hashes', stderr => \$err);
-like($err, qr/launched 1 parallel vacuum worker for index vacuuming/, 'vacuum in parallel');
+like($err, qr/launched 1 parallel vacuum worker for index vacuuming/, 'vacuum runs in parallel');
 my $by_worker = $err =~ /launched 1 parallel vacuum worker for index cleanup/ ? 1 : 0;
-is($by_worker, $node->safe_psql('postgres', 'SHOW server_version_num') < 150000 ? 0 : 1, 'and upkeep too, from PostgreSQL 15 on');
-like($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), neardup_check('hashes_again')"), qr/80000 rows.*80000 rows/, 'both are whole');
-is(found('indexscan'), found('seqscan'), 'and find the same');
+is($by_worker, $node->safe_psql('postgres', 'SHOW server_version_num') < 150000 ? 0 : 1, 'a worker does upkeep too, from PostgreSQL 15 on');
+like($node->safe_psql('postgres', "SELECT neardup_check('hashes_h'), neardup_check('hashes_again')"), qr/80000 rows.*80000 rows/, 'both indexes are consistent');
+is(found('indexscan'), found('seqscan'), 'and find what a sequential scan finds');
 
 $node->stop;
 
-# Where what a transaction has made itself is not logged, it is synced.
+# With wal_level = minimal, an index that is not logged is synced at commit.
 $node = PostgreSQL::Test::Cluster->new('minimal');
 $node->init;
 $node->append_conf('postgresql.conf', q{
@@ -151,9 +151,9 @@ $node->safe_psql('postgres', 'CREATE EXTENSION neardup');
 is(workers(q{BEGIN;
 	CREATE TABLE hashes WITH (parallel_workers = 2) AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 20000) i;
 	CREATE INDEX hashes_h ON hashes USING neardup (h);
-	COMMIT}), 2, 'two where nothing is logged');
+	COMMIT}), 2, 'two workers for an index that is not logged');
 $node->stop('immediate');
 $node->start;
-whole('hashes_h', 1, 'whole after a crash');
+check_segments('hashes_h', 1, 'whole after a crash');
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# REINDEX INDEX CONCURRENTLY again and again while others insert, update, delete,
-# read and vacuum: nobody meets an error, and the index stays whole and exact.
+# REINDEX INDEX CONCURRENTLY runs again and again while other sessions insert, update,
+# delete, read and vacuum.  No session gets an error, and the index stays consistent.
 use strict;
 use warnings;
 
@@ -43,7 +43,7 @@ BEGIN;
 INSERT INTO hashes SELECT nextval('ids'), true, near_centre(i) FROM generate_series(1, 5) i;
 ROLLBACK;
 }],
-	# The first 3,000 rows are there for good, and what one inserts one finds.
+	# The first 3,000 rows are never deleted, and a session finds what it inserts.
 	reader => [ 2, q{\set c random(0, 999)
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
@@ -74,7 +74,7 @@ foreach my $name (sort keys %script)
 	my %load = (name => $name, out => '', err => '');
 
 	append_to_file($file, $sql);
-	# Until it is told to end.
+	# Runs until the test ends it.
 	$load{run} = IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-T', 600, '-h', $node->host, '-p', $node->port, '-f', $file, 'postgres' ],
 		'<', \undef, '>', \$load{out}, '2>', \$load{err});
 	push @loads, \%load;
@@ -93,13 +93,13 @@ foreach my $load (@loads)
 {
 	$load->{run}->signal('INT');
 	$load->{run}->finish;
-	unlike($load->{err}, qr/ERROR|deadlock|aborted/, "$load->{name}: without an error");
+	unlike($load->{err}, qr/ERROR|deadlock|aborted/, "$load->{name}: no error");
 }
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_index i WHERE indrelid = 'hashes'::regclass AND NOT (indisvalid AND indisready)}), 0, 'no half index is left');
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is whole');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_index i WHERE indrelid = 'hashes'::regclass AND NOT (indisvalid AND indisready)}), 0, 'no invalid index is left');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent');
 is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
-cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM hashes'), '>', 23100, 'while rows came');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|is corrupt|ERROR/, 'nothing in the log');
+cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM hashes'), '>', 23100, 'rows were inserted meanwhile');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|is corrupt|ERROR/, 'the log has no error');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# The background worker and commands on its index: those that drop or replace it
-# concurrently wait for it, and it waits for nobody.
+# Commands that drop or replace an index concurrently wait for the background worker;
+# the worker waits for no session.
 use strict;
 use warnings;
 
@@ -20,7 +20,7 @@ $node->safe_psql(
 	CREATE INDEX others_h ON others USING neardup (h);
 });
 
-# Until a query says t.
+# Waits until a query returns t.
 sub wait_for
 {
 	my ($query) = @_;
@@ -37,22 +37,22 @@ my $no_workers = q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type 
 
 foreach my $command ('DROP INDEX CONCURRENTLY hashes_h', 'REINDEX INDEX CONCURRENTLY hashes_h')
 {
-	# Small segments, which only a worker that has more memory can merge.
+	# Make small segments, which only a worker with more memory can merge.
 	$node->safe_psql('postgres', q{
 		DROP INDEX IF EXISTS hashes_h;
 		SET maintenance_work_mem = '1MB';
 		CREATE INDEX hashes_h ON hashes USING neardup (h) WITH (groups = 16)});
 	my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('hashes_h')});
 	$node->safe_psql('postgres', 'INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 9000) i');
-	ok(wait_for(q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page'}), "$command: a worker is at it");
+	ok(wait_for(q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page'}), "$command: a worker is running");
 	$node->safe_psql('postgres', $command);
 	ok(wait_for($no_workers), 'the worker ends');
-	# Twice: files go with the first.
+	# A checkpoint removes the file; one that was already running may not.
 	$node->safe_psql('postgres', 'CHECKPOINT') foreach 1 .. 2;
 	ok(!-e $file, 'the file is gone');
 }
 
-# A transaction that keeps everybody out of the index it fills.
+# A transaction holds an exclusive lock on the index that it fills.
 my ($in, $out) = ('', '');
 my $filler = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1');
 $in .= "BEGIN; TRUNCATE others; INSERT INTO others SELECT hashint8extended(i, 7) FROM generate_series(1, 60000) i; SELECT 'filled';\n";
@@ -60,9 +60,9 @@ $filler->pump until $out =~ /filled|ERROR/;
 ok(wait_for($no_workers), 'no worker waits for a lock');
 $in .= "COMMIT;\n\\q\n";
 $filler->finish;
-like($node->safe_psql('postgres', q{SELECT neardup_check('others_h')}), qr/60000 documents/, 'and the index is whole');
+like($node->safe_psql('postgres', q{SELECT neardup_check('others_h')}), qr/60000 documents/, 'and the index is consistent');
 
 $node->stop;
-# A session that has just ended may not have noticed before it is told to.
-unlike(slurp_file($node->logfile), qr/PANIC|ERROR|FATAL(?!:  terminating connection due to administrator command)/, 'nothing in the log');
+# A session that has just ended may still be terminated by the shutdown.
+unlike(slurp_file($node->logfile), qr/PANIC|ERROR|FATAL(?!:  terminating connection due to administrator command)/, 'the log has no error');
 done_testing();

@@ -1,5 +1,5 @@
-# Whatever PostgreSQL does to the storage below an index: rewrites, moves, copies,
-# truncates, leaves out of WAL, rolls back or prepares: it stays whole and exact.
+# PostgreSQL rewrites, moves, copies and truncates the storage of an index, leaves it
+# out of WAL, rolls back or prepares; the index stays consistent and exact.
 use strict;
 use warnings;
 
@@ -37,8 +37,8 @@ $node->safe_psql(
 	END $$;
 });
 
-# An index named as its table, with _h, is whole and finds what a sequential scan does.
-sub whole
+# Checks that the index TABLE_h is consistent and finds what a sequential scan finds.
+sub check_index
 {
 	my ($what, $table, $database, $before) = @_;
 	my ($status, $out, $err) = $node->psql($database // 'postgres', ($before // '') . qq{
@@ -55,7 +55,7 @@ sub crash
 	$node->start;
 }
 
-# What a transaction makes itself is not logged here.
+# With this wal_level a table's own transaction does not log its data.
 $node->safe_psql('postgres', q{
 	BEGIN;
 	CREATE TABLE made (id int, h bigint);
@@ -95,11 +95,11 @@ $node->safe_psql('postgres', q{
 	SELECT fill('twice', 9001, 5000);
 	COMMIT;
 	SELECT fill('twice', 20001, 100);});
-whole("$_: as it was left", $_) foreach ('made', 'kept', 'anew', 'twice');
+check_index("$_: before a crash", $_) foreach ('made', 'kept', 'anew', 'twice');
 crash();
-whole("$_: after a crash", $_) foreach ('made', 'kept', 'anew', 'twice');
+check_index("$_: after a crash", $_) foreach ('made', 'kept', 'anew', 'twice');
 
-# Unlogged and logged, moved and rewritten.
+# Make tables unlogged and logged, move and rewrite them.
 my $space = PostgreSQL::Test::Utils::tempdir_short();
 $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$space'");
 foreach my $step (
@@ -117,23 +117,23 @@ foreach my $step (
 	"UPDATE made SET h = near_centre(id); VACUUM made; SELECT fill('made', 60001, 5000)")
 {
 	$node->safe_psql('postgres', $step);
-	whole($step, 'made');
+	check_index($step, 'made');
 }
 crash();
-whole('all that after a crash', 'made');
+check_index('after all that and a crash', 'made');
 
-# Prepared, across a crash, with a vacuum between.
+# Prepared transactions survive a crash and a vacuum.
 $node->safe_psql('postgres', q{
 	BEGIN; SELECT fill('kept', 100001, 6000); PREPARE TRANSACTION 'commits';
 	BEGIN; SELECT fill('kept', 200001, 6000); DELETE FROM kept WHERE id <= 3000; PREPARE TRANSACTION 'aborts';});
-whole('with prepared transactions', 'kept');
+check_index('with prepared transactions', 'kept');
 crash();
 $node->safe_psql('postgres', q{VACUUM kept; ROLLBACK PREPARED 'aborts'; COMMIT PREPARED 'commits'; VACUUM kept});
-whole('prepared transactions ended', 'kept');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM kept'), 16000, 'with the rows of one');
+check_index('after the prepared transactions ended', 'kept');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM kept'), 16000, 'with the rows of the one committed');
 
-# Temporary tables have few buffers, of their own.
-whole('a temporary table', 'passing', 'postgres', q{
+# Temporary tables have few buffers, which are local.
+check_index('a temporary table', 'passing', 'postgres', q{
 	SET temp_buffers = 100;
 	CREATE TEMP TABLE passing (id int, h bigint);
 	CREATE INDEX passing_h ON passing USING neardup (h);
@@ -141,21 +141,21 @@ whole('a temporary table', 'passing', 'postgres', q{
 	DELETE FROM passing WHERE id % 3 = 0;
 	VACUUM passing;
 	SELECT fill('passing', 30001, 30000);});
-whole('one that forgets its rows', 'passing', 'postgres', q{
+check_index('one that forgets its rows', 'passing', 'postgres', q{
 	CREATE TEMP TABLE passing (id int, h bigint) ON COMMIT DELETE ROWS;
 	CREATE INDEX passing_h ON passing USING neardup (h);
 	BEGIN; SELECT fill('passing', 1, 30000); COMMIT;
 	BEGIN; SELECT fill('passing', 1, 100); COMMIT;
 	BEGIN; SELECT fill('passing', 1, 10000);});
 
-# A copy of a database has indexes of the same identity in files of the same names.
+# In a copy of a database, indexes have the same OIDs and file names.
 $node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE postgres');
 $node->safe_psql('copy', q{DELETE FROM kept WHERE id % 2 = 0; VACUUM kept; SELECT fill('kept', 300001, 9000)});
-whole('a copy of a database', 'kept', 'copy');
-whole('and its origin', 'kept');
+check_index('a copy of a database', 'kept', 'copy');
+check_index('and its origin', 'kept');
 $node->safe_psql('postgres', 'DROP DATABASE copy');
 
-# Cancelled again and again, wherever it happens to be.
+# Cancel statements again and again, at random moments.
 $node->safe_psql('postgres', q{
 	CREATE TABLE often (id int, h bigint);
 	CREATE INDEX often_h ON often USING neardup (h);
@@ -165,21 +165,21 @@ $node->safe_psql('postgres', q{
 	END $$;});
 my $tries = join '', map { my $ms = 1 + $_ * 7 % 60; "SET statement_timeout = $ms; SELECT try_fill($_); SET statement_timeout = 0;" . ($_ % 10 ? '' : 'VACUUM often;') } 1 .. 80;
 $node->safe_psql('postgres', $tries);
-whole('after many a cancelled insert', 'often');
+check_index('after many cancelled inserts', 'often');
 my ($status, $out, $err) = $node->psql('postgres', join('', map { my $ms = 1 + $_ * 3 % 20; "DELETE FROM often WHERE id % 80 = $_; SET statement_timeout = $ms; VACUUM often; SET statement_timeout = 0;" } 1 .. 40), on_error_stop => 0);
-whole('after many a cancelled vacuum', 'often');
+check_index('after many cancelled vacuums', 'often');
 $node->safe_psql('postgres', 'VACUUM often');
-whole('and a last one', 'often');
+check_index('after a complete vacuum', 'often');
 
-# By itself, without any other process.
+# Single-user mode: there is no other process.
 $node->stop;
 my $in = "INSERT INTO often SELECT i, near_centre(i) FROM generate_series(900001, 930000) i\nVACUUM often\n";
 my $alone = IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, 'postgres' ], '<', \$in, '>', \$out, '2>', \$err);
 $node->start;
-whole('after a server that ran alone', 'often');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM often WHERE id > 900000'), 30000, 'and took rows');
+check_index('after single-user mode', 'often');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM often WHERE id > 900000'), 30000, 'rows were inserted in single-user mode');
 
 $node->stop;
-command_ok([ 'pg_checksums', '--check', '-D', $node->data_dir ], 'every page has the checksum of its contents');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|(?<!possibly )corrupt|server process \(PID \d+\) (was|exited)/, 'nothing in the log');
+command_ok([ 'pg_checksums', '--check', '-D', $node->data_dir ], 'all page checksums are valid');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|(?<!possibly )corrupt|server process \(PID \d+\) (was|exited)/, 'the log has no sign of corruption');
 done_testing();

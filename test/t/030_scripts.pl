@@ -1,5 +1,5 @@
-# The ready scripts for psql, as they are installed, on tables with data and with
-# names that need quotes.
+# The scripts for psql, as installed, on tables with data and with names that need
+# quotes.
 use strict;
 use warnings;
 
@@ -40,7 +40,7 @@ $node->safe_psql(
 my $odd = '"Fund"."Old ""papers"""';
 my @odd = ('table=' . $odd, 'id=The id', 'sig=the sig');
 
-# run_script(NAME, VARIABLE...): its exit code, output and messages.
+# run_script(NAME, VARIABLE...) returns exit code, output and messages.
 sub run_script
 {
 	my ($name, @variables) = @_;
@@ -67,47 +67,47 @@ my ($ok, $out, $err);
 
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=0.7', 'limit=2', 'order_by=length("a body") DESC, 1');
 ok($ok, 'report runs') or diag $err;
-like($out, qr/^ +100  rows\n +30  clusters of near-duplicates\n +90  rows in them\n +60  rows would go/m, 'and counts');
+like($out, qr/^ +100  rows\n +30  clusters of near-duplicates\n +90  rows in them\n +60  rows would go/m, 'the report has counts');
 like($out, qr/^d\d+'%  \(4 rows\)\n    0\.\d+  c\d+'%\n    0\.\d+  b\d+'%\n    0\.\d+  a\d+'%\n/m, 'longest first');
-like($out, qr/^\.\.\. and 28 clusters more$/m, 'and no more than asked for');
+like($out, qr/^\.\.\. and 28 clusters more$/m, 'and no more than the limit');
 is($err, '', 'without a message');
 ($ok, $out, $err) = run_script('report');
-ok(!$ok, 'no table is an error');
-like($err, qr/which table\?/, 'that asks for one');
+ok(!$ok, 'a missing table is an error');
+like($err, qr/which table\?/, 'the message asks for a table');
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
-like($err, qr/threshold 2 is out of range/, 'errors come through');
+like($err, qr/threshold 2 is out of range/, 'errors are passed on');
 ($ok, $out, $err) = run_script('report', @odd[0, 2], 'id=no');
-like($err, qr/column "no" does not exist/, 'so does a column that is not there');
+like($err, qr/column "no" does not exist/, 'also for a missing column');
 foreach my $script ('report', 'keep-one', 'watch')
 {
 	($ok, $out, $err) = run_script($script, @odd, q{threshold=0.7); DROP TABLE big; SELECT (1});
-	like($err, qr/invalid input syntax for type double precision/, "a threshold is a number: $script");
+	like($err, qr/invalid input syntax for type double precision/, "a threshold must be a number: $script");
 }
 ($ok, $out, $err) = run_script('report', @odd, q{limit=1; DROP TABLE big});
-like($err, qr/invalid input syntax for type (bigint|integer)/, 'and a limit');
+like($err, qr/invalid input syntax for type (bigint|integer)/, 'and so must a limit');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM big'), '3001', 'nothing that stands behind it is run');
 
-# ---- Keep one ---------------------------------------------------------------
+# ---- Keep one row of each cluster -------------------------------------------
 
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7');
 ok($ok, 'dry run') or diag $err;
-like($out, qr/: 60 near-duplicates .* of 30 rows that stay$/m, 'tells what it would do');
-like($out, qr/^dry run: nothing was changed/m, 'and that it did not');
-is(count_rows('true'), '100', 'and has not');
+like($out, qr/: 60 near-duplicates .* of 30 rows that stay$/m, 'the dry run says what would be done');
+like($out, qr/^dry run: nothing was changed/m, 'says that nothing was changed');
+is(count_rows('true'), '100', 'and changes nothing');
 
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'mark=dup of', 'apply=yes',
 	'order_by=length("a body") DESC, 1');
 like($out, qr/^60 rows marked$/m, 'mark') or diag $err;
-is(count_rows('"dup of" IS NOT NULL'), '60', 'as many are');
+is(count_rows('"dup of" IS NOT NULL'), '60', 'the same number of rows is marked');
 is( count_rows(qq{"dup of" IS NOT NULL AND ("The id" >= "dup of" OR substr("The id", 2) <> substr("dup of", 2))}),
-	'0', 'each with the longest of its family');
+	'0', 'each with the longest row of its family');
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'mark=dup of', 'apply=yes');
-like($out, qr/^0 rows marked$/m, 'what is marked is done');
+like($out, qr/^0 rows marked$/m, 'marked rows are not marked again');
 
 $node->safe_psql('postgres', qq{CREATE TABLE refers (id text REFERENCES $odd); INSERT INTO refers VALUES ('a1''%'), ('b1''%')});
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes');
-ok(!$ok, 'a row that is referred to cannot go');
-is(count_rows('true'), '100', 'and then none does');
+ok(!$ok, 'a row with a foreign key to it cannot be deleted');
+is(count_rows('true'), '100', 'and then no row is');
 $node->safe_psql('postgres', 'DROP TABLE refers');
 
 $node->safe_psql(
@@ -115,14 +115,14 @@ $node->safe_psql(
 	CREATE FUNCTION hold_back() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 	CREATE TRIGGER hold_back BEFORE DELETE ON $odd FOR EACH ROW WHEN (OLD."The id" LIKE 'b%') EXECUTE FUNCTION hold_back()});
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes');
-like($err, qr/the rows changed are not those that were found/, 'what is not what was found is noticed');
-is(count_rows('true'), '100', 'and rolled back');
+like($err, qr/the rows changed are not those that were found/, 'rows other than those found are noticed');
+is(count_rows('true'), '100', 'and the change is rolled back');
 $node->safe_psql('postgres', "DROP TRIGGER hold_back ON $odd");
 
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes', 'order_by=length("a body") DESC, 1');
 like($out, qr/^60 rows deleted$/m, 'delete') or diag $err;
 is(count_rows('"dup of" IS NULL'), '40', 'the longest of each family stays');
-is(count_rows('true'), '40', 'and nothing else');
+is(count_rows('true'), '40', 'and no other row');
 
 # ---- Watch ------------------------------------------------------------------
 
@@ -137,8 +137,8 @@ $node->safe_psql('postgres', qq{CREATE INDEX ON $odd USING neardup ("the sig")})
 like($out, qr/is watched from now on/, 'watch') or diag $err;
 $node->safe_psql('postgres', submit('new', 'words(500, 0)'));
 ($ok, $out, $err) = run_script('watch', @odd);
-like($out, qr/\(0 rows\)/, 'a new text is none');
-# One that was open during a run, as a subtransaction too, is seen by the next.
+like($out, qr/\(0 rows\)/, 'a new text is not listed');
+# A transaction or subtransaction that is open during a run is seen by the next run.
 my $open = $node->background_psql('postgres');
 $open->query_safe('BEGIN; SAVEPOINT s; ' . submit('late', 'words(500, 1)') . '; RELEASE s');
 $node->safe_psql('postgres', submit('copy', 'words(500, 2)'));
@@ -147,16 +147,16 @@ like($out, qr/^ new +\| copy +\| +0\.9\d*\n\(1 row\)/m, 'a copy is') or diag $er
 $open->query_safe('COMMIT');
 $open->quit;
 ($ok, $out, $err) = run_script('watch', @odd);
-like($out, qr/late.*\n.*late.*\n\(2 rows\)/, 'what was committed late is, and only that');
+like($out, qr/late.*\n.*late.*\n\(2 rows\)/, 'only rows committed late are listed');
 $node->safe_psql('postgres', qq{UPDATE $odd SET "a body" = words(500, 3) WHERE "The id" = 'd7''%'});
 ($ok, $out, $err) = run_script('watch', @odd);
-like($out, qr/\(3 rows\)/, 'so is a text that was changed');
+like($out, qr/\(3 rows\)/, 'a changed text is listed');
 ($ok, $out, $err) = run_script('watch', @odd);
-like($out, qr/\(0 rows\)/, 'once');
+like($out, qr/\(0 rows\)/, 'only once');
 
 # ---- Sign -------------------------------------------------------------------
 
-# Killed in the middle; what it has signed stays.
+# The script is killed half-way; the rows it has signed stay signed.
 my @sign = ('psql', '-X', '-v', 'table=big', '-v', 'batch=100', '-v', 'pause=0.05', '-f',
 	"$share/extension/neardup-sign.sql", $node->connstr('postgres'));
 my ($sign_out, $sign_err) = ('', '');
@@ -167,43 +167,43 @@ $node->poll_query_until('postgres', 'SELECT count(sig) > 300 FROM big') or die;
 $node->safe_psql('postgres',
 	q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %neardup_sign%' AND pid <> pg_backend_pid()});
 $sign->finish;
-like($sign_err, qr/3000 rows to sign.* of 3000 signed, \d+ a second/s, 'sign tells how far it is');
+like($sign_err, qr/3000 rows to sign.* of 3000 signed, \d+ a second/s, 'sign reports its progress');
 my $signed = $node->safe_psql('postgres', 'SELECT count(sig) FROM big');
-cmp_ok($signed, '<', 3000, 'it was interrupted');
-is($signed % 100, 0, 'between two batches or within one, which is rolled back');
-# Meanwhile rows come and change.
+cmp_ok($signed, '<', 3000, 'the script was killed before the end');
+is($signed % 100, 0, 'whole batches are committed');
+# Rows are inserted and changed before the next run.
 $node->safe_psql('postgres',
 	q{INSERT INTO big VALUES (4000, words(1, 1)); UPDATE big SET body = words(2, 9) WHERE id = 2999});
 ($ok, $out, $err) = run_script('sign', 'table=big');
-ok($ok, 'and goes on') or diag $err;
+ok($ok, 'the next run succeeds') or diag $err;
 my $left = 3000 - $signed - 1;
-like($err, qr/NOTICE:  $left rows to sign/, 'with what is left');
+like($err, qr/NOTICE:  $left rows to sign/, 'the next run signs the remaining rows');
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
 	'0', 'every text has its signature');
 ($ok, $out, $err) = run_script('sign', 'table=big');
-like($err, qr/NOTICE:  0 rows to sign/, 'a third time does nothing');
+like($err, qr/NOTICE:  0 rows to sign/, 'a third run does nothing');
 $node->safe_psql('postgres', q{UPDATE big SET sig = to_minhash('else') WHERE id = 1; UPDATE big SET body = words(7, 7) WHERE id = 1});
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM big WHERE sig IS DISTINCT FROM to_minhash(body)'),
-	'0', 'and keeps it');
-like($node->safe_psql('postgres', q{SELECT neardup_check('big_sig_neardup')}), qr/ 3002 rows$/, 'the index is sound');
+	'0', 'and a trigger keeps it current');
+like($node->safe_psql('postgres', q{SELECT neardup_check('big_sig_neardup')}), qr/ 3002 rows$/, 'the index is consistent');
 
-# Names that need quotes, another type, an id that is no number, an index left invalid.
+# Names that need quotes, another type, an id that is not a number, an invalid index.
 $node->safe_psql('postgres', qq{ALTER TABLE $odd DROP "the sig"});
 ($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash', 'batch=7');
 ok($ok, 'odd names') or diag $err;
-is(count_rows('"the sig" IS DISTINCT FROM to_simhash("a body")'), '0', 'and another type');
+is(count_rows('"the sig" IS DISTINCT FROM to_simhash("a body")'), '0', 'sign works with another type');
 $node->safe_psql('postgres', q{UPDATE pg_index SET indisvalid = false WHERE indexrelid = '"Fund"."Old ""papers""_the sig_neardup"'::regclass});
 ($ok, $out, $err) = run_script('sign', @odd, 'text=a body', 'type=simhash');
 is( $node->safe_psql('postgres',
 		q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = '"Fund"."Old ""papers"""'::regclass AND NOT indisprimary}),
-	'1|t', 'an index that was not finished is made again');
+	'1|t', 'an invalid index is built again');
 
-# The extension may live where nobody looks.
+# The extension may be in a schema outside the search path.
 $node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup SET SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
 foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
 {
 	($ok, $out, $err) = run_script($script, 'table=far');
-	ok($ok, "in a schema beside the path: $script") or diag $err;
+	ok($ok, "in a schema outside the search path: $script") or diag $err;
 }
 
 $node->stop;

@@ -1,5 +1,5 @@
-# A database with everything that uses the extension, dumped and restored: the same
-# rows and signatures, and the same guards.
+# A database that uses all of the extension is dumped and restored: it has the same
+# rows and signatures, and constraints and triggers work.
 use strict;
 use warnings;
 
@@ -66,13 +66,13 @@ foreach my $format (['--format=plain'], ['--format=custom'], [ '--format=plain',
 	my @restore = $name =~ /custom/ ? ('pg_restore', '--exit-on-error', '-j', '2', '-d', $node->connstr('there'), $dump) :
 		('psql', '-X', '-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('there'));
 	$node->command_ok(\@restore, "$name: restore");
-	is($node->safe_psql('there', $contents), $before, "$name: the same");
+	is($node->safe_psql('there', $contents), $before, "$name: the same contents");
 	my ($code, $out, $err) = $node->psql('there', "INSERT INTO guarded SELECT 1001, body FROM guarded WHERE id = 5");
-	like($err, qr/conflicting key value violates exclusion constraint/, "$name: the constraint guards");
+	like($err, qr/conflicting key value violates exclusion constraint/, "$name: the constraint works");
 	($code, $out, $err) = $node->psql('there', 'INSERT INTO parts SELECT part, body FROM parts');
-	like($err, qr/row of table "part_1" is a near-duplicate/, "$name: so does the trigger");
+	like($err, qr/row of table "part_1" is a near-duplicate/, "$name: the trigger works");
 	is($node->safe_psql('there', q{SET search_path = "Near Dup"; SELECT count(neardup_check(indexrelid)) FROM pg_index
-		JOIN pg_class c ON c.oid = indexrelid JOIN pg_am am ON am.oid = relam WHERE amname = 'neardup' AND relkind = 'i'}), '5', "$name: the indexes are whole");
+		JOIN pg_class c ON c.oid = indexrelid JOIN pg_am am ON am.oid = relam WHERE amname = 'neardup' AND relkind = 'i'}), '5', "$name: the indexes are consistent");
 }
 $node->stop;
 done_testing();

@@ -1,4 +1,4 @@
-# Where there is too little shared memory for workers, a join goes on without them.
+# A join runs without workers if there is too little shared memory for them.
 use strict;
 use warnings;
 
@@ -10,12 +10,12 @@ my $node = PostgreSQL::Test::Cluster->new('shared_memory');
 $node->init(extra => ['--wal-segsize=1']);
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nmin_wal_size = 4MB\nmax_wal_size = 8MB\n");
 
-# POSIX shared memory counts as files, whose size the shell can limit.
+# POSIX shared memory consists of files, whose size the shell can limit.
 my @pg_ctl = ('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile);
 system_or_bail('sh', '-c', 'ulimit -f 10000 && exec "$@"', 'sh', @pg_ctl, 'start');
 $node->safe_psql('postgres', 'CREATE EXTENSION neardup');
 
-# How many pairs there are, and whether workers found them.
+# Returns the number of pairs, and whether workers took part.
 sub join_rows
 {
 	my ($rows, $workers) = @_;
@@ -31,10 +31,10 @@ sub join_rows
 
 SKIP:
 {
-	skip 'shared memory is not of POSIX', 1
+	skip 'shared memory is not POSIX', 1
 	  if $node->safe_psql('postgres', 'SHOW dynamic_shared_memory_type') ne 'posix';
-	like(join_rows(40000, 2), qr/^\d+\nt$/, 'workers where there is enough');
-	is(join_rows(100000, 2), join_rows(100000, 0), 'and none where there is not, but the same pairs');
+	like(join_rows(40000, 2), qr/^\d+\nt$/, 'workers take part if there is enough shared memory');
+	is(join_rows(100000, 2), join_rows(100000, 0), 'without enough, no worker takes part and the pairs are the same');
 }
 done_testing();
 

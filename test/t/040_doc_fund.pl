@@ -1,11 +1,11 @@
-# What doc/fund.md shows is what test/sql/fund.sql runs.
+# test/sql/fund.sql runs all that doc/fund.md shows.
 use strict;
 use warnings;
 
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# Roles of a test have names that nobody else uses.
+# Roles in a test have names that no other role has.
 sub squeezed
 {
 	my ($text) = @_;

@@ -1,5 +1,5 @@
-# Every SQL example of the pages runs, on tables as the pages describe them.
-# $1 stands for a text; a page's statements run in order, in a database of its own.
+# Every SQL example of the documents runs, on tables as the documents describe them.
+# $1 stands for a text.  The statements of a page run in order, in their own database.
 use strict;
 use warnings;
 
@@ -34,7 +34,7 @@ my $proposals = q{
 	CREATE TABLE proposals (id bigint PRIMARY KEY, body text NOT NULL, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 };
 
-# What a page's examples stand on.  doc/fund.md has a test of its own.
+# The tables that a page's examples need.  doc/fund.md has a test of its own.
 my %tables = (
 	'README.md' => 'DROP EXTENSION neardup;',
 	'doc/batch.md' => $signed . q{
@@ -54,7 +54,7 @@ my %tables = (
 	'doc/reference/minhash.md' => 'CREATE TABLE articles (author text, body text);');
 
 my $node = PostgreSQL::Test::Cluster->new('examples');
-# Some examples are not ASCII, whatever the environment is.
+# Some examples are not ASCII, so the encoding must not depend on the environment.
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
@@ -85,7 +85,7 @@ foreach my $page (sort glob('README.md doc/*.md doc/*/*.md'))
 	{
 		s/hamming_within\(phash, \$1/hamming_within(phash, 5::bigint/;
 		s/\$1\b/'a text to look for'::text/g;
-		# The two ways to refuse share a name.
+		# The trigger and the constraint of the examples have the same name.
 		s/ADD CONSTRAINT no_copies/ADD CONSTRAINT no_copies_either/;
 	}
 	run_page($page, @blocks);

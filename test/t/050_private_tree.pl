@@ -1,5 +1,5 @@
-# The private copy of PostgreSQL that the tools work in: it is made of copies only,
-# and of a PostgreSQL that has server headers.
+# The private copy of PostgreSQL that the tools work in has no links to the original,
+# and is made only of a PostgreSQL with server headers.
 use strict;
 use warnings;
 
@@ -24,7 +24,7 @@ sub write_file
 	chmod 0755, $path;
 }
 
-# A pg_config laid out as Debian's, which finds its folders from where it lies.
+# A pg_config like Debian's, which finds its folders relative to its own place.
 sub make_machine
 {
 	write_file("$real/usr/lib/postgresql/99/bin/pg_config", <<'SH');
@@ -46,7 +46,7 @@ SH
 	write_file("$real/usr/include/postgresql/$_", '') for qw(libpq-fe.h internal/c.h);
 }
 
-# What bash says to a few lines with lib.sh, and whether they went well.
+# Runs a few lines of bash with lib.sh.  Returns the output and whether they succeeded.
 sub tools
 {
 	my ($lines) = @_;
@@ -69,9 +69,9 @@ my $before = listing($real);
 my ($well, $said) = tools('usable_pg_config "$PG_CONFIG"');
 ok(!$well, 'a server without headers is not usable, though pgxs.mk is there');
 ($well, $said) = tools("private_tree $base/without");
-ok(!$well, 'no private tree is made of it');
-like($said, qr/server headers/, 'and the message names what lacks');
-is(listing($real), $before, 'nothing is left where the headers would be');
+ok(!$well, 'no private copy is made of it');
+like($said, qr/server headers/, 'the message says what is missing');
+is(listing($real), $before, 'nothing is left behind');
 
 write_file("$real/usr/include/postgresql/99/server/postgres.h", "headers\n");
 $before = listing($real);
@@ -79,18 +79,18 @@ $before = listing($real);
 ok($well, 'with headers a private tree is made') or diag($said);
 like($said, qr{^made $base/pg\Q$real\E/usr/lib/postgresql/99/bin/pg_config$}m, 'with a pg_config of its own');
 ok(-f "$base/pg$real/usr/include/postgresql/$_", "it has $_") for qw(99/server/postgres.h libpq-fe.h internal/c.h);
-is(`find $base/pg -type l`, '', 'it has no links');
+is(`find $base/pg -type l`, '', 'the copy has no links');
 ($well, $said) = tools("private_tree $base/pg\nprivate_tree $base/pg\necho made \$PG_CONFIG");
-like($said, qr{^made $base/pg\Q$real\E/usr/lib}m, 'a second call finds it made');
+like($said, qr{^made $base/pg\Q$real\E/usr/lib}m, 'a second call finds the copy');
 
-# As 0.1.0 left them: a folder that is a link to the machine's, so that what is
-# written below it lands there.
+# A copy as version 0.1.0 made it: one folder is a link to the original, so that files
+# written below it would land there.
 make_path("$base/old$real/usr/include");
 symlink("$real/usr/include/postgresql", "$base/old$real/usr/include/postgresql") or die $!;
 ($well, $said) = tools("private_tree $base/old");
 ok($well, 'a tree with a link to the machine is mended') or diag($said);
-is(`find $base/old -type l`, '', 'it has no links any more');
+is(`find $base/old -type l`, '', 'the links are gone');
 write_file("$base/old$real/usr/include/postgresql/99/server/extension/new.h", '');
-is(listing($real), $before, 'and what is written there stays there');
+is(listing($real), $before, 'files written to the copy do not reach the original');
 
 done_testing();

@@ -1,5 +1,5 @@
-# Values that a dump must carry, or that must not be made: of a later recipe, and very
-# large; and what functions that show a text may take of memory and time.
+# Values of a later recipe can be dumped, values too large for a dump cannot be made,
+# and functions that show a text stay within limits of memory and time.
 use strict;
 use warnings;
 
@@ -29,14 +29,14 @@ my $before = $node->safe_psql('postgres', $all);
 $node->command_ok([ 'pg_dump', '-f', "$dir/later.sql", 'postgres' ], 'values of a later recipe are dumped');
 $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$dir/later.sql", '-d', $node->connstr('there') ],
 	'and restored');
-is($node->safe_psql('there', $all), $before, 'the same values');
+is($node->safe_psql('there', $all), $before, 'the restored values are the same');
 $node->safe_psql('postgres', "COPY later TO '$dir/later.bin' (FORMAT binary); COPY binary_copy FROM '$dir/later.bin' (FORMAT binary)");
 is($node->safe_psql('postgres', 'SELECT count(*) FROM later JOIN binary_copy USING (id, m, s, b)'),
-	2, 'and in binary format');
+	2, 'also in the binary format');
 
 # ---- A set too large to dump ------------------------------------------------------------
 
-# Elements of 19 digits: the text form of 41 million takes 820 MB.
+# The text form of 41 million elements of 19 digits takes 820 MB.
 my $count = 41_000_000;
 my $header = pack('CCnNN', 1, 1, 0, 0x06000000, $count);
 open my $file, '>:raw', "$dir/large.bin" or die;
@@ -52,9 +52,9 @@ unlink "$dir/large.bin";
 is($node->safe_psql('postgres', 'SELECT cardinality(b) FROM large'), $count, 'binary format has no such limit');
 my ($result, $out, $error) = $node->psql('postgres', q{SELECT b - '1/hashes/{}' FROM large});
 like($error, qr/set of 41000000 shingles is too large.*text form takes 819999999 bytes/s, 'a set too large for pg_dump is refused');
-is($node->safe_psql('postgres', "SELECT cardinality(shingles_mod(b, 2)) > 0 FROM large"), 't', 'half of it is not');
+is($node->safe_psql('postgres', "SELECT cardinality(shingles_mod(b, 2)) > 0 FROM large"), 't', 'half of the set is accepted');
 
-# ---- Time: what takes long can be ended ----------------------------------------------------
+# ---- Long calls can be cancelled -----------------------------------------------------------
 
 my %long = (
 	'show_shingles of spots' => q{SELECT count(*) FROM show_shingles(repeat('was x ', 5000000), 'spot 1 2')},
@@ -67,7 +67,7 @@ my %long = (
 foreach my $what (sort keys %long)
 {
 	($result, $out, $error) = $node->psql('postgres', "SET statement_timeout = '30ms'; $long{$what}");
-	like($error, qr/canceling statement due to statement timeout/, "$what can be ended");
+	like($error, qr/canceling statement due to statement timeout/, "$what can be cancelled");
 }
 
 $node->stop;

@@ -1,5 +1,5 @@
-# A session that keeps segments in mind is not deceived by an index that has moved,
-# been emptied or been built anew, whether that is committed or rolled back.
+# A session's cache of segments stays right when an index is moved, truncated or
+# rebuilt, whether that is committed or rolled back.
 use strict;
 use warnings;
 
@@ -16,7 +16,7 @@ $node->safe_psql('postgres', "CREATE EXTENSION neardup");
 $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
 $node->safe_psql(
 	'postgres', q{
-	-- Each family has centres of its own; 5000 documents of one are a segment.
+	-- Each family has its own centres; 5000 documents of a family are a segment.
 	CREATE FUNCTION fill(t text, family int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 		EXECUTE format('INSERT INTO %s SELECT %s * 10000 + i, hashint8extended(i %% 100, %s) # (1::bigint << (i %% 61)::int) FROM generate_series(1, 5000) i',
 			t, family, family);
@@ -39,7 +39,7 @@ $node->safe_psql(
 	END $$;
 });
 
-# All statements in one session, that has an index with a segment of family 1.
+# Runs all statements in one session, on an index with a segment of family 1.
 sub session
 {
 	my ($name, $right, $statements, $kind) = @_;
@@ -53,11 +53,11 @@ sub session
 	my @right = $err =~ /^\S*\s*NOTICE:  right/mg;
 
 	is(scalar(@right), $right, "$name: all answers are right") or diag($err);
-	unlike($err, qr/ERROR|WRONG/, "$name: without an error");
-	like($out, qr/\d+ segments, \d+ documents/, "$name: the index is whole");
+	unlike($err, qr/ERROR|WRONG/, "$name: no error");
+	like($out, qr/\d+ segments, \d+ documents/, "$name: the index is consistent");
 }
 
-# One history is rolled back, another goes on with the same numbers.
+# One change is rolled back, and the next one uses the same segment numbers.
 sub rolled_back
 {
 	my ($name, $move) = @_;
@@ -79,7 +79,7 @@ session('born_here', 3,
 	"BEGIN; TRUNCATE born_here; SELECT fill('born_here', 2); CALL same('emptied', 'born_here'); TRUNCATE born_here; SELECT fill('born_here', 3);
 	CALL same('emptied again', 'born_here'); COMMIT;");
 
-# Emptied in place, in the same file, at every commit.
+# The index is truncated in place, in the same file, at every commit.
 my $err;
 $node->psql(
 	'postgres', q{
@@ -89,7 +89,7 @@ $node->psql(
 	stderr => \$err);
 is(scalar(() = $err =~ /NOTICE:  right/g), 4, 'a temporary table that is emptied at every commit') or diag($err);
 
-# A template's copy has the same numbers in the same places.
+# A copy of a template database has the same segment numbers in the same blocks.
 $node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE postgres');
 for my $database (qw(copy postgres))
 {

@@ -1,8 +1,8 @@
-# A snapshot that has become too old for an index gets an error, not what is left
+# A snapshot that is too old for an index gets an error instead of incomplete results
 # (PostgreSQL 13 to 16 with old_snapshot_threshold).
 #
-# From 14 on no setting lets a snapshot become too old in less than a minute or two,
-# so there it is done only where NEARDUP_SLOW_TESTS is set.
+# From PostgreSQL 14 on a snapshot takes a minute or two to become too old, so there the
+# test runs only if NEARDUP_SLOW_TESTS is set.
 use strict;
 use warnings;
 
@@ -13,9 +13,9 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('old_snapshot');
 $node->init;
 plan skip_all => 'no snapshot becomes too old from PostgreSQL 17 on' if $node->pg_version >= 17;
-plan skip_all => 'takes two minutes; set NEARDUP_SLOW_TESTS to have it done'
+plan skip_all => 'takes two minutes; set NEARDUP_SLOW_TESTS to run it'
   if $node->pg_version >= 14 && !$ENV{NEARDUP_SLOW_TESTS};
-# Before 14 there is a setting for tests: whatever is five seconds old is too old.
+# PostgreSQL 13 has a setting for tests with which five seconds are too old.
 my ($threshold, $seconds) = $node->pg_version >= 14 ? ('1min', 125) : ('0', 6);
 $node->append_conf('postgresql.conf',
 	"old_snapshot_threshold = $threshold\nautovacuum = off\nneardup.background = off\nfsync = off\nmax_worker_processes = 0\n");
@@ -36,7 +36,7 @@ $node->safe_psql(
 $node->safe_psql('postgres', 'CREATE TABLE segment AS SELECT * FROM hashes(); CREATE INDEX ON segment USING neardup (h)');
 $node->safe_psql('postgres', 'CREATE TABLE tail (id int, h simhash); CREATE INDEX ON tail USING neardup (h); INSERT INTO tail SELECT * FROM hashes()');
 
-# Sessions whose snapshots see all rows.
+# These sessions have snapshots that see all rows.
 my @sessions;
 for my $how (qw(tail segment))
 {
@@ -56,7 +56,7 @@ for my $how (qw(tail segment))
 {
 	$node->safe_psql('postgres', "DELETE FROM $how WHERE id > 10");
 }
-# PostgreSQL learns what was when from snapshots that are taken meanwhile.
+# PostgreSQL maps times to transactions only while snapshots are taken.
 for (1 .. $seconds)
 {
 	sleep(1);
@@ -73,7 +73,7 @@ for my $how (qw(tail segment))
 {
 	my $session = "$settings " . sprintf($query{search}, $how);
 
-	is($node->safe_psql('postgres', $session), '10', "$how: a new snapshot finds what is left");
+	is($node->safe_psql('postgres', $session), '10', "$how: a new snapshot finds the remaining rows");
 }
 
 $node->stop;

@@ -1,5 +1,6 @@
-# Pages that are damaged on disk between two searches of one session: an error that
-# names the block, or the right answer.  test/fuzz/pages does it many thousand times.
+# Pages are damaged on disk between two searches of one session.  The second search
+# raises an error that names the block, or returns the right answer.  test/fuzz/pages
+# does this many thousand times.
 use strict;
 use warnings;
 
@@ -14,7 +15,7 @@ my $count_at = $trailer + 18;
 my $kind_at = $trailer + 16;
 my ($documents, $last_kind) = (2, 6);
 
-# So few buffers that reading a small table by its index evicts all others, many times over.
+# With so few buffers, reading a small table by its index evicts all others many times.
 my $node = PostgreSQL::Test::Cluster->new('living');
 $node->init;
 # PostgreSQL 18 makes clusters with data checksums, which would find all damage first.
@@ -53,7 +54,7 @@ sub write_at
 	return;
 }
 
-# ---- A session that lives on -------------------------------------------------
+# ---- One session -------------------------------------------------------------
 
 my ($in, $out) = ('', '');
 my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
@@ -78,21 +79,21 @@ ask($settings);
 my $right = ask($search);
 like($right, qr/^[0-9a-f]{32}$/, 'the session searches');
 
-# A page counts more documents than an array has room for.
+# The count of documents on a page exceeds the room of an array.
 my ($page) = grep { unpack('S', substr($whole, $_ * $page_size + $kind_at, 2)) == $documents } 0 .. length($whole) / $page_size - 1;
 my $scan = q{SET neardup.search = 'scan';} . $search . 'RESET neardup.search;';
-is(ask($scan), $right, 'and scans');
+is(ask($scan), $right, 'the session scans');
 write_at($page * $page_size + $count_at, pack('S', 0xFFFF));
 ask($forget);
-like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'a count that has become too large is an error');
-like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'and is so once more');
+like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'a count that is too large is an error');
+like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'also the second time');
 write_at(0, $whole);
 ask($forget);
-is(ask($scan), $right, 'the page is whole again');
+is(ask($scan), $right, 'the repaired page is read again');
 
 # ---- Any damage ---------------------------------------------------------------
 
-# Knuth's MMIX generator: the same damage on every machine.
+# Knuth's MMIX generator, so that every machine has the same damage.
 my $seed = 20261122;
 
 sub random
@@ -116,7 +117,7 @@ for my $n (1 .. $damages)
 {
 	my $kind = 1 + $n % $last_kind;
 	my $block = $blocks[$kind][ random(scalar @{ $blocks[$kind] }) ];
-	# Not the page's place in the log, which PostgreSQL would wait for; often what comes last.
+	# Spare the page's LSN, up to which PostgreSQL would flush WAL; prefer the page's end.
 	my $at = $n % 4 == 0 ? $trailer + random(24) : 8 + random($page_size - 8);
 	my $was = substr($whole, $block * $page_size + $at, 1);
 
@@ -139,31 +140,31 @@ for my $n (1 .. $damages)
 	}
 }
 is(join("\n", @wrong), '', "$damages pages damaged between two searches of a session");
-cmp_ok($seen{errors} // 0, '>', $damages / 10, 'errors');
-cmp_ok($seen{right} // 0, '>', $damages / 10, 'and right answers');
+cmp_ok($seen{errors} // 0, '>', $damages / 10, 'some searches raise an error');
+cmp_ok($seen{right} // 0, '>', $damages / 10, 'and some return the right answer');
 ask($forget);
-is(ask($search), $right, 'the index is whole again');
+is(ask($search), $right, 'the restored index gives the right answer');
 $in .= "\\q\n";
 eval { $session->finish };
 
 # ---- Vacuum and the metapage ---------------------------------------------------
 
-# While vacuum reads, the metapage is damaged: it must not be sealed.
+# The metapage is damaged while vacuum reads; vacuum must not write its checksum.
 $node->safe_psql('postgres', 'DELETE FROM t WHERE id % 10 = 0; CHECKPOINT');
 ($in, $out) = ("SET vacuum_cost_delay = '50ms'; SET vacuum_cost_limit = 1; VACUUM (TRUNCATE OFF, PARALLEL 0) t;\n\\q\n", '');
 my $vacuum = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1');
 $vacuum->pump_nb;
 $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_progress_vacuum WHERE phase = 'vacuuming indexes')})
   or die 'there is no vacuum';
-# The index's identity: what a search would go by.
+# The identity of the index, which a search uses.
 $node->safe_psql('postgres', $settings . $forget);
 write_at(24 + 8, substr($whole, 24 + 8, 1) ^ chr(1));
 $node->safe_psql('postgres', $settings . $forget) for 1 .. 3;
 $vacuum->finish;
-like($out, qr/corrupt at block 0: its contents do not fit their checksum/, 'vacuum notes no checksum for a damaged metapage');
+like($out, qr/corrupt at block 0: its contents do not fit their checksum/, 'vacuum writes no checksum for a damaged metapage');
 my $err;
 $node->psql('postgres', q{SELECT neardup_check('t_sig')}, stderr => \$err);
-like($err, qr/corrupt at block 0/, 'and it is still known as damaged');
+like($err, qr/corrupt at block 0/, 'the damage is still reported');
 
 $node->stop('immediate');
 done_testing();

@@ -1,5 +1,5 @@
-# Reads that spare the buffer table are counted, and leave a trace of use: what is
-# searched often is not the first to be evicted.
+# Reads that bypass the buffer table are counted in the statistics and in the buffers'
+# usage, so that pages that are searched often are not the first to be evicted.
 use strict;
 use warnings;
 
@@ -21,7 +21,7 @@ $node->safe_psql(
 	CREATE INDEX big_id ON big (id);
 });
 
-# The same search so many times in a session; a scan of what is packed reads all pages of documents.
+# Repeats a search in one session; a scan of packed documents reads all their pages.
 sub searches
 {
 	my ($times) = @_;
@@ -36,16 +36,16 @@ $node->safe_psql('postgres', searches(1));
 my $before = $node->safe_psql('postgres', $reads);
 $node->safe_psql('postgres', searches(100));
 my $after;
-# The session has said it by its end; the collector of old may take a moment.
+# A session reports its statistics at its end; the collector before 15 takes a moment.
 for (1 .. 100)
 {
 	$after = $node->safe_psql('postgres', $reads);
 	last if $after - $before >= 100 * 30;
 	select(undef, undef, undef, 0.1);
 }
-cmp_ok($after - $before, '>=', 100 * 30, 'every page that is read is counted');
+cmp_ok($after - $before, '>=', 100 * 30, 'every page read is counted');
 
-# Pressure, then a search, by turns: what is used is still there.
+# Fill the buffers and search by turns: the pages searched stay in the buffers.
 my ($out, $err);
 my $turn = q{SET enable_seqscan = off; SELECT count(filler) FROM big WHERE id BETWEEN %d AND %d;};
 my $script = '';
@@ -55,12 +55,12 @@ for my $round (0 .. 19)
 }
 $before = $node->safe_psql('postgres', q{SELECT idx_blks_read FROM pg_statio_user_indexes WHERE indexrelname = 't_h'});
 $node->psql('postgres', $script, stdout => \$out, stderr => \$err);
-is($err, '', 'searches under pressure');
+is($err, '', 'searches while buffers are scarce raise no error');
 $after = $node->safe_psql('postgres', q{SELECT idx_blks_read FROM pg_statio_user_indexes WHERE indexrelname = 't_h'});
 my $evicted = $after - $before;
 my $size = $node->safe_psql('postgres', q{SELECT pg_relation_size('t_h') / 8192});
 note("$evicted pages of $size were read again in 20 rounds");
-cmp_ok($evicted, '<', $size, 'a busy index stays where it is');
+cmp_ok($evicted, '<', $size, 'a busy index stays in the buffers');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# Upkeep, vacuum and builds keep to maintenance_work_mem, however large a segment's
-# directory and map are.  The kernel refuses a server process more than it is given.
+# Upkeep, vacuum and builds stay within maintenance_work_mem, however large a segment's
+# directory and map are.  The kernel limits the memory of a server process.
 use strict;
 use warnings;
 
@@ -21,7 +21,7 @@ maintenance_work_mem = '1MB'
 neardup.background = off
 });
 $node->start;
-# 256 groups, whose directory takes 4 MB for 16,384 documents.
+# The directory of 256 groups takes 4 MB for 16,384 documents.
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
@@ -32,10 +32,10 @@ $node->safe_psql(
 	CREATE INDEX hashes_h ON hashes USING neardup (h);
 });
 
-# Beside maintenance_work_mem: what any statement takes, and vacuum for its dead rows.
+# Memory allowed beyond maintenance_work_mem, for the statement and vacuum's dead rows.
 my $kb = 1024 + 2048;
 
-# Run a statement in a session that may take so much more memory than it has.
+# Runs a statement in a session that may take only so much more memory than it has.
 sub within_memory
 {
 	my ($before, $statement, $what) = @_;
@@ -49,20 +49,20 @@ sub within_memory
 	is($status . $err, '0', $what);
 }
 
-# The catalog is read, and what a session has at its first statement is there.
+# Fill the catalog caches, and all that a session allocates at its first statement.
 my $warm = q{SELECT count(*) FROM wide WHERE id = 1; SELECT neardup_index_info('wide_sig')};
 
 within_memory($warm, 'INSERT INTO wide SELECT * FROM source', 'inserts seal and merge');
 is($node->safe_psql('postgres', q{SELECT max(documents) > 16000 FROM neardup_explain('wide_sig', near((SELECT sig FROM source WHERE id = 1), 0.9)) WHERE segment IS NOT NULL}),
 	't', 'four segments were merged');
-within_memory($warm, 'VACUUM wide', 'a vacuum of nothing');
+within_memory($warm, 'VACUUM wide', 'a vacuum with nothing to do');
 within_memory("DELETE FROM wide WHERE id > 16384 AND id < 18000; $warm", 'VACUUM wide', 'vacuum marks dead documents');
 within_memory("DELETE FROM wide WHERE id % 5 < 2; INSERT INTO wide SELECT * FROM source WHERE id < 3000; $warm", 'VACUUM wide', 'vacuum gathers');
 like($node->safe_psql('postgres', q{SELECT neardup_check('wide_sig')}), qr/^1 segments/, 'into one segment');
 within_memory($warm, 'REINDEX INDEX wide_sig', 'a build of wide signatures');
 within_memory($warm, 'REINDEX INDEX hashes_h', 'a build of many documents');
 within_memory("SET maintenance_work_mem = '16MB'; REINDEX INDEX hashes_h; SET maintenance_work_mem = '1MB'; DELETE FROM hashes WHERE id % 5 < 2; $warm", 'VACUUM hashes', 'a segment that was built with more memory');
-is($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h') LIKE '% 120000 rows'}), 't', 'is divided');
+is($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h') LIKE '% 120000 rows'}), 't', 'the index is consistent');
 
 $node->stop;
 done_testing();

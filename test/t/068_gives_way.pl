@@ -1,5 +1,5 @@
-# Upkeep gives way: who waits for a lock that only a worker's merge, or vacuum's
-# gathering, keeps from him gets it, and what was under way leaves no trace.
+# Upkeep gives way: a session that waits for a lock held by a worker's merge or by
+# vacuum's gathering gets it, and the interrupted work leaves no trace.
 use strict;
 use warnings;
 
@@ -21,7 +21,7 @@ log_min_messages = debug1
 $node->start;
 $node->safe_psql('postgres', q{CREATE ROLE owner LOGIN CREATEDB; CREATE ROLE nobody NOLOGIN; GRANT nobody TO owner; CREATE DATABASE owned OWNER nobody});
 
-# Small segments, which only a worker that has more memory can merge: for a while.
+# Makes small segments.  Only a worker with more memory can merge them, which takes time.
 sub prepare
 {
 	my ($database) = @_;
@@ -36,7 +36,7 @@ sub prepare
 	return $node->safe_psql($database, q{SELECT pg_relation_size('hashes_h')});
 }
 
-# Let a worker begin.
+# Waits until a worker merges.
 sub start_merge
 {
 	my ($database) = @_;
@@ -47,7 +47,7 @@ sub start_merge
 		return if $node->safe_psql($database, q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page'}) eq 't';
 		usleep(5_000);
 	}
-	die 'no worker has begun';
+	die 'no worker has started';
 }
 
 sub wait_for_end
@@ -60,46 +60,46 @@ sub times_given_way
 	return scalar(() = slurp_file($node->logfile) =~ /upkeep of index "hashes_h" gives way/g);
 }
 
-# ---- Of a table and its index ---------------------------------------------------
+# ---- Locks on a table and its index ---------------------------------------------
 
 my $before = prepare('postgres');
 
 foreach my $n (1 .. 3)
 {
 	start_merge('postgres');
-	# The lock is of the index alone, and the one that dropping or truncating takes.
+	# This takes the same lock as DROP or TRUNCATE, on the index alone.
 	cmp_ok($node->safe_psql('postgres', q{BEGIN; ALTER INDEX hashes_h SET TABLESPACE pg_default;
-		SELECT segments FROM neardup_index_info('hashes_h'); COMMIT}), '>=', 4, "a command on the index comes before the merge ends ($n)");
+		SELECT segments FROM neardup_index_info('hashes_h'); COMMIT}), '>=', 4, "a command on the index does not wait for the merge to end ($n)");
 	wait_for_end();
-	is(times_given_way(), $n, 'which has given way');
+	is(times_given_way(), $n, 'the merge has given way');
 }
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ 372600 rows/, 'nothing is lost');
-# Each of the merges may have written as much again as there was.
-cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('hashes_h')}), '<', 2.5 * $before, 'what was begun is used again');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ 372600 rows/, 'no document is lost');
+# Without reuse each merge could have doubled the size.
+cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('hashes_h')}), '<', 2.5 * $before, 'pages of interrupted merges are reused');
 
 start_merge('postgres');
 $node->safe_psql('postgres', 'TRUNCATE hashes');
 wait_for_end();
 is(times_given_way(), 4, 'TRUNCATE does not wait for a merge');
 
-# ---- Of a database ----------------------------------------------------------------
+# ---- Databases --------------------------------------------------------------------
 
 prepare('owned');
 start_merge('owned');
 my ($status, $out, $err) = $node->psql('postgres', 'CREATE DATABASE copy TEMPLATE owned');
-is($err, '', 'a database is copied while a worker is in it');
+is($err, '', 'a database can be copied while a worker runs in it');
 wait_for_end();
-# A worker that does not see the lock waited for is ended by who owns the database.
+# The owner of a database may end a worker that does not notice the waiting session.
 start_merge('owned');
 my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'});
 ($status, $out, $err) = $node->psql('postgres', "SELECT pg_terminate_backend($pid)", extra_params => [ '-U', 'owner' ]);
-is("$out$err", 't', 'who owns a database may end its workers');
+is("$out$err", 't', 'the owner of a database may end its workers');
 wait_for_end();
 prepare('owned');
 start_merge('owned');
 ($status, $out, $err) = $node->psql('postgres', 'DROP DATABASE owned WITH (FORCE)', extra_params => [ '-U', 'owner' ]);
-is($err, '', 'who owns a database may drop it with force');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'owned'}), 0, 'and it is gone');
+is($err, '', 'the owner of a database may drop it with force');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'owned'}), 0, 'the database is gone');
 
 # ---- Vacuum ------------------------------------------------------------------------
 
@@ -107,16 +107,16 @@ prepare('postgres');
 $node->safe_psql('postgres', 'DELETE FROM hashes WHERE id % 2 = 0; VACUUM (INDEX_CLEANUP OFF) hashes');
 my ($in, $output) = ('', '');
 my $vacuum = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$output, '2>&1');
-# Slow: so slow that it would not end, if it were not for the cost delay that gathering keeps to.
+# Vacuum is so slow that it would not end if gathering did not obey the cost delay.
 $in .= "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; SET vacuum_cost_page_hit = 0; SET vacuum_cost_page_miss = 0; SET vacuum_cost_page_dirty = 0;\n";
 $in .= "SET vacuum_cost_page_dirty = 1; VACUUM hashes; SELECT 'vacuumed';\n\\q\n";
 $vacuum->pump_nb;
 $node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE phase = 'cleaning up indexes'});
 $node->safe_psql('postgres', 'BEGIN; LOCK TABLE hashes; COMMIT');
-is(times_given_way() > 4 ? 'yes' : 'no', 'yes', 'gathering gives way to who waits for the table');
+is(times_given_way() > 4 ? 'yes' : 'no', 'yes', 'gathering gives way to a session that waits for the table');
 $vacuum->finish;
 like($output, qr/^vacuumed$/m, 'and the vacuum ends');
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ 180000 rows/, 'the index is whole');
+like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ 180000 rows/, 'the index is consistent');
 
 # ---- The end of the file -------------------------------------------------------------
 
@@ -132,8 +132,8 @@ $node->safe_psql('postgres', 'VACUUM hashes');
 cmp_ok(size(), '>=', $full, 'vacuum_truncate = off of the table keeps the file');
 $node->safe_psql('postgres', 'ALTER TABLE hashes RESET (vacuum_truncate)');
 $node->safe_psql('postgres', 'VACUUM hashes');
-is(size(), 8192, 'without it the end of the file is given back');
+is(size(), 8192, 'without it the file is truncated');
 
 $node->stop;
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|you don't own a lock/, 'nothing in the log');
+unlike(slurp_file($node->logfile), qr/PANIC|TRAP|you don't own a lock/, 'the log has no internal error');
 done_testing();

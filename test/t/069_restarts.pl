@@ -1,5 +1,5 @@
-# Searches under inserts that seal and merge all the time: they begin again seldom, go
-# on where they were, and return each row once.
+# Searches run while inserts seal and merge all the time.  They seldom restart, continue
+# where they were, and return each row once.
 use strict;
 use warnings;
 
@@ -11,7 +11,7 @@ my $node = PostgreSQL::Test::Cluster->new('restarts');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nneardup.background = off\n");
 $node->start;
-# A search compares all of them, and finds a hundred.
+# A search compares all documents and finds a hundred.
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
@@ -47,9 +47,9 @@ $load->signal('INT');
 $load->finish;
 
 my $restarts = () = slurp_file($node->logfile) =~ /search of index .* starts again/g;
-note("$restarts restarts in " . 2 * $searches . ' searches, while ' . $node->safe_psql('postgres', q{SELECT last_value - 1000000 FROM ids}) . ' rows came');
-cmp_ok($restarts, '<', $searches / 4, 'few searches start again');
-like($node->safe_psql('postgres', q{SELECT neardup_check('t_h')}), qr/segments/, 'the index is whole');
+note("$restarts restarts in " . 2 * $searches . ' searches, while ' . $node->safe_psql('postgres', q{SELECT last_value - 1000000 FROM ids}) . ' rows were inserted');
+cmp_ok($restarts, '<', $searches / 4, 'few searches restart');
+like($node->safe_psql('postgres', q{SELECT neardup_check('t_h')}), qr/segments/, 'the index is consistent');
 
 $node->stop;
 done_testing();

@@ -1,6 +1,6 @@
-# The ready scripts where others may create objects: what a stranger has put into
-# the search path, beside the extension, beside a table or onto it never runs as
-# whoever runs a script.
+# The scripts for psql in a database where others may create objects.  Nothing that
+# another role has put into the search path, the extension's schema, a table's schema
+# or onto a table runs with the rights of the user who runs a script.
 use strict;
 use warnings;
 
@@ -28,7 +28,7 @@ $node->safe_psql(
 	SET ROLE mallory;
 	CREATE SCHEMA evil;
 	GRANT USAGE ON SCHEMA evil TO PUBLIC;
-	-- Counts who is had; a sequence does so whether or not it is rolled back.
+	-- A sequence records that hostile code ran, even if that is rolled back.
 	CREATE SEQUENCE evil.taken;
 	GRANT ALL ON SEQUENCE evil.taken TO PUBLIC;
 	CREATE FUNCTION evil.take() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
@@ -37,7 +37,7 @@ $node->safe_psql(
 		PERFORM evil.take(); RETURN coalesce(NEW, OLD); END $$;
 });
 
-# As the owner, or as the superuser; with the search path that the options name.
+# Runs a script as the owner or the superuser, with the search path of the options.
 sub run_script
 {
 	my ($name, @variables) = @_;
@@ -64,13 +64,13 @@ sub sql
 	return $node->safe_psql('postgres', $_[0]);
 }
 
-sub nobody_was_had
+sub no_hostile_code_ran
 {
 	is(sql('SELECT is_called FROM evil.taken'), 'f', $_[0]);
 	sql(q{SELECT setval('evil.taken', 1, false)});
 }
 
-# A table of the owner's with families of four.
+# Makes a table of the owner with families of four rows.
 sub make_table
 {
 	my ($name, $columns) = @_;
@@ -89,7 +89,7 @@ my ($ok, $out, $err);
 
 # ---- Names ------------------------------------------------------------------
 
-# Whatever tables and columns are called, each has a function and an index of its own.
+# Each table and column gets its own function and index, whatever their names.
 my $long = 'l' x 50;
 sql(qq{CREATE TABLE docs (id int PRIMARY KEY, body text, other text); CREATE TABLE docs_body (id int PRIMARY KEY, body text, other text);
 	CREATE TABLE ${long}_one_table (id int PRIMARY KEY, body text, other text); CREATE TABLE ${long}_one_tabel (id int PRIMARY KEY, body text, other text)});
@@ -100,70 +100,70 @@ foreach my $one (@signed)
 	my ($table, $sig, $text) = @$one;
 	($ok, $out, $err) = run_script('sign', "table=$table", "sig=$sig", "text=$text");
 	ok($ok, "sign $table.$sig") or diag $err;
-	# What was signed before is signed still.
+	# Tables signed before stay signed.
 	sql(qq{DELETE FROM $_; INSERT INTO $_ (id, body, other) SELECT i, words(i, 0), words(i, 1) FROM generate_series(1, 40) i})
 	  foreach ($table, 'docs');
 }
 signed_right(@$_, "$_->[0].$_->[1] is signed by its own function") foreach @signed;
 is(sql(q{SELECT count(*), count(DISTINCT indrelid::text || indkey::text) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'neardup' AND indisvalid}),
-	'5|5', 'and has an index of its own');
+	'5|5', 'each has its own index');
 my $made = q{SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal UNION ALL SELECT count(*) FROM pg_proc WHERE prorettype = 'trigger'::regtype AND proname LIKE '%sign%'};
 my $before = sql($made);
 foreach my $one (@signed)
 {
 	run_script('sign', "table=$one->[0]", "sig=$one->[1]", "text=$one->[2]");
 }
-is(sql($made), $before, 'a second run makes nothing anew');
+is(sql($made), $before, 'a second run makes no new objects');
 ($ok, $out, $err) = run_script('sign', 'table=docs', 'sig=body_sig', 'text=other');
 ok(!$ok, 'a column that is signed from another text is not signed twice');
-like($err, qr/signs "body_sig" already.*HINT:.*DROP TRIGGER/s, 'and that is told');
+like($err, qr/signs "body_sig" already.*HINT:.*DROP TRIGGER/s, 'the message says so');
 is(sql(q{SELECT count(*) FROM pg_proc p WHERE prorettype = 'trigger'::regtype AND proname LIKE '%sign%' AND proconfig IS DISTINCT FROM ARRAY['search_path=pg_catalog, pg_temp']}),
-	'0', 'functions that are made keep to their own search path');
+	'0', 'functions made by the scripts set their own search path');
 sql(qq{DROP TABLE docs, docs_body, ${long}_one_table, ${long}_one_tabel});
 
-# ---- What somebody made before ----------------------------------------------
+# ---- Objects made by others before ------------------------------------------
 
 make_table('pre');
 sql(q{SET ROLE mallory; CREATE FUNCTION pre_sig_sign() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
 ($ok, $out, $err) = run_script('sign', 'table=pre');
-ok($ok, 'a function of that name is there') or diag $err;
+ok($ok, 'sign works beside a function of the same name') or diag $err;
 is(sql(q{SELECT count(*) FILTER (WHERE proowner = 'mallory'::regrole), count(*) FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid WHERE tgrelid = 'pre'::regclass}),
-	'0|1', 'and is not used');
+	'0|1', 'and does not use it');
 signed_right('pre', 'sig', 'body', 'every row is signed');
 
 make_table('pretrigger');
 sql(q{GRANT TRIGGER ON pretrigger TO mallory; SET ROLE mallory;
 	CREATE TRIGGER pretrigger_sig_sign BEFORE INSERT OR UPDATE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()});
 ($ok, $out, $err) = run_script('sign', 'table=pretrigger');
-nobody_was_had("a stranger's trigger does not run as a superuser");
-like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'and that is told');
+no_hostile_code_ran("another role's trigger does not run as a superuser");
+like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'the message says so');
 ($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pretrigger');
-ok($ok, 'its owner may risk it') or diag $err;
-signed_right('pretrigger', 'sig', 'body', 'and a trigger of that name is not taken for the one that signs');
+ok($ok, 'the owner of the table may run it') or diag $err;
+signed_right('pretrigger', 'sig', 'body', 'a trigger of that name is not taken for the one that signs');
 foreach my $mark ([], ['mark=dup'])
 {
 	sql('ALTER TABLE pretrigger ADD COLUMN IF NOT EXISTS dup int; DROP TRIGGER IF EXISTS gone ON pretrigger;
 		CREATE TRIGGER gone AFTER DELETE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()');
 	($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', @$mark);
-	nobody_was_had("nor does it when rows go: @$mark");
-	like($err, qr/would run as a superuser/, 'and that is told');
+	no_hostile_code_ran("nor when rows are marked or deleted: @$mark");
+	like($err, qr/would run as a superuser/, 'the message says so');
 }
 ($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', 'trust=yes');
-ok($ok, 'but for one who trusts it') or diag $err;
-is(sql('SELECT is_called FROM evil.taken'), 't', '(these tests would notice)');
+ok($ok, 'it runs with trust=yes') or diag $err;
+is(sql('SELECT is_called FROM evil.taken'), 't', 'the sequence would notice hostile code');
 sql(q{SELECT setval('evil.taken', 1, false)});
 sql('DROP TABLE pre, pretrigger');
 
-# A table that deletes cascade to, and rules.
+# Cascading deletes and rules.
 make_table('leads');
 run_script('sign', 'USER=owner', 'table=leads');
 sql(q{SET ROLE owner; CREATE TABLE follows (id int REFERENCES leads ON DELETE CASCADE); INSERT INTO follows SELECT id FROM leads;
 	CREATE TRIGGER t AFTER DELETE ON follows FOR EACH ROW EXECUTE FUNCTION evil.fires()});
 ($ok, $out, $err) = run_script('keep-one', 'table=leads');
-nobody_was_had('nor do triggers of tables that refer to it');
+no_hostile_code_ran('triggers of referencing tables do not run as a superuser');
 sql(q{SET ROLE owner; DROP TABLE follows; CREATE RULE r AS ON DELETE TO leads DO ALSO SELECT evil.take()});
 ($ok, $out, $err) = run_script('keep-one', 'table=leads');
-nobody_was_had('nor rules');
+no_hostile_code_ran('nor do rules');
 sql('DROP TABLE leads');
 
 # ---- The search path, and the extension's schema ------------------------------
@@ -177,8 +177,8 @@ sub every_script
 		ok($ok, "$what: $script") or diag $err;
 		sql(qq{INSERT INTO $table SELECT 1000 + max(id::text::int), words(1, 7) FROM $table}) if $script eq 'watch' && $out =~ /watched from now/;
 	}
-	nobody_was_had("$what: nobody else's code ran");
-	like($out, qr/\(\d+ rows\)/, 'and it is the last that it was');
+	no_hostile_code_ran("$what: no code of other roles ran");
+	like($out, qr/\(\d+ rows\)/, 'the script works');
 }
 
 make_table('far');
@@ -202,15 +202,15 @@ sql(q{
 every_script('public.far', 'functions, operators, types and tables in the path', 'PATH=evil,pg_catalog,public');
 sql('DROP TABLE far, neardup_watched, neardup_noticed');
 
-# Beside the extension: whatever is not its own is refused.
+# Objects in the extension's schema that are not its members are refused.
 make_table('near_by');
 sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
 
 ($ok, $out, $err) = run_script('sign', 'table=near_by');
-ok($ok, 'a function beside the one that signs') or diag $err;
-nobody_was_had('is not mistaken for it');
+ok($ok, 'sign works beside a function in the same schema') or diag $err;
+no_hostile_code_ran('that function is not called');
 sql(q{INSERT INTO near_by SELECT 100, words(9, 9)});
-nobody_was_had('nor later, by who inserts');
+no_hostile_code_ran('nor is it called by later inserts');
 sql(q{DROP FUNCTION public.to_minhash(text)});
 my %beside = (
 	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
@@ -221,13 +221,13 @@ foreach my $script (sort keys %beside)
 	run_script('watch', 'table=near_by');
 	sql(qq{SET ROLE mallory; CREATE FUNCTION public.$beside{$script} LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END'});
 	($ok, $out, $err) = run_script($script, 'table=near_by');
-	nobody_was_had("a function beside the extension's: $script");
-	like($err, qr/is not a part of the extension neardup/, 'is refused');
+	no_hostile_code_ran("a function in the extension's schema is not called: $script");
+	like($err, qr/is not a part of the extension neardup/, 'the script says why');
 	sql('DROP FUNCTION public.' . ($beside{$script} =~ s/ RETURNS.*//r));
 }
 sql('DROP TABLE near_by, neardup_watched, neardup_noticed');
 
-# ---- What the owner has made of the types -------------------------------------
+# ---- Domains and casts of the owner -------------------------------------------
 
 sql(q{
 	SET ROLE owner;
@@ -251,13 +251,13 @@ foreach my $table ('domains', 'kinds')
 		($ok, $out, $err) = run_script($script, "table=$table");
 		ok($ok, "the owner's types: $table, $script") or diag $err;
 		sql("SET ROLE owner; UPDATE $table SET body = body || ' and so on'") if $script eq 'watch';
-		nobody_was_had("run nothing: $table, $script");
+		no_hostile_code_ran("they run no code: $table, $script");
 	}
-	like($out, qr/\(\d\d+ rows\)/, 'and it is the last that it was');
+	like($out, qr/\(\d\d+ rows\)/, 'the script works');
 }
 sql('DROP TABLE domains, kinds, neardup_watched, neardup_noticed');
 
-# ---- What watch remembers in ------------------------------------------------
+# ---- The table of neardup-watch.sql -----------------------------------------
 
 make_table('watched');
 run_script('sign', 'USER=owner', 'table=watched');
@@ -278,30 +278,30 @@ foreach my $what (sort keys %planted)
 	foreach (1 .. 2)
 	{
 		($ok, $out, $err) = run_script('watch', 'table=watched');
-		nobody_was_had("$what to remember in runs nothing");
+		no_hostile_code_ran("$what in place of the script's table runs no code");
 	}
-	ok(!$ok, 'and is not used');
-	like($err, $planted{$what}[1], 'and that is told');
+	ok(!$ok, 'and the script fails');
+	like($err, $planted{$what}[1], 'the message says so');
 	sql($what =~ /view/ ? 'DROP VIEW neardup_watched' : 'DROP TABLE neardup_watched');
 	sql('DROP TABLE IF EXISTS neardup_noticed');
 }
-# Whoever may not create in the table's schema says where; whoever owns it may follow itself.
+# A role that may not create in the table's schema names another; the owner need not.
 sql(q{CREATE ROLE reader LOGIN; GRANT SELECT ON watched TO reader; CREATE SCHEMA "Reader's" AUTHORIZATION reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC});
 ($ok, $out, $err) = run_script('watch', 'USER=reader', 'table=watched');
-like($err, qr/permission denied for schema public/, 'a role that may not create beside the table');
+like($err, qr/permission denied for schema public/, 'a role that may not create in the table\'s schema');
 foreach (1 .. 2)
 {
 	($ok, $out, $err) = run_script('watch', 'USER=reader', 'table=watched', q{schema="Reader's"});
 	ok($ok, 'names a schema') or diag $err;
 }
-like($out, qr/\(0 rows\)/, 'and goes on from there');
+like($out, qr/\(0 rows\)/, 'and the next run continues from there');
 run_script('watch', 'USER=owner', 'table=watched');
 ($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=watched');
 ok($ok, 'the owner in the schema of the table') or diag $err;
 ($ok, $out, $err) = run_script('watch', 'table=watched');
-like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role owner/s, "a superuser does not go on with another's");
+like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role owner/s, "a superuser does not use another role's table");
 
-# ---- What cannot be watched ---------------------------------------------------
+# ---- Tables that cannot be watched --------------------------------------------
 
 sql(q{
 	CREATE EXTENSION postgres_fdw;
@@ -311,7 +311,7 @@ sql(q{
 	CREATE FOREIGN TABLE part1 PARTITION OF parts FOR VALUES FROM (0) TO (9) SERVER other;
 	CREATE VIEW seen AS SELECT id, sig FROM watched;
 	CREATE SCHEMA w;
-	-- As Citus lists what is distributed.
+	-- A catalog like that of Citus.
 	SET allow_system_table_mods = on;
 	CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass);
 }) if sql(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'}) == 1;
@@ -327,7 +327,7 @@ SKIP:
 	ok($ok, 'a table that Citus leaves alone is not') or diag $err;
 	sql(q{INSERT INTO pg_catalog.pg_dist_partition VALUES ('watched')});
 	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
-	like($err, qr/cannot be told.*Citus/s, 'one that it distributes is');
+	like($err, qr/cannot be told.*Citus/s, 'a distributed table is refused');
 }
 
 # ---- Values ---------------------------------------------------------------------
@@ -341,7 +341,7 @@ foreach my $script ('sign', 'report', 'keep-one', 'watch')
 	run_script($script, $_) foreach ('table=watched; DROP TABLE watched', q{table=watched'; DROP TABLE watched; --});
 	run_script($script, 'table=watched', q{schema=public; DROP TABLE watched});
 }
-is(sql(q{SELECT to_regclass('watched') IS NOT NULL}), 't', 'values are values');
+is(sql(q{SELECT to_regclass('watched') IS NOT NULL}), 't', 'values of variables are not run as SQL');
 
 $node->stop;
 done_testing();

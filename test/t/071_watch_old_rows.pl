@@ -1,5 +1,5 @@
-# neardup-watch.sql where transaction numbers have come round: rows older than
-# 2^31 transactions are not new, and what is new is not lost.
+# neardup-watch.sql after a wraparound of transaction IDs: rows older than 2^31
+# transactions are not reported as new, and new rows are not missed.
 use strict;
 use warnings;
 
@@ -34,7 +34,7 @@ sub watch
 	return ($out, $err);
 }
 
-# So many times 2^20 transactions later.  All rows are frozen first, as they are in time.
+# Advances to so many times 2^20 transactions, after a freeze of all rows.
 my $now = 0;
 
 sub later
@@ -56,27 +56,27 @@ my ($out, $err) = watch();
 like($out, qr/is watched from now on/, 'watch') or diag $err;
 later(1430);
 ($out, $err) = watch();
-like($out, qr/\(0 rows\)/, 'nothing is new after 1.5 thousand million transactions') or diag $err;
+like($out, qr/\(0 rows\)/, 'no row is new after 1.5 billion transactions') or diag $err;
 later(1430);
-cmp_ok($node->safe_psql('postgres', 'SELECT min(age(xmin)) FROM t'), '<', 0, 'the age of the rows has overflown');
+cmp_ok($node->safe_psql('postgres', 'SELECT min(age(xmin)) FROM t'), '<', 0, 'the age of the rows has overflowed');
 ($out, $err) = watch();
-like($out, qr/\(0 rows\)/, 'and they are not new') or diag $err;
+like($out, qr/\(0 rows\)/, 'old rows are still not new') or diag $err;
 $node->safe_psql('postgres', 'INSERT INTO t SELECT 10, words(1, 7)');
 $node->safe_psql('postgres', 'VACUUM (FREEZE) t');
 ($out, $err) = watch();
 like($out, qr/^ 10 \| 2 .*\n 10 \| 3 .*\n\(2 rows\)/m, 'a row that was frozen at once is') or diag $err;
-is($err, '', 'without a word');
+is($err, '', 'no message');
 
-# More than can be told by a row's number.
+# More transactions than a row's xmin can tell.
 $node->safe_psql('postgres', 'INSERT INTO t SELECT 11, words(2, 7)');
 later(1430);
 later(1430);
 ($out, $err) = watch();
-like($out, qr/^ 11 \| 4 .*\n 11 \| 5 /m, 'what came before a long pause is not lost');
-unlike($out, qr/^ 10 /m, 'and what was listed is not listed again');
-like($err, qr/more than 2\^31 transactions since the last run: all rows are looked at/, 'which is told');
+like($out, qr/^ 11 \| 4 .*\n 11 \| 5 /m, 'rows inserted before a long pause are not missed');
+unlike($out, qr/^ 10 /m, 'rows listed before are not listed again');
+like($err, qr/more than 2\^31 transactions since the last run: all rows are looked at/, 'a message says that all rows are looked at');
 ($out, $err) = watch();
-like($out, qr/\(0 rows\)/, 'from there it goes on');
+like($out, qr/\(0 rows\)/, 'the next run continues from there');
 
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
-# Little memory, few workers, short timeouts: less of anything gives the same
-# answers, or an error that says what there is too little of.
+# With little memory, few workers and short timeouts, answers are the same, or an error
+# says what there is too little of.
 use strict;
 use warnings;
 
@@ -23,7 +23,7 @@ $node->safe_psql(
 	CREATE EXTENSION neardup;
 	CREATE FUNCTION near_centre(i int) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 		'SELECT hashint8extended(i % 300, 7) # (1::bigint << (i / 300 % 64)) # (1::bigint << (i % 63))';
-	-- Dense: a search finds more than 64 kB hold.
+	-- The hashes are dense: a search finds more than fits into 64 kB.
 	CREATE TABLE t WITH (parallel_workers = 2) AS
 		SELECT i AS id, CASE WHEN i % 20 > 0 THEN near_centre(CASE WHEN i % 3 = 0 THEN i ELSE i % 50 * 300 END) END AS h
 		FROM generate_series(1, 20000) i;
@@ -54,7 +54,7 @@ sub answer
 	return $node->safe_psql('postgres', $_[0]);
 }
 
-# query, and the ways beside the sequential scan that it may go.
+# Queries, and the plans beside the sequential scan that each is tried with.
 my $centres = 'generate_series(0, 49) c';
 my @queries = (
 	['SELECT count(*), sum(t.id), sum(t.id::bigint * c) FROM ' . $centres . ', LATERAL (SELECT id FROM t WHERE hamming_within(h, hashint8extended(c, 7), 2)) t', qw(index bitmap parallel)],
@@ -77,7 +77,7 @@ my @queries = (
 	[q{SELECT count(*), sum(df) FROM shingle_frequencies('SELECT set FROM s')}, qw(parallel)],
 );
 
-# Those of the whole table at once do not ask the index.
+# Queries with "parallel" read all of the table and no index.
 sub all_queries
 {
 	my ($what, $batch) = @_;
@@ -88,7 +88,7 @@ sub all_queries
 		my $truth = answer("$much $way{sequential} $sql");
 		my $short = substr $sql, 0, 90;
 
-		unlike($truth, qr/^0\|/, "$short ... finds something");
+		unlike($truth, qr/^0\|/, "$short ... finds rows");
 		foreach my $way (@ways)
 		{
 			is(answer("$little $way{$way} $sql"), $truth, "$what, little memory, $way");
@@ -97,9 +97,9 @@ sub all_queries
 	}
 }
 
-all_queries('built with what there was', 1);
+all_queries('built with default settings', 1);
 
-# ---- Builds with little --------------------------------------------------------
+# ---- Builds with little memory --------------------------------------------------
 
 foreach my $workers (0, 2)
 {
@@ -114,9 +114,9 @@ answer(qq{$little DELETE FROM t WHERE id % 3 = 1; DELETE FROM s WHERE id % 3 = 1
 $node->safe_psql('postgres', 'VACUUM t, s', extra_params => ['-c', $little]);
 answer("$little SET neardup.background = off; INSERT INTO t SELECT id + 200000, h FROM t");
 all_queries('vacuumed and filled with little');
-like(answer("SELECT neardup_check('t_h'), neardup_check('s_sig')"), qr/ rows\|.* rows$/, 'whole');
+like(answer("SELECT neardup_check('t_h'), neardup_check('s_sig')"), qr/ rows\|.* rows$/, 'the indexes are consistent');
 
-# ---- Limits that are errors ------------------------------------------------------
+# ---- Limits that raise errors ----------------------------------------------------
 
 sub state_of
 {
@@ -132,7 +132,8 @@ sub temporary_files
 	return join ' ', map { glob($node->data_dir . "/base/pgsql_tmp/$_") } ('pgsql_tmp*/*', 'pgsql_tmp*');
 }
 
-# Pairs and clusters that spill: an error, nothing left, and the answer where they may.
+# Pairs and clusters that spill to disk raise an error at the limit and leave no file;
+# without the limit they return an answer.
 my %spills = (
 	signatures => q{neardup_pairs('SELECT id * 4 + g, to_minhash(set | to_shingles(ARRAY[g, id]::bigint[]), 256, 32) FROM s, generate_series(0, 3) g', 0.8)},
 	'the evidence' => q{neardup_pairs('SELECT id, sig, set FROM s', 0.6, verify => 0.8)},
@@ -143,17 +144,17 @@ foreach my $what (sort keys %spills)
 	{
 		my $query = "$little SET max_parallel_maintenance_workers = $workers; SELECT count(*) FROM $spills{$what}";
 		is(state_of("SET temp_file_limit = '8kB'; $query"), '53400', "temp_file_limit: $what, $workers workers");
-		is(temporary_files(), '', 'nothing is left');
-		is(state_of($query), 'no error', 'and without the limit there is an answer');
+		is(temporary_files(), '', 'no temporary file is left');
+		is(state_of($query), 'no error', 'without the limit there is an answer');
 	}
 }
 answer(q{CREATE TABLE nulls AS SELECT i AS id, CASE WHEN i > 30000 THEN i::bigint END AS h FROM generate_series(1, 31000) i});
 is(state_of("SET temp_file_limit = '8kB'; CREATE INDEX nulls_h ON nulls USING neardup (h)"), '53400', 'temp_file_limit: a build that begins with NULLs');
-is(temporary_files(), '', 'nothing is left');
-is(state_of('CREATE INDEX nulls_h ON nulls USING neardup (h)'), 'no error', 'and without the limit there is an index');
-like(answer("SELECT neardup_check('nulls_h')"), qr/ 31000 rows$/, 'that is whole');
+is(temporary_files(), '', 'no temporary file is left');
+is(state_of('CREATE INDEX nulls_h ON nulls USING neardup (h)'), 'no error', 'without the limit there is an index');
+like(answer("SELECT neardup_check('nulls_h')"), qr/ 31000 rows$/, 'which is consistent');
 
-# Locks that somebody holds.
+# Locks held by another session.
 my $holder = $node->background_psql('postgres');
 $holder->query_safe('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
 foreach my $sql ('SELECT count(*) FROM t WHERE hamming_within(h, 1, 2)', 'INSERT INTO t VALUES (1, 1)', 'REINDEX INDEX t_h', 'VACUUM t', q{SELECT neardup_check('t_h')},
@@ -164,7 +165,7 @@ foreach my $sql ('SELECT count(*) FROM t WHERE hamming_within(h, 1, 2)', 'INSERT
 $holder->query_safe('ROLLBACK');
 is(answer("SELECT count(*) FROM pg_locks WHERE locktype = 'page'"), '0', 'no lock is left');
 
-# Who waits for upkeep, which a throttled vacuum keeps.
+# Commands that wait for upkeep, while a throttled vacuum holds its lock.
 $holder->query_until(qr/^/, "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; DELETE FROM t WHERE id % 5 = 0; VACUUM t;\n");
 $node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'page' AND granted") or die;
 is(state_of("SET lock_timeout = 50;\nSELECT neardup_check('t_h')"), '55P03', 'lock_timeout: neardup_check beside a vacuum');
@@ -172,21 +173,21 @@ is(state_of("SET lock_timeout = 50;\nINSERT INTO t SELECT 300000 + i, i FROM gen
 my $vacuum = answer(q{SELECT pid FROM pg_locks WHERE locktype = 'page' AND granted LIMIT 1});
 is(answer("SELECT pg_cancel_backend($vacuum)"), 't', 'the vacuum is cancelled');
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'page'") or die;
-like(answer("SELECT neardup_check('t_h')"), qr/ rows$/, 'and the index is whole');
+like(answer("SELECT neardup_check('t_h')"), qr/ rows$/, 'and the index is consistent');
 eval { $holder->quit };
 
-# A session that sits in a transaction, with a scan half done and rows inserted.
+# A session is idle in a transaction, with an open scan and rows inserted.
 my $idle = $node->background_psql('postgres');
 $idle->query_safe(q{SET idle_in_transaction_session_timeout = 100; BEGIN; SET LOCAL enable_seqscan = off;
 	DECLARE c CURSOR FOR SELECT id FROM t WHERE hamming_within(h, hashint8extended(7, 7), 30); FETCH 3 FROM c;
 	INSERT INTO t SELECT 400000 + i, i FROM generate_series(1, 5000) i});
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE state = 'idle in transaction'") or die;
 eval { $idle->quit };
-is(answer('SELECT count(*) FROM t WHERE id > 400000'), '0', 'what an idle session had inserted is gone');
-like(answer("SELECT neardup_check('t_h')"), qr/ rows$/, 'and the index is whole');
+is(answer('SELECT count(*) FROM t WHERE id > 400000'), '0', 'the rows that an idle session inserted are gone');
+like(answer("SELECT neardup_check('t_h')"), qr/ rows$/, 'and the index is consistent');
 all_queries('after all that');
 
-# ---- A server with next to nothing -------------------------------------------------
+# ---- A server with the smallest settings -------------------------------------------
 
 $node->append_conf(
 	'postgresql.conf', q{
@@ -205,11 +206,11 @@ foreach my $command ('REINDEX INDEX t_h', 'REINDEX INDEX CONCURRENTLY t_h', 'CRE
 {
 	is(state_of("SET max_parallel_maintenance_workers = 2;\n$command;"), 'no error', "no worker, few buffers: $command");
 }
-like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows\|.* rows$/, 'whole');
-cmp_ok(answer("SELECT tail FROM neardup_index_info('t_h')"), '<', 16384 + 4096, 'sealed by those who insert');
-all_queries('with next to nothing', 1);
+like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows\|.* rows$/, 'the indexes are consistent');
+cmp_ok(answer("SELECT tail FROM neardup_index_info('t_h')"), '<', 16384 + 4096, 'inserts seal the tail');
+all_queries('with the smallest settings', 1);
 
-# All connections taken; upkeep has slots of its own.
+# All connections are taken; background workers have their own slots.
 $node->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $node->restart;
 my @taken = map { $node->background_psql('postgres') } 1 .. 5;
@@ -221,9 +222,9 @@ foreach (1 .. 600)
 	last if $gone = $taken[1]->query_safe("SELECT tail < 16384 FROM neardup_index_info('t_h')") eq 't';
 	select undef, undef, undef, 0.1;
 }
-ok($gone, 'a worker seals all the same');
+ok($gone, 'a worker still seals the tail');
 $_->quit foreach @taken;
-like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows\|.* rows$/, 'whole');
+like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows\|.* rows$/, 'the indexes are consistent');
 
 $node->stop;
 done_testing();

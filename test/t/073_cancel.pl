@@ -1,6 +1,5 @@
-# Whatever may take long can be cancelled while it runs: each function of the
-# extension whose input has no bound, every command on its indexes, and searches.
-# How soon is not asked here.
+# All that may take long can be cancelled while it runs: each function whose input has
+# no bound, every command on an index, and searches.  This does not test how soon.
 use strict;
 use warnings;
 
@@ -36,7 +35,7 @@ $node->safe_psql(
 	CREATE TABLE frequencies AS SELECT * FROM shingle_frequencies('SELECT s FROM sets');
 });
 
-# Cancelled before they are called: they notice while they run.
+# The statement is cancelled before it calls the function, which notices while it runs.
 my %called = (
 	'bottom_resemblance(shingles,shingles,integer)' => 'bottom_resemblance(s, s2, 600000)',
 	'edit_distance(text,text,integer,integer,integer,integer)' => 'edit_distance(left(t, 700000), right(t, 700000), 1, 2, 3, 4)',
@@ -84,7 +83,7 @@ my %called = (
 	'permutation_sketch(integer[],integer[])' => undef,
 );
 
-# Statements that take a second and more, cancelled after a moment.
+# Statements that take a second or more are cancelled after a moment.
 my %statement = (
 	'neardup_check(regclass)' => q{SELECT neardup_check('equals_sig')},
 	'neardup_clusters(text,double precision,boolean,text,text,boolean,double precision,double precision)' =>
@@ -118,8 +117,8 @@ my %statement = (
 	'ANALYZE' => q{SET default_statistics_target = 10000; ANALYZE equals, sets, long, equals, sets},
 );
 
-# What cannot take long: a signature has at most 16,384 symbols, or nothing is read
-# but counts; or the server does not call it by itself.
+# Functions that cannot take long: a signature has at most 16,384 symbols, or only
+# counts are read, or the server does not call the function directly.
 my @short = (
 	qr/^(minhash|simhash|minhash_ball|simhash_ball|minhash_ball_key|simhash_ball_key)_\w+\(/,
 	qr/^(ball|bigint|bit)_signature\(/,
@@ -129,11 +128,11 @@ my @short = (
 	qr/^lsh_\w+\(/,
 	qr/^neardup_(explain|index_info|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
-	# Copied, or counted, as they are.
+	# These copy or count their input.
 	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,
 );
 
-# ---- Is any left out? ---------------------------------------------------------
+# ---- Completeness -------------------------------------------------------------
 
 my @functions = split /\n/, $node->safe_psql(
 	'postgres', q{
@@ -143,12 +142,12 @@ my @unknown = grep {
 	my $function = $_;
 	!exists $called{$function} && !exists $statement{$function} && !grep { $function =~ $_ } @short
 } @functions;
-is("@unknown", '', 'every function is tried here, or is known to be short');
-cmp_ok(scalar @functions, '>', 100, 'and they are all');
+is("@unknown", '', 'every function is tested here or known to be short');
+cmp_ok(scalar @functions, '>', 100, 'all functions are listed');
 
 # ---- Functions ------------------------------------------------------------------
 
-# The server's answer to a statement: the SQLSTATE, and whether the sequence moved.
+# Returns the SQLSTATE of a statement.
 sub state_of
 {
 	my ($sql) = @_;
@@ -158,16 +157,15 @@ sub state_of
 	return $err =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
 }
 
-# A block that evaluates an expression over the variables that it uses, where a
-# condition holds.
+# Returns a block that evaluates an expression over variables if a condition holds.
 sub block
 {
 	my ($condition, $expression) = @_;
 	my %type = (t => 'text', tt => 'text[]', a => 'bigint[]', s => 'shingles', s2 => 'shingles', html => 'text', st => 'text');
 	my $declared = join '', map { "$_ $type{$_} := (SELECT l.$_ FROM long l);\n" } grep { $expression =~ /\b$_\b/ } sort keys %type;
 
-	# An expression is evaluated without a look at interrupts in between: nextval()
-	# is reached only by a function that has not been cancelled.
+	# No interrupt is checked between the function and nextval(), so nextval() runs only
+	# if the function was not cancelled.
 	return qq{DO \$block\$ DECLARE $declared x bigint; BEGIN
 		x := CASE WHEN $condition AND ($expression) IS NOT NULL THEN nextval('finished') END;
 		END \$block\$;};
@@ -178,12 +176,12 @@ sub cancelled
 	my ($what, $sql) = @_;
 
 	is(state_of($sql), '57014', "cancelled: $what");
-	is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 'f', 'and before it was done');
+	is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 'f', 'before it was done');
 	$node->safe_psql('postgres', q{SELECT setval('finished', 1, false)});
 }
 
 is(state_of(block('true', 'similarity(s, s2)')), 'no error', 'a block runs');
-is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 't', 'and what finishes is noticed');
+is($node->safe_psql('postgres', 'SELECT is_called FROM finished'), 't', 'a function that finishes is noticed');
 $node->safe_psql('postgres', q{SELECT setval('finished', 1, false)});
 cancelled($_, block('pg_cancel_backend(pg_backend_pid())', $called{$_}))
   foreach grep { defined $called{$_} } sort keys %called;
@@ -194,12 +192,12 @@ foreach my $what (sort keys %statement)
 {
 	my $sql = $statement{$what};
 
-	# What comes before the last is not meant.
+	# Only the last statement is to be cancelled.
 	$sql =~ s/^(.*;)?\s*(.*)$/SET statement_timeout = 0; $1\nSET statement_timeout = 10;\n$2;/s;
 	is(state_of($sql), '57014', "cancelled: $what");
 }
-like($node->safe_psql('postgres', q{SELECT neardup_check('equals_sig')}), qr/ rows$/, 'the index is whole');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), '0', 'nobody is left');
+like($node->safe_psql('postgres', q{SELECT neardup_check('equals_sig')}), qr/ rows$/, 'the index is consistent');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), '0', 'no worker is left');
 
 $node->stop;
 done_testing();

@@ -1,6 +1,6 @@
-# A disk that is full after so many writes, for every number of them: what fails
-# says so, loses nothing, and works once there is room.  'make faults' does the
-# same with real file systems.
+# The disk is full after n writes, for every n.  The statement that fails says so, loses
+# nothing, and works once there is room.  'make faults' does the same with real file
+# systems.
 use strict;
 use warnings;
 
@@ -12,10 +12,10 @@ my $source = -e 'test/faults/full.c' ? 'test/faults/full.c' : "$ENV{TESTDIR}/tes
 my $scratch = PostgreSQL::Test::Utils::tempdir;
 my ($library, $room) = ("$scratch/full.so", "$scratch/room");
 
-plan skip_all => 'files are told apart by Linux\'s /proc' unless -d '/proc/self/fd';
+plan skip_all => 'files are identified by Linux\'s /proc' unless -d '/proc/self/fd';
 plan skip_all => 'there is no C compiler' if system("cc -shared -fPIC -o $library $source -ldl >$scratch/cc.log 2>&1") != 0;
 
-# So many times may a file of a database grow.
+# The number of times that files of a database may grow.
 sub leave
 {
 	my ($times) = @_;
@@ -81,10 +81,10 @@ sub sound
 	my ($what) = @_;
 	my $truth = found('seqscan');
 
-	is(join(' ', found('indexscan'), $node->safe_psql('postgres', "SELECT neardup_check('t_h') LIKE '% rows'")), "$truth t", "$what: whole, and the index finds what there is");
+	is(join(' ', found('indexscan'), $node->safe_psql('postgres', "SELECT neardup_check('t_h') LIKE '% rows'")), "$truth t", "$what: the index is consistent and finds all rows");
 }
 
-# Ever more writes, until it works.
+# Allows more and more writes until the statement works.
 sub sweep
 {
 	my ($what, $prepare, $statement, $index_stays) = @_;
@@ -100,16 +100,16 @@ sub sweep
 		$failures++;
 		my $rows = $node->safe_psql('postgres', 'SELECT count(*), sum(id) FROM t');
 		leave($enough);
-		is("$state, rows $rows", "53100, rows $before", "$what after $times writes: the error says what it is, no row is lost");
+		is("$state, rows $rows", "53100, rows $before", "$what after $times writes: the error is disk_full, and no row is lost");
 		sound("$what after $times writes") if $index_stays;
 		last if $state eq 'crash' || $times > 100000;
-		is(state_of($statement), 'no error', "$what after $times writes: it works with more room");
+		is(state_of($statement), 'no error', "$what after $times writes: works with more room");
 		sound("$what after $times writes, and then enough");
 	}
 	leave($enough);
-	is($state, 'no error', "$what: it works at last");
+	is($state, 'no error', "$what: works in the end");
 	sound($what);
-	cmp_ok($failures, '>', 0, "$what: and did not at first");
+	cmp_ok($failures, '>', 0, "$what: failed at first");
 }
 
 my $serial = "SET max_parallel_maintenance_workers = 0;\n";
@@ -125,7 +125,7 @@ sweep('pairs that spill', $indexed, $serial . $spill . q{SELECT count(*) FROM ne
 sweep('pairs that spill, in parallel', '', $parallel . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM sigs', 0.9)}, 1);
 sweep('pairs with evidence', '', $serial . $spill . q{SELECT count(*) FROM neardup_pairs('SELECT id, sig, s FROM sigs', 0.5, verify => 0.5)}, 1);
 
-# A crash right after a failure leaves what there was.
+# A crash right after a failure loses nothing.
 $node->safe_psql('postgres', $indexed);
 leave(3);
 is(state_of('INSERT INTO t SELECT id + 40000, h FROM spare'), '53100', 'a full disk');
@@ -133,7 +133,7 @@ leave($enough);
 $node->stop('immediate');
 $node->start;
 sound('after a crash');
-is(state_of('INSERT INTO t SELECT id + 40000, h FROM spare; VACUUM t;'), 'no error', 'and then it works');
+is(state_of('INSERT INTO t SELECT id + 40000, h FROM spare; VACUUM t;'), 'no error', 'the statement works with more room');
 sound('after a crash and more');
 
 $node->stop;

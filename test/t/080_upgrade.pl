@@ -1,8 +1,8 @@
-# ALTER EXTENSION neardup UPDATE: a database that began with an older version has
-# the same catalog afterwards as one of the newest, and its data serves as before.
+# ALTER EXTENSION neardup UPDATE gives a database the same catalog as a fresh install of
+# the newest version, and its data works as before.
 #
-# test/upgrade holds the install script of each released version; test/tools/check
-# puts them beside the extension.
+# test/upgrade has the install script of each released version; test/tools/check copies
+# them to the extension's folder.
 use strict;
 use warnings;
 
@@ -17,8 +17,8 @@ $node->start;
 my ($newest) = $node->safe_psql('postgres',
 	q{SELECT default_version FROM pg_available_extensions WHERE name = 'neardup'});
 
-# Every object of the extension as pg_upgrade would make it again: definitions,
-# comments and privileges.  Numbers of objects differ from database to database.
+# Returns every object of the extension as pg_upgrade would recreate it: definitions,
+# comments and privileges.  OIDs differ between databases.
 sub catalog
 {
 	my ($database) = @_;
@@ -29,7 +29,7 @@ sub catalog
 		]);
 	my @lines = grep { !/binary_upgrade_set_next|^--|^\s*$|^\\/ } split /\n/, $stdout;
 
-	# The same in whatever order: that of objects that depend on each other may vary.
+	# Sorted, as the order of objects that depend on each other may vary.
 	my @statements = split /;\n/, join("\n", @lines) . "\n";
 
 	s/'\d+'::pg_catalog\.oid/oid/g for @statements;
@@ -47,13 +47,13 @@ sub make_database
 make_database('fresh', $newest);
 my $fresh = catalog('fresh');
 
-like($fresh, qr/CREATE FUNCTION public\.to_minhash/, 'the comparison sees functions');
+like($fresh, qr/CREATE FUNCTION public\.to_minhash/, 'the comparison includes functions');
 like($fresh, qr/COMMENT ON FUNCTION public\.neardup_reject/, 'and comments');
 
 my @old = grep { $_ ne $newest } split /\n/, $node->safe_psql('postgres',
 	q{SELECT version FROM pg_available_extension_versions WHERE name = 'neardup' ORDER BY version});
 
-cmp_ok(scalar(@old), '>=', 1, 'there is an older version to begin with');
+cmp_ok(scalar(@old), '>=', 1, 'there is an older version');
 
 for my $version (@old)
 {
@@ -72,15 +72,15 @@ for my $version (@old)
 		FROM generate_series(1, 2000) i});
 	my $before = $node->safe_psql($database, $question);
 
-	like($before, qr/^200\n/, "$version finds what is there");
+	like($before, qr/^200\n/, "$version finds the rows");
 	$node->safe_psql($database, 'ALTER EXTENSION neardup UPDATE');
 	is($node->safe_psql($database, q{SELECT extversion FROM pg_extension WHERE extname = 'neardup'}),
-		$newest, "$version becomes $newest");
-	is(catalog($database), $fresh, "the catalog of an updated $version is that of a fresh $newest");
+		$newest, "$version is updated to $newest");
+	is(catalog($database), $fresh, "the catalog of an updated $version equals that of a fresh $newest");
 	is($node->safe_psql($database, $question), $before, 'and its index answers as before');
 	$node->safe_psql($database, 'DROP EXTENSION neardup CASCADE');
 	is($node->safe_psql($database, q{SELECT count(*) FROM pg_extension WHERE extname = 'neardup'}),
-		'0', 'it can be dropped whole');
+		'0', 'the extension can be dropped');
 }
 
 $node->stop;

@@ -1,9 +1,9 @@
-# lib.sh: what the tools share.  Sourced by bash scripts, from any folder.
+# lib.sh: functions that the tools share.  Bash scripts source it from any folder.
 #
-# A private server is a relocated copy of an installed PostgreSQL: its programs
-# find their libraries and shared files beside themselves, so 'make install' with
-# its pg_config touches nothing outside.  initdb refuses root, so as root
-# everything that runs a server runs as the user postgres.
+# A private server is a relocated copy of an installed PostgreSQL.  Its programs
+# find their libraries and shared files relative to themselves, so 'make install'
+# with its pg_config changes nothing outside.  initdb refuses to run as root, so a
+# tool that is run by root runs servers as the user postgres.
 
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -15,7 +15,7 @@ case ${PG_CONFIG:-} in
 	*/*) PG_CONFIG=$(realpath -s "$PG_CONFIG") ;;
 esac
 
-# Warnings that PostgreSQL's own headers raise are left out.
+# Without the warnings that PostgreSQL's own headers cause.
 STRICT_FLAGS="-Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers"
 
 die()
@@ -29,7 +29,7 @@ is_root()
 	[ "$(id -u)" = 0 ]
 }
 
-# Seconds since the epoch, with fractions.
+# Prints the seconds since the epoch, with fractions.
 now()
 {
 	local t=${EPOCHREALTIME:-$(date +%s.%N)}
@@ -42,9 +42,9 @@ elapsed()
 	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
 
-# Can this pg_config build extensions, and is its server there?
+# Checks that a pg_config has the server and the headers to build extensions.
 #
-# Debian's client package has pg_config and pgxs.mk, so these say nothing of headers.
+# Debian's client package has pg_config and pgxs.mk too, so these prove nothing.
 usable_pg_config()
 {
 	local bin pgxs headers
@@ -54,7 +54,7 @@ usable_pg_config()
 	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && [ -f "$pgxs" ] && [ -f "$headers/postgres.h" ]
 }
 
-# The pg_config asked for, or else the newest usable one.
+# Prints PG_CONFIG, or if it is not set the newest usable pg_config.
 find_pg_config()
 {
 	local candidate
@@ -73,10 +73,10 @@ find_pg_config()
 	return 1
 }
 
-# copy_below DIR PATH...: copy each PATH to DIR/PATH, unless it is there.
+# copy_below DIR PATH...: copies each PATH to DIR/PATH unless that exists.
 #
-# All folders below DIR are made, never links: nothing that is written there
-# can land outside.  A link on the way (0.1.0 made some) is removed.
+# All folders below DIR are real folders and not links, so files written there
+# cannot land outside.  Links on the way, which 0.1.0 made, are removed.
 copy_below()
 {
 	local dir=$1 path to part parts
@@ -99,9 +99,9 @@ copy_below()
 	done
 }
 
-# tell_where DIR PG_CONFIG: a pg_config that names the folders below DIR.  That of
-# Debian's PostgreSQL 13 names those it was built for, wherever it lies.
-tell_where()
+# relocated_pg_config DIR PG_CONFIG: prints a pg_config script that names the folders
+# below DIR.  Debian's own for PostgreSQL 13 always names those it was built for.
+relocated_pg_config()
 {
 	cat <<-END
 		#!/bin/sh
@@ -112,7 +112,7 @@ tell_where()
 	END
 }
 
-# private_tree DIR: copy PostgreSQL below DIR and set PG_CONFIG and PGBIN to the copy.
+# private_tree DIR: copies PostgreSQL below DIR, and sets PG_CONFIG and PGBIN to the copy.
 private_tree()
 {
 	local dir from headers what
@@ -126,14 +126,14 @@ private_tree()
 	for what in bindir pkglibdir sharedir includedir-server; do
 		copy_below "$dir" "$(realpath -ms "$("$from" --$what)")"
 	done
-	# Of the other headers what is PostgreSQL's: the folder may be all of /usr/include.
+	# Only PostgreSQL's other headers, as the folder may be /usr/include itself.
 	for what in pkgincludedir includedir; do
 		headers=$(realpath -ms "$("$from" --$what)")
 		copy_below "$dir" "$headers"/{internal,libpq} "$headers"/{libpq,pg_config,postgres_ext}*.h
 	done
 	PGBIN=$dir$("$from" --bindir)
 	PG_CONFIG=$PGBIN/pg_config
-	[ "$("$PG_CONFIG" --bindir)" = "$PGBIN" ] || tell_where "$dir" "$(realpath "$from")" >"$PG_CONFIG"
+	[ "$("$PG_CONFIG" --bindir)" = "$PGBIN" ] || relocated_pg_config "$dir" "$(realpath "$from")" >"$PG_CONFIG"
 	for what in bindir pkglibdir sharedir includedir-server; do
 		[ "$("$PG_CONFIG" --$what)" = "$dir$("$from" --$what)" ] ||
 			die "PostgreSQL at $("$from" --bindir) cannot be relocated"
@@ -141,7 +141,8 @@ private_tree()
 	export PG_CONFIG PGBIN
 }
 
-# Run a command as the user that may run a server; in a folder that it may enter.
+# Runs a command as a user that may run a server.  That user must have access to the
+# current folder.
 as_server()
 {
 	if is_root; then
@@ -151,7 +152,7 @@ as_server()
 	fi
 }
 
-# Let the server's user own a folder.
+# Makes the server's user the owner of a folder.
 give_to_server()
 {
 	if is_root; then
@@ -160,8 +161,8 @@ give_to_server()
 	fi
 }
 
-# start_server DIR PORT [SETTING...]: a server in DIR/data, made if it is not
-# there, listening on the unix socket DIR/sock only.  Sets the PG* variables.
+# start_server DIR PORT [SETTING...]: starts a server in DIR/data, which is created if
+# needed.  It listens only on a Unix socket in DIR/sock.  Sets the PG* variables.
 start_server()
 {
 	local dir=$1 port=$2 setting
@@ -191,7 +192,7 @@ start_server()
 		done
 	fi
 	[ "$(cat "$dir/data/PG_VERSION")" = "$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')" ] ||
-		die "$dir/data is of another PostgreSQL; please remove it"
+		die "$dir/data belongs to another version of PostgreSQL; please remove it"
 	as_server "$PGBIN/pg_ctl" -D "$dir/data" status >/dev/null 2>&1 && return
 	: >>"$dir/server.log"
 	give_to_server "$dir/server.log"
@@ -199,7 +200,7 @@ start_server()
 		{ tail -n 20 "$dir/server.log" >&2; die "the server did not start"; }
 }
 
-# Stop the server of DIR, by the pid that it wrote down.
+# Stops the server of DIR, by the pid in its postmaster.pid.
 stop_server()
 {
 	if [ -s "$1/data/postmaster.pid" ]; then
@@ -207,13 +208,13 @@ stop_server()
 	fi
 }
 
-# Is this the release of clang-format that lays the C files out?
+# Checks that clang-format is the release that the C files are formatted with.
 clang_format_is_ours()
 {
 	clang-format --version 2>/dev/null | grep -q 'version 14\.'
 }
 
-# Build the extension in the source tree and install it by $PG_CONFIG.
+# Builds the extension in the source tree and installs it with $PG_CONFIG.
 build_and_install()
 {
 	"$MAKE" -C "$TOP" --no-print-directory -s -j "$NPROC" PG_CONFIG="$PG_CONFIG" with_llvm=no "$@" all

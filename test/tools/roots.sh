@@ -1,11 +1,12 @@
-# roots.sh: Debian systems of their own, by debootstrap and chroot.  Sourced after lib.sh.
+# roots.sh: separate Debian systems, made with debootstrap and chroot.  Source it after
+# lib.sh.
 #
-# A root is thrown away after use; what takes long to fetch or to build is kept
-# in $ROOTS.  Commands run in namespaces of their own: when they end, or their
-# time does, their processes and mounts are gone.
+# A root is removed after use.  Files that take long to fetch or build are kept in
+# $ROOTS.  Commands run in their own namespaces, so their processes and mounts vanish
+# when they end or reach their time limit.
 #
-#   NEARDUP_ROOTS    the folder to keep things in, /var/tmp/neardup-roots unless told
-#   NEARDUP_MIRROR   a Debian mirror; that of this machine's apt unless told
+#   NEARDUP_ROOTS    the folder for files that are kept; default: /var/tmp/neardup-roots
+#   NEARDUP_MIRROR   a Debian mirror; default: that of this machine's apt
 
 ROOTS=${NEARDUP_ROOTS:-/var/tmp/neardup-roots}
 
@@ -20,14 +21,14 @@ need_roots()
 	mkdir -p "$ROOTS"
 }
 
-# apt_uri LABEL: where this machine's apt has Debian's archive of that label from.
+# apt_uri LABEL: prints the address from which apt gets Debian's archive of that label.
 apt_uri()
 {
 	apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' 2>/dev/null |
 		sed -n "s/^Debian|$1|//p" | head -n 1
 }
 
-# apt_sources SUITE: what a root's sources.list says.
+# apt_sources SUITE: prints a root's sources.list.
 apt_sources()
 {
 	local security
@@ -35,20 +36,20 @@ apt_sources()
 	echo "deb $MIRROR $1 main"
 	echo "deb-src $MIRROR $1 main"
 	security=$(apt_uri Debian-Security)
-	# Not of what has no support yet, or none any more.
+	# Only supported releases have security updates.
 	case $1 in
 		bookworm | trixie) [ -z "$security" ] || echo "deb $security $1-security main" ;;
 	esac
 }
 
-# base_root SUITE: debootstrap it, if that was not done yet.  About a minute.
+# base_root SUITE: runs debootstrap unless that was done before.  Takes about a minute.
 base_root()
 {
 	local root script=
 
 	[ -e "$ROOTS/$1.tar" ] && return
 	MIRROR=${NEARDUP_MIRROR:-$(apt_uri Debian)}
-	[ -n "$MIRROR" ] || die "this machine's apt knows no Debian mirror; please name one in NEARDUP_MIRROR"
+	[ -n "$MIRROR" ] || die "this machine's apt has no Debian mirror; please set NEARDUP_MIRROR"
 	[ -e "/usr/share/debootstrap/scripts/$1" ] || script=/usr/share/debootstrap/scripts/sid
 	root=$(mktemp -d "$ROOTS/base.XXXXXX")
 	echo "debootstrap $1" >&2
@@ -65,7 +66,7 @@ base_root()
 	rm -rf "$root"
 }
 
-# new_root SUITE DIR: a fresh root in DIR, with the packages that were once fetched.
+# new_root SUITE DIR: makes a fresh root in DIR, with the packages fetched before.
 new_root()
 {
 	base_root "$1"
@@ -77,7 +78,7 @@ new_root()
 	cp -L /etc/resolv.conf /etc/hosts "$2/etc/"
 }
 
-# drop_root SUITE DIR: away with it, but for the packages that it fetched.
+# drop_root SUITE DIR: removes a root but keeps the packages that it fetched.
 drop_root()
 {
 	[ -d "$2" ] || return 0
@@ -85,9 +86,9 @@ drop_root()
 	rm -rf --one-file-system "$2"
 }
 
-# in_root DIR SECONDS COMMAND...: as root in the root, in namespaces of its own.
+# in_root DIR SECONDS COMMAND...: runs a command as root in a root, in its own namespaces.
 #
-# In the background, so that a signal to this shell need not wait for its end.
+# It runs in the background, so that this shell can handle signals meanwhile.
 in_root()
 {
 	local dir=$1 seconds=$2 status=0
@@ -111,13 +112,13 @@ in_root()
 	return $status
 }
 
-# End what runs in a root, for a trap.
+# Ends the command that runs in a root; for traps.
 end_in_root()
 {
 	[ -z "${IN_ROOT:-}" ] || { kill "$IN_ROOT"; wait "$IN_ROOT"; } 2>/dev/null || true
 }
 
-# install_in DIR PACKAGE...: by apt, without what is only recommended.
+# install_in DIR PACKAGE...: installs packages with apt, without recommended ones.
 install_in()
 {
 	local dir=$1
@@ -126,9 +127,9 @@ install_in()
 	in_root "$dir" 1800 sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' sh "$@"
 }
 
-# clone_into DIR PATH: the committed tree, to PATH in the root DIR.
+# clone_into DIR PATH: clones this repository to PATH in the root DIR.
 clone_into()
 {
-	git -C "$TOP" rev-parse -q --verify HEAD >/dev/null || die "$TOP is no git repository"
+	git -C "$TOP" rev-parse -q --verify HEAD >/dev/null || die "$TOP is not a git repository"
 	git clone -q --no-hardlinks "$TOP" "$1$2"
 }

@@ -1,9 +1,9 @@
-# unit.mk: the plain C layers, linked without a server.
+# unit.mk: builds programs with the plain C layers, without a server.
 #
 #   make -f test/tools/unit.mk KIND=...                       tests: build/KIND/test/unit/test_*
 #   make -f test/tools/unit.mk build/plain/test/bench/kernels   a benchmark
 #
-# KIND is plain, or sanitize, or a processor to compile for; then CROSS names it, too.
+# KIND is plain, sanitize, or a processor to compile for, which CROSS then names too.
 
 KIND = plain
 OUT = build/$(KIND)
@@ -13,7 +13,7 @@ CFLAGS = -O2 -g
 ifeq ($(KIND),sanitize)
 CFLAGS += -O1 -fno-omit-frame-pointer -fsanitize=undefined,address -fno-sanitize-recover=all
 endif
-# qemu finds no libraries of another processor.
+# qemu does not find the libraries of another processor.
 LDFLAGS = $(if $(CROSS),-static)
 
 SOURCES = $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
@@ -28,7 +28,7 @@ $(OUT)/%.o: %.c $(HEADERS) test/tools/unit.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(WARNINGS) -Isrc -Itest/unit -c $< -o $@
 
-# A library, so that a program holds only the layers that it uses.
+# A library, so that a program has only the layers that it uses.
 $(LIBRARY): $(LAYERS)
 	@rm -f $@
 	ar rcs $@ $^

@@ -1,5 +1,5 @@
 /*
- * collect.h: what a text gives, gathered whole, for tests of text/.
+ * collect.h: gathers the tokens and hashes of a text, for tests of text/.
  */
 #ifndef NEARDUP_COLLECT_H
 #define NEARDUP_COLLECT_H
@@ -9,7 +9,7 @@
 
 #include "text/internal.h"
 
-/* Growing lists; what they hold is freed by free(). */
+/* Growing lists, whose memory is freed by free(). */
 typedef struct TokenList
 {
 	char *text; /* tokens joined by single spaces, zero-terminated */
@@ -72,7 +72,7 @@ hashes_from(const char *utf8, size_t length, SchemeId scheme)
 	return list;
 }
 
-/* The number of a scheme that is known to exist. */
+/* Returns the number of a scheme, which must exist. */
 static inline SchemeId
 scheme_called(const char *name)
 {

@@ -10,7 +10,7 @@
 size_t host_memory = 0;
 size_t host_peak = 0;
 
-/* Count memory, which there must be. */
+/* Counts memory, and ends the program if there is none. */
 static void *
 counted(void *memory)
 {

@@ -1,5 +1,5 @@
 /*
- * test_bag.c: bags against a slow and obvious model of them.
+ * test_bag.c: bags compared with a slow and simple model.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ compare_signed(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* A bag is what sorting and counting its source gives. */
+/* A bag equals its source, sorted and counted. */
 static void
 check_bag(const Bag *bag, const uint64_t *hash, size_t count)
 {
@@ -115,7 +115,7 @@ test_build(void)
 	}
 }
 
-/* What count_of says of three results and four sums must hold. */
+/* Checks three results and four sums with count_of(). */
 static void
 check_pair(const uint64_t *x, size_t n_x, const uint64_t *y, size_t n_y)
 {
@@ -193,8 +193,8 @@ test_pairs(void)
 }
 
 /*
- * Sets of every size up to 60 and every overlap: at the decimal threshold that
- * equals the similarity the answer is yes, just above it no.
+ * For sets of every size up to 60 and every overlap, the answer is yes at the decimal
+ * threshold that equals the similarity, and no just above it.
  */
 static void
 test_edge(void)
@@ -220,7 +220,7 @@ test_edge(void)
 		}
 }
 
-/* Frequencies whose squares sum past 64 bits. */
+/* Frequencies whose sum of squares exceeds 64 bits. */
 static void
 test_large_frequencies(void)
 {
@@ -235,7 +235,7 @@ test_large_frequencies(void)
 	CHECK(bag_weighted_resemblance(&a, &b) == 0.5);
 }
 
-/* The length of the text form, against printf. */
+/* The length of the text form, compared with printf(). */
 static void
 test_text_length(void)
 {
@@ -261,7 +261,7 @@ test_text_length(void)
 		}
 }
 
-/* However different the lengths, and wherever the loops stand. */
+/* For lengths of any difference, and any position of the loops. */
 static void
 test_interrupts(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_compare.c: edit distance and longest common substring against the
- * textbook's tables.
+ * test_compare.c: edit distance and longest common substring compared with the
+ * textbook algorithms.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ least(int64_t x, int64_t y)
 	return x < y ? x : y;
 }
 
-/* The whole matrix, as Wagner and Fischer write it. */
+/* Computes the full matrix, as Wagner and Fischer do. */
 static int64_t
 slow_distance(const SequencePair *pair, EditCosts costs)
 {
@@ -54,7 +54,7 @@ slow_distance(const SequencePair *pair, EditCosts costs)
 	return distance;
 }
 
-/* The longest run by trying all pairs of places. */
+/* Finds the longest common run by comparing all pairs of positions. */
 static Common
 slow_common(const SequencePair *pair)
 {
@@ -74,7 +74,7 @@ slow_common(const SequencePair *pair)
 	return common;
 }
 
-/* A random sequence, or a copy of other with some random edits. */
+/* Makes a random sequence, or a copy of other with some random edits. */
 static Sequence
 make_sequence(uint64_t *seed, size_t length, uint32_t alphabet, const Sequence *other, int edits)
 {
@@ -241,7 +241,7 @@ test_texts(void)
 	CHECK(distance_of("intention", "execution", false) == 5);
 	CHECK(distance_of("", "abc", false) == 3);
 	CHECK(distance_of("", "", false) == 0);
-	/* Characters, not bytes; bytes that are no UTF-8 differ from all others. */
+	/* Characters, not bytes; invalid UTF-8 differs from all characters. */
 	CHECK(distance_of("na\xC3\xAFve", "naive", false) == 1);
 	CHECK(distance_of("\xE6\x9D\xB1\xE4\xBA\xAC", "\xE4\xBA\xAC\xE9\x83\xBD", false) == 2);
 	CHECK(distance_of("a\xFF", "a\xFE", false) == 1);
@@ -249,7 +249,7 @@ test_texts(void)
 	CHECK(distance_of("The quick, brown fox", "the QUICK red fox jumps", true) == 2);
 }
 
-/* A long text of many different characters: the numbering grows. */
+/* A long text of many different characters makes the numbering grow. */
 static void
 test_many_symbols(void)
 {
@@ -276,7 +276,7 @@ test_many_symbols(void)
 	free(a);
 }
 
-/* Long loops ask for interrupts. */
+/* Long loops check for interrupts. */
 static void
 test_interrupts(void)
 {

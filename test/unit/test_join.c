@@ -1,5 +1,5 @@
 /*
- * test_join.c: the join of signatures against comparing everything.
+ * test_join.c: the join of signatures compared with all pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ set_symbol(uint8_t *packed, int b, int i, uint32_t symbol)
 	}
 }
 
-/* Random ones; half of them copies of an earlier one with up to `changes` symbols changed. */
+/* Makes random documents; half of them are copies of earlier ones with up to `changes` changes. */
 static Documents
 make_documents(int k, int b, uint32_t n, int changes, size_t extra)
 {
@@ -59,20 +59,20 @@ make_documents(int k, int b, uint32_t n, int changes, size_t extra)
 			for (int c = random_below(changes + 1); c > 0; c--)
 				set_symbol(one, b, random_below(k), random_below(2));
 		}
-		/* What follows the symbols is nobody's. */
+		/* The bytes after the symbols are unused. */
 		for (size_t e = 0; e < extra; e++)
 			one[d.stride - extra + e] = (uint8_t) random_below(256);
 	}
 	return d;
 }
 
-/* ---- Against comparing everything --------------------------------------- */
+/* ---- Comparison with all pairs ------------------------------------------ */
 
 typedef struct Found
 {
 	const Documents *x;
 	const Documents *y;
-	uint8_t *seen; /* of each pair */
+	uint8_t *seen; /* how often each pair was found */
 	uint32_t pairs;
 	uint32_t wrong;
 	uint32_t stop_at;
@@ -160,7 +160,7 @@ every_pair_is_found_once(void)
 				compare(shapes[s][0], shapes[s][1], sizes[n], h, h % 2 * 16);
 }
 
-/* The sides need not be of a size: what a side is cut into depends on the larger one. */
+/* The sides may differ in size; the larger one decides how both are cut. */
 static void
 few_against_many(void)
 {
@@ -193,7 +193,7 @@ sized(int k, int b, int h, uint32_t n, double recall)
 	return join;
 }
 
-/* Radii that miss nothing, within the limits, and cheaper than all pairs. */
+/* Plans miss no pair, stay within the limits, and are cheaper than all pairs. */
 static void
 plans_miss_nothing(void)
 {
@@ -222,7 +222,7 @@ plans_miss_nothing(void)
 			  .groups == 0);
 }
 
-/* A plan that may miss costs less, and is chosen only where it promises enough. */
+/* A plan that may miss pairs costs less, and is chosen only if its recall suffices. */
 static void
 recall_is_promised(void)
 {
@@ -239,7 +239,7 @@ recall_is_promised(void)
 	}
 }
 
-/* Of planted pairs at the very distance as many are found as promised. */
+/* Of planted pairs at exactly the distance, the promised share is found. */
 static void
 recall_is_kept(void)
 {
@@ -267,14 +267,14 @@ recall_is_kept(void)
 	all = join_documents(&x, &y, h, 1, 0);
 	some = join_documents(&x, &y, h, recall, 0);
 	CHECK(all.pairs >= 2500 && some.wrong == 0);
-	/* Four standard deviations below what is promised. */
+	/* Four standard deviations below the promised number. */
 	CHECK_MSG(some.pairs < all.pairs && some.pairs >= all.pairs * (recall - 4 * 0.4 / 50),
 			  "%u of %u", some.pairs, all.pairs);
 	free(x.packed);
 	free(y.packed);
 }
 
-/* ---- The rest ----------------------------------------------------------- */
+/* ---- Limits ------------------------------------------------------------- */
 
 static void
 emit_can_stop(void)
@@ -286,7 +286,7 @@ emit_can_stop(void)
 	free(x.packed);
 }
 
-/* One bucket that holds everything neither hangs nor goes without a rest. */
+/* A single bucket with all documents does not take too long, and checks for interrupts. */
 static void
 skewed_documents(void)
 {
@@ -306,7 +306,7 @@ skewed_documents(void)
 	free(x.packed);
 }
 
-/* What is alike all over meets in every group: each pair is compared once instead. */
+/* Documents that share the bucket in every group are compared once per pair instead. */
 static void
 documents_all_alike(void)
 {
@@ -323,7 +323,7 @@ documents_all_alike(void)
 			set_symbol(x.packed + i * x.stride, 8, random_below(512), random_below(256));
 	}
 	CHECK(join_plan(&join).groups == 0);
-	/* Alike among themselves, and unlike the others. */
+	/* Similar to each other and to no others. */
 	join.right = (JoinSide){y.packed, y.n};
 	CHECK(join_plan(&join).groups > 0);
 	free(x.packed);

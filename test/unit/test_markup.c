@@ -1,5 +1,5 @@
 /*
- * test_markup.c: any bytes will do, in memory that is no larger than they are.
+ * test_markup.c: markup in any bytes, each in an allocation of exactly their size.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "text/markup.h"
 #include "unit.h"
 
-/* What random documents are made of. */
+/* Parts of random documents. */
 static const char *const pieces[] = {"<",         ">",        "</",         "<!--",     "-->",
 									 "<![CDATA[", "]]>",      "<script",    "</script", "</style>",
 									 "<style>",   "<p",       "<b>",        "\"",       "'",

@@ -1,6 +1,6 @@
 /*
- * test_match.c: groups, probes, plans and counting against naive ones, and all
- * of them together against comparing everything.
+ * test_match.c: groups, probes, plans and counting compared with naive versions, and
+ * all of them together compared with all pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static const uint32_t sizes[] = {0,     511,    512,     1000,     4096,
 
 /* ---- Groups ------------------------------------------------------------- */
 
-/* Groups follow each other without a gap, within the signature and the limits. */
+/* Groups follow each other without gaps, within the signature and the limits. */
 static void
 groups_are_disjoint(void)
 {
@@ -81,7 +81,7 @@ naive_value(const Grouping *g, int group, const uint8_t *packed)
 	return value;
 }
 
-/* An exact bucket is the value itself; others depend on the value, and spread. */
+/* An exact bucket is the value itself; others are a hash of it that spreads. */
 static void
 buckets_are_values(void)
 {
@@ -95,7 +95,7 @@ buckets_are_values(void)
 			uint8_t *exact = malloc(bytes);
 
 			random_bytes(packed, bytes);
-			/* Where reading past the end would be noticed. */
+			/* Placed so that reads beyond the end are noticed. */
 			memcpy(exact, packed, bytes);
 			for (int i = 0; i < g.groups; i++)
 			{
@@ -146,7 +146,7 @@ symbols_that_differ(uint32_t x, uint32_t y, int symbols, int b)
 	return differ;
 }
 
-/* Exactly the values within the radius, ascending. */
+/* Probes return exactly the values within the radius, ascending. */
 static void
 masks_are_complete(void)
 {
@@ -176,7 +176,7 @@ masks_are_complete(void)
 
 /* ---- Plans -------------------------------------------------------------- */
 
-/* The most groups that a document at distance h can miss, the cheapest first. */
+/* Returns the most groups that a document at distance h can miss, cheapest first. */
 static int
 most_missed(const SearchPlan *plan, int h)
 {
@@ -212,7 +212,7 @@ check_plan(const Grouping *g, int h, SearchMethod method, const SearchPlan *plan
 				  INT32_MAX);
 }
 
-/* Whatever is chosen keeps what it promises: nothing within h is lost. */
+/* No plan that is chosen misses a document within h. */
 static void
 plans_lose_nothing(void)
 {
@@ -248,7 +248,7 @@ put_posting(uint8_t *at, uint32_t document, int bytes)
 		at[i] = (uint8_t) (document >> 8 * i);
 }
 
-/* Documents hit c times or more are all there, each once, ascending. */
+/* All documents with c hits or more are returned, each once, ascending. */
 static void
 check_candidates(HitCounter *counter, const int *hits, uint32_t documents, int c, bool exact)
 {
@@ -313,7 +313,7 @@ counting_is_complete(void)
 		count_random(65536, counts[i], 1e9, 2, true);
 		count_random(65537, counts[i], 1e9, 3, true);
 		count_random(200000, counts[i], 1e9, 4, true);
-		/* Counters that documents share may add candidates, never lose one. */
+		/* Documents that share a counter may become candidates wrongly, but none is lost. */
 		count_random(65536, counts[i], 100, 2, false);
 		count_random(1 << 20, counts[i], 1000, 3, false);
 		count_random(1 << 24, counts[i], 0, 3, false);
@@ -336,7 +336,7 @@ typedef struct Corpus
 	int bytes;
 } Corpus;
 
-/* Half at random, half near an earlier one: few symbols changed, or none. */
+/* Half of the documents are random, half are copies with few symbols changed or none. */
 static void
 fill_corpus(Corpus *corpus)
 {
@@ -413,7 +413,7 @@ probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCoun
 		chooser_end_group(chooser);
 }
 
-/* Is everything within h among the candidates? */
+/* Checks that all documents within h are candidates. */
 static void
 search_once(Corpus *corpus, int h, const SearchPlan *plan)
 {
@@ -429,7 +429,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 
 	counter_begin(&counter, corpus->n, plan->postings, choosing ? 1 : plan->count);
 	chooser_begin(&chooser, corpus->n, plan->groups, plan->count);
-	/* Any groups will do, in any order. */
+	/* Any choice of groups works, in any order. */
 	for (int i = 0; i < plan->groups; i++)
 		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->one_more),
 					query, &counter, choosing ? &chooser : NULL);
@@ -451,7 +451,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 	chooser_end(&chooser);
 }
 
-/* By each method, for distances of all kinds. */
+/* Searches by each method, for distances of all kinds. */
 static void
 search_corpus(int k, int b, uint32_t n, int groups)
 {
@@ -477,7 +477,7 @@ search_corpus(int k, int b, uint32_t n, int groups)
 	free(corpus.postings);
 }
 
-/* Of few groups all choices can be made: h from 0 to m - 1. */
+/* With few groups all choices are possible: h from 0 to m - 1. */
 static void
 search_few_groups(void)
 {

@@ -1,7 +1,7 @@
 /*
  * test_minhash.c: the sketch as an estimator and as an algebra.
  *
- * All sets are made of a fixed seed: the figures are the same on every machine.
+ * All sets are made from a fixed seed, so figures are the same on every machine.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ typedef struct Moments
 	double squares;
 } Moments;
 
-/* Two sets of n elements that share common ones: their estimates, by width. */
+/* Estimates for two sets of n elements that share some, by width of a symbol. */
 static void
 one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments *moments)
 {
@@ -89,8 +89,8 @@ check_moments(int n, int k, int b, double resemblance, int trials, Moments m)
 }
 
 /*
- * For sets of every size the mean error is nothing but noise, and the variance
- * is no worse than that of independent permutations (half for small sets).
+ * For sets of every size the mean error is only noise, and the variance is not above
+ * that of independent permutations (half of it for small sets).
  */
 static void
 test_estimates(void)
@@ -121,7 +121,7 @@ test_estimates(void)
 
 /* ---- Algebra ------------------------------------------------------------ */
 
-/* The sketch depends on the set alone, and merges. */
+/* The sketch depends only on the set, and sketches can be merged. */
 static void
 test_sets(void)
 {
@@ -154,7 +154,7 @@ test_sets(void)
 	CHECK(sketch_of(NULL, 0, 16, x) == 0 && x[0] == MINHASH_EMPTY_SYMBOL);
 }
 
-/* Zero, small numbers and many equal elements are elements like any other. */
+/* Zero, small numbers and repeated elements are handled like others. */
 static void
 test_odd_elements(void)
 {
@@ -175,7 +175,7 @@ test_odd_elements(void)
 	CHECK(minhash_finish(&builder, 64, x) == 300 * 500 + 500);
 }
 
-/* Packing and truncation agree, whatever the way. */
+/* Packing and truncation agree in any order. */
 static void
 test_packing(void)
 {
@@ -237,7 +237,7 @@ test_round_kernels(void)
 		}
 }
 
-/* Every kernel against symbols compared one by one. */
+/* Every kernel compared with counting symbols one by one. */
 static void
 test_distance_kernels(void)
 {
@@ -270,7 +270,7 @@ test_distance_kernels(void)
 
 /* ---- simhash ------------------------------------------------------------ */
 
-/* Bit-sliced counting against sums of weights. */
+/* Bit-sliced counting compared with sums of weights. */
 static void
 test_simhash(void)
 {
@@ -317,7 +317,7 @@ main(void)
 	test_distance_kernels();
 	test_simhash();
 #ifdef __SANITIZE_ADDRESS__
-	(void) test_estimates; /* statistics learn nothing from sanitizers, and take minutes */
+	(void) test_estimates; /* takes minutes under sanitizers, and they add nothing to statistics */
 #else
 	test_estimates();
 #endif

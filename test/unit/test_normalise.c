@@ -1,6 +1,6 @@
 /*
  * test_normalise.c: UTF-8, the character tables, and normalisation by pieces,
- * held against utf8proc's own normalisation of whole strings.
+ * compared with utf8proc's own normalisation of whole strings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define TEXT_MAX 64 /* characters in a random text */
 #define BYTES_MAX (TEXT_MAX * 18 * 4 + 1)
-#define JAMO_O_YAE 0x11A7 /* utf8proc takes it for a final consonant */
+#define JAMO_O_YAE 0x11A7 /* utf8proc treats it as a final consonant */
 
 static uint32_t assigned[0x110000];
 static uint32_t assigned_count;
@@ -36,7 +36,7 @@ encode(const uint32_t *text, int count, char *utf8)
 	return length;
 }
 
-/* The normal form of a whole string without U+0000, by utf8proc. */
+/* Returns utf8proc's normal form of a string without U+0000. */
 static void
 expected_form(const char *utf8, char *form)
 {
@@ -48,7 +48,7 @@ expected_form(const char *utf8, char *form)
 	free(folded);
 }
 
-/* The same by our pieces. */
+/* Returns the normal form made in pieces. */
 static void
 form_by_pieces(const char *utf8, size_t length, char *form)
 {
@@ -129,7 +129,7 @@ test_invalid_utf8(void)
 	}
 }
 
-/* Does one character say of itself what it should? */
+/* Checks the properties of a character. */
 static bool
 info_is_sound(uint32_t c)
 {
@@ -190,7 +190,7 @@ test_forms(void)
 	}
 }
 
-/* An assigned character; those that act on their neighbours come often. */
+/* Returns an assigned character; those that affect their neighbours are frequent. */
 static uint32_t
 random_character(void)
 {
@@ -211,7 +211,7 @@ random_character(void)
 	return c;
 }
 
-/* Has the text more marks in a row than a piece can hold? */
+/* Returns whether the text has more marks in a row than a piece can hold. */
 static bool
 is_torn(const uint32_t *text, int count)
 {
@@ -254,7 +254,7 @@ test_random_texts(void)
 	}
 }
 
-/* Whatever stands before a boundary, the form falls apart there. */
+/* The normal form can be split at a boundary, whatever precedes it. */
 static void
 test_boundaries(void)
 {

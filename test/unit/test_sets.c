@@ -1,5 +1,5 @@
 /*
- * test_sets.c: the exact join of bags against comparing all of them.
+ * test_sets.c: the exact join of bags compared with all pairs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ bag_of(const uint64_t *hashes, size_t count)
 	return bag;
 }
 
-/* Few elements are in most bags, most in few; some bags are like an earlier one. */
+/* A few elements are in most bags, most are in few; some bags are similar to earlier ones. */
 static void
 random_bags(Bag *bags, uint32_t count, uint32_t longest)
 {
@@ -64,9 +64,9 @@ free_bags(Bag *bags, uint32_t count)
 		bag_free(bags + b);
 }
 
-/* ---- Against all pairs --------------------------------------------------- */
+/* ---- Comparison with all pairs ------------------------------------------- */
 
-/* Where each pair's similarity is noted; -1 where it was not handed over. */
+/* The similarity of each pair; -1 for pairs not found. */
 typedef struct Found
 {
 	double *similarity;
@@ -154,14 +154,14 @@ nothing_is_lost(void)
 				{
 					join_and_compare(bags, 120, NULL, 0, thresholds[t], weighted);
 					join_and_compare(bags, 70, bags + 70, 50, thresholds[t], weighted);
-					/* The second is like the first, and lengths lie the other way round. */
+					/* The same with the lengths exchanged. */
 					join_and_compare(bags + 70, 50, bags, 70, thresholds[t], weighted);
 				}
 			free_bags(bags, 120);
 		}
 }
 
-/* Nothing, one bag, empty bags, bags of nothing in common. */
+/* No bag, one bag, empty bags, bags with nothing in common. */
 static void
 little_is_joined(void)
 {
@@ -184,8 +184,8 @@ little_is_joined(void)
 /* ---- The paper ----------------------------------------------------------- */
 
 /*
- * Section 5.2: its line 17 gives a pair up by the sum of both differences, which
- * loses this one where only the longer bag is looked up.
+ * Line 17 in section 5.2 rules out a pair by the sum of both differences, which loses
+ * this pair if only the longer bag is looked up.
  */
 static void
 shorter_partner_is_found(void)
@@ -201,7 +201,7 @@ shorter_partner_is_found(void)
 	bag_free(&shorter);
 }
 
-/* The partitions of lengths 1 to range. */
+/* Counts the partitions of lengths 1 to range. */
 static int
 count_partitions(double threshold, uint64_t range)
 {
@@ -213,7 +213,7 @@ count_partitions(double threshold, uint64_t range)
 	return count;
 }
 
-/* By the rule of definition 3; the paper prints 501, 41 and 3. */
+/* According to definition 3; the paper prints 501, 41 and 3. */
 static void
 partitions_are_those_of_the_rule(void)
 {
@@ -226,8 +226,8 @@ partitions_are_those_of_the_rule(void)
 }
 
 /*
- * The example of deduplication: of three documents at 0.8 only the first and
- * the third are a pair, at just that.
+ * The paper's example of deduplication: of three documents only the first and the
+ * third are a pair at 0.8, with exactly that similarity.
  */
 static void
 example_of_deduplication(void)
@@ -254,7 +254,7 @@ example_of_deduplication(void)
 
 /* ---- Bounds -------------------------------------------------------------- */
 
-/* Each bound is the first number that meets the threshold, by trying all. */
+/* Each bound is the first number that reaches the threshold, compared with all numbers. */
 static void
 bounds_are_tight(void)
 {
@@ -284,7 +284,7 @@ bounds_are_tight(void)
 
 /* ---- Stress -------------------------------------------------------------- */
 
-/* Long lists and long bags ask for interrupts, and most pairs are never met. */
+/* Long lists and bags check for interrupts, and most pairs are never candidates. */
 static void
 much_is_pruned(void)
 {

@@ -1,5 +1,5 @@
 /*
- * test_spot.c: spot signatures against their definition, computed the slow way.
+ * test_spot.c: spot signatures compared with their definition, computed slowly.
  */
 #include <stdio.h>
 
@@ -40,7 +40,7 @@ compare_chains(const void *x, const void *y)
 	return a->starts < b->starts ? -1 : a->starts > b->starts;
 }
 
-/* The chain of a rule from a word on; false where the text ends before. */
+/* Makes the chain of a rule from a word on.  Returns false if the text ends before. */
 static bool
 chain_from(const uint64_t *word, const char *kind, size_t words, size_t start, const SpotRule *rule,
 		   Chain *chain)
@@ -72,7 +72,7 @@ check_signatures(const uint64_t *word, const char *kind, size_t words, const Spo
 			{
 				Chain *c = &chain[count];
 
-				/* Chains of one shape and place in the content count as one that comes again. */
+				/* Chains of the same shape and position in the content count as repetitions. */
 				c->first_same = count;
 				for (size_t j = 0; j < count; j++)
 					if (chain[j].ends == c->ends && chain[j].hash == c->hash &&
@@ -186,7 +186,7 @@ compare_combination(size_t words)
 	SpotWords *lists = make_words(SCHEME_SPOT_ID(1, 2, 0), mixed, 4);
 	HashList list = {calloc(1, 8), 0};
 
-	/* The word that has no rule is a content word. */
+	/* A word without a rule is a content word. */
 	for (size_t i = 0; i < words; i++)
 		if (word[i] == shingle_of_token("a3", 2))
 			kind[i] = 'c';
@@ -228,7 +228,7 @@ scheme_of_lists(SchemeId scheme, const char *const *antecedents, int count, cons
 	return id;
 }
 
-/* A scheme tells lists that differ apart, and only those. */
+/* Different lists, and only those, have different schemes. */
 static void
 test_scheme_of_lists(void)
 {
@@ -267,8 +267,8 @@ test_bad_words(void)
 }
 
 /*
- * Very many antecedents without a word between them: each opens a chain that ends
- * at the same word.  It ends, which it would not if each looked at those before it.
+ * Very many antecedents with no word between them each begin a chain that ends at the
+ * same word.  This would not finish if each looked at those before it.
  */
 static void
 test_many_antecedents(void)

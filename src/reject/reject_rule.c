@@ -1,6 +1,10 @@
 /*
- * rule.c: from the arguments of a trigger to the statements that it
- * runs.
+ * reject_rule.c: rules: the arguments of a trigger, checked, and the statements
+ * that it runs, prepared.
+ *
+ * A rule is made when its trigger first fires in a session and cached.  A change
+ * of the tables may make any part of it wrong, so it is made again as soon as
+ * PostgreSQL finds the plan of one of its statements invalid.
  */
 #include "reject/reject.h"
 
@@ -17,8 +21,10 @@
 #include "nodes/makefuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/optimizer.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -26,20 +32,20 @@
 
 #include "sql/siblings.h"
 
-/* What makes one rule. */
+/* A rule in the making. */
 typedef struct Maker
 {
 	Trigger *trigger;
-	Relation table;   /* that it is on */
-	Relation guarded; /* as in the rule */
-	Oid function;
+	Relation table;     /* the trigger's table */
+	Relation guarded;   /* the rule's guarded table */
+	Oid function;       /* neardup_reject() */
 	const char *schema; /* of the extension, quoted */
 	RejectRule *rule;
 } Maker;
 
 /* ---- Arguments ---------------------------------------------------------- */
 
-/* The value of an option NAME=value, or NULL. */
+/* Returns the value of an option NAME=value, or NULL. */
 static const char *
 option_value(const char *option, const char *name)
 {
@@ -48,95 +54,85 @@ option_value(const char *option, const char *name)
 	return strncmp(option, name, length) == 0 && option[length] == '=' ? option + length + 1 : NULL;
 }
 
-static void
-read_option(RejectRule *rule, const char *option)
-{
-	const char *value;
-
-	if (strcmp(option, "warn") == 0)
-		rule->warn = true;
-	else if (strcmp(option, "lock") == 0)
-		rule->lock = true;
-	else if ((value = option_value(option, "log")) != NULL)
-		rule->log = pstrdup(value);
-	else if ((value = option_value(option, "message")) != NULL)
-		rule->message = pstrdup(value);
-	else if ((value = option_value(option, "hint")) != NULL)
-		rule->hint = pstrdup(value);
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neardup_reject() has no option \"%s\"", option),
-				 errhint("Options are 'warn', 'log=TABLE', 'lock', 'message=TEXT' and "
-						 "'hint=TEXT'.")));
-}
-
-static double
-read_threshold(const char *argument)
-{
-	char *end;
-	double threshold = strtod(argument, &end);
-
-	if (end == argument || *end != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threshold of neardup_reject() is not a number: \"%s\"", argument),
-				 errhint("The second argument is a similarity, as in neardup_reject('sig', '0.9').")));
-	check_threshold(threshold, NULL);
-	return threshold;
-}
-
+/* Reads the trigger's arguments: column, threshold, options. */
 static void
 read_arguments(Maker *maker)
 {
-	Trigger *trigger = maker->trigger;
+	RejectRule *rule = maker->rule;
+	const Trigger *trigger = maker->trigger;
+	char *end;
 
 	if (trigger->tgnargs < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("neardup_reject() needs a column and a threshold"),
 				 errhint("Create the trigger with EXECUTE FUNCTION neardup_reject('sig', '0.9').")));
-	maker->rule->threshold = read_threshold(trigger->tgargs[1]);
+	rule->threshold = strtod(trigger->tgargs[1], &end);
+	if (end == trigger->tgargs[1] || *end != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threshold of neardup_reject() is not a number: \"%s\"",
+						trigger->tgargs[1]),
+				 errhint("Pass a similarity as the second argument, as in neardup_reject('sig', "
+						 "'0.9').")));
+	check_threshold(rule->threshold, NULL);
 	for (int i = 2; i < trigger->tgnargs; i++)
-		read_option(maker->rule, trigger->tgargs[i]);
+	{
+		const char *option = trigger->tgargs[i];
+		const char *value;
+
+		if (strcmp(option, "warn") == 0)
+			rule->warn = true;
+		else if (strcmp(option, "lock") == 0)
+			rule->lock = true;
+		else if ((value = option_value(option, "log")) != NULL)
+			rule->log = pstrdup(value);
+		else if ((value = option_value(option, "message")) != NULL)
+			rule->message = pstrdup(value);
+		else if ((value = option_value(option, "hint")) != NULL)
+			rule->hint = pstrdup(value);
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("neardup_reject() has no option \"%s\"", option),
+					 errhint("Use 'warn', 'log=TABLE', 'lock', 'message=TEXT' or 'hint=TEXT'.")));
+	}
 }
 
 /* ---- The table ---------------------------------------------------------- */
 
-/* The table of a trigger, and the trigger that it was copied from, if any. */
-static Oid
-trigger_table(Oid trigger, Oid *parent)
-{
-	Relation triggers = table_open(TriggerRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple tuple;
-	Oid table;
-
-	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(trigger));
-	scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "could not find tuple for trigger %u", trigger);
-	table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-	*parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-	systable_endscan(scan);
-	table_close(triggers, AccessShareLock);
-	return table;
-}
-
-/* From a partition's trigger to the first in the line that it was copied from. */
+/*
+ * Finds the guarded table: that of the trigger, or if a partition's trigger is
+ * a copy, that of the trigger it was copied from.
+ */
 static void
 find_guarded(Oid trigger, RejectRule *rule)
 {
+	Relation triggers = table_open(TriggerRelationId, AccessShareLock);
+
 	while (OidIsValid(trigger))
 	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple tuple;
+		Form_pg_trigger form;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(trigger));
+		scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
+		tuple = systable_getnext(scan);
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "could not find tuple for trigger %u", trigger);
+		form = (Form_pg_trigger) GETSTRUCT(tuple);
 		rule->trigger = trigger;
-		rule->guarded = trigger_table(trigger, &trigger);
+		rule->guarded = form->tgrelid;
+		trigger = form->tgparentid;
+		systable_endscan(scan);
 	}
+	table_close(triggers, AccessShareLock);
 }
 
+/* Finds the column of signatures and checks its type. */
 static void
 find_column(Maker *maker)
 {
@@ -151,7 +147,7 @@ find_column(Maker *maker)
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 						RelationGetRelationName(maker->table)),
 				 errdetail("Trigger \"%s\" compares signatures in it.", maker->trigger->tgname),
-				 errhint("After a column was renamed, create the trigger again with its new name.")));
+				 errhint("If the column was renamed, create the trigger again with the new name.")));
 	type = getBaseType(get_atttype(RelationGetRelid(maker->table), rule->column));
 	if (!is_signature_type(maker->function, type))
 		ereport(ERROR,
@@ -159,35 +155,29 @@ find_column(Maker *maker)
 				 errmsg("column \"%s\" is of type %s, not a signature", name, format_type_be(type)),
 				 errdetail("neardup_reject() compares columns of type minhash, simhash, bit or bigint."),
 				 errhint("Add a column such as \"sig minhash GENERATED ALWAYS AS (to_minhash(body)) "
-						 "STORED\", and name that.")));
+						 "STORED\", and pass its name.")));
 	rule->column_type = type;
 	rule->column_name = pstrdup(name);
 }
 
-/* What a column is generated from; NULL where it is not. */
-static Bitmapset *
-generated_from(Relation table, AttrNumber column)
-{
-	TupleDesc row_type = RelationGetDescr(table);
-	Bitmapset *columns = NULL;
-
-	if (!TupleDescAttr(row_type, column - 1)->attgenerated)
-		return NULL;
-	for (int i = 0; i < row_type->constr->num_defval; i++)
-		if (row_type->constr->defval[i].adnum == column)
-			pull_varattnos(stringToNode(row_type->constr->defval[i].adbin), 1, &columns);
-	return columns;
-}
-
-/* Who may read these can make the signatures himself. */
+/*
+ * Finds the columns that the signatures are generated from: a role that may
+ * read these can compute the signatures.
+ */
 static void
-read_sources(Maker *maker)
+find_source_columns(Maker *maker)
 {
 	RejectRule *rule = maker->rule;
 	AttrNumber column = get_attnum(rule->guarded, rule->column_name);
-	Bitmapset *columns = generated_from(maker->guarded, column);
+	TupleDesc row_type = RelationGetDescr(maker->guarded);
+	Bitmapset *columns = NULL;
 	int member = -1;
 
+	if (!TupleDescAttr(row_type, column - 1)->attgenerated)
+		return;
+	for (int i = 0; i < row_type->constr->num_defval; i++)
+		if (row_type->constr->defval[i].adnum == column)
+			pull_varattnos(stringToNode(row_type->constr->defval[i].adbin), 1, &columns);
 	rule->source = palloc(bms_num_members(columns) * sizeof(AttrNumber) + 1);
 	while ((member = bms_next_member(columns, member)) >= 0)
 		rule->source[rule->sources++] = member + FirstLowInvalidHeapAttributeNumber;
@@ -202,9 +192,9 @@ make_key_room(RejectRule *rule, int keys)
 	rule->key_output = palloc(keys * sizeof(Oid));
 }
 
-/* Is a row known by a primary key?  Then these are its columns. */
+/* Identifies rows by the columns of a primary key. */
 static void
-read_primary_key(Maker *maker, Form_pg_index index)
+use_primary_key(Maker *maker, Form_pg_index index)
 {
 	RejectRule *rule = maker->rule;
 
@@ -221,7 +211,7 @@ read_primary_key(Maker *maker, Form_pg_index index)
 	}
 }
 
-/* Does an index serve the search in all of the guarded table? */
+/* Returns whether an index finds similar rows in all of the guarded table. */
 static bool
 serves_search(const Maker *maker, Relation index)
 {
@@ -232,8 +222,9 @@ serves_search(const Maker *maker, Relation index)
 		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 }
 
+/* Looks for a primary key, in place of the ctid, and for an index for the search. */
 static void
-look_at_indexes(Maker *maker)
+find_indexes(Maker *maker)
 {
 	RejectRule *rule = maker->rule;
 	List *indexes = RelationGetIndexList(maker->guarded);
@@ -248,7 +239,7 @@ look_at_indexes(Maker *maker)
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 
 		if (index->rd_index->indisprimary)
-			read_primary_key(maker, index->rd_index);
+			use_primary_key(maker, index->rd_index);
 		rule->indexed |= serves_search(maker, index);
 		index_close(index, AccessShareLock);
 	}
@@ -265,7 +256,7 @@ warn_of_missing_index(const Maker *maker)
 			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"", column, table),
 			 errdetail("Trigger \"%s\" reads the whole table for each row.",
 					   maker->trigger->tgname),
-			 errhint("Create one: CREATE INDEX ON %s USING neardup (%s);", quote_identifier(table),
+			 errhint("Use CREATE INDEX ON %s USING neardup (%s).", quote_identifier(table),
 					 quote_identifier(column))));
 }
 
@@ -289,7 +280,7 @@ prepare(const char *statement, int parameters, Oid *types)
 	return plan;
 }
 
-/* What is compared: hashes made elsewhere are cast to it. */
+/* Returns the type that is compared; bit and bigint are cast to it. */
 static const char *
 kind_of_signature(const Maker *maker)
 {
@@ -300,9 +291,9 @@ kind_of_signature(const Maker *maker)
 }
 
 /*
- * The column, as the type below its domain: an operator for the domain itself,
- * which somebody may have made in a schema where others may create, would be the
- * better match.
+ * Returns the column, cast to the type below its domain: an operator for the
+ * domain itself would match better, and anybody who may create operators
+ * might have made one.
  */
 static const char *
 signature_column(const Maker *maker)
@@ -316,21 +307,24 @@ signature_column(const Maker *maker)
 										  kind_of_signature(maker));
 }
 
-/* The rows to look at, with a condition: all but the new one. */
+/* Returns FROM and WHERE for all rows of the guarded table but the new one. */
 static const char *
 other_rows(const Maker *maker, const char *condition)
 {
-	bool whole = maker->guarded->rd_rel->relkind != RELKIND_RELATION;
+	bool partitioned = maker->guarded->rd_rel->relkind != RELKIND_RELATION;
 
 	return psprintf(" FROM %s%s AS t WHERE %s AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
 					" AND t.tableoid OPERATOR(pg_catalog.=) $3)",
-					whole ? "" : "ONLY ", qualified_name(maker->guarded), condition);
+					partitioned ? "" : "ONLY ", qualified_name(maker->guarded), condition);
 }
 
 /*
- * The most similar row, the least key deciding between equals.  An index holds
- * signatures of one shape only.  Without one there may be others: where nothing is
- * similar, one of those is returned, without a similarity.
+ * Prepares the search for the most similar row; among equals the least key
+ * counts.
+ *
+ * All signatures in an index have one shape.  Without an index there may be
+ * others, and comparing those would be an error.  So if no row is similar, the
+ * search returns one that cannot be compared, with a similarity of NULL.
  */
 static void
 prepare_search(Maker *maker)
@@ -373,7 +367,7 @@ prepare_search(Maker *maker)
 
 /* ---- Recording ---------------------------------------------------------- */
 
-/* Of one key its text, of several the text of a row of them. */
+/* Returns an expression for a key's text: that of its column, or of a row of its columns. */
 static const char *
 key_expression(const RejectRule *rule, int first)
 {
@@ -387,7 +381,7 @@ key_expression(const RejectRule *rule, int first)
 	return psprintf("ROW(%s)::pg_catalog.text", keys.data);
 }
 
-/* A table beside the guarded one, unless its name has a schema. */
+/* Opens the log.  It lies in the schema of the guarded table unless its name has a schema. */
 static Relation
 open_log(const Maker *maker)
 {
@@ -405,11 +399,11 @@ open_log(const Maker *maker)
 						RelationGetRelationName(log), RelationGetRelationName(maker->guarded)),
 				 errdetail("Trigger \"%s\" writes to the first in the name of the second's owner.",
 						   maker->trigger->tgname),
-				 errhint("Use ALTER TABLE ... OWNER TO.")));
+				 errhint("Use ALTER TABLE ... OWNER TO to change one of them.")));
 	return log;
 }
 
-/* Add a column to the statement if the table has it. */
+/* Adds a column and its value to the INSERT if the log has that column. */
 static bool
 record_column(Relation log, const char *name, const char *value, StringInfo names,
 			  StringInfo values)
@@ -425,6 +419,7 @@ record_column(Relation log, const char *name, const char *value, StringInfo name
 	return true;
 }
 
+/* Prepares the INSERT into the log. */
 static void
 prepare_record(Maker *maker)
 {
@@ -446,8 +441,8 @@ prepare_record(Maker *maker)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("table \"%s\" has no column \"row_key\" or no column \"resembles\"",
 						RelationGetRelationName(log)),
-				 errdetail("Trigger \"%s\" fills these, and those of the columns similarity, "
-						   "noticed_at, noticed_by and in_table that exist.",
+				 errdetail("Trigger \"%s\" fills these columns, and if they exist similarity, "
+						   "noticed_at, noticed_by and in_table.",
 						   maker->trigger->tgname),
 				 errhint("Add the columns, or name another table.")));
 	rule->log_table = RelationGetRelid(log);
@@ -461,34 +456,24 @@ prepare_record(Maker *maker)
 	table_close(log, NoLock);
 }
 
+/* ---- Rules -------------------------------------------------------------- */
+
 void
 act_as_owner(const RejectRule *rule, Acting *acting)
 {
 	act_begin(acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
 }
 
-/* Who inserts need not be allowed into the schemas that the statements name. */
-static void
-prepare_as_owner(Maker *maker)
-{
-	Acting acting;
-
-	act_as_owner(maker->rule, &acting);
-	prepare_search(maker);
-	if (maker->rule->log != NULL)
-		prepare_record(maker);
-	act_end(&acting);
-}
-
-/* All of it in a context of its own, which is kept once nothing can fail. */
-RejectRule *
-make_reject_rule(Trigger *trigger, Relation table, Oid function)
+/* Makes a rule in a memory context of its own, which is kept once nothing can fail. */
+static RejectRule *
+make_rule(Trigger *trigger, Relation table, Oid function)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup_reject rule", ALLOCSET_SMALL_SIZES);
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	RejectRule *rule = palloc0(sizeof(RejectRule));
 	Maker maker = {.trigger = trigger, .table = table, .function = function, .rule = rule};
+	Acting acting;
 
 	rule->context = context;
 	maker.schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
@@ -498,9 +483,14 @@ make_reject_rule(Trigger *trigger, Relation table, Oid function)
 	maker.guarded = table_open(rule->guarded, AccessShareLock);
 	rule->owner = maker.guarded->rd_rel->relowner;
 	rule->trusted = owner_alone_makes_triggers(maker.guarded);
-	read_sources(&maker);
-	look_at_indexes(&maker);
-	prepare_as_owner(&maker);
+	find_source_columns(&maker);
+	find_indexes(&maker);
+	/* The current user may lack USAGE on the schemas that the statements name. */
+	act_as_owner(rule, &acting);
+	prepare_search(&maker);
+	if (rule->log != NULL)
+		prepare_record(&maker);
+	act_end(&acting);
 	if (!rule->indexed)
 		warn_of_missing_index(&maker);
 	table_close(maker.guarded, NoLock);
@@ -512,5 +502,96 @@ make_reject_rule(Trigger *trigger, Relation table, Oid function)
 		SPI_keepplan(rule->match);
 	if (rule->record != NULL)
 		SPI_keepplan(rule->record);
+	return rule;
+}
+
+static void
+free_rule(RejectRule *rule)
+{
+	SPI_freeplan(rule->search);
+	if (rule->match != NULL)
+		SPI_freeplan(rule->match);
+	if (rule->record != NULL)
+		SPI_freeplan(rule->record);
+	MemoryContextDelete(rule->context);
+}
+
+static bool
+rule_is_valid(const RejectRule *rule)
+{
+	return SPI_plan_is_valid(rule->search) &&
+		(rule->match == NULL || SPI_plan_is_valid(rule->match)) &&
+		(rule->record == NULL || SPI_plan_is_valid(rule->record));
+}
+
+/* ---- The cache ---------------------------------------------------------- */
+
+typedef struct CachedRule
+{
+	Oid trigger;
+	RejectRule *rule; /* or NULL */
+} CachedRule;
+
+static HTAB *cache = NULL;
+
+/* Returns the entry of a trigger, a new one if there is none. */
+static CachedRule *
+cached_rule(Oid trigger)
+{
+	CachedRule *entry;
+	bool found;
+
+	if (cache == NULL)
+	{
+		HASHCTL control = {.keysize = sizeof(Oid), .entrysize = sizeof(CachedRule)};
+
+		cache = hash_create("neardup_reject rules", 16, &control, HASH_ELEM | HASH_BLOBS);
+	}
+	entry = hash_search(cache, &trigger, HASH_ENTER, &found);
+	if (!found)
+		entry->rule = NULL;
+	return entry;
+}
+
+/*
+ * Frees all rules that are neither valid nor running.  These include the rules
+ * of dropped triggers, as nothing reports the drop of a trigger.
+ */
+static void
+free_invalid_rules(void)
+{
+	HASH_SEQ_STATUS scan;
+	CachedRule *entry;
+
+	hash_seq_init(&scan, cache);
+	while ((entry = hash_seq_search(&scan)) != NULL)
+	{
+		if (entry->rule != NULL && (entry->rule->running > 0 || rule_is_valid(entry->rule)))
+			continue;
+		if (entry->rule != NULL)
+			free_rule(entry->rule);
+		hash_search(cache, &entry->trigger, HASH_REMOVE, NULL);
+	}
+}
+
+RejectRule *
+reject_rule(Trigger *trigger, Relation table, Oid function)
+{
+	RejectRule *rule = cached_rule(trigger->tgoid)->rule;
+
+	if (rule != NULL)
+	{
+		/* Under the lock, all changes of the table are known. */
+		LockRelationOid(rule->guarded, AccessShareLock);
+		if (rule_is_valid(rule))
+			return rule;
+		/* A rule that an outer call uses is not freed. */
+		cached_rule(trigger->tgoid)->rule = NULL;
+		if (rule->running == 0)
+			free_rule(rule);
+	}
+	free_invalid_rules();
+	rule = make_rule(trigger, table, function);
+	cached_rule(trigger->tgoid)->rule = rule;
 	return rule;
 }

@@ -1,12 +1,12 @@
 /*
- * parallel.c: a join of signatures by several processes.
+ * join_parallel.c: a join of signatures by parallel workers.
  *
- * Groups do not depend on each other, so everybody takes one after the other,
- * and writes its pairs to a file of the group's own.  The leader then reads
- * the files in the order of the groups, and joins those that nobody finished.
- * So it does not matter how many workers come, nor who was faster.
+ * Groups do not depend on each other.  Each process takes one group after the
+ * other and writes the pairs of a group to a file.  The leader then reads the
+ * files in the order of the groups and joins the groups that nobody finished.
+ * So the pairs and their order do not depend on the number or speed of workers.
  */
-#include "dedup/parallel.h"
+#include "dedup/dedup.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -14,8 +14,6 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "storage/buffile.h"
-#include "storage/dsm_impl.h"
 #include "storage/sharedfileset.h"
 
 #include "shared_memory.h"
@@ -24,17 +22,18 @@
 #define KEY_LEFT UINT64CONST(0x6E64000000000012)
 #define KEY_RIGHT UINT64CONST(0x6E64000000000013)
 
-/* A worker is worth its start for so much of the plan's cost. */
+/* One worker for each such share of the plan's cost, in nanoseconds. */
 #define COST_OF_WORKER 1e8
 
-/* Shared memory that is taken beside the signatures, at the most. */
-#define SHARED_BESIDES (1024 * 1024)
+/* Bytes of shared memory beyond the signatures: queues, state of the transaction, SharedJoin. */
+#define SHARED_OVERHEAD (1024 * 1024)
 
 /* Pairs that are counted, and read, at a time. */
 #define PAIRS_STEP 1024
 
 PGDLLEXPORT void neardup_join_main(dsm_segment *segment, shm_toc *toc);
 
+/* A pair in the file of a group. */
 typedef struct FoundPair
 {
 	uint32 a;
@@ -44,18 +43,18 @@ typedef struct FoundPair
 
 typedef struct SharedGroup
 {
-	bool done;
+	bool done; /* is its file complete? */
 	JoinStats stats;
 } SharedGroup;
 
 typedef struct SharedJoin
 {
-	SymbolJoin join; /* its pointers are the leader's own */
+	SymbolJoin join; /* its pointers are the leader's */
 	JoinPlan plan;
 	bool self;
-	pg_atomic_uint32 next;  /* group that nobody has taken */
-	pg_atomic_uint64 pairs; /* written, roughly */
-	uint64 most;            /* no more are written */
+	pg_atomic_uint32 next;  /* first group that nobody has taken */
+	pg_atomic_uint64 pairs; /* pairs written, in steps */
+	uint64 most;            /* beyond so many pairs no further group is taken */
 	SharedFileSet files;
 	SharedGroup group[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;
@@ -64,14 +63,14 @@ typedef struct SharedJoin
 typedef struct Part
 {
 	SharedJoin *shared;
-	const SymbolJoin *told; /* of progress; NULL in a worker */
+	const SymbolJoin *leader; /* whose progress is reported; NULL in a worker */
 	int group;
-	BufFile *file; /* of the group; NULL: none is under way */
+	BufFile *file; /* of the group under way, or NULL */
 	JoinStats stats;
 	uint32 pairs;
 } Part;
 
-/* ---- Taking part -------------------------------------------------------- */
+/* ---- Joining groups, in all processes ----------------------------------- */
 
 static void
 name_file(char *name, int group)
@@ -79,33 +78,28 @@ name_file(char *name, int group)
 	snprintf(name, MAXPGPATH, "group%d", group);
 }
 
-static void
-finish_group(Part *part)
-{
-	SharedGroup *group = part->shared->group + part->group;
-
-	BufFileClose(part->file);
-	part->file = NULL;
-	group->stats = part->stats;
-	group->done = true;
-	memset(&part->stats, 0, sizeof(part->stats));
-}
-
+/* A JoinNext: completes the file of the last group and takes the next one. */
 static int
 take_group(void *next_state)
 {
 	Part *part = next_state;
 	SharedJoin *shared = part->shared;
+	const SymbolJoin *leader = part->leader;
 	char name[MAXPGPATH];
 
 	if (part->file != NULL)
-		finish_group(part);
+	{
+		BufFileClose(part->file);
+		part->file = NULL;
+		shared->group[part->group].stats = part->stats;
+		shared->group[part->group].done = true;
+		memset(&part->stats, 0, sizeof(part->stats));
+	}
 	if (pg_atomic_read_u64(&shared->pairs) > shared->most)
 		return -1;
 	part->group = (int) pg_atomic_fetch_add_u32(&shared->next, 1);
-	if (part->told != NULL && part->told->progress != NULL)
-		part->told->progress(part->told->state, Min(part->group, shared->plan.groups),
-							 shared->plan.groups);
+	if (leader != NULL && leader->progress != NULL)
+		leader->progress(leader->state, Min(part->group, shared->plan.groups), shared->plan.groups);
 	if (part->group >= shared->plan.groups)
 		return -1;
 	name_file(name, part->group);
@@ -113,6 +107,7 @@ take_group(void *next_state)
 	return part->group;
 }
 
+/* A JoinEmit: writes a pair, and ends the group if there are too many. */
 static bool
 write_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
@@ -124,10 +119,11 @@ write_pair(void *state, uint32_t a, uint32_t b, int distance)
 		pg_atomic_add_fetch_u64(&part->shared->pairs, PAIRS_STEP) <= part->shared->most;
 }
 
+/* Joins groups until none is left; leader is NULL in a worker. */
 static void
-take_part(SharedJoin *shared, JoinSide left, JoinSide right, const SymbolJoin *told)
+join_groups(SharedJoin *shared, JoinSide left, JoinSide right, const SymbolJoin *leader)
 {
-	Part part = {.shared = shared, .told = told};
+	Part part = {.shared = shared, .leader = leader};
 	SymbolJoin join = shared->join;
 
 	join.left = left;
@@ -143,6 +139,7 @@ take_part(SharedJoin *shared, JoinSide left, JoinSide right, const SymbolJoin *t
 		BufFileClose(part.file);
 }
 
+/* The main function of a worker. */
 void
 neardup_join_main(dsm_segment *segment, shm_toc *toc)
 {
@@ -153,10 +150,10 @@ neardup_join_main(dsm_segment *segment, shm_toc *toc)
 	left.packed = shm_toc_lookup(toc, KEY_LEFT, false);
 	right.packed = shared->self ? NULL : shm_toc_lookup(toc, KEY_RIGHT, false);
 	SharedFileSetAttach(&shared->files, segment);
-	take_part(shared, left, right, NULL);
+	join_groups(shared, left, right, NULL);
 }
 
-/* ---- What was found ----------------------------------------------------- */
+/* ---- Reading what was found, in the leader ------------------------------ */
 
 typedef struct Reading
 {
@@ -165,7 +162,7 @@ typedef struct Reading
 	int group; /* read or joined last */
 } Reading;
 
-/* Hand out a group's pairs; false if no more are wanted. */
+/* Passes the pairs of a group on.  Returns false if no more are wanted. */
 static bool
 read_group(const Reading *reading)
 {
@@ -189,7 +186,7 @@ read_group(const Reading *reading)
 	return wanted;
 }
 
-/* Read on to the next group that nobody finished. */
+/* A JoinNext: reads the groups up to the next one that nobody finished. */
 static int
 unfinished_group(void *next_state)
 {
@@ -210,17 +207,6 @@ unfinished_group(void *next_state)
 	return -1;
 }
 
-static void
-hand_out(const SymbolJoin *join, SharedJoin *shared)
-{
-	Reading reading = {join, shared, -1};
-	SymbolJoin rest = *join;
-
-	rest.next = unfinished_group;
-	rest.next_state = &reading;
-	join_run(&rest, &shared->plan);
-}
-
 /* ---- The leader --------------------------------------------------------- */
 
 static Size
@@ -237,6 +223,7 @@ share_side(ParallelContext *context, uint64 key, const SymbolJoin *join, JoinSid
 	memcpy(shared_put(context, key, size), side.packed, size);
 }
 
+/* Puts the join and its signatures into shared memory. */
 static SharedJoin *
 share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 {
@@ -255,7 +242,7 @@ share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 	shared->most = (uint64) maintenance_work_mem * 1024 / sizeof(FoundPair);
 	pg_atomic_init_u32(&shared->next, 0);
 	pg_atomic_init_u64(&shared->pairs, 0);
-	/* Without shared memory there are no workers. */
+	/* Without a segment, for want of a slot, there are no workers. */
 	if (context->seg == NULL)
 		return shared;
 	SharedFileSetInit(&shared->files, context->seg);
@@ -266,24 +253,49 @@ share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 }
 
 /*
- * Is there so much shared memory?  A container may have very little, and what
- * PostgreSQL asks for in vain is an error.
+ * Returns whether there is so much shared memory.
+ *
+ * InitializeParallelDSM() raises an error if there is not, and containers often
+ * have only 64 MB of it.  So a segment of that size is created first, in a
+ * subtransaction, and dropped again.  That takes 3 ms for the 20 MB of 300,000
+ * signatures, whose join takes 10 s alone and 4 s with two workers.
  */
 static bool
 can_share(Size size)
 {
-	/* Like those that PostgreSQL draws, an even number; a taken one is a no. */
-	dsm_handle handle = (dsm_handle) MyProcPid * 2;
-	void *private = NULL;
-	void *address = NULL;
-	Size mapped = 0;
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool shared = false;
 
-	if (!dsm_impl_op(DSM_OP_CREATE, handle, size, &private, &address, &mapped, DEBUG1))
-		return false;
-	return dsm_impl_op(DSM_OP_DESTROY, handle, 0, &private, &address, &mapped, DEBUG1);
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		dsm_segment *segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+
+		shared = segment != NULL;
+		if (shared)
+			dsm_detach(segment);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
+			ReThrowError(error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return shared;
 }
 
-/* As many as find work, and memory to sort in; all have one copy of the signatures. */
+/* Returns for how many workers there is work, memory to sort in, and shared memory. */
 static int
 workers_for(const SymbolJoin *join, const JoinPlan *plan)
 {
@@ -298,38 +310,35 @@ workers_for(const SymbolJoin *join, const JoinPlan *plan)
 	workers = Min(workers, floor(plan->cost / COST_OF_WORKER));
 	workers = Min(workers, sorting);
 	if (workers < 1 ||
-		!can_share(side_bytes(join, join->left) + side_bytes(join, join->right) + SHARED_BESIDES))
+		!can_share(side_bytes(join, join->left) + side_bytes(join, join->right) + SHARED_OVERHEAD))
 		return 0;
 	return (int) workers;
-}
-
-static int
-run_with_workers(const SymbolJoin *join, const JoinPlan *plan, int workers)
-{
-	ParallelContext *context;
-	SharedJoin *shared;
-
-	EnterParallelMode();
-	context = CreateParallelContext("neardup", "neardup_join_main", workers);
-	shared = share(join, plan, context);
-	LaunchParallelWorkers(context);
-	workers = context->nworkers_launched;
-	if (workers > 0 && parallel_leader_participation)
-		take_part(shared, join->left, join->right, join);
-	WaitForParallelWorkersToFinish(context);
-	hand_out(join, shared);
-	DestroyParallelContext(context);
-	ExitParallelMode();
-	return workers;
 }
 
 void
 join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers)
 {
-	int asked = workers_for(join, plan);
-	int came = asked > 0 ? run_with_workers(join, plan, asked) : 0;
+	int wanted = workers_for(join, plan);
+	SymbolJoin unfinished = *join;
+	Reading reading = {.join = join, .group = -1};
+	ParallelContext *context;
 
-	if (asked == 0)
+	if (wanted == 0)
+	{
 		join_run(join, plan);
-	*workers = Max(*workers, came);
+		return;
+	}
+	EnterParallelMode();
+	context = CreateParallelContext("neardup", "neardup_join_main", wanted);
+	reading.shared = share(join, plan, context);
+	LaunchParallelWorkers(context);
+	if (context->nworkers_launched > 0 && parallel_leader_participation)
+		join_groups(reading.shared, join->left, join->right, join);
+	WaitForParallelWorkersToFinish(context);
+	*workers = Max(*workers, context->nworkers_launched);
+	unfinished.next = unfinished_group;
+	unfinished.next_state = &reading;
+	join_run(&unfinished, &reading.shared->plan);
+	DestroyParallelContext(context);
+	ExitParallelMode();
 }

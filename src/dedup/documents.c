@@ -1,0 +1,302 @@
+/*
+ * documents.c: the documents of a source.
+ *
+ * Rows whose signatures are equal form one document, so that thousands of
+ * copies cost no more than one.  A hash table finds the document of a row among
+ * those in memory.  Signatures that outgrow memory go to a file; they are
+ * compared with those in the file each time that memory is full.
+ */
+#include "dedup/dedup.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define ROOM_MIN 1024
+#define DIGEST_BYTES ((int) sizeof(XXH128_canonical_t))
+
+/* Fewer signatures never go to a file. */
+#define DOCUMENTS_MIN 1024
+
+/* ---- Equal documents ---------------------------------------------------- */
+
+/* Begins an empty table for the documents to come. */
+static void
+clear_table(Source *source)
+{
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	table_begin(&source->table, ROOM_MIN);
+	source->table_base = source->documents;
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+bags_are_equal(const Bag *x, const Bag *y, bool multiset)
+{
+	if (x->count != y->count || memcmp(x->element, y->element, x->count * sizeof(*x->element)) != 0)
+		return false;
+	if (!multiset || (x->frequency == NULL && y->frequency == NULL))
+		return true;
+	for (uint32 i = 0; i < x->count; i++)
+		if (bag_frequency(x, i) != bag_frequency(y, i))
+			return false;
+	return true;
+}
+
+/* A record or a bag whose equal is sought among the documents. */
+typedef struct Sought
+{
+	const Source *source;
+	const uint8 *record;
+	const Bag *bag;
+} Sought;
+
+/* A TableMatch. */
+static bool
+is_equal(const void *sought, uint32 number)
+{
+	const Sought *s = sought;
+	const Source *source = s->source;
+	const Records *records = source->records;
+	uint32 document = source->table_base + number;
+
+	if (source->sets)
+		return bags_are_equal(source->bag + document, s->bag, source->options->multiset);
+	return memcmp(records->memory + (document - records->flushed) * records->stride, s->record,
+				  records->stride) == 0;
+}
+
+/*
+ * Returns the table's document that equals a record or a bag, or NO_DOCUMENT.
+ * Sets *slot and *hash for a new document.  The hash depends on the table's
+ * secret, so that nobody can choose signatures or sets that collide.
+ */
+static uint32
+find_document(const Source *source, const uint8 *record, const Bag *bag, uint64_t **slot,
+			  uint64 *hash)
+{
+	const Table *table = &source->table;
+	Sought sought = {source, record, bag};
+
+	*hash = source->sets ?
+		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
+		XXH3_64bits_withSeed(record, source->records->stride, table_seed(table));
+	*slot = table_search(table, *hash, is_equal, &sought);
+	return **slot == 0 ? NO_DOCUMENT : source->table_base + table_number(*slot);
+}
+
+/* Appends the rows first .. last, which are chained, to a document. */
+static void
+append_rows(Source *source, uint32 document, uint32 first, uint32 last)
+{
+	source->next[source->last[document]] = first;
+	source->last[document] = last;
+}
+
+/* Makes room for one more document, in the source and in the table. */
+static void
+reserve_document(Source *source)
+{
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	table_reserve(&source->table, source->table.count + 1);
+	MemoryContextSwitchTo(old);
+	if (source->documents < source->document_room)
+		return;
+	source->document_room *= 2;
+	source->first = repalloc_huge(source->first, source->document_room * sizeof(uint32));
+	source->last = repalloc_huge(source->last, source->document_room * sizeof(uint32));
+	if (source->sets)
+		source->bag = repalloc_huge(source->bag, source->document_room * sizeof(Bag));
+	if (source->options->verify > 0)
+		source->evidence = repalloc_huge(source->evidence, source->document_room * sizeof(int64));
+}
+
+/*
+ * Adds a row to the document that equals the record, which is records_next(),
+ * or the bag.  Returns whether that is a new document.
+ */
+static bool
+add_row(Source *source, uint32 row, const uint8 *record, const Bag *bag)
+{
+	uint64 hash;
+	uint64_t *slot;
+	uint32 document;
+
+	reserve_document(source);
+	document = find_document(source, record, bag, &slot, &hash);
+	if (document != NO_DOCUMENT)
+	{
+		append_rows(source, document, row, row);
+		return false;
+	}
+	document = source->table_base + table_put(&source->table, slot, hash);
+	source->first[document] = source->last[document] = row;
+	if (source->sets)
+		source->bag[document] = *bag;
+	else
+		records_add(source->records);
+	source->documents++;
+	return true;
+}
+
+/* ---- Signatures beyond memory ------------------------------------------- */
+
+/*
+ * Gives the rows of documents in memory to equal documents in the file, and
+ * closes the gaps that documents without rows leave.
+ */
+static void
+merge_with_file(Source *source)
+{
+	Records *records = source->records;
+	uint8 *buffer = palloc(records->stride);
+	uint32 to = records->flushed;
+
+	for (uint32 document = 0; document < records->flushed; document++)
+	{
+		const uint8 *record = records_get(records, document, buffer);
+		uint64 hash;
+		uint64_t *slot;
+		uint32 equal = find_document(source, record, NULL, &slot, &hash);
+
+		host_check_interrupts_at(document);
+		if (equal != NO_DOCUMENT)
+		{
+			append_rows(source, document, source->first[equal], source->last[equal]);
+			source->first[equal] = NO_ROW;
+		}
+	}
+	pfree(buffer);
+	for (uint32 from = to; from < source->documents; from++)
+	{
+		if (source->first[from] == NO_ROW)
+			continue;
+		source->first[to] = source->first[from];
+		source->last[to] = source->last[from];
+		if (source->evidence != NULL)
+			source->evidence[to] = source->evidence[from];
+		memmove(records->memory + (to - records->flushed) * records->stride,
+				records->memory + (from - records->flushed) * records->stride, records->stride);
+		to++;
+	}
+	source->documents = records->count = to;
+}
+
+/* Moves the documents in memory to the file. */
+static void
+flush_documents(Source *source)
+{
+	if (source->records->flushed > 0)
+		merge_with_file(source);
+	records_flush(source->records);
+	table_end(&source->table);
+	clear_table(source);
+}
+
+/* ---- Adding ------------------------------------------------------------- */
+
+/* Prepares for records of the first signature's size, as many as memory can hold and join. */
+static void
+begin_records(Source *source)
+{
+	int k = source->shape.k;
+	int b = signature_bits(&source->shape);
+	size_t stride = JOIN_STRIDE(k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
+	size_t limit = (size_t) maintenance_work_mem * 1024 / (stride + join_bytes(k, b));
+
+	source->records = records_begin(source->context, source->owner, stride,
+									Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
+}
+
+/* Adds a row with a signature and perhaps evidence, which is not empty. */
+static void
+add_signature(Source *source, uint32 row, Datum value, const Shingles *evidence)
+{
+	Signature signature = signature_of_datum(value);
+	Records *records;
+	uint8 *record;
+
+	if (!source->shaped)
+	{
+		source->shaped = true;
+		source->shape = signature.header;
+	}
+	if (!signature_comparable(&source->shape, &signature.header))
+		signature_refuse_pair(&source->shape, &signature.header);
+	if (signature_is_empty(&signature))
+		return;
+	if (source->records == NULL)
+		begin_records(source);
+	records = source->records;
+	if (records->count - records->flushed == records->limit)
+		flush_documents(source);
+	record = records_next(records);
+	memcpy(record, signature.symbols, signature_symbol_bytes(&signature.header));
+	if (evidence != NULL)
+	{
+		/* With 128 bits of digest, only rows of equal evidence are taken for equal. */
+		XXH128_canonical_t digest;
+
+		XXH128_canonicalFromHash(&digest, XXH3_128bits(evidence, VARSIZE(evidence)));
+		memcpy(record + records->stride - DIGEST_BYTES, digest.digest, DIGEST_BYTES);
+	}
+	if (add_row(source, row, record, NULL) && evidence != NULL)
+		source->evidence[source->documents - 1] =
+			blobs_add(&source->blobs, evidence, VARSIZE(evidence));
+}
+
+/* Adds a row with a set, of which a new document keeps a copy. */
+static void
+add_set(Source *source, uint32 row, Datum value)
+{
+	Shingles *shingles = shingles_of_datum(value);
+	Bag bag = shingles_bag(shingles);
+	size_t size = VARSIZE(shingles);
+	Shingles *copy;
+
+	if (!source->shaped)
+	{
+		source->shaped = true;
+		source->shape.version = shingles->version;
+		source->shape.scheme = shingles->scheme;
+	}
+	check_same_recipe("shingles", source->shape.version, source->shape.scheme, shingles->version,
+					  shingles->scheme);
+	if (bag.count == 0 || !add_row(source, row, NULL, &bag))
+		return;
+	copy = MemoryContextAllocHuge(source->context, size);
+	memcpy(copy, shingles, size);
+	source->bag[source->documents - 1] = shingles_bag(copy);
+}
+
+void
+documents_add(Source *source, uint32 row, Datum value, const Datum *evidence)
+{
+	const Shingles *shingles = evidence == NULL ? NULL : shingles_of_datum(*evidence);
+
+	if (source->sets)
+		add_set(source, row, value);
+	else if (shingles == NULL || shingles->count > 0)
+		add_signature(source, row, value, shingles);
+}
+
+void
+documents_begin(Source *source)
+{
+	clear_table(source);
+}
+
+void
+documents_end(Source *source)
+{
+	if (source->records != NULL && source->records->flushed > 0)
+	{
+		flush_documents(source);
+		records_free_memory(source->records);
+	}
+	table_end(&source->table);
+}

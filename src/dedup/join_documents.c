@@ -1,0 +1,314 @@
+/*
+ * join_documents.c: joins the documents of one source or two.
+ *
+ * Signatures are joined by join/join.c, in pieces if there are more of them than
+ * maintenance_work_mem holds; sets are joined by join/sets.c.  With "verify",
+ * the pairs found are then compared by their evidence.
+ */
+#include "dedup/dedup.h"
+
+#include "utils/memutils.h"
+
+#include "join/sets.h"
+
+/* A run of a list of documents, in memory. */
+typedef struct Piece
+{
+	uint32 from; /* place in the list */
+	uint32 count;
+	const uint8 *packed;
+	uint8 *buffer; /* copy that packed points to, or NULL */
+} Piece;
+
+/* The state of a join. */
+typedef struct DocumentJoin
+{
+	const Documents *left;
+	const Documents *right; /* left itself if there is one list */
+	const Options *options;
+	PairSink sink;
+	void *state;
+	bool stopped; /* by the sink */
+	const Piece *left_piece;
+	const Piece *right_piece;
+	int64 joins_done;
+	int64 joins;
+} DocumentJoin;
+
+static uint32
+document_at(const Documents *list, uint32 place)
+{
+	return list->doc == NULL ? place : list->doc[place];
+}
+
+/* ---- Evidence ----------------------------------------------------------- */
+
+/* Returns the similarity of two documents by their evidence. */
+static double
+evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
+{
+	Shingles *x = blobs_get(&left->blobs, left->evidence[a]);
+	Shingles *y = blobs_get(&right->blobs, right->evidence[b]);
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
+	double similarity;
+
+	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
+	similarity = left->options->multiset ? bag_weighted_resemblance(&bag_x, &bag_y) :
+										   bag_resemblance(&bag_x, &bag_y);
+	pfree(x);
+	pfree(y);
+	return similarity;
+}
+
+/* Passes a pair on to the sink unless its evidence is not similar enough. */
+static bool
+pass_pair(DocumentJoin *join_state, uint32 a, uint32 b, double similarity)
+{
+	double least = join_state->options->verify;
+
+	if (least > 0)
+	{
+		similarity = evidence_similarity(join_state->left->source, a, join_state->right->source, b);
+		if (similarity < least)
+			return true;
+	}
+	progress_pair();
+	join_state->options->stats->pairs++;
+	join_state->stopped = !join_state->sink(join_state->state, a, b, similarity);
+	return !join_state->stopped;
+}
+
+/* ---- Signatures --------------------------------------------------------- */
+
+/* A JoinEmit. */
+static bool
+take_pair(void *state, uint32_t a, uint32_t b, int distance)
+{
+	DocumentJoin *join_state = state;
+
+	return pass_pair(join_state, document_at(join_state->left, join_state->left_piece->from + a),
+					 document_at(join_state->right, join_state->right_piece->from + b),
+					 signature_similarity(&join_state->left->source->shape, distance));
+}
+
+/* A JoinProgress: counts the groups of all joins. */
+static void
+take_progress(void *state, int done, int groups)
+{
+	DocumentJoin *join_state = state;
+
+	progress_groups(join_state->joins_done * groups + done, join_state->joins * groups);
+}
+
+/* Returns how many documents of a list are joined at a time. */
+static uint32
+piece_size(const Documents *list)
+{
+	const Records *records = list->source->records;
+
+	return records->file == NULL ? list->count : Max(records->limit / 2, 1);
+}
+
+static uint32
+piece_count(const Documents *list)
+{
+	uint32 size = piece_size(list);
+
+	return list->count / size + (list->count % size > 0);
+}
+
+/* Brings a piece of a list into memory, without a copy if the records lie there in order. */
+static Piece
+load_piece(const Documents *list, uint32 number)
+{
+	Records *records = list->source->records;
+	uint32 size = piece_size(list);
+	Piece piece = {.from = number * size,
+				   .count = Min(size, list->count - number * size),
+				   .packed = records->memory};
+
+	/* A list is ascending, so one of as many documents has all of them in order. */
+	if (records->file == NULL && list->count == records->count)
+		return piece;
+	piece.buffer = palloc_extended(piece.count * records->stride, MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < piece.count; i++)
+	{
+		uint8 *to = piece.buffer + i * records->stride;
+		const uint8 *record = records_get(records, document_at(list, piece.from + i), to);
+
+		if (record != to)
+			memcpy(to, record, records->stride);
+		host_check_interrupts_at(i);
+	}
+	piece.packed = piece.buffer;
+	return piece;
+}
+
+static void
+free_piece(Piece *piece)
+{
+	if (piece->buffer != NULL)
+		pfree(piece->buffer);
+}
+
+/* Joins two pieces, or a piece with itself. */
+static void
+join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
+{
+	const SignatureHeader *shape = &join_state->left->source->shape;
+	CallStats *all_stats = join_state->options->stats;
+	JoinStats stats = {0};
+	SymbolJoin join = {.k = shape->k,
+					   .b = signature_bits(shape),
+					   .h = signature_radius(shape, join_state->options->threshold),
+					   .stride = join_state->left->source->records->stride,
+					   .recall = join_state->options->recall,
+					   .left = {left->packed, left->count},
+					   .right = {left == right ? NULL : right->packed, right->count},
+					   .emit = take_pair,
+					   .progress = take_progress,
+					   .state = join_state,
+					   .stats = &stats};
+	JoinPlan plan = join_plan(&join);
+
+	join_state->left_piece = left;
+	join_state->right_piece = right;
+	join_in_parallel(&join, &plan, &all_stats->workers);
+	if (all_stats->joins++ == 0)
+	{
+		all_stats->groups = plan.groups;
+		all_stats->radius = plan.radius;
+		all_stats->one_more = plan.one_more;
+	}
+	all_stats->met += stats.met;
+	all_stats->compared += stats.compared;
+	join_state->joins_done++;
+}
+
+/* Joins lists of signatures, each pair of pieces once. */
+static void
+join_signatures(DocumentJoin *join_state)
+{
+	bool self = join_state->left == join_state->right;
+	uint32 pieces = piece_count(join_state->left);
+	uint32 others = piece_count(join_state->right);
+
+	join_state->joins = self ? (int64) pieces * (pieces + 1) / 2 : (int64) pieces * others;
+	for (uint32 i = 0; i < pieces && !join_state->stopped; i++)
+	{
+		Piece left = load_piece(join_state->left, i);
+
+		if (self)
+			join_pieces(join_state, &left, &left);
+		for (uint32 j = self ? i + 1 : 0; j < others && !join_state->stopped; j++)
+		{
+			Piece right = load_piece(join_state->right, j);
+
+			join_pieces(join_state, &left, &right);
+			free_piece(&right);
+		}
+		free_piece(&left);
+	}
+}
+
+/* ---- Sets --------------------------------------------------------------- */
+
+/* A SetPairSink.  It cannot end the join, so it ignores what comes after the end. */
+static void
+take_sets(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	DocumentJoin *join_state = state;
+
+	if (!join_state->stopped)
+		pass_pair(join_state, document_at(join_state->left, a), document_at(join_state->right, b),
+				  similarity);
+}
+
+static Bag *
+gather_bags(const Documents *list)
+{
+	Bag *bags = palloc_extended((Size) list->count * sizeof(Bag), MCXT_ALLOC_HUGE);
+
+	for (uint32 i = 0; i < list->count; i++)
+		bags[i] = list->source->bag[document_at(list, i)];
+	return bags;
+}
+
+/* Joins lists of sets. */
+static void
+join_sets(DocumentJoin *join_state)
+{
+	bool self = join_state->left == join_state->right;
+	Bag *left = gather_bags(join_state->left);
+	Bag *right = self ? NULL : gather_bags(join_state->right);
+	CallStats *all_stats = join_state->options->stats;
+	SetJoinStats stats;
+	SetJoin join = {.left = left,
+					.left_count = join_state->left->count,
+					.right = right,
+					.right_count = self ? 0 : join_state->right->count,
+					.threshold = join_state->options->threshold,
+					.weighted = join_state->options->multiset,
+					.sink = take_sets,
+					.state = join_state};
+
+	if (!set_join(&join, &stats))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many shingles to compare at once"),
+				 errhint("Compare signatures made of them (to_minhash), with \"verify\".")));
+	all_stats->sets = true;
+	if (all_stats->joins++ == 0)
+		all_stats->partitions = (int64) stats.partitions;
+	all_stats->met += (int64) (stats.length + stats.frequency + stats.compared);
+	all_stats->length += (int64) stats.length;
+	all_stats->frequency += (int64) stats.frequency;
+	all_stats->compared += (int64) stats.compared;
+	pfree(left);
+	if (right != NULL)
+		pfree(right);
+}
+
+/* ---- Both --------------------------------------------------------------- */
+
+bool
+documents_join(const Documents *left, const Documents *right, PairSink sink, void *state)
+{
+	DocumentJoin join_state = {.left = left,
+							   .right = right ? right : left,
+							   .options = left->source->options,
+							   .sink = sink,
+							   .state = state};
+
+	if (left->count == 0 || join_state.right->count == 0)
+		return true;
+	if (left->source->sets)
+		join_sets(&join_state);
+	else
+		join_signatures(&join_state);
+	return !join_state.stopped;
+}
+
+double
+documents_similarity(Source *source, uint32 a, uint32 b)
+{
+	Records *records = source->records;
+	uint8 *x;
+	uint8 *y;
+	int distance;
+
+	if (source->options->verify > 0)
+		return evidence_similarity(source, a, source, b);
+	if (source->sets)
+		return source->options->multiset ?
+			bag_weighted_resemblance(source->bag + a, source->bag + b) :
+			bag_resemblance(source->bag + a, source->bag + b);
+	x = palloc(records->stride);
+	y = palloc(records->stride);
+	distance = symbol_distance(records_get(records, a, x), records_get(records, b, y),
+							   source->shape.k, signature_bits(&source->shape));
+	pfree(x);
+	pfree(y);
+	return signature_similarity(&source->shape, distance);
+}
