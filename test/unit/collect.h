@@ -31,13 +31,13 @@ collect_tokens(void *state, const TokenBatch *batch)
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
-		uint32_t length = batch->edge[2 * i + 1] - start;
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
 
 		list->text = realloc(list->text, list->length + length + 2);
 		if (list->count++ > 0)
 			list->text[list->length++] = ' ';
-		memcpy(list->text + list->length, batch->bytes + start, length);
+		memcpy(list->text + list->length, token, length);
 		list->length += length;
 		list->text[list->length] = '\0';
 	}
