@@ -1,5 +1,5 @@
 /*
- * documents.h: packed signatures for the fuzz targets of match/.
+ * documents.h: packed signatures for the fuzz targets of grouping/ and join/.
  */
 #ifndef NEARDUP_FUZZ_DOCUMENTS_H
 #define NEARDUP_FUZZ_DOCUMENTS_H

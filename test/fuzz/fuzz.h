@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
+
 #define REQUIRE(condition) \
 	do \
 	{ \
@@ -77,17 +79,6 @@ take_copy(Input *in, size_t *length)
 	in->at += *length;
 	in->left -= *length;
 	return copy;
-}
-
-/* Numbers that look random, for what an input is too short to say. */
-static inline uint64_t
-next_random(uint64_t *seed)
-{
-	uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return z ^ z >> 31;
 }
 
 #endif

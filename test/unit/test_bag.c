@@ -5,17 +5,8 @@
 #include <stdlib.h>
 
 #include "sketch/bag.h"
+#include "random.h"
 #include "unit.h"
-
-/* xorshift64*, so that every machine sees the same numbers. */
-static uint64_t
-next_random(uint64_t *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * UINT64_C(2685821657736338717);
-}
 
 static Bag
 make_bag(const uint64_t *hash, size_t count)

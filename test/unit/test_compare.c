@@ -6,73 +6,9 @@
 #include <string.h>
 
 #include "compare/internal.h"
+#include "random.h"
+#include "reference.h"
 #include "unit.h"
-
-/* xorshift64*, so that every machine sees the same numbers. */
-static uint64_t
-next_random(uint64_t *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * UINT64_C(2685821657736338717);
-}
-
-static int64_t
-least(int64_t x, int64_t y)
-{
-	return x < y ? x : y;
-}
-
-/* The whole matrix, as Wagner and Fischer write it. */
-static int64_t
-slow_distance(const SequencePair *pair, EditCosts costs)
-{
-	size_t n = pair->b.length + 1;
-	int64_t *cell = malloc((pair->a.length + 1) * n * sizeof(int64_t));
-	int64_t distance;
-
-	for (size_t i = 0; i <= pair->a.length; i++)
-		for (size_t j = 0; j <= pair->b.length; j++)
-		{
-			int64_t best = i + j == 0 ? 0 : INT64_MAX;
-
-			if (i > 0)
-				best = least(best, cell[(i - 1) * n + j] + costs.deletion);
-			if (j > 0)
-				best = least(best, cell[i * n + j - 1] + costs.insertion);
-			if (i > 0 && j > 0)
-				best = least(best,
-							 cell[(i - 1) * n + j - 1] +
-								 (pair->a.symbol[i - 1] == pair->b.symbol[j - 1] ?
-									  0 :
-									  costs.substitution));
-			cell[i * n + j] = best;
-		}
-	distance = cell[pair->a.length * n + pair->b.length];
-	free(cell);
-	return distance;
-}
-
-/* The longest run by trying all pairs of places. */
-static Common
-slow_common(const SequencePair *pair)
-{
-	Common common = {0, 0};
-
-	for (size_t i = 0; i < pair->a.length; i++)
-		for (size_t j = 0; j < pair->b.length; j++)
-		{
-			size_t same = 0;
-
-			while (i + same < pair->a.length && j + same < pair->b.length &&
-				   pair->a.symbol[i + same] == pair->b.symbol[j + same])
-				same++;
-			if (same > common.length)
-				common = (Common){i, same};
-		}
-	return common;
-}
 
 /* A random sequence, or a copy of other with some random edits. */
 static Sequence
@@ -133,13 +69,13 @@ check_pair(const SequencePair *pair)
 									  {0, 1, 1}, {2, 0, 1}, {1, 1, 0}, {0, 0, 0}};
 	SequencePair turned = {pair->b, pair->a, pair->alphabet};
 	Common common = longest_common_run(pair);
-	Common slow = slow_common(pair);
+	Common slow = reference_common(pair);
 
 	CHECK(common.length == slow.length && common.start == slow.start);
 	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
 	{
 		EditCosts opposite = {costs[i].deletion, costs[i].insertion, costs[i].substitution};
-		int64_t distance = slow_distance(pair, costs[i]);
+		int64_t distance = reference_distance(pair, costs[i]);
 
 		CHECK_MSG(edit_distance(pair, costs[i], EDIT_UNBOUNDED) == distance, "costs %d: %d, not %d",
 				  (int) i, (int) edit_distance(pair, costs[i], EDIT_UNBOUNDED), (int) distance);

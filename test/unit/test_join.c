@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "random.h"
 #include "unit.h"
-
-static uint64_t state = 7;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) ((state >> 33) % limit);
-}
 
 /* ---- Documents ---------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "text/markup.h"
+#include "random.h"
 #include "unit.h"
 
 /* What random documents are made of. */
@@ -18,13 +19,6 @@ static const char *const pieces[] = {"<",         ">",        "</",         "<!-
 									 "\n",        "amp",      "thetasym;",  "<a href=", "]]"};
 
 #define PIECES (sizeof(pieces) / sizeof(pieces[0]))
-
-static uint32_t
-next_random(uint64_t *seed)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) (*seed >> 33);
-}
 
 static char *
 stripped(const char *text, size_t length, size_t *result)

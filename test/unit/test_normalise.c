@@ -8,6 +8,7 @@
 #include <utf8proc.h>
 
 #include "text/internal.h"
+#include "random.h"
 #include "unit.h"
 
 #define TEXT_MAX 64 /* characters in a random text */
@@ -16,14 +17,6 @@
 
 static uint32_t assigned[0x110000];
 static uint32_t assigned_count;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	static uint64_t counter = 1;
-
-	return (uint32_t) (mix64(counter++ * UINT64_C(0x9E3779B97F4A7C15)) >> 32) % limit;
-}
 
 static size_t
 encode(const uint32_t *text, int count, char *utf8)

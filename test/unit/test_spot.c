@@ -4,18 +4,10 @@
 #include <stdio.h>
 
 #include "collect.h"
+#include "random.h"
 #include "unit.h"
 
 #define WORDS_MAX 4000
-
-static uint64_t state = 8;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) ((state >> 33) % limit);
-}
 
 /* ---- The definition ------------------------------------------------------- */
 

@@ -1,57 +1,11 @@
 /*
- * fuzz_match.c: groups, plans, counters and choosers of any segment: nothing
- * within the distance is lost.
+ * fuzz_grouping.c: groups, plans, counters and choosers of any segment: nothing within the
+ * distance is lost.
  */
 #include "documents.h"
+#include "reference.h"
 
 #define DOCUMENTS_MAX 60
-
-static void
-put_posting(uint8_t *at, uint32_t document, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t) (document >> 8 * i);
-}
-
-/* ---- Groups -------------------------------------------------------------- */
-
-/* Disjoint, in order, and within the signature. */
-static void
-check_grouping(const Grouping *g)
-{
-	int next = 0;
-
-	for (int i = 0; i < g->groups; i++)
-	{
-		REQUIRE(group_first_symbol(g, i) == next && group_width(g, i) >= 1);
-		REQUIRE(group_width(g, i) * g->b <= 64);
-		REQUIRE(group_bucket_bits(g, i) >= 1 && group_bucket_bits(g, i) <= BUCKET_BITS_MAX);
-		next += group_width(g, i);
-	}
-	REQUIRE(next <= g->k);
-}
-
-/* The most groups that a document at distance h can miss, the cheapest first. */
-static int
-most_missed(const SearchPlan *plan, int h)
-{
-	int low = plan->groups - plan->one_more;
-	int missed = 0;
-
-	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
-		h -= plan->radius + 1 + (missed++ >= low);
-	return missed;
-}
-
-static void
-check_plan(const Grouping *g, int h, const SearchPlan *plan)
-{
-	REQUIRE(plan->groups >= 1 && plan->groups <= g->groups);
-	REQUIRE(plan->one_more >= 0 && plan->one_more <= plan->groups);
-	REQUIRE(plan->radius >= 0 && plan->radius + (plan->one_more > 0) <= RADIUS_MAX);
-	REQUIRE(plan->count >= 1 && plan->groups - most_missed(plan, h) >= plan->count);
-	REQUIRE(plan->method == SEARCH_CHOOSE || plan->count <= 255);
-}
 
 /* ---- Searches ------------------------------------------------------------ */
 
@@ -175,14 +129,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	h = take_range(&in, 0, k);
 	g = option & 8 ? grouping_for(k, b, segment) :
 					 grouping_with(k, b, segment, take_range(&in, 1, k));
-	check_grouping(&g);
+	REQUIRE(grouping_is_sound(&g));
 	plan = search_plan(&g, &stats, h, method);
 	d = take_documents(&in, k, b, n, SYMBOL_BYTES(k, b));
 	if (plan.method != SEARCH_SCAN)
 	{
 		Search search = {&g, &d, &plan, first, posting_bytes(segment)};
 
-		check_plan(&g, h, &plan);
+		REQUIRE(plan_is_sound(&g, h, &plan));
 		/* The query in memory of its own: nothing is read behind it. */
 		Input last = {document_at(&d, n - 1), d.stride};
 		size_t length = d.stride;
