@@ -35,6 +35,8 @@ extern bool pair_of_characters(const char *a, size_t length_a, const char *b, si
 							   SequencePair *pair);
 extern bool pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b,
 						   SequencePair *pair);
+
+/* Frees both sequences. */
 extern void pair_free(SequencePair *pair);
 
 /* ---- Edit distance (edit.c, weighted.c) --------------------------------- */

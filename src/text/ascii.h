@@ -13,6 +13,8 @@
 
 /* ---- One character ------------------------------------------------------ */
 
+/* None of these depends on a locale. */
+
 static inline bool
 ascii_is_digit(char c)
 {

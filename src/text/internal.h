@@ -87,6 +87,7 @@ typedef struct WordSet
 	uint64_t *word; /* by number; NULL if the set is not made yet */
 } WordSet;
 
+/* Returns whether the word of a hash is in a set. */
 static inline bool
 word_set_has(const WordSet *set, uint64_t hash)
 {
@@ -96,6 +97,8 @@ word_set_has(const WordSet *set, uint64_t hash)
 
 /* Makes a set of words: one that is never freed, or one for word_set_free. */
 extern WordSet word_set_of(const uint64_t *hashes, size_t count, bool forever);
+
+/* Frees a set; one that is not made yet is allowed. */
 extern void word_set_free(WordSet *set);
 
 /* Returns whether the token of this hash (shingle_of_token) is an English stop word. */
@@ -119,6 +122,7 @@ extern const int language_count;
 /* Returns the number of the language of a code, -1 if it is not known. */
 extern int language_called(const char *code, size_t length);
 
+/* Return the sets of a language's words, which live as long as the process. */
 extern const WordSet *language_antecedents(int language);
 extern const WordSet *language_stop_words(int language);
 
@@ -162,10 +166,14 @@ typedef void (*SpotSink)(void *state, const Spot *spot);
 
 /* Finds the spot signatures of a sequence of tokens, and gives them to a sink. */
 typedef struct SpotFinder SpotFinder;
+
+/* Starts before the first token. */
 extern SpotFinder *spot_finder_begin(const SpotWords *words, SpotSink sink, void *state);
 
 /* Takes the next token; `place` is any number by which the caller knows it. */
 extern void spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place);
+
+/* Frees a finder; chains that are not complete give no signature. */
 extern void spot_finder_end(SpotFinder *finder);
 
 /* Returns the hash of a signature, an element of the set. */

@@ -122,7 +122,10 @@ read_number(const char **at, const char *end, uint32_t base, uint32_t *number)
 	return *at > start;
 }
 
-/* Returns the character of the entity whose '&' is at *at, and moves *at behind it; 0 if there is none. */
+/*
+ * Returns the character of the entity whose '&' is at *at, and moves *at behind the entity;
+ * 0 if there is none.
+ */
 static uint32_t
 read_entity(const char **at, const char *end)
 {

@@ -81,7 +81,10 @@ typedef enum SchemeKind
 /* Returns whether scheme_parse or spot_words_finish can return this number. */
 extern bool scheme_is_valid(SchemeId id);
 
-/* Returns whether texts can be shingled by the scheme alone: word, char, stopword, or spot without lists. */
+/*
+ * Returns whether a text can be shingled by the scheme alone: its kind is word, char,
+ * stopword, or spot without lists.
+ */
 extern bool scheme_reads_text(SchemeId id);
 
 /*
@@ -131,6 +134,8 @@ extern bool spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t 
 
 /* Ends adding words; returns the scheme of the signatures that they make. */
 extern SchemeId spot_words_finish(SpotWords *words);
+
+/* Frees the words. */
 extern void spot_words_free(SpotWords *words);
 
 /* Gives the hashes of spot signatures to sink like shingle_text, in the order of their ends. */
@@ -178,6 +183,8 @@ extern bool shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
 							 ShownShingles *shown);
 extern bool spots_to_show(const char *utf8, size_t length, const SpotWords *words,
 						  ShownShingles *shown);
+
+/* Frees the shingles found. */
 extern void shown_free(ShownShingles *shown);
 
 /* Returns the shingle of a hash, NULL if there is none. */
