@@ -1,8 +1,8 @@
 /*
- * fuzz.h: what the fuzz targets share.
+ * fuzz.h: what the fuzz targets have in common.
  *
- * A target is a function that takes any bytes: libFuzzer calls it with bytes of
- * its own making (test/fuzz/run), replay.c with files of the corpus.
+ * A target is a function that takes any bytes.  libFuzzer calls it with bytes that it
+ * invents (test/fuzz/run), replay.c with the files of the corpus.
  */
 #ifndef NEARDUP_FUZZ_H
 #define NEARDUP_FUZZ_H
@@ -34,7 +34,7 @@ typedef struct Input
 	size_t left;
 } Input;
 
-/* The next byte, 0 after the end. */
+/* Takes the next byte; 0 after the end. */
 static inline uint8_t
 take_byte(Input *in)
 {
@@ -44,7 +44,7 @@ take_byte(Input *in)
 	return *in->at++;
 }
 
-/* A little-endian number of so many bytes. */
+/* Takes a little-endian number of so many bytes. */
 static inline uint64_t
 take_number(Input *in, int bytes)
 {
@@ -55,7 +55,7 @@ take_number(Input *in, int bytes)
 	return number;
 }
 
-/* A number from least to most. */
+/* Takes a number from least to most. */
 static inline int
 take_range(Input *in, int least, int most)
 {
@@ -63,8 +63,8 @@ take_range(Input *in, int least, int most)
 }
 
 /*
- * The next so many bytes, or what is left, in memory of their own with nothing
- * behind them, so that a sanitizer sees a step too far.  To be freed.
+ * Takes the next *length bytes, or all that are left, in memory of their own with nothing
+ * after them, so that a sanitizer sees a read past the end.  The caller frees them.
  */
 static inline uint8_t *
 take_copy(Input *in, size_t *length)

@@ -1,12 +1,12 @@
 /*
- * fuzz_compare.c: edit distance and longest common substring of any two texts, at
- * any costs, against the textbook's tables where the texts are short.
+ * fuzz_compare.c: edit distance and longest common substring of any two texts, at any costs;
+ * of short texts against the matrix and the loops of reference.h.
  */
 #include "compare/internal.h"
 #include "fuzz.h"
 #include "reference.h"
 
-/* Cells of a table that is worth its time. */
+/* The most cells of a matrix that is computed. */
 #define CELLS_MAX 10000
 
 static void
@@ -31,7 +31,7 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	}
 }
 
-/* Small costs, mostly; and any. */
+/* Takes a cost, mostly a small one. */
 static int32_t
 take_cost(Input *in)
 {

@@ -20,7 +20,7 @@ typedef struct Search
 	Chooser chooser;
 } Search;
 
-/* The documents of one bucket, to the counter or the chooser. */
+/* Adds the documents of a bucket to the counter or the chooser. */
 static void
 add_bucket(Search *s, int group, uint32_t bucket)
 {
@@ -31,7 +31,7 @@ add_bucket(Search *s, int group, uint32_t bucket)
 	for (uint32_t d = 0; d < s->documents->n; d++)
 		if (group_bucket(s->g, group, document_at(s->documents, d)) == bucket)
 			put_posting(all + n++ * s->bytes, s->first + d, s->bytes);
-	/* In memory with nothing behind them. */
+	/* In memory with nothing after it, so that a sanitizer sees a read past the end. */
 	postings = malloc(n > 0 ? n * s->bytes : 1);
 	REQUIRE(postings != NULL);
 	memcpy(postings, all, n * s->bytes);
@@ -52,7 +52,7 @@ probe_group(Search *s, int group, int radius, const uint8_t *query)
 
 	if (radius > 0)
 		mask = probe_masks(group_width(s->g, group), s->g->b, radius, &masks);
-	/* More would take too long here, where every document is asked. */
+	/* More would take too long, since this compares every document for each. */
 	if (masks > 400)
 		masks = 400;
 	for (int i = 0; i < masks; i++)
@@ -80,7 +80,7 @@ require_nothing_lost(Search *s, const uint8_t *query, int h, uint32_t documents)
 	}
 }
 
-/* All masks of the plan must fit the limit above. */
+/* Returns whether the plan has no more masks than that. */
 static bool
 can_probe(const Search *s)
 {
@@ -137,7 +137,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		Search search = {&g, &d, &plan, first, posting_bytes(segment)};
 
 		REQUIRE(plan_is_sound(&g, h, &plan));
-		/* The query in memory of its own: nothing is read behind it. */
+		/* The query is in memory with nothing after it. */
 		Input last = {document_at(&d, n - 1), d.stride};
 		size_t length = d.stride;
 		uint8_t *query = take_copy(&last, &length);

@@ -1,6 +1,6 @@
 /*
- * fuzz_join.c: the join of signatures by any plan that misses nothing, against
- * comparing all pairs.
+ * fuzz_join.c: the join of signatures by any plan that finds every pair, against comparing
+ * all pairs.
  */
 #include "documents.h"
 #include "join/join.h"
@@ -50,7 +50,7 @@ check_join(const Documents *x, const Documents *y, const SymbolJoin *shape, cons
 
 /* ---- Plans --------------------------------------------------------------- */
 
-/* Any groups whose radii miss nothing; false where there are none such. */
+/* Takes a plan of any groups that find every pair; returns false if there is none. */
 static bool
 take_plan(Input *in, const SymbolJoin *join, JoinPlan *plan)
 {

@@ -45,7 +45,7 @@ count_distinct(const uint64_t *hash, size_t count)
 	return distinct;
 }
 
-/* Of the whole, of both halves and their union; batches do not matter. */
+/* The sketch of a set is the union of those of its halves, in any batches. */
 static void
 check_sketches(const uint64_t *hash, size_t count, size_t cut, size_t batch, int k)
 {
@@ -64,7 +64,7 @@ check_sketches(const uint64_t *hash, size_t count, size_t cut, size_t batch, int
 	REQUIRE(memcmp(packed, expected, k * 4) == 0);
 }
 
-/* Truncating what was packed gives what packing gives. */
+/* Truncating a packed signature equals packing to fewer bits. */
 static void
 check_packing(const uint64_t *hash, size_t count, int k, int b_from, int b_to)
 {
@@ -93,7 +93,7 @@ check_packing(const uint64_t *hash, size_t count, int k, int b_from, int b_to)
 
 /* ---- simhash ------------------------------------------------------------- */
 
-/* Votes counted in batches, by weight, and by numbers with a fraction are the same. */
+/* Votes in batches, by frequency, and by weights give the same fingerprint. */
 static void
 check_simhash(const uint64_t *hash, size_t count, size_t batch, int f)
 {
@@ -129,7 +129,7 @@ slow_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 	return differ;
 }
 
-/* Every kernel agrees with counting symbols. */
+/* Every kernel agrees with comparing symbols one by one. */
 static void
 check_distances(const Documents *d)
 {
@@ -151,7 +151,7 @@ check_distances(const Documents *d)
 	}
 }
 
-/* The largest distance whose similarity is at least the threshold. */
+/* The radius is the largest distance whose similarity is at least the threshold. */
 static void
 check_estimates(int k, int b, double t, double recall)
 {

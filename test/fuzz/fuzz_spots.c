@@ -1,11 +1,11 @@
 /*
- * fuzz_spots.c: names of schemes, and texts shingled and shown by any scheme, with
- * and without lists of words.  What is shown is what is hashed.
+ * fuzz_spots.c: names of schemes, and texts that are shingled and shown by any scheme, with
+ * and without lists of words.  The hashes of both agree.
  */
 #include "fuzz.h"
 #include "text/internal.h"
 
-/* A HashSink: how many, and their sum. */
+/* A HashSink that counts hashes and sums them up. */
 typedef struct HashCount
 {
 	uint64_t hashes;
@@ -22,7 +22,7 @@ count_hashes(void *state, const uint64_t *hashes, size_t count)
 		total->sum += hashes[i];
 }
 
-/* The shingles shown are those hashed, each as often; they are freed. */
+/* The shingles shown are those hashed, with the same counts.  Frees them. */
 static void
 require_same(const HashCount *hashed, ShownShingles *shown)
 {
@@ -87,7 +87,7 @@ check_scheme(SchemeId scheme, const char *text, size_t length)
 	require_same(&hashed, &shown);
 }
 
-/* Add up to seven words of up to fifteen bytes. */
+/* Adds up to seven words of up to fifteen bytes. */
 static void
 add_words(Input *in, SpotWords *words, bool (*add)(SpotWords *, const char *, size_t))
 {

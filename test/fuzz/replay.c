@@ -12,7 +12,7 @@
 /* The file that is run. */
 static char running[4096];
 
-/* What the sanitizers find ends as a failed REQUIRE does. */
+/* An error that a sanitizer finds ends like a failed REQUIRE. */
 extern const char *__asan_default_options(void);
 extern const char *__ubsan_default_options(void);
 
@@ -39,7 +39,7 @@ name_file(int signal_number)
 	_exit(2);
 }
 
-/* Run the target on a file's bytes, in memory with nothing behind them. */
+/* Runs the target on the bytes of a file, in memory with nothing after them. */
 static void
 run_file(const char *path)
 {

@@ -1,5 +1,5 @@
 /*
- * collect.h: what a text gives, gathered whole, for tests of text/.
+ * collect.h: the tokens and hashes of a text as lists, for tests of text/.
  */
 #ifndef NEARDUP_COLLECT_H
 #define NEARDUP_COLLECT_H
@@ -9,7 +9,7 @@
 
 #include "text/internal.h"
 
-/* Growing lists; what they hold is freed by free(). */
+/* Lists that grow; their arrays are freed by free(). */
 typedef struct TokenList
 {
 	char *text; /* tokens joined by single spaces, zero-terminated */
@@ -23,7 +23,7 @@ typedef struct HashList
 	size_t count;
 } HashList;
 
-/* A TokenSink. */
+/* A TokenSink with a TokenList as its state. */
 static inline void
 collect_tokens(void *state, const TokenBatch *batch)
 {
@@ -52,7 +52,7 @@ tokens_from(const char *utf8, size_t length)
 	return list;
 }
 
-/* A HashSink. */
+/* A HashSink with a HashList as its state. */
 static inline void
 collect_hashes(void *state, const uint64_t *hashes, size_t count)
 {
@@ -72,7 +72,7 @@ hashes_from(const char *utf8, size_t length, SchemeId scheme)
 	return list;
 }
 
-/* The number of a scheme that is known to exist. */
+/* Returns the number of a scheme that exists. */
 static inline SchemeId
 scheme_called(const char *name)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* SplitMix64. */
+/* Returns the next number of SplitMix64. */
 static inline uint64_t
 next_random(uint64_t *seed)
 {

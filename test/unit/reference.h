@@ -12,7 +12,7 @@
 
 /* ---- compare/ ------------------------------------------------------------ */
 
-/* The edit distance by the whole matrix of Wagner and Fischer. */
+/* Returns the edit distance by the matrix of Wagner and Fischer. */
 static inline int64_t
 reference_distance(const SequencePair *pair, EditCosts costs)
 {
@@ -42,7 +42,7 @@ reference_distance(const SequencePair *pair, EditCosts costs)
 	return distance;
 }
 
-/* The longest common run by trying all pairs of places. */
+/* Returns the longest common run by trying all pairs of places. */
 static inline Common
 reference_common(const SequencePair *pair)
 {

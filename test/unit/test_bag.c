@@ -1,5 +1,5 @@
 /*
- * test_bag.c: bags against a slow and obvious model of them.
+ * test_bag.c: bags against a slow and simple model.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ compare_signed(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* A bag is what sorting and counting its source gives. */
+/* A bag equals the sorted and counted source. */
 static void
 check_bag(const Bag *bag, const uint64_t *hash, size_t count)
 {
@@ -80,7 +80,7 @@ check_bag(const Bag *bag, const uint64_t *hash, size_t count)
 	free(sorted);
 }
 
-/* All sizes around the switches of the sort, few and many values, both signs. */
+/* All sizes around the limits of the sort, few and many values, both signs. */
 static void
 test_build(void)
 {
@@ -106,7 +106,7 @@ test_build(void)
 	}
 }
 
-/* What count_of says of three results and four sums must hold. */
+/* Three results and four sums agree with count_of. */
 static void
 check_pair(const uint64_t *x, size_t n_x, const uint64_t *y, size_t n_y)
 {
@@ -184,8 +184,8 @@ test_pairs(void)
 }
 
 /*
- * Sets of every size up to 60 and every overlap: at the decimal threshold that
- * equals the similarity the answer is yes, just above it no.
+ * For sets of every size up to 60 and every overlap, the result is true at the decimal
+ * threshold that equals the similarity, and false just above it.
  */
 static void
 test_edge(void)
@@ -211,7 +211,7 @@ test_edge(void)
 		}
 }
 
-/* Frequencies whose squares sum past 64 bits. */
+/* The sum of the squares of the frequencies exceeds 64 bits. */
 static void
 test_large_frequencies(void)
 {
@@ -252,7 +252,7 @@ test_text_length(void)
 		}
 }
 
-/* However different the lengths, and wherever the loops stand. */
+/* All loops check for interrupts, however different the lengths are. */
 static void
 test_interrupts(void)
 {

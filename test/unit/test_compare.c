@@ -1,6 +1,6 @@
 /*
- * test_compare.c: edit distance and longest common substring against the
- * textbook's tables.
+ * test_compare.c: edit distance and longest common substring against the matrix and the loops
+ * of reference.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "reference.h"
 #include "unit.h"
 
-/* A random sequence, or a copy of other with some random edits. */
+/* Returns a random sequence, or a copy of another with random edits. */
 static Sequence
 make_sequence(uint64_t *seed, size_t length, uint32_t alphabet, const Sequence *other, int edits)
 {
@@ -43,7 +43,7 @@ make_sequence(uint64_t *seed, size_t length, uint32_t alphabet, const Sequence *
 	return made;
 }
 
-/* Every bound tells whether the distance is within it. */
+/* For every bound, the result says whether the distance is within it. */
 static void
 check_bounds(const SequencePair *pair, EditCosts costs, int64_t distance)
 {
@@ -113,7 +113,7 @@ compare_suffixes(const uint32_t *text, uint32_t x, uint32_t y)
 	return text[x] < text[y] ? -1 : 1;
 }
 
-/* Sorted, and each suffix once. */
+/* The suffixes are sorted, and each is there once. */
 static void
 check_suffix_array(const uint32_t *text, uint32_t length, uint32_t alphabet)
 {
@@ -177,7 +177,7 @@ test_texts(void)
 	CHECK(distance_of("intention", "execution", false) == 5);
 	CHECK(distance_of("", "abc", false) == 3);
 	CHECK(distance_of("", "", false) == 0);
-	/* Characters, not bytes; bytes that are no UTF-8 differ from all others. */
+	/* Characters are compared, not bytes; an invalid byte differs from all others. */
 	CHECK(distance_of("na\xC3\xAFve", "naive", false) == 1);
 	CHECK(distance_of("\xE6\x9D\xB1\xE4\xBA\xAC", "\xE4\xBA\xAC\xE9\x83\xBD", false) == 2);
 	CHECK(distance_of("a\xFF", "a\xFE", false) == 1);
@@ -185,7 +185,7 @@ test_texts(void)
 	CHECK(distance_of("The quick, brown fox", "the QUICK red fox jumps", true) == 2);
 }
 
-/* A long text of many different characters: the numbering grows. */
+/* A long text of many distinct characters makes the numbering grow. */
 static void
 test_many_symbols(void)
 {
@@ -212,7 +212,7 @@ test_many_symbols(void)
 	free(a);
 }
 
-/* Long loops ask for interrupts. */
+/* Long loops check for interrupts. */
 static void
 test_interrupts(void)
 {

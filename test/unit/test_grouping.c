@@ -57,7 +57,7 @@ naive_value(const Grouping *g, int group, const uint8_t *packed)
 	return value;
 }
 
-/* An exact bucket is the value itself; others depend on the value, and spread. */
+/* The number of an exact bucket is the value; others are in range. */
 static void
 buckets_are_values(void)
 {
@@ -71,7 +71,7 @@ buckets_are_values(void)
 			uint8_t *exact = malloc(bytes);
 
 			random_bytes(packed, bytes);
-			/* Where reading past the end would be noticed. */
+			/* In memory of its own, so that a sanitizer sees a read past the end. */
 			memcpy(exact, packed, bytes);
 			for (int i = 0; i < g.groups; i++)
 			{
@@ -85,7 +85,7 @@ buckets_are_values(void)
 		}
 }
 
-/* The offsets of all groups are numbered in 32 bits, however many groups are asked for. */
+/* The numbers of all offsets fit into 32 bits, for any number of groups. */
 static void
 offsets_are_numbered(void)
 {
@@ -122,7 +122,7 @@ symbols_that_differ(uint32_t x, uint32_t y, int symbols, int b)
 	return differ;
 }
 
-/* Exactly the values within the radius, ascending. */
+/* The masks give exactly the values within the radius, ascending. */
 static void
 masks_are_complete(void)
 {
@@ -171,7 +171,7 @@ check_plan(const Grouping *g, int h, SearchMethod method, const SearchPlan *plan
 		  (group_is_exact(g, 0) && probe_count(group_width(g, 0), g->b, most) < INT32_MAX));
 }
 
-/* Whatever is chosen keeps what it promises: nothing within h is lost. */
+/* Every plan finds all documents within h. */
 static void
 plans_lose_nothing(void)
 {
@@ -200,7 +200,7 @@ plans_lose_nothing(void)
 
 /* ---- Counting ----------------------------------------------------------- */
 
-/* Documents hit c times or more are all there, each once, ascending. */
+/* All documents that are hit c times or more are candidates, once, ascending. */
 static void
 check_candidates(HitCounter *counter, const int *hits, uint32_t documents, int c, bool exact)
 {
@@ -265,7 +265,7 @@ counting_is_complete(void)
 		count_random(65536, counts[i], 1e9, 2, true);
 		count_random(65537, counts[i], 1e9, 3, true);
 		count_random(200000, counts[i], 1e9, 4, true);
-		/* Counters that documents share may add candidates, never lose one. */
+		/* Counters that documents share may add candidates, but lose none. */
 		count_random(65536, counts[i], 100, 2, false);
 		count_random(1 << 20, counts[i], 1000, 3, false);
 		count_random(1 << 24, counts[i], 0, 3, false);
@@ -288,7 +288,7 @@ typedef struct Corpus
 	int bytes;
 } Corpus;
 
-/* Half at random, half near an earlier one: few symbols changed, or none. */
+/* Fills in signatures: half are random, half are copies of an earlier one with some changes. */
 static void
 fill_corpus(Corpus *corpus)
 {
@@ -365,7 +365,7 @@ probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCoun
 		chooser_end_group(chooser);
 }
 
-/* Is everything within h among the candidates? */
+/* All documents within h are candidates. */
 static void
 search_once(Corpus *corpus, int h, const SearchPlan *plan)
 {
@@ -381,7 +381,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 
 	counter_begin(&counter, corpus->n, plan->postings, choosing ? 1 : plan->count);
 	chooser_begin(&chooser, corpus->n, plan->groups, plan->count);
-	/* Any groups will do, in any order. */
+	/* Any groups are right, in any order. */
 	for (int i = 0; i < plan->groups; i++)
 		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->one_more),
 					query, &counter, choosing ? &chooser : NULL);
@@ -403,7 +403,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 	chooser_end(&chooser);
 }
 
-/* By each method, for distances of all kinds. */
+/* Searches by each method, for small and large distances. */
 static void
 search_corpus(int k, int b, uint32_t n, int groups)
 {
@@ -429,7 +429,7 @@ search_corpus(int k, int b, uint32_t n, int groups)
 	free(corpus.postings);
 }
 
-/* Of few groups all choices can be made: h from 0 to m - 1. */
+/* With few groups all choices are possible: h from 0 to m - 1. */
 static void
 search_few_groups(void)
 {

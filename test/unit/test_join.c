@@ -32,7 +32,7 @@ set_symbol(uint8_t *packed, int b, int i, uint32_t symbol)
 	}
 }
 
-/* Random ones; half of them copies of an earlier one with up to `changes` symbols changed. */
+/* Makes random documents, half of them copies of an earlier one with up to `changes` changes. */
 static Documents
 make_documents(int k, int b, uint32_t n, int changes, size_t extra)
 {
@@ -51,7 +51,7 @@ make_documents(int k, int b, uint32_t n, int changes, size_t extra)
 			for (int c = random_below(changes + 1); c > 0; c--)
 				set_symbol(one, b, random_below(k), random_below(2));
 		}
-		/* What follows the symbols is nobody's. */
+		/* The bytes after the symbols belong to no document. */
 		for (size_t e = 0; e < extra; e++)
 			one[d.stride - extra + e] = (uint8_t) random_below(256);
 	}
@@ -152,7 +152,7 @@ every_pair_is_found_once(void)
 				compare(shapes[s][0], shapes[s][1], sizes[n], h, h % 2 * 16);
 }
 
-/* The sides need not be of a size: what a side is cut into depends on the larger one. */
+/* The sides have different sizes; the tiles of both depend on the larger one. */
 static void
 few_against_many(void)
 {
@@ -185,7 +185,7 @@ sized(int k, int b, int h, uint32_t n, double recall)
 	return join;
 }
 
-/* Radii that miss nothing, within the limits, and cheaper than all pairs. */
+/* Plans miss nothing, are within the limits, and are cheaper than all pairs. */
 static void
 plans_miss_nothing(void)
 {
@@ -214,7 +214,7 @@ plans_miss_nothing(void)
 			  .groups == 0);
 }
 
-/* A plan that may miss costs less, and is chosen only where it promises enough. */
+/* A plan that may miss pairs costs less, and has at least the recall required. */
 static void
 recall_is_promised(void)
 {
@@ -231,7 +231,7 @@ recall_is_promised(void)
 	}
 }
 
-/* Of planted pairs at the very distance as many are found as promised. */
+/* Of planted pairs at distance h, at least the share of the recall is found. */
 static void
 recall_is_kept(void)
 {
@@ -259,7 +259,7 @@ recall_is_kept(void)
 	all = join_documents(&x, &y, h, 1, 0);
 	some = join_documents(&x, &y, h, recall, 0);
 	CHECK(all.pairs >= 2500 && some.wrong == 0);
-	/* Four standard deviations below what is promised. */
+	/* Four standard deviations below the recall. */
 	CHECK_MSG(some.pairs < all.pairs && some.pairs >= all.pairs * (recall - 4 * 0.4 / 50),
 			  "%u of %u", some.pairs, all.pairs);
 	free(x.packed);
@@ -278,7 +278,7 @@ emit_can_stop(void)
 	free(x.packed);
 }
 
-/* One bucket that holds everything neither hangs nor goes without a rest. */
+/* A join of one bucket with all documents ends, and checks for interrupts. */
 static void
 skewed_documents(void)
 {
@@ -298,7 +298,7 @@ skewed_documents(void)
 	free(x.packed);
 }
 
-/* What is alike all over meets in every group: each pair is compared once instead. */
+/* If all documents are similar, each pair is compared once, without groups. */
 static void
 documents_all_alike(void)
 {
@@ -315,7 +315,7 @@ documents_all_alike(void)
 			set_symbol(x.packed + i * x.stride, 8, random_below(512), random_below(256));
 	}
 	CHECK(join_plan(&join).groups == 0);
-	/* Alike among themselves, and unlike the others. */
+	/* Each side is similar in itself, and unlike the other. */
 	join.right = (JoinSide){y.packed, y.n};
 	CHECK(join_plan(&join).groups > 0);
 	free(x.packed);

@@ -1,5 +1,5 @@
 /*
- * test_markup.c: any bytes will do, in memory that is no larger than they are.
+ * test_markup.c: removing markup from any bytes, in memory as large as the input.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "random.h"
 #include "unit.h"
 
-/* What random documents are made of. */
+/* The pieces of random documents. */
 static const char *const pieces[] = {"<",         ">",        "</",         "<!--",     "-->",
 									 "<![CDATA[", "]]>",      "<script",    "</script", "</style>",
 									 "<style>",   "<p",       "<b>",        "\"",       "'",
@@ -60,7 +60,7 @@ test_text(const char *text, const char *expected)
 	free(out);
 }
 
-/* All names are found: the table is sorted. */
+/* All names are found, so the table is sorted. */
 static void
 test_names(void)
 {

@@ -1,7 +1,7 @@
 /*
  * test_minhash.c: the sketch as an estimator and as an algebra.
  *
- * All sets are made of a fixed seed: the figures are the same on every machine.
+ * All sets come from a fixed seed, so the figures are the same on every machine.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ typedef struct Moments
 	double squares;
 } Moments;
 
-/* Two sets of n elements that share common ones: their estimates, by width. */
+/* Estimates the resemblance of two sets of n elements that share `common`, by width. */
 static void
 one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments *moments)
 {
@@ -82,8 +82,8 @@ check_moments(int n, int k, int b, double resemblance, int trials, Moments m)
 }
 
 /*
- * For sets of every size the mean error is nothing but noise, and the variance
- * is no worse than that of independent permutations (half for small sets).
+ * For sets of every size the mean error is only noise, and the variance is at most that of
+ * independent permutations (half of it for small sets).
  */
 static void
 test_estimates(void)
@@ -114,7 +114,7 @@ test_estimates(void)
 
 /* ---- Algebra ------------------------------------------------------------ */
 
-/* The sketch depends on the set alone, and merges. */
+/* The sketch depends only on the set, and sketches merge. */
 static void
 test_sets(void)
 {
@@ -147,7 +147,7 @@ test_sets(void)
 	CHECK(sketch_of(NULL, 0, 16, x) == 0 && x[0] == MINHASH_EMPTY_SYMBOL);
 }
 
-/* Zero, small numbers and many equal elements are elements like any other. */
+/* Zero and small numbers are elements like any other; equal elements count once. */
 static void
 test_odd_elements(void)
 {
@@ -168,7 +168,7 @@ test_odd_elements(void)
 	CHECK(minhash_finish(&builder, 64, x) == 300 * 500 + 500);
 }
 
-/* Packing and truncation agree, whatever the way. */
+/* Packing and truncating agree, in any number of steps. */
 static void
 test_packing(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_normalise.c: UTF-8, the character tables, and normalisation by pieces,
- * held against utf8proc's own normalisation of whole strings.
+ * test_normalise.c: UTF-8, the tables of characters, and normalisation by pieces against
+ * utf8proc's normalisation of strings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ encode(const uint32_t *text, int count, char *utf8)
 	return length;
 }
 
-/* The normal form of a whole string without U+0000, by utf8proc. */
+/* Returns the normal form of a string without U+0000, by utf8proc. */
 static void
 expected_form(const char *utf8, char *form)
 {
@@ -41,7 +41,7 @@ expected_form(const char *utf8, char *form)
 	free(folded);
 }
 
-/* The same by our pieces. */
+/* Returns the same by pieces. */
 static void
 form_by_pieces(const char *utf8, size_t length, char *form)
 {
@@ -122,7 +122,7 @@ test_invalid_utf8(void)
 	}
 }
 
-/* Does one character say of itself what it should? */
+/* Returns whether the properties of a character are right. */
 static bool
 info_is_sound(uint32_t c)
 {
@@ -164,7 +164,7 @@ test_each_character(void)
 	}
 }
 
-/* No form holds an ignorable or unassigned character, or makes a U+11A7. */
+/* No normal form has an ignorable or unassigned character, or a new U+11A7. */
 static void
 test_forms(void)
 {
@@ -183,7 +183,7 @@ test_forms(void)
 	}
 }
 
-/* An assigned character; those that act on their neighbours come often. */
+/* Returns an assigned character, often one that acts on its neighbours. */
 static uint32_t
 random_character(void)
 {
@@ -204,7 +204,7 @@ random_character(void)
 	return c;
 }
 
-/* Has the text more marks in a row than a piece can hold? */
+/* Returns whether a text has more marks in a row than a piece can hold. */
 static bool
 is_torn(const uint32_t *text, int count)
 {
@@ -247,7 +247,7 @@ test_random_texts(void)
 	}
 }
 
-/* Whatever stands before a boundary, the form falls apart there. */
+/* The normal form of any text can be cut before a boundary. */
 static void
 test_boundaries(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_recipe.c: doc/recipe.md says what the code does.  Run from the root of
- * the tree; reads the tables of test vectors and the list of stop words.
+ * test_recipe.c: the code against doc/recipe.md: its test vectors and its lists of words.
+ * Runs in the root of the tree.
  */
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ open_file(const char *name)
 	return file;
 }
 
-/* Replace \xHH and \u{H} in place; returns the length. */
+/* Replaces \xHH and \u{H} in place; returns the length. */
 static size_t
 unescape(char *cell)
 {
@@ -57,7 +57,7 @@ unescape(char *cell)
 	return out - (uint8_t *) cell;
 }
 
-/* Cut out what stands between backquotes; returns the number of cells. */
+/* Cuts out the text between backquotes; returns the number of cells. */
 static int
 split_cells(char *line, char **cells)
 {
@@ -151,7 +151,7 @@ check_table(const char *table, const char *expected)
 
 #define BYTES_MAX (MINHASH_BITS_MAX / 8)
 
-/* A signature as the first cell of a row asks for it. */
+/* The signature that the first cell of a row names. */
 typedef struct Wanted
 {
 	int rows; /* of a band, 0: the signature itself is meant */
@@ -161,7 +161,7 @@ typedef struct Wanted
 	const char *scheme; /* NULL: of numbers */
 } Wanted;
 
-/* Read "[bands ROWS] minhash K B [SCHEME]" or "simhash F [SCHEME]". */
+/* Reads "[bands ROWS] minhash K B [SCHEME]" or "simhash F [SCHEME]". */
 static Wanted
 read_wanted(const char *cell)
 {
@@ -304,7 +304,7 @@ test_vectors(void)
 		  signatures_seen >= 20);
 }
 
-/* All words of the block that starts with this line, each followed by a space. */
+/* Reads all words of the block that starts with a line, each followed by a space. */
 static void
 read_documented_words(const char *fence, char *words)
 {
@@ -326,7 +326,7 @@ read_documented_words(const char *fence, char *words)
 	fclose(file);
 }
 
-/* The documented list of a fence equals the one that is compiled in. */
+/* The list in the block that starts with a line equals the one in the code. */
 static void
 check_documented(const char *fence, const char *list)
 {
@@ -359,7 +359,7 @@ test_stop_words(void)
 
 /* ---- Words of spot signatures --------------------------------------------- */
 
-/* Each word one token that is itself, ascending, and in the set. */
+/* Each word is a normalised token and in the set, and the words are sorted. */
 static int
 check_words(const char *code, const char *list, const WordSet *set)
 {

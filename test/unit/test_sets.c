@@ -22,7 +22,7 @@ bag_of(const uint64_t *hashes, size_t count)
 	return bag;
 }
 
-/* Few elements are in most bags, most in few; some bags are like an earlier one. */
+/* Few elements are in many bags, most in few; some bags are similar to an earlier one. */
 static void
 random_bags(Bag *bags, uint32_t count, uint32_t longest)
 {
@@ -58,7 +58,7 @@ free_bags(Bag *bags, uint32_t count)
 
 /* ---- Against all pairs --------------------------------------------------- */
 
-/* Where each pair's similarity is noted; -1 where it was not handed over. */
+/* The similarity of each pair that was given; -1 for the others. */
 typedef struct Found
 {
 	double *similarity;
@@ -146,14 +146,14 @@ nothing_is_lost(void)
 				{
 					join_and_compare(bags, 120, NULL, 0, thresholds[t], weighted);
 					join_and_compare(bags, 70, bags + 70, 50, thresholds[t], weighted);
-					/* The second is like the first, and lengths lie the other way round. */
+					/* The second is similar to the first, with lengths in the opposite order. */
 					join_and_compare(bags + 70, 50, bags, 70, thresholds[t], weighted);
 				}
 			free_bags(bags, 120);
 		}
 }
 
-/* Nothing, one bag, empty bags, bags of nothing in common. */
+/* No bag, one bag, empty bags, bags with nothing in common. */
 static void
 little_is_joined(void)
 {
@@ -176,8 +176,8 @@ little_is_joined(void)
 /* ---- The paper ----------------------------------------------------------- */
 
 /*
- * Section 5.2: its line 17 gives a pair up by the sum of both differences, which
- * loses this one where only the longer bag is looked up.
+ * In section 5.2 of the paper, line 17 prunes a pair by the sum of both differences, which
+ * loses this one if only the longer bag is searched.
  */
 static void
 shorter_partner_is_found(void)
@@ -205,7 +205,7 @@ count_partitions(double threshold, uint64_t range)
 	return count;
 }
 
-/* By the rule of definition 3; the paper prints 501, 41 and 3. */
+/* By definition 3; the paper prints 501, 41 and 3. */
 static void
 partitions_are_those_of_the_rule(void)
 {
@@ -218,8 +218,8 @@ partitions_are_those_of_the_rule(void)
 }
 
 /*
- * The example of deduplication: of three documents at 0.8 only the first and
- * the third are a pair, at just that.
+ * The paper's example of deduplication: of three documents, only the first and the third
+ * are a pair at 0.8, with exactly that similarity.
  */
 static void
 example_of_deduplication(void)
@@ -246,7 +246,7 @@ example_of_deduplication(void)
 
 /* ---- Bounds -------------------------------------------------------------- */
 
-/* Each bound is the first number that meets the threshold, by trying all. */
+/* Each bound is the first number that meets the threshold, found by trying all. */
 static void
 bounds_are_tight(void)
 {
@@ -276,7 +276,7 @@ bounds_are_tight(void)
 
 /* ---- Stress -------------------------------------------------------------- */
 
-/* Long lists and long bags ask for interrupts, and most pairs are never met. */
+/* Long lists and long bags check for interrupts, and most pairs do not meet. */
 static void
 much_is_pruned(void)
 {

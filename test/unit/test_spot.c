@@ -1,5 +1,5 @@
 /*
- * test_spot.c: spot signatures against their definition, computed the slow way.
+ * test_spot.c: spot signatures against their definition, computed slowly.
  */
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ compare_chains(const void *x, const void *y)
 	return a->starts < b->starts ? -1 : a->starts > b->starts;
 }
 
-/* The chain of a rule from a word on; false where the text ends before. */
+/* Finds the chain of a rule from a word on; returns false if the text ends before. */
 static bool
 chain_from(const uint64_t *word, const char *kind, size_t words, size_t start, const SpotRule *rule,
 		   Chain *chain)
@@ -64,7 +64,7 @@ check_signatures(const uint64_t *word, const char *kind, size_t words, const Spo
 			{
 				Chain *c = &chain[count];
 
-				/* Chains of one shape and place in the content count as one that comes again. */
+				/* Chains of the same rule at the same place among chain words count as one. */
 				c->first_same = count;
 				for (size_t j = 0; j < count; j++)
 					if (chain[j].ends == c->ends && chain[j].hash == c->hash &&
@@ -162,7 +162,7 @@ compare_with_definition(size_t words, int content, int d, int c)
 	free(list.hash);
 }
 
-/* Several specifications together, one word in two of them. */
+/* Several specifications together, two of them for one word. */
 static void
 compare_combination(size_t words)
 {
@@ -178,7 +178,7 @@ compare_combination(size_t words)
 	SpotWords *lists = make_words(SCHEME_SPOT_ID(1, 2, 0), mixed, 4);
 	HashList list = {calloc(1, 8), 0};
 
-	/* The word that has no rule is a content word. */
+	/* A word without a rule may be in chains. */
 	for (size_t i = 0; i < words; i++)
 		if (word[i] == shingle_of_token("a3", 2))
 			kind[i] = 'c';
@@ -220,7 +220,7 @@ scheme_of_lists(SchemeId scheme, const char *const *antecedents, int count, cons
 	return id;
 }
 
-/* A scheme tells lists that differ apart, and only those. */
+/* Schemes differ if and only if lists differ. */
 static void
 test_scheme_of_lists(void)
 {
@@ -259,8 +259,8 @@ test_bad_words(void)
 }
 
 /*
- * Very many antecedents without a word between them: each opens a chain that ends
- * at the same word.  It ends, which it would not if each looked at those before it.
+ * Very many antecedents with no word between start chains that end at the same word.  This
+ * takes linear time; it would not if each antecedent searched those before it.
  */
 static void
 test_many_antecedents(void)

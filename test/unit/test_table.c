@@ -1,6 +1,6 @@
 /*
- * test_table.c: the hash table under keys that somebody chose, and what must not
- * depend on its secrets.
+ * test_table.c: the hash table with keys that are chosen to collide, and results that must
+ * not depend on its secrets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ---- mix64, backwards ----------------------------------------------------- */
 
-/* The inverse of an odd number, by Newton's iteration. */
+/* Returns the inverse of an odd number, by Newton's iteration. */
 static uint64_t
 inverse(uint64_t odd)
 {
@@ -25,7 +25,7 @@ inverse(uint64_t odd)
 	return x;
 }
 
-/* The number that mix64 makes this of. */
+/* Returns the number that mix64 maps to this one. */
 static uint64_t
 unmix64(uint64_t x)
 {
@@ -39,11 +39,11 @@ unmix64(uint64_t x)
 	return x;
 }
 
-/* ---- Keys that somebody chose --------------------------------------------- */
+/* ---- Chosen keys ------------------------------------------------------------ */
 
 typedef uint64_t (*Chosen)(uint64_t i);
 
-/* Equal below bit 32 once mixed: all in one slot, where those bits choose it. */
+/* Mixed, they are equal below bit 32: one slot, if these bits addressed it. */
 static uint64_t
 low_bits_after_mixing(uint64_t i)
 {
@@ -74,7 +74,7 @@ highest_bits(uint64_t i)
 	return i << 47;
 }
 
-/* A progression with the multiplier that mixes. */
+/* A progression by the multiplier of mix64. */
 static uint64_t
 multiples(uint64_t i)
 {
@@ -88,7 +88,7 @@ static const Chosen attacks[] = {low_bits_after_mixing, high_bits_after_mixing, 
 
 /* ---- How far a search goes ------------------------------------------------ */
 
-/* No key is far from its home, and none is near it on the average only by luck. */
+/* No key is far from its home slot, and on average keys are near. */
 static void
 check_distances(const Table *table, const uint64_t *key, size_t count, const char *what, size_t n)
 {
@@ -114,7 +114,7 @@ check_distances(const Table *table, const uint64_t *key, size_t count, const cha
 	CHECK_MSG(sum <= 4 * count, "%s %zu: %zu searches take %zu steps", what, n, count, sum);
 }
 
-/* The elements of a minhash, whatever they are. */
+/* A minhash of any elements. */
 static void
 test_minhash_elements(void)
 {
@@ -137,7 +137,7 @@ test_minhash_elements(void)
 	free(key);
 }
 
-/* Fill a table with keys. */
+/* Fills a table with keys. */
 static Table
 table_of(const uint64_t *key, size_t count)
 {
@@ -175,7 +175,7 @@ test_tables(void)
 	free(key);
 }
 
-/* Keys that meet in one table do not meet in the next, even in the same process. */
+/* Keys that collide in a table do not collide in the next one of the same process. */
 static void
 test_secrets_are_new(void)
 {
@@ -199,7 +199,7 @@ test_secrets_are_new(void)
 	free(key);
 }
 
-/* Growing looks for interrupts, once in a while. */
+/* Growing checks for interrupts. */
 static void
 test_growth_is_interruptible(void)
 {
@@ -243,7 +243,7 @@ test_same_sketch(void)
 #define BAGS 60
 #define BAG_ELEMENTS 40
 
-/* The pairs of a join in the order in which they come. */
+/* The pairs of a join in the order in which they are given. */
 typedef struct Pairs
 {
 	uint64_t hash;
@@ -259,7 +259,7 @@ note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 	pairs->count++;
 }
 
-/* Pairs come in the same order, and the same is looked at, whatever the secrets. */
+/* The order of pairs and the counts of a join do not depend on the secrets. */
 static void
 test_same_join(void)
 {

@@ -11,17 +11,17 @@
 /* How often host_check_interrupts was called (host.c). */
 extern unsigned long host_interrupt_checks;
 
-/* Bytes that are allocated, and the most that were (host.c). */
+/* Bytes that are allocated, and the most that were allocated at a time (host.c). */
 extern size_t host_memory;
 extern size_t host_peak;
 
-/* What host_random_seed answers (host.c). */
+/* What host_random_seed returns (host.c). */
 extern uint64_t host_seed;
 
 static int unit_passed = 0;
 static int unit_failed = 0;
 
-/* Count a check; a failed one says where, what, and printf-like details. */
+/* Counts a check; one that fails prints its place, its condition, and details as by printf. */
 #define CHECK_MSG(condition, ...) \
 	do \
 	{ \
@@ -38,7 +38,7 @@ static int unit_failed = 0;
 
 #define CHECK(condition) CHECK_MSG(condition, "%s", __func__)
 
-/* Print the totals; the exit code of the test. */
+/* Prints the totals, and returns the exit code of the test. */
 static inline int
 unit_report(void)
 {
