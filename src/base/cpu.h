@@ -19,6 +19,7 @@
 /* A function that is inlined into every variant. */
 #define KERNEL_BODY static inline __attribute__((always_inline))
 
+/* Returns true: every processor runs plain C. */
 static inline bool
 cpu_has_plain(void)
 {

@@ -120,6 +120,7 @@ typedef struct TableKey
 	size_t stride;
 } TableKey;
 
+/* A TableMatch for a TableKey. */
 TABLE_INLINE bool
 table_key_matches(const void *sought, uint32_t number)
 {

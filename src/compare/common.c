@@ -1,12 +1,12 @@
 /*
  * common.c: the longest common substring, in linear time.
  *
- * Both sequences are joined with a separator between them, and their suffixes
- * sorted.  The longest common run begins two neighbours of different origin.
+ * Both sequences are joined by a separator, and all suffixes are sorted.  The longest
+ * common run starts two suffixes that are neighbours and come from different sequences.
  */
 #include "compare/internal.h"
 
-/* The separator occurs once, as does the end; symbols follow. */
+/* The separator and the end occur once; symbols are numbered after them. */
 #define END 0
 #define SEPARATOR 1
 #define FIRST_SYMBOL 2
@@ -15,23 +15,22 @@ typedef struct Joined
 {
 	uint32_t *text;
 	uint32_t length;
-	uint32_t border;  /* where the separator is */
-	uint32_t *array;  /* the suffixes in order */
-	uint32_t *shared; /* for each suffix, what it shares with the one before it in order */
+	uint32_t border;  /* the place of the separator */
+	uint32_t *array;  /* the suffix array */
+	uint32_t *shared; /* symbols that each suffix shares with the one before it in order */
 } Joined;
 
 static void
 copy_symbols(uint32_t *to, const Sequence *from)
 {
-	size_t i;
-
-	for (i = 0; i < from->length; i++)
+	for (size_t i = 0; i < from->length; i++)
 	{
-		check_interrupts_at(i);
+		host_check_interrupts_at(i);
 		to[i] = from->symbol[i] + FIRST_SYMBOL;
 	}
 }
 
+/* Joins the sequences and sorts their suffixes. */
 static Joined
 join(const SequencePair *pair)
 {
@@ -51,29 +50,28 @@ join(const SequencePair *pair)
 }
 
 /*
- * In the order of the text (Karkkainen, Manzini and Puglisi 2009): from one suffix
- * to the next at most one shared symbol is lost.
+ * Counts the shared symbols in the order of the text (Karkkainen, Manzini and Puglisi
+ * 2009): a suffix shares at most one symbol less than the suffix before it in the text.
  */
 static void
 find_shared(Joined *joined)
 {
 	uint32_t same = 0;
-	uint32_t i;
 
-	/* First, the suffix before each in order. */
-	for (i = 1; i < joined->length; i++)
+	/* Until a suffix is counted, shared[] holds the suffix before it in order. */
+	for (uint32_t i = 1; i < joined->length; i++)
 	{
-		check_interrupts_at(i);
+		host_check_interrupts_at(i);
 		joined->shared[joined->array[i]] = joined->array[i - 1];
 	}
-	/* The end is the least suffix, and has none before it. */
-	for (i = 0; i + 1 < joined->length; i++)
+	/* The end is the first suffix in order. */
+	for (uint32_t i = 0; i + 1 < joined->length; i++)
 	{
 		uint32_t before = joined->shared[i];
 
-		check_interrupts_at(i);
+		host_check_interrupts_at(i);
 		while (joined->text[i + same] == joined->text[before + same])
-			check_interrupts_at(++same);
+			host_check_interrupts_at(++same);
 		joined->shared[i] = same;
 		same -= same > 0;
 	}
@@ -84,42 +82,40 @@ static uint32_t
 longest_shared(const Joined *joined)
 {
 	uint32_t longest = 0;
-	uint32_t i;
 
-	for (i = 1; i < joined->length; i++)
+	for (uint32_t i = 1; i < joined->length; i++)
 	{
 		uint32_t at = joined->array[i];
 		bool crosses = (at < joined->border) != (joined->array[i - 1] < joined->border);
 
-		check_interrupts_at(i);
-		if (crosses && joined->shared[at] > longest)
-			longest = joined->shared[at];
+		host_check_interrupts_at(i);
+		if (crosses)
+			longest = Max(longest, joined->shared[at]);
 	}
 	return longest;
 }
 
-/* The first place in a that begins a run of this length that b has too. */
+/* Returns the first place in a of a run of this length that b has, too. */
 static uint32_t
 first_place(const Joined *joined, uint32_t longest)
 {
 	uint32_t first = joined->length;
 	uint32_t first_of_group = joined->length;
 	bool in_b = false;
-	uint32_t i;
 
-	for (i = 1; i <= joined->length; i++)
+	for (uint32_t i = 1; i <= joined->length; i++)
 	{
 		bool ends = i == joined->length || joined->shared[joined->array[i]] < longest;
 		uint32_t at = joined->array[i - 1];
 
-		check_interrupts_at(i);
+		host_check_interrupts_at(i);
 		in_b |= at > joined->border;
-		if (at < joined->border && at < first_of_group)
-			first_of_group = at;
+		if (at < joined->border)
+			first_of_group = Min(at, first_of_group);
 		if (!ends)
 			continue;
-		if (in_b && first_of_group < first)
-			first = first_of_group;
+		if (in_b)
+			first = Min(first_of_group, first);
 		first_of_group = joined->length;
 		in_b = false;
 	}
@@ -129,7 +125,7 @@ first_place(const Joined *joined, uint32_t longest)
 Common
 longest_common_run(const SequencePair *pair)
 {
-	Common common = {0, 0};
+	Common common = {0};
 	Joined joined;
 
 	if (pair->a.length == 0 || pair->b.length == 0)

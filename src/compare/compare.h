@@ -1,16 +1,15 @@
 /*
- * compare.h: two texts side by side: edit distance, longest common substring.
- * Plain C: no PostgreSQL.
+ * compare.h: the edit distance and the longest common substring of two texts.
  *
- * Texts are compared as sequences of symbols, small numbers that are equal
- * where characters (or tokens) are.
+ * Texts are compared as sequences of symbols, small numbers that are equal if the
+ * characters, or the tokens, are equal.
  */
 #ifndef NEARDUP_COMPARE_COMPARE_H
 #define NEARDUP_COMPARE_COMPARE_H
 
 #include "text/text.h"
 
-/* ---- Sequences (symbols.c) ---------------------------------------------- */
+/* ---- Sequences (sequence.c) --------------------------------------------- */
 
 typedef struct Sequence
 {
@@ -23,35 +22,37 @@ typedef struct SequencePair
 {
 	Sequence a;
 	Sequence b;
-	uint32_t alphabet; /* how many different symbols both have together */
+	uint32_t alphabet; /* distinct symbols in both */
 } SequencePair;
 
 /*
- * The characters (code points) of two texts, or their normalised tokens.  A
- * byte that is no UTF-8 counts as a character of its own.  Tokens are told
- * apart by their 64-bit hashes.  False where there are 2^31 symbols or more;
- * freed by pair_free in either case.
+ * Make the sequences of the characters (code points) of two texts in UTF-8, or of their
+ * normalised tokens.  An invalid byte is a character of its own.  Tokens are equal if
+ * their 64-bit hashes are.  Return false if there are 2^31 symbols or more.  The caller
+ * frees the pair by pair_free in either case.
  */
 extern bool pair_of_characters(const char *a, size_t length_a, const char *b, size_t length_b,
 							   SequencePair *pair);
 extern bool pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b,
 						   SequencePair *pair);
+
+/* Frees both sequences. */
 extern void pair_free(SequencePair *pair);
 
 /* ---- Edit distance (edit.c, weighted.c) --------------------------------- */
 
 typedef struct EditCosts
 {
-	int32_t insertion; /* each at least 0 */
-	int32_t deletion;
+	int32_t insertion; /* of a symbol of b; each cost is at least 0 */
+	int32_t deletion;  /* of a symbol of a */
 	int32_t substitution;
 } EditCosts;
 
 #define EDIT_UNBOUNDED INT64_MAX
 
 /*
- * The least cost of insertions, deletions and substitutions that make b of a,
- * or most + 1 where it is above most (at least 0).
+ * Returns the least cost of insertions, deletions and substitutions that turn a into b, or
+ * most + 1 if that is above most, which is at least 0 (Wagner and Fischer 1974).
  */
 extern int64_t edit_distance(const SequencePair *pair, EditCosts costs, int64_t most);
 
@@ -60,12 +61,12 @@ extern int64_t edit_distance(const SequencePair *pair, EditCosts costs, int64_t 
 typedef struct Common
 {
 	size_t start;  /* in a, counted in symbols */
-	size_t length; /* 0 where they have no symbol in common */
+	size_t length; /* 0 if there is no common symbol */
 } Common;
 
 /*
- * The longest run of symbols that occurs in both; of several, the first in a.
- * Linear time; 16 bytes for each symbol of both and of the alphabet.
+ * Returns the longest run of symbols that occurs in both; of several, the first in a.
+ * Takes linear time, and 16 bytes for each symbol of both and of the alphabet.
  */
 extern Common longest_common_run(const SequencePair *pair);
 

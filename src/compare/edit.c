@@ -1,22 +1,21 @@
 /*
- * edit.c: edit distance, at unit costs by bit-parallel blocks.
+ * edit.c: the edit distance, at unit costs by bit-parallel blocks.
  *
- * The matrix of distances between all prefixes is computed in blocks of rows
- * (Myers 1999; block step as in Hyyro 2003): a word holds for 64 rows which cells
- * of a column are one more, or one less, than the cell above.  A block passes
- * over the whole other text and hands its lower edge to the next block, so that
- * memory is one byte for each symbol, whatever the lengths.  It has several words,
- * since the processor works at the next column's first while it waits for this
- * column's last.
+ * The matrix of the distances of all prefixes is computed in blocks of rows (Myers 1999;
+ * block step as in Hyyro 2003).  A word says, for 64 rows of a column, which cells are one
+ * more, or one less, than the cell above.  A block passes over the whole other text and
+ * leaves its last row to the next block, so memory is one byte for each symbol.  A block
+ * has two words, since the processor computes the first word of the next column while it
+ * waits for the second word of this one.
  *
- * No way of cost at most k leaves the diagonals from -k to k (Ukkonen 1985), so a
- * block computes only the columns there, and assumes what lies beyond to grow by
- * one a cell, which is never too low.  Where no bound is given, small ones are
- * tried first: likely near-duplicates differ in little.
+ * No path of cost at most k leaves the diagonals from -k to k (Ukkonen 1985).  So a block
+ * computes only the columns between them, and assumes that cells beyond grow by one from
+ * cell to cell, which is never too low.  Without a bound, small bounds are tried first,
+ * since texts that are compared are often near-duplicates.
  */
-#include <string.h>
-
 #include "compare/internal.h"
+
+#include <string.h>
 
 #define WORD_ROWS 64
 #define WORDS 2
@@ -27,14 +26,14 @@
 
 /* ---- Blocks ------------------------------------------------------------- */
 
-/* A word of a column: bit i says how row i differs from the row above. */
+/* A word of a column: bit i says how row i differs from row i - 1. */
 typedef struct Column
 {
 	uint64_t more; /* by one more */
 	uint64_t less; /* by one less */
 } Column;
 
-/* How one cell of a row differs from the one before: more and less are each 0 or 1. */
+/* How a cell of a row differs from the cell before it: each is 0 or 1. */
 typedef struct Step
 {
 	uint64_t more;
@@ -42,9 +41,9 @@ typedef struct Step
 } Step;
 
 /*
- * Step to the next column: equal has the rows whose symbol is the column's;
- * above is the step along the row above the word.  Returns that along the word's
- * row last.
+ * Moves a word to the next column.  `equal` has the rows whose symbol is that of the
+ * column; `above` is the step along the row above the word.  Returns the step along row
+ * `last` of the word.
  */
 static inline Step
 next_column(Column *column, uint64_t equal, Step above, int last)
@@ -72,34 +71,32 @@ next_column(Column *column, uint64_t equal, Step above, int last)
 #define STEP_MORE 1
 #define STEP_LESS 2
 
-/* What a pass over the blocks knows. */
+/* The state of a pass over the blocks. */
 typedef struct Pass
 {
 	const Sequence *rows;
 	const Sequence *columns;
-	uint64_t *equal; /* for each symbol, the rows of the block that have it, WORDS words */
-	uint8_t *step;   /* for each column, the step along the last row done */
-	size_t done;     /* columns computed of that row */
+	uint64_t *equal; /* for each symbol, WORDS words: the rows of the block that have it */
+	uint8_t *step;   /* for each column, the step along the last row computed */
+	size_t done;     /* columns of that row that are computed */
 	size_t from;     /* the first column of the block */
-	int64_t corner;  /* the distance above and before that column */
-	int64_t least;   /* in the row done */
+	int64_t corner;  /* the distance in the row above the block, before that column */
+	int64_t least;   /* the least distance in the last row computed */
 } Pass;
 
-/* Note, or forget, which rows of a block have which symbol. */
+/* Sets, or clears, which rows of a block have which symbol. */
 static void
-note_rows(Pass *pass, size_t first, int count, bool noted)
+set_equal_rows(Pass *pass, size_t first, int count, bool set)
 {
-	int i;
-
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 	{
 		size_t word = (size_t) pass->rows->symbol[first + i] * WORDS + i / WORD_ROWS;
 
-		pass->equal[word] = noted ? pass->equal[word] | UINT64_C(1) << i % WORD_ROWS : 0;
+		pass->equal[word] = set ? pass->equal[word] | UINT64_C(1) << i % WORD_ROWS : 0;
 	}
 }
 
-/* Compute columns [at, end) of a block of some words, whose last has last + 1 rows. */
+/* Computes columns [at, end) of a block of `words` words, the last of last + 1 rows. */
 static inline __attribute__((always_inline)) int64_t
 run_columns(Pass *pass, Column *column, int words, int last, size_t at, size_t end, int64_t score)
 {
@@ -116,31 +113,30 @@ run_columns(Pass *pass, Column *column, int words, int last, size_t at, size_t e
 		step = next_column(&column[word], equal[word], step, last);
 		pass->step[at] = (uint8_t) (step.more * STEP_MORE | step.less * STEP_LESS);
 		score += (int64_t) (step.more - step.less);
-		least = score < least ? score : least;
+		least = Min(score, least);
 	}
 	pass->least = least;
 	return score;
 }
 
-/* Compute columns [from, to) of a block of count rows. */
+/* Computes columns [from, to) of a block of count rows. */
 static void
-pass_block(Pass *pass, int count, size_t to)
+compute_block(Pass *pass, int count, size_t to)
 {
 	Column column[WORDS];
 	int64_t score = pass->corner + count;
 	size_t at = pass->from;
 	int words = (count + WORD_ROWS - 1) / WORD_ROWS;
-	int i;
 
-	for (i = 0; i < WORDS; i++)
-		column[i] = (Column){~UINT64_C(0), 0};
+	for (int i = 0; i < WORDS; i++)
+		column[i] = (Column){.more = ~UINT64_C(0)};
 	pass->least = score;
-	/* Beyond what the row above has, it grows. */
+	/* Beyond the cells that are computed, the row above grows. */
 	if (to > pass->done)
 		memset(pass->step + pass->done, STEP_MORE, to - pass->done);
 	while (at < to)
 	{
-		size_t end = to - at > COMPARE_STEP ? at + COMPARE_STEP : to;
+		size_t end = at + Min(to - at, STEPS_BETWEEN_CHECKS);
 
 		host_check_interrupts();
 		if (count == ROWS)
@@ -153,22 +149,16 @@ pass_block(Pass *pass, int count, size_t to)
 	pass->corner += count;
 }
 
-/* Move the corner to the column before from. */
+/* Moves the corner to the column before from. */
 static void
 move_corner(Pass *pass, size_t from)
 {
 	for (; pass->from < from; pass->from++)
 	{
-		check_interrupts_at(pass->from);
+		host_check_interrupts_at(pass->from);
 		pass->corner +=
 			(pass->step[pass->from] == STEP_MORE) - (pass->step[pass->from] == STEP_LESS);
 	}
-}
-
-static size_t
-least_of(size_t x, size_t y)
-{
-	return x < y ? x : y;
 }
 
 int64_t
@@ -176,21 +166,20 @@ unit_distance_within(const SequencePair *pair, int64_t bound)
 {
 	size_t rows = pair->a.length;
 	size_t columns = pair->b.length;
-	size_t reach = bound < (int64_t) columns ? (size_t) bound : columns;
-	Pass pass = {&pair->a, &pair->b, NULL, NULL, 0, 0, 0, 0};
-	size_t first;
+	size_t reach = (size_t) Min(bound, (int64_t) columns);
+	Pass pass = {.rows = &pair->a, .columns = &pair->b};
 
 	pass.equal = host_alloc((size_t) pair->alphabet * WORDS * sizeof(uint64_t));
 	memset(pass.equal, 0, (size_t) pair->alphabet * WORDS * sizeof(uint64_t));
 	pass.step = host_alloc(columns);
-	for (first = 0; first < rows && pass.least <= bound; first += ROWS)
+	for (size_t first = 0; first < rows && pass.least <= bound; first += ROWS)
 	{
-		int count = (int) least_of(ROWS, rows - first);
+		int count = (int) Min(ROWS, rows - first);
 
 		move_corner(&pass, first > reach ? first - reach : 0);
-		note_rows(&pass, first, count, true);
-		pass_block(&pass, count, least_of(columns, first + count + reach));
-		note_rows(&pass, first, count, false);
+		set_equal_rows(&pass, first, count, true);
+		compute_block(&pass, count, Min(columns, first + count + reach));
+		set_equal_rows(&pass, first, count, false);
 	}
 	if (pass.least <= bound)
 		move_corner(&pass, columns);
@@ -201,28 +190,28 @@ unit_distance_within(const SequencePair *pair, int64_t bound)
 
 /* ---- The distance ------------------------------------------------------- */
 
-/* What is left of a pair between its common prefix and its common suffix. */
+/* Returns a pair without its common prefix and its common suffix. */
 static SequencePair
 trim(const SequencePair *pair)
 {
-	SequencePair rest = *pair;
+	SequencePair trimmed = *pair;
 
-	while (rest.a.length > 0 && rest.b.length > 0 && *rest.a.symbol == *rest.b.symbol)
+	while (trimmed.a.length > 0 && trimmed.b.length > 0 && *trimmed.a.symbol == *trimmed.b.symbol)
 	{
-		check_interrupts_at(rest.a.length);
-		rest.a.symbol++;
-		rest.b.symbol++;
-		rest.a.length--;
-		rest.b.length--;
+		host_check_interrupts_at(trimmed.a.length);
+		trimmed.a.symbol++;
+		trimmed.b.symbol++;
+		trimmed.a.length--;
+		trimmed.b.length--;
 	}
-	while (rest.a.length > 0 && rest.b.length > 0 &&
-		   rest.a.symbol[rest.a.length - 1] == rest.b.symbol[rest.b.length - 1])
+	while (trimmed.a.length > 0 && trimmed.b.length > 0 &&
+		   trimmed.a.symbol[trimmed.a.length - 1] == trimmed.b.symbol[trimmed.b.length - 1])
 	{
-		check_interrupts_at(rest.a.length);
-		rest.a.length--;
-		rest.b.length--;
+		host_check_interrupts_at(trimmed.a.length);
+		trimmed.a.length--;
+		trimmed.b.length--;
 	}
-	return rest;
+	return trimmed;
 }
 
 static bool
@@ -231,7 +220,7 @@ costs_are_equal(EditCosts costs)
 	return costs.insertion == costs.deletion && costs.deletion == costs.substitution;
 }
 
-/* The cost of making b of a symbol by symbol, never below the distance. */
+/* Returns the cost of turning a into b symbol by symbol, which the distance never exceeds. */
 static int64_t
 cost_at_most(const SequencePair *pair, EditCosts costs)
 {
@@ -246,11 +235,10 @@ cost_at_most(const SequencePair *pair, EditCosts costs)
 static int32_t
 greatest_cost(EditCosts costs)
 {
-	int32_t greatest = costs.insertion > costs.deletion ? costs.insertion : costs.deletion;
-
-	return costs.substitution > greatest ? costs.substitution : greatest;
+	return Max(costs.substitution, Max(costs.insertion, costs.deletion));
 }
 
+/* Returns the cost of the difference of the lengths. */
 static int64_t
 cost_at_least(const SequencePair *pair, EditCosts costs)
 {
@@ -259,11 +247,11 @@ cost_at_least(const SequencePair *pair, EditCosts costs)
 	return more > 0 ? more * costs.insertion : -more * costs.deletion;
 }
 
-/* The distance of a trimmed pair where it is at most bound. */
+/* Returns the distance of a trimmed pair if it is at most bound, else a number above bound. */
 static int64_t
 distance_within(const SequencePair *pair, EditCosts costs, int64_t bound)
 {
-	SequencePair turned = {pair->b, pair->a, pair->alphabet};
+	SequencePair turned = {.a = pair->b, .b = pair->a, .alphabet = pair->alphabet};
 	int64_t unit;
 	int64_t edits;
 
@@ -277,23 +265,23 @@ distance_within(const SequencePair *pair, EditCosts costs, int64_t bound)
 int64_t
 edit_distance(const SequencePair *pair, EditCosts costs, int64_t most)
 {
-	SequencePair rest = trim(pair);
-	int64_t least = cost_at_least(&rest, costs);
-	int64_t limit = cost_at_most(&rest, costs);
+	SequencePair trimmed = trim(pair);
+	int64_t least = cost_at_least(&trimmed, costs);
+	int64_t limit = cost_at_most(&trimmed, costs);
 	int64_t bound = least + (int64_t) FIRST_BOUND * greatest_cost(costs);
 	int64_t distance;
 
 	if (least > most)
 		return most + 1;
-	if (rest.a.length == 0 || rest.b.length == 0)
+	if (trimmed.a.length == 0 || trimmed.b.length == 0)
 		return least;
-	limit = most < limit ? most : limit;
+	limit = Min(most, limit);
 	for (;;)
 	{
-		/* A bound of a quarter of the limit leaves little to save. */
+		/* A bound above a quarter of the limit saves little time. */
 		if (bound >= limit / 4)
 			bound = limit;
-		distance = distance_within(&rest, costs, bound);
+		distance = distance_within(&trimmed, costs, bound);
 		if (distance <= bound)
 			return distance;
 		if (bound == limit)

@@ -153,6 +153,7 @@ radix_pass(const uint32_t *from, uint32_t *to, size_t n, int shift)
 		to[start[from[i] >> shift & (RADIX - 1)]++] = from[i];
 }
 
+/* Sorts the candidates, ascending. */
 static void
 sort_candidates(HitCounter *counter)
 {

@@ -51,6 +51,7 @@ group_width(const Grouping *g, int group)
 	return g->width + (group < g->wide);
 }
 
+/* Returns the number of a group's first symbol. */
 static inline int
 group_first_symbol(const Grouping *g, int group)
 {
@@ -179,7 +180,7 @@ typedef struct HitCounter
 /* Returns how many counters counter_begin allocates. */
 extern size_t counters_for(uint32_t documents, double postings, int c);
 
-/* `postings` is the number of postings expected. */
+/* Starts counting; `postings` is the number of postings expected. */
 extern void counter_begin(HitCounter *counter, uint32_t documents, double postings, int c);
 
 /* Counts n postings, those of a bucket. */
@@ -190,6 +191,8 @@ extern void counter_take(HitCounter *counter, uint32_t document);
 
 /* Returns the candidates, ascending and distinct, in the counter's memory. */
 extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
+
+/* Frees a counter. */
 extern void counter_end(HitCounter *counter);
 
 /* Finds the documents that are in all buckets of a choice of groups. */
@@ -208,6 +211,7 @@ typedef struct Chooser
 /* Returns how many choices of c out of m groups there are; INFINITY if far too many. */
 extern double choices_of(int m, int c);
 
+/* Starts without postings; the first group is present. */
 extern void chooser_begin(Chooser *chooser, uint32_t documents, int groups, int count);
 
 /* Adds n postings of the bucket of the present group. */
@@ -218,6 +222,8 @@ extern void chooser_end_group(Chooser *chooser);
 
 /* Adds to `candidates` the documents that all groups of some choice have. */
 extern void chooser_candidates(const Chooser *chooser, HitCounter *candidates);
+
+/* Frees a chooser. */
 extern void chooser_end(Chooser *chooser);
 
 #endif

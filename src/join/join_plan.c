@@ -137,7 +137,10 @@ log_choose(int n, int k)
 	return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
 }
 
-/* Returns the probability that at most `radius` of h differing symbols out of k are among `width`. */
+/*
+ * Returns the probability that at most `radius` of h differing symbols, at random among k,
+ * are in a group of `width` symbols.
+ */
 static double
 chance_in_radius(int k, int h, int width, int radius)
 {

@@ -196,6 +196,7 @@ count_element(ElementTable *elements, int64_t element, uint32_t source)
 	found->rank |= source;
 }
 
+/* Counts the bags and the sources of all elements. */
 static ElementTable
 count_elements(const SetJoin *join, const SetItems *items)
 {

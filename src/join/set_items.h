@@ -37,6 +37,8 @@ typedef struct SetItems
 
 /* Prepares the bags.  Returns false as set_join does. */
 extern bool set_items_make(const SetJoin *join, SetItems *items);
+
+/* Frees what set_items_make has allocated. */
 extern void set_items_free(SetItems *items);
 
 #endif

@@ -131,28 +131,35 @@ byte_of(uint64_t hash, int byte)
 	return (hash ^ SIGN_BIT) >> (8 * byte) & 0xFF;
 }
 
+/* Counts how often each value of a byte occurs. */
+static void
+count_values(const uint64_t *hash, size_t count, int byte, size_t *values)
+{
+	memset(values, 0, 256 * sizeof(size_t));
+	for (size_t i = 0; i < count; i++)
+	{
+		host_check_interrupts_at(i);
+		values[byte_of(hash[i], byte)]++;
+	}
+}
+
 /*
  * Moves every hash into the run of its byte, by following cycles, without a second array
  * (McIlroy, Bostic and McIlroy 1993: American flag sort).  Sets end[] to the end of each
  * run.
  */
 static void
-distribute(uint64_t *hash, size_t count, int byte, size_t *end)
+distribute(uint64_t *hash, int byte, const size_t *values, size_t *end)
 {
-	size_t next[256] = {0};
+	size_t next[256];
 	size_t place = 0;
 	size_t moves = 0;
 
-	for (size_t i = 0; i < count; i++)
-	{
-		host_check_interrupts_at(i);
-		next[byte_of(hash[i], byte)]++;
-	}
 	for (unsigned value = 0; value < 256; value++)
 	{
-		end[value] = place + next[value];
 		next[value] = place;
-		place = end[value];
+		place += values[value];
+		end[value] = place;
 	}
 	for (unsigned value = 0; value < 256; value++)
 		while (next[value] < end[value])
@@ -193,6 +200,7 @@ all_equal(const uint64_t *hash, size_t count)
 static void
 sort(uint64_t *hash, size_t count, int byte)
 {
+	size_t values[256];
 	size_t end[256];
 	size_t start = 0;
 
@@ -203,7 +211,8 @@ sort(uint64_t *hash, size_t count, int byte)
 	}
 	if (byte < 0 || all_equal(hash, count))
 		return;
-	distribute(hash, count, byte, end);
+	count_values(hash, count, byte, values);
+	distribute(hash, byte, values, end);
 	for (int value = 0; value < 256; value++)
 	{
 		sort(hash + start, end[value] - start, byte - 1);

@@ -22,6 +22,7 @@ typedef struct Bag
 	uint32_t *frequency; /* NULL if all are 1 */
 } Bag;
 
+/* Returns the frequency of element i. */
 static inline uint32_t
 bag_frequency(const Bag *bag, uint32_t i)
 {
@@ -54,6 +55,7 @@ typedef struct BagBuilder
 	size_t room;
 } BagBuilder;
 
+/* Starts without elements. */
 extern void bag_begin(BagBuilder *builder);
 
 /* Adds elements; a HashSink (text/text.h) with a BagBuilder as its state. */

@@ -37,7 +37,7 @@ typedef struct MinhashBuilder
 	uint64_t *element; /* mix64 of each, by number */
 } MinhashBuilder;
 
-/* `expected` is a guess how many elements come, and costs time if it is wrong. */
+/* Starts without elements; `expected` is a guess how many come, and costs time if it is wrong. */
 extern void minhash_begin(MinhashBuilder *builder, size_t expected);
 
 /* Adds elements; a HashSink (text/text.h) with a MinhashBuilder as its state. */
@@ -88,6 +88,7 @@ typedef struct SimhashBuilder
 	uint64_t ones[SIMHASH_WORDS_MAX * 64]; /* votes for each bit, without those in the planes */
 } SimhashBuilder;
 
+/* Starts without elements; f is a valid number of bits. */
 extern void simhash_begin(SimhashBuilder *builder, int f);
 
 /* Adds elements; a HashSink (text/text.h) with a SimhashBuilder as its state. */

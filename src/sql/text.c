@@ -53,13 +53,12 @@ append_token(TokenArray *array, const char *utf8, size_t length)
 static void
 show_batch(void *state, const TokenBatch *batch)
 {
-	size_t i;
-
-	for (i = 0; i < batch->count; i++)
+	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t begin = batch->edge[2 * i];
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
 
-		append_token(state, (const char *) batch->bytes + begin, batch->edge[2 * i + 1] - begin);
+		append_token(state, token, length);
 	}
 }
 

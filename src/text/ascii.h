@@ -1,25 +1,50 @@
 /*
- * ascii.h: 64 bytes at a time, which of them are letters and digits.
+ * ascii.h: ASCII characters, one at a time and in blocks of 64.
  */
 #ifndef NEARDUP_TEXT_ASCII_H
 #define NEARDUP_TEXT_ASCII_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
+/* ---- One character ------------------------------------------------------ */
+
+/* None of these depends on a locale. */
+
+static inline bool
+ascii_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool
+ascii_is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline char
+ascii_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
+}
+
+/* ---- Blocks ------------------------------------------------------------- */
+
 #define ASCII_BLOCK 64
 
-/* Bit i of word: byte i is an ASCII letter or digit; of high: it is not ASCII. */
+/* Bit i of `word`: byte i is an ASCII letter or digit; of `high`: it is not ASCII. */
 typedef struct AsciiMasks
 {
 	uint64_t word;
 	uint64_t high;
 } AsciiMasks;
 
-/* One block in plain C: copy it in lower case and take its masks. */
+/* Copies a block in lower case and returns its masks, in plain C. */
 static inline AsciiMasks
 ascii_block_plain(const uint8_t *in, uint8_t *lower)
 {
@@ -40,7 +65,7 @@ ascii_block_plain(const uint8_t *in, uint8_t *lower)
 
 #ifdef __SSE2__
 
-/* Bytes in (low, high), all ones; bytes that are not ASCII are in no range. */
+/* Sets all bits of the bytes in (low, high); a byte that is not ASCII is in no range. */
 static inline __m128i
 bytes_between(__m128i v, char low, char high)
 {
@@ -48,6 +73,7 @@ bytes_between(__m128i v, char low, char high)
 						 _mm_cmpgt_epi8(_mm_set1_epi8(high), v));
 }
 
+/* Copies a block in lower case and returns its masks. */
 static inline AsciiMasks
 ascii_block_sse2(const uint8_t *in, uint8_t *lower)
 {

@@ -1,5 +1,5 @@
 /*
- * internal.h: what the files of text/ share among themselves.
+ * internal.h: what the files of text/ and their tests share.
  */
 #ifndef NEARDUP_TEXT_INTERNAL_H
 #define NEARDUP_TEXT_INTERNAL_H
@@ -13,38 +13,39 @@
 /* What a normalised character does to a token. */
 typedef enum CharClass
 {
-	CHAR_SEPARATOR, /* ends it; all that Unicode 13.0 leaves unassigned too */
-	CHAR_WORD,      /* letter or number: starts or continues it */
+	CHAR_SEPARATOR, /* ends it; includes what Unicode 13.0 does not assign */
+	CHAR_WORD,      /* a letter or number: starts or continues it */
 	CHAR_MARK,      /* continues it, never starts one */
-	CHAR_ALONE      /* letter of a script without spaces: is one, with its marks */
+	CHAR_ALONE      /* a letter of a script without spaces: a token, with its marks */
 } CharClass;
 
-#define CHAR_CLASS(info) ((CharClass) ((info) &3))
+#define CHAR_CLASS(info) ((CharClass) (3 & (info)))
 
 /*
- * Normalisation leaves the character as it is, and no character before it can
- * change it: text may be cut before it.
+ * Normalisation leaves the character as it is, and no character before it can change it,
+ * so text may be cut before it.
  */
 #define CHAR_STABLE 4
 
-/* Assigned in Unicode 13.0; any other separates, and is not normalised. */
+/* Assigned in Unicode 13.0.  Any other is a separator, and is not normalised. */
 #define CHAR_ASSIGNED 8
 
-/* Default_Ignorable_Code_Point: dropped, as NFKC_Casefold drops it. */
+/* Default_Ignorable_Code_Point: removed, as by NFKC_Casefold. */
 #define CHAR_IGNORED 16
 
-/* Canonical combining class is not 0. */
+/* The canonical combining class is not 0. */
 #define CHAR_NONSTARTER 32
 
 /*
- * No character before it can change what normalisation makes of it, though it
- * may change by itself.  True of all stable characters and all ASCII.
+ * The character may change by itself, but no character before it changes the result.  All
+ * stable characters and all ASCII characters are boundaries.
  */
 #define CHAR_BOUNDARY 64
 
-extern const uint8_t unicode_block[];     /* code point >> 8 -> block number */
+extern const uint8_t unicode_block[];     /* by code point >> 8: the number of its block */
 extern const uint8_t unicode_info[][256]; /* by block number and low byte */
 
+/* Returns the CHAR_CLASS and flags of a code point. */
 static inline unsigned
 char_info(uint32_t code_point)
 {
@@ -53,38 +54,40 @@ char_info(uint32_t code_point)
 
 /* ---- Normalisation (normalise.c) ---------------------------------------- */
 
-/* Longest piece that is normalised at once, in source characters. */
+/* The most source characters that are normalised at once. */
 #define PIECE_SOURCE_MAX 32
 
-/* No character decomposes into more than 18 (U+FDFA). */
+/* A character decomposes into at most 18 (U+FDFA). */
 #define PIECE_RESULT_MAX (PIECE_SOURCE_MAX * 18)
 
 /*
- * Normalise (NFKC with case folding, ignorable characters dropped) the piece
- * at the head of [in, in + length), length > 0: a character and what may
- * interact with it, up to but not including the next ASCII or stable
- * character, an unassigned or invalid one.  After PIECE_SOURCE_MAX characters
- * it ends before the last boundary, or there if there is none.  An ASCII
- * character may begin a piece (a mark may follow it).  Returns the bytes
- * consumed, at least 1; an unassigned or invalid character is a piece of its
- * own and gives the one character ' '.
+ * Normalises (NFKC with case folding, without ignorable characters) the first piece of
+ * [in, in + length), length > 0, into result[PIECE_RESULT_MAX], and returns how many bytes
+ * it has, at least 1.
+ *
+ * A piece is a character and those after it that may interact with it: it ends before the
+ * next ASCII, stable, unassigned or invalid character.  After PIECE_SOURCE_MAX characters
+ * it ends before the last boundary, or there if there is none.  An ASCII character may
+ * start a piece, since a mark may follow it.  An unassigned or invalid character is a
+ * piece of its own, with the result ' '.
  */
 extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
 
 /* ---- Hashes (shingle.c) ------------------------------------------------- */
 
-/* Units t_1 .. t_m combine to mix64(sum of t_i * SHINGLE_MULTIPLIER^(m - i)). */
+/* The hash of units t_1 .. t_m is mix64(sum of t_i * SHINGLE_MULTIPLIER^(m - i)). */
 #define SHINGLE_MULTIPLIER UINT64_C(0x9FB21C651E98DF25)
 
-/* ---- Sets of words (stopwords.c) ----------------------------------------- */
+/* ---- Sets of words (words.c) --------------------------------------------- */
 
-/* Hashes of words (shingle_of_token). */
+/* The hashes of words (shingle_of_token). */
 typedef struct WordSet
 {
 	Table table;
-	uint64_t *word; /* by number; NULL where the set is not made yet */
+	uint64_t *word; /* by number; NULL if the set is not made yet */
 } WordSet;
 
+/* Returns whether the word of a hash is in a set. */
 static inline bool
 word_set_has(const WordSet *set, uint64_t hash)
 {
@@ -92,20 +95,22 @@ word_set_has(const WordSet *set, uint64_t hash)
 							 sizeof(uint64_t)) != 0;
 }
 
-/* forever: for as long as the process lives; or else freed by word_set_free. */
+/* Makes a set of words: one that is never freed, or one for word_set_free. */
 extern WordSet word_set_of(const uint64_t *hashes, size_t count, bool forever);
+
+/* Frees a set; one that is not made yet is allowed. */
 extern void word_set_free(WordSet *set);
 
-/* Is the token of this hash (shingle_of_token) an English stop word? */
+/* Returns whether the token of this hash (shingle_of_token) is an English stop word. */
 extern bool is_stop_word(uint64_t token_hash);
 
-/* ---- Languages (languages.c, their sets in stopwords.c) ------------------ */
+/* ---- Languages (languages.c, their sets in words.c) ---------------------- */
 
 typedef struct Language
 {
-	const char *code;        /* of ISO 639 */
-	const char *antecedents; /* words with a space between two */
-	const char *stop_words;  /* NULL: those of 'stopword' shingles */
+	const char *code;        /* ISO 639-1 */
+	const char *antecedents; /* words, separated by single spaces */
+	const char *stop_words;
 } Language;
 
 #define LANGUAGE_ENGLISH 0
@@ -114,15 +119,16 @@ typedef struct Language
 extern const Language languages[];
 extern const int language_count;
 
-/* The number of a language, -1 where it is not known. */
+/* Returns the number of the language of a code, -1 if it is not known. */
 extern int language_called(const char *code, size_t length);
 
+/* Return the sets of a language's words, which live as long as the process. */
 extern const WordSet *language_antecedents(int language);
 extern const WordSet *language_stop_words(int language);
 
 /* ---- Spot signatures (spot.c) -------------------------------------------- */
 
-/* An antecedent with a distance and a chain of its own. */
+/* An antecedent, and the distance and length of its chain. */
 typedef struct SpotRule
 {
 	uint64_t antecedent;
@@ -132,19 +138,19 @@ typedef struct SpotRule
 
 struct SpotWords
 {
-	SpotRule own; /* distance and chain of the scheme */
+	SpotRule own; /* the distance and length of chains in the scheme */
 	int language;
 	const WordSet *antecedents;
 	const WordSet *stop_words;
-	SpotRule *rule; /* sorted, NULL: own for all */
+	SpotRule *rule; /* sorted; NULL: `own`, for the antecedents of the language */
 	size_t rules;
-	uint64_t *stop; /* sorted, NULL: the language's */
+	uint64_t *stop; /* sorted; NULL: the stop words of the language */
 	size_t stops;
 	WordSet rule_set;
 	WordSet stop_set;
 };
 
-/* The words of a scheme without lists of its own. */
+/* Returns the words of a scheme without lists of its own. */
 extern SpotWords spot_words_of_scheme(SchemeId scheme);
 
 /* A signature: the antecedent, then its chain. */
@@ -152,18 +158,25 @@ typedef struct Spot
 {
 	int words;
 	uint64_t hash[1 + SPOT_MAX];
-	size_t place[1 + SPOT_MAX]; /* as given with the token */
-	uint64_t count;             /* occurrences that end together */
+	size_t place[1 + SPOT_MAX]; /* as given to spot_finder_add */
+	uint64_t count;             /* occurrences that end with the same word */
 } Spot;
 
 typedef void (*SpotSink)(void *state, const Spot *spot);
 
-/* Called for each token in turn; place is any number that the caller knows it by. */
+/* Finds the spot signatures of a sequence of tokens, and gives them to a sink. */
 typedef struct SpotFinder SpotFinder;
+
+/* Starts before the first token. */
 extern SpotFinder *spot_finder_begin(const SpotWords *words, SpotSink sink, void *state);
+
+/* Takes the next token; `place` is any number by which the caller knows it. */
 extern void spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place);
+
+/* Frees a finder; chains that are not complete give no signature. */
 extern void spot_finder_end(SpotFinder *finder);
 
+/* Returns the hash of a signature, an element of the set. */
 extern uint64_t spot_hash(const Spot *spot);
 
 #endif

@@ -1,26 +1,23 @@
 /*
- * markup.c: drop tags, comments, scripts and styles, and decode entities.
+ * markup.c: removing tags, comments, scripts and styles, and decoding entities.
  *
- * As browsers do where it matters: nothing is an error, a '<' that begins no tag
- * is a '<', and what is never closed runs to the end.
+ * As in browsers, nothing is an error: a '<' that starts no tag is a '<', and a construct
+ * that is not closed ends with the text.
  */
 #include "text/markup.h"
 
 #include <string.h>
 
+#include "text/ascii.h"
 #include "text/utf8.h"
 
 #define REPLACEMENT 0xFFFD
 
-/* Asks for interrupts once in so many bytes. */
-#define STRIP_STEP 65536
-
-/* What is being read, and what has been written. */
+/* What is read, and what is written. */
 typedef struct Stripper
 {
 	const char *at;
 	const char *end;
-	const char *next_check;
 	char *out;
 	size_t written;
 } Stripper;
@@ -33,51 +30,32 @@ is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static inline bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static inline bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static inline char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
-}
-
-/* Does [at, end) begin with a word in lower case, in whatever case? */
+/* Returns whether [at, end) starts with a word, given in lower case, in any case. */
 static bool
-begins_with(const char *at, const char *end, const char *word)
+starts_with(const char *at, const char *end, const char *word)
 {
 	for (; *word; word++, at++)
-		if (at == end || lower(*at) != *word)
+		if (at == end || ascii_lower(*at) != *word)
 			return false;
 	return true;
 }
 
-/* Where a word first is in [at, end), or end. */
+/* Returns the first place of a word in [at, end), or end. */
 static const char *
 find(const char *at, const char *end, const char *word)
 {
 	for (size_t steps = 1; at < end; at++, steps++)
 	{
-		if (begins_with(at, end, word))
+		if (starts_with(at, end, word))
 			return at;
-		if (steps % STRIP_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(steps);
 	}
 	return end;
 }
 
-/* The place behind a word, or end. */
+/* Returns the place after the first occurrence of a word, or end. */
 static const char *
-find_behind(const char *at, const char *end, const char *word)
+find_after(const char *at, const char *end, const char *word)
 {
 	at = find(at, end, word);
 	return at == end ? end : at + strlen(word);
@@ -89,24 +67,24 @@ put(Stripper *s, char c)
 	s->out[s->written++] = c;
 }
 
-/* What a tag that is no part of a line leaves: one blank, and none at the start. */
+/* Writes what a tag that breaks a line leaves: one blank, and none at the start. */
 static void
 put_break(Stripper *s)
 {
-	if (s->written > 0 && !is_space(s->out[s->written - 1]))
+	if (s->written > 0 && !ascii_is_space(s->out[s->written - 1]))
 		put(s, ' ');
 }
 
 /* ---- Entities ----------------------------------------------------------- */
 
-/* The characters that numbers from 128 to 159 are taken for (Windows-1252). */
+/* The characters of the numbers 128 to 159, which browsers read as Windows-1252. */
 static const uint16_t windows_1252[32] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020,
 										  0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
 										  0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D,
 										  0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
 										  0x0153, 0x9D,   0x017E, 0x0178};
 
-/* A number that is no character becomes the replacement character. */
+/* Returns the character of a number, the replacement character if it has none. */
 static uint32_t
 character_numbered(uint32_t number)
 {
@@ -117,18 +95,18 @@ character_numbered(uint32_t number)
 	return number;
 }
 
-/* The value of a digit, or base where it is none. */
+/* Returns the value of a digit, or base if it is none. */
 static uint32_t
 digit_value(char c, uint32_t base)
 {
-	if (is_digit(c))
+	if (ascii_is_digit(c))
 		return (uint32_t) (c - '0');
-	if (base == 16 && lower(c) >= 'a' && lower(c) <= 'f')
-		return (uint32_t) (lower(c) - 'a' + 10);
+	if (base == 16 && ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f')
+		return (uint32_t) (ascii_lower(c) - 'a' + 10);
 	return base;
 }
 
-/* Read digits at *at; 0x110000 for all that is too large.  False for none. */
+/* Reads digits at *at, as 0x110000 if the number is too large.  Returns false for none. */
 static bool
 read_number(const char **at, const char *end, uint32_t base, uint32_t *number)
 {
@@ -144,7 +122,10 @@ read_number(const char **at, const char *end, uint32_t base, uint32_t *number)
 	return *at > start;
 }
 
-/* The character of an entity that begins at *at, with its '&'; 0 where none does. */
+/*
+ * Returns the character of the entity whose '&' is at *at, and moves *at behind the entity;
+ * 0 if there is none.
+ */
 static uint32_t
 read_entity(const char **at, const char *end)
 {
@@ -154,7 +135,7 @@ read_entity(const char **at, const char *end)
 
 	if (behind < end && *behind == '#')
 	{
-		bool hexadecimal = ++behind < end && lower(*behind) == 'x';
+		bool hexadecimal = ++behind < end && ascii_lower(*behind) == 'x';
 
 		behind += hexadecimal;
 		if (!read_number(&behind, end, hexadecimal ? 16 : 10, &character))
@@ -163,7 +144,8 @@ read_entity(const char **at, const char *end)
 	}
 	else
 	{
-		while (behind < end && behind - start < 9 && (is_letter(*behind) || is_digit(*behind)))
+		while (behind < end && behind - start < 9 &&
+			   (is_letter(*behind) || ascii_is_digit(*behind)))
 			behind++;
 		character = entity_named(start, behind - start);
 	}
@@ -173,6 +155,7 @@ read_entity(const char **at, const char *end)
 	return character;
 }
 
+/* Writes the character of an entity, or its '&' if it is none. */
 static void
 strip_entity(Stripper *s)
 {
@@ -186,7 +169,7 @@ strip_entity(Stripper *s)
 
 /* ---- Tags --------------------------------------------------------------- */
 
-/* Tags within a line: what they stand between are parts of one word. */
+/* Tags within a line, which do not separate words. */
 static const char *const inline_tags[] = {"a",    "abbr",   "acronym", "b",    "bdi",  "bdo",
 										  "big",  "cite",   "code",    "data", "del",  "dfn",
 										  "em",   "font",   "i",       "ins",  "kbd",  "label",
@@ -197,13 +180,13 @@ static const char *const inline_tags[] = {"a",    "abbr",   "acronym", "b",    "
 static bool
 is_name_end(const char *at, const char *end)
 {
-	return at == end || is_space(*at) || *at == '/' || *at == '>';
+	return at == end || ascii_is_space(*at) || *at == '/' || *at == '>';
 }
 
 static bool
 is_named(const char *name, const char *end, const char *wanted)
 {
-	return begins_with(name, end, wanted) && is_name_end(name + strlen(wanted), end);
+	return starts_with(name, end, wanted) && is_name_end(name + strlen(wanted), end);
 }
 
 static bool
@@ -215,31 +198,30 @@ is_inline(const char *name, const char *end)
 	return false;
 }
 
-/* The place behind the '>' that closes a tag: a value in quotes may hold others. */
+/* Returns the place after the '>' that closes a tag, and is not in a value in quotes. */
 static const char *
-behind_tag(const char *at, const char *end)
+after_tag(const char *at, const char *end)
 {
 	char quote = '\0';
-	bool value = false; /* does a value begin here? */
+	bool value = false; /* a value may start here */
 
 	for (size_t steps = 1; at < end; at++, steps++)
 	{
-		if (steps % STRIP_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(steps);
 		if (quote != '\0')
 			quote = *at == quote ? '\0' : quote;
 		else if (*at == '>')
 			return at + 1;
 		else if (value && (*at == '"' || *at == '\''))
 			quote = *at;
-		value = *at == '=' || (value && is_space(*at));
+		value = *at == '=' || (value && ascii_is_space(*at));
 	}
 	return end;
 }
 
-/* Drop what a script or a style holds; its closing tag is dropped next. */
+/* Moves behind the content of a script or a style, to its closing tag. */
 static void
-drop_content(Stripper *s, const char *closing)
+skip_content(Stripper *s, const char *closing)
 {
 	while (s->at < s->end)
 	{
@@ -250,6 +232,7 @@ drop_content(Stripper *s, const char *closing)
 	}
 }
 
+/* Removes a tag, and the content of a script or a style. */
 static void
 strip_tag(Stripper *s)
 {
@@ -258,14 +241,14 @@ strip_tag(Stripper *s)
 
 	if (!is_inline(name, s->end))
 		put_break(s);
-	s->at = behind_tag(name, s->end);
+	s->at = after_tag(name, s->end);
 	if (!closing && is_named(name, s->end, "script"))
-		drop_content(s, "</script");
+		skip_content(s, "</script");
 	else if (!closing && is_named(name, s->end, "style"))
-		drop_content(s, "</style");
+		skip_content(s, "</style");
 }
 
-/* Keep what a section of character data holds, as it is. */
+/* Copies the content of a section of character data. */
 static void
 strip_cdata(Stripper *s)
 {
@@ -277,7 +260,7 @@ strip_cdata(Stripper *s)
 	s->at = end == s->end ? s->end : end + 3;
 }
 
-/* A '<' and what it begins. */
+/* Removes what a '<' starts, or writes the '<'. */
 static void
 strip_markup_at(Stripper *s)
 {
@@ -286,12 +269,12 @@ strip_markup_at(Stripper *s)
 
 	if (is_letter(next) || (next == '/' && is_letter(after)))
 		strip_tag(s);
-	else if (begins_with(s->at, s->end, "<!--"))
-		s->at = find_behind(s->at + 4, s->end, "-->");
-	else if (begins_with(s->at, s->end, "<![cdata["))
+	else if (starts_with(s->at, s->end, "<!--"))
+		s->at = find_after(s->at + 4, s->end, "-->");
+	else if (starts_with(s->at, s->end, "<![cdata["))
 		strip_cdata(s);
 	else if (next == '!' || next == '?')
-		s->at = find_behind(s->at, s->end, ">");
+		s->at = find_after(s->at, s->end, ">");
 	else
 		put(s, *s->at++);
 }
@@ -299,15 +282,11 @@ strip_markup_at(Stripper *s)
 size_t
 markup_strip(const char *in, size_t length, char *out)
 {
-	Stripper s = {in, in + length, in, out, 0};
+	Stripper s = {.at = in, .end = in + length, .out = out};
 
-	while (s.at < s.end)
+	for (size_t steps = 0; s.at < s.end; steps++)
 	{
-		if (s.at >= s.next_check)
-		{
-			host_check_interrupts();
-			s.next_check = s.end - s.at > STRIP_STEP ? s.at + STRIP_STEP : s.end;
-		}
+		host_check_interrupts_at(steps);
 		if (*s.at == '<')
 			strip_markup_at(&s);
 		else if (*s.at == '&')

@@ -1,5 +1,5 @@
 /*
- * markup.h: the text of an HTML or XML document.
+ * markup.h: the text of HTML and XML documents.
  */
 #ifndef NEARDUP_TEXT_MARKUP_H
 #define NEARDUP_TEXT_MARKUP_H
@@ -7,13 +7,13 @@
 #include "base/host.h"
 
 /*
- * Write what is left of [in, in + length) without its markup to out, which has
- * room for length bytes; returns how many there are.  Linear time; any input will
- * do, and what is valid UTF-8 stays so.
+ * Writes [in, in + length) without its markup to out, which has room for length bytes;
+ * returns how many bytes it has written.  Takes linear time.  Any input is accepted, and
+ * valid UTF-8 remains valid.
  */
 extern size_t markup_strip(const char *in, size_t length, char *out);
 
-/* The character that a name such as "eacute" stands for, 0 for none (entities.c). */
+/* Returns the character of an entity's name such as "eacute", 0 for none (entities.c). */
 extern uint32_t entity_named(const char *name, size_t length);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * normalise.c: the normal form of pieces of text.
+ * normalise.c: normalising pieces of text.
  *
  * The normal form is NFKC_Casefold of the NFD of the text: canonically
  * equivalent texts, and texts that differ in case, compatibility variants or
  * ignorable characters, become the same characters (doc/recipe.md).
  */
-#include <utf8proc.h>
-
 #include "text/internal.h"
+
+#include <utf8proc.h>
 
 #if UTF8PROC_VERSION_MAJOR < 2 || (UTF8PROC_VERSION_MAJOR == 2 && UTF8PROC_VERSION_MINOR < 5)
 #error "utf8proc 2.5 or later is needed: before it Unicode 13.0 was not complete"
@@ -26,9 +26,9 @@ info_of(uint32_t code_point)
 }
 
 /*
- * Length of the piece at in, whose first character takes first bytes.  Where
- * there are too many characters it ends before the last boundary among them,
- * so that only an endless run of marks is ever torn.
+ * Returns the length of the piece at in, whose first character has `first` bytes.  If there
+ * are too many characters, it ends before the last boundary among them, so only a very
+ * long run of marks is ever cut.
  */
 static size_t
 piece_length(const uint8_t *in, size_t length, size_t first)
@@ -53,7 +53,7 @@ piece_length(const uint8_t *in, size_t length, size_t first)
 	return at;
 }
 
-/* Fold characters and take them apart; drop ignorable ones. */
+/* Folds and decomposes characters, and removes ignorable ones; returns how many there are. */
 static int
 fold(const int32_t *in, int count, int32_t *out)
 {
@@ -79,7 +79,7 @@ combining_class(int32_t code_point)
 	return utf8proc_get_property(code_point)->combining_class;
 }
 
-/* Canonical order: sort each run of non-starters by class, stably. */
+/* Puts marks in canonical order: sorts each run of non-starters by class, stably. */
 static void
 reorder(int32_t *text, int count)
 {
@@ -98,18 +98,17 @@ reorder(int32_t *text, int count)
 }
 
 /*
- * Folding comes after canonical decomposition, because folding turns the mark
- * U+0345 into a letter, which must not depend on where among other marks it
- * was written.  Dropped and folded characters may have kept marks apart, hence
- * the second ordering.
+ * Folding comes after canonical decomposition, because it turns the mark U+0345 into a
+ * letter, and that must not depend on its place among other marks.  Removed and folded
+ * characters may have separated marks, so these are ordered again.
  *
- * Composition never sees U+11A7 after a Hangul syllable, where utf8proc would
- * swallow it: it is stable and so begins a piece.
+ * Composition never sees U+11A7 after a Hangul syllable, where utf8proc would remove it:
+ * it is stable, and so it starts a piece.
  */
 size_t
 normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count)
 {
-	int32_t apart[PIECE_RESULT_MAX];
+	int32_t decomposed[PIECE_RESULT_MAX];
 	int32_t *folded = (int32_t *) result;
 	uint32_t code_point;
 	size_t taken = utf8_decode(in, length, &code_point);
@@ -121,8 +120,8 @@ normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count)
 		return taken;
 	}
 	taken = piece_length(in, length, taken);
-	*count = (int) utf8proc_decompose(in, taken, apart, PIECE_RESULT_MAX, DECOMPOSE_CANONICAL);
-	*count = fold(apart, *count, folded);
+	*count = (int) utf8proc_decompose(in, taken, decomposed, PIECE_RESULT_MAX, DECOMPOSE_CANONICAL);
+	*count = fold(decomposed, *count, folded);
 	reorder(folded, *count);
 	*count = (int) utf8proc_normalize_utf32(folded, *count, COMPOSE);
 	return taken;

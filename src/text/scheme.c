@@ -1,17 +1,19 @@
 /*
- * scheme.c: names and numbers of shingling schemes.
+ * scheme.c: the names and numbers of shingling schemes.
  */
+#include "text/internal.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "text/internal.h"
+#include "text/ascii.h"
 
 /* What comes after the name of a kind. */
 typedef enum SchemeArguments
 {
 	NO_ARGUMENTS,
 	WIDTH, /* 1 to SCHEME_WIDTH_MAX */
-	SPOT   /* distance, chain and what lists */
+	SPOT   /* distance, chain, and a language or lists */
 } SchemeArguments;
 
 /* The kinds that exist, with their names. */
@@ -32,7 +34,7 @@ static const struct
 
 #define KINDS ((int) (sizeof(scheme_kinds) / sizeof(scheme_kinds[0])))
 
-/* Index of a kind, -1 where there is no such kind. */
+/* Returns the index of a kind, -1 if there is no such kind. */
 static int
 find_kind(SchemeKind kind)
 {
@@ -73,53 +75,43 @@ scheme_is_valid(SchemeId id)
 
 /* ---- Reading ------------------------------------------------------------- */
 
-static inline bool
-is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Step over blanks, then over a word; returns the length of the word. */
+/* Moves over blanks, then over a word; returns the length of the word. */
 static size_t
 next_word(const char **at, const char *end)
 {
 	const char *start;
 
-	while (*at < end && is_blank(**at))
+	while (*at < end && ascii_is_space(**at))
 		(*at)++;
 	start = *at;
-	while (*at < end && !is_blank(**at))
+	while (*at < end && !ascii_is_space(**at))
 		(*at)++;
 	return *at - start;
 }
 
-static inline char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
-}
-
-/* Is the word this name, in any case? */
+/* Returns whether a word is this name, in any case. */
 static bool
 is_name(const char *word, size_t length, const char *name)
 {
 	if (strlen(name) != length)
 		return false;
 	for (size_t i = 0; i < length; i++)
-		if (lower(word[i]) != name[i])
+		if (ascii_lower(word[i]) != name[i])
 			return false;
 	return true;
 }
 
-/* Read a number from 1 to most; 0 where the word is none. */
+/* Reads the next word as a number from 1 to most; returns 0 if it is none. */
 static int
-read_number(const char *word, size_t length, int most)
+read_number(const char **at, const char *end, int most)
 {
+	size_t length = next_word(at, end);
+	const char *word = *at - length;
 	int number = 0;
 
 	for (size_t i = 0; i < length; i++)
 	{
-		if (word[i] < '0' || word[i] > '9')
+		if (!ascii_is_digit(word[i]))
 			return 0;
 		number = number * 10 + (word[i] - '0');
 		if (number > most)
@@ -128,84 +120,58 @@ read_number(const char *word, size_t length, int most)
 	return number;
 }
 
-/* Step over the next word, which must be a number. */
-static int
-next_number(const char **at, const char *end, int most)
+/* Reads the next word as a number of so many hexadecimal digits; returns -1 if it is none. */
+static int64_t
+read_hexadecimal(const char **at, const char *end, size_t digits)
 {
+	static const char digit[] = "0123456789abcdef";
 	size_t length = next_word(at, end);
+	int64_t number = 0;
 
-	return read_number(*at - length, length, most);
-}
-
-/* Read four hexadecimal digits; -1 where the word is something else. */
-static int
-read_tag(const char *word, size_t length)
-{
-	static const char digits[] = "0123456789abcdef";
-	int tag = 0;
-
-	for (size_t i = 0; i < length; i++)
+	if (length != digits)
+		return -1;
+	for (const char *c = *at - length; c < *at; c++)
 	{
-		const char *digit = word[i] == '\0' ? NULL : strchr(digits, word[i]);
+		const char *found = memchr(digit, *c, 16);
 
-		if (digit == NULL)
+		if (found == NULL)
 			return -1;
-		tag = tag << 4 | (int) (digit - digits);
-		if (tag >= SPOT_LISTS)
-			return -1;
+		number = number << 4 | (found - digit);
 	}
-	return length == 4 ? tag : -1;
+	return number;
 }
 
-/* Read what scheme_name writes of a number that has no meaning here. */
-static bool
-read_unknown(const char **at, const char *end, SchemeId *id)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t length = next_word(at, end);
-	const char *word = *at - length;
-
-	*id = 0;
-	for (size_t i = 0; i < length; i++)
-	{
-		const char *digit = word[i] == '\0' ? NULL : strchr(digits, word[i]);
-
-		if (digit == NULL)
-			return false;
-		*id = *id << 4 | (SchemeId) (digit - digits);
-	}
-	return length == 8 && next_word(at, end) == 0 && !scheme_is_valid(*id);
-}
-
-/* What follows the two numbers of a spot: nothing, a language, or "lists" and their tag. */
+/*
+ * Reads the variant of a spot: nothing, a language, or "lists" and a hash of them.  Returns
+ * -1 if it is not valid.
+ */
 static int
 read_variant(const char **at, const char *end)
 {
 	size_t length = next_word(at, end);
 	const char *word = *at - length;
 	char code[3] = {0};
-	int tag;
+	int64_t lists;
 
 	if (length == 0)
 		return LANGUAGE_ENGLISH;
 	if (is_name(word, length, "lists"))
 	{
-		length = next_word(at, end);
-		tag = read_tag(*at - length, length);
-		return tag < 0 ? -1 : SPOT_LISTS | tag;
+		lists = read_hexadecimal(at, end, 4);
+		return lists < 0 || lists >= SPOT_LISTS ? -1 : SPOT_LISTS | (int) lists;
 	}
 	if (length != 2)
 		return -1;
-	code[0] = lower(word[0]);
-	code[1] = lower(word[1]);
+	code[0] = ascii_lower(word[0]);
+	code[1] = ascii_lower(word[1]);
 	return language_called(code, 2);
 }
 
-/* Read what comes after the name of a kind; false where it means nothing. */
+/* Reads what follows the name of a kind; returns false if it is not valid. */
 static bool
 read_arguments(int kind, const char **at, const char *end, SchemeId *id)
 {
-	int first = 0;
+	int first;
 	int chain;
 	int variant;
 
@@ -213,11 +179,11 @@ read_arguments(int kind, const char **at, const char *end, SchemeId *id)
 	if (scheme_kinds[kind].arguments == NO_ARGUMENTS)
 		return true;
 	first =
-		next_number(at, end, scheme_kinds[kind].arguments == WIDTH ? SCHEME_WIDTH_MAX : SPOT_MAX);
+		read_number(at, end, scheme_kinds[kind].arguments == WIDTH ? SCHEME_WIDTH_MAX : SPOT_MAX);
 	*id = SCHEME_ID(scheme_kinds[kind].kind, first);
 	if (scheme_kinds[kind].arguments == WIDTH)
 		return true;
-	chain = next_number(at, end, SPOT_MAX);
+	chain = read_number(at, end, SPOT_MAX);
 	variant = read_variant(at, end);
 	if (variant < 0)
 		return false;
@@ -232,12 +198,17 @@ scheme_parse(const char *name, size_t length, SchemeId *id)
 	const char *end = name + length;
 	size_t kind_length = next_word(&at, end);
 	const char *kind = at - kind_length;
+	int64_t unknown;
 
 	for (int i = 0; i < KINDS; i++)
 		if (is_name(kind, kind_length, scheme_kinds[i].name))
 			return read_arguments(i, &at, end, id) && next_word(&at, end) == 0 &&
 				scheme_is_valid(*id);
-	return is_name(kind, kind_length, "unknown") && read_unknown(&at, end, id);
+	if (!is_name(kind, kind_length, "unknown"))
+		return false;
+	unknown = read_hexadecimal(&at, end, 8);
+	*id = (SchemeId) unknown;
+	return unknown >= 0 && next_word(&at, end) == 0 && !scheme_is_valid(*id);
 }
 
 /* ---- Writing ------------------------------------------------------------- */

@@ -1,21 +1,22 @@
 /*
  * shingle.c: from tokens to the hashes of shingles.
  *
- * Units are tokens or characters; each is hashed once.  A window of them rolls
- * along in constant time a step, whatever its width.
+ * Units are tokens or characters; each is hashed once.  A rolling hash moves a window of
+ * units by one unit in constant time, whatever its width.
  */
+#include "text/internal.h"
+
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "text/internal.h"
-
 #if XXH_VERSION_NUMBER < 800
 #error "xxHash 0.8.0 or later is needed: before it XXH3 was not final"
 #endif
 
-#define CHUNK 512
+/* Units that wait before the window rolls over them. */
+#define UNITS_MAX 512
 
 typedef struct Shingler
 {
@@ -23,12 +24,12 @@ typedef struct Shingler
 	void *state;
 	SchemeKind kind;
 	uint32_t width;
-	uint64_t leaving; /* SHINGLE_MULTIPLIER^width */
-	uint64_t window;  /* polynomial of the last width units */
-	uint64_t units;   /* seen so far */
-	uint32_t fill;    /* units that wait, after width of history */
-	uint64_t unit[SCHEME_WIDTH_MAX + CHUNK];
-	uint64_t ascii[128]; /* hashes of single characters */
+	uint64_t leaving;                            /* SHINGLE_MULTIPLIER^width */
+	uint64_t window;                             /* polynomial of the last width units */
+	uint64_t units;                              /* that the window has passed */
+	uint32_t fill;                               /* units that wait */
+	uint64_t unit[SCHEME_WIDTH_MAX + UNITS_MAX]; /* the last width units, and those that wait */
+	uint64_t ascii[128];                         /* hashes of single characters */
 } Shingler;
 
 uint64_t
@@ -37,7 +38,7 @@ shingle_of_token(const char *utf8, size_t length)
 	return XXH3_64bits(utf8, length);
 }
 
-/* Drop the shingles that do not start at a stop word; returns how many stay. */
+/* Removes the shingles that do not start with a stop word; returns how many are left. */
 static uint32_t
 keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 {
@@ -50,7 +51,7 @@ keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 	return kept;
 }
 
-/* How many of the windows that end at the units that wait are too short. */
+/* Returns how many of the units that wait end a window that is not full. */
 static uint32_t
 incomplete_windows(const Shingler *s)
 {
@@ -59,12 +60,12 @@ incomplete_windows(const Shingler *s)
 	return missing < s->fill ? (uint32_t) missing : s->fill;
 }
 
-/* Roll the window over the units that wait, and hand over their shingles. */
+/* Rolls the window over the units that wait, and gives their shingles to the sink. */
 static void
 roll(Shingler *s)
 {
 	const uint64_t *arriving = s->unit + s->width;
-	uint64_t hash[CHUNK];
+	uint64_t hash[UNITS_MAX];
 	uint64_t window = s->window;
 	uint32_t incomplete = incomplete_windows(s);
 	uint32_t count = s->fill - incomplete;
@@ -89,11 +90,11 @@ static inline void
 add_unit(Shingler *s, uint64_t hash)
 {
 	s->unit[s->width + s->fill++] = hash;
-	if (s->fill == CHUNK)
+	if (s->fill == UNITS_MAX)
 		roll(s);
 }
 
-/* A TokenSink: tokens are units. */
+/* Adds tokens as units; a TokenSink. */
 static void
 add_tokens(void *state, const TokenBatch *batch)
 {
@@ -101,13 +102,14 @@ add_tokens(void *state, const TokenBatch *batch)
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
 
-		add_unit(s, XXH3_64bits(batch->bytes + start, batch->edge[2 * i + 1] - start));
+		add_unit(s, XXH3_64bits(token, length));
 	}
 }
 
-/* The units of one token: its characters. */
+/* Adds the characters of a token as units. */
 static void
 add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 {
@@ -129,7 +131,7 @@ add_token_characters(Shingler *s, const uint8_t *in, size_t length)
 	}
 }
 
-/* A TokenSink: characters are units, and one space between two tokens. */
+/* Adds characters as units, with a space between tokens; a TokenSink. */
 static void
 add_characters(void *state, const TokenBatch *batch)
 {
@@ -137,14 +139,16 @@ add_characters(void *state, const TokenBatch *batch)
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
 
 		if (s->units + s->fill > 0)
 			add_unit(s, s->ascii[' ']);
-		add_token_characters(s, batch->bytes + start, batch->edge[2 * i + 1] - start);
+		add_token_characters(s, (const uint8_t *) token, length);
 	}
 }
 
+/* Starts with an empty window, and hashes the ASCII characters if they are units. */
 static void
 begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 {
@@ -167,7 +171,10 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 		}
 }
 
-/* Hand over the shingles of windows: words or characters next to each other. */
+/*
+ * Gives the shingles of consecutive words or characters to the sink.  A text of fewer units
+ * than the width is one shingle.
+ */
 static void
 shingle_windows(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
 {

@@ -1,16 +1,16 @@
 /*
- * show.c: shingles with the text they stand for.
+ * show.c: shingles with their text.
  *
- * The hashes are those of shingle_text, in its order; a shingle's text is the
- * like window of the normalised tokens, joined by single spaces.  A distinct
- * shingle takes some 40 bytes beside them, however long it is and however often it
- * occurs: its text is only put together when it is asked for.
+ * The hashes are those of shingle_text, in its order.  A window moves over the normalised
+ * tokens, separated by single spaces, and shows the text of each hash.  A distinct shingle
+ * takes about 40 bytes, however long and frequent it is, since its text is a place in that
+ * of all tokens.
  */
-#include <string.h>
-
 #include "text/internal.h"
 
-/* The window that moves over the joined tokens, a unit a step. */
+#include <string.h>
+
+/* A window that moves over all tokens, by one unit a step. */
 typedef struct Window
 {
 	const char *text;
@@ -20,28 +20,15 @@ typedef struct Window
 	size_t end;
 } Window;
 
-/* What moves along a text. */
+/* Moves the window along with the hashes of a text. */
 typedef struct Finder
 {
 	ShownShingles *shown;
-	bool anchored;
+	bool anchored; /* shingles start with a stop word */
 	Window window;
 } Finder;
 
-/* A loop over so many units asks for interrupts in between. */
-#define PASS_STEP 4096
-
-/* Grow an array so that wanted elements fit. */
-static void *
-with_room(void *array, size_t *room, size_t wanted, size_t element)
-{
-	if (wanted <= *room)
-		return array;
-	*room = wanted > 2 * *room ? wanted : 2 * *room;
-	return array ? host_realloc(array, *room * element) : host_alloc(*room * element);
-}
-
-/* A TokenSink with ShownShingles as its state. */
+/* Adds tokens to the text; a TokenSink with ShownShingles as its state. */
 static void
 join_tokens(void *state, const TokenBatch *batch)
 {
@@ -49,24 +36,24 @@ join_tokens(void *state, const TokenBatch *batch)
 
 	for (size_t i = 0; i < batch->count && !shown->too_many; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
-		uint32_t length = batch->edge[2 * i + 1] - start;
-		size_t wanted = shown->length + length + 1;
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+		size_t needed = shown->length + length + 1;
 
-		if (wanted > SHOWN_TEXT_MAX)
+		if (needed > SHOWN_TEXT_MAX)
 		{
 			shown->too_many = true;
 			return;
 		}
-		shown->text = with_room(shown->text, &shown->room, wanted, 1);
+		shown->text = host_grow(shown->text, &shown->room, needed, 1);
 		if (shown->length > 0)
 			shown->text[shown->length++] = ' ';
-		memcpy(shown->text + shown->length, batch->bytes + start, length);
+		memcpy(shown->text + shown->length, token, length);
 		shown->length += length;
 	}
 }
 
-/* Nothing is found yet; the tokens of the text are joined. */
+/* Starts without shingles, and with the text of all tokens. */
 static void
 begin(ShownShingles *shown, const char *utf8, size_t length)
 {
@@ -76,21 +63,14 @@ begin(ShownShingles *shown, const char *utf8, size_t length)
 	tokens_of_text(utf8, length, join_tokens, shown);
 }
 
-static void
-free_if_any(void *memory)
-{
-	if (memory)
-		host_free(memory);
-}
-
 void
 shown_free(ShownShingles *shown)
 {
 	table_end(&shown->table);
 	host_free(shown->shingle);
-	free_if_any(shown->text);
-	free_if_any(shown->place);
-	free_if_any(shown->spot);
+	host_free(shown->text);
+	host_free(shown->place);
+	host_free(shown->spot);
 }
 
 /* ---- Distinct shingles -------------------------------------------------- */
@@ -110,9 +90,9 @@ shown_find(const ShownShingles *shown, uint64_t hash)
 	return *slot == 0 ? NULL : &shown->shingle[table_number(slot)];
 }
 
-/* Note occurrences of a shingle; returns it where it is new, and NULL where it is not. */
+/* Counts occurrences of a shingle; returns it if it is new, else NULL. */
 static ShownShingle *
-note(ShownShingles *shown, uint64_t hash, uint64_t count)
+count_shingle(ShownShingles *shown, uint64_t hash, uint64_t count)
 {
 	uint64_t *slot = find_slot(shown, hash);
 	ShownShingle *found;
@@ -130,20 +110,19 @@ note(ShownShingles *shown, uint64_t hash, uint64_t count)
 	if (*slot != 0)
 	{
 		found = &shown->shingle[table_number(slot)];
-		found->count =
-			count < INT32_MAX - found->count ? found->count + (uint32_t) count : INT32_MAX;
+		found->count += (uint32_t) Min(count, INT32_MAX - found->count);
 		return NULL;
 	}
 	found = &shown->shingle[table_put(&shown->table, slot, table_hash(&shown->table, hash))];
 	shown->count++;
 	found->hash = hash;
-	found->count = count < INT32_MAX ? (uint32_t) count : INT32_MAX;
+	found->count = (uint32_t) Min(count, INT32_MAX);
 	return found;
 }
 
 /* ---- The window --------------------------------------------------------- */
 
-/* Where the unit that starts at a place ends. */
+/* Returns the end of the unit that starts at a place. */
 static size_t
 unit_end(const Window *w, size_t at)
 {
@@ -160,18 +139,20 @@ unit_end(const Window *w, size_t at)
 	return at;
 }
 
-/* Where the unit starts that follows the one that ends here. */
+/* Returns the start of the unit after the one that ends here. */
 static inline size_t
 next_start(const Window *w, size_t unit_end)
 {
 	return w->by_characters ? unit_end : unit_end + 1;
 }
 
-/* Open the window over the first width units, or all where there are fewer; there is one. */
+/* Returns the window over the first width units, or all if there are fewer, but at least one. */
 static Window
 open_window(const ShownShingles *shown, SchemeId scheme)
 {
-	Window w = {shown->text, shown->length, SCHEME_KIND(scheme) == SCHEME_CHAR, 0, 0};
+	Window w = {.text = shown->text,
+				.length = shown->length,
+				.by_characters = SCHEME_KIND(scheme) == SCHEME_CHAR};
 
 	w.end = unit_end(&w, 0);
 	for (int i = 1; i < SCHEME_WIDTH(scheme) && w.end < w.length; i++)
@@ -179,7 +160,7 @@ open_window(const ShownShingles *shown, SchemeId scheme)
 	return w;
 }
 
-/* Move on by a unit; false at the end of the text. */
+/* Moves the window by a unit; returns false at the end of the text. */
 static bool
 move_window(Window *w)
 {
@@ -190,7 +171,7 @@ move_window(Window *w)
 	return true;
 }
 
-/* Move on to where a stop word begins, if the window does not stand there. */
+/* Moves the window until it starts with a stop word. */
 static void
 find_anchor(Window *w)
 {
@@ -202,12 +183,11 @@ find_anchor(Window *w)
 
 		if (is_stop_word(shingle_of_token(first, unit_end(w, w->start) - w->start)))
 			return;
-		if (++steps % PASS_STEP == 0)
-			host_check_interrupts();
+		host_check_interrupts_at(++steps);
 	} while (move_window(w));
 }
 
-/* A HashSink with a Finder as its state: goes along the text and its hashes together. */
+/* Finds the text of hashes; a HashSink with a Finder as its state. */
 static void
 find_shingles(void *state, const uint64_t *hashes, size_t count)
 {
@@ -219,10 +199,10 @@ find_shingles(void *state, const uint64_t *hashes, size_t count)
 	{
 		ShownShingle *new;
 
-		/* A single window may be a text too short to ask for a stop word. */
+		/* A text of one window has a shingle even without a stop word. */
 		if (finder->anchored)
 			find_anchor(w);
-		new = note(finder->shown, hashes[i], 1);
+		new = count_shingle(finder->shown, hashes[i], 1);
 		if (new)
 		{
 			new->start = (uint32_t) w->start;
@@ -235,7 +215,7 @@ find_shingles(void *state, const uint64_t *hashes, size_t count)
 bool
 shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles *shown)
 {
-	Finder finder = {shown, SCHEME_KIND(scheme) == SCHEME_STOPWORD};
+	Finder finder = {.shown = shown, .anchored = SCHEME_KIND(scheme) == SCHEME_STOPWORD};
 	SpotWords words;
 
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT)
@@ -253,19 +233,19 @@ shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles
 
 /* ---- Spot signatures ----------------------------------------------------- */
 
-/* A SpotSink with ShownShingles as its state. */
+/* Adds a spot signature; a SpotSink with ShownShingles as its state. */
 static void
 find_spot(void *state, const Spot *spot)
 {
 	ShownShingles *shown = state;
-	ShownShingle *new = note(shown, spot_hash(spot), spot->count);
+	ShownShingle *new = count_shingle(shown, spot_hash(spot), spot->count);
 
 	if (!new)
 		return;
 	new->start = (uint32_t) shown->places;
 	new->length = (uint32_t) spot->words;
 	shown->place =
-		with_room(shown->place, &shown->place_room, shown->places + spot->words, sizeof(uint32_t));
+		host_grow(shown->place, &shown->place_room, shown->places + spot->words, sizeof(uint32_t));
 	for (int i = 0; i < spot->words; i++)
 		shown->place[shown->places++] = (uint32_t) spot->place[i];
 }
@@ -274,7 +254,6 @@ bool
 spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShingles *shown)
 {
 	SpotFinder *finder;
-	size_t steps = 0;
 	Window w;
 
 	begin(shown, utf8, length);
@@ -286,18 +265,18 @@ spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShin
 	do
 	{
 		spot_finder_add(finder, shingle_of_token(w.text + w.start, w.end - w.start), w.start);
-		if (++steps % (PASS_STEP / 16) == 0)
-			host_check_interrupts();
+		/* A token may end many signatures. */
+		host_check_interrupts();
 	} while (!shown->too_many && move_window(&w));
 	spot_finder_end(finder);
 	return !shown->too_many;
 }
 
-/* The words of a signature, joined by ':'. */
+/* Returns the words of a spot signature, separated by ':'. */
 static const char *
 spot_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
 {
-	const Window tokens = {shown->text, shown->length, false, 0, 0};
+	const Window tokens = {.text = shown->text, .length = shown->length};
 	size_t filled = 0;
 
 	for (uint32_t i = 0; i < shingle->length; i++)
@@ -305,7 +284,7 @@ spot_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
 		size_t place = shown->place[shingle->start + i];
 		size_t bytes = unit_end(&tokens, place) - place;
 
-		shown->spot = with_room(shown->spot, &shown->spot_room, filled + bytes + 1, 1);
+		shown->spot = host_grow(shown->spot, &shown->spot_room, filled + bytes + 1, 1);
 		if (i > 0)
 			shown->spot[filled++] = ':';
 		memcpy(shown->spot + filled, shown->text + place, bytes);

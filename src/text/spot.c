@@ -1,27 +1,34 @@
 /*
- * spot.c: spot signatures.
+ * spot.c: spot signatures (Theobald, Siddharth, Paepcke, SIGIR 2008, section 3).
  *
- * A signature is an antecedent and a chain of words after it: of the words to
- * its right that are neither antecedents nor stop words, every distance-th, as
- * many as the chain is long.  One whose chain the text ends is none.
+ * A signature is an antecedent and a chain of words after it: of the words to its right
+ * that are neither antecedents nor stop words, every distance-th, as many as the chain is
+ * long.  An antecedent whose chain is not complete at the end of the text makes no
+ * signature.
  */
+#include "text/internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/internal.h"
+#include "text/ascii.h"
 
-/* Words that chains may still ask for; more than SPOT_MAX * SPOT_MAX. */
+/* How many words are remembered for chains: more than SPOT_MAX * SPOT_MAX. */
 #define RECENT 256
 
 #define NO_CHAIN SIZE_MAX
+
+/* Hashes that go to a sink at once. */
+#define STREAM_MAX 256
 
 /* ---- Lists --------------------------------------------------------------- */
 
 SpotWords
 spot_words_of_scheme(SchemeId scheme)
 {
-	SpotWords words = {{0, SCHEME_WIDTH(scheme) >> 4, SCHEME_WIDTH(scheme) & SPOT_MAX},
-					   SCHEME_VARIANT(scheme)};
+	SpotWords words = {.own = {.distance = SCHEME_WIDTH(scheme) >> 4,
+							   .chain = SCHEME_WIDTH(scheme) & SPOT_MAX},
+					   .language = SCHEME_VARIANT(scheme)};
 
 	words.antecedents = language_antecedents(words.language);
 	words.stop_words = language_stop_words(words.language);
@@ -41,36 +48,40 @@ spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words)
 	return words;
 }
 
-/* What a text that should be a single token is. */
+/* The tokens of a text that should have one, and the hash of the last. */
 typedef struct OneToken
 {
 	uint64_t hash;
 	size_t count;
 } OneToken;
 
-/* A TokenSink. */
+/* A TokenSink with a OneToken as its state. */
 static void
 hash_token(void *state, const TokenBatch *batch)
 {
-	OneToken *token = state;
+	OneToken *one = state;
 
-	if (batch->count > 0)
-		token->hash = shingle_of_token((const char *) batch->bytes + batch->edge[0],
-									   batch->edge[1] - batch->edge[0]);
-	token->count += batch->count;
+	for (size_t i = 0; i < batch->count; i++, one->count++)
+	{
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+
+		one->hash = shingle_of_token(token, length);
+	}
 }
 
+/* Hashes the token of a text; returns false if it has another number of tokens. */
 static bool
 read_token(const char *utf8, size_t length, uint64_t *hash)
 {
-	OneToken token = {0, 0};
+	OneToken one = {0};
 
-	tokens_of_text(utf8, length, hash_token, &token);
-	*hash = token.hash;
-	return token.count == 1;
+	tokens_of_text(utf8, length, hash_token, &one);
+	*hash = one.hash;
+	return one.count == 1;
 }
 
-/* Read a number from 1 to SPOT_MAX and what must follow it; blanks are skipped. */
+/* Reads a number from 1 to SPOT_MAX, with blanks, and the character that must follow it. */
 static bool
 read_number(const char **at, const char *end, char after, uint8_t *number)
 {
@@ -78,7 +89,7 @@ read_number(const char **at, const char *end, char after, uint8_t *number)
 
 	while (*at < end && **at == ' ')
 		(*at)++;
-	for (; *at < end && **at >= '0' && **at <= '9' && value <= SPOT_MAX; (*at)++)
+	for (; *at < end && ascii_is_digit(**at) && value <= SPOT_MAX; (*at)++)
 		value = 10 * value + (**at - '0');
 	while (*at < end && **at == ' ')
 		(*at)++;
@@ -86,7 +97,7 @@ read_number(const char **at, const char *end, char after, uint8_t *number)
 	return value >= 1 && value <= SPOT_MAX && *at < end && *(*at)++ == after;
 }
 
-/* Room for one more element in an array of so many: it doubles where it is full. */
+/* Makes room for one more element in an array that doubles when it is full. */
 static void *
 with_one_more(void *array, size_t count, size_t size)
 {
@@ -154,7 +165,7 @@ compare_rules(const void *x, const void *y)
 	return order ? order : rule_shape(a) - rule_shape(b);
 }
 
-/* Sort and leave each element once; returns how many are left. */
+/* Sorts elements and removes repeated ones; returns how many are left. */
 static size_t
 sort_distinct(void *base, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
@@ -168,7 +179,7 @@ sort_distinct(void *base, size_t count, size_t size, int (*compare)(const void *
 	return kept;
 }
 
-/* A hash of both lists, or of the language where they are its own. */
+/* Returns a hash of the language and of the lists that take the place of its own. */
 static uint64_t
 hash_lists(const SpotWords *words)
 {
@@ -183,6 +194,7 @@ hash_lists(const SpotWords *words)
 	return hash;
 }
 
+/* Makes the set of the antecedents of all rules. */
 static void
 make_rule_set(SpotWords *words)
 {
@@ -216,18 +228,11 @@ spot_words_finish(SpotWords *words)
 	return SCHEME_SPOT_ID(words->own.distance, words->own.chain, variant);
 }
 
-static void
-free_if_any(void *memory)
-{
-	if (memory)
-		host_free(memory);
-}
-
 void
 spot_words_free(SpotWords *words)
 {
-	free_if_any(words->rule);
-	free_if_any(words->stop);
+	host_free(words->rule);
+	host_free(words->stop);
 	word_set_free(&words->rule_set);
 	word_set_free(&words->stop_set);
 	host_free(words);
@@ -235,16 +240,16 @@ spot_words_free(SpotWords *words)
 
 /* ---- Chains -------------------------------------------------------------- */
 
-/* An antecedent whose chain has not ended. */
+/* An antecedent whose chain is not complete. */
 typedef struct Chain
 {
 	SpotRule rule;
 	size_t place;
-	uint64_t count; /* times that it stands there, no chain word between */
-	size_t next;    /* of those that end at the same word */
+	uint64_t count; /* occurrences of the antecedent with no chain word between */
+	size_t next;    /* chain that ends at the same word; or next free one */
 } Chain;
 
-/* The chain that a rule opened last, and at which word. */
+/* The last chain of a rule, and how many chain words came before it. */
 typedef struct Opened
 {
 	uint64_t content;
@@ -256,16 +261,16 @@ struct SpotFinder
 	const SpotWords *words;
 	SpotSink sink;
 	void *state;
-	uint64_t content; /* words seen that a chain may have */
-	uint64_t hash[RECENT];
+	uint64_t content;      /* how many chain words have come: neither antecedents nor stop words */
+	uint64_t hash[RECENT]; /* of the last chain words */
 	size_t place[RECENT];
-	size_t ending[RECENT]; /* first chain that ends at a word to come */
-	size_t last[RECENT];   /* and the last one, where there is a first */
-	Opened *opened;        /* by rule; NULL where rules are the scheme's own */
+	size_t ending[RECENT]; /* the first chain that ends at each chain word to come */
+	size_t last[RECENT];   /* and the last one */
+	Opened *opened;        /* by rule; NULL if there are no rules */
 	Chain *chain;
 	size_t chains;
 	size_t room;
-	size_t free; /* first chain that is not in use */
+	size_t free; /* the first chain that is not in use */
 };
 
 SpotFinder *
@@ -283,7 +288,7 @@ spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 	finder->free = NO_CHAIN;
 	finder->opened = words->rule ? host_alloc(words->rules * sizeof(Opened)) : NULL;
 	for (size_t rule = 0; rule < words->rules; rule++)
-		finder->opened[rule] = (Opened){0, NO_CHAIN};
+		finder->opened[rule] = (Opened){.chain = NO_CHAIN};
 	for (int i = 0; i < RECENT; i++)
 		finder->ending[i] = NO_CHAIN;
 	return finder;
@@ -292,11 +297,12 @@ spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 void
 spot_finder_end(SpotFinder *finder)
 {
-	free_if_any(finder->opened);
+	host_free(finder->opened);
 	host_free(finder->chain);
 	host_free(finder);
 }
 
+/* Returns the number of a chain that is not in use. */
 static size_t
 new_chain(SpotFinder *finder)
 {
@@ -307,22 +313,18 @@ new_chain(SpotFinder *finder)
 		finder->free = finder->chain[number].next;
 		return number;
 	}
-	if (finder->chains == finder->room)
-	{
-		finder->room *= 2;
-		finder->chain = host_realloc(finder->chain, finder->room * sizeof(Chain));
-	}
+	finder->chain = host_grow(finder->chain, &finder->room, finder->chains + 1, sizeof(Chain));
 	return finder->chains++;
 }
 
-/* Start a chain, behind those that end at the same word; returns its number. */
+/* Starts a chain, after those that end at the same word; returns its number. */
 static size_t
 open_chain(SpotFinder *finder, const SpotRule *rule, size_t place)
 {
 	size_t bucket = (finder->content + rule->distance * rule->chain) % RECENT;
 	size_t number = new_chain(finder);
 
-	finder->chain[number] = (Chain){*rule, place, 1, NO_CHAIN};
+	finder->chain[number] = (Chain){.rule = *rule, .place = place, .count = 1, .next = NO_CHAIN};
 	if (finder->ending[bucket] == NO_CHAIN)
 		finder->ending[bucket] = number;
 	else
@@ -331,7 +333,10 @@ open_chain(SpotFinder *finder, const SpotRule *rule, size_t place)
 	return number;
 }
 
-/* Start the chain of a scheme's own rule; a language has few antecedents. */
+/*
+ * Starts the chain of an antecedent of the language, or counts it again.  A language has
+ * few antecedents, so few chains end at a word.
+ */
 static void
 add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 {
@@ -350,8 +355,8 @@ add_own_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 }
 
 /*
- * Start the chain of a rule, or count it again: chains of one rule end together
- * where no chain word is between.
+ * Starts the chain of a rule, or counts it again: chains of a rule end at the same word if
+ * no chain word is between their antecedents.
  */
 static void
 add_listed_antecedent(SpotFinder *finder, size_t rule, size_t place)
@@ -361,10 +366,11 @@ add_listed_antecedent(SpotFinder *finder, size_t rule, size_t place)
 	if (opened->chain != NO_CHAIN && opened->content == finder->content)
 		finder->chain[opened->chain].count++;
 	else
-		*opened = (Opened){finder->content, open_chain(finder, &finder->words->rule[rule], place)};
+		*opened = (Opened){.content = finder->content,
+						   .chain = open_chain(finder, &finder->words->rule[rule], place)};
 }
 
-/* Start the chains of an antecedent. */
+/* Starts the chains of an antecedent. */
 static void
 add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 {
@@ -390,6 +396,7 @@ add_antecedent(SpotFinder *finder, uint64_t hash, size_t place)
 		add_listed_antecedent(finder, low, place);
 }
 
+/* Gives the signature of a chain that is complete to the sink. */
 static void
 report_chain(const SpotFinder *finder, const Chain *chain)
 {
@@ -409,7 +416,7 @@ report_chain(const SpotFinder *finder, const Chain *chain)
 	finder->sink(finder->state, &spot);
 }
 
-/* Take a word that a chain may have, and end the chains that waited for it. */
+/* Takes a chain word, and ends the chains that wait for it. */
 static void
 add_content(SpotFinder *finder, uint64_t hash, size_t place)
 {
@@ -450,17 +457,17 @@ spot_hash(const Spot *spot)
 	return mix64(sum);
 }
 
-/* Hashes on their way from a finder to a sink. */
+/* Passes hashes from a finder to a sink, many at a time. */
 typedef struct SpotStream
 {
 	SpotFinder *finder;
 	HashSink sink;
 	void *state;
 	size_t count;
-	uint64_t hash[256];
+	uint64_t hash[STREAM_MAX];
 } SpotStream;
 
-/* A SpotSink. */
+/* A SpotSink with a SpotStream as its state. */
 static void
 stream_spot(void *state, const Spot *spot)
 {
@@ -470,7 +477,7 @@ stream_spot(void *state, const Spot *spot)
 	for (uint64_t i = 0; i < spot->count; i++)
 	{
 		stream->hash[stream->count++] = hash;
-		if (stream->count < 256)
+		if (stream->count < STREAM_MAX)
 			continue;
 		host_check_interrupts();
 		stream->sink(stream->state, stream->hash, stream->count);
@@ -478,7 +485,7 @@ stream_spot(void *state, const Spot *spot)
 	}
 }
 
-/* A TokenSink. */
+/* A TokenSink with a SpotStream as its state. */
 static void
 find_spots(void *state, const TokenBatch *batch)
 {
@@ -486,15 +493,12 @@ find_spots(void *state, const TokenBatch *batch)
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
 
-		/* A token may open many chains. */
-		if (i % 64 == 0)
-			host_check_interrupts();
-		spot_finder_add(stream->finder,
-						shingle_of_token((const char *) batch->bytes + start,
-										 batch->edge[2 * i + 1] - start),
-						0);
+		/* A token may start many chains. */
+		host_check_interrupts();
+		spot_finder_add(stream->finder, shingle_of_token(token, length), 0);
 	}
 }
 

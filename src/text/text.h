@@ -1,9 +1,9 @@
 /*
- * text.h: from UTF-8 text to a stream of 64-bit shingle hashes.
+ * text.h: from UTF-8 text to 64-bit hashes of shingles.
  *
- * The recipe (normalisation, tokens, hashes) is written down with test vectors
- * in doc/recipe.md.  It is frozen: stored signatures depend on every bit of it.
- * A change is a new RECIPE_VERSION.
+ * doc/recipe.md specifies the recipe (normalisation, tokens, hashes), with test vectors.
+ * It is frozen, since stored signatures depend on every bit of it: any change needs a new
+ * RECIPE_VERSION.
  */
 #ifndef NEARDUP_TEXT_TEXT_H
 #define NEARDUP_TEXT_TEXT_H
@@ -16,9 +16,9 @@
 /* ---- Tokens (tokens.c) -------------------------------------------------- */
 
 /*
- * A run of tokens.  Token i is the normalised UTF-8 bytes
- * [edge[2 * i], edge[2 * i + 1]) of bytes.  At least TOKEN_SLACK readable
- * bytes follow the last token.
+ * Tokens that follow each other in a text: token i is the normalised UTF-8 bytes
+ * [edge[2 * i], edge[2 * i + 1]) of bytes.  At least TOKEN_SLACK readable bytes follow the
+ * last token.
  */
 typedef struct TokenBatch
 {
@@ -29,34 +29,41 @@ typedef struct TokenBatch
 
 #define TOKEN_SLACK 64
 
+/* Returns token i of a batch, and its length in bytes. */
+static inline const char *
+batch_token(const TokenBatch *batch, size_t i, size_t *length)
+{
+	*length = batch->edge[2 * i + 1] - batch->edge[2 * i];
+	return (const char *) batch->bytes + batch->edge[2 * i];
+}
+
 typedef void (*TokenSink)(void *state, const TokenBatch *batch);
 
 /*
- * Normalise and cut a text, and hand its tokens to sink in order, in batches.
- * Bytes that are not UTF-8 separate tokens.
+ * Normalises a text, cuts it into tokens, and gives them to sink in order, in batches.
+ * Invalid bytes separate tokens.
  */
 extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
 /* ---- Schemes (scheme.c) ------------------------------------------------- */
 
 /*
- * A scheme says what the elements of a set are.  One number names it and is
- * stored in every signature: kind << 24 | width << 16 | variant.  The variant
- * is zero but for SCHEME_SPOT, whose width is distance << 4 | chain and whose
- * variant is a language (languages.c), or SPOT_LISTS and 15 bits of a hash of
- * the lists that it was made with.
+ * A scheme says what the elements of a set are.  Its number is stored in every signature:
+ * kind << 24 | width << 16 | variant.  The variant is zero, except for SCHEME_SPOT, whose
+ * width is distance << 4 | chain, and whose variant is the number of a language
+ * (languages.c), or SPOT_LISTS and 15 bits of a hash of the lists of words.
  */
 typedef uint32_t SchemeId;
 
 typedef enum SchemeKind
 {
-	SCHEME_FOREIGN = 0,  /* made elsewhere: cast from bit, bigint, ... */
+	SCHEME_FOREIGN = 0,  /* made by another program: cast from bit, bigint, ... */
 	SCHEME_WORD = 1,     /* width consecutive tokens */
 	SCHEME_CHAR = 2,     /* width consecutive characters */
-	SCHEME_STOPWORD = 3, /* width tokens from a stop word on */
+	SCHEME_STOPWORD = 3, /* width consecutive tokens, the first a stop word */
 	SCHEME_SPOT = 4,     /* an antecedent and a chain of words after it */
-	SCHEME_TOKENS = 5,   /* elements supplied as text */
-	SCHEME_HASHES = 6    /* elements supplied as 64-bit hashes */
+	SCHEME_TOKENS = 5,   /* elements that the user gives as text */
+	SCHEME_HASHES = 6    /* elements that the user gives as 64-bit hashes */
 } SchemeKind;
 
 #define SCHEME_ID(kind, width) ((SchemeId) (kind) << 24 | (SchemeId) (width) << 16)
@@ -65,27 +72,29 @@ typedef enum SchemeKind
 #define SCHEME_WIDTH_MAX 255
 #define SCHEME_NAME_SIZE 32
 
-#define SPOT_MAX 15 /* distance, and words of a chain */
+#define SPOT_MAX 15 /* the greatest distance, and the most words of a chain */
 #define SPOT_LISTS 0x8000
 #define SCHEME_SPOT_ID(distance, chain, variant) \
 	(SCHEME_ID(SCHEME_SPOT, (distance) << 4 | (chain)) | (SchemeId) (variant))
-#define SCHEME_VARIANT(id) ((int) ((id) &0xFFFF))
+#define SCHEME_VARIANT(id) ((int) (0xFFFF & (id)))
 
-/* Is this a number that scheme_parse or SCHEME_ID could have made? */
+/* Returns whether scheme_parse or spot_words_finish can return this number. */
 extern bool scheme_is_valid(SchemeId id);
 
-/* Can a text be shingled by it alone (word, char, stopword, spot without lists)? */
+/*
+ * Returns whether a text can be shingled by the scheme alone: its kind is word, char,
+ * stopword, or spot without lists.
+ */
 extern bool scheme_reads_text(SchemeId id);
 
 /*
- * Read a name such as 'word 3'.  Case and extra blanks do not matter; all
- * names that scheme_name writes are read back: 'foreign', 'tokens', 'hashes', and
- * 'unknown 0a010000' for a number that a later recipe may give a meaning.  False
- * where the name means nothing.
+ * Reads a name such as 'word 3', in any case, with any blanks.  It reads all names that
+ * scheme_name writes, including 'foreign', 'tokens', 'hashes', and 'unknown 0a010000' for
+ * a number that has no meaning in this version.  Returns false if the name is not valid.
  */
 extern bool scheme_parse(const char *name, size_t length, SchemeId *id);
 
-/* Write the canonical name, zero-terminated, into name[SCHEME_NAME_SIZE]. */
+/* Writes the canonical name, zero-terminated, into name[SCHEME_NAME_SIZE]. */
 extern void scheme_name(SchemeId id, char *name);
 
 /* ---- Shingles (shingle.c) ----------------------------------------------- */
@@ -93,47 +102,49 @@ extern void scheme_name(SchemeId id, char *name);
 typedef void (*HashSink)(void *state, const uint64_t *hashes, size_t count);
 
 /*
- * Hand the hashes of a text's shingles to sink, in the order of the text,
- * repeated ones included, in batches.  The scheme must read text.
+ * Gives the hashes of the shingles of a text to sink, in the order of the text, with
+ * repeated ones, in batches.  scheme_reads_text is true for the scheme.
  */
 extern void shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink,
 						 void *state);
 
-/* The element that a user-supplied token stands for: XXH3-64 of its bytes. */
+/* Returns the element for a token that the user gives: XXH3-64 of its bytes. */
 extern uint64_t shingle_of_token(const char *utf8, size_t length);
 
 /* ---- Spot signatures with lists (spot.c) --------------------------------- */
 
 /*
- * What spot signatures start at and what their chains skip (Theobald,
- * Siddharth, Paepcke, SIGIR 2008, section 3).
+ * The antecedents at which spot signatures start, and the stop words that their chains
+ * skip (Theobald, Siddharth, Paepcke, SIGIR 2008, section 3).
  */
 typedef struct SpotWords SpotWords;
 
 /*
- * Lists for a scheme of kind spot.  Own antecedents or stop words take the
- * place of the language's.
+ * Returns the words of a scheme of kind spot.  own_antecedents and own_stop_words say that
+ * the caller will add words to use instead of those of the language.
  */
 extern SpotWords *spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words);
 
 /*
- * Add an antecedent such as 'the' or 'the(1,2)', with a distance and a chain of
- * its own; a stop word.  False where it is not one token, or out of range.
+ * Add an antecedent such as 'the', or 'the(1,2)' with its own distance and length of the
+ * chain, or a stop word.  Return false if it is not one token, or a number is out of range.
  */
 extern bool spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length);
 extern bool spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length);
 
-/* All is added; returns the scheme of what they make. */
+/* Ends adding words; returns the scheme of the signatures that they make. */
 extern SchemeId spot_words_finish(SpotWords *words);
+
+/* Frees the words. */
 extern void spot_words_free(SpotWords *words);
 
-/* As shingle_text; in the order in which signatures end. */
+/* Gives the hashes of spot signatures to sink like shingle_text, in the order of their ends. */
 extern void spots_of_text(const char *utf8, size_t length, const SpotWords *words, HashSink sink,
 						  void *state);
 
-/* ---- Shingles to look at (show.c) --------------------------------------- */
+/* ---- Showing shingles (show.c) ------------------------------------------ */
 
-/* More distinct shingles, or bytes of normalised text, are not shown. */
+/* The most distinct shingles, and bytes of normalised text, that can be shown. */
 #define SHOWN_MAX ((size_t) 1 << 22)
 #define SHOWN_TEXT_MAX (((size_t) 1 << 30) - 1)
 
@@ -141,8 +152,8 @@ extern void spots_of_text(const char *utf8, size_t length, const SpotWords *word
 typedef struct ShownShingle
 {
 	uint64_t hash;  /* as shingle_text gives it */
-	uint32_t count; /* occurrences, INT32_MAX where there are more */
-	uint32_t start; /* where its text is, for shown_text */
+	uint32_t count; /* occurrences; INT32_MAX if there are more */
+	uint32_t start; /* and length: the place of its text, for shown_text */
 	uint32_t length;
 } ShownShingle;
 
@@ -152,40 +163,42 @@ typedef struct ShownShingles
 	ShownShingle *shingle;
 	size_t count;
 	Table table; /* of their hashes */
-	char *text;  /* all tokens, joined by single spaces */
+	char *text;  /* all tokens, separated by single spaces */
 	size_t length;
 	size_t room;
-	bool too_many; /* shingles, or bytes of text: not all are here */
+	bool too_many; /* shingles, or bytes of text */
 	bool of_spots;
-	uint32_t *place; /* of spot signatures: where in text their words begin */
+	uint32_t *place; /* of the words of spot signatures in text */
 	size_t places;
 	size_t place_room;
-	char *spot; /* text of the signature asked for last */
+	char *spot; /* the text that shown_text has returned last */
 	size_t spot_room;
 } ShownShingles;
 
 /*
- * Find the shingles of a text.  False where it has more than can be shown.  Freed
- * by shown_free in either case.
+ * Find the distinct shingles of a text.  Return false if they are too many to be shown.
+ * The caller frees them by shown_free in either case.
  */
 extern bool shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
 							 ShownShingles *shown);
 extern bool spots_to_show(const char *utf8, size_t length, const SpotWords *words,
 						  ShownShingles *shown);
+
+/* Frees the shingles found. */
 extern void shown_free(ShownShingles *shown);
 
-/* The shingle of a hash, or NULL. */
+/* Returns the shingle of a hash, NULL if there is none. */
 extern const ShownShingle *shown_find(const ShownShingles *shown, uint64_t hash);
 
 /*
- * The text of a shingle: tokens joined by single spaces; those of a spot signature
- * by ':'.  It stays until the next is asked for.
+ * Returns the text of a shingle: its tokens, separated by single spaces, or by ':' in a
+ * spot signature.  It is valid until the next call.
  */
 extern const char *shown_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length);
 
 /* ---- Unicode (normalise.c) ---------------------------------------------- */
 
-/* The part of the Unicode standard that the recipe knows, "13.0". */
+/* The version of Unicode whose characters the recipe normalises. */
 #define RECIPE_UNICODE "13.0"
 
 #endif

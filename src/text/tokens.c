@@ -1,26 +1,27 @@
 /*
  * tokens.c: from UTF-8 text to batches of normalised tokens.
  *
- * Runs of ASCII take a fast path of 64 bytes at a time; everything else goes
- * by characters.  Both write the same bytes (doc/recipe.md).
+ * ASCII is read in blocks of 64 bytes, everything else by characters.  Both give the same
+ * tokens (doc/recipe.md).
  */
+#include "text/internal.h"
+
 #include <string.h>
 
 #include "text/ascii.h"
-#include "text/internal.h"
 
-/* A batch goes out when this many bytes or about as many edges are there. */
+/* A batch goes to the sink when it has this many bytes or edges. */
 #define BATCH_BYTES 4096
 #define BATCH_EDGES 4096
 
-/* What a block and a piece may add, at most. */
+/* The most that a step, a block and a piece, adds. */
 #define STEP_BYTES (ASCII_BLOCK + PIECE_RESULT_MAX * 4)
 #define STEP_EDGES (2 * ASCII_BLOCK + PIECE_RESULT_MAX * 2)
 
-/* A token longer than this is cut, so that edges stay 32-bit. */
+/* A longer token is cut, so that edges fit into 32 bits. */
 #define TOKEN_MAX (UINT32_C(1) << 30)
 
-/* Characters of up to two bytes in UTF-8. */
+/* Characters below this have at most two bytes in UTF-8. */
 #define SHORT_CHARACTERS 0x800
 
 typedef struct Tokenizer
@@ -31,7 +32,7 @@ typedef struct Tokenizer
 	size_t room;
 	uint32_t fill;
 	uint32_t edges; /* odd while a token is open */
-	bool alone;     /* the open token takes marks only */
+	bool alone;     /* the open token is one character and its marks */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Tokenizer;
 
@@ -55,7 +56,7 @@ close_token(Tokenizer *t)
 	t->alone = false;
 }
 
-/* Hand over the finished tokens; an open one moves to the front. */
+/* Gives the finished tokens to the sink, and moves an open one to the front. */
 static void
 flush(Tokenizer *t)
 {
@@ -72,7 +73,7 @@ flush(Tokenizer *t)
 	host_check_interrupts();
 }
 
-/* Make room for one more step. */
+/* Makes room for one more step. */
 static inline void
 make_room(Tokenizer *t)
 {
@@ -81,14 +82,10 @@ make_room(Tokenizer *t)
 	if (t->fill >= TOKEN_MAX)
 		close_token(t);
 	flush(t);
-	if (t->fill + STEP_BYTES + TOKEN_SLACK > t->room)
-	{
-		t->room = 2 * t->room + STEP_BYTES;
-		t->bytes = host_realloc(t->bytes, t->room);
-	}
+	t->bytes = host_grow(t->bytes, &t->room, t->fill + STEP_BYTES + TOKEN_SLACK, 1);
 }
 
-/* Not __builtin_popcountll, which is a slow call where the instruction may be missing. */
+/* Returns how many bits are set.  __builtin_popcountll would be a slow call without POPCNT. */
 static inline int
 count_bits(uint64_t bits)
 {
@@ -99,8 +96,8 @@ count_bits(uint64_t bits)
 }
 
 /*
- * Append the edges of a block's tokens.  Eight at a time whether there are
- * that many or not: the branch predictor has nothing to guess.
+ * Adds the edges of a block's tokens.  It always writes eight at a time, which saves
+ * branches that the processor cannot predict.
  */
 static inline void
 put_block_edges(Tokenizer *t, uint64_t word)
@@ -118,7 +115,7 @@ put_block_edges(Tokenizer *t, uint64_t word)
 		}
 }
 
-/* Take the first n <= 64 bytes, all ASCII, of a block already in place. */
+/* Takes the first n <= 64 bytes, all ASCII, of a block that is copied already. */
 static inline void
 take_ascii(Tokenizer *t, uint64_t word, int n)
 {
@@ -126,7 +123,7 @@ take_ascii(Tokenizer *t, uint64_t word, int n)
 	{
 		uint64_t below = (UINT64_C(1) << n) - 1;
 
-		/* Above the end repeat the last byte's bit: no edge there. */
+		/* Repeat the bit of the last byte after the end, so that there is no edge. */
 		bool last = n > 0 ? word >> (n - 1) & 1 : token_is_open(t);
 
 		word = (word & below) | (last ? ~below : 0);
@@ -135,7 +132,7 @@ take_ascii(Tokenizer *t, uint64_t word, int n)
 	t->fill += n;
 }
 
-/* Not memcpy: a call would cost more than the bytes. */
+/* Copies a character; a call of memcpy would take longer. */
 static inline void
 copy_character(uint8_t *to, const uint8_t *utf8, int length)
 {
@@ -148,7 +145,7 @@ copy_character(uint8_t *to, const uint8_t *utf8, int length)
 		to[3] = utf8[3];
 }
 
-/* Append one normalised character. */
+/* Adds a normalised character. */
 static inline void
 put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 {
@@ -175,7 +172,7 @@ put_normalised(Tokenizer *t, const uint32_t *characters, int count)
 	}
 }
 
-/* Normalise the piece at in and append it; returns the bytes consumed. */
+/* Normalises the piece at in and adds it; returns how many bytes it has. */
 static size_t
 put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 {
@@ -187,7 +184,7 @@ put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* The normal form of a character by itself: one or two, below U+FFFF. */
+/* The normal form of a single character: one or two characters below U+FFFF. */
 typedef struct ShortForm
 {
 	uint16_t character[2];
@@ -195,8 +192,8 @@ typedef struct ShortForm
 } ShortForm;
 
 /*
- * The same as put_piece, for a character of two bytes that is a piece by
- * itself: capital and accented letters come often, and few in number.
+ * Does the same as put_piece for a character of two bytes that is a piece by itself.
+ * Capital and accented letters are frequent and few, so their normal forms are kept.
  */
 static inline void
 put_short(Tokenizer *t, const uint8_t *in, uint32_t code_point)
@@ -222,12 +219,12 @@ put_short(Tokenizer *t, const uint8_t *in, uint32_t code_point)
 	form->count = (uint8_t) count;
 }
 
-/* A character of the input and what is known of it. */
+/* A character of the input. */
 typedef struct Decoded
 {
 	uint32_t code_point;
-	int length; /* 0 at the end */
-	unsigned info;
+	int length;    /* 0 at the end of the input */
+	unsigned info; /* char_info, 0 if it is not valid */
 } Decoded;
 
 static inline Decoded
@@ -243,14 +240,14 @@ decode(const uint8_t *in, const uint8_t *end)
 	return d;
 }
 
-/* May text be cut before this character? */
+/* Returns whether text may be cut before a character. */
 static inline bool
 is_boundary(Decoded d)
 {
 	return !(d.info & CHAR_ASSIGNED) || (d.info & CHAR_BOUNDARY);
 }
 
-/* Take back the last character, an ASCII letter or digit of an open token. */
+/* Removes the last character, an ASCII letter or digit of an open token. */
 static void
 untake_ascii(Tokenizer *t)
 {
@@ -260,8 +257,9 @@ untake_ascii(Tokenizer *t)
 }
 
 /*
- * Take characters from a byte that is not ASCII up to the next that is.  after_word: an ASCII
- * letter or digit stands before in and was taken; a mark may compose with it.
+ * Takes characters from one that is not ASCII to the next that is, and returns its place.
+ * after_word says that the byte before in is a letter or digit, which was taken, and with
+ * which a mark may compose.
  */
 static const uint8_t *
 take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
@@ -299,7 +297,7 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 	return in;
 }
 
-/* Take the block at in, of n <= 64 bytes; returns where to go on. */
+/* Takes the block at in, of n <= 64 bytes; returns the place after what it has taken. */
 static inline const uint8_t *
 take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
 {

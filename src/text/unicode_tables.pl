@@ -169,7 +169,7 @@ print <<'END';
  * unicode_tables.c: properties of characters, made by unicode_tables.pl.
  * Do not edit.
  */
-#include "internal.h"
+#include "text/internal.h"
 
 /* clang-format off */
 

@@ -1,5 +1,5 @@
 /*
- * utf8.h: characters from and to UTF-8.
+ * utf8.h: decoding and encoding UTF-8.
  */
 #ifndef NEARDUP_TEXT_UTF8_H
 #define NEARDUP_TEXT_UTF8_H
@@ -10,7 +10,7 @@
 
 #define INVALID_CHARACTER UINT32_MAX
 
-/* Length of the character that a byte begins, 0 where it begins none. */
+/* Returns the length of the character that a byte starts, 0 if it starts none. */
 static inline int
 sequence_length(uint8_t lead)
 {
@@ -25,7 +25,7 @@ sequence_length(uint8_t lead)
 	return lead < 0xF5 ? 4 : 0;
 }
 
-/* Not a surrogate, within Unicode, and not written longer than need be? */
+/* Returns whether a code point is no surrogate, is in Unicode, and needs so many bytes. */
 static inline bool
 is_proper(uint32_t code_point, int bytes)
 {
@@ -33,13 +33,13 @@ is_proper(uint32_t code_point, int bytes)
 		return code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF);
 	if (bytes == 4)
 		return code_point >= 0x10000 && code_point <= 0x10FFFF;
-	return true; /* the lead byte said so */
+	return true; /* by its lead byte */
 }
 
 /*
- * Decode one character of [in, in + length), length > 0.  Returns the bytes it
- * takes; for a byte that begins no valid UTF-8 character returns 1 and sets
- * *code_point to INVALID_CHARACTER.  Never reads past length.
+ * Decodes the first character of [in, in + length), length > 0, and returns how many bytes
+ * it has.  If it is not valid, returns 1 and sets *code_point to INVALID_CHARACTER.  Reads
+ * nothing past length.
  */
 static inline int
 utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
@@ -64,7 +64,7 @@ utf8_decode(const uint8_t *in, size_t length, uint32_t *code_point)
 	return bytes;
 }
 
-/* Write a character at out, room for 4 bytes; returns the bytes written. */
+/* Writes a character to out, which has room for 4 bytes; returns how many it has written. */
 static inline int
 utf8_encode(uint32_t code_point, uint8_t *out)
 {

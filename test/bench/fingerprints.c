@@ -1,15 +1,15 @@
 /*
- * fingerprints.c: generates fingerprints in PostgreSQL's binary COPY format.
+ * fingerprints.c: writes random fingerprints in PostgreSQL's binary COPY format.
  *
  *   fingerprints rows BITS ROWS               id int, sig
  *   fingerprints copies BITS ROWS PERCENT     id int, sig: with so many copies
  *   fingerprints queries BITS ROWS QUERIES    id int, sig: near one of the same rows
  *
- * 64 bits are printed as bigint: uniform rows, and queries at distances 0 to 10
- * by turns.  Other numbers of bits, multiples of 8, are printed as bit(n): nine
- * rows in ten are uniform, the others and the queries are copies of a row with
- * each bit flipped with probability (1 - J) / 2, J uniform in [0.5, 1] for rows
- * and in [0.7, 1] for queries.  With "copies", J is in [0.8, 1].
+ * 64 bits are written as bigint: rows are uniform, and queries are at distances 0 to 10 in
+ * turn.  Other multiples of 8 bits are written as bit(n): nine rows in ten are uniform; the
+ * others, and the queries, are copies of a row in which each bit is flipped with
+ * probability (1 - J) / 2, with J uniform in [0.5, 1] for rows, and in [0.7, 1] for queries.
+ * With a percentage of copies, J is in [0.8, 1].
  */
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 
 static uint64_t state;
 
-/* SplitMix64. */
+/* Returns the next number of SplitMix64. */
 static uint64_t
 random64(void)
 {

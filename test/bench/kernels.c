@@ -1,6 +1,6 @@
 /*
- * kernels.c: times all kernels of symbol_distance() on signatures that are in the
- * processor's cache, compared with the plain kernel.
+ * kernels.c: the time of each kernel of symbol_distance, with signatures that stay in the
+ * processor's cache.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ seconds(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* Nanoseconds of one distance. */
+/* Returns the nanoseconds that a distance takes. */
 static double
 time_kernel(const DistanceKernel *kernel, const uint8_t *data, int k, int b)
 {

@@ -1,12 +1,11 @@
 /*
- * limit.c: a client that runs prepared statements by turns and prints the median
- * and the mean time of each, in microseconds.
+ * limit.c: a client that runs prepared statements in turns, and prints the median and the
+ * mean time of each, in microseconds.
  *
  *   limit CONNECTION ROUNDS < STATEMENTS
  *
- * A line of input is a name, a tab, a statement with one parameter $1, a tab, and
- * a query that returns the parameter's values.  Each round runs every statement
- * once.
+ * A line of input is a name, a tab, a statement with one parameter $1, a tab, and a query
+ * that returns the values of the parameter.  Each round runs every statement once.
  */
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ prepare(PGconn *connection, Statement *statement, char *line, int rounds)
 
 	if (values == NULL)
 	{
-		fprintf(stderr, "a name, a statement and a query of values, please\n");
+		fprintf(stderr, "a line must have a name, a statement and a query of values\n");
 		exit(2);
 	}
 	snprintf(statement->name, sizeof(statement->name), "%s", name);

@@ -16,7 +16,7 @@ typedef struct Documents
 	uint8_t *packed; /* aligned to 8 bytes */
 } Documents;
 
-/* Returns a valid shape of up to most symbols. */
+/* Takes a valid shape of at most `most` symbols. */
 static inline void
 take_shape(Input *in, int most, int *k, int *b)
 {
@@ -24,7 +24,7 @@ take_shape(Input *in, int most, int *k, int *b)
 	*k = take_range(in, MINHASH_K_MIN, most);
 }
 
-/* Bits after the last symbol are zero. */
+/* Clears the bits after the last symbol. */
 static inline void
 clear_padding(const Documents *d, uint8_t *one)
 {
@@ -36,8 +36,8 @@ clear_padding(const Documents *d, uint8_t *one)
 }
 
 /*
- * Returns so many documents: the first is random; each further one differs from an
- * earlier one in bits that the input names, or is random too.
+ * Takes n documents: the first is random; each other one is random, too, or a copy of an
+ * earlier one.  The input names bits that are changed.
  */
 static inline Documents
 take_documents(Input *in, int k, int b, uint32_t n, size_t stride)

@@ -1,8 +1,8 @@
 /*
- * fuzz.h: shared by the fuzz targets.
+ * fuzz.h: what the fuzz targets have in common.
  *
- * A target is a function that takes any bytes: libFuzzer calls it with generated
- * bytes (test/fuzz/run), replay.c with files of the corpus.
+ * A target is a function that takes any bytes.  libFuzzer calls it with bytes that it
+ * invents (test/fuzz/run), replay.c with the files of the corpus.
  */
 #ifndef NEARDUP_FUZZ_H
 #define NEARDUP_FUZZ_H
@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "random.h"
 
 #define REQUIRE(condition) \
 	do \
@@ -32,7 +34,7 @@ typedef struct Input
 	size_t left;
 } Input;
 
-/* Returns the next byte, 0 after the end. */
+/* Takes the next byte; 0 after the end. */
 static inline uint8_t
 take_byte(Input *in)
 {
@@ -42,7 +44,7 @@ take_byte(Input *in)
 	return *in->at++;
 }
 
-/* Returns a little-endian number of so many bytes. */
+/* Takes a little-endian number of so many bytes. */
 static inline uint64_t
 take_number(Input *in, int bytes)
 {
@@ -53,7 +55,7 @@ take_number(Input *in, int bytes)
 	return number;
 }
 
-/* Returns a number from least to most. */
+/* Takes a number from least to most. */
 static inline int
 take_range(Input *in, int least, int most)
 {
@@ -61,8 +63,8 @@ take_range(Input *in, int least, int most)
 }
 
 /*
- * Returns a copy of the next so many bytes, or of the remaining ones, for the caller
- * to free.  The copy ends with its allocation, so that a sanitizer sees reads beyond it.
+ * Takes the next *length bytes, or all that are left, in memory of their own with nothing
+ * after them, so that a sanitizer sees a read past the end.  The caller frees them.
  */
 static inline uint8_t *
 take_copy(Input *in, size_t *length)
@@ -77,17 +79,6 @@ take_copy(Input *in, size_t *length)
 	in->at += *length;
 	in->left -= *length;
 	return copy;
-}
-
-/* Returns pseudorandom numbers, for data that the input is too short for. */
-static inline uint64_t
-next_random(uint64_t *seed)
-{
-	uint64_t z = *seed += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return z ^ z >> 31;
 }
 
 #endif

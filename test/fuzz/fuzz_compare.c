@@ -1,68 +1,13 @@
 /*
- * fuzz_compare.c: edit distance and longest common substring of any two texts, at any
- * costs, compared with the textbook algorithms if the texts are short.
+ * fuzz_compare.c: edit distance and longest common substring of any two texts, at any costs;
+ * of short texts against the matrix and the loops of reference.h.
  */
 #include "compare/internal.h"
 #include "fuzz.h"
+#include "reference.h"
 
-/* Most cells of a table, for its time. */
+/* The most cells of a matrix that is computed. */
 #define CELLS_MAX 10000
-
-static int64_t
-least(int64_t x, int64_t y)
-{
-	return x < y ? x : y;
-}
-
-/* Computes the full matrix, as Wagner and Fischer do. */
-static int64_t
-slow_distance(const SequencePair *pair, EditCosts costs)
-{
-	size_t n = pair->b.length + 1;
-	int64_t *cell = malloc((pair->a.length + 1) * n * sizeof(int64_t));
-	int64_t distance;
-
-	for (size_t i = 0; i <= pair->a.length; i++)
-		for (size_t j = 0; j <= pair->b.length; j++)
-		{
-			int64_t best = i + j == 0 ? 0 : INT64_MAX;
-
-			if (i > 0)
-				best = least(best, cell[(i - 1) * n + j] + costs.deletion);
-			if (j > 0)
-				best = least(best, cell[i * n + j - 1] + costs.insertion);
-			if (i > 0 && j > 0)
-			{
-				bool same = pair->a.symbol[i - 1] == pair->b.symbol[j - 1];
-
-				best = least(best, cell[(i - 1) * n + j - 1] + (same ? 0 : costs.substitution));
-			}
-			cell[i * n + j] = best;
-		}
-	distance = cell[pair->a.length * n + pair->b.length];
-	free(cell);
-	return distance;
-}
-
-/* Finds the longest common run by comparing all pairs of positions. */
-static Common
-slow_common(const SequencePair *pair)
-{
-	Common common = {0, 0};
-
-	for (size_t i = 0; i < pair->a.length; i++)
-		for (size_t j = 0; j < pair->b.length; j++)
-		{
-			size_t same = 0;
-
-			while (i + same < pair->a.length && j + same < pair->b.length &&
-				   pair->a.symbol[i + same] == pair->b.symbol[j + same])
-				same++;
-			if (same > common.length)
-				common = (Common){i, same};
-		}
-	return common;
-}
 
 static void
 check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
@@ -79,14 +24,14 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	REQUIRE(common.start + common.length <= pair->a.length);
 	if (pair->a.length * pair->b.length <= CELLS_MAX)
 	{
-		Common slow = slow_common(pair);
+		Common slow = reference_common(pair);
 
-		REQUIRE(distance == slow_distance(pair, costs));
+		REQUIRE(distance == reference_distance(pair, costs));
 		REQUIRE(common.length == slow.length && (common.length == 0 || common.start == slow.start));
 	}
 }
 
-/* Returns costs that are usually small. */
+/* Takes a cost, mostly a small one. */
 static int32_t
 take_cost(Input *in)
 {

@@ -1,5 +1,5 @@
 /*
- * fuzz_join.c: the join of signatures by any plan that misses no pair, compared with
+ * fuzz_join.c: the join of signatures by any plan that finds every pair, against comparing
  * all pairs.
  */
 #include "documents.h"
@@ -50,7 +50,7 @@ check_join(const Documents *x, const Documents *y, const SymbolJoin *shape, cons
 
 /* ---- Plans --------------------------------------------------------------- */
 
-/* Makes a random plan that misses no pair.  Returns false if there is none. */
+/* Takes a plan of any groups that find every pair; returns false if there is none. */
 static bool
 take_plan(Input *in, const SymbolJoin *join, JoinPlan *plan)
 {

@@ -1,6 +1,6 @@
 /*
- * fuzz_markup.c: any bytes as a document with markup.  The result is not longer than
- * the input, and valid UTF-8 stays valid.
+ * fuzz_markup.c: removing markup from any bytes.  The result is no longer, and valid UTF-8
+ * remains valid.
  */
 #include "fuzz.h"
 #include "text/markup.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz_sets.c: bags of any elements and frequencies, their algebra, and their join
- * compared with all pairs.
+ * fuzz_sets.c: bags of any elements and frequencies, functions of them, and their join
+ * against comparing all pairs.
  */
 #include "fuzz.h"
 #include "join/sets.h"
@@ -10,7 +10,7 @@
 
 /* ---- Bags ---------------------------------------------------------------- */
 
-/* Returns one of a few elements, so that bags share some; now and then any. */
+/* Takes an element, mostly one of few, so that bags share elements. */
 static uint64_t
 take_element(Input *in)
 {
@@ -19,7 +19,7 @@ take_element(Input *in)
 	return byte < 240 ? (uint64_t) byte - 4 : take_number(in, byte & 8 ? 8 : 2);
 }
 
-/* Makes a bag of hashes in any order, with repeated ones. */
+/* Takes a bag of elements in any order, with repeated ones. */
 static Bag
 take_gathered(Input *in, size_t count)
 {
@@ -37,7 +37,7 @@ take_gathered(Input *in, size_t count)
 	return bag;
 }
 
-/* Makes a bag with frequencies of any size. */
+/* Sets frequencies of any size. */
 static void
 raise_frequencies(Input *in, Bag *bag)
 {
@@ -164,7 +164,7 @@ check_lexicon(Input *in, const Bag *x, const Bag *y)
 
 /* ---- The join ------------------------------------------------------------ */
 
-/* The similarity of each pair; -1 for pairs not found. */
+/* The similarity of each pair that was given; -1 for the others. */
 typedef struct Found
 {
 	double similarity[BAGS_MAX][BAGS_MAX];

@@ -45,7 +45,7 @@ count_distinct(const uint64_t *hash, size_t count)
 	return distinct;
 }
 
-/* Checks sketches of a set, of its halves and of their union, in any batches. */
+/* The sketch of a set is the union of those of its halves, in any batches. */
 static void
 check_sketches(const uint64_t *hash, size_t count, size_t cut, size_t batch, int k)
 {
@@ -64,7 +64,7 @@ check_sketches(const uint64_t *hash, size_t count, size_t cut, size_t batch, int
 	REQUIRE(memcmp(packed, expected, k * 4) == 0);
 }
 
-/* Checks that truncated packed symbols equal symbols packed shorter. */
+/* Truncating a packed signature equals packing to fewer bits. */
 static void
 check_packing(const uint64_t *hash, size_t count, int k, int b_from, int b_to)
 {
@@ -93,7 +93,7 @@ check_packing(const uint64_t *hash, size_t count, int k, int b_from, int b_to)
 
 /* ---- simhash ------------------------------------------------------------- */
 
-/* Checks that votes are the same in batches, by integer and by fractional weights. */
+/* Votes in batches, by frequency, and by weights give the same fingerprint. */
 static void
 check_simhash(const uint64_t *hash, size_t count, size_t batch, int f)
 {
@@ -129,7 +129,7 @@ slow_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 	return differ;
 }
 
-/* Checks every kernel against counting symbols. */
+/* Every kernel agrees with comparing symbols one by one. */
 static void
 check_distances(const Documents *d)
 {
@@ -151,7 +151,7 @@ check_distances(const Documents *d)
 	}
 }
 
-/* Checks the largest distance whose similarity is at least the threshold. */
+/* The radius is the largest distance whose similarity is at least the threshold. */
 static void
 check_estimates(int k, int b, double t, double recall)
 {

@@ -1,11 +1,11 @@
 /*
- * fuzz_spots.c: names of schemes, and texts shingled and shown by any scheme, with
- * and without lists of words.  The shingles shown are those hashed.
+ * fuzz_spots.c: names of schemes, and texts that are shingled and shown by any scheme, with
+ * and without lists of words.  The hashes of both agree.
  */
 #include "fuzz.h"
 #include "text/internal.h"
 
-/* A HashSink: counts and sums the hashes. */
+/* A HashSink that counts hashes and sums them up. */
 typedef struct HashCount
 {
 	uint64_t hashes;
@@ -22,7 +22,7 @@ count_hashes(void *state, const uint64_t *hashes, size_t count)
 		total->sum += hashes[i];
 }
 
-/* Checks that the shingles shown are those hashed, with their counts, and frees them. */
+/* The shingles shown are those hashed, with the same counts.  Frees them. */
 static void
 require_same(const HashCount *hashed, ShownShingles *shown)
 {

@@ -1,9 +1,6 @@
 /*
- * fuzz_text.c: any bytes, all schemes.  Nothing may crash, and tokens must be in
- * order, not empty, and made only of token characters.
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_text.c \
- *         test/unit/host.c src/text/[!p]*.c -lxxhash -lutf8proc -o fuzz_text
+ * fuzz_text.c: tokens and shingles of any bytes, by all schemes.  Tokens are in order, not
+ * empty, and have only characters of tokens.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +16,7 @@
 
 extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Checks that a token begins with a letter or number, and marks follow only those. */
+/* A token starts with a letter or number; one that stands alone has only marks after it. */
 static void
 require_sound_token(const uint8_t *token, size_t length)
 {
@@ -43,7 +40,7 @@ require_sound_token(const uint8_t *token, size_t length)
 	}
 }
 
-/* A TokenSink. */
+/* A TokenSink that counts tokens. */
 static void
 check_tokens(void *state, const TokenBatch *batch)
 {
@@ -61,7 +58,7 @@ check_tokens(void *state, const TokenBatch *batch)
 	*(size_t *) state += batch->count;
 }
 
-/* A HashSink. */
+/* A HashSink that counts hashes. */
 static void
 count_hashes(void *state, const uint64_t *hashes, size_t count)
 {

@@ -12,7 +12,7 @@
 /* The current file. */
 static char running[4096];
 
-/* Makes sanitizers end the program like a failed REQUIRE. */
+/* An error that a sanitizer finds ends like a failed REQUIRE. */
 extern const char *__asan_default_options(void);
 extern const char *__ubsan_default_options(void);
 
@@ -39,7 +39,7 @@ name_file(int signal_number)
 	_exit(2);
 }
 
-/* Runs the target on a file's bytes, in an allocation of their size. */
+/* Runs the target on the bytes of a file, in memory with nothing after them. */
 static void
 run_file(const char *path)
 {

@@ -25,13 +25,13 @@ TYPES = $(addprefix src/sql/,arguments.c ball.c broder.c distance.c lsh.c minhas
 
 objects = $(patsubst %.c,$(OUT)/%.o,$(1))
 MAIN = $(if $(REPLAY),$(OUT)/test/fuzz/replay.o)
-DEPENDENCIES = $(wildcard src/*.h src/*/*.h test/fuzz/*.h) test/fuzz/targets.mk
+DEPENDENCIES = $(wildcard src/*.h src/*/*.h test/fuzz/*.h test/unit/*.h) test/fuzz/targets.mk
 
 all: $(TARGETS:%=$(PROGRAMS)%)
 
 $(OUT)/%.o: %.c $(DEPENDENCIES)
 	@mkdir -p $(@D)
-	$(COMPILER) $(CFLAGS) $(SANITIZERS) -Isrc -Itest/fuzz $(if $(filter $<,$(TYPES)),$(SERVER_CFLAGS)) -c $< -o $@
+	$(COMPILER) $(CFLAGS) $(SANITIZERS) -Isrc -Itest/fuzz -Itest/unit $(if $(filter $<,$(TYPES)),$(SERVER_CFLAGS)) -c $< -o $@
 
 ifndef REPLAY
 $(OUT)/layers.a: $(call objects,$(LAYERS) test/unit/host.c)

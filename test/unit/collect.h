@@ -1,5 +1,5 @@
 /*
- * collect.h: gathers the tokens and hashes of a text, for tests of text/.
+ * collect.h: the tokens and hashes of a text as lists, for tests of text/.
  */
 #ifndef NEARDUP_COLLECT_H
 #define NEARDUP_COLLECT_H
@@ -9,7 +9,7 @@
 
 #include "text/internal.h"
 
-/* Growing lists, whose memory is freed by free(). */
+/* Lists that grow; their arrays are freed by free(). */
 typedef struct TokenList
 {
 	char *text; /* tokens joined by single spaces, zero-terminated */
@@ -23,7 +23,7 @@ typedef struct HashList
 	size_t count;
 } HashList;
 
-/* A TokenSink. */
+/* A TokenSink with a TokenList as its state. */
 static inline void
 collect_tokens(void *state, const TokenBatch *batch)
 {
@@ -31,13 +31,13 @@ collect_tokens(void *state, const TokenBatch *batch)
 
 	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
-		uint32_t length = batch->edge[2 * i + 1] - start;
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
 
 		list->text = realloc(list->text, list->length + length + 2);
 		if (list->count++ > 0)
 			list->text[list->length++] = ' ';
-		memcpy(list->text + list->length, batch->bytes + start, length);
+		memcpy(list->text + list->length, token, length);
 		list->length += length;
 		list->text[list->length] = '\0';
 	}
@@ -52,7 +52,7 @@ tokens_from(const char *utf8, size_t length)
 	return list;
 }
 
-/* A HashSink. */
+/* A HashSink with a HashList as its state. */
 static inline void
 collect_hashes(void *state, const uint64_t *hashes, size_t count)
 {
@@ -72,7 +72,7 @@ hashes_from(const char *utf8, size_t length, SchemeId scheme)
 	return list;
 }
 
-/* Returns the number of a scheme, which must exist. */
+/* Returns the number of a scheme that exists. */
 static inline SchemeId
 scheme_called(const char *name)
 {

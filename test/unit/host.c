@@ -1,5 +1,6 @@
 /*
- * host.c: the host of unit tests and fuzzers: malloc, and interrupts that are only counted.
+ * host.c: base/host.h for unit tests and fuzzers: malloc, and checks for interrupts that are
+ * counted.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 size_t host_memory = 0;
 size_t host_peak = 0;
 
-/* Counts memory, and ends the program if there is none. */
+/* Counts memory, and exits if there is none. */
 static void *
 counted(void *memory)
 {

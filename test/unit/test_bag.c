@@ -1,21 +1,12 @@
 /*
- * test_bag.c: bags compared with a slow and simple model.
+ * test_bag.c: bags against a slow and simple model.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sketch/bag.h"
+#include "random.h"
 #include "unit.h"
-
-/* xorshift64*, so that every machine sees the same numbers. */
-static uint64_t
-next_random(uint64_t *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * UINT64_C(2685821657736338717);
-}
 
 static Bag
 make_bag(const uint64_t *hash, size_t count)
@@ -56,7 +47,7 @@ compare_signed(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* A bag equals its source, sorted and counted. */
+/* A bag equals the sorted and counted source. */
 static void
 check_bag(const Bag *bag, const uint64_t *hash, size_t count)
 {
@@ -89,7 +80,7 @@ check_bag(const Bag *bag, const uint64_t *hash, size_t count)
 	free(sorted);
 }
 
-/* All sizes around the switches of the sort, few and many values, both signs. */
+/* All sizes around the limits of the sort, few and many values, both signs. */
 static void
 test_build(void)
 {
@@ -115,7 +106,7 @@ test_build(void)
 	}
 }
 
-/* Checks three results and four sums with count_of(). */
+/* Three results and four sums agree with count_of. */
 static void
 check_pair(const uint64_t *x, size_t n_x, const uint64_t *y, size_t n_y)
 {
@@ -193,8 +184,8 @@ test_pairs(void)
 }
 
 /*
- * For sets of every size up to 60 and every overlap, the answer is yes at the decimal
- * threshold that equals the similarity, and no just above it.
+ * For sets of every size up to 60 and every overlap, the result is true at the decimal
+ * threshold that equals the similarity, and false just above it.
  */
 static void
 test_edge(void)
@@ -220,7 +211,7 @@ test_edge(void)
 		}
 }
 
-/* Frequencies whose sum of squares exceeds 64 bits. */
+/* The sum of the squares of the frequencies exceeds 64 bits. */
 static void
 test_large_frequencies(void)
 {
@@ -261,7 +252,7 @@ test_text_length(void)
 		}
 }
 
-/* For lengths of any difference, and any position of the loops. */
+/* All loops check for interrupts, however different the lengths are. */
 static void
 test_interrupts(void)
 {

@@ -1,80 +1,16 @@
 /*
- * test_compare.c: edit distance and longest common substring compared with the
- * textbook algorithms.
+ * test_compare.c: edit distance and longest common substring against the matrix and the loops
+ * of reference.h.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare/internal.h"
+#include "random.h"
+#include "reference.h"
 #include "unit.h"
 
-/* xorshift64*, so that every machine sees the same numbers. */
-static uint64_t
-next_random(uint64_t *seed)
-{
-	*seed ^= *seed >> 12;
-	*seed ^= *seed << 25;
-	*seed ^= *seed >> 27;
-	return *seed * UINT64_C(2685821657736338717);
-}
-
-static int64_t
-least(int64_t x, int64_t y)
-{
-	return x < y ? x : y;
-}
-
-/* Computes the full matrix, as Wagner and Fischer do. */
-static int64_t
-slow_distance(const SequencePair *pair, EditCosts costs)
-{
-	size_t n = pair->b.length + 1;
-	int64_t *cell = malloc((pair->a.length + 1) * n * sizeof(int64_t));
-	int64_t distance;
-
-	for (size_t i = 0; i <= pair->a.length; i++)
-		for (size_t j = 0; j <= pair->b.length; j++)
-		{
-			int64_t best = i + j == 0 ? 0 : INT64_MAX;
-
-			if (i > 0)
-				best = least(best, cell[(i - 1) * n + j] + costs.deletion);
-			if (j > 0)
-				best = least(best, cell[i * n + j - 1] + costs.insertion);
-			if (i > 0 && j > 0)
-				best = least(best,
-							 cell[(i - 1) * n + j - 1] +
-								 (pair->a.symbol[i - 1] == pair->b.symbol[j - 1] ?
-									  0 :
-									  costs.substitution));
-			cell[i * n + j] = best;
-		}
-	distance = cell[pair->a.length * n + pair->b.length];
-	free(cell);
-	return distance;
-}
-
-/* Finds the longest common run by comparing all pairs of positions. */
-static Common
-slow_common(const SequencePair *pair)
-{
-	Common common = {0, 0};
-
-	for (size_t i = 0; i < pair->a.length; i++)
-		for (size_t j = 0; j < pair->b.length; j++)
-		{
-			size_t same = 0;
-
-			while (i + same < pair->a.length && j + same < pair->b.length &&
-				   pair->a.symbol[i + same] == pair->b.symbol[j + same])
-				same++;
-			if (same > common.length)
-				common = (Common){i, same};
-		}
-	return common;
-}
-
-/* Makes a random sequence, or a copy of other with some random edits. */
+/* Returns a random sequence, or a copy of another with random edits. */
 static Sequence
 make_sequence(uint64_t *seed, size_t length, uint32_t alphabet, const Sequence *other, int edits)
 {
@@ -107,7 +43,7 @@ make_sequence(uint64_t *seed, size_t length, uint32_t alphabet, const Sequence *
 	return made;
 }
 
-/* Every bound tells whether the distance is within it. */
+/* For every bound, the result says whether the distance is within it. */
 static void
 check_bounds(const SequencePair *pair, EditCosts costs, int64_t distance)
 {
@@ -133,13 +69,13 @@ check_pair(const SequencePair *pair)
 									  {0, 1, 1}, {2, 0, 1}, {1, 1, 0}, {0, 0, 0}};
 	SequencePair turned = {pair->b, pair->a, pair->alphabet};
 	Common common = longest_common_run(pair);
-	Common slow = slow_common(pair);
+	Common slow = reference_common(pair);
 
 	CHECK(common.length == slow.length && common.start == slow.start);
 	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
 	{
 		EditCosts opposite = {costs[i].deletion, costs[i].insertion, costs[i].substitution};
-		int64_t distance = slow_distance(pair, costs[i]);
+		int64_t distance = reference_distance(pair, costs[i]);
 
 		CHECK_MSG(edit_distance(pair, costs[i], EDIT_UNBOUNDED) == distance, "costs %d: %d, not %d",
 				  (int) i, (int) edit_distance(pair, costs[i], EDIT_UNBOUNDED), (int) distance);
@@ -177,7 +113,7 @@ compare_suffixes(const uint32_t *text, uint32_t x, uint32_t y)
 	return text[x] < text[y] ? -1 : 1;
 }
 
-/* Sorted, and each suffix once. */
+/* The suffixes are sorted, and each is there once. */
 static void
 check_suffix_array(const uint32_t *text, uint32_t length, uint32_t alphabet)
 {
@@ -241,7 +177,7 @@ test_texts(void)
 	CHECK(distance_of("intention", "execution", false) == 5);
 	CHECK(distance_of("", "abc", false) == 3);
 	CHECK(distance_of("", "", false) == 0);
-	/* Characters, not bytes; invalid UTF-8 differs from all characters. */
+	/* Characters are compared, not bytes; an invalid byte differs from all others. */
 	CHECK(distance_of("na\xC3\xAFve", "naive", false) == 1);
 	CHECK(distance_of("\xE6\x9D\xB1\xE4\xBA\xAC", "\xE4\xBA\xAC\xE9\x83\xBD", false) == 2);
 	CHECK(distance_of("a\xFF", "a\xFE", false) == 1);
@@ -249,7 +185,7 @@ test_texts(void)
 	CHECK(distance_of("The quick, brown fox", "the QUICK red fox jumps", true) == 2);
 }
 
-/* A long text of many different characters makes the numbering grow. */
+/* A long text of many distinct characters makes the numbering grow. */
 static void
 test_many_symbols(void)
 {

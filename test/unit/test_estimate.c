@@ -5,7 +5,7 @@
 #include "sketch/sketch.h"
 #include "unit.h"
 
-/* The largest d with (full - d * step) / full >= hundredths / 100, exactly. */
+/* Returns the largest d with (full - d * step) / full >= hundredths / 100, exactly. */
 static int
 exact_radius(__int128 full, __int128 step, int most, int hundredths)
 {

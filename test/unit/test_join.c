@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "random.h"
 #include "unit.h"
-
-static uint64_t state = 7;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) ((state >> 33) % limit);
-}
 
 /* ---- Documents ---------------------------------------------------------- */
 
@@ -40,7 +32,7 @@ set_symbol(uint8_t *packed, int b, int i, uint32_t symbol)
 	}
 }
 
-/* Makes random documents; half of them are copies of earlier ones with up to `changes` changes. */
+/* Makes random documents, half of them copies of an earlier one with up to `changes` changes. */
 static Documents
 make_documents(int k, int b, uint32_t n, int changes, size_t extra)
 {
@@ -59,7 +51,7 @@ make_documents(int k, int b, uint32_t n, int changes, size_t extra)
 			for (int c = random_below(changes + 1); c > 0; c--)
 				set_symbol(one, b, random_below(k), random_below(2));
 		}
-		/* The bytes after the symbols are unused. */
+		/* The bytes after the symbols belong to no document. */
 		for (size_t e = 0; e < extra; e++)
 			one[d.stride - extra + e] = (uint8_t) random_below(256);
 	}
@@ -160,7 +152,7 @@ every_pair_is_found_once(void)
 				compare(shapes[s][0], shapes[s][1], sizes[n], h, h % 2 * 16);
 }
 
-/* The sides may differ in size; the larger one decides how both are cut. */
+/* The sides have different sizes; the tiles of both depend on the larger one. */
 static void
 few_against_many(void)
 {
@@ -193,7 +185,7 @@ sized(int k, int b, int h, uint32_t n, double recall)
 	return join;
 }
 
-/* Plans miss no pair, stay within the limits, and are cheaper than all pairs. */
+/* Plans miss nothing, are within the limits, and are cheaper than all pairs. */
 static void
 plans_miss_nothing(void)
 {
@@ -222,7 +214,7 @@ plans_miss_nothing(void)
 			  .groups == 0);
 }
 
-/* A plan that may miss pairs costs less, and is chosen only if its recall suffices. */
+/* A plan that may miss pairs costs less, and has at least the recall required. */
 static void
 recall_is_promised(void)
 {
@@ -239,7 +231,7 @@ recall_is_promised(void)
 	}
 }
 
-/* Of planted pairs at exactly the distance, the promised share is found. */
+/* Of planted pairs at distance h, at least the share of the recall is found. */
 static void
 recall_is_kept(void)
 {
@@ -267,7 +259,7 @@ recall_is_kept(void)
 	all = join_documents(&x, &y, h, 1, 0);
 	some = join_documents(&x, &y, h, recall, 0);
 	CHECK(all.pairs >= 2500 && some.wrong == 0);
-	/* Four standard deviations below the promised number. */
+	/* Four standard deviations below the recall. */
 	CHECK_MSG(some.pairs < all.pairs && some.pairs >= all.pairs * (recall - 4 * 0.4 / 50),
 			  "%u of %u", some.pairs, all.pairs);
 	free(x.packed);
@@ -286,7 +278,7 @@ emit_can_stop(void)
 	free(x.packed);
 }
 
-/* A single bucket with all documents does not take too long, and checks for interrupts. */
+/* A join of one bucket with all documents ends, and checks for interrupts. */
 static void
 skewed_documents(void)
 {
@@ -306,7 +298,7 @@ skewed_documents(void)
 	free(x.packed);
 }
 
-/* Documents that share the bucket in every group are compared once per pair instead. */
+/* If all documents are similar, each pair is compared once, without groups. */
 static void
 documents_all_alike(void)
 {
@@ -323,7 +315,7 @@ documents_all_alike(void)
 			set_symbol(x.packed + i * x.stride, 8, random_below(512), random_below(256));
 	}
 	CHECK(join_plan(&join).groups == 0);
-	/* Similar to each other and to no others. */
+	/* Each side is similar in itself, and unlike the other. */
 	join.right = (JoinSide){y.packed, y.n};
 	CHECK(join_plan(&join).groups > 0);
 	free(x.packed);

@@ -1,13 +1,14 @@
 /*
- * test_markup.c: markup in any bytes, each in an allocation of exactly their size.
+ * test_markup.c: removing markup from any bytes, in memory as large as the input.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "text/markup.h"
+#include "random.h"
 #include "unit.h"
 
-/* Parts of random documents. */
+/* The pieces of random documents. */
 static const char *const pieces[] = {"<",         ">",        "</",         "<!--",     "-->",
 									 "<![CDATA[", "]]>",      "<script",    "</script", "</style>",
 									 "<style>",   "<p",       "<b>",        "\"",       "'",
@@ -18,13 +19,6 @@ static const char *const pieces[] = {"<",         ">",        "</",         "<!-
 									 "\n",        "amp",      "thetasym;",  "<a href=", "]]"};
 
 #define PIECES (sizeof(pieces) / sizeof(pieces[0]))
-
-static uint32_t
-next_random(uint64_t *seed)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) (*seed >> 33);
-}
 
 static char *
 stripped(const char *text, size_t length, size_t *result)
@@ -66,7 +60,7 @@ test_text(const char *text, const char *expected)
 	free(out);
 }
 
-/* All names are found: the table is sorted. */
+/* All names are found, so the table is sorted. */
 static void
 test_names(void)
 {

@@ -1,26 +1,19 @@
 /*
  * test_minhash.c: the sketch as an estimator and as an algebra.
  *
- * All sets are made from a fixed seed, so figures are the same on every machine.
+ * All sets come from a fixed seed, so the figures are the same on every machine.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "sketch/minhash.h"
+#include "random.h"
 #include "unit.h"
 
 #define SIZES 4
 #define RESEMBLANCES 6
-
-static uint64_t
-random_element(uint64_t *state)
-{
-	*state += UINT64_C(0x9E3779B97F4A7C15);
-	return mix64(*state);
-}
 
 static uint64_t
 sketch_of(const uint64_t *elements, size_t count, int k, uint32_t *symbols)
@@ -40,7 +33,7 @@ typedef struct Moments
 	double squares;
 } Moments;
 
-/* Estimates for two sets of n elements that share some, by width of a symbol. */
+/* Estimates the resemblance of two sets of n elements that share `common`, by width. */
 static void
 one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments *moments)
 {
@@ -51,9 +44,9 @@ one_trial(int n, int common, int k, uint64_t *state, double resemblance, Moments
 	uint8_t packed[2][512 * 4];
 
 	for (int i = 0; i < n; i++)
-		a[i] = random_element(state);
+		a[i] = next_random(state);
 	for (int i = 0; i < n; i++)
-		b[i] = i < common ? a[i] : random_element(state);
+		b[i] = i < common ? a[i] : next_random(state);
 	sketch_of(a, n, k, symbols[0]);
 	sketch_of(b, n, k, symbols[1]);
 	for (int w = 0; w < 3; w++)
@@ -89,8 +82,8 @@ check_moments(int n, int k, int b, double resemblance, int trials, Moments m)
 }
 
 /*
- * For sets of every size the mean error is only noise, and the variance is not above
- * that of independent permutations (half of it for small sets).
+ * For sets of every size the mean error is only noise, and the variance is at most that of
+ * independent permutations (half of it for small sets).
  */
 static void
 test_estimates(void)
@@ -121,7 +114,7 @@ test_estimates(void)
 
 /* ---- Algebra ------------------------------------------------------------ */
 
-/* The sketch depends only on the set, and sketches can be merged. */
+/* The sketch depends only on the set, and sketches merge. */
 static void
 test_sets(void)
 {
@@ -139,12 +132,12 @@ test_sets(void)
 			bool merges = true;
 
 			for (int i = 0; i < n; i++)
-				element[i] = element[2 * n - 1 - i] = random_element(&state);
+				element[i] = element[2 * n - 1 - i] = next_random(&state);
 			CHECK(sketch_of(element, n, k, x) == (uint64_t) n);
 			CHECK(sketch_of(element, 2 * n, k, y) == (uint64_t) n);
 			CHECK(memcmp(x, y, k * sizeof(*x)) == 0);
 			for (int i = n; i < 2 * n; i++)
-				element[i] = random_element(&state);
+				element[i] = next_random(&state);
 			sketch_of(element + n, n, k, y);
 			sketch_of(element, 2 * n, k, both);
 			for (int i = 0; i < k; i++)
@@ -154,7 +147,7 @@ test_sets(void)
 	CHECK(sketch_of(NULL, 0, 16, x) == 0 && x[0] == MINHASH_EMPTY_SYMBOL);
 }
 
-/* Zero, small numbers and repeated elements are handled like others. */
+/* Zero and small numbers are elements like any other; equal elements count once. */
 static void
 test_odd_elements(void)
 {
@@ -175,7 +168,7 @@ test_odd_elements(void)
 	CHECK(minhash_finish(&builder, 64, x) == 300 * 500 + 500);
 }
 
-/* Packing and truncation agree in any order. */
+/* Packing and truncating agree, in any number of steps. */
 static void
 test_packing(void)
 {
@@ -194,7 +187,7 @@ test_packing(void)
 				bool low_bits = true;
 
 				for (int i = 0; i < k; i++)
-					symbols[i] = (uint32_t) random_element(&state);
+					symbols[i] = (uint32_t) next_random(&state);
 				minhash_pack(symbols, k, widths[from], wide);
 				minhash_pack(symbols, k, widths[to], direct);
 				minhash_truncate(wide, k, widths[from], widths[to], truncated);
@@ -225,7 +218,7 @@ test_round_kernels(void)
 			memset(&lanes, 0, sizeof(lanes));
 			for (int i = 0; i < count; i++)
 			{
-				element[i] = random_element(&state);
+				element[i] = next_random(&state);
 				step[i] = (uint32_t) (i % 7);
 			}
 			round_kernels->first(element, count, 400, &plain);
@@ -255,11 +248,11 @@ test_distance_kernels(void)
 				uint8_t x[2048], y[2048];
 
 				for (int i = 0; i < k; i++)
-					symbols[i] = (uint32_t) random_element(&state);
+					symbols[i] = (uint32_t) next_random(&state);
 				minhash_pack(symbols, k, widths[w], x);
 				for (int i = 0; i < k; i++)
-					if (random_element(&state) % 3 == 0)
-						symbols[i] ^= UINT32_C(1) << random_element(&state) % 32;
+					if (next_random(&state) % 3 == 0)
+						symbols[i] ^= UINT32_C(1) << next_random(&state) % 32;
 				minhash_pack(symbols, k, widths[w], y);
 				for (int i = 0; i < k; i++)
 					differ += symbol_at(x, widths[w], i) != symbol_at(y, widths[w], i);
@@ -288,7 +281,7 @@ test_simhash(void)
 
 			for (size_t i = 0; i < n; i++)
 			{
-				element[i] = random_element(&state);
+				element[i] = next_random(&state);
 				weight[i] = 1;
 			}
 			simhash_begin(&builder, f);

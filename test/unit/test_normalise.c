@@ -1,6 +1,6 @@
 /*
- * test_normalise.c: UTF-8, the character tables, and normalisation by pieces,
- * compared with utf8proc's own normalisation of whole strings.
+ * test_normalise.c: UTF-8, the tables of characters, and normalisation by pieces against
+ * utf8proc's normalisation of strings.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <utf8proc.h>
 
 #include "text/internal.h"
+#include "random.h"
 #include "unit.h"
 
 #define TEXT_MAX 64 /* characters in a random text */
@@ -16,14 +17,6 @@
 
 static uint32_t assigned[0x110000];
 static uint32_t assigned_count;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	static uint64_t counter = 1;
-
-	return (uint32_t) (mix64(counter++ * UINT64_C(0x9E3779B97F4A7C15)) >> 32) % limit;
-}
 
 static size_t
 encode(const uint32_t *text, int count, char *utf8)
@@ -36,7 +29,7 @@ encode(const uint32_t *text, int count, char *utf8)
 	return length;
 }
 
-/* Returns utf8proc's normal form of a string without U+0000. */
+/* Returns the normal form of a string without U+0000, by utf8proc. */
 static void
 expected_form(const char *utf8, char *form)
 {
@@ -48,7 +41,7 @@ expected_form(const char *utf8, char *form)
 	free(folded);
 }
 
-/* Returns the normal form made in pieces. */
+/* Returns the same by pieces. */
 static void
 form_by_pieces(const char *utf8, size_t length, char *form)
 {
@@ -129,7 +122,7 @@ test_invalid_utf8(void)
 	}
 }
 
-/* Checks the properties of a character. */
+/* Returns whether the properties of a character are right. */
 static bool
 info_is_sound(uint32_t c)
 {
@@ -171,7 +164,7 @@ test_each_character(void)
 	}
 }
 
-/* No form holds an ignorable or unassigned character, or makes a U+11A7. */
+/* No normal form has an ignorable or unassigned character, or a new U+11A7. */
 static void
 test_forms(void)
 {
@@ -190,7 +183,7 @@ test_forms(void)
 	}
 }
 
-/* Returns an assigned character; those that affect their neighbours are frequent. */
+/* Returns an assigned character, often one that acts on its neighbours. */
 static uint32_t
 random_character(void)
 {
@@ -211,7 +204,7 @@ random_character(void)
 	return c;
 }
 
-/* Returns whether the text has more marks in a row than a piece can hold. */
+/* Returns whether a text has more marks in a row than a piece can hold. */
 static bool
 is_torn(const uint32_t *text, int count)
 {
@@ -254,7 +247,7 @@ test_random_texts(void)
 	}
 }
 
-/* The normal form can be split at a boundary, whatever precedes it. */
+/* The normal form of any text can be cut before a boundary. */
 static void
 test_boundaries(void)
 {

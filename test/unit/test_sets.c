@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "join/sets.h"
+#include "random.h"
 #include "unit.h"
-
-static uint64_t state = 31;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) ((state >> 33) % limit);
-}
 
 /* ---- Bags ---------------------------------------------------------------- */
 
@@ -30,7 +22,7 @@ bag_of(const uint64_t *hashes, size_t count)
 	return bag;
 }
 
-/* A few elements are in most bags, most are in few; some bags are similar to earlier ones. */
+/* Few elements are in many bags, most in few; some bags are similar to an earlier one. */
 static void
 random_bags(Bag *bags, uint32_t count, uint32_t longest)
 {
@@ -66,7 +58,7 @@ free_bags(Bag *bags, uint32_t count)
 
 /* ---- Comparison with all pairs ------------------------------------------- */
 
-/* The similarity of each pair; -1 for pairs not found. */
+/* The similarity of each pair that was given; -1 for the others. */
 typedef struct Found
 {
 	double *similarity;
@@ -154,7 +146,7 @@ nothing_is_lost(void)
 				{
 					join_and_compare(bags, 120, NULL, 0, thresholds[t], weighted);
 					join_and_compare(bags, 70, bags + 70, 50, thresholds[t], weighted);
-					/* The same with the lengths exchanged. */
+					/* The second is similar to the first, with lengths in the opposite order. */
 					join_and_compare(bags + 70, 50, bags, 70, thresholds[t], weighted);
 				}
 			free_bags(bags, 120);
@@ -184,8 +176,8 @@ little_is_joined(void)
 /* ---- The paper ----------------------------------------------------------- */
 
 /*
- * Line 17 in section 5.2 rules out a pair by the sum of both differences, which loses
- * this pair if only the longer bag is looked up.
+ * In section 5.2 of the paper, line 17 prunes a pair by the sum of both differences, which
+ * loses this one if only the longer bag is searched.
  */
 static void
 shorter_partner_is_found(void)
@@ -213,7 +205,7 @@ count_partitions(double threshold, uint64_t range)
 	return count;
 }
 
-/* According to definition 3; the paper prints 501, 41 and 3. */
+/* By definition 3; the paper prints 501, 41 and 3. */
 static void
 partitions_are_those_of_the_rule(void)
 {
@@ -226,8 +218,8 @@ partitions_are_those_of_the_rule(void)
 }
 
 /*
- * The paper's example of deduplication: of three documents only the first and the
- * third are a pair at 0.8, with exactly that similarity.
+ * The paper's example of deduplication: of three documents, only the first and the third
+ * are a pair at 0.8, with exactly that similarity.
  */
 static void
 example_of_deduplication(void)
@@ -254,7 +246,7 @@ example_of_deduplication(void)
 
 /* ---- Bounds -------------------------------------------------------------- */
 
-/* Each bound is the first number that reaches the threshold, compared with all numbers. */
+/* Each bound is the first number that meets the threshold, found by trying all. */
 static void
 bounds_are_tight(void)
 {
@@ -284,7 +276,7 @@ bounds_are_tight(void)
 
 /* ---- Stress -------------------------------------------------------------- */
 
-/* Long lists and bags check for interrupts, and most pairs are never candidates. */
+/* Long lists and long bags check for interrupts, and most pairs do not meet. */
 static void
 much_is_pruned(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_shingle.c: shingles compared with their definition, computed slowly from the
- * tokens; and shown shingles compared with the shingles.
+ * test_shingle.c: shingles against their definition, computed slowly from the tokens, and
+ * shown shingles against shingles.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 #define UNITS_MAX 200000
 
-/* The units of a text, as positions in its joined tokens. */
+/* The units of a text, as places in its tokens. */
 typedef struct Units
 {
 	size_t count;
@@ -44,7 +44,7 @@ unit_hash(const TokenList *tokens, size_t unit)
 	return shingle_of_token(tokens->text + units.start[unit], units.end[unit] - units.start[unit]);
 }
 
-/* Counts a text's shingles by their definition, and checks each hash. */
+/* Counts the shingles of a text by definition, and checks each hash. */
 static size_t
 check_hashes(const TokenList *tokens, SchemeId scheme, const HashList *list)
 {
@@ -69,7 +69,7 @@ check_hashes(const TokenList *tokens, SchemeId scheme, const HashList *list)
 	return count;
 }
 
-/* The distinct hashes in their order, each with its count, and its own text. */
+/* The distinct hashes are shown in order, each with its count and its text. */
 static void
 check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *list)
 {
@@ -94,7 +94,7 @@ check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *li
 		total += shingle->count;
 		CHECK(shown_find(&shown, shingle->hash) == shingle);
 
-		/* A shingle of characters may begin or end with a space. */
+		/* A shingle of characters may start or end with a space. */
 		if (SCHEME_KIND(scheme) != SCHEME_CHAR)
 			CHECK_MSG(own.count == 1 && own.hash[0] == shingle->hash, "%.*s", (int) own_length,
 					  text);
@@ -152,7 +152,7 @@ test_texts(void)
 		check_text(texts[i], strlen(texts[i]));
 }
 
-/* Texts of about the size of windows and batches. */
+/* Texts of sizes around those of windows and batches. */
 static void
 test_sizes(void)
 {
@@ -171,7 +171,7 @@ test_sizes(void)
 	free(text);
 }
 
-/* Checks the shingles of a text and their counts. */
+/* The shingles of a text are these, with these counts. */
 static void
 check_shown_texts(const char *text, const char *scheme, const char *const *expected,
 				  const uint32_t *counts, size_t count)
@@ -205,7 +205,7 @@ test_shown_text(void)
 	check_shown_texts("cat of the sea", "stopword 2", anchored, counts + 1, 2);
 }
 
-/* Showing a text takes a few bytes for each of its bytes and its shingles. */
+/* Showing a text takes a few bytes for each byte of the text, and for each shingle. */
 static void
 check_shown_memory(const char *text, size_t length, const char *scheme)
 {
@@ -222,7 +222,7 @@ check_shown_memory(const char *text, size_t length, const char *scheme)
 	CHECK(host_memory == before);
 }
 
-/* An antecedent repeated many times, then one long chain. */
+/* A text of one antecedent, many times, and then one long chain. */
 static void
 test_shown_memory(void)
 {
@@ -231,7 +231,7 @@ test_shown_memory(void)
 	char *text = malloc(4 * times + 2 * longest);
 	size_t length = 0;
 
-	/* Allocate permanent memory before measuring. */
+	/* Allocate what is never freed before anything is measured. */
 	CHECK(is_stop_word(shingle_of_token("the", 3)));
 	CHECK(word_set_has(language_antecedents(LANGUAGE_ENGLISH), shingle_of_token("was", 3)));
 	for (size_t i = 0; i < times; i++, length += 4)
@@ -247,7 +247,7 @@ test_shown_memory(void)
 	free(text);
 }
 
-/* A text with too many distinct shingles is refused without taking much memory. */
+/* A text of too many distinct shingles is refused, and takes little memory. */
 static void
 test_too_many_shown(void)
 {
@@ -270,7 +270,7 @@ test_too_many_shown(void)
 	free(text);
 }
 
-/* A HashSink: counts the most hashes between two checks for interrupts. */
+/* A HashSink that finds the most hashes between two checks for interrupts. */
 typedef struct Patience
 {
 	unsigned long checks;
@@ -292,7 +292,7 @@ count_patience(void *state, const uint64_t *hashes, size_t count)
 		patience->most = patience->hashes;
 }
 
-/* A very long word is a single token of many units. */
+/* A very long word is one token of many units. */
 static void
 test_interrupts(void)
 {

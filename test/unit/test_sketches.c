@@ -9,7 +9,7 @@
 #include "sketch/bag.h"
 #include "unit.h"
 
-/* Makes a bag of count elements from first on, every third of which occurs twice. */
+/* Returns a bag of count elements from first on, every third of which occurs twice. */
 static Bag
 make_bag(int64_t first, uint32_t count)
 {
@@ -44,7 +44,7 @@ has(const Bag *bag, int64_t element)
 	return false;
 }
 
-/* Returns how many elements of the bag have a smaller mixed value. */
+/* Returns how many elements of the bag have a lesser mixed value. */
 static uint32_t
 rank_of(const Bag *bag, int64_t element)
 {
@@ -166,7 +166,10 @@ test_lexicon(const Bag *bag)
 	bag_free(&kept);
 }
 
-/* Weights of any size act like 1 to 4, exactly if they are powers of two. */
+/*
+ * Weights of any size give the same cosine as weights of 1 to 4; to the last bit, if they are
+ * powers of two.
+ */
 static void
 test_lexicon_extremes(void)
 {

@@ -1,21 +1,13 @@
 /*
- * test_spot.c: spot signatures compared with their definition, computed slowly.
+ * test_spot.c: spot signatures against their definition, computed slowly.
  */
 #include <stdio.h>
 
 #include "collect.h"
+#include "random.h"
 #include "unit.h"
 
 #define WORDS_MAX 4000
-
-static uint64_t state = 8;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) ((state >> 33) % limit);
-}
 
 /* ---- The definition ------------------------------------------------------- */
 
@@ -40,7 +32,7 @@ compare_chains(const void *x, const void *y)
 	return a->starts < b->starts ? -1 : a->starts > b->starts;
 }
 
-/* Makes the chain of a rule from a word on.  Returns false if the text ends before. */
+/* Finds the chain of a rule from a word on; returns false if the text ends before. */
 static bool
 chain_from(const uint64_t *word, const char *kind, size_t words, size_t start, const SpotRule *rule,
 		   Chain *chain)
@@ -72,7 +64,7 @@ check_signatures(const uint64_t *word, const char *kind, size_t words, const Spo
 			{
 				Chain *c = &chain[count];
 
-				/* Chains of the same shape and position in the content count as repetitions. */
+				/* Chains of the same rule at the same place among chain words count as one. */
 				c->first_same = count;
 				for (size_t j = 0; j < count; j++)
 					if (chain[j].ends == c->ends && chain[j].hash == c->hash &&
@@ -170,7 +162,7 @@ compare_with_definition(size_t words, int content, int d, int c)
 	free(list.hash);
 }
 
-/* Several specifications together, one word in two of them. */
+/* Several specifications together, two of them for one word. */
 static void
 compare_combination(size_t words)
 {
@@ -186,7 +178,7 @@ compare_combination(size_t words)
 	SpotWords *lists = make_words(SCHEME_SPOT_ID(1, 2, 0), mixed, 4);
 	HashList list = {calloc(1, 8), 0};
 
-	/* A word without a rule is a content word. */
+	/* A word without a rule may be in chains. */
 	for (size_t i = 0; i < words; i++)
 		if (word[i] == shingle_of_token("a3", 2))
 			kind[i] = 'c';
@@ -228,7 +220,7 @@ scheme_of_lists(SchemeId scheme, const char *const *antecedents, int count, cons
 	return id;
 }
 
-/* Different lists, and only those, have different schemes. */
+/* Schemes differ if and only if lists differ. */
 static void
 test_scheme_of_lists(void)
 {
@@ -267,8 +259,8 @@ test_bad_words(void)
 }
 
 /*
- * Very many antecedents with no word between them each begin a chain that ends at the
- * same word.  This would not finish if each looked at those before it.
+ * Very many antecedents with no word between start chains that end at the same word.  This
+ * takes linear time; it would not if each antecedent searched those before it.
  */
 static void
 test_many_antecedents(void)

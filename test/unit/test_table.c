@@ -1,5 +1,5 @@
 /*
- * test_table.c: the hash table with keys chosen by an attacker, and results that must
+ * test_table.c: the hash table with keys that are chosen to collide, and results that must
  * not depend on its secrets.
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* ---- The inverse of mix64 ------------------------------------------------- */
 
-/* The inverse of an odd number, by Newton's iteration. */
+/* Returns the inverse of an odd number, by Newton's iteration. */
 static uint64_t
 inverse(uint64_t odd)
 {
@@ -25,7 +25,7 @@ inverse(uint64_t odd)
 	return x;
 }
 
-/* Returns the number that mix64() maps to this one. */
+/* Returns the number that mix64 maps to this one. */
 static uint64_t
 unmix64(uint64_t x)
 {
@@ -39,11 +39,11 @@ unmix64(uint64_t x)
 	return x;
 }
 
-/* ---- Keys chosen by an attacker ------------------------------------------- */
+/* ---- Chosen keys ------------------------------------------------------------ */
 
 typedef uint64_t (*Chosen)(uint64_t i);
 
-/* Mixed, these are equal below bit 32, so they would share a slot chosen by those bits. */
+/* Mixed, they are equal below bit 32: one slot, if these bits addressed it. */
 static uint64_t
 low_bits_after_mixing(uint64_t i)
 {
@@ -74,7 +74,7 @@ highest_bits(uint64_t i)
 	return i << 47;
 }
 
-/* An arithmetic progression with the multiplier of mix64(). */
+/* A progression by the multiplier of mix64. */
 static uint64_t
 multiples(uint64_t i)
 {
@@ -88,7 +88,7 @@ static const Chosen attacks[] = {low_bits_after_mixing, high_bits_after_mixing, 
 
 /* ---- Length of a search --------------------------------------------------- */
 
-/* Checks that no key is far from its home, at most or on average. */
+/* No key is far from its home slot, and on average keys are near. */
 static void
 check_distances(const Table *table, const uint64_t *key, size_t count, const char *what, size_t n)
 {
@@ -114,7 +114,7 @@ check_distances(const Table *table, const uint64_t *key, size_t count, const cha
 	CHECK_MSG(sum <= 4 * count, "%s %zu: %zu searches take %zu steps", what, n, count, sum);
 }
 
-/* The distinct elements of a minhash. */
+/* A minhash of any elements. */
 static void
 test_minhash_elements(void)
 {
@@ -175,7 +175,7 @@ test_tables(void)
 	free(key);
 }
 
-/* Keys that collide in one table do not collide in the next, in the same process. */
+/* Keys that collide in a table do not collide in the next one of the same process. */
 static void
 test_secrets_are_new(void)
 {
@@ -243,7 +243,7 @@ test_same_sketch(void)
 #define BAGS 60
 #define BAG_ELEMENTS 40
 
-/* The pairs of a join, in order. */
+/* The pairs of a join in the order in which they are given. */
 typedef struct Pairs
 {
 	uint64_t hash;
@@ -259,7 +259,7 @@ note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 	pairs->count++;
 }
 
-/* The order of pairs and the comparisons do not depend on the secrets. */
+/* The order of pairs and the counts of a join do not depend on the secrets. */
 static void
 test_same_join(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_text.c: tokens of unusual, very long and invalid texts; names of schemes.
- * Tokens of ordinary scripts are in doc/recipe.md (test_recipe.c).
+ * test_text.c: tokens of odd, very long and invalid texts, and names of schemes.  Tokens of
+ * ordinary texts are in doc/recipe.md (test_recipe.c).
  */
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ check_tokens(const char *utf8, size_t length, const char *expected)
 	free(list.text);
 }
 
-/* Makes a text of a head, a unit repeated count times, and a tail. */
+/* Returns a head, a unit repeated count times, and a tail. */
 static char *
 repeat(const char *head, const char *unit, size_t count, const char *tail, size_t *length)
 {
@@ -46,7 +46,7 @@ test_short_texts(void)
 	check_tokens("\xEF\xBB\xBF", 3, ""); /* a byte order mark */
 }
 
-/* A text has the same tokens at any offset in a block of the fast path. */
+/* A text gives the same tokens wherever it starts in a block of ASCII. */
 static void
 test_every_alignment(void)
 {
@@ -120,7 +120,7 @@ test_endless_texts(void)
 	char *text = repeat("Z", "\xCC\x81", 10000, "\xCC\xA3 e", &length);
 	TokenList list = tokens_from(text, length);
 
-	/* Marks on a letter are all kept; the first one is composed (U+017A). */
+	/* All marks on one letter remain, the first one composed (U+017A). */
 	CHECK(list.count == 2 && list.length == length - 1 &&
 		  memcmp(list.text, "\xC5\xBA\xCC\x81", 4) == 0);
 	free(list.text);
@@ -135,7 +135,7 @@ test_endless_texts(void)
 	free(list.text);
 	free(text);
 
-	/* The fast path may split between capitals, which are not a boundary. */
+	/* Capitals are not stable, but text may be cut between them. */
 	text = repeat("", "\xD0\x98\xCC\x86", 1000, "", &length);
 	list = tokens_from(text, length);
 	free(text);
@@ -145,7 +145,7 @@ test_endless_texts(void)
 	free(text);
 }
 
-/* Tokens of random bytes contain only valid token characters. */
+/* Random bytes give only characters that a token may have. */
 static void
 test_random_bytes(void)
 {
@@ -262,7 +262,7 @@ test_bad_scheme_names(void)
 	CHECK(scheme_parse("word 34", 6, &id) && SCHEME_WIDTH(id) == 3);
 }
 
-/* Every scheme number has a name that is read back to it, valid or not. */
+/* Every number has a name that is read back, whether it has a meaning or not. */
 static void
 test_scheme_numbers(void)
 {
@@ -284,7 +284,7 @@ test_scheme_numbers(void)
 	CHECK_MSG(valid == 3 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 3, "%d", valid);
 }
 
-/* Checks every number of a list or language. */
+/* Every number of lists or a language is read back. */
 static void
 test_spot_numbers(void)
 {

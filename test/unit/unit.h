@@ -11,17 +11,17 @@
 /* Calls of host_check_interrupts() (host.c). */
 extern unsigned long host_interrupt_checks;
 
-/* Bytes allocated, and their maximum (host.c). */
+/* Bytes that are allocated, and the most that were allocated at a time (host.c). */
 extern size_t host_memory;
 extern size_t host_peak;
 
-/* The result of host_random_seed() (host.c). */
+/* What host_random_seed returns (host.c). */
 extern uint64_t host_seed;
 
 static int unit_passed = 0;
 static int unit_failed = 0;
 
-/* Counts a check; a failed one prints its place, its text and printf-like details. */
+/* Counts a check; one that fails prints its place, its condition, and details as by printf. */
 #define CHECK_MSG(condition, ...) \
 	do \
 	{ \
@@ -38,7 +38,7 @@ static int unit_failed = 0;
 
 #define CHECK(condition) CHECK_MSG(condition, "%s", __func__)
 
-/* Prints the totals and returns the exit code of the test. */
+/* Prints the totals, and returns the exit code of the test. */
 static inline int
 unit_report(void)
 {

@@ -1,28 +1,13 @@
 /*
- * test_match.c: groups, probes, plans and counting compared with naive versions, and
- * all of them together compared with all pairs.
+ * test_grouping.c: groups, probes, plans and counting against naive ones, and all of them
+ * together against comparing everything.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "grouping/grouping.h"
+#include "random.h"
+#include "reference.h"
 #include "unit.h"
-
-static uint64_t state = 20;
-
-static uint32_t
-random_below(uint32_t limit)
-{
-	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t) ((state >> 33) % limit);
-}
-
-static void
-random_bytes(uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = (uint8_t) random_below(256);
-}
 
 typedef struct Shape
 {
@@ -51,22 +36,13 @@ groups_are_disjoint(void)
 		for (int n = 0; n < SIZES; n++)
 		{
 			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
-			int next = 0;
+			int covered = g.groups == 0 ? g.k : group_first_symbol(&g, g.groups);
 
 			CHECK(g.k == shapes[s].k && g.b == shapes[s].b);
-			CHECK(g.groups >= 0 && g.groups <= GROUPS_MAX && g.wide <= g.groups);
 			CHECK((g.groups == 0) == (sizes[n] < 512));
-			for (int i = 0; i < g.groups; i++)
-			{
-				CHECK(group_first_symbol(&g, i) == next);
-				CHECK(group_width(&g, i) >= 1 && group_width(&g, i) * g.b <= 64);
-				CHECK(group_bucket_bits(&g, i) >= 1 && group_bucket_bits(&g, i) <= BUCKET_BITS_MAX);
-				next += group_width(&g, i);
-			}
-			CHECK_MSG(next <= g.k, "k %d b %d n %u: %d symbols in groups", g.k, g.b, sizes[n],
-					  next);
-			CHECK_MSG(g.groups == 0 || next == g.k || g.b * g.width > 32,
-					  "k %d b %d n %u: %d symbols in groups", g.k, g.b, sizes[n], next);
+			CHECK_MSG(grouping_is_sound(&g), "k %d b %d n %u", g.k, g.b, sizes[n]);
+			CHECK_MSG(covered == g.k || g.b * g.width > 32, "k %d b %d n %u: %d symbols in groups",
+					  g.k, g.b, sizes[n], covered);
 		}
 }
 
@@ -81,7 +57,7 @@ naive_value(const Grouping *g, int group, const uint8_t *packed)
 	return value;
 }
 
-/* An exact bucket is the value itself; others are a hash of it that spreads. */
+/* The number of an exact bucket is the value; others are in range. */
 static void
 buckets_are_values(void)
 {
@@ -95,7 +71,7 @@ buckets_are_values(void)
 			uint8_t *exact = malloc(bytes);
 
 			random_bytes(packed, bytes);
-			/* Placed so that reads beyond the end are noticed. */
+			/* In memory of its own, so that a sanitizer sees a read past the end. */
 			memcpy(exact, packed, bytes);
 			for (int i = 0; i < g.groups; i++)
 			{
@@ -109,7 +85,7 @@ buckets_are_values(void)
 		}
 }
 
-/* The offsets of all groups are numbered in 32 bits, however many groups are asked for. */
+/* The numbers of all offsets fit into 32 bits, for any number of groups. */
 static void
 offsets_are_numbered(void)
 {
@@ -146,7 +122,7 @@ symbols_that_differ(uint32_t x, uint32_t y, int symbols, int b)
 	return differ;
 }
 
-/* Probes return exactly the values within the radius, ascending. */
+/* The masks give exactly the values within the radius, ascending. */
 static void
 masks_are_complete(void)
 {
@@ -176,23 +152,10 @@ masks_are_complete(void)
 
 /* ---- Plans -------------------------------------------------------------- */
 
-/* Returns the most groups that a document at distance h can miss, cheapest first. */
-static int
-most_missed(const SearchPlan *plan, int h)
-{
-	int low = plan->groups - plan->one_more;
-	int missed = 0;
-
-	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
-		h -= plan->radius + 1 + (missed++ >= low);
-	return missed;
-}
-
 static void
 check_plan(const Grouping *g, int h, SearchMethod method, const SearchPlan *plan)
 {
-	bool possible = plan->one_more >= 0 && plan->one_more <= plan->groups && plan->radius >= 0 &&
-		plan->radius + (plan->one_more > 0) <= RADIUS_MAX;
+	int most = plan->radius + (plan->one_more > 0);
 
 	CHECK(plan->cost >= 0 && plan->cost < 1e15);
 	if (plan->method == SEARCH_SCAN)
@@ -200,19 +163,15 @@ check_plan(const Grouping *g, int h, SearchMethod method, const SearchPlan *plan
 	CHECK(method == SEARCH_AUTO || plan->method == method ||
 		  (method == SEARCH_CHOOSE && plan->method == SEARCH_MERGE));
 	CHECK(plan->method != SEARCH_CHOOSE || choices_of(plan->groups, plan->count) <= CHOICES_MAX);
-	CHECK(plan->method == SEARCH_PROBE || (plan->radius == 0 && plan->one_more == 0));
-	CHECK(plan->groups >= 1 && plan->groups <= g->groups && possible);
-	CHECK(plan->count >= 1 && (plan->count <= 255 || plan->method == SEARCH_CHOOSE));
-	CHECK_MSG(plan->groups - most_missed(plan, h) >= plan->count,
+	CHECK(plan->method == SEARCH_PROBE || most == 0);
+	CHECK_MSG(plan_is_sound(g, h, plan),
 			  "k %d b %d h %d: %d groups, radius %d, %d with one more, c %d", g->k, g->b, h,
 			  plan->groups, plan->radius, plan->one_more, plan->count);
-	if (plan->radius + plan->one_more > 0)
-		CHECK(group_is_exact(g, 0) &&
-			  probe_count(group_width(g, 0), g->b, plan->radius + (plan->one_more > 0)) <
-				  INT32_MAX);
+	CHECK(most == 0 ||
+		  (group_is_exact(g, 0) && probe_count(group_width(g, 0), g->b, most) < INT32_MAX));
 }
 
-/* No plan that is chosen misses a document within h. */
+/* Every plan finds all documents within h. */
 static void
 plans_lose_nothing(void)
 {
@@ -241,14 +200,7 @@ plans_lose_nothing(void)
 
 /* ---- Counting ----------------------------------------------------------- */
 
-static void
-put_posting(uint8_t *at, uint32_t document, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t) (document >> 8 * i);
-}
-
-/* All documents with c hits or more are returned, each once, ascending. */
+/* All documents that are hit c times or more are candidates, once, ascending. */
 static void
 check_candidates(HitCounter *counter, const int *hits, uint32_t documents, int c, bool exact)
 {
@@ -313,7 +265,7 @@ counting_is_complete(void)
 		count_random(65536, counts[i], 1e9, 2, true);
 		count_random(65537, counts[i], 1e9, 3, true);
 		count_random(200000, counts[i], 1e9, 4, true);
-		/* Documents that share a counter may become candidates wrongly, but none is lost. */
+		/* Counters that documents share may add candidates, but lose none. */
 		count_random(65536, counts[i], 100, 2, false);
 		count_random(1 << 20, counts[i], 1000, 3, false);
 		count_random(1 << 24, counts[i], 0, 3, false);
@@ -336,7 +288,7 @@ typedef struct Corpus
 	int bytes;
 } Corpus;
 
-/* Half of the documents are random, half are copies with few symbols changed or none. */
+/* Fills in signatures: half are random, half are copies of an earlier one with some changes. */
 static void
 fill_corpus(Corpus *corpus)
 {
@@ -413,7 +365,7 @@ probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCoun
 		chooser_end_group(chooser);
 }
 
-/* Checks that all documents within h are candidates. */
+/* All documents within h are candidates. */
 static void
 search_once(Corpus *corpus, int h, const SearchPlan *plan)
 {
@@ -429,7 +381,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 
 	counter_begin(&counter, corpus->n, plan->postings, choosing ? 1 : plan->count);
 	chooser_begin(&chooser, corpus->n, plan->groups, plan->count);
-	/* Any choice of groups works, in any order. */
+	/* Any groups are right, in any order. */
 	for (int i = 0; i < plan->groups; i++)
 		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->one_more),
 					query, &counter, choosing ? &chooser : NULL);
@@ -451,7 +403,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 	chooser_end(&chooser);
 }
 
-/* Searches by each method, for distances of all kinds. */
+/* Searches by each method, for small and large distances. */
 static void
 search_corpus(int k, int b, uint32_t n, int groups)
 {

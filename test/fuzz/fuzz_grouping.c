@@ -1,57 +1,11 @@
 /*
- * fuzz_match.c: groups, plans, counters and choosers of any segment.  No document
- * within the distance is missed.
+ * fuzz_grouping.c: groups, plans, counters and choosers of any segment: nothing within the
+ * distance is lost.
  */
 #include "documents.h"
+#include "reference.h"
 
 #define DOCUMENTS_MAX 60
-
-static void
-put_posting(uint8_t *at, uint32_t document, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t) (document >> 8 * i);
-}
-
-/* ---- Groups -------------------------------------------------------------- */
-
-/* Checks that groups are disjoint, in order, and within the signature. */
-static void
-check_grouping(const Grouping *g)
-{
-	int next = 0;
-
-	for (int i = 0; i < g->groups; i++)
-	{
-		REQUIRE(group_first_symbol(g, i) == next && group_width(g, i) >= 1);
-		REQUIRE(group_width(g, i) * g->b <= 64);
-		REQUIRE(group_bucket_bits(g, i) >= 1 && group_bucket_bits(g, i) <= BUCKET_BITS_MAX);
-		next += group_width(g, i);
-	}
-	REQUIRE(next <= g->k);
-}
-
-/* Returns the most groups that a document at distance h can miss, cheapest first. */
-static int
-most_missed(const SearchPlan *plan, int h)
-{
-	int low = plan->groups - plan->one_more;
-	int missed = 0;
-
-	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
-		h -= plan->radius + 1 + (missed++ >= low);
-	return missed;
-}
-
-static void
-check_plan(const Grouping *g, int h, const SearchPlan *plan)
-{
-	REQUIRE(plan->groups >= 1 && plan->groups <= g->groups);
-	REQUIRE(plan->one_more >= 0 && plan->one_more <= plan->groups);
-	REQUIRE(plan->radius >= 0 && plan->radius + (plan->one_more > 0) <= RADIUS_MAX);
-	REQUIRE(plan->count >= 1 && plan->groups - most_missed(plan, h) >= plan->count);
-	REQUIRE(plan->method == SEARCH_CHOOSE || plan->count <= 255);
-}
 
 /* ---- Searches ------------------------------------------------------------ */
 
@@ -66,7 +20,7 @@ typedef struct Search
 	Chooser chooser;
 } Search;
 
-/* Passes the documents of one bucket to the counter or the chooser. */
+/* Adds the documents of a bucket to the counter or the chooser. */
 static void
 add_bucket(Search *s, int group, uint32_t bucket)
 {
@@ -77,7 +31,7 @@ add_bucket(Search *s, int group, uint32_t bucket)
 	for (uint32_t d = 0; d < s->documents->n; d++)
 		if (group_bucket(s->g, group, document_at(s->documents, d)) == bucket)
 			put_posting(all + n++ * s->bytes, s->first + d, s->bytes);
-	/* In an allocation of their own, so that a sanitizer sees reads beyond it. */
+	/* In memory with nothing after it, so that a sanitizer sees a read past the end. */
 	postings = malloc(n > 0 ? n * s->bytes : 1);
 	REQUIRE(postings != NULL);
 	memcpy(postings, all, n * s->bytes);
@@ -98,7 +52,7 @@ probe_group(Search *s, int group, int radius, const uint8_t *query)
 
 	if (radius > 0)
 		mask = probe_masks(group_width(s->g, group), s->g->b, radius, &masks);
-	/* More would take too long, as every document is compared. */
+	/* More would take too long, since this compares every document for each. */
 	if (masks > 400)
 		masks = 400;
 	for (int i = 0; i < masks; i++)
@@ -126,7 +80,7 @@ require_nothing_lost(Search *s, const uint8_t *query, int h, uint32_t documents)
 	}
 }
 
-/* All masks of the plan must fit the limit above. */
+/* Returns whether the plan has no more masks than that. */
 static bool
 can_probe(const Search *s)
 {
@@ -175,15 +129,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	h = take_range(&in, 0, k);
 	g = option & 8 ? grouping_for(k, b, segment) :
 					 grouping_with(k, b, segment, take_range(&in, 1, k));
-	check_grouping(&g);
+	REQUIRE(grouping_is_sound(&g));
 	plan = search_plan(&g, &stats, h, method);
 	d = take_documents(&in, k, b, n, SYMBOL_BYTES(k, b));
 	if (plan.method != SEARCH_SCAN)
 	{
 		Search search = {&g, &d, &plan, first, posting_bytes(segment)};
 
-		check_plan(&g, h, &plan);
-		/* The query has its own allocation, so that a sanitizer sees reads beyond it. */
+		REQUIRE(plan_is_sound(&g, h, &plan));
+		/* The query is in memory with nothing after it. */
 		Input last = {document_at(&d, n - 1), d.stride};
 		size_t length = d.stride;
 		uint8_t *query = take_copy(&last, &length);

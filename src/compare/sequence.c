@@ -1,14 +1,15 @@
 /*
- * symbols.c: from texts to sequences of small numbers.
+ * sequence.c: from texts to sequences of symbols.
  */
+#include "compare/internal.h"
+
 #include <string.h>
 
 #include "base/table.h"
 #include "text/utf8.h"
-#include "compare/internal.h"
 
-/* Keys of bytes that are no UTF-8 lie above all code points. */
-#define STRAY_BYTE 0x110000
+/* Invalid bytes have keys above all code points. */
+#define INVALID_BYTE 0x110000
 
 #define SYMBOLS_MAX ((size_t) INT32_MAX - 1)
 
@@ -19,32 +20,10 @@ typedef struct Numbering
 {
 	Table table;
 	uint64_t *key;       /* by number */
-	uint32_t ascii[128]; /* numbers of keys below 128, plus 1 */
+	uint32_t ascii[128]; /* of a key below 128: its number plus 1 */
 } Numbering;
 
-#define NUMBERING_ROOM 64
-
-static void
-numbering_begin(Numbering *numbering)
-{
-	table_begin(&numbering->table, NUMBERING_ROOM);
-	numbering->key = host_alloc(numbering->table.room * sizeof(uint64_t));
-}
-
-static void
-numbering_free(Numbering *numbering)
-{
-	table_end(&numbering->table);
-	host_free(numbering->key);
-}
-
-static void
-numbering_grow(Numbering *numbering)
-{
-	table_grow(&numbering->table, numbering->table.count + 1);
-	numbering->key = host_realloc(numbering->key, numbering->table.room * sizeof(uint64_t));
-}
-
+/* Returns the number of a key. */
 static uint32_t
 number_of(Numbering *numbering, uint64_t key)
 {
@@ -54,7 +33,10 @@ number_of(Numbering *numbering, uint64_t key)
 	uint32_t number;
 
 	if (table->count == table->room)
-		numbering_grow(numbering);
+	{
+		table_grow(table, table->count + 1);
+		numbering->key = host_realloc(numbering->key, table->room * sizeof(uint64_t));
+	}
 	slot = table_search_key(table, hash, key, numbering->key, sizeof(uint64_t));
 	if (*slot != 0)
 		return table_number(slot);
@@ -75,7 +57,7 @@ number_of_character(Numbering *numbering, uint32_t character)
 
 /* ---- Sequences ---------------------------------------------------------- */
 
-/* A sequence that is being made. */
+/* Makes two sequences, one after the other. */
 typedef struct Maker
 {
 	Numbering numbering;
@@ -84,42 +66,20 @@ typedef struct Maker
 	bool too_long;
 } Maker;
 
-static void
-maker_begin(Maker *maker)
-{
-	memset(maker, 0, sizeof(*maker));
-	numbering_begin(&maker->numbering);
-}
-
-/* Room for so many symbols more; false where there are too many. */
+/* Makes room for more symbols; returns false if there are too many. */
 static bool
-maker_reserve(Maker *maker, size_t more)
+make_room(Maker *maker, size_t more)
 {
 	size_t needed = maker->sequence.length + more;
 
-	if (needed > SYMBOLS_MAX)
-		maker->too_long = true;
-	else if (needed > maker->room)
-	{
-		maker->room = needed > 2 * maker->room ? needed : 2 * maker->room;
+	maker->too_long |= needed > SYMBOLS_MAX;
+	if (!maker->too_long)
 		maker->sequence.symbol =
-			host_realloc(maker->sequence.symbol, maker->room * sizeof(uint32_t));
-	}
+			host_grow(maker->sequence.symbol, &maker->room, needed, sizeof(uint32_t));
 	return !maker->too_long;
 }
 
-/* The sequence made; the next one begins. */
-static Sequence
-maker_take(Maker *maker)
-{
-	Sequence made = maker->sequence;
-
-	maker->sequence.symbol = host_alloc(sizeof(uint32_t));
-	maker->sequence.length = 0;
-	maker->room = 1;
-	return made;
-}
-
+/* Adds the characters of a text, the invalid bytes among them. */
 static void
 add_characters(Maker *maker, const char *text, size_t length)
 {
@@ -128,10 +88,10 @@ add_characters(Maker *maker, const char *text, size_t length)
 
 	while (at < length)
 	{
-		size_t end = length - at > COMPARE_STEP ? at + COMPARE_STEP : length;
+		size_t end = at + Min(length - at, STEPS_BETWEEN_CHECKS);
 
 		host_check_interrupts();
-		if (!maker_reserve(maker, end - at))
+		if (!make_room(maker, end - at))
 			return;
 		while (at < end)
 		{
@@ -139,7 +99,7 @@ add_characters(Maker *maker, const char *text, size_t length)
 			int taken = utf8_decode(bytes + at, length - at, &character);
 
 			if (character == INVALID_CHARACTER)
-				character = STRAY_BYTE + bytes[at];
+				character = INVALID_BYTE + bytes[at];
 			maker->sequence.symbol[maker->sequence.length++] =
 				number_of_character(&maker->numbering, character);
 			at += taken;
@@ -147,20 +107,19 @@ add_characters(Maker *maker, const char *text, size_t length)
 	}
 }
 
-/* A TokenSink with a Maker as its state. */
+/* Adds tokens; a TokenSink with a Maker as its state. */
 static void
 add_tokens(void *state, const TokenBatch *batch)
 {
 	Maker *maker = state;
-	size_t i;
 
-	if (!maker_reserve(maker, batch->count))
+	if (!make_room(maker, batch->count))
 		return;
-	for (i = 0; i < batch->count; i++)
+	for (size_t i = 0; i < batch->count; i++)
 	{
-		uint32_t start = batch->edge[2 * i];
-		uint64_t key =
-			shingle_of_token((const char *) batch->bytes + start, batch->edge[2 * i + 1] - start);
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+		uint64_t key = shingle_of_token(token, length);
 
 		maker->sequence.symbol[maker->sequence.length++] = number_of(&maker->numbering, key);
 	}
@@ -172,20 +131,24 @@ add_text_tokens(Maker *maker, const char *text, size_t length)
 	tokens_of_text(text, length, add_tokens, maker);
 }
 
+/* Makes both sequences of a pair with a function that adds the symbols of a text. */
 static bool
 pair_of(void (*add)(Maker *, const char *, size_t), const char *a, size_t length_a, const char *b,
 		size_t length_b, SequencePair *pair)
 {
-	Maker maker;
+	Maker maker = {.too_long = false};
 
-	maker_begin(&maker);
-	maker_take(&maker);
+	table_begin(&maker.numbering.table, 0);
+	maker.numbering.key = host_alloc(maker.numbering.table.room * sizeof(uint64_t));
 	add(&maker, a, length_a);
-	pair->a = maker_take(&maker);
+	pair->a = maker.sequence;
+	maker.sequence = (Sequence){.length = 0};
+	maker.room = 0;
 	add(&maker, b, length_b);
 	pair->b = maker.sequence;
 	pair->alphabet = (uint32_t) maker.numbering.table.count;
-	numbering_free(&maker.numbering);
+	table_end(&maker.numbering.table);
+	host_free(maker.numbering.key);
 	return !maker.too_long && pair->a.length + pair->b.length <= SYMBOLS_MAX;
 }
 

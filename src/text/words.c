@@ -1,0 +1,79 @@
+/*
+ * words.c: sets of words, and the sets of the languages that the recipe knows.
+ */
+#include "text/internal.h"
+
+#include <string.h>
+
+WordSet
+word_set_of(const uint64_t *hashes, size_t count, bool forever)
+{
+	WordSet set = {.word = NULL};
+
+	set.word = (forever ? host_alloc_forever : host_alloc)(count * sizeof(uint64_t));
+	(forever ? table_begin_forever : table_begin)(&set.table, count);
+	table_reserve(&set.table, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t hash = table_hash(&set.table, hashes[i]);
+		uint64_t *slot = table_search_key(&set.table, hash, hashes[i], set.word, sizeof(uint64_t));
+
+		if (*slot == 0)
+			set.word[table_put(&set.table, slot, hash)] = hashes[i];
+	}
+	return set;
+}
+
+void
+word_set_free(WordSet *set)
+{
+	if (set->word == NULL)
+		return;
+	table_end(&set->table);
+	host_free(set->word);
+	set->word = NULL;
+}
+
+/* Returns a set of the words of a list, making it in the first call. */
+static const WordSet *
+word_set_of_list(WordSet *set, const char *list)
+{
+	uint64_t *hash;
+	size_t count = 0;
+
+	if (set->word != NULL)
+		return set;
+	hash = host_alloc((strlen(list) / 2 + 1) * sizeof(uint64_t));
+	while (*list != '\0')
+	{
+		size_t length = strcspn(list, " ");
+
+		hash[count++] = shingle_of_token(list, length);
+		list += length + (list[length] == ' ');
+	}
+	*set = word_set_of(hash, count, true);
+	host_free(hash);
+	return set;
+}
+
+const WordSet *
+language_stop_words(int language)
+{
+	static WordSet sets[LANGUAGES_MAX];
+
+	return word_set_of_list(&sets[language], languages[language].stop_words);
+}
+
+const WordSet *
+language_antecedents(int language)
+{
+	static WordSet sets[LANGUAGES_MAX];
+
+	return word_set_of_list(&sets[language], languages[language].antecedents);
+}
+
+bool
+is_stop_word(uint64_t token_hash)
+{
+	return word_set_has(language_stop_words(LANGUAGE_ENGLISH), token_hash);
+}

@@ -1,0 +1,111 @@
+/*
+ * reference.h: slow and simple versions of what the layers compute, and what must be true
+ * of their results, for unit tests and fuzzers.
+ */
+#ifndef NEARDUP_REFERENCE_H
+#define NEARDUP_REFERENCE_H
+
+#include <stdlib.h>
+
+#include "compare/compare.h"
+#include "grouping/grouping.h"
+
+/* ---- compare/ ------------------------------------------------------------ */
+
+/* Returns the edit distance by the matrix of Wagner and Fischer. */
+static inline int64_t
+reference_distance(const SequencePair *pair, EditCosts costs)
+{
+	size_t n = pair->b.length + 1;
+	int64_t *cell = malloc((pair->a.length + 1) * n * sizeof(int64_t));
+	int64_t distance;
+
+	for (size_t i = 0; i <= pair->a.length; i++)
+		for (size_t j = 0; j <= pair->b.length; j++)
+		{
+			int64_t best = i + j == 0 ? 0 : INT64_MAX;
+
+			if (i > 0)
+				best = Min(best, cell[(i - 1) * n + j] + costs.deletion);
+			if (j > 0)
+				best = Min(best, cell[i * n + j - 1] + costs.insertion);
+			if (i > 0 && j > 0)
+			{
+				bool same = pair->a.symbol[i - 1] == pair->b.symbol[j - 1];
+
+				best = Min(best, cell[(i - 1) * n + j - 1] + (same ? 0 : costs.substitution));
+			}
+			cell[i * n + j] = best;
+		}
+	distance = cell[pair->a.length * n + pair->b.length];
+	free(cell);
+	return distance;
+}
+
+/* Returns the longest common run by trying all pairs of places. */
+static inline Common
+reference_common(const SequencePair *pair)
+{
+	Common common = {0};
+
+	for (size_t i = 0; i < pair->a.length; i++)
+		for (size_t j = 0; j < pair->b.length; j++)
+		{
+			size_t same = 0;
+
+			while (i + same < pair->a.length && j + same < pair->b.length &&
+				   pair->a.symbol[i + same] == pair->b.symbol[j + same])
+				same++;
+			if (same > common.length)
+				common = (Common){.start = i, .length = same};
+		}
+	return common;
+}
+
+/* ---- grouping/ ----------------------------------------------------------- */
+
+/* Returns whether groups follow each other without a gap, within the limits. */
+static inline bool
+grouping_is_sound(const Grouping *g)
+{
+	int next = 0;
+
+	for (int i = 0; i < g->groups; i++)
+	{
+		int width = group_width(g, i);
+
+		if (group_first_symbol(g, i) != next || width < 1 || width * g->b > 64 ||
+			group_bucket_bits(g, i) < 1 || group_bucket_bits(g, i) > BUCKET_BITS_MAX)
+			return false;
+		next += width;
+	}
+	return g->groups >= 0 && g->groups <= GROUPS_MAX && g->wide <= g->groups && next <= g->k;
+}
+
+/*
+ * Returns whether a plan that is no scan is possible, and finds every document within
+ * distance h.  A document misses most groups if it misses those of the least radius first.
+ */
+static inline bool
+plan_is_sound(const Grouping *g, int h, const SearchPlan *plan)
+{
+	int low = plan->groups - plan->one_more;
+	int missed = 0;
+
+	while (missed < plan->groups && h >= plan->radius + 1 + (missed >= low))
+		h -= plan->radius + 1 + (missed++ >= low);
+	return plan->groups >= 1 && plan->groups <= g->groups && plan->one_more >= 0 &&
+		plan->one_more <= plan->groups && plan->radius >= 0 &&
+		plan->radius + (plan->one_more > 0) <= RADIUS_MAX && plan->count >= 1 &&
+		(plan->count <= 255 || plan->method == SEARCH_CHOOSE) &&
+		plan->groups - missed >= plan->count;
+}
+
+static inline void
+put_posting(uint8_t *at, uint32_t document, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		at[i] = (uint8_t) (document >> 8 * i);
+}
+
+#endif
