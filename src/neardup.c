@@ -1,5 +1,5 @@
 /*
- * neardup.c: the module, and what the plain C layers ask of their host.
+ * neardup.c: the module: its settings, and the functions that base/host.h asks for.
  */
 #include "postgres.h"
 
@@ -26,29 +26,41 @@ static const struct config_enum_entry search_methods[] = {{"auto", SEARCH_AUTO, 
 														  {"scan", SEARCH_SCAN, false},
 														  {NULL, 0, false}};
 
-void _PG_init(void);
+extern void _PG_init(void);
 
+/* Defines the settings, when the library is loaded. */
 void
 _PG_init(void)
 {
 	DefineCustomIntVariable("neardup.cache_size",
-							"Memory that a session may keep of the indexes it uses.",
-							"Maps and directories of segments; the least recently used go first.",
+							"Sets the memory that a session may use to cache neardup indexes.",
+							"The cache holds maps and directories of segments.  "
+							"It drops the least recently used first.",
 							&neardup_cache_size, 64 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomEnumVariable("neardup.search", "How neardup indexes are searched.",
-							 "Only the speed depends on it, never the answer.", &neardup_search,
-							 SEARCH_AUTO, search_methods, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("neardup.search", "Sets how neardup indexes are searched.",
+							 "The method changes the speed of a search, not its result.",
+							 &neardup_search, SEARCH_AUTO, search_methods, PGC_USERSET, 0, NULL,
+							 NULL, NULL);
 	DefineCustomBoolVariable("neardup.background",
-							 "Leave the upkeep of indexes to background workers.",
-							 "Off: an insert that fills the tail seals it itself.",
-							 &neardup_background, true, PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("neardup.debug_segment_pages", "Pages that a new segment may have.",
-							"Lets tests reach what otherwise takes millions of rows.",
+							 "Lets background workers do the upkeep of neardup indexes.",
+							 "If off, an insert that fills the tail seals it.", &neardup_background,
+							 true, PGC_USERSET, 0, NULL, NULL, NULL);
+
+	/*
+	 * For tests only (test/t/066_segment_size.pl), and hidden from SHOW ALL.  A segment is
+	 * limited by the pages that its map can list, which takes millions of rows.  With a
+	 * small limit, tests reach the code that splits segments, and its errors, in seconds.
+	 * It can only make new segments smaller, so that no value of it does harm.
+	 */
+	DefineCustomIntVariable("neardup.debug_segment_pages",
+							"Limits the pages of a new segment of a neardup index.", NULL,
 							&neardup_segment_pages, INT_MAX, 2, INT_MAX, PGC_SUSET,
 							GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	compat_reserve_prefix("neardup");
 }
+
+/* ---- What base/host.h asks for ------------------------------------------ */
 
 void *
 host_alloc(size_t bytes)

@@ -41,7 +41,8 @@
  * order, so an index scan visits heap pages as a bitmap scan does, and rechecks nothing.
  * No number means that.  With this one an index scan is cheaper if a random page costs
  * little more than a sequential one.  If it costs much more, a bitmap scan, which reads
- * ahead, is cheaper for many rows.
+ * ahead, is cheaper for many rows.  test/bench/planner.sql compares the planner's choice
+ * with the fastest plan.
  */
 #define CORRELATION_IN_HEAP_ORDER 0.5
 
@@ -191,47 +192,31 @@ cost_of(PlannerInfo *root, const IndexOptInfo *index, SearchPrice price, double 
 	return price.ns * UNITS_PER_NS + pages / loop_count * page_cost;
 }
 
-/* Returns true if there is a ball to search, or one signature to order by. */
-static bool
-is_usable(IndexPath *path)
-{
-	if (path->indexinfo->hypothetical || list_length(path->indexorderbys) > 1)
-		return false;
-	return path->indexclauses != NIL || path->indexorderbys != NIL;
-}
-
-/*
- * Returns the conditions as the query has them.  The planner has their selectivity in
- * its cache.
- */
-static List *
-conditions_of_path(IndexPath *path)
-{
-	List *conditions = NIL;
-	ListCell *cell;
-
-	foreach (cell, path->indexclauses)
-		conditions = lappend(conditions, ((IndexClause *) lfirst(cell))->rinfo);
-	return conditions;
-}
-
 void
 neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup,
 					 Cost *total, Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
-	List *quals = conditions_of_path(path);
+	List *quals = NIL;
 	ScanPrice price;
+	ListCell *cell;
 
 	*correlation = path->indexorderbys == NIL ? CORRELATION_IN_HEAP_ORDER : 0;
 	*pages = info->pages;
 	*selectivity = 1;
 	*startup = *total = COST_UNUSABLE;
-	if (!is_usable(path))
+
+	/* A scan needs a ball to search, or one signature to order by. */
+	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
+		(path->indexclauses == NIL && path->indexorderbys == NIL))
 	{
 		compat_disable_path(&path->path);
 		return;
 	}
+
+	/* The planner has the selectivity of the query's own conditions in its cache. */
+	foreach (cell, path->indexclauses)
+		quals = lappend(quals, ((IndexClause *) lfirst(cell))->rinfo);
 	if (quals != NIL)
 		*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
 											  info->rel->relid, JOIN_INNER, NULL);

@@ -13,10 +13,10 @@
 
 /* ---- Settings (neardup.c) ----------------------------------------------- */
 
-extern int neardup_cache_size;    /* kB a backend may keep of segments */
+extern int neardup_cache_size;    /* kB of segments that a backend may cache */
 extern int neardup_search;        /* a SearchMethod */
-extern bool neardup_background;   /* may inserts leave upkeep to a worker? */
-extern int neardup_segment_pages; /* the most that a new segment may have, for tests */
+extern bool neardup_background;   /* background workers do the upkeep */
+extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 /* ---- Operator classes --------------------------------------------------- */
 
@@ -29,22 +29,22 @@ extern int neardup_segment_pages; /* the most that a new segment may have, for t
 #define SUPPORT_SIGNATURE 1 /* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
 
-/* Is a relation an index of this access method? */
+/* Returns true if a relation is an index of this access method. */
 extern bool index_is_ours(Relation relation);
 
-/* How a new segment of n documents is to be grouped, as the index's options say. */
+/* Returns the grouping of a new segment of n documents, by the index's storage parameters. */
 extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 n);
 
-/* The signature of a column's value, by the operator class's function. */
+/* Returns the signature of a value, by the operator class's support function. */
 extern Signature index_signature(Relation index, Datum value);
 
 /*
- * The shape that a first signature fixes: its header without what only that
- * signature is.  An error where signatures of it do not fit on a page.
+ * Returns the shape that the first signature gives an index: its header without the flags
+ * of that one value.  It is an error if a signature does not fit on a page.
  */
 extern SignatureHeader index_shape(Relation index, const SignatureHeader *header);
 
-/* An error, naming both, unless a signature is of the index's shape. */
+/* Complains about a signature of another shape than the index's. */
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other);
 

@@ -270,6 +270,7 @@ compare_rows(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
+/* Adds a row to the result. */
 static void
 put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 {

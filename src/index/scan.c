@@ -116,15 +116,6 @@ needs_recheck(IndexScanDesc scan)
 		(scan->numberOfKeys > 0 && scan->keyData[0].sk_strategy == STRATEGY_BALLS_MEET);
 }
 
-/* Compares also whether they are empty, since an empty signature has symbols too. */
-static bool
-is_same_signature(const Signature *x, const Signature *y)
-{
-	return signature_comparable(&x->header, &y->header) &&
-		signature_is_empty(x) == signature_is_empty(y) &&
-		memcmp(x->symbols, y->symbols, signature_symbol_bytes(&x->header)) == 0;
-}
-
 /* ---- Searching ---------------------------------------------------------- */
 
 /* Begins a scan of a ball, which returns matches in heap order. */
@@ -171,7 +162,7 @@ begin_ordering(IndexScanDesc scan)
 		return;
 	if (!is_null)
 		state->origin = signature_of_datum(key->sk_argument);
-	if (scan->numberOfKeys > 0 && !is_null && is_same_signature(&ball.centre, &state->origin))
+	if (scan->numberOfKeys > 0 && !is_null && signature_compare(&ball.centre, &state->origin) == 0)
 		limit = ball.header.radius;
 	else if (scan->numberOfKeys > 0)
 		state->recheck = true;

@@ -69,53 +69,6 @@ ordering_begin(Relation index, const Signature *centre, int limit, Snapshot snap
 	return o;
 }
 
-/*
- * Collects matches that have not been returned, by distance as far as is wanted.  A
- * packed scan keeps at most `limit` of them: the nearest.
- */
-static void
-collect_near(Ordering *o, SearchMethod method, Size limit, MatchList *batch)
-{
-	SearchQuery query = {.centre = o->centre,
-						 .radius = o->wanted,
-						 .by_distance = true,
-						 .method = method,
-						 .limit = limit,
-						 .snapshot = o->snapshot};
-
-	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
-	{
-		o->reached = o->wanted;
-		o->after = MATCH_LAST(o->reached);
-	}
-}
-
-/* Collects the nearest documents of those that are left, by a packed scan. */
-static void
-collect_far(Ordering *o, MatchList *batch)
-{
-	collect_near(o, SEARCH_SCAN, o->far_limit, batch);
-	o->far_limit = Min(o->far_limit, FAR_LIMIT_MAX) * FAR_GROWTH;
-}
-
-/* Collects living documents by their flags, at the greatest distance; then the next stage comes. */
-static void
-collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchList *batch)
-{
-	SearchQuery query = {.centre = o->centre,
-						 .radius = o->centre.header.k,
-						 .by_distance = true,
-						 .flag_mask = mask | TID_DEAD,
-						 .flags = flags,
-						 .snapshot = o->snapshot};
-
-	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
-	{
-		o->stage = next;
-		o->after = 0;
-	}
-}
-
 /* ---- Radii -------------------------------------------------------------- */
 
 /* Returns the greatest radius whose search costs at most `cost`; -1 if there is none. */
@@ -137,9 +90,9 @@ radius_for(const IndexMeta *meta, int limit, double cost)
 	return low;
 }
 
-/* Chooses the radius of the next search, or the next stage if that would cost too much. */
+/* Chooses the radius of the next search, or packed scans if that would cost too much. */
 static void
-widen(Ordering *o)
+choose_radius(Ordering *o)
 {
 	IndexMeta *meta = meta_read(o->index);
 	double scan = search_price(meta, -1);
@@ -155,38 +108,51 @@ widen(Ordering *o)
 
 /* ---- Batches ------------------------------------------------------------ */
 
-/* Collects the next batch, which may be empty.  Enters the next stage if one has ended. */
+/* Collects the nearest documents of those that have not been collected. */
 static void
-advance(Ordering *o, MatchList *batch)
+collect_by_distance(Ordering *o, MatchList *batch)
 {
-	switch (o->stage)
+	SearchQuery query = {.centre = o->centre, .by_distance = true, .snapshot = o->snapshot};
+
+	if (o->stage == STAGE_NEAR && o->wanted == o->reached)
+		choose_radius(o);
+	query.radius = o->wanted;
+	query.method = neardup_search;
+	if (o->stage == STAGE_FAR)
 	{
-		case STAGE_NEAR:
-			if (o->wanted == o->reached)
-				widen(o);
-			if (o->stage == STAGE_NEAR)
-				collect_near(o, neardup_search, 0, batch);
-			else
-				collect_far(o, batch);
-			break;
-		case STAGE_FAR:
-			collect_far(o, batch);
-			break;
-		case STAGE_EMPTY:
-			collect_by_flags(o, TID_EMPTY, TID_EMPTY, STAGE_NULL, batch);
-			break;
-		case STAGE_EQUAL:
-			collect_by_flags(o, TID_NULL, 0, STAGE_NULL, batch);
-			break;
-		case STAGE_NULL:
-			collect_by_flags(o, TID_NULL, TID_NULL, STAGE_DONE, batch);
-			break;
-		case STAGE_DONE:
-			break;
+		query.method = SEARCH_SCAN;
+		query.limit = o->far_limit;
+		o->far_limit = Min(o->far_limit, FAR_LIMIT_MAX) * FAR_GROWTH;
 	}
-	if (o->stage <= STAGE_FAR && o->reached >= o->limit)
+	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
+	{
+		o->reached = o->wanted;
+		o->after = MATCH_LAST(o->reached);
+	}
+	if (o->reached >= o->limit)
 	{
 		o->stage = o->limited ? STAGE_DONE : STAGE_EMPTY;
+		o->after = 0;
+	}
+}
+
+/*
+ * Collects living documents whose flags within the mask are `flags`, all at the greatest
+ * distance.  After the last of them the next stage comes.
+ */
+static void
+collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchList *batch)
+{
+	SearchQuery query = {.centre = o->centre,
+						 .radius = o->centre.header.k,
+						 .by_distance = true,
+						 .flag_mask = mask | TID_DEAD,
+						 .flags = flags,
+						 .snapshot = o->snapshot};
+
+	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
+	{
+		o->stage = next;
 		o->after = 0;
 	}
 }
@@ -196,12 +162,17 @@ ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 {
 	*is_null = false;
 	matches_begin_round(batch, 0, 0); /* empties it, in case nothing is left */
-	while (o->stage != STAGE_DONE)
+	while (batch->count == 0 && o->stage != STAGE_DONE)
 	{
 		*is_null = o->stage == STAGE_NULL;
-		advance(o, batch);
-		if (batch->count > 0)
-			return true;
+		if (o->stage == STAGE_EMPTY)
+			collect_by_flags(o, TID_EMPTY, TID_EMPTY, STAGE_NULL, batch);
+		else if (o->stage == STAGE_EQUAL)
+			collect_by_flags(o, TID_NULL, 0, STAGE_NULL, batch);
+		else if (o->stage == STAGE_NULL)
+			collect_by_flags(o, TID_NULL, TID_NULL, STAGE_DONE, batch);
+		else
+			collect_by_distance(o, batch);
 	}
-	return false;
+	return batch->count > 0;
 }

@@ -66,44 +66,34 @@ begin_page(Search *s, Buffer buffer)
 	return page;
 }
 
-/* Finds the matches on a page by their flags. */
-static void
-select_by_flags(Search *s, Page page)
-{
-	for (int i = 0; i < page_trailer(page)->count; i++)
-		if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags)
-		{
-			ItemPointerData tid = tid_of_heap(page_tid(page, i));
-
-			add_match(s, &tid, s->query->radius);
-		}
-}
-
-/* Finds the matches on a page by their distances. */
-static void
-compare_page(Search *s, Page page)
-{
-	int32_t distance[DOCUMENTS_PER_PAGE_MAX];
-	int count = page_trailer(page)->count;
-
-	symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride, count,
-					 s->k, s->b, distance);
-	for (int i = 0; i < count; i++)
-		if (is_match(s->query, distance[i], page_tid(page, i)))
-			add_match(s, page_tid(page, i), distance[i]);
-}
-
-/* Finds the matches on a page. */
+/* Finds the matches on a page, by flags or by distances. */
 static void
 scan_page(Search *s, Buffer buffer)
 {
 	Page page = begin_page(s, buffer);
+	int count = page_trailer(page)->count;
 
 	if (s->query->flag_mask != 0)
-		select_by_flags(s, page);
+	{
+		for (int i = 0; i < count; i++)
+		{
+			ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+			if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags)
+				add_match(s, &tid, s->query->radius);
+		}
+	}
 	else
-		compare_page(s, page);
-	s->report->candidates += page_trailer(page)->count;
+	{
+		int32_t distance[DOCUMENTS_PER_PAGE_MAX];
+
+		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
+						 count, s->k, s->b, distance);
+		for (int i = 0; i < count; i++)
+			if (is_match(s->query, distance[i], page_tid(page, i)))
+				add_match(s, page_tid(page, i), distance[i]);
+	}
+	s->report->candidates += count;
 }
 
 /* Sets the stride of the documents that are read next. */

@@ -1,10 +1,11 @@
 /*
- * opclass.c: what the operator classes give the index: the signature that a
- * column's value is.  In SQL (value, internal Signature *) returns void.
+ * opclass.c: the support functions of the operator classes.  Each sets the signature of a
+ * column's value.  Their SQL type is (value, internal) returns void; the second argument is
+ * a Signature *.
  */
 #include "sql/ball.h"
 
-/* Of minhash and simhash. */
+/* minhash and simhash. */
 PG_FUNCTION_INFO_V1(neardup_signature_signature);
 Datum
 neardup_signature_signature(PG_FUNCTION_ARGS)
@@ -13,7 +14,7 @@ neardup_signature_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Of balls: a constraint compares centres, then the operator the radii. */
+/* The centre of a ball.  The index searches centres, and the operator tests radii. */
 PG_FUNCTION_INFO_V1(neardup_ball_signature);
 Datum
 neardup_ball_signature(PG_FUNCTION_ARGS)
