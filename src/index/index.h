@@ -50,17 +50,22 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 
-/* Append a document: TID with flags, and symbols unless flags say it has none. */
-extern void tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
-						const uint8_t *symbols);
+/* Number of documents at which a tail is to be sealed. */
+#define TAIL_DOCUMENTS 4096
 
-/* Does the tail want to be sealed? */
+/* Returns the number of pages of a tail that are full or nearly so. */
+extern uint32 tail_length(const IndexMeta *meta);
+
+/* Returns the length at which a tail of documents of a shape is to be sealed. */
+extern uint32 tail_limit(const SignatureHeader *shape);
+
+/* Returns whether the tail is to be sealed. */
 extern bool tail_is_due(const IndexMeta *meta);
 
 /*
- * Call visit for each page of a chain, as the copy of the metapage lists them,
- * share-locked; false where a page was freed meanwhile.  What was begun later
- * holds rows that no snapshot taken before the copy sees.
+ * Calls visit for each page of a tail, share-locked, as a copy of the metapage lists it.
+ * Returns false if upkeep has replaced the tail.  Pages added since the copy was made are not
+ * visited; they hold rows that no snapshot taken before it sees.
  */
 typedef void (*TailVisitor)(void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
