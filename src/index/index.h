@@ -83,38 +83,35 @@ extern char *neardup_buildphasename(int64 phase);
 
 /* ---- Size (shrink.c) ---------------------------------------------------- */
 
-/* Write the index again where much of it is dead or free; the caller has the upkeep lock. */
-extern void shrink_gather(Upkeep *upkeep, BufferAccessStrategy strategy);
+/* Compacts the index if much of it is dead or free; the caller holds the upkeep lock. */
+extern void shrink_compact(Upkeep *upkeep, BufferAccessStrategy strategy);
 
-/*
- * Give what is free at the end of the file back, where nobody is at the index
- * for a moment; the caller does not have the upkeep lock.
- */
+/* Truncates free pages at the end of the file; the caller does not hold the upkeep lock. */
 extern void shrink_truncate(Relation index);
 
-/* One attempt at it: false where somebody is at the index. */
+/* Tries that once; false if another process has locked the index. */
 extern bool shrink_try(Relation index);
 
-/* As patient as PostgreSQL is with the end of a table. */
+/* The same number of tries, and pauses between them, as VACUUM makes for a table. */
 #define SHRINK_TRIES 100
 #define SHRINK_PAUSE 50 /* ms */
 extern void shrink_pause(void);
 
 /*
- * Put pages that nobody owns, freed long since or lost to a crash, into the
- * free space map; returns how many.
+ * Enters all free pages into the free space map, also those that a crash has left out of it;
+ * returns their number.
  */
 extern BlockNumber shrink_find_free(Upkeep *upkeep, BufferAccessStrategy strategy);
 
-/* ---- In the background (worker.c) --------------------------------------- */
+/* ---- Background workers (worker.c) -------------------------------------- */
 
 /*
- * Ask a background worker to keep the index up, and to truncate it.  False
- * where none can: there is no free slot.
+ * Starts a background worker that does upkeep of the index, and truncates it if asked to.
+ * Returns false if there is no free slot for one.
  */
 extern bool worker_start(Relation index, bool truncate);
 
-/* Does somebody wait for what a worker, this process, has locked to be at the index? */
+/* Returns whether another process waits for a lock of this process, which is a worker. */
 extern bool worker_keeps_waiting(Relation index);
 
 /* ---- Callbacks ---------------------------------------------------------- */

@@ -259,7 +259,7 @@ merge_collected(Upkeep *upkeep, MergeSources *sources)
 }
 
 void
-upkeep_gather(Upkeep *upkeep)
+upkeep_compact(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
 	MergeSources sources = {.frozen = false};

@@ -48,7 +48,7 @@ extern void upkeep_seal(Upkeep *upkeep);
 extern void upkeep_drop(Upkeep *upkeep);
 
 /* Writes all live documents to as few new segments as possible. */
-extern void upkeep_gather(Upkeep *upkeep);
+extern void upkeep_compact(Upkeep *upkeep);
 
 /*
  * Returns a copy of the metapage.  Segments whose writing an error has interrupted are no

@@ -171,7 +171,7 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only)
 		return stats;
 	upkeep_lock(info->index);
-	shrink_gather(&upkeep, info->strategy);
+	shrink_compact(&upkeep, info->strategy);
 	upkeep_run(&upkeep, false);
 	meta = meta_read(info->index);
 	if (stats == NULL)
