@@ -157,6 +157,7 @@ build_goes_on(SegmentWriter *writer)
 	return true;
 }
 
+/* Returns this participant as the writer of a segment. */
 static BuildWriter
 writer_of(Build *build, uint32 number)
 {

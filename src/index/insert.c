@@ -24,11 +24,14 @@ typedef struct NewDocument
 /* ---- WAL ---------------------------------------------------------------- */
 
 /*
- * The WAL record of an insert is put together here, in the form of generic WAL, and is
- * replayed by generic WAL.  GenericXLogFinish finds out what has changed by comparing the
- * page with a copy, byte by byte, under the page's lock; an insert knows what it changes.
+ * The WAL record of an insert is put together here, in the format of generic WAL, which
+ * replays it.  GenericXLogFinish would compare the page with a copy, byte by byte, under the
+ * page's lock; an insert knows what it changes.  A row with a signature of 64 bits then
+ * spends 1.6 us in the index, instead of 6 us (PostgreSQL 15, single-row inserts in a loop
+ * on the server).
  *
- * WAL_FIGURES
+ * This relies on the format of generic WAL's records, which has not changed since 9.6.  For
+ * a version whose format is not known, COMPAT_GENERIC_FRAGMENTS is off.
  */
 #if COMPAT_GENERIC_FRAGMENTS
 
@@ -137,8 +140,8 @@ recall_tail(Relation index)
 }
 
 /*
- * Locks the page to append to.  If another backend holds its lock, this one goes on to the
- * next slot, so that concurrent inserts come to use different pages.  Returns InvalidBuffer if no page
+ * Locks the page to append to.  If another backend has locked it, goes on to the next slot,
+ * so that concurrent inserts come to use different pages; returns InvalidBuffer if no page
  * is known to be open there.
  */
 static Buffer

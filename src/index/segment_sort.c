@@ -88,9 +88,7 @@ sort_read(GroupSort *sort, int first, int count)
 		if (!BufferIsValid(buffer))
 			page_corrupt(writer->index, block,
 						 "page of a segment that is being written belongs to another");
-		if (page_was_read_in())
-			page_verify(writer->index, buffer, root->stride);
-		page_check_documents(writer->index, buffer, root->stride);
+		page_verify(writer->index, buffer, root->stride);
 		page = BufferGetPage(buffer);
 		if (page_trailer(page)->count != Min(per_page, root->documents - p * per_page))
 			page_corrupt(writer->index, block, "wrong number of documents");

@@ -152,6 +152,7 @@ stream_seek(EntryStream *s, uint64 entry)
 	s->next = entry;
 }
 
+/* Puts the next entries, and stores each page that is complete. */
 static void
 stream_put(EntryStream *s, const void *entries, uint32 count)
 {

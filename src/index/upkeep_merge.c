@@ -124,6 +124,7 @@ disown_written(Relation index)
 	meta_commit(&change);
 }
 
+/* Begins a segment with a number of its own. */
 static NewSegment *
 begin_segment(const Merge *merge)
 {
@@ -182,6 +183,7 @@ finish_segment(Merge *merge)
 	merge->segment = NULL;
 }
 
+/* Adds a document to the segment being written; begins another if that is full. */
 static void
 add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 {
@@ -249,6 +251,7 @@ copy_tail_page(void *state, Buffer buffer)
 	copy_documents(merge, buffer);
 }
 
+/* Copies the live documents of the frozen tail. */
 static void
 copy_tail(Merge *merge, const TailEntry *tail)
 {
@@ -257,6 +260,7 @@ copy_tail(Merge *merge, const TailEntry *tail)
 		upkeep_replaced(merge->index, tail->owner);
 }
 
+/* Copies the live documents of a segment. */
 static void
 copy_segment(Merge *merge, const SegmentEntry *entry)
 {
