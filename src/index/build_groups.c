@@ -24,7 +24,7 @@ sorters(const BuildShared *shared)
 		const SegmentRoot *root = &shared->segment[i].root;
 		Grouping grouping = root_grouping(root, &shared->shape);
 
-		largest = Max(largest, sort_memory(root, &grouping, 1));
+		largest = Max(largest, group_sort_memory(root, &grouping, 1));
 	}
 	return (int) Max(1, Min(shared->participants, shared->memory / largest));
 }

@@ -171,17 +171,17 @@ typedef struct GroupSort
 } GroupSort;
 
 /* Returns the bytes that it takes to sort so many groups at once. */
-extern Size sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once);
+extern Size group_sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once);
 
-extern GroupSort *sort_begin(SegmentWriter *writer);
+extern GroupSort *group_sort_begin(SegmentWriter *writer);
 
 /* Reads the buckets of some groups, at most at_once; false if writing is to be abandoned. */
-extern bool sort_read(GroupSort *sort, int first, int count);
+extern bool group_sort_read(GroupSort *sort, int first, int count);
 
-/* Sorts one of these groups: sets offset and postings; false as sort_read. */
-extern bool sort_group(GroupSort *sort, int group);
+/* Sorts one of these groups: sets offset and postings; false as group_sort_read. */
+extern bool group_sort_run(GroupSort *sort, int group);
 
-extern void sort_end(GroupSort *sort);
+extern void group_sort_end(GroupSort *sort);
 
 /* ---- Reading (segment_read.c) --------------------------------------------------- */
 

@@ -385,8 +385,8 @@ SegmentStats
 segment_stats(const Segment *segment)
 {
 	return (SegmentStats){.documents = segment->root.grouped,
-						.postings_per_page = segment->postings_per_page,
-						.documents_per_page = segment->documents_per_page};
+						  .postings_per_page = segment->postings_per_page,
+						  .documents_per_page = segment->documents_per_page};
 }
 
 /* ---- Walks -------------------------------------------------------------- */

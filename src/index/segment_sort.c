@@ -30,18 +30,18 @@ postings_bytes(const SegmentRoot *root)
 }
 
 Size
-sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once)
+group_sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once)
 {
 	return at_once * bucket_bytes(root) + postings_bytes(root) + offset_bytes(grouping);
 }
 
 GroupSort *
-sort_begin(SegmentWriter *writer)
+group_sort_begin(SegmentWriter *writer)
 {
 	GroupSort *sort = palloc(sizeof(GroupSort));
 	const SegmentRoot *root = writer->root;
 	Grouping grouping = root_grouping(root, writer->shape);
-	Size least = sort_memory(root, &grouping, 1);
+	Size least = group_sort_memory(root, &grouping, 1);
 	Size more = writer->memory > least ? (writer->memory - least) / bucket_bytes(root) : 0;
 
 	sort->writer = writer;
@@ -54,7 +54,7 @@ sort_begin(SegmentWriter *writer)
 }
 
 void
-sort_end(GroupSort *sort)
+group_sort_end(GroupSort *sort)
 {
 	pfree(sort->postings);
 	pfree(sort->offset);
@@ -72,7 +72,7 @@ buckets_of(GroupSort *sort, int group)
 /* ---- Reading ------------------------------------------------------------ */
 
 bool
-sort_read(GroupSort *sort, int first, int count)
+group_sort_read(GroupSort *sort, int first, int count)
 {
 	SegmentWriter *writer = sort->writer;
 	const SegmentRoot *root = writer->root;
@@ -151,7 +151,7 @@ put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end, i
 }
 
 bool
-sort_group(GroupSort *sort, int group)
+group_sort_run(GroupSort *sort, int group)
 {
 	uint32 documents = sort->writer->root->documents;
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);

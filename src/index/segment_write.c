@@ -66,7 +66,7 @@ fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory
 	root.document_pages = (uint32) pages_for(documents, documents_per_page(document_stride(shape)));
 	logical = logical_pages_with(&root, &g);
 	return logical <= logical_pages_max() &&
-		sort_memory(&root, &g, Min(2, g.groups)) + logical * sizeof(BlockNumber) <= memory;
+		group_sort_memory(&root, &g, Min(2, g.groups)) + logical * sizeof(BlockNumber) <= memory;
 }
 
 uint32
@@ -181,7 +181,7 @@ bool
 segment_write_groups(SegmentWriter *writer)
 {
 	const SegmentRoot *root = writer->root;
-	GroupSort *sort = sort_begin(writer);
+	GroupSort *sort = group_sort_begin(writer);
 	bool goes_on = true;
 	EntryStream directory;
 	EntryStream postings;
@@ -195,12 +195,12 @@ segment_write_groups(SegmentWriter *writer)
 	{
 		stream_seek(&directory, group_first_offset(&sort->grouping, first));
 		stream_seek(&postings, (uint64) first * root->grouped);
-		goes_on = sort_read(sort, first, count);
+		goes_on = group_sort_read(sort, first, count);
 		for (int group = first; goes_on && group < first + count; group++)
 		{
 			uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
 
-			goes_on = sort_group(sort, group);
+			goes_on = group_sort_run(sort, group);
 			if (goes_on)
 			{
 				stream_put(&directory, sort->offset, buckets + 1);
@@ -213,7 +213,7 @@ segment_write_groups(SegmentWriter *writer)
 		stream_flush(&directory);
 		stream_flush(&postings);
 	}
-	sort_end(sort);
+	group_sort_end(sort);
 	return goes_on;
 }
 
