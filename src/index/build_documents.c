@@ -32,12 +32,7 @@ count_documents(Build *build, BlockNumber block)
 	BuildSegment *segment = &build->shared->segment[number];
 
 	if (number >= SEGMENTS_MAX - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("index \"%s\" would have too many segments",
-						RelationGetRelationName(build->index)),
-				 errhint("%s",
-						 segment_size_hint(build->index, &build->shape, build->shared->memory))));
+		segments_too_many(build->index, &build->shape, build->shared->memory);
 	for (uint32 i = 0; i < count; i++)
 		grouped += !tid_flags(page_tid(build->page.data, i));
 	SpinLockAcquire(&build->shared->mutex);

@@ -76,9 +76,9 @@ meta_check(Relation index, Page page)
 	if (meta->layout != INDEX_LAYOUT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" has layout %u, this neardup reads layout %u",
+				 errmsg("index \"%s\" has layout %u, but this version of neardup reads layout %u",
 						RelationGetRelationName(index), meta->layout, INDEX_LAYOUT),
-				 errhint("Rebuild it with REINDEX.")));
+				 errhint("Rebuild the index with REINDEX.")));
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
 	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != TRAILER_OFFSET ||

@@ -163,7 +163,7 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is corrupt at block %u: %s", RelationGetRelationName(index),
 					block, what),
-			 errhint("Rebuild it with REINDEX.")));
+			 errhint("Rebuild the index with REINDEX.")));
 }
 
 /*

@@ -112,8 +112,8 @@ extern uint32 segment_documents_max(Relation index, const SignatureHeader *shape
 /* As much memory as a segment can use. */
 #define SEGMENT_MEMORY_ANY ((Size) 1 << 40)
 
-/* Returns the hint for an index that has too many segments. */
-extern const char *segment_size_hint(Relation index, const SignatureHeader *shape, Size memory);
+/* Reports that the metapage has no room for more segments of such a size. */
+extern _Noreturn void segments_too_many(Relation index, const SignatureHeader *shape, Size memory);
 
 /* ---- Writing (segment_write.c) -------------------------------------------------- */
 

@@ -81,13 +81,21 @@ segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 	return documents;
 }
 
-const char *
-segment_size_hint(Relation index, const SignatureHeader *shape, Size memory)
+void
+segments_too_many(Relation index, const SignatureHeader *shape, Size memory)
 {
-	if (segment_documents_max(index, shape, memory) <
-		segment_documents_max(index, shape, SEGMENT_MEMORY_ANY))
-		return _("Raise maintenance_work_mem and build the index anew: a segment holds as many documents as fit into it, at 12 bytes each or a little more.");
-	return _("Partition the table.");
+	bool memory_helps = segment_documents_max(index, shape, memory) <
+		segment_documents_max(index, shape, SEGMENT_MEMORY_ANY);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("index \"%s\" would have too many segments", RelationGetRelationName(index)),
+			 memory_helps ?
+				 errdetail("A segment holds as many documents as fit in maintenance_work_mem, at 12 bytes each or a little more.") :
+				 0,
+			 memory_helps ?
+				 errhint("Raise maintenance_work_mem, and rebuild the index with REINDEX.") :
+				 errhint("Partition the table.")));
 }
 
 SegmentEntry

@@ -79,15 +79,6 @@ upkeep_goes_on(Upkeep *upkeep)
 }
 
 void
-upkeep_too_many_segments(const Upkeep *upkeep, const IndexMeta *meta)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("index \"%s\" has too many segments", RelationGetRelationName(upkeep->index)),
-			 errhint("%s", segment_size_hint(upkeep->index, &meta->shape, upkeep->memory))));
-}
-
-void
 upkeep_replaced(Relation index, uint32 owner)
 {
 	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", owner,
@@ -181,7 +172,7 @@ seal(Upkeep *upkeep, bool any)
 	MergeSources sources = {.frozen = meta->frozen.owner != 0};
 
 	if (meta->segments >= SEGMENTS_MAX - 1)
-		upkeep_too_many_segments(upkeep, meta);
+		segments_too_many(upkeep->index, &meta->shape, upkeep->memory);
 	if (!sources.frozen && (tail_is_due(meta) || (any && meta->tail.owner != 0)))
 	{
 		freeze_tail(upkeep->index);

@@ -59,9 +59,6 @@ extern IndexMeta *upkeep_meta_read(Relation index);
 /* Returns the most documents that a new segment may have. */
 extern uint32 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta);
 
-/* Reports that the metapage has no room for more segments. */
-extern _Noreturn void upkeep_too_many_segments(const Upkeep *upkeep, const IndexMeta *meta);
-
 /* Reports that a segment or tail was replaced although the caller holds the lock. */
 extern _Noreturn void upkeep_replaced(Relation index, uint32 owner);
 

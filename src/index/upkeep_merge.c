@@ -176,7 +176,7 @@ finish_segment(Merge *merge)
 	if (merge->upkeep->gave_way)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
-		upkeep_too_many_segments(merge->upkeep, merge->live);
+		segments_too_many(merge->index, &merge->live->shape, merge->upkeep->memory);
 	merge->written[merge->written_count++] = segment_entry(writer);
 	pfree(segment->block);
 	pfree(segment);
@@ -352,7 +352,7 @@ publish(Merge *merge, const MergeSources *sources)
 	IndexMeta *meta;
 
 	if (merge->live->segments - sources->count + merge->written_count > SEGMENTS_MAX)
-		upkeep_too_many_segments(merge->upkeep, merge->live);
+		segments_too_many(merge->index, &merge->live->shape, merge->upkeep->memory);
 	change = meta_begin(merge->index);
 	meta = change.meta;
 	for (int i = 0; i < sources->count; i++)
