@@ -147,7 +147,7 @@ recall_tail(Relation index)
 static Buffer
 lock_open_page(Relation index, TailHint *hint)
 {
-	Buffer buffer = page_pin_documents(index, hint->open[hint->slot]);
+	Buffer buffer = page_pin_tail(index, hint->open[hint->slot]);
 
 	if (ConditionalLockBuffer(buffer))
 		return buffer;
@@ -156,7 +156,7 @@ lock_open_page(Relation index, TailHint *hint)
 	RelationSetTargetBlock(index, hint->open[hint->slot]);
 	if (hint->open[hint->slot] == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = page_pin_documents(index, hint->open[hint->slot]);
+	buffer = page_pin_tail(index, hint->open[hint->slot]);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	return buffer;
 }
@@ -190,7 +190,7 @@ append_to_open_page(Relation index, const NewDocument *doc)
 	room = has_room(BufferGetPage(buffer), hint->owner, stride);
 	if (room)
 	{
-		page_verify_documents(index, buffer, stride);
+		page_verify_tail(index, buffer, stride);
 		append_document(index, buffer, stride, doc);
 	}
 	UnlockReleaseBuffer(buffer);

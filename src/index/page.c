@@ -37,10 +37,10 @@ static uint32
 add_to_checksum(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols, uint32 stride)
 {
 	pg_crc32c crc = checksum;
-	ItemPointerData living = *tid;
+	ItemPointerData live = *tid;
 
-	living.ip_posid &= ~TID_DEAD;
-	COMP_CRC32C(crc, &living, sizeof(living));
+	live.ip_posid &= ~TID_DEAD;
+	COMP_CRC32C(crc, &live, sizeof(live));
 	COMP_CRC32C(crc, symbols, stride);
 	return crc;
 }
@@ -217,21 +217,21 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 }
 
 Buffer
-page_read_documents(Relation index, BlockNumber block, uint32 owner)
+page_read_tail(Relation index, BlockNumber block, uint32 owner)
 {
-	return lock_page(index, page_pin_documents(index, block), PAGE_DOCUMENTS, owner);
+	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, owner);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
 
 /* A copy of the metapage does not list a tail begun later, whose number is next_owner or more. */
 bool
-page_is_free(Page page, const IndexMeta *live)
+page_is_free(Page page, const IndexMeta *meta)
 {
 	return PageIsNew(page) ||
 		(page_is_ours(page) && page_trailer(page)->kind != PAGE_META &&
-		 page_trailer(page)->owner < live->next_owner &&
-		 !meta_owns(live, page_trailer(page)->owner));
+		 page_trailer(page)->owner < meta->next_owner &&
+		 !meta_owns(meta, page_trailer(page)->owner));
 }
 
 /*
@@ -239,7 +239,7 @@ page_is_free(Page page, const IndexMeta *live)
  * not logged and may list pages that are in use, so each page is checked under its lock.
  */
 static Buffer
-reuse_page(Relation index, const IndexMeta *live)
+reuse_page(Relation index, const IndexMeta *meta)
 {
 	for (;;)
 	{
@@ -254,7 +254,7 @@ reuse_page(Relation index, const IndexMeta *live)
 		buffer = page_peek(index, block, NULL);
 		if (ConditionalLockBuffer(buffer))
 		{
-			if (page_is_free(BufferGetPage(buffer), live))
+			if (page_is_free(BufferGetPage(buffer), meta))
 				return buffer;
 			UnlockReleaseBuffer(buffer);
 		}
@@ -264,9 +264,9 @@ reuse_page(Relation index, const IndexMeta *live)
 }
 
 Buffer
-page_allocate(Relation index, const IndexMeta *live)
+page_allocate(Relation index, const IndexMeta *meta)
 {
-	Buffer buffer = reuse_page(index, live);
+	Buffer buffer = reuse_page(index, meta);
 
 	return BufferIsValid(buffer) ? buffer : compat_extend(index);
 }

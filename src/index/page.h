@@ -115,14 +115,14 @@ extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy 
 extern uint32 pages_seen_version(void);
 
 /* Pins a page of a tail; the same as page_read. */
-extern Buffer page_pin_documents(Relation index, BlockNumber block);
-extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 owner);
+extern Buffer page_pin_tail(Relation index, BlockNumber block);
+extern Buffer page_read_tail(Relation index, BlockNumber block, uint32 owner);
 
 /*
  * Reports an error unless a locked page of a tail is sound.  Checks its counts each time,
  * and those of its contents that this backend has not verified before.
  */
-extern void page_verify_documents(Relation index, Buffer buffer, uint32 stride);
+extern void page_verify_tail(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Metapage ----------------------------------------------------------- */
 
@@ -290,12 +290,12 @@ extern void page_put_document(Page page, uint32 stride, const ItemPointerData *t
 /* ---- Free pages --------------------------------------------------------- */
 
 /* Returns whether a locked page is new or its owner is not listed any more. */
-extern bool page_is_free(Page page, const IndexMeta *live);
+extern bool page_is_free(Page page, const IndexMeta *meta);
 
 /*
  * Returns an exclusively locked page, new or free, not yet initialized.  Does not take
- * pages whose owner live lists.
+ * pages whose owner meta lists.
  */
-extern Buffer page_allocate(Relation index, const IndexMeta *live);
+extern Buffer page_allocate(Relation index, const IndexMeta *meta);
 
 #endif

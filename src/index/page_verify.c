@@ -122,13 +122,13 @@ entry_of_block(Relation index, BlockNumber block)
 }
 
 Buffer
-page_pin_documents(Relation index, BlockNumber block)
+page_pin_tail(Relation index, BlockNumber block)
 {
 	return page_pin_recent(index, block, &entry_of_block(index, block)->buffer);
 }
 
 void
-page_verify_documents(Relation index, Buffer buffer, uint32 stride)
+page_verify_tail(Relation index, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
 	const PageTrailer *trailer = page_trailer(page);

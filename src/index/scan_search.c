@@ -125,7 +125,7 @@ scan_segment(Search *s, const Segment *segment)
 		if (!BufferIsValid(buffer))
 			return false;
 		if (p + 1 < segment->root.document_pages)
-			segment_expect(segment, p + 1, 0, BLCKSZ);
+			segment_prefetch(segment, p + 1, 0, BLCKSZ);
 		scan_page(s, buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
@@ -138,9 +138,9 @@ static void
 prefetch_document(const Search *s, const Segment *segment, uint32 document)
 {
 	if (document < segment->root.documents)
-		segment_expect(segment, document / s->per_page,
-					   SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
-					   s->stride);
+		segment_prefetch(segment, document / s->per_page,
+						 SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
+						 s->stride);
 }
 
 /*

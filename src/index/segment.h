@@ -90,7 +90,7 @@ segment_root_page(const SegmentRoot *root)
 
 /* Documents that no vacuum has found dead. */
 static inline uint32
-segment_living(const SegmentEntry *entry)
+segment_live(const SegmentEntry *entry)
 {
 	return entry->documents - entry->dead;
 }
@@ -228,7 +228,7 @@ extern void segments_forget(const IndexMeta *meta);
 extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
 
 /* Prefetches bytes of a page that will be read soon into the processor's cache. */
-extern void segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes);
+extern void segment_prefetch(const Segment *segment, uint32 logical, Size from, Size bytes);
 
 /*
  * Finds the postings of a bucket: [*from, *to) of its group's.  Returns false if upkeep has

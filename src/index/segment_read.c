@@ -332,7 +332,7 @@ segment_page(Relation index, const Segment *segment, uint32 logical, PageKind ki
 }
 
 void
-segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
+segment_prefetch(const Segment *segment, uint32 logical, Size from, Size bytes)
 {
 	Buffer buffer = segment->recent[logical];
 	const char *page;

@@ -127,20 +127,20 @@ static bool
 is_scattered(const Upkeep *upkeep, const IndexMeta *meta)
 {
 	uint64 documents = 0;
-	uint64 living = 0;
+	uint64 live = 0;
 	uint64 largest = 0;
 	uint64 others;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
 		documents += meta->segment[i].documents;
-		living += segment_living(&meta->segment[i]);
-		largest = Max(largest, segment_living(&meta->segment[i]));
+		live += segment_live(&meta->segment[i]);
+		largest = Max(largest, segment_live(&meta->segment[i]));
 	}
-	others = living - largest;
-	if ((documents - living) * 3 > documents)
+	others = live - largest;
+	if ((documents - live) * 3 > documents)
 		return true;
-	if (living > merged_documents_max(upkeep, meta))
+	if (live > merged_documents_max(upkeep, meta))
 		return false;
 	return others * 4 > largest || (others > 0 && pages_listed(meta) <= SMALL_INDEX_PAGES);
 }

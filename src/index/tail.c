@@ -45,11 +45,11 @@ tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 
 	for (uint32 p = 0; tail->owner != 0 && p < tail->pages; p++)
 	{
-		Buffer buffer = page_read_documents(index, block, tail->owner);
+		Buffer buffer = page_read_tail(index, block, tail->owner);
 
 		if (!BufferIsValid(buffer))
 			return false;
-		page_verify_documents(index, buffer, tail->stride);
+		page_verify_tail(index, buffer, tail->stride);
 		if ((p == tail->pages - 1) != (block == tail->last))
 			page_corrupt(index, block, "chain of pages of another length than the metapage says");
 		visit(state, buffer);

@@ -105,7 +105,7 @@ freeze_tail(Relation index)
 static int
 tier_of(const SegmentEntry *entry)
 {
-	return (31 - __builtin_clz(segment_living(entry) | 1)) / TIER_LOG;
+	return (31 - __builtin_clz(segment_live(entry) | 1)) / TIER_LOG;
 }
 
 /* An index with many segments merges them even beyond its memory, lest there be too many. */
@@ -127,9 +127,9 @@ find_tier(const IndexMeta *meta, int tier, uint32 most, MergeSources *sources)
 	sources->count = 0;
 	for (uint32 i = 0; i < meta->segments && sources->count < TIER_SEGMENTS; i++)
 		if (tier_of(&meta->segment[i]) == tier &&
-			documents + segment_living(&meta->segment[i]) <= most)
+			documents + segment_live(&meta->segment[i]) <= most)
 		{
-			documents += segment_living(&meta->segment[i]);
+			documents += segment_live(&meta->segment[i]);
 			sources->owner[sources->count++] = meta->segment[i].owner;
 		}
 	return sources->count == TIER_SEGMENTS;
@@ -223,7 +223,7 @@ upkeep_drop(Upkeep *upkeep)
 	MergeSources sources = {.frozen = false};
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		if (segment_living(&meta->segment[i]) == 0)
+		if (segment_live(&meta->segment[i]) == 0)
 			sources.owner[sources.count++] = meta->segment[i].owner;
 	pfree(meta);
 	if (sources.count > 0 && upkeep_goes_on(upkeep))
@@ -266,13 +266,13 @@ upkeep_compact(Upkeep *upkeep)
 	{
 		const SegmentEntry *entry = &meta->segment[i];
 
-		if (documents + segment_living(entry) > most)
+		if (documents + segment_live(entry) > most)
 		{
 			if (!merge_collected(upkeep, &sources))
 				return;
 			documents = 0;
 		}
-		documents += segment_living(entry);
+		documents += segment_live(entry);
 		sources.owner[sources.count++] = entry->owner;
 	}
 	if (documents + tail_documents(&meta->frozen) > most && !merge_collected(upkeep, &sources))

@@ -16,7 +16,7 @@ typedef struct NewSegment
 {
 	SegmentWriter writer; /* first, so that its functions find the rest */
 	Upkeep *upkeep;
-	const IndexMeta *live;
+	const IndexMeta *meta;
 	SegmentRoot root;
 	BlockNumber *block; /* of each page; InvalidBlockNumber until it is written */
 	uint32 room;        /* of block */
@@ -28,7 +28,7 @@ typedef struct Merge
 {
 	Upkeep *upkeep;
 	Relation index;
-	IndexMeta *live;      /* the metapage with the sources */
+	IndexMeta *meta;      /* the metapage with the sources */
 	uint32 documents_max; /* of a segment */
 	NewSegment *segment;  /* being written, or NULL */
 	SegmentEntry *written;
@@ -48,7 +48,7 @@ put_new_page(SegmentWriter *writer, uint32 number, Page page)
 
 	if (segment->upkeep->gave_way)
 		return;
-	buffer = page_allocate(writer->index, segment->live);
+	buffer = page_allocate(writer->index, segment->meta);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
@@ -131,10 +131,10 @@ begin_segment(const Merge *merge)
 	NewSegment *segment = palloc0(sizeof(NewSegment));
 
 	segment->upkeep = merge->upkeep;
-	segment->live = merge->live;
-	segment->root.stride = document_stride(&merge->live->shape);
+	segment->meta = merge->meta;
+	segment->root.stride = document_stride(&merge->meta->shape);
 	segment->writer = (SegmentWriter){.index = merge->index,
-									  .shape = &merge->live->shape,
+									  .shape = &merge->meta->shape,
 									  .root = &segment->root,
 									  .owner = claim_owner(merge->index),
 									  .put_page = put_new_page,
@@ -176,7 +176,7 @@ finish_segment(Merge *merge)
 	if (merge->upkeep->gave_way)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
-		segments_too_many(merge->index, &merge->live->shape, merge->upkeep->memory);
+		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
 	merge->written[merge->written_count++] = segment_entry(writer);
 	pfree(segment->block);
 	pfree(segment);
@@ -197,7 +197,7 @@ add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 		merge->segment = begin_segment(merge);
 	segment = merge->segment;
 	page_put_document(segment->page.data, segment->root.stride, tid, symbols,
-					  signature_symbol_bytes(&merge->live->shape));
+					  signature_symbol_bytes(&merge->meta->shape));
 	segment->root.grouped += !tid_flags(tid);
 	segment->root.documents++;
 	if (page_trailer(segment->page.data)->count == documents_per_page(segment->root.stride))
@@ -266,10 +266,10 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 {
 	SegmentWalk walk;
 
-	if (!walk_begin(&walk, merge->index, merge->live, entry))
+	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		upkeep_replaced(merge->index, entry->owner);
 	merge->stride = walk.segment.root.stride;
-	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_living(entry) > 0; p++)
+	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_live(entry) > 0; p++)
 	{
 		Buffer buffer = walk_documents(&walk, p);
 
@@ -291,7 +291,7 @@ free_segment(Merge *merge, const SegmentEntry *entry)
 {
 	SegmentWalk walk;
 
-	if (!walk_begin(&walk, merge->index, merge->live, entry))
+	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		return;
 	for (uint32 p = 0; p < segment_logical_pages(&walk.segment.root); p++)
 	{
@@ -336,9 +336,9 @@ static bool
 write_segments(Merge *merge, const MergeSources *sources)
 {
 	if (sources->frozen)
-		copy_tail(merge, &merge->live->frozen);
+		copy_tail(merge, &merge->meta->frozen);
 	for (int i = 0; i < sources->count && !merge->upkeep->gave_way; i++)
-		copy_segment(merge, meta_segment(merge->live, sources->owner[i]));
+		copy_segment(merge, meta_segment(merge->meta, sources->owner[i]));
 	if (merge->segment != NULL && !merge->upkeep->gave_way)
 		finish_segment(merge);
 	return !merge->upkeep->gave_way;
@@ -351,8 +351,8 @@ publish(Merge *merge, const MergeSources *sources)
 	MetaChange change;
 	IndexMeta *meta;
 
-	if (merge->live->segments - sources->count + merge->written_count > SEGMENTS_MAX)
-		segments_too_many(merge->index, &merge->live->shape, merge->upkeep->memory);
+	if (merge->meta->segments - sources->count + merge->written_count > SEGMENTS_MAX)
+		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
 	change = meta_begin(merge->index);
 	meta = change.meta;
 	for (int i = 0; i < sources->count; i++)
@@ -407,19 +407,19 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 	MemoryContext before = MemoryContextSwitchTo(context);
 	Merge merge = {.upkeep = upkeep,
 				   .index = upkeep->index,
-				   .live = upkeep_meta_read(upkeep->index)};
+				   .meta = upkeep_meta_read(upkeep->index)};
 	bool complete;
 
-	merge.documents_max = merged_documents_max(upkeep, merge.live);
+	merge.documents_max = merged_documents_max(upkeep, merge.meta);
 	merge.written = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
 	complete = write_segments(&merge, sources);
 	if (complete)
 	{
 		publish(&merge, sources);
 		if (sources->frozen)
-			free_tail(&merge, &merge.live->frozen);
+			free_tail(&merge, &merge.meta->frozen);
 		for (int i = 0; i < sources->count; i++)
-			free_segment(&merge, meta_segment(merge.live, sources->owner[i]));
+			free_segment(&merge, meta_segment(merge.meta, sources->owner[i]));
 	}
 	else
 		abandon(&merge);

@@ -158,7 +158,7 @@ documents_listed(const IndexMeta *meta)
 		documents_per_page(document_stride(&meta->shape));
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		documents += segment_living(&meta->segment[i]);
+		documents += segment_live(&meta->segment[i]);
 	return documents;
 }
 
