@@ -1,6 +1,5 @@
 /*
- * build.c: an index of what a table holds, in segments as large as memory
- * allows, alone or in parallel.
+ * build.c: build an index, in segments as large as memory allows.
  */
 #include "index/build.h"
 
@@ -27,7 +26,7 @@ claim_blocks(BuildShared *shared)
 	return first;
 }
 
-/* Nothing has been logged so far; now everything is. */
+/* Logs all blocks: what the steps before have written is not logged. */
 static void
 build_log(Build *build)
 {
@@ -53,12 +52,12 @@ build_log(Build *build)
 void
 build_steps(Build *build)
 {
-	static void (*const step[])(Build *) = {build_scan,   build_flush,    build_layout,
-											build_groups, build_describe, build_log};
+	static void (*const step[])(Build *) = {build_scan,   build_finish_scan, build_layout,
+											build_groups, build_describe,    build_log};
 	Barrier *barrier = &build->shared->barrier;
 	int phase = build_leads(build) ? 0 : BarrierAttach(barrier);
 
-	/* Who comes late has missed what the others have done without them. */
+	/* A worker that starts late takes part in the steps that are left. */
 	for (; phase < lengthof(step); phase++)
 	{
 		step[phase](build);
@@ -67,12 +66,12 @@ build_steps(Build *build)
 	BarrierDetach(barrier);
 }
 
-/* ---- The whole ---------------------------------------------------------- */
+/* ---- Building ----------------------------------------------------------- */
 
 Size
 build_shared_size(int participants)
 {
-	return add_size(offsetof(BuildShared, rest), mul_size(participants, BLCKSZ));
+	return add_size(offsetof(BuildShared, last_page), mul_size(participants, BLCKSZ));
 }
 
 void
@@ -86,28 +85,27 @@ build_shared_init(BuildShared *shared, const Build *build, int participants)
 	shared->participants = participants;
 	shared->memory = (Size) maintenance_work_mem * 1024;
 	shared->documents_max = segment_documents_max(build->index, &shared->shape, shared->memory);
-	/* The leader takes part before there are workers: a phase without it would do nothing. */
+	/* The leader attaches before there are workers: some steps are its alone. */
 	BarrierInit(&shared->barrier, 0);
 	BarrierAttach(&shared->barrier);
 	SpinLockInit(&shared->mutex);
 }
 
-static void
-build_alone(Build *build)
+/* Extends an empty fork by the metapage of an empty index; returns it exclusively locked. */
+static Buffer
+new_metapage(Relation index, ForkNumber fork)
 {
-	build->shared = palloc(build_shared_size(1));
-	build_shared_init(build->shared, build, 1);
-	build_steps(build);
-}
-
-static void
-claim_meta_block(Relation index)
-{
-	Buffer buffer = compat_extend(index);
+	Buffer buffer = compat_extend_fork(index, fork);
 
 	if (BufferGetBlockNumber(buffer) != META_BLOCK)
 		elog(ERROR, "index \"%s\" is not empty", RelationGetRelationName(index));
-	UnlockReleaseBuffer(buffer);
+	START_CRIT_SECTION();
+	meta_init(BufferGetPage(buffer));
+	MarkBufferDirty(buffer);
+	if (fork == INIT_FORKNUM)
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	return buffer;
 }
 
 IndexBuildResult *
@@ -117,13 +115,15 @@ neardup_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	int workers = RelationGetNumberOfBlocks(heap) > 0 ? compat_build_workers(heap, index, info) : 0;
 
-	claim_meta_block(index);
+	UnlockReleaseBuffer(new_metapage(index, MAIN_FORKNUM));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_DOCUMENTS);
 	if (workers > 0)
 		build_in_parallel(&build, workers, result);
 	else
 	{
-		build_alone(&build);
+		build.shared = palloc(build_shared_size(1));
+		build_shared_init(build.shared, &build, 1);
+		build_steps(&build);
 		result->heap_tuples = build.shared->heap_tuples;
 		result->index_tuples = build.shared->documents;
 	}
@@ -131,20 +131,13 @@ neardup_build(Relation heap, Relation index, IndexInfo *info)
 }
 
 /*
- * An unlogged index after a crash.  The fork is logged whatever the table is:
- * it must be there when the rest is not.
+ * Writes the init fork, which an unlogged index is reset to after a crash.  The fork is
+ * logged although the index is not.
  */
 void
 neardup_buildempty(Relation index)
 {
-	Buffer buffer = compat_extend_fork(index, INIT_FORKNUM);
-
-	START_CRIT_SECTION();
-	meta_init(BufferGetPage(buffer));
-	MarkBufferDirty(buffer);
-	log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
+	UnlockReleaseBuffer(new_metapage(index, INIT_FORKNUM));
 }
 
 char *

@@ -1,10 +1,9 @@
 /*
- * build.h: what takes part in a build: the process that was asked for it, and
- * perhaps parallel workers.
+ * build.h: a build and its participants: the leader, and parallel workers if there are any.
  *
- * Until the index is there its blocks are given out in a simple order, so that
- * everybody knows what lies where: block 0, all documents, and then for each
- * segment what groups and describes it.
+ * The blocks of an index that is being built are assigned in a fixed order: the metapage,
+ * the documents of all segments, and then for each segment its directory, postings, map and
+ * root.
  */
 #ifndef NEARDUP_INDEX_BUILD_H
 #define NEARDUP_INDEX_BUILD_H
@@ -19,12 +18,12 @@
 typedef struct BuildSegment
 {
 	SegmentRoot root;
-	BlockNumber documents; /* the first block of its documents, ... */
-	BlockNumber rest;      /* ... and of directory, postings, map and root */
+	BlockNumber documents; /* the first block of its documents */
+	BlockNumber others;    /* the first block of its other pages */
 	int groups_claimed;
 } BuildSegment;
 
-/* In shared memory where there are workers. */
+/* In shared memory if there are workers. */
 typedef struct BuildShared
 {
 	/* Fixed. */
@@ -33,11 +32,11 @@ typedef struct BuildShared
 	bool concurrent;
 	bool logged;
 	int participants; /* at most */
-	Size memory;      /* bytes that all of them may use */
+	Size memory;      /* bytes for all of them together */
 
 	Barrier barrier;
 
-	/* Under the mutex while there are documents to come; later fixed. */
+	/* Protected by the mutex while the table is scanned; fixed afterwards. */
 	slock_t mutex;
 	SignatureHeader shape; /* k = 0 until the first signature */
 	uint32 documents_max;  /* of a segment of that shape */
@@ -46,14 +45,14 @@ typedef struct BuildShared
 	bool broken_hot_chain;
 	uint32 segments;
 
-	/* Fixed once all documents are written, but for what is claimed and done. */
-	int sorters; /* participants that the memory suffices for */
+	/* Set when all documents are written; the mutex protects what is claimed and done. */
+	int sorters; /* participants that memory suffices for */
 	uint64 postings_done;
 	BlockNumber blocks;
 	BlockNumber blocks_logged;
 
 	BuildSegment segment[SEGMENTS_MAX];
-	PGAlignedBlock rest[FLEXIBLE_ARRAY_MEMBER]; /* each participant's last page of documents */
+	PGAlignedBlock last_page[FLEXIBLE_ARRAY_MEMBER]; /* of documents, of each participant */
 } BuildShared;
 
 typedef struct Build
@@ -62,15 +61,15 @@ typedef struct Build
 	Relation index;
 	IndexInfo *info;
 	BuildShared *shared;
-	ParallelTableScanDesc scan; /* NULL where there are no workers */
-	int number;                 /* of the participant; 0 is who was asked */
+	ParallelTableScanDesc scan; /* NULL if there are no workers */
+	int number;                 /* of the participant; 0 is the leader */
 
 	/* This participant's documents (build_documents.c). */
 	SignatureHeader shape;
 	uint32 stride;
 	PGAlignedBlock page;
 	BufFile *nulls; /* TIDs from before the first signature */
-	MemoryContext each;
+	MemoryContext row_context;
 	double documents;
 } Build;
 
@@ -82,35 +81,35 @@ build_leads(const Build *build)
 
 /* ---- Documents (build_documents.c) ------------------------------------------------- */
 
-/* Scan this participant's share of the table; write pages of documents. */
+/* Scans this participant's share of the table, and writes full pages of documents. */
 extern void build_scan(Build *build);
 
-/* The shape is known to all: write the NULLs that had to wait. */
-extern void build_flush(Build *build);
+/* Writes the NULLs that waited for the shape, and leaves the last page to the leader. */
+extern void build_finish_scan(Build *build);
 
-/* The leader writes what is left of everybody's documents. */
-extern void build_gather(Build *build);
+/* The leader writes the documents of all participants' last pages. */
+extern void build_write_last_pages(Build *build);
 
 /* ---- Segments (build_groups.c) ------------------------------------------------ */
 
-/* The leader gives out the blocks that follow the documents. */
+/* The leader assigns the blocks that follow the documents. */
 extern void build_layout(Build *build);
 
-/* Sort this participant's share of groups. */
+/* Sorts and writes this participant's share of the groups. */
 extern void build_groups(Build *build);
 
 /* The leader writes maps, roots and metapage. */
 extern void build_describe(Build *build);
 
-/* ---- Together (build_parallel.c) ---------------------------------------------- */
+/* ---- Steps (build.c, build_parallel.c) ---------------------------------------- */
 
-/* The steps of a build, each done by all before the next begins. */
+/* Goes through the steps of a build; each is done by all participants before the next begins. */
 extern void build_steps(Build *build);
 
-/* Do them with as many workers as are to be had, at most those asked for. */
+/* Builds with at most so many workers. */
 extern void build_in_parallel(Build *build, int workers, IndexBuildResult *result);
 
-/* What all share, in memory for so many participants. */
+/* Size and initial contents of what so many participants share. */
 extern Size build_shared_size(int participants);
 extern void build_shared_init(BuildShared *shared, const Build *build, int participants);
 

@@ -1,10 +1,9 @@
 /*
- * build_documents.c: the first half of a build: documents, as the table has them, on
- * pages.
+ * build_documents.c: the first half of a build: scan the table, write pages of documents.
  *
- * Every full page goes to the end of the index, whoever wrote it, and so the
- * number of its block says which segment it belongs to.  Only the last page of
- * a participant is not full: the leader puts those together.
+ * Each participant adds its full pages to the end of the index.  A page's block number says
+ * which segment it belongs to.  Only the last page of a participant is not full; the leader
+ * makes full pages of these.
  */
 #include "index/build.h"
 
@@ -14,6 +13,7 @@
 
 /* ---- Pages -------------------------------------------------------------- */
 
+/* Returns which segment a block of documents belongs to. */
 static uint32
 segment_of_block(const Build *build, BlockNumber block)
 {
@@ -22,7 +22,7 @@ segment_of_block(const Build *build, BlockNumber block)
 	return (block - META_BLOCK - 1) / pages;
 }
 
-/* Add a page's documents to its segment's; returns the segment's owner. */
+/* Counts the documents of the page at hand in its segment; returns the segment's owner. */
 static uint32
 count_documents(Build *build, BlockNumber block)
 {
@@ -32,12 +32,7 @@ count_documents(Build *build, BlockNumber block)
 	BuildSegment *segment = &build->shared->segment[number];
 
 	if (number >= SEGMENTS_MAX - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("index \"%s\" would have too many segments",
-						RelationGetRelationName(build->index)),
-				 errhint("%s",
-						 segment_size_hint(build->index, &build->shape, build->shared->memory))));
+		segments_too_many(build->index, &build->shape, build->shared->memory);
 	for (uint32 i = 0; i < count; i++)
 		grouped += !tid_flags(page_tid(build->page.data, i));
 	SpinLockAcquire(&build->shared->mutex);
@@ -49,12 +44,7 @@ count_documents(Build *build, BlockNumber block)
 	return number + 1;
 }
 
-static void
-begin_page(Build *build)
-{
-	page_init(build->page.data, PAGE_DOCUMENTS, 0);
-}
-
+/* Writes the page at hand to the end of the index. */
 static void
 write_page(Build *build)
 {
@@ -66,10 +56,11 @@ write_page(Build *build)
 	MarkBufferDirty(buffer);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
-	begin_page(build);
+	page_init(build->page.data, PAGE_DOCUMENTS, 0);
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* Adds a document to the page at hand, and writes the page when it is full. */
 static void
 put_document(Build *build, const ItemPointerData *tid, const uint8_t *symbols)
 {
@@ -88,7 +79,7 @@ adopt_shape(Build *build, const SignatureHeader *shape)
 	build->stride = document_stride(shape);
 }
 
-/* Look whether somebody has met a signature. */
+/* Returns whether any participant has met a signature; if so, adopts the shape. */
 static bool
 shape_is_known(Build *build)
 {
@@ -103,7 +94,7 @@ shape_is_known(Build *build)
 	return shape.k != 0;
 }
 
-/* The first signature of all fixes the shape. */
+/* Compares a signature's shape with the index's, which the first signature fixes. */
 static void
 check_shape(Build *build, const SignatureHeader *header)
 {
@@ -125,31 +116,30 @@ check_shape(Build *build, const SignatureHeader *header)
 	index_check_shape(build->index, &build->shape, header);
 }
 
-/* How long a document is is not known before the first signature: put its TID by. */
-static void
-put_by(Build *build, ItemPointerData *tid)
-{
-	if (build->nulls == NULL)
-		build->nulls = BufFileCreateTemp(false);
-	BufFileWrite(build->nulls, tid, sizeof(ItemPointerData));
-}
-
 /* ---- Scanning ----------------------------------------------------------- */
 
+/*
+ * Adds a NULL.  Before the first signature the size of a document is not known; until then
+ * the TIDs of NULLs go to a temporary file.
+ */
 static void
 add_null(Build *build, ItemPointerData *tid)
 {
 	tid_add_flags(tid, TID_NULL);
 	if (shape_is_known(build))
+	{
 		put_document(build, tid, NULL);
-	else
-		put_by(build, tid);
+		return;
+	}
+	if (build->nulls == NULL)
+		build->nulls = BufFileCreateTemp(false);
+	BufFileWrite(build->nulls, tid, sizeof(ItemPointerData));
 }
 
 static void
 add_signature(Build *build, ItemPointerData *tid, Datum value)
 {
-	MemoryContext before = MemoryContextSwitchTo(build->each);
+	MemoryContext before = MemoryContextSwitchTo(build->row_context);
 	Signature signature = index_signature(build->index, value);
 
 	if (signature.header.flags & SIGNATURE_EMPTY)
@@ -157,7 +147,7 @@ add_signature(Build *build, ItemPointerData *tid, Datum value)
 	MemoryContextSwitchTo(before);
 	check_shape(build, &signature.header);
 	put_document(build, tid, signature.symbols);
-	MemoryContextReset(build->each);
+	MemoryContextReset(build->row_context);
 }
 
 static void
@@ -182,9 +172,9 @@ build_scan(Build *build)
 
 	if (build->scan != NULL)
 		scan = table_beginscan_parallel(build->heap, build->scan);
-	build->each =
+	build->row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
-	begin_page(build);
+	page_init(build->page.data, PAGE_DOCUMENTS, 0);
 	tuples = table_index_build_scan(build->heap, build->index, build->info, true,
 									build_leads(build), add_row, build, scan);
 	SpinLockAcquire(&shared->mutex);
@@ -192,13 +182,13 @@ build_scan(Build *build)
 	shared->documents += build->documents;
 	shared->broken_hot_chain |= build->info->ii_BrokenHotChain;
 	SpinLockRelease(&shared->mutex);
-	MemoryContextDelete(build->each);
+	MemoryContextDelete(build->row_context);
 }
 
-/* ---- What is left ------------------------------------------------------- */
+/* ---- Last pages --------------------------------------------------------- */
 
 void
-build_flush(Build *build)
+build_finish_scan(Build *build)
 {
 	ItemPointerData tid;
 
@@ -212,15 +202,15 @@ build_flush(Build *build)
 			put_document(build, &tid, NULL);
 		BufFileClose(build->nulls);
 	}
-	memcpy(build->shared->rest[build->number].data, build->page.data, BLCKSZ);
+	memcpy(build->shared->last_page[build->number].data, build->page.data, BLCKSZ);
 }
 
 void
-build_gather(Build *build)
+build_write_last_pages(Build *build)
 {
 	for (int i = 1; i < build->shared->participants; i++)
 	{
-		Page page = build->shared->rest[i].data;
+		Page page = build->shared->last_page[i].data;
 
 		for (uint32 d = 0; d < page_trailer(page)->count; d++)
 			put_document(build, page_tid(page, d), page_symbols(page, build->stride, d));

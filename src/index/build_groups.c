@@ -1,9 +1,9 @@
 /*
- * build_groups.c: the second half of a build: groups, and what describes them.
+ * build_groups.c: the second half of a build: groups, maps, roots and the metapage.
  *
- * Once all documents are written it is known how many pages everything else
- * takes.  The leader gives them out, and each participant writes its groups to
- * their places.  Where two groups meet on a page, it is under the page's lock.
+ * Once all documents are written, the number of pages that everything else takes is known.
+ * The leader assigns blocks to them; then each participant writes its share of the groups.
+ * Two groups may share a page, so entries are stored under the page's lock.
  */
 #include "index/build.h"
 
@@ -11,37 +11,9 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#include "index/segment_sort.h"
+/* ---- Blocks ------------------------------------------------------------- */
 
-static uint32
-owner_of(const Build *build, const BuildSegment *segment)
-{
-	return segment - build->shared->segment + 1;
-}
-
-/* The last block of all. */
-static BlockNumber
-root_block(const BuildSegment *segment)
-{
-	const SegmentRoot *root = &segment->root;
-
-	return segment->rest + root->directory_pages + root->posting_pages + root->map_pages;
-}
-
-/* ---- Places ------------------------------------------------------------- */
-
-/* Count the pages that follow a segment's documents; returns the block after. */
-static BlockNumber
-lay_out(Build *build, BuildSegment *segment, BlockNumber documents, BlockNumber rest)
-{
-	segment->root.stride = build->stride;
-	segment_lay_out(build->index, &build->shared->shape, &segment->root);
-	segment->documents = documents;
-	segment->rest = rest;
-	return root_block(segment) + 1;
-}
-
-/* How many participants can sort at once, each at least one group. */
+/* Returns how many participants can sort at the same time, each at least one group. */
 static int
 sorters(const BuildShared *shared)
 {
@@ -52,7 +24,7 @@ sorters(const BuildShared *shared)
 		const SegmentRoot *root = &shared->segment[i].root;
 		Grouping grouping = root_grouping(root, &shared->shape);
 
-		largest = Max(largest, sort_memory(root, &grouping, 1));
+		largest = Max(largest, group_sort_memory(root, &grouping, 1));
 	}
 	return (int) Max(1, Min(shared->participants, shared->memory / largest));
 }
@@ -62,192 +34,164 @@ build_layout(Build *build)
 {
 	BuildShared *shared = build->shared;
 	BlockNumber documents = META_BLOCK + 1;
-	BlockNumber rest = documents;
+	BlockNumber others = documents;
 	uint64 postings = 0;
 
 	if (!build_leads(build))
 		return;
-	build_gather(build);
+	build_write_last_pages(build);
 	for (uint32 i = 0; i < shared->segments; i++)
-		rest += shared->segment[i].root.document_pages;
-	if (rest != RelationGetNumberOfBlocks(build->index))
+		others += shared->segment[i].root.document_pages;
+	if (others != RelationGetNumberOfBlocks(build->index))
 		elog(ERROR, "index \"%s\" has pages that its build did not write",
 			 RelationGetRelationName(build->index));
 	for (uint32 i = 0; i < shared->segments; i++)
 	{
-		rest = lay_out(build, &shared->segment[i], documents, rest);
-		documents += shared->segment[i].root.document_pages;
-		postings += (uint64) shared->segment[i].root.groups * shared->segment[i].root.grouped;
+		BuildSegment *segment = &shared->segment[i];
+		SegmentRoot *root = &segment->root;
+
+		root->stride = build->stride;
+		segment_lay_out(build->index, &shared->shape, root);
+		segment->documents = documents;
+		segment->others = others;
+		documents += root->document_pages;
+		others += segment_root_page(root) + 1 - root->document_pages;
+		postings += (uint64) root->groups * root->grouped;
 	}
-	compat_extend_to(build->index, rest);
+	compat_extend_to(build->index, others);
 	shared->sorters = sorters(shared);
-	shared->blocks = rest;
+	shared->blocks = others;
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_GROUPS);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, postings);
 }
 
-/*
- * Write entries first ... of an array, whose pages begin at a block.  Others may
- * be writing other parts of it.
- */
-static void
-put_entries(Build *build, PageKind kind, uint32 owner, BlockNumber start, uint32 size, uint64 first,
-			uint32 count, const char *entries)
+/* ---- A participant as the writer of a segment --------------------------- */
+
+typedef struct BuildWriter
 {
-	uint32 per_page = PAGE_ROOM / size;
+	SegmentWriter writer; /* first, so that its functions find the rest */
+	BuildShared *shared;
+	BuildSegment *segment;
+	bool leads;
+} BuildWriter;
 
-	while (count > 0)
-	{
-		uint32 slot = first % per_page;
-		uint32 n = Min(per_page - slot, count);
-		Buffer buffer = ReadBuffer(build->index, start + first / per_page);
-		Page page = BufferGetPage(buffer);
-
-		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		/* What others have put there will be sealed once more. */
-		if (!PageIsNew(page))
-			page_verify(build->index, buffer, 0);
-		START_CRIT_SECTION();
-		if (PageIsNew(page))
-			page_init(page, kind, owner);
-		memcpy(PageGetContents(page) + (Size) slot * size, entries, (Size) n * size);
-		page_trailer(page)->count += n;
-		page_seal(page);
-		MarkBufferDirty(buffer);
-		END_CRIT_SECTION();
-		UnlockReleaseBuffer(buffer);
-		entries += (Size) n * size;
-		first += n;
-		count -= n;
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-/* ---- Groups ------------------------------------------------------------- */
-
-/* The next groups to sort; smaller shares towards the end, so that all end together. */
-static int
-claim_groups(Build *build, BuildSegment *segment, int at_once, int *first)
+static BlockNumber
+block_of_build_page(const SegmentWriter *writer, uint32 number)
 {
-	BuildShared *shared = build->shared;
-	int share;
+	const BuildSegment *segment = ((const BuildWriter *) writer)->segment;
+	uint32 document_pages = segment->root.document_pages;
 
-	SpinLockAcquire(&shared->mutex);
-	share = segment->root.groups - segment->groups_claimed;
-	if (shared->sorters > 1)
-		share = (share + 2 * shared->sorters - 1) / (2 * shared->sorters);
-	share = Min(share, at_once);
-	*first = segment->groups_claimed;
-	segment->groups_claimed += share;
-	SpinLockRelease(&shared->mutex);
-	return share;
+	return number < document_pages ? segment->documents + number :
+									 segment->others + (number - document_pages);
 }
 
 static void
-report_postings(BuildShared *shared, const Build *build, uint32 count)
+report_postings(BuildWriter *w, uint32 count)
 {
 	uint64 done;
 
-	SpinLockAcquire(&shared->mutex);
-	done = shared->postings_done += count;
-	SpinLockRelease(&shared->mutex);
-	if (build_leads(build))
+	SpinLockAcquire(&w->shared->mutex);
+	done = w->shared->postings_done += count;
+	SpinLockRelease(&w->shared->mutex);
+	if (w->leads)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 }
 
+/* Adds entries to a page, which may have entries of other participants already. */
 static void
-write_group(Build *build, const BuildSegment *segment, const GroupSort *sort, int group)
+put_build_page(SegmentWriter *writer, uint32 number, Page page)
 {
-	const SegmentRoot *root = &segment->root;
-	const Grouping *grouping = &sort->source.grouping;
-	uint32 owner = owner_of(build, segment);
+	BlockNumber block = block_of_build_page(writer, number);
+	Buffer buffer = ReadBuffer(writer->index, block);
+	Page shared = BufferGetPage(buffer);
+	bool is_new;
 
-	put_entries(build, PAGE_DIRECTORY, owner, segment->rest, sizeof(uint32),
-				group_first_offset(grouping, group),
-				(UINT32_C(1) << group_bucket_bits(grouping, group)) + 1, (char *) sort->offset);
-	put_entries(build, PAGE_POSTINGS, owner, segment->rest + root->directory_pages,
-				posting_bytes(root->documents), (uint64) group * root->grouped, root->grouped,
-				(char *) sort->postings);
-	report_postings(build->shared, build, root->grouped);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	is_new = PageIsNew(shared);
+	/* Its checksum is computed again below, so what is there is verified first. */
+	if (!is_new)
+		page_verify(writer->index, buffer, 0);
+	START_CRIT_SECTION();
+	if (is_new)
+		memcpy(shared, page, BLCKSZ);
+	else
+	{
+		/* The places of entries that are not on a page are zero. */
+		for (Size i = 0; i < PAGE_ROOM / sizeof(uint64); i++)
+			((uint64 *) PageGetContents(shared))[i] |= ((uint64 *) PageGetContents(page))[i];
+		page_trailer(shared)->count += page_trailer(page)->count;
+		page_set_checksum(shared);
+	}
+	MarkBufferDirty(buffer);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+	if (page_trailer(page)->kind == PAGE_POSTINGS)
+		report_postings((BuildWriter *) writer, page_trailer(page)->count);
+	CHECK_FOR_INTERRUPTS();
 }
 
-static void
-sort_segment(Build *build, BuildSegment *segment)
+/* Claims groups for this participant; fewer towards the end, so that all end together. */
+static int
+claim_build_groups(SegmentWriter *writer, int most, int *first)
 {
-	SortSource source = {.index = build->index,
-						 .root = &segment->root,
-						 .owner = owner_of(build, segment),
-						 .grouping = root_grouping(&segment->root, &build->shared->shape),
-						 .first = segment->documents};
-	GroupSort *sort = sort_begin(&source, build->shared->memory / build->shared->sorters);
-	int first;
+	BuildShared *shared = ((BuildWriter *) writer)->shared;
+	BuildSegment *segment = ((BuildWriter *) writer)->segment;
 	int count;
 
-	while ((count = claim_groups(build, segment, sort->at_once, &first)) > 0)
-	{
-		sort_read(sort, first, count);
-		for (int group = first; group < first + count; group++)
-		{
-			sort_group(sort, group);
-			write_group(build, segment, sort, group);
-		}
-	}
-	sort_end(sort);
+	SpinLockAcquire(&shared->mutex);
+	count = segment->root.groups - segment->groups_claimed;
+	if (shared->sorters > 1)
+		count = (count + 2 * shared->sorters - 1) / (2 * shared->sorters);
+	count = Min(count, most);
+	*first = segment->groups_claimed;
+	segment->groups_claimed += count;
+	SpinLockRelease(&shared->mutex);
+	return count;
 }
+
+/* A build gives way to no one. */
+static bool
+build_goes_on(SegmentWriter *writer)
+{
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
+/* Returns this participant as the writer of a segment. */
+static BuildWriter
+writer_of(Build *build, uint32 number)
+{
+	BuildShared *shared = build->shared;
+	BuildSegment *segment = &shared->segment[number];
+
+	return (BuildWriter){.writer = {.index = build->index,
+									.shape = &shared->shape,
+									.root = &segment->root,
+									.owner = number + 1,
+									.memory = shared->memory / shared->sorters,
+									.put_page = put_build_page,
+									.block_of = block_of_build_page,
+									.claim_groups = claim_build_groups,
+									.goes_on = build_goes_on},
+						 .shared = shared,
+						 .segment = segment,
+						 .leads = build_leads(build)};
+}
+
+/* ---- Steps -------------------------------------------------------------- */
 
 void
 build_groups(Build *build)
 {
-	BuildShared *shared = build->shared;
-
-	if (build->number >= shared->sorters)
+	if (build->number >= build->shared->sorters)
 		return;
-	for (uint32 i = 0; i < shared->segments; i++)
-		if (shared->segment[i].root.groups > 0)
-			sort_segment(build, &shared->segment[i]);
-}
-
-/* ---- Descriptions ------------------------------------------------------- */
-
-static void
-write_map(Build *build, const BuildSegment *segment)
-{
-	const SegmentRoot *root = &segment->root;
-	uint32 others = root->directory_pages + root->posting_pages;
-	uint32 logical = root->document_pages + others;
-
-	for (uint32 first = 0; first < logical; first += BLOCKS_PER_MAP_PAGE)
+	for (uint32 i = 0; i < build->shared->segments; i++)
 	{
-		BlockNumber map[BLOCKS_PER_MAP_PAGE];
-		uint32 count = Min(BLOCKS_PER_MAP_PAGE, logical - first);
+		BuildWriter w = writer_of(build, i);
 
-		for (uint32 i = 0; i < count; i++)
-			map[i] = first + i < root->document_pages ?
-				segment->documents + first + i :
-				segment->rest + first + i - root->document_pages;
-		put_entries(build, PAGE_MAP, owner_of(build, segment), segment->rest + others,
-					sizeof(BlockNumber), first, count, (char *) map);
+		if (w.segment->root.groups > 0)
+			segment_write_groups(&w.writer);
 	}
-}
-
-static void
-write_root(Build *build, const BuildSegment *segment)
-{
-	const SegmentRoot *root = &segment->root;
-	BlockNumber block = root_block(segment);
-	Buffer buffer = ReadBuffer(build->index, block);
-	Page page = BufferGetPage(buffer);
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	START_CRIT_SECTION();
-	page_init(page, PAGE_ROOT, owner_of(build, segment));
-	*page_root(page) = *root;
-	for (uint32 i = 0; i < root->map_pages; i++)
-		page_root_map(page)[i] = block - root->map_pages + i;
-	page_seal(page);
-	MarkBufferDirty(buffer);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
 }
 
 void
@@ -260,11 +204,10 @@ build_describe(Build *build)
 		return;
 	for (uint32 i = 0; i < shared->segments; i++)
 	{
-		const BuildSegment *segment = &shared->segment[i];
+		BuildWriter w = writer_of(build, i);
 
-		write_map(build, segment);
-		write_root(build, segment);
-		entry[i] = segment_entry(&segment->root, owner_of(build, segment), root_block(segment));
+		segment_write_root(&w.writer);
+		entry[i] = segment_entry(&w.writer);
 	}
 	meta_write_built(build->index, &shared->shape, entry, shared->segments);
 }

@@ -1,8 +1,8 @@
 /*
- * build_parallel.c: a build by several processes.
+ * build_parallel.c: build an index with parallel workers.
  *
- * Everybody goes through the same steps, the process that was asked for the
- * index among them; how many of the workers come does not matter.
+ * The leader and the workers go through the same steps.  The build does not depend on how
+ * many of the workers start.
  */
 #include "index/build.h"
 
@@ -25,9 +25,9 @@ PGDLLEXPORT void neardup_build_main(dsm_segment *segment, shm_toc *toc);
 
 /* ---- The leader --------------------------------------------------------- */
 
-/* Share all that a worker must know. */
+/* Puts what a worker needs into shared memory. */
 static void
-share(Build *build, ParallelContext *context, Snapshot snapshot)
+share_build(Build *build, ParallelContext *context, Snapshot snapshot)
 {
 	int participants = context->nworkers + 1;
 	Size shared_size = build_shared_size(participants);
@@ -38,19 +38,12 @@ share(Build *build, ParallelContext *context, Snapshot snapshot)
 	shared_reserve(context, scan_size);
 	shared_reserve(context, strlen(query) + 1);
 	InitializeParallelDSM(context);
-	/* Without shared memory there are no workers, and all this is in our own. */
+	/* If there is no shared memory, there are no workers, and this is private memory. */
 	build->shared = shared_put(context, KEY_SHARED, shared_size);
 	build_shared_init(build->shared, build, participants);
 	build->scan = shared_put(context, KEY_SCAN, scan_size);
 	table_parallelscan_initialize(build->heap, build->scan, snapshot);
 	strcpy(shared_put(context, KEY_QUERY, strlen(query) + 1), query);
-}
-
-/* As a build alone does, but for a snapshot that all scan with. */
-static Snapshot
-snapshot_of(const Build *build)
-{
-	return build->info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
 }
 
 void
@@ -61,8 +54,9 @@ build_in_parallel(Build *build, int workers, IndexBuildResult *result)
 
 	EnterParallelMode();
 	context = CreateParallelContext("neardup", "neardup_build_main", workers);
-	snapshot = snapshot_of(build);
-	share(build, context, snapshot);
+	snapshot =
+		build->info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+	share_build(build, context, snapshot);
 	LaunchParallelWorkers(context);
 	ereport(DEBUG1,
 			(errmsg_internal("building index \"%s\" with %d parallel workers",
@@ -91,7 +85,7 @@ neardup_build_main(dsm_segment *segment, shm_toc *toc)
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	build.shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	build.scan = shm_toc_lookup(toc, KEY_SCAN, false);
-	/* The leader's own locks: those of its group do not conflict. */
+	/* The modes of the leader's locks, which do not conflict within its lock group. */
 	heap_lock = build.shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	index_lock = build.shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
 	build.heap = table_open(build.shared->heap, heap_lock);

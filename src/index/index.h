@@ -50,17 +50,22 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 
-/* Append a document: TID with flags, and symbols unless flags say it has none. */
-extern void tail_append(Relation index, const SignatureHeader *shape, const ItemPointerData *tid,
-						const uint8_t *symbols);
+/* Number of documents at which a tail is to be sealed. */
+#define TAIL_DOCUMENTS 4096
 
-/* Does the tail want to be sealed? */
+/* Returns the number of pages of a tail that are full or nearly so. */
+extern uint32 tail_length(const IndexMeta *meta);
+
+/* Returns the length at which a tail of documents of a shape is to be sealed. */
+extern uint32 tail_limit(const SignatureHeader *shape);
+
+/* Returns whether the tail is to be sealed. */
 extern bool tail_is_due(const IndexMeta *meta);
 
 /*
- * Call visit for each page of a chain, as the copy of the metapage lists them,
- * share-locked; false where a page was freed meanwhile.  What was begun later
- * holds rows that no snapshot taken before the copy sees.
+ * Calls visit for each page of a tail, share-locked, as a copy of the metapage lists it.
+ * Returns false if upkeep has replaced the tail.  Pages added since the copy was made are not
+ * visited; they hold rows that no snapshot taken before it sees.
  */
 typedef void (*TailVisitor)(void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
@@ -78,38 +83,35 @@ extern char *neardup_buildphasename(int64 phase);
 
 /* ---- Size (shrink.c) ---------------------------------------------------- */
 
-/* Write the index again where much of it is dead or free; the caller has the upkeep lock. */
-extern void shrink_gather(Upkeep *upkeep, BufferAccessStrategy strategy);
+/* Compacts the index if much of it is dead or free; the caller holds the upkeep lock. */
+extern void shrink_compact(Upkeep *upkeep, BufferAccessStrategy strategy);
 
-/*
- * Give what is free at the end of the file back, where nobody is at the index
- * for a moment; the caller does not have the upkeep lock.
- */
+/* Truncates free pages at the end of the file; the caller does not hold the upkeep lock. */
 extern void shrink_truncate(Relation index);
 
-/* One attempt at it: false where somebody is at the index. */
+/* Tries that once; false if another process has locked the index. */
 extern bool shrink_try(Relation index);
 
-/* As patient as PostgreSQL is with the end of a table. */
+/* The same number of tries, and pauses between them, as VACUUM makes for a table. */
 #define SHRINK_TRIES 100
 #define SHRINK_PAUSE 50 /* ms */
 extern void shrink_pause(void);
 
 /*
- * Put pages that nobody owns, freed long since or lost to a crash, into the
- * free space map; returns how many.
+ * Enters all free pages into the free space map, also those that a crash has left out of it;
+ * returns their number.
  */
 extern BlockNumber shrink_find_free(Upkeep *upkeep, BufferAccessStrategy strategy);
 
-/* ---- In the background (worker.c) --------------------------------------- */
+/* ---- Background workers (worker.c) -------------------------------------- */
 
 /*
- * Ask a background worker to keep the index up, and to truncate it.  False
- * where none can: there is no free slot.
+ * Starts a background worker that does upkeep of the index, and truncates it if asked to.
+ * Returns false if there is no free slot for one.
  */
 extern bool worker_start(Relation index, bool truncate);
 
-/* Does somebody wait for what a worker, this process, has locked to be at the index? */
+/* Returns whether another process waits for a lock of this process, which is a worker. */
 extern bool worker_keeps_waiting(Relation index);
 
 /* ---- Callbacks ---------------------------------------------------------- */

@@ -1,50 +1,400 @@
 /*
- * insert.c: one row.
+ * insert.c: insert a row.
+ *
+ * An insert appends its document to a page that the tail has open.  A backend remembers
+ * these pages, so that it usually locks one page and writes one WAL record; only to open
+ * another page does it need the metapage.
  */
 #include "index/index.h"
 
+#include "access/generic_xlog.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/indexfsm.h"
+#include "storage/smgr.h"
 #include "utils/memutils.h"
 
-/*
- * What a row takes, such as a signature out of TOAST; the caller's memory is the
- * statement's.  It is made once, since many a statement inserts one row.
- */
-static MemoryContext
-context_of_row(void)
+typedef struct NewDocument
 {
-	static MemoryContext context = NULL;
+	ItemPointerData tid;          /* with flags */
+	const SignatureHeader *shape; /* NULL for a NULL */
+	const uint8_t *symbols;
+} NewDocument;
 
-	if (context == NULL)
-		context = AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
-	return context;
+/* ---- WAL ---------------------------------------------------------------- */
+
+/*
+ * The WAL record of an insert is put together here, in the format of generic WAL, which
+ * replays it.  GenericXLogFinish would compare the page with a copy, byte by byte, under the
+ * page's lock; an insert knows what it changes.  An insert of a signature of 64
+ * bits so takes 0.8 us in the index, instead of 3.7 us (PostgreSQL 15, single rows in a loop
+ * on the server).
+ *
+ * This relies on the format of generic WAL's records, which has not changed since 9.6.  For
+ * a version whose format is not known, COMPAT_GENERIC_FRAGMENTS is off.
+ */
+#if COMPAT_GENERIC_FRAGMENTS
+
+/* What a generic WAL record has before each run of bytes. */
+typedef struct FragmentHeader
+{
+	OffsetNumber offset;
+	OffsetNumber length;
+} FragmentHeader;
+
+/* Adds a run of bytes of the page to the record; the header must outlive XLogInsert. */
+static void
+register_fragment(FragmentHeader *header, Page page, const void *from, Size length)
+{
+	header->offset = (const char *) from - (const char *) page;
+	header->length = length;
+	XLogRegisterBufData(0, (char *) header, sizeof(FragmentHeader));
+	XLogRegisterBufData(0, (char *) from, length);
 }
 
+/* Logs what page_put_document has changed. */
 static void
-insert_signature(Relation index, Datum value, ItemPointerData tid)
+log_document(Buffer buffer, uint32 stride)
 {
-	MemoryContext row = context_of_row();
-	MemoryContext before = MemoryContextSwitchTo(row);
-	Signature signature = index_signature(index, value);
+	Page page = BufferGetPage(buffer);
+	PageTrailer *trailer = page_trailer(page);
+	uint32 i = trailer->count - 1;
+	FragmentHeader header[4];
+	XLogRecPtr record;
 
-	MemoryContextSwitchTo(before);
-	if (signature.header.flags & SIGNATURE_EMPTY)
-		tid_add_flags(&tid, TID_EMPTY);
-	tail_append(index, &signature.header, &tid, signature.symbols);
-	MemoryContextReset(row);
+	XLogBeginInsert();
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	register_fragment(&header[0], page, &((PageHeader) page)->pd_lower, 2 * sizeof(LocationIndex));
+	register_fragment(&header[1], page, page_symbols(page, stride, i), stride);
+	register_fragment(&header[2], page, page_tid(page, i), sizeof(ItemPointerData));
+	register_fragment(&header[3], page, &trailer->checksum,
+					  (char *) &trailer->flags - (char *) &trailer->checksum);
+	record = XLogInsert(RM_GENERIC_ID, 0);
+	PageSetLSN(page, record);
+}
+
+/* Appends a document to an exclusively locked page that has room for it. */
+static void
+append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
+{
+	size_t bytes = doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape);
+
+	START_CRIT_SECTION();
+	page_put_document(BufferGetPage(buffer), stride, &doc->tid, doc->symbols, bytes);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_document(buffer, stride);
+	END_CRIT_SECTION();
+}
+
+#else
+
+static void
+append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
+{
+	size_t bytes = doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape);
+	GenericXLogState *state = GenericXLogStart(index);
+
+	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->tid, doc->symbols,
+					  bytes);
+	GenericXLogFinish(state);
+}
+
+#endif
+
+/* ---- The pages that a backend remembers --------------------------------- */
+
+/*
+ * Kept in rd_amcache.  The page in `slot` is the relation's target block, too: when the file
+ * is truncated PostgreSQL resets that, as it does for heaps, and these blocks may not exist
+ * any more.
+ */
+typedef struct TailHint
+{
+	uint32 owner;
+	int slot; /* of the page that this backend appends to */
+	BlockNumber open[TAIL_SLOTS];
+	SignatureHeader shape;
+} TailHint;
+
+/* Remembers a tail, and the page in a slot as the one to append to. */
+static void
+remember_tail(Relation index, const IndexMeta *meta, int slot)
+{
+	TailHint *hint = index->rd_amcache;
+
+	if (hint == NULL)
+		hint = index->rd_amcache = MemoryContextAllocZero(index->rd_indexcxt, sizeof(TailHint));
+	hint->owner = meta->tail.owner;
+	hint->slot = slot;
+	memcpy(hint->open, meta->open, sizeof(hint->open));
+	hint->shape = meta->shape;
+	RelationSetTargetBlock(index, hint->open[slot]);
+}
+
+/* Returns what this backend remembers, or NULL if that is nothing or out of date. */
+static TailHint *
+recall_tail(Relation index)
+{
+	return RelationGetTargetBlock(index) == InvalidBlockNumber ? NULL : index->rd_amcache;
+}
+
+/*
+ * Locks the page to append to.  If another backend has locked it, goes on to the next slot,
+ * so that concurrent inserts come to use different pages; returns InvalidBuffer if no page
+ * is known to be open there.
+ */
+static Buffer
+lock_open_page(Relation index, TailHint *hint)
+{
+	Buffer buffer = page_pin_tail(index, hint->open[hint->slot]);
+
+	if (ConditionalLockBuffer(buffer))
+		return buffer;
+	ReleaseBuffer(buffer);
+	hint->slot = (hint->slot + 1) % TAIL_SLOTS;
+	RelationSetTargetBlock(index, hint->open[hint->slot]);
+	if (hint->open[hint->slot] == InvalidBlockNumber)
+		return InvalidBuffer;
+	buffer = page_pin_tail(index, hint->open[hint->slot]);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	return buffer;
+}
+
+static bool
+has_room(Page page, uint32 owner, uint32 stride)
+{
+	const PageTrailer *trailer = page_trailer(page);
+
+	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS &&
+		!(trailer->flags & PAGE_CLOSED) && trailer->count < documents_per_page(stride);
+}
+
+/* Appends to a page that this backend remembers; false if it knows of none with room. */
+static bool
+append_to_open_page(Relation index, const NewDocument *doc)
+{
+	TailHint *hint = recall_tail(index);
+	Buffer buffer;
+	uint32 stride;
+	bool room;
+
+	if (hint == NULL || (doc->shape != NULL && hint->shape.k == 0))
+		return false;
+	if (doc->shape != NULL)
+		index_check_shape(index, &hint->shape, doc->shape);
+	buffer = lock_open_page(index, hint);
+	if (!BufferIsValid(buffer))
+		return false;
+	stride = document_stride(&hint->shape);
+	room = has_room(BufferGetPage(buffer), hint->owner, stride);
+	if (room)
+	{
+		page_verify_tail(index, buffer, stride);
+		append_document(index, buffer, stride, doc);
+	}
+	UnlockReleaseBuffer(buffer);
+	return room;
+}
+
+/* ---- Opening pages ------------------------------------------------------ */
+
+/* How many full pages the tail has after it was extended, and how many it should have at most. */
+typedef struct TailLength
+{
+	uint32 pages; /* 0: it was not extended */
+	uint32 limit;
+} TailLength;
+
+/*
+ * Extends the tail by a page, or begins a tail.  A new page becomes the first of the chain,
+ * so a walk that has begun does not meet it.
+ *
+ * The page is allocated before the metapage is locked, since that may take a while.  If
+ * meanwhile another insert has filled the slot, or the shape has become known (a tail of
+ * NULLs takes no more documents then), the page is freed again.
+ */
+static void
+extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
+{
+	Buffer added = page_allocate(index, copy);
+	BlockNumber block = BufferGetBlockNumber(added);
+	MetaChange change = meta_begin(index);
+	IndexMeta *meta = change.meta;
+	uint32 before = tail_length(meta);
+	Page page;
+
+	if (meta->tail.owner != copy->tail.owner || meta->open[slot] != copy->open[slot] ||
+		meta->shape.k != copy->shape.k)
+	{
+		meta_abort(&change);
+		UnlockReleaseBuffer(added);
+		RecordFreeIndexPage(index, block);
+		return;
+	}
+	if (meta->tail.owner == 0)
+	{
+		meta->tail.owner = meta->next_owner++;
+		meta->tail.last = block;
+		meta->tail.stride = document_stride(&meta->shape);
+	}
+	page = GenericXLogRegisterBuffer(change.state, added, GENERIC_XLOG_FULL_IMAGE);
+	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
+	page_trailer(page)->next = meta->tail.first;
+	meta->tail.first = meta->open[slot] = block;
+	meta->tail.pages++;
+	length->pages = tail_length(meta) > before ? tail_length(meta) : 0;
+	length->limit = tail_limit(&meta->shape);
+	remember_tail(index, meta, slot);
+	meta_commit(&change);
+	UnlockReleaseBuffer(added);
+}
+
+/* Fixes the shape of all signatures, unless another insert has done so. */
+static void
+fix_shape(Relation index, const SignatureHeader *header)
+{
+	SignatureHeader shape = index_shape(index, header);
+	MetaChange change = meta_begin(index);
+
+	if (change.meta->shape.k != 0)
+	{
+		meta_abort(&change);
+		return;
+	}
+	change.meta->shape = shape;
+	meta_commit(&change);
+}
+
+/*
+ * Finds an open page in the metapage, or opens one; the caller then tries again.  Returns
+ * false if the tail's stride is not the document's: it holds NULLs from before the first
+ * signature, and must be sealed first.
+ */
+static bool
+find_open_page(Relation index, const NewDocument *doc, TailLength *length)
+{
+	int slot = index->rd_amcache == NULL ? 0 : ((TailHint *) index->rd_amcache)->slot;
+	IndexMeta *meta = meta_read(index);
+	bool fits;
+
+	if (doc->shape != NULL && meta->shape.k == 0)
+	{
+		pfree(meta);
+		fix_shape(index, doc->shape);
+		meta = meta_read(index);
+	}
+	if (doc->shape != NULL)
+		index_check_shape(index, &meta->shape, doc->shape);
+	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
+	if (fits)
+	{
+		const TailHint *hint = recall_tail(index);
+		/* This backend has just found that the page it remembers has no room. */
+		bool is_full =
+			hint != NULL && hint->owner == meta->tail.owner && hint->open[slot] == meta->open[slot];
+
+		if (meta->open[slot] == InvalidBlockNumber || is_full)
+			extend_tail(index, meta, slot, length);
+		else
+			remember_tail(index, meta, slot);
+	}
+	pfree(meta);
+	return fits;
+}
+
+/* ---- Upkeep ------------------------------------------------------------- */
+
+/* An insert that extends a tail of so many times its limit seals it itself. */
+#define FAR_OVER 4
+
+/*
+ * An insert that extends a tail of so many times its limit waits for the upkeep lock, which
+ * a slow vacuum may hold: the tail then has half as many documents as a segment may have.
+ */
+#define TOO_FAR_OVER (SEGMENT_DOCUMENTS_MAX / TAIL_DOCUMENTS / 2)
+
+/*
+ * Has the tail sealed after it was extended.  At its limit, and each time it has grown by as
+ * much again, a worker is asked to seal the tail and to merge segments.  Only where there
+ * are no workers does an insert merge.
+ */
+static void
+seal_long_tail(Relation index, const TailLength *length)
+{
+	bool background = neardup_background && !RELATION_IS_LOCAL(index);
+	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
+
+	if (background)
+	{
+		if (length->pages % length->limit == 0 && worker_start(index, false))
+			return;
+		if (length->pages < FAR_OVER * length->limit)
+			return;
+	}
+	if (length->pages >= TOO_FAR_OVER * length->limit)
+		upkeep_lock(index);
+	else if (!upkeep_lock_conditionally(index))
+		return;
+	if (background)
+		upkeep_seal(&upkeep);
+	else
+		upkeep_run(&upkeep, false);
+	upkeep_unlock(index);
+}
+
+/* ---- The callback ------------------------------------------------------- */
+
+/* Appends a document to the tail, and seals the tail if that has made it too long. */
+static void
+insert_document(Relation index, const NewDocument *doc)
+{
+	TailLength length = {.pages = 0, .limit = 1};
+
+	while (!append_to_open_page(index, doc))
+	{
+		Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
+
+		if (find_open_page(index, doc, &length))
+			continue;
+		upkeep_lock(index);
+		upkeep_run(&upkeep, true);
+		upkeep_unlock(index);
+	}
+	if (length.pages >= length.limit)
+		seal_long_tail(index, &length);
 }
 
 bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
 			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
 {
-	ItemPointerData tid = *heap_tid;
+	/*
+	 * Memory for a row, such as for a detoasted signature; the caller's context lives as long
+	 * as the statement.  It is created only once, since many statements insert only one row.
+	 */
+	static MemoryContext row_context = NULL;
+	NewDocument doc = {.tid = *heap_tid};
+	MemoryContext before;
+	Signature signature;
 
 	if (isnull[0])
 	{
-		tid_add_flags(&tid, TID_NULL);
-		tail_append(index, NULL, &tid, NULL);
+		tid_add_flags(&doc.tid, TID_NULL);
+		insert_document(index, &doc);
+		return false;
 	}
-	else
-		insert_signature(index, values[0], tid);
+	if (row_context == NULL)
+		row_context =
+			AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
+	before = MemoryContextSwitchTo(row_context);
+	signature = index_signature(index, values[0]);
+	MemoryContextSwitchTo(before);
+	if (signature.header.flags & SIGNATURE_EMPTY)
+		tid_add_flags(&doc.tid, TID_EMPTY);
+	doc.shape = &signature.header;
+	doc.symbols = signature.symbols;
+	insert_document(index, &doc);
+	MemoryContextReset(row_context);
 	return false;
 }

@@ -174,22 +174,16 @@ static int64
 tail_documents(Relation index, IndexMeta **meta)
 {
 	uint32 first_new = 0;
-	uint32 gone = 0;
 
 	for (;;)
 	{
 		int64 documents = 0;
 
 		*meta = meta_read(index);
-		if (gone != 0 && meta_owns(*meta, gone))
-			page_corrupt(index, page_refused(), "page of a tail belongs to another");
 		if (first_new == 0)
 			first_new = (*meta)->next_owner;
-		if (!count_tail(index, &(*meta)->frozen, first_new, &documents))
-			gone = (*meta)->frozen.owner;
-		else if (!count_tail(index, &(*meta)->tail, first_new, &documents))
-			gone = (*meta)->tail.owner;
-		else
+		if (count_tail(index, &(*meta)->frozen, first_new, &documents) &&
+			count_tail(index, &(*meta)->tail, first_new, &documents))
 			return documents;
 		pfree(*meta);
 	}

@@ -1,8 +1,8 @@
 /*
- * meta.c: the metapage: reading it, and the one way to change it.
+ * meta.c: the metapage: read it, change it.
  *
- * A change takes the lock, verifies the page, and works on the copy in a WAL
- * record; a checksum is never noted for what nobody has looked at.
+ * A change locks the page, verifies it, and works on the copy in a WAL record.  So no
+ * checksum is ever computed from contents that were not verified.
  */
 #include "index/segment.h"
 
@@ -25,13 +25,7 @@ meta_checksum(const IndexMeta *meta)
 	return crc;
 }
 
-static void
-meta_seal(IndexMeta *meta)
-{
-	meta->checksum = meta_checksum(meta);
-}
-
-/* Signatures of it fit on a page. */
+/* Returns whether signatures of a shape fit on a page. */
 static bool
 shape_is_valid(const SignatureHeader *shape)
 {
@@ -40,7 +34,7 @@ shape_is_valid(const SignatureHeader *shape)
 		documents_per_page(document_stride(shape)) > 0;
 }
 
-/* A tail holds documents of the index's stride, or NULLs from before that was known. */
+/* A tail holds documents of the index's stride, or NULLs from before the first signature. */
 static bool
 tail_is_valid(const IndexMeta *meta, const TailEntry *tail)
 {
@@ -58,7 +52,7 @@ entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX;
 }
 
-/* What is used as a bound: a checksum may be right by accident, or by intent. */
+/* Checks the numbers that are used as bounds: a checksum may be forged. */
 static void
 check_contents(Relation index, const IndexMeta *meta)
 {
@@ -71,7 +65,7 @@ check_contents(Relation index, const IndexMeta *meta)
 			page_corrupt(index, META_BLOCK, "impossible segment");
 }
 
-/* Check what was read from disk; an error where it is no metapage of ours. */
+/* Reports an error unless a page is a sound metapage. */
 static void
 meta_check(Relation index, Page page)
 {
@@ -82,9 +76,9 @@ meta_check(Relation index, Page page)
 	if (meta->layout != INDEX_LAYOUT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" has layout %u, this neardup reads layout %u",
+				 errmsg("index \"%s\" has layout %u, but this version of neardup reads layout %u",
 						RelationGetRelationName(index), meta->layout, INDEX_LAYOUT),
-				 errhint("Rebuild it with REINDEX.")));
+				 errhint("Rebuild the index with REINDEX.")));
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
 	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != TRAILER_OFFSET ||
@@ -134,7 +128,7 @@ meta_owns(const IndexMeta *meta, uint32 owner)
 {
 	if (owner == meta->tail.owner || owner == meta->frozen.owner)
 		return owner != 0;
-	/* While segments are written, whatever is numbered after the first of them is new. */
+	/* While segments are being written, all numbers from the first of them on are taken. */
 	if (meta->writing != 0 && owner >= meta->writing)
 		return true;
 	return meta_segment(meta, owner) != NULL;
@@ -158,7 +152,7 @@ meta_begin(Relation index)
 void
 meta_commit(MetaChange *change)
 {
-	meta_seal(change->meta);
+	change->meta->checksum = meta_checksum(change->meta);
 	GenericXLogFinish(change->state);
 	UnlockReleaseBuffer(change->buffer);
 }
@@ -170,43 +164,54 @@ meta_abort(MetaChange *change)
 	UnlockReleaseBuffer(change->buffer);
 }
 
-void
-meta_no_tail(IndexMeta *meta)
+static void
+clear_tail_entry(TailEntry *tail)
 {
-	memset(&meta->tail, 0, sizeof(TailEntry));
-	meta->tail.first = meta->tail.last = InvalidBlockNumber;
+	memset(tail, 0, sizeof(TailEntry));
+	tail->first = tail->last = InvalidBlockNumber;
+}
+
+void
+meta_clear_tail(IndexMeta *meta)
+{
+	clear_tail_entry(&meta->tail);
 	for (int slot = 0; slot < TAIL_SLOTS; slot++)
 		meta->open[slot] = InvalidBlockNumber;
 }
 
-/* ---- The first ---------------------------------------------------------- */
+void
+meta_clear_frozen(IndexMeta *meta)
+{
+	clear_tail_entry(&meta->frozen);
+}
 
-/* Nobody needs to guess it, nobody should meet it twice: clocks may be set back. */
+/* ---- New metapages ------------------------------------------------------ */
+
+/* Returns a random number; if there is none, a number that no other index is likely to have. */
 static uint64
 new_identity(void)
 {
 	uint64 identity = mix64((uint64) GetCurrentTimestamp() ^ (uint64) MyProcPid << 48);
-	uint64 chance = 0;
+	uint64 random = 0;
 
-	if (pg_strong_random(&chance, sizeof(chance)))
-		identity ^= chance;
+	if (pg_strong_random(&random, sizeof(random)))
+		identity ^= random;
 	return identity;
 }
 
 void
 meta_init(Page page)
 {
-	IndexMeta *meta;
+	IndexMeta *meta = page_meta(page);
 
 	page_init(page, PAGE_META, 0);
-	meta = page_meta(page);
 	meta->magic = INDEX_MAGIC;
 	meta->layout = INDEX_LAYOUT;
 	meta->identity = new_identity();
 	meta->next_owner = 1;
-	meta_no_tail(meta);
-	meta->frozen.first = meta->frozen.last = InvalidBlockNumber;
-	meta_seal(meta);
+	meta_clear_tail(meta);
+	meta_clear_frozen(meta);
+	meta->checksum = meta_checksum(meta);
 }
 
 void
@@ -218,12 +223,11 @@ meta_write_built(Relation index, const SignatureHeader *shape, const SegmentEntr
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
-	meta_init(BufferGetPage(buffer));
 	meta->shape = *shape;
 	meta->next_owner = count + 1;
 	meta->segments = count;
 	memcpy(meta->segment, segments, count * sizeof(SegmentEntry));
-	meta_seal(meta);
+	meta->checksum = meta_checksum(meta);
 	MarkBufferDirty(buffer);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);

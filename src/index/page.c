@@ -1,5 +1,5 @@
 /*
- * page.c: pages one at a time: making, reading, checking, allocating.
+ * page.c: operations on single pages: initialize, read, check, allocate.
  */
 #include "index/page.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 
-/* The sum of no dead documents. */
+/* The checksum of dead flags where no document is dead. */
 #define DEAD_NONE 0x6E6F6E65
 
 void
@@ -17,7 +17,7 @@ page_init(Page page, PageKind kind, uint32 owner)
 	PageTrailer *trailer;
 
 	PageInit(page, BLCKSZ, sizeof(PageTrailer));
-	/* Without a hole whatever is written to the payload is logged and kept. */
+	/* Without a hole, generic WAL logs and keeps all of the payload. */
 	if (kind != PAGE_DOCUMENTS)
 		((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
 	trailer = page_trailer(page);
@@ -32,15 +32,15 @@ page_init(Page page, PageKind kind, uint32 owner)
 
 /* ---- Checksums ---------------------------------------------------------- */
 
-/* Goes on from the checksum of the documents before. */
+/* Returns the checksum of a document and those before it, given the latter. */
 static uint32
-add_document(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols, uint32 stride)
+add_to_checksum(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols, uint32 stride)
 {
 	pg_crc32c crc = checksum;
-	ItemPointerData living = *tid;
+	ItemPointerData live = *tid;
 
-	living.ip_posid &= ~TID_DEAD;
-	COMP_CRC32C(crc, &living, sizeof(living));
+	live.ip_posid &= ~TID_DEAD;
+	COMP_CRC32C(crc, &live, sizeof(live));
 	COMP_CRC32C(crc, symbols, stride);
 	return crc;
 }
@@ -49,25 +49,17 @@ uint32
 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
 {
 	for (uint32 i = from; i < page_trailer(page)->count; i++)
-		checksum = add_document(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
+		checksum =
+			add_to_checksum(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
 	return checksum;
 }
 
-static uint32
-checksum_documents(Page page, uint32 stride)
-{
-	pg_crc32c crc;
-
-	INIT_CRC32C(crc);
-	return page_checksum_documents(page, stride, 0, crc);
-}
-
 /*
- * Marks change, so they are summed up by themselves.  Pages of 0.1.0 have no sum,
- * and get none.
+ * Returns the checksum of the dead flags.  They change, so the checksum of the documents
+ * does not cover them.  Pages of 0.1.0 have none, and get none.
  */
 static uint32
-sum_dead(Page page)
+checksum_dead(Page page)
 {
 	uint32 sum = DEAD_NONE;
 
@@ -89,6 +81,7 @@ page_mark_dead(Page page, uint32 i)
 		trailer->dead += (uint32) mix64(i + 1);
 }
 
+/* Returns the checksum of a page that does not hold documents. */
 static uint32
 checksum_payload(Page page)
 {
@@ -101,7 +94,7 @@ checksum_payload(Page page)
 }
 
 void
-page_seal(Page page)
+page_set_checksum(Page page)
 {
 	page_trailer(page)->checksum = checksum_payload(page);
 }
@@ -110,19 +103,21 @@ void
 page_verify(Relation index, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
+	const PageTrailer *trailer = page_trailer(page);
 	uint32 checksum;
 
-	if (page_trailer(page)->kind == PAGE_DOCUMENTS)
+	if (trailer->kind == PAGE_DOCUMENTS)
 	{
 		page_check_documents(index, buffer, stride);
-		checksum = checksum_documents(page, stride);
-		if (page_trailer(page)->dead != 0 && page_trailer(page)->dead != sum_dead(page))
+		INIT_CRC32C(checksum);
+		checksum = page_checksum_documents(page, stride, 0, checksum);
+		if (trailer->dead != 0 && trailer->dead != checksum_dead(page))
 			page_corrupt(index, BufferGetBlockNumber(buffer),
 						 "other documents are marked dead than vacuum has marked");
 	}
 	else
 		checksum = checksum_payload(page);
-	if (page_trailer(page)->checksum != checksum)
+	if (trailer->checksum != checksum)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "its contents do not fit their checksum");
 }
 
@@ -155,7 +150,8 @@ page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const ui
 	memset(page_symbols(page, stride, i), 0, stride);
 	if (!tid_flags(tid))
 		memcpy(page_symbols(page, stride, i), symbols, bytes);
-	trailer->checksum = add_document(trailer->checksum, tid, page_symbols(page, stride, i), stride);
+	trailer->checksum =
+		add_to_checksum(trailer->checksum, tid, page_symbols(page, stride, i), stride);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }
@@ -167,34 +163,34 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is corrupt at block %u: %s", RelationGetRelationName(index),
 					block, what),
-			 errhint("Rebuild it with REINDEX.")));
+			 errhint("Rebuild the index with REINDEX.")));
 }
 
-static BlockNumber refused = InvalidBlockNumber;
-
-BlockNumber
-page_refused(void)
-{
-	return refused;
-}
-
-/* Why a page is not what it should be; its owner alone may have changed. */
+/*
+ * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if upkeep
+ * has replaced its former owner, and reports an error if the page is corrupt.
+ */
 static Buffer
 refuse_page(Relation index, Buffer buffer, uint32 owner)
 {
 	Page page = BufferGetPage(buffer);
-
-	refused = BufferGetBlockNumber(buffer);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	IndexMeta *meta;
 
 	if (!PageIsNew(page) && !page_is_ours(page))
-		page_corrupt(index, BufferGetBlockNumber(buffer), "not a page of a neardup index");
+		page_corrupt(index, block, "not a page of a neardup index");
 	if (page_is_ours(page) && page_trailer(page)->owner == owner)
-		page_corrupt(index, BufferGetBlockNumber(buffer), "page of another kind than expected");
+		page_corrupt(index, block, "page of another kind than expected");
 	UnlockReleaseBuffer(buffer);
+	/* The metapage drops an owner before its pages can be used again. */
+	meta = meta_read(index);
+	if (meta_owns(meta, owner))
+		page_corrupt(index, block, "page of a listed segment or tail belongs to another");
+	pfree(meta);
 	return InvalidBuffer;
 }
 
-/* Lock a pinned page; InvalidBuffer, and no pin, where it is not what is looked for. */
+/* Share-locks a pinned page of the owner; see page_read. */
 static Buffer
 lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner)
 {
@@ -221,32 +217,29 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 }
 
 Buffer
-page_read_documents(Relation index, BlockNumber block, uint32 owner)
+page_read_tail(Relation index, BlockNumber block, uint32 owner)
 {
-	return lock_page(index, page_pin_documents(index, block), PAGE_DOCUMENTS, owner);
+	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, owner);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/*
- * What is owned since live was read is not free: live may be a copy, and a tail
- * begun meanwhile has a higher number than it knows.
- */
+/* A copy of the metapage does not list a tail begun later, whose number is next_owner or more. */
 bool
-page_is_free(Page page, const IndexMeta *live)
+page_is_free(Page page, const IndexMeta *meta)
 {
 	return PageIsNew(page) ||
 		(page_is_ours(page) && page_trailer(page)->kind != PAGE_META &&
-		 page_trailer(page)->owner < live->next_owner &&
-		 !meta_owns(live, page_trailer(page)->owner));
+		 page_trailer(page)->owner < meta->next_owner &&
+		 !meta_owns(meta, page_trailer(page)->owner));
 }
 
 /*
- * The free space map is not logged and may promise pages that are in use, so
- * each is looked at under its lock.
+ * Returns a page of the free space map, exclusively locked, or InvalidBuffer.  The map is
+ * not logged and may list pages that are in use, so each page is checked under its lock.
  */
 static Buffer
-reuse_page(Relation index, const IndexMeta *live)
+reuse_page(Relation index, const IndexMeta *meta)
 {
 	for (;;)
 	{
@@ -255,13 +248,13 @@ reuse_page(Relation index, const IndexMeta *live)
 
 		if (block == InvalidBlockNumber)
 			return InvalidBuffer;
-		/* After a crash it may promise what lies beyond the end. */
+		/* After a crash the map may list blocks beyond the end of the file. */
 		if (block >= RelationGetNumberOfBlocks(index))
 			continue;
 		buffer = page_peek(index, block, NULL);
 		if (ConditionalLockBuffer(buffer))
 		{
-			if (page_is_free(BufferGetPage(buffer), live))
+			if (page_is_free(BufferGetPage(buffer), meta))
 				return buffer;
 			UnlockReleaseBuffer(buffer);
 		}
@@ -271,9 +264,9 @@ reuse_page(Relation index, const IndexMeta *live)
 }
 
 Buffer
-page_allocate(Relation index, const IndexMeta *live)
+page_allocate(Relation index, const IndexMeta *meta)
 {
-	Buffer buffer = live == NULL ? InvalidBuffer : reuse_page(index, live);
+	Buffer buffer = reuse_page(index, meta);
 
 	return BufferIsValid(buffer) ? buffer : compat_extend(index);
 }

@@ -1,7 +1,7 @@
 /*
- * page.h: how the index lies on disk, and pages one at a time.
+ * page.h: the layout of the index on disk, and operations on single pages.
  *
- * src/README tells the whole story: pages, locks, WAL, the life of a segment.
+ * src/README describes the whole: pages, locks, WAL, the life of a segment.
  */
 #ifndef NEARDUP_INDEX_PAGE_H
 #define NEARDUP_INDEX_PAGE_H
@@ -30,7 +30,7 @@ typedef enum PageKind
 	PAGE_DOCUMENTS, /* of a segment or of a tail */
 	PAGE_ROOT,      /* a segment's description */
 	PAGE_MAP,       /* block numbers of a segment's pages */
-	PAGE_DIRECTORY, /* where each bucket's postings start */
+	PAGE_DIRECTORY, /* offset of each bucket's first posting */
 	PAGE_POSTINGS   /* document numbers in bucket order */
 } PageKind;
 
@@ -40,93 +40,89 @@ typedef enum PageKind
 typedef struct PageTrailer
 {
 	uint32 owner;     /* segment or tail that the page belongs to */
-	BlockNumber next; /* of a tail's documents */
-	uint32 checksum;  /* of the payload, but what vacuum marks */
-	uint32 dead;      /* sums up which documents vacuum has marked; 0: nobody kept it */
+	BlockNumber next; /* next page of a tail's chain */
+	uint32 checksum;  /* of the payload without the TID_DEAD flags */
+	uint32 dead;      /* checksum of the TID_DEAD flags; 0 on pages of 0.1.0: none */
 	uint16 kind;
 	uint16 count; /* entries in use */
 	uint16 flags;
 	uint16 page_id;
 } PageTrailer;
 
-#define PAGE_CLOSED 1 /* of a tail that is being sealed: append elsewhere */
+#define PAGE_CLOSED 1 /* the page's tail is being sealed: it takes no more documents */
 
-/* Where every page of ours has it: no need to touch the page's header. */
+/* The trailer has the same place on every page, so the page's header need not be read. */
 #define TRAILER_OFFSET (BLCKSZ - MAXALIGN(sizeof(PageTrailer)))
 #define page_trailer(page) ((PageTrailer *) ((char *) (page) + TRAILER_OFFSET))
 #define PAGE_ROOM (TRAILER_OFFSET - MAXALIGN(SizeOfPageHeaderData))
 
-/* Make an empty page of a kind.  All of it is payload, but on pages of documents. */
+/* Initializes an empty page.  All of it is payload, except on pages of documents. */
 extern void page_init(Page page, PageKind kind, uint32 owner);
 
-/* Note the checksum of a page that is full, and not one of documents: those keep theirs. */
-extern void page_seal(Page page);
+/* Sets the checksum of a complete page; a page of documents keeps its checksum up to date. */
+extern void page_set_checksum(Page page);
 
-/* Is it a page of ours?  A new page is not. */
+/* Returns whether this is a page of a neardup index; a new page is not. */
 static inline bool
 page_is_ours(Page page)
 {
 	return page_trailer(page)->page_id == PAGE_ID;
 }
 
-/* Complain of a page that cannot be. */
+/* Reports a corrupt page. */
 extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char *what);
 
 /*
- * Pin and share-lock a page that should belong to owner.  InvalidBuffer where
- * it has another owner: it was freed and used anew since the caller learnt of
- * it.
+ * Pins and share-locks a page of the owner.  Returns InvalidBuffer if the page has another
+ * owner because upkeep has replaced this one; if the metapage still lists this owner, that
+ * is an error.  To find out, the function reads the metapage: the caller may hold no buffer
+ * lock.
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
 
 /*
- * The same for a page that was verified in *recent.  Where it is not there any
- * more, or was read in anew, *recent is InvalidBuffer: verify it.
+ * Does the same for a page that this backend has verified in *recent.  If the page is not
+ * in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the caller
+ * must verify it.
  */
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner,
 							   Buffer *recent);
 
-/* The block that page_read refused last. */
-extern BlockNumber page_refused(void);
-
 /*
- * Complain unless a locked page's contents are those written; stride where it
- * holds documents.  Reads all of the page.
+ * Reports an error unless the contents of a locked page fit its checksum; stride matters
+ * for pages of documents only.  Reads all of the page.
  */
 extern void page_verify(Relation index, Buffer buffer, uint32 stride);
 
-/* The checksum of a page's documents, given that of those before `from`. */
+/* Returns the checksum of a page's documents, given the checksum of those before `from`. */
 extern uint32 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum);
 
 /*
- * Complain unless as many documents fit on a locked page as it says, and its
- * header says so too: generic WAL trusts that.
+ * Reports an error unless the number of documents of a locked page fits on it and agrees
+ * with its header, which generic WAL relies on.
  */
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Pages seen before (page_verify.c) ----------------------------------------- */
 
-/* Pin a block that was last seen in *recent; see page_read_recent. */
+/* Pins a block that was last seen in *recent; see page_read_recent. */
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
 
-/* Was the page that was pinned last read in for that? */
-extern bool page_was_read_in(void);
-
-/* Pin a block of which no more is asked than whose it is. */
+/* Pins a block of which the caller only needs the owner. */
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
 
-/* Changes when a page was read in without being verified: what was seen before is void. */
+/* Returns a number that changes whenever verified pages have to be verified again. */
 extern uint32 pages_seen_version(void);
 
-/* Pin a page of a tail; the same as page_read. */
-extern Buffer page_pin_documents(Relation index, BlockNumber block);
-extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 owner);
+/* Pins a page of a tail; the same as page_read. */
+extern Buffer page_pin_tail(Relation index, BlockNumber block);
+extern Buffer page_read_tail(Relation index, BlockNumber block, uint32 owner);
 
 /*
- * Complain unless a locked page of a tail is what it should be: its counts always,
- * its contents where this backend has not seen them.
+ * Reports an error unless a locked page of a tail is sound.  Checks its counts each time,
+ * and those of its contents that this backend has not verified before.
  */
-extern void page_verify_documents(Relation index, Buffer buffer, uint32 stride);
+extern void page_verify_tail(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Metapage ----------------------------------------------------------- */
 
@@ -135,7 +131,7 @@ typedef struct SegmentEntry
 	uint32 owner; /* never used again in this index */
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
-	uint32 grouped;   /* that have postings: neither NULL nor empty */
+	uint32 grouped;   /* documents with postings: neither NULL nor empty */
 	uint32 groups;
 	uint32 dead;
 	uint32 pages;
@@ -145,20 +141,20 @@ typedef struct SegmentEntry
 typedef struct TailEntry
 {
 	uint32 owner;      /* 0: there is none */
-	BlockNumber first; /* the youngest */
+	BlockNumber first; /* the youngest page */
 	BlockNumber last;
 	uint32 pages;
 	uint32 stride; /* of its documents */
 } TailEntry;
 
-/* So many pages of a tail take inserts at once. */
+/* The most pages of a tail that take inserts at the same time. */
 #define TAIL_SLOTS 8
 
 typedef struct IndexMeta
 {
 	uint32 magic;
 	uint32 layout;
-	uint64 identity;       /* tells this index from any before it in the same file */
+	uint64 identity;       /* a random number: tells this index from earlier ones in the file */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */
 	uint32 next_owner;
 	uint32 writing;               /* owner of the first segment being written, 0 for none */
@@ -166,7 +162,7 @@ typedef struct IndexMeta
 	TailEntry frozen;             /* being sealed into a segment */
 	BlockNumber open[TAIL_SLOTS]; /* the tail's pages that have room */
 	uint32 segments;
-	uint32 checksum; /* of what comes before, and of the segments */
+	uint32 checksum; /* of the fields before it, and of the segments */
 	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
 } IndexMeta;
 
@@ -174,22 +170,25 @@ typedef struct IndexMeta
 
 #define page_meta(page) ((IndexMeta *) PageGetContents(page))
 
-/* A copy of the metapage as it is at this moment, in the caller's memory; verified. */
+/* Returns a verified copy of the metapage, in the caller's memory context. */
 extern IndexMeta *meta_read(Relation index);
 
-/* The same; an error where it has changed and the snapshot, unless NULL, is too old. */
+/*
+ * Does the same for a search: reports an error if the metapage has changed and the snapshot
+ * (which may be NULL) is too old.
+ */
 extern IndexMeta *meta_read_as_of(Relation index, Snapshot snapshot);
 
-/* The segment or tail of that owner, as the copy knows. */
+/* Returns whether a metapage lists an owner, or the owner is being written. */
 extern bool meta_owns(const IndexMeta *meta, uint32 owner);
 
-/* The entry of a segment; NULL where it is not listed. */
+/* Returns the entry of a segment, or NULL if it is not listed. */
 extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 owner);
 
 /*
- * A change of the metapage, which is exclusively locked and verified: meta is its
- * copy in a WAL record, which may take other pages too.  Commit writes it, abort
- * leaves the page as it was; both release it.
+ * A change of the metapage.  meta_begin locks the page exclusively and verifies it; meta is
+ * its copy in a WAL record, in which the caller may register other pages, too.  meta_commit
+ * writes the change, meta_abort drops it; both release the page.
  */
 typedef struct MetaChange
 {
@@ -202,32 +201,30 @@ extern MetaChange meta_begin(Relation index);
 extern void meta_commit(MetaChange *change);
 extern void meta_abort(MetaChange *change);
 
-/* Without a tail. */
-extern void meta_no_tail(IndexMeta *meta);
+/* Sets the tail, or the frozen tail, to none. */
+extern void meta_clear_tail(IndexMeta *meta);
+extern void meta_clear_frozen(IndexMeta *meta);
 
-/* Write the first metapage, of an empty index, into a page. */
+/* Initializes a page as the metapage of an empty index. */
 extern void meta_init(Page page);
 
-/* Write the first metapage of an index that has been built; not logged. */
+/* Writes the metapage of an index that has just been built; does not log it. */
 extern void meta_write_built(Relation index, const SignatureHeader *shape,
 							 const SegmentEntry *segments, uint32 count);
 
 /* ---- Documents ---------------------------------------------------------- */
 
 /*
- * A page of documents holds their packed symbols, stride bytes each, and from
- * the other end their heap TIDs; between them is the page's hole.  Flags sit
- * in the TID's offset number, above what a page can hold.
+ * A page of documents holds their packed symbols, stride bytes each, from the front, and
+ * their heap TIDs from the end; the page's hole is between them.  The flags are in the high
+ * bits of the TID's offset number, which no heap page needs.
  */
 #define TID_DEAD 0x8000
 #define TID_NULL 0x4000
 #define TID_EMPTY 0x2000
 #define TID_FLAGS 0xE000
 
-/*
- * Before the first signature has fixed the index's shape all documents are
- * NULL, and lie on pages of this stride.
- */
+/* The stride of documents that arrive before the first signature: all of them are NULL. */
 #define STRIDE_MIN 8
 #define DOCUMENTS_PER_PAGE_MAX (PAGE_ROOM / (STRIDE_MIN + sizeof(ItemPointerData)))
 
@@ -251,7 +248,7 @@ page_symbols(Page page, uint32 stride, uint32 i)
 	return (uint8_t *) PageGetContents(page) + (Size) stride * i;
 }
 
-/* TIDs grow down from the trailer, so that what is in use stays compact. */
+/* TIDs grow down from the trailer. */
 static inline ItemPointer
 page_tid(Page page, uint32 i)
 {
@@ -270,6 +267,7 @@ tid_add_flags(ItemPointer tid, uint16 flags)
 	tid->ip_posid |= flags;
 }
 
+/* Returns a TID without its flags. */
 static inline ItemPointerData
 tid_of_heap(const ItemPointerData *tid)
 {
@@ -279,26 +277,25 @@ tid_of_heap(const ItemPointerData *tid)
 	return heap;
 }
 
-/* Mark a document dead, unless it is. */
+/* Marks a document dead, unless it is already. */
 extern void page_mark_dead(Page page, uint32 i);
 
-/* Append a document to a page that has room; symbols of bytes unless it has none. */
+/*
+ * Appends a document to a page that has room: its TID with flags, and its symbols unless
+ * the flags say that it has none.
+ */
 extern void page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
 							  const uint8_t *symbols, size_t bytes);
 
-/* The same, logged, to an exclusively locked page (insert_append.c). */
-extern void page_append_document(Relation index, Buffer buffer, uint32 stride,
-								 const ItemPointerData *tid, const uint8_t *symbols, size_t bytes);
-
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Is a locked page new, or of an owner that is no more? */
-extern bool page_is_free(Page page, const IndexMeta *live);
+/* Returns whether a locked page is new or its owner is not listed any more. */
+extern bool page_is_free(Page page, const IndexMeta *meta);
 
 /*
- * An exclusively locked new or free page, not yet initialised.  live tells
- * whose pages must not be taken; NULL: extend the index, take none.
+ * Returns an exclusively locked page, new or free, not yet initialized.  Does not take
+ * pages whose owner meta lists.
  */
-extern Buffer page_allocate(Relation index, const IndexMeta *live);
+extern Buffer page_allocate(Relation index, const IndexMeta *meta);
 
 #endif

@@ -198,9 +198,9 @@ prefetch_postings(const Segment *segment, const Lookup *lookup)
 	uint32 first = lookup->from % segment->postings_per_page;
 
 	if (lookup->from < lookup->to)
-		segment_expect(segment, posting_page(segment, lookup->from),
-					   SizeOfPageHeaderData + (Size) first * segment->posting_bytes,
-					   (Size) (lookup->to - lookup->from) * segment->posting_bytes);
+		segment_prefetch(segment, posting_page(segment, lookup->from),
+						 SizeOfPageHeaderData + (Size) first * segment->posting_bytes,
+						 (Size) (lookup->to - lookup->from) * segment->posting_bytes);
 }
 
 /*

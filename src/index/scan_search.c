@@ -115,7 +115,7 @@ scan_segment(Search *s, const Segment *segment)
 		if (!BufferIsValid(buffer))
 			return false;
 		if (p + 1 < segment->root.document_pages)
-			segment_expect(segment, p + 1, 0, BLCKSZ);
+			segment_prefetch(segment, p + 1, 0, BLCKSZ);
 		scan_page(s, buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
@@ -128,9 +128,9 @@ static void
 prefetch_document(const Search *s, const Segment *segment, uint32 document)
 {
 	if (document < segment->root.documents)
-		segment_expect(segment, document / s->per_page,
-					   SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
-					   s->stride);
+		segment_prefetch(segment, document / s->per_page,
+						 SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
+						 s->stride);
 }
 
 /*
@@ -456,13 +456,10 @@ use_meta(Search *s, IndexMeta *meta)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-/* Prepares to search again.  It is an error if what is gone is still listed. */
+/* Prepares to search again, after upkeep has replaced a segment or tail. */
 static void
-search_again(Search *s, const IndexMeta *meta, uint32 gone)
+search_again(Search *s, uint32 gone)
 {
-	if (meta_owns(meta, gone))
-		page_corrupt(s->index, page_refused(),
-					 "page of a listed segment or tail belongs to another");
 	matches_allow_repeats(s->found);
 	ereport(DEBUG1,
 			(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
@@ -491,7 +488,7 @@ index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 
 		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
 
 		if (gone != 0)
-			search_again(&s, meta, gone);
+			search_again(&s, gone);
 		use_meta(&s, meta);
 		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s, receiver, state) : 0;
 		pfree(meta);

@@ -1,12 +1,12 @@
 /*
- * segment_read.c: a backend's view of segments.
+ * segment_read.c: read segments: the cache of their maps and directories, and their pages.
  *
- * Segments never change, so a backend keeps the map and the directory of those
- * it uses, up to neardup.cache_size.  The key is the file, the index's identity
- * and the segment's owner number, which is never used twice.  Without the file it
- * would not do: ALTER INDEX ... SET TABLESPACE copies an index, and where that is
- * rolled back, two files have given the same numbers to different segments.
- * Without the identity neither: a file may be emptied and built anew in place.
+ * Segments never change, so a backend caches the map and the directory of those it uses, up
+ * to neardup.cache_size.  The key is the file, the index's identity and the segment's owner
+ * number, which is never used twice in an index.  The file is part of it because ALTER INDEX
+ * ... SET TABLESPACE copies an index: if that is rolled back, two files may have given the
+ * same number to different segments.  The identity is, because an index may be built again
+ * in the same file.
  */
 #include "index/segment.h"
 
@@ -25,7 +25,7 @@ static uint64 cache_clock = 0;
 /* ---- The cache ---------------------------------------------------------- */
 
 static void
-forget(Segment *segment)
+evict(Segment *segment)
 {
 	Segment **link = &cache;
 
@@ -45,15 +45,15 @@ segments_forget(const IndexMeta *meta)
 	{
 		next = s->next;
 		if (s->identity == meta->identity)
-			forget(s);
+			evict(s);
 	}
 }
 
-/* Is it what the metapage lists?  A key that is not unique shall do no harm. */
+/* Returns whether a cached segment is the one listed, in case the key is not unique after all. */
 static bool
-fits(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
+is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return s->root_block == entry->root && s->pages == entry->pages &&
+	return s->root_block == entry->root && segment_root_page(&s->root) + 1 == entry->pages &&
 		s->root.documents == entry->documents && s->root.grouped == entry->grouped &&
 		(uint32) s->root.groups == entry->groups && s->grouping.k == meta->shape.k &&
 		s->grouping.b == signature_bits(&meta->shape);
@@ -70,14 +70,14 @@ find_cached(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 		if (s->owner != entry->owner || s->identity != meta->identity ||
 			!compat_same_file(s->file, compat_file(index)))
 			continue;
-		if (fits(s, meta, entry))
+		if (is_listed(s, meta, entry))
 			return s;
-		forget(s);
+		evict(s);
 	}
 	return NULL;
 }
 
-/* Forget what was used least recently until so many bytes have room. */
+/* Evicts the least recently used segments until the cache has room for so many bytes. */
 static void
 make_room(Size bytes)
 {
@@ -88,13 +88,16 @@ make_room(Size bytes)
 		for (Segment *s = cache; s != NULL; s = s->next)
 			if (s->last_used < oldest->last_used)
 				oldest = s;
-		forget(oldest);
+		evict(oldest);
 	}
 }
 
 /* ---- Loading ------------------------------------------------------------ */
 
-/* Is every group of some symbols, each symbol in one group at most, and none too long? */
+/*
+ * Returns whether every group has symbols, no symbol is in two groups, and every group's
+ * value fits in 64 bits.
+ */
 static bool
 grouping_is_valid(const Grouping *g)
 {
@@ -106,6 +109,7 @@ grouping_is_valid(const Grouping *g)
 		g->groups * g->width + g->wide <= g->k;
 }
 
+/* Checks a root page against the metapage, and its numbers against one another. */
 static void
 check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 {
@@ -116,34 +120,55 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
-	if (!grouping_is_valid(&s->grouping))
+	if (!grouping_is_valid(&s->grouping) ||
+		group_first_offset(&s->grouping, root->groups) > PG_UINT32_MAX)
 		page_corrupt(index, entry->root, "impossible grouping");
 	if (root->map_pages > ROOT_MAP_PAGES ||
-		root->document_pages !=
-			(root->documents + s->documents_per_page - 1) / s->documents_per_page ||
+		root->document_pages != pages_for(root->documents, s->documents_per_page) ||
 		(uint64) root->document_pages + root->directory_pages + root->posting_pages +
 				root->map_pages + 1 !=
 			entry->pages)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its pages");
+	if (root->directory_pages != grouping_directory_pages(&s->grouping) ||
+		root->posting_pages != grouping_posting_pages(&s->grouping, root))
+		page_corrupt(index, entry->root, "segment with a directory or postings of wrong size");
+	if (root->map_pages != pages_for(segment_logical_pages(root), BLOCKS_PER_MAP_PAGE))
+		page_corrupt(index, entry->root, "map of wrong size");
 }
 
-static void
-load_grouping(const IndexMeta *meta, Segment *s)
+/* Reads the root page: sets root, grouping and what follows from them, and map_block. */
+static bool
+load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
-	s->grouping.k = meta->shape.k;
-	s->grouping.b = signature_bits(&meta->shape);
-	s->grouping.groups = s->root.groups;
-	s->grouping.width = s->root.width;
-	s->grouping.wide = s->root.wide;
-	s->grouping.bucket_bits = s->root.bucket_bits;
+	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
+	Page page;
+	Size map_bytes;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	page_verify(index, buffer, 0);
+	page = BufferGetPage(buffer);
+	s->owner = entry->owner;
+	s->root = *page_root(page);
+	if (s->root.stride != document_stride(&meta->shape) &&
+		(s->root.stride != STRIDE_MIN || s->root.grouped > 0))
+		page_corrupt(index, entry->root, "segment of signatures of another length");
+	s->grouping = root_grouping(&s->root, &meta->shape);
 	s->documents_per_page = documents_per_page(s->root.stride);
 	s->posting_bytes = posting_bytes(s->root.documents);
 	s->postings_per_page = postings_per_page(s->root.documents);
+	check_root(index, entry, s);
+	map_bytes = s->root.map_pages * sizeof(BlockNumber);
+	s->map_block = palloc(map_bytes);
+	memcpy(s->map_block, page_root_map(page), map_bytes);
+	UnlockReleaseBuffer(buffer);
+	return true;
 }
 
-bool
-segment_load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages,
-				   PageKind kind, uint32 *entries, uint32 count)
+/* Reads entries of four bytes from pages of a kind. */
+static bool
+load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages, PageKind kind,
+		   uint32 *entries, uint32 count)
 {
 	uint32 done = 0;
 
@@ -165,6 +190,17 @@ segment_load_array(Relation index, uint32 owner, const BlockNumber *block, uint3
 	return true;
 }
 
+static bool
+load_map(Relation index, Segment *s)
+{
+	Size logical = segment_logical_pages(&s->root);
+
+	s->bytes = sizeof(Segment) + logical * (sizeof(BlockNumber) + sizeof(Buffer));
+	s->map = palloc_extended(logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
+	s->recent = palloc_extended(logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
+}
+
 static void
 check_directory(Relation index, const Segment *s)
 {
@@ -181,84 +217,31 @@ check_directory(Relation index, const Segment *s)
 	}
 }
 
-/* The directory's layout, and its contents where the cache has room for it. */
+/* Computes the directory's layout, and reads the directory if the cache has room for it. */
 static bool
 load_directory(Relation index, Segment *s)
 {
-	uint64 entries = 0;
-	uint32 pages;
+	int groups = s->grouping.groups;
 	Size bytes;
 
-	s->first_offset = palloc((s->grouping.groups + 1) * sizeof(uint32));
-	for (int g = 0; g < s->grouping.groups; g++)
-	{
-		s->first_offset[g] = entries;
-		entries += (UINT32_C(1) << group_bucket_bits(&s->grouping, g)) + 1;
-	}
-	if (entries > PG_UINT32_MAX)
-		page_corrupt(index, s->root_block, "impossible grouping");
-	s->first_offset[s->grouping.groups] = entries;
-	pages = (entries + OFFSETS_PER_PAGE - 1) / OFFSETS_PER_PAGE;
-	if (pages != s->root.directory_pages ||
-		s->root.posting_pages !=
-			((uint64) s->grouping.groups * s->root.grouped + s->postings_per_page - 1) /
-				s->postings_per_page)
-		page_corrupt(index, s->root_block, "segment with a directory or postings of wrong size");
-	bytes = (Size) entries * sizeof(uint32);
-	if (s->bytes + bytes > (Size) neardup_cache_size * 1024 || entries == 0)
+	s->first_offset = palloc((groups + 1) * sizeof(uint32));
+	for (int g = 0; g <= groups; g++)
+		s->first_offset[g] = group_first_offset(&s->grouping, g);
+	bytes = (Size) s->first_offset[groups] * sizeof(uint32);
+	if (s->bytes + bytes > (Size) neardup_cache_size * 1024 || groups == 0)
 		return true;
 	s->directory = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 	s->bytes += bytes;
-	if (!segment_load_array(index, s->owner, s->map + s->root.document_pages, pages, PAGE_DIRECTORY,
-							s->directory, entries))
+	if (!load_array(index, s->owner, s->map + s->root.document_pages, s->root.directory_pages,
+					PAGE_DIRECTORY, s->directory, s->first_offset[groups]))
 		return false;
 	check_directory(index, s);
 	return true;
 }
 
-bool
-segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
-{
-	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
-	Page page;
-	uint32 logical;
-
-	s->owner = entry->owner;
-	if (!BufferIsValid(buffer))
-		return false;
-	page_verify(index, buffer, 0);
-	page = BufferGetPage(buffer);
-	s->root = *page_root(page);
-	if (s->root.stride != document_stride(&meta->shape) &&
-		(s->root.stride != STRIDE_MIN || s->root.grouped > 0))
-		page_corrupt(index, entry->root, "segment of signatures of another length");
-	load_grouping(meta, s);
-	check_root(index, entry, s);
-	s->map_block = palloc(s->root.map_pages * sizeof(BlockNumber));
-	memcpy(s->map_block, page_root_map(page), s->root.map_pages * sizeof(BlockNumber));
-	UnlockReleaseBuffer(buffer);
-
-	logical = entry->pages - 1 - s->root.map_pages;
-	if (s->root.map_pages != (logical + BLOCKS_PER_MAP_PAGE - 1) / BLOCKS_PER_MAP_PAGE)
-		page_corrupt(index, entry->root, "map of wrong size");
-	return true;
-}
-
-static bool
-load_map(Relation index, const SegmentEntry *entry, Segment *s)
-{
-	uint32 logical = entry->pages - 1 - s->root.map_pages;
-
-	s->bytes = sizeof(Segment) + (Size) logical * (sizeof(BlockNumber) + sizeof(Buffer));
-	s->map = palloc_extended((Size) logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
-	s->recent =
-		palloc_extended((Size) logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	return segment_load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map,
-							  logical);
-}
-
+/* Reads a segment into the cache; returns NULL if upkeep has replaced it. */
 static Segment *
-load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
+load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup segment", ALLOCSET_SMALL_SIZES);
@@ -268,13 +251,10 @@ load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 	s->file = compat_file(index);
 	s->identity = meta->identity;
-	s->owner = entry->owner;
 	s->root_block = entry->root;
-	s->pages = entry->pages;
 	s->seen_version = pages_seen_version();
 	s->planned_for = -1;
-	loaded = segment_load_root(index, meta, entry, s) && load_map(index, entry, s) &&
-		load_directory(index, s);
+	loaded = load_root(index, meta, entry, s) && load_map(index, s) && load_directory(index, s);
 	MemoryContextSwitchTo(before);
 	if (!loaded)
 	{
@@ -289,26 +269,19 @@ load(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	return s;
 }
 
-/* Pages but root and map. */
-static Size
-logical_pages(const Segment *s)
-{
-	return s->pages - 1 - s->root.map_pages;
-}
-
 Segment *
 segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
 	Segment *s = find_cached(index, meta, entry);
 
 	if (s == NULL)
-		s = load(index, meta, entry);
+		s = load_segment(index, meta, entry);
 	if (s == NULL)
 		return NULL;
 	s->last_used = ++cache_clock;
 	if (s->seen_version != pages_seen_version())
 	{
-		memset(s->recent, 0, logical_pages(s) * sizeof(Buffer));
+		memset(s->recent, 0, segment_logical_pages(&s->root) * sizeof(Buffer));
 		s->seen_version = pages_seen_version();
 	}
 	return s;
@@ -316,14 +289,14 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Of so many entries in a row, those on one page. */
+/* Returns how many of so many entries lie on a page. */
 static uint32
 entries_on(uint64 entries, uint32 per_page, uint32 page)
 {
 	return Min(per_page, entries - (uint64) per_page * page);
 }
 
-/* Entries that a logical page must have. */
+/* Returns how many entries a logical page must have. */
 static uint32
 entries_expected(const Segment *s, uint32 logical)
 {
@@ -359,12 +332,12 @@ segment_page(Relation index, const Segment *segment, uint32 logical, PageKind ki
 }
 
 void
-segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
+segment_prefetch(const Segment *segment, uint32 logical, Size from, Size bytes)
 {
 	Buffer buffer = segment->recent[logical];
 	const char *page;
 
-	/* A guess: by now another page may be there. */
+	/* Another page may be in the buffer by now; then the prefetch is in vain. */
 	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
 		return;
 	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
@@ -374,7 +347,7 @@ segment_expect(const Segment *segment, uint32 logical, Size from, Size bytes)
 		__builtin_prefetch(page + at);
 }
 
-/* One entry of a directory that is not in memory. */
+/* Reads an entry of a directory that is not cached. */
 static bool
 read_offset(Relation index, const Segment *segment, uint32 entry, uint32 *offset)
 {
@@ -411,8 +384,61 @@ segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket,
 SegmentStats
 segment_stats(const Segment *segment)
 {
-	SegmentStats stats = {segment->root.grouped, segment->postings_per_page,
-						  segment->documents_per_page, NULL};
+	return (SegmentStats){.documents = segment->root.grouped,
+						  .postings_per_page = segment->postings_per_page,
+						  .documents_per_page = segment->documents_per_page};
+}
 
-	return stats;
+/* ---- Walks -------------------------------------------------------------- */
+
+bool
+walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta, const SegmentEntry *entry)
+{
+	memset(&walk->segment, 0, sizeof(Segment));
+	walk->index = index;
+	walk->loaded = 0;
+	return load_root(index, meta, entry, &walk->segment);
+}
+
+void
+walk_end(SegmentWalk *walk)
+{
+	pfree(walk->segment.map_block);
+}
+
+BlockNumber
+walk_block(SegmentWalk *walk, uint32 logical)
+{
+	const Segment *segment = &walk->segment;
+	uint32 page = logical / BLOCKS_PER_MAP_PAGE;
+
+	if (walk->loaded != page + 1)
+	{
+		walk->loaded = 0;
+		if (!load_array(walk->index, segment->owner, &segment->map_block[page], 1, PAGE_MAP,
+						walk->map,
+						entries_on(segment_logical_pages(&segment->root), BLOCKS_PER_MAP_PAGE,
+								   page)))
+			return InvalidBlockNumber;
+		walk->loaded = page + 1;
+	}
+	return walk->map[logical % BLOCKS_PER_MAP_PAGE];
+}
+
+Buffer
+walk_documents(SegmentWalk *walk, uint32 logical)
+{
+	const Segment *segment = &walk->segment;
+	BlockNumber block = walk_block(walk, logical);
+	Buffer buffer;
+
+	if (block == InvalidBlockNumber)
+		return InvalidBuffer;
+	buffer = page_read(walk->index, block, PAGE_DOCUMENTS, segment->owner);
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	page_verify(walk->index, buffer, segment->root.stride);
+	if (page_trailer(BufferGetPage(buffer))->count != entries_expected(segment, logical))
+		page_corrupt(walk->index, block, "wrong number of documents");
+	return buffer;
 }

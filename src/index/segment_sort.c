@@ -1,22 +1,18 @@
 /*
- * segment_sort.c: counting sort of a segment's documents, one group after the other.
+ * segment_sort.c: a counting sort of a segment's documents by their buckets, group by group.
  */
-#include "index/segment_sort.h"
+#include "index/segment.h"
 
-#include "miscadmin.h"
-
-#include "index/upkeep.h"
-
-/* A document without postings. */
+/* The bucket of a document without postings. */
 #define NO_BUCKET PG_UINT32_MAX
 
-/* Documents that are sorted between looks at what else there is to heed. */
+/* Documents between two calls of goes_on. */
 #define DOCUMENTS_AT_ONCE (UINT32_C(1) << 16)
 
 /* ---- Memory ------------------------------------------------------------- */
 
 static Size
-column_bytes(const SegmentRoot *root)
+bucket_bytes(const SegmentRoot *root)
 {
 	return (Size) root->documents * sizeof(uint32);
 }
@@ -34,29 +30,31 @@ postings_bytes(const SegmentRoot *root)
 }
 
 Size
-sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once)
+group_sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once)
 {
-	return at_once * column_bytes(root) + postings_bytes(root) + offset_bytes(grouping);
+	return at_once * bucket_bytes(root) + postings_bytes(root) + offset_bytes(grouping);
 }
 
 GroupSort *
-sort_begin(const SortSource *source, Size memory)
+group_sort_begin(SegmentWriter *writer)
 {
 	GroupSort *sort = palloc(sizeof(GroupSort));
-	const SegmentRoot *root = source->root;
-	Size least = sort_memory(root, &source->grouping, 1);
-	Size more = memory > least ? (memory - least) / column_bytes(root) : 0;
+	const SegmentRoot *root = writer->root;
+	Grouping grouping = root_grouping(root, writer->shape);
+	Size least = group_sort_memory(root, &grouping, 1);
+	Size more = writer->memory > least ? (writer->memory - least) / bucket_bytes(root) : 0;
 
-	sort->source = *source;
-	sort->at_once = (int) Min(source->grouping.groups, 1 + more);
-	sort->bucket = palloc_extended(column_bytes(root) * sort->at_once, MCXT_ALLOC_HUGE);
-	sort->offset = palloc_extended(offset_bytes(&source->grouping), MCXT_ALLOC_HUGE);
+	sort->writer = writer;
+	sort->grouping = grouping;
+	sort->at_once = (int) Min(grouping.groups, 1 + more);
+	sort->bucket = palloc_extended(bucket_bytes(root) * sort->at_once, MCXT_ALLOC_HUGE);
+	sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
 	sort->postings = palloc_extended(postings_bytes(root), MCXT_ALLOC_HUGE);
 	return sort;
 }
 
 void
-sort_end(GroupSort *sort)
+group_sort_end(GroupSort *sort)
 {
 	pfree(sort->postings);
 	pfree(sort->offset);
@@ -64,59 +62,47 @@ sort_end(GroupSort *sort)
 	pfree(sort);
 }
 
+/* Returns the buckets of all documents in a group. */
 static uint32 *
-column_of(GroupSort *sort, int group)
+buckets_of(GroupSort *sort, int group)
 {
-	return sort->bucket + (Size) (group - sort->first) * sort->source.root->documents;
-}
-
-/* Nobody but upkeep gives way. */
-static bool
-goes_on(const SortSource *source)
-{
-	if (source->upkeep != NULL)
-		return upkeep_goes_on(source->upkeep);
-	CHECK_FOR_INTERRUPTS();
-	return true;
+	return sort->bucket + (Size) (group - sort->first) * sort->writer->root->documents;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void
-read_page(GroupSort *sort, Page page, uint32 document, int count)
-{
-	uint32 stride = sort->source.root->stride;
-
-	for (uint32 i = 0; i < page_trailer(page)->count; i++)
-		for (int group = sort->first; group < sort->first + count; group++)
-			column_of(sort, group)[document + i] = tid_flags(page_tid(page, i)) ?
-				NO_BUCKET :
-				group_bucket(&sort->source.grouping, group, page_symbols(page, stride, i));
-}
-
 bool
-sort_read(GroupSort *sort, int first, int count)
+group_sort_read(GroupSort *sort, int first, int count)
 {
-	const SortSource *source = &sort->source;
-	uint32 per_page = documents_per_page(source->root->stride);
+	SegmentWriter *writer = sort->writer;
+	const SegmentRoot *root = writer->root;
+	uint32 per_page = documents_per_page(root->stride);
 
 	sort->first = first;
-	for (uint32 p = 0; p < source->root->document_pages; p++)
+	for (uint32 p = 0; p < root->document_pages; p++)
 	{
-		BlockNumber block = source->map == NULL ? source->first + p : source->map[p];
-		Buffer buffer = page_read(source->index, block, PAGE_DOCUMENTS, source->owner);
+		BlockNumber block = writer->block_of(writer, p);
+		Buffer buffer = page_read(writer->index, block, PAGE_DOCUMENTS, writer->owner);
+		Page page;
 
 		if (!BufferIsValid(buffer))
-			page_corrupt(source->index, block, "page of a segment that is being written is gone");
-		if (page_was_read_in())
-			page_verify(source->index, buffer, source->root->stride);
-		page_check_documents(source->index, buffer, source->root->stride);
-		if (page_trailer(BufferGetPage(buffer))->count !=
-			Min(per_page, source->root->documents - p * per_page))
-			page_corrupt(source->index, block, "wrong number of documents");
-		read_page(sort, BufferGetPage(buffer), p * per_page, count);
+			page_corrupt(writer->index, block,
+						 "page of a segment that is being written belongs to another");
+		page_verify(writer->index, buffer, root->stride);
+		page = BufferGetPage(buffer);
+		if (page_trailer(page)->count != Min(per_page, root->documents - p * per_page))
+			page_corrupt(writer->index, block, "wrong number of documents");
+		for (int group = first; group < first + count; group++)
+		{
+			uint32 *bucket = buckets_of(sort, group) + p * per_page;
+
+			for (uint32 i = 0; i < page_trailer(page)->count; i++)
+				bucket[i] = tid_flags(page_tid(page, i)) ?
+					NO_BUCKET :
+					group_bucket(&sort->grouping, group, page_symbols(page, root->stride, i));
+		}
 		UnlockReleaseBuffer(buffer);
-		if (!goes_on(source))
+		if (!writer->goes_on(writer))
 			return false;
 	}
 	return true;
@@ -124,7 +110,7 @@ sort_read(GroupSort *sort, int first, int count)
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-/* Count the documents first .. end of each bucket. */
+/* Counts how many of the documents first .. end - 1 each bucket has. */
 static void
 count_buckets(const uint32 *bucket, uint32 first, uint32 end, uint32 *count)
 {
@@ -133,7 +119,7 @@ count_buckets(const uint32 *bucket, uint32 first, uint32 end, uint32 *count)
 			count[bucket[d]]++;
 }
 
-/* Turn counts into where each bucket begins; the last of them is where all end. */
+/* Turns the counts of buckets into the offsets where they begin; the last is the end of all. */
 static void
 sum_up(uint32 *offset, uint32 buckets)
 {
@@ -148,7 +134,7 @@ sum_up(uint32 *offset, uint32 buckets)
 	}
 }
 
-/* Put the documents first .. end behind those of their buckets. */
+/* Puts the documents first .. end - 1 behind those that their buckets have already. */
 static inline void
 put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end, int bytes)
 {
@@ -165,18 +151,18 @@ put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end, i
 }
 
 bool
-sort_group(GroupSort *sort, int group)
+group_sort_run(GroupSort *sort, int group)
 {
-	uint32 documents = sort->source.root->documents;
-	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->source.grouping, group);
-	const uint32 *bucket = column_of(sort, group);
+	uint32 documents = sort->writer->root->documents;
+	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
+	const uint32 *bucket = buckets_of(sort, group);
 	bool short_numbers = posting_bytes(documents) == 2;
 
 	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
 	for (uint32 d = 0; d < documents; d += DOCUMENTS_AT_ONCE)
 	{
 		count_buckets(bucket, d, Min(d + DOCUMENTS_AT_ONCE, documents), sort->offset);
-		if (!goes_on(&sort->source))
+		if (!sort->writer->goes_on(sort->writer))
 			return false;
 	}
 	sum_up(sort->offset, buckets);
@@ -188,10 +174,10 @@ sort_group(GroupSort *sort, int group)
 			put_documents(sort, bucket, d, end, 2);
 		else
 			put_documents(sort, bucket, d, end, 3);
-		if (!goes_on(&sort->source))
+		if (!sort->writer->goes_on(sort->writer))
 			return false;
 	}
-	/* Now each is where its bucket ends, and the next begins. */
+	/* By now each offset has moved to the end of its bucket, where the next begins. */
 	memmove(sort->offset + 1, sort->offset, (Size) buckets * sizeof(uint32));
 	sort->offset[0] = 0;
 	return true;

@@ -1,279 +1,252 @@
 /*
- * segment_write.c: writing a segment beside others: documents as they come, then one
- * group after the other, on whatever pages are free.
- *
- * Only the map is kept in memory.  A directory goes to its pages while the postings
- * go to theirs: how many pages each takes is known when all documents are there.
+ * segment_write.c: the layout of a new segment, and the writing of its directory, postings,
+ * map and root.
  */
-#include "index/upkeep.h"
+#include "index/index.h"
 
-#include "access/xloginsert.h"
 #include "miscadmin.h"
-#include "storage/indexfsm.h"
 
-#include "index/segment_sort.h"
-#include "sql/signature.h"
+/* ---- Layout ------------------------------------------------------------- */
 
-/* Entries of a fixed size that go to pages of a kind, one after the other. */
-typedef struct PageStream
+/* The least memory that a segment's size is bounded by. */
+#define MEMORY_LEAST ((Size) 1024 * 1024)
+
+/* Bytes that sorting two groups at once takes for each document, at least. */
+#define BYTES_PER_DOCUMENT 12
+
+/* Counts the pages that the map of a segment with a grouping lists. */
+static uint64
+logical_pages_with(const SegmentRoot *root, const Grouping *g)
 {
+	return root->document_pages + grouping_directory_pages(g) + grouping_posting_pages(g, root);
+}
+
+static uint32
+logical_pages_max(void)
+{
+	return Min(ROOT_MAP_PAGES * BLOCKS_PER_MAP_PAGE, (uint32) neardup_segment_pages);
+}
+
+void
+segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
+{
+	Grouping none = {.k = shape->k, .b = signature_bits(shape)};
+	Grouping g = index_grouping(index, shape, root->grouped);
+	uint64 logical;
+
+	/* Where the map cannot list its pages, try a sixteenth fewer groups. */
+	while (g.groups > 0 && logical_pages_with(root, &g) > logical_pages_max())
+	{
+		int groups = g.groups - (g.groups + 15) / 16;
+
+		g = groups > 0 ? grouping_with(g.k, g.b, root->grouped, groups) : none;
+	}
+	logical = logical_pages_with(root, &g);
+	if (logical > ROOT_MAP_PAGES * BLOCKS_PER_MAP_PAGE)
+		elog(ERROR, "a segment of index \"%s\" has grown to " UINT64_FORMAT " pages",
+			 RelationGetRelationName(index), logical);
+	root->groups = g.groups;
+	root->width = g.width;
+	root->wide = g.wide;
+	root->bucket_bits = g.bucket_bits;
+	root->directory_pages = (uint32) grouping_directory_pages(&g);
+	root->posting_pages = (uint32) grouping_posting_pages(&g, root);
+	root->map_pages = (uint32) pages_for(logical, BLOCKS_PER_MAP_PAGE);
+}
+
+/* Returns whether a segment of so many documents fits into memory and map. */
+static bool
+fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory)
+{
+	/* Before the first signature there are only NULLs, which are in no group. */
+	Grouping g = index_grouping(index, shape, shape->k == 0 ? 0 : documents);
+	SegmentRoot root = {.documents = documents, .grouped = documents};
+	uint64 logical;
+
+	root.document_pages = (uint32) pages_for(documents, documents_per_page(document_stride(shape)));
+	logical = logical_pages_with(&root, &g);
+	return logical <= logical_pages_max() &&
+		group_sort_memory(&root, &g, Min(2, g.groups)) + logical * sizeof(BlockNumber) <= memory;
+}
+
+uint32
+segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
+{
+	uint32 documents;
+
+	memory = Max(memory, MEMORY_LEAST);
+	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_DOCUMENTS_MAX);
+	while (documents > 1 && !fits(index, shape, documents, memory))
+		documents -= (documents + 15) / 16;
+	return documents;
+}
+
+void
+segments_too_many(Relation index, const SignatureHeader *shape, Size memory)
+{
+	bool memory_helps = segment_documents_max(index, shape, memory) <
+		segment_documents_max(index, shape, SEGMENT_MEMORY_ANY);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("index \"%s\" would have too many segments", RelationGetRelationName(index)),
+			 memory_helps ?
+				 errdetail("A segment holds as many documents as fit in maintenance_work_mem, at 12 bytes each or a little more.") :
+				 0,
+			 memory_helps ?
+				 errhint("Raise maintenance_work_mem, and rebuild the index with REINDEX.") :
+				 errhint("Partition the table.")));
+}
+
+SegmentEntry
+segment_entry(const SegmentWriter *writer)
+{
+	const SegmentRoot *root = writer->root;
+	uint32 root_page = segment_root_page(root);
+
+	return (SegmentEntry){.owner = writer->owner,
+						  .root = writer->block_of(writer, root_page),
+						  .documents = root->documents,
+						  .grouped = root->grouped,
+						  .groups = root->groups,
+						  .pages = root_page + 1};
+}
+
+/* ---- Entries ------------------------------------------------------------ */
+
+/* An array of entries on the pages of one kind. */
+typedef struct EntryStream
+{
+	SegmentWriter *writer;
 	PageKind kind;
-	uint32 size;
+	uint32 entry_size;
 	uint32 per_page;
-	BlockNumber *block; /* where to note the next page's */
+	uint32 first_page; /* of the kind */
+	uint64 next;       /* entry to be put next */
 	PGAlignedBlock page;
-} PageStream;
-
-struct SegmentWriter
-{
-	Upkeep *upkeep;
-	Relation index;
-	const IndexMeta *live;
-	uint32 owner;
-	bool logged;
-	uint32 per_page;
-	SegmentRoot root;
-	BlockNumber *map; /* Invalid where nothing has been written yet */
-	uint32 map_room;
-	PageStream documents;
-	BlockNumber map_block[ROOT_MAP_PAGES];
-};
-
-/* ---- Pages -------------------------------------------------------------- */
-
-/* Write a page; nothing once upkeep gives way. */
-static BlockNumber
-write_page(SegmentWriter *w, Page page)
-{
-	Buffer buffer;
-	BlockNumber block;
-
-	if (w->upkeep->gave_way)
-		return InvalidBlockNumber;
-	buffer = page_allocate(w->index, w->live);
-	block = BufferGetBlockNumber(buffer);
-	if (page_trailer(page)->kind != PAGE_DOCUMENTS)
-		page_seal(page);
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), page, BLCKSZ);
-	MarkBufferDirty(buffer);
-	if (w->logged)
-		log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-	upkeep_goes_on(w->upkeep);
-	return block;
-}
+} EntryStream;
 
 static void
-stream_begin_page(SegmentWriter *w, PageStream *s)
+stream_begin(EntryStream *s, SegmentWriter *writer, PageKind kind, uint32 entry_size,
+			 uint32 first_page)
 {
-	page_init(s->page.data, s->kind, w->owner);
-}
-
-static void
-stream_begin(SegmentWriter *w, PageStream *s, PageKind kind, uint32 size, BlockNumber *block)
-{
+	s->writer = writer;
 	s->kind = kind;
-	s->size = size;
-	s->per_page = PAGE_ROOM / size;
-	s->block = block;
-	stream_begin_page(w, s);
+	s->entry_size = entry_size;
+	s->per_page = PAGE_ROOM / entry_size;
+	s->first_page = first_page;
+	s->next = 0;
+	page_init(s->page.data, kind, writer->owner);
 }
 
+/* Stores the entries that are on the page at hand. */
 static void
-stream_write_page(SegmentWriter *w, PageStream *s)
+stream_flush(EntryStream *s)
 {
-	*s->block++ = write_page(w, s->page.data);
-	stream_begin_page(w, s);
+	if (page_trailer(s->page.data)->count == 0)
+		return;
+	page_set_checksum(s->page.data);
+	s->writer->put_page(s->writer, s->first_page + (s->next - 1) / s->per_page, s->page.data);
+	page_init(s->page.data, s->kind, s->writer->owner);
 }
 
+/* Goes on with another entry. */
 static void
-stream_put(SegmentWriter *w, PageStream *s, const void *entries, uint32 count)
+stream_seek(EntryStream *s, uint64 entry)
+{
+	if (s->next == entry)
+		return;
+	stream_flush(s);
+	s->next = entry;
+}
+
+/* Puts the next entries, and stores each page that is complete. */
+static void
+stream_put(EntryStream *s, const void *entries, uint32 count)
 {
 	const char *from = entries;
 
 	while (count > 0)
 	{
-		PageTrailer *trailer = page_trailer(s->page.data);
-		uint32 n = Min(s->per_page - trailer->count, count);
+		uint32 slot = s->next % s->per_page;
+		uint32 n = Min(s->per_page - slot, count);
 
-		memcpy(PageGetContents(s->page.data) + (Size) trailer->count * s->size, from,
-			   (Size) n * s->size);
-		trailer->count += n;
-		from += (Size) n * s->size;
+		memcpy(PageGetContents(s->page.data) + (Size) slot * s->entry_size, from,
+			   (Size) n * s->entry_size);
+		page_trailer(s->page.data)->count += n;
+		s->next += n;
+		from += (Size) n * s->entry_size;
 		count -= n;
-		if (trailer->count == s->per_page)
-			stream_write_page(w, s);
+		if (s->next % s->per_page == 0)
+			stream_flush(s);
 	}
-}
-
-/* Write what is left, and see that it is as much as was laid out. */
-static void
-stream_end(SegmentWriter *w, PageStream *s, const BlockNumber *end)
-{
-	if (page_trailer(s->page.data)->count > 0)
-		stream_write_page(w, s);
-	if (s->block != end)
-		elog(ERROR, "a segment of index \"%s\" is not as long as it was laid out",
-			 RelationGetRelationName(w->index));
-}
-
-/* ---- Documents ---------------------------------------------------------- */
-
-SegmentWriter *
-segment_begin(Upkeep *upkeep, const IndexMeta *live, uint32 owner)
-{
-	SegmentWriter *w = palloc0(sizeof(SegmentWriter));
-
-	w->upkeep = upkeep;
-	w->index = upkeep->index;
-	w->live = live;
-	w->owner = owner;
-	w->logged = RelationNeedsWAL(upkeep->index);
-	w->root.stride = document_stride(&live->shape);
-	w->per_page = documents_per_page(w->root.stride);
-	w->map_room = 64;
-	w->map = palloc(w->map_room * sizeof(BlockNumber));
-	stream_begin(w, &w->documents, PAGE_DOCUMENTS, 1, NULL);
-	return w;
-}
-
-static void
-write_documents(SegmentWriter *w)
-{
-	if (w->root.document_pages == w->map_room)
-	{
-		w->map_room *= 2;
-		w->map = repalloc_huge(w->map, w->map_room * sizeof(BlockNumber));
-	}
-	w->documents.block = &w->map[w->root.document_pages++];
-	stream_write_page(w, &w->documents);
-}
-
-void
-segment_add(SegmentWriter *w, const ItemPointerData *tid, const uint8_t *symbols)
-{
-	page_put_document(w->documents.page.data, w->root.stride, tid, symbols,
-					  signature_symbol_bytes(&w->live->shape));
-	w->root.grouped += !tid_flags(tid);
-	w->root.documents++;
-	if (w->root.documents % w->per_page == 0)
-		write_documents(w);
-}
-
-uint32
-segment_length(const SegmentWriter *w)
-{
-	return w->root.documents;
 }
 
 /* ---- Groups ------------------------------------------------------------- */
 
-/* Pages that the map lists. */
-static uint32
-logical_pages(const SegmentRoot *root)
-{
-	return root->document_pages + root->directory_pages + root->posting_pages;
-}
-
-/* The map will not grow any more. */
-static void
-complete_map(SegmentWriter *w)
-{
-	w->map_room = Max(1, logical_pages(&w->root));
-	w->map = repalloc_huge(w->map, w->map_room * sizeof(BlockNumber));
-	for (uint32 p = w->root.document_pages; p < w->map_room; p++)
-		w->map[p] = InvalidBlockNumber;
-}
-
-/* Group after group within the memory that the map leaves, as many at once as fit. */
-static void
-write_groups(SegmentWriter *w, const Grouping *grouping)
-{
-	const SegmentRoot *root = &w->root;
-	SortSource source = {w->index,           root,   w->owner, *grouping,
-						 InvalidBlockNumber, w->map, w->upkeep};
-	Size map_bytes = w->map_room * sizeof(BlockNumber);
-	GroupSort *sort =
-		sort_begin(&source, w->upkeep->memory > map_bytes ? w->upkeep->memory - map_bytes : 0);
-	BlockNumber *directory_end = w->map + root->document_pages + root->directory_pages;
-	PageStream directory;
-	PageStream postings;
-
-	stream_begin(w, &directory, PAGE_DIRECTORY, sizeof(uint32), w->map + root->document_pages);
-	stream_begin(w, &postings, PAGE_POSTINGS, posting_bytes(root->documents), directory_end);
-	for (int group = 0; group < grouping->groups; group++)
-	{
-		if (group % sort->at_once == 0 &&
-			!sort_read(sort, group, Min(sort->at_once, grouping->groups - group)))
-			break;
-		if (!sort_group(sort, group))
-			break;
-		stream_put(w, &directory, sort->offset,
-				   (UINT32_C(1) << group_bucket_bits(grouping, group)) + 1);
-		stream_put(w, &postings, sort->postings, root->grouped);
-	}
-	if (!w->upkeep->gave_way)
-	{
-		stream_end(w, &directory, directory_end);
-		stream_end(w, &postings, w->map + w->map_room);
-	}
-	sort_end(sort);
-}
-
-/* ---- Root --------------------------------------------------------------- */
-
-/* Write the map, and the root that lists its pages. */
-static BlockNumber
-write_root(SegmentWriter *w)
-{
-	PageStream map;
-	PGAlignedBlock page;
-
-	stream_begin(w, &map, PAGE_MAP, sizeof(BlockNumber), w->map_block);
-	stream_put(w, &map, w->map, logical_pages(&w->root));
-	stream_end(w, &map, w->map_block + w->root.map_pages);
-	page_init(page.data, PAGE_ROOT, w->owner);
-	*page_root(page.data) = w->root;
-	memcpy(page_root_map(page.data), w->map_block, w->root.map_pages * sizeof(BlockNumber));
-	return write_page(w, page.data);
-}
-
+/* The directory goes to its pages while the postings go to theirs. */
 bool
-segment_finish(SegmentWriter *w, SegmentEntry *entry)
+segment_write_groups(SegmentWriter *writer)
 {
-	Grouping grouping;
-	BlockNumber root;
+	const SegmentRoot *root = writer->root;
+	GroupSort *sort = group_sort_begin(writer);
+	bool goes_on = true;
+	EntryStream directory;
+	EntryStream postings;
+	int first;
+	int count;
 
-	if (w->root.documents % w->per_page > 0)
-		write_documents(w);
-	grouping = segment_lay_out(w->index, &w->live->shape, &w->root);
-	complete_map(w);
-	if (grouping.groups > 0)
-		write_groups(w, &grouping);
-	root = write_root(w);
-	if (root == InvalidBlockNumber)
-		return false;
-	*entry = segment_entry(&w->root, w->owner, root);
-	pfree(w->map);
-	pfree(w);
-	return true;
+	stream_begin(&directory, writer, PAGE_DIRECTORY, sizeof(uint32), root->document_pages);
+	stream_begin(&postings, writer, PAGE_POSTINGS, posting_bytes(root->documents),
+				 root->document_pages + root->directory_pages);
+	while (goes_on && (count = writer->claim_groups(writer, sort->at_once, &first)) > 0)
+	{
+		stream_seek(&directory, group_first_offset(&sort->grouping, first));
+		stream_seek(&postings, (uint64) first * root->grouped);
+		goes_on = group_sort_read(sort, first, count);
+		for (int group = first; goes_on && group < first + count; group++)
+		{
+			uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
+
+			goes_on = group_sort_run(sort, group);
+			if (goes_on)
+			{
+				stream_put(&directory, sort->offset, buckets + 1);
+				stream_put(&postings, sort->postings, root->grouped);
+			}
+		}
+	}
+	if (goes_on)
+	{
+		stream_flush(&directory);
+		stream_flush(&postings);
+	}
+	group_sort_end(sort);
+	return goes_on;
 }
 
-static void
-free_blocks(SegmentWriter *w, const BlockNumber *block, uint32 count)
-{
-	for (uint32 i = 0; i < count; i++)
-		if (block[i] != InvalidBlockNumber)
-			RecordFreeIndexPage(w->index, block[i]);
-}
+/* ---- Map and root ------------------------------------------------------- */
 
 void
-segment_abandon(SegmentWriter *w)
+segment_write_root(SegmentWriter *writer)
 {
-	free_blocks(w, w->map, Max(w->root.document_pages, logical_pages(&w->root)));
-	free_blocks(w, w->map_block, w->root.map_pages);
-	pfree(w->map);
-	pfree(w);
+	const SegmentRoot *root = writer->root;
+	uint32 logical = segment_logical_pages(root);
+	EntryStream map;
+	PGAlignedBlock page;
+
+	stream_begin(&map, writer, PAGE_MAP, sizeof(BlockNumber), logical);
+	for (uint32 p = 0; p < logical; p++)
+	{
+		BlockNumber block = writer->block_of(writer, p);
+
+		stream_put(&map, &block, 1);
+	}
+	stream_flush(&map);
+	page_init(page.data, PAGE_ROOT, writer->owner);
+	*page_root(page.data) = *root;
+	for (uint32 p = 0; p < root->map_pages; p++)
+		page_root_map(page.data)[p] = writer->block_of(writer, logical + p);
+	page_set_checksum(page.data);
+	writer->put_page(writer, segment_root_page(root), page.data);
 }

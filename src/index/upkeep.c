@@ -1,9 +1,8 @@
 /*
- * upkeep.c: the life of segments: when tails are sealed, and segments of like size
- * merged.
+ * upkeep.c: when a tail is sealed, which segments are merged, and for whom upkeep gives way.
  *
- * One process at a time does this, under a heavyweight lock that neither
- * readers nor inserters take.
+ * One process at a time does upkeep, under a heavyweight lock that neither searches nor
+ * inserts take.
  */
 #include "index/index.h"
 
@@ -13,11 +12,11 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 
-/* This many segments of one tier are merged into one of the next. */
+/* So many segments of one tier are merged into one of the next. */
 #define TIER_SEGMENTS 4
-#define TIER_LOG 2 /* log2 of it */
+#define TIER_LOG 2 /* log2(TIER_SEGMENTS) */
 
-/* ---- Who, and how ------------------------------------------------------- */
+/* ---- Locks and limits --------------------------------------------------- */
 
 void
 upkeep_lock(Relation index)
@@ -37,30 +36,23 @@ upkeep_unlock(Relation index)
 	UnlockPage(index, META_BLOCK, ExclusiveLock);
 }
 
-/* Kilobytes; autovacuum may have a setting of its own. */
-static int
-work_mem_of(UpkeepBy by)
-{
-	if (by == UPKEEP_BY_VACUUM && MyBackendType == B_AUTOVAC_WORKER && autovacuum_work_mem != -1)
-		return autovacuum_work_mem;
-	return maintenance_work_mem;
-}
-
 Upkeep
 upkeep_of(Relation index, UpkeepBy by)
 {
-	Upkeep upkeep = {.index = index, .by = by, .memory = (Size) work_mem_of(by) * 1024};
+	int kilobytes = maintenance_work_mem;
 
-	return upkeep;
+	if (by == UPKEEP_BY_VACUUM && MyBackendType == B_AUTOVAC_WORKER && autovacuum_work_mem != -1)
+		kilobytes = autovacuum_work_mem;
+	return (Upkeep){.index = index, .by = by, .memory = (Size) kilobytes * 1024};
 }
 
 /*
- * Does somebody wait for a lock that upkeep alone keeps from him?  A worker holds the
- * index and the database, vacuum the table; all in modes that are in the main lock table,
- * where waiters are counted.
+ * Returns whether another process waits for a lock that is held only because of the upkeep:
+ * a worker's on the index and the database, vacuum's on the table.  Their modes are strong
+ * enough to be kept in the main lock table, where waiters are counted.
  */
 static bool
-someone_waits(const Upkeep *upkeep)
+has_waiters(const Upkeep *upkeep)
 {
 	LOCKTAG table;
 
@@ -82,22 +74,20 @@ upkeep_goes_on(Upkeep *upkeep)
 	if (upkeep->by == UPKEEP_BY_VACUUM && !upkeep->gave_way)
 		compat_vacuum_delay();
 	CHECK_FOR_INTERRUPTS();
-	upkeep->gave_way = upkeep->gave_way || someone_waits(upkeep);
+	upkeep->gave_way = upkeep->gave_way || has_waiters(upkeep);
 	return !upkeep->gave_way;
 }
 
 void
-upkeep_too_many_segments(const Upkeep *upkeep, const IndexMeta *meta)
+upkeep_replaced(Relation index, uint32 owner)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("index \"%s\" has too many segments", RelationGetRelationName(upkeep->index)),
-			 errhint("%s", segment_size_hint(upkeep->index, &meta->shape, upkeep->memory))));
+	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", owner,
+		 RelationGetRelationName(index));
 }
 
-/* ---- What is due -------------------------------------------------------- */
+/* ---- Sealing and merging ------------------------------------------------ */
 
-/* Put the tail aside, so that inserts begin a new one. */
+/* Makes the tail the frozen tail, so that inserts begin a new one. */
 static void
 freeze_tail(Relation index)
 {
@@ -106,19 +96,19 @@ freeze_tail(Relation index)
 	if (change.meta->tail.owner != 0)
 	{
 		change.meta->frozen = change.meta->tail;
-		meta_no_tail(change.meta);
+		meta_clear_tail(change.meta);
 	}
 	meta_commit(&change);
 }
 
-/* Segments of one tier are within a factor of TIER_SEGMENTS in size. */
+/* Segments of one tier differ in size by less than a factor of TIER_SEGMENTS. */
 static int
 tier_of(const SegmentEntry *entry)
 {
-	return (31 - __builtin_clz(segment_living(entry) | 1)) / TIER_LOG;
+	return (31 - __builtin_clz(segment_live(entry) | 1)) / TIER_LOG;
 }
 
-/* Where segments have become many, memory has to wait. */
+/* An index with many segments merges them even beyond its memory, lest there be too many. */
 uint32
 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
 {
@@ -128,7 +118,7 @@ merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
 								 many ? SEGMENT_MEMORY_ANY : upkeep->memory);
 }
 
-/* The segments of a tier, if there are enough of them to merge. */
+/* Finds segments of a tier to merge; false if there are too few. */
 static bool
 find_tier(const IndexMeta *meta, int tier, uint32 most, MergeSources *sources)
 {
@@ -137,15 +127,15 @@ find_tier(const IndexMeta *meta, int tier, uint32 most, MergeSources *sources)
 	sources->count = 0;
 	for (uint32 i = 0; i < meta->segments && sources->count < TIER_SEGMENTS; i++)
 		if (tier_of(&meta->segment[i]) == tier &&
-			documents + segment_living(&meta->segment[i]) <= most)
+			documents + segment_live(&meta->segment[i]) <= most)
 		{
-			documents += segment_living(&meta->segment[i]);
+			documents += segment_live(&meta->segment[i]);
 			sources->owner[sources->count++] = meta->segment[i].owner;
 		}
 	return sources->count == TIER_SEGMENTS;
 }
 
-/* Of the lowest tier that has enough of them. */
+/* Finds segments to merge, of the lowest tier that has enough of them. */
 static bool
 find_tiers(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 {
@@ -160,9 +150,9 @@ find_tiers(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 	return false;
 }
 
-/* A segment that is a third dead is worth writing again. */
+/* Finds a segment of which more than a third is dead, to be written again by itself. */
 static bool
-find_dirty(const IndexMeta *meta, MergeSources *sources)
+find_dead(const IndexMeta *meta, MergeSources *sources)
 {
 	for (uint32 i = 0; i < meta->segments; i++)
 		if (meta->segment[i].dead * UINT64_C(3) > meta->segment[i].documents)
@@ -174,7 +164,7 @@ find_dirty(const IndexMeta *meta, MergeSources *sources)
 	return false;
 }
 
-/* Seal the tail, where that is due or was begun; false where it is not. */
+/* Seals the tail if that is due or was begun before; false if it is not, or gives way. */
 static bool
 seal(Upkeep *upkeep, bool any)
 {
@@ -182,7 +172,7 @@ seal(Upkeep *upkeep, bool any)
 	MergeSources sources = {.frozen = meta->frozen.owner != 0};
 
 	if (meta->segments >= SEGMENTS_MAX - 1)
-		upkeep_too_many_segments(upkeep, meta);
+		segments_too_many(upkeep->index, &meta->shape, upkeep->memory);
 	if (!sources.frozen && (tail_is_due(meta) || (any && meta->tail.owner != 0)))
 	{
 		freeze_tail(upkeep->index);
@@ -192,13 +182,13 @@ seal(Upkeep *upkeep, bool any)
 	return sources.frozen && merge_sources(upkeep, &sources);
 }
 
-/* Merge or clean segments, where that is due; false where it is not. */
+/* Merges segments, or rewrites one, if that is due; false if it is not, or gives way. */
 static bool
 merge(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
 	MergeSources sources = {.frozen = false};
-	bool due = find_tiers(upkeep, meta, &sources) || find_dirty(meta, &sources);
+	bool due = find_tiers(upkeep, meta, &sources) || find_dead(meta, &sources);
 
 	pfree(meta);
 	return due && merge_sources(upkeep, &sources);
@@ -224,7 +214,7 @@ upkeep_seal(Upkeep *upkeep)
 		seal(upkeep, false);
 }
 
-/* ---- All of it ---------------------------------------------------------- */
+/* ---- All segments ------------------------------------------------------- */
 
 void
 upkeep_drop(Upkeep *upkeep)
@@ -233,23 +223,23 @@ upkeep_drop(Upkeep *upkeep)
 	MergeSources sources = {.frozen = false};
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		if (segment_living(&meta->segment[i]) == 0)
+		if (segment_live(&meta->segment[i]) == 0)
 			sources.owner[sources.count++] = meta->segment[i].owner;
 	pfree(meta);
 	if (sources.count > 0 && upkeep_goes_on(upkeep))
 		merge_sources(upkeep, &sources);
 }
 
-/* At most: how full its pages are is not known. */
+/* Returns how many documents a tail has at most: how full its pages are is not known. */
 static uint64
 tail_documents(const TailEntry *tail)
 {
 	return tail->owner == 0 ? 0 : (uint64) tail->pages * documents_per_page(tail->stride);
 }
 
-/* Write these again, unless there are none, and begin anew. */
+/* Merges the sources collected so far, if any, and empties the list; false if upkeep gives way. */
 static bool
-gather(Upkeep *upkeep, MergeSources *sources)
+merge_collected(Upkeep *upkeep, MergeSources *sources)
 {
 	bool goes_on = upkeep_goes_on(upkeep);
 
@@ -260,7 +250,7 @@ gather(Upkeep *upkeep, MergeSources *sources)
 }
 
 void
-upkeep_gather(Upkeep *upkeep)
+upkeep_compact(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
 	MergeSources sources = {.frozen = false};
@@ -276,18 +266,18 @@ upkeep_gather(Upkeep *upkeep)
 	{
 		const SegmentEntry *entry = &meta->segment[i];
 
-		if (documents + segment_living(entry) > most)
+		if (documents + segment_live(entry) > most)
 		{
-			if (!gather(upkeep, &sources))
+			if (!merge_collected(upkeep, &sources))
 				return;
 			documents = 0;
 		}
-		documents += segment_living(entry);
+		documents += segment_live(entry);
 		sources.owner[sources.count++] = entry->owner;
 	}
-	if (documents + tail_documents(&meta->frozen) > most && !gather(upkeep, &sources))
+	if (documents + tail_documents(&meta->frozen) > most && !merge_collected(upkeep, &sources))
 		return;
 	sources.frozen = meta->frozen.owner != 0;
-	gather(upkeep, &sources);
+	merge_collected(upkeep, &sources);
 	pfree(meta);
 }

@@ -1,11 +1,12 @@
 /*
- * upkeep.h: sealing, merging and gathering, for whom, and what they heed meanwhile.
+ * upkeep.h: the upkeep of an index: tails are sealed into segments, segments are merged.
  */
 #ifndef NEARDUP_INDEX_UPKEEP_H
 #define NEARDUP_INDEX_UPKEEP_H
 
 #include "index/segment.h"
 
+/* Who does it: that decides on memory, delays, and whose waiting it heeds. */
 typedef enum UpkeepBy
 {
 	UPKEEP_BY_INSERT,
@@ -13,71 +14,67 @@ typedef enum UpkeepBy
 	UPKEEP_BY_VACUUM
 } UpkeepBy;
 
-struct Upkeep
+typedef struct Upkeep
 {
 	Relation index;
 	UpkeepBy by;
 	Size memory;   /* bytes that it may use */
-	bool gave_way; /* somebody waits for a lock of ours: nothing more is to be begun */
-};
+	bool gave_way; /* another process waits for one of our locks: stop */
+} Upkeep;
 
-/* The caller's upkeep of an index. */
 extern Upkeep upkeep_of(Relation index, UpkeepBy by);
 
 /*
- * To be called after each page, with no buffer locked: answers interrupts, keeps to
- * vacuum's delay, and says whether to go on.  An insert always does: its transaction
- * keeps its locks anyway.
+ * To be called after each page, with no buffer locked.  Answers interrupts and keeps to
+ * vacuum's delay; returns whether to go on.  An insert always goes on: its transaction keeps
+ * its locks anyway.
  */
 extern bool upkeep_goes_on(Upkeep *upkeep);
 
-/*
- * One process at a time keeps an index up.  Conditional: false where another
- * does.
- */
+/* One process at a time does upkeep of an index.  Conditional: false if another does. */
 extern void upkeep_lock(Relation index);
 extern bool upkeep_lock_conditionally(Relation index);
 extern void upkeep_unlock(Relation index);
 
-/* All that follow want the caller to have the lock. */
+/* The caller of all functions below holds this lock. */
 
-/* Seal the tail and merge segments while that is due. */
+/* Seals the tail and merges segments as long as that is due; seal_any: seals any tail. */
 extern void upkeep_run(Upkeep *upkeep, bool seal_any);
 
-/* Seal the tail where that is due; merge only where there are too many segments. */
+/* Seals the tail if that is due; merges only if there are too many segments. */
 extern void upkeep_seal(Upkeep *upkeep);
 
-/* Remove segments that nothing lives in. */
+/* Removes the segments that hold no live documents. */
 extern void upkeep_drop(Upkeep *upkeep);
 
-/* Write tail and segments again, the living only, as few as may be. */
-extern void upkeep_gather(Upkeep *upkeep);
+/* Writes all live documents to as few new segments as possible. */
+extern void upkeep_compact(Upkeep *upkeep);
+
+/*
+ * Returns a copy of the metapage.  Segments whose writing an error has interrupted are no
+ * longer listed as being written.
+ */
+extern IndexMeta *upkeep_meta_read(Relation index);
+
+/* Returns the most documents that a new segment may have. */
+extern uint32 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta);
+
+/* Reports that a segment or tail was replaced although the caller holds the lock. */
+extern _Noreturn void upkeep_replaced(Relation index, uint32 owner);
 
 /* ---- Merging (upkeep_merge.c) -------------------------------------------------- */
 
 typedef struct MergeSources
 {
 	bool frozen; /* the frozen tail, and ... */
-	int count;   /* ... segments */
+	int count;   /* ... so many segments */
 	uint32 owner[SEGMENTS_MAX];
 } MergeSources;
 
 /*
- * Write what lives in the sources as one segment, or as few as may be, and put that in
- * their stead.  False where upkeep gives way: then nothing has changed.
+ * Replaces the sources by one segment with their live documents, or as few as possible.
+ * Returns false if upkeep gives way; then nothing has changed.
  */
 extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources);
-
-/*
- * A copy of the metapage for who has the lock: what an error has left being written
- * belongs to nobody any more.
- */
-extern IndexMeta *upkeep_meta_read(Relation index);
-
-/* The most documents that a new segment may have. */
-extern uint32 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta);
-
-/* The metapage lists no more segments. */
-extern _Noreturn void upkeep_too_many_segments(const Upkeep *upkeep, const IndexMeta *meta);
 
 #endif

@@ -1,11 +1,9 @@
 /*
- * vacuum.c: marking dead documents, and cleaning up after them.
+ * vacuum.c: mark dead documents, and clean up after them.
  */
 #include "index/index.h"
 
 #include "commands/vacuum.h"
-
-#include "index/segment_walk.h"
 
 typedef struct Vacuum
 {
@@ -13,15 +11,15 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void *state;
-	uint32 stride; /* of the tail at hand */
-	uint32 dead;   /* of the segment at hand, all told */
+	uint32 stride; /* of the segment or tail being vacuumed */
+	uint32 dead;   /* documents dead in it, by this vacuum or earlier ones */
 } Vacuum;
 
 /* ---- Marking ------------------------------------------------------------ */
 
 /*
- * Ask of every living document whether it is dead; *dead says of which.
- * Returns how many are newly dead.
+ * Asks the callback about every document that is not marked, and notes in dead[] which of
+ * them to mark.  Returns their number.
  */
 static int
 find_dead(Vacuum *v, Page page, bool *dead)
@@ -41,7 +39,7 @@ find_dead(Vacuum *v, Page page, bool *dead)
 	return found;
 }
 
-/* Mark documents of an exclusively locked page. */
+/* Marks the documents noted in dead[], on an exclusively locked page. */
 static void
 mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
 {
@@ -55,17 +53,18 @@ mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
 }
 
 /*
- * Vacuum a page that is share-locked, and leave it share-locked.  It may take
- * inserts while its lock is changed, but only behind the documents seen.
+ * Vacuums a share-locked page, and leaves it share-locked.  Inserts may append to it while
+ * its lock is changed, but only behind the documents seen.
  */
 static void
-vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
+vacuum_page(void *state, Buffer buffer)
 {
+	Vacuum *v = state;
 	bool dead[DOCUMENTS_PER_PAGE_MAX];
 	int count = page_trailer(BufferGetPage(buffer))->count;
 	int found;
 
-	page_check_documents(v->index, buffer, stride);
+	page_check_documents(v->index, buffer, v->stride);
 	found = find_dead(v, BufferGetPage(buffer), dead);
 	v->stats->tuples_removed += found;
 	if (found == 0)
@@ -77,22 +76,23 @@ vacuum_page(Vacuum *v, Buffer buffer, uint32 stride)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
-/* Returns how many documents of the segment are dead now. */
+/* Vacuums a segment; returns how many of its documents are dead now. */
 static uint32
 vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 {
 	SegmentWalk walk;
 
 	if (!walk_begin(&walk, v->index, meta, entry))
-		page_corrupt(v->index, entry->root, "segment is not there");
+		upkeep_replaced(v->index, entry->owner);
+	v->stride = walk.segment.root.stride;
 	v->dead = 0;
 	for (uint32 p = 0; p < walk.segment.root.document_pages; p++)
 	{
 		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
-			page_corrupt(v->index, page_refused(), "page of a listed segment belongs to another");
-		vacuum_page(v, buffer, walk.segment.root.stride);
+			upkeep_replaced(v->index, entry->owner);
+		vacuum_page(v, buffer);
 		UnlockReleaseBuffer(buffer);
 		compat_vacuum_delay();
 	}
@@ -101,22 +101,14 @@ vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 }
 
 static void
-visit_tail_page(void *state, Buffer buffer)
-{
-	Vacuum *v = state;
-
-	vacuum_page(v, buffer, v->stride);
-}
-
-static void
 vacuum_tail(Vacuum *v, const TailEntry *tail)
 {
 	v->stride = tail->stride;
-	if (!tail_walk(v->index, tail, visit_tail_page, v))
-		page_corrupt(v->index, tail->first, "page of a tail belongs to another");
+	if (!tail_walk(v->index, tail, vacuum_page, v))
+		upkeep_replaced(v->index, tail->owner);
 }
 
-/* Tell the metapage how many documents of each segment are dead. */
+/* Writes to the metapage how many documents of each segment are dead. */
 static void
 record_dead(Relation index, const IndexMeta *counted)
 {
@@ -126,9 +118,8 @@ record_dead(Relation index, const IndexMeta *counted)
 	{
 		SegmentEntry *entry = meta_segment(change.meta, counted->segment[i].owner);
 
-		/* Upkeep is locked out. */
 		if (entry == NULL)
-			page_corrupt(index, META_BLOCK, "a segment is not listed any more");
+			upkeep_replaced(index, counted->segment[i].owner);
 		entry->dead = counted->segment[i].dead;
 	}
 	meta_commit(&change);
@@ -159,7 +150,7 @@ neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 /* ---- Cleaning up -------------------------------------------------------- */
 
-/* Documents that no vacuum has counted. */
+/* Estimates the number of live documents, for a vacuum that had no dead rows to look for. */
 static double
 documents_listed(const IndexMeta *meta)
 {
@@ -167,7 +158,7 @@ documents_listed(const IndexMeta *meta)
 		documents_per_page(document_stride(&meta->shape));
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		documents += segment_living(&meta->segment[i]);
+		documents += segment_live(&meta->segment[i]);
 	return documents;
 }
 
@@ -180,7 +171,7 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only)
 		return stats;
 	upkeep_lock(info->index);
-	shrink_gather(&upkeep, info->strategy);
+	shrink_compact(&upkeep, info->strategy);
 	upkeep_run(&upkeep, false);
 	meta = meta_read(info->index);
 	if (stats == NULL)

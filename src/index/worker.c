@@ -1,8 +1,8 @@
 /*
- * worker.c: upkeep in the background, so that no insert waits for a merge.
+ * worker.c: upkeep in a background worker, so that no insert waits for a merge.
  *
- * A worker lives for one index and one run.  It needs nothing to be preloaded
- * and shares no memory: all it is told fits into bgw_extra.
+ * A worker is started for one run of upkeep of one index.  It needs no preloaded library and
+ * no shared memory: its task fits into bgw_extra.
  */
 #include "index/index.h"
 
@@ -35,7 +35,9 @@ PGDLLEXPORT void neardup_worker_main(Datum argument);
 bool
 worker_start(Relation index, bool truncate)
 {
-	WorkerTask task = {MyDatabaseId, RelationGetRelid(index), truncate};
+	WorkerTask task = {.database = MyDatabaseId,
+					   .index = RelationGetRelid(index),
+					   .truncate = truncate};
 	BackgroundWorker worker = {{0}};
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -52,8 +54,8 @@ worker_start(Relation index, bool truncate)
 /* ---- Locks --------------------------------------------------------------- */
 
 /*
- * While it is at the index, no other maintenance of it is.  Modes weaker than this one
- * may be noted where waiters are not counted (the fast path).
+ * The mode in which a worker locks its index.  It keeps other maintenance away.  A weaker
+ * mode might be taken by the fast path, where PostgreSQL does not count waiters.
  */
 #define WORKER_LOCK ShareUpdateExclusiveLock
 
@@ -67,8 +69,9 @@ database_tag(void)
 }
 
 /*
- * Whoever wants to drop, copy or rename the database waits for this one, and so we learn
- * of it.  PostgreSQL itself only looks for a while whether we are gone.
+ * Locks the database as a session does while it starts.  DROP DATABASE and the like then
+ * wait for the worker, which notices it; otherwise they only check for a few seconds whether
+ * it has ended.
  */
 static bool
 lock_database(void)
@@ -89,9 +92,9 @@ worker_keeps_waiting(Relation index)
 
 /* ---- Work --------------------------------------------------------------- */
 
-/* Keep the index up, unless somebody else is at it. */
+/* Does upkeep of the index, unless another process does. */
 static bool
-keep_up(Relation index)
+do_upkeep(Relation index)
 {
 	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_WORKER);
 
@@ -104,12 +107,13 @@ keep_up(Relation index)
 }
 
 /*
- * Do something with the index in a transaction of its own, unless the index is
- * gone.  False where it could not be done now: no lock is waited for, since who
- * holds it may do so for long, and workers are few.  It holds back no vacuum.
+ * Does some work on the index in a transaction of its own; does nothing if the index has
+ * been dropped.  Returns false if the work could not be done now.  Does not wait for locks:
+ * they may be held for long, and there are few slots for workers.  Takes no snapshot, so
+ * that it holds back no vacuum.
  */
 static bool
-with_index(Oid oid, bool (*what)(Relation))
+with_index(Oid oid, bool (*work)(Relation))
 {
 	bool done = false;
 
@@ -119,7 +123,7 @@ with_index(Oid oid, bool (*what)(Relation))
 		Relation index = try_relation_open(oid, NoLock);
 
 		InvalidateCatalogSnapshot();
-		done = index == NULL || !index_is_ours(index) || what(index);
+		done = index == NULL || !index_is_ours(index) || work(index);
 		if (index != NULL)
 			relation_close(index, NoLock);
 	}
@@ -128,11 +132,17 @@ with_index(Oid oid, bool (*what)(Relation))
 }
 
 /*
- * A process that nobody has logged in to is a superuser's, whom no other role may
- * end.  Let the owner of the database do that: DROP DATABASE ... WITH (FORCE) does.
+ * Lets the owner of the database end this process.  PostgreSQL permits that only to
+ * superusers if a worker was started without a role: without this function, the owner's
+ * pg_terminate_backend() and DROP DATABASE ... WITH (FORCE) fail (test/t/068).
+ *
+ * PostgreSQL itself sets roleId only when it starts a session.  This relies on roleId being
+ * a single word, which other processes read without a lock, and only to decide who may
+ * signal the process.  The usual way, to start the worker as the owner, fails before
+ * PostgreSQL 17 if the owner is not permitted to log in.
  */
 static void
-belong_to_owner(void)
+set_role_of_owner(void)
 {
 	HeapTuple tuple;
 
@@ -146,9 +156,9 @@ belong_to_owner(void)
 	CommitTransactionCommand();
 }
 
-/* A database's timeouts are meant for its sessions: upkeep ends when it is done. */
+/* Disables timeouts, which a database may have set for its sessions. */
 static void
-without_timeouts(void)
+disable_timeouts(void)
 {
 	static const char *const timeout[] = {"statement_timeout", "lock_timeout",
 										  "transaction_timeout"};
@@ -164,15 +174,15 @@ neardup_worker_main(Datum argument)
 	WorkerTask task;
 
 	memcpy(&task, MyBgworkerEntry->bgw_extra, sizeof(task));
-	/* Stop where interrupts are checked: the default stops anywhere, in critical sections too. */
+	/* End at CHECK_FOR_INTERRUPTS only; the default handler ends even in critical sections. */
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
-	without_timeouts();
-	belong_to_owner();
+	disable_timeouts();
+	set_role_of_owner();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	with_index(task.index, keep_up);
-	/* Whoever asked is at the index still. */
+	with_index(task.index, do_upkeep);
+	/* The vacuum that has started this worker may still hold its lock. */
 	for (int i = 0; task.truncate && i < SHRINK_TRIES && !with_index(task.index, shrink_try); i++)
 		shrink_pause();
 }

@@ -253,8 +253,9 @@ forge_documents(char *page, uint32 stride)
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, trailer->count) - page;
 	((PageHeader) page)->pd_upper =
 		(char *) trailer - trailer->count * sizeof(ItemPointerData) - page;
-	trailer->checksum = checksum_documents(page, stride);
-	trailer->dead = sum_dead(page);
+	INIT_CRC32C(trailer->checksum);
+	trailer->checksum = page_checksum_documents(page, stride, 0, trailer->checksum);
+	trailer->dead = checksum_dead(page);
 }
 
 static void
@@ -264,13 +265,13 @@ forge(char *page, uint32 stride)
 	{
 		case PAGE_META:
 			if (page_meta(page)->segments <= SEGMENTS_MAX)
-				meta_seal(page_meta(page));
+				page_meta(page)->checksum = meta_checksum(page_meta(page));
 			break;
 		case PAGE_DOCUMENTS:
 			forge_documents(page, stride);
 			break;
 		default:
-			page_seal(page);
+			page_set_checksum(page);
 	}
 }
 
