@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 #define ROOM_MIN 1024
-#define DIGEST_BYTES ((int) sizeof(XXH128_canonical_t))
+#define EVIDENCE_DIGEST_BYTES ((int) sizeof(XXH128_canonical_t))
 
 /* Fewer signatures never go to a file. */
 #define DOCUMENTS_MIN 1024
@@ -205,7 +205,7 @@ begin_records(Source *source)
 {
 	int k = source->shape.k;
 	int b = signature_bits(&source->shape);
-	size_t stride = JOIN_STRIDE(k, b) + (source->options->verify > 0 ? DIGEST_BYTES : 0);
+	size_t stride = JOIN_STRIDE(k, b) + (source->options->verify > 0 ? EVIDENCE_DIGEST_BYTES : 0);
 	size_t limit = (size_t) maintenance_work_mem * 1024 / (stride + join_bytes(k, b));
 
 	source->records = records_begin(source->context, source->owner, stride,
@@ -242,7 +242,8 @@ add_signature(Source *source, uint32 row, Datum value, const Shingles *evidence)
 		XXH128_canonical_t digest;
 
 		XXH128_canonicalFromHash(&digest, XXH3_128bits(evidence, VARSIZE(evidence)));
-		memcpy(record + records->stride - DIGEST_BYTES, digest.digest, DIGEST_BYTES);
+		memcpy(record + records->stride - EVIDENCE_DIGEST_BYTES, digest.digest,
+			   EVIDENCE_DIGEST_BYTES);
 	}
 	if (add_row(source, row, record, NULL) && evidence != NULL)
 		source->evidence[source->documents - 1] =

@@ -197,7 +197,8 @@ merge(Upkeep *upkeep)
 void
 upkeep_run(Upkeep *upkeep, bool seal_any)
 {
-	while (upkeep_goes_on(upkeep) && (seal(upkeep, seal_any) || merge(upkeep)))
+	while (upkeep_goes_on(upkeep) &&
+		   (seal(upkeep, seal_any) || (!upkeep->gave_way && merge(upkeep))))
 		seal_any = false;
 }
 

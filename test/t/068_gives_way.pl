@@ -6,7 +6,6 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $node = PostgreSQL::Test::Cluster->new('gives_way');
 $node->init;
@@ -36,18 +35,25 @@ sub prepare
 	return $node->safe_psql($database, q{SELECT pg_relation_size('hashes_h')});
 }
 
-# Waits until a worker merges.
-sub start_merge
+# Starts a worker's merge, and runs statements in the same session as soon as it has begun
+# (the tail is sealed before): a merge may end before another psql is there.
+sub during_merge
 {
-	my ($database) = @_;
+	my ($database, $statements) = @_;
 
-	$node->safe_psql($database, 'INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 4200) i');
-	foreach (1 .. 2000)
-	{
-		return if $node->safe_psql($database, q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page'}) eq 't';
-		usleep(5_000);
-	}
-	die 'no worker has started';
+	return $node->safe_psql($database, q{
+		INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 4200) i;
+		DO $$
+		BEGIN
+			FOR i IN 1 .. 20000 LOOP
+				IF (SELECT tail FROM neardup_index_info('hashes_h')) < 4000
+					AND EXISTS (SELECT FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page') THEN
+					RETURN;
+				END IF;
+				PERFORM pg_sleep(0.001);
+			END LOOP;
+			RAISE 'no worker has started';
+		END $$;} . $statements);
 }
 
 sub wait_for_end
@@ -66,9 +72,8 @@ my $before = prepare('postgres');
 
 foreach my $n (1 .. 3)
 {
-	start_merge('postgres');
 	# This takes the same lock as DROP or TRUNCATE, on the index alone.
-	cmp_ok($node->safe_psql('postgres', q{BEGIN; ALTER INDEX hashes_h SET TABLESPACE pg_default;
+	cmp_ok(during_merge('postgres', q{BEGIN; ALTER INDEX hashes_h SET TABLESPACE pg_default;
 		SELECT segments FROM neardup_index_info('hashes_h'); COMMIT}), '>=', 4, "a command on the index does not wait for the merge to end ($n)");
 	wait_for_end();
 	is(times_given_way(), $n, 'the merge has given way');
@@ -77,29 +82,25 @@ like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ 3726
 # Without reuse each merge could have doubled the size.
 cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('hashes_h')}), '<', 2.5 * $before, 'pages of interrupted merges are reused');
 
-start_merge('postgres');
-$node->safe_psql('postgres', 'TRUNCATE hashes');
+during_merge('postgres', 'TRUNCATE hashes');
 wait_for_end();
 is(times_given_way(), 4, 'TRUNCATE does not wait for a merge');
 
 # ---- Databases --------------------------------------------------------------------
 
 prepare('owned');
-start_merge('owned');
-my ($status, $out, $err) = $node->psql('postgres', 'CREATE DATABASE copy TEMPLATE owned');
-is($err, '', 'a database can be copied while a worker runs in it');
+during_merge('owned', "\n\\c postgres\nCREATE DATABASE copy TEMPLATE owned");
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'copy'}), 1, 'a database can be copied while a worker runs in it');
 wait_for_end();
 # The owner of a database may end a worker that does not notice the waiting session.
-start_merge('owned');
-my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'});
-($status, $out, $err) = $node->psql('postgres', "SELECT pg_terminate_backend($pid)", extra_params => [ '-U', 'owner' ]);
-is("$out$err", 't', 'the owner of a database may end its workers');
+is(during_merge('owned', q{
+	SELECT pid FROM pg_stat_activity WHERE backend_type = 'neardup upkeep' \gset
+	SET ROLE owner;
+	SELECT pg_terminate_backend(:pid)}), 't', 'the owner of a database may end its workers');
 wait_for_end();
 prepare('owned');
-start_merge('owned');
-($status, $out, $err) = $node->psql('postgres', 'DROP DATABASE owned WITH (FORCE)', extra_params => [ '-U', 'owner' ]);
-is($err, '', 'the owner of a database may drop it with force');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'owned'}), 0, 'the database is gone');
+during_merge('owned', "\n\\c postgres owner\nDROP DATABASE owned WITH (FORCE)");
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'owned'}), 0, 'the owner of a database may drop it with force');
 
 # ---- Vacuum ------------------------------------------------------------------------
 
