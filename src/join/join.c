@@ -270,7 +270,7 @@ compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int
 	for (uint32_t j = first; j < end; j++, y += words)
 		if (is_within(x, y, words, b, h))
 			add_hit(pass, i, j);
-	pass->stats.met += end - first;
+	pass->stats.candidates += end - first;
 	host_count_steps(&pass->steps, end - first + 1);
 }
 
@@ -455,7 +455,7 @@ join_groups(Pass *pass, int groups)
 		join_group(pass);
 		if (join->stats != NULL)
 		{
-			join->stats->met += pass->stats.met;
+			join->stats->candidates += pass->stats.candidates;
 			join->stats->compared += pass->stats.compared;
 		}
 		memset(&pass->stats, 0, sizeof(pass->stats));

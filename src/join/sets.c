@@ -230,12 +230,12 @@ meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 	}
 	if (seeker->needed == 0)
 	{
-		joiner->stats->length++;
+		joiner->stats->pruned_by_length++;
 		return;
 	}
 	if (Min(seeker->remaining, posting->remaining) < seeker->needed)
 	{
-		joiner->stats->frequency++;
+		joiner->stats->pruned_by_frequency++;
 		return;
 	}
 	joiner->stats->compared++;
