@@ -214,39 +214,6 @@ trim(const SequencePair *pair)
 	return trimmed;
 }
 
-static bool
-costs_are_equal(EditCosts costs)
-{
-	return costs.insertion == costs.deletion && costs.deletion == costs.substitution;
-}
-
-/* Returns the cost of turning a into b symbol by symbol, which the distance never exceeds. */
-static int64_t
-cost_at_most(const SequencePair *pair, EditCosts costs)
-{
-	int64_t a = (int64_t) pair->a.length;
-	int64_t b = (int64_t) pair->b.length;
-
-	if (a < b)
-		return a * costs.substitution + (b - a) * costs.insertion;
-	return b * costs.substitution + (a - b) * costs.deletion;
-}
-
-static int32_t
-greatest_cost(EditCosts costs)
-{
-	return Max(costs.substitution, Max(costs.insertion, costs.deletion));
-}
-
-/* Returns the cost of the difference of the lengths. */
-static int64_t
-cost_at_least(const SequencePair *pair, EditCosts costs)
-{
-	int64_t more = (int64_t) pair->b.length - (int64_t) pair->a.length;
-
-	return more > 0 ? more * costs.insertion : -more * costs.deletion;
-}
-
 /* Returns the distance of a trimmed pair if it is at most bound, else a number above bound. */
 static int64_t
 distance_within(const SequencePair *pair, EditCosts costs, int64_t bound)
@@ -255,7 +222,8 @@ distance_within(const SequencePair *pair, EditCosts costs, int64_t bound)
 	int64_t unit;
 	int64_t edits;
 
-	if (!costs_are_equal(costs) || costs.insertion == 0)
+	if (costs.insertion != costs.deletion || costs.deletion != costs.substitution ||
+		costs.insertion == 0)
 		return weighted_distance_within(pair, costs, bound);
 	edits = bound / costs.insertion;
 	unit = unit_distance_within(pair->a.length <= pair->b.length ? pair : &turned, edits);
@@ -266,16 +234,19 @@ int64_t
 edit_distance(const SequencePair *pair, EditCosts costs, int64_t most)
 {
 	SequencePair trimmed = trim(pair);
-	int64_t least = cost_at_least(&trimmed, costs);
-	int64_t limit = cost_at_most(&trimmed, costs);
-	int64_t bound = least + (int64_t) FIRST_BOUND * greatest_cost(costs);
+	int64_t a = (int64_t) trimmed.a.length;
+	int64_t b = (int64_t) trimmed.b.length;
+	int64_t greatest = Max(costs.substitution, Max(costs.insertion, costs.deletion));
+	/* The cost of the difference of the lengths, and all other symbols substituted. */
+	int64_t least = a < b ? (b - a) * costs.insertion : (a - b) * costs.deletion;
+	int64_t limit = Min(most, least + Min(a, b) * costs.substitution);
+	int64_t bound = least + FIRST_BOUND * greatest;
 	int64_t distance;
 
 	if (least > most)
 		return most + 1;
-	if (trimmed.a.length == 0 || trimmed.b.length == 0)
+	if (a == 0 || b == 0)
 		return least;
-	limit = Min(most, limit);
 	for (;;)
 	{
 		/* A bound above a quarter of the limit saves little time. */

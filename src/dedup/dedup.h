@@ -37,14 +37,14 @@ typedef struct CallStats
 	bool sets;  /* sets were joined, not signatures */
 	int groups; /* plan of the first join of signatures */
 	int radius;
-	int one_more;     /* groups whose radius is one more */
-	int workers;      /* workers of the join that had most */
-	int64 partitions; /* partitions of the first join of sets */
-	int64 met;        /* candidates: pairs with a common list or neighbouring buckets */
-	int64 length;     /* candidates ruled out by their lengths */
-	int64 frequency;  /* candidates ruled out by the frequencies of their elements */
-	int64 compared;   /* candidates compared in full */
-	int64 pairs;      /* pairs found */
+	int one_more;              /* groups whose radius is one more */
+	int workers;               /* workers of the join that had most */
+	int64 partitions;          /* partitions of the first join of sets */
+	int64 candidates;          /* candidates: pairs with a common list or neighbouring buckets */
+	int64 pruned_by_length;    /* candidates ruled out by their lengths */
+	int64 pruned_by_frequency; /* candidates ruled out by the frequencies of their elements */
+	int64 compared;            /* candidates compared in full */
+	int64 pairs;               /* pairs found */
 } CallStats;
 
 typedef struct Options

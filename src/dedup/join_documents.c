@@ -181,7 +181,7 @@ join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 		all_stats->radius = plan.radius;
 		all_stats->one_more = plan.one_more;
 	}
-	all_stats->met += stats.met;
+	all_stats->candidates += stats.candidates;
 	all_stats->compared += stats.compared;
 	join_state->joins_done++;
 }
@@ -261,9 +261,10 @@ join_sets(DocumentJoin *join_state)
 	all_stats->sets = true;
 	if (all_stats->joins++ == 0)
 		all_stats->partitions = (int64) stats.partitions;
-	all_stats->met += (int64) (stats.length + stats.frequency + stats.compared);
-	all_stats->length += (int64) stats.length;
-	all_stats->frequency += (int64) stats.frequency;
+	all_stats->candidates +=
+		(int64) (stats.pruned_by_length + stats.pruned_by_frequency + stats.compared);
+	all_stats->pruned_by_length += (int64) stats.pruned_by_length;
+	all_stats->pruned_by_frequency += (int64) stats.pruned_by_frequency;
 	all_stats->compared += (int64) stats.compared;
 	pfree(left);
 	if (right != NULL)

@@ -201,7 +201,7 @@ unfinished_group(void *next_state)
 			return reading->group;
 		if (!read_group(reading))
 			break;
-		reading->join->stats->met += group->stats.met;
+		reading->join->stats->candidates += group->stats.candidates;
 		reading->join->stats->compared += group->stats.compared;
 	}
 	return -1;

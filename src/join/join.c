@@ -36,6 +36,7 @@ typedef struct Sorted
 	uint64_t *lead;   /* lead_words of each document, in bucket order */
 } Sorted;
 
+/* The state of a join, which goes from group to group. */
 typedef struct Pass
 {
 	const SymbolJoin *join;
@@ -47,8 +48,8 @@ typedef struct Pass
 	const Sorted *other; /* right, or left itself */
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
 	size_t steps;        /* comparisons since the last check for interrupts */
-	JoinStats stats;
-	bool stopped;
+	JoinStats stats;     /* of this group */
+	bool stopped;        /* by the caller */
 	int hits;
 	uint32_t hit[HITS][2]; /* places in bucket order */
 } Pass;
@@ -269,7 +270,7 @@ compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int
 	for (uint32_t j = first; j < end; j++, y += words)
 		if (is_within(x, y, words, b, h))
 			add_hit(pass, i, j);
-	pass->stats.met += end - first;
+	pass->stats.candidates += end - first;
 	host_count_steps(&pass->steps, end - first + 1);
 }
 
@@ -439,18 +440,6 @@ next_group(const Pass *pass, int groups)
 	return pass->group + 1 < groups ? pass->group + 1 : -1;
 }
 
-/* Adds what the last group has counted to the caller's statistics. */
-static void
-add_stats(Pass *pass)
-{
-	if (pass->join->stats != NULL)
-	{
-		pass->join->stats->met += pass->stats.met;
-		pass->join->stats->compared += pass->stats.compared;
-	}
-	memset(&pass->stats, 0, sizeof(pass->stats));
-}
-
 /* Joins the present group and all that come next. */
 static void
 join_groups(Pass *pass, int groups)
@@ -464,7 +453,12 @@ join_groups(Pass *pass, int groups)
 	while (pass->group >= 0)
 	{
 		join_group(pass);
-		add_stats(pass);
+		if (join->stats != NULL)
+		{
+			join->stats->candidates += pass->stats.candidates;
+			join->stats->compared += pass->stats.compared;
+		}
+		memset(&pass->stats, 0, sizeof(pass->stats));
 		if (join->progress != NULL)
 			join->progress(join->state, pass->group + 1, groups);
 		pass->group = pass->stopped ? -1 : next_group(pass, groups);
@@ -486,7 +480,7 @@ join_run(const SymbolJoin *join, const JoinPlan *plan)
 	pass->plan = *plan;
 	pass->lead_words = join_lead_words(join->k, join->b);
 	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
-	groups = pass->plan.groups > 0 ? pass->plan.groups : 1;
+	groups = Max(pass->plan.groups, 1);
 	pass->group = -1;
 	pass->group = next_group(pass, groups);
 	if (pass->group >= 0)

@@ -36,8 +36,8 @@ typedef int (*JoinNext)(void *next_state);
 /* Counts pairs, once for each group that compares them. */
 typedef struct JoinStats
 {
-	uint64_t met;      /* in buckets within the radius, so their leads were compared */
-	uint64_t compared; /* as a whole, since their leads are near enough */
+	uint64_t candidates; /* in buckets within the radius, so their leads were compared */
+	uint64_t compared;   /* as a whole, since their leads are near enough */
 } JoinStats;
 
 typedef struct SymbolJoin

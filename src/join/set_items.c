@@ -162,14 +162,6 @@ find_slot(const ElementTable *elements, uint64_t hash, int64_t element)
 							&elements->element[0].element, sizeof(Element));
 }
 
-static inline Element *
-find_element(const ElementTable *elements, int64_t element)
-{
-	uint64_t hash = table_hash(&elements->table, (uint64_t) element);
-
-	return elements->element + table_number(find_slot(elements, hash, element));
-}
-
 /* Counts a bag of a source that has an element. */
 static inline void
 count_element(ElementTable *elements, int64_t element, uint32_t source)
@@ -301,7 +293,9 @@ list_documents(const SetJoin *join, SetItems *items, const ElementTable *element
 
 		for (uint32_t i = 0; i < bag->count; i++)
 		{
-			uint32_t rank = find_element(elements, bag->element[i])->rank;
+			uint64_t hash = table_hash(&elements->table, (uint64_t) bag->element[i]);
+			uint64_t *slot = find_slot(elements, hash, bag->element[i]);
+			uint32_t rank = elements->element[table_number(slot)].rank;
 			uint32_t frequency = join->weighted ? bag_frequency(bag, i) : 1;
 
 			host_check_interrupts_at(i);

@@ -213,42 +213,38 @@ overlap(Joiner *joiner, const Seeker *seeker, const Posting *posting)
 	return shared;
 }
 
-/* Gives a pair to the sink. */
-static void
-report(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t shared)
-{
-	double similarity = resemblance_of_lengths(shared, x->length, y->length);
-	bool swap = joiner->join->right ? x->of_right : x->bag > y->bag;
-
-	joiner->stats->pairs++;
-	joiner->join->sink(joiner->join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
-					   similarity);
-}
-
 /* Compares the seeker and a listed document at the first item that they share. */
 static void
 meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 {
+	const SetJoin *join = joiner->join;
+	const SetDocument *x = seeker->document;
 	const SetDocument *y = joiner->items.document + posting->document;
+	bool swap = join->right ? x->of_right : x->bag > y->bag;
 	uint64_t shared;
 
 	if (seeker->of_length != y->length)
 	{
 		seeker->of_length = y->length;
-		seeker->needed =
-			set_overlap_needed(seeker->document->length, y->length, joiner->join->threshold);
+		seeker->needed = set_overlap_needed(x->length, y->length, join->threshold);
 	}
 	if (seeker->needed == 0)
-		joiner->stats->length++;
-	else if (Min(seeker->remaining, posting->remaining) < seeker->needed)
-		joiner->stats->frequency++;
-	else
 	{
-		joiner->stats->compared++;
-		shared = overlap(joiner, seeker, posting);
-		if (shared >= seeker->needed)
-			report(joiner, seeker->document, y, shared);
+		joiner->stats->pruned_by_length++;
+		return;
 	}
+	if (Min(seeker->remaining, posting->remaining) < seeker->needed)
+	{
+		joiner->stats->pruned_by_frequency++;
+		return;
+	}
+	joiner->stats->compared++;
+	shared = overlap(joiner, seeker, posting);
+	if (shared < seeker->needed)
+		return;
+	joiner->stats->pairs++;
+	join->sink(join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
+			   resemblance_of_lengths(shared, x->length, y->length));
 }
 
 /* Meets the documents in the list of the seeker's item. */

@@ -34,17 +34,17 @@ typedef struct SetJoin
 
 /*
  * What the join has done, up to date while it runs.  Of all pairs of the bags done,
- * length + frequency + compared have met in a list.
+ * pruned_by_length + pruned_by_frequency + compared have met in a list.
  */
 typedef struct SetJoinStats
 {
-	uint64_t bags;       /* done, of left_count + right_count */
-	uint64_t partitions; /* that hold bags */
-	uint64_t hits;       /* entries read from lists */
-	uint64_t length;     /* pairs pruned by the difference of their lengths */
-	uint64_t frequency;  /* pairs pruned by the frequency already passed */
-	uint64_t compared;   /* pairs whose elements were compared */
-	uint64_t pairs;      /* given to sink */
+	uint64_t bags;                /* done, of left_count + right_count */
+	uint64_t partitions;          /* that hold bags */
+	uint64_t hits;                /* entries read from lists */
+	uint64_t pruned_by_length;    /* pairs pruned by the difference of their lengths */
+	uint64_t pruned_by_frequency; /* pairs pruned by the frequency already passed */
+	uint64_t compared;            /* pairs whose elements were compared */
+	uint64_t pairs;               /* given to sink */
 } SetJoinStats;
 
 /*

@@ -168,7 +168,7 @@ extern Bag bag_keep(const Bag *bag, const Bag *wanted);
 /* Returns the cosine of two vectors of frequency times weight; 0 if one of them is zero. */
 extern double bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon);
 
-#define DIGEST_BYTES 16
+#define BAG_DIGEST_BYTES 16
 
 /* Sets digest to XXH3-128 of the elements, ascending, each as 8 bytes, big-endian. */
 extern void bag_digest(const Bag *bag, uint8_t *digest);

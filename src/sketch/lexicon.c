@@ -113,5 +113,5 @@ bag_digest(const Bag *bag, uint8_t *digest)
 	}
 	(void) XXH3_128bits_update(&state, bytes, bag->count % DIGESTED * 8);
 	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
-	memcpy(digest, canonical.digest, DIGEST_BYTES);
+	memcpy(digest, canonical.digest, BAG_DIGEST_BYTES);
 }

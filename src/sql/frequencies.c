@@ -294,8 +294,8 @@ neardup_imatch(PG_FUNCTION_ARGS)
 
 	if (bag.count == 0)
 		PG_RETURN_NULL();
-	digest = palloc(VARHDRSZ + DIGEST_BYTES);
-	SET_VARSIZE(digest, VARHDRSZ + DIGEST_BYTES);
+	digest = palloc(VARHDRSZ + BAG_DIGEST_BYTES);
+	SET_VARSIZE(digest, VARHDRSZ + BAG_DIGEST_BYTES);
 	bag_digest(&bag, (uint8 *) VARDATA(digest));
 	PG_FREE_IF_COPY(shingles, 0);
 	PG_RETURN_BYTEA_P(digest);

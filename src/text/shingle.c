@@ -51,15 +51,6 @@ keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)
 	return kept;
 }
 
-/* Returns how many of the units that wait end a window that is not full. */
-static uint32_t
-incomplete_windows(const Shingler *s)
-{
-	uint64_t missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
-
-	return missing < s->fill ? (uint32_t) missing : s->fill;
-}
-
 /* Rolls the window over the units that wait, and gives their shingles to the sink. */
 static void
 roll(Shingler *s)
@@ -67,7 +58,9 @@ roll(Shingler *s)
 	const uint64_t *arriving = s->unit + s->width;
 	uint64_t hash[UNITS_MAX];
 	uint64_t window = s->window;
-	uint32_t incomplete = incomplete_windows(s);
+	/* So many of the units that wait end a window that is not full. */
+	uint64_t missing = s->units < s->width - 1 ? s->width - 1 - s->units : 0;
+	uint32_t incomplete = (uint32_t) Min(missing, s->fill);
 	uint32_t count = s->fill - incomplete;
 
 	host_check_interrupts();
@@ -171,36 +164,26 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 		}
 }
 
-/*
- * Gives the shingles of consecutive words or characters to the sink.  A text of fewer units
- * than the width is one shingle.
- */
-static void
-shingle_windows(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
+void
+shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
 {
 	Shingler s;
 
+	if (SCHEME_KIND(scheme) == SCHEME_SPOT)
+	{
+		SpotWords words = spot_words_of_scheme(scheme);
+
+		spots_of_text(utf8, length, &words, sink, state);
+		return;
+	}
 	begin(&s, scheme, sink, state);
 	tokens_of_text(utf8, length, s.kind == SCHEME_CHAR ? add_characters : add_tokens, &s);
 	roll(&s);
+	/* A text of fewer units than the width is one shingle. */
 	if (s.units > 0 && s.units < s.width)
 	{
 		uint64_t all = mix64(s.window);
 
 		sink(state, &all, 1);
 	}
-}
-
-void
-shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
-{
-	SpotWords words;
-
-	if (SCHEME_KIND(scheme) != SCHEME_SPOT)
-	{
-		shingle_windows(utf8, length, scheme, sink, state);
-		return;
-	}
-	words = spot_words_of_scheme(scheme);
-	spots_of_text(utf8, length, &words, sink, state);
 }

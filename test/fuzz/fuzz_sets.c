@@ -123,7 +123,7 @@ check_samples(Input *in, const Bag *x, const Bag *y)
 	Bag least_x = bag_bottom(x, n);
 	Bag least_y = bag_bottom(y, n);
 	int64_t *number = malloc((40 + x->count) * sizeof(int64_t));
-	uint8_t digest[DIGEST_BYTES];
+	uint8_t digest[BAG_DIGEST_BYTES];
 
 	require_sound(&some);
 	require_sound(&least_x);

@@ -105,7 +105,7 @@ compare_with_all(const SetJoin *join, const Found *found, const SetJoinStats *st
 			  "threshold %.17g, weighted %d, two sources %d: %d wrong, %d twice", join->threshold,
 			  join->weighted, join->right != NULL, wrong, found->twice);
 	CHECK(stats->compared >= stats->pairs);
-	CHECK(stats->hits >= stats->length + stats->frequency + stats->compared);
+	CHECK(stats->hits >= stats->pruned_by_length + stats->pruned_by_frequency + stats->compared);
 	CHECK(stats->bags == join->left_count + (join->right ? join->right_count : 0));
 }
 

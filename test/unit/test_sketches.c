@@ -149,8 +149,8 @@ test_lexicon(const Bag *bag)
 	Bag kept = bag_keep(bag, &odd);
 	double *weight = malloc(bag->count * sizeof(double) + 1);
 	Lexicon lexicon = {bag->count, bag->element, weight};
-	uint8_t digest[DIGEST_BYTES];
-	uint8_t other[DIGEST_BYTES];
+	uint8_t digest[BAG_DIGEST_BYTES];
+	uint8_t other[BAG_DIGEST_BYTES];
 
 	CHECK(kept.count == odd.count &&
 		  memcmp(kept.element, odd.element, kept.count * sizeof(int64_t)) == 0);
@@ -160,7 +160,7 @@ test_lexicon(const Bag *bag)
 	CHECK(fabs(bag_lexicon_cosine(bag, &odd, &lexicon) - bag_cosine(bag, &odd)) < 1e-12);
 	bag_digest(bag, digest);
 	bag_digest(&odd, other);
-	CHECK((memcmp(digest, other, DIGEST_BYTES) == 0) == (bag->count == odd.count));
+	CHECK((memcmp(digest, other, BAG_DIGEST_BYTES) == 0) == (bag->count == odd.count));
 	free(weight);
 	bag_free(&odd);
 	bag_free(&kept);
