@@ -14,6 +14,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "storage/dsm.h"
 #include "storage/sharedfileset.h"
 
 #include "shared_memory.h"
