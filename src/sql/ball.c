@@ -334,7 +334,7 @@ neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 
 /*
  * The operator classes are for types of the same bytes, to which balls are
- * coercible.  Their text form is what the error of a violated constraint shows,
+ * coercible.  Their text format is what the error of a violated constraint shows,
  * so it is short; it cannot be read back.
  */
 
@@ -362,7 +362,7 @@ neardup_ball_key_in(PG_FUNCTION_ARGS)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot accept a value of type %s",
 					format_type_be(get_func_rettype(fcinfo->flinfo->fn_oid))),
-			 errdetail("Its text form is short and does not hold the whole ball."),
+			 errdetail("Its text format is short and does not hold the whole ball."),
 			 errhint("Use type minhash_ball or simhash_ball.")));
 }
 
