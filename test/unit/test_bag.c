@@ -226,11 +226,7 @@ test_large_frequencies(void)
 	CHECK(bag_weighted_resemblance(&a, &b) == 0.5);
 }
 
-<<<<<<< HEAD
 /* The length of the text format, compared with printf(). */
-=======
-/* The length of the text format, against printf. */
->>>>>>> 755cfcf (The text format of a value, as the documents call it)
 static void
 test_text_length(void)
 {
