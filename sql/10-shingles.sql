@@ -1,7 +1,6 @@
--- Sets of shingles: what the recipe makes of a text, the type shingles, and
--- exact similarity.
+-- The shingles of a text, the type shingles, and exact similarity.
 
--- ---- Looking at a text ------------------------------------------------------
+-- ---- Tokens and shingles of a text --------------------------------------------
 
 CREATE FUNCTION show_tokens(text) RETURNS text[]
 	AS 'MODULE_PATHNAME', 'neardup_show_tokens'
@@ -15,7 +14,7 @@ CREATE FUNCTION show_shingles(
 	AS 'MODULE_PATHNAME', 'neardup_show_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION show_shingles(text, text) IS
-	'the distinct shingles of a text, in order of first occurrence, with how often each occurs';
+	'the distinct shingles of a text in order of first occurrence, with their frequencies';
 
 CREATE FUNCTION show_shingles(
 	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL,
@@ -23,7 +22,7 @@ CREATE FUNCTION show_shingles(
 	AS 'MODULE_PATHNAME', 'neardup_show_shingles_antecedents'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION show_shingles(text, text, text[], text[]) IS
-	'the distinct spot signatures of a text with antecedents and stop words of one''s own';
+	'the distinct spot signatures of a text with the given antecedents and stop words';
 
 CREATE FUNCTION shared_shingles(
 	text, text, scheme text DEFAULT 'word 3',
@@ -31,7 +30,7 @@ CREATE FUNCTION shared_shingles(
 	AS 'MODULE_PATHNAME', 'neardup_shared_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION shared_shingles(text, text, text) IS
-	'the distinct shingles that two texts share, in the order of the first, with how often each occurs in either';
+	'the distinct shingles that two texts share in the order of the first text, with their frequencies in both';
 
 -- ---- The type ----------------------------------------------------------------
 
@@ -86,19 +85,19 @@ CREATE FUNCTION to_shingles(
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_antecedents'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
-	'the spot signatures of a text with antecedents and stop words of one''s own (NULL: the language''s)';
+	'the spot signatures of a text with the given antecedents and stop words (NULL: those of the language)';
 
 CREATE FUNCTION to_shingles(text[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(text[]) IS
-	'a set of the elements given, taken as they are (scheme tokens)';
+	'the set of the given elements, unchanged (scheme tokens)';
 
 CREATE FUNCTION to_shingles(bigint[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_bigint_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(bigint[]) IS
-	'a set of the 64-bit hashes given (scheme hashes)';
+	'the set of the given 64-bit hashes (scheme hashes)';
 
 CREATE FUNCTION shingle_hashes(shingles) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_shingle_hashes'
@@ -108,7 +107,7 @@ COMMENT ON FUNCTION shingle_hashes(shingles) IS
 
 CREATE CAST (bigint[] AS shingles) WITH FUNCTION to_shingles(bigint[]) AS ASSIGNMENT;
 COMMENT ON CAST (bigint[] AS shingles) IS
-	'a set of the 64-bit hashes given (scheme hashes)';
+	'the set of the given 64-bit hashes (scheme hashes)';
 
 CREATE CAST (shingles AS bigint[]) WITH FUNCTION shingle_hashes(shingles);
 COMMENT ON CAST (shingles AS bigint[]) IS
@@ -236,13 +235,13 @@ CREATE FUNCTION cardinality(shingles) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_cardinality_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cardinality(shingles) IS
-	'how many distinct shingles a set has';
+	'number of distinct shingles of a set';
 
 CREATE FUNCTION shingle_total(shingles) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_shingle_total'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION shingle_total(shingles) IS
-	'how many shingles a set has, each as often as it occurs';
+	'sum of the frequencies of all shingles of a set';
 
 CREATE FUNCTION shingles_intersection(shingles, shingles) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_shingles_intersection'
@@ -254,7 +253,7 @@ CREATE OPERATOR & (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_intersection, COMMUTATOR = &
 );
 COMMENT ON OPERATOR & (shingles, shingles) IS
-	'what two sets share, each as often as in the one with fewer';
+	'shingles in both sets, each with the lower of its frequencies';
 
 CREATE FUNCTION shingles_union(shingles, shingles) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_shingles_union'
@@ -266,7 +265,7 @@ CREATE OPERATOR | (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_union, COMMUTATOR = |
 );
 COMMENT ON OPERATOR | (shingles, shingles) IS
-	'what either set has, each as often as in the one with more';
+	'shingles in either set, each with the higher of its frequencies';
 
 CREATE FUNCTION shingles_difference(shingles, shingles) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_shingles_difference'
@@ -278,7 +277,7 @@ CREATE OPERATOR - (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_difference
 );
 COMMENT ON OPERATOR - (shingles, shingles) IS
-	'what the first set has beyond the second';
+	'shingles of the first set with their frequencies less those in the second, if above zero';
 
 -- ---- Similarity --------------------------------------------------------------
 
@@ -298,7 +297,7 @@ CREATE FUNCTION containment(shingles, shingles) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_containment_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(shingles, shingles) IS
-	'share of the first set that lies in the second, 0 to 1';
+	'share of the first set that is in the second, 0 to 1';
 
 CREATE FUNCTION weighted_jaccard(shingles, shingles) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_weighted_jaccard'

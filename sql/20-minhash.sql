@@ -65,11 +65,11 @@ CREATE FUNCTION minhash_apply_typmod(minhash, int) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_signature_apply_typmod'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_apply_typmod(minhash, int) IS
-	'refuse a minhash of another shape than the column has';
+	'check that a minhash has the shape of the column';
 
 CREATE CAST (minhash AS minhash) WITH FUNCTION minhash_apply_typmod(minhash, int) AS IMPLICIT;
 COMMENT ON CAST (minhash AS minhash) IS
-	'refuse a minhash of another shape than the column has';
+	'check that a minhash has the shape of the column';
 
 -- ---- Constructors -----------------------------------------------------------
 
@@ -90,13 +90,13 @@ CREATE FUNCTION to_minhash(text[], k int DEFAULT 512, b int DEFAULT 1) RETURNS m
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text[], int, int) IS
-	'sketch of the set of the elements given (scheme tokens): k symbols of b bits';
+	'sketch of the set of the given elements (scheme tokens): k symbols of b bits';
 
 CREATE FUNCTION to_minhash(bigint[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_bigint_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(bigint[], int, int) IS
-	'sketch of the set of the 64-bit hashes given (scheme hashes): k symbols of b bits';
+	'sketch of the set of the given 64-bit hashes (scheme hashes): k symbols of b bits';
 
 -- ---- Truncation, union, cardinality -----------------------------------------
 
@@ -104,7 +104,7 @@ CREATE FUNCTION minhash_truncate(minhash, b int) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_minhash_truncate'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_truncate(minhash, int) IS
-	'the same sketch with fewer bits a symbol';
+	'the same sketch with fewer bits for each symbol';
 
 CREATE FUNCTION minhash_union(minhash, minhash) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_minhash_union'
@@ -131,7 +131,7 @@ CREATE FUNCTION cardinality(minhash) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_cardinality_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cardinality(minhash) IS
-	'how many distinct shingles the set has; an error where that is unknown';
+	'number of distinct shingles of the set; an error if it is unknown';
 
 -- ---- Casts ------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ COMMENT ON FUNCTION minhash_of_bit(bit) IS
 
 CREATE CAST (bit AS minhash) WITH FUNCTION minhash_of_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS minhash) IS
-	'a signature made elsewhere, of symbols of one bit';
+	'a signature from elsewhere, with symbols of one bit';
 
 CREATE FUNCTION minhash_to_bit(minhash, int) RETURNS bit
 	AS 'MODULE_PATHNAME', 'neardup_signature_to_bit'
@@ -153,7 +153,7 @@ COMMENT ON FUNCTION minhash_to_bit(minhash, int) IS
 
 CREATE CAST (minhash AS bit) WITH FUNCTION minhash_to_bit(minhash, int) AS ASSIGNMENT;
 COMMENT ON CAST (minhash AS bit) IS
-	'the symbols, where they have one bit';
+	'the symbols, if they have one bit';
 
 CREATE FUNCTION minhash_of_symbols(bigint[]) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_minhash_of_symbols'
@@ -163,7 +163,7 @@ COMMENT ON FUNCTION minhash_of_symbols(bigint[]) IS
 
 CREATE CAST (bigint[] AS minhash) WITH FUNCTION minhash_of_symbols(bigint[]) AS ASSIGNMENT;
 COMMENT ON CAST (bigint[] AS minhash) IS
-	'a signature made elsewhere, of symbols of 32 bits';
+	'a signature from elsewhere, with symbols of 32 bits';
 
 CREATE FUNCTION minhash_symbols(minhash) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_minhash_symbols'
@@ -173,7 +173,7 @@ COMMENT ON FUNCTION minhash_symbols(minhash) IS
 
 CREATE CAST (minhash AS bigint[]) WITH FUNCTION minhash_symbols(minhash) AS ASSIGNMENT;
 COMMENT ON CAST (minhash AS bigint[]) IS
-	'the symbols, where they have 32 bits';
+	'the symbols, if they have 32 bits';
 
 -- ---- Order ------------------------------------------------------------------
 

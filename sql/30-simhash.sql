@@ -65,11 +65,11 @@ CREATE FUNCTION simhash_apply_typmod(simhash, int) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_signature_apply_typmod'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_apply_typmod(simhash, int) IS
-	'refuse a simhash of another shape than the column has';
+	'check that a simhash has the shape of the column';
 
 CREATE CAST (simhash AS simhash) WITH FUNCTION simhash_apply_typmod(simhash, int) AS IMPLICIT;
 COMMENT ON CAST (simhash AS simhash) IS
-	'refuse a simhash of another shape than the column has';
+	'check that a simhash has the shape of the column';
 
 -- ---- Constructors -----------------------------------------------------------
 
@@ -78,19 +78,19 @@ CREATE FUNCTION to_simhash(
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(text, int, text) IS
-	'fingerprint of the shingles of a text under a scheme, each as often as it occurs: f bits';
+	'fingerprint of the shingles of a text under a scheme, weighted by frequency: f bits';
 
 CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(shingles, int) IS
-	'fingerprint of a set of shingles, each as often as it occurs: f bits';
+	'fingerprint of a set of shingles, weighted by frequency: f bits';
 
 CREATE FUNCTION to_simhash(text[], weights float8[], f int DEFAULT 64) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_weights'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(text[], float8[], int) IS
-	'fingerprint of the elements given with their weights (scheme tokens): f bits';
+	'fingerprint of the given elements with their weights (scheme tokens): f bits';
 
 -- ---- Casts ------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ COMMENT ON FUNCTION simhash_of_bit(bit) IS
 
 CREATE CAST (bit AS simhash) WITH FUNCTION simhash_of_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS simhash) IS
-	'a fingerprint made elsewhere';
+	'a fingerprint from elsewhere';
 
 CREATE FUNCTION simhash_to_bit(simhash, int) RETURNS bit
 	AS 'MODULE_PATHNAME', 'neardup_signature_to_bit'
@@ -122,7 +122,7 @@ COMMENT ON FUNCTION simhash_of_bigint(bigint) IS
 
 CREATE CAST (bigint AS simhash) WITH FUNCTION simhash_of_bigint(bigint) AS ASSIGNMENT;
 COMMENT ON CAST (bigint AS simhash) IS
-	'a fingerprint of 64 bits made elsewhere';
+	'a fingerprint of 64 bits from elsewhere';
 
 CREATE FUNCTION simhash_to_bigint(simhash) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_simhash_to_bigint'
@@ -132,7 +132,7 @@ COMMENT ON FUNCTION simhash_to_bigint(simhash) IS
 
 CREATE CAST (simhash AS bigint) WITH FUNCTION simhash_to_bigint(simhash) AS ASSIGNMENT;
 COMMENT ON CAST (simhash AS bigint) IS
-	'the bits, where there are 64; the first is the sign';
+	'the bits, if there are 64; the first is the sign';
 
 -- ---- Order ------------------------------------------------------------------
 

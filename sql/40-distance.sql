@@ -1,4 +1,4 @@
--- How alike two signatures are.
+-- Similarity and distance of two signatures.
 
 -- ---- Planner ----------------------------------------------------------------
 
@@ -26,7 +26,7 @@ CREATE FUNCTION containment(minhash, minhash) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_containment_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(minhash, minhash) IS
-	'estimated share of the first set that lies in the second, 0 to 1';
+	'estimated share of the first set that is in the second, 0 to 1';
 
 CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
@@ -52,7 +52,7 @@ CREATE FUNCTION hamming_within(minhash, minhash, distance int) RETURNS boolean
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
-	'do at most so many symbols differ?';
+	'do at most that many symbols differ?';
 
 CREATE OPERATOR <~> (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = hamming_distance,
@@ -110,7 +110,7 @@ CREATE FUNCTION hamming_within(simhash, simhash, distance int) RETURNS boolean
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
-	'do at most so many bits differ?';
+	'do at most that many bits differ?';
 
 CREATE OPERATOR <~> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = hamming_distance,
@@ -137,11 +137,11 @@ CREATE FUNCTION hamming_within(bit, bit, distance int) RETURNS boolean
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
-	'do at most so many bits differ?';
+	'do at most that many bits differ?';
 
 CREATE FUNCTION hamming_within(bigint, bigint, distance int) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_hamming_within_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS
-	'do at most so many bits differ?';
+	'do at most that many bits differ?';

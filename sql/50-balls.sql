@@ -64,7 +64,7 @@ CREATE FUNCTION hamming_ball(minhash, distance int) RETURNS minhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(minhash, int) IS
-	'all minhash values that differ from this one in at most so many symbols';
+	'all minhash values that differ from this one in at most that many symbols';
 
 CREATE FUNCTION minhash_in_ball(minhash, minhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
@@ -89,21 +89,21 @@ CREATE OPERATOR <@ (
 	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR <@ (minhash, minhash_ball) IS 'lies in the ball';
+COMMENT ON OPERATOR <@ (minhash, minhash_ball) IS 'is in the ball';
 
 CREATE OPERATOR @> (
 	LEFTARG = minhash_ball, RIGHTARG = minhash, FUNCTION = minhash_ball_contains,
 	COMMUTATOR = <@,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR @> (minhash_ball, minhash) IS 'holds the signature';
+COMMENT ON OPERATOR @> (minhash_ball, minhash) IS 'contains the signature';
 
 CREATE OPERATOR && (
 	LEFTARG = minhash_ball, RIGHTARG = minhash_ball, FUNCTION = minhash_balls_meet,
 	COMMUTATOR = &&,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR && (minhash_ball, minhash_ball) IS 'each ball holds the centre of the other';
+COMMENT ON OPERATOR && (minhash_ball, minhash_ball) IS 'each ball contains the centre of the other';
 
 -- ---- Order ------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ CREATE FUNCTION hamming_ball(simhash, distance int) RETURNS simhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(simhash, int) IS
-	'all simhash values that differ from this one in at most so many symbols';
+	'all simhash values that differ from this one in at most that many bits';
 
 CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
@@ -296,21 +296,21 @@ CREATE OPERATOR <@ (
 	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR <@ (simhash, simhash_ball) IS 'lies in the ball';
+COMMENT ON OPERATOR <@ (simhash, simhash_ball) IS 'is in the ball';
 
 CREATE OPERATOR @> (
 	LEFTARG = simhash_ball, RIGHTARG = simhash, FUNCTION = simhash_ball_contains,
 	COMMUTATOR = <@,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR @> (simhash_ball, simhash) IS 'holds the signature';
+COMMENT ON OPERATOR @> (simhash_ball, simhash) IS 'contains the signature';
 
 CREATE OPERATOR && (
 	LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_balls_meet,
 	COMMUTATOR = &&,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR && (simhash_ball, simhash_ball) IS 'each ball holds the centre of the other';
+COMMENT ON OPERATOR && (simhash_ball, simhash_ball) IS 'each ball contains the centre of the other';
 
 -- ---- Order ------------------------------------------------------------------
 
@@ -434,7 +434,7 @@ CREATE FUNCTION hamming_ball(bit, distance int) RETURNS minhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bit, int) IS
-	'all values in which at most so many bits differ from one';
+	'all values that differ from this one in at most that many bits';
 
 CREATE FUNCTION bit_in_ball(bit, minhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_bit_in_ball'
@@ -453,20 +453,20 @@ CREATE OPERATOR <@ (
 	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR <@ (bit, minhash_ball) IS 'lies in the ball';
+COMMENT ON OPERATOR <@ (bit, minhash_ball) IS 'is in the ball';
 
 CREATE OPERATOR @> (
 	LEFTARG = minhash_ball, RIGHTARG = bit, FUNCTION = minhash_ball_contains,
 	COMMUTATOR = <@,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR @> (minhash_ball, bit) IS 'holds the value';
+COMMENT ON OPERATOR @> (minhash_ball, bit) IS 'contains the value';
 
 CREATE FUNCTION hamming_ball(bigint, distance int) RETURNS simhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bigint, int) IS
-	'all values in which at most so many bits differ from one';
+	'all values that differ from this one in at most that many bits';
 
 CREATE FUNCTION bigint_in_ball(bigint, simhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_bigint_in_ball'
@@ -485,14 +485,14 @@ CREATE OPERATOR <@ (
 	COMMUTATOR = @>,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR <@ (bigint, simhash_ball) IS 'lies in the ball';
+COMMENT ON OPERATOR <@ (bigint, simhash_ball) IS 'is in the ball';
 
 CREATE OPERATOR @> (
 	LEFTARG = simhash_ball, RIGHTARG = bigint, FUNCTION = simhash_ball_contains,
 	COMMUTATOR = <@,
 	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
 );
-COMMENT ON OPERATOR @> (simhash_ball, bigint) IS 'holds the value';
+COMMENT ON OPERATOR @> (simhash_ball, bigint) IS 'contains the value';
 
 -- ---- Keys: what indexes on balls are on ---------------------------------------
 
@@ -532,7 +532,7 @@ CREATE TYPE minhash_ball_key (
 	STORAGE = external
 );
 COMMENT ON TYPE minhash_ball_key IS
-	'a minhash_ball as the index on it takes it, printed short; not for columns';
+	'a minhash_ball as an index key, which is shown shortened; not for columns';
 
 CREATE CAST (minhash_ball AS minhash_ball_key) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (minhash_ball AS minhash_ball_key) IS
@@ -574,7 +574,7 @@ CREATE TYPE simhash_ball_key (
 	STORAGE = external
 );
 COMMENT ON TYPE simhash_ball_key IS
-	'a simhash_ball as the index on it takes it, printed short; not for columns';
+	'a simhash_ball as an index key, which is shown shortened; not for columns';
 
 CREATE CAST (simhash_ball AS simhash_ball_key) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (simhash_ball AS simhash_ball_key) IS

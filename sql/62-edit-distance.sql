@@ -6,7 +6,7 @@ CREATE FUNCTION edit_distance(
 	AS 'MODULE_PATHNAME', 'neardup_edit_distance'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION edit_distance(text, text, int, int, int, int) IS
-	'least cost of insertions, deletions and substitutions of characters that make the second text of the first; max + 1 where it is above max';
+	'least cost of insertions, deletions and substitutions of characters that turn the first text into the second; max + 1 if it is above max';
 
 CREATE FUNCTION token_edit_distance(
 	a text, b text, max int DEFAULT NULL,
@@ -38,4 +38,4 @@ CREATE FUNCTION longest_common_share(a text, b text) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_longest_common_share'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
 COMMENT ON FUNCTION longest_common_share(text, text) IS
-	'length of the longest common substring over that of the shorter text, 0 to 1';
+	'length of the longest common substring divided by that of the shorter text, 0 to 1';

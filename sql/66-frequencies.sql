@@ -1,4 +1,4 @@
--- How many documents have a shingle, and what follows from it: I-Match and TF-IDF.
+-- Document frequencies of shingles, I-Match and TF-IDF.
 
 CREATE FUNCTION shingle_frequencies(
 	query text,
@@ -6,7 +6,7 @@ CREATE FUNCTION shingle_frequencies(
 	AS 'MODULE_PATHNAME', 'neardup_shingle_frequencies'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION shingle_frequencies(text) IS
-	'in how many of the sets that a query returns each shingle is, and its idf = ln(N / df) / ln(N), 0 to 1';
+	'how many of the N sets that a query returns contain each shingle, and its idf = ln(N / df) / ln(N), 0 to 1';
 
 CREATE FUNCTION idf_filter(shingles, lexicon regclass, low float8, high float8) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_idf_filter'

@@ -14,7 +14,7 @@ COMMENT ON ACCESS METHOD neardup IS
 
 -- ---- Operator classes -------------------------------------------------------
 --
--- Function 1 hands the index the signature that a value is.
+-- Support function 1 gives the index the signature of a value.
 
 CREATE FUNCTION minhash_signature(minhash, internal) RETURNS void
 	AS 'MODULE_PATHNAME', 'neardup_signature_signature'
@@ -53,8 +53,8 @@ COMMENT ON FUNCTION bit_signature(bit, internal) IS
 CREATE OPERATOR CLASS bit_hamming_ops DEFAULT FOR TYPE bit USING neardup AS
 	OPERATOR 1 <@ (bit, minhash_ball),
 	FUNCTION 1 bit_signature(bit, internal);
-COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
 
 CREATE FUNCTION bigint_signature(bigint, internal) RETURNS void
 	AS 'MODULE_PATHNAME', 'neardup_bigint_signature'
@@ -65,8 +65,8 @@ COMMENT ON FUNCTION bigint_signature(bigint, internal) IS
 CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup AS
 	OPERATOR 1 <@ (bigint, simhash_ball),
 	FUNCTION 1 bigint_signature(bigint, internal);
-COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
 
 -- ---- Balls, for exclusion constraints ---------------------------------------
 
@@ -82,7 +82,7 @@ CREATE FUNCTION ball_signature(minhash_ball_key, internal) RETURNS void
 COMMENT ON FUNCTION ball_signature(minhash_ball_key, internal) IS
 	'neardup index support';
 
--- Errors show a key as the class's type prints it.
+-- Errors show a key as the type of the operator class prints it.
 CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball_key USING neardup AS
 	OPERATOR 4 && (minhash_ball, minhash_ball),
 	FUNCTION 1 (minhash_ball, minhash_ball) ball_signature(minhash_ball, internal),
@@ -104,7 +104,7 @@ CREATE FUNCTION ball_signature(simhash_ball_key, internal) RETURNS void
 COMMENT ON FUNCTION ball_signature(simhash_ball_key, internal) IS
 	'neardup index support';
 
--- Errors show a key as the class's type prints it.
+-- Errors show a key as the type of the operator class prints it.
 CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball_key USING neardup AS
 	OPERATOR 4 && (simhash_ball, simhash_ball),
 	FUNCTION 1 (simhash_ball, simhash_ball) ball_signature(simhash_ball, internal),

@@ -1,4 +1,4 @@
--- The whole table at once: pairs and clusters of near-duplicates.
+-- Pairs and clusters of near-duplicates of a whole table.
 
 CREATE FUNCTION neardup_pairs(query text, threshold float8, multiset boolean DEFAULT false,
 		against text DEFAULT NULL, equal text DEFAULT 'first', verify float8 DEFAULT NULL,
@@ -25,7 +25,7 @@ CREATE FUNCTION neardup_clusters(query text, threshold float8, multiset boolean 
 	AS 'MODULE_PATHNAME', 'neardup_clusters'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean, float8, float8) IS
-	'clusters of near-duplicates among the rows (id bigint, signature) of a query: each row with the one to keep';
+	'clusters of near-duplicates among the rows (id bigint, signature) of a query: each row with the row to keep';
 
 CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelement,
 		multiset boolean DEFAULT false, against text DEFAULT NULL, method text DEFAULT 'star',
@@ -36,16 +36,16 @@ CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelemen
 COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8) IS
 	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
 
--- What runs at the moment, as the views pg_stat_progress_* tell it of commands.
+-- The progress of calls, as the views pg_stat_progress_* report that of commands.
 
 CREATE FUNCTION neardup_progress(OUT pid int, OUT phase text, OUT rows_read bigint,
 		OUT groups_done bigint, OUT groups_total bigint, OUT pairs_found bigint) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_progress'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_progress() IS
-	'how far the running neardup_pairs() and neardup_clusters() of all sessions are, as far as the caller may see them';
+	'progress of running neardup_pairs() and neardup_clusters() of all sessions that the caller may see';
 
--- What the last call did.
+-- Counters of the last call.
 
 CREATE FUNCTION neardup_join_stats(OUT rows_read bigint, OUT signatures bigint, OUT joins bigint,
 		OUT groups int, OUT radius int, OUT raised int, OUT partitions bigint,
@@ -54,4 +54,4 @@ CREATE FUNCTION neardup_join_stats(OUT rows_read bigint, OUT signatures bigint, 
 	AS 'MODULE_PATHNAME', 'neardup_join_stats'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_join_stats() IS
-	'how many comparisons the last neardup_pairs() or neardup_clusters() of this session did, and how many it was spared';
+	'what the last neardup_pairs() or neardup_clusters() of this session compared and what it did not need to';

@@ -1,7 +1,7 @@
--- What ALTER EXTENSION neardup UPDATE changes in a database of version 0.1.0.
+-- Updates the catalog of version 0.1.0 (ALTER EXTENSION neardup UPDATE).
 \echo Use "ALTER EXTENSION neardup UPDATE TO '0.2.0'" to load this file. \quit
 
--- ---- Looking into an index: rights are looked at inside ---------------------
+-- ---- Inspecting an index: the functions check the rights of the caller -------
 
 GRANT EXECUTE ON FUNCTION neardup_index_info(regclass) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION neardup_check(regclass) TO PUBLIC;
@@ -86,3 +86,158 @@ CREATE OR REPLACE FUNCTION minhash_ball_key_recv(internal) RETURNS minhash_ball_
 CREATE OR REPLACE FUNCTION simhash_ball_key_recv(internal) RETURNS simhash_ball_key
 	AS 'MODULE_PATHNAME', 'neardup_ball_key_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- ---- Comments ---------------------------------------------------------------
+
+COMMENT ON FUNCTION show_shingles(text, text) IS
+	'the distinct shingles of a text in order of first occurrence, with their frequencies';
+COMMENT ON FUNCTION show_shingles(text, text, text[], text[]) IS
+	'the distinct spot signatures of a text with the given antecedents and stop words';
+COMMENT ON FUNCTION shared_shingles(text, text, text) IS
+	'the distinct shingles that two texts share in the order of the first text, with their frequencies in both';
+COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
+	'the spot signatures of a text with the given antecedents and stop words (NULL: those of the language)';
+COMMENT ON FUNCTION to_shingles(text[]) IS
+	'the set of the given elements, unchanged (scheme tokens)';
+COMMENT ON FUNCTION to_shingles(bigint[]) IS
+	'the set of the given 64-bit hashes (scheme hashes)';
+COMMENT ON CAST (bigint[] AS shingles) IS
+	'the set of the given 64-bit hashes (scheme hashes)';
+COMMENT ON FUNCTION cardinality(shingles) IS
+	'number of distinct shingles of a set';
+COMMENT ON FUNCTION shingle_total(shingles) IS
+	'sum of the frequencies of all shingles of a set';
+COMMENT ON OPERATOR & (shingles, shingles) IS
+	'shingles in both sets, each with the lower of its frequencies';
+COMMENT ON OPERATOR | (shingles, shingles) IS
+	'shingles in either set, each with the higher of its frequencies';
+COMMENT ON OPERATOR - (shingles, shingles) IS
+	'shingles of the first set with their frequencies less those in the second, if above zero';
+COMMENT ON FUNCTION containment(shingles, shingles) IS
+	'share of the first set that is in the second, 0 to 1';
+COMMENT ON FUNCTION minhash_apply_typmod(minhash, int) IS
+	'check that a minhash has the shape of the column';
+COMMENT ON CAST (minhash AS minhash) IS
+	'check that a minhash has the shape of the column';
+COMMENT ON FUNCTION to_minhash(text[], int, int) IS
+	'sketch of the set of the given elements (scheme tokens): k symbols of b bits';
+COMMENT ON FUNCTION to_minhash(bigint[], int, int) IS
+	'sketch of the set of the given 64-bit hashes (scheme hashes): k symbols of b bits';
+COMMENT ON FUNCTION minhash_truncate(minhash, int) IS
+	'the same sketch with fewer bits for each symbol';
+COMMENT ON FUNCTION cardinality(minhash) IS
+	'number of distinct shingles of the set; an error if it is unknown';
+COMMENT ON CAST (bit AS minhash) IS
+	'a signature from elsewhere, with symbols of one bit';
+COMMENT ON CAST (minhash AS bit) IS
+	'the symbols, if they have one bit';
+COMMENT ON CAST (bigint[] AS minhash) IS
+	'a signature from elsewhere, with symbols of 32 bits';
+COMMENT ON CAST (minhash AS bigint[]) IS
+	'the symbols, if they have 32 bits';
+COMMENT ON FUNCTION simhash_apply_typmod(simhash, int) IS
+	'check that a simhash has the shape of the column';
+COMMENT ON CAST (simhash AS simhash) IS
+	'check that a simhash has the shape of the column';
+COMMENT ON FUNCTION to_simhash(text, int, text) IS
+	'fingerprint of the shingles of a text under a scheme, weighted by frequency: f bits';
+COMMENT ON FUNCTION to_simhash(shingles, int) IS
+	'fingerprint of a set of shingles, weighted by frequency: f bits';
+COMMENT ON FUNCTION to_simhash(text[], float8[], int) IS
+	'fingerprint of the given elements with their weights (scheme tokens): f bits';
+COMMENT ON CAST (bit AS simhash) IS
+	'a fingerprint from elsewhere';
+COMMENT ON CAST (bigint AS simhash) IS
+	'a fingerprint of 64 bits from elsewhere';
+COMMENT ON CAST (simhash AS bigint) IS
+	'the bits, if there are 64; the first is the sign';
+COMMENT ON FUNCTION containment(minhash, minhash) IS
+	'estimated share of the first set that is in the second, 0 to 1';
+COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
+	'do at most that many symbols differ?';
+COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
+	'do at most that many bits differ?';
+COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
+	'do at most that many bits differ?';
+COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS
+	'do at most that many bits differ?';
+COMMENT ON FUNCTION hamming_ball(minhash, int) IS
+	'all minhash values that differ from this one in at most that many symbols';
+COMMENT ON OPERATOR <@ (minhash, minhash_ball) IS 'is in the ball';
+COMMENT ON OPERATOR @> (minhash_ball, minhash) IS 'contains the signature';
+COMMENT ON OPERATOR && (minhash_ball, minhash_ball) IS 'each ball contains the centre of the other';
+COMMENT ON FUNCTION hamming_ball(simhash, int) IS
+	'all simhash values that differ from this one in at most that many bits';
+COMMENT ON OPERATOR <@ (simhash, simhash_ball) IS 'is in the ball';
+COMMENT ON OPERATOR @> (simhash_ball, simhash) IS 'contains the signature';
+COMMENT ON OPERATOR && (simhash_ball, simhash_ball) IS 'each ball contains the centre of the other';
+COMMENT ON FUNCTION hamming_ball(bit, int) IS
+	'all values that differ from this one in at most that many bits';
+COMMENT ON OPERATOR <@ (bit, minhash_ball) IS 'is in the ball';
+COMMENT ON OPERATOR @> (minhash_ball, bit) IS 'contains the value';
+COMMENT ON FUNCTION hamming_ball(bigint, int) IS
+	'all values that differ from this one in at most that many bits';
+COMMENT ON OPERATOR <@ (bigint, simhash_ball) IS 'is in the ball';
+COMMENT ON OPERATOR @> (simhash_ball, bigint) IS 'contains the value';
+COMMENT ON TYPE minhash_ball_key IS
+	'a minhash_ball as an index key, which is shown shortened; not for columns';
+COMMENT ON TYPE simhash_ball_key IS
+	'a simhash_ball as an index key, which is shown shortened; not for columns';
+COMMENT ON FUNCTION minhash_error(int, int, float8) IS
+	'standard error of the similarity that minhash(k, b) estimates for sets of the given similarity';
+COMMENT ON FUNCTION minhash_bands(minhash, int) IS
+	'a key for each band of that many symbols, to join on';
+COMMENT ON FUNCTION simhash_bands(simhash, int) IS
+	'a key for each band of that many bits, to join on';
+COMMENT ON FUNCTION lsh_probability(float8, int, int) IS
+	'probability that a pair of the given similarity shares a band';
+COMMENT ON FUNCTION lsh_curve(int, int) IS
+	'probability that a pair shares a band, for the similarities 0, 0.05, ..., 1';
+COMMENT ON FUNCTION lsh_parameters(float8, int, float8) IS
+	'the longest bands of k symbols that find a pair whose similarity is the threshold with at least this recall';
+COMMENT ON FUNCTION edit_distance(text, text, int, int, int, int) IS
+	'least cost of insertions, deletions and substitutions of characters that turn the first text into the second; max + 1 if it is above max';
+COMMENT ON FUNCTION longest_common_share(text, text) IS
+	'length of the longest common substring divided by that of the shorter text, 0 to 1';
+COMMENT ON FUNCTION shingles_mod(shingles, int) IS
+	'about one in m of the shingles, the same ones for every set';
+COMMENT ON FUNCTION shingles_bottom(shingles, int) IS
+	'the n shingles that come first in a random order, the same for every set';
+COMMENT ON FUNCTION bottom_resemblance(shingles, shingles, int) IS
+	'estimated resemblance of two sets from their shingles_bottom() of n or more, 0 to 1';
+COMMENT ON FUNCTION shingles_minima(shingles, int) IS
+	'the least value under each of m independent permutations';
+COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[]) IS
+	'share of the places at which two sketches have the same value, 0 to 1';
+COMMENT ON FUNCTION permutation_sketch(int[], int[][]) IS
+	'the least place of any element under each permutation; row i holds the places of 1, 2, 3, ... under permutation i';
+COMMENT ON FUNCTION supershingles(shingles, int) IS
+	'a hash of each run of that many neighbours among the sorted shingles';
+COMMENT ON FUNCTION bucket_sketch(shingles, int) IS
+	'the least shingle in each of n buckets';
+COMMENT ON FUNCTION shingle_frequencies(text) IS
+	'how many of the N sets that a query returns contain each shingle, and its idf = ln(N / df) / ln(N), 0 to 1';
+COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
+COMMENT ON FUNCTION neardup_index_info(regclass) IS
+	'size of a neardup index: segments, documents, dead documents, documents in the tail, bytes';
+COMMENT ON FUNCTION neardup_check(regclass) IS
+	'verify a neardup index and compare it with its table; an error for the first defect, else counts';
+COMMENT ON FUNCTION neardup_explain(regclass, minhash_ball) IS
+	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
+COMMENT ON FUNCTION neardup_explain(regclass, simhash_ball) IS
+	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
+COMMENT ON FUNCTION neardup_explain(regclass, minhash, float8) IS
+	'how a neardup index is searched for similar signatures: plan, estimated cost and actual cost of each segment';
+COMMENT ON FUNCTION neardup_explain(regclass, simhash, float8) IS
+	'how a neardup index is searched for similar signatures: plan, estimated cost and actual cost of each segment';
+COMMENT ON FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean, float8, float8) IS
+	'clusters of near-duplicates among the rows (id bigint, signature) of a query: each row with the row to keep';
+COMMENT ON FUNCTION neardup_progress() IS
+	'progress of running neardup_pairs() and neardup_clusters() of all sessions that the caller may see';
+COMMENT ON FUNCTION neardup_join_stats() IS
+	'what the last neardup_pairs() or neardup_clusters() of this session compared and what it did not need to';
+COMMENT ON FUNCTION neardup_reject() IS
+	'trigger (column, threshold, options): rejects, reports or records a row whose signature is similar to that of another row';

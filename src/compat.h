@@ -1,6 +1,6 @@
 /*
- * compat.h: what differs between PostgreSQL 13 and 18.  The only place that
- * asks for a version.
+ * compat.h: the differences between PostgreSQL 13 and 18.  No other file of this extension
+ * tests PG_VERSION_NUM.
  */
 #ifndef NEARDUP_COMPAT_H
 #define NEARDUP_COMPAT_H
@@ -11,14 +11,14 @@
 #error "neardup needs PostgreSQL 13 or later"
 #endif
 
-/* VARDATA and its kin left postgres.h in 16. */
+/* VARDATA and similar macros moved from postgres.h in 16. */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
 
 /*
- * Errors that the caller of an input function may want saved instead of thrown came in
- * 16: errsave() goes on after a saved error, ereturn() returns dummy.  Before, both throw.
+ * Since 16 the caller of an input function can have errors saved instead of thrown.
+ * errsave() then continues, and ereturn() returns dummy.  Before 16 both throw.
  */
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -55,20 +55,20 @@
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 
-/* A new page at the end of a relation, exclusively locked. */
+/* Returns a new page at the end of a relation, exclusively locked. */
 static inline Buffer
 compat_extend(Relation relation)
 {
 #if PG_VERSION_NUM >= 160000
 	return ExtendBufferedRel(BMR_REL(relation), MAIN_FORKNUM, NULL, EB_LOCK_FIRST);
 #else
-	/* What a transaction has made itself its parallel workers extend too. */
+	/* Parallel workers extend even a relation that their own transaction has created. */
 	bool shared = !RelationUsesLocalBuffers(relation);
 	Buffer buffer;
 
 	if (shared)
 		LockRelationForExtension(relation, ExclusiveLock);
-	/* Locked before anybody can see it: the free space map may have promised the block. */
+	/* Locked before other backends see it: the free space map may offer the block already. */
 	buffer = ReadBufferExtended(relation, MAIN_FORKNUM, P_NEW, RBM_ZERO_AND_LOCK, NULL);
 	if (shared)
 		UnlockRelationForExtension(relation, ExclusiveLock);
@@ -76,7 +76,7 @@ compat_extend(Relation relation)
 #endif
 }
 
-/* aminsert was given one argument more in 14. */
+/* aminsert has one more argument since 14. */
 #if PG_VERSION_NUM >= 140000
 #define COMPAT_INDEX_UNCHANGED bool index_unchanged,
 #else
@@ -89,14 +89,14 @@ compat_extend(Relation relation)
 #define compat_vacuum_delay() vacuum_delay_point()
 #endif
 
-/* What pq_copymsgbytes fills. */
+/* The type of the bytes that pq_copymsgbytes() fills. */
 #if PG_VERSION_NUM >= 180000
 typedef void CompatMessageBytes;
 #else
 typedef char CompatMessageBytes;
 #endif
 
-/* May vacuum truncate a table of these options?  From 18 on a setting says what none say. */
+/* May vacuum truncate a table with these options?  Since 18 a setting is the default. */
 static inline bool
 compat_vacuum_truncate(const StdRdOptions *options)
 {
@@ -107,14 +107,14 @@ compat_vacuum_truncate(const StdRdOptions *options)
 	return options == NULL || options->vacuum_truncate;
 }
 
-/* The planner's data came in 14. */
+/* The argument root came in 14. */
 #if PG_VERSION_NUM >= 140000
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)
 #else
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(node, index)
 #endif
 
-/* How long an array will be; from 17 on statistics help. */
+/* Estimates the length of an array, since 17 from statistics. */
 #if PG_VERSION_NUM >= 170000
 #define compat_array_length(root, array) estimate_array_length(root, array)
 #else
@@ -122,8 +122,8 @@ compat_vacuum_truncate(const StdRdOptions *options)
 #endif
 
 /*
- * The command whose progress this session shows.  13 keeps that to itself, so
- * that ours must take it for another's, and stay in the dark.
+ * The command whose progress this session shows.  13 does not tell, so it counts as a
+ * command of PostgreSQL, and this extension reports no progress of its own there.
  */
 #if PG_VERSION_NUM >= 140000
 #define compat_progress_command() \
@@ -132,7 +132,7 @@ compat_vacuum_truncate(const StdRdOptions *options)
 #define compat_progress_command() PROGRESS_COMMAND_VACUUM
 #endif
 
-/* EXPLAIN ANALYZE shows how often an index was searched from 18 on. */
+/* Since 18 EXPLAIN ANALYZE shows how often an index was searched. */
 #if PG_VERSION_NUM >= 180000
 #define compat_count_search(scan) \
 	((scan)->instrument != NULL ? (void) (scan)->instrument->nsearches++ : (void) 0)
@@ -141,8 +141,8 @@ compat_vacuum_truncate(const StdRdOptions *options)
 #endif
 
 /*
- * A path that cannot be run is as bad as two that are switched off: from 18 on
- * no cost is enough to keep it from being chosen.
+ * Since 18 no cost keeps the planner from choosing a path whose disabled_nodes are fewest.
+ * A path that cannot run counts as two disabled nodes.
  */
 #if PG_VERSION_NUM >= 180000
 #define compat_disable_path(path) ((path)->disabled_nodes = 2)
@@ -150,7 +150,7 @@ compat_vacuum_truncate(const StdRdOptions *options)
 #define compat_disable_path(path) ((void) 0)
 #endif
 
-/* The first page of a fork, exclusively locked. */
+/* Returns a new page of a fork, exclusively locked. */
 static inline Buffer
 compat_extend_fork(Relation relation, ForkNumber fork)
 {
@@ -170,7 +170,7 @@ compat_extend_fork(Relation relation, ForkNumber fork)
 #define compat_reserve_prefix(name) EmitWarningsOnPlaceholders(name)
 #endif
 
-/* The file that a relation lies in now. */
+/* The identity of the file of a relation. */
 #if PG_VERSION_NUM >= 160000
 typedef RelFileLocator CompatFile;
 #define compat_file(relation) ((relation)->rd_locator)
@@ -182,8 +182,8 @@ typedef RelFileNode CompatFile;
 #endif
 
 /*
- * Pin a shared buffer if a block is in it: from 14 on that spares the look-up.
- * Not so a local one, which 14 takes for a shared one.
+ * Pins a shared buffer if a block is in it, which since 14 needs no lookup of the block.
+ * Local buffers are left out, since 14 takes them for shared ones.
  */
 static inline bool
 compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
@@ -197,8 +197,8 @@ compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
 }
 
 /*
- * An error where a snapshot has become too old for a page: it may have lost what
- * only that snapshot sees.  17 has no such snapshots any more.
+ * Throws an error if a snapshot is too old for a page, which may have lost rows that only
+ * that snapshot sees.  17 removed old_snapshot_threshold.
  */
 #if PG_VERSION_NUM < 170000
 #define compat_test_old_snapshot(snapshot, relation, page) \
@@ -207,10 +207,10 @@ compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
 #define compat_test_old_snapshot(snapshot, relation, page) ((void) (snapshot))
 #endif
 
-/* Are generic WAL's fragments known to be (offset, length, bytes)?  So they are from 9.6 on. */
+/* Is the format of generic WAL known to be fragments (offset, length, bytes), as since 9.6? */
 #define COMPAT_GENERIC_FRAGMENTS (PG_VERSION_NUM < 190000)
 
-/* Make a relation so many blocks long; the new ones are zeros. */
+/* Extends a relation to that many blocks; the new ones are zero. */
 static inline void
 compat_extend_to(Relation relation, BlockNumber blocks)
 {
@@ -230,7 +230,7 @@ compat_extend_to(Relation relation, BlockNumber blocks)
 #endif
 }
 
-/* How many parallel workers a build asks for; before 17 the access method has to find out. */
+/* Returns how many parallel workers a build asks for; before 17 the access method decides. */
 static inline int
 compat_build_workers(Relation heap, Relation index, IndexInfo *info)
 {
@@ -243,7 +243,7 @@ compat_build_workers(Relation heap, Relation index, IndexInfo *info)
 #endif
 }
 
-/* From 17 on the access method says that it wants to be told. */
+/* Since 17 an access method has to declare parallel builds. */
 static inline void
 compat_can_build_in_parallel(IndexAmRoutine *am)
 {
@@ -253,9 +253,9 @@ compat_can_build_in_parallel(IndexAmRoutine *am)
 }
 
 /*
- * What of an index parallel workers vacuum.  Before 15 a vacuum that has found
- * dead rows forgets to clean up the one index that workers may clean up, where
- * no worker is worth it for one: there the leader is to do it.
+ * Which phases of vacuum parallel workers may run.  Before 15, if a table has one index that
+ * workers may clean up, a vacuum that found dead rows starts no worker for it and skips its
+ * cleanup; so there the leader does the cleanup.
  */
 #if PG_VERSION_NUM >= 150000
 #define COMPAT_PARALLEL_VACUUM (VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_CLEANUP)
@@ -263,7 +263,7 @@ compat_can_build_in_parallel(IndexAmRoutine *am)
 #define COMPAT_PARALLEL_VACUUM VACUUM_OPTION_PARALLEL_BULKDEL
 #endif
 
-/* What another session is doing, by its place in the list; NULL where it is gone. */
+/* Returns the status of a session by its place in the list, or NULL if it has ended. */
 static inline const PgBackendStatus *
 compat_backend_status(int place)
 {
@@ -275,7 +275,7 @@ compat_backend_status(int place)
 	return local == NULL ? NULL : &local->backendStatus;
 }
 
-/* Temporary files that several processes share by name; they were renamed in 15. */
+/* Temporary files that several processes share by name; the functions were renamed in 14 and 15. */
 #if PG_VERSION_NUM >= 150000
 #define compat_create_shared_file(files, name) BufFileCreateFileSet(&(files)->fs, name)
 #define compat_open_shared_file(files, name) BufFileOpenFileSet(&(files)->fs, name, O_RDONLY, false)
@@ -287,7 +287,7 @@ compat_backend_status(int place)
 #define compat_open_shared_file(files, name) BufFileOpenShared(files, name)
 #endif
 
-/* Predefined roles were called default ones before 14. */
+/* Predefined roles were called default roles before 14. */
 #if PG_VERSION_NUM >= 140000
 #define compat_read_all_stats ROLE_PG_READ_ALL_STATS
 #define compat_stat_scan_tables ROLE_PG_STAT_SCAN_TABLES
@@ -296,7 +296,7 @@ compat_backend_status(int place)
 #define compat_stat_scan_tables DEFAULT_ROLE_STAT_SCAN_TABLES
 #endif
 
-/* Is a role the owner of a table, or a member of it? */
+/* Is a role the owner of a table or a member of the owner? */
 static inline bool
 compat_owns_table(Oid table, Oid role)
 {
@@ -307,7 +307,7 @@ compat_owns_table(Oid table, Oid role)
 #endif
 }
 
-/* May it vacuum and reindex the table, by a right of its own?  That came in 17. */
+/* Has a role the privilege MAINTAIN on a table?  It came in 17. */
 static inline bool
 compat_may_maintain(Oid table, Oid role)
 {
@@ -318,7 +318,7 @@ compat_may_maintain(Oid table, Oid role)
 #endif
 }
 
-/* Run a prepared SELECT, read-only, into a receiver: from 14 on with parallel workers. */
+/* Runs a prepared SELECT, read-only, into a receiver; since 14 with parallel workers. */
 static inline void
 compat_run_plan(SPIPlanPtr plan, DestReceiver *receiver)
 {

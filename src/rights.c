@@ -1,5 +1,5 @@
 /*
- * rights.c: in whose name code runs, and what roles may do.
+ * rights.c: running code as another role, and privileges of the current user.
  */
 #include "rights.h"
 
@@ -12,9 +12,9 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-/* ---- Acting in another's name ------------------------------------------- */
+/* ---- Running code as another role ---------------------------------------- */
 
-/* As PostgreSQL sets it for maintenance since version 17. */
+/* The same that PostgreSQL sets for maintenance since 17. */
 #define SAFE_SEARCH_PATH "pg_catalog, pg_temp"
 
 void
@@ -34,7 +34,7 @@ act_end(const Acting *acting)
 	SetUserIdAndSecContext(acting->user, acting->security);
 }
 
-/* ---- Rights of the current user ----------------------------------------- */
+/* ---- Privileges of the current user --------------------------------------- */
 
 bool
 role_owns(Oid table)
@@ -65,7 +65,7 @@ role_may_read(Oid table, AttrNumber column)
 		 pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
-/* Does a list of rights give one of them to others than members of the owner? */
+/* Does an ACL grant a privilege to PUBLIC or to a role that is not a member of the owner? */
 static bool
 others_have(const Acl *acl, AclMode right, Oid owner)
 {
@@ -89,7 +89,7 @@ owner_alone_makes_triggers(Relation table)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", RelationGetRelid(table));
 	acl = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &is_null);
-	/* Without a list there is what the owner has. */
+	/* Without an ACL only the owner has privileges. */
 	alone = is_null || !others_have(DatumGetAclPCopy(acl), ACL_TRIGGER, table->rd_rel->relowner);
 	ReleaseSysCache(tuple);
 	return alone;

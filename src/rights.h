@@ -1,16 +1,16 @@
 /*
- * rights.h: in whose name code runs, and what roles may do.
+ * rights.h: running code as another role, and privileges of the current user.
  *
- * doc/security.md says who is protected from whom.
+ * doc/security.md describes the threats.
  */
 #ifndef NEARDUP_RIGHTS_H
 #define NEARDUP_RIGHTS_H
 
 #include "compat.h"
 
-/* ---- Acting in another's name ------------------------------------------- */
+/* ---- Running code as another role ---------------------------------------- */
 
-/* What act_end() gives back. */
+/* What act_end() restores. */
 typedef struct Acting
 {
 	Oid user;
@@ -19,35 +19,32 @@ typedef struct Acting
 } Acting;
 
 /*
- * Go on in another role's name, with a search_path in which nobody can have
- * placed anything.  Whatever runs code that belongs to another than the caller
- * does so between these two: expressions of an index, triggers of a log.
+ * act_begin() switches to a role, and to a search_path of schemas in which other roles
+ * cannot create objects; act_end() switches back.  Code that belongs to another role than
+ * the caller runs between the two: expressions of an index, triggers of a log table.
  *
- * restriction: SECURITY_RESTRICTED_OPERATION, or for statements that the caller
- * causes, as foreign keys do, SECURITY_LOCAL_USERID_CHANGE.  An error needs no
- * act_end(): the end of the transaction or subtransaction restores all three.
+ * restriction is SECURITY_RESTRICTED_OPERATION or, for statements on behalf of the caller,
+ * like those of foreign keys, SECURITY_LOCAL_USERID_CHANGE.  After an error the end of the
+ * transaction or subtransaction restores everything without act_end().
  */
 extern void act_begin(Acting *acting, Oid role, int restriction);
 extern void act_end(const Acting *acting);
 
-/* ---- Rights of the current user ----------------------------------------- */
+/* ---- Privileges of the current user --------------------------------------- */
 
-/* Is he a member of the table's owner, or a superuser? */
+/* Is the user the owner of a table, a member of the owner or a superuser? */
 extern bool role_owns(Oid table);
 
-/* May he have the table read through, which shows him nothing of it? */
+/* May the user have a table read and checked, which shows none of its rows? */
 extern bool role_may_check(Oid table);
 
-/* May he see how much a table holds? */
+/* May the user see the size of a table? */
 extern bool role_may_count(Oid table);
 
-/* May he read a column (0: any) of all rows of a table? */
+/* May the user read a column of all rows of a table?  0 is the whole table. */
 extern bool role_may_read(Oid table, AttrNumber column);
 
-/*
- * Has nobody but the owner, members of it and superusers the right to make
- * triggers on a table?
- */
+/* May only superusers, the owner of a table and its members create triggers on it? */
 extern bool owner_alone_makes_triggers(Relation table);
 
 #endif

@@ -1,33 +1,25 @@
--- neardup-sign.sql: give a big table signatures and an index, while it is in use.
+-- neardup-sign.sql: gives a big table signatures and an index while it is in use.
 --
 --   psql -v table=proposals [-v id=id] [-v text=body] [-v sig=sig] [-v type=minhash]
 --        [-v batch=5000] [-v pause=0] [-v trust=yes] -f neardup-sign.sql
 --
--- A generated column is simpler, and rewrites the table under a lock that nobody
--- gets past.  Here a trigger signs new rows and new texts, and the old ones are
--- signed in batches with a commit after each.  Stop it whenever you like, and
--- start it again: it goes on with what has no signature.  See doc/scripts.md.
+-- A generated column is simpler, but rewrites the table under an ACCESS EXCLUSIVE lock.
+-- This script makes a trigger that signs new rows and new texts, and signs the old rows in
+-- batches with a commit after each.  It can be stopped at any time: the next run goes on
+-- with the rows that have no signature.  See doc/scripts.md.
 
 \set ON_ERROR_STOP on
-\set QUIET on
-\set AUTOCOMMIT on
-\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
-\if :{?id} \else \set id id \endif
 \if :{?text} \else \set text body \endif
-\if :{?sig} \else \set sig sig \endif
 \if :{?type} \else \set type minhash \endif
 \if :{?batch} \else \set batch 5000 \endif
 \if :{?pause} \else \set pause 0 \endif
-\if :{?trust} \else \set trust no \endif
+\set functions '{}'
+\set changed_column ''
+\set follows_references no
+\ir neardup-begin.sql
 
--- The table is looked up by the caller's search path, and nothing else is: others
--- may have put functions and operators there.
-SELECT pg_catalog.current_setting('search_path') AS old_path, :'table'::pg_catalog.regclass::pg_catalog.oid AS table_oid
-\gset
-SET search_path = pg_catalog, pg_temp;
-
--- The function that signs, of the extension, with all its arguments: so written it
--- means the same whatever else has its name.
+-- The extension's function that signs, with all its arguments: a call without them could
+-- mean another function of that name.
 SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS schema, relkind = 'p' AS partitioned,
 	(SELECT format('%s.%I(NEW.%I::text', e.extnamespace::regnamespace, proname, :'text') || (
 			SELECT string_agg(', ' || pg_get_function_arg_default(p.oid, n), '' ORDER BY n) FROM generate_series(2, pronargs) n) || ')'
@@ -39,9 +31,9 @@ SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS sch
 	 WHERE extname = 'neardup' AND typname = :'type') AS type_oid
 FROM pg_class WHERE oid = :'table_oid'::oid
 \gset
-SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END', message, hint)) FROM (
+SELECT :raise FROM (
 	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'type') AS message,
-		'The type is minhash or simhash.' AS hint
+		'Use -v type=minhash or -v type=simhash.' AS hint
 	WHERE :{?make}::boolean IS NOT TRUE OR :{?type_oid}::boolean IS NOT TRUE
 	UNION ALL
 	SELECT format('column "%s" of "%s" is not of type %s, or is generated', attname, attrelid::regclass, :'type'),
@@ -49,25 +41,10 @@ SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = 
 	FROM pg_attribute
 	WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND (attgenerated <> '' OR format_type(atttypid, NULL) NOT IN (
 		SELECT format_type(t.oid, NULL) FROM pg_type t JOIN pg_depend ON classid = 'pg_type'::regclass AND objid = t.oid AND deptype = 'e' WHERE typname = :'type'))
-	) complaints
+	) e
 \gexec
 
--- The orders "=" and ">" of the id's type, wherever they live.
-WITH RECURSIVE base AS (
-	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'id' AND NOT attisdropped
-	UNION ALL
-	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
-), orders AS (
-	SELECT amopstrategy AS strategy, format('OPERATOR(%I.%s)', nspname, oprname) AS name
-	FROM base JOIN pg_opclass ON opcintype = type JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = type AND amoprighttype = type
-		JOIN pg_operator o ON o.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace
-	WHERE opcmethod = 403 AND opcdefault
-)
-SELECT coalesce((SELECT name FROM orders WHERE strategy = 3), 'OPERATOR(pg_catalog.=)') AS equals,
-	coalesce((SELECT name FROM orders WHERE strategy = 5), 'OPERATOR(pg_catalog.>)') AS above
-\gset
-
--- ---- The column, and who signs new rows ----
+-- ---- The column and the trigger ----
 
 SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', format_type(:'type_oid'::oid, NULL))
 WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig')
@@ -76,8 +53,8 @@ WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AN
 BEGIN;
 SELECT format('BEGIN NEW.%I := %s; RETURN NEW; END', :'sig', :'make') AS body
 \gset
--- An earlier run's, if it does the same and is owned by somebody whom who writes
--- to the table trusts anyhow.
+-- The trigger of an earlier run stays if it does the same and belongs to a role that the
+-- roles that write to the table have to trust anyway.
 SELECT count(*) = 0 AS unsigned
 FROM pg_class c JOIN pg_trigger ON tgrelid = c.oid JOIN pg_proc ON pg_proc.oid = tgfoid
 	JOIN pg_language l ON l.oid = prolang JOIN pg_roles r ON r.oid = proowner
@@ -87,13 +64,13 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 	AND tgattr::int2[] @> ARRAY(SELECT attnum FROM pg_attribute WHERE attrelid = c.oid AND attname IN (:'text', :'sig'))
 \gset
 \if :unsigned
-	SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
-		format('trigger "%s" of "%s" signs "%s" already, and is not what this script would make', tgname, :'table', :'sig'),
-		format('Drop it with DROP TRIGGER %I ON %s, and start again.', tgname, :'table')))
-	FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid
-	WHERE tgrelid = :'table_oid'::oid AND starts_with(prosrc, format('BEGIN NEW.%I := ', :'sig'))
+	SELECT :raise
+	FROM (SELECT format('trigger "%s" of "%s" signs "%s" already, and is not what this script would make', tgname, :'table', :'sig') AS message,
+			format('Drop it with DROP TRIGGER %I ON %s, and start again.', tgname, :'table') AS hint
+		FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid
+		WHERE tgrelid = :'table_oid'::oid AND starts_with(prosrc, format('BEGIN NEW.%I := ', :'sig'))) e
 	\gexec
-	-- A name that nobody has; clipped names, too, are told apart by a number.
+	-- A name that is free, if necessary with a number behind it.
 	WITH clipped AS (
 		SELECT left(name, size) AS name, relnamespace
 		FROM pg_class, LATERAL (SELECT format('%s_%s', relname, :'sig')) n (name), LATERAL generate_series(length(name), 0, -1) size
@@ -113,46 +90,20 @@ COMMIT;
 
 -- ---- The old rows ----
 
--- What a table runs when its rows change runs as whoever changes them: for a
--- superuser that must not be what others have written.
-SELECT $guard$
-	WITH RECURSIVE tree AS (
-		SELECT current_setting('neardup_sign.table_oid')::oid AS rel UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = rel
-	), parts AS (
-		SELECT 'pg_trigger'::regclass AS class, t.oid AS part FROM tree JOIN pg_trigger t ON tgrelid = rel WHERE tgenabled <> 'D'
-		UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM tree JOIN pg_rewrite r ON ev_class = rel
-		UNION ALL SELECT 'pg_constraint'::regclass, c.oid FROM tree JOIN pg_constraint c ON conrelid = rel
-		UNION ALL SELECT 'pg_attrdef'::regclass, d.oid FROM tree JOIN pg_attrdef d ON adrelid = rel
-		UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM tree JOIN pg_index ON indrelid = rel
-	), code AS (
-		SELECT p.oid::regprocedure::text AS name, proowner AS owner
-		FROM parts JOIN pg_depend ON classid = class AND objid = part LEFT JOIN pg_operator o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
-			JOIN pg_proc p ON p.oid = CASE WHEN refclassid = 'pg_proc'::regclass THEN refobjid ELSE oprcode END
-		UNION ALL SELECT 'rule ' || rulename, relowner FROM tree JOIN pg_rewrite ON ev_class = rel JOIN pg_class c ON c.oid = rel
-	)
-	SELECT format('%s would run as a superuser, and belongs to role %s', name, rolname)
-	FROM code JOIN pg_roles r ON r.oid = owner
-	WHERE NOT rolsuper AND (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)) LIMIT 1
-$guard$ AS guard
-\gset
-\if :trust
-	\set guard 'SELECT NULL'
-\endif
-
 SELECT set_config('neardup_sign.table', :'table', false), set_config('neardup_sign.table_oid', :'table_oid', false),
 	set_config('neardup_sign.id', :'id', false), set_config('neardup_sign.text', :'text', false), set_config('neardup_sign.sig', :'sig', false),
 	set_config('neardup_sign.equals', :'equals', false), set_config('neardup_sign.above', :'above', false),
 	set_config('neardup_sign.batch', :'batch', false), set_config('neardup_sign.pause', :'pause', false), set_config('neardup_sign.guard', :'guard', false)
 \g /dev/null
 
--- By id, so that each batch goes on where the last one ended.
+-- Goes by the id, so that each batch begins where the last one ended.
 DO $$
 DECLARE
 	id_name text := quote_ident(current_setting('neardup_sign.id'));
 	table_name text := current_setting('neardup_sign.table');
 	todo text := format('%I IS NULL AND %I IS NOT NULL', current_setting('neardup_sign.sig'), current_setting('neardup_sign.text'));
 	batch text := format('WITH batch AS (SELECT %s AS id FROM %s WHERE %s AND %1$s IS NOT NULL', id_name, table_name, todo);
-	-- The trigger signs what is set to NULL.
+	-- The trigger signs a row whose signature is set to NULL.
 	sign text := format(' ORDER BY 1 LIMIT %s FOR UPDATE),
 		signed AS (UPDATE %s t SET %I = NULL FROM batch WHERE t.%s %s batch.id RETURNING 1)
 		SELECT (SELECT count(*) FROM signed), (SELECT format(''%%s'', id) FROM batch ORDER BY batch.id DESC LIMIT 1)',
@@ -160,7 +111,7 @@ DECLARE
 		current_setting('neardup_sign.sig'), id_name, current_setting('neardup_sign.equals'));
 	beyond text := '';
 	start timestamptz := clock_timestamp();
-	stranger text;
+	reason text;
 	last text;
 	rows bigint;
 	signed bigint := 0;
@@ -170,11 +121,11 @@ BEGIN
 	RAISE NOTICE '% rows to sign', total;
 	COMMIT;
 	LOOP
-		-- Under this lock nobody adds a trigger.
+		-- Under this lock no trigger can be added.
 		EXECUTE format('LOCK TABLE %s IN ROW EXCLUSIVE MODE', table_name);
-		EXECUTE current_setting('neardup_sign.guard') INTO stranger;
-		IF stranger IS NOT NULL THEN
-			RAISE EXCEPTION '%', stranger USING HINT = 'Log in as the owner of the table, or say -v trust=yes.';
+		EXECUTE current_setting('neardup_sign.guard') INTO reason;
+		IF reason IS NOT NULL THEN
+			RAISE EXCEPTION '%', reason USING HINT = 'Log in as the owner of the table, or use -v trust=yes.';
 		END IF;
 		EXECUTE batch || beyond || sign INTO rows, last;
 		COMMIT;
@@ -187,14 +138,14 @@ BEGIN
 	END LOOP;
 	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, todo) INTO total;
 	IF total > 0 THEN
-		RAISE WARNING '% rows have got no signature', total USING HINT = 'Is the id null there, or does a trigger or a policy keep rows back?';
+		RAISE WARNING '% rows have got no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
 	END IF;
 END
 $$;
 
 -- ---- The index ----
 
--- What an interrupted CREATE INDEX CONCURRENTLY has left.
+-- An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
 SELECT format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)
 FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
 WHERE indrelid = :'table_oid'::oid AND amname = 'neardup' AND NOT indisvalid AND relname ~ '_neardup\d*$'
@@ -212,7 +163,7 @@ WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = clipped.relnames
 ORDER BY n LIMIT 1
 \gset
 \if :partitioned
-	\warn 'the index of a partitioned table is not made here, for it would keep writers waiting'
+	\warn 'this script does not create the index of a partitioned table, since writers would have to wait'
 \else
 	SELECT format('CREATE INDEX CONCURRENTLY %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
 	WHERE NOT EXISTS (SELECT FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam

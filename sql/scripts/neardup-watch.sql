@@ -1,78 +1,45 @@
--- neardup-watch.sql: near-duplicates that have come since the last run.
+-- neardup-watch.sql: lists the near-duplicates that have appeared since the last run.
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
 --        [-v schema=monitoring] -f neardup-watch.sql
 --
--- The first run remembers where it stands; each later one looks at the rows that
--- were inserted or changed since, against all rows, through the index, and lists
--- each pair once.  See doc/scripts.md.
+-- The first run notes the current transaction.  Each later run searches the index for rows
+-- similar to those that were inserted or changed since, and lists each pair once.  See
+-- doc/scripts.md.
 
 \set ON_ERROR_STOP on
-\set QUIET on
-\set AUTOCOMMIT on
-\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
-\if :{?id} \else \set id id \endif
-\if :{?sig} \else \set sig sig \endif
-\if :{?threshold} \else \set threshold 0.8 \endif
 \if :{?schema} \else \set schema '' \endif
+\set functions '{is_similar,similarity}'
+\ir neardup-begin.sql
 
--- The table is looked up by the caller's search path, and nothing else is: others
--- may have put functions and operators there.
-SELECT pg_catalog.current_setting('search_path') AS old_path, :'table'::pg_catalog.regclass::pg_catalog.oid AS table_oid
-\gset
-SET search_path = pg_catalog, pg_temp;
-
--- Nor is a function taken for the extension's that somebody has put beside it.
-SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
-	'function ' || p.oid::regprocedure || ' is not a part of the extension neardup',
-	'Drop it, and let only roles that you trust create objects in the schema of the extension.'))
-FROM pg_extension e JOIN pg_proc p ON pronamespace = extnamespace
-WHERE extname = 'neardup' AND proname IN ('is_similar', 'similarity')
-	AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')
-\gexec
-
--- The id without its domains, whose constraints would run, and equality as its type's order has it.
-WITH RECURSIVE base AS (
-	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'id' AND NOT attisdropped
-	UNION ALL
-	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
-), id_type AS (
-	SELECT type, (SELECT format('OPERATOR(%I.%s)', nspname, oprname)
-		FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily JOIN pg_operator o ON o.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace
-		WHERE opcmethod = 403 AND opcdefault AND opcintype = type AND amoplefttype = type AND amoprighttype = type AND amopstrategy = 3) AS equals
-	FROM base JOIN pg_type t ON t.oid = type WHERE typtype <> 'd'
-)
-SELECT c.oid::regclass AS "table", extnamespace::regnamespace AS ext,
-	coalesce(nullif(:'schema', ''), relnamespace::regnamespace::text)::regnamespace AS schema,
-	coalesce((SELECT format_type(type, -1) FROM id_type), 'bigint') AS id_type,
-	coalesce((SELECT equals FROM id_type), 'OPERATOR(pg_catalog.=)') AS equals,
+SELECT c.oid::regclass AS "table", coalesce(nullif(:'schema', ''), relnamespace::regnamespace::text)::regnamespace AS schema,
 	to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus
-FROM pg_extension, pg_class c WHERE extname = 'neardup' AND c.oid = :'table_oid'::oid
+FROM pg_class c WHERE c.oid = :'table_oid'::oid
 \gset
 
--- What is new is told by the number of the transaction that wrote it, xmin.
+-- The number of the transaction that wrote a row, xmin, says whether the row is new.
 WITH RECURSIVE tree AS (
 	SELECT :'table_oid'::oid AS rel UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = rel
 )
-SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
-	format('what is new in "%s" cannot be told', c.oid::regclass),
-	'Its rows are not kept in this server''s own tables. Watch the table where its rows are, or use a trigger.'))
-FROM tree JOIN pg_class c ON c.oid = rel LEFT JOIN pg_am a ON a.oid = relam
-WHERE relkind NOT IN ('r', 'p', 'm') OR relkind <> 'p' AND amname <> 'heap'
-LIMIT 1
+SELECT :raise
+FROM (SELECT format('cannot tell which rows of "%s" are new', c.oid::regclass) AS message,
+		'Its rows are not in heap tables of this server. Watch the table where its rows are, or use a trigger.' AS hint
+	FROM tree JOIN pg_class c ON c.oid = rel LEFT JOIN pg_am a ON a.oid = relam
+	WHERE relkind NOT IN ('r', 'p', 'm') OR relkind <> 'p' AND amname <> 'heap'
+	LIMIT 1) e
 \gexec
 \if :citus
-	SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END',
-		format('what is new in "%s" cannot be told', logicalrelid),
-		'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.'))
-	FROM pg_catalog.pg_dist_partition WHERE logicalrelid = :'table_oid'::oid
+	SELECT :raise
+	FROM (SELECT format('cannot tell which rows of "%s" are new', logicalrelid) AS message,
+			'Citus keeps its rows in shards, which have transaction numbers of their own. Watch the shards on their workers, or use a trigger.' AS hint
+		FROM pg_catalog.pg_dist_partition WHERE logicalrelid = :'table_oid'::oid) e
 	\gexec
 \endif
 
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SET LOCAL client_min_messages = warning;
 
--- ---- Where it stands ----
+-- ---- What earlier runs noted ----
 
 SELECT to_regclass(:'schema' || '.neardup_watched') IS NULL AS unmade \gset
 \if :unmade
@@ -80,7 +47,7 @@ SELECT to_regclass(:'schema' || '.neardup_watched') IS NULL AS unmade \gset
 		"table" regclass,
 		sig name,
 		threshold float8,
-		seen numeric NOT NULL, -- all transactions below were over
+		seen numeric NOT NULL, -- all transactions below had ended
 		PRIMARY KEY ("table", sig, threshold)
 	);
 \endif
@@ -100,11 +67,11 @@ SELECT to_regclass(:'schema' || '.neardup_noticed') IS NULL AS unmade \gset
 COMMIT;
 
 BEGIN ISOLATION LEVEL REPEATABLE READ;
--- One run at a time, and nobody adds a trigger.
+-- One run at a time; no trigger can be added.
 LOCK TABLE :schema.neardup_watched, :schema.neardup_noticed IN SHARE ROW EXCLUSIVE MODE;
 
--- Tables found there are taken for what an earlier run has made only if nobody can
--- have put there what would run now, as this role.
+-- Tables of these names are used only if an earlier run has made them, so that no other
+-- role can have attached code that would now run as this role.
 WITH state AS (
 	SELECT c.* FROM pg_class c WHERE oid IN ((:'schema' || '.neardup_watched')::regclass, (:'schema' || '.neardup_noticed')::regclass)
 ), made AS (
@@ -133,9 +100,9 @@ SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, DETAIL 
 FROM made WHERE why IS NOT NULL LIMIT 1
 \gexec
 
--- A row's xmin counts modulo 2^32; its age from this transaction's number does not,
--- as long as it is less than 2^31.  What is older has a negative age.
--- A number yet to come is of another server, from before a restore.
+-- xmin is a transaction number modulo 2^32.  The age of a row in transactions is right up
+-- to 2^31, and negative beyond.  A noted number that is greater than the current one comes
+-- from another server, before a restore.
 SELECT pg_current_xact_id()::text AS me,
 	pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
 	coalesce((SELECT seen FROM :schema.neardup_watched

@@ -16,7 +16,6 @@
 #include "utils/plancache.h"
 #include "utils/typcache.h"
 
-#include "sql/siblings.h"
 
 #define ROOM_MIN 1024
 
@@ -206,7 +205,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	bool verified = source->options->verify > 0;
 	int columns = verified ? 3 : 2;
 	Oid function = source->options->function;
-	Oid shingles = sibling_type(function, "shingles");
+	Oid shingles = extension_type(function, "shingles");
 	Oid type;
 
 	if (row_type->natts != columns)
@@ -218,8 +217,8 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	check_id_column(source, row_type);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
-	if (!source->sets && type != sibling_type(function, "minhash") &&
-		type != sibling_type(function, "simhash"))
+	if (!source->sets && type != extension_type(function, "minhash") &&
+		type != extension_type(function, "simhash"))
 		ereport(ERROR, (wrong_column(source, row_type, 1), hint_columns(source)));
 	if (source->sets && verified)
 		ereport(ERROR,

@@ -7,7 +7,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "sql/siblings.h"
+#include "sql/sql.h"
 
 /* Assumed if the query's threshold is unknown. */
 #define USUAL_THRESHOLD 0.8
@@ -23,16 +23,16 @@ known_value(PlannerInfo *root, Node *node)
 }
 
 bool
-is_ball_type(Oid sibling, Oid type)
+is_ball_type(Oid function, Oid type)
 {
-	return type == sibling_type(sibling, "minhash_ball") ||
-		type == sibling_type(sibling, "simhash_ball");
+	return type == extension_type(function, "minhash_ball") ||
+		type == extension_type(function, "simhash_ball");
 }
 
 Oid
-ball_constructor(Oid sibling, Oid type, Oid bound)
+ball_constructor(Oid function, Oid type, Oid bound)
 {
-	return sibling_function(sibling, bound == FLOAT8OID ? "near" : "hamming_ball", type, bound);
+	return extension_function(function, bound == FLOAT8OID ? "near" : "hamming_ball", type, bound);
 }
 
 static void
@@ -42,13 +42,13 @@ narrow_radius(BallBounds *bounds, int radius)
 }
 
 BallCentre
-read_ball(PlannerInfo *root, Oid sibling, Node *node, BallBounds *bounds)
+read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds)
 {
 	const Const *value = known_value(root, node);
 	const FuncExpr *call = (FuncExpr *) node;
 	BallCentre centre = {.known = false};
 
-	if (value != NULL && is_ball_type(sibling, value->consttype))
+	if (value != NULL && is_ball_type(function, value->consttype))
 	{
 		Ball ball = ball_of_datum(value->constvalue);
 
@@ -58,7 +58,7 @@ read_ball(PlannerInfo *root, Oid sibling, Node *node, BallBounds *bounds)
 	}
 	else if (IsA(call, FuncExpr) && list_length(call->args) == 2 &&
 			 call->funcid ==
-				 ball_constructor(sibling, exprType(linitial(call->args)),
+				 ball_constructor(function, exprType(linitial(call->args)),
 								  exprType(lsecond(call->args))))
 	{
 		centre.node = linitial(call->args);

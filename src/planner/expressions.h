@@ -1,8 +1,8 @@
 /*
  * expressions.h: what the planner can tell from an expression that makes a ball.
  *
- * Types and functions of this extension are found in the schema of one of its functions,
- * `sibling`: see sql/siblings.h.
+ * function is one of this extension, in whose schema its types and functions are found
+ * (extension_type() of sql/sql.h).
  */
 #ifndef NEARDUP_PLANNER_EXPRESSIONS_H
 #define NEARDUP_PLANNER_EXPRESSIONS_H
@@ -33,16 +33,16 @@ typedef struct BallCentre
 extern const Const *known_value(PlannerInfo *root, Node *node);
 
 /* Returns true for minhash_ball and simhash_ball. */
-extern bool is_ball_type(Oid sibling, Oid type);
+extern bool is_ball_type(Oid function, Oid type);
 
 /*
  * Returns the function that makes a ball from a signature type and a bound:
  * near(type, float8) or hamming_ball(type, int4).  InvalidOid if there is none.
  */
-extern Oid ball_constructor(Oid sibling, Oid type, Oid bound);
+extern Oid ball_constructor(Oid function, Oid type, Oid bound);
 
 /* Reads an expression of a ball type.  Narrows the bounds by what it tells. */
-extern BallCentre read_ball(PlannerInfo *root, Oid sibling, Node *node, BallBounds *bounds);
+extern BallCentre read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds);
 
 /* Narrows the bounds by a threshold (float8) or a distance (int4), if its value is known. */
 extern void bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node);

@@ -17,7 +17,6 @@
 
 #include "planner/expressions.h"
 #include "planner/sample.h"
-#include "sql/siblings.h"
 
 /* Rows of a table that are near-duplicates of a document: usually, and at most. */
 #define USUAL_COPIES 3
@@ -54,7 +53,7 @@ typedef struct Condition
 static SignatureHeader
 shape_of_type(const Condition *condition, Oid type, int32 typmod)
 {
-	bool minhash = type == sibling_type(condition->function, "minhash");
+	bool minhash = type == extension_type(condition->function, "minhash");
 
 	if (type == INT8OID)
 		return signature_header(SIGNATURE_SIMHASH, 64, 1, 0);
@@ -115,7 +114,7 @@ read_argument(Condition *condition, Node *node)
 		else if (centre.node != NULL)
 			read_signature(condition, centre.node);
 		else if (condition->shape.k == 0 &&
-				 type == sibling_type(condition->function, "minhash_ball"))
+				 type == extension_type(condition->function, "minhash_ball"))
 			condition->shape.flags |= SIGNATURE_MINHASH;
 	}
 	else

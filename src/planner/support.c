@@ -13,7 +13,6 @@
 
 #include "compat.h"
 #include "planner/selectivity.h"
-#include "sql/siblings.h"
 
 /*
  * Returns the function that makes the ball of a call: near() for is_similar(x, y, float8),
@@ -53,8 +52,8 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 
 	if (!OidIsValid(function) || request->indexarg > 1)
 		return NIL;
-	in_ball =
-		sibling_operator(support, "<@", exprType(linitial(call->args)), get_func_rettype(function));
+	in_ball = extension_operator(support, "<@", exprType(linitial(call->args)),
+								 get_func_rettype(function));
 	if (!op_in_opfamily(in_ball, request->opfamily))
 		return NIL;
 

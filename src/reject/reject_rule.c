@@ -30,7 +30,6 @@
 #include "utils/regproc.h"
 #include "utils/varlena.h"
 
-#include "sql/siblings.h"
 
 /* A rule in the making. */
 typedef struct Maker
@@ -286,8 +285,8 @@ kind_of_signature(const Maker *maker)
 {
 	Oid type = maker->rule->column_type;
 
-	return type == BITOID || type == sibling_type(maker->function, "minhash") ? "minhash" :
-																				"simhash";
+	return type == BITOID || type == extension_type(maker->function, "minhash") ? "minhash" :
+																				  "simhash";
 }
 
 /*

@@ -264,8 +264,8 @@ neardup_ball_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * Reads "THRESHOLD" or "DISTANCE symbols", length bytes in front of AROUND.  Sets
- * *threshold to 0 where it is a distance.
+ * Reads "THRESHOLD" or "DISTANCE symbols", length bytes in front of AROUND, and sets the
+ * one that it is.
  */
 static bool
 read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
@@ -281,10 +281,11 @@ read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
 	number = strtod(extent, &end);
 	if (*extent == '\0' || isspace((unsigned char) *extent) || *end != '\0')
 		return read_invalid(reader, "What stands before \"around\" is not a number.");
-	*threshold = is_distance ? 0 : number;
-	*radius = 0;
 	if (!is_distance)
+	{
+		*threshold = number;
 		return check_threshold(number, reader->context);
+	}
 	if (!(number >= 0 && number <= MINHASH_K_MAX && number == floor(number)))
 		return read_invalid(reader, "The number of symbols is not a whole number in range.");
 	*radius = (int) number;
@@ -334,7 +335,7 @@ neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 
 /*
  * The operator classes are for types of the same bytes, to which balls are
- * coercible.  Their text form is what the error of a violated constraint shows,
+ * coercible.  Their text format is what the error of a violated constraint shows,
  * so it is short; it cannot be read back.
  */
 
@@ -362,7 +363,7 @@ neardup_ball_key_in(PG_FUNCTION_ARGS)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot accept a value of type %s",
 					format_type_be(get_func_rettype(fcinfo->flinfo->fn_oid))),
-			 errdetail("Its text form is short and does not hold the whole ball."),
+			 errdetail("Its text format is short and does not hold the whole ball."),
 			 errhint("Use type minhash_ball or simhash_ball.")));
 }
 

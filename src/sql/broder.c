@@ -23,7 +23,7 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
 
 /* ---- Samples ------------------------------------------------------------ */
 
-/* Returns a sample of the first argument as a set of the same scheme; frees both bags. */
+/* Returns a sample of the first argument as a set of the same scheme; frees the sample. */
 static Datum
 put_sample(FunctionCallInfo fcinfo, Shingles *shingles, Bag *sample)
 {

@@ -14,7 +14,6 @@
 #include "utils/tuplestore.h"
 
 #include "sketch/bag.h"
-#include "sql/siblings.h"
 
 #define ROWS_AT_ONCE 1000
 
@@ -102,7 +101,7 @@ neardup_shingle_frequencies(PG_FUNCTION_ARGS)
 
 	begin_rows(fcinfo);
 	SPI_connect();
-	query = checked_query(query, sibling_type(function, "shingles"));
+	query = checked_query(query, extension_type(function, "shingles"));
 	put_rows((ReturnSetInfo *) fcinfo->resultinfo, counting_query(query, function));
 	SPI_finish();
 	return (Datum) 0;

@@ -115,7 +115,7 @@ check_text_length(const Bag *bag)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("set of %u shingles is too large", bag->count),
-				 errdetail("Its text form takes " UINT64_FORMAT
+				 errdetail("Its text format takes " UINT64_FORMAT
 						   " bytes, but pg_dump needs it to take at most %d.",
 						   length, TEXT_MOST),
 				 errhint("Divide the text into parts, or make a minhash of it.")));
@@ -262,7 +262,7 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 	if (bag_text_most(&bag) > room && bag_text_length(&bag) > room)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("set of %u shingles has no text form", bag.count),
+				 errmsg("set of %u shingles has no text format", bag.count),
 				 errdetail("It would take " UINT64_FORMAT " bytes, but a text has at most %zu.",
 						   bag_text_length(&bag), (size_t) MaxAllocSize),
 				 errhint("Use the binary format, as in COPY ... WITH (FORMAT binary).")));

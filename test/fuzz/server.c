@@ -243,6 +243,24 @@ errfinish(const char *filename, int lineno, const char *funcname)
 	siglongjmp(*handler, 1);
 }
 
+#if PG_VERSION_NUM >= 160000
+
+/* Nobody wants an error saved. */
+bool
+errsave_start(struct Node *context, const char *domain)
+{
+	REQUIRE(context == NULL);
+	return errstart(ERROR, domain);
+}
+
+void
+errsave_finish(struct Node *context, const char *filename, int lineno, const char *funcname)
+{
+	errfinish(filename, lineno, funcname);
+}
+
+#endif
+
 Outcome
 call_function(PGFunction function, int arguments, const Datum *argument)
 {

@@ -15,12 +15,15 @@
 UNREACHED(ArrayGetIntegerTypmods);
 UNREACHED(BlessTupleDesc);
 UNREACHED(CreateTupleDescCopy);
+UNREACHED(buildoidvector);
 UNREACHED(deconstruct_array);
 UNREACHED(end_MultiFuncCall);
 UNREACHED(format_type_be);
 UNREACHED(get_call_result_type);
+UNREACHED(get_func_namespace);
 UNREACHED(get_func_rettype);
 UNREACHED(heap_form_tuple);
+UNREACHED(GetSysCacheOid);
 UNREACHED(HeapTupleHeaderGetDatum);
 UNREACHED(init_MultiFuncCall);
 UNREACHED(per_MultiFuncCall);

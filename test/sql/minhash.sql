@@ -1,4 +1,4 @@
--- The type minhash: constructors, text form, typmods, union, casts.
+-- The type minhash: constructors, text format, typmods, union, casts.
 
 -- Every constructor takes a literal, a varchar, an untyped parameter and a column.
 SELECT to_minhash('the quick brown fox jumps', 64);

@@ -1,4 +1,4 @@
--- The type simhash: constructors, text form, typmods, casts.
+-- The type simhash: constructors, text format, typmods, casts.
 
 -- Every constructor takes a literal, a varchar, an untyped parameter and a column.
 SELECT to_simhash('the quick brown fox jumps');

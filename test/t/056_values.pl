@@ -36,7 +36,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM later JOIN binary_copy USI
 
 # ---- A set too large to dump ------------------------------------------------------------
 
-# The text form of 41 million elements of 19 digits takes 820 MB.
+# The text format of 41 million elements of 19 digits takes 820 MB.
 my $count = 41_000_000;
 my $header = pack('CCnNN', 1, 1, 0, 0x06000000, $count);
 open my $file, '>:raw', "$dir/large.bin" or die;
@@ -51,7 +51,7 @@ $node->safe_psql('postgres', "CREATE TABLE large (b shingles); COPY large FROM '
 unlink "$dir/large.bin";
 is($node->safe_psql('postgres', 'SELECT cardinality(b) FROM large'), $count, 'binary format has no such limit');
 my ($result, $out, $error) = $node->psql('postgres', q{SELECT b - '1/hashes/{}' FROM large});
-like($error, qr/set of 41000000 shingles is too large.*text form takes 819999999 bytes/s, 'a set too large for pg_dump is refused');
+like($error, qr/set of 41000000 shingles is too large.*text format takes 819999999 bytes/s, 'a set too large for pg_dump is refused');
 is($node->safe_psql('postgres', "SELECT cardinality(shingles_mod(b, 2)) > 0 FROM large"), 't', 'half of the set is accepted');
 
 # ---- Long calls can be cancelled -----------------------------------------------------------

@@ -321,13 +321,13 @@ SKIP:
 	foreach my $table ('abroad', 'parts', 'seen')
 	{
 		($ok, $out, $err) = run_script('watch', "table=$table", 'schema=w');
-		like($err, qr/what is new in "[\w.]+" cannot be told/, "$table is refused");
+		like($err, qr/cannot tell which rows of "[\w.]+" are new/, "$table is refused");
 	}
 	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
 	ok($ok, 'a table that Citus leaves alone is not') or diag $err;
 	sql(q{INSERT INTO pg_catalog.pg_dist_partition VALUES ('watched')});
 	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
-	like($err, qr/cannot be told.*Citus/s, 'a distributed table is refused');
+	like($err, qr/cannot tell which rows.*Citus/s, 'a distributed table is refused');
 }
 
 # ---- Values ---------------------------------------------------------------------

@@ -226,7 +226,7 @@ test_large_frequencies(void)
 	CHECK(bag_weighted_resemblance(&a, &b) == 0.5);
 }
 
-/* The length of the text form, compared with printf(). */
+/* The length of the text format, compared with printf(). */
 static void
 test_text_length(void)
 {
