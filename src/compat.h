@@ -96,6 +96,15 @@ typedef void CompatMessageBytes;
 typedef char CompatMessageBytes;
 #endif
 
+/* How a function like pg_lltoa ends, whose result PostgreSQL 13 does not return. */
+#if PG_VERSION_NUM >= 140000
+typedef int CompatTextLength;
+#define COMPAT_RETURN_TEXT_LENGTH(length) return (length)
+#else
+typedef void CompatTextLength;
+#define COMPAT_RETURN_TEXT_LENGTH(length) ((void) (length))
+#endif
+
 /* May vacuum truncate a table with these options?  Since 18 a setting is the default. */
 static inline bool
 compat_vacuum_truncate(const StdRdOptions *options)

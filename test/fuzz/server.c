@@ -390,10 +390,12 @@ pstrdup(const char *in)
 	return pnstrdup(in, strlen(in));
 }
 
-int
+CompatTextLength
 pg_lltoa(int64 value, char *text)
 {
-	return snprintf(text, sizeof("-9223372036854775808"), "%lld", (long long) value);
+	int length = snprintf(text, sizeof("-9223372036854775808"), "%lld", (long long) value);
+
+	COMPAT_RETURN_TEXT_LENGTH(length);
 }
 
 /* Prints the fewest digits that are read back to the same number. */
