@@ -13,20 +13,13 @@
 
 /* ---- Pages -------------------------------------------------------------- */
 
-/* Returns which segment a block of documents belongs to. */
-static uint32
-segment_of_block(const Build *build, BlockNumber block)
-{
-	uint32 pages = Max(1, build->shared->documents_max / documents_per_page(build->stride));
-
-	return (block - META_BLOCK - 1) / pages;
-}
-
 /* Counts the documents of the page at hand in its segment; returns the segment's owner. */
 static uint32
 count_documents(Build *build, BlockNumber block)
 {
-	uint32 number = segment_of_block(build, block);
+	/* The blocks of a segment's documents follow each other, and there are so many of them. */
+	uint32 pages = Max(1, build->shared->documents_max / documents_per_page(build->stride));
+	uint32 number = (block - META_BLOCK - 1) / pages;
 	uint32 count = page_trailer(build->page.data)->count;
 	uint32 grouped = 0;
 	BuildSegment *segment = &build->shared->segment[number];

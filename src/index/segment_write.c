@@ -4,8 +4,6 @@
  */
 #include "index/index.h"
 
-#include "miscadmin.h"
-
 /* ---- Layout ------------------------------------------------------------- */
 
 /* The least memory that a segment's size is bounded by. */

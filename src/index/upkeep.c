@@ -118,26 +118,9 @@ merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
 								 many ? SEGMENT_MEMORY_ANY : upkeep->memory);
 }
 
-/* Finds segments of a tier to merge; false if there are too few. */
+/* Finds segments to merge, of the lowest tier that has enough of them; false if none has. */
 static bool
-find_tier(const IndexMeta *meta, int tier, uint32 most, MergeSources *sources)
-{
-	uint64 documents = 0;
-
-	sources->count = 0;
-	for (uint32 i = 0; i < meta->segments && sources->count < TIER_SEGMENTS; i++)
-		if (tier_of(&meta->segment[i]) == tier &&
-			documents + segment_live(&meta->segment[i]) <= most)
-		{
-			documents += segment_live(&meta->segment[i]);
-			sources->owner[sources->count++] = meta->segment[i].owner;
-		}
-	return sources->count == TIER_SEGMENTS;
-}
-
-/* Finds segments to merge, of the lowest tier that has enough of them. */
-static bool
-find_tiers(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
+find_tier(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 {
 	uint32 most;
 
@@ -145,8 +128,22 @@ find_tiers(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 		return false;
 	most = merged_documents_max(upkeep, meta);
 	for (int tier = 0; tier < 32 / TIER_LOG; tier++)
-		if (find_tier(meta, tier, most, sources))
-			return true;
+	{
+		uint64 documents = 0;
+
+		sources->count = 0;
+		for (uint32 i = 0; i < meta->segments; i++)
+		{
+			const SegmentEntry *entry = &meta->segment[i];
+
+			if (tier_of(entry) != tier || documents + segment_live(entry) > most)
+				continue;
+			documents += segment_live(entry);
+			sources->owner[sources->count++] = entry->owner;
+			if (sources->count == TIER_SEGMENTS)
+				return true;
+		}
+	}
 	return false;
 }
 
@@ -188,7 +185,7 @@ merge(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
 	MergeSources sources = {.frozen = false};
-	bool due = find_tiers(upkeep, meta, &sources) || find_dead(meta, &sources);
+	bool due = find_tier(upkeep, meta, &sources) || find_dead(meta, &sources);
 
 	pfree(meta);
 	return due && merge_sources(upkeep, &sources);
