@@ -391,7 +391,7 @@ read_table(Check *check, Relation heap, Snapshot snapshot)
 	table_index_build_scan(heap, check->index, info, true, false, add_row, check, scan);
 }
 
-/* Complains about a row.  The message names the index. */
+/* Reports an error in a row.  The message names the index. */
 static void
 row_error(Check *check, const Row *row, const char *message)
 {

@@ -44,7 +44,7 @@ extern Signature index_signature(Relation index, Datum value);
  */
 extern SignatureHeader index_shape(Relation index, const SignatureHeader *header);
 
-/* Complains about a signature of another shape than the index's. */
+/* Reports an error if a signature has another shape than the index. */
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other);
 

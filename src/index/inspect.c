@@ -49,31 +49,39 @@ indexed_column(Oid index)
 }
 
 /*
- * Complains if the current user may not inspect an index.  The result of a search, and
- * even its time, tells how near a signature is to those in the index.
+ * Reports an error if the current user may not inspect an index.  The result of a search,
+ * and even its time, tells how near a signature is to those in the index.
  */
 static void
 check_permission(Oid index, Oid table, Inspection what)
 {
-	static const char *const detail[] =
-		{[INSPECT_CHECK] =
-			 "Only the owner of table \"%s\", members of pg_stat_scan_tables and, from "
-			 "PostgreSQL 17 on, roles with the MAINTAIN privilege on the table may "
-			 "check it.",
-		 [INSPECT_COUNT] = "Only the owner of table \"%s\" and members of pg_read_all_stats or "
-						   "pg_stat_scan_tables, such as pg_monitor, may see what it consists of.",
-		 [INSPECT_SEARCH] = "Only the owner of table \"%s\" and roles that may select the indexed "
-							"column from all rows may see how it is searched."};
-	bool allowed[] = {[INSPECT_CHECK] = role_may_check(table),
-					  [INSPECT_COUNT] = role_may_count(table),
-					  [INSPECT_SEARCH] =
-						  role_owns(table) || role_may_read(table, indexed_column(index))};
+	bool allowed = false;
+	const char *detail = NULL;
 
-	if (!allowed[what])
+	switch (what)
+	{
+		case INSPECT_CHECK:
+			allowed = role_may_check(table);
+			detail =
+				"Only the owner of table \"%s\", members of pg_stat_scan_tables and, from "
+				"PostgreSQL 17 on, roles with the MAINTAIN privilege on the table may check it.";
+			break;
+		case INSPECT_COUNT:
+			allowed = role_may_count(table);
+			detail = "Only the owner of table \"%s\" and members of pg_read_all_stats or "
+					 "pg_stat_scan_tables, such as pg_monitor, may see what it consists of.";
+			break;
+		case INSPECT_SEARCH:
+			allowed = role_owns(table) || role_may_read(table, indexed_column(index));
+			detail = "Only the owner of table \"%s\" and roles that may select the indexed column "
+					 "from all rows may see how it is searched.";
+			break;
+	}
+	if (!allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for index \"%s\"", get_rel_name(index)),
-				 errdetail(detail[what], get_rel_name(table))));
+				 errdetail(detail, get_rel_name(table))));
 }
 
 /* Returns true if Citus is there and has distributed the table. */

@@ -15,7 +15,7 @@ typedef enum Inspection
 } Inspection;
 
 /*
- * Returns the table of an index, or complains if the current user may not inspect it.
+ * Returns the table of an index, or reports an error if the current user may not inspect it.
  * Takes no lock before that.
  */
 extern Oid inspect_allowed(Oid index, Inspection what);

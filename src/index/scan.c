@@ -67,7 +67,7 @@ neardup_endscan(IndexScanDesc scan)
 
 /* ---- Keys --------------------------------------------------------------- */
 
-/* Complains about a query of another shape, as the operator does. */
+/* Reports an error if the query has another shape than the index, as the operator does. */
 static void
 check_query_shape(Relation index, const SignatureHeader *header)
 {

@@ -1,9 +1,9 @@
 /*
- * ball.c: the types minhash_ball and simhash_ball.
+ * ball.c: the types minhash_ball and simhash_ball, and the operators of balls.
  *
- * Text: "0.9 around SIGNATURE" or "60 symbols around SIGNATURE".
- * Binary format: the threshold (float8; 0 where the radius was given), the radius
- * (int4), the signature.
+ * Text format: "0.9 around SIGNATURE" or "60 symbols around SIGNATURE".
+ * Binary format: the threshold (float8; 0 if a radius was given), the radius (int4), the
+ * signature.
  */
 #include "sql/ball.h"
 
@@ -54,8 +54,8 @@ ball_of_datum(Datum datum)
 }
 
 /*
- * Fills in the header of a value that holds its centre already.  A threshold other than
- * 0 gives the radius.  Returns false after an error about either.
+ * Sets the header of a value whose centre is set.  A threshold other than 0 determines the
+ * radius.  Returns false if an error was saved in the context.
  */
 static bool
 ball_finish(struct varlena *value, double threshold, int radius, Node *context)
@@ -63,12 +63,12 @@ ball_finish(struct varlena *value, double threshold, int radius, Node *context)
 	Signature centre = signature_read(VARDATA(value) + sizeof(BallHeader));
 	BallHeader header = {.threshold = threshold, .radius = radius};
 
-	/* What radius a threshold means is the recipe's to say. */
+	/* The recipe determines the radius of a threshold. */
 	if (!signature_check_recipe(&centre.header, context))
 		return false;
 	if (threshold == 0)
 	{
-		/* Not a negative zero. */
+		/* It may be a negative zero. */
 		header.threshold = 0;
 		if (!check_distance(&centre.header, radius, context))
 			return false;
@@ -117,27 +117,33 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
 
 /* ---- Operators ---------------------------------------------------------- */
 
+static bool
+ball_holds(Datum datum, const Signature *signature)
+{
+	Ball ball = ball_of_datum(datum);
+
+	return signature_within(signature, &ball.centre, ball.header.radius);
+}
+
 PG_FUNCTION_INFO_V1(neardup_signature_in_ball);
 Datum
 neardup_signature_in_ball(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_SIGNATURE(0);
-	Ball ball = PG_GETARG_BALL(1);
 
-	PG_RETURN_BOOL(signature_within(&signature, &ball.centre, ball.header.radius));
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
 PG_FUNCTION_INFO_V1(neardup_ball_contains);
 Datum
 neardup_ball_contains(PG_FUNCTION_ARGS)
 {
-	Ball ball = PG_GETARG_BALL(0);
 	Signature signature = PG_GETARG_SIGNATURE(1);
 
-	PG_RETURN_BOOL(signature_within(&ball.centre, &signature, ball.header.radius));
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
 
-/* Does each ball hold the other's centre? */
+/* Returns true if each ball holds the centre of the other. */
 PG_FUNCTION_INFO_V1(neardup_balls_meet);
 Datum
 neardup_balls_meet(PG_FUNCTION_ARGS)
@@ -148,7 +154,7 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre, Min(x.header.radius, y.header.radius)));
 }
 
-/* ---- Operators and functions of bit(n) and bigint ------------------------ */
+/* ---- The same for bit(n) and bigint ------------------------------------- */
 
 PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
 Datum
@@ -167,14 +173,6 @@ neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
 	Signature centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
 
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
-}
-
-static bool
-ball_holds(Datum datum, const Signature *signature)
-{
-	Ball ball = ball_of_datum(datum);
-
-	return signature_within(signature, &ball.centre, ball.header.radius);
 }
 
 PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
@@ -232,8 +230,9 @@ compare_balls(struct varlena *x, struct varlena *y)
 
 COMPARISON_FUNCTIONS(neardup_ball, PG_DETOAST_DATUM_PACKED, compare_balls);
 
-/* ---- Text form ---------------------------------------------------------- */
+/* ---- Text format -------------------------------------------------------- */
 
+/* Returns a ball in text format. */
 static char *
 ball_text(const Ball *ball)
 {
@@ -245,7 +244,7 @@ ball_text(const Ball *ball)
 		appendStringInfo(&out, "%d" SYMBOLS, ball->header.radius);
 	else
 	{
-		/* Not float8out, whose digits depend on a setting. */
+		/* float8out would depend on extra_float_digits. */
 		double_to_shortest_decimal_buf(ball->header.threshold, threshold);
 		appendStringInfoString(&out, threshold);
 	}
@@ -334,12 +333,12 @@ neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 /* ---- Keys --------------------------------------------------------------- */
 
 /*
- * The operator classes are for types of the same bytes, to which balls are
- * coercible.  Their text format is what the error of a violated constraint shows,
- * so it is short; it cannot be read back.
+ * The operator classes of balls are for the types minhash_ball_key and simhash_ball_key, to
+ * which balls are binary-coercible.  The error of a violated constraint shows a key in text
+ * format, so that format is short.  It cannot be read.
  */
 
-/* Digits of the symbols that are shown; of 64 bits all. */
+/* Hexadecimal digits of the symbols that are shown: all of a signature of 64 bits. */
 #define KEY_DIGITS 16
 
 PG_FUNCTION_INFO_V1(neardup_ball_key_out);
@@ -374,7 +373,7 @@ neardup_ball_key_recv(PG_FUNCTION_ARGS)
 	return neardup_ball_key_in(fcinfo);
 }
 
-/* ---- Binary format -------------------------------------------------------- */
+/* ---- Binary format ------------------------------------------------------ */
 
 PG_FUNCTION_INFO_V1(neardup_ball_send);
 Datum

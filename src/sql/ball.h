@@ -1,9 +1,9 @@
 /*
- * ball.h: balls around signatures: all that lies within a threshold of one.
+ * ball.h: balls around signatures.  A ball holds all signatures within a radius of its
+ * centre.
  *
- * After the varlena header, at any alignment, a BallHeader and then the centre
- * as signature.h lays it out.  The radius decides; the threshold is kept to be
- * shown.
+ * A value has, after the varlena header and at any alignment, a BallHeader and the centre
+ * in the format of sketch/signature.h.
  */
 #ifndef NEARDUP_SQL_BALL_H
 #define NEARDUP_SQL_BALL_H
@@ -12,30 +12,33 @@
 
 typedef struct BallHeader
 {
-	double threshold; /* 0 where the radius was given */
-	int32 radius;     /* symbols */
+	double threshold; /* that determined the radius, for output; 0 if the radius was given */
+	int32 radius;     /* in symbols */
 	uint32 reserved;  /* 0 */
 } BallHeader;
 
-/* A ball taken apart; the centre points into the value. */
+/* A ball in memory; the centre points into the value. */
 typedef struct Ball
 {
 	BallHeader header;
 	Signature centre;
 } Ball;
 
-/* Of this recipe or a later one; an error unless header, centre and size agree. */
+/*
+ * Reads a value of this recipe or a later one.  It is an error if header, centre and size
+ * do not agree.
+ */
 extern Ball ball_of_any_bytes(const void *bytes, size_t size);
 
-/* The same for a datum.  Points into a copy only where that was toasted. */
+/* Reads a datum.  Makes a copy only if it is toasted. */
 extern Ball ball_of_any(Datum datum);
 
-/* The same for a ball that is to be compared: of this recipe. */
+/* Reads a datum that is to be compared.  It is an error if it is of a later recipe. */
 extern Ball ball_of_datum(Datum datum);
 
 /*
- * A new value.  A threshold other than 0 gives the radius; what decides is
- * checked.
+ * Makes a ball.  A threshold other than 0 determines the radius.  It is an error if
+ * threshold or radius is out of range.
  */
 extern struct varlena *ball_around(const Signature *centre, double threshold, int radius);
 
