@@ -15,6 +15,8 @@ typedef struct Search
 	const IndexMeta *meta;
 	const SearchQuery *query;
 	MatchList *found;
+	ReportReceiver receiver; /* or NULL */
+	void *receiver_state;
 	SearchReport *report;
 	BlockNumber block; /* of the page of documents at hand */
 	uint32 stride;     /* of these documents */
@@ -373,11 +375,12 @@ search_tail(Search *s, const TailEntry *tail)
 	return true;
 }
 
+/* Hands on the report of a segment or of the tails, and begins the next one. */
 static void
-finish_report(Search *s, ReportReceiver receiver, void *state)
+finish_report(Search *s)
 {
-	if (receiver != NULL)
-		receiver(state, s->report);
+	if (s->receiver != NULL)
+		s->receiver(s->receiver_state, s->report);
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
@@ -402,7 +405,7 @@ sort_by_owner(IndexMeta *meta)
  * a tail or segment that no longer exists.
  */
 static uint32
-search_listed(Search *s, ReportReceiver receiver, void *state)
+search_listed(Search *s)
 {
 	const IndexMeta *meta = s->meta;
 
@@ -414,7 +417,7 @@ search_listed(Search *s, ReportReceiver receiver, void *state)
 		if (!search_tail(s, &meta->tail))
 			return meta->tail.owner;
 		s->tails_done = true;
-		finish_report(s, receiver, state);
+		finish_report(s);
 	}
 	for (uint32 i = meta->segments; i-- > 0;)
 	{
@@ -427,7 +430,7 @@ search_listed(Search *s, ReportReceiver receiver, void *state)
 		if (segment == NULL || !search_segment(s, segment))
 			return entry->owner;
 		s->done[s->done_count++] = entry->owner;
-		finish_report(s, receiver, state);
+		finish_report(s);
 	}
 	return 0;
 }
@@ -456,42 +459,37 @@ use_meta(Search *s, IndexMeta *meta)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-/* Prepares to search again, after upkeep has replaced a segment or tail. */
-static void
-search_again(Search *s, uint32 gone)
-{
-	matches_allow_repeats(s->found);
-	ereport(DEBUG1,
-			(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
-							 RelationGetRelationName(s->index), gone)));
-}
-
 bool
 index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 *after,
 			 ReportReceiver receiver, void *state)
 {
 	Search s;
 	SearchReport report;
-	uint32 gone = 0;
 
 	/* Not s = {...}: that would clear done[] in each search. */
 	s.index = index;
 	s.query = query;
 	s.found = found;
+	s.receiver = receiver;
+	s.receiver_state = state;
 	s.report = &report;
 	s.first_new = 0;
 	s.tails_done = false;
 	s.done_count = 0;
 	matches_begin_round(found, *after, query->limit);
-	do
+	for (;;)
 	{
 		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
+		uint32 gone;
 
-		if (gone != 0)
-			search_again(&s, gone);
 		use_meta(&s, meta);
-		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s, receiver, state) : 0;
+		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s) : 0;
 		pfree(meta);
-	} while (gone != 0);
-	return matches_end_round(found, after);
+		if (gone == 0)
+			return matches_end_round(found, after);
+		ereport(DEBUG1,
+				(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
+								 RelationGetRelationName(index), gone)));
+		matches_allow_repeats(found);
+	}
 }
