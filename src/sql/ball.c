@@ -95,6 +95,7 @@ ball_around(const Signature *centre, double threshold, int radius)
 	return value;
 }
 
+/* near(minhash, threshold float8) returns minhash_ball; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_near);
 Datum
 neardup_near(PG_FUNCTION_ARGS)
@@ -106,6 +107,7 @@ neardup_near(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
 }
 
+/* hamming_ball(minhash, distance int) returns minhash_ball; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball);
 Datum
 neardup_hamming_ball(PG_FUNCTION_ARGS)
@@ -117,6 +119,7 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
 
 /* ---- Operators ---------------------------------------------------------- */
 
+/* Is a signature in a ball? */
 static bool
 ball_holds(Datum datum, const Signature *signature)
 {
@@ -125,6 +128,7 @@ ball_holds(Datum datum, const Signature *signature)
 	return signature_within(signature, &ball.centre, ball.header.radius);
 }
 
+/* minhash_in_ball(minhash, minhash_ball) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_in_ball);
 Datum
 neardup_signature_in_ball(PG_FUNCTION_ARGS)
@@ -134,6 +138,7 @@ neardup_signature_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
+/* minhash_ball_contains(minhash_ball, minhash) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_contains);
 Datum
 neardup_ball_contains(PG_FUNCTION_ARGS)
@@ -156,6 +161,7 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 
 /* ---- The same for bit(n) and bigint ------------------------------------- */
 
+/* hamming_ball(bit, distance int) returns minhash_ball */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
 Datum
 neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
@@ -165,6 +171,7 @@ neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
+/* hamming_ball(bigint, distance int) returns simhash_ball */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball_bigint);
 Datum
 neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
@@ -175,6 +182,7 @@ neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
+/* bit_in_ball(bit, minhash_ball) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
 Datum
 neardup_bit_in_ball(PG_FUNCTION_ARGS)
@@ -184,6 +192,7 @@ neardup_bit_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
+/* minhash_ball_contains(minhash_ball, bit) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
 Datum
 neardup_ball_contains_bit(PG_FUNCTION_ARGS)
@@ -193,6 +202,7 @@ neardup_ball_contains_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
 
+/* bigint_in_ball(bigint, simhash_ball) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_bigint_in_ball);
 Datum
 neardup_bigint_in_ball(PG_FUNCTION_ARGS)
@@ -203,6 +213,7 @@ neardup_bigint_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
+/* simhash_ball_contains(simhash_ball, bigint) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
 Datum
 neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
@@ -253,6 +264,7 @@ ball_text(const Ball *ball)
 	return out.data;
 }
 
+/* minhash_ball_out(minhash_ball) returns cstring; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_out);
 Datum
 neardup_ball_out(PG_FUNCTION_ARGS)
@@ -279,14 +291,15 @@ read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
 		*symbols = '\0';
 	number = strtod(extent, &end);
 	if (*extent == '\0' || isspace((unsigned char) *extent) || *end != '\0')
-		return read_invalid(reader, "What stands before \"around\" is not a number.");
+		return read_invalid(reader, "Expected a number before \"around\".");
 	if (!is_distance)
 	{
 		*threshold = number;
 		return check_threshold(number, reader->context);
 	}
 	if (!(number >= 0 && number <= MINHASH_K_MAX && number == floor(number)))
-		return read_invalid(reader, "The number of symbols is not a whole number in range.");
+		return read_invalid(reader,
+							"The number of symbols must be a whole number from 0 to 16384.");
 	*radius = (int) number;
 	return true;
 }
@@ -316,6 +329,7 @@ ball_in(FunctionCallInfo fcinfo, uint8 kind, const char *type)
 	PG_RETURN_POINTER(value);
 }
 
+/* minhash_ball_in(cstring) returns minhash_ball */
 PG_FUNCTION_INFO_V1(neardup_minhash_ball_in);
 Datum
 neardup_minhash_ball_in(PG_FUNCTION_ARGS)
@@ -323,6 +337,7 @@ neardup_minhash_ball_in(PG_FUNCTION_ARGS)
 	return ball_in(fcinfo, SIGNATURE_MINHASH, "minhash_ball");
 }
 
+/* simhash_ball_in(cstring) returns simhash_ball */
 PG_FUNCTION_INFO_V1(neardup_simhash_ball_in);
 Datum
 neardup_simhash_ball_in(PG_FUNCTION_ARGS)
@@ -341,6 +356,7 @@ neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 /* Hexadecimal digits of the symbols that are shown: all of a signature of 64 bits. */
 #define KEY_DIGITS 16
 
+/* minhash_ball_key_out(minhash_ball_key) returns cstring; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_key_out);
 Datum
 neardup_ball_key_out(PG_FUNCTION_ARGS)
@@ -354,6 +370,7 @@ neardup_ball_key_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
+/* minhash_ball_key_in(cstring) returns minhash_ball_key; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_key_in);
 Datum
 neardup_ball_key_in(PG_FUNCTION_ARGS)
@@ -366,6 +383,7 @@ neardup_ball_key_in(PG_FUNCTION_ARGS)
 			 errhint("Use type minhash_ball or simhash_ball.")));
 }
 
+/* minhash_ball_key_recv(internal) returns minhash_ball_key; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_key_recv);
 Datum
 neardup_ball_key_recv(PG_FUNCTION_ARGS)
@@ -375,6 +393,7 @@ neardup_ball_key_recv(PG_FUNCTION_ARGS)
 
 /* ---- Binary format ------------------------------------------------------ */
 
+/* minhash_ball_send(minhash_ball) returns bytea; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_send);
 Datum
 neardup_ball_send(PG_FUNCTION_ARGS)
@@ -408,6 +427,7 @@ ball_recv(FunctionCallInfo fcinfo, uint8 kind, const char *type)
 	PG_RETURN_POINTER(value);
 }
 
+/* minhash_ball_recv(internal) returns minhash_ball */
 PG_FUNCTION_INFO_V1(neardup_minhash_ball_recv);
 Datum
 neardup_minhash_ball_recv(PG_FUNCTION_ARGS)
@@ -415,6 +435,7 @@ neardup_minhash_ball_recv(PG_FUNCTION_ARGS)
 	return ball_recv(fcinfo, SIGNATURE_MINHASH, "minhash_ball");
 }
 
+/* simhash_ball_recv(internal) returns simhash_ball */
 PG_FUNCTION_INFO_V1(neardup_simhash_ball_recv);
 Datum
 neardup_simhash_ball_recv(PG_FUNCTION_ARGS)

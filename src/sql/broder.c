@@ -34,6 +34,7 @@ put_sample(FunctionCallInfo fcinfo, Shingles *shingles, Bag *sample)
 	PG_RETURN_POINTER(result);
 }
 
+/* shingles_mod(shingles, m int) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_mod);
 Datum
 neardup_shingles_mod(PG_FUNCTION_ARGS)
@@ -46,6 +47,7 @@ neardup_shingles_mod(PG_FUNCTION_ARGS)
 	return put_sample(fcinfo, shingles, &kept);
 }
 
+/* shingles_bottom(shingles, n int) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_bottom);
 Datum
 neardup_shingles_bottom(PG_FUNCTION_ARGS)
@@ -58,6 +60,7 @@ neardup_shingles_bottom(PG_FUNCTION_ARGS)
 	return put_sample(fcinfo, shingles, &kept);
 }
 
+/* bottom_resemblance(shingles, shingles, n int) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_bottom_resemblance);
 Datum
 neardup_bottom_resemblance(PG_FUNCTION_ARGS)
@@ -72,6 +75,7 @@ neardup_bottom_resemblance(PG_FUNCTION_ARGS)
 
 /* ---- Sketches ----------------------------------------------------------- */
 
+/* shingles_minima(shingles, m int) returns bigint[] */
 PG_FUNCTION_INFO_V1(neardup_shingles_minima);
 Datum
 neardup_shingles_minima(PG_FUNCTION_ARGS)
@@ -86,6 +90,7 @@ neardup_shingles_minima(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(int8_array(least, bag.count > 0 ? m : 0));
 }
 
+/* supershingles(shingles, width int) returns bigint[] */
 PG_FUNCTION_INFO_V1(neardup_supershingles);
 Datum
 neardup_supershingles(PG_FUNCTION_ARGS)
@@ -99,6 +104,7 @@ neardup_supershingles(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(int8_array(run, count));
 }
 
+/* bucket_sketch(shingles, n int) returns bigint[] */
 PG_FUNCTION_INFO_V1(neardup_bucket_sketch);
 Datum
 neardup_bucket_sketch(PG_FUNCTION_ARGS)
@@ -114,6 +120,7 @@ neardup_bucket_sketch(PG_FUNCTION_ARGS)
 
 /* ---- Sketches as arrays ------------------------------------------------- */
 
+/* sketch_resemblance(bigint[], bigint[]) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_sketch_resemblance);
 Datum
 neardup_sketch_resemblance(PG_FUNCTION_ARGS)
@@ -149,31 +156,14 @@ typedef struct Permutations
 	int size;
 } Permutations;
 
-/* Throws an error unless a row is a permutation of 1 to size; number is the row's. */
-static void
-check_permutation(const int32 *place, int size, int number)
-{
-	bool *seen = palloc0(size + 1);
-	int i;
-
-	for (i = 0; i < size; i++)
-	{
-		if (place[i] < 1 || place[i] > size || seen[place[i]])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("row %d is not a permutation of 1 to %d", number, size),
-					 errdetail("It has %d at place %d.", place[i], i + 1)));
-		seen[place[i]] = true;
-	}
-	pfree(seen);
-}
-
-/* Returns the matrix of an int[][]. */
+/* Returns the matrix of an int[][]; throws an error unless its rows are permutations. */
 static Permutations
 permutations_of_array(ArrayType *array)
 {
 	Permutations permutations;
+	bool *seen;
 	int i;
+	int j;
 
 	check_no_nulls(array, "permutations");
 	if (ARR_NDIM(array) != 2)
@@ -184,38 +174,27 @@ permutations_of_array(ArrayType *array)
 	permutations.place = (const int32 *) ARR_DATA_PTR(array);
 	permutations.count = ARR_DIMS(array)[0];
 	permutations.size = ARR_DIMS(array)[1];
+	seen = palloc(permutations.size + 1);
 	for (i = 0; i < permutations.count; i++)
-		check_permutation(permutations.place + (size_t) i * permutations.size, permutations.size,
-						  i + 1);
+	{
+		const int32 *place = permutations.place + (size_t) i * permutations.size;
+
+		memset(seen, 0, permutations.size + 1);
+		for (j = 0; j < permutations.size; j++)
+		{
+			if (place[j] < 1 || place[j] > permutations.size || seen[place[j]])
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("row %d is not a permutation of 1 to %d", i + 1, permutations.size),
+						 errdetail("It has %d at place %d.", place[j], j + 1)));
+			seen[place[j]] = true;
+		}
+	}
+	pfree(seen);
 	return permutations;
 }
 
-/* Throws an error unless all elements are from 1 to size. */
-static void
-check_elements(const int32 *element, int count, int size)
-{
-	int i;
-
-	for (i = 0; i < count; i++)
-		if (element[i] < 1 || element[i] > size)
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("element %d is out of range", element[i]),
-					 errdetail("The permutations are of 1 to %d.", size)));
-}
-
-/* Returns the least place of any element. */
-static int32
-least_place(const int32 *place, const int32 *element, int count)
-{
-	int32 least = PG_INT32_MAX;
-	int i;
-
-	for (i = 0; i < count; i++)
-		least = Min(least, place[element[i] - 1]);
-	return least;
-}
-
+/* permutation_sketch(elements int[], permutations int[][]) returns int[] */
 PG_FUNCTION_INFO_V1(neardup_permutation_sketch);
 Datum
 neardup_permutation_sketch(PG_FUNCTION_ARGS)
@@ -226,14 +205,24 @@ neardup_permutation_sketch(PG_FUNCTION_ARGS)
 	const int32 *element = (const int32 *) ARR_DATA_PTR(elements);
 	int32 *least = palloc(permutations.count * sizeof(int32));
 	int i;
+	int j;
 
-	check_elements(element, count, permutations.size);
+	for (j = 0; j < count; j++)
+		if (element[j] < 1 || element[j] > permutations.size)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("element %d is out of range", element[j]),
+					 errdetail("The permutations are of 1 to %d.", permutations.size)));
 	if (count == 0)
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT4OID));
 	for (i = 0; i < permutations.count; i++)
 	{
+		const int32 *place = permutations.place + (size_t) i * permutations.size;
+
 		CHECK_FOR_INTERRUPTS();
-		least[i] = least_place(permutations.place + (size_t) i * permutations.size, element, count);
+		least[i] = PG_INT32_MAX;
+		for (j = 0; j < count; j++)
+			least[i] = Min(least[i], place[element[j] - 1]);
 	}
 	PG_RETURN_ARRAYTYPE_P(make_array(INT4OID, least, permutations.count * sizeof(int32),
 									 permutations.count));

@@ -16,6 +16,7 @@ similarity_of(const Signature *x, const Signature *y)
 	return signature_similarity(&x->header, d);
 }
 
+/* similarity(minhash, minhash) returns float8; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_similarity);
 Datum
 neardup_similarity(PG_FUNCTION_ARGS)
@@ -26,6 +27,7 @@ neardup_similarity(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(similarity_of(&x, &y));
 }
 
+/* minhash_distance(minhash, minhash) returns float8; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_distance);
 Datum
 neardup_signature_distance(PG_FUNCTION_ARGS)
@@ -36,6 +38,7 @@ neardup_signature_distance(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(1 - similarity_of(&x, &y));
 }
 
+/* hamming_distance(minhash, minhash) returns int; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_hamming_distance);
 Datum
 neardup_hamming_distance(PG_FUNCTION_ARGS)
@@ -46,6 +49,7 @@ neardup_hamming_distance(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(signature_distance(&x, &y));
 }
 
+/* is_comparable(minhash, minhash) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_is_comparable);
 Datum
 neardup_is_comparable(PG_FUNCTION_ARGS)
@@ -56,6 +60,7 @@ neardup_is_comparable(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_comparable(&x.header, &y.header));
 }
 
+/* is_similar(minhash, minhash, threshold float8) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_is_similar);
 Datum
 neardup_is_similar(PG_FUNCTION_ARGS)
@@ -68,6 +73,7 @@ neardup_is_similar(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, signature_radius(&x.header, threshold)));
 }
 
+/* hamming_within(minhash, minhash, distance int) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_hamming_within);
 Datum
 neardup_hamming_within(PG_FUNCTION_ARGS)
@@ -80,6 +86,7 @@ neardup_hamming_within(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
+/* hamming_within(bit, bit, distance int) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_hamming_within_bit);
 Datum
 neardup_hamming_within_bit(PG_FUNCTION_ARGS)
@@ -97,6 +104,7 @@ neardup_hamming_within_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
+/* hamming_within(bigint, bigint, distance int) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_hamming_within_bigint);
 Datum
 neardup_hamming_within_bigint(PG_FUNCTION_ARGS)
@@ -109,6 +117,7 @@ neardup_hamming_within_bigint(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(pg_popcount64(PG_GETARG_INT64(0) ^ PG_GETARG_INT64(1)) <= distance);
 }
 
+/* containment(minhash, minhash) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_containment_minhash);
 Datum
 neardup_containment_minhash(PG_FUNCTION_ARGS)

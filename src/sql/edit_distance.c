@@ -77,6 +77,10 @@ distance_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 	PG_RETURN_INT64(distance);
 }
 
+/*
+ * edit_distance(a text, b text, max int, insertion int, deletion int, substitution int)
+ * returns bigint
+ */
 PG_FUNCTION_INFO_V1(neardup_edit_distance);
 Datum
 neardup_edit_distance(PG_FUNCTION_ARGS)
@@ -84,6 +88,10 @@ neardup_edit_distance(PG_FUNCTION_ARGS)
 	return distance_of_arguments(fcinfo, pair_of_characters);
 }
 
+/*
+ * token_edit_distance(a text, b text, max int, insertion int, deletion int, substitution
+ * int) returns bigint
+ */
 PG_FUNCTION_INFO_V1(neardup_token_edit_distance);
 Datum
 neardup_token_edit_distance(PG_FUNCTION_ARGS)
@@ -104,6 +112,7 @@ similarity_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
 	PG_RETURN_FLOAT8(longer == 0 ? 0 : (double) (longer - distance) / (double) longer);
 }
 
+/* edit_similarity(a text, b text) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_edit_similarity);
 Datum
 neardup_edit_similarity(PG_FUNCTION_ARGS)
@@ -111,6 +120,7 @@ neardup_edit_similarity(PG_FUNCTION_ARGS)
 	return similarity_of_arguments(fcinfo, pair_of_characters);
 }
 
+/* token_edit_similarity(a text, b text) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_token_edit_similarity);
 Datum
 neardup_token_edit_similarity(PG_FUNCTION_ARGS)
@@ -136,6 +146,7 @@ bytes_of_characters(const char *bytes, size_t length, size_t characters)
 	return at;
 }
 
+/* longest_common_substring(a text, b text) returns text */
 PG_FUNCTION_INFO_V1(neardup_longest_common_substring);
 Datum
 neardup_longest_common_substring(PG_FUNCTION_ARGS)
@@ -154,6 +165,7 @@ neardup_longest_common_substring(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(result);
 }
 
+/* longest_common_share(a text, b text) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_longest_common_share);
 Datum
 neardup_longest_common_share(PG_FUNCTION_ARGS)

@@ -70,13 +70,21 @@ counting_query(const char *query, Oid function)
 					query, schema, schema);
 }
 
-/* Puts all rows of a query into the result. */
-static void
-put_rows(ReturnSetInfo *result, const char *query)
+/* shingle_frequencies(query text) returns SETOF (shingle bigint, df bigint, idf float8) */
+PG_FUNCTION_INFO_V1(neardup_shingle_frequencies);
+Datum
+neardup_shingle_frequencies(PG_FUNCTION_ARGS)
 {
-	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid function = fcinfo->flinfo->fn_oid;
+	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	SPIPlanPtr plan;
 	Portal portal;
 
+	begin_rows(fcinfo);
+	SPI_connect();
+	query = counting_query(checked_query(query, extension_type(function, "shingles")), function);
+	plan = SPI_prepare(query, 0, NULL);
 	if (!plan)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
@@ -90,19 +98,6 @@ put_rows(ReturnSetInfo *result, const char *query)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	SPI_cursor_close(portal);
-}
-
-PG_FUNCTION_INFO_V1(neardup_shingle_frequencies);
-Datum
-neardup_shingle_frequencies(PG_FUNCTION_ARGS)
-{
-	Oid function = fcinfo->flinfo->fn_oid;
-	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-
-	begin_rows(fcinfo);
-	SPI_connect();
-	query = checked_query(query, extension_type(function, "shingles"));
-	put_rows((ReturnSetInfo *) fcinfo->resultinfo, counting_query(query, function));
 	SPI_finish();
 	return (Datum) 0;
 }
@@ -206,6 +201,7 @@ bag_of_rows(void)
 	return bag;
 }
 
+/* idf_filter(shingles, lexicon regclass, low float8, high float8) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_idf_filter);
 Datum
 neardup_idf_filter(PG_FUNCTION_ARGS)
@@ -260,6 +256,7 @@ lexicon_of_rows(void)
 	return lexicon;
 }
 
+/* tfidf_cosine(shingles, shingles, lexicon regclass) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_tfidf_cosine);
 Datum
 neardup_tfidf_cosine(PG_FUNCTION_ARGS)

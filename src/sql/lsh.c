@@ -18,6 +18,7 @@ check_similarity(double similarity)
 				 errdetail("A similarity is from 0 to 1.")));
 }
 
+/* minhash_error(k int, b int, similarity float8) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_minhash_error);
 Datum
 neardup_minhash_error(PG_FUNCTION_ARGS)
@@ -31,6 +32,7 @@ neardup_minhash_error(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(minhash_standard_error(k, b, similarity));
 }
 
+/* minhash_bands(minhash, rows int) returns bigint[]; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_bands);
 Datum
 neardup_signature_bands(PG_FUNCTION_ARGS)
@@ -56,6 +58,7 @@ neardup_signature_bands(PG_FUNCTION_ARGS)
 													   keys)));
 }
 
+/* lsh_probability(similarity float8, bands int, rows int) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_lsh_probability);
 Datum
 neardup_lsh_probability(PG_FUNCTION_ARGS)
@@ -84,6 +87,7 @@ result_row(FunctionCallInfo fcinfo)
 /* The curve has a point for every twentieth of similarity. */
 #define CURVE_STEPS 20
 
+/* lsh_curve(bands int, rows int) returns SETOF (similarity float8, probability float8) */
 PG_FUNCTION_INFO_V1(neardup_lsh_curve);
 Datum
 neardup_lsh_curve(PG_FUNCTION_ARGS)
@@ -116,6 +120,10 @@ neardup_lsh_curve(PG_FUNCTION_ARGS)
 	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, value, null)));
 }
 
+/*
+ * lsh_parameters(threshold float8, k int, recall float8) returns (bands int, rows int,
+ * probability float8)
+ */
 PG_FUNCTION_INFO_V1(neardup_lsh_parameters);
 Datum
 neardup_lsh_parameters(PG_FUNCTION_ARGS)

@@ -12,6 +12,7 @@
 
 /* ---- Typmod ------------------------------------------------------------- */
 
+/* minhash_typmod_in(cstring[]) returns int */
 PG_FUNCTION_INFO_V1(neardup_minhash_typmod_in);
 Datum
 neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
@@ -29,6 +30,7 @@ neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(signature_typmod(modifiers[0], b));
 }
 
+/* minhash_typmod_out(int) returns cstring */
 PG_FUNCTION_INFO_V1(neardup_minhash_typmod_out);
 Datum
 neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
@@ -62,6 +64,7 @@ minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 	return value;
 }
 
+/* to_minhash(text, k int, b int, scheme text) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
 Datum
 neardup_to_minhash_text(PG_FUNCTION_ARGS)
@@ -80,6 +83,7 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
 }
 
+/* to_minhash(shingles, k int, b int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_shingles);
 Datum
 neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
@@ -112,6 +116,7 @@ minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
 }
 
+/* to_minhash(text[], k int, b int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_text_array);
 Datum
 neardup_to_minhash_text_array(PG_FUNCTION_ARGS)
@@ -119,6 +124,7 @@ neardup_to_minhash_text_array(PG_FUNCTION_ARGS)
 	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_TOKENS, 0), hashes_of_text_array);
 }
 
+/* to_minhash(bigint[], k int, b int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_bigint_array);
 Datum
 neardup_to_minhash_bigint_array(PG_FUNCTION_ARGS)
@@ -128,6 +134,7 @@ neardup_to_minhash_bigint_array(PG_FUNCTION_ARGS)
 
 /* ---- Truncation, union, cardinality ------------------------------------- */
 
+/* minhash_truncate(minhash, b int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_minhash_truncate);
 Datum
 neardup_minhash_truncate(PG_FUNCTION_ARGS)
@@ -191,6 +198,7 @@ union_of(Datum a, Datum b)
 	return PointerGetDatum(value);
 }
 
+/* minhash_union(minhash, minhash) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_minhash_union);
 Datum
 neardup_minhash_union(PG_FUNCTION_ARGS)
@@ -221,6 +229,7 @@ neardup_minhash_union_step(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
 }
 
+/* cardinality(minhash) returns bigint */
 PG_FUNCTION_INFO_V1(neardup_cardinality_minhash);
 Datum
 neardup_cardinality_minhash(PG_FUNCTION_ARGS)
@@ -233,6 +242,7 @@ neardup_cardinality_minhash(PG_FUNCTION_ARGS)
 
 /* ---- Casts -------------------------------------------------------------- */
 
+/* minhash_of_bit(bit) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_minhash_of_bit);
 Datum
 neardup_minhash_of_bit(PG_FUNCTION_ARGS)
@@ -243,6 +253,7 @@ neardup_minhash_of_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
 }
 
+/* minhash_of_symbols(bigint[]) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_minhash_of_symbols);
 Datum
 neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
@@ -273,6 +284,7 @@ neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
+/* minhash_symbols(minhash) returns bigint[] */
 PG_FUNCTION_INFO_V1(neardup_minhash_symbols);
 Datum
 neardup_minhash_symbols(PG_FUNCTION_ARGS)

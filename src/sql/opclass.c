@@ -23,6 +23,7 @@ neardup_ball_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* bit_signature(bit, internal) returns void */
 PG_FUNCTION_INFO_V1(neardup_bit_signature);
 Datum
 neardup_bit_signature(PG_FUNCTION_ARGS)
@@ -31,6 +32,7 @@ neardup_bit_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* bigint_signature(bigint, internal) returns void */
 PG_FUNCTION_INFO_V1(neardup_bigint_signature);
 Datum
 neardup_bigint_signature(PG_FUNCTION_ARGS)

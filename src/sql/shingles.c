@@ -24,6 +24,7 @@ shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 	return shingles;
 }
 
+/* to_shingles(text, scheme text) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
 Datum
 neardup_to_shingles_text(PG_FUNCTION_ARGS)
@@ -59,6 +60,7 @@ neardup_to_shingles_antecedents(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
 }
 
+/* to_shingles(text[]) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
 Datum
 neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
@@ -72,6 +74,7 @@ neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_TOKENS, 0)));
 }
 
+/* to_shingles(bigint[]) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_to_shingles_bigint_array);
 Datum
 neardup_to_shingles_bigint_array(PG_FUNCTION_ARGS)
@@ -162,6 +165,7 @@ compare_sets(const Shingles *x, const Shingles *y)
 
 ORDER_FUNCTIONS(neardup_shingles, shingles_of_datum, compare_sets);
 
+/* shingles_eq(shingles, shingles) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_shingles_eq);
 Datum
 neardup_shingles_eq(PG_FUNCTION_ARGS)
@@ -172,6 +176,7 @@ neardup_shingles_eq(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(neardup_shingles_compare(fcinfo) == 0);
 }
 
+/* shingles_ne(shingles, shingles) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_shingles_ne);
 Datum
 neardup_shingles_ne(PG_FUNCTION_ARGS)
@@ -183,6 +188,7 @@ HASH_FUNCTIONS(neardup_shingles, shingles_of_datum);
 
 /* ---- Sets --------------------------------------------------------------- */
 
+/* cardinality(shingles) returns bigint */
 PG_FUNCTION_INFO_V1(neardup_cardinality_shingles);
 Datum
 neardup_cardinality_shingles(PG_FUNCTION_ARGS)
@@ -194,6 +200,7 @@ neardup_cardinality_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(count);
 }
 
+/* shingle_total(shingles) returns bigint */
 PG_FUNCTION_INFO_V1(neardup_shingle_total);
 Datum
 neardup_shingle_total(PG_FUNCTION_ARGS)
@@ -219,6 +226,7 @@ combine_arguments(FunctionCallInfo fcinfo, Bag (*combine)(const Bag *, const Bag
 	PG_RETURN_POINTER(result);
 }
 
+/* shingles_intersection(shingles, shingles) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_intersection);
 Datum
 neardup_shingles_intersection(PG_FUNCTION_ARGS)
@@ -226,6 +234,7 @@ neardup_shingles_intersection(PG_FUNCTION_ARGS)
 	return combine_arguments(fcinfo, bag_intersection);
 }
 
+/* shingles_union(shingles, shingles) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_union);
 Datum
 neardup_shingles_union(PG_FUNCTION_ARGS)
@@ -233,6 +242,7 @@ neardup_shingles_union(PG_FUNCTION_ARGS)
 	return combine_arguments(fcinfo, bag_union);
 }
 
+/* shingles_difference(shingles, shingles) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_difference);
 Datum
 neardup_shingles_difference(PG_FUNCTION_ARGS)
@@ -253,6 +263,7 @@ measure_arguments(FunctionCallInfo fcinfo, double (*measure)(const Bag *, const 
 	return result;
 }
 
+/* similarity(shingles, shingles) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_similarity_shingles);
 Datum
 neardup_similarity_shingles(PG_FUNCTION_ARGS)
@@ -260,6 +271,7 @@ neardup_similarity_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_resemblance));
 }
 
+/* shingles_distance(shingles, shingles) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_shingles_distance);
 Datum
 neardup_shingles_distance(PG_FUNCTION_ARGS)
@@ -267,6 +279,7 @@ neardup_shingles_distance(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(1 - measure_arguments(fcinfo, bag_resemblance));
 }
 
+/* containment(shingles, shingles) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_containment_shingles);
 Datum
 neardup_containment_shingles(PG_FUNCTION_ARGS)
@@ -274,6 +287,7 @@ neardup_containment_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_containment));
 }
 
+/* weighted_jaccard(shingles, shingles) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_weighted_jaccard);
 Datum
 neardup_weighted_jaccard(PG_FUNCTION_ARGS)
@@ -281,6 +295,7 @@ neardup_weighted_jaccard(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_weighted_resemblance));
 }
 
+/* cosine_similarity(shingles, shingles) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
 Datum
 neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
@@ -288,6 +303,7 @@ neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_cosine));
 }
 
+/* is_similar(shingles, shingles, threshold float8) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
 Datum
 neardup_is_similar_shingles(PG_FUNCTION_ARGS)

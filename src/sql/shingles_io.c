@@ -221,6 +221,7 @@ read_elements(TextReader *reader, Bag *bag)
 		read_expected(reader, "Expected the end of the text at character %zu.");
 }
 
+/* shingles_in(cstring) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_in);
 Datum
 neardup_shingles_in(PG_FUNCTION_ARGS)
@@ -247,6 +248,7 @@ neardup_shingles_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles);
 }
 
+/* shingles_out(shingles) returns cstring */
 PG_FUNCTION_INFO_V1(neardup_shingles_out);
 Datum
 neardup_shingles_out(PG_FUNCTION_ARGS)
@@ -317,6 +319,7 @@ receive_elements(StringInfo message, Shingles *shingles)
 		binary_invalid("shingles", "Frequencies are given though all are 1.");
 }
 
+/* shingles_recv(internal) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_recv);
 Datum
 neardup_shingles_recv(PG_FUNCTION_ARGS)
@@ -340,6 +343,7 @@ neardup_shingles_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles);
 }
 
+/* shingles_send(shingles) returns bytea */
 PG_FUNCTION_INFO_V1(neardup_shingles_send);
 Datum
 neardup_shingles_send(PG_FUNCTION_ARGS)

@@ -212,6 +212,7 @@ signature_send(StringInfo out, const Signature *signature)
 
 /* ---- Functions of both types -------------------------------------------- */
 
+/* minhash_out(minhash) returns cstring; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_out);
 Datum
 neardup_signature_out(PG_FUNCTION_ARGS)
@@ -224,6 +225,7 @@ neardup_signature_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(out.data);
 }
 
+/* minhash_send(minhash) returns bytea; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_send);
 Datum
 neardup_signature_send(PG_FUNCTION_ARGS)
@@ -267,6 +269,7 @@ signature_recv(FunctionCallInfo fcinfo, uint8 kind)
 	PG_RETURN_POINTER(value);
 }
 
+/* minhash_in(cstring, oid, int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_minhash_in);
 Datum
 neardup_minhash_in(PG_FUNCTION_ARGS)
@@ -274,6 +277,7 @@ neardup_minhash_in(PG_FUNCTION_ARGS)
 	return signature_in(fcinfo, SIGNATURE_MINHASH);
 }
 
+/* minhash_recv(internal, oid, int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_minhash_recv);
 Datum
 neardup_minhash_recv(PG_FUNCTION_ARGS)
@@ -281,6 +285,7 @@ neardup_minhash_recv(PG_FUNCTION_ARGS)
 	return signature_recv(fcinfo, SIGNATURE_MINHASH);
 }
 
+/* simhash_in(cstring, oid, int) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_simhash_in);
 Datum
 neardup_simhash_in(PG_FUNCTION_ARGS)
@@ -288,6 +293,7 @@ neardup_simhash_in(PG_FUNCTION_ARGS)
 	return signature_in(fcinfo, SIGNATURE_SIMHASH);
 }
 
+/* simhash_recv(internal, oid, int) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_simhash_recv);
 Datum
 neardup_simhash_recv(PG_FUNCTION_ARGS)

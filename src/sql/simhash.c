@@ -14,6 +14,7 @@
 
 /* ---- Typmod ------------------------------------------------------------- */
 
+/* simhash_typmod_in(cstring[]) returns int */
 PG_FUNCTION_INFO_V1(neardup_simhash_typmod_in);
 Datum
 neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
@@ -29,6 +30,7 @@ neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(signature_typmod(modifiers[0], 1));
 }
 
+/* simhash_typmod_out(int) returns cstring */
 PG_FUNCTION_INFO_V1(neardup_simhash_typmod_out);
 Datum
 neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
@@ -59,6 +61,7 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 	return value;
 }
 
+/* to_simhash(text, f int, scheme text) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
 Datum
 neardup_to_simhash_text(PG_FUNCTION_ARGS)
@@ -76,6 +79,7 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(simhash_of_builder(&builder, f, scheme));
 }
 
+/* to_simhash(shingles, f int) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_to_simhash_shingles);
 Datum
 neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
@@ -130,6 +134,7 @@ weights_of_array(ArrayType *array, int count)
 	return weight;
 }
 
+/* to_simhash(text[], weights float8[], f int) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_to_simhash_weights);
 Datum
 neardup_to_simhash_weights(PG_FUNCTION_ARGS)
@@ -153,6 +158,7 @@ neardup_to_simhash_weights(PG_FUNCTION_ARGS)
 
 /* ---- Casts -------------------------------------------------------------- */
 
+/* simhash_of_bit(bit) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_simhash_of_bit);
 Datum
 neardup_simhash_of_bit(PG_FUNCTION_ARGS)
@@ -176,6 +182,7 @@ neardup_simhash_of_bigint(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(value);
 }
 
+/* simhash_to_bigint(simhash) returns bigint */
 PG_FUNCTION_INFO_V1(neardup_simhash_to_bigint);
 Datum
 neardup_simhash_to_bigint(PG_FUNCTION_ARGS)

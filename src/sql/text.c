@@ -62,6 +62,7 @@ show_batch(void *state, const TokenBatch *batch)
 	}
 }
 
+/* show_tokens(text) returns text[] */
 PG_FUNCTION_INFO_V1(neardup_show_tokens);
 Datum
 neardup_show_tokens(PG_FUNCTION_ARGS)
@@ -128,6 +129,7 @@ put_shown(FunctionCallInfo fcinfo, ShownShingles *shown)
 	shown_free(shown);
 }
 
+/* show_shingles(text, scheme text) returns SETOF (shingle text, count int, hash bigint) */
 PG_FUNCTION_INFO_V1(neardup_show_shingles);
 Datum
 neardup_show_shingles(PG_FUNCTION_ARGS)
@@ -199,6 +201,7 @@ neardup_shared_shingles(PG_FUNCTION_ARGS)
 
 /* ---- Markup ------------------------------------------------------------- */
 
+/* strip_markup(text) returns text */
 PG_FUNCTION_INFO_V1(neardup_strip_markup);
 Datum
 neardup_strip_markup(PG_FUNCTION_ARGS)
