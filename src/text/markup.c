@@ -284,15 +284,17 @@ markup_strip(const char *in, size_t length, char *out)
 {
 	Stripper s = {.at = in, .end = in + length, .out = out};
 
-	for (size_t steps = 0; s.at < s.end; steps++)
+	while (s.at < s.end)
 	{
-		host_check_interrupts_at(steps);
-		if (*s.at == '<')
-			strip_markup_at(&s);
-		else if (*s.at == '&')
-			strip_entity(&s);
-		else
+		const char *stop = s.at + Min(s.end - s.at, STEPS_BETWEEN_CHECKS);
+
+		host_check_interrupts();
+		while (s.at < stop && *s.at != '<' && *s.at != '&')
 			put(&s, *s.at++);
+		if (s.at < stop && *s.at == '<')
+			strip_markup_at(&s);
+		else if (s.at < stop)
+			strip_entity(&s);
 	}
 	return s.written;
 }
