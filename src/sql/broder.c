@@ -11,16 +11,6 @@
 #define WIDTH_MAX SCHEME_WIDTH_MAX
 #define BUCKETS_MAX 65536
 
-/* Returns an argument; throws an error, which calls it by its name, unless it is from 1 to most. */
-static int32
-number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
-{
-	int32 number = PG_GETARG_INT32(n);
-
-	check_number(name, number, most);
-	return number;
-}
-
 /* ---- Samples ------------------------------------------------------------ */
 
 /* Returns a sample of the first argument as a set of the same scheme; frees the sample. */

@@ -41,6 +41,7 @@ neardup_signature_bands(PG_FUNCTION_ARGS)
 	int rows = PG_GETARG_INT32(1);
 	int k = signature.header.k;
 	uint64 *keys;
+	int bands;
 
 	if (rows < 1 || rows > k)
 		ereport(ERROR,
@@ -52,10 +53,8 @@ neardup_signature_bands(PG_FUNCTION_ARGS)
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
 
 	keys = palloc(k / rows * sizeof(uint64));
-	PG_RETURN_ARRAYTYPE_P(int8_array((int64 *) keys,
-									 minhash_band_keys(signature.symbols, k,
-													   signature_bits(&signature.header), rows,
-													   keys)));
+	bands = minhash_band_keys(signature.symbols, k, signature_bits(&signature.header), rows, keys);
+	PG_RETURN_ARRAYTYPE_P(int8_array((int64 *) keys, bands));
 }
 
 /* lsh_probability(similarity float8, bands int, rows int) returns float8 */
@@ -64,12 +63,10 @@ Datum
 neardup_lsh_probability(PG_FUNCTION_ARGS)
 {
 	double similarity = PG_GETARG_FLOAT8(0);
-	int bands = PG_GETARG_INT32(1);
-	int rows = PG_GETARG_INT32(2);
+	int bands = number_argument(fcinfo, 1, "number of bands", PG_INT32_MAX);
+	int rows = number_argument(fcinfo, 2, "number of rows", PG_INT32_MAX);
 
 	check_similarity(similarity);
-	check_number("number of bands", bands, PG_INT32_MAX);
-	check_number("number of rows", rows, PG_INT32_MAX);
 	PG_RETURN_FLOAT8(lsh_collision_probability(similarity, bands, rows));
 }
 
@@ -92,8 +89,8 @@ PG_FUNCTION_INFO_V1(neardup_lsh_curve);
 Datum
 neardup_lsh_curve(PG_FUNCTION_ARGS)
 {
-	int bands = PG_GETARG_INT32(0);
-	int rows = PG_GETARG_INT32(1);
+	int bands = number_argument(fcinfo, 0, "number of bands", PG_INT32_MAX);
+	int rows = number_argument(fcinfo, 1, "number of rows", PG_INT32_MAX);
 	FuncCallContext *call;
 	Datum value[2];
 	bool null[2] = {false, false};
@@ -103,8 +100,6 @@ neardup_lsh_curve(PG_FUNCTION_ARGS)
 	{
 		MemoryContext before;
 
-		check_number("number of bands", bands, PG_INT32_MAX);
-		check_number("number of rows", rows, PG_INT32_MAX);
 		call = SRF_FIRSTCALL_INIT();
 		before = MemoryContextSwitchTo(call->multi_call_memory_ctx);
 		call->tuple_desc = result_row(fcinfo);
@@ -129,7 +124,7 @@ Datum
 neardup_lsh_parameters(PG_FUNCTION_ARGS)
 {
 	double threshold = PG_GETARG_FLOAT8(0);
-	int k = PG_GETARG_INT32(1);
+	int k = number_argument(fcinfo, 1, "number of symbols", MINHASH_K_MAX);
 	double recall = PG_GETARG_FLOAT8(2);
 	int bands;
 	int rows;
@@ -137,7 +132,6 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 	bool null[3] = {false, false, false};
 
 	check_threshold(threshold, NULL);
-	check_number("number of symbols", k, MINHASH_K_MAX);
 	if (!(recall > 0 && recall < 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

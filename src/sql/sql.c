@@ -276,13 +276,16 @@ check_threshold(double threshold, Node *context)
 	return true;
 }
 
-void
-check_number(const char *name, int32 number, int32 most)
+int32
+number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
 {
+	int32 number = PG_GETARG_INT32(n);
+
 	if (number < 1 || number > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("%s must be from 1 to %d, not %d", name, most, number)));
+	return number;
 }
 
 void

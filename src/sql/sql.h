@@ -70,8 +70,8 @@ extern bool recipe_has_scheme(int version, SchemeId scheme);
 /* Returns false after an error unless 0 < threshold <= 1. */
 extern bool check_threshold(double threshold, Node *context);
 
-/* Throws an error, which calls the number by its name, unless 1 <= number <= most. */
-extern void check_number(const char *name, int32 number, int32 most);
+/* Returns argument n; throws an error, which calls it by its name, unless it is from 1 to most. */
+extern int32 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most);
 
 /* Throws an error if an array, called by what it is of, has a NULL element. */
 extern void check_no_nulls(ArrayType *array, const char *elements);
