@@ -15,8 +15,17 @@
 KERNEL_BODY int
 count_symbols(uint64_t word, int b)
 {
-	for (int shift = b / 2; shift > 0; shift /= 2)
-		word |= word >> shift;
+	/* Fold each symbol onto its lowest bit. */
+	if (b >= 32)
+		word |= word >> 16;
+	if (b >= 16)
+		word |= word >> 8;
+	if (b >= 8)
+		word |= word >> 4;
+	if (b >= 4)
+		word |= word >> 2;
+	if (b >= 2)
+		word |= word >> 1;
 	return __builtin_popcountll(word & LOWEST_BITS(b));
 }
 
