@@ -74,7 +74,13 @@ upkeep_goes_on(Upkeep *upkeep)
 	if (upkeep->by == UPKEEP_BY_VACUUM && !upkeep->gave_way)
 		compat_vacuum_delay();
 	CHECK_FOR_INTERRUPTS();
-	upkeep->gave_way = upkeep->gave_way || has_waiters(upkeep);
+	if (!upkeep->gave_way && has_waiters(upkeep))
+	{
+		ereport(DEBUG1,
+				(errmsg_internal("upkeep of index \"%s\" gives way",
+								 RelationGetRelationName(upkeep->index))));
+		upkeep->gave_way = true;
+	}
 	return !upkeep->gave_way;
 }
 

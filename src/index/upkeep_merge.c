@@ -382,9 +382,6 @@ abandon(Merge *merge)
 			RecordFreeIndexPage(merge->index, segment->block[p]);
 	for (uint32 i = 0; i < merge->written_count; i++)
 		free_segment(merge, &merge->written[i]);
-	ereport(DEBUG1,
-			(errmsg_internal("upkeep of index \"%s\" gives way",
-							 RelationGetRelationName(merge->index))));
 }
 
 IndexMeta *

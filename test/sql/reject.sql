@@ -115,7 +115,7 @@ CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE ON proposals
 	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.3', 'warn', 'log=review_queue', 'hint=A colleague will look at it.');
 INSERT INTO proposals VALUES (400, 'u', words(1) || ' ' || words(40));
 INSERT INTO proposals VALUES (401, 'v', words(1));
-SELECT row_key, resembles, round(similarity::numeric, 1) AS similarity, noticed_at = now() AS now, noticed_by, in_table, decision
+SELECT row_key, resembles, round(similarity::numeric, 1) AS similarity, noticed_at = now() AS now, noticed_by = current_user AS by_me, in_table, decision
 FROM review_queue;
 -- An insert and an update in one transaction are recorded once.
 BEGIN;
