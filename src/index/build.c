@@ -108,6 +108,7 @@ new_metapage(Relation index, ForkNumber fork)
 	return buffer;
 }
 
+/* ambuild: builds an index of a table that may have rows, alone or with parallel workers. */
 IndexBuildResult *
 neardup_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -140,6 +141,7 @@ neardup_buildempty(Relation index)
 	UnlockReleaseBuffer(new_metapage(index, INIT_FORKNUM));
 }
 
+/* ambuildphasename: the name of a phase for pg_stat_progress_create_index. */
 char *
 neardup_buildphasename(int64 phase)
 {

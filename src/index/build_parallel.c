@@ -74,6 +74,7 @@ build_in_parallel(Build *build, int workers, IndexBuildResult *result)
 
 /* ---- A worker ----------------------------------------------------------- */
 
+/* The entry point of a parallel worker: attaches to the shared build and does its steps. */
 void
 neardup_build_main(dsm_segment *segment, shm_toc *toc)
 {

@@ -192,6 +192,7 @@ cost_of(PlannerInfo *root, const IndexOptInfo *index, SearchPrice price, double 
 	return price.ns * UNITS_PER_NS + pages / loop_count * page_cost;
 }
 
+/* amcostestimate: prices the search plans that a scan would use in this index. */
 void
 neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup,
 					 Cost *total, Selectivity *selectivity, double *correlation, double *pages)

@@ -46,6 +46,7 @@ index_grouping(Relation index, const SignatureHeader *shape, uint32 n)
 	return grouping_with(shape->k, signature_bits(shape), n, options->groups);
 }
 
+/* neardup_handler(internal) returns index_am_handler */
 PG_FUNCTION_INFO_V1(neardup_handler);
 Datum
 neardup_handler(PG_FUNCTION_ARGS)

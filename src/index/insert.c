@@ -364,6 +364,7 @@ insert_document(Relation index, const NewDocument *doc)
 		seal_long_tail(index, &length);
 }
 
+/* aminsert: appends a row to the tail.  Returns false, since uniqueness is not checked. */
 bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
 			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)

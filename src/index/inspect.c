@@ -197,6 +197,7 @@ tail_documents(Relation index, IndexMeta **meta)
 	}
 }
 
+/* neardup_index_info(index regclass) returns record */
 PG_FUNCTION_INFO_V1(neardup_index_info);
 Datum
 neardup_index_info(PG_FUNCTION_ARGS)
@@ -330,6 +331,7 @@ explain(FunctionCallInfo fcinfo, const Signature *centre, int radius)
 	return (Datum) 0;
 }
 
+/* neardup_explain(index regclass, ball) returns setof record */
 PG_FUNCTION_INFO_V1(neardup_explain);
 Datum
 neardup_explain(PG_FUNCTION_ARGS)
@@ -339,6 +341,7 @@ neardup_explain(PG_FUNCTION_ARGS)
 	return explain(fcinfo, &ball.centre, ball.header.radius);
 }
 
+/* neardup_explain(index regclass, signature, threshold float8) returns setof record */
 PG_FUNCTION_INFO_V1(neardup_explain_threshold);
 Datum
 neardup_explain_threshold(PG_FUNCTION_ARGS)

@@ -185,20 +185,21 @@ extern bool meta_owns(const IndexMeta *meta, uint32 owner);
 /* Returns the entry of a segment, or NULL if it is not listed. */
 extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 owner);
 
-/*
- * A change of the metapage.  meta_begin locks the page exclusively and verifies it; meta is
- * its copy in a WAL record, in which the caller may register other pages, too.  meta_commit
- * writes the change, meta_abort drops it; both release the page.
- */
+/* A change of the metapage. */
 typedef struct MetaChange
 {
 	Buffer buffer;
-	GenericXLogState *state;
-	IndexMeta *meta;
+	GenericXLogState *state; /* the caller may register other pages, too */
+	IndexMeta *meta;         /* a copy in the WAL record */
 } MetaChange;
 
+/* Locks the metapage exclusively and verifies it. */
 extern MetaChange meta_begin(Relation index);
+
+/* Sets the checksum, writes the change, and releases the metapage. */
 extern void meta_commit(MetaChange *change);
+
+/* Drops the change, and releases the metapage. */
 extern void meta_abort(MetaChange *change);
 
 /* Sets the tail, or the frozen tail, to none. */

@@ -25,6 +25,7 @@ typedef struct NeardupScan
 	MemoryContext context; /* of matches and ordering; reset by a rescan */
 } NeardupScan;
 
+/* ambeginscan: allocates the state of a scan. */
 IndexScanDesc
 neardup_beginscan(Relation index, int keys, int orderbys)
 {
@@ -43,6 +44,7 @@ neardup_beginscan(Relation index, int keys, int orderbys)
 	return scan;
 }
 
+/* amrescan: copies the keys; the next call searches afresh. */
 void
 neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
@@ -56,6 +58,7 @@ neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, in
 	*state = (NeardupScan){.context = state->context};
 }
 
+/* amendscan: frees the state. */
 void
 neardup_endscan(IndexScanDesc scan)
 {
@@ -227,6 +230,7 @@ set_distance(IndexScanDesc scan, int distance)
 	}
 }
 
+/* amgettuple: returns the next match, and searches for matches first if there are none left. */
 bool
 neardup_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
@@ -292,6 +296,7 @@ add_all_pages(IndexScanDesc scan, TIDBitmap *bitmap)
 	return blocks;
 }
 
+/* amgetbitmap: adds all matches to a bitmap. */
 int64
 neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

@@ -173,6 +173,7 @@ typedef struct GroupSort
 /* Returns the bytes that it takes to sort so many groups at once. */
 extern Size group_sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once);
 
+/* Allocates memory to sort the groups of the segment that is written. */
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
 
 /* Reads the buckets of some groups, at most at_once; false if writing is to be abandoned. */
@@ -181,6 +182,7 @@ extern bool group_sort_read(GroupSort *sort, int first, int count);
 /* Sorts one of these groups: sets offset and postings; false as group_sort_read. */
 extern bool group_sort_run(GroupSort *sort, int group);
 
+/* Frees the sort and its memory. */
 extern void group_sort_end(GroupSort *sort);
 
 /* ---- Reading (segment_read.c) --------------------------------------------------- */
@@ -253,6 +255,7 @@ typedef struct SegmentWalk
 	BlockNumber map[BLOCKS_PER_MAP_PAGE];
 } SegmentWalk;
 
+/* Begins a walk; reads the root. */
 extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
 					   const SegmentEntry *entry);
 
@@ -262,6 +265,7 @@ extern BlockNumber walk_block(SegmentWalk *walk, uint32 logical);
 /* Pins, share-locks and verifies a page of documents. */
 extern Buffer walk_documents(SegmentWalk *walk, uint32 logical);
 
+/* Frees what walk_begin has allocated. */
 extern void walk_end(SegmentWalk *walk);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct Upkeep
 	bool gave_way; /* another process waits for one of our locks: stop */
 } Upkeep;
 
+/* Returns the description of an upkeep, with the memory that settings allow it. */
 extern Upkeep upkeep_of(Relation index, UpkeepBy by);
 
 /*

@@ -125,6 +125,7 @@ record_dead(Relation index, const IndexMeta *counted)
 	meta_commit(&change);
 }
 
+/* ambulkdelete: asks the callback about every document, and marks the dead ones. */
 IndexBulkDeleteResult *
 neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				   IndexBulkDeleteCallback callback, void *state)
@@ -162,6 +163,7 @@ documents_listed(const IndexMeta *meta)
 	return documents;
 }
 
+/* amvacuumcleanup: compacts the index if that is due, does upkeep, and records free pages. */
 IndexBulkDeleteResult *
 neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {

@@ -183,6 +183,7 @@ name_of_family(Oid family)
 	return name;
 }
 
+/* amvalidate: checks an operator class and its family; each defect is reported at level INFO. */
 bool
 neardup_validate(Oid opclass)
 {

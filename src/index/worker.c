@@ -168,6 +168,7 @@ disable_timeouts(void)
 			SetConfigOption(timeout[i], "0", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+/* The entry point of a background worker that does upkeep; its task is in bgw_extra. */
 void
 neardup_worker_main(Datum argument)
 {

@@ -237,6 +237,7 @@ ball_join_selectivity(PlannerInfo *root, Oid function, List *arguments, JoinType
 
 /* ---- Estimators of operators -------------------------------------------- */
 
+/* neardup_ball_sel(internal, oid, internal, integer) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_ball_sel);
 Datum
 neardup_ball_sel(PG_FUNCTION_ARGS)
@@ -247,6 +248,7 @@ neardup_ball_sel(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(ball_selectivity(root, fcinfo->flinfo->fn_oid, arguments));
 }
 
+/* neardup_ball_joinsel(internal, oid, internal, smallint, internal) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_ball_joinsel);
 Datum
 neardup_ball_joinsel(PG_FUNCTION_ARGS)

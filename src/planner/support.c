@@ -70,6 +70,7 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 									InvalidOid, InvalidOid));
 }
 
+/* neardup_support(internal) returns internal: answers SupportRequestIndexCondition and Selectivity */
 PG_FUNCTION_INFO_V1(neardup_support);
 Datum
 neardup_support(PG_FUNCTION_ARGS)
