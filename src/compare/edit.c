@@ -161,7 +161,12 @@ move_corner(Pass *pass, size_t from)
 	}
 }
 
-int64_t
+/*
+ * Returns the distance at unit costs if it is at most bound, else a number above bound.
+ * The sequences are not empty, a is no longer than b, and bound is at least the
+ * difference of their lengths.
+ */
+static int64_t
 unit_distance_within(const SequencePair *pair, int64_t bound)
 {
 	size_t rows = pair->a.length;

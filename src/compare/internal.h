@@ -7,13 +7,9 @@
 #include "compare/compare.h"
 
 /*
- * Returns the distance at unit costs if it is at most bound, else a number above bound
- * (edit.c).  The sequences are not empty, a is no longer than b, and bound is at least the
- * difference of their lengths.
+ * Returns the edit distance for any costs, lengths and bounds if it is at most bound, else a
+ * number above bound (weighted.c).
  */
-extern int64_t unit_distance_within(const SequencePair *pair, int64_t bound);
-
-/* Returns the same for any costs, lengths and bounds (weighted.c). */
 extern int64_t weighted_distance_within(const SequencePair *pair, EditCosts costs, int64_t bound);
 
 /*

@@ -106,7 +106,8 @@ counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 		count_hits(counter, postings, n, 4);
 }
 
-void
+/* Adds a candidate whatever was counted. */
+static void
 counter_take(HitCounter *counter, uint32_t document)
 {
 	make_room(counter, 1);

@@ -186,9 +186,6 @@ extern void counter_begin(HitCounter *counter, uint32_t documents, double postin
 /* Counts n postings, those of a bucket. */
 extern void counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes);
 
-/* Adds a candidate whatever was counted. */
-extern void counter_take(HitCounter *counter, uint32_t document);
-
 /* Returns the candidates, ascending and distinct, in the counter's memory. */
 extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
 

@@ -19,7 +19,11 @@
 
 /* ---- Values ------------------------------------------------------------- */
 
-Ball
+/*
+ * Reads a value of this recipe or a later one.  It is an error if header, centre and size
+ * do not agree.
+ */
+static Ball
 ball_of_any_bytes(const void *bytes, size_t size)
 {
 	Ball ball;
@@ -36,7 +40,8 @@ ball_of_any_bytes(const void *bytes, size_t size)
 	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
 }
 
-Ball
+/* Reads a datum.  Makes a copy only if it is toasted. */
+static Ball
 ball_of_any(Datum datum)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
@@ -83,7 +88,11 @@ ball_finish(struct varlena *value, double threshold, int radius, Node *context)
 	return true;
 }
 
-struct varlena *
+/*
+ * Makes a ball.  A threshold other than 0 determines the radius.  It is an error if
+ * threshold or radius is out of range.
+ */
+static struct varlena *
 ball_around(const Signature *centre, double threshold, int radius)
 {
 	uint8 *symbols;

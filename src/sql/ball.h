@@ -25,22 +25,10 @@ typedef struct Ball
 } Ball;
 
 /*
- * Reads a value of this recipe or a later one.  It is an error if header, centre and size
- * do not agree.
+ * Reads a datum that is to be compared; makes a copy only if it is toasted.  It is an error if
+ * the value is of a later recipe, or if header, centre and size do not agree.
  */
-extern Ball ball_of_any_bytes(const void *bytes, size_t size);
-
-/* Reads a datum.  Makes a copy only if it is toasted. */
-extern Ball ball_of_any(Datum datum);
-
-/* Reads a datum that is to be compared.  It is an error if it is of a later recipe. */
 extern Ball ball_of_datum(Datum datum);
-
-/*
- * Makes a ball.  A threshold other than 0 determines the radius.  It is an error if
- * threshold or radius is out of range.
- */
-extern struct varlena *ball_around(const Signature *centre, double threshold, int radius);
 
 #define PG_GETARG_BALL(n) ball_of_datum(PG_GETARG_DATUM(n))
 

@@ -196,9 +196,4 @@ extern const ShownShingle *shown_find(const ShownShingles *shown, uint64_t hash)
  */
 extern const char *shown_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length);
 
-/* ---- Unicode (normalise.c) ---------------------------------------------- */
-
-/* The version of Unicode whose characters the recipe normalises. */
-#define RECIPE_UNICODE "13.0"
-
 #endif
