@@ -8,7 +8,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('soft_errors');
-plan skip_all => 'soft errors came in PostgreSQL 16' if $node->pg_version < 16;
+# PostgreSQL 13's test modules do not tell the version.
+my ($version) = `postgres --version` =~ / (\d+)/;
+plan skip_all => 'soft errors came in PostgreSQL 16' if $version < 16;
 
 my %invalid = (
 	'minhash' => [
@@ -76,7 +78,7 @@ is( $node->safe_psql(
 
 SKIP:
 {
-	skip 'COPY ... ON_ERROR came in PostgreSQL 17', 1 if $node->pg_version < 17;
+	skip 'COPY ... ON_ERROR came in PostgreSQL 17', 1 if $version < 17;
 	$node->safe_psql(
 		'postgres', q{
 		CREATE TABLE loaded (m minhash, b shingles);

@@ -1,8 +1,8 @@
 # A snapshot that is too old for an index gets an error instead of incomplete results
 # (PostgreSQL 13 to 16 with old_snapshot_threshold).
 #
-# From PostgreSQL 14 on a snapshot takes a minute or two to become too old, so there the
-# test runs only if NEARDUP_SLOW_TESTS is set.
+# A snapshot takes a minute or two to become too old, so the test runs only if
+# NEARDUP_SLOW_TESTS is set.
 use strict;
 use warnings;
 
@@ -16,11 +16,10 @@ my ($version) = `postgres --version` =~ / (\d+)/;
 $node->init;
 plan skip_all => 'no snapshot becomes too old from PostgreSQL 17 on' if $version >= 17;
 plan skip_all => 'takes two minutes; set NEARDUP_SLOW_TESTS to run it'
-  if $version >= 14 && !$ENV{NEARDUP_SLOW_TESTS};
-# PostgreSQL 13 has a setting for tests with which five seconds are too old.
-my ($threshold, $seconds) = $version >= 14 ? ('1min', 125) : ('0', 6);
+  if !$ENV{NEARDUP_SLOW_TESTS};
+my $seconds = 125;
 $node->append_conf('postgresql.conf',
-	"old_snapshot_threshold = $threshold\nautovacuum = off\nneardup.background = off\nfsync = off\nmax_worker_processes = 0\n");
+	"old_snapshot_threshold = 1min\nautovacuum = off\nneardup.background = off\nfsync = off\nmax_worker_processes = 0\n");
 $node->start;
 
 my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;';
