@@ -68,7 +68,9 @@ for my $session (@sessions)
 {
 	$session->{in} .= "$session->{query};\n\\q\n";
 	$session->{run}->finish;
-	like($session->{out}, qr/snapshot too old/, $session->{name}) or diag($session->{out});
+	# VACUUM of PostgreSQL 13 leaves these rows, and then the answer must be complete.
+	my $expected = $version >= 14 ? qr/snapshot too old/ : qr/snapshot too old|^rows 1000\n1000$/m;
+	like($session->{out}, $expected, $session->{name}) or diag($session->{out});
 }
 for my $how (qw(tail segment))
 {
