@@ -108,6 +108,9 @@ extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 /* Pins a block that was last seen in *recent; see page_read_recent. */
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
 
+/* Returns a number that grows with each page that this backend reads in from disk. */
+extern int64 pages_read_in(void);
+
 /* Pins a block of which the caller only needs the owner. */
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
 

@@ -19,9 +19,8 @@ pages_seen_version(void)
 
 /* ---- Pins --------------------------------------------------------------- */
 
-/* Returns the number of blocks that this backend has read in so far. */
-static int64
-blocks_read(void)
+int64
+pages_read_in(void)
 {
 	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
 }
@@ -67,9 +66,9 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 	/* This covers InvalidBlockNumber, too: ReadBuffer would extend the index. */
 	if (!BufferIsValid(before) && block >= RelationGetNumberOfBlocks(index))
 		page_corrupt(index, block, "there is no such block");
-	reads = blocks_read();
+	reads = pages_read_in();
 	buffer = ReadBuffer(index, block);
-	if (buffer != before || blocks_read() != reads)
+	if (buffer != before || pages_read_in() != reads)
 		*recent = InvalidBuffer;
 	return buffer;
 }
@@ -77,10 +76,10 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 Buffer
 page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy)
 {
-	int64 reads = blocks_read();
+	int64 reads = pages_read_in();
 	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 
-	version += blocks_read() != reads;
+	version += pages_read_in() != reads;
 	return buffer;
 }
 
