@@ -21,7 +21,7 @@
 /* ---- Groups (groups.c) -------------------------------------------------- */
 
 #define GROUPS_MAX 4096
-#define BUCKET_BITS_MAX 22
+#define BUCKET_BITS_MAX 26
 
 /*
  * How the documents of a segment are grouped.  The first `wide` groups have width + 1
@@ -66,10 +66,13 @@ group_bucket_bits(const Grouping *g, int group)
 }
 
 /*
- * Returns how many offsets of a directory come before those of a group.  A group has an
- * offset for the start of each bucket, and one for the end.
+ * Returns how many buckets the groups before one have.  This is the number of its first
+ * bucket among those of all groups; it is less than 2^31.
  */
-extern uint64_t group_first_offset(const Grouping *g, int group);
+extern uint64_t group_first_bucket(const Grouping *g, int group);
+
+/* Returns about how many bytes the postings of n documents take. */
+extern double postings_estimate(const Grouping *g, uint32_t n);
 
 /* Returns whether each value has its own bucket, so that values within a radius can be listed. */
 static inline bool
@@ -107,8 +110,10 @@ typedef enum SearchMethod
 typedef struct SegmentStats
 {
 	uint32_t documents; /* that have postings */
-	uint32_t postings_per_page;
 	uint32_t documents_per_page;
+	double posting_pages;
+	double own_length;          /* mean length of a document's own bucket; 0: as if spread evenly */
+	double near_length;         /* ... and of those that differ from it in a symbol */
 	const float *bucket_length; /* of the query's bucket in each group; NULL: not known */
 } SegmentStats;
 
@@ -120,7 +125,6 @@ typedef struct SearchPlan
 	int count;           /* c */
 	int radius;          /* t of each group in S, but ... */
 	int one_more;        /* ... t + 1 of so many of them, with c = 1 */
-	double usual_length; /* mean postings of a bucket */
 	double lookups;
 	double postings;
 	double candidates;

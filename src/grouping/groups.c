@@ -24,12 +24,13 @@
 /* A value of no more bits is not hashed. */
 #define HASHED_BITS_MIN 10
 
-/* Nanoseconds to read and check an entry of a directory, divided by a session's searches. */
-#define COST_DIRECTORY_ENTRY 0.01
-
 #define PAGE_BYTES 8192
 
-/* The offsets of a directory, one more than buckets in each group, have 32-bit numbers. */
+/* A posting takes about so many bits more than the number of its bucket; and a bucket itself. */
+#define POSTING_BITS_MORE 2.1
+#define BUCKET_BITS 28.0
+
+/* The buckets of all groups have 31-bit numbers. */
 #define BUCKETS_MAX (UINT64_C(1) << 31)
 
 /* The value of a group is a number of this many bits at most. */
@@ -73,29 +74,40 @@ grouping_with(int k, int b, uint32_t n, int groups)
 }
 
 uint64_t
-group_first_offset(const Grouping *g, int group)
+group_first_bucket(const Grouping *g, int group)
 {
 	int wide = Min(group, g->wide);
-	uint64_t offsets = 0;
+	uint64_t buckets = 0;
 
 	if (wide > 0)
-		offsets += wide * ((UINT64_C(1) << group_bucket_bits(g, 0)) + 1);
+		buckets += (uint64_t) wide << group_bucket_bits(g, 0);
 	if (group > wide)
-		offsets += (group - wide) * ((UINT64_C(1) << group_bucket_bits(g, wide)) + 1);
-	return offsets;
+		buckets += (uint64_t) (group - wide) << group_bucket_bits(g, wide);
+	return buckets;
 }
 
-/*
- * Returns the cost of searches at usual thresholds, and of a session's share in reading
- * the directory.
- */
+double
+postings_estimate(const Grouping *g, uint32_t n)
+{
+	double bits = 0;
+
+	for (int i = 0; i < g->groups; i++)
+	{
+		int bucket_bits = group_bucket_bits(g, i);
+
+		bits += n * (bucket_bits + POSTING_BITS_MORE) + ldexp(BUCKET_BITS, bucket_bits);
+	}
+	return bits / 8;
+}
+
+/* Returns the cost of searches at usual thresholds. */
 static double
 cost_of_grouping(const Grouping *g, uint32_t n)
 {
 	static const double threshold[] = {0.9, 0.8, 0.7};
 	SegmentStats stats = {.documents = n,
-						  .postings_per_page = PAGE_BYTES / posting_bytes(n),
-						  .documents_per_page = PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1};
+						  .documents_per_page = PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1,
+						  .posting_pages = postings_estimate(g, n) / PAGE_BYTES + 1};
 	double cost = 0;
 
 	for (int i = 0; i < 3; i++)
@@ -104,8 +116,6 @@ cost_of_grouping(const Grouping *g, uint32_t n)
 
 		cost += search_plan(g, &stats, (int) h, SEARCH_AUTO).cost;
 	}
-	for (int i = 0; i < g->groups; i++)
-		cost += (UINT64_C(1) << group_bucket_bits(g, i)) * COST_DIRECTORY_ENTRY;
 	return cost;
 }
 

@@ -10,8 +10,8 @@
  * (test/bench/index-plans.sql).  _FAR is added if the processor's caches hold nothing of
  * the segment.
  */
-#define COST_LOOKUP 6.0 /* the bounds of a bucket, from a directory in memory */
-#define COST_LOOKUP_FAR 50.0
+#define COST_LOOKUP 10.0 /* find a bucket's page, and the bucket on it */
+#define COST_LOOKUP_FAR 40.0
 #define COST_PAGE 100.0 /* a buffer: pin, lock, first touch */
 #define COST_PAGE_FAR 170.0
 #define COST_POSTING 1.0 /* decode and count */
@@ -38,6 +38,8 @@ typedef struct Trial
 	int h;
 	double mean; /* documents in a bucket */
 	double own;  /* postings in the query's bucket of a group, on average */
+	double near; /* ... and in a bucket that differs from it in a symbol */
+	double postings_per_page;
 	double far;  /* share of the memory accesses that find nothing in a cache */
 } Trial;
 
@@ -68,13 +70,13 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 static double
 pages_of_group(const Trial *trial, int radius, double lookups)
 {
-	double pages = (double) trial->stats->documents / trial->stats->postings_per_page + 1;
+	double pages = trial->stats->documents / trial->postings_per_page + 1;
 	double buckets = trial->stats->documents / trial->mean;
 	int far = (int) ceil(log2(Min(pages, buckets)));
 	double touched = probe_count(far, 1, radius);
 
 	/* Buckets that differ only in low bits are neighbours on a page. */
-	touched += lookups * trial->mean / trial->stats->postings_per_page;
+	touched += lookups * trial->near / trial->postings_per_page;
 	return Min(touched, pages);
 }
 
@@ -96,15 +98,39 @@ chance_of_hits(double expected, int c)
 	return expected < 0.5 ? term * (1 + expected / (c + 1)) : 1 - below;
 }
 
+/*
+ * Returns the postings of the buckets within a radius in a group.  Each step away from the
+ * query's bucket changes the length as the first one does.
+ */
+static double
+postings_of_group(const Trial *trial, int symbols, int radius)
+{
+	double step = Min(1, trial->near / trial->own);
+	double postings = trial->own;
+	double length = trial->near;
+	int inner = 1;
+
+	for (int t = 1; t <= radius; t++)
+	{
+		int probes = probe_count(symbols, trial->g->b, t);
+
+		postings += (probes - inner) * length;
+		length = Max(length * step, trial->mean);
+		inner = probes;
+	}
+	return postings;
+}
+
 /* Adds to a plan the lookups in so many groups with a radius. */
 static void
 add_groups(const Trial *trial, int groups, int radius, SearchPlan *plan)
 {
 	const Grouping *g = trial->g;
-	double probes = probe_count(g->width + (g->wide > g->groups / 2), g->b, radius);
+	int symbols = g->width + (g->wide > g->groups / 2);
+	double probes = probe_count(symbols, g->b, radius);
 
 	plan->lookups += groups * probes;
-	plan->postings += groups * (trial->own + (probes - 1) * trial->mean);
+	plan->postings += groups * postings_of_group(trial, symbols, radius);
 	plan->pages += groups * pages_of_group(trial, radius, probes);
 }
 
@@ -116,7 +142,6 @@ estimate(const Trial *trial, SearchPlan *plan)
 	double doc_pages = document_pages(stats) + 1;
 	double far = trial->far;
 
-	plan->usual_length = trial->mean;
 	plan->lookups = plan->postings = plan->pages = 0;
 	add_groups(trial, plan->groups - plan->one_more, plan->radius, plan);
 	add_groups(trial, plan->one_more, plan->radius + 1, plan);
@@ -234,17 +259,23 @@ try_choosing(const Trial *trial, SearchPlan *best)
 	best->cost += choices * (COST_CHOICE + trial->own);
 }
 
-/* Returns the postings in the query's bucket of a group, on average. */
-static double
-mean_own_length(const Grouping *g, const SegmentStats *stats, double mean)
+/* Sets the lengths of buckets that a segment's statistics say, or the query's own buckets. */
+static void
+set_lengths(Trial *trial)
 {
+	const SegmentStats *stats = trial->stats;
+	double near = Max(stats->near_length, trial->mean);
 	double sum = 0;
 
+	trial->own = Max(stats->own_length, trial->mean);
+	trial->near = near;
 	if (stats->bucket_length == NULL)
-		return mean;
-	for (int i = 0; i < g->groups; i++)
+		return;
+	for (int i = 0; i < trial->g->groups; i++)
 		sum += stats->bucket_length[i];
-	return sum / g->groups;
+	/* Where the query's own buckets are longer than usual, those near them are, too. */
+	trial->near = Max(trial->mean, near * sum / trial->g->groups / trial->own);
+	trial->own = Max(sum / trial->g->groups, 1e-3);
 }
 
 SearchPlan
@@ -260,9 +291,9 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 	if (method == SEARCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;
 	trial.mean = (double) stats->documents / (UINT64_C(1) << group_bucket_bits(g, g->groups - 1));
-	trial.own = mean_own_length(g, stats, trial.mean);
-	trial.far = far_share(document_pages(stats) +
-						  (double) stats->documents * g->groups / stats->postings_per_page);
+	trial.postings_per_page = (double) stats->documents * g->groups / Max(stats->posting_pages, 1);
+	set_lengths(&trial);
+	trial.far = far_share(document_pages(stats) + stats->posting_pages);
 	if (method != SEARCH_AUTO)
 		best.cost = INFINITY;
 	if (method == SEARCH_MERGE)

@@ -44,12 +44,22 @@ tail_is_valid(const IndexMeta *meta, const TailEntry *tail)
 		(tail->stride == STRIDE_MIN || tail->stride == document_stride(&meta->shape));
 }
 
+/* Returns whether a mean length of buckets is a number that documents allow. */
+static bool
+length_is_valid(float length, uint32 documents)
+{
+	return length >= 0 && length <= (float) documents;
+}
+
 static bool
 entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return entry->owner != 0 && entry->owner < meta->next_owner &&
 		entry->documents <= SEGMENT_DOCUMENTS_MAX && entry->grouped <= entry->documents &&
-		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX;
+		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX &&
+		entry->first_owner <= entry->last_owner && entry->last_owner < meta->next_owner &&
+		length_is_valid(entry->own_length, entry->grouped) &&
+		length_is_valid(entry->near_length, entry->grouped);
 }
 
 /* Checks the numbers that are used as bounds: a checksum may be forged. */
@@ -124,7 +134,7 @@ meta_segment(const IndexMeta *meta, uint32 owner)
 }
 
 bool
-meta_owns(const IndexMeta *meta, uint32 owner)
+meta_lists(const IndexMeta *meta, uint32 owner)
 {
 	if (owner == meta->tail.owner || owner == meta->frozen.owner)
 		return owner != 0;
@@ -132,6 +142,15 @@ meta_owns(const IndexMeta *meta, uint32 owner)
 	if (meta->writing != 0 && owner >= meta->writing)
 		return true;
 	return meta_segment(meta, owner) != NULL;
+}
+
+bool
+meta_may_hold(const IndexMeta *meta, uint32 owner)
+{
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (owner >= meta->segment[i].first_owner && owner <= meta->segment[i].last_owner)
+			return true;
+	return meta_lists(meta, owner);
 }
 
 /* ---- Changing ----------------------------------------------------------- */

@@ -56,7 +56,7 @@ page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
 
 /*
  * Returns the checksum of the dead flags.  They change, so the checksum of the documents
- * does not cover them.  Pages of 0.1.0 have none, and get none.
+ * does not cover them.
  */
 static uint32
 checksum_dead(Page page)
@@ -77,8 +77,7 @@ page_mark_dead(Page page, uint32 i)
 	if (tid_flags(page_tid(page, i)) & TID_DEAD)
 		return;
 	tid_add_flags(page_tid(page, i), TID_DEAD);
-	if (trailer->dead != 0)
-		trailer->dead += (uint32) mix64(i + 1);
+	trailer->dead += (uint32) mix64(i + 1);
 }
 
 /* Returns the checksum of a page that does not hold documents. */
@@ -111,7 +110,7 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 		page_check_documents(index, buffer, stride);
 		INIT_CRC32C(checksum);
 		checksum = page_checksum_documents(page, stride, 0, checksum);
-		if (trailer->dead != 0 && trailer->dead != checksum_dead(page))
+		if (trailer->dead != checksum_dead(page))
 			page_corrupt(index, BufferGetBlockNumber(buffer),
 						 "other documents are marked dead than vacuum has marked");
 	}
@@ -168,10 +167,10 @@ page_corrupt(Relation index, BlockNumber block, const char *what)
 
 /*
  * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if upkeep
- * has replaced its former owner, and reports an error if the page is corrupt.
+ * has replaced the segment or tail that had it, and reports an error if the page is corrupt.
  */
 static Buffer
-refuse_page(Relation index, Buffer buffer, uint32 owner)
+refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
 {
 	Page page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -182,30 +181,30 @@ refuse_page(Relation index, Buffer buffer, uint32 owner)
 	if (page_is_ours(page) && page_trailer(page)->owner == owner)
 		page_corrupt(index, block, "page of another kind than expected");
 	UnlockReleaseBuffer(buffer);
-	/* The metapage drops an owner before its pages can be used again. */
+	/* The metapage drops a segment or tail before its pages can be used again. */
 	meta = meta_read(index);
-	if (meta_owns(meta, owner))
+	if (meta_lists(meta, listed))
 		page_corrupt(index, block, "page of a listed segment or tail belongs to another");
 	pfree(meta);
 	return InvalidBuffer;
 }
 
-/* Share-locks a pinned page of the owner; see page_read. */
+/* Share-locks a pinned page of the owner, which `listed` has; see page_read. */
 static Buffer
-lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner)
+lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner, uint32 listed)
 {
 	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (trailer->page_id != PAGE_ID || trailer->owner != owner || trailer->kind != kind)
-		return refuse_page(index, buffer, owner);
+		return refuse_page(index, buffer, owner, listed);
 	return buffer;
 }
 
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner, Buffer *recent)
 {
-	return lock_page(index, page_pin_recent(index, block, recent), kind, owner);
+	return lock_page(index, page_pin_recent(index, block, recent), kind, owner, owner);
 }
 
 Buffer
@@ -217,9 +216,18 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 }
 
 Buffer
+page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment,
+					Buffer *recent)
+{
+	Buffer buffer = page_pin_recent(index, block, recent);
+
+	return lock_page(index, buffer, PAGE_DOCUMENTS, owner, segment);
+}
+
+Buffer
 page_read_tail(Relation index, BlockNumber block, uint32 owner)
 {
-	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, owner);
+	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, owner, owner);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
@@ -228,10 +236,14 @@ page_read_tail(Relation index, BlockNumber block, uint32 owner)
 bool
 page_is_free(Page page, const IndexMeta *meta)
 {
-	return PageIsNew(page) ||
-		(page_is_ours(page) && page_trailer(page)->kind != PAGE_META &&
-		 page_trailer(page)->owner < meta->next_owner &&
-		 !meta_owns(meta, page_trailer(page)->owner));
+	const PageTrailer *trailer = page_trailer(page);
+
+	if (PageIsNew(page))
+		return true;
+	if (!page_is_ours(page) || trailer->kind == PAGE_META || trailer->owner >= meta->next_owner)
+		return false;
+	return trailer->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, trailer->owner) :
+											 !meta_lists(meta, trailer->owner);
 }
 
 /*

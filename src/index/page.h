@@ -18,7 +18,7 @@
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E
-#define INDEX_LAYOUT 1
+#define INDEX_LAYOUT 2
 
 #define META_BLOCK 0
 
@@ -29,9 +29,8 @@ typedef enum PageKind
 	PAGE_META = 1,
 	PAGE_DOCUMENTS, /* of a segment or of a tail */
 	PAGE_ROOT,      /* a segment's description */
-	PAGE_MAP,       /* block numbers of a segment's pages */
-	PAGE_DIRECTORY, /* offset of each bucket's first posting */
-	PAGE_POSTINGS   /* document numbers in bucket order */
+	PAGE_MAP,       /* numbers and blocks of a segment's pages */
+	PAGE_POSTINGS   /* document numbers by buckets */
 } PageKind;
 
 #define PAGE_ID 0xFD8D
@@ -40,9 +39,9 @@ typedef enum PageKind
 typedef struct PageTrailer
 {
 	uint32 owner;     /* segment or tail that the page belongs to */
-	BlockNumber next; /* next page of a tail's chain */
+	BlockNumber next; /* next page of a chain */
 	uint32 checksum;  /* of the payload without the TID_DEAD flags */
-	uint32 dead;      /* checksum of the TID_DEAD flags; 0 on pages of 0.1.0: none */
+	uint32 dead;      /* checksum of the TID_DEAD flags */
 	uint16 kind;
 	uint16 count; /* entries in use */
 	uint16 flags;
@@ -79,6 +78,13 @@ extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char
  * lock.
  */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
+
+/*
+ * Does the same for a page of documents of a segment, whose owner may be a tail that the
+ * segment replaced.  Returns InvalidBuffer if upkeep has replaced the segment.
+ */
+extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment,
+								  Buffer *recent);
 
 /*
  * Does the same for a page that this backend has verified in *recent.  If the page is not
@@ -137,7 +143,12 @@ typedef struct SegmentEntry
 	uint32 grouped;   /* documents with postings: neither NULL nor empty */
 	uint32 groups;
 	uint32 dead;
-	uint32 pages;
+	uint32 document_pages;
+	uint32 other_pages;
+	uint32 first_owner; /* the least owner of its pages of documents ... */
+	uint32 last_owner;  /* ... and the greatest; no other segment's is between them */
+	float own_length;   /* see SegmentStats */
+	float near_length;
 } SegmentEntry;
 
 /* A chain of document pages. */
@@ -182,8 +193,14 @@ extern IndexMeta *meta_read(Relation index);
  */
 extern IndexMeta *meta_read_as_of(Relation index, Snapshot snapshot);
 
-/* Returns whether a metapage lists an owner, or the owner is being written. */
-extern bool meta_owns(const IndexMeta *meta, uint32 owner);
+/* Returns whether a metapage lists a segment or tail, or it is being written. */
+extern bool meta_lists(const IndexMeta *meta, uint32 owner);
+
+/*
+ * Returns whether a page of documents with this owner may be part of what a metapage lists:
+ * of a tail, or of a segment, which may hold pages of former tails and segments.
+ */
+extern bool meta_may_hold(const IndexMeta *meta, uint32 owner);
 
 /* Returns the entry of a segment, or NULL if it is not listed. */
 extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 owner);

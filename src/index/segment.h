@@ -6,61 +6,63 @@
 
 #include "index/page.h"
 
-/*
- * The pages of a segment are numbered: first those of documents, then the directory's, then
- * the postings'.  The map gives the block of each of these logical pages.  The map's own
- * pages and, last, the root page have the numbers that follow.
- */
+/* ---- Layout ------------------------------------------------------------- */
 
-/* The contents of a root page, followed by the blocks of the map's pages. */
+/*
+ * An entry of a map, and of the root's list of maps: a page, and a number.  The number is
+ * the owner of a page of documents, or the first bucket of a page of postings.  In the
+ * root's list it is the number of the map's first entry.
+ */
+typedef struct MapEntry
+{
+	uint32 number;
+	BlockNumber block;
+} MapEntry;
+
+#define page_map(page) ((MapEntry *) PageGetContents(page))
+#define ENTRIES_PER_MAP (PAGE_ROOM / sizeof(MapEntry))
+
+/* Flag of a first bucket: the page goes on with a bucket that begins on a page before it. */
+#define BUCKET_CONTINUES UINT32_C(0x80000000)
+
+/*
+ * The contents of a root: then follows the list of maps, first those of documents, then
+ * those of postings in the order of their buckets.  The list goes on on further root pages.
+ */
 typedef struct SegmentRoot
 {
-	uint32 documents;
-	uint32 grouped;
+	uint32 documents; /* on its pages, dead ones included */
+	uint32 grouped;   /* those that have a posting in each group */
 	uint32 stride;
 	uint32 document_pages;
-	uint32 directory_pages;
 	uint32 posting_pages;
-	uint32 map_pages;
+	uint32 document_maps;
+	uint32 posting_maps;
 	int32 groups; /* the Grouping; its k and b are the index's */
 	int32 width;
 	int32 wide;
 	int32 bucket_bits;
+	float own_length; /* see SegmentStats */
+	float near_length;
 } SegmentRoot;
 
 #define page_root(page) ((SegmentRoot *) PageGetContents(page))
-#define page_root_map(page) ((BlockNumber *) (page_root(page) + 1))
-#define ROOT_MAP_PAGES ((PAGE_ROOM - sizeof(SegmentRoot)) / sizeof(BlockNumber))
-#define BLOCKS_PER_MAP_PAGE (PAGE_ROOM / sizeof(BlockNumber))
-#define OFFSETS_PER_PAGE (PAGE_ROOM / sizeof(uint32))
+#define ROOT_BYTES MAXALIGN(sizeof(SegmentRoot))
+#define MAPS_PER_FIRST_ROOT ((PAGE_ROOM - ROOT_BYTES) / sizeof(MapEntry))
 
-/* The most documents of a segment: a document's number takes at most three bytes. */
-#define SEGMENT_DOCUMENTS_MAX (UINT32_C(1) << 24)
+/*
+ * Documents are numbered by their place: page * documents_per_page + place on the page.
+ * Pages need not be full, so not all numbers are used.
+ */
+#define SEGMENT_NUMBERS_MAX (UINT32_C(1) << 31)
+
+/* The most documents of a segment. */
+#define SEGMENT_DOCUMENTS_MAX SEGMENT_NUMBERS_MAX
 
 static inline uint32
-postings_per_page(uint32 documents)
-{
-	return PAGE_ROOM / posting_bytes(documents);
-}
-
-static inline uint64
 pages_for(uint64 entries, uint32 per_page)
 {
-	return (entries + per_page - 1) / per_page;
-}
-
-/* The pages that a grouping takes for its directory. */
-static inline uint64
-grouping_directory_pages(const Grouping *g)
-{
-	return pages_for(group_first_offset(g, g->groups), OFFSETS_PER_PAGE);
-}
-
-/* The pages that it takes for the postings of a segment's documents. */
-static inline uint64
-grouping_posting_pages(const Grouping *g, const SegmentRoot *root)
-{
-	return pages_for((uint64) g->groups * root->grouped, postings_per_page(root->documents));
+	return (uint32) ((entries + per_page - 1) / per_page);
 }
 
 static inline Grouping
@@ -74,18 +76,33 @@ root_grouping(const SegmentRoot *root, const SignatureHeader *shape)
 					  .bucket_bits = root->bucket_bits};
 }
 
-/* The pages that a segment's map lists. */
+/* Returns the end of the numbers of a segment's documents. */
 static inline uint32
-segment_logical_pages(const SegmentRoot *root)
+root_numbers(const SegmentRoot *root)
 {
-	return root->document_pages + root->directory_pages + root->posting_pages;
+	return root->document_pages * documents_per_page(root->stride);
 }
 
-/* The number of a segment's root page, which is its last. */
 static inline uint32
-segment_root_page(const SegmentRoot *root)
+root_maps(const SegmentRoot *root)
 {
-	return segment_logical_pages(root) + root->map_pages;
+	return root->document_maps + root->posting_maps;
+}
+
+/* Returns how many pages the root and its list of maps take. */
+static inline uint32
+root_pages(const SegmentRoot *root)
+{
+	uint32 maps = root_maps(root);
+
+	return 1 + pages_for(maps - Min(maps, MAPS_PER_FIRST_ROOT), ENTRIES_PER_MAP);
+}
+
+/* Returns how many pages a segment has beside those of documents. */
+static inline uint32
+root_other_pages(const SegmentRoot *root)
+{
+	return root->posting_pages + root_maps(root) + root_pages(root);
 }
 
 /* Documents that no vacuum has found dead. */
@@ -95,17 +112,64 @@ segment_live(const SegmentEntry *entry)
 	return entry->documents - entry->dead;
 }
 
-/* ---- Layout (segment_write.c) --------------------------------------------------- */
+/* ---- Pages of postings (segment_postings.c) ------------------------------------- */
+
+/* A page of postings that is being filled. */
+typedef struct PostingsPage
+{
+	uint32 first; /* its first bucket, perhaps with BUCKET_CONTINUES */
+	uint32 buckets;
+	Size used; /* bytes of codes */
+	uint16 end[PAGE_ROOM / sizeof(uint16)];
+	uint8_t codes[PAGE_ROOM];
+} PostingsPage;
+
+/* Returns how many bytes the code of one more bucket may take; negative: there is no room. */
+extern int postings_room(const PostingsPage *page);
+
+/* Adds the code of the next bucket, or of a part of it, to a page that has room for it. */
+extern void postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers);
+
+/* Makes a page of what was added. */
+extern void postings_finish(const PostingsPage *filled, Page page, uint32 owner);
+
+/* Where the postings of a bucket, or a part of them, are on a locked page. */
+typedef struct PostingCode
+{
+	const uint8_t *code;
+	Size bytes;
+} PostingCode;
 
 /*
- * Chooses the grouping of a segment whose documents are written, and counts its other
- * pages.  The segment has as many groups as suit it, or as its map can list.
+ * Finds a bucket on a page of postings whose first bucket is `first`.  An empty code means
+ * that it has no postings there.  Reports an error if the page is corrupt.
+ */
+extern PostingCode postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket);
+
+/* Returns a guess of the same without a lock, as offsets on the page: for prefetching only. */
+extern void postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to);
+
+/* ---- Lengths of buckets --------------------------------------------------------- */
+
+/* Sums over documents and groups. */
+typedef struct BucketLengths
+{
+	uint64 own;     /* lengths of the documents' own buckets */
+	uint64 near;    /* lengths of buckets that differ in a symbol */
+	uint64 samples; /* lengths that each sum has */
+} BucketLengths;
+
+/* ---- Writing (segment_write.c) -------------------------------------------------- */
+
+/*
+ * Chooses the grouping of a segment whose documents are on their pages: as many groups as
+ * suit it.
  */
 extern void segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root);
 
 /*
- * Returns the most documents that a new segment may have, so that its map can list its
- * pages and its documents can be sorted in so much memory, or a megabyte if that is more.
+ * Returns the most documents that a new segment may have, so that they can be sorted in so
+ * much memory, or in a megabyte if that is more.
  */
 extern uint32 segment_documents_max(Relation index, const SignatureHeader *shape, Size memory);
 
@@ -115,33 +179,37 @@ extern uint32 segment_documents_max(Relation index, const SignatureHeader *shape
 /* Reports that the metapage has no room for more segments of such a size. */
 extern _Noreturn void segments_too_many(Relation index, const SignatureHeader *shape, Size memory);
 
-/* ---- Writing (segment_write.c) -------------------------------------------------- */
-
 /*
- * A segment whose documents are on their pages, and which gets its groups, map and root.
- * The functions say where its pages lie, and how they get there: a build fills in blocks
- * that it has given out before, upkeep takes free pages and logs them.
+ * A segment whose documents are on their pages, and which gets its groups, maps and root.
+ * The functions say where its pages lie, and how they get there: a build extends the index,
+ * upkeep takes free pages and logs them.
  */
 typedef struct SegmentWriter SegmentWriter;
 struct SegmentWriter
 {
 	Relation index;
 	const SignatureHeader *shape;
-	const SegmentRoot *root;
+	SegmentRoot *root;
 	uint32 owner;
 	Size memory; /* bytes for sorting */
 
 	/*
-	 * Stores entries on a page.  The page may lack entries that other participants in a
-	 * build store; their places are zero, and the page's count is without them.
+	 * Writes a page to a new block, and returns the block.  A map is linked to the map of
+	 * this segment written before it, by `next`.
 	 */
-	void (*put_page)(SegmentWriter *writer, uint32 number, Page page);
+	BlockNumber (*put_page)(SegmentWriter *writer, Page page);
 
-	/* Returns the block of a page. */
-	BlockNumber (*block_of)(const SegmentWriter *writer, uint32 number);
+	/* Returns the map written last. */
+	BlockNumber (*last_map)(const SegmentWriter *writer);
+
+	/* Returns the owner and block of a page of documents. */
+	MapEntry (*document_page)(const SegmentWriter *writer, uint32 number);
 
 	/* Returns how many groups to write next, at most so many, and which is the first. */
 	int (*claim_groups)(SegmentWriter *writer, int most, int *first);
+
+	/* Adds to what is known of the lengths of buckets. */
+	void (*add_lengths)(SegmentWriter *writer, const BucketLengths *lengths);
 
 	/* Called for each page: answers interrupts; false if writing is to be abandoned. */
 	bool (*goes_on)(SegmentWriter *writer);
@@ -150,11 +218,11 @@ struct SegmentWriter
 /* Sorts and writes the groups that the writer claims; false if that was abandoned. */
 extern bool segment_write_groups(SegmentWriter *writer);
 
-/* Writes the map, and the root that lists its pages. */
-extern void segment_write_root(SegmentWriter *writer);
-
-/* Returns the entry of a new segment in the metapage. */
-extern SegmentEntry segment_entry(const SegmentWriter *writer);
+/*
+ * Writes the maps of documents and the root, when all groups are written.  Returns the
+ * segment's entry in the metapage.
+ */
+extern SegmentEntry segment_write_root(SegmentWriter *writer);
 
 /* ---- Sorting (segment_sort.c) --------------------------------------------------- */
 
@@ -163,15 +231,16 @@ typedef struct GroupSort
 {
 	SegmentWriter *writer;
 	Grouping grouping;
-	int at_once;     /* groups that memory suffices for, at least one */
-	int first;       /* first of the groups whose buckets are read */
-	uint32 *bucket;  /* of each document, in each of these groups */
-	uint32 *offset;  /* of the group sorted last: of each bucket, and the end */
-	uint8 *postings; /* of the group sorted last, as on posting pages */
+	uint32 numbers;   /* of documents */
+	int at_once;      /* groups that memory suffices for, at least one */
+	int first;        /* first of the groups whose buckets are read */
+	uint32 *bucket;   /* of each document, in each of these groups */
+	uint32 *offset;   /* of the group sorted last: of each bucket, and the end */
+	uint32 *document; /* of the group sorted last, in the order of buckets */
 } GroupSort;
 
 /* Returns the bytes that it takes to sort so many groups at once. */
-extern Size group_sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once);
+extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
 
 /* Allocates memory to sort the groups of the segment that is written. */
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
@@ -179,13 +248,32 @@ extern GroupSort *group_sort_begin(SegmentWriter *writer);
 /* Reads the buckets of some groups, at most at_once; false if writing is to be abandoned. */
 extern bool group_sort_read(GroupSort *sort, int first, int count);
 
-/* Sorts one of these groups: sets offset and postings; false as group_sort_read. */
+/* Sorts one of these groups: sets offset and document; false as group_sort_read. */
 extern bool group_sort_run(GroupSort *sort, int group);
+
+/* Adds the lengths of the buckets of some documents, and of those near them. */
+extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
 
 /* Frees the sort and its memory. */
 extern void group_sort_end(GroupSort *sort);
 
 /* ---- Reading (segment_read.c) --------------------------------------------------- */
+
+/* An entry of a map in a backend's cache, and the buffer where it verified the page last. */
+typedef struct MapSlot
+{
+	uint32 number;
+	BlockNumber block;
+	Buffer recent;
+} MapSlot;
+
+/* A map in the cache. */
+typedef struct CachedMap
+{
+	uint32 count;
+	uint32 seen_version; /* pages_seen_version() when the buffers were noted */
+	MapSlot slot[FLEXIBLE_ARRAY_MEMBER];
+} CachedMap;
 
 /* What a backend keeps of a segment. */
 typedef struct Segment
@@ -196,15 +284,13 @@ typedef struct Segment
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;
-	int posting_bytes;
-	uint32 postings_per_page;
 	uint32 documents_per_page;
-	BlockNumber *map;       /* the block of each logical page */
-	Buffer *recent;         /* where each of them was verified last */
-	uint32 seen_version;    /* pages_seen_version() at that time */
-	BlockNumber *map_block; /* the blocks of the map's own pages */
-	uint32 *directory;      /* all of it, or NULL if the cache is too small */
-	uint32 *first_offset;   /* of each group in the directory */
+	uint32 numbers;
+	uint32 *first_bucket;   /* of each group, and the end */
+	BlockNumber *root_page; /* those that follow the root */
+	MapEntry *list;         /* the maps */
+	CachedMap **map;        /* those that this backend has needed */
+	uint32 *first_map;      /* of postings, for each group */
 	Size bytes;
 	uint64 last_used;
 	int planned_for; /* distance of plan, -1 for none */
@@ -223,21 +309,61 @@ extern Segment *segment_open(Relation index, const IndexMeta *meta, const Segmen
 extern void segments_forget(const IndexMeta *meta);
 
 /*
- * Pins and share-locks a logical page; returns InvalidBuffer as page_read.  Compares the
- * number of its entries each time, since that is used as a bound.  Verifies its contents
- * when this backend sees them for the first time, and when they were read in again.
+ * Pins and share-locks a page of documents, by its number; returns InvalidBuffer as
+ * page_read.  Verifies its contents when this backend sees them for the first time, and when
+ * they were read in again.  Checks each time what is used as a bound.
  */
-extern Buffer segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind);
+extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
 
-/* Prefetches bytes of a page that will be read soon into the processor's cache. */
-extern void segment_prefetch(const Segment *segment, uint32 logical, Size from, Size bytes);
+/* Where a bucket may be: a page of postings, as a place in a map. */
+typedef struct PostingPlace
+{
+	uint32 map; /* among the maps of postings */
+	uint32 slot;
+} PostingPlace;
+
+/* Returns the number of a bucket among those of all groups. */
+static inline uint32
+segment_bucket(const Segment *segment, int group, uint32 bucket)
+{
+	return segment->first_bucket[group] + bucket;
+}
+
+/* Guesses in which map a bucket is, and prefetches the slot. */
+extern void segment_prefetch_place(const Segment *segment, int group, uint32 bucket);
 
 /*
- * Finds the postings of a bucket: [*from, *to) of its group's.  Returns false if upkeep has
- * replaced the segment.
+ * Finds the page where a bucket of a group begins, or would begin.  Returns false if upkeep
+ * has replaced the segment.
  */
-extern bool segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket,
-						   uint32 *from, uint32 *to);
+extern bool segment_find(Relation index, Segment *segment, int group, uint32 bucket,
+						 PostingPlace *place);
+
+/* Returns the slot of a place, whose map is in the cache. */
+static inline MapSlot *
+segment_slot(const Segment *segment, PostingPlace place)
+{
+	return &segment->map[segment->root.document_maps + place.map]->slot[place.slot];
+}
+
+/*
+ * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns false if it does not; then
+ * sets *replaced if upkeep has replaced the segment.
+ */
+extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
+							bool *replaced);
+
+/* Pins, share-locks and verifies a page of postings; as segment_documents. */
+extern Buffer segment_postings(Relation index, const Segment *segment, PostingPlace place);
+
+/* Returns the slot of a page of documents if its map is in the cache, else NULL. */
+extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
+
+/* Prefetches bytes of a page into the processor's cache, if the page is where it was last. */
+extern void slot_prefetch(const MapSlot *slot, Size from, Size bytes);
+
+/* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
+extern Page slot_page_unpinned(const MapSlot *slot);
 
 /* Returns statistics for a plan that does not depend on the query's values. */
 extern SegmentStats segment_stats(const Segment *segment);
@@ -250,20 +376,24 @@ extern SegmentStats segment_stats(const Segment *segment);
 typedef struct SegmentWalk
 {
 	Relation index;
-	Segment segment; /* without map and directory */
-	uint32 loaded;   /* 1 + the number of the map page in `map`, 0 for none */
-	BlockNumber map[BLOCKS_PER_MAP_PAGE];
+	Segment segment; /* without cached maps */
+	uint32 loaded;   /* 1 + the number of the map in `entry`, 0 for none */
+	uint32 count;    /* of its entries */
+	MapEntry entry[ENTRIES_PER_MAP];
 } SegmentWalk;
 
 /* Begins a walk; reads the root. */
 extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
 					   const SegmentEntry *entry);
 
-/* Returns the block of a logical page. */
-extern BlockNumber walk_block(SegmentWalk *walk, uint32 logical);
+/* Loads a map, by its number in the root's list. */
+extern bool walk_load(SegmentWalk *walk, uint32 map);
+
+/* Returns owner and block of a page of documents. */
+extern MapEntry walk_documents_entry(SegmentWalk *walk, uint32 page);
 
 /* Pins, share-locks and verifies a page of documents. */
-extern Buffer walk_documents(SegmentWalk *walk, uint32 logical);
+extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
 
 /* Frees what walk_begin has allocated. */
 extern void walk_end(SegmentWalk *walk);

@@ -1,8 +1,8 @@
 /*
- * segment_read.c: read segments: the cache of their maps and directories, and their pages.
+ * segment_read.c: read segments: the cache of their maps, and their pages.
  *
- * Segments never change, so a backend caches the map and the directory of those it uses, up
- * to neardup.cache_size.  The key is the file, the index's identity and the segment's owner
+ * Segments never change, so a backend caches the maps that its searches need, up to
+ * neardup.cache_size.  The key is the file, the index's identity and the segment's owner
  * number, which is never used twice in an index.  The file is part of it because ALTER INDEX
  * ... SET TABLESPACE copies an index: if that is rolled back, two files may have given the
  * same number to different segments.  The identity is, because an index may be built again
@@ -17,6 +17,9 @@
 #include "index/index.h"
 
 #define CACHE_LINE 64
+
+/* More maps would be more pages than an index can have. */
+#define MAPS_MAX (MaxBlockNumber / 2)
 
 static Segment *cache = NULL;
 static Size cache_bytes = 0;
@@ -53,7 +56,8 @@ segments_forget(const IndexMeta *meta)
 static bool
 is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return s->root_block == entry->root && segment_root_page(&s->root) + 1 == entry->pages &&
+	return s->root_block == entry->root && s->root.document_pages == entry->document_pages &&
+		root_other_pages(&s->root) == entry->other_pages &&
 		s->root.documents == entry->documents && s->root.grouped == entry->grouped &&
 		(uint32) s->root.groups == entry->groups && s->grouping.k == meta->shape.k &&
 		s->grouping.b == signature_bits(&meta->shape);
@@ -109,134 +113,145 @@ grouping_is_valid(const Grouping *g)
 		g->groups * g->width + g->wide <= g->k;
 }
 
-/* Checks a root page against the metapage, and its numbers against one another. */
+/* Checks a root against the metapage, and its numbers against one another. */
 static void
 check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 {
 	const SegmentRoot *root = &s->root;
 
 	if (root->documents != entry->documents || root->grouped != entry->grouped ||
-		root->grouped > root->documents || root->documents > SEGMENT_DOCUMENTS_MAX)
+		root->grouped > root->documents)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
 	if (!grouping_is_valid(&s->grouping) ||
-		group_first_offset(&s->grouping, root->groups) > PG_UINT32_MAX)
+		group_first_bucket(&s->grouping, root->groups) >= BUCKET_CONTINUES)
 		page_corrupt(index, entry->root, "impossible grouping");
-	if (root->map_pages > ROOT_MAP_PAGES ||
-		root->document_pages != pages_for(root->documents, s->documents_per_page) ||
-		(uint64) root->document_pages + root->directory_pages + root->posting_pages +
-				root->map_pages + 1 !=
-			entry->pages)
+	if ((uint64) root->document_pages * s->documents_per_page > SEGMENT_NUMBERS_MAX ||
+		root->documents > root->document_pages * s->documents_per_page ||
+		root->document_maps != pages_for(root->document_pages, ENTRIES_PER_MAP) ||
+		root->posting_pages > (uint64) root->posting_maps * ENTRIES_PER_MAP ||
+		root->posting_pages < root->posting_maps || root->posting_maps > MAPS_MAX ||
+		(root->groups > 0 && root->grouped > 0) != (root->posting_maps > 0))
+		page_corrupt(index, entry->root, "impossible number of pages");
+	if (root->document_pages != entry->document_pages ||
+		root_other_pages(root) != entry->other_pages)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its pages");
-	if (root->directory_pages != grouping_directory_pages(&s->grouping) ||
-		root->posting_pages != grouping_posting_pages(&s->grouping, root))
-		page_corrupt(index, entry->root, "segment with a directory or postings of wrong size");
-	if (root->map_pages != pages_for(segment_logical_pages(root), BLOCKS_PER_MAP_PAGE))
-		page_corrupt(index, entry->root, "map of wrong size");
 }
 
-/* Reads the root page: sets root, grouping and what follows from them, and map_block. */
+/* Copies the entries of a root page to the list of maps; returns how many that are. */
+static uint32
+load_root_list(Relation index, Buffer buffer, Segment *s, uint32 done)
+{
+	Page page = BufferGetPage(buffer);
+	bool is_first = done == 0;
+	uint32 most = is_first ? MAPS_PER_FIRST_ROOT : ENTRIES_PER_MAP;
+	uint32 n = Min(most, root_maps(&s->root) - done);
+
+	if (page_trailer(page)->count != n)
+		page_corrupt(index, BufferGetBlockNumber(buffer), "list of maps of another length");
+	memcpy(s->list + done, PageGetContents(page) + (is_first ? ROOT_BYTES : 0),
+		   n * sizeof(MapEntry));
+	return n;
+}
+
+/* Checks that the maps of postings are in the order of their buckets. */
+static void
+check_list(Relation index, const Segment *s)
+{
+	const MapEntry *map = s->list + s->root.document_maps;
+
+	for (uint32 i = 1; i < s->root.posting_maps; i++)
+		if ((map[i].number & ~BUCKET_CONTINUES) < (map[i - 1].number & ~BUCKET_CONTINUES))
+			page_corrupt(index, s->root_block, "maps out of order");
+}
+
+/* Reads the list of maps from the root, which is locked, and from the root pages after it. */
+static bool
+load_list(Relation index, Segment *s, Buffer buffer)
+{
+	uint32 pages = root_pages(&s->root);
+	uint32 done;
+
+	s->list = palloc_extended(root_maps(&s->root) * sizeof(MapEntry) + 1, MCXT_ALLOC_HUGE);
+	s->root_page = palloc(pages * sizeof(BlockNumber));
+	s->root_page[0] = s->root_block;
+	done = load_root_list(index, buffer, s, 0);
+	for (uint32 p = 1; p < pages; p++)
+	{
+		s->root_page[p] = page_trailer(BufferGetPage(buffer))->next;
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		buffer = page_read(index, s->root_page[p], PAGE_ROOT, s->owner);
+		if (!BufferIsValid(buffer))
+			return false;
+		page_verify(index, buffer, 0);
+		done += load_root_list(index, buffer, s, done);
+	}
+	UnlockReleaseBuffer(buffer);
+	check_list(index, s);
+	return true;
+}
+
+/* Reads the root: sets root, list, and what follows from them. */
 static bool
 load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
 	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
-	Page page;
-	Size map_bytes;
 
 	if (!BufferIsValid(buffer))
 		return false;
 	page_verify(index, buffer, 0);
-	page = BufferGetPage(buffer);
 	s->owner = entry->owner;
-	s->root = *page_root(page);
+	s->root_block = entry->root;
+	s->root = *page_root(BufferGetPage(buffer));
 	if (s->root.stride != document_stride(&meta->shape) &&
 		(s->root.stride != STRIDE_MIN || s->root.grouped > 0))
 		page_corrupt(index, entry->root, "segment of signatures of another length");
 	s->grouping = root_grouping(&s->root, &meta->shape);
 	s->documents_per_page = documents_per_page(s->root.stride);
-	s->posting_bytes = posting_bytes(s->root.documents);
-	s->postings_per_page = postings_per_page(s->root.documents);
 	check_root(index, entry, s);
-	map_bytes = s->root.map_pages * sizeof(BlockNumber);
-	s->map_block = palloc(map_bytes);
-	memcpy(s->map_block, page_root_map(page), map_bytes);
-	UnlockReleaseBuffer(buffer);
-	return true;
+	s->numbers = root_numbers(&s->root);
+	return load_list(index, s, buffer);
 }
 
-/* Reads entries of four bytes from pages of a kind. */
-static bool
-load_array(Relation index, uint32 owner, const BlockNumber *block, uint32 pages, PageKind kind,
-		   uint32 *entries, uint32 count)
+/* Returns the last map of postings from `low` on that begins with a bucket or before it. */
+static uint32
+last_map_from(const Segment *s, uint32 low, uint32 bucket)
 {
-	uint32 done = 0;
+	const MapEntry *map = s->list + s->root.document_maps;
+	uint32 high = s->root.posting_maps;
 
-	for (uint32 p = 0; p < pages; p++)
+	while (high - low > 1)
 	{
-		uint32 n = Min(OFFSETS_PER_PAGE, count - done);
-		Buffer buffer = page_read(index, block[p], kind, owner);
+		uint32 middle = low + (high - low) / 2;
 
-		if (!BufferIsValid(buffer))
-			return false;
-		if (page_trailer(BufferGetPage(buffer))->count != n)
-			page_corrupt(index, block[p], "wrong number of entries");
-		page_verify(index, buffer, 0);
-		memcpy(entries + done, PageGetContents(BufferGetPage(buffer)), n * sizeof(uint32));
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		done += n;
+		if ((map[middle].number & ~BUCKET_CONTINUES) <= bucket)
+			low = middle;
+		else
+			high = middle;
 	}
-	return true;
+	return low;
 }
 
-static bool
-load_map(Relation index, Segment *s)
-{
-	Size logical = segment_logical_pages(&s->root);
-
-	s->bytes = sizeof(Segment) + logical * (sizeof(BlockNumber) + sizeof(Buffer));
-	s->map = palloc_extended(logical * sizeof(BlockNumber) + 1, MCXT_ALLOC_HUGE);
-	s->recent = palloc_extended(logical * sizeof(Buffer) + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	return load_array(index, s->owner, s->map_block, s->root.map_pages, PAGE_MAP, s->map, logical);
-}
-
+/* Computes where the groups' buckets begin, and in which map. */
 static void
-check_directory(Relation index, const Segment *s)
-{
-	for (int g = 0; g < s->grouping.groups; g++)
-	{
-		const uint32 *offset = s->directory + s->first_offset[g];
-		uint32 buckets = UINT32_C(1) << group_bucket_bits(&s->grouping, g);
-		bool ascending = offset[0] == 0 && offset[buckets] == s->root.grouped;
-
-		for (uint32 v = 0; v < buckets; v++)
-			ascending &= offset[v] <= offset[v + 1];
-		if (!ascending)
-			page_corrupt(index, s->map[s->root.document_pages], "directory out of order");
-	}
-}
-
-/* Computes the directory's layout, and reads the directory if the cache has room for it. */
-static bool
-load_directory(Relation index, Segment *s)
+locate_groups(Segment *s)
 {
 	int groups = s->grouping.groups;
-	Size bytes;
 
-	s->first_offset = palloc((groups + 1) * sizeof(uint32));
+	s->first_bucket = palloc((groups + 1) * sizeof(uint32));
+	s->first_map = palloc((groups + 1) * sizeof(uint32));
 	for (int g = 0; g <= groups; g++)
-		s->first_offset[g] = group_first_offset(&s->grouping, g);
-	bytes = (Size) s->first_offset[groups] * sizeof(uint32);
-	if (s->bytes + bytes > (Size) neardup_cache_size * 1024 || groups == 0)
-		return true;
-	s->directory = palloc_extended(bytes, MCXT_ALLOC_HUGE);
-	s->bytes += bytes;
-	if (!load_array(index, s->owner, s->map + s->root.document_pages, s->root.directory_pages,
-					PAGE_DIRECTORY, s->directory, s->first_offset[groups]))
-		return false;
-	check_directory(index, s);
-	return true;
+	{
+		s->first_bucket[g] = (uint32) group_first_bucket(&s->grouping, g);
+		s->first_map[g] = s->root.posting_maps == 0 ?
+			0 :
+			last_map_from(s, g == 0 ? 0 : s->first_map[g - 1], s->first_bucket[g]);
+	}
+	s->map = palloc0(root_maps(&s->root) * sizeof(CachedMap *) + 1);
+	s->bytes = sizeof(Segment) + root_maps(&s->root) * (sizeof(MapEntry) + sizeof(CachedMap *)) +
+		(groups + 1) * 2 * sizeof(uint32);
 }
 
 /* Reads a segment into the cache; returns NULL if upkeep has replaced it. */
@@ -251,17 +266,16 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 	s->file = compat_file(index);
 	s->identity = meta->identity;
-	s->root_block = entry->root;
-	s->seen_version = pages_seen_version();
 	s->planned_for = -1;
-	loaded = load_root(index, meta, entry, s) && load_map(index, s) && load_directory(index, s);
+	loaded = load_root(index, meta, entry, s);
+	if (loaded)
+		locate_groups(s);
 	MemoryContextSwitchTo(before);
 	if (!loaded)
 	{
 		MemoryContextDelete(context);
 		return NULL;
 	}
-	make_room(s->bytes);
 	MemoryContextSetParent(context, TopMemoryContext);
 	cache_bytes += s->bytes;
 	s->next = cache;
@@ -274,119 +288,330 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
 	Segment *s = find_cached(index, meta, entry);
 
+	/* The segments opened before may have loaded maps. */
+	if (cache_bytes > (Size) neardup_cache_size * 1024)
+	{
+		make_room(0);
+		s = find_cached(index, meta, entry);
+	}
 	if (s == NULL)
 		s = load_segment(index, meta, entry);
-	if (s == NULL)
-		return NULL;
-	s->last_used = ++cache_clock;
-	if (s->seen_version != pages_seen_version())
-	{
-		memset(s->recent, 0, segment_logical_pages(&s->root) * sizeof(Buffer));
-		s->seen_version = pages_seen_version();
-	}
+	if (s != NULL)
+		s->last_used = ++cache_clock;
 	return s;
 }
 
-/* ---- Reading ------------------------------------------------------------ */
+/* ---- Maps --------------------------------------------------------------- */
 
-/* Returns how many of so many entries lie on a page. */
+/* Returns how many entries a map of documents has. */
 static uint32
-entries_on(uint64 entries, uint32 per_page, uint32 page)
+document_map_count(const SegmentRoot *root, uint32 map)
 {
-	return Min(per_page, entries - (uint64) per_page * page);
+	return Min(ENTRIES_PER_MAP, root->document_pages - map * ENTRIES_PER_MAP);
 }
 
-/* Returns how many entries a logical page must have. */
-static uint32
-entries_expected(const Segment *s, uint32 logical)
+/*
+ * Locks a map and checks it.  Its entries of postings must ascend from the number in the
+ * root's list to that of the next map.
+ */
+static Buffer
+read_map(Relation index, const Segment *s, uint32 map)
 {
-	const SegmentRoot *root = &s->root;
-	uint32 directory = root->document_pages;
-	uint32 postings = directory + root->directory_pages;
-
-	if (logical < directory)
-		return entries_on(root->documents, s->documents_per_page, logical);
-	if (logical < postings)
-		return entries_on(s->first_offset[root->groups], OFFSETS_PER_PAGE, logical - directory);
-	return entries_on((uint64) root->groups * root->grouped, s->postings_per_page,
-					  logical - postings);
-}
-
-Buffer
-segment_page(Relation index, const Segment *segment, uint32 logical, PageKind kind)
-{
-	BlockNumber block = segment->map[logical];
-	Buffer *recent = &segment->recent[logical];
-	Buffer buffer = page_read_recent(index, block, kind, segment->owner, recent);
+	BlockNumber block = s->list[map].block;
+	Buffer buffer = page_read(index, block, PAGE_MAP, s->owner);
+	const MapEntry *entry;
+	uint32 count;
 
 	if (!BufferIsValid(buffer))
-		return InvalidBuffer;
-	if (!BufferIsValid(*recent))
-	{
-		page_verify(index, buffer, segment->root.stride);
-		*recent = buffer;
-	}
-	if (page_trailer(BufferGetPage(buffer))->count != entries_expected(segment, logical))
-		page_corrupt(index, block, "wrong number of entries");
+		return buffer;
+	page_verify(index, buffer, 0);
+	entry = page_map(BufferGetPage(buffer));
+	count = page_trailer(BufferGetPage(buffer))->count;
+	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||
+		(map < s->root.document_maps && count != document_map_count(&s->root, map)))
+		page_corrupt(index, block, "not the map that the root lists");
+	for (uint32 i = 1; map >= s->root.document_maps && i < count; i++)
+		if ((entry[i].number & ~BUCKET_CONTINUES) < (entry[i - 1].number & ~BUCKET_CONTINUES))
+			page_corrupt(index, block, "map out of order");
 	return buffer;
 }
 
-void
-segment_prefetch(const Segment *segment, uint32 logical, Size from, Size bytes)
+/* Reads a map into the cache. */
+static CachedMap *
+load_map(Relation index, Segment *s, uint32 map)
 {
-	Buffer buffer = segment->recent[logical];
-	const char *page;
-
-	/* Another page may be in the buffer by now; then the prefetch is in vain. */
-	if (!BufferIsValid(buffer) || BufferIsLocal(buffer))
-		return;
-	__builtin_prefetch(GetBufferDescriptor(buffer - 1));
-	page = BufferGetBlock(buffer);
-	__builtin_prefetch(page + TRAILER_OFFSET);
-	for (Size at = from; at < Min(from + bytes, BLCKSZ); at += CACHE_LINE)
-		__builtin_prefetch(page + at);
-}
-
-/* Reads an entry of a directory that is not cached. */
-static bool
-read_offset(Relation index, const Segment *segment, uint32 entry, uint32 *offset)
-{
-	uint32 logical = segment->root.document_pages + entry / OFFSETS_PER_PAGE;
-	Buffer buffer = segment_page(index, segment, logical, PAGE_DIRECTORY);
+	Buffer buffer = read_map(index, s, map);
+	const MapEntry *entry;
+	CachedMap *cached;
+	uint32 count;
+	Size bytes;
 
 	if (!BufferIsValid(buffer))
-		return false;
-	*offset = ((uint32 *) PageGetContents(BufferGetPage(buffer)))[entry % OFFSETS_PER_PAGE];
+		return NULL;
+	entry = page_map(BufferGetPage(buffer));
+	count = page_trailer(BufferGetPage(buffer))->count;
+	bytes = offsetof(CachedMap, slot) + count * sizeof(MapSlot);
+	cached = MemoryContextAlloc(GetMemoryChunkContext(s), bytes);
+	cached->count = count;
+	cached->seen_version = pages_seen_version();
+	for (uint32 i = 0; i < count; i++)
+		cached->slot[i] = (MapSlot){entry[i].number, entry[i].block, InvalidBuffer};
 	UnlockReleaseBuffer(buffer);
+	s->bytes += bytes;
+	cache_bytes += bytes;
+	s->map[map] = cached;
+	return cached;
+}
+
+/* Returns a map, or NULL if upkeep has replaced the segment. */
+static CachedMap *
+segment_map(Relation index, Segment *s, uint32 map)
+{
+	CachedMap *cached = s->map[map];
+
+	if (cached == NULL)
+		return load_map(index, s, map);
+	if (cached->seen_version != pages_seen_version())
+	{
+		for (uint32 i = 0; i < cached->count; i++)
+			cached->slot[i].recent = InvalidBuffer;
+		cached->seen_version = pages_seen_version();
+	}
+	return cached;
+}
+
+/* ---- Documents ---------------------------------------------------------- */
+
+MapSlot *
+segment_documents_slot(const Segment *segment, uint32 page)
+{
+	CachedMap *map = segment->map[page / ENTRIES_PER_MAP];
+
+	return map == NULL ? NULL : &map->slot[page % ENTRIES_PER_MAP];
+}
+
+/* Verifies a page that is not noted in its slot, and notes it. */
+static void
+verify_once(Relation index, Buffer buffer, uint32 stride, MapSlot *slot)
+{
+	if (BufferIsValid(slot->recent))
+		return;
+	page_verify(index, buffer, stride);
+	slot->recent = buffer;
+}
+
+Buffer
+segment_documents(Relation index, Segment *segment, uint32 page)
+{
+	CachedMap *map = segment_map(index, segment, page / ENTRIES_PER_MAP);
+	MapSlot *slot;
+	Buffer buffer;
+
+	if (map == NULL)
+		return InvalidBuffer;
+	slot = &map->slot[page % ENTRIES_PER_MAP];
+	buffer =
+		page_read_documents(index, slot->block, slot->number, segment->owner, &slot->recent);
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
+	verify_once(index, buffer, segment->root.stride, slot);
+	if (page_trailer(BufferGetPage(buffer))->count > segment->documents_per_page)
+		page_corrupt(index, slot->block, "more documents than fit");
+	return buffer;
+}
+
+/* ---- Postings ----------------------------------------------------------- */
+
+/* Returns the bucket where a map of postings begins, or the end of all for the last. */
+static uint32
+map_first_bucket(const Segment *s, uint32 map)
+{
+	return map < s->root.posting_maps ?
+		s->list[s->root.document_maps + map].number & ~BUCKET_CONTINUES :
+		s->first_bucket[s->grouping.groups];
+}
+
+/* Guesses a bucket's place between two buckets by interpolation. */
+static uint32
+interpolate(uint32 bucket, uint32 first, uint32 end, uint32 count)
+{
+	uint64 guess = bucket <= first ? 0 : (uint64) (bucket - first) * count / Max(end - first, 1);
+
+	return (uint32) Min(guess, count - 1);
+}
+
+/* Returns the map where a bucket begins, among those of its group. */
+static uint32
+find_map(const Segment *s, int group, uint32 bucket)
+{
+	uint32 low = s->first_map[group];
+	uint32 count = s->first_map[group + 1] - low + 1;
+	uint32 map = low +
+		interpolate(bucket, map_first_bucket(s, low), map_first_bucket(s, low + count), count);
+
+	while (map > low && map_first_bucket(s, map) > bucket)
+		map--;
+	while (map + 1 < low + count && map_first_bucket(s, map + 1) <= bucket)
+		map++;
+	return map;
+}
+
+/* Returns the slot of a cached map where a bucket is likely to begin. */
+static uint32
+guess_slot(const Segment *s, uint32 map, const CachedMap *cached, uint32 bucket)
+{
+	return interpolate(bucket, map_first_bucket(s, map), map_first_bucket(s, map + 1),
+					   cached->count);
+}
+
+void
+segment_prefetch_place(const Segment *segment, int group, uint32 bucket)
+{
+	uint32 number = segment_bucket(segment, group, bucket);
+	uint32 map = find_map(segment, group, number);
+	const CachedMap *cached = segment->map[segment->root.document_maps + map];
+
+	if (cached != NULL)
+		__builtin_prefetch(&cached->slot[guess_slot(segment, map, cached, number)]);
+}
+
+static inline uint32
+slot_bucket(const MapSlot *slot)
+{
+	return slot->number & ~BUCKET_CONTINUES;
+}
+
+/* Steps from a guess; skewed buckets may need many, so the steps grow. */
+static uint32
+last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
+{
+	uint32 low = guess;
+	uint32 high = guess + 1;
+
+	for (uint32 step = 1; low > 0 && slot_bucket(&map->slot[low]) > bucket; step *= 2)
+	{
+		high = low;
+		low -= Min(step, low);
+	}
+	for (uint32 step = 1; high < map->count && slot_bucket(&map->slot[high]) <= bucket; step *= 2)
+	{
+		low = high;
+		high += Min(step, map->count - high);
+	}
+	while (high - low > 1)
+	{
+		uint32 middle = low + (high - low) / 2;
+
+		if (slot_bucket(&map->slot[middle]) <= bucket)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool
+segment_find(Relation index, Segment *segment, int group, uint32 bucket, PostingPlace *place)
+{
+	uint32 number = segment_bucket(segment, group, bucket);
+	CachedMap *cached;
+
+	place->map = find_map(segment, group, number);
+	cached = segment_map(index, segment, segment->root.document_maps + place->map);
+	if (cached == NULL)
+		return false;
+	place->slot =
+		last_slot_up_to(cached, guess_slot(segment, place->map, cached, number), number);
+	/* A bucket of several pages begins on the first of them. */
+	while (cached->slot[place->slot].number == (number | BUCKET_CONTINUES))
+	{
+		if (place->slot > 0)
+			place->slot--;
+		else if (place->map == 0)
+			break;
+		else
+		{
+			place->map--;
+			cached = segment_map(index, segment, segment->root.document_maps + place->map);
+			if (cached == NULL)
+				return false;
+			place->slot = cached->count - 1;
+		}
+	}
 	return true;
 }
 
 bool
-segment_bucket(Relation index, const Segment *segment, int group, uint32 bucket, uint32 *from,
-			   uint32 *to)
+segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
+				bool *replaced)
 {
-	uint32 entry = segment->first_offset[group] + bucket;
+	PostingPlace next = {.map = place->map, .slot = place->slot + 1};
 
-	if (segment->directory != NULL)
+	*replaced = false;
+	if (next.slot == segment->map[segment->root.document_maps + next.map]->count)
 	{
-		*from = segment->directory[entry];
-		*to = segment->directory[entry + 1];
-		return true;
+		next = (PostingPlace){.map = place->map + 1, .slot = 0};
+		/* The list tells whether the next map is needed at all. */
+		if (next.map == segment->root.posting_maps ||
+			segment->list[segment->root.document_maps + next.map].number !=
+				(number | BUCKET_CONTINUES))
+			return false;
+		if (segment_map(index, segment, segment->root.document_maps + next.map) == NULL)
+		{
+			*replaced = true;
+			return false;
+		}
 	}
-	if (!read_offset(index, segment, entry, from) || !read_offset(index, segment, entry + 1, to))
+	if (segment_slot(segment, next)->number != (number | BUCKET_CONTINUES))
 		return false;
-	if (*from > *to || *to > segment->root.grouped)
-		page_corrupt(index, segment->map[segment->root.document_pages + entry / OFFSETS_PER_PAGE],
-					 "directory out of order");
+	*place = next;
 	return true;
+}
+
+Buffer
+segment_postings(Relation index, const Segment *segment, PostingPlace place)
+{
+	MapSlot *slot = segment_slot(segment, place);
+	Buffer buffer =
+		page_read_recent(index, slot->block, PAGE_POSTINGS, segment->owner, &slot->recent);
+
+	if (BufferIsValid(buffer))
+		verify_once(index, buffer, 0, slot);
+	return buffer;
+}
+
+/* ---- Prefetching -------------------------------------------------------- */
+
+Page
+slot_page_unpinned(const MapSlot *slot)
+{
+	/* Another page may be in the buffer by now; then what is read there is of no use. */
+	if (!BufferIsValid(slot->recent) || BufferIsLocal(slot->recent))
+		return NULL;
+	return BufferGetBlock(slot->recent);
+}
+
+void
+slot_prefetch(const MapSlot *slot, Size from, Size bytes)
+{
+	const char *page = slot_page_unpinned(slot);
+
+	if (page == NULL)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(slot->recent - 1));
+	__builtin_prefetch(page + TRAILER_OFFSET);
+	for (Size at = from; at < Min(from + bytes, BLCKSZ); at += CACHE_LINE)
+		__builtin_prefetch(page + at);
 }
 
 SegmentStats
 segment_stats(const Segment *segment)
 {
 	return (SegmentStats){.documents = segment->root.grouped,
-						  .postings_per_page = segment->postings_per_page,
-						  .documents_per_page = segment->documents_per_page};
+						  .documents_per_page = segment->documents_per_page,
+						  .posting_pages = segment->root.posting_pages,
+						  .own_length = segment->root.own_length,
+						  .near_length = segment->root.near_length};
 }
 
 /* ---- Walks -------------------------------------------------------------- */
@@ -403,42 +628,50 @@ walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta, const Segme
 void
 walk_end(SegmentWalk *walk)
 {
-	pfree(walk->segment.map_block);
+	pfree(walk->segment.list);
+	pfree(walk->segment.root_page);
 }
 
-BlockNumber
-walk_block(SegmentWalk *walk, uint32 logical)
+bool
+walk_load(SegmentWalk *walk, uint32 map)
 {
-	const Segment *segment = &walk->segment;
-	uint32 page = logical / BLOCKS_PER_MAP_PAGE;
+	Buffer buffer;
 
-	if (walk->loaded != page + 1)
-	{
-		walk->loaded = 0;
-		if (!load_array(walk->index, segment->owner, &segment->map_block[page], 1, PAGE_MAP,
-						walk->map,
-						entries_on(segment_logical_pages(&segment->root), BLOCKS_PER_MAP_PAGE,
-								   page)))
-			return InvalidBlockNumber;
-		walk->loaded = page + 1;
-	}
-	return walk->map[logical % BLOCKS_PER_MAP_PAGE];
+	if (walk->loaded == map + 1)
+		return true;
+	walk->loaded = 0;
+	buffer = read_map(walk->index, &walk->segment, map);
+	if (!BufferIsValid(buffer))
+		return false;
+	walk->count = page_trailer(BufferGetPage(buffer))->count;
+	memcpy(walk->entry, page_map(BufferGetPage(buffer)), walk->count * sizeof(MapEntry));
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	walk->loaded = map + 1;
+	return true;
+}
+
+MapEntry
+walk_documents_entry(SegmentWalk *walk, uint32 page)
+{
+	if (!walk_load(walk, page / ENTRIES_PER_MAP))
+		return (MapEntry){.number = 0, .block = InvalidBlockNumber};
+	return walk->entry[page % ENTRIES_PER_MAP];
 }
 
 Buffer
-walk_documents(SegmentWalk *walk, uint32 logical)
+walk_documents(SegmentWalk *walk, uint32 page)
 {
 	const Segment *segment = &walk->segment;
-	BlockNumber block = walk_block(walk, logical);
+	MapEntry entry = walk_documents_entry(walk, page);
+	Buffer recent = InvalidBuffer;
 	Buffer buffer;
 
-	if (block == InvalidBlockNumber)
+	if (entry.block == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = page_read(walk->index, block, PAGE_DOCUMENTS, segment->owner);
-	if (!BufferIsValid(buffer))
-		return InvalidBuffer;
-	page_verify(walk->index, buffer, segment->root.stride);
-	if (page_trailer(BufferGetPage(buffer))->count != entries_expected(segment, logical))
-		page_corrupt(walk->index, block, "wrong number of documents");
+	buffer =
+		page_read_documents(walk->index, entry.block, entry.number, segment->owner, &recent);
+	if (BufferIsValid(buffer))
+		page_verify(walk->index, buffer, segment->root.stride);
 	return buffer;
 }

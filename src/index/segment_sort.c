@@ -12,51 +12,41 @@
 /* ---- Memory ------------------------------------------------------------- */
 
 static Size
-bucket_bytes(const SegmentRoot *root)
-{
-	return (Size) root->documents * sizeof(uint32);
-}
-
-static Size
 offset_bytes(const Grouping *grouping)
 {
 	return ((Size) (UINT32_C(1) << grouping->bucket_bits) + 1) * sizeof(uint32);
 }
 
-static Size
-postings_bytes(const SegmentRoot *root)
-{
-	return (Size) root->documents * posting_bytes(root->documents);
-}
-
 Size
-group_sort_memory(const SegmentRoot *root, const Grouping *grouping, int at_once)
+group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once)
 {
-	return at_once * bucket_bytes(root) + postings_bytes(root) + offset_bytes(grouping);
+	return (at_once + 1) * (Size) numbers * sizeof(uint32) + offset_bytes(grouping);
 }
 
 GroupSort *
 group_sort_begin(SegmentWriter *writer)
 {
 	GroupSort *sort = palloc(sizeof(GroupSort));
-	const SegmentRoot *root = writer->root;
-	Grouping grouping = root_grouping(root, writer->shape);
-	Size least = group_sort_memory(root, &grouping, 1);
-	Size more = writer->memory > least ? (writer->memory - least) / bucket_bytes(root) : 0;
+	uint32 numbers = root_numbers(writer->root);
+	Size bytes = Max((Size) numbers, 1) * sizeof(uint32);
+	Grouping grouping = root_grouping(writer->root, writer->shape);
+	Size least = group_sort_memory(numbers, &grouping, 1);
+	Size more = writer->memory > least ? (writer->memory - least) / bytes : 0;
 
 	sort->writer = writer;
 	sort->grouping = grouping;
+	sort->numbers = numbers;
 	sort->at_once = (int) Min(grouping.groups, 1 + more);
-	sort->bucket = palloc_extended(bucket_bytes(root) * sort->at_once, MCXT_ALLOC_HUGE);
+	sort->bucket = palloc_extended(bytes * sort->at_once, MCXT_ALLOC_HUGE);
 	sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
-	sort->postings = palloc_extended(postings_bytes(root), MCXT_ALLOC_HUGE);
+	sort->document = palloc_extended(bytes, MCXT_ALLOC_HUGE);
 	return sort;
 }
 
 void
 group_sort_end(GroupSort *sort)
 {
-	pfree(sort->postings);
+	pfree(sort->document);
 	pfree(sort->offset);
 	pfree(sort->bucket);
 	pfree(sort);
@@ -64,45 +54,53 @@ group_sort_end(GroupSort *sort)
 
 /* Returns the buckets of all documents in a group. */
 static uint32 *
-buckets_of(GroupSort *sort, int group)
+buckets_of(const GroupSort *sort, int group)
 {
-	return sort->bucket + (Size) (group - sort->first) * sort->writer->root->documents;
+	return sort->bucket + (Size) (group - sort->first) * sort->numbers;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
+
+/* Share-locks a page of documents, which is still as it was written unless it comes from disk. */
+static Buffer
+read_documents(SegmentWriter *writer, uint32 number)
+{
+	MapEntry entry = writer->document_page(writer, number);
+	int64 before = pages_read_in();
+	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS, entry.number);
+
+	if (!BufferIsValid(buffer))
+		page_corrupt(writer->index, entry.block,
+					 "page of a segment that is being written belongs to another");
+	if (pages_read_in() != before)
+		page_verify(writer->index, buffer, writer->root->stride);
+	else
+		page_check_documents(writer->index, buffer, writer->root->stride);
+	return buffer;
+}
 
 bool
 group_sort_read(GroupSort *sort, int first, int count)
 {
 	SegmentWriter *writer = sort->writer;
-	const SegmentRoot *root = writer->root;
-	uint32 per_page = documents_per_page(root->stride);
+	uint32 stride = writer->root->stride;
+	uint32 per_page = documents_per_page(stride);
 
 	sort->first = first;
-	for (uint32 p = 0; p < root->document_pages; p++)
+	for (uint32 p = 0; p < writer->root->document_pages; p++)
 	{
-		BlockNumber block = writer->block_of(writer, p);
-		int64 before = pages_read_in();
-		Buffer buffer = page_read(writer->index, block, PAGE_DOCUMENTS, writer->owner);
-		Page page;
+		Buffer buffer = read_documents(writer, p);
+		Page page = BufferGetPage(buffer);
+		uint32 documents = page_trailer(page)->count;
 
-		if (!BufferIsValid(buffer))
-			page_corrupt(writer->index, block,
-						 "page of a segment that is being written belongs to another");
-		/* The page is still as it was written, unless it comes from disk. */
-		if (pages_read_in() != before)
-			page_verify(writer->index, buffer, root->stride);
-		page = BufferGetPage(buffer);
-		if (page_trailer(page)->count != Min(per_page, root->documents - p * per_page))
-			page_corrupt(writer->index, block, "wrong number of documents");
 		for (int group = first; group < first + count; group++)
 		{
-			uint32 *bucket = buckets_of(sort, group) + p * per_page;
+			uint32 *bucket = buckets_of(sort, group) + (Size) p * per_page;
 
-			for (uint32 i = 0; i < page_trailer(page)->count; i++)
-				bucket[i] = tid_flags(page_tid(page, i)) ?
+			for (uint32 i = 0; i < per_page; i++)
+				bucket[i] = i >= documents || tid_flags(page_tid(page, i)) ?
 					NO_BUCKET :
-					group_bucket(&sort->grouping, group, page_symbols(page, root->stride, i));
+					group_bucket(&sort->grouping, group, page_symbols(page, stride, i));
 		}
 		UnlockReleaseBuffer(buffer);
 		if (!writer->goes_on(writer))
@@ -138,45 +136,31 @@ sum_up(uint32 *offset, uint32 buckets)
 }
 
 /* Puts the documents first .. end - 1 behind those that their buckets have already. */
-static inline void
-put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end, int bytes)
+static void
+put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end)
 {
 	for (uint32 d = first; d < end; d++)
 		if (bucket[d] != NO_BUCKET)
-		{
-			uint8 *at = sort->postings + (Size) sort->offset[bucket[d]]++ * bytes;
-
-			at[0] = (uint8) d;
-			at[1] = (uint8) (d >> 8);
-			if (bytes > 2)
-				at[2] = (uint8) (d >> 16);
-		}
+			sort->document[sort->offset[bucket[d]]++] = d;
 }
 
 bool
 group_sort_run(GroupSort *sort, int group)
 {
-	uint32 documents = sort->writer->root->documents;
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
 	const uint32 *bucket = buckets_of(sort, group);
-	bool short_numbers = posting_bytes(documents) == 2;
 
 	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
-	for (uint32 d = 0; d < documents; d += DOCUMENTS_AT_ONCE)
+	for (uint32 d = 0; d < sort->numbers; d += DOCUMENTS_AT_ONCE)
 	{
-		count_buckets(bucket, d, Min(d + DOCUMENTS_AT_ONCE, documents), sort->offset);
+		count_buckets(bucket, d, Min(d + DOCUMENTS_AT_ONCE, sort->numbers), sort->offset);
 		if (!sort->writer->goes_on(sort->writer))
 			return false;
 	}
 	sum_up(sort->offset, buckets);
-	for (uint32 d = 0; d < documents; d += DOCUMENTS_AT_ONCE)
+	for (uint32 d = 0; d < sort->numbers; d += DOCUMENTS_AT_ONCE)
 	{
-		uint32 end = Min(d + DOCUMENTS_AT_ONCE, documents);
-
-		if (short_numbers)
-			put_documents(sort, bucket, d, end, 2);
-		else
-			put_documents(sort, bucket, d, end, 3);
+		put_documents(sort, bucket, d, Min(d + DOCUMENTS_AT_ONCE, sort->numbers));
 		if (!sort->writer->goes_on(sort->writer))
 			return false;
 	}
@@ -184,4 +168,42 @@ group_sort_run(GroupSort *sort, int group)
 	memmove(sort->offset + 1, sort->offset, (Size) buckets * sizeof(uint32));
 	sort->offset[0] = 0;
 	return true;
+}
+
+/* ---- Lengths ------------------------------------------------------------ */
+
+/* Documents of a group whose buckets are looked at. */
+#define LENGTH_SAMPLES 64
+
+/* Returns the mean length of the buckets that differ from one in a bit. */
+static uint64
+length_near(const GroupSort *sort, uint32 bucket, int bits)
+{
+	uint64 sum = 0;
+
+	for (int i = 0; i < bits; i++)
+	{
+		uint32 other = bucket ^ UINT32_C(1) << i;
+
+		sum += sort->offset[other + 1] - sort->offset[other];
+	}
+	return sum / bits;
+}
+
+void
+group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths)
+{
+	int bits = group_bucket_bits(&sort->grouping, group);
+	const uint32 *bucket = buckets_of(sort, group);
+
+	for (uint32 i = 0; i < LENGTH_SAMPLES; i++)
+	{
+		uint32 v = bucket[(uint64) sort->numbers * i / LENGTH_SAMPLES];
+
+		if (v == NO_BUCKET)
+			continue;
+		lengths->own += sort->offset[v + 1] - sort->offset[v];
+		lengths->near += length_near(sort, v, bits);
+		lengths->samples++;
+	}
 }

@@ -1,70 +1,41 @@
 /*
- * segment_write.c: the layout of a new segment, and the writing of its directory, postings,
- * map and root.
+ * segment_write.c: the layout of a new segment, and the writing of its postings, maps and
+ * root.
  */
 #include "index/index.h"
+
+#include "miscadmin.h"
 
 /* ---- Layout ------------------------------------------------------------- */
 
 /* The least memory that a segment's size is bounded by. */
 #define MEMORY_LEAST ((Size) 1024 * 1024)
 
-/* Bytes that sorting two groups at once takes for each document, at least. */
-#define BYTES_PER_DOCUMENT 12
-
-/* Counts the pages that the map of a segment with a grouping lists. */
-static uint64
-logical_pages_with(const SegmentRoot *root, const Grouping *g)
-{
-	return root->document_pages + grouping_directory_pages(g) + grouping_posting_pages(g, root);
-}
-
-static uint32
-logical_pages_max(void)
-{
-	return Min(ROOT_MAP_PAGES * BLOCKS_PER_MAP_PAGE, (uint32) neardup_segment_pages);
-}
+/* Bytes that sorting a group takes for each document, at least. */
+#define BYTES_PER_DOCUMENT (2 * sizeof(uint32))
 
 void
 segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 {
-	Grouping none = {.k = shape->k, .b = signature_bits(shape)};
 	Grouping g = index_grouping(index, shape, root->grouped);
-	uint64 logical;
 
-	/* Where the map cannot list its pages, try a sixteenth fewer groups. */
-	while (g.groups > 0 && logical_pages_with(root, &g) > logical_pages_max())
-	{
-		int groups = g.groups - (g.groups + 15) / 16;
-
-		g = groups > 0 ? grouping_with(g.k, g.b, root->grouped, groups) : none;
-	}
-	logical = logical_pages_with(root, &g);
-	if (logical > ROOT_MAP_PAGES * BLOCKS_PER_MAP_PAGE)
-		elog(ERROR, "a segment of index \"%s\" has grown to " UINT64_FORMAT " pages",
-			 RelationGetRelationName(index), logical);
 	root->groups = g.groups;
 	root->width = g.width;
 	root->wide = g.wide;
 	root->bucket_bits = g.bucket_bits;
-	root->directory_pages = (uint32) grouping_directory_pages(&g);
-	root->posting_pages = (uint32) grouping_posting_pages(&g, root);
-	root->map_pages = (uint32) pages_for(logical, BLOCKS_PER_MAP_PAGE);
 }
 
-/* Returns whether a segment of so many documents fits into memory and map. */
+/* Returns whether so many documents fit into a segment that is sorted in so much memory. */
 static bool
 fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory)
 {
 	/* Before the first signature there are only NULLs, which are in no group. */
 	Grouping g = index_grouping(index, shape, shape->k == 0 ? 0 : documents);
-	SegmentRoot root = {.documents = documents, .grouped = documents};
-	uint64 logical;
+	double pages = (double) documents / documents_per_page(document_stride(shape)) +
+		postings_estimate(&g, documents) / PAGE_ROOM;
 
-	root.document_pages = (uint32) pages_for(documents, documents_per_page(document_stride(shape)));
-	logical = logical_pages_with(&root, &g);
-	return logical <= logical_pages_max() &&
-		group_sort_memory(&root, &g, Min(2, g.groups)) + logical * sizeof(BlockNumber) <= memory;
+	return pages <= neardup_segment_pages &&
+		group_sort_memory(documents, &g, Min(1, g.groups)) <= memory;
 }
 
 uint32
@@ -89,162 +60,324 @@ segments_too_many(Relation index, const SignatureHeader *shape, Size memory)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("index \"%s\" would have too many segments", RelationGetRelationName(index)),
 			 memory_helps ?
-				 errdetail("A segment holds as many documents as fit in maintenance_work_mem, at 12 bytes each or a little more.") :
+				 errdetail("A segment holds as many documents as fit in maintenance_work_mem, at 8 bytes each or a little more.") :
 				 0,
 			 memory_helps ?
 				 errhint("Raise maintenance_work_mem, and rebuild the index with REINDEX.") :
 				 errhint("Partition the table.")));
 }
 
-SegmentEntry
-segment_entry(const SegmentWriter *writer)
-{
-	const SegmentRoot *root = writer->root;
-	uint32 root_page = segment_root_page(root);
+/* ---- Maps --------------------------------------------------------------- */
 
-	return (SegmentEntry){.owner = writer->owner,
-						  .root = writer->block_of(writer, root_page),
-						  .documents = root->documents,
-						  .grouped = root->grouped,
-						  .groups = root->groups,
-						  .pages = root_page + 1};
-}
-
-/* ---- Entries ------------------------------------------------------------ */
-
-/* An array of entries on the pages of one kind. */
-typedef struct EntryStream
+/* A map that is being filled. */
+typedef struct MapWriter
 {
 	SegmentWriter *writer;
-	PageKind kind;
-	uint32 entry_size;
-	uint32 per_page;
-	uint32 first_page; /* of the kind */
-	uint64 next;       /* entry to be put next */
 	PGAlignedBlock page;
-} EntryStream;
+} MapWriter;
 
 static void
-stream_begin(EntryStream *s, SegmentWriter *writer, PageKind kind, uint32 entry_size,
-			 uint32 first_page)
+map_begin(MapWriter *maps, SegmentWriter *writer)
 {
-	s->writer = writer;
-	s->kind = kind;
-	s->entry_size = entry_size;
-	s->per_page = PAGE_ROOM / entry_size;
-	s->first_page = first_page;
-	s->next = 0;
-	page_init(s->page.data, kind, writer->owner);
+	maps->writer = writer;
+	page_init(maps->page.data, PAGE_MAP, writer->owner);
 }
 
-/* Stores the entries that are on the page at hand. */
-static void
-stream_flush(EntryStream *s)
+/* Writes the map if it has entries.  Returns its entry in the root's list. */
+static MapEntry
+map_flush(MapWriter *maps)
 {
-	if (page_trailer(s->page.data)->count == 0)
+	Page page = maps->page.data;
+	MapEntry entry = {.number = page_map(page)[0].number, .block = InvalidBlockNumber};
+
+	if (page_trailer(page)->count == 0)
+		return entry;
+	page_set_checksum(page);
+	entry.block = maps->writer->put_page(maps->writer, page);
+	page_init(page, PAGE_MAP, maps->writer->owner);
+	return entry;
+}
+
+static void
+map_add(MapWriter *maps, MapEntry entry)
+{
+	page_map(maps->page.data)[page_trailer(maps->page.data)->count++] = entry;
+}
+
+static bool
+map_is_full(const MapWriter *maps)
+{
+	return page_trailer((Page) maps->page.data)->count == ENTRIES_PER_MAP;
+}
+
+/* ---- Postings ----------------------------------------------------------- */
+
+/* The postings of buckets on pages, and maps of these. */
+typedef struct PostingsWriter
+{
+	SegmentWriter *writer;
+	MapWriter maps;
+	uint32 numbers;
+	PostingsPage page;
+} PostingsWriter;
+
+/* A bucket with a longer code is cut, to fill a page. */
+#define CODE_TO_CUT (PAGE_ROOM / 8)
+
+static void
+postings_begin(PostingsWriter *p, SegmentWriter *writer)
+{
+	p->writer = writer;
+	p->numbers = root_numbers(writer->root);
+	p->page.buckets = 0;
+	p->page.used = 0;
+	map_begin(&p->maps, writer);
+}
+
+/* Writes the page at hand. */
+static void
+postings_flush(PostingsWriter *p)
+{
+	PGAlignedBlock page;
+	BlockNumber block;
+
+	if (p->page.buckets == 0)
 		return;
-	page_set_checksum(s->page.data);
-	s->writer->put_page(s->writer, s->first_page + (s->next - 1) / s->per_page, s->page.data);
-	page_init(s->page.data, s->kind, s->writer->owner);
+	postings_finish(&p->page, page.data, p->writer->owner);
+	block = p->writer->put_page(p->writer, page.data);
+	map_add(&p->maps, (MapEntry){.number = p->page.first, .block = block});
+	if (map_is_full(&p->maps))
+		map_flush(&p->maps);
+	p->page.buckets = 0;
+	p->page.used = 0;
 }
 
-/* Goes on with another entry. */
+/*
+ * Adds the documents of a bucket.  Goes on with another page where the code does not fit,
+ * and cuts a long one.
+ */
 static void
-stream_seek(EntryStream *s, uint64 entry)
+put_bucket(PostingsWriter *p, uint32 bucket, const uint32 *document, Size n)
 {
-	if (s->next == entry)
+	uint32 continues = 0;
+
+	/* A page begins with a bucket that has documents. */
+	if (n == 0 && p->page.buckets == 0)
 		return;
-	stream_flush(s);
-	s->next = entry;
-}
-
-/* Puts the next entries, and stores each page that is complete. */
-static void
-stream_put(EntryStream *s, const void *entries, uint32 count)
-{
-	const char *from = entries;
-
-	while (count > 0)
+	for (;;)
 	{
-		uint32 slot = s->next % s->per_page;
-		uint32 n = Min(s->per_page - slot, count);
+		int room = postings_room(&p->page);
+		Size size = postings_size(document, n, p->numbers);
+		Size part = n;
 
-		memcpy(PageGetContents(s->page.data) + (Size) slot * s->entry_size, from,
-			   (Size) n * s->entry_size);
-		page_trailer(s->page.data)->count += n;
-		s->next += n;
-		from += (Size) n * s->entry_size;
-		count -= n;
-		if (s->next % s->per_page == 0)
-			stream_flush(s);
+		if ((int) size > room)
+			part = size > CODE_TO_CUT && room > (int) CODE_TO_CUT ?
+				postings_fit(document, n, p->numbers, room) :
+				0;
+		if (part > 0 || (n == 0 && room >= 0))
+		{
+			if (p->page.buckets == 0)
+				p->page.first = bucket | continues;
+			postings_add(&p->page, document, part, p->numbers);
+			document += part;
+			n -= part;
+			continues = BUCKET_CONTINUES;
+		}
+		if (n == 0)
+			return;
+		postings_flush(p);
 	}
 }
 
-/* ---- Groups ------------------------------------------------------------- */
+/* Writes the buckets of a group that has been sorted. */
+static void
+put_group(PostingsWriter *p, const GroupSort *sort, int group)
+{
+	uint32 first = (uint32) group_first_bucket(&sort->grouping, group);
+	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
 
-/* The directory goes to its pages while the postings go to theirs. */
+	for (uint32 v = 0; v < buckets; v++)
+		put_bucket(p, first + v, sort->document + sort->offset[v],
+				   sort->offset[v + 1] - sort->offset[v]);
+}
+
 bool
 segment_write_groups(SegmentWriter *writer)
 {
-	const SegmentRoot *root = writer->root;
 	GroupSort *sort = group_sort_begin(writer);
+	PostingsWriter *p = palloc(sizeof(PostingsWriter));
+	BucketLengths lengths = {0};
 	bool goes_on = true;
-	EntryStream directory;
-	EntryStream postings;
 	int first;
 	int count;
 
-	stream_begin(&directory, writer, PAGE_DIRECTORY, sizeof(uint32), root->document_pages);
-	stream_begin(&postings, writer, PAGE_POSTINGS, posting_bytes(root->documents),
-				 root->document_pages + root->directory_pages);
 	while (goes_on && (count = writer->claim_groups(writer, sort->at_once, &first)) > 0)
 	{
-		stream_seek(&directory, group_first_offset(&sort->grouping, first));
-		stream_seek(&postings, (uint64) first * root->grouped);
+		postings_begin(p, writer);
 		goes_on = group_sort_read(sort, first, count);
 		for (int group = first; goes_on && group < first + count; group++)
 		{
-			uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
-
 			goes_on = group_sort_run(sort, group);
-			if (goes_on)
-			{
-				stream_put(&directory, sort->offset, buckets + 1);
-				stream_put(&postings, sort->postings, root->grouped);
-			}
+			if (!goes_on)
+				break;
+			group_sort_lengths(sort, group, &lengths);
+			put_group(p, sort, group);
 		}
+		postings_flush(p);
+		map_flush(&p->maps);
 	}
-	if (goes_on)
-	{
-		stream_flush(&directory);
-		stream_flush(&postings);
-	}
+	writer->add_lengths(writer, &lengths);
+	pfree(p);
 	group_sort_end(sort);
 	return goes_on;
 }
 
-/* ---- Map and root ------------------------------------------------------- */
+/* ---- Root --------------------------------------------------------------- */
 
-void
+/* The list of a segment's maps. */
+typedef struct MapList
+{
+	MapEntry *entry;
+	uint32 count;
+	uint32 room;
+} MapList;
+
+static void
+list_map(MapList *list, MapEntry entry)
+{
+	if (entry.block == InvalidBlockNumber)
+		return;
+	if (list->count == list->room)
+	{
+		list->room *= 2;
+		list->entry = repalloc(list->entry, list->room * sizeof(MapEntry));
+	}
+	list->entry[list->count++] = entry;
+}
+
+/* Writes the maps of documents. */
+static void
+write_document_maps(SegmentWriter *writer, MapList *list)
+{
+	MapWriter *maps = palloc(sizeof(MapWriter));
+
+	map_begin(maps, writer);
+	for (uint32 p = 0; p < writer->root->document_pages; p++)
+	{
+		map_add(maps, writer->document_page(writer, p));
+		if (map_is_full(maps))
+			list_map(list, map_flush(maps));
+	}
+	list_map(list, map_flush(maps));
+	writer->root->document_maps = list->count;
+	pfree(maps);
+}
+
+/* A map of postings, and when it was written. */
+typedef struct WrittenMap
+{
+	MapEntry entry;
+	uint32 age;
+} WrittenMap;
+
+/*
+ * Orders maps by their first bucket.  Of those that go on with the same bucket, the one
+ * written first comes first, since one process has written them all.
+ */
+static int
+compare_maps(const void *x, const void *y)
+{
+	const WrittenMap *a = x;
+	const WrittenMap *b = y;
+	uint32 bucket_a = a->entry.number & ~BUCKET_CONTINUES;
+	uint32 bucket_b = b->entry.number & ~BUCKET_CONTINUES;
+
+	if (bucket_a != bucket_b)
+		return bucket_a < bucket_b ? -1 : 1;
+	return a->age > b->age ? -1 : a->age < b->age;
+}
+
+/* Adds the maps of postings, which follow each other by their links, youngest first. */
+static void
+list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
+{
+	uint32 room = 64;
+	uint32 count = 0;
+	WrittenMap *map = palloc(room * sizeof(WrittenMap));
+
+	writer->root->posting_pages = 0;
+	while (block != InvalidBlockNumber)
+	{
+		Buffer buffer = page_read(writer->index, block, PAGE_MAP, writer->owner);
+		Page page;
+
+		if (!BufferIsValid(buffer))
+			page_corrupt(writer->index, block, "map of a segment that is being written is gone");
+		page = BufferGetPage(buffer);
+		if (count == room)
+			map = repalloc_huge(map, (room *= 2) * sizeof(WrittenMap));
+		map[count].entry = (MapEntry){.number = page_map(page)[0].number, .block = block};
+		map[count].age = count;
+		count++;
+		writer->root->posting_pages += page_trailer(page)->count;
+		block = page_trailer(page)->next;
+		UnlockReleaseBuffer(buffer);
+		if (!writer->goes_on(writer))
+			break;
+	}
+	qsort(map, count, sizeof(WrittenMap), compare_maps);
+	for (uint32 i = 0; i < count; i++)
+		list_map(list, map[i].entry);
+	writer->root->posting_maps = count;
+	pfree(map);
+}
+
+/* Writes the root pages, the last one first, since each has a link to the next. */
+static BlockNumber
+write_root_pages(SegmentWriter *writer, const MapList *list)
+{
+	uint32 pages = root_pages(writer->root);
+	BlockNumber block = InvalidBlockNumber;
+
+	for (uint32 p = pages; p-- > 0;)
+	{
+		PGAlignedBlock page;
+		uint32 first = p == 0 ? 0 : MAPS_PER_FIRST_ROOT + (p - 1) * ENTRIES_PER_MAP;
+		uint32 most = p == 0 ? MAPS_PER_FIRST_ROOT : ENTRIES_PER_MAP;
+		uint32 n = Min(most, list->count - first);
+
+		page_init(page.data, PAGE_ROOT, writer->owner);
+		page_trailer(page.data)->count = (uint16) n;
+		page_trailer(page.data)->next = block;
+		if (p == 0)
+			*page_root(page.data) = *writer->root;
+		memcpy(PageGetContents(page.data) + (p == 0 ? ROOT_BYTES : 0), list->entry + first,
+			   n * sizeof(MapEntry));
+		page_set_checksum(page.data);
+		block = writer->put_page(writer, page.data);
+	}
+	return block;
+}
+
+SegmentEntry
 segment_write_root(SegmentWriter *writer)
 {
-	const SegmentRoot *root = writer->root;
-	uint32 logical = segment_logical_pages(root);
-	EntryStream map;
-	PGAlignedBlock page;
+	SegmentRoot *root = writer->root;
+	BlockNumber last_map = writer->last_map(writer);
+	MapList list = {.room = 64};
+	SegmentEntry entry = {.owner = writer->owner,
+						  .documents = root->documents,
+						  .grouped = root->grouped,
+						  .groups = root->groups,
+						  .document_pages = root->document_pages,
+						  .own_length = root->own_length,
+						  .near_length = root->near_length};
 
-	stream_begin(&map, writer, PAGE_MAP, sizeof(BlockNumber), logical);
-	for (uint32 p = 0; p < logical; p++)
-	{
-		BlockNumber block = writer->block_of(writer, p);
-
-		stream_put(&map, &block, 1);
-	}
-	stream_flush(&map);
-	page_init(page.data, PAGE_ROOT, writer->owner);
-	*page_root(page.data) = *root;
-	for (uint32 p = 0; p < root->map_pages; p++)
-		page_root_map(page.data)[p] = writer->block_of(writer, logical + p);
-	page_set_checksum(page.data);
-	writer->put_page(writer, segment_root_page(root), page.data);
+	list.entry = palloc(list.room * sizeof(MapEntry));
+	write_document_maps(writer, &list);
+	list_posting_maps(writer, last_map, &list);
+	entry.root = write_root_pages(writer, &list);
+	entry.other_pages = root_other_pages(root);
+	pfree(list.entry);
+	return entry;
 }

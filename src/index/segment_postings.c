@@ -1,0 +1,93 @@
+/*
+ * segment_postings.c: pages of postings: how they are filled, and where a bucket is on them.
+ *
+ * The contents of a page are the number of its first bucket, 16-bit offsets where the code
+ * of each bucket ends, and the codes (grouping/postings.c).  Offsets count from the end of
+ * the array of offsets.  The trailer counts the buckets.
+ */
+#include "index/segment.h"
+
+/* The contents of a page of postings. */
+typedef struct PostingsContents
+{
+	uint32 first;
+	uint16 end[FLEXIBLE_ARRAY_MEMBER];
+} PostingsContents;
+
+#define page_postings(page) ((PostingsContents *) PageGetContents(page))
+
+/* A code may be read this far beyond its end, so there must be so many bytes behind it. */
+StaticAssertDecl(POSTINGS_OVERREAD <= sizeof(PageTrailer), "codes end too near to the end of a page");
+
+static inline Size
+codes_offset(uint32 buckets)
+{
+	return offsetof(PostingsContents, end) + buckets * sizeof(uint16);
+}
+
+/* ---- Filling ------------------------------------------------------------ */
+
+int
+postings_room(const PostingsPage *page)
+{
+	return (int) PAGE_ROOM - (int) codes_offset(page->buckets + 1) - (int) page->used;
+}
+
+void
+postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers)
+{
+	page->used += postings_put(document, n, numbers, page->codes + page->used);
+	page->end[page->buckets++] = (uint16) page->used;
+}
+
+void
+postings_finish(const PostingsPage *filled, Page page, uint32 owner)
+{
+	PostingsContents *contents = page_postings(page);
+
+	page_init(page, PAGE_POSTINGS, owner);
+	contents->first = filled->first;
+	memcpy(contents->end, filled->end, filled->buckets * sizeof(uint16));
+	memcpy((char *) contents + codes_offset(filled->buckets), filled->codes, filled->used);
+	page_trailer(page)->count = (uint16) filled->buckets;
+	page_set_checksum(page);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+PostingCode
+postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket)
+{
+	Page page = BufferGetPage(buffer);
+	const PostingsContents *contents = page_postings(page);
+	uint32 buckets = page_trailer(page)->count;
+	uint32 i = bucket - (first & ~BUCKET_CONTINUES);
+	Size codes = codes_offset(buckets);
+	Size from;
+	Size to;
+
+	if (contents->first != first || codes > PAGE_ROOM)
+		page_corrupt(index, BufferGetBlockNumber(buffer), "not the buckets that its map lists");
+	if (i >= buckets)
+		return (PostingCode){.code = NULL, .bytes = 0};
+	from = i == 0 ? 0 : contents->end[i - 1];
+	to = contents->end[i];
+	if (from > to || codes + to > PAGE_ROOM)
+		page_corrupt(index, BufferGetBlockNumber(buffer), "offsets of buckets out of order");
+	return (PostingCode){.code = (uint8_t *) contents + codes + from, .bytes = to - from};
+}
+
+void
+postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
+{
+	const PostingsContents *contents = page_postings(page);
+	uint32 buckets = Min(page_trailer(page)->count, PAGE_ROOM / sizeof(uint16) - 2);
+	uint32 i = bucket - (first & ~BUCKET_CONTINUES);
+	Size codes = (const char *) contents - (const char *) page + codes_offset(buckets);
+
+	*from = *to = codes;
+	if (i >= buckets)
+		return;
+	*from += i == 0 ? 0 : contents->end[i - 1];
+	*to += contents->end[i];
+}
