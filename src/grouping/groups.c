@@ -93,8 +93,10 @@ static double
 cost_of_grouping(const Grouping *g, uint32_t n)
 {
 	static const double threshold[] = {0.9, 0.8, 0.7};
+	double length = n / (double) (UINT64_C(1) << group_bucket_bits(g, 0));
 	SegmentStats stats = {.documents = n,
-						  .postings_per_page = PAGE_BYTES / posting_bytes(n),
+						  .postings_per_page =
+							  (uint32_t) (PAGE_BYTES / posting_usual_bytes(n, length)),
 						  .documents_per_page = PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1};
 	double cost = 0;
 
