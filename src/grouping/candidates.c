@@ -21,10 +21,10 @@
 #define CANDIDATES_MIN 256
 
 size_t
-counters_for(uint32_t documents, double postings, int c)
+counters_for(uint32_t numbers, double postings, int c)
 {
 	double enough = postings * COUNTERS_PER_POSTING(c);
-	size_t wanted = (size_t) Min(enough, documents);
+	size_t wanted = (size_t) Min(enough, numbers);
 	size_t size = COUNTERS_MIN;
 
 	while (size < wanted && size < COUNTERS_MAX)
@@ -33,10 +33,10 @@ counters_for(uint32_t documents, double postings, int c)
 }
 
 void
-counter_begin(HitCounter *counter, uint32_t documents, double postings, int c)
+counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c)
 {
 	counter->count = c;
-	counter->size = counters_for(documents, postings, c);
+	counter->size = counters_for(numbers, postings, c);
 	counter->mask = (uint32_t) (counter->size - 1);
 	counter->hits = NULL;
 	if (c > 1)
@@ -56,21 +56,14 @@ make_room(HitCounter *counter, size_t more)
 		host_grow(counter->candidate, &counter->room, counter->candidates + more, sizeof(uint32_t));
 }
 
-/* Makes a candidate of every posting. */
+/*
+ * Counts the n postings after the candidates.  Makes a candidate of the posting that brings
+ * a counter to c, and of every later one.
+ */
 static inline void
-take_all(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
+count_hits(HitCounter *counter, size_t n)
 {
-	uint32_t *out = counter->candidate + counter->candidates;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = posting_at(postings, i, bytes);
-	counter->candidates += n;
-}
-
-/* Makes a candidate of the posting that brings a counter to c, and of every later one. */
-static inline void
-count_hits(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
-{
+	const uint32_t *posting = counter->candidate + counter->candidates;
 	uint32_t *out = counter->candidate + counter->candidates;
 	uint8_t *hits = counter->hits;
 	uint32_t mask = counter->mask;
@@ -78,7 +71,7 @@ count_hits(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 
 	for (size_t i = 0; i < n; i++)
 	{
-		uint32_t document = posting_at(postings, i, bytes);
+		uint32_t document = posting[i];
 		uint8_t seen = hits[document & mask];
 
 		hits[document & mask] = seen + (seen < UINT8_MAX);
@@ -88,22 +81,24 @@ count_hits(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
 	counter->candidates = out - counter->candidate;
 }
 
-void
-counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes)
+bool
+counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers)
 {
+	size_t n = postings_count(code, bytes);
+
+	if (bytes == 0)
+		return true;
 	/* A bucket is seldom in a cache, and the processor reads too few lines ahead by itself. */
-	for (size_t i = 0; i < n * bytes; i += CACHE_LINE)
-		__builtin_prefetch(postings + i);
-	/* One more than needed, since count_hits writes before it decides. */
-	make_room(counter, n + 1);
+	for (size_t i = 0; i < bytes; i += CACHE_LINE)
+		__builtin_prefetch(code + i);
+	make_room(counter, n);
+	if (!postings_get(code, bytes, numbers, counter->candidate + counter->candidates))
+		return false;
 	if (counter->count == 1)
-		take_all(counter, postings, n, bytes);
-	else if (bytes == 2)
-		count_hits(counter, postings, n, 2);
-	else if (bytes == 3)
-		count_hits(counter, postings, n, 3);
+		counter->candidates += n;
 	else
-		count_hits(counter, postings, n, 4);
+		count_hits(counter, n);
+	return true;
 }
 
 /* Adds a candidate whatever was counted. */
@@ -222,12 +217,12 @@ choices_of(int m, int c)
 }
 
 void
-chooser_begin(Chooser *chooser, uint32_t documents, int groups, int count)
+chooser_begin(Chooser *chooser, uint32_t numbers, int groups, int count)
 {
 	memset(chooser, 0, sizeof(Chooser));
-	chooser->documents = documents;
-	chooser->taken = host_alloc(documents / 8 + 1);
-	memset(chooser->taken, 0, documents / 8 + 1);
+	chooser->numbers = numbers;
+	chooser->taken = host_alloc(numbers / 8 + 1);
+	memset(chooser->taken, 0, numbers / 8 + 1);
 	chooser->count = count;
 	chooser->room = CANDIDATES_MIN;
 	chooser->document = host_alloc(chooser->room * sizeof(uint32_t));
@@ -235,13 +230,19 @@ chooser_begin(Chooser *chooser, uint32_t documents, int groups, int count)
 	chooser->end[0] = 0;
 }
 
-void
-chooser_add(Chooser *chooser, const uint8_t *postings, size_t n, int bytes)
+bool
+chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t numbers)
 {
+	size_t n = postings_count(code, bytes);
+
+	if (bytes == 0)
+		return true;
 	chooser->document =
 		host_grow(chooser->document, &chooser->room, chooser->used + n, sizeof(uint32_t));
-	for (size_t i = 0; i < n; i++)
-		chooser->document[chooser->used++] = posting_at(postings, i, bytes);
+	if (!postings_get(code, bytes, numbers, chooser->document + chooser->used))
+		return false;
+	chooser->used += n;
+	return true;
 }
 
 void
@@ -281,7 +282,7 @@ take(const Chooser *chooser, const uint32_t *common, size_t n, HitCounter *candi
 		uint32_t document = common[i];
 		uint8_t bit = 1 << document % 8;
 
-		if (document < chooser->documents)
+		if (document < chooser->numbers)
 		{
 			if (chooser->taken[document / 8] & bit)
 				continue;

@@ -142,27 +142,37 @@ typedef struct SearchPlan
 extern SearchPlan search_plan(const Grouping *g, const SegmentStats *stats, int h,
 							  SearchMethod method);
 
-/* ---- Postings ----------------------------------------------------------- */
+/* ---- Postings (postings.c) ---------------------------------------------- */
 
-/* Returns how many bytes a posting takes: a document number below `documents`. */
-static inline int
-posting_bytes(uint32_t documents)
-{
-	return documents <= UINT32_C(1) << 16 ? 2 : documents <= UINT32_C(1) << 24 ? 3 : 4;
-}
+/*
+ * The postings of a bucket are a list of ascending distinct document numbers below
+ * `numbers`, at most 2^31.  A list is stored as a code, the same on every machine.  The
+ * code of no documents has no bytes.
+ */
 
-/* Returns posting i of an array of postings of 2, 3 or 4 bytes, little-endian. */
-static inline uint32_t
-posting_at(const uint8_t *postings, size_t i, int bytes)
-{
-	const uint8_t *at = postings + i * bytes;
+/* This many bytes after a code may be read. */
+#define POSTINGS_OVERREAD 16
 
-	if (bytes == 2)
-		return at[0] | (uint32_t) at[1] << 8;
-	if (bytes == 3)
-		return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16;
-	return at[0] | (uint32_t) at[1] << 8 | (uint32_t) at[2] << 16 | (uint32_t) at[3] << 24;
-}
+/* Returns about how many bytes a posting takes in lists of a mean length. */
+extern double posting_usual_bytes(uint32_t numbers, double length);
+
+/* Returns how many bytes the code of n documents takes. */
+extern size_t postings_size(const uint32_t *document, size_t n, uint32_t numbers);
+
+/* Writes the code of n documents; returns its bytes. */
+extern size_t postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to);
+
+/* Returns for how many documents, from the first on, the code takes no more than `room` bytes. */
+extern size_t postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room);
+
+/* Returns how many documents a code has: no more than bits, and 0 if it is malformed. */
+extern size_t postings_count(const uint8_t *code, size_t bytes);
+
+/*
+ * Reads the postings_count() documents of a code.  Returns false if it is malformed.  The
+ * caller must refuse documents that are disordered or out of range.
+ */
+extern bool postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document);
 
 /* ---- Candidates (candidates.c) ------------------------------------------ */
 
@@ -182,13 +192,13 @@ typedef struct HitCounter
 } HitCounter;
 
 /* Returns how many counters counter_begin allocates. */
-extern size_t counters_for(uint32_t documents, double postings, int c);
+extern size_t counters_for(uint32_t numbers, double postings, int c);
 
-/* Starts counting; `postings` is the number of postings expected. */
-extern void counter_begin(HitCounter *counter, uint32_t documents, double postings, int c);
+/* Starts counting documents below `numbers`; `postings` is the number of postings expected. */
+extern void counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c);
 
-/* Counts n postings, those of a bucket. */
-extern void counter_add(HitCounter *counter, const uint8_t *postings, size_t n, int bytes);
+/* Counts the postings of a code.  Returns false if it is malformed. */
+extern bool counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers);
 
 /* Returns the candidates, ascending and distinct, in the counter's memory. */
 extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
@@ -205,7 +215,7 @@ typedef struct Chooser
 	size_t *end;        /* end[g] .. end[g + 1]: those of group g */
 	size_t used;
 	size_t room;
-	uint32_t documents;
+	uint32_t numbers;
 	uint8_t *taken; /* a bit for each document that is a candidate already */
 } Chooser;
 
@@ -213,10 +223,10 @@ typedef struct Chooser
 extern double choices_of(int m, int c);
 
 /* Starts without postings; the first group is present. */
-extern void chooser_begin(Chooser *chooser, uint32_t documents, int groups, int count);
+extern void chooser_begin(Chooser *chooser, uint32_t numbers, int groups, int count);
 
-/* Adds n postings of the bucket of the present group. */
-extern void chooser_add(Chooser *chooser, const uint8_t *postings, size_t n, int bytes);
+/* Adds the postings of a code to the present group.  Returns false if it is malformed. */
+extern bool chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t numbers);
 
 /* Ends the present group; the next one is present. */
 extern void chooser_end_group(Chooser *chooser);

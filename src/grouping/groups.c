@@ -26,9 +26,8 @@
 
 #define PAGE_BYTES 8192
 
-/* A posting takes about so many bits more than the number of its bucket; and a bucket itself. */
-#define POSTING_BITS_MORE 2.1
-#define BUCKET_BITS 28.0
+/* Bytes of a bucket beside its code. */
+#define BUCKET_BYTES 2
 
 /* The buckets of all groups have 31-bit numbers. */
 #define BUCKETS_MAX (UINT64_C(1) << 31)
@@ -89,15 +88,15 @@ group_first_bucket(const Grouping *g, int group)
 double
 postings_estimate(const Grouping *g, uint32_t n)
 {
-	double bits = 0;
+	double bytes = 0;
 
 	for (int i = 0; i < g->groups; i++)
 	{
-		int bucket_bits = group_bucket_bits(g, i);
+		double buckets = ldexp(1, group_bucket_bits(g, i));
 
-		bits += n * (bucket_bits + POSTING_BITS_MORE) + ldexp(BUCKET_BITS, bucket_bits);
+		bytes += n * posting_usual_bytes(n, n / buckets) + buckets * BUCKET_BYTES;
 	}
-	return bits / 8;
+	return bytes;
 }
 
 /* Returns the cost of searches at usual thresholds. */

@@ -121,7 +121,7 @@ typedef struct PostingsPage
 	uint32 buckets;
 	Size used; /* bytes of codes */
 	uint16 end[PAGE_ROOM / sizeof(uint16)];
-	uint8_t codes[PAGE_ROOM];
+	uint8_t codes[PAGE_ROOM + POSTINGS_OVERREAD];
 } PostingsPage;
 
 /* Returns how many bytes the code of one more bucket may take; negative: there is no room. */

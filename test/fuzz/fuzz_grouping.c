@@ -14,8 +14,8 @@ typedef struct Search
 	const Grouping *g;
 	const Documents *documents;
 	const SearchPlan *plan;
-	uint32_t first; /* number of the first document, as a segment may have others */
-	int bytes;
+	uint32_t first;   /* number of the first document, as a segment may have others */
+	uint32_t numbers; /* of the segment */
 	HitCounter counter;
 	Chooser chooser;
 } Search;
@@ -24,22 +24,20 @@ typedef struct Search
 static void
 add_bucket(Search *s, int group, uint32_t bucket)
 {
-	uint8_t all[DOCUMENTS_MAX * 4];
-	uint8_t *postings;
+	uint32_t document[DOCUMENTS_MAX];
+	uint8_t *code;
+	size_t bytes;
 	size_t n = 0;
 
 	for (uint32_t d = 0; d < s->documents->n; d++)
 		if (group_bucket(s->g, group, document_at(s->documents, d)) == bucket)
-			put_posting(all + n++ * s->bytes, s->first + d, s->bytes);
-	/* In memory with nothing after it, so that a sanitizer sees a read past the end. */
-	postings = malloc(n > 0 ? n * s->bytes : 1);
-	REQUIRE(postings != NULL);
-	memcpy(postings, all, n * s->bytes);
+			document[n++] = s->first + d;
+	code = reference_code(document, n, s->numbers, &bytes);
 	if (s->plan->method == SEARCH_CHOOSE)
-		chooser_add(&s->chooser, postings, n, s->bytes);
+		REQUIRE(chooser_add(&s->chooser, code, bytes, s->numbers));
 	else
-		counter_add(&s->counter, postings, n, s->bytes);
-	free(postings);
+		REQUIRE(counter_add(&s->counter, code, bytes, s->numbers));
+	free(code);
 }
 
 static void
@@ -62,13 +60,13 @@ probe_group(Search *s, int group, int radius, const uint8_t *query)
 }
 
 static void
-require_nothing_lost(Search *s, const uint8_t *query, int h, uint32_t documents)
+require_nothing_lost(Search *s, const uint8_t *query, int h)
 {
 	size_t count;
 	const uint32_t *candidate = counter_candidates(&s->counter, &count);
 
 	for (size_t i = 0; i < count; i++)
-		REQUIRE(candidate[i] < documents && (i == 0 || candidate[i] > candidate[i - 1]));
+		REQUIRE(candidate[i] < s->numbers && (i == 0 || candidate[i] > candidate[i - 1]));
 	for (uint32_t d = 0; d < s->documents->n; d++)
 	{
 		bool found = false;
@@ -90,19 +88,19 @@ can_probe(const Search *s)
 }
 
 static void
-check_search(Search *s, const uint8_t *query, int h, uint32_t documents)
+check_search(Search *s, const uint8_t *query, int h)
 {
 	bool choosing = s->plan->method == SEARCH_CHOOSE;
 
 	if (!can_probe(s))
 		return;
-	counter_begin(&s->counter, documents, s->plan->postings, choosing ? 1 : s->plan->count);
-	chooser_begin(&s->chooser, documents, s->plan->groups, s->plan->count);
+	counter_begin(&s->counter, s->numbers, s->plan->postings, choosing ? 1 : s->plan->count);
+	chooser_begin(&s->chooser, s->numbers, s->plan->groups, s->plan->count);
 	for (int i = 0; i < s->plan->groups; i++)
 		probe_group(s, i, s->plan->radius + (i < s->plan->one_more), query);
 	if (choosing)
 		chooser_candidates(&s->chooser, &s->counter);
-	require_nothing_lost(s, query, h, documents);
+	require_nothing_lost(s, query, h);
 	counter_end(&s->counter);
 	chooser_end(&s->chooser);
 }
@@ -134,7 +132,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	d = take_documents(&in, k, b, n, SYMBOL_BYTES(k, b));
 	if (plan.method != SEARCH_SCAN)
 	{
-		Search search = {&g, &d, &plan, first, posting_bytes(segment)};
+		Search search = {&g, &d, &plan, first, segment};
 
 		REQUIRE(plan_is_sound(&g, h, &plan));
 		/* The query is in memory with nothing after it. */
@@ -142,7 +140,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t length = d.stride;
 		uint8_t *query = take_copy(&last, &length);
 
-		check_search(&search, query, h, segment);
+		check_search(&search, query, h);
 		free(query);
 	}
 	free(d.packed);

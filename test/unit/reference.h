@@ -101,11 +101,20 @@ plan_is_sound(const Grouping *g, int h, const SearchPlan *plan)
 		plan->groups - missed >= plan->count;
 }
 
-static inline void
-put_posting(uint8_t *at, uint32_t document, int bytes)
+/*
+ * Returns the code of n documents, and its bytes.  No more bytes follow than may be read,
+ * so that a sanitizer sees a read past them.  The caller frees it.
+ */
+static inline uint8_t *
+reference_code(const uint32_t *document, size_t n, uint32_t numbers, size_t *bytes)
 {
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t) (document >> 8 * i);
+	uint8_t *code;
+
+	*bytes = postings_size(document, n, numbers);
+	code = malloc(*bytes + POSTINGS_OVERREAD);
+	if (code == NULL || postings_put(document, n, numbers, code) != *bytes)
+		abort();
+	return code;
 }
 
 #endif

@@ -198,6 +198,120 @@ plans_lose_nothing(void)
 		}
 }
 
+/* ---- Lists -------------------------------------------------------------- */
+
+static int
+by_number(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *) x;
+	uint32_t b = *(const uint32_t *) y;
+
+	return (a > b) - (a < b);
+}
+
+/* Fills in at most n ascending distinct documents below `range`; returns how many. */
+static size_t
+random_list(uint32_t *document, size_t n, uint32_t range)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		document[i] = random_below(range);
+	qsort(document, n, sizeof(uint32_t), by_number);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || document[i] != document[kept - 1])
+			document[kept++] = document[i];
+	return kept;
+}
+
+/* Reads a code that is right, and whose code of fewer documents fits less room. */
+static void
+check_list(const uint32_t *document, size_t n, uint32_t numbers)
+{
+	size_t bytes;
+	uint8_t *code = reference_code(document, n, numbers, &bytes);
+	uint32_t *read = malloc(n * sizeof(uint32_t) + 1);
+	size_t fit = postings_fit(document, n, numbers, bytes);
+
+	CHECK(postings_count(code, bytes) == n && postings_get(code, bytes, numbers, read) == (n > 0));
+	CHECK_MSG(memcmp(document, read, n * sizeof(uint32_t)) == 0, "%zu below %u", n, numbers);
+	CHECK(fit == n && bytes <= n * 5 + 10);
+	for (int i = 0; i < 5 && n > 0; i++)
+	{
+		size_t room = random_below((uint32_t) bytes);
+
+		fit = postings_fit(document, n, numbers, room);
+		CHECK(fit < n && postings_size(document, fit, numbers) <= room);
+		for (size_t more = fit + 1; more <= Min(n, fit + 300); more++)
+			CHECK(postings_size(document, more, numbers) > room);
+	}
+	free(read);
+	free(code);
+}
+
+/* Lists are read as they were written: few and many documents, even and uneven. */
+static void
+lists_are_kept(void)
+{
+	static const uint32_t ranges[] = {1,    2,       3,       7,         100,
+									  5000, 1000000, 1 << 24, 100000000, UINT32_C(1) << 31};
+	static const size_t lengths[] = {0, 1, 2, 3, 8, 24, 60, 250, 254, 255, 256, 1000, 30000};
+	uint32_t *document = malloc(30000 * sizeof(uint32_t));
+
+	for (int r = 0; r < 10; r++)
+		for (int l = 0; l < 13; l++)
+			for (int part = 1; part <= 1000; part *= 10)
+			{
+				uint32_t range = Max(ranges[r] / part, 1);
+				size_t n = random_list(document, lengths[l], range);
+
+				check_list(document, n, ranges[r]);
+				/* All are in the last part of the numbers. */
+				for (size_t i = 0; i < n; i++)
+					document[i] += ranges[r] - range;
+				check_list(document, n, ranges[r]);
+			}
+	for (uint32_t i = 0; i < 30000; i++)
+		document[i] = i;
+	for (uint32_t n = 1; n <= 30000; n = n * 4 / 3 + 1)
+		check_list(document, n, n);
+	free(document);
+}
+
+/* Counting the postings of any bytes reads and writes within bounds. */
+static void
+damage_is_harmless(void)
+{
+	static const uint32_t ranges[] = {1, 1000, 1000000, UINT32_C(1) << 31};
+	uint32_t document[1000];
+
+	for (int round = 0; round < 20000; round++)
+	{
+		uint32_t numbers = ranges[round % 4];
+		size_t n = random_list(document, 1 + random_below(round % 8 == 0 ? 1000 : 40), numbers);
+		size_t bytes;
+		uint8_t *code = reference_code(document, n, numbers, &bytes);
+		size_t left = random_below((uint32_t) bytes + 1);
+		uint8_t *damaged = malloc(left + POSTINGS_OVERREAD);
+		uint32_t *read;
+		size_t count;
+
+		memcpy(damaged, code, left);
+		memset(damaged + left, 0xFF, POSTINGS_OVERREAD);
+		if (left > 0 && round % 3 == 0)
+			damaged[random_below((uint32_t) left)] ^= 1 << random_below(8);
+		else if (left > 0 && round % 3 == 1)
+			random_bytes(damaged + random_below(2), left - 1);
+		count = postings_count(damaged, left);
+		CHECK(count <= 8 * left);
+		read = malloc(count * sizeof(uint32_t) + 1);
+		CHECK(!postings_get(damaged, left, numbers, read) || count > 0);
+		free(read);
+		free(damaged);
+		free(code);
+	}
+}
+
 /* ---- Counting ----------------------------------------------------------- */
 
 /* All documents that are hit c times or more are candidates, once, ascending. */
@@ -227,31 +341,28 @@ check_candidates(HitCounter *counter, const int *hits, uint32_t documents, int c
 }
 
 static void
-count_random(uint32_t documents, int c, double expected, int bytes, bool exact)
+count_random(uint32_t documents, int c, double expected, bool exact)
 {
 	HitCounter counter;
 	int *hits = calloc(documents, sizeof(int));
-	uint8_t *postings = malloc(1000 * 4);
+	uint32_t document[1000];
 
 	counter_begin(&counter, documents, expected, c);
 	for (int bucket = 0; bucket < 400; bucket++)
 	{
-		int n = random_below(1000);
-		uint32_t range = bucket % 4 == 0 ? documents : documents / 50 + 1;
+		size_t n = random_list(document, random_below(1000),
+							   bucket % 4 == 0 ? documents : documents / 50 + 1);
+		size_t bytes;
+		uint8_t *code = reference_code(document, n, documents, &bytes);
 
-		for (int i = 0; i < n; i++)
-		{
-			uint32_t document = random_below(range);
-
-			put_posting(postings + i * bytes, document, bytes);
-			hits[document]++;
-		}
-		counter_add(&counter, postings, n, bytes);
+		for (size_t i = 0; i < n; i++)
+			hits[document[i]]++;
+		CHECK(counter_add(&counter, code, bytes, documents));
+		free(code);
 	}
 	check_candidates(&counter, hits, documents, c, exact);
 	counter_end(&counter);
 	free(hits);
-	free(postings);
 }
 
 static void
@@ -261,17 +372,14 @@ counting_is_complete(void)
 
 	for (int i = 0; i < 6; i++)
 	{
-		count_random(5000, counts[i], 1e9, 2, true);
-		count_random(65536, counts[i], 1e9, 2, true);
-		count_random(65537, counts[i], 1e9, 3, true);
-		count_random(200000, counts[i], 1e9, 4, true);
+		count_random(5000, counts[i], 1e9, true);
+		count_random(65536, counts[i], 1e9, true);
+		count_random(200000, counts[i], 1e9, true);
 		/* Counters that documents share may add candidates, but lose none. */
-		count_random(65536, counts[i], 100, 2, false);
-		count_random(1 << 20, counts[i], 1000, 3, false);
-		count_random(1 << 24, counts[i], 0, 3, false);
+		count_random(65536, counts[i], 100, false);
+		count_random(1 << 20, counts[i], 1000, false);
+		count_random(1 << 24, counts[i], 0, false);
 	}
-	CHECK(posting_bytes(65536) == 2 && posting_bytes(65537) == 3);
-	CHECK(posting_bytes(1 << 24) == 3 && posting_bytes((1 << 24) + 1) == 4);
 }
 
 /* ---- All together ------------------------------------------------------- */
@@ -284,8 +392,7 @@ typedef struct Corpus
 	size_t stride;
 	uint8_t *symbols;
 	uint32_t *start; /* of one group's buckets */
-	uint8_t *postings;
-	int bytes;
+	uint32_t *posting;
 } Corpus;
 
 /* Fills in signatures: half are random, half are copies of an earlier one with some changes. */
@@ -329,10 +436,9 @@ sort_postings(Corpus *corpus, int group)
 	memcpy(corpus->start, cursor, (buckets + 1) * sizeof(uint32_t));
 	for (uint32_t d = 0; d < corpus->n; d++)
 	{
-		uint32_t at =
-			cursor[group_bucket(&corpus->g, group, corpus->symbols + d * corpus->stride)]++;
+		uint32_t bucket = group_bucket(&corpus->g, group, corpus->symbols + d * corpus->stride);
 
-		put_posting(corpus->postings + (size_t) at * corpus->bytes, d, corpus->bytes);
+		corpus->posting[cursor[bucket]++] = d;
 	}
 	free(cursor);
 }
@@ -353,13 +459,14 @@ probe_group(Corpus *corpus, int group, int radius, const uint8_t *query, HitCoun
 	{
 		uint32_t from = corpus->start[own ^ mask[i]];
 		uint32_t to = corpus->start[(own ^ mask[i]) + 1];
-
-		const uint8_t *postings = corpus->postings + (size_t) from * corpus->bytes;
+		size_t bytes;
+		uint8_t *code = reference_code(corpus->posting + from, to - from, corpus->n, &bytes);
 
 		if (chooser != NULL)
-			chooser_add(chooser, postings, to - from, corpus->bytes);
+			CHECK(chooser_add(chooser, code, bytes, corpus->n));
 		else
-			counter_add(counter, postings, to - from, corpus->bytes);
+			CHECK(counter_add(counter, code, bytes, corpus->n));
+		free(code);
 	}
 	if (chooser != NULL)
 		chooser_end_group(chooser);
@@ -408,13 +515,13 @@ static void
 search_corpus(int k, int b, uint32_t n, int groups)
 {
 	Grouping grouping = groups == 0 ? grouping_for(k, b, n) : grouping_with(k, b, n, groups);
-	Corpus corpus = {grouping, n, SYMBOL_BYTES(k, b), NULL, NULL, NULL, posting_bytes(n)};
+	Corpus corpus = {grouping, n, SYMBOL_BYTES(k, b), NULL, NULL, NULL};
 	SegmentStats stats = {n, 2700, 100, NULL};
 	uint32_t widest = UINT32_C(1) << group_bucket_bits(&corpus.g, 0);
 
 	corpus.symbols = malloc(n * corpus.stride);
 	corpus.start = malloc((widest + 1) * sizeof(uint32_t));
-	corpus.postings = malloc((size_t) n * corpus.bytes);
+	corpus.posting = malloc(n * sizeof(uint32_t));
 	fill_corpus(&corpus);
 	for (int h = 0; h < k; h += 1 + k / 9)
 		for (int method = SEARCH_AUTO; method < SEARCH_SCAN; method++)
@@ -426,7 +533,7 @@ search_corpus(int k, int b, uint32_t n, int groups)
 		}
 	free(corpus.symbols);
 	free(corpus.start);
-	free(corpus.postings);
+	free(corpus.posting);
 }
 
 /* With few groups all choices are possible: h from 0 to m - 1. */
@@ -458,6 +565,8 @@ main(void)
 	offsets_are_numbered();
 	masks_are_complete();
 	plans_lose_nothing();
+	lists_are_kept();
+	damage_is_harmless();
 	counting_is_complete();
 	searches_are_exact();
 	return unit_report();
