@@ -1,9 +1,9 @@
 /*
  * build.h: a build and its participants: the leader, and parallel workers if there are any.
  *
- * The blocks of an index that is being built are assigned in a fixed order: the metapage,
- * the documents of all segments, and then for each segment its directory, postings, map and
- * root.
+ * The blocks of an index that is being built are first the metapage, then the documents of
+ * all segments, and then pages of postings, maps and roots in the order in which they are
+ * written.
  */
 #ifndef NEARDUP_INDEX_BUILD_H
 #define NEARDUP_INDEX_BUILD_H
@@ -19,8 +19,9 @@ typedef struct BuildSegment
 {
 	SegmentRoot root;
 	BlockNumber documents; /* the first block of its documents */
-	BlockNumber others;    /* the first block of its other pages */
 	int groups_claimed;
+	BlockNumber last_map; /* the map written last */
+	BucketLengths lengths;
 } BuildSegment;
 
 /* In shared memory if there are workers. */
@@ -92,7 +93,7 @@ extern void build_write_last_pages(Build *build);
 
 /* ---- Segments (build_groups.c) ------------------------------------------------ */
 
-/* The leader assigns the blocks that follow the documents. */
+/* The leader chooses the groups of each segment. */
 extern void build_layout(Build *build);
 
 /* Sorts and writes this participant's share of the groups. */

@@ -1,9 +1,9 @@
 /*
  * build_groups.c: the second half of a build: groups, maps, roots and the metapage.
  *
- * Once all documents are written, the number of pages that everything else takes is known.
- * The leader assigns blocks to them; then each participant writes its share of the groups.
- * Two groups may share a page, so entries are stored under the page's lock.
+ * Once all documents are written, the leader chooses the groups of each segment.  Then each
+ * participant sorts and writes a share of the groups to new pages, and lists these in maps of
+ * its own.
  */
 #include "index/build.h"
 
@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-/* ---- Blocks ------------------------------------------------------------- */
+/* ---- Layout ------------------------------------------------------------- */
 
 /* Returns how many participants can sort at the same time, each at least one group. */
 static int
@@ -24,7 +24,7 @@ sorters(const BuildShared *shared)
 		const SegmentRoot *root = &shared->segment[i].root;
 		Grouping grouping = root_grouping(root, &shared->shape);
 
-		largest = Max(largest, group_sort_memory(root, &grouping, 1));
+		largest = Max(largest, group_sort_memory(root_numbers(root), &grouping, 1));
 	}
 	return (int) Max(1, Min(shared->participants, shared->memory / largest));
 }
@@ -34,17 +34,11 @@ build_layout(Build *build)
 {
 	BuildShared *shared = build->shared;
 	BlockNumber documents = META_BLOCK + 1;
-	BlockNumber others = documents;
 	uint64 postings = 0;
 
 	if (!build_leads(build))
 		return;
 	build_write_last_pages(build);
-	for (uint32 i = 0; i < shared->segments; i++)
-		others += shared->segment[i].root.document_pages;
-	if (others != RelationGetNumberOfBlocks(build->index))
-		elog(ERROR, "index \"%s\" has pages that its build did not write",
-			 RelationGetRelationName(build->index));
 	for (uint32 i = 0; i < shared->segments; i++)
 	{
 		BuildSegment *segment = &shared->segment[i];
@@ -53,14 +47,14 @@ build_layout(Build *build)
 		root->stride = build->stride;
 		segment_lay_out(build->index, &shared->shape, root);
 		segment->documents = documents;
-		segment->others = others;
+		segment->last_map = InvalidBlockNumber;
 		documents += root->document_pages;
-		others += segment_root_page(root) + 1 - root->document_pages;
 		postings += (uint64) root->groups * root->grouped;
 	}
-	compat_extend_to(build->index, others);
+	if (documents != RelationGetNumberOfBlocks(build->index))
+		elog(ERROR, "index \"%s\" has pages that its build did not write",
+			 RelationGetRelationName(build->index));
 	shared->sorters = sorters(shared);
-	shared->blocks = others;
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_GROUPS);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, postings);
 }
@@ -72,81 +66,107 @@ typedef struct BuildWriter
 	SegmentWriter writer; /* first, so that its functions find the rest */
 	BuildShared *shared;
 	BuildSegment *segment;
+	int groups_claimed; /* last */
 	bool leads;
 } BuildWriter;
 
-static BlockNumber
-block_of_build_page(const SegmentWriter *writer, uint32 number)
+static MapEntry
+build_document_page(const SegmentWriter *writer, uint32 number)
 {
 	const BuildSegment *segment = ((const BuildWriter *) writer)->segment;
-	uint32 document_pages = segment->root.document_pages;
 
-	return number < document_pages ? segment->documents + number :
-									 segment->others + (number - document_pages);
+	return (MapEntry){.number = writer->owner, .block = segment->documents + number};
 }
 
-static void
-report_postings(BuildWriter *w, uint32 count)
+static BlockNumber
+build_last_map(const SegmentWriter *writer)
 {
-	uint64 done;
+	return ((const BuildWriter *) writer)->segment->last_map;
+}
 
+/* Links a map to the map of the segment that was written before it. */
+static void
+link_map(BuildWriter *w, Page page, BlockNumber block)
+{
 	SpinLockAcquire(&w->shared->mutex);
-	done = w->shared->postings_done += count;
+	page_trailer(page)->next = w->segment->last_map;
+	w->segment->last_map = block;
 	SpinLockRelease(&w->shared->mutex);
-	if (w->leads)
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 }
 
-/* Adds entries to a page, which may have entries of other participants already. */
-static void
-put_build_page(SegmentWriter *writer, uint32 number, Page page)
+/* Adds a page to the end of the index. */
+static BlockNumber
+put_build_page(SegmentWriter *writer, Page page)
 {
-	BlockNumber block = block_of_build_page(writer, number);
-	Buffer buffer = ReadBuffer(writer->index, block);
-	Page shared = BufferGetPage(buffer);
-	bool is_new;
+	Buffer buffer = compat_extend(writer->index);
+	BlockNumber block = BufferGetBlockNumber(buffer);
 
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	is_new = PageIsNew(shared);
-	/* Its checksum is computed again below, so what is there is verified first. */
-	if (!is_new)
-		page_verify(writer->index, buffer, 0);
+	if (page_trailer(page)->kind == PAGE_MAP)
+		link_map((BuildWriter *) writer, page, block);
 	START_CRIT_SECTION();
-	if (is_new)
-		memcpy(shared, page, BLCKSZ);
-	else
-	{
-		/* The places of entries that are not on a page are zero. */
-		for (Size i = 0; i < PAGE_ROOM / sizeof(uint64); i++)
-			((uint64 *) PageGetContents(shared))[i] |= ((uint64 *) PageGetContents(page))[i];
-		page_trailer(shared)->count += page_trailer(page)->count;
-		page_set_checksum(shared);
-	}
+	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
-	if (page_trailer(page)->kind == PAGE_POSTINGS)
-		report_postings((BuildWriter *) writer, page_trailer(page)->count);
 	CHECK_FOR_INTERRUPTS();
+	return block;
 }
 
-/* Claims groups for this participant; fewer towards the end, so that all end together. */
+/* The least pages of groups that are claimed at a time: the last page of them is not full. */
+#define PAGES_CLAIMED 16
+
+/* Returns how many groups to claim at least. */
+static int
+least_groups(const BuildWriter *w)
+{
+	const SegmentRoot *root = &w->segment->root;
+	Grouping grouping = root_grouping(root, w->writer.shape);
+	double pages = postings_estimate(&grouping, root->grouped) / PAGE_ROOM / grouping.groups;
+
+	return (int) (PAGES_CLAIMED / pages);
+}
+
+/* Returns how many groups to claim: fewer towards the end, so that all end together. */
+static int
+share_of_groups(const BuildWriter *w, int least)
+{
+	int left = w->segment->root.groups - w->segment->groups_claimed;
+	int share = (left + 2 * w->shared->sorters - 1) / (2 * w->shared->sorters);
+
+	return Min(left, Max(share, least));
+}
+
+/* Claims groups for this participant, and reports the groups that it claimed before as done. */
 static int
 claim_build_groups(SegmentWriter *writer, int most, int *first)
 {
-	BuildShared *shared = ((BuildWriter *) writer)->shared;
-	BuildSegment *segment = ((BuildWriter *) writer)->segment;
-	int count;
+	BuildWriter *w = (BuildWriter *) writer;
+	BuildShared *shared = w->shared;
+	BuildSegment *segment = w->segment;
+	int least = least_groups(w);
+	uint64 done;
 
 	SpinLockAcquire(&shared->mutex);
-	count = segment->root.groups - segment->groups_claimed;
-	if (shared->sorters > 1)
-		count = (count + 2 * shared->sorters - 1) / (2 * shared->sorters);
-	count = Min(count, most);
+	done = shared->postings_done += (uint64) w->groups_claimed * segment->root.grouped;
+	w->groups_claimed = Min(most, share_of_groups(w, least));
 	*first = segment->groups_claimed;
-	segment->groups_claimed += count;
+	segment->groups_claimed += w->groups_claimed;
 	SpinLockRelease(&shared->mutex);
-	return count;
+	if (w->leads)
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	return w->groups_claimed;
+}
+
+static void
+add_build_lengths(SegmentWriter *writer, const BucketLengths *lengths)
+{
+	BuildWriter *w = (BuildWriter *) writer;
+
+	SpinLockAcquire(&w->shared->mutex);
+	w->segment->lengths.own += lengths->own;
+	w->segment->lengths.near += lengths->near;
+	w->segment->lengths.samples += lengths->samples;
+	SpinLockRelease(&w->shared->mutex);
 }
 
 /* A build gives way to no one. */
@@ -170,8 +190,10 @@ writer_of(Build *build, uint32 number)
 									.owner = number + 1,
 									.memory = shared->memory / shared->sorters,
 									.put_page = put_build_page,
-									.block_of = block_of_build_page,
+									.last_map = build_last_map,
+									.document_page = build_document_page,
 									.claim_groups = claim_build_groups,
+									.add_lengths = add_build_lengths,
 									.goes_on = build_goes_on},
 						 .shared = shared,
 						 .segment = segment,
@@ -198,16 +220,19 @@ void
 build_describe(Build *build)
 {
 	BuildShared *shared = build->shared;
-	SegmentEntry entry[SEGMENTS_MAX];
+	SegmentEntry *entry;
 
 	if (!build_leads(build))
 		return;
+	entry = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
 	for (uint32 i = 0; i < shared->segments; i++)
 	{
 		BuildWriter w = writer_of(build, i);
 
-		segment_write_root(&w.writer);
-		entry[i] = segment_entry(&w.writer);
+		entry[i] = segment_write_root(&w.writer, &w.segment->lengths);
+		entry[i].first_owner = entry[i].last_owner = w.writer.owner;
 	}
 	meta_write_built(build->index, &shared->shape, entry, shared->segments);
+	shared->blocks = RelationGetNumberOfBlocks(build->index);
+	pfree(entry);
 }

@@ -196,19 +196,23 @@ check_tail(Check *check, const TailEntry *tail)
 
 /* ---- Segments ----------------------------------------------------------- */
 
-/* Locks a page of a segment.  It is an error if that has another owner. */
+/*
+ * In Check.bucket: a flag of a document that may have no posting, since it was dead when its
+ * segment was written; and a document that has none, or whose posting has been found.
+ */
+#define MAY_BE_MISSING UINT32_C(0x80000000)
+#define NO_BUCKET PG_UINT32_MAX
+
+/* Locks a page of documents of a segment. */
 static Buffer
-read_logical(Check *check, const Segment *segment, uint32 logical, PageKind kind)
+read_documents(Check *check, Segment *segment, uint32 page)
 {
-	Buffer buffer = segment_page(check->index, segment, logical, kind);
+	Buffer buffer = segment_documents(check->index, segment, page);
 
 	if (!BufferIsValid(buffer))
-		page_corrupt(check->index, segment->map[logical], "page of a segment belongs to another");
+		page_corrupt(check->index, segment->root_block, "its pages belong to another segment");
 	return buffer;
 }
-
-/* In Check.bucket: a document that has no symbols, or whose posting has been found. */
-#define NO_BUCKET PG_UINT32_MAX
 
 /* Returns the place of a document in Check.bucket, or NULL if it is not among them. */
 static uint32 *
@@ -221,115 +225,175 @@ bucket_of(Check *check, uint32 document)
 
 /* Fills Check.bucket for one group. */
 static void
-find_buckets(Check *check, const Segment *segment, int group)
+find_buckets(Check *check, Segment *segment, int group)
 {
 	uint32 per_page = segment->documents_per_page;
 	uint32 end = check->first + check->count;
 
+	for (uint32 i = 0; i < check->count; i++)
+		check->bucket[i] = NO_BUCKET;
 	for (uint32 p = check->first / per_page; p * per_page < end; p++)
 	{
-		Buffer buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
+		Buffer buffer = read_documents(check, segment, p);
 		Page page = BufferGetPage(buffer);
 
 		for (int i = 0; i < page_trailer(page)->count; i++)
 		{
 			uint32 *bucket = bucket_of(check, p * per_page + i);
+			uint16 flags = tid_flags(page_tid(page, i));
 
-			if (bucket == NULL)
+			if (bucket == NULL || (flags & (TID_NULL | TID_EMPTY)))
 				continue;
-			*bucket = tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY) ?
-				NO_BUCKET :
-				group_bucket(&segment->grouping, group,
-							 page_symbols(page, segment->root.stride, i));
+			*bucket = group_bucket(&segment->grouping, group,
+								   page_symbols(page, segment->root.stride, i));
+			if (flags & TID_DEAD)
+				*bucket |= MAY_BE_MISSING;
 		}
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
 
+/* Checks that the documents of a code are in their bucket, and notes that they are found. */
+static void
+check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode code,
+		   uint32 bucket)
+{
+	size_t count = postings_count(code.code, code.bytes);
+	uint32 *document = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+
+	if (code.bytes > 0 && !postings_get(code.code, code.bytes, segment->numbers, document))
+		page_corrupt(check->index, block, "malformed postings");
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32 *expected = bucket_of(check, document[i]);
+
+		if (document[i] >= segment->numbers)
+			page_corrupt(check->index, block, "posting of a document that does not exist");
+		if (expected == NULL)
+			continue;
+		if (*expected == NO_BUCKET || (*expected & ~MAY_BE_MISSING) != bucket)
+			page_corrupt(check->index, block, "posting in a bucket that is not its document's");
+		*expected = NO_BUCKET;
+		check->postings++;
+	}
+	pfree(document);
+}
+
+/* Checks the buckets of a group that are on a page; false if it has one of a later group. */
+static bool
+check_page(Check *check, Segment *segment, int group, PostingPlace place)
+{
+	uint32 first = segment->first_bucket[group];
+	uint32 end = segment->first_bucket[group + 1];
+	uint32 on_page = segment_slot(segment, place)->number;
+	Buffer buffer = segment_postings(check->index, segment, place);
+	uint32 number;
+	uint32 last;
+
+	if (!BufferIsValid(buffer))
+		page_corrupt(check->index, segment->root_block, "its pages belong to another segment");
+	number = on_page & ~BUCKET_CONTINUES;
+	last = number + page_trailer(BufferGetPage(buffer))->count;
+	for (number = Max(number, first); number < Min(last, end); number++)
+		check_code(check, segment, BufferGetBlockNumber(buffer),
+				   postings_on_page(check->index, buffer, on_page, number), number - first);
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	return last <= end;
+}
+
 /* Checks that each document in Check.bucket has one posting, in its bucket. */
 static void
-check_postings(Check *check, const Segment *segment, int group)
+check_postings(Check *check, Segment *segment, int group)
 {
-	uint64 base = (uint64) group * segment->root.grouped;
-	uint32 first_page = segment->root.document_pages + segment->root.directory_pages;
-	uint32 buckets = UINT32_C(1) << group_bucket_bits(&segment->grouping, group);
+	PostingPlace place;
 
 	find_buckets(check, segment, group);
-	for (uint32 v = 0; v < buckets; v++)
-	{
-		uint32 from;
-		uint32 to;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!segment_bucket(check->index, segment, group, v, &from, &to))
-			page_corrupt(check->index, segment->map[segment->root.document_pages],
-						 "directory page belongs to another");
-		for (uint64 at = base + from; at < base + to; at++)
-		{
-			uint32 logical = first_page + at / segment->postings_per_page;
-			Buffer buffer = read_logical(check, segment, logical, PAGE_POSTINGS);
-			const uint8 *postings = (uint8 *) PageGetContents(BufferGetPage(buffer));
-			uint32 document =
-				posting_at(postings, at % segment->postings_per_page, segment->posting_bytes);
-			uint32 *bucket = bucket_of(check, document);
-
-			UnlockReleaseBuffer(buffer);
-			if (document >= segment->root.documents)
-				page_corrupt(check->index, segment->map[logical],
-							 "posting of a document that does not exist");
-			if (bucket == NULL)
-				continue;
-			if (*bucket != v)
-				page_corrupt(check->index, segment->map[logical],
-							 "posting in a bucket that is not its document's");
-			*bucket = NO_BUCKET;
-			check->postings++;
-		}
-	}
+	if (!segment_find(check->index, segment, group, segment->first_bucket[group], &place))
+		page_corrupt(check->index, segment->root_block, "its maps belong to another segment");
+	while (check_page(check, segment, group, place) && segment_next(check->index, segment, &place))
+		continue;
 	for (uint32 i = 0; i < check->count; i++)
-		if (check->bucket[i] != NO_BUCKET)
+		if (!(check->bucket[i] & MAY_BE_MISSING))
 			page_corrupt(check->index, segment->root_block, "a document is missing from a group");
+}
+
+/* Checks the pages of documents of a segment. */
+static void
+check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entry)
+{
+	int64 dead = check->dead_documents;
+	int64 documents = 0;
+
+	for (uint32 p = 0; p < segment->root.document_pages; p++)
+	{
+		Buffer buffer = read_documents(check, segment, p);
+		uint32 owner = page_trailer(BufferGetPage(buffer))->owner;
+
+		if (owner < entry->first_owner || owner > entry->last_owner)
+			page_corrupt(check->index, BufferGetBlockNumber(buffer),
+						 "page of documents with an owner that its segment does not have");
+		documents += page_trailer(BufferGetPage(buffer))->count;
+		check_documents(check, buffer, segment->root.stride);
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (documents != entry->documents)
+		page_corrupt(check->index, entry->root, "segment has another number of documents");
+	if (check->dead_documents - dead < entry->dead)
+		page_corrupt(check->index, entry->root,
+					 "fewer documents are dead than a vacuum has counted");
+}
+
+/* Notes the blocks of a segment's pages other than those of documents. */
+static void
+claim_segment(Check *check, const SegmentEntry *entry)
+{
+	SegmentWalk walk;
+	const SegmentRoot *root = &walk.segment.root;
+	uint32 postings = 0;
+
+	if (!walk_begin(&walk, check->index, check->meta, entry))
+		page_corrupt(check->index, entry->root, "segment is not there");
+	for (uint32 p = 0; p < root_pages(root); p++)
+		claim_block(check, walk.segment.root_page[p]);
+	for (uint32 map = 0; map < root_maps(root); map++)
+	{
+		claim_block(check, walk.segment.list[map].block);
+		if (map < root->document_maps)
+			continue;
+		if (!walk_load(&walk, map))
+			page_corrupt(check->index, entry->root, "its maps belong to another segment");
+		for (uint32 i = 0; i < walk.count; i++)
+			claim_block(check, walk.entry[i].block);
+		postings += walk.count;
+	}
+	if (postings != root->posting_pages)
+		page_corrupt(check->index, entry->root, "segment has another number of pages");
+	walk_end(&walk);
 }
 
 /* Checks a segment: its pages, documents and postings. */
 static void
 check_segment(Check *check, const SegmentEntry *entry)
 {
-	Segment *segment = segment_open(check->index, check->meta, entry);
-	const SegmentRoot *root;
-	int64 dead = check->dead_documents;
-	uint32 documents;
+	Segment *segment;
 	uint32 at_once;
 
+	claim_segment(check, entry);
+	segment = segment_open(check->index, check->meta, entry);
 	if (segment == NULL)
 		page_corrupt(check->index, entry->root, "segment is not there");
-	root = &segment->root;
-	claim_block(check, entry->root);
-	for (uint32 p = 0; p < root->map_pages; p++)
-		claim_block(check, segment->map_block[p]);
-	for (uint32 p = 0; p < root->directory_pages + root->posting_pages; p++)
-		claim_block(check, segment->map[root->document_pages + p]);
-	for (uint32 p = 0; p < root->document_pages; p++)
-	{
-		Buffer buffer = read_logical(check, segment, p, PAGE_DOCUMENTS);
-
-		check_documents(check, buffer, root->stride);
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-	}
-	if (check->dead_documents - dead < entry->dead)
-		page_corrupt(check->index, entry->root,
-					 "fewer documents are dead than a vacuum has counted");
+	check_segment_documents(check, segment, entry);
 
 	/* Groups, for as many documents at a time as half of the memory holds. */
-	documents = root->documents;
-	at_once = Min(documents, maintenance_work_mem * (Size) 512 / sizeof(uint32));
+	at_once = Min(segment->numbers, maintenance_work_mem * (Size) 512 / sizeof(uint32));
 	check->bucket = palloc_extended(at_once * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
-	for (int g = 0; g < segment->grouping.groups; g++)
-		for (check->first = 0; check->first < documents; check->first += at_once)
+	for (int g = 0; g < segment->grouping.groups && segment->root.grouped > 0; g++)
+		for (check->first = 0; check->first < segment->numbers; check->first += at_once)
 		{
-			check->count = Min(at_once, documents - check->first);
+			check->count = Min(at_once, segment->numbers - check->first);
 			check_postings(check, segment, g);
 		}
 	pfree(check->bucket);

@@ -102,7 +102,6 @@ price_search(const IndexMeta *meta, int radius)
 	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
 	uint32 per_page = documents_per_page(document_stride(&meta->shape));
 	SegmentStats tails = {.documents = (meta->tail.pages + meta->frozen.pages) * per_page,
-						  .postings_per_page = 1,
 						  .documents_per_page = per_page};
 	Grouping ungrouped = {.k = meta->shape.k, .b = signature_bits(&meta->shape)};
 	SearchPlan plan = search_plan(&ungrouped, &tails, radius, SEARCH_SCAN);
@@ -113,8 +112,10 @@ price_search(const IndexMeta *meta, int radius)
 		const SegmentEntry *entry = &meta->segment[i];
 		Grouping grouping = grouping_with(ungrouped.k, ungrouped.b, entry->grouped, entry->groups);
 		SegmentStats stats = {.documents = entry->grouped,
-							  .postings_per_page = postings_per_page(entry->documents),
-							  .documents_per_page = per_page};
+							  .documents_per_page = per_page,
+							  .posting_pages = entry->other_pages,
+							  .own_length = entry->own_length,
+							  .near_length = entry->near_length};
 
 		plan = search_plan(&grouping, &stats, radius, method);
 		price.ns += plan.cost;

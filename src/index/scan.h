@@ -139,25 +139,32 @@ typedef struct QueryBucket
 typedef struct PostingReader
 {
 	Relation index;
-	const Segment *segment;
+	Segment *segment;
 	SearchReport *report; /* its postings and pages are counted */
 	HitCounter counter;   /* holds the candidates in the end */
 	Chooser *chooser;     /* takes the postings instead of counter, or NULL */
 	Buffer buffer;        /* a locked page of postings, or InvalidBuffer */
-	uint32 page;          /* its number among the posting pages */
+	PostingPlace place;   /* of this page */
+	int64 read_before;    /* pages_read_in() when reading began */
+	uint64 postings;
+	double postings_max;
 	size_t candidates_max;
 	bool too_many; /* candidates_max was exceeded: reading has ended */
+	bool too_long; /* postings_max was exceeded: reading has ended */
 } PostingReader;
 
 /*
  * Reads the buckets that a plan looks up and collects the candidates; bucket[] are those
- * of its groups.  If too_many is set there are no candidates, and a packed scan is
- * cheaper.  Returns false if a page belongs to another owner.  The caller calls
- * postings_end() in any case.
+ * of its groups.  If too_many or too_long is set there are no candidates.  Returns false if
+ * upkeep has replaced the segment.  The caller calls postings_end() in any case.
  */
-extern bool postings_read(PostingReader *r, Relation index, const Segment *segment,
-						  SearchReport *report, const SearchPlan *plan, const QueryBucket *bucket);
+extern bool postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
+						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
 extern void postings_end(PostingReader *r);
+
+/* Sets the lengths of the query's buckets, one in each group; false as postings_read. */
+extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
+							 QueryBucket *bucket);
 
 /* ---- Ordered scans (scan_order.c) --------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "index/scan.h"
 
 #include "miscadmin.h"
+#include "utils/spccache.h"
 
 /* A search may have as many candidates, even if work_mem is smaller. */
 #define CANDIDATES_MIN 4096
@@ -24,13 +25,15 @@ candidates_max(const Segment *segment)
 	return Min(Max(by_memory, CANDIDATES_MIN), segment->root.documents);
 }
 
-/* Returns true if the candidates, or the postings to choose from, exceed their limit. */
-static bool
-holds_too_many(const PostingReader *r)
+/* Notes whether there are too many candidates, or postings to choose from, or postings at all. */
+static void
+note_limits(PostingReader *r)
 {
 	if (r->chooser != NULL)
-		return r->chooser->used > (Size) work_mem * 1024 / 2 / CHOICE_BYTES;
-	return r->counter.candidates > r->candidates_max;
+		r->too_many = r->chooser->used > (Size) work_mem * 1024 / 2 / CHOICE_BYTES;
+	else
+		r->too_many = r->counter.candidates > r->candidates_max;
+	r->too_long = r->postings > r->postings_max;
 }
 
 static void
@@ -41,59 +44,26 @@ release_page(PostingReader *r)
 	r->buffer = InvalidBuffer;
 }
 
-/* Locks a page of postings, by its number among these.  False if it has another owner. */
+/* Locks a page of postings.  Returns false if it has another owner. */
 static bool
-go_to_page(PostingReader *r, uint32 page)
+go_to_page(PostingReader *r, PostingPlace place)
 {
-	const SegmentRoot *root = &r->segment->root;
-
-	if (BufferIsValid(r->buffer) && r->page == page)
+	if (BufferIsValid(r->buffer) && r->place.map == place.map && r->place.slot == place.slot)
 		return true;
 	release_page(r);
 	CHECK_FOR_INTERRUPTS();
-	r->buffer = segment_page(r->index, r->segment,
-							 root->document_pages + root->directory_pages + page, PAGE_POSTINGS);
-	r->page = page;
+	r->buffer = segment_postings(r->index, r->segment, place);
+	r->place = place;
 	r->report->pages++;
 	return BufferIsValid(r->buffer);
 }
 
-/*
- * Counts the postings [from, to), as numbered in all groups together.  Returns false if a
- * page belongs to another owner.
- */
-static bool
-read_postings(PostingReader *r, uint64 from, uint64 to)
-{
-	uint32 per_page = r->segment->postings_per_page;
-
-	r->report->postings += to - from;
-	while (from < to && !r->too_many)
-	{
-		uint32 first = from % per_page;
-		uint32 n = Min(to - from, per_page - first);
-		int bytes = r->segment->posting_bytes;
-		const uint8 *postings;
-
-		if (!go_to_page(r, from / per_page))
-			return false;
-		postings = (uint8 *) PageGetContents(BufferGetPage(r->buffer)) + (Size) first * bytes;
-		if (r->chooser != NULL)
-			chooser_add(r->chooser, postings, n, bytes);
-		else
-			counter_add(&r->counter, postings, n, bytes);
-		r->too_many = holds_too_many(r);
-		from += n;
-	}
-	return true;
-}
+/* ---- Buckets ------------------------------------------------------------ */
 
 /*
- * Each bucket passes through a pipeline.  A stage prefetches what the next stage reads:
- * the bucket's bounds in the directory, the place where its page was last seen, the page.
- * Between two stages STAGE_LENGTH other buckets pass, so that memory has time to answer.
- * Among 3 million fingerprints of 64 bits in memory a search within 3 bits takes 14 µs so,
- * and 18 µs without prefetching.
+ * Each bucket passes through a pipeline.  A stage prefetches what the next stage reads: the
+ * bucket's slot in the map, the place where its page was last seen, its postings.  Between
+ * two stages STAGE_LENGTH other buckets pass, so that memory has time to answer.
  */
 #define STAGE_LENGTH 4
 #define STAGES 3
@@ -102,9 +72,8 @@ read_postings(PostingReader *r, uint64 from, uint64 to)
 typedef struct Lookup
 {
 	int group;
-	uint32 bucket;
-	uint64 from; /* among all groups' postings */
-	uint64 to;
+	uint32 number; /* of the bucket among all groups' */
+	PostingPlace place;
 } Lookup;
 
 /* Walks over the buckets to look up: in each group those within its radius of the query's. */
@@ -122,8 +91,9 @@ static const uint32 no_change = 0;
 
 /* Finds the next bucket.  Returns false after the last. */
 static bool
-next_bucket(const Grouping *g, ProbeWalk *walk, Lookup *lookup)
+next_bucket(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 {
+	const Grouping *g = &segment->grouping;
 	const QueryBucket *bucket;
 
 	if (walk->next_mask == walk->masks)
@@ -142,79 +112,149 @@ next_bucket(const Grouping *g, ProbeWalk *walk, Lookup *lookup)
 	}
 	bucket = &walk->bucket[walk->next_group - 1];
 	lookup->group = bucket->group;
-	lookup->bucket = bucket->bucket ^ walk->mask[walk->next_mask++];
+	lookup->number = segment_bucket(segment, lookup->group,
+									bucket->bucket ^ walk->mask[walk->next_mask++]);
 	return true;
 }
 
-/* Returns the logical page of a posting. */
-static uint32
-posting_page(const Segment *segment, uint64 posting)
-{
-	return segment->root.document_pages + segment->root.directory_pages +
-		(uint32) (posting / segment->postings_per_page);
-}
-
-/* First stage: prefetches the bucket's entries in the directory. */
-static void
-prefetch_bounds(const Segment *segment, const Lookup *lookup)
-{
-	if (segment->directory != NULL)
-		__builtin_prefetch(segment->directory + segment->first_offset[lookup->group] +
-						   lookup->bucket);
-}
-
 /*
- * Second stage: reads the bucket's bounds and prefetches the place of its first page.
- * Returns false if a page belongs to another owner.
+ * Second stage: finds the bucket's page, and prefetches what says where on it the bucket is.
+ * Returns false if upkeep has replaced the segment.
  */
 static bool
-read_bounds(PostingReader *r, Lookup *lookup)
+find_page(PostingReader *r, Lookup *lookup)
 {
-	const Segment *segment = r->segment;
-	uint64 base = (uint64) lookup->group * segment->root.grouped;
-	uint32 from;
-	uint32 to;
+	const MapSlot *slot;
 
-	/* Without a directory in memory its page is locked, and a scan locks one at a time. */
-	if (segment->directory == NULL)
+	/* If a map must be read its page is locked, and a scan locks one at a time. */
+	if (!segment_has_map(r->segment, lookup->group, lookup->number))
 		release_page(r);
-	if (!segment_bucket(r->index, segment, lookup->group, lookup->bucket, &from, &to))
+	if (!segment_find(r->index, r->segment, lookup->group, lookup->number, &lookup->place))
 		return false;
-	lookup->from = base + from;
-	lookup->to = base + to;
-	/* An empty bucket at the end lies on no page. */
-	if (from < to)
-	{
-		__builtin_prefetch(segment->map + posting_page(segment, lookup->from));
-		__builtin_prefetch(segment->recent + posting_page(segment, lookup->from));
-	}
+	slot = segment_slot(r->segment, lookup->place);
+	slot_prefetch(slot, postings_offset(slot->number, lookup->number), 1);
 	return true;
 }
 
 /* Third stage: prefetches the bucket's postings.  The last stage reads them. */
 static void
-prefetch_postings(const Segment *segment, const Lookup *lookup)
+prefetch_postings(const PostingReader *r, const Lookup *lookup)
 {
-	uint32 first = lookup->from % segment->postings_per_page;
+	const MapSlot *slot = segment_slot(r->segment, lookup->place);
+	Page page = slot_page_unpinned(slot);
+	Size from;
+	Size to;
 
-	if (lookup->from < lookup->to)
-		segment_prefetch(segment, posting_page(segment, lookup->from),
-						 SizeOfPageHeaderData + (Size) first * segment->posting_bytes,
-						 (Size) (lookup->to - lookup->from) * segment->posting_bytes);
+	if (page == NULL)
+		return;
+	postings_guess(page, slot->number, lookup->number, &from, &to);
+	page_prefetch(page, from, to);
+}
+
+/* Counts the postings that are on a page; false if the code is malformed. */
+static bool
+count_code(PostingReader *r, PostingCode code)
+{
+	uint32 numbers = r->segment->numbers;
+
+	if (code.bytes == 0)
+		return true;
+	r->postings += postings_count(code.code, code.bytes);
+	return r->chooser != NULL ? chooser_add(r->chooser, code.code, code.bytes, numbers) :
+								counter_add(&r->counter, code.code, code.bytes, numbers);
 }
 
 /*
- * Counts the postings of all buckets that a plan looks up.  Returns false if a page
- * belongs to another owner.
+ * Counts the postings of a bucket, on one page or several.  Returns false if upkeep has
+ * replaced the segment.
+ */
+static bool
+read_bucket(PostingReader *r, const Lookup *lookup)
+{
+	PostingPlace place = lookup->place;
+	bool replaced = false;
+
+	do
+	{
+		PostingCode code;
+
+		if (!go_to_page(r, place))
+			return false;
+		code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number,
+								lookup->number);
+		if (!count_code(r, code))
+			page_corrupt(r->index, BufferGetBlockNumber(r->buffer), "malformed postings");
+		note_limits(r);
+		if (r->too_many || r->too_long)
+			break;
+		/* The next map may have to be read. */
+		if (segment_at_end_of_map(r->segment, place))
+			release_page(r);
+	} while (segment_goes_on(r->index, r->segment, lookup->number, &place, &replaced));
+	return !replaced;
+}
+
+/* ---- Reading ahead ------------------------------------------------------ */
+
+/*
+ * Walks ahead of the lookups once a page had to be read in, and asks for the pages of as many
+ * lookups as effective_io_concurrency says.
+ */
+typedef struct ReadAhead
+{
+	ProbeWalk walk;
+	uint32 asked; /* lookups */
+	uint32 window;
+	BlockNumber last;
+} ReadAhead;
+
+/* Returns whether a page had to be read in since the search of the segment began. */
+static bool
+is_cold(const PostingReader *r)
+{
+	return pages_read_in() != r->read_before;
+}
+
+/* Asks for the pages of the lookups up to `window` after the one at hand. */
+static bool
+read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
+{
+	while (ahead->asked < at + ahead->window)
+	{
+		Lookup lookup;
+		const MapSlot *slot;
+
+		ahead->asked++;
+		if (!next_bucket(r->segment, &ahead->walk, &lookup))
+			continue;
+		if (!segment_has_map(r->segment, lookup.group, lookup.number))
+			release_page(r);
+		if (!segment_find(r->index, r->segment, lookup.group, lookup.number, &lookup.place))
+			return false;
+		slot = segment_slot(r->segment, lookup.place);
+		if (slot->block != ahead->last)
+			PrefetchBuffer(r->index, MAIN_FORKNUM, slot->block);
+		ahead->last = slot->block;
+	}
+	return true;
+}
+
+/* ---- Postings ----------------------------------------------------------- */
+
+/*
+ * Counts the postings of all buckets that a plan looks up.  Returns false if upkeep has
+ * replaced the segment.
  */
 static bool
 read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {
 	ProbeWalk walk = {.plan = plan, .bucket = bucket};
+	ReadAhead ahead = {
+		.walk = walk, .window = get_tablespace_io_concurrency(r->index->rd_rel->reltablespace), .last = InvalidBlockNumber};
 	Lookup lookup[LOOKUPS_UNDER_WAY];
 	uint32 begun = 0; /* lookups that have entered the pipeline */
 
-	for (uint32 i = 0; !r->too_many; i++)
+	for (uint32 i = 0; !r->too_many && !r->too_long; i++)
 	{
 		Lookup *stage[STAGES + 1];
 
@@ -224,17 +264,19 @@ read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket
 		CHECK_FOR_INTERRUPTS();
 		for (int j = 0; j <= STAGES; j++)
 			stage[j] = &lookup[(i - j * STAGE_LENGTH) % LOOKUPS_UNDER_WAY];
-		if (begun == i && next_bucket(&r->segment->grouping, &walk, stage[0]))
+		if (begun == i && next_bucket(r->segment, &walk, stage[0]))
 		{
-			prefetch_bounds(r->segment, stage[0]);
+			segment_prefetch_place(r->segment, stage[0]->group, stage[0]->number);
 			begun++;
 		}
+		if (ahead.window > 0 && is_cold(r) && !read_ahead(r, &ahead, i))
+			return false;
 		/* For small i these numbers wrap around and exceed begun. */
-		if (i - STAGE_LENGTH < begun && !read_bounds(r, stage[1]))
+		if (i - STAGE_LENGTH < begun && !find_page(r, stage[1]))
 			return false;
 		if (i - 2 * STAGE_LENGTH < begun)
-			prefetch_postings(r->segment, stage[2]);
-		if (i - 3 * STAGE_LENGTH < begun && !read_postings(r, stage[3]->from, stage[3]->to))
+			prefetch_postings(r, stage[2]);
+		if (i - 3 * STAGE_LENGTH < begun && !read_bucket(r, stage[3]))
 			return false;
 		if (i - 3 * STAGE_LENGTH < begun && r->chooser != NULL)
 			chooser_end_group(r->chooser);
@@ -251,11 +293,11 @@ choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *b
 	Chooser chooser;
 	bool complete;
 
-	chooser_begin(&chooser, r->segment->root.documents, plan->groups, plan->count);
+	chooser_begin(&chooser, r->segment->numbers, plan->groups, plan->count);
 	r->chooser = &chooser;
 	complete = read_buckets(r, plan, bucket);
 	release_page(r);
-	if (complete && !r->too_many)
+	if (complete && !r->too_many && !r->too_long)
 	{
 		chooser_candidates(&chooser, &r->counter);
 		r->too_many = r->counter.candidates > r->candidates_max;
@@ -264,22 +306,31 @@ choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *b
 	return complete;
 }
 
-bool
-postings_read(PostingReader *r, Relation index, const Segment *segment, SearchReport *report,
-			  const SearchPlan *plan, const QueryBucket *bucket)
+static void
+begin_reader(PostingReader *r, Relation index, Segment *segment, SearchReport *report)
 {
-	bool choosing = plan->method == SEARCH_CHOOSE;
-	bool complete;
-
 	memset(r, 0, sizeof(PostingReader));
 	r->index = index;
 	r->segment = segment;
 	r->report = report;
 	r->buffer = InvalidBuffer;
+	r->read_before = pages_read_in();
+}
+
+bool
+postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
+			  const SearchPlan *plan, const QueryBucket *bucket, double postings_max)
+{
+	bool choosing = plan->method == SEARCH_CHOOSE;
+	bool complete;
+
+	begin_reader(r, index, segment, report);
 	r->candidates_max = candidates_max(segment);
-	counter_begin(&r->counter, segment->root.documents, plan->postings, choosing ? 1 : plan->count);
+	r->postings_max = postings_max;
+	counter_begin(&r->counter, segment->numbers, plan->postings, choosing ? 1 : plan->count);
 	complete = choosing ? choose_candidates(r, plan, bucket) : read_buckets(r, plan, bucket);
 	release_page(r);
+	report->postings += r->postings;
 	return complete;
 }
 
@@ -287,4 +338,46 @@ void
 postings_end(PostingReader *r)
 {
 	counter_end(&r->counter);
+}
+
+/* ---- Lengths ------------------------------------------------------------ */
+
+/* Sets the length of a bucket.  Returns false if upkeep has replaced the segment. */
+static bool
+read_length(PostingReader *r, QueryBucket *bucket)
+{
+	uint32 number = segment_bucket(r->segment, bucket->group, bucket->bucket);
+	bool replaced = false;
+	PostingPlace place;
+
+	bucket->length = 0;
+	if (!segment_find(r->index, r->segment, bucket->group, number, &place))
+		return false;
+	do
+	{
+		PostingCode code;
+
+		if (!go_to_page(r, place))
+			return false;
+		code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number,
+								number);
+		bucket->length += postings_count(code.code, code.bytes);
+		release_page(r);
+	} while (segment_goes_on(r->index, r->segment, number, &place, &replaced));
+	return !replaced;
+}
+
+bool
+postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBucket *bucket)
+{
+	PostingReader r;
+
+	begin_reader(&r, index, segment, report);
+	for (int g = 0; g < segment->grouping.groups; g++)
+	{
+		segment_prefetch_place(segment, g, segment_bucket(segment, g, bucket[g].bucket));
+		if (!read_length(&r, &bucket[g]))
+			return false;
+	}
+	return true;
 }

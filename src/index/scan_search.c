@@ -7,7 +7,10 @@
  */
 #include "index/scan.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
+#include "utils/spccache.h"
 
 typedef struct Search
 {
@@ -23,6 +26,8 @@ typedef struct Search
 	uint32 per_page;
 	int k;
 	int b;
+	uint32 io_concurrency; /* pages to ask for at a time */
+	int64 read_before;     /* pages_read_in() when the search of the segment began */
 	uint32 first_new;  /* owners from here on began after the search */
 	bool tails_done;   /* both tails have been searched */
 	uint32 done_count; /* tails and segments that have been searched and are still listed */
@@ -106,18 +111,48 @@ set_stride(Search *s, uint32 stride)
 	s->per_page = documents_per_page(stride);
 }
 
-/* Scans a segment.  Returns false if a page belongs to another owner. */
-static bool
-scan_segment(Search *s, const Segment *segment)
+/* Prefetches bytes of a page of documents into the processor's cache. */
+static void
+prefetch_page(const Segment *segment, uint32 page, Size from, Size bytes)
 {
-	for (uint32 p = 0; p < segment->root.document_pages; p++)
-	{
-		Buffer buffer = segment_page(s->index, segment, p, PAGE_DOCUMENTS);
+	const MapSlot *slot = segment_documents_slot(segment, page);
 
+	if (slot != NULL)
+		slot_prefetch(slot, from, bytes);
+}
+
+/* Asks for a page of documents, if its map is at hand. */
+static void
+ask_for_page(const Search *s, const Segment *segment, uint32 page)
+{
+	const MapSlot *slot = segment_documents_slot(segment, page);
+
+	if (slot != NULL)
+		PrefetchBuffer(s->index, MAIN_FORKNUM, slot->block);
+}
+
+/*
+ * Scans a segment.  Once a page had to be read in, asks for the pages that come next.
+ * Returns false if upkeep has replaced the segment.
+ */
+static bool
+scan_segment(Search *s, Segment *segment)
+{
+	uint32 pages = segment->root.document_pages;
+	uint32 asked = 0;
+
+	for (uint32 p = 0; p < pages; p++)
+	{
+		Buffer buffer;
+
+		if (pages_read_in() != s->read_before)
+			for (asked = Max(asked, p + 1); asked < Min(p + 1 + s->io_concurrency, pages); asked++)
+				ask_for_page(s, segment, asked);
+		buffer = segment_documents(s->index, segment, p);
 		if (!BufferIsValid(buffer))
 			return false;
-		if (p + 1 < segment->root.document_pages)
-			segment_prefetch(segment, p + 1, 0, BLCKSZ);
+		if (p + 1 < pages)
+			prefetch_page(segment, p + 1, 0, BLCKSZ);
 		scan_page(s, buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
@@ -125,47 +160,69 @@ scan_segment(Search *s, const Segment *segment)
 	return true;
 }
 
-/* Prefetches a candidate. */
+/* Prefetches a candidate into the processor's cache. */
 static void
 prefetch_document(const Search *s, const Segment *segment, uint32 document)
 {
-	if (document < segment->root.documents)
-		segment_prefetch(segment, document / s->per_page,
-						 SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
-						 s->stride);
+	if (document < segment->numbers)
+		prefetch_page(segment, document / s->per_page,
+					  SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
+					  s->stride);
+}
+
+/* Asks for the pages of the candidates up to so many. */
+static void
+ask_for_documents(const Search *s, const Segment *segment, const uint32 *candidate, size_t *asked,
+				  size_t end)
+{
+	for (; *asked < end; (*asked)++)
+		if (candidate[*asked] < segment->numbers &&
+			candidate[*asked] / s->per_page != candidate[*asked - 1] / s->per_page)
+			ask_for_page(s, segment, candidate[*asked] / s->per_page);
 }
 
 /*
  * Finds the matches among candidates, which ascend, so that each page is visited once.
- * Returns false if a page belongs to another owner.
+ * Returns false if upkeep has replaced the segment.
  */
 static bool
-compare_candidates(Search *s, const Segment *segment, const uint32 *candidate, size_t count)
+compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
 {
+	size_t asked = 1;
 	size_t i = 0;
 
 	for (size_t first = 0; first < Min(count, PREFETCH_AHEAD); first++)
 		prefetch_document(s, segment, candidate[first]);
 	while (i < count)
 	{
-		uint32 logical = candidate[i] / s->per_page;
+		uint32 number = candidate[i] / s->per_page;
 		Buffer buffer;
 		Page page;
 
-		if (candidate[i] >= segment->root.documents)
-			page_corrupt(s->index, segment->map[0], "posting of a document that does not exist");
+		if (candidate[i] >= segment->numbers)
+			page_corrupt(s->index, segment->root_block,
+						 "posting of a document that does not exist");
+		if (pages_read_in() != s->read_before)
+		{
+			asked = Max(asked, i + 1);
+			ask_for_documents(s, segment, candidate, &asked,
+							  Min(i + 1 + s->io_concurrency, count));
+		}
 		if (i + PREFETCH_AHEAD < count)
 			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
-		buffer = segment_page(s->index, segment, logical, PAGE_DOCUMENTS);
+		buffer = segment_documents(s->index, segment, number);
 		if (!BufferIsValid(buffer))
 			return false;
 		page = begin_page(s, buffer);
-		for (; i < count && candidate[i] / s->per_page == logical; i++)
+		for (; i < count && candidate[i] / s->per_page == number; i++)
 		{
 			uint32 slot = candidate[i] % s->per_page;
-			int distance = symbol_distance(s->query->centre.symbols,
-										   page_symbols(page, s->stride, slot), s->k, s->b);
+			int distance;
 
+			if (slot >= page_trailer(page)->count)
+				page_corrupt(s->index, s->block, "posting of a document that does not exist");
+			distance = symbol_distance(s->query->centre.symbols,
+									   page_symbols(page, s->stride, slot), s->k, s->b);
 			if (is_match(s->query, distance, page_tid(page, slot)))
 				add_match(s, page_tid(page, slot), distance);
 		}
@@ -208,37 +265,6 @@ sort_by_length(QueryBucket *bucket, int n)
 	}
 }
 
-/*
- * Finds the query's bucket in each group, and the sum of their lengths.  Prefetches all
- * directory entries before it reads the first.  Returns false if a page belongs to
- * another owner.
- */
-static bool
-find_query_buckets(Search *s, const Segment *segment, QueryBucket *bucket, double *sum)
-{
-	int groups = segment->grouping.groups;
-
-	for (int g = 0; g < groups; g++)
-	{
-		bucket[g].group = g;
-		bucket[g].bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols);
-		if (segment->directory != NULL)
-			__builtin_prefetch(segment->directory + segment->first_offset[g] + bucket[g].bucket);
-	}
-	*sum = 0;
-	for (int g = 0; g < groups; g++)
-	{
-		uint32 from;
-		uint32 to;
-
-		if (!segment_bucket(s->index, segment, g, bucket[g].bucket, &from, &to))
-			return false;
-		bucket[g].length = to - from;
-		*sum += bucket[g].length;
-	}
-	return true;
-}
-
 /* Returns the plan for buckets of usual length.  The segment keeps it. */
 static SearchPlan
 usual_plan(Search *s, Segment *segment)
@@ -255,41 +281,52 @@ usual_plan(Search *s, Segment *segment)
 	return segment->plan;
 }
 
-/* Returns the usual plan, or one for these buckets if they are much longer than usual. */
-static SearchPlan
-plan_for_buckets(Search *s, Segment *segment, const QueryBucket *bucket, double sum)
+/*
+ * Sets a plan for the lengths of the query's own buckets, and sorts these by length.
+ * Returns false if upkeep has replaced the segment.
+ */
+static bool
+plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 {
-	SearchPlan plan = usual_plan(s, segment);
+	int groups = segment->grouping.groups;
 	SegmentStats stats = segment_stats(segment);
-	float *length;
+	float *length = palloc(groups * sizeof(float));
+	bool complete = postings_lengths(s->index, segment, s->report, bucket);
 
-	if (sum <= 4 * (plan.usual_length * segment->grouping.groups + 16))
-		return plan;
-	length = palloc(segment->grouping.groups * sizeof(float));
-	for (int g = 0; g < segment->grouping.groups; g++)
-		length[g] = bucket[g].length;
+	for (int g = 0; g < groups; g++)
+		length[g] = (float) bucket[g].length;
 	stats.bucket_length = length;
-	plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+	if (complete)
+	{
+		s->report->plan =
+			search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+		sort_by_length(bucket, groups);
+	}
 	pfree(length);
-	return plan;
+	return complete;
 }
 
 /*
- * Reads the plan's buckets and compares the candidates; scans the segment if there are
- * too many.  Returns false if a page belongs to another owner.
+ * Reads the plan's buckets and compares the candidates; scans the segment if there are too
+ * many.  Sets *too_long instead if there are more postings than postings_max.  Returns false
+ * if upkeep has replaced the segment.
  */
 static bool
-probe_segment(Search *s, const Segment *segment, const SearchPlan *plan, const QueryBucket *bucket)
+probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max,
+			  bool *too_long)
 {
 	PostingReader r;
-	bool complete = postings_read(&r, s->index, segment, s->report, plan, bucket);
+	bool complete =
+		postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max);
 
+	*too_long = r.too_long;
 	if (complete && r.too_many)
 	{
 		s->report->plan.method = SEARCH_SCAN;
+		*too_long = false;
 		complete = scan_segment(s, segment);
 	}
-	else if (complete)
+	else if (complete && !r.too_long)
 	{
 		size_t count;
 		const uint32 *candidate = counter_candidates(&r.counter, &count);
@@ -301,37 +338,67 @@ probe_segment(Search *s, const Segment *segment, const SearchPlan *plan, const Q
 	return complete;
 }
 
-/* Searches a segment.  Returns false if a page belongs to another owner. */
+/* Buckets whose mean length is so many times that of an even spread are looked at first. */
+#define UNEVEN 2
+
+/* A search goes on with another plan if it meets so many times the postings expected. */
+#define FAR_MORE 4
+
+/*
+ * Searches a segment by groups.  Where buckets are of about the same length, it begins with
+ * the usual plan; if the query's are much longer, or if they differ anyway, it plans by their
+ * lengths.  Returns false if upkeep has replaced the segment.
+ */
+static bool
+search_groups(Search *s, Segment *segment, QueryBucket *bucket)
+{
+	SearchPlan *plan = &s->report->plan;
+	const Grouping *g = &segment->grouping;
+	double even = ldexp(segment->root.grouped, -group_bucket_bits(g, 0));
+	bool by_lengths = segment->root.own_length > UNEVEN * (even + 1);
+
+	if (!by_lengths)
+	{
+		double most = FAR_MORE * (plan->postings + 16 * plan->groups);
+
+		if (!probe_segment(s, segment, bucket, most, &by_lengths))
+			return false;
+	}
+	if (!by_lengths)
+		return true;
+	if (!plan_for_lengths(s, segment, bucket))
+		return false;
+	if (plan->method == SEARCH_SCAN)
+		return scan_segment(s, segment);
+	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
+}
+
+/* Searches a segment.  Returns false if upkeep has replaced it. */
 static bool
 search_segment(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
-	SearchPlan *plan = &s->report->plan;
 	QueryBucket *bucket;
-	double sum;
 	bool complete;
 
 	s->report->owner = segment->owner;
 	s->report->documents = segment->root.documents;
-	plan->method = SEARCH_SCAN;
+	s->report->plan.method = SEARCH_SCAN;
+	s->read_before = pages_read_in();
 	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
-	*plan = usual_plan(s, segment);
-	if (plan->method == SEARCH_SCAN)
+	s->report->plan = usual_plan(s, segment);
+	if (s->report->plan.method == SEARCH_SCAN)
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
-	complete = find_query_buckets(s, segment, bucket, &sum);
-	if (complete)
-	{
-		*plan = plan_for_buckets(s, segment, bucket, sum);
-		if (plan->groups < groups || plan->one_more > 0)
-			sort_by_length(bucket, groups);
-		complete = plan->method == SEARCH_SCAN ? scan_segment(s, segment) :
-												 probe_segment(s, segment, plan, bucket);
-	}
+	for (int g = 0; g < groups; g++)
+		bucket[g] = (QueryBucket){
+			.group = g,
+			.bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols)};
+	complete = search_groups(s, segment, bucket);
 	pfree(bucket);
 	return complete;
 }
@@ -453,7 +520,7 @@ use_meta(Search *s, IndexMeta *meta)
 	if (s->first_new == 0)
 		s->first_new = meta->next_owner;
 	for (uint32 i = 0; i < s->done_count; i++)
-		if (meta_owns(meta, s->done[i]))
+		if (meta_lists(meta, s->done[i]))
 			s->done[listed++] = s->done[i];
 	s->done_count = listed;
 	memset(s->report, 0, sizeof(SearchReport));
@@ -474,6 +541,7 @@ index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 
 	s.receiver_state = state;
 	s.report = &report;
 	s.first_new = 0;
+	s.io_concurrency = get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	s.tails_done = false;
 	s.done_count = 0;
 	matches_begin_round(found, *after, query->limit);

@@ -149,6 +149,9 @@ extern PostingCode postings_on_page(Relation index, Buffer buffer, uint32 first,
 /* Returns a guess of the same without a lock, as offsets on the page: for prefetching only. */
 extern void postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to);
 
+/* Returns the offset on the page that says where a bucket is. */
+extern Size postings_offset(uint32 first, uint32 bucket);
+
 /* ---- Lengths of buckets --------------------------------------------------------- */
 
 /* Sums over documents and groups. */
@@ -220,9 +223,9 @@ extern bool segment_write_groups(SegmentWriter *writer);
 
 /*
  * Writes the maps of documents and the root, when all groups are written.  Returns the
- * segment's entry in the metapage.
+ * segment's entry in the metapage, without the owners of its documents.
  */
-extern SegmentEntry segment_write_root(SegmentWriter *writer);
+extern SegmentEntry segment_write_root(SegmentWriter *writer, const BucketLengths *lengths);
 
 /* ---- Sorting (segment_sort.c) --------------------------------------------------- */
 
@@ -256,6 +259,8 @@ extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *
 
 /* Frees the sort and its memory. */
 extern void group_sort_end(GroupSort *sort);
+
+#define CACHE_LINE 64
 
 /* ---- Reading (segment_read.c) --------------------------------------------------- */
 
@@ -329,14 +334,17 @@ segment_bucket(const Segment *segment, int group, uint32 bucket)
 	return segment->first_bucket[group] + bucket;
 }
 
-/* Guesses in which map a bucket is, and prefetches the slot. */
-extern void segment_prefetch_place(const Segment *segment, int group, uint32 bucket);
+/* Guesses a bucket's place in its map, and prefetches the slot. */
+extern void segment_prefetch_place(const Segment *segment, int group, uint32 number);
+
+/* Returns whether segment_find needs to read no map. */
+extern bool segment_has_map(const Segment *segment, int group, uint32 number);
 
 /*
- * Finds the page where a bucket of a group begins, or would begin.  Returns false if upkeep
+ * Finds the page where a bucket of a group, named by its number among those of all, begins, or would begin.  Returns false if upkeep
  * has replaced the segment.
  */
-extern bool segment_find(Relation index, Segment *segment, int group, uint32 bucket,
+extern bool segment_find(Relation index, Segment *segment, int group, uint32 number,
 						 PostingPlace *place);
 
 /* Returns the slot of a place, whose map is in the cache. */
@@ -346,12 +354,25 @@ segment_slot(const Segment *segment, PostingPlace place)
 	return &segment->map[segment->root.document_maps + place.map]->slot[place.slot];
 }
 
+/* Returns whether a place is the last in its map. */
+static inline bool
+segment_at_end_of_map(const Segment *segment, PostingPlace place)
+{
+	return place.slot + 1 == segment->map[segment->root.document_maps + place.map]->count;
+}
+
 /*
  * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns false if it does not; then
  * sets *replaced if upkeep has replaced the segment.
  */
 extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
 							bool *replaced);
+
+/*
+ * Moves to the next page of postings.  Returns false if there is none, or if upkeep has
+ * replaced the segment.
+ */
+extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
 
 /* Pins, share-locks and verifies a page of postings; as segment_documents. */
 extern Buffer segment_postings(Relation index, const Segment *segment, PostingPlace place);
@@ -361,6 +382,14 @@ extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
 
 /* Prefetches bytes of a page into the processor's cache, if the page is where it was last. */
 extern void slot_prefetch(const MapSlot *slot, Size from, Size bytes);
+
+/* Prefetches bytes of a page into the processor's cache. */
+static inline void
+page_prefetch(Page page, Size from, Size to)
+{
+	for (Size at = from; at < Min(to, BLCKSZ); at += CACHE_LINE)
+		__builtin_prefetch((const char *) page + at);
+}
 
 /* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
 extern Page slot_page_unpinned(const MapSlot *slot);

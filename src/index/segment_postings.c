@@ -91,3 +91,11 @@ postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 	*from += i == 0 ? 0 : contents->end[i - 1];
 	*to += contents->end[i];
 }
+
+Size
+postings_offset(uint32 first, uint32 bucket)
+{
+	Size offset = SizeOfPageHeaderData + codes_offset(bucket - (first & ~BUCKET_CONTINUES));
+
+	return Min(offset, TRAILER_OFFSET);
+}

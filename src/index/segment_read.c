@@ -16,8 +16,6 @@
 
 #include "index/index.h"
 
-#define CACHE_LINE 64
-
 /* More maps would be more pages than an index can have. */
 #define MAPS_MAX (MaxBlockNumber / 2)
 
@@ -465,14 +463,21 @@ guess_slot(const Segment *s, uint32 map, const CachedMap *cached, uint32 bucket)
 }
 
 void
-segment_prefetch_place(const Segment *segment, int group, uint32 bucket)
+segment_prefetch_place(const Segment *segment, int group, uint32 number)
 {
-	uint32 number = segment_bucket(segment, group, bucket);
 	uint32 map = find_map(segment, group, number);
 	const CachedMap *cached = segment->map[segment->root.document_maps + map];
 
 	if (cached != NULL)
 		__builtin_prefetch(&cached->slot[guess_slot(segment, map, cached, number)]);
+}
+
+bool
+segment_has_map(const Segment *segment, int group, uint32 number)
+{
+	uint32 map = segment->root.document_maps + find_map(segment, group, number);
+
+	return segment->map[map] != NULL && segment->list[map].number != (number | BUCKET_CONTINUES);
 }
 
 static inline uint32
@@ -511,9 +516,8 @@ last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
 }
 
 bool
-segment_find(Relation index, Segment *segment, int group, uint32 bucket, PostingPlace *place)
+segment_find(Relation index, Segment *segment, int group, uint32 number, PostingPlace *place)
 {
-	uint32 number = segment_bucket(segment, group, bucket);
 	CachedMap *cached;
 
 	place->map = find_map(segment, group, number);
@@ -542,30 +546,36 @@ segment_find(Relation index, Segment *segment, int group, uint32 bucket, Posting
 }
 
 bool
+segment_next(Relation index, Segment *segment, PostingPlace *place)
+{
+	if (!segment_at_end_of_map(segment, *place))
+	{
+		place->slot++;
+		return true;
+	}
+	*place = (PostingPlace){.map = place->map + 1, .slot = 0};
+	return place->map < segment->root.posting_maps &&
+		segment_map(index, segment, segment->root.document_maps + place->map) != NULL;
+}
+
+bool
 segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
 				bool *replaced)
 {
-	PostingPlace next = {.map = place->map, .slot = place->slot + 1};
+	uint32 next_map = segment->root.document_maps + place->map + 1;
 
 	*replaced = false;
-	if (next.slot == segment->map[segment->root.document_maps + next.map]->count)
+	if (!segment_at_end_of_map(segment, *place))
 	{
-		next = (PostingPlace){.map = place->map + 1, .slot = 0};
-		/* The list tells whether the next map is needed at all. */
-		if (next.map == segment->root.posting_maps ||
-			segment->list[segment->root.document_maps + next.map].number !=
-				(number | BUCKET_CONTINUES))
+		if (segment_slot(segment, *place)[1].number != (number | BUCKET_CONTINUES))
 			return false;
-		if (segment_map(index, segment, segment->root.document_maps + next.map) == NULL)
-		{
-			*replaced = true;
-			return false;
-		}
 	}
-	if (segment_slot(segment, next)->number != (number | BUCKET_CONTINUES))
+	/* The list tells whether the next map is needed at all. */
+	else if (next_map == root_maps(&segment->root) ||
+			 segment->list[next_map].number != (number | BUCKET_CONTINUES))
 		return false;
-	*place = next;
-	return true;
+	*replaced = !segment_next(index, segment, place);
+	return !*replaced;
 }
 
 Buffer
@@ -600,8 +610,7 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 		return;
 	__builtin_prefetch(GetBufferDescriptor(slot->recent - 1));
 	__builtin_prefetch(page + TRAILER_OFFSET);
-	for (Size at = from; at < Min(from + bytes, BLCKSZ); at += CACHE_LINE)
-		__builtin_prefetch(page + at);
+	page_prefetch((Page) page, from, from + bytes);
 }
 
 SegmentStats

@@ -360,7 +360,7 @@ write_root_pages(SegmentWriter *writer, const MapList *list)
 }
 
 SegmentEntry
-segment_write_root(SegmentWriter *writer)
+segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
 {
 	SegmentRoot *root = writer->root;
 	BlockNumber last_map = writer->last_map(writer);
@@ -369,13 +369,16 @@ segment_write_root(SegmentWriter *writer)
 						  .documents = root->documents,
 						  .grouped = root->grouped,
 						  .groups = root->groups,
-						  .document_pages = root->document_pages,
-						  .own_length = root->own_length,
-						  .near_length = root->near_length};
+						  .document_pages = root->document_pages};
 
 	list.entry = palloc(list.room * sizeof(MapEntry));
 	write_document_maps(writer, &list);
 	list_posting_maps(writer, last_map, &list);
+	if (lengths->samples > 0)
+	{
+		entry.own_length = root->own_length = (float) lengths->own / lengths->samples;
+		entry.near_length = root->near_length = (float) lengths->near / lengths->samples;
+	}
 	entry.root = write_root_pages(writer, &list);
 	entry.other_pages = root_other_pages(root);
 	pfree(list.entry);

@@ -109,7 +109,7 @@ pages_listed(const IndexMeta *meta)
 	BlockNumber pages = 1 + meta->tail.pages + meta->frozen.pages;
 
 	for (uint32 i = 0; i < meta->segments; i++)
-		pages += meta->segment[i].pages;
+		pages += meta->segment[i].document_pages + meta->segment[i].other_pages;
 	return pages;
 }
 

@@ -18,9 +18,14 @@ typedef struct NewSegment
 	Upkeep *upkeep;
 	const IndexMeta *meta;
 	SegmentRoot root;
-	BlockNumber *block; /* of each page; InvalidBlockNumber until it is written */
-	uint32 room;        /* of block */
+	MapEntry *documents; /* its pages of documents */
+	uint32 room;         /* of documents */
+	BlockNumber *block;  /* all pages that were written */
+	uint32 blocks;
+	uint32 block_room;
 	int groups_claimed;
+	BlockNumber last_map;
+	BucketLengths lengths;
 	PGAlignedBlock page; /* of documents */
 } NewSegment;
 
@@ -39,43 +44,63 @@ typedef struct Merge
 
 /* ---- New segments: pages ------------------------------------------------ */
 
-/* Writes a page to a new or free block, unless upkeep has given way. */
 static void
-put_new_page(SegmentWriter *writer, uint32 number, Page page)
+note_block(NewSegment *segment, BlockNumber block)
+{
+	if (segment->blocks == segment->block_room)
+	{
+		segment->block_room *= 2;
+		segment->block =
+			repalloc_huge(segment->block, segment->block_room * sizeof(BlockNumber));
+	}
+	segment->block[segment->blocks++] = block;
+}
+
+/* Writes a page to a new or free block; returns InvalidBlockNumber if upkeep has given way. */
+static BlockNumber
+put_new_page(SegmentWriter *writer, Page page)
 {
 	NewSegment *segment = (NewSegment *) writer;
+	BlockNumber block;
 	Buffer buffer;
 
 	if (segment->upkeep->gave_way)
-		return;
+		return InvalidBlockNumber;
 	buffer = page_allocate(writer->index, segment->meta);
+	block = BufferGetBlockNumber(buffer);
+	if (page_trailer(page)->kind == PAGE_MAP)
+	{
+		page_trailer(page)->next = segment->last_map;
+		segment->last_map = block;
+	}
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(writer->index))
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
-	segment->block[number] = BufferGetBlockNumber(buffer);
 	UnlockReleaseBuffer(buffer);
+	note_block(segment, block);
 	upkeep_goes_on(segment->upkeep);
+	return block;
 }
 
 static BlockNumber
-block_of_new_page(const SegmentWriter *writer, uint32 number)
+last_new_map(const SegmentWriter *writer)
 {
-	return ((const NewSegment *) writer)->block[number];
+	return ((const NewSegment *) writer)->last_map;
 }
 
-/* Makes room for the blocks of so many pages. */
-static void
-reserve_blocks(NewSegment *segment, uint32 room)
+static MapEntry
+new_document_page(const SegmentWriter *writer, uint32 number)
 {
-	segment->block = segment->block == NULL ?
-		palloc(room * sizeof(BlockNumber)) :
-		repalloc_huge(segment->block, room * sizeof(BlockNumber));
-	for (uint32 p = segment->room; p < room; p++)
-		segment->block[p] = InvalidBlockNumber;
-	segment->room = room;
+	return ((const NewSegment *) writer)->documents[number];
+}
+
+static void
+add_new_lengths(SegmentWriter *writer, const BucketLengths *lengths)
+{
+	((NewSegment *) writer)->lengths = *lengths;
 }
 
 /* All groups, in order. */
@@ -138,22 +163,43 @@ begin_segment(const Merge *merge)
 									  .root = &segment->root,
 									  .owner = claim_owner(merge->index),
 									  .put_page = put_new_page,
-									  .block_of = block_of_new_page,
+									  .last_map = last_new_map,
+									  .document_page = new_document_page,
 									  .claim_groups = claim_next_groups,
+									  .add_lengths = add_new_lengths,
 									  .goes_on = writer_goes_on};
-	reserve_blocks(segment, 64);
+	segment->last_map = InvalidBlockNumber;
+	segment->room = 64;
+	segment->documents = palloc(segment->room * sizeof(MapEntry));
+	segment->block_room = 64;
+	segment->block = palloc(segment->block_room * sizeof(BlockNumber));
 	page_init(segment->page.data, PAGE_DOCUMENTS, segment->writer.owner);
 	return segment;
+}
+
+/* Adds a page to those of the segment's documents. */
+static void
+list_documents(NewSegment *segment, MapEntry entry)
+{
+	if (segment->root.document_pages == segment->room)
+	{
+		segment->room *= 2;
+		segment->documents =
+			repalloc_huge(segment->documents, segment->room * sizeof(MapEntry));
+	}
+	segment->documents[segment->root.document_pages++] = entry;
 }
 
 /* Writes the page of documents at hand. */
 static void
 write_documents(NewSegment *segment)
 {
-	if (segment->root.document_pages == segment->room)
-		reserve_blocks(segment, 2 * segment->room);
-	put_new_page(&segment->writer, segment->root.document_pages++, segment->page.data);
-	page_init(segment->page.data, PAGE_DOCUMENTS, segment->writer.owner);
+	uint32 owner = segment->writer.owner;
+	BlockNumber block = put_new_page(&segment->writer, segment->page.data);
+
+	if (block != InvalidBlockNumber)
+		list_documents(segment, (MapEntry){.number = owner, .block = block});
+	page_init(segment->page.data, PAGE_DOCUMENTS, owner);
 }
 
 /* Completes the segment that is being written, unless upkeep gives way. */
@@ -162,22 +208,24 @@ finish_segment(Merge *merge)
 {
 	NewSegment *segment = merge->segment;
 	SegmentWriter *writer = &segment->writer;
-	Size map_bytes;
+	SegmentEntry entry;
 
 	if (page_trailer(segment->page.data)->count > 0)
 		write_documents(segment);
+	if (merge->upkeep->gave_way)
+		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
-	reserve_blocks(segment, segment_root_page(&segment->root) + 1);
-	map_bytes = segment->room * sizeof(BlockNumber);
-	writer->memory = merge->upkeep->memory - Min(map_bytes, merge->upkeep->memory);
-	if (segment->root.groups > 0)
-		segment_write_groups(writer);
-	segment_write_root(writer);
+	writer->memory = merge->upkeep->memory;
+	if (segment->root.groups > 0 && !segment_write_groups(writer))
+		return;
+	entry = segment_write_root(writer, &segment->lengths);
 	if (merge->upkeep->gave_way)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
 		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
-	merge->written[merge->written_count++] = segment_entry(writer);
+	entry.first_owner = entry.last_owner = writer->owner;
+	merge->written[merge->written_count++] = entry;
+	pfree(segment->documents);
 	pfree(segment->block);
 	pfree(segment);
 	merge->segment = NULL;
@@ -285,7 +333,19 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Where a page of the map is in use again already, the other pages are left to vacuum. */
+/* Frees a map of a segment, and the pages that it lists if they are the segment's alone. */
+static bool
+free_map(Merge *merge, SegmentWalk *walk, uint32 map)
+{
+	if (!upkeep_goes_on(merge->upkeep) || !walk_load(walk, map))
+		return false;
+	for (uint32 i = 0; i < walk->count; i++)
+		RecordFreeIndexPage(merge->index, walk->entry[i].block);
+	RecordFreeIndexPage(merge->index, walk->segment.list[map].block);
+	return true;
+}
+
+/* Where a map is in use again already, the other pages are left to vacuum. */
 static void
 free_segment(Merge *merge, const SegmentEntry *entry)
 {
@@ -293,20 +353,11 @@ free_segment(Merge *merge, const SegmentEntry *entry)
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		return;
-	for (uint32 p = 0; p < segment_logical_pages(&walk.segment.root); p++)
-	{
-		BlockNumber block;
-
-		if (!upkeep_goes_on(merge->upkeep))
+	for (uint32 map = 0; map < root_maps(&walk.segment.root); map++)
+		if (!free_map(merge, &walk, map))
 			break;
-		block = walk_block(&walk, p);
-		if (block == InvalidBlockNumber)
-			break;
-		RecordFreeIndexPage(merge->index, block);
-	}
-	for (uint32 p = 0; p < walk.segment.root.map_pages; p++)
-		RecordFreeIndexPage(merge->index, walk.segment.map_block[p]);
-	RecordFreeIndexPage(merge->index, entry->root);
+	for (uint32 p = 0; p < root_pages(&walk.segment.root); p++)
+		RecordFreeIndexPage(merge->index, walk.segment.root_page[p]);
 	walk_end(&walk);
 }
 
@@ -377,9 +428,8 @@ abandon(Merge *merge)
 	NewSegment *segment = merge->segment;
 
 	disown_written(merge->index);
-	for (uint32 p = 0; segment != NULL && p < segment->room; p++)
-		if (segment->block[p] != InvalidBlockNumber)
-			RecordFreeIndexPage(merge->index, segment->block[p]);
+	for (uint32 p = 0; segment != NULL && p < segment->blocks; p++)
+		RecordFreeIndexPage(merge->index, segment->block[p]);
 	for (uint32 i = 0; i < merge->written_count; i++)
 		free_segment(merge, &merge->written[i]);
 }
