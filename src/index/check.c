@@ -307,10 +307,11 @@ check_page(Check *check, Segment *segment, int group, PostingPlace place)
 static void
 check_postings(Check *check, Segment *segment, int group)
 {
+	uint32 first = segment->first_bucket[group];
 	PostingPlace place;
 
 	find_buckets(check, segment, group);
-	if (!segment_find(check->index, segment, group, segment->first_bucket[group], &place))
+	if (!segment_find(check->index, segment, segment_map_of(segment, group, first), first, &place))
 		page_corrupt(check->index, segment->root_block, "its maps belong to another segment");
 	while (check_page(check, segment, group, place) && segment_next(check->index, segment, &place))
 		continue;

@@ -71,8 +71,8 @@ go_to_page(PostingReader *r, PostingPlace place)
 
 typedef struct Lookup
 {
-	int group;
 	uint32 number; /* of the bucket among all groups' */
+	uint32 map;    /* that has its page */
 	PostingPlace place;
 } Lookup;
 
@@ -111,9 +111,9 @@ next_bucket(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 		walk->next_group++;
 	}
 	bucket = &walk->bucket[walk->next_group - 1];
-	lookup->group = bucket->group;
-	lookup->number = segment_bucket(segment, lookup->group,
+	lookup->number = segment_bucket(segment, bucket->group,
 									bucket->bucket ^ walk->mask[walk->next_mask++]);
+	lookup->map = segment_map_of(segment, bucket->group, lookup->number);
 	return true;
 }
 
@@ -127,9 +127,9 @@ find_page(PostingReader *r, Lookup *lookup)
 	const MapSlot *slot;
 
 	/* If a map must be read its page is locked, and a scan locks one at a time. */
-	if (!segment_has_map(r->segment, lookup->group, lookup->number))
+	if (!segment_has_map(r->segment, lookup->map, lookup->number))
 		release_page(r);
-	if (!segment_find(r->index, r->segment, lookup->group, lookup->number, &lookup->place))
+	if (!segment_find(r->index, r->segment, lookup->map, lookup->number, &lookup->place))
 		return false;
 	slot = segment_slot(r->segment, lookup->place);
 	slot_prefetch(slot, postings_offset(slot->number, lookup->number), 1);
@@ -227,9 +227,9 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 		ahead->asked++;
 		if (!next_bucket(r->segment, &ahead->walk, &lookup))
 			continue;
-		if (!segment_has_map(r->segment, lookup.group, lookup.number))
+		if (!segment_has_map(r->segment, lookup.map, lookup.number))
 			release_page(r);
-		if (!segment_find(r->index, r->segment, lookup.group, lookup.number, &lookup.place))
+		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.place))
 			return false;
 		slot = segment_slot(r->segment, lookup.place);
 		if (slot->block != ahead->last)
@@ -266,7 +266,7 @@ read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket
 			stage[j] = &lookup[(i - j * STAGE_LENGTH) % LOOKUPS_UNDER_WAY];
 		if (begun == i && next_bucket(r->segment, &walk, stage[0]))
 		{
-			segment_prefetch_place(r->segment, stage[0]->group, stage[0]->number);
+			segment_prefetch_place(r->segment, stage[0]->map, stage[0]->number);
 			begun++;
 		}
 		if (ahead.window > 0 && is_cold(r) && !read_ahead(r, &ahead, i))
@@ -347,11 +347,12 @@ static bool
 read_length(PostingReader *r, QueryBucket *bucket)
 {
 	uint32 number = segment_bucket(r->segment, bucket->group, bucket->bucket);
+	uint32 map = segment_map_of(r->segment, bucket->group, number);
 	bool replaced = false;
 	PostingPlace place;
 
 	bucket->length = 0;
-	if (!segment_find(r->index, r->segment, bucket->group, number, &place))
+	if (!segment_find(r->index, r->segment, map, number, &place))
 		return false;
 	do
 	{
@@ -374,10 +375,7 @@ postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBu
 
 	begin_reader(&r, index, segment, report);
 	for (int g = 0; g < segment->grouping.groups; g++)
-	{
-		segment_prefetch_place(segment, g, segment_bucket(segment, g, bucket[g].bucket));
 		if (!read_length(&r, &bucket[g]))
 			return false;
-	}
 	return true;
 }

@@ -277,6 +277,8 @@ typedef struct CachedMap
 {
 	uint32 count;
 	uint32 seen_version; /* pages_seen_version() when the buffers were noted */
+	uint32 first;        /* bucket */
+	float slots_per_bucket;
 	MapSlot slot[FLEXIBLE_ARRAY_MEMBER];
 } CachedMap;
 
@@ -334,17 +336,20 @@ segment_bucket(const Segment *segment, int group, uint32 bucket)
 	return segment->first_bucket[group] + bucket;
 }
 
-/* Guesses a bucket's place in its map, and prefetches the slot. */
-extern void segment_prefetch_place(const Segment *segment, int group, uint32 number);
+/* Returns in which map of postings a bucket of a group begins. */
+extern uint32 segment_map_of(const Segment *segment, int group, uint32 number);
+
+/* Guesses a bucket's slot in its map, and prefetches it. */
+extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 number);
 
 /* Returns whether segment_find needs to read no map. */
-extern bool segment_has_map(const Segment *segment, int group, uint32 number);
+extern bool segment_has_map(const Segment *segment, uint32 map, uint32 number);
 
 /*
- * Finds the page where a bucket of a group, named by its number among those of all, begins, or would begin.  Returns false if upkeep
- * has replaced the segment.
+ * Finds the page where a bucket begins, or would begin; map is where segment_map_of says.
+ * Returns false if upkeep has replaced the segment.
  */
-extern bool segment_find(Relation index, Segment *segment, int group, uint32 number,
+extern bool segment_find(Relation index, Segment *segment, uint32 map, uint32 number,
 						 PostingPlace *place);
 
 /* Returns the slot of a place, whose map is in the cache. */

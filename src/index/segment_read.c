@@ -334,6 +334,31 @@ read_map(Relation index, const Segment *s, uint32 map)
 	return buffer;
 }
 
+/* Returns the bucket where a map of postings begins, or the end of all for the last. */
+static uint32
+map_first_bucket(const Segment *s, uint32 map)
+{
+	return map < s->root.posting_maps ?
+		s->list[s->root.document_maps + map].number & ~BUCKET_CONTINUES :
+		s->first_bucket[s->grouping.groups];
+}
+
+/* Sets how slots follow from the numbers of buckets, if a map is one of postings. */
+static void
+set_interpolation(const Segment *s, uint32 map, CachedMap *cached)
+{
+	uint32 end;
+
+	cached->first = 0;
+	cached->slots_per_bucket = 0;
+	if (map < s->root.document_maps)
+		return;
+	cached->first = map_first_bucket(s, map - s->root.document_maps);
+	end = map_first_bucket(s, map - s->root.document_maps + 1);
+	if (end > cached->first)
+		cached->slots_per_bucket = (float) cached->count / (end - cached->first);
+}
+
 /* Reads a map into the cache. */
 static CachedMap *
 load_map(Relation index, Segment *s, uint32 map)
@@ -352,6 +377,7 @@ load_map(Relation index, Segment *s, uint32 map)
 	cached = MemoryContextAlloc(GetMemoryChunkContext(s), bytes);
 	cached->count = count;
 	cached->seen_version = pages_seen_version();
+	set_interpolation(s, map, cached);
 	for (uint32 i = 0; i < count; i++)
 		cached->slot[i] = (MapSlot){entry[i].number, entry[i].block, InvalidBuffer};
 	UnlockReleaseBuffer(buffer);
@@ -420,64 +446,46 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 
 /* ---- Postings ----------------------------------------------------------- */
 
-/* Returns the bucket where a map of postings begins, or the end of all for the last. */
-static uint32
-map_first_bucket(const Segment *s, uint32 map)
-{
-	return map < s->root.posting_maps ?
-		s->list[s->root.document_maps + map].number & ~BUCKET_CONTINUES :
-		s->first_bucket[s->grouping.groups];
-}
-
-/* Guesses a bucket's place between two buckets by interpolation. */
-static uint32
-interpolate(uint32 bucket, uint32 first, uint32 end, uint32 count)
-{
-	uint64 guess = bucket <= first ? 0 : (uint64) (bucket - first) * count / Max(end - first, 1);
-
-	return (uint32) Min(guess, count - 1);
-}
-
-/* Returns the map where a bucket begins, among those of its group. */
-static uint32
-find_map(const Segment *s, int group, uint32 bucket)
+/* Among the maps of a group, interpolation is nearly always right. */
+uint32
+segment_map_of(const Segment *s, int group, uint32 number)
 {
 	uint32 low = s->first_map[group];
 	uint32 count = s->first_map[group + 1] - low + 1;
-	uint32 map = low +
-		interpolate(bucket, map_first_bucket(s, low), map_first_bucket(s, low + count), count);
+	uint64 offset = number - s->first_bucket[group];
+	uint32 map = low + (uint32) (offset * count >> group_bucket_bits(&s->grouping, group));
 
-	while (map > low && map_first_bucket(s, map) > bucket)
+	while (map > low && map_first_bucket(s, map) > number)
 		map--;
-	while (map + 1 < low + count && map_first_bucket(s, map + 1) <= bucket)
+	while (map + 1 < low + count && map_first_bucket(s, map + 1) <= number)
 		map++;
 	return map;
 }
 
 /* Returns the slot of a cached map where a bucket is likely to begin. */
-static uint32
-guess_slot(const Segment *s, uint32 map, const CachedMap *cached, uint32 bucket)
+static inline uint32
+guess_slot(const CachedMap *cached, uint32 number)
 {
-	return interpolate(bucket, map_first_bucket(s, map), map_first_bucket(s, map + 1),
-					   cached->count);
+	float guess = (float) (int32) (number - cached->first) * cached->slots_per_bucket;
+
+	return guess <= 0 ? 0 : Min((uint32) guess, cached->count - 1);
 }
 
 void
-segment_prefetch_place(const Segment *segment, int group, uint32 number)
+segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
 {
-	uint32 map = find_map(segment, group, number);
 	const CachedMap *cached = segment->map[segment->root.document_maps + map];
 
 	if (cached != NULL)
-		__builtin_prefetch(&cached->slot[guess_slot(segment, map, cached, number)]);
+		__builtin_prefetch(&cached->slot[guess_slot(cached, number)]);
 }
 
 bool
-segment_has_map(const Segment *segment, int group, uint32 number)
+segment_has_map(const Segment *segment, uint32 map, uint32 number)
 {
-	uint32 map = segment->root.document_maps + find_map(segment, group, number);
+	uint32 i = segment->root.document_maps + map;
 
-	return segment->map[map] != NULL && segment->list[map].number != (number | BUCKET_CONTINUES);
+	return segment->map[i] != NULL && segment->list[i].number != (number | BUCKET_CONTINUES);
 }
 
 static inline uint32
@@ -516,16 +524,15 @@ last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
 }
 
 bool
-segment_find(Relation index, Segment *segment, int group, uint32 number, PostingPlace *place)
+segment_find(Relation index, Segment *segment, uint32 map, uint32 number, PostingPlace *place)
 {
 	CachedMap *cached;
 
-	place->map = find_map(segment, group, number);
+	place->map = map;
 	cached = segment_map(index, segment, segment->root.document_maps + place->map);
 	if (cached == NULL)
 		return false;
-	place->slot =
-		last_slot_up_to(cached, guess_slot(segment, place->map, cached, number), number);
+	place->slot = last_slot_up_to(cached, guess_slot(cached, number), number);
 	/* A bucket of several pages begins on the first of them. */
 	while (cached->slot[place->slot].number == (number | BUCKET_CONTINUES))
 	{
