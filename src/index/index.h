@@ -50,8 +50,9 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 
-/* Number of documents at which a tail is to be sealed. */
-#define TAIL_DOCUMENTS 4096
+/* A tail of so many documents, or of so many bytes, is to be sealed. */
+#define TAIL_DOCUMENTS 8192
+#define TAIL_BYTES (512 * 1024)
 
 /* Returns the number of pages of a tail that are full or nearly so. */
 extern uint32 tail_length(const IndexMeta *meta);

@@ -43,17 +43,85 @@ blocks_extended(Relation index)
 	return blocks;
 }
 
+/* Notes the blocks of a segment's documents; false if upkeep gives way. */
 static bool
-block_is_free(Relation index, BlockNumber block, const IndexMeta *meta,
-			  BufferAccessStrategy strategy)
+note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry, uint8 *listed,
+			   BlockNumber blocks)
+{
+	SegmentWalk *walk = palloc(sizeof(SegmentWalk));
+	bool goes_on = true;
+
+	if (!walk_begin(walk, upkeep->index, meta, entry))
+		upkeep_replaced(upkeep->index, entry->owner);
+	for (uint32 map = 0; goes_on && map < walk->segment.root.document_maps; map++)
+	{
+		goes_on = upkeep_goes_on(upkeep);
+		if (!walk_load(walk, map))
+			upkeep_replaced(upkeep->index, entry->owner);
+		for (uint32 i = 0; i < walk->count; i++)
+			if (walk->entry[i].block < blocks)
+				listed[walk->entry[i].block / 8] |= 1 << walk->entry[i].block % 8;
+	}
+	walk_end(walk);
+	pfree(walk);
+	return goes_on;
+}
+
+/*
+ * Sets the owner of a page of documents to none.  Its segment was copied, but its former
+ * owner's number is among those of another segment's pages.
+ */
+static void
+disown_page(Relation index, BlockNumber block)
+{
+	Buffer buffer = page_peek(index, block, NULL);
+	GenericXLogState *state;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->owner = 0;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Returns a bit for each block: whether a segment lists it as a page of documents. */
+static uint8 *
+listed_documents(Upkeep *upkeep, const IndexMeta *meta, BlockNumber blocks)
+{
+	uint8 *listed = palloc_extended(blocks / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	bool goes_on = true;
+
+	for (uint32 i = 0; goes_on && i < meta->segments; i++)
+		goes_on = note_documents(upkeep, meta, &meta->segment[i], listed, blocks);
+	return listed;
+}
+
+typedef enum BlockUse
+{
+	BLOCK_USED,
+	BLOCK_FREE,
+	BLOCK_STALE /* free, but its owner must be set to none */
+} BlockUse;
+
+/* Returns the use of a block, where `listed` says whether it is a page of documents. */
+static BlockUse
+use_of_block(Relation index, BlockNumber block, const IndexMeta *meta, bool listed,
+			 BufferAccessStrategy strategy)
 {
 	Buffer buffer = page_peek(index, block, strategy);
-	bool is_free;
+	Page page = BufferGetPage(buffer);
+	BlockUse use = BLOCK_USED;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	is_free = page_is_free(BufferGetPage(buffer), meta);
+	if (page_is_free(page, meta))
+		use = BLOCK_FREE;
+	else if (!listed && page_is_ours(page) && page_trailer(page)->kind == PAGE_DOCUMENTS &&
+			 page_trailer(page)->owner < meta->next_owner &&
+			 page_trailer(page)->owner != meta->tail.owner &&
+			 page_trailer(page)->owner != meta->frozen.owner)
+		use = BLOCK_STALE;
 	UnlockReleaseBuffer(buffer);
-	return is_free;
+	return use;
 }
 
 typedef struct FreePages
@@ -73,11 +141,17 @@ find_free_pages(Upkeep *upkeep, BlockNumber most, BufferAccessStrategy strategy)
 	Relation index = upkeep->index;
 	IndexMeta *meta = upkeep_meta_read(index);
 	BlockNumber blocks = blocks_extended(index);
+	uint8 *listed = listed_documents(upkeep, meta, blocks);
 	FreePages pages = {.count = 0, .end = META_BLOCK + 1, .reach = META_BLOCK + 1};
 
 	for (BlockNumber block = META_BLOCK + 1; block < blocks && upkeep_goes_on(upkeep); block++)
 	{
-		if (!block_is_free(index, block, meta, strategy))
+		bool is_listed = (listed[block / 8] & 1 << block % 8) != 0;
+		BlockUse use = use_of_block(index, block, meta, is_listed, strategy);
+
+		if (use == BLOCK_STALE)
+			disown_page(index, block);
+		if (use == BLOCK_USED)
 			pages.end = block + 1;
 		else if (pages.count++ < most)
 		{
@@ -90,6 +164,7 @@ find_free_pages(Upkeep *upkeep, BlockNumber most, BufferAccessStrategy strategy)
 	if (pages.count < most)
 		pages.reach = blocks + most - pages.count;
 	IndexFreeSpaceMapVacuum(index);
+	pfree(listed);
 	pfree(meta);
 	return pages;
 }
@@ -203,6 +278,19 @@ may_truncate(Relation index)
 
 	table_close(table, AccessShareLock);
 	return may;
+}
+
+static bool
+block_is_free(Relation index, BlockNumber block, const IndexMeta *meta,
+			  BufferAccessStrategy strategy)
+{
+	Buffer buffer = page_peek(index, block, strategy);
+	bool is_free;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	is_free = page_is_free(BufferGetPage(buffer), meta);
+	UnlockReleaseBuffer(buffer);
+	return is_free;
 }
 
 /* Returns where the pages in use end, having checked at most so many from the end of the file. */

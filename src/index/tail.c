@@ -21,7 +21,9 @@ tail_length(const IndexMeta *meta)
 uint32
 tail_limit(const SignatureHeader *shape)
 {
-	return TAIL_DOCUMENTS / documents_per_page(document_stride(shape)) + 1;
+	uint32 pages = TAIL_DOCUMENTS / documents_per_page(document_stride(shape));
+
+	return Min(pages, TAIL_BYTES / BLCKSZ) + 1;
 }
 
 bool

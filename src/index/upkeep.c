@@ -13,8 +13,8 @@
 #include "storage/lock.h"
 
 /* So many segments of one tier are merged into one of the next. */
-#define TIER_SEGMENTS 4
-#define TIER_LOG 2 /* log2(TIER_SEGMENTS) */
+#define TIER_SEGMENTS 8
+#define TIER_LOG 3 /* log2(TIER_SEGMENTS) */
 
 /* ---- Locks and limits --------------------------------------------------- */
 
@@ -124,6 +124,13 @@ merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
 								 many ? SEGMENT_MEMORY_ANY : upkeep->memory);
 }
 
+/* Returns how many numbers the documents of a segment have. */
+static uint64
+segment_numbers(const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return (uint64) entry->document_pages * documents_per_page(document_stride(&meta->shape));
+}
+
 /* Finds segments to merge, of the lowest tier that has enough of them; false if none has. */
 static bool
 find_tier(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
@@ -142,9 +149,9 @@ find_tier(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 		{
 			const SegmentEntry *entry = &meta->segment[i];
 
-			if (tier_of(entry) != tier || documents + segment_live(entry) > most)
+			if (tier_of(entry) != tier || documents + segment_numbers(meta, entry) > most)
 				continue;
-			documents += segment_live(entry);
+			documents += segment_numbers(meta, entry);
 			sources->owner[sources->count++] = entry->owner;
 			if (sources->count == TIER_SEGMENTS)
 				return true;
@@ -160,6 +167,7 @@ find_dead(const IndexMeta *meta, MergeSources *sources)
 	for (uint32 i = 0; i < meta->segments; i++)
 		if (meta->segment[i].dead * UINT64_C(3) > meta->segment[i].documents)
 		{
+			sources->copied = true;
 			sources->owner[0] = meta->segment[i].owner;
 			sources->count = 1;
 			return true;
@@ -257,7 +265,7 @@ void
 upkeep_compact(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
-	MergeSources sources = {.frozen = false};
+	MergeSources sources = {.copied = true};
 	uint64 documents = 0;
 	uint32 most;
 

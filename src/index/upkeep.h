@@ -67,6 +67,7 @@ extern _Noreturn void upkeep_replaced(Relation index, uint32 owner);
 
 typedef struct MergeSources
 {
+	bool copied; /* copy all live documents to new pages */
 	bool frozen; /* the frozen tail, and ... */
 	int count;   /* ... so many segments */
 	uint32 owner[SEGMENTS_MAX];
@@ -74,7 +75,9 @@ typedef struct MergeSources
 
 /*
  * Replaces the sources by one segment with their live documents, or as few as possible.
- * Returns false if upkeep gives way; then nothing has changed.
+ * Pages of documents become part of the new segment as they are, unless `copied` is set or
+ * many of their documents are dead.  Returns false if upkeep gives way; then nothing has
+ * changed.
  */
 extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources);
 

@@ -1,9 +1,10 @@
 /*
  * upkeep_merge.c: write new segments, and list them in the place of a tail or of others.
  *
- * Nothing is changed in place.  The live documents of the sources are written to new
- * segments, and one WAL record of the metapage replaces the sources by these.  Then the
- * sources' pages go to the free space map.
+ * Nothing is changed in place.  New segments are written; they take over pages of documents
+ * from the sources, or copy live documents to new pages.  One WAL record of the metapage
+ * replaces the sources by the new segments.  Then the sources' other pages go to the free
+ * space map.
  */
 #include "index/index.h"
 
@@ -26,6 +27,9 @@ typedef struct NewSegment
 	int groups_claimed;
 	BlockNumber last_map;
 	BucketLengths lengths;
+	uint32 first_owner; /* of its pages of documents */
+	uint32 last_owner;
+	uint32 dead;         /* documents that were dead when their page was taken */
 	PGAlignedBlock page; /* of documents */
 } NewSegment;
 
@@ -38,7 +42,9 @@ typedef struct Merge
 	NewSegment *segment;  /* being written, or NULL */
 	SegmentEntry *written;
 	uint32 written_count;
+	bool copied;         /* copy all live documents */
 	uint32 stride;       /* of the source that is being read */
+	bool take;           /* its pages become part of the new segment */
 	BlockNumber to_free; /* page of a tail that has been walked over */
 } Merge;
 
@@ -169,6 +175,7 @@ begin_segment(const Merge *merge)
 									  .add_lengths = add_new_lengths,
 									  .goes_on = writer_goes_on};
 	segment->last_map = InvalidBlockNumber;
+	segment->first_owner = PG_UINT32_MAX;
 	segment->room = 64;
 	segment->documents = palloc(segment->room * sizeof(MapEntry));
 	segment->block_room = 64;
@@ -188,6 +195,8 @@ list_documents(NewSegment *segment, MapEntry entry)
 			repalloc_huge(segment->documents, segment->room * sizeof(MapEntry));
 	}
 	segment->documents[segment->root.document_pages++] = entry;
+	segment->first_owner = Min(segment->first_owner, entry.number);
+	segment->last_owner = Max(segment->last_owner, entry.number);
 }
 
 /* Writes the page of documents at hand. */
@@ -223,7 +232,9 @@ finish_segment(Merge *merge)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
 		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
-	entry.first_owner = entry.last_owner = writer->owner;
+	entry.first_owner = segment->first_owner;
+	entry.last_owner = segment->last_owner;
+	entry.dead = segment->dead;
 	merge->written[merge->written_count++] = entry;
 	pfree(segment->documents);
 	pfree(segment->block);
@@ -231,19 +242,37 @@ finish_segment(Merge *merge)
 	merge->segment = NULL;
 }
 
-/* Adds a document to the segment being written; begins another if that is full. */
+/*
+ * Returns the segment being written, with room for another page of documents.  Completes the
+ * one before if that is full; returns NULL if upkeep has given way.
+ */
+static NewSegment *
+segment_with_room(Merge *merge)
+{
+	NewSegment *segment = merge->segment;
+
+	if (segment != NULL &&
+		root_numbers(&segment->root) + documents_per_page(segment->root.stride) >
+			merge->documents_max &&
+		segment->root.document_pages > 0)
+		finish_segment(merge);
+	if (merge->upkeep->gave_way)
+		return NULL;
+	if (merge->segment == NULL)
+		merge->segment = begin_segment(merge);
+	return merge->segment;
+}
+
+/* Copies a document to the segment being written. */
 static void
 add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 {
-	NewSegment *segment;
+	NewSegment *segment = merge->segment;
 
-	if (merge->segment != NULL && merge->segment->root.documents >= merge->documents_max)
-		finish_segment(merge);
-	if (merge->upkeep->gave_way)
+	if (segment == NULL || page_trailer(segment->page.data)->count == 0)
+		segment = segment_with_room(merge);
+	if (segment == NULL)
 		return;
-	if (merge->segment == NULL)
-		merge->segment = begin_segment(merge);
-	segment = merge->segment;
 	page_put_document(segment->page.data, segment->root.stride, tid, symbols,
 					  signature_symbol_bytes(&merge->meta->shape));
 	segment->root.grouped += !tid_flags(tid);
@@ -253,6 +282,24 @@ add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 }
 
 /* ---- Sources ------------------------------------------------------------ */
+
+/* Documents of a segment are copied if this part of them is dead. */
+#define DEAD_PART 8
+
+/* Returns whether the tail's pages become part of the new segment. */
+static bool
+takes_tail(const Merge *merge)
+{
+	return !merge->copied && merge->meta->frozen.stride == document_stride(&merge->meta->shape);
+}
+
+/* Returns the same of a segment; one whose documents are all NULL may have another stride. */
+static bool
+takes_segment(const Merge *merge, const SegmentEntry *entry)
+{
+	return !merge->copied && entry->grouped > 0 &&
+		(uint64) entry->dead * DEAD_PART <= entry->documents;
+}
 
 /*
  * Adds the live documents of a share-locked page to the new segment.  Works on a copy of the
@@ -286,8 +333,51 @@ close_page(Relation index, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
+/*
+ * Makes a share-locked page of documents part of the segment being written.  A page with
+ * documents that were copied before it is written first.
+ */
 static void
-copy_tail_page(void *state, Buffer buffer)
+take_page(Merge *merge, Buffer buffer)
+{
+	Page page = BufferGetPage(buffer);
+	MapEntry entry = {.number = page_trailer(page)->owner, .block = BufferGetBlockNumber(buffer)};
+	uint32 documents = page_trailer(page)->count;
+	uint32 grouped = 0;
+	uint32 dead = 0;
+	NewSegment *segment;
+
+	for (uint32 i = 0; i < documents; i++)
+	{
+		grouped += (tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY)) == 0;
+		dead += (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (merge->segment != NULL && page_trailer(merge->segment->page.data)->count > 0)
+		write_documents(merge->segment);
+	segment = segment_with_room(merge);
+	if (segment != NULL)
+	{
+		segment->root.documents += documents;
+		segment->root.grouped += grouped;
+		segment->dead += dead;
+		list_documents(segment, entry);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+}
+
+/* Adds the documents of a page to the new segment. */
+static void
+add_page(Merge *merge, Buffer buffer)
+{
+	if (merge->take)
+		take_page(merge, buffer);
+	else
+		copy_documents(merge, buffer);
+}
+
+static void
+add_tail_page(void *state, Buffer buffer)
 {
 	Merge *merge = state;
 
@@ -296,34 +386,36 @@ copy_tail_page(void *state, Buffer buffer)
 	if (page_trailer(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
 		close_page(merge->index, buffer);
 	page_verify(merge->index, buffer, merge->stride);
-	copy_documents(merge, buffer);
+	add_page(merge, buffer);
 }
 
-/* Copies the live documents of the frozen tail. */
+/* Adds the documents of the frozen tail. */
 static void
-copy_tail(Merge *merge, const TailEntry *tail)
+add_tail(Merge *merge, const TailEntry *tail)
 {
 	merge->stride = tail->stride;
-	if (!tail_walk(merge->index, tail, copy_tail_page, merge))
+	merge->take = takes_tail(merge);
+	if (!tail_walk(merge->index, tail, add_tail_page, merge))
 		upkeep_replaced(merge->index, tail->owner);
 }
 
-/* Copies the live documents of a segment. */
+/* Adds the documents of a segment. */
 static void
-copy_segment(Merge *merge, const SegmentEntry *entry)
+add_segment(Merge *merge, const SegmentEntry *entry)
 {
 	SegmentWalk walk;
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		upkeep_replaced(merge->index, entry->owner);
 	merge->stride = walk.segment.root.stride;
+	merge->take = takes_segment(merge, entry);
 	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_live(entry) > 0; p++)
 	{
 		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
 			upkeep_replaced(merge->index, entry->owner);
-		copy_documents(merge, buffer);
+		add_page(merge, buffer);
 		UnlockReleaseBuffer(buffer);
 		if (!upkeep_goes_on(merge->upkeep))
 			break;
@@ -333,28 +425,33 @@ copy_segment(Merge *merge, const SegmentEntry *entry)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Frees a map of a segment, and the pages that it lists if they are the segment's alone. */
+/* Frees a map of a segment, and the pages that it lists unless they are part of another. */
 static bool
-free_map(Merge *merge, SegmentWalk *walk, uint32 map)
+free_map(Merge *merge, SegmentWalk *walk, uint32 map, bool taken)
 {
 	if (!upkeep_goes_on(merge->upkeep) || !walk_load(walk, map))
 		return false;
-	for (uint32 i = 0; i < walk->count; i++)
+	for (uint32 i = 0; i < walk->count && !taken; i++)
 		RecordFreeIndexPage(merge->index, walk->entry[i].block);
 	RecordFreeIndexPage(merge->index, walk->segment.list[map].block);
 	return true;
 }
 
-/* Where a map is in use again already, the other pages are left to vacuum. */
+/*
+ * Frees the pages of a segment, but not those of documents that were taken.  Where a map is
+ * in use again already, the other pages are left to vacuum.
+ */
 static void
-free_segment(Merge *merge, const SegmentEntry *entry)
+free_segment(Merge *merge, const SegmentEntry *entry, bool taken)
 {
 	SegmentWalk walk;
+	uint32 document_maps;
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		return;
+	document_maps = walk.segment.root.document_maps;
 	for (uint32 map = 0; map < root_maps(&walk.segment.root); map++)
-		if (!free_map(merge, &walk, map))
+		if (!free_map(merge, &walk, map, taken && map < document_maps))
 			break;
 	for (uint32 p = 0; p < root_pages(&walk.segment.root); p++)
 		RecordFreeIndexPage(merge->index, walk.segment.root_page[p]);
@@ -380,6 +477,19 @@ free_tail(Merge *merge, const TailEntry *tail)
 		RecordFreeIndexPage(merge->index, tail->last);
 }
 
+static void
+free_sources(Merge *merge, const MergeSources *sources)
+{
+	if (sources->frozen && !takes_tail(merge))
+		free_tail(merge, &merge->meta->frozen);
+	for (int i = 0; i < sources->count; i++)
+	{
+		const SegmentEntry *entry = meta_segment(merge->meta, sources->owner[i]);
+
+		free_segment(merge, entry, takes_segment(merge, entry));
+	}
+}
+
 /* ---- Merging ------------------------------------------------------------ */
 
 /* Writes the live documents of the sources; false if upkeep has given way. */
@@ -387,9 +497,9 @@ static bool
 write_segments(Merge *merge, const MergeSources *sources)
 {
 	if (sources->frozen)
-		copy_tail(merge, &merge->meta->frozen);
+		add_tail(merge, &merge->meta->frozen);
 	for (int i = 0; i < sources->count && !merge->upkeep->gave_way; i++)
-		copy_segment(merge, meta_segment(merge->meta, sources->owner[i]));
+		add_segment(merge, meta_segment(merge->meta, sources->owner[i]));
 	if (merge->segment != NULL && !merge->upkeep->gave_way)
 		finish_segment(merge);
 	return !merge->upkeep->gave_way;
@@ -431,7 +541,7 @@ abandon(Merge *merge)
 	for (uint32 p = 0; segment != NULL && p < segment->blocks; p++)
 		RecordFreeIndexPage(merge->index, segment->block[p]);
 	for (uint32 i = 0; i < merge->written_count; i++)
-		free_segment(merge, &merge->written[i]);
+		free_segment(merge, &merge->written[i], merge->written[i].first_owner != merge->written[i].owner);
 }
 
 IndexMeta *
@@ -454,6 +564,7 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 	MemoryContext before = MemoryContextSwitchTo(context);
 	Merge merge = {.upkeep = upkeep,
 				   .index = upkeep->index,
+				   .copied = sources->copied,
 				   .meta = upkeep_meta_read(upkeep->index)};
 	bool complete;
 
@@ -463,10 +574,7 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 	if (complete)
 	{
 		publish(&merge, sources);
-		if (sources->frozen)
-			free_tail(&merge, &merge.meta->frozen);
-		for (int i = 0; i < sources->count; i++)
-			free_segment(&merge, meta_segment(merge.meta, sources->owner[i]));
+		free_sources(&merge, sources);
 	}
 	else
 		abandon(&merge);
