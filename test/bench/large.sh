@@ -269,6 +269,17 @@ part_pairs()
 	SQL
 }
 
+# has_any PART...: whether any of the parts is wanted.
+has_any()
+{
+	local part
+
+	for part in "$@"; do
+		! has_part "$part" || return 0
+	done
+	return 1
+}
+
 # measure_corpora LIBRARY: the parts with data of their own.
 measure_corpora()
 {
@@ -277,11 +288,11 @@ measure_corpora()
 	say "making corpora, $1 library"
 	use_library "$1"
 	fresh_database
-	sql -f "$HERE/index-harness.sql"
-	if has_part lookup || has_part inserts || has_part clients || has_part far; then
+	corpus -f "$HERE/index-harness.sql"
+	if has_any lookup inserts clients far; then
 		corpus -f "$HERE/limit.sql"
 	fi
-	if has_part form || has_part bits || has_part pairs; then
+	if has_any form bits pairs; then
 		corpus -f "$HERE/large-form.sql"
 	fi
 	for part in lookup:1000000 inserts:300000 clients:200000 far:300000 form:300000 bits:1000000 pairs:300000; do
@@ -304,10 +315,12 @@ measure_large()
 		build_old "$NEARDUP_BENCH_REVISION"
 		libraries="old new"
 	fi
-	make_fingerprints limit 512 1000000 1000
-	for library in $libraries; do
-		measure_corpora "$library"
-	done
+	if has_any lookup inserts clients far form bits pairs; then
+		make_fingerprints limit 512 1000000 1000
+		for library in $libraries; do
+			measure_corpora "$library"
+		done
+	fi
 	large_database
 	for rows in $LARGE_ROWS; do
 		say "making $rows rows"
