@@ -16,38 +16,29 @@ CREATE INDEX ON h USING neardup (hash);
 CREATE INDEX ON filled USING neardup (sig);
 VACUUM (FREEZE, ANALYZE);
 
-CREATE FUNCTION similar_to(threshold float8) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	q record;
-	found bigint := 0;
+-- Makes a function name(argument) that runs a statement, which returns one bigint, for each query q.
+CREATE FUNCTION make_searches(name text, argument text, queries text, statement text) RETURNS void LANGUAGE plpgsql AS $make$
 BEGIN
-	FOR q IN SELECT sig FROM m WHERE id % 500 = 1 LOOP
-		found := found + (SELECT count(*) FROM m WHERE is_similar(m.sig, q.sig, threshold));
-	END LOOP;
-	RETURN found;
-END $$ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off;
-
-CREATE FUNCTION ten_nearest() RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	q record;
-	found bigint := 0;
-BEGIN
-	FOR q IN SELECT sig FROM m WHERE id % 2500 = 1 LOOP
-		found := found + (SELECT sum(id) FROM (SELECT id FROM m ORDER BY m.sig <-> q.sig LIMIT 10) t);
-	END LOOP;
-	RETURN found;
-END $$ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off;
-
-CREATE FUNCTION within_distance(distance int) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-	q record;
-	found bigint := 0;
-BEGIN
-	FOR q IN SELECT hash FROM h WHERE id % 1500 = 1 LOOP
-		found := found + (SELECT count(*) FROM h WHERE hamming_within(h.hash, q.hash, distance));
-	END LOOP;
-	RETURN found;
-END $$ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off;
+	EXECUTE format($function$
+		CREATE FUNCTION %I(argument %s) RETURNS bigint LANGUAGE plpgsql AS $$
+		DECLARE
+			q record;
+			found bigint := 0;
+		BEGIN
+			FOR q IN %s LOOP
+				found := found + (%s);
+			END LOOP;
+			RETURN found;
+		END $$ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_sort = off
+		$function$, name, argument, queries, statement);
+END
+$make$;
+SELECT make_searches('similar_to', 'float8', 'SELECT sig FROM m WHERE id % 500 = 1',
+		'SELECT count(*) FROM m WHERE is_similar(m.sig, q.sig, argument)'),
+	make_searches('nearest', 'int', 'SELECT sig FROM m WHERE id % 2500 = 1',
+		'SELECT sum(id) FROM (SELECT id FROM m ORDER BY m.sig <-> q.sig LIMIT argument) t'),
+	make_searches('within_distance', 'int', 'SELECT hash FROM h WHERE id % 1500 = 1',
+		'SELECT count(*) FROM h WHERE hamming_within(h.hash, q.hash, argument)') \g /dev/null
 
 CREATE FUNCTION insert_rows() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -73,7 +64,7 @@ INSERT INTO tasks (what, query) VALUES
 	('... at 0.8', 'SELECT similar_to(0.8)'),
 	('... at 0.7', 'SELECT similar_to(0.7)'),
 	('... at 0.3', 'SELECT similar_to(0.3)'),
-	('40 searches for the ten nearest of them', 'SELECT ten_nearest()'),
+	('40 searches for the ten nearest of them', 'SELECT nearest(10)'),
 	('200 searches of 300,000 bigint within distance 3', 'SELECT within_distance(3)'),
 	('... within distance 10', 'SELECT within_distance(10)'),
 	('build an index of 300,000 bigint', 'SELECT build()'),

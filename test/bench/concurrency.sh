@@ -67,9 +67,10 @@ row()
 	echo "| $1 | $tps | $(awk -v a="$tps" -v b="$base" 'BEGIN { printf "%.2f", a / b }') | $(awk '{ print $1 }' "$2.quantiles" | median) | $(awk '{ print $2 }' "$2.quantiles" | median) | $(awk '{ print $3 }' "$2.quantiles" | sort -n | tail -n 1) |"
 }
 
-measure_clients()
+# make_writers: makes tables with and without an index, and the scripts of clients that write to them and read.
+make_writers()
 {
-	local round count name
+	local name
 
 	for name in plain indexed; do
 		echo "\\set r random(1, 1000000)
@@ -87,6 +88,13 @@ SELECT count(*) FROM writes_indexed WHERE is_similar(sig, (SELECT sig FROM docum
 		CREATE INDEX ON writes_indexed USING neardup (sig);
 		ANALYZE;
 	SQL
+}
+
+measure_clients()
+{
+	local round count name
+
+	make_writers
 	for round in $(seq "$ROUNDS"); do
 		for count in 1 2 8; do
 			for name in plain indexed; do

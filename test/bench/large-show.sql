@@ -1,0 +1,88 @@
+-- Prints the results of BENCH=large, from stdin, and writes the data of plots.
+CREATE TEMP TABLE results (place serial, library text, rows int, what text, value text);
+\copy results (library, rows, what, value) FROM pstdin
+
+-- What is wanted of a number of rows, where what matches a pattern.
+CREATE TEMP TABLE wanted (least int, most int, pattern text, wanted text);
+INSERT INTO wanted VALUES
+	(100000000, 100000000, 'build s', '≤ 180'),
+	(10000000, 100000000, 'index / raw', '≤ 2.5'),
+	(10000000, 100000000, 'private MB after%', '≤ 8'),
+	(10000000, 10000000, 'first beyond later%', '≤ 1'),
+	(40000000, 100000000, 'first beyond later%', '≤ 3'),
+	(10000000, 100000000, 'cold files: ms at 60', '≤ 1/3 of the old'),
+	(10000000, 100000000, 'share 0.5 % at 60, times resident', '≤ 1.5'),
+	(10000000, 10000000, 'LIMIT 1 for a row%', '≤ 0.05'),
+	(300000, 300000, 'ms at 60', '≤ 0.09'),
+	(100000000, 100000000, 'growth at 20 from 10000000 rows', '≤ 1.5'),
+	(100000000, 100000000, 'growth at 60 from 10000000 rows', '≤ 4'),
+	(0, 1000000, '1M at 0.9 / primary key', '≤ 1.7'),
+	(0, 1000000, 'ten nearest of strangers: ms', '≤ 2'),
+	(0, 1000000, '%ms / best forced', '≤ 1.2'),
+	(0, 1000000, 'one form, pairs at 0.8: s', '≤ 60'),
+	(0, 1000000, 'one form, pairs at 0.8: ns a pair', '≤ 1.3'),
+	(0, 1000000, 'built / raw', '≤ 2.5'),
+	(0, 1000000, 'grown / raw%', '≤ 3'),
+	(0, 1000000, 'WAL a row%', '≤ 300'),
+	(0, 1000000, 'two inserters%', '≥ 0.85');
+
+-- Times beside the resident index, and growth since the number of rows before.
+INSERT INTO results (library, rows, what, value)
+SELECT s.library, s.rows, s.what || ', times resident', s.value::float8 / r.value::float8
+FROM results s JOIN results r ON r.library = s.library AND r.rows = s.rows
+	AND r.what = regexp_replace(s.what, '^share [0-9.]+', 'share 1')
+WHERE s.what ~ '^share 0';
+INSERT INTO results (library, rows, what, value)
+SELECT library, rows, format('growth %s from %s rows', substring(what FROM 4), before), value / of_before
+FROM (SELECT library, rows, what, value::float8, lag(rows) OVER w AS before, lag(value::float8) OVER w AS of_before
+	FROM results WHERE what IN ('ms at 20', 'ms at 60') WINDOW w AS (PARTITION BY library, what ORDER BY rows)) g
+WHERE before IS NOT NULL;
+
+-- One value of each: the median of numbers, or the last of texts.
+CREATE TEMP TABLE cells AS
+SELECT library, rows, what, min(place) AS place, (array_agg(value ORDER BY place DESC))[1] AS text,
+	percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN value ~ '^-?[0-9.]+(e-?[0-9]+)?$' THEN value::float8 END) AS number
+FROM results GROUP BY library, rows, what;
+
+CREATE FUNCTION pg_temp.shown(x float8) RETURNS text LANGUAGE sql AS
+	$$SELECT CASE WHEN abs(x) >= 100 THEN round(x)::text WHEN abs(x) >= 1 OR x = 0 THEN round(x::numeric, 2)::text ELSE round(x::numeric, 4)::text END$$;
+
+CREATE TEMP VIEW beside AS
+SELECT rows, what, place, (SELECT wanted FROM wanted WHERE what LIKE pattern AND rows BETWEEN least AND most) AS wanted,
+	o.text AS old_text, o.number AS old, n.text AS new_text, n.number AS new
+FROM (SELECT rows, what, min(place) AS place FROM cells GROUP BY rows, what) c
+	LEFT JOIN (SELECT rows, what, text, number FROM cells WHERE library = 'old') o USING (rows, what)
+	LEFT JOIN (SELECT rows, what, text, number FROM cells WHERE library = 'new') n USING (rows, what);
+
+\echo
+\echo '| rows | what is wanted |' :old '| this tree | new / old | wanted |'
+\echo '|---:|---|---:|---:|---:|---|'
+SELECT format('| %s | %s | %s | **%s** | %s | %s |', rows, what, pg_temp.shown(old), pg_temp.shown(new), pg_temp.shown(new / nullif(old, 0)), wanted)
+FROM beside WHERE wanted IS NOT NULL ORDER BY place;
+
+\echo
+\echo '| rows | everything |' :old '| this tree | new / old |'
+\echo '|---:|---|---:|---:|---:|'
+SELECT format('| %s | %s | %s | **%s** | %s |', rows, what, coalesce(pg_temp.shown(old), old_text), coalesce(pg_temp.shown(new), new_text), pg_temp.shown(new / nullif(old, 0)))
+FROM beside WHERE what NOT LIKE '%answers%' ORDER BY place;
+
+\echo
+SELECT 'Answers of both libraries: ' || coalesce('NOT EQUAL: ' || string_agg(what || ', ' || rows || ' rows', '; ') FILTER (WHERE old_text <> new_text), 'equal')
+FROM beside WHERE what LIKE '%answers%' AND old_text IS NOT NULL AND new_text IS NOT NULL HAVING count(*) > 0;
+
+-- For plots: a number of rows or a share, and ms at 20 and 60 with the old and the new library.
+CREATE TEMP VIEW points AS
+SELECT 'growth' AS plot, rows::float8 AS x, library, right(what, 2) AS distance, number FROM cells WHERE what IN ('ms at 20', 'ms at 60')
+UNION ALL
+SELECT 'shares', substring(what FROM 'share ([0-9.]+)')::float8, library, right(what, 2), number FROM cells
+WHERE what ~ '^share .* at [0-9]+$' AND rows = (SELECT max(rows) FROM cells WHERE what ~ '^share');
+CREATE FUNCTION pg_temp.plotted(plot text) RETURNS TABLE (x float8, old20 float8, new20 float8, old60 float8, new60 float8) LANGUAGE sql AS $$
+	SELECT x, max(number) FILTER (WHERE library = 'old' AND distance = '20'), max(number) FILTER (WHERE library = 'new' AND distance = '20'),
+		max(number) FILTER (WHERE library = 'old' AND distance = '60'), max(number) FILTER (WHERE library = 'new' AND distance = '60')
+	FROM points p WHERE p.plot = $1 GROUP BY x ORDER BY x
+$$;
+\pset null ?
+\o growth.tsv
+SELECT * FROM pg_temp.plotted('growth');
+\o shares.tsv
+SELECT * FROM pg_temp.plotted('shares');
