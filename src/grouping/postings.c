@@ -149,8 +149,8 @@ postings_size(const uint32_t *document, size_t n, uint32_t numbers)
 }
 
 /*
- * The code of a long list grows with the list.  That of a short one may shrink, as l
- * becomes smaller.
+ * The code of a long list grows with the list, since its l is the best one.  That of a short
+ * list may shrink: its l depends on the count alone.
  */
 size_t
 postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room)
