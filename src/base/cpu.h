@@ -2,7 +2,9 @@
  * cpu.h: kernels that are compiled for several instruction sets.
  *
  * A kernel is plain C that is inlined into a function for each instruction set, its
- * variants, so all variants compute the same.  A file with kernels
+ * variants, so all variants compute the same.  Where a compiler does not find the
+ * instructions, a variant may be written with intrinsics; tests compare it with plain C.
+ * A file with kernels
  *
  *   - lists the variants, the best last:  #define VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X)
  *   - defines their functions with a macro X(name, target): VARIANTS(DEFINE_FUNCTIONS)
@@ -30,11 +32,16 @@ cpu_has_plain(void)
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 
+#define CPU_X86
+
 #define CPU_POPCNT(X) X(popcnt, __attribute__((target("popcnt"))))
 #define CPU_AVX2(X) X(avx2, __attribute__((target("avx2,bmi,bmi2,popcnt"))))
 #define CPU_AVX512(X) \
 	X(avx512, \
 	  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt"))))
+#define CPU_TARGET_VBMI2 \
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+#define CPU_VBMI2(X) X(vbmi2, CPU_TARGET_VBMI2)
 
 static inline bool
 cpu_has_popcnt(void)
@@ -56,11 +63,19 @@ cpu_has_avx512(void)
 		__builtin_cpu_supports("avx512vpopcntdq");
 }
 
+static inline bool
+cpu_has_vbmi2(void)
+{
+	return cpu_has_avx512() && __builtin_cpu_supports("avx512vbmi") &&
+		__builtin_cpu_supports("avx512vbmi2");
+}
+
 #else
 
 #define CPU_POPCNT(X)
 #define CPU_AVX2(X)
 #define CPU_AVX512(X)
+#define CPU_VBMI2(X)
 
 #endif
 

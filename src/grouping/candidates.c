@@ -7,44 +7,58 @@
 
 /* ---- Counting ----------------------------------------------------------- */
 
-#define COUNTERS_MIN (1 << 12)
-#define COUNTERS_MAX (1 << 24)
+/*
+ * A counter is a bit if c = 2: the second posting makes a candidate.  Otherwise it is a
+ * byte.
+ */
+
+#define COUNTER_BYTES_MIN (1 << 12)
+#define COUNTER_BYTES_MAX (1 << 24)
 
 /*
- * Counters for each posting: enough that few documents reach c by sharing a counter, and
- * no more, since the counters should stay in a near cache.
+ * Bytes of counters for each posting: enough that few documents reach c by sharing a
+ * counter, and no more, since the counters should stay in a near cache.
  */
-#define COUNTERS_PER_POSTING(c) ((c) > 2 ? 8 : 64)
+#define COUNTER_BYTES_PER_POSTING(c) ((c) > 2 ? 8 : 16)
+
+#define WORD_BITS 64
+
+/* More bytes of counters are seldom in the nearest cache, so they are fetched ahead. */
+#define NEAR_BYTES (1 << 18)
+#define POSTINGS_AHEAD 32
 
 #define CACHE_LINE 64
+
+/* Postings of several buckets are counted together, since loops take time to end. */
+#define PENDING_MAX 512
 
 #define CANDIDATES_MIN 256
 
 size_t
-counters_for(uint32_t numbers, double postings, int c)
+counter_bytes(uint32_t numbers, double postings, int c)
 {
-	double enough = postings * COUNTERS_PER_POSTING(c);
-	size_t wanted = (size_t) Min(enough, numbers);
-	size_t size = COUNTERS_MIN;
+	double enough = postings * COUNTER_BYTES_PER_POSTING(c);
+	size_t wanted = (size_t) Min(enough, c > 2 ? numbers : numbers / 8 + 1);
+	size_t bytes = COUNTER_BYTES_MIN;
 
-	while (size < wanted && size < COUNTERS_MAX)
-		size *= 2;
-	return size;
+	while (bytes < wanted && bytes < COUNTER_BYTES_MAX)
+		bytes *= 2;
+	return bytes;
 }
 
 void
 counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c)
 {
+	memset(counter, 0, sizeof(HitCounter));
 	counter->count = c;
-	counter->size = counters_for(numbers, postings, c);
-	counter->mask = (uint32_t) (counter->size - 1);
-	counter->hits = NULL;
 	if (c > 1)
 	{
-		counter->hits = host_alloc(counter->size);
-		memset(counter->hits, 0, counter->size);
+		counter->bytes = counter_bytes(numbers, postings, c);
+		counter->hits = host_alloc(counter->bytes);
+		memset(counter->hits, 0, counter->bytes);
+		counter->pending_room = 2 * PENDING_MAX;
+		counter->pending = host_alloc(counter->pending_room * sizeof(uint32_t));
 	}
-	counter->candidates = 0;
 	counter->room = CANDIDATES_MIN;
 	counter->candidate = host_alloc(counter->room * sizeof(uint32_t));
 }
@@ -57,23 +71,52 @@ make_room(HitCounter *counter, size_t more)
 }
 
 /*
- * Counts the n postings after the candidates.  Makes a candidate of the posting that brings
- * a counter to c, and of every later one.
+ * Counts the pending postings [from, to), with c = 2.  Makes a candidate of a posting whose
+ * counter is set already.
  */
 static inline void
-count_hits(HitCounter *counter, size_t n)
+count_bits(HitCounter *counter, size_t from, size_t to, bool ahead)
 {
-	const uint32_t *posting = counter->candidate + counter->candidates;
+	const uint32_t *posting = counter->pending;
+	uint32_t *out = counter->candidate + counter->candidates;
+	uint64_t *words = (uint64_t *) counter->hits;
+	uint32_t mask = (uint32_t) (counter->bytes / sizeof(uint64_t) - 1);
+
+	for (size_t i = from; i < to; i++)
+	{
+		uint32_t document = posting[i];
+		uint64_t *word = words + (document / WORD_BITS & mask);
+		uint64_t seen = *word;
+
+		if (ahead)
+			__builtin_prefetch(words + (posting[i + POSTINGS_AHEAD] / WORD_BITS & mask), 1);
+		*word = seen | UINT64_C(1) << document % WORD_BITS;
+		*out = document;
+		out += seen >> document % WORD_BITS & 1;
+	}
+	counter->candidates = out - counter->candidate;
+}
+
+/*
+ * Counts the pending postings [from, to), with c > 2.  Makes a candidate of the posting
+ * that brings a counter to c, and of every later one.
+ */
+static inline void
+count_bytes(HitCounter *counter, size_t from, size_t to, bool ahead)
+{
+	const uint32_t *posting = counter->pending;
 	uint32_t *out = counter->candidate + counter->candidates;
 	uint8_t *hits = counter->hits;
-	uint32_t mask = counter->mask;
+	uint32_t mask = (uint32_t) (counter->bytes - 1);
 	uint8_t before = (uint8_t) (counter->count - 1);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = from; i < to; i++)
 	{
 		uint32_t document = posting[i];
 		uint8_t seen = hits[document & mask];
 
+		if (ahead)
+			__builtin_prefetch(hits + (posting[i + POSTINGS_AHEAD] & mask), 1);
 		hits[document & mask] = seen + (seen < UINT8_MAX);
 		*out = document;
 		out += seen >= before;
@@ -81,23 +124,59 @@ count_hits(HitCounter *counter, size_t n)
 	counter->candidates = out - counter->candidate;
 }
 
-bool
-counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers)
+/* Counts all pending postings. */
+static void
+count_pending(HitCounter *counter)
+{
+	size_t n = counter->pendings;
+	size_t ahead = counter->bytes > NEAR_BYTES && n > POSTINGS_AHEAD ? n - POSTINGS_AHEAD : 0;
+
+	/* One more than needed, since a candidate is written before it is decided. */
+	make_room(counter, n + 1);
+	if (counter->count == 2)
+	{
+		count_bits(counter, 0, ahead, true);
+		count_bits(counter, ahead, n, false);
+	}
+	else
+	{
+		count_bytes(counter, 0, ahead, true);
+		count_bytes(counter, ahead, n, false);
+	}
+	counter->pendings = 0;
+}
+
+/* Adds the documents of a code to an array.  Returns false if the code is malformed. */
+static inline bool
+append_postings(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t **document,
+				size_t *used, size_t *room)
 {
 	size_t n = postings_count(code, bytes);
 
 	if (bytes == 0)
 		return true;
+	*document = host_grow(*document, room, *used + n, sizeof(uint32_t));
+	if (!postings_get(code, bytes, numbers, *document + *used))
+		return false;
+	*used += n;
+	return true;
+}
+
+bool
+counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers)
+{
 	/* A bucket is seldom in a cache, and the processor reads too few lines ahead by itself. */
 	for (size_t i = 0; i < bytes; i += CACHE_LINE)
 		__builtin_prefetch(code + i);
-	make_room(counter, n);
-	if (!postings_get(code, bytes, numbers, counter->candidate + counter->candidates))
-		return false;
+	/* With c = 1, each posting is a candidate. */
 	if (counter->count == 1)
-		counter->candidates += n;
-	else
-		count_hits(counter, n);
+		return append_postings(code, bytes, numbers, &counter->candidate, &counter->candidates,
+							   &counter->room);
+	if (!append_postings(code, bytes, numbers, &counter->pending, &counter->pendings,
+						 &counter->pending_room))
+		return false;
+	if (counter->pendings >= PENDING_MAX)
+		count_pending(counter);
 	return true;
 }
 
@@ -181,6 +260,8 @@ counter_candidates(HitCounter *counter, size_t *count)
 {
 	size_t kept = 0;
 
+	if (counter->pendings > 0)
+		count_pending(counter);
 	sort_candidates(counter);
 	for (size_t i = 0; i < counter->candidates; i++)
 		if (i == 0 || counter->candidate[i] != counter->candidate[i - 1])
@@ -194,6 +275,7 @@ void
 counter_end(HitCounter *counter)
 {
 	host_free(counter->hits);
+	host_free(counter->pending);
 	host_free(counter->candidate);
 }
 
@@ -217,12 +299,9 @@ choices_of(int m, int c)
 }
 
 void
-chooser_begin(Chooser *chooser, uint32_t numbers, int groups, int count)
+chooser_begin(Chooser *chooser, int groups, int count)
 {
 	memset(chooser, 0, sizeof(Chooser));
-	chooser->numbers = numbers;
-	chooser->taken = host_alloc(numbers / 8 + 1);
-	memset(chooser->taken, 0, numbers / 8 + 1);
 	chooser->count = count;
 	chooser->room = CANDIDATES_MIN;
 	chooser->document = host_alloc(chooser->room * sizeof(uint32_t));
@@ -233,16 +312,8 @@ chooser_begin(Chooser *chooser, uint32_t numbers, int groups, int count)
 bool
 chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t numbers)
 {
-	size_t n = postings_count(code, bytes);
-
-	if (bytes == 0)
-		return true;
-	chooser->document =
-		host_grow(chooser->document, &chooser->room, chooser->used + n, sizeof(uint32_t));
-	if (!postings_get(code, bytes, numbers, chooser->document + chooser->used))
-		return false;
-	chooser->used += n;
-	return true;
+	return append_postings(code, bytes, numbers, &chooser->document, &chooser->used,
+						   &chooser->room);
 }
 
 void
@@ -270,25 +341,31 @@ intersect(const uint32_t *x, size_t nx, const uint32_t *y, size_t ny, uint32_t *
 	return n;
 }
 
-/*
- * Makes candidates of documents that are not yet.  The caller must refuse a document
- * number that is out of range, so that becomes a candidate, too.
- */
-static void
-take(const Chooser *chooser, const uint32_t *common, size_t n, HitCounter *candidates)
+/* The choices that begin with a group. */
+typedef struct Choices
 {
-	for (size_t i = 0; i < n; i++)
-	{
-		uint32_t document = common[i];
-		uint8_t bit = 1 << document % 8;
+	const Chooser *chooser;
+	const uint32_t *document; /* of the group */
+	uint8_t *taken;           /* a bit for each of them that is a candidate already */
+	HitCounter *candidates;
+} Choices;
 
-		if (document < chooser->numbers)
-		{
-			if (chooser->taken[document / 8] & bit)
-				continue;
-			chooser->taken[document / 8] |= bit;
-		}
-		counter_take(candidates, document);
+/* Makes candidates of n documents that are not yet.  They are in the order of the group's. */
+static void
+take(const Choices *choices, const uint32_t *common, size_t n)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++, at++)
+	{
+		uint8_t bit;
+
+		while (choices->document[at] != common[i])
+			at++;
+		bit = 1 << at % 8;
+		if ((choices->taken[at / 8] & bit) == 0)
+			counter_take(choices->candidates, common[i]);
+		choices->taken[at / 8] |= bit;
 	}
 }
 
@@ -297,16 +374,16 @@ take(const Chooser *chooser, const uint32_t *common, size_t n, HitCounter *candi
  * n documents in `common` are what the groups chosen so far have in common.
  */
 static void
-choose(const Chooser *chooser, int first, int left, const uint32_t *common, size_t n,
-	   HitCounter *candidates)
+choose(const Choices *choices, int first, int left, const uint32_t *common, size_t n)
 {
+	const Chooser *chooser = choices->chooser;
 	uint32_t *both;
 
 	if (n == 0)
 		return;
 	if (left == 0)
 	{
-		take(chooser, common, n, candidates);
+		take(choices, common, n);
 		return;
 	}
 	host_check_interrupts();
@@ -316,8 +393,8 @@ choose(const Chooser *chooser, int first, int left, const uint32_t *common, size
 		size_t from = chooser->end[g];
 		size_t length = chooser->end[g + 1] - from;
 
-		choose(chooser, g + 1, left - 1, both,
-			   intersect(common, n, chooser->document + from, length, both), candidates);
+		choose(choices, g + 1, left - 1, both,
+			   intersect(common, n, chooser->document + from, length, both));
 	}
 	host_free(both);
 }
@@ -326,8 +403,15 @@ void
 chooser_candidates(const Chooser *chooser, HitCounter *candidates)
 {
 	for (int g = 0; g + chooser->count <= chooser->groups; g++)
-		choose(chooser, g + 1, chooser->count - 1, chooser->document + chooser->end[g],
-			   chooser->end[g + 1] - chooser->end[g], candidates);
+	{
+		const uint32_t *document = chooser->document + chooser->end[g];
+		size_t n = chooser->end[g + 1] - chooser->end[g];
+		Choices choices = {chooser, document, host_alloc(n / 8 + 1), candidates};
+
+		memset(choices.taken, 0, n / 8 + 1);
+		choose(&choices, g + 1, chooser->count - 1, document, n);
+		host_free(choices.taken);
+	}
 }
 
 void
@@ -335,5 +419,4 @@ chooser_end(Chooser *chooser)
 {
 	host_free(chooser->document);
 	host_free(chooser->end);
-	host_free(chooser->taken);
 }

@@ -169,30 +169,43 @@ extern size_t postings_fit(const uint32_t *document, size_t n, uint32_t numbers,
 extern size_t postings_count(const uint8_t *code, size_t bytes);
 
 /*
- * Reads the postings_count() documents of a code.  Returns false if it is malformed.  The
- * caller must refuse documents that are disordered or out of range.
+ * Reads the postings_count() documents of a code.  Returns true if they are ascending and
+ * below `numbers`, and false if the code is malformed; the documents may be anything then.
  */
 extern bool postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document);
+
+/* A kernel of postings_get, for tests and benchmarks. */
+typedef struct PostingsKernel
+{
+	const char *name; /* as in base/cpu.h */
+	bool (*available)(void);
+	bool (*get)(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document);
+} PostingsKernel;
+
+/* All kernels of this build, the plain one first; the last has a NULL name. */
+extern const PostingsKernel postings_kernels[];
 
 /* ---- Candidates (candidates.c) ------------------------------------------ */
 
 /*
- * Counts in how many buckets documents are.  If documents outnumber the counters, several
- * share one, which adds candidates but loses none.
+ * Counts in how many buckets documents are.  If document numbers exceed the counters,
+ * several share one, which adds candidates but loses none.
  */
 typedef struct HitCounter
 {
-	uint8_t *hits;
-	size_t size; /* of hits, a power of two */
-	uint32_t mask;
-	int count; /* c */
+	uint8_t *hits; /* the counters, aligned to 8 bytes */
+	size_t bytes;  /* of hits, a power of two */
+	int count;     /* c */
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;
+	uint32_t *pending; /* postings that are not counted yet */
+	size_t pendings;
+	size_t pending_room;
 } HitCounter;
 
-/* Returns how many counters counter_begin allocates. */
-extern size_t counters_for(uint32_t numbers, double postings, int c);
+/* Returns how many bytes of counters counter_begin clears. */
+extern size_t counter_bytes(uint32_t numbers, double postings, int c);
 
 /* Starts counting documents below `numbers`; `postings` is the number of postings expected. */
 extern void counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c);
@@ -215,15 +228,13 @@ typedef struct Chooser
 	size_t *end;        /* end[g] .. end[g + 1]: those of group g */
 	size_t used;
 	size_t room;
-	uint32_t numbers;
-	uint8_t *taken; /* a bit for each document that is a candidate already */
 } Chooser;
 
 /* Returns how many choices of c out of m groups there are; INFINITY if far too many. */
 extern double choices_of(int m, int c);
 
 /* Starts without postings; the first group is present. */
-extern void chooser_begin(Chooser *chooser, uint32_t numbers, int groups, int count);
+extern void chooser_begin(Chooser *chooser, int groups, int count);
 
 /* Adds the postings of a code to the present group.  Returns false if it is malformed. */
 extern bool chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t numbers);

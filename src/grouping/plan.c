@@ -21,7 +21,7 @@
 #define COST_SCANNED 0.2             /* a document of a scan ... */
 #define COST_SCANNED_BYTE 0.055      /* ... and each byte of its symbols ... */
 #define COST_SCANNED_PAGE_FAR 1200.0 /* a page of a scan */
-#define COST_COUNTER 0.05            /* clear one */
+#define COST_COUNTER 0.05            /* clear a byte of counters */
 #define COST_CHOICE 30.0             /* intersect two buckets */
 
 /* Half of the accesses to this many bytes find them in a cache. */
@@ -153,7 +153,7 @@ estimate(const Trial *trial, SearchPlan *plan)
 		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far) +
 		plan->pages * (COST_PAGE + COST_PAGE_FAR * far);
 	if (plan->count > 1)
-		plan->cost += counters_for(stats->documents, plan->postings, plan->count) * COST_COUNTER;
+		plan->cost += counter_bytes(stats->documents, plan->postings, plan->count) * COST_COUNTER;
 }
 
 static void

@@ -17,6 +17,10 @@
 
 #include "base/cpu.h"
 
+#ifdef CPU_X86
+#include <immintrin.h>
+#endif
+
 #define LONG_LIST 255
 #define SHORT_HEAD 1
 #define LONG_HEAD 10
@@ -145,8 +149,8 @@ postings_size(const uint32_t *document, size_t n, uint32_t numbers)
 }
 
 /*
- * The code of a long list grows with the list.  That of a short one may shrink, as l
- * becomes smaller.
+ * The code of a long list grows with the list, since its l is the best one.  That of a short
+ * list may shrink: its l depends on the count alone.
  */
 size_t
 postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room)
@@ -304,44 +308,265 @@ read_head(const uint8_t *code, size_t bytes, uint32_t numbers, Shape *shape)
 		(uint64_t) shape->count * (shape->low_bits + 1) <= 8 * (uint64_t) (bytes - shape->head);
 }
 
-/* Sets all documents; false if the body has fewer ones than documents. */
+/*
+ * Returns the 64 bits of a body from bit `at` on, without those before bit `first` and
+ * those after the end.
+ */
+KERNEL_BODY uint64_t
+load_highs(const uint8_t *body, size_t bytes, uint64_t at, uint64_t first)
+{
+	uint64_t left = 8 * (uint64_t) bytes - at;
+	uint64_t word = load_word(body + at / 8);
+
+	if (at < first)
+		word &= UINT64_MAX << (first - at);
+	if (left < WORD_BITS)
+		word &= UINT64_MAX >> (WORD_BITS - left);
+	return word;
+}
+
+/*
+ * Reads the documents of a body.  Returns false unless the high bits have a one for each,
+ * and documents ascend.
+ */
 static bool
-get_body(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *document)
+body_plain(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *document)
 {
 	int l = shape->low_bits;
 	uint32_t mask = (UINT32_C(1) << l) - 1;
+	uint64_t first = (uint64_t) shape->count * l;
 	uint64_t low_at = 0;
-	uint64_t first_at = (uint64_t) shape->count * l;
-	uint64_t word_at = first_at / WORD_BITS * WORD_BITS;
-	uint64_t word = load_word(body + word_at / 8) & UINT64_MAX << first_at % WORD_BITS;
-	uint64_t last_at = 0;
+	int64_t before = -1;
+	bool ascend = true;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < shape->count; i++, low_at += l)
+	for (uint64_t at = first / 8 * 8; at < 8 * (uint64_t) bytes; at += WORD_BITS)
 	{
-		uint32_t low = (uint32_t) (load_word(body + low_at / 8) >> low_at % 8) & mask;
-		uint32_t high;
+		uint64_t ones = load_highs(body, bytes, at, first);
 
-		while (word == 0)
+		for (; ones != 0; ones &= ones - 1)
 		{
-			word_at += WORD_BITS;
-			if (word_at >= 8 * bytes)
+			uint32_t high = (uint32_t) (at - first) + __builtin_ctzll(ones) - i;
+			uint32_t low = (uint32_t) (load_word(body + low_at / 8) >> low_at % 8) & mask;
+
+			if (i == shape->count)
 				return false;
-			word = load_word(body + word_at / 8);
+			document[i] = shape->first + (high << l | low);
+			ascend &= document[i] > before;
+			before = document[i++];
+			low_at += l;
 		}
-		last_at = word_at + __builtin_ctzll(word);
-		high = (uint32_t) (last_at - first_at) - i;
-		document[i] = shape->first + (high << l | low);
-		word &= word - 1;
 	}
-	return last_at < 8 * bytes;
+	return ascend && i == shape->count;
 }
+
+#ifdef CPU_X86
+
+/* ---- Reading with AVX-512 ------------------------------------------------ */
+
+#define LANES 16
+
+/* Two lists of low bits at any bit of a byte must fit into a word. */
+#define VECTOR_LOW_BITS_MAX 25
+
+/* Lists as short as this, in a body as short as this, are read without a loop. */
+#define VECTORS_2 (2 * LANES)
+#define WORDS_2 (2 * WORD_BITS)
+
+/* What reads the low bits of 16 documents: two at a time, in each of 8 words. */
+typedef struct LowReader
+{
+	const uint8_t *body;
+	size_t bytes;
+	int low_bits;
+	__m512i byte;  /* which bytes are the words */
+	__m512i shift; /* at which bits of its word each byte of the result begins */
+	__m512i mask;
+} LowReader;
+
+CPU_TARGET_VBMI2 KERNEL_BODY LowReader
+low_reader(const uint8_t *body, size_t bytes, int l)
+{
+	/* Word w begins at bit 2 w l: its byte, and the bit in that byte. */
+	__m512i word = _mm512_set_epi16(7, 7, 7, 7, 6, 6, 6, 6, 5, 5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2,
+									2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+	__m512i at = _mm512_mullo_epi16(word, _mm512_set1_epi16((short) (2 * l)));
+	__m512i byte = _mm512_srli_epi16(at, 3);
+	__m512i bit = _mm512_and_si512(at, _mm512_set1_epi16(7));
+	LowReader reader = {body, bytes, l};
+
+	byte = _mm512_or_si512(byte, _mm512_slli_epi16(byte, 8));
+	bit = _mm512_or_si512(bit, _mm512_slli_epi16(bit, 8));
+	reader.byte = _mm512_add_epi8(byte, _mm512_set1_epi64(0x0706050403020100));
+	reader.shift =
+		_mm512_add_epi8(bit,
+						_mm512_set1_epi64(0x1810080018100800 + 0x0101010100000000 * (int64_t) l));
+	reader.mask = _mm512_set1_epi32((1 << l) - 1);
+	return reader;
+}
+
+/* Returns the low bits of 16 documents from document i on. */
+CPU_TARGET_VBMI2 KERNEL_BODY __m512i
+load_lows(const LowReader *reader, uint32_t i)
+{
+	uint64_t at = (uint64_t) i * reader->low_bits;
+	size_t left = reader->bytes - at / 8;
+	__mmask64 valid = _bzhi_u64(UINT64_MAX, Min(left, 64));
+	__m512i words = _mm512_permutexvar_epi8(reader->byte,
+											_mm512_maskz_loadu_epi8(valid, reader->body + at / 8));
+	__m512i shift = _mm512_add_epi8(reader->shift, _mm512_set1_epi8(at % 8));
+
+	return _mm512_and_si512(_mm512_multishift_epi64_epi8(shift, words), reader->mask);
+}
+
+/* Returns the places of the ones of a word, a byte each. */
+CPU_TARGET_VBMI2 KERNEL_BODY __m512i
+places_of_ones(uint64_t ones)
+{
+	__m512i bytes = _mm512_set_epi64(0x3F3E3D3C3B3A3938, 0x3736353433323130, 0x2F2E2D2C2B2A2928,
+									 0x2726252423222120, 0x1F1E1D1C1B1A1918, 0x1716151413121110,
+									 0x0F0E0D0C0B0A0908, 0x0706050403020100);
+
+	return _mm512_maskz_compress_epi8(ones, bytes);
+}
+
+/*
+ * Returns 16 documents from document i on.  Their ones are at these places, which count
+ * from `base` after the first high bit.
+ */
+CPU_TARGET_VBMI2 KERNEL_BODY __m512i
+join_bits(const LowReader *reader, const Shape *shape, __m128i place, uint32_t base, uint32_t i)
+{
+	__m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+	__m512i zeros = _mm512_sub_epi32(_mm512_set1_epi32((int) (base - i)), lane);
+	__m512i high = _mm512_add_epi32(_mm512_cvtepu8_epi32(place), zeros);
+
+	high = _mm512_sll_epi32(high, _mm_cvtsi32_si128(shape->low_bits));
+	return _mm512_add_epi32(_mm512_or_si512(high, load_lows(reader, i)),
+							_mm512_set1_epi32((int) shape->first));
+}
+
+/* Returns which of the first `left` lanes are true. */
+CPU_TARGET_VBMI2 KERNEL_BODY __mmask16
+lanes_of(uint32_t left)
+{
+	return (__mmask16) _bzhi_u32((1 << LANES) - 1, Min(left, LANES));
+}
+
+/* Reads a body of at most VECTORS_2 documents, with WORDS_2 bits from `at` on. */
+CPU_TARGET_VBMI2 KERNEL_BODY bool
+short_body_vbmi2(const LowReader *reader, const Shape *shape, uint32_t *document)
+{
+	uint32_t n = shape->count;
+	uint32_t first = n * shape->low_bits;
+	const uint8_t *from = reader->body + first / 8;
+	uint32_t bits = (uint32_t) (8 * reader->bytes - first / 8 * 8);
+	uint64_t ones = _bzhi_u64(load_word(from), bits) >> first % 8 << first % 8;
+	uint64_t more = _bzhi_u64(load_word(from + WORD_BYTES), Max(bits, WORD_BITS) - WORD_BITS);
+	int count = __builtin_popcountll(ones);
+	__m512i last = _mm512_set1_epi8(WORD_BITS);
+	__m512i place;
+	__m512i low;
+	__mmask16 disorder;
+
+	if (count + __builtin_popcountll(more) != n)
+		return false;
+	last = _mm512_add_epi8(last, places_of_ones(more));
+	place = _mm512_mask_expand_epi8(places_of_ones(ones), UINT64_MAX << count, last);
+	low = join_bits(reader, shape, _mm512_castsi512_si128(place), -(first % 8), 0);
+	_mm512_mask_storeu_epi32(document, lanes_of(n), low);
+	disorder = _mm512_mask_cmple_epu32_mask(lanes_of(n) & ~1, low,
+											_mm512_alignr_epi32(low, low, LANES - 1));
+	if (n > LANES)
+	{
+		__m512i high =
+			join_bits(reader, shape, _mm512_extracti32x4_epi32(place, 1), -(first % 8), LANES);
+
+		_mm512_mask_storeu_epi32(document + LANES, lanes_of(n - LANES), high);
+		disorder |= _mm512_mask_cmple_epu32_mask(lanes_of(n - LANES), high,
+												 _mm512_alignr_epi32(high, low, LANES - 1));
+	}
+	return disorder == 0;
+}
+
+/* Returns whether documents ascend. */
+CPU_TARGET_VBMI2 KERNEL_BODY bool
+ascend_vbmi2(const uint32_t *document, uint32_t n)
+{
+	__mmask16 disorder = 0;
+
+	for (uint32_t i = 1; i < n; i += LANES)
+	{
+		__m512i before = _mm512_maskz_loadu_epi32(lanes_of(n - i), document + i - 1);
+		__m512i now = _mm512_maskz_loadu_epi32(lanes_of(n - i), document + i);
+
+		disorder |= _mm512_mask_cmple_epu32_mask(lanes_of(n - i), now, before);
+	}
+	return disorder == 0;
+}
+
+/* The same as body_plain(), 16 documents at a time. */
+CPU_TARGET_VBMI2 static bool
+body_vbmi2(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *document)
+{
+	uint64_t first = (uint64_t) shape->count * shape->low_bits;
+	uint64_t end = 8 * (uint64_t) bytes;
+	uint32_t i = 0;
+	LowReader reader;
+
+	if (shape->low_bits > VECTOR_LOW_BITS_MAX)
+		return body_plain(body, bytes, shape, document);
+	reader = low_reader(body, bytes, shape->low_bits);
+	if (shape->count <= VECTORS_2 && end - first / 8 * 8 <= WORDS_2)
+		return short_body_vbmi2(&reader, shape, document);
+	for (uint64_t at = first / 8 * 8; at < end; at += WORD_BITS)
+	{
+		uint64_t ones = load_highs(body, bytes, at, first);
+		__m512i place = places_of_ones(ones);
+		int left = __builtin_popcountll(ones);
+
+		if (left > shape->count - i)
+			return false;
+		for (; left > 0; left -= LANES)
+		{
+			__m512i joined = join_bits(&reader, shape, _mm512_castsi512_si128(place),
+									   (uint32_t) (at - first), i);
+
+			_mm512_mask_storeu_epi32(document + i, lanes_of(left), joined);
+			place = _mm512_alignr_epi64(place, place, 2);
+			i += Min(left, LANES);
+		}
+	}
+	return i == shape->count && ascend_vbmi2(document, i);
+}
+
+#endif
+
+/* ---- Kernels ------------------------------------------------------------- */
+
+#define POSTINGS_VARIANTS(X) CPU_PLAIN(X) CPU_VBMI2(X)
+
+#define POSTINGS_FUNCTION(name, target) \
+	static bool get_##name(const uint8_t *code, size_t bytes, uint32_t numbers, \
+						   uint32_t *document) \
+	{ \
+		Shape shape; \
+\
+		return read_head(code, bytes, numbers, &shape) && \
+			body_##name(code + shape.head, bytes - shape.head, &shape, document) && \
+			document[shape.count - 1] < numbers; \
+	}
+
+#define POSTINGS_KERNEL(name, target) {#name, cpu_has_##name, get_##name},
+
+POSTINGS_VARIANTS(POSTINGS_FUNCTION)
+
+const PostingsKernel postings_kernels[] = {POSTINGS_VARIANTS(POSTINGS_KERNEL){NULL}};
+
+CPU_CHOICE(best_kernel, PostingsKernel, postings_kernels)
 
 bool
 postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document)
 {
-	Shape shape;
-
-	if (!read_head(code, bytes, numbers, &shape))
-		return false;
-	return get_body(code + shape.head, bytes - shape.head, &shape, document);
+	return best_kernel.get(code, bytes, numbers, document);
 }

@@ -1,6 +1,7 @@
 /*
  * fuzz_grouping.c: groups, plans, counters and choosers of any segment: nothing within the
- * distance is lost.
+ * distance is lost.  And any bytes as a code of postings: they are read within bounds, by
+ * each kernel alike.
  */
 #include "documents.h"
 #include "reference.h"
@@ -95,7 +96,7 @@ check_search(Search *s, const uint8_t *query, int h)
 	if (!can_probe(s))
 		return;
 	counter_begin(&s->counter, s->numbers, s->plan->postings, choosing ? 1 : s->plan->count);
-	chooser_begin(&s->chooser, s->numbers, s->plan->groups, s->plan->count);
+	chooser_begin(&s->chooser, s->plan->groups, s->plan->count);
 	for (int i = 0; i < s->plan->groups; i++)
 		probe_group(s, i, s->plan->radius + (i < s->plan->one_more), query);
 	if (choosing)
@@ -103,6 +104,59 @@ check_search(Search *s, const uint8_t *query, int h)
 	require_nothing_lost(s, query, h);
 	counter_end(&s->counter);
 	chooser_end(&s->chooser);
+}
+
+/* ---- Codes --------------------------------------------------------------- */
+
+/* Documents that are read are in order, and written to a code that has them again. */
+static void
+check_documents(const uint32_t *document, size_t n, uint32_t numbers)
+{
+	size_t bytes;
+	uint8_t *code = reference_code(document, n, numbers, &bytes);
+	uint32_t *again = malloc(n * sizeof(uint32_t));
+
+	for (size_t i = 0; i < n; i++)
+		REQUIRE(document[i] < numbers && (i == 0 || document[i] > document[i - 1]));
+	REQUIRE(again != NULL && postings_count(code, bytes) == n);
+	REQUIRE(postings_get(code, bytes, numbers, again));
+	REQUIRE(memcmp(document, again, n * sizeof(uint32_t)) == 0);
+	REQUIRE(postings_fit(document, n, numbers, bytes) == n);
+	free(again);
+	free(code);
+}
+
+/* Reads all bytes that are left as a code. */
+static void
+check_code(Input *in, uint32_t numbers)
+{
+	size_t bytes = in->left;
+	uint8_t *code = malloc(bytes + POSTINGS_OVERREAD);
+	size_t n;
+	uint32_t *plain;
+	uint32_t *read;
+	bool good;
+
+	REQUIRE(code != NULL);
+	memcpy(code, in->at, bytes);
+	memset(code + bytes, 0xFF, POSTINGS_OVERREAD);
+	n = postings_count(code, bytes);
+	REQUIRE(n <= 8 * bytes);
+	plain = malloc(n * sizeof(uint32_t) + 1);
+	read = malloc(n * sizeof(uint32_t) + 1);
+	REQUIRE(plain != NULL && read != NULL);
+	good = postings_kernels[0].get(code, bytes, numbers, plain);
+	for (const PostingsKernel *kernel = postings_kernels + 1; kernel->name != NULL; kernel++)
+		if (kernel->available())
+		{
+			REQUIRE(kernel->get(code, bytes, numbers, read) == good);
+			REQUIRE(!good || memcmp(plain, read, n * sizeof(uint32_t)) == 0);
+		}
+	if (good)
+		check_documents(plain, n, numbers);
+	free(read);
+	free(plain);
+	free(code);
 }
 
 int
@@ -115,7 +169,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t n = 1 + take_byte(&in) % DOCUMENTS_MAX;
 	uint32_t first = (uint32_t) (take_number(&in, 3) % (segment - n + 1));
 	SegmentStats stats = {segment, 2700, 100, NULL};
-	SearchMethod method = (SearchMethod) (take_byte(&in) % 4);
+	SearchMethod method;
 	SearchPlan plan;
 	Documents d;
 	Grouping g;
@@ -123,6 +177,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int b;
 	int h;
 
+	if (option & 16)
+	{
+		check_code(&in, 1 + (uint32_t) (take_number(&in, 4) % (UINT32_C(1) << 31)));
+		return 0;
+	}
+	method = (SearchMethod) (take_byte(&in) % 4);
 	take_shape(&in, 200, &k, &b);
 	h = take_range(&in, 0, k);
 	g = option & 8 ? grouping_for(k, b, segment) :

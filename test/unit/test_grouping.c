@@ -224,27 +224,41 @@ random_list(uint32_t *document, size_t n, uint32_t range)
 	return kept;
 }
 
-/* Reads a code that is right, and whose code of fewer documents fits less room. */
+/* As many documents fit as their code has room for, and no more. */
+static void
+check_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room)
+{
+	size_t fit = postings_fit(document, n, numbers, room);
+	int wrong = 0;
+
+	CHECK(fit <= n && postings_size(document, fit, numbers) <= room);
+	for (size_t more = fit + 1; more <= Min(n, fit + 300); more++)
+		wrong += postings_size(document, more, numbers) <= room;
+	CHECK_MSG(wrong == 0 && (fit == n || postings_size(document, n, numbers) > room),
+			  "%zu of %zu below %u in %zu bytes", fit, n, numbers, room);
+}
+
+/* Each kernel reads a list as it was written. */
 static void
 check_list(const uint32_t *document, size_t n, uint32_t numbers)
 {
 	size_t bytes;
 	uint8_t *code = reference_code(document, n, numbers, &bytes);
 	uint32_t *read = malloc(n * sizeof(uint32_t) + 1);
-	size_t fit = postings_fit(document, n, numbers, bytes);
 
-	CHECK(postings_count(code, bytes) == n && postings_get(code, bytes, numbers, read) == (n > 0));
-	CHECK_MSG(memcmp(document, read, n * sizeof(uint32_t)) == 0, "%zu below %u", n, numbers);
-	CHECK(fit == n && bytes <= n * 5 + 10);
-	for (int i = 0; i < 5 && n > 0; i++)
+	CHECK(bytes <= n * 5 + 10 && postings_count(code, bytes) == n);
+	for (const PostingsKernel *kernel = postings_kernels; kernel->name != NULL; kernel++)
 	{
-		size_t room = random_below((uint32_t) bytes);
-
-		fit = postings_fit(document, n, numbers, room);
-		CHECK(fit < n && postings_size(document, fit, numbers) <= room);
-		for (size_t more = fit + 1; more <= Min(n, fit + 300); more++)
-			CHECK(postings_size(document, more, numbers) > room);
+		if (!kernel->available())
+			continue;
+		memset(read, 0xFF, n * sizeof(uint32_t));
+		CHECK(kernel->get(code, bytes, numbers, read) == (n > 0));
+		CHECK_MSG(memcmp(document, read, n * sizeof(uint32_t)) == 0, "%s: %zu below %u",
+				  kernel->name, n, numbers);
 	}
+	check_fit(document, n, numbers, bytes);
+	for (int i = 0; i < 5 && n > 0; i++)
+		check_fit(document, n, numbers, random_below((uint32_t) bytes));
 	free(read);
 	free(code);
 }
@@ -278,38 +292,112 @@ lists_are_kept(void)
 	free(document);
 }
 
-/* Counting the postings of any bytes reads and writes within bounds. */
+/* The code of a list with bits that are changed, bytes that are random, or fewer bytes. */
+static uint8_t *
+damaged_code(uint32_t numbers, size_t *bytes)
+{
+	uint32_t document[1000];
+	uint32_t most = random_below(8) == 0 ? 1000 : 40;
+	size_t n = random_list(document, 1 + random_below(most), numbers);
+	uint8_t *code = reference_code(document, n, numbers, bytes);
+	uint8_t *damaged;
+
+	if (random_below(3) == 0)
+		code[random_below((uint32_t) *bytes)] ^= 1 << random_below(8);
+	else if (random_below(2) == 0)
+		random_bytes(code + Min(random_below(3), *bytes), *bytes - Min(2, *bytes));
+	else
+		*bytes = random_below((uint32_t) *bytes + 1);
+	/* Nothing more may be read than this, and what it is does not matter. */
+	damaged = malloc(*bytes + POSTINGS_OVERREAD);
+	memcpy(damaged, code, *bytes);
+	memset(damaged + *bytes, 0xFF, POSTINGS_OVERREAD);
+	free(code);
+	return damaged;
+}
+
+/*
+ * Damaged codes are read within bounds.  Each kernel takes the same ones for right, and
+ * then their documents are in order.
+ */
 static void
 damage_is_harmless(void)
 {
 	static const uint32_t ranges[] = {1, 1000, 1000000, UINT32_C(1) << 31};
-	uint32_t document[1000];
+	int right = 0;
 
 	for (int round = 0; round < 20000; round++)
 	{
 		uint32_t numbers = ranges[round % 4];
-		size_t n = random_list(document, 1 + random_below(round % 8 == 0 ? 1000 : 40), numbers);
 		size_t bytes;
-		uint8_t *code = reference_code(document, n, numbers, &bytes);
-		size_t left = random_below((uint32_t) bytes + 1);
-		uint8_t *damaged = malloc(left + POSTINGS_OVERREAD);
-		uint32_t *read;
-		size_t count;
+		uint8_t *code = damaged_code(numbers, &bytes);
+		size_t n = postings_count(code, bytes);
+		uint32_t *plain = malloc(n * sizeof(uint32_t) + 1);
+		uint32_t *read = malloc(n * sizeof(uint32_t) + 1);
+		bool good = postings_kernels[0].get(code, bytes, numbers, plain);
 
-		memcpy(damaged, code, left);
-		memset(damaged + left, 0xFF, POSTINGS_OVERREAD);
-		if (left > 0 && round % 3 == 0)
-			damaged[random_below((uint32_t) left)] ^= 1 << random_below(8);
-		else if (left > 0 && round % 3 == 1)
-			random_bytes(damaged + random_below(2), left - 1);
-		count = postings_count(damaged, left);
-		CHECK(count <= 8 * left);
-		read = malloc(count * sizeof(uint32_t) + 1);
-		CHECK(!postings_get(damaged, left, numbers, read) || count > 0);
+		CHECK(n <= 8 * bytes && (!good || n > 0));
+		for (size_t i = 0; good && i < n; i++)
+			CHECK(plain[i] < numbers && (i == 0 || plain[i] > plain[i - 1]));
+		for (const PostingsKernel *kernel = postings_kernels + 1; kernel->name != NULL; kernel++)
+			if (kernel->available())
+			{
+				CHECK(kernel->get(code, bytes, numbers, read) == good);
+				CHECK(!good || memcmp(plain, read, n * sizeof(uint32_t)) == 0);
+			}
+		right += good;
 		free(read);
-		free(damaged);
+		free(plain);
 		free(code);
 	}
+	CHECK_MSG(right > 1000 && right < 19000, "%d are right", right);
+}
+
+static void
+check_code(const uint32_t *document, size_t n, uint32_t numbers, const uint8_t *expected,
+		   size_t length)
+{
+	size_t bytes;
+	uint8_t *code = reference_code(document, n, numbers, &bytes);
+
+	CHECK(bytes >= length && memcmp(code, expected, length) == 0);
+	free(code);
+}
+
+/* Codes are the same on every machine. */
+static void
+codes_are_known(void)
+{
+	static const uint32_t few[] = {3, 500, 501, 999};
+	static const uint8_t few_code[] = {4, 0x03, 0x7A, 0xFD, 0x1C, 0x43};
+	static const uint8_t many_code[] = {255, 44, 1, 0, 0, 0x40, 0x42, 0x0F, 0, 2, 0x6C, 0x6C};
+	uint32_t many[300];
+
+	for (uint32_t i = 0; i < 300; i++)
+		many[i] = 1000000 + 7 * i;
+	check_code(few, 4, 1000, few_code, sizeof(few_code));
+	check_code(many, 300, 2000000, many_code, sizeof(many_code));
+	CHECK(postings_size(few, 4, 1000) == sizeof(few_code));
+}
+
+/* Counters and choosers refuse a code that is malformed. */
+static void
+damage_is_noticed(void)
+{
+	static const uint8_t code[3 + POSTINGS_OVERREAD] = {200, 1, 1};
+	Chooser chooser;
+
+	for (int c = 1; c <= 3; c++)
+	{
+		HitCounter counter;
+
+		counter_begin(&counter, 1000, 100, c);
+		CHECK(counter_add(&counter, code, 0, 1000) && !counter_add(&counter, code, 3, 1000));
+		counter_end(&counter);
+	}
+	chooser_begin(&chooser, 3, 2);
+	CHECK(chooser_add(&chooser, code, 0, 1000) && !chooser_add(&chooser, code, 3, 1000));
+	chooser_end(&chooser);
 }
 
 /* ---- Counting ----------------------------------------------------------- */
@@ -487,7 +575,7 @@ search_once(Corpus *corpus, int h, const SearchPlan *plan)
 	int lost = 0;
 
 	counter_begin(&counter, corpus->n, plan->postings, choosing ? 1 : plan->count);
-	chooser_begin(&chooser, corpus->n, plan->groups, plan->count);
+	chooser_begin(&chooser, plan->groups, plan->count);
 	/* Any groups are right, in any order. */
 	for (int i = 0; i < plan->groups; i++)
 		probe_group(corpus, (first + i) % corpus->g.groups, plan->radius + (i < plan->one_more),
@@ -567,6 +655,8 @@ main(void)
 	plans_lose_nothing();
 	lists_are_kept();
 	damage_is_harmless();
+	damage_is_noticed();
+	codes_are_known();
 	counting_is_complete();
 	searches_are_exact();
 	return unit_report();
