@@ -67,7 +67,7 @@ log_document(Buffer buffer, uint32 stride)
 	register_fragment(&header[1], page, page_symbols(page, stride, i), stride);
 	register_fragment(&header[2], page, page_tid(page, i), sizeof(ItemPointerData));
 	register_fragment(&header[3], page, &trailer->checksum,
-					  (char *) &trailer->flags - (char *) &trailer->checksum);
+					  (char *) &trailer->kind - (char *) &trailer->checksum);
 	record = XLogInsert(RM_GENERIC_ID, 0);
 	PageSetLSN(page, record);
 }

@@ -40,10 +40,10 @@ typedef struct PageTrailer
 {
 	uint32 owner;     /* segment or tail that the page belongs to */
 	BlockNumber next; /* next page of a chain */
-	uint32 checksum;  /* of the payload without the TID_DEAD flags */
 	uint32 dead;      /* checksum of the TID_DEAD flags */
+	uint32 checksum;  /* of the payload without the TID_DEAD flags; an insert changes it ... */
+	uint16 count;     /* ... and the number of entries in use */
 	uint16 kind;
-	uint16 count; /* entries in use */
 	uint16 flags;
 	uint16 page_id;
 } PageTrailer;
