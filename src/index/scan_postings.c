@@ -293,7 +293,7 @@ choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *b
 	Chooser chooser;
 	bool complete;
 
-	chooser_begin(&chooser, r->segment->numbers, plan->groups, plan->count);
+	chooser_begin(&chooser, plan->groups, plan->count);
 	r->chooser = &chooser;
 	complete = read_buckets(r, plan, bucket);
 	release_page(r);
