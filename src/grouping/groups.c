@@ -30,7 +30,7 @@
 #define BUCKET_BYTES 2
 
 /* The buckets of all groups have 31-bit numbers. */
-#define BUCKETS_MAX (UINT64_C(1) << 31)
+#define BUCKETS_MAX ((UINT64_C(1) << 31) - 1)
 
 /* The value of a group is a number of this many bits at most. */
 #define VALUE_BITS_MAX 64

@@ -287,7 +287,9 @@ is_of_kind(const char *page, uint32 kind)
 	if (kind == PAGE_POSTINGS + 1)
 		return page_trailer(page)->kind == PAGE_DOCUMENTS && is_tail;
 	return page_trailer(page)->kind == kind && !is_tail &&
-		(kind == PAGE_META || meta_owns(meta, page_trailer(page)->owner));
+		(kind == PAGE_META ||
+		 (kind == PAGE_DOCUMENTS ? meta_may_hold(meta, page_trailer(page)->owner) :
+								   meta_lists(meta, page_trailer(page)->owner)));
 }
 
 static BlockNumber
@@ -319,8 +321,7 @@ note(const char *what)
 Datum
 fuzz_damage(PG_FUNCTION_ARGS)
 {
-	static const char *const name[] = {"meta",      "documents", "root", "map",
-									   "directory", "postings",  "tail"};
+	static const char *const name[] = {"meta", "documents", "root", "map", "postings", "tail"};
 	Relation index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64 seed = PG_GETARG_INT64(1);
 	bool forged = PG_GETARG_BOOL(2);

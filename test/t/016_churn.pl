@@ -118,18 +118,18 @@ cmp_ok(pages(), '>', 100, 'vacuum_truncate = off keeps the file');
 # ---- Size of a segment ------------------------------------------------------
 
 # No segment grows beyond its limit when the tail is merged into it.
-my $most = 1024 * 1024 / 12;
+my $most = 1024 * 1024 / 8;
 is($node->safe_psql(
 		'postgres', qq{SET neardup.background = off;
 SET maintenance_work_mem = '1MB';
-CREATE TABLE large AS SELECT hashint8extended(g, 1) AS h FROM generate_series(1, 171000) g;
+CREATE TABLE large AS SELECT hashint8extended(g, 1) AS h FROM generate_series(1, 256000) g;
 CREATE INDEX large_h ON large USING neardup (h);
-DELETE FROM large WHERE ctid > (SELECT ctid FROM large ORDER BY ctid LIMIT 1 OFFSET 112000);
+DELETE FROM large WHERE ctid > (SELECT ctid FROM large ORDER BY ctid LIMIT 1 OFFSET 168000);
 INSERT INTO large SELECT hashint8extended(g, 2) FROM generate_series(1, 4000) g;
 VACUUM large;
-SELECT count(segment) > 1 AND max(documents) <= $most AND sum(documents) = 116001
+SELECT count(segment) > 1 AND max(documents) <= $most AND sum(documents) = 172001
 FROM neardup_explain('large_h', hamming_ball(7::bigint::simhash, 0));}),
 	't', 'the tail is merged into a segment with room for it');
-is($node->safe_psql('postgres', q{SELECT neardup_check('large_h') LIKE '% 116001 rows'}), 't', 'and all rows are in the index');
+is($node->safe_psql('postgres', q{SELECT neardup_check('large_h') LIKE '% 172001 rows'}), 't', 'and all rows are in the index');
 $node->stop;
 done_testing();

@@ -96,17 +96,17 @@ offsets_are_numbered(void)
 			for (int a = 0; a < (int) (sizeof(asked) / sizeof(asked[0])); a++)
 			{
 				Grouping g = grouping_with(shapes[s].k, shapes[s].b, sizes[n], asked[a]);
-				uint64_t offsets = 0;
+				uint64_t buckets = 0;
 				int wrong = 0;
 
 				for (int i = 0; i < g.groups; i++)
 				{
-					wrong += group_first_offset(&g, i) != offsets;
-					offsets += (UINT64_C(1) << group_bucket_bits(&g, i)) + 1;
+					wrong += group_first_bucket(&g, i) != buckets;
+					buckets += UINT64_C(1) << group_bucket_bits(&g, i);
 				}
-				CHECK(wrong == 0 && group_first_offset(&g, g.groups) == offsets);
-				CHECK_MSG(offsets <= UINT32_MAX, "k %d b %d n %u, %d groups: %llu offsets", g.k,
-						  g.b, sizes[n], g.groups, (unsigned long long) offsets);
+				CHECK(wrong == 0 && group_first_bucket(&g, g.groups) == buckets);
+				CHECK_MSG(buckets < UINT64_C(1) << 31, "k %d b %d n %u, %d groups: %llu buckets",
+						  g.k, g.b, sizes[n], g.groups, (unsigned long long) buckets);
 			}
 }
 
@@ -181,7 +181,9 @@ plans_lose_nothing(void)
 		for (int n = 0; n < SIZES; n++)
 		{
 			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
-			SegmentStats stats = {sizes[n], 2700, 100, NULL};
+			SegmentStats stats = {.documents = sizes[n],
+								  .documents_per_page = 100,
+								  .posting_pages = postings_estimate(&g, sizes[n]) / 8192 + 1};
 			int step = g.k > 512 ? g.k / 64 : 1;
 
 			for (int i = 0; i < g.groups; i++)
@@ -604,7 +606,9 @@ search_corpus(int k, int b, uint32_t n, int groups)
 {
 	Grouping grouping = groups == 0 ? grouping_for(k, b, n) : grouping_with(k, b, n, groups);
 	Corpus corpus = {grouping, n, SYMBOL_BYTES(k, b), NULL, NULL, NULL};
-	SegmentStats stats = {n, 2700, 100, NULL};
+	SegmentStats stats = {.documents = n,
+						  .documents_per_page = 100,
+						  .posting_pages = postings_estimate(&grouping, n) / 8192 + 1};
 	uint32_t widest = UINT32_C(1) << group_bucket_bits(&corpus.g, 0);
 
 	corpus.symbols = malloc(n * corpus.stride);
