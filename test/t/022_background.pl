@@ -37,10 +37,10 @@ my $no_workers = q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type 
 
 foreach my $command ('DROP INDEX CONCURRENTLY hashes_h', 'REINDEX INDEX CONCURRENTLY hashes_h')
 {
-	# Make small segments, which only a worker with more memory can merge.
+	# Make small segments, which only a worker can merge, since it has no such limit.
 	$node->safe_psql('postgres', q{
 		DROP INDEX IF EXISTS hashes_h;
-		SET maintenance_work_mem = '1MB';
+		SET neardup.debug_segment_pages = 120;
 		CREATE INDEX hashes_h ON hashes USING neardup (h) WITH (groups = 16)});
 	my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('hashes_h')});
 	$node->safe_psql('postgres', 'INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 9000) i');
