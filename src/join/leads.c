@@ -5,11 +5,8 @@
 
 #include <string.h>
 
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
-
 #include "sketch/symbols.h"
+#include "sketch/symbols_x86.h"
 
 /* Documents that a kernel compares at a time; a run is filled up to a multiple. */
 #define LANES 8
@@ -69,27 +66,8 @@ compare_scalar(const LeadShape *shape, const uint64_t *lead, int count, const Le
 
 /* ---- AVX2 ----------------------------------------------------------------- */
 
-#define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
-
-/* Returns the symbols that are not zero, as counts of bytes. */
-KERNEL_BODY AVX2 __m256i
-byte_counts_avx2(__m256i word, int b)
-{
-	const __m256i low = _mm256_set1_epi8(15);
-	const __m256i count = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
-										   2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-
-	for (int shift = b / 2; shift > 0; shift /= 2)
-		word = _mm256_or_si256(word, _mm256_srli_epi64(word, shift));
-	if (b > 1)
-		word = _mm256_and_si256(word, _mm256_set1_epi64x((long long) LOWEST_BITS(b)));
-	return _mm256_add_epi8(_mm256_shuffle_epi8(count, _mm256_and_si256(word, low)),
-						   _mm256_shuffle_epi8(count,
-											   _mm256_and_si256(_mm256_srli_epi16(word, 4), low)));
-}
-
 /* Returns the bits of four documents.  A byte's count over all words is at most 64. */
-KERNEL_BODY AVX2 uint64_t
+KERNEL_BODY TARGET_AVX2 uint64_t
 match_avx2(const uint64_t *lead, const LeadRun *run, int first, int words, int b, __m256i limit)
 {
 	__m256i sum = _mm256_setzero_si256();
@@ -99,14 +77,14 @@ match_avx2(const uint64_t *lead, const LeadRun *run, int first, int words, int b
 		__m256i other = _mm256_load_si256((const __m256i *) (run->word[w] + first));
 		__m256i differ = _mm256_xor_si256(other, _mm256_set1_epi64x((long long) lead[w]));
 
-		sum = _mm256_add_epi8(sum, byte_counts_avx2(differ, b));
+		sum = _mm256_add_epi8(sum, count_symbols_avx2(differ, b));
 	}
 	sum = _mm256_sad_epu8(sum, _mm256_setzero_si256());
 	sum = _mm256_cmpgt_epi64(limit, sum);
 	return (uint64_t) _mm256_movemask_pd(_mm256_castsi256_pd(sum));
 }
 
-KERNEL_BODY AVX2 bool
+KERNEL_BODY TARGET_AVX2 bool
 compare_avx2(const LeadShape *shape, const uint64_t *lead, int count, const LeadRun *run,
 			 LeadMatch *match, int words, int b)
 {
@@ -130,25 +108,11 @@ compare_avx2(const LeadShape *shape, const uint64_t *lead, int count, const Lead
 
 /* ---- AVX-512 -------------------------------------------------------------- */
 
-#define AVX512 \
-	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt")))
-
 /* Leads that are compared with the same registers of the run. */
 #define LEADS_IN_REGISTERS 4
 
-/* Returns how many symbols of each word are not zero. */
-KERNEL_BODY AVX512 __m512i
-word_counts_avx512(__m512i word, int b)
-{
-	for (int shift = b / 2; shift > 0; shift /= 2)
-		word = _mm512_or_si512(word, _mm512_srli_epi64(word, shift));
-	if (b > 1)
-		word = _mm512_and_si512(word, _mm512_set1_epi64((long long) LOWEST_BITS(b)));
-	return _mm512_popcnt_epi64(word);
-}
-
 /* Compares so many leads with the run, eight documents at a time. */
-KERNEL_BODY AVX512 uint64_t
+KERNEL_BODY TARGET_AVX512 uint64_t
 compare_few_avx512(const LeadShape *shape, const uint64_t *lead, int count, const LeadRun *run,
 				   LeadMatch *match, int words, int b)
 {
@@ -171,7 +135,7 @@ compare_few_avx512(const LeadShape *shape, const uint64_t *lead, int count, cons
 				__m512i differ =
 					_mm512_xor_si512(other, _mm512_set1_epi64((long long) lead[i * stride + w]));
 
-				sum[i] = _mm512_add_epi64(sum[i], word_counts_avx512(differ, b));
+				sum[i] = _mm512_add_epi64(sum[i], count_symbols_avx512(differ, b));
 			}
 		}
 		for (int i = 0; i < count; i++)
@@ -185,7 +149,7 @@ compare_few_avx512(const LeadShape *shape, const uint64_t *lead, int count, cons
 	return any;
 }
 
-KERNEL_BODY AVX512 bool
+KERNEL_BODY TARGET_AVX512 bool
 compare_avx512(const LeadShape *shape, const uint64_t *lead, int count, const LeadRun *run,
 			   LeadMatch *match, int words, int b)
 {
