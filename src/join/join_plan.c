@@ -27,7 +27,7 @@
 #define MANY 16.0
 
 /* Joins that cost more are cut into parts, so that workers share them. */
-#define COST_OF_PART 5e7
+#define COST_OF_PART 1e7
 #define PARTS_MAX 256
 
 /* Where comparing all pairs costs less, a plan is not worth a look at the symbols. */
@@ -132,6 +132,21 @@ choose_words(const Trial *trial, const double share[JOIN_LEAD_WORDS + 1], double
 		}
 	}
 	return best;
+}
+
+/*
+ * Returns how many words to compare of pairs that meet in a group, which may be part of
+ * the lead: there they differ in fewer symbols than other pairs.
+ */
+static int
+words_in_groups(const Trial *trial)
+{
+	double fewer = trial->differ * trial->bits / trial->join->b;
+	double share[JOIN_LEAD_WORDS + 1];
+	double cost;
+
+	find_shares(trial, NULL, trial->join->h + (int) ceil(fewer), share);
+	return choose_words(trial, share, COST_ONE_WORD, &cost);
 }
 
 /* Returns the plan that compares all pairs. */
@@ -442,15 +457,12 @@ JoinPlan
 join_plan(const SymbolJoin *join)
 {
 	JoinPlan every_pair;
-	double share[JOIN_LEAD_WORDS + 1];
-	double cost;
 	Trial trial;
 
 	set_sizes(&trial, join);
 	sample_take(join, &trial.sample);
 	look_at_symbols(&trial);
-	find_shares(&trial, NULL, join->h, share);
-	trial.words = choose_words(&trial, share, COST_ONE_WORD, &cost);
+	trial.words = words_in_groups(&trial);
 	every_pair = plan_all_pairs(&trial);
 	trial.best = every_pair;
 	try_groups(&trial);

@@ -14,16 +14,24 @@
 /* Symbols that are compared one by one, at most, if there are enough symbols to choose from. */
 #define COMPARED_MAX (1 << 19)
 
+/* Where the sample of the right side starts, as a share of a step. */
+#define RIGHT_START 0.382
+
+/* Samples documents at equal distances, from a share of a step on. */
 static int
-sample_side(JoinSide side, size_t stride, const uint8_t **document)
+sample_side(JoinSide side, size_t stride, double start, const uint8_t **document)
 {
 	int count = (int) Min(side.documents, SAMPLE);
 
 	for (int i = 0; i < count; i++)
-		document[i] = side.packed + (size_t) i * side.documents / count * stride;
+		document[i] = side.packed + (size_t) ((i + start) * side.documents / count) * stride;
 	return count;
 }
 
+/*
+ * The sides start at different shares of a step.  Else tables in the same order would have
+ * more copies of each other in the sample than by chance.
+ */
 void
 sample_take(const SymbolJoin *join, JoinSample *sample)
 {
@@ -32,9 +40,10 @@ sample_take(const SymbolJoin *join, JoinSample *sample)
 	sample->rights = 0;
 	if (join->left.packed == NULL)
 		return;
-	sample->lefts = sample_side(join->left, join->stride, sample->left);
-	sample->rights =
-		sample_side(sample->self ? join->left : join->right, join->stride, sample->right);
+	sample->lefts = sample_side(join->left, join->stride, 0, sample->left);
+	sample->rights = sample->self ?
+		sample_side(join->left, join->stride, 0, sample->right) :
+		sample_side(join->right, join->stride, RIGHT_START, sample->right);
 }
 
 /* ---- Symbols -------------------------------------------------------------- */
