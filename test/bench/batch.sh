@@ -11,5 +11,5 @@ measure_batch()
 	echo
 	echo "Whole tables in one call. One process and a maintenance_work_mem of 256 MB unless noted; CPU seconds and peak memory are the session's, with the shared buffers that it touched."
 	say "measuring whole tables"
-	sql -f "$HERE/batch.sql"
+	sql -v skewed="${NEARDUP_BENCH_SKEWED:-100000}" -f "$HERE/batch.sql"
 }
