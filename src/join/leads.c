@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#ifdef __aarch64__
+#include <arm_neon.h>
+#endif
+
 #include "sketch/symbols.h"
 #include "sketch/symbols_x86.h"
 
@@ -28,7 +32,7 @@ leads_load(const LeadShape *shape, const uint64_t *lead, int documents, LeadRun 
 
 /* Returns the bits of LANES documents, those from `first` on. */
 KERNEL_BODY uint64_t
-match_lanes(const uint64_t *lead, const LeadRun *run, int first, int words, int b, int h)
+match_plain(const uint64_t *lead, const LeadRun *run, int first, int words, int b, int h)
 {
 	int distance[LANES] = {0};
 	uint64_t bits = 0;
@@ -41,34 +45,15 @@ match_lanes(const uint64_t *lead, const LeadRun *run, int first, int words, int 
 	return bits;
 }
 
-/* Compares one lead after the other. */
-KERNEL_BODY bool
-compare_scalar(const LeadShape *shape, const uint64_t *lead, int count, const LeadRun *run,
-			   LeadMatch *match, int words, int b)
-{
-	uint64_t any = 0;
-
-	for (int i = 0; i < count; i++, lead += shape->lead_words)
-	{
-		memset(match + i, 0, sizeof(LeadMatch));
-		for (int d = 0; d < run->documents; d += LANES)
-		{
-			uint64_t bits = match_lanes(lead, run, d, words, b, shape->h);
-
-			match[i].bits[d / 64] |= bits << d % 64;
-			any |= bits;
-		}
-	}
-	return any != 0;
-}
-
-#ifdef __x86_64__
+#define match_popcnt match_plain
 
 /* ---- AVX2 ----------------------------------------------------------------- */
 
+#ifdef __x86_64__
+
 /* Returns the bits of four documents.  A byte's count over all words is at most 64. */
 KERNEL_BODY TARGET_AVX2 uint64_t
-match_avx2(const uint64_t *lead, const LeadRun *run, int first, int words, int b, __m256i limit)
+match_four(const uint64_t *lead, const LeadRun *run, int first, int words, int b, int h)
 {
 	__m256i sum = _mm256_setzero_si256();
 
@@ -80,31 +65,91 @@ match_avx2(const uint64_t *lead, const LeadRun *run, int first, int words, int b
 		sum = _mm256_add_epi8(sum, count_symbols_avx2(differ, b));
 	}
 	sum = _mm256_sad_epu8(sum, _mm256_setzero_si256());
-	sum = _mm256_cmpgt_epi64(limit, sum);
+	sum = _mm256_cmpgt_epi64(_mm256_set1_epi64x(h + 1), sum);
 	return (uint64_t) _mm256_movemask_pd(_mm256_castsi256_pd(sum));
 }
 
-KERNEL_BODY TARGET_AVX2 bool
-compare_avx2(const LeadShape *shape, const uint64_t *lead, int count, const LeadRun *run,
-			 LeadMatch *match, int words, int b)
+KERNEL_BODY TARGET_AVX2 uint64_t
+match_avx2(const uint64_t *lead, const LeadRun *run, int first, int words, int b, int h)
 {
-	const __m256i limit = _mm256_set1_epi64x(shape->h + 1);
-	uint64_t any = 0;
-
-	for (int i = 0; i < count; i++, lead += shape->lead_words)
-	{
-		memset(match + i, 0, sizeof(LeadMatch));
-		for (int d = 0; d < run->documents; d += LANES)
-		{
-			uint64_t bits = match_avx2(lead, run, d, words, b, limit) |
-				match_avx2(lead, run, d + 4, words, b, limit) << 4;
-
-			match[i].bits[d / 64] |= bits << d % 64;
-			any |= bits;
-		}
-	}
-	return any != 0;
+	return match_four(lead, run, first, words, b, h) |
+		match_four(lead, run, first + 4, words, b, h) << 4;
 }
+
+#endif
+
+/* ---- NEON ----------------------------------------------------------------- */
+
+#ifdef __aarch64__
+
+/* Returns how many b-bit symbols are not zero, as counts in bytes. */
+KERNEL_BODY uint8x16_t
+count_symbols_neon(uint64x2_t word, int b)
+{
+	for (int shift = b / 2; shift > 0; shift /= 2)
+		word = vorrq_u64(word, vshlq_u64(word, vdupq_n_s64(-shift)));
+	if (b > 1)
+		word = vandq_u64(word, vdupq_n_u64(LOWEST_BITS(b)));
+	return vcntq_u8(vreinterpretq_u8_u64(word));
+}
+
+/* Returns the bits of two documents.  A byte's count over all words is at most 64. */
+KERNEL_BODY uint64_t
+match_two(const uint64_t *lead, const LeadRun *run, int first, int words, int b, int h)
+{
+	uint8x16_t sum = vdupq_n_u8(0);
+	uint64x2_t within;
+
+	for (int w = 0; w < words; w++)
+	{
+		uint64x2_t differ = veorq_u64(vld1q_u64(run->word[w] + first), vdupq_n_u64(lead[w]));
+
+		sum = vaddq_u8(sum, count_symbols_neon(differ, b));
+	}
+	within = vcleq_u64(vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(sum))), vdupq_n_u64(h));
+	return (vgetq_lane_u64(within, 0) & 1) | (vgetq_lane_u64(within, 1) & 2);
+}
+
+KERNEL_BODY uint64_t
+match_neon(const uint64_t *lead, const LeadRun *run, int first, int words, int b, int h)
+{
+	uint64_t bits = 0;
+
+	for (int i = 0; i < LANES; i += 2)
+		bits |= match_two(lead, run, first + i, words, b, h) << i;
+	return bits;
+}
+
+#endif
+
+/* Compares one lead after the other, LANES documents at a time. */
+#define COMPARE_FUNCTION(name, target) \
+	KERNEL_BODY target bool compare_##name(const LeadShape *shape, const uint64_t *lead, \
+										   int count, const LeadRun *run, LeadMatch *match, \
+										   int words, int b) \
+	{ \
+		uint64_t any = 0; \
+\
+		for (int i = 0; i < count; i++, lead += shape->lead_words) \
+		{ \
+			memset(match + i, 0, sizeof(LeadMatch)); \
+			for (int d = 0; d < run->documents; d += LANES) \
+			{ \
+				uint64_t bits = match_##name(lead, run, d, words, b, shape->h); \
+\
+				match[i].bits[d / 64] |= bits << d % 64; \
+				any |= bits; \
+			} \
+		} \
+		return any != 0; \
+	}
+
+CPU_PLAIN(COMPARE_FUNCTION)
+CPU_POPCNT(COMPARE_FUNCTION)
+CPU_AVX2(COMPARE_FUNCTION)
+CPU_NEON(COMPARE_FUNCTION)
+
+#ifdef __x86_64__
 
 /* ---- AVX-512 -------------------------------------------------------------- */
 
@@ -170,9 +215,6 @@ compare_avx512(const LeadShape *shape, const uint64_t *lead, int count, const Le
 
 /* ---- Variants --------------------------------------------------------------- */
 
-#define compare_plain compare_scalar
-#define compare_popcnt compare_scalar
-
 /* Each shape has constants in a call of its own, so that the compiler unrolls its loops. */
 #define COMPARE_BITS(name) \
 	switch (shape->words) \
@@ -208,7 +250,7 @@ compare_avx512(const LeadShape *shape, const uint64_t *lead, int count, const Le
 			return compare_##name(shape, lead, count, run, match, shape->words, 32); \
 	}
 
-#define LEAD_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX2(X) CPU_AVX512(X)
+#define LEAD_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX2(X) CPU_AVX512(X) CPU_NEON(X)
 
 #define LEAD_FUNCTION(name, target) \
 	target static bool leads_##name(const LeadShape *shape, const uint64_t *lead, int count, \
