@@ -185,6 +185,15 @@ plan_all_pairs(const Trial *trial)
 /* ---- Symbols that are not random ---------------------------------------- */
 
 /*
+ * Prices take the symbols of a group as independent, each with its own probability to
+ * differ.  Groups themselves do not follow the data.  Symbols dealt to groups by how much
+ * they tell apart (Qin et al., ICDE 2018) were tried on 50,000 signatures of 512 bits, of
+ * which 70 % of the sets were common: at 0.9 groups joined them in 0.18 s in place of
+ * 0.25 s, but to rearrange every signature took 0.05 s and as much memory again.  At 0.8
+ * dealt groups took 1.0 s in place of 1.5 s, and all pairs took 0.5 s.
+ */
+
+/*
  * Finds how often symbols differ.  Only if they differ less often than random ones the
  * plans look at each of them.
  */
