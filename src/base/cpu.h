@@ -79,6 +79,23 @@ cpu_has_vbmi2(void)
 
 #endif
 
+#if defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+
+#define CPU_NEON(X) X(neon, )
+
+/* Returns true: every 64-bit ARM processor has NEON. */
+static inline bool
+cpu_has_neon(void)
+{
+	return true;
+}
+
+#else
+
+#define CPU_NEON(X)
+
+#endif
+
 /*
  * Defines a variable that holds the last variant of the array that this processor can run.
  * It is set when the program or library is loaded, so that a call needs no test.

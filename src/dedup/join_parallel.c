@@ -1,7 +1,8 @@
 /*
  * join_parallel.c: a join of signatures by parallel workers.
  *
- * Groups do not depend on each other.  Each process takes one group after the
+ * Groups do not depend on each other, nor do the parts of a plan without groups,
+ * which this file calls groups too.  Each process takes one group after the
  * other and writes the pairs of a group to a file.  The leader then reads the
  * files in the order of the groups and joins the groups that nobody finished.
  * So the pairs and their order do not depend on the number or speed of workers.
@@ -24,7 +25,7 @@
 #define KEY_RIGHT UINT64CONST(0x6E64000000000013)
 
 /* One worker for each such share of the plan's cost, in nanoseconds. */
-#define COST_OF_WORKER 1e8
+#define COST_OF_WORKER 2e7
 
 /* Bytes of shared memory beyond the signatures: queues, state of the transaction, SharedJoin. */
 #define SHARED_OVERHEAD (1024 * 1024)
@@ -86,6 +87,7 @@ take_group(void *next_state)
 	Part *part = next_state;
 	SharedJoin *shared = part->shared;
 	const SymbolJoin *leader = part->leader;
+	int parts = join_parts(&shared->plan);
 	char name[MAXPGPATH];
 
 	if (part->file != NULL)
@@ -100,8 +102,8 @@ take_group(void *next_state)
 		return -1;
 	part->group = (int) pg_atomic_fetch_add_u32(&shared->next, 1);
 	if (leader != NULL && leader->progress != NULL)
-		leader->progress(leader->state, Min(part->group, shared->plan.groups), shared->plan.groups);
-	if (part->group >= shared->plan.groups)
+		leader->progress(leader->state, Min(part->group, parts), parts);
+	if (part->group >= parts)
 		return -1;
 	name_file(name, part->group);
 	part->file = compat_create_shared_file(&shared->files, name);
@@ -194,7 +196,7 @@ unfinished_group(void *next_state)
 	Reading *reading = next_state;
 	SharedJoin *shared = reading->shared;
 
-	while (++reading->group < shared->plan.groups)
+	while (++reading->group < join_parts(&shared->plan))
 	{
 		const SharedGroup *group = shared->group + reading->group;
 
@@ -228,7 +230,7 @@ share_side(ParallelContext *context, uint64 key, const SymbolJoin *join, JoinSid
 static SharedJoin *
 share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 {
-	Size size = offsetof(SharedJoin, group) + plan->groups * sizeof(SharedGroup);
+	Size size = offsetof(SharedJoin, group) + join_parts(plan) * sizeof(SharedGroup);
 	SharedJoin *shared;
 
 	shared_reserve(context, size);
@@ -304,7 +306,7 @@ workers_for(const SymbolJoin *join, const JoinPlan *plan)
 	double documents = (double) join->left.documents + (self ? 0 : join->right.documents);
 	double memory = (double) maintenance_work_mem * 1024 / documents - 2.0 * join->stride;
 	double sorting = floor(memory / join_bytes(join->k, join->b)) - 1;
-	double workers = Min(max_parallel_maintenance_workers, plan->groups - 1);
+	double workers = Min(max_parallel_maintenance_workers, join_parts(plan) - 1);
 
 	if (IsInParallelMode())
 		return 0;

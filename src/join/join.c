@@ -5,15 +5,21 @@
  * represented by its lead, its first words, which are sorted along.  Buckets within the
  * radius of each other are then compared, and pairs whose leads are near enough are
  * compared as a whole.
+ *
+ * A plan without groups compares the leads of all pairs.  Its leads may have the symbols
+ * that tell most documents apart.
  */
 #include "join/join.h"
 
 #include <string.h>
 
+#include "join/join_sample.h"
+#include "join/leads.h"
 #include "sketch/symbols.h"
 
-/* Documents of a bucket that stay in the nearest cache while others are compared with them. */
-#define RUN 256
+/* Buckets of fewer documents are compared one document with one document. */
+#define LEFTS_TO_LOAD 4
+#define RIGHTS_TO_LOAD 16
 
 /* Bytes of a tile: neighbouring buckets that stay in the next cache. */
 #define TILE_BYTES (96 * 1024)
@@ -29,11 +35,11 @@ typedef struct Sorted
 {
 	const JoinSide *side;
 	uint32_t *bucket; /* of each document */
-	uint32_t *order;  /* document numbers in bucket order */
+	uint32_t *order;  /* document numbers in bucket order; NULL: all in turn */
 	uint32_t *offset; /* of each bucket in order, and of the end */
 	uint32_t *used;   /* buckets that hold documents, ascending */
 	uint32_t *tile;   /* where each tile starts in used, and the end */
-	uint64_t *lead;   /* lead_words of each document, in bucket order */
+	uint64_t *lead;   /* shape.lead_words of each document, in bucket order */
 } Sorted;
 
 /* The state of a join, which goes from group to group. */
@@ -41,8 +47,8 @@ typedef struct Pass
 {
 	const SymbolJoin *join;
 	JoinPlan plan;
-	int lead_words;
-	int group;
+	LeadShape shape;
+	int group; /* or part, if the plan has no groups */
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
@@ -55,13 +61,6 @@ typedef struct Pass
 } Pass;
 
 /* ---- Sorting ------------------------------------------------------------ */
-
-/* Without groups all documents are in one bucket. */
-static int
-bucket_bits(const JoinPlan *plan, int group)
-{
-	return plan->groups == 0 ? 0 : group_bucket_bits(&plan->grouping, group);
-}
 
 /* Returns the documents of the larger side, which decides the size of tiles. */
 static size_t
@@ -76,8 +75,8 @@ static void
 sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 {
 	size_t n = side->documents;
-	size_t buckets = (size_t) 1 << bucket_bits(&pass->plan, 0);
-	int lead_words = pass->lead_words;
+	size_t buckets = (size_t) 1 << group_bucket_bits(&pass->plan.grouping, 0);
+	int lead_words = pass->shape.lead_words;
 	size_t tiled = most_documents(pass->join) * lead_words * sizeof(uint64_t);
 
 	sorted->side = side;
@@ -94,12 +93,14 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 static void
 sorted_end(Sorted *sorted)
 {
+	host_free(sorted->lead);
+	if (sorted->order == NULL)
+		return;
 	host_free(sorted->bucket);
 	host_free(sorted->order);
 	host_free(sorted->offset);
 	host_free(sorted->used);
 	host_free(sorted->tile);
-	host_free(sorted->lead);
 }
 
 /* Finds the bucket of each document, and counts those of each bucket in offset[bucket + 1]. */
@@ -111,8 +112,7 @@ count_buckets(const Pass *pass, Sorted *sorted)
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
 		host_check_interrupts_at(i);
-		sorted->bucket[i] =
-			pass->plan.groups == 0 ? 0 : group_bucket(&pass->plan.grouping, pass->group, packed);
+		sorted->bucket[i] = group_bucket(&pass->plan.grouping, pass->group, packed);
 		sorted->offset[sorted->bucket[i] + 1]++;
 		packed += pass->join->stride;
 	}
@@ -150,7 +150,7 @@ fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
 
 		__builtin_prefetch(sorted->offset + sorted->bucket[i + 2 * FETCH_AHEAD] + 1, 1);
 		__builtin_prefetch(sorted->order + place, 1);
-		__builtin_prefetch(sorted->lead + (size_t) place * pass->lead_words, 1);
+		__builtin_prefetch(sorted->lead + (size_t) place * pass->shape.lead_words, 1);
 	}
 }
 
@@ -160,7 +160,7 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
 	size_t stride = pass->join->stride;
-	size_t bytes = pass->lead_words * sizeof(uint64_t);
+	size_t bytes = pass->shape.lead_words * sizeof(uint64_t);
 	size_t copied = Min(bytes, JOIN_STRIDE(pass->join->k, pass->join->b));
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
@@ -170,14 +170,14 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
-		memcpy(sorted->lead + (size_t) place * pass->lead_words, packed + i * stride, copied);
+		memcpy(sorted->lead + (size_t) place * pass->shape.lead_words, packed + i * stride, copied);
 	}
 }
 
 static void
 sort_side(const Pass *pass, Sorted *sorted)
 {
-	size_t buckets = (size_t) 1 << bucket_bits(&pass->plan, pass->group);
+	size_t buckets = (size_t) 1 << group_bucket_bits(&pass->plan.grouping, pass->group);
 
 	memset(sorted->offset, 0, (buckets + 1) * sizeof(uint32_t));
 	count_buckets(pass, sorted);
@@ -192,8 +192,9 @@ static bool
 found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 {
 	const Grouping *g = &pass->plan.grouping;
+	int groups = Min(pass->group, pass->plan.groups);
 
-	for (int group = 0; group < pass->group; group++)
+	for (int group = 0; group < groups; group++)
 	{
 		uint32_t differ = group_bucket(g, group, x) ^ group_bucket(g, group, y);
 
@@ -203,13 +204,20 @@ found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 	return false;
 }
 
+/* Returns the number of the document at a place. */
+static inline uint32_t
+document_at(const Sorted *sorted, uint32_t place)
+{
+	return sorted->order == NULL ? place : sorted->order[place];
+}
+
 /* Returns the symbols of the document at a place: its lead, if that is all of them. */
 static inline const uint8_t *
 symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 {
-	if (JOIN_STRIDE(pass->join->k, pass->join->b) / 8 <= JOIN_LEAD_WORDS)
-		return (const uint8_t *) (sorted->lead + (size_t) place * pass->lead_words);
-	return sorted->side->packed + sorted->order[place] * pass->join->stride;
+	if (sorted->order != NULL && JOIN_STRIDE(pass->join->k, pass->join->b) / 8 <= JOIN_LEAD_WORDS)
+		return (const uint8_t *) (sorted->lead + (size_t) place * pass->shape.lead_words);
+	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
 
 /* Compares the collected pairs as a whole, and emits those within the distance. */
@@ -220,8 +228,8 @@ flush_hits(Pass *pass)
 
 	for (int i = 0; i < pass->hits && !pass->stopped; i++)
 	{
-		uint32_t a = pass->left.order[pass->hit[i][0]];
-		uint32_t b = pass->other->order[pass->hit[i][1]];
+		uint32_t a = document_at(&pass->left, pass->hit[i][0]);
+		uint32_t b = document_at(pass->other, pass->hit[i][1]);
 		const uint8_t *x = symbols_at(pass, &pass->left, pass->hit[i][0]);
 		const uint8_t *y = symbols_at(pass, pass->other, pass->hit[i][1]);
 		int distance = symbol_distance(x, y, join->k, join->b);
@@ -244,61 +252,131 @@ add_hit(Pass *pass, uint32_t i, uint32_t j)
 		flush_hits(pass);
 }
 
-/* ---- Comparing ---------------------------------------------------------- */
+/* ---- Comparing many with many ------------------------------------------- */
 
-/* Returns whether at most h symbols differ.  Most pairs are decided by the first words. */
-KERNEL_BODY bool
-is_within(const uint64_t *x, const uint64_t *y, int words, int b, int h)
+/* Documents [first, end) of each side, in bucket order. */
+typedef struct Range
 {
-	int distance = count_symbols(x[0] ^ y[0], b);
+	uint32_t first;
+	uint32_t end;
+} Range;
 
-	if (words > 1)
-		distance += count_symbols(x[1] ^ y[1], b);
-	for (int i = 2; i < words && distance <= h; i += 2)
-		distance += count_symbols(x[i] ^ y[i], b) + count_symbols(x[i + 1] ^ y[i + 1], b);
-	return distance <= h;
+/* Collects the matches of lead i in a run, from place `first` of the run on. */
+static void
+add_matches(Pass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t documents,
+			const LeadMatch *match)
+{
+	for (uint32_t word = first / 64; word * 64 < documents; word++)
+	{
+		uint64_t bits = match->bits[word];
+
+		if (word == first / 64)
+			bits &= ~UINT64_C(0) << first % 64;
+		for (; bits != 0; bits &= bits - 1)
+		{
+			uint32_t place = word * 64 + __builtin_ctzll(bits);
+
+			if (place < documents)
+				add_hit(pass, i, run + place);
+		}
+	}
 }
 
-/* Compares a document with a run of others. */
-KERNEL_BODY void
-compare_one(Pass *pass, uint32_t i, uint32_t first, uint32_t end, int words, int b)
+/* Compares left documents with a run; with those after them if both sides are the same. */
+static void
+compare_with_run(Pass *pass, Range left, uint32_t run, const LeadRun *loaded, bool same)
 {
-	const uint64_t *x = pass->left.lead + (size_t) i * words;
-	const uint64_t *y = pass->other->lead + (size_t) first * words;
+	const uint64_t *lead = pass->left.lead;
+	int count;
+
+	for (uint32_t i = left.first; i < left.end && !pass->stopped; i += count)
+	{
+		LeadMatch match[LEADS_AT_ONCE];
+
+		count = (int) Min(left.end - i, LEADS_AT_ONCE);
+		if (leads_compare(&pass->shape, lead + (size_t) i * pass->shape.lead_words, count, loaded,
+						  match))
+			for (int m = 0; m < count; m++)
+			{
+				uint32_t first = same && i + m >= run ? i + m + 1 - run : 0;
+
+				add_matches(pass, i + m, run, first, loaded->documents, match + m);
+			}
+		host_count_steps(&pass->steps, (size_t) count * loaded->documents);
+	}
+}
+
+/* Compares ranges, or all pairs of left and right documents with left before right. */
+static void
+compare_ranges(Pass *pass, Range left, Range right, bool same)
+{
+	LeadRun loaded;
+
+	for (uint32_t run = right.first; run < right.end && !pass->stopped; run += RUN)
+	{
+		uint32_t documents = Min(right.end - run, RUN);
+		Range with = left;
+
+		leads_load(&pass->shape, pass->other->lead + (size_t) run * pass->shape.lead_words,
+				   documents, &loaded);
+		if (same)
+			with.end = run + documents;
+		compare_with_run(pass, with, run, &loaded, same);
+		pass->stats.candidates += (uint64_t) (with.end - with.first) * documents;
+		if (same)
+			pass->stats.candidates -= (uint64_t) documents * (documents + 1) / 2;
+	}
+}
+
+/* ---- Comparing one with few --------------------------------------------- */
+
+/* Compares a document with others, which are few. */
+KERNEL_BODY void
+compare_one(Pass *pass, uint32_t i, Range others, int lead_words, int words, int b)
+{
+	const uint64_t *x = pass->left.lead + (size_t) i * lead_words;
+	const uint64_t *y = pass->other->lead + (size_t) others.first * lead_words;
 	int h = pass->join->h;
 
-	for (uint32_t j = first; j < end; j++, y += words)
-		if (is_within(x, y, words, b, h))
+	for (uint32_t j = others.first; j < others.end; j++, y += lead_words)
+	{
+		int distance = 0;
+
+		/* A branch for each word would cost more than the words that it saves. */
+		for (int w = 0; w < words; w++)
+			distance += count_symbols(x[w] ^ y[w], b);
+		if (distance <= h)
 			add_hit(pass, i, j);
-	pass->stats.candidates += end - first;
-	host_count_steps(&pass->steps, end - first + 1);
+	}
 }
 
 /* Compares two buckets, or all pairs within one. */
 KERNEL_BODY void
-compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
+compare_buckets(Pass *pass, uint32_t x, uint32_t y, int lead_words, int words, int b)
 {
-	const uint32_t *left = pass->left.offset + x;
-	const uint32_t *right = pass->other->offset + y;
+	Range left = {pass->left.offset[x], pass->left.offset[x + 1]};
+	Range right = {pass->other->offset[y], pass->other->offset[y + 1]};
 	bool same = pass->other == &pass->left && x == y;
 
-	for (uint32_t run = right[0]; run < right[1]; run += RUN)
+	if (right.end - right.first >= RIGHTS_TO_LOAD && left.end - left.first >= LEFTS_TO_LOAD)
 	{
-		uint32_t end = run + Min(right[1] - run, RUN);
-
-		for (uint32_t i = left[0]; i < left[1] && !pass->stopped; i++)
-		{
-			uint32_t first = same && i >= run ? i + 1 : run;
-
-			if (first < end)
-				compare_one(pass, i, first, end, words, b);
-		}
+		compare_ranges(pass, left, right, same);
+		return;
+	}
+	for (uint32_t i = left.first; i < left.end && !pass->stopped; i++)
+	{
+		if (same)
+			right.first = i + 1;
+		compare_one(pass, i, right, lead_words, words, b);
+		pass->stats.candidates += right.end - right.first;
+		host_count_steps(&pass->steps, right.end - right.first + 1);
 	}
 }
 
 /* Compares every bucket of a tile with those that the masks lead to. */
 KERNEL_BODY void
-compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int words, int b)
+compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int lead_words, int words,
+			 int b)
 {
 	const Sorted *left = &pass->left;
 	bool self = pass->other == left;
@@ -310,7 +388,7 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int wo
 			uint32_t y = x ^ masks[m];
 
 			if (!self || y >= x)
-				compare_buckets(pass, x, y, words, b);
+				compare_buckets(pass, x, y, lead_words, words, b);
 		}
 }
 
@@ -318,32 +396,35 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int wo
 KERNEL_BODY void
 compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
 {
-	int words = pass->lead_words;
+	int lead_words = pass->shape.lead_words;
+	int words = pass->shape.words;
 
 	switch (pass->join->b)
 	{
 		case 1:
-			if (words == 1)
-				compare_tile(pass, tile, masks, count, 1, 1);
-			else if (words == 8)
-				compare_tile(pass, tile, masks, count, 8, 1);
+			if (lead_words == 1)
+				compare_tile(pass, tile, masks, count, 1, 1, 1);
+			else if (words == 2)
+				compare_tile(pass, tile, masks, count, lead_words, 2, 1);
+			else if (words == 3)
+				compare_tile(pass, tile, masks, count, lead_words, 3, 1);
 			else
-				compare_tile(pass, tile, masks, count, words, 1);
+				compare_tile(pass, tile, masks, count, lead_words, words, 1);
 			break;
 		case 2:
-			compare_tile(pass, tile, masks, count, words, 2);
+			compare_tile(pass, tile, masks, count, lead_words, words, 2);
 			break;
 		case 4:
-			compare_tile(pass, tile, masks, count, words, 4);
+			compare_tile(pass, tile, masks, count, lead_words, words, 4);
 			break;
 		case 8:
-			compare_tile(pass, tile, masks, count, words, 8);
+			compare_tile(pass, tile, masks, count, lead_words, words, 8);
 			break;
 		case 16:
-			compare_tile(pass, tile, masks, count, words, 16);
+			compare_tile(pass, tile, masks, count, lead_words, words, 16);
 			break;
 		default:
-			compare_tile(pass, tile, masks, count, words, 32);
+			compare_tile(pass, tile, masks, count, lead_words, words, 32);
 	}
 }
 
@@ -375,7 +456,8 @@ CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
 static void
 compare_tiles(Pass *pass, const uint32_t *masks, int count)
 {
-	uint32_t tiles = UINT32_C(1) << (bucket_bits(&pass->plan, pass->group) - pass->tile_bits);
+	uint32_t tiles =
+		UINT32_C(1) << (group_bucket_bits(&pass->plan.grouping, pass->group) - pass->tile_bits);
 	bool self = pass->other == &pass->left;
 	int next;
 
@@ -394,14 +476,70 @@ compare_tiles(Pass *pass, const uint32_t *masks, int count)
 	}
 }
 
+/* ---- All pairs ---------------------------------------------------------- */
+
+/* Makes the leads of a side. */
+static void
+load_leads(const Pass *pass, Sorted *sorted, const JoinSide *side, const Arrangement *arrangement)
+{
+	int words = pass->shape.words;
+	const uint8_t *packed = side->packed;
+	uint64_t *lead = host_alloc((size_t) side->documents * words * sizeof(uint64_t));
+
+	sorted->side = side;
+	sorted->order = NULL;
+	sorted->lead = lead;
+	for (uint32_t i = 0; i < side->documents; i++)
+	{
+		host_check_interrupts_at(i);
+		if (pass->plan.arranged)
+			arrange_lead(arrangement, packed, words, lead);
+		else
+			memcpy(lead, packed, words * sizeof(uint64_t));
+		packed += pass->join->stride;
+		lead += words;
+	}
+}
+
+/* Makes the leads of both sides. */
+static void
+load_both(Pass *pass)
+{
+	const SymbolJoin *join = pass->join;
+	Arrangement arrangement;
+	JoinSample sample;
+
+	if (pass->plan.arranged)
+	{
+		sample_take(join, &sample);
+		sample_arrange(join, &sample, &arrangement);
+	}
+	load_leads(pass, &pass->left, &join->left, &arrangement);
+	if (pass->other == &pass->right)
+		load_leads(pass, &pass->right, &join->right, &arrangement);
+}
+
+/* Compares all pairs of a part: all left documents with some of the right. */
+static void
+join_part(Pass *pass)
+{
+	uint64_t rights = pass->other->side->documents;
+	int parts = join_parts(&pass->plan);
+	Range left = {0, pass->left.side->documents};
+	Range right = {rights * pass->group / parts, rights * (pass->group + 1) / parts};
+
+	compare_ranges(pass, left, right, pass->other == &pass->left);
+	flush_hits(pass);
+}
+
 /* ---- The join ----------------------------------------------------------- */
 
 /* Returns the tile_bits for a group: a tile of either side holds at most about TILE_BYTES. */
 static int
 bits_of_tile(const Pass *pass)
 {
-	int bits = bucket_bits(&pass->plan, pass->group);
-	double bytes = most_documents(pass->join) * pass->lead_words * sizeof(uint64_t);
+	int bits = group_bucket_bits(&pass->plan.grouping, pass->group);
+	double bytes = most_documents(pass->join) * pass->shape.lead_words * sizeof(uint64_t);
 
 	while (bits > 0 && bytes > TILE_BYTES)
 	{
@@ -417,7 +555,7 @@ join_group(Pass *pass)
 {
 	static const uint32_t no_change = 0;
 	const Grouping *g = &pass->plan.grouping;
-	int radius = pass->plan.groups == 0 ? 0 : join_radius(&pass->plan, pass->group);
+	int radius = join_radius(&pass->plan, pass->group);
 	const uint32_t *masks = &no_change;
 	int count = 1;
 
@@ -431,28 +569,44 @@ join_group(Pass *pass)
 	flush_hits(pass);
 }
 
-/* Returns the group to join next, -1 for none. */
+/* Allocates what all groups or parts need. */
+static void
+begin_sides(Pass *pass)
+{
+	const SymbolJoin *join = pass->join;
+
+	if (pass->plan.groups == 0)
+	{
+		load_both(pass);
+		return;
+	}
+	sorted_begin(&pass->left, &join->left, pass);
+	if (pass->other == &pass->right)
+		sorted_begin(&pass->right, &join->right, pass);
+}
+
+/* Returns the group or part to join next, -1 for none. */
 static int
-next_group(const Pass *pass, int groups)
+next_group(const Pass *pass)
 {
 	if (pass->join->next != NULL)
 		return pass->join->next(pass->join->next_state);
-	return pass->group + 1 < groups ? pass->group + 1 : -1;
+	return pass->group + 1 < join_parts(&pass->plan) ? pass->group + 1 : -1;
 }
 
-/* Joins the present group and all that come next. */
+/* Joins the present group or part and all that come next. */
 static void
-join_groups(Pass *pass, int groups)
+join_groups(Pass *pass)
 {
 	const SymbolJoin *join = pass->join;
-	bool self = pass->other == &pass->left;
 
-	sorted_begin(&pass->left, &join->left, pass);
-	if (!self)
-		sorted_begin(&pass->right, &join->right, pass);
+	begin_sides(pass);
 	while (pass->group >= 0)
 	{
-		join_group(pass);
+		if (pass->plan.groups == 0)
+			join_part(pass);
+		else
+			join_group(pass);
 		if (join->stats != NULL)
 		{
 			join->stats->candidates += pass->stats.candidates;
@@ -460,31 +614,42 @@ join_groups(Pass *pass, int groups)
 		}
 		memset(&pass->stats, 0, sizeof(pass->stats));
 		if (join->progress != NULL)
-			join->progress(join->state, pass->group + 1, groups);
-		pass->group = pass->stopped ? -1 : next_group(pass, groups);
+			join->progress(join->state, pass->group + 1, join_parts(&pass->plan));
+		pass->group = pass->stopped ? -1 : next_group(pass);
 	}
 	sorted_end(&pass->left);
-	if (!self)
+	if (pass->other == &pass->right)
 		sorted_end(&pass->right);
+}
+
+/* Returns which words of documents a plan compares first: as many as a lead has, or fewer. */
+static LeadShape
+shape_of(const SymbolJoin *join, const JoinPlan *plan)
+{
+	int all = (int) (JOIN_STRIDE(join->k, join->b) / 8);
+	LeadShape shape = {.b = join->b, .h = join->h, .words = Min(all, JOIN_LEAD_WORDS)};
+
+	if (plan->words > 0)
+		shape.words = Min(shape.words, plan->words);
+	shape.lead_words = plan->groups == 0 ? shape.words : join_lead_words(join->k, join->b);
+	return shape;
 }
 
 bool
 join_run(const SymbolJoin *join, const JoinPlan *plan)
 {
 	Pass *pass = host_alloc(sizeof(Pass));
-	int groups;
 	bool done;
 
 	memset(pass, 0, offsetof(Pass, hit));
 	pass->join = join;
 	pass->plan = *plan;
-	pass->lead_words = join_lead_words(join->k, join->b);
+	pass->shape = shape_of(join, plan);
 	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
-	groups = Max(pass->plan.groups, 1);
 	pass->group = -1;
-	pass->group = next_group(pass, groups);
+	pass->group = next_group(pass);
 	if (pass->group >= 0)
-		join_groups(pass, groups);
+		join_groups(pass);
 	done = !pass->stopped;
 	host_free(pass);
 	return done;

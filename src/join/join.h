@@ -6,6 +6,8 @@
  * group (c = 1).  For each group both sides are sorted by bucket, and buckets within the
  * radius of each other are compared.  A pair is emitted by the first group that finds it,
  * so no pair needs to be remembered.
+ *
+ * If groups would find most pairs, all pairs are compared instead.
  */
 #ifndef NEARDUP_JOIN_JOIN_H
 #define NEARDUP_JOIN_JOIN_H
@@ -27,10 +29,10 @@ typedef struct JoinSide
  */
 typedef bool (*JoinEmit)(void *state, uint32_t a, uint32_t b, int distance);
 
-/* Is called when another group is done. */
+/* Is called when another group, or part, is done. */
 typedef void (*JoinProgress)(void *state, int done, int groups);
 
-/* Returns the group to join next, -1 for none; the one that it returned before is done. */
+/* Returns the group or part to join next, -1 for none; the one that it returned before is done. */
 typedef int (*JoinNext)(void *next_state);
 
 /* Counts pairs, once for each group that compares them. */
@@ -52,9 +54,9 @@ typedef struct SymbolJoin
 	JoinEmit emit;
 	JoinProgress progress; /* or NULL */
 	void *state;           /* of both */
-	JoinNext next;         /* NULL: all groups in turn */
+	JoinNext next;         /* NULL: all groups or parts in turn */
 	void *next_state;
-	JoinStats *stats; /* added to after each group; or NULL */
+	JoinStats *stats; /* added to after each group or part; or NULL */
 } SymbolJoin;
 
 /* ---- Plans (join_plan.c) ------------------------------------------------ */
@@ -62,12 +64,22 @@ typedef struct SymbolJoin
 typedef struct JoinPlan
 {
 	Grouping grouping;
-	int groups;   /* of the grouping that are used; 0: all pairs are compared */
-	int radius;   /* t of each group, but ... */
-	int one_more; /* ... t + 1 of the first so many */
+	int groups;    /* of the grouping that are used; 0: all pairs are compared */
+	int radius;    /* t of each group, but ... */
+	int one_more;  /* ... t + 1 of the first so many */
+	int parts;     /* without groups: parts of the right side, joined one after the other */
+	int words;     /* of the lead, compared first; 0: all */
+	bool arranged; /* without groups: the lead has the symbols that tell most apart */
 	double recall;
 	double cost; /* nanoseconds, estimated */
 } JoinPlan;
+
+/* Returns how many groups or parts a plan joins one after the other. */
+static inline int
+join_parts(const JoinPlan *plan)
+{
+	return plan->groups > 0 ? plan->groups : Max(plan->parts, 1);
+}
 
 /* Returns the radius of a group. */
 static inline int

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sketch/sketch.h"
+#include "sketch/symbols_x86.h"
 
 /* ---- Shapes and packing ---------------------------------------------------- */
 
@@ -203,56 +204,196 @@ distance_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 	return distance;
 }
 
-/* Each width is a constant in a call of its own, so that the compiler unrolls its loop. */
-KERNEL_BODY int
-distance_body(const uint8_t *x, const uint8_t *y, int k, int b)
-{
-	size_t bytes = SYMBOL_BYTES(k, b);
-
-	/* The most frequent shape needs no loop. */
-	if (k == 64 && b == 1)
-		return distance_of_bytes(x, y, 8, 1);
-	switch (b)
-	{
-		case 1:
-			return distance_of_bytes(x, y, bytes, 1);
-		case 2:
-			return distance_of_bytes(x, y, bytes, 2);
-		case 4:
-			return distance_of_bytes(x, y, bytes, 4);
-		case 8:
-			return distance_of_bytes(x, y, bytes, 8);
-		case 16:
-			return distance_of_bytes(x, y, bytes, 16);
-		default:
-			return distance_of_bytes(x, y, bytes, 32);
-	}
-}
-
-/* Compares one signature with many; the most frequent shape, 64 bits, has its own loop. */
+/* Compares one signature with many. */
 KERNEL_BODY void
-distances_body(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
-			   int32_t *distance)
+distances_of_bytes(const uint8_t *x, const uint8_t *first, size_t stride, int count, size_t bytes,
+				   int b, int32_t *distance)
 {
-	if (k == 64 && b == 1)
-		for (int i = 0; i < count; i++)
-			distance[i] = distance_of_bytes(x, first + i * stride, 8, 1);
-	else
-		for (int i = 0; i < count; i++)
-			distance[i] = distance_body(x, first + i * stride, k, b);
+	for (int i = 0; i < count; i++)
+		distance[i] = distance_of_bytes(x, first + i * stride, bytes, b);
 }
+
+#define distance_of_bytes_plain distance_of_bytes
+#define distance_of_bytes_popcnt distance_of_bytes
+#define distances_of_bytes_plain distances_of_bytes
+#define distances_of_bytes_popcnt distances_of_bytes
+
+#ifdef __x86_64__
+
+/* ---- Distance by AVX-512 ---------------------------------------------------- */
+
+#define VECTOR_BYTES 64
+
+/* Returns the differing symbols of up to VECTOR_BYTES bytes, those that mask has. */
+KERNEL_BODY TARGET_AVX512 __m512i
+count_differing(__m512i x, const uint8_t *y, __mmask64 mask, int b)
+{
+	return count_symbols_avx512(_mm512_xor_si512(x, _mm512_maskz_loadu_epi8(mask, y)), b);
+}
+
+/* Returns the mask of the bytes after whole vectors. */
+KERNEL_BODY TARGET_AVX512 __mmask64
+mask_of_last(size_t bytes)
+{
+	return _bzhi_u64(~UINT64_C(0), (unsigned) (bytes % VECTOR_BYTES));
+}
+
+/* Returns the differing symbols of so many bytes, in eight sums. */
+KERNEL_BODY TARGET_AVX512 __m512i
+sums_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
+{
+	__m512i sum = _mm512_setzero_si512();
+	__mmask64 last = mask_of_last(bytes);
+
+	for (; bytes >= VECTOR_BYTES; bytes -= VECTOR_BYTES)
+	{
+		__m512i differ = _mm512_xor_si512(_mm512_loadu_si512(x), _mm512_loadu_si512(y));
+
+		sum = _mm512_add_epi64(sum, count_symbols_avx512(differ, b));
+		x += VECTOR_BYTES;
+		y += VECTOR_BYTES;
+	}
+	if (last != 0)
+		sum = _mm512_add_epi64(sum, count_differing(_mm512_maskz_loadu_epi8(last, x), y, last, b));
+	return sum;
+}
+
+KERNEL_BODY TARGET_AVX512 int
+distance_of_bytes_avx512(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
+{
+	if (bytes <= 8)
+		return distance_of_bytes(x, y, bytes, b);
+	return (int) _mm512_reduce_add_epi64(sums_of_bytes(x, y, bytes, b));
+}
+
+/* Adds the sums of two documents in pairs: those of x in even places, those of y in odd ones. */
+KERNEL_BODY TARGET_AVX512 __m512i
+add_pairs(__m512i x, __m512i y)
+{
+	return _mm512_add_epi64(_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y));
+}
+
+/* Adds the quarters of four vectors: quarter i of the result is the sum of those of x[i]. */
+KERNEL_BODY TARGET_AVX512 __m512i
+add_quarters(const __m512i x[4])
+{
+	__m512i a = _mm512_add_epi64(_mm512_shuffle_i64x2(x[0], x[1], 0x88),
+								 _mm512_shuffle_i64x2(x[0], x[1], 0xDD));
+	__m512i b = _mm512_add_epi64(_mm512_shuffle_i64x2(x[2], x[3], 0x88),
+								 _mm512_shuffle_i64x2(x[2], x[3], 0xDD));
+
+	return _mm512_add_epi64(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
+}
+
+/* Compares with eight documents at a time, so that their sums are added together. */
+KERNEL_BODY TARGET_AVX512 int
+distances_of_eights(const uint8_t *x, const uint8_t *first, size_t stride, int count, size_t bytes,
+					int b, int32_t *distance)
+{
+	__mmask64 mask = bytes >= VECTOR_BYTES ? ~UINT64_C(0) : mask_of_last(bytes);
+	__m512i start = _mm512_maskz_loadu_epi8(mask, x);
+	int done = 0;
+
+	for (; done + 8 <= count; done += 8)
+	{
+		__m512i sum[8];
+		__m512i pair[4];
+
+		for (int i = 0; i < 8; i++)
+		{
+			const uint8_t *y = first + (done + i) * stride;
+
+			sum[i] = count_differing(start, y, mask, b);
+			if (bytes > VECTOR_BYTES)
+				sum[i] = _mm512_add_epi64(sum[i],
+										  sums_of_bytes(x + VECTOR_BYTES, y + VECTOR_BYTES,
+														bytes - VECTOR_BYTES, b));
+		}
+		for (int i = 0; i < 4; i++)
+			pair[i] = add_pairs(sum[2 * i], sum[2 * i + 1]);
+		_mm256_storeu_si256((__m256i *) (distance + done),
+							_mm512_cvtepi64_epi32(add_quarters(pair)));
+	}
+	return done;
+}
+
+KERNEL_BODY TARGET_AVX512 void
+distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride, int count,
+						  size_t bytes, int b, int32_t *distance)
+{
+	int done = 0;
+
+	if (bytes == VECTOR_BYTES)
+		done = distances_of_eights(x, first, stride, count, VECTOR_BYTES, b, distance);
+	else if (bytes > 8)
+		done = distances_of_eights(x, first, stride, count, bytes, b, distance);
+	for (; done < count; done++)
+		distance[done] = distance_of_bytes_avx512(x, first + done * stride, bytes, b);
+}
+
+#endif
+
+/* ---- Kernels ------------------------------------------------------------------ */
 
 #define DISTANCE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX512(X)
 
+/*
+ * Each width is a constant in a call of its own, so that the compiler unrolls its loop.  So
+ * is the most frequent shape, 64 bits.
+ */
 #define DISTANCE_FUNCTIONS(name, target) \
 	target static int distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
 	{ \
-		return distance_body(x, y, k, b); \
+		size_t bytes = SYMBOL_BYTES(k, b); \
+\
+		if (k == 64 && b == 1) \
+			return distance_of_bytes(x, y, 8, 1); \
+		switch (b) \
+		{ \
+			case 1: \
+				return distance_of_bytes_##name(x, y, bytes, 1); \
+			case 2: \
+				return distance_of_bytes_##name(x, y, bytes, 2); \
+			case 4: \
+				return distance_of_bytes_##name(x, y, bytes, 4); \
+			case 8: \
+				return distance_of_bytes_##name(x, y, bytes, 8); \
+			case 16: \
+				return distance_of_bytes_##name(x, y, bytes, 16); \
+			default: \
+				return distance_of_bytes_##name(x, y, bytes, 32); \
+		} \
 	} \
 	target static void distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
 										int count, int k, int b, int32_t *distance) \
 	{ \
-		distances_body(x, first, stride, count, k, b, distance); \
+		size_t bytes = SYMBOL_BYTES(k, b); \
+\
+		if (k == 64 && b == 1) \
+		{ \
+			distances_of_bytes(x, first, stride, count, 8, 1, distance); \
+			return; \
+		} \
+		switch (b) \
+		{ \
+			case 1: \
+				distances_of_bytes_##name(x, first, stride, count, bytes, 1, distance); \
+				break; \
+			case 2: \
+				distances_of_bytes_##name(x, first, stride, count, bytes, 2, distance); \
+				break; \
+			case 4: \
+				distances_of_bytes_##name(x, first, stride, count, bytes, 4, distance); \
+				break; \
+			case 8: \
+				distances_of_bytes_##name(x, first, stride, count, bytes, 8, distance); \
+				break; \
+			case 16: \
+				distances_of_bytes_##name(x, first, stride, count, bytes, 16, distance); \
+				break; \
+			default: \
+				distances_of_bytes_##name(x, first, stride, count, bytes, 32, distance); \
+		} \
 	}
 
 #define DISTANCE_KERNEL(name, target) {#name, cpu_has_##name, distance_##name, distances_##name},

@@ -2,6 +2,7 @@
 
 measure_batch()
 {
+	program many
 	make_fingerprints s1 400 300000
 	"$TOP/build/plain/test/bench/fingerprints" copies 64 1000000 30 >"$DIR/copies64.rows"
 	"$TOP/build/plain/test/bench/fingerprints" copies 512 1000000 30 >"$DIR/copies.rows"
@@ -11,5 +12,7 @@ measure_batch()
 	echo
 	echo "Whole tables in one call. One process and a maintenance_work_mem of 256 MB unless noted; CPU seconds and peak memory are the session's, with the shared buffers that it touched."
 	say "measuring whole tables"
-	sql -f "$HERE/batch.sql"
+	sql -v skewed="${NEARDUP_BENCH_SKEWED:-100000}" -f "$HERE/batch.sql"
+	say "measuring kernels"
+	"$TOP/build/plain/test/bench/many"
 }

@@ -1,9 +1,10 @@
--- Pairs and clusters of whole tables: seconds, CPU seconds and peak memory of each call, in its own
--- session.
+-- Pairs and clusters of whole tables: seconds, CPU seconds, nanoseconds for each pair of signatures (whether
+-- it is compared or not) and peak memory of each call, in its own session.  :skewed is the number of documents
+-- of one form.
 SET client_min_messages = warning;
 CREATE EXTENSION neardup;
 
-CREATE TABLE calls (place serial, label text, target text, seconds float8, cpu float8, found bigint, peak_mb int);
+CREATE TABLE calls (place serial, label text, target text, seconds float8, cpu float8, found bigint, pair_ns float8, groups int, peak_mb int);
 
 -- User and system time of this session.
 CREATE FUNCTION cpu_seconds() RETURNS float8 LANGUAGE sql VOLATILE AS $$
@@ -19,9 +20,12 @@ DECLARE
 	found bigint;
 BEGIN
 	EXECUTE 'SELECT count(*) FROM (' || statement || ') s' INTO found;
-	INSERT INTO calls (label, target, seconds, cpu, found, peak_mb)
-	SELECT label, target, extract(epoch FROM clock_timestamp() - start), cpu_seconds() - before, found,
-		substring(pg_read_file('/proc/' || pg_backend_pid() || '/status') FROM 'VmHWM:\s*(\d+)')::int / 1024;
+	INSERT INTO calls (label, target, seconds, cpu, found, pair_ns, groups, peak_mb)
+	SELECT label, target, s, cpu_seconds() - before, found,
+		(SELECT s * 2e9 / (signatures::float8 * (signatures - 1)) FROM neardup_join_stats() WHERE groups IS NOT NULL),
+		(SELECT groups FROM neardup_join_stats()),
+		substring(pg_read_file('/proc/' || pg_backend_pid() || '/status') FROM 'VmHWM:\s*(\d+)')::int / 1024
+	FROM extract(epoch FROM clock_timestamp() - start) s;
 END $$;
 
 CREATE TABLE loaded_m (id int, bits bit(512));
@@ -39,6 +43,11 @@ CREATE TABLE m_equal AS SELECT * FROM m UNION ALL SELECT 1000000 + i, (SELECT si
 CREATE TABLE s_equal AS SELECT * FROM s UNION ALL SELECT 1000000 + i, (SELECT sig FROM s WHERE id = 500) FROM generate_series(1, 200000) i;
 CREATE TABLE sets AS SELECT id, to_shingles(body) AS sig FROM
 	(SELECT row_number() OVER () AS id, body FROM documents WHERE source = 'description' LIMIT 20000) d;
+-- Documents of one form: of 100 shingles 70 are common to all.  Every tenth document shares 25 of its others
+-- with the one before.
+CREATE TABLE skewed AS SELECT i AS id, to_minhash(to_shingles(ARRAY(SELECT
+	CASE WHEN j <= 70 THEN j ELSE hashint8extended((i - (i % 10 = 0 AND j > 75)::int)::bigint * 100 + j, 1) END
+	FROM generate_series(1, 100) j)), 512, 1) AS sig FROM generate_series(1, :skewed) i;
 VACUUM (FREEZE, ANALYZE);
 -- One process, unless noted.
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET max_parallel_maintenance_workers = 0', current_database()); END $$;
@@ -79,10 +88,21 @@ SET max_parallel_maintenance_workers = 1;
 SELECT measure('the same in 1 GB, with a worker', '', $$SELECT neardup_pairs('SELECT id, sig FROM s1', 0.7)$$) \g /dev/null
 \c
 SELECT measure('20,000 texts, word 3-shingles, exact, 0.7: pairs', '≤ 1 s', $$SELECT neardup_pairs('SELECT id, sig FROM sets', 0.7)$$) \g /dev/null
+\c
+SELECT measure(format('%s of one form, minhash(512, 1), 0.8: pairs', count(*)), '≤ 1.3 ns a pair', $$SELECT neardup_pairs('SELECT id, sig FROM skewed', 0.8)$$) FROM skewed \g /dev/null
+\c
+SELECT measure('the same, 0.9: pairs', '', $$SELECT neardup_pairs('SELECT id, sig FROM skewed', 0.9)$$) \g /dev/null
+\c
+SELECT measure('the same, 0.7: pairs', '', $$SELECT neardup_pairs('SELECT id, sig FROM skewed', 0.7)$$) \g /dev/null
+\c
+SET maintenance_work_mem = '1GB';
+SET max_parallel_maintenance_workers = 1;
+SELECT measure('the same, 0.8, in 1 GB, with a worker: pairs', '', $$SELECT neardup_pairs('SELECT id, sig FROM skewed', 0.8)$$) \g /dev/null
 
 \pset format unaligned
 \pset fieldsep ' | '
 \echo
-\echo '| call | seconds | CPU seconds | target | rows found | peak MB |'
-\echo '|---|---|---|---|---|---|'
-SELECT format('| %s | %s | %s | %s | %s | %s |', label, round(seconds::numeric, 2), round(cpu::numeric, 2), target, found, peak_mb) FROM calls ORDER BY place;
+\echo '| call | seconds | CPU seconds | target | rows found | groups | ns a pair | peak MB |'
+\echo '|---|---|---|---|---|---|---|---|'
+SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s |', label, round(seconds::numeric, 2), round(cpu::numeric, 2), target, found,
+	groups, round(pair_ns::numeric, 3), peak_mb) FROM calls ORDER BY place;

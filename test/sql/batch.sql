@@ -153,7 +153,7 @@ SELECT count(*) AS found FROM neardup_pairs('SELECT i, s FROM sets ORDER BY i', 
 SELECT count(*) AS found FROM sets x JOIN sets y ON x.i < y.i AND is_similar(x.s, y.s, 0.5);
 SELECT *, candidates = pruned_by_length + pruned_by_frequency + compared AS complete FROM neardup_join_stats();
 -- Statistics of signatures, of two sources, and of joins without groups: signatures equal in half of their bits, or few.
-SELECT count(*) AS found FROM neardup_pairs('SELECT i, hashint8extended(i, 0)::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (hashint8extended(i, 0) # 1)::simhash FROM generate_series(1, 500) i');
+SELECT count(*) AS found FROM neardup_pairs('SELECT i, hashint8extended(i, 0)::simhash FROM generate_series(1, 20000) i', 0.95, against => 'SELECT i, (hashint8extended(i, 0) # 1)::simhash FROM generate_series(1, 5000) i');
 SELECT * FROM neardup_join_stats();
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, (i * 1000003)::bigint::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (i * 1000003 + 1)::bigint::simhash FROM generate_series(1, 500) i');
 SELECT groups, candidates, compared, pairs FROM neardup_join_stats();

@@ -4,7 +4,7 @@ SET client_min_messages = warning;
 CREATE SCHEMA batch_parallel;
 SET search_path = batch_parallel, public;
 SET maintenance_work_mem = '128MB';
--- The leader takes no group, so the workers take all.
+-- The leader takes no group or part, so the workers take all.
 SET parallel_leader_participation = off;
 
 -- Groups of 40 similar rows, and as many rows that are similar to none.
@@ -12,15 +12,15 @@ CREATE TABLE docs AS SELECT i AS id, to_minhash(CASE WHEN i % 2 = 0 THEN md5(i::
 	ELSE (SELECT string_agg(md5((i % 601 + w * 601)::text), ' ') FROM generate_series(1, 30) w) || ' ' || i END) AS sig
 FROM generate_series(1, 24000) i;
 
-CREATE FUNCTION pairs(workers int, left_query text, right_query text, OUT n bigint, OUT a bigint, OUT b bigint, OUT similarity float8)
+CREATE FUNCTION pairs(workers int, left_query text, right_query text, threshold float8 DEFAULT 0.7, OUT n bigint, OUT a bigint, OUT b bigint, OUT similarity float8)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('max_parallel_maintenance_workers', workers::text, true);
-	RETURN QUERY SELECT row_number() OVER (), p.* FROM neardup_pairs(left_query, 0.7, against => right_query) p;
+	RETURN QUERY SELECT row_number() OVER (), p.* FROM neardup_pairs(left_query, threshold, against => right_query) p;
 END $$;
 
 CREATE TABLE alone AS SELECT * FROM pairs(0, 'SELECT id, sig FROM docs', NULL);
-SELECT workers, groups > 1 AS grouped FROM neardup_join_stats();
+SELECT workers, groups FROM neardup_join_stats();
 CREATE TABLE shared AS SELECT * FROM pairs(2, 'SELECT id, sig FROM docs', NULL);
 SELECT workers > 0 AS shared FROM neardup_join_stats();
 SELECT count(*) > 100000 AS many, count(*) = (SELECT count(*) FROM alone) AS same_count, count(*) = (SELECT count(*) FROM alone NATURAL JOIN shared) AS same
@@ -35,6 +35,12 @@ CREATE TABLE two AS SELECT w, p.* FROM unnest('{0,2}'::int[]) w,
 	pairs(w, 'SELECT id, sig FROM docs WHERE id <= 12000', 'SELECT id, sig FROM docs WHERE id > 12000') p;
 SELECT workers > 0 AS shared FROM neardup_join_stats();
 SELECT count(*) > 100000 AS many, count(*) = 2 * (SELECT count(*) FROM two x JOIN two y USING (n, a, b, similarity) WHERE x.w = 0 AND y.w = 2) AS same FROM two;
+
+-- These are parts of all pairs.  Groups are shared as well.
+CREATE TABLE hashes AS SELECT i AS id, (hashint8extended(i / 2, 0) # (i % 2))::simhash AS sig FROM generate_series(1, 300000) i;
+CREATE TABLE grouped AS SELECT w, p.* FROM unnest('{0,2}'::int[]) w, pairs(w, 'SELECT id, sig FROM hashes', NULL, 0.95) p;
+SELECT workers > 0 AS shared, groups > 1 AS grouped FROM neardup_join_stats();
+SELECT count(*) > 149000 AS many, count(*) = 2 * (SELECT count(*) FROM grouped x JOIN grouped y USING (n, a, b, similarity) WHERE x.w = 0 AND y.w = 2) AS same FROM grouped;
 
 -- Stars and components, in a transaction that writes, with the leader's help.
 RESET parallel_leader_participation;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "join/join_sample.h"
+#include "join/leads.h"
 #include "random.h"
 #include "unit.h"
 
@@ -302,17 +304,17 @@ skewed_documents(void)
 static void
 documents_all_alike(void)
 {
-	Documents x = make_documents(512, 8, 4000, 0, 0);
-	Documents y = make_documents(512, 8, 4000, 0, 0);
+	Documents x = make_documents(512, 1, 20000, 0, 0);
+	Documents y = make_documents(512, 1, 20000, 0, 0);
 	SymbolJoin join =
-		{.k = 512, .b = 8, .h = 50, .stride = x.stride, .recall = 1, .left = {x.packed, x.n}};
+		{.k = 512, .b = 1, .h = 10, .stride = x.stride, .recall = 1, .left = {x.packed, x.n}};
 
 	CHECK(join_plan(&join).groups > 0);
 	for (uint32_t i = 1; i < x.n; i++)
 	{
 		memcpy(x.packed + i * x.stride, x.packed, x.stride);
-		for (int c = 0; c < 60; c++)
-			set_symbol(x.packed + i * x.stride, 8, random_below(512), random_below(256));
+		for (int c = 0; c < 8; c++)
+			set_symbol(x.packed + i * x.stride, 1, random_below(512), random_below(2));
 	}
 	CHECK(join_plan(&join).groups == 0);
 	/* Each side is similar in itself, and unlike the other. */
@@ -322,9 +324,143 @@ documents_all_alike(void)
 	free(y.packed);
 }
 
+/* ---- Kernels and samples ------------------------------------------------ */
+
+/* Counts the pairs for which a kernel's bit differs from the distance. */
+static int
+wrong_bits(const LeadKernel *kernel, const LeadShape *shape, const uint64_t *lead, int count,
+		   const LeadRun *run, const uint64_t *other)
+{
+	LeadMatch match[LEADS_AT_ONCE];
+	bool any = kernel->compare(shape, lead, count, run, match);
+	bool expected_any = false;
+	int wrong = 0;
+
+	for (int i = 0; i < count; i++)
+		for (int d = 0; d < run->documents; d++)
+		{
+			int distance = symbol_distance((const uint8_t *) (lead + i * shape->lead_words),
+										   (const uint8_t *) (other + d * shape->lead_words),
+										   shape->words * 64 / shape->b, shape->b);
+
+			wrong += (match[i].bits[d / 64] >> d % 64 & 1) != (distance <= shape->h);
+			expected_any |= distance <= shape->h;
+		}
+	return wrong + (expected_any && !any);
+}
+
+/* Every kernel compared with distances one by one. */
+static void
+lead_kernels_agree(void)
+{
+	static const int sizes[] = {1, 7, 8, 19, 64, 200, RUN};
+	Documents x = make_documents(JOIN_LEAD_WORDS * 64, 1, RUN, 100, 0);
+	const uint64_t *lead = (const uint64_t *) x.packed;
+	LeadRun run;
+
+	for (const LeadKernel *kernel = lead_kernels; kernel->name != NULL; kernel++)
+		for (int b = 1; kernel->available() && b <= 32; b *= 2)
+			for (int words = 1; words <= JOIN_LEAD_WORDS; words++)
+				for (size_t n = 0; n < sizeof(sizes) / sizeof(*sizes); n++)
+				{
+					int h = (int) random_below(words * 64 / b);
+					LeadShape shape = {.lead_words = JOIN_LEAD_WORDS,
+									   .words = words,
+									   .b = b,
+									   .h = h};
+					int count = 1 + (int) random_below(LEADS_AT_ONCE);
+
+					leads_load(&shape, lead, sizes[n], &run);
+					CHECK_MSG(wrong_bits(kernel, &shape, lead, count, &run, lead) == 0,
+							  "%s, b %d, %d words, %d documents", kernel->name, b, words, sizes[n]);
+				}
+	free(x.packed);
+}
+
+/* Documents of which the symbols that tell them apart come last. */
+static Documents
+make_skewed(int k, int b, uint32_t n)
+{
+	Documents x = make_documents(k, b, n, 0, 0);
+
+	for (uint32_t i = 1; i < n; i++)
+		for (int s = 0; s < k * 2 / 3; s++)
+			set_symbol(x.packed + i * x.stride, b, s, symbol_at(x.packed, b, s));
+	/* Some pairs. */
+	for (uint32_t i = 1; i < n; i += 7)
+		memcpy(x.packed + i * x.stride, x.packed + (i - 1) * x.stride, x.stride);
+	return x;
+}
+
+/* The symbols that differ come first, and every symbol once. */
+static void
+telling_symbols_come_first(int k, int b)
+{
+	Documents x = make_skewed(k, b, 300);
+	SymbolJoin join = {.k = k, .b = b, .stride = x.stride, .left = {x.packed, x.n}};
+	bool seen[4096] = {false};
+	Arrangement arrangement;
+	JoinSample sample;
+	int told = 0;
+
+	sample_take(&join, &sample);
+	CHECK(sample.lefts == SAMPLE && sample_pairs(&sample) == SAMPLE * (SAMPLE - 1) / 2);
+	sample_arrange(&join, &sample, &arrangement);
+	CHECK(arrangement.symbols == Min(k, JOIN_LEAD_WORDS * 64 / b));
+	for (int i = 0; i < arrangement.symbols; i++)
+	{
+		CHECK(!seen[arrangement.symbol[i]]);
+		seen[arrangement.symbol[i]] = true;
+		told += i < k / 3 && arrangement.symbol[i] >= k * 2 / 3;
+	}
+	CHECK(told >= Min(k / 3, arrangement.symbols) - 1);
+	free(x.packed);
+}
+
+/* Parts and arranged leads change nothing. */
+static void
+all_pairs_in_parts(int k, int b, int h)
+{
+	Documents x = make_skewed(k, b, 700);
+	Documents y = make_skewed(k, b, 530);
+
+	memcpy(y.packed, x.packed, 100 * x.stride);
+	for (int trial = 0; trial < 24; trial++)
+	{
+		const Documents *other = trial % 2 ? &x : &y;
+		Found found = {&x, other, calloc(x.n, other->n), 0, 0, 0};
+		SymbolJoin join = {.k = k,
+						   .b = b,
+						   .h = h,
+						   .stride = x.stride,
+						   .left = {x.packed, x.n},
+						   .right = {other == &x ? NULL : y.packed, other->n},
+						   .emit = note_pair,
+						   .state = &found};
+		JoinPlan plan = {.parts = trial * trial,
+						 .words = trial % 10,
+						 .arranged = trial % 3 != 0,
+						 .recall = 1};
+
+		CHECK(join_run(&join, &plan));
+		CHECK_MSG(found.wrong == 0 && found.pairs == count_pairs(&x, other, h, false),
+				  "k %d b %d, trial %d: %u pairs, %u wrong", k, b, trial, found.pairs, found.wrong);
+		free(found.seen);
+	}
+	free(x.packed);
+	free(y.packed);
+}
+
 int
 main(void)
 {
+	lead_kernels_agree();
+	telling_symbols_come_first(512, 1);
+	telling_symbols_come_first(100, 2);
+	telling_symbols_come_first(300, 16);
+	all_pairs_in_parts(512, 1, 40);
+	all_pairs_in_parts(77, 4, 10);
+	all_pairs_in_parts(300, 16, 30);
 	every_pair_is_found_once();
 	few_against_many();
 	plans_miss_nothing();

@@ -261,6 +261,40 @@ test_distance_kernels(void)
 			}
 }
 
+/* Distances to many signatures, at any stride, compared with distances one by one. */
+static void
+test_many_distances(void)
+{
+	static const int shapes[][2] = {{64, 1},  {16, 1},  {100, 1}, {400, 1}, {512, 1}, {1000, 1},
+									{128, 2}, {100, 4}, {128, 8}, {77, 16}, {64, 32}};
+	static const int counts[] = {1, 7, 8, 9, 31, 116};
+	uint64_t state = 6;
+
+	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
+		for (size_t i = 0; kernel->available() && i < sizeof(shapes) / sizeof(*shapes); i++)
+			for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++)
+			{
+				int k = shapes[i][0];
+				int b = shapes[i][1];
+				size_t bytes = SYMBOL_BYTES(k, b);
+				size_t stride = bytes + c % 3 * 8;
+				/* No byte after the last signature may be read. */
+				size_t size = (counts[c] - 1) * stride + bytes;
+				uint8_t *packed = malloc(size);
+				int32_t distance[116];
+				int wrong = 0;
+
+				for (size_t at = 0; at < size; at++)
+					packed[at] = (uint8_t) next_random(&state);
+				kernel->distances(packed, packed, stride, counts[c], k, b, distance);
+				for (int d = 0; d < counts[c]; d++)
+					wrong += distance[d] !=
+						distance_kernels[0].distance(packed, packed + d * stride, k, b);
+				CHECK(wrong == 0);
+				free(packed);
+			}
+}
+
 /* ---- simhash ------------------------------------------------------------ */
 
 /* Bit-sliced counting compared with sums of weights. */
@@ -308,6 +342,7 @@ main(void)
 	test_packing();
 	test_round_kernels();
 	test_distance_kernels();
+	test_many_distances();
 	test_simhash();
 #ifdef __SANITIZE_ADDRESS__
 	(void) test_estimates; /* takes minutes under sanitizers, and they add nothing to statistics */

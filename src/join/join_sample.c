@@ -1,0 +1,165 @@
+/*
+ * join_sample.c: a sample of documents, and the symbols that tell documents apart.
+ */
+#include "join/join_sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sketch/symbols.h"
+
+/* Right documents with which each left one is compared symbol by symbol. */
+#define NEIGHBOURS 8
+
+/* Symbols that are compared one by one, at most, if there are enough symbols to choose from. */
+#define COMPARED_MAX (1 << 19)
+
+/* Where the sample of the right side starts, as a share of a step. */
+#define RIGHT_START 0.382
+
+/* Samples documents at equal distances, from a share of a step on. */
+static int
+sample_side(JoinSide side, size_t stride, double start, const uint8_t **document)
+{
+	int count = (int) Min(side.documents, SAMPLE);
+
+	for (int i = 0; i < count; i++)
+		document[i] = side.packed + (size_t) ((i + start) * side.documents / count) * stride;
+	return count;
+}
+
+/*
+ * The sides start at different shares of a step.  Else tables in the same order would have
+ * more copies of each other in the sample than by chance.
+ */
+void
+sample_take(const SymbolJoin *join, JoinSample *sample)
+{
+	sample->self = join->right.packed == NULL;
+	sample->lefts = 0;
+	sample->rights = 0;
+	if (join->left.packed == NULL)
+		return;
+	sample->lefts = sample_side(join->left, join->stride, 0, sample->left);
+	sample->rights = sample->self ?
+		sample_side(join->left, join->stride, 0, sample->right) :
+		sample_side(join->right, join->stride, RIGHT_START, sample->right);
+}
+
+/* ---- Symbols -------------------------------------------------------------- */
+
+void
+sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance)
+{
+	int neighbours = Min(NEIGHBOURS, COMPARED_MAX / SAMPLE / join->k + 1);
+	int pairs = 0;
+
+	memset(chance, 0, join->k * sizeof(float));
+	for (int i = 0; i < sample->lefts; i++)
+		for (int n = 1; n <= neighbours && n < sample->rights; n++)
+		{
+			const uint8_t *x = sample->left[i];
+			const uint8_t *y = sample->right[(i + n) % sample->rights];
+
+			pairs++;
+			for (int s = 0; s < join->k; s++)
+				chance[s] += symbol_at(x, join->b, s) != symbol_at(y, join->b, s);
+		}
+	for (int s = 0; s < join->k; s++)
+		chance[s] /= Max(pairs, 1);
+}
+
+/* ---- Arrangement ---------------------------------------------------------- */
+
+typedef struct Chance
+{
+	int symbol;
+	float differ;
+} Chance;
+
+/* Puts the symbol that differs more often first. */
+static int
+compare_chances(const void *x, const void *y)
+{
+	const Chance *a = x;
+	const Chance *b = y;
+
+	if (a->differ != b->differ)
+		return a->differ > b->differ ? -1 : 1;
+	return a->symbol - b->symbol;
+}
+
+void
+sample_arrange(const SymbolJoin *join, const JoinSample *sample, Arrangement *arrangement)
+{
+	float *differ = host_alloc(join->k * sizeof(float));
+	Chance *chance = host_alloc(join->k * sizeof(Chance));
+
+	sample_chances(join, sample, differ);
+	for (int s = 0; s < join->k; s++)
+		chance[s] = (Chance){s, differ[s]};
+	qsort(chance, join->k, sizeof(Chance), compare_chances);
+	arrangement->b = join->b;
+	arrangement->symbols = Min(join->k, JOIN_LEAD_WORDS * 64 / join->b);
+	for (int i = 0; i < arrangement->symbols; i++)
+		arrangement->symbol[i] = chance[i].symbol;
+	host_free(differ);
+	host_free(chance);
+}
+
+void
+arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int words, uint64_t *lead)
+{
+	int b = arrangement->b;
+	int in_word = 64 / b;
+	int symbols = Min(arrangement->symbols, words * in_word);
+
+	memset(lead, 0, words * sizeof(uint64_t));
+	for (int i = 0; i < symbols; i++)
+		lead[i / in_word] |= (uint64_t) symbol_at(packed, b, arrangement->symbol[i])
+			<< i % in_word * b;
+}
+
+/* ---- Shares ------------------------------------------------------------- */
+
+typedef uint64_t Lead[JOIN_LEAD_WORDS];
+
+static void
+make_leads(const SymbolJoin *join, const Arrangement *arrangement, const uint8_t *const *document,
+		   int count, Lead *lead)
+{
+	size_t bytes = Min(JOIN_STRIDE(join->k, join->b), sizeof(Lead));
+
+	memset(lead, 0, count * sizeof(Lead));
+	for (int i = 0; i < count; i++)
+		if (arrangement != NULL)
+			arrange_lead(arrangement, document[i], JOIN_LEAD_WORDS, lead[i]);
+		else
+			memcpy(lead[i], document[i], bytes);
+}
+
+void
+sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangement *arrangement,
+			  int h, double share[JOIN_LEAD_WORDS + 1])
+{
+	int within[JOIN_LEAD_WORDS + 1] = {0};
+	Lead left[SAMPLE];
+	Lead right[SAMPLE];
+
+	make_leads(join, arrangement, sample->left, sample->lefts, left);
+	make_leads(join, arrangement, sample->right, sample->rights, right);
+	for (int i = 0; i < sample->lefts; i++)
+		for (int j = sample_first(sample, i); j < sample->rights; j++)
+		{
+			int distance = 0;
+
+			for (int w = 0; w < JOIN_LEAD_WORDS; w++)
+			{
+				distance += count_symbols(left[i][w] ^ right[j][w], join->b);
+				within[w + 1] += distance <= h;
+			}
+		}
+	share[0] = 1;
+	for (int w = 1; w <= JOIN_LEAD_WORDS; w++)
+		share[w] = (double) within[w] / Max(sample_pairs(sample), 1);
+}

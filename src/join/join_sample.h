@@ -1,0 +1,65 @@
+/*
+ * join_sample.h: what a sample of documents tells about the pairs of a join.
+ */
+#ifndef NEARDUP_JOIN_JOIN_SAMPLE_H
+#define NEARDUP_JOIN_JOIN_SAMPLE_H
+
+#include "join/join.h"
+
+/* Documents of each side that are sampled, at most. */
+#define SAMPLE 64
+
+/* Documents of both sides, at equal distances.  They depend on nothing but the join. */
+typedef struct JoinSample
+{
+	const uint8_t *left[SAMPLE];
+	const uint8_t *right[SAMPLE]; /* the same as left if a side is joined with itself */
+	int lefts;
+	int rights;
+	bool self;
+} JoinSample;
+
+/* Takes a sample.  It is empty if the join has no documents. */
+extern void sample_take(const SymbolJoin *join, JoinSample *sample);
+
+/* Returns the first right document that is paired with left document i. */
+static inline int
+sample_first(const JoinSample *sample, int i)
+{
+	return sample->self ? i + 1 : 0;
+}
+
+/* Returns the number of pairs of a sample. */
+static inline int
+sample_pairs(const JoinSample *sample)
+{
+	return sample->self ? sample->lefts * (sample->lefts - 1) / 2 : sample->lefts * sample->rights;
+}
+
+/* Estimates, for each of the k symbols, the probability that it differs in a pair. */
+extern void sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance);
+
+/* The symbols that tell most apart, in this order. */
+typedef struct Arrangement
+{
+	int symbols; /* as many as fill a lead, or all */
+	int b;
+	int symbol[JOIN_LEAD_WORDS * 64];
+} Arrangement;
+
+/* Arranges the symbols by the probability to differ. */
+extern void sample_arrange(const SymbolJoin *join, const JoinSample *sample,
+						   Arrangement *arrangement);
+
+/* Makes a lead of so many words of arranged symbols. */
+extern void arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int words,
+						 uint64_t *lead);
+
+/*
+ * Estimates, for each number of words, the share of pairs that differ there in at most h
+ * symbols.  arrangement is NULL for the order of the document.
+ */
+extern void sample_shares(const SymbolJoin *join, const JoinSample *sample,
+						  const Arrangement *arrangement, int h, double share[JOIN_LEAD_WORDS + 1]);
+
+#endif
