@@ -34,7 +34,7 @@ _PG_init(void)
 {
 	DefineCustomIntVariable("neardup.cache_size",
 							"Sets the memory that a session may use to cache neardup indexes.",
-							"The cache holds maps and directories of segments.  "
+							"The cache holds maps of segments, as searches need them.  "
 							"It drops the least recently used first.",
 							&neardup_cache_size, 64 * 1024, 0, MAX_KILOBYTES, PGC_USERSET,
 							GUC_UNIT_KB, NULL, NULL, NULL);
@@ -49,9 +49,9 @@ _PG_init(void)
 
 	/*
 	 * For tests only (test/t/066_segment_size.pl), and hidden from SHOW ALL.  A segment is
-	 * limited by the pages that its map can list, which takes millions of rows.  With a
-	 * small limit, tests reach the code that splits segments, and its errors, in seconds.
-	 * It can only make new segments smaller, so that no value of it does harm.
+	 * limited by memory and by the numbers of its documents, which takes many millions of
+	 * rows.  With a small limit, tests reach the code that splits segments, and its errors,
+	 * in seconds.  It can only make new segments smaller, so that no value of it does harm.
 	 */
 	DefineCustomIntVariable("neardup.debug_segment_pages",
 							"Limits the pages of a new segment of a neardup index.", NULL,
