@@ -165,14 +165,14 @@ CREATE FUNCTION fill_both(first int, last int) RETURNS void LANGUAGE sql AS $$
 		ELSE random_bits(128)::bit(128) END::minhash
 		FROM generate_series(first, last) i LEFT JOIN marks c ON c.id = i - 2000;
 $$;
-SELECT fill_both(1, 6000);
+SELECT fill_both(1, 10000);
 SELECT name, segments, tail FROM shapes, neardup_index_info((name || '_sig')::regclass);
 SELECT * FROM compare();
 DELETE FROM hashes WHERE id % 10 = 0;
 DELETE FROM marks WHERE id % 10 = 0;
 VACUUM hashes;
 VACUUM marks;
-SELECT fill_both(6001, 18000);
+SELECT fill_both(10001, 22000);
 SELECT name, segments FROM shapes, neardup_index_info((name || '_sig')::regclass);
 SELECT * FROM compare();
 VACUUM hashes;
