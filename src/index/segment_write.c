@@ -359,6 +359,13 @@ write_root_pages(SegmentWriter *writer, const MapList *list)
 	return block;
 }
 
+/* Returns a mean; rounding does not make it greater than all lengths. */
+static float
+mean_length(uint64 sum, uint64 samples)
+{
+	return (float) ((double) sum / samples);
+}
+
 SegmentEntry
 segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
 {
@@ -376,8 +383,8 @@ segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
 	list_posting_maps(writer, last_map, &list);
 	if (lengths->samples > 0)
 	{
-		entry.own_length = root->own_length = (float) lengths->own / lengths->samples;
-		entry.near_length = root->near_length = (float) lengths->near / lengths->samples;
+		entry.own_length = root->own_length = mean_length(lengths->own, lengths->samples);
+		entry.near_length = root->near_length = mean_length(lengths->near, lengths->samples);
 	}
 	entry.root = write_root_pages(writer, &list);
 	entry.other_pages = root_other_pages(root);

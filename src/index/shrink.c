@@ -68,19 +68,37 @@ note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry,
 }
 
 /*
- * Sets the owner of a page of documents to none.  Its segment was copied, but its former
- * owner's number is among those of another segment's pages.
+ * Returns whether a page that no segment lists is a page of documents left over: its segment
+ * was copied, but its owner's number is among those of another segment's pages.
+ */
+static bool
+is_stale(Page page, const IndexMeta *meta)
+{
+	const PageTrailer *trailer = page_trailer(page);
+
+	return page_is_ours(page) && trailer->kind == PAGE_DOCUMENTS &&
+		trailer->owner < meta->next_owner && trailer->owner != meta->tail.owner &&
+		trailer->owner != meta->frozen.owner;
+}
+
+/*
+ * Sets the owner of a stale page to none.  Checks it once more: by an older copy of the
+ * metapage, from before its owner's number was among another segment's, the page was free,
+ * and an insert may just have taken it for the tail.
  */
 static void
-disown_page(Relation index, BlockNumber block)
+disown_page(Relation index, BlockNumber block, const IndexMeta *meta)
 {
 	Buffer buffer = page_peek(index, block, NULL);
-	GenericXLogState *state;
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	state = GenericXLogStart(index);
-	page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->owner = 0;
-	GenericXLogFinish(state);
+	if (is_stale(BufferGetPage(buffer), meta))
+	{
+		GenericXLogState *state = GenericXLogStart(index);
+
+		page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->owner = 0;
+		GenericXLogFinish(state);
+	}
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -115,10 +133,7 @@ use_of_block(Relation index, BlockNumber block, const IndexMeta *meta, bool list
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (page_is_free(page, meta))
 		use = BLOCK_FREE;
-	else if (!listed && page_is_ours(page) && page_trailer(page)->kind == PAGE_DOCUMENTS &&
-			 page_trailer(page)->owner < meta->next_owner &&
-			 page_trailer(page)->owner != meta->tail.owner &&
-			 page_trailer(page)->owner != meta->frozen.owner)
+	else if (!listed && is_stale(page, meta))
 		use = BLOCK_STALE;
 	UnlockReleaseBuffer(buffer);
 	return use;
@@ -150,7 +165,7 @@ find_free_pages(Upkeep *upkeep, BlockNumber most, BufferAccessStrategy strategy)
 		BlockUse use = use_of_block(index, block, meta, is_listed, strategy);
 
 		if (use == BLOCK_STALE)
-			disown_page(index, block);
+			disown_page(index, block, meta);
 		if (use == BLOCK_USED)
 			pages.end = block + 1;
 		else if (pages.count++ < most)

@@ -349,7 +349,7 @@ take_page(Merge *merge, Buffer buffer)
 
 	for (uint32 i = 0; i < documents; i++)
 	{
-		grouped += (tid_flags(page_tid(page, i)) & (TID_NULL | TID_EMPTY)) == 0;
+		grouped += !tid_flags(page_tid(page, i));
 		dead += (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
