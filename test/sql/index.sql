@@ -41,6 +41,23 @@ INSERT INTO nulls VALUES (0, to_minhash('some text', 4096));
 SELECT id FROM nulls WHERE is_similar(sig, to_minhash('some text', 4096), 0.1);
 SELECT neardup_check('nulls_sig');
 
+-- A tail whose signatures are all dead is sealed.
+CREATE TABLE gone (id int, h bigint);
+CREATE INDEX gone_h ON gone USING neardup (h);
+INSERT INTO gone SELECT i, i FROM generate_series(1, 1000) i;
+DELETE FROM gone;
+VACUUM gone;
+INSERT INTO gone SELECT i, NULL FROM generate_series(1, 12000) i;
+SELECT segments > 0 AS sealed FROM neardup_index_info('gone_h');
+SELECT id FROM gone WHERE hamming_within(h, 5::bigint, 1);
+SELECT neardup_check('gone_h');
+
+-- Equal signatures, as many as make a mean that rounding would raise.
+CREATE UNLOGGED TABLE equal AS SELECT to_minhash('some text') AS sig FROM generate_series(1, 33071) i;
+CREATE INDEX equal_sig ON equal USING neardup (sig) WITH (groups = 509);
+SELECT neardup_check('equal_sig');
+DROP TABLE equal;
+
 -- Another shape, scheme or length.
 INSERT INTO documents VALUES (0, '', to_minhash('a b c', 256));
 INSERT INTO documents VALUES (0, '', to_minhash('a b c', 512, 2));
