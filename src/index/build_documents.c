@@ -20,7 +20,7 @@ count_documents(Build *build, BlockNumber block)
 	/* The blocks of a segment's documents follow each other, and there are so many of them. */
 	uint32 pages = Max(1, build->shared->documents_max / documents_per_page(build->stride));
 	uint32 number = (block - META_BLOCK - 1) / pages;
-	uint32 count = page_trailer(build->page.data)->count;
+	uint32 count = page_info(build->page.data)->count;
 	uint32 grouped = 0;
 	BuildSegment *segment = &build->shared->segment[number];
 
@@ -43,7 +43,7 @@ write_page(Build *build)
 {
 	Buffer buffer = compat_extend(build->index);
 
-	page_trailer(build->page.data)->owner = count_documents(build, BufferGetBlockNumber(buffer));
+	page_info(build->page.data)->owner = count_documents(build, BufferGetBlockNumber(buffer));
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), build->page.data, BLCKSZ);
 	MarkBufferDirty(buffer);
@@ -59,7 +59,7 @@ put_document(Build *build, const ItemPointerData *tid, const uint8_t *symbols)
 {
 	page_put_document(build->page.data, build->stride, tid, symbols,
 					  signature_symbol_bytes(&build->shape));
-	if (page_trailer(build->page.data)->count == documents_per_page(build->stride))
+	if (page_info(build->page.data)->count == documents_per_page(build->stride))
 		write_page(build);
 }
 
@@ -205,9 +205,9 @@ build_write_last_pages(Build *build)
 	{
 		Page page = build->shared->last_page[i].data;
 
-		for (uint32 d = 0; d < page_trailer(page)->count; d++)
+		for (uint32 d = 0; d < page_info(page)->count; d++)
 			put_document(build, page_tid(page, d), page_symbols(page, build->stride, d));
 	}
-	if (page_trailer(build->page.data)->count > 0)
+	if (page_info(build->page.data)->count > 0)
 		write_page(build);
 }

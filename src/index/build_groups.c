@@ -89,7 +89,7 @@ static void
 link_map(BuildWriter *w, Page page, BlockNumber block)
 {
 	SpinLockAcquire(&w->shared->mutex);
-	page_trailer(page)->next = w->segment->last_map;
+	page_info(page)->next = w->segment->last_map;
 	w->segment->last_map = block;
 	SpinLockRelease(&w->shared->mutex);
 }
@@ -101,7 +101,7 @@ put_build_page(SegmentWriter *writer, Page page)
 	Buffer buffer = compat_extend(writer->index);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
-	if (page_trailer(page)->kind == PAGE_MAP)
+	if (page_info(page)->kind == PAGE_MAP)
 		link_map((BuildWriter *) writer, page, block);
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);

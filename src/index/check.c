@@ -162,7 +162,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 
 	page_verify(check->index, buffer, stride);
 	claim_block(check, BufferGetBlockNumber(buffer));
-	for (int i = 0; i < page_trailer(page)->count; i++)
+	for (int i = 0; i < page_info(page)->count; i++)
 	{
 		uint16 flags = tid_flags(page_tid(page, i));
 		ItemPointerData tid = tid_of_heap(page_tid(page, i));
@@ -237,7 +237,7 @@ find_buckets(Check *check, Segment *segment, int group)
 		Buffer buffer = read_documents(check, segment, p);
 		Page page = BufferGetPage(buffer);
 
-		for (int i = 0; i < page_trailer(page)->count; i++)
+		for (int i = 0; i < page_info(page)->count; i++)
 		{
 			uint32 *bucket = bucket_of(check, p * per_page + i);
 			uint16 flags = tid_flags(page_tid(page, i));
@@ -294,7 +294,7 @@ check_page(Check *check, Segment *segment, int group, PostingPlace place)
 	if (!BufferIsValid(buffer))
 		page_corrupt(check->index, segment->root_block, "its pages belong to another segment");
 	number = on_page & ~BUCKET_CONTINUES;
-	last = number + page_trailer(BufferGetPage(buffer))->count;
+	last = number + page_info(BufferGetPage(buffer))->count;
 	for (number = Max(number, first); number < Min(last, end); number++)
 		check_code(check, segment, BufferGetBlockNumber(buffer),
 				   postings_on_page(check->index, buffer, on_page, number), number - first);
@@ -330,12 +330,12 @@ check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entr
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
 		Buffer buffer = read_documents(check, segment, p);
-		uint32 owner = page_trailer(BufferGetPage(buffer))->owner;
+		uint32 owner = page_info(BufferGetPage(buffer))->owner;
 
 		if (owner < entry->first_owner || owner > entry->last_owner)
 			page_corrupt(check->index, BufferGetBlockNumber(buffer),
 						 "page of documents with an owner that its segment does not have");
-		documents += page_trailer(BufferGetPage(buffer))->count;
+		documents += page_info(BufferGetPage(buffer))->count;
 		check_documents(check, buffer, segment->root.stride);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();

@@ -56,8 +56,8 @@ static void
 log_document(Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
-	PageTrailer *trailer = page_trailer(page);
-	uint32 i = trailer->count - 1;
+	PageInfo *info = page_info(page);
+	uint32 i = info->count - 1;
 	FragmentHeader header[4];
 	XLogRecPtr record;
 
@@ -66,8 +66,8 @@ log_document(Buffer buffer, uint32 stride)
 	register_fragment(&header[0], page, &((PageHeader) page)->pd_lower, 2 * sizeof(LocationIndex));
 	register_fragment(&header[1], page, page_symbols(page, stride, i), stride);
 	register_fragment(&header[2], page, page_tid(page, i), sizeof(ItemPointerData));
-	register_fragment(&header[3], page, &trailer->checksum,
-					  (char *) &trailer->kind - (char *) &trailer->checksum);
+	register_fragment(&header[3], page, &info->checksum,
+					  (char *) &info->kind - (char *) &info->checksum);
 	record = XLogInsert(RM_GENERIC_ID, 0);
 	PageSetLSN(page, record);
 }
@@ -163,10 +163,10 @@ lock_open_page(Relation index, TailHint *hint)
 static bool
 has_room(Page page, uint32 owner, uint32 stride)
 {
-	const PageTrailer *trailer = page_trailer(page);
+	const PageInfo *info = page_info(page);
 
-	return page_is_ours(page) && trailer->owner == owner && trailer->kind == PAGE_DOCUMENTS &&
-		!(trailer->flags & PAGE_CLOSED) && trailer->count < documents_per_page(stride);
+	return page_is_ours(page) && info->owner == owner && info->kind == PAGE_DOCUMENTS &&
+		!(info->flags & PAGE_CLOSED) && info->count < documents_per_page(stride);
 }
 
 /* Appends to a page that this backend remembers; false if it knows of none with room. */
@@ -239,7 +239,7 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	}
 	page = GenericXLogRegisterBuffer(change.state, added, GENERIC_XLOG_FULL_IMAGE);
 	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
-	page_trailer(page)->next = meta->tail.first;
+	page_info(page)->next = meta->tail.first;
 	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
 	length->pages = tail_length(meta) > before ? tail_length(meta) : 0;
@@ -309,9 +309,9 @@ find_open_page(Relation index, const NewDocument *doc, TailLength *length)
 
 /*
  * An insert that extends a tail of so many times its limit waits for the upkeep lock, which
- * a slow vacuum may hold: the tail then has half as many documents as a segment may have.
+ * a slow vacuum may hold: searches scan the tail, which then takes them milliseconds.
  */
-#define TOO_FAR_OVER (SEGMENT_DOCUMENTS_MAX / TAIL_DOCUMENTS / 2)
+#define TOO_FAR_OVER 256
 
 /*
  * Has the tail sealed after it was extended.  At its limit, and each time it has grown by as

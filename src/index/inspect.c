@@ -160,7 +160,7 @@ inspect_open(Oid oid, Oid table)
 static void
 count_documents(void *state, Buffer buffer)
 {
-	*(int64 *) state += page_trailer(BufferGetPage(buffer))->count;
+	*(int64 *) state += page_info(BufferGetPage(buffer))->count;
 }
 
 /*

@@ -81,7 +81,7 @@ meta_check(Relation index, Page page)
 {
 	IndexMeta *meta = page_meta(page);
 
-	if (!page_is_ours(page) || page_trailer(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
+	if (!page_is_ours(page) || page_info(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
 		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
 	if (meta->layout != INDEX_LAYOUT)
 		ereport(ERROR,
@@ -91,8 +91,8 @@ meta_check(Relation index, Page page)
 				 errhint("Rebuild the index with REINDEX.")));
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
-	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != TRAILER_OFFSET ||
-		((PageHeader) page)->pd_upper != TRAILER_OFFSET)
+	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != BLCKSZ ||
+		((PageHeader) page)->pd_upper != BLCKSZ)
 		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
 	check_contents(index, meta);
 }

@@ -14,20 +14,19 @@
 void
 page_init(Page page, PageKind kind, uint32 owner)
 {
-	PageTrailer *trailer;
+	PageInfo *info;
 
-	PageInit(page, BLCKSZ, sizeof(PageTrailer));
+	PageInit(page, BLCKSZ, 0);
 	/* Without a hole, generic WAL logs and keeps all of the payload. */
-	if (kind != PAGE_DOCUMENTS)
-		((PageHeader) page)->pd_lower = ((PageHeader) page)->pd_upper;
-	trailer = page_trailer(page);
-	memset(trailer, 0, sizeof(PageTrailer));
-	trailer->owner = owner;
-	trailer->next = InvalidBlockNumber;
-	trailer->kind = kind;
-	trailer->page_id = PAGE_ID;
-	trailer->dead = kind == PAGE_DOCUMENTS ? DEAD_NONE : 0;
-	INIT_CRC32C(trailer->checksum);
+	((PageHeader) page)->pd_lower = kind == PAGE_DOCUMENTS ? CONTENTS_OFFSET : BLCKSZ;
+	info = page_info(page);
+	memset(info, 0, sizeof(PageInfo));
+	info->owner = owner;
+	info->next = InvalidBlockNumber;
+	info->kind = kind;
+	info->page_id = PAGE_ID;
+	info->dead = kind == PAGE_DOCUMENTS ? DEAD_NONE : 0;
+	INIT_CRC32C(info->checksum);
 }
 
 /* ---- Checksums ---------------------------------------------------------- */
@@ -48,7 +47,7 @@ add_to_checksum(uint32 checksum, const ItemPointerData *tid, const uint8_t *symb
 uint32
 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
 {
-	for (uint32 i = from; i < page_trailer(page)->count; i++)
+	for (uint32 i = from; i < page_info(page)->count; i++)
 		checksum =
 			add_to_checksum(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
 	return checksum;
@@ -63,7 +62,7 @@ checksum_dead(Page page)
 {
 	uint32 sum = DEAD_NONE;
 
-	for (uint32 i = 0; i < page_trailer(page)->count; i++)
+	for (uint32 i = 0; i < page_info(page)->count; i++)
 		if (tid_flags(page_tid(page, i)) & TID_DEAD)
 			sum += (uint32) mix64(i + 1);
 	return sum;
@@ -72,12 +71,12 @@ checksum_dead(Page page)
 void
 page_mark_dead(Page page, uint32 i)
 {
-	PageTrailer *trailer = page_trailer(page);
+	PageInfo *info = page_info(page);
 
 	if (tid_flags(page_tid(page, i)) & TID_DEAD)
 		return;
 	tid_add_flags(page_tid(page, i), TID_DEAD);
-	trailer->dead += (uint32) mix64(i + 1);
+	info->dead += (uint32) mix64(i + 1);
 }
 
 /* Returns the checksum of a page that does not hold documents. */
@@ -87,36 +86,36 @@ checksum_payload(Page page)
 	pg_crc32c crc;
 
 	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, PageGetContents(page), PAGE_ROOM);
-	COMP_CRC32C(crc, &page_trailer(page)->count, sizeof(uint16));
+	COMP_CRC32C(crc, page_contents(page), PAGE_ROOM);
+	COMP_CRC32C(crc, &page_info(page)->count, sizeof(uint16));
 	return crc;
 }
 
 void
 page_set_checksum(Page page)
 {
-	page_trailer(page)->checksum = checksum_payload(page);
+	page_info(page)->checksum = checksum_payload(page);
 }
 
 void
 page_verify(Relation index, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
-	const PageTrailer *trailer = page_trailer(page);
+	const PageInfo *info = page_info(page);
 	uint32 checksum;
 
-	if (trailer->kind == PAGE_DOCUMENTS)
+	if (info->kind == PAGE_DOCUMENTS)
 	{
 		page_check_documents(index, buffer, stride);
 		INIT_CRC32C(checksum);
 		checksum = page_checksum_documents(page, stride, 0, checksum);
-		if (trailer->dead != checksum_dead(page))
+		if (info->dead != checksum_dead(page))
 			page_corrupt(index, BufferGetBlockNumber(buffer),
 						 "other documents are marked dead than vacuum has marked");
 	}
 	else
 		checksum = checksum_payload(page);
-	if (trailer->checksum != checksum)
+	if (info->checksum != checksum)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "its contents do not fit their checksum");
 }
 
@@ -124,14 +123,14 @@ void
 page_check_documents(Relation index, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
-	uint32 count = page_trailer(page)->count;
+	uint32 count = page_info(page)->count;
 
 	if (count > documents_per_page(stride))
 		page_corrupt(index, BufferGetBlockNumber(buffer), "more documents than fit");
 	if (((PageHeader) page)->pd_lower !=
 			(char *) page_symbols(page, stride, count) - (char *) page ||
 		((PageHeader) page)->pd_upper !=
-			(char *) page_trailer(page) - count * sizeof(ItemPointerData) - (char *) page)
+			BLCKSZ - count * (int) sizeof(ItemPointerData))
 		page_corrupt(index, BufferGetBlockNumber(buffer),
 					 "another number of documents than its header says");
 }
@@ -142,15 +141,15 @@ void
 page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const uint8_t *symbols,
 				  size_t bytes)
 {
-	PageTrailer *trailer = page_trailer(page);
-	uint32 i = trailer->count++;
+	PageInfo *info = page_info(page);
+	uint32 i = info->count++;
 
 	*page_tid(page, i) = *tid;
 	memset(page_symbols(page, stride, i), 0, stride);
 	if (!tid_flags(tid))
 		memcpy(page_symbols(page, stride, i), symbols, bytes);
-	trailer->checksum =
-		add_to_checksum(trailer->checksum, tid, page_symbols(page, stride, i), stride);
+	info->checksum =
+		add_to_checksum(info->checksum, tid, page_symbols(page, stride, i), stride);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }
@@ -178,7 +177,7 @@ refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
 
 	if (!PageIsNew(page) && !page_is_ours(page))
 		page_corrupt(index, block, "not a page of a neardup index");
-	if (page_is_ours(page) && page_trailer(page)->owner == owner)
+	if (page_is_ours(page) && page_info(page)->owner == owner)
 		page_corrupt(index, block, "page of another kind than expected");
 	UnlockReleaseBuffer(buffer);
 	/* The metapage drops a segment or tail before its pages can be used again. */
@@ -193,10 +192,10 @@ refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
 static Buffer
 lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner, uint32 listed)
 {
-	const PageTrailer *trailer = page_trailer(BufferGetPage(buffer));
+	const PageInfo *info = page_info(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (trailer->page_id != PAGE_ID || trailer->owner != owner || trailer->kind != kind)
+	if (info->page_id != PAGE_ID || info->owner != owner || info->kind != kind)
 		return refuse_page(index, buffer, owner, listed);
 	return buffer;
 }
@@ -236,14 +235,14 @@ page_read_tail(Relation index, BlockNumber block, uint32 owner)
 bool
 page_is_free(Page page, const IndexMeta *meta)
 {
-	const PageTrailer *trailer = page_trailer(page);
+	const PageInfo *info = page_info(page);
 
 	if (PageIsNew(page))
 		return true;
-	if (!page_is_ours(page) || trailer->kind == PAGE_META || trailer->owner >= meta->next_owner)
+	if (!page_is_ours(page) || info->kind == PAGE_META || info->owner >= meta->next_owner)
 		return false;
-	return trailer->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, trailer->owner) :
-											 !meta_lists(meta, trailer->owner);
+	return info->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, info->owner) :
+											 !meta_lists(meta, info->owner);
 }
 
 /*

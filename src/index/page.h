@@ -35,8 +35,11 @@ typedef enum PageKind
 
 #define PAGE_ID 0xFD8D
 
-/* At the end of every page. */
-typedef struct PageTrailer
+/*
+ * Follows the header of every page.  So a search finds what a page is, and which bucket a page
+ * of postings begins with, in one line of the cache.
+ */
+typedef struct PageInfo
 {
 	uint32 owner;     /* segment or tail that the page belongs to */
 	BlockNumber next; /* next page of a chain */
@@ -46,14 +49,14 @@ typedef struct PageTrailer
 	uint16 kind;
 	uint16 flags;
 	uint16 page_id;
-} PageTrailer;
+} PageInfo;
 
 #define PAGE_CLOSED 1 /* the page's tail is being sealed: it takes no more documents */
 
-/* The trailer has the same place on every page, so the page's header need not be read. */
-#define TRAILER_OFFSET (BLCKSZ - MAXALIGN(sizeof(PageTrailer)))
-#define page_trailer(page) ((PageTrailer *) ((char *) (page) + TRAILER_OFFSET))
-#define PAGE_ROOM (TRAILER_OFFSET - MAXALIGN(SizeOfPageHeaderData))
+#define page_info(page) ((PageInfo *) ((char *) (page) + MAXALIGN(SizeOfPageHeaderData)))
+#define CONTENTS_OFFSET (MAXALIGN(SizeOfPageHeaderData) + MAXALIGN(sizeof(PageInfo)))
+#define page_contents(page) ((char *) (page) + CONTENTS_OFFSET)
+#define PAGE_ROOM (BLCKSZ - CONTENTS_OFFSET)
 
 /* Initializes an empty page.  All of it is payload, except on pages of documents. */
 extern void page_init(Page page, PageKind kind, uint32 owner);
@@ -65,7 +68,7 @@ extern void page_set_checksum(Page page);
 static inline bool
 page_is_ours(Page page)
 {
-	return page_trailer(page)->page_id == PAGE_ID;
+	return page_info(page)->page_id == PAGE_ID;
 }
 
 /* Reports a corrupt page. */
@@ -146,7 +149,7 @@ typedef struct SegmentEntry
 	uint32 document_pages;
 	uint32 other_pages;
 	uint32 first_owner; /* the least owner of its pages of documents ... */
-	uint32 last_owner;  /* ... and the greatest; no other segment's is between them */
+	uint32 last_owner;  /* ... and the greatest */
 	float own_length;   /* see SegmentStats */
 	float near_length;
 } SegmentEntry;
@@ -182,7 +185,7 @@ typedef struct IndexMeta
 
 #define SEGMENTS_MAX ((PAGE_ROOM - offsetof(IndexMeta, segment)) / sizeof(SegmentEntry))
 
-#define page_meta(page) ((IndexMeta *) PageGetContents(page))
+#define page_meta(page) ((IndexMeta *) page_contents(page))
 
 /* Returns a verified copy of the metapage, in the caller's memory context. */
 extern IndexMeta *meta_read(Relation index);
@@ -266,14 +269,14 @@ documents_per_page(uint32 stride)
 static inline uint8_t *
 page_symbols(Page page, uint32 stride, uint32 i)
 {
-	return (uint8_t *) PageGetContents(page) + (Size) stride * i;
+	return (uint8_t *) page_contents(page) + (Size) stride * i;
 }
 
-/* TIDs grow down from the trailer. */
+/* TIDs grow down from the end. */
 static inline ItemPointer
 page_tid(Page page, uint32 i)
 {
-	return (ItemPointer) page_trailer(page) - (i + 1);
+	return (ItemPointer) ((char *) page + BLCKSZ) - (i + 1);
 }
 
 static inline uint16

@@ -130,18 +130,18 @@ void
 page_verify_tail(Relation index, Buffer buffer, uint32 stride)
 {
 	Page page = BufferGetPage(buffer);
-	const PageTrailer *trailer = page_trailer(page);
+	const PageInfo *info = page_info(page);
 	PageSeen *seen = entry_of_block(index, BufferGetBlockNumber(buffer));
 
 	page_check_documents(index, buffer, stride);
 	/* Of a page that was seen, only the documents appended since are read. */
-	if (seen->buffer != buffer || trailer->count < seen->count ||
-		trailer->checksum != page_checksum_documents(page, stride, seen->count, seen->checksum))
+	if (seen->buffer != buffer || info->count < seen->count ||
+		info->checksum != page_checksum_documents(page, stride, seen->count, seen->checksum))
 	{
 		seen->buffer = InvalidBuffer;
 		page_verify(index, buffer, stride);
 	}
 	seen->buffer = buffer;
-	seen->count = trailer->count;
-	seen->checksum = trailer->checksum;
+	seen->count = info->count;
+	seen->checksum = info->checksum;
 }

@@ -205,6 +205,7 @@ typedef struct ReadAhead
 	ProbeWalk walk;
 	uint32 asked; /* lookups */
 	uint32 window;
+	bool done; /* all have been asked for */
 	BlockNumber last;
 } ReadAhead;
 
@@ -219,13 +220,14 @@ is_cold(const PostingReader *r)
 static bool
 read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 {
-	while (ahead->asked < at + ahead->window)
+	while (ahead->asked < at + ahead->window && !ahead->done)
 	{
 		Lookup lookup;
 		const MapSlot *slot;
 
-		ahead->asked++;
-		if (!next_bucket(r->segment, &ahead->walk, &lookup))
+		ahead->done = !next_bucket(r->segment, &ahead->walk, &lookup);
+		/* Those up to the one at hand are being read already. */
+		if (ahead->done || ahead->asked++ < at)
 			continue;
 		if (!segment_has_map(r->segment, lookup.map, lookup.number))
 			release_page(r);

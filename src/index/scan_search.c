@@ -78,7 +78,7 @@ static void
 scan_page(Search *s, Buffer buffer)
 {
 	Page page = begin_page(s, buffer);
-	int count = page_trailer(page)->count;
+	int count = page_info(page)->count;
 
 	if (s->query->flag_mask != 0)
 	{
@@ -166,7 +166,7 @@ prefetch_document(const Search *s, const Segment *segment, uint32 document)
 {
 	if (document < segment->numbers)
 		prefetch_page(segment, document / s->per_page,
-					  SizeOfPageHeaderData + (Size) (document % s->per_page) * s->stride,
+					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride,
 					  s->stride);
 }
 
@@ -219,7 +219,7 @@ compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t 
 			uint32 slot = candidate[i] % s->per_page;
 			int distance;
 
-			if (slot >= page_trailer(page)->count)
+			if (slot >= page_info(page)->count)
 				page_corrupt(s->index, s->block, "posting of a document that does not exist");
 			distance = symbol_distance(s->query->centre.symbols,
 									   page_symbols(page, s->stride, slot), s->k, s->b);
@@ -410,7 +410,7 @@ visit_tail_page(void *state, Buffer buffer)
 {
 	Search *s = state;
 
-	s->report->documents += page_trailer(BufferGetPage(buffer))->count;
+	s->report->documents += page_info(BufferGetPage(buffer))->count;
 	scan_page(s, buffer);
 }
 

@@ -19,7 +19,7 @@ typedef struct MapEntry
 	BlockNumber block;
 } MapEntry;
 
-#define page_map(page) ((MapEntry *) PageGetContents(page))
+#define page_map(page) ((MapEntry *) page_contents(page))
 #define ENTRIES_PER_MAP (PAGE_ROOM / sizeof(MapEntry))
 
 /* Flag of a first bucket: the page goes on with a bucket that begins on a page before it. */
@@ -46,7 +46,7 @@ typedef struct SegmentRoot
 	float near_length;
 } SegmentRoot;
 
-#define page_root(page) ((SegmentRoot *) PageGetContents(page))
+#define page_root(page) ((SegmentRoot *) page_contents(page))
 #define ROOT_BYTES MAXALIGN(sizeof(SegmentRoot))
 #define MAPS_PER_FIRST_ROOT ((PAGE_ROOM - ROOT_BYTES) / sizeof(MapEntry))
 

@@ -3,7 +3,7 @@
  *
  * The contents of a page are the number of its first bucket, 16-bit offsets where the code
  * of each bucket ends, and the codes (grouping/postings.c).  Offsets count from the end of
- * the array of offsets.  The trailer counts the buckets.
+ * the array of offsets.  The info counts the buckets.
  */
 #include "index/segment.h"
 
@@ -14,10 +14,10 @@ typedef struct PostingsContents
 	uint16 end[FLEXIBLE_ARRAY_MEMBER];
 } PostingsContents;
 
-#define page_postings(page) ((PostingsContents *) PageGetContents(page))
+#define page_postings(page) ((PostingsContents *) page_contents(page))
 
-/* A code may be read this far beyond its end, so there must be so many bytes behind it. */
-StaticAssertDecl(POSTINGS_OVERREAD <= sizeof(PageTrailer), "codes end too near to the end of a page");
+/* Bytes behind a code may be read, so the codes end before the page does. */
+#define POSTINGS_ROOM (PAGE_ROOM - POSTINGS_OVERREAD)
 
 static inline Size
 codes_offset(uint32 buckets)
@@ -30,7 +30,7 @@ codes_offset(uint32 buckets)
 int
 postings_room(const PostingsPage *page)
 {
-	return (int) PAGE_ROOM - (int) codes_offset(page->buckets + 1) - (int) page->used;
+	return (int) POSTINGS_ROOM - (int) codes_offset(page->buckets + 1) - (int) page->used;
 }
 
 void
@@ -49,7 +49,7 @@ postings_finish(const PostingsPage *filled, Page page, uint32 owner)
 	contents->first = filled->first;
 	memcpy(contents->end, filled->end, filled->buckets * sizeof(uint16));
 	memcpy((char *) contents + codes_offset(filled->buckets), filled->codes, filled->used);
-	page_trailer(page)->count = (uint16) filled->buckets;
+	page_info(page)->count = (uint16) filled->buckets;
 	page_set_checksum(page);
 }
 
@@ -60,19 +60,19 @@ postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket)
 {
 	Page page = BufferGetPage(buffer);
 	const PostingsContents *contents = page_postings(page);
-	uint32 buckets = page_trailer(page)->count;
+	uint32 buckets = page_info(page)->count;
 	uint32 i = bucket - (first & ~BUCKET_CONTINUES);
 	Size codes = codes_offset(buckets);
 	Size from;
 	Size to;
 
-	if (contents->first != first || codes > PAGE_ROOM)
+	if (contents->first != first || codes > POSTINGS_ROOM)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "not the buckets that its map lists");
 	if (i >= buckets)
 		return (PostingCode){.code = NULL, .bytes = 0};
 	from = i == 0 ? 0 : contents->end[i - 1];
 	to = contents->end[i];
-	if (from > to || codes + to > PAGE_ROOM)
+	if (from > to || codes + to > POSTINGS_ROOM)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "offsets of buckets out of order");
 	return (PostingCode){.code = (uint8_t *) contents + codes + from, .bytes = to - from};
 }
@@ -81,7 +81,7 @@ void
 postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 {
 	const PostingsContents *contents = page_postings(page);
-	uint32 buckets = Min(page_trailer(page)->count, PAGE_ROOM / sizeof(uint16) - 2);
+	uint32 buckets = Min(page_info(page)->count, PAGE_ROOM / sizeof(uint16) - 2);
 	uint32 i = bucket - (first & ~BUCKET_CONTINUES);
 	Size codes = (const char *) contents - (const char *) page + codes_offset(buckets);
 
@@ -95,7 +95,7 @@ postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 Size
 postings_offset(uint32 first, uint32 bucket)
 {
-	Size offset = SizeOfPageHeaderData + codes_offset(bucket - (first & ~BUCKET_CONTINUES));
+	Size offset = CONTENTS_OFFSET + codes_offset(bucket - (first & ~BUCKET_CONTINUES));
 
-	return Min(offset, TRAILER_OFFSET);
+	return Min(offset, BLCKSZ - 1);
 }

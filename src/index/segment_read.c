@@ -16,9 +16,6 @@
 
 #include "index/index.h"
 
-/* More maps would be more pages than an index can have. */
-#define MAPS_MAX (MaxBlockNumber / 2)
-
 static Segment *cache = NULL;
 static Size cache_bytes = 0;
 static uint64 cache_clock = 0;
@@ -129,9 +126,11 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 		root->documents > root->document_pages * s->documents_per_page ||
 		root->document_maps != pages_for(root->document_pages, ENTRIES_PER_MAP) ||
 		root->posting_pages > (uint64) root->posting_maps * ENTRIES_PER_MAP ||
-		root->posting_pages < root->posting_maps || root->posting_maps > MAPS_MAX ||
+		root->posting_pages < root->posting_maps ||
 		(root->groups > 0 && root->grouped > 0) != (root->posting_maps > 0))
 		page_corrupt(index, entry->root, "impossible number of pages");
+	if ((uint64) root->document_pages + root_other_pages(root) > RelationGetNumberOfBlocks(index))
+		page_corrupt(index, entry->root, "segment larger than the index");
 	if (root->document_pages != entry->document_pages ||
 		root_other_pages(root) != entry->other_pages)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its pages");
@@ -146,9 +145,9 @@ load_root_list(Relation index, Buffer buffer, Segment *s, uint32 done)
 	uint32 most = is_first ? MAPS_PER_FIRST_ROOT : ENTRIES_PER_MAP;
 	uint32 n = Min(most, root_maps(&s->root) - done);
 
-	if (page_trailer(page)->count != n)
+	if (page_info(page)->count != n)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "list of maps of another length");
-	memcpy(s->list + done, PageGetContents(page) + (is_first ? ROOT_BYTES : 0),
+	memcpy(s->list + done, page_contents(page) + (is_first ? ROOT_BYTES : 0),
 		   n * sizeof(MapEntry));
 	return n;
 }
@@ -177,7 +176,7 @@ load_list(Relation index, Segment *s, Buffer buffer)
 	done = load_root_list(index, buffer, s, 0);
 	for (uint32 p = 1; p < pages; p++)
 	{
-		s->root_page[p] = page_trailer(BufferGetPage(buffer))->next;
+		s->root_page[p] = page_info(BufferGetPage(buffer))->next;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		buffer = page_read(index, s->root_page[p], PAGE_ROOT, s->owner);
@@ -309,13 +308,14 @@ document_map_count(const SegmentRoot *root, uint32 map)
 }
 
 /*
- * Locks a map and checks it.  Its entries of postings must ascend from the number in the
- * root's list to that of the next map.
+ * Locks a map and checks it.  Its blocks must exist, since they may be prefetched.  Its
+ * entries of postings must ascend from the number in the root's list.
  */
 static Buffer
 read_map(Relation index, const Segment *s, uint32 map)
 {
 	BlockNumber block = s->list[map].block;
+	BlockNumber blocks = RelationGetNumberOfBlocks(index);
 	Buffer buffer = page_read(index, block, PAGE_MAP, s->owner);
 	const MapEntry *entry;
 	uint32 count;
@@ -324,10 +324,13 @@ read_map(Relation index, const Segment *s, uint32 map)
 		return buffer;
 	page_verify(index, buffer, 0);
 	entry = page_map(BufferGetPage(buffer));
-	count = page_trailer(BufferGetPage(buffer))->count;
+	count = page_info(BufferGetPage(buffer))->count;
 	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||
 		(map < s->root.document_maps && count != document_map_count(&s->root, map)))
 		page_corrupt(index, block, "not the map that the root lists");
+	for (uint32 i = 0; i < count; i++)
+		if (entry[i].block >= blocks)
+			page_corrupt(index, block, "map of blocks that do not exist");
 	for (uint32 i = 1; map >= s->root.document_maps && i < count; i++)
 		if ((entry[i].number & ~BUCKET_CONTINUES) < (entry[i - 1].number & ~BUCKET_CONTINUES))
 			page_corrupt(index, block, "map out of order");
@@ -372,7 +375,7 @@ load_map(Relation index, Segment *s, uint32 map)
 	if (!BufferIsValid(buffer))
 		return NULL;
 	entry = page_map(BufferGetPage(buffer));
-	count = page_trailer(BufferGetPage(buffer))->count;
+	count = page_info(BufferGetPage(buffer))->count;
 	bytes = offsetof(CachedMap, slot) + count * sizeof(MapSlot);
 	cached = MemoryContextAlloc(GetMemoryChunkContext(s), bytes);
 	cached->count = count;
@@ -439,7 +442,7 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
 	verify_once(index, buffer, segment->root.stride, slot);
-	if (page_trailer(BufferGetPage(buffer))->count > segment->documents_per_page)
+	if (page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
 		page_corrupt(index, slot->block, "more documents than fit");
 	return buffer;
 }
@@ -616,7 +619,7 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 	if (page == NULL)
 		return;
 	__builtin_prefetch(GetBufferDescriptor(slot->recent - 1));
-	__builtin_prefetch(page + TRAILER_OFFSET);
+	__builtin_prefetch(page_info(page));
 	page_prefetch((Page) page, from, from + bytes);
 }
 
@@ -659,7 +662,7 @@ walk_load(SegmentWalk *walk, uint32 map)
 	buffer = read_map(walk->index, &walk->segment, map);
 	if (!BufferIsValid(buffer))
 		return false;
-	walk->count = page_trailer(BufferGetPage(buffer))->count;
+	walk->count = page_info(BufferGetPage(buffer))->count;
 	memcpy(walk->entry, page_map(BufferGetPage(buffer)), walk->count * sizeof(MapEntry));
 	UnlockReleaseBuffer(buffer);
 	CHECK_FOR_INTERRUPTS();

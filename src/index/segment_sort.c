@@ -91,7 +91,7 @@ group_sort_read(GroupSort *sort, int first, int count)
 	{
 		Buffer buffer = read_documents(writer, p);
 		Page page = BufferGetPage(buffer);
-		uint32 documents = page_trailer(page)->count;
+		uint32 documents = page_info(page)->count;
 
 		for (int group = first; group < first + count; group++)
 		{

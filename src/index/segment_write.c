@@ -90,7 +90,7 @@ map_flush(MapWriter *maps)
 	Page page = maps->page.data;
 	MapEntry entry = {.number = page_map(page)[0].number, .block = InvalidBlockNumber};
 
-	if (page_trailer(page)->count == 0)
+	if (page_info(page)->count == 0)
 		return entry;
 	page_set_checksum(page);
 	entry.block = maps->writer->put_page(maps->writer, page);
@@ -101,13 +101,13 @@ map_flush(MapWriter *maps)
 static void
 map_add(MapWriter *maps, MapEntry entry)
 {
-	page_map(maps->page.data)[page_trailer(maps->page.data)->count++] = entry;
+	page_map(maps->page.data)[page_info(maps->page.data)->count++] = entry;
 }
 
 static bool
 map_is_full(const MapWriter *maps)
 {
-	return page_trailer((Page) maps->page.data)->count == ENTRIES_PER_MAP;
+	return page_info((Page) maps->page.data)->count == ENTRIES_PER_MAP;
 }
 
 /* ---- Postings ----------------------------------------------------------- */
@@ -301,6 +301,7 @@ compare_maps(const void *x, const void *y)
 static void
 list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 {
+	BlockNumber blocks = RelationGetNumberOfBlocks(writer->index);
 	uint32 room = 64;
 	uint32 count = 0;
 	WrittenMap *map = palloc(room * sizeof(WrittenMap));
@@ -313,14 +314,17 @@ list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 
 		if (!BufferIsValid(buffer))
 			page_corrupt(writer->index, block, "map of a segment that is being written is gone");
+		page_verify(writer->index, buffer, 0);
+		if (count == blocks)
+			page_corrupt(writer->index, block, "maps are linked in a circle");
 		page = BufferGetPage(buffer);
 		if (count == room)
 			map = repalloc_huge(map, (room *= 2) * sizeof(WrittenMap));
 		map[count].entry = (MapEntry){.number = page_map(page)[0].number, .block = block};
 		map[count].age = count;
 		count++;
-		writer->root->posting_pages += page_trailer(page)->count;
-		block = page_trailer(page)->next;
+		writer->root->posting_pages += page_info(page)->count;
+		block = page_info(page)->next;
 		UnlockReleaseBuffer(buffer);
 		if (!writer->goes_on(writer))
 			break;
@@ -347,11 +351,11 @@ write_root_pages(SegmentWriter *writer, const MapList *list)
 		uint32 n = Min(most, list->count - first);
 
 		page_init(page.data, PAGE_ROOT, writer->owner);
-		page_trailer(page.data)->count = (uint16) n;
-		page_trailer(page.data)->next = block;
+		page_info(page.data)->count = (uint16) n;
+		page_info(page.data)->next = block;
 		if (p == 0)
 			*page_root(page.data) = *writer->root;
-		memcpy(PageGetContents(page.data) + (p == 0 ? ROOT_BYTES : 0), list->entry + first,
+		memcpy(page_contents(page.data) + (p == 0 ? ROOT_BYTES : 0), list->entry + first,
 			   n * sizeof(MapEntry));
 		page_set_checksum(page.data);
 		block = writer->put_page(writer, page.data);

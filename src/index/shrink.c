@@ -74,11 +74,11 @@ note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry,
 static bool
 is_stale(Page page, const IndexMeta *meta)
 {
-	const PageTrailer *trailer = page_trailer(page);
+	const PageInfo *info = page_info(page);
 
-	return page_is_ours(page) && trailer->kind == PAGE_DOCUMENTS &&
-		trailer->owner < meta->next_owner && trailer->owner != meta->tail.owner &&
-		trailer->owner != meta->frozen.owner;
+	return page_is_ours(page) && info->kind == PAGE_DOCUMENTS &&
+		info->owner < meta->next_owner && info->owner != meta->tail.owner &&
+		info->owner != meta->frozen.owner;
 }
 
 /*
@@ -96,7 +96,7 @@ disown_page(Relation index, BlockNumber block, const IndexMeta *meta)
 	{
 		GenericXLogState *state = GenericXLogStart(index);
 
-		page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->owner = 0;
+		page_info(GenericXLogRegisterBuffer(state, buffer, 0))->owner = 0;
 		GenericXLogFinish(state);
 	}
 	UnlockReleaseBuffer(buffer);

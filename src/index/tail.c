@@ -55,7 +55,7 @@ tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 		if ((p == tail->pages - 1) != (block == tail->last))
 			page_corrupt(index, block, "chain of pages of another length than the metapage says");
 		visit(state, buffer);
-		block = page_trailer(BufferGetPage(buffer))->next;
+		block = page_info(BufferGetPage(buffer))->next;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		if (p == PAGES_BEFORE_CHECK && tail->pages > RelationGetNumberOfBlocks(index))

@@ -43,6 +43,7 @@ typedef struct Merge
 	SegmentEntry *written;
 	uint32 written_count;
 	bool copied;         /* copy all live documents */
+	bool abandoned;      /* free all that was written, although upkeep has given way */
 	uint32 stride;       /* of the source that is being read */
 	bool take;           /* its pages become part of the new segment */
 	BlockNumber to_free; /* page of a tail that has been walked over */
@@ -74,9 +75,9 @@ put_new_page(SegmentWriter *writer, Page page)
 		return InvalidBlockNumber;
 	buffer = page_allocate(writer->index, segment->meta);
 	block = BufferGetBlockNumber(buffer);
-	if (page_trailer(page)->kind == PAGE_MAP)
+	if (page_info(page)->kind == PAGE_MAP)
 	{
-		page_trailer(page)->next = segment->last_map;
+		page_info(page)->next = segment->last_map;
 		segment->last_map = block;
 	}
 	START_CRIT_SECTION();
@@ -219,7 +220,7 @@ finish_segment(Merge *merge)
 	SegmentWriter *writer = &segment->writer;
 	SegmentEntry entry;
 
-	if (page_trailer(segment->page.data)->count > 0)
+	if (page_info(segment->page.data)->count > 0)
 		write_documents(segment);
 	if (merge->upkeep->gave_way)
 		return;
@@ -269,7 +270,7 @@ add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 {
 	NewSegment *segment = merge->segment;
 
-	if (segment == NULL || page_trailer(segment->page.data)->count == 0)
+	if (segment == NULL || page_info(segment->page.data)->count == 0)
 		segment = segment_with_room(merge);
 	if (segment == NULL)
 		return;
@@ -277,7 +278,7 @@ add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 					  signature_symbol_bytes(&merge->meta->shape));
 	segment->root.grouped += !tid_flags(tid);
 	segment->root.documents++;
-	if (page_trailer(segment->page.data)->count == documents_per_page(segment->root.stride))
+	if (page_info(segment->page.data)->count == documents_per_page(segment->root.stride))
 		write_documents(segment);
 }
 
@@ -312,7 +313,7 @@ copy_documents(Merge *merge, Buffer buffer)
 
 	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	for (uint32 i = 0; i < page_trailer(page.data)->count; i++)
+	for (uint32 i = 0; i < page_info(page.data)->count; i++)
 		if (!(tid_flags(page_tid(page.data, i)) & TID_DEAD))
 			add_document(merge, page_tid(page.data, i), page_symbols(page.data, merge->stride, i));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -327,7 +328,7 @@ close_page(Relation index, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(index);
-	page_trailer(GenericXLogRegisterBuffer(state, buffer, 0))->flags |= PAGE_CLOSED;
+	page_info(GenericXLogRegisterBuffer(state, buffer, 0))->flags |= PAGE_CLOSED;
 	GenericXLogFinish(state);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -341,8 +342,8 @@ static void
 take_page(Merge *merge, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
-	MapEntry entry = {.number = page_trailer(page)->owner, .block = BufferGetBlockNumber(buffer)};
-	uint32 documents = page_trailer(page)->count;
+	MapEntry entry = {.number = page_info(page)->owner, .block = BufferGetBlockNumber(buffer)};
+	uint32 documents = page_info(page)->count;
 	uint32 grouped = 0;
 	uint32 dead = 0;
 	NewSegment *segment;
@@ -353,7 +354,7 @@ take_page(Merge *merge, Buffer buffer)
 		dead += (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	if (merge->segment != NULL && page_trailer(merge->segment->page.data)->count > 0)
+	if (merge->segment != NULL && page_info(merge->segment->page.data)->count > 0)
 		write_documents(merge->segment);
 	segment = segment_with_room(merge);
 	if (segment != NULL)
@@ -383,7 +384,7 @@ add_tail_page(void *state, Buffer buffer)
 
 	if (merge->upkeep->gave_way)
 		return;
-	if (page_trailer(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
+	if (page_info(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
 		close_page(merge->index, buffer);
 	page_verify(merge->index, buffer, merge->stride);
 	add_page(merge, buffer);
@@ -429,7 +430,7 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 static bool
 free_map(Merge *merge, SegmentWalk *walk, uint32 map, bool taken)
 {
-	if (!upkeep_goes_on(merge->upkeep) || !walk_load(walk, map))
+	if ((!upkeep_goes_on(merge->upkeep) && !merge->abandoned) || !walk_load(walk, map))
 		return false;
 	for (uint32 i = 0; i < walk->count && !taken; i++)
 		RecordFreeIndexPage(merge->index, walk->entry[i].block);
@@ -537,11 +538,16 @@ abandon(Merge *merge)
 {
 	NewSegment *segment = merge->segment;
 
+	merge->abandoned = true;
 	disown_written(merge->index);
 	for (uint32 p = 0; segment != NULL && p < segment->blocks; p++)
 		RecordFreeIndexPage(merge->index, segment->block[p]);
 	for (uint32 i = 0; i < merge->written_count; i++)
-		free_segment(merge, &merge->written[i], merge->written[i].first_owner != merge->written[i].owner);
+	{
+		const SegmentEntry *entry = &merge->written[i];
+
+		free_segment(merge, entry, entry->first_owner != entry->owner);
+	}
 }
 
 IndexMeta *

@@ -26,7 +26,7 @@ find_dead(Vacuum *v, Page page, bool *dead)
 {
 	int found = 0;
 
-	for (int i = 0; i < page_trailer(page)->count; i++)
+	for (int i = 0; i < page_info(page)->count; i++)
 	{
 		ItemPointerData tid = tid_of_heap(page_tid(page, i));
 		bool was_dead = (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
@@ -61,7 +61,7 @@ vacuum_page(void *state, Buffer buffer)
 {
 	Vacuum *v = state;
 	bool dead[DOCUMENTS_PER_PAGE_MAX];
-	int count = page_trailer(BufferGetPage(buffer))->count;
+	int count = page_info(BufferGetPage(buffer))->count;
 	int found;
 
 	page_check_documents(v->index, buffer, v->stride);

@@ -149,21 +149,21 @@ change_number(char *page, uint32 offset, int bytes)
 }
 
 static const char *
-change_trailer(char *page)
+change_info(char *page)
 {
-	static const uint32 field[][2] = {{offsetof(PageTrailer, owner), 4},
-									  {offsetof(PageTrailer, next), 4},
-									  {offsetof(PageTrailer, checksum), 4},
-									  {offsetof(PageTrailer, dead), 4},
-									  {offsetof(PageTrailer, kind), 2},
-									  {offsetof(PageTrailer, count), 2},
-									  {offsetof(PageTrailer, count), 2},
-									  {offsetof(PageTrailer, flags), 2},
-									  {offsetof(PageTrailer, page_id), 2}};
+	static const uint32 field[][2] = {{offsetof(PageInfo, owner), 4},
+									  {offsetof(PageInfo, next), 4},
+									  {offsetof(PageInfo, checksum), 4},
+									  {offsetof(PageInfo, dead), 4},
+									  {offsetof(PageInfo, kind), 2},
+									  {offsetof(PageInfo, count), 2},
+									  {offsetof(PageInfo, count), 2},
+									  {offsetof(PageInfo, flags), 2},
+									  {offsetof(PageInfo, page_id), 2}};
 	uint32 i = chance(lengthof(field));
 
-	change_number(page, TRAILER_OFFSET + field[i][0], field[i][1]);
-	return "trailer";
+	change_number(page, MAXALIGN(SizeOfPageHeaderData) + field[i][0], field[i][1]);
+	return "info";
 }
 
 static const char *
@@ -199,9 +199,9 @@ tear(char *page)
 static const char *
 change_tid(char *page)
 {
-	uint32 count = Min(page_trailer(page)->count, DOCUMENTS_PER_PAGE_MAX);
+	uint32 count = Min(page_info(page)->count, DOCUMENTS_PER_PAGE_MAX);
 
-	if (page_trailer(page)->kind != PAGE_DOCUMENTS || count == 0)
+	if (page_info(page)->kind != PAGE_DOCUMENTS || count == 0)
 		return change_bytes(page, 8);
 	change_number(page, (char *) page_tid(page, chance(count)) - page + 2 * chance(3), 2);
 	return "tid";
@@ -213,7 +213,7 @@ change_payload(char *page)
 {
 	uint32 numbers = chance(2) ? 64 : PAGE_ROOM / 4;
 
-	return change_number(page, MAXALIGN(SizeOfPageHeaderData) + 4 * chance(numbers), 4);
+	return change_number(page, CONTENTS_OFFSET + 4 * chance(numbers), 4);
 }
 
 static const char *
@@ -222,7 +222,7 @@ change(char *page)
 	switch (chance(9))
 	{
 		case 0:
-			return change_trailer(page);
+			return change_info(page);
 		case 1:
 			return change_header(page);
 		case 2:
@@ -247,21 +247,21 @@ change(char *page)
 static void
 forge_documents(char *page, uint32 stride)
 {
-	PageTrailer *trailer = page_trailer(page);
+	PageInfo *info = page_info(page);
 
-	trailer->count = Min(trailer->count, documents_per_page(stride));
-	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, trailer->count) - page;
+	info->count = Min(info->count, documents_per_page(stride));
+	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, info->count) - page;
 	((PageHeader) page)->pd_upper =
-		(char *) trailer - trailer->count * sizeof(ItemPointerData) - page;
-	INIT_CRC32C(trailer->checksum);
-	trailer->checksum = page_checksum_documents(page, stride, 0, trailer->checksum);
-	trailer->dead = checksum_dead(page);
+		BLCKSZ - info->count * sizeof(ItemPointerData);
+	INIT_CRC32C(info->checksum);
+	info->checksum = page_checksum_documents(page, stride, 0, info->checksum);
+	info->dead = checksum_dead(page);
 }
 
 static void
 forge(char *page, uint32 stride)
 {
-	switch (page_trailer(page)->kind)
+	switch (page_info(page)->kind)
 	{
 		case PAGE_META:
 			if (page_meta(page)->segments <= SEGMENTS_MAX)
@@ -281,15 +281,15 @@ static bool
 is_of_kind(const char *page, uint32 kind)
 {
 	const IndexMeta *meta = page_meta(image);
-	bool is_tail = page_trailer(page)->owner == meta->tail.owner;
+	bool is_tail = page_info(page)->owner == meta->tail.owner;
 
 	/* A kind of its own: pages of documents in the tail. */
 	if (kind == PAGE_POSTINGS + 1)
-		return page_trailer(page)->kind == PAGE_DOCUMENTS && is_tail;
-	return page_trailer(page)->kind == kind && !is_tail &&
+		return page_info(page)->kind == PAGE_DOCUMENTS && is_tail;
+	return page_info(page)->kind == kind && !is_tail &&
 		(kind == PAGE_META ||
-		 (kind == PAGE_DOCUMENTS ? meta_may_hold(meta, page_trailer(page)->owner) :
-								   meta_lists(meta, page_trailer(page)->owner)));
+		 (kind == PAGE_DOCUMENTS ? meta_may_hold(meta, page_info(page)->owner) :
+								   meta_lists(meta, page_info(page)->owner)));
 }
 
 static BlockNumber

@@ -11,9 +11,9 @@ my $flips = 24;    # of each kind of page
 
 # Page layout, as in src/index/page.h.
 my $page_size = 8192;
-my $contents = 24;
-my $trailer = $page_size - 24;
-my %trailer_field = (owner => [ 0, 4 ], next => [ 4, 4 ], checksum => [ 12, 4 ], count => [ 16, 2 ],
+my $info = 24;
+my $contents = 48;
+my %info_field = (owner => [ 0, 4 ], next => [ 4, 4 ], checksum => [ 12, 4 ], count => [ 16, 2 ],
 	kind => [ 18, 2 ], page_id => [ 22, 2 ]);
 my @kind_name = ('', 'meta', 'documents', 'root', 'map', 'postings');
 my $stride = 64;
@@ -64,7 +64,7 @@ sub kinds_of
 
 	for my $block (0 .. length($bytes) / $page_size - 1)
 	{
-		push @kinds, $kind_name[ unpack('S', substr($bytes, $block * $page_size + $trailer + 18, 2)) ];
+		push @kinds, $kind_name[ unpack('S', substr($bytes, $block * $page_size + $info + 18, 2)) ];
 	}
 	# The tail's pages follow those of the segment that the build made.
 	for my $block (reverse 0 .. $#kinds)
@@ -79,22 +79,22 @@ sub kinds_of
 sub choose
 {
 	my ($kind, $page, $n) = @_;
-	my $count = unpack('S', substr($page, $trailer + 16, 2));
+	my $count = unpack('S', substr($page, $info + 16, 2));
 	my $is_documents = $kind eq 'documents' || $kind eq 'tail';
 	my @fields = $kind eq 'meta' ? qw(kind page_id) : qw(owner kind page_id checksum);
 
 	push @fields, 'count' if $kind ne 'meta';
 	# The last page's next block is set when there is another page.
-	push @fields, 'next' if $kind eq 'tail' && unpack('L', substr($page, $trailer + 4, 4)) != 0xffffffff;
+	push @fields, 'next' if $kind eq 'tail' && unpack('L', substr($page, $info + 4, 4)) != 0xffffffff;
 	if ($n % 3 == 0)
 	{
 		my $field = $fields[ $n / 3 % @fields ];
-		return ($trailer + $trailer_field{$field}[0] + random($trailer_field{$field}[1]), "trailer's $field");
+		return ($info + $info_field{$field}[0] + random($info_field{$field}[1]), "info's $field");
 	}
 	return (12 + random(4), 'header') if $is_documents && $n % 6 == 1;
-	return ($trailer - 6 * $count + random(6 * $count), 'payload') if $is_documents && $n % 6 == 2;
+	return ($page_size - 6 * $count + random(6 * $count), 'payload') if $is_documents && $n % 6 == 2;
 	return ($contents + random($stride * $count), 'payload') if $is_documents;
-	return ($contents + random($kind eq 'meta' ? $meta_bytes : $trailer - $contents), 'payload');
+	return ($contents + random($kind eq 'meta' ? $meta_bytes : $page_size - $contents), 'payload');
 }
 
 # Flips a bit in a page of a kind.  The highest bit of a TID only marks it dead.

@@ -10,9 +10,9 @@ use Test::More;
 
 my $damages = 250;
 my $page_size = 8192;
-my $trailer = $page_size - 24;
-my $count_at = $trailer + 16;
-my $kind_at = $trailer + 18;
+my $info = 24;
+my $count_at = $info + 16;
+my $kind_at = $info + 18;
 my ($documents, $last_kind) = (2, 5);
 
 # With so few buffers, reading a small table by its index evicts all others many times.
@@ -118,7 +118,7 @@ for my $n (1 .. $damages)
 	my $kind = 1 + $n % $last_kind;
 	my $block = $blocks[$kind][ random(scalar @{ $blocks[$kind] }) ];
 	# Spare the page's LSN, up to which PostgreSQL would flush WAL; prefer the page's end.
-	my $at = $n % 4 == 0 ? $trailer + random(24) : 8 + random($page_size - 8);
+	my $at = $n % 4 == 0 ? $info + random(24) : 8 + random($page_size - 8);
 	my $was = substr($whole, $block * $page_size + $at, 1);
 
 	write_at($block * $page_size + $at, $was ^ chr(1 + random(255)));
@@ -158,7 +158,7 @@ $node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_stat_progres
   or die 'there is no vacuum';
 # The identity of the index, which a search uses.
 $node->safe_psql('postgres', $settings . $forget);
-write_at(24 + 8, substr($whole, 24 + 8, 1) ^ chr(1));
+write_at(48 + 8, substr($whole, 48 + 8, 1) ^ chr(1));
 $node->safe_psql('postgres', $settings . $forget) for 1 .. 3;
 $vacuum->finish;
 like($out, qr/corrupt at block 0: its contents do not fit their checksum/, 'vacuum writes no checksum for a damaged metapage');
