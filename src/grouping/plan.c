@@ -10,19 +10,22 @@
  * (test/bench/index-plans.sql).  _FAR is added if the processor's caches hold nothing of
  * the segment.
  */
-#define COST_LOOKUP 10.0 /* find a bucket's page, and the bucket on it */
+#define COST_LOOKUP 60.0 /* find a bucket's page, and the bucket on it; begin its code */
 #define COST_LOOKUP_FAR 40.0
-#define COST_PAGE 100.0 /* a buffer: pin, lock, first touch */
-#define COST_PAGE_FAR 170.0
-#define COST_POSTING 1.0 /* decode and count */
-#define COST_POSTING_FAR 1.3
+#define COST_PAGE 70.0 /* a buffer: pin, lock, first touch */
+#define COST_PAGE_FAR 120.0
+#define COST_POSTING 1.3 /* decode and count */
+#define COST_POSTING_FAR 0.7
 #define COST_CANDIDATE 25.0 /* sort, find its page, compare */
-#define COST_CANDIDATE_FAR 80.0
-#define COST_SCANNED 0.2             /* a document of a scan ... */
-#define COST_SCANNED_BYTE 0.055      /* ... and each byte of its symbols ... */
-#define COST_SCANNED_PAGE_FAR 1200.0 /* a page of a scan */
-#define COST_COUNTER 0.05            /* clear a byte of counters */
-#define COST_CHOICE 30.0             /* intersect two buckets */
+#define COST_CANDIDATE_FAR 10.0
+#define COST_SCANNED 0.8            /* a document of a scan ... */
+#define COST_SCANNED_BYTE 0.025     /* ... and each byte of its symbols ... */
+#define COST_SCANNED_PAGE_FAR 300.0 /* a page of a scan */
+#define COST_COUNTER 0.05           /* clear a byte of counters */
+#define COST_CHOICE 30.0            /* intersect two buckets */
+
+/* The most that it takes to read in a page of a scan, which the kernel reads ahead. */
+#define COST_READ_AHEAD 3000.0
 
 /* Half of the accesses to this many bytes find them in a cache. */
 #define CACHE_BYTES (16.0 * 1024 * 1024)
@@ -62,13 +65,14 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 {
 	double pages = document_pages(stats);
 
-	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages)) +
+	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages) +
+					Min(stats->page_ns, COST_READ_AHEAD)) +
 		stats->documents * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
-/* Returns how many pages hold the buckets within a radius in a group. */
+/* Returns how many pages hold the buckets within a radius in a group, of a mean length. */
 static double
-pages_of_group(const Trial *trial, int radius, double lookups)
+pages_of_group(const Trial *trial, int radius, double lookups, double length)
 {
 	double pages = trial->stats->documents / trial->postings_per_page + 1;
 	double buckets = trial->stats->documents / trial->mean;
@@ -76,7 +80,7 @@ pages_of_group(const Trial *trial, int radius, double lookups)
 	double touched = probe_count(far, 1, radius);
 
 	/* Buckets that differ only in low bits are neighbours on a page. */
-	touched += lookups * trial->near / trial->postings_per_page;
+	touched += lookups * length / trial->postings_per_page;
 	return Min(touched, pages);
 }
 
@@ -99,15 +103,16 @@ chance_of_hits(double expected, int c)
 }
 
 /*
- * Returns the postings of the buckets within a radius in a group.  Each step away from the
- * query's bucket changes the length as the first one does.
+ * Returns the postings of the buckets within a radius in a group where the query's bucket
+ * has `own`.  If that is more than usual, those near it have more, too; if it is less, they
+ * have as many as usual.  Each further step changes the length as the first one usually does.
  */
 static double
-postings_of_group(const Trial *trial, int symbols, int radius)
+postings_of_group(const Trial *trial, int symbols, int radius, double own)
 {
 	double step = Min(1, trial->near / trial->own);
-	double postings = trial->own;
-	double length = trial->near;
+	double postings = own;
+	double length = trial->near * Max(1, own / trial->own);
 	int inner = 1;
 
 	for (int t = 1; t <= radius; t++)
@@ -121,17 +126,31 @@ postings_of_group(const Trial *trial, int symbols, int radius)
 	return postings;
 }
 
-/* Adds to a plan the lookups in so many groups with a radius. */
+/* Returns the mean length of the query's buckets in some groups, from a first one on. */
+static double
+own_length(const Trial *trial, int first, int groups)
+{
+	const double *sum = trial->stats->length_sum;
+
+	return sum == NULL ? trial->own : (sum[first + groups] - sum[first]) / groups;
+}
+
+/* Adds to a plan the lookups in so many groups with a radius, from a first group on. */
 static void
-add_groups(const Trial *trial, int groups, int radius, SearchPlan *plan)
+add_groups(const Trial *trial, int first, int groups, int radius, SearchPlan *plan)
 {
 	const Grouping *g = trial->g;
 	int symbols = g->width + (g->wide > g->groups / 2);
-	double probes = probe_count(symbols, g->b, radius);
+	double probes;
+	double postings;
 
+	if (groups == 0)
+		return;
+	probes = probe_count(symbols, g->b, radius);
+	postings = postings_of_group(trial, symbols, radius, own_length(trial, first, groups));
 	plan->lookups += groups * probes;
-	plan->postings += groups * postings_of_group(trial, symbols, radius);
-	plan->pages += groups * pages_of_group(trial, radius, probes);
+	plan->postings += groups * postings;
+	plan->pages += groups * pages_of_group(trial, radius, probes, postings / probes);
 }
 
 /* Estimates the cost of a plan. */
@@ -143,15 +162,15 @@ estimate(const Trial *trial, SearchPlan *plan)
 	double far = trial->far;
 
 	plan->lookups = plan->postings = plan->pages = 0;
-	add_groups(trial, plan->groups - plan->one_more, plan->radius, plan);
-	add_groups(trial, plan->one_more, plan->radius + 1, plan);
+	add_groups(trial, 0, plan->one_more, plan->radius + 1, plan);
+	add_groups(trial, plan->one_more, plan->groups - plan->one_more, plan->radius, plan);
 	plan->candidates =
 		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
 	plan->pages += doc_pages * (1 - exp(-plan->candidates / doc_pages));
 	plan->cost = plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
 		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) +
 		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far) +
-		plan->pages * (COST_PAGE + COST_PAGE_FAR * far);
+		plan->pages * (COST_PAGE + COST_PAGE_FAR * far + stats->page_ns);
 	if (plan->count > 1)
 		plan->cost += counter_bytes(stats->documents, plan->postings, plan->count) * COST_COUNTER;
 }
@@ -259,25 +278,6 @@ try_choosing(const Trial *trial, SearchPlan *best)
 	best->cost += choices * (COST_CHOICE + trial->own);
 }
 
-/* Sets the lengths of buckets that a segment's statistics say, or the query's own buckets. */
-static void
-set_lengths(Trial *trial)
-{
-	const SegmentStats *stats = trial->stats;
-	double near = Max(stats->near_length, trial->mean);
-	double sum = 0;
-
-	trial->own = Max(stats->own_length, trial->mean);
-	trial->near = near;
-	if (stats->bucket_length == NULL)
-		return;
-	for (int i = 0; i < trial->g->groups; i++)
-		sum += stats->bucket_length[i];
-	/* Where the query's own buckets are longer than usual, those near them are, too. */
-	trial->near = Max(trial->mean, near * sum / trial->g->groups / trial->own);
-	trial->own = Max(sum / trial->g->groups, 1e-3);
-}
-
 SearchPlan
 search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod method)
 {
@@ -292,7 +292,8 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 		return scan;
 	trial.mean = (double) stats->documents / (UINT64_C(1) << group_bucket_bits(g, g->groups - 1));
 	trial.postings_per_page = (double) stats->documents * g->groups / Max(stats->posting_pages, 1);
-	set_lengths(&trial);
+	trial.own = Max(stats->own_length, trial.mean);
+	trial.near = Max(stats->near_length, trial.mean);
 	trial.far = far_share(document_pages(stats) + stats->posting_pages);
 	if (method != SEARCH_AUTO)
 		best.cost = INFINITY;

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "utils/spccache.h"
 
 typedef struct Search
@@ -265,20 +266,39 @@ sort_by_length(QueryBucket *bucket, int n)
 	}
 }
 
-/* Returns the plan for buckets of usual length.  The segment keeps it. */
+/* A page in a buffer takes about as much, so a lower price of reading changes no plan. */
+#define PAGE_NS_LEAST 100.0
+
+/* Returns whether a plan is made for about the same price of a page. */
+static bool
+same_price(double planned, double now)
+{
+	double a = Max(planned, PAGE_NS_LEAST);
+	double b = Max(now, PAGE_NS_LEAST);
+
+	return a <= 2 * b && b <= 2 * a;
+}
+
+/* Returns the plan for buckets of usual length.  The segment keeps some. */
 static SearchPlan
 usual_plan(Search *s, Segment *segment)
 {
-	if (segment->planned_for != s->query->radius ||
-		segment->planned_method != (int) s->query->method)
-	{
-		SegmentStats stats = segment_stats(segment);
+	SegmentStats stats = segment_stats(segment);
+	int radius = s->query->radius;
+	SearchMethod method = s->query->method;
+	UsualPlan *usual;
 
-		segment->plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
-		segment->planned_for = s->query->radius;
-		segment->planned_method = s->query->method;
+	for (int i = 0; i < USUAL_PLANS; i++)
+	{
+		usual = &segment->usual[i];
+		if (usual->made && usual->radius == radius && usual->method == method &&
+			same_price(usual->page_ns, stats.page_ns))
+			return usual->plan;
 	}
-	return segment->plan;
+	usual = &segment->usual[segment->next_usual++ % USUAL_PLANS];
+	*usual = (UsualPlan){true, radius, method, stats.page_ns,
+						 search_plan(&segment->grouping, &stats, radius, method)};
+	return usual->plan;
 }
 
 /*
@@ -290,20 +310,19 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	int groups = segment->grouping.groups;
 	SegmentStats stats = segment_stats(segment);
-	float *length = palloc(groups * sizeof(float));
-	bool complete = postings_lengths(s->index, segment, s->report, bucket);
+	double *sum;
 
+	if (!postings_lengths(s->index, segment, s->report, bucket))
+		return false;
+	sort_by_length(bucket, groups);
+	sum = palloc((groups + 1) * sizeof(double));
+	sum[0] = 0;
 	for (int g = 0; g < groups; g++)
-		length[g] = (float) bucket[g].length;
-	stats.bucket_length = length;
-	if (complete)
-	{
-		s->report->plan =
-			search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
-		sort_by_length(bucket, groups);
-	}
-	pfree(length);
-	return complete;
+		sum[g + 1] = sum[g] + bucket[g].length;
+	stats.length_sum = sum;
+	s->report->plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+	pfree(sum);
+	return true;
 }
 
 /*
@@ -341,8 +360,20 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 /* Buckets whose mean length is so many times that of an even spread are looked at first. */
 #define UNEVEN 2
 
+/* The pages of a scan for each look at a bucket's length, so that looking costs little. */
+#define LENGTHS_PART 4
+
 /* A search goes on with another plan if it meets so many times the postings expected. */
 #define FAR_MORE 4
+
+/* Returns whether the lengths of a segment's buckets differ much. */
+static bool
+is_uneven(const Segment *segment)
+{
+	double even = ldexp(segment->root.grouped, -group_bucket_bits(&segment->grouping, 0));
+
+	return segment->root.own_length > UNEVEN * (even + 1);
+}
 
 /*
  * Searches a segment by groups.  Where buckets are of about the same length, it begins with
@@ -353,9 +384,7 @@ static bool
 search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	SearchPlan *plan = &s->report->plan;
-	const Grouping *g = &segment->grouping;
-	double even = ldexp(segment->root.grouped, -group_bucket_bits(g, 0));
-	bool by_lengths = segment->root.own_length > UNEVEN * (even + 1);
+	bool by_lengths = is_uneven(segment);
 
 	if (!by_lengths)
 	{
@@ -373,25 +402,37 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
 }
 
-/* Searches a segment.  Returns false if upkeep has replaced it. */
+/*
+ * Returns whether a segment is scanned whatever the query's buckets are.  If their lengths
+ * differ, those of the query may be short; to look at them must cost little beside a scan.
+ */
 static bool
-search_segment(Search *s, Segment *segment)
+is_scanned(const Search *s, const Segment *segment)
+{
+	const SearchPlan *plan = &s->report->plan;
+
+	if (plan->method != SEARCH_SCAN)
+		return false;
+	return s->query->method == SEARCH_SCAN || segment->grouping.groups == 0 ||
+		!is_uneven(segment) ||
+		segment->grouping.groups * LENGTHS_PART > segment->root.document_pages;
+}
+
+/* Plans and searches a segment.  Returns false if upkeep has replaced it. */
+static bool
+plan_and_search(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
 	QueryBucket *bucket;
 	bool complete;
 
-	s->report->owner = segment->owner;
-	s->report->documents = segment->root.documents;
 	s->report->plan.method = SEARCH_SCAN;
-	s->read_before = pages_read_in();
-	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
 	s->report->plan = usual_plan(s, segment);
-	if (s->report->plan.method == SEARCH_SCAN)
+	if (is_scanned(s, segment))
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
@@ -401,6 +442,39 @@ search_segment(Search *s, Segment *segment)
 	complete = search_groups(s, segment, bucket);
 	pfree(bucket);
 	return complete;
+}
+
+/*
+ * Searches a segment, and learns what its pages cost.  Looks at the clock only if pages had
+ * to be read in lately.  Returns false if upkeep has replaced the segment.
+ */
+static bool
+search_segment(Search *s, Segment *segment)
+{
+	PagePrice *price = &segment->page_price;
+	bool timed = price->share > 0;
+	double ns = 0;
+	instr_time start;
+	instr_time end;
+	uint64 read;
+
+	s->report->owner = segment->owner;
+	s->report->documents = segment->root.documents;
+	s->read_before = pages_read_in();
+	set_stride(s, segment->root.stride);
+	if (timed)
+		INSTR_TIME_SET_CURRENT(start);
+	if (!plan_and_search(s, segment))
+		return false;
+	read = pages_read_in() - s->read_before;
+	if (timed && read > 0)
+	{
+		INSTR_TIME_SET_CURRENT(end);
+		INSTR_TIME_SUBTRACT(end, start);
+		ns = INSTR_TIME_GET_DOUBLE(end) * 1e9;
+	}
+	page_price_learn(price, s->report->pages, read, ns);
+	return true;
 }
 
 /* ---- The whole index ---------------------------------------------------- */
