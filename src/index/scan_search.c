@@ -53,6 +53,15 @@ add_match(Search *s, const ItemPointerData *tid, int distance)
 	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
 }
 
+/* Returns the greatest distance of matches that the list may still keep. */
+static int
+distance_wanted(const Search *s)
+{
+	if (!s->query->by_distance)
+		return s->query->radius;
+	return Min(s->query->radius, match_distance(s->found->ceiling));
+}
+
 static inline bool
 is_match(const SearchQuery *query, int distance, const ItemPointerData *tid)
 {
@@ -94,11 +103,12 @@ scan_page(Search *s, Buffer buffer)
 	else
 	{
 		int32_t distance[DOCUMENTS_PER_PAGE_MAX];
+		int within = distance_wanted(s);
 
 		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
 						 count, s->k, s->b, distance);
 		for (int i = 0; i < count; i++)
-			if (is_match(s->query, distance[i], page_tid(page, i)))
+			if (distance[i] <= within && !tid_flags(page_tid(page, i)))
 				add_match(s, page_tid(page, i), distance[i]);
 	}
 	s->report->candidates += count;
