@@ -24,8 +24,8 @@
 #define COST_COUNTER 0.05           /* clear a byte of counters */
 #define COST_CHOICE 30.0            /* intersect two buckets */
 
-/* The most that it takes to read in a page of a scan, which the kernel reads ahead. */
-#define COST_READ_AHEAD 3000.0
+/* The most that it takes to read in and verify a page of a scan, which the kernel reads ahead. */
+#define COST_READ_AHEAD 10000.0
 
 /* Half of the accesses to this many bytes find them in a cache. */
 #define CACHE_BYTES (16.0 * 1024 * 1024)

@@ -276,41 +276,6 @@ sort_by_length(QueryBucket *bucket, int n)
 	}
 }
 
-/* A page in a buffer takes about as much, so a lower price of reading changes no plan. */
-#define PAGE_NS_LEAST 100.0
-
-/* Returns whether a plan is made for about the same price of a page. */
-static bool
-same_price(double planned, double now)
-{
-	double a = Max(planned, PAGE_NS_LEAST);
-	double b = Max(now, PAGE_NS_LEAST);
-
-	return a <= 2 * b && b <= 2 * a;
-}
-
-/* Returns the plan for buckets of usual length.  The segment keeps some. */
-static SearchPlan
-usual_plan(Search *s, Segment *segment)
-{
-	SegmentStats stats = segment_stats(segment);
-	int radius = s->query->radius;
-	SearchMethod method = s->query->method;
-	UsualPlan *usual;
-
-	for (int i = 0; i < USUAL_PLANS; i++)
-	{
-		usual = &segment->usual[i];
-		if (usual->made && usual->radius == radius && usual->method == method &&
-			same_price(usual->page_ns, stats.page_ns))
-			return usual->plan;
-	}
-	usual = &segment->usual[segment->next_usual++ % USUAL_PLANS];
-	*usual = (UsualPlan){true, radius, method, stats.page_ns,
-						 search_plan(&segment->grouping, &stats, radius, method)};
-	return usual->plan;
-}
-
 /*
  * Sets a plan for the lengths of the query's own buckets, and sorts these by length.
  * Returns false if upkeep has replaced the segment.
@@ -441,7 +406,7 @@ plan_and_search(Search *s, Segment *segment)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
-	s->report->plan = usual_plan(s, segment);
+	s->report->plan = segment_usual_plan(segment, s->query->radius, s->query->method);
 	if (is_scanned(s, segment))
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
@@ -477,7 +442,8 @@ search_segment(Search *s, Segment *segment)
 	if (!plan_and_search(s, segment))
 		return false;
 	read = pages_read_in() - s->read_before;
-	if (timed && read > 0)
+	/* A scan reads pages in their order, which takes less time. */
+	if (timed && read > 0 && s->report->plan.method != SEARCH_SCAN)
 	{
 		INSTR_TIME_SET_CURRENT(end);
 		INSTR_TIME_SUBTRACT(end, start);

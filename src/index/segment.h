@@ -418,12 +418,6 @@ page_prefetch(Page page, Size from, Size to)
 /* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
 extern Page slot_page_unpinned(const MapSlot *slot);
 
-/* Notes that a search read in so many of the pages that it visited, in so much time. */
-extern void page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns);
-
-/* Returns statistics for a plan that does not depend on the query's values. */
-extern SegmentStats segment_stats(const Segment *segment);
-
 /*
  * A walk over a segment's pages in little memory: upkeep and vacuum read each page once,
  * and do not need what searches cache.  Its functions return false, InvalidBlockNumber or
@@ -453,5 +447,16 @@ extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
 
 /* Frees what walk_begin has allocated. */
 extern void walk_end(SegmentWalk *walk);
+
+/* ---- Plans (segment_plan.c) ----------------------------------------------------- */
+
+/* Notes that a search read in so many of the pages that it visited, in so much time. */
+extern void page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns);
+
+/* Returns statistics for a plan that does not depend on the query's values. */
+extern SegmentStats segment_stats(const Segment *segment);
+
+/* Returns the plan for buckets of usual length.  The segment keeps some. */
+extern SearchPlan segment_usual_plan(Segment *segment, int radius, SearchMethod method);
 
 #endif

@@ -619,33 +619,6 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 	page_prefetch((Page) page, from, from + bytes);
 }
 
-/* So many pages weigh as much as all that were visited before. */
-#define PAGES_TO_LEARN 64.0
-
-void
-page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns)
-{
-	double weight = visited / (visited + PAGES_TO_LEARN);
-
-	if (visited > 0)
-		price->share += weight * (Min((double) read / visited, 1) - price->share);
-	if (read == 0 || ns <= 0)
-		return;
-	weight = price->read_ns == 0 ? 1 : read / (read + PAGES_TO_LEARN);
-	price->read_ns += weight * (ns / read - price->read_ns);
-}
-
-SegmentStats
-segment_stats(const Segment *segment)
-{
-	return (SegmentStats){.documents = segment->root.grouped,
-						  .documents_per_page = segment->documents_per_page,
-						  .posting_pages = segment->root.posting_pages,
-						  .own_length = segment->root.own_length,
-						  .near_length = segment->root.near_length,
-						  .page_ns = segment->page_price.share * segment->page_price.read_ns};
-}
-
 /* ---- Walks -------------------------------------------------------------- */
 
 bool
