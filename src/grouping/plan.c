@@ -70,8 +70,9 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 {
 	double pages = document_pages(stats);
 
-	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages) +
-					Min(stats->page_ns, COST_READ_AHEAD)) +
+	return pages *
+		(COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages) +
+		 Min(stats->page_ns, COST_READ_AHEAD)) +
 		stats->documents * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
@@ -169,8 +170,8 @@ estimate(const Trial *trial, SearchPlan *plan)
 		cost += counter_bytes(stats->documents, plan->postings, plan->count) * COST_COUNTER;
 	visited = doc_pages * (1 - exp(-plan->candidates / doc_pages));
 	plan->pages += visited;
-	plan->cost = cost + visited * page_cost +
-		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far);
+	plan->cost =
+		cost + visited * page_cost + plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far);
 	return cost;
 }
 
@@ -288,8 +289,7 @@ begin_trial(Trial *trial)
 	trial->mean = stats->documents / buckets;
 	trial->own = Max(stats->own_length, trial->mean);
 	trial->near = Max(stats->near_length, trial->mean);
-	trial->postings_per_page =
-		(double) stats->documents * g->groups / Max(stats->posting_pages, 1);
+	trial->postings_per_page = (double) stats->documents * g->groups / Max(stats->posting_pages, 1);
 	trial->pages = stats->documents / trial->postings_per_page + 1;
 	page_bits = (int) ceil(log2(Min(trial->pages, buckets)));
 	for (int t = 0; t <= RADIUS_MAX + 1; t++)

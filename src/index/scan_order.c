@@ -154,8 +154,7 @@ set_steps(Ordering *o)
 	IndexMeta *meta = meta_read(o->index);
 
 	if (kept.identity != meta->identity || kept.next_owner != meta->next_owner ||
-		kept.method != neardup_search ||
-		!compat_same_file(kept.file, compat_file(o->index)))
+		kept.method != neardup_search || !compat_same_file(kept.file, compat_file(o->index)))
 	{
 		kept.identity = 0;
 		choose_steps(meta, &kept);

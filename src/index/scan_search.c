@@ -29,9 +29,9 @@ typedef struct Search
 	int b;
 	uint32 io_concurrency; /* pages to ask for at a time */
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
-	uint32 first_new;  /* owners from here on began after the search */
-	bool tails_done;   /* both tails have been searched */
-	uint32 done_count; /* tails and segments that have been searched and are still listed */
+	uint32 first_new;      /* owners from here on began after the search */
+	bool tails_done;       /* both tails have been searched */
+	uint32 done_count;     /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];
 } Search;
 
@@ -216,8 +216,7 @@ compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t 
 		if (pages_read_in() != s->read_before)
 		{
 			asked = Max(asked, i + 1);
-			ask_for_documents(s, segment, candidate, &asked,
-							  Min(i + 1 + s->io_concurrency, count));
+			ask_for_documents(s, segment, candidate, &asked, Min(i + 1 + s->io_concurrency, count));
 		}
 		if (i + PREFETCH_AHEAD < count)
 			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
@@ -411,9 +410,9 @@ plan_and_search(Search *s, Segment *segment)
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
-		bucket[g] = (QueryBucket){
-			.group = g,
-			.bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols)};
+		bucket[g] =
+			(QueryBucket){.group = g,
+						  .bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols)};
 	complete = search_groups(s, segment, bucket);
 	pfree(bucket);
 	return complete;
