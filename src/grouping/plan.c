@@ -18,8 +18,8 @@
 #define COST_POSTING_FAR 0.7
 #define COST_CANDIDATE 25.0 /* sort, find its page, compare */
 #define COST_CANDIDATE_FAR 10.0
-#define COST_SCANNED 0.8            /* a document of a scan ... */
-#define COST_SCANNED_BYTE 0.025     /* ... and each byte of its symbols ... */
+#define COST_SCANNED 0.9            /* a document of a scan ... */
+#define COST_SCANNED_BYTE 0.035     /* ... and each byte of its symbols ... */
 #define COST_SCANNED_PAGE_FAR 300.0 /* a page of a scan */
 #define COST_COUNTER 0.05           /* clear a byte of counters */
 #define COST_CHOICE 30.0            /* intersect two buckets */
