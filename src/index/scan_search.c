@@ -334,19 +334,36 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 /* Buckets whose mean length is so many times that of an even spread are looked at first. */
 #define UNEVEN 2
 
-/* The pages of a scan for each look at a bucket's length, so that looking costs little. */
-#define LENGTHS_PART 4
+/*
+ * A search looks at lengths only if the usual plan takes so many nanoseconds for each group,
+ * since looking takes about half of that.
+ */
+#define LOOK_NS 300.0
 
 /* A search goes on with another plan if it meets so many times the postings expected. */
 #define FAR_MORE 4
 
-/* Returns whether the lengths of a segment's buckets differ much. */
-static bool
-is_uneven(const Segment *segment)
+/* Returns the mean length of buckets if documents spread evenly. */
+static double
+even_length(const Segment *segment)
 {
-	double even = ldexp(segment->root.grouped, -group_bucket_bits(&segment->grouping, 0));
+	const Grouping *g = &segment->grouping;
+	double wide = ldexp(g->wide, -group_bucket_bits(g, 0));
+	double others = ldexp(g->groups - g->wide, -group_bucket_bits(g, g->groups - 1));
 
-	return segment->root.own_length > UNEVEN * (even + 1);
+	return segment->root.grouped * (wide + others) / g->groups;
+}
+
+/*
+ * Returns whether a search looks at the lengths of its buckets before it uses the usual plan:
+ * they may be shorter than usual.
+ */
+static bool
+looks_first(const Search *s, const Segment *segment)
+{
+	return s->query->method != SEARCH_SCAN && segment->grouping.groups > 0 &&
+		s->report->plan.cost > LOOK_NS * segment->grouping.groups &&
+		segment->root.own_length > UNEVEN * (even_length(segment) + 1);
 }
 
 /*
@@ -358,7 +375,7 @@ static bool
 search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	SearchPlan *plan = &s->report->plan;
-	bool by_lengths = is_uneven(segment);
+	bool by_lengths = looks_first(s, segment);
 
 	if (!by_lengths)
 	{
@@ -376,22 +393,6 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
 }
 
-/*
- * Returns whether a segment is scanned whatever the query's buckets are.  If their lengths
- * differ, those of the query may be short; to look at them must cost little beside a scan.
- */
-static bool
-is_scanned(const Search *s, const Segment *segment)
-{
-	const SearchPlan *plan = &s->report->plan;
-
-	if (plan->method != SEARCH_SCAN)
-		return false;
-	return s->query->method == SEARCH_SCAN || segment->grouping.groups == 0 ||
-		!is_uneven(segment) ||
-		segment->grouping.groups * LENGTHS_PART > segment->root.document_pages;
-}
-
 /* Plans and searches a segment.  Returns false if upkeep has replaced it. */
 static bool
 plan_and_search(Search *s, Segment *segment)
@@ -406,7 +407,7 @@ plan_and_search(Search *s, Segment *segment)
 	if (segment->root.grouped == 0)
 		return true;
 	s->report->plan = segment_usual_plan(segment, s->query->radius, s->query->method);
-	if (is_scanned(s, segment))
+	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
