@@ -112,9 +112,15 @@ typedef struct SegmentStats
 	uint32_t documents; /* that have postings */
 	uint32_t documents_per_page;
 	double posting_pages;
-	double own_length;          /* mean length of a document's own bucket; 0: as if spread evenly */
-	double near_length;         /* ... and of those that differ from it in a symbol */
-	const float *bucket_length; /* of the query's bucket in each group; NULL: not known */
+	double own_length;  /* mean length of a document's own bucket; 0: as if spread evenly */
+	double near_length; /* ... and of those that differ from it in a symbol */
+
+	/*
+	 * The lengths of the query's buckets, the shortest first: length_sum[i] is the sum of the
+	 * first i.  A plan takes the shortest.  NULL: not known.
+	 */
+	const double *length_sum;
+	double page_ns; /* what reading in adds to a page, on average over all that are visited */
 } SegmentStats;
 
 /* How a segment is searched.  The estimates choose the plan, and never change the result. */

@@ -118,6 +118,19 @@ cost_of_grouping(const Grouping *g, uint32_t n)
 	return cost;
 }
 
+/* Keeps a grouping if its searches cost less. */
+static void
+keep_cheaper(uint32_t n, Grouping g, Grouping *best, double *least)
+{
+	double cost = cost_of_grouping(&g, n);
+
+	if (cost < *least)
+	{
+		*best = g;
+		*least = cost;
+	}
+}
+
 Grouping
 grouping_for(int k, int b, uint32_t n)
 {
@@ -131,16 +144,10 @@ grouping_for(int k, int b, uint32_t n)
 	fewest = groups_of_bits(k, b, log_of(n) - FEWEST_DOCUMENTS_LOG);
 	most = groups_of_bits(k, b, log_of(n) - MOST_DOCUMENTS_LOG);
 	for (int m = most; m >= fewest; m -= (most - fewest) / TRIALS_MAX + 1)
-	{
-		Grouping g = grouping_with(k, b, n, m);
-		double cost = cost_of_grouping(&g, n);
-
-		if (cost < least)
-		{
-			best = g;
-			least = cost;
-		}
-	}
+		keep_cheaper(n, grouping_with(k, b, n, m), &best, &least);
+	/* Groups of equal width, the widest perhaps hashed. */
+	for (int width = k / most + 1; width <= k / fewest + 1; width++)
+		keep_cheaper(n, grouping_with(k, b, n, k / width), &best, &least);
 	return best;
 }
 

@@ -10,19 +10,22 @@
  * (test/bench/index-plans.sql).  _FAR is added if the processor's caches hold nothing of
  * the segment.
  */
-#define COST_LOOKUP 10.0 /* find a bucket's page, and the bucket on it */
+#define COST_LOOKUP 60.0 /* find a bucket's page, and the bucket on it; begin its code */
 #define COST_LOOKUP_FAR 40.0
-#define COST_PAGE 100.0 /* a buffer: pin, lock, first touch */
-#define COST_PAGE_FAR 170.0
-#define COST_POSTING 1.0 /* decode and count */
-#define COST_POSTING_FAR 1.3
+#define COST_PAGE 70.0 /* a buffer: pin, lock, first touch */
+#define COST_PAGE_FAR 120.0
+#define COST_POSTING 1.3 /* decode and count */
+#define COST_POSTING_FAR 0.7
 #define COST_CANDIDATE 25.0 /* sort, find its page, compare */
-#define COST_CANDIDATE_FAR 80.0
-#define COST_SCANNED 0.2             /* a document of a scan ... */
-#define COST_SCANNED_BYTE 0.055      /* ... and each byte of its symbols ... */
-#define COST_SCANNED_PAGE_FAR 1200.0 /* a page of a scan */
-#define COST_COUNTER 0.05            /* clear a byte of counters */
-#define COST_CHOICE 30.0             /* intersect two buckets */
+#define COST_CANDIDATE_FAR 10.0
+#define COST_SCANNED 0.9            /* a document of a scan ... */
+#define COST_SCANNED_BYTE 0.035     /* ... and each byte of its symbols ... */
+#define COST_SCANNED_PAGE_FAR 300.0 /* a page of a scan */
+#define COST_COUNTER 0.05           /* clear a byte of counters */
+#define COST_CHOICE 30.0            /* intersect two buckets */
+
+/* The most that it takes to read in and verify a page of a scan, which the kernel reads ahead. */
+#define COST_READ_AHEAD 10000.0
 
 /* Half of the accesses to this many bytes find them in a cache. */
 #define CACHE_BYTES (16.0 * 1024 * 1024)
@@ -40,7 +43,12 @@ typedef struct Trial
 	double own;  /* postings in the query's bucket of a group, on average */
 	double near; /* ... and in a bucket that differs from it in a symbol */
 	double postings_per_page;
-	double far;  /* share of the memory accesses that find nothing in a cache */
+	double pages; /* of postings of a group */
+	double far;   /* share of the memory accesses that find nothing in a cache */
+
+	/* For each radius: buckets within it, and pages that they are on if each has a page. */
+	double probes[RADIUS_MAX + 2];
+	double places[RADIUS_MAX + 2];
 } Trial;
 
 static double
@@ -62,22 +70,20 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 {
 	double pages = document_pages(stats);
 
-	return pages * (COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages)) +
+	return pages *
+		(COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages) +
+		 Min(stats->page_ns, COST_READ_AHEAD)) +
 		stats->documents * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
-/* Returns how many pages hold the buckets within a radius in a group. */
+/* Returns how many pages hold the buckets within a radius in a group, of a mean length. */
 static double
-pages_of_group(const Trial *trial, int radius, double lookups)
+pages_of_group(const Trial *trial, int radius, double lookups, double length)
 {
-	double pages = trial->stats->documents / trial->postings_per_page + 1;
-	double buckets = trial->stats->documents / trial->mean;
-	int far = (int) ceil(log2(Min(pages, buckets)));
-	double touched = probe_count(far, 1, radius);
-
 	/* Buckets that differ only in low bits are neighbours on a page. */
-	touched += lookups * trial->near / trial->postings_per_page;
-	return Min(touched, pages);
+	double touched = trial->places[radius] + lookups * length / trial->postings_per_page;
+
+	return Min(touched, trial->pages);
 }
 
 /* Returns the probability that a document far from the query is hit c times or more. */
@@ -99,69 +105,85 @@ chance_of_hits(double expected, int c)
 }
 
 /*
- * Returns the postings of the buckets within a radius in a group.  Each step away from the
- * query's bucket changes the length as the first one does.
+ * Returns the postings of the buckets within a radius in a group where the query's bucket
+ * has `own`.  If that is more than usual, those near it have more, too; if it is less, they
+ * have as many as usual.  Each further step changes the length as the first one usually does.
  */
 static double
-postings_of_group(const Trial *trial, int symbols, int radius)
+postings_of_group(const Trial *trial, int radius, double own)
 {
 	double step = Min(1, trial->near / trial->own);
-	double postings = trial->own;
-	double length = trial->near;
-	int inner = 1;
+	double postings = own;
+	double length = trial->near * Max(1, own / trial->own);
 
 	for (int t = 1; t <= radius; t++)
 	{
-		int probes = probe_count(symbols, trial->g->b, t);
-
-		postings += (probes - inner) * length;
+		postings += (trial->probes[t] - trial->probes[t - 1]) * length;
 		length = Max(length * step, trial->mean);
-		inner = probes;
 	}
 	return postings;
 }
 
-/* Adds to a plan the lookups in so many groups with a radius. */
-static void
-add_groups(const Trial *trial, int groups, int radius, SearchPlan *plan)
+/* Returns the mean length of the query's buckets in some groups, from a first one on. */
+static double
+own_length(const Trial *trial, int first, int groups)
 {
-	const Grouping *g = trial->g;
-	int symbols = g->width + (g->wide > g->groups / 2);
-	double probes = probe_count(symbols, g->b, radius);
+	const double *sum = trial->stats->length_sum;
 
-	plan->lookups += groups * probes;
-	plan->postings += groups * postings_of_group(trial, symbols, radius);
-	plan->pages += groups * pages_of_group(trial, radius, probes);
+	return sum == NULL ? trial->own : (sum[first + groups] - sum[first]) / groups;
 }
 
-/* Estimates the cost of a plan. */
+/* Adds to a plan the lookups in so many groups with a radius, from a first group on. */
 static void
+add_groups(const Trial *trial, int first, int groups, int radius, SearchPlan *plan)
+{
+	double probes = trial->probes[radius];
+	double postings;
+
+	if (groups == 0)
+		return;
+	postings = postings_of_group(trial, radius, own_length(trial, first, groups));
+	plan->lookups += groups * probes;
+	plan->postings += groups * postings;
+	plan->pages += groups * pages_of_group(trial, radius, probes, postings / probes);
+}
+
+/* Estimates the cost of a plan.  Returns what it would be without candidates. */
+static double
 estimate(const Trial *trial, SearchPlan *plan)
 {
 	const SegmentStats *stats = trial->stats;
 	double doc_pages = document_pages(stats) + 1;
 	double far = trial->far;
+	double page_cost = COST_PAGE + COST_PAGE_FAR * far + stats->page_ns;
+	double visited;
+	double cost;
 
 	plan->lookups = plan->postings = plan->pages = 0;
-	add_groups(trial, plan->groups - plan->one_more, plan->radius, plan);
-	add_groups(trial, plan->one_more, plan->radius + 1, plan);
+	add_groups(trial, 0, plan->one_more, plan->radius + 1, plan);
+	add_groups(trial, plan->one_more, plan->groups - plan->one_more, plan->radius, plan);
 	plan->candidates =
 		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
-	plan->pages += doc_pages * (1 - exp(-plan->candidates / doc_pages));
-	plan->cost = plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
-		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) +
-		plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far) +
-		plan->pages * (COST_PAGE + COST_PAGE_FAR * far);
+	cost = plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
+		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) + plan->pages * page_cost;
 	if (plan->count > 1)
-		plan->cost += counter_bytes(stats->documents, plan->postings, plan->count) * COST_COUNTER;
+		cost += counter_bytes(stats->documents, plan->postings, plan->count) * COST_COUNTER;
+	visited = doc_pages * (1 - exp(-plan->candidates / doc_pages));
+	plan->pages += visited;
+	plan->cost =
+		cost + visited * page_cost + plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far);
+	return cost;
 }
 
-static void
+/* Returns whether plans with more lookups may be cheaper. */
+static bool
 keep_cheaper(const Trial *trial, SearchPlan plan, SearchPlan *best)
 {
-	estimate(trial, &plan);
+	double least = estimate(trial, &plan);
+
 	if (plan.cost < best->cost)
 		*best = plan;
+	return least < best->cost;
 }
 
 /* Returns whether the values within a radius can be listed. */
@@ -205,12 +227,8 @@ try_counting(const Trial *trial, int radius, SearchPlan *best)
 	for (int c = 1; c <= trial->g->groups && c <= COUNT_MAX; c++)
 	{
 		SearchPlan plan;
-		double before = best->cost;
 
-		if (!counting_plan(trial, radius, c, &plan))
-			break;
-		keep_cheaper(trial, plan, best);
-		if (c > 8 && best->cost == before)
+		if (!counting_plan(trial, radius, c, &plan) || !keep_cheaper(trial, plan, best))
 			break;
 	}
 }
@@ -259,23 +277,27 @@ try_choosing(const Trial *trial, SearchPlan *best)
 	best->cost += choices * (COST_CHOICE + trial->own);
 }
 
-/* Sets the lengths of buckets that a segment's statistics say, or the query's own buckets. */
+/* Computes what all plans for a segment have in common. */
 static void
-set_lengths(Trial *trial)
+begin_trial(Trial *trial)
 {
+	const Grouping *g = trial->g;
 	const SegmentStats *stats = trial->stats;
-	double near = Max(stats->near_length, trial->mean);
-	double sum = 0;
+	double buckets = ldexp(1, group_bucket_bits(g, g->groups - 1));
+	int page_bits;
 
+	trial->mean = stats->documents / buckets;
 	trial->own = Max(stats->own_length, trial->mean);
-	trial->near = near;
-	if (stats->bucket_length == NULL)
-		return;
-	for (int i = 0; i < trial->g->groups; i++)
-		sum += stats->bucket_length[i];
-	/* Where the query's own buckets are longer than usual, those near them are, too. */
-	trial->near = Max(trial->mean, near * sum / trial->g->groups / trial->own);
-	trial->own = Max(sum / trial->g->groups, 1e-3);
+	trial->near = Max(stats->near_length, trial->mean);
+	trial->postings_per_page = (double) stats->documents * g->groups / Max(stats->posting_pages, 1);
+	trial->pages = stats->documents / trial->postings_per_page + 1;
+	page_bits = (int) ceil(log2(Min(trial->pages, buckets)));
+	for (int t = 0; t <= RADIUS_MAX + 1; t++)
+	{
+		trial->probes[t] = probe_count(g->width + (g->wide > g->groups / 2), g->b, t);
+		trial->places[t] = probe_count(page_bits, 1, t);
+	}
+	trial->far = far_share(document_pages(stats) + stats->posting_pages);
 }
 
 SearchPlan
@@ -290,10 +312,7 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 
 	if (method == SEARCH_SCAN || g->groups == 0 || stats->documents == 0)
 		return scan;
-	trial.mean = (double) stats->documents / (UINT64_C(1) << group_bucket_bits(g, g->groups - 1));
-	trial.postings_per_page = (double) stats->documents * g->groups / Max(stats->posting_pages, 1);
-	set_lengths(&trial);
-	trial.far = far_share(document_pages(stats) + stats->posting_pages);
+	begin_trial(&trial);
 	if (method != SEARCH_AUTO)
 		best.cost = INFINITY;
 	if (method == SEARCH_MERGE)

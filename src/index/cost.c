@@ -30,10 +30,12 @@
 
 /*
  * An ordered scan finds nearby rows by small searches.  The planner assumes that up to
- * NEAR_ROWS rows are nearby.  For more, the scan may read all documents, at most
- * SCANS_IN_ORDER times.
+ * NEAR_ROWS rows are nearby.  For more, the scan may read all documents: SCANS_TO_FAR is what
+ * it takes until the first of them, small searches included, and SCANS_IN_ORDER until the
+ * last, as packed scans.
  */
 #define NEAR_ROWS 3
+#define SCANS_TO_FAR 1.3
 #define SCANS_IN_ORDER 2.5
 
 /*
@@ -168,9 +170,11 @@ price_scan(PlannerInfo *root, IndexPath *path)
 	}
 	else if (meta->shape.k != 0)
 	{
-		price.total = price_search(meta, -1);
+		price.startup = price.total = price_search(meta, -1);
+		price.startup.ns *= SCANS_TO_FAR;
 		price.total.ns *= SCANS_IN_ORDER;
-		price.startup = wants_few(root, path->indexinfo->rel) ? price_search(meta, 0) : price.total;
+		if (wants_few(root, path->indexinfo->rel))
+			price.startup = price_search(meta, 0);
 	}
 	pfree(meta);
 	index_close(index, NoLock);

@@ -1,21 +1,27 @@
 /*
  * scan_order.c: all documents in the order of their distance.
  *
- * Searches with growing radii return the nearby documents.  Each search keeps the matches
- * after those of the one before.  When a search would cost too much, packed scans
- * collect the other documents, each scan more than the one before, up to what work_mem
- * holds.  So nearby documents cost a search.  If there are none, the first document costs
- * less than two packed scans.
+ * Searches with growing radii return the nearby documents, those at distance 0 first.  Each
+ * search keeps the matches after those of the one before.  When a search would cost too much,
+ * packed scans collect the other documents, each scan more than the one before, up to what
+ * work_mem holds.  So a nearby document costs a search, and the first of documents that are
+ * far little more than a packed scan.
  */
 #include "index/scan.h"
 
 /*
- * The cost of a search, as a part of a packed scan: of the first search, the factor from
- * one to the next, and of the last.
+ * Each search costs about so many times the one before.  Searches for documents that may not
+ * be there cost no more than so large a part of a packed scan, all together; the first one no
+ * more than a part of that.
  */
-#define FIRST_STEP (1.0 / 64)
-#define STEP_GROWTH 4
-#define LAST_STEP 0.5
+#define STEP_GROWTH 6
+#define STEPS_PART 0.25
+#define FIRST_PART 0.125
+
+#define STEPS_MAX 16
+
+/* Radii whose price is looked at, up to the greatest. */
+#define RADII_TRIED 64
 
 /*
  * The matches that a packed scan keeps: the first one, the factor from one to the next,
@@ -36,6 +42,17 @@ typedef enum OrderStage
 	STAGE_DONE
 } OrderStage;
 
+/* The radii of the searches.  They follow from the prices of searches in an index. */
+typedef struct Steps
+{
+	CompatFile file;
+	uint64 identity;
+	uint32 next_owner; /* of the metapage that the prices are from */
+	int method;
+	int count;
+	int radius[STEPS_MAX];
+} Steps;
+
 struct Ordering
 {
 	Relation index;
@@ -47,7 +64,9 @@ struct Ordering
 	int wanted;   /* the radius of the search at hand */
 	uint64 after; /* the last match that has been collected in this stage, or 0 */
 	OrderStage stage;
-	double step;    /* part of a packed scan that the next search may cost */
+	bool planned; /* steps are set */
+	Steps steps;
+	int next_step;
 	Size far_limit; /* matches that the next packed scan keeps */
 };
 
@@ -64,42 +83,99 @@ ordering_begin(Relation index, const Signature *centre, int limit, Snapshot snap
 	o->limited = limit >= 0;
 	o->limit = limit >= 0 ? limit : o->centre.header.k;
 	o->reached = o->wanted = -1;
-	o->step = FIRST_STEP;
 	o->far_limit = FAR_LIMIT_FIRST;
 	return o;
 }
 
 /* ---- Radii -------------------------------------------------------------- */
 
-/* Returns the greatest radius whose search costs at most `cost`; -1 if there is none. */
-static int
-radius_for(const IndexMeta *meta, int limit, double cost)
+/* Steps that are being chosen. */
+typedef struct StepChoice
 {
-	int low = -1;
-	int high = limit;
+	Steps *steps;
+	double last; /* price of the last step */
+	double left; /* to be spent */
+} StepChoice;
 
-	while (low < high)
+/* Adds a step, unless the last one has as great a radius. */
+static void
+add_step(StepChoice *choice, int radius, double price)
+{
+	Steps *steps = choice->steps;
+
+	if (steps->count == STEPS_MAX ||
+		(steps->count > 0 && steps->radius[steps->count - 1] >= radius))
+		return;
+	steps->radius[steps->count++] = radius;
+	choice->last = price;
+	choice->left -= price;
+}
+
+/*
+ * Chooses steps: distance 0, then each time the greatest radius whose price is at most
+ * STEP_GROWTH times the last one's, as long as there is enough left to be spent.
+ */
+static void
+choose_steps(const IndexMeta *meta, Steps *steps)
+{
+	int k = meta->shape.k;
+	int stride = Max(k / RADII_TRIED, 1);
+	double scan = search_price(meta, -1);
+	double before = search_price(meta, 0); /* price of the radius tried before */
+	StepChoice choice = {.steps = steps, .left = scan * STEPS_PART};
+	int radius;
+
+	steps->count = 0;
+	if (before > scan * FIRST_PART)
+		return;
+	add_step(&choice, 0, before);
+	for (radius = stride; radius <= k; radius += stride)
 	{
-		int middle = low + (high - low + 1) / 2;
+		double price = search_price(meta, radius);
 
-		if (search_price(meta, middle) <= cost)
-			low = middle;
-		else
-			high = middle - 1;
+		if (price > choice.left)
+			break;
+		if (price > choice.last * STEP_GROWTH)
+			add_step(&choice, radius - stride, before);
+		if (price > choice.last * STEP_GROWTH && price <= choice.left)
+			add_step(&choice, radius, price);
+		if (price > choice.left)
+			return;
+		before = price;
 	}
-	return low;
+	add_step(&choice, radius - stride, before);
+}
+
+/* Sets the steps of an ordering.  A backend keeps those of the index that it used last. */
+static void
+set_steps(Ordering *o)
+{
+	static Steps kept;
+	IndexMeta *meta = meta_read(o->index);
+
+	if (kept.identity != meta->identity || kept.next_owner != meta->next_owner ||
+		kept.method != neardup_search || !compat_same_file(kept.file, compat_file(o->index)))
+	{
+		kept.identity = 0;
+		choose_steps(meta, &kept);
+		kept.file = compat_file(o->index);
+		kept.next_owner = meta->next_owner;
+		kept.method = neardup_search;
+		kept.identity = meta->identity;
+	}
+	pfree(meta);
+	o->steps = kept;
+	o->planned = true;
 }
 
 /* Chooses the radius of the next search, or packed scans if that would cost too much. */
 static void
 choose_radius(Ordering *o)
 {
-	IndexMeta *meta = meta_read(o->index);
-	double scan = search_price(meta, -1);
-
-	for (; o->wanted <= o->reached && o->step <= LAST_STEP; o->step *= STEP_GROWTH)
-		o->wanted = radius_for(meta, o->limit, o->step * scan);
-	pfree(meta);
+	if (!o->planned)
+		set_steps(o);
+	while (o->wanted <= o->reached && o->next_step < o->steps.count)
+		o->wanted = Min(o->steps.radius[o->next_step++], o->limit);
 	if (o->wanted > o->reached)
 		return;
 	o->wanted = o->limit;

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "miscadmin.h"
+#include "portability/instr_time.h"
 #include "utils/spccache.h"
 
 typedef struct Search
@@ -28,9 +29,9 @@ typedef struct Search
 	int b;
 	uint32 io_concurrency; /* pages to ask for at a time */
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
-	uint32 first_new;  /* owners from here on began after the search */
-	bool tails_done;   /* both tails have been searched */
-	uint32 done_count; /* tails and segments that have been searched and are still listed */
+	uint32 first_new;      /* owners from here on began after the search */
+	bool tails_done;       /* both tails have been searched */
+	uint32 done_count;     /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];
 } Search;
 
@@ -50,6 +51,15 @@ add_match(Search *s, const ItemPointerData *tid, int distance)
 		page_corrupt(s->index, s->block, "document with an invalid TID");
 	s->report->matches++;
 	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
+}
+
+/* Returns the greatest distance of matches that the list may still keep. */
+static int
+distance_wanted(const Search *s)
+{
+	if (!s->query->by_distance)
+		return s->query->radius;
+	return Min(s->query->radius, match_distance(s->found->ceiling));
 }
 
 static inline bool
@@ -93,11 +103,12 @@ scan_page(Search *s, Buffer buffer)
 	else
 	{
 		int32_t distance[DOCUMENTS_PER_PAGE_MAX];
+		int within = distance_wanted(s);
 
 		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
 						 count, s->k, s->b, distance);
 		for (int i = 0; i < count; i++)
-			if (is_match(s->query, distance[i], page_tid(page, i)))
+			if (distance[i] <= within && !tid_flags(page_tid(page, i)))
 				add_match(s, page_tid(page, i), distance[i]);
 	}
 	s->report->candidates += count;
@@ -205,8 +216,7 @@ compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t 
 		if (pages_read_in() != s->read_before)
 		{
 			asked = Max(asked, i + 1);
-			ask_for_documents(s, segment, candidate, &asked,
-							  Min(i + 1 + s->io_concurrency, count));
+			ask_for_documents(s, segment, candidate, &asked, Min(i + 1 + s->io_concurrency, count));
 		}
 		if (i + PREFETCH_AHEAD < count)
 			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
@@ -265,22 +275,6 @@ sort_by_length(QueryBucket *bucket, int n)
 	}
 }
 
-/* Returns the plan for buckets of usual length.  The segment keeps it. */
-static SearchPlan
-usual_plan(Search *s, Segment *segment)
-{
-	if (segment->planned_for != s->query->radius ||
-		segment->planned_method != (int) s->query->method)
-	{
-		SegmentStats stats = segment_stats(segment);
-
-		segment->plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
-		segment->planned_for = s->query->radius;
-		segment->planned_method = s->query->method;
-	}
-	return segment->plan;
-}
-
 /*
  * Sets a plan for the lengths of the query's own buckets, and sorts these by length.
  * Returns false if upkeep has replaced the segment.
@@ -290,20 +284,19 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	int groups = segment->grouping.groups;
 	SegmentStats stats = segment_stats(segment);
-	float *length = palloc(groups * sizeof(float));
-	bool complete = postings_lengths(s->index, segment, s->report, bucket);
+	double *sum;
 
+	if (!postings_lengths(s->index, segment, s->report, bucket))
+		return false;
+	sort_by_length(bucket, groups);
+	sum = palloc((groups + 1) * sizeof(double));
+	sum[0] = 0;
 	for (int g = 0; g < groups; g++)
-		length[g] = (float) bucket[g].length;
-	stats.bucket_length = length;
-	if (complete)
-	{
-		s->report->plan =
-			search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
-		sort_by_length(bucket, groups);
-	}
-	pfree(length);
-	return complete;
+		sum[g + 1] = sum[g] + bucket[g].length;
+	stats.length_sum = sum;
+	s->report->plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
+	pfree(sum);
+	return true;
 }
 
 /*
@@ -341,8 +334,37 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 /* Buckets whose mean length is so many times that of an even spread are looked at first. */
 #define UNEVEN 2
 
+/*
+ * A search looks at lengths only if the usual plan takes so many nanoseconds for each group,
+ * since looking takes about half of that.
+ */
+#define LOOK_NS 300.0
+
 /* A search goes on with another plan if it meets so many times the postings expected. */
 #define FAR_MORE 4
+
+/* Returns the mean length of buckets if documents spread evenly. */
+static double
+even_length(const Segment *segment)
+{
+	const Grouping *g = &segment->grouping;
+	double wide = ldexp(g->wide, -group_bucket_bits(g, 0));
+	double others = ldexp(g->groups - g->wide, -group_bucket_bits(g, g->groups - 1));
+
+	return segment->root.grouped * (wide + others) / g->groups;
+}
+
+/*
+ * Returns whether a search looks at the lengths of its buckets before it uses the usual plan:
+ * they may be shorter than usual.
+ */
+static bool
+looks_first(const Search *s, const Segment *segment)
+{
+	return s->query->method != SEARCH_SCAN && segment->grouping.groups > 0 &&
+		s->report->plan.cost > LOOK_NS * segment->grouping.groups &&
+		segment->root.own_length > UNEVEN * (even_length(segment) + 1);
+}
 
 /*
  * Searches a segment by groups.  Where buckets are of about the same length, it begins with
@@ -353,9 +375,7 @@ static bool
 search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	SearchPlan *plan = &s->report->plan;
-	const Grouping *g = &segment->grouping;
-	double even = ldexp(segment->root.grouped, -group_bucket_bits(g, 0));
-	bool by_lengths = segment->root.own_length > UNEVEN * (even + 1);
+	bool by_lengths = looks_first(s, segment);
 
 	if (!by_lengths)
 	{
@@ -373,34 +393,64 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
 }
 
-/* Searches a segment.  Returns false if upkeep has replaced it. */
+/* Plans and searches a segment.  Returns false if upkeep has replaced it. */
 static bool
-search_segment(Search *s, Segment *segment)
+plan_and_search(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
 	QueryBucket *bucket;
 	bool complete;
 
-	s->report->owner = segment->owner;
-	s->report->documents = segment->root.documents;
 	s->report->plan.method = SEARCH_SCAN;
-	s->read_before = pages_read_in();
-	set_stride(s, segment->root.stride);
 	if (s->query->flag_mask != 0)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
-	s->report->plan = usual_plan(s, segment);
-	if (s->report->plan.method == SEARCH_SCAN)
+	s->report->plan = segment_usual_plan(segment, s->query->radius, s->query->method);
+	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
-		bucket[g] = (QueryBucket){
-			.group = g,
-			.bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols)};
+		bucket[g] =
+			(QueryBucket){.group = g,
+						  .bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols)};
 	complete = search_groups(s, segment, bucket);
 	pfree(bucket);
 	return complete;
+}
+
+/*
+ * Searches a segment, and learns what its pages cost.  Looks at the clock only if pages had
+ * to be read in lately.  Returns false if upkeep has replaced the segment.
+ */
+static bool
+search_segment(Search *s, Segment *segment)
+{
+	PagePrice *price = &segment->page_price;
+	bool timed = price->share > 0;
+	double ns = 0;
+	instr_time start;
+	instr_time end;
+	uint64 read;
+
+	s->report->owner = segment->owner;
+	s->report->documents = segment->root.documents;
+	s->read_before = pages_read_in();
+	set_stride(s, segment->root.stride);
+	if (timed)
+		INSTR_TIME_SET_CURRENT(start);
+	if (!plan_and_search(s, segment))
+		return false;
+	read = pages_read_in() - s->read_before;
+	/* A scan reads pages in their order, which takes less time. */
+	if (timed && read > 0 && s->report->plan.method != SEARCH_SCAN)
+	{
+		INSTR_TIME_SET_CURRENT(end);
+		INSTR_TIME_SUBTRACT(end, start);
+		ns = INSTR_TIME_GET_DOUBLE(end) * 1e9;
+	}
+	page_price_learn(price, s->report->pages, read, ns);
+	return true;
 }
 
 /* ---- The whole index ---------------------------------------------------- */

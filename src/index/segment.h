@@ -282,6 +282,25 @@ typedef struct CachedMap
 	MapSlot slot[FLEXIBLE_ARRAY_MEMBER];
 } CachedMap;
 
+/* A plan for buckets of usual length, and what it was made for. */
+typedef struct UsualPlan
+{
+	bool made;
+	int radius;
+	SearchMethod method;
+	double page_ns;
+	SearchPlan plan;
+} UsualPlan;
+
+#define USUAL_PLANS 8
+
+/* What this backend's searches of a segment met: how many pages it read in, and how fast. */
+typedef struct PagePrice
+{
+	double share;   /* of the pages visited that had to be read in; the last ones weigh most */
+	double read_ns; /* for each of these; 0: not known */
+} PagePrice;
+
 /* What a backend keeps of a segment. */
 typedef struct Segment
 {
@@ -300,9 +319,9 @@ typedef struct Segment
 	uint32 *first_map;      /* of postings, for each group */
 	Size bytes;
 	uint64 last_used;
-	int planned_for; /* distance of plan, -1 for none */
-	int planned_method;
-	SearchPlan plan;
+	UsualPlan usual[USUAL_PLANS]; /* those used last */
+	uint32 next_usual;            /* the one that is replaced next */
+	PagePrice page_price;
 	struct Segment *next;
 } Segment;
 
@@ -399,9 +418,6 @@ page_prefetch(Page page, Size from, Size to)
 /* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
 extern Page slot_page_unpinned(const MapSlot *slot);
 
-/* Returns statistics for a plan that does not depend on the query's values. */
-extern SegmentStats segment_stats(const Segment *segment);
-
 /*
  * A walk over a segment's pages in little memory: upkeep and vacuum read each page once,
  * and do not need what searches cache.  Its functions return false, InvalidBlockNumber or
@@ -431,5 +447,16 @@ extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
 
 /* Frees what walk_begin has allocated. */
 extern void walk_end(SegmentWalk *walk);
+
+/* ---- Plans (segment_plan.c) ----------------------------------------------------- */
+
+/* Notes that a search read in so many of the pages that it visited, in so much time. */
+extern void page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns);
+
+/* Returns statistics for a plan that does not depend on the query's values. */
+extern SegmentStats segment_stats(const Segment *segment);
+
+/* Returns the plan for buckets of usual length.  The segment keeps some. */
+extern SearchPlan segment_usual_plan(Segment *segment, int radius, SearchMethod method);
 
 #endif

@@ -263,7 +263,6 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 	s->file = compat_file(index);
 	s->identity = meta->identity;
-	s->planned_for = -1;
 	loaded = load_root(index, meta, entry, s);
 	if (loaded)
 		locate_groups(s);
@@ -621,16 +620,6 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 	__builtin_prefetch(GetBufferDescriptor(slot->recent - 1));
 	__builtin_prefetch(page_info(page));
 	page_prefetch((Page) page, from, from + bytes);
-}
-
-SegmentStats
-segment_stats(const Segment *segment)
-{
-	return (SegmentStats){.documents = segment->root.grouped,
-						  .documents_per_page = segment->documents_per_page,
-						  .posting_pages = segment->root.posting_pages,
-						  .own_length = segment->root.own_length,
-						  .near_length = segment->root.near_length};
 }
 
 /* ---- Walks -------------------------------------------------------------- */

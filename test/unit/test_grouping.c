@@ -175,7 +175,7 @@ check_plan(const Grouping *g, int h, SearchMethod method, const SearchPlan *plan
 static void
 plans_lose_nothing(void)
 {
-	static float length[GROUPS_MAX];
+	static double sum[GROUPS_MAX + 1];
 
 	for (int s = 0; s < SHAPES; s++)
 		for (int n = 0; n < SIZES; n++)
@@ -187,13 +187,14 @@ plans_lose_nothing(void)
 			int step = g.k > 512 ? g.k / 64 : 1;
 
 			for (int i = 0; i < g.groups; i++)
-				length[i] = random_below(sizes[n] + 1);
+				sum[i + 1] = sum[i] + random_below(sizes[n] + 1);
 			for (int h = 0; h <= g.k; h += step)
 				for (int method = SEARCH_AUTO; method <= SEARCH_SCAN; method++)
 				{
 					SearchPlan plan;
 
-					stats.bucket_length = h % 3 == 0 ? length : NULL;
+					stats.length_sum = h % 3 == 0 ? sum : NULL;
+					stats.page_ns = h % 2 * 5000;
 					plan = search_plan(&g, &stats, h, method);
 					check_plan(&g, h, method, &plan);
 				}
