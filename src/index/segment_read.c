@@ -251,6 +251,9 @@ locate_groups(Segment *s)
 		(groups + 1) * 2 * sizeof(uint32);
 }
 
+/* The share of its pages that have to be read in, as a guess, if the root had to be. */
+#define SHARE_IF_COLD 0.5
+
 /* Reads a segment into the cache; returns NULL if upkeep has replaced it. */
 static Segment *
 load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
@@ -259,6 +262,7 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 		AllocSetContextCreate(CurrentMemoryContext, "neardup segment", ALLOCSET_SMALL_SIZES);
 	MemoryContext before = MemoryContextSwitchTo(context);
 	Segment *s = palloc0(sizeof(Segment));
+	int64 before_read = pages_read_in();
 	bool loaded;
 
 	s->file = compat_file(index);
@@ -266,6 +270,8 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	loaded = load_root(index, meta, entry, s);
 	if (loaded)
 		locate_groups(s);
+	if (pages_read_in() != before_read)
+		s->page_price.share = SHARE_IF_COLD;
 	MemoryContextSwitchTo(before);
 	if (!loaded)
 	{
