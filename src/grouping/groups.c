@@ -26,6 +26,9 @@
 
 #define PAGE_BYTES 8192
 
+/* Nanoseconds that the executor takes for a search. */
+#define COST_OF_CALL 3000.0
+
 /* Bytes of a bucket beside its code. */
 #define BUCKET_BYTES 2
 
@@ -99,7 +102,11 @@ postings_estimate(const Grouping *g, uint32_t n)
 	return bytes;
 }
 
-/* Returns the cost of searches at usual thresholds. */
+/*
+ * Returns a measure of the cost of searches at usual thresholds: the sum of the logarithms,
+ * since a grouping that doubles the cost at a high threshold is as bad as one that doubles it
+ * at a low one.
+ */
 static double
 cost_of_grouping(const Grouping *g, uint32_t n)
 {
@@ -113,7 +120,7 @@ cost_of_grouping(const Grouping *g, uint32_t n)
 	{
 		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
 
-		cost += search_plan(g, &stats, (int) h, SEARCH_AUTO).cost;
+		cost += log(COST_OF_CALL + search_plan(g, &stats, (int) h, SEARCH_AUTO).cost);
 	}
 	return cost;
 }

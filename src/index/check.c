@@ -256,8 +256,7 @@ find_buckets(Check *check, Segment *segment, int group)
 
 /* Checks that the documents of a code are in their bucket, and notes that they are found. */
 static void
-check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode code,
-		   uint32 bucket)
+check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode code, uint32 bucket)
 {
 	size_t count = postings_count(code.code, code.bytes);
 	uint32 *document = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);

@@ -129,8 +129,7 @@ page_check_documents(Relation index, Buffer buffer, uint32 stride)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "more documents than fit");
 	if (((PageHeader) page)->pd_lower !=
 			(char *) page_symbols(page, stride, count) - (char *) page ||
-		((PageHeader) page)->pd_upper !=
-			BLCKSZ - count * (int) sizeof(ItemPointerData))
+		((PageHeader) page)->pd_upper != BLCKSZ - count * (int) sizeof(ItemPointerData))
 		page_corrupt(index, BufferGetBlockNumber(buffer),
 					 "another number of documents than its header says");
 }
@@ -148,8 +147,7 @@ page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const ui
 	memset(page_symbols(page, stride, i), 0, stride);
 	if (!tid_flags(tid))
 		memcpy(page_symbols(page, stride, i), symbols, bytes);
-	info->checksum =
-		add_to_checksum(info->checksum, tid, page_symbols(page, stride, i), stride);
+	info->checksum = add_to_checksum(info->checksum, tid, page_symbols(page, stride, i), stride);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }
@@ -215,8 +213,7 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
 }
 
 Buffer
-page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment,
-					Buffer *recent)
+page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment, Buffer *recent)
 {
 	Buffer buffer = page_pin_recent(index, block, recent);
 
@@ -242,7 +239,7 @@ page_is_free(Page page, const IndexMeta *meta)
 	if (!page_is_ours(page) || info->kind == PAGE_META || info->owner >= meta->next_owner)
 		return false;
 	return info->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, info->owner) :
-											 !meta_lists(meta, info->owner);
+										  !meta_lists(meta, info->owner);
 }
 
 /*

@@ -61,13 +61,11 @@ go_to_page(PostingReader *r, PostingPlace place)
 /* ---- Buckets ------------------------------------------------------------ */
 
 /*
- * Each bucket passes through a pipeline.  A stage prefetches what the next stage reads: the
- * bucket's slot in the map, the place where its page was last seen, its postings.  Between
- * two stages STAGE_LENGTH other buckets pass, so that memory has time to answer.
+ * Buckets are looked up so many at a time, in stages.  A stage prefetches for all of them
+ * what the next stage reads: the bucket's slot in the map, the beginning of its page, its
+ * postings.  So memory answers, and the processor translates addresses, for several at once.
  */
-#define STAGE_LENGTH 4
-#define STAGES 3
-#define LOOKUPS_UNDER_WAY ((STAGES + 1) * STAGE_LENGTH)
+#define LOOKUPS_AT_ONCE 32
 
 typedef struct Lookup
 {
@@ -111,10 +109,27 @@ next_bucket(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 		walk->next_group++;
 	}
 	bucket = &walk->bucket[walk->next_group - 1];
-	lookup->number = segment_bucket(segment, bucket->group,
-									bucket->bucket ^ walk->mask[walk->next_mask++]);
+	lookup->number =
+		segment_bucket(segment, bucket->group, bucket->bucket ^ walk->mask[walk->next_mask++]);
 	lookup->map = segment_map_of(segment, bucket->group, lookup->number);
 	return true;
+}
+
+/*
+ * First stage: finds the next buckets, and prefetches their slots.  Returns how many there
+ * are.
+ */
+static int
+next_buckets(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
+{
+	int count = 0;
+
+	while (count < LOOKUPS_AT_ONCE && next_bucket(segment, walk, &lookup[count]))
+	{
+		segment_prefetch_place(segment, lookup[count].map, lookup[count].number);
+		count++;
+	}
+	return count;
 }
 
 /*
@@ -220,7 +235,7 @@ is_cold(const PostingReader *r)
 static bool
 read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 {
-	while (ahead->asked < at + ahead->window && !ahead->done)
+	while (ahead->asked < at + LOOKUPS_AT_ONCE + ahead->window && !ahead->done)
 	{
 		Lookup lookup;
 		const MapSlot *slot;
@@ -243,6 +258,28 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 
 /* ---- Postings ----------------------------------------------------------- */
 
+/* Passes buckets through all stages but the first.  Returns false as read_buckets. */
+static bool
+read_some(PostingReader *r, Lookup *lookup, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!find_page(r, &lookup[i]))
+			return false;
+	for (int i = 0; i < count; i++)
+		prefetch_postings(r, &lookup[i]);
+	for (int i = 0; i < count && !r->too_many && !r->too_long; i++)
+	{
+		if (!read_bucket(r, &lookup[i]))
+			return false;
+		if (r->chooser != NULL)
+			chooser_end_group(r->chooser);
+	}
+	/* Interrupts are held off while a page is locked. */
+	release_page(r);
+	CHECK_FOR_INTERRUPTS();
+	return true;
+}
+
 /*
  * Counts the postings of all buckets that a plan looks up.  Returns false if upkeep has
  * replaced the segment.
@@ -251,39 +288,20 @@ static bool
 read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {
 	ProbeWalk walk = {.plan = plan, .bucket = bucket};
-	ReadAhead ahead = {
-		.walk = walk, .window = get_tablespace_io_concurrency(r->index->rd_rel->reltablespace), .last = InvalidBlockNumber};
-	Lookup lookup[LOOKUPS_UNDER_WAY];
-	uint32 begun = 0; /* lookups that have entered the pipeline */
+	ReadAhead ahead = {.walk = walk,
+					   .window = get_tablespace_io_concurrency(r->index->rd_rel->reltablespace),
+					   .last = InvalidBlockNumber};
+	Lookup lookup[LOOKUPS_AT_ONCE];
+	uint32 at = 0;
+	int count;
 
-	for (uint32 i = 0; !r->too_many && !r->too_long; i++)
+	while (!r->too_many && !r->too_long && (count = next_buckets(r->segment, &walk, lookup)) > 0)
 	{
-		Lookup *stage[STAGES + 1];
-
-		/* Interrupts are held off while a page is locked. */
-		if (walk.next_mask == walk.masks)
-			release_page(r);
-		CHECK_FOR_INTERRUPTS();
-		for (int j = 0; j <= STAGES; j++)
-			stage[j] = &lookup[(i - j * STAGE_LENGTH) % LOOKUPS_UNDER_WAY];
-		if (begun == i && next_bucket(r->segment, &walk, stage[0]))
-		{
-			segment_prefetch_place(r->segment, stage[0]->map, stage[0]->number);
-			begun++;
-		}
-		if (ahead.window > 0 && is_cold(r) && !read_ahead(r, &ahead, i))
+		if (ahead.window > 0 && is_cold(r) && !read_ahead(r, &ahead, at))
 			return false;
-		/* For small i these numbers wrap around and exceed begun. */
-		if (i - STAGE_LENGTH < begun && !find_page(r, stage[1]))
+		if (!read_some(r, lookup, count))
 			return false;
-		if (i - 2 * STAGE_LENGTH < begun)
-			prefetch_postings(r, stage[2]);
-		if (i - 3 * STAGE_LENGTH < begun && !read_bucket(r, stage[3]))
-			return false;
-		if (i - 3 * STAGE_LENGTH < begun && r->chooser != NULL)
-			chooser_end_group(r->chooser);
-		if (i + 1 == begun + STAGES * STAGE_LENGTH)
-			break;
+		at += count;
 	}
 	return true;
 }
@@ -362,8 +380,8 @@ read_length(PostingReader *r, QueryBucket *bucket)
 
 		if (!go_to_page(r, place))
 			return false;
-		code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number,
-								number);
+		code =
+			postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number, number);
 		bucket->length += postings_count(code.code, code.bytes);
 		release_page(r);
 	} while (segment_goes_on(r->index, r->segment, number, &place, &replaced));

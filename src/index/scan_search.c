@@ -177,8 +177,7 @@ prefetch_document(const Search *s, const Segment *segment, uint32 document)
 {
 	if (document < segment->numbers)
 		prefetch_page(segment, document / s->per_page,
-					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride,
-					  s->stride);
+					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride, s->stride);
 }
 
 /* Asks for the pages of the candidates up to so many. */

@@ -52,10 +52,9 @@ static bool
 is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return s->root_block == entry->root && s->root.document_pages == entry->document_pages &&
-		root_other_pages(&s->root) == entry->other_pages &&
-		s->root.documents == entry->documents && s->root.grouped == entry->grouped &&
-		(uint32) s->root.groups == entry->groups && s->grouping.k == meta->shape.k &&
-		s->grouping.b == signature_bits(&meta->shape);
+		root_other_pages(&s->root) == entry->other_pages && s->root.documents == entry->documents &&
+		s->root.grouped == entry->grouped && (uint32) s->root.groups == entry->groups &&
+		s->grouping.k == meta->shape.k && s->grouping.b == signature_bits(&meta->shape);
 }
 
 static Segment *
@@ -147,8 +146,7 @@ load_root_list(Relation index, Buffer buffer, Segment *s, uint32 done)
 
 	if (page_info(page)->count != n)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "list of maps of another length");
-	memcpy(s->list + done, page_contents(page) + (is_first ? ROOT_BYTES : 0),
-		   n * sizeof(MapEntry));
+	memcpy(s->list + done, page_contents(page) + (is_first ? ROOT_BYTES : 0), n * sizeof(MapEntry));
 	return n;
 }
 
@@ -442,8 +440,7 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	if (map == NULL)
 		return InvalidBuffer;
 	slot = &map->slot[page % ENTRIES_PER_MAP];
-	buffer =
-		page_read_documents(index, slot->block, slot->number, segment->owner, &slot->recent);
+	buffer = page_read_documents(index, slot->block, slot->number, segment->owner, &slot->recent);
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
 	verify_once(index, buffer, segment->root.stride, slot);
@@ -683,8 +680,7 @@ walk_documents(SegmentWalk *walk, uint32 page)
 
 	if (entry.block == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer =
-		page_read_documents(walk->index, entry.block, entry.number, segment->owner, &recent);
+	buffer = page_read_documents(walk->index, entry.block, entry.number, segment->owner, &recent);
 	if (BufferIsValid(buffer))
 		page_verify(walk->index, buffer, segment->root.stride);
 	return buffer;

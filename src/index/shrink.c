@@ -76,9 +76,8 @@ is_stale(Page page, const IndexMeta *meta)
 {
 	const PageInfo *info = page_info(page);
 
-	return page_is_ours(page) && info->kind == PAGE_DOCUMENTS &&
-		info->owner < meta->next_owner && info->owner != meta->tail.owner &&
-		info->owner != meta->frozen.owner;
+	return page_is_ours(page) && info->kind == PAGE_DOCUMENTS && info->owner < meta->next_owner &&
+		info->owner != meta->tail.owner && info->owner != meta->frozen.owner;
 }
 
 /*

@@ -57,8 +57,7 @@ note_block(NewSegment *segment, BlockNumber block)
 	if (segment->blocks == segment->block_room)
 	{
 		segment->block_room *= 2;
-		segment->block =
-			repalloc_huge(segment->block, segment->block_room * sizeof(BlockNumber));
+		segment->block = repalloc_huge(segment->block, segment->block_room * sizeof(BlockNumber));
 	}
 	segment->block[segment->blocks++] = block;
 }
@@ -192,8 +191,7 @@ list_documents(NewSegment *segment, MapEntry entry)
 	if (segment->root.document_pages == segment->room)
 	{
 		segment->room *= 2;
-		segment->documents =
-			repalloc_huge(segment->documents, segment->room * sizeof(MapEntry));
+		segment->documents = repalloc_huge(segment->documents, segment->room * sizeof(MapEntry));
 	}
 	segment->documents[segment->root.document_pages++] = entry;
 	segment->first_owner = Min(segment->first_owner, entry.number);
