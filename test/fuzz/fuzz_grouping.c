@@ -168,7 +168,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t segment = sizes[option & 7];
 	uint32_t n = 1 + take_byte(&in) % DOCUMENTS_MAX;
 	uint32_t first = (uint32_t) (take_number(&in, 3) % (segment - n + 1));
-	SegmentStats stats = {segment, 2700, 100, NULL};
+	SegmentStats stats = {.documents = segment,
+						  .documents_per_page = 100,
+						  .posting_pages = segment / 200 + 1};
 	SearchMethod method;
 	SearchPlan plan;
 	Documents d;
