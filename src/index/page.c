@@ -3,7 +3,9 @@
  */
 #include "index/page.h"
 
-#include "port/pg_crc32c.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "storage/indexfsm.h"
 
 #include "base/hash.h"
@@ -26,30 +28,25 @@ page_init(Page page, PageKind kind, uint32 owner)
 	info->kind = kind;
 	info->page_id = PAGE_ID;
 	info->dead = kind == PAGE_DOCUMENTS ? DEAD_NONE : 0;
-	INIT_CRC32C(info->checksum);
 }
 
 /* ---- Checksums ---------------------------------------------------------- */
 
-/* Returns the checksum of a document and those before it, given the latter. */
+/* Returns what document i adds to the checksum of its page. */
 static uint32
-add_to_checksum(uint32 checksum, const ItemPointerData *tid, const uint8_t *symbols, uint32 stride)
+checksum_document(const ItemPointerData *tid, const uint8_t *symbols, uint32 stride, uint32 i)
 {
-	pg_crc32c crc = checksum;
-	ItemPointerData live = *tid;
+	uint64 place = (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 32 |
+		(uint32) (ItemPointerGetOffsetNumberNoCheck(tid) & ~TID_DEAD) << 16 | i;
 
-	live.ip_posid &= ~TID_DEAD;
-	COMP_CRC32C(crc, &live, sizeof(live));
-	COMP_CRC32C(crc, symbols, stride);
-	return crc;
+	return (uint32) mix64(XXH3_64bits(symbols, stride) ^ mix64(place));
 }
 
 uint32
 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
 {
 	for (uint32 i = from; i < page_info(page)->count; i++)
-		checksum =
-			add_to_checksum(checksum, page_tid(page, i), page_symbols(page, stride, i), stride);
+		checksum += checksum_document(page_tid(page, i), page_symbols(page, stride, i), stride, i);
 	return checksum;
 }
 
@@ -83,12 +80,9 @@ page_mark_dead(Page page, uint32 i)
 static uint32
 checksum_payload(Page page)
 {
-	pg_crc32c crc;
+	uint64 hash = XXH3_64bits(page_contents(page), PAGE_ROOM);
 
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, page_contents(page), PAGE_ROOM);
-	COMP_CRC32C(crc, &page_info(page)->count, sizeof(uint16));
-	return crc;
+	return (uint32) mix64(hash ^ mix64(page_info(page)->count));
 }
 
 void
@@ -107,8 +101,7 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 	if (info->kind == PAGE_DOCUMENTS)
 	{
 		page_check_documents(index, buffer, stride);
-		INIT_CRC32C(checksum);
-		checksum = page_checksum_documents(page, stride, 0, checksum);
+		checksum = page_checksum_documents(page, stride, 0, 0);
 		if (info->dead != checksum_dead(page))
 			page_corrupt(index, BufferGetBlockNumber(buffer),
 						 "other documents are marked dead than vacuum has marked");
@@ -147,7 +140,7 @@ page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const ui
 	memset(page_symbols(page, stride, i), 0, stride);
 	if (!tid_flags(tid))
 		memcpy(page_symbols(page, stride, i), symbols, bytes);
-	info->checksum = add_to_checksum(info->checksum, tid, page_symbols(page, stride, i), stride);
+	info->checksum += checksum_document(tid, page_symbols(page, stride, i), stride, i);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }

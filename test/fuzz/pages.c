@@ -252,8 +252,7 @@ forge_documents(char *page, uint32 stride)
 	info->count = Min(info->count, documents_per_page(stride));
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, info->count) - page;
 	((PageHeader) page)->pd_upper = BLCKSZ - info->count * sizeof(ItemPointerData);
-	INIT_CRC32C(info->checksum);
-	info->checksum = page_checksum_documents(page, stride, 0, info->checksum);
+	info->checksum = page_checksum_documents(page, stride, 0, 0);
 	info->dead = checksum_dead(page);
 }
 
