@@ -120,7 +120,8 @@ cost_of_grouping(const Grouping *g, uint32_t n)
 	{
 		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));
 
-		cost += log(COST_OF_CALL + search_plan(g, &stats, (int) h, SEARCH_AUTO).cost);
+		/* Rounded, since h is a whole number less a rounding error at times. */
+		cost += log(COST_OF_CALL + search_plan(g, &stats, (int) (h + 1e-6), SEARCH_AUTO).cost);
 	}
 	return cost;
 }
