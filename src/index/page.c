@@ -148,6 +148,8 @@ page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const ui
 void
 page_corrupt(Relation index, BlockNumber block, const char *what)
 {
+	/* What this backend has cached may come from a damaged page that is repaired by then. */
+	pages_forget();
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is corrupt at block %u: %s", RelationGetRelationName(index),

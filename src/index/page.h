@@ -123,8 +123,14 @@ extern int64 pages_read_in(void);
 /* Pins a block of which the caller only needs the owner. */
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
 
-/* Returns a number that changes whenever verified pages have to be verified again. */
+/*
+ * Returns a number that changes whenever verified pages have to be verified again, and what
+ * was read from them forgotten.
+ */
 extern uint32 pages_seen_version(void);
+
+/* Changes this number. */
+extern void pages_forget(void);
 
 /* Pins a page of a tail; the same as page_read. */
 extern Buffer page_pin_tail(Relation index, BlockNumber block);

@@ -17,6 +17,12 @@ pages_seen_version(void)
 	return version;
 }
 
+void
+pages_forget(void)
+{
+	version++;
+}
+
 /* ---- Pins --------------------------------------------------------------- */
 
 int64

@@ -276,8 +276,7 @@ typedef struct MapSlot
 typedef struct CachedMap
 {
 	uint32 count;
-	uint32 seen_version; /* pages_seen_version() when the buffers were noted */
-	uint32 first;        /* bucket */
+	uint32 first; /* bucket */
 	float slots_per_bucket;
 	MapSlot slot[FLEXIBLE_ARRAY_MEMBER];
 } CachedMap;
@@ -319,6 +318,7 @@ typedef struct Segment
 	uint32 *first_map;      /* of postings, for each group */
 	Size bytes;
 	uint64 last_used;
+	uint32 seen_version;          /* pages_seen_version() when it was loaded */
 	UsualPlan usual[USUAL_PLANS]; /* those used last */
 	uint32 next_usual;            /* the one that is replaced next */
 	PagePrice page_price;

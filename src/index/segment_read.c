@@ -47,11 +47,15 @@ segments_forget(const IndexMeta *meta)
 	}
 }
 
-/* Returns whether a cached segment is the one listed, in case the key is not unique after all. */
+/*
+ * Returns whether a cached segment is the one listed, in case the key is not unique after all,
+ * and was loaded since verified pages had to be verified again.
+ */
 static bool
 is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return s->root_block == entry->root && s->root.document_pages == entry->document_pages &&
+	return s->seen_version == pages_seen_version() && s->root_block == entry->root &&
+		s->root.document_pages == entry->document_pages &&
 		root_other_pages(&s->root) == entry->other_pages && s->root.documents == entry->documents &&
 		s->root.grouped == entry->grouped && (uint32) s->root.groups == entry->groups &&
 		s->grouping.k == meta->shape.k && s->grouping.b == signature_bits(&meta->shape);
@@ -263,6 +267,7 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	int64 before_read = pages_read_in();
 	bool loaded;
 
+	s->seen_version = pages_seen_version();
 	s->file = compat_file(index);
 	s->identity = meta->identity;
 	loaded = load_root(index, meta, entry, s);
@@ -382,7 +387,6 @@ load_map(Relation index, Segment *s, uint32 map)
 	bytes = offsetof(CachedMap, slot) + count * sizeof(MapSlot);
 	cached = MemoryContextAlloc(GetMemoryChunkContext(s), bytes);
 	cached->count = count;
-	cached->seen_version = pages_seen_version();
 	set_interpolation(s, map, cached);
 	for (uint32 i = 0; i < count; i++)
 		cached->slot[i] = (MapSlot){entry[i].number, entry[i].block, InvalidBuffer};
@@ -397,17 +401,7 @@ load_map(Relation index, Segment *s, uint32 map)
 static CachedMap *
 segment_map(Relation index, Segment *s, uint32 map)
 {
-	CachedMap *cached = s->map[map];
-
-	if (cached == NULL)
-		return load_map(index, s, map);
-	if (cached->seen_version != pages_seen_version())
-	{
-		for (uint32 i = 0; i < cached->count; i++)
-			cached->slot[i].recent = InvalidBuffer;
-		cached->seen_version = pages_seen_version();
-	}
-	return cached;
+	return s->map[map] != NULL ? s->map[map] : load_map(index, s, map);
 }
 
 /* ---- Documents ---------------------------------------------------------- */
