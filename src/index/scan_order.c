@@ -175,7 +175,11 @@ choose_radius(Ordering *o)
 	if (!o->planned)
 		set_steps(o);
 	while (o->wanted <= o->reached && o->next_step < o->steps.count)
-		o->wanted = Min(o->steps.radius[o->next_step++], o->limit);
+	{
+		int radius = o->steps.radius[o->next_step++];
+
+		o->wanted = Min(radius, o->limit);
+	}
 	if (o->wanted > o->reached)
 		return;
 	o->wanted = o->limit;
