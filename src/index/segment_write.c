@@ -239,7 +239,7 @@ typedef struct MapList
 {
 	MapEntry *entry;
 	uint32 count;
-	uint32 room;
+	Size room;
 } MapList;
 
 static void
@@ -247,11 +247,7 @@ list_map(MapList *list, MapEntry entry)
 {
 	if (entry.block == InvalidBlockNumber)
 		return;
-	if (list->count == list->room)
-	{
-		list->room *= 2;
-		list->entry = repalloc(list->entry, list->room * sizeof(MapEntry));
-	}
+	list->entry = host_grow(list->entry, &list->room, list->count + 1, sizeof(MapEntry));
 	list->entry[list->count++] = entry;
 }
 
@@ -302,9 +298,9 @@ static void
 list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 {
 	BlockNumber blocks = RelationGetNumberOfBlocks(writer->index);
-	uint32 room = 64;
+	Size room = 0;
 	uint32 count = 0;
-	WrittenMap *map = palloc(room * sizeof(WrittenMap));
+	WrittenMap *map = NULL;
 
 	writer->root->posting_pages = 0;
 	while (block != InvalidBlockNumber)
@@ -318,8 +314,7 @@ list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 		if (count == blocks)
 			page_corrupt(writer->index, block, "maps are linked in a circle");
 		page = BufferGetPage(buffer);
-		if (count == room)
-			map = repalloc_huge(map, (room *= 2) * sizeof(WrittenMap));
+		map = host_grow(map, &room, count + 1, sizeof(WrittenMap));
 		map[count].entry = (MapEntry){.number = page_map(page)[0].number, .block = block};
 		map[count].age = count;
 		count++;
@@ -329,11 +324,12 @@ list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 		if (!writer->goes_on(writer))
 			break;
 	}
-	qsort(map, count, sizeof(WrittenMap), compare_maps);
+	if (count > 0)
+		qsort(map, count, sizeof(WrittenMap), compare_maps);
 	for (uint32 i = 0; i < count; i++)
 		list_map(list, map[i].entry);
 	writer->root->posting_maps = count;
-	pfree(map);
+	host_free(map);
 }
 
 /* Writes the root pages, the last one first, since each has a link to the next. */

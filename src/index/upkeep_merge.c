@@ -20,10 +20,10 @@ typedef struct NewSegment
 	const IndexMeta *meta;
 	SegmentRoot root;
 	MapEntry *documents; /* its pages of documents */
-	uint32 room;         /* of documents */
+	Size room;           /* of documents */
 	BlockNumber *block;  /* all pages that were written */
 	uint32 blocks;
-	uint32 block_room;
+	Size block_room;
 	int groups_claimed;
 	BlockNumber last_map;
 	BucketLengths lengths;
@@ -54,11 +54,8 @@ typedef struct Merge
 static void
 note_block(NewSegment *segment, BlockNumber block)
 {
-	if (segment->blocks == segment->block_room)
-	{
-		segment->block_room *= 2;
-		segment->block = repalloc_huge(segment->block, segment->block_room * sizeof(BlockNumber));
-	}
+	segment->block =
+		host_grow(segment->block, &segment->block_room, segment->blocks + 1, sizeof(BlockNumber));
 	segment->block[segment->blocks++] = block;
 }
 
@@ -176,10 +173,6 @@ begin_segment(const Merge *merge)
 									  .goes_on = writer_goes_on};
 	segment->last_map = InvalidBlockNumber;
 	segment->first_owner = PG_UINT32_MAX;
-	segment->room = 64;
-	segment->documents = palloc(segment->room * sizeof(MapEntry));
-	segment->block_room = 64;
-	segment->block = palloc(segment->block_room * sizeof(BlockNumber));
 	page_init(segment->page.data, PAGE_DOCUMENTS, segment->writer.owner);
 	return segment;
 }
@@ -188,11 +181,8 @@ begin_segment(const Merge *merge)
 static void
 list_documents(NewSegment *segment, MapEntry entry)
 {
-	if (segment->root.document_pages == segment->room)
-	{
-		segment->room *= 2;
-		segment->documents = repalloc_huge(segment->documents, segment->room * sizeof(MapEntry));
-	}
+	segment->documents = host_grow(segment->documents, &segment->room,
+								   segment->root.document_pages + 1, sizeof(MapEntry));
 	segment->documents[segment->root.document_pages++] = entry;
 	segment->first_owner = Min(segment->first_owner, entry.number);
 	segment->last_owner = Max(segment->last_owner, entry.number);
