@@ -292,7 +292,7 @@ check_page(Check *check, Segment *segment, int group, PostingPlace place)
 
 	if (!BufferIsValid(buffer))
 		page_corrupt(check->index, segment->root_block, "its pages belong to another segment");
-	number = on_page & ~BUCKET_CONTINUES;
+	number = bucket_of_number(on_page);
 	last = number + page_info(BufferGetPage(buffer))->count;
 	for (number = Max(number, first); number < Min(last, end); number++)
 		check_code(check, segment, BufferGetBlockNumber(buffer),

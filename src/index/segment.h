@@ -25,6 +25,13 @@ typedef struct MapEntry
 /* Flag of a first bucket: the page goes on with a bucket that begins on a page before it. */
 #define BUCKET_CONTINUES UINT32_C(0x80000000)
 
+/* Returns a first bucket without its flag. */
+static inline uint32
+bucket_of_number(uint32 number)
+{
+	return number & ~BUCKET_CONTINUES;
+}
+
 /*
  * The contents of a root: then follows the list of maps, first those of documents, then
  * those of postings in the order of their buckets.  The list goes on on further root pages.

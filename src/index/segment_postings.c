@@ -61,7 +61,7 @@ postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket)
 	Page page = BufferGetPage(buffer);
 	const PostingsContents *contents = page_postings(page);
 	uint32 buckets = page_info(page)->count;
-	uint32 i = bucket - (first & ~BUCKET_CONTINUES);
+	uint32 i = bucket - bucket_of_number(first);
 	Size codes = codes_offset(buckets);
 	Size from;
 	Size to;
@@ -82,7 +82,7 @@ postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 {
 	const PostingsContents *contents = page_postings(page);
 	uint32 buckets = Min(page_info(page)->count, PAGE_ROOM / sizeof(uint16) - 2);
-	uint32 i = bucket - (first & ~BUCKET_CONTINUES);
+	uint32 i = bucket - bucket_of_number(first);
 	Size codes = (const char *) contents - (const char *) page + codes_offset(buckets);
 
 	*from = *to = codes;
@@ -95,7 +95,7 @@ postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 Size
 postings_offset(uint32 first, uint32 bucket)
 {
-	Size offset = CONTENTS_OFFSET + codes_offset(bucket - (first & ~BUCKET_CONTINUES));
+	Size offset = CONTENTS_OFFSET + codes_offset(bucket - bucket_of_number(first));
 
 	return Min(offset, BLCKSZ - 1);
 }

@@ -161,7 +161,7 @@ check_list(Relation index, const Segment *s)
 	const MapEntry *map = s->list + s->root.document_maps;
 
 	for (uint32 i = 1; i < s->root.posting_maps; i++)
-		if ((map[i].number & ~BUCKET_CONTINUES) < (map[i - 1].number & ~BUCKET_CONTINUES))
+		if (bucket_of_number(map[i].number) < bucket_of_number(map[i - 1].number))
 			page_corrupt(index, s->root_block, "maps out of order");
 }
 
@@ -225,7 +225,7 @@ last_map_from(const Segment *s, uint32 low, uint32 bucket)
 	{
 		uint32 middle = low + (high - low) / 2;
 
-		if ((map[middle].number & ~BUCKET_CONTINUES) <= bucket)
+		if (bucket_of_number(map[middle].number) <= bucket)
 			low = middle;
 		else
 			high = middle;
@@ -340,7 +340,7 @@ read_map(Relation index, const Segment *s, uint32 map)
 		if (entry[i].block >= blocks)
 			page_corrupt(index, block, "map of blocks that do not exist");
 	for (uint32 i = 1; map >= s->root.document_maps && i < count; i++)
-		if ((entry[i].number & ~BUCKET_CONTINUES) < (entry[i - 1].number & ~BUCKET_CONTINUES))
+		if (bucket_of_number(entry[i].number) < bucket_of_number(entry[i - 1].number))
 			page_corrupt(index, block, "map out of order");
 	return buffer;
 }
@@ -350,7 +350,7 @@ static uint32
 map_first_bucket(const Segment *s, uint32 map)
 {
 	return map < s->root.posting_maps ?
-		s->list[s->root.document_maps + map].number & ~BUCKET_CONTINUES :
+		bucket_of_number(s->list[s->root.document_maps + map].number) :
 		s->first_bucket[s->grouping.groups];
 }
 
@@ -487,12 +487,6 @@ segment_has_map(const Segment *segment, uint32 map, uint32 number)
 	return segment->map[i] != NULL && segment->list[i].number != (number | BUCKET_CONTINUES);
 }
 
-static inline uint32
-slot_bucket(const MapSlot *slot)
-{
-	return slot->number & ~BUCKET_CONTINUES;
-}
-
 /* Steps from a guess; skewed buckets may need many, so the steps grow. */
 static uint32
 last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
@@ -500,12 +494,13 @@ last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
 	uint32 low = guess;
 	uint32 high = guess + 1;
 
-	for (uint32 step = 1; low > 0 && slot_bucket(&map->slot[low]) > bucket; step *= 2)
+	for (uint32 step = 1; low > 0 && bucket_of_number(map->slot[low].number) > bucket; step *= 2)
 	{
 		high = low;
 		low -= Min(step, low);
 	}
-	for (uint32 step = 1; high < map->count && slot_bucket(&map->slot[high]) <= bucket; step *= 2)
+	for (uint32 step = 1; high < map->count && bucket_of_number(map->slot[high].number) <= bucket;
+		 step *= 2)
 	{
 		low = high;
 		high += Min(step, map->count - high);
@@ -514,7 +509,7 @@ last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
 	{
 		uint32 middle = low + (high - low) / 2;
 
-		if (slot_bucket(&map->slot[middle]) <= bucket)
+		if (bucket_of_number(map->slot[middle].number) <= bucket)
 			low = middle;
 		else
 			high = middle;

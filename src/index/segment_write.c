@@ -285,8 +285,8 @@ compare_maps(const void *x, const void *y)
 {
 	const WrittenMap *a = x;
 	const WrittenMap *b = y;
-	uint32 bucket_a = a->entry.number & ~BUCKET_CONTINUES;
-	uint32 bucket_b = b->entry.number & ~BUCKET_CONTINUES;
+	uint32 bucket_a = bucket_of_number(a->entry.number);
+	uint32 bucket_b = bucket_of_number(b->entry.number);
 
 	if (bucket_a != bucket_b)
 		return bucket_a < bucket_b ? -1 : 1;
