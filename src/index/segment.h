@@ -105,6 +105,25 @@ root_pages(const SegmentRoot *root)
 	return 1 + pages_for(maps - Min(maps, MAPS_PER_FIRST_ROOT), ENTRIES_PER_MAP);
 }
 
+/* The part of the list of maps that is on a root page. */
+typedef struct RootList
+{
+	uint32 first; /* of its maps */
+	uint32 count;
+	Size offset; /* in the contents */
+} RootList;
+
+static inline RootList
+root_list(const SegmentRoot *root, uint32 page)
+{
+	uint32 first = page == 0 ? 0 : MAPS_PER_FIRST_ROOT + (page - 1) * ENTRIES_PER_MAP;
+	uint32 most = page == 0 ? MAPS_PER_FIRST_ROOT : ENTRIES_PER_MAP;
+
+	return (RootList){.first = first,
+					  .count = Min(most, root_maps(root) - first),
+					  .offset = page == 0 ? ROOT_BYTES : 0};
+}
+
 /* Returns how many pages a segment has beside those of documents. */
 static inline uint32
 root_other_pages(const SegmentRoot *root)

@@ -139,19 +139,16 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its pages");
 }
 
-/* Copies the entries of a root page to the list of maps; returns how many that are. */
-static uint32
-load_root_list(Relation index, Buffer buffer, Segment *s, uint32 done)
+/* Copies the entries of a root page, by its number, to the list of maps. */
+static void
+load_root_list(Relation index, Buffer buffer, Segment *s, uint32 number)
 {
 	Page page = BufferGetPage(buffer);
-	bool is_first = done == 0;
-	uint32 most = is_first ? MAPS_PER_FIRST_ROOT : ENTRIES_PER_MAP;
-	uint32 n = Min(most, root_maps(&s->root) - done);
+	RootList part = root_list(&s->root, number);
 
-	if (page_info(page)->count != n)
+	if (page_info(page)->count != part.count)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "list of maps of another length");
-	memcpy(s->list + done, page_contents(page) + (is_first ? ROOT_BYTES : 0), n * sizeof(MapEntry));
-	return n;
+	memcpy(s->list + part.first, page_contents(page) + part.offset, part.count * sizeof(MapEntry));
 }
 
 /* Checks that the maps of postings are in the order of their buckets. */
@@ -170,12 +167,11 @@ static bool
 load_list(Relation index, Segment *s, Buffer buffer)
 {
 	uint32 pages = root_pages(&s->root);
-	uint32 done;
 
 	s->list = palloc_extended(root_maps(&s->root) * sizeof(MapEntry) + 1, MCXT_ALLOC_HUGE);
 	s->root_page = palloc(pages * sizeof(BlockNumber));
 	s->root_page[0] = s->root_block;
-	done = load_root_list(index, buffer, s, 0);
+	load_root_list(index, buffer, s, 0);
 	for (uint32 p = 1; p < pages; p++)
 	{
 		s->root_page[p] = page_info(BufferGetPage(buffer))->next;
@@ -185,7 +181,7 @@ load_list(Relation index, Segment *s, Buffer buffer)
 		if (!BufferIsValid(buffer))
 			return false;
 		page_verify(index, buffer, 0);
-		done += load_root_list(index, buffer, s, done);
+		load_root_list(index, buffer, s, p);
 	}
 	UnlockReleaseBuffer(buffer);
 	check_list(index, s);

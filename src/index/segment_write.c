@@ -342,17 +342,15 @@ write_root_pages(SegmentWriter *writer, const MapList *list)
 	for (uint32 p = pages; p-- > 0;)
 	{
 		PGAlignedBlock page;
-		uint32 first = p == 0 ? 0 : MAPS_PER_FIRST_ROOT + (p - 1) * ENTRIES_PER_MAP;
-		uint32 most = p == 0 ? MAPS_PER_FIRST_ROOT : ENTRIES_PER_MAP;
-		uint32 n = Min(most, list->count - first);
+		RootList part = root_list(writer->root, p);
 
 		page_init(page.data, PAGE_ROOT, writer->owner);
-		page_info(page.data)->count = (uint16) n;
+		page_info(page.data)->count = (uint16) part.count;
 		page_info(page.data)->next = block;
 		if (p == 0)
 			*page_root(page.data) = *writer->root;
-		memcpy(page_contents(page.data) + (p == 0 ? ROOT_BYTES : 0), list->entry + first,
-			   n * sizeof(MapEntry));
+		memcpy(page_contents(page.data) + part.offset, list->entry + part.first,
+			   part.count * sizeof(MapEntry));
 		page_set_checksum(page.data);
 		block = writer->put_page(writer, page.data);
 	}
