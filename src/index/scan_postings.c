@@ -141,9 +141,6 @@ find_page(PostingReader *r, Lookup *lookup)
 {
 	const MapSlot *slot;
 
-	/* If a map must be read its page is locked, and a scan locks one at a time. */
-	if (!segment_has_map(r->segment, lookup->map, lookup->number))
-		release_page(r);
 	if (!segment_find(r->index, r->segment, lookup->map, lookup->number, &lookup->place))
 		return false;
 	slot = segment_slot(r->segment, lookup->place);
@@ -244,8 +241,6 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 		/* Those up to the one at hand are being read already. */
 		if (ahead->done || ahead->asked++ < at)
 			continue;
-		if (!segment_has_map(r->segment, lookup.map, lookup.number))
-			release_page(r);
 		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.place))
 			return false;
 		slot = segment_slot(r->segment, lookup.place);
@@ -258,7 +253,10 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 
 /* ---- Postings ----------------------------------------------------------- */
 
-/* Passes buckets through all stages but the first.  Returns false as read_buckets. */
+/*
+ * Passes buckets through all stages but the first.  Returns false as read_buckets.  No page is
+ * locked before or after, since other stages may have to lock maps.
+ */
 static bool
 read_some(PostingReader *r, Lookup *lookup, int count)
 {
@@ -316,7 +314,6 @@ choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *b
 	chooser_begin(&chooser, plan->groups, plan->count);
 	r->chooser = &chooser;
 	complete = read_buckets(r, plan, bucket);
-	release_page(r);
 	if (complete && !r->too_many && !r->too_long)
 	{
 		chooser_candidates(&chooser, &r->counter);
@@ -349,7 +346,6 @@ postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *
 	r->postings_max = postings_max;
 	counter_begin(&r->counter, segment->numbers, plan->postings, choosing ? 1 : plan->count);
 	complete = choosing ? choose_candidates(r, plan, bucket) : read_buckets(r, plan, bucket);
-	release_page(r);
 	report->postings += r->postings;
 	return complete;
 }

@@ -387,9 +387,6 @@ extern uint32 segment_map_of(const Segment *segment, int group, uint32 number);
 /* Guesses a bucket's slot in its map, and prefetches it. */
 extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 number);
 
-/* Returns whether segment_find needs to read no map. */
-extern bool segment_has_map(const Segment *segment, uint32 map, uint32 number);
-
 /*
  * Finds the page where a bucket begins, or would begin; map is where segment_map_of says.
  * Returns false if upkeep has replaced the segment.

@@ -475,14 +475,6 @@ segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
 		__builtin_prefetch(&cached->slot[guess_slot(cached, number)]);
 }
 
-bool
-segment_has_map(const Segment *segment, uint32 map, uint32 number)
-{
-	uint32 i = segment->root.document_maps + map;
-
-	return segment->map[i] != NULL && segment->list[i].number != (number | BUCKET_CONTINUES);
-}
-
 /* Steps from a guess; skewed buckets may need many, so the steps grow. */
 static uint32
 last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
