@@ -337,10 +337,33 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 
 #define DISTANCE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX512(X)
 
-/*
- * Each width is a constant in a call of its own, so that the compiler unrolls its loop.  So
- * is the most frequent shape, 64 bits.
- */
+/* Does something with a width as a constant, so that the compiler unrolls its loop. */
+#define WITH_WIDTH(constant, statement) \
+	{ \
+		const int width = (constant); \
+\
+		statement; \
+		break; \
+	}
+
+#define FOR_WIDTH(b, statement) \
+	switch (b) \
+	{ \
+		case 1: \
+			WITH_WIDTH(1, statement) \
+		case 2: \
+			WITH_WIDTH(2, statement) \
+		case 4: \
+			WITH_WIDTH(4, statement) \
+		case 8: \
+			WITH_WIDTH(8, statement) \
+		case 16: \
+			WITH_WIDTH(16, statement) \
+		default: \
+			WITH_WIDTH(32, statement) \
+	}
+
+/* The most frequent shape, 64 bits, has calls of its own. */
 #define DISTANCE_FUNCTIONS(name, target) \
 	target static int distance_##name(const uint8_t *x, const uint8_t *y, int k, int b) \
 	{ \
@@ -348,21 +371,7 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 \
 		if (k == 64 && b == 1) \
 			return distance_of_bytes(x, y, 8, 1); \
-		switch (b) \
-		{ \
-			case 1: \
-				return distance_of_bytes_##name(x, y, bytes, 1); \
-			case 2: \
-				return distance_of_bytes_##name(x, y, bytes, 2); \
-			case 4: \
-				return distance_of_bytes_##name(x, y, bytes, 4); \
-			case 8: \
-				return distance_of_bytes_##name(x, y, bytes, 8); \
-			case 16: \
-				return distance_of_bytes_##name(x, y, bytes, 16); \
-			default: \
-				return distance_of_bytes_##name(x, y, bytes, 32); \
-		} \
+		FOR_WIDTH(b, return distance_of_bytes_##name(x, y, bytes, width)) \
 	} \
 	target static void distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
 										int count, int k, int b, int32_t *distance) \
@@ -370,30 +379,10 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 		size_t bytes = SYMBOL_BYTES(k, b); \
 \
 		if (k == 64 && b == 1) \
-		{ \
 			distances_of_bytes(x, first, stride, count, 8, 1, distance); \
-			return; \
-		} \
-		switch (b) \
-		{ \
-			case 1: \
-				distances_of_bytes_##name(x, first, stride, count, bytes, 1, distance); \
-				break; \
-			case 2: \
-				distances_of_bytes_##name(x, first, stride, count, bytes, 2, distance); \
-				break; \
-			case 4: \
-				distances_of_bytes_##name(x, first, stride, count, bytes, 4, distance); \
-				break; \
-			case 8: \
-				distances_of_bytes_##name(x, first, stride, count, bytes, 8, distance); \
-				break; \
-			case 16: \
-				distances_of_bytes_##name(x, first, stride, count, bytes, 16, distance); \
-				break; \
-			default: \
-				distances_of_bytes_##name(x, first, stride, count, bytes, 32, distance); \
-		} \
+		else \
+			FOR_WIDTH(b, \
+					  distances_of_bytes_##name(x, first, stride, count, bytes, width, distance)) \
 	}
 
 #define DISTANCE_KERNEL(name, target) {#name, cpu_has_##name, distance_##name, distances_##name},
