@@ -480,8 +480,9 @@ compare_tiles(Pass *pass, const uint32_t *masks, int count)
 
 /* Makes the leads of a side. */
 static void
-load_leads(const Pass *pass, Sorted *sorted, const JoinSide *side, const Arrangement *arrangement)
+load_leads(const Pass *pass, Sorted *sorted, const JoinSide *side)
 {
+	const Arrangement *arrangement = &pass->plan.arrangement;
 	int words = pass->shape.words;
 	const uint8_t *packed = side->packed;
 	uint64_t *lead = host_alloc((size_t) side->documents * words * sizeof(uint64_t));
@@ -492,31 +493,13 @@ load_leads(const Pass *pass, Sorted *sorted, const JoinSide *side, const Arrange
 	for (uint32_t i = 0; i < side->documents; i++)
 	{
 		host_check_interrupts_at(i);
-		if (pass->plan.arranged)
-			arrange_lead(arrangement, packed, words, lead);
+		if (arrangement->symbols > 0)
+			arrange_lead(arrangement, packed, pass->join->b, words, lead);
 		else
 			memcpy(lead, packed, words * sizeof(uint64_t));
 		packed += pass->join->stride;
 		lead += words;
 	}
-}
-
-/* Makes the leads of both sides. */
-static void
-load_both(Pass *pass)
-{
-	const SymbolJoin *join = pass->join;
-	Arrangement arrangement;
-	JoinSample sample;
-
-	if (pass->plan.arranged)
-	{
-		sample_take(join, &sample);
-		sample_arrange(join, &sample, &arrangement);
-	}
-	load_leads(pass, &pass->left, &join->left, &arrangement);
-	if (pass->other == &pass->right)
-		load_leads(pass, &pass->right, &join->right, &arrangement);
 }
 
 /* Compares all pairs of a part: all left documents with some of the right. */
@@ -569,20 +552,14 @@ join_group(Pass *pass)
 	flush_hits(pass);
 }
 
-/* Allocates what all groups or parts need. */
+/* Allocates what all groups or parts need of a side. */
 static void
-begin_sides(Pass *pass)
+begin_side(const Pass *pass, Sorted *sorted, const JoinSide *side)
 {
-	const SymbolJoin *join = pass->join;
-
 	if (pass->plan.groups == 0)
-	{
-		load_both(pass);
-		return;
-	}
-	sorted_begin(&pass->left, &join->left, pass);
-	if (pass->other == &pass->right)
-		sorted_begin(&pass->right, &join->right, pass);
+		load_leads(pass, sorted, side);
+	else
+		sorted_begin(sorted, side, pass);
 }
 
 /* Returns the group or part to join next, -1 for none. */
@@ -600,7 +577,9 @@ join_groups(Pass *pass)
 {
 	const SymbolJoin *join = pass->join;
 
-	begin_sides(pass);
+	begin_side(pass, &pass->left, &join->left);
+	if (pass->other == &pass->right)
+		begin_side(pass, &pass->right, &join->right);
 	while (pass->group >= 0)
 	{
 		if (pass->plan.groups == 0)

@@ -61,17 +61,27 @@ typedef struct SymbolJoin
 
 /* ---- Plans (join_plan.c) ------------------------------------------------ */
 
+/* The most words of a document's lead, which is sorted along with it and compared first. */
+#define JOIN_LEAD_WORDS 8
+
+/* Symbols for a lead, those that tell most documents apart first. */
+typedef struct Arrangement
+{
+	int symbols; /* as many as fill a lead, or all; 0: leads begin as documents do */
+	uint16_t symbol[JOIN_LEAD_WORDS * 64];
+} Arrangement;
+
 typedef struct JoinPlan
 {
 	Grouping grouping;
-	int groups;    /* of the grouping that are used; 0: all pairs are compared */
-	int radius;    /* t of each group, but ... */
-	int one_more;  /* ... t + 1 of the first so many */
-	int parts;     /* without groups: parts of the right side, joined one after the other */
-	int words;     /* of the lead, compared first; 0: all */
-	bool arranged; /* without groups: the lead has the symbols that tell most apart */
+	int groups;   /* of the grouping that are used; 0: all pairs are compared */
+	int radius;   /* t of each group, but ... */
+	int one_more; /* ... t + 1 of the first so many */
+	int parts;    /* without groups: parts of the right side, joined one after the other */
+	int words;    /* of the lead, compared first; 0: all */
 	double recall;
-	double cost; /* nanoseconds, estimated */
+	double cost;             /* nanoseconds, estimated */
+	Arrangement arrangement; /* without groups */
 } JoinPlan;
 
 /* Returns how many groups or parts a plan joins one after the other. */
@@ -87,9 +97,6 @@ join_radius(const JoinPlan *plan, int group)
 {
 	return plan->radius + (group < plan->one_more);
 }
-
-/* The most words of a document's lead, which is sorted along with it and compared first. */
-#define JOIN_LEAD_WORDS 8
 
 /* Returns how many words a lead has: 1, or an even number. */
 static inline int

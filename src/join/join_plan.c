@@ -166,7 +166,7 @@ plan_all_pairs(const Trial *trial)
 	plan.cost = trial->pairs * (COST_MANY + pair);
 	if (trial->chance != NULL)
 	{
-		sample_arrange(join, &trial->sample, &arrangement);
+		arrangement = arrange_symbols(join, trial->chance);
 		sample_shares(join, &trial->sample, &arrangement, join->h, share);
 		words = choose_words(trial, share, COST_MANY_WORD, &arranged);
 		arranged = trial->pairs * (COST_MANY + arranged) +
@@ -174,7 +174,7 @@ plan_all_pairs(const Trial *trial)
 		if (arranged < plan.cost)
 		{
 			plan.words = words;
-			plan.arranged = true;
+			plan.arrangement = arrangement;
 			plan.cost = arranged;
 		}
 	}

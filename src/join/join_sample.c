@@ -89,28 +89,25 @@ compare_chances(const void *x, const void *y)
 	return a->symbol - b->symbol;
 }
 
-void
-sample_arrange(const SymbolJoin *join, const JoinSample *sample, Arrangement *arrangement)
+Arrangement
+arrange_symbols(const SymbolJoin *join, const float *chance)
 {
-	float *differ = host_alloc(join->k * sizeof(float));
-	Chance *chance = host_alloc(join->k * sizeof(Chance));
+	Arrangement arrangement = {.symbols = Min(join->k, JOIN_LEAD_WORDS * 64 / join->b)};
+	Chance *sorted = host_alloc(join->k * sizeof(Chance));
 
-	sample_chances(join, sample, differ);
 	for (int s = 0; s < join->k; s++)
-		chance[s] = (Chance){s, differ[s]};
-	qsort(chance, join->k, sizeof(Chance), compare_chances);
-	arrangement->b = join->b;
-	arrangement->symbols = Min(join->k, JOIN_LEAD_WORDS * 64 / join->b);
-	for (int i = 0; i < arrangement->symbols; i++)
-		arrangement->symbol[i] = chance[i].symbol;
-	host_free(differ);
-	host_free(chance);
+		sorted[s] = (Chance){s, chance[s]};
+	qsort(sorted, join->k, sizeof(Chance), compare_chances);
+	for (int i = 0; i < arrangement.symbols; i++)
+		arrangement.symbol[i] = (uint16_t) sorted[i].symbol;
+	host_free(sorted);
+	return arrangement;
 }
 
 void
-arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int words, uint64_t *lead)
+arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
+			 uint64_t *lead)
 {
-	int b = arrangement->b;
 	int in_word = 64 / b;
 	int symbols = Min(arrangement->symbols, words * in_word);
 
@@ -133,7 +130,7 @@ make_leads(const SymbolJoin *join, const Arrangement *arrangement, const uint8_t
 	memset(lead, 0, count * sizeof(Lead));
 	for (int i = 0; i < count; i++)
 		if (arrangement != NULL)
-			arrange_lead(arrangement, document[i], JOIN_LEAD_WORDS, lead[i]);
+			arrange_lead(arrangement, document[i], join->b, JOIN_LEAD_WORDS, lead[i]);
 		else
 			memcpy(lead[i], document[i], bytes);
 }

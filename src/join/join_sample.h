@@ -39,20 +39,11 @@ sample_pairs(const JoinSample *sample)
 /* Estimates, for each of the k symbols, the probability that it differs in a pair. */
 extern void sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance);
 
-/* The symbols that tell most apart, in this order. */
-typedef struct Arrangement
-{
-	int symbols; /* as many as fill a lead, or all */
-	int b;
-	int symbol[JOIN_LEAD_WORDS * 64];
-} Arrangement;
-
-/* Arranges the symbols by the probability to differ. */
-extern void sample_arrange(const SymbolJoin *join, const JoinSample *sample,
-						   Arrangement *arrangement);
+/* Arranges the symbols by their probability to differ. */
+extern Arrangement arrange_symbols(const SymbolJoin *join, const float *chance);
 
 /* Makes a lead of so many words of arranged symbols. */
-extern void arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int words,
+extern void arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
 						 uint64_t *lead);
 
 /*

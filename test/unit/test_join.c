@@ -392,6 +392,17 @@ make_skewed(int k, int b, uint32_t n)
 	return x;
 }
 
+static Arrangement
+arrange_sample(const SymbolJoin *join)
+{
+	JoinSample sample;
+	float chance[4096];
+
+	sample_take(join, &sample);
+	sample_chances(join, &sample, chance);
+	return arrange_symbols(join, chance);
+}
+
 /* The symbols that differ come first, and every symbol once. */
 static void
 telling_symbols_come_first(int k, int b)
@@ -399,13 +410,12 @@ telling_symbols_come_first(int k, int b)
 	Documents x = make_skewed(k, b, 300);
 	SymbolJoin join = {.k = k, .b = b, .stride = x.stride, .left = {x.packed, x.n}};
 	bool seen[4096] = {false};
-	Arrangement arrangement;
+	Arrangement arrangement = arrange_sample(&join);
 	JoinSample sample;
 	int told = 0;
 
 	sample_take(&join, &sample);
 	CHECK(sample.lefts == SAMPLE && sample_pairs(&sample) == SAMPLE * (SAMPLE - 1) / 2);
-	sample_arrange(&join, &sample, &arrangement);
 	CHECK(arrangement.symbols == Min(k, JOIN_LEAD_WORDS * 64 / b));
 	for (int i = 0; i < arrangement.symbols; i++)
 	{
@@ -437,11 +447,10 @@ all_pairs_in_parts(int k, int b, int h)
 						   .right = {other == &x ? NULL : y.packed, other->n},
 						   .emit = note_pair,
 						   .state = &found};
-		JoinPlan plan = {.parts = trial * trial,
-						 .words = trial % 10,
-						 .arranged = trial % 3 != 0,
-						 .recall = 1};
+		JoinPlan plan = {.parts = trial * trial, .words = trial % 10, .recall = 1};
 
+		if (trial % 3 != 0)
+			plan.arrangement = arrange_sample(&join);
 		CHECK(join_run(&join, &plan));
 		CHECK_MSG(found.wrong == 0 && found.pairs == count_pairs(&x, other, h, false),
 				  "k %d b %d, trial %d: %u pairs, %u wrong", k, b, trial, found.pairs, found.wrong);
