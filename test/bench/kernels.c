@@ -4,10 +4,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "grouping/grouping.h"
 #include "random.h"
+#include "timer.h"
 
 #define SIGNATURES 1024
 #define ROUNDS 200
@@ -19,17 +19,6 @@ static const struct
 	int k;
 	int b;
 } shapes[] = {{512, 1}, {64, 1}, {4096, 1}, {128, 8}, {64, 32}};
-
-static volatile long sink;
-
-static double
-seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* Returns the nanoseconds that a distance takes. */
 static double

@@ -4,23 +4,12 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "join/leads.h"
+#include "timer.h"
 
 #define SIGNATURES 1024
 #define RUNS 7
-
-static volatile long sink;
-
-static double
-seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* ---- One signature with many ---------------------------------------------- */
 

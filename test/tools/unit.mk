@@ -17,7 +17,7 @@ endif
 LDFLAGS = $(if $(CROSS),-static)
 
 SOURCES = $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
-HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h)
+HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h test/bench/*.h)
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
 LIBRARY = $(OUT)/layers.a
 PROGRAMS = $(patsubst %.c,$(OUT)/%,$(wildcard test/unit/test_*.c))
