@@ -294,19 +294,6 @@ may_truncate(Relation index)
 	return may;
 }
 
-static bool
-block_is_free(Relation index, BlockNumber block, const IndexMeta *meta,
-			  BufferAccessStrategy strategy)
-{
-	Buffer buffer = page_peek(index, block, strategy);
-	bool is_free;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	is_free = page_is_free(BufferGetPage(buffer), meta);
-	UnlockReleaseBuffer(buffer);
-	return is_free;
-}
-
 /* Returns where the pages in use end, having checked at most so many from the end of the file. */
 static BlockNumber
 end_of_used_pages(Relation index, BlockNumber most)
@@ -315,7 +302,9 @@ end_of_used_pages(Relation index, BlockNumber most)
 	BlockNumber blocks = RelationGetNumberOfBlocks(index);
 	BlockNumber end = blocks;
 
-	while (end > META_BLOCK + 1 && blocks - end < most && block_is_free(index, end - 1, meta, NULL))
+	/* Takes stale pages for used ones, as if they were listed. */
+	while (end > META_BLOCK + 1 && blocks - end < most &&
+		   use_of_block(index, end - 1, meta, true, NULL) == BLOCK_FREE)
 	{
 		end--;
 		CHECK_FOR_INTERRUPTS();
