@@ -209,15 +209,15 @@ read_bucket(PostingReader *r, const Lookup *lookup)
 /* ---- Reading ahead ------------------------------------------------------ */
 
 /*
- * Walks ahead of the lookups once a page had to be read in, and asks for the pages of as many
- * lookups as effective_io_concurrency says.
+ * Prefetches the pages of later lookups, once a page had to be read in: of as many lookups as
+ * effective_io_concurrency says.
  */
 typedef struct ReadAhead
 {
 	ProbeWalk walk;
-	uint32 asked; /* lookups */
+	uint32 prefetched; /* lookups whose pages were prefetched, or read */
 	uint32 window;
-	bool done; /* all have been asked for */
+	bool done; /* there are no more */
 	BlockNumber last;
 } ReadAhead;
 
@@ -228,18 +228,18 @@ is_cold(const PostingReader *r)
 	return pages_read_in() != r->read_before;
 }
 
-/* Asks for the pages of the lookups up to `window` after the one at hand. */
+/* Prefetches the pages of lookups, up to `window` after the one at hand. */
 static bool
 read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 {
-	while (ahead->asked < at + LOOKUPS_AT_ONCE + ahead->window && !ahead->done)
+	while (ahead->prefetched < at + LOOKUPS_AT_ONCE + ahead->window && !ahead->done)
 	{
 		Lookup lookup;
 		const MapSlot *slot;
 
 		ahead->done = !next_bucket(r->segment, &ahead->walk, &lookup);
 		/* Those up to the one at hand are being read already. */
-		if (ahead->done || ahead->asked++ < at)
+		if (ahead->done || ahead->prefetched++ < at)
 			continue;
 		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.place))
 			return false;

@@ -143,7 +143,7 @@ ask_for_page(const Search *s, const Segment *segment, uint32 page)
 }
 
 /*
- * Scans a segment.  Once a page had to be read in, asks for the pages that come next.
+ * Scans a segment.  Once a page had to be read in, prefetches the pages that come next.
  * Returns false if upkeep has replaced the segment.
  */
 static bool

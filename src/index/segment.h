@@ -409,8 +409,8 @@ segment_at_end_of_map(const Segment *segment, PostingPlace place)
 }
 
 /*
- * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns false if it does not; then
- * sets *replaced if upkeep has replaced the segment.
+ * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns
+ * false if it does not; then sets *replaced if upkeep has replaced the segment.
  */
 extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
 							bool *replaced);

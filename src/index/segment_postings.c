@@ -3,7 +3,7 @@
  *
  * The contents of a page are the number of its first bucket, 16-bit offsets where the code
  * of each bucket ends, and the codes (grouping/postings.c).  Offsets count from the end of
- * the array of offsets.  The info counts the buckets.
+ * the array of offsets.  PageInfo.count is the number of buckets.
  */
 #include "index/segment.h"
 
