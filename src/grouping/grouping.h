@@ -27,6 +27,9 @@
  * How the documents of a segment are grouped.  The first `wide` groups have width + 1
  * symbols, the others `width`.  The value of a group is the number of its bucket, or is
  * hashed to bucket_bits bits if it has more.
+ *
+ * Documents may have keys beside the signature, numbers of 32 bits.  Each key has buckets of
+ * its own, of the documents with equal first bits; their lists come after the groups'.
  */
 typedef struct Grouping
 {
@@ -36,6 +39,7 @@ typedef struct Grouping
 	int width;
 	int wide;
 	int bucket_bits; /* at most */
+	int keys;        /* 0 if there are no groups */
 } Grouping;
 
 /* Returns the grouping with which searches of a segment of n documents cost least. */
@@ -43,6 +47,16 @@ extern Grouping grouping_for(int k, int b, uint32_t n);
 
 /* Returns the grouping that has this number of groups, as far as limits allow. */
 extern Grouping grouping_with(int k, int b, uint32_t n, int groups);
+
+/* Adds keys to a grouping. */
+extern Grouping grouping_with_keys(Grouping g, int keys);
+
+/* Returns in how many lists each document is: one of each group and of each key. */
+static inline int
+grouping_lists(const Grouping *g)
+{
+	return g->groups + g->keys;
+}
 
 /* Returns how many symbols a group has. */
 static inline int
@@ -58,16 +72,16 @@ group_first_symbol(const Grouping *g, int group)
 	return group * g->width + Min(group, g->wide);
 }
 
-/* Returns the number of bits of a bucket's number. */
+/* Returns the number of bits of a bucket's number, in a group or, after the groups, of a key. */
 static inline int
 group_bucket_bits(const Grouping *g, int group)
 {
-	return Min(group_width(g, group) * g->b, g->bucket_bits);
+	return group < g->groups ? Min(group_width(g, group) * g->b, g->bucket_bits) : g->bucket_bits;
 }
 
 /*
- * Returns how many buckets the groups before one have.  This is the number of its first
- * bucket among those of all groups; it is less than 2^31.
+ * Returns how many buckets the groups and keys before one have.  This is the number of its
+ * first bucket among those of all; it is less than 2^31.
  */
 extern uint64_t group_first_bucket(const Grouping *g, int group);
 
@@ -83,6 +97,13 @@ group_is_exact(const Grouping *g, int group)
 
 /* Returns the bucket of a packed signature in a group. */
 extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed);
+
+/* Returns the bucket of a key. */
+static inline uint32_t
+key_bucket(const Grouping *g, uint32_t key)
+{
+	return key >> (32 - g->bucket_bits);
+}
 
 #define RADIUS_MAX 3
 
@@ -103,6 +124,7 @@ typedef enum SearchMethod
 	SEARCH_MERGE,  /* t = 0, all groups (Yuan et al. 2012, Alg.H) */
 	SEARCH_CHOOSE, /* for each choice of m - h groups, what all of them find (Alg.G) */
 	SEARCH_PROBE,  /* c = 1 (multi-index hashing) */
+	SEARCH_KEYS,   /* the documents that have a key; only where the query has one */
 	SEARCH_SCAN    /* every document */
 } SearchMethod;
 
@@ -147,6 +169,13 @@ typedef struct SearchPlan
  */
 extern SearchPlan search_plan(const Grouping *g, const SegmentStats *stats, int h,
 							  SearchMethod method);
+
+/*
+ * Returns the plan that reads so many lists of keys and compares all documents that are in
+ * them.
+ */
+extern SearchPlan keys_plan(const Grouping *g, const SegmentStats *stats, int lists,
+							double postings);
 
 /* ---- Postings (postings.c) ---------------------------------------------- */
 

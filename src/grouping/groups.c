@@ -75,16 +75,28 @@ grouping_with(int k, int b, uint32_t n, int groups)
 	return g;
 }
 
+Grouping
+grouping_with_keys(Grouping g, int keys)
+{
+	if (g.groups == 0)
+		return g;
+	g.keys = keys;
+	while ((uint64_t) grouping_lists(&g) << g.bucket_bits > BUCKETS_MAX)
+		g.bucket_bits--;
+	return g;
+}
+
 uint64_t
 group_first_bucket(const Grouping *g, int group)
 {
-	int wide = Min(group, g->wide);
-	uint64_t buckets = 0;
+	int narrow = Min(group, g->groups);
+	int wide = Min(narrow, g->wide);
+	uint64_t buckets = (uint64_t) (group - narrow) << g->bucket_bits;
 
 	if (wide > 0)
 		buckets += (uint64_t) wide << group_bucket_bits(g, 0);
-	if (group > wide)
-		buckets += (uint64_t) (group - wide) << group_bucket_bits(g, wide);
+	if (narrow > wide)
+		buckets += (uint64_t) (narrow - wide) << group_bucket_bits(g, wide);
 	return buckets;
 }
 
@@ -93,7 +105,7 @@ postings_estimate(const Grouping *g, uint32_t n)
 {
 	double bytes = 0;
 
-	for (int i = 0; i < g->groups; i++)
+	for (int i = 0; i < grouping_lists(g); i++)
 	{
 		double buckets = ldexp(1, group_bucket_bits(g, i));
 

@@ -148,9 +148,12 @@ add_groups(const Trial *trial, int first, int groups, int radius, SearchPlan *pl
 	plan->pages += groups * pages_of_group(trial, radius, probes, postings / probes);
 }
 
-/* Estimates the cost of a plan.  Returns what it would be without candidates. */
+/*
+ * Sets the cost of a plan whose lookups, postings, candidates and pages of postings are set,
+ * and adds the pages of documents.  Returns what the cost would be without candidates.
+ */
 static double
-estimate(const Trial *trial, SearchPlan *plan)
+set_cost(const Trial *trial, SearchPlan *plan)
 {
 	const SegmentStats *stats = trial->stats;
 	double doc_pages = document_pages(stats) + 1;
@@ -159,11 +162,6 @@ estimate(const Trial *trial, SearchPlan *plan)
 	double visited;
 	double cost;
 
-	plan->lookups = plan->postings = plan->pages = 0;
-	add_groups(trial, 0, plan->one_more, plan->radius + 1, plan);
-	add_groups(trial, plan->one_more, plan->groups - plan->one_more, plan->radius, plan);
-	plan->candidates =
-		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
 	cost = plan->lookups * (COST_LOOKUP + COST_LOOKUP_FAR * far) +
 		plan->postings * (COST_POSTING + COST_POSTING_FAR * far) + plan->pages * page_cost;
 	if (plan->count > 1)
@@ -173,6 +171,20 @@ estimate(const Trial *trial, SearchPlan *plan)
 	plan->cost =
 		cost + visited * page_cost + plan->candidates * (COST_CANDIDATE + COST_CANDIDATE_FAR * far);
 	return cost;
+}
+
+/* Estimates the cost of a plan.  Returns what it would be without candidates. */
+static double
+estimate(const Trial *trial, SearchPlan *plan)
+{
+	const SegmentStats *stats = trial->stats;
+
+	plan->lookups = plan->postings = plan->pages = 0;
+	add_groups(trial, 0, plan->one_more, plan->radius + 1, plan);
+	add_groups(trial, plan->one_more, plan->groups - plan->one_more, plan->radius, plan);
+	plan->candidates =
+		stats->documents * chance_of_hits(plan->postings / stats->documents, plan->count);
+	return set_cost(trial, plan);
 }
 
 /* Returns whether plans with more lookups may be cheaper. */
@@ -289,7 +301,7 @@ begin_trial(Trial *trial)
 	trial->mean = stats->documents / buckets;
 	trial->own = Max(stats->own_length, trial->mean);
 	trial->near = Max(stats->near_length, trial->mean);
-	trial->postings_per_page = (double) stats->documents * g->groups / Max(stats->posting_pages, 1);
+	trial->postings_per_page = (double) stats->documents * grouping_lists(g) / Max(stats->posting_pages, 1);
 	trial->pages = stats->documents / trial->postings_per_page + 1;
 	page_bits = (int) ceil(log2(Min(trial->pages, buckets)));
 	for (int t = 0; t <= RADIUS_MAX + 1; t++)
@@ -324,4 +336,21 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 	for (int t = 0; method == SEARCH_AUTO && radius_is_possible(g, t); t++)
 		try_counting(&trial, t, &best);
 	return isinf(best.cost) ? scan : best;
+}
+
+SearchPlan
+keys_plan(const Grouping *g, const SegmentStats *stats, int lists, double postings)
+{
+	SearchPlan plan = {.method = SEARCH_KEYS,
+					   .groups = lists,
+					   .count = 1,
+					   .lookups = lists,
+					   .postings = postings,
+					   .candidates = postings};
+	Trial trial = {.g = g, .stats = stats};
+
+	begin_trial(&trial);
+	plan.pages = lists + postings / trial.postings_per_page;
+	set_cost(&trial, &plan);
+	return plan;
 }

@@ -95,12 +95,15 @@ build_shared_init(BuildShared *shared, const Build *build, int participants)
 static Buffer
 new_metapage(Relation index, ForkNumber fork)
 {
-	Buffer buffer = compat_extend_fork(index, fork);
+	Buffer buffer;
 
+	/* Before anything else: reports an error if the columns make no index. */
+	index_cache(index);
+	buffer = compat_extend_fork(index, fork);
 	if (BufferGetBlockNumber(buffer) != META_BLOCK)
 		elog(ERROR, "index \"%s\" is not empty", RelationGetRelationName(index));
 	START_CRIT_SECTION();
-	meta_init(BufferGetPage(buffer));
+	meta_init(BufferGetPage(buffer), index_keys(index));
 	MarkBufferDirty(buffer);
 	if (fork == INIT_FORKNUM)
 		log_newpage_buffer(buffer, true);

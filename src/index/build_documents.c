@@ -55,10 +55,9 @@ write_page(Build *build)
 
 /* Adds a document to the page at hand, and writes the page when it is full. */
 static void
-put_document(Build *build, const ItemPointerData *tid, const uint8_t *symbols)
+put_document(Build *build, const Document *document)
 {
-	page_put_document(build->page.data, build->stride, tid, symbols,
-					  signature_symbol_bytes(&build->shape));
+	page_put_document(build->page.data, build->stride, document);
 	if (page_info(build->page.data)->count == documents_per_page(build->stride))
 		write_page(build);
 }
@@ -69,7 +68,7 @@ static void
 adopt_shape(Build *build, const SignatureHeader *shape)
 {
 	build->shape = *shape;
-	build->stride = document_stride(shape);
+	build->stride = document_stride(shape, index_keys(build->index));
 }
 
 /* Returns whether any participant has met a signature; if so, adopts the shape. */
@@ -111,49 +110,67 @@ check_shape(Build *build, const SignatureHeader *header)
 
 /* ---- Scanning ----------------------------------------------------------- */
 
+/* The keys of NULLs, in the temporary file, follow their TIDs. */
+static Size
+bytes_of_keys(const Build *build)
+{
+	return index_keys(build->index) * sizeof(uint32);
+}
+
 /*
  * Adds a NULL.  Before the first signature the size of a document is not known; until then
- * the TIDs of NULLs go to a temporary file.
+ * NULLs go to a temporary file.
  */
 static void
-add_null(Build *build, ItemPointerData *tid)
+add_null(Build *build, Document *document)
 {
-	tid_add_flags(tid, TID_NULL);
+	tid_add_flags(&document->tid, TID_NULL);
 	if (shape_is_known(build))
 	{
-		put_document(build, tid, NULL);
+		put_document(build, document);
 		return;
 	}
 	if (build->nulls == NULL)
+	{
+		MemoryContext before = MemoryContextSwitchTo(build->context);
+
 		build->nulls = BufFileCreateTemp(false);
-	BufFileWrite(build->nulls, tid, sizeof(ItemPointerData));
+		MemoryContextSwitchTo(before);
+	}
+	BufFileWrite(build->nulls, &document->tid, sizeof(ItemPointerData));
+	BufFileWrite(build->nulls, unconstify(uint32 *, document->key), bytes_of_keys(build));
 }
 
 static void
-add_signature(Build *build, ItemPointerData *tid, Datum value)
+add_signature(Build *build, Document *document, Datum value)
 {
-	MemoryContext before = MemoryContextSwitchTo(build->row_context);
 	Signature signature = index_signature(build->index, value);
 
 	if (signature.header.flags & SIGNATURE_EMPTY)
-		tid_add_flags(tid, TID_EMPTY);
-	MemoryContextSwitchTo(before);
+		tid_add_flags(&document->tid, TID_EMPTY);
 	check_shape(build, &signature.header);
-	put_document(build, tid, signature.symbols);
-	MemoryContextReset(build->row_context);
+	document->symbols = signature.symbols;
+	document->bytes = signature_symbol_bytes(&signature.header);
+	put_document(build, document);
 }
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
 {
 	Build *build = state;
-	ItemPointerData entry = *tid;
+	int column = index_cache(index)->signature - 1;
+	uint32 key[INDEX_MAX_KEYS];
+	Document document = {.tid = *tid, .key = key, .keys = index_keys(index)};
+	MemoryContext before = MemoryContextSwitchTo(build->row_context);
 
-	if (isnull[0])
-		add_null(build, &entry);
+	index_keys_of_row(index, values, isnull, key);
+	if (isnull[column])
+		add_null(build, &document);
 	else
-		add_signature(build, &entry, values[0]);
+		add_signature(build, &document, values[column]);
 	build->documents++;
+	MemoryContextSwitchTo(before);
+	MemoryContextReset(build->row_context);
 }
 
 void
@@ -165,6 +182,7 @@ build_scan(Build *build)
 
 	if (build->scan != NULL)
 		scan = table_beginscan_parallel(build->heap, build->scan);
+	build->context = CurrentMemoryContext;
 	build->row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
 	page_init(build->page.data, PAGE_DOCUMENTS, 0);
@@ -183,7 +201,8 @@ build_scan(Build *build)
 void
 build_finish_scan(Build *build)
 {
-	ItemPointerData tid;
+	uint32 key[INDEX_MAX_KEYS];
+	Document document = {.key = key, .keys = index_keys(build->index)};
 
 	adopt_shape(build, &build->shared->shape);
 	if (build->nulls != NULL)
@@ -191,8 +210,10 @@ build_finish_scan(Build *build)
 		if (BufFileSeek(build->nulls, 0, 0, SEEK_SET) != 0)
 			ereport(ERROR,
 					(errcode_for_file_access(), errmsg("could not rewind temporary file: %m")));
-		while (BufFileRead(build->nulls, &tid, sizeof(tid)) == sizeof(tid))
-			put_document(build, &tid, NULL);
+		while (BufFileRead(build->nulls, &document.tid, sizeof(document.tid)) ==
+				   sizeof(document.tid) &&
+			   BufFileRead(build->nulls, key, bytes_of_keys(build)) == bytes_of_keys(build))
+			put_document(build, &document);
 		BufFileClose(build->nulls);
 	}
 	memcpy(build->shared->last_page[build->number].data, build->page.data, BLCKSZ);
@@ -201,12 +222,18 @@ build_finish_scan(Build *build)
 void
 build_write_last_pages(Build *build)
 {
+	size_t bytes = signature_symbol_bytes(&build->shape);
+
 	for (int i = 1; i < build->shared->participants; i++)
 	{
 		Page page = build->shared->last_page[i].data;
 
 		for (uint32 d = 0; d < page_info(page)->count; d++)
-			put_document(build, page_tid(page, d), page_symbols(page, build->stride, d));
+		{
+			Document document = page_document(page, build->stride, index_keys(build->index), bytes, d);
+
+			put_document(build, &document);
+		}
 	}
 	if (page_info(build->page.data)->count > 0)
 		write_page(build);

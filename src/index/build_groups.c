@@ -49,7 +49,7 @@ build_layout(Build *build)
 		segment->documents = documents;
 		segment->last_map = InvalidBlockNumber;
 		documents += root->document_pages;
-		postings += (uint64) root->groups * root->grouped;
+		postings += (uint64) root_lists(root) * root->grouped;
 	}
 	if (documents != RelationGetNumberOfBlocks(build->index))
 		elog(ERROR, "index \"%s\" has pages that its build did not write",
@@ -121,7 +121,7 @@ least_groups(const BuildWriter *w)
 {
 	const SegmentRoot *root = &w->segment->root;
 	Grouping grouping = root_grouping(root, w->writer.shape);
-	double pages = postings_estimate(&grouping, root->grouped) / PAGE_ROOM / grouping.groups;
+	double pages = postings_estimate(&grouping, root->grouped) / PAGE_ROOM / grouping_lists(&grouping);
 
 	return (int) (PAGES_CLAIMED / pages);
 }
@@ -130,7 +130,7 @@ least_groups(const BuildWriter *w)
 static int
 share_of_groups(const BuildWriter *w, int least)
 {
-	int left = w->segment->root.groups - w->segment->groups_claimed;
+	int left = root_lists(&w->segment->root) - w->segment->groups_claimed;
 	int share = (left + 2 * w->shared->sorters - 1) / (2 * w->shared->sorters);
 
 	return Min(left, Max(share, least));

@@ -3,8 +3,8 @@
  *
  * First the index is read, under the upkeep lock, so that its segments stay what they are
  * while inserts go on.  Each page must belong to one place, and each document must have
- * its posting in every group.  Then the table is read.  The rows of both, each with a
- * hash of its signature, are sorted and compared.
+ * its posting in every group and for every key.  Then the table is read.  The rows of both,
+ * each with hashes of its signature and its keys, are sorted and compared.
  */
 #include "index/inspect.h"
 
@@ -30,11 +30,12 @@ typedef struct Row
 	uint64 place;     /* heap block << 16 | offset */
 	bool is_null;     /* the signature is NULL */
 	uint64 signature; /* hash of its symbols; 0 if the signature is empty */
+	uint64 keys;      /* hash of its keys */
 } Row;
 
 /*
- * Sorts rows in bounded memory.  A row is a tuple of two bigints, its place and the hash
- * of its signature, and the place is the key.
+ * Sorts rows in bounded memory.  A row is a tuple of three bigints, its place and the hashes
+ * of its signature and its keys, and the place is the key.
  */
 typedef struct RowSort
 {
@@ -75,7 +76,7 @@ typedef struct Check
 static RowSort
 sort_begin(void)
 {
-	TupleDesc desc = CreateTemplateTupleDesc(2);
+	TupleDesc desc = CreateTemplateTupleDesc(3);
 	AttrNumber key = 1;
 	Oid less = Int8LessOperator;
 	Oid collation = InvalidOid;
@@ -84,26 +85,36 @@ sort_begin(void)
 
 	TupleDescInitEntry(desc, 1, "place", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "signature", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 3, "keys", INT8OID, -1, 0);
 	sort.sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
 									 maintenance_work_mem / 2, NULL, 0);
 	sort.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	return sort;
 }
 
-/* Adds a row.  symbols are NULL if the signature is NULL or empty. */
+static uint64
+hash_of(const void *bytes, Size size)
+{
+	return hash_bytes_extended(bytes, (int) size, 0);
+}
+
+/* Adds a row, as a document. */
 static void
-sort_put(RowSort *sort, const ItemPointerData *tid, bool is_null, const uint8_t *symbols,
-		 size_t bytes)
+sort_put(RowSort *sort, const Document *document)
 {
 	TupleTableSlot *slot = sort->slot;
+	ItemPointerData tid = tid_of_heap(&document->tid);
+	uint16 flags = tid_flags(&document->tid);
 
 	ExecClearTuple(slot);
-	slot->tts_values[0] = Int64GetDatum((int64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
-										ItemPointerGetOffsetNumberNoCheck(tid));
+	slot->tts_values[0] = Int64GetDatum((int64) ItemPointerGetBlockNumberNoCheck(&tid) << 16 |
+										ItemPointerGetOffsetNumberNoCheck(&tid));
 	slot->tts_isnull[0] = false;
 	slot->tts_values[1] =
-		Int64GetDatum(symbols == NULL ? 0 : hash_bytes_extended(symbols, (int) bytes, 0));
-	slot->tts_isnull[1] = is_null;
+		Int64GetDatum(flags != 0 ? 0 : hash_of(document->symbols, document->bytes));
+	slot->tts_isnull[1] = (flags & TID_NULL) != 0;
+	slot->tts_values[2] = Int64GetDatum(hash_of(document->key, document->keys * sizeof(uint32)));
+	slot->tts_isnull[2] = false;
 	ExecStoreVirtualTuple(slot);
 	tuplesort_puttupleslot(sort->sort, slot);
 }
@@ -119,6 +130,7 @@ sort_get(RowSort *sort, Row *row)
 	row->place = DatumGetInt64(sort->slot->tts_values[0]);
 	row->is_null = sort->slot->tts_isnull[1];
 	row->signature = row->is_null ? 0 : DatumGetInt64(sort->slot->tts_values[1]);
+	row->keys = DatumGetInt64(sort->slot->tts_values[2]);
 	return true;
 }
 
@@ -164,17 +176,15 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 	claim_block(check, BufferGetBlockNumber(buffer));
 	for (int i = 0; i < page_info(page)->count; i++)
 	{
-		uint16 flags = tid_flags(page_tid(page, i));
-		ItemPointerData tid = tid_of_heap(page_tid(page, i));
+		Document document = page_document(page, stride, check->meta->keys, bytes, i);
 
-		if (flags & TID_DEAD)
+		if (tid_flags(&document.tid) & TID_DEAD)
 		{
 			check->dead_documents++;
 			continue;
 		}
 		check->living_documents++;
-		sort_put(&check->documents, &tid, (flags & TID_NULL) != 0,
-				 flags ? NULL : page_symbols(page, stride, i), bytes);
+		sort_put(&check->documents, &document);
 	}
 }
 
@@ -244,8 +254,9 @@ find_buckets(Check *check, Segment *segment, int group)
 
 			if (bucket == NULL || (flags & (TID_NULL | TID_EMPTY)))
 				continue;
-			*bucket = group_bucket(&segment->grouping, group,
-								   page_symbols(page, segment->root.stride, i));
+			*bucket = document_bucket(&segment->grouping, group,
+									  page_symbols(page, segment->root.stride, i),
+									  segment->root.stride);
 			if (flags & TID_DEAD)
 				*bucket |= MAY_BE_MISSING;
 		}
@@ -390,7 +401,7 @@ check_segment(Check *check, const SegmentEntry *entry)
 	/* Groups, for as many documents at a time as half of the memory holds. */
 	at_once = Min(segment->numbers, maintenance_work_mem * (Size) 512 / sizeof(uint32));
 	check->bucket = palloc_extended(at_once * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
-	for (int g = 0; g < segment->grouping.groups && segment->root.grouped > 0; g++)
+	for (int g = 0; g < grouping_lists(&segment->grouping) && segment->root.grouped > 0; g++)
 		for (check->first = 0; check->first < segment->numbers; check->first += at_once)
 		{
 			check->count = Min(at_once, segment->numbers - check->first);
@@ -423,17 +434,23 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 {
 	Check *check = state;
 	MemoryContext old_context = MemoryContextSwitchTo(check->row_context);
+	int column = index_cache(index)->signature - 1;
+	uint32 key[INDEX_MAX_KEYS];
+	Document document = {.tid = *tid, .key = key, .keys = index_keys(index)};
 
-	if (isnull[0])
-		sort_put(&check->rows, tid, true, NULL, 0);
+	index_keys_of_row(index, values, isnull, key);
+	if (isnull[column])
+		tid_add_flags(&document.tid, TID_NULL);
 	else
 	{
-		Signature signature = index_signature(index, values[0]);
+		Signature signature = index_signature(index, values[column]);
 
-		sort_put(&check->rows, tid, false,
-				 signature_is_empty(&signature) ? NULL : signature.symbols,
-				 signature_symbol_bytes(&signature.header));
+		if (signature_is_empty(&signature))
+			tid_add_flags(&document.tid, TID_EMPTY);
+		document.symbols = signature.symbols;
+		document.bytes = signature_symbol_bytes(&signature.header);
 	}
+	sort_put(&check->rows, &document);
 	check->table_rows++;
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(check->row_context);
@@ -502,6 +519,8 @@ compare_rows(Check *check)
 					  "index \"%s\" has a signature for a row of its table that has NULL");
 		if (document.signature != row.signature)
 			row_error(check, &row, "index \"%s\" has another signature for a row of its table");
+		if (document.keys != row.keys)
+			row_error(check, &row, "index \"%s\" has other keys for a row of its table");
 	}
 	while (more)
 		more = next_document(check, &document);

@@ -48,47 +48,75 @@
  */
 #define CORRELATION_IN_HEAP_ORDER 0.5
 
-/* Returns the least radius of a path's balls. */
-static int
-radius_of_path(PlannerInfo *root, IndexPath *path, const SignatureHeader *shape)
+/* ---- Conditions --------------------------------------------------------- */
+
+/* What the conditions of a path ask for. */
+typedef struct PathConditions
 {
-	int radius = shape->k;
+	bool ball;       /* a ball around a signature, or several */
+	int radius;      /* of the least */
+	double searches; /* an index scan searches each ball of an array */
+	List *keys;      /* conditions on keys, as RestrictInfos */
+	double lists;    /* of the keys */
+} PathConditions;
+
+/* Narrows the radius by a condition on the signature. */
+static void
+add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *shape,
+		 PathConditions *conditions)
+{
+	Node *whole = (Node *) clause->rinfo->clause;
+	ListCell *each;
+
+	conditions->ball = true;
+	if (IsA(whole, ScalarArrayOpExpr))
+		conditions->searches *=
+			compat_array_length(root, lsecond(((ScalarArrayOpExpr *) whole)->args));
+	foreach (each, clause->indexquals)
+	{
+		OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
+		BallBounds bounds = BOUNDS_UNKNOWN;
+
+		/* The other kind of clause is x <@ ANY (balls). */
+		if (IsA(op, OpExpr))
+			read_ball(root, get_opcode(op->opno), lsecond(op->args), &bounds);
+		conditions->radius = Min(conditions->radius, bounds_radius(&bounds, shape));
+	}
+}
+
+static void
+add_key(PlannerInfo *root, const IndexClause *clause, PathConditions *conditions)
+{
+	Node *whole = (Node *) clause->rinfo->clause;
+
+	conditions->keys = lappend(conditions->keys, clause->rinfo);
+	conditions->lists = 1;
+	if (IsA(whole, ScalarArrayOpExpr))
+		conditions->lists =
+			compat_array_length(root, lsecond(((ScalarArrayOpExpr *) whole)->args));
+}
+
+static PathConditions
+conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index,
+				   const SignatureHeader *shape)
+{
+	PathConditions conditions = {.radius = shape->k, .searches = 1};
+	int signature = index_cache(index)->signature;
 	ListCell *cell;
 
 	foreach (cell, path->indexclauses)
 	{
-		ListCell *each;
+		const IndexClause *clause = lfirst(cell);
 
-		foreach (each, ((IndexClause *) lfirst(cell))->indexquals)
-		{
-			OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
-			BallBounds bounds = BOUNDS_UNKNOWN;
-
-			/* The other kind of clause is x <@ ANY (balls). */
-			if (IsA(op, OpExpr))
-				read_ball(root, get_opcode(op->opno), lsecond(op->args), &bounds);
-			radius = Min(radius, bounds_radius(&bounds, shape));
-		}
+		if (clause->indexcol + 1 == signature)
+			add_ball(root, clause, shape, &conditions);
+		else
+			add_key(root, clause, &conditions);
 	}
-	return radius;
+	return conditions;
 }
 
-/* Returns the number of searches: an index scan searches each ball of an array. */
-static double
-searches_of_path(PlannerInfo *root, IndexPath *path)
-{
-	double searches = 1;
-	ListCell *cell;
-
-	foreach (cell, path->indexclauses)
-	{
-		Node *clause = (Node *) ((IndexClause *) lfirst(cell))->rinfo->clause;
-
-		if (IsA(clause, ScalarArrayOpExpr))
-			searches *= compat_array_length(root, lsecond(((ScalarArrayOpExpr *) clause)->args));
-	}
-	return searches;
-}
+/* ---- Prices ------------------------------------------------------------- */
 
 /* What a search takes: nanoseconds if all pages are in memory, and pages read. */
 typedef struct SearchPrice
@@ -97,39 +125,97 @@ typedef struct SearchPrice
 	double pages;
 } SearchPrice;
 
-/* Returns the price of a search within a radius, or of a packed scan if radius < 0. */
-static SearchPrice
-price_search(const IndexMeta *meta, int radius)
+static void
+add_plan(SearchPrice *price, const SearchPlan *plan)
 {
-	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
-	uint32 per_page = documents_per_page(document_stride(&meta->shape));
+	price->ns += plan->cost;
+	price->pages += plan->pages;
+}
+
+/* Returns the price of a search in the tails, which are scanned, and of what comes before. */
+static SearchPrice
+price_tails(const IndexMeta *meta)
+{
+	uint32 per_page = documents_per_page(meta_stride(meta));
 	SegmentStats tails = {.documents = (meta->tail.pages + meta->frozen.pages) * per_page,
 						  .documents_per_page = per_page};
 	Grouping ungrouped = {.k = meta->shape.k, .b = signature_bits(&meta->shape)};
-	SearchPlan plan = search_plan(&ungrouped, &tails, radius, SEARCH_SCAN);
-	SearchPrice price = {.ns = START_NS + plan.cost, .pages = 1 + plan.pages};
+	SearchPlan plan = search_plan(&ungrouped, &tails, 0, SEARCH_SCAN);
+	SearchPrice price = {.ns = START_NS, .pages = 1};
+
+	add_plan(&price, &plan);
+	return price;
+}
+
+static SegmentStats
+stats_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return (SegmentStats){.documents = entry->grouped,
+						  .documents_per_page = documents_per_page(meta_stride(meta)),
+						  .posting_pages = entry->other_pages,
+						  .own_length = entry->own_length,
+						  .near_length = entry->near_length};
+}
+
+static Grouping
+grouping_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return grouping_with_keys(grouping_with(meta->shape.k, signature_bits(&meta->shape),
+											entry->grouped, entry->groups),
+							  meta->keys);
+}
+
+/*
+ * The documents that have the keys of a query: a share of all, in so many lists; no lists if
+ * the query has no keys.
+ */
+typedef struct KeyShare
+{
+	double share;
+	double lists;
+} KeyShare;
+
+/*
+ * Returns the price of a search within a radius, or of a packed scan if radius < 0.  It reads
+ * the lists of keys instead where these cost less.
+ */
+static SearchPrice
+price_search(const IndexMeta *meta, int radius, KeyShare keys)
+{
+	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
+	SearchPrice price = price_tails(meta);
 
 	for (uint32 i = 0; i < meta->segments; i++)
 	{
-		const SegmentEntry *entry = &meta->segment[i];
-		Grouping grouping = grouping_with(ungrouped.k, ungrouped.b, entry->grouped, entry->groups);
-		SegmentStats stats = {.documents = entry->grouped,
-							  .documents_per_page = per_page,
-							  .posting_pages = entry->other_pages,
-							  .own_length = entry->own_length,
-							  .near_length = entry->near_length};
+		Grouping grouping = grouping_of_entry(meta, &meta->segment[i]);
+		SegmentStats stats = stats_of_entry(meta, &meta->segment[i]);
+		SearchPlan plan = search_plan(&grouping, &stats, radius, method);
 
-		plan = search_plan(&grouping, &stats, radius, method);
-		price.ns += plan.cost;
-		price.pages += plan.pages;
+		if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
+		{
+			SearchPlan by_keys = keys_plan(&grouping, &stats, (int) Min(keys.lists, INT_MAX),
+										   stats.documents * keys.share);
+
+			if (by_keys.cost < plan.cost)
+				plan = by_keys;
+		}
+		add_plan(&price, &plan);
 	}
 	return price;
 }
 
+#define NO_KEYS ((KeyShare){.lists = 0})
+
 double
 search_price(const IndexMeta *meta, int radius)
 {
-	return price_search(meta, radius).ns;
+	return price_search(meta, radius, NO_KEYS).ns;
+}
+
+double
+tails_price(const IndexMeta *meta)
+{
+	return price_tails(meta).ns;
 }
 
 /* What a scan takes until its first row, and until its last. */
@@ -147,35 +233,51 @@ wants_few(PlannerInfo *root, const RelOptInfo *rel)
 		root->limit_tuples * rel->tuples <= NEAR_ROWS * Max(rel->rows, 1);
 }
 
+/* Returns the price of a scan in the order of distances. */
+static ScanPrice
+price_ordered(const IndexMeta *meta, KeyShare keys, bool few)
+{
+	ScanPrice price = {.startup = price_search(meta, -1, keys)};
+
+	price.total = price.startup;
+	price.startup.ns *= SCANS_TO_FAR;
+	price.total.ns *= SCANS_IN_ORDER;
+	if (few)
+		price.startup = price_search(meta, 0, keys);
+	return price;
+}
+
 /*
- * Returns the price of a scan.  A search within a ball finds all matches before it
- * returns the first, so both parts are the same.
+ * Returns the price of a scan.  A search within a ball, or of all documents that have some
+ * keys, finds all matches before it returns the first, so both parts are the same.
  */
 static ScanPrice
 price_scan(PlannerInfo *root, IndexPath *path)
 {
 	Relation index = index_open(path->indexinfo->indexoid, NoLock);
+	RelOptInfo *rel = path->indexinfo->rel;
 	IndexMeta *meta = meta_read(index);
 	ScanPrice price = {.startup = {START_NS, 1}, .total = {START_NS, 1}};
+	PathConditions conditions = conditions_of_path(root, path, index, &meta->shape);
+	KeyShare keys = {.lists = conditions.lists};
 
+	if (conditions.keys != NIL)
+		keys.share =
+			clauselist_selectivity(root, conditions.keys, rel->relid, JOIN_INNER, NULL);
 	/* An index without a shape holds only NULLs. */
-	if (meta->shape.k != 0 && path->indexclauses != NIL)
+	if (meta->shape.k == 0)
+		;
+	else if (conditions.ball)
 	{
-		double searches = searches_of_path(root, path);
-
-		price.total = price_search(meta, radius_of_path(root, path, &meta->shape));
-		price.total.ns *= searches;
-		price.total.pages *= searches;
+		price.total = price_search(meta, conditions.radius, keys);
+		price.total.ns *= conditions.searches;
+		price.total.pages *= conditions.searches;
 		price.startup = price.total;
 	}
-	else if (meta->shape.k != 0)
-	{
-		price.startup = price.total = price_search(meta, -1);
-		price.startup.ns *= SCANS_TO_FAR;
-		price.total.ns *= SCANS_IN_ORDER;
-		if (wants_few(root, path->indexinfo->rel))
-			price.startup = price_search(meta, 0);
-	}
+	else if (path->indexorderbys == NIL)
+		price.startup = price.total = price_search(meta, -1, NO_KEYS);
+	else
+		price = price_ordered(meta, keys, wants_few(root, rel));
 	pfree(meta);
 	index_close(index, NoLock);
 	return price;
@@ -212,7 +314,7 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	*selectivity = 1;
 	*startup = *total = COST_UNUSABLE;
 
-	/* A scan needs a ball to search, or one signature to order by. */
+	/* A scan needs a condition, or one signature to order by. */
 	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
 		(path->indexclauses == NIL && path->indexorderbys == NIL))
 	{

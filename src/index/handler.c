@@ -1,6 +1,6 @@
 /*
- * handler.c: the access method's handler function, its options, and what its other files
- * need of an operator class.
+ * handler.c: the access method's handler function, its options, and the shape of an index's
+ * signatures.
  */
 #include "index/index.h"
 
@@ -40,10 +40,12 @@ Grouping
 index_grouping(Relation index, const SignatureHeader *shape, uint32 n)
 {
 	const IndexOptions *options = (IndexOptions *) index->rd_options;
+	int b = signature_bits(shape);
+	bool chosen = options != NULL && options->groups > 0;
 
-	if (options == NULL || options->groups == 0)
-		return grouping_for(shape->k, signature_bits(shape), n);
-	return grouping_with(shape->k, signature_bits(shape), n, options->groups);
+	return grouping_with_keys(chosen ? grouping_with(shape->k, b, n, options->groups) :
+									   grouping_for(shape->k, b, n),
+							  index_keys(index));
 }
 
 /* neardup_handler(internal) returns index_am_handler */
@@ -57,6 +59,8 @@ neardup_handler(PG_FUNCTION_ARGS)
 	am->amsupport = SUPPORTS;
 	am->amcanorderbyop = true;
 	am->amoptionalkey = true;
+	am->amcanmulticol = true;
+	am->amsearcharray = true;
 	am->amusemaintenanceworkmem = true;
 	am->amparallelvacuumoptions = COMPAT_PARALLEL_VACUUM;
 	compat_can_build_in_parallel(am);
@@ -84,17 +88,7 @@ index_is_ours(Relation relation)
 		relation->rd_indam->ambuild == neardup_build;
 }
 
-/* ---- Signatures --------------------------------------------------------- */
-
-Signature
-index_signature(Relation index, Datum value)
-{
-	Signature signature;
-
-	FunctionCall2(index_getprocinfo(index, 1, SUPPORT_SIGNATURE), value,
-				  PointerGetDatum(&signature));
-	return signature;
-}
+/* ---- Shapes ------------------------------------------------------------- */
 
 SignatureHeader
 index_shape(Relation index, const SignatureHeader *header)
@@ -102,7 +96,7 @@ index_shape(Relation index, const SignatureHeader *header)
 	SignatureHeader shape = *header;
 
 	shape.flags &= SIGNATURE_LOG_B | SIGNATURE_MINHASH;
-	if (documents_per_page(document_stride(&shape)) < 1)
+	if (documents_per_page(document_stride(&shape, index_keys(index))) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a %s of %zu bytes does not fit on a page of index \"%s\"",

@@ -24,7 +24,8 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 #define STRATEGY_DISTANCE 2   /* ORDER BY signature <-> signature */
 #define STRATEGY_SYMBOLS 3    /* ORDER BY signature <~> signature */
 #define STRATEGY_BALLS_MEET 4 /* ball && ball */
-#define STRATEGIES 4
+#define STRATEGY_EQUAL 5      /* key = key */
+#define STRATEGIES 5
 
 #define SUPPORT_SIGNATURE 1 /* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
@@ -35,8 +36,65 @@ extern bool index_is_ours(Relation relation);
 /* Returns the grouping of a new segment of n documents, by the index's storage parameters. */
 extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 n);
 
-/* Returns the signature of a value, by the operator class's support function. */
+/* ---- Columns (columns.c) ------------------------------------------------ */
+
+/*
+ * What a backend remembers of the tail, to append to it (insert.c).  The page in `slot` is the
+ * relation's target block, too: when the file is truncated PostgreSQL resets that, as it does
+ * for heaps, and these blocks may not exist any more.
+ */
+typedef struct TailHint
+{
+	uint32 owner; /* 0: nothing is remembered */
+	int slot;     /* of the page that this backend appends to */
+	BlockNumber open[TAIL_SLOTS];
+	SignatureHeader shape;
+} TailHint;
+
+/* A column of keys. */
+typedef struct KeyColumn
+{
+	int column;    /* from 1 */
+	FmgrInfo hash; /* function of its type */
+} KeyColumn;
+
+/* What a backend keeps of an index in rd_amcache. */
+typedef struct IndexCache
+{
+	TailHint tail;
+	int signature; /* the column of signatures */
+	int keys;      /* all other columns */
+	KeyColumn key[FLEXIBLE_ARRAY_MEMBER];
+} IndexCache;
+
+/*
+ * Returns what this backend keeps of an index.  Reports an error if the index does not have
+ * just one column of signatures.
+ */
+extern IndexCache *index_cache(Relation index);
+
+/* Returns the signature of a value of the signature column, by its support function. */
 extern Signature index_signature(Relation index, Datum value);
+
+/* Returns the same where the column is a bigint and the value an integer of any type. */
+extern Signature index_signature_of_integer(Relation index, Datum value, Oid type);
+
+/* Sets the hashes of a row's keys. */
+extern void index_keys_of_row(Relation index, const Datum *values, const bool *isnull,
+							  uint32 *key);
+
+/* Makes hashes of values that are compared with a key. */
+typedef struct KeyHasher
+{
+	int key; /* from 0 */
+	Oid collation;
+	FmgrInfo function;
+} KeyHasher;
+
+/* Returns a hasher for values of a type that are compared with a column. */
+extern KeyHasher index_key_hasher(Relation index, int column, Oid type);
+
+extern uint32 key_hash(KeyHasher *hasher, Datum value);
 
 /*
  * Returns the shape that the first signature gives an index: its header without the flags
@@ -57,8 +115,8 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 /* Returns the number of pages of a tail that are full or nearly so. */
 extern uint32 tail_length(const IndexMeta *meta);
 
-/* Returns the length at which a tail of documents of a shape is to be sealed. */
-extern uint32 tail_limit(const SignatureHeader *shape);
+/* Returns the length at which the tail is to be sealed. */
+extern uint32 tail_limit(const IndexMeta *meta);
 
 /* Returns whether the tail is to be sealed. */
 extern bool tail_is_due(const IndexMeta *meta);

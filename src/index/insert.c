@@ -16,9 +16,8 @@
 
 typedef struct NewDocument
 {
-	ItemPointerData tid;          /* with flags */
+	Document document;
 	const SignatureHeader *shape; /* NULL for a NULL */
-	const uint8_t *symbols;
 } NewDocument;
 
 /* ---- WAL ---------------------------------------------------------------- */
@@ -76,10 +75,8 @@ log_document(Buffer buffer, uint32 stride)
 static void
 append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
 {
-	size_t bytes = doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape);
-
 	START_CRIT_SECTION();
-	page_put_document(BufferGetPage(buffer), stride, &doc->tid, doc->symbols, bytes);
+	page_put_document(BufferGetPage(buffer), stride, &doc->document);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(index))
 		log_document(buffer, stride);
@@ -91,11 +88,9 @@ append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument 
 static void
 append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
 {
-	size_t bytes = doc->shape == NULL ? 0 : signature_symbol_bytes(doc->shape);
 	GenericXLogState *state = GenericXLogStart(index);
 
-	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->tid, doc->symbols,
-					  bytes);
+	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->document);
 	GenericXLogFinish(state);
 }
 
@@ -103,27 +98,12 @@ append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument 
 
 /* ---- The pages that a backend remembers --------------------------------- */
 
-/*
- * Kept in rd_amcache.  The page in `slot` is the relation's target block, too: when the file
- * is truncated PostgreSQL resets that, as it does for heaps, and these blocks may not exist
- * any more.
- */
-typedef struct TailHint
-{
-	uint32 owner;
-	int slot; /* of the page that this backend appends to */
-	BlockNumber open[TAIL_SLOTS];
-	SignatureHeader shape;
-} TailHint;
-
 /* Remembers a tail, and the page in a slot as the one to append to. */
 static void
 remember_tail(Relation index, const IndexMeta *meta, int slot)
 {
-	TailHint *hint = index->rd_amcache;
+	TailHint *hint = &index_cache(index)->tail;
 
-	if (hint == NULL)
-		hint = index->rd_amcache = MemoryContextAllocZero(index->rd_indexcxt, sizeof(TailHint));
 	hint->owner = meta->tail.owner;
 	hint->slot = slot;
 	memcpy(hint->open, meta->open, sizeof(hint->open));
@@ -135,7 +115,9 @@ remember_tail(Relation index, const IndexMeta *meta, int slot)
 static TailHint *
 recall_tail(Relation index)
 {
-	return RelationGetTargetBlock(index) == InvalidBlockNumber ? NULL : index->rd_amcache;
+	TailHint *hint = &index_cache(index)->tail;
+
+	return RelationGetTargetBlock(index) == InvalidBlockNumber || hint->owner == 0 ? NULL : hint;
 }
 
 /*
@@ -185,7 +167,7 @@ append_to_open_page(Relation index, const NewDocument *doc)
 	buffer = lock_open_page(index, hint);
 	if (!BufferIsValid(buffer))
 		return false;
-	stride = document_stride(&hint->shape);
+	stride = document_stride(&hint->shape, index_keys(index));
 	room = has_room(BufferGetPage(buffer), hint->owner, stride);
 	if (room)
 	{
@@ -235,7 +217,7 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	{
 		meta->tail.owner = meta->next_owner++;
 		meta->tail.last = block;
-		meta->tail.stride = document_stride(&meta->shape);
+		meta->tail.stride = meta_stride(meta);
 	}
 	page = GenericXLogRegisterBuffer(change.state, added, GENERIC_XLOG_FULL_IMAGE);
 	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
@@ -243,7 +225,7 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
 	length->pages = tail_length(meta) > before ? tail_length(meta) : 0;
-	length->limit = tail_limit(&meta->shape);
+	length->limit = tail_limit(meta);
 	remember_tail(index, meta, slot);
 	meta_commit(&change);
 	UnlockReleaseBuffer(added);
@@ -273,7 +255,7 @@ fix_shape(Relation index, const SignatureHeader *header)
 static bool
 find_open_page(Relation index, const NewDocument *doc, TailLength *length)
 {
-	int slot = index->rd_amcache == NULL ? 0 : ((TailHint *) index->rd_amcache)->slot;
+	int slot = index_cache(index)->tail.slot;
 	IndexMeta *meta = meta_read(index);
 	bool fits;
 
@@ -285,7 +267,7 @@ find_open_page(Relation index, const NewDocument *doc, TailLength *length)
 	}
 	if (doc->shape != NULL)
 		index_check_shape(index, &meta->shape, doc->shape);
-	fits = meta->tail.owner == 0 || meta->tail.stride == document_stride(&meta->shape);
+	fits = meta->tail.owner == 0 || meta->tail.stride == meta_stride(meta);
 	if (fits)
 	{
 		const TailHint *hint = recall_tail(index);
@@ -374,26 +356,29 @@ neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid
 	 * as the statement.  It is created only once, since many statements insert only one row.
 	 */
 	static MemoryContext row_context = NULL;
-	NewDocument doc = {.tid = *heap_tid};
+	uint32 key[INDEX_MAX_KEYS];
+	NewDocument doc = {.document = {.tid = *heap_tid, .key = key, .keys = index_keys(index)}};
+	int column = index_cache(index)->signature - 1;
 	MemoryContext before;
 	Signature signature;
 
-	if (isnull[0])
-	{
-		tid_add_flags(&doc.tid, TID_NULL);
-		insert_document(index, &doc);
-		return false;
-	}
 	if (row_context == NULL)
 		row_context =
 			AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
 	before = MemoryContextSwitchTo(row_context);
-	signature = index_signature(index, values[0]);
+	index_keys_of_row(index, values, isnull, key);
+	if (!isnull[column])
+	{
+		signature = index_signature(index, values[column]);
+		doc.shape = &signature.header;
+		doc.document.symbols = signature.symbols;
+		doc.document.bytes = signature_symbol_bytes(&signature.header);
+	}
 	MemoryContextSwitchTo(before);
-	if (signature.header.flags & SIGNATURE_EMPTY)
-		tid_add_flags(&doc.tid, TID_EMPTY);
-	doc.shape = &signature.header;
-	doc.symbols = signature.symbols;
+	if (isnull[column])
+		tid_add_flags(&doc.document.tid, TID_NULL);
+	else if (signature.header.flags & SIGNATURE_EMPTY)
+		tid_add_flags(&doc.document.tid, TID_EMPTY);
 	insert_document(index, &doc);
 	MemoryContextReset(row_context);
 	return false;

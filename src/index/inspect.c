@@ -34,18 +34,24 @@ refuse_kind(const char *name, char kind)
 				 errhint("Name an index made with USING neardup, not its table.")));
 }
 
-/* Returns the column that an index is on, or InvalidAttrNumber if it is on an expression. */
-static AttrNumber
-indexed_column(Oid index)
+/*
+ * Returns whether the current user may read all columns that an index is on.  For an
+ * expression that means all columns of the table.
+ */
+static bool
+may_read_columns(Oid index, Oid table)
 {
 	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	AttrNumber column;
+	Form_pg_index form;
+	bool allowed = true;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for index %u", index);
-	column = ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0];
+	form = (Form_pg_index) GETSTRUCT(tuple);
+	for (int i = 0; allowed && i < form->indnkeyatts; i++)
+		allowed = role_may_read(table, form->indkey.values[i]);
 	ReleaseSysCache(tuple);
-	return column;
+	return allowed;
 }
 
 /*
@@ -72,8 +78,8 @@ check_permission(Oid index, Oid table, Inspection what)
 					 "pg_stat_scan_tables, such as pg_monitor, may see what it consists of.";
 			break;
 		case INSPECT_SEARCH:
-			allowed = role_owns(table) || role_may_read(table, indexed_column(index));
-			detail = "Only the owner of table \"%s\" and roles that may select the indexed column "
+			allowed = role_owns(table) || may_read_columns(index, table);
+			detail = "Only the owner of table \"%s\" and roles that may select the indexed columns "
 					 "from all rows may see how it is searched.";
 			break;
 	}
@@ -281,6 +287,7 @@ put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 										 [SEARCH_MERGE] = "merge",
 										 [SEARCH_CHOOSE] = "choose",
 										 [SEARCH_PROBE] = "probe",
+										 [SEARCH_KEYS] = "keys",
 										 [SEARCH_SCAN] = "scan"};
 	Datum values[14];
 	bool nulls[14] = {false};
@@ -319,10 +326,10 @@ explain(FunctionCallInfo fcinfo, const Signature *centre, int radius)
 	begin_rows(fcinfo);
 	explain.row = palloc(explain.allocated * sizeof(ExplainRow));
 	matches_init(&found, NULL, NULL);
-	index_search(index, &query, &found, &after, NULL, NULL);
+	index_search(index, &query, 1, &found, &after, NULL, NULL);
 	after = 0;
 	INSTR_TIME_SET_CURRENT(explain.last);
-	index_search(index, &query, &found, &after, add_row, &explain);
+	index_search(index, &query, 1, &found, &after, add_row, &explain);
 	index_close(index, AccessShareLock);
 	qsort(explain.row, explain.rows, sizeof(ExplainRow), compare_rows);
 	for (int i = 0; i < explain.rows; i++)

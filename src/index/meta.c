@@ -27,11 +27,13 @@ meta_checksum(const IndexMeta *meta)
 
 /* Returns whether signatures of a shape fit on a page. */
 static bool
-shape_is_valid(const SignatureHeader *shape)
+shape_is_valid(const IndexMeta *meta)
 {
+	const SignatureHeader *shape = &meta->shape;
+
 	return shape->version == RECIPE_VERSION &&
 		minhash_shape_is_valid(shape->k, signature_bits(shape)) &&
-		documents_per_page(document_stride(shape)) > 0;
+		documents_per_page(meta_stride(meta)) > 0;
 }
 
 /* A tail holds documents of the index's stride, or NULLs from before the first signature. */
@@ -41,7 +43,7 @@ tail_is_valid(const IndexMeta *meta, const TailEntry *tail)
 	if (tail->owner == 0)
 		return tail->pages == 0;
 	return tail->owner < meta->next_owner && tail->pages > 0 &&
-		(tail->stride == STRIDE_MIN || tail->stride == document_stride(&meta->shape));
+		(tail->stride == stride_of_nulls(meta->keys) || tail->stride == meta_stride(meta));
 }
 
 /* Returns whether a mean length of buckets is a number that documents allow. */
@@ -66,7 +68,9 @@ entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 static void
 check_contents(Relation index, const IndexMeta *meta)
 {
-	if (meta->shape.k != 0 && !shape_is_valid(&meta->shape))
+	if (meta->keys != index_keys(index))
+		page_corrupt(index, META_BLOCK, "another number of columns than the index has");
+	if (meta->shape.k != 0 && !shape_is_valid(meta))
 		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
 	if (!tail_is_valid(meta, &meta->tail) || !tail_is_valid(meta, &meta->frozen))
 		page_corrupt(index, META_BLOCK, "impossible tail");
@@ -219,7 +223,7 @@ new_identity(void)
 }
 
 void
-meta_init(Page page)
+meta_init(Page page, uint32 keys)
 {
 	IndexMeta *meta = page_meta(page);
 
@@ -227,6 +231,7 @@ meta_init(Page page)
 	meta->magic = INDEX_MAGIC;
 	meta->layout = INDEX_LAYOUT;
 	meta->identity = new_identity();
+	meta->keys = keys;
 	meta->next_owner = 1;
 	meta_clear_tail(meta);
 	meta_clear_frozen(meta);

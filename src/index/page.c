@@ -130,17 +130,20 @@ page_check_documents(Relation index, Buffer buffer, uint32 stride)
 /* ---- Writing and reading ------------------------------------------------ */
 
 void
-page_put_document(Page page, uint32 stride, const ItemPointerData *tid, const uint8_t *symbols,
-				  size_t bytes)
+page_put_document(Page page, uint32 stride, const Document *document)
 {
 	PageInfo *info = page_info(page);
 	uint32 i = info->count++;
+	uint8_t *symbols = page_symbols(page, stride, i);
+	Size key_bytes = document->keys * sizeof(uint32);
 
-	*page_tid(page, i) = *tid;
-	memset(page_symbols(page, stride, i), 0, stride);
-	if (!tid_flags(tid))
-		memcpy(page_symbols(page, stride, i), symbols, bytes);
-	info->checksum += checksum_document(tid, page_symbols(page, stride, i), stride, i);
+	*page_tid(page, i) = document->tid;
+	memset(symbols, 0, stride);
+	if (!tid_flags(&document->tid))
+		memcpy(symbols, document->symbols, document->bytes);
+	if (key_bytes > 0)
+		memcpy(symbols + stride - key_bytes, document->key, key_bytes);
+	info->checksum += checksum_document(&document->tid, symbols, stride, i);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
 }

@@ -144,6 +144,13 @@ extern void page_verify_tail(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Metapage ----------------------------------------------------------- */
 
+/* Returns how many keys the documents of an index have: all columns but one, the signature. */
+static inline uint32
+index_keys(Relation index)
+{
+	return IndexRelationGetNumberOfKeyAttributes(index) - 1;
+}
+
 typedef struct SegmentEntry
 {
 	uint32 owner; /* never used again in this index */
@@ -179,6 +186,7 @@ typedef struct IndexMeta
 	uint32 layout;
 	uint64 identity;       /* a random number: tells this index from earlier ones in the file */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */
+	uint32 keys;           /* of each document */
 	uint32 next_owner;
 	uint32 writing;               /* owner of the first segment being written, 0 for none */
 	TailEntry tail;               /* takes the inserts */
@@ -235,8 +243,8 @@ extern void meta_abort(MetaChange *change);
 extern void meta_clear_tail(IndexMeta *meta);
 extern void meta_clear_frozen(IndexMeta *meta);
 
-/* Initializes a page as the metapage of an empty index. */
-extern void meta_init(Page page);
+/* Initializes a page as the metapage of an empty index, with so many keys. */
+extern void meta_init(Page page, uint32 keys);
 
 /* Writes the metapage of an index that has just been built; does not log it. */
 extern void meta_write_built(Relation index, const SignatureHeader *shape,
@@ -245,25 +253,43 @@ extern void meta_write_built(Relation index, const SignatureHeader *shape,
 /* ---- Documents ---------------------------------------------------------- */
 
 /*
- * A page of documents holds their packed symbols, stride bytes each, from the front, and
- * their heap TIDs from the end; the page's hole is between them.  The flags are in the high
- * bits of the TID's offset number, which no heap page needs.
+ * A page of documents holds their packed symbols and keys, stride bytes each, from the front,
+ * and their heap TIDs from the end; the page's hole is between them.  The flags are in the
+ * high bits of the TID's offset number, which no heap page needs.  A document's keys are at
+ * the end of its bytes: a hash of 32 bits for each key column.
  */
 #define TID_DEAD 0x8000
 #define TID_NULL 0x4000
 #define TID_EMPTY 0x2000
 #define TID_FLAGS 0xE000
 
-/* The stride of documents that arrive before the first signature: all of them are NULL. */
+/* The room for symbols of documents that arrive before the first signature: all are NULL. */
 #define STRIDE_MIN 8
 #define DOCUMENTS_PER_PAGE_MAX (PAGE_ROOM / (STRIDE_MIN + sizeof(ItemPointerData)))
 
+/* The shape of an index that has no signatures has k = 0. */
 static inline uint32
-document_stride(const SignatureHeader *shape)
+document_stride(const SignatureHeader *shape, uint32 keys)
 {
-	uint32 bytes = SYMBOL_BYTES(shape->k, signature_bits(shape));
+	uint32 bytes = shape->k == 0 ? 0 : SYMBOL_BYTES(shape->k, signature_bits(shape));
 
-	return Max(bytes, STRIDE_MIN);
+	return Max(bytes, STRIDE_MIN) + TYPEALIGN(STRIDE_MIN, keys * sizeof(uint32));
+}
+
+/* Returns the stride of documents that arrive before the first signature. */
+static inline uint32
+stride_of_nulls(uint32 keys)
+{
+	SignatureHeader none = {.k = 0};
+
+	return document_stride(&none, keys);
+}
+
+/* Returns the stride of an index's documents. */
+static inline uint32
+meta_stride(const IndexMeta *meta)
+{
+	return document_stride(&meta->shape, meta->keys);
 }
 
 static inline uint32
@@ -276,6 +302,13 @@ static inline uint8_t *
 page_symbols(Page page, uint32 stride, uint32 i)
 {
 	return (uint8_t *) page_contents(page) + (Size) stride * i;
+}
+
+/* Returns the keys of a document, whose symbols are given. */
+static inline const uint32 *
+document_keys(const uint8_t *symbols, uint32 stride, uint32 keys)
+{
+	return (const uint32 *) (symbols + stride) - keys;
 }
 
 /* TIDs grow down from the end. */
@@ -310,12 +343,31 @@ tid_of_heap(const ItemPointerData *tid)
 /* Marks a document dead, unless it is already. */
 extern void page_mark_dead(Page page, uint32 i);
 
-/*
- * Appends a document to a page that has room: its TID with flags, and its symbols unless
- * the flags say that it has none.
- */
-extern void page_put_document(Page page, uint32 stride, const ItemPointerData *tid,
-							  const uint8_t *symbols, size_t bytes);
+/* A document that is to be put on a page. */
+typedef struct Document
+{
+	ItemPointerData tid; /* with flags */
+	const uint8_t *symbols; /* not used if the flags say that it has none */
+	size_t bytes; /* of symbols */
+	const uint32 *key;
+	uint32 keys;
+} Document;
+
+/* Appends a document to a page that has room. */
+extern void page_put_document(Page page, uint32 stride, const Document *document);
+
+/* Returns a document of a page; bytes are those of its symbols. */
+static inline Document
+page_document(Page page, uint32 stride, uint32 keys, size_t bytes, uint32 i)
+{
+	const uint8_t *symbols = page_symbols(page, stride, i);
+
+	return (Document){.tid = *page_tid(page, i),
+					  .symbols = symbols,
+					  .bytes = bytes,
+					  .key = document_keys(symbols, stride, keys),
+					  .keys = keys};
+}
 
 /* ---- Free pages --------------------------------------------------------- */
 

@@ -18,11 +18,12 @@ typedef struct NeardupScan
 	MatchList found;
 	Size next;             /* of found, to be returned */
 	bool is_null;          /* the documents in found are NULLs */
-	SearchQuery query;     /* of a scan in heap order */
+	SearchQuery *query;    /* of a scan in heap order */
+	int queries;           /* one for each ball */
 	uint64 after;          /* where its next round begins */
 	Signature origin;      /* of an ordered scan: distances are measured from here */
 	Ordering *ordering;    /* of an ordered scan, else NULL */
-	MemoryContext context; /* of matches and ordering; reset by a rescan */
+	MemoryContext context; /* of matches, queries and ordering; reset by a rescan */
 } NeardupScan;
 
 /* ambeginscan: allocates the state of a scan. */
@@ -68,77 +69,38 @@ neardup_endscan(IndexScanDesc scan)
 	pfree(state);
 }
 
-/* ---- Keys --------------------------------------------------------------- */
-
-/* Reports an error if the query has another shape than the index, as the operator does. */
-static void
-check_query_shape(Relation index, const SignatureHeader *header)
-{
-	IndexMeta *meta = meta_read(index);
-
-	if (meta->shape.k != 0)
-		index_check_shape(index, &meta->shape, header);
-	pfree(meta);
-}
-
-/*
- * Chooses the ball to search: that of least radius.  A recheck tests the other keys.
- * Returns false if a key matches nothing.
- */
-static bool
-choose_ball(IndexScanDesc scan, Ball *ball)
-{
-	ball->header.radius = PG_INT32_MAX;
-	for (int i = 0; i < scan->numberOfKeys; i++)
-	{
-		ScanKey key = &scan->keyData[i];
-		Ball other;
-
-		if (key->sk_flags & SK_ISNULL)
-			return false;
-		other = ball_of_datum(key->sk_argument);
-		if (i > 0 || signature_is_empty(&other.centre))
-			check_query_shape(scan->indexRelation, &other.centre.header);
-		if (signature_is_empty(&other.centre))
-			return false;
-		if (other.header.radius < ball->header.radius)
-			*ball = other;
-	}
-	return true;
-}
-
-/*
- * Returns true if the executor must recheck.  The index computes the operator's own
- * distances, but it does not store the radii of balls.  And it collects matches ahead,
- * which only an MVCC snapshot allows: that does not see what was inserted since.
- */
-static bool
-needs_recheck(IndexScanDesc scan)
-{
-	return scan->numberOfKeys > 1 || !IsMVCCSnapshot(scan->xs_snapshot) ||
-		(scan->numberOfKeys > 0 && scan->keyData[0].sk_strategy == STRATEGY_BALLS_MEET);
-}
-
 /* ---- Searching ---------------------------------------------------------- */
 
-/* Begins a scan of a ball, which returns matches in heap order. */
+/*
+ * Begins a scan that returns matches in heap order: a search of each ball, or, if there are
+ * conditions on keys only, of all living documents.
+ */
 static void
-begin_ball(IndexScanDesc scan)
+begin_search(IndexScanDesc scan, const ScanConditions *conditions)
 {
 	NeardupScan *state = scan->opaque;
-	Ball ball;
+	SearchQuery query = {.filter = conditions->filter,
+						 .method = neardup_search,
+						 .snapshot = scan->xs_snapshot};
 
 	if (scan->numberOfKeys == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a scan of index \"%s\" needs a condition or an order",
 						RelationGetRelationName(scan->indexRelation))));
-	state->done = !choose_ball(scan, &ball);
-	if (!state->done)
-		state->query = (SearchQuery){.centre = ball.centre,
-									 .radius = ball.header.radius,
-									 .method = neardup_search,
-									 .snapshot = scan->xs_snapshot};
+	state->queries = Max(conditions->balls, 1);
+	state->query = palloc(state->queries * sizeof(SearchQuery));
+	for (int i = 0; i < conditions->balls; i++)
+	{
+		query.centre = conditions->ball[i].centre;
+		query.radius = conditions->ball[i].header.radius;
+		state->query[i] = query;
+	}
+	if (conditions->ball == NULL)
+	{
+		query.flag_mask = TID_DEAD;
+		state->query[0] = query;
+	}
 }
 
 /*
@@ -147,12 +109,11 @@ begin_ball(IndexScanDesc scan)
  * within the ball are returned.
  */
 static void
-begin_ordering(IndexScanDesc scan)
+begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
 {
 	NeardupScan *state = scan->opaque;
 	ScanKey key = &scan->orderByData[0];
 	bool is_null = (key->sk_flags & SK_ISNULL) != 0;
-	Ball ball = {{0}};
 	int limit = -1;
 
 	if (scan->numberOfOrderBys > 1)
@@ -160,17 +121,15 @@ begin_ordering(IndexScanDesc scan)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" can order by one distance only",
 						RelationGetRelationName(scan->indexRelation))));
-	state->done = !choose_ball(scan, &ball);
-	if (state->done)
-		return;
 	if (!is_null)
 		state->origin = signature_of_datum(key->sk_argument);
-	if (scan->numberOfKeys > 0 && !is_null && signature_compare(&ball.centre, &state->origin) == 0)
-		limit = ball.header.radius;
-	else if (scan->numberOfKeys > 0)
+	if (conditions->balls == 1 && !is_null &&
+		signature_compare(&conditions->ball[0].centre, &state->origin) == 0)
+		limit = conditions->ball[0].header.radius;
+	else if (conditions->ball != NULL)
 		state->recheck = true;
 	state->ordering = ordering_begin(scan->indexRelation, is_null ? NULL : &state->origin, limit,
-									 scan->xs_snapshot);
+									 conditions->filter, scan->xs_snapshot);
 }
 
 /* Begins to search, when the first match is asked for. */
@@ -179,16 +138,25 @@ begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 {
 	NeardupScan *state = scan->opaque;
 	MemoryContext old_context = MemoryContextSwitchTo(state->context);
+	ScanConditions conditions;
 
 	pgstat_count_index_scan(scan->indexRelation);
 	compat_count_search(scan);
 	state->begun = true;
-	state->recheck = needs_recheck(scan);
 	matches_init(&state->found, receiver, receiver_state);
-	if (scan->numberOfOrderBys > 0)
-		begin_ordering(scan);
+	conditions = scan_conditions(scan);
+	/*
+	 * The index computes the operator's own distances.  But it collects matches ahead, which
+	 * only an MVCC snapshot allows: that does not see what was inserted since.
+	 */
+	state->recheck = !conditions.complete || !IsMVCCSnapshot(scan->xs_snapshot);
+	state->done = conditions.nothing;
+	if (state->done)
+		;
+	else if (scan->numberOfOrderBys > 0)
+		begin_ordering(scan, &conditions);
 	else
-		begin_ball(scan);
+		begin_search(scan, &conditions);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -203,8 +171,8 @@ fetch_batch(IndexScanDesc scan)
 	if (state->ordering != NULL)
 		state->done = !ordering_next(state->ordering, &state->found, &state->is_null);
 	else
-		state->done = index_search(scan->indexRelation, &state->query, &state->found, &state->after,
-								   NULL, NULL);
+		state->done = index_search(scan->indexRelation, state->query, state->queries, &state->found,
+								   &state->after, NULL, NULL);
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -306,8 +274,10 @@ neardup_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	if (scan->numberOfKeys == 0)
 		return add_all_pages(scan, bitmap);
 	begin(scan, add_to_bitmap, &target);
-	state->query.limit = BITMAP_BATCH;
 	if (!state->done)
+	{
+		state->query[0].limit = BITMAP_BATCH;
 		fetch_batch(scan);
+	}
 	return target.count;
 }

@@ -83,12 +83,63 @@ extern void matches_allow_repeats(MatchList *list);
  */
 extern bool matches_end_round(MatchList *list, uint64 *after);
 
+/* ---- Keys (scan_keys.c) ------------------------------------------------- */
+
+/* A condition on a key: its hash is one of these, which ascend. */
+typedef struct KeyCondition
+{
+	int key; /* from 0 */
+	int count;
+	uint32 *hash;
+} KeyCondition;
+
+/* Conditions that all hold. */
+typedef struct KeyFilter
+{
+	uint32 keys; /* of each document */
+	int conditions;
+	KeyCondition condition[FLEXIBLE_ARRAY_MEMBER];
+} KeyFilter;
+
+extern bool condition_holds(const KeyCondition *condition, uint32 hash);
+
+/* Returns whether a document passes a filter, which may be NULL. */
+static inline bool
+filter_passes(const KeyFilter *filter, const uint8_t *symbols, uint32 stride)
+{
+	if (filter == NULL)
+		return true;
+	for (int i = 0; i < filter->conditions; i++)
+	{
+		const KeyCondition *condition = &filter->condition[i];
+		uint32 hash = document_keys(symbols, stride, filter->keys)[condition->key];
+
+		if (condition->count == 1 ? hash != condition->hash[0] : !condition_holds(condition, hash))
+			return false;
+	}
+	return true;
+}
+
+/* What the keys of a scan ask for. */
+typedef struct ScanConditions
+{
+	bool nothing;      /* no row can satisfy them */
+	bool complete;     /* there is nothing but the balls, so no row needs a recheck */
+	Ball *ball;        /* documents in one of these balls; NULL: in any place */
+	int balls;
+	KeyFilter *filter; /* or NULL */
+} ScanConditions;
+
+/* Reads the keys of a scan. */
+extern ScanConditions scan_conditions(IndexScanDesc scan);
+
 /* ---- Searching (scan_search.c) ------------------------------------------ */
 
 typedef struct SearchQuery
 {
 	Signature centre;
 	int radius;
+	const KeyFilter *filter; /* or NULL */
 	bool by_distance; /* if not, all matches have distance 0, so they ascend in heap order */
 	SearchMethod method;
 
@@ -119,11 +170,15 @@ typedef struct SearchReport
 typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 
 /*
- * Searches for matches greater than *after, as one round of `found`.  Returns true if
- * these are all, else sets *after for the next round.  The receiver may be NULL.
+ * Searches for what matches any of some queries, greater than *after, as one round of
+ * `found`.  Returns true if these are all, else sets *after for the next round.  The receiver
+ * may be NULL.
  */
-extern bool index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 *after,
-						 ReportReceiver receiver, void *state);
+extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
+						 uint64 *after, ReportReceiver receiver, void *state);
+
+/* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
+extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 
@@ -162,21 +217,21 @@ extern bool postings_read(PostingReader *r, Relation index, Segment *segment, Se
 						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
 extern void postings_end(PostingReader *r);
 
-/* Sets the lengths of the query's buckets, one in each group; false as postings_read. */
+/* Sets the lengths of some buckets; false as postings_read. */
 extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
-							 QueryBucket *bucket);
+							 QueryBucket *bucket, int buckets);
 
 /* ---- Ordered scans (scan_order.c) --------------------------------------- */
 
 typedef struct Ordering Ordering;
 
 /*
- * Begins a scan of all documents by distance from the centre, NULLs last, or in any
- * order if centre is NULL.  With limit >= 0 it returns only documents within that many
- * symbols, and no NULL or empty ones.
+ * Begins a scan of all documents that pass a filter, by distance from the centre, NULLs last,
+ * or in any order if centre is NULL.  With limit >= 0 it returns only documents within that
+ * many symbols, and no NULL or empty ones.
  */
 extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
-								Snapshot snapshot);
+								const KeyFilter *filter, Snapshot snapshot);
 
 /*
  * Collects the next documents in order, at least one.  Returns false if there are no
@@ -188,5 +243,8 @@ extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
 /* Returns the nanoseconds that a search within a radius takes; radius < 0: a packed scan. */
 extern double search_price(const IndexMeta *meta, int radius);
+
+/* Returns the same of the tails alone. */
+extern double tails_price(const IndexMeta *meta);
 
 #endif

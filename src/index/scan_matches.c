@@ -152,12 +152,22 @@ pass_on(MatchList *list)
 	list->count = 0;
 }
 
-/* Keeps the smaller half.  The next round finds the ceiling itself, so repeats of it go. */
+/*
+ * Keeps the smaller half, unless there are so many repeats that the rest is no more.  The next
+ * round finds the ceiling itself.
+ */
 static void
 drop_greater_half(MatchList *list)
 {
 	Size kept = 0;
 
+	if (list->repeats)
+	{
+		sort(list->match, list->count);
+		remove_repeats(list);
+		if (list->count <= list->capacity / 2)
+			return;
+	}
 	select_least(list->match, list->count, list->count / 2);
 	list->ceiling = list->match[list->count / 2];
 	for (Size i = 0; i < list->count / 2; i++)

@@ -6,6 +6,9 @@
  * packed scans collect the other documents, each scan more than the one before, up to what
  * work_mem holds.  So a nearby document costs a search, and the first of documents that are
  * far little more than a packed scan.
+ *
+ * If only documents with some keys are wanted, the lists of these keys may be what reads the
+ * others, in the place of packed scans.
  */
 #include "index/scan.h"
 
@@ -35,7 +38,7 @@
 typedef enum OrderStage
 {
 	STAGE_NEAR,  /* searches with growing radii */
-	STAGE_FAR,   /* packed scans */
+	STAGE_FAR,   /* packed scans, or lists of keys */
 	STAGE_EMPTY, /* empty signatures, at the greatest distance */
 	STAGE_EQUAL, /* instead of these three, if all distances are equal: all but NULLs */
 	STAGE_NULL,  /* NULLs */
@@ -51,6 +54,7 @@ typedef struct Steps
 	int method;
 	int count;
 	int radius[STEPS_MAX];
+	double price[STEPS_MAX];
 } Steps;
 
 struct Ordering
@@ -58,6 +62,7 @@ struct Ordering
 	Relation index;
 	Snapshot snapshot;
 	Signature centre;
+	const KeyFilter *filter; /* or NULL */
 	bool limited;
 	int limit;    /* the greatest distance */
 	int reached;  /* all documents within this distance have been collected; -1: none */
@@ -71,12 +76,14 @@ struct Ordering
 };
 
 Ordering *
-ordering_begin(Relation index, const Signature *centre, int limit, Snapshot snapshot)
+ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilter *filter,
+			   Snapshot snapshot)
 {
 	Ordering *o = palloc0(sizeof(Ordering));
 
 	o->index = index;
 	o->snapshot = snapshot;
+	o->filter = filter;
 	if (centre != NULL)
 		o->centre = *centre;
 	o->stage = centre == NULL || signature_is_empty(centre) ? STAGE_EQUAL : STAGE_NEAR;
@@ -106,7 +113,8 @@ add_step(StepChoice *choice, int radius, double price)
 	if (steps->count == STEPS_MAX ||
 		(steps->count > 0 && steps->radius[steps->count - 1] >= radius))
 		return;
-	steps->radius[steps->count++] = radius;
+	steps->radius[steps->count] = radius;
+	steps->price[steps->count++] = price;
 	choice->last = price;
 	choice->left -= price;
 }
@@ -146,6 +154,22 @@ choose_steps(const IndexMeta *meta, Steps *steps)
 	add_step(&choice, radius - stride, before);
 }
 
+/*
+ * Drops the steps that cost too much beside reading all documents that pass the filter.
+ */
+static void
+cut_steps(Steps *steps, double all)
+{
+	double left = all * STEPS_PART;
+	int kept = 0;
+
+	if (steps->count > 0 && steps->price[0] > all * FIRST_PART)
+		steps->count = 0;
+	while (kept < steps->count && steps->price[kept] <= left)
+		left -= steps->price[kept++];
+	steps->count = kept;
+}
+
 /* Sets the steps of an ordering.  A backend keeps those of the index that it used last. */
 static void
 set_steps(Ordering *o)
@@ -163,9 +187,11 @@ set_steps(Ordering *o)
 		kept.method = neardup_search;
 		kept.identity = meta->identity;
 	}
-	pfree(meta);
 	o->steps = kept;
+	if (o->filter != NULL)
+		cut_steps(&o->steps, filter_price(o->index, meta, o->filter));
 	o->planned = true;
+	pfree(meta);
 }
 
 /* Chooses the radius of the next search, or packed scans if that would cost too much. */
@@ -192,7 +218,10 @@ choose_radius(Ordering *o)
 static void
 collect_by_distance(Ordering *o, MatchList *batch)
 {
-	SearchQuery query = {.centre = o->centre, .by_distance = true, .snapshot = o->snapshot};
+	SearchQuery query = {.centre = o->centre,
+						 .filter = o->filter,
+						 .by_distance = true,
+						 .snapshot = o->snapshot};
 
 	if (o->stage == STAGE_NEAR && o->wanted == o->reached)
 		choose_radius(o);
@@ -200,11 +229,12 @@ collect_by_distance(Ordering *o, MatchList *batch)
 	query.method = neardup_search;
 	if (o->stage == STAGE_FAR)
 	{
-		query.method = SEARCH_SCAN;
+		query.method =
+			o->filter != NULL && neardup_search == SEARCH_AUTO ? SEARCH_KEYS : SEARCH_SCAN;
 		query.limit = o->far_limit;
 		o->far_limit = Min(o->far_limit, FAR_LIMIT_MAX) * FAR_GROWTH;
 	}
-	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
+	if (index_search(o->index, &query, 1, batch, &o->after, NULL, NULL))
 	{
 		o->reached = o->wanted;
 		o->after = MATCH_LAST(o->reached);
@@ -225,12 +255,13 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 {
 	SearchQuery query = {.centre = o->centre,
 						 .radius = o->centre.header.k,
+						 .filter = o->filter,
 						 .by_distance = true,
 						 .flag_mask = mask | TID_DEAD,
 						 .flags = flags,
 						 .snapshot = o->snapshot};
 
-	if (index_search(o->index, &query, batch, &o->after, NULL, NULL))
+	if (index_search(o->index, &query, 1, batch, &o->after, NULL, NULL))
 	{
 		o->stage = next;
 		o->after = 0;

@@ -385,13 +385,14 @@ read_length(PostingReader *r, QueryBucket *bucket)
 }
 
 bool
-postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBucket *bucket)
+postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBucket *bucket,
+				 int buckets)
 {
 	PostingReader r;
 
 	begin_reader(&r, index, segment, report);
-	for (int g = 0; g < segment->grouping.groups; g++)
-		if (!read_length(&r, &bucket[g]))
+	for (int i = 0; i < buckets; i++)
+		if (!read_length(&r, &bucket[i]))
 			return false;
 	return true;
 }

@@ -62,12 +62,6 @@ distance_wanted(const Search *s)
 	return Min(s->query->radius, match_distance(s->found->ceiling));
 }
 
-static inline bool
-is_match(const SearchQuery *query, int distance, const ItemPointerData *tid)
-{
-	return distance <= query->radius && !tid_flags(tid);
-}
-
 /*
  * Begins to read a page of documents.  The snapshot must not be too old, since vacuum may
  * have marked documents that it sees.
@@ -96,7 +90,8 @@ scan_page(Search *s, Buffer buffer)
 		{
 			ItemPointerData tid = tid_of_heap(page_tid(page, i));
 
-			if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags)
+			if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
+				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
 				add_match(s, &tid, s->query->radius);
 		}
 	}
@@ -108,7 +103,8 @@ scan_page(Search *s, Buffer buffer)
 		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
 						 count, s->k, s->b, distance);
 		for (int i = 0; i < count; i++)
-			if (distance[i] <= within && !tid_flags(page_tid(page, i)))
+			if (distance[i] <= within && !tid_flags(page_tid(page, i)) &&
+				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
 				add_match(s, page_tid(page, i), distance[i]);
 	}
 	s->report->candidates += count;
@@ -226,13 +222,15 @@ compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t 
 		for (; i < count && candidate[i] / s->per_page == number; i++)
 		{
 			uint32 slot = candidate[i] % s->per_page;
+			const uint8_t *symbols = page_symbols(page, s->stride, slot);
 			int distance;
 
 			if (slot >= page_info(page)->count)
 				page_corrupt(s->index, s->block, "posting of a document that does not exist");
-			distance = symbol_distance(s->query->centre.symbols,
-									   page_symbols(page, s->stride, slot), s->k, s->b);
-			if (is_match(s->query, distance, page_tid(page, slot)))
+			if (!filter_passes(s->query->filter, symbols, s->stride))
+				continue;
+			distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
+			if (distance <= s->query->radius && !tid_flags(page_tid(page, slot)))
 				add_match(s, page_tid(page, slot), distance);
 		}
 		UnlockReleaseBuffer(buffer);
@@ -285,7 +283,7 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 	SegmentStats stats = segment_stats(segment);
 	double *sum;
 
-	if (!postings_lengths(s->index, segment, s->report, bucket))
+	if (!postings_lengths(s->index, segment, s->report, bucket, groups))
 		return false;
 	sort_by_length(bucket, groups);
 	sum = palloc((groups + 1) * sizeof(double));
@@ -392,11 +390,119 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
 }
 
+/* ---- Keys --------------------------------------------------------------- */
+
+/* The lists of the documents that satisfy a condition on a key, and others. */
+typedef struct KeyLists
+{
+	QueryBucket *bucket; /* NULL: there are none */
+	int count;
+	double postings;
+	SearchPlan plan;
+} KeyLists;
+
+/* Returns the buckets of the hashes of a condition, without their lengths. */
+static KeyLists
+lists_of_condition(const Segment *segment, const KeyCondition *condition)
+{
+	const Grouping *g = &segment->grouping;
+	KeyLists lists = {.bucket = palloc(condition->count * sizeof(QueryBucket))};
+
+	for (int i = 0; i < condition->count; i++)
+	{
+		QueryBucket bucket = {.group = g->groups + condition->key,
+							  .bucket = key_bucket(g, condition->hash[i])};
+
+		if (i == 0 || lists.bucket[lists.count - 1].bucket != bucket.bucket)
+			lists.bucket[lists.count++] = bucket;
+	}
+	return lists;
+}
+
+/*
+ * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
+ * Returns false if upkeep has replaced the segment.
+ */
+static bool
+find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
+			   SearchReport *report, KeyLists *best)
+{
+	SegmentStats stats = segment_stats(segment);
+
+	best->bucket = NULL;
+	for (int i = 0; i < filter->conditions && segment->grouping.keys > 0; i++)
+	{
+		const KeyCondition *condition = &filter->condition[i];
+		KeyLists lists;
+
+		if (condition->count * LOOK_NS > cost)
+			continue;
+		lists = lists_of_condition(segment, condition);
+		if (!postings_lengths(index, segment, report, lists.bucket, lists.count))
+			return false;
+		for (int b = 0; b < lists.count; b++)
+			lists.postings += lists.bucket[b].length;
+		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
+		if (lists.plan.cost < cost)
+		{
+			cost = lists.plan.cost;
+			*best = lists;
+		}
+	}
+	return true;
+}
+
+/*
+ * Searches a segment by the lists of a key, if that costs less than the plan of the report;
+ * *done says whether.  Returns false if upkeep has replaced the segment.
+ */
+static bool
+search_by_keys(Search *s, Segment *segment, bool *done)
+{
+	KeyLists lists;
+	bool too_long;
+
+	*done = false;
+	if (!find_key_lists(s->index, segment, s->query->filter, s->report->plan.cost, s->report,
+						&lists))
+		return false;
+	if (lists.bucket == NULL)
+		return true;
+	*done = true;
+	s->report->plan = lists.plan;
+	return probe_segment(s, segment, lists.bucket, INFINITY, &too_long);
+}
+
+double
+filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
+{
+	double price = tails_price(meta);
+	SearchReport report = {0};
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		Segment *segment = segment_open(index, meta, &meta->segment[i]);
+		KeyLists lists;
+		double scan;
+
+		if (segment == NULL)
+			return search_price(meta, -1);
+		scan = segment_usual_plan(segment, 0, SEARCH_SCAN).cost;
+		if (!find_key_lists(index, segment, filter, scan, &report, &lists))
+			return search_price(meta, -1);
+		price += lists.bucket == NULL ? scan : lists.plan.cost;
+	}
+	return price;
+}
+
+/* ---- One segment -------------------------------------------------------- */
+
 /* Plans and searches a segment.  Returns false if upkeep has replaced it. */
 static bool
 plan_and_search(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
+	bool by_keys = s->query->method == SEARCH_KEYS;
 	QueryBucket *bucket;
 	bool complete;
 
@@ -405,7 +511,19 @@ plan_and_search(Search *s, Segment *segment)
 		return scan_segment(s, segment);
 	if (segment->root.grouped == 0)
 		return true;
-	s->report->plan = segment_usual_plan(segment, s->query->radius, s->query->method);
+	s->report->plan =
+		segment_usual_plan(segment, s->query->radius, by_keys ? SEARCH_SCAN : s->query->method);
+	if (s->query->filter != NULL && (by_keys || s->query->method == SEARCH_AUTO))
+	{
+		bool done;
+
+		if (!search_by_keys(s, segment, &done))
+			return false;
+		if (done)
+			return true;
+	}
+	if (by_keys)
+		return scan_segment(s, segment);
 	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
 		return scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
@@ -482,7 +600,7 @@ static bool
 search_tail(Search *s, const TailEntry *tail)
 {
 	if (tail->owner == 0 || tail->owner >= s->first_new || is_done(s, tail->owner) ||
-		(s->query->flag_mask == 0 && tail->stride != document_stride(&s->meta->shape)))
+		(s->query->flag_mask == 0 && tail->stride != meta_stride(s->meta)))
 		return true;
 	set_stride(s, tail->stride);
 	if (!tail_walk(s->index, tail, visit_tail_page, s))
@@ -575,9 +693,10 @@ use_meta(Search *s, IndexMeta *meta)
 	memset(s->report, 0, sizeof(SearchReport));
 }
 
-bool
-index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 *after,
-			 ReportReceiver receiver, void *state)
+/* Searches for what matches a query, and adds it to `found`. */
+static void
+search_query(Relation index, const SearchQuery *query, MatchList *found, ReportReceiver receiver,
+			 void *state)
 {
 	Search s;
 	SearchReport report;
@@ -593,7 +712,6 @@ index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 
 	s.io_concurrency = get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	s.tails_done = false;
 	s.done_count = 0;
-	matches_begin_round(found, *after, query->limit);
 	for (;;)
 	{
 		IndexMeta *meta = meta_read_as_of(index, query->snapshot);
@@ -603,10 +721,22 @@ index_search(Relation index, const SearchQuery *query, MatchList *found, uint64 
 		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s) : 0;
 		pfree(meta);
 		if (gone == 0)
-			return matches_end_round(found, after);
+			return;
 		ereport(DEBUG1,
 				(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
 								 RelationGetRelationName(index), gone)));
 		matches_allow_repeats(found);
 	}
+}
+
+bool
+index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
+			 uint64 *after, ReportReceiver receiver, void *state)
+{
+	matches_begin_round(found, *after, query->limit);
+	if (queries > 1)
+		matches_allow_repeats(found);
+	for (int i = 0; i < queries; i++)
+		search_query(index, &query[i], found, receiver, state);
+	return matches_end_round(found, after);
 }

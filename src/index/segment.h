@@ -39,7 +39,7 @@ bucket_of_number(uint32 number)
 typedef struct SegmentRoot
 {
 	uint32 documents; /* on its pages, dead ones included */
-	uint32 grouped;   /* those that have a posting in each group */
+	uint32 grouped;   /* those that have a posting in each group and of each key */
 	uint32 stride;
 	uint32 document_pages;
 	uint32 posting_pages;
@@ -49,6 +49,7 @@ typedef struct SegmentRoot
 	int32 width;
 	int32 wide;
 	int32 bucket_bits;
+	int32 keys;
 	float own_length; /* see SegmentStats */
 	float near_length;
 } SegmentRoot;
@@ -80,7 +81,15 @@ root_grouping(const SegmentRoot *root, const SignatureHeader *shape)
 					  .groups = root->groups,
 					  .width = root->width,
 					  .wide = root->wide,
-					  .bucket_bits = root->bucket_bits};
+					  .bucket_bits = root->bucket_bits,
+					  .keys = root->keys};
+}
+
+/* Returns how many lists of postings a segment has. */
+static inline int
+root_lists(const SegmentRoot *root)
+{
+	return root->groups + root->keys;
 }
 
 /* Returns the end of the numbers of a segment's documents. */
@@ -234,7 +243,10 @@ struct SegmentWriter
 	/* Returns the owner and block of a page of documents. */
 	MapEntry (*document_page)(const SegmentWriter *writer, uint32 number);
 
-	/* Returns how many groups to write next, at most so many, and which is the first. */
+	/*
+	 * Returns how many groups, or keys after the groups, to write next, at most so many, and
+	 * which is the first.
+	 */
 	int (*claim_groups)(SegmentWriter *writer, int most, int *first);
 
 	/* Adds to what is known of the lengths of buckets. */
@@ -267,6 +279,9 @@ typedef struct GroupSort
 	uint32 *offset;   /* of the group sorted last: of each bucket, and the end */
 	uint32 *document; /* of the group sorted last, in the order of buckets */
 } GroupSort;
+
+/* Returns the bucket of a document in a group or, after the groups, of a key. */
+extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
 
 /* Returns the bytes that it takes to sort so many groups at once. */
 extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
@@ -337,11 +352,11 @@ typedef struct Segment
 	Grouping grouping;
 	uint32 documents_per_page;
 	uint32 numbers;
-	uint32 *first_bucket;   /* of each group, and the end */
+	uint32 *first_bucket;   /* of each group and key, and the end */
 	BlockNumber *root_page; /* those that follow the root */
 	MapEntry *list;         /* the maps */
 	CachedMap **map;        /* those that this backend has needed */
-	uint32 *first_map;      /* of postings, for each group */
+	uint32 *first_map;      /* of postings, for each group and key, and the end */
 	Size bytes;
 	uint64 last_used;
 	uint32 seen_version;          /* pages_seen_version() when it was loaded */

@@ -123,7 +123,8 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
 	if (!grouping_is_valid(&s->grouping) ||
-		group_first_bucket(&s->grouping, root->groups) >= BUCKET_CONTINUES)
+		root->keys != (root->groups == 0 ? 0 : (int32) index_keys(index)) ||
+		group_first_bucket(&s->grouping, root_lists(root)) >= BUCKET_CONTINUES)
 		page_corrupt(index, entry->root, "impossible grouping");
 	if ((uint64) root->document_pages * s->documents_per_page > SEGMENT_NUMBERS_MAX ||
 		root->documents > root->document_pages * s->documents_per_page ||
@@ -200,8 +201,8 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	s->owner = entry->owner;
 	s->root_block = entry->root;
 	s->root = *page_root(BufferGetPage(buffer));
-	if (s->root.stride != document_stride(&meta->shape) &&
-		(s->root.stride != STRIDE_MIN || s->root.grouped > 0))
+	if (s->root.stride != meta_stride(meta) &&
+		(s->root.stride != stride_of_nulls(meta->keys) || s->root.grouped > 0))
 		page_corrupt(index, entry->root, "segment of signatures of another length");
 	s->grouping = root_grouping(&s->root, &meta->shape);
 	s->documents_per_page = documents_per_page(s->root.stride);
@@ -233,11 +234,11 @@ last_map_from(const Segment *s, uint32 low, uint32 bucket)
 static void
 locate_groups(Segment *s)
 {
-	int groups = s->grouping.groups;
+	int lists = grouping_lists(&s->grouping);
 
-	s->first_bucket = palloc((groups + 1) * sizeof(uint32));
-	s->first_map = palloc((groups + 1) * sizeof(uint32));
-	for (int g = 0; g <= groups; g++)
+	s->first_bucket = palloc((lists + 1) * sizeof(uint32));
+	s->first_map = palloc((lists + 1) * sizeof(uint32));
+	for (int g = 0; g <= lists; g++)
 	{
 		s->first_bucket[g] = (uint32) group_first_bucket(&s->grouping, g);
 		s->first_map[g] = s->root.posting_maps == 0 ?
@@ -246,7 +247,7 @@ locate_groups(Segment *s)
 	}
 	s->map = palloc0(root_maps(&s->root) * sizeof(CachedMap *) + 1);
 	s->bytes = sizeof(Segment) + root_maps(&s->root) * (sizeof(MapEntry) + sizeof(CachedMap *)) +
-		(groups + 1) * 2 * sizeof(uint32);
+		(lists + 1) * 2 * sizeof(uint32);
 }
 
 /* The share of its pages that have to be read in, as a guess, if the root had to be. */
@@ -347,7 +348,7 @@ map_first_bucket(const Segment *s, uint32 map)
 {
 	return map < s->root.posting_maps ?
 		bucket_of_number(s->list[s->root.document_maps + map].number) :
-		s->first_bucket[s->grouping.groups];
+		s->first_bucket[grouping_lists(&s->grouping)];
 }
 
 /* Sets how slots follow from the numbers of buckets, if a map is one of postings. */

@@ -36,7 +36,7 @@ group_sort_begin(SegmentWriter *writer)
 	sort->writer = writer;
 	sort->grouping = grouping;
 	sort->numbers = numbers;
-	sort->at_once = (int) Min(grouping.groups, 1 + more);
+	sort->at_once = (int) Min(grouping_lists(&grouping), 1 + more);
 	sort->bucket = palloc_extended(bytes * sort->at_once, MCXT_ALLOC_HUGE);
 	sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
 	sort->document = palloc_extended(bytes, MCXT_ALLOC_HUGE);
@@ -60,6 +60,14 @@ buckets_of(const GroupSort *sort, int group)
 }
 
 /* ---- Reading ------------------------------------------------------------ */
+
+uint32
+document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride)
+{
+	if (group < g->groups)
+		return group_bucket(g, group, symbols);
+	return key_bucket(g, document_keys(symbols, stride, g->keys)[group - g->groups]);
+}
 
 /* Share-locks a page of documents, which is still as it was written unless it comes from disk. */
 static Buffer
@@ -100,7 +108,7 @@ group_sort_read(GroupSort *sort, int first, int count)
 			for (uint32 i = 0; i < per_page; i++)
 				bucket[i] = i >= documents || tid_flags(page_tid(page, i)) ?
 					NO_BUCKET :
-					group_bucket(&sort->grouping, group, page_symbols(page, stride, i));
+					document_bucket(&sort->grouping, group, page_symbols(page, stride, i), stride);
 		}
 		UnlockReleaseBuffer(buffer);
 		if (!writer->goes_on(writer))

@@ -23,6 +23,7 @@ segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 	root->width = g.width;
 	root->wide = g.wide;
 	root->bucket_bits = g.bucket_bits;
+	root->keys = g.keys;
 }
 
 /* Returns whether so many documents fit into a segment that is sorted in so much memory. */
@@ -31,7 +32,7 @@ fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory
 {
 	/* Before the first signature there are only NULLs, which are in no group. */
 	Grouping g = index_grouping(index, shape, shape->k == 0 ? 0 : documents);
-	double pages = (double) documents / documents_per_page(document_stride(shape)) +
+	double pages = (double) documents / documents_per_page(document_stride(shape, index_keys(index))) +
 		postings_estimate(&g, documents) / PAGE_ROOM;
 
 	return pages <= neardup_segment_pages &&
@@ -220,7 +221,8 @@ segment_write_groups(SegmentWriter *writer)
 			goes_on = group_sort_run(sort, group);
 			if (!goes_on)
 				break;
-			group_sort_lengths(sort, group, &lengths);
+			if (group < sort->grouping.groups)
+				group_sort_lengths(sort, group, &lengths);
 			put_group(p, sort, group);
 		}
 		postings_flush(p);

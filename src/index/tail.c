@@ -19,9 +19,9 @@ tail_length(const IndexMeta *meta)
 }
 
 uint32
-tail_limit(const SignatureHeader *shape)
+tail_limit(const IndexMeta *meta)
 {
-	uint32 pages = TAIL_DOCUMENTS / documents_per_page(document_stride(shape));
+	uint32 pages = TAIL_DOCUMENTS / documents_per_page(meta_stride(meta));
 
 	return Min(pages, TAIL_BYTES / BLCKSZ) + 1;
 }
@@ -29,7 +29,7 @@ tail_limit(const SignatureHeader *shape)
 bool
 tail_is_due(const IndexMeta *meta)
 {
-	return meta->tail.owner != 0 && tail_length(meta) >= tail_limit(&meta->shape);
+	return meta->tail.owner != 0 && tail_length(meta) >= tail_limit(meta);
 }
 
 /* ---- Walk --------------------------------------------------------------- */

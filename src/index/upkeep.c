@@ -128,7 +128,7 @@ merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
 static uint64
 segment_numbers(const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return (uint64) entry->document_pages * documents_per_page(document_stride(&meta->shape));
+	return (uint64) entry->document_pages * documents_per_page(meta_stride(meta));
 }
 
 /* Finds segments to merge, of the lowest tier that has enough of them; false if none has. */

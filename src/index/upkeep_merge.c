@@ -111,7 +111,7 @@ static int
 claim_next_groups(SegmentWriter *writer, int most, int *first)
 {
 	NewSegment *segment = (NewSegment *) writer;
-	int count = Min(most, segment->root.groups - segment->groups_claimed);
+	int count = Min(most, root_lists(&segment->root) - segment->groups_claimed);
 
 	*first = segment->groups_claimed;
 	segment->groups_claimed += count;
@@ -160,7 +160,7 @@ begin_segment(const Merge *merge)
 
 	segment->upkeep = merge->upkeep;
 	segment->meta = merge->meta;
-	segment->root.stride = document_stride(&merge->meta->shape);
+	segment->root.stride = meta_stride(merge->meta);
 	segment->writer = (SegmentWriter){.index = merge->index,
 									  .shape = &merge->meta->shape,
 									  .root = &segment->root,
@@ -254,7 +254,7 @@ segment_with_room(Merge *merge)
 
 /* Copies a document to the segment being written. */
 static void
-add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
+add_document(Merge *merge, const Document *document)
 {
 	NewSegment *segment = merge->segment;
 
@@ -262,9 +262,8 @@ add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 		segment = segment_with_room(merge);
 	if (segment == NULL)
 		return;
-	page_put_document(segment->page.data, segment->root.stride, tid, symbols,
-					  signature_symbol_bytes(&merge->meta->shape));
-	segment->root.grouped += !tid_flags(tid);
+	page_put_document(segment->page.data, segment->root.stride, document);
+	segment->root.grouped += !tid_flags(&document->tid);
 	segment->root.documents++;
 	if (page_info(segment->page.data)->count == documents_per_page(segment->root.stride))
 		write_documents(segment);
@@ -279,7 +278,7 @@ add_document(Merge *merge, const ItemPointerData *tid, const uint8_t *symbols)
 static bool
 takes_tail(const Merge *merge)
 {
-	return !merge->copied && merge->meta->frozen.stride == document_stride(&merge->meta->shape);
+	return !merge->copied && merge->meta->frozen.stride == meta_stride(merge->meta);
 }
 
 /* Returns the same of a segment; one whose documents are all NULL may have another stride. */
@@ -298,12 +297,17 @@ static void
 copy_documents(Merge *merge, Buffer buffer)
 {
 	PGAlignedBlock page;
+	size_t bytes = signature_symbol_bytes(&merge->meta->shape);
 
 	memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	for (uint32 i = 0; i < page_info(page.data)->count; i++)
-		if (!(tid_flags(page_tid(page.data, i)) & TID_DEAD))
-			add_document(merge, page_tid(page.data, i), page_symbols(page.data, merge->stride, i));
+	{
+		Document document = page_document(page.data, merge->stride, merge->meta->keys, bytes, i);
+
+		if (!(tid_flags(&document.tid) & TID_DEAD))
+			add_document(merge, &document);
+	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 

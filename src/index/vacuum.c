@@ -156,7 +156,7 @@ static double
 documents_listed(const IndexMeta *meta)
 {
 	double documents = (double) (meta->tail.pages + meta->frozen.pages) *
-		documents_per_page(document_stride(&meta->shape));
+		documents_per_page(meta_stride(meta));
 
 	for (uint32 i = 0; i < meta->segments; i++)
 		documents += segment_live(&meta->segment[i]);

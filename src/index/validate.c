@@ -60,6 +60,8 @@ has_right_types(const Validation *validation, const FormData_pg_amop *member)
 			return left == right && check_amop_signature(member->amopopr, FLOAT8OID, left, right);
 		case STRATEGY_SYMBOLS:
 			return left == right && check_amop_signature(member->amopopr, INT4OID, left, right);
+		case STRATEGY_EQUAL:
+			return check_amop_signature(member->amopopr, BOOLOID, left, right);
 		default:
 			return false;
 	}
@@ -77,7 +79,10 @@ has_right_purpose(const FormData_pg_amop *member)
 		opfamily_can_sort_type(member->amopsortfamily, result);
 }
 
-/* Checks an operator.  Its left type needs the support function that makes signatures. */
+/*
+ * Checks an operator.  Its left type needs the support function that makes signatures, or, if
+ * it is the equality of keys, hash functions of both types.
+ */
 static void
 check_operator(Validation *validation, const FormData_pg_amop *member)
 {
@@ -89,8 +94,16 @@ check_operator(Validation *validation, const FormData_pg_amop *member)
 		defect(validation, FAMILY "contains operator %s with wrong types", name);
 	if (!has_right_purpose(member))
 		defect(validation, FAMILY "contains invalid ORDER BY specification for operator %s", name);
-	if (!OidIsValid(get_opfamily_proc(validation->family, member->amoplefttype,
-									  member->amoplefttype, SUPPORT_SIGNATURE)))
+	if (member->amopstrategy == STRATEGY_EQUAL)
+	{
+		RegProcedure left;
+		RegProcedure right;
+
+		if (!get_op_hash_functions(member->amopopr, &left, &right))
+			defect(validation, FAMILY "has no hash functions for operator %s", name);
+	}
+	else if (!OidIsValid(get_opfamily_proc(validation->family, member->amoplefttype,
+										   member->amoplefttype, SUPPORT_SIGNATURE)))
 		defect(validation, FAMILY "is missing the support function for operator %s", name);
 }
 
@@ -140,11 +153,15 @@ has_operator(Oid family, Oid type)
 	return found;
 }
 
-/* Checks the class itself: its type has a search operator and a support function. */
+/*
+ * Checks the class itself: its type has a search operator, and the support function of
+ * signatures or the equality of keys.
+ */
 static void
 check_class(Validation *validation, const FormData_pg_opclass *class)
 {
 	Oid type = class->opcintype;
+	bool keys = OidIsValid(get_opfamily_member(class->opcfamily, type, type, STRATEGY_EQUAL));
 
 	if (OidIsValid(class->opckeytype) && class->opckeytype != type)
 		defect(validation, FAMILY "stores another type in operator class %s",
@@ -152,7 +169,8 @@ check_class(Validation *validation, const FormData_pg_opclass *class)
 	if (!has_operator(validation->family, type))
 		defect(validation, FAMILY "is missing the operator for operator class %s",
 			   NameStr(class->opcname));
-	if (!OidIsValid(get_opfamily_proc(validation->family, type, type, SUPPORT_SIGNATURE)))
+	if (!keys &&
+		!OidIsValid(get_opfamily_proc(validation->family, type, type, SUPPORT_SIGNATURE)))
 		defect(validation, FAMILY "is missing the support function for operator class %s",
 			   NameStr(class->opcname));
 }

@@ -1,0 +1,214 @@
+/*
+ * columns.c: the columns of an index: one is the signature, and all others are keys, which
+ * the index keeps as hashes.
+ */
+#include "index/index.h"
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+/* ---- Which column is what ----------------------------------------------- */
+
+/* What the operator class of a column says: is it of signatures, and is it of keys? */
+typedef struct ColumnClass
+{
+	bool signature;
+	bool key;
+} ColumnClass;
+
+/* Returns the equality operator of a column with a type on its right side. */
+static Oid
+equality_of(Relation index, int column, Oid right)
+{
+	return get_opfamily_member(index->rd_opfamily[column - 1], index->rd_opcintype[column - 1],
+							   right, STRATEGY_EQUAL);
+}
+
+static ColumnClass
+class_of(Relation index, int column)
+{
+	Oid equality = equality_of(index, column, index->rd_opcintype[column - 1]);
+
+	return (ColumnClass){.signature =
+							 OidIsValid(index_getprocid(index, column, SUPPORT_SIGNATURE)),
+						 .key = OidIsValid(equality)};
+}
+
+/* Returns a hint for an index without a signature. */
+static char *
+hint_to_sign(Relation index)
+{
+	int columns = IndexRelationGetNumberOfKeyAttributes(index);
+
+	for (int i = 0; i < columns; i++)
+	{
+		AttrNumber number = index->rd_index->indkey.values[i];
+		char *name = number == 0 ? NULL : get_attname(index->rd_index->indrelid, number, false);
+
+		if (name != NULL && index->rd_opcintype[i] == TEXTOID)
+			return psprintf("Sign the text: USING neardup (to_minhash(%s)).",
+							quote_identifier(name));
+	}
+	return "One column must be a minhash, simhash, bit or bigint, or an expression such as "
+		   "to_minhash(body).";
+}
+
+/*
+ * Returns the column of signatures.  A bigint may be one or a key: it is a key beside a column
+ * that can only be a signature.
+ */
+static int
+find_signature(Relation index)
+{
+	int columns = IndexRelationGetNumberOfKeyAttributes(index);
+	int certain = 0;
+	int possible = 0;
+	int found = 0;
+
+	for (int column = 1; column <= columns; column++)
+	{
+		ColumnClass class = class_of(index, column);
+
+		if (!class.signature)
+			continue;
+		possible++;
+		certain += !class.key;
+		if (!class.key || certain == 0)
+			found = column;
+	}
+	if (possible == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("index \"%s\" has no column of signatures", RelationGetRelationName(index)),
+				 errhint("%s", hint_to_sign(index))));
+	if (certain > 1 || (certain == 0 && possible > 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("index \"%s\" has more than one column of signatures",
+						RelationGetRelationName(index)),
+				 certain > 1 ?
+					 errhint("Make an index for each.") :
+					 errhint("Name the operator class of those that are keys: tenant bigint_key_ops.")));
+	return found;
+}
+
+/* ---- Hashes ------------------------------------------------------------- */
+
+/* The hash of a NULL. */
+#define HASH_OF_NULL 0
+
+/*
+ * Returns the hash function for values of a type that are compared with a column.  It gives
+ * equal values of both types the same hash.
+ */
+static Oid
+hash_function(Relation index, int column, Oid type)
+{
+	Oid equality = equality_of(index, column, type);
+	RegProcedure left;
+	RegProcedure right;
+
+	if (!OidIsValid(equality) || !get_op_hash_functions(equality, &left, &right))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("could not identify a hash function for type %s", format_type_be(type))));
+	return right;
+}
+
+static uint32
+hash_value(FmgrInfo *function, Oid collation, Datum value)
+{
+	return murmurhash32(DatumGetUInt32(FunctionCall1Coll(function, collation, value)));
+}
+
+/* ---- What a backend keeps of an index ----------------------------------- */
+
+static IndexCache *
+new_cache(Relation index)
+{
+	int columns = IndexRelationGetNumberOfKeyAttributes(index);
+	Size bytes = offsetof(IndexCache, key) + (columns - 1) * sizeof(KeyColumn);
+	IndexCache *cache = MemoryContextAllocZero(index->rd_indexcxt, bytes);
+
+	cache->signature = find_signature(index);
+	for (int column = 1; column <= columns; column++)
+	{
+		KeyColumn *key = &cache->key[cache->keys];
+
+		if (column == cache->signature)
+			continue;
+		key->column = column;
+		fmgr_info_cxt(hash_function(index, column, index->rd_opcintype[column - 1]), &key->hash,
+					  index->rd_indexcxt);
+		cache->keys++;
+	}
+	return cache;
+}
+
+IndexCache *
+index_cache(Relation index)
+{
+	if (index->rd_amcache == NULL)
+		index->rd_amcache = new_cache(index);
+	return index->rd_amcache;
+}
+
+/* ---- Values ------------------------------------------------------------- */
+
+Signature
+index_signature(Relation index, Datum value)
+{
+	int column = index_cache(index)->signature;
+	Signature signature;
+
+	FunctionCall2(index_getprocinfo(index, column, SUPPORT_SIGNATURE), value,
+				  PointerGetDatum(&signature));
+	return signature;
+}
+
+Signature
+index_signature_of_integer(Relation index, Datum value, Oid type)
+{
+	if (type == INT2OID)
+		value = Int64GetDatum(DatumGetInt16(value));
+	else if (type == INT4OID)
+		value = Int64GetDatum(DatumGetInt32(value));
+	return index_signature(index, value);
+}
+
+void
+index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key)
+{
+	IndexCache *cache = index_cache(index);
+
+	for (int i = 0; i < cache->keys; i++)
+	{
+		int at = cache->key[i].column - 1;
+
+		key[i] = isnull[at] ?
+			HASH_OF_NULL :
+			hash_value(&cache->key[i].hash, index->rd_indcollation[at], values[at]);
+	}
+}
+
+KeyHasher
+index_key_hasher(Relation index, int column, Oid type)
+{
+	IndexCache *cache = index_cache(index);
+	KeyHasher hasher = {.key = 0};
+
+	while (cache->key[hasher.key].column != column)
+		hasher.key++;
+	hasher.collation = index->rd_indcollation[column - 1];
+	fmgr_info(hash_function(index, column, type), &hasher.function);
+	return hasher;
+}
+
+uint32
+key_hash(KeyHasher *hasher, Datum value)
+{
+	return hash_value(&hasher->function, hasher->collation, value);
+}

@@ -1,0 +1,197 @@
+/*
+ * scan_keys.c: the keys of a scan: balls to search, and conditions on the columns beside the
+ * signature.
+ */
+#include "index/scan.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+/* ---- Values ------------------------------------------------------------- */
+
+/* The values that a scan key names: one, or those of an array that are not NULL. */
+typedef struct KeyValues
+{
+	Oid type;
+	Datum *value;
+	int count;
+} KeyValues;
+
+/* Returns the type on the right side of a key's operator. */
+static Oid
+type_of_key(Relation index, const ScanKeyData *key)
+{
+	return OidIsValid(key->sk_subtype) ? key->sk_subtype : index->rd_opcintype[key->sk_attno - 1];
+}
+
+/* Drops the NULLs of an array: nothing is equal to them, or within them. */
+static int
+drop_nulls(Datum *value, const bool *isnull, int count)
+{
+	int kept = 0;
+
+	for (int i = 0; i < count; i++)
+		if (!isnull[i])
+			value[kept++] = value[i];
+	return kept;
+}
+
+static KeyValues
+values_of_key(Relation index, const ScanKeyData *key)
+{
+	KeyValues values = {.type = type_of_key(index, key)};
+
+	if (key->sk_flags & SK_ISNULL)
+		return values;
+	if (key->sk_flags & SK_SEARCHARRAY)
+	{
+		ArrayType *array = DatumGetArrayTypeP(key->sk_argument);
+		Oid type = ARR_ELEMTYPE(array);
+		bool *isnull;
+		int16 length;
+		bool by_value;
+		char align;
+
+		get_typlenbyvalalign(type, &length, &by_value, &align);
+		deconstruct_array(array, type, length, by_value, align, &values.value, &isnull,
+						  &values.count);
+		values.count = drop_nulls(values.value, isnull, values.count);
+		return values;
+	}
+	values.value = palloc(sizeof(Datum));
+	values.value[0] = key->sk_argument;
+	values.count = 1;
+	return values;
+}
+
+/* ---- Conditions on keys ------------------------------------------------- */
+
+static int
+compare_hashes(const void *x, const void *y)
+{
+	uint32 a = *(const uint32 *) x;
+	uint32 b = *(const uint32 *) y;
+
+	return a < b ? -1 : a > b;
+}
+
+static KeyCondition
+condition_of_key(Relation index, const ScanKeyData *key)
+{
+	KeyValues values = values_of_key(index, key);
+	KeyHasher hasher = index_key_hasher(index, key->sk_attno, values.type);
+	KeyCondition condition = {.key = hasher.key};
+
+	condition.hash = palloc(Max(values.count, 1) * sizeof(uint32));
+	for (int i = 0; i < values.count; i++)
+		condition.hash[i] = key_hash(&hasher, values.value[i]);
+	qsort(condition.hash, values.count, sizeof(uint32), compare_hashes);
+	for (int i = 0; i < values.count; i++)
+		if (i == 0 || condition.hash[i] != condition.hash[i - 1])
+			condition.hash[condition.count++] = condition.hash[i];
+	return condition;
+}
+
+bool
+condition_holds(const KeyCondition *condition, uint32 hash)
+{
+	return bsearch(&hash, condition->hash, condition->count, sizeof(uint32), compare_hashes) !=
+		NULL;
+}
+
+/* ---- Balls -------------------------------------------------------------- */
+
+/* Reports an error if the query has another shape than the index, as the operator does. */
+static void
+check_query_shape(Relation index, const SignatureHeader *header)
+{
+	IndexMeta *meta = meta_read(index);
+
+	if (meta->shape.k != 0)
+		index_check_shape(index, &meta->shape, header);
+	pfree(meta);
+}
+
+/* The balls of a scan key.  A signature that is to be equal to a value is within 0 of it. */
+typedef struct KeyBalls
+{
+	Ball *ball;
+	int count;
+	int radius; /* the greatest */
+} KeyBalls;
+
+/* Returns the balls that a key names, without empty ones, to which nothing is similar. */
+static KeyBalls
+balls_of_key(Relation index, const ScanKeyData *key)
+{
+	KeyValues values = values_of_key(index, key);
+	KeyBalls balls = {.ball = palloc(Max(values.count, 1) * sizeof(Ball))};
+
+	for (int i = 0; i < values.count; i++)
+	{
+		Ball ball = {.header = {.radius = 0}};
+
+		if (key->sk_strategy == STRATEGY_EQUAL)
+			ball.centre = index_signature_of_integer(index, values.value[i], values.type);
+		else
+			ball = ball_of_datum(values.value[i]);
+		check_query_shape(index, &ball.centre.header);
+		if (signature_is_empty(&ball.centre))
+			continue;
+		balls.radius = Max(balls.radius, ball.header.radius);
+		balls.ball[balls.count++] = ball;
+	}
+	return balls;
+}
+
+/* Returns whether a search of some balls is likely to cost less than that of others. */
+static bool
+costs_less(const KeyBalls *a, const KeyBalls *b)
+{
+	return a->count != b->count ? a->count < b->count : a->radius < b->radius;
+}
+
+/* ---- All keys ----------------------------------------------------------- */
+
+/* Searches the balls of one key, the cheapest.  A recheck tests the other keys. */
+ScanConditions
+scan_conditions(IndexScanDesc scan)
+{
+	Relation index = scan->indexRelation;
+	int signature = index_cache(index)->signature;
+	KeyFilter *filter =
+		palloc(offsetof(KeyFilter, condition) + scan->numberOfKeys * sizeof(KeyCondition));
+	ScanConditions conditions = {.complete = scan->numberOfKeys <= 1};
+	KeyBalls best = {.count = 0};
+
+	filter->keys = index_keys(index);
+	filter->conditions = 0;
+	for (int i = 0; i < scan->numberOfKeys; i++)
+	{
+		const ScanKeyData *key = &scan->keyData[i];
+
+		if (key->sk_attno != signature)
+		{
+			KeyCondition condition = condition_of_key(index, key);
+
+			conditions.complete = false;
+			conditions.nothing |= condition.count == 0;
+			filter->condition[filter->conditions++] = condition;
+		}
+		else
+		{
+			KeyBalls balls = balls_of_key(index, key);
+
+			/* The radii of balls that meet are in the table only. */
+			conditions.complete &= key->sk_strategy != STRATEGY_BALLS_MEET;
+			conditions.nothing |= balls.count == 0;
+			if (best.ball == NULL || costs_less(&balls, &best))
+				best = balls;
+		}
+	}
+	conditions.ball = best.ball;
+	conditions.balls = best.count;
+	conditions.filter = filter->conditions > 0 ? filter : NULL;
+	return conditions;
+}
