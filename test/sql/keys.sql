@@ -1,0 +1,206 @@
+-- Keys beside the signature: the index filters by them, and the answer is that of a sequential
+-- scan.
+SET client_min_messages = warning;
+SET neardup.background = off;
+SET jit = off;
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE DOMAIN code AS varchar(10);
+CREATE TABLE docs (
+	id int,
+	tenant int,
+	big bigint,
+	small smallint,
+	lang text,
+	name code,
+	made date,
+	at timestamptz,
+	who uuid,
+	feeling mood,
+	price numeric,
+	tags text[],
+	sig minhash(64)
+);
+
+-- Each ten rows are similar.  Some rows have no tenant, no signature, or an empty one.
+CREATE FUNCTION fill(first int, last int) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO docs
+	SELECT i, nullif(i % 40, 39), i % 7, i % 5, (ARRAY['en', 'de', 'fr'])[1 + i % 3], 'n' || i % 11,
+		'2026-01-01'::date + i % 13, '2026-01-01 00:00Z'::timestamptz + make_interval(hours => i % 17),
+		md5((i % 19)::text)::uuid, (ARRAY['sad', 'ok', 'happy']::mood[])[1 + i % 3], (i % 23)::numeric / 10,
+		ARRAY[(i % 29)::text, 'x'],
+		CASE WHEN i % 50 = 49 THEN NULL WHEN i % 50 = 48 THEN to_minhash('{}'::text[], 64) ELSE to_minhash(words, 64) END
+	FROM generate_series(first, last) i,
+		LATERAL (SELECT array_agg(CASE WHEN j < i % 10 THEN i ELSE i / 10 END || '-' || j) AS words FROM generate_series(1, 30) j) w
+$$;
+SELECT fill(0, 5999);
+
+-- The rows that a statement finds with each kind of scan; %s is an index condition.
+CREATE FUNCTION found(statement text, way text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	PERFORM set_config('enable_' || w, (w = way)::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) w;
+	EXECUTE format('SELECT string_agg(r::text, '','' ORDER BY r) FROM (%s) q (r)', statement) INTO answer;
+	RETURN answer;
+END $$;
+
+-- What the index is asked for.
+CREATE FUNCTION index_condition(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true);
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
+		IF line ~ 'Index Cond' THEN
+			RETURN regexp_replace(trim(line), 'near\([^,]*,', 'near(..,');
+		END IF;
+	END LOOP;
+	RETURN 'no index condition';
+END $$;
+
+CREATE TABLE conditions (place serial, condition text);
+INSERT INTO conditions (condition) VALUES
+	('tenant = 7'), ('tenant = 7::bigint'), ('tenant = 7::smallint'), ('tenant = 1000'), ('tenant = NULL'),
+	('tenant = ANY (''{7,8,NULL,9,7}'')'), ('tenant = ANY (''{}'')'), ('tenant IN (1, 2, 3) AND lang = ''en'''),
+	('tenant = 7 AND tenant = 8'), ('7 = tenant'), ('big = 3'), ('big = 3::smallint'), ('small = 3'), ('small = ANY (''{1,3}''::int[])'),
+	('lang = ''de'''), ('lang = ANY (''{de,fr,xx}'')'), ('name = ''n5'''), ('made = ''2026-01-05'''), ('at = ''2026-01-01 05:00Z'''),
+	('who = md5(''5'')::uuid'), ('feeling = ''ok'''), ('feeling = ANY (''{ok,sad}'')'), ('price = 1.1'), ('price = 1.10'),
+	('tags = ''{5,x}'''), ('tenant = 7 AND lang = ''en'' AND big = 2 AND feeling = ''sad''');
+
+-- Searches: within a ball, within any of several, in order, in order within a ball, by the keys
+-- alone.
+CREATE TABLE searches (number serial, search text);
+INSERT INTO searches (search) VALUES
+	('SELECT id FROM docs WHERE %s AND is_similar(sig, (SELECT sig FROM docs WHERE id = 1207), 0.3)'),
+	('SELECT id FROM docs WHERE %s AND sig <@ ANY (ARRAY(SELECT near(sig, 0.4) FROM docs WHERE id % 500 = 7))'),
+	('SELECT sig <~> (SELECT sig FROM docs WHERE id = 1207) FROM docs WHERE %s ORDER BY sig <~> (SELECT sig FROM docs WHERE id = 1207) LIMIT 20'),
+	('SELECT id FROM docs WHERE %s ORDER BY sig <-> (SELECT sig FROM docs WHERE id = 1207)'),
+	('SELECT id FROM docs WHERE %s AND is_similar(sig, (SELECT sig FROM docs WHERE id = 1207), 0.3) ORDER BY sig <-> (SELECT sig FROM docs WHERE id = 1207)'),
+	('SELECT id FROM docs WHERE %s');
+
+-- Runs all searches with all conditions, in all ways; names those that differ.
+CREATE FUNCTION differences() RETURNS TABLE (condition text, search int) LANGUAGE sql AS $$
+	SELECT c.condition, s.number
+	FROM conditions c, searches s, LATERAL (SELECT replace(replace(s.search, '%s', c.condition), '%%', '%') AS statement OFFSET 0) q
+	WHERE found(q.statement, 'seqscan') IS DISTINCT FROM found(q.statement, 'indexscan')
+		OR (s.number <> 3 AND found(q.statement, 'seqscan') IS DISTINCT FROM found(q.statement, 'bitmapscan'))
+	ORDER BY c.place, s.number
+$$;
+
+CREATE INDEX docs_keys ON docs USING neardup (tenant, big, small, lang, name, sig, made, at, who, feeling, price, tags);
+SELECT neardup_check('docs_keys');
+SELECT condition, index_condition(format('SELECT id FROM docs WHERE %s AND is_similar(sig, (SELECT sig FROM docs WHERE id = 1207), 0.3)', condition))
+FROM conditions ORDER BY place;
+SELECT * FROM differences();
+
+-- After inserts into the tail, updates, a vacuum and upkeep.
+SELECT fill(6000, 6500);
+UPDATE docs SET tenant = tenant + 1 WHERE id % 100 < 50;
+DELETE FROM docs WHERE id % 20 = 3;
+SELECT * FROM differences();
+VACUUM docs;
+SELECT neardup_check('docs_keys');
+SELECT * FROM differences();
+SELECT count(fill(i * 1000, i * 1000 + 999)) FROM generate_series(7, 17) i;
+VACUUM docs;
+SELECT * FROM differences();
+SELECT regexp_replace(neardup_check('docs_keys'), '\d+ postings', 'n postings');
+DROP INDEX docs_keys;
+
+-- Keys after the signature, and lists of keys that nearly every row has.
+CREATE INDEX docs_tenant ON docs USING neardup (sig, tenant);
+SELECT * FROM differences();
+DROP INDEX docs_tenant;
+CREATE INDEX docs_expression ON docs USING neardup ((tenant / 100), lower(lang), (minhash_truncate(sig, 1)));
+SELECT md5(found('SELECT id FROM docs WHERE tenant / 100 = 0 AND lower(lang) = ''en'' AND is_similar(minhash_truncate(sig, 1), (SELECT sig FROM docs WHERE id = 1207), 0.3)', w))
+FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) w;
+DROP INDEX docs_expression;
+
+-- A join: each row with those of its tenant.
+CREATE INDEX docs_tenant ON docs USING neardup (tenant, sig);
+ANALYZE docs;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SELECT index_condition('SELECT a.id FROM docs a JOIN docs b ON a.tenant = b.tenant AND is_similar(a.sig, b.sig, 0.3) WHERE b.id < 100');
+SELECT count(*), count(DISTINCT answer) FROM (SELECT found('SELECT a.id FROM docs a JOIN docs b ON a.tenant = b.tenant AND is_similar(a.sig, b.sig, 0.3) WHERE b.id < 100', w) AS answer
+	FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) w) x;
+
+-- A rescan with other keys, and one that matches nothing.
+SELECT t, (SELECT count(*) FROM (SELECT id FROM docs WHERE tenant = t ORDER BY sig <-> (SELECT sig FROM docs WHERE id = 1207) LIMIT 5) n)
+FROM unnest('{7,NULL,1000,8}'::int[]) t;
+
+-- Many equal balls in an array.
+SET work_mem = '64kB';
+SELECT count(*) FROM docs WHERE sig <@ ANY (ARRAY(SELECT near(d.sig, 0.9) FROM docs d, generate_series(1, 6000) WHERE d.id = 1207));
+RESET work_mem;
+DROP TABLE docs;
+
+-- A table whose first rows have no signature; parallel builds.
+CREATE TABLE late (id int, tenant int, sig minhash);
+INSERT INTO late SELECT i, i % 3, CASE WHEN i > 3000 THEN to_minhash(i || ' a ' || i) END FROM generate_series(1, 6000) i;
+CREATE INDEX late_sig ON late USING neardup (tenant, sig);
+SELECT neardup_check('late_sig');
+SELECT count(*), count(DISTINCT tenant) FROM (SELECT tenant FROM late WHERE tenant = 1 ORDER BY sig <-> to_minhash('1 a 1')) x;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_maintenance_workers = 2;
+ALTER TABLE late SET (parallel_workers = 2);
+REINDEX INDEX late_sig;
+SELECT neardup_check('late_sig');
+TRUNCATE late;
+INSERT INTO late SELECT i, i % 3, CASE WHEN i > 3000 THEN to_minhash(i || ' a ' || i) END FROM generate_series(1, 6000) i;
+SELECT regexp_replace(neardup_check('late_sig'), '^.* rows$', 'consistent');
+-- The check compares keys.
+CREATE FUNCTION odd(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN $1 % current_setting('keys.modulus')::int; END $$;
+SET keys.modulus = 2;
+CREATE INDEX late_odd ON late USING neardup (odd(id), sig);
+SET keys.modulus = 3;
+\set VERBOSITY terse
+SELECT neardup_check('late_odd');
+\set VERBOSITY default
+RESET keys.modulus;
+DROP TABLE late;
+
+-- No near-duplicates within a tenant.
+CREATE TABLE proposals (id int, tenant bigint, sig minhash, EXCLUDE USING neardup (tenant WITH =, near(sig, 0.9) WITH &&));
+INSERT INTO proposals VALUES (1, 1, to_minhash('one two three four five')), (2, 2, to_minhash('one two three four five')), (3, NULL, to_minhash('one two three four five'));
+\set VERBOSITY terse
+INSERT INTO proposals VALUES (4, 2, to_minhash('one two three four five'));
+\set VERBOSITY default
+INSERT INTO proposals VALUES (5, 2, to_minhash('one two three four five')), (6, 3, to_minhash('one two three four five')), (7, NULL, to_minhash('one two three four five')) ON CONFLICT DO NOTHING RETURNING id;
+DROP TABLE proposals;
+
+-- A bigint is a key beside a minhash, and a signature by itself; of two, one must be named a key.
+CREATE TABLE hashes (tenant bigint, phash bigint, body text, sig simhash);
+INSERT INTO hashes SELECT i % 5, hashint8extended(i / 2, 1) # (i % 2), 'text ' || i, to_simhash('text ' || i) FROM generate_series(1, 2000) i;
+CREATE INDEX ON hashes USING neardup (tenant, sig);
+CREATE INDEX ON hashes USING neardup (tenant, phash);
+CREATE INDEX hashes_phash ON hashes USING neardup (tenant bigint_key_ops, phash);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM hashes WHERE tenant = 1 AND hamming_within(phash, hashint8extended(3, 1), 2);
+SELECT count(*) FROM hashes WHERE tenant IN (1, 3) AND hamming_within(phash, hashint8extended(3, 1), 2);
+DROP INDEX hashes_phash;
+CREATE INDEX hashes_phash ON hashes USING neardup (phash);
+-- Equality is distance 0.
+EXPLAIN (COSTS OFF) SELECT tenant FROM hashes WHERE phash = hashint8extended(3, 1);
+SELECT tenant FROM hashes WHERE phash = hashint8extended(3, 1);
+SELECT count(*) FROM hashes WHERE phash = 3;
+SELECT count(*) FROM hashes WHERE phash = ANY (ARRAY[hashint8extended(3, 1), hashint8extended(4, 1)]);
+
+-- What makes no index.
+CREATE INDEX ON hashes USING neardup (body);
+CREATE INDEX ON hashes USING neardup (lower(body), tenant bigint_key_ops);
+CREATE INDEX ON hashes USING neardup (sig, sig);
+CREATE INDEX ON hashes USING neardup (sig, (point '(1,2)'));
+DROP TABLE hashes;
+
+-- Another type: its class has its equality, which needs hash functions.
+CREATE TABLE others (place money, sig minhash);
+CREATE OPERATOR CLASS money_key_ops DEFAULT FOR TYPE money USING neardup AS OPERATOR 5 =;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'money_key_ops';
+CREATE INDEX ON others USING neardup (place, sig);
+DROP TABLE others;
+DROP OPERATOR FAMILY money_key_ops USING neardup CASCADE;
+DROP FUNCTION fill, found, index_condition, differences, odd;
+DROP TABLE conditions, searches;
+DROP DOMAIN code;
+DROP TYPE mood;
