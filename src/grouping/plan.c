@@ -301,7 +301,8 @@ begin_trial(Trial *trial)
 	trial->mean = stats->documents / buckets;
 	trial->own = Max(stats->own_length, trial->mean);
 	trial->near = Max(stats->near_length, trial->mean);
-	trial->postings_per_page = (double) stats->documents * grouping_lists(g) / Max(stats->posting_pages, 1);
+	trial->postings_per_page =
+		(double) stats->documents * grouping_lists(g) / Max(stats->posting_pages, 1);
 	trial->pages = stats->documents / trial->postings_per_page + 1;
 	page_bits = (int) ceil(log2(Min(trial->pages, buckets)));
 	for (int t = 0; t <= RADIUS_MAX + 1; t++)

@@ -69,7 +69,7 @@ typedef struct Build
 	SignatureHeader shape;
 	uint32 stride;
 	PGAlignedBlock page;
-	BufFile *nulls; /* TIDs and keys from before the first signature */
+	BufFile *nulls;        /* TIDs and keys from before the first signature */
 	MemoryContext context; /* of all that outlives a row */
 	MemoryContext row_context;
 	double documents;

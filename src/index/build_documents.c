@@ -230,7 +230,8 @@ build_write_last_pages(Build *build)
 
 		for (uint32 d = 0; d < page_info(page)->count; d++)
 		{
-			Document document = page_document(page, build->stride, index_keys(build->index), bytes, d);
+			Document document =
+				page_document(page, build->stride, index_keys(build->index), bytes, d);
 
 			put_document(build, &document);
 		}

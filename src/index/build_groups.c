@@ -121,7 +121,8 @@ least_groups(const BuildWriter *w)
 {
 	const SegmentRoot *root = &w->segment->root;
 	Grouping grouping = root_grouping(root, w->writer.shape);
-	double pages = postings_estimate(&grouping, root->grouped) / PAGE_ROOM / grouping_lists(&grouping);
+	double pages =
+		postings_estimate(&grouping, root->grouped) / PAGE_ROOM / grouping_lists(&grouping);
 
 	return (int) (PAGES_CLAIMED / pages);
 }

@@ -254,9 +254,9 @@ find_buckets(Check *check, Segment *segment, int group)
 
 			if (bucket == NULL || (flags & (TID_NULL | TID_EMPTY)))
 				continue;
-			*bucket = document_bucket(&segment->grouping, group,
-									  page_symbols(page, segment->root.stride, i),
-									  segment->root.stride);
+			*bucket =
+				document_bucket(&segment->grouping, group,
+								page_symbols(page, segment->root.stride, i), segment->root.stride);
 			if (flags & TID_DEAD)
 				*bucket |= MAY_BE_MISSING;
 		}

@@ -32,8 +32,7 @@ class_of(Relation index, int column)
 {
 	Oid equality = equality_of(index, column, index->rd_opcintype[column - 1]);
 
-	return (ColumnClass){.signature =
-							 OidIsValid(index_getprocid(index, column, SUPPORT_SIGNATURE)),
+	return (ColumnClass){.signature = OidIsValid(index_getprocid(index, column, SUPPORT_SIGNATURE)),
 						 .key = OidIsValid(equality)};
 }
 

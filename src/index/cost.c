@@ -92,13 +92,11 @@ add_key(PlannerInfo *root, const IndexClause *clause, PathConditions *conditions
 	conditions->keys = lappend(conditions->keys, clause->rinfo);
 	conditions->lists = 1;
 	if (IsA(whole, ScalarArrayOpExpr))
-		conditions->lists =
-			compat_array_length(root, lsecond(((ScalarArrayOpExpr *) whole)->args));
+		conditions->lists = compat_array_length(root, lsecond(((ScalarArrayOpExpr *) whole)->args));
 }
 
 static PathConditions
-conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index,
-				   const SignatureHeader *shape)
+conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index, const SignatureHeader *shape)
 {
 	PathConditions conditions = {.radius = shape->k, .searches = 1};
 	int signature = index_cache(index)->signature;
@@ -262,8 +260,7 @@ price_scan(PlannerInfo *root, IndexPath *path)
 	KeyShare keys = {.lists = conditions.lists};
 
 	if (conditions.keys != NIL)
-		keys.share =
-			clauselist_selectivity(root, conditions.keys, rel->relid, JOIN_INNER, NULL);
+		keys.share = clauselist_selectivity(root, conditions.keys, rel->relid, JOIN_INNER, NULL);
 	/* An index without a shape holds only NULLs. */
 	if (meta->shape.k == 0)
 		;

@@ -80,8 +80,7 @@ extern Signature index_signature(Relation index, Datum value);
 extern Signature index_signature_of_integer(Relation index, Datum value, Oid type);
 
 /* Sets the hashes of a row's keys. */
-extern void index_keys_of_row(Relation index, const Datum *values, const bool *isnull,
-							  uint32 *key);
+extern void index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key);
 
 /* Makes hashes of values that are compared with a key. */
 typedef struct KeyHasher

@@ -283,12 +283,9 @@ compare_rows(const void *x, const void *y)
 static void
 put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 {
-	static const char *const method[] = {[SEARCH_AUTO] = "auto",
-										 [SEARCH_MERGE] = "merge",
-										 [SEARCH_CHOOSE] = "choose",
-										 [SEARCH_PROBE] = "probe",
-										 [SEARCH_KEYS] = "keys",
-										 [SEARCH_SCAN] = "scan"};
+	static const char *const method[] =
+		{[SEARCH_AUTO] = "auto",   [SEARCH_MERGE] = "merge", [SEARCH_CHOOSE] = "choose",
+		 [SEARCH_PROBE] = "probe", [SEARCH_KEYS] = "keys",   [SEARCH_SCAN] = "scan"};
 	Datum values[14];
 	bool nulls[14] = {false};
 

@@ -346,9 +346,9 @@ extern void page_mark_dead(Page page, uint32 i);
 /* A document that is to be put on a page. */
 typedef struct Document
 {
-	ItemPointerData tid; /* with flags */
+	ItemPointerData tid;    /* with flags */
 	const uint8_t *symbols; /* not used if the flags say that it has none */
-	size_t bytes; /* of symbols */
+	size_t bytes;           /* of symbols */
 	const uint32 *key;
 	uint32 keys;
 } Document;

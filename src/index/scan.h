@@ -123,9 +123,9 @@ filter_passes(const KeyFilter *filter, const uint8_t *symbols, uint32 stride)
 /* What the keys of a scan ask for. */
 typedef struct ScanConditions
 {
-	bool nothing;      /* no row can satisfy them */
-	bool complete;     /* there is nothing but the balls, so no row needs a recheck */
-	Ball *ball;        /* documents in one of these balls; NULL: in any place */
+	bool nothing;  /* no row can satisfy them */
+	bool complete; /* there is nothing but the balls, so no row needs a recheck */
+	Ball *ball;    /* documents in one of these balls; NULL: in any place */
 	int balls;
 	KeyFilter *filter; /* or NULL */
 } ScanConditions;
@@ -140,7 +140,7 @@ typedef struct SearchQuery
 	Signature centre;
 	int radius;
 	const KeyFilter *filter; /* or NULL */
-	bool by_distance; /* if not, all matches have distance 0, so they ascend in heap order */
+	bool by_distance;        /* if not, all matches have distance 0, so they ascend in heap order */
 	SearchMethod method;
 
 	/*
@@ -177,8 +177,6 @@ typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
 						 uint64 *after, ReportReceiver receiver, void *state);
 
-/* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
-extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 
@@ -220,6 +218,33 @@ extern void postings_end(PostingReader *r);
 /* Sets the lengths of some buckets; false as postings_read. */
 extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);
+
+/* ---- Lists of keys (scan_keys.c) ---------------------------------------- */
+
+/*
+ * A search looks at lengths of buckets only if the plan that it has takes so many nanoseconds
+ * for each bucket, since looking takes about half of that.
+ */
+#define LOOK_NS 300.0
+
+/* The lists of the documents that satisfy a condition on a key, and others. */
+typedef struct KeyLists
+{
+	QueryBucket *bucket; /* NULL: there are none */
+	int count;
+	double postings;
+	SearchPlan plan;
+} KeyLists;
+
+/*
+ * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
+ * Returns false if upkeep has replaced the segment.
+ */
+extern bool find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
+						   SearchReport *report, KeyLists *best);
+
+/* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
+extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter);
 
 /* ---- Ordered scans (scan_order.c) --------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
  * scan_keys.c: the keys of a scan: balls to search, and conditions on the columns beside the
- * signature.
+ * signature, with the lists of documents that satisfy them.
  */
 #include "index/scan.h"
 
@@ -194,4 +194,75 @@ scan_conditions(IndexScanDesc scan)
 	conditions.balls = best.count;
 	conditions.filter = filter->conditions > 0 ? filter : NULL;
 	return conditions;
+}
+
+/* ---- Lists of keys ------------------------------------------------------ */
+
+/* Returns the buckets of the hashes of a condition, without their lengths. */
+static KeyLists
+lists_of_condition(const Segment *segment, const KeyCondition *condition)
+{
+	const Grouping *g = &segment->grouping;
+	KeyLists lists = {.bucket = palloc(condition->count * sizeof(QueryBucket))};
+
+	for (int i = 0; i < condition->count; i++)
+	{
+		QueryBucket bucket = {.group = g->groups + condition->key,
+							  .bucket = key_bucket(g, condition->hash[i])};
+
+		if (i == 0 || lists.bucket[lists.count - 1].bucket != bucket.bucket)
+			lists.bucket[lists.count++] = bucket;
+	}
+	return lists;
+}
+
+bool
+find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
+			   SearchReport *report, KeyLists *best)
+{
+	SegmentStats stats = segment_stats(segment);
+
+	best->bucket = NULL;
+	for (int i = 0; i < filter->conditions && segment->grouping.keys > 0; i++)
+	{
+		const KeyCondition *condition = &filter->condition[i];
+		KeyLists lists;
+
+		if (condition->count * LOOK_NS > cost)
+			continue;
+		lists = lists_of_condition(segment, condition);
+		if (!postings_lengths(index, segment, report, lists.bucket, lists.count))
+			return false;
+		for (int b = 0; b < lists.count; b++)
+			lists.postings += lists.bucket[b].length;
+		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
+		if (lists.plan.cost < cost)
+		{
+			cost = lists.plan.cost;
+			*best = lists;
+		}
+	}
+	return true;
+}
+
+double
+filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
+{
+	double price = tails_price(meta);
+	SearchReport report = {0};
+
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		Segment *segment = segment_open(index, meta, &meta->segment[i]);
+		KeyLists lists;
+		double scan;
+
+		if (segment == NULL)
+			return search_price(meta, -1);
+		scan = segment_usual_plan(segment, 0, SEARCH_SCAN).cost;
+		if (!find_key_lists(index, segment, filter, scan, &report, &lists))
+			return search_price(meta, -1);
+		price += lists.bucket == NULL ? scan : lists.plan.cost;
+	}
+	return price;
 }

@@ -331,12 +331,6 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 /* Buckets whose mean length is so many times that of an even spread are looked at first. */
 #define UNEVEN 2
 
-/*
- * A search looks at lengths only if the usual plan takes so many nanoseconds for each group,
- * since looking takes about half of that.
- */
-#define LOOK_NS 300.0
-
 /* A search goes on with another plan if it meets so many times the postings expected. */
 #define FAR_MORE 4
 
@@ -390,68 +384,6 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
 }
 
-/* ---- Keys --------------------------------------------------------------- */
-
-/* The lists of the documents that satisfy a condition on a key, and others. */
-typedef struct KeyLists
-{
-	QueryBucket *bucket; /* NULL: there are none */
-	int count;
-	double postings;
-	SearchPlan plan;
-} KeyLists;
-
-/* Returns the buckets of the hashes of a condition, without their lengths. */
-static KeyLists
-lists_of_condition(const Segment *segment, const KeyCondition *condition)
-{
-	const Grouping *g = &segment->grouping;
-	KeyLists lists = {.bucket = palloc(condition->count * sizeof(QueryBucket))};
-
-	for (int i = 0; i < condition->count; i++)
-	{
-		QueryBucket bucket = {.group = g->groups + condition->key,
-							  .bucket = key_bucket(g, condition->hash[i])};
-
-		if (i == 0 || lists.bucket[lists.count - 1].bucket != bucket.bucket)
-			lists.bucket[lists.count++] = bucket;
-	}
-	return lists;
-}
-
-/*
- * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
- * Returns false if upkeep has replaced the segment.
- */
-static bool
-find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
-			   SearchReport *report, KeyLists *best)
-{
-	SegmentStats stats = segment_stats(segment);
-
-	best->bucket = NULL;
-	for (int i = 0; i < filter->conditions && segment->grouping.keys > 0; i++)
-	{
-		const KeyCondition *condition = &filter->condition[i];
-		KeyLists lists;
-
-		if (condition->count * LOOK_NS > cost)
-			continue;
-		lists = lists_of_condition(segment, condition);
-		if (!postings_lengths(index, segment, report, lists.bucket, lists.count))
-			return false;
-		for (int b = 0; b < lists.count; b++)
-			lists.postings += lists.bucket[b].length;
-		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
-		if (lists.plan.cost < cost)
-		{
-			cost = lists.plan.cost;
-			*best = lists;
-		}
-	}
-	return true;
-}
-
 /*
  * Searches a segment by the lists of a key, if that costs less than the plan of the report;
  * *done says whether.  Returns false if upkeep has replaced the segment.
@@ -472,30 +404,6 @@ search_by_keys(Search *s, Segment *segment, bool *done)
 	s->report->plan = lists.plan;
 	return probe_segment(s, segment, lists.bucket, INFINITY, &too_long);
 }
-
-double
-filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
-{
-	double price = tails_price(meta);
-	SearchReport report = {0};
-
-	for (uint32 i = 0; i < meta->segments; i++)
-	{
-		Segment *segment = segment_open(index, meta, &meta->segment[i]);
-		KeyLists lists;
-		double scan;
-
-		if (segment == NULL)
-			return search_price(meta, -1);
-		scan = segment_usual_plan(segment, 0, SEARCH_SCAN).cost;
-		if (!find_key_lists(index, segment, filter, scan, &report, &lists))
-			return search_price(meta, -1);
-		price += lists.bucket == NULL ? scan : lists.plan.cost;
-	}
-	return price;
-}
-
-/* ---- One segment -------------------------------------------------------- */
 
 /* Plans and searches a segment.  Returns false if upkeep has replaced it. */
 static bool
@@ -730,8 +638,8 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 }
 
 bool
-index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
-			 uint64 *after, ReportReceiver receiver, void *state)
+index_search(Relation index, const SearchQuery *query, int queries, MatchList *found, uint64 *after,
+			 ReportReceiver receiver, void *state)
 {
 	matches_begin_round(found, *after, query->limit);
 	if (queries > 1)

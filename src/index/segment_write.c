@@ -32,7 +32,8 @@ fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory
 {
 	/* Before the first signature there are only NULLs, which are in no group. */
 	Grouping g = index_grouping(index, shape, shape->k == 0 ? 0 : documents);
-	double pages = (double) documents / documents_per_page(document_stride(shape, index_keys(index))) +
+	double pages =
+		(double) documents / documents_per_page(document_stride(shape, index_keys(index))) +
 		postings_estimate(&g, documents) / PAGE_ROOM;
 
 	return pages <= neardup_segment_pages &&

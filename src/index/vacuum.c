@@ -155,8 +155,8 @@ neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 static double
 documents_listed(const IndexMeta *meta)
 {
-	double documents = (double) (meta->tail.pages + meta->frozen.pages) *
-		documents_per_page(meta_stride(meta));
+	double documents =
+		(double) (meta->tail.pages + meta->frozen.pages) * documents_per_page(meta_stride(meta));
 
 	for (uint32 i = 0; i < meta->segments; i++)
 		documents += segment_live(&meta->segment[i]);

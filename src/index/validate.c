@@ -169,8 +169,7 @@ check_class(Validation *validation, const FormData_pg_opclass *class)
 	if (!has_operator(validation->family, type))
 		defect(validation, FAMILY "is missing the operator for operator class %s",
 			   NameStr(class->opcname));
-	if (!keys &&
-		!OidIsValid(get_opfamily_proc(validation->family, type, type, SUPPORT_SIGNATURE)))
+	if (!keys && !OidIsValid(get_opfamily_proc(validation->family, type, type, SUPPORT_SIGNATURE)))
 		defect(validation, FAMILY "is missing the support function for operator class %s",
 			   NameStr(class->opcname));
 }

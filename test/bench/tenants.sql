@@ -27,10 +27,10 @@ VACUUM (FREEZE, ANALYZE);
 CHECKPOINT;
 
 -- The answers are distances, since several rows may be at the last one.
-SELECT contest('nearest ' || n, 'exact', 'queries_' || n, format('SELECT q.d AS id FROM (SELECT sig <~> v.sig AS d FROM rows_%s WHERE tenant = v.tenant ORDER BY 1 LIMIT 10) q', n), 1, 20, 'enable_indexscan = off'),
+SELECT contest('nearest ' || n, 'exact', 'queries_' || n, format('SELECT (q.d * 16 + row_number() OVER (ORDER BY q.d))::int AS id FROM (SELECT sig <~> v.sig AS d FROM rows_%s WHERE tenant = v.tenant ORDER BY 1 LIMIT 10) q', n), 1, 20, 'enable_indexscan = off'),
 	contest('nearest ' || n, 'seq scan', 'queries_' || n, format('SELECT id FROM rows_%s WHERE tenant = v.tenant ORDER BY sig <~> v.sig LIMIT 10', n), 1, 5, 'enable_indexscan = off'),
-	contest('nearest ' || n, 'all rows', 'queries_' || n, 'SELECT q.d AS id FROM (SELECT sig <~> v.sig AS d FROM all_rows ORDER BY sig <~> v.sig LIMIT 10) q', 3, 20),
-	contest('nearest ' || n, 'one tenant', 'queries_' || n, format('SELECT q.d AS id FROM (SELECT sig <~> v.sig AS d FROM rows_%s WHERE tenant = v.tenant ORDER BY sig <~> v.sig LIMIT 10) q', n), 3, 20),
+	contest('nearest ' || n, 'all rows', 'queries_' || n, 'SELECT (q.d * 16 + row_number() OVER (ORDER BY q.d))::int AS id FROM (SELECT sig <~> v.sig AS d FROM all_rows ORDER BY sig <~> v.sig LIMIT 10) q', 3, 20),
+	contest('nearest ' || n, 'one tenant', 'queries_' || n, format('SELECT (q.d * 16 + row_number() OVER (ORDER BY q.d))::int AS id FROM (SELECT sig <~> v.sig AS d FROM rows_%s WHERE tenant = v.tenant ORDER BY sig <~> v.sig LIMIT 10) q', n), 3, 20),
 	contest('within 0.8 ' || n, 'exact', 'queries_' || n, format('SELECT id FROM rows_%s WHERE tenant = v.tenant AND is_similar(sig, v.sig, 0.8)', n), 1, 20, 'enable_indexscan = off, enable_bitmapscan = off'),
 	contest('within 0.8 ' || n, 'seq scan', 'queries_' || n, format('SELECT id FROM rows_%s WHERE tenant = v.tenant AND is_similar(sig, v.sig, 0.8)', n), 1, 5, 'enable_indexscan = off, enable_bitmapscan = off'),
 	contest('within 0.8 ' || n, 'all rows', 'queries_' || n, 'SELECT id FROM all_rows WHERE is_similar(sig, v.sig, 0.8)', 5, 100),

@@ -8,6 +8,17 @@ WHERE amname = 'neardup' ORDER BY opcname COLLATE "C", amopopr::regoperator::tex
 SELECT opcname, amname FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_depend d
 ON d.classid = 'pg_opclass'::regclass AND d.objid = c.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'neardup' AND NOT amvalidate(c.oid);
+-- Key classes.
+SELECT opcname, opcintype::regtype, opcdefault, string_agg(amopopr::regoperator::text, ' ' ORDER BY amopopr::regoperator::text COLLATE "C")
+FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod JOIN pg_amop o ON o.amopfamily = opcfamily AND amoplefttype = opcintype
+WHERE amname = 'neardup' AND opcname LIKE '%key_ops' AND NOT EXISTS (SELECT FROM pg_amproc p WHERE p.amprocfamily = opcfamily)
+GROUP BY 1, 2, 3 ORDER BY opcname COLLATE "C";
+-- Other types with a default hash operator class that have no key class.
+SELECT opcintype::regtype FROM pg_opclass h JOIN pg_am m ON m.oid = h.opcmethod
+WHERE amname = 'hash' AND opcdefault AND h.oid < 16384 AND NOT EXISTS (SELECT FROM pg_opclass c JOIN pg_am m ON m.oid = c.opcmethod
+	WHERE amname = 'neardup' AND c.opcintype = h.opcintype) AND opcintype::regtype::text <> ALL (
+	'{aclitem,anymultirange,cid,oidvector,pg_lsn,record,tid,xid,xid8}')
+ORDER BY opcintype::regtype::text COLLATE "C";
 -- Operators with a wrong commutator.
 SELECT o.oid::regoperator FROM pg_operator o JOIN pg_operator c ON c.oid = o.oprcom
 WHERE o.oprname IN ('<@', '@>', '&&') AND o.oid >= 16384 AND c.oprcom <> o.oid;
@@ -34,6 +45,7 @@ CREATE OPERATOR CLASS nothing FOR TYPE minhash USING neardup AS
 CREATE OPERATOR CLASS stored FOR TYPE minhash USING neardup AS
 	OPERATOR 1 <@ (minhash, minhash_ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
 CREATE OPERATOR CLASS strategy_5 FOR TYPE minhash USING neardup AS OPERATOR 5 <@ (minhash, minhash_ball);
+CREATE OPERATOR CLASS strategy_6 FOR TYPE minhash USING neardup AS OPERATOR 6 = (minhash, minhash);
 CREATE OPERATOR CLASS support_2 FOR TYPE minhash USING neardup AS FUNCTION 2 minhash_signature(minhash, internal);
 -- A family with an operator without a signature function.
 BEGIN;
@@ -47,5 +59,6 @@ DROP OPERATOR FAMILY wrong_function USING neardup;
 DROP OPERATOR FAMILY no_function USING neardup;
 DROP OPERATOR FAMILY no_operator USING neardup;
 DROP OPERATOR FAMILY nothing USING neardup;
+DROP OPERATOR FAMILY strategy_5 USING neardup;
 DROP OPERATOR FAMILY IF EXISTS stored USING neardup;
 DROP FUNCTION wrong_signature, text_signature;

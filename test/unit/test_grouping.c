@@ -85,28 +85,42 @@ buckets_are_values(void)
 		}
 }
 
-/* The numbers of all offsets fit into 32 bits, for any number of groups. */
+/* The buckets of a grouping, with keys, have numbers of 31 bits that follow each other. */
+static void
+check_numbers(Grouping g, uint32_t n, int keys)
+{
+	uint64_t buckets = 0;
+	int wrong = 0;
+
+	g = grouping_with_keys(g, keys);
+	CHECK(g.keys == (g.groups > 0 ? keys : 0));
+	for (int i = 0; i < grouping_lists(&g); i++)
+	{
+		wrong += group_first_bucket(&g, i) != buckets;
+		buckets += UINT64_C(1) << group_bucket_bits(&g, i);
+	}
+	CHECK(wrong == 0 && group_first_bucket(&g, grouping_lists(&g)) == buckets);
+	CHECK_MSG(buckets < UINT64_C(1) << 31, "k %d b %d n %u, %d groups, %d keys: %llu buckets", g.k,
+			  g.b, n, g.groups, keys, (unsigned long long) buckets);
+	if (g.keys > 0)
+		CHECK(key_bucket(&g, UINT32_MAX) + 1 == UINT64_C(1) << group_bucket_bits(&g, g.groups) &&
+			  key_bucket(&g, 0) == 0);
+}
+
 static void
 offsets_are_numbered(void)
 {
 	static const int asked[] = {1, 2, 7, 100, 1000, 2048, 2049, 3000, 4096};
+	static const int keys[] = {0, 1, 31};
 
 	for (int s = 0; s < SHAPES; s++)
 		for (int n = 0; n < SIZES; n++)
 			for (int a = 0; a < (int) (sizeof(asked) / sizeof(asked[0])); a++)
 			{
 				Grouping g = grouping_with(shapes[s].k, shapes[s].b, sizes[n], asked[a]);
-				uint64_t buckets = 0;
-				int wrong = 0;
 
-				for (int i = 0; i < g.groups; i++)
-				{
-					wrong += group_first_bucket(&g, i) != buckets;
-					buckets += UINT64_C(1) << group_bucket_bits(&g, i);
-				}
-				CHECK(wrong == 0 && group_first_bucket(&g, g.groups) == buckets);
-				CHECK_MSG(buckets < UINT64_C(1) << 31, "k %d b %d n %u, %d groups: %llu buckets",
-						  g.k, g.b, sizes[n], g.groups, (unsigned long long) buckets);
+				for (int i = 0; i < 3; i++)
+					check_numbers(g, sizes[n], keys[i]);
 			}
 }
 
