@@ -44,6 +44,7 @@ my %tables = (
 		CREATE TABLE arrivals AS SELECT id + 1000 AS id, sig FROM docs WHERE id < 10;
 	},
 	'doc/index.md' => $hashes . $batch,
+	'doc/tenants.md' => '',
 	'doc/refusing.md' => $proposals . $batch,
 	'doc/methods/README.md' => '',
 	'doc/methods/buckets.md' => $news,
