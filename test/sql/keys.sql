@@ -169,6 +169,23 @@ INSERT INTO proposals VALUES (4, 2, to_minhash('one two three four five'));
 INSERT INTO proposals VALUES (5, 2, to_minhash('one two three four five')), (6, 3, to_minhash('one two three four five')), (7, NULL, to_minhash('one two three four five')) ON CONFLICT DO NOTHING RETURNING id;
 DROP TABLE proposals;
 
+-- From PostgreSQL 17 on, a constraint of a partitioned table that compares the partition key.
+DO $$
+BEGIN
+	IF current_setting('server_version_num')::int >= 170000 THEN
+		CREATE TABLE parts (tenant int, sig minhash, EXCLUDE USING neardup (tenant WITH =, near(sig, 0.9) WITH &&)) PARTITION BY LIST (tenant);
+		CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+		CREATE TABLE parts_2 PARTITION OF parts FOR VALUES IN (2);
+		INSERT INTO parts VALUES (1, to_minhash('one two three four five')), (2, to_minhash('one two three four five'));
+		BEGIN
+			INSERT INTO parts VALUES (2, to_minhash('one two three four five'));
+			RAISE 'a copy was not refused';
+		EXCEPTION WHEN exclusion_violation THEN
+			DROP TABLE parts;
+		END;
+	END IF;
+END $$;
+
 -- A bigint is a key beside a minhash, and a signature by itself; of two, one must be named a key.
 CREATE TABLE hashes (tenant bigint, phash bigint, body text, sig simhash);
 INSERT INTO hashes SELECT i % 5, hashint8extended(i / 2, 1) # (i % 2), 'text ' || i, to_simhash('text ' || i) FROM generate_series(1, 2000) i;
