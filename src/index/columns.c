@@ -117,11 +117,6 @@ hash_function(Relation index, int column, Oid type)
 	return right;
 }
 
-static uint32
-hash_value(FmgrInfo *function, Oid collation, Datum value)
-{
-	return murmurhash32(DatumGetUInt32(FunctionCall1Coll(function, collation, value)));
-}
 
 /* ---- What a backend keeps of an index ----------------------------------- */
 
@@ -140,8 +135,7 @@ new_cache(Relation index)
 		if (column == cache->signature)
 			continue;
 		key->column = column;
-		fmgr_info_cxt(hash_function(index, column, index->rd_opcintype[column - 1]), &key->hash,
-					  index->rd_indexcxt);
+		key->hash = hash_function(index, column, index->rd_opcintype[column - 1]);
 		cache->keys++;
 	}
 	return cache;
@@ -178,36 +172,45 @@ index_signature_of_integer(Relation index, Datum value, Oid type)
 	return index_signature(index, value);
 }
 
-void
-index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key)
-{
-	IndexCache *cache = index_cache(index);
-
-	for (int i = 0; i < cache->keys; i++)
-	{
-		int at = cache->key[i].column - 1;
-
-		key[i] = isnull[at] ?
-			HASH_OF_NULL :
-			hash_value(&cache->key[i].hash, index->rd_indcollation[at], values[at]);
-	}
-}
-
 KeyHasher
 index_key_hasher(Relation index, int column, Oid type)
 {
-	IndexCache *cache = index_cache(index);
-	KeyHasher hasher = {.key = 0};
+	Oid collation = index->rd_indcollation[column - 1];
+	KeyHasher hasher = {.collation = collation};
+	KeyColumn key;
 
-	while (cache->key[hasher.key].column != column)
+	while (index_cache(index)->key[hasher.key].column != column)
 		hasher.key++;
-	hasher.collation = index->rd_indcollation[column - 1];
-	fmgr_info(hash_function(index, column, type), &hasher.function);
+	key = index_cache(index)->key[hasher.key];
+	if (type != index->rd_opcintype[column - 1])
+		key.hash = hash_function(index, column, type);
+	fmgr_info(key.hash, &hasher.function);
 	return hasher;
 }
 
 uint32
 key_hash(KeyHasher *hasher, Datum value)
 {
-	return hash_value(&hasher->function, hasher->collation, value);
+	Datum hash = FunctionCall1Coll(&hasher->function, hasher->collation, value);
+
+	return murmurhash32(DatumGetUInt32(hash));
+}
+
+/* A hash function may process invalidations, which free the cache: each key looks there anew. */
+void
+index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key)
+{
+	int keys = index_keys(index);
+
+	for (int i = 0; i < keys; i++)
+	{
+		int column = index_cache(index)->key[i].column;
+		KeyHasher hasher;
+
+		key[i] = HASH_OF_NULL;
+		if (isnull[column - 1])
+			continue;
+		hasher = index_key_hasher(index, column, index->rd_opcintype[column - 1]);
+		key[i] = key_hash(&hasher, values[column - 1]);
+	}
 }

@@ -54,11 +54,11 @@ typedef struct TailHint
 /* A column of keys. */
 typedef struct KeyColumn
 {
-	int column;    /* from 1 */
-	FmgrInfo hash; /* function of its type */
+	int column; /* from 1 */
+	Oid hash;   /* function of its type */
 } KeyColumn;
 
-/* What a backend keeps of an index in rd_amcache. */
+/* What a backend keeps of an index in rd_amcache, which an invalidation frees. */
 typedef struct IndexCache
 {
 	TailHint tail;
