@@ -56,6 +56,9 @@ CREATE OPERATOR CLASS bit_hamming_ops DEFAULT FOR TYPE bit USING neardup AS
 COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
 COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
 
+ALTER OPERATOR FAMILY bit_hamming_ops USING neardup ADD
+	OPERATOR 3 <~> (bit, minhash) FOR ORDER BY integer_ops;
+
 CREATE FUNCTION bigint_signature(bigint, internal) RETURNS void
 	AS 'MODULE_PATHNAME', 'neardup_bigint_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -67,6 +70,9 @@ CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup A
 	FUNCTION 1 bigint_signature(bigint, internal);
 COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
 COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
+
+ALTER OPERATOR FAMILY bigint_hamming_ops USING neardup ADD
+	OPERATOR 3 <~> (bigint, simhash) FOR ORDER BY integer_ops;
 
 -- ---- Balls, for exclusion constraints ---------------------------------------
 

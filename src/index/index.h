@@ -22,7 +22,7 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 #define STRATEGY_IN_BALL 1    /* signature <@ ball */
 #define STRATEGY_DISTANCE 2   /* ORDER BY signature <-> signature */
-#define STRATEGY_SYMBOLS 3    /* ORDER BY signature <~> signature */
+#define STRATEGY_SYMBOLS 3    /* ORDER BY value <~> signature */
 #define STRATEGY_BALLS_MEET 4 /* ball && ball */
 #define STRATEGY_EQUAL 5      /* key = key */
 #define STRATEGIES 5

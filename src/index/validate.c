@@ -40,6 +40,14 @@ defect(Validation *validation, const char *message, const char *name)
 			 errmsg(message, validation->family_name, name)));
 }
 
+/* Returns true for a type that ordered scans measure distances from. */
+static bool
+is_origin_type(const Validation *validation, Oid type)
+{
+	return type == extension_type(validation->handler, "minhash") ||
+		type == extension_type(validation->handler, "simhash");
+}
+
 /* Returns true if an operator takes and returns the types of its strategy. */
 static bool
 has_right_types(const Validation *validation, const FormData_pg_amop *member)
@@ -57,9 +65,11 @@ has_right_types(const Validation *validation, const FormData_pg_amop *member)
 			return is_ball_type(validation->handler, right) && left == right &&
 				check_amop_signature(member->amopopr, BOOLOID, left, right);
 		case STRATEGY_DISTANCE:
-			return left == right && check_amop_signature(member->amopopr, FLOAT8OID, left, right);
+			return is_origin_type(validation, right) &&
+				check_amop_signature(member->amopopr, FLOAT8OID, left, right);
 		case STRATEGY_SYMBOLS:
-			return left == right && check_amop_signature(member->amopopr, INT4OID, left, right);
+			return is_origin_type(validation, right) &&
+				check_amop_signature(member->amopopr, INT4OID, left, right);
 		case STRATEGY_EQUAL:
 			return check_amop_signature(member->amopopr, BOOLOID, left, right);
 		default:

@@ -164,8 +164,15 @@ Datum
 neardup_simhash_of_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
+	int length = VARBITLEN(bits);
 
-	check_simhash_shape(VARBITLEN(bits), NULL);
+	if (!simhash_shape_is_valid(length))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot cast bit(%d) to simhash", length),
+				 errdetail("A simhash has 64, 128, 256 or 512 bits."),
+				 errhint("Use it without a cast, or cast it to minhash, which can have from %d to %d bits.",
+						 MINHASH_K_MIN, MINHASH_K_MAX)));
 	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_SIMHASH));
 }
 

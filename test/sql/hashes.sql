@@ -56,3 +56,44 @@ SELECT 1::bigint <@ near(to_simhash('made of a text', 128), 0.9);
 SELECT oprname, oprleft::regtype, oprright::regtype FROM pg_operator o JOIN pg_depend d
 ON d.classid = 'pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e' JOIN pg_extension e ON e.oid = d.refobjid
 WHERE extname = 'neardup' AND oprleft::regtype::oid < 16384 AND oprright::regtype::oid < 16384;
+
+-- Ways in: hexadecimal digits, as Python's imagehash prints them, and unsigned decimals, as its simhash does.
+SELECT hex_to_bigint('c7078f1e70e0f8f8'), to_hex(hex_to_bigint('c7078f1e70e0f8f8')), hex_to_bigint('0xAB'), hex_to_bigint('0'), hex_to_bigint('ffffffffffffffff');
+SELECT hex_to_bit('c707'), hex_to_bit('0x0F0'), hex_to_bit(repeat('0f', 32))::bit(256) = repeat('00001111', 32)::bit(256) AS pdq;
+SELECT hex_to_bit('c7078f1e70e0f8f8') = hex_to_bigint('c7078f1e70e0f8f8')::bit(64) AS same;
+SELECT unsigned_to_bigint(14341588899290216696), to_hex(unsigned_to_bigint(14341588899290216696)), unsigned_to_bigint(0), unsigned_to_bigint(5.00),
+	unsigned_to_bigint(9223372036854775807), unsigned_to_bigint(9223372036854775808), unsigned_to_bigint('18446744073709551615');
+-- And back.
+SELECT h, lpad(to_hex(h), 16, '0'), (h + 18446744073709551616::numeric) % 18446744073709551616::numeric AS unsigned,
+	hex_to_bigint(lpad(to_hex(h), 16, '0')) = h AND unsigned_to_bigint((h + 18446744073709551616::numeric) % 18446744073709551616::numeric) = h AS same
+FROM unnest('{0,5,-1,9223372036854775807,-9223372036854775808,-4105155174419334920}'::bigint[]) h;
+SELECT hex_to_bigint(NULL), hex_to_bit(NULL), unsigned_to_bigint(NULL);
+-- Into columns, one made of the other.
+CREATE TABLE images (hex text, phash bigint GENERATED ALWAYS AS (hex_to_bigint(hex)) STORED, long_hash bit(64));
+INSERT INTO images (hex, long_hash) VALUES ('c7078f1e70e0f8f8', hex_to_bit('c7078f1e70e0f8f8'));
+INSERT INTO images (hex, long_hash) VALUES ('0', hex_to_bit('7078f1e70e0f8f8'));
+SELECT * FROM images;
+DROP TABLE images;
+SELECT hex_to_bigint('c7078f1e70e0f8f80');
+SELECT hex_to_bigint('');
+SELECT hex_to_bigint(' c7');
+SELECT hex_to_bigint('0xc7x8');
+SELECT hex_to_bit('0x');
+SELECT hex_to_bit('c7-7');
+SELECT unsigned_to_bigint(-1);
+SELECT unsigned_to_bigint(18446744073709551616);
+SELECT unsigned_to_bigint(0.5);
+SELECT unsigned_to_bigint('NaN');
+
+-- Distances are measured from a value of a type of this extension, which the casts make too.
+SELECT as_hash(5), as_hash(5) = 5::bigint::simhash AS bigint, as_hash(B'1111000011110000'), as_hash(B'1111000011110000') = B'1111000011110000'::minhash AS bit;
+SELECT 5::bigint <~> as_hash(7), as_hash(7) <~> 5::bigint, B'1111000011110000' <~> as_hash(B'1111000011111111'), as_hash(B'1111000011111111') <~> B'1111000011110000';
+SELECT count(*), bool_and((a <~> as_hash(b)) = hamming_distance(a::simhash, b::simhash) AND (as_hash(a) <~> b) = (a <~> as_hash(b))
+	AND (a::bit(64) <~> as_hash(b::bit(64))) = (a <~> as_hash(b)) AND (as_hash(a::bit(64)) <~> b::bit(64)) = (a <~> as_hash(b))) AS same
+FROM (SELECT hashint8extended(i, 1) AS a, hashint8extended(i, 2) AS b FROM generate_series(1, 1000) i) h;
+SELECT B'1010' <~> as_hash(B'1010');
+SELECT B'1010101010101010' <~> as_hash(B'10101010101010101');
+SELECT 1::bigint <~> to_simhash('made of a text');
+SELECT 1::bigint <~> 1::bigint;
+-- A cast that is refused says what works.
+SELECT repeat('1', 400)::bit(400)::simhash;

@@ -1,0 +1,54 @@
+-- ORDER BY on bigint and bit(n) columns: the nearest hashes, by the index that thresholds use.
+SET neardup.background = off;
+-- Families of eight hashes that differ in a few bits, and strangers; some NULL.
+CREATE TABLE images AS
+SELECT i AS id, CASE WHEN i % 97 = 0 THEN NULL ELSE hashint8extended(i / 8, 1) # (1::bigint << i * 7 % 64) # (1::bigint << i * 3 % 64) END AS phash
+FROM generate_series(1, 6000) i;
+ALTER TABLE images ADD pdq bit(256), ADD long bit varying;
+UPDATE images SET pdq = CASE WHEN phash IS NOT NULL THEN (phash::bit(64) || hashint8extended(id / 8, 2)::bit(64) || hashint8extended(id / 8, 3)::bit(64)
+	|| (phash # id)::bit(64)) END;
+UPDATE images SET long = pdq || B'10101';
+CREATE INDEX ON images USING neardup (phash);
+CREATE INDEX ON images USING neardup (pdq);
+CREATE INDEX ON images USING neardup (long);
+-- A tail beside the segment, and dead rows.
+DELETE FROM images WHERE id % 17 = 0;
+VACUUM ANALYZE images;
+INSERT INTO images SELECT id + 10000, phash, pdq, long FROM images WHERE id % 29 = 0;
+
+CREATE FUNCTION distances(query text, by_index boolean, OUT distances int[], OUT different bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_sort', (NOT by_index)::text, true),
+		set_config('enable_bitmapscan', 'off', true), set_config('enable_indexscan', by_index::text, true);
+	EXECUTE format('SELECT array_agg(d ORDER BY n), count(DISTINCT id) FROM (SELECT *, row_number() OVER () AS n FROM (%s) AS q) AS r', query)
+	INTO distances, different;
+END $$;
+-- The index returns the distances that a sort returns, and each row once.
+SELECT hash, amount, cond, i.different AS rows, i IS NOT DISTINCT FROM s AS same
+FROM (VALUES ('phash'), ('pdq'), ('long')) h (hash), unnest('{1,20,20000}'::int[]) amount,
+	unnest('{"", "WHERE hamming_within(i.#, q.#, 9)", "WHERE i.id % 2 = 0"}'::text[]) cond,
+	LATERAL (SELECT format('SELECT i.id, i.# <~> as_hash(q.#) AS d FROM images q, LATERAL (SELECT * FROM images i %s ORDER BY i.# <~> as_hash(q.#) LIMIT %s) i
+		WHERE q.id = 1234', cond, amount)) f (query),
+	distances(replace(query, '#', hash), true) i, distances(replace(query, '#', hash), false) s
+ORDER BY hash COLLATE "C", cond COLLATE "C", amount;
+DROP FUNCTION distances;
+
+-- One index serves the threshold, the order, and both.
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY phash <~> as_hash(5) LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY as_hash(5) <~> phash LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY phash <~> 5::bigint::simhash LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM images WHERE hamming_within(phash, 5, 10);
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT id FROM images WHERE hamming_within(phash, 5, 10) ORDER BY phash <~> as_hash(5) LIMIT 10;
+RESET enable_sort;
+EXPLAIN (COSTS OFF) SELECT i.id FROM images q, LATERAL (SELECT id FROM images i ORDER BY i.pdq <~> as_hash(q.pdq) LIMIT 2) i WHERE q.id = 1234;
+EXPLAIN (COSTS OFF) SELECT i.id FROM images q, LATERAL (SELECT id FROM images i ORDER BY i.long <~> as_hash(q.long) LIMIT 2) i WHERE q.id = 1234;
+
+-- A query of another shape or scheme, and NULL.
+SELECT id FROM images ORDER BY pdq <~> as_hash(B'1010101010101010') LIMIT 1;
+SELECT id FROM images ORDER BY phash <~> to_simhash('a text') LIMIT 1;
+SELECT id FROM images ORDER BY phash <~> to_simhash('a text', 128) LIMIT 1;
+SELECT phash <~> as_hash(NULL::bigint) AS distance FROM images ORDER BY 1 LIMIT 1;
+DROP TABLE images;
