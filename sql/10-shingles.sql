@@ -67,7 +67,8 @@ CREATE TYPE shingles (
 	SEND = shingles_send,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = double,
-	STORAGE = external
+	STORAGE = external,
+	CATEGORY = 'n'
 );
 COMMENT ON TYPE shingles IS
 	'set of 64-bit shingle hashes with their frequencies, and the scheme that made them';

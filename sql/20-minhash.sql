@@ -56,7 +56,9 @@ CREATE TYPE minhash (
 	ANALYZE = minhash_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
-	STORAGE = external
+	STORAGE = external,
+	CATEGORY = 'n',
+	PREFERRED = true
 );
 COMMENT ON TYPE minhash IS
 	'sketch of a set: k symbols of b bits, minhash(k, b); estimates resemblance';

@@ -56,7 +56,8 @@ CREATE TYPE simhash (
 	ANALYZE = simhash_typanalyze,
 	INTERNALLENGTH = VARIABLE,
 	ALIGNMENT = int4,
-	STORAGE = external
+	STORAGE = external,
+	CATEGORY = 'n'
 );
 COMMENT ON TYPE simhash IS
 	'fingerprint of a weighted set: f bits, simhash(f); estimates the angle';

@@ -114,6 +114,11 @@ ALTER OPERATOR FAMILY bit_hamming_ops USING neardup ADD
 ALTER OPERATOR FAMILY bigint_hamming_ops USING neardup ADD
 	OPERATOR 3 <~> (bigint, simhash) FOR ORDER BY integer_ops;
 
+-- ---- A category of types, which resolves calls with arguments of unknown type ----
+
+UPDATE pg_catalog.pg_type SET typcategory = 'n', typispreferred = (oid = 'minhash'::pg_catalog.regtype)
+	WHERE oid IN ('minhash'::pg_catalog.regtype, 'simhash'::pg_catalog.regtype, 'shingles'::pg_catalog.regtype);
+
 -- ---- C functions are named after their SQL functions ------------------------
 
 DO $do$
