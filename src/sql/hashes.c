@@ -84,8 +84,7 @@ static Datum
 value_of_signature(const Signature *signature)
 {
 	uint8 *symbols;
-	struct varlena *value =
-		signature_new(&signature->header, signature->cardinality, 0, &symbols);
+	struct varlena *value = signature_new(&signature->header, signature->cardinality, 0, &symbols);
 
 	memcpy(symbols, signature->symbols, signature_symbol_bytes(&signature->header));
 	return PointerGetDatum(value);

@@ -66,7 +66,8 @@ read_header(TextReader *reader, uint8 kind, SignatureHeader *header)
 		return false;
 	/* The parser takes an argument of unknown type as a minhash. */
 	if (kind == SIGNATURE_MINHASH && *reader->at == '/')
-		return read_invalid(reader, "It is the text of a simhash, which needs a cast: $1::simhash.");
+		return read_invalid(reader,
+							"It is the text of a simhash, which needs a cast: $1::simhash.");
 	if (kind == SIGNATURE_MINHASH &&
 		(!read_char(reader, 'x') ||
 		 !read_number(reader, 0, PG_UINT32_MAX, "Expected the bits of a symbol at character %zu.",

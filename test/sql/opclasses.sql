@@ -44,6 +44,8 @@ CREATE OPERATOR CLASS nothing FOR TYPE minhash USING neardup AS
 	STORAGE minhash;
 CREATE OPERATOR CLASS stored FOR TYPE minhash USING neardup AS
 	OPERATOR 1 <@ (minhash, minhash_ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
+-- Distances are measured from a minhash or a simhash.
+CREATE OPERATOR CLASS wrong_origin FOR TYPE point USING neardup AS OPERATOR 2 <-> (point, point) FOR ORDER BY float_ops;
 CREATE OPERATOR CLASS strategy_5 FOR TYPE minhash USING neardup AS OPERATOR 5 <@ (minhash, minhash_ball);
 CREATE OPERATOR CLASS strategy_6 FOR TYPE minhash USING neardup AS OPERATOR 6 = (minhash, minhash);
 CREATE OPERATOR CLASS support_2 FOR TYPE minhash USING neardup AS FUNCTION 2 minhash_signature(minhash, internal);
@@ -61,4 +63,5 @@ DROP OPERATOR FAMILY no_operator USING neardup;
 DROP OPERATOR FAMILY nothing USING neardup;
 DROP OPERATOR FAMILY strategy_5 USING neardup;
 DROP OPERATOR FAMILY IF EXISTS stored USING neardup;
+DROP OPERATOR FAMILY wrong_origin USING neardup;
 DROP FUNCTION wrong_signature, text_signature;

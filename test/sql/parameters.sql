@@ -52,6 +52,14 @@ PREPARE columns AS SELECT FROM documents WHERE is_similar(sig, $1, $2) OR is_sim
 SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 'columns';
 -- What to write for the others.
 PREPARE others AS SELECT hamming_within($1::bigint, $2, $3), hamming_ball($4::bit, $5), as_hash($6::bigint), cosine_similarity($7::simhash, $8),
-	to_simhash($9, f => $10), neardup_explain($11, $12::minhash_ball), (neardup_pairs($13, $14, multiset => $15)).a;
+	to_simhash($9, f => $10), neardup_explain($11, $12::minhash_ball), (neardup_pairs($13, $14, multiset => $15)).a, containment($16::shingles, $17),
+	cardinality($18::minhash), $19::minhash <-> $20, to_minhash($21::text[]);
 SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 'others';
+PREPARE distance AS SELECT $1 <~> $2;
+-- A function of two texts, such as pg_trgm's, goes before.
+CREATE FUNCTION similarity(text, text) RETURNS real LANGUAGE sql AS 'SELECT 1::real';
+PREPARE texts AS SELECT similarity($1, $2);
+PREPARE one_cast AS SELECT similarity($1::minhash, $2);
+SELECT name, parameter_types FROM pg_prepared_statements WHERE name IN ('texts', 'one_cast') ORDER BY name;
+DROP FUNCTION similarity(text, text);
 DEALLOCATE ALL;
