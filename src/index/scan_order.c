@@ -5,7 +5,8 @@
  * search keeps the matches after those of the one before.  When a search would cost too much,
  * packed scans collect the other documents, each scan more than the one before, up to what
  * work_mem holds.  So a nearby document costs a search, and the first of documents that are
- * far little more than a packed scan.
+ * far little more than a packed scan.  Within a distance, a search takes the place of packed
+ * scans if that costs less.
  *
  * If only documents with some keys are wanted, the lists of these keys may be what reads the
  * others, in the place of packed scans.
@@ -229,8 +230,10 @@ collect_by_distance(Ordering *o, MatchList *batch)
 	query.method = neardup_search;
 	if (o->stage == STAGE_FAR)
 	{
-		query.method =
-			o->filter != NULL && neardup_search == SEARCH_AUTO ? SEARCH_KEYS : SEARCH_SCAN;
+		/* Within a distance, the cheapest search costs no more than the others. */
+		if (!o->limited)
+			query.method =
+				o->filter != NULL && neardup_search == SEARCH_AUTO ? SEARCH_KEYS : SEARCH_SCAN;
 		query.limit = o->far_limit;
 		o->far_limit = Min(o->far_limit, FAR_LIMIT_MAX) * FAR_GROWTH;
 	}

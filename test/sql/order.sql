@@ -118,4 +118,17 @@ SELECT d AS wrong_distance
 FROM generate_series(0, 12) d, (SELECT sig FROM steps WHERE id = 20) q
 WHERE (SELECT count(*) FROM (SELECT id FROM steps WHERE hamming_within(steps.sig, q.sig, d) ORDER BY steps.sig <-> q.sig LIMIT 5000) t)
 	<> (SELECT count(*) FROM steps WHERE hamming_distance(steps.sig, q.sig) <= d);
+-- It reads no more than twice what a search reads, also if the first steps leave rows to be found.
+CREATE FUNCTION blocks(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
+END $$;
+SET enable_bitmapscan = off;
+SELECT blocks(format('SELECT id FROM steps WHERE hamming_within(sig, %L, 8) ORDER BY sig <~> %1$L LIMIT 10', sig))
+	<= 2 * blocks(format('SELECT id FROM steps WHERE hamming_within(sig, %L, 8)', sig)) AS reads_as_a_search
+FROM (SELECT sig FROM steps WHERE id = 30000) q;
+DROP FUNCTION blocks;
 DROP TABLE steps;

@@ -43,6 +43,7 @@ my %tables = (
 		CREATE TABLE encyclopaedia AS SELECT id, sig FROM docs WHERE id < 10;
 		CREATE TABLE arrivals AS SELECT id + 1000 AS id, sig FROM docs WHERE id < 10;
 	},
+	'doc/hashes.md' => '',
 	'doc/index.md' => $hashes . $batch,
 	'doc/tenants.md' => '',
 	'doc/refusing.md' => $proposals . $batch,
@@ -85,6 +86,8 @@ foreach my $page (sort glob('README.md doc/*.md doc/*/*.md'))
 	foreach (grep { !/^PREPARE/m } @blocks)
 	{
 		s/hamming_within\(phash, \$1/hamming_within(phash, 5::bigint/;
+		s/\$1::bigint/5::bigint/;
+		s/(hex_to_bigint|hex_to_bit)\(\$1\)/$1 eq 'hex_to_bit' ? "hex_to_bit('" . '0f' x 32 . "')" : "hex_to_bigint('c7078f1e70e0f8f8')"/ge;
 		s/\$1\b/'a text to look for'::text/g;
 		# The trigger and the constraint of the examples have the same name.
 		s/ADD CONSTRAINT no_copies/ADD CONSTRAINT no_copies_either/;
