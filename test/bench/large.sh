@@ -168,7 +168,7 @@ part_shares()
 	restart "$LARGE_BUFFERS"
 }
 
-# The row nearest to one that is there.  Only signatures have an order, so this needs an index of its own.
+# The row nearest to one that is there.  Older revisions order signatures only, so this needs an index of its own.
 part_nearest()
 {
 	large <<-SQL
