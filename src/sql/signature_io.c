@@ -64,10 +64,10 @@ read_header(TextReader *reader, uint8 kind, SignatureHeader *header)
 		return false;
 	if (kind == SIGNATURE_SIMHASH && !check_simhash_shape(k, reader->context))
 		return false;
-	/* The parser takes an argument of unknown type as a minhash. */
+	/* PostgreSQL takes an argument of unknown type as a minhash. */
 	if (kind == SIGNATURE_MINHASH && *reader->at == '/')
-		return read_invalid(reader,
-							"It is the text of a simhash, which needs a cast: $1::simhash.");
+		return read_expected(reader,
+							 "Expected \"x\" at character %zu.  A simhash needs a cast, as in $1::simhash.");
 	if (kind == SIGNATURE_MINHASH &&
 		(!read_char(reader, 'x') ||
 		 !read_number(reader, 0, PG_UINT32_MAX, "Expected the bits of a symbol at character %zu.",

@@ -1,5 +1,6 @@
 -- ORDER BY on bigint and bit(n) columns: the nearest hashes, by the index that thresholds use.
 SET neardup.background = off;
+SET jit = off;
 -- Families of eight hashes that differ in a few bits, and strangers; some NULL.
 CREATE TABLE images AS
 SELECT i AS id, CASE WHEN i % 97 = 0 THEN NULL ELSE hashint8extended(i / 8, 1) # (1::bigint << i * 7 % 64) # (1::bigint << i * 3 % 64) END AS phash
