@@ -4,11 +4,15 @@
  */
 #include "sql/signature.h"
 
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
 /* ---- Ways in ------------------------------------------------------------ */
 
 #define HEX_DIGITS_OF_BIGINT 16
+
+/* How much of an invalid value an error shows. */
+#define SHOWN_BYTES 80
 
 /* Returns the digits of a hexadecimal number, without a prefix 0x. */
 static char *
@@ -20,7 +24,8 @@ hex_digits(Datum datum)
 	if (*digits == '\0' || digits[strspn(digits, "0123456789abcdefABCDEF")] != '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid hexadecimal hash: \"%s\"", input),
+				 errmsg("invalid hexadecimal hash: \"%.*s\"",
+						pg_mbcliplen(input, strlen(input), SHOWN_BYTES), input),
 				 errdetail("Only hexadecimal digits are allowed, after an optional 0x.")));
 	return digits;
 }
@@ -35,9 +40,9 @@ neardup_hex_to_bigint(PG_FUNCTION_ARGS)
 	if (strlen(digits) > HEX_DIGITS_OF_BIGINT)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("hexadecimal hash \"%s\" is too long for type bigint", digits),
-				 errdetail("It has %zu digits, and a bigint has room for %d.", strlen(digits),
-						   HEX_DIGITS_OF_BIGINT),
+				 errmsg("hash of %zu hexadecimal digits is too long for type bigint",
+						strlen(digits)),
+				 errdetail("A bigint has room for %d.", HEX_DIGITS_OF_BIGINT),
 				 errhint("Use hex_to_bit() and a column of type bit(%zu).", 4 * strlen(digits))));
 	PG_RETURN_INT64((int64) strtoull(digits, NULL, 16));
 }
@@ -69,7 +74,7 @@ neardup_unsigned_to_bigint(PG_FUNCTION_ARGS)
 		digits[strspn(digits, "0123456789")] != '\0' || errno != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("%s is not an unsigned number of 64 bits",
+				 errmsg("%.*s is not an unsigned number of 64 bits", SHOWN_BYTES,
 						DatumGetCString(DirectFunctionCall1(numeric_out, number))),
 				 errdetail("Such a number is a whole number from 0 to " UINT64_FORMAT ".",
 						   PG_UINT64_MAX),
