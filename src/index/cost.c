@@ -296,6 +296,48 @@ cost_of(PlannerInfo *root, const IndexOptInfo *index, SearchPrice price, double 
 	return price.ns * UNITS_PER_NS + pages / loop_count * page_cost;
 }
 
+/* Returns true if a condition on a key compares it with =, by one value or several. */
+static bool
+is_equality(const IndexClause *clause, Oid family)
+{
+	ListCell *cell;
+
+	foreach (cell, clause->indexquals)
+	{
+		Node *qual = (Node *) lfirst_node(RestrictInfo, cell)->clause;
+		Oid opno = IsA(qual, OpExpr) ? ((OpExpr *) qual)->opno : ((ScalarArrayOpExpr *) qual)->opno;
+
+		if (get_op_opfamily_strategy(opno, family) != STRATEGY_EQUAL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns true if each column supports what the path asks of it.  The operator class of
+ * bigint has distances, but a bigint that is a key has none.
+ */
+static bool
+columns_support(const IndexPath *path)
+{
+	Relation index = index_open(path->indexinfo->indexoid, NoLock);
+	int signature = index_cache(index)->signature - 1;
+	bool supported = true;
+	ListCell *cell;
+
+	index_close(index, NoLock);
+	foreach (cell, path->indexorderbycols)
+		supported &= lfirst_int(cell) == signature;
+	foreach (cell, path->indexclauses)
+	{
+		const IndexClause *clause = lfirst(cell);
+
+		supported &= clause->indexcol == signature ||
+			is_equality(clause, path->indexinfo->opfamily[clause->indexcol]);
+	}
+	return supported;
+}
+
 /* amcostestimate: prices the search plans that a scan would use in this index. */
 void
 neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup,
@@ -313,7 +355,7 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 
 	/* A scan needs a condition, or one signature to order by. */
 	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
-		(path->indexclauses == NIL && path->indexorderbys == NIL))
+		(path->indexclauses == NIL && path->indexorderbys == NIL) || !columns_support(path))
 	{
 		compat_disable_path(&path->path);
 		return;

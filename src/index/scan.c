@@ -116,7 +116,7 @@ begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
 	bool is_null = (key->sk_flags & SK_ISNULL) != 0;
 	int limit = -1;
 
-	if (scan->numberOfOrderBys > 1)
+	if (scan->numberOfOrderBys > 1 || key->sk_attno != index_cache(scan->indexRelation)->signature)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" can order by one distance only",

@@ -195,6 +195,16 @@ CREATE INDEX hashes_phash ON hashes USING neardup (tenant bigint_key_ops, phash)
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM hashes WHERE tenant = 1 AND hamming_within(phash, hashint8extended(3, 1), 2);
 SELECT count(*) FROM hashes WHERE tenant IN (1, 3) AND hamming_within(phash, hashint8extended(3, 1), 2);
+-- The nearest hashes of a tenant.
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT tenant FROM hashes WHERE tenant = 1 ORDER BY phash <~> as_hash(hashint8extended(3, 1)) LIMIT 3;
+SELECT tenant, phash <~> as_hash(hashint8extended(3, 1)) AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
+RESET enable_sort;
+SELECT tenant, (phash <~> as_hash(hashint8extended(3, 1))) + 0 AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
+-- A bigint that is a key has no distances.
+EXPLAIN (COSTS OFF) SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
+SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
+EXPLAIN (COSTS OFF) SELECT tenant FROM hashes ORDER BY tenant <~> as_hash(3) LIMIT 3;
 DROP INDEX hashes_phash;
 CREATE INDEX hashes_phash ON hashes USING neardup (phash);
 -- Equality is distance 0.
