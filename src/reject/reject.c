@@ -24,12 +24,12 @@ typedef struct Check
 	TriggerData *data;
 	RejectRule *rule;
 	TupleTableSlot *row; /* the new row */
-	Datum signature;
-	double similarity; /* of the row found */
-	Datum *row_key;    /* key of the new row */
-	Datum *found_key;  /* key of the row found */
-	bool odd;          /* the row found has another shape ... */
-	bool all_odd;      /* ... as have all others */
+	Datum *values;       /* parameters of the search */
+	double similarity;   /* of the row found */
+	Datum *row_key;      /* key of the new row */
+	Datum *found_key;    /* key of the row found */
+	bool odd;            /* the row found has another shape ... */
+	bool all_odd;        /* ... as have all others */
 } Check;
 
 /* ---- Which rows are checked --------------------------------------------- */
@@ -61,7 +61,7 @@ check_called_as_trigger(FunctionCallInfo fcinfo)
 }
 
 /*
- * Returns whether an update left the signature of a checked row as it was.  A
+ * Returns whether an update left the signature and the scope of a checked row as they were.  A
  * row version that this transaction made may not have been checked: if its own
  * check was deferred, that finds the version gone.
  */
@@ -83,7 +83,9 @@ is_unchanged(const Check *check)
 		return false;
 	before = slot_getattr(old, column, &is_null);
 	return !is_null &&
-		datum_image_eq(before, check->signature, attribute->attbyval, attribute->attlen);
+		datum_image_eq(before, check->values[SEARCH_SIGNATURE], attribute->attbyval,
+					   attribute->attlen) &&
+		was_in_scope(check->rule, old, check->values + SEARCH_SCOPE);
 }
 
 /* Returns whether the row version still exists when a deferred check runs. */
@@ -140,7 +142,6 @@ static bool
 search(Check *check)
 {
 	RejectRule *rule = check->rule;
-	Datum values[SEARCH_PARAMETERS];
 	int nest_level = NewGUCNestLevel();
 	HeapTuple found;
 	Datum similarity;
@@ -150,10 +151,7 @@ search(Check *check)
 	if (rule->indexed)
 		(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
-	values[SEARCH_SIGNATURE] = check->signature;
-	values[SEARCH_CTID] = PointerGetDatum(&check->row->tts_tid);
-	values[SEARCH_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
-	execute(rule->search, values, SPI_OK_SELECT);
+	execute(rule->search, check->values, SPI_OK_SELECT);
 	AtEOXact_GUC(true, nest_level);
 	if (SPI_processed == 0)
 		return false;
@@ -166,7 +164,7 @@ search(Check *check)
 		check->found_key[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
 	if (check->odd)
 	{
-		execute(rule->match, values, SPI_OK_SELECT);
+		execute(rule->match, check->values, SPI_OK_SELECT);
 		check->all_odd = SPI_processed == 0;
 		return false;
 	}
@@ -199,10 +197,15 @@ column_is_readable(const RejectRule *rule, AttrNumber column)
 	return role_may_read(rule->guarded, Max(column, InvalidAttrNumber));
 }
 
-/* Returns whether the current user may read the keys of all rows. */
+/*
+ * Returns whether the current user may read the keys of all rows, and what decides which
+ * rows are compared: a key says that its row is in the new row's scope.
+ */
 static bool
 keys_are_readable(const RejectRule *rule)
 {
+	if (!scope_is_readable(rule))
+		return false;
 	for (int i = 0; i < rule->keys; i++)
 		if (!column_is_readable(rule, get_attnum(rule->guarded, rule->key_name[i])))
 			return false;
@@ -366,21 +369,36 @@ record(const Check *check, Oid user)
 
 /* ---- The trigger -------------------------------------------------------- */
 
+/* Returns whether the row is to be compared with others, and the parameters of the search. */
+static bool
+is_to_be_checked(Check *check)
+{
+	RejectRule *rule = check->rule;
+	Datum *values = palloc((SEARCH_SCOPE + rule->scope.columns) * sizeof(Datum));
+	bool is_null;
+
+	check->values = values;
+	values[SEARCH_SIGNATURE] = slot_getattr(check->row, rule->column, &is_null);
+	values[SEARCH_CTID] = PointerGetDatum(&check->row->tts_tid);
+	values[SEARCH_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
+	return !is_null && in_scope(rule, check->row, values + SEARCH_SCOPE) && !is_unchanged(check) &&
+		is_current(check);
+}
+
 /* Checks a row: searches and records with the owner's rights, then reports. */
 static void
 check_row(Check *check)
 {
 	RejectRule *rule = check->rule;
 	Acting acting;
-	bool is_null;
 	bool found;
 
-	check->signature = slot_getattr(check->row, rule->column, &is_null);
-	if (is_null || is_unchanged(check) || !is_current(check))
+	if (!is_to_be_checked(check))
 		return;
 	check_may_record(check);
 	if (rule->lock)
-		LockDatabaseObject(TriggerRelationId, rule->trigger, 0, ExclusiveLock);
+		LockDatabaseObject(TriggerRelationId, rule->trigger,
+						   scope_lock(rule, check->values + SEARCH_SCOPE), ExclusiveLock);
 	act_as_owner(rule, &acting);
 	found = search(check);
 	if (found && rule->record != NULL)

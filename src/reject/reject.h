@@ -12,13 +12,16 @@
 
 #include "rights.h"
 
-/* Parameters of RejectRule.search: the signature, ctid and tableoid of the new row. */
+/*
+ * Parameters of RejectRule.search: the signature, ctid and tableoid of the new row;
+ * the columns of its scope follow.
+ */
 enum
 {
 	SEARCH_SIGNATURE,
 	SEARCH_CTID,
 	SEARCH_TABLE,
-	SEARCH_PARAMETERS
+	SEARCH_SCOPE
 };
 
 /* Parameters of RejectRule.record; the keys of both rows follow. */
@@ -29,6 +32,26 @@ enum
 	RECORD_TABLE,
 	RECORD_KEYS
 };
+
+/* A column in which rows must be equal to be compared. */
+typedef struct ScopeColumn
+{
+	const char *name;
+	AttrNumber number; /* in the trigger's table */
+	Oid type;          /* below a domain */
+	Oid collation;
+} ScopeColumn;
+
+/* The rows that are compared: equal in some columns, and those that satisfy a condition. */
+typedef struct RejectScope
+{
+	const char *within; /* the options as written, or NULL */
+	const char *where;
+	int columns;
+	ScopeColumn *column;
+	List *condition;     /* on rows of the guarded table, as an index's, or NIL */
+	List *row_condition; /* the same, on rows of the trigger's table */
+} RejectScope;
 
 /*
  * The guarded table is the trigger's table or, if that trigger is a partition's
@@ -49,6 +72,7 @@ typedef struct RejectRule
 	double threshold;
 	bool warn;
 	bool lock;
+	RejectScope scope;
 	const char *message; /* NULL: the default */
 	const char *hint;    /* or NULL */
 	const char *log;     /* name of the log, or NULL */
@@ -83,5 +107,34 @@ extern void act_as_owner(const RejectRule *rule, Acting *acting);
 
 /* Returns the name of a relation with its schema, quoted where needed. */
 extern const char *qualified_name(Relation relation);
+
+/* Returns the name of a type with its schema, which stands for any modifier. */
+extern const char *type_name(Oid type);
+
+/* ---- The scope of a rule ------------------------------------------------- */
+
+/* Finds what the options of a scope name. */
+extern void find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guarded);
+
+/*
+ * Returns " AND ..." for rows t of the guarded table that are in the scope.  The values
+ * of columns are parameters, the first of which has the given number.
+ */
+extern const char *scope_conditions(const RejectRule *rule, int first);
+
+/*
+ * Returns whether a row is compared with others, and the values of its columns.  A NULL
+ * is equal to nothing.
+ */
+extern bool in_scope(const RejectRule *rule, TupleTableSlot *row, Datum *values);
+
+/* Returns whether the old version of a row was compared with the same others. */
+extern bool was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values);
+
+/* Returns the number of the lock for rows with these values; equal values have the same. */
+extern uint16 scope_lock(const RejectRule *rule, const Datum *values);
+
+/* Returns whether the current user may read what decides whether a row is in the scope. */
+extern bool scope_is_readable(const RejectRule *rule);
 
 #endif

@@ -84,6 +84,10 @@ read_arguments(Maker *maker)
 			rule->warn = true;
 		else if (strcmp(option, "lock") == 0)
 			rule->lock = true;
+		else if ((value = option_value(option, "within")) != NULL)
+			rule->scope.within = pstrdup(value);
+		else if ((value = option_value(option, "where")) != NULL)
+			rule->scope.where = pstrdup(value);
 		else if ((value = option_value(option, "log")) != NULL)
 			rule->log = pstrdup(value);
 		else if ((value = option_value(option, "message")) != NULL)
@@ -94,7 +98,8 @@ read_arguments(Maker *maker)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("neardup_reject() has no option \"%s\"", option),
-					 errhint("Use 'warn', 'log=TABLE', 'lock', 'message=TEXT' or 'hint=TEXT'.")));
+					 errhint("Use 'warn', 'log=TABLE', 'lock', 'within=COLUMNS', 'where=INDEX', "
+							 "'message=TEXT' or 'hint=TEXT'.")));
 	}
 }
 
@@ -210,15 +215,19 @@ use_primary_key(Maker *maker, Form_pg_index index)
 	}
 }
 
-/* Returns whether an index finds similar rows in all of the guarded table. */
+/* Returns whether an index finds similar rows among all that are searched. */
 static bool
 serves_search(const Maker *maker, Relation index)
 {
-	return index->rd_rel->relam == get_index_am_oid("neardup", true) &&
+	const RejectRule *rule = maker->rule;
+	AttrNumber column = get_attnum(rule->guarded, rule->column_name);
+	bool has_column = false;
+
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+		has_column |= index->rd_index->indkey.values[i] == column;
+	return has_column && index->rd_rel->relam == get_index_am_oid("neardup", true) &&
 		index->rd_index->indisvalid &&
-		index->rd_index->indkey.values[0] ==
-		get_attnum(maker->rule->guarded, maker->trigger->tgargs[0]) &&
-		heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+		predicate_implied_by(RelationGetIndexPredicate(index), rule->scope.condition, false);
 }
 
 /* Looks for a primary key, in place of the ctid, and for an index for the search. */
@@ -248,15 +257,21 @@ find_indexes(Maker *maker)
 static void
 warn_of_missing_index(const Maker *maker)
 {
+	const RejectScope *scope = &maker->rule->scope;
 	const char *table = RelationGetRelationName(maker->guarded);
 	const char *column = maker->trigger->tgargs[0];
+	StringInfoData keys;
 
+	initStringInfo(&keys);
+	for (int i = 0; i < scope->columns; i++)
+		appendStringInfo(&keys, "%s, ", quote_identifier(scope->column[i].name));
+	appendStringInfoString(&keys, quote_identifier(column));
 	ereport(WARNING,
 			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"", column, table),
 			 errdetail("Trigger \"%s\" reads the whole table for each row.",
 					   maker->trigger->tgname),
 			 errhint("Use CREATE INDEX ON %s USING neardup (%s).", quote_identifier(table),
-					 quote_identifier(column))));
+					 keys.data)));
 }
 
 /* ---- Statements --------------------------------------------------------- */
@@ -266,6 +281,13 @@ qualified_name(Relation relation)
 {
 	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
 									  RelationGetRelationName(relation));
+}
+
+const char *
+type_name(Oid type)
+{
+	/* Without FORMAT_TYPE_TYPEMOD_GIVEN, char of any length would be character, which is char(1). */
+	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
 }
 
 static SPIPlanPtr
@@ -306,15 +328,16 @@ signature_column(const Maker *maker)
 										  kind_of_signature(maker));
 }
 
-/* Returns FROM and WHERE for all rows of the guarded table but the new one. */
+/* Returns FROM and WHERE for all rows in the scope but the new one. */
 static const char *
 other_rows(const Maker *maker, const char *condition)
 {
 	bool partitioned = maker->guarded->rd_rel->relkind != RELKIND_RELATION;
 
-	return psprintf(" FROM %s%s AS t WHERE %s AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
+	return psprintf(" FROM %s%s AS t WHERE %s%s AND NOT (t.ctid OPERATOR(pg_catalog.=) $2"
 					" AND t.tableoid OPERATOR(pg_catalog.=) $3)",
-					partitioned ? "" : "ONLY ", qualified_name(maker->guarded), condition);
+					partitioned ? "" : "ONLY ", qualified_name(maker->guarded), condition,
+					scope_conditions(maker->rule, SEARCH_SCOPE + 1));
 }
 
 /*
@@ -329,7 +352,8 @@ static void
 prepare_search(Maker *maker)
 {
 	RejectRule *rule = maker->rule;
-	Oid types[SEARCH_PARAMETERS] = {rule->column_type, TIDOID, OIDOID};
+	int parameters = SEARCH_SCOPE + rule->scope.columns;
+	Oid *types = palloc(parameters * sizeof(Oid));
 	const char *schema = maker->schema;
 	const char *column = signature_column(maker);
 	const char *kind = kind_of_signature(maker);
@@ -341,6 +365,11 @@ prepare_search(Maker *maker)
 	StringInfoData columns;
 	StringInfoData order;
 
+	types[SEARCH_SIGNATURE] = rule->column_type;
+	types[SEARCH_CTID] = TIDOID;
+	types[SEARCH_TABLE] = OIDOID;
+	for (int i = 0; i < rule->scope.columns; i++)
+		types[SEARCH_SCOPE + i] = rule->scope.column[i].type;
 	initStringInfo(&columns);
 	initStringInfo(&order);
 	for (int i = 0; i < rule->keys; i++)
@@ -356,12 +385,12 @@ prepare_search(Maker *maker)
 		condition =
 			psprintf("CASE WHEN %s THEN %s ELSE %s IS NOT NULL END", comparable, condition, column);
 		rule->match = prepare(psprintf("SELECT 1%s LIMIT 1", other_rows(maker, comparable)),
-							  SEARCH_PARAMETERS, types);
+							  parameters, types);
 	}
 	rule->search =
 		prepare(psprintf("SELECT %s%s%s ORDER BY 1 DESC NULLS LAST%s LIMIT 1", similarity,
 						 columns.data, other_rows(maker, condition), order.data),
-				SEARCH_PARAMETERS, types);
+				parameters, types);
 }
 
 /* ---- Recording ---------------------------------------------------------- */
@@ -414,7 +443,7 @@ record_column(Relation log, const char *name, const char *value, StringInfo name
 		return false;
 	appendStringInfo(names, "%s%s", comma, name);
 	appendStringInfo(values, "%sCAST(%s AS %s)", comma, value,
-					 format_type_be_qualified(get_atttype(RelationGetRelid(log), column)));
+					 type_name(get_atttype(RelationGetRelid(log), column)));
 	return true;
 }
 
@@ -483,6 +512,7 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	rule->owner = maker.guarded->rd_rel->relowner;
 	rule->trusted = owner_alone_makes_triggers(maker.guarded);
 	find_source_columns(&maker);
+	find_scope(rule, trigger->tgname, table, maker.guarded);
 	find_indexes(&maker);
 	/* The current user may lack USAGE on the schemas that the statements name. */
 	act_as_owner(rule, &acting);

@@ -131,7 +131,7 @@ CREATE TABLE prints (a int, b text, f simhash, h bigint, v bit(64), PRIMARY KEY 
 CREATE CONSTRAINT TRIGGER f AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('f', '0.9', 'warn');
 CREATE CONSTRAINT TRIGGER h AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('h', '0.9', 'warn');
 CREATE CONSTRAINT TRIGGER v AFTER INSERT ON prints FOR EACH ROW EXECUTE FUNCTION neardup_reject('v', '0.9', 'warn', 'log=prints_log');
-CREATE TABLE prints_log (row_key text, resembles text, similarity numeric(4, 3));
+CREATE TABLE prints_log (row_key text, resembles char(12), similarity numeric(4, 3));
 -- Without an index the first use in a session raises a warning.
 INSERT INTO prints SELECT 1, 'x', to_simhash(words(1)), 0, 0::bit(64);
 CREATE INDEX ON prints USING neardup (f);
@@ -167,7 +167,8 @@ INSERT INTO fund.submissions VALUES (503, 'c', words(50));
 DROP SCHEMA fund CASCADE;
 
 -- ---- Arguments ----
-CREATE TABLE t (id int, body text, sig minhash, set shingles);
+CREATE TABLE t (id int, body text, sig minhash, set shingles, place point);
+CREATE INDEX t_id ON t (id);
 CREATE FUNCTION try(VARIADIC arguments text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE message text; detail text; hint text;
 BEGIN
@@ -190,6 +191,13 @@ SELECT try('ctid', '0.9');
 SELECT try('body', '0.9');
 SELECT try('set', '0.9');
 SELECT try('sig', '0.9', 'refuse');
+SELECT try('sig', '0.9', 'within=');
+SELECT try('sig', '0.9', 'within=id body');
+SELECT try('sig', '0.9', 'within=id, none');
+SELECT try('sig', '0.9', 'within=place');
+SELECT try('sig', '0.9', 'where=id > 0');
+SELECT try('sig', '0.9', 'where=pg_class_oid_index');
+SELECT try('sig', '0.9', 'where=t_id');
 SELECT try('sig', '0.9', 'log');
 SELECT try('sig', '0.9', 'log=nowhere');
 SELECT try('sig', '0.9', 'log=t');
@@ -259,6 +267,91 @@ ALTER TABLE parts ATTACH PARTITION part_2 FOR VALUES IN (2);
 INSERT INTO parts VALUES (1, 1, words(1));
 INSERT INTO parts VALUES (1, 2, words(1));
 DROP TABLE parts;
+
+-- ---- Within tenants, and where a condition holds ----
+CREATE TYPE fund_call AS ENUM ('spring', 'autumn');
+CREATE DOMAIN tenant_name AS varchar(20);
+CREATE TABLE calls (id int PRIMARY KEY, tenant tenant_name, "Call" fund_call, status char(9) DEFAULT 'submitted', body text,
+	sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON calls
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'within=tenant, "Call"');
+INSERT INTO calls VALUES (1, 'a', 'spring', DEFAULT, words(1)), (2, 'b', 'spring', DEFAULT, words(1)), (3, 'a', 'autumn', DEFAULT, words(1));
+CREATE INDEX calls_sig ON calls USING neardup (sig);
+INSERT INTO calls VALUES (4, 'b', 'spring', DEFAULT, words(1));
+INSERT INTO calls VALUES (4, 'b', 'autumn', DEFAULT, words(1));
+-- A row that moves to another tenant is checked.
+UPDATE calls SET status = 'draft' WHERE id = 4;
+UPDATE calls SET tenant = 'a' WHERE id = 4;
+UPDATE calls SET "Call" = 'spring' WHERE id = 4;
+-- A NULL is equal to nothing.
+INSERT INTO calls VALUES (5, NULL, 'spring', DEFAULT, words(1)), (6, NULL, 'spring', DEFAULT, words(1));
+UPDATE calls SET tenant = 'a' WHERE id = 5;
+SELECT id, tenant, "Call", status FROM calls ORDER BY id;
+-- The index is used.
+BEGIN;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'calls' \gset
+INSERT INTO calls VALUES (7, 'a', 'spring', DEFAULT, words(7));
+SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'calls';
+ROLLBACK;
+-- Without an index, rows of another shape and of another tenant do not matter.
+DROP INDEX calls_sig;
+ALTER TABLE calls DROP COLUMN sig, ADD COLUMN sig minhash;
+UPDATE calls SET sig = to_minhash(body, 64) WHERE tenant = 'b';
+INSERT INTO calls VALUES (8, 'a', 'spring', DEFAULT, NULL, to_minhash(words(8))), (9, 'a', 'spring', DEFAULT, NULL, to_minhash(words(9)));
+INSERT INTO calls VALUES (10, 'a', 'spring', DEFAULT, NULL, to_minhash(words(8)));
+DROP TRIGGER no_copies ON calls;
+-- The condition of a partial index: drafts may be copies.
+ALTER TABLE calls DROP COLUMN sig, ADD COLUMN sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED;
+TRUNCATE calls;
+CREATE INDEX "Submitted" ON calls USING neardup (sig) WHERE status = 'submitted' OR status IS NULL;
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON calls
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'where="Submitted"', 'within=tenant');
+INSERT INTO calls VALUES (1, 'a', 'spring', DEFAULT, words(1)), (2, 'a', 'spring', 'draft', words(1)), (3, 'a', 'spring', 'draft', words(1)), (4, 'b', 'spring', DEFAULT, words(1));
+UPDATE calls SET status = 'submitted' WHERE id = 2;
+UPDATE calls SET status = NULL WHERE id = 3;
+UPDATE calls SET status = 'draft' WHERE id = 1;
+UPDATE calls SET status = 'submitted' WHERE id = 2;
+UPDATE calls SET status = NULL WHERE id = 2;
+UPDATE calls SET status = 'submitted' WHERE id = 1;
+SELECT id, status FROM calls ORDER BY id;
+BEGIN;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'calls' \gset
+INSERT INTO calls VALUES (7, 'a', 'spring', DEFAULT, words(7)), (8, 'a', 'spring', 'draft', words(7));
+SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'calls';
+ROLLBACK;
+-- An index that has not all rows of the condition does not serve.
+CREATE INDEX spring ON calls (id) WHERE status <> 'draft';
+CREATE CONSTRAINT TRIGGER other AFTER INSERT ON calls FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'where=spring', 'warn');
+INSERT INTO calls VALUES (9, 'c', 'spring', 'lost', words(1));
+DROP TRIGGER other ON calls;
+DROP INDEX "Submitted";
+INSERT INTO calls VALUES (10, 'a', 'spring', DEFAULT, words(10));
+DROP TABLE calls;
+-- One transaction at a time for each tenant, not for all.
+CREATE TABLE locked (id int, tenant int, sig minhash);
+CREATE INDEX ON locked USING neardup (sig);
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT ON locked FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'lock', 'within=tenant');
+BEGIN;
+INSERT INTO locked SELECT n, n / 2, to_minhash(words(n)) FROM generate_series(2, 5) n;
+SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_trigger'::regclass AND pid = pg_backend_pid();
+ROLLBACK;
+DROP TABLE locked;
+-- Partitions have other column numbers.
+CREATE TABLE halls (tenant int, open boolean, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED) PARTITION BY LIST (tenant);
+CREATE TABLE hall_1 PARTITION OF halls FOR VALUES IN (1, 2);
+CREATE TABLE hall_3 (gone int, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, body text, open boolean, tenant int);
+ALTER TABLE hall_3 DROP gone;
+ALTER TABLE halls ATTACH PARTITION hall_3 FOR VALUES IN (3, 4);
+CREATE INDEX open_halls ON halls USING neardup (sig) WHERE open;
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON halls
+	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'within=tenant', 'where=open_halls');
+INSERT INTO halls VALUES (1, true, words(1)), (2, true, words(1)), (3, true, words(1)), (4, true, words(1)), (3, false, words(1));
+INSERT INTO halls VALUES (3, true, words(1));
+UPDATE hall_3 SET open = true;
+UPDATE halls SET tenant = 1 WHERE tenant = 4;
+DROP TABLE halls;
+DROP DOMAIN tenant_name;
+DROP TYPE fund_call;
 
 -- ---- Privileges ----
 CREATE ROLE regress_neardup_clerk;

@@ -297,6 +297,64 @@ INSERT INTO desk.essays VALUES (2, '', near.words(1));
 RESET ROLE;
 DROP TABLE desk.essays;
 
+-- ---- Rows that are compared: options within and where of a trigger ----
+-- A key tells that its row is in the new row's scope, so a role that may not read that is not told.
+SET ROLE regress_neardup_owner;
+CREATE FUNCTION desk.is_sent(status text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN status <> ''draft''; END';
+CREATE TABLE desk.letters (id int PRIMARY KEY, tenant int, status text, sig near.minhash);
+CREATE INDEX letters_sig ON desk.letters USING neardup (sig);
+CREATE INDEX letters_sent ON desk.letters USING neardup (sig) WHERE desk.is_sent(status);
+INSERT INTO desk.letters VALUES (1, 1, 'sent', near.to_minhash(near.words(1)));
+CREATE CONSTRAINT TRIGGER told AFTER INSERT OR UPDATE ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'within=tenant', 'where=letters_sent');
+GRANT INSERT, SELECT (id, sig) ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (2, 1, 'sent', near.to_minhash(near.words(1)));
+RESET ROLE;
+GRANT SELECT (tenant) ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (2, 1, 'sent', near.to_minhash(near.words(1)));
+RESET ROLE;
+GRANT SELECT (status) ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (2, 1, 'sent', near.to_minhash(near.words(1)));
+-- The condition is the owner's and runs as the owner, with a safe search path.
+SET ROLE regress_neardup_owner;
+DROP INDEX desk.letters_sent;
+CREATE INDEX letters_sent ON desk.letters (id) WHERE desk.is_sent(status) AND id < 3;
+CREATE OR REPLACE FUNCTION desk.is_sent(status text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	RAISE WARNING 'is_sent(%) runs as %, with %', status, current_user, current_setting('search_path');
+	RETURN status <> 'draft';
+END $$;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (2, 1, 'draft', near.to_minhash(near.words(1)));
+RESET ROLE;
+DROP TRIGGER told ON desk.letters;
+DROP INDEX desk.letters_sent;
+-- A role that may create triggers cannot have an expression run as the owner.
+GRANT TRIGGER ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+CREATE FUNCTION public.grab() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'grabbed as %', current_user; RETURN true; END $$;
+CREATE CONSTRAINT TRIGGER a AFTER INSERT ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'where=public.grab()');
+CREATE CONSTRAINT TRIGGER b AFTER INSERT ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'within=tenant) OR public.grab() OR (true');
+CREATE CONSTRAINT TRIGGER c AFTER INSERT ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'within="tenant IS NULL OR public.grab() OR tenant"');
+INSERT INTO desk.letters VALUES (3, 2, 'sent', near.to_minhash(near.words(2)));
+RESET ROLE;
+DROP TRIGGER a ON desk.letters;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (3, 2, 'sent', near.to_minhash(near.words(2)));
+RESET ROLE;
+DROP TRIGGER b ON desk.letters;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (3, 2, 'sent', near.to_minhash(near.words(2)));
+RESET ROLE;
+DROP FUNCTION public.grab;
+DROP TABLE desk.letters;
+
 -- ---- Keys in a log do not depend on the session's settings ----
 CREATE TABLE desk.days (day timestamptz, span interval, PRIMARY KEY (day, span), h bigint);
 CREATE INDEX days_h ON desk.days USING neardup (h);
@@ -321,12 +379,12 @@ SET ROLE regress_neardup_owner;
 CREATE DOMAIN desk.finger AS bigint;
 CREATE DOMAIN desk.mark AS near.minhash;
 CREATE DOMAIN desk.bag AS near.shingles;
-CREATE TABLE desk.guarded (id int PRIMARY KEY, h desk.finger, m desk.mark, v bit(64));
+CREATE TABLE desk.guarded (id int PRIMARY KEY, h desk.finger, m desk.mark, v bit(64), t desk.finger DEFAULT 7);
 CREATE INDEX guarded_h ON desk.guarded USING neardup (h);
 CREATE INDEX guarded_m ON desk.guarded USING neardup (m);
 CREATE INDEX guarded_v ON desk.guarded USING neardup (v);
 CREATE CONSTRAINT TRIGGER h AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('h', '0.9', 'warn');
-CREATE CONSTRAINT TRIGGER m AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('m', '0.9', 'warn');
+CREATE CONSTRAINT TRIGGER m AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('m', '0.9', 'warn', 'within=t');
 CREATE CONSTRAINT TRIGGER v AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('v', '0.9', 'warn');
 GRANT USAGE ON SCHEMA desk TO PUBLIC;
 SET ROLE regress_neardup_nobody;
@@ -335,6 +393,8 @@ CREATE FUNCTION near.trap(desk.mark, near.minhash_ball) RETURNS boolean LANGUAGE
 CREATE FUNCTION near.similarity(desk.mark, near.minhash) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN 1; END $$;
 CREATE FUNCTION near.shingle_hashes(desk.bag) RETURNS bigint[] LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN '{1}'; END $$;
 CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.finger, RIGHTARG = near.simhash_ball);
+CREATE FUNCTION near.trap(desk.finger, desk.finger) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
+CREATE OPERATOR near.= (FUNCTION = near.trap, LEFTARG = desk.finger, RIGHTARG = desk.finger);
 CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.mark, RIGHTARG = near.minhash_ball);
 RESET ROLE;
 SET client_min_messages = notice;
