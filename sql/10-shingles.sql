@@ -282,6 +282,12 @@ COMMENT ON OPERATOR - (shingles, shingles) IS
 
 -- ---- Similarity --------------------------------------------------------------
 
+CREATE FUNCTION text_similarity(text, text, scheme text DEFAULT 'word 3') RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_text_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_similarity(text, text, text) IS
+	'exact resemblance (Jaccard similarity) of the shingles of two texts under a scheme, 0 to 1';
+
 CREATE FUNCTION similarity(shingles, shingles) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -82,6 +82,13 @@ CREATE FUNCTION to_minhash(
 COMMENT ON FUNCTION to_minhash(text, int, int, text) IS
 	'sketch of the shingles of a text under a scheme: k symbols of b bits';
 
+-- The argument is not called scheme, or to_minhash(body, scheme => ...) would be ambiguous.
+CREATE FUNCTION to_minhash(text, scheme_name text) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme_name'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, text) IS
+	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';
+
 CREATE FUNCTION to_minhash(shingles, k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

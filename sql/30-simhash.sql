@@ -81,6 +81,13 @@ CREATE FUNCTION to_simhash(
 COMMENT ON FUNCTION to_simhash(text, int, text) IS
 	'fingerprint of the shingles of a text under a scheme, weighted by frequency: f bits';
 
+-- The argument is not called scheme, or to_simhash(body, scheme => ...) would be ambiguous.
+CREATE FUNCTION to_simhash(text, scheme_name text) RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme_name'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_simhash(text, text) IS
+	'fingerprint of the shingles of a text under a scheme: 64 bits';
+
 CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

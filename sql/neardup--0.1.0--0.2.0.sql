@@ -119,6 +119,26 @@ ALTER OPERATOR FAMILY bigint_hamming_ops USING neardup ADD
 UPDATE pg_catalog.pg_type SET typcategory = 'n', typispreferred = (oid = 'minhash'::pg_catalog.regtype)
 	WHERE oid IN ('minhash'::pg_catalog.regtype, 'simhash'::pg_catalog.regtype, 'shingles'::pg_catalog.regtype);
 
+-- ---- What is typed first ------------------------------------------------------
+
+CREATE FUNCTION to_minhash(text, scheme_name text) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme_name'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, text) IS
+	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';
+
+CREATE FUNCTION to_simhash(text, scheme_name text) RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme_name'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_simhash(text, text) IS
+	'fingerprint of the shingles of a text under a scheme: 64 bits';
+
+CREATE FUNCTION text_similarity(text, text, scheme text DEFAULT 'word 3') RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_text_similarity'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION text_similarity(text, text, text) IS
+	'exact resemblance (Jaccard similarity) of the shingles of two texts under a scheme, 0 to 1';
+
 -- ---- C functions are named after their SQL functions ------------------------
 
 DO $do$

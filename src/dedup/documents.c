@@ -265,7 +265,7 @@ add_set(Source *source, uint32 row, Datum value)
 		source->shape.version = shingles->version;
 		source->shape.scheme = shingles->scheme;
 	}
-	check_same_recipe("shingles", source->shape.version, source->shape.scheme, shingles->version,
+	check_same_recipe(source->shape.version, source->shape.scheme, shingles->version,
 					  shingles->scheme);
 	if (bag.count == 0 || !add_row(source, row, NULL, &bag))
 		return;

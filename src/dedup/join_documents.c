@@ -53,7 +53,7 @@ evidence_similarity(Source *left, uint32 a, Source *right, uint32 b)
 	Bag bag_y = shingles_bag(y);
 	double similarity;
 
-	check_same_recipe("shingles", x->version, x->scheme, y->version, y->scheme);
+	check_same_recipe(x->version, x->scheme, y->version, y->scheme);
 	similarity = left->options->multiset ? bag_weighted_resemblance(&bag_x, &bag_y) :
 										   bag_resemblance(&bag_x, &bag_y);
 	pfree(x);

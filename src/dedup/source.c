@@ -183,6 +183,17 @@ wrong_column(const Source *source, TupleDesc row_type, int column)
 				  format_type_be(TupleDescAttr(row_type, column)->atttypid));
 }
 
+/* Is a type minhash, simhash or shingles? */
+static bool
+is_signature(const Source *source, Oid type)
+{
+	Oid function = source->options->function;
+
+	type = getBaseType(type);
+	return type == extension_type(function, "minhash") ||
+		type == extension_type(function, "simhash") || type == extension_type(function, "shingles");
+}
+
 static void
 check_id_column(const Source *source, TupleDesc row_type)
 {
@@ -195,7 +206,10 @@ check_id_column(const Source *source, TupleDesc row_type)
 	ereport(ERROR,
 			(wrong_column(source, row_type, 0),
 			 errdetail("Ids must be of type %s.", format_type_be(source->id_type)),
-			 errhint("Name another type in the third argument: NULL::%s.", format_type_be(type))));
+			 is_signature(source, type) ?
+				 errhint("Put the id first, as in SELECT id, sig FROM ...") :
+				 errhint("Name another type in the third argument: NULL::%s.",
+						 format_type_be(type))));
 }
 
 /* Checks the columns before the first row, and learns whether the query returns sets. */
@@ -217,8 +231,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	check_id_column(source, row_type);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
-	if (!source->sets && type != extension_type(function, "minhash") &&
-		type != extension_type(function, "simhash"))
+	if (!is_signature(source, type))
 		ereport(ERROR, (wrong_column(source, row_type, 1), hint_columns(source)));
 	if (source->sets && verified)
 		ereport(ERROR,

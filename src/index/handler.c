@@ -127,6 +127,7 @@ index_check_shape(Relation index, const SignatureHeader *shape, const SignatureH
 				 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
 						describe(shape), describe(other)),
 				 errdetail("All signatures of an index have the shape of its first."),
-				 errhint("Make this signature of the index's shape, or use a column and index for "
-						 "each shape.  If no row has the index's shape any more, use REINDEX.")));
+				 errhint("Make this signature with %s, or use a column and index for each shape.  If no "
+						 "row has the index's shape any more, use REINDEX.",
+						 signature_call(shape))));
 }

@@ -51,7 +51,13 @@ check_called_as_trigger(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
 						data->tg_trigger->tgname),
-				 errdetail("BEFORE triggers fire before generated columns are computed.")));
+				 TRIGGER_FIRED_BEFORE(data->tg_event) ?
+					 errdetail("BEFORE triggers fire before generated columns are computed.") :
+					 0,
+				 errhint("Use CREATE CONSTRAINT TRIGGER %s AFTER INSERT OR UPDATE ON %s FOR EACH ROW "
+						 "EXECUTE FUNCTION neardup_reject('sig', '0.9').",
+						 quote_identifier(data->tg_trigger->tgname),
+						 quote_identifier(RelationGetRelationName(data->tg_relation)))));
 	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

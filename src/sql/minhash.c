@@ -64,6 +64,20 @@ minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 	return value;
 }
 
+/* Returns the signature of a text. */
+static struct varlena *
+minhash_of_text(Datum text, int k, int b, SchemeId scheme)
+{
+	Utf8Text utf8 = utf8_of_datum(text);
+	MinhashBuilder builder;
+
+	warn_of_list(&utf8, "to_minhash");
+	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
+	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
+	utf8_free(&utf8);
+	return minhash_of_builder(&builder, k, b, scheme);
+}
+
 /* to_minhash(text, k int, b int, scheme text) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
 Datum
@@ -72,15 +86,21 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	int k = PG_GETARG_INT32(1);
 	int b = PG_GETARG_INT32(2);
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
-	MinhashBuilder builder;
-	Utf8Text utf8;
 
 	check_minhash_shape(k, b, NULL);
-	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
-	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
-	utf8_free(&utf8);
-	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme));
+}
+
+/* to_minhash(text, scheme_name text) returns minhash; k as a text is accepted, too. */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_scheme_name);
+Datum
+neardup_to_minhash_scheme_name(PG_FUNCTION_ARGS)
+{
+	int32 k = 512;
+	SchemeId scheme = scheme_or_number(fcinfo, 1, SCHEME_ID(SCHEME_WORD, 3), &k);
+
+	check_minhash_shape(k, 1, NULL);
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, 1, scheme));
 }
 
 /* to_minhash(shingles, k int, b int) returns minhash */

@@ -19,8 +19,9 @@ text_reader(FunctionCallInfo fcinfo, const char *type)
 	return (TextReader){.at = input, .input = input, .type = type, .context = fcinfo->context};
 }
 
-bool
-read_invalid(const TextReader *reader, const char *detail)
+/* Reports that the text is not of the type; the hint may be NULL. */
+static bool
+report_invalid(const TextReader *reader, const char *detail, const char *hint)
 {
 	int length = strlen(reader->input);
 	int shown = pg_mbcliplen(reader->input, length, SHOWN_BYTES);
@@ -29,7 +30,13 @@ read_invalid(const TextReader *reader, const char *detail)
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("invalid input syntax for type %s: \"%.*s%s\"", reader->type, shown,
 					reader->input, shown < length ? "..." : ""),
-			 errdetail("%s", detail)));
+			 errdetail("%s", detail), hint != NULL ? errhint("%s", hint) : 0));
+}
+
+bool
+read_invalid(const TextReader *reader, const char *detail)
+{
+	return report_invalid(reader, detail, NULL);
 }
 
 bool
@@ -46,6 +53,12 @@ read_recipe(TextReader *reader, uint8 *version, SchemeId *scheme)
 	uint64 number;
 	size_t length;
 
+	if (reader->at == reader->input && reader->at[strspn(reader->at, "0123456789")] != '/')
+		return report_invalid(reader,
+							  "The text of a value begins with a recipe version and a scheme, such as \"1/word 3/\".",
+							  psprintf("To make a value of type %s from a text, use to_%s(text).  "
+									   "To compare two texts, use text_similarity(text, text).",
+									   reader->type, reader->type));
 	if (!read_number(reader, 1, PG_UINT8_MAX,
 					 "Expected a recipe version from 1 to 255 at character %zu.", &number) ||
 		!read_char(reader, '/'))

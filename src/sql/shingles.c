@@ -24,19 +24,45 @@ shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 	return shingles;
 }
 
+/* Returns the shingles of a text for a function. */
+static Shingles *
+shingles_of_text(Datum text, SchemeId scheme, const char *function)
+{
+	Utf8Text utf8 = utf8_of_datum(text);
+	BagBuilder builder;
+
+	warn_of_list(&utf8, function);
+	bag_begin(&builder);
+	shingle_text(utf8.bytes, utf8.length, scheme, bag_add, &builder);
+	utf8_free(&utf8);
+	return shingles_of_builder(&builder, scheme);
+}
+
 /* to_shingles(text, scheme text) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
 Datum
 neardup_to_shingles_text(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
-	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	BagBuilder builder;
 
-	bag_begin(&builder);
-	shingle_text(utf8.bytes, utf8.length, scheme, bag_add, &builder);
-	utf8_free(&utf8);
-	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
+	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), scheme, "to_shingles"));
+}
+
+/* text_similarity(text, text, scheme text) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_text_similarity);
+Datum
+neardup_text_similarity(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(2));
+	Shingles *x = shingles_of_text(PG_GETARG_DATUM(0), scheme, "text_similarity");
+	Shingles *y = shingles_of_text(PG_GETARG_DATUM(1), scheme, "text_similarity");
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
+	double similarity = bag_resemblance(&bag_x, &bag_y);
+
+	pfree(x);
+	pfree(y);
+	PG_RETURN_FLOAT8(similarity);
 }
 
 /* Takes spot signatures with the caller's own lists; not strict, since either may be NULL. */
@@ -109,7 +135,7 @@ shingles_pair(FunctionCallInfo fcinfo)
 
 	pair.x = shingles_of_datum(PG_GETARG_DATUM(0));
 	pair.y = shingles_of_datum(PG_GETARG_DATUM(1));
-	check_same_recipe("shingles", pair.x->version, pair.x->scheme, pair.y->version, pair.y->scheme);
+	check_same_recipe(pair.x->version, pair.x->scheme, pair.y->version, pair.y->scheme);
 	pair.bag_x = shingles_bag(pair.x);
 	pair.bag_y = shingles_bag(pair.y);
 	return pair;

@@ -193,6 +193,24 @@ check_counted(const Signature *signature)
 
 /* ---- Two values --------------------------------------------------------- */
 
+const char *
+signature_call(const SignatureHeader *header)
+{
+	int b = signature_bits(header);
+
+	if (SCHEME_KIND(header->scheme) == SCHEME_FOREIGN)
+		return psprintf("a cast of %s to %s", b == 1 ? psprintf("bit(%d)", header->k) : "bigint[]",
+						signature_shape(header));
+	if (signature_is_minhash(header))
+		return scheme_call("to_minhash", psprintf(", k => %d, b => %d", header->k, b),
+						   header->scheme);
+	if (SCHEME_KIND(header->scheme) == SCHEME_TOKENS)
+		return psprintf("to_simhash(text[], weights, f => %d)", header->k);
+	if (SCHEME_KIND(header->scheme) == SCHEME_HASHES)
+		return psprintf("to_simhash(to_shingles(bigint[]), f => %d)", header->k);
+	return scheme_call("to_simhash", psprintf(", f => %d", header->k), header->scheme);
+}
+
 void
 signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 {
@@ -200,10 +218,10 @@ signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot compare %s with %s", signature_shape(x), signature_shape(y)),
-				 errhint("Make both values with the same shape.")));
-	check_same_recipe(signature_is_minhash(x) ? "minhash values" : "simhash values", x->version,
-					  x->scheme, y->version, y->scheme);
-	pg_unreachable();
+				 errhint("To match the first, use %s.  To match the second, use %s.",
+						 signature_call(x), signature_call(y))));
+	refuse_recipes(signature_is_minhash(x) ? "minhash values" : "simhash values", x->version,
+				   x->scheme, y->version, y->scheme, signature_call(x), signature_call(y));
 }
 
 int

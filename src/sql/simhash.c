@@ -61,6 +61,20 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 	return value;
 }
 
+/* Returns the signature of a text. */
+static struct varlena *
+simhash_of_text(Datum text, int f, SchemeId scheme)
+{
+	Utf8Text utf8 = utf8_of_datum(text);
+	SimhashBuilder builder;
+
+	warn_of_list(&utf8, "to_simhash");
+	simhash_begin(&builder, f);
+	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
+	utf8_free(&utf8);
+	return simhash_of_builder(&builder, f, scheme);
+}
+
 /* to_simhash(text, f int, scheme text) returns simhash */
 PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
 Datum
@@ -68,15 +82,21 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 {
 	int f = PG_GETARG_INT32(1);
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
-	SimhashBuilder builder;
-	Utf8Text utf8;
 
 	check_simhash_shape(f, NULL);
-	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	simhash_begin(&builder, f);
-	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
-	utf8_free(&utf8);
-	PG_RETURN_POINTER(simhash_of_builder(&builder, f, scheme));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme));
+}
+
+/* to_simhash(text, scheme_name text) returns simhash; f as a text is accepted, too. */
+PG_FUNCTION_INFO_V1(neardup_to_simhash_scheme_name);
+Datum
+neardup_to_simhash_scheme_name(PG_FUNCTION_ARGS)
+{
+	int32 f = 64;
+	SchemeId scheme = scheme_or_number(fcinfo, 1, SCHEME_ID(SCHEME_WORD, 1), &f);
+
+	check_simhash_shape(f, NULL);
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme));
 }
 
 /* to_simhash(shingles, f int) returns simhash */

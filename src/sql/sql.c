@@ -4,7 +4,10 @@
  */
 #include "sql/sql.h"
 
+#include <ctype.h>
+
 #include "access/tupmacs.h"
+#include "access/xact.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -72,6 +75,54 @@ utf8_free(Utf8Text *utf8)
 		pfree(utf8->converted);
 	if (utf8->detoasted)
 		pfree(utf8->detoasted);
+}
+
+/* Returns where an element of an array ends that begins at a place, which is before the end; 0 if none does. */
+static size_t
+end_of_element(const char *utf8, size_t length, size_t at)
+{
+	size_t start = at;
+
+	if (utf8[at] != '"')
+	{
+		while (at < length && strchr("{}\",\\ \t\n\r", utf8[at]) == NULL)
+			at++;
+		return at > start ? at : 0;
+	}
+	for (at++; at < length && utf8[at] != '"'; at++)
+		at += utf8[at] == '\\';
+	return at + 1;
+}
+
+/* Returns whether a text is an array of several elements, exactly as PostgreSQL writes it. */
+static bool
+is_list(const char *utf8, size_t length)
+{
+	size_t at = 0;
+	int elements = 0;
+
+	if (length < 5 || utf8[0] != '{' || utf8[length - 1] != '}')
+		return false;
+	do
+	{
+		at = end_of_element(utf8, length - 1, at + 1);
+		elements++;
+	} while (at > 0 && at < length - 1 && utf8[at] == ',');
+	return at == length - 1 && elements > 1;
+}
+
+void
+warn_of_list(const Utf8Text *utf8, const char *function)
+{
+	static TimestampTz warned = 0;
+
+	if (!is_list(utf8->bytes, utf8->length) || warned == GetCurrentStatementStartTimestamp())
+		return;
+	warned = GetCurrentStatementStartTimestamp();
+	ereport(WARNING,
+			(errmsg("%s() takes a list in braces as one text", function),
+			 errdetail("A parameter without a type is a text."),
+			 errhint("To pass the elements of a list, use %s($1::text[]).", function)));
 }
 
 /* Throws an error for the first character that is not ASCII. */
@@ -178,6 +229,21 @@ text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
 	return scheme;
 }
 
+SchemeId
+scheme_or_number(FunctionCallInfo fcinfo, int n, SchemeId otherwise, int32 *number)
+{
+	text *argument = PG_GETARG_TEXT_PP(n);
+	size_t length = VARSIZE_ANY_EXHDR(argument);
+
+	for (size_t i = 0; i < length; i++)
+		if (!isdigit((unsigned char) VARDATA_ANY(argument)[i]))
+			return text_scheme_of_argument(fcinfo, n);
+	if (length == 0)
+		return text_scheme_of_argument(fcinfo, n);
+	*number = pg_strtoint32(text_to_cstring(argument));
+	return otherwise;
+}
+
 /* Adds one word; returns false for anything else. */
 typedef bool (*AddWord)(SpotWords *words, const char *utf8, size_t length);
 
@@ -239,15 +305,28 @@ recipe_has_scheme(int version, SchemeId scheme)
 	return version > RECIPE_VERSION || scheme_is_valid(scheme);
 }
 
+const char *
+scheme_call(const char *function, const char *sizes, SchemeId scheme)
+{
+	char name[SCHEME_NAME_SIZE];
+
+	scheme_name(scheme, name);
+	if (scheme_reads_text(scheme))
+		return psprintf("%s(text%s, scheme => '%s')", function, sizes, name);
+	if (SCHEME_KIND(scheme) == SCHEME_TOKENS)
+		return psprintf("%s(text[]%s)", function, sizes);
+	if (SCHEME_KIND(scheme) == SCHEME_HASHES)
+		return psprintf("%s(bigint[]%s)", function, sizes);
+	return psprintf("%s(...%s) for scheme \"%s\"", function, sizes, name);
+}
+
 void
-check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
-				  SchemeId scheme_y)
+refuse_recipes(const char *type, int version_x, SchemeId scheme_x, int version_y, SchemeId scheme_y,
+			   const char *call_x, const char *call_y)
 {
 	char name_x[SCHEME_NAME_SIZE];
 	char name_y[SCHEME_NAME_SIZE];
 
-	if (version_x == version_y && scheme_x == scheme_y)
-		return;
 	scheme_name(scheme_x, name_x);
 	scheme_name(scheme_y, name_y);
 	ereport(ERROR,
@@ -258,8 +337,18 @@ check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int versio
 			 errdetail("The first is of scheme \"%s\" (recipe %d), the second of scheme \"%s\" (recipe %d).",
 					   name_x, version_x, name_y, version_y),
 			 version_x == version_y ?
-				 errhint("Make one of them again with the scheme of the other.") :
+				 errhint("To match the first, use %s.  To match the second, use %s.", call_x,
+						 call_y) :
 				 errhint("Make the one of the earlier recipe version again.")));
+}
+
+void
+check_same_recipe(int version_x, SchemeId scheme_x, int version_y, SchemeId scheme_y)
+{
+	if (version_x != version_y || scheme_x != scheme_y)
+		refuse_recipes("shingles", version_x, scheme_x, version_y, scheme_y,
+					   scheme_call("to_shingles", "", scheme_x),
+					   scheme_call("to_shingles", "", scheme_y));
 }
 
 /* ---- Arguments ----------------------------------------------------------- */
@@ -272,7 +361,10 @@ check_threshold(double threshold, Node *context)
 		ereturn(context, false,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
-				 errdetail("A threshold is a similarity greater than 0 and at most 1.")));
+				 errdetail("A threshold is a similarity greater than 0 and at most 1."),
+				 threshold >= 5 && threshold <= 100 ?
+					 errhint("%g %% is written %g.", threshold, threshold / 100) :
+					 0));
 	return true;
 }
 

@@ -34,6 +34,12 @@ extern Utf8Text utf8_of_datum(Datum datum);
 /* Frees the copies that utf8_of_datum() made. */
 extern void utf8_free(Utf8Text *utf8);
 
+/*
+ * Raises a warning, once in a statement, if a text is an array as PostgreSQL writes it: drivers
+ * send a list so if they do not know its type.  function is the one that takes the text.
+ */
+extern void warn_of_list(const Utf8Text *utf8, const char *function);
+
 /* Returns a text in the server's encoding. */
 extern text *text_of_utf8(const char *utf8, size_t length);
 
@@ -46,6 +52,12 @@ extern SchemeId text_scheme_of_datum(Datum name);
 extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
 
 /*
+ * Does the same unless the argument is a number: then sets *number, and returns the scheme
+ * otherwise.  Drivers send numbers as texts if they do not know the type.
+ */
+extern SchemeId scheme_or_number(FunctionCallInfo fcinfo, int n, SchemeId otherwise, int32 *number);
+
+/*
  * Returns the lists of spot signatures in arguments 1 to 3: the name of a scheme,
  * antecedents and stop words (text[]; NULL for the language's own).  *made is the scheme
  * of the spot signatures that they make.
@@ -53,11 +65,21 @@ extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
 extern SpotWords *spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made);
 
 /*
- * Throws an error that names both unless two values have the same recipe version and
- * scheme.  type is the plural for the message: "shingles", "minhash values".
+ * Returns the call that makes a value of a scheme, for hints: to_minhash(text, k => 512,
+ * scheme => 'word 3').  sizes are the arguments in between, each after a comma, or "".
  */
-extern void check_same_recipe(const char *type, int version_x, SchemeId scheme_x, int version_y,
-							  SchemeId scheme_y);
+extern const char *scheme_call(const char *function, const char *sizes, SchemeId scheme);
+
+/*
+ * Throws the error for two values of different recipes.  type is the plural for the
+ * message: "shingles", "minhash values"; the calls are those that make such values.
+ */
+extern _Noreturn void refuse_recipes(const char *type, int version_x, SchemeId scheme_x,
+									 int version_y, SchemeId scheme_y, const char *call_x,
+									 const char *call_y);
+
+/* Throws that error unless two sets of shingles have the same recipe version and scheme. */
+extern void check_same_recipe(int version_x, SchemeId scheme_x, int version_y, SchemeId scheme_y);
 
 /*
  * May a value of a recipe version have this scheme?  A version later than RECIPE_VERSION
