@@ -79,7 +79,7 @@ CREATE FUNCTION to_shingles(text, scheme text DEFAULT 'word 3') RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION to_shingles(text, text) IS
-	'the shingles of a text under a scheme: word W, char K, stopword W or spot D C';
+	'the shingles of a text under a scheme: word W, char K, anychar K, stopword W or spot D C';
 
 CREATE FUNCTION to_shingles(
 	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL) RETURNS shingles

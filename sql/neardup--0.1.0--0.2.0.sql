@@ -298,6 +298,8 @@ COMMENT ON TYPE minhash_ball_key IS
 	'a minhash_ball as an index key, which is shown shortened; not for columns';
 COMMENT ON TYPE simhash_ball_key IS
 	'a simhash_ball as an index key, which is shown shortened; not for columns';
+COMMENT ON FUNCTION to_shingles(text, text) IS
+	'the shingles of a text under a scheme: word W, char K, anychar K, stopword W or spot D C';
 COMMENT ON FUNCTION minhash_error(int, int, float8) IS
 	'standard error of the similarity that minhash(k, b) estimates for sets of the given similarity';
 COMMENT ON FUNCTION minhash_bands(minhash, int) IS

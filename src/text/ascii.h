@@ -33,6 +33,12 @@ ascii_lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
 }
 
+static inline bool
+ascii_is_word(char c)
+{
+	return ascii_is_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z');
+}
+
 /* ---- Blocks ------------------------------------------------------------- */
 
 #define ASCII_BLOCK 64

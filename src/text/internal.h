@@ -73,6 +73,25 @@ char_info(uint32_t code_point)
  */
 extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
 
+/* ---- Units ------------------------------------------------------------- */
+
+/* Are the units of a scheme characters? */
+static inline bool
+has_characters(SchemeId scheme)
+{
+	return SCHEME_KIND(scheme) == SCHEME_CHAR || SCHEME_KIND(scheme) == SCHEME_ANYCHAR;
+}
+
+/* Gives to sink what a scheme makes its units of: chunks or tokens. */
+static inline void
+words_of_text(const char *utf8, size_t length, SchemeId scheme, TokenSink sink, void *state)
+{
+	if (SCHEME_KIND(scheme) == SCHEME_ANYCHAR)
+		chunks_of_text(utf8, length, sink, state);
+	else
+		tokens_of_text(utf8, length, sink, state);
+}
+
 /* ---- Hashes (shingle.c) ------------------------------------------------- */
 
 /* The hash of units t_1 .. t_m is mix64(sum of t_i * SHINGLE_MULTIPLIER^(m - i)). */

@@ -30,6 +30,7 @@ static const struct
 	{SCHEME_SPOT, "spot", SPOT},
 	{SCHEME_TOKENS, "tokens", NO_ARGUMENTS},
 	{SCHEME_HASHES, "hashes", NO_ARGUMENTS},
+	{SCHEME_ANYCHAR, "anychar", WIDTH},
 };
 
 #define KINDS ((int) (sizeof(scheme_kinds) / sizeof(scheme_kinds[0])))

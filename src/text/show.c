@@ -53,14 +53,14 @@ join_tokens(void *state, const TokenBatch *batch)
 	}
 }
 
-/* Starts without shingles, and with the text of all tokens. */
+/* Starts without shingles, and with the text of all tokens or chunks. */
 static void
-begin(ShownShingles *shown, const char *utf8, size_t length)
+begin(ShownShingles *shown, const char *utf8, size_t length, SchemeId scheme)
 {
 	memset(shown, 0, sizeof(*shown));
 	table_begin(&shown->table, 0);
 	shown->shingle = host_alloc(shown->table.room * sizeof(ShownShingle));
-	tokens_of_text(utf8, length, join_tokens, shown);
+	words_of_text(utf8, length, scheme, join_tokens, shown);
 }
 
 void
@@ -152,7 +152,7 @@ open_window(const ShownShingles *shown, SchemeId scheme)
 {
 	Window w = {.text = shown->text,
 				.length = shown->length,
-				.by_characters = SCHEME_KIND(scheme) == SCHEME_CHAR};
+				.by_characters = has_characters(scheme)};
 
 	w.end = unit_end(&w, 0);
 	for (int i = 1; i < SCHEME_WIDTH(scheme) && w.end < w.length; i++)
@@ -223,7 +223,7 @@ shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles
 		words = spot_words_of_scheme(scheme);
 		return spots_to_show(utf8, length, &words, shown);
 	}
-	begin(shown, utf8, length);
+	begin(shown, utf8, length, scheme);
 	if (shown->length == 0 || shown->too_many)
 		return !shown->too_many;
 	finder.window = open_window(shown, scheme);
@@ -256,7 +256,7 @@ spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShin
 	SpotFinder *finder;
 	Window w;
 
-	begin(shown, utf8, length);
+	begin(shown, utf8, length, SCHEME_ID(SCHEME_WORD, 1));
 	shown->of_spots = true;
 	if (shown->length == 0 || shown->too_many)
 		return !shown->too_many;

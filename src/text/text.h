@@ -45,6 +45,12 @@ typedef void (*TokenSink)(void *state, const TokenBatch *batch);
  */
 extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
+/*
+ * Does the same with chunks (chunks.c): runs of normalised characters other than blanks,
+ * punctuation and symbols included.
+ */
+extern void chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
+
 /* ---- Schemes (scheme.c) ------------------------------------------------- */
 
 /*
@@ -63,7 +69,8 @@ typedef enum SchemeKind
 	SCHEME_STOPWORD = 3, /* width consecutive tokens, the first a stop word */
 	SCHEME_SPOT = 4,     /* an antecedent and a chain of words after it */
 	SCHEME_TOKENS = 5,   /* elements that the user gives as text */
-	SCHEME_HASHES = 6    /* elements that the user gives as 64-bit hashes */
+	SCHEME_HASHES = 6,   /* elements that the user gives as 64-bit hashes */
+	SCHEME_ANYCHAR = 7   /* width consecutive characters, symbols included */
 } SchemeKind;
 
 #define SCHEME_ID(kind, width) ((SchemeId) (kind) << 24 | (SchemeId) (width) << 16)
@@ -83,7 +90,7 @@ extern bool scheme_is_valid(SchemeId id);
 
 /*
  * Returns whether a text can be shingled by the scheme alone: its kind is word, char,
- * stopword, or spot without lists.
+ * anychar, stopword, or spot without lists.
  */
 extern bool scheme_reads_text(SchemeId id);
 

@@ -91,4 +91,20 @@ DROP TRIGGER no_copies ON docs;
 ALTER TABLE docs ADD CONSTRAINT no_copies EXCLUDE USING neardup (near(sig, 0.6) WITH &&);
 SELECT a, b FROM neardup_pairs('SELECT id, sig FROM docs', 0.6);
 
-DROP TABLE docs, mixed;
+-- ---- Emoji and punctuation ----
+-- Texts without letters and digits have no shingles, and copies of them are not found, unless the scheme sees symbols.
+SELECT of, cardinality(to_minhash(t)) AS words, cardinality(to_minhash(t, 'char 3')) AS characters, cardinality(to_minhash(t, 'anychar 3')) AS any_characters,
+	is_similar(to_minhash(t), to_minhash(t), 0.8) AS found_by_words, is_similar(to_minhash(t, 'anychar 3'), to_minhash(t, 'anychar 3'), 0.8) AS found
+FROM (VALUES ('four emoji', '😀😀😀😀'), ('punctuation', '!!! ???'), ('one emoji', '👍'), ('blanks', E' \t\n'), ('letters', 'a b c')) v (of, t);
+SELECT text_similarity('😀😀 👍👍👍', '😀😀  👍👍👍', 'anychar 2') AS same, round(text_similarity('😀😀 👍👍👍', '😀😀 👍👎👍', 'anychar 1')::numeric, 2) AS similar,
+	text_similarity('Yes!', 'yes?', 'anychar 1') AS punctuation, text_similarity('Yes!', 'yes?', 'char 1') AS characters;
+SELECT shingle, count FROM show_shingles('Wow!! -- Wow', 'anychar 3');
+SELECT to_shingles('😀!', 'AnyChar  1');
+SELECT to_shingles('a', 'anychar 0');
+CREATE TABLE reactions (id int, body text, sig minhash(128) GENERATED ALWAYS AS (to_minhash(body, 128, scheme => 'anychar 3')) STORED);
+CREATE INDEX ON reactions USING neardup (sig);
+INSERT INTO reactions VALUES (1, '😀👍😀👍'), (2, '😀👍😀👍'), (3, '👎👎👎'), (4, '...?!'), (5, '...?!');
+SELECT a, b FROM neardup_pairs('SELECT id, sig FROM reactions', 0.9) ORDER BY 1;
+SELECT id FROM reactions WHERE is_similar(sig, to_minhash('👎👎👎', 128, scheme => 'anychar 3'), 0.9);
+
+DROP TABLE docs, mixed, reactions;

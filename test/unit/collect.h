@@ -43,13 +43,20 @@ collect_tokens(void *state, const TokenBatch *batch)
 	}
 }
 
+/* Returns the tokens or chunks that a scheme makes its units of. */
 static inline TokenList
-tokens_from(const char *utf8, size_t length)
+words_from(const char *utf8, size_t length, SchemeId scheme)
 {
 	TokenList list = {calloc(1, 1), 0, 0};
 
-	tokens_of_text(utf8, length, collect_tokens, &list);
+	words_of_text(utf8, length, scheme, collect_tokens, &list);
 	return list;
+}
+
+static inline TokenList
+tokens_from(const char *utf8, size_t length)
+{
+	return words_from(utf8, length, SCHEME_ID(SCHEME_WORD, 1));
 }
 
 /* A HashSink with a HashList as its state. */

@@ -95,7 +95,7 @@ check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *li
 		CHECK(shown_find(&shown, shingle->hash) == shingle);
 
 		/* A shingle of characters may start or end with a space. */
-		if (SCHEME_KIND(scheme) != SCHEME_CHAR)
+		if (!has_characters(scheme))
 			CHECK_MSG(own.count == 1 && own.hash[0] == shingle->hash, "%.*s", (int) own_length,
 					  text);
 		for (size_t j = 0; j < i && i < 50; j++)
@@ -109,24 +109,24 @@ check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *li
 static void
 check_text(const char *utf8, size_t length)
 {
-	static const char *const schemes[] = {"word 1",     "word 2",      "word 3",   "word 255",
-										  "char 1",     "char 5",      "char 255", "stopword 1",
-										  "stopword 3", "stopword 255"};
-	TokenList tokens = tokens_from(utf8, length);
+	static const char *const schemes[] = {"word 1",     "word 2",       "word 3",    "word 255",
+										  "char 1",     "char 5",       "char 255",  "stopword 1",
+										  "stopword 3", "stopword 255", "anychar 1", "anychar 4"};
 
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
 	{
 		SchemeId scheme = scheme_called(schemes[i]);
 		HashList list = hashes_from(utf8, length, scheme);
+		TokenList tokens = words_from(utf8, length, scheme);
 		size_t count;
 
-		find_units(&tokens, SCHEME_KIND(scheme) == SCHEME_CHAR);
+		find_units(&tokens, has_characters(scheme));
 		count = check_hashes(&tokens, scheme, &list);
 		CHECK_MSG(count == list.count, "%s: %zu, not %zu", schemes[i], list.count, count);
 		check_shown(utf8, length, scheme, &list);
 		free(list.hash);
+		free(tokens.text);
 	}
-	free(tokens.text);
 }
 
 static void
@@ -146,6 +146,7 @@ test_texts(void)
 		"e\xCC\x81t\xC3\xA9 \xC3\xA9t\xC3\xA9 e\xCC\x81t\xC3\xA9",
 		"\xEF\xB7\xBA",
 		"x\xFFy",
+		"!? ... -- \xF0\x9F\x98\x80\xF0\x9F\x98\x80",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

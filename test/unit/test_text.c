@@ -278,10 +278,11 @@ test_scheme_numbers(void)
 		CHECK_MSG(scheme_parse(name, strlen(name), &back) && back == id, "%08x", (unsigned) id);
 		if (SCHEME_KIND(id) != SCHEME_SPOT)
 			CHECK(!scheme_is_valid(id | 1) && !scheme_is_valid(id | 0x8000));
-		CHECK(!scheme_reads_text(id) || SCHEME_KIND(id) <= SCHEME_SPOT);
+		CHECK(!scheme_reads_text(id) || SCHEME_KIND(id) <= SCHEME_SPOT ||
+			  SCHEME_KIND(id) == SCHEME_ANYCHAR);
 		valid += scheme_is_valid(id);
 	}
-	CHECK_MSG(valid == 3 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 3, "%d", valid);
+	CHECK_MSG(valid == 4 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 3, "%d", valid);
 }
 
 /* Every number of lists or a language is read back. */
