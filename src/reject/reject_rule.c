@@ -30,6 +30,8 @@
 #include "utils/regproc.h"
 #include "utils/varlena.h"
 
+#include "index/index.h"
+
 
 /* A rule in the making. */
 typedef struct Maker
@@ -220,13 +222,11 @@ static bool
 serves_search(const Maker *maker, Relation index)
 {
 	const RejectRule *rule = maker->rule;
-	AttrNumber column = get_attnum(rule->guarded, rule->column_name);
-	bool has_column = false;
 
-	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
-		has_column |= index->rd_index->indkey.values[i] == column;
-	return has_column && index->rd_rel->relam == get_index_am_oid("neardup", true) &&
+	return index->rd_rel->relam == get_index_am_oid("neardup", true) &&
 		index->rd_index->indisvalid &&
+		index->rd_index->indkey.values[index_cache(index)->signature - 1] ==
+		get_attnum(rule->guarded, rule->column_name) &&
 		predicate_implied_by(RelationGetIndexPredicate(index), rule->scope.condition, false);
 }
 
@@ -263,8 +263,12 @@ warn_of_missing_index(const Maker *maker)
 	StringInfoData keys;
 
 	initStringInfo(&keys);
+	/* Of two columns of type bigint, the class says which is the key. */
 	for (int i = 0; i < scope->columns; i++)
-		appendStringInfo(&keys, "%s, ", quote_identifier(scope->column[i].name));
+		appendStringInfo(&keys, "%s%s, ", quote_identifier(scope->column[i].name),
+						 maker->rule->column_type == INT8OID && scope->column[i].type == INT8OID ?
+							 " bigint_key_ops" :
+							 "");
 	appendStringInfoString(&keys, quote_identifier(column));
 	ereport(WARNING,
 			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"", column, table),

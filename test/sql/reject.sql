@@ -327,6 +327,23 @@ DROP TRIGGER other ON calls;
 DROP INDEX "Submitted";
 INSERT INTO calls VALUES (10, 'a', 'spring', DEFAULT, words(10));
 DROP TABLE calls;
+-- An index with keys serves, whichever column comes first; one in which the column is a key does not.
+CREATE TABLE keyed (id int PRIMARY KEY, tenant bigint, h bigint, sig minhash);
+CREATE CONSTRAINT TRIGGER h AFTER INSERT ON keyed FOR EACH ROW EXECUTE FUNCTION neardup_reject('h', '0.9', 'within=tenant');
+CREATE CONSTRAINT TRIGGER sig AFTER INSERT ON keyed FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'within=tenant');
+CREATE INDEX ON keyed USING neardup (tenant, sig);
+CREATE INDEX ON keyed USING neardup (h bigint_key_ops, sig);
+INSERT INTO keyed VALUES (1, 1, 5, to_minhash(words(1)));
+CREATE INDEX ON keyed USING neardup (tenant bigint_key_ops, h);
+INSERT INTO keyed VALUES (2, 2, 4, to_minhash(words(1))), (3, 1, -1, to_minhash(words(2)));
+INSERT INTO keyed VALUES (4, 2, 5, to_minhash(words(4)));
+INSERT INTO keyed VALUES (4, 2, -2, to_minhash(words(1)));
+BEGIN;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'keyed' \gset
+INSERT INTO keyed VALUES (4, 2, -2, to_minhash(words(4)));
+SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'keyed';
+ROLLBACK;
+DROP TABLE keyed;
 -- One transaction at a time for each tenant, not for all.
 CREATE TABLE locked (id int, tenant int, sig minhash);
 CREATE INDEX ON locked USING neardup (sig);
