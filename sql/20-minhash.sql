@@ -188,37 +188,37 @@ COMMENT ON CAST (minhash AS bigint[]) IS
 
 CREATE FUNCTION minhash_eq(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_eq'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_eq(minhash, minhash) IS
 	'implementation of = operator';
 
 CREATE FUNCTION minhash_ne(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_ne'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_ne(minhash, minhash) IS
 	'implementation of <> operator';
 
 CREATE FUNCTION minhash_lt(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_lt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_lt(minhash, minhash) IS
 	'implementation of < operator';
 
 CREATE FUNCTION minhash_le(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_le'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_le(minhash, minhash) IS
 	'implementation of <= operator';
 
 CREATE FUNCTION minhash_gt(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_gt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_gt(minhash, minhash) IS
 	'implementation of > operator';
 
 CREATE FUNCTION minhash_ge(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_ge'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_ge(minhash, minhash) IS
 	'implementation of >= operator';
 

@@ -146,37 +146,37 @@ COMMENT ON CAST (simhash AS bigint) IS
 
 CREATE FUNCTION simhash_eq(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_eq'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_eq(simhash, simhash) IS
 	'implementation of = operator';
 
 CREATE FUNCTION simhash_ne(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_ne'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ne(simhash, simhash) IS
 	'implementation of <> operator';
 
 CREATE FUNCTION simhash_lt(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_lt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_lt(simhash, simhash) IS
 	'implementation of < operator';
 
 CREATE FUNCTION simhash_le(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_le'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_le(simhash, simhash) IS
 	'implementation of <= operator';
 
 CREATE FUNCTION simhash_gt(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_gt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_gt(simhash, simhash) IS
 	'implementation of > operator';
 
 CREATE FUNCTION simhash_ge(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_ge'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ge(simhash, simhash) IS
 	'implementation of >= operator';
 

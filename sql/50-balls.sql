@@ -68,13 +68,13 @@ COMMENT ON FUNCTION hamming_ball(minhash, int) IS
 
 CREATE FUNCTION minhash_in_ball(minhash, minhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_in_ball(minhash, minhash_ball) IS
 	'implementation of <@ operator';
 
 CREATE FUNCTION minhash_ball_contains(minhash_ball, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_ball_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_ball_contains(minhash_ball, minhash) IS
 	'implementation of @> operator';
 
@@ -275,13 +275,13 @@ COMMENT ON FUNCTION hamming_ball(simhash, int) IS
 
 CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_in_ball(simhash, simhash_ball) IS
 	'implementation of <@ operator';
 
 CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_ball_contains'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash) IS
 	'implementation of @> operator';
 
@@ -438,13 +438,13 @@ COMMENT ON FUNCTION hamming_ball(bit, int) IS
 
 CREATE FUNCTION bit_in_ball(bit, minhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_bit_in_ball'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION bit_in_ball(bit, minhash_ball) IS
 	'implementation of <@ operator';
 
 CREATE FUNCTION minhash_ball_contains(minhash_ball, bit) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_ball_contains_bit'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_ball_contains(minhash_ball, bit) IS
 	'implementation of @> operator';
 
@@ -470,13 +470,13 @@ COMMENT ON FUNCTION hamming_ball(bigint, int) IS
 
 CREATE FUNCTION bigint_in_ball(bigint, simhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_bigint_in_ball'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION bigint_in_ball(bigint, simhash_ball) IS
 	'implementation of <@ operator';
 
 CREATE FUNCTION simhash_ball_contains(simhash_ball, bigint) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_ball_contains_bigint'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, bigint) IS
 	'implementation of @> operator';
 

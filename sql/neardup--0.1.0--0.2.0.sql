@@ -202,6 +202,29 @@ CREATE OR REPLACE FUNCTION simhash_ball_key_recv(internal) RETURNS simhash_ball_
 	AS 'MODULE_PATHNAME', 'neardup_ball_key_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- ---- Functions that tell nothing of their arguments but by their results ------
+
+ALTER FUNCTION minhash_eq(minhash, minhash) LEAKPROOF;
+ALTER FUNCTION minhash_ne(minhash, minhash) LEAKPROOF;
+ALTER FUNCTION minhash_lt(minhash, minhash) LEAKPROOF;
+ALTER FUNCTION minhash_le(minhash, minhash) LEAKPROOF;
+ALTER FUNCTION minhash_gt(minhash, minhash) LEAKPROOF;
+ALTER FUNCTION minhash_ge(minhash, minhash) LEAKPROOF;
+ALTER FUNCTION simhash_eq(simhash, simhash) LEAKPROOF;
+ALTER FUNCTION simhash_ne(simhash, simhash) LEAKPROOF;
+ALTER FUNCTION simhash_lt(simhash, simhash) LEAKPROOF;
+ALTER FUNCTION simhash_le(simhash, simhash) LEAKPROOF;
+ALTER FUNCTION simhash_gt(simhash, simhash) LEAKPROOF;
+ALTER FUNCTION simhash_ge(simhash, simhash) LEAKPROOF;
+ALTER FUNCTION minhash_in_ball(minhash, minhash_ball) LEAKPROOF;
+ALTER FUNCTION minhash_ball_contains(minhash_ball, minhash) LEAKPROOF;
+ALTER FUNCTION simhash_in_ball(simhash, simhash_ball) LEAKPROOF;
+ALTER FUNCTION simhash_ball_contains(simhash_ball, simhash) LEAKPROOF;
+ALTER FUNCTION bit_in_ball(bit, minhash_ball) LEAKPROOF;
+ALTER FUNCTION minhash_ball_contains(minhash_ball, bit) LEAKPROOF;
+ALTER FUNCTION bigint_in_ball(bigint, simhash_ball) LEAKPROOF;
+ALTER FUNCTION simhash_ball_contains(simhash_ball, bigint) LEAKPROOF;
+
 -- ---- Comments ---------------------------------------------------------------
 
 COMMENT ON FUNCTION show_shingles(text, text) IS

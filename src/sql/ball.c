@@ -126,15 +126,31 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
-/* ---- Operators ---------------------------------------------------------- */
+/* ---- Operators ----------------------------------------------------------
+ *
+ * Functions that take a signature and a ball are LEAKPROOF: PostgreSQL calls them with rows
+ * that a policy hides.  So no value may make them throw an error.  A signature of another
+ * shape, scheme or recipe version than the centre is in no ball around it.
+ */
 
 /* Is a signature in a ball? */
 static bool
 ball_holds(Datum datum, const Signature *signature)
 {
-	Ball ball = ball_of_datum(datum);
+	Ball ball = ball_of_any(datum);
 
-	return signature_within(signature, &ball.centre, ball.header.radius);
+	return ball.centre.header.version == RECIPE_VERSION &&
+		signature_comparable(&signature->header, &ball.centre.header) &&
+		signature_near(signature, &ball.centre, ball.header.radius);
+}
+
+/* Is a bit(n) a signature in a ball? */
+static bool
+ball_holds_bit(Datum ball, Datum bit)
+{
+	Signature signature;
+
+	return signature_read_bit(bit, &signature) && ball_holds(ball, &signature);
 }
 
 /* minhash_in_ball(minhash, minhash_ball) returns boolean; the same for simhash */
@@ -142,7 +158,7 @@ PG_FUNCTION_INFO_V1(neardup_signature_in_ball);
 Datum
 neardup_signature_in_ball(PG_FUNCTION_ARGS)
 {
-	Signature signature = PG_GETARG_SIGNATURE(0);
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
@@ -152,7 +168,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_contains);
 Datum
 neardup_ball_contains(PG_FUNCTION_ARGS)
 {
-	Signature signature = PG_GETARG_SIGNATURE(1);
+	Signature signature = PG_GETARG_ANY_SIGNATURE(1);
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
@@ -196,9 +212,7 @@ PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
 Datum
 neardup_bit_in_ball(PG_FUNCTION_ARGS)
 {
-	Signature signature = signature_of_bit(PG_GETARG_DATUM(0));
-
-	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
 /* minhash_ball_contains(minhash_ball, bit) returns boolean */
@@ -206,9 +220,7 @@ PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
 Datum
 neardup_ball_contains_bit(PG_FUNCTION_ARGS)
 {
-	Signature signature = signature_of_bit(PG_GETARG_DATUM(1));
-
-	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
 /* bigint_in_ball(bigint, simhash_ball) returns boolean */

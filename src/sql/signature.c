@@ -31,29 +31,12 @@ signature_header(uint8 kind, int k, int b, SchemeId scheme)
 	return header;
 }
 
-Signature
-signature_of_any_bytes(const void *bytes, size_t size)
+void
+signature_refuse_bytes(size_t size)
 {
-	Signature signature;
-
-	if (size > sizeof(SignatureHeader) + sizeof(uint32))
-	{
-		signature = signature_read(bytes);
-		if (signature.header.version > 0 && (signature.header.flags & SIGNATURE_LOG_B) <= 5 &&
-			size == signature_size(&signature.header))
-			return signature;
-	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("signature value is corrupt"),
 			 errdetail("It has %zu bytes, which do not fit its header.", size)));
-}
-
-Signature
-signature_of_any(Datum datum)
-{
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
-
-	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
 bool
@@ -95,21 +78,32 @@ signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, 
 
 /* ---- Values of other types ---------------------------------------------- */
 
-Signature
-signature_of_bit(Datum datum)
+bool
+signature_read_bit(Datum datum, Signature *signature)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
-	Signature signature = {0};
 	int32 length;
 
 	memcpy(&length, VARDATA_ANY(value), sizeof(length));
 	if (!minhash_shape_is_valid(length, 1))
+		return false;
+	signature->header =
+		signature_header(SIGNATURE_MINHASH, length, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
+	signature->cardinality = 0;
+	signature->symbols = (uint8 *) VARDATA_ANY(value) + sizeof(length);
+	return true;
+}
+
+Signature
+signature_of_bit(Datum datum)
+{
+	Signature signature;
+
+	if (!signature_read_bit(datum, &signature))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot use bit(%d) as a signature", length),
+				 errmsg("cannot use bit(%d) as a signature", VARBITLEN(DatumGetVarBitP(datum))),
 				 errdetail("A signature has from %d to %d bits.", MINHASH_K_MIN, MINHASH_K_MAX)));
-	signature.header = signature_header(SIGNATURE_MINHASH, length, 1, SCHEME_ID(SCHEME_FOREIGN, 0));
-	signature.symbols = (uint8 *) VARDATA_ANY(value) + sizeof(length);
 	return signature;
 }
 

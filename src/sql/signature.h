@@ -49,15 +49,36 @@ signature_size(const SignatureHeader *header)
 /* Returns a header of RECIPE_VERSION; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
 extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
 
+/* Throws the error for bytes that are no signature. */
+extern _Noreturn void signature_refuse_bytes(size_t size);
+
 /*
  * Returns the signature, of any recipe version, that fills size bytes.  Throws an error
  * unless header and size agree.  A value of a later recipe version can be stored, shown,
  * sorted and dumped, and cannot be used for anything else.
  */
-extern Signature signature_of_any_bytes(const void *bytes, size_t size);
+static inline Signature
+signature_of_any_bytes(const void *bytes, size_t size)
+{
+	Signature signature;
+
+	if (size <= sizeof(SignatureHeader) + sizeof(uint32))
+		signature_refuse_bytes(size);
+	signature = signature_read(bytes);
+	if (signature.header.version == 0 || (signature.header.flags & SIGNATURE_LOG_B) > 5 ||
+		size != signature_size(&signature.header))
+		signature_refuse_bytes(size);
+	return signature;
+}
 
 /* Does the same for a datum.  The symbols are in a copy only where the datum was toasted. */
-extern Signature signature_of_any(Datum datum);
+static inline Signature
+signature_of_any(Datum datum)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+
+	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
 
 /* Does the same for a datum of RECIPE_VERSION, and throws an error for any other. */
 extern Signature signature_of_datum(Datum datum);
@@ -129,13 +150,20 @@ signature_distance(const Signature *x, const Signature *y)
 	return symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header));
 }
 
-/* Is neither set empty, and do at most radius symbols differ? */
+/* Is neither set of two comparable signatures empty, and do at most radius symbols differ? */
+static inline bool
+signature_near(const Signature *x, const Signature *y, int radius)
+{
+	return !signature_is_empty(x) && !signature_is_empty(y) &&
+		symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header)) <= radius;
+}
+
+/* Does the same for any two signatures.  Throws an error unless they are comparable. */
 static inline bool
 signature_within(const Signature *x, const Signature *y, int radius)
 {
 	signature_check_pair(x, y);
-	return !signature_is_empty(x) && !signature_is_empty(y) &&
-		symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header)) <= radius;
+	return signature_near(x, y, radius);
 }
 
 /* Returns the similarity that a distance stands for, from 0 to 1. */
@@ -175,12 +203,16 @@ extern struct varlena *signature_of_bits(VarBit *bits, uint8 kind);
 /* ---- Signatures of other types ------------------------------------------ */
 
 /*
- * Returns a bit(n) as the signature that its cast to minhash makes, without making that.
- * The symbols are in a copy only where the datum was toasted.
+ * Reads a bit(n) as the signature that its cast to minhash makes, without making that.
+ * The symbols are in a copy only where the datum was toasted.  Returns false if no
+ * signature has that many bits.
  */
+extern bool signature_read_bit(Datum datum, Signature *signature);
+
+/* Does the same, and throws an error instead of returning false. */
 extern Signature signature_of_bit(Datum datum);
 
-/* Does the same for a bigint and simhash.  The symbols are in *bits, which it sets. */
+/* Returns a bigint as a simhash.  The symbols are in *bits, which it sets. */
 extern Signature signature_of_int8(Datum datum, uint64 *bits);
 
 #endif

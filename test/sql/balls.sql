@@ -26,6 +26,9 @@ FROM (VALUES ('1/word 3/16x1/1/0000'::minhash, '1/word 3/16x1/1/000f'::minhash))
 SELECT e <@ hamming_ball(e, 64) AS itself, e <@ hamming_ball(x, 64) AS in_other, x <@ hamming_ball(e, 64) AS other, near(e, 0.1) && near(e, 0.1) AS meet
 FROM to_minhash('', 64) AS e, to_minhash('x', 64) AS x;
 
+-- Nor do signatures of other shapes and schemes lie in a ball.
+SELECT to_minhash('x', 64) <@ near(to_minhash('x', 128), 0.5) AS shape, near(to_minhash('x', 64), 0.5) @> to_minhash('x', 64, 1, 'word 2') AS scheme;
+
 -- Refusals
 SELECT near(to_minhash('x'), 0);
 SELECT near(to_minhash('x'), 1.5);
@@ -33,7 +36,6 @@ SELECT near(to_simhash('x'), 'NaN');
 SELECT near(NULL::minhash, 2) IS NULL AS strict;
 SELECT hamming_ball(to_minhash('x'), -1);
 SELECT hamming_ball(to_simhash('x'), 65);
-SELECT to_minhash('x', 64) <@ near(to_minhash('x', 128), 0.5);
 SELECT near(to_minhash('x', 64), 0.5) && near(to_minhash('x', 64, 1, 'word 2'), 0.5);
 SELECT to_minhash('x') <@ near(to_simhash('x'), 0.5);
 

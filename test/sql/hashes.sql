@@ -48,7 +48,9 @@ SELECT hamming_within(B'1010101010101010', B'1010101010101010', 17);
 SELECT hamming_within(B'1010101010101010', B'1010101010101010', -1);
 SELECT hamming_ball(1, 65);
 SELECT hamming_ball(B'1010101010101010', -1);
+-- In no ball: values of another shape or scheme, and bits that are no signature.
 SELECT B'1010101010101010' <@ hamming_ball(B'10101010101010101', 2);
+SELECT B'101' <@ hamming_ball(B'10101010101010101', 17);
 SELECT B'1010101010101010' <@ near(to_minhash('made of a text', 16), 0.9);
 SELECT 1::bigint <@ near(to_simhash('made of a text'), 0.9);
 SELECT 1::bigint <@ near(to_simhash('made of a text', 128), 0.9);
