@@ -10,7 +10,7 @@
 #include "sql/sql.h"
 
 /* Assumed if the query's threshold is unknown. */
-#define USUAL_THRESHOLD 0.8
+#define USUAL_THRESHOLD 0.9
 
 const Const *
 known_value(PlannerInfo *root, Node *node)

@@ -15,14 +15,9 @@
 bool
 signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
 {
-	if (type == INT8OID)
-		*signature = signature_of_int8(value, bits);
-	else if (type != BITOID)
-		*signature = signature_of_any(value);
-	else if (minhash_shape_is_valid(VARBITLEN(DatumGetVarBitP(value)), 1))
-		*signature = signature_of_bit(value);
-	else
-		return false;
+	if (type == BITOID)
+		return signature_read_bit(value, signature);
+	*signature = type == INT8OID ? signature_of_int8(value, bits) : signature_of_any(value);
 	return true;
 }
 
@@ -136,22 +131,42 @@ typical_signature(const Signature *signature, int count)
 static bool
 is_near(const Signature *x, const Signature *y, int radius)
 {
-	return signature_comparable(&x->header, &y->header) && signature_within(x, y, radius);
+	return signature_comparable(&x->header, &y->header) && signature_near(x, y, radius);
 }
 
 int
-sample_near(const Sample *sample, const Signature *centre, int radius, double *share)
+sample_near(const Sample *sample, const Signature *centre, int self, int radius, double *share)
 {
 	int near = 0;
 
 	*share = 0;
 	for (int i = 0; i < sample->count; i++)
-		if (is_near(&sample->signature[i], centre, radius))
+		if ((i != self || i < sample->common) && is_near(&sample->signature[i], centre, radius))
 		{
 			*share += share_of(sample, i);
 			near += i >= sample->common;
 		}
 	return near;
+}
+
+int
+sample_spread(const Sample *sample, int limit, int *row)
+{
+	double total = 0;
+	double sum = 0;
+	int count = 0;
+
+	for (int i = 0; i < sample->count; i++)
+		if (!signature_is_empty(&sample->signature[i]))
+			total += share_of(sample, i);
+	for (int i = 0; i < sample->count; i++)
+	{
+		if (!signature_is_empty(&sample->signature[i]))
+			sum += share_of(sample, i);
+		while (count < limit && sum > total * (count + 0.5) / limit)
+			row[count++] = i;
+	}
+	return count;
 }
 
 bool

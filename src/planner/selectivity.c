@@ -28,6 +28,9 @@
 /* Share of documents that have a near-duplicate in another table. */
 #define USUAL_SEMIJOIN_SHARE 0.5
 
+/* How many rows stand for an unknown query. */
+#define TYPICAL_ROWS 15
+
 #define USUAL_MINHASH 512
 #define USUAL_SIMHASH 64
 
@@ -141,7 +144,7 @@ complete_shape(Condition *condition)
 		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
 }
 
-/* Returns the share of rows near an unknown query, which may be any row. */
+/* Returns the share of rows near a row, on average over all rows. */
 static double
 share_of_any(const Sample *column, int radius)
 {
@@ -149,20 +152,47 @@ share_of_any(const Sample *column, int radius)
 }
 
 /*
- * Returns the share of rows near a known query.  A single hit in the sample may be
- * chance, or the query's own row.  The estimate is then the geometric mean of a few rows
- * and all rows that the hit stands for.
+ * Returns the share of rows near a known query, which is the sample's row number self if
+ * that is not -1.  A single hit in the sample may be chance, or the query's own row.  The
+ * estimate is then the geometric mean of a few rows and all rows that the hit stands for.
  */
 static double
-share_of_query(const Sample *column, const Signature *query, int radius)
+share_of_query(const Sample *column, const Signature *query, int self, int radius)
 {
 	double share;
-	int hits = sample_near(column, query, radius, &share);
+	int hits = sample_near(column, query, self, radius, &share);
 	double few = USUAL_COPIES / Max(column->rows, 1);
 
 	if (hits == 1 && column->sampled_share > few)
 		return share - column->sampled_share + sqrt(column->sampled_share * few);
 	return share;
+}
+
+static int
+compare_shares(const void *x, const void *y)
+{
+	double a = *(const double *) x;
+	double b = *(const double *) y;
+
+	return (a > b) - (a < b);
+}
+
+/*
+ * Returns the share of rows near an unknown query: the median of what it would be for
+ * rows as queries.  The mean would be that of the few large families, and a generic plan,
+ * whose query is unknown, would seem to cost more than the plans of most queries.
+ */
+static double
+share_of_typical(const Sample *column, int radius)
+{
+	int row[TYPICAL_ROWS];
+	double share[TYPICAL_ROWS];
+	int count = sample_spread(column, TYPICAL_ROWS, row);
+
+	for (int i = 0; i < count; i++)
+		share[i] = share_of_query(column, &column->signature[row[i]], row[i], radius);
+	qsort(share, count, sizeof(double), compare_shares);
+	return count == 0 ? 0 : share[count / 2];
 }
 
 /* Returns the share of rows, or of pairs of rows, that the samples show. */
@@ -176,14 +206,16 @@ share_by_samples(const Condition *condition, int radius)
 	if (condition->columns == 2)
 		return sample_pairs(&column[0], &column[1], radius);
 	if (condition->query.header.k == 0)
-		return share_of_any(column, radius);
-	return share_of_query(column, &condition->query, radius);
+		return share_of_typical(column, radius);
+	return share_of_query(column, &condition->query, -1, radius);
 }
 
 /*
  * Returns how many near-duplicates of a query are in no sample.  If rows have many on
  * average and the sample has none of this query, its family may still have dozens of
- * rows.  MAX_COPIES is within a factor of ten of one row and of dozens.
+ * rows.  MAX_COPIES is within a factor of ten of one row and of dozens.  Only ANALYZE
+ * compares enough pairs of rows for such an average: a sample compared with itself shows
+ * no family, and takes longer than many a search.
  */
 static double
 copies_outside_samples(const Condition *condition, double share, int radius)
@@ -192,7 +224,7 @@ copies_outside_samples(const Condition *condition, double share, int radius)
 
 	if (condition->columns == 2 && !sample_is_same(&column[0], &column[1]))
 		return FOREIGN_COPIES;
-	if (condition->columns != 1 || condition->query.header.k == 0 || share > 0)
+	if (condition->columns != 1 || share > 0 || column->steps == 0)
 		return USUAL_COPIES;
 	return Max(USUAL_COPIES, Min(MAX_COPIES, share_of_any(column, radius) * column->rows));
 }
