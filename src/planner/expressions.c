@@ -9,8 +9,12 @@
 
 #include "sql/sql.h"
 
-/* Assumed if the query's threshold is unknown. */
-#define USUAL_THRESHOLD 0.9
+/*
+ * Assumed if threshold and distance are unknown: 3 of 64 bits may differ, of a minhash with
+ * symbols of one bit or of a simhash.
+ */
+#define USUAL_MINHASH_THRESHOLD 0.9
+#define USUAL_SIMHASH_THRESHOLD 0.95
 
 const Const *
 known_value(PlannerInfo *root, Node *node)
@@ -88,5 +92,9 @@ bounds_radius(const BallBounds *bounds, const SignatureHeader *shape)
 	/* NaN fails this test: the planner takes it as unknown, and execution refuses it. */
 	if (threshold > 0 && threshold <= 1)
 		return Min(radius, signature_radius(shape, threshold));
-	return radius_known ? radius : signature_radius(shape, USUAL_THRESHOLD);
+	if (radius_known)
+		return radius;
+	return signature_radius(shape,
+							signature_is_minhash(shape) ? USUAL_MINHASH_THRESHOLD :
+														  USUAL_SIMHASH_THRESHOLD);
 }

@@ -47,7 +47,7 @@ extern BallCentre read_ball(PlannerInfo *root, Oid function, Node *node, BallBou
 /* Narrows the bounds by a threshold (float8) or a distance (int4), if its value is known. */
 extern void bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node);
 
-/* Returns the radius that the bounds give, or that of a usual threshold if both are unknown. */
+/* Returns the radius that the bounds give, or a usual one if both are unknown. */
 extern int bounds_radius(const BallBounds *bounds, const SignatureHeader *shape);
 
 #endif

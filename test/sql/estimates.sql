@@ -41,7 +41,7 @@ SELECT is_close('SELECT FROM documents WHERE sig <@ near(to_minhash(''x y z'', 1
 	is_close('SELECT FROM documents WHERE hash <@ hamming_ball(5, 32)') AS hash;
 -- Nulls are never similar.
 SELECT expected('SELECT FROM documents WHERE is_similar(often_null, to_minhash(''x y z'', 128), 0.001)') BETWEEN 180 AND 300 AS often_null;
--- Unknown signatures, of a column's shape or of the usual one; unknown thresholds are taken for 0.9.
+-- Unknown signatures, of a column's shape or of the usual one; unknown thresholds and distances are taken for usual ones.
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_signature(minhash) AS SELECT FROM documents WHERE is_similar(sig, $1, 0.05);
 PREPARE of_threshold(float8) AS SELECT FROM documents WHERE is_similar(sig, to_minhash('x y z', 128), $1);
@@ -128,9 +128,14 @@ END $$;
 PREPARE of_family(minhash) AS SELECT FROM families WHERE is_similar(sig, $1, 0.5);
 PREPARE of_order(minhash) AS SELECT FROM families WHERE is_similar(sig, $1, 0.7) ORDER BY sig <-> $1 LIMIT 10;
 PREPARE of_unknown(minhash, float8) AS SELECT FROM families WHERE is_similar(sig, $1, $2);
+PREPARE of_hash(simhash, int) AS SELECT FROM families WHERE hamming_within(fp, $1, $2);
+CREATE INDEX by_fp ON families USING neardup (fp);
+SET enable_seqscan = off;
 SELECT n, plan_after(n, 'EXECUTE of_family(%L)') AS of_family, plan_after(n, 'EXECUTE of_order(%L)') AS of_order,
-	plan_after(n, 'EXECUTE of_unknown(%L, 0.8)') AS of_unknown
+	plan_after(n, 'EXECUTE of_unknown(%L, 0.8)') AS of_unknown, plan_after(n, replace('EXECUTE of_hash(''x'', 3)', 'x', to_simhash('x')::text)) AS of_hash
 FROM unnest('{1, 5}'::int[]) n;
+RESET enable_seqscan;
+DROP INDEX by_fp;
 
 -- Statistics of an index expression, a domain, a column without a shape, a column of nulls, and an empty table.
 CREATE INDEX by_body ON families USING neardup (to_minhash(body, 64));
