@@ -45,7 +45,9 @@ SELECT plan($$SELECT id FROM filed WHERE (SELECT near(print, 0.95) FROM filed WH
 SELECT plan($$SELECT id FROM filed WHERE hash <@ hamming_ball(42::bigint, 3)$$);
 SELECT plan($$SELECT id FROM filed WHERE bits <@ (SELECT hamming_ball(bits, 3) FROM filed WHERE id = 100)$$);
 SELECT plan($$SELECT id FROM filed WHERE sig = (SELECT sig FROM filed WHERE id = 100)$$);
+SET enable_bitmapscan = on;
 SELECT plan($$SELECT id FROM filed WHERE sig <@ ANY (ARRAY(SELECT near(sig, 0.9) FROM filed WHERE id IN (100, 200)))$$);
+SET enable_bitmapscan = off;
 SELECT plan($$SELECT id FROM filed ORDER BY sig <-> (SELECT sig FROM filed WHERE id = 100) LIMIT 3$$);
 -- Many at once: the balls are made first.
 SET enable_seqscan = off;
