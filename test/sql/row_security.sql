@@ -46,7 +46,7 @@ SELECT plan($$SELECT id FROM filed WHERE hash <@ hamming_ball(42::bigint, 3)$$);
 SELECT plan($$SELECT id FROM filed WHERE bits <@ (SELECT hamming_ball(bits, 3) FROM filed WHERE id = 100)$$);
 SELECT plan($$SELECT id FROM filed WHERE sig = (SELECT sig FROM filed WHERE id = 100)$$);
 SET enable_bitmapscan = on;
-SELECT plan($$SELECT id FROM filed WHERE sig <@ ANY (ARRAY(SELECT near(sig, 0.9) FROM filed WHERE id IN (100, 200)))$$);
+SELECT plan($$SELECT id FROM filed WHERE sig <@ ANY (ARRAY(SELECT near(sig, 0.9) FROM filed WHERE id = 100))$$);
 SET enable_bitmapscan = off;
 SELECT plan($$SELECT id FROM filed ORDER BY sig <-> (SELECT sig FROM filed WHERE id = 100) LIMIT 3$$);
 -- Many at once: the balls are made first.
@@ -99,13 +99,13 @@ SELECT pg_temp.estimate(format('SELECT FROM filed WHERE is_similar(sig, %L::minh
 RESET ROLE;
 
 -- ---- What an administrator can declare, and what it gives away ----------------
-ALTER FUNCTION is_similar(minhash, minhash, float8) LEAKPROOF;
+ALTER FUNCTION is_similar(minhash, minhash, float8) LEAKPROOF COST 0.1;
 SET ROLE regress_neardup_tenant;
 SELECT plan($$SELECT id FROM filed WHERE is_similar(sig, (SELECT sig FROM filed WHERE id = 100), 0.9)$$);
 -- An error for a hidden row says that there is a tenant 7, and could say the value of any column.
 SELECT count(*) FROM filed WHERE is_similar(sig, sig, CASE WHEN tenant = 7 THEN 7 ELSE 1 END);
 RESET ROLE;
-ALTER FUNCTION is_similar(minhash, minhash, float8) NOT LEAKPROOF;
+ALTER FUNCTION is_similar(minhash, minhash, float8) NOT LEAKPROOF COST 1;
 -- The other way round: the operators wait for the policy, too.
 ALTER FUNCTION minhash_in_ball(minhash, minhash_ball) NOT LEAKPROOF;
 SET ROLE regress_neardup_tenant;
