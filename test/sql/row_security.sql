@@ -2,7 +2,7 @@
 
 SET client_min_messages = warning;
 CREATE ROLE regress_neardup_tenant;
-CREATE TABLE filed (id int PRIMARY KEY, tenant int NOT NULL, sig minhash(64) NOT NULL, print simhash NOT NULL, hash bigint NOT NULL, bits bit(64) NOT NULL);
+CREATE TABLE filed (id int PRIMARY KEY, tenant int NOT NULL, sig minhash(64) NOT NULL, print simhash NOT NULL, hash bigint NOT NULL, bits bit(64) NOT NULL, rate float8 DEFAULT 0.5);
 INSERT INTO filed SELECT i, i % 20, to_minhash(t, 64), to_simhash(t), to_simhash(t)::bigint, to_simhash(t)::bit(64)
 FROM (SELECT i, string_agg(md5(CASE WHEN j < 64 THEN i / 40 ELSE i END || ' ' || j), ' ') AS t
 	FROM generate_series(1, 8000) i, generate_series(1, 64) j GROUP BY i) s;
@@ -90,7 +90,7 @@ BEGIN
 	RETURN told->0->'Plan'->>'Plan Rows';
 END $$;
 RESET ROLE;
-UPDATE filed SET sig = to_minhash('a form', 64) WHERE tenant = 7;
+UPDATE filed SET sig = to_minhash('a form', 64), rate = 4711 WHERE tenant = 7;
 ANALYZE filed;
 SELECT pg_temp.estimate(format('SELECT FROM filed WHERE sig <@ near(%L::minhash, 0.7)', to_minhash(t, 64))) AS rows FROM unnest('{a form,another}'::text[]) t;
 SET ROLE regress_neardup_tenant;
@@ -102,8 +102,8 @@ RESET ROLE;
 ALTER FUNCTION is_similar(minhash, minhash, float8) LEAKPROOF COST 0.1;
 SET ROLE regress_neardup_tenant;
 SELECT plan($$SELECT id FROM filed WHERE is_similar(sig, (SELECT sig FROM filed WHERE id = 100), 0.9)$$);
--- An error for a hidden row says that there is a tenant 7, and could say the value of any column.
-SELECT count(*) FROM filed WHERE is_similar(sig, sig, CASE WHEN tenant = 7 THEN 7 ELSE 1 END);
+-- An error shows the value of a hidden row.
+SELECT count(*) FROM filed WHERE is_similar(sig, sig, rate);
 RESET ROLE;
 ALTER FUNCTION is_similar(minhash, minhash, float8) NOT LEAKPROOF COST 1;
 -- The other way round: the operators wait for the policy, too.
