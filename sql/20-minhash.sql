@@ -142,6 +142,14 @@ CREATE FUNCTION cardinality(minhash) RETURNS bigint
 COMMENT ON FUNCTION cardinality(minhash) IS
 	'number of distinct shingles of the set; an error if it is unknown';
 
+-- ---- Showing ----------------------------------------------------------------
+
+CREATE FUNCTION show_signature(minhash) RETURNS text
+	AS 'MODULE_PATHNAME', 'neardup_show_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION show_signature(minhash) IS
+	'a signature in text format, shortened to be read by people; it is not read back';
+
 -- ---- Casts ------------------------------------------------------------------
 
 CREATE FUNCTION minhash_of_bit(bit) RETURNS minhash

@@ -100,6 +100,14 @@ CREATE FUNCTION to_simhash(text[], weights float8[], f int DEFAULT 64) RETURNS s
 COMMENT ON FUNCTION to_simhash(text[], float8[], int) IS
 	'fingerprint of the given elements with their weights (scheme tokens): f bits';
 
+-- ---- Showing ----------------------------------------------------------------
+
+CREATE FUNCTION show_signature(simhash) RETURNS text
+	AS 'MODULE_PATHNAME', 'neardup_show_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION show_signature(simhash) IS
+	'a signature in text format, shortened to be read by people; it is not read back';
+
 -- ---- Casts ------------------------------------------------------------------
 
 CREATE FUNCTION simhash_of_bit(bit) RETURNS simhash

@@ -139,6 +139,20 @@ CREATE FUNCTION text_similarity(text, text, scheme text DEFAULT 'word 3') RETURN
 COMMENT ON FUNCTION text_similarity(text, text, text) IS
 	'exact resemblance (Jaccard similarity) of the shingles of two texts under a scheme, 0 to 1';
 
+-- ---- Showing signatures ------------------------------------------------------
+
+CREATE FUNCTION show_signature(minhash) RETURNS text
+	AS 'MODULE_PATHNAME', 'neardup_show_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION show_signature(minhash) IS
+	'a signature in text format, shortened to be read by people; it is not read back';
+
+CREATE FUNCTION show_signature(simhash) RETURNS text
+	AS 'MODULE_PATHNAME', 'neardup_show_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION show_signature(simhash) IS
+	'a signature in text format, shortened to be read by people; it is not read back';
+
 -- ---- C functions are named after their SQL functions ------------------------
 
 DO $do$

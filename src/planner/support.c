@@ -38,6 +38,25 @@ constructor_of_call(Oid support, const FuncExpr *call)
 }
 
 /*
+ * Makes a constant ball a constant key, which has the same bytes, with a cast.  EXPLAIN shows
+ * keys shortened.  This is for index conditions only: other conditions may be sent to another
+ * server as text.
+ */
+static Node *
+shortened(Oid support, Const *constant)
+{
+	Ball ball = ball_of_datum(constant->constvalue);
+	Oid type = constant->consttype;
+	bool minhash = type == extension_type(support, "minhash_ball");
+
+	if (signature_symbol_bytes(&ball.centre.header) <= SHOWN_SYMBOL_BYTES)
+		return (Node *) constant;
+	constant->consttype =
+		extension_type(support, minhash ? "minhash_ball_key" : "simhash_ball_key");
+	return (Node *) makeRelabelType((Expr *) constant, type, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+}
+
+/*
  * Returns x <@ ball(y, bound) if an index searches by that operator, x is its column and
  * the ball is constant during a scan.
  */
@@ -65,8 +84,10 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 	if (!compat_is_pseudo_constant(request->root, ball, request->index))
 		return NIL;
 	request->lossy = false;
-	return list_make1(make_opclause(in_ball, BOOLOID, false, (Expr *) indexed,
-									(Expr *) eval_const_expressions(request->root, ball),
+	ball = eval_const_expressions(request->root, ball);
+	if (IsA(ball, Const) && !((Const *) ball)->constisnull)
+		ball = shortened(support, (Const *) ball);
+	return list_make1(make_opclause(in_ball, BOOLOID, false, (Expr *) indexed, (Expr *) ball,
 									InvalidOid, InvalidOid));
 }
 

@@ -371,11 +371,8 @@ neardup_simhash_ball_in(PG_FUNCTION_ARGS)
 /*
  * The operator classes of balls are for the types minhash_ball_key and simhash_ball_key, to
  * which balls are binary-coercible.  The error of a violated constraint shows a key in text
- * format, so that format is short.  It cannot be read.
+ * format, and so does EXPLAIN.  So that format is short; it cannot be read.
  */
-
-/* Hexadecimal digits of the symbols that are shown: all of a signature of 64 bits. */
-#define KEY_DIGITS 16
 
 /* minhash_ball_key_out(minhash_ball_key) returns cstring; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_key_out);
@@ -384,10 +381,8 @@ neardup_ball_key_out(PG_FUNCTION_ARGS)
 {
 	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
 	char *text = ball_text(&ball);
-	char *digits = strrchr(text, '/') + 1;
 
-	if (strlen(digits) > KEY_DIGITS)
-		strcpy(digits + KEY_DIGITS, "...");
+	signature_shorten(text);
 	PG_RETURN_CSTRING(text);
 }
 

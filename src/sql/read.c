@@ -76,6 +76,9 @@ read_hex(TextReader *reader, uint8 *bytes, size_t count)
 {
 	size_t digits = strspn(reader->at, "0123456789abcdefABCDEF");
 
+	if (strcmp(reader->at + digits, "...") == 0)
+		return read_invalid(reader,
+							"It ends in \"...\": it is shortened, and cannot be read back.");
 	if (reader->at[digits] != '\0')
 	{
 		reader->at += digits;

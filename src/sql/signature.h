@@ -186,6 +186,12 @@ extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t pr
 /* Appends the text of a signature. */
 extern void signature_print(StringInfo out, const Signature *signature);
 
+/* Bytes of symbols that a shortened text shows: all of a signature of 64 bits. */
+#define SHOWN_SYMBOL_BYTES 8
+
+/* Shortens the symbols at the end of a text that signature_print() has written. */
+extern void signature_shorten(char *text);
+
 /* Reads the binary format of a kind, with room for prefix bytes in front. */
 extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
 

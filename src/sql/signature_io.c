@@ -149,6 +149,15 @@ signature_print(StringInfo out, const Signature *signature)
 	out->data[out->len] = '\0';
 }
 
+void
+signature_shorten(char *text)
+{
+	char *digits = strrchr(text, '/') + 1;
+
+	if (strlen(digits) > 2 * SHOWN_SYMBOL_BYTES)
+		strcpy(digits + 2 * SHOWN_SYMBOL_BYTES, "...");
+}
+
 /* ---- Binary format ------------------------------------------------------ */
 
 /* Returns a sentence that says what is wrong with the flags of a kind, or NULL. */
@@ -227,6 +236,20 @@ neardup_signature_out(PG_FUNCTION_ARGS)
 	initStringInfo(&out);
 	signature_print(&out, &signature);
 	PG_RETURN_CSTRING(out.data);
+}
+
+/* show_signature(minhash) returns text; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_show_signature);
+Datum
+neardup_show_signature(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	signature_print(&out, &signature);
+	signature_shorten(out.data);
+	PG_RETURN_TEXT_P(cstring_to_text(out.data));
 }
 
 /* minhash_send(minhash) returns bytea; the same for simhash */

@@ -212,3 +212,7 @@ SELECT pg_column_size(sig) FROM large LIMIT 1;
 DROP TABLE signatures, copied, bytes, parsed, shaped, shaped_binary, parts, assigned, large;
 DROP AGGREGATE all_shingles(shingles);
 DROP FUNCTION message_of, received;
+
+-- A short text, which is not read back.
+SELECT show_signature(to_minhash('a rose is a rose')), show_signature(to_minhash('a rose is a rose', 64)), show_signature(to_minhash('')), show_signature(NULL::minhash);
+SELECT show_signature(to_minhash('a rose is a rose'))::minhash;

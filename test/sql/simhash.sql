@@ -126,3 +126,7 @@ SELECT * FROM numbers;
 
 DROP TABLE bytes, parsed, shaped, assigned, numbers;
 DROP FUNCTION message_of, received;
+
+-- A short text, which is not read back.
+SELECT show_signature(to_simhash('a rose is a rose', 128)), show_signature(to_simhash('a rose is a rose'));
+SELECT show_signature(to_simhash('a rose is a rose', 128))::simhash;
