@@ -255,6 +255,23 @@ share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 	return shared;
 }
 
+typedef struct Sharing
+{
+	Size size;
+	bool possible;
+} Sharing;
+
+static void
+try_to_share(void *state)
+{
+	Sharing *sharing = state;
+	dsm_segment *segment = dsm_create(sharing->size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+
+	sharing->possible = segment != NULL;
+	if (sharing->possible)
+		dsm_detach(segment);
+}
+
 /*
  * Returns whether there is so much shared memory.
  *
@@ -266,36 +283,15 @@ share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 static bool
 can_share(Size size)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool shared = false;
+	Sharing sharing = {.size = size, .possible = false};
+	ErrorData *error = catch_error(try_to_share, &sharing);
 
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		dsm_segment *segment = dsm_create(size, DSM_CREATE_NULL_IF_MAXSEGMENTS);
-
-		shared = segment != NULL;
-		if (shared)
-			dsm_detach(segment);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
-			ReThrowError(error);
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return shared;
+	if (error == NULL)
+		return sharing.possible;
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
 }
 
 /* Returns for how many workers there is work, memory to sort in, and shared memory. */

@@ -1,6 +1,6 @@
 /*
- * sql.c: what all files that face PostgreSQL share: texts, schemes, arguments and results
- * of SQL functions.
+ * sql.c: what all files that face PostgreSQL share: texts, schemes, arguments, results and
+ * errors of SQL functions.
  */
 #include "sql/sql.h"
 
@@ -495,6 +495,35 @@ ArrayType *
 int8_array(const int64 *number, size_t count)
 {
 	return make_array(INT8OID, number, count * sizeof(int64), count);
+}
+
+/* ---- Errors --------------------------------------------------------------- */
+
+ErrorData *
+catch_error(void (*function)(void *state), void *state)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		function(state);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return error;
 }
 
 /* ---- Objects of this extension ------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * sql.h: what all files that face PostgreSQL share: texts, schemes, arguments and
- * results of SQL functions.
+ * sql.h: what all files that face PostgreSQL share: texts, schemes, arguments, results and
+ * errors of SQL functions.
  *
  * A function with a context saves its errors there, as errsave() does for input functions
  * on PostgreSQL 16 and later, and returns false; without one it throws them.
@@ -121,6 +121,14 @@ extern ArrayType *make_array(Oid type, const void *elements, size_t bytes, size_
 
 /* Returns a bigint[]. */
 extern ArrayType *int8_array(const int64 *number, size_t count);
+
+/* ---- Errors ------------------------------------------------------------- */
+
+/*
+ * Calls a function in a subtransaction, in the caller's memory context.  Returns the error
+ * that it raised, after a rollback of what it did; NULL if it raised none.
+ */
+extern ErrorData *catch_error(void (*function)(void *state), void *state);
 
 /* ---- Objects of this extension ------------------------------------------- */
 
