@@ -10,6 +10,32 @@ GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash_ball) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash, float8) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash, float8) TO PUBLIC;
 
+-- ---- All indexes of the database ------------------------------------------------
+
+-- Returns no row for an index that the caller may not inspect.
+
+CREATE FUNCTION neardup_index_status(index regclass,
+		OUT shape text, OUT bytes bigint, OUT segments int, OUT documents bigint, OUT dead bigint,
+		OUT tail bigint, OUT last_upkeep timestamptz, OUT advice text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_index_status'
+	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION neardup_index_status(regclass) IS
+	'what neardup_indexes shows of an index; no row without the right to see it';
+
+CREATE VIEW neardup_indexes AS
+	SELECT x.indrelid::regclass AS table_name, x.indexrelid::regclass AS index_name, s.shape, s.bytes, s.segments,
+		s.documents, s.dead, s.tail, s.last_upkeep, s.advice
+	FROM pg_catalog.pg_am a
+		JOIN pg_catalog.pg_class c ON c.relam = a.oid AND c.relkind = 'i'
+		JOIN pg_catalog.pg_index x ON x.indexrelid = c.oid,
+		neardup_index_status(c.oid) s
+	WHERE a.amname = 'neardup' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace);
+COMMENT ON VIEW neardup_indexes IS
+	'the neardup indexes of the database that the current role may inspect: contents, last upkeep, advice';
+
+GRANT EXECUTE ON FUNCTION neardup_index_status(regclass) TO PUBLIC;
+GRANT SELECT ON neardup_indexes TO PUBLIC;
+
 -- ---- Which signatures can be compared ---------------------------------------
 
 CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean

@@ -107,9 +107,8 @@ index_shape(Relation index, const SignatureHeader *header)
 	return shape;
 }
 
-/* Returns a description for errors: shape, scheme and recipe. */
-static char *
-describe(const SignatureHeader *header)
+char *
+index_describe_shape(const SignatureHeader *header)
 {
 	char name[SCHEME_NAME_SIZE];
 
@@ -125,7 +124,7 @@ index_check_shape(Relation index, const SignatureHeader *shape, const SignatureH
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
-						describe(shape), describe(other)),
+						index_describe_shape(shape), index_describe_shape(other)),
 				 errdetail("All signatures of an index have the shape of its first."),
 				 errhint("Make this signature with %s, or use a column and index for each shape.  If no "
 						 "row has the index's shape any more, use REINDEX.",

@@ -101,6 +101,9 @@ extern uint32 key_hash(KeyHasher *hasher, Datum value);
  */
 extern SignatureHeader index_shape(Relation index, const SignatureHeader *header);
 
+/* Returns a description for people: shape, scheme and recipe. */
+extern char *index_describe_shape(const SignatureHeader *shape);
+
 /* Reports an error if a signature has another shape than the index. */
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other);

@@ -161,7 +161,7 @@ inspect_open(Oid oid, Oid table)
 	return index;
 }
 
-/* ---- neardup_index_info ------------------------------------------------- */
+/* ---- Counts ------------------------------------------------------------- */
 
 static void
 count_documents(void *state, Buffer buffer)
@@ -203,6 +203,23 @@ tail_documents(Relation index, IndexMeta **meta)
 	}
 }
 
+IndexMeta *
+inspect_count(Relation index, IndexCounts *counts)
+{
+	IndexMeta *meta;
+
+	counts->tail = tail_documents(index, &meta);
+	counts->documents = counts->tail;
+	counts->dead = 0;
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		counts->documents += meta->segment[i].documents;
+		counts->dead += meta->segment[i].dead;
+	}
+	counts->bytes = (int64) RelationGetNumberOfBlocks(index) * BLCKSZ;
+	return meta;
+}
+
 /* neardup_index_info(index regclass) returns record */
 PG_FUNCTION_INFO_V1(neardup_index_info);
 Datum
@@ -210,26 +227,19 @@ neardup_index_info(PG_FUNCTION_ARGS)
 {
 	Oid oid = PG_GETARG_OID(0);
 	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_COUNT));
+	IndexCounts counts;
+	IndexMeta *meta = inspect_count(index, &counts);
 	TupleDesc tupdesc;
-	IndexMeta *meta;
 	Datum values[5];
 	bool nulls[5] = {false};
-	int64 tail = tail_documents(index, &meta);
-	int64 documents = tail;
-	int64 dead = 0;
 
 	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	for (uint32 i = 0; i < meta->segments; i++)
-	{
-		documents += meta->segment[i].documents;
-		dead += meta->segment[i].dead;
-	}
 	values[0] = Int32GetDatum(meta->segments);
-	values[1] = Int64GetDatum(documents);
-	values[2] = Int64GetDatum(dead);
-	values[3] = Int64GetDatum(tail);
-	values[4] = Int64GetDatum((int64) RelationGetNumberOfBlocks(index) * BLCKSZ);
+	values[1] = Int64GetDatum(counts.documents);
+	values[2] = Int64GetDatum(counts.dead);
+	values[3] = Int64GetDatum(counts.tail);
+	values[4] = Int64GetDatum(counts.bytes);
 	index_close(index, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
 }

@@ -1,5 +1,5 @@
 /*
- * inspect.h: what neardup_check(), neardup_index_info() and neardup_explain() share.
+ * inspect.h: what the functions that inspect an index share.
  */
 #ifndef NEARDUP_INDEX_INSPECT_H
 #define NEARDUP_INDEX_INSPECT_H
@@ -22,5 +22,17 @@ extern Oid inspect_allowed(Oid index, Inspection what);
 
 /* Opens an index of a table with AccessShareLock.  It is an error if it is not ours. */
 extern Relation inspect_open(Oid index, Oid table);
+
+/* What an index consists of. */
+typedef struct IndexCounts
+{
+	int64 documents; /* dead ones and those of the tail included */
+	int64 dead;
+	int64 tail;
+	int64 bytes;
+} IndexCounts;
+
+/* Counts what an index consists of.  Returns the metapage that tells the rest. */
+extern IndexMeta *inspect_count(Relation index, IndexCounts *counts);
 
 #endif

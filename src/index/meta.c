@@ -249,6 +249,7 @@ meta_write_built(Relation index, const SignatureHeader *shape, const SegmentEntr
 	START_CRIT_SECTION();
 	meta->shape = *shape;
 	meta->next_owner = count + 1;
+	meta->changed = GetCurrentTimestamp();
 	meta->segments = count;
 	memcpy(meta->segment, segments, count * sizeof(SegmentEntry));
 	meta->checksum = meta_checksum(meta);

@@ -9,6 +9,7 @@
 #include "compat.h"
 
 #include "access/generic_xlog.h"
+#include "datatype/timestamp.h"
 #include "storage/bufmgr.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
@@ -185,6 +186,7 @@ typedef struct IndexMeta
 	uint32 magic;
 	uint32 layout;
 	uint64 identity;       /* a random number: tells this index from earlier ones in the file */
+	TimestampTz changed;   /* when the list of segments was written last; 0: never */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */
 	uint32 keys;           /* of each document */
 	uint32 next_owner;

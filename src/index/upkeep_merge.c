@@ -11,6 +11,7 @@
 #include "access/xloginsert.h"
 #include "storage/indexfsm.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 /* A segment that is being written, on whatever pages are free. */
 typedef struct NewSegment
@@ -519,6 +520,7 @@ publish(Merge *merge, const MergeSources *sources)
 	if (sources->frozen)
 		meta_clear_frozen(meta);
 	meta->writing = 0;
+	meta->changed = GetCurrentTimestamp();
 	for (uint32 i = 0; i < merge->written_count; i++)
 		meta->segment[meta->segments++] = merge->written[i];
 	meta_commit(&change);

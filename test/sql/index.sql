@@ -127,7 +127,42 @@ DROP INDEX CONCURRENTLY documents_again;
 INSERT INTO documents VALUES (0, '', to_minhash('a b c'));
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'documents_sig'::regclass;
 SELECT neardup_check('documents_sig');
+SELECT advice FROM neardup_indexes WHERE index_name = 'documents_sig'::regclass;
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'documents_sig'::regclass;
+
+-- All indexes.  Upkeep is what writes segments: a build, or the insert that fills the tail.
+CREATE TABLE fresh (h bigint);
+BEGIN;
+CREATE INDEX fresh_h ON fresh USING neardup (h);
+CREATE TEMPORARY TABLE looked AS SELECT * FROM neardup_indexes;
+COMMIT;
+SELECT table_name, index_name, shape, bytes = pg_relation_size(index_name) AS its_size, segments, documents, dead, tail,
+	last_upkeep < now() AS built, advice FROM looked ORDER BY index_name::text;
+INSERT INTO fresh SELECT i FROM generate_series(1, 1000) i;
+SELECT shape, documents, tail, last_upkeep = (SELECT last_upkeep FROM looked WHERE index_name = 'fresh_h'::regclass) AS as_built
+FROM neardup_indexes WHERE index_name = 'fresh_h'::regclass;
+INSERT INTO fresh SELECT i FROM generate_series(1001, 59000) i;
+SELECT documents > tail AS sealed, last_upkeep > (SELECT last_upkeep FROM looked WHERE index_name = 'fresh_h'::regclass) AS later
+FROM neardup_indexes WHERE index_name = 'fresh_h'::regclass;
+SET neardup.debug_segment_pages = 2;
+REINDEX INDEX fresh_h;
+RESET neardup.debug_segment_pages;
+SELECT advice FROM neardup_indexes WHERE index_name = 'fresh_h'::regclass;
+SELECT neardup_index_status('fresh'), 'a table';
+SELECT neardup_index_status(0), 'nothing';
+DROP TABLE fresh, looked;
+-- The settings are known once the library is loaded.
+\c -
+SHOW neardup.search;
+SET neardup.cache_size = '32MB';
+SELECT minhash_error(512, 1, 0.8) > 0 AS loaded;
+SHOW neardup.search;
+SHOW neardup.cache_size;
+RESET neardup.cache_size;
+SET client_min_messages = warning;
+SET neardup.background = off;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
 
 -- A partitioned table.
 CREATE TABLE parts (id int, h bigint) PARTITION BY RANGE (id);

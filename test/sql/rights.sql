@@ -87,6 +87,16 @@ SET ROLE regress_neardup_watcher;
 SELECT * FROM desk.looks();
 SET ROLE regress_neardup_nobody;
 SELECT * FROM desk.looks();
+-- The view shows the same roles what neardup_index_info() does, and others no row.
+SET search_path = pg_catalog;
+SET ROLE regress_neardup_owner;
+SELECT table_name, index_name, documents, advice FROM near.neardup_indexes ORDER BY 2;
+SET ROLE regress_neardup_watcher;
+SELECT table_name, index_name, documents, advice FROM near.neardup_indexes ORDER BY 2;
+SET ROLE regress_neardup_nobody;
+SELECT table_name, index_name, documents, advice FROM near.neardup_indexes ORDER BY 2;
+SELECT near.neardup_index_status('desk.hashes_h');
+SET search_path = desk, near, public;
 -- neardup_explain() needs the right to read the column, or for an expression the table.
 SET ROLE regress_neardup_owner;
 GRANT SELECT (h) ON desk.hashes TO regress_neardup_nobody;
@@ -125,6 +135,7 @@ SELECT neardup_check('desk.spread_h');
 SELECT neardup_index_info('desk.spread_h');
 SELECT neardup_explain('desk.spread_h', hamming_ball(1::bigint, 1));
 SELECT neardup_check('desk.near_by_h');
+SELECT index_name, documents, advice FROM neardup_indexes ORDER BY 1;
 SET allow_system_table_mods = on;
 DROP TABLE pg_catalog.pg_dist_partition;
 RESET allow_system_table_mods;

@@ -82,6 +82,9 @@ unlike($err, qr/ERROR/, 'queries on the standby raise no error');
 my ($status, $stdout, $stderr) = $standby->psql('postgres', q{SELECT neardup_check('hashes_h')});
 like($stderr, qr/cannot check an index during recovery/, 'neardup_check() refuses to run on a standby');
 like($standby->safe_psql('postgres', q{SELECT segments > 0 FROM neardup_index_info('hashes_h')}), qr/t/, 'neardup_index_info() runs on a standby');
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM neardup_indexes WHERE advice IS NULL AND segments IS NOT NULL}),
+	$standby->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'neardup') AND relpersistence = 'p'}),
+	'neardup_indexes runs on a standby');
 
 $standby->promote;
 $standby->safe_psql('postgres', 'SELECT insert_many(100000, 9000); DELETE FROM hashes WHERE id % 3 = 0');

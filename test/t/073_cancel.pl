@@ -128,8 +128,8 @@ my @short = (
 	qr/^(bigint|bit)_in_ball\(/,
 	qr/^(hamming_ball|hamming_distance|hamming_within|near|as_hash|bigint_hamming_distance|bit_hamming_distance|unsigned_to_bigint)\(/,
 	qr/^(similarity|is_similar|is_comparable|jaccard_similarity|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
-	qr/^lsh_\w+\(/,
-	qr/^neardup_(explain|index_info|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
+	qr/^(lsh_\w+|show_signature)\(/,
+	qr/^neardup_(explain|index_info|index_status|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
 	# These copy or count their input.
 	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,

@@ -1,0 +1,70 @@
+# neardup_indexes shows all indexes, also those that cannot be read, and says what to do.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('indexes_view');
+$node->init;
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nmax_worker_processes = 0\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	CREATE TABLE hashes AS SELECT hashint8extended(i, 7) AS h FROM generate_series(1, 1000) i;
+	CREATE INDEX sound ON hashes USING neardup (h);
+	CREATE INDEX damaged ON hashes USING neardup (h);
+	CREATE INDEX earlier ON hashes USING neardup (h);
+	CREATE TABLE others (h bigint);
+	CREATE INDEX growing ON others USING neardup (h);
+});
+
+# Returns what the view says of an index.
+sub says
+{
+	my ($index) = @_;
+
+	return $node->safe_psql('postgres', "SELECT documents, tail, advice FROM neardup_indexes WHERE index_name = '$index'::regclass");
+}
+
+# No worker can start, so the tail grows, up to four times its length.
+$node->safe_psql('postgres', 'INSERT INTO others SELECT hashint8extended(i, 7) FROM generate_series(1, 25000) i');
+like(says('growing'), qr/^25000\|25000\|Upkeep does not keep up\. .*max_worker_processes/, 'upkeep that does not run');
+$node->safe_psql('postgres', 'VACUUM others');
+is(says('growing'), '25000|0|', 'VACUUM is enough');
+
+# An index that another session has locked is not waited for.
+my ($in, $out) = ('', '');
+my $other = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>&1');
+$in .= "CREATE TEMPORARY TABLE mine (h bigint); CREATE INDEX mine_h ON mine USING neardup (h);\n";
+$in .= "BEGIN; REINDEX INDEX growing; SELECT 'locked';\n";
+$other->pump until $out =~ /locked|ERROR/;
+is(says('growing'), '||Another session has locked it.', 'an index that is locked');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM neardup_indexes'), '4', 'the temporary index of another session is not shown');
+$in .= "ROLLBACK;\n\\q\n";
+$other->finish;
+is(says('growing'), '25000|0|', 'and when it is not');
+
+# Bytes of the metapage: its contents follow two headers.
+my %change = (damaged => [ 24 + 24 + 8, "\xAA" ], earlier => [ 24 + 24 + 4, pack('L', 1) ]);
+my %file = map { $_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } keys %change;
+$node->stop;
+for my $index (keys %change)
+{
+	my ($offset, $bytes) = @{ $change{$index} };
+
+	open my $handle, '+<:raw', $file{$index} or die "$file{$index}: $!";
+	seek $handle, $offset, 0 or die $!;
+	print {$handle} $bytes;
+	close $handle or die $!;
+}
+$node->start;
+is(says('sound'), '1000|0|', 'a sound index beside damaged ones');
+like(says('damaged'), qr/^\|\|index "damaged" is corrupt at block 0: .*REINDEX/, 'a damaged index');
+like(says('earlier'), qr/^\|\|index "earlier" has layout 1, .* Rebuild the index with REINDEX\.$/, 'an index of an earlier version');
+my ($status, undef, $err) = $node->psql('postgres', "SET statement_timeout = '1s'; SELECT pg_sleep(2) FROM neardup_indexes");
+like($err, qr/statement timeout/, 'it can be cancelled');
+$node->stop;
+done_testing();
