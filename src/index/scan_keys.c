@@ -4,6 +4,7 @@
  */
 #include "index/scan.h"
 
+#include "access/relscan.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
