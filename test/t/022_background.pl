@@ -18,6 +18,16 @@ $node->safe_psql(
 	CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 360000) i;
 	CREATE TABLE others (h bigint);
 	CREATE INDEX others_h ON others USING neardup (h);
+	CREATE PROCEDURE wait_for_worker(index regclass) LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 60000 LOOP
+			IF EXISTS (SELECT FROM pg_locks WHERE relation = index AND locktype = 'page') THEN
+				RETURN;
+			END IF;
+			PERFORM pg_sleep(0.001);
+		END LOOP;
+		RAISE 'there is no worker';
+	END $$;
 });
 
 # Waits until a query returns t.
@@ -43,9 +53,12 @@ foreach my $command ('DROP INDEX CONCURRENTLY hashes_h', 'REINDEX INDEX CONCURRE
 		SET neardup.debug_segment_pages = 120;
 		CREATE INDEX hashes_h ON hashes USING neardup (h) WITH (groups = 16)});
 	my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('hashes_h')});
-	$node->safe_psql('postgres', 'INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 9000) i');
-	ok(wait_for(q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page'}), "$command: a worker is running");
-	$node->safe_psql('postgres', $command);
+	# All in one session: a worker ends soon.
+	is($node->safe_psql('postgres', qq{
+		INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 9000) i;
+		CALL wait_for_worker('hashes_h');
+		$command;
+		SELECT 'done'}), 'done', "$command while a worker is running");
 	ok(wait_for($no_workers), 'the worker ends');
 	# A checkpoint removes the file; one that was already running may not.
 	$node->safe_psql('postgres', 'CHECKPOINT') foreach 1 .. 2;
