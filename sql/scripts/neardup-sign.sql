@@ -25,7 +25,8 @@ SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS sch
 			SELECT string_agg(', ' || pg_get_function_arg_default(p.oid, n), '' ORDER BY n) FROM generate_series(2, pronargs) n) || ')'
 	 FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
 		JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-	 WHERE extname = 'neardup' AND proname = 'to_' || :'type' AND proargtypes[0] = 'text'::regtype) AS make,
+	 WHERE extname = 'neardup' AND proname = 'to_' || :'type' AND proargtypes[0] = 'text'::regtype
+		AND pronargdefaults = pronargs - 1) AS make,
 	(SELECT t.oid FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
 		JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
 	 WHERE extname = 'neardup' AND typname = :'type') AS type_oid
