@@ -1,5 +1,5 @@
 # Every SQL example of the documents runs, on tables as the documents describe them.
-# $1 stands for a text.  The statements of a page run in order, in their own database.
+# $1 and $2 stand for texts.  The statements of a page run in order, in their own database.
 use strict;
 use warnings;
 
@@ -88,7 +88,7 @@ foreach my $page (sort glob('README.md doc/*.md doc/*/*.md'))
 		s/hamming_within\(phash, \$1/hamming_within(phash, 5::bigint/;
 		s/\$1::bigint/5::bigint/;
 		s/(hex_to_bigint|hex_to_bit)\(\$1\)/$1 eq 'hex_to_bit' ? "hex_to_bit('" . '0f' x 32 . "')" : "hex_to_bigint('c7078f1e70e0f8f8')"/ge;
-		s/\$1\b/'a text to look for'::text/g;
+		s/\$[12]\b/'a text to look for'::text/g;
 		# The trigger and the constraint of the examples have the same name.
 		s/ADD CONSTRAINT no_copies/ADD CONSTRAINT no_copies_either/;
 	}
