@@ -26,7 +26,7 @@ CREATE FUNCTION containment(minhash, minhash) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_containment_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(minhash, minhash) IS
-	'estimated share of the first set that is in the second, 0 to 1';
+	'estimated share of the first set that is in the second, 0 to 1; containment_error() is its standard error';
 
 CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'

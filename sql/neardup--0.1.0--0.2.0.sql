@@ -330,7 +330,7 @@ COMMENT ON CAST (bigint AS simhash) IS
 COMMENT ON CAST (simhash AS bigint) IS
 	'the bits, if there are 64; the first is the sign';
 COMMENT ON FUNCTION containment(minhash, minhash) IS
-	'estimated share of the first set that is in the second, 0 to 1';
+	'estimated share of the first set that is in the second, 0 to 1; containment_error() is its standard error';
 COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
 	'do at most that many symbols differ?';
 COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
@@ -522,3 +522,11 @@ COMMENT ON OPERATOR FAMILY jsonb_key_ops USING neardup IS 'keys beside a signatu
 COMMENT ON OPERATOR FAMILY enum_key_ops USING neardup IS 'keys beside a signature, compared with =';
 COMMENT ON OPERATOR FAMILY array_key_ops USING neardup IS 'keys beside a signature, compared with =';
 COMMENT ON OPERATOR FAMILY range_key_ops USING neardup IS 'keys beside a signature, compared with =';
+
+-- ---- The error of a containment -----------------------------------------------------------
+
+CREATE FUNCTION containment_error(k int, b int, containment float8, ratio float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_containment_error'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION containment_error(int, int, float8, float8) IS
+	'standard error of the containment that minhash(k, b) estimates for a set of the given containment in one that is ratio times as large';

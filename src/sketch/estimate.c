@@ -111,6 +111,14 @@ containment_of_resemblance(double r, double n_a, double n_b)
 }
 
 double
+containment_standard_error(int k, int b, double c, double ratio)
+{
+	double r = c / (1 + ratio - c);
+
+	return minhash_standard_error(k, b, r) * (1 + ratio) / ((1 + r) * (1 + r));
+}
+
+double
 lsh_collision_probability(double s, int bands, int rows)
 {
 	/* 1 - (1 - s^rows)^bands, exact for small s^rows, too. */
