@@ -220,9 +220,7 @@ BEGIN
 			('neardup_in_ball', 'neardup_signature_in_ball'),
 			('neardup_int8_in_ball', 'neardup_bigint_in_ball'),
 			('neardup_ball_contains_int8', 'neardup_ball_contains_bigint'),
-			('neardup_int8_signature', 'neardup_bigint_signature'),
-			('neardup_pairs_of_type', 'neardup_pairs_witness'),
-			('neardup_clusters_of_type', 'neardup_clusters_witness')
+			('neardup_int8_signature', 'neardup_bigint_signature')
 		) AS renamed (old, new)
 			JOIN pg_proc p ON prosrc = old
 			JOIN pg_depend d ON d.classid = 'pg_catalog.pg_proc'::regclass::oid AND d.objid = p.oid AND d.deptype = 'e'
@@ -530,3 +528,47 @@ CREATE FUNCTION containment_error(k int, b int, containment float8, ratio float8
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment_error(int, int, float8, float8) IS
 	'standard error of the containment that minhash(k, b) estimates for a set of the given containment in one that is ratio times as large';
+
+-- ---- Pairs and clusters by containment -----------------------------------------
+
+DROP FUNCTION neardup_pairs(text, float8, boolean, text, text, float8, float8);
+DROP FUNCTION neardup_pairs(text, float8, anyelement, boolean, text, text, float8, float8);
+DROP FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean, float8, float8);
+DROP FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8);
+
+CREATE FUNCTION neardup_pairs(query text, threshold float8, multiset boolean DEFAULT false,
+		against text DEFAULT NULL, equal text DEFAULT 'first', verify float8 DEFAULT NULL,
+		recall float8 DEFAULT 1.0, measure text DEFAULT 'resemblance',
+		OUT a bigint, OUT b bigint, OUT similarity float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_pairs'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_pairs(text, float8, boolean, text, text, float8, float8, text) IS
+	'all pairs of near-duplicates among the rows (id bigint, signature) of a query';
+
+CREATE FUNCTION neardup_pairs(query text, threshold float8, witness anyelement,
+		multiset boolean DEFAULT false, against text DEFAULT NULL, equal text DEFAULT 'first',
+		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0, measure text DEFAULT 'resemblance',
+		OUT a anyelement, OUT b anyelement, OUT similarity float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_pairs_witness'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_pairs(text, float8, anyelement, boolean, text, text, float8, float8, text) IS
+	'all pairs of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
+
+CREATE FUNCTION neardup_clusters(query text, threshold float8, multiset boolean DEFAULT false,
+		against text DEFAULT NULL, method text DEFAULT 'star', nearest boolean DEFAULT false,
+		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0, measure text DEFAULT 'resemblance',
+		OUT id bigint, OUT keeper bigint, OUT similarity float8, OUT size bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_clusters'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean, float8, float8, text) IS
+	'clusters of near-duplicates among the rows (id bigint, signature) of a query: each row with the row to keep';
+
+CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelement,
+		multiset boolean DEFAULT false, against text DEFAULT NULL, method text DEFAULT 'star',
+		nearest boolean DEFAULT false, verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
+		measure text DEFAULT 'resemblance',
+		OUT id anyelement, OUT keeper anyelement, OUT similarity float8, OUT size bigint) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_clusters_witness'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8, text) IS
+	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';

@@ -56,11 +56,12 @@ call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char 
 }
 
 Call
-call_begin(FunctionCallInfo fcinfo, int witnesses)
+call_begin(FunctionCallInfo fcinfo, int witnesses, int own)
 {
 	Options *options = palloc0(sizeof(Options));
 	Call call = {.options = options};
-	int last = PG_NARGS() - 1;
+	int verify = 4 + witnesses + own;
+	int measure = verify + 2;
 
 	begin_rows(fcinfo);
 	call.id_type = TupleDescAttr(((ReturnSetInfo *) fcinfo->resultinfo)->setDesc, 0)->atttypid;
@@ -78,9 +79,13 @@ call_begin(FunctionCallInfo fcinfo, int witnesses)
 	options->multiset = PG_GETARG_BOOL(2 + witnesses);
 	if (!PG_ARGISNULL(3 + witnesses))
 		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(3 + witnesses));
-	if (!PG_ARGISNULL(last - 1))
-		options->verify = share_argument(fcinfo, last - 1, "verify");
-	options->recall = share_argument(fcinfo, last, "recall");
+	if (!PG_ARGISNULL(verify))
+		options->verify = share_argument(fcinfo, verify, "verify");
+	options->recall = share_argument(fcinfo, verify + 1, "recall");
+	/* The catalog of version 0.1.0 does not have it. */
+	if (measure < PG_NARGS() &&
+		call_choice(fcinfo, measure, "measure", "resemblance", "containment"))
+		options->measure = SET_CONTAINMENT;
 	return call;
 }
 

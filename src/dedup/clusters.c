@@ -2,8 +2,9 @@
  * clusters.c: neardup_clusters().
  *
  * Stars: documents are taken in order.  A document within the threshold of an
- * earlier keeper joins that keeper; any other document becomes a keeper.  Only
- * as many pairs are kept as memory has room for.  If there are more, the first
+ * earlier keeper joins that keeper; any other document becomes a keeper.  By
+ * containment, a document joins only keepers that contain it.  Only as many
+ * pairs are kept as memory has room for.  If there are more, the first
  * documents are settled alone, and the others join the keepers found or wait
  * for the next round.
  */
@@ -53,6 +54,23 @@ allocate(size_t count, size_t size)
 
 /* ---- Joining a keeper --------------------------------------------------- */
 
+/* Returns the length of a set by which containment compares it. */
+static uint64
+document_length(const Source *source, uint32 document)
+{
+	const Bag *bag = source->bag + document;
+
+	return source->options->multiset ? bag_total(bag) : bag->count;
+}
+
+/* Returns whether a document may join a keeper within the threshold: by containment, none that is shorter. */
+static bool
+may_join(const Clusters *clusters, uint32 document, uint32 keeper)
+{
+	return clusters->source->options->measure == SET_RESEMBLANCE ||
+		document_length(clusters->source, document) <= document_length(clusters->keepers, keeper);
+}
+
 /* Assigns a row to a keeper unless it has a better one: nearer if that counts, or earlier. */
 static void
 offer(Clusters *clusters, uint32 row, uint32 keeper, double similarity)
@@ -75,6 +93,8 @@ take_keeper(void *state, uint32 document, uint32 keeper, double similarity)
 	Clusters *clusters = state;
 	bool same = clusters->source == clusters->keepers;
 
+	if (!may_join(clusters, document, keeper))
+		return true;
 	for_each_row(clusters->source, document, row)
 	{
 		host_check_interrupts();
@@ -93,6 +113,8 @@ take_edge(void *state, uint32 a, uint32 b, double similarity)
 {
 	Clusters *clusters = state;
 
+	if (!may_join(clusters, b, a))
+		return true;
 	if (clusters->edges == clusters->edge_limit)
 		return false;
 	if (clusters->edges == clusters->edge_room)
@@ -320,27 +342,41 @@ put_clusters(const Clusters *clusters, ReturnSetInfo *result)
 	}
 }
 
-/* Runs a call of neardup_clusters() with so many witnesses of the id's type. */
-static Datum
-find_clusters(FunctionCallInfo fcinfo, int witnesses)
+/* Raises an error if connected components are not defined for the other arguments. */
+static void
+check_components(const Call *call, bool nearest)
 {
-	Call call = call_begin(fcinfo, witnesses);
-	bool components = call_choice(fcinfo, 4 + witnesses, "method", "star", "components");
-	Clusters clusters = {.nearest = !PG_ARGISNULL(5 + witnesses) && PG_GETARG_BOOL(5 + witnesses)};
-	Source *source;
-
-	if (components && call.against_query != NULL)
+	if (call->against_query != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method 'components' cannot be combined with \"against\""),
 				 errdetail("The keeper of a connected component is one of its members."),
 				 errhint("Use method 'star', or read both tables in one query (UNION ALL).")));
-	if (components && clusters.nearest)
+	if (nearest)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("method 'components' cannot be combined with \"nearest\""),
 				 errdetail("A connected component has only one keeper."),
 				 errhint("Omit \"nearest\", or use method 'star'.")));
+	if (call->options->measure == SET_CONTAINMENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("method 'components' cannot be combined with measure 'containment'"),
+				 errdetail("A short document connects all documents that contain it."),
+				 errhint("Use method 'star'.")));
+}
+
+/* Runs a call of neardup_clusters() with so many witnesses of the id's type. */
+static Datum
+find_clusters(FunctionCallInfo fcinfo, int witnesses)
+{
+	Call call = call_begin(fcinfo, witnesses, 2);
+	bool components = call_choice(fcinfo, 4 + witnesses, "method", "star", "components");
+	Clusters clusters = {.nearest = !PG_ARGISNULL(5 + witnesses) && PG_GETARG_BOOL(5 + witnesses)};
+	Source *source;
+
+	if (components)
+		check_components(&call, clusters.nearest);
 	call_read(&call);
 	source = clusters.source = call.source;
 	clusters.keepers = call.against ? call.against : source;

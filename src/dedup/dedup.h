@@ -19,6 +19,7 @@
 
 #include "base/table.h"
 #include "join/join.h"
+#include "join/sets.h"
 #include "sketch/bag.h"
 #include "sql/shingles.h"
 #include "sql/signature.h"
@@ -52,6 +53,7 @@ typedef struct Options
 	Oid function; /* the SQL function called */
 	double threshold;
 	bool multiset; /* compare shingles as multisets */
+	SetMeasure measure;
 	double verify; /* least similarity of the evidence; 0 if there is none */
 	double recall;
 	CallStats *stats;
@@ -262,11 +264,10 @@ typedef struct Call
 
 /*
  * Reads the arguments of a call and gives it an empty result.  They are: query,
- * threshold, as many witnesses of the id's type as said, multiset, against,
- * arguments of the function's own (one of neardup_pairs, two of
- * neardup_clusters), verify, recall.
+ * threshold, as many witnesses of the id's type as said, multiset, against, as
+ * many arguments of the function's own as said, verify, recall, measure.
  */
-extern Call call_begin(FunctionCallInfo fcinfo, int witnesses);
+extern Call call_begin(FunctionCallInfo fcinfo, int witnesses, int own);
 
 /* Reads an argument that is one of two words.  Returns whether it is the second. */
 extern bool call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char *first,

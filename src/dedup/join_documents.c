@@ -9,8 +9,6 @@
 
 #include "utils/memutils.h"
 
-#include "join/sets.h"
-
 /* A run of a list of documents, in memory. */
 typedef struct Piece
 {
@@ -250,6 +248,7 @@ join_sets(DocumentJoin *join_state)
 					.right_count = self ? 0 : join_state->right->count,
 					.threshold = join_state->options->threshold,
 					.weighted = join_state->options->multiset,
+					.measure = join_state->options->measure,
 					.sink = take_sets,
 					.state = join_state};
 
@@ -257,7 +256,8 @@ join_sets(DocumentJoin *join_state)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many shingles to compare at once"),
-				 errhint("Compare signatures made of them (to_minhash), with \"verify\".")));
+				 errhint("Compare the rows part by part, with \"against\", or signatures made of them "
+						 "(to_minhash), with \"verify\".")));
 	all_stats->sets = true;
 	if (all_stats->joins++ == 0)
 		all_stats->partitions = (int64) stats.partitions;

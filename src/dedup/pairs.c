@@ -77,7 +77,7 @@ put_equal_rows(Pairs *pairs)
 static Datum
 find_pairs(FunctionCallInfo fcinfo, int witnesses)
 {
-	Call call = call_begin(fcinfo, witnesses);
+	Call call = call_begin(fcinfo, witnesses, 1);
 	bool all = call_choice(fcinfo, 4 + witnesses, "equal", "first", "all");
 	Pairs pairs;
 	Documents left;

@@ -233,6 +233,11 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
 		ereport(ERROR, (wrong_column(source, row_type, 1), hint_columns(source)));
+	if (!source->sets && source->options->measure == SET_CONTAINMENT)
+		ereport(ERROR,
+				(wrong_column(source, row_type, 1),
+				 errdetail("A containment estimated from signatures has an error that exceeds most answers."),
+				 errhint("For measure 'containment', return a column of type shingles, such as to_shingles(body).")));
 	if (source->sets && verified)
 		ereport(ERROR,
 				(wrong_column(source, row_type, 1),

@@ -96,7 +96,7 @@ place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *nex
 
 /* Partitions the documents.  A partition starts at the length of its first document. */
 static void
-partition(double threshold, SetItems *items)
+partition(const SetJoin *join, SetItems *items)
 {
 	uint64_t end = 0;
 	uint32_t before = 0;
@@ -111,7 +111,7 @@ partition(double threshold, SetItems *items)
 		{
 			before = own;
 			own = i;
-			end = set_partition_end(document->length, threshold);
+			end = set_partition_end(join->measure, document->length, join->threshold);
 			items->partitions++;
 		}
 		document->earliest = before;
@@ -133,7 +133,7 @@ make_documents(const SetJoin *join, SetItems *items)
 	place_bags(join, false, &lengths, next, items->document);
 	if (join->right)
 		place_bags(join, true, &lengths, next, items->document);
-	partition(join->threshold, items);
+	partition(join, items);
 	host_free(next);
 	bag_free(&lengths);
 }

@@ -3,8 +3,9 @@
  *
  * Documents are taken by length, and compared with those before them.  If two documents
  * are similar, the first common item by rank is among the rarest items of both, so only
- * these are listed and searched.  All that the two share comes from that item on, so
- * nothing needs to be remembered from list to list.
+ * these are listed and searched; by containment, it is among the rarest of the shorter
+ * one, so the longer one searches by all its items.  All that the two share comes from
+ * that item on, so nothing needs to be remembered from list to list.
  */
 #include "join/sets.h"
 
@@ -21,12 +22,12 @@
  */
 
 uint64_t
-set_partition_end(uint64_t start, double threshold)
+set_partition_end(SetMeasure measure, uint64_t start, double threshold)
 {
 	double guess = (double) start / threshold;
 	uint64_t end;
 
-	if (guess >= 0x1p62)
+	if (measure == SET_CONTAINMENT || guess >= 0x1p62)
 		return UINT64_MAX;
 	end = (uint64_t) guess + 1;
 	while (end > start + 1 && resemblance_of_lengths(start, start, end - 1) < threshold)
@@ -38,10 +39,12 @@ set_partition_end(uint64_t start, double threshold)
 
 /* Returns the least length of a bag that can be similar to one of this length. */
 static uint64_t
-least_length(uint64_t length, double threshold)
+least_length(SetMeasure measure, uint64_t length, double threshold)
 {
 	uint64_t least = (uint64_t) ((double) length * threshold);
 
+	if (measure == SET_CONTAINMENT)
+		return 1;
 	while (least > 0 && resemblance_of_lengths(least, least, length) >= threshold)
 		least--;
 	while (resemblance_of_lengths(least, least, length) < threshold)
@@ -50,18 +53,19 @@ least_length(uint64_t length, double threshold)
 }
 
 uint64_t
-set_overlap_needed(uint64_t length_x, uint64_t length_y, double threshold)
+set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y, double threshold)
 {
 	uint64_t most = Min(length_x, length_y);
-	uint64_t needed;
+	double guess = measure == SET_CONTAINMENT ?
+		(double) most * threshold :
+		((double) length_x + (double) length_y) * threshold / (1 + threshold);
+	uint64_t needed = Min((uint64_t) guess, most);
 
-	if (resemblance_of_lengths(most, length_x, length_y) < threshold)
+	if (set_similarity(measure, most, length_x, length_y) < threshold)
 		return 0;
-	needed = (uint64_t) (((double) length_x + (double) length_y) * threshold / (1 + threshold));
-	needed = Min(needed, most);
-	while (needed > 0 && resemblance_of_lengths(needed, length_x, length_y) >= threshold)
+	while (needed > 0 && set_similarity(measure, needed, length_x, length_y) >= threshold)
 		needed--;
-	while (resemblance_of_lengths(needed, length_x, length_y) < threshold)
+	while (set_similarity(measure, needed, length_x, length_y) < threshold)
 		needed++;
 	return needed;
 }
@@ -109,7 +113,8 @@ listed_length(const Joiner *joiner, const SetDocument *document)
 {
 	uint64_t length = document->length;
 
-	return length - set_overlap_needed(length, length, joiner->join->threshold);
+	return length -
+		set_overlap_needed(joiner->join->measure, length, length, joiner->join->threshold);
 }
 
 /* Allocates the lists, each with room for all postings that it will get. */
@@ -226,7 +231,7 @@ meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 	if (seeker->of_length != y->length)
 	{
 		seeker->of_length = y->length;
-		seeker->needed = set_overlap_needed(x->length, y->length, join->threshold);
+		seeker->needed = set_overlap_needed(join->measure, x->length, y->length, join->threshold);
 	}
 	if (seeker->needed == 0)
 	{
@@ -244,7 +249,7 @@ meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
 		return;
 	joiner->stats->pairs++;
 	join->sink(join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
-			   resemblance_of_lengths(shared, x->length, y->length));
+			   set_similarity(join->measure, shared, x->length, y->length));
 }
 
 /* Meets the documents in the list of the seeker's item. */
@@ -276,8 +281,9 @@ seek(Joiner *joiner, uint32_t d)
 {
 	const SetDocument *document = joiner->items.document + d;
 	const SetItem *item = joiner->items.item + document->item;
-	uint64_t least = least_length(document->length, joiner->join->threshold);
-	bool of_right = joiner->join->right ? !document->of_right : false;
+	const SetJoin *join = joiner->join;
+	uint64_t least = least_length(join->measure, document->length, join->threshold);
+	bool of_right = join->right ? !document->of_right : false;
 	Seeker seeker = {.document = document,
 					 .number = d,
 					 .remaining = document->length - document->lone};

@@ -8,6 +8,10 @@
  * of the elements already passed.  As in PPJoin (Xiao et al., WWW 2008), the lists hold
  * only the rarest elements of each bag, and the frequency passed counts on both sides.  No
  * pair is lost.
+ *
+ * A bag may be contained in one of any greater length, so containment has one partition.
+ * The lists hold the rarest elements of the lesser bag, and the greater one is searched by
+ * all of its elements.
  */
 #ifndef NEARDUP_JOIN_SETS_H
 #define NEARDUP_JOIN_SETS_H
@@ -20,6 +24,13 @@
  */
 typedef void (*SetPairSink)(void *state, uint32_t a, uint32_t b, double similarity);
 
+/* What the similarity of two bags is. */
+typedef enum SetMeasure
+{
+	SET_RESEMBLANCE,
+	SET_CONTAINMENT /* of the lesser bag in the greater one */
+} SetMeasure;
+
 typedef struct SetJoin
 {
 	const Bag *left;
@@ -27,7 +38,8 @@ typedef struct SetJoin
 	const Bag *right; /* NULL: join left with itself */
 	uint32_t right_count;
 	double threshold; /* above 0, at most 1 */
-	bool weighted;    /* the similarity is bag_weighted_resemblance, else bag_resemblance */
+	bool weighted;    /* lengths are sums of frequencies, else numbers of elements */
+	SetMeasure measure;
 	SetPairSink sink;
 	void *state; /* of sink */
 } SetJoin;
@@ -47,9 +59,17 @@ typedef struct SetJoinStats
 	uint64_t pairs;               /* given to sink */
 } SetJoinStats;
 
+/* Returns the similarity of two bags of these lengths that share this much. */
+static inline double
+set_similarity(SetMeasure measure, uint64_t shared, uint64_t length_x, uint64_t length_y)
+{
+	return measure == SET_CONTAINMENT ? containment_of_lengths(shared, length_x, length_y) :
+										resemblance_of_lengths(shared, length_x, length_y);
+}
+
 /*
- * Gives sink every pair whose similarity, the exact number that the function of
- * sketch/bag.h returns, is at least the threshold.  Each pair is given once, in an order
+ * Gives sink every pair whose similarity, the exact number that the functions of
+ * sketch/bag.h return, is at least the threshold.  Each pair is given once, in an order
  * that depends only on the bags.  An empty bag is in no pair.  The join allocates about 80
  * bytes for each element of the bags.
  *
@@ -64,9 +84,10 @@ extern bool set_join(const SetJoin *join, SetJoinStats *stats);
  * that no bag of it is similar to one of length start (Theobald et al., definition 3).
  * UINT64_MAX if there is none.
  */
-extern uint64_t set_partition_end(uint64_t start, double threshold);
+extern uint64_t set_partition_end(SetMeasure measure, uint64_t start, double threshold);
 
 /* Returns the least that bags of these lengths must share to be similar; 0 if they cannot be. */
-extern uint64_t set_overlap_needed(uint64_t length_x, uint64_t length_y, double threshold);
+extern uint64_t set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y,
+								   double threshold);
 
 #endif

@@ -92,6 +92,13 @@ resemblance_of_lengths(uint64_t shared, uint64_t length_x, uint64_t length_y)
 	return shared == 0 ? 0 : (double) shared / (double) (length_x + length_y - shared);
 }
 
+/* Returns the containment of the lesser of two bags of these lengths in the greater one. */
+static inline double
+containment_of_lengths(uint64_t shared, uint64_t length_x, uint64_t length_y)
+{
+	return shared == 0 ? 0 : (double) shared / (double) Min(length_x, length_y);
+}
+
 /* Returns how many elements both bags have, whatever their frequencies. */
 extern uint32_t bag_shared(const Bag *x, const Bag *y);
 

@@ -179,12 +179,31 @@ note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 	found->similarity[a][b] = similarity;
 }
 
+static double
+similarity_of(const SetJoin *join, const Bag *x, const Bag *y)
+{
+	Bag both;
+	double contained;
+
+	if (join->measure == SET_RESEMBLANCE)
+		return join->weighted ? bag_weighted_resemblance(x, y) : bag_resemblance(x, y);
+	if (!join->weighted)
+		return Max(bag_containment(x, y), bag_containment(y, x));
+	if (x->count == 0 || y->count == 0)
+		return 0;
+	both = bag_intersection(x, y);
+	contained = (double) bag_total(&both) / (double) Min(bag_total(x), bag_total(y));
+	bag_free(&both);
+	return contained;
+}
+
 static void
 check_join(const Bag *left, uint32_t left_count, const Bag *right, uint32_t right_count,
-		   double threshold, bool weighted)
+		   double threshold, bool weighted, SetMeasure measure)
 {
 	Found found;
-	SetJoin join = {left, left_count, right, right_count, threshold, weighted, note_pair, &found};
+	SetJoin join = {left,     left_count, right,     right_count, threshold,
+					weighted, measure,    note_pair, &found};
 	const Bag *other = right ? right : left;
 	uint32_t others = right ? right_count : left_count;
 	SetJoinStats stats;
@@ -197,8 +216,7 @@ check_join(const Bag *left, uint32_t left_count, const Bag *right, uint32_t righ
 	for (uint32_t a = 0; a < left_count; a++)
 		for (uint32_t b = 0; b < others; b++)
 		{
-			double similarity = weighted ? bag_weighted_resemblance(left + a, other + b) :
-										   bag_resemblance(left + a, other + b);
+			double similarity = similarity_of(&join, left + a, other + b);
 			bool expected = (right || a < b) && similarity >= threshold;
 
 			REQUIRE(found.similarity[a][b] == (expected ? similarity : -1));
@@ -221,6 +239,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input in = {data, size};
 	uint8_t option = take_byte(&in);
+	SetMeasure measure = option & 2 ? SET_CONTAINMENT : SET_RESEMBLANCE;
 	double threshold = take_threshold(&in);
 	uint32_t count = 2 + take_byte(&in) % (BAGS_MAX - 1);
 	uint32_t cut = take_byte(&in) % count;
@@ -231,8 +250,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_algebra(&bags[0], &bags[1], threshold);
 	check_samples(&in, &bags[0], &bags[1]);
 	check_lexicon(&in, &bags[0], &bags[1]);
-	check_join(bags, count, NULL, 0, threshold, (option & 1) != 0);
-	check_join(bags, cut, bags + cut, count - cut, threshold, (option & 1) == 0);
+	check_join(bags, count, NULL, 0, threshold, (option & 1) != 0, measure);
+	check_join(bags, cut, bags + cut, count - cut, threshold, (option & 1) == 0, measure);
 	for (uint32_t i = 0; i < count; i++)
 		bag_free(&bags[i]);
 	return 0;

@@ -310,9 +310,10 @@ sub an_argument
 		return 'NULL' if $name eq 'against' && chance(0.6);
 		return one_of("'first'", "'all'") if $name eq 'equal' && chance(0.7);
 		return one_of("'star'", "'components'") if $name eq 'method' && chance(0.7);
+		return one_of("'resemblance'", "'containment'") if $name eq 'measure' && chance(0.9);
 		return a_query() if $name =~ /^(query|against)$/;
 		return a_scheme() if $name eq 'scheme';
-		return one_of("'first'", "'first'", "'all'", "'star'", "'components'", "'x'", 'NULL', "''") if $name =~ /^(equal|method)$/;
+		return one_of("'first'", "'first'", "'all'", "'star'", "'components'", "'x'", 'NULL', "''") if $name =~ /^(equal|method|measure)$/;
 	}
 	return one_of(qw(true false false)) if $name =~ /^(multiset|nearest)$/ && chance(0.8);
 	return '1::bigint' if $name eq 'witness' && chance(0.6);

@@ -64,6 +64,24 @@ SELECT m, a, b, similarity FROM unnest('{f,t}'::boolean[]) m,
 	neardup_pairs('SELECT * FROM (VALUES (1, to_shingles(''{1,1,1,2}''::bigint[])), (2, to_shingles(''{1,2}''::bigint[])), (3, to_shingles(''{1,2,2}''::bigint[]))) v', 0.3, m) ORDER BY 1, 2, 3;
 SELECT id, keeper, size FROM neardup_clusters('SELECT id, to_shingles(body) FROM docs ORDER BY id', 0.5);
 
+-- Containment of the shorter in the longer: 1 and 5 are in 2; half of 3 is in 2, of which 4 is a copy; 6 is empty.
+CREATE TABLE reports AS SELECT id, to_shingles(s::bigint[]) AS s FROM (VALUES (1, '{1,2,3,4,4,4}'), (2, '{1,2,3,4,5,6,7,8,9,10,11,12}'),
+	(3, '{9,10,21,22}'), (4, '{12,11,10,9,8,7,6,5,4,3,2,1}'), (5, '{5}'), (6, '{}'), (7, NULL)) v (id, s);
+SELECT * FROM neardup_pairs('SELECT id, s FROM reports', 0.5, measure => 'containment') ORDER BY 1, 2;
+SELECT a, b FROM neardup_pairs('SELECT id, s FROM reports', 0.5, measure => 'resemblance') ORDER BY 1, 2;
+SELECT a, b FROM neardup_pairs('SELECT id, s FROM reports', 0.6, equal => 'all', measure => 'containment') ORDER BY 1, 2;
+SELECT * FROM neardup_pairs('SELECT id::text, s FROM reports WHERE id < 4', 0.5, NULL::text, multiset => true, measure => 'containment') ORDER BY 1, 2;
+SELECT * FROM neardup_pairs('SELECT id, s FROM reports WHERE id IN (1, 2, 3)', 0.5, against => 'SELECT id, s FROM reports WHERE id IN (2, 4, 5)', measure => 'containment') ORDER BY 1, 2;
+SELECT candidates = pruned_by_length + pruned_by_frequency + compared AS complete, partitions, pruned_by_length FROM neardup_join_stats();
+-- A keeper contains its members; a longer row after it does not join it.
+SELECT * FROM neardup_clusters('SELECT id, s FROM reports ORDER BY cardinality(s) DESC, id', 0.5, measure => 'containment');
+SELECT * FROM neardup_clusters('SELECT id, s FROM reports ORDER BY id', 0.5, measure => 'containment');
+SELECT * FROM neardup_clusters('SELECT id::text, s FROM reports ORDER BY id DESC', 0.5, NULL::text, nearest => true, measure => 'containment');
+SELECT * FROM neardup_clusters('SELECT id, s FROM reports WHERE id IN (1, 2, 3)', 0.5, against => 'SELECT id, s FROM reports WHERE id IN (4, 5) ORDER BY id', measure => 'containment');
+-- As sets the second is no longer than the first, as multisets it is.
+SELECT m, c.* FROM unnest('{f,t}'::boolean[]) m,
+	neardup_clusters('SELECT * FROM (VALUES (1, to_shingles(''{1,2,3}''::bigint[])), (2, to_shingles(''{1,1,1,1,2}''::bigint[]))) v', 0.4, m, measure => 'containment') c ORDER BY m, id;
+
 -- Pairs found with a generous threshold are verified by the exact similarity of sets.
 SELECT a, b, similarity = similarity(to_shingles(x.body), to_shingles(y.body)) AS exact, similarity >= 0.7 AS enough
 FROM neardup_pairs('SELECT id, to_minhash(body), to_shingles(body) FROM docs', 0.4, verify => 0.7) JOIN docs x ON x.id = a JOIN docs y ON y.id = b ORDER BY 1, 2;
@@ -112,6 +130,11 @@ SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, recall => 0);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, verify => 2);
 SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, equal => 'some');
 SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'chain');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => 'cosine');
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => NULL);
+SELECT neardup_pairs('SELECT id, sig FROM docs', 0.5, measure => 'containment');
+SELECT neardup_clusters('SELECT id, to_simhash(body), to_shingles(body) FROM docs', 0.5, verify => 0.5, measure => 'containment');
+SELECT neardup_clusters('SELECT id, s FROM reports', 0.5, method => 'components', measure => 'containment');
 SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'components', nearest => true);
 SELECT neardup_clusters('SELECT id, sig FROM docs', 0.5, method => 'components', against => 'SELECT id, sig FROM docs');
 

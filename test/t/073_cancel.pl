@@ -89,15 +89,16 @@ my %called = (
 # Statements that take a second or more are cancelled after a moment.
 my %statement = (
 	'neardup_check(regclass)' => q{SELECT neardup_check('equals_sig')},
-	'neardup_clusters(text,double precision,boolean,text,text,boolean,double precision,double precision)' =>
+	'neardup_clusters(text,double precision,boolean,text,text,boolean,double precision,double precision,text)' =>
 	  q{SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM equals', 0.9)},
-	'neardup_clusters(text,double precision,anyelement,boolean,text,text,boolean,double precision,double precision)' =>
+	'neardup_clusters(text,double precision,anyelement,boolean,text,text,boolean,double precision,double precision,text)' =>
 	  q{SELECT count(*) FROM neardup_clusters('SELECT id::text, sig FROM equals', 0.9, NULL::text)},
-	'neardup_pairs(text,double precision,boolean,text,text,double precision,double precision)' =>
+	'neardup_pairs(text,double precision,boolean,text,text,double precision,double precision,text)' =>
 	  q{SELECT count(*) FROM neardup_pairs('SELECT id, sig FROM equals', 0.9, equal => 'all')},
-	'neardup_pairs(text,double precision,anyelement,boolean,text,text,double precision,double precision)' =>
+	'neardup_pairs(text,double precision,anyelement,boolean,text,text,double precision,double precision,text)' =>
 	  q{SELECT count(*) FROM neardup_pairs('SELECT id::text, sig FROM equals', 0.9, NULL::text, equal => 'all')},
 	'pairs of sets' => q{SELECT count(*) FROM neardup_pairs('SELECT id, s FROM sets', 0.5)},
+	'pairs of sets, by containment' => q{SELECT count(*) FROM neardup_pairs('SELECT id, s FROM sets', 0.5, measure => 'containment')},
 	'pairs, in parallel' => q{SET maintenance_work_mem = '256MB';
 		SELECT count(*) FROM neardup_pairs('SELECT id, to_minhash(ARRAY[id / 2, id / 3]) FROM equals', 0.6)},
 	'show_shingles(text,text)' => q{SELECT count(*) FROM show_shingles((SELECT t FROM long))},
@@ -128,7 +129,7 @@ my @short = (
 	qr/^(bigint|bit)_in_ball\(/,
 	qr/^(hamming_ball|hamming_distance|hamming_within|near|as_hash|bigint_hamming_distance|bit_hamming_distance|unsigned_to_bigint)\(/,
 	qr/^(similarity|is_similar|is_comparable|jaccard_similarity|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
-	qr/^(lsh_\w+|show_signature)\(/,
+	qr/^(lsh_\w+|show_signature|containment_error)\(/,
 	qr/^neardup_(explain|index_info|index_status|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
 	# These copy or count their input.

@@ -61,7 +61,9 @@ for my $version (@old)
 	my $question = q{
 		SET enable_seqscan = off;
 		SELECT count(*) FROM docs WHERE is_similar(sig, to_minhash('the quick brown fox jumps over the lazy dog'), 0.9);
-		SELECT neardup_check('docs_sig_idx')};
+		SELECT neardup_check('docs_sig_idx');
+		SELECT count(*), sum(similarity) FROM neardup_pairs('SELECT id, sig FROM docs', 0.9);
+		SELECT count(*) FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.9, NULL::int)};
 
 	make_database($database, $version);
 	$node->safe_psql(

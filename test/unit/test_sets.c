@@ -76,12 +76,27 @@ note_pair(void *found_state, uint32_t a, uint32_t b, double similarity)
 	*place = similarity;
 }
 
+/* Returns what two bags share, as a share of the lesser one. */
+static double
+containment_of(const Bag *x, const Bag *y, bool weighted)
+{
+	Bag both = bag_intersection(x, y);
+	uint64_t shared = weighted ? bag_total(&both) : both.count;
+	uint64_t length_x = weighted ? bag_total(x) : x->count;
+	uint64_t length_y = weighted ? bag_total(y) : y->count;
+
+	bag_free(&both);
+	return length_x == 0 || length_y == 0 ? 0 : (double) shared / (double) Min(length_x, length_y);
+}
+
 static double
 similarity_of(const SetJoin *join, uint32_t a, uint32_t b)
 {
 	const Bag *x = join->left + a;
 	const Bag *y = (join->right ? join->right : join->left) + b;
 
+	if (join->measure == SET_CONTAINMENT)
+		return containment_of(x, y, join->weighted);
 	return join->weighted ? bag_weighted_resemblance(x, y) : bag_resemblance(x, y);
 }
 
@@ -102,19 +117,28 @@ compare_with_all(const SetJoin *join, const Found *found, const SetJoinStats *st
 			wrong += got != (expected ? similarity : -1);
 		}
 	CHECK_MSG(wrong == 0 && found->twice == 0 && stats->pairs == pairs,
-			  "threshold %.17g, weighted %d, two sources %d: %d wrong, %d twice", join->threshold,
-			  join->weighted, join->right != NULL, wrong, found->twice);
+			  "measure %d, threshold %.17g, weighted %d, two sources %d: %d wrong, %d twice",
+			  join->measure, join->threshold, join->weighted, join->right != NULL, wrong,
+			  found->twice);
 	CHECK(stats->compared >= stats->pairs);
 	CHECK(stats->hits >= stats->pruned_by_length + stats->pruned_by_frequency + stats->compared);
 	CHECK(stats->bags == join->left_count + (join->right ? join->right_count : 0));
 }
 
 static SetJoinStats
-join_and_compare(const Bag *left, uint32_t left_count, const Bag *right, uint32_t right_count,
-				 double threshold, bool weighted)
+join_by(SetMeasure measure, const Bag *left, uint32_t left_count, const Bag *right,
+		uint32_t right_count, double threshold, bool weighted)
 {
 	Found found = {NULL, right ? right_count : left_count, 0};
-	SetJoin join = {left, left_count, right, right_count, threshold, weighted, note_pair, &found};
+	SetJoin join = {.left = left,
+					.left_count = left_count,
+					.right = right,
+					.right_count = right_count,
+					.threshold = threshold,
+					.weighted = weighted,
+					.measure = measure,
+					.sink = note_pair,
+					.state = &found};
 	size_t places = (size_t) left_count * found.columns;
 	SetJoinStats stats;
 
@@ -124,6 +148,20 @@ join_and_compare(const Bag *left, uint32_t left_count, const Bag *right, uint32_
 	CHECK(set_join(&join, &stats));
 	compare_with_all(&join, &found, &stats);
 	free(found.similarity);
+	return stats;
+}
+
+/* Joins by both measures.  Returns the statistics of resemblance. */
+static SetJoinStats
+join_and_compare(const Bag *left, uint32_t left_count, const Bag *right, uint32_t right_count,
+				 double threshold, bool weighted)
+{
+	SetJoinStats stats =
+		join_by(SET_RESEMBLANCE, left, left_count, right, right_count, threshold, weighted);
+	SetJoinStats contained =
+		join_by(SET_CONTAINMENT, left, left_count, right, right_count, threshold, weighted);
+
+	CHECK(contained.pairs >= stats.pairs);
 	return stats;
 }
 
@@ -193,6 +231,29 @@ shorter_partner_is_found(void)
 	bag_free(&shorter);
 }
 
+/* An abstract is found in its report, however long that is, and a part of it is measured by it. */
+static void
+lesser_is_found_in_greater(void)
+{
+	static uint64_t hashes[1000];
+	Bag bags[3];
+
+	for (uint64_t i = 0; i < 1000; i++)
+		hashes[i] = i * i;
+	bags[0] = bag_of(hashes, 1000);
+	bags[1] = bag_of(hashes + 400, 20);
+	for (uint64_t i = 0; i < 5; i++)
+		hashes[400 + i] = i * i + 2;
+	bags[2] = bag_of(hashes + 400, 20);
+	CHECK(join_by(SET_CONTAINMENT, bags, 3, NULL, 0, 1, false).pairs == 1);
+	CHECK(join_by(SET_CONTAINMENT, bags, 3, NULL, 0, 0.75, false).pairs == 3);
+	CHECK(join_by(SET_CONTAINMENT, bags + 2, 1, bags, 2, 0.75, true).pairs == 2);
+	CHECK(join_by(SET_CONTAINMENT, bags, 2, bags + 2, 1, 0.7500000000000001, true).pairs == 0);
+	CHECK(join_by(SET_RESEMBLANCE, bags, 3, NULL, 0, 0.7, false).pairs == 0);
+	CHECK(set_partition_end(SET_CONTAINMENT, 10, 0.9) == UINT64_MAX);
+	free_bags(bags, 3);
+}
+
 /* Counts the partitions of lengths 1 to range. */
 static int
 count_partitions(double threshold, uint64_t range)
@@ -201,7 +262,7 @@ count_partitions(double threshold, uint64_t range)
 	int count = 0;
 
 	for (; start <= range; count++)
-		start = set_partition_end(start, threshold);
+		start = set_partition_end(SET_RESEMBLANCE, start, threshold);
 	return count;
 }
 
@@ -212,9 +273,9 @@ partitions_are_those_of_the_rule(void)
 	CHECK(count_partitions(1.0, 1000) == 1000);
 	CHECK(count_partitions(0.9, 1000) == 49);
 	CHECK(count_partitions(0.1, 1000) == 3);
-	CHECK(set_partition_end(10, 0.1) == 101);
-	CHECK(set_partition_end(9, 0.9) == 11);
-	CHECK(set_partition_end(1, 1e-300) == UINT64_MAX);
+	CHECK(set_partition_end(SET_RESEMBLANCE, 10, 0.1) == 101);
+	CHECK(set_partition_end(SET_RESEMBLANCE, 9, 0.9) == 11);
+	CHECK(set_partition_end(SET_RESEMBLANCE, 1, 1e-300) == UINT64_MAX);
 }
 
 /*
@@ -264,13 +325,17 @@ bounds_are_tight(void)
 					needed++;
 				if (needed > x || needed > y)
 					needed = 0;
-				CHECK(set_overlap_needed(x, y, thresholds[t]) == needed);
+				CHECK(set_overlap_needed(SET_RESEMBLANCE, x, y, thresholds[t]) == needed);
+				needed = 1;
+				while (containment_of_lengths(needed, x, y) < thresholds[t])
+					needed++;
+				CHECK(set_overlap_needed(SET_CONTAINMENT, x, y, thresholds[t]) == needed);
 			}
 			if (thresholds[t] < 0.1)
 				continue;
 			while ((double) x / (double) end >= thresholds[t])
 				end++;
-			CHECK(set_partition_end(x, thresholds[t]) == end);
+			CHECK(set_partition_end(SET_RESEMBLANCE, x, thresholds[t]) == end);
 		}
 }
 
@@ -307,6 +372,7 @@ main(void)
 	little_is_joined();
 	shorter_partner_is_found();
 	example_of_deduplication();
+	lesser_is_found_in_greater();
 	partitions_are_those_of_the_rule();
 	bounds_are_tight();
 	much_is_pruned();
