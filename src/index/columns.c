@@ -4,7 +4,10 @@
  */
 #include "index/index.h"
 
+#include "access/hash.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "common/hashfn.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -99,6 +102,23 @@ find_signature(Relation index)
 /* The hash of a NULL. */
 #define HASH_OF_NULL 0
 
+/* Other classes may hash otherwise, and may come and go. */
+Oid
+key_hash_function(Oid equality)
+{
+	Oid left;
+	Oid right;
+	Oid class;
+	Oid family;
+
+	op_input_types(equality, &left, &right);
+	class = GetDefaultOpClass(left, HASH_AM_OID);
+	family = OidIsValid(class) ? get_opclass_family(class) : InvalidOid;
+	return op_in_opfamily(equality, family) ?
+		get_opfamily_proc(family, right, right, HASHSTANDARD_PROC) :
+		InvalidOid;
+}
+
 /*
  * Returns the hash function for values of a type that are compared with a column.  It gives
  * equal values of both types the same hash.
@@ -107,16 +127,14 @@ static Oid
 hash_function(Relation index, int column, Oid type)
 {
 	Oid equality = equality_of(index, column, type);
-	RegProcedure left;
-	RegProcedure right;
+	Oid function = OidIsValid(equality) ? key_hash_function(equality) : InvalidOid;
 
-	if (!OidIsValid(equality) || !get_op_hash_functions(equality, &left, &right))
+	if (!OidIsValid(function))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("could not identify a hash function for type %s", format_type_be(type))));
-	return right;
+	return function;
 }
-
 
 /* ---- What a backend keeps of an index ----------------------------------- */
 

@@ -82,6 +82,12 @@ extern Signature index_signature_of_integer(Relation index, Datum value, Oid typ
 /* Sets the hashes of a row's keys. */
 extern void index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key);
 
+/*
+ * Returns the hash function for the right side of an equality: that of the default hash
+ * operator class of the left side's type.  Returns InvalidOid if there is none.
+ */
+extern Oid key_hash_function(Oid equality);
+
 /* Makes hashes of values that are compared with a key. */
 typedef struct KeyHasher
 {

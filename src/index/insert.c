@@ -324,6 +324,35 @@ seal_long_tail(Relation index, const TailLength *length)
 	upkeep_unlock(index);
 }
 
+/* ---- Memory of a row ---------------------------------------------------- */
+
+/*
+ * Returns memory for a row, such as for a detoasted signature; the caller's context lives as
+ * long as the statement.  An index without keys uses the same memory for all rows, since many
+ * statements insert only one.  A hash function of a key may insert rows itself, so with keys
+ * each row has its own.
+ */
+static MemoryContext
+begin_row(Relation index)
+{
+	static MemoryContext kept = NULL;
+
+	if (index_keys(index) > 0)
+		return AllocSetContextCreate(CurrentMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
+	if (kept == NULL)
+		kept = AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
+	return kept;
+}
+
+static void
+end_row(Relation index, MemoryContext row_context)
+{
+	if (index_keys(index) > 0)
+		MemoryContextDelete(row_context);
+	else
+		MemoryContextReset(row_context);
+}
+
 /* ---- The callback ------------------------------------------------------- */
 
 /* Appends a document to the tail, and seals the tail if that has made it too long. */
@@ -351,21 +380,13 @@ bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
 			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
 {
-	/*
-	 * Memory for a row, such as for a detoasted signature; the caller's context lives as long
-	 * as the statement.  It is created only once, since many statements insert only one row.
-	 */
-	static MemoryContext row_context = NULL;
 	uint32 key[INDEX_MAX_KEYS];
 	NewDocument doc = {.document = {.tid = *heap_tid, .key = key, .keys = index_keys(index)}};
 	int column = index_cache(index)->signature - 1;
-	MemoryContext before;
+	MemoryContext row_context = begin_row(index);
+	MemoryContext before = MemoryContextSwitchTo(row_context);
 	Signature signature;
 
-	if (row_context == NULL)
-		row_context =
-			AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
-	before = MemoryContextSwitchTo(row_context);
 	index_keys_of_row(index, values, isnull, key);
 	if (!isnull[column])
 	{
@@ -380,6 +401,6 @@ neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid
 	else if (signature.header.flags & SIGNATURE_EMPTY)
 		tid_add_flags(&doc.document.tid, TID_EMPTY);
 	insert_document(index, &doc);
-	MemoryContextReset(row_context);
+	end_row(index, row_context);
 	return false;
 }

@@ -106,10 +106,7 @@ check_operator(Validation *validation, const FormData_pg_amop *member)
 		defect(validation, FAMILY "contains invalid ORDER BY specification for operator %s", name);
 	if (member->amopstrategy == STRATEGY_EQUAL)
 	{
-		RegProcedure left;
-		RegProcedure right;
-
-		if (!get_op_hash_functions(member->amopopr, &left, &right))
+		if (!OidIsValid(key_hash_function(member->amopopr)))
 			defect(validation, FAMILY "has no hash functions for operator %s", name);
 	}
 	else if (!OidIsValid(get_opfamily_proc(validation->family, member->amoplefttype,

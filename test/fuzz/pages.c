@@ -323,7 +323,7 @@ fuzz_damage(PG_FUNCTION_ARGS)
 	Relation index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64 seed = PG_GETARG_INT64(1);
 	bool forged = PG_GETARG_BOOL(2);
-	uint32 stride = document_stride(&page_meta(image)->shape);
+	uint32 stride = meta_stride(page_meta(image));
 	PGAlignedBlock page;
 	uint32 kind;
 	BlockNumber block;

@@ -227,6 +227,35 @@ SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'money_key_ops';
 CREATE INDEX ON others USING neardup (place, sig);
 DROP TABLE others;
 DROP OPERATOR FAMILY money_key_ops USING neardup CASCADE;
+
+-- A type whose hash function inserts rows.  Its default hash operator class counts, and other
+-- classes may come and go.
+CREATE TYPE loud AS (word text);
+CREATE FUNCTION loud_equal(loud, loud) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN RETURN lower($1.word) = lower($2.word); END $$;
+CREATE TABLE heard (length int, sig minhash(64));
+CREATE INDEX heard_sig ON heard USING neardup (length, sig);
+CREATE FUNCTION loud_hash(loud) RETURNS int LANGUAGE sql SET search_path = public AS $$
+	INSERT INTO heard VALUES (length($1.word), to_minhash('it is said: ' || $1.word, 64));
+	SELECT hashtext(lower($1.word));
+$$;
+CREATE FUNCTION other_hash(loud) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN hashtext(upper($1.word)); END $$;
+CREATE OPERATOR = (LEFTARG = loud, RIGHTARG = loud, PROCEDURE = loud_equal, COMMUTATOR = =, HASHES);
+CREATE OPERATOR CLASS other_ops FOR TYPE loud USING hash AS OPERATOR 1 =, FUNCTION 1 other_hash(loud);
+CREATE OPERATOR CLASS loud_key_ops DEFAULT FOR TYPE loud USING neardup AS OPERATOR 5 =;
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'loud_key_ops';
+CREATE OPERATOR CLASS loud_hash_ops DEFAULT FOR TYPE loud USING hash AS OPERATOR 1 =, FUNCTION 1 loud_hash(loud);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'loud_key_ops';
+CREATE TABLE said (word loud, sig minhash(64));
+CREATE INDEX said_sig ON said USING neardup (word, sig);
+INSERT INTO said SELECT ROW('Word' || i % 10)::loud, to_minhash('she said ' || i % 3, 64) FROM generate_series(1, 1000) i;
+DROP OPERATOR FAMILY other_ops USING hash;
+ALTER INDEX said_sig SET (groups = 8);
+SELECT neardup_check('said_sig');
+SELECT regexp_replace(neardup_check('heard_sig'), '\d+', 'n', 'g');
+SELECT count(*) FROM said WHERE word = ROW('WORD7')::loud AND is_similar(sig, to_minhash('she said 1', 64), 0.9);
+DROP TABLE said, heard;
+DROP TYPE loud CASCADE;
+DROP OPERATOR FAMILY loud_key_ops USING neardup;
 DROP FUNCTION fill, found, index_condition, differences, odd;
 DROP TABLE conditions, searches;
 DROP DOMAIN code;
