@@ -16,12 +16,14 @@ my @words = map { my $w = $_; map { $w . $_ } qw(an or ta en si mu) } qw(bar cel
 
 # size: rows of each client, roughly.  order: has a distance operator.  guarded: what
 # refuses near-duplicates.  parts: partitioned.  where: the predicate of a partial index.
-# column: the expression indexed, if not v.
+# column: the expression indexed, if not v.  keyed: has keys beside it, one of them the
+# client, by which clients ask for their own rows.
 our @TABLES = (
 	{ name => 'hash64', type => 'bigint', k => 64, b => 1, size => 5000 },
 	{ name => 'bits', type => 'bit', sql => 'bit(96)', k => 96, b => 1, size => 2500 },
 	{ name => 'mini', type => 'minhash', k => 512, b => 1, size => 1500, order => 1 },
 	{ name => 'wide', type => 'minhash', k => 64, b => 8, size => 2500, order => 1 },
+	{ name => 'keyed', type => 'minhash', k => 128, b => 1, size => 2500, order => 1, keyed => 1 },
 	{ name => 'quad', type => 'minhash', k => 40, b => 4, size => 4000, order => 1, parts => 1 },
 	{ name => 'sim', type => 'simhash', k => 128, b => 1, size => 3000, order => 1 },
 	{ name => 'partial', type => 'bigint', k => 64, b => 1, size => 5000, where => 'n % 2 = 0' },
@@ -49,6 +51,7 @@ sub tables
 	foreach my $table (@all)
 	{
 		$table->{column} //= 'v';
+		$table->{keys} = $table->{keyed} ? "n, (id % $clients), " : '';
 		$table->{sql} //= $table->{type};
 		$table->{persistence} //= '';
 		$table->{number} = ++$number;
@@ -99,7 +102,7 @@ sub index_sql
 {
 	my ($table, $name, $how, $with) = @_;
 
-	return sprintf('CREATE INDEX %s %s ON %s USING neardup ((%s))%s%s', $how // '', $name // "$table->{name}_v", $table->{name}, $table->{column},
+	return sprintf('CREATE INDEX %s %s ON %s USING neardup (%s(%s))%s%s', $how // '', $name // "$table->{name}_v", $table->{name}, $table->{keys}, $table->{column},
 		$with ? " WITH ($with)" : '', $table->{where} ? " WHERE $table->{where}" : '');
 }
 
