@@ -258,7 +258,7 @@ extern void meta_write_built(Relation index, const SignatureHeader *shape,
  * A page of documents holds their packed symbols and keys, stride bytes each, from the front,
  * and their heap TIDs from the end; the page's hole is between them.  The flags are in the
  * high bits of the TID's offset number, which no heap page needs.  A document's keys are at
- * the end of its bytes: a hash of 32 bits for each key column.
+ * the end of its bytes, aligned: a hash of 32 bits for each key column.
  */
 #define TID_DEAD 0x8000
 #define TID_NULL 0x4000
@@ -275,7 +275,8 @@ document_stride(const SignatureHeader *shape, uint32 keys)
 {
 	uint32 bytes = shape->k == 0 ? 0 : SYMBOL_BYTES(shape->k, signature_bits(shape));
 
-	return Max(bytes, STRIDE_MIN) + TYPEALIGN(STRIDE_MIN, keys * sizeof(uint32));
+	bytes = Max(bytes, STRIDE_MIN);
+	return keys == 0 ? bytes : TYPEALIGN(STRIDE_MIN, bytes + keys * sizeof(uint32));
 }
 
 /* Returns the stride of documents that arrive before the first signature. */
@@ -310,7 +311,10 @@ page_symbols(Page page, uint32 stride, uint32 i)
 static inline const uint32 *
 document_keys(const uint8_t *symbols, uint32 stride, uint32 keys)
 {
-	return (const uint32 *) (symbols + stride) - keys;
+	const uint8_t *end = symbols + stride;
+
+	Assert(keys == 0 || (uintptr_t) end % sizeof(uint32) == 0);
+	return (const uint32 *) end - keys;
 }
 
 /* TIDs grow down from the end. */

@@ -213,6 +213,16 @@ SELECT tenant FROM hashes WHERE phash = hashint8extended(3, 1);
 SELECT count(*) FROM hashes WHERE phash = 3;
 SELECT count(*) FROM hashes WHERE phash = ANY (ARRAY[hashint8extended(3, 1), hashint8extended(4, 1)]);
 
+-- Keys behind a signature of 13 bytes are aligned.
+CREATE TABLE odd (id int, tenant int, bits bit(100));
+CREATE INDEX odd_bits ON odd USING neardup (tenant, bits);
+INSERT INTO odd SELECT i, i % 7, ('x' || left(md5((i / 14)::text), 25))::bit(100) FROM generate_series(1, 700) i;
+SELECT neardup_check('odd_bits');
+SELECT id FROM odd WHERE tenant = 3 AND hamming_within(bits, ('x' || left(md5('5'), 25))::bit(100), 3) ORDER BY id;
+VACUUM odd;
+SELECT id FROM odd WHERE tenant = 3 AND hamming_within(bits, ('x' || left(md5('5'), 25))::bit(100), 3) ORDER BY id;
+DROP TABLE odd;
+
 -- What makes no index.
 CREATE INDEX ON hashes USING neardup (body);
 CREATE INDEX ON hashes USING neardup (lower(body), tenant bigint_key_ops);
