@@ -88,6 +88,12 @@ CREATE FUNCTION to_shingles(
 COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
 	'the spot signatures of a text with the given antecedents and stop words (NULL: those of the language)';
 
+CREATE FUNCTION to_shingles(text, minus shingles) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION to_shingles(text, shingles) IS
+	'the shingles of a text that are not in minus, such as those of a form, under the scheme of minus';
+
 CREATE FUNCTION to_shingles(text[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;

@@ -89,6 +89,13 @@ CREATE FUNCTION to_minhash(text, scheme_name text) RETURNS minhash
 COMMENT ON FUNCTION to_minhash(text, text) IS
 	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';
 
+CREATE FUNCTION to_minhash(
+	text, minus shingles, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, shingles, int, int, text) IS
+	'sketch of the shingles of a text that are not in minus, such as those of a form: k symbols of b bits';
+
 CREATE FUNCTION to_minhash(shingles, k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

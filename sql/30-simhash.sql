@@ -88,6 +88,13 @@ CREATE FUNCTION to_simhash(text, scheme_name text) RETURNS simhash
 COMMENT ON FUNCTION to_simhash(text, text) IS
 	'fingerprint of the shingles of a text under a scheme: 64 bits';
 
+CREATE FUNCTION to_simhash(
+	text, minus shingles, f int DEFAULT 64, scheme text DEFAULT 'word 1') RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_simhash(text, shingles, int, text) IS
+	'fingerprint of the shingles of a text that are not in minus, such as those of a form: f bits';
+
 CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

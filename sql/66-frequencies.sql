@@ -1,4 +1,4 @@
--- Document frequencies of shingles, I-Match and TF-IDF.
+-- Document frequencies of shingles: those of forms, I-Match and TF-IDF.
 
 CREATE FUNCTION shingle_frequencies(
 	query text,
@@ -7,6 +7,13 @@ CREATE FUNCTION shingle_frequencies(
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION shingle_frequencies(text) IS
 	'how many of the N sets that a query returns contain each shingle, and its idf = ln(N / df) / ln(N), 0 to 1';
+
+CREATE FUNCTION common_shingles(query text, share float8 DEFAULT 0.2, scheme text DEFAULT 'word 3',
+		sample int DEFAULT 10000) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_common_shingles'
+	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION common_shingles(text, float8, text, int) IS
+	'the shingles that a share of the texts or sets of a query have, such as those of a form, from a sample of rows';
 
 CREATE FUNCTION idf_filter(shingles, lexicon regclass, low float8, high float8) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_idf_filter'

@@ -165,6 +165,35 @@ CREATE FUNCTION text_similarity(text, text, scheme text DEFAULT 'word 3') RETURN
 COMMENT ON FUNCTION text_similarity(text, text, text) IS
 	'exact resemblance (Jaccard similarity) of the shingles of two texts under a scheme, 0 to 1';
 
+-- ---- Forms -------------------------------------------------------------------
+
+CREATE FUNCTION to_shingles(text, minus shingles) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_to_shingles_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION to_shingles(text, shingles) IS
+	'the shingles of a text that are not in minus, such as those of a form, under the scheme of minus';
+
+CREATE FUNCTION to_minhash(
+	text, minus shingles, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, shingles, int, int, text) IS
+	'sketch of the shingles of a text that are not in minus, such as those of a form: k symbols of b bits';
+
+CREATE FUNCTION to_simhash(
+	text, minus shingles, f int DEFAULT 64, scheme text DEFAULT 'word 1') RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_simhash(text, shingles, int, text) IS
+	'fingerprint of the shingles of a text that are not in minus, such as those of a form: f bits';
+
+CREATE FUNCTION common_shingles(query text, share float8 DEFAULT 0.2, scheme text DEFAULT 'word 3',
+		sample int DEFAULT 10000) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_common_shingles'
+	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION common_shingles(text, float8, text, int) IS
+	'the shingles that a share of the texts or sets of a query have, such as those of a form, from a sample of rows';
+
 -- ---- Showing signatures ------------------------------------------------------
 
 CREATE FUNCTION show_signature(minhash) RETURNS text

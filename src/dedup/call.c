@@ -6,7 +6,6 @@
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/tuplestore.h"
 
 /* Statistics of the last call of this session, if there was one. */
@@ -18,24 +17,6 @@ reject_null(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
-}
-
-/* Reads a number above 0 and at most 1. */
-static double
-share_argument(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	double value;
-
-	if (PG_ARGISNULL(argument))
-		reject_null(name);
-	value = PG_GETARG_FLOAT8(argument);
-	/* NaN fails this comparison too. */
-	if (!(value > 0 && value <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("\"%s\" %s is out of range", name, float8out_internal(value)),
-				 errdetail("It must be above 0 and at most 1.")));
-	return value;
 }
 
 bool
@@ -81,6 +62,8 @@ call_begin(FunctionCallInfo fcinfo, int witnesses, int own)
 		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(3 + witnesses));
 	if (!PG_ARGISNULL(verify))
 		options->verify = share_argument(fcinfo, verify, "verify");
+	if (PG_ARGISNULL(verify + 1))
+		reject_null("recall");
 	options->recall = share_argument(fcinfo, verify + 1, "recall");
 	/* The catalog of version 0.1.0 does not have it. */
 	if (measure < PG_NARGS() &&

@@ -13,8 +13,9 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/plancache.h"
 #include "utils/typcache.h"
+
+#include "sql/query.h"
 
 
 #define ROOM_MIN 1024
@@ -256,32 +257,6 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 
 /* ---- The query ---------------------------------------------------------- */
 
-/* Prepares a query, which must be one SELECT (or VALUES, TABLE, WITH) that only reads. */
-static SPIPlanPtr
-prepare(const char *name, const char *query)
-{
-	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
-	List *sources;
-	Query *parsed;
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	sources = SPI_plan_get_plan_sources(plan);
-	if (list_length(sources) != 1 || !SPI_is_cursor_plan(plan) ||
-		((CachedPlanSource *) linitial(sources))->commandTag != CMDTAG_SELECT)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%s\" must be a single SELECT", name),
-				 errhint("Pass a query such as 'SELECT id, sig FROM docs'.")));
-	parsed = linitial_node(Query, ((CachedPlanSource *) linitial(sources))->query_list);
-	if (parsed->hasModifyingCTE || parsed->hasForUpdate)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" must not change or lock rows", name),
-				 errhint("Change or lock rows in a statement of its own.")));
-	return plan;
-}
-
 static void
 reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
 {
@@ -354,7 +329,8 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 	reader.row_context =
 		AllocSetContextCreate(source->context, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	SPI_connect();
-	compat_run_plan(prepare(name, query), &reader.pub);
+	compat_run_plan(query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, "SELECT id, sig FROM docs"),
+					&reader.pub);
 	SPI_finish();
 	progress_rows(source->rows);
 	check_ids(&reader);

@@ -2,10 +2,10 @@
  * frequencies.c: SQL functions of document frequencies, and of sets weighted by a table
  * of them, a lexicon.
  */
+#include "sql/query.h"
 #include "sql/shingles.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
@@ -28,7 +28,6 @@ checked_query(const char *query, Oid shingles)
 {
 	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
 	CachedPlanSource *source = NULL;
-	RawStmt *statement;
 	char *text;
 
 	if (!plan)
@@ -42,11 +41,7 @@ checked_query(const char *query, Oid shingles)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one column of type shingles"),
 				 errhint("Write a query such as SELECT to_shingles(body) FROM documents.")));
-	/* Leaves out the semicolon that may follow. */
-	statement = source->raw_parse_tree;
-	text = pstrdup(query + statement->stmt_location);
-	if (statement->stmt_len > 0)
-		text[statement->stmt_len] = '\0';
+	text = query_statement(plan, query);
 	SPI_freeplan(plan);
 	return text;
 }

@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
-#include "sql/shingles.h"
+#include "sql/minus.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
 
@@ -64,16 +64,16 @@ minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 	return value;
 }
 
-/* Returns the signature of a text. */
+/* Returns the signature of a text, without the shingles of minus unless it is NULL. */
 static struct varlena *
-minhash_of_text(Datum text, int k, int b, SchemeId scheme)
+minhash_of_text(Datum text, int k, int b, SchemeId scheme, const Minus *minus)
 {
 	Utf8Text utf8 = utf8_of_datum(text);
 	MinhashBuilder builder;
 
 	warn_of_list(&utf8, "to_minhash");
 	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
-	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
+	shingle_text_minus(utf8.bytes, utf8.length, scheme, minus, minhash_add, &builder);
 	utf8_free(&utf8);
 	return minhash_of_builder(&builder, k, b, scheme);
 }
@@ -88,7 +88,25 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
 
 	check_minhash_shape(k, b, NULL);
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme));
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme, NULL));
+}
+
+/* to_minhash(text, minus shingles, k int, b int, scheme text) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_minus);
+Datum
+neardup_to_minhash_minus(PG_FUNCTION_ARGS)
+{
+	MinusArgument *minus = minus_argument(fcinfo, 1);
+	int k = PG_GETARG_INT32(2);
+	int b = PG_GETARG_INT32(3);
+	SchemeId scheme = text_scheme_of_cache(&minus->scheme, PG_GETARG_DATUM(4));
+
+	check_minhash_shape(k, b, NULL);
+	if (minus->shingles->scheme != scheme)
+		refuse_minus(minus->shingles->scheme, scheme,
+					 scheme_call("to_minhash", psprintf(", minus => ..., k => %d, b => %d", k, b),
+								 minus->shingles->scheme));
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme, &minus->minus));
 }
 
 /* to_minhash(text, scheme_name text) returns minhash; k as a text is accepted, too. */
@@ -100,7 +118,7 @@ neardup_to_minhash_scheme_name(PG_FUNCTION_ARGS)
 	SchemeId scheme = scheme_or_number(fcinfo, 1, SCHEME_ID(SCHEME_WORD, 3), &k);
 
 	check_minhash_shape(k, 1, NULL);
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, 1, scheme));
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, 1, scheme, NULL));
 }
 
 /* to_minhash(shingles, k int, b int) returns minhash */

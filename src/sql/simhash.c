@@ -10,7 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
-#include "sql/shingles.h"
+#include "sql/minus.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
 
@@ -61,16 +61,16 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 	return value;
 }
 
-/* Returns the signature of a text. */
+/* Returns the signature of a text, without the shingles of minus unless it is NULL. */
 static struct varlena *
-simhash_of_text(Datum text, int f, SchemeId scheme)
+simhash_of_text(Datum text, int f, SchemeId scheme, const Minus *minus)
 {
 	Utf8Text utf8 = utf8_of_datum(text);
 	SimhashBuilder builder;
 
 	warn_of_list(&utf8, "to_simhash");
 	simhash_begin(&builder, f);
-	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
+	shingle_text_minus(utf8.bytes, utf8.length, scheme, minus, simhash_add, &builder);
 	utf8_free(&utf8);
 	return simhash_of_builder(&builder, f, scheme);
 }
@@ -84,7 +84,24 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
 
 	check_simhash_shape(f, NULL);
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, NULL));
+}
+
+/* to_simhash(text, minus shingles, f int, scheme text) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_to_simhash_minus);
+Datum
+neardup_to_simhash_minus(PG_FUNCTION_ARGS)
+{
+	MinusArgument *minus = minus_argument(fcinfo, 1);
+	int f = PG_GETARG_INT32(2);
+	SchemeId scheme = text_scheme_of_cache(&minus->scheme, PG_GETARG_DATUM(3));
+
+	check_simhash_shape(f, NULL);
+	if (minus->shingles->scheme != scheme)
+		refuse_minus(minus->shingles->scheme, scheme,
+					 scheme_call("to_simhash", psprintf(", minus => ..., f => %d", f),
+								 minus->shingles->scheme));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, &minus->minus));
 }
 
 /* to_simhash(text, scheme_name text) returns simhash; f as a text is accepted, too. */
@@ -96,7 +113,7 @@ neardup_to_simhash_scheme_name(PG_FUNCTION_ARGS)
 	SchemeId scheme = scheme_or_number(fcinfo, 1, SCHEME_ID(SCHEME_WORD, 1), &f);
 
 	check_simhash_shape(f, NULL);
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, NULL));
 }
 
 /* to_simhash(shingles, f int) returns simhash */

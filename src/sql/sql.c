@@ -198,35 +198,34 @@ text_scheme_of_datum(Datum datum)
 	return scheme;
 }
 
-/* What fn_extra remembers of the last scheme argument. */
-typedef struct SchemeCache
-{
-	SchemeId scheme;
-	size_t length;
-	char name[SCHEME_NAME_SIZE];
-} SchemeCache;
-
 SchemeId
-text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
+text_scheme_of_cache(SchemeCache *cache, Datum datum)
 {
-	text *name = PG_GETARG_TEXT_PP(n);
+	text *name = DatumGetTextPP(datum);
 	size_t length = VARSIZE_ANY_EXHDR(name);
-	SchemeCache *cache = fcinfo->flinfo->fn_extra;
 	SchemeId scheme;
 
-	if (cache != NULL && cache->length == length &&
+	/* The scheme of a cache that is empty does not read text. */
+	if (scheme_reads_text(cache->scheme) && cache->length == length &&
 		memcmp(cache->name, VARDATA_ANY(name), length) == 0)
 		return cache->scheme;
 	scheme = text_scheme_of_datum(PointerGetDatum(name));
 	if (length > SCHEME_NAME_SIZE)
 		return scheme;
-	if (cache == NULL)
-		cache = fcinfo->flinfo->fn_extra =
-			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SchemeCache));
 	cache->scheme = scheme;
 	cache->length = length;
 	memcpy(cache->name, VARDATA_ANY(name), length);
 	return scheme;
+}
+
+SchemeId
+text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
+{
+	FmgrInfo *function = fcinfo->flinfo;
+
+	if (function->fn_extra == NULL)
+		function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(SchemeCache));
+	return text_scheme_of_cache(function->fn_extra, PG_GETARG_DATUM(n));
 }
 
 SchemeId
@@ -378,6 +377,20 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("%s must be from 1 to %d, not %d", name, most, number)));
 	return number;
+}
+
+double
+share_argument(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	double share = PG_GETARG_FLOAT8(n);
+
+	/* NaN fails this comparison too. */
+	if (!(share > 0 && share <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("\"%s\" %s is out of range", name, float8out_internal(share)),
+				 errdetail("It must be above 0 and at most 1.")));
+	return share;
 }
 
 void

@@ -48,7 +48,18 @@ extern text *text_of_utf8(const char *utf8, size_t length);
 /* Returns the scheme of a name, which must read text ('word 3', not 'tokens'). */
 extern SchemeId text_scheme_of_datum(Datum name);
 
-/* Does the same for argument n, and remembers the last name from call to call. */
+/* What a call site remembers of its last scheme; all zero at first. */
+typedef struct SchemeCache
+{
+	SchemeId scheme;
+	size_t length;
+	char name[SCHEME_NAME_SIZE];
+} SchemeCache;
+
+/* Does the same for a name that is often the one in the cache. */
+extern SchemeId text_scheme_of_cache(SchemeCache *cache, Datum name);
+
+/* Does the same for argument n; the cache is in fn_extra. */
 extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
 
 /*
@@ -94,6 +105,9 @@ extern bool check_threshold(double threshold, Node *context);
 
 /* Returns argument n; throws an error, which calls it by its name, unless it is from 1 to most. */
 extern int32 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most);
+
+/* Returns argument n; throws an error, which calls it by its name, unless 0 < share <= 1. */
+extern double share_argument(FunctionCallInfo fcinfo, int n, const char *name);
 
 /* Throws an error if an array, called by what it is of, has a NULL element. */
 extern void check_no_nulls(ArrayType *array, const char *elements);

@@ -1,0 +1,27 @@
+/*
+ * minus.h: leaving elements out of what a sink gets.
+ */
+#ifndef NEARDUP_SKETCH_MINUS_H
+#define NEARDUP_SKETCH_MINUS_H
+
+#include "base/table.h"
+#include "text/text.h"
+
+/* The elements to leave out. */
+typedef struct Minus
+{
+	Table table;
+	const uint64_t *element;
+} Minus;
+
+/* Prepares to leave out distinct elements, which the caller keeps. */
+extern void minus_begin(Minus *minus, const uint64_t *element, size_t count);
+
+/*
+ * Gives the shingles of a text to sink as shingle_text does, without those to leave out,
+ * however often they occur; minus may be NULL.
+ */
+extern void shingle_text_minus(const char *utf8, size_t length, SchemeId scheme, const Minus *minus,
+							   HashSink sink, void *state);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * minus.c: the argument "minus" of SQL functions: shingles that they leave out.
+ */
+#include "sql/minus.h"
+
+#include "nodes/primnodes.h"
+#include "utils/memutils.h"
+
+/* Is argument n the same in all calls from this call site? */
+static bool
+is_constant(const FmgrInfo *function, int n)
+{
+	List *arguments;
+
+	if (!function->fn_expr || !IsA(function->fn_expr, FuncExpr))
+		return false;
+	arguments = ((FuncExpr *) function->fn_expr)->args;
+	return list_length(arguments) > n && IsA(list_nth(arguments, n), Const);
+}
+
+/* Copies the shingles, and prepares to leave them out. */
+static void
+prepare(MinusArgument *argument, const Shingles *shingles)
+{
+	MemoryContext old;
+	Shingles *copy;
+
+	argument->shingles = NULL;
+	MemoryContextReset(argument->context);
+	old = MemoryContextSwitchTo(argument->context);
+	copy = MemoryContextAllocHuge(argument->context, VARSIZE(shingles));
+	memcpy(copy, shingles, VARSIZE(shingles));
+	minus_begin(&argument->minus, (const uint64_t *) copy->element, copy->count);
+	MemoryContextSwitchTo(old);
+	argument->shingles = copy;
+}
+
+MinusArgument *
+minus_argument(FunctionCallInfo fcinfo, int n)
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	MinusArgument *argument = function->fn_extra;
+	Shingles *shingles;
+
+	if (argument == NULL)
+	{
+		argument = MemoryContextAllocZero(function->fn_mcxt, sizeof(MinusArgument));
+		argument->context =
+			AllocSetContextCreate(function->fn_mcxt, "neardup minus", ALLOCSET_DEFAULT_SIZES);
+		function->fn_extra = argument;
+	}
+	else if (argument->shingles != NULL && is_constant(function, n))
+		return argument;
+	shingles = shingles_to_sketch(PG_GETARG_DATUM(n));
+	if (argument->shingles == NULL || VARSIZE(argument->shingles) != VARSIZE(shingles) ||
+		memcmp(argument->shingles, shingles, VARSIZE(shingles)) != 0)
+		prepare(argument, shingles);
+	PG_FREE_IF_COPY(shingles, n);
+	return argument;
+}
+
+void
+refuse_minus(SchemeId minus, SchemeId scheme, const char *call)
+{
+	char name_minus[SCHEME_NAME_SIZE];
+	char name[SCHEME_NAME_SIZE];
+
+	scheme_name(minus, name_minus);
+	scheme_name(scheme, name);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("\"minus\" is of scheme \"%s\", not \"%s\"", name_minus, name),
+			 scheme_reads_text(minus) ?
+				 errhint("To match \"minus\", use %s.  To match the scheme, use minus => %s.", call,
+						 scheme_call("to_shingles", "", scheme)) :
+				 errhint("Use minus => %s.", scheme_call("to_shingles", "", scheme))));
+}

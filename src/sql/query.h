@@ -1,0 +1,21 @@
+/*
+ * query.h: queries that a user passes to a function as text.
+ */
+#ifndef NEARDUP_SQL_QUERY_H
+#define NEARDUP_SQL_QUERY_H
+
+#include "compat.h"
+
+#include "executor/spi.h"
+
+/*
+ * Prepares a query, which must be one SELECT (or VALUES, TABLE, WITH) that only reads.
+ * name is the argument's, for messages; such is an example for the hint.
+ */
+extern SPIPlanPtr query_prepare(const char *name, const char *query, int cursor_options,
+								const char *such);
+
+/* Returns the text of a prepared query without the semicolon that may follow, to put in parentheses. */
+extern char *query_statement(SPIPlanPtr plan, const char *query);
+
+#endif
