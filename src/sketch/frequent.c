@@ -56,8 +56,7 @@ frequent_add(Frequent *frequent, const Bag *bag)
 	size_t most = table->count + bag->count;
 
 	table_reserve(table, most);
-	frequent->counted =
-		host_grow(frequent->counted, &frequent->room, most, sizeof(Counted));
+	frequent->counted = host_grow(frequent->counted, &frequent->room, most, sizeof(Counted));
 	for (uint32_t i = 0; i < bag->count; i++)
 	{
 		uint64_t element = (uint64_t) bag->element[i];

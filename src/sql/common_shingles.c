@@ -75,7 +75,8 @@ static void
 count_document(Sampler *sampler, Datum document)
 {
 	MemoryContext old = MemoryContextSwitchTo(sampler->row_context);
-	Bag bag = sampler->sets ? bag_of_set(sampler, document) : bag_of_text(document, sampler->scheme);
+	Bag bag =
+		sampler->sets ? bag_of_set(sampler, document) : bag_of_text(document, sampler->scheme);
 
 	MemoryContextSwitchTo(sampler->context);
 	frequent_add(&sampler->frequent, &bag);
@@ -121,11 +122,10 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return sampler->chosen < sampler->wanted;
 }
 
-/* Checks the columns before the first row. */
+/* Checks the columns of the query. */
 static void
-start_rows(DestReceiver *self, int operation, TupleDesc row_type)
+check_columns(Sampler *sampler, TupleDesc row_type)
 {
-	Sampler *sampler = (Sampler *) self;
 	Oid type = InvalidOid;
 
 	if (row_type->natts == 1)
@@ -136,6 +136,11 @@ start_rows(DestReceiver *self, int operation, TupleDesc row_type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one column of type text or shingles"),
 				 errhint("Write a query such as SELECT body FROM documents.")));
+}
+
+static void
+start_rows(DestReceiver *self, int operation, TupleDesc row_type)
+{
 }
 
 static void
@@ -167,6 +172,7 @@ read_sample(Sampler *sampler, const char *query)
 	(void) set_config_option("synchronize_seqscans", "off", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	plan = query_prepare("query", query, 0, "SELECT body FROM documents");
+	check_columns(sampler, query_columns(plan));
 	sampler->rows = count_rows(query_statement(plan, query));
 	sampler->wanted = Min(sampler->wanted, sampler->rows);
 	compat_run_plan(plan, &sampler->pub);
@@ -184,8 +190,9 @@ warn_of_few(uint32 documents, double share)
 
 	if (documents > 0 && least < FEW)
 		ereport(WARNING,
-				(errmsg("shingles of %.0f among %u documents count as common", least, documents),
-				 errdetail("Near-duplicates among so few documents look like a form."),
+				(errmsg("there are only %u documents", documents),
+				 errdetail("A shingle that %.0f of them have counts as common, so their near-duplicates look like a form.",
+						   least),
 				 errhint("Read more documents, or make the set from the form itself, with to_shingles().")));
 }
 

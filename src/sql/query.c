@@ -6,23 +6,28 @@
 #include "nodes/parsenodes.h"
 #include "utils/plancache.h"
 
+/* Returns what the server keeps of a query that is a single statement. */
+static CachedPlanSource *
+plan_source(SPIPlanPtr plan)
+{
+	return linitial(SPI_plan_get_plan_sources(plan));
+}
+
 SPIPlanPtr
 query_prepare(const char *name, const char *query, int cursor_options, const char *such)
 {
 	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, cursor_options);
-	List *sources;
 	Query *parsed;
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	sources = SPI_plan_get_plan_sources(plan);
-	if (list_length(sources) != 1 || !SPI_is_cursor_plan(plan) ||
-		((CachedPlanSource *) linitial(sources))->commandTag != CMDTAG_SELECT)
+	if (list_length(SPI_plan_get_plan_sources(plan)) != 1 || !SPI_is_cursor_plan(plan) ||
+		plan_source(plan)->commandTag != CMDTAG_SELECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"%s\" must be a single SELECT", name),
 				 errhint("Pass a query such as '%s'.", such)));
-	parsed = linitial_node(Query, ((CachedPlanSource *) linitial(sources))->query_list);
+	parsed = linitial_node(Query, plan_source(plan)->query_list);
 	if (parsed->hasModifyingCTE || parsed->hasForUpdate)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -31,11 +36,16 @@ query_prepare(const char *name, const char *query, int cursor_options, const cha
 	return plan;
 }
 
+TupleDesc
+query_columns(SPIPlanPtr plan)
+{
+	return plan_source(plan)->resultDesc;
+}
+
 char *
 query_statement(SPIPlanPtr plan, const char *query)
 {
-	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-	RawStmt *statement = source->raw_parse_tree;
+	RawStmt *statement = plan_source(plan)->raw_parse_tree;
 	char *text = pstrdup(query + statement->stmt_location);
 
 	if (statement->stmt_len > 0)

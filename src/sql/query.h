@@ -15,6 +15,9 @@
 extern SPIPlanPtr query_prepare(const char *name, const char *query, int cursor_options,
 								const char *such);
 
+/* Returns the columns of a prepared query. */
+extern TupleDesc query_columns(SPIPlanPtr plan);
+
 /* Returns the text of a prepared query without the semicolon that may follow, to put in parentheses. */
 extern char *query_statement(SPIPlanPtr plan, const char *query);
 

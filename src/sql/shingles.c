@@ -67,8 +67,7 @@ neardup_to_shingles_minus(PG_FUNCTION_ARGS)
 				 errmsg("\"minus\" is of scheme \"%s\", which does not read text alone", name),
 				 errhint("Make both sets and use the operator -, or use minus => to_shingles(text, scheme => 'word 3').")));
 	}
-	PG_RETURN_POINTER(
-		shingles_of_text(PG_GETARG_DATUM(0), scheme, &minus->minus, "to_shingles"));
+	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), scheme, &minus->minus, "to_shingles"));
 }
 
 /* text_similarity(text, text, scheme text) returns float8 */
