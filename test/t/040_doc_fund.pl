@@ -1,4 +1,4 @@
-# test/sql/fund.sql runs all that doc/fund.md shows.
+# test/sql/fund.sql runs all that doc/fund.md shows, and prints what it shows.
 use strict;
 use warnings;
 
@@ -25,5 +25,16 @@ foreach my $block (@blocks)
 	my ($title) = $block =~ /^(.{1,60})/;
 
 	ok(index($run, squeezed($block)) >= 0, "the test runs: $title");
+}
+
+my $printed = squeezed(slurp_file("$ENV{TESTDIR}/expected/fund.out"));
+my @outputs = $doc =~ s/^```sql\n.*?^```$//msgr =~ /((?:^    .*\n)+)/mg;
+
+cmp_ok(scalar @outputs, '>', 5, 'the page has results');
+foreach my $output (@outputs)
+{
+	my ($title) = $output =~ /^\s*(.{1,60})/;
+
+	ok(index($printed, squeezed($output) =~ s/^ //r) >= 0, "the test prints: $title");
 }
 done_testing();
