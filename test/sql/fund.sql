@@ -18,7 +18,7 @@ We declare that this information is complete and correct, that nobody else pays 
 
 -- ---- The form ----
 
-CREATE FUNCTION form_2026() RETURNS shingles LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION form_2026() RETURNS shingles LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT public.to_shingles('What do you want to do? Describe the project in plain words, so that
         somebody who does not know your field understands it.
         Where and when will it take place? Name the place, the first day and the last day.
@@ -186,7 +186,7 @@ SELECT shingle FROM common_shingles('SELECT body FROM last_year') AS learned, la
  WHERE id = 1 AND ARRAY[hash] <@ shingle_hashes(learned) LIMIT 3;
 
 \set ECHO none
-SELECT format('CREATE FUNCTION form_learned() RETURNS shingles LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $f$ SELECT %L::public.shingles $f$',
+SELECT format('CREATE FUNCTION form_learned() RETURNS shingles LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $f$ SELECT %L::public.shingles $f$',
               common_shingles('SELECT body FROM last_year')) \gexec
 \set ECHO all
 
@@ -204,7 +204,7 @@ SELECT count(*) FROM proposals;
 
 -- ---- The next form ----
 
-CREATE FUNCTION form_2027() RETURNS shingles LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION form_2027() RETURNS shingles LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
     SELECT public.to_shingles('Your project in short. Where and when does it take place, and who takes part?
         The whole sum in euros, and what you ask of us. What will you count? By signing you agree
         that we publish the title of your project, your name and the sum.') $$;
