@@ -258,15 +258,13 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 	}
 }
 
-uint64_t
-minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
+/* Computes the sketch of n distinct elements, given as mix64 of each. */
+static void
+sketch(const uint64_t *element, size_t n, int k, uint32_t *symbols)
 {
-	const uint64_t *element = builder->element;
-	size_t n = builder->table.count;
 	size_t steps = n;
 	Sketcher s;
 
-	table_end(&builder->table);
 	s.k = k;
 	s.last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
 	s.symbols = symbols;
@@ -287,6 +285,46 @@ minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 		if (has_empty_bin(&s))
 			fill_empty_bins(&s, element, n);
 	}
+}
+
+uint64_t
+minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
+{
+	size_t n = builder->table.count;
+
+	table_end(&builder->table);
+	sketch(builder->element, n, k, symbols);
 	host_free(builder->element);
 	return n;
+}
+
+/* ---- Weighted sets ------------------------------------------------------------- */
+
+/* Computes the sketch of copies, and frees them; returns how many they are. */
+static uint64_t
+sketch_copies(Copies *copies, int k, uint32_t *symbols)
+{
+	sketch(copies->mixed, copies->count, k, symbols);
+	host_free(copies->mixed);
+	return copies->count;
+}
+
+uint64_t
+minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k, uint32_t *symbols)
+{
+	Copies copies = {0};
+
+	copies_add_weighed(&copies, builder->element, builder->table.count, weights);
+	table_end(&builder->table);
+	host_free(builder->element);
+	return sketch_copies(&copies, k, symbols);
+}
+
+uint64_t
+minhash_of_copies(const Bag *bag, int k, uint32_t *symbols)
+{
+	Copies copies = {0};
+
+	copies_add_bag(&copies, bag);
+	return sketch_copies(&copies, k, symbols);
 }

@@ -7,6 +7,7 @@
 #ifndef NEARDUP_SKETCH_SKETCH_H
 #define NEARDUP_SKETCH_SKETCH_H
 
+#include "sketch/weights.h"
 #include "text/text.h"
 
 /* ---- Shapes (symbols.c) --------------------------------------------------- */
@@ -55,6 +56,15 @@ extern void minhash_add(void *builder, const uint64_t *hashes, size_t count);
 extern uint64_t minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols);
 
 #define MINHASH_EMPTY_SYMBOL UINT32_MAX
+
+/*
+ * The same for the copies of weighted elements (weights.h): those added, weighed by a
+ * lexicon, or those of a bag, whose frequencies are the weights.  Return the number of
+ * copies.
+ */
+extern uint64_t minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k,
+									   uint32_t *symbols);
+extern uint64_t minhash_of_copies(const Bag *bag, int k, uint32_t *symbols);
 
 /*
  * Packs symbols of 32 bits into b bits each, at packed[SYMBOL_BYTES(k, b)].  If b < 32, a

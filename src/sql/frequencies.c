@@ -10,10 +10,10 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
-#include "utils/plancache.h"
 #include "utils/tuplestore.h"
 
 #include "sketch/bag.h"
+#include "sql/query.h"
 
 #define ROWS_AT_ONCE 1000
 
@@ -27,16 +27,11 @@ static char *
 checked_query(const char *query, Oid shingles)
 {
 	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
-	CachedPlanSource *source = NULL;
 	char *text;
 
 	if (!plan)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	if (list_length(SPI_plan_get_plan_sources(plan)) == 1)
-		source = linitial(SPI_plan_get_plan_sources(plan));
-	if (!source || source->commandTag != CMDTAG_SELECT || !source->resultDesc ||
-		source->resultDesc->natts != 1 ||
-		getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid) != shingles)
+	if (query_column(plan) != shingles)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("query must return one column of type shingles"),

@@ -96,17 +96,6 @@ neardup_lsh_probability(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(lsh_collision_probability(similarity, bands, rows));
 }
 
-/* Returns the descriptor of the rows that the function returns. */
-static TupleDesc
-result_row(FunctionCallInfo fcinfo)
-{
-	TupleDesc row;
-
-	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return BlessTupleDesc(row);
-}
-
 /* The curve has a point for every twentieth of similarity. */
 #define CURVE_STEPS 20
 

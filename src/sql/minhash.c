@@ -9,6 +9,7 @@
 #include "utils/varbit.h"
 
 #include "sql/minus.h"
+#include "sql/lexicon.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
 
@@ -45,13 +46,11 @@ neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 /* A guess of the bytes of text for each distinct shingle, to size the table of these. */
 #define BYTES_PER_SHINGLE 6
 
-/* Returns the signature of the set that was gathered; frees the builder. */
+/* Returns the signature of the sketch of a set of so many elements; frees the sketch. */
 static struct varlena *
-minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
+minhash_of_sketch(uint32 *full, uint64 count, int k, int b, SchemeId scheme)
 {
 	SignatureHeader header = signature_header(SIGNATURE_MINHASH | SIGNATURE_COUNTED, k, b, scheme);
-	uint32 *full = palloc(k * sizeof(uint32));
-	uint64 count = minhash_finish(builder, k, full);
 	struct varlena *value;
 	uint8 *symbols;
 
@@ -64,9 +63,29 @@ minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 	return value;
 }
 
-/* Returns the signature of a text, without the shingles of minus unless it is NULL. */
+/* Returns the signature of the set that was gathered; frees the builder. */
 static struct varlena *
-minhash_of_text(Datum text, int k, int b, SchemeId scheme, const Minus *minus)
+minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
+{
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_finish(builder, k, full);
+
+	return minhash_of_sketch(full, count, k, b, scheme);
+}
+
+/* Returns the signature of the copies of a weighted set. */
+static struct varlena *
+minhash_of_weighted(const Bag *bag, int k, int b, SchemeId scheme)
+{
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_of_copies(bag, k, full);
+
+	return minhash_of_sketch(full, count, k, b, scheme);
+}
+
+/* Gathers the shingles of a text, without those of minus unless it is NULL. */
+static MinhashBuilder
+gather_text(Datum text, SchemeId scheme, const Minus *minus)
 {
 	Utf8Text utf8 = utf8_of_datum(text);
 	MinhashBuilder builder;
@@ -75,6 +94,15 @@ minhash_of_text(Datum text, int k, int b, SchemeId scheme, const Minus *minus)
 	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
 	shingle_text_minus(utf8.bytes, utf8.length, scheme, minus, minhash_add, &builder);
 	utf8_free(&utf8);
+	return builder;
+}
+
+/* Returns the signature of a text, without the shingles of minus unless it is NULL. */
+static struct varlena *
+minhash_of_text(Datum text, int k, int b, SchemeId scheme, const Minus *minus)
+{
+	MinhashBuilder builder = gather_text(text, scheme, minus);
+
 	return minhash_of_builder(&builder, k, b, scheme);
 }
 
@@ -133,6 +161,8 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	MinhashBuilder builder;
 
 	check_minhash_shape(k, b, NULL);
+	if (scheme_is_weighted(shingles->scheme))
+		PG_RETURN_POINTER(minhash_of_weighted(&bag, k, b, shingles->scheme));
 	minhash_begin(&builder, bag.count);
 	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
@@ -168,6 +198,52 @@ Datum
 neardup_to_minhash_bigint_array(PG_FUNCTION_ARGS)
 {
 	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_HASHES, 0), hashes_of_int8_array);
+}
+
+/* ---- Constructors of weighted sets ---------------------------------------- */
+
+/* Sets the shape to arguments 1 and 2 of a function of four, or to the default. */
+static void
+optional_shape(FunctionCallInfo fcinfo, int *k, int *b)
+{
+	bool given = PG_NARGS() == 4;
+
+	*k = given ? PG_GETARG_INT32(1) : 512;
+	*b = given ? PG_GETARG_INT32(2) : 1;
+	check_minhash_shape(*k, *b, NULL);
+}
+
+/* to_minhash(text, lexicon shingle_lexicon), to_minhash(text, k int, b int, lexicon shingle_lexicon) return minhash */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_lexicon);
+Datum
+neardup_to_minhash_lexicon(PG_FUNCTION_ARGS)
+{
+	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, PG_NARGS() - 1);
+	MinhashBuilder builder;
+	uint32 *full;
+	uint64 count;
+	int k;
+	int b;
+
+	optional_shape(fcinfo, &k, &b);
+	builder = gather_text(PG_GETARG_DATUM(0), lexicon->scheme, NULL);
+	full = palloc(k * sizeof(uint32));
+	count = minhash_finish_weighed(&builder, &lexicon->weights, k, full);
+	PG_RETURN_POINTER(minhash_of_sketch(full, count, k, b, lexicon->weighed));
+}
+
+/* to_minhash(text[], weights float8[]), to_minhash(text[], k int, b int, weights float8[]) return minhash */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_weights);
+Datum
+neardup_to_minhash_weights(PG_FUNCTION_ARGS)
+{
+	Bag bag;
+	int k;
+	int b;
+
+	optional_shape(fcinfo, &k, &b);
+	bag = weighted_tokens_of_arguments(fcinfo);
+	PG_RETURN_POINTER(minhash_of_weighted(&bag, k, b, SCHEME_ID(SCHEME_WEIGHTED, 0)));
 }
 
 /* ---- Truncation, union, cardinality ------------------------------------- */

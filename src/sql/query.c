@@ -4,6 +4,7 @@
 #include "sql/query.h"
 
 #include "nodes/parsenodes.h"
+#include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
 /* Returns what the server keeps of a query that is a single statement. */
@@ -11,6 +12,18 @@ static CachedPlanSource *
 plan_source(SPIPlanPtr plan)
 {
 	return linitial(SPI_plan_get_plan_sources(plan));
+}
+
+Oid
+query_column(SPIPlanPtr plan)
+{
+	List *sources = SPI_plan_get_plan_sources(plan);
+	CachedPlanSource *source = list_length(sources) == 1 ? linitial(sources) : NULL;
+
+	if (source == NULL || source->commandTag != CMDTAG_SELECT || source->resultDesc == NULL ||
+		source->resultDesc->natts != 1)
+		return InvalidOid;
+	return getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid);
 }
 
 SPIPlanPtr

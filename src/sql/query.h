@@ -15,6 +15,12 @@
 extern SPIPlanPtr query_prepare(const char *name, const char *query, int cursor_options,
 								const char *such);
 
+/*
+ * Returns the type of the column, below domains, of a prepared query that is one SELECT of one
+ * column; InvalidOid for any other.
+ */
+extern Oid query_column(SPIPlanPtr plan);
+
 /* Returns the columns of a prepared query. */
 extern TupleDesc query_columns(SPIPlanPtr plan);
 

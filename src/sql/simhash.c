@@ -3,8 +3,6 @@
  */
 #include "sql/signature.h"
 
-#include <math.h>
-
 #include "port/pg_bswap.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -148,27 +146,6 @@ append_hashes(void *state, const uint64_t *hashes, size_t count)
 
 	memcpy(*end, hashes, count * sizeof(uint64_t));
 	*end += count;
-}
-
-/* Returns the weights of a float8[], one for each of count tokens. */
-static const double *
-weights_of_array(ArrayType *array, int count)
-{
-	const double *weight = (const double *) ARR_DATA_PTR(array);
-	int weights = array_count(array, "weights");
-	int i;
-
-	if (weights != count)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("there must be one weight for each token"),
-				 errdetail("There are %d tokens and %d weights.", count, weights)));
-	for (i = 0; i < count; i++)
-		if (!isfinite(weight[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("weight %g is not a finite number", weight[i])));
-	return weight;
 }
 
 /* to_simhash(text[], weights float8[], f int) returns simhash */

@@ -5,6 +5,7 @@
 #include "sql/sql.h"
 
 #include <ctype.h>
+#include <math.h>
 
 #include "access/tupmacs.h"
 #include "access/xact.h"
@@ -187,6 +188,11 @@ text_scheme_of_datum(Datum datum)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("scheme \"%s\" reads text only with its lists", text_to_cstring(name)),
 				 errhint("Pass \"spot D C\" and the lists to to_shingles(text, scheme, antecedents, stopwords).")));
+	if (scheme_lexicon(scheme) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("scheme \"%s\" reads text only with its lexicon", text_to_cstring(name)),
+				 errhint("Use to_minhash(text, lexicon => ...), or weigh(to_shingles(...), lexicon).")));
 	if (!scheme_reads_text(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -304,6 +310,22 @@ recipe_has_scheme(int version, SchemeId scheme)
 	return version > RECIPE_VERSION || scheme_is_valid(scheme);
 }
 
+/* Does scheme_call() for a scheme with a lexicon. */
+static const char *
+lexicon_call(const char *function, const char *sizes, SchemeId scheme)
+{
+	SchemeId without = scheme - scheme_lexicon(scheme);
+	const char *set = scheme_call("to_shingles", "", without);
+
+	if (strcmp(function, "to_shingles") == 0)
+		return psprintf("weigh(%s, lexicon) with lexicon %04x", set, scheme_lexicon(scheme));
+	if (strcmp(function, "to_minhash") == 0 && scheme_reads_text(without))
+		return psprintf("%s(text%s, lexicon => ...) with lexicon %04x", function, sizes,
+						scheme_lexicon(scheme));
+	return psprintf("%s(weigh(%s, lexicon)%s) with lexicon %04x", function, set, sizes,
+					scheme_lexicon(scheme));
+}
+
 const char *
 scheme_call(const char *function, const char *sizes, SchemeId scheme)
 {
@@ -312,6 +334,10 @@ scheme_call(const char *function, const char *sizes, SchemeId scheme)
 	scheme_name(scheme, name);
 	if (scheme_reads_text(scheme))
 		return psprintf("%s(text%s, scheme => '%s')", function, sizes, name);
+	if (SCHEME_KIND(scheme) == SCHEME_WEIGHTED)
+		return psprintf("%s(text[]%s, weights => ...)", function, sizes);
+	if (scheme_lexicon(scheme) != 0)
+		return lexicon_call(function, sizes, scheme);
 	if (SCHEME_KIND(scheme) == SCHEME_TOKENS)
 		return psprintf("%s(text[]%s)", function, sizes);
 	if (SCHEME_KIND(scheme) == SCHEME_HASHES)
@@ -461,7 +487,37 @@ hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 	hashes_in_batches((const uint64_t *) ARR_DATA_PTR(array), count, sink, state);
 }
 
+const double *
+weights_of_array(ArrayType *array, int count)
+{
+	const double *weight = (const double *) ARR_DATA_PTR(array);
+	int weights = array_count(array, "weights");
+	int i;
+
+	if (weights != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("there must be one weight for each token"),
+				 errdetail("There are %d tokens and %d weights.", count, weights)));
+	for (i = 0; i < count; i++)
+		if (!isfinite(weight[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("weight %g is not a finite number", weight[i])));
+	return weight;
+}
+
 /* ---- Results ------------------------------------------------------------- */
+
+TupleDesc
+result_row(FunctionCallInfo fcinfo)
+{
+	TupleDesc row;
+
+	if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return BlessTupleDesc(row);
+}
 
 void
 begin_rows(FunctionCallInfo fcinfo)

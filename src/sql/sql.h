@@ -10,6 +10,7 @@
 
 #include "compat.h"
 
+#include "access/tupdesc.h"
 #include "common/hashfn.h"
 #include "fmgr.h"
 #include "utils/array.h"
@@ -125,7 +126,13 @@ extern void hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sin
 extern void hashes_of_text_array(ArrayType *array, HashSink sink, void *state);
 extern void hashes_of_int8_array(ArrayType *array, HashSink sink, void *state);
 
+/* Returns the finite weights of a float8[], one for each of count tokens. */
+extern const double *weights_of_array(ArrayType *array, int count);
+
 /* ---- Results ------------------------------------------------------------ */
+
+/* Returns the descriptor of the row or rows that a function returns. */
+extern TupleDesc result_row(FunctionCallInfo fcinfo);
 
 /* Gives a set-returning function an empty tuplestore for its rows. */
 extern void begin_rows(FunctionCallInfo fcinfo);

@@ -10,6 +10,8 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#include "base/hash.h"
+#include "sql/lexicon.h"
 #include "text/markup.h"
 
 /* ---- Tokens ------------------------------------------------------------- */
@@ -196,6 +198,31 @@ neardup_shared_shingles(PG_FUNCTION_ARGS)
 	shown_free(&shown_b);
 	utf8_free(&utf8_a);
 	utf8_free(&utf8_b);
+	return (Datum) 0;
+}
+
+/* show_weights(text, lexicon shingle_lexicon) returns SETOF (shingle text, weight int, hash bigint) */
+PG_FUNCTION_INFO_V1(neardup_show_weights);
+Datum
+neardup_show_weights(PG_FUNCTION_ARGS)
+{
+	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, 1);
+	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	ShownShingles shown;
+	size_t i;
+
+	begin_rows(fcinfo);
+	check_shown(shingles_to_show(utf8.bytes, utf8.length, lexicon->scheme, &shown));
+	for (i = 0; i < shown.count; i++)
+	{
+		uint64 hash = shown.shingle[i].hash;
+
+		CHECK_FOR_INTERRUPTS();
+		put_row(fcinfo, &shown, i, Int32GetDatum((int32) weight_of(&lexicon->weights, mix64(hash))),
+				Int64GetDatum((int64) hash));
+	}
+	shown_free(&shown);
+	utf8_free(&utf8);
 	return (Datum) 0;
 }
 

@@ -12,8 +12,9 @@
 typedef enum SchemeArguments
 {
 	NO_ARGUMENTS,
-	WIDTH, /* 1 to SCHEME_WIDTH_MAX */
-	SPOT   /* distance, chain, and a language or lists */
+	NO_WIDTH, /* a lexicon, or nothing */
+	WIDTH,    /* 1 to SCHEME_WIDTH_MAX, and a lexicon or nothing */
+	SPOT      /* distance, chain, and a language or lists */
 } SchemeArguments;
 
 /* The kinds that exist, with their names. */
@@ -28,9 +29,10 @@ static const struct
 	{SCHEME_CHAR, "char", WIDTH},
 	{SCHEME_STOPWORD, "stopword", WIDTH},
 	{SCHEME_SPOT, "spot", SPOT},
-	{SCHEME_TOKENS, "tokens", NO_ARGUMENTS},
-	{SCHEME_HASHES, "hashes", NO_ARGUMENTS},
+	{SCHEME_TOKENS, "tokens", NO_WIDTH},
+	{SCHEME_HASHES, "hashes", NO_WIDTH},
 	{SCHEME_ANYCHAR, "anychar", WIDTH},
+	{SCHEME_WEIGHTED, "weighted", NO_ARGUMENTS},
 };
 
 #define KINDS ((int) (sizeof(scheme_kinds) / sizeof(scheme_kinds[0])))
@@ -50,8 +52,19 @@ scheme_reads_text(SchemeId id)
 {
 	int i = find_kind(SCHEME_KIND(id));
 
-	return i >= 0 && scheme_kinds[i].arguments != NO_ARGUMENTS &&
-		(scheme_kinds[i].arguments != SPOT || SCHEME_VARIANT(id) < language_count);
+	if (i < 0)
+		return false;
+	if (scheme_kinds[i].arguments == WIDTH)
+		return SCHEME_VARIANT(id) == 0;
+	return scheme_kinds[i].arguments == SPOT && SCHEME_VARIANT(id) < language_count;
+}
+
+bool
+scheme_has_lexicons(SchemeId id)
+{
+	int i = find_kind(SCHEME_KIND(id));
+
+	return i >= 0 && (scheme_kinds[i].arguments == WIDTH || scheme_kinds[i].arguments == NO_WIDTH);
 }
 
 bool
@@ -65,8 +78,10 @@ scheme_is_valid(SchemeId id)
 	{
 		case NO_ARGUMENTS:
 			return SCHEME_WIDTH(id) == 0 && SCHEME_VARIANT(id) == 0;
+		case NO_WIDTH:
+			return SCHEME_WIDTH(id) == 0;
 		case WIDTH:
-			return SCHEME_WIDTH(id) > 0 && SCHEME_VARIANT(id) == 0;
+			return SCHEME_WIDTH(id) > 0;
 		case SPOT:
 			return SCHEME_WIDTH(id) >> 4 > 0 && (SCHEME_WIDTH(id) & SPOT_MAX) > 0 &&
 				(SCHEME_VARIANT(id) < language_count || SCHEME_VARIANT(id) >= SPOT_LISTS);
@@ -168,28 +183,56 @@ read_variant(const char **at, const char *end)
 	return language_called(code, 2);
 }
 
+/* Reads nothing, or "lexicon" and its number, into *id. */
+static bool
+read_lexicon(const char **at, const char *end, SchemeId *id)
+{
+	size_t length = next_word(at, end);
+	int64_t number;
+
+	if (length == 0)
+		return true;
+	if (!is_name(*at - length, length, "lexicon"))
+		return false;
+	number = read_hexadecimal(at, end, 4);
+	if (number <= 0)
+		return false;
+	*id |= (SchemeId) number;
+	return true;
+}
+
+/* Reads the numbers of a spot, and what follows them, into *id. */
+static bool
+read_spot(const char **at, const char *end, SchemeId *id)
+{
+	int distance = read_number(at, end, SPOT_MAX);
+	int chain = read_number(at, end, SPOT_MAX);
+	int variant = read_variant(at, end);
+
+	if (variant < 0)
+		return false;
+	*id = SCHEME_SPOT_ID(distance, chain, variant);
+	return true;
+}
+
 /* Reads what follows the name of a kind; returns false if it is not valid. */
 static bool
 read_arguments(int kind, const char **at, const char *end, SchemeId *id)
 {
-	int first;
-	int chain;
-	int variant;
-
 	*id = SCHEME_ID(scheme_kinds[kind].kind, 0);
-	if (scheme_kinds[kind].arguments == NO_ARGUMENTS)
-		return true;
-	first =
-		read_number(at, end, scheme_kinds[kind].arguments == WIDTH ? SCHEME_WIDTH_MAX : SPOT_MAX);
-	*id = SCHEME_ID(scheme_kinds[kind].kind, first);
-	if (scheme_kinds[kind].arguments == WIDTH)
-		return true;
-	chain = read_number(at, end, SPOT_MAX);
-	variant = read_variant(at, end);
-	if (variant < 0)
-		return false;
-	*id = SCHEME_SPOT_ID(first, chain, variant);
-	return true;
+	switch (scheme_kinds[kind].arguments)
+	{
+		case NO_ARGUMENTS:
+			return true;
+		case NO_WIDTH:
+			return read_lexicon(at, end, id);
+		case WIDTH:
+			*id = SCHEME_ID(scheme_kinds[kind].kind, read_number(at, end, SCHEME_WIDTH_MAX));
+			return read_lexicon(at, end, id);
+		case SPOT:
+			return read_spot(at, end, id);
+	}
+	return false;
 }
 
 bool
@@ -231,13 +274,18 @@ void
 scheme_name(SchemeId id, char *name)
 {
 	int i = find_kind(SCHEME_KIND(id));
+	int length;
 
 	if (i < 0 || !scheme_is_valid(id))
 		snprintf(name, SCHEME_NAME_SIZE, "unknown %08x", (unsigned) id);
 	else if (scheme_kinds[i].arguments == SPOT)
 		spot_name(id, name);
-	else if (scheme_kinds[i].arguments == WIDTH)
-		snprintf(name, SCHEME_NAME_SIZE, "%s %d", scheme_kinds[i].name, SCHEME_WIDTH(id));
 	else
-		snprintf(name, SCHEME_NAME_SIZE, "%s", scheme_kinds[i].name);
+	{
+		length = snprintf(name, SCHEME_NAME_SIZE, "%s", scheme_kinds[i].name);
+		if (scheme_kinds[i].arguments == WIDTH)
+			length += snprintf(name + length, SCHEME_NAME_SIZE - length, " %d", SCHEME_WIDTH(id));
+		if (SCHEME_VARIANT(id) != 0)
+			snprintf(name + length, SCHEME_NAME_SIZE - length, " lexicon %04x", SCHEME_VARIANT(id));
+	}
 }

@@ -55,9 +55,10 @@ extern void chunks_of_text(const char *utf8, size_t length, TokenSink sink, void
 
 /*
  * A scheme says what the elements of a set are.  Its number is stored in every signature:
- * kind << 24 | width << 16 | variant.  The variant is zero, except for SCHEME_SPOT, whose
- * width is distance << 4 | chain, and whose variant is the number of a language
- * (languages.c), or SPOT_LISTS and 15 bits of a hash of the lists of words.
+ * kind << 24 | width << 16 | variant.  The variant is the number of the lexicon that weighs
+ * the elements, or zero.  In SCHEME_SPOT the width is distance << 4 | chain, and the
+ * variant is the number of a language (languages.c), or SPOT_LISTS and 15 bits of a hash
+ * of the lists of words.
  */
 typedef uint32_t SchemeId;
 
@@ -70,7 +71,8 @@ typedef enum SchemeKind
 	SCHEME_SPOT = 4,     /* an antecedent and a chain of words after it */
 	SCHEME_TOKENS = 5,   /* elements that the user gives as text */
 	SCHEME_HASHES = 6,   /* elements that the user gives as 64-bit hashes */
-	SCHEME_ANYCHAR = 7   /* width consecutive characters, symbols included */
+	SCHEME_ANYCHAR = 7,  /* width consecutive characters, symbols included */
+	SCHEME_WEIGHTED = 8  /* elements that the user gives as text, with their weights */
 } SchemeKind;
 
 #define SCHEME_ID(kind, width) ((SchemeId) (kind) << 24 | (SchemeId) (width) << 16)
@@ -90,9 +92,26 @@ extern bool scheme_is_valid(SchemeId id);
 
 /*
  * Returns whether a text can be shingled by the scheme alone: its kind is word, char,
- * anychar, stopword, or spot without lists.
+ * anychar, stopword, or spot without lists, and it has no lexicon.
  */
 extern bool scheme_reads_text(SchemeId id);
+
+/* Returns whether lexicons can weigh the elements of such a scheme: it is not spot, foreign or weighted. */
+extern bool scheme_has_lexicons(SchemeId id);
+
+/* Returns the number of the lexicon that has weighed the elements, 0 for none. */
+static inline int
+scheme_lexicon(SchemeId id)
+{
+	return scheme_has_lexicons(id) ? SCHEME_VARIANT(id) : 0;
+}
+
+/* Returns whether the frequencies of a set are weights: a signature is one of all copies. */
+static inline bool
+scheme_is_weighted(SchemeId id)
+{
+	return scheme_lexicon(id) != 0 || SCHEME_KIND(id) == SCHEME_WEIGHTED;
+}
 
 /*
  * Reads a name such as 'word 3', in any case, with any blanks.  It reads all names that

@@ -32,6 +32,10 @@ FUNCTION(neardup_shingles_in);
 FUNCTION(neardup_shingles_out);
 FUNCTION(neardup_shingles_recv);
 FUNCTION(neardup_shingles_send);
+FUNCTION(neardup_shingle_lexicon_in);
+FUNCTION(neardup_shingle_lexicon_out);
+FUNCTION(neardup_shingle_lexicon_recv);
+FUNCTION(neardup_shingle_lexicon_send);
 
 FUNCTION(neardup_similarity);
 FUNCTION(neardup_signature_distance);
@@ -91,7 +95,8 @@ typedef enum Family
 {
 	SIGNATURES,
 	BALLS,
-	SETS
+	SETS,
+	LEXICONS
 } Family;
 
 typedef struct Type
@@ -101,7 +106,7 @@ typedef struct Type
 	PGFunction recv;
 	PGFunction out;
 	PGFunction send;
-	PGFunction compare;
+	PGFunction compare; /* NULL for a type without an order */
 } Type;
 
 static const Type types[] = {
@@ -115,6 +120,8 @@ static const Type types[] = {
 	 neardup_ball_cmp},
 	{BALLS, neardup_simhash_ball_in, neardup_simhash_ball_recv, neardup_ball_out, neardup_ball_send,
 	 neardup_ball_cmp},
+	{LEXICONS, neardup_shingle_lexicon_in, neardup_shingle_lexicon_recv,
+	 neardup_shingle_lexicon_out, neardup_shingle_lexicon_send, NULL},
 };
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
@@ -378,12 +385,13 @@ use_sets(Datum x, Datum y, const Numbers *n)
 static void
 use_values(const Type *type, Datum x, Datum y, const Numbers *n)
 {
-	check_order(type, x, y);
+	if (type->compare != NULL)
+		check_order(type, x, y);
 	if (type->family == SIGNATURES)
 		use_signatures(x, y, n);
 	else if (type->family == BALLS)
 		use_ball_values(x, y);
-	else
+	else if (type->family == SETS)
 		use_sets(x, y, n);
 }
 

@@ -198,6 +198,29 @@ is( $node->safe_psql('postgres',
 		q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = '"Fund"."Old ""papers"""'::regclass AND NOT indisprimary}),
 	'1|t', 'an invalid index is built again');
 
+# ---- Lexicon -----------------------------------------------------------------
+
+($ok, $out, $err) = run_script('lexicon', 'table=' . $odd, 'text=a body', 'function=The "signer"', 'k=256', 'b=2');
+ok($ok, 'lexicon runs') or diag $err;
+like($out, qr/function "Fund"\."The ""signer"""\(text\) makes minhash\(256, 2\) of scheme "word 1 lexicon [0-9a-f]{4}": \d+ entries, from \d+ texts/,
+	'it says what it has made');
+$node->safe_psql(
+	'postgres', qq{
+	ALTER TABLE $odd ADD COLUMN weighed minhash(256, 2) GENERATED ALWAYS AS ("Fund"."The ""signer"""("a body")) STORED;
+	CREATE INDEX ON $odd USING neardup (weighed)});
+is(count_rows(q{"a body" IS NOT NULL AND cardinality(weighed) = 0}), '0', 'a generated column calls the function');
+cmp_ok($node->safe_psql('postgres', qq{SET enable_seqscan = off; SELECT count(*) FROM $odd
+	WHERE is_similar(weighed, "Fund"."The ""signer"""(words(3, 1)), 0.6)}), '>', 0, 'and an index has its signatures');
+($ok, $out, $err) = run_script('lexicon', 'table=' . $odd, 'text=a body', 'function=The "signer"');
+ok(!$ok, 'the function is not replaced');
+like($err, qr/function "The "signer"" exists.*HINT:  Stored signatures are of its lexicon: give the new one another name/s, 'the message says why');
+($ok, $out, $err) = run_script('lexicon', 'table=big');
+like($err, qr/no name for the function/, 'the function needs a name');
+like($node->safe_psql('postgres', q{SELECT obj_description('"Fund"."The ""signer"""(text)'::regprocedure)}),
+	qr/^minhash\(256, 2\) of scheme "word 1 lexicon [0-9a-f]{4}": \d+ entries, from \d+ texts of "Fund"/, 'the function has a comment');
+
+# ---- Another schema ----------------------------------------------------------
+
 # The extension may be in a schema outside the search path.
 $node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup SET SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
 foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
@@ -205,6 +228,9 @@ foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
 	($ok, $out, $err) = run_script($script, 'table=far');
 	ok($ok, "in a schema outside the search path: $script") or diag $err;
 }
+($ok, $out, $err) = run_script('lexicon', 'table=big', 'function=big_words');
+ok($ok, 'in a schema outside the search path: lexicon') or diag $err;
+is($node->safe_psql('postgres', q{SELECT big_words('one two') IS NOT NULL}), 't', 'and its function');
 
 $node->stop;
 done_testing();

@@ -53,6 +53,11 @@ my %tables = (
 	'doc/methods/simhash.md' => $docs,
 	'doc/methods/spotsigs.md' => $news,
 	'doc/methods/supershingles.md' => $docs . 'CREATE TABLE pairs_of_supershingles (a bigint, b bigint);',
+	'doc/reference/lexicon.md' => q{
+		CREATE TABLE proposals AS SELECT * FROM texts;
+		CREATE FUNCTION proposals_sign(text) RETURNS minhash LANGUAGE sql IMMUTABLE STRICT
+			AS $$SELECT to_minhash($1, lexicon => '1/word 1/60/{}')$$;
+	},
 	'doc/reference/minhash.md' => 'CREATE TABLE articles (author text, body text);');
 
 my $node = PostgreSQL::Test::Cluster->new('examples');

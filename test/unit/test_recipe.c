@@ -14,7 +14,7 @@
 #define LINE_MAX_BYTES 4096
 #define CELLS_MAX 3
 
-static int tokens_seen, shingles_seen, elements_seen, tables_seen, signatures_seen;
+static int tokens_seen, shingles_seen, elements_seen, tables_seen, signatures_seen, lexicons_seen;
 
 static FILE *
 open_file(const char *name)
@@ -159,15 +159,19 @@ typedef struct Wanted
 	int k;
 	int b;
 	bool is_minhash;
+	bool is_weighted;
 	const char *scheme; /* NULL: of numbers */
 } Wanted;
 
-/* Reads "[bands ROWS] minhash K B [SCHEME]" or "simhash F [SCHEME]". */
+/* Reads "[bands ROWS] minhash K B [SCHEME]", "weighted minhash K B" or "simhash F [SCHEME]". */
 static Wanted
 read_wanted(const char *cell)
 {
-	Wanted wanted = {0, 0, 1, false, NULL};
+	Wanted wanted = {.b = 1};
 	int taken = 0;
+
+	wanted.is_weighted = strncmp(cell, "weighted ", 9) == 0;
+	cell += wanted.is_weighted ? 9 : 0;
 
 	if (sscanf(cell, "bands %d %n", &wanted.rows, &taken) == 1)
 		cell += taken;
@@ -180,6 +184,26 @@ read_wanted(const char *cell)
 	return wanted;
 }
 
+/* Signs numbers that weigh their remainders by 16. */
+static void
+sign_weighted(const Wanted *wanted, const uint64_t *numbers, size_t count, uint8_t *packed)
+{
+	static uint32_t symbols[MINHASH_K_MAX];
+	Bag bag = {.element = malloc(count * sizeof(int64_t)),
+			   .frequency = malloc(count * sizeof(uint32_t))};
+
+	for (size_t i = 0; i < count; i++)
+		if (numbers[i] % 16 > 0)
+		{
+			bag.element[bag.count] = (int64_t) numbers[i];
+			bag.frequency[bag.count++] = (uint32_t) (numbers[i] % 16);
+		}
+	minhash_of_copies(&bag, wanted->k, symbols);
+	minhash_pack(symbols, wanted->k, wanted->b, packed);
+	free(bag.element);
+	free(bag.frequency);
+}
+
 static void
 sign(const Wanted *wanted, const uint64_t *hashes, size_t count, uint8_t *packed)
 {
@@ -187,7 +211,11 @@ sign(const Wanted *wanted, const uint64_t *hashes, size_t count, uint8_t *packed
 	MinhashBuilder set;
 	SimhashBuilder votes;
 
-	if (wanted->is_minhash)
+	if (wanted->is_weighted)
+	{
+		sign_weighted(wanted, hashes, count, packed);
+	}
+	else if (wanted->is_minhash)
 	{
 		minhash_begin(&set, count);
 		minhash_add(&set, hashes, count);
@@ -257,11 +285,32 @@ check_signature_of_numbers(const char *cell, const char *range, const char *expe
 	signatures_seen++;
 }
 
+/* Checks the digest of a lexicon, given as "lexicon SCHEME/DOCUMENTS/KEY:WEIGHT KEY:WEIGHT". */
+static void
+check_lexicon(const char *cell, const char *expected)
+{
+	uint32_t key[2];
+	uint8_t weight[2];
+	unsigned number[5];
+	uint64_t digest;
+
+	CHECK(sscanf(cell, "lexicon word 1/%u/%u:%u %u:%u", &number[0], &number[1], &number[2],
+				 &number[3], &number[4]) == 5);
+	key[0] = number[1];
+	weight[0] = (uint8_t) number[2];
+	key[1] = number[3];
+	weight[1] = (uint8_t) number[4];
+	digest = weights_digest(scheme_called("word 1"), number[0], key, weight, 2);
+	CHECK_MSG(strtoull(expected, NULL, 16) == digest % 65535 + 1, "%s: %04x", cell,
+			  (unsigned) (digest % 65535 + 1));
+	lexicons_seen++;
+}
+
 static bool
 names_signature(const char *cell)
 {
 	return strncmp(cell, "bands ", 6) == 0 || strncmp(cell, "minhash ", 8) == 0 ||
-		strncmp(cell, "simhash ", 8) == 0;
+		strncmp(cell, "weighted ", 9) == 0 || strncmp(cell, "simhash ", 8) == 0;
 }
 
 /* ---- The page ----------------------------------------------------------- */
@@ -272,7 +321,9 @@ check_row(char *line)
 	char *cells[CELLS_MAX];
 	int count = split_cells(line, cells);
 
-	if (count == 2)
+	if (count == 2 && strncmp(cells[0], "lexicon ", 8) == 0)
+		check_lexicon(cells[0], cells[1]);
+	else if (count == 2)
 		check_normalised("word 1", cells[0], cells[1]);
 	else if (strcmp(cells[0], "chunks") == 0)
 		check_normalised("anychar 1", cells[1], cells[2]);
@@ -304,7 +355,7 @@ test_vectors(void)
 	}
 	fclose(file);
 	CHECK(tokens_seen >= 38 + 9 && shingles_seen >= 16 && elements_seen >= 5 && tables_seen == 2 &&
-		  signatures_seen >= 20);
+		  signatures_seen >= 23 && lexicons_seen >= 1);
 }
 
 /* Reads all words of the block that starts with a line, each followed by a space. */

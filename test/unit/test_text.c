@@ -185,6 +185,11 @@ test_scheme_names(void)
 		{"spot 1 2 De", "spot 1 2 de"},
 		{"spot 3 1 LISTS 00ff", "spot 3 1 lists 00ff"},
 		{"spot 15 15 lists 7fff", "spot 15 15 lists 7fff"},
+		{"word 1 lexicon 3f2a", "word 1 lexicon 3f2a"},
+		{" STOPWORD 255  Lexicon ffff ", "stopword 255 lexicon ffff"},
+		{"tokens lexicon 0001", "tokens lexicon 0001"},
+		{"hashes lexicon 8000", "hashes lexicon 8000"},
+		{"Weighted", "weighted"},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -253,6 +258,16 @@ test_bad_scheme_names(void)
 		"unknown 0400000g",
 		"unknown 04000000 1",
 		"unknown",
+		"word 1 lexicon",
+		"word 1 lexicon 0000",
+		"word 1 lexicon 1",
+		"word 1 lexicon 3f2a 1",
+		"word lexicon 3f2a",
+		"word 1 lists 3f2a",
+		"foreign lexicon 3f2a",
+		"weighted lexicon 3f2a",
+		"spot 1 2 lexicon 3f2a",
+		"unknown 01013f2a",
 	};
 	SchemeId id;
 
@@ -276,13 +291,15 @@ test_scheme_numbers(void)
 
 		scheme_name(id, name);
 		CHECK_MSG(scheme_parse(name, strlen(name), &back) && back == id, "%08x", (unsigned) id);
+		CHECK(scheme_lexicon(id) == 0 && scheme_lexicon(id | 1) == scheme_has_lexicons(id));
 		if (SCHEME_KIND(id) != SCHEME_SPOT)
-			CHECK(!scheme_is_valid(id | 1) && !scheme_is_valid(id | 0x8000));
+			CHECK(scheme_is_valid(id | 1) == (scheme_is_valid(id) && scheme_has_lexicons(id)) &&
+				  !scheme_reads_text(id | 0x8000));
 		CHECK(!scheme_reads_text(id) || SCHEME_KIND(id) <= SCHEME_SPOT ||
 			  SCHEME_KIND(id) == SCHEME_ANYCHAR);
 		valid += scheme_is_valid(id);
 	}
-	CHECK_MSG(valid == 4 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 3, "%d", valid);
+	CHECK_MSG(valid == 4 * SCHEME_WIDTH_MAX + SPOT_MAX * SPOT_MAX + 4, "%d", valid);
 }
 
 /* Every number of lists or a language is read back. */

@@ -1,0 +1,206 @@
+/*
+ * counts.c: counting in how many documents each element is.
+ */
+#include "sketch/weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- Counting ------------------------------------------------------------------ */
+
+#define COUNTS_ROOM 1024
+
+/* Makes room for `needed` elements in all. */
+static void
+reserve(ElementCounts *counts, size_t needed)
+{
+	table_reserve(&counts->table, needed);
+	if (needed <= counts->room)
+		return;
+	counts->room = Max(needed, 2 * counts->room);
+	counts->element = host_realloc(counts->element, counts->room * sizeof(uint64_t));
+	counts->count = host_realloc(counts->count, counts->room * sizeof(uint32_t));
+	counts->last = host_realloc(counts->last, counts->room * sizeof(uint32_t));
+}
+
+void
+counts_begin(ElementCounts *counts, size_t most)
+{
+	*counts = (ElementCounts){.most = most};
+	table_begin(&counts->table, COUNTS_ROOM);
+	reserve(counts, COUNTS_ROOM);
+}
+
+void
+counts_next(ElementCounts *counts)
+{
+	counts->documents++;
+}
+
+/* Returns how many elements are in more than so many documents. */
+static size_t
+count_above(const ElementCounts *counts, uint64_t documents)
+{
+	size_t above = 0;
+
+	for (size_t i = 0; i < counts->table.count; i++)
+	{
+		host_check_interrupts_at(i);
+		above += counts->count[i] > documents;
+	}
+	return above;
+}
+
+/* Forgets at least half of the elements, those in the fewest documents. */
+static void
+forget_rare(ElementCounts *counts)
+{
+	size_t count = counts->table.count;
+	size_t kept = 0;
+	uint64_t documents = 1;
+
+	while (count_above(counts, documents) > counts->most / 2)
+		documents *= 2;
+	table_end(&counts->table);
+	table_begin(&counts->table, counts->most);
+	table_reserve(&counts->table, counts->most);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t hash;
+
+		host_check_interrupts_at(i);
+		if (counts->count[i] <= documents)
+			continue;
+		counts->element[kept] = counts->element[i];
+		counts->count[kept] = counts->count[i];
+		counts->last[kept] = counts->last[i];
+		hash = table_hash(&counts->table, counts->element[kept]);
+		table_put(&counts->table,
+				  table_search_key(&counts->table, hash, counts->element[kept], counts->element,
+								   sizeof(uint64_t)),
+				  hash);
+		kept++;
+	}
+}
+
+/* Counts an element, for which there is room. */
+static void
+count_one(ElementCounts *counts, uint64_t element)
+{
+	Table *table = &counts->table;
+	uint32_t document = (uint32_t) counts->documents;
+	uint64_t hash = table_hash(table, element);
+	uint64_t *slot = table_search_key(table, hash, element, counts->element, sizeof(uint64_t));
+	uint32_t number;
+
+	if (*slot == 0)
+	{
+		number = table_put(table, slot, hash);
+		counts->element[number] = element;
+		counts->count[number] = 1;
+		counts->last[number] = document;
+		return;
+	}
+	number = table_number(slot);
+	if (counts->last[number] == document || counts->count[number] == UINT32_MAX)
+		return;
+	counts->last[number] = document;
+	counts->count[number]++;
+}
+
+void
+counts_add(void *state, const uint64_t *hashes, size_t count)
+{
+	ElementCounts *counts = state;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		if (counts->table.count >= counts->most)
+			forget_rare(counts);
+		reserve(counts, counts->table.count + 1);
+		count_one(counts, hashes[i]);
+	}
+}
+
+/* ---- Weights ------------------------------------------------------------------- */
+
+/* An element that may become an entry. */
+typedef struct Candidate
+{
+	uint32_t key;
+	uint32_t count;
+} Candidate;
+
+static uint8_t
+weight_of_count(uint32_t count, uint64_t documents)
+{
+	double idf = log((double) documents / count) / log((double) documents);
+
+	return (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
+}
+
+/* The more documents have an element, the earlier. */
+static int
+compare_counts(const void *x, const void *y)
+{
+	const Candidate *a = x;
+	const Candidate *b = y;
+
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int
+compare_keys(const void *x, const void *y)
+{
+	const Candidate *a = x;
+	const Candidate *b = y;
+
+	if (a->key != b->key)
+		return a->key > b->key ? 1 : -1;
+	return compare_counts(x, y);
+}
+
+/* Returns all elements that weigh less than WEIGHT_MAX, in any order; *count is their number. */
+static Candidate *
+candidates_of(const ElementCounts *counts, size_t *count)
+{
+	Candidate *candidate = host_alloc(counts->table.count * sizeof(Candidate) + 1);
+
+	*count = 0;
+	for (size_t i = 0; i < counts->table.count; i++)
+	{
+		host_check_interrupts_at(i);
+		if (weight_of_count(counts->count[i], counts->documents) < WEIGHT_MAX)
+			candidate[(*count)++] =
+				(Candidate){weight_key(mix64(counts->element[i])), counts->count[i]};
+	}
+	return candidate;
+}
+
+uint32_t
+counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *weight)
+{
+	size_t candidates;
+	Candidate *candidate = candidates_of(counts, &candidates);
+	uint32_t count = 0;
+
+	qsort(candidate, candidates, sizeof(Candidate), compare_counts);
+	candidates = Min(candidates, entries);
+	qsort(candidate, candidates, sizeof(Candidate), compare_keys);
+	for (size_t i = 0; i < candidates; i++)
+	{
+		/* Of elements with the same key the most frequent one counts. */
+		if (count > 0 && key[count - 1] == candidate[i].key)
+			continue;
+		key[count] = candidate[i].key;
+		weight[count++] = weight_of_count(candidate[i].count, counts->documents);
+	}
+	host_free(candidate);
+	table_end(&counts->table);
+	host_free(counts->element);
+	host_free(counts->count);
+	host_free(counts->last);
+	return count;
+}

@@ -1,0 +1,130 @@
+/*
+ * weights.c: the weights that a lexicon gives, and the copies of weighted elements.
+ */
+#include "sketch/weights.h"
+
+#include <string.h>
+
+/* ---- Weights ------------------------------------------------------------------- */
+
+/* At most so many bits of a key are its bucket. */
+#define BUCKET_BITS_MAX 20
+
+void
+weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight, uint32_t count)
+{
+	int bits = 1;
+	uint32_t at = 0;
+
+	while (bits < BUCKET_BITS_MAX && (uint32_t) 1 << bits < count)
+		bits++;
+	*weights = (Weights){.count = count, .key = key, .weight = weight, .shift = 32 - bits};
+	weights->start = host_alloc((((size_t) 1 << bits) + 1) * sizeof(uint32_t));
+	for (uint32_t bucket = 0; bucket < (uint32_t) 1 << bits; bucket++)
+	{
+		weights->start[bucket] = at;
+		while (at < count && key[at] >> weights->shift == bucket)
+			at++;
+	}
+	weights->start[(size_t) 1 << bits] = count;
+}
+
+uint32_t
+weight_of(const Weights *weights, uint64_t mixed)
+{
+	uint32_t key = weight_key(mixed);
+	uint32_t bucket = key >> weights->shift;
+	uint32_t low = weights->start[bucket];
+	uint32_t high = weights->start[bucket + 1];
+
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (weights->key[middle] == key)
+			return weights->weight[middle];
+		if (weights->key[middle] < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return WEIGHT_MAX;
+}
+
+uint64_t
+weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key, const uint8_t *weight,
+			   uint32_t count)
+{
+	uint64_t hash = mix64(scheme);
+
+	hash = mix64(hash + documents);
+	for (uint32_t i = 0; i < count; i++)
+		hash = mix64(hash + ((uint64_t) key[i] << 4 | weight[i]) + 1);
+	return hash;
+}
+
+Bag
+bag_weigh(const Bag *bag, const Weights *weights)
+{
+	Bag weighed = {0};
+
+	weighed.element = host_alloc((size_t) bag->count * sizeof(int64_t) + 1);
+	weighed.frequency = host_alloc((size_t) bag->count * sizeof(uint32_t) + 1);
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		uint32_t weight = weight_of(weights, mix64((uint64_t) bag->element[i]));
+
+		host_check_interrupts_at(i);
+		if (weight == 0)
+			continue;
+		weighed.element[weighed.count] = bag->element[i];
+		weighed.frequency[weighed.count++] = weight;
+	}
+	bag_drop_ones(&weighed);
+	return weighed;
+}
+
+/* ---- Copies -------------------------------------------------------------------- */
+
+#define COPY_STEP UINT64_C(0x9E3779B97F4A7C15)
+
+void
+copies_add(Copies *copies, uint64_t mixed, uint32_t weight)
+{
+	uint64_t *to;
+
+	if (copies->count + weight > COPIES_MAX)
+		host_refuse_size("the weights of a set add up to too much for a signature");
+	copies->mixed =
+		host_grow(copies->mixed, &copies->room, copies->count + weight, sizeof(uint64_t));
+	to = copies->mixed + copies->count;
+	copies->count += weight;
+	if (weight == 0)
+		return;
+	to[0] = mixed;
+	for (uint32_t i = 1; i < weight; i++)
+	{
+		host_check_interrupts_at(i);
+		to[i] = mix64(mixed + i * COPY_STEP);
+	}
+}
+
+void
+copies_add_weighed(Copies *copies, const uint64_t *mixed, size_t count, const Weights *weights)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		host_check_interrupts_at(i);
+		copies_add(copies, mixed[i], weight_of(weights, mixed[i]));
+	}
+}
+
+void
+copies_add_bag(Copies *copies, const Bag *bag)
+{
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		host_check_interrupts_at(i);
+		copies_add(copies, mix64((uint64_t) bag->element[i]), bag_frequency(bag, i));
+	}
+}

@@ -1,0 +1,114 @@
+/*
+ * weights.h: weighing the elements of sets by how many documents have them.
+ *
+ * A set whose elements have whole weights stands for the plain set of their copies: an
+ * element of weight w has the copies 1 to w (doc/recipe.md).  So the sketch of the copies
+ * estimates the weighted resemblance, the sum of the lesser weights over the sum of the
+ * greater ones, as the sketch of a plain set estimates its resemblance (Haveliwala, Gionis
+ * and Indyk 2000; Gollapudi and Panigrahy 2006).
+ */
+#ifndef NEARDUP_SKETCH_WEIGHTS_H
+#define NEARDUP_SKETCH_WEIGHTS_H
+
+#include "base/hash.h"
+#include "base/table.h"
+#include "sketch/bag.h"
+
+/* ---- Weights (weights.c) ------------------------------------------------------- */
+
+/* The greatest weight that a lexicon gives, and the weight of elements that it does not have. */
+#define WEIGHT_MAX 15
+
+/* Returns the key of an element, given as its mix64, in a lexicon. */
+static inline uint32_t
+weight_key(uint64_t mixed)
+{
+	return (uint32_t) (mixed >> 32);
+}
+
+/* A lexicon to look up: ascending keys, and their weights, below WEIGHT_MAX. */
+typedef struct Weights
+{
+	uint32_t count;
+	const uint32_t *key;
+	const uint8_t *weight;
+	int shift;       /* the highest 32 - shift bits of a key are its bucket */
+	uint32_t *start; /* where the keys of each bucket start; and count */
+} Weights;
+
+/* Makes a lexicon of arrays, which must stay as long as it does. */
+extern void weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight,
+						  uint32_t count);
+
+/* Returns the weight of an element, given as its mix64. */
+extern uint32_t weight_of(const Weights *weights, uint64_t mixed);
+
+/*
+ * Returns a hash of a lexicon (doc/recipe.md): the scheme of the elements, the number of
+ * documents, and the entries.
+ */
+extern uint64_t weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key,
+							   const uint8_t *weight, uint32_t count);
+
+/* Returns the elements of a bag whose weights are not zero, with these as their frequencies. */
+extern Bag bag_weigh(const Bag *bag, const Weights *weights);
+
+/* ---- Copies (weights.c) -------------------------------------------------------- */
+
+/* The most copies of the elements of a set. */
+#define COPIES_MAX ((uint64_t) 1 << 26)
+
+/* The copies of elements, as mix64 of each. */
+typedef struct Copies
+{
+	uint64_t *mixed;
+	size_t count;
+	size_t room;
+} Copies;
+
+/* Add the copies of an element, given as its mix64, of count such elements, and of a bag's. */
+extern void copies_add(Copies *copies, uint64_t mixed, uint32_t weight);
+extern void copies_add_weighed(Copies *copies, const uint64_t *mixed, size_t count,
+							   const Weights *weights);
+extern void copies_add_bag(Copies *copies, const Bag *bag);
+
+/* ---- Counting documents (counts.c) -------------------------------------------- */
+
+/*
+ * Counts in how many documents each element is.  When more elements come than fit, those
+ * in the fewest documents so far are forgotten (lossy counting, Manku and Motwani 2002).
+ */
+typedef struct ElementCounts
+{
+	Table table;
+	uint64_t *element; /* by number, as the others */
+	uint32_t *count;   /* documents that have it */
+	uint32_t *last;    /* low bits of the number of the last one, counted from 1 */
+	size_t room;       /* of the arrays */
+	size_t most;
+	uint64_t documents;
+} ElementCounts;
+
+/* Starts without documents; keeps the counts of at most `most` elements. */
+extern void counts_begin(ElementCounts *counts, size_t most);
+
+/* Begins a document. */
+extern void counts_next(ElementCounts *counts);
+
+/* Counts elements of the current document; a HashSink (text/text.h). */
+extern void counts_add(void *counts, const uint64_t *hashes, size_t count);
+
+/* About how many bytes an element takes. */
+#define COUNTS_BYTES 64
+
+/*
+ * Sets the keys, ascending, and weights of the most frequent elements, at most `entries`;
+ * leaves out those that weigh WEIGHT_MAX.  Frees the counts.  Returns how many they are.
+ *
+ * The weight of an element in n of N > 1 documents is ln(N / n) / ln N times WEIGHT_MAX,
+ * rounded.
+ */
+extern uint32_t counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key,
+							  uint8_t *weight);
+
+#endif
