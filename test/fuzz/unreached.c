@@ -31,3 +31,20 @@ UNREACHED(pg_do_encoding_conversion);
 UNREACHED(pg_popcount64);
 UNREACHED(pg_server_to_any);
 UNREACHED(tuplestore_begin_heap);
+UNREACHED(weighted_tokens_of_arguments);
+UNREACHED(AllocSetContextCreateInternal);
+UNREACHED(MemoryContextAllocZero);
+UNREACHED(MemoryContextReset);
+UNREACHED(pg_detoast_datum_slice);
+UNREACHED(BeginInternalSubTransaction);
+UNREACHED(CopyErrorData);
+UNREACHED(FlushErrorState);
+UNREACHED(GetCurrentStatementStartTimestamp);
+UNREACHED(ReleaseCurrentSubTransaction);
+UNREACHED(RollbackAndReleaseCurrentSubTransaction);
+UNREACHED(pg_strtoint32);
+
+/* Variables that only unreached functions use. */
+void *CurrentResourceOwner;
+void *PG_exception_stack;
+void *error_context_stack;
