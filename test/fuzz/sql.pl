@@ -231,7 +231,7 @@ sub simhash_text
 sub shingles_text
 {
 	my @element = sort { $a <=> $b } map { int(rand 200) - 100 } 1 .. int rand 8;
-	return one_of(1, 1, 1, 2, 255) . "/" . one_of('word 3', 'hashes') . "/{" . join(',', map { $_ . one_of('', '', ':2', ':4294967295') } @element) . "}";
+	return one_of(1, 1, 1, 2, 255) . "/" . one_of('word 3', 'hashes', 'word 1 lexicon 3f2a', 'weighted') . "/{" . join(',', map { $_ . one_of('', '', ':2', ':4294967295') } @element) . "}";
 }
 
 # Returns an expression, usually of the type; $depth limits nested calls.
@@ -272,6 +272,7 @@ sub a_value
 	minhash => sub { one_of(spoilt(signature_text()), 'to_minhash(' . a_text() . ', 16, ' . one_of(1, 8, 32) . ')') . '::minhash' },
 	simhash => sub { one_of(spoilt(simhash_text()), 'to_simhash(' . a_text() . ')') . '::simhash' },
 	shingles => sub { one_of(spoilt(shingles_text()), 'to_shingles(' . a_text() . ')') . '::shingles' },
+	shingle_lexicon => sub { spoilt(one_of(1, 1, 1, 2) . '/' . one_of('word 1', 'word 3', 'tokens', 'spot 1 2') . '/' . one_of(0, 10, '9223372036854775807') . '/{' . one_of('', '7:1', '7:1,4294967295:14', '7:15', '8:1,7:1') . '}') . '::shingle_lexicon' },
 	minhash_ball => sub { spoilt(one_of('0.9', '0', '3 symbols', 'nan', '1e400', '-1 symbols') . ' around ' . signature_text()) . '::minhash_ball' },
 	simhash_ball => sub { spoilt(one_of('0.5', '64 symbols', '65 symbols', '0x1p-1') . ' around ' . simhash_text()) . '::simhash_ball' },
 	anyelement => sub { one_of('1::bigint', "'x'::text", 'NULL::uuid', '1', "'{1}'::int[]", 'now()', "'" . signature_text() . "'::minhash") },
@@ -281,7 +282,7 @@ sub a_value
 
 my @inner = (
 	'SELECT id, sig FROM fuzz.docs', 'SELECT id, sim FROM fuzz.docs', 'SELECT id, s FROM fuzz.docs', 'SELECT id, sig, s FROM fuzz.docs',
-	'SELECT id, bits FROM fuzz.docs', 'SELECT id, number FROM fuzz.docs', 'SELECT id, NULL::minhash FROM fuzz.docs',
+	'SELECT body FROM fuzz.docs', 'SELECT id, bits FROM fuzz.docs', 'SELECT id, number FROM fuzz.docs', 'SELECT id, NULL::minhash FROM fuzz.docs',
 	'SELECT NULL::bigint, sig FROM fuzz.docs', 'SELECT id::text, sig FROM fuzz.docs', 'SELECT id::int, sig FROM fuzz.docs;',
 	'SELECT id FROM fuzz.docs', 'SELECT id, sig, s, 1 FROM fuzz.docs', 'SELECT sig, id FROM fuzz.docs', 'SELECT', '', ' ', ';', 'SELECT 1; SELECT 2',
 	'DELETE FROM fuzz.docs RETURNING id, sig', 'VALUES (1::bigint, NULL::minhash)', 'TABLE fuzz.docs', 'SELECT id, sig FROM nothing',
