@@ -12,6 +12,12 @@ CREATE FUNCTION containment_error(k int, b int, containment float8, ratio float8
 COMMENT ON FUNCTION containment_error(int, int, float8, float8) IS
 	'standard error of the containment that minhash(k, b) estimates for a set of the given containment in one that is ratio times as large';
 
+CREATE FUNCTION minhash_probability(k int, b int, similarity float8, threshold float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_minhash_probability'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_probability(int, int, float8, float8) IS
+	'probability that minhash(k, b) estimates at least the threshold for sets of the given similarity';
+
 CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -705,3 +705,17 @@ CREATE FUNCTION to_minhash(text[], k int, b int, weights float8[]) RETURNS minha
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text[], int, int, float8[]) IS
 	'sketch of the given elements with their weights (scheme weighted): k symbols of b bits';
+-- ---- Advice about schemes and thresholds -------------------------------------------------------
+
+CREATE FUNCTION minhash_probability(k int, b int, similarity float8, threshold float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'neardup_minhash_probability'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_probability(int, int, float8, float8) IS
+	'probability that minhash(k, b) estimates at least the threshold for sets of the given similarity';
+
+CREATE FUNCTION neardup_advise(query text, scheme text DEFAULT NULL, sample int DEFAULT 2000,
+		OUT topic text, OUT finding text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_advise'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30;
+COMMENT ON FUNCTION neardup_advise(text, text, int) IS
+	'what a sample of the texts that a query returns says about schemes and thresholds for them';

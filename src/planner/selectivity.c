@@ -253,7 +253,7 @@ ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 		present *= condition.column[i].present;
 		sample_free(&condition.column[i]);
 	}
-	share = Max(share, present * chance_within(shape->k, signature_bits(shape), radius)) +
+	share = Max(share, present * chance_within(shape->k, signature_bits(shape), 0, radius)) +
 		present * copies / (rows < 1 ? USUAL_ROWS : rows);
 	CLAMP_PROBABILITY(share);
 	return share;

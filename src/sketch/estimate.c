@@ -88,10 +88,10 @@ binomial_below(int n, double p, double q, int m)
 }
 
 double
-chance_within(int k, int b, int h)
+chance_within(int k, int b, double r, int h)
 {
-	double agree = ldexp(1, -b);
-	double differ = 1 - agree;
+	double differ = (1 - r) * (1 - ldexp(1, -b));
+	double agree = 1 - differ;
 
 	if (h < 0)
 		return 0;

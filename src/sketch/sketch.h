@@ -164,10 +164,10 @@ extern int simhash_radius(int f, double t);
 extern double minhash_standard_error(int k, int b, double r);
 
 /*
- * Returns the probability that the signatures of two sets with nothing in common, k
- * symbols of b random bits, differ in at most h symbols.
+ * Returns the probability that the signatures of two sets of resemblance r differ in at
+ * most h of k symbols of b bits: each symbol agrees with probability r + (1 - r) 2^-b.
  */
-extern double chance_within(int k, int b, int h);
+extern double chance_within(int k, int b, double r, int h);
 
 /*
  * Returns the containment of a set of n_a elements in one of n_b, if their resemblance is

@@ -1,5 +1,5 @@
 /*
- * lsh.c: SQL functions of the standard error, of bands of symbols and of their S-curve.
+ * lsh.c: SQL functions of the error of estimates, of bands of symbols and of their S-curve.
  */
 #include "sql/signature.h"
 
@@ -56,6 +56,22 @@ neardup_containment_error(PG_FUNCTION_ARGS)
 				 errmsg("containment %g is out of range", containment),
 				 errdetail("A containment is from 0 to 1, and at most the ratio.")));
 	PG_RETURN_FLOAT8(containment_standard_error(k, b, containment, ratio));
+}
+
+/* minhash_probability(k int, b int, similarity float8, threshold float8) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_minhash_probability);
+Datum
+neardup_minhash_probability(PG_FUNCTION_ARGS)
+{
+	int k = PG_GETARG_INT32(0);
+	int b = PG_GETARG_INT32(1);
+	double similarity = PG_GETARG_FLOAT8(2);
+	double threshold = PG_GETARG_FLOAT8(3);
+
+	check_minhash_shape(k, b, NULL);
+	check_similarity(similarity);
+	check_threshold(threshold, NULL);
+	PG_RETURN_FLOAT8(chance_within(k, b, similarity, minhash_radius(k, b, threshold)));
 }
 
 /* minhash_bands(minhash, rows int) returns bigint[]; the same for simhash */

@@ -165,7 +165,7 @@ check_estimates(int k, int b, double t, double recall)
 	REQUIRE(d >= 0 && d <= k && simhash_similarity(k, d) >= t);
 	REQUIRE(d == k || simhash_similarity(k, d + 1) < t);
 	REQUIRE(minhash_standard_error(k, b, t) >= 0);
-	REQUIRE(chance_within(k, b, d) >= 0 && chance_within(k, b, d) <= 1);
+	REQUIRE(chance_within(k, b, 0, d) >= 0 && chance_within(k, b, 0, d) <= 1);
 	if (lsh_choose(t, k, recall, &bands, &rows))
 	{
 		REQUIRE(bands >= 1 && rows >= 1 && bands * rows <= k);

@@ -89,23 +89,27 @@ is_about(double x, double expected)
 static void
 chances(void)
 {
-	CHECK(is_about(chance_within(64, 1, 3), (1 + 64 + 2016 + 41664) / ldexp(1, 64)));
-	CHECK(is_about(chance_within(64, 1, 60), 1));
-	CHECK(is_about(1 - chance_within(16, 1, 13), (1 + 16 + 120) / ldexp(1, 16)));
-	CHECK(is_about(chance_within(511, 1, 255), 0.5));
-	CHECK(is_about(chance_within(16, 2, 1), (1 + 16 * 3) / ldexp(1, 32)));
-	CHECK(is_about(chance_within(128, 32, 127), -expm1(128 * log1p(-ldexp(1, -32)))));
-	CHECK(chance_within(64, 1, -1) == 0);
-	CHECK(chance_within(64, 8, 64) == 1);
-	CHECK(chance_within(16384, 4, 16384 / 2) == 0);
-	CHECK(chance_within(16384, 4, 16383) == 1);
+	CHECK(is_about(chance_within(64, 1, 0, 3), (1 + 64 + 2016 + 41664) / ldexp(1, 64)));
+	CHECK(is_about(chance_within(64, 1, 0, 60), 1));
+	CHECK(is_about(1 - chance_within(16, 1, 0, 13), (1 + 16 + 120) / ldexp(1, 16)));
+	CHECK(is_about(chance_within(511, 1, 0, 255), 0.5));
+	CHECK(is_about(chance_within(16, 2, 0, 1), (1 + 16 * 3) / ldexp(1, 32)));
+	CHECK(is_about(chance_within(128, 32, 0, 127), -expm1(128 * log1p(-ldexp(1, -32)))));
+	CHECK(chance_within(64, 1, 0, -1) == 0);
+	CHECK(chance_within(64, 8, 0, 64) == 1);
+	CHECK(chance_within(16384, 4, 0, 16384 / 2) == 0);
+	CHECK(chance_within(16384, 4, 0, 16383) == 1);
+	/* With half of the elements in common, a symbol of one bit agrees three times of four. */
+	CHECK(is_about(chance_within(16, 1, 0.5, 1), pow(0.75, 15) * (0.75 + 16 * 0.25)));
+	CHECK(fabs(chance_within(511, 32, 0.5, 255) - 0.5) < 1e-6);
+	CHECK(chance_within(512, 1, 1, 0) == 1);
 
 	for (int b = 1; b <= 32; b *= 2)
 		for (int h = 0; h <= 400; h++)
 		{
-			double chance = chance_within(400, b, h);
+			double chance = chance_within(400, b, 0, h);
 
-			CHECK(chance >= 0 && chance <= 1 && chance >= chance_within(400, b, h - 1));
+			CHECK(chance >= 0 && chance <= 1 && chance >= chance_within(400, b, 0, h - 1));
 		}
 }
 
