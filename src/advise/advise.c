@@ -27,8 +27,10 @@
 #define LOWEST_THRESHOLD 40
 #define HIGHEST_THRESHOLD 90
 
+#define NO_LANGUAGE "none"
+
 #define PAIRS_SHOWN 10
-#define SHOWN_CHARACTERS 34
+#define SHOWN_CHARACTERS 36
 
 static const char *const tried_schemes[] = {"word 3", "word 1", "char 5", "char 3"};
 
@@ -141,7 +143,7 @@ profiles_of_sample(const Sample *sample)
 		profiles.tokens[i] = profile.tokens;
 		profiles.without_spaces += profile.alone * 2 > profile.tokens;
 		tally(&profiles.scripts, profile_script(&profile));
-		tally(&profiles.languages, language ? language : "none");
+		tally(&profiles.languages, language ? language : NO_LANGUAGE);
 	}
 	qsort(profiles.tokens, sample->count, sizeof(uint64), compare_numbers);
 	return profiles;
@@ -170,6 +172,19 @@ texts_without_spots(const Sample *sample, const char *language)
 	return without;
 }
 
+/* Returns the code of the language that most texts are in, NULL if none is known. */
+static const char *
+most_frequent_language(const Tally *languages)
+{
+	int most = -1;
+
+	for (int i = 0; i < languages->names; i++)
+		if (strcmp(languages->name[i], NO_LANGUAGE) != 0 &&
+			(most < 0 || languages->count[i] > languages->count[most]))
+			most = i;
+	return most < 0 ? NULL : languages->name[most];
+}
+
 static void
 put_texts(Advice *advice)
 {
@@ -178,8 +193,7 @@ put_texts(Advice *advice)
 	Profiles profiles = profiles_of_sample(sample);
 	uint32 last = sample->count - 1;
 	StringInfoData text;
-	Tally languages = profiles.languages;
-	const char *language = NULL;
+	const char *language;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "%u different ones from " UINT64_FORMAT " rows", sample->count,
@@ -206,15 +220,13 @@ put_texts(Advice *advice)
 					 "" :
 					 psprintf("; %s without spaces: each letter is a word there",
 							  share_of(profiles.without_spaces, sample->count))));
-	for (int i = 0; i < languages.names; i++)
-		if (strcmp(languages.name[i], "none") != 0 && (language == NULL || languages.count[i] > 0))
-			language = language ? language : languages.name[i];
+	language = most_frequent_language(&profiles.languages);
 	put(advice, "languages",
-		psprintf("%s, by their stop words; %s have no signature of scheme \"spot 1 2%s%s\"",
+		psprintf("%s; without a signature of \"spot 1 2%s%s\": %s",
 				 show_tally(&profiles.languages, sample->count),
-				 share_of(texts_without_spots(sample, language), sample->count),
 				 language && strcmp(language, "en") != 0 ? " " : "",
-				 language && strcmp(language, "en") != 0 ? language : ""));
+				 language && strcmp(language, "en") != 0 ? language : "",
+				 share_of(texts_without_spots(sample, language), sample->count)));
 }
 
 /* ---- Schemes ------------------------------------------------------------------ */
@@ -275,9 +287,7 @@ put_scheme(Advice *advice, const Study *study)
 		psprintf("random pairs %.3f, 99.99 %% below %.2f; usable from %.2f: %.1f %% have a near text, score %.3f%s",
 				 study->mean, study->high, (double) study->floor / STEPS,
 				 100 * share_from(study, study->floor), separation(study),
-				 study->few == 0 ? "" :
-								   psprintf("; few shingles: %s",
-											share_of(study->few, advice->texts.even.count))));
+				 study->few == 0 ? "" : psprintf("; few shingles: %u", study->few)));
 }
 
 /* Returns the scheme that texts of this length usually need. */
@@ -411,11 +421,11 @@ beginning(const SampleText *from)
 		int bytes = pg_utf_mblen((const unsigned char *) from->bytes + at);
 		bool blank = (unsigned char) from->bytes[at] <= ' ';
 
-		if (!blank)
-			appendBinaryStringInfo(&shown, from->bytes + at, bytes);
-		else if (shown.len > 0 && shown.data[shown.len - 1] != ' ')
-			appendStringInfoChar(&shown, ' ');
-		characters += !blank || shown.len == 0 || shown.data[shown.len - 1] != ' ';
+		if (!blank || (characters > 0 && shown.data[shown.len - 1] != ' '))
+		{
+			appendBinaryStringInfo(&shown, blank ? " " : from->bytes + at, bytes);
+			characters++;
+		}
 		at += bytes;
 	}
 	return text_to_cstring(text_of_utf8(shown.data, shown.len));
