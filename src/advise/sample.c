@@ -173,7 +173,11 @@ take_least(void *state, const uint64_t *hashes, size_t count)
 	Least *least = state;
 
 	for (size_t i = 0; i < count; i++)
-		least->least = Min(least->least, mix64(hashes[i] + 1));
+	{
+		uint64 mixed = mix64(hashes[i] + 1);
+
+		least->least = Min(least->least, mixed);
+	}
 	least->any = true;
 }
 

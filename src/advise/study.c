@@ -165,7 +165,7 @@ static uint32
 count_unrelated(const double *similarity, uint32 pairs)
 {
 	double middle = similarity[pairs / 2];
-	double upper = similarity[pairs / 4 * 3];
+	double upper = similarity[(uint64) pairs * 3 / 4];
 	double fence = upper + 4 * (upper - middle) + 0.05;
 
 	while (similarity[pairs - 1] > fence)
@@ -188,7 +188,7 @@ study_random_pairs(Study *study, const Bag *bag, uint32 count)
 			study->mean += similarity[i] / pairs;
 			study->unrelated[(int) rint(similarity[i] * STEPS * 2)]++;
 		}
-		study->high = similarity[(uint32) ((pairs - 1) * 0.9999)];
+		study->high = similarity[(uint32) ceil((pairs - 1) * 0.9999)];
 		study->unrelated_pairs = pairs;
 	}
 	pfree(similarity);
@@ -249,8 +249,9 @@ weight_of_text(const Texts *texts, uint32 a, uint32 b)
 	double by_itself = sample_share(&texts->families);
 	Bag x = bag_of_text(&texts->families.text[a], texts->scheme);
 	Bag y = bag_of_text(&texts->families.text[b], texts->scheme);
-	double resemblance = Max(bag_resemblance(&x, &y), RESEMBLANCE_LEAST);
+	double resemblance = bag_resemblance(&x, &y);
 
+	resemblance = Max(resemblance, RESEMBLANCE_LEAST);
 	bag_free(&x);
 	bag_free(&y);
 	return 1 / (resemblance + (1 - resemblance) * by_itself);

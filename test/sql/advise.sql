@@ -36,6 +36,8 @@ SELECT * FROM neardup_advise('SELECT body FROM copies WHERE false');
 SELECT * FROM neardup_advise('SELECT ''''::text');
 SELECT * FROM neardup_advise('SELECT ''one text''');
 SELECT * FROM neardup_advise('SELECT ''equal texts'' FROM generate_series(1, 3)', 'word 3');
+-- As few texts as there may be, two of them near
+SELECT topic, finding FROM neardup_advise($$VALUES (1, 'how coral reefs recover from bleaching'), (2, 'how coral reefs recover after bleaching'), (3, 'the words that sailors borrowed')$$) WHERE topic ~ 'scheme char|pair';
 SELECT finding FROM neardup_advise('SELECT repeat(''long '', 60000) FROM generate_series(1, 3)') WHERE topic = 'texts';
 
 -- Records: the same fields in another order
