@@ -34,6 +34,9 @@
 
 static const char *const tried_schemes[] = {"word 3", "word 1", "char 5", "char 3"};
 
+/* Tells families if several schemes are tried: it sees near texts of any length. */
+#define FAMILY_SCHEME SCHEME_ID(SCHEME_WORD, 2)
+
 #define SCHEMES_MOST ((int) lengthof(tried_schemes))
 
 typedef struct Advice
@@ -284,7 +287,7 @@ static void
 put_scheme(Advice *advice, const Study *study)
 {
 	put(advice, psprintf("scheme %s", study->name),
-		psprintf("random pairs %.3f, 99.99 %% below %.2f; usable from %.2f: %.1f %% have a near text, score %.3f%s",
+		psprintf("random pairs %.3f, 99.99 %% up to %.2f; usable from %.2f: %.1f %% have a near text, score %.3f%s",
 				 study->mean, study->high, (double) study->floor / STEPS,
 				 100 * share_from(study, study->floor), separation(study),
 				 study->few == 0 ? "" : psprintf("; few shingles: %u", study->few)));
@@ -523,7 +526,8 @@ neardup_advise(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"query\" must not be null")));
 	begin_rows(fcinfo);
 	advice->result = (ReturnSetInfo *) fcinfo->resultinfo;
-	texts_read(&advice->texts, text_to_cstring(PG_GETARG_TEXT_PP(0)), scheme[0], sample);
+	texts_read(&advice->texts, text_to_cstring(PG_GETARG_TEXT_PP(0)),
+			   schemes > 1 ? FAMILY_SCHEME : scheme[0], sample);
 	put_texts(advice);
 	if (advice->texts.families.count < 2)
 		return (Datum) 0;

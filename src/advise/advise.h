@@ -20,10 +20,10 @@
 /* A text, as UTF-8. */
 typedef struct SampleText
 {
-	uint64 key;  /* the texts with the least keys are kept ... */
-	uint64 hash; /* ... and of those with equal keys those with the least hashes */
-	uint64 row;  /* from 1 */
-	char *id;    /* NULL if the query returns none */
+	uint64 key;        /* the texts with the least keys are kept ... */
+	uint64 second_key; /* ... and of those with equal keys those with the least second keys */
+	uint64 row;        /* from 1 */
+	char *id;          /* NULL if the query returns none */
 	char *bytes;
 	size_t length;
 } SampleText;
@@ -107,7 +107,7 @@ typedef struct Study
 	uint32 unrelated[STEPS * 2 + 1]; /* by similarity, in half steps */
 	uint32 unrelated_pairs;
 	double mean; /* similarity */
-	double high; /* 99.99 % are below */
+	double high; /* 99.99 % are not above */
 
 	/* Pairs of the families. */
 	double population;       /* pairs of all texts */

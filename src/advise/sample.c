@@ -5,7 +5,8 @@
  * The key of the even sample is a hash of the text, and it takes
  * equal texts once.  That of the families is a hash of the
  * shingle which comes first in a random order of all shingles: two texts have the same with
- * the probability of their resemblance (Broder 1997).
+ * the probability of their resemblance (Broder 1997).  A second such key decides which texts
+ * of a large family are kept.
  */
 #include "advise/advise.h"
 
@@ -63,7 +64,7 @@ compare_keys(const void *x, const void *y)
 	int order = compare_numbers(a->key, b->key);
 
 	if (order == 0)
-		order = compare_numbers(a->hash, b->hash);
+		order = compare_numbers(a->second_key, b->second_key);
 	return order != 0 ? order : compare_numbers(a->row, b->row);
 }
 
@@ -116,23 +117,21 @@ sample_cut(Sample *sample)
 	sample->bytes = bytes;
 }
 
-/* Adds a text if its key is small enough. */
+/* Adds a copy of a text if its key is small enough. */
 static void
-sample_add(Sample *sample, uint64 key, uint64 row, const Utf8Text *utf8, const char *id)
+sample_add(Sample *sample, const SampleText *text)
 {
 	MemoryContext old;
+	SampleText *added;
 
-	if (key > sample->limit)
+	if (text->key > sample->limit)
 		return;
 	old = MemoryContextSwitchTo(sample->context);
-	sample->text[sample->count++] =
-		(SampleText){.key = key,
-					 .hash = shingle_of_token(utf8->bytes, utf8->length),
-					 .row = row,
-					 .id = id ? pstrdup(id) : NULL,
-					 .bytes = pnstrdup(utf8->bytes, utf8->length),
-					 .length = utf8->length};
-	sample->bytes += utf8->length;
+	added = &sample->text[sample->count++];
+	*added = *text;
+	added->id = text->id ? pstrdup(text->id) : NULL;
+	added->bytes = pnstrdup(text->bytes, text->length);
+	sample->bytes += text->length;
 	if (sample->count == sample->room || sample->bytes > 2 * SAMPLE_BYTES)
 		sample_cut(sample);
 	MemoryContextSwitchTo(old);
@@ -159,10 +158,11 @@ typedef struct Reader
 	FmgrInfo id_text; /* the output function of the id */
 } Reader;
 
-/* The least of the mixed shingles. */
+/* The least of the shingles in two random orders. */
 typedef struct Least
 {
-	uint64 least;
+	uint64 first;
+	uint64 second;
 	bool any;
 } Least;
 
@@ -174,9 +174,11 @@ take_least(void *state, const uint64_t *hashes, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64 mixed = mix64(hashes[i] + 1);
+		uint64 first = mix64(hashes[i] + 1);
+		uint64 second = mix64(hashes[i] + 2);
 
-		least->least = Min(least->least, mixed);
+		least->first = Min(least->first, first);
+		least->second = Min(least->second, second);
 	}
 	least->any = true;
 }
@@ -186,20 +188,25 @@ static void
 take_text(Texts *texts, Datum datum, const char *id)
 {
 	Utf8Text utf8 = utf8_of_datum(datum);
-	Least least = {.least = PG_UINT64_MAX};
+	Least least = {.first = PG_UINT64_MAX, .second = PG_UINT64_MAX};
+	SampleText text = {.row = texts->rows, .id = unconstify(char *, id)};
 
 	if (utf8.length > TEXT_LONGEST)
 	{
 		texts->too_long++;
 		return;
 	}
+	text.bytes = unconstify(char *, utf8.bytes);
+	text.length = utf8.length;
 	shingle_text(utf8.bytes, utf8.length, texts->scheme, take_least, &least);
+	text.key = mix64(least.first ^ MIX_MULTIPLIER);
+	text.second_key = mix64(least.second ^ MIX_MULTIPLIER);
 	if (least.any)
-		sample_add(&texts->families, mix64(least.least ^ MIX_MULTIPLIER), texts->rows, &utf8, id);
+		sample_add(&texts->families, &text);
 	else
 		texts->wordless++;
-	sample_add(&texts->even, mix64(shingle_of_token(utf8.bytes, utf8.length)), texts->rows, &utf8,
-			   id);
+	text.key = text.second_key = mix64(shingle_of_token(utf8.bytes, utf8.length));
+	sample_add(&texts->even, &text);
 }
 
 static bool
@@ -289,7 +296,7 @@ texts_read(Texts *texts, const char *query, SchemeId scheme, int most)
 	reader.row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup text", ALLOCSET_DEFAULT_SIZES);
 	SPI_connect();
-	compat_run_plan(query_prepare("query", query, CURSOR_OPT_PARALLEL_OK, EXAMPLE), &reader.pub);
+	compat_run_plan(query_prepare("query", query, 0, EXAMPLE), &reader.pub);
 	SPI_finish();
 	MemoryContextDelete(reader.row_context);
 	sample_finish(&texts->even);

@@ -21,7 +21,7 @@
 #define CHOICE_MOST 200000
 
 /* The least resemblance that the weight of a text assumes. */
-#define RESEMBLANCE_LEAST 0.1
+#define RESEMBLANCE_LEAST 0.2
 
 /* The pairs shown are this far from each other in similarity, if there are such pairs. */
 #define PAIR_STEP 0.02
