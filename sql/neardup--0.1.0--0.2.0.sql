@@ -705,6 +705,7 @@ CREATE FUNCTION to_minhash(text[], k int, b int, weights float8[]) RETURNS minha
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text[], int, int, float8[]) IS
 	'sketch of the given elements with their weights (scheme weighted): k symbols of b bits';
+
 -- ---- Advice about schemes and thresholds -------------------------------------------------------
 
 CREATE FUNCTION minhash_probability(k int, b int, similarity float8, threshold float8) RETURNS float8
