@@ -10,7 +10,9 @@
 # a footer that all its pages share, and links that differ between pages.
 use strict;
 use warnings;
-use Digest::MD5 'md5_hex';
+use FindBin;
+use lib $FindBin::Bin;
+use Rows;
 
 my ($directory) = @ARGV;
 my $HEADER = 60;
@@ -18,25 +20,13 @@ my $PER_PAGE = 25;
 my $FOOTER = 25;
 my (%page, %links);
 
-sub number { return hex(substr(md5_hex($_[0]), 0, 8)) }
-
-sub content_of
-{
-	my ($html) = @_;
-
-	return $1 if $html =~ m{<div class="navheader">.*?</div>(.*)<div class="navfooter">}s;
-	return $1 if $html =~ m{<div class="body" role="main">(.*?)<div class="clearer">}s;
-	return;
-}
-
 sub read_page
 {
 	my ($site, $file) = @_;
-	my ($content, $title, $family);
+	my $html = read_text($file);
+	my $content = content_of($html) or return;
+	my ($title, $family);
 
-	open(my $in, '<', $file) or die "$file: $!";
-	my $html = do { local $/; <$in> };
-	$content = content_of($html) or return;
 	($title) = $html =~ m{<title>\s*(?:Chapter |Appendix )?(?:[A-Z\d.]+\.\W+)?(.*?)(?: &#8212;.*?| &mdash;.*?| — .*?)?</title>}s or return;
 	($family = $site) =~ s/-.*//;
 	push @{ $page{$site}{"$family: $title"} }, $content;
@@ -66,20 +56,6 @@ sub frame
 	my $item = sub { join('', map { "<li>$_</li>\n" } @_) };
 
 	return $item->(@header) . $content . $item->(@changing) . $item->(@footer);
-}
-
-sub put_row
-{
-	my @cells = @_;
-
-	foreach (@cells)
-	{
-		s/\\/\\\\/g;
-		s/\t/\\t/g;
-		s/\n/\\n/g;
-		s/\r/\\r/g;
-	}
-	print join("\t", @cells), "\n";
 }
 
 my @sites = map { (split m{/})[-1] } sort(glob("$directory/*"));
