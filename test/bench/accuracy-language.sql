@@ -22,9 +22,7 @@ CREATE TABLE documents AS
 SELECT variant, row_number() OVER (PARTITION BY variant ORDER BY d.site, d.label)::int AS id, d.label,
 	   CASE variant WHEN 'alone' THEN d.body ELSE concat_ws(' ', left(form.body, :form / 2), d.body, right(form.body, - :form / 2)) END AS body
   FROM drawn d, form, (VALUES ('alone'), ('framed')) AS v (variant);
-CREATE TABLE advised AS SELECT * FROM (VALUES ('alone', 0.4), ('framed', 0.4)) AS a (variant, threshold);
+CREATE TABLE advised AS SELECT * FROM (VALUES (1, 'alone', 0.4), (2, 'framed', 0.4)) AS a (place, variant, threshold);
 \o
-\set first alone
-\set second framed
 \ir accuracy-methods.sql
 \ir accuracy-show.sql

@@ -1,22 +1,28 @@
 # accuracy-records.pl: prints records of packages as rows for COPY
 # (site, label, kind, body).
 #
-#   perl accuracy-records.pl NUMBER OLD=FILE NEW=FILE
+#   perl accuracy-records.pl NUMBER OLD=FILE NEW=FILE DESCRIPTIONS
 #
-# OLD and NEW are two releases, and FILE is the list of their packages.  A site is a
-# release, and a label is the name of a package.  A "record" has the fields of a package,
-# which the two releases write in two ways.  Records are drawn by source: all packages of
-# NUMBER sources, so packages of one source are there to be confused.  A "title" is a short
-# description, of NUMBER packages whose short description is not the same in both releases.
+# OLD and NEW are two releases, and FILE is the list of their packages.  DESCRIPTIONS has
+# the long descriptions of the new release.  A site is a release, and a label is the name of
+# a package.
+#
+# A "record" has the fields of a package, which the two releases write in two ways.  Records
+# are drawn by source: all packages of NUMBER sources, so packages of one source are there
+# to be confused.  "One-sided" records are the same, but those of the new release end with
+# the long description.  A "title" is a short description, of NUMBER packages whose short
+# description is not the same in both releases.
 use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Rows;
 
-my ($number, @releases) = map { /=/ ? [ split /=/, $_, 2 ] : $_ } @ARGV;
+my $number = shift @ARGV;
+my $descriptions = pop @ARGV;
+my @releases = map { [ split /=/, $_, 2 ] } @ARGV;
 my ($old, $new) = map { $_->[0] } @releases;
-my (%package, %packages_of);
+my (%package, %packages_of, %long);
 
 # Keeps the newest version of each package, which is the last one of a list.
 sub read_list
@@ -32,6 +38,17 @@ sub read_list
 		($field{Source} //= $name) =~ s/ .*//;
 		$package{$name}{$release} = \%field;
 		$packages_of{ $field{Source} }{$name} = 1;
+	}
+}
+
+# A description's first line is the short one.
+sub read_descriptions
+{
+	foreach my $stanza (split /\n\n/, read_text($descriptions))
+	{
+		my ($name) = $stanza =~ /^Package: (\S+)/m;
+
+		($long{$name}) = $stanza =~ /^Description-en:.*\n(.*)/ms if $name;
 	}
 }
 
@@ -60,8 +77,13 @@ sub put_records
 	my ($name) = @_;
 	my ($before, $after) = @{ $package{$name} }{ $old, $new };
 
-	put_row($old, $name, 'record', full_record($before)) if $before;
-	put_row($new, $name, 'record', short_record($after)) if $after;
+	foreach my $kind ('record', 'one-sided')
+	{
+		my $end = $kind eq 'one-sided' ? "\n" . ($long{$name} // '') : '';
+
+		put_row($old, $name, $kind, full_record($before)) if $before;
+		put_row($new, $name, $kind, short_record($after) . $end) if $after;
+	}
 }
 
 sub title_changed
@@ -79,6 +101,7 @@ sub draw
 }
 
 read_list(@$_) foreach @releases;
+read_descriptions();
 put_records($_) foreach sort map { keys %{ $packages_of{$_} } } draw(keys %packages_of);
 foreach my $name (draw(grep { title_changed($_) } keys %package))
 {

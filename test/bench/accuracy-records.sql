@@ -9,10 +9,8 @@ CREATE TABLE records (site text, label text, kind text, body text);
 CREATE TABLE documents AS
 SELECT kind AS variant, row_number() OVER (PARTITION BY kind ORDER BY label, site)::int AS id, label, body
   FROM (SELECT DISTINCT ON (kind, label, show_tokens(body)) * FROM records ORDER BY kind, label, show_tokens(body), site) AS r;
-CREATE TABLE advised AS SELECT * FROM (VALUES ('record', 0.5), ('title', 0.5)) AS a (variant, threshold);
+CREATE TABLE advised AS SELECT * FROM (VALUES (1, 'record', 0.5), (2, 'one-sided', 0.5), (3, 'title', 0.5)) AS a (place, variant, threshold);
 \o
 \set collection records
-\set first record
-\set second title
 \ir accuracy-methods.sql
 \ir accuracy-show.sql

@@ -1,16 +1,16 @@
--- Prints the results of a collection, which has two variants, "first" and "second".
+-- Prints the results of a collection.
 
 \pset format unaligned
 \pset tuples_only on
 SELECT '';
-SELECT format('**%s**, %s: %s; %s: %s.', :'collection', :'first', describe_documents(:'first'), :'second', describe_documents(:'second'));
+SELECT format('**%s** (%s).', :'collection', string_agg(variant || ': ' || describe_documents(variant), '; ' ORDER BY place)) FROM advised;
 SELECT '';
-SELECT format('| method | %1$s: best F1 | at | F1 at 0.8 | F1 at %3$s | %2$s: best F1 | at | F1 at 0.8 | F1 at %4$s | bytes | µs to make | µs to compare |',
-	:'first', :'second', a.threshold, b.threshold) FROM advised a, advised b WHERE (a.variant, b.variant) = (:'first', :'second');
-SELECT '|---|' || repeat('---:|', 11);
-SELECT format('| %s | **%s** | %s | %s | %s | **%s** | %s | %s | %s | %s | %s | %s |', a.method,
-	shown(a.f1, 3), shown(a.threshold, 2), shown(a.f1_of_copies, 3), CASE WHEN number < 20 THEN shown(a.f1_advised, 3) ELSE '–' END,
-	shown(b.f1, 3), shown(b.threshold, 2), shown(b.f1_of_copies, 3), CASE WHEN number < 20 THEN shown(b.f1_advised, 3) ELSE '–' END,
-	shown(a.bytes, 0), shown(a.made * 1e6, 0), shown(a.compared * 1e6, 1))
-  FROM results a JOIN results b USING (collection, number)
- WHERE (collection, a.variant, b.variant) = (:'collection', :'first', :'second') ORDER BY number;
+SELECT format('| method | %s | bytes | µs to make | µs to compare |',
+	string_agg(format('%s: best F1 | at | F1 at 0.8 | F1 at %s', variant, threshold), ' | ' ORDER BY place)) FROM advised;
+SELECT '|---|' || repeat('---:|', 4 * count(*)::int + 3) FROM advised;
+SELECT format('| %s | %s | %s | %s | %s |', method,
+	string_agg(concat_ws(' | ', '**' || shown(f1, 3) || '**', shown(r.threshold, 2), shown(f1_of_copies, 3),
+		CASE WHEN number < 20 THEN shown(f1_advised, 3) ELSE '–' END), ' | ' ORDER BY place),
+	(array_agg(shown(bytes, 0) ORDER BY place))[1], (array_agg(shown(made * 1e6, 0) ORDER BY place))[1],
+	(array_agg(shown(compared * 1e6, 1) ORDER BY place))[1])
+  FROM results r JOIN advised USING (variant) WHERE collection = :'collection' GROUP BY number, method ORDER BY number;

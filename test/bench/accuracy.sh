@@ -17,14 +17,17 @@ apt_of_releases()
 		#clear APT::Update::Post-Invoke;
 		#clear APT::Update::Post-Invoke-Success;
 		#clear Acquire::Languages;
-		Acquire::Languages { "none"; };
+		Acquire::Languages { "en"; };
+		Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
 		APT::Sandbox::User "$(id -un)";
 		Dir::Etc::SourceList "$DIR/releases/sources.list";
 		Dir::Etc::SourceParts "-";
 		Dir::State::Lists "$DIR/releases/lists";
 		Dir::Cache "$DIR/releases/cache";
 	CONF
-	ls "$DIR"/releases/lists/*Packages* >/dev/null 2>&1 ||
+	ls "$DIR"/releases/lists/*Translation-en* >/dev/null 2>&1 ||
 		apt-get -c "$DIR/releases/apt.conf" update -qq >"$DIR/releases/update.log" 2>&1 ||
 		die "cannot fetch the lists of $OLD_RELEASE and $NEW_RELEASE; see $DIR/releases/update.log, or set NEARDUP_BENCH_MIRROR"
 }
@@ -77,16 +80,23 @@ put_languages()
 	done
 }
 
+# cat_lists PATTERN: prints lists that apt fetched, and may have compressed.
+cat_lists()
+{
+	/usr/lib/apt/apt-helper cat-file "$DIR"/releases/lists/*_dists_$1
+}
+
 # put_records: prints rows of records and titles of packages.
 put_records()
 {
 	local release
 
 	for release in $OLD_RELEASE $NEW_RELEASE; do
-		/usr/lib/apt/apt-helper cat-file "$DIR"/releases/lists/*_dists_"${release}"_main_*Packages* >"$DIR/releases/$release.packages"
+		cat_lists "${release}_main_*Packages*" >"$DIR/releases/$release.packages"
 	done
+	cat_lists "${NEW_RELEASE}_main_*Translation-en*" >"$DIR/releases/descriptions"
 	perl "$HERE/accuracy-records.pl" "${NEARDUP_BENCH_RECORDS:-200}" \
-		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.packages" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.packages"
+		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.packages" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.packages" "$DIR/releases/descriptions"
 }
 
 measure_accuracy_of_pages()

@@ -17,7 +17,7 @@ DELETE FROM pages
 
 CREATE TABLE documents AS
 SELECT variant, row_number() OVER (PARTITION BY variant ORDER BY site, label)::int AS id, label, body FROM pages;
-CREATE TABLE advised AS SELECT * FROM (VALUES ('text', 0.4), ('framed', 0.4)) AS a (variant, threshold);
+CREATE TABLE advised AS SELECT * FROM (VALUES (1, 'text', 0.4), (2, 'framed', 0.4)) AS a (place, variant, threshold);
 \set collection pages
 \ir accuracy-methods.sql
 
