@@ -10,7 +10,7 @@ SELECT format('| method | %s | bytes | µs to make | µs to compare |',
 SELECT '|---|' || repeat('---:|', 4 * count(*)::int + 3) FROM advised;
 SELECT format('| %s | %s | %s | %s | %s |', method,
 	string_agg(concat_ws(' | ', '**' || shown(f1, 3) || '**', shown(r.threshold, 2), shown(f1_of_copies, 3),
-		CASE WHEN number < 20 THEN shown(f1_advised, 3) ELSE '–' END), ' | ' ORDER BY place),
+		CASE WHEN number < 30 THEN shown(f1_advised, 3) ELSE '–' END), ' | ' ORDER BY place),
 	(array_agg(shown(bytes, 0) ORDER BY place))[1], (array_agg(shown(made * 1e6, 0) ORDER BY place))[1],
 	(array_agg(shown(compared * 1e6, 1) ORDER BY place))[1])
   FROM results r JOIN advised USING (variant) WHERE collection = :'collection' GROUP BY number, method ORDER BY number;
