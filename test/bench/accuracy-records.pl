@@ -9,9 +9,9 @@
 #
 # A "record" has the fields of a package, which the two releases write in two ways.  Records
 # are drawn by source: all packages of NUMBER sources, so packages of one source are there
-# to be confused.  "One-sided" records are the same, but those of the new release end with
-# the long description.  A "title" is a short description, of NUMBER packages whose short
-# description is not the same in both releases.
+# to be confused.  "One-sided" records are written in one way, but only those of the new
+# release have the long description.  A "title" is a short description, of NUMBER packages
+# whose short description is not the same in both releases.
 use strict;
 use warnings;
 use FindBin;
@@ -77,12 +77,15 @@ sub put_records
 	my ($name) = @_;
 	my ($before, $after) = @{ $package{$name} }{ $old, $new };
 
-	foreach my $kind ('record', 'one-sided')
+	if ($before)
 	{
-		my $end = $kind eq 'one-sided' ? "\n" . ($long{$name} // '') : '';
-
-		put_row($old, $name, $kind, full_record($before)) if $before;
-		put_row($new, $name, $kind, short_record($after) . $end) if $after;
+		put_row($old, $name, 'record', full_record($before));
+		put_row($old, $name, 'one-sided', short_record($before));
+	}
+	if ($after)
+	{
+		put_row($new, $name, 'record', short_record($after));
+		put_row($new, $name, 'one-sided', short_record($after) . "\n" . ($long{$name} // ''));
 	}
 }
 

@@ -115,7 +115,7 @@ measure_accuracy_of_languages()
 	sql -f "$HERE/accuracy-languages.sql" <"$DIR/languages.rows"
 	for language in $LANGUAGES; do
 		say "measuring accuracy on $language"
-		sql -v collection="$language" -v texts="${NEARDUP_BENCH_TEXTS:-250}" -v characters="${NEARDUP_BENCH_CHARACTERS:-2000}" \
+		sql -v collection="$language" -v texts="${NEARDUP_BENCH_TEXTS:-200}" -v characters="${NEARDUP_BENCH_CHARACTERS:-2000}" \
 			-v form=3000 -f "$HERE/accuracy-language.sql"
 	done
 	sql -v languages="$LANGUAGES" -f "$HERE/accuracy-summary.sql"
