@@ -50,12 +50,15 @@ END $$;
 
 -- Compares all pairs of texts of each variant by a method; a pair without a score is not found.
 -- make: an expression over body and aids; compare: an expression over a.sig, b.sig and v, the variant's
--- name; counted: a scheme whose shingles are counted in the table "frequencies" first.
-CREATE FUNCTION measure(number int, method text, make text, compare text, counted text DEFAULT NULL) RETURNS void
+-- name; counted: a scheme whose shingles are counted in the table "frequencies" first; advice: an
+-- expression over advised and aids, the advised threshold.
+CREATE FUNCTION measure(number int, method text, make text, compare text, counted text DEFAULT NULL,
+	advice text DEFAULT 'threshold') RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
 	v text;
 	start timestamptz;
+	threshold float8;
 	made float8;
 	compared float8;
 BEGIN
@@ -66,6 +69,7 @@ BEGIN
 				format('SELECT to_shingles(body, %L) FROM documents WHERE variant = %L', counted, v));
 			CREATE UNIQUE INDEX ON frequencies (shingle);
 		END IF;
+		EXECUTE format('SELECT %s FROM advised JOIN aids USING (variant) WHERE variant = %L', advice, v) INTO threshold;
 		start := clock_timestamp();
 		EXECUTE format('CREATE TABLE signatures AS SELECT id, label, %s AS sig
 						  FROM documents JOIN aids USING (variant) WHERE variant = %L', make, v);
@@ -80,11 +84,18 @@ BEGIN
 			 r AS (SELECT score, reported, good, wanted
 					 FROM (SELECT count(*) AS wanted FROM scores WHERE same) AS w LEFT JOIN t ON true)
 		SELECT number, v, method, score, good / reported, good / wanted, coalesce(2 * good / (reported + wanted), 0),
-			   f1_at(0.8), f1_at((SELECT threshold FROM advised WHERE advised.variant = v)),
+			   f1_at(0.8), f1_at(threshold),
 			   (SELECT avg(pg_column_size(sig)) FROM signatures),
 			   made / (SELECT count(*) FROM signatures), compared / (SELECT count(*) FROM scores)
 		  FROM r ORDER BY 2 * good / (reported + wanted) DESC NULLS LAST, score DESC LIMIT 1;
 	END LOOP;
+END $$;
+
+-- Returns what neardup_advise says on a topic of a variant.
+CREATE FUNCTION advice_on(wanted text, topic text, scheme text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT a.finding FROM neardup_advise(format('SELECT body FROM documents WHERE variant = %L', wanted), scheme) AS a
+			 WHERE a.topic = advice_on.topic);
 END $$;
 
 -- Returns the number of texts, and of pairs among them, of a variant.

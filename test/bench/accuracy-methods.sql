@@ -25,7 +25,8 @@ SELECT measure(14, 'minhash(512, 1) of `spot 1 2`', $$to_minhash(body, scheme =>
 SELECT measure(15, 'bottom 128 of `word 3`', $$shingles_bottom(to_shingles(body), 128)$$, 'bottom_resemblance(a.sig, b.sig, 128)');
 
 SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'common_shingles') AS has_forms,
-	EXISTS (SELECT FROM pg_proc WHERE proname = 'neardup_lexicon') AS has_lexicons \gset
+	EXISTS (SELECT FROM pg_proc WHERE proname = 'neardup_lexicon') AS has_lexicons,
+	EXISTS (SELECT FROM pg_proc WHERE proname = 'neardup_advise') AS has_advice \gset
 
 -- A form is subtracted: its text, or what a fifth of the texts have in common.
 \if :has_forms
@@ -46,6 +47,18 @@ ALTER TABLE aids ADD words lexicon;
 UPDATE aids SET words = neardup_lexicon(format('SELECT body FROM documents WHERE variant = %L', variant));
 SELECT measure(19, '`word 1` weighted by a lexicon, weighted Jaccard', $$weigh(to_shingles(body, 'word 1'), words)$$, 'weighted_jaccard(a.sig, b.sig)');
 SELECT measure(20, 'minhash(512, 1) of `word 1` weighted by a lexicon', $$to_minhash(body, lexicon => words)$$, 'similarity(a.sig, b.sig)');
+\endif
+
+-- The scheme and the threshold that neardup_advise finds, and without common shingles if it finds a form.
+\if :has_advice
+ALTER TABLE aids ADD scheme text, ADD threshold_found float8, ADD form_found boolean, ADD left_out shingles;
+UPDATE aids SET scheme = substring(advice_on(variant, 'ADVICE: scheme') FROM '^\w+ \d+'),
+	form_found = advice_on(variant, 'form') NOT LIKE 'none%';
+UPDATE aids SET threshold_found = substring(advice_on(variant, 'ADVICE: threshold', scheme) FROM '^[0-9.]+')::float8,
+	left_out = CASE WHEN form_found THEN common_shingles(format('SELECT body FROM documents WHERE variant = %L', variant), share => 0.2, scheme => scheme)
+					ELSE to_shingles('', scheme) END;
+SELECT measure(21, 'as `neardup_advise` says, Jaccard', $$to_shingles(body, minus => left_out)$$, 'jaccard_similarity(a.sig, b.sig)',
+	advice => 'threshold_found');
 \endif
 
 -- Methods from 30 on do not estimate a resemblance, so no threshold is advised for them.

@@ -14,3 +14,10 @@ SELECT format('| %s | %s | %s | %s | %s |', method,
 	(array_agg(shown(bytes, 0) ORDER BY place))[1], (array_agg(shown(made * 1e6, 0) ORDER BY place))[1],
 	(array_agg(shown(compared * 1e6, 1) ORDER BY place))[1])
   FROM results r JOIN advised USING (variant) WHERE collection = :'collection' GROUP BY number, method ORDER BY number;
+
+\if :has_advice
+SELECT '';
+SELECT format('`neardup_advise` says: %s.', string_agg(format('%s: `%s`%s at %s', variant, scheme,
+	CASE WHEN form_found THEN ' minus common shingles' ELSE '' END, coalesce(shown(threshold_found, 2), 'no threshold')), '; ' ORDER BY place))
+  FROM aids JOIN advised USING (variant);
+\endif
