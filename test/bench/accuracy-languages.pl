@@ -47,14 +47,15 @@ sub messages_of
 
 	foreach my $line (split /\n/, $text)
 	{
-		next if $line =~ /^\s*[#;]|accesskey|commandkey/;
-		$line =~ s/^\s*<!ENTITY\s+\S+\s+"(.*)">\s*$/$1/ or $line =~ s/^\s*[-.\w]+\s*=//;
-		$line =~ s/\{[^{}]*\}|%(?:\d+\$)?[A-Z]\b//g;
+		next if $line =~ /^\s*#|accesskey|commandkey/;
+		$line =~ s/^\s*[-.\w]+\s*=//;
+		$line =~ s/\{[^{}]*\}//g;
 		push @messages, $line if $line =~ /[\xD8-\xDB][\x80-\xBF]/;
 	}
 	return join("\n", @messages);
 }
 
+# Files of the older formats are left out, since many of them became files of this one.
 sub put_messages
 {
 	my ($site, $archive) = @_;
@@ -65,7 +66,7 @@ sub put_messages
 		my $name = $zip->getHeaderInfo()->{Name};
 		my $text = do { local $/; <$zip> };
 
-		next if !defined $text || $name !~ s/\.(?:ftl|properties|dtd)$//;
+		next if !defined $text || $name !~ s{^.*\blocalization/$language/(.*)\.ftl$}{$1};
 		put_row($site, "messages: $name", messages_of($text));
 	}
 }

@@ -4,7 +4,9 @@
 --
 -- Reads rows of accuracy.pl from stdin.
 
+SET client_min_messages = warning;
 \o /dev/null
+DROP TABLE IF EXISTS documents, advised;
 CREATE TABLE pages (site text, label text, variant text, body text);
 \copy pages FROM pstdin
 UPDATE pages SET body = strip_markup(body);
