@@ -89,12 +89,18 @@ CREATE FUNCTION to_minhash(text, scheme_name text) RETURNS minhash
 COMMENT ON FUNCTION to_minhash(text, text) IS
 	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';
 
-CREATE FUNCTION to_minhash(
-	text, minus shingles, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
+-- The shape comes before the shingles, or to_minhash($1, $2, $3) would be ambiguous.
+CREATE FUNCTION to_minhash(text, minus shingles) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text, shingles, int, int, text) IS
-	'sketch of the shingles of a text that are not in minus, such as those of a form: k symbols of b bits';
+COMMENT ON FUNCTION to_minhash(text, shingles) IS
+	'sketch of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: 512 symbols of one bit';
+
+CREATE FUNCTION to_minhash(text, k int, b int, minus shingles) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, int, int, shingles) IS
+	'sketch of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: k symbols of b bits';
 
 CREATE FUNCTION to_minhash(shingles, k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_shingles'

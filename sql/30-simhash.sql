@@ -88,12 +88,18 @@ CREATE FUNCTION to_simhash(text, scheme_name text) RETURNS simhash
 COMMENT ON FUNCTION to_simhash(text, text) IS
 	'fingerprint of the shingles of a text under a scheme: 64 bits';
 
-CREATE FUNCTION to_simhash(
-	text, minus shingles, f int DEFAULT 64, scheme text DEFAULT 'word 1') RETURNS simhash
+-- The size comes before the shingles, or to_simhash($1::text, $2, $3) would be ambiguous.
+CREATE FUNCTION to_simhash(text, minus shingles) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text, shingles, int, text) IS
-	'fingerprint of the shingles of a text that are not in minus, such as those of a form: f bits';
+COMMENT ON FUNCTION to_simhash(text, shingles) IS
+	'fingerprint of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: 64 bits';
+
+CREATE FUNCTION to_simhash(text, f int, minus shingles) RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_simhash(text, int, shingles) IS
+	'fingerprint of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: f bits';
 
 CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_shingles'

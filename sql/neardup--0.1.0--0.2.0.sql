@@ -173,19 +173,31 @@ CREATE FUNCTION to_shingles(text, minus shingles) RETURNS shingles
 COMMENT ON FUNCTION to_shingles(text, shingles) IS
 	'the shingles of a text that are not in minus, such as those of a form, under the scheme of minus';
 
-CREATE FUNCTION to_minhash(
-	text, minus shingles, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
+-- The shape comes before the shingles, or to_minhash($1, $2, $3) would be ambiguous.
+CREATE FUNCTION to_minhash(text, minus shingles) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text, shingles, int, int, text) IS
-	'sketch of the shingles of a text that are not in minus, such as those of a form: k symbols of b bits';
+COMMENT ON FUNCTION to_minhash(text, shingles) IS
+	'sketch of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: 512 symbols of one bit';
 
-CREATE FUNCTION to_simhash(
-	text, minus shingles, f int DEFAULT 64, scheme text DEFAULT 'word 1') RETURNS simhash
+CREATE FUNCTION to_minhash(text, k int, b int, minus shingles) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_minhash(text, int, int, shingles) IS
+	'sketch of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: k symbols of b bits';
+
+-- The size comes before the shingles, or to_simhash($1::text, $2, $3) would be ambiguous.
+CREATE FUNCTION to_simhash(text, minus shingles) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text, shingles, int, text) IS
-	'fingerprint of the shingles of a text that are not in minus, such as those of a form: f bits';
+COMMENT ON FUNCTION to_simhash(text, shingles) IS
+	'fingerprint of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: 64 bits';
+
+CREATE FUNCTION to_simhash(text, f int, minus shingles) RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION to_simhash(text, int, shingles) IS
+	'fingerprint of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: f bits';
 
 CREATE FUNCTION common_shingles(query text, share float8 DEFAULT 0.2, scheme text DEFAULT 'word 3',
 		sample int DEFAULT 10000) RETURNS shingles

@@ -119,22 +119,29 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme, NULL));
 }
 
-/* to_minhash(text, minus shingles, k int, b int, scheme text) returns minhash */
+/* Sets the shape to arguments 1 and 2 of a function of four, or to the default. */
+static void
+optional_shape(FunctionCallInfo fcinfo, int *k, int *b)
+{
+	bool given = PG_NARGS() == 4;
+
+	*k = given ? PG_GETARG_INT32(1) : 512;
+	*b = given ? PG_GETARG_INT32(2) : 1;
+	check_minhash_shape(*k, *b, NULL);
+}
+
+/* to_minhash(text, minus shingles), to_minhash(text, k int, b int, minus shingles) return minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_minus);
 Datum
 neardup_to_minhash_minus(PG_FUNCTION_ARGS)
 {
-	MinusArgument *minus = minus_argument(fcinfo, 1);
-	int k = PG_GETARG_INT32(2);
-	int b = PG_GETARG_INT32(3);
-	SchemeId scheme = text_scheme_of_cache(&minus->scheme, PG_GETARG_DATUM(4));
+	MinusArgument *minus = minus_argument(fcinfo, PG_NARGS() - 1);
+	int k;
+	int b;
 
-	check_minhash_shape(k, b, NULL);
-	if (minus->shingles->scheme != scheme)
-		refuse_minus(minus->shingles->scheme, scheme,
-					 scheme_call("to_minhash", psprintf(", minus => ..., k => %d, b => %d", k, b),
-								 minus->shingles->scheme));
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme, &minus->minus));
+	optional_shape(fcinfo, &k, &b);
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, minus->shingles->scheme,
+									  &minus->minus));
 }
 
 /* to_minhash(text, scheme_name text) returns minhash; k as a text is accepted, too. */
@@ -201,17 +208,6 @@ neardup_to_minhash_bigint_array(PG_FUNCTION_ARGS)
 }
 
 /* ---- Constructors of weighted sets ---------------------------------------- */
-
-/* Sets the shape to arguments 1 and 2 of a function of four, or to the default. */
-static void
-optional_shape(FunctionCallInfo fcinfo, int *k, int *b)
-{
-	bool given = PG_NARGS() == 4;
-
-	*k = given ? PG_GETARG_INT32(1) : 512;
-	*b = given ? PG_GETARG_INT32(2) : 1;
-	check_minhash_shape(*k, *b, NULL);
-}
 
 /* to_minhash(text, lexicon shingle_lexicon), to_minhash(text, k int, b int, lexicon shingle_lexicon) return minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_lexicon);

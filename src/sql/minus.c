@@ -18,6 +18,21 @@ is_constant(const FmgrInfo *function, int n)
 	return list_length(arguments) > n && IsA(list_nth(arguments, n), Const);
 }
 
+/* Throws an error for a scheme that does not read text. */
+static void
+check_reads_text(SchemeId scheme)
+{
+	char name[SCHEME_NAME_SIZE];
+
+	if (scheme_reads_text(scheme))
+		return;
+	scheme_name(scheme, name);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("\"minus\" is of scheme \"%s\", which does not read text alone", name),
+			 errhint("Make both sets and use the operator -, or use minus => to_shingles(text, scheme => 'word 3').")));
+}
+
 /* Copies the shingles, and prepares to leave them out. */
 static void
 prepare(MinusArgument *argument, const Shingles *shingles)
@@ -52,26 +67,10 @@ minus_argument(FunctionCallInfo fcinfo, int n)
 	else if (argument->shingles != NULL && is_constant(function, n))
 		return argument;
 	shingles = shingles_to_sketch(PG_GETARG_DATUM(n));
+	check_reads_text(shingles->scheme);
 	if (argument->shingles == NULL || VARSIZE(argument->shingles) != VARSIZE(shingles) ||
 		memcmp(argument->shingles, shingles, VARSIZE(shingles)) != 0)
 		prepare(argument, shingles);
 	PG_FREE_IF_COPY(shingles, n);
 	return argument;
-}
-
-void
-refuse_minus(SchemeId minus, SchemeId scheme, const char *call)
-{
-	char name_minus[SCHEME_NAME_SIZE];
-	char name[SCHEME_NAME_SIZE];
-
-	scheme_name(minus, name_minus);
-	scheme_name(scheme, name);
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("\"minus\" is of scheme \"%s\", not \"%s\"", name_minus, name),
-			 scheme_reads_text(minus) ?
-				 errhint("To match \"minus\", use %s.  To match the scheme, use minus => %s.", call,
-						 scheme_call("to_shingles", "", scheme)) :
-				 errhint("Use minus => %s.", scheme_call("to_shingles", "", scheme))));
 }

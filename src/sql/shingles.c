@@ -55,19 +55,9 @@ Datum
 neardup_to_shingles_minus(PG_FUNCTION_ARGS)
 {
 	MinusArgument *minus = minus_argument(fcinfo, 1);
-	SchemeId scheme = minus->shingles->scheme;
 
-	if (!scheme_reads_text(scheme))
-	{
-		char name[SCHEME_NAME_SIZE];
-
-		scheme_name(scheme, name);
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("\"minus\" is of scheme \"%s\", which does not read text alone", name),
-				 errhint("Make both sets and use the operator -, or use minus => to_shingles(text, scheme => 'word 3').")));
-	}
-	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), scheme, &minus->minus, "to_shingles"));
+	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), minus->shingles->scheme, &minus->minus,
+									   "to_shingles"));
 }
 
 /* text_similarity(text, text, scheme text) returns float8 */

@@ -85,21 +85,17 @@ neardup_to_simhash_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, NULL));
 }
 
-/* to_simhash(text, minus shingles, f int, scheme text) returns simhash */
+/* to_simhash(text, minus shingles), to_simhash(text, f int, minus shingles) return simhash */
 PG_FUNCTION_INFO_V1(neardup_to_simhash_minus);
 Datum
 neardup_to_simhash_minus(PG_FUNCTION_ARGS)
 {
-	MinusArgument *minus = minus_argument(fcinfo, 1);
-	int f = PG_GETARG_INT32(2);
-	SchemeId scheme = text_scheme_of_cache(&minus->scheme, PG_GETARG_DATUM(3));
+	MinusArgument *minus = minus_argument(fcinfo, PG_NARGS() - 1);
+	int f = PG_NARGS() == 3 ? PG_GETARG_INT32(1) : 64;
 
 	check_simhash_shape(f, NULL);
-	if (minus->shingles->scheme != scheme)
-		refuse_minus(minus->shingles->scheme, scheme,
-					 scheme_call("to_simhash", psprintf(", minus => ..., f => %d", f),
-								 minus->shingles->scheme));
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, &minus->minus));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, minus->shingles->scheme,
+									  &minus->minus));
 }
 
 /* to_simhash(text, scheme_name text) returns simhash; f as a text is accepted, too. */

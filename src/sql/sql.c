@@ -204,34 +204,35 @@ text_scheme_of_datum(Datum datum)
 	return scheme;
 }
 
-SchemeId
-text_scheme_of_cache(SchemeCache *cache, Datum datum)
+/* What fn_extra remembers of the last scheme argument. */
+typedef struct SchemeCache
 {
-	text *name = DatumGetTextPP(datum);
+	SchemeId scheme;
+	size_t length;
+	char name[SCHEME_NAME_SIZE];
+} SchemeCache;
+
+SchemeId
+text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
+{
+	text *name = PG_GETARG_TEXT_PP(n);
 	size_t length = VARSIZE_ANY_EXHDR(name);
+	SchemeCache *cache = fcinfo->flinfo->fn_extra;
 	SchemeId scheme;
 
-	/* The scheme of a cache that is empty does not read text. */
-	if (scheme_reads_text(cache->scheme) && cache->length == length &&
+	if (cache != NULL && cache->length == length &&
 		memcmp(cache->name, VARDATA_ANY(name), length) == 0)
 		return cache->scheme;
 	scheme = text_scheme_of_datum(PointerGetDatum(name));
 	if (length > SCHEME_NAME_SIZE)
 		return scheme;
+	if (cache == NULL)
+		cache = fcinfo->flinfo->fn_extra =
+			MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(SchemeCache));
 	cache->scheme = scheme;
 	cache->length = length;
 	memcpy(cache->name, VARDATA_ANY(name), length);
 	return scheme;
-}
-
-SchemeId
-text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
-{
-	FmgrInfo *function = fcinfo->flinfo;
-
-	if (function->fn_extra == NULL)
-		function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(SchemeCache));
-	return text_scheme_of_cache(function->fn_extra, PG_GETARG_DATUM(n));
 }
 
 SchemeId

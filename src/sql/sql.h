@@ -49,18 +49,7 @@ extern text *text_of_utf8(const char *utf8, size_t length);
 /* Returns the scheme of a name, which must read text ('word 3', not 'tokens'). */
 extern SchemeId text_scheme_of_datum(Datum name);
 
-/* What a call site remembers of its last scheme; all zero at first. */
-typedef struct SchemeCache
-{
-	SchemeId scheme;
-	size_t length;
-	char name[SCHEME_NAME_SIZE];
-} SchemeCache;
-
-/* Does the same for a name that is often the one in the cache. */
-extern SchemeId text_scheme_of_cache(SchemeCache *cache, Datum name);
-
-/* Does the same for argument n; the cache is in fn_extra. */
+/* Does the same for argument n, and remembers the last name from call to call. */
 extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
 
 /*

@@ -17,8 +17,10 @@ INSERT INTO texts VALUES
 -- Each shingle of the form is left out, however often it occurs; what is left keeps its frequency.
 SELECT scheme, bool_and(shingle_hashes(rest)::shingles = shingle_hashes(whole)::shingles - shingle_hashes(form)::shingles) AS difference,
 	bool_and(rest & whole = rest) AS frequencies, bool_or(shingle_total(rest) < shingle_total(whole)) AS less,
-	bool_and(to_minhash(body, minus => form, k => 64, b => 4, scheme => scheme) = to_minhash(rest, 64, 4)) AS minhash,
-	bool_and(to_simhash(body, minus => form, f => 128, scheme => scheme) = to_simhash(rest, 128)) AS simhash
+	bool_and(to_minhash(body, k => 64, b => 4, minus => form) = to_minhash(rest, 64, 4)) AS minhash,
+	bool_and(to_minhash(body, minus => form) = to_minhash(rest)) AS default_minhash,
+	bool_and(to_simhash(body, f => 128, minus => form) = to_simhash(rest, 128)) AS simhash,
+	bool_and(to_simhash(body, minus => form) = to_simhash(rest)) AS default_simhash
 FROM schemes, texts, to_shingles(:'form', scheme) AS form, to_shingles(body, scheme) AS whole, to_shingles(body, minus => form) AS rest
 GROUP BY scheme ORDER BY scheme;
 SELECT rest, to_minhash(:'form', minus => to_shingles(:'form')) AS nothing, to_minhash('', minus => to_shingles(:'form')) = to_minhash('') AS empty
@@ -39,17 +41,41 @@ FROM texts a JOIN texts b ON a.id < b.id, to_shingles(:'form') AS form WHERE b.i
 SELECT is_comparable(to_minhash(body, minus => to_shingles(:'form')), to_minhash(body)) AS minhash,
 	is_comparable(to_simhash(body, minus => to_shingles(:'form', 'word 1')), to_simhash(body)) AS simhash FROM texts WHERE id = 1;
 
--- Schemes must be the same.
-SELECT to_minhash('a', minus => to_shingles('a', 'char 5'), k => 64);
-SELECT to_minhash('a', minus => to_shingles('a'), scheme => 'char 5');
-SELECT to_simhash('a', minus => to_shingles('a'));
-SELECT to_simhash('a', minus => to_shingles('a'), scheme => 'word 3') IS NOT NULL AS ok;
-SELECT to_minhash('a', minus => to_shingles('{a}'::text[]));
-SELECT to_shingles('a', minus => to_shingles('{a}'::text[]));
+-- The scheme is that of minus, not the function's default.
+SELECT to_simhash('', minus => to_shingles(:'form')) AS word_3, to_simhash('', minus => to_shingles(:'form', 'word 1')) AS word_1, to_minhash('', minus => to_shingles(:'form', 'char 5')) AS char_5;
+SELECT is_comparable(to_simhash('a', minus => to_shingles('b')), to_simhash('a'));
+SELECT to_minhash('a b c', minus => to_shingles('a')) = to_minhash('a b c', to_shingles('a')) AS minhash,
+	to_minhash('a b c', k => 64, b => 2, minus => to_shingles('a')) = to_minhash('a b c', 64, 2, to_shingles('a')) AS shaped_minhash,
+	to_simhash('a b c', minus => to_shingles('a')) = to_simhash('a b c', to_shingles('a')) AS simhash,
+	to_simhash('a b c', f => 256, minus => to_shingles('a')) = to_simhash('a b c', 256, to_shingles('a')) AS shaped_simhash;
+-- It must read text.
+CREATE TABLE unread (id int, form shingles);
+INSERT INTO unread VALUES (1, to_shingles('{a}'::text[])), (2, to_shingles('{7}'::bigint[])), (3, to_shingles('a', 'spot 1 2', '{the}')),
+	(4, weigh(to_shingles('a', 'word 1'), '1/word 1/10/{7:1}')), (5, to_shingles('{a}'::text[], weights => '{1}'));
+DO $$
+DECLARE
+	form shingles;
+	call text;
+	message text;
+	hint text;
+BEGIN
+	FOR form IN SELECT u.form FROM unread u ORDER BY id LOOP
+		FOREACH call IN ARRAY '{to_shingles,to_minhash,to_simhash}'::text[] LOOP
+			BEGIN
+				EXECUTE format('SELECT %s(''a'', minus => $1)', call) USING form;
+				RAISE EXCEPTION 'no error';
+			EXCEPTION WHEN datatype_mismatch THEN
+				GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+				RAISE NOTICE '%: %', call, message;
+			END;
+		END LOOP;
+	END LOOP;
+	RAISE NOTICE '%', hint;
+END $$;
+DROP TABLE unread;
 SELECT to_minhash('a', minus => '2/word 3/{1}');
-SELECT to_minhash('a', minus => to_shingles('a'), k => 5);
-SELECT to_minhash('a', minus => to_shingles('a'), scheme => 'words');
-SELECT to_minhash('a', to_shingles('a'), scheme => 'word 3', b => 2) = to_minhash('a', to_shingles('a'), 512, 2, 'word 3') AS named;
+SELECT to_minhash('a', k => 5, b => 1, minus => to_shingles('a'));
+SELECT to_simhash('a', f => 5, minus => to_shingles('a'));
 
 -- A set that changes from row to row, and one that is out of line.
 CREATE TABLE forms (id int, form shingles);
@@ -65,8 +91,8 @@ DECLARE
 	other shingles;
 	found bigint[];
 BEGIN
-	FOR i IN 1 .. 4 LOOP
-		other := CASE i WHEN 1 THEN one WHEN 2 THEN to_shingles('two three four') WHEN 3 THEN to_shingles('two three four', 'char 5') ELSE one END;
+	FOR i IN 1 .. 5 LOOP
+		other := CASE i WHEN 1 THEN one WHEN 2 THEN to_shingles('two three four') WHEN 3 THEN to_shingles('{one}'::text[]) WHEN 4 THEN to_shingles('one', 'word 1') ELSE one END;
 		BEGIN
 			found := found || cardinality(to_minhash('one two three four', minus => other));
 		EXCEPTION WHEN datatype_mismatch THEN
