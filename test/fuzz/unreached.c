@@ -28,6 +28,7 @@ UNREACHED(HeapTupleHeaderGetDatum);
 UNREACHED(init_MultiFuncCall);
 UNREACHED(per_MultiFuncCall);
 UNREACHED(pg_do_encoding_conversion);
+UNREACHED(minus_argument);
 UNREACHED(pg_popcount64);
 UNREACHED(pg_server_to_any);
 UNREACHED(tuplestore_begin_heap);
