@@ -99,7 +99,18 @@ is(during_merge('owned', q{
 	SELECT pg_terminate_backend(:pid)}), 't', 'the owner of a database may end its workers');
 wait_for_end();
 prepare('owned');
-during_merge('owned', "\n\\c postgres owner\nDROP DATABASE owned WITH (FORCE)");
+# The session of a superuser that ends must be gone: only a superuser may terminate it.
+$node->safe_psql('postgres', q{
+	CREATE PROCEDURE wait_for_sessions() LANGUAGE plpgsql AS $$
+	BEGIN
+		FOR i IN 1 .. 20000 LOOP
+			IF NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'owned' AND backend_type = 'client backend') THEN
+				RETURN;
+			END IF;
+			PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+		END LOOP;
+	END $$});
+during_merge('owned', "\n\\c postgres owner\nCALL wait_for_sessions();\nDROP DATABASE owned WITH (FORCE)");
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'owned'}), 0, 'the owner of a database may drop it with force');
 
 # ---- Vacuum ------------------------------------------------------------------------

@@ -24,11 +24,12 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
 	CREATE SEQUENCE finished;
-	CREATE TABLE long (t text, tt text[], a bigint[], s shingles, s2 shingles, html text, st text);
+	CREATE TABLE long (t text, tt text[], a bigint[], s shingles, s2 shingles, html text, st text, weight float8[], lex shingle_lexicon);
 	INSERT INTO long SELECT string_agg('word' || hashint4(g), ' '), array_agg('w' || g), array_agg(hashint8extended(g, 1))
 		FROM generate_series(1, 700000) g;
 	UPDATE long SET s = to_shingles(t), s2 = to_shingles(t || ' and some more'), html = repeat('<p class="a">text &amp; more</p>', 700000);
-	UPDATE long SET st = s::text;
+	UPDATE long SET st = s::text, weight = array_fill(1.0::float8, ARRAY[700000]),
+		lex = neardup_lexicon('SELECT ''a word '' || g || '' and more'' FROM generate_series(1, 2000) g', 'word 3');
 	CREATE TABLE equals AS SELECT g AS id, to_minhash('a text that is there many times') AS sig FROM generate_series(1, 300000) g;
 	CREATE INDEX equals_sig ON equals USING neardup (sig);
 	CREATE TABLE sets AS SELECT g AS id, to_shingles(ARRAY[1, 2, 3, 4, 5, 6, 7, 8, 9, g]) AS s FROM generate_series(1, 4000) g;
@@ -51,6 +52,17 @@ my %called = (
 	'to_minhash(text,text)' => q{to_minhash(t, 'anychar 5')},
 	'to_simhash(text,text)' => q{to_simhash(t, 'anychar 5')},
 	'text_similarity(text,text,text)' => q{text_similarity(t, t, 'anychar 5')},
+	'to_shingles(text,shingles)' => 'to_shingles(t, s2 - s)',
+	'to_minhash(text,shingles)' => 'to_minhash(t, s2 - s)',
+	'to_minhash(text,integer,integer,shingles)' => 'to_minhash(t, 16384, 1, s2 - s)',
+	'to_simhash(text,shingles)' => 'to_simhash(t, s2 - s)',
+	'to_simhash(text,integer,shingles)' => 'to_simhash(t, 512, s2 - s)',
+	'weigh(shingles,shingle_lexicon)' => 'weigh(s, lex)',
+	'to_minhash(text,shingle_lexicon)' => 'to_minhash(t, lex)',
+	'to_minhash(text,integer,integer,shingle_lexicon)' => 'to_minhash(t, 16384, 1, lex)',
+	'to_minhash(text[],double precision[])' => 'to_minhash(tt, weight)',
+	'to_minhash(text[],integer,integer,double precision[])' => 'to_minhash(tt, 16384, 1, weight)',
+	'to_shingles(text[],double precision[])' => 'to_shingles(tt, weight)',
 	'token_edit_distance(text,text,integer,integer,integer,integer)' => 'token_edit_distance(t, right(t, 5000000), 1, 2, 3, 4)',
 	'token_edit_similarity(text,text)' => 'token_edit_similarity(t, reverse(t))',
 	'bucket_sketch(shingles,integer)' => 'bucket_sketch(s, 1024)',
@@ -104,6 +116,10 @@ my %statement = (
 	'show_shingles(text,text)' => q{SELECT count(*) FROM show_shingles((SELECT t FROM long))},
 	'show_shingles(text,text,text[],text[])' => q{SELECT count(*) FROM show_shingles((SELECT html FROM long), 'spot 2 2', ARRAY['text'])},
 	'shared_shingles(text,text,text)' => q{SELECT count(*) FROM shared_shingles((SELECT t FROM long), (SELECT t FROM long))},
+	'common_shingles(text,double precision,text,integer)' => q{SELECT common_shingles('SELECT t FROM long, generate_series(1, 100)')},
+	'neardup_lexicon(text,text,integer)' => q{SELECT neardup_lexicon('SELECT t FROM long, generate_series(1, 100)')},
+	'show_weights(text,shingle_lexicon)' => q{SELECT count(*) FROM show_weights((SELECT t FROM long), (SELECT lex FROM long))},
+	'neardup_advise(text,text,integer)' => q{SELECT count(*) FROM neardup_advise('SELECT repeat(''some words '', 20) || g FROM generate_series(1, 3000000) g')},
 	'shingle_frequencies(text)' => q{SELECT count(*) FROM shingle_frequencies('SELECT s FROM sets, generate_series(1, 1000)')},
 	'minhash_union_agg(minhash)' => q{SELECT minhash_union_agg(to_minhash(s, 512, 32)) FROM sets, generate_series(1, 100)},
 	'CREATE INDEX' => q{SET max_parallel_maintenance_workers = 0; CREATE INDEX late ON equals USING neardup (sig)},
@@ -129,6 +145,7 @@ my @short = (
 	qr/^(bigint|bit)_in_ball\(/,
 	qr/^(hamming_ball|hamming_distance|hamming_within|near|as_hash|bigint_hamming_distance|bit_hamming_distance|unsigned_to_bigint)\(/,
 	qr/^(similarity|is_similar|is_comparable|jaccard_similarity|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
+	qr/^(shingle_lexicon_\w+|lexicon_info)\(/,
 	qr/^(lsh_\w+|show_signature|containment_error)\(/,
 	qr/^neardup_(explain|index_info|index_status|join_stats|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
@@ -166,7 +183,7 @@ sub state_of
 sub block
 {
 	my ($condition, $expression) = @_;
-	my %type = (t => 'text', tt => 'text[]', a => 'bigint[]', s => 'shingles', s2 => 'shingles', html => 'text', st => 'text');
+	my %type = (t => 'text', tt => 'text[]', a => 'bigint[]', s => 'shingles', s2 => 'shingles', html => 'text', st => 'text', weight => 'float8[]', lex => 'shingle_lexicon');
 	my $declared = join '', map { "$_ $type{$_} := (SELECT l.$_ FROM long l);\n" } grep { $expression =~ /\b$_\b/ } sort keys %type;
 
 	# No interrupt is checked between the function and nextval(), so nextval() runs only
