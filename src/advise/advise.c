@@ -379,7 +379,7 @@ share_about(const Study *study, int threshold)
 {
 	double about = 0;
 
-	for (int i = threshold - GRID; i < threshold + GRID; i++)
+	for (int i = threshold - GRID; i < Min(threshold + GRID, STEPS + 1); i++)
 		about += study->share[i];
 	return about == 0 ? 0 : about / share_from(study, threshold);
 }
@@ -391,14 +391,16 @@ share_about(const Study *study, int threshold)
 static int
 choose_threshold(const Study *study)
 {
+	int lowest = lowest_threshold(study);
+	int highest = Max(HIGHEST_THRESHOLD, lowest);
 	double least = INFINITY;
 	int run = 0;
 	int longest = 0;
-	int end = HIGHEST_THRESHOLD;
+	int end = highest;
 
-	for (int t = lowest_threshold(study); t <= HIGHEST_THRESHOLD; t += GRID)
+	for (int t = lowest; t <= highest; t += GRID)
 		least = Min(least, share_about(study, t));
-	for (int t = lowest_threshold(study); t <= HIGHEST_THRESHOLD; t += GRID)
+	for (int t = lowest; t <= highest; t += GRID)
 	{
 		run = share_about(study, t) <= least ? run + 1 : 0;
 		if (run > longest)
@@ -454,6 +456,16 @@ put_pairs(Advice *advice, double threshold)
 			psprintf("%s | %s", show_text(&text[pair[i].a]), show_text(&text[pair[i].b])));
 }
 
+/* Returns what a threshold below the advised one finds. */
+static const char *
+what_lower_finds(const Study *study, double threshold)
+{
+	double floor = (double) study->floor / STEPS;
+
+	return floor < threshold ? psprintf("lower, down to %.2f, finds more versions", floor) :
+							   "lower finds unrelated texts, too";
+}
+
 static void
 put_threshold(Advice *advice)
 {
@@ -470,9 +482,9 @@ put_threshold(Advice *advice)
 	{
 		put(advice, "ADVICE: threshold",
 			psprintf("%.2f: of what a threshold finds, here the least lies near it. Look at these pairs:\n"
-					 "higher finds copies only; lower, down to %.2f, finds more versions.\n"
+					 "higher finds copies only; %s.\n"
 					 "A minhash has a standard error of %.3f there; verify what it finds.",
-					 threshold, (double) study->floor / STEPS,
+					 threshold, what_lower_finds(study, threshold),
 					 minhash_standard_error(ADVISED_K, ADVISED_B, threshold)));
 		put_pairs(advice, threshold);
 	}

@@ -12,6 +12,7 @@
 
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "tcop/dest.h"
@@ -24,6 +25,9 @@
 
 /* The bytes of the texts of a sample: shingles of five characters take seventy times as much. */
 #define SAMPLE_BYTES ((size_t) 4 * 1024 * 1024)
+
+/* So much of an id is kept. */
+#define ID_BYTES 200
 
 /* One family is this part of a sample at most, where texts are left out. */
 #define FAMILY_PART 20
@@ -129,7 +133,8 @@ sample_add(Sample *sample, const SampleText *text)
 	old = MemoryContextSwitchTo(sample->context);
 	added = &sample->text[sample->count++];
 	*added = *text;
-	added->id = text->id ? pstrdup(text->id) : NULL;
+	if (text->id)
+		added->id = pnstrdup(text->id, pg_mbcliplen(text->id, strlen(text->id), ID_BYTES));
 	added->bytes = pnstrdup(text->bytes, text->length);
 	sample->bytes += text->length;
 	if (sample->count == sample->room || sample->bytes > 2 * SAMPLE_BYTES)

@@ -40,6 +40,11 @@ SELECT * FROM neardup_advise('SELECT ''equal texts'' FROM generate_series(1, 3)'
 SELECT topic, finding FROM neardup_advise($$VALUES (1, 'how coral reefs recover from bleaching'), (2, 'how coral reefs recover after bleaching'), (3, 'the words that sailors borrowed')$$) WHERE topic ~ 'scheme char|pair';
 SELECT finding FROM neardup_advise('SELECT repeat(''long '', 60000) FROM generate_series(1, 3)') WHERE topic = 'texts';
 
+-- Texts that differ in punctuation only: chance reaches every threshold but 1
+SELECT finding FROM neardup_advise('SELECT ''one two three four five'' || repeat(''.'', id) FROM generate_series(1, 100) AS id') WHERE topic ~ '^at|ADVICE: thr|pair';
+-- Of a long id the beginning is kept
+SELECT max(length(finding)) < 1000 AS short FROM neardup_advise('SELECT repeat(id::text, 100000), body FROM copies', 'word 3') WHERE topic ~ 'pair';
+
 -- Records: the same fields in another order
 SELECT topic, finding FROM neardup_advise($$SELECT id, CASE WHEN id % 10 = 0 THEN words(id - 1, 8, 14) || ' ' || words(id - 1, 1, 7) ELSE words(id, 1, 14) END FROM generate_series(1, 300) AS id$$) WHERE topic ~ 'scheme';
 
