@@ -237,6 +237,7 @@ sub shingles_text
 # Returns an expression, usually of the type; $depth limits nested calls.
 my ($by_result, $any_call);
 my %make;
+my @stored = qw(minhash simhash shingles shingle_lexicon minhash_ball simhash_ball);    # types with tables of values
 
 sub a_value
 {
@@ -245,8 +246,8 @@ sub a_value
 	return 'NULL' if chance(0.04);
 	return "NULL::$type" if chance(0.02) && $type !~ /internal|cstring|any|trigger/;
 	return a_call($by_result->{$type}, $depth - 1) if $depth > 0 && $by_result->{$type} && chance(0.5);
-	return "(SELECT v FROM fuzz.values_of_$1 OFFSET floor(random() * 20) LIMIT 1)"
-	  if $type =~ /^(minhash|simhash|shingles|minhash_ball|simhash_ball)$/ && chance(0.3);
+	return "(SELECT v FROM fuzz.values_of_$type OFFSET floor(random() * 20) LIMIT 1)"
+	  if grep({ $_ eq $type } @stored) && chance(0.3);
 	return $make{$type}->() if $make{$type};
 	return one_of('NULL', a_text(), an_int());
 }
@@ -282,7 +283,7 @@ sub a_value
 
 my @inner = (
 	'SELECT id, sig FROM fuzz.docs', 'SELECT id, sim FROM fuzz.docs', 'SELECT id, s FROM fuzz.docs', 'SELECT id, sig, s FROM fuzz.docs',
-	'SELECT body FROM fuzz.docs', 'SELECT id, bits FROM fuzz.docs', 'SELECT id, number FROM fuzz.docs', 'SELECT id, NULL::minhash FROM fuzz.docs',
+	'SELECT body FROM fuzz.docs', 'SELECT id, body FROM fuzz.docs', 'SELECT left(body, id::int % 9) FROM fuzz.docs', 'SELECT id, bits FROM fuzz.docs', 'SELECT id, number FROM fuzz.docs', 'SELECT id, NULL::minhash FROM fuzz.docs',
 	'SELECT NULL::bigint, sig FROM fuzz.docs', 'SELECT id::text, sig FROM fuzz.docs', 'SELECT id::int, sig FROM fuzz.docs;',
 	'SELECT id FROM fuzz.docs', 'SELECT id, sig, s, 1 FROM fuzz.docs', 'SELECT sig, id FROM fuzz.docs', 'SELECT', '', ' ', ';', 'SELECT 1; SELECT 2',
 	'DELETE FROM fuzz.docs RETURNING id, sig', 'VALUES (1::bigint, NULL::minhash)', 'TABLE fuzz.docs', 'SELECT id, sig FROM nothing',
@@ -307,7 +308,7 @@ sub an_argument
 	if ($type eq 'text' && chance(0.95))
 	{
 		# Columns that can be joined come first.
-		return "'$inner[rand 5]'" if $name =~ /^(query|against)$/ && chance(0.4);
+		return "'$inner[rand 7]'" if $name =~ /^(query|against)$/ && chance(0.4);
 		return 'NULL' if $name eq 'against' && chance(0.6);
 		return one_of("'first'", "'all'") if $name eq 'equal' && chance(0.7);
 		return one_of("'star'", "'components'") if $name eq 'method' && chance(0.7);
@@ -322,7 +323,7 @@ sub an_argument
 	return sprintf('%.3f', 0.2 + 0.8 * rand) if $type eq 'double precision' && $name =~ /threshold|verify|recall/ && chance(0.7);
 	return one_of(16, 64, 512, 128) if $type eq 'integer' && $name =~ /^[kf]$/ && chance(0.6);
 	return one_of(1, 2, 8, 32) if $type eq 'integer' && $name eq 'b' && chance(0.7);
-	return "'fuzz." . one_of(@names) . "'" if $name =~ /^(index|lexicon)$/ && chance(0.7);
+	return "'fuzz." . one_of(@names) . "'" if $type eq 'regclass' && $name =~ /^(index|lexicon)$/ && chance(0.7);
 	return a_value($type, $depth);
 }
 
@@ -382,7 +383,7 @@ sub call_statement
 
 sub batch_statement
 {
-	my @batch = grep { $_->{name} =~ /neardup_(pairs|clusters)|shingle_frequencies|idf|lexicon/ } @functions;
+	my @batch = grep { $_->{name} =~ /neardup_(pairs|clusters|advise)|common_shingles|shingle_frequencies|idf|lexicon/ } @functions;
 
 	return "SELECT count(*), sum(length(t::text)) FROM " . a_call(\@batch, 1) . " AS t";
 }
@@ -405,7 +406,7 @@ sub cast_statement
 # Values that an input function accepted, in binary format, with bits flipped.
 sub copy_statement
 {
-	my ($type) = one_of(qw(minhash simhash shingles minhash_ball simhash_ball));
+	my $type = one_of(@stored);
 	my $file = "$directory/rows";
 	my $sql = one_of($make{$type}->(), "(SELECT v FROM fuzz.values_of_$type OFFSET floor(random() * 20) LIMIT 1)");
 	my $answer = run_statement("SELECT ${type}_send($sql)", 60);
@@ -421,7 +422,7 @@ sub copy_statement
 	print $fh "PGCOPY\n\xff\r\n\0", pack('NN', 0, 0), pack('n', 1), pack('N', length $bytes), $bytes, pack('n', 0xFFFF);
 	close $fh;
 	chmod 0644, $file;
-	return "TRUNCATE fuzz.sink_$type; COPY fuzz.sink_$type FROM '$file' (FORMAT binary); SELECT v::text::$type = v, "
+	return "TRUNCATE fuzz.sink_$type; COPY fuzz.sink_$type FROM '$file' (FORMAT binary); SELECT v::text::${type}::text = v::text, "
 	  . a_use($type, 'v') . " FROM fuzz.sink_$type";
 }
 
@@ -438,7 +439,7 @@ sub a_use
 # Random bytes as a stored value may cause any error but an internal one.
 sub damaged_statement
 {
-	my $type = one_of(qw(minhash simhash shingles minhash_ball simhash_ball));
+	my $type = one_of(@stored);
 	my $value = "(fuzz.damaged((SELECT v FROM fuzz.values_of_$type OFFSET floor(random() * 20) LIMIT 1)::bytea, "
 	  . one_of(0, 0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 28) . ', ' . int(rand 256) . ", " . one_of(0, 0, 0, 1, -1, 7) . "))::$type";
 
@@ -485,7 +486,7 @@ sub search_statement
 
 sub trigger_statement
 {
-	my @options = map { one_of("'warn'", "'lock'", "'log=fuzz.refused'", "'key=id'", "'message=%s'", "'hint='", "'x=y'", "'log=fuzz.nothing'", "'log=pg_class'", 'NULL') }
+	my @options = map { one_of("'warn'", "'lock'", "'log=fuzz.refused'", "'key=id'", "'message=%s'", "'hint='", "'within=id'", "'within=body, id'", "'within=s'", "'within='", "'where=docs_part'", "'where=docs_sig'", "'x=y'", "'log=fuzz.nothing'", "'log=pg_class'", 'NULL') }
 	  1 .. one_of(0, 0, 1, 2, 3);
 	my @arguments = (one_of("'sig'", "'sig'", "'sim'", "'bits'", "'number'", "'s'", "'nothing'", "''"), one_of("'0.8'", "'0.9'", "'1'", "'0'", "'NaN'", "'x'", "'1e-300'"), @options);
 
@@ -534,7 +535,7 @@ sub make_ground
 		"INSERT INTO fuzz.docs (id) SELECT i FROM generate_series(901, 905) i", "CREATE TABLE fuzz.docs_empty (LIKE fuzz.docs)",
 		"CREATE INDEX docs_pkey ON fuzz.docs (id)", "CREATE INDEX docs_sig ON fuzz.docs USING neardup (sig)", "CREATE INDEX docs_sim ON fuzz.docs USING neardup (sim)",
 		"CREATE INDEX docs_bit ON fuzz.docs USING neardup (bits)", "CREATE INDEX docs_ball ON fuzz.docs USING neardup (near(sig, 0.9))",
-		"CREATE VIEW fuzz.view_of_docs AS SELECT * FROM fuzz.docs", "CREATE SEQUENCE fuzz.seq", "CREATE TABLE fuzz.part (id bigint, sig minhash) PARTITION BY RANGE (id)",
+		"CREATE INDEX docs_part ON fuzz.docs USING neardup (sig) WHERE body > 'w2'", "CREATE VIEW fuzz.view_of_docs AS SELECT * FROM fuzz.docs", "CREATE SEQUENCE fuzz.seq", "CREATE TABLE fuzz.part (id bigint, sig minhash) PARTITION BY RANGE (id)",
 		"CREATE INDEX part_sig ON fuzz.part USING neardup (sig)", "CREATE TABLE fuzz.refused (id bigint, of bigint)",
 		"CREATE TABLE fuzz.lexicon AS SELECT * FROM shingle_frequencies('SELECT s FROM fuzz.docs')",
 		"CREATE FUNCTION fuzz.drops(bigint) RETURNS bigint LANGUAGE plpgsql AS \$\$ BEGIN DROP TABLE IF EXISTS fuzz.temporary; "
@@ -545,12 +546,13 @@ sub make_ground
 		  . "SELECT CASE WHEN more > 0 THEN changed || repeat('x', more)::bytea WHEN more < 0 THEN substr(changed, 1, length(changed) - 1) ELSE changed END "
 		  . "FROM (SELECT CASE WHEN place < length(value) THEN set_byte(value, place, byte) ELSE value END) c(changed) \$\$");
 
-	for my $type (qw(minhash simhash shingles minhash_ball simhash_ball))
+	for my $type (@stored)
 	{
 		my $values = {
 			minhash => "SELECT to_minhash(t, k, b) FROM (VALUES (16, 1), (64, 1), (512, 1), (17, 32), (128, 8)) s(k, b), (VALUES ('a b c d e'), (''), ('a b c d f'), ('x')) v(t)",
 			simhash => "SELECT to_simhash(t, f) FROM (VALUES (64), (128), (512)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f'), ('x')) v(t)",
 			shingles => "SELECT to_shingles(t, s) FROM (VALUES ('word 3'), ('char 2'), ('word 1')) s(s), (VALUES ('a b c d e'), (''), (repeat('a b ', 9)), ('x'), (repeat('some words and more ', 200))) v(t)",
+			shingle_lexicon => "SELECT neardup_lexicon('SELECT ' || c || ' FROM fuzz.docs', s, e) FROM (VALUES ('body', 'word 1', 100), ('body', 'char 2', 10000), ('s', 'word 3', 1)) q(c, s, e)",
 			minhash_ball => "SELECT near(to_minhash(t, k, b), r) FROM (VALUES (16, 1), (64, 1), (17, 32)) s(k, b), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0.5), (1)) r(r)",
 			simhash_ball => "SELECT hamming_ball(to_simhash(t, f), r) FROM (VALUES (64), (256)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0), (9), (64)) r(r)",
 		}->{$type};

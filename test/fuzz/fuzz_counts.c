@@ -1,0 +1,169 @@
+/*
+ * fuzz_counts.c: lexicons and common elements of any bags, against counting in the plainest
+ * way, and texts without some of their shingles.
+ */
+#include "fuzz.h"
+#include "sketch/frequent.h"
+#include "sketch/sketch.h"
+#include "sketch/minus.h"
+#include "sketch/weights.h"
+
+#define BAGS_MAX 24
+
+/* More elements than the tables have room for at first, and more than they may keep. */
+#define ELEMENTS_MAX 3000
+
+/* Takes a bag of few elements, or of up to ELEMENTS_MAX ascending ones. */
+static Bag
+take_bag(Input *in)
+{
+	uint8_t byte = take_byte(in);
+	size_t count = byte < 240 ? byte % 16 : take_number(in, 2) % ELEMENTS_MAX;
+	uint64_t element = byte < 240 ? 0 : take_number(in, 2);
+	BagBuilder builder;
+	Bag bag;
+
+	bag_begin(&builder);
+	for (size_t i = 0; i < count; i++)
+	{
+		element = byte < 240 ? take_byte(in) : element + 1;
+		bag_add(&builder, &element, 1);
+	}
+	REQUIRE(bag_finish(&builder, &bag));
+	return bag;
+}
+
+/* Returns how many bags have an element. */
+static uint32_t
+bags_with(const Bag *bag, uint32_t bags, int64_t element)
+{
+	Bag one = {.count = 1, .element = &element};
+	uint32_t with = 0;
+
+	for (uint32_t i = 0; i < bags; i++)
+		with += bag_shared(&bag[i], &one);
+	return with;
+}
+
+/* ---- Lexicons -------------------------------------------------------------- */
+
+static void
+check_lexicon(const Bag *bag, uint32_t bags, uint32_t entries, size_t most)
+{
+	uint32_t *key = malloc(entries * sizeof(uint32_t));
+	uint8_t *weight = malloc(entries);
+	ElementCounts counts;
+	Weights weights;
+	uint32_t count;
+
+	counts_begin(&counts, Max(most, 2 * (size_t) entries));
+	for (uint32_t i = 0; i < bags; i++)
+	{
+		counts_next(&counts);
+		counts_add(&counts, (const uint64_t *) bag[i].element, bag[i].count);
+	}
+	count = counts_finish(&counts, entries, key, weight);
+	REQUIRE(count <= entries);
+	for (uint32_t i = 0; i < count; i++)
+		REQUIRE(weight[i] < WEIGHT_MAX && (i == 0 || key[i] > key[i - 1]));
+	weights_begin(&weights, key, weight, count);
+	for (uint32_t i = 0; i < 2; i++)
+	{
+		Bag weighed = bag_weigh(&bag[i], &weights);
+		uint32_t symbols[16];
+		uint64_t copies = minhash_of_copies(&weighed, 16, symbols);
+
+		REQUIRE(copies == bag_total(&weighed) && copies <= (uint64_t) bag[i].count * WEIGHT_MAX);
+		REQUIRE(bag_shared(&weighed, &bag[i]) == weighed.count);
+		bag_free(&weighed);
+	}
+	host_free(weights.start);
+	free(key);
+	free(weight);
+}
+
+/* ---- Common elements ------------------------------------------------------- */
+
+/* No common element is missed, and of others only those that lack a twentieth of the share are taken. */
+static void
+check_common(const Bag *bag, uint32_t bags, double share)
+{
+	Frequent frequent;
+	Bag common;
+
+	frequent_begin(&frequent, share);
+	for (uint32_t i = 0; i < bags; i++)
+		frequent_add(&frequent, &bag[i]);
+	common = frequent_finish(&frequent);
+	for (uint32_t i = 0; i < Min(common.count, 256); i++)
+		REQUIRE(bags_with(bag, bags, common.element[i]) + 0.05 * share * bags >=
+				share * bags - 1e-9);
+	for (int64_t element = 0; element < 256; element++)
+	{
+		uint32_t with = bags_with(bag, bags, element);
+		Bag one = {.count = 1, .element = &element};
+
+		if (with > 1 && (double) with / bags >= share)
+			REQUIRE(bag_shared(&common, &one) == 1);
+	}
+	bag_free(&common);
+}
+
+/* ---- Minus ------------------------------------------------------------------ */
+
+/* A text without the shingles of its first part has the rest of them, in any order. */
+static void
+check_minus(const char *text, size_t length, size_t part, SchemeId scheme)
+{
+	BagBuilder builder;
+	Bag whole;
+	Bag left_out;
+	Bag rest;
+	Bag expected;
+	Minus minus;
+
+	bag_begin(&builder);
+	shingle_text(text, part, scheme, bag_add, &builder);
+	REQUIRE(bag_finish(&builder, &left_out));
+	bag_begin(&builder);
+	shingle_text(text, length, scheme, bag_add, &builder);
+	REQUIRE(bag_finish(&builder, &whole));
+	minus_begin(&minus, (const uint64_t *) left_out.element, left_out.count);
+	bag_begin(&builder);
+	shingle_text_minus(text, length, scheme, &minus, bag_add, &builder);
+	REQUIRE(bag_finish(&builder, &rest));
+	expected = bag_keep(&whole, &rest);
+	REQUIRE(bag_shared(&rest, &left_out) == 0);
+	REQUIRE(rest.count + bag_shared(&whole, &left_out) == whole.count);
+	REQUIRE(bag_total(&expected) == bag_total(&rest));
+	host_free(minus.bits);
+	table_end(&minus.table);
+	bag_free(&expected);
+	bag_free(&rest);
+	bag_free(&left_out);
+	bag_free(&whole);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Input in = {data, size};
+	uint32_t bags = 2 + take_byte(&in) % (BAGS_MAX - 1);
+	uint32_t entries = 1 + (uint32_t) take_number(&in, 2) % 600;
+	size_t most = take_number(&in, 2);
+	double share = (1 + take_byte(&in)) / 256.0;
+	uint8_t width = 1 + take_byte(&in) % 5;
+	size_t part = take_byte(&in);
+	Bag bag[BAGS_MAX];
+
+	check_minus((const char *) in.at, in.left, Min(part, in.left), SCHEME_ID(SCHEME_WORD, width));
+	check_minus((const char *) in.at, in.left, Min(part, in.left),
+				SCHEME_ID(SCHEME_ANYCHAR, width));
+	for (uint32_t i = 0; i < bags; i++)
+		bag[i] = take_bag(&in);
+	check_lexicon(bag, bags, entries, most);
+	check_common(bag, bags, share);
+	for (uint32_t i = 0; i < bags; i++)
+		bag_free(&bag[i]);
+	return 0;
+}
