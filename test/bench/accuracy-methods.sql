@@ -43,7 +43,7 @@ SELECT measure(18, 'minhash(512, 1) of `word 3` minus common shingles', $$to_min
 
 -- Words weigh what their rarity says.
 \if :has_lexicons
-ALTER TABLE aids ADD words lexicon;
+ALTER TABLE aids ADD words shingle_lexicon;
 UPDATE aids SET words = neardup_lexicon(format('SELECT body FROM documents WHERE variant = %L', variant));
 SELECT measure(19, '`word 1` weighted by a lexicon, weighted Jaccard', $$weigh(to_shingles(body, 'word 1'), words)$$, 'weighted_jaccard(a.sig, b.sig)');
 SELECT measure(20, 'minhash(512, 1) of `word 1` weighted by a lexicon', $$to_minhash(body, lexicon => words)$$, 'similarity(a.sig, b.sig)');
