@@ -4,10 +4,16 @@ LANGUAGES=${NEARDUP_BENCH_LANGUAGES:-en fr de es ru ar ja ko zh_CN}
 OLD_RELEASE=bullseye
 NEW_RELEASE=bookworm
 
+# machine_mirror: prints the mirror that this machine's apt uses.
+machine_mirror()
+{
+	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | sed -n '1s,/*$,,p'
+}
+
 # apt_of_releases: makes an apt configuration of two releases, apart from the machine's.
 apt_of_releases()
 {
-	local mirror=${NEARDUP_BENCH_MIRROR:-http://deb.debian.org/debian} release
+	local mirror=${NEARDUP_BENCH_MIRROR:-$(machine_mirror)} release
 
 	mkdir -p "$DIR/releases/lists/partial" "$DIR/releases/cache/archives/partial"
 	for release in $OLD_RELEASE $NEW_RELEASE; do
