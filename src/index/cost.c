@@ -60,18 +60,24 @@ typedef struct PathConditions
 	double lists;    /* of the keys */
 } PathConditions;
 
+/* Returns how many values a condition names: several if it has an array. */
+static double
+values_of_clause(PlannerInfo *root, const IndexClause *clause)
+{
+	const ScalarArrayOpExpr *whole = (ScalarArrayOpExpr *) clause->rinfo->clause;
+
+	return IsA(whole, ScalarArrayOpExpr) ? compat_array_length(root, lsecond(whole->args)) : 1;
+}
+
 /* Narrows the radius by a condition on the signature. */
 static void
 add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *shape,
 		 PathConditions *conditions)
 {
-	Node *whole = (Node *) clause->rinfo->clause;
 	ListCell *each;
 
 	conditions->ball = true;
-	if (IsA(whole, ScalarArrayOpExpr))
-		conditions->searches *=
-			compat_array_length(root, lsecond(((ScalarArrayOpExpr *) whole)->args));
+	conditions->searches *= values_of_clause(root, clause);
 	foreach (each, clause->indexquals)
 	{
 		OpExpr *op = (OpExpr *) lfirst_node(RestrictInfo, each)->clause;
@@ -87,12 +93,8 @@ add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *sh
 static void
 add_key(PlannerInfo *root, const IndexClause *clause, PathConditions *conditions)
 {
-	Node *whole = (Node *) clause->rinfo->clause;
-
 	conditions->keys = lappend(conditions->keys, clause->rinfo);
-	conditions->lists = 1;
-	if (IsA(whole, ScalarArrayOpExpr))
-		conditions->lists = compat_array_length(root, lsecond(((ScalarArrayOpExpr *) whole)->args));
+	conditions->lists = values_of_clause(root, clause);
 }
 
 static PathConditions
@@ -250,9 +252,8 @@ price_ordered(const IndexMeta *meta, KeyShare keys, bool few)
  * keys, finds all matches before it returns the first, so both parts are the same.
  */
 static ScanPrice
-price_scan(PlannerInfo *root, IndexPath *path)
+price_scan(PlannerInfo *root, IndexPath *path, Relation index)
 {
-	Relation index = index_open(path->indexinfo->indexoid, NoLock);
 	RelOptInfo *rel = path->indexinfo->rel;
 	IndexMeta *meta = meta_read(index);
 	ScanPrice price = {.startup = {START_NS, 1}, .total = {START_NS, 1}};
@@ -276,7 +277,6 @@ price_scan(PlannerInfo *root, IndexPath *path)
 	else
 		price = price_ordered(meta, keys, wants_few(root, rel));
 	pfree(meta);
-	index_close(index, NoLock);
 	return price;
 }
 
@@ -318,14 +318,12 @@ is_equality(const IndexClause *clause, Oid family)
  * bigint has distances, but a bigint that is a key has none.
  */
 static bool
-columns_support(const IndexPath *path)
+columns_support(const IndexPath *path, Relation index)
 {
-	Relation index = index_open(path->indexinfo->indexoid, NoLock);
 	int signature = index_cache(index)->signature - 1;
 	bool supported = true;
 	ListCell *cell;
 
-	index_close(index, NoLock);
 	foreach (cell, path->indexorderbycols)
 		supported &= lfirst_int(cell) == signature;
 	foreach (cell, path->indexclauses)
@@ -335,6 +333,26 @@ columns_support(const IndexPath *path)
 		supported &= clause->indexcol == signature ||
 			is_equality(clause, path->indexinfo->opfamily[clause->indexcol]);
 	}
+	return supported;
+}
+
+/* Prices a path.  Returns false if the index does not support what the path asks of it. */
+static bool
+price_path(PlannerInfo *root, IndexPath *path, ScanPrice *price)
+{
+	IndexOptInfo *info = path->indexinfo;
+	Relation index;
+	bool supported;
+
+	/* A scan needs a condition, or one signature to order by. */
+	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
+		(path->indexclauses == NIL && path->indexorderbys == NIL))
+		return false;
+	index = index_open(info->indexoid, NoLock);
+	supported = columns_support(path, index);
+	if (supported)
+		*price = price_scan(root, path, index);
+	index_close(index, NoLock);
 	return supported;
 }
 
@@ -353,9 +371,7 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	*selectivity = 1;
 	*startup = *total = COST_UNUSABLE;
 
-	/* A scan needs a condition, or one signature to order by. */
-	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
-		(path->indexclauses == NIL && path->indexorderbys == NIL) || !columns_support(path))
+	if (!price_path(root, path, &price))
 	{
 		compat_disable_path(&path->path);
 		return;
@@ -367,7 +383,6 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	if (quals != NIL)
 		*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
 											  info->rel->relid, JOIN_INNER, NULL);
-	price = price_scan(root, path);
 	*startup = cost_of(root, info, price.startup, loop_count);
 	*total = cost_of(root, info, price.total, loop_count) +
 		*selectivity * info->tuples * cpu_index_tuple_cost;
