@@ -103,17 +103,6 @@ condition_holds(const KeyCondition *condition, uint32 hash)
 
 /* ---- Balls -------------------------------------------------------------- */
 
-/* Reports an error if the query has another shape than the index, as the operator does. */
-static void
-check_query_shape(Relation index, const SignatureHeader *header)
-{
-	IndexMeta *meta = meta_read(index);
-
-	if (meta->shape.k != 0)
-		index_check_shape(index, &meta->shape, header);
-	pfree(meta);
-}
-
 /* The balls of a scan key.  A signature that is to be equal to a value is within 0 of it. */
 typedef struct KeyBalls
 {
@@ -122,12 +111,23 @@ typedef struct KeyBalls
 	int radius; /* the greatest */
 } KeyBalls;
 
-/* Returns the balls that a key names, without empty ones, to which nothing is similar. */
+/* Reports an error if a ball has another shape than the index. */
+static void
+check_shapes(Relation index, const KeyBalls *balls)
+{
+	IndexMeta *meta = meta_read(index);
+
+	for (int i = 0; i < balls->count && meta->shape.k != 0; i++)
+		index_check_shape(index, &meta->shape, &balls->ball[i].centre.header);
+	pfree(meta);
+}
+
+/* Returns the balls that a key names, empty ones included. */
 static KeyBalls
 balls_of_key(Relation index, const ScanKeyData *key)
 {
 	KeyValues values = values_of_key(index, key);
-	KeyBalls balls = {.ball = palloc(Max(values.count, 1) * sizeof(Ball))};
+	KeyBalls balls = {.ball = palloc(Max(values.count, 1) * sizeof(Ball)), .count = values.count};
 
 	for (int i = 0; i < values.count; i++)
 	{
@@ -137,13 +137,25 @@ balls_of_key(Relation index, const ScanKeyData *key)
 			ball.centre = index_signature_of_integer(index, values.value[i], values.type);
 		else
 			ball = ball_of_datum(values.value[i]);
-		check_query_shape(index, &ball.centre.header);
-		if (signature_is_empty(&ball.centre))
-			continue;
-		balls.radius = Max(balls.radius, ball.header.radius);
-		balls.ball[balls.count++] = ball;
+		balls.ball[i] = ball;
 	}
 	return balls;
+}
+
+/* Drops empty balls, to which nothing is similar. */
+static void
+drop_empty(KeyBalls *balls)
+{
+	int kept = 0;
+
+	for (int i = 0; i < balls->count; i++)
+	{
+		if (signature_is_empty(&balls->ball[i].centre))
+			continue;
+		balls->radius = Max(balls->radius, balls->ball[i].header.radius);
+		balls->ball[kept++] = balls->ball[i];
+	}
+	balls->count = kept;
 }
 
 /* Returns whether a search of some balls is likely to cost less than that of others. */
@@ -184,6 +196,11 @@ scan_conditions(IndexScanDesc scan)
 		{
 			KeyBalls balls = balls_of_key(index, key);
 
+			/* A search of one ball compares its shape itself. */
+			if (scan->numberOfKeys + scan->numberOfOrderBys > 1 || balls.count != 1 ||
+				signature_is_empty(&balls.ball[0].centre))
+				check_shapes(index, &balls);
+			drop_empty(&balls);
 			/* The radii of balls that meet are in the table only. */
 			conditions.complete &= key->sk_strategy != STRATEGY_BALLS_MEET;
 			conditions.nothing |= balls.count == 0;
