@@ -122,9 +122,8 @@ bytes_of_keys(const Build *build)
  * NULLs go to a temporary file.
  */
 static void
-add_null(Build *build, Document *document)
+add_null(Build *build, const Document *document)
 {
-	tid_add_flags(&document->tid, TID_NULL);
 	if (shape_is_known(build))
 	{
 		put_document(build, document);
@@ -137,37 +136,26 @@ add_null(Build *build, Document *document)
 		build->nulls = BufFileCreateTemp(false);
 		MemoryContextSwitchTo(before);
 	}
-	BufFileWrite(build->nulls, &document->tid, sizeof(ItemPointerData));
+	BufFileWrite(build->nulls, unconstify(ItemPointerData *, &document->tid),
+				 sizeof(ItemPointerData));
 	BufFileWrite(build->nulls, unconstify(uint32 *, document->key), bytes_of_keys(build));
-}
-
-static void
-add_signature(Build *build, Document *document, Datum value)
-{
-	Signature signature = index_signature(build->index, value);
-
-	if (signature.header.flags & SIGNATURE_EMPTY)
-		tid_add_flags(&document->tid, TID_EMPTY);
-	check_shape(build, &signature.header);
-	document->symbols = signature.symbols;
-	document->bytes = signature_symbol_bytes(&signature.header);
-	put_document(build, document);
 }
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
 {
 	Build *build = state;
-	int column = index_cache(index)->signature - 1;
-	uint32 key[INDEX_MAX_KEYS];
-	Document document = {.tid = *tid, .key = key, .keys = index_keys(index)};
 	MemoryContext before = MemoryContextSwitchTo(build->row_context);
+	RowDocument row;
 
-	index_keys_of_row(index, values, isnull, key);
-	if (isnull[column])
-		add_null(build, &document);
+	index_document(index, tid, values, isnull, &row);
+	if (row.shape.k == 0)
+		add_null(build, &row.document);
 	else
-		add_signature(build, &document, values[column]);
+	{
+		check_shape(build, &row.shape);
+		put_document(build, &row.document);
+	}
 	build->documents++;
 	MemoryContextSwitchTo(before);
 	MemoryContextReset(build->row_context);

@@ -434,23 +434,10 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 {
 	Check *check = state;
 	MemoryContext old_context = MemoryContextSwitchTo(check->row_context);
-	int column = index_cache(index)->signature - 1;
-	uint32 key[INDEX_MAX_KEYS];
-	Document document = {.tid = *tid, .key = key, .keys = index_keys(index)};
+	RowDocument row;
 
-	index_keys_of_row(index, values, isnull, key);
-	if (isnull[column])
-		tid_add_flags(&document.tid, TID_NULL);
-	else
-	{
-		Signature signature = index_signature(index, values[column]);
-
-		if (signature_is_empty(&signature))
-			tid_add_flags(&document.tid, TID_EMPTY);
-		document.symbols = signature.symbols;
-		document.bytes = signature_symbol_bytes(&signature.header);
-	}
-	sort_put(&check->rows, &document);
+	index_document(index, tid, values, isnull, &row);
+	sort_put(&check->rows, &row.document);
 	check->table_rows++;
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(check->row_context);

@@ -214,9 +214,12 @@ key_hash(KeyHasher *hasher, Datum value)
 	return murmurhash32(DatumGetUInt32(hash));
 }
 
-/* A hash function may process invalidations, which free the cache: each key looks there anew. */
-void
-index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key)
+/*
+ * Sets the hashes of a row's keys.  A hash function may process invalidations, which free the
+ * cache: each key looks there anew.
+ */
+static void
+set_keys(Relation index, const Datum *values, const bool *isnull, uint32 *key)
 {
 	int keys = index_keys(index);
 
@@ -231,4 +234,28 @@ index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint3
 		hasher = index_key_hasher(index, column, index->rd_opcintype[column - 1]);
 		key[i] = key_hash(&hasher, values[column - 1]);
 	}
+}
+
+void
+index_document(Relation index, const ItemPointerData *tid, const Datum *values, const bool *isnull,
+			   RowDocument *row)
+{
+	int column = index_cache(index)->signature - 1;
+	Document *document = &row->document;
+	Signature signature;
+
+	*document = (Document){.tid = *tid, .key = row->key, .keys = index_keys(index)};
+	row->shape.k = 0;
+	set_keys(index, values, isnull, row->key);
+	if (isnull[column])
+	{
+		tid_add_flags(&document->tid, TID_NULL);
+		return;
+	}
+	signature = index_signature(index, values[column]);
+	if (signature_is_empty(&signature))
+		tid_add_flags(&document->tid, TID_EMPTY);
+	row->shape = signature.header;
+	document->symbols = signature.symbols;
+	document->bytes = signature_symbol_bytes(&signature.header);
 }

@@ -79,8 +79,17 @@ extern Signature index_signature(Relation index, Datum value);
 /* Returns the same where the column is a bigint and the value an integer of any type. */
 extern Signature index_signature_of_integer(Relation index, Datum value, Oid type);
 
-/* Sets the hashes of a row's keys. */
-extern void index_keys_of_row(Relation index, const Datum *values, const bool *isnull, uint32 *key);
+/* The document of a row. */
+typedef struct RowDocument
+{
+	Document document;     /* its keys are those below */
+	SignatureHeader shape; /* of its signature; k = 0 for a NULL */
+	uint32 key[INDEX_MAX_KEYS];
+} RowDocument;
+
+/* Makes the document of a row; its symbols may be in the value or in the current context. */
+extern void index_document(Relation index, const ItemPointerData *tid, const Datum *values,
+						   const bool *isnull, RowDocument *row);
 
 /*
  * Returns the hash function for the right side of an equality: that of the default hash

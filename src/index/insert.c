@@ -14,12 +14,6 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-typedef struct NewDocument
-{
-	Document document;
-	const SignatureHeader *shape; /* NULL for a NULL */
-} NewDocument;
-
 /* ---- WAL ---------------------------------------------------------------- */
 
 /*
@@ -73,7 +67,7 @@ log_document(Buffer buffer, uint32 stride)
 
 /* Appends a document to an exclusively locked page that has room for it. */
 static void
-append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
+append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument *doc)
 {
 	START_CRIT_SECTION();
 	page_put_document(BufferGetPage(buffer), stride, &doc->document);
@@ -86,7 +80,7 @@ append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument 
 #else
 
 static void
-append_document(Relation index, Buffer buffer, uint32 stride, const NewDocument *doc)
+append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument *doc)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 
@@ -153,17 +147,17 @@ has_room(Page page, uint32 owner, uint32 stride)
 
 /* Appends to a page that this backend remembers; false if it knows of none with room. */
 static bool
-append_to_open_page(Relation index, const NewDocument *doc)
+append_to_open_page(Relation index, const RowDocument *doc)
 {
 	TailHint *hint = recall_tail(index);
 	Buffer buffer;
 	uint32 stride;
 	bool room;
 
-	if (hint == NULL || (doc->shape != NULL && hint->shape.k == 0))
+	if (hint == NULL || (doc->shape.k != 0 && hint->shape.k == 0))
 		return false;
-	if (doc->shape != NULL)
-		index_check_shape(index, &hint->shape, doc->shape);
+	if (doc->shape.k != 0)
+		index_check_shape(index, &hint->shape, &doc->shape);
 	buffer = lock_open_page(index, hint);
 	if (!BufferIsValid(buffer))
 		return false;
@@ -253,20 +247,20 @@ fix_shape(Relation index, const SignatureHeader *header)
  * signature, and must be sealed first.
  */
 static bool
-find_open_page(Relation index, const NewDocument *doc, TailLength *length)
+find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 {
 	int slot = index_cache(index)->tail.slot;
 	IndexMeta *meta = meta_read(index);
 	bool fits;
 
-	if (doc->shape != NULL && meta->shape.k == 0)
+	if (doc->shape.k != 0 && meta->shape.k == 0)
 	{
 		pfree(meta);
-		fix_shape(index, doc->shape);
+		fix_shape(index, &doc->shape);
 		meta = meta_read(index);
 	}
-	if (doc->shape != NULL)
-		index_check_shape(index, &meta->shape, doc->shape);
+	if (doc->shape.k != 0)
+		index_check_shape(index, &meta->shape, &doc->shape);
 	fits = meta->tail.owner == 0 || meta->tail.stride == meta_stride(meta);
 	if (fits)
 	{
@@ -357,7 +351,7 @@ end_row(Relation index, MemoryContext row_context)
 
 /* Appends a document to the tail, and seals the tail if that has made it too long. */
 static void
-insert_document(Relation index, const NewDocument *doc)
+insert_document(Relation index, const RowDocument *doc)
 {
 	TailLength length = {.pages = 0, .limit = 1};
 
@@ -380,26 +374,12 @@ bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
 			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
 {
-	uint32 key[INDEX_MAX_KEYS];
-	NewDocument doc = {.document = {.tid = *heap_tid, .key = key, .keys = index_keys(index)}};
-	int column = index_cache(index)->signature - 1;
 	MemoryContext row_context = begin_row(index);
 	MemoryContext before = MemoryContextSwitchTo(row_context);
-	Signature signature;
+	RowDocument doc;
 
-	index_keys_of_row(index, values, isnull, key);
-	if (!isnull[column])
-	{
-		signature = index_signature(index, values[column]);
-		doc.shape = &signature.header;
-		doc.document.symbols = signature.symbols;
-		doc.document.bytes = signature_symbol_bytes(&signature.header);
-	}
+	index_document(index, heap_tid, values, isnull, &doc);
 	MemoryContextSwitchTo(before);
-	if (isnull[column])
-		tid_add_flags(&doc.document.tid, TID_NULL);
-	else if (signature.header.flags & SIGNATURE_EMPTY)
-		tid_add_flags(&doc.document.tid, TID_EMPTY);
 	insert_document(index, &doc);
 	end_row(index, row_context);
 	return false;
