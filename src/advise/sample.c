@@ -2,11 +2,10 @@
  * sample.c: samples of the texts that a query returns.
  *
  * A sample holds the texts with the least keys, so it does not depend on the order of rows.
- * The key of the even sample is a hash of the text, and it takes
- * equal texts once.  That of the families is a hash of the
- * shingle which comes first in a random order of all shingles: two texts have the same with
- * the probability of their resemblance (Broder 1997).  A second such key decides which texts
- * of a large family are kept.
+ * The key of the even sample is a hash of the text, so equal texts count once.  The key of
+ * the sample of families is a hash of the text's shingle that comes first in a random order
+ * of all shingles: two texts have the same key with the probability of their resemblance
+ * (Broder 1997).  A second such key decides which texts of a large family are kept.
  */
 #include "advise/advise.h"
 
@@ -15,7 +14,6 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -280,20 +278,10 @@ reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
 	}
 }
 
-static void
-reader_shutdown(DestReceiver *self)
-{
-}
-
 void
 texts_read(Texts *texts, const char *query, SchemeId scheme, int most)
 {
-	Reader reader = {.pub = {.receiveSlot = receive_row,
-							 .rStartup = reader_startup,
-							 .rShutdown = reader_shutdown,
-							 .rDestroy = reader_shutdown,
-							 .mydest = DestNone},
-					 .texts = texts};
+	Reader reader = {.pub = query_receiver(reader_startup, receive_row), .texts = texts};
 
 	*texts = (Texts){.scheme = scheme};
 	sample_begin(&texts->even, most, 1);

@@ -8,7 +8,6 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -266,11 +265,6 @@ reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
 	reader->id_type = TupleDescAttr(row_type, 0)->atttypid;
 }
 
-static void
-reader_shutdown(DestReceiver *self)
-{
-}
-
 /* Creates an empty source in a memory context of its own. */
 static Source *
 source_begin(const char *name, Oid id_type, const Options *options, const Source *like)
@@ -309,11 +303,7 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 {
 	TypeCacheEntry *cache = lookup_type_cache(id_type, TYPECACHE_CMP_PROC_FINFO);
 	Source *source = source_begin(name, id_type, options, like);
-	Reader reader = {.pub = {.receiveSlot = receive_row,
-							 .rStartup = reader_startup,
-							 .rShutdown = reader_shutdown,
-							 .rDestroy = reader_shutdown,
-							 .mydest = DestNone},
+	Reader reader = {.pub = query_receiver(reader_startup, receive_row),
 					 .source = source,
 					 .like = like,
 					 .compare = &cache->cmp_proc_finfo,

@@ -10,7 +10,6 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "parser/parse_coerce.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -138,16 +137,6 @@ check_columns(Sampler *sampler, TupleDesc row_type)
 				 errhint("Write a query such as SELECT body FROM documents.")));
 }
 
-static void
-start_rows(DestReceiver *self, int operation, TupleDesc row_type)
-{
-}
-
-static void
-end_rows(DestReceiver *self)
-{
-}
-
 /* Returns how many rows a query returns; the server need not compute their columns for that. */
 static uint64
 count_rows(const char *statement)
@@ -201,11 +190,7 @@ PG_FUNCTION_INFO_V1(neardup_common_shingles);
 Datum
 neardup_common_shingles(PG_FUNCTION_ARGS)
 {
-	Sampler sampler = {.pub = {.receiveSlot = receive_row,
-							   .rStartup = start_rows,
-							   .rShutdown = end_rows,
-							   .rDestroy = end_rows,
-							   .mydest = DestNone},
+	Sampler sampler = {.pub = query_receiver(NULL, receive_row),
 					   .function = fcinfo->flinfo->fn_oid,
 					   .context = CurrentMemoryContext,
 					   .version = RECIPE_VERSION};

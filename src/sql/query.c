@@ -65,3 +65,23 @@ query_statement(SPIPlanPtr plan, const char *query)
 		text[statement->stmt_len] = '\0';
 	return text;
 }
+
+static void
+start_nothing(DestReceiver *self, int operation, TupleDesc columns)
+{
+}
+
+static void
+end_nothing(DestReceiver *self)
+{
+}
+
+DestReceiver
+query_receiver(QueryStart start, QueryRow receive_row)
+{
+	return (DestReceiver){.receiveSlot = receive_row,
+						  .rStartup = start != NULL ? start : start_nothing,
+						  .rShutdown = end_nothing,
+						  .rDestroy = end_nothing,
+						  .mydest = DestNone};
+}

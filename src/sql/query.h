@@ -7,6 +7,7 @@
 #include "compat.h"
 
 #include "executor/spi.h"
+#include "tcop/dest.h"
 
 /*
  * Prepares a query, which must be one SELECT (or VALUES, TABLE, WITH) that only reads.
@@ -20,6 +21,13 @@ extern SPIPlanPtr query_prepare(const char *name, const char *query, int cursor_
  * column; InvalidOid for any other.
  */
 extern Oid query_column(SPIPlanPtr plan);
+
+/* The types of the functions of a DestReceiver that start it, and that receive a row. */
+typedef void (*QueryStart)(DestReceiver *self, int operation, TupleDesc columns);
+typedef bool (*QueryRow)(TupleTableSlot *slot, DestReceiver *self);
+
+/* Returns the receiver of a query's rows, which the caller's state begins with; start may be NULL. */
+extern DestReceiver query_receiver(QueryStart start, QueryRow receive_row);
 
 /* Returns the columns of a prepared query. */
 extern TupleDesc query_columns(SPIPlanPtr plan);

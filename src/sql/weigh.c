@@ -9,7 +9,6 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "tcop/dest.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -87,16 +86,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
-{
-}
-
-static void
-reader_shutdown(DestReceiver *self)
-{
-}
-
 /* Prepares a query of one column of texts or shingles; sets *type to TEXTOID or that of shingles. */
 static SPIPlanPtr
 prepare(const char *query, Oid shingles, Oid *type)
@@ -147,11 +136,7 @@ neardup_lexicon(PG_FUNCTION_ARGS)
 	int32 entries = number_argument(fcinfo, 2, "entries", LEXICON_ENTRIES_MAX);
 	Oid shingles = extension_type(fcinfo->flinfo->fn_oid, "shingles");
 	size_t room = (size_t) maintenance_work_mem * 1024 / COUNTS_BYTES;
-	Reader reader = {.pub = {.receiveSlot = receive_row,
-							 .rStartup = reader_startup,
-							 .rShutdown = reader_shutdown,
-							 .rDestroy = reader_shutdown,
-							 .mydest = DestNone},
+	Reader reader = {.pub = query_receiver(NULL, receive_row),
 					 .scheme = text_scheme_of_datum(PG_GETARG_DATUM(1)),
 					 .context = CurrentMemoryContext};
 	SPIPlanPtr plan;
