@@ -1,7 +1,7 @@
 /*
  * rights.h: running code as another role, and privileges of the current user.
  *
- * doc/security.md describes the threats.
+ * doc/explanation/security.md describes the threats.
  */
 #ifndef NEARDUP_RIGHTS_H
 #define NEARDUP_RIGHTS_H

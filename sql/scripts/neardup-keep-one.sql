@@ -7,7 +7,7 @@
 --
 -- Without apply=yes it is a dry run: everything is done, counted and rolled back.
 -- With mark, rows are not deleted: that column gets the id of the row that is kept, and
--- rows in which it is set already are left out.  See doc/scripts.md.
+-- rows in which it is set already are left out.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?order_by} \else \set order_by '' \endif

@@ -3,7 +3,7 @@
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
 --        [-v order_by='length(body) DESC'] [-v limit=20] -f neardup-report.sql
 --
--- It changes nothing, and runs on a standby too.  See doc/scripts.md.
+-- It changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?order_by} \else \set order_by '' \endif

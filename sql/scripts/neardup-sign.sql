@@ -6,7 +6,7 @@
 -- A generated column is simpler, but rewrites the table under an ACCESS EXCLUSIVE lock.
 -- This script makes a trigger that signs new rows and new texts, and signs the old rows in
 -- batches with a commit after each.  It can be stopped at any time: the next run goes on
--- with the rows that have no signature.  See doc/scripts.md.
+-- with the rows that have no signature.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?text} \else \set text body \endif

@@ -5,7 +5,7 @@
 --
 -- The first run notes the current transaction.  Each later run searches the index for rows
 -- similar to those that were inserted or changed since, and lists each pair once.  See
--- doc/scripts.md.
+-- doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?schema} \else \set schema '' \endif

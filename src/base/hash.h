@@ -1,5 +1,5 @@
 /*
- * hash.h: the hash function of the recipe (doc/recipe.md).
+ * hash.h: the hash function of the recipe (doc/explanation/recipe.md).
  */
 #ifndef NEARDUP_BASE_HASH_H
 #define NEARDUP_BASE_HASH_H

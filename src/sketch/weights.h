@@ -2,7 +2,7 @@
  * weights.h: weighing the elements of sets by how many documents have them.
  *
  * A set whose elements have whole weights stands for the plain set of their copies: an
- * element of weight w has the copies 1 to w (doc/recipe.md).  So the sketch of the copies
+ * element of weight w has the copies 1 to w (doc/explanation/recipe.md).  So the sketch of the copies
  * estimates the weighted resemblance, the sum of the lesser weights over the sum of the
  * greater ones, as the sketch of a plain set estimates its resemblance (Haveliwala, Gionis
  * and Indyk 2000; Gollapudi and Panigrahy 2006).
@@ -44,7 +44,7 @@ extern void weights_begin(Weights *weights, const uint32_t *key, const uint8_t *
 extern uint32_t weight_of(const Weights *weights, uint64_t mixed);
 
 /*
- * Returns a hash of a lexicon (doc/recipe.md): the scheme of the elements, the number of
+ * Returns a hash of a lexicon (doc/explanation/recipe.md): the scheme of the elements, the number of
  * documents, and the entries.
  */
 extern uint64_t weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key,

@@ -5,7 +5,7 @@
  * pronouns.  Articles and prepositions are more frequent, but titles and menus have them,
  * too.  The English stop words also start the shingles of scheme 'stopword'.
  *
- * The lists are part of the recipe (doc/recipe.md), and so is the order of the languages,
+ * The lists are part of the recipe (doc/explanation/recipe.md), and so is the order of the languages,
  * whose numbers are in stored schemes.  All words are normalised tokens, sorted by their
  * bytes.  A contraction is the tokens that its apostrophe leaves: "don't" is "don" and "t".
  * Antecedents are stop words, too.

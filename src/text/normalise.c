@@ -3,7 +3,7 @@
  *
  * The normal form is NFKC_Casefold of the NFD of the text: canonically
  * equivalent texts, and texts that differ in case, compatibility variants or
- * ignorable characters, become the same characters (doc/recipe.md).
+ * ignorable characters, become the same characters (doc/explanation/recipe.md).
  */
 #include "text/internal.h"
 

@@ -1,7 +1,7 @@
 /*
  * text.h: from UTF-8 text to 64-bit hashes of shingles.
  *
- * doc/recipe.md specifies the recipe (normalisation, tokens, hashes), with test vectors.
+ * doc/explanation/recipe.md specifies the recipe (normalisation, tokens, hashes), with test vectors.
  * It is frozen, since stored signatures depend on every bit of it: any change needs a new
  * RECIPE_VERSION.
  */

@@ -2,7 +2,7 @@
  * tokens.c: from UTF-8 text to batches of normalised tokens.
  *
  * ASCII is read in blocks of 64 bytes, everything else by characters.  Both give the same
- * tokens (doc/recipe.md).
+ * tokens (doc/explanation/recipe.md).
  */
 #include "text/internal.h"
 

@@ -1,4 +1,4 @@
--- doc/fund.md, run: how a fund keeps resubmissions out.
+-- doc/tutorials/fund.md, run: how a fund keeps resubmissions out.
 SET client_min_messages = warning;
 CREATE ROLE regress_clerk;
 CREATE ROLE regress_committee;

@@ -1,4 +1,4 @@
--- Methods from the literature as SQL, as doc/methods shows them.
+-- Methods from the literature as SQL, as doc/explanation/methods shows them.
 
 -- Forty groups of three: a text, a copy with a word changed, and a longer text that contains it; and forty unrelated texts
 CREATE TABLE docs (id int PRIMARY KEY, kind text, body text);

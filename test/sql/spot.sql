@@ -1,5 +1,5 @@
 -- Spot signatures: the paper's example, lists of words, and the recipes of
--- doc/methods/spotsigs.md.
+-- doc/explanation/methods/spotsigs.md.
 \set sentence 'At a rally to kick off a weeklong campaign for the South Carolina primary, Obama tried to set the record straight from an attack circulating widely on the Internet that is designed to play into prejudices against Muslims and fears of terrorism'
 
 -- ---- The paper ---------------------------------------------------------------
@@ -90,7 +90,7 @@ SELECT to_shingles('x', 'spot 1 2', '{the,NULL}');
 SELECT to_shingles('x', 'spot 1 2', '{the}', '{don''t}');
 SELECT '1/spot 1 2 lists 8000/{}'::shingles;
 
--- ---- The recipes of doc/methods/spotsigs.md ----------------------------------
+-- ---- The recipes of doc/explanation/methods/spotsigs.md ----------------------------------
 
 -- An article that two sites print, each within its own frame.
 CREATE TEMPORARY TABLE news (id int, site text, body text);

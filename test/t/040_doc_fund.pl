@@ -1,4 +1,4 @@
-# test/sql/fund.sql runs all that doc/fund.md shows, and prints what it shows.
+# test/sql/fund.sql runs all that doc/tutorials/fund.md shows, and prints what it shows.
 use strict;
 use warnings;
 
@@ -16,7 +16,7 @@ sub squeezed
 }
 
 my $run = squeezed(slurp_file("$ENV{TESTDIR}/test/sql/fund.sql"));
-my $doc = slurp_file("$ENV{TESTDIR}/doc/fund.md");
+my $doc = slurp_file("$ENV{TESTDIR}/doc/tutorials/fund.md");
 my @blocks = $doc =~ /^```sql\n(.*?)^```$/msg;
 
 cmp_ok(scalar @blocks, '>', 5, 'the page has examples');

@@ -1,5 +1,5 @@
 /*
- * test_recipe.c: the code against doc/recipe.md: its test vectors and its lists of words.
+ * test_recipe.c: the code against doc/explanation/recipe.md: its test vectors and its lists of words.
  * Runs in the root of the tree.
  */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "sketch/sketch.h"
 #include "unit.h"
 
-#define RECIPE "doc/recipe.md"
+#define RECIPE "doc/explanation/recipe.md"
 #define LINE_MAX_BYTES 4096
 #define CELLS_MAX 3
 
