@@ -32,6 +32,15 @@ CREATE FUNCTION shared_shingles(
 COMMENT ON FUNCTION shared_shingles(text, text, text) IS
 	'the distinct shingles that two texts share in the order of the first text, with their frequencies in both';
 
+CREATE FUNCTION shared_passages(
+	a text, b text, scheme text DEFAULT 'word 3', min_tokens int DEFAULT 8,
+	OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int, OUT tokens int)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_shared_passages'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 10;
+COMMENT ON FUNCTION shared_passages(text, text, text, int) IS
+	'the passages of at least so many tokens that two texts share, with their places in both';
+
 -- ---- The type ----------------------------------------------------------------
 
 CREATE TYPE shingles;

@@ -732,3 +732,14 @@ CREATE FUNCTION neardup_advise(query text, scheme text DEFAULT NULL, sample int 
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30;
 COMMENT ON FUNCTION neardup_advise(text, text, int) IS
 	'what a sample of the texts that a query returns says about schemes and thresholds for them';
+
+-- ---- Shared passages ----------------------------------------------------------------------------
+
+CREATE FUNCTION shared_passages(
+	a text, b text, scheme text DEFAULT 'word 3', min_tokens int DEFAULT 8,
+	OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int, OUT tokens int)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_shared_passages'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 10;
+COMMENT ON FUNCTION shared_passages(text, text, text, int) IS
+	'the passages of at least so many tokens that two texts share, with their places in both';

@@ -1,5 +1,6 @@
 /*
- * compare.h: the edit distance and the longest common substring of two texts.
+ * compare.h: the edit distance, the longest common substring and the shared passages of two
+ * texts.
  *
  * Texts are compared as sequences of symbols, small numbers that are equal if the
  * characters, or the tokens, are equal.
@@ -15,6 +16,7 @@ typedef struct Sequence
 {
 	uint32_t *symbol; /* each below the alphabet of its pair */
 	size_t length;
+	Place *place; /* of each symbol in the text; NULL if pair_of_units has not made it */
 } Sequence;
 
 /* Two sequences over one alphabet. */
@@ -23,6 +25,7 @@ typedef struct SequencePair
 	Sequence a;
 	Sequence b;
 	uint32_t alphabet; /* distinct symbols in both */
+	uint32_t blank;    /* the symbol of a space; none has it if no space is in either */
 } SequencePair;
 
 /*
@@ -35,6 +38,14 @@ extern bool pair_of_characters(const char *a, size_t length_a, const char *b, si
 							   SequencePair *pair);
 extern bool pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b,
 						   SequencePair *pair);
+
+/*
+ * Does the same with the units of a scheme that reads text, and notes their places.  Units
+ * are tokens, or if the scheme has characters, the characters of tokens or chunks, with a
+ * space between two of these.  Each text has less than 4 GB.
+ */
+extern bool pair_of_units(const char *a, size_t length_a, const char *b, size_t length_b,
+						  SchemeId scheme, SequencePair *pair);
 
 /* Frees both sequences. */
 extern void pair_free(SequencePair *pair);
@@ -69,5 +80,41 @@ typedef struct Common
  * Takes linear time, and 16 bytes for each symbol of both and of the alphabet.
  */
 extern Common longest_common_run(const SequencePair *pair);
+
+/* ---- Shared passages (passages.c) --------------------------------------- */
+
+/* A run of symbols that occurs in both, counted in symbols. */
+typedef struct Passage
+{
+	uint32_t a; /* its start in each */
+	uint32_t b;
+	uint32_t length;
+} Passage;
+
+typedef struct Passages
+{
+	Passage *passage;
+	size_t count;
+	size_t room;
+} Passages;
+
+/*
+ * Returns runs of at least `least` symbols, least > 0, that occur in both, in order of a,
+ * then b.  The caller frees the array.
+ *
+ * For each sequence, take the runs that occur in the other one and that are not part of
+ * a longer such run of the same place; then leave out those whose symbols are all in runs
+ * before and after them, as many as one can.  Each run is paired with its first place in
+ * the other sequence.  So each symbol in any common run of that length is in a passage, at
+ * most two passages of one sequence's runs share a symbol, and there are at most
+ * 2 * (length of a + length of b) / least of them.
+ *
+ * If the symbols have places, no passage begins or ends between symbols that share a
+ * character of the text, nor with a space: such a run is shortened.
+ *
+ * Takes linear time, apart from sorting the passages, and at most 32 bytes for each symbol
+ * of both.
+ */
+extern Passages shared_passages(const SequencePair *pair, uint32_t least);
 
 #endif

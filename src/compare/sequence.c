@@ -63,6 +63,7 @@ typedef struct Maker
 	Numbering numbering;
 	Sequence sequence;
 	size_t room;
+	SchemeId scheme; /* whose units are made; 0 if their places are not noted */
 	bool too_long;
 } Maker;
 
@@ -73,10 +74,17 @@ make_room(Maker *maker, size_t more)
 	size_t needed = maker->sequence.length + more;
 
 	maker->too_long |= needed > SYMBOLS_MAX;
-	if (!maker->too_long)
-		maker->sequence.symbol =
-			host_grow(maker->sequence.symbol, &maker->room, needed, sizeof(uint32_t));
-	return !maker->too_long;
+	if (maker->too_long)
+		return false;
+	if (maker->scheme != 0)
+	{
+		size_t room = maker->room;
+
+		maker->sequence.place = host_grow(maker->sequence.place, &room, needed, sizeof(Place));
+	}
+	maker->sequence.symbol =
+		host_grow(maker->sequence.symbol, &maker->room, needed, sizeof(uint32_t));
+	return true;
 }
 
 /* Adds the characters of a text, the invalid bytes among them. */
@@ -131,12 +139,89 @@ add_text_tokens(Maker *maker, const char *text, size_t length)
 	tokens_of_text(text, length, add_tokens, maker);
 }
 
+/* ---- Units -------------------------------------------------------------- */
+
+/* Adds a symbol of bytes [from, to) of a batch. */
+static void
+add_unit(Maker *maker, uint32_t symbol, const TokenBatch *batch, size_t from, size_t to)
+{
+	Sequence *made = &maker->sequence;
+
+	made->symbol[made->length] = symbol;
+	made->place[made->length++] = (Place){batch->place[from].start, batch->place[to - 1].end};
+}
+
+/* Adds a space between the last symbol and the byte at `next`, which may share a character. */
+static void
+add_blank(Maker *maker, const TokenBatch *batch, size_t next)
+{
+	Sequence *made = &maker->sequence;
+	uint32_t end = made->place[made->length - 1].end;
+	uint32_t start = batch->place[next].start;
+
+	made->symbol[made->length] = number_of_character(&maker->numbering, ' ');
+	made->place[made->length++] = (Place){Min(end, start), Max(end, start)};
+}
+
+/* Adds the characters of a token; returns false if there are too many. */
+static bool
+add_token_characters(Maker *maker, const TokenBatch *batch, size_t from, size_t to)
+{
+	if (!make_room(maker, to - from + 1))
+		return false;
+	if (maker->sequence.length > 0)
+		add_blank(maker, batch, from);
+	while (from < to)
+	{
+		uint32_t character;
+		int taken = utf8_decode(batch->bytes + from, to - from, &character);
+
+		add_unit(maker, number_of_character(&maker->numbering, character), batch, from,
+				 from + taken);
+		from += taken;
+	}
+	return true;
+}
+
+/* Adds units with their places; a TokenSink with a Maker as its state. */
+static void
+add_units(void *state, const TokenBatch *batch)
+{
+	Maker *maker = state;
+
+	if (!make_room(maker, batch->count))
+		return;
+	for (size_t i = 0; i < batch->count; i++)
+	{
+		size_t length;
+		const char *token = batch_token(batch, i, &length);
+		size_t from = batch->edge[2 * i];
+
+		if (!scheme_has_characters(maker->scheme))
+			add_unit(maker, number_of(&maker->numbering, shingle_of_token(token, length)), batch,
+					 from, from + length);
+		else if (!add_token_characters(maker, batch, from, from + length))
+			return;
+	}
+}
+
+static void
+add_text_units(Maker *maker, const char *text, size_t length)
+{
+	if (SCHEME_KIND(maker->scheme) == SCHEME_ANYCHAR)
+		placed_chunks_of_text(text, length, add_units, maker);
+	else
+		placed_tokens_of_text(text, length, add_units, maker);
+}
+
+/* ---- Pairs -------------------------------------------------------------- */
+
 /* Makes both sequences of a pair with a function that adds the symbols of a text. */
 static bool
-pair_of(void (*add)(Maker *, const char *, size_t), const char *a, size_t length_a, const char *b,
-		size_t length_b, SequencePair *pair)
+pair_of(void (*add)(Maker *, const char *, size_t), SchemeId scheme, const char *a, size_t length_a,
+		const char *b, size_t length_b, SequencePair *pair)
 {
-	Maker maker = {.too_long = false};
+	Maker maker = {.scheme = scheme};
 
 	table_begin(&maker.numbering.table, 0);
 	maker.numbering.key = host_alloc(maker.numbering.table.room * sizeof(uint64_t));
@@ -147,6 +232,7 @@ pair_of(void (*add)(Maker *, const char *, size_t), const char *a, size_t length
 	add(&maker, b, length_b);
 	pair->b = maker.sequence;
 	pair->alphabet = (uint32_t) maker.numbering.table.count;
+	pair->blank = maker.numbering.ascii[' '] - 1;
 	table_end(&maker.numbering.table);
 	host_free(maker.numbering.key);
 	return !maker.too_long && pair->a.length + pair->b.length <= SYMBOLS_MAX;
@@ -156,13 +242,20 @@ bool
 pair_of_characters(const char *a, size_t length_a, const char *b, size_t length_b,
 				   SequencePair *pair)
 {
-	return pair_of(add_characters, a, length_a, b, length_b, pair);
+	return pair_of(add_characters, 0, a, length_a, b, length_b, pair);
 }
 
 bool
 pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b, SequencePair *pair)
 {
-	return pair_of(add_text_tokens, a, length_a, b, length_b, pair);
+	return pair_of(add_text_tokens, 0, a, length_a, b, length_b, pair);
+}
+
+bool
+pair_of_units(const char *a, size_t length_a, const char *b, size_t length_b, SchemeId scheme,
+			  SequencePair *pair)
+{
+	return pair_of(add_text_units, scheme, a, length_a, b, length_b, pair);
 }
 
 void
@@ -170,4 +263,6 @@ pair_free(SequencePair *pair)
 {
 	host_free(pair->a.symbol);
 	host_free(pair->b.symbol);
+	host_free(pair->a.place);
+	host_free(pair->b.place);
 }

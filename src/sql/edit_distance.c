@@ -19,9 +19,7 @@ pair_of_texts(const Utf8Text *a, const Utf8Text *b, PairMaker make)
 	SequencePair pair;
 
 	if (!make(a->bytes, a->length, b->bytes, b->length, &pair))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("texts are too long to compare"),
-				 errdetail("Together they have more than %d symbols.", PG_INT32_MAX - 1)));
+		refuse_long_texts();
 	return pair;
 }
 

@@ -126,6 +126,14 @@ warn_of_list(const Utf8Text *utf8, const char *function)
 			 errhint("To pass the elements of a list, use %s($1::text[]).", function)));
 }
 
+void
+refuse_long_texts(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("texts are too long to compare"),
+			 errdetail("Together they have more than %d symbols.", PG_INT32_MAX - 1)));
+}
+
 /* Throws an error for the first character that is not ASCII. */
 static void
 refuse_unknown_to_ascii(const char *utf8, size_t length)

@@ -41,6 +41,9 @@ extern void utf8_free(Utf8Text *utf8);
  */
 extern void warn_of_list(const Utf8Text *utf8, const char *function);
 
+/* Throws the error for two texts that have too many symbols to be compared. */
+extern _Noreturn void refuse_long_texts(void);
+
 /* Returns a text in the server's encoding. */
 extern text *text_of_utf8(const char *utf8, size_t length);
 

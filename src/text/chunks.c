@@ -27,6 +27,9 @@ typedef struct Chunker
 	size_t room;
 	uint32_t fill;
 	uint32_t edges; /* odd while a chunk is open */
+	const uint8_t *source;
+	Place *place; /* of each of bytes; NULL: nobody asks */
+	Place here;   /* of the piece that is added */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Chunker;
 
@@ -42,7 +45,7 @@ put_edge(Chunker *c, bool is_open)
 static void
 flush(Chunker *c)
 {
-	TokenBatch batch = {c->bytes, c->edge, c->edges / 2};
+	TokenBatch batch = {c->bytes, c->edge, c->edges / 2, c->place};
 	uint32_t keep_from = c->edges & 1 ? c->edge[c->edges - 1] : c->fill;
 
 	if (batch.count > 0)
@@ -51,6 +54,8 @@ flush(Chunker *c)
 	c->edge[0] = 0;
 	c->fill -= keep_from;
 	memmove(c->bytes, c->bytes + keep_from, c->fill);
+	if (c->place)
+		memmove(c->place, c->place + keep_from, c->fill * sizeof(Place));
 	host_check_interrupts();
 }
 
@@ -62,6 +67,12 @@ make_room(Chunker *c)
 	if (c->fill >= CHUNK_MAX)
 		put_edge(c, true);
 	flush(c);
+	if (c->place)
+	{
+		size_t room = c->room;
+
+		c->place = host_grow(c->place, &room, c->fill + STEP_BYTES + TOKEN_SLACK, sizeof(Place));
+	}
 	c->bytes = host_grow(c->bytes, &c->room, c->fill + STEP_BYTES + TOKEN_SLACK, 1);
 }
 
@@ -69,9 +80,24 @@ make_room(Chunker *c)
 static inline void
 put_character(Chunker *c, uint32_t character)
 {
+	int bytes;
+
 	put_edge(c, character <= ' ');
-	if (character > ' ')
-		c->fill += utf8_encode(character, c->bytes + c->fill);
+	if (character <= ' ')
+		return;
+	bytes = utf8_encode(character, c->bytes + c->fill);
+	if (c->place)
+		for (int i = 0; i < bytes; i++)
+			c->place[c->fill + i] = c->here;
+	c->fill += bytes;
+}
+
+/* Notes the place of a piece, which is added next. */
+static void
+come_to(Chunker *c, const uint8_t *in, size_t length)
+{
+	c->here.start = (uint32_t) (in - c->source);
+	c->here.end = (uint32_t) (c->here.start + length);
 }
 
 /* Adds the piece at in, and returns how many bytes it has. */
@@ -85,23 +111,28 @@ put_piece(Chunker *c, const uint8_t *in, size_t length)
 	/* With an ASCII letter or digit a mark may compose, with another character it may not. */
 	if (*in < 0x80 && (length == 1 || in[1] < 0x80 || !ascii_is_word((char) *in)))
 	{
+		come_to(c, in, 1);
 		put_character(c, (uint8_t) ascii_lower((char) *in));
 		return 1;
 	}
-	taken = normalise_piece(in, length, result, &count);
+	taken = normalise_piece(in, c->place ? shortest_piece(in, length) : length, result, &count);
+	come_to(c, in, taken);
 	for (int i = 0; i < count; i++)
 		put_character(c, result[i]);
 	return taken;
 }
 
-void
-chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+/* Cuts a text into chunks; `placed` asks for the places of all bytes. */
+static void
+cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, void *state)
 {
 	const uint8_t *in = (const uint8_t *) utf8;
 	const uint8_t *end = in + length;
 	Chunker c = {.sink = sink, .state = state, .room = BATCH_BYTES + STEP_BYTES + TOKEN_SLACK};
 
 	c.bytes = host_alloc(c.room);
+	c.source = in;
+	c.place = placed ? host_alloc(c.room * sizeof(Place)) : NULL;
 	while (in < end)
 	{
 		make_room(&c);
@@ -110,4 +141,17 @@ chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 	put_edge(&c, true);
 	flush(&c);
 	host_free(c.bytes);
+	host_free(c.place);
+}
+
+void
+chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+{
+	cut_into_chunks(utf8, length, false, sink, state);
+}
+
+void
+placed_chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+{
+	cut_into_chunks(utf8, length, true, sink, state);
 }

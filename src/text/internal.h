@@ -73,14 +73,10 @@ char_info(uint32_t code_point)
  */
 extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
 
-/* ---- Units ------------------------------------------------------------- */
+/* Returns the length of the shortest piece at in: one that ends before the next boundary. */
+extern size_t shortest_piece(const uint8_t *in, size_t length);
 
-/* Are the units of a scheme characters? */
-static inline bool
-has_characters(SchemeId scheme)
-{
-	return SCHEME_KIND(scheme) == SCHEME_CHAR || SCHEME_KIND(scheme) == SCHEME_ANYCHAR;
-}
+/* ---- Units ------------------------------------------------------------- */
 
 /* Gives to sink what a scheme makes its units of: chunks or tokens. */
 static inline void

@@ -53,6 +53,24 @@ piece_length(const uint8_t *in, size_t length, size_t first)
 	return at;
 }
 
+size_t
+shortest_piece(const uint8_t *in, size_t length)
+{
+	uint32_t code_point;
+	size_t at = utf8_decode(in, length, &code_point);
+
+	while (at < length && in[at] >= 0x80)
+	{
+		int bytes = utf8_decode(in + at, length - at, &code_point);
+		unsigned info = info_of(code_point);
+
+		if (!(info & CHAR_ASSIGNED) || (info & CHAR_BOUNDARY))
+			break;
+		at += bytes;
+	}
+	return at;
+}
+
 /* Folds and decomposes characters, and removes ignorable ones; returns how many there are. */
 static int
 fold(const int32_t *in, int count, int32_t *out)

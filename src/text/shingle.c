@@ -155,7 +155,7 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 	for (uint32_t i = 0; i < s->width; i++)
 		s->leaving *= SHINGLE_MULTIPLIER;
 	memset(s->unit, 0, s->width * sizeof(uint64_t));
-	if (has_characters(scheme))
+	if (scheme_has_characters(scheme))
 		for (int c = 0; c < 128; c++)
 		{
 			uint8_t byte = (uint8_t) c;
@@ -177,7 +177,8 @@ shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, vo
 		return;
 	}
 	begin(&s, scheme, sink, state);
-	words_of_text(utf8, length, scheme, has_characters(scheme) ? add_characters : add_tokens, &s);
+	words_of_text(utf8, length, scheme, scheme_has_characters(scheme) ? add_characters : add_tokens,
+				  &s);
 	roll(&s);
 	/* A text of fewer units than the width is one shingle. */
 	if (s.units > 0 && s.units < s.width)

@@ -152,7 +152,7 @@ open_window(const ShownShingles *shown, SchemeId scheme)
 {
 	Window w = {.text = shown->text,
 				.length = shown->length,
-				.by_characters = has_characters(scheme)};
+				.by_characters = scheme_has_characters(scheme)};
 
 	w.end = unit_end(&w, 0);
 	for (int i = 1; i < SCHEME_WIDTH(scheme) && w.end < w.length; i++)

@@ -16,6 +16,16 @@
 /* ---- Tokens (tokens.c) -------------------------------------------------- */
 
 /*
+ * The bytes [start, end) of a text that a part of its normal form is made of: the fewest
+ * characters that are normalised alike without their neighbours.
+ */
+typedef struct Place
+{
+	uint32_t start;
+	uint32_t end;
+} Place;
+
+/*
  * Tokens that follow each other in a text: token i is the normalised UTF-8 bytes
  * [edge[2 * i], edge[2 * i + 1]) of bytes.  At least TOKEN_SLACK readable bytes follow the
  * last token.
@@ -25,6 +35,7 @@ typedef struct TokenBatch
 	const uint8_t *bytes;
 	const uint32_t *edge;
 	size_t count;
+	const Place *place; /* of each of bytes; NULL unless they are asked for */
 } TokenBatch;
 
 #define TOKEN_SLACK 64
@@ -50,6 +61,10 @@ extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void
  * punctuation and symbols included.
  */
 extern void chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
+
+/* Do the same, with the places of all bytes, for a text of less than 4 GB. */
+extern void placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
+extern void placed_chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
 /* ---- Schemes (scheme.c) ------------------------------------------------- */
 
@@ -95,6 +110,13 @@ extern bool scheme_is_valid(SchemeId id);
  * anychar, stopword, or spot without lists, and it has no lexicon.
  */
 extern bool scheme_reads_text(SchemeId id);
+
+/* Returns whether the elements of a scheme are made of characters: its kind is char or anychar. */
+static inline bool
+scheme_has_characters(SchemeId scheme)
+{
+	return SCHEME_KIND(scheme) == SCHEME_CHAR || SCHEME_KIND(scheme) == SCHEME_ANYCHAR;
+}
 
 /* Returns whether lexicons can weigh the elements of such a scheme: it is not spot, foreign or weighted. */
 extern bool scheme_has_lexicons(SchemeId id);

@@ -33,6 +33,9 @@ typedef struct Tokenizer
 	uint32_t fill;
 	uint32_t edges; /* odd while a token is open */
 	bool alone;     /* the open token is one character and its marks */
+	const uint8_t *source;
+	Place *place; /* of each of bytes; NULL: nobody asks */
+	Place here;   /* of the piece that is added */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Tokenizer;
 
@@ -60,7 +63,7 @@ close_token(Tokenizer *t)
 static void
 flush(Tokenizer *t)
 {
-	TokenBatch batch = {t->bytes, t->edge, t->edges / 2};
+	TokenBatch batch = {t->bytes, t->edge, t->edges / 2, t->place};
 	uint32_t keep_from = token_is_open(t) ? t->edge[t->edges - 1] : t->fill;
 
 	if (batch.count > 0)
@@ -70,6 +73,8 @@ flush(Tokenizer *t)
 	t->fill -= keep_from;
 	if (keep_from > 0)
 		memmove(t->bytes, t->bytes + keep_from, t->fill);
+	if (t->place && keep_from > 0)
+		memmove(t->place, t->place + keep_from, t->fill * sizeof(Place));
 	host_check_interrupts();
 }
 
@@ -82,6 +87,12 @@ make_room(Tokenizer *t)
 	if (t->fill >= TOKEN_MAX)
 		close_token(t);
 	flush(t);
+	if (t->place)
+	{
+		size_t room = t->room;
+
+		t->place = host_grow(t->place, &room, t->fill + STEP_BYTES + TOKEN_SLACK, sizeof(Place));
+	}
 	t->bytes = host_grow(t->bytes, &t->room, t->fill + STEP_BYTES + TOKEN_SLACK, 1);
 }
 
@@ -132,6 +143,24 @@ take_ascii(Tokenizer *t, uint64_t word, int n)
 	t->fill += n;
 }
 
+/* Notes the places of n ASCII bytes, which are taken next. */
+static void
+place_ascii(Tokenizer *t, const uint8_t *in, int n)
+{
+	uint32_t at = (uint32_t) (in - t->source);
+
+	for (int i = 0; i < n; i++)
+		t->place[t->fill + i] = (Place){at + i, at + i + 1};
+}
+
+/* Notes the place of a piece, which is added next. */
+static inline void
+come_to(Tokenizer *t, const uint8_t *in, size_t length)
+{
+	t->here.start = (uint32_t) (in - t->source);
+	t->here.end = (uint32_t) (t->here.start + length);
+}
+
 /* Copies a character; a call of memcpy would take longer. */
 static inline void
 copy_character(uint8_t *to, const uint8_t *utf8, int length)
@@ -157,6 +186,9 @@ put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 		put_edge(t);
 	t->alone |= class == CHAR_ALONE;
 	copy_character(t->bytes + t->fill, utf8, length);
+	if (t->place)
+		for (int i = 0; i < length; i++)
+			t->place[t->fill + i] = t->here;
 	t->fill += length;
 }
 
@@ -178,8 +210,10 @@ put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 {
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
-	size_t taken = normalise_piece(in, length, result, &count);
+	size_t most = t->place ? shortest_piece(in, length) : length;
+	size_t taken = normalise_piece(in, most, result, &count);
 
+	come_to(t, in, taken);
 	put_normalised(t, result, count);
 	return taken;
 }
@@ -277,6 +311,7 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 		Decoded next = decode(in + here.length, end);
 
 		make_room(t);
+		come_to(t, in, here.length);
 		if (!(here.info & CHAR_ASSIGNED))
 			close_token(t);
 		else if ((here.info & CHAR_STABLE) && is_boundary(next))
@@ -312,18 +347,19 @@ take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
 		block = padded;
 	}
 	masks = ascii_block(block, t->bytes + t->fill);
-	if (masks.high == 0)
-	{
-		take_ascii(t, masks.word, n);
-		return in + n;
-	}
-	n = __builtin_ctzll(masks.high);
+	if (masks.high != 0)
+		n = __builtin_ctzll(masks.high);
+	if (t->place)
+		place_ascii(t, in, n);
 	take_ascii(t, masks.word, n);
+	if (masks.high == 0)
+		return in + n;
 	return take_characters(t, in + n, end, token_is_open(t));
 }
 
-void
-tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+/* Tokenizes a text; `placed` asks for the places of all bytes. */
+static void
+tokenize(const char *utf8, size_t length, bool placed, TokenSink sink, void *state)
 {
 	const uint8_t *in = (const uint8_t *) utf8;
 	const uint8_t *end = in + length;
@@ -335,6 +371,8 @@ tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 	t.bytes = host_alloc(t.room);
 	t.fill = t.edges = 0;
 	t.alone = false;
+	t.source = in;
+	t.place = placed ? host_alloc(t.room * sizeof(Place)) : NULL;
 	while (in < end)
 	{
 		size_t left = end - in;
@@ -345,4 +383,17 @@ tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 	close_token(&t);
 	flush(&t);
 	host_free(t.bytes);
+	host_free(t.place);
+}
+
+void
+tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+{
+	tokenize(utf8, length, false, sink, state);
+}
+
+void
+placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
+{
+	tokenize(utf8, length, true, sink, state);
 }

@@ -115,6 +115,7 @@ my %statement = (
 		SELECT count(*) FROM neardup_pairs('SELECT id, to_minhash(ARRAY[id / 2, id / 3]) FROM equals', 0.6)},
 	'show_shingles(text,text)' => q{SELECT count(*) FROM show_shingles((SELECT t FROM long))},
 	'show_shingles(text,text,text[],text[])' => q{SELECT count(*) FROM show_shingles((SELECT html FROM long), 'spot 2 2', ARRAY['text'])},
+	'shared_passages(text,text,text,integer)' => q{SELECT count(*) FROM shared_passages((SELECT t FROM long), (SELECT reverse(t) FROM long), 'char 5', 1)},
 	'shared_shingles(text,text,text)' => q{SELECT count(*) FROM shared_shingles((SELECT t FROM long), (SELECT t FROM long))},
 	'common_shingles(text,double precision,text,integer)' => q{SELECT common_shingles('SELECT t FROM long, generate_series(1, 100)')},
 	'neardup_lexicon(text,text,integer)' => q{SELECT neardup_lexicon('SELECT t FROM long, generate_series(1, 100)')},

@@ -62,6 +62,97 @@ reference_common(const SequencePair *pair)
 	return common;
 }
 
+/* Returns the longest run at place i of x that y has, and sets *first to its first place in y. */
+static inline uint32_t
+reference_match(const Sequence *x, const Sequence *y, size_t i, uint32_t *first)
+{
+	uint32_t longest = 0;
+
+	for (size_t j = 0; j < y->length; j++)
+	{
+		uint32_t same = 0;
+
+		while (i + same < x->length && j + same < y->length &&
+			   x->symbol[i + same] == y->symbol[j + same])
+			same++;
+		if (same > longest)
+		{
+			longest = same;
+			*first = (uint32_t) j;
+		}
+	}
+	return longest;
+}
+
+/* Returns whether found has a passage. */
+static inline bool
+reference_has(const Passages *found, uint32_t a, uint32_t b, uint32_t length)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->passage[i].a == a && found->passage[i].b == b &&
+			found->passage[i].length == length)
+			return true;
+	return false;
+}
+
+/*
+ * Returns how many passages cover all runs of x: of the runs that no other contains, each
+ * is the last one that begins before the end of the one before, or else the next one.
+ * All of them must be in found.  turned: x is b.
+ */
+static inline size_t
+reference_cover(const Sequence *x, const Sequence *y, uint32_t least, bool turned,
+				const Passages *found, bool *missing)
+{
+	size_t count = 0;
+	size_t covered = 0;
+
+	for (size_t i = 0; i < x->length;)
+	{
+		size_t chosen = x->length;
+		uint32_t length = 0;
+		uint32_t other = 0;
+		size_t furthest = covered;
+
+		for (size_t at = i; at < x->length && (at <= covered || chosen == x->length); at++)
+		{
+			uint32_t place = 0;
+			uint32_t match = reference_match(x, y, at, &place);
+
+			if (match < least || at + match <= furthest)
+				continue;
+			chosen = at;
+			furthest = at + match;
+			length = match;
+			other = place;
+		}
+		if (chosen == x->length)
+			break;
+		*missing |= !reference_has(found, turned ? other : chosen, turned ? chosen : other, length);
+		count++;
+		covered = furthest;
+		i = chosen + 1;
+	}
+	return count;
+}
+
+/* Returns whether passages, which have no places, are those that compare.h says. */
+static inline bool
+passages_are_right(const SequencePair *pair, uint32_t least, const Passages *found)
+{
+	bool missing = false;
+	size_t covers = reference_cover(&pair->a, &pair->b, least, false, found, &missing) +
+		reference_cover(&pair->b, &pair->a, least, true, found, &missing);
+
+	for (size_t i = 1; i < found->count; i++)
+		if (found->passage[i - 1].a > found->passage[i].a ||
+			(found->passage[i - 1].a == found->passage[i].a &&
+			 found->passage[i - 1].b >= found->passage[i].b))
+			return false;
+	/* Each is in one of the covers, or in both. */
+	return !missing && found->count <= covers && 2 * found->count >= covers;
+}
+
 /* ---- grouping/ ----------------------------------------------------------- */
 
 /* Returns whether groups follow each other without a gap, within the limits. */

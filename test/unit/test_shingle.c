@@ -95,7 +95,7 @@ check_shown(const char *utf8, size_t length, SchemeId scheme, const HashList *li
 		CHECK(shown_find(&shown, shingle->hash) == shingle);
 
 		/* A shingle of characters may start or end with a space. */
-		if (!has_characters(scheme))
+		if (!scheme_has_characters(scheme))
 			CHECK_MSG(own.count == 1 && own.hash[0] == shingle->hash, "%.*s", (int) own_length,
 					  text);
 		for (size_t j = 0; j < i && i < 50; j++)
@@ -120,7 +120,7 @@ check_text(const char *utf8, size_t length)
 		TokenList tokens = words_from(utf8, length, scheme);
 		size_t count;
 
-		find_units(&tokens, has_characters(scheme));
+		find_units(&tokens, scheme_has_characters(scheme));
 		count = check_hashes(&tokens, scheme, &list);
 		CHECK_MSG(count == list.count, "%s: %zu, not %zu", schemes[i], list.count, count);
 		check_shown(utf8, length, scheme, &list);

@@ -1,0 +1,303 @@
+/*
+ * passages.c: the passages that two sequences share.
+ *
+ * Suffixes that share their first n symbols are neighbours in the order of suffixes: they
+ * are a group of depth n, and groups are nested.  The longest run at a place that the other
+ * sequence has, too, is as long as the depth of the least group of the place that has
+ * suffixes of both sequences.  The first suffix of the other sequence in the group is the
+ * first place where the run occurs there.
+ */
+#include "compare/internal.h"
+
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+/* ---- Matches ------------------------------------------------------------ */
+
+/*
+ * A group of suffixes that is not closed yet.  The places without a match so far, which are
+ * all of one sequence, are a list: place[p] is the one after p.
+ */
+typedef struct Group
+{
+	uint32_t depth;
+	uint32_t first_a; /* the least place in each sequence; NONE: none */
+	uint32_t first_b;
+	uint32_t head; /* of the list; NONE: it is empty */
+	uint32_t tail;
+} Group;
+
+/* For each place of the joined sequences, the longest run that the other one has, too. */
+typedef struct Matches
+{
+	uint32_t *length;
+	uint32_t *place; /* where the other one has it first */
+	uint32_t border;
+	Group *group; /* a stack, the deepest one last */
+	size_t groups;
+	size_t room;
+} Matches;
+
+static void
+push(Matches *m, Group group)
+{
+	m->group = host_grow(m->group, &m->room, m->groups + 1, sizeof(Group));
+	m->group[m->groups++] = group;
+}
+
+/* Closes a group: its places have matches if it has places of both sequences. */
+static void
+close_group(Matches *m, Group *group)
+{
+	size_t step = 1;
+
+	if (group->first_a == NONE || group->first_b == NONE)
+		return;
+	for (uint32_t at = group->head, next; at != NONE; at = next)
+	{
+		host_check_interrupts_at(step++);
+		next = at == group->tail ? NONE : m->place[at];
+		m->length[at] = group->depth;
+		m->place[at] = at < m->border ? group->first_b : group->first_a;
+	}
+	group->head = NONE;
+}
+
+/* Adds a group's places to the group around it. */
+static void
+add_to_group(Matches *m, Group *outer, const Group *inner)
+{
+	outer->first_a = Min(outer->first_a, inner->first_a);
+	outer->first_b = Min(outer->first_b, inner->first_b);
+	if (inner->head == NONE)
+		return;
+	if (outer->head == NONE)
+		outer->head = inner->head;
+	else
+		m->place[outer->tail] = inner->head;
+	outer->tail = inner->tail;
+}
+
+/* Closes the groups of more than `depth`, so that one of this depth is the last. */
+static void
+close_to(Matches *m, uint32_t depth)
+{
+	size_t step = 1;
+
+	while (m->group[m->groups - 1].depth > depth)
+	{
+		Group group = m->group[--m->groups];
+		Group *outer = &m->group[m->groups - 1];
+
+		host_check_interrupts_at(step++);
+		close_group(m, &group);
+		if (outer->depth >= depth)
+			add_to_group(m, outer, &group);
+		else
+		{
+			group.depth = depth;
+			push(m, group);
+		}
+	}
+}
+
+/* Finds the matches; they take the place of what joined has of suffixes and their text. */
+static Matches
+find_matches(Joined *joined)
+{
+	Matches m = {.length = joined->shared, .place = joined->text, .border = joined->border};
+	Group none = {0, NONE, NONE, NONE, NONE};
+
+	push(&m, none);
+	/* The end and the separator are the first two in order. */
+	for (uint32_t i = 2; i < joined->length; i++)
+	{
+		uint32_t at = joined->array[i];
+		Group suffix = {NONE, NONE, NONE, at, at};
+
+		host_check_interrupts_at(i);
+		close_to(&m, m.length[at]);
+		*(at < m.border ? &suffix.first_a : &suffix.first_b) = at;
+		push(&m, suffix);
+	}
+	close_to(&m, 0);
+	/* What is left in the outermost group has no match, or one of no symbols. */
+	m.group[0].first_a = m.group[0].first_b = 0;
+	close_group(&m, &m.group[0]);
+	host_free(m.group);
+	return m;
+}
+
+/* ---- Passages ----------------------------------------------------------- */
+
+/* Returns whether symbols i - 1 and i of a sequence share a character of the text. */
+static inline bool
+is_inside_character(const Sequence *s, uint32_t i)
+{
+	return i > 0 && i < s->length && s->place[i - 1].end > s->place[i].start;
+}
+
+/* Returns whether a passage may not begin, or end, between symbols i - 1 and i of both. */
+static inline bool
+is_no_edge(const SequencePair *pair, uint32_t a, uint32_t b)
+{
+	return is_inside_character(&pair->a, a) || is_inside_character(&pair->b, b);
+}
+
+/* Shortens a passage until it neither begins nor ends inside a character or with a space. */
+static void
+shorten(const SequencePair *pair, Passage *p)
+{
+	const uint32_t *symbol = pair->a.symbol;
+
+	if (!pair->a.place || !pair->b.place)
+		return;
+	while (p->length > 0 && (symbol[p->a] == pair->blank || is_no_edge(pair, p->a, p->b)))
+	{
+		host_check_interrupts_at(p->length);
+		p->a++;
+		p->b++;
+		p->length--;
+	}
+	while (p->length > 0 &&
+		   (symbol[p->a + p->length - 1] == pair->blank ||
+			is_no_edge(pair, p->a + p->length, p->b + p->length)))
+		host_check_interrupts_at(p->length--);
+}
+
+/* Adds a passage if it is long enough. */
+static void
+add_passage(Passages *found, const SequencePair *pair, Passage passage, uint32_t least)
+{
+	shorten(pair, &passage);
+	if (passage.length < least)
+		return;
+	found->passage = host_grow(found->passage, &found->room, found->count + 1, sizeof(Passage));
+	found->passage[found->count++] = passage;
+}
+
+/* Returns the run at a place, in symbols of both sequences. */
+static inline Passage
+passage_at(const Matches *m, uint32_t at)
+{
+	uint32_t other = m->place[at];
+	uint32_t in_b = m->border + 1;
+
+	return at < m->border ? (Passage){at, other - in_b, m->length[at]} :
+							(Passage){other, at - in_b, m->length[at]};
+}
+
+/*
+ * Adds the passages that cover all runs of places [from, to), one of the sequences.  Of the
+ * runs that begin in the passage before, or where it ends, the last one reaches furthest.
+ */
+static void
+cover(Passages *found, const SequencePair *pair, const Matches *m, uint32_t from, uint32_t to,
+	  uint32_t least)
+{
+	uint32_t covered = from; /* where the last passage ends */
+	uint32_t waiting = NONE; /* the last run that begins up to there */
+	uint32_t end = from;     /* where the last run ends that no other contains */
+
+	for (uint32_t at = from; at < to; at++)
+	{
+		host_check_interrupts_at(at);
+		if (m->length[at] < least || at + m->length[at] <= end)
+			continue;
+		end = at + m->length[at];
+		if (waiting != NONE && at > covered)
+		{
+			covered = waiting + m->length[waiting];
+			add_passage(found, pair, passage_at(m, waiting), least);
+		}
+		waiting = at;
+	}
+	if (waiting != NONE)
+		add_passage(found, pair, passage_at(m, waiting), least);
+}
+
+/* ---- Order -------------------------------------------------------------- */
+
+static inline bool
+comes_before(Passage x, Passage y)
+{
+	return x.a != y.a ? x.a < y.a : x.b < y.b;
+}
+
+/* Merges the sorted from[0, middle) and from[middle, count). */
+static void
+merge(const Passage *from, size_t middle, size_t count, Passage *to)
+{
+	size_t left = 0;
+	size_t right = middle;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		bool take_right =
+			left == middle || (right < count && comes_before(from[right], from[left]));
+
+		host_check_interrupts_at(i + 1);
+		to[i] = from[take_right ? right++ : left++];
+	}
+}
+
+/* Sorts passages; unlike qsort it checks for interrupts. */
+static void
+sort_passages(Passages *found)
+{
+	Passage *from = found->passage;
+	Passage *to = host_alloc(Max(found->count, 1) * sizeof(Passage));
+
+	for (size_t width = 1; width < found->count; width *= 2)
+	{
+		Passage *swapped = from;
+
+		for (size_t at = 0; at < found->count; at += 2 * width)
+		{
+			size_t left = found->count - at;
+
+			merge(from + at, Min(width, left), Min(2 * width, left), to + at);
+		}
+		host_check_interrupts();
+		from = to;
+		to = swapped;
+	}
+	found->passage = from;
+	found->room = found->count;
+	host_free(to);
+}
+
+/* Removes the passages that both sequences have given. */
+static void
+remove_repeated(Passages *found)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+	{
+		host_check_interrupts_at(i);
+		if (kept == 0 || comes_before(found->passage[kept - 1], found->passage[i]))
+			found->passage[kept++] = found->passage[i];
+	}
+	found->count = kept;
+}
+
+Passages
+shared_passages(const SequencePair *pair, uint32_t least)
+{
+	Passages found = {0};
+	Joined joined;
+	Matches matches;
+
+	if (pair->a.length == 0 || pair->b.length == 0)
+		return found;
+	joined = join_sequences(pair);
+	matches = find_matches(&joined);
+	cover(&found, pair, &matches, 0, joined.border, least);
+	cover(&found, pair, &matches, joined.border + 1, joined.length - 1, least);
+	joined_free(&joined);
+	sort_passages(&found);
+	remove_repeated(&found);
+	return found;
+}
