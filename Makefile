@@ -11,35 +11,44 @@
 #   make bare      runs the demo and the checks on machines that lack packages
 #   make versions  runs all tests on PostgreSQL 13 to 18 and on other processors
 #   make format    formats the C files as .clang-format says
+#   make dist      makes the archive of a release, as PGXN takes it, from the last commit
 #
 # The second group needs no pg_config.  It installs missing packages and works in a
 # private copy of PostgreSQL.
 
 EXTENSION = neardup
-EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
-SQL_TOPICS = $(sort $(wildcard sql/[0-9][0-9]-*.sql))
+
+# The folder of the sources.  It is not "." if the build is elsewhere, as that of a Debian package:
+# make -f /path/to/neardup/Makefile.
+SOURCE := $(patsubst %/,%,$(or $(VPATH),$(dir $(firstword $(MAKEFILE_LIST)))))
+sources = $(sort $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1)))))
+
+EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' $(SOURCE)/META.json | head -n 1)
+SQL_TOPICS = $(call sources,sql/[0-9][0-9]-*.sql)
 SQL_INSTALL = sql/neardup--$(EXTVERSION).sql
 
 MODULE_big = neardup
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
-SRC_HEADERS = $(wildcard src/*.h src/*/*.h)
+OBJS = $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c))
+SRC_HEADERS = $(call sources,src/*.h src/*/*.h)
 # Upgrade scripts, and the scripts for psql.
-DATA = $(filter-out $(SQL_INSTALL),$(wildcard sql/neardup--*--*.sql)) $(wildcard sql/scripts/*.sql)
+DATA = $(filter-out $(SQL_INSTALL),$(call sources,sql/neardup--*--*.sql)) $(call sources,sql/scripts/*.sql)
 DATA_built = $(SQL_INSTALL)
-# xxHash is a header that is compiled in.
-SHLIB_LINK = -lutf8proc
-PG_CPPFLAGS = -I$(srcdir)/src
+# The documents keep their folders, since they link to each other.
+DOCUMENTS = README.md CHANGELOG.md LICENSE $(call sources,doc/*.md doc/*/*.md doc/*/*/*.md doc/pictures/*.svg)
 
-REGRESS = $(sort $(patsubst test/sql/%.sql,%,$(wildcard test/sql/*.sql)))
-REGRESS_OPTS = --inputdir=test --load-extension=neardup
-ifneq ($(wildcard test/specs/*.spec),)
-ISOLATION = $(sort $(patsubst test/specs/%.spec,%,$(wildcard test/specs/*.spec)))
-ISOLATION_OPTS = --inputdir=test --outputdir=. --load-extension=neardup
-endif
+# xxHash is a header that is compiled in.
+PKG_CONFIG ?= pkg-config
+PG_CPPFLAGS = -I$(srcdir)/src $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
+SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8proc)
+
+REGRESS = $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
+REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
+ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardup
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
 # Targets that work without an installed PostgreSQL.
-TOOLS = setup check demo unit lint format bench soak fuzz faults bare versions
+TOOLS = setup check demo unit lint format bench soak fuzz faults bare versions dist
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
@@ -51,6 +60,8 @@ ifeq ($(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),)
 ISOLATION =
 endif
 include $(PGXS)
+# In another folder than that of the sources.
+$(shell mkdir -p sql $(dir $(OBJS)))
 
 # The plain C layers have loops that are worth vectorising.
 src/base/%.o src/text/%.o src/compare/%.o src/sketch/%.o src/grouping/%.o src/join/%.o: CFLAGS += -O3
@@ -63,6 +74,8 @@ setup check unit lint format:
 	@test/tools/$@
 demo bench soak fuzz faults bare versions:
 	@test/$@/run
+dist:
+	git archive --format=zip --prefix=neardup-$(EXTVERSION)/ --output=neardup-$(EXTVERSION).zip HEAD
 export PG_CONFIG MAKE BENCH
 endif
 
@@ -75,7 +88,25 @@ BUILD_FLAGS = $(shell $(PG_CONFIG) --version) $(CC) $(CFLAGS)
 $(OBJS) $(OBJS:.o=.bc): $(SRC_HEADERS) .build-flags
 
 $(SQL_INSTALL): $(SQL_TOPICS) META.json
-	cat $(SQL_TOPICS) > $@
+	cat $(addprefix $(SOURCE)/,$(SQL_TOPICS)) > $@
 
-.PHONY: FORCE
+# pg_regress looks for the expected output in the folder of the build.
+ifneq ($(SOURCE),.)
+installcheck: expected
+expected: FORCE
+	rm -rf $@
+	cp -R $(SOURCE)/$@ $@
+endif
+
+install: install-documents
+uninstall: uninstall-documents
+install-documents:
+	for file in $(DOCUMENTS); do \
+		$(MKDIR_P) "$(DESTDIR)$(docdir)/extension/neardup/$$(dirname $$file)" && \
+		$(INSTALL_DATA) $(SOURCE)/$$file "$(DESTDIR)$(docdir)/extension/neardup/$$file" || exit; \
+	done
+uninstall-documents:
+	rm -rf "$(DESTDIR)$(docdir)/extension/neardup"
+
+.PHONY: FORCE install-documents uninstall-documents
 FORCE:
