@@ -70,19 +70,19 @@ FROM beside WHERE what NOT LIKE '%answers%' ORDER BY place;
 SELECT 'Answers of both libraries: ' || coalesce('NOT EQUAL: ' || string_agg(what || ', ' || rows || ' rows', '; ') FILTER (WHERE old_text <> new_text), 'equal')
 FROM beside WHERE what LIKE '%answers%' AND old_text IS NOT NULL AND new_text IS NOT NULL HAVING count(*) > 0;
 
--- For plots: a number of rows or a share, and ms at 20 and 60 with the old and the new library.
+-- For plots: a line for each number of rows or share, and a column for each series.
 CREATE TEMP VIEW points AS
-SELECT 'growth' AS plot, rows::float8 AS x, library, right(what, 2) AS distance, number FROM cells WHERE what IN ('ms at 20', 'ms at 60')
+SELECT 'growth' AS plot, rows::float8 AS x, library, CASE what WHEN 'ms of a scan of the table' THEN 'scan' ELSE substring(what FROM 4) END AS what, number
+FROM cells WHERE what ~ '^ms (at [0-9]+|of a scan of the table)$'
 UNION ALL
-SELECT 'shares', substring(what FROM 'share ([0-9.]+)')::float8, library, right(what, 2), number FROM cells
+SELECT 'shares', substring(what FROM 'share ([0-9.]+)')::float8, library, substring(what FROM 'at [0-9]+$'), number FROM cells
 WHERE what ~ '^share .* at [0-9]+$' AND rows = (SELECT max(rows) FROM cells WHERE what ~ '^share');
-CREATE FUNCTION pg_temp.plotted(plot text) RETURNS TABLE (x float8, old20 float8, new20 float8, old60 float8, new60 float8) LANGUAGE sql AS $$
-	SELECT x, max(number) FILTER (WHERE library = 'old' AND distance = '20'), max(number) FILTER (WHERE library = 'new' AND distance = '20'),
-		max(number) FILTER (WHERE library = 'old' AND distance = '60'), max(number) FILTER (WHERE library = 'new' AND distance = '60')
-	FROM points p WHERE p.plot = $1 GROUP BY x ORDER BY x
-$$;
-\pset null ?
+\pset tuples_only off
+\pset footer off
 \o growth.tsv
-SELECT * FROM pg_temp.plotted('growth');
+SELECT x, library || ' ' || what AS series, number FROM points WHERE plot = 'growth' ORDER BY series, x
+\crosstabview
 \o shares.tsv
-SELECT * FROM pg_temp.plotted('shares');
+SELECT x, library || ' ' || what AS series, number FROM points WHERE plot = 'shares' ORDER BY series, x
+\crosstabview
+\o

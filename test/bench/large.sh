@@ -341,6 +341,6 @@ show_large()
 	echo "Indexes of many rows: bit(400) in an unlogged table, shared_buffers = $LARGE_BUFFERS. Cold files: dropped from the system's cache with"
 	echo "posix_fadvise (dd oflag=nocache), each search after a restart."
 	(cd "$DIR/results" && large -v old="${old:-old}" -f "$HERE/large-show.sql" <large.tsv)
-	"$HERE/plot" "$DIR/results" "$DIR/results"
+	perl "$HERE/plot" "$DIR/results" "$DIR/results"
 	[ -n "${NEARDUP_BENCH_KEEP:-}" ] || "$PGBIN/psql" -X -q -d postgres -c 'DROP DATABASE neardup_large'
 }
