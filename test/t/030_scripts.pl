@@ -219,11 +219,107 @@ like($err, qr/no name for the function/, 'the function needs a name');
 like($node->safe_psql('postgres', q{SELECT obj_description('"Fund"."The ""signer"""(text)'::regprocedure)}),
 	qr/^minhash\(256, 2\) of scheme "word 1 lexicon [0-9a-f]{4}": \d+ entries, from \d+ texts of "Fund"/, 'the function has a comment');
 
+# ---- Status ------------------------------------------------------------------
+
+sub like_lines
+{
+	my ($name, @patterns) = @_;
+	like($out, $_, $name) foreach @patterns;
+}
+
+# No line is too wide for a terminal.
+sub narrow
+{
+	is((grep { length > 100 } split /\n/, $out), 0, "$_[0]: no line is longer than 100 characters");
+}
+
+($ok, $out, $err) = run_script('status', 'table=big');
+ok($ok, 'status runs') or diag $err;
+is($err, '', 'without a message');
+like_lines('status', qr/^public\.big: 3,002 rows, [\d.]+ kB\n\nColumn sig: minhash\n/, qr/^  filled by     trigger big_sig_sign, function public\.big_sig_sign\(\)\n/m,
+	qr/^  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  rows read     3,002, all\n  NULL          below 0\.1 %\n  empty set     0\n  few shingles  0 \(1 to 11\)\n/m,
+	qr/^Index public\.big_sig_neardup\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last upkeep   \d{4}-\d\d-\d\d \d\d:\d\d\n/m,
+	qr/^Advice: none\n/m);
+($ok, $out, $err) = run_script('status', @odd);
+like_lines('odd names', qr/^"Fund"\."Old ""papers""": 43 rows/, qr/^Column "the sig": simhash\n/m, qr/^Column weighed: minhash\(256,2\)\n  filled by     generated: "Fund"\."The ""signer"""\("a body"\)\n/m,
+	qr/^Index "Fund"\."Old ""papers""_the sig_neardup"\n  columns       \("the sig"\)\n/m);
+narrow('odd names');
+
+# Everything that it has advice about.
+$node->safe_psql(
+	'postgres', q{
+	CREATE DOMAIN signature AS minhash;
+	CREATE ROLE clerk LOGIN;
+	CREATE TABLE ill (id int, body text, sig signature, set shingles, phash bigint);
+	ALTER TABLE ill OWNER TO clerk;
+	INSERT INTO ill SELECT i, words(i, 0), CASE WHEN i % 4 = 1 THEN to_minhash('')
+		WHEN i % 4 = 2 THEN to_minhash('one two three four', k => 256) WHEN i % 4 = 3 THEN to_minhash(words(i, 0)) END, to_shingles('one two three'), i
+		FROM generate_series(1, 400) i;
+	CREATE INDEX ill_phash ON ill (phash);
+	CREATE INDEX ill_phash_neardup ON ill USING neardup (phash bigint_hamming_ops);
+	ALTER TABLE ill ADD CONSTRAINT no_twins EXCLUDE USING neardup (near(sig, 0.9) WITH &&) WHERE (id = 3);
+	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON ill FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'lock', 'hint=Write to the office, which will look at both of the proposals with you.');
+	ALTER TABLE ill DISABLE TRIGGER no_copies;
+	CREATE TABLE bare (id int, body text);
+	CREATE VIEW seen AS SELECT * FROM ill});
+foreach my $user ('postgres', 'clerk')
+{
+	local $ENV{PGUSER} = $user;
+	($ok, $out, $err) = run_script('status', 'table=ill');
+	ok($ok, "$user") or diag $err;
+	narrow($user);
+	like_lines($user, qr/^Column phash: bigint\n  filled by     whoever writes the row\n  shape         hashes of 64 bits, made elsewhere\n  rows read     400, all\n  NULL          0\n\n/m,
+		qr/^Column set: shingles\n.*\n  shape         shingles of scheme "word 3" \(recipe 1\)\n/m,
+		qr/^Column sig: signature\n.*\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\) \(200 rows\); minhash\(256, 1\) of\n                scheme "word 3" \(recipe 1\) \(100 rows\)\n.*\n  NULL          25 %\n  empty set     25 %\n  few shingles  25 % \(1 to 11\)\n/m,
+		qr/^Constraint no_twins, index public\.no_twins\n  columns       \(near\(sig::minhash, 0\.9::double precision\) WITH &&\) WHERE \(id = 3\)\n/m,
+		qr/^Index public\.ill_phash_neardup\n/m,
+		qr/^Trigger no_copies, disabled\n  rule          neardup_reject\('sig', '0\.9', 'lock', 'hint=Write to the office, which will look at\n                both of the proposals with you\.'\)\n  fires at      INSERT OR UPDATE\n/m);
+	my ($advice) = $out =~ /^Advice\n(.*)/ms;
+	$advice =~ s/\n    / /g;
+	$out = $advice;
+	like_lines("advice for $user", qr/Column sig has no index, so each search reads the whole table\. CREATE INDEX CONCURRENTLY ON public\.ill USING neardup \(sig\) makes one\./,
+		qr/no statistics of column phash, sig, .* ANALYZE public\.ill gathers them\./, qr/100 of 400 rows have no signature in sig, .*, and no trigger signs new ones\./,
+		qr/Column sig has signatures of 2 shapes/, qr/33\.3 % of the signatures in sig are of the empty set/, qr/33\.3 % of the signatures in sig are of fewer than 12 shingles/,
+		qr/Trigger no_copies is disabled/, qr/Trigger no_copies has no index on sig to search/);
+	unlike($out, qr/phash has no index/, 'a column with an index needs none');
+}
+$node->safe_psql('postgres', q{ANALYZE ill; UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ill_phash_neardup'::regclass});
+($ok, $out, $err) = run_script('status', 'table=ill');
+unlike($out, qr/no statistics/, 'statistics that are there are not missed');
+like_lines('an invalid index', qr/^Index public\.ill_phash_neardup, not valid\n/m, qr/^  \* Index public\.ill_phash_neardup: It is not valid/m);
+($ok, $out, $err) = run_script('status', 'table=bare');
+like_lines('no signatures', qr/^public\.bare: about 0 rows/, qr/^Advice\n  \* There is no column of signatures\. neardup-sign\.sql adds one/m);
+($ok, $out, $err) = run_script('status', 'table=seen');
+like($err, qr/"public\.seen" is not a table/, 'a view is refused');
+
+# Partitions, with an index on all, on one, and a constraint on each; a sample.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE parts (id int, body text, sig minhash, old minhash) PARTITION BY RANGE (id);
+	CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
+	CREATE TABLE parts2 PARTITION OF parts FOR VALUES FROM (1000) TO (3000);
+	INSERT INTO parts SELECT i, words(i, 0), to_minhash(words(i, 0)), NULL FROM generate_series(1, 2500) i;
+	CREATE INDEX parts_sig ON parts USING neardup (sig);
+	CREATE INDEX ON parts1 USING neardup (old);
+	ALTER TABLE parts1 ADD CONSTRAINT no_twins1 EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
+	ALTER TABLE parts2 ADD CONSTRAINT no_twins2 EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
+	CREATE TRIGGER no_copies AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9')});
+($ok, $out, $err) = run_script('status', 'table=parts');
+ok($ok, 'partitions') or diag $err;
+narrow('partitions');
+like_lines('partitions', qr/^public\.parts: 2,500 rows, .* in 2 partitions\n/, qr/^Index public\.parts_sig of 2 partitions\n  columns       \(sig\)\n.*\n  documents     2,500, 0 dead, \d+ in the tail\n/m,
+	qr/^Constraint no_twins1, index public\.no_twins1 and those of other partitions, 2 in all\n/m, qr/^Trigger no_copies\n/m,
+	qr/Column old has no index in 1 of 2 partitions, so each search reads those\./, qr/autovacuum does not do/);
+is(() = $out =~ /^Trigger/mg, 1, 'a trigger of the whole table is listed once');
+$node->safe_psql('postgres', 'ANALYZE parts');
+($ok, $out, $err) = run_script('status', 'table=parts', 'sample=500');
+like_lines('a sample', qr/^public\.parts: about 2,\d\d\d rows/, qr/^  rows read     \d{2,3}, a sample\n/m);
+
 # ---- Another schema ----------------------------------------------------------
 
 # The extension may be in a schema outside the search path.
 $node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup SET SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
-foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
+foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch', 'watch')
 {
 	($ok, $out, $err) = run_script($script, 'table=far');
 	ok($ok, "in a schema outside the search path: $script") or diag $err;

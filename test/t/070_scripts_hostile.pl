@@ -171,7 +171,7 @@ sql('DROP TABLE leads');
 sub every_script
 {
 	my ($table, $what, @options) = @_;
-	foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
+	foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch', 'watch')
 	{
 		($ok, $out, $err) = run_script($script, @options, "table=$table");
 		ok($ok, "$what: $script") or diag $err;
@@ -192,6 +192,7 @@ sql(q{
 		LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END';
 	CREATE FUNCTION evil.is_similar(public.minhash, public.minhash, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
 	CREATE FUNCTION evil.similarity(public.minhash, public.minhash) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN 1; END';
+	CREATE FUNCTION evil.show_signature(public.minhash) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
 	CREATE FUNCTION evil.same(int, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM evil.take(); RETURN $1 OPERATOR(pg_catalog.=) $2; END';
 	CREATE OPERATOR evil.= (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same);
 	CREATE OPERATOR evil.<> (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same);
@@ -214,6 +215,7 @@ no_hostile_code_ran('nor is it called by later inserts');
 sql(q{DROP FUNCTION public.to_minhash(text)});
 my %beside = (
 	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
+	status => q{show_signature(minhash, text) RETURNS text},
 	'keep-one' => q{neardup_clusters(text, text, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
 	watch => q{is_similar(minhash, minhash, text) RETURNS boolean});
 foreach my $script (sort keys %beside)
@@ -246,7 +248,7 @@ make_table('domains', 'id counted PRIMARY KEY, body text');
 sql(q{SELECT setval('evil.taken', 1, false)});
 foreach my $table ('domains', 'kinds')
 {
-	foreach my $script ('sign', 'report', 'keep-one', 'watch', 'watch')
+	foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch', 'watch')
 	{
 		($ok, $out, $err) = run_script($script, "table=$table");
 		ok($ok, "the owner's types: $table, $script") or diag $err;
@@ -336,10 +338,11 @@ foreach my $bad ('batch=1); DROP TABLE watched; --', q{pause=0'; DROP TABLE watc
 {
 	run_script('sign', 'table=watched', $bad);
 }
-foreach my $script ('sign', 'report', 'keep-one', 'watch')
+foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch')
 {
 	run_script($script, $_) foreach ('table=watched; DROP TABLE watched', q{table=watched'; DROP TABLE watched; --});
 	run_script($script, 'table=watched', q{schema=public; DROP TABLE watched});
+	run_script($script, 'table=watched', $_) foreach ('sample=1); DROP TABLE watched; --', q{sample=1'; DROP TABLE watched; --});
 }
 is(sql(q{SELECT to_regclass('watched') IS NOT NULL}), 't', 'values of variables are not run as SQL');
 

@@ -1,0 +1,214 @@
+-- neardup-status.sql: shows the signatures of a table, its neardup indexes, and what rejects
+-- near-duplicates, with advice.
+--
+--   psql -v table=proposals [-v sample=100000] -f neardup-status.sql
+--
+-- It changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
+
+\set ON_ERROR_STOP on
+\if :{?sample} \else \set sample 100000 \endif
+\set functions '{show_signature,cardinality,neardup_index_status}'
+\ir neardup-begin.sql
+
+SELECT :raise
+FROM (SELECT format('"%s" is not a table', oid::regclass) AS message, 'Name a table, a partitioned table or a materialized view.' AS hint
+	FROM pg_class WHERE oid = :'table_oid'::oid AND relkind NOT IN ('r', 'p', 'm')) e
+\gexec
+\pset tuples_only on
+\pset format unaligned
+
+-- ---- The columns ----
+
+-- The table and its partitions; the rows that it has, as the planner would guess; and a
+-- query of its signatures, or of some of them: the number of the column, what
+-- show_signature() shows, the number of shingles.
+WITH RECURSIVE tree AS (
+	SELECT :'table_oid'::oid AS rel UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = rel
+), heap AS (
+	SELECT c.*, CASE WHEN relkind = 'f' THEN 0 ELSE pg_relation_size(c.oid) END / current_setting('block_size')::int AS pages
+	FROM tree JOIN pg_class c ON c.oid = rel WHERE relkind <> 'p'
+), guess AS (
+	SELECT coalesce(sum(CASE WHEN reltuples >= 0 AND relpages > 0 THEN reltuples * pages / relpages ELSE pages * 50 END), 0) AS rows,
+		coalesce(bool_and(relkind <> 'f'), true) AS sampled
+	FROM heap
+), base AS (
+	SELECT attnum, attname, atttypid AS type, atttypmod AS typmod FROM pg_attribute
+	WHERE attrelid = :'table_oid'::oid AND attnum > 0 AND NOT attisdropped
+	UNION ALL
+	SELECT attnum, attname, typbasetype, typtypmod FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
+), signature AS (
+	SELECT attnum, attname, typname, t.oid AS type, typmod FROM base JOIN pg_type t ON t.oid = type
+	WHERE EXISTS (SELECT FROM pg_depend JOIN pg_extension e ON e.oid = refobjid WHERE refclassid = 'pg_extension'::regclass AND extname = 'neardup'
+			AND classid = 'pg_type'::regclass AND objid = t.oid AND deptype = 'e' AND typname IN ('minhash', 'simhash', 'shingles'))
+		-- Hashes made elsewhere are signatures if an index says so.
+		OR typname IN ('int8', 'bit') AND typnamespace = 'pg_catalog'::regnamespace AND EXISTS (
+			SELECT FROM tree JOIN pg_index i ON indrelid = rel JOIN pg_attribute k ON k.attrelid = indrelid AND k.attname = base.attname,
+				unnest(indclass::oid[], indkey::int2[]) x (class, key) JOIN pg_opclass o ON o.oid = class
+			WHERE key = k.attnum AND opcname IN ('bigint_hamming_ops', 'bit_hamming_ops'))
+), sample AS (
+	-- A set may be as long as its text, so fewer of them are read.
+	SELECT signature.*, most, 1.2 * most >= rows OR most = 0 AS complete,
+		CASE WHEN most = 0 OR 1.2 * most >= rows THEN '' WHEN sampled THEN format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (1)', 100 * most / rows)
+			ELSE format(' LIMIT %s', most) END AS clause
+	FROM signature, guess, LATERAL (SELECT ceil(:'sample'::bigint / CASE typname WHEN 'shingles' THEN 50.0 ELSE 1 END)) m (most)
+)
+SELECT (SELECT array_agg(rel) FROM tree) AS tree, (SELECT round(rows) FROM guess) AS guess,
+	coalesce((SELECT string_agg(format('(SELECT %s::int2 AS attnum, %s AS shown, %s AS shingles, %L::boolean AS complete FROM %s%s)', attnum,
+			CASE typname WHEN 'shingles' THEN format('split_part(%I::text, ''{'', 1)', attname)
+				WHEN 'int8' THEN format('CASE WHEN %I IS NOT NULL THEN ''1/foreign/64/?'' END', attname)
+				WHEN 'bit' THEN format('CASE WHEN %I IS NOT NULL THEN ''1/foreign/%s/?'' END', attname, typmod)
+				ELSE format('%s.show_signature(%I)', :'ext', attname) END,
+			CASE WHEN typname IN ('minhash', 'shingles') THEN format('%s.cardinality(%I)', :'ext', attname) ELSE 'NULL::bigint' END,
+			complete, :'table_oid'::oid::regclass, clause), ' UNION ALL ')
+		FROM sample), 'SELECT 0::int2 AS attnum, '''' AS shown, 0 AS shingles, true AS complete WHERE false') AS signatures,
+	coalesce((SELECT string_agg(format('(%s::int2, %L, %L)', attnum, attname, typname), ', ') FROM signature), '(0::int2, '''', '''')') AS columns
+\gset
+
+-- ---- The page ----
+
+WITH RECURSIVE signed AS MATERIALIZED (
+	:signatures
+), "column" AS (
+	SELECT attnum, attname, typname, format_type(atttypid, atttypmod) AS type, attgenerated, pg_get_expr(adbin, adrelid) AS value
+	FROM (VALUES :columns) v (attnum, attname, typname) JOIN pg_attribute a USING (attnum, attname)
+		LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+	WHERE attrelid = :'table_oid'::oid
+), shape AS (
+	SELECT attnum, count(*) AS rows, CASE typname WHEN 'shingles' THEN typname WHEN 'bit' THEN 'hashes' WHEN 'int8' THEN 'hashes'
+			ELSE format('%s(%s)', typname, replace(split_part(shown, '/', 3), 'x', ', ')) END
+		|| CASE split_part(shown, '/', 2) WHEN 'foreign' THEN format(' of %s bits, made elsewhere', split_part(shown, '/', 3))
+			ELSE format(' of scheme "%s" (recipe %s)', split_part(shown, '/', 2), split_part(shown, '/', 1)) END AS shape
+	FROM signed JOIN "column" USING (attnum) WHERE shown IS NOT NULL GROUP BY 1, 3
+), counts AS (
+	SELECT attnum, count(signed.attnum) AS rows, bool_and(complete) AS complete,
+		count(*) FILTER (WHERE signed.attnum IS NOT NULL AND shown IS NULL) AS nulls,
+		count(*) FILTER (WHERE shingles = 0 OR shown LIKE '%/' AND typname = 'simhash') AS empty,
+		count(*) FILTER (WHERE shingles BETWEEN 1 AND 11) AS few
+	FROM "column" LEFT JOIN signed USING (attnum) GROUP BY 1
+), signer AS (
+	-- A BEFORE trigger for rows whose function sets the column.
+	SELECT attnum, string_agg(format('trigger %I, function %s%s', tgname, tgfoid::regprocedure, CASE tgenabled WHEN 'D' THEN ', disabled' END), '; ' ORDER BY tgname) AS name
+	FROM "column" JOIN pg_trigger ON tgrelid = :'table_oid'::oid AND tgtype & 7 = 7 JOIN pg_proc p ON p.oid = tgfoid
+	WHERE strpos(prosrc, format('NEW.%I', attname)) > 0 OR strpos(prosrc, format('NEW."%s"', attname)) > 0 GROUP BY 1
+), top AS (
+	SELECT indexrelid AS leaf, indexrelid AS top
+	FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
+	WHERE indrelid = ANY (:'tree'::oid[]) AND amname = 'neardup' AND relkind = 'i'
+	UNION ALL
+	SELECT leaf, inhparent FROM top JOIN pg_inherits ON inhrelid = top
+), leaf AS (
+	SELECT leaf, top, indrelid, indisvalid, s.*, CASE WHEN top = leaf AND indrelid <> :'table_oid'::oid THEN definition ELSE top::text END AS key,
+		definition, k.conname, n.names
+	FROM top JOIN pg_index i ON indexrelid = leaf LEFT JOIN pg_constraint k ON conindid = leaf
+		LEFT JOIN LATERAL :ext.neardup_index_status(leaf) s ON true,
+		LATERAL (SELECT regexp_replace(coalesce(pg_get_constraintdef(k.oid, true), pg_get_indexdef(leaf, 0, true)), '^.*? USING neardup ', '')) d (definition),
+		-- The columns that are signatures themselves, not arguments of near().
+		LATERAL (SELECT array_agg(attname) FROM unnest(indkey::int2[]) key JOIN pg_attribute ON attrelid = indrelid AND attnum = key) n (names)
+	WHERE NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = top)
+), index AS (
+	SELECT key, min(CASE WHEN conname IS NOT NULL THEN format('Constraint %I, ', conname) ELSE '' END)
+			|| CASE WHEN count(*) = 1 AND min(top) = min(leaf) THEN format('index %s', min(leaf)::regclass)
+				WHEN min(top) <> min(leaf) THEN format('index %s of %s partitions', min(top)::regclass, count(*))
+				ELSE format('index %s and those of other partitions, %s in all', min(leaf)::regclass, count(*)) END AS title,
+		min(definition) AS definition, string_agg(DISTINCT shape, '; ') AS shape, sum(bytes) AS bytes, sum(segments) AS segments, sum(documents) AS documents,
+		sum(dead) AS dead, sum(tail) AS tail, min(last_upkeep) AS last_upkeep, count(bytes) = count(*) AS known, bool_and(indisvalid) AS valid
+	FROM leaf GROUP BY key
+), trigger AS (
+	SELECT t.oid, tgname, tgenabled, tgrelid, concat_ws(' OR ', CASE WHEN tgtype & 4 > 0 THEN 'INSERT' END, CASE WHEN tgtype & 16 > 0 THEN 'UPDATE' END) AS event,
+		regexp_replace(pg_get_triggerdef(t.oid, true), '^.* EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule,
+		convert_from(substr(tgargs, 1, position('\x00'::bytea IN tgargs) - 1), getdatabaseencoding()) AS attname
+	FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e'
+	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_reject'
+), advice AS (
+	SELECT 1 AS rank, format('There is no column of signatures. neardup-sign.sql adds one in small steps; a generated column is simpler, but rewrites the table (%s) while nobody can use it.',
+		(SELECT pg_size_pretty(sum(pg_table_size(rel))) FROM unnest(:'tree'::oid[]) rel)) AS advice
+	WHERE NOT EXISTS (SELECT FROM "column") AND NOT EXISTS (SELECT FROM leaf)
+	UNION ALL
+	SELECT 2, format('Column %I has no index%s, so each search reads %s. CREATE INDEX%s ON %s USING neardup (%1$I) makes one.', attname,
+		CASE WHEN n < of THEN format(' in %s of %s partitions', n, of) END, CASE WHEN n < of THEN 'those' ELSE 'the whole table' END,
+		CASE WHEN cardinality(:'tree'::oid[]) = 1 THEN ' CONCURRENTLY' END, :'table_oid'::oid::regclass)
+	FROM "column", LATERAL (SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT FROM leaf WHERE indrelid = oid AND attname = ANY (names)))
+		FROM pg_class WHERE oid = ANY (:'tree'::oid[]) AND relkind IN ('r', 'm')) c (of, n)
+	WHERE n > 0 AND typname <> 'shingles'
+	UNION ALL
+	SELECT 3, format('Index %s: %s', min(leaf)::regclass, advice) || CASE WHEN count(*) > 1 THEN format(' (So do %s others.)', count(*) - 1) ELSE '' END
+	FROM leaf WHERE advice IS NOT NULL GROUP BY advice
+	UNION ALL
+	SELECT 4, format('%s of the documents of %s are dead. VACUUM removes them.', round(100 * dead / documents) || ' %', title)
+	FROM index WHERE dead > 0.2 * documents AND dead > 1000
+	UNION ALL
+	SELECT 5, format('PostgreSQL has no statistics of column %s, so it cannot know how many rows are similar. ANALYZE %s gathers them%s.', string_agg(quote_ident(attname), ', ' ORDER BY attname), max(c.oid)::regclass,
+		CASE WHEN cardinality(:'tree'::oid[]) > 1 THEN '; autovacuum does not do this for a partitioned table' END)
+	FROM "column" JOIN counts USING (attnum) JOIN pg_class c ON c.oid = :'table_oid'::oid
+	WHERE rows > 0 AND typname <> 'shingles' AND NOT row_security_active(c.oid) AND has_column_privilege(c.oid, attnum, 'SELECT')
+		AND NOT EXISTS (SELECT FROM pg_stats s WHERE schemaname = relnamespace::regnamespace::name AND tablename = relname AND s.attname = "column".attname)
+	HAVING count(*) > 0
+	UNION ALL
+	SELECT 6, format('%s of %s rows have no signature in %I, so no search finds them%s', nulls, rows, attname,
+		CASE WHEN signer.name IS NULL THEN ', and no trigger signs new ones' ELSE '' END || '. neardup-sign.sql signs those that have a text.')
+	FROM "column" JOIN counts USING (attnum) LEFT JOIN signer USING (attnum)
+	WHERE nulls > CASE WHEN signer.name IS NULL THEN 0 ELSE 0.01 * rows END AND attgenerated = '' AND typname IN ('minhash', 'simhash')
+	UNION ALL
+	SELECT 7, format('Column %I has signatures of %s shapes. Only those of one shape can be compared: sign the others again.', attname, count(*))
+	FROM shape JOIN "column" USING (attnum) GROUP BY attname HAVING count(*) > 1
+	UNION ALL
+	SELECT 8, format('%s of the signatures in %I are of the empty set, which is similar to nothing. Where texts of emoji or punctuation matter, use the scheme anychar 3.',
+		round(100.0 * empty / (rows - nulls), 1)::float8 || ' %', attname)
+	FROM "column" JOIN counts USING (attnum) WHERE empty > 0.01 * (rows - nulls)
+	UNION ALL
+	SELECT 9, format('%s of the signatures in %I are of fewer than 12 shingles: of such short texts one changed word leaves a similarity below 0.6. Use a low threshold or a scheme such as char 4.',
+		round(100.0 * few / (rows - nulls), 1)::float8 || ' %', attname)
+	FROM "column" JOIN counts USING (attnum) WHERE few > 0.1 * (rows - nulls)
+	UNION ALL
+	SELECT 10, format('Trigger %I is disabled.', tgname) FROM trigger WHERE tgenabled = 'D'
+	UNION ALL
+	SELECT 11, format('Trigger %I has no index on %I to search, so each new row is compared with all others.', tgname, attname)
+	FROM trigger WHERE NOT EXISTS (SELECT FROM leaf WHERE attname = ANY (names) AND indisvalid)
+), lines AS (
+	SELECT 0 AS section, '' AS item, 0 AS place, '' AS label, format('%s: %s%s rows, %s%s', :'table_oid'::oid::regclass,
+		CASE WHEN total IS NULL THEN 'about ' END, to_char(coalesce(total, :guess), 'FM999,999,999,999,990'),
+		pg_size_pretty((SELECT sum(pg_table_size(rel)) FROM unnest(:'tree'::oid[]) rel)),
+		CASE WHEN cardinality(:'tree'::oid[]) > 1 THEN format(' in %s partitions', (SELECT count(*) FROM pg_class WHERE oid = ANY (:'tree'::oid[]) AND relkind <> 'p')) END) AS text
+	FROM (SELECT max(rows) AS total FROM counts WHERE complete) c
+	UNION ALL
+	SELECT 1, attname, 0, '', format('Column %I: %s', attname, replace(type, :'ext' || '.', '')) FROM "column"
+	UNION ALL
+	SELECT 1, attname, 1, 'filled by', CASE WHEN attgenerated <> '' THEN 'generated: ' || replace(value, :'ext' || '.', '') ELSE coalesce(name, 'default: ' || value, 'whoever writes the row') END
+	FROM "column" LEFT JOIN signer USING (attnum)
+	UNION ALL
+	SELECT 1, attname, 2, 'shape', string_agg(shape || CASE WHEN n > 1 THEN format(' (%s rows)', to_char(rows, 'FM999,999,999,990')) ELSE '' END, '; ' ORDER BY rows DESC, shape)
+	FROM (SELECT *, count(*) OVER (PARTITION BY attnum) AS n FROM shape) s JOIN "column" USING (attnum) GROUP BY attname
+	UNION ALL
+	SELECT 1, attname, 3, 'rows read', to_char(rows, 'FM999,999,999,990') || CASE WHEN complete THEN ', all' ELSE ', a sample' END
+	FROM "column" JOIN counts USING (attnum) WHERE rows > 0
+	UNION ALL
+	SELECT 1, attname, place, label, CASE WHEN n = 0 THEN '0' WHEN n < 0.001 * rows THEN 'below 0.1 %' ELSE round(100.0 * n / rows, 1)::float8 || ' %' END || note
+	FROM "column" JOIN counts USING (attnum), LATERAL (VALUES (4, 'NULL', nulls, true, ''), (5, 'empty set', empty, typname IN ('minhash', 'simhash', 'shingles'), ''),
+			(6, 'few shingles', few, typname IN ('minhash', 'shingles'), ' (1 to 11)')) v (place, label, n, applies, note)
+	WHERE rows > 0 AND applies
+	UNION ALL
+	SELECT 2, key, place, label, text
+	FROM index, LATERAL (VALUES (0, '', upper(left(title, 1)) || substr(title, 2) || CASE WHEN valid THEN '' ELSE ', not valid' END),
+		(1, 'columns', replace(replace(definition, format('OPERATOR(%s.&&)', :'ext'), '&&'), :'ext' || '.', '')),
+		(2, 'shape', coalesce(shape, CASE WHEN known THEN 'none: it has no signature yet' END)),
+		(3, 'documents', format('%s, %s dead, %s in the tail', to_char(documents - dead, 'FM999,999,999,990'), to_char(dead, 'FM999,999,999,990'), to_char(tail, 'FM999,999,999,990'))),
+		(4, 'size', format('%s, %s segment%s', pg_size_pretty(bytes), segments, CASE segments WHEN 1 THEN '' ELSE 's' END)),
+		(5, 'last upkeep', coalesce(to_char(last_upkeep, 'YYYY-MM-DD HH24:MI'), 'none'))) v (place, label, text)
+	WHERE place < 2 OR known
+	UNION ALL
+	SELECT 2, key, 6, 'contents', 'not shown: this role may not see them, or another session has locked it' FROM index WHERE NOT known
+	UNION ALL
+	SELECT 3, tgname || oid, place, label, text
+	FROM trigger, LATERAL (VALUES (0, '', format('Trigger %I', tgname) || CASE WHEN tgrelid <> :'table_oid'::oid THEN format(' of %s', tgrelid::regclass) ELSE '' END || CASE tgenabled WHEN 'D' THEN ', disabled' ELSE '' END),
+		(1, 'rule', replace(rule, :'ext' || '.', '')), (2, 'fires at', event)) v (place, label, text)
+	UNION ALL
+	SELECT 4, '', 0, '', CASE WHEN EXISTS (SELECT FROM advice) THEN 'Advice' ELSE 'Advice: none' END
+	UNION ALL
+	SELECT 4, '', row_number() OVER (ORDER BY rank, advice)::int, '*', advice FROM advice
+)
+SELECT CASE WHEN place = 0 THEN CASE WHEN section > 0 THEN E'\n' ELSE '' END || text
+	ELSE '  ' || rpad(label, width) || rtrim(regexp_replace(text, format('(\S.{0,%s})(\s+|$)', 95 - width), E'\\1\n' || repeat(' ', width + 2), 'g'), E' \n') END
+FROM lines, LATERAL (SELECT CASE label WHEN '*' THEN 2 ELSE 14 END) w (width)
+ORDER BY section, item, place;
+
+SELECT set_config('search_path', :'old_path', false) \g /dev/null
