@@ -13,7 +13,7 @@
 /* ---- From bytes to characters ------------------------------------------- */
 
 /* Characters are counted once for each block of so many bytes. */
-#define BLOCK_BYTES 1024
+#define BLOCK_BYTES 128
 
 /* A text with what tells how many characters are before a byte. */
 typedef struct CharacterCounts

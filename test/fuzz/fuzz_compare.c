@@ -1,6 +1,6 @@
 /*
- * fuzz_compare.c: edit distance and longest common substring of any two texts, at any costs;
- * of short texts against the matrix and the loops of reference.h.
+ * fuzz_compare.c: edit distance, longest common substring and shared passages of any two
+ * texts, at any costs; of short texts against the matrix and the loops of reference.h.
  */
 #include "compare/internal.h"
 #include "fuzz.h"
@@ -22,6 +22,14 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 	REQUIRE(bounded == (distance <= most ? distance : most + 1));
 	REQUIRE(edit_distance(&turned, opposite, EDIT_UNBOUNDED) == distance);
 	REQUIRE(common.start + common.length <= pair->a.length);
+	/* The reference has no places. */
+	if (!pair->a.place && pair->a.length * pair->b.length <= CELLS_MAX / 10)
+	{
+		Passages found = shared_passages(pair, 2);
+
+		REQUIRE(passages_are_right(pair, 2, &found));
+		host_free(found.passage);
+	}
 	if (pair->a.length * pair->b.length <= CELLS_MAX)
 	{
 		Common slow = reference_common(pair);
@@ -29,6 +37,34 @@ check_pair(const SequencePair *pair, EditCosts costs, int64_t most)
 		REQUIRE(distance == reference_distance(pair, costs));
 		REQUIRE(common.length == slow.length && (common.length == 0 || common.start == slow.start));
 	}
+}
+
+/* Places ascend, and no passage ends outside of a text. */
+static void
+check_passages(const char *a, size_t length_a, const char *b, size_t length_b, uint8_t option)
+{
+	static const SchemeId kinds[] = {SCHEME_ID(SCHEME_WORD, 3), SCHEME_ID(SCHEME_CHAR, 5),
+									 SCHEME_ID(SCHEME_ANYCHAR, 5)};
+	uint32_t least = 1 + option % 7;
+	SequencePair pair;
+	Passages found;
+
+	REQUIRE(pair_of_units(a, length_a, b, length_b, kinds[option % 3], &pair));
+	for (size_t i = 1; i < pair.a.length; i++)
+		REQUIRE(pair.a.place[i - 1].start <= pair.a.place[i].start &&
+				pair.a.place[i - 1].end <= pair.a.place[i].end);
+	found = shared_passages(&pair, least);
+	for (size_t i = 0; i < found.count; i++)
+	{
+		Passage p = found.passage[i];
+
+		REQUIRE(p.length >= least && p.a + p.length <= pair.a.length &&
+				p.b + p.length <= pair.b.length);
+		REQUIRE(pair.a.place[p.a + p.length - 1].end <= length_a);
+		REQUIRE(pair.b.place[p.b + p.length - 1].end <= length_b);
+	}
+	host_free(found.passage);
+	pair_free(&pair);
 }
 
 /* Takes a cost, mostly a small one. */
@@ -67,6 +103,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		REQUIRE(pair_of_characters(a, length_a, b, length_b, &pair));
 	check_pair(&pair, costs, most);
 	pair_free(&pair);
+	check_passages(a, length_a, b, length_b, option >> 3);
 	free(a);
 	free(b);
 	return 0;

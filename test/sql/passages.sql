@@ -24,3 +24,67 @@ SELECT * FROM pg_temp.passages('repeated in b');
 SELECT * FROM pg_temp.passages('folded', min_tokens => 2);
 SELECT * FROM pg_temp.passages('folded', 'char 5', 12);
 SELECT * FROM pg_temp.passages('moved', 'anychar 5', 20);
+
+-- Schemes of words and of characters, NULLs, empty texts, and what is refused.
+SELECT count(*) FILTER (WHERE scheme IN ('stopword 3', 'spot 1 2')) AS words, count(*) AS all
+FROM (VALUES ('word 1'), ('stopword 3'), ('spot 1 2'), ('char 9'), ('anychar 9')) v (scheme), shared_passages('one two three four', 'one two three four', scheme, 4) s;
+SELECT count(*) FROM (SELECT FROM shared_passages(NULL, 'a text') UNION ALL SELECT FROM shared_passages('a text', 'a text', NULL)) n;
+SELECT count(*) FROM shared_passages('', '', min_tokens => 1);
+SELECT count(*) FROM shared_passages('!', '?', min_tokens => 1);
+SELECT * FROM shared_passages('!', 'Oh!', 'anychar 3', 1);
+SELECT * FROM shared_passages('a b', 'a b', 'tokens');
+SELECT * FROM shared_passages('a b', 'a b', 'three words');
+SELECT * FROM shared_passages('a b', 'a b', min_tokens => 0);
+
+-- What lies at the places has the same tokens, as many as the row says.
+CREATE TEMP TABLE part AS SELECT row_number() OVER () AS n, part
+FROM unnest('{one,two,THREE,four," ",", ",½,㍿,ﷺ,ﬁne,é,é,Ａ　Ｂ,東京,ｶﾞ,กำน,سَلام,한,😀️,f­g,´,ΑΙΣ,ᾳ,Straße,"1,5"}'::text[]) part;
+CREATE TEMP TABLE written AS
+SELECT t, (SELECT string_agg(part || CASE WHEN hashint4(t * 1000 + i) % 3 = 0 THEN '' ELSE ' ' END, '' ORDER BY i)
+	FROM generate_series(1, 60) i JOIN part ON n = 1 + abs(hashint4(t * 100 + i / 6 * 1000 + i % (2 + t % 4))) % (SELECT count(*) FROM part)) AS body
+FROM generate_series(1, 60) t;
+SELECT count(*) > 1000 AS many, bool_and(show_tokens(in_a) = show_tokens(in_b)) AS same, bool_and(cardinality(show_tokens(in_a)) = tokens) AS counted,
+	bool_and(tokens >= 3) AS enough, bool_and(NOT EXISTS (SELECT FROM shared_passages(in_a, in_b, min_tokens => 1) s WHERE s.tokens > x.tokens)) AS whole
+FROM (SELECT s.tokens, substr(a.body, a_start, a_length) AS in_a, substr(b.body, b_start, b_length) AS in_b
+	FROM written a JOIN written b ON a.t < b.t AND b.t % 5 = a.t % 5, shared_passages(a.body, b.body, min_tokens => 3) s) x;
+SELECT bool_and(s.rows = turned.rows) AS turned, bool_and(s.rows <= s.bound) AS bounded
+FROM (SELECT a.t AS ta, b.t AS tb, a.body AS a, b.body AS b FROM written a JOIN written b ON a.t < b.t) p,
+	LATERAL (SELECT count(*) AS rows, 2 * (cardinality(show_tokens(a)) + cardinality(show_tokens(b))) / 3 AS bound FROM shared_passages(a, b, min_tokens => 3)) s,
+	LATERAL (SELECT count(*) AS rows FROM shared_passages(b, a, min_tokens => 3)) turned;
+-- Texts without characters of several tokens, so that no run is shortened: what is not marked has no shared run.
+CREATE TEMP TABLE plain AS
+SELECT t, (SELECT string_agg('w' || abs(hashint4(t * 100 + i / 6 * 1000 + i % (2 + t % 4))) % 12, ' ' ORDER BY i) FROM generate_series(1, 60) i) AS body
+FROM generate_series(1, 40) t;
+SELECT count(*) FILTER (WHERE marked), count(*) FILTER (WHERE marked <> shared) AS wrong
+FROM (SELECT a.t, i, EXISTS (SELECT FROM shared_passages(a.body, b.body, min_tokens => 3) s
+			WHERE starts >= a_start AND starts < a_start + a_length) AS marked,
+		EXISTS (SELECT FROM generate_series(greatest(i - 2, 1), least(i, 58)) f
+			WHERE strpos(' ' || b.body || ' ', ' ' || array_to_string((string_to_array(a.body, ' '))[f:f + 2], ' ') || ' ') > 0) AS shared
+	FROM plain a JOIN plain b ON b.t = a.t % 40 + 1, generate_series(1, 60) i,
+		LATERAL (SELECT coalesce(length(array_to_string((string_to_array(a.body, ' '))[1:i - 1], ' ')) + CASE WHEN i > 1 THEN 2 ELSE 1 END, 1)) s (starts)) x;
+
+-- A million equal tokens; a passage that each text repeats a thousand times.
+SELECT * FROM shared_passages(repeat('x ', 1000000), repeat('x ', 300000));
+SELECT count(*), min(tokens), max(tokens) FROM (SELECT string_agg('one two three four five six seven eight ' || i, ' ') AS a FROM generate_series(1, 1000) i) x,
+	(SELECT string_agg('one two three four five six seven eight ' || i + 1000, ' ') AS b FROM generate_series(1, 1000) i) y, shared_passages(a, b);
+
+-- Positions count characters of the server's encoding, of which one may be two of UTF-8.
+\set home :DBNAME
+SET client_min_messages = warning;
+DROP DATABASE IF EXISTS neardup_test_jis;
+CREATE DATABASE neardup_test_jis TEMPLATE template0 ENCODING 'EUC_JIS_2004' LC_COLLATE 'C' LC_CTYPE 'C';
+\c neardup_test_jis
+SET client_encoding = UTF8;
+CREATE EXTENSION neardup;
+SELECT length('か゚き゚'), s.*, substr(a, a_start, a_length) AS in_a, substr(b, b_start, b_length) AS in_b
+FROM (VALUES ('か゚き゚く゚ one two 東京タワー three か゚', 'x か゚ one two 東京ﾀﾜｰ three か゚ four')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
+SELECT a_start, substr(a, a_start, a_length) AS in_a, b_start FROM (VALUES ('東 one two three', '東京 one two three')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
+\c :home
+DROP DATABASE neardup_test_jis;
+CREATE DATABASE neardup_test_jis TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+\c neardup_test_jis
+SET client_encoding = UTF8;
+CREATE EXTENSION neardup;
+SELECT s.*, substr(a, a_start, a_length) AS in_a FROM (VALUES ('Crème brûlée à l''été ½', 'la crème BRÛLÉE à l''été 1/2')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
+\c :home
+DROP DATABASE neardup_test_jis;

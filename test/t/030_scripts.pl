@@ -287,6 +287,11 @@ $node->safe_psql('postgres', q{ANALYZE ill; UPDATE pg_index SET indisvalid = fal
 ($ok, $out, $err) = run_script('status', 'table=ill');
 unlike($out, qr/no statistics/, 'statistics that are there are not missed');
 like_lines('an invalid index', qr/^Index public\.ill_phash_neardup, not valid\n/m, qr/^  \* Index public\.ill_phash_neardup: It is not valid/m);
+{
+	local $ENV{PGOPTIONS} = '-c default_transaction_read_only=on';
+	($ok, $out, $err) = run_script('status', 'table=ill');
+	ok($ok, 'nothing is written') or diag $err;
+}
 ($ok, $out, $err) = run_script('status', 'table=bare');
 like_lines('no signatures', qr/^public\.bare: about 0 rows/, qr/^Advice\n  \* There is no column of signatures\. neardup-sign\.sql adds one/m);
 ($ok, $out, $err) = run_script('status', 'table=seen');
