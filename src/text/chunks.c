@@ -29,7 +29,6 @@ typedef struct Chunker
 	uint32_t edges; /* odd while a chunk is open */
 	const uint8_t *source;
 	Place *place; /* of each of bytes; NULL: nobody asks */
-	Place here;   /* of the piece that is added */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Chunker;
 
@@ -80,24 +79,9 @@ make_room(Chunker *c)
 static inline void
 put_character(Chunker *c, uint32_t character)
 {
-	int bytes;
-
 	put_edge(c, character <= ' ');
-	if (character <= ' ')
-		return;
-	bytes = utf8_encode(character, c->bytes + c->fill);
-	if (c->place)
-		for (int i = 0; i < bytes; i++)
-			c->place[c->fill + i] = c->here;
-	c->fill += bytes;
-}
-
-/* Notes the place of a piece, which is added next. */
-static void
-come_to(Chunker *c, const uint8_t *in, size_t length)
-{
-	c->here.start = (uint32_t) (in - c->source);
-	c->here.end = (uint32_t) (c->here.start + length);
+	if (character > ' ')
+		c->fill += utf8_encode(character, c->bytes + c->fill);
 }
 
 /* Adds the piece at in, and returns how many bytes it has. */
@@ -111,14 +95,25 @@ put_piece(Chunker *c, const uint8_t *in, size_t length)
 	/* With an ASCII letter or digit a mark may compose, with another character it may not. */
 	if (*in < 0x80 && (length == 1 || in[1] < 0x80 || !ascii_is_word((char) *in)))
 	{
-		come_to(c, in, 1);
 		put_character(c, (uint8_t) ascii_lower((char) *in));
 		return 1;
 	}
 	taken = normalise_piece(in, c->place ? shortest_piece(in, length) : length, result, &count);
-	come_to(c, in, taken);
 	for (int i = 0; i < count; i++)
 		put_character(c, result[i]);
+	return taken;
+}
+
+/* Adds the shortest piece at in, with the place of its bytes, and returns how many it has. */
+static size_t
+put_placed_piece(Chunker *c, const uint8_t *in, size_t length)
+{
+	uint32_t before = c->fill;
+	size_t taken = put_piece(c, in, length);
+	uint32_t at = (uint32_t) (in - c->source);
+
+	for (uint32_t i = before; i < c->fill; i++)
+		c->place[i] = (Place){at, (uint32_t) (at + taken)};
 	return taken;
 }
 
@@ -136,7 +131,7 @@ cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, vo
 	while (in < end)
 	{
 		make_room(&c);
-		in += put_piece(&c, in, end - in);
+		in += placed ? put_placed_piece(&c, in, end - in) : put_piece(&c, in, end - in);
 	}
 	put_edge(&c, true);
 	flush(&c);

@@ -35,7 +35,6 @@ typedef struct Tokenizer
 	bool alone;     /* the open token is one character and its marks */
 	const uint8_t *source;
 	Place *place; /* of each of bytes; NULL: nobody asks */
-	Place here;   /* of the piece that is added */
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Tokenizer;
 
@@ -153,12 +152,14 @@ place_ascii(Tokenizer *t, const uint8_t *in, int n)
 		t->place[t->fill + i] = (Place){at + i, at + i + 1};
 }
 
-/* Notes the place of a piece, which is added next. */
+/* Notes the place of the bytes that a piece has added. */
 static inline void
-come_to(Tokenizer *t, const uint8_t *in, size_t length)
+place_piece(Tokenizer *t, uint32_t from, const uint8_t *in, size_t length)
 {
-	t->here.start = (uint32_t) (in - t->source);
-	t->here.end = (uint32_t) (t->here.start + length);
+	uint32_t at = (uint32_t) (in - t->source);
+
+	for (uint32_t i = from; i < t->fill; i++)
+		t->place[i] = (Place){at, (uint32_t) (at + length)};
 }
 
 /* Copies a character; a call of memcpy would take longer. */
@@ -186,9 +187,6 @@ put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 		put_edge(t);
 	t->alone |= class == CHAR_ALONE;
 	copy_character(t->bytes + t->fill, utf8, length);
-	if (t->place)
-		for (int i = 0; i < length; i++)
-			t->place[t->fill + i] = t->here;
 	t->fill += length;
 }
 
@@ -212,9 +210,11 @@ put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 	int count;
 	size_t most = t->place ? shortest_piece(in, length) : length;
 	size_t taken = normalise_piece(in, most, result, &count);
+	uint32_t before = t->fill;
 
-	come_to(t, in, taken);
 	put_normalised(t, result, count);
+	if (t->place)
+		place_piece(t, before, in, taken);
 	return taken;
 }
 
@@ -293,10 +293,12 @@ untake_ascii(Tokenizer *t)
 /*
  * Takes characters from one that is not ASCII to the next that is, and returns its place.
  * after_word says that the byte before in is a letter or digit, which was taken, and with
- * which a mark may compose.
+ * which a mark may compose.  `placed` is a constant of each caller, which saves the loop a
+ * branch.
  */
-static const uint8_t *
-take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
+static inline __attribute__((always_inline)) const uint8_t *
+take_any_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word,
+					const bool placed)
 {
 	Decoded here = decode(in, end);
 
@@ -309,9 +311,10 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 	while (here.length > 0 && *in >= 0x80)
 	{
 		Decoded next = decode(in + here.length, end);
+		uint32_t before;
 
 		make_room(t);
-		come_to(t, in, here.length);
+		before = t->fill;
 		if (!(here.info & CHAR_ASSIGNED))
 			close_token(t);
 		else if ((here.info & CHAR_STABLE) && is_boundary(next))
@@ -324,12 +327,26 @@ take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_
 			here = decode(in, end);
 			continue;
 		}
+		if (placed)
+			place_piece(t, before, in, here.length);
 		in += here.length;
 		here = next;
 	}
 	if (t->alone)
 		close_token(t);
 	return in;
+}
+
+static const uint8_t *
+take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
+{
+	return take_any_characters(t, in, end, after_word, false);
+}
+
+static const uint8_t *
+take_placed_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
+{
+	return take_any_characters(t, in, end, after_word, true);
 }
 
 /* Takes the block at in, of n <= 64 bytes; returns the place after what it has taken. */
@@ -354,6 +371,8 @@ take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
 	take_ascii(t, masks.word, n);
 	if (masks.high == 0)
 		return in + n;
+	if (t->place)
+		return take_placed_characters(t, in + n, end, token_is_open(t));
 	return take_characters(t, in + n, end, token_is_open(t));
 }
 
