@@ -11,6 +11,7 @@ package Pages;
 
 use strict;
 use warnings;
+use utf8;
 
 use Exporter 'import';
 our @EXPORT_OK = qw(read_page differences);
