@@ -169,6 +169,52 @@ SELECT common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) = common_shi
 	common_shingles('SELECT body FROM many', 0.4, 'word 1', 1500) = common_shingles('SELECT body FROM many', 0.4, 'word 1') AS all_rows;
 SELECT cardinality(common_shingles('SELECT ''part'' || (id - 1) / 100 FROM many', 0.03, 'word 1', 900)) AS parts_of_15;
 
+-- ---- What a change of the answers does, with the form, without it, and without what is learned of it ----
+
+CREATE FUNCTION filled(answers text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+SELECT format('What do you want to do? Describe the project in plain words, so that somebody who does not know your field understands it.
+%s
+Where and when will it take place? Name the place, the first day and the last day.
+%s
+What does it cost? State the whole sum, what you ask of the fund, and what others give.
+%s
+How will you know that it has worked? Name what you will count, and whom you will ask.
+%s
+We declare that this information is complete and correct, that nobody else pays for the same work, and that the fund may publish our name, the title and the sum.', VARIADIC answers) $$;
+CREATE TABLE proposals (id int, title text, answers text[]);
+INSERT INTO proposals VALUES
+(1, 'A path along the river', ARRAY[
+ 'We want to plant 200 trees along the north bank of the river and to build a path for walkers and cyclists beside them, from the old station to the harbour. The trees will be native willows, alders and black poplars, raised by the pupils of the primary school. The path will be 3 metres wide, surfaced with gravel from the quarry nearby, and lit by 40 lamps that switch on only when somebody passes.',
+ 'The bank belongs to the town, which has agreed. We begin on 1 March 2026, after the floods, and the path opens on 30 November 2027. Volunteers will water the trees for the first 3 summers.',
+ 'The whole costs 62,000, of which 18,000 is for the gravel, 12,000 for the lamps and the rest for the trees, the stakes and the tools. We ask the fund for 40,000; the town gives 15,000, and the harbour company 7,000.',
+ 'We will count walkers and cyclists at the bridge on 10 days before the path opens and on 10 days after, and count in October of each year how many of the trees live.']),
+(2, 'Reading afternoons', ARRAY[
+ 'Every Wednesday afternoon two volunteers will read to children between 4 and 8 years old, in German and in another language that is spoken in the town. The children choose the books, and take one of them home.',
+ 'The reading room of the town library, from the first week of September to the last week of June.',
+ 'Books in 9 languages cost 1,800, cushions 400, and the training of 12 volunteers 800. We ask the fund for all of the 3,000.',
+ 'We will count the children, and ask their teachers in June whether they read more.']);
+INSERT INTO proposals SELECT i, 'Project ' || i, ARRAY(
+	SELECT string_agg('w' || (hashint4(i * 1000 + a * 100 + j) & 4095), ' ' ORDER BY j) FROM generate_series(1, 4) a, generate_series(1, 25) j GROUP BY a ORDER BY a)
+FROM generate_series(4, 40) i;
+CREATE FUNCTION changed(answers text[], change text) RETURNS text[] LANGUAGE sql AS $$
+SELECT array_agg(CASE change WHEN 'numbers' THEN translate(answer, '0123456789', '1234567890')
+	ELSE (SELECT string_agg(word, ' ' ORDER BY w) FROM regexp_split_to_table(answer, '\s+') WITH ORDINALITY AS t(word, w) WHERE w % 8 <> 0) END ORDER BY n)
+FROM unnest(answers) WITH ORDINALITY AS t(answer, n) $$;
+CREATE TABLE changes AS
+SELECT c.* FROM proposals r, proposals l, LATERAL (VALUES
+	(1, 'another title', 'Willows for everyone', r.answers),
+	(2, 'all numbers changed', r.title, changed(r.answers, 'numbers')),
+	(3, 'every eighth word dropped', r.title, changed(r.answers, 'words')),
+	(4, 'half copied, under another title', 'Trees for the town', ARRAY[r.answers[1], l.answers[1], r.answers[2] , l.answers[3] || l.answers[2] || l.answers[4]]),
+	(5, 'another proposal in the same form', l.title, l.answers)) AS c (n, change, title, answers)
+WHERE r.id = 1 AND l.id = 2;
+SELECT cardinality(learned) AS learned, round(containment(to_shingles(filled('{"","","",""}')), learned)::numeric, 2) AS of_the_form
+FROM common_shingles('SELECT filled(answers) FROM proposals') AS learned;
+SELECT change, round(similarity(to_minhash(p.title || E'\n' || filled(p.answers)), to_minhash(c.title || E'\n' || filled(c.answers)))::numeric, 2) AS title_and_form,
+	round(similarity(to_minhash(filled(p.answers), minus => form), to_minhash(filled(c.answers), minus => form))::numeric, 2) AS answers_alone,
+	round(similarity(to_minhash(filled(p.answers), minus => learned), to_minhash(filled(c.answers), minus => learned))::numeric, 2) AS learned
+FROM changes c, proposals p, to_shingles(filled('{"","","",""}')) AS form, common_shingles('SELECT filled(answers) FROM proposals') AS learned WHERE p.id = 1 ORDER BY n;
+
 -- Errors
 \set SHOW_CONTEXT never
 SELECT common_shingles('SELECT id FROM answers');
@@ -192,4 +238,5 @@ SHOW synchronize_seqscans;
 
 DROP VIEW one_column;
 DROP DOMAIN prose;
-DROP TABLE texts, schemes, forms, answers, many, frequencies, learned;
+DROP TABLE texts, schemes, forms, answers, many, frequencies, learned, proposals, changes;
+DROP FUNCTION filled, changed;

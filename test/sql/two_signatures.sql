@@ -1,5 +1,5 @@
 -- Title and body have a signature and an index each: conditions on both use both indexes, and find what a
--- scan of the table finds (doc/explanation/index.md).
+-- scan of the table finds (doc/how-to/search.md).
 
 CREATE TABLE papers (id int PRIMARY KEY, title text, body text,
 	title_sig minhash GENERATED ALWAYS AS (to_minhash(title, 'char 4')) STORED, body_sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);

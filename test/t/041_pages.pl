@@ -3,8 +3,9 @@
 # The blocks of a page run in order, in one session of psql, in a database of their own with
 # nothing in it but the extension, if the page does not create that.  Nothing else is prepared.
 #
-#   NEARDUP_PAGES    the pages, as for a shell; default: all
-#   NEARDUP_PRINTED  if set, prints what each block prints
+#   NEARDUP_PAGES      the pages, as for a shell; default: all
+#   NEARDUP_PRINTED    if set, prints what each block prints
+#   NEARDUP_DOCUMENTS  how many documents to make where a page makes many: see Pages.pm
 use strict;
 use warnings;
 
@@ -97,7 +98,7 @@ sub check_block
 	$run++;
 	if (defined $block->{shown})
 	{
-		my $differences = utf8(differences($block->{shown}, $printed));
+		my $differences = utf8(differences($block->{shown}, $printed, $block->{fewer}));
 
 		$compared++;
 		is($differences, '', $name);
