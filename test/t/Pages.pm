@@ -90,7 +90,7 @@ sub type_fewer
 		&& $block->{text} =~ s/^(\\set documents) \d+$/$1 $DOCUMENTS/m;
 }
 
-my $TAG = qr/^(?:[A-Z]+(?: [A-Z]+)*)(?: \d+)*$/;
+my $TAG = qr/^(?!QUERY PLAN)(?:[A-Z]+(?: [A-Z]+)*)(?: \d+)*$/;
 
 # The lines that count: without blanks that only align columns, with one word for all times.
 sub lines_of
