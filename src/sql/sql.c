@@ -131,7 +131,8 @@ refuse_long_texts(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("texts are too long to compare"),
-			 errdetail("Together they have more than %d symbols.", PG_INT32_MAX - 1)));
+			 errdetail("Together they have more than %d symbols.", PG_INT32_MAX - 1),
+			 errhint("Compare parts of the texts, or their shingles.")));
 }
 
 /* Throws an error for the first character that is not ASCII. */
