@@ -508,7 +508,8 @@ weights_of_array(ArrayType *array, int count)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("there must be one weight for each token"),
-				 errdetail("There are %d tokens and %d weights.", count, weights)));
+				 errdetail("The number of tokens is %d, and that of weights is %d.", count,
+						   weights)));
 	for (i = 0; i < count; i++)
 		if (!isfinite(weight[i]))
 			ereport(ERROR,
