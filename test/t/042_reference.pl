@@ -78,28 +78,25 @@ sub table_rows
 	{
 		if (!/^\|/) { undef $inside }
 		elsif (!defined $inside) { $inside = !defined $head || /^\Q$head\E/ ? 1 : 0 }
-		elsif ($inside && !/^\|[-| ]+\|$/) { push @rows, [ map { s/^\s+|\s+$//gr } (split /(?<!\\)\|/)[ 1 .. 4 ] ] if !/^\|-/ }
+		elsif ($inside && !/^\|-/) { push @rows, [ map { s/^\s+|\s+$//gr } (split /(?<!\\)\|/)[ 1 .. 4 ] ] }
 	}
 	return @rows;
 }
 
-# All signatures: [ page, signature ].
+# All signatures, each in one line.
 sub signatures
 {
 	my @found;
 
-	foreach my $name (sort keys %page)
+	foreach my $block (map { /^```text\n(.*?)^```/msg } values %page)
 	{
-		foreach my $block ($page{$name} =~ /^```text\n(.*?)^```/msg)
+		$block =~ s/\n(?=[ )])/ /g;
+		foreach (split /\n/, $block)
 		{
-			$block =~ s/\n(?=[ )])/ /g;
-			foreach (split /\n/, $block)
-			{
-				s/\s+/ /g;
-				s/\( /(/g;
-				s/ \)/)/g;
-				push @found, [ $name, $_ ] if / → / && /^\w+(\(|(\[\])? \S+ \w)/;
-			}
+			s/\s+/ /g;
+			s/\( /(/g;
+			s/ \)/)/g;
+			push @found, $_ if / → / && /^\w+(\(|(\[\])? \S+ \w)/;
 		}
 	}
 	return @found;
@@ -127,6 +124,8 @@ sub same
 	none([ grep { !$there{$_} } keys %documented ], "$what: none is documented that is not there");
 	none([ grep { $documented{$_} > 1 } keys %documented ], "$what: each is documented once");
 }
+
+# ---- Types ----
 
 my @types = rows("SELECT oid::regtype FROM pg_type WHERE typelem = 0 AND " . ours('pg_type', 'oid'));
 my %full_name = map { split /\|/ } rows("SELECT n, n::regtype FROM unnest('{int,bigint,float8,text,regclass,timestamptz,boolean}'::text[]) AS n");
@@ -161,24 +160,22 @@ my @functions = rows($FUNCTIONS);
 my @signatures = signatures();
 my (%columns_below, @documented);
 
-foreach (grep { $_->[1] =~ /^\w+\(/ } @signatures)
+foreach my $signature (grep { /^\w+\(/ } @signatures)
 {
-	my ($name, $signature) = @$_;
-
 	# Columns in a table below: compared there.
 	if ($signature =~ /^(.*) → (TABLE )?\(…\)$/)
 	{
 		my ($there) = grep { index($_, "$1 → ") == 0 } @functions;
 
 		$columns_below{ $signature =~ s/\(.*//r } = $there if $there;
-		$signature = $there // $signature;
+		push @documented, $there // $signature;
 	}
-	push @documented, $signature;
+	else { push @documented, $signature }
 }
 same(\@documented, [ grep { !$internal{ s/\(.*//r } } @functions ], 'functions');
 
 my %names = map { (s/\(.*//r) => 1 } @functions;
-none([ grep { my $part = $_; !grep { $internal{$_} && /^(\w+?)??\Q$part\E$/ } keys %names } @only_postgresql ],
+none([ grep { my $part = $_; !grep { $internal{$_} && ($part =~ /^_/ ? /$part$/ : $_ eq $part) } keys %names } @only_postgresql ],
 	'functions: each part of the rule is for some function');
 
 my %implements = map { $_ => 1 }
@@ -243,7 +240,7 @@ foreach (@operators)
 	if ($operator =~ $COMPARISON && $left eq $right) { push @comparisons, "$left $operator" }
 	else { push @others, "$left $operator $right → $result" }
 }
-same([ map { $_->[1] } grep { $_->[1] !~ /^\w+\(/ } @signatures ], \@others, 'operators');
+same([ grep { !/^\w+\(/ } @signatures ], \@others, 'operators');
 
 my ($comparison) = grep { $_->[1] =~ /^equality/ } table_rows(section('README', 'Operators'));
 my @compared = spans($comparison->[1]);
