@@ -260,7 +260,7 @@ reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
 	if (row_type->natts != 1 && row_type->natts != 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("\"query\" returns %d columns", row_type->natts),
+				 errmsg("\"query\" must return one or two columns, not %d", row_type->natts),
 				 errhint("Return a text, or an id and a text, as in %s.", EXAMPLE)));
 	reader->column = row_type->natts - 1;
 	type = TupleDescAttr(row_type, reader->column)->atttypid;

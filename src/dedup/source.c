@@ -225,8 +225,8 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	if (row_type->natts != columns)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("\"%s\" returns %d columns, not %d", source->name, row_type->natts,
-						columns),
+				 errmsg("\"%s\" must return %d columns, not %d", source->name, columns,
+						row_type->natts),
 				 hint_columns(source)));
 	check_id_column(source, row_type);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);

@@ -179,7 +179,8 @@ warn_of_few(uint32 documents, double share)
 
 	if (documents > 0 && least < FEW)
 		ereport(WARNING,
-				(errmsg("there are only %u documents", documents),
+				(errmsg_plural("there is only %u document", "there are only %u documents",
+							   documents, documents),
 				 errdetail("A shingle that %.0f of them have counts as common, so their near-duplicates look like a form.",
 						   least),
 				 errhint("Read more documents, or make the set from the form itself, with to_shingles().")));

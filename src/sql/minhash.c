@@ -261,7 +261,8 @@ neardup_minhash_truncate(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot truncate %s to %d bits", signature_shape(&from.header), b),
-				 errdetail("Its symbols have %d bits.", b_from),
+				 errdetail_plural("Its symbols have %d bit.", "Its symbols have %d bits.", b_from,
+								  b_from),
 				 errhint("Make the value again with more bits.")));
 	if (b == b_from)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));

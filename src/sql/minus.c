@@ -29,7 +29,8 @@ check_reads_text(SchemeId scheme)
 	scheme_name(scheme, name);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("\"minus\" is of scheme \"%s\", which does not read text alone", name),
+			 errmsg("cannot leave shingles of scheme \"%s\" out of a text", name),
+			 errdetail("This scheme does not read text alone."),
 			 errhint("Make both sets and use the operator -, or use minus => to_shingles(text, scheme => 'word 3').")));
 }
 

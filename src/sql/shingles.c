@@ -19,7 +19,8 @@ shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 	if (!bag_finish(builder, &bag))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("text has more than %u distinct shingles", PG_UINT32_MAX)));
+				 errmsg("text has more than %u distinct shingles", PG_UINT32_MAX),
+				 errhint("Divide the text into parts, or make a minhash of it.")));
 	shingles = shingles_of_bag(&bag, RECIPE_VERSION, scheme);
 	bag_free(&bag);
 	return shingles;

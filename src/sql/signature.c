@@ -335,7 +335,10 @@ neardup_signature_to_bit(PG_FUNCTION_ARGS)
 				 length >= 0 ? errmsg("cannot cast %s to bit(%d)",
 									  signature_shape(&signature.header), length) :
 							   errmsg("cannot cast %s to bit", signature_shape(&signature.header)),
-				 errdetail("Only a signature with symbols of one bit can be cast to bit(n), where n is their number.")));
+				 errdetail("Only a signature with symbols of one bit can be cast to bit(n), where n is their number."),
+				 signature_bits(&signature.header) == 1 ?
+					 errhint("Cast it to bit(%d).", k) :
+					 errhint("Reduce its symbols to one bit with minhash_truncate().")));
 	check_castable(&signature, "bit");
 	bits = palloc0(VARBITTOTALLEN(k));
 	SET_VARSIZE(bits, VARBITTOTALLEN(k));

@@ -131,7 +131,8 @@ refuse_long_texts(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("texts are too long to compare"),
-			 errdetail("Together they have more than %d symbols.", PG_INT32_MAX - 1)));
+			 errdetail("Together they have more than %d symbols.", PG_INT32_MAX - 1),
+			 errhint("Compare parts of the texts, or their shingles.")));
 }
 
 /* Throws an error for the first character that is not ASCII. */
@@ -507,7 +508,8 @@ weights_of_array(ArrayType *array, int count)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("there must be one weight for each token"),
-				 errdetail("There are %d tokens and %d weights.", count, weights)));
+				 errdetail("The number of tokens is %d, and that of weights is %d.", count,
+						   weights)));
 	for (i = 0; i < count; i++)
 		if (!isfinite(weight[i]))
 			ereport(ERROR,

@@ -118,7 +118,8 @@ lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("query returned fewer than two documents"),
-				 errdetail("The weight of a shingle is how few of many documents have it.")));
+				 errdetail("The weight of a shingle is how few of many documents have it."),
+				 errhint("Read more documents.")));
 	count = counts_finish(counts, entries, key, weight);
 	lexicon = lexicon_alloc(RECIPE_VERSION, scheme, documents, count);
 	memcpy(lexicon->key, key, sizeof(uint32) * count);

@@ -1,0 +1,294 @@
+# The reference describes what the installed extension has, all of it and nothing else.
+#
+# Signatures are lines with an arrow in ```text blocks, as \df shows them:
+#   name(argument type DEFAULT value, ...) → type        a function; TABLE (...) if it returns a set,
+#                                                        (...) one row, and … for columns in a table below
+#   type operator type → type                            an operator
+# Casts are in tables "| from | to | when |".  README.md there has the types, the operator
+# classes, and the rule for functions that only PostgreSQL calls.
+use strict;
+use warnings;
+use utf8;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+chdir $ENV{TESTDIR};
+
+my $FOLDER = 'doc/reference';
+my $node = PostgreSQL::Test::Cluster->new('reference');
+$node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+
+# The rows of a query, without their line ends; the library is loaded, so its settings are there.
+sub rows
+{
+	my $printed = $node->safe_psql('postgres', "LOAD 'neardup';\nSET client_encoding = 'UTF8';\n" . shift);
+
+	utf8::decode($printed);
+	return split /\n/, $printed;
+}
+
+# The objects of the extension in a catalog: a condition on its oid column.
+sub ours
+{
+	my ($catalog, $oid) = @_;
+
+	return "$oid IN (SELECT objid FROM pg_depend JOIN pg_extension e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
+		WHERE extname = 'neardup' AND deptype = 'e' AND classid = '$catalog'::regclass)";
+}
+
+# ---- What the pages say ----
+
+my %page = map { /(\w[\w-]*)\.md$/ ? ($1 => read_text($_)) : () } glob("$FOLDER/*.md");
+delete @page{qw(scripts errors)};
+
+sub read_text
+{
+	open my $file, '<:encoding(UTF-8)', shift or die $!;
+	local $/;
+	return <$file>;
+}
+
+# A part of a page: from a heading to the next one of the same level or above.
+sub section
+{
+	my ($name, $heading) = @_;
+	my ($level, $rest) = $page{$name} =~ /^(#+) \Q$heading\E\n(.*)/ms or die "no \"$heading\" in $name.md";
+	my $depth = length $level;
+
+	$rest =~ s/^#{1,$depth} .*//ms;
+	return $rest;
+}
+
+sub spans
+{
+	return map { s/\\\|/|/gr } shift =~ /`([^`\n]+)`/g;
+}
+
+# The cells of the rows of all tables, without heads and rules; or only of tables with a head.
+sub table_rows
+{
+	my ($text, $head) = @_;
+	my (@rows, $inside);
+
+	foreach (split /\n/, $text)
+	{
+		if (!/^\|/) { undef $inside }
+		elsif (!defined $inside) { $inside = !defined $head || /^\Q$head\E/ ? 1 : 0 }
+		elsif ($inside && !/^\|-/) { push @rows, [ map { s/^\s+|\s+$//gr } (split /(?<!\\)\|/)[ 1 .. 4 ] ] }
+	}
+	return @rows;
+}
+
+# All signatures, each in one line.
+sub signatures
+{
+	my @found;
+
+	foreach my $block (map { /^```text\n(.*?)^```/msg } values %page)
+	{
+		$block =~ s/\n(?=[ )])/ /g;
+		foreach (split /\n/, $block)
+		{
+			s/\s+/ /g;
+			s/\( /(/g;
+			s/ \)/)/g;
+			push @found, $_ if / → / && /^\w+(\(|(\[\])? \S+ \w)/;
+		}
+	}
+	return @found;
+}
+
+# ---- Comparing ----
+
+# Is a list empty?  Prints what it has.
+sub none
+{
+	my ($list, $what) = @_;
+
+	is(join("\n", map { utf8::encode(my $line = $_); $line } sort @$list), '', $what);
+}
+
+# Are both lists the same?
+sub same
+{
+	my ($documented, $there, $what) = @_;
+	my (%documented, %there);
+
+	$documented{$_}++ foreach @$documented;
+	$there{$_}++ foreach @$there;
+	none([ grep { !$documented{$_} } keys %there ], "$what: all are documented");
+	none([ grep { !$there{$_} } keys %documented ], "$what: none is documented that is not there");
+	none([ grep { $documented{$_} > 1 } keys %documented ], "$what: each is documented once");
+}
+
+# ---- Types ----
+
+my @types = rows("SELECT oid::regtype FROM pg_type WHERE typelem = 0 AND " . ours('pg_type', 'oid'));
+my %full_name = map { split /\|/ } rows("SELECT n, n::regtype FROM unnest('{int,bigint,float8,text,regclass,timestamptz,boolean}'::text[]) AS n");
+
+same([ map { s/\(.*//r } map { spans($_->[0]) } table_rows(section('README', 'Types')) ], \@types, 'types');
+
+# ---- Functions ----
+
+# The rule of README.md: names, and names of types with endings.
+my ($rule) = $page{README} =~ /^(Only PostgreSQL calls.*?)\n\n/ms;
+my @only_postgresql = grep { /^\w+$/ } spans($rule);
+my @endings = grep { /^_/ } @only_postgresql;
+my %internal = map { $_ => 1 } grep { !/^_/ } @only_postgresql;
+foreach my $type (@types) { $internal{"$type$_"} = 1 foreach @endings }
+
+my $FUNCTIONS = "
+WITH f AS (
+	SELECT * FROM pg_proc WHERE " . ours('pg_proc', 'oid') . "
+), a AS (
+	SELECT f.oid, place, coalesce(proargmodes[place], 'i') AS mode,
+		concat_ws(' ', nullif(proargnames[place], ''), type::regtype,
+			'DEFAULT ' || regexp_replace(pg_get_function_arg_default(f.oid, place::int), '::[a-z ]+(\\[\\])?\$', '')) AS argument
+	FROM f, unnest(coalesce(proallargtypes, proargtypes::oid[])) WITH ORDINALITY AS u (type, place)
+)
+SELECT format('%s(%s) → %s', proname,
+	(SELECT string_agg(argument, ', ' ORDER BY place) FROM a WHERE a.oid = f.oid AND mode = 'i'),
+	coalesce(CASE WHEN proretset THEN 'TABLE ' ELSE '' END ||
+		(SELECT '(' || string_agg(argument, ', ' ORDER BY place) || ')' FROM a WHERE a.oid = f.oid AND mode IN ('o', 't') HAVING count(*) > 0),
+		pg_get_function_result(oid)))
+FROM f";
+my @functions = rows($FUNCTIONS);
+my @signatures = signatures();
+my (%columns_below, @documented);
+
+foreach my $signature (grep { /^\w+\(/ } @signatures)
+{
+	# Columns in a table below: compared there.
+	if ($signature =~ /^(.*) → (TABLE )?\(…\)$/)
+	{
+		my ($there) = grep { index($_, "$1 → ") == 0 } @functions;
+
+		$columns_below{ $signature =~ s/\(.*//r } = $there if $there;
+		push @documented, $there // $signature;
+	}
+	else { push @documented, $signature }
+}
+same(\@documented, [ grep { !$internal{ s/\(.*//r } } @functions ], 'functions');
+
+my %names = map { (s/\(.*//r) => 1 } @functions;
+none([ grep { my $part = $_; !grep { $internal{$_} && ($part =~ /^_/ ? /$part$/ : $_ eq $part) } keys %names } @only_postgresql ],
+	'functions: each part of the rule is for some function');
+
+my %implements = map { $_ => 1 }
+	rows('SELECT proname FROM pg_proc WHERE oid IN (SELECT oprcode FROM pg_operator UNION SELECT castfunc FROM pg_cast)');
+my %in_readme = map { $_ => 1 } map { /(\w+)/g } spans(section('README', 'Functions'));
+none([ grep { !$internal{$_} && !$implements{$_} && !$in_readme{$_} } keys %names ], 'functions: README.md lists all');
+
+# Whatever looks like the call of a function is one.
+my %callable = map { $_ => 1 } rows('SELECT proname FROM pg_proc UNION SELECT typname FROM pg_type'), qw(char bit coalesce greatest least unnest);
+my %unknown;
+foreach my $name (sort keys %page)
+{
+	$unknown{"$name.md: $_"} = 1 foreach grep { !$callable{$_} } map { s/'[^']*'//gr =~ /\b([a-z]\w+)\(/g } spans($page{$name});
+	$unknown{"$name.md: heading $_"} = 1
+		foreach grep { !$callable{$_} } map { split /, /, s/ (of|by|and|with|without) .*//r } $page{$name} =~ /^##+ ([a-z]\w+.*)$/gm;
+}
+none([ keys %unknown ], 'functions: those that pages name exist');
+
+# ---- Columns ----
+
+# Columns of a table in a section: "name type".
+sub documented_columns
+{
+	return map { my ($name, $type) = split / /, $_, 2; "$name " . ($full_name{$type} // $type) } grep { / / } map { spans($_->[0]) } table_rows(shift);
+}
+
+sub section_of
+{
+	my ($name) = @_;
+	my ($page) = grep { $page{$_} =~ /^#+ .*\b$name\b/m } sort keys %page;
+	my ($heading) = $page{$page} =~ /^#+ (.*\b$name\b.*)$/m;
+
+	return section($page, $heading);
+}
+
+foreach my $name (sort keys %columns_below)
+{
+	my ($columns) = $columns_below{$name} =~ /\((?!.*→)(.*)\)$/;
+
+	same([ documented_columns(section_of($name)) ], [ split /, /, $columns ], "columns of $name");
+}
+my @views = rows('SELECT relname FROM pg_class WHERE ' . ours('pg_class', 'oid'));
+foreach my $view (@views)
+{
+	my @columns = rows("SELECT attname || ' ' || atttypid::regtype FROM pg_attribute WHERE attrelid = '$view'::regclass AND attnum > 0");
+
+	same([ documented_columns(section_of($view)) ], \@columns, "columns of view $view");
+}
+same([ map { /view `(\w+)`/ } split /\n/, $page{README} ], \@views, 'views');
+
+# ---- Operators, casts, operator classes ----
+
+my @operators = rows('SELECT oprleft::regtype, oprname, oprright::regtype, oprresult::regtype FROM pg_operator WHERE ' . ours('pg_operator', 'oid'));
+my $COMPARISON = qr/^(=|<>|<|<=|>|>=)$/;
+my (@others, @comparisons);
+
+foreach (@operators)
+{
+	# The operator may contain the separator.
+	my ($left, $operator, $right, $result) = /^(.+?)\|(.+)\|(.+)\|(.+)$/;
+
+	if ($operator =~ $COMPARISON && $left eq $right) { push @comparisons, "$left $operator" }
+	else { push @others, "$left $operator $right → $result" }
+}
+same([ grep { !/^\w+\(/ } @signatures ], \@others, 'operators');
+
+my ($comparison) = grep { $_->[1] =~ /^equality/ } table_rows(section('README', 'Operators'));
+my @compared = spans($comparison->[1]);
+same([ map { my $operator = $_; map { "$_ $operator" } @compared } spans($comparison->[0]) ], \@comparisons, 'operators that compare');
+
+sub plain_type
+{
+	return shift =~ s/`|\([^)]*\)//gr;
+}
+
+my %WHEN = (a => 'on assignment', i => 'implicitly', e => 'explicitly');
+same(
+	[ map { join ' ', plain_type($_->[0]), 'to', plain_type($_->[1]), $_->[2] } map { table_rows($_, '| from | to | when |') } values %page ],
+	[ map { my ($from, $to, $when) = split /\|/; "$from to $to $WHEN{$when}" }
+		rows('SELECT castsource::regtype, casttarget::regtype, castcontext FROM pg_cast WHERE ' . ours('pg_cast', 'oid')) ],
+	'casts');
+
+same(
+	[ map { my ($method) = spans($_->[1]); map { "$method $_" } spans($_->[0]) } table_rows($page{README}, '| operator classes | access method |') ],
+	[ rows("SELECT amname || ' ' || opcname FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE " . ours('pg_opclass', 'c.oid')) ],
+	'operator classes');
+
+my @not_default = rows('SELECT opcname FROM pg_opclass WHERE NOT opcdefault AND ' . ours('pg_opclass', 'oid'));
+like($page{README}, qr/Each is the default of its type, except `@not_default`\./, 'operator classes: which are no default');
+
+# ---- Settings, the storage parameter, options of the trigger ----
+
+same(
+	[ map { join ' ', map { s/`|,//gr } @$_[ 0 .. 2 ] } table_rows(section('index', 'Settings')) ],
+	[ rows("SELECT concat_ws(' ', name, current_setting(name),
+			coalesce(array_to_string(enumvals, ' '), min_val || ' to ' || max_val || ' ' || unit, '')) FROM pg_settings WHERE name LIKE 'neardup.%'") ],
+	'settings');
+
+foreach (table_rows(section('index', 'Storage parameter')))
+{
+	my ($parameter, $default, $least, $most) = ($_->[0] =~ /(\w+)/, $_->[1], $_->[2] =~ /(\d+) to (\d+)/);
+	my $create = "CREATE TABLE t (sig minhash); CREATE INDEX ON t USING neardup (sig) WITH ($parameter = %d)";
+	my $refused = sprintf $create, $most + 1;
+
+	$node->safe_psql('postgres', sprintf("BEGIN; $create; ROLLBACK", $_)) foreach $default, $least, $most;
+	my (undef, undef, $error) = $node->psql('postgres', $refused);
+	like($error, qr/Valid values are between "$least" and "$most"/, "storage parameter $parameter: its range");
+}
+
+$node->safe_psql('postgres', "CREATE TABLE guarded (sig minhash);
+	CREATE TRIGGER t AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'no such option')");
+my (undef, undef, $hint) = $node->psql('postgres', "INSERT INTO guarded VALUES (to_minhash('a'))");
+same([ map { spans($_->[0]) } table_rows(section('reject', 'Arguments'), '| option |') ], [ $hint =~ /('[^']+')/g ], 'options of neardup_reject()');
+
+$node->stop;
+done_testing();
