@@ -5,6 +5,7 @@
 #   make check     runs lint and all tests
 #   make unit      runs the unit tests only; make lint the linters only
 #   make bench     runs benchmarks
+#   make bench-peers   runs neardup beside its alternatives; make bench-quick on a small table
 #   make soak      runs faults under load for hours, and compares answers with a model
 #   make fuzz      tests damaged pages and hostile values
 #   make faults    tests full disks, timeouts and little memory
@@ -48,7 +49,7 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardu
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
 # Targets that work without an installed PostgreSQL.
-TOOLS = setup check demo unit lint format bench soak fuzz faults bare versions dist
+TOOLS = setup check demo unit lint format bench bench-peers bench-quick soak fuzz faults bare versions dist
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
@@ -74,6 +75,10 @@ setup check unit lint format:
 	@test/tools/$@
 demo bench soak fuzz faults bare versions:
 	@test/$@/run
+bench-peers:
+	@BENCH=peers test/bench/run
+bench-quick:
+	@BENCH=peers NEARDUP_BENCH_QUICK=yes test/bench/run
 dist:
 	git archive --format=zip --prefix=neardup-$(EXTVERSION)/ --output=neardup-$(EXTVERSION).zip HEAD
 export PG_CONFIG MAKE BENCH

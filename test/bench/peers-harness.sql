@@ -1,0 +1,128 @@
+-- What a comparison of neardup with its alternatives (BENCH=peers) is made of.
+--
+-- A peer p has a table p_rows, and functions
+--   p_search(q text) → int[]             ids of the rows like a text, at 0.8
+--   p_nearest(q text) → int[]            ids of the ten rows that are most like a text
+--   p_insert(id int, body text) → void   adds a row
+-- of which it may lack the second.
+\set ON_ERROR_STOP on
+SET client_min_messages = warning;
+CREATE EXTENSION neardup;
+
+-- The texts that are stored, and texts like these that are not.
+CREATE TABLE docs (id int PRIMARY KEY, body text NOT NULL);
+CREATE TABLE queries (n int PRIMARY KEY, id int NOT NULL, body text NOT NULL);
+
+CREATE TABLE peers (
+	place serial,
+	peer text PRIMARY KEY,
+	title text NOT NULL,
+	exact text NOT NULL,		-- exact with regard to what?
+	threshold text NOT NULL,	-- what serves the threshold?
+	skipped text				-- why the peer is not measured
+);
+CREATE TABLE measured (peer text, measure text, unit text, value float8, PRIMARY KEY (peer, measure));
+CREATE TABLE timed (peer text, kind text, query int, ms float8);
+CREATE TABLE found (peer text, kind text, query int, id int);
+CREATE TABLE races (peer text, how text, accepted boolean);
+CREATE TABLE pairs (peer text, a int, b int);
+
+-- Runs a statement and adds its seconds to a measure.
+CREATE FUNCTION time_statement(peer text, measure text, statement text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	start timestamptz := clock_timestamp();
+BEGIN
+	EXECUTE statement;
+	INSERT INTO measured VALUES ($1, $2, 's', extract(epoch FROM clock_timestamp() - start))
+	ON CONFLICT ON CONSTRAINT measured_pkey DO UPDATE SET value = measured.value + excluded.value;
+END $$;
+
+-- Makes a peer and its table, whose column body is that of docs.
+CREATE FUNCTION make_peer(peer text, title text, exact text, threshold text, own_table boolean DEFAULT true) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO peers (peer, title, exact, threshold) VALUES ($1, $2, $3, $4);
+	IF own_table THEN
+		EXECUTE format('CREATE TABLE %I (id int PRIMARY KEY, body text NOT NULL)', peer || '_rows');
+		EXECUTE format('INSERT INTO %I SELECT * FROM docs', peer || '_rows');
+	END IF;
+END $$;
+
+CREATE FUNCTION skip_peer(peer text, title text, reason text) RETURNS void LANGUAGE sql AS
+	$$INSERT INTO peers (peer, title, exact, threshold, skipped) VALUES (peer, title, '', '', reason)$$;
+
+-- Makes a function of a peer that returns an array of ids.  The declarations are evaluated
+-- once for a search, which a query with a cached plan may not do.
+CREATE FUNCTION make_function(peer text, kind text, declarations text, query text) RETURNS void LANGUAGE plpgsql AS $make$
+BEGIN
+	EXECUTE format('CREATE FUNCTION %I(q text) RETURNS int[] LANGUAGE plpgsql AS $$ DECLARE %s BEGIN RETURN ARRAY(%s); END $$',
+		peer || '_' || kind, declarations, query);
+	-- The timer is static SQL too: it costs no planning.
+	EXECUTE format('CREATE FUNCTION %I(q text, OUT ms float8, OUT ids int[]) LANGUAGE plpgsql AS $$
+		DECLARE
+			start timestamptz := clock_timestamp();
+		BEGIN
+			ids := %I(q);
+			ms := extract(epoch FROM clock_timestamp() - start) * 1000;
+		END $$', peer || '_' || kind || '_timed', peer || '_' || kind);
+END
+$make$;
+
+CREATE FUNCTION make_insert(peer text, statements text) RETURNS void LANGUAGE plpgsql AS $make$
+BEGIN
+	EXECUTE format('CREATE FUNCTION %I(id int, body text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN %s; END $$',
+		peer || '_insert', statements);
+END
+$make$;
+
+-- Searches for each query until the seconds are over, but for at least ten.
+CREATE FUNCTION time_searches(peer text, kind text, seconds float8) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	call text := format('SELECT * FROM %I($1)', peer || '_' || kind || '_timed');
+	start timestamptz;
+	q record;
+	ms float8;
+	ids int[];
+BEGIN
+	FOR q IN SELECT * FROM queries ORDER BY n DESC LIMIT 6 LOOP	-- warms up
+		EXECUTE call USING q.body;
+	END LOOP;
+	start := clock_timestamp();
+	FOR q IN SELECT * FROM queries ORDER BY n LOOP
+		EXIT WHEN q.n > 10 AND clock_timestamp() > start + make_interval(secs => seconds);
+		EXECUTE call INTO ms, ids USING q.body;
+		INSERT INTO timed VALUES (peer, kind, q.n, ms);
+		INSERT INTO found SELECT $1, $2, q.n, unnest(ids);
+	END LOOP;
+END $$;
+
+-- Inserts the texts of the queries, each with a statement of its own, in one transaction.
+CREATE FUNCTION time_inserts(peer text, seconds float8) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	call text := format('SELECT %I($1, $2)', peer || '_insert');
+	start timestamptz := clock_timestamp();
+	q record;
+	number int := 0;
+BEGIN
+	FOR q IN SELECT * FROM queries ORDER BY n LOOP
+		EXIT WHEN clock_timestamp() > start + make_interval(secs => seconds);
+		EXECUTE call USING q.id, q.body;
+		number := number + 1;
+	END LOOP;
+	INSERT INTO measured VALUES (peer, 'insert', 'µs', extract(epoch FROM clock_timestamp() - start) * 1e6 / number);
+END $$;
+
+-- The bytes of tables and their indexes beyond those of docs.
+CREATE FUNCTION note_size(peer text, tables text[]) RETURNS void LANGUAGE sql AS
+	$$INSERT INTO measured SELECT peer, 'size', 'MB', (sum(pg_total_relation_size(t::regclass)) - pg_total_relation_size('docs')) / 1e6
+	FROM unnest(tables) AS t$$;
+
+-- Measures a peer whose index is built.
+CREATE FUNCTION measure_peer(peer text, tables text[], seconds float8) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM note_size(peer, tables);
+	PERFORM time_searches(peer, 'search', seconds);
+	IF to_regproc(peer || '_nearest') IS NOT NULL THEN
+		PERFORM time_searches(peer, 'nearest', seconds);
+	END IF;
+END $$;

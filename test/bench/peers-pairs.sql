@@ -1,0 +1,12 @@
+-- All pairs of the stored texts, for peers that find them in one statement.
+SELECT time_statement('neardup', 'pairs', $$
+	INSERT INTO pairs SELECT 'neardup', least(a, b), greatest(a, b) FROM neardup_pairs('SELECT id, sig FROM neardup_rows', 0.8, equal => 'all')$$);
+SELECT time_statement('exact', 'pairs', $$
+	INSERT INTO pairs SELECT 'exact', least(a, b), greatest(a, b)
+	FROM neardup_pairs('SELECT id, to_shingles(body) FROM neardup_rows', 0.8, equal => 'all')$$);
+SELECT time_statement('bands', 'pairs', $$
+	INSERT INTO pairs SELECT 'bands', a, b
+	FROM (SELECT DISTINCT x.id AS a, y.id AS b FROM bands_keys x JOIN bands_keys y ON x.key = y.key AND x.id < y.id) candidates
+	JOIN bands_rows r ON r.id = a JOIN bands_rows s ON s.id = b WHERE is_similar(r.sig, s.sig, 0.8)$$);
+SELECT time_statement('digest', 'pairs', $$
+	INSERT INTO pairs SELECT 'digest', x.id, y.id FROM digest_rows x JOIN digest_rows y ON x.digest = y.digest AND x.id < y.id$$);

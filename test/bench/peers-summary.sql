@@ -1,0 +1,53 @@
+-- One row for each figure, which is also the CSV.
+INSERT INTO measured
+SELECT peer, measure, unit, value
+FROM (SELECT peer, kind, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS median, percentile_cont(0.95) WITHIN GROUP (ORDER BY ms) AS p95,
+		avg(ms) AS mean, count(*) AS number FROM timed GROUP BY peer, kind) t,
+	LATERAL (VALUES (kind, 'ms', median), (kind || ' p95', 'ms', p95), (kind || ' mean', 'ms', mean), (kind || ' number', 'queries', number)) v(measure, unit, value);
+
+-- What searches found, of the queries that were run.
+WITH answers AS (
+	SELECT peer, count(*) AS found, count(t.id) AS right_ones
+	FROM found f LEFT JOIN truth t USING (query, id) WHERE kind = 'search' GROUP BY peer),
+expected AS (
+	SELECT peer, count(t.id) AS expected FROM (SELECT DISTINCT peer, query FROM timed WHERE kind = 'search') q LEFT JOIN truth t USING (query) GROUP BY peer)
+INSERT INTO measured
+SELECT peer, measure, '', value FROM expected LEFT JOIN answers USING (peer),
+	LATERAL (VALUES ('recall', coalesce(right_ones, 0)::float8 / nullif(expected, 0)), ('precision', right_ones::float8 / nullif(found, 0))) v(measure, value);
+
+-- pg_trgm's measure is another one.  At which threshold of it is F1 greatest?
+WITH ran AS (SELECT DISTINCT query FROM timed WHERE peer = 'trgm_gin'),
+expected AS (SELECT count(*) AS number FROM truth JOIN ran USING (query)),
+scored AS (
+	SELECT similarity(d.body, q.body) AS score, t.id IS NOT NULL AS right_one
+	FROM found f JOIN docs d USING (id) JOIN queries q ON q.n = f.query LEFT JOIN truth t ON t.query = f.query AND t.id = f.id
+	WHERE f.peer = 'trgm_gin' AND kind = 'search'),
+curve AS (
+	SELECT threshold, count(*) FILTER (WHERE right_one)::float8 AS right_ones, count(*) AS found, (SELECT number FROM expected) AS expected
+	FROM generate_series(0.8, 1, 0.01) AS threshold JOIN scored ON score >= threshold GROUP BY threshold),
+best AS (SELECT * FROM curve ORDER BY 2 * right_ones / (found + expected) DESC LIMIT 1)
+INSERT INTO measured
+SELECT 'trgm_gin', measure, '', value
+FROM best, LATERAL (VALUES ('best threshold', threshold), ('recall at best threshold', right_ones / expected), ('precision at best threshold', right_ones / found)) v(measure, value);
+
+-- Of the nearest ten, those with a resemblance of 0.4 and more.
+WITH ran AS (SELECT DISTINCT peer, query FROM timed WHERE kind = 'nearest'),
+expected AS (SELECT peer, sum(number) AS number FROM ran JOIN nearest USING (query) GROUP BY peer)
+INSERT INTO measured
+SELECT peer, 'nearest recall', '', (
+	SELECT count(*) FROM found f JOIN nearest n USING (query) JOIN sets s USING (id) JOIN query_sets q ON q.n = query
+	WHERE f.peer = expected.peer AND kind = 'nearest' AND similarity(s.s, q.s) >= least)::float8 / number
+FROM expected;
+
+-- All pairs; for peers that have no statement for them, a search for each text.
+INSERT INTO measured
+SELECT peer, 'pairs by searches', 's', value / 1000 * (SELECT count(*) FROM docs)
+FROM measured m WHERE measure = 'search mean' AND NOT EXISTS (SELECT FROM measured p WHERE p.peer = m.peer AND p.measure = 'pairs');
+INSERT INTO measured
+SELECT peer, measure, '', value
+FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p LEFT JOIN true_pairs t USING (a, b) GROUP BY peer) p,
+	LATERAL (VALUES ('pairs recall', right_ones::float8 / (SELECT count(*) FROM true_pairs)), ('pairs precision', right_ones::float8 / found)) v(measure, value);
+
+CREATE VIEW summary AS
+SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, unit, round(value::numeric, 4) AS value
+FROM measured JOIN peers USING (peer);

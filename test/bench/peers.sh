@@ -1,0 +1,182 @@
+# peers.sh: neardup beside its alternatives, on the same texts in one run.  Sourced by run.
+#
+# What a session of psql adds to the tables of peers-harness.sql is shown at the end by
+# peers-show.sql, and written as CSV.  A peer that the machine lacks is skipped.
+
+PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
+PEERS_QUERIES=1000
+PEERS_NEAREST=200
+PEERS_SECONDS=${NEARDUP_BENCH_SECONDS:-30}
+PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat"
+[ -z "${NEARDUP_BENCH_QUICK:-}" ] || { PEERS_ROWS=${PEERS_ROWS:-3000} PEERS_QUERIES=100 PEERS_NEAREST=20 PEERS_SECONDS=2; }
+
+peers_sql()
+{
+	PGOPTIONS='-c client_min_messages=warning' sql "$@"
+}
+
+has_peer()
+{
+	[ "$(peers_sql -c "SELECT count(*) FROM peers WHERE peer = '$1' AND skipped IS NULL")" = 1 ]
+}
+
+# Makes the tables of all peers from the texts in docs.
+set_up_peers()
+{
+	local what
+
+	for what in neardup postgres bands; do
+		peers_sql -f "$HERE/peers-$what.sql" >/dev/null
+	done
+	if [ "$(peers_sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")" = 1 ]; then
+		peers_sql -f "$HERE/peers-vector.sql" >/dev/null
+	else
+		peers_sql -c "SELECT skip_peer('hnsw', 'pgvector on bits', 'the extension vector is not installed')" >/dev/null
+	fi
+}
+
+peers_database()
+{
+	fresh_database
+	"$PGBIN/psql" -X -q -d neardup_bench -c 'ALTER DATABASE neardup_bench SET enable_seqscan = off' \
+		-c 'ALTER DATABASE neardup_bench SET max_parallel_maintenance_workers = 0'
+	peers_sql -f "$HERE/peers-harness.sql"
+}
+
+# ---- Two sessions insert the same text at the same time --------------------------
+
+RACE_TEXT="We propose to study how coral reefs recover from bleaching, with divers, drones and three years of measurements"
+
+# race PEER HOW STATEMENT: prepares an empty table with the statement, and notes whether both sessions succeed.
+race()
+{
+	local insert="SELECT $1_insert" line first second accepted
+
+	has_peer "$1" || return 0
+	peers_sql -c "TRUNCATE $1_rows, bands_keys" -c "$3" >/dev/null
+	peers_sql -c "$insert(1, '$RACE_TEXT')" >/dev/null
+	! peers_sql -c "$insert(2, upper('$RACE_TEXT!'))" >/dev/null 2>&1 || die "$1 accepts a copy of a committed row"
+	peers_sql -c "TRUNCATE $1_rows, bands_keys" >/dev/null
+
+	coproc FIRST { peers_sql; }
+	first=$FIRST_PID
+	echo "BEGIN; $insert(1, '$RACE_TEXT'); SELECT 'inserted';" >&"${FIRST[1]}"
+	while read -r -t 20 line <&"${FIRST[0]}" && [ "$line" != inserted ]; do :; done
+	peers_sql -c 'SET application_name = second' -c "$insert(2, upper('$RACE_TEXT!'))" >/dev/null 2>&1 &
+	second=$!
+	# The second session ends, or waits for the first one.
+	while kill -0 "$second" 2>/dev/null &&
+		[ "$(peers_sql -c "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'second' AND wait_event_type = 'Lock'")" = 0 ]; do
+		sleep 0.05
+	done
+	echo "COMMIT; \\q" >&"${FIRST[1]}"
+	wait "$second" || true
+	wait "$first" 2>/dev/null || true
+	accepted=$(peers_sql -c "SELECT count(*) = 2 FROM $1_rows")
+	printf '%s\t%s\t%s\n' "$1" "$2" "$accepted" >>"$DIR/races.tsv"
+}
+
+race_peers()
+{
+	local peer
+
+	say "two sessions insert the same text"
+	peers_database
+	set_up_peers
+	peers_sql -f "$HERE/peers-guards.sql"
+	rm -f "$DIR/races.tsv"
+	race neardup "exclusion constraint" 'ALTER TABLE neardup_rows ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&)'
+	race digest "unique index" 'CREATE UNIQUE INDEX ON digest_rows (digest)'
+	race trgm_gist "exclusion constraint" 'ALTER TABLE trgm_gist_rows ADD EXCLUDE USING gist (body gist_trgm_ops WITH %)'
+	for peer in scan trgm_gin bands bands_gin hnsw ivfflat; do
+		race "$peer" trigger "CREATE TRIGGER guard BEFORE INSERT ON ${peer}_rows FOR EACH ROW EXECUTE FUNCTION refuse('$peer')"
+	done
+	race bands "unique keys" 'DROP TRIGGER guard ON bands_rows; CREATE UNIQUE INDEX ON bands_keys (key)'
+}
+
+# ---- Measurements ------------------------------------------------------------------
+
+load_peers()
+{
+	if [ -n "$PEERS_ROWS" ]; then
+		say "generating $PEERS_ROWS texts"
+		peers_sql -v rows="$PEERS_ROWS" -v queries="$PEERS_QUERIES" -f "$HERE/peers-generate.sql"
+	else
+		say "gathering texts"
+		"$TOP/test/demo/gather" "$DIR"
+		peers_sql -v rows=10000000 -v queries="$PEERS_QUERIES" -f "$HERE/peers-load.sql" <"$DIR/documents.copy"
+	fi
+	say "finding the truth"
+	peers_sql -v nearest="$PEERS_NEAREST" -f "$HERE/peers-truth.sql"
+}
+
+measure_in_sql()
+{
+	local peer tables
+
+	say "building"
+	set_up_peers
+	peers_sql -c 'VACUUM ANALYZE' -c 'CHECKPOINT'
+	for peer in exact $PEERS_IN_SQL; do
+		has_peer "$peer" || continue
+		say "measuring $peer"
+		tables="{${peer}_rows}"
+		[ "$peer" != bands ] || tables='{bands_rows,bands_keys}'
+		[ "$peer" != exact ] || tables='{neardup_rows}'
+		peers_sql -c "SELECT measure_peer('$peer', '$tables', $PEERS_SECONDS)" >/dev/null
+	done
+	say "measuring all pairs"
+	peers_sql -f "$HERE/peers-pairs.sql" >/dev/null
+	for peer in base $PEERS_IN_SQL; do
+		! has_peer "$peer" || peers_sql -c "SELECT time_inserts('$peer', $PEERS_SECONDS)" >/dev/null
+	done
+}
+
+measure_in_python()
+{
+	local title="datasketch's way, Python"
+
+	if ! python3 -c 'import numpy' 2>/dev/null; then
+		peers_sql -c "SELECT skip_peer('python', \$\$$title\$\$, 'there is no numpy (Debian: python3-numpy)')" >/dev/null
+		return
+	fi
+	say "measuring Python"
+	peers_sql -c "SELECT make_peer('python', \$\$$title: 9 × 13, unchecked\$\$, 'no', 'candidates', false),
+		make_peer('python_checked', \$\$$title: 13 × 7, checked\$\$, 'no', 'candidates', false)" >/dev/null
+	peers_sql -c "SELECT json_build_array('doc', id, body) FROM docs ORDER BY id" \
+		-c "SELECT json_build_array('query', n, body) FROM queries ORDER BY n" >"$DIR/peers.json"
+	python3 "$HERE/peers-python.py" <"$DIR/peers.json" >"$DIR/peers.out"
+	sed -n 's/^measure\t//p' "$DIR/peers.out" | peers_sql -c '\copy measured from pstdin'
+	sed -n 's/^timed\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy timed from pstdin'
+	sed -n 's/^found\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy found from pstdin'
+	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
+}
+
+# The folder of this machine's results: its processor and the date.
+results_folder()
+{
+	local processor
+
+	processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
+	echo "$(tr 'A-Z' 'a-z' <<<"${processor:-$(uname -m)}" | sed -E 's/\([a-z]*\)|@.*|processor|cpu//g; s/[^a-z0-9]+/-/g; s/^-|-$//g')-$(date -u +%Y-%m-%d)"
+}
+
+measure_peers()
+{
+	local folder
+
+	folder=${NEARDUP_BENCH_RESULTS:-$( [ -n "${NEARDUP_BENCH_QUICK:-}" ] && echo "$DIR/results" || echo "$HERE/results/$(results_folder)")}
+	race_peers
+	peers_database
+	peers_sql -c '\copy races from pstdin' <"$DIR/races.tsv"
+	load_peers
+	measure_in_sql
+	measure_in_python
+	peers_sql -f "$HERE/peers-summary.sql"
+	mkdir -p "$folder"
+	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$folder/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	peers_sql -v seconds="$PEERS_SECONDS" -f "$HERE/peers-show.sql"
+	peers_sql -f "$HERE/peers-check.sql" >/dev/null
+	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$HERE/peers-truth-check.sql" >/dev/null
+	say "answers agree; the figures are in $folder"
+}
