@@ -1,4 +1,4 @@
--- One row for each figure, which is also the CSV.
+-- One row for each figure, which is also a line of the CSV.
 INSERT INTO measured
 SELECT peer, measure, unit, value
 FROM (SELECT peer, kind, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS median, percentile_cont(0.95) WITHIN GROUP (ORDER BY ms) AS p95,
@@ -49,5 +49,5 @@ FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p LEFT
 	LATERAL (VALUES ('pairs recall', right_ones::float8 / (SELECT count(*) FROM true_pairs)), ('pairs precision', right_ones::float8 / found)) v(measure, value);
 
 CREATE VIEW summary AS
-SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, unit, round(value::numeric, 4) AS value
-FROM measured JOIN peers USING (peer);
+SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
+FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);

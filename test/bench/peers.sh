@@ -161,6 +161,20 @@ results_folder()
 	echo "$(tr 'A-Z' 'a-z' <<<"${processor:-$(uname -m)}" | sed -E 's/\([a-z]*\)|@.*|processor|cpu//g; s/[^a-z0-9]+/-/g; s/^-|-$//g')-$(date -u +%Y-%m-%d)"
 }
 
+# What the figures depend on, as CSV.
+describe_machine()
+{
+	echo "what,value"
+	echo "processor,\"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)\""
+	echo "cores,$NPROC"
+	echo "memory MB,$(awk '$1 == "MemTotal:" { print int($2 / 1024) }' /proc/meminfo 2>/dev/null)"
+	echo "PostgreSQL,$("$PG_CONFIG" --version | cut -d ' ' -f 2)"
+	echo "neardup,$(git -C "$TOP" describe --always 2>/dev/null || peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'neardup'")"
+	echo "pgvector,$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
+	echo "numpy,$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
+	echo "seconds for searches,$PEERS_SECONDS"
+}
+
 measure_peers()
 {
 	local folder
@@ -175,6 +189,7 @@ measure_peers()
 	peers_sql -f "$HERE/peers-summary.sql"
 	mkdir -p "$folder"
 	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$folder/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	describe_machine >"$folder/machine.csv"
 	peers_sql -v seconds="$PEERS_SECONDS" -f "$HERE/peers-show.sql"
 	peers_sql -f "$HERE/peers-check.sql" >/dev/null
 	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$HERE/peers-truth-check.sql" >/dev/null
