@@ -2,7 +2,7 @@
 SELECT make_peer('base', 'no search at all', '', '');
 SELECT make_insert('base', 'INSERT INTO base_rows VALUES (id, body)');
 
-SELECT make_peer('neardup', 'neardup', 'as the scan', 'index');
+SELECT make_peer('neardup', 'neardup', 'yes, of signatures', 'index');
 SELECT time_statement('neardup', 'build', 'ALTER TABLE neardup_rows ADD COLUMN sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED');
 SELECT time_statement('neardup', 'build', 'CREATE INDEX ON neardup_rows USING neardup (sig)');
 SELECT make_function('neardup', 'search', 's minhash := to_minhash(q);', 'SELECT id FROM neardup_rows WHERE is_similar(sig, s, 0.8)'),
@@ -10,11 +10,11 @@ SELECT make_function('neardup', 'search', 's minhash := to_minhash(q);', 'SELECT
 	make_insert('neardup', 'INSERT INTO neardup_rows VALUES (id, body)');
 
 -- The signature finds candidates, and the texts decide.
-SELECT make_peer('exact', 'neardup, then the texts', 'yes', 'index', false);
+SELECT make_peer('exact', 'neardup, then the texts', 'yes, of texts', 'index', false);
 SELECT make_function('exact', 'search', 's minhash := to_minhash(q); words shingles := to_shingles(q);',
 	'SELECT id FROM neardup_rows WHERE is_similar(sig, s, 0.7) AND is_similar(to_shingles(body), words, 0.8)');
 
-SELECT make_peer('scan', 'sequential scan over signatures', 'the signature''s', 'none');
+SELECT make_peer('scan', 'sequential scan over signatures', 'yes, of signatures', 'none');
 SELECT time_statement('scan', 'build', 'ALTER TABLE scan_rows ADD COLUMN sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED');
 SELECT make_function('scan', 'search', 's minhash := to_minhash(q);', 'SELECT id FROM scan_rows WHERE is_similar(sig, s, 0.8)'),
 	make_function('scan', 'nearest', 's minhash := to_minhash(q);', 'SELECT id FROM scan_rows ORDER BY sig <-> s LIMIT 10'),

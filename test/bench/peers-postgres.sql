@@ -11,13 +11,13 @@ SELECT make_function('digest', 'search', 'd uuid := digest_of(q);', 'SELECT id F
 CREATE EXTENSION pg_trgm;
 ALTER DATABASE :"DBNAME" SET pg_trgm.similarity_threshold = 0.8;
 SET pg_trgm.similarity_threshold = 0.8;
-SELECT make_peer('trgm_gin', 'pg_trgm, GIN', 'of trigrams', 'index');
+SELECT make_peer('trgm_gin', 'pg_trgm, GIN', 'yes, of trigrams', 'index');
 SELECT time_statement('trgm_gin', 'build', 'CREATE INDEX ON trgm_gin_rows USING gin (body gin_trgm_ops)');
 SELECT make_function('trgm_gin', 'search', '', 'SELECT id FROM trgm_gin_rows WHERE body % q'),
 	make_insert('trgm_gin', 'INSERT INTO trgm_gin_rows VALUES (id, body)');
 
 -- An index row of GiST has all trigrams of a text, and must fit in a page.
-SELECT make_peer('trgm_gist', 'pg_trgm, GiST, texts up to 12,000 characters', 'of trigrams', 'index');
+SELECT make_peer('trgm_gist', 'pg_trgm, GiST, texts up to 12,000 characters', 'yes, of trigrams', 'index');
 SELECT time_statement('trgm_gist', 'build', 'CREATE INDEX ON trgm_gist_rows USING gist (body gist_trgm_ops (siglen = 256)) WHERE length(body) <= 12000');
 SELECT make_function('trgm_gist', 'search', '', 'SELECT id FROM trgm_gist_rows WHERE body % q AND length(body) <= 12000'),
 	make_function('trgm_gist', 'nearest', '', 'SELECT id FROM trgm_gist_rows WHERE length(body) <= 12000 ORDER BY body <-> q LIMIT 10'),

@@ -38,7 +38,7 @@ FROM peers WHERE skipped IS NULL AND peer <> 'base' ORDER BY place;
 SELECT format('pg_trgm measures trigrams of characters. At its threshold %s it comes nearest to a resemblance of 0.8: recall %s, precision %s.',
 	round(value_of('trgm_gin', 'best threshold'), 2), round(value_of('trgm_gin', 'recall at best threshold'), 3),
 	round(value_of('trgm_gin', 'precision at best threshold'), 3));
-SELECT format('Each ran %s searches, or for %s seconds: %s.', (SELECT count(*) FROM queries), :'seconds', string_agg(format('%s %s', title, value::int), ', ' ORDER BY place))
+SELECT format('Each ran %s searches, or for %s seconds: %s. Their recall and precision are those of these searches.', (SELECT count(*) FROM queries), :'seconds', string_agg(format('%s %s', title, value::int), ', ' ORDER BY place))
 FROM summary WHERE measure = 'search number' AND value < (SELECT count(*) FROM queries);
 \echo
 \echo 'Making, keeping and comparing all:'
