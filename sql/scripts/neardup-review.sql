@@ -1,0 +1,273 @@
+-- neardup-review.sql: the near-duplicates of a table as a page to look at: pairs side by
+-- side, with what both texts share and what differs.
+--
+--   psql -v table=proposals -v output=review.html [-v id=id] [-v sig=sig] [-v text=body]
+--        [-v title=title] [-v show=pairs|clusters] [-v threshold=0.8] [-v below=0.9]
+--        [-v sort=lowest|highest|largest] [-v order_by='length(body) DESC'] [-v limit=50]
+--        [-v members=4] [-v chars=4000] [-v min_tokens=3] [-v 'scheme=word 3'] -f neardup-review.sql
+--
+-- The page is one file that loads nothing.  Without output it goes to standard output.  The
+-- script changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
+
+\set ON_ERROR_STOP on
+\if :{?text} \else \set text body \endif
+\if :{?title} \else \set title '' \endif
+\if :{?show} \else \set show pairs \endif
+\if :{?below} \else \set below infinity \endif
+\if :{?sort} \else \set sort lowest \endif
+\if :{?order_by} \else \set order_by '' \endif
+\if :{?limit} \else \set limit 50 \endif
+\if :{?members} \else \set members 4 \endif
+\if :{?chars} \else \set chars 4000 \endif
+\if :{?min_tokens} \else \set min_tokens 3 \endif
+\if :{?scheme} \else \set scheme 'word 3' \endif
+\if :{?output} \else \set output '' \endif
+\set functions '{neardup_clusters,neardup_pairs,shared_passages,to_shingles,similarity,cardinality,minhash_error,as_hash}'
+\ir neardup-begin.sql
+\ir neardup-review-page.sql
+
+SELECT :raise
+FROM (VALUES (:'show' IN ('pairs', 'clusters'), 'show', :'show', 'Show pairs or clusters.'),
+		(:'sort' IN ('lowest', 'highest', 'largest'), 'sort', :'sort', 'Sort by lowest or highest similarity, or clusters by largest.'),
+		(:'sort' <> 'largest' OR :'show' = 'clusters', 'sort', :'sort', 'Only clusters can be sorted by size, with -v show=clusters.'),
+		(:'limit'::int > 0, 'limit', :'limit', 'Show at least one.'),
+		(:'members'::int > 0, 'members', :'members', 'Show at least one of each cluster.'),
+		(:'chars'::int BETWEEN 100 AND 1000000, 'chars', :'chars', 'Show 100 to 1000000 characters of each text.')
+	) v (good, name, value, hint), format('"%s" is not a value of %s', value, name) message
+WHERE NOT good
+\gexec
+
+-- Texts are read up to a length, so that one very long text does not keep all others waiting.
+SELECT 50 * :'chars'::int AS compared, :'chars'::int / 10 AS kept, :'show' = 'clusters' AS clusters, :'output' <> '' AS to_file,
+	CASE WHEN :'title' = '' THEN 'NULL' ELSE format('%I', :'title') END AS title_value,
+	CASE getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END AS page_encoding
+\gset
+
+-- Hashes made elsewhere are compared as signatures.
+WITH RECURSIVE base AS (
+	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND NOT attisdropped
+	UNION ALL
+	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
+)
+SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, "table", :'sig',
+	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
+FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN EXISTS (SELECT FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype))
+		THEN format('%s.as_hash(%I)', :'ext', :'sig') ELSE format('%I', :'sig') END AS signature) t
+\gset
+SELECT format(CASE WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %s.neardup_clusters(%L::text, %L::float8, NULL::%s,
+			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8) WHERE NOT id %s keeper'
+		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %s.neardup_pairs(%L::text, %L::float8, NULL::%s,
+			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text)' END,
+	:'ext', :'query', :'threshold', :'id_type', :'equals') AS source
+\gset
+
+-- The one place where values become HTML, as an expression of raw and unseen.  Characters that
+-- are not seen, and those that turn the order of others round, are shown as their codes.
+SELECT $html$
+	(SELECT coalesce(string_agg(CASE WHEN piece ~ unseen THEN format('<code>%s</code>', upper(lpad(to_hex(ascii(piece)), 4, '0')))
+			ELSE replace(replace(replace(replace(replace(piece, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;')
+			END, '' ORDER BY place), '')
+	FROM regexp_matches(raw, unseen || '|' || replace(unseen, '[', '[^') || '+', 'g') WITH ORDINALITY m (found, place),
+		LATERAL (SELECT found[1]) f (piece))
+	$html$ AS html
+\gset
+\set commas FM999,999,999,999,990
+
+\pset tuples_only on
+\pset format unaligned
+\pset expanded off
+\pset recordsep '\n'
+\timing off
+-- A database in SQL_ASCII has bytes of any encoding, which are sent as they are.
+\encoding :page_encoding
+
+WITH docs AS NOT MATERIALIZED (
+	SELECT :"id" AS id, :"text" IS NULL AS missing, format('%s', :"text") COLLATE "C" AS body, format('%s', :title_value) COLLATE "C" AS title
+	FROM :table
+), signature AS MATERIALIZED (
+	SELECT split_part(shown, '/', 2) AS scheme, shown ~ '^\d+/(word|char|anychar|stopword) \d+/\d+x' AS exactly,
+		substring(shown FROM '^\d+/[^/]*/(\d+)x\d')::int AS k, substring(shown FROM '^\d+/[^/]*/\d+x(\d+)')::int AS b
+	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL LIMIT 1) s ON true
+), settings AS MATERIALIZED (
+	SELECT getdatabaseencoding() = 'SQL_ASCII' AS bytes, CASE getdatabaseencoding()
+		WHEN 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]'
+		ELSE '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' END COLLATE "C" AS unseen
+
+-- ---- Which pairs ----
+
+), found AS MATERIALIZED (
+	:source
+), ranked AS (
+	SELECT *, row_number() OVER (cluster ORDER BY similarity, b) AS member, count(*) OVER cluster AS members,
+		CASE :'sort' WHEN 'lowest' THEN min(similarity) OVER cluster WHEN 'highest' THEN -max(similarity) OVER cluster ELSE -size END AS key
+	FROM found WHERE similarity < :'below'::float8
+	WINDOW cluster AS (PARTITION BY a, CASE WHEN NOT :'clusters' THEN b END)
+), placed AS (
+	SELECT *, dense_rank() OVER (ORDER BY key, a, CASE WHEN NOT :'clusters' THEN b END) AS place FROM ranked
+), chosen AS MATERIALIZED (
+	SELECT *, row_number() OVER (ORDER BY place, member) AS n
+	FROM placed WHERE place <= :'limit'::int AND member <= :'members'::int
+), items AS MATERIALIZED (
+	SELECT n, place, member, members, size, similarity, x.body = y.body AND NOT x.missing AND NOT y.missing AS same,
+		format('%s', x.id) AS a_id, x.title AS a_title, left(x.body, :compared) AS a_body, length(x.body) AS a_length, x.missing AS a_missing,
+		format('%s', y.id) AS b_id, y.title AS b_title, left(y.body, :compared) AS b_body, length(y.body) AS b_length, y.missing AS b_missing
+	FROM chosen JOIN docs x ON x.id :equals a JOIN docs y ON y.id :equals b
+
+-- ---- What their texts share ----
+
+), texts AS MATERIALIZED (
+	-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
+	SELECT n, side, same, id COLLATE "C" AS id, title, body, length, missing,
+		CASE WHEN bytes THEN regexp_replace(body, '[^\u0001-\u007f]', '?', 'g') ELSE body END AS read
+	FROM items, settings, LATERAL (VALUES ('a', a_id, a_title, a_body, a_length, a_missing), ('b', b_id, b_title, b_body, b_length, b_missing))
+		v (side, id, title, body, length, missing)
+), passages AS MATERIALIZED (
+	SELECT a.n, p.*
+	FROM texts a JOIN texts b ON a.n = b.n AND a.side = 'a' AND b.side = 'b' AND NOT a.same,
+		LATERAL :ext.shared_passages(a.read, b.read, :'scheme'::text, :'min_tokens'::int) WITH ORDINALITY
+		p (a_start, a_length, b_start, b_length, tokens, passage)
+), marks AS (
+	SELECT n, 'a' AS side, a_start AS first, a_start + a_length AS after, passage FROM passages
+	UNION ALL SELECT n, 'b', b_start, b_start + b_length, passage FROM passages
+), apart AS MATERIALIZED (
+	-- Passages of one text may overlap: what an earlier one has is not marked twice.
+	SELECT * FROM (
+		SELECT n, side, passage, after, greatest(first, max(after) OVER (PARTITION BY n, side ORDER BY first, after, passage
+			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first
+		FROM marks) m
+	WHERE first < after
+), pieces AS (
+	SELECT n, side, first, after, passage FROM apart
+	UNION ALL
+	SELECT * FROM (SELECT n, side, lag(after, 1, 1) OVER (PARTITION BY n, side ORDER BY first) AS first, first AS after, NULL::bigint FROM apart) gap
+	WHERE first < after
+	UNION ALL
+	SELECT n, side, coalesce(max(after), 1), length(body) + 1, NULL FROM texts LEFT JOIN apart USING (n, side)
+	GROUP BY n, side, body HAVING coalesce(max(after), 1) <= length(body)
+
+-- ---- How much of them is shown ----
+
+), rooms AS MATERIALIZED (
+	-- Of a text that is too long, only the ends of long pieces are shown.
+	SELECT *, :'chars'::int - coalesce(sum(shown) OVER (PARTITION BY n, side ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::int AS room
+	FROM pieces JOIN texts USING (n, side),
+		LATERAL (SELECT CASE WHEN length > :'chars'::int THEN least(after - first, 2 * :kept) ELSE after - first END) s (shown)
+), shown AS MATERIALIZED (
+	SELECT *, shown < after - first AND room >= 2 * :kept AS split FROM rooms WHERE room > 0
+), parts AS (
+	SELECT n, side, first, part, passage, number,
+		CASE WHEN NOT split THEN substr(body, first, least(room, after - first)) WHEN part = 1 THEN substr(body, first, :kept)
+			WHEN part = 2 THEN '' ELSE substr(body, after - :kept, :kept) END AS raw,
+		-- A text that is shown for two has no marks; what is not compared has none either.
+		CASE WHEN part = 2 OR same THEN 'between' WHEN passage IS NOT NULL THEN 'shared' WHEN after > :compared THEN 'between'
+			WHEN :ext.cardinality(:ext.to_shingles(substr(read, first, after - first), 'word 1'::text)) > 0 THEN 'differs' ELSE 'between' END AS kind
+	FROM shown, LATERAL (VALUES (1, 0), (2, after - first - 2 * :kept), (3, 0)) p (part, number)
+	WHERE part = 1 OR split
+), totals AS (
+	SELECT n, side, sum(after - first) FILTER (WHERE passage IS NOT NULL) AS shared,
+		max(CASE WHEN room <= 0 THEN 0 WHEN shown < after - first AND room >= 2 * :kept THEN after - 1 ELSE first - 1 + least(room, after - first) END) AS last
+	FROM rooms GROUP BY n, side
+
+-- ---- HTML ----
+
+), data AS (
+	SELECT n, side, first, part, kind, passage, number, raw FROM parts
+	UNION ALL SELECT n, side, 0, 0, kind, NULL, greatest(0, length(value) - 200), left(value, 200) FROM texts, LATERAL (VALUES ('id', id), ('title', title)) v (kind, value)
+	UNION ALL SELECT 0, '', 0, 0, kind, NULL, 0, raw COLLATE "C"
+	FROM signature, LATERAL (VALUES ('table', :'table'), ('column', :'id'), ('scheme', :'scheme'), ('signed', scheme)) v (kind, raw)
+), escaped AS MATERIALIZED (
+	SELECT n, side, first, part, kind, passage, number, :html AS html FROM data, settings
+), named AS MATERIALIZED (
+	SELECT max(html) FILTER (WHERE kind = 'table') AS "table", max(html) FILTER (WHERE kind = 'column') AS "column",
+		max(html) FILTER (WHERE kind = 'scheme') AS scheme, max(html) FILTER (WHERE kind = 'signed') AS signed
+	FROM escaped WHERE n = 0
+), bodies AS (
+	SELECT n, side, max(html || cut) FILTER (WHERE kind = 'id') AS id, max(html || cut) FILTER (WHERE kind = 'title') AS title,
+		coalesce(string_agg(CASE kind WHEN 'shared' THEN regexp_replace(html, '^(\s*)(.*)$', format('\1<mark data-passage="%s">\2</mark>', passage))
+			WHEN 'differs' THEN regexp_replace(html, '^(\s*)(.*\S)(\s*)$', '\1<b>\2</b>\3') ELSE html || cut END,
+			'' ORDER BY first, part) FILTER (WHERE kind NOT IN ('id', 'title')), '') AS html
+	FROM escaped, LATERAL (SELECT CASE WHEN number > 0 THEN format('<span class="cut">%s characters</span>', to_char(number, :'commas')) ELSE '' END) c (cut)
+	WHERE n > 0 GROUP BY n, side
+), sides AS MATERIALIZED (
+	SELECT n, side, same, format(E'<h4><span class="soft">%s</span> <bdi>%s</bdi>%s</h4>\n<p class="facts">%s</p>\n', named."column", b.id, ' <bdi class="title">' || nullif(b.title, '') || '</bdi>',
+			CASE WHEN missing THEN 'The text is NULL.' ELSE to_char(length, :'commas') || ' characters' END
+			|| CASE WHEN NOT same AND length > 0 THEN format(', %s %% shared', floor(100.0 * coalesce(shared, 0) / length(body))) ELSE '' END) AS head,
+		format(E'<div class="text" lang="" dir="auto">%s%s</div>\n', html,
+			CASE WHEN length > last THEN format(' <span class="cut end">%s more characters%s</span>', to_char(length - coalesce(last, 0), :'commas'),
+				CASE WHEN length > :compared AND NOT same THEN format(' (the last %s are not compared)', to_char(length - :compared, :'commas')) END) END) AS html
+	FROM bodies b JOIN texts USING (n, side) LEFT JOIN totals USING (n, side), named
+), articles AS (
+	SELECT n, CASE WHEN :'clusters' AND member = 1 THEN format(E'<h2>Cluster %s: %s rows</h2>\n<p class="soft">%s of the %s other rows, each beside the row that is kept; the least similar first</p>\n',
+			place, to_char(size, :'commas'), to_char(least(members, :'members'::int), :'commas'), to_char(size - 1, :'commas')) ELSE '' END
+		|| format(E'<article id="p%s" tabindex="-1" aria-labelledby="h%1$s">\n<header><h3 id="h%1$s"><span class="hidden">Pair %1$s: similarity </span><strong>%s</strong> %s</h3>\n'
+			'<nav aria-label="From pair %1$s"><span>%1$s of %4$s</span> <a href="#p%5$s">previous</a> <a href="#p%6$s">next</a></nav></header>\n', n, to_char(similarity, 'FM0.000'),
+			concat_ws(', ', '&#177; ' || to_char(error, 'FM0.000') || ' estimated', to_char(exact, 'FM0.000') || ' exact', CASE WHEN items.same THEN 'the texts are the same' END),
+			count(*) OVER (), greatest(1, n - 1), least(n + 1, count(*) OVER ()))
+		|| CASE WHEN items.same THEN format(E'<div class="sides same">\n<section>\n%s</section>\n<section>\n%s</section>\n%s</div>\n', a.head, b.head, a.html)
+			ELSE format(E'<div class="sides">\n<section>\n%s%s</section>\n<section>\n%s%s</section>\n</div>\n', a.head, a.html, b.head, b.html) END
+		|| E'</article>' AS html
+	FROM items JOIN sides a USING (n) JOIN sides b USING (n), LATERAL (
+		SELECT CASE WHEN k IS NOT NULL AND scheme <> 'foreign' THEN :ext.minhash_error(k, signature.b, similarity) END AS error,
+			CASE WHEN exactly AND a_length <= :compared AND b_length <= :compared
+				THEN :ext.similarity(:ext.to_shingles(x.read, scheme), :ext.to_shingles(y.read, scheme)) END AS exact
+		FROM signature, texts x, texts y WHERE x.n = items.n AND x.side = 'a' AND y.n = items.n AND y.side = 'b') e
+	WHERE a.side = 'a' AND b.side = 'b'
+
+-- ---- The histogram ----
+
+), bins AS MATERIALIZED (
+	SELECT bin, count(f.bin) AS pairs, count(f.n) > 0 AS "in"
+	FROM generate_series(0, 20) bin LEFT JOIN (
+		SELECT n, CASE WHEN found.similarity >= 1 THEN 20 ELSE least(19, floor(20 * (found.similarity - :'threshold'::float8) / (1 - :'threshold'::float8) + 1e-9)) END::int AS bin
+		FROM found LEFT JOIN chosen USING (a, b)) f USING (bin)
+	GROUP BY bin
+), heights AS (
+	SELECT *, greatest(1, coalesce(nullif(max(pairs) FILTER (WHERE bin < 20) OVER (), 0), max(pairs) OVER ())) AS highest,
+		CASE WHEN bin = 20 THEN 'equal signatures' ELSE format('%s to %s', to_char(low, 'FM0.000'), to_char(low + width, 'FM0.000')) END AS name
+	FROM bins, LATERAL (SELECT (1 - :'threshold'::float8) / 20) w (width), LATERAL (SELECT :'threshold'::float8 + bin * width) l (low)
+), histogram AS (
+	SELECT string_agg(format('<rect%s x="%s" y="%s" width="0.9" height="%s"><title>%s: %s</title></rect>', CASE WHEN "in" THEN ' class="in"' END,
+			bin + CASE WHEN bin = 20 THEN 1.05 ELSE 0.05 END, round(100 - height, 2), round(height, 2), name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS bars,
+		string_agg(format('<tr><td>%s</td><td>%s</td></tr>', name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS rows
+	FROM heights, LATERAL (SELECT CASE WHEN pairs > 0 THEN greatest(2, least(1, pairs::numeric / highest) * 100) ELSE 0 END) h (height)
+), counts AS (
+	SELECT (SELECT count(*) FROM :table WHERE :"sig" IS NOT NULL) AS signed, count(*) AS pairs, count(*) FILTER (WHERE similarity >= 1) AS equal,
+		(SELECT count(*) FROM items) AS shown
+	FROM found
+), lines AS (
+	SELECT -1 AS n, format(E'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+		'<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; script-src &#39;sha256-%s&#39;; style-src &#39;sha256-%s&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;"/>\n'
+		'<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta name="color-scheme" content="light dark"/>\n<meta name="referrer" content="no-referrer"/>\n'
+		'<title>Near-duplicates of %s</title>\n<style>%s</style>\n</head>\n<body>',
+		encode(sha256(convert_to(:'script', 'UTF8')), 'base64'), encode(sha256(convert_to(:'style', 'UTF8')), 'base64'), "table", :'style') AS html
+	FROM named
+	UNION ALL
+	SELECT 0, format(E'<header>\n<div class="top">\n<div>\n<h1>Near-duplicates of <bdi>%s</bdi></h1>\n<p class="soft">similarity %s and above%s, %s, %s</p>\n'
+		'<dl>\n<div><dt>rows signed</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
+		'<figure>\n<figcaption id="figure">%s by similarity%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
+		'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
+		'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>\n</div>\n'
+		'<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s',
+		"table", :'threshold'::float8, CASE WHEN :'below'::float8 <= 1 THEN format(', below %s', :'below'::float8) END,
+		CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END, to_char(now(), 'YYYY-MM-DD HH24:MI'),
+		to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
+		CASE WHEN :'clusters' THEN 'Rows, and the row kept of their cluster,' ELSE 'Pairs' END, CASE WHEN shown > 0 THEN '; those shown below stand out' END,
+		bars, ticks[1], ticks[2], ticks[3], ticks[4], rows, :'min_tokens'::int, CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
+			|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
+		CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
+	FROM named, counts, histogram, signature,
+		LATERAL (SELECT array_agg(to_char(:'threshold'::float8 + i * (1 - :'threshold'::float8) / 4, 'FM0.00') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
+	UNION ALL SELECT n, html FROM articles
+	UNION ALL
+	SELECT 9223372036854775807, format(E'</main>\n<nav class="keys" aria-label="Pairs" hidden="hidden">\n<button type="button" class="previous">Previous</button>\n<output aria-live="polite"></output>\n'
+		'<button type="button" class="next">Next</button>\n<span class="help"><kbd>j</kbd> or <kbd>&#8594;</kbd> next, <kbd>k</kbd> or <kbd>&#8592;</kbd> previous; click a shared passage to find it in the other text</span>\n'
+		'</nav>\n<script>%s</script>\n</body>\n</html>', :'script')
+)
+SELECT html FROM lines ORDER BY n
+\if :to_file
+	\g :output
+	\echo 'page written to' :output
+\else
+	\g
+\endif
+SELECT set_config('search_path', :'old_path', false) \g /dev/null
