@@ -57,6 +57,7 @@ th, td { padding: 0.1rem 1.25rem 0.1rem 0; text-align: right; font-weight: 400; 
 .legend { margin-top: 2rem; padding-top: 0.9rem; border-top: 1px solid var(--line); font-size: 0.875rem; color: var(--soft); }
 
 article { margin-top: 1.5rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.6rem; }
+article:focus { outline: none; }
 article[aria-current] { border-color: var(--focus); box-shadow: 0 0 0 1px var(--focus); }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 article > header { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: baseline; justify-content: space-between; padding: 0.7rem 1.25rem; border-bottom: 1px solid var(--line); }
@@ -64,9 +65,8 @@ article nav { display: flex; gap: 1.25rem; font-size: 0.875rem; }
 .sides { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 .sides > section { padding: 1rem 1.25rem 1.35rem; min-width: 0; }
 .sides > section + section { border-left: 1px solid var(--line); }
-.sides.same { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 .sides.same > .text { grid-column: 1 / -1; padding: 0 1.25rem 1.35rem; max-width: 50rem; }
-.sides.same > section { padding-bottom: 0; }
+.sides.same > section { padding-bottom: 0; border: 0 !important; }
 .text { margin-top: 0.8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; font-size: 0.875rem; line-height: 1.7; tab-size: 4; }
 mark { background: var(--shared); color: var(--shared-ink); border-radius: 0.15rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 mark.twin { background: var(--twin); color: var(--ink); }
@@ -86,9 +86,8 @@ kbd { padding: 0.05rem 0.4rem; font: 0.8125rem ui-monospace, "Liberation Mono", 
 @media (max-width: 52rem) {
 	body { padding: 1.25rem 0.75rem 5.5rem; }
 	h1 { font-size: 1.4rem; }
-	.top, .sides, .sides.same { grid-template-columns: minmax(0, 1fr); }
+	.top, .sides { grid-template-columns: minmax(0, 1fr); }
 	.sides > section + section { border-left: 0; border-top: 1px solid var(--line); }
-	.sides.same > section + section { border-top: 0; }
 	article > header, .sides > section { padding-left: 0.9rem; padding-right: 0.9rem; }
 	.keys .help { display: none; }
 	button { min-height: 2.75rem; }

@@ -244,14 +244,15 @@ WITH docs AS NOT MATERIALIZED (
 	UNION ALL
 	SELECT 0, format(E'<header>\n<div class="top">\n<div>\n<h1>Near-duplicates of <bdi>%s</bdi></h1>\n<p class="soft">similarity %s and above%s, %s, %s</p>\n'
 		'<dl>\n<div><dt>rows signed</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
-		'<figure>\n<figcaption id="figure">%s by similarity%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
+		'<figure>\n<figcaption id="figure">%s%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
 		'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
 		'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>\n</div>\n'
 		'<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s',
 		"table", :'threshold'::float8, CASE WHEN :'below'::float8 <= 1 THEN format(', below %s', :'below'::float8) END,
 		CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END, to_char(now(), 'YYYY-MM-DD HH24:MI'),
 		to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
-		CASE WHEN :'clusters' THEN 'Rows, and the row kept of their cluster,' ELSE 'Pairs' END, CASE WHEN shown > 0 THEN '; those shown below stand out' END,
+		CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
+		CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END,
 		bars, ticks[1], ticks[2], ticks[3], ticks[4], rows, :'min_tokens'::int, CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
 			|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
 		CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)

@@ -204,7 +204,7 @@ foreach my $side (map { @{ $_->{sides} } } @pairs)
 	is(scalar @{ $side->{differs} }, 1, 'but all that differs');
 }
 foreach my $bad ('sort=up', 'sort=largest', 'show=all', 'limit=0', 'limit=x', 'chars=9', 'min_tokens=0', 'scheme=no', 'text=no', 'title=no', 'below=x',
-	q{limit=1; DROP TABLE docs}, q{below=1); DROP TABLE docs; --}, q{title=name) FROM docs; DROP TABLE docs; --}, q{scheme=x'; DROP TABLE docs; --})
+	q{limit=1; DROP TABLE docs}, q{threshold=0.7); DROP TABLE docs; SELECT (1}, q{below=1); DROP TABLE docs; --}, q{title=name) FROM docs; DROP TABLE docs; --}, q{scheme=x'; DROP TABLE docs; --})
 {
 	($ok, $out, $err) = run_script('postgres', 'table=docs', $bad);
 	ok(!$ok, "an error: $bad");
