@@ -66,7 +66,7 @@ article nav { display: flex; gap: 1.25rem; font-size: 0.875rem; }
 .sides > section { padding: 1rem 1.25rem 1.35rem; min-width: 0; }
 .sides > section + section { border-left: 1px solid var(--line); }
 .sides.same > .text { grid-column: 1 / -1; padding: 0 1.25rem 1.35rem; max-width: 50rem; }
-.sides.same > section { padding-bottom: 0; border: 0 !important; }
+.sides.same > section { padding-bottom: 0; border: 0; }
 .text { margin-top: 0.8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; font-size: 0.875rem; line-height: 1.7; tab-size: 4; }
 mark { background: var(--shared); color: var(--shared-ink); border-radius: 0.15rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 mark.twin { background: var(--twin); color: var(--ink); }
