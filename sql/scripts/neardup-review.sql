@@ -78,6 +78,7 @@ SELECT $html$
 \pset expanded off
 \pset recordsep '\n'
 \timing off
+\set FETCH_COUNT 0
 -- A database in SQL_ASCII has bytes of any encoding, which are sent as they are.
 \encoding :page_encoding
 
@@ -109,117 +110,104 @@ WITH docs AS NOT MATERIALIZED (
 	FROM placed WHERE place <= :'limit'::int AND member <= :'members'::int
 ), items AS MATERIALIZED (
 	SELECT n, place, member, members, size, similarity, x.body = y.body AND NOT x.missing AND NOT y.missing AS same,
-		format('%s', x.id) AS a_id, x.title AS a_title, left(x.body, :compared) AS a_body, length(x.body) AS a_length, x.missing AS a_missing,
-		format('%s', y.id) AS b_id, y.title AS b_title, left(y.body, :compared) AS b_body, length(y.body) AS b_length, y.missing AS b_missing
+		ARRAY[format('%s', x.id), format('%s', y.id)] COLLATE "C" AS ids, ARRAY[x.title, y.title] AS titles, ARRAY[x.missing, y.missing] AS missing,
+		ARRAY[length(x.body), length(y.body)] AS lengths, left(x.body, :compared) AS a, left(y.body, :compared) AS b
 	FROM chosen JOIN docs x ON x.id :equals a JOIN docs y ON y.id :equals b
 
 -- ---- What their texts share ----
 
-), texts AS MATERIALIZED (
+), compared AS (
 	-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
-	SELECT n, side, same, id COLLATE "C" AS id, title, body, length, missing,
-		CASE WHEN bytes THEN regexp_replace(body, '[^\u0001-\u007f]', '?', 'g') ELSE body END AS read
-	FROM items, settings, LATERAL (VALUES ('a', a_id, a_title, a_body, a_length, a_missing), ('b', b_id, b_title, b_body, b_length, b_missing))
-		v (side, id, title, body, length, missing)
-), passages AS MATERIALIZED (
-	SELECT a.n, p.*
-	FROM texts a JOIN texts b ON a.n = b.n AND a.side = 'a' AND b.side = 'b' AND NOT a.same,
-		LATERAL :ext.shared_passages(a.read, b.read, :'scheme'::text, :'min_tokens'::int) WITH ORDINALITY
-		p (a_start, a_length, b_start, b_length, tokens, passage)
-), marks AS (
-	SELECT n, 'a' AS side, a_start AS first, a_start + a_length AS after, passage FROM passages
-	UNION ALL SELECT n, 'b', b_start, b_start + b_length, passage FROM passages
-), apart AS MATERIALIZED (
-	-- Passages of one text may overlap: what an earlier one has is not marked twice.
-	SELECT * FROM (
-		SELECT n, side, passage, after, greatest(first, max(after) OVER (PARTITION BY n, side ORDER BY first, after, passage
-			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first
-		FROM marks) m
-	WHERE first < after
-), pieces AS (
-	SELECT n, side, first, after, passage FROM apart
-	UNION ALL
-	SELECT * FROM (SELECT n, side, lag(after, 1, 1) OVER (PARTITION BY n, side ORDER BY first) AS first, first AS after, NULL::bigint FROM apart) gap
-	WHERE first < after
-	UNION ALL
-	SELECT n, side, coalesce(max(after), 1), length(body) + 1, NULL FROM texts LEFT JOIN apart USING (n, side)
-	GROUP BY n, side, body HAVING coalesce(max(after), 1) <= length(body)
-
--- ---- How much of them is shown ----
-
-), rooms AS MATERIALIZED (
-	-- Of a text that is too long, only the ends of long pieces are shown.
-	SELECT *, :'chars'::int - coalesce(sum(shown) OVER (PARTITION BY n, side ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::int AS room
-	FROM pieces JOIN texts USING (n, side),
-		LATERAL (SELECT CASE WHEN length > :'chars'::int THEN least(after - first, 2 * :kept) ELSE after - first END) s (shown)
-), shown AS MATERIALIZED (
-	SELECT *, shown < after - first AND room >= 2 * :kept AS split FROM rooms WHERE room > 0
-), parts AS (
-	SELECT n, side, first, part, passage, number,
-		CASE WHEN NOT split THEN substr(body, first, least(room, after - first)) WHEN part = 1 THEN substr(body, first, :kept)
-			WHEN part = 2 THEN '' ELSE substr(body, after - :kept, :kept) END AS raw,
-		-- A text that is shown for two has no marks; what is not compared has none either.
-		CASE WHEN part = 2 OR same THEN 'between' WHEN passage IS NOT NULL THEN 'shared' WHEN after > :compared THEN 'between'
-			WHEN :ext.cardinality(:ext.to_shingles(substr(read, first, after - first), 'word 1'::text)) > 0 THEN 'differs' ELSE 'between' END AS kind
-	FROM shown, LATERAL (VALUES (1, 0), (2, after - first - 2 * :kept), (3, 0)) p (part, number)
-	WHERE part = 1 OR split
-), totals AS (
-	SELECT n, side, sum(after - first) FILTER (WHERE passage IS NOT NULL) AS shared,
-		max(CASE WHEN room <= 0 THEN 0 WHEN shown < after - first AND room >= 2 * :kept THEN after - 1 ELSE first - 1 + least(room, after - first) END) AS last
-	FROM rooms GROUP BY n, side
+	SELECT items.*, a_read, b_read, a_starts, a_counts, b_starts, b_counts
+	FROM items, settings, LATERAL (SELECT CASE WHEN bytes THEN regexp_replace(a, '[^\u0001-\u007f]', '?', 'g') ELSE a END,
+			CASE WHEN bytes THEN regexp_replace(b, '[^\u0001-\u007f]', '?', 'g') ELSE b END) r (a_read, b_read),
+		LATERAL (SELECT array_agg(a_start ORDER BY place), array_agg(a_length ORDER BY place), array_agg(b_start ORDER BY place), array_agg(b_length ORDER BY place)
+			FROM :ext.shared_passages(a_read, b_read, :'scheme'::text, :'min_tokens'::int) WITH ORDINALITY p (a_start, a_length, b_start, b_length, tokens, place)
+			WHERE NOT same) p (a_starts, a_counts, b_starts, b_counts)
 
 -- ---- HTML ----
 
-), data AS (
-	SELECT n, side, first, part, kind, passage, number, raw FROM parts
-	UNION ALL SELECT n, side, 0, 0, kind, NULL, greatest(0, length(value) - 200), left(value, 200) FROM texts, LATERAL (VALUES ('id', id), ('title', title)) v (kind, value)
-	UNION ALL SELECT 0, '', 0, 0, kind, NULL, 0, raw COLLATE "C"
-	FROM signature, LATERAL (VALUES ('table', :'table'), ('column', :'id'), ('scheme', :'scheme'), ('signed', scheme)) v (kind, raw)
-), escaped AS MATERIALIZED (
-	SELECT n, side, first, part, kind, passage, number, :html AS html FROM data, settings
 ), named AS MATERIALIZED (
-	SELECT max(html) FILTER (WHERE kind = 'table') AS "table", max(html) FILTER (WHERE kind = 'column') AS "column",
-		max(html) FILTER (WHERE kind = 'scheme') AS scheme, max(html) FILTER (WHERE kind = 'signed') AS signed
-	FROM escaped WHERE n = 0
-), bodies AS (
-	SELECT n, side, max(html || cut) FILTER (WHERE kind = 'id') AS id, max(html || cut) FILTER (WHERE kind = 'title') AS title,
-		coalesce(string_agg(CASE kind WHEN 'shared' THEN regexp_replace(html, '^(\s*)(.*)$', format('\1<mark data-passage="%s">\2</mark>', passage))
-			WHEN 'differs' THEN regexp_replace(html, '^(\s*)(.*\S)(\s*)$', '\1<b>\2</b>\3') ELSE html || cut END,
-			'' ORDER BY first, part) FILTER (WHERE kind NOT IN ('id', 'title')), '') AS html
-	FROM escaped, LATERAL (SELECT CASE WHEN number > 0 THEN format('<span class="cut">%s characters</span>', to_char(number, :'commas')) ELSE '' END) c (cut)
-	WHERE n > 0 GROUP BY n, side
-), sides AS MATERIALIZED (
-	SELECT n, side, same, format(E'<h4><span class="soft">%s</span> <bdi>%s</bdi>%s</h4>\n<p class="facts">%s</p>\n', named."column", b.id, ' <bdi class="title">' || nullif(b.title, '') || '</bdi>',
-			CASE WHEN missing THEN 'The text is NULL.' ELSE to_char(length, :'commas') || ' characters' END
-			|| CASE WHEN NOT same AND length > 0 THEN format(', %s %% shared', floor(100.0 * coalesce(shared, 0) / length(body))) ELSE '' END) AS head,
-		format(E'<div class="text" lang="" dir="auto">%s%s</div>\n', html,
-			CASE WHEN length > last THEN format(' <span class="cut end">%s more characters%s</span>', to_char(length - coalesce(last, 0), :'commas'),
-				CASE WHEN length > :compared AND NOT same THEN format(' (the last %s are not compared)', to_char(length - :compared, :'commas')) END) END) AS html
-	FROM bodies b JOIN texts USING (n, side) LEFT JOIN totals USING (n, side), named
+	SELECT max(html) FILTER (WHERE kind = 'table') AS "table", max(html) FILTER (WHERE kind = 'column') AS "column", max(html) FILTER (WHERE kind = 'signed') AS signed
+	FROM (SELECT kind, :html AS html
+		FROM settings, signature, LATERAL (VALUES ('table', :'table'), ('column', :'id'), ('signed', scheme)) v (kind, value), LATERAL (SELECT value COLLATE "C") r (raw)) e
 ), articles AS (
 	SELECT n, CASE WHEN :'clusters' AND member = 1 THEN format(E'<h2>Cluster %s: %s rows</h2>\n<p class="soft">%s of the %s other rows, each beside the row that is kept; the least similar first</p>\n',
 			place, to_char(size, :'commas'), to_char(least(members, :'members'::int), :'commas'), to_char(size - 1, :'commas')) ELSE '' END
 		|| format(E'<article id="p%s" tabindex="-1" aria-labelledby="h%1$s">\n<header><h3 id="h%1$s"><span class="hidden">Pair %1$s: similarity </span><strong>%s</strong> %s</h3>\n'
 			'<nav aria-label="From pair %1$s"><span>%1$s of %4$s</span> <a href="#p%5$s">previous</a> <a href="#p%6$s">next</a></nav></header>\n', n, to_char(similarity, 'FM0.000'),
-			concat_ws(', ', '&#177; ' || to_char(error, 'FM0.000') || ' estimated', to_char(exact, 'FM0.000') || ' exact', CASE WHEN items.same THEN 'the texts are the same' END),
+			concat_ws(', ', '&#177; ' || to_char(error, 'FM0.000') || ' estimated', to_char(exact, 'FM0.000') || ' exact', CASE WHEN same THEN 'the texts are the same' END),
 			count(*) OVER (), greatest(1, n - 1), least(n + 1, count(*) OVER ()))
-		|| CASE WHEN items.same THEN format(E'<div class="sides same">\n<section>\n%s</section>\n<section>\n%s</section>\n%s</div>\n', a.head, b.head, a.html)
-			ELSE format(E'<div class="sides">\n<section>\n%s%s</section>\n<section>\n%s%s</section>\n</div>\n', a.head, a.html, b.head, b.html) END
+		|| CASE WHEN same THEN format(E'<div class="sides same">\n<section>\n%s</section>\n<section>\n%s</section>\n%s</div>\n', heads[1], heads[2], texts[1])
+			ELSE format(E'<div class="sides">\n<section>\n%s%s</section>\n<section>\n%s%s</section>\n</div>\n', heads[1], texts[1], heads[2], texts[2]) END
 		|| E'</article>' AS html
-	FROM items JOIN sides a USING (n) JOIN sides b USING (n), LATERAL (
-		SELECT CASE WHEN k IS NOT NULL AND scheme <> 'foreign' THEN :ext.minhash_error(k, signature.b, similarity) END AS error,
-			CASE WHEN exactly AND a_length <= :compared AND b_length <= :compared
-				THEN :ext.similarity(:ext.to_shingles(x.read, scheme), :ext.to_shingles(y.read, scheme)) END AS exact
-		FROM signature, texts x, texts y WHERE x.n = items.n AND x.side = 'a' AND y.n = items.n AND y.side = 'b') e
-	WHERE a.side = 'a' AND b.side = 'b'
+	FROM compared, signature, LATERAL (
+		SELECT CASE WHEN k IS NOT NULL AND scheme <> 'foreign' THEN :ext.minhash_error(k, signature.b, similarity) END,
+			CASE WHEN exactly AND greatest(lengths[1], lengths[2]) <= :compared THEN :ext.similarity(:ext.to_shingles(a_read, scheme), :ext.to_shingles(b_read, scheme)) END
+		) e (error, exact), LATERAL (
+		SELECT array_agg(head ORDER BY side), array_agg(html ORDER BY side)
+		FROM (VALUES (1, compared.a, a_read, a_starts, a_counts), (2, compared.b, b_read, b_starts, b_counts)) t (side, body, read, starts, counts), LATERAL (
+
+			-- One text: what of it stands in the other, and how much of it is shown.
+			WITH apart AS (
+				-- Passages may overlap: what an earlier one has is not marked twice.
+				SELECT * FROM (
+					SELECT passage, start + length AS after, greatest(start, max(start + length) OVER (ORDER BY start, start + length, passage
+						ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first
+					FROM unnest(starts, counts) WITH ORDINALITY u (start, length, passage)) m
+				WHERE first < after
+			), pieces AS (
+				SELECT first, after, passage FROM apart
+				UNION ALL SELECT lag(after, 1, 1) OVER (ORDER BY first), first, NULL FROM apart
+				UNION ALL SELECT coalesce(max(after), 1), length(body) + 1, NULL FROM apart
+			), rooms AS (
+				-- Of a text that is too long, only the ends of long pieces are shown.
+				SELECT first, after, passage, shown < after - first AS long,
+					:'chars'::int - coalesce(sum(shown) OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::int AS room
+				FROM pieces, LATERAL (SELECT CASE WHEN lengths[side] > :'chars'::int THEN least(after - first, 2 * :kept) ELSE after - first END) s (shown)
+				WHERE first < after
+			), shown AS (
+				SELECT first, after, passage, long AND room >= 2 * :kept AS split, least(room, after - first) AS seen FROM rooms WHERE room > 0
+			), data AS (
+				SELECT first, part, number,
+					CASE WHEN NOT split THEN substr(body, first, seen) WHEN part = 1 THEN substr(body, first, :kept) WHEN part = 2 THEN ''
+						ELSE substr(body, after - :kept, :kept) END AS raw,
+					-- A text that is shown for two has no marks; what is not compared has none either.
+					CASE WHEN part = 2 OR same THEN 'between' WHEN passage IS NOT NULL THEN format('<mark data-passage="%s">', passage)
+						WHEN after > :compared OR :ext.cardinality(:ext.to_shingles(substr(read, first, after - first), 'word 1'::text)) = 0 THEN 'between'
+						ELSE 'differs' END AS kind
+				FROM shown, LATERAL (VALUES (1, 0), (2, after - first - 2 * :kept), (3, 0)) p (part, number)
+				WHERE part = 1 OR split
+				UNION ALL
+				SELECT 0, 0, greatest(0, length(value) - 200), left(value, 200), kind FROM (VALUES (ids[side], 'id'), (titles[side], 'title')) v (value, kind)
+			), escaped AS (
+				SELECT first, part, kind, html || CASE WHEN number > 0 THEN format('<span class="cut">%s characters</span>', to_char(number, :'commas')) ELSE '' END AS html
+				FROM settings, data, LATERAL (SELECT :html) e (html)
+			), ends AS (
+				SELECT (SELECT coalesce(max(CASE WHEN split THEN after ELSE first + seen END) - 1, 0) FROM shown) AS last,
+					(SELECT coalesce(sum(after - first), 0) FROM apart) AS shared
+			)
+			SELECT format(E'<h4><span class="soft">%s</span> <bdi>%s</bdi>%s</h4>\n<p class="facts">%s</p>\n', named."column", max(html) FILTER (WHERE kind = 'id'),
+					' <bdi class="title">' || nullif(max(html) FILTER (WHERE kind = 'title'), '') || '</bdi>',
+					CASE WHEN missing[side] THEN 'The text is NULL.' ELSE to_char(lengths[side], :'commas') || ' characters' END
+					|| CASE WHEN NOT same AND lengths[side] > 0 THEN format(', %s %% shared', floor(100.0 * shared / length(body))) ELSE '' END) AS head,
+				format(E'<div class="text" lang="" dir="auto">%s%s</div>\n',
+					string_agg(CASE kind WHEN 'between' THEN html WHEN 'differs' THEN regexp_replace(html, '^(\s*)(.*\S)(\s*)$', '\1<b>\2</b>\3')
+						ELSE regexp_replace(html, '^(\s*)(.*)$', '\1' || kind || '\2</mark>') END, '' ORDER BY first, part) FILTER (WHERE kind NOT IN ('id', 'title')),
+					CASE WHEN lengths[side] > last THEN format(' <span class="cut end">%s more characters%s</span>', to_char(lengths[side] - last, :'commas'),
+						CASE WHEN lengths[side] > :compared AND NOT same THEN format(' (the last %s are not compared)', to_char(lengths[side] - :compared, :'commas')) END) END) AS html
+			FROM escaped, ends, named
+			GROUP BY last, shared, named."column"
+			) h
+		) s (heads, texts)
 
 -- ---- The histogram ----
 
 ), bins AS MATERIALIZED (
-	SELECT bin, count(f.bin) AS pairs, count(f.n) > 0 AS "in"
+	SELECT bin, count(*) FILTER (WHERE NOT of_shown) AS pairs, coalesce(bool_or(of_shown), false) AS "in"
 	FROM generate_series(0, 20) bin LEFT JOIN (
-		SELECT n, CASE WHEN found.similarity >= 1 THEN 20 ELSE least(19, floor(20 * (found.similarity - :'threshold'::float8) / (1 - :'threshold'::float8) + 1e-9)) END::int AS bin
-		FROM found LEFT JOIN chosen USING (a, b)) f USING (bin)
+		SELECT of_shown, CASE WHEN similarity >= 1 THEN 20 ELSE least(19, floor(20 * (similarity - :'threshold'::float8) / (1 - :'threshold'::float8) + 1e-9)) END::int AS bin
+		FROM (SELECT similarity, false AS of_shown FROM found UNION ALL SELECT similarity, true FROM chosen) f) f USING (bin)
 	GROUP BY bin
 ), heights AS (
 	SELECT *, greatest(1, coalesce(nullif(max(pairs) FILTER (WHERE bin < 20) OVER (), 0), max(pairs) OVER ())) AS highest,

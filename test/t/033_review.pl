@@ -15,7 +15,7 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 
 my $node = PostgreSQL::Test::Cluster->new('review');
 $node->init(allows_streaming => 1, extra => [ '--no-locale', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\ntemp_file_limit = '50MB'\n");
 $node->start;
 
 # run_script(DATABASE, VARIABLE...) returns success, output and messages.
@@ -212,6 +212,16 @@ foreach my $bad ('sort=up', 'sort=largest', 'show=all', 'limit=0', 'limit=x', 'c
 }
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'sort=up');
 like($err, qr/"up" is not a value of sort.*HINT:  Sort by lowest or highest/s, 'the message says what works');
+
+# Long texts with a thousand differences stay in memory, once and not once for each difference.
+$node->safe_psql('postgres', q{CREATE TABLE long (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+	INSERT INTO long SELECT v, string_agg(CASE WHEN i % 12 = 0 THEN 'x' || v || i ELSE 'w' || i END, ' ' ORDER BY i) FROM generate_series(1, 40000) i, generate_series(1, 3) v GROUP BY v});
+($ok, $out, $err) = run_script('postgres', 'table=long', 'threshold=0.4');
+is($err . faults($out), '', 'long texts');
+@pairs = read_page($out);
+is(scalar @pairs, 3, 'all pairs of them');
+like($pairs[0]{html}, qr/ more characters \(the last [\d,]+ are not compared\)</, 'the page says what is not compared');
+cmp_ok(length $out, '<', 200_000, 'the page is not as long as they are');
 
 # A file, and a standby.
 ($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/a page.html");
