@@ -9,13 +9,13 @@ SELECT $style$
 	color-scheme: light dark;
 	--page: #f6f5f2; --card: #ffffff; --ink: #1c1e21; --soft: #5a6068; --line: #dfddd7;
 	--shared: #e4f0ea; --shared-ink: #3c5a4c; --other: #ffdf9e; --other-ink: #4a2a00; --other-line: #b86e00;
-	--accent: #2b5f8a; --bar: #c3ccd3; --focus: #2b5f8a; --twin: #bfe0cf;
+	--accent: #2b5f8a; --bar: #87929c; --focus: #2b5f8a; --twin: #bfe0cf;
 }
 @media (prefers-color-scheme: dark) {
 	:root {
 		--page: #131518; --card: #1b1e22; --ink: #e8e6e1; --soft: #a3a9b1; --line: #31363c;
 		--shared: #1f2f28; --shared-ink: #a9c4b5; --other: #553a0c; --other-ink: #ffdf9e; --other-line: #e0a03a;
-		--accent: #8fbce6; --bar: #434a52; --focus: #8fbce6; --twin: #2f4d3f;
+		--accent: #8fbce6; --bar: #656e78; --focus: #8fbce6; --twin: #2f4d3f;
 	}
 }
 * { box-sizing: border-box; }
@@ -73,7 +73,7 @@ mark.twin { background: var(--twin); color: var(--ink); }
 b { font-weight: 600; background: var(--other); color: var(--other-ink); border-bottom: 2px solid var(--other-line); border-radius: 0.15rem 0.15rem 0 0; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .cut { display: inline-block; margin: 0 0.25rem; padding: 0.05rem 0.5rem; border: 1px dashed var(--soft); border-radius: 1rem; color: var(--soft); font-size: 0.8125rem; font-weight: 400; line-height: 1.5; }
 .end { display: block; margin: 0.8rem 0 0; border-radius: 0.3rem; }
-code { padding: 0 0.2rem; border: 1px solid var(--other-line); border-radius: 0.2rem; color: var(--other-line); font: 0.75em/1.2 ui-monospace, "Liberation Mono", monospace; }
+code { padding: 0 0.2rem; border: 1px solid var(--other-line); border-radius: 0.2rem; color: inherit; font: 0.75em/1.2 ui-monospace, "Liberation Mono", monospace; }
 
 footer { margin-top: 2.5rem; }
 .keys { position: fixed; inset: auto 0 0; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center; padding: 0.6rem 1rem; background: var(--card); border-top: 1px solid var(--line); font-size: 0.875rem; }
