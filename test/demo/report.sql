@@ -73,8 +73,9 @@ FROM sampled;
 
 -- ---- Five groups ----
 
--- Chooses varied groups: first the one with most versions, then groups of many texts,
--- distant from each other, from different packages and from each source.
+-- Chooses varied groups, five to print and twenty for the page: first the one with most
+-- versions, then groups of many texts, distant from each other, from different packages and
+-- from each source.
 CREATE TEMP TABLE candidates AS
 SELECT keeper, min(source) AS source, count(*) AS texts, count(DISTINCT md5(body)) AS versions,
 	left(max(body), 16) AS beginning,
@@ -83,7 +84,7 @@ SELECT keeper, min(source) AS source, count(*) AS texts, count(DISTINCT md5(body
 FROM groups JOIN documents USING (id)
 GROUP BY keeper HAVING count(DISTINCT md5(body)) > 1;
 
-CREATE TEMP TABLE shown AS
+CREATE TABLE shown AS
 SELECT row_number() OVER () AS rank, picked.*
 FROM (
 SELECT keeper, texts, versions
@@ -93,7 +94,7 @@ FROM (SELECT *, CASE WHEN by_versions = 1 THEN 0
 			FROM (SELECT *, row_number() OVER (ORDER BY versions DESC, keeper) AS by_versions FROM candidates) ranked
 			ORDER BY by_versions = 1, beginning, score DESC) one_of_a_kind) placed
 ORDER BY place, row_number() OVER (PARTITION BY place, source ORDER BY score DESC) > 2, source DESC, score DESC
-LIMIT 5) picked;
+LIMIT 20) picked;
 
 -- The keeper and the most distant member.
 CREATE TEMP TABLE told AS
@@ -102,7 +103,8 @@ SELECT s.*, k.source, k.name AS kept_name, k.body AS kept, f.name AS far_name, f
 FROM shown s
 	JOIN documents k ON k.id = keeper
 	JOIN LATERAL (SELECT d.* FROM groups g JOIN documents d USING (id)
-				  WHERE g.keeper = s.keeper ORDER BY g.similarity, d.id LIMIT 1) f ON true;
+				  WHERE g.keeper = s.keeper ORDER BY g.similarity, d.id LIMIT 1) f ON true
+WHERE rank <= 5;
 
 CREATE OR REPLACE FUNCTION cut(body text, room int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
 	SELECT CASE WHEN length(line) > room THEN left(line, room - 4) || ' ...' ELSE line END

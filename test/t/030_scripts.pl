@@ -324,7 +324,7 @@ like_lines('a sample', qr/^public\.parts: about 2,\d\d\d rows/, qr/^  rows read 
 
 # The extension may be in a schema outside the search path.
 $node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup SET SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
-foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch', 'watch')
+foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', 'watch')
 {
 	($ok, $out, $err) = run_script($script, 'table=far');
 	ok($ok, "in a schema outside the search path: $script") or diag $err;

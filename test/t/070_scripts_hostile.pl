@@ -171,7 +171,7 @@ sql('DROP TABLE leads');
 sub every_script
 {
 	my ($table, $what, @options) = @_;
-	foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch', 'watch')
+	foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', 'watch')
 	{
 		($ok, $out, $err) = run_script($script, @options, "table=$table");
 		ok($ok, "$what: $script") or diag $err;
@@ -193,6 +193,9 @@ sql(q{
 	CREATE FUNCTION evil.is_similar(public.minhash, public.minhash, text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
 	CREATE FUNCTION evil.similarity(public.minhash, public.minhash) RETURNS float8 LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN 1; END';
 	CREATE FUNCTION evil.show_signature(public.minhash) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
+	CREATE FUNCTION evil.shared_passages(text, text, text, int) RETURNS TABLE (a_start int, a_length int, b_start int, b_length int, tokens int)
+		LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); END';
+	CREATE FUNCTION evil.replace(text, text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN $1; END';
 	CREATE FUNCTION evil.same(int, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN PERFORM evil.take(); RETURN $1 OPERATOR(pg_catalog.=) $2; END';
 	CREATE OPERATOR evil.= (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same);
 	CREATE OPERATOR evil.<> (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.same);
@@ -217,6 +220,7 @@ my %beside = (
 	report => q{neardup_clusters(text, float8, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
 	status => q{show_signature(minhash, text) RETURNS text},
 	'keep-one' => q{neardup_clusters(text, text, int) RETURNS TABLE (id int, keeper int, similarity float8, size bigint)},
+	review => q{shared_passages(text, text, text, bigint) RETURNS TABLE (a_start int, a_length int, b_start int, b_length int, tokens int)},
 	watch => q{is_similar(minhash, minhash, text) RETURNS boolean});
 foreach my $script (sort keys %beside)
 {
@@ -248,7 +252,7 @@ make_table('domains', 'id counted PRIMARY KEY, body text');
 sql(q{SELECT setval('evil.taken', 1, false)});
 foreach my $table ('domains', 'kinds')
 {
-	foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch', 'watch')
+	foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', 'watch')
 	{
 		($ok, $out, $err) = run_script($script, "table=$table");
 		ok($ok, "the owner's types: $table, $script") or diag $err;
@@ -338,7 +342,7 @@ foreach my $bad ('batch=1); DROP TABLE watched; --', q{pause=0'; DROP TABLE watc
 {
 	run_script('sign', 'table=watched', $bad);
 }
-foreach my $script ('sign', 'status', 'report', 'keep-one', 'watch')
+foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch')
 {
 	run_script($script, $_) foreach ('table=watched; DROP TABLE watched', q{table=watched'; DROP TABLE watched; --});
 	run_script($script, 'table=watched', q{schema=public; DROP TABLE watched});

@@ -1,0 +1,168 @@
+-- neardup-review-page.sql: how the page of neardup-review.sql looks, and what its keys do.
+-- That script includes it from its own folder; it does nothing useful alone.
+--
+-- Sets the variables style and script.  Both are ASCII, and the script has no "<" and no "&",
+-- so the page is well-formed XML too.
+
+SELECT $style$
+:root {
+	color-scheme: light dark;
+	--page: #f6f5f2; --card: #ffffff; --ink: #1c1e21; --soft: #5a6068; --line: #dfddd7;
+	--shared: #e4f0ea; --shared-ink: #3c5a4c; --other: #ffdf9e; --other-ink: #4a2a00; --other-line: #b86e00;
+	--accent: #2b5f8a; --bar: #87929c; --focus: #2b5f8a; --twin: #bfe0cf;
+}
+@media (prefers-color-scheme: dark) {
+	:root {
+		--page: #131518; --card: #1b1e22; --ink: #e8e6e1; --soft: #a3a9b1; --line: #31363c;
+		--shared: #1f2f28; --shared-ink: #a9c4b5; --other: #553a0c; --other-ink: #ffdf9e; --other-line: #e0a03a;
+		--accent: #8fbce6; --bar: #656e78; --focus: #8fbce6; --twin: #2f4d3f;
+	}
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100%; }
+body {
+	margin: 0 auto; padding: 2rem 1.5rem 6rem; max-width: 84rem;
+	background: var(--page); color: var(--ink);
+	font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", "Noto Sans", "Liberation Sans", sans-serif;
+	font-variant-numeric: tabular-nums;
+}
+h1 { margin: 0; font-size: 1.7rem; line-height: 1.25; font-weight: 650; letter-spacing: -0.01em; overflow-wrap: anywhere; }
+h2 { margin: 3rem 0 0; font-size: 1.2rem; font-weight: 650; }
+h3 { margin: 0; font-size: 1rem; font-weight: 400; color: var(--soft); }
+h3 strong { margin-right: 0.3rem; font-size: 1.5rem; font-weight: 650; color: var(--ink); letter-spacing: -0.01em; }
+h4 { margin: 0; font-size: 1rem; font-weight: 650; overflow-wrap: anywhere; }
+h4 .soft { font-weight: 400; }
+.title { margin-left: 0.4rem; font-weight: 400; }
+a { color: var(--accent); }
+p { margin: 0.3rem 0 0; }
+.soft { color: var(--soft); }
+.facts { font-size: 0.875rem; color: var(--soft); }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+
+.top { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.15fr); gap: 1.5rem 3rem; align-items: end; }
+dl { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.25rem 0 0; }
+dt { font-size: 0.875rem; color: var(--soft); }
+dd { margin: 0; font-size: 1.25rem; font-weight: 600; }
+figure { margin: 0; }
+figcaption { font-size: 0.875rem; color: var(--soft); }
+svg { display: block; width: 100%; height: 6.5rem; margin-top: 0.4rem; border-bottom: 1px solid var(--soft); }
+rect { fill: var(--bar); }
+rect.in { fill: var(--accent); }
+.axis { display: grid; grid-template-columns: 5fr 5fr 5fr 5fr 2fr; font-size: 0.8125rem; color: var(--soft); }
+.axis span:last-child { justify-self: end; }
+details { font-size: 0.875rem; color: var(--soft); }
+summary { cursor: pointer; width: max-content; max-width: 100%; }
+table { border-collapse: collapse; margin-top: 0.4rem; }
+th, td { padding: 0.1rem 1.25rem 0.1rem 0; text-align: right; font-weight: 400; }
+.legend { margin-top: 2rem; padding-top: 0.9rem; border-top: 1px solid var(--line); font-size: 0.875rem; color: var(--soft); }
+
+article { margin-top: 1.5rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.6rem; }
+article:focus { outline: none; }
+article[aria-current] { border-color: var(--focus); box-shadow: 0 0 0 1px var(--focus); }
+:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+article > header { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: baseline; justify-content: space-between; padding: 0.7rem 1.25rem; border-bottom: 1px solid var(--line); }
+article nav { display: flex; gap: 1.25rem; font-size: 0.875rem; }
+.sides { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+.sides > section { padding: 1rem 1.25rem 1.35rem; min-width: 0; }
+.sides > section + section { border-left: 1px solid var(--line); }
+.sides.same > .text { grid-column: 1 / -1; padding: 0 1.25rem 1.35rem; max-width: 50rem; }
+.sides.same > section { padding-bottom: 0; border: 0; }
+.text { margin-top: 0.8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; font-size: 0.875rem; line-height: 1.7; tab-size: 4; }
+mark { background: var(--shared); color: var(--shared-ink); border-radius: 0.15rem; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+mark.twin { background: var(--twin); color: var(--ink); }
+b { font-weight: 600; background: var(--other); color: var(--other-ink); border-bottom: 2px solid var(--other-line); border-radius: 0.15rem 0.15rem 0 0; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+.cut { display: inline-block; margin: 0 0.25rem; padding: 0.05rem 0.5rem; border: 1px dashed var(--soft); border-radius: 1rem; color: var(--soft); font-size: 0.8125rem; font-weight: 400; line-height: 1.5; }
+.end { display: block; margin: 0.8rem 0 0; border-radius: 0.3rem; }
+code { padding: 0 0.2rem; border: 1px solid var(--other-line); border-radius: 0.2rem; color: inherit; font: 0.75em/1.2 ui-monospace, "Liberation Mono", monospace; }
+
+footer { margin-top: 2.5rem; }
+.keys { position: fixed; inset: auto 0 0; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center; padding: 0.6rem 1rem; background: var(--card); border-top: 1px solid var(--line); font-size: 0.875rem; }
+.keys[hidden] { display: none; }
+.keys output { min-width: 6rem; text-align: center; font-weight: 600; }
+button { min-height: 2.25rem; padding: 0 1rem; font: inherit; color: var(--ink); background: var(--page); border: 1px solid var(--line); border-radius: 0.4rem; cursor: pointer; }
+button:hover { border-color: var(--soft); }
+kbd { padding: 0.05rem 0.4rem; font: 0.8125rem ui-monospace, "Liberation Mono", monospace; background: var(--page); border: 1px solid var(--line); border-radius: 0.25rem; }
+
+@media (max-width: 52rem) {
+	body { padding: 1.25rem 0.75rem 5.5rem; }
+	h1 { font-size: 1.4rem; }
+	.top, .sides { grid-template-columns: minmax(0, 1fr); }
+	.sides > section + section { border-left: 0; border-top: 1px solid var(--line); }
+	article > header, .sides > section { padding-left: 0.9rem; padding-right: 0.9rem; }
+	.keys .help { display: none; }
+	button { min-height: 2.75rem; }
+}
+@media print {
+	body { padding: 0; max-width: none; }
+	.keys, article nav { display: none; }
+	article { break-inside: avoid-page; }
+}
+$style$ AS style,
+$script$
+(function () {
+	var pairs = Array.from(document.querySelectorAll('article'));
+	var keys = document.querySelector('.keys');
+	var place = document.querySelector('.keys output');
+	var current = -1;
+
+	function show(n) {
+		if (current !== -1) pairs[current].removeAttribute('aria-current');
+		current = n;
+		pairs[n].setAttribute('aria-current', 'true');
+		place.textContent = (n + 1) + ' of ' + pairs.length;
+	}
+
+	function go(n) {
+		n = Math.max(0, Math.min(pairs.length - 1, n));
+		show(n);
+		pairs[n].focus({ preventScroll: true });
+		pairs[n].scrollIntoView();
+	}
+
+	// Goes to the next or previous pair, or if the reader has scrolled away, to the one that is seen.
+	function step(by) {
+		var seen = pairs.findIndex(function (pair) { return pair.getBoundingClientRect().bottom > 80; });
+		var box = current === -1 ? null : pairs[current].getBoundingClientRect();
+		if (box !== null) if (box.bottom > 0) if (window.innerHeight > box.top) return go(current + by);
+		go(seen === -1 ? pairs.length - 1 : seen);
+	}
+
+	// Marks the passage of the other text that belongs to one.
+	function pairUp(event) {
+		document.querySelectorAll('.twin').forEach(function (mark) { mark.classList.remove('twin'); });
+		var mark = event.target.closest('article mark');
+		if (!mark) return;
+		mark.closest('article').querySelectorAll('mark[data-passage="' + mark.dataset.passage + '"]').forEach(function (twin) {
+			twin.classList.add('twin');
+			if (event.type !== 'click') return;
+			if (twin.closest('section') !== mark.closest('section')) twin.scrollIntoView({ block: 'center' });
+		});
+	}
+
+	if (pairs.length === 0) return;
+	keys.hidden = false;
+	keys.querySelector('.previous').addEventListener('click', function () { step(-1); });
+	keys.querySelector('.next').addEventListener('click', function () { step(1); });
+	document.addEventListener('mouseover', pairUp);
+	document.addEventListener('click', pairUp);
+	document.addEventListener('focusin', function (event) {
+		var pair = event.target.closest('article');
+		if (pair) show(pairs.indexOf(pair));
+	});
+	document.addEventListener('keydown', function (event) {
+		if (event.ctrlKey || event.metaKey || event.altKey) return;
+		if (event.key === 'j' || event.key === 'ArrowRight') step(1);
+		else if (event.key === 'k' || event.key === 'ArrowLeft') step(-1);
+		else return;
+		event.preventDefault();
+	});
+	place.textContent = pairs.length + (pairs.length === 1 ? ' pair' : ' pairs');
+	var named = pairs.indexOf(document.getElementById(location.hash.slice(1)));
+	if (named !== -1) go(named);
+	window.addEventListener('hashchange', function () {
+		var named = pairs.indexOf(document.getElementById(location.hash.slice(1)));
+		if (named !== -1) go(named);
+	});
+}());
+$script$ AS script
+\gset

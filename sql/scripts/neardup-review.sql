@@ -1,0 +1,262 @@
+-- neardup-review.sql: the near-duplicates of a table as a page to look at: pairs side by
+-- side, with what both texts share and what differs.
+--
+--   psql -v table=proposals -v output=review.html [-v id=id] [-v sig=sig] [-v text=body]
+--        [-v title=title] [-v show=pairs|clusters] [-v threshold=0.8] [-v below=0.9]
+--        [-v sort=lowest|highest|largest] [-v order_by='length(body) DESC'] [-v limit=50]
+--        [-v members=4] [-v chars=4000] [-v min_tokens=3] [-v 'scheme=word 3'] -f neardup-review.sql
+--
+-- The page is one file that loads nothing.  Without output it goes to standard output.  The
+-- script changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
+
+\set ON_ERROR_STOP on
+\if :{?text} \else \set text body \endif
+\if :{?title} \else \set title '' \endif
+\if :{?show} \else \set show pairs \endif
+\if :{?below} \else \set below infinity \endif
+\if :{?sort} \else \set sort lowest \endif
+\if :{?order_by} \else \set order_by '' \endif
+\if :{?limit} \else \set limit 50 \endif
+\if :{?members} \else \set members 4 \endif
+\if :{?chars} \else \set chars 4000 \endif
+\if :{?min_tokens} \else \set min_tokens 3 \endif
+\if :{?scheme} \else \set scheme 'word 3' \endif
+\if :{?output} \else \set output '' \endif
+\set functions '{neardup_clusters,neardup_pairs,shared_passages,to_shingles,similarity,cardinality,minhash_error,as_hash}'
+\ir neardup-begin.sql
+\ir neardup-review-page.sql
+
+SELECT :raise
+FROM (VALUES (:'show' IN ('pairs', 'clusters'), 'show', :'show', 'Show pairs or clusters.'),
+		(:'sort' IN ('lowest', 'highest', 'largest'), 'sort', :'sort', 'Sort by lowest or highest similarity, or clusters by largest.'),
+		(:'sort' <> 'largest' OR :'show' = 'clusters', 'sort', :'sort', 'Only clusters can be sorted by size, with -v show=clusters.'),
+		(:'limit'::int > 0, 'limit', :'limit', 'Show at least one.'),
+		(:'members'::int > 0, 'members', :'members', 'Show at least one of each cluster.'),
+		(:'chars'::int BETWEEN 100 AND 1000000, 'chars', :'chars', 'Show 100 to 1000000 characters of each text.')
+	) v (good, name, value, hint), format('"%s" is not a value of %s', value, name) message
+WHERE NOT good
+\gexec
+
+-- Texts are read up to a length, so that one very long text does not keep all others waiting.
+SELECT 50 * :'chars'::int AS compared, :'chars'::int / 10 AS kept, :'show' = 'clusters' AS clusters, :'output' <> '' AS to_file,
+	CASE WHEN :'title' = '' THEN 'NULL' ELSE format('%I', :'title') END AS title_value,
+	CASE getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END AS page_encoding
+\gset
+
+-- Hashes made elsewhere are compared as signatures.
+WITH RECURSIVE base AS (
+	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND NOT attisdropped
+	UNION ALL
+	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
+)
+SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, "table", :'sig',
+	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
+FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN EXISTS (SELECT FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype))
+		THEN format('%s.as_hash(%I)', :'ext', :'sig') ELSE format('%I', :'sig') END AS signature) t
+\gset
+SELECT format(CASE WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %s.neardup_clusters(%L::text, %L::float8, NULL::%s,
+			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8) WHERE NOT id %s keeper'
+		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %s.neardup_pairs(%L::text, %L::float8, NULL::%s,
+			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text)' END,
+	:'ext', :'query', :'threshold', :'id_type', :'equals') AS source
+\gset
+
+-- The one place where values become HTML, as an expression of raw and unseen.  Characters that
+-- are not seen, and those that turn the order of others round, are shown as their codes.
+SELECT $html$
+	(SELECT coalesce(string_agg(CASE WHEN piece ~ unseen THEN format('<code>%s</code>', upper(lpad(to_hex(ascii(piece)), 4, '0')))
+			ELSE replace(replace(replace(replace(replace(piece, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;')
+			END, '' ORDER BY place), '')
+	FROM regexp_matches(raw, unseen || '|' || replace(unseen, '[', '[^') || '+', 'g') WITH ORDINALITY m (found, place),
+		LATERAL (SELECT found[1]) f (piece))
+	$html$ AS html
+\gset
+\set commas FM999,999,999,999,990
+
+\pset tuples_only on
+\pset format unaligned
+\pset expanded off
+\pset recordsep '\n'
+\timing off
+\set FETCH_COUNT 0
+-- A database in SQL_ASCII has bytes of any encoding, which are sent as they are.
+\encoding :page_encoding
+
+WITH docs AS NOT MATERIALIZED (
+	SELECT :"id" AS id, :"text" IS NULL AS missing, format('%s', :"text") COLLATE "C" AS body, format('%s', :title_value) COLLATE "C" AS title
+	FROM :table
+), signature AS MATERIALIZED (
+	SELECT split_part(shown, '/', 2) AS scheme, shown ~ '^\d+/(word|char|anychar|stopword) \d+/\d+x' AS exactly,
+		substring(shown FROM '^\d+/[^/]*/(\d+)x\d')::int AS k, substring(shown FROM '^\d+/[^/]*/\d+x(\d+)')::int AS b
+	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL LIMIT 1) s ON true
+), settings AS MATERIALIZED (
+	SELECT getdatabaseencoding() = 'SQL_ASCII' AS bytes, CASE getdatabaseencoding()
+		WHEN 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]'
+		ELSE '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' END COLLATE "C" AS unseen
+
+-- ---- Which pairs ----
+
+), found AS MATERIALIZED (
+	:source
+), ranked AS (
+	SELECT *, row_number() OVER (cluster ORDER BY similarity, b) AS member, count(*) OVER cluster AS members,
+		CASE :'sort' WHEN 'lowest' THEN min(similarity) OVER cluster WHEN 'highest' THEN -max(similarity) OVER cluster ELSE -size END AS key
+	FROM found WHERE similarity < :'below'::float8
+	WINDOW cluster AS (PARTITION BY a, CASE WHEN NOT :'clusters' THEN b END)
+), placed AS (
+	SELECT *, dense_rank() OVER (ORDER BY key, a, CASE WHEN NOT :'clusters' THEN b END) AS place FROM ranked
+), chosen AS MATERIALIZED (
+	SELECT *, row_number() OVER (ORDER BY place, member) AS n
+	FROM placed WHERE place <= :'limit'::int AND member <= :'members'::int
+), items AS MATERIALIZED (
+	SELECT n, place, member, members, size, similarity, x.body = y.body AND NOT x.missing AND NOT y.missing AS same,
+		ARRAY[format('%s', x.id), format('%s', y.id)] COLLATE "C" AS ids, ARRAY[x.title, y.title] AS titles, ARRAY[x.missing, y.missing] AS missing,
+		ARRAY[length(x.body), length(y.body)] AS lengths, left(x.body, :compared) AS a, left(y.body, :compared) AS b
+	FROM chosen JOIN docs x ON x.id :equals a JOIN docs y ON y.id :equals b
+
+-- ---- What their texts share ----
+
+), compared AS (
+	-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
+	SELECT items.*, a_read, b_read, a_starts, a_counts, b_starts, b_counts
+	FROM items, settings, LATERAL (SELECT CASE WHEN bytes THEN regexp_replace(a, '[^\u0001-\u007f]', '?', 'g') ELSE a END,
+			CASE WHEN bytes THEN regexp_replace(b, '[^\u0001-\u007f]', '?', 'g') ELSE b END) r (a_read, b_read),
+		LATERAL (SELECT array_agg(a_start ORDER BY place), array_agg(a_length ORDER BY place), array_agg(b_start ORDER BY place), array_agg(b_length ORDER BY place)
+			FROM :ext.shared_passages(a_read, b_read, :'scheme'::text, :'min_tokens'::int) WITH ORDINALITY p (a_start, a_length, b_start, b_length, tokens, place)
+			WHERE NOT same) p (a_starts, a_counts, b_starts, b_counts)
+
+-- ---- HTML ----
+
+), named AS MATERIALIZED (
+	SELECT max(html) FILTER (WHERE kind = 'table') AS "table", max(html) FILTER (WHERE kind = 'column') AS "column", max(html) FILTER (WHERE kind = 'signed') AS signed
+	FROM (SELECT kind, :html AS html
+		FROM settings, signature, LATERAL (VALUES ('table', :'table'), ('column', :'id'), ('signed', scheme)) v (kind, value), LATERAL (SELECT value COLLATE "C") r (raw)) e
+), articles AS (
+	SELECT n, CASE WHEN :'clusters' AND member = 1 THEN format(E'<h2>Cluster %s: %s rows</h2>\n<p class="soft">%s of the %s other rows, each beside the row that is kept; the least similar first</p>\n',
+			place, to_char(size, :'commas'), to_char(least(members, :'members'::int), :'commas'), to_char(size - 1, :'commas')) ELSE '' END
+		|| format(E'<article id="p%s" tabindex="-1" aria-labelledby="h%1$s">\n<header><h3 id="h%1$s"><span class="hidden">Pair %1$s: similarity </span><strong>%s</strong> %s</h3>\n'
+			'<nav aria-label="From pair %1$s"><span>%1$s of %4$s</span> <a href="#p%5$s">previous</a> <a href="#p%6$s">next</a></nav></header>\n', n, to_char(similarity, 'FM0.000'),
+			concat_ws(', ', '&#177; ' || to_char(error, 'FM0.000') || ' estimated', to_char(exact, 'FM0.000') || ' exact', CASE WHEN same THEN 'the texts are the same' END),
+			count(*) OVER (), greatest(1, n - 1), least(n + 1, count(*) OVER ()))
+		|| CASE WHEN same THEN format(E'<div class="sides same">\n<section>\n%s</section>\n<section>\n%s</section>\n%s</div>\n', heads[1], heads[2], texts[1])
+			ELSE format(E'<div class="sides">\n<section>\n%s%s</section>\n<section>\n%s%s</section>\n</div>\n', heads[1], texts[1], heads[2], texts[2]) END
+		|| E'</article>' AS html
+	FROM compared, signature, LATERAL (
+		SELECT CASE WHEN k IS NOT NULL AND scheme <> 'foreign' THEN :ext.minhash_error(k, signature.b, similarity) END,
+			CASE WHEN exactly AND greatest(lengths[1], lengths[2]) <= :compared THEN :ext.similarity(:ext.to_shingles(a_read, scheme), :ext.to_shingles(b_read, scheme)) END
+		) e (error, exact), LATERAL (
+		SELECT array_agg(head ORDER BY side), array_agg(html ORDER BY side)
+		FROM (VALUES (1, compared.a, a_read, a_starts, a_counts), (2, compared.b, b_read, b_starts, b_counts)) t (side, body, read, starts, counts), LATERAL (
+
+			-- One text: what of it stands in the other, and how much of it is shown.
+			WITH apart AS (
+				-- Passages may overlap: what an earlier one has is not marked twice.
+				SELECT * FROM (
+					SELECT passage, start + length AS after, greatest(start, max(start + length) OVER (ORDER BY start, start + length, passage
+						ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS first
+					FROM unnest(starts, counts) WITH ORDINALITY u (start, length, passage)) m
+				WHERE first < after
+			), pieces AS (
+				SELECT first, after, passage FROM apart
+				UNION ALL SELECT lag(after, 1, 1) OVER (ORDER BY first), first, NULL FROM apart
+				UNION ALL SELECT coalesce(max(after), 1), length(body) + 1, NULL FROM apart
+			), rooms AS (
+				-- Of a text that is too long, only the ends of long pieces are shown.
+				SELECT first, after, passage, shown < after - first AS long,
+					:'chars'::int - coalesce(sum(shown) OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::int AS room
+				FROM pieces, LATERAL (SELECT CASE WHEN lengths[side] > :'chars'::int THEN least(after - first, 2 * :kept) ELSE after - first END) s (shown)
+				WHERE first < after
+			), shown AS (
+				SELECT first, after, passage, long AND room >= 2 * :kept AS split, least(room, after - first) AS seen FROM rooms WHERE room > 0
+			), data AS (
+				SELECT first, part, number,
+					CASE WHEN NOT split THEN substr(body, first, seen) WHEN part = 1 THEN substr(body, first, :kept) WHEN part = 2 THEN ''
+						ELSE substr(body, after - :kept, :kept) END AS raw,
+					-- A text that is shown for two has no marks; what is not compared has none either.
+					CASE WHEN part = 2 OR same THEN 'between' WHEN passage IS NOT NULL THEN format('<mark data-passage="%s">', passage)
+						WHEN after > :compared OR :ext.cardinality(:ext.to_shingles(substr(read, first, after - first), 'word 1'::text)) = 0 THEN 'between'
+						ELSE 'differs' END AS kind
+				FROM shown, LATERAL (VALUES (1, 0), (2, after - first - 2 * :kept), (3, 0)) p (part, number)
+				WHERE part = 1 OR split
+				UNION ALL
+				SELECT 0, 0, greatest(0, length(value) - 200), left(value, 200), kind FROM (VALUES (ids[side], 'id'), (titles[side], 'title')) v (value, kind)
+			), escaped AS (
+				SELECT first, part, kind, html || CASE WHEN number > 0 THEN format('<span class="cut">%s characters</span>', to_char(number, :'commas')) ELSE '' END AS html
+				FROM settings, data, LATERAL (SELECT :html) e (html)
+			), ends AS (
+				SELECT (SELECT coalesce(max(CASE WHEN split THEN after ELSE first + seen END) - 1, 0) FROM shown) AS last,
+					(SELECT coalesce(sum(after - first), 0) FROM apart) AS shared
+			)
+			SELECT format(E'<h4><span class="soft">%s</span> <bdi>%s</bdi>%s</h4>\n<p class="facts">%s</p>\n', named."column", max(html) FILTER (WHERE kind = 'id'),
+					' <bdi class="title">' || nullif(max(html) FILTER (WHERE kind = 'title'), '') || '</bdi>',
+					CASE WHEN missing[side] THEN 'The text is NULL.' ELSE to_char(lengths[side], :'commas') || ' characters' END
+					|| CASE WHEN NOT same AND lengths[side] > 0 THEN format(', %s %% shared', floor(100.0 * shared / length(body))) ELSE '' END) AS head,
+				format(E'<div class="text" lang="" dir="auto">%s%s</div>\n',
+					string_agg(CASE kind WHEN 'between' THEN html WHEN 'differs' THEN regexp_replace(html, '^(\s*)(.*\S)(\s*)$', '\1<b>\2</b>\3')
+						ELSE regexp_replace(html, '^(\s*)(.*)$', '\1' || kind || '\2</mark>') END, '' ORDER BY first, part) FILTER (WHERE kind NOT IN ('id', 'title')),
+					CASE WHEN lengths[side] > last THEN format(' <span class="cut end">%s more characters%s</span>', to_char(lengths[side] - last, :'commas'),
+						CASE WHEN lengths[side] > :compared AND NOT same THEN format(' (the last %s are not compared)', to_char(lengths[side] - :compared, :'commas')) END) END) AS html
+			FROM escaped, ends, named
+			GROUP BY last, shared, named."column"
+			) h
+		) s (heads, texts)
+
+-- ---- The histogram ----
+
+), bins AS MATERIALIZED (
+	SELECT bin, count(*) FILTER (WHERE NOT of_shown) AS pairs, coalesce(bool_or(of_shown), false) AS "in"
+	FROM generate_series(0, 20) bin LEFT JOIN (
+		SELECT of_shown, CASE WHEN similarity >= 1 THEN 20 ELSE least(19, floor(20 * (similarity - :'threshold'::float8) / (1 - :'threshold'::float8) + 1e-9)) END::int AS bin
+		FROM (SELECT similarity, false AS of_shown FROM found UNION ALL SELECT similarity, true FROM chosen) f) f USING (bin)
+	GROUP BY bin
+), heights AS (
+	SELECT *, greatest(1, coalesce(nullif(max(pairs) FILTER (WHERE bin < 20) OVER (), 0), max(pairs) OVER ())) AS highest,
+		CASE WHEN bin = 20 THEN 'equal signatures' ELSE format('%s to %s', to_char(low, 'FM0.000'), to_char(low + width, 'FM0.000')) END AS name
+	FROM bins, LATERAL (SELECT (1 - :'threshold'::float8) / 20) w (width), LATERAL (SELECT :'threshold'::float8 + bin * width) l (low)
+), histogram AS (
+	SELECT string_agg(format('<rect%s x="%s" y="%s" width="0.9" height="%s"><title>%s: %s</title></rect>', CASE WHEN "in" THEN ' class="in"' END,
+			bin + CASE WHEN bin = 20 THEN 1.05 ELSE 0.05 END, round(100 - height, 2), round(height, 2), name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS bars,
+		string_agg(format('<tr><td>%s</td><td>%s</td></tr>', name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS rows
+	FROM heights, LATERAL (SELECT CASE WHEN pairs > 0 THEN greatest(2, least(1, pairs::numeric / highest) * 100) ELSE 0 END) h (height)
+), counts AS (
+	SELECT (SELECT count(*) FROM :table WHERE :"sig" IS NOT NULL) AS signed, count(*) AS pairs, count(*) FILTER (WHERE similarity >= 1) AS equal,
+		(SELECT count(*) FROM items) AS shown
+	FROM found
+), lines AS (
+	SELECT -1 AS n, format(E'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+		'<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; script-src &#39;sha256-%s&#39;; style-src &#39;sha256-%s&#39;; base-uri &#39;none&#39;; form-action &#39;none&#39;"/>\n'
+		'<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta name="color-scheme" content="light dark"/>\n<meta name="referrer" content="no-referrer"/>\n'
+		'<title>Near-duplicates of %s</title>\n<style>%s</style>\n</head>\n<body>',
+		encode(sha256(convert_to(:'script', 'UTF8')), 'base64'), encode(sha256(convert_to(:'style', 'UTF8')), 'base64'), "table", :'style') AS html
+	FROM named
+	UNION ALL
+	SELECT 0, format(E'<header>\n<div class="top">\n<div>\n<h1>Near-duplicates of <bdi>%s</bdi></h1>\n<p class="soft">similarity %s and above%s, %s, %s</p>\n'
+		'<dl>\n<div><dt>rows signed</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
+		'<figure>\n<figcaption id="figure">%s%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
+		'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
+		'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>\n</div>\n'
+		'<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s',
+		"table", :'threshold'::float8, CASE WHEN :'below'::float8 <= 1 THEN format(', below %s', :'below'::float8) END,
+		CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END, to_char(now(), 'YYYY-MM-DD HH24:MI'),
+		to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
+		CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
+		CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END,
+		bars, ticks[1], ticks[2], ticks[3], ticks[4], rows, :'min_tokens'::int, CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
+			|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
+		CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
+	FROM named, counts, histogram, signature,
+		LATERAL (SELECT array_agg(to_char(:'threshold'::float8 + i * (1 - :'threshold'::float8) / 4, 'FM0.00#') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
+	UNION ALL SELECT n, html FROM articles
+	UNION ALL
+	SELECT 9223372036854775807, format(E'</main>\n<nav class="keys" aria-label="Pairs" hidden="hidden">\n<button type="button" class="previous">Previous</button>\n<output aria-live="polite"></output>\n'
+		'<button type="button" class="next">Next</button>\n<span class="help"><kbd>j</kbd> or <kbd>&#8594;</kbd> next, <kbd>k</kbd> or <kbd>&#8592;</kbd> previous; click a shared passage to find it in the other text</span>\n'
+		'</nav>\n<script>%s</script>\n</body>\n</html>', :'script')
+)
+SELECT html FROM lines ORDER BY n
+\if :to_file
+	\g :output
+	\echo 'page written to' :output
+\else
+	\g
+\endif
+SELECT set_config('search_path', :'old_path', false) \g /dev/null
