@@ -27,7 +27,7 @@ SELECT format('%s texts of %s bytes on average (the longest %s); %s other texts 
 \echo
 \echo 'Finding the texts like a text, at a threshold of 0.8:'
 \echo
-\echo '| | threshold served by | exact | look-up ms | times neardup | 95 % within ms | recall | precision | ten nearest ms | their recall from 0.4 |'
+\echo '| | threshold served by | exact | lookup ms | times neardup | 95 % within ms | recall | precision | ten nearest ms | their recall from 0.4 |'
 \echo '|---|---|---|---:|---:|---:|---:|---:|---:|---:|'
 SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', title, threshold, exact, short(value_of(peer, 'search')),
 	ratio(value_of(peer, 'search') / value_of('neardup', 'search')), short(value_of(peer, 'search p95')),

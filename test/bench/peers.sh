@@ -134,7 +134,7 @@ measure_in_sql()
 
 measure_in_python()
 {
-	local title="datasketch's way, Python"
+	local title="datasketch's method, Python"
 
 	if ! python3 -c 'import numpy' 2>/dev/null; then
 		peers_sql -c "SELECT skip_peer('python', \$\$$title\$\$, 'there is no numpy (Debian: python3-numpy)')" >/dev/null

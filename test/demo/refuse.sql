@@ -1,11 +1,11 @@
--- Finally, a trigger refuses further near-duplicates.
+-- Finally, a trigger rejects further near-duplicates.
 \set QUIET on
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 \set ON_ERROR_STOP off
 
 \echo
-\echo 'From now on a trigger refuses near-duplicates, and its message names the similar row'
+\echo 'From now on a trigger rejects near-duplicates, and its message names the similar row'
 \echo
 \echo '      CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON documents'
 \echo '          FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'');'

@@ -8,8 +8,8 @@ SET max_parallel_workers_per_gather = 0;
 
 SELECT format(E'Found\n\n'
 	'  %9s  texts\n'
-	'  %9s  are byte by byte copies of another, which a hash would have found\n'
-	'  %9s  more lie in a group with another text: only likeness finds these\n'
+	'  %9s  are byte-for-byte copies of another, which a hash would have found\n'
+	'  %9s  more lie in a group with another text: only similarity finds these\n'
 	'  %9s  groups, the largest of %s texts\n'
 	'  %9s  texts would stay if each group kept one\n',
 	to_char(texts, 'FM999,999,999'),
