@@ -30,7 +30,7 @@ CREATE FUNCTION shared_shingles(
 	AS 'MODULE_PATHNAME', 'neardup_shared_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION shared_shingles(text, text, text) IS
-	'the distinct shingles that two texts share in the order of the first text, with their frequencies in both';
+	'the distinct shingles that two texts share, in the order of the first text, with their frequencies in both';
 
 CREATE FUNCTION shared_passages(
 	a text, b text, scheme text DEFAULT 'word 3', min_tokens int DEFAULT 8,
@@ -39,7 +39,7 @@ CREATE FUNCTION shared_passages(
 	AS 'MODULE_PATHNAME', 'neardup_shared_passages'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 10;
 COMMENT ON FUNCTION shared_passages(text, text, text, int) IS
-	'the passages of at least so many tokens that two texts share, with their places in both';
+	'the passages of at least min_tokens tokens that two texts share, with their positions in both';
 
 -- ---- The type ----------------------------------------------------------------
 

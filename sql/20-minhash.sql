@@ -161,7 +161,7 @@ CREATE FUNCTION show_signature(minhash) RETURNS text
 	AS 'MODULE_PATHNAME', 'neardup_show_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(minhash) IS
-	'a signature in text format, shortened to be read by people; it is not read back';
+	'a signature in text format, shortened for display; it cannot be read back';
 
 -- ---- Casts ------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ COMMENT ON FUNCTION minhash_of_bit(bit) IS
 
 CREATE CAST (bit AS minhash) WITH FUNCTION minhash_of_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS minhash) IS
-	'a signature from elsewhere, with symbols of one bit';
+	'a signature made elsewhere, with symbols of one bit';
 
 CREATE FUNCTION minhash_to_bit(minhash, int) RETURNS bit
 	AS 'MODULE_PATHNAME', 'neardup_signature_to_bit'
@@ -193,7 +193,7 @@ COMMENT ON FUNCTION minhash_of_symbols(bigint[]) IS
 
 CREATE CAST (bigint[] AS minhash) WITH FUNCTION minhash_of_symbols(bigint[]) AS ASSIGNMENT;
 COMMENT ON CAST (bigint[] AS minhash) IS
-	'a signature from elsewhere, with symbols of 32 bits';
+	'a signature made elsewhere, with symbols of 32 bits';
 
 CREATE FUNCTION minhash_symbols(minhash) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_minhash_symbols'

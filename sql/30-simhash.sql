@@ -119,7 +119,7 @@ CREATE FUNCTION show_signature(simhash) RETURNS text
 	AS 'MODULE_PATHNAME', 'neardup_show_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(simhash) IS
-	'a signature in text format, shortened to be read by people; it is not read back';
+	'a signature in text format, shortened for display; it cannot be read back';
 
 -- ---- Casts ------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ COMMENT ON FUNCTION simhash_of_bit(bit) IS
 
 CREATE CAST (bit AS simhash) WITH FUNCTION simhash_of_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS simhash) IS
-	'a fingerprint from elsewhere';
+	'a fingerprint made elsewhere';
 
 CREATE FUNCTION simhash_to_bit(simhash, int) RETURNS bit
 	AS 'MODULE_PATHNAME', 'neardup_signature_to_bit'
@@ -151,7 +151,7 @@ COMMENT ON FUNCTION simhash_of_bigint(bigint) IS
 
 CREATE CAST (bigint AS simhash) WITH FUNCTION simhash_of_bigint(bigint) AS ASSIGNMENT;
 COMMENT ON CAST (bigint AS simhash) IS
-	'a fingerprint of 64 bits from elsewhere';
+	'a fingerprint of 64 bits made elsewhere';
 
 CREATE FUNCTION simhash_to_bigint(simhash) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_simhash_to_bigint'

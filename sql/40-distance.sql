@@ -32,7 +32,7 @@ CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION is_comparable(minhash, minhash) IS
-	'have two signatures the same shape, scheme and recipe version?';
+	'do two signatures have the same shape, scheme and recipe version?';
 
 CREATE FUNCTION is_similar(minhash, minhash, threshold float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
@@ -52,7 +52,7 @@ CREATE FUNCTION hamming_within(minhash, minhash, distance int) RETURNS boolean
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
-	'do at most that many symbols differ?';
+	'is the number of differing symbols at most the distance?';
 
 CREATE OPERATOR <~> (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = hamming_distance,
@@ -90,7 +90,7 @@ CREATE FUNCTION is_comparable(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION is_comparable(simhash, simhash) IS
-	'have two signatures the same shape, scheme and recipe version?';
+	'do two signatures have the same shape, scheme and recipe version?';
 
 CREATE FUNCTION is_similar(simhash, simhash, threshold float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
@@ -110,7 +110,7 @@ CREATE FUNCTION hamming_within(simhash, simhash, distance int) RETURNS boolean
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
-	'do at most that many bits differ?';
+	'is the number of differing bits at most the distance?';
 
 CREATE OPERATOR <~> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = hamming_distance,
@@ -137,11 +137,11 @@ CREATE FUNCTION hamming_within(bit, bit, distance int) RETURNS boolean
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
-	'do at most that many bits differ?';
+	'is the number of differing bits at most the distance?';
 
 CREATE FUNCTION hamming_within(bigint, bigint, distance int) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_hamming_within_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
 COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS
-	'do at most that many bits differ?';
+	'is the number of differing bits at most the distance?';

@@ -8,13 +8,13 @@ CREATE FUNCTION hex_to_bigint(text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_hex_to_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hex_to_bigint(text) IS
-	'the hash of up to 64 bits that 1 to 16 hexadecimal digits give';
+	'the bits of 1 to 16 hexadecimal digits, as a bigint';
 
 CREATE FUNCTION hex_to_bit(text) RETURNS bit
 	AS 'MODULE_PATHNAME', 'neardup_hex_to_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hex_to_bit(text) IS
-	'the hash that hexadecimal digits give, four bits each';
+	'the bits of hexadecimal digits, four for each digit';
 
 CREATE FUNCTION unsigned_to_bigint(numeric) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_unsigned_to_bigint'

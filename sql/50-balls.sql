@@ -64,7 +64,7 @@ CREATE FUNCTION hamming_ball(minhash, distance int) RETURNS minhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(minhash, int) IS
-	'all minhash values that differ from this one in at most that many symbols';
+	'all minhash values that differ from this one in at most the given number of symbols';
 
 CREATE FUNCTION minhash_in_ball(minhash, minhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
@@ -271,7 +271,7 @@ CREATE FUNCTION hamming_ball(simhash, distance int) RETURNS simhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(simhash, int) IS
-	'all simhash values that differ from this one in at most that many bits';
+	'all simhash values that differ from this one in at most the given number of bits';
 
 CREATE FUNCTION simhash_in_ball(simhash, simhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
@@ -434,7 +434,7 @@ CREATE FUNCTION hamming_ball(bit, distance int) RETURNS minhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bit, int) IS
-	'all values that differ from this one in at most that many bits';
+	'all values that differ from this one in at most the given number of bits';
 
 CREATE FUNCTION bit_in_ball(bit, minhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_bit_in_ball'
@@ -466,7 +466,7 @@ CREATE FUNCTION hamming_ball(bigint, distance int) RETURNS simhash_ball
 	AS 'MODULE_PATHNAME', 'neardup_hamming_ball_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bigint, int) IS
-	'all values that differ from this one in at most that many bits';
+	'all values that differ from this one in at most the given number of bits';
 
 CREATE FUNCTION bigint_in_ball(bigint, simhash_ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_bigint_in_ball'

@@ -22,13 +22,13 @@ CREATE FUNCTION minhash_bands(minhash, rows int) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands(minhash, int) IS
-	'a key for each band of that many symbols, to join on';
+	'a key for each band of the given number of symbols, to join on';
 
 CREATE FUNCTION simhash_bands(simhash, rows int) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_signature_bands'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_bands(simhash, int) IS
-	'a key for each band of that many bits, to join on';
+	'a key for each band of the given number of bits, to join on';
 
 CREATE FUNCTION lsh_probability(similarity float8, bands int, rows int) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_lsh_probability'

@@ -28,19 +28,19 @@ CREATE FUNCTION sketch_resemblance(bigint[], bigint[]) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_sketch_resemblance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[]) IS
-	'share of the places at which two sketches have the same value, 0 to 1';
+	'share of the positions at which two sketches have the same value, 0 to 1';
 
 CREATE FUNCTION permutation_sketch(elements int[], permutations int[][]) RETURNS int[]
 	AS 'MODULE_PATHNAME', 'neardup_permutation_sketch'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION permutation_sketch(int[], int[][]) IS
-	'the least place of any element under each permutation; row i holds the places of 1, 2, 3, ... under permutation i';
+	'the least position of any element under each permutation; row i has the positions of 1, 2, 3, ... under permutation i';
 
 CREATE FUNCTION supershingles(shingles, width int) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_supershingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION supershingles(shingles, int) IS
-	'a hash of each run of that many neighbours among the sorted shingles';
+	'a hash of each run of the given number of neighbours among the sorted shingles';
 
 CREATE FUNCTION bucket_sketch(shingles, n int) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'neardup_bucket_sketch'

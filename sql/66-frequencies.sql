@@ -25,7 +25,7 @@ CREATE FUNCTION tfidf_cosine(shingles, shingles, lexicon regclass) RETURNS float
 	AS 'MODULE_PATHNAME', 'neardup_tfidf_cosine'
 	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED COST 10000;
 COMMENT ON FUNCTION tfidf_cosine(shingles, shingles, regclass) IS
-	'cosine of two vectors of frequency times idf, as a table (shingle, idf) has it, 0 to 1';
+	'cosine of two vectors of frequency times idf, from a table (shingle, idf), 0 to 1';
 
 CREATE FUNCTION imatch(shingles) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'neardup_imatch'

@@ -164,14 +164,14 @@ CREATE FUNCTION neardup_lexicon(
 	AS 'MODULE_PATHNAME', 'neardup_lexicon'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION neardup_lexicon(text, text, int) IS
-	'the lexicon of the texts or shingles that a query returns, with that many of the most frequent shingles';
+	'the lexicon of the texts or shingles that a query returns, with the most frequent ones, up to the given number';
 
 CREATE FUNCTION lexicon_info(
 	shingle_lexicon, OUT scheme text, OUT documents bigint, OUT entries int) RETURNS record
 	AS 'MODULE_PATHNAME', 'neardup_lexicon_info'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lexicon_info(shingle_lexicon) IS
-	'the scheme of what a lexicon has weighed, the documents that it counted, and its number of entries';
+	'the scheme of what a lexicon has weighted, the number of documents that it counted, and its number of entries';
 
 CREATE FUNCTION show_weights(
 	text, lexicon shingle_lexicon,
@@ -187,7 +187,7 @@ CREATE FUNCTION weigh(shingles, lexicon shingle_lexicon) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_weigh'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION weigh(shingles, shingle_lexicon) IS
-	'the shingles of a set whose weights are not 0, with these as their frequencies';
+	'the shingles of a set whose weights are not 0, with the weights as their frequencies';
 
 CREATE FUNCTION to_shingles(text[], weights float8[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_weights'
@@ -200,13 +200,13 @@ CREATE FUNCTION to_minhash(text, lexicon shingle_lexicon) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_lexicon'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, shingle_lexicon) IS
-	'sketch of the shingles of a text weighed by a lexicon: 512 symbols of one bit';
+	'sketch of the shingles of a text weighted by a lexicon: 512 symbols of one bit';
 
 CREATE FUNCTION to_minhash(text, k int, b int, lexicon shingle_lexicon) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_lexicon'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, int, int, shingle_lexicon) IS
-	'sketch of the shingles of a text weighed by a lexicon: k symbols of b bits';
+	'sketch of the shingles of a text weighted by a lexicon: k symbols of b bits';
 
 CREATE FUNCTION to_minhash(text[], weights float8[]) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_weights'

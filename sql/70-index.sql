@@ -53,8 +53,8 @@ COMMENT ON FUNCTION bit_signature(bit, internal) IS
 CREATE OPERATOR CLASS bit_hamming_ops DEFAULT FOR TYPE bit USING neardup AS
 	OPERATOR 1 <@ (bit, minhash_ball),
 	FUNCTION 1 bit_signature(bit, internal);
-COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
 
 ALTER OPERATOR FAMILY bit_hamming_ops USING neardup ADD
 	OPERATOR 3 <~> (bit, minhash) FOR ORDER BY integer_ops;
@@ -68,8 +68,8 @@ COMMENT ON FUNCTION bigint_signature(bigint, internal) IS
 CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup AS
 	OPERATOR 1 <@ (bigint, simhash_ball),
 	FUNCTION 1 bigint_signature(bigint, internal);
-COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
 
 ALTER OPERATOR FAMILY bigint_hamming_ops USING neardup ADD
 	OPERATOR 3 <~> (bigint, simhash) FOR ORDER BY integer_ops;

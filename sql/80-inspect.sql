@@ -17,7 +17,7 @@ CREATE FUNCTION neardup_index_status(index regclass,
 	AS 'MODULE_PATHNAME', 'neardup_index_status'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION neardup_index_status(regclass) IS
-	'what neardup_indexes shows of an index; no row without the right to see it';
+	'the row of neardup_indexes for an index; no row without the privilege to inspect it';
 
 CREATE VIEW neardup_indexes AS
 	SELECT x.indrelid::regclass AS table_name, x.indexrelid::regclass AS index_name, s.shape, s.bytes, s.segments,
@@ -34,7 +34,7 @@ CREATE FUNCTION neardup_check(index regclass) RETURNS text
 	AS 'MODULE_PATHNAME', 'neardup_check'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_check(regclass) IS
-	'verify a neardup index and compare it with its table; an error for the first defect, else counts';
+	'verify a neardup index and compare it with its table; raises an error at the first defect, otherwise returns counts';
 
 -- Returns a row for each segment, and one for the tails.
 

@@ -55,4 +55,4 @@ CREATE FUNCTION neardup_join_stats(OUT rows_read bigint, OUT signatures bigint, 
 	AS 'MODULE_PATHNAME', 'neardup_join_stats'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_join_stats() IS
-	'what the last neardup_pairs() or neardup_clusters() of this session compared and what it did not need to';
+	'what the last neardup_pairs() or neardup_clusters() of this session compared, and what it did not need to compare';

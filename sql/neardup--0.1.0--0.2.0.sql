@@ -20,7 +20,7 @@ CREATE FUNCTION neardup_index_status(index regclass,
 	AS 'MODULE_PATHNAME', 'neardup_index_status'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION neardup_index_status(regclass) IS
-	'what neardup_indexes shows of an index; no row without the right to see it';
+	'the row of neardup_indexes for an index; no row without the privilege to inspect it';
 
 CREATE VIEW neardup_indexes AS
 	SELECT x.indrelid::regclass AS table_name, x.indexrelid::regclass AS index_name, s.shape, s.bytes, s.segments,
@@ -42,13 +42,13 @@ CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION is_comparable(minhash, minhash) IS
-	'have two signatures the same shape, scheme and recipe version?';
+	'do two signatures have the same shape, scheme and recipe version?';
 
 CREATE FUNCTION is_comparable(simhash, simhash) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_comparable'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION is_comparable(simhash, simhash) IS
-	'have two signatures the same shape, scheme and recipe version?';
+	'do two signatures have the same shape, scheme and recipe version?';
 
 -- ---- Hashes made elsewhere: ways in ----------------------------------------------------------------
 
@@ -56,13 +56,13 @@ CREATE FUNCTION hex_to_bigint(text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_hex_to_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hex_to_bigint(text) IS
-	'the hash of up to 64 bits that 1 to 16 hexadecimal digits give';
+	'the bits of 1 to 16 hexadecimal digits, as a bigint';
 
 CREATE FUNCTION hex_to_bit(text) RETURNS bit
 	AS 'MODULE_PATHNAME', 'neardup_hex_to_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hex_to_bit(text) IS
-	'the hash that hexadecimal digits give, four bits each';
+	'the bits of hexadecimal digits, four for each digit';
 
 CREATE FUNCTION unsigned_to_bigint(numeric) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_unsigned_to_bigint'
@@ -212,13 +212,13 @@ CREATE FUNCTION show_signature(minhash) RETURNS text
 	AS 'MODULE_PATHNAME', 'neardup_show_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(minhash) IS
-	'a signature in text format, shortened to be read by people; it is not read back';
+	'a signature in text format, shortened for display; it cannot be read back';
 
 CREATE FUNCTION show_signature(simhash) RETURNS text
 	AS 'MODULE_PATHNAME', 'neardup_show_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(simhash) IS
-	'a signature in text format, shortened to be read by people; it is not read back';
+	'a signature in text format, shortened for display; it cannot be read back';
 
 -- ---- C functions are named after their SQL functions ------------------------
 
@@ -311,7 +311,7 @@ COMMENT ON FUNCTION show_shingles(text, text) IS
 COMMENT ON FUNCTION show_shingles(text, text, text[], text[]) IS
 	'the distinct spot signatures of a text with the given antecedents and stop words';
 COMMENT ON FUNCTION shared_shingles(text, text, text) IS
-	'the distinct shingles that two texts share in the order of the first text, with their frequencies in both';
+	'the distinct shingles that two texts share, in the order of the first text, with their frequencies in both';
 COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
 	'the spot signatures of a text with the given antecedents and stop words (NULL: those of the language)';
 COMMENT ON FUNCTION to_shingles(text[]) IS
@@ -345,11 +345,11 @@ COMMENT ON FUNCTION minhash_truncate(minhash, int) IS
 COMMENT ON FUNCTION cardinality(minhash) IS
 	'number of distinct shingles of the set; an error if it is unknown';
 COMMENT ON CAST (bit AS minhash) IS
-	'a signature from elsewhere, with symbols of one bit';
+	'a signature made elsewhere, with symbols of one bit';
 COMMENT ON CAST (minhash AS bit) IS
 	'the symbols, if they have one bit';
 COMMENT ON CAST (bigint[] AS minhash) IS
-	'a signature from elsewhere, with symbols of 32 bits';
+	'a signature made elsewhere, with symbols of 32 bits';
 COMMENT ON CAST (minhash AS bigint[]) IS
 	'the symbols, if they have 32 bits';
 COMMENT ON FUNCTION simhash_apply_typmod(simhash, int) IS
@@ -363,37 +363,37 @@ COMMENT ON FUNCTION to_simhash(shingles, int) IS
 COMMENT ON FUNCTION to_simhash(text[], float8[], int) IS
 	'fingerprint of the given elements with their weights (scheme tokens): f bits';
 COMMENT ON CAST (bit AS simhash) IS
-	'a fingerprint from elsewhere';
+	'a fingerprint made elsewhere';
 COMMENT ON CAST (bigint AS simhash) IS
-	'a fingerprint of 64 bits from elsewhere';
+	'a fingerprint of 64 bits made elsewhere';
 COMMENT ON CAST (simhash AS bigint) IS
 	'the bits, if there are 64; the first is the sign';
 COMMENT ON FUNCTION containment(minhash, minhash) IS
 	'estimated share of the first set that is in the second, 0 to 1; containment_error() is its standard error';
 COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
-	'do at most that many symbols differ?';
+	'is the number of differing symbols at most the distance?';
 COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
-	'do at most that many bits differ?';
+	'is the number of differing bits at most the distance?';
 COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
-	'do at most that many bits differ?';
+	'is the number of differing bits at most the distance?';
 COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS
-	'do at most that many bits differ?';
+	'is the number of differing bits at most the distance?';
 COMMENT ON FUNCTION hamming_ball(minhash, int) IS
-	'all minhash values that differ from this one in at most that many symbols';
+	'all minhash values that differ from this one in at most the given number of symbols';
 COMMENT ON OPERATOR <@ (minhash, minhash_ball) IS 'is in the ball';
 COMMENT ON OPERATOR @> (minhash_ball, minhash) IS 'contains the signature';
 COMMENT ON OPERATOR && (minhash_ball, minhash_ball) IS 'each ball contains the centre of the other';
 COMMENT ON FUNCTION hamming_ball(simhash, int) IS
-	'all simhash values that differ from this one in at most that many bits';
+	'all simhash values that differ from this one in at most the given number of bits';
 COMMENT ON OPERATOR <@ (simhash, simhash_ball) IS 'is in the ball';
 COMMENT ON OPERATOR @> (simhash_ball, simhash) IS 'contains the signature';
 COMMENT ON OPERATOR && (simhash_ball, simhash_ball) IS 'each ball contains the centre of the other';
 COMMENT ON FUNCTION hamming_ball(bit, int) IS
-	'all values that differ from this one in at most that many bits';
+	'all values that differ from this one in at most the given number of bits';
 COMMENT ON OPERATOR <@ (bit, minhash_ball) IS 'is in the ball';
 COMMENT ON OPERATOR @> (minhash_ball, bit) IS 'contains the value';
 COMMENT ON FUNCTION hamming_ball(bigint, int) IS
-	'all values that differ from this one in at most that many bits';
+	'all values that differ from this one in at most the given number of bits';
 COMMENT ON OPERATOR <@ (bigint, simhash_ball) IS 'is in the ball';
 COMMENT ON OPERATOR @> (simhash_ball, bigint) IS 'contains the value';
 COMMENT ON TYPE minhash_ball_key IS
@@ -405,9 +405,9 @@ COMMENT ON FUNCTION to_shingles(text, text) IS
 COMMENT ON FUNCTION minhash_error(int, int, float8) IS
 	'standard error of the similarity that minhash(k, b) estimates for sets of the given similarity';
 COMMENT ON FUNCTION minhash_bands(minhash, int) IS
-	'a key for each band of that many symbols, to join on';
+	'a key for each band of the given number of symbols, to join on';
 COMMENT ON FUNCTION simhash_bands(simhash, int) IS
-	'a key for each band of that many bits, to join on';
+	'a key for each band of the given number of bits, to join on';
 COMMENT ON FUNCTION lsh_probability(float8, int, int) IS
 	'probability that a pair of the given similarity shares a band';
 COMMENT ON FUNCTION lsh_curve(int, int) IS
@@ -427,23 +427,25 @@ COMMENT ON FUNCTION bottom_resemblance(shingles, shingles, int) IS
 COMMENT ON FUNCTION shingles_minima(shingles, int) IS
 	'the least value under each of m independent permutations';
 COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[]) IS
-	'share of the places at which two sketches have the same value, 0 to 1';
+	'share of the positions at which two sketches have the same value, 0 to 1';
 COMMENT ON FUNCTION permutation_sketch(int[], int[][]) IS
-	'the least place of any element under each permutation; row i holds the places of 1, 2, 3, ... under permutation i';
+	'the least position of any element under each permutation; row i has the positions of 1, 2, 3, ... under permutation i';
 COMMENT ON FUNCTION supershingles(shingles, int) IS
-	'a hash of each run of that many neighbours among the sorted shingles';
+	'a hash of each run of the given number of neighbours among the sorted shingles';
 COMMENT ON FUNCTION bucket_sketch(shingles, int) IS
 	'the least shingle in each of n buckets';
 COMMENT ON FUNCTION shingle_frequencies(text) IS
 	'how many of the N sets that a query returns contain each shingle, and its idf = ln(N / df) / ln(N), 0 to 1';
-COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes from elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
-COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits from elsewhere, by the number of bits that differ';
+COMMENT ON FUNCTION tfidf_cosine(shingles, shingles, regclass) IS
+	'cosine of two vectors of frequency times idf, from a table (shingle, idf), 0 to 1';
+COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
+COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
 COMMENT ON FUNCTION neardup_index_info(regclass) IS
 	'size of a neardup index: segments, documents, dead documents, documents in the tail, bytes';
 COMMENT ON FUNCTION neardup_check(regclass) IS
-	'verify a neardup index and compare it with its table; an error for the first defect, else counts';
+	'verify a neardup index and compare it with its table; raises an error at the first defect, otherwise returns counts';
 COMMENT ON FUNCTION neardup_explain(regclass, minhash_ball) IS
 	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
 COMMENT ON FUNCTION neardup_explain(regclass, simhash_ball) IS
@@ -457,7 +459,7 @@ COMMENT ON FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean,
 COMMENT ON FUNCTION neardup_progress() IS
 	'progress of running neardup_pairs() and neardup_clusters() of all sessions that the caller may see';
 COMMENT ON FUNCTION neardup_join_stats() IS
-	'what the last neardup_pairs() or neardup_clusters() of this session compared and what it did not need to';
+	'what the last neardup_pairs() or neardup_clusters() of this session compared, and what it did not need to compare';
 COMMENT ON FUNCTION neardup_reject() IS
 	'trigger (column, threshold, options): rejects, reports or records a row whose signature is similar to that of another row';
 
@@ -778,14 +780,14 @@ CREATE FUNCTION neardup_lexicon(
 	AS 'MODULE_PATHNAME', 'neardup_lexicon'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION neardup_lexicon(text, text, int) IS
-	'the lexicon of the texts or shingles that a query returns, with that many of the most frequent shingles';
+	'the lexicon of the texts or shingles that a query returns, with the most frequent ones, up to the given number';
 
 CREATE FUNCTION lexicon_info(
 	shingle_lexicon, OUT scheme text, OUT documents bigint, OUT entries int) RETURNS record
 	AS 'MODULE_PATHNAME', 'neardup_lexicon_info'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lexicon_info(shingle_lexicon) IS
-	'the scheme of what a lexicon has weighed, the documents that it counted, and its number of entries';
+	'the scheme of what a lexicon has weighted, the number of documents that it counted, and its number of entries';
 
 CREATE FUNCTION show_weights(
 	text, lexicon shingle_lexicon,
@@ -801,7 +803,7 @@ CREATE FUNCTION weigh(shingles, lexicon shingle_lexicon) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_weigh'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION weigh(shingles, shingle_lexicon) IS
-	'the shingles of a set whose weights are not 0, with these as their frequencies';
+	'the shingles of a set whose weights are not 0, with the weights as their frequencies';
 
 CREATE FUNCTION to_shingles(text[], weights float8[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_weights'
@@ -814,13 +816,13 @@ CREATE FUNCTION to_minhash(text, lexicon shingle_lexicon) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_lexicon'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, shingle_lexicon) IS
-	'sketch of the shingles of a text weighed by a lexicon: 512 symbols of one bit';
+	'sketch of the shingles of a text weighted by a lexicon: 512 symbols of one bit';
 
 CREATE FUNCTION to_minhash(text, k int, b int, lexicon shingle_lexicon) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_lexicon'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, int, int, shingle_lexicon) IS
-	'sketch of the shingles of a text weighed by a lexicon: k symbols of b bits';
+	'sketch of the shingles of a text weighted by a lexicon: k symbols of b bits';
 
 CREATE FUNCTION to_minhash(text[], weights float8[]) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_weights'
@@ -858,4 +860,4 @@ CREATE FUNCTION shared_passages(
 	AS 'MODULE_PATHNAME', 'neardup_shared_passages'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 10;
 COMMENT ON FUNCTION shared_passages(text, text, text, int) IS
-	'the passages of at least so many tokens that two texts share, with their places in both';
+	'the passages of at least min_tokens tokens that two texts share, with their positions in both';
