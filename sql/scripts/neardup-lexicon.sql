@@ -1,4 +1,4 @@
--- neardup-lexicon.sql: makes a function that signs texts by a lexicon of a table's texts.
+-- neardup-lexicon.sql: makes a function that signs texts, weighted by a lexicon of a table's texts.
 --
 --   psql -v table=proposals -v function=proposals_sign [-v text=body]
 --        [-v 'scheme=word 1'] [-v entries=10000] [-v k=512] [-v b=1] -f neardup-lexicon.sql

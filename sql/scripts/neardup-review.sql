@@ -1,5 +1,5 @@
--- neardup-review.sql: the near-duplicates of a table as a page to look at: pairs side by
--- side, with what both texts share and what differs.
+-- neardup-review.sql: shows the near-duplicates of a table on an HTML page, side by side, with
+-- what both texts share and what differs.
 --
 --   psql -v table=proposals -v output=review.html [-v id=id] [-v sig=sig] [-v text=body]
 --        [-v title=title] [-v show=pairs|clusters] [-v threshold=0.8] [-v below=0.9]
@@ -61,8 +61,8 @@ SELECT format(CASE WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarit
 	:'ext', :'query', :'threshold', :'id_type', :'equals') AS source
 \gset
 
--- The one place where values become HTML, as an expression of raw and unseen.  Characters that
--- are not seen, and those that turn the order of others round, are shown as their codes.
+-- The one place where values become HTML, as an expression of raw and unseen.  Invisible
+-- characters, and those that change the direction of others, are shown as their codes.
 SELECT $html$
 	(SELECT coalesce(string_agg(CASE WHEN piece ~ unseen THEN format('<code>%s</code>', upper(lpad(to_hex(ascii(piece)), 4, '0')))
 			ELSE replace(replace(replace(replace(replace(piece, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;')
@@ -148,7 +148,7 @@ WITH docs AS NOT MATERIALIZED (
 		SELECT array_agg(head ORDER BY side), array_agg(html ORDER BY side)
 		FROM (VALUES (1, compared.a, a_read, a_starts, a_counts), (2, compared.b, b_read, b_starts, b_counts)) t (side, body, read, starts, counts), LATERAL (
 
-			-- One text: what of it stands in the other, and how much of it is shown.
+			-- One text: which parts of it are in the other, and how much of it is shown.
 			WITH apart AS (
 				-- Passages may overlap: what an earlier one has is not marked twice.
 				SELECT * FROM (

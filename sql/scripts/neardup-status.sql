@@ -1,5 +1,5 @@
--- neardup-status.sql: shows the signatures of a table, its neardup indexes, and what rejects
--- near-duplicates, with advice.
+-- neardup-status.sql: shows the signatures of a table, its neardup indexes, and the triggers
+-- and constraints that reject near-duplicates, with advice.
 --
 --   psql -v table=proposals [-v sample=100000] -f neardup-status.sql
 --
