@@ -73,7 +73,10 @@ char_info(uint32_t code_point)
  */
 extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
 
-/* Returns the length of the shortest piece at in: one that ends before the next boundary. */
+/*
+ * Returns the length of the shortest piece at in: one that ends before the next boundary, or
+ * after PIECE_SOURCE_MAX characters.
+ */
 extern size_t shortest_piece(const uint8_t *in, size_t length);
 
 /* ---- Units ------------------------------------------------------------- */

@@ -59,7 +59,7 @@ shortest_piece(const uint8_t *in, size_t length)
 	uint32_t code_point;
 	size_t at = utf8_decode(in, length, &code_point);
 
-	while (at < length && in[at] >= 0x80)
+	for (int n = 1; n < PIECE_SOURCE_MAX && at < length && in[at] >= 0x80; n++)
 	{
 		int bytes = utf8_decode(in + at, length - at, &code_point);
 		unsigned info = info_of(code_point);

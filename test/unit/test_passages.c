@@ -6,6 +6,7 @@
 #include "compare/internal.h"
 #include "random.h"
 #include "reference.h"
+#include "text/internal.h"
 #include "unit.h"
 
 #define WORDS SCHEME_ID(SCHEME_WORD, 3)
@@ -228,6 +229,21 @@ test_long_texts(void)
 	free(text);
 }
 
+/* However long a run of marks is, no more of it is read than is normalised at once. */
+static void
+test_run_of_marks(void)
+{
+	enum { MARKS = 1000 };
+	char text[2 * MARKS];
+
+	for (int i = 0; i < MARKS; i++)
+		memcpy(text + 2 * i, i % 2 ? "\xCC\x81" : "\xCC\xA3", 2);
+	CHECK(shortest_piece((const uint8_t *) text, sizeof(text)) == 2 * PIECE_SOURCE_MAX);
+	check_units(text, sizeof(text), WORDS);
+	check_units(text, sizeof(text), CHARACTERS);
+	check_units(text + 2, sizeof(text) - 2, ANY_CHARACTERS);
+}
+
 static void
 check_passage(const char *a, const char *b, SchemeId scheme, uint32_t least, uint32_t start_a,
 			  uint32_t end_a, uint32_t start_b, uint32_t end_b)
@@ -316,6 +332,7 @@ main(void)
 	test_texts();
 	test_places();
 	test_long_texts();
+	test_run_of_marks();
 	test_equal_symbols();
 	test_repeated_passages();
 	return unit_report();
