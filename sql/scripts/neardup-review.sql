@@ -27,12 +27,20 @@
 \ir neardup-review-page.sql
 
 SELECT :raise
+FROM (VALUES ('id', :'id', 'Name the column that identifies rows'), ('sig', :'sig', 'neardup-sign.sql adds a column of signatures; or name the one there is'),
+		('text', :'text', 'Name the column of texts'), ('title', :'title', 'Name the column of titles')) v (variable, name, what),
+	format('column "%s" of table "%s" does not exist', name, :'table_oid'::oid::regclass) message, format('%s, with -v %s=NAME.', what, variable) hint
+WHERE name <> '' AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = name AND NOT attisdropped)
+\gexec
+SELECT :raise
 FROM (VALUES (:'show' IN ('pairs', 'clusters'), 'show', :'show', 'Show pairs or clusters.'),
 		(:'sort' IN ('lowest', 'highest', 'largest'), 'sort', :'sort', 'Sort by lowest or highest similarity, or clusters by largest.'),
 		(:'sort' <> 'largest' OR :'show' = 'clusters', 'sort', :'sort', 'Only clusters can be sorted by size, with -v show=clusters.'),
 		(:'limit'::int > 0, 'limit', :'limit', 'Show at least one.'),
 		(:'members'::int > 0, 'members', :'members', 'Show at least one of each cluster.'),
-		(:'chars'::int BETWEEN 100 AND 1000000, 'chars', :'chars', 'Show 100 to 1000000 characters of each text.')
+		(:'chars'::int BETWEEN 100 AND 1000000, 'chars', :'chars', 'Show 100 to 1000000 characters of each text.'),
+		-- psql would run the one as a command, and read the other as options.
+		(:'output' !~ '^[|(]', 'output', :'output', 'Name a file.')
 	) v (good, name, value, hint), format('"%s" is not a value of %s', value, name) message
 WHERE NOT good
 \gexec

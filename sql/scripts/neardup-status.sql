@@ -51,6 +51,7 @@ WITH RECURSIVE tree AS (
 		CASE WHEN most = 0 OR 1.2 * most >= rows THEN '' WHEN sampled THEN format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (1)', 100 * most / rows)
 			ELSE format(' LIMIT %s', most) END AS clause
 	FROM signature, guess, LATERAL (SELECT ceil(:'sample'::bigint / CASE typname WHEN 'shingles' THEN 50.0 ELSE 1 END)) m (most)
+	WHERE has_column_privilege(:'table_oid'::oid, attnum, 'SELECT')
 )
 SELECT (SELECT array_agg(rel) FROM tree) AS tree, (SELECT round(rows) FROM guess) AS guess,
 	coalesce((SELECT string_agg(format('(SELECT %s::int2 AS attnum, %s AS shown, %s AS shingles, %L::boolean AS complete FROM %s%s)', attnum,
@@ -181,6 +182,8 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	UNION ALL
 	SELECT 1, attname, 3, 'rows read', to_char(rows, 'FM999,999,999,990') || CASE WHEN complete THEN ', all' ELSE ', a sample' END
 	FROM "column" JOIN counts USING (attnum) WHERE rows > 0
+	UNION ALL
+	SELECT 1, attname, 3, 'contents', 'not shown: this role may not read them' FROM "column" WHERE NOT has_column_privilege(:'table_oid'::oid, attnum, 'SELECT')
 	UNION ALL
 	SELECT 1, attname, place, label, CASE WHEN n = 0 THEN '0' WHEN n < 0.001 * rows THEN 'below 0.1 %' ELSE round(100.0 * n / rows, 1)::float8 || ' %' END || note
 	FROM "column" JOIN counts USING (attnum), LATERAL (VALUES (4, 'NULL', nulls, true, ''), (5, 'empty set', empty, typname IN ('minhash', 'simhash', 'shingles'), ''),

@@ -292,6 +292,16 @@ like_lines('an invalid index', qr/^Index public\.ill_phash_neardup, not valid\n/
 	($ok, $out, $err) = run_script('status', 'table=ill');
 	ok($ok, 'nothing is written') or diag $err;
 }
+$node->safe_psql('postgres', 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor; CREATE ROLE one_column LOGIN; GRANT SELECT (id, phash) ON ill TO one_column');
+{
+	local $ENV{PGUSER} = 'monitor';
+	($ok, $out, $err) = run_script('status', 'table=ill');
+	like_lines('who monitors, but may not read the table', qr/^  contents      not shown: this role may not read them\n/m, qr/^  documents /m);
+	unlike($out, qr/rows read/, 'reads no row');
+	$ENV{PGUSER} = 'one_column';
+	($ok, $out, $err) = run_script('status', 'table=ill');
+	like_lines('who may read one column', qr/^Column phash: .*\n.*\n.*\n  rows read /m, qr/^  contents      not shown: this role may not read them\n/m);
+}
 ($ok, $out, $err) = run_script('status', 'table=bare');
 like_lines('no signatures', qr/^public\.bare: about 0 rows/, qr/^Advice\n  \* There is no column of signatures\. neardup-sign\.sql adds one/m);
 ($ok, $out, $err) = run_script('status', 'table=seen');

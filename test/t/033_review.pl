@@ -212,6 +212,19 @@ foreach my $bad ('sort=up', 'sort=largest', 'show=all', 'limit=0', 'limit=x', 'c
 }
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'sort=up');
 like($err, qr/"up" is not a value of sort.*HINT:  Sort by lowest or highest/s, 'the message says what works');
+foreach my $variable ('id', 'sig', 'text', 'title')
+{
+	($ok, $out, $err) = run_script('postgres', 'table=docs', "$variable=Gone");
+	like($err, qr/column "Gone" of table "public.docs" does not exist\nHINT:.*-v $variable=NAME/, "a column that is not there: $variable");
+}
+foreach my $bad ("|touch $folder/taken", '(format=wrapped) x.html')
+{
+	($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$bad");
+	like($err, qr/is not a value of output\nHINT:  Name a file/, 'a name of a file is neither a command nor an option');
+}
+ok(!-e "$folder/taken", 'no command runs');
+($ok, $out, $err) = run_script('postgres', 'table=docs', 'id=ctid', 'threshold=0.7');
+is($err . faults($out), '', 'a table without a key');
 
 # Long texts with a thousand differences stay in memory, once and not once for each difference.
 $node->safe_psql('postgres', q{CREATE TABLE long (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
