@@ -26,10 +26,30 @@ query_column(SPIPlanPtr plan)
 	return getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid);
 }
 
+/* Adds a hint to a syntax error, as the name of a table gives. */
+static void
+hint_at_query(void *such)
+{
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
+		errhint("Pass a query such as '%s'.", (const char *) such);
+}
+
+static SPIPlanPtr
+prepare(const char *query, int cursor_options, const char *such)
+{
+	ErrorContextCallback context = {error_context_stack, hint_at_query, (void *) such};
+	SPIPlanPtr plan;
+
+	error_context_stack = &context;
+	plan = SPI_prepare_cursor(query, 0, NULL, cursor_options);
+	error_context_stack = context.previous;
+	return plan;
+}
+
 SPIPlanPtr
 query_prepare(const char *name, const char *query, int cursor_options, const char *such)
 {
-	SPIPlanPtr plan = SPI_prepare_cursor(query, 0, NULL, cursor_options);
+	SPIPlanPtr plan = prepare(query, cursor_options, such);
 	Query *parsed;
 
 	if (plan == NULL)

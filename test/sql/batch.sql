@@ -117,6 +117,7 @@ SELECT neardup_pairs('DELETE FROM docs', 0.5);
 SELECT neardup_pairs('SELECT 1; SELECT 2', 0.5);
 SELECT neardup_pairs('DELETE FROM docs RETURNING id, sig', 0.5);
 SELECT neardup_pairs('SHOW ALL', 0.5);
+SELECT neardup_pairs('docs', 0.5);
 SELECT neardup_pairs('', 0.5);
 SELECT neardup_pairs('SELECT id, sig FROM no_such_table', 0.5);
 
