@@ -15,6 +15,13 @@
 
 /* ---- Matches ------------------------------------------------------------ */
 
+/* Returns whether symbols i - 1 and i of a sequence share a character of the text. */
+static inline bool
+is_inside_character(const Sequence *s, uint32_t i)
+{
+	return i > 0 && i < s->length && s->place[i - 1].end > s->place[i].start;
+}
+
 /*
  * A group of suffixes that is not closed yet.  The places without a match so far, which are
  * all of one sequence, are a list: place[p] is the one after p.
@@ -102,9 +109,21 @@ close_to(Matches *m, uint32_t depth)
 	}
 }
 
-/* Finds the matches; they take the place of what joined has of suffixes and their text. */
+/* Returns whether a place of the joined sequences is where a passage may not begin. */
+static inline bool
+is_no_beginning(const SequencePair *pair, uint32_t border, uint32_t at)
+{
+	const Sequence *s = at < border ? &pair->a : &pair->b;
+
+	return s->place && is_inside_character(s, at < border ? at : at - border - 1);
+}
+
+/*
+ * Finds the matches; they take the place of what joined has of suffixes and their text.
+ * Where a passage may not begin there is no match.
+ */
 static Matches
-find_matches(Joined *joined)
+find_matches(const SequencePair *pair, Joined *joined)
 {
 	Matches m = {.length = joined->shared, .place = joined->text, .border = joined->border};
 	Group none = {0, NONE, NONE, NONE, NONE};
@@ -118,6 +137,9 @@ find_matches(Joined *joined)
 
 		host_check_interrupts_at(i);
 		close_to(&m, m.length[at]);
+		m.length[at] = 0;
+		if (is_no_beginning(pair, m.border, at))
+			continue;
 		*(at < m.border ? &suffix.first_a : &suffix.first_b) = at;
 		push(&m, suffix);
 	}
@@ -130,13 +152,6 @@ find_matches(Joined *joined)
 }
 
 /* ---- Passages ----------------------------------------------------------- */
-
-/* Returns whether symbols i - 1 and i of a sequence share a character of the text. */
-static inline bool
-is_inside_character(const Sequence *s, uint32_t i)
-{
-	return i > 0 && i < s->length && s->place[i - 1].end > s->place[i].start;
-}
 
 /* Returns whether a passage may not begin, or end, between symbols i - 1 and i of both. */
 static inline bool
@@ -293,7 +308,7 @@ shared_passages(const SequencePair *pair, uint32_t least)
 	if (pair->a.length == 0 || pair->b.length == 0)
 		return found;
 	joined = join_sequences(pair);
-	matches = find_matches(&joined);
+	matches = find_matches(pair, &joined);
 	cover(&found, pair, &matches, 0, joined.border, least);
 	cover(&found, pair, &matches, joined.border + 1, joined.length - 1, least);
 	joined_free(&joined);

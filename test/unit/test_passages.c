@@ -266,6 +266,22 @@ check_passage(const char *a, const char *b, SchemeId scheme, uint32_t least, uin
 	pair_free(&pair);
 }
 
+/* Returns how many passages of `least` tokens two texts share. */
+static size_t
+count_passages(const char *a, const char *b, uint32_t least)
+{
+	SequencePair pair;
+	Passages found;
+	size_t count;
+
+	CHECK(pair_of_units(a, strlen(a), b, strlen(b), WORDS, &pair));
+	found = shared_passages(&pair, least);
+	count = found.count;
+	host_free(found.passage);
+	pair_free(&pair);
+	return count;
+}
+
 static void
 test_texts(void)
 {
@@ -274,6 +290,10 @@ test_texts(void)
 	check_passage("\xC2\xBD cup milk", "2 cup milk", WORDS, 2, 3, 11, 2, 10);
 	check_passage("cut \xEF\xAC\x81ne", "cut fi", CHARACTERS, 3, 0, 7, 0, 6);
 	check_passage("cut \xEF\xAC\x81ne", "cut f", CHARACTERS, 3, 0, 3, 0, 3);
+	/* Each has "2 cup milk" twice, and first where it begins inside of 1/2. */
+	CHECK(count_passages("\xC2\xBD cup milk, 2 cup milk", "\xC2\xBD cup milk; 2 cup milk", 3) == 1);
+	CHECK(count_passages("\xC2\xBD cup milk now, 2 cup milk here",
+						 "\xC2\xBD cup milk x; 2 cup milk y", 3) == 2);
 	check_passage("x <- y + z;", "A  X <- Y", ANY_CHARACTERS, 6, 0, 6, 3, 9);
 }
 
