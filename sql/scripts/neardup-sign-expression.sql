@@ -1,0 +1,103 @@
+-- neardup-sign-expression.sql: what neardup-sign.sql has to know of the expression that signs.
+-- It includes this file from its own folder; the file does nothing useful alone.
+--
+-- Reads the variables expression, table, table_oid, sig, ext and trust.  Sets
+--   make        the expression as parsed: names with schemas, calls with all arguments
+--   type        its type, and type_oid without a modifier
+--   columns     the columns that it uses, as name[]
+--   complete    a condition: all of these columns have a value
+--   new_row     the columns of NEW, as a select list
+--
+-- An expression is first parsed as a view, which runs nothing.  Only if all that it calls
+-- belongs to roles to be trusted, it becomes a generated column of an empty table, which
+-- shows whether it is immutable, and then a partition key, in which PostgreSQL writes out
+-- the arguments that are left to defaults.  A call without them could later mean another
+-- function of that name.
+
+SELECT relname AS name FROM pg_class WHERE oid = :'table_oid'::oid
+\gset
+
+-- A query of what the objects that depend on the object (class, objid) contain and should not.
+SELECT format($strangers$
+	WITH used AS (
+		SELECT refclassid AS class, refobjid AS object FROM pg_depend WHERE classid = %%L::regclass AND objid = %%L::oid
+	), code AS (
+		SELECT class, object, 'function ' || p.oid::regprocedure AS name, proowner AS owner FROM used JOIN pg_proc p ON class = 'pg_proc'::regclass AND p.oid = object
+		UNION ALL SELECT class, object, 'operator ' || o.oid::regoperator, x.owner
+		FROM used JOIN pg_operator o ON class = 'pg_operator'::regclass AND o.oid = object JOIN pg_proc p ON p.oid = oprcode, LATERAL (VALUES (oprowner), (proowner)) x (owner)
+		UNION ALL SELECT class, object, 'type ' || t.oid::regtype, typowner FROM used JOIN pg_type t ON class = 'pg_type'::regclass AND t.oid = object
+	), runs AS (
+		SELECT bool_or(rolsuper) AS as_superuser FROM pg_roles WHERE rolname IN (current_user, session_user)
+	)
+	SELECT format('the expression calls %%%%s, which belongs to role %%%%s', name, rolname) AS message,
+		'It would run as each role that writes to the table. If they trust that role, use -v trust=yes.' AS hint
+	FROM code JOIN pg_roles r ON r.oid = owner, runs
+	WHERE NOT rolsuper AND (as_superuser OR NOT pg_has_role(current_user, owner, 'MEMBER')) AND NOT %L::boolean
+		AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+			WHERE d.refclassid = 'pg_extension'::regclass AND extname = 'neardup' AND d.classid = class AND d.objid = object AND d.deptype = 'e')
+	LIMIT 1$strangers$, :'trust') AS strangers
+\gset
+
+BEGIN;
+-- The name is the same, so that the expression may contain it: docs.title.
+CREATE TEMP TABLE :"name" (LIKE :table);
+
+-- ---- A view ----
+
+SET LOCAL search_path = pg_catalog, :ext, pg_temp;
+SELECT format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FROM pg_temp.%I', :'expression', :'name')
+\gexec
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+SELECT format(:'strangers', 'pg_rewrite', oid) AS query, oid AS rule FROM pg_rewrite WHERE ev_class = 'pg_temp.neardup_expression'::regclass
+\gset
+SELECT :raise FROM (:query) q
+\gexec
+
+WITH used AS (
+	SELECT attnum, attname, a.attcollation, typcollation FROM pg_depend JOIN pg_attribute a ON attrelid = refobjid AND attnum = refobjsubid JOIN pg_type t ON t.oid = atttypid
+	WHERE classid = 'pg_rewrite'::regclass AND objid = :rule AND refclassid = 'pg_class'::regclass AND refobjid = format('pg_temp.%I', :'name')::regclass
+)
+SELECT atttypid AS type_oid, format_type(atttypid, atttypmod) AS type,
+	(SELECT coalesce(array_agg(attname ORDER BY attnum), '{}') FROM used) AS columns,
+	(SELECT string_agg(format('%I IS NOT NULL', attname), ' AND ' ORDER BY attnum) FROM used) AS complete,
+	(SELECT string_agg(format('NEW.%I', attname) || CASE WHEN attcollation <> typcollation THEN format(' COLLATE %s', attcollation::regcollation) ELSE '' END
+		|| format(' AS %I', attname), ', ' ORDER BY attnum) FROM used) AS new_row
+FROM pg_attribute WHERE attrelid = 'pg_temp.neardup_expression'::regclass AND attname = 'value'
+\gset
+
+SELECT :raise FROM (
+	SELECT format('the expression makes values of type %s', :'type') AS message, 'It must make minhash, simhash, shingles, bigint or bit(n).' AS hint
+	FROM pg_type t WHERE oid = :'type_oid'::oid AND NOT (typnamespace = 'pg_catalog'::regnamespace AND typname IN ('int8', 'bit'))
+		AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = refobjid
+			WHERE refclassid = 'pg_extension'::regclass AND extname = 'neardup' AND classid = 'pg_type'::regclass AND objid = t.oid AND typname IN ('minhash', 'simhash', 'shingles'))
+	UNION ALL
+	SELECT 'the expression uses no column of the table', 'Name columns as in a query: to_minhash(title || body).' WHERE :'columns' = '{}'
+	UNION ALL
+	SELECT format('the expression uses the column "%s", %s', attname, CASE WHEN attname = :'sig' THEN 'which it is to fill' ELSE 'which is generated after triggers have run' END),
+		CASE WHEN attname = :'sig' THEN 'Name another column with -v sig=NAME.' ELSE 'Use the expression of that column instead.' END
+	FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = ANY (:'columns'::name[]) AND (attname = :'sig' OR attgenerated <> '')
+	LIMIT 1) e
+\gexec
+
+-- ---- A generated column ----
+
+SET LOCAL search_path = pg_catalog, :ext, pg_temp;
+SELECT format('DO %L', format(E'BEGIN ALTER TABLE pg_temp.%I ADD COLUMN neardup_value %s GENERATED ALWAYS AS (%s\n) STORED; EXCEPTION WHEN invalid_object_definition THEN %s END',
+	:'name', :'type', :'expression', $$RAISE EXCEPTION 'the expression is not immutable' USING
+		HINT = 'It must always make the same signature of the same row, whatever the time, the settings and the other rows. Its functions must be IMMUTABLE.';$$))
+\gexec
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+-- ---- A partition key ----
+
+SELECT format('CREATE TEMP TABLE neardup_key (LIKE %s) PARTITION BY RANGE ((%s))', :'table', pg_get_expr(adbin, adrelid))
+FROM pg_attrdef WHERE adrelid = format('pg_temp.%I', :'name')::regclass
+\gexec
+SELECT format(:'strangers', 'pg_class', 'pg_temp.neardup_key'::regclass::oid) AS query
+\gset
+SELECT :raise FROM (:query) q
+\gexec
+SELECT pg_get_expr(partexprs, partrelid) AS make FROM pg_partitioned_table WHERE partrelid = 'pg_temp.neardup_key'::regclass
+\gset
+ROLLBACK;
