@@ -2,7 +2,8 @@
 -- It includes this file from its own folder; the file does nothing useful alone.
 --
 -- Reads the variables expression, table, table_oid, sig, ext and trust.  Sets
---   make        the expression as parsed: names with schemas, calls with all arguments
+--   make        the expression as planned: names with schemas, calls with all arguments
+--   name        the name of the table without its schema, which qualifies columns in it
 --   type        its type, and type_oid without a modifier
 --   columns     the columns that it uses, as name[]
 --   complete    a condition: all of these columns have a value
@@ -10,32 +11,11 @@
 --
 -- An expression is first parsed as a view, which runs nothing.  Only if all that it calls
 -- belongs to roles to be trusted, it becomes a generated column of an empty table, which
--- shows whether it is immutable, and then a partition key, in which PostgreSQL writes out
--- the arguments that are left to defaults.  A call without them could later mean another
--- function of that name.
+-- shows whether it is immutable, and is planned: EXPLAIN then shows it with the arguments
+-- that are left to defaults.  A call without them could later mean another function of
+-- that name.
 
 SELECT relname AS name FROM pg_class WHERE oid = :'table_oid'::oid
-\gset
-
--- A query of what the objects that depend on the object (class, objid) contain and should not.
-SELECT format($strangers$
-	WITH used AS (
-		SELECT refclassid AS class, refobjid AS object FROM pg_depend WHERE classid = %%L::regclass AND objid = %%L::oid
-	), code AS (
-		SELECT class, object, 'function ' || p.oid::regprocedure AS name, proowner AS owner FROM used JOIN pg_proc p ON class = 'pg_proc'::regclass AND p.oid = object
-		UNION ALL SELECT class, object, 'operator ' || o.oid::regoperator, x.owner
-		FROM used JOIN pg_operator o ON class = 'pg_operator'::regclass AND o.oid = object JOIN pg_proc p ON p.oid = oprcode, LATERAL (VALUES (oprowner), (proowner)) x (owner)
-		UNION ALL SELECT class, object, 'type ' || t.oid::regtype, typowner FROM used JOIN pg_type t ON class = 'pg_type'::regclass AND t.oid = object
-	), runs AS (
-		SELECT bool_or(rolsuper) AS as_superuser FROM pg_roles WHERE rolname IN (current_user, session_user)
-	)
-	SELECT format('the expression calls %%%%s, which belongs to role %%%%s', name, rolname) AS message,
-		'It would run as each role that writes to the table. If they trust that role, use -v trust=yes.' AS hint
-	FROM code JOIN pg_roles r ON r.oid = owner, runs
-	WHERE NOT rolsuper AND (as_superuser OR NOT pg_has_role(current_user, owner, 'MEMBER')) AND NOT %L::boolean
-		AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
-			WHERE d.refclassid = 'pg_extension'::regclass AND extname = 'neardup' AND d.classid = class AND d.objid = object AND d.deptype = 'e')
-	LIMIT 1$strangers$, :'trust') AS strangers
 \gset
 
 BEGIN;
@@ -49,9 +29,28 @@ SELECT format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FR
 \gexec
 SET LOCAL search_path = pg_catalog, pg_temp;
 
-SELECT format(:'strangers', 'pg_rewrite', oid) AS query, oid AS rule FROM pg_rewrite WHERE ev_class = 'pg_temp.neardup_expression'::regclass
+SELECT oid AS rule FROM pg_rewrite WHERE ev_class = 'pg_temp.neardup_expression'::regclass
 \gset
-SELECT :raise FROM (:query) q
+-- No function, operator or type of a role that the roles that write to the table, or the
+-- one who runs this script, need not trust.
+WITH used AS (
+	SELECT refclassid AS class, refobjid AS object FROM pg_depend WHERE classid = 'pg_rewrite'::regclass AND objid = :rule
+), code AS (
+	SELECT class, object, 'function ' || p.oid::regprocedure AS name, proowner AS owner FROM used JOIN pg_proc p ON class = 'pg_proc'::regclass AND p.oid = object
+	UNION ALL SELECT class, object, 'operator ' || o.oid::regoperator, x.owner
+	FROM used JOIN pg_operator o ON class = 'pg_operator'::regclass AND o.oid = object JOIN pg_proc p ON p.oid = oprcode, LATERAL (VALUES (oprowner), (proowner)) x (owner)
+	UNION ALL SELECT class, object, 'type ' || t.oid::regtype, typowner FROM used JOIN pg_type t ON class = 'pg_type'::regclass AND t.oid = object
+), runs AS (
+	SELECT bool_or(rolsuper) AS as_superuser FROM pg_roles WHERE rolname IN (current_user, session_user)
+)
+SELECT :raise
+FROM (SELECT format('the expression calls %s, which belongs to role %s', name, rolname) AS message,
+		'It would run as each role that writes to the table. If all of them trust that role, use -v trust=yes.' AS hint
+	FROM code JOIN pg_roles r ON r.oid = owner, runs
+	WHERE NOT rolsuper AND (as_superuser OR NOT pg_has_role(current_user, owner, 'MEMBER')) AND NOT :'trust'::boolean
+		AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+			WHERE d.refclassid = 'pg_extension'::regclass AND extname = 'neardup' AND d.classid = class AND d.objid = object AND d.deptype = 'e')
+	LIMIT 1) e
 \gexec
 
 WITH used AS (
@@ -89,15 +88,14 @@ SELECT format('DO %L', format(E'BEGIN ALTER TABLE pg_temp.%I ADD COLUMN neardup_
 \gexec
 SET LOCAL search_path = pg_catalog, pg_temp;
 
--- ---- A partition key ----
+-- ---- A plan ----
 
-SELECT format('CREATE TEMP TABLE neardup_key (LIKE %s) PARTITION BY RANGE ((%s))', :'table', pg_get_expr(adbin, adrelid))
-FROM pg_attrdef WHERE adrelid = format('pg_temp.%I', :'name')::regclass
+SELECT $explain$DO 'DECLARE plan json;
+	BEGIN
+		EXECUTE ''EXPLAIN (VERBOSE, FORMAT JSON) SELECT value FROM pg_temp.neardup_expression'' INTO plan;
+		PERFORM set_config(''neardup_sign.make'', plan->0->''Plan''->''Output''->>0, true);
+	END'$explain$
 \gexec
-SELECT format(:'strangers', 'pg_class', 'pg_temp.neardup_key'::regclass::oid) AS query
-\gset
-SELECT :raise FROM (:query) q
-\gexec
-SELECT pg_get_expr(partexprs, partrelid) AS make FROM pg_partitioned_table WHERE partrelid = 'pg_temp.neardup_key'::regclass
+SELECT current_setting('neardup_sign.make') AS make
 \gset
 ROLLBACK;

@@ -75,7 +75,7 @@ WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AN
 \gexec
 
 BEGIN;
-SELECT format(E'#variable_conflict use_column\nBEGIN NEW.%I := (SELECT %s FROM (SELECT %s) new_row); RETURN NEW; END', :'sig', :'make', :'new_row') AS body
+SELECT format(E'#variable_conflict use_column\nBEGIN NEW.%I := (SELECT %s FROM (SELECT %s) %I); RETURN NEW; END', :'sig', :'make', :'new_row', :'name') AS body
 \gset
 -- The trigger of an earlier run stays if it does the same and belongs to a role that the
 -- roles that write to the table have to trust anyway.
