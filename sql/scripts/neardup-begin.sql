@@ -70,9 +70,10 @@ FROM pg_extension WHERE extname = 'neardup'
 -- Only the ids that are shown are looked up, also on other servers.  format() calls the
 -- output function of the type, where a cast could be the table owner's.
 SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title WHERE false', :'id_type')
-	ELSE format($titles$SELECT t.%1$I::%2$s AS id, CASE WHEN length(line) > 60 THEN left(line, 57) || '...' ELSE line END AS title
-		FROM %3$s t, LATERAL (SELECT btrim(regexp_replace(left(format('%%s', t.%4$I), 1000), '[[:space:][:cntrl:]]+', ' ', 'g'))) l (line)
-		WHERE t.%1$I %5$s ANY (ARRAY(SELECT id FROM shown))$titles$, :'id', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals') END AS titles
+	ELSE format($titles$SELECT id, CASE WHEN length(line) > 60 THEN left(line, 57) || '...' ELSE line END AS title
+		FROM (SELECT %1$I::%2$s AS id, btrim(regexp_replace(left(format('%%s', %4$I), 1000), '[[:space:][:cntrl:]]+', ' ', 'g')) AS line
+			FROM %3$s WHERE %1$I %5$s ANY (ARRAY(SELECT id FROM shown))) t$titles$,
+		:'id', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals') END AS titles
 \gset
 
 -- Triggers, rules, defaults, constraints and index expressions of a table run as the role
@@ -111,7 +112,7 @@ SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title W
 			UNION
 			SELECT child FROM tree JOIN (SELECT inhparent AS parent, inhrelid AS child FROM pg_inherits UNION ALL SELECT view, base FROM (%3$s) v) x ON parent = rel
 		)
-		SELECT rel, relkind, fdwhandler::text AS handler, CASE
+		SELECT rel, relkind, fdwhandler::text AS handler, %4$s AS replicated, CASE
 				WHEN relkind = 'f' THEN format('on another server, "%%s"', srvname) WHEN relkind = 'v' THEN 'a view' WHEN relkind = 'm' THEN 'a materialized view'
 				WHEN relkind NOT IN ('r', 'p') THEN 'not a table' WHEN amname = 'columnar' THEN 'a columnar table, whose rows cannot be updated'
 				WHEN %2$s THEN 'distributed by Citus, whose tables have no triggers'
@@ -119,8 +120,9 @@ SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title W
 				WHEN relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = rel) THEN 'a table with children' END AS what
 		FROM tree JOIN pg_class c ON c.oid = rel LEFT JOIN pg_am a ON a.oid = relam LEFT JOIN pg_foreign_table ON ftrelid = rel
 			LEFT JOIN pg_foreign_server s ON s.oid = ftserver LEFT JOIN pg_foreign_data_wrapper w ON w.oid = srvfdw
-		$kinds$, :'table_oid', CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN 'false'
-			ELSE 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel)' END, :'views') AS kinds
+		$kinds$, :'table_oid', CASE WHEN citus THEN 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel)' ELSE 'false' END, :'views',
+		CASE WHEN citus THEN 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel AND repmodel = ''t'')' ELSE 'false' END) AS kinds
+	FROM (SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL) c (citus)
 	\gset
 	\if :trust
 		\set guard 'SELECT NULL'

@@ -35,7 +35,8 @@ SELECT *, format('SELECT %I::%s, %I FROM %s WHERE %I IS NOT NULL%s ORDER BY %s',
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
 FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking,
 	(SELECT relkind <> 'f' FROM pg_class WHERE oid = :'table_oid'::oid) AS lockable,
-	(SELECT bool_or(relkind = 'f') FROM (:kinds) k) AS "foreign") t
+	(SELECT bool_or(relkind = 'f') FROM (:kinds) k) AS "foreign",
+	(SELECT bool_or(replicated) FROM (:kinds) k) AS replicated) t
 \gset
 
 \pset tuples_only on
@@ -76,10 +77,18 @@ FROM listed l LEFT JOIN titles gone ON gone.id :equals l.id LEFT JOIN titles kep
 ORDER BY keeper, l.id;
 SELECT format('    ... and %s more', count(*) - :'limit'::bigint) FROM pg_temp.neardup_rest HAVING count(*) > :'limit'::bigint;
 
+-- Citus does not join its tables with a temporary table: the distributed ones with a CTE,
+-- the reference tables, of which each server has a copy, with a constant.
+SELECT CASE WHEN :'replicated' THEN format('unnest(%L::%s[], %L::%2$s[])', coalesce(array_agg(id), '{}'), :'id_type', coalesce(array_agg(keeper), '{}'))
+	ELSE 'pg_temp.neardup_rest' END AS rest
+FROM pg_temp.neardup_rest WHERE :'replicated'
+\gset
 \if :marking
-	UPDATE :table t SET :"mark" = rest.keeper FROM pg_temp.neardup_rest rest WHERE t.:"id" :equals rest.id;
+	WITH rest AS MATERIALIZED (SELECT id, keeper FROM :rest r (id, keeper))
+	UPDATE :table t SET :"mark" = rest.keeper FROM rest WHERE t.:"id" :equals rest.id;
 \else
-	DELETE FROM :table t USING pg_temp.neardup_rest rest WHERE t.:"id" :equals rest.id;
+	WITH rest AS MATERIALIZED (SELECT id FROM :rest r (id, keeper))
+	DELETE FROM :table t USING rest WHERE t.:"id" :equals rest.id;
 \endif
 \set changed :ROW_COUNT
 \if :foreign
@@ -91,9 +100,12 @@ SELECT format('    ... and %s more', count(*) - :'limit'::bigint) FROM pg_temp.n
 \endif
 
 -- Exactly the rows that were found must have changed, and all that are kept must be there.
-SELECT count(*) <> :changed OR EXISTS (
-		SELECT FROM pg_temp.neardup_rest rest WHERE NOT EXISTS (SELECT FROM :table t WHERE t.:"id" :equals rest.keeper)) AS wrong
-FROM pg_temp.neardup_rest \gset
+WITH keeper AS MATERIALIZED (
+	SELECT DISTINCT keeper AS id FROM pg_temp.neardup_rest
+), kept AS MATERIALIZED (
+	SELECT DISTINCT t.:"id":::id_type AS id FROM :table t JOIN keeper ON t.:"id" :equals keeper.id
+)
+SELECT (SELECT count(*) FROM pg_temp.neardup_rest) <> :changed OR (SELECT count(*) FROM keeper) <> (SELECT count(*) FROM kept) AS wrong \gset
 \if :wrong
 	DO 'BEGIN RAISE EXCEPTION ''the rows changed are not those that were found'' USING HINT = ''Check whether the id is unique, and whether a trigger or a policy keeps rows back.''; END';
 \endif
