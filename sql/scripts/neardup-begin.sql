@@ -70,7 +70,7 @@ FROM pg_extension WHERE extname = 'neardup'
 -- Only the ids that are shown are looked up, also on other servers.  format() calls the
 -- output function of the type, where a cast could be the table owner's.
 SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title WHERE false', :'id_type')
-	ELSE format($titles$SELECT id, CASE WHEN length(line) > 60 THEN left(line, 57) || '...' ELSE line END AS title
+	ELSE format($titles$SELECT id, CASE WHEN length(line) > 60 THEN left(line, 57) || '...' ELSE nullif(line, '') END AS title
 		FROM (SELECT %1$I::%2$s AS id, btrim(regexp_replace(left(format('%%s', %4$I), 1000), '[[:space:][:cntrl:]]+', ' ', 'g')) AS line
 			FROM %3$s WHERE %1$I %5$s ANY (ARRAY(SELECT id FROM shown))) t$titles$,
 		:'id', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals') END AS titles
@@ -112,7 +112,7 @@ SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title W
 			UNION
 			SELECT child FROM tree JOIN (SELECT inhparent AS parent, inhrelid AS child FROM pg_inherits UNION ALL SELECT view, base FROM (%3$s) v) x ON parent = rel
 		)
-		SELECT rel, relkind, fdwhandler::text AS handler, %4$s AS replicated, CASE
+		SELECT rel, relkind, (SELECT proname FROM pg_proc p WHERE p.oid = fdwhandler) AS handler, %4$s AS replicated, CASE
 				WHEN relkind = 'f' THEN format('on another server, "%%s"', srvname) WHEN relkind = 'v' THEN 'a view' WHEN relkind = 'm' THEN 'a materialized view'
 				WHEN relkind NOT IN ('r', 'p') THEN 'not a table' WHEN amname = 'columnar' THEN 'a columnar table, whose rows cannot be updated'
 				WHEN %2$s THEN 'distributed by Citus, whose tables have no triggers'
