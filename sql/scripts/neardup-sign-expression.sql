@@ -44,7 +44,7 @@ WITH used AS (
 	SELECT bool_or(rolsuper) AS as_superuser FROM pg_roles WHERE rolname IN (current_user, session_user)
 )
 SELECT :raise
-FROM (SELECT format('the expression calls %s, which belongs to role %s', name, rolname) AS message,
+FROM (SELECT format('the expression uses %s, which belongs to role %s', name, rolname) AS message,
 		'It would run as each role that writes to the table. If all of them trust that role, use -v trust=yes.' AS hint
 	FROM code JOIN pg_roles r ON r.oid = owner, runs
 	WHERE NOT rolsuper AND (as_superuser OR NOT pg_has_role(current_user, owner, 'MEMBER')) AND NOT :'trust'::boolean

@@ -93,6 +93,8 @@ signs('docs', 'inline', q{to_minhash(body, 512, 1, lexicon => '} . sql(q{SELECT 
 is(sql(q{SELECT count(*) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'neardup' AND indrelid = 'docs'::regclass AND indisvalid}),
 	'8', 'and all others have one');
 
+sql(q{CREATE TABLE "new" (id int, body text); INSERT INTO "new" VALUES (1, 'a b c d')});
+signs('"new"', 'sig', 'to_minhash("new".body)');
 refuses('sign', qr/trigger "docs_spot_sign" of "public.docs" signs "spot" already, and is not what.*-v sig=NAME/s, 'table=docs', 'sig=spot', 'expression=to_minhash(title)');
 sql(q{CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN new."mine"  := NULL; RETURN NEW; END';
 	ALTER TABLE docs ADD COLUMN mine minhash; CREATE TRIGGER own BEFORE INSERT ON docs FOR EACH ROW EXECUTE FUNCTION own()});
