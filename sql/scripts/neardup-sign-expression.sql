@@ -2,12 +2,12 @@
 -- It includes this file from its own folder; the file does nothing useful alone.
 --
 -- Reads the variables expression, table, table_oid, sig, ext and trust.  Sets
---   make        the expression as planned: names with schemas, calls with all arguments
---   name        the name of the table without its schema, which qualifies columns in it
+--   make        the expression as planned: names with schemas, calls with all arguments,
+--               columns of a row that is called new
 --   type        its type, and type_oid without a modifier
 --   columns     the columns that it uses, as name[]
 --   complete    a condition: all of these columns have a value
---   new_row     the columns of NEW, as a select list
+--   body        the function of a trigger that sets the column sig
 --
 -- An expression is first parsed as a view, which runs nothing.  Only if all that it calls
 -- belongs to roles to be trusted, it becomes a generated column of an empty table, which
@@ -60,8 +60,9 @@ WITH used AS (
 SELECT atttypid AS type_oid, format_type(atttypid, atttypmod) AS type,
 	(SELECT coalesce(array_agg(attname ORDER BY attnum), '{}') FROM used) AS columns,
 	(SELECT string_agg(format('%I IS NOT NULL', attname), ' AND ' ORDER BY attnum) FROM used) AS complete,
-	(SELECT string_agg(format('NEW.%I', attname) || CASE WHEN attcollation <> typcollation THEN format(' COLLATE %s', attcollation::regcollation) ELSE '' END
-		|| format(' AS %I', attname), ', ' ORDER BY attnum) FROM used) AS new_row
+	(SELECT coalesce(bool_or(attcollation <> typcollation), false) FROM used) AS collated,
+	(SELECT coalesce(string_agg(format('NEW.%I', attname) || CASE WHEN attcollation <> typcollation THEN format(' COLLATE %s', attcollation::regcollation) ELSE '' END
+		|| format(' AS %I', attname), ', ' ORDER BY attnum), '') FROM used) AS new_row
 FROM pg_attribute WHERE attrelid = 'pg_temp.neardup_expression'::regclass AND attname = 'value'
 \gset
 
@@ -90,12 +91,18 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 
 -- ---- A plan ----
 
+-- EXPLAIN writes the name of the table before each column.
+SELECT format('ALTER TABLE pg_temp.%I RENAME TO new', :'name') WHERE :'name' <> 'new'
+\gexec
 SELECT $explain$DO 'DECLARE plan json;
 	BEGIN
 		EXECUTE ''EXPLAIN (VERBOSE, FORMAT JSON) SELECT value FROM pg_temp.neardup_expression'' INTO plan;
 		PERFORM set_config(''neardup_sign.make'', plan->0->''Plan''->''Output''->>0, true);
 	END'$explain$
 \gexec
-SELECT current_setting('neardup_sign.make') AS make
+-- NEW does not have the collations of the table's columns.
+SELECT make, CASE WHEN :'collated' THEN format(E'#variable_conflict use_column\nBEGIN NEW.%I := (SELECT %s FROM (SELECT %s) new); RETURN NEW; END', :'sig', make, :'new_row')
+		ELSE format('BEGIN NEW.%I := %s; RETURN NEW; END', :'sig', make) END AS body
+FROM current_setting('neardup_sign.make') make
 \gset
 ROLLBACK;

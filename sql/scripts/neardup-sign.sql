@@ -75,8 +75,6 @@ WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AN
 \gexec
 
 BEGIN;
-SELECT format(E'#variable_conflict use_column\nBEGIN NEW.%I := (SELECT %s FROM (SELECT %s) %I); RETURN NEW; END', :'sig', :'make', :'new_row', :'name') AS body
-\gset
 -- The trigger of an earlier run stays if it does the same and belongs to a role that the
 -- roles that write to the table have to trust anyway.
 SELECT count(*) = 0 AS unsigned
@@ -99,7 +97,7 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 	-- Signatures that something else has made must be the same.
 	SELECT format('SELECT %s FROM (SELECT format(''column "%%s" has signatures that the expression does not make'', %L) AS message,
 			''Set them to NULL, and they are made anew. Or name another column with -v sig=NAME.'' AS hint
-		FROM (SELECT %I AS sig, %s AS made FROM %s WHERE %3$I IS NOT NULL LIMIT 100) s WHERE format(''%%s'', sig) <> format(''%%s'', made) LIMIT 1) e',
+		FROM (SELECT %I AS sig, %s AS made FROM %s new WHERE %3$I IS NOT NULL LIMIT 100) s WHERE format(''%%s'', sig) <> format(''%%s'', made) LIMIT 1) e',
 		:'raise', :'sig', :'sig', :'make', :'table') AS query
 	\gset
 	:query \gexec
@@ -139,7 +137,7 @@ DECLARE
 	unsigned text := format('%I IS NULL AND (%s) IS NOT NULL', current_setting('neardup_sign.sig'), current_setting('neardup_sign.make'));
 	-- Most rows need not be signed to see that they can be.
 	todo text := format('%I IS NULL AND (%s OR (%s) IS NOT NULL)', current_setting('neardup_sign.sig'), current_setting('neardup_sign.complete'), current_setting('neardup_sign.make'));
-	batch text := format('WITH batch AS (SELECT %s AS id FROM %s WHERE %s AND %1$s IS NOT NULL', id_name, table_name, todo);
+	batch text := format('WITH batch AS (SELECT %s AS id FROM %s new WHERE %s AND %1$s IS NOT NULL', id_name, table_name, todo);
 	-- The trigger signs a row whose signature is set to NULL.
 	sign text := format(' ORDER BY 1 LIMIT %s FOR UPDATE),
 		signed AS (UPDATE %s t SET %I = NULL FROM batch WHERE t.%s %s batch.id RETURNING 1)
@@ -154,7 +152,7 @@ DECLARE
 	signed bigint := 0;
 	total bigint;
 BEGIN
-	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, todo) INTO total;
+	EXECUTE format('SELECT count(*) FROM %s new WHERE %s', table_name, todo) INTO total;
 	RAISE NOTICE '% rows to sign', total;
 	COMMIT;
 	LOOP
@@ -173,7 +171,7 @@ BEGIN
 			round(signed / greatest(0.001, extract(epoch FROM clock_timestamp() - start))::numeric);
 		PERFORM pg_sleep(current_setting('neardup_sign.pause')::float8);
 	END LOOP;
-	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, unsigned) INTO total;
+	EXECUTE format('SELECT count(*) FROM %s new WHERE %s', table_name, unsigned) INTO total;
 	IF total > 0 THEN
 		RAISE WARNING '% rows have got no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
 	END IF;
