@@ -1,5 +1,9 @@
 # The scripts for psql: any expression signs, a column shows what the rows are, and every
 # kind of table works or is refused with a reason.
+#
+#   NEARDUP_CITUS   a connection string to the coordinator of a cluster of Citus, as a
+#                   superuser, to test it too.  The test makes a schema there, neardup_scripts,
+#                   which it drops.
 use strict;
 use warnings;
 
@@ -21,6 +25,7 @@ sub sql
 }
 
 my ($ok, $out, $err);
+my $connection = $node->connstr('postgres');
 
 # run_script(NAME, VARIABLE...) sets what the script returns and prints.
 sub run_script
@@ -29,7 +34,7 @@ sub run_script
 	$ok = IPC::Run::run(
 		[
 			'psql', '-X', (map { ('-v', $_) } @variables),
-			'-f', "$share/extension/neardup-$name.sql", $node->connstr('postgres')
+			'-f', "$share/extension/neardup-$name.sql", $connection
 		],
 		'>', \$out, '2>', \$err);
 	return;
@@ -173,9 +178,18 @@ sql(
 	CREATE VIEW counted AS SELECT max(id) AS id, sig FROM base GROUP BY sig;
 	CREATE MATERIALIZED VIEW stored AS SELECT * FROM base;
 	CREATE TEMP TABLE passing (id int, body text)});
-run_script('report', "table=$_", 'threshold=0.7') && like($out, qr/^ +10  clusters/m, "report: $_") foreach 'one_tenant', 'counted', 'stored';
+foreach my $view ('one_tenant', 'counted', 'stored')
+{
+	run_script('report', "table=$view", 'threshold=0.7');
+	like($out, qr/^ +10  clusters/m, "report: $view") or diag $err;
+}
 run_script('keep-one', 'table=one_tenant', 'threshold=0.7', 'apply=yes');
 is(sql('SELECT tenant, count(*) FROM base GROUP BY 1 ORDER BY 1'), "0|30\n1|10", 'keep-one deletes among the rows of a view') or diag $err;
+run_script('status', 'table=stored');
+like($out, qr/^Column sig: minhash/m, 'status of a materialized view') or diag $err;
+run_script('watch', 'table=stored') foreach 1, 2;
+like($out, qr/\(0 rows\)/, 'and it can be watched') or diag $err;
+refuses($_, qr/"?public.one_tenant"? is not a table|cannot tell which rows/, 'table=one_tenant') foreach 'status', 'watch';
 refuses('keep-one', qr/cannot delete from view "counted"/, 'table=counted', 'threshold=0.7');
 refuses('keep-one', qr/"public.stored" is a materialized view.*Change the table/s, 'table=stored');
 refuses('sign', qr/"public.one_tenant" is a view.*Sign the table/s, 'table=one_tenant', 'sig=other');
@@ -196,6 +210,15 @@ sql(
 	CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass, repmodel "char");
 	INSERT INTO pg_catalog.pg_dist_partition VALUES ('base', 's')});
 refuses('sign', qr/"public.mother" is a table with children.*Add a generated column/s, 'table=mother');
+sql(q{ALTER TABLE mother ADD COLUMN sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED;
+	INSERT INTO mother SELECT i, words(1, i) FROM generate_series(1, 3) i; INSERT INTO child SELECT i, words(1, i) FROM generate_series(4, 6) i});
+foreach my $script ('status', 'report', 'watch')
+{
+	run_script($script, 'table=mother');
+	ok($ok, "$script: a table with children") or diag $err;
+}
+run_script('keep-one', 'table=mother', 'threshold=0.7', 'apply=yes');
+is(sql('SELECT tableoid::regclass, id FROM mother'), 'mother|1', 'keep-one: a table with children') or diag $err;
 refuses($_, qr/"public.columns" is a columnar table/, 'table=columns') foreach 'sign', 'keep-one';
 refuses('sign', qr/"public.base" is distributed by Citus, whose tables have no triggers.*Add a generated column/s, 'table=base', 'sig=other');
 # As for a reference table: the rows are deleted by a constant.
@@ -237,6 +260,14 @@ SKIP:
 	like($out, qr/^ +30  rows\n +5  clusters(.*\n)*0  \(6 rows\)  title 0\n/m, 'report: over three servers') or diag $err;
 	run_script('lexicon', 'table=everywhere', 'function=of_all');
 	ok($ok, 'lexicon: over three servers') or diag $err;
+	foreach my $table ('abroad', 'everywhere', 'view_abroad')
+	{
+		run_script('review', "table=$table", 'threshold=0.7', 'title=title');
+		like($out, qr/<html.*title 1\d.*<\/html>/s, "review: $table") or diag $err;
+	}
+	refuses('status', qr/"public.abroad" is not a table/, 'table=abroad');
+	run_script('status', 'table=everywhere');
+	like($out, qr/^Column sig: minhash/m, 'status: over three servers') or diag $err;
 	refuses('watch', qr/cannot tell which rows/, "table=$_") foreach 'abroad', 'everywhere';
 	refuses('sign', qr/"public.abroad" is on another server, "north".*Run this script where the table is/s, 'table=abroad', 'sig=other');
 	refuses('sign', qr/"public.(north|south)_docs" is on another server/, 'table=everywhere', 'sig=other');
@@ -268,6 +299,46 @@ SKIP:
 	run_script('keep-one', 'table=everywhere', 'threshold=0.7', 'apply=yes');
 	like($out, qr/^20 rows deleted$/m, 'keep-one: over three servers') or diag $err;
 	is(sql('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM everywhere'), '0 2 4 6 8', 'one of each cluster stays');
+}
+
+# ---- Citus ----------------------------------------------------------------------------
+
+SKIP:
+{
+	skip 'NEARDUP_CITUS names no cluster of Citus', 1 if !$ENV{NEARDUP_CITUS};
+	$connection = $ENV{NEARDUP_CITUS};
+	sub citus
+	{
+		my ($got, $messages);
+		IPC::Run::run(['psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-c', $_[0], $connection], '>', \$got, '2>', \$messages) or die $messages;
+		return $got;
+	}
+
+	my $columns = '(id int PRIMARY KEY, body text, dup int, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED)';
+	citus('DROP SCHEMA IF EXISTS neardup_scripts CASCADE');
+	citus("CREATE SCHEMA neardup_scripts; CREATE TABLE neardup_scripts.spread $columns; CREATE TABLE neardup_scripts.everywhere $columns");
+	citus($_) foreach q{SELECT create_distributed_table('neardup_scripts.spread', 'id')}, q{SELECT create_reference_table('neardup_scripts.everywhere')};
+	foreach my $table ('neardup_scripts.spread', 'neardup_scripts.everywhere')
+	{
+		citus(qq{INSERT INTO $table (id, body) SELECT i, (SELECT string_agg('f' || i / 3 || 'w' || j, ' ' ORDER BY j) FROM generate_series(1, 100) j) || ' variant ' || i FROM generate_series(0, 89) i});
+		run_script('report', "table=$table", 'threshold=0.7', 'title=body', 'limit=1');
+		like($out, qr/^ +30  clusters(.*\n)*0  \(3 rows\)  f0w1 f0w2 .*\.\.\.\n/m, "Citus, report: $table") or diag $err;
+		run_script('keep-one', "table=$table", 'threshold=0.7', 'title=body', 'limit=1');
+		like($out, qr/^    \d\.\d+  1 of 0\n         - f0w1 .*\n(.*\n)*dry run/m, "Citus, keep-one, a dry run: $table") or diag $err;
+		run_script('keep-one', "table=$table", 'threshold=0.7', 'mark=dup', 'apply=yes');
+		like($out, qr/^60 rows marked$/m, "Citus, keep-one marks: $table") or diag $err;
+		run_script('keep-one', "table=$table", 'threshold=0.7', 'apply=yes');
+		like($out, qr/^60 rows deleted$/m, "Citus, keep-one deletes: $table") or diag $err;
+		is(citus("SELECT count(*), sum(id % 3) FROM $table"), "30|0\n", 'one of each cluster stays');
+		run_script('lexicon', "table=$table", 'function=lexicon_of_' . ($table =~ s/.*\.//r));
+		ok($ok, "Citus, lexicon: $table") or diag $err;
+		refuses('sign', qr/is distributed by Citus, whose tables have no triggers/, "table=$table", 'sig=other');
+		refuses('watch', qr/cannot tell which rows/, "table=$table");
+	}
+	refuses('status', qr/is distributed by Citus.*for its shards/s, 'table=neardup_scripts.spread');
+	run_script('status', 'table=neardup_scripts.everywhere');
+	like($out, qr/^Column sig: minhash/m, 'Citus, status of a reference table') or diag $err;
+	citus('DROP SCHEMA neardup_scripts CASCADE');
 }
 
 $node->stop;
