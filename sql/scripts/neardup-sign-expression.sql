@@ -1,10 +1,10 @@
 -- neardup-sign-expression.sql: what neardup-sign.sql has to know of the expression that signs.
 -- It includes this file from its own folder; the file does nothing useful alone.
 --
--- Reads the variables expression, table, table_oid, sig, ext and trust.  Sets
+-- Reads the variables signs (the expression), table, table_oid, sig, ext and trust.  Sets
 --   make        the expression as planned: names with schemas, calls with all arguments,
 --               columns of a row that is called new
---   type        its type, and type_oid without a modifier
+--   sig_type    its type, and type_oid without a modifier
 --   columns     the columns that it uses, as name[]
 --   complete    a condition: all of these columns have a value
 --   body        the function of a trigger that sets the column sig
@@ -25,7 +25,7 @@ CREATE TEMP TABLE :"name" (LIKE :table);
 -- ---- A view ----
 
 SET LOCAL search_path = pg_catalog, :ext, pg_temp;
-SELECT format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FROM pg_temp.%I', :'expression', :'name')
+SELECT format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FROM pg_temp.%I', :'signs', :'name')
 \gexec
 SET LOCAL search_path = pg_catalog, pg_temp;
 
@@ -57,7 +57,7 @@ WITH used AS (
 	SELECT attnum, attname, a.attcollation, typcollation FROM pg_depend JOIN pg_attribute a ON attrelid = refobjid AND attnum = refobjsubid JOIN pg_type t ON t.oid = atttypid
 	WHERE classid = 'pg_rewrite'::regclass AND objid = :rule AND refclassid = 'pg_class'::regclass AND refobjid = format('pg_temp.%I', :'name')::regclass
 )
-SELECT atttypid AS type_oid, format_type(atttypid, atttypmod) AS type,
+SELECT atttypid AS type_oid, format_type(atttypid, atttypmod) AS sig_type,
 	(SELECT coalesce(array_agg(attname ORDER BY attnum), '{}') FROM used) AS columns,
 	(SELECT string_agg(format('%I IS NOT NULL', attname), ' AND ' ORDER BY attnum) FROM used) AS complete,
 	(SELECT coalesce(bool_or(attcollation <> typcollation), false) FROM used) AS collated,
@@ -67,7 +67,7 @@ FROM pg_attribute WHERE attrelid = 'pg_temp.neardup_expression'::regclass AND at
 \gset
 
 SELECT :raise FROM (
-	SELECT format('the expression makes values of type %s', :'type') AS message, 'It must make minhash, simhash, shingles, bigint or bit(n).' AS hint
+	SELECT format('the expression makes values of type %s', :'sig_type') AS message, 'It must make minhash, simhash, shingles, bigint or bit(n).' AS hint
 	FROM pg_type t WHERE oid = :'type_oid'::oid AND NOT (typnamespace = 'pg_catalog'::regnamespace AND typname IN ('int8', 'bit'))
 		AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = refobjid
 			WHERE refclassid = 'pg_extension'::regclass AND extname = 'neardup' AND classid = 'pg_type'::regclass AND objid = t.oid AND typname IN ('minhash', 'simhash', 'shingles'))
@@ -84,7 +84,7 @@ SELECT :raise FROM (
 
 SET LOCAL search_path = pg_catalog, :ext, pg_temp;
 SELECT format('DO %L', format(E'BEGIN ALTER TABLE pg_temp.%I ADD COLUMN neardup_value %s GENERATED ALWAYS AS (%s\n) STORED; EXCEPTION WHEN invalid_object_definition THEN %s END',
-	:'name', :'type', :'expression', $$RAISE EXCEPTION 'the expression is not immutable' USING
+	:'name', :'sig_type', :'signs', $$RAISE EXCEPTION 'the expression is not immutable' USING
 		HINT = 'It must always make the same signature of the same row, whatever the time, the settings and the other rows. Its functions must be IMMUTABLE.';$$))
 \gexec
 SET LOCAL search_path = pg_catalog, pg_temp;

@@ -10,10 +10,11 @@
 -- with the rows that have no signature.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
-\if :{?expression} \else \set expression '' \endif
-\set by_text_or_type :{?text}:{?type}
-\if :{?text} \else \set text body \endif
-\if :{?type} \else \set type minhash \endif
+-- A second run in the same session must not take what this one sets for given.
+\set given :{?expression}:{?text}:{?type}
+\if :{?expression} \set signs :expression \else \set signs '' \endif
+\if :{?text} \set sign_text :text \else \set sign_text body \endif
+\if :{?type} \set sign_type :type \else \set sign_type minhash \endif
 \if :{?batch} \else \set batch 5000 \endif
 \if :{?pause} \else \set pause 0 \endif
 \set functions '{}'
@@ -41,27 +42,27 @@ SELECT :raise FROM (
 -- The extension's function that signs, with all its arguments: a call without them could
 -- mean another function of that name.
 SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS schema, relkind = 'p' AS partitioned,
-	coalesce(nullif(:'expression', ''), (SELECT format('%s.%I(%I::text', e.extnamespace::regnamespace, proname, :'text') || (
+	coalesce(nullif(:'signs', ''), (SELECT format('%s.%I(%I::text', e.extnamespace::regnamespace, proname, :'sign_text') || (
 			SELECT string_agg(', ' || pg_get_function_arg_default(p.oid, n), '' ORDER BY n) FROM generate_series(2, pronargs) n) || ')'
 	 FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
 		JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-	 WHERE extname = 'neardup' AND proname = 'to_' || :'type' AND proargtypes[0] = 'text'::regtype
-		AND pronargdefaults = pronargs - 1)) AS expression,
-	:'expression' <> '' AND :'by_text_or_type' <> 'FALSEFALSE' AS twice
+	 WHERE extname = 'neardup' AND proname = 'to_' || :'sign_type' AND proargtypes[0] = 'text'::regtype
+		AND pronargdefaults = pronargs - 1)) AS signs,
+	:'given' LIKE 'TRUE%TRUE%' AS twice
 FROM pg_class WHERE oid = :'table_oid'::oid
 \gset
 SELECT :raise FROM (
 	SELECT 'the expression says already what is signed' AS message, 'Use -v expression without -v text and -v type.' AS hint WHERE :'twice'
 	UNION ALL
-	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'type'),
+	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'sign_type'),
 		'Use -v type=minhash, -v type=simhash or -v type=shingles, or -v expression.'
-	WHERE :{?expression}::boolean IS NOT TRUE
+	WHERE :{?signs}::boolean IS NOT TRUE
 	) e
 \gexec
 \ir neardup-sign-expression.sql
 
 SELECT :raise FROM (
-	SELECT format('column "%s" of "%s" is not of type %s, or is generated', attname, attrelid::regclass, :'type') AS message,
+	SELECT format('column "%s" of "%s" is not of type %s, or is generated', attname, attrelid::regclass, :'sig_type') AS message,
 		'Name another column with -v sig=NAME.' AS hint
 	FROM pg_attribute
 	WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND (attgenerated <> '' OR atttypid <> :'type_oid'::oid)
@@ -70,7 +71,7 @@ SELECT :raise FROM (
 
 -- ---- The column and the trigger ----
 
-SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', :'type')
+SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', :'sig_type')
 WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig')
 \gexec
 
@@ -219,6 +220,6 @@ ORDER BY n LIMIT 1
 	\echo :table 'is signed and indexed'
 \else
 	ANALYZE :table;
-	\echo :table 'is signed; there are no indexes of' :type
+	\echo :table 'is signed; there are no indexes of' :sig_type
 \endif
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

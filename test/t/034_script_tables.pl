@@ -92,11 +92,12 @@ like($out, qr/is signed; there are no indexes of public\.shingles/, 'sets have n
 signs('docs', 'hash', q{to_simhash(body)::bigint});
 signs('docs', 'bits', q{to_simhash(body)::bit(64)});
 is(sql(q{SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'docs'::regclass AND attname = 'bits'}), 'bit(64)', 'the type has its length');
+signs('docs', 'odd', q{to_minhash(regexp_replace(body, E'\\d+|\\'' || '\s%s$1:x', '"%I :''sig''', 'g'))});
 run_script('lexicon', 'table=docs', 'function=weighed');
 signs('docs', 'lexical', 'public.weighed(body)');
 signs('docs', 'inline', q{to_minhash(body, 512, 1, lexicon => '} . sql(q{SELECT neardup_lexicon('SELECT body FROM docs', 'word 1', 20)}) . q{')});
 is(sql(q{SELECT count(*) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam WHERE amname = 'neardup' AND indrelid = 'docs'::regclass AND indisvalid}),
-	'8', 'and all others have one');
+	'9', 'and all others have one');
 
 sql(q{CREATE TABLE "new" (id int, body text); INSERT INTO "new" VALUES (1, 'a b c d')});
 signs('"new"', 'sig', 'to_minhash("new".body)');
@@ -122,6 +123,11 @@ my %wrong = (
 	'to_minhash(nobody)' => qr/column "nobody" does not exist/);
 refuses('sign', $wrong{$_}, 'table=docs', "expression=$_") foreach sort keys %wrong;
 refuses('sign', qr/uses the column "spot", which it is to fill/, 'table=docs', 'sig=spot', 'expression=spot');
+# Two runs in one session.
+IPC::Run::run(['psql', '-Xq', '-v', 'table=copied', '-v', 'sig=one', '-f', "$share/extension/neardup-sign.sql", '-c', '\set sig two',
+		'-c', q{\set expression 'to_simhash(body, 64)'}, '-f', "$share/extension/neardup-sign.sql", $connection], '>', \$out, '2>', \$err);
+is(sql('SELECT count(*) FROM copied WHERE one = to_minhash(body) AND two = to_simhash(body, 64)'), '300', 'a run does not change what the next one signs') or diag $err;
+refuses('sign', qr/no signatures of type "nothing" to make of texts/, 'table=docs', 'sig=none', 'type=nothing');
 refuses('sign', qr/Use -v expression without -v text/, 'table=docs', 'expression=to_minhash(body)', 'text=body');
 is(sql(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'docs'::regclass AND attname = 'sig'}), '0', 'a refused expression changes nothing');
 is(sql('SELECT xmin FROM docs WHERE id = 5') eq $filed, '', 'the counts above are of signed rows');
