@@ -9,6 +9,7 @@
 #   make soak      runs faults under load for hours, and compares answers with a model
 #   make fuzz      tests damaged pages and hostile values
 #   make faults    tests full disks, timeouts and little memory
+#   make clients   runs the examples for Python, JavaScript, Java and Go
 #   make bare      runs the demo and the checks on machines that lack packages
 #   make versions  runs all tests on PostgreSQL 13 to 18 and on other processors
 #   make format    formats the C files as .clang-format says
@@ -49,7 +50,7 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardu
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
 # Targets that work without an installed PostgreSQL.
-TOOLS = setup check demo unit lint format bench bench-peers bench-quick soak fuzz faults bare versions dist
+TOOLS = setup check demo unit lint format bench bench-peers bench-quick soak fuzz faults clients bare versions dist
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
@@ -73,7 +74,7 @@ else
 .PHONY: $(TOOLS)
 setup check unit lint format:
 	@test/tools/$@
-demo bench soak fuzz faults bare versions:
+demo bench soak fuzz faults clients bare versions:
 	@test/$@/run
 bench-peers:
 	@BENCH=peers test/bench/run

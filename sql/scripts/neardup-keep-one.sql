@@ -2,8 +2,8 @@
 -- marks the others, in one transaction.
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
---        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v limit=20]
---        [-v apply=yes] [-v trust=yes] -f neardup-keep-one.sql
+--        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
+--        [-v limit=20] [-v apply=yes] [-v trust=yes] -f neardup-keep-one.sql
 --
 -- Without apply=yes it is a dry run: everything is done, counted and rolled back.
 -- With mark, rows are not deleted: that column gets the id of the row that is kept, and
@@ -19,10 +19,24 @@
 \set follows_references yes
 \ir neardup-begin.sql
 
+SELECT :raise FROM (
+	SELECT format('"%s" is %s', rel::regclass, what) AS message, CASE what
+		WHEN 'a materialized view' THEN 'Change the table that its rows come from, and refresh it.'
+		WHEN 'a columnar table, whose rows cannot be updated' THEN 'Copy the rows to keep, by a query with neardup_clusters(), into another table.'
+		WHEN 'not a table' THEN 'Name a table, a partitioned table, a foreign table or a view of one table.'
+		ELSE 'Its wrapper is not postgres_fdw, so the rows may change while they are compared. Run this script where the table is.' END AS hint
+	FROM (:kinds) k
+	WHERE relkind = 'm' OR what IN ('not a table', 'a columnar table, whose rows cannot be updated') OR relkind = 'f' AND handler IS DISTINCT FROM 'postgres_fdw_handler'
+	LIMIT 1) e
+\gexec
+
 SELECT *, format('SELECT %I::%s, %I FROM %s WHERE %I IS NOT NULL%s ORDER BY %s', :'id', :'id_type', :'sig', "table", :'sig',
 	CASE WHEN marking THEN format(' AND %I IS NULL', :'mark') END,
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
-FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking) t
+FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking,
+	(SELECT relkind <> 'f' FROM pg_class WHERE oid = :'table_oid'::oid) AS lockable,
+	(SELECT bool_or(relkind = 'f') FROM (:kinds) k) AS "foreign",
+	(SELECT bool_or(replicated) FROM (:kinds) k) AS replicated) t
 \gset
 
 \pset tuples_only on
@@ -30,7 +44,10 @@ FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking) t
 
 BEGIN;
 -- Other sessions can read the table, but not change it, nor add a trigger.
-LOCK TABLE :table IN SHARE ROW EXCLUSIVE MODE;
+-- A foreign table cannot be locked so.
+\if :lockable
+	LOCK TABLE :table IN SHARE ROW EXCLUSIVE MODE;
+\endif
 
 SELECT :raise
 FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v trust=yes.')) v (hint)
@@ -47,21 +64,48 @@ ANALYZE pg_temp.neardup_rest;
 SELECT format('%s: %s near-duplicates (similarity %s and above) of %s rows that stay', :'table', count(*),
 	:'threshold', count(DISTINCT keeper))
 FROM pg_temp.neardup_rest;
-SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), id, keeper)
-FROM pg_temp.neardup_rest ORDER BY keeper, id LIMIT :'limit'::bigint;
+WITH listed AS MATERIALIZED (
+	SELECT * FROM pg_temp.neardup_rest ORDER BY keeper, id LIMIT :'limit'::bigint
+), shown AS (
+	SELECT id FROM listed UNION ALL SELECT keeper FROM listed
+), titles AS MATERIALIZED (
+	:titles
+)
+SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), l.id, keeper)
+	|| coalesce(E'\n         - ' || gone.title, '') || coalesce(E'\n         + ' || kept.title, '')
+FROM listed l LEFT JOIN titles gone ON gone.id :equals l.id LEFT JOIN titles kept ON kept.id :equals keeper
+ORDER BY keeper, l.id;
 SELECT format('    ... and %s more', count(*) - :'limit'::bigint) FROM pg_temp.neardup_rest HAVING count(*) > :'limit'::bigint;
 
+-- Citus does not join its tables with a temporary table: the distributed ones with a CTE,
+-- the reference tables, of which each server has a copy, with a constant.
+SELECT CASE WHEN :'replicated' THEN format('unnest(%L::%s[], %L::%2$s[])', coalesce(array_agg(id), '{}'), :'id_type', coalesce(array_agg(keeper), '{}'))
+	ELSE 'pg_temp.neardup_rest' END AS rest
+FROM pg_temp.neardup_rest WHERE :'replicated'
+\gset
 \if :marking
-	UPDATE :table t SET :"mark" = rest.keeper FROM pg_temp.neardup_rest rest WHERE t.:"id" :equals rest.id;
+	WITH rest AS MATERIALIZED (SELECT id, keeper FROM :rest r (id, keeper))
+	UPDATE :table t SET :"mark" = rest.keeper FROM rest WHERE t.:"id" :equals rest.id;
 \else
-	DELETE FROM :table t USING pg_temp.neardup_rest rest WHERE t.:"id" :equals rest.id;
+	WITH rest AS MATERIALIZED (SELECT id FROM :rest r (id, keeper))
+	DELETE FROM :table t USING rest WHERE t.:"id" :equals rest.id;
 \endif
 \set changed :ROW_COUNT
+\if :foreign
+	-- On other servers the rows to keep are not locked yet.  A transaction of postgres_fdw
+	-- sees one state of them, so it is an error if one has changed since.
+	SELECT count(*) FROM (
+		SELECT FROM :table t WHERE t.:"id" :equals ANY (ARRAY(SELECT keeper FROM pg_temp.neardup_rest)) FOR UPDATE
+	) kept \g /dev/null
+\endif
 
 -- Exactly the rows that were found must have changed, and all that are kept must be there.
-SELECT count(*) <> :changed OR EXISTS (
-		SELECT FROM pg_temp.neardup_rest rest WHERE NOT EXISTS (SELECT FROM :table t WHERE t.:"id" :equals rest.keeper)) AS wrong
-FROM pg_temp.neardup_rest \gset
+WITH keeper AS MATERIALIZED (
+	SELECT DISTINCT keeper AS id FROM pg_temp.neardup_rest
+), kept AS MATERIALIZED (
+	SELECT DISTINCT t.:"id":::id_type AS id FROM :table t JOIN keeper ON t.:"id" :equals keeper.id
+)
+SELECT (SELECT count(*) FROM pg_temp.neardup_rest) <> :changed OR (SELECT count(*) FROM keeper) <> (SELECT count(*) FROM kept) AS wrong \gset
 \if :wrong
 	DO 'BEGIN RAISE EXCEPTION ''the rows changed are not those that were found'' USING HINT = ''Check whether the id is unique, and whether a trigger or a policy keeps rows back.''; END';
 \endif

@@ -1,7 +1,8 @@
 -- neardup-report.sql: lists the clusters of near-duplicates of a table.
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
---        [-v order_by='length(body) DESC'] [-v limit=20] -f neardup-report.sql
+--        [-v order_by='length(body) DESC'] [-v title=title] [-v limit=20]
+--        -f neardup-report.sql
 --
 -- It changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
 
@@ -26,17 +27,20 @@ WITH found AS MATERIALIZED (
 ), clusters AS (
 	SELECT *, row_number() OVER (ORDER BY size DESC, place) AS rank
 	FROM found WHERE kept
+), shown AS MATERIALIZED (
+	SELECT c.rank, f.* FROM clusters c JOIN found f ON f.keeper :equals c.keeper WHERE c.rank <= :'limit'::bigint
+), titles AS (
+	:titles
 ), lines AS (
 	SELECT 0 AS rank, 0 AS place, format(E'%s, similarity %s and above\n\n  %9s  rows\n  %9s  clusters of near-duplicates\n  %9s  rows in them\n  %9s  rows would go if each kept one\n',
 		:'table', :'threshold', (SELECT count(*) FROM :table WHERE :"sig" IS NOT NULL),
 		count(*) FILTER (WHERE kept), count(*), count(*) FILTER (WHERE NOT kept)) AS line
 	FROM found
 	UNION ALL
-	SELECT c.rank, CASE WHEN f.kept THEN 0 ELSE f.place END,
-		CASE WHEN f.kept THEN format('%s  (%s rows)', f.id, f.size)
-			ELSE format('    %s  %s', to_char(f.similarity, 'FM0.000'), f.id) END
-	FROM clusters c JOIN found f ON f.keeper :equals c.keeper
-	WHERE c.rank <= :'limit'::bigint
+	SELECT rank, CASE WHEN kept THEN 0 ELSE place END,
+		CASE WHEN kept THEN format('%s  (%s rows)', s.id, size)
+			ELSE format('    %s  %s', to_char(similarity, 'FM0.000'), s.id) END || coalesce('  ' || title, '')
+	FROM shown s LEFT JOIN titles t ON t.id :equals s.id
 	UNION ALL
 	SELECT :'limit'::bigint + 1, 0, format('... and %s clusters more', count(*) - :'limit'::bigint)
 	FROM clusters HAVING count(*) > :'limit'::bigint

@@ -1,7 +1,8 @@
 -- neardup-sign.sql: gives a big table signatures and an index while it is in use.
 --
 --   psql -v table=proposals [-v id=id] [-v text=body] [-v sig=sig] [-v type=minhash]
---        [-v batch=5000] [-v pause=0] [-v trust=yes] -f neardup-sign.sql
+--        [-v expression='to_minhash(title || body, 256)'] [-v batch=5000] [-v pause=0]
+--        [-v trust=yes] -f neardup-sign.sql
 --
 -- A generated column is simpler, but rewrites the table under an ACCESS EXCLUSIVE lock.
 -- This script makes a trigger that signs new rows and new texts, and signs the old rows in
@@ -9,8 +10,11 @@
 -- with the rows that have no signature.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
-\if :{?text} \else \set text body \endif
-\if :{?type} \else \set type minhash \endif
+-- A second run in the same session must not take what this one sets for given.
+\set given :{?expression}:{?text}:{?type}
+\if :{?expression} \set signs :expression \else \set signs '' \endif
+\if :{?text} \set sign_text :text \else \set sign_text body \endif
+\if :{?type} \set sign_type :type \else \set sign_type minhash \endif
 \if :{?batch} \else \set batch 5000 \endif
 \if :{?pause} \else \set pause 0 \endif
 \set functions '{}'
@@ -18,42 +22,60 @@
 \set follows_references no
 \ir neardup-begin.sql
 
+-- ---- What cannot be signed ----
+
+SELECT :raise FROM (
+	SELECT format('"%s" is %s', rel::regclass, what) AS message, CASE what
+		WHEN 'a view' THEN 'Sign the table that its rows come from, and add the column to the query of the view.'
+		WHEN 'a materialized view' THEN 'Write the expression into its query, as a column.'
+		WHEN 'not a table' THEN 'Name a table or a partitioned table.'
+		WHEN 'a temporary table' THEN 'Add a generated column: ALTER TABLE ... ADD COLUMN ... GENERATED ALWAYS AS (...) STORED.'
+		WHEN 'a table with children' THEN 'Its trigger would not sign their rows. Add a generated column: ALTER TABLE ... ADD COLUMN ... GENERATED ALWAYS AS (...) STORED.'
+		WHEN 'distributed by Citus, whose tables have no triggers' THEN 'Add a generated column: ALTER TABLE ... ADD COLUMN ... GENERATED ALWAYS AS (...) STORED.'
+		WHEN 'a columnar table, whose rows cannot be updated' THEN 'Make a table that has the column from the start, and copy the rows.'
+		ELSE 'Other writers would not be seen here. Run this script where the table is, and then add the column here: ALTER FOREIGN TABLE ... ADD COLUMN.' END AS hint
+	FROM (:kinds) k WHERE what IS NOT NULL ORDER BY rel <> :'table_oid'::oid LIMIT 1) e
+\gexec
+
+-- ---- The expression ----
+
 -- The extension's function that signs, with all its arguments: a call without them could
 -- mean another function of that name.
 SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS schema, relkind = 'p' AS partitioned,
-	(SELECT format('%s.%I(NEW.%I::text', e.extnamespace::regnamespace, proname, :'text') || (
+	coalesce(nullif(:'signs', ''), (SELECT format('%s.%I(%I::text', e.extnamespace::regnamespace, proname, :'sign_text') || (
 			SELECT string_agg(', ' || pg_get_function_arg_default(p.oid, n), '' ORDER BY n) FROM generate_series(2, pronargs) n) || ')'
 	 FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
 		JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
-	 WHERE extname = 'neardup' AND proname = 'to_' || :'type' AND proargtypes[0] = 'text'::regtype
-		AND pronargdefaults = pronargs - 1) AS make,
-	(SELECT t.oid FROM pg_extension e JOIN pg_depend d ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid AND deptype = 'e'
-		JOIN pg_type t ON d.classid = 'pg_type'::regclass AND d.objid = t.oid
-	 WHERE extname = 'neardup' AND typname = :'type') AS type_oid
+	 WHERE extname = 'neardup' AND proname = 'to_' || :'sign_type' AND proargtypes[0] = 'text'::regtype
+		AND pronargdefaults = pronargs - 1)) AS signs,
+	:'given' LIKE 'TRUE%TRUE%' AS twice
 FROM pg_class WHERE oid = :'table_oid'::oid
 \gset
 SELECT :raise FROM (
-	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'type') AS message,
-		'Use -v type=minhash or -v type=simhash.' AS hint
-	WHERE :{?make}::boolean IS NOT TRUE OR :{?type_oid}::boolean IS NOT TRUE
+	SELECT 'the expression says already what is signed' AS message, 'Use -v expression without -v text and -v type.' AS hint WHERE :'twice'
 	UNION ALL
-	SELECT format('column "%s" of "%s" is not of type %s, or is generated', attname, attrelid::regclass, :'type'),
-		'Name another column with -v sig=NAME.'
+	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'sign_type'),
+		'Use -v type=minhash, -v type=simhash or -v type=shingles, or -v expression.'
+	WHERE :{?signs}::boolean IS NOT TRUE
+	) e
+\gexec
+\ir neardup-sign-expression.sql
+
+SELECT :raise FROM (
+	SELECT format('column "%s" of "%s" is not of type %s, or is generated', attname, attrelid::regclass, :'sig_type') AS message,
+		'Name another column with -v sig=NAME.' AS hint
 	FROM pg_attribute
-	WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND (attgenerated <> '' OR format_type(atttypid, NULL) NOT IN (
-		SELECT format_type(t.oid, NULL) FROM pg_type t JOIN pg_depend ON classid = 'pg_type'::regclass AND objid = t.oid AND deptype = 'e' WHERE typname = :'type'))
+	WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND (attgenerated <> '' OR atttypid <> :'type_oid'::oid)
 	) e
 \gexec
 
 -- ---- The column and the trigger ----
 
-SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', format_type(:'type_oid'::oid, NULL))
+SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', :'sig_type')
 WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig')
 \gexec
 
 BEGIN;
-SELECT format('BEGIN NEW.%I := %s; RETURN NEW; END', :'sig', :'make') AS body
-\gset
 -- The trigger of an earlier run stays if it does the same and belongs to a role that the
 -- roles that write to the table have to trust anyway.
 SELECT count(*) = 0 AS unsigned
@@ -62,15 +84,24 @@ FROM pg_class c JOIN pg_trigger ON tgrelid = c.oid JOIN pg_proc ON pg_proc.oid =
 WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname = current_user)
 	AND lanname = 'plpgsql' AND prosrc = :'body' AND NOT prosecdef AND proconfig = ARRAY['search_path=pg_catalog, pg_temp']
 	AND tgenabled IN ('O', 'A') AND tgtype = 1 + 2 + 4 + 16 AND tgqual IS NULL
-	AND tgattr::int2[] @> ARRAY(SELECT attnum FROM pg_attribute WHERE attrelid = c.oid AND attname IN (:'text', :'sig'))
+	AND tgattr::int2[] @> ARRAY(SELECT attnum FROM pg_attribute WHERE attrelid = c.oid AND attname = ANY (:'columns'::name[] || :'sig'::name))
 \gset
 \if :unsigned
 	SELECT :raise
 	FROM (SELECT format('trigger "%s" of "%s" signs "%s" already, and is not what this script would make', tgname, :'table', :'sig') AS message,
-			format('Drop it with DROP TRIGGER %I ON %s, and start again.', tgname, :'table') AS hint
+			format('Name another column with -v sig=NAME. Or drop the trigger and the signatures that it has made, with DROP TRIGGER %I ON %s and ALTER TABLE %2$s DROP COLUMN %3$I, and start again.',
+				tgname, :'table', :'sig') AS hint
 		FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid
-		WHERE tgrelid = :'table_oid'::oid AND starts_with(prosrc, format('BEGIN NEW.%I := ', :'sig'))) e
+		WHERE tgrelid = :'table_oid'::oid AND tgtype & 2 <> 0
+			AND strpos(lower(translate(prosrc, E' \t\n"', '')), lower(translate(format('NEW.%s:=', :'sig'), E' \t\n"', ''))) > 0) e
 	\gexec
+	-- Signatures that something else has made must be the same.
+	SELECT format('SELECT %s FROM (SELECT format(''column "%%s" has signatures that the expression does not make'', %L) AS message,
+			''Set them to NULL, and they are made anew. Or name another column with -v sig=NAME.'' AS hint
+		FROM (SELECT %I AS sig, %s AS made FROM %s new WHERE %3$I IS NOT NULL LIMIT 100) s WHERE format(''%%s'', sig) <> format(''%%s'', made) LIMIT 1) e',
+		:'raise', :'sig', :'sig', :'make', :'table') AS query
+	\gset
+	:query \gexec
 	-- A name that is free, if necessary with a number behind it.
 	WITH clipped AS (
 		SELECT left(name, size) AS name, relnamespace
@@ -84,15 +115,17 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 		AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = :'table_oid'::oid AND tgname = format('%s_sign%s', name, nullif(n, 0)))
 	ORDER BY n LIMIT 1
 	\gset
+	SELECT string_agg(quote_ident(name), ', ') AS watched FROM unnest(:'columns'::name[]) name
+	\gset
 	CREATE FUNCTION :schema.:"signer"() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS :'body';
-	CREATE TRIGGER :"signer" BEFORE INSERT OR UPDATE OF :"text", :"sig" ON :table FOR EACH ROW EXECUTE FUNCTION :schema.:"signer"();
+	CREATE TRIGGER :"signer" BEFORE INSERT OR UPDATE OF :watched, :"sig" ON :table FOR EACH ROW EXECUTE FUNCTION :schema.:"signer"();
 \endif
 COMMIT;
 
 -- ---- The old rows ----
 
 SELECT set_config('neardup_sign.table', :'table', false), set_config('neardup_sign.table_oid', :'table_oid', false),
-	set_config('neardup_sign.id', :'id', false), set_config('neardup_sign.text', :'text', false), set_config('neardup_sign.sig', :'sig', false),
+	set_config('neardup_sign.id', :'id', false), set_config('neardup_sign.complete', :'complete', false), set_config('neardup_sign.make', :'make', false), set_config('neardup_sign.sig', :'sig', false),
 	set_config('neardup_sign.equals', :'equals', false), set_config('neardup_sign.above', :'above', false),
 	set_config('neardup_sign.batch', :'batch', false), set_config('neardup_sign.pause', :'pause', false), set_config('neardup_sign.guard', :'guard', false)
 \g /dev/null
@@ -102,8 +135,10 @@ DO $$
 DECLARE
 	id_name text := quote_ident(current_setting('neardup_sign.id'));
 	table_name text := current_setting('neardup_sign.table');
-	todo text := format('%I IS NULL AND %I IS NOT NULL', current_setting('neardup_sign.sig'), current_setting('neardup_sign.text'));
-	batch text := format('WITH batch AS (SELECT %s AS id FROM %s WHERE %s AND %1$s IS NOT NULL', id_name, table_name, todo);
+	unsigned text := format('%I IS NULL AND (%s) IS NOT NULL', current_setting('neardup_sign.sig'), current_setting('neardup_sign.make'));
+	-- Most rows need not be signed to see that they can be.
+	todo text := format('%I IS NULL AND (%s OR (%s) IS NOT NULL)', current_setting('neardup_sign.sig'), current_setting('neardup_sign.complete'), current_setting('neardup_sign.make'));
+	batch text := format('WITH batch AS (SELECT %s AS id FROM %s new WHERE %s AND %1$s IS NOT NULL', id_name, table_name, todo);
 	-- The trigger signs a row whose signature is set to NULL.
 	sign text := format(' ORDER BY 1 LIMIT %s FOR UPDATE),
 		signed AS (UPDATE %s t SET %I = NULL FROM batch WHERE t.%s %s batch.id RETURNING 1)
@@ -118,7 +153,7 @@ DECLARE
 	signed bigint := 0;
 	total bigint;
 BEGIN
-	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, todo) INTO total;
+	EXECUTE format('SELECT count(*) FROM %s new WHERE %s', table_name, todo) INTO total;
 	RAISE NOTICE '% rows to sign', total;
 	COMMIT;
 	LOOP
@@ -137,7 +172,7 @@ BEGIN
 			round(signed / greatest(0.001, extract(epoch FROM clock_timestamp() - start))::numeric);
 		PERFORM pg_sleep(current_setting('neardup_sign.pause')::float8);
 	END LOOP;
-	EXECUTE format('SELECT count(*) FROM %s WHERE %s', table_name, todo) INTO total;
+	EXECUTE format('SELECT count(*) FROM %s new WHERE %s', table_name, unsigned) INTO total;
 	IF total > 0 THEN
 		RAISE WARNING '% rows have got no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
 	END IF;
@@ -146,11 +181,20 @@ $$;
 
 -- ---- The index ----
 
+-- The table, or its partitions that have rows.
+SELECT format($heaps$
+	WITH RECURSIVE tree AS (
+		SELECT %s::oid AS rel UNION SELECT inhrelid FROM tree JOIN pg_inherits ON inhparent = rel
+	)
+	SELECT rel FROM tree JOIN pg_class c ON c.oid = rel WHERE relkind <> 'p'$heaps$, :'table_oid') AS heaps,
+	EXISTS (SELECT FROM pg_opclass JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'neardup' AND opcdefault AND opcintype = :'type_oid'::oid) AS indexable
+\gset
+-- An index of the column alone.
+\set indexes 'pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam JOIN pg_attribute k ON attrelid = indrelid AND attnum = indkey[0] WHERE amname = ''neardup'' AND indnatts = 1 AND indpred IS NULL AND attname = '
+
 -- An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
 SELECT format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)
-FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
-WHERE indrelid = :'table_oid'::oid AND amname = 'neardup' AND NOT indisvalid AND relname ~ '_neardup\d*$'
-	AND indnatts = 1 AND indkey[0] = (SELECT attnum FROM pg_attribute WHERE attrelid = indrelid AND attname = :'sig')
+FROM :indexes :'sig' AND NOT indisvalid AND indrelid IN (:heaps) AND relname ~ CASE WHEN :'partitioned' THEN '_idx\d*$' ELSE '_neardup\d*$' END
 \gexec
 WITH clipped AS (
 	SELECT left(name, size) AS name, relnamespace
@@ -163,15 +207,19 @@ FROM clipped, generate_series(0, 9999) n
 WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = clipped.relnamespace AND relname = format('%s_neardup%s', name, nullif(n, 0)))
 ORDER BY n LIMIT 1
 \gset
-\if :partitioned
-	\warn 'this script does not create the index of a partitioned table, since writers would have to wait'
-\else
-	SELECT format('CREATE INDEX CONCURRENTLY %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
-	WHERE NOT EXISTS (SELECT FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
-		WHERE indrelid = :'table_oid'::oid AND amname = 'neardup' AND indisvalid AND indpred IS NULL
-			AND indnatts = 1 AND indkey[0] = (SELECT attnum FROM pg_attribute WHERE attrelid = indrelid AND attname = :'sig'))
+\if :indexable
+	-- PostgreSQL does not create an index of a partitioned table concurrently, but takes the
+	-- indexes that the partitions have.
+	SELECT format('CREATE INDEX CONCURRENTLY %s ON %s USING neardup (%I)', CASE WHEN NOT :'partitioned' THEN quote_ident(:'index') END, rel::regclass, :'sig')
+	FROM (:heaps) h WHERE NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = rel)
+	UNION ALL
+	SELECT format('CREATE INDEX %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
+	WHERE :'partitioned' AND NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = :'table_oid'::oid)
 	\gexec
+	ANALYZE :table;
+	\echo :table 'is signed and indexed'
+\else
+	ANALYZE :table;
+	\echo :table 'is signed; there are no indexes of' :sig_type
 \endif
-ANALYZE :table;
-\echo :table 'is signed and indexed'
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

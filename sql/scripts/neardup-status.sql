@@ -14,6 +14,15 @@ SELECT :raise
 FROM (SELECT format('"%s" is not a table', oid::regclass) AS message, 'Name a table, a partitioned table or a materialized view.' AS hint
 	FROM pg_class WHERE oid = :'table_oid'::oid AND relkind NOT IN ('r', 'p', 'm')) e
 \gexec
+SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus
+\gset
+\if :citus
+	SELECT :raise
+	FROM (SELECT format('"%s" is distributed by Citus', logicalrelid) AS message,
+			'Run this script for its shards, on their workers: select from citus_shards where they are.' AS hint
+		FROM pg_catalog.pg_dist_partition WHERE logicalrelid = :'table_oid'::oid AND repmodel <> 't') e
+	\gexec
+\endif
 \pset tuples_only on
 \pset format unaligned
 

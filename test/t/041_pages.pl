@@ -6,6 +6,8 @@
 #   NEARDUP_PAGES      the pages, as for a shell; default: all
 #   NEARDUP_PRINTED    if set, prints what each block prints
 #   NEARDUP_DOCUMENTS  how many documents to make where a page makes many: see Pages.pm
+#   NEARDUP_CLIENTS    a folder with the packages of npm.  If set, the server listens on TCP too,
+#                      and it is an error if a program lacks what it imports
 use strict;
 use warnings;
 
@@ -19,6 +21,7 @@ use Test::More;
 
 use lib dirname(__FILE__);
 use Pages qw(read_page differences);
+use Programs qw(is_program command_of file_of text_of reason_not_to_run prepare_folder);
 
 chdir $ENV{TESTDIR};
 
@@ -27,10 +30,9 @@ my $node = PostgreSQL::Test::Cluster->new('pages');
 # Some examples are not ASCII, so the encoding must not depend on the environment.
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\n");
+listen_on_tcp() if $ENV{NEARDUP_CLIENTS};
 $node->start;
-
-# What runs blocks that are not for psql.
-my %INTERPRETERS = (sh => 'bash -e', python => 'python3');
+set_password() if $ENV{NEARDUP_CLIENTS};
 
 my ($pages, $run, $compared, @left_out) = (0, 0, 0);
 
@@ -39,14 +41,32 @@ sub utf8
 	return Encode::encode('UTF-8', shift);
 }
 
+# Lets programs connect to the server by TCP, from this machine and with a password.
+sub listen_on_tcp
+{
+	my $rules = $node->data_dir . '/pg_hba.conf';
+
+	$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'\npassword_encryption = 'scram-sha-256'\n");
+	unlink $rules;
+	append_to_file($rules, "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n");
+}
+
+# Sets a random password, which programs read from the environment.
+sub set_password
+{
+	open my $random, '<:raw', '/dev/urandom' or die "/dev/urandom: $!";
+	read $random, my $bytes, 16;
+	$ENV{PGPASSWORD} = unpack 'H*', $bytes;
+	$node->safe_psql('postgres', "ALTER ROLE CURRENT_USER PASSWORD '$ENV{PGPASSWORD}'");
+}
+
 # Returns why a block does not run here, or nothing.
 sub reason_to_leave_out
 {
-	my ($block) = @_;
-	my ($program) = ($INTERPRETERS{$block->{kind}} // "psql") =~ /^(\S+)/;
+	my ($block, $folder) = @_;
 
 	return "for the machine of the reader" if $block->{for_the_machine};
-	return "no $program" if system("command -v $program >/dev/null") != 0;
+	return reason_not_to_run($block, $folder) if is_program($block);
 	return;
 }
 
@@ -61,10 +81,12 @@ sub script_of
 		my $block = $blocks->[$i];
 
 		$script .= "\\echo \@\@block $i\n";
-		if (my $interpreter = $INTERPRETERS{$block->{kind}})
+		if (is_program($block))
 		{
-			append_to_file("$folder/$i", utf8($block->{text}));
-			$script .= "\\! $interpreter $folder/$i || echo ERROR: a command failed\n" if !$block->{left_out};
+			my $file = "$folder/" . file_of($block, $i);
+
+			append_to_file($file, utf8(text_of($block)));
+			$script .= '\! ' . command_of($block) . " $file || echo ERROR: a command failed\n" if !$block->{left_out};
 		}
 		else { $script .= $block->{text} }
 	}
@@ -76,10 +98,13 @@ sub run_blocks
 {
 	my ($blocks) = @_;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
-	my $script = utf8(script_of($blocks, $folder));
-	my $printed;
+	my ($script, $printed);
 
-	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'page', PGCLIENTENCODING => 'UTF8');
+	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGUSER => scalar getpwuid($<),
+		PGDATABASE => 'page', PGCLIENTENCODING => 'UTF8');
+	prepare_folder($folder);
+	$_->{left_out} = reason_to_leave_out($_, $folder) foreach @$blocks;
+	$script = utf8(script_of($blocks, $folder));
 	chdir $folder;
 	IPC::Run::run([ 'psql', '-X' ], '<', \$script, '>&', \$printed, IPC::Run::timeout(600));
 	chdir $top;
@@ -106,6 +131,17 @@ sub check_block
 	else { unlike($printed, qr/ERROR:|^invalid command|the session ended/m, $name) }
 }
 
+# Notes that a block does not run.  An old version of a client may lack a name, but with
+# NEARDUP_CLIENTS none may be missing.
+sub leave_out
+{
+	my ($block) = @_;
+
+	push @left_out, "$block->{place} ($block->{left_out})";
+	fail("$block->{place}: $block->{left_out}")
+		if $ENV{NEARDUP_CLIENTS} && !$block->{for_the_machine} && $block->{left_out} !~ /cannot import name/;
+}
+
 sub prepare_database
 {
 	my ($blocks) = @_;
@@ -130,13 +166,12 @@ foreach my $page (glob($ENV{NEARDUP_PAGES} // 'README.md doc/*.md doc/*/*.md doc
 	$pages++;
 	next if !@$blocks;
 	prepare_database($blocks);
-	$_->{left_out} = reason_to_leave_out($_) foreach @$blocks;
 	my @printed = run_blocks($blocks);
 	foreach my $i (0 .. $#$blocks)
 	{
 		my $block = $blocks->[$i];
 
-		if ($block->{left_out}) { push @left_out, "$block->{place} ($block->{left_out})" }
+		if ($block->{left_out}) { leave_out($block) }
 		else { check_block($block, $printed[$i]) }
 	}
 	clean_up();

@@ -166,6 +166,67 @@ sql(q{SET ROLE owner; DROP TABLE follows; CREATE RULE r AS ON DELETE TO leads DO
 no_hostile_code_ran('nor do rules');
 sql('DROP TABLE leads');
 
+# ---- Expressions ----------------------------------------------------------------
+
+make_table('formed', 'id int PRIMARY KEY, body text, title varchar, kind text');
+sql(q{
+	SET ROLE mallory;
+	CREATE FUNCTION public.to_minhash(varchar, int) RETURNS public.minhash IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
+	CREATE FUNCTION evil.to_minhash(text) RETURNS public.minhash IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
+	CREATE FUNCTION evil.plain(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN $1; END';
+	CREATE FUNCTION public.joined(varchar, varchar) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN $1; END';
+	CREATE OPERATOR public.|| (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = public.joined);
+	CREATE FUNCTION evil.fine(text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
+	CREATE DOMAIN evil.picky AS text CHECK (evil.fine(VALUE));
+	SET ROLE owner;
+	CREATE FUNCTION public.plain(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN $1; END';
+});
+my %stranger = (
+	'to_minhash(title, 512)' => 'function public.to_minhash\(character varying,integer\), which belongs to role mallory',
+	q{to_minhash('a constant'::varchar, 512)} => 'function public.to_minhash\(',
+	'to_minhash(title || title)' => 'operator public.\|\|\(character varying,character varying\), which belongs to role mallory',
+	'evil.to_minhash(body)' => 'function evil.to_minhash\(text\), which belongs to role mallory',
+	q{to_minhash(body || evil.plain('a constant'))} => 'function evil.plain\(text\), which belongs to role mallory',
+	q{to_minhash(body || 'a constant'::evil.picky)} => 'type evil.picky, which belongs to role mallory',
+	'to_minhash(body || public.plain(kind))' => 'function public.plain\(text\), which belongs to role owner');
+foreach my $expression (sort keys %stranger)
+{
+	($ok, $out, $err) = run_script('sign', 'PATH=evil,pg_catalog,public', 'table=public.formed', "expression=$expression");
+	ok(!$ok, "a superuser does not sign by $expression");
+	like($err, qr/the expression uses $stranger{$expression}.*HINT:  It would run as each role/s, 'the message names what it calls');
+	no_hostile_code_ran('and does not run');
+	next if $expression =~ /public.plain/;
+	($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=public.formed', "expression=$expression");
+	like($err, qr/the expression uses $stranger{$expression}/, 'nor does the owner of the table');
+}
+is(sql(q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'formed'::regclass}), '0', 'there is no trigger');
+($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=formed', 'sig=own', 'expression=to_minhash(body || public.plain(body))');
+ok($ok, 'the owner may use a function of its own') or diag $err;
+($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=formed', 'sig=trusted', 'trust=yes', 'expression=to_minhash(body || evil.plain(body))');
+ok($ok, 'or of a role that it trusts') or diag $err;
+sql('SET ROLE owner; DROP TRIGGER formed_own_sign ON formed; DROP TRIGGER formed_trusted_sign ON formed');
+# What the defaults of an expression stand for is fixed when it is parsed.
+($ok, $out, $err) = run_script('sign', 'PATH=evil,pg_catalog,public', 'table=public.formed', 'expression=to_minhash(body)');
+ok($ok, 'an expression finds the functions of the extension, and not those in the path') or diag $err;
+sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
+sql(q{INSERT INTO formed SELECT 100, words(9, 9)});
+no_hostile_code_ran('a function that is created later is not called');
+is(sql('SELECT count(*), count(*) FILTER (WHERE sig = to_minhash(body, 512, 1)) FROM formed'), '41|41', 'every row is signed');
+sql(q{DROP FUNCTION public.to_minhash(text); DROP FUNCTION public.to_minhash(varchar, int); DROP OPERATOR public.|| (varchar, varchar); DROP TABLE formed});
+
+# A view hides the triggers of its table from nobody.
+make_table('viewed');
+run_script('sign', 'USER=owner', 'table=viewed');
+sql(q{CREATE VIEW over_viewed AS SELECT * FROM viewed; CREATE VIEW over_view AS SELECT * FROM over_viewed WHERE id > 0;
+	SET ROLE owner; CREATE TRIGGER gone AFTER DELETE ON viewed FOR EACH ROW EXECUTE FUNCTION evil.fires()});
+foreach my $view ('over_viewed', 'over_view')
+{
+	($ok, $out, $err) = run_script('keep-one', "table=$view");
+	no_hostile_code_ran("triggers of the table do not run: $view");
+	like($err, qr/would run as a superuser/, 'the message says so');
+}
+sql('DROP TABLE viewed CASCADE');
+
 # ---- The search path, and the extension's schema ------------------------------
 
 sub every_script
@@ -260,6 +321,12 @@ foreach my $table ('domains', 'kinds')
 		no_hostile_code_ran("they run no code: $table, $script");
 	}
 	like($out, qr/\(\d\d+ rows\)/, 'the script works');
+	foreach my $script ('report', 'keep-one')
+	{
+		($ok, $out, $err) = run_script($script, "table=$table", 'title=id');
+		ok($ok, "the owner's types as titles: $table, $script") or diag $err;
+		no_hostile_code_ran('they run no code');
+	}
 }
 sql('DROP TABLE domains, kinds, neardup_watched, neardup_noticed');
 
@@ -334,6 +401,7 @@ SKIP:
 	sql(q{INSERT INTO pg_catalog.pg_dist_partition VALUES ('watched')});
 	($ok, $out, $err) = run_script('watch', 'table=watched', 'schema=w');
 	like($err, qr/cannot tell which rows.*Citus/s, 'a distributed table is refused');
+	sql('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');
 }
 
 # ---- Values ---------------------------------------------------------------------

@@ -3,7 +3,7 @@
 # A fenced block is of one of these kinds:
 #   sql      is typed into psql: SQL and backslash commands
 #   sh       is typed into a shell; PGDATABASE and so on lead to the same database
-#   python   is a program, with the same environment
+#   python, javascript, java, go   are programs, with the same environment
 #   output   is what the block before it prints
 #   text     is neither: a formula, a format, an example of a message
 # and those of %OTHERS, which other tests read.
@@ -20,11 +20,11 @@ use utf8;
 use Exporter 'import';
 our @EXPORT_OK = qw(read_page differences);
 
-my %KINDS = map { $_ => 1 } qw(sql sh python output text);
+my %KINDS = map { $_ => 1 } qw(sql sh python javascript java go output text);
 my %OTHERS = map { $_ => 1 } qw(antecedents stopwords);
 
 # A command that changes the machine of the reader is not run here.
-my $FOR_THE_MACHINE = qr/^(sudo|make|git|apt)\b/;
+my $FOR_THE_MACHINE = qr/^(sudo|make|git|apt|npm|pip)\b/;
 
 my $DOCUMENTS = $ENV{NEARDUP_DOCUMENTS} // 20000;
 
