@@ -5,11 +5,8 @@
 
 #include <string.h>
 
-#ifdef __aarch64__
-#include <arm_neon.h>
-#endif
-
 #include "sketch/symbols.h"
+#include "sketch/symbols_arm.h"
 #include "sketch/symbols_x86.h"
 
 /* Documents that a kernel compares at a time; a run is filled up to a multiple. */
@@ -81,17 +78,6 @@ match_avx2(const uint64_t *lead, const LeadRun *run, int first, int words, int b
 /* ---- NEON ----------------------------------------------------------------- */
 
 #ifdef __aarch64__
-
-/* Returns how many b-bit symbols are not zero, as counts in bytes. */
-KERNEL_BODY uint8x16_t
-count_symbols_neon(uint64x2_t word, int b)
-{
-	for (int shift = b / 2; shift > 0; shift /= 2)
-		word = vorrq_u64(word, vshlq_u64(word, vdupq_n_s64(-shift)));
-	if (b > 1)
-		word = vandq_u64(word, vdupq_n_u64(LOWEST_BITS(b)));
-	return vcntq_u8(vreinterpretq_u8_u64(word));
-}
 
 /* Returns the bits of two documents.  A byte's count over all words is at most 64. */
 KERNEL_BODY uint64_t

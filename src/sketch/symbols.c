@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sketch/sketch.h"
+#include "sketch/symbols_arm.h"
 #include "sketch/symbols_x86.h"
 
 /* ---- Shapes and packing ---------------------------------------------------- */
@@ -333,9 +334,56 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 
 #endif
 
+#ifdef __aarch64__
+
+/* ---- Distance by NEON ------------------------------------------------------- */
+
+#define NEON_BYTES 16
+
+/* A byte's count of so many vectors is at most 255. */
+#define NEON_VECTORS_MAX 31
+
+KERNEL_BODY int
+distance_of_bytes_neon(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
+{
+	int distance = 0;
+
+	while (bytes >= NEON_BYTES)
+	{
+		size_t vectors = Min(bytes / NEON_BYTES, NEON_VECTORS_MAX);
+		uint8x16_t sum = vdupq_n_u8(0);
+
+		for (size_t i = 0; i < vectors; i++)
+		{
+			uint8x16_t differ = veorq_u8(vld1q_u8(x), vld1q_u8(y));
+
+			sum = vaddq_u8(sum, count_symbols_neon(vreinterpretq_u64_u8(differ), b));
+			x += NEON_BYTES;
+			y += NEON_BYTES;
+		}
+		distance += vaddlvq_u8(sum);
+		bytes -= vectors * NEON_BYTES;
+	}
+	return distance + distance_of_bytes(x, y, bytes, b);
+}
+
+/* Compares one signature with many; 64 bytes, the default, without loops over bytes. */
+KERNEL_BODY void
+distances_of_bytes_neon(const uint8_t *x, const uint8_t *first, size_t stride, int count,
+						size_t bytes, int b, int32_t *distance)
+{
+	for (int i = 0; i < count; i++)
+		if (bytes == 64)
+			distance[i] = distance_of_bytes_neon(x, first + i * stride, 64, b);
+		else
+			distance[i] = distance_of_bytes_neon(x, first + i * stride, bytes, b);
+}
+
+#endif
+
 /* ---- Kernels ------------------------------------------------------------------ */
 
-#define DISTANCE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX512(X)
+#define DISTANCE_VARIANTS(X) CPU_PLAIN(X) CPU_POPCNT(X) CPU_AVX512(X) CPU_NEON(X)
 
 /* Does something with a width as a constant, so that the compiler unrolls its loop. */
 #define WITH_WIDTH(constant, statement) \

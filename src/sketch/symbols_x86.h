@@ -1,5 +1,5 @@
 /*
- * symbols_x86.h: counting symbols in vectors.
+ * symbols_x86.h: counting symbols in vectors of x86 processors.
  */
 #ifndef NEARDUP_SKETCH_SYMBOLS_X86_H
 #define NEARDUP_SKETCH_SYMBOLS_X86_H
