@@ -12,6 +12,7 @@
 #   make clients   runs the examples for Python, JavaScript, Java and Go
 #   make bare      runs the demo and the checks on machines that lack packages
 #   make versions  runs all tests on PostgreSQL 13 to 18 and on other processors
+#   make packages  builds the Debian package and the Docker image's content, and installs them
 #   make format    formats the C files as .clang-format says
 #   make dist      makes the archive of a release, as PGXN takes it, from the last commit
 #
@@ -74,14 +75,14 @@ else
 .PHONY: $(TOOLS)
 setup check unit lint format:
 	@test/tools/$@
-demo bench soak fuzz faults clients bare versions:
+demo bench soak fuzz faults clients bare versions packages:
 	@test/$@/run
 bench-peers:
 	@BENCH=peers test/bench/run
 bench-quick:
 	@BENCH=peers NEARDUP_BENCH_QUICK=yes test/bench/run
 dist:
-	git archive --format=zip --prefix=neardup-$(EXTVERSION)/ --output=neardup-$(EXTVERSION).zip HEAD
+	git -C $(SOURCE) archive --format=zip --prefix=neardup-$(EXTVERSION)/ HEAD >$(DIST)
 export PG_CONFIG MAKE BENCH
 endif
 
