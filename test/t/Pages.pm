@@ -24,7 +24,7 @@ my %KINDS = map { $_ => 1 } qw(sql sh python javascript java go output text);
 my %OTHERS = map { $_ => 1 } qw(antecedents stopwords);
 
 # A command that changes the machine of the reader is not run here.
-my $FOR_THE_MACHINE = qr/^(sudo|make|git|apt|npm|pip)\b/;
+my $FOR_THE_MACHINE = qr/^(sudo|make|git|apt|npm|pip|apk|brew|docker)\b/;
 
 my $DOCUMENTS = $ENV{NEARDUP_DOCUMENTS} // 20000;
 
