@@ -50,8 +50,11 @@ ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardup
 EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 
+DIST = neardup-$(EXTVERSION).zip
+
 # Targets that work without an installed PostgreSQL.
-TOOLS = setup check demo unit lint format bench bench-peers bench-quick soak fuzz faults clients bare versions dist
+TOOLS = setup check demo unit lint format bench bench-peers bench-quick soak fuzz faults clients bare versions packages \
+	dist
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
 PG_CONFIG ?= pg_config
