@@ -198,8 +198,14 @@ static inline bool
 compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
 {
 #if PG_VERSION_NUM >= 140000
-	return !BufferIsLocal(buffer) &&
+	bool pinned = !BufferIsLocal(buffer) &&
 		ReadRecentBuffer(compat_file(relation), MAIN_FORKNUM, block, buffer);
+
+#if PG_VERSION_NUM < 150000
+	/* Since 15 ReadRecentBuffer counts its hits itself, for EXPLAIN (BUFFERS). */
+	pgBufferUsage.shared_blks_hit += pinned;
+#endif
+	return pinned;
 #else
 	return false;
 #endif
