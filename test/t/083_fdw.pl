@@ -131,7 +131,7 @@ like(
 	'a foreign table that declares the generated column leaves it to the other server');
 front(q{CREATE FOREIGN TABLE undeclared (id bigint, place int, body text, sig minhash(512)) SERVER east OPTIONS (table_name 'docs')});
 my (undef, undef, $error) = $front->psql('postgres', q{INSERT INTO undeclared (id, place, body) VALUES (0, 0, '')});
-like($error, qr/cannot insert .* into column "sig"/, 'one that does not cannot insert');
+like($error, qr/cannot insert .*column "sig"/, 'one that does not cannot insert');
 front('CREATE SCHEMA imported; IMPORT FOREIGN SCHEMA public LIMIT TO (docs) FROM SERVER west INTO imported');
 is( front(q{SELECT attgenerated FROM pg_attribute WHERE attrelid = 'imported.docs'::regclass AND attname = 'sig'}),
 	's', 'IMPORT FOREIGN SCHEMA declares it');
@@ -191,7 +191,8 @@ foreach my $case ([ 'text', '(SELECT to_minhash($1))' ], [ 'minhash', '$1' ])
 my $any = "sig <@ ANY (ARRAY[near('$q', 0.8), near('$other', 0.8)])";
 my $or = "sig <@ near('$q', 0.8) OR sig <@ near('$other', 0.8)";
 my $lateral = "SELECT id FROM unnest(ARRAY['$q', '$other']::minhash[]) s, LATERAL (SELECT id FROM docs WHERE is_similar(sig, s, 0.8) OFFSET 0) d";
-unlike(remote_sql("SELECT id FROM docs_east WHERE $any"), qr/WHERE/, '<@ ANY (array) runs here');
+if ($version < 18) { unlike(remote_sql("SELECT id FROM docs_east WHERE $any"), qr/WHERE/, '<@ ANY (array) runs here') }
+else { like(remote_sql("SELECT id FROM docs_east WHERE $any"), qr/WHERE .*<@.* ANY/, '<@ ANY (array) runs there') }
 like(remote_sql("SELECT id FROM docs_east WHERE $or"), qr/WHERE .*<@.* OR .*<@/, 'conditions joined by OR run there');
 is(scalar(() = remote_sql($lateral) =~ /WHERE .*is_similar\(sig, \$1::public\.minhash/g), 2, 'LATERAL searches there for each signature');
 same_answer("$_ ORDER BY id", 'and find the same') foreach "SELECT id FROM docs WHERE $any", "SELECT id FROM docs WHERE $or", $lateral;
