@@ -51,3 +51,11 @@ CREATE FUNCTION lsh_parameters(
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lsh_parameters(float8, int, float8) IS
 	'the longest bands of k symbols that find a pair whose similarity is the threshold with at least this recall';
+
+CREATE FUNCTION lsh_parameters(
+	threshold float8, k int, recall float8, b int,
+	OUT bands int, OUT rows int, OUT probability float8) RETURNS record
+	AS 'MODULE_PATHNAME', 'neardup_lsh_parameters'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lsh_parameters(float8, int, float8, int) IS
+	'the longest bands of k symbols of b bits that find a pair whose resemblance is the threshold with at least this recall';

@@ -851,6 +851,16 @@ CREATE FUNCTION neardup_advise(query text, scheme text DEFAULT NULL, sample int 
 COMMENT ON FUNCTION neardup_advise(text, text, int) IS
 	'what a sample of the texts that a query returns says about schemes and thresholds for them';
 
+-- ---- Bands of symbols of few bits --------------------------------------------------------------
+
+CREATE FUNCTION lsh_parameters(
+	threshold float8, k int, recall float8, b int,
+	OUT bands int, OUT rows int, OUT probability float8) RETURNS record
+	AS 'MODULE_PATHNAME', 'neardup_lsh_parameters'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lsh_parameters(float8, int, float8, int) IS
+	'the longest bands of k symbols of b bits that find a pair whose resemblance is the threshold with at least this recall';
+
 -- ---- Shared passages ----------------------------------------------------------------------------
 
 CREATE FUNCTION shared_passages(

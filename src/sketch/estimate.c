@@ -60,12 +60,17 @@ simhash_radius(int f, double t)
 }
 
 double
+symbol_agreement(int b, double r)
+{
+	return r + (1 - r) * ldexp(1, -b);
+}
+
+double
 minhash_standard_error(int k, int b, double r)
 {
-	double chance = ldexp(1, -b);
-	double agree = r + (1 - r) * chance;
+	double agree = symbol_agreement(b, r);
 
-	return sqrt(agree * (1 - agree) / k) / (1 - chance);
+	return sqrt(agree * (1 - agree) / k) / (1 - ldexp(1, -b));
 }
 
 /*
@@ -126,15 +131,15 @@ lsh_collision_probability(double s, int bands, int rows)
 }
 
 bool
-lsh_choose(double threshold, int k, double recall, int *bands, int *rows)
+lsh_choose(double agree, int k, double recall, int *bands, int *rows)
 {
 	for (*rows = k; *rows > 0; --*rows)
 	{
-		if (lsh_collision_probability(threshold, k / *rows, *rows) < recall)
+		if (lsh_collision_probability(agree, k / *rows, *rows) < recall)
 			continue;
 		/* With as many rows, the fewest bands give the fewest candidates. */
 		*bands = 1;
-		while (lsh_collision_probability(threshold, *bands, *rows) < recall)
+		while (lsh_collision_probability(agree, *bands, *rows) < recall)
 			++*bands;
 		return true;
 	}

@@ -160,12 +160,15 @@ extern int minhash_radius(int k, int b, double t);
 extern double simhash_similarity(int f, int d);
 extern int simhash_radius(int f, double t);
 
+/* Returns the probability r + (1 - r) 2^-b that a symbol of b bits agrees if the resemblance is r. */
+extern double symbol_agreement(int b, double r);
+
 /* Returns the standard error of minhash_resemblance if the resemblance is r. */
 extern double minhash_standard_error(int k, int b, double r);
 
 /*
  * Returns the probability that the signatures of two sets of resemblance r differ in at
- * most h of k symbols of b bits: each symbol agrees with probability r + (1 - r) 2^-b.
+ * most h of k symbols of b bits, each of which agrees with probability symbol_agreement(b, r).
  */
 extern double chance_within(int k, int b, double r, int h);
 
@@ -190,10 +193,10 @@ extern double lsh_collision_probability(double s, int bands, int rows);
 
 /*
  * Chooses the most rows (hence the fewest candidates), and then the fewest bands, with
- * bands * rows <= k, that find a pair of similarity `threshold` with probability `recall`
- * or more.  Returns false if bands of one row do not.
+ * bands * rows <= k, that find a pair whose symbols agree with probability `agree` with
+ * probability `recall` or more.  Returns false if bands of one row do not.
  */
-extern bool lsh_choose(double threshold, int k, double recall, int *bands, int *rows);
+extern bool lsh_choose(double agree, int k, double recall, int *bands, int *rows);
 
 /* Computes a key for each band of `rows` symbols; returns their number, floor(k / rows). */
 extern int minhash_band_keys(const uint8_t *packed, int k, int b, int rows, uint64_t *keys);

@@ -147,8 +147,10 @@ neardup_lsh_curve(PG_FUNCTION_ARGS)
 }
 
 /*
- * lsh_parameters(threshold float8, k int, recall float8) returns (bands int, rows int,
+ * lsh_parameters(threshold float8, k int, recall float8 [, b int]) returns (bands int, rows int,
  * probability float8)
+ *
+ * With b, the threshold is a resemblance; without, the probability that a symbol agrees.
  */
 PG_FUNCTION_INFO_V1(neardup_lsh_parameters);
 Datum
@@ -157,6 +159,7 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 	double threshold = PG_GETARG_FLOAT8(0);
 	int k = number_argument(fcinfo, 1, "number of symbols", MINHASH_K_MAX);
 	double recall = PG_GETARG_FLOAT8(2);
+	double agree = threshold;
 	int bands;
 	int rows;
 	Datum value[3];
@@ -168,7 +171,14 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("recall %g is out of range", recall),
 				 errdetail("A recall is greater than 0 and less than 1.")));
-	if (!lsh_choose(threshold, k, recall, &bands, &rows))
+	if (PG_NARGS() > 3)
+	{
+		int b = PG_GETARG_INT32(3);
+
+		check_minhash_shape(k, b, NULL);
+		agree = symbol_agreement(b, threshold);
+	}
+	if (!lsh_choose(agree, k, recall, &bands, &rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("no bands of %d symbols reach recall %g at similarity %g", k, recall,
@@ -177,6 +187,6 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 
 	value[0] = Int32GetDatum(bands);
 	value[1] = Int32GetDatum(rows);
-	value[2] = Float8GetDatum(lsh_collision_probability(threshold, bands, rows));
+	value[2] = Float8GetDatum(lsh_collision_probability(agree, bands, rows));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo), value, null)));
 }

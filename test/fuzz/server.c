@@ -234,6 +234,17 @@ MESSAGE_FUNCTION(errmsg_internal);
 MESSAGE_FUNCTION(errdetail);
 MESSAGE_FUNCTION(errhint);
 
+int
+errdetail_plural(const char *singular, const char *plural, unsigned long n, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, n);
+	format_message(n == 1 ? singular : plural, arguments);
+	va_end(arguments);
+	return 0;
+}
+
 void
 errfinish(const char *filename, int lineno, const char *funcname)
 {

@@ -47,6 +47,19 @@ SELECT lsh_parameters(0.5, 20000, 0.9);
 SELECT lsh_parameters(0.5, 128, 1);
 SELECT lsh_parameters(0.5, 128, 'NaN');
 
+-- A symbol of b bits agrees more often than the resemblance says: with b = 1 as for (1 + s) / 2.
+SELECT t, b, bands, rows, round(probability::numeric, 6) AS probability
+FROM (VALUES (0.8, 1), (0.8, 2), (0.8, 32), (0.5, 1)) AS v(t, b), lsh_parameters(t, 512, 0.999, b);
+SELECT lsh_parameters(0.8, 512, 0.999, b => 1) = lsh_parameters(0.9, 512, 0.999) AS same;
+SELECT lsh_parameters(0.8, 512, 0.999, b => 3);
+SELECT lsh_parameters(0.8, 10, 0.999, b => 1);
+SELECT lsh_parameters(0.8, 512, 0.999, NULL) IS NULL AS strict;
+-- The recall is that of pairs at the threshold: 1,000 pairs of sets that share 800 of 1,000.
+SELECT count(*) FILTER (WHERE (minhash_bands(x, rows))[:bands] && (minhash_bands(y, rows))[:bands]) / 1000.0 BETWEEN 0.88 AND 0.94 AS as_said
+FROM lsh_parameters(0.8, 512, 0.9, b => 1), generate_series(1, 1000) AS i, LATERAL (
+	SELECT to_minhash(array_agg(hashint8extended(j, i)) FILTER (WHERE j <= 900)) AS x,
+		to_minhash(array_agg(hashint8extended(j, i)) FILTER (WHERE j > 100)) AS y FROM generate_series(1, 1000) AS j) AS s;
+
 -- Bands: equal symbols give equal keys in the same band only.
 SELECT minhash_bands('1/word 3/16x4/7/0123456789abcdef', 4);
 SELECT i, x[i] = y[i] AS shared FROM minhash_bands('1/word 3/16x4/7/0123456789abcdef', 5) AS x,
