@@ -1,5 +1,5 @@
 -- Updates the catalog of version 0.1.0 (ALTER EXTENSION neardup UPDATE).
-\echo Use "ALTER EXTENSION neardup UPDATE TO '0.2.0'" to load this file. \quit
+\echo Use "ALTER EXTENSION neardup UPDATE TO '1.0.0'" to load this file. \quit
 
 -- ---- Inspecting an index: the functions check the rights of the caller -------
 
