@@ -253,7 +253,7 @@ WITH docs AS NOT MATERIALIZED (
 			|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
 		CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
 	FROM named, counts, histogram, signature,
-		LATERAL (SELECT array_agg(to_char(:'threshold'::float8 + i * (1 - :'threshold'::float8) / 4, 'FM0.00#') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
+		LATERAL (SELECT array_agg(to_char(:'threshold'::float8 + i * (1 - :'threshold'::float8) / 4, 'FM0.009') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
 	UNION ALL SELECT n, html FROM articles
 	UNION ALL
 	SELECT 9223372036854775807, format(E'</main>\n<nav class="keys" aria-label="Pairs" hidden="hidden">\n<button type="button" class="previous">Previous</button>\n<output aria-live="polite"></output>\n'

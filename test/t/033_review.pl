@@ -167,6 +167,7 @@ is($rows, $node->safe_psql('postgres', 'SELECT count(sig) FROM docs'), 'rows are
 my $in_bins = 0;
 $in_bins += $_ foreach $out =~ m{<tr><td>[^<]*</td><td>(\d+)</td></tr>}g;
 is($in_bins, scalar @pairs, 'each pair is in the histogram');
+is(join(' ', $out =~ m{<div class="axis"[^>]*>(.*?)</div>} ? $1 =~ m{<span>([^<]*)</span>}g : ()), '0.70 0.775 0.85 0.925 equal', 'its axis');
 
 # Parameters.
 sub page_has
