@@ -1,11 +1,11 @@
 -- Properties of all objects of the extension, and other extensions beside it.
 
--- Array types are members from PostgreSQL 17 on.
+-- Array types, and those of the rows of views, are members from PostgreSQL 17 on.
 CREATE VIEW members AS
 SELECT classid, objid FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
-	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type));
+	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type UNION SELECT reltype FROM pg_class));
 
 -- Every object has a comment.
 SELECT pg_describe_object(classid, objid, 0) AS without_comment FROM members AS m
