@@ -1,4 +1,6 @@
 -- Advice about schemes and thresholds.
+-- PostgreSQL 13 gives less context.
+\set SHOW_CONTEXT never
 
 -- Words of a made language: word n of text t
 CREATE FUNCTION word(t int, n int) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT translate(left(md5(abs(hashint4(t * 1000 + n)) % 3000 || ''), 5), '0123456789', 'ghijklmnop')$$;

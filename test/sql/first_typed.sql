@@ -1,4 +1,6 @@
 -- What people type first: each works, or says what to write.
+-- PostgreSQL 13 gives less context.
+\set SHOW_CONTEXT never
 CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 INSERT INTO docs VALUES (1, 'the quick brown fox jumps over the lazy dog'), (2, 'the quick brown fox jumps over the lazy cat'), (3, 'something else');
 

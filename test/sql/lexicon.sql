@@ -1,4 +1,6 @@
 -- Lexicons, and sets and signatures weighed by them.
+-- PostgreSQL 13 gives less context.
+\set SHOW_CONTEXT never
 
 -- 1000 documents: the word c<n> is in every n-th of them, and each has words of its own.
 CREATE TABLE docs (id int PRIMARY KEY, body text);
