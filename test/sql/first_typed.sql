@@ -90,7 +90,7 @@ INSERT INTO docs VALUES (4, 'another text');
 DROP TRIGGER no_copies ON docs;
 
 -- ---- A constraint added to rows that violate it: how to list the pairs ----
--- The name of the function in the detail has a schema from PostgreSQL 18 on.
+-- The name of the function in the detail has a schema from PostgreSQL 17 on.
 \set VERBOSITY terse
 ALTER TABLE docs ADD CONSTRAINT no_copies EXCLUDE USING neardup (near(sig, 0.6) WITH &&);
 \set VERBOSITY default
