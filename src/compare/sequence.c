@@ -115,40 +115,17 @@ add_characters(Maker *maker, const char *text, size_t length)
 	}
 }
 
-/* Adds tokens; a TokenSink with a Maker as its state. */
-static void
-add_tokens(void *state, const TokenBatch *batch)
-{
-	Maker *maker = state;
-
-	if (!make_room(maker, batch->count))
-		return;
-	for (size_t i = 0; i < batch->count; i++)
-	{
-		size_t length;
-		const char *token = batch_token(batch, i, &length);
-		uint64_t key = shingle_of_token(token, length);
-
-		maker->sequence.symbol[maker->sequence.length++] = number_of(&maker->numbering, key);
-	}
-}
-
-static void
-add_text_tokens(Maker *maker, const char *text, size_t length)
-{
-	tokens_of_text(text, length, add_tokens, maker);
-}
-
 /* ---- Units -------------------------------------------------------------- */
 
-/* Adds a symbol of bytes [from, to) of a batch. */
+/* Adds a symbol of bytes [from, to) of a batch, and its place if places are noted. */
 static void
 add_unit(Maker *maker, uint32_t symbol, const TokenBatch *batch, size_t from, size_t to)
 {
 	Sequence *made = &maker->sequence;
 
-	made->symbol[made->length] = symbol;
-	made->place[made->length++] = (Place){batch->place[from].start, batch->place[to - 1].end};
+	if (made->place)
+		made->place[made->length] = (Place){batch->place[from].start, batch->place[to - 1].end};
+	made->symbol[made->length++] = symbol;
 }
 
 /* Adds a space between the last symbol and the byte at `next`, which may share a character. */
@@ -183,7 +160,7 @@ add_token_characters(Maker *maker, const TokenBatch *batch, size_t from, size_t 
 	return true;
 }
 
-/* Adds units with their places; a TokenSink with a Maker as its state. */
+/* Adds units: tokens, or their characters.  A TokenSink with a Maker as its state. */
 static void
 add_units(void *state, const TokenBatch *batch)
 {
@@ -203,6 +180,12 @@ add_units(void *state, const TokenBatch *batch)
 		else if (!add_token_characters(maker, batch, from, from + length))
 			return;
 	}
+}
+
+static void
+add_text_tokens(Maker *maker, const char *text, size_t length)
+{
+	tokens_of_text(text, length, add_units, maker);
 }
 
 static void

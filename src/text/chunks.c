@@ -110,10 +110,8 @@ put_placed_piece(Chunker *c, const uint8_t *in, size_t length)
 {
 	uint32_t before = c->fill;
 	size_t taken = put_piece(c, in, length);
-	uint32_t at = (uint32_t) (in - c->source);
 
-	for (uint32_t i = before; i < c->fill; i++)
-		c->place[i] = (Place){at, (uint32_t) (at + taken)};
+	set_places(c->place, before, c->fill, in - c->source, taken);
 	return taken;
 }
 

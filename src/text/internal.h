@@ -79,6 +79,14 @@ extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result
  */
 extern size_t shortest_piece(const uint8_t *in, size_t length);
 
+/* Notes bytes [start, start + length) of a text as the place of bytes [from, to). */
+static inline void
+set_places(Place *place, uint32_t from, uint32_t to, size_t start, size_t length)
+{
+	for (uint32_t i = from; i < to; i++)
+		place[i] = (Place){(uint32_t) start, (uint32_t) (start + length)};
+}
+
 /* ---- Units ------------------------------------------------------------- */
 
 /* Gives to sink what a scheme makes its units of: chunks or tokens. */

@@ -152,16 +152,6 @@ place_ascii(Tokenizer *t, const uint8_t *in, int n)
 		t->place[t->fill + i] = (Place){at + i, at + i + 1};
 }
 
-/* Notes the place of the bytes that a piece has added. */
-static inline void
-place_piece(Tokenizer *t, uint32_t from, const uint8_t *in, size_t length)
-{
-	uint32_t at = (uint32_t) (in - t->source);
-
-	for (uint32_t i = from; i < t->fill; i++)
-		t->place[i] = (Place){at, (uint32_t) (at + length)};
-}
-
 /* Copies a character; a call of memcpy would take longer. */
 static inline void
 copy_character(uint8_t *to, const uint8_t *utf8, int length)
@@ -214,7 +204,7 @@ put_piece(Tokenizer *t, const uint8_t *in, size_t length)
 
 	put_normalised(t, result, count);
 	if (t->place)
-		place_piece(t, before, in, taken);
+		set_places(t->place, before, t->fill, in - t->source, taken);
 	return taken;
 }
 
@@ -328,7 +318,7 @@ take_any_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool af
 			continue;
 		}
 		if (placed)
-			place_piece(t, before, in, here.length);
+			set_places(t->place, before, t->fill, in - t->source, here.length);
 		in += here.length;
 		here = next;
 	}
