@@ -1,6 +1,6 @@
-# peers-python.py: MinHash and LSH in Python with numpy, as datasketch does it.
+# python.py: MinHash and LSH in Python with numpy, as datasketch does it.
 #
-#   python3 peers-python.py < TEXTS > RESULTS
+#   python3 python.py < TEXTS > RESULTS
 #
 # A line of TEXTS is a JSON array: ["doc" or "query", id, text].  All docs come first.
 # A line of RESULTS is "measure <tab> peer <tab> name <tab> unit <tab> value", "timed <tab> peer <tab> query <tab> ms",

@@ -1,8 +1,9 @@
-# peers.sh: neardup beside its alternatives, on the same texts in one run.  Sourced by run.
+# run.sh: neardup beside its alternatives, on the same texts in one run.  Sourced by run.
 #
-# What a session of psql adds to the tables of peers-harness.sql is shown at the end by
-# peers-show.sql, and written as CSV.  A peer that the machine lacks is skipped.
+# What a session of psql adds to the tables of harness.sql is shown at the end by
+# show.sql, and written as CSV.  A peer that the machine lacks is skipped.
 
+PEERS=$HERE/peers
 PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
 PEERS_QUERIES=1000
 PEERS_NEAREST=200
@@ -26,10 +27,10 @@ set_up_peers()
 	local what
 
 	for what in neardup postgres bands; do
-		peers_sql -f "$HERE/peers-$what.sql" >/dev/null
+		peers_sql -f "$PEERS/$what.sql" >/dev/null
 	done
 	if [ "$(peers_sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")" = 1 ]; then
-		peers_sql -f "$HERE/peers-vector.sql" >/dev/null
+		peers_sql -f "$PEERS/vector.sql" >/dev/null
 	else
 		peers_sql -c "SELECT skip_peer('hnsw', 'pgvector on bits', 'the extension vector is not installed')" >/dev/null
 	fi
@@ -40,7 +41,7 @@ peers_database()
 	fresh_database
 	"$PGBIN/psql" -X -q -d neardup_bench -c 'ALTER DATABASE neardup_bench SET enable_seqscan = off' \
 		-c 'ALTER DATABASE neardup_bench SET max_parallel_maintenance_workers = 0'
-	peers_sql -f "$HERE/peers-harness.sql"
+	peers_sql -f "$PEERS/harness.sql"
 }
 
 # ---- Two sessions insert the same text at the same time --------------------------
@@ -83,7 +84,7 @@ race_peers()
 	say "two sessions insert the same text"
 	peers_database
 	set_up_peers
-	peers_sql -f "$HERE/peers-guards.sql"
+	peers_sql -f "$PEERS/guards.sql"
 	rm -f "$DIR/races.tsv"
 	race neardup "exclusion constraint" 'ALTER TABLE neardup_rows ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&)'
 	race digest "unique index" 'CREATE UNIQUE INDEX ON digest_rows (digest)'
@@ -100,14 +101,14 @@ load_peers()
 {
 	if [ -n "$PEERS_ROWS" ]; then
 		say "generating $PEERS_ROWS texts"
-		peers_sql -v rows="$PEERS_ROWS" -v queries="$PEERS_QUERIES" -f "$HERE/peers-generate.sql"
+		peers_sql -v rows="$PEERS_ROWS" -v queries="$PEERS_QUERIES" -f "$PEERS/generate.sql"
 	else
 		say "gathering texts"
 		"$TOP/test/demo/gather" "$DIR"
-		peers_sql -v rows=10000000 -v queries="$PEERS_QUERIES" -f "$HERE/peers-load.sql" <"$DIR/documents.copy"
+		peers_sql -v rows=10000000 -v queries="$PEERS_QUERIES" -f "$PEERS/load.sql" <"$DIR/documents.copy"
 	fi
 	say "finding the truth"
-	peers_sql -v nearest="$PEERS_NEAREST" -f "$HERE/peers-truth.sql"
+	peers_sql -v nearest="$PEERS_NEAREST" -f "$PEERS/truth.sql"
 }
 
 measure_in_sql()
@@ -126,7 +127,7 @@ measure_in_sql()
 		peers_sql -c "SELECT measure_peer('$peer', '$tables', $PEERS_SECONDS)" >/dev/null
 	done
 	say "measuring all pairs"
-	peers_sql -f "$HERE/peers-pairs.sql" >/dev/null
+	peers_sql -f "$PEERS/pairs.sql" >/dev/null
 	for peer in base $PEERS_IN_SQL; do
 		! has_peer "$peer" || peers_sql -c "SELECT time_inserts('$peer', $PEERS_SECONDS)" >/dev/null
 	done
@@ -145,53 +146,28 @@ measure_in_python()
 		make_peer('python_checked', \$\$$title: 13 × 7, checked\$\$, 'no', 'candidates', false)" >/dev/null
 	peers_sql -c "SELECT json_build_array('doc', id, body) FROM docs ORDER BY id" \
 		-c "SELECT json_build_array('query', n, body) FROM queries ORDER BY n" >"$DIR/peers.json"
-	python3 "$HERE/peers-python.py" <"$DIR/peers.json" >"$DIR/peers.out"
+	python3 "$PEERS/python.py" <"$DIR/peers.json" >"$DIR/peers.out"
 	sed -n 's/^measure\t//p' "$DIR/peers.out" | peers_sql -c '\copy measured from pstdin'
 	sed -n 's/^timed\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy timed from pstdin'
 	sed -n 's/^found\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy found from pstdin'
 	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
 }
 
-# The folder of this machine's results: its processor and the date.
-results_folder()
-{
-	local processor
-
-	processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
-	echo "$(tr 'A-Z' 'a-z' <<<"${processor:-$(uname -m)}" | sed -E 's/\([a-z]*\)|@.*|processor|cpu//g; s/[^a-z0-9]+/-/g; s/^-|-$//g')-$(date -u +%Y-%m-%d)"
-}
-
-# What the figures depend on, as CSV.
-describe_machine()
-{
-	echo "what,value"
-	echo "processor,\"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)\""
-	echo "cores,$NPROC"
-	echo "memory MB,$(awk '$1 == "MemTotal:" { print int($2 / 1024) }' /proc/meminfo 2>/dev/null)"
-	echo "PostgreSQL,$("$PG_CONFIG" --version | cut -d ' ' -f 2)"
-	echo "neardup,$(git -C "$TOP" describe --always 2>/dev/null || peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'neardup'")"
-	echo "pgvector,$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
-	echo "numpy,$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
-	echo "seconds for searches,$PEERS_SECONDS"
-}
-
 measure_peers()
 {
-	local folder
-
-	folder=${NEARDUP_BENCH_RESULTS:-$( [ -n "${NEARDUP_BENCH_QUICK:-}" ] && echo "$DIR/results" || echo "$HERE/results/$(results_folder)")}
 	race_peers
 	peers_database
 	peers_sql -c '\copy races from pstdin' <"$DIR/races.tsv"
 	load_peers
 	measure_in_sql
 	measure_in_python
-	peers_sql -f "$HERE/peers-summary.sql"
-	mkdir -p "$folder"
-	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$folder/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
-	describe_machine >"$folder/machine.csv"
-	peers_sql -v seconds="$PEERS_SECONDS" -f "$HERE/peers-show.sql"
-	peers_sql -f "$HERE/peers-check.sql" >/dev/null
-	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$HERE/peers-truth-check.sql" >/dev/null
-	say "answers agree; the figures are in $folder"
+	peers_sql -f "$PEERS/summary.sql"
+	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	note_fact pgvector "$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
+	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
+	note_fact "seconds for searches" "$PEERS_SECONDS"
+	peers_sql -v seconds="$PEERS_SECONDS" -f "$PEERS/show.sql"
+	peers_sql -f "$PEERS/check.sql" >/dev/null
+	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$PEERS/truth-check.sql" >/dev/null
+	say "answers agree; the figures are in $(results)"
 }
