@@ -134,6 +134,15 @@ measure_accuracy_of_records()
 	sql -f "$HERE/accuracy-records.sql" <"$DIR/records.rows"
 }
 
+# Writes the precision, recall and F1 of each method at its best threshold, for each collection and variant of its texts.
+write_accuracy()
+{
+	sql >"$(results)/accuracy.csv" <<-'SQL'
+		\copy (SELECT concat_ws(', ', collection, variant) AS corpus, method, round(f1::numeric, 3) AS f1, round(precision::numeric, 3) AS precision, round(recall::numeric, 3) AS recall FROM results ORDER BY collection, variant, number) TO pstdout CSV HEADER
+	SQL
+	say "the figures are in $(results)"
+}
+
 measure_accuracy()
 {
 	local part
@@ -147,4 +156,5 @@ measure_accuracy()
 	for part in ${NEARDUP_BENCH_ACCURACY:-pages languages records}; do
 		"measure_accuracy_of_$part"
 	done
+	write_accuracy
 }

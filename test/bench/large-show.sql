@@ -70,19 +70,31 @@ FROM beside WHERE what NOT LIKE '%answers%' ORDER BY place;
 SELECT 'Answers of both libraries: ' || coalesce('NOT EQUAL: ' || string_agg(what || ', ' || rows || ' rows', '; ') FILTER (WHERE old_text <> new_text), 'equal')
 FROM beside WHERE what LIKE '%answers%' AND old_text IS NOT NULL AND new_text IS NOT NULL HAVING count(*) > 0;
 
+-- For tables: one figure of each library a line, without the digests of answers.
+\pset tuples_only off
+\pset format csv
+\o large.csv
+SELECT library, rows, what, coalesce(pg_temp.shown(number), text) AS value FROM cells WHERE what NOT LIKE '%answers%' ORDER BY place;
+
 -- For plots: a line for each number of rows or share, and a column for each series.
 CREATE TEMP VIEW points AS
 SELECT 'growth' AS plot, rows::float8 AS x, library, CASE what WHEN 'ms of a scan of the table' THEN 'scan' ELSE substring(what FROM 4) END AS what, number
 FROM cells WHERE what ~ '^ms (at [0-9]+|of a scan of the table)$'
 UNION ALL
+SELECT 'memory', rows, library, CASE WHEN what = 'index MB' THEN 'index' ELSE regexp_replace(what, 'private MB', 'a session') END, number
+FROM cells WHERE what ~ '^(index MB|private MB .*)$'
+UNION ALL
+SELECT 'memory', rows, library, 'signatures', rows * 50 / 1e6 FROM cells WHERE what = 'index MB' AND library = 'new'
+UNION ALL
 SELECT 'shares', substring(what FROM 'share ([0-9.]+)')::float8, library, substring(what FROM 'at [0-9]+$'), number FROM cells
 WHERE what ~ '^share .* at [0-9]+$' AND rows = (SELECT max(rows) FROM cells WHERE what ~ '^share');
-\pset tuples_only off
-\pset footer off
-\o growth.tsv
-SELECT x, library || ' ' || what AS series, number FROM points WHERE plot = 'growth' ORDER BY series, x
+\o growth.csv
+SELECT x AS rows, library || ' ' || what AS series, number FROM points WHERE plot = 'growth' ORDER BY series, rows
 \crosstabview
-\o shares.tsv
-SELECT x, library || ' ' || what AS series, number FROM points WHERE plot = 'shares' ORDER BY series, x
+\o memory.csv
+SELECT x AS rows, library || ' ' || what AS series, number FROM points WHERE plot = 'memory' ORDER BY series, rows
+\crosstabview
+\o shares.csv
+SELECT x AS share, library || ' ' || what AS series, number FROM points WHERE plot = 'shares' ORDER BY series, share
 \crosstabview
 \o

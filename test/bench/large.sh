@@ -1,7 +1,8 @@
 # large.sh: indexes of many rows, beside those of another revision.  Sourced by run.
 #
 # Each part prints lines of the form "what <tab> value".  They are collected in
-# DIR/results/large.tsv with the library, old or new, and the number of rows.
+# DIR/large.tsv with the library, old or new, and the number of rows.  large-show.sql makes
+# large.csv, growth.csv, shares.csv and memory.csv of them, in the folder of results.
 #
 # The large table is UNLOGGED, so that neither it nor builds of its index write WAL.  The
 # libraries take turns: each has its own index, which the other could not read.
@@ -308,8 +309,7 @@ measure_large()
 	local rows library libraries=new last=${LARGE_ROWS##* }
 
 	LARGE_BUFFERS=${NEARDUP_BENCH_BUFFERS:-4GB}
-	RESULTS=$DIR/results/large.tsv
-	mkdir -p "$DIR/results"
+	RESULTS=$DIR/large.tsv
 	[ -n "${NEARDUP_BENCH_KEEP:-}" ] || rm -f "$RESULTS"
 	if [ -n "${NEARDUP_BENCH_REVISION:-}" ]; then
 		build_old "$NEARDUP_BENCH_REVISION"
@@ -340,7 +340,8 @@ show_large()
 	echo
 	echo "Indexes of many rows: bit(400) in an unlogged table, shared_buffers = $LARGE_BUFFERS. Cold files: dropped from the system's cache with"
 	echo "posix_fadvise (dd oflag=nocache), each search after a restart."
-	(cd "$DIR/results" && large -v old="${old:-old}" -f "$HERE/large-show.sql" <large.tsv)
-	perl "$HERE/plot" "$DIR/results" "$DIR/results"
+	(cd "$(results)" && large -v old="${old:-old}" -f "$HERE/large-show.sql" <"$RESULTS")
+	note_fact "shared_buffers of BENCH=large" "$LARGE_BUFFERS"
+	say "the figures are in $(results)"
 	[ -n "${NEARDUP_BENCH_KEEP:-}" ] || "$PGBIN/psql" -X -q -d postgres -c 'DROP DATABASE neardup_large'
 }

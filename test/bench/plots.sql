@@ -1,20 +1,14 @@
--- Data of plots, for BENCH=plots: writes files with a heading in the present folder.
+-- Data of plots, for BENCH=plots: writes CSV files in the present folder.
 SET client_min_messages = warning;
 CREATE EXTENSION neardup;
 \pset tuples_only off
-\pset footer off
-
--- The probability that a search at 0.8 reports a pair, and that bands of full symbols have a key in common.
-\o s-curves.tsv
-SELECT x AS resemblance, minhash_probability(128, 1, x, 0.8) AS "128 x 1", minhash_probability(512, 1, x, 0.8) AS "512 x 1",
-	minhash_probability(1024, 1, x, 0.8) AS "1024 x 1", lsh_probability(x, 20, 5) AS "20 bands of 5", lsh_probability(x, 13, 7) AS "13 bands of 7"
-FROM (SELECT i / 200.0::float8 AS x FROM generate_series(40, 200) i) points ORDER BY x;
+\pset format csv
 
 -- 500 pairs of sets of 1,000 generated elements, which share so many of them that resemblances are spread evenly.
 -- The elements are named by the pair and their number, so each run makes the same pairs.
 CREATE FUNCTION elements(pair int, first int, last int) RETURNS text[] LANGUAGE sql IMMUTABLE AS
 	$$SELECT array_agg(format('%s of %s', i, pair)) FROM generate_series(first, last) i$$;
-\o error-band.tsv
+\o error-band.csv
 SELECT shared / (2000.0::float8 - shared) AS resemblance, minhash_error(512, 1, shared / (2000.0::float8 - shared)) AS error,
 	similarity(to_minhash(elements(pair, 1, 1000)), to_minhash(elements(pair, 1001 - shared, 2000 - shared))) AS estimate
 FROM (SELECT pair, round(2000 * pair / (500.0 + pair))::int AS shared FROM generate_series(1, 500) pair) pairs ORDER BY 1;
@@ -29,7 +23,7 @@ SELECT row_number() OVER (ORDER BY md5(name), name) AS id, to_minhash(body) AS s
 DELETE FROM signed WHERE cardinality(sig) = 0;
 CREATE TABLE counts AS
 SELECT least(floor(similarity(a.sig, b.sig) * 50), 49) AS bin, count(*) AS pairs FROM signed a JOIN signed b ON a.id <> b.id WHERE a.id <= 500 GROUP BY 1;
-\o similarity-histogram.tsv
+\o similarity-histogram.csv
 SELECT bin / 50.0::float8 AS similarity, coalesce(c.pairs, 0) AS pairs,
 	total * (CASE bin WHEN 0 THEN 1 ELSE minhash_probability(512, 1, 0, bin / 50.0::float8) END - minhash_probability(512, 1, 0, (bin + 1) / 50.0::float8)) AS strangers,
 	texts

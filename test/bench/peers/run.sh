@@ -1,7 +1,7 @@
 # run.sh: neardup beside its alternatives, on the same texts in one run.  Sourced by run.
 #
-# What a session of psql adds to the tables of harness.sql is shown at the end by
-# show.sql, and written as CSV.  A peer that the machine lacks is skipped.
+# What sessions of psql add to the tables of harness.sql is written as CSV at the end, and
+# test/bench/report prints tables of it.  A peer that the machine lacks is skipped.
 
 PEERS=$HERE/peers
 PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
@@ -155,6 +155,9 @@ measure_in_python()
 
 measure_peers()
 {
+	local csv
+
+	csv=$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv
 	race_peers
 	peers_database
 	peers_sql -c '\copy races from pstdin' <"$DIR/races.tsv"
@@ -162,12 +165,12 @@ measure_peers()
 	measure_in_sql
 	measure_in_python
 	peers_sql -f "$PEERS/summary.sql"
-	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	peers_sql -c '\copy (SELECT * FROM lines ORDER BY place, measure) TO pstdout CSV HEADER' >"$csv"
 	note_fact pgvector "$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
-	peers_sql -v seconds="$PEERS_SECONDS" -f "$PEERS/show.sql"
 	peers_sql -f "$PEERS/check.sql" >/dev/null
 	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$PEERS/truth-check.sql" >/dev/null
+	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,notes "$csv"
 	say "answers agree; the figures are in $(results)"
 }

@@ -48,6 +48,20 @@ SELECT peer, measure, '', value
 FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p LEFT JOIN true_pairs t USING (a, b) GROUP BY peer) p,
 	LATERAL (VALUES ('pairs recall', right_ones::float8 / (SELECT count(*) FROM true_pairs)), ('pairs precision', right_ones::float8 / found)) v(measure, value);
 
+-- What the texts are.
+INSERT INTO measured
+SELECT 'base', measure, '', value
+FROM (SELECT avg(octet_length(body)) AS mean, max(octet_length(body)) AS most FROM docs) d,
+	LATERAL (VALUES ('bytes of a text', mean), ('bytes of the longest text', most), ('queries', (SELECT count(*) FROM queries)),
+		('rows to find', (SELECT count(*) FROM truth)), ('pairs to find', (SELECT count(*) FROM true_pairs))) v(measure, value);
+
 CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
+
+-- Lines of the CSV: the figures, and what is said of each peer.
+CREATE VIEW lines AS
+SELECT place, rows, peer, title, measure, unit, value::text FROM summary
+UNION ALL
+SELECT place, (SELECT count(*) FROM docs), peer, title, measure, NULL, value
+FROM peers, LATERAL (VALUES ('exact', exact), ('threshold', threshold), ('skipped', skipped)) v(measure, value) WHERE value <> '';

@@ -1,0 +1,300 @@
+# Plot.pm: makes a plot's SVG from its series, with gnuplot and its script in plots/.
+#
+# gnuplot places and draws.  What it writes is turned into the elements of Picture.pm, in whose classes the
+# colours of both modes are.
+package Plot;
+use strict;
+use warnings;
+use utf8;
+use FindBin '$RealBin';
+use List::Util qw(min max sum);
+use Picture;
+use Series;
+
+my %COLOUR = (1 => '#0072b2', 2 => '#c44e00', 3 => '#00805c', 4 => '#a8488a', 5 => '#6e5a00', soft => '#59636e', faint => '#d1d9e0');
+my %CLASS = reverse %COLOUR;
+my $WIDTH = 600;
+my $GAP = 17; # between labels
+
+# Returns what the comments "# WHAT: text" of a script say.
+sub about
+{
+	my ($script) = @_;
+	my %about;
+
+	open(my $in, '<:encoding(UTF-8)', $script) or die "$script: $!";
+	while (<$in>)
+	{
+		last if !/^#/;
+		$about{$1} = join(' ', $about{$1} // (), $2) if /^# (\w+): (.*)/;
+	}
+	return %about;
+}
+
+sub write_file
+{
+	my ($file, @lines) = @_;
+
+	open(my $out, '>:encoding(UTF-8)', $file) or die "$file: $!";
+	print $out map { "$_\n" } @lines;
+	close($out) or die "$file: $!";
+}
+
+# Returns the line that defines an array of gnuplot.
+sub array
+{
+	my ($name, @values) = @_;
+
+	return sprintf('array %s[%d] = [%s]', $name, scalar @values, join(', ', map { /^[\d.]+$/ ? $_ : q(') . s/'/''/gr . q(') } @values));
+}
+
+# Writes the series, and what style.gp needs to know of them.
+sub write_series
+{
+	my ($work, @series) = @_;
+	my @points = map { @{ $_->{points} } } @series;
+	my @x = map { $_->[0] } @points;
+	my @y = grep { defined && /^-?[\d.]+(e-?\d+)?$/ } map { $_->[1] } @points;
+	my $row = sub { join("\t", map { defined && length ? $_ : 'NaN' } @_) };
+
+	write_file("$work/data", map { ((map { $row->(@$_) } @{ $_->{points} }), '', '') } @series);
+	write_file("$work/ends", map { ($row->(@{ $_->{points}[-1] }[0, 1], $_->{name}), '', '') } @series);
+	write_file("$work/series", "DATA = '$work/data'", "ENDS = '$work/ends'", 'N = ' . @series,
+		array('NAME', map { $_->{name} } @series), array('COLOUR', map { $COLOUR{ $_->{class} } } @series),
+		array('WIDTH', map { $_->{width} } @series), array('DASH', map { $_->{dash} } @series),
+		array('FONT', map { $_->{bold} ? 'end-bold,15' : 'end,15' } @series), array('PLAIN', map { $_->{bold} ? 'bold,15' : 'plain,15' } @series),
+		sprintf('ROOM = %d', min(230, 26 + max(map { width_of({ text => $_->{name}, size => 15, font => $_->{bold} ? 'bold' : '' }) } @series))),
+		sprintf('XMIN = %s; XMAX = %s; YMIN = %s; YMAX = %s', min(@x), max(@x), min(@y), max(@y)), "cd '$RealBin/plots'");
+}
+
+# Returns the value of an attribute.
+sub attribute
+{
+	my ($element, $name) = @_;
+
+	return $element =~ /\s\Q$name\E\s*=\s*(["'])(.*?)\1/s ? $2 : undef;
+}
+
+# Returns the class of a colour, as "rgb(0, 114, 178)" or "#0072b2".
+sub class_of
+{
+	my ($colour) = @_;
+	my $hex = $colour =~ /rgb\(\s*(\d+),\s*(\d+),\s*(\d+)\)/ ? sprintf('#%02x%02x%02x', $1, $2, $3) : lc $colour;
+
+	return $CLASS{$hex} // die "a colour that is not of the style: $colour\n" if $hex !~ /^(black|#000000|currentcolor)$/;
+	return '';
+}
+
+# Returns the class of a stroke.
+sub stroke_class
+{
+	my ($class) = @_;
+
+	return $class eq 'soft' ? 'axis' : $class eq 'faint' ? 'grid' : $class eq '' ? 'axis' : "s$class";
+}
+
+# Returns the class of a fill.
+sub fill_class
+{
+	my ($class) = @_;
+
+	return $class =~ /^\d/ ? "f$class" : $class eq '' ? '' : 'soft';
+}
+
+# Returns numbers with one decimal, relative to nothing.
+sub rounded { return $_[0] =~ s/(\d+\.\d+)/0 + sprintf('%.1f', $1)/ger =~ s/\s+/ /gr =~ s/^ | $//gr }
+
+# Returns the path of an element, without moves that draw nothing.
+sub path_of
+{
+	my ($element) = @_;
+	my $points = attribute($element, 'points');
+
+	return 'M' . join('L', split / /, rounded($points)) . 'z' if defined $points;
+	return rounded(attribute($element, 'd')) =~ s/ ?([LMZ])/$1/gr =~ s/M[^LMZ]*(?=M|Z|$)//gr;
+}
+
+# Adds a path or a polygon.
+sub add_shape
+{
+	my ($picture, $element, $stroke_width) = @_;
+	my ($stroke, $fill, $dash) = map { attribute($element, $_) } qw(stroke fill stroke-dasharray);
+	my $d = path_of($element);
+
+	return if $d !~ /L/;
+
+	if (defined $fill && $fill ne 'none')
+	{
+		my $pale = (attribute($element, 'fill-opacity') // 1) < 0.5;
+		my $class = class_of($fill);
+		$picture->add('path', $pale && $class =~ /\d/ ? "w$class" : fill_class($class), d => $d);
+		return;
+	}
+	my $class = stroke_class(class_of($stroke));
+	$picture->add('path', $class, d => $d,
+		$class eq 'axis' && $stroke_width > 1 ? (style => "stroke-width:$stroke_width") : (),
+		$class =~ /^s/ ? (fill => 'none', 'stroke-width' => $stroke_width, 'stroke-linejoin' => 'round') : (),
+		defined $dash ? ('stroke-dasharray' => rounded($dash)) : ());
+}
+
+# Returns a text of gnuplot: place, anchor, fonts and colour.
+sub text_of
+{
+	my ($group, $content) = @_;
+	my ($x, $y, $turned) = $group =~ /translate\(([-\d.]+),([-\d.]+)\)(?: rotate\(([-\d.]+)\))?/;
+	my $font = attribute($group, 'font-family') // '';
+
+	return { x => $x, y => $y, turned => $turned, anchor => attribute($group, 'text-anchor') // 'start', font => $font, size => attribute($group, 'font-size'),
+		class => class_of(attribute($group, 'fill')), text => $content =~ s/<[^>]*>//gr =~ s/^\s+|\s+$//gr =~ s/&lt;/</gr =~ s/&gt;/>/gr =~ s/&quot;/"/gr =~ s/&amp;/&/gr };
+}
+
+# Returns about how many pixels a text is wide.
+sub width_of
+{
+	my ($text) = @_;
+
+	return length($text->{text}) * $text->{size} * ($text->{font} =~ /bold/ ? .62 : .57);
+}
+
+# Returns the box of a text.
+sub box
+{
+	my ($text, $y) = @_;
+	my $width = width_of($text);
+	my $x = $text->{x} - ($text->{anchor} eq 'middle' ? $width / 2 : $text->{anchor} eq 'end' ? $width : 0);
+
+	return [$x - 2, $y - $text->{size} * .85, $x + $width + 2, $y + $text->{size} * .3];
+}
+
+sub overlap
+{
+	my ($a, $b) = @_;
+
+	return $a->[0] < $b->[2] && $b->[0] < $a->[2] && $a->[1] < $b->[3] && $b->[1] < $a->[3];
+}
+
+# Moves the labels of a column apart, each by as little as the others allow.
+sub stack
+{
+	my ($top, $bottom, @labels) = @_;
+	my @blocks;
+
+	foreach my $label (sort { $a->{y} <=> $b->{y} } @labels)
+	{
+		push @blocks, { labels => [$label], height => $GAP, middle => $label->{y} };
+		# Blocks that overlap become one, around the mean of what its labels want.
+		while (1)
+		{
+			my ($above, $last) = @blocks[-2, -1];
+			$_->{middle} = min(max($_->{middle}, $top + $_->{height} / 2), $bottom - $_->{height} / 2) foreach $last;
+			last if @blocks < 2 || $above->{middle} + $above->{height} / 2 <= $last->{middle} - $last->{height} / 2;
+			pop @blocks;
+			push @{ $above->{labels} }, @{ $last->{labels} };
+			my $wanted = sum(map { $_->{from} } @{ $above->{labels} }) / @{ $above->{labels} };
+			@$above{qw(height middle)} = ($GAP * @{ $above->{labels} }, $wanted);
+		}
+	}
+	foreach my $block (@blocks)
+	{
+		my $y = $block->{middle} - $block->{height} / 2 + $GAP / 2;
+		foreach my $label (@{ $block->{labels} }) { $label->{y} = $y; $y += $GAP }
+	}
+}
+
+# Moves labels up or down to the nearest place where they cover neither each other nor, if there is such a place, a mark.
+sub spread
+{
+	my ($height, $marks, @labels) = @_;
+	my ($top, $bottom) = (78, $height - 54);
+	my @marks = map { [$_->[0] - 4, $_->[1] - 4, $_->[0] + 4, $_->[1] + 4] } @$marks;
+	my ($most) = max(map { $_->{x} } @labels);
+	my @column = grep { $_->{x} > $most - 4 } @labels;
+	my @placed;
+
+	$_->{from} = $_->{y} foreach @labels;
+	foreach my $label (grep { $_->{x} + width_of($_) > $WIDTH - 4 } @labels)
+	{
+		$label->{size} = 13;
+		@$label{qw(x anchor)} = ($WIDTH - 6, 'end') if $label->{x} + width_of($label) > $WIDTH - 2;
+	}
+	stack($top, $bottom, @column);
+	@placed = map { box($_, $_->{y}) } @column;
+	foreach my $label (sort { $a->{y} <=> $b->{y} } grep { my $l = $_; !grep { $_ == $l } @column } @labels)
+	{
+		my @try = grep { $_ > $top && $_ < $bottom } map { ($label->{from} + $_, $label->{from} - $_) } map { $_ * 2 } 0 .. 100;
+		my $free = sub { my ($y, @boxes) = @_; my $own = box($label, $y); return !grep { overlap($own, $_) } @boxes };
+		my ($y) = grep { abs($_ - $label->{from}) < 40 && $free->($_, @placed, @marks) } @try;
+		($y) = grep { $free->($_, @placed) } @try if !defined $y;
+		$label->{y} = $y if defined $y;
+		push @placed, box($label, $label->{y});
+	}
+}
+
+# Adds a text, and a thin line to where it belongs if it was moved far.
+sub add_text
+{
+	my ($picture, $text) = @_;
+
+	# A name that would begin outside of the picture is smaller.
+	$text->{size} = 13 if !$text->{turned} && box($text, 0)->[0] < 6;
+	my $class = join(' ', grep { length } ($text->{font} =~ /^(end|label)/ ? 'halo' : ()), ($text->{size} < 15 ? 'small' : ()),
+		($text->{font} =~ /bold/ ? 'bold' : ()), fill_class($text->{class}));
+
+	if (defined $text->{from} && abs($text->{from} - $text->{y}) > 9 && $text->{anchor} eq 'start')
+	{
+		$picture->add('path', 'thin ' . stroke_class($text->{class}), d => sprintf('M%.1f %.1fL%.1f %.1f', $text->{x} - 8, $text->{from} - 5, $text->{x} - 1, $text->{y} - 5));
+	}
+	# gnuplot places the title of the y axis by a guess of how wide numbers are.
+	$text->{x} = 16 if $text->{turned};
+	$picture->text(@$text{qw(x y text)}, $class, $text->{anchor}, $text->{turned});
+}
+
+# Adds the elements of gnuplot's file to a picture.
+sub convert
+{
+	my ($picture, $svg) = @_;
+	my (@texts, @marks, %seen, $stroke_width);
+
+	$svg =~ s{^.*?<g id="gnuplot_canvas">.*?</defs>}{}s or die "not a file of gnuplot\n";
+	while ($svg =~ m{(<g fill="none" color[^>]*>)|(<path [^>]*>|<polygon [^>]*>)|(<use [^>]*>)|(<g transform[^>]*>)\s*<text[^>]*>(.*?)</text>|<(?!/|g id|g stroke=|title)(\w+)[^>]*>}gs)
+	{
+		my ($group, $shape, $point, $text, $content, $other) = ($1, $2, $3, $4, $5, $6);
+		die "gnuplot wrote an element that is not expected: $&\n" if defined $other;
+		$stroke_width = attribute($group, 'stroke-width') if defined $group;
+		add_shape($picture, $shape, $stroke_width) if defined $shape;
+		push @texts, text_of($text, $content) if defined $text;
+		next if !defined $point;
+		my ($x, $y, $size) = attribute($point, 'transform') =~ /translate\(([-\d.]+),([-\d.]+)\) scale\(([\d.]+)\)/;
+		$picture->add('circle', fill_class(class_of(attribute($point, 'color'))), cx => $x, cy => $y, r => $size);
+		push @marks, [$x, $y];
+	}
+	spread($picture->{height}, \@marks, grep { $_->{font} =~ /^end/ } @texts);
+	add_text($picture, $_) foreach grep { !$seen{"@$_{qw(x y text)}"}++ } @texts;
+}
+
+# Draws the plot of a script, or returns why not.
+sub draw
+{
+	my ($script, $folder, $target, $work) = @_;
+	my %about = about($script);
+	my ($kind, @arguments) = split / /, $about{data};
+	my @series = Series->can($kind)->($folder, @arguments);
+
+	length($about{subtitle}) <= 78 or die "the subtitle of $script is too long\n";
+	return 'there are no figures for it' if !@series;
+	write_series($work, @series);
+	unlink("$work/svg");
+	system('gnuplot', '-e', "set output '$work/svg'", "$work/series", $script) == 0 or die "gnuplot failed on $script\n";
+	open(my $in, '<:encoding(UTF-8)', "$work/svg") or die "$script draws nothing\n";
+	local $/;
+	my $svg = <$in>;
+	my ($height) = $svg =~ /viewBox="0 0 $WIDTH ([\d.]+)"/ or die "$script has another width\n";
+	my $picture = Picture->new($WIDTH, $height, $about{title}, $about{about});
+	$picture->text(20, 32, $about{title}, 'big');
+	$picture->text(20, 56, $about{subtitle}, 'soft small');
+	convert($picture, $svg);
+	$picture->write($target);
+	return;
+}
+
+1;

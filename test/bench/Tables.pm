@@ -1,0 +1,272 @@
+# Tables.pm: the tables of doc/benchmarks.md, in Markdown, from the CSV files of a folder of results.
+#
+# A table of peers is a list of columns, each with a heading, a way to show values, and the measures of which
+# the first that a peer has is shown.  Peers without any value, and columns of which all cells are empty, are left out.
+package Tables;
+use strict;
+use warnings;
+use utf8;
+use Csv;
+
+my $NONE = '–';
+
+# ---- Ways to show a value -------------------------------------------------------------
+
+# Returns three digits of a number.
+sub digits
+{
+	my ($value) = @_;
+	my $size = abs($value);
+
+	return sprintf($size >= 100 ? '%.0f' : $size >= 10 ? '%.1f' : $size >= 0.1 || $size == 0 ? '%.2f' : '%.2g', $value) =~ s/(?<![.\d])(\d+)/grouped($1)/er;
+}
+
+# Returns 1234567 as "1,234,567".
+sub grouped { return $_[0] =~ s/(\d)(?=(\d{3})+$)/$1,/gr }
+
+sub share { return $_[0] > 0 && $_[0] < 0.0005 ? '< 0.001' : sprintf('%.3f', $_[0]) }
+
+# Of a value and neardup's.
+sub ratio
+{
+	my ($value, $ours) = @_;
+
+	return $NONE if !$ours;
+	my $times = $value / $ours;
+	return '**' . ($times >= 10 ? grouped(sprintf('%.0f', $times)) : sprintf($times < 1 ? '%.2f' : '%.1f', $times)) . ' ×**';
+}
+
+sub text { return $_[0] }
+
+my %SHOW = (digits => \&digits, share => \&share, ratio => \&ratio, text => \&text, about => sub { return '≈ ' . digits($_[0]) });
+
+# ---- Tables of peers ------------------------------------------------------------------
+
+my %COLUMNS = (
+	search => [
+		['threshold served by', 'text', 'threshold'], ['exact', 'text', 'exact'], ['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'],
+		['95 % within ms', 'digits', 'search p95'], ['recall', 'share', 'recall'], ['precision', 'share', 'precision']],
+	nearest => [['ten nearest ms', 'digits', 'nearest'], ['times neardup', 'ratio', 'nearest'], ['95 % within ms', 'digits', 'nearest p95'], ['their recall from 0.4', 'share', 'nearest recall']],
+	build => [
+		['build s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['of which the index s', 'digits', 'index build'],
+		['WAL MB', 'digits', 'index build WAL'], ['memory MB', 'digits', 'index build memory'], ['MB beside the texts', 'digits', 'size'], ['times neardup', 'ratio', 'size']],
+	changes => [
+		['insert µs', 'digits', 'insert'], ['times neardup', 'ratio', 'insert'], ['insert WAL bytes', 'digits', 'insert WAL'],
+		['update of another column µs', 'digits', 'update'], ['its WAL bytes', 'digits', 'update WAL'],
+		['vacuum after a third is deleted s', 'digits', 'vacuum'], ['lookup before ms', 'digits', 'search before vacuum'], ['lookup after ms', 'digits', 'search after vacuum'],
+		['rejects a copy that another session inserts', 'races']],
+	sessions => [
+		['later lookup ms', 'digits', 'search'], ['first lookup of a session ms', 'digits', 'first search'],
+		['first lookup after a restart, files not in memory ms', 'digits', 'cold search'], ['memory of a session MB', 'digits', 'session memory']],
+	pairs => [
+		['all pairs s', 'pairs', 'pairs', 'pairs by searches'], ['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['recall', 'share', 'pairs recall'],
+		['precision', 'share', 'pairs precision']],
+	libraries => [
+		['from text to index s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'],
+		['95 % within ms', 'digits', 'search p95'], ['recall', 'share', 'recall'], ['precision', 'share', 'precision'], ['all pairs s', 'digits', 'pairs'],
+		['times neardup', 'ratio', 'pairs'], ['their recall', 'share', 'pairs recall'], ['precision', 'share', 'pairs precision'], ['memory MB', 'digits', 'memory', 'size']]);
+
+# Returns the peers of files in their order, each a hash of what was measured, with its title.
+sub peers
+{
+	my (@files) = @_;
+	my (%peer, @order);
+
+	foreach my $row (map { read_csv($_) } @files)
+	{
+		push @order, $row->{peer} if !$peer{ $row->{peer} };
+		$peer{ $row->{peer} }{title} //= $row->{title};
+		$peer{ $row->{peer} }{place} //= $row->{place};
+		$peer{ $row->{peer} }{rows} //= $row->{rows};
+		$peer{ $row->{peer} }{value}{ $row->{measure} } = $row->{value} if ($row->{value} // '') ne '';
+	}
+	return \%peer, sort { $peer{$a}{place} <=> $peer{$b}{place} } @order;
+}
+
+# Returns what became of two sessions that insert a copy each.
+sub races
+{
+	my ($value) = @_;
+	my @how = map { /^copies rejected by (.*)/ ? ($value->{$_} > 0 ? 'yes' : 'no') . ": $1" : () } sort keys %$value;
+
+	return @how ? join('; ', @how) : undef;
+}
+
+# Returns a cell, or nothing.
+sub cell
+{
+	my ($column, $value, $ours) = @_;
+	my (undef, $show, @measures) = @$column;
+
+	return races($value) if $show eq 'races';
+	my ($measure) = grep { defined $value->{$_} } @measures or return;
+	my ($beside) = grep { defined $ours->{$_} } @measures;
+	$show = $measure =~ /by searches/ ? 'about' : 'digits' if $show eq 'pairs';
+	return $SHOW{$show}->($value->{$measure}, $beside && $ours->{$beside});
+}
+
+# Returns a table of rows of cells.  Columns that only hold numbers are flush right.
+sub markdown
+{
+	my ($headings, @rows) = @_;
+	my @used = grep { my $c = $_; !$c || grep { defined $_->[$c] } @rows } 0 .. $#$headings;
+	my @right = map { my $c = $_; $c && !grep { defined $_->[$c] && $_->[$c] !~ /^[\d*<≈–]/ } @rows } 0 .. $#$headings;
+
+	return if !@rows;
+	return join('', map { "$_\n" } '| ' . join(' | ', @$headings[@used]) . ' |', '|' . join('|', map { $right[$_] ? '---:' : '---' } @used) . '|',
+		map { my $row = $_; '| ' . join(' | ', map { $_ // $NONE } @$row[@used]) . ' |' } @rows) =~ s/^\|  \|/| |/r;
+}
+
+# Returns a table of the peers of files.
+sub of_peers
+{
+	my ($name, @files) = @_;
+	my @columns = @{ $COLUMNS{$name} };
+	my ($peer, @order) = peers(@files);
+	my $ours = $peer->{neardup}{value} // {};
+	my @rows = map { my $p = $peer->{$_}; [$p->{title}, map { scalar cell($_, $p->{value}, $ours) } @columns] } @order;
+
+	return markdown(['', map { $_->[0] } @columns], grep { my $row = $_; grep { defined $row->[$_] && $columns[$_ - 1][1] ne 'text' } 1 .. $#$row } @rows);
+}
+
+# ---- Other tables ---------------------------------------------------------------------
+
+# Returns a file as it is: numbers with three digits, except those of the first column.
+sub plain
+{
+	my ($folder, $file) = @_;
+	my @names = columns_of("$folder/$file");
+	my @rows = read_csv("$folder/$file");
+
+	return markdown(\@names, map { my $row = $_; [$row->{ $names[0] }, map { shown($row->{$_}) } @names[1 .. $#names]] } @rows);
+}
+
+# Returns a number with three digits, a text as it is, and nothing for an empty cell.
+sub shown
+{
+	my ($value) = @_;
+
+	return undef if ($value // '') eq '';
+	return $value =~ /^-?\d+(\.\d+)?(e-?\d+)?$/ ? $value =~ /^\d+$/ ? grouped($value) : digits($value) : $value;
+}
+
+# Returns a file turned: a row for each of its columns but the first.
+sub turned
+{
+	my ($folder, $file, $heading) = @_;
+	my ($x, @names) = columns_of("$folder/$file");
+	my @rows = read_csv("$folder/$file") or return;
+	my ($peer) = peers("$folder/peers.csv", "$folder/libraries.csv");
+
+	return markdown([$heading, map { $_->{$x} } @rows], map { my $name = $_; [$peer->{$name}{title} // $name, map { shown($_->{$name}) } @rows] } @names);
+}
+
+# Returns the lookups of peers in tables of several sizes.
+sub by_rows
+{
+	my ($folder, $name, $measure) = @_;
+	my (%value, %title, %rows, @order);
+
+	foreach my $row (grep { $_->{measure} eq $measure && ($_->{value} // '') ne '' } map { read_csv($_) } glob("$folder/$name.csv $folder/$name-*.csv"))
+	{
+		push @order, $row->{peer} if !$title{ $row->{peer} };
+		$title{ $row->{peer} } //= $row->{title};
+		$value{ $row->{peer} }{ $row->{rows} } = $row->{value};
+		$rows{ $row->{rows} } = 1;
+	}
+	my @sizes = sort { $a <=> $b } keys %rows;
+	return if @sizes < 2;
+	return markdown(['lookup ms, among so many texts', map { grouped($_) } @sizes], map { my $p = $_; [$title{$p}, map { shown($value{$p}{$_}) } @sizes] } @order);
+}
+
+# Returns the settings of peers and what each gives.
+sub settings
+{
+	my ($folder, $file, @names) = @_;
+	my %heading = (title => '', ms => 'lookup ms', data => 'texts', kind => 'the nearest are');
+
+	return markdown([map { $heading{$_} // $_ } @names],
+		map { my $row = $_; [map { /recall|precision/ && ($row->{$_} // '') ne '' ? share($row->{$_}) : shown($row->{$_}) } @names] } read_csv("$folder/$file"));
+}
+
+# Returns the figures of BENCH=large, with a column for each number of rows.
+sub large
+{
+	my ($folder) = @_;
+	my (%value, %rows, @order);
+
+	foreach my $row (grep { $_->{library} eq 'new' } read_csv("$folder/large.csv"))
+	{
+		push @order, $row->{what} if !$value{ $row->{what} };
+		$value{ $row->{what} }{ $row->{rows} } = $row->{value};
+		$rows{ $row->{rows} } = 1;
+	}
+	my @sizes = sort { $a <=> $b } keys %rows;
+	return markdown(['rows', map { grouped($_) } @sizes], map { my $what = $_; [$what, map { $value{$what}{$_} } @sizes] } @order);
+}
+
+# Returns what the machine was.
+sub machine
+{
+	my ($folder) = @_;
+	my @rows = read_csv("$folder/machine.csv") or return;
+	my ($date) = $folder =~ /(\d{4}-\d\d-\d\d)/;
+
+	return markdown(['', ''], ($date ? ['date', $date] : ()), map { [@$_{qw(what value)}] } @rows);
+}
+
+# Returns a sentence about the texts of the comparison.
+sub texts
+{
+	my ($folder, $file) = @_;
+	my ($peer) = peers($file);
+	my $of = $peer->{base}{value} // {};
+
+	return if !defined $of->{'bytes of a text'};
+	my %number = map { ($_, grouped(sprintf('%.0f', $of->{$_}))) } grep { /^(bytes|queries|rows to|pairs to)/ } keys %$of;
+	return sprintf("%s texts of %s bytes on average (the longest has %s); %s other texts to search for, to which %s rows have a resemblance of 0.8\n"
+			. "or more; %s such pairs among the rows.\n",
+		grouped($peer->{base}{rows}), @number{ 'bytes of a text', 'bytes of the longest text', 'queries', 'rows to find', 'pairs to find' });
+}
+
+# Returns how peers with other measures do at the threshold that suits the truth best, which ran fewer searches, and which were skipped.
+sub notes
+{
+	my ($folder, $file) = @_;
+	my ($peer, @order) = peers($file);
+	my @notes;
+
+	foreach my $p (grep { defined $peer->{$_}{value}{'best threshold'} } @order)
+	{
+		my $value = $peer->{$p}{value};
+		push @notes, sprintf('%s measures something else. At its threshold %s it comes nearest to a resemblance of 0.8: recall %.3f, precision %.3f.',
+			$peer->{$p}{title}, 0 + $value->{'best threshold'}, $value->{'recall at best threshold'}, $value->{'precision at best threshold'});
+	}
+	my ($most) = sort { $b <=> $a } map { $peer->{$_}{value}{'search number'} // 0 } @order;
+	my @fewer = grep { ($peer->{$_}{value}{'search number'} // $most) < $most } @order;
+	push @notes, "The searches of some ended after the time that the run allows; their recall and precision are those of the searches that ran: "
+		. join('; ', map { sprintf('%s %d of %d', $peer->{$_}{title}, $peer->{$_}{value}{'search number'}, $most) } @fewer) . '.' if @fewer;
+	push @notes, "Skipped: $peer->{$_}{title}, because $peer->{$_}{value}{skipped}." foreach grep { defined $peer->{$_}{value}{skipped} } @order;
+	return @notes ? join("\n", map { "* $_" } @notes) . "\n" : undef;
+}
+
+my %TABLE = (
+	machine => \&machine, texts => \&texts, notes => \&notes, large => \&large,
+	(map { my $name = $_; ($name => sub { of_peers($name, $_[1]) }) } qw(search nearest build changes sessions pairs)),
+	libraries => sub { of_peers('libraries', "$_[0]/libraries.csv") },
+	rows => sub { by_rows($_[0], 'peers', 'search') },
+	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
+	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
+	recall => sub { settings($_[0], 'recall.csv', qw(title setting ms recall precision)) },
+	'ten-nearest' => sub { settings($_[0], 'nearest.csv', qw(data kind title setting ms recall)) },
+	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-table1 yuan-figure5 yuan-figure6 spotsigs)));
+
+# Returns a table, or nothing if its figures are missing.  A file may take the place of the folder's peers.csv.
+sub table
+{
+	my ($name, $folder, $file) = @_;
+
+	return ($TABLE{$name} // die "there is no table $name\n")->($folder, $file // "$folder/peers.csv");
+}
+
+1;

@@ -1,0 +1,13 @@
+# title: A search in a growing table
+# subtitle: random fingerprints of 400 bits, a tenth of them near copies; one session, warm cache
+# about: The median time of a search in a warm session, by the number of rows, with a line for each distance. Both scales are logarithmic.
+# data: libraries growth.csv
+load "style.gp"
+set logscale xy
+set xrange [XMIN / 1.0001:XMAX * 1.0001]
+set yrange [down(YMIN):up(YMAX)]
+set xtics @ROWS
+set ytics @MS
+set xlabel "rows, logarithmic"
+set ylabel "median time of a search, logarithmic"
+plot @LINES

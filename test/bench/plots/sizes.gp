@@ -1,0 +1,17 @@
+# title: What each takes on disk
+# subtitle: beside the texts, for the same texts; shorter bars are better
+# about: A bar for each way to find near-duplicates, the smallest first: the size of what is stored beside the texts.
+# data: by_peer peers.csv size
+HEIGHT = 160 + 26 * N
+LEFT = 270
+RIGHT = 90
+load "style.gp"
+XMIN = 0
+set border 2
+unset ytics
+set grid noytics
+set xrange [0:*]
+set xtics 50
+set yrange [-N - 0.6:-0.4]
+set xlabel "megabytes (MB)"
+plot @BARS

@@ -1,0 +1,55 @@
+# style.gp: what all plots share.  A script sets HEIGHT and RIGHT, the room for labels at the
+# right, before it loads this file, if it wants others.
+#
+# "report" defines DATA and ENDS, files with one block a series; N, the number of series; the
+# ROOM for names; the
+# arrays NAME, COLOUR, WIDTH, DASH, FONT and PLAIN (for texts that stay where they are) of series; and XMIN to YMAX.  It turns colours
+# into classes (Picture.pm), for light and dark pages, and names of fonts too.  It moves labels
+# in the font "end" apart.
+if (!exists("HEIGHT")) HEIGHT = N > 15 ? 170 + 18 * N : 440
+if (!exists("LEFT")) LEFT = 92
+if (!exists("RIGHT")) RIGHT = ROOM
+set terminal svg size 600,HEIGHT dynamic noenhanced font "plain,15"
+set encoding utf8
+set datafile separator "\t"
+set lmargin at screen LEFT / 600.0
+set rmargin at screen (600 - RIGHT) / 600.0
+set tmargin at screen 1 - 84.0 / HEIGHT
+set bmargin at screen 54.0 / HEIGHT
+
+ours = "#0072b2"
+second = "#c44e00"
+third = "#00805c"
+fourth = "#a8488a"
+fifth = "#6e5a00"
+soft = "#59636e"
+faint = "#d1d9e0"
+
+set border 3 linecolor rgb soft linewidth 1
+set grid linecolor rgb faint linewidth 0.7 linetype 1
+set tics scale 0 textcolor rgb soft
+set xtics offset 0,0.4
+set xlabel offset 0,0.9
+set ylabel offset 4,0 # report moves it to the edge
+set mxtics 1
+set mytics 1
+set style fill solid noborder
+unset key
+
+# Logarithmic axes.
+down(x) = 10 ** floor(log10(x) + 0.001)
+up(x) = 10 ** ceil(log10(x) - 0.001)
+MS = '("1 µs" 1e-3, "10 µs" 1e-2, "0.1 ms" 0.1, "1 ms" 1, "10 ms" 10, "0.1 s" 100, "1 s" 1e3, "10 s" 1e4, "100 s" 1e5, "1,000 s" 1e6)'
+SPARSE_MS = '("10 µs" 1e-2, "1 ms" 1, "0.1 s" 100, "10 s" 1e4, "1,000 s" 1e6)'
+ROWS = '("1,000" 1e3, "10,000" 1e4, "100,000" 1e5, "1 million" 1e6, "10 million" 1e7, "100 million" 1e8)'
+SHARES = '("0" 0, "0.2" 0.2, "0.4" 0.4, "0.6" 0.6, "0.8" 0.8, "1" 1)'
+
+# All series as lines, with a label at the end of each.
+LABELS = 'for [i=1:N] ENDS index i-1 using 1:2:3 with labels left offset char 0.9,0 font FONT[i] textcolor rgb COLOUR[i]'
+LINES = 'for [i=1:N] DATA index i-1 using 1:2 with linespoints pt 7 ps 0.7 lw WIDTH[i] dt DASH[i] lc rgb COLOUR[i], @LABELS'
+CURVES = 'for [i=1:N] DATA index i-1 using 1:2 with lines lw WIDTH[i] dt DASH[i] lc rgb COLOUR[i], @LABELS'
+
+# Each series as a horizontal bar: its name at the left, its value at the right end.
+BARS = 'for [i=1:N] DATA index i-1 using (XMIN):(-i):(XMIN):1:(-i-0.36):(-i+0.36) with boxxyerror lc rgb COLOUR[i], \
+	for [i=1:N] DATA index i-1 using (XMIN):(-i):(NAME[i]) with labels right offset char -0.5,0 font PLAIN[i] textcolor rgb COLOUR[i], \
+	for [i=1:N] DATA index i-1 using 1:(-i):3 with labels left offset char 0.5,0 font PLAIN[i] textcolor rgb COLOUR[i]'
