@@ -6,6 +6,8 @@
 #   make unit      runs the unit tests only; make lint the linters only
 #   make bench     runs benchmarks
 #   make bench-peers   runs neardup beside its alternatives; make bench-quick on a small table
+#   make bench-large   runs the benchmarks of the sizes that take longer, for hours
+#   make bench-report  makes the tables and plots of doc/benchmarks.md from the newest results
 #   make soak      runs faults under load for hours, and compares answers with a model
 #   make fuzz      tests damaged pages and hostile values
 #   make faults    tests full disks, timeouts and little memory
@@ -53,7 +55,7 @@ EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 DIST = neardup-$(EXTVERSION).zip
 
 # Targets that work without an installed PostgreSQL.
-TOOLS = setup check demo unit lint format bench bench-peers bench-quick soak fuzz faults clients bare versions packages \
+TOOLS = setup check demo unit lint format bench bench-peers bench-quick bench-large bench-report soak fuzz faults clients bare versions packages \
 	dist
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
@@ -84,6 +86,14 @@ bench-peers:
 	@BENCH=peers test/bench/run
 bench-quick:
 	@BENCH=peers NEARDUP_BENCH_QUICK=yes test/bench/run
+# The large table of 100,000,000 rows needs 30 GB of disk; name others with NEARDUP_BENCH_ROWS.
+bench-large:
+	@BENCH="libraries papers accuracy plots" test/bench/run
+	@BENCH=large NEARDUP_BENCH_PARTS="size times memory sessions cold shares nearest" NEARDUP_BENCH_BUFFERS=$(or $(NEARDUP_BENCH_BUFFERS),16GB) \
+		NEARDUP_BENCH_SHARES="1 0.75 0.5 0.25" \
+		NEARDUP_BENCH_ROWS="$(or $(NEARDUP_BENCH_ROWS),100000 300000 1000000 3000000 10000000 30000000 100000000)" test/bench/run
+bench-report:
+	@test/bench/report
 dist:
 	git -C $(SOURCE) archive --format=zip --prefix=neardup-$(EXTVERSION)/ HEAD >$(DIST)
 export PG_CONFIG MAKE BENCH

@@ -3,7 +3,7 @@ package Csv;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT = qw(read_csv columns_of);
+our @EXPORT = qw(read_csv columns_of files_of_rows);
 
 # Returns the cells of a line.  A cell in quotes may contain commas and doubled quotes.
 sub cells
@@ -37,6 +37,14 @@ sub columns_of
 
 	open(my $in, '<:encoding(UTF-8)', $file) or return;
 	return cells((<$in> // '') =~ s/\r?\n//r);
+}
+
+# Returns the files NAME.csv and NAME-ROWS.csv of a folder.
+sub files_of_rows
+{
+	my ($folder, $name) = @_;
+
+	return grep { m{/\Q$name\E(-\d+)?\.csv$} } glob("$folder/$name*.csv");
 }
 
 1;

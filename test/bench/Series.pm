@@ -10,7 +10,7 @@ use Csv;
 
 # Families of peers have a colour each.  The first is neardup's own.
 my @FAMILIES = (
-	[1, qr/^(neardup|exact)/],
+	[1, qr/^(neardup|exact|guarded)/],
 	[4, qr/hnsw|ivf|vector/],
 	[5, qr/python|datasketch|duckdb|faiss|numpy|library/],
 	[3, qr/bands|blocks|btree|paper/],
@@ -31,7 +31,7 @@ sub series
 	my ($peer, $name, @points) = @_;
 	my $ours = class_of($peer) eq '1';
 
-	return { peer => $peer, name => $name, class => class_of($peer), dash => $peer =~ /^exact|, texts|then the texts/ ? 2 : 1,
+	return { peer => $peer, name => $name, class => class_of($peer), dash => $peer =~ /^(exact|guarded)/ ? 2 : 1,
 		width => $ours ? 3 : 1.8, bold => $ours, points => [sort { $a->[0] <=> $b->[0] } @points] };
 }
 
@@ -79,6 +79,14 @@ sub beside
 
 my %SHOW = (ms => \&duration, s => sub { return duration($_[0] * 1000) }, µs => sub { return duration($_[0] / 1000) }, MB => sub { return digits($_[0]) . ' MB' });
 
+# Whether a row has a figure of a peer that searches texts.  Those that search hashes do something else.
+sub is_of_texts
+{
+	my ($row) = @_;
+
+	return ($row->{value} // '') ne '' && $row->{peer} !~ /^print_/;
+}
+
 # by_peer FILE MEASURE[|MEASURE…] [BESIDE]: a series for each peer with the value of the first measure that it has, the
 # least first, and that of another measure as a text.
 sub by_peer
@@ -88,7 +96,7 @@ sub by_peer
 
 	foreach my $measure (reverse split /\|/, $measures =~ tr/_/ /r)
 	{
-		foreach my $row (grep { $_->{measure} eq $measure && ($_->{value} // '') ne '' } read_csv("$folder/$file"))
+		foreach my $row (grep { $_->{measure} eq $measure && is_of_texts($_) } read_csv("$folder/$file"))
 		{
 			$value{ $row->{peer} } = $row->{value};
 			$unit{ $row->{peer} } = $row->{unit};
@@ -106,7 +114,7 @@ sub by_rows
 	my ($folder, $name, $measure) = @_;
 	my (%points, %title);
 
-	foreach my $row (grep { $_->{measure} eq $measure =~ tr/_/ /r && ($_->{value} // '') ne '' } map { read_csv($_) } glob("$folder/$name.csv $folder/$name-*.csv"))
+	foreach my $row (grep { $_->{measure} eq $measure =~ tr/_/ /r && is_of_texts($_) } map { read_csv($_) } files_of_rows($folder, $name))
 	{
 		$points{ $row->{peer} }{ $row->{rows} } = $row->{value};
 		$title{ $row->{peer} } = $row->{title};
@@ -130,7 +138,7 @@ sub columns
 	my ($folder, $file) = @_;
 	my ($x, @names) = columns_of("$folder/$file");
 	my @rows = read_csv("$folder/$file");
-	my %short = peer_titles($folder);
+	my %short = (guarded => 'neardup, rejecting copies', peer_titles($folder));
 	my @series;
 
 	foreach my $name (@names)

@@ -49,24 +49,29 @@ my %COLUMNS = (
 	nearest => [['ten nearest ms', 'digits', 'nearest'], ['times neardup', 'ratio', 'nearest'], ['95 % within ms', 'digits', 'nearest p95'], ['their recall from 0.4', 'share', 'nearest recall']],
 	build => [
 		['build s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['of which the index s', 'digits', 'index build'],
-		['WAL MB', 'digits', 'index build WAL'], ['memory MB', 'digits', 'index build memory'], ['MB beside the texts', 'digits', 'size'], ['times neardup', 'ratio', 'size']],
+		['WAL MB', 'digits', 'index build WAL', 'build WAL'], ['memory MB', 'digits', 'index build memory'], ['MB beside the texts', 'digits', 'size'], ['times neardup', 'ratio', 'size']],
 	changes => [
 		['insert µs', 'digits', 'insert'], ['times neardup', 'ratio', 'insert'], ['insert WAL bytes', 'digits', 'insert WAL'],
 		['update of another column µs', 'digits', 'update'], ['its WAL bytes', 'digits', 'update WAL'],
-		['vacuum after a third is deleted s', 'digits', 'vacuum'], ['lookup before ms', 'digits', 'search before vacuum'], ['lookup after ms', 'digits', 'search after vacuum'],
-		['rejects a copy that another session inserts', 'races']],
+		['vacuum after a third is deleted s', 'digits', 'vacuum'], ['times neardup', 'ratio', 'vacuum'], ['its WAL MB', 'digits', 'vacuum WAL'], ['lookup after it ms', 'digits', 'search after vacuum'],
+		['rejects a copy that another session inserts', 'text', 'rejects_copies']],
 	sessions => [
 		['later lookup ms', 'digits', 'search'], ['first lookup of a session ms', 'digits', 'first search'],
 		['first lookup after a restart, files not in memory ms', 'digits', 'cold search'], ['memory of a session MB', 'digits', 'session memory']],
 	pairs => [
 		['all pairs s', 'pairs', 'pairs', 'pairs by searches'], ['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['recall', 'share', 'pairs recall'],
 		['precision', 'share', 'pairs precision']],
+	simhash => [
+		['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'], ['95 % within ms', 'digits', 'search p95'], ['recall', 'share', 'recall'],
+		['build s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['MB beside the texts', 'digits', 'size'], ['insert µs', 'digits', 'insert'],
+		['times neardup', 'ratio', 'insert'], ['rejects a copy that another session inserts', 'text', 'rejects_copies']],
 	libraries => [
-		['from text to index s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'],
-		['95 % within ms', 'digits', 'search p95'], ['recall', 'share', 'recall'], ['precision', 'share', 'precision'], ['all pairs s', 'digits', 'pairs'],
-		['times neardup', 'ratio', 'pairs'], ['their recall', 'share', 'pairs recall'], ['precision', 'share', 'pairs precision'], ['memory MB', 'digits', 'memory', 'size']]);
+		['sign s', 'digits', 'sign'], ['index s', 'digits', 'index'], ['both s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'],
+		['without signing ms', 'digits', 'signed search'], ['by a client ms', 'digits', 'search by a client'],
+		['recall', 'share', 'recall'], ['precision', 'share', 'precision'], ['all pairs s', 'pairs', 'pairs', 'pairs by searches'],
+		['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['their recall', 'share', 'pairs recall'], ['precision', 'share', 'pairs precision'], ['memory MB', 'digits', 'memory'], ['disk MB', 'digits', 'size']]);
 
-# Returns the peers of files in their order, each a hash of what was measured, with its title.
+# Returns the peers of files in their order, each a hash of what was measured, with its title.  FILE-what.csv says what they are.
 sub peers
 {
 	my (@files) = @_;
@@ -80,16 +85,11 @@ sub peers
 		$peer{ $row->{peer} }{rows} //= $row->{rows};
 		$peer{ $row->{peer} }{value}{ $row->{measure} } = $row->{value} if ($row->{value} // '') ne '';
 	}
+	foreach my $row (grep { $peer{ $_->{peer} } } map { read_csv($_) } map { m{(.*/[a-z]+)} ? "$1-what.csv" : () } @files)
+	{
+		$peer{ $row->{peer} }{value}{$_} //= $row->{$_} foreach grep { ($row->{$_} // '') ne '' } qw(exact threshold rejects_copies skipped);
+	}
 	return \%peer, sort { $peer{$a}{place} <=> $peer{$b}{place} } @order;
-}
-
-# Returns what became of two sessions that insert a copy each.
-sub races
-{
-	my ($value) = @_;
-	my @how = map { /^copies rejected by (.*)/ ? ($value->{$_} > 0 ? 'yes' : 'no') . ": $1" : () } sort keys %$value;
-
-	return @how ? join('; ', @how) : undef;
 }
 
 # Returns a cell, or nothing.
@@ -98,7 +98,6 @@ sub cell
 	my ($column, $value, $ours) = @_;
 	my (undef, $show, @measures) = @$column;
 
-	return races($value) if $show eq 'races';
 	my ($measure) = grep { defined $value->{$_} } @measures or return;
 	my ($beside) = grep { defined $ours->{$_} } @measures;
 	$show = $measure =~ /by searches/ ? 'about' : 'digits' if $show eq 'pairs';
@@ -117,14 +116,15 @@ sub markdown
 		map { my $row = $_; '| ' . join(' | ', map { $_ // $NONE } @$row[@used]) . ' |' } @rows) =~ s/^\|  \|/| |/r;
 }
 
-# Returns a table of the peers of files.
+# of_peers(COLUMNS, FILE, FAMILY): a table of peers; those of the family "print_" search hashes.
 sub of_peers
 {
-	my ($name, @files) = @_;
+	my ($name, $file, $family) = @_;
 	my @columns = @{ $COLUMNS{$name} };
-	my ($peer, @order) = peers(@files);
-	my $ours = $peer->{neardup}{value} // {};
-	my @rows = map { my $p = $peer->{$_}; [$p->{title}, map { scalar cell($_, $p->{value}, $ours) } @columns] } @order;
+	my ($peer, @order) = peers($file);
+	my $ours = $peer->{ ($family // '') . 'neardup' }{value} // {};
+	my @rows = map { my $p = $peer->{$_}; [$p->{title}, map { scalar cell($_, $p->{value}, $ours) } @columns] }
+		grep { $family ? /^\Q$family\E/ : !/^print_/ } @order;
 
 	return markdown(['', map { $_->[0] } @columns], grep { my $row = $_; grep { defined $row->[$_] && $columns[$_ - 1][1] ne 'text' } 1 .. $#$row } @rows);
 }
@@ -156,7 +156,8 @@ sub turned
 	my ($folder, $file, $heading) = @_;
 	my ($x, @names) = columns_of("$folder/$file");
 	my @rows = read_csv("$folder/$file") or return;
-	my ($peer) = peers("$folder/peers.csv", "$folder/libraries.csv");
+	my ($peer) = peers("$folder/peers.csv");
+	$peer->{guarded}{title} //= 'neardup, an exclusion constraint at 0.8';
 
 	return markdown([$heading, map { $_->{$x} } @rows], map { my $name = $_; [$peer->{$name}{title} // $name, map { shown($_->{$name}) } @rows] } @names);
 }
@@ -167,7 +168,7 @@ sub by_rows
 	my ($folder, $name, $measure) = @_;
 	my (%value, %title, %rows, @order);
 
-	foreach my $row (grep { $_->{measure} eq $measure && ($_->{value} // '') ne '' } map { read_csv($_) } glob("$folder/$name.csv $folder/$name-*.csv"))
+	foreach my $row (grep { $_->{measure} eq $measure && ($_->{value} // '') ne '' } map { read_csv($_) } files_of_rows($folder, $name))
 	{
 		push @order, $row->{peer} if !$title{ $row->{peer} };
 		$title{ $row->{peer} } //= $row->{title};
@@ -253,6 +254,7 @@ sub notes
 my %TABLE = (
 	machine => \&machine, texts => \&texts, notes => \&notes, large => \&large,
 	(map { my $name = $_; ($name => sub { of_peers($name, $_[1]) }) } qw(search nearest build changes sessions pairs)),
+	simhash => sub { of_peers('simhash', $_[1], 'print_') },
 	libraries => sub { of_peers('libraries', "$_[0]/libraries.csv") },
 	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },

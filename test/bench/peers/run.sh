@@ -165,12 +165,12 @@ measure_peers()
 	measure_in_sql
 	measure_in_python
 	peers_sql -f "$PEERS/summary.sql"
-	peers_sql -c '\copy (SELECT * FROM lines ORDER BY place, measure) TO pstdout CSV HEADER' >"$csv"
+	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$csv"
 	note_fact pgvector "$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
 	peers_sql -f "$PEERS/check.sql" >/dev/null
 	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$PEERS/truth-check.sql" >/dev/null
-	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,notes "$csv"
+	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$csv"
 	say "answers agree; the figures are in $(results)"
 }

@@ -58,10 +58,3 @@ FROM (SELECT avg(octet_length(body)) AS mean, max(octet_length(body)) AS most FR
 CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
-
--- Lines of the CSV: the figures, and what is said of each peer.
-CREATE VIEW lines AS
-SELECT place, rows, peer, title, measure, unit, value::text FROM summary
-UNION ALL
-SELECT place, (SELECT count(*) FROM docs), peer, title, measure, NULL, value
-FROM peers, LATERAL (VALUES ('exact', exact), ('threshold', threshold), ('skipped', skipped)) v(measure, value) WHERE value <> '';

@@ -1,5 +1,5 @@
 # title: A search when a part of the index is in memory
-# subtitle: random fingerprints of 400 bits; the rest of the index is in the cache of the system
+# subtitle: random fingerprints of 400 bits; the rest is in the cache of the system
 # about: The median time of a search by the share of the index that fits in shared buffers, on a logarithmic scale.
 # data: libraries shares.csv
 load "style.gp"
