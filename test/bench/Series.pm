@@ -35,12 +35,12 @@ sub series
 		width => $ours ? 3 : 1.8, bold => $ours, points => [sort { $a->[0] <=> $b->[0] } @points] };
 }
 
-# Returns a short title: without what follows a colon, or says which texts.
+# Returns a short title: without what follows a colon, or says which texts and sets.
 sub short
 {
 	my ($title) = @_;
 
-	return $title =~ s/, texts up to.*//r =~ s/:.*//r =~ s/ \([^)]*\)$//r;
+	return $title =~ s/, (texts up to|sets folded) .*//r =~ s/:.*//r =~ s/ \([^)]*\)$//r =~ s/ (on these bits|over signatures)//r =~ s/^(smlar.*), arrays of.*/$1/r;
 }
 
 # Returns the short titles of peers; of those that would be alike, what follows the colon too, up to a comma.
