@@ -79,14 +79,6 @@ sub beside
 
 my %SHOW = (ms => \&duration, s => sub { return duration($_[0] * 1000) }, µs => sub { return duration($_[0] / 1000) }, MB => sub { return digits($_[0]) . ' MB' });
 
-# Whether a row has a figure of a peer that searches texts.  Those that search hashes do something else.
-sub is_of_texts
-{
-	my ($row) = @_;
-
-	return ($row->{value} // '') ne '' && $row->{peer} !~ /^print_/;
-}
-
 # by_peer FILE MEASURE[|MEASURE…] [BESIDE]: a series for each peer with the value of the first measure that it has, the
 # least first, and that of another measure as a text.
 sub by_peer
@@ -96,7 +88,7 @@ sub by_peer
 
 	foreach my $measure (reverse split /\|/, $measures =~ tr/_/ /r)
 	{
-		foreach my $row (grep { $_->{measure} eq $measure && is_of_texts($_) } read_csv("$folder/$file"))
+		foreach my $row (grep { $_->{measure} eq $measure && ($_->{value} // '') ne '' } read_csv("$folder/$file"))
 		{
 			$value{ $row->{peer} } = $row->{value};
 			$unit{ $row->{peer} } = $row->{unit};
@@ -114,7 +106,7 @@ sub by_rows
 	my ($folder, $name, $measure) = @_;
 	my (%points, %title);
 
-	foreach my $row (grep { $_->{measure} eq $measure =~ tr/_/ /r && is_of_texts($_) } map { read_csv($_) } files_of_rows($folder, $name))
+	foreach my $row (grep { $_->{measure} eq $measure =~ tr/_/ /r && ($_->{value} // '') ne '' } map { read_csv($_) } files_of_rows($folder, $name))
 	{
 		$points{ $row->{peer} }{ $row->{rows} } = $row->{value};
 		$title{ $row->{peer} } = $row->{title};

@@ -54,7 +54,7 @@ my %COLUMNS = (
 		['insert µs', 'digits', 'insert'], ['times neardup', 'ratio', 'insert'], ['insert WAL bytes', 'digits', 'insert WAL'],
 		['update of another column µs', 'digits', 'update'], ['its WAL bytes', 'digits', 'update WAL'],
 		['vacuum after a third is deleted s', 'digits', 'vacuum'], ['times neardup', 'ratio', 'vacuum'], ['its WAL MB', 'digits', 'vacuum WAL'], ['lookup after it ms', 'digits', 'search after vacuum'],
-		['rejects a copy that another session inserts', 'text', 'rejects_copies']],
+		['rejects a copy that another session inserts', 'races']],
 	sessions => [
 		['later lookup ms', 'digits', 'search'], ['first lookup of a session ms', 'digits', 'first search'],
 		['first lookup after a restart, files not in memory ms', 'digits', 'cold search'], ['memory of a session MB', 'digits', 'session memory']],
@@ -64,14 +64,14 @@ my %COLUMNS = (
 	simhash => [
 		['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'], ['95 % within ms', 'digits', 'search p95'], ['recall', 'share', 'recall'],
 		['build s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['MB beside the texts', 'digits', 'size'], ['insert µs', 'digits', 'insert'],
-		['times neardup', 'ratio', 'insert'], ['rejects a copy that another session inserts', 'text', 'rejects_copies']],
+		['times neardup', 'ratio', 'insert'], ['rejects a copy that another session inserts', 'races']],
 	libraries => [
 		['sign s', 'digits', 'sign'], ['index s', 'digits', 'index'], ['both s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'],
 		['without signing ms', 'digits', 'signed search'], ['by a client ms', 'digits', 'search by a client'],
 		['recall', 'share', 'recall'], ['precision', 'share', 'precision'], ['all pairs s', 'pairs', 'pairs', 'pairs by searches'],
 		['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['their recall', 'share', 'pairs recall'], ['precision', 'share', 'pairs precision'], ['memory MB', 'digits', 'memory'], ['disk MB', 'digits', 'size']]);
 
-# Returns the peers of files in their order, each a hash of what was measured, with its title.  FILE-what.csv says what they are.
+# Returns the peers of files in their order, each a hash of what was measured, with its title.
 sub peers
 {
 	my (@files) = @_;
@@ -85,11 +85,16 @@ sub peers
 		$peer{ $row->{peer} }{rows} //= $row->{rows};
 		$peer{ $row->{peer} }{value}{ $row->{measure} } = $row->{value} if ($row->{value} // '') ne '';
 	}
-	foreach my $row (grep { $peer{ $_->{peer} } } map { read_csv($_) } map { m{(.*/[a-z]+)} ? "$1-what.csv" : () } @files)
-	{
-		$peer{ $row->{peer} }{value}{$_} //= $row->{$_} foreach grep { ($row->{$_} // '') ne '' } qw(exact threshold rejects_copies skipped);
-	}
 	return \%peer, sort { $peer{$a}{place} <=> $peer{$b}{place} } @order;
+}
+
+# Returns what became of two sessions that insert a copy each.
+sub races
+{
+	my ($value) = @_;
+	my @how = map { /^copies rejected by (.*)/ ? ($value->{$_} > 0 ? 'yes' : 'no') . ": $1" : () } sort keys %$value;
+
+	return @how ? join('; ', @how) : undef;
 }
 
 # Returns a cell, or nothing.
@@ -98,6 +103,7 @@ sub cell
 	my ($column, $value, $ours) = @_;
 	my (undef, $show, @measures) = @$column;
 
+	return races($value) if $show eq 'races';
 	my ($measure) = grep { defined $value->{$_} } @measures or return;
 	my ($beside) = grep { defined $ours->{$_} } @measures;
 	$show = $measure =~ /by searches/ ? 'about' : 'digits' if $show eq 'pairs';
@@ -116,15 +122,14 @@ sub markdown
 		map { my $row = $_; '| ' . join(' | ', map { $_ // $NONE } @$row[@used]) . ' |' } @rows) =~ s/^\|  \|/| |/r;
 }
 
-# of_peers(COLUMNS, FILE, FAMILY): a table of peers; those of the family "print_" search hashes.
+# of_peers(COLUMNS, FILE): a table of the peers of a file.
 sub of_peers
 {
-	my ($name, $file, $family) = @_;
+	my ($name, $file) = @_;
 	my @columns = @{ $COLUMNS{$name} };
 	my ($peer, @order) = peers($file);
-	my $ours = $peer->{ ($family // '') . 'neardup' }{value} // {};
-	my @rows = map { my $p = $peer->{$_}; [$p->{title}, map { scalar cell($_, $p->{value}, $ours) } @columns] }
-		grep { $family ? /^\Q$family\E/ : !/^print_/ } @order;
+	my $ours = $peer->{neardup}{value} // {};
+	my @rows = map { my $p = $peer->{$_}; [$p->{title}, map { scalar cell($_, $p->{value}, $ours) } @columns] } @order;
 
 	return markdown(['', map { $_->[0] } @columns], grep { my $row = $_; grep { defined $row->[$_] && $columns[$_ - 1][1] ne 'text' } 1 .. $#$row } @rows);
 }
@@ -254,7 +259,7 @@ sub notes
 my %TABLE = (
 	machine => \&machine, texts => \&texts, notes => \&notes, large => \&large,
 	(map { my $name = $_; ($name => sub { of_peers($name, $_[1]) }) } qw(search nearest build changes sessions pairs)),
-	simhash => sub { of_peers('simhash', $_[1], 'print_') },
+	simhash => sub { of_peers('simhash', $_[1] =~ s/peers(?=[^\/]*$)/simhash/r) },
 	libraries => sub { of_peers('libraries', "$_[0]/libraries.csv") },
 	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
