@@ -39,12 +39,12 @@ sub columns_of
 	return cells((<$in> // '') =~ s/\r?\n//r);
 }
 
-# Returns the files NAME.csv and NAME-ROWS.csv of a folder.
+# Returns the files NAME-ROWS.csv of a folder: those of generated texts.
 sub files_of_rows
 {
 	my ($folder, $name) = @_;
 
-	return grep { m{/\Q$name\E(-\d+)?\.csv$} } glob("$folder/$name*.csv");
+	return grep { m{-\d+\.csv$} } glob("$folder/$name-*.csv");
 }
 
 1;

@@ -100,7 +100,7 @@ sub by_peer
 	return map { series($_, $short{$_}, [$value{$_}, 0, ($SHOW{ $unit{$_} } // \&digits)->($value{$_}), beside($beside{$_})]) } sort { $value{$a} <=> $value{$b} || $a cmp $b } keys %value;
 }
 
-# by_rows NAME MEASURE: a series for each peer of NAME.csv and NAME-ROWS.csv that was measured with several numbers of rows.
+# by_rows NAME MEASURE: a series for each peer of the files NAME-ROWS.csv that was measured with several numbers of rows.
 sub by_rows
 {
 	my ($folder, $name, $measure) = @_;
