@@ -195,13 +195,16 @@ sub settings
 		map { my $row = $_; [map { /recall|precision/ && ($row->{$_} // '') ne '' ? share($row->{$_}) : shown($row->{$_}) } @names] } read_csv("$folder/$file"));
 }
 
+# What of BENCH=large is shown.
+my $LARGE = qr{^(build s|index MB|index / raw|ms |LIMIT 1.*ms|first search ms|cold files: ms|private MB)};
+
 # Returns the figures of BENCH=large, with a column for each number of rows.
 sub large
 {
 	my ($folder) = @_;
 	my (%value, %rows, @order);
 
-	foreach my $row (grep { $_->{library} eq 'new' } read_csv("$folder/large.csv"))
+	foreach my $row (grep { $_->{library} eq 'new' && $_->{what} =~ $LARGE } read_csv("$folder/large.csv"))
 	{
 		push @order, $row->{what} if !$value{ $row->{what} };
 		$value{ $row->{what} }{ $row->{rows} } = $row->{value};
