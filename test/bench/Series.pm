@@ -228,7 +228,7 @@ sub ways
 	my @rows = sort { $a->{seconds} <=> $b->{seconds} } grep { ($_->{seconds} // '') ne '' } read_csv("$folder/$file");
 
 	return map {
-		my $threads = $_->{threads} > 1 ? ", $_->{threads} threads" : '';
+		my $threads = ($_->{threads} || 1) > 1 ? ", $_->{threads} threads" : '';
 		my $class = $_->{source} =~ /^published/ ? 'soft' : $_->{what} =~ /neardup/ ? 1 : 3;
 		{ name => method($_->{what}) . $threads, class => $class, dash => 1, width => 1, bold => $class eq '1',
 			points => [[$_->{seconds}, 0, duration($_->{seconds} * 1000)]] } } @rows;
@@ -238,9 +238,9 @@ sub ways
 sub method
 {
 	my ($method) = @_;
-	my $name = $method =~ tr/`//dr =~ s/\(512, 1\)//r =~ s/, (the greater of both|weighted Jaccard)//r;
+	my $name = $method =~ tr/`//dr =~ s/\(512, 1\)//r =~ s/, (the greater of both|weighted Jaccard|verified)//r =~ s/antecedents of the paper's example/the paper's words/r;
 
-	return length($name) > 36 ? $name =~ s/,[^,]*$//r : $name;
+	return length($name) > 38 ? $name =~ s/,[^,]*$//r : $name;
 }
 
 # accuracy FILE: a series for each kind of texts, with points at [F1, the place of the method, the method].

@@ -189,7 +189,7 @@ sub by_rows
 sub settings
 {
 	my ($folder, $file, @names) = @_;
-	my %heading = (title => '', ms => 'lookup ms', data => 'texts', kind => 'the nearest are');
+	my %heading = (title => '', ms => 'lookup ms', kind => 'neighbours');
 
 	return markdown([map { $heading{$_} // $_ } @names],
 		map { my $row = $_; [map { /recall|precision/ && ($row->{$_} // '') ne '' ? share($row->{$_}) : shown($row->{$_}) } @names] } read_csv("$folder/$file"));

@@ -12,7 +12,7 @@ unset ytics
 set grid noytics
 set logscale x
 set xrange [XMIN:up(XMAX)]
-set xtics ("0.1 s" 0.1, "1 s" 1, "10 s" 10, "100 s" 100, "1,000 s" 1e3, "10,000 s" 1e4)
+set xtics ("0.1 s" 0.1, "10 s" 10, "1,000 s" 1e3, "100,000 s" 1e5)
 set yrange [-N - 0.6:-0.4]
 set xlabel "seconds, logarithmic"
 plot @BARS
