@@ -253,7 +253,7 @@ sub accuracy
 	foreach my $row (grep { ($_->{f1} // '') ne '' } read_csv("$folder/$file"))
 	{
 		my ($kind) = grep { $row->{corpus} =~ $kinds[$_][2] } 2, 1, 0;
-		$place{ $row->{method} } //= keys %place;
+		$place{ $row->{method} } = keys %place if !exists $place{ $row->{method} };
 		push @{ $points[$kind] }, [$row->{f1}, $place{ $row->{method} }, method($row->{method})];
 	}
 	return map { { name => $kinds[$_][0], class => $kinds[$_][1], dash => 1, width => 1, points => $points[$_] } } grep { $points[$_] } 0 .. 2;
