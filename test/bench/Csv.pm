@@ -2,6 +2,7 @@
 package Csv;
 use strict;
 use warnings;
+use File::Glob ':bsd_glob';
 use Exporter 'import';
 our @EXPORT = qw(read_csv columns_of files_of_rows);
 

@@ -53,8 +53,10 @@ sub write_series
 {
 	my ($work, @series) = @_;
 	my @points = map { @{ $_->{points} } } @series;
-	my @x = map { $_->[0] } @points;
-	my @y = grep { defined && /^-?[\d.]+(e-?\d+)?$/ } map { $_->[1] } @points;
+	# Of a logarithmic scale, 0 is no end.
+	my @x = grep { $_ > 0 } map { $_->[0] } @points;
+	my @y = grep { defined && /^[\d.]+(e-?\d+)?$/ } map { $_->[1] } @points;
+	my @positive = grep { $_ > 0 } @y;
 	my $row = sub { join("\t", map { defined && length ? $_ : 'NaN' } @_) };
 
 	write_file("$work/data", map { ((map { $row->(@$_) } @{ $_->{points} }), '', '') } @series);
@@ -64,7 +66,7 @@ sub write_series
 		array('WIDTH', map { $_->{width} } @series), array('DASH', map { $_->{dash} } @series),
 		array('FONT', map { $_->{bold} ? 'end-bold,15' : 'end,15' } @series), array('PLAIN', map { $_->{bold} ? 'bold,15' : 'plain,15' } @series),
 		sprintf('ROOM = %d', min(230, 26 + max(map { width_of({ text => $_->{name}, size => 15, font => $_->{bold} ? 'bold' : '' }) } @series))),
-		sprintf('XMIN = %s; XMAX = %s; YMIN = %s; YMAX = %s', min(@x), max(@x), min(@y), max(@y)), "cd '$RealBin/plots'");
+		sprintf('XMIN = 1.0 * %s; XMAX = 1.0 * %s; YMIN = 1.0 * %s; YMAX = 1.0 * %s', min(@x), max(@x), min(@positive) // 0, max(@y) // 0), "cd '$RealBin/plots'");
 }
 
 # Returns the value of an attribute.
@@ -101,7 +103,7 @@ sub fill_class
 	return $class =~ /^\d/ ? "f$class" : $class eq '' ? '' : 'soft';
 }
 
-# Returns numbers with one decimal, relative to nothing.
+# Returns numbers with one decimal.
 sub rounded { return $_[0] =~ s/(\d+\.\d+)/0 + sprintf('%.1f', $1)/ger =~ s/\s+/ /gr =~ s/^ | $//gr }
 
 # Returns the path of an element, without moves that draw nothing.
@@ -122,7 +124,6 @@ sub add_shape
 	my $d = path_of($element);
 
 	return if $d !~ /L/;
-
 	if (defined $fill && $fill ne 'none')
 	{
 		my $pale = (attribute($element, 'fill-opacity') // 1) < 0.5;
@@ -281,7 +282,7 @@ sub draw
 	my @series = Series->can($kind)->($folder, @arguments);
 
 	length($about{subtitle}) <= 78 or die "the subtitle of $script is too long\n";
-	return 'there are no figures for it' if !@series;
+	return 'there are no figures for it' if !grep { $_->[0] > 0 } map { @{ $_->{points} } } @series;
 	write_series($work, @series);
 	unlink("$work/svg");
 	system('gnuplot', '-e', "set output '$work/svg'", "$work/series", $script) == 0 or die "gnuplot failed on $script\n";

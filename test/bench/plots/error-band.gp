@@ -16,12 +16,10 @@ inside = 0
 stats DATA using (inside = inside + (abs($3 - $1) <= 1.96 * $2), 0) nooutput
 high(x) = x > 1 ? 1 : x
 low(x) = x < 0 ? 0 : x
-band(x) = 1.96 * sqrt((1 + x) / 2 * (1 - x) / 2 / 512) * 2
 set label sprintf("%d of %d estimates", inside, STATS_records) at 0.05,0.9 font "label-bold,15" textcolor rgb second
 set label "are inside the band" at 0.05,0.86 font "label,15" textcolor rgb second
 set label "band: 95 of 100 estimates" at 0.55,0.3 font "label-bold,15" textcolor rgb ours
-set label "truth ± 1.96 minhash_error()" at 0.55,0.26 font "label,14" textcolor rgb ours
-set samples 101
+set label "truth ± 1.96 minhash_error()" at 0.55,0.26 font "label,13" textcolor rgb ours
 plot DATA using 1:(high($1 + 1.96 * $2)):(low($1 - 1.96 * $2)) with filledcurves fillcolor rgb ours fillstyle transparent solid 0.16 noborder, \
 	x with lines lw 1 lc rgb soft, \
 	DATA using 1:3 with points pt 7 ps 0.35 lc rgb second

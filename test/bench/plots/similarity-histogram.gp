@@ -13,7 +13,7 @@ set ytics ("1" 1, "10" 10, "100" 100, "1,000" 1e3, "10,000" 1e4, "100,000" 1e5, 
 set xlabel "similarity of two signatures, minhash(512, 1), in steps of 0.02"
 set ylabel "pairs of texts, logarithmic"
 set label "expected by chance if no texts shared anything" at 0.17,9e6 font "label-bold,15" textcolor rgb second
-set label "(binomial distribution: the noise floor)" at 0.17,2.8e6 font "label,14" textcolor rgb second
+set label "(binomial distribution: the noise floor)" at 0.17,2.8e6 font "label,13" textcolor rgb second
 set label "texts that share passages" at 0.44,2e4 center font "label-bold,15" textcolor rgb ours
 set label "copies" at 0.995,2000 right font "label-bold,15" textcolor rgb ours
 plot DATA using ($2 > 0 ? $1 : NaN):2:($1 + 0.001):($1 + 0.019):(0.5):2 with boxxyerror lc rgb ours, \

@@ -11,7 +11,7 @@ set border 2
 unset ytics
 set grid noytics
 set xrange [0:*]
-set xtics 50
+set xtics autofreq
 set yrange [-N - 0.6:-0.4]
 set xlabel "megabytes (MB)"
 plot @BARS

@@ -1,11 +1,10 @@
-# style.gp: what all plots share.  A script sets HEIGHT and RIGHT, the room for labels at the
-# right, before it loads this file, if it wants others.
+# style.gp: what all plots share.  A script sets HEIGHT, and LEFT and RIGHT, the room for labels, before
+# it loads this file, if it wants others.
 #
-# "report" defines DATA and ENDS, files with one block a series; N, the number of series; the
-# ROOM for names; the
-# arrays NAME, COLOUR, WIDTH, DASH, FONT and PLAIN (for texts that stay where they are) of series; and XMIN to YMAX.  It turns colours
-# into classes (Picture.pm), for light and dark pages, and names of fonts too.  It moves labels
-# in the font "end" apart.
+# "report" defines DATA and ENDS, files with one block a series; N, the number of series; ROOM, what
+# their names need; the arrays NAME, COLOUR, WIDTH, DASH, FONT and PLAIN of series; and XMIN to YMAX.
+# It turns colours and fonts into classes (Picture.pm), for light and dark pages, and moves labels in
+# the font "end" apart.  PLAIN is for labels that stay where they are.
 if (!exists("HEIGHT")) HEIGHT = N > 15 ? 170 + 18 * N : 440
 if (!exists("LEFT")) LEFT = 92
 if (!exists("RIGHT")) RIGHT = ROOM
@@ -37,8 +36,8 @@ set style fill solid noborder
 unset key
 
 # Logarithmic axes.
-down(x) = 10 ** floor(log10(x) + 0.001)
-up(x) = 10 ** ceil(log10(x) - 0.001)
+down(x) = 10.0 ** floor(log10(x) + 0.001)
+up(x) = 10.0 ** ceil(log10(x) - 0.001)
 MS = '("1 µs" 1e-3, "10 µs" 1e-2, "0.1 ms" 0.1, "1 ms" 1, "10 ms" 10, "0.1 s" 100, "1 s" 1e3, "10 s" 1e4, "100 s" 1e5, "1,000 s" 1e6)'
 SPARSE_MS = '("10 µs" 1e-2, "1 ms" 1, "0.1 s" 100, "10 s" 1e4, "1,000 s" 1e6)'
 ROWS = '("1,000" 1e3, "10,000" 1e4, "100,000" 1e5, "1 million" 1e6, "10 million" 1e7, "100 million" 1e8)'
@@ -47,7 +46,6 @@ SHARES = '("0" 0, "0.2" 0.2, "0.4" 0.4, "0.6" 0.6, "0.8" 0.8, "1" 1)'
 # All series as lines, with a label at the end of each.
 LABELS = 'for [i=1:N] ENDS index i-1 using 1:2:3 with labels left offset char 0.9,0 font FONT[i] textcolor rgb COLOUR[i]'
 LINES = 'for [i=1:N] DATA index i-1 using 1:2 with linespoints pt 7 ps 0.7 lw WIDTH[i] dt DASH[i] lc rgb COLOUR[i], @LABELS'
-CURVES = 'for [i=1:N] DATA index i-1 using 1:2 with lines lw WIDTH[i] dt DASH[i] lc rgb COLOUR[i], @LABELS'
 
 # Each series as a horizontal bar: its name at the left, its value at the right end.
 BARS = 'for [i=1:N] DATA index i-1 using (XMIN):(-i):(XMIN):1:(-i-0.36):(-i+0.36) with boxxyerror lc rgb COLOUR[i], \
