@@ -202,15 +202,29 @@ sub stack
 	}
 }
 
-# Moves labels up or down to the nearest place where they cover neither each other nor, if there is such a place, a mark.
+# Moves a label up or down, or to the other side of its point, to the nearest place where it covers no other label and, if there is such a
+# place, no mark.
+sub move
+{
+	my ($label, $top, $bottom, $labels, $marks) = @_;
+	my @tries = grep { $_->{y} > $top && $_->{y} < $bottom } map { my $away = $_; map { ({ %$label, y => $_ }, { %$label, y => $_, x => $label->{x} - 20, anchor => 'end' }) }
+		$label->{from} + $away, $label->{from} - $away } map { $_ * 2 } 0 .. 60;
+	my $free = sub { my ($try, @boxes) = @_; my $own = box($try, $try->{y}); return $own->[0] > 60 && !grep { overlap($own, $_) } @boxes };
+	my ($found) = grep { abs($_->{y} - $_->{from}) < 24 && $free->($_, @$labels, @$marks) } @tries;
+
+	($found) = grep { $free->($_, @$labels) } @tries if !$found;
+	@$label{qw(x y anchor)} = @$found{qw(x y anchor)} if $found;
+}
+
+# Places labels: those of the last points in a column, and then the others.
 sub spread
 {
 	my ($height, $marks, @labels) = @_;
 	my ($top, $bottom) = (78, $height - 54);
 	my @marks = map { [$_->[0] - 4, $_->[1] - 4, $_->[0] + 4, $_->[1] + 4] } @$marks;
-	my ($most) = max(map { $_->{x} } @labels);
+	my $most = max(map { $_->{x} } @labels);
 	my @column = grep { $_->{x} > $most - 4 } @labels;
-	my @placed;
+	my @others = sort { $a->{y} <=> $b->{y} } grep { $_->{x} <= $most - 4 } @labels;
 
 	$_->{from} = $_->{y} foreach @labels;
 	foreach my $label (grep { $_->{x} + width_of($_) > $WIDTH - 4 } @labels)
@@ -219,14 +233,10 @@ sub spread
 		@$label{qw(x anchor)} = ($WIDTH - 6, 'end') if $label->{x} + width_of($label) > $WIDTH - 2;
 	}
 	stack($top, $bottom, @column);
-	@placed = map { box($_, $_->{y}) } @column;
-	foreach my $label (sort { $a->{y} <=> $b->{y} } grep { my $l = $_; !grep { $_ == $l } @column } @labels)
+	my @placed = map { box($_, $_->{y}) } @column;
+	foreach my $label (@others)
 	{
-		my @try = grep { $_ > $top && $_ < $bottom } map { ($label->{from} + $_, $label->{from} - $_) } map { $_ * 2 } 0 .. 100;
-		my $free = sub { my ($y, @boxes) = @_; my $own = box($label, $y); return !grep { overlap($own, $_) } @boxes };
-		my ($y) = grep { abs($_ - $label->{from}) < 40 && $free->($_, @placed, @marks) } @try;
-		($y) = grep { $free->($_, @placed) } @try if !defined $y;
-		$label->{y} = $y if defined $y;
+		move($label, $top, $bottom, \@placed, \@marks);
 		push @placed, box($label, $label->{y});
 	}
 }

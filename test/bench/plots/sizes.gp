@@ -11,7 +11,8 @@ set border 2
 unset ytics
 set grid noytics
 set xrange [0:*]
-set xtics autofreq
+unit = 10.0 ** floor(log10(XMAX))
+set xtics unit * (XMAX > 5 * unit ? 2 : XMAX > 2 * unit ? 1 : 0.5)
 set yrange [-N - 0.6:-0.4]
 set xlabel "megabytes (MB)"
 plot @BARS
