@@ -248,7 +248,7 @@ sub notes
 	foreach my $p (grep { defined $peer->{$_}{value}{'best threshold'} } @order)
 	{
 		my $value = $peer->{$p}{value};
-		push @notes, sprintf('%s measures something else. At its threshold %s it comes nearest to a resemblance of 0.8: recall %.3f, precision %.3f.',
+		push @notes, sprintf('%s measures another similarity. At its threshold %s it comes nearest to a resemblance of 0.8: recall %.3f, precision %.3f.',
 			$peer->{$p}{title}, 0 + $value->{'best threshold'}, $value->{'recall at best threshold'}, $value->{'precision at best threshold'});
 	}
 	my ($most) = sort { $b <=> $a } map { $peer->{$_}{value}{'search number'} // 0 } @order;
