@@ -263,7 +263,7 @@ my %TABLE = (
 	machine => \&machine, texts => \&texts, notes => \&notes, large => \&large,
 	(map { my $name = $_; ($name => sub { of_peers($name, $_[1]) }) } qw(search nearest build changes sessions pairs)),
 	simhash => sub { of_peers('simhash', $_[1] =~ s/peers(?=[^\/]*$)/simhash/r) },
-	libraries => sub { of_peers('libraries', "$_[0]/libraries.csv") },
+	libraries => sub { of_peers('libraries', $_[1] =~ m{/libraries[^/]*$} ? $_[1] : "$_[0]/libraries.csv") },
 	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
 	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
@@ -271,7 +271,7 @@ my %TABLE = (
 	'ten-nearest' => sub { settings($_[0], 'nearest.csv', qw(data kind title setting ms recall)) },
 	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-table1 yuan-figure5 yuan-figure6 spotsigs)));
 
-# Returns a table, or nothing if its figures are missing.  A file may take the place of the folder's peers.csv.
+# Returns a table, or nothing if its figures are missing.  A file may take the place of the folder's peers.csv or libraries.csv.
 sub table
 {
 	my ($name, $folder, $file) = @_;
