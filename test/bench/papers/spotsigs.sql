@@ -54,13 +54,13 @@ BEGIN
 	start := clock_timestamp();
 	EXECUTE format('CREATE TABLE %I AS SELECT least(a, b) AS a, greatest(a, b) AS b FROM (%s) p', name, statement);
 	INSERT INTO ways (what, threads, seconds, preparation, compared, note)
-	SELECT what, 1 + coalesce(s.workers, 0), preparation + seconds_since(start), preparation, s.compared, 'in the database'
+	SELECT what, 1 + coalesce(s.workers, 0), coalesce(preparation, 0) + seconds_since(start), preparation, s.compared, 'in the database'
 	FROM neardup_join_stats() s;
 	EXECUTE format('UPDATE ways w SET pairs = (SELECT count(*) FROM %I) WHERE place = (SELECT max(place) FROM ways)', name);
 END
 $$;
 
-SELECT time_pairs('neardup_pairs on spot signatures', 0, 0, 'exact_pairs',
+SELECT time_pairs('neardup_pairs on spot signatures', 0, NULL, 'exact_pairs',
 	format('SELECT * FROM neardup_pairs(''SELECT id, s FROM spots'', %s, multiset => true, equal => ''all'')', :'threshold')) \g /dev/null
 
 -- Signatures of 64 bytes, made once, as a stored column is; then the pairs, verified by the spot signatures.
