@@ -83,7 +83,7 @@ demo bench soak fuzz faults clients bare versions packages:
 bench-peers:
 	@BENCH=peers test/bench/run
 bench-quick:
-	@BENCH=peers NEARDUP_BENCH_QUICK=yes test/bench/run
+	@BENCH='peers libraries' NEARDUP_BENCH_QUICK=yes test/bench/run
 dist:
 	git -C $(SOURCE) archive --format=zip --prefix=neardup-$(EXTVERSION)/ HEAD >$(DIST)
 export PG_CONFIG MAKE BENCH

@@ -1,11 +1,4 @@
 -- Answers that must agree, or be of a known quality, whatever the machine.
-CREATE FUNCTION must(what text, holds boolean) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	IF holds IS NOT TRUE THEN
-		RAISE 'does not hold: %', what;
-	END IF;
-END $$;
-
 -- Whether two peers gave the same answers to the queries that both ran.  GiST has no longer texts.
 CREATE FUNCTION same_answers(one text, other text, of_kind text) RETURNS boolean LANGUAGE sql AS $$
 	WITH both_ran AS (
@@ -21,9 +14,6 @@ CREATE FUNCTION nearest_distances(name text) RETURNS TABLE (query int, distances
 	SELECT query, array_agg(r.sig <-> to_minhash(q.body) ORDER BY r.sig <-> to_minhash(q.body))
 	FROM found JOIN neardup_rows r USING (id) JOIN queries q ON q.n = query WHERE peer = name AND kind = 'nearest' GROUP BY query
 $$;
-
-CREATE FUNCTION figure(peer text, measure text) RETURNS float8 LANGUAGE sql AS
-	$$SELECT value FROM measured m WHERE m.peer = $1 AND m.measure = $2$$;
 
 SELECT must('there is something to find', (SELECT count(*) > 20 FROM truth)),
 	must('the index and a scan find the same', same_answers('neardup', 'scan', 'search')),

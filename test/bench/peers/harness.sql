@@ -126,3 +126,13 @@ BEGIN
 		PERFORM time_searches(peer, 'nearest', seconds);
 	END IF;
 END $$;
+
+CREATE FUNCTION must(what text, holds boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF holds IS NOT TRUE THEN
+		RAISE 'does not hold: %', what;
+	END IF;
+END $$;
+
+CREATE FUNCTION figure(peer text, measure text) RETURNS float8 LANGUAGE sql AS
+	$$SELECT value FROM measured m WHERE m.peer = $1 AND m.measure = $2$$;

@@ -95,7 +95,10 @@ def measure(peer, shape, check, signatures, signing, queries):
     lsh = Bands(*shape)
     for key, sig in signatures.items():
         lsh.insert(key, sig)
-    build = signing + time.perf_counter() - start
+    indexing = time.perf_counter() - start
+    build = signing + indexing
+    put("measure", peer, "sign", "s", signing)
+    put("measure", peer, "index", "s", indexing)
     put("measure", peer, "build", "s", build)
     put("measure", peer, "insert", "µs", build / len(signatures) * 1e6)
     for number, text in queries:
@@ -106,6 +109,7 @@ def measure(peer, shape, check, signatures, signing, queries):
         for i in found:
             put("found", peer, number, i)
     all_pairs(peer, lsh, signatures, check)
+    put("measure", peer, "memory", "MB", megabytes())
 
 
 def estimated(a, b):
@@ -113,19 +117,23 @@ def estimated(a, b):
 
 
 def main():
-    texts = [json.loads(line) for line in sys.stdin]
     before = megabytes()
     start = time.perf_counter()
     signatures = {}
-    for kind, key, text in texts:
-        sig = signature(text) if kind == "doc" else None
+    queries = []
+    for line in sys.stdin:
+        kind, key, text = json.loads(line)
+        if kind == "query":
+            queries.append((key, text))
+            continue
+        sig = signature(text)
         if sig is not None:
             signatures[key] = sig
     signing = time.perf_counter() - start
-    queries = [(key, text) for kind, key, text in texts if kind == "query"]
     measure("python", best_bands(THRESHOLD, PERMUTATIONS), lambda a, b: True, signatures, signing, queries)
     put("measure", "python", "size", "MB", megabytes() - before)
     measure("python_checked", (13, 7), estimated, signatures, signing, queries)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -133,6 +133,22 @@ measure_in_sql()
 	done
 }
 
+# Writes the texts as python.py reads them.
+write_json()
+{
+	peers_sql -v FETCH_COUNT=1000 -c "SELECT json_build_array('doc', id, body) FROM docs ORDER BY id" \
+		-c "SELECT json_build_array('query', n, body) FROM queries ORDER BY n" >"$DIR/peers.json"
+}
+
+# Adds the lines of a file as python.py writes them.  Searches of another kind have "KIND timed" and "KIND found".
+read_results()
+{
+	sed -n 's/^measure\t//p' "$1" | peers_sql -c '\copy measured from pstdin'
+	sed -n 's/^timed\t\([^\t]*\)\t/\1\tsearch\t/p; s/^\([a-z ]*\) timed\t\([^\t]*\)\t/\2\t\1\t/p' "$1" | peers_sql -c '\copy timed from pstdin'
+	sed -n 's/^found\t\([^\t]*\)\t/\1\tsearch\t/p; s/^\([a-z ]*\) found\t\([^\t]*\)\t/\2\t\1\t/p' "$1" | peers_sql -c '\copy found from pstdin'
+	sed -n 's/^pair\t//p' "$1" | peers_sql -c '\copy pairs from pstdin'
+}
+
 measure_in_python()
 {
 	local title="datasketch's method, Python"
@@ -144,13 +160,9 @@ measure_in_python()
 	say "measuring Python"
 	peers_sql -c "SELECT make_peer('python', \$\$$title: 9 × 13, unchecked\$\$, 'no', 'candidates', false),
 		make_peer('python_checked', \$\$$title: 13 × 7, checked\$\$, 'no', 'candidates', false)" >/dev/null
-	peers_sql -c "SELECT json_build_array('doc', id, body) FROM docs ORDER BY id" \
-		-c "SELECT json_build_array('query', n, body) FROM queries ORDER BY n" >"$DIR/peers.json"
+	write_json
 	python3 "$PEERS/python.py" <"$DIR/peers.json" >"$DIR/peers.out"
-	sed -n 's/^measure\t//p' "$DIR/peers.out" | peers_sql -c '\copy measured from pstdin'
-	sed -n 's/^timed\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy timed from pstdin'
-	sed -n 's/^found\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy found from pstdin'
-	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
+	read_results "$DIR/peers.out"
 }
 
 measure_peers()
@@ -161,7 +173,7 @@ measure_peers()
 	load_peers
 	measure_in_sql
 	measure_in_python
-	peers_sql -f "$PEERS/summary.sql"
+	peers_sql -f "$PEERS/trigrams.sql" -f "$PEERS/summary.sql"
 	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
 	note_fact pgvector "$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"

@@ -15,21 +15,6 @@ INSERT INTO measured
 SELECT peer, measure, '', value FROM expected LEFT JOIN answers USING (peer),
 	LATERAL (VALUES ('recall', coalesce(right_ones, 0)::float8 / nullif(expected, 0)), ('precision', right_ones::float8 / nullif(found, 0))) v(measure, value);
 
--- pg_trgm's measure is another one.  At which threshold of it is F1 greatest?
-WITH ran AS (SELECT DISTINCT query FROM timed WHERE peer = 'trgm_gin'),
-expected AS (SELECT count(*) AS number FROM truth JOIN ran USING (query)),
-scored AS (
-	SELECT similarity(d.body, q.body) AS score, t.id IS NOT NULL AS right_one
-	FROM found f JOIN docs d USING (id) JOIN queries q ON q.n = f.query LEFT JOIN truth t ON t.query = f.query AND t.id = f.id
-	WHERE f.peer = 'trgm_gin' AND kind = 'search'),
-curve AS (
-	SELECT threshold, count(*) FILTER (WHERE right_one)::float8 AS right_ones, count(*) AS found, (SELECT number FROM expected) AS expected
-	FROM generate_series(0.8, 1, 0.01) AS threshold JOIN scored ON score >= threshold GROUP BY threshold),
-best AS (SELECT * FROM curve ORDER BY 2 * right_ones / (found + expected) DESC LIMIT 1)
-INSERT INTO measured
-SELECT 'trgm_gin', measure, '', value
-FROM best, LATERAL (VALUES ('best threshold', threshold), ('recall at best threshold', right_ones / expected), ('precision at best threshold', right_ones / found)) v(measure, value);
-
 -- Of the nearest ten, those with a resemblance of 0.4 and more.
 WITH ran AS (SELECT DISTINCT peer, query FROM timed WHERE kind = 'nearest'),
 expected AS (SELECT peer, sum(number) AS number FROM ran JOIN nearest USING (query) GROUP BY peer)
@@ -42,7 +27,7 @@ FROM expected;
 -- All pairs; for peers that have no statement for them, a search for each text.
 INSERT INTO measured
 SELECT peer, 'pairs by searches', 's', value / 1000 * (SELECT count(*) FROM docs)
-FROM measured m WHERE measure = 'search mean' AND NOT EXISTS (SELECT FROM measured p WHERE p.peer = m.peer AND p.measure = 'pairs');
+FROM measured m WHERE measure = 'search mean' AND NOT EXISTS (SELECT FROM measured p WHERE p.peer = m.peer AND p.measure IN ('pairs', 'pairs by searches'));
 INSERT INTO measured
 SELECT peer, measure, '', value
 FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p LEFT JOIN true_pairs t USING (a, b) GROUP BY peer) p,
