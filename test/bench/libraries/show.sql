@@ -22,5 +22,5 @@ SELECT format('Through a connection, neardup''s lookup takes %s ms. With 64 MB o
 	shown('neardup', 'search by a client', 3), shown('neardup', 'pairs in 64 MB'));
 SELECT format('Searches end after some seconds. These ran fewer than %s: %s. Their recall and precision are those of these searches.',
 	(SELECT count(*) FROM queries), string_agg(format('%s %s', title, value::int), ', ' ORDER BY place))
-FROM summary WHERE measure = 'search number' AND value < (SELECT count(*) FROM queries);
+FROM summary WHERE measure = 'search number' AND value < (SELECT count(*) FROM queries) HAVING count(*) > 0;
 SELECT format('Skipped: %s, because %s.', title, skipped) FROM peers WHERE skipped IS NOT NULL;
