@@ -87,7 +87,8 @@ def nearest(peer, index, keys, queries, seconds):
             put("nearest found", peer, number, keys[i])
 
 
-# Searches for the rows in batches.  If the time is over, the seconds of all rows are those of the ones that were searched for, in proportion.
+# Searches for the rows in batches.  If the time is over, the seconds for all rows are those of the ones that were
+# searched for, in proportion.
 def all_pairs(peer, index, keys, rows, seconds):
     start = time.perf_counter()
     pairs = []
@@ -133,7 +134,7 @@ def main():
     put("measure", peer, "build", "s", signed["seconds"] + indexing)
     search(peer, index, keys, queries, seconds)
     nearest(peer, index, keys, queries, seconds)
-    all_pairs(peer, index, keys, rows, max(seconds, 20))
+    all_pairs(peer, index, keys, rows, max(seconds, 60 if len(rows) <= 20000 else 20))
     put("measure", peer, "memory", "MB", max(signed["memory"], megabytes()))
     put("measure", peer, "size", "MB", disk_megabytes(index))
 
