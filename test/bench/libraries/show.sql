@@ -12,7 +12,8 @@ SELECT format('%s texts of %s bytes on average; %s other texts to search for, fo
 CREATE FUNCTION shown(name text, of_measure text, digits int DEFAULT 1) RETURNS text LANGUAGE sql AS
 	$$SELECT coalesce((SELECT CASE WHEN value >= 100 THEN to_char(value, 'FM999,999,999') ELSE round(value, digits)::text END
 		FROM summary WHERE peer = name AND measure = of_measure), '–')$$;
-SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', title, shown(peer, 'sign'), shown(peer, 'index'),
+SELECT format('| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |', title, shown(peer, 'sign'),
+	CASE WHEN figure(peer, 'index by part') IS NULL THEN shown(peer, 'index') ELSE '> ' || shown(peer, 'index by part') END,
 	CASE WHEN figure(peer, 'pairs') IS NULL AND figure(peer, 'pairs by searches') IS NOT NULL THEN '≈ ' || shown(peer, 'pairs by searches') ELSE shown(peer, 'pairs') END,
 	shown(peer, 'pairs recall', 3), shown(peer, 'pairs precision', 3), shown(peer, 'search', 2), shown(peer, 'search p95', 2), shown(peer, 'signed search', 2),
 	shown(peer, 'recall', 3), shown(peer, 'precision', 3), shown(peer, 'nearest', 2), shown(peer, 'nearest recall', 3), shown(peer, 'memory', 0), shown(peer, 'size', 0))
