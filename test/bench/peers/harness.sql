@@ -19,6 +19,7 @@ CREATE TABLE peers (
 	title text NOT NULL,
 	exact text NOT NULL,		-- exact with regard to what?
 	threshold text NOT NULL,	-- what serves the threshold?
+	family text NOT NULL DEFAULT 'texts',	-- whose truth its answers are compared with: that of texts or of simhash
 	skipped text				-- why the peer is not measured
 );
 CREATE TABLE measured (peer text, measure text, unit text, value float8, PRIMARY KEY (peer, measure));
@@ -38,10 +39,10 @@ BEGIN
 END $$;
 
 -- Makes a peer and its table, whose column body is that of docs.
-CREATE FUNCTION make_peer(peer text, title text, exact text, threshold text, own_table boolean DEFAULT true) RETURNS void
+CREATE FUNCTION make_peer(peer text, title text, exact text, threshold text, own_table boolean DEFAULT true, family text DEFAULT 'texts') RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-	INSERT INTO peers (peer, title, exact, threshold) VALUES ($1, $2, $3, $4);
+	INSERT INTO peers (peer, title, exact, threshold, family) VALUES ($1, $2, $3, $4, $6);
 	IF own_table THEN
 		EXECUTE format('CREATE TABLE %I (id int PRIMARY KEY, body text NOT NULL)', peer || '_rows');
 		EXECUTE format('INSERT INTO %I SELECT * FROM docs', peer || '_rows');
@@ -50,6 +51,23 @@ END $$;
 
 CREATE FUNCTION skip_peer(peer text, title text, reason text) RETURNS void LANGUAGE sql AS
 	$$INSERT INTO peers (peer, title, exact, threshold, skipped) VALUES (peer, title, '', '', reason)$$;
+
+-- Creates the extension of peers.  Returns NULL, or the reason why there is none.
+CREATE FUNCTION use_extension(name text, at_least text, package text, of_schema text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	version text := (SELECT default_version FROM pg_available_extensions a WHERE a.name = $1);
+BEGIN
+	IF version IS NULL THEN
+		RETURN format('the extension %s is not installed (%s)', name, package);
+	ELSIF string_to_array(version, '.')::int[] < string_to_array(at_least, '.')::int[] THEN
+		RETURN format('%s %s is older than %s', name, version, at_least);
+	END IF;
+	EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', of_schema);
+	EXECUTE format('CREATE EXTENSION %I SCHEMA %I', name, of_schema);
+	RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+	RETURN format('CREATE EXTENSION %s fails here: %s', name, SQLERRM);
+END $$;
 
 -- Makes a function of a peer that returns an array of ids.  The declarations are evaluated
 -- once for a search, which a query with a cached plan may not do.
@@ -75,21 +93,22 @@ BEGIN
 END
 $make$;
 
--- Searches for each query until the seconds are over, but for at least ten.
+-- Searches for each query until the seconds are over, but for at least five.
 CREATE FUNCTION time_searches(peer text, kind text, seconds float8) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	call text := format('SELECT * FROM %I($1)', peer || '_' || kind || '_timed');
-	start timestamptz;
+	start timestamptz := clock_timestamp();
 	q record;
 	ms float8;
 	ids int[];
 BEGIN
 	FOR q IN SELECT * FROM queries ORDER BY n DESC LIMIT 6 LOOP	-- warms up
+		EXIT WHEN clock_timestamp() > start + make_interval(secs => seconds / 10);
 		EXECUTE call USING q.body;
 	END LOOP;
 	start := clock_timestamp();
 	FOR q IN SELECT * FROM queries ORDER BY n LOOP
-		EXIT WHEN q.n > 10 AND clock_timestamp() > start + make_interval(secs => seconds);
+		EXIT WHEN q.n > 5 AND clock_timestamp() > start + make_interval(secs => seconds);
 		EXECUTE call INTO ms, ids USING q.body;
 		INSERT INTO timed VALUES (peer, kind, q.n, ms);
 		INSERT INTO found SELECT $1, $2, q.n, unnest(ids);

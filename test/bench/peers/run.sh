@@ -8,7 +8,15 @@ PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
 PEERS_QUERIES=1000
 PEERS_NEAREST=200
 PEERS_SECONDS=${NEARDUP_BENCH_SECONDS:-30}
-PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat"
+PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat rum rum_array smlar_gin smlar_gist
+	similarity rdkit print_neardup print_scan print_blocks print_masks"
+# Extensions: file, name, least version, schema, package, title of what is skipped.
+PEERS_EXTENSIONS="
+vector vector 0.7 public pgvector pgvector on bits
+rum rum 1.3 public Debian:_postgresql-MAJOR-rum RUM
+smlar smlar 1.0 smlar Debian_has_none smlar
+similarity pg_similarity 1.0 public Debian:_postgresql-MAJOR-similarity pg_similarity
+rdkit rdkit 4.0 public Debian:_postgresql-MAJOR-rdkit RDKit"
 [ -z "${NEARDUP_BENCH_QUICK:-}" ] || { PEERS_ROWS=${PEERS_ROWS:-3000} PEERS_QUERIES=100 PEERS_NEAREST=20 PEERS_SECONDS=2; }
 
 peers_sql()
@@ -26,14 +34,36 @@ set_up_peers()
 {
 	local what
 
-	for what in neardup postgres bands; do
+	for what in neardup postgres bands simhash; do
 		peers_sql -f "$PEERS/$what.sql" >/dev/null
 	done
-	if [ "$(peers_sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")" = 1 ]; then
-		peers_sql -f "$PEERS/vector.sql" >/dev/null
-	else
-		peers_sql -c "SELECT skip_peer('hnsw', 'pgvector on bits', 'the extension vector is not installed')" >/dev/null
-	fi
+	set_up_extensions
+}
+
+set_up_extensions()
+{
+	local file name least schema package title reason major
+
+	major=$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+	while read -r file name least schema package title; do
+		package=$(echo "$package" | tr _ ' ' | sed "s/MAJOR/$major/")
+		reason=$(peers_sql -c "SELECT use_extension('$name', '$least', '$package', '$schema')")
+		if [ -z "$reason" ]; then
+			peers_sql -f "$PEERS/$file.sql" >/dev/null
+		else
+			peers_sql -c "SELECT skip_peer('$file', '$title', \$\$$reason\$\$)" >/dev/null
+		fi
+	done <<<"${PEERS_EXTENSIONS#?}"
+}
+
+# tables_of PEER: prints the tables of a peer.
+tables_of()
+{
+	case $1 in
+		bands | print_masks) echo "$1_rows,$1_keys" ;;
+		exact) echo neardup_rows ;;
+		*) echo "$1_rows" ;;
+	esac
 }
 
 peers_database()
@@ -54,10 +84,10 @@ race()
 	local insert="SELECT $1_insert" line first second accepted
 
 	has_peer "$1" || return 0
-	peers_sql -c "TRUNCATE $1_rows, bands_keys" -c "$3" >/dev/null
+	peers_sql -c "TRUNCATE $(tables_of "$1")" -c "$3" >/dev/null
 	peers_sql -c "$insert(1, '$RACE_TEXT')" >/dev/null
 	! peers_sql -c "$insert(2, upper('$RACE_TEXT!'))" >/dev/null 2>&1 || die "$1 accepts a copy of a committed row"
-	peers_sql -c "TRUNCATE $1_rows, bands_keys" >/dev/null
+	peers_sql -c "TRUNCATE $(tables_of "$1")" >/dev/null
 
 	coproc FIRST { peers_sql; }
 	first=$FIRST_PID
@@ -89,7 +119,11 @@ race_peers()
 	race neardup "exclusion constraint" 'ALTER TABLE neardup_rows ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&)'
 	race digest "unique index" 'CREATE UNIQUE INDEX ON digest_rows (digest)'
 	race trgm_gist "exclusion constraint" 'ALTER TABLE trgm_gist_rows ADD EXCLUDE USING gist (body gist_trgm_ops WITH %)'
-	for peer in scan trgm_gin bands bands_gin hnsw ivfflat; do
+	race rum_array "exclusion constraint" 'ALTER TABLE rum_array_rows ADD EXCLUDE USING rum (hashes rum_anyarray_ops WITH %)'
+	race smlar_gist "exclusion constraint" 'ALTER TABLE smlar_gist_rows ADD EXCLUDE USING gist (hashes smlar._int8_sml_ops WITH OPERATOR(smlar.%))'
+	race rdkit "exclusion constraint" 'ALTER TABLE rdkit_rows ADD EXCLUDE USING gist (bits WITH %)'
+	race print_neardup "exclusion constraint" 'ALTER TABLE print_neardup_rows ADD EXCLUDE USING neardup (hamming_ball(print, 3) WITH &&)'
+	for peer in scan trgm_gin bands bands_gin hnsw ivfflat rum smlar_gin similarity print_scan print_blocks print_masks; do
 		race "$peer" trigger "CREATE TRIGGER guard BEFORE INSERT ON ${peer}_rows FOR EACH ROW EXECUTE FUNCTION refuse('$peer')"
 	done
 	race bands "unique keys" 'DROP TRIGGER guard ON bands_rows; CREATE UNIQUE INDEX ON bands_keys (key)'
@@ -113,7 +147,7 @@ load_peers()
 
 measure_in_sql()
 {
-	local peer tables
+	local peer
 
 	say "building"
 	set_up_peers
@@ -121,10 +155,7 @@ measure_in_sql()
 	for peer in exact $PEERS_IN_SQL; do
 		has_peer "$peer" || continue
 		say "measuring $peer"
-		tables="{${peer}_rows}"
-		[ "$peer" != bands ] || tables='{bands_rows,bands_keys}'
-		[ "$peer" != exact ] || tables='{neardup_rows}'
-		peers_sql -c "SELECT measure_peer('$peer', '$tables', $PEERS_SECONDS)" >/dev/null
+		peers_sql -c "SELECT measure_peer('$peer', '{$(tables_of "$peer")}', $PEERS_SECONDS)" >/dev/null
 	done
 	say "measuring all pairs"
 	peers_sql -f "$PEERS/pairs.sql" >/dev/null
@@ -153,6 +184,16 @@ measure_in_python()
 	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
 }
 
+note_extensions()
+{
+	local name version
+
+	while IFS='|' read -r name version; do
+		note_fact "$name" "$version"
+	done < <(peers_sql -c "SELECT CASE extname WHEN 'vector' THEN 'pgvector' ELSE extname END, extversion
+		FROM pg_extension WHERE extname NOT IN ('plpgsql', 'neardup')")
+}
+
 measure_peers()
 {
 	race_peers
@@ -163,7 +204,7 @@ measure_peers()
 	measure_in_python
 	peers_sql -f "$PEERS/summary.sql"
 	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
-	note_fact pgvector "$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
+	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
 	peers_sql -v seconds="$PEERS_SECONDS" -f "$PEERS/show.sql"

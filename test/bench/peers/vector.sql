@@ -1,6 +1,5 @@
 -- pgvector on the bits of neardup's signatures: a similarity of 0.8 is a distance of 51 of
 -- 512 bits.  No threshold is served: a search reads the nearest hundred and filters them.
-CREATE EXTENSION vector;
 SELECT make_peer('hnsw', 'pgvector on these bits, HNSW', 'no', 'filter'), make_peer('ivfflat', 'pgvector on these bits, IVFFlat', 'no', 'filter');
 SELECT time_statement(peer, 'build', format('ALTER TABLE %I ADD COLUMN sig bit(512) GENERATED ALWAYS AS (to_minhash(body)::bit(512)) STORED', peer || '_rows'))
 FROM (VALUES ('hnsw'), ('ivfflat')) v(peer);
