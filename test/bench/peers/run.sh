@@ -184,6 +184,21 @@ measure_in_python()
 	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
 }
 
+# Prints what must hold, and fails if something does not.
+check_peers()
+{
+	local files=("$PEERS/check.sql") file
+
+	: >"$DIR/checks"
+	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || files+=("$PEERS/truth-check.sql")
+	for file in "${files[@]}"; do
+		peers_sql -f "$file" >>"$DIR/checks"
+	done
+	echo
+	cat "$DIR/checks"
+	! grep -q '^not ok' "$DIR/checks" || die "answers do not agree"
+}
+
 note_extensions()
 {
 	local name version
@@ -204,11 +219,11 @@ measure_peers()
 	measure_in_python
 	peers_sql -f "$PEERS/summary.sql"
 	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	peers_sql -c '\copy (SELECT * FROM what ORDER BY place) TO pstdout CSV HEADER' >"$(results)/peers-what.csv"
 	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
 	peers_sql -v seconds="$PEERS_SECONDS" -f "$PEERS/show.sql"
-	peers_sql -f "$PEERS/check.sql" >/dev/null
-	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$PEERS/truth-check.sql" >/dev/null
+	check_peers
 	say "answers agree; the figures are in $(results)"
 }

@@ -53,3 +53,9 @@ FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p JOIN
 CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
+
+-- One row for each peer: what it is.
+CREATE VIEW what AS
+SELECT place, peer, title, family, exact, threshold,
+	(SELECT string_agg(format('%s: %s', CASE WHEN accepted THEN 'no' ELSE 'yes' END, how), '; ' ORDER BY how) FROM races r WHERE r.peer = p.peer) AS rejects_copies, skipped
+FROM peers p;

@@ -1,4 +1,5 @@
 -- The truth once more by the textbook: generated texts have lower-case words and blanks only.
+\pset fieldsep '\n'
 WITH places AS (
 	SELECT of, id, word, lead(word) OVER w AS second, lead(word, 2) OVER w AS third
 	FROM (SELECT 'doc' AS of, id, body FROM docs UNION ALL SELECT 'query', n, body FROM queries) t, string_to_table(body, ' ') WITH ORDINALITY AS x(word, place)
@@ -13,3 +14,16 @@ counted AS (
 	WHERE shared.number >= 0.8 * (q.number + d.number - shared.number))
 SELECT must('the truth is the textbook''s', (SELECT count(*) FROM counted) = (SELECT count(*) FROM truth)
 	AND NOT EXISTS (SELECT query, id FROM counted EXCEPT SELECT query, id FROM truth));
+
+-- Hashes whose different bits are counted as text; and pairs of some of them.
+CREATE FUNCTION different_bits(a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE AS
+	$$SELECT length(replace((a # b)::bit(64)::text, '0', ''))$$;
+WITH prints AS MATERIALIZED (SELECT id, to_simhash(body)::bigint AS print FROM docs),
+counted AS (
+	SELECT n AS query, d.id FROM (SELECT n, to_simhash(body)::bigint AS print FROM queries) q JOIN prints d ON different_bits(q.print, d.print) <= 3),
+some_pairs AS (
+	SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b
+	FROM prints x JOIN prints y ON x.id <> y.id AND different_bits(x.print, y.print) <= 3 WHERE x.id % 50 = 0)
+SELECT must('the truth of hashes is counted', (SELECT count(*) FROM counted) = (SELECT count(*) FROM simhash_truth)
+		AND NOT EXISTS (SELECT query, id FROM counted EXCEPT SELECT query, id FROM simhash_truth)),
+	must('pairs of hashes are counted', (SELECT count(*) > 0 FROM some_pairs) AND NOT EXISTS (TABLE some_pairs EXCEPT SELECT a, b FROM pairs WHERE peer = 'print_neardup'));
