@@ -184,6 +184,13 @@ measure_in_python()
 	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
 }
 
+# write_peers FAMILY FILE: writes the lines of the peers of a family.  In each family neardup's name is "neardup".
+write_peers()
+{
+	peers_sql -c "COPY (SELECT place, rows, regexp_replace(peer, '^print_', '') AS peer, l.title, measure, unit, value
+		FROM lines l JOIN peers USING (place, peer) WHERE family = '$1' ORDER BY place, measure) TO STDOUT CSV HEADER" >"$2"
+}
+
 # Prints what must hold, and fails if something does not.
 check_peers()
 {
@@ -218,8 +225,8 @@ measure_peers()
 	measure_in_sql
 	measure_in_python
 	peers_sql -f "$PEERS/summary.sql"
-	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
-	peers_sql -c '\copy (SELECT * FROM what ORDER BY place) TO pstdout CSV HEADER' >"$(results)/peers-what.csv"
+	write_peers texts "$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	write_peers simhash "$(results)/simhash${PEERS_ROWS:+-$PEERS_ROWS}.csv"
 	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"

@@ -54,8 +54,9 @@ CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
 
--- One row for each peer: what it is.
-CREATE VIEW what AS
-SELECT place, peer, title, family, exact, threshold,
-	(SELECT string_agg(format('%s: %s', CASE WHEN accepted THEN 'no' ELSE 'yes' END, how), '; ' ORDER BY how) FROM races r WHERE r.peer = p.peer) AS rejects_copies, skipped
-FROM peers p;
+-- Lines of the CSV: the figures, and what is said of each peer.
+CREATE VIEW lines AS
+SELECT place, rows, peer, title, measure, unit, value::text FROM summary
+UNION ALL
+SELECT place, (SELECT count(*) FROM docs), peer, title, measure, NULL, value
+FROM peers, LATERAL (VALUES ('exact', exact), ('threshold', threshold), ('skipped', skipped)) v(measure, value) WHERE value <> '';
