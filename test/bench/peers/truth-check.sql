@@ -19,8 +19,9 @@ SELECT must('the truth is the textbook''s', (SELECT count(*) FROM counted) = (SE
 CREATE FUNCTION different_bits(a bigint, b bigint) RETURNS int LANGUAGE sql IMMUTABLE AS
 	$$SELECT length(replace((a # b)::bit(64)::text, '0', ''))$$;
 WITH prints AS MATERIALIZED (SELECT id, to_simhash(body)::bigint AS print FROM docs),
+query_prints AS MATERIALIZED (SELECT n, to_simhash(body)::bigint AS print FROM queries),
 counted AS (
-	SELECT n AS query, d.id FROM (SELECT n, to_simhash(body)::bigint AS print FROM queries) q JOIN prints d ON different_bits(q.print, d.print) <= 3),
+	SELECT n AS query, d.id FROM query_prints q JOIN prints d ON different_bits(q.print, d.print) <= 3),
 some_pairs AS (
 	SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b
 	FROM prints x JOIN prints y ON x.id <> y.id AND different_bits(x.print, y.print) <= 3 WHERE x.id % 50 = 0)

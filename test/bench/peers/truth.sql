@@ -14,9 +14,9 @@ FROM query_sets q, LATERAL (SELECT similarity(sets.s, q.s) AS r FROM sets ORDER 
 WHERE n <= :nearest AND r >= 0.4 GROUP BY n;
 -- Hashes of 64 bits within a distance of 3.
 CREATE TABLE simhash_truth AS
-SELECT n AS query, id
-FROM (SELECT n, to_simhash(body)::bigint AS print FROM queries) q, (SELECT id, to_simhash(body)::bigint AS print FROM docs) d
-WHERE hamming_within(q.print, d.print, 3);
+WITH q AS MATERIALIZED (SELECT n, to_simhash(body)::bigint AS print FROM queries),
+d AS MATERIALIZED (SELECT id, to_simhash(body)::bigint AS print FROM docs)
+SELECT n AS query, id FROM q JOIN d ON hamming_within(q.print, d.print, 3);
 CREATE VIEW truths AS
 SELECT 'texts' AS family, query, id FROM truth UNION ALL SELECT 'simhash', query, id FROM simhash_truth;
 VACUUM ANALYZE;
