@@ -61,7 +61,6 @@ SELECT must('there is something to find', (SELECT count(*) > 20 FROM truth)),
 SELECT must(peer || ' finds the truth', figure(peer, 'recall') = 1 AND figure(peer, 'precision') = 1)
 FROM peers WHERE (peer IN ('rum_array', 'smlar_gin', 'smlar_gist') OR family = 'simhash') AND skipped IS NULL ORDER BY place;
 SELECT must(peer || ' finds the nearest', figure(peer, 'nearest recall') = 1) FROM peers WHERE peer = 'rum_array' AND skipped IS NULL;
-SELECT must('full-text search ranks copies first', figure(peer, 'recall') > 0.9) FROM peers WHERE peer = 'rum' AND skipped IS NULL;
 SELECT must(peer || ' finds the pairs that neardup finds', NOT EXISTS (
 		(SELECT a, b FROM pairs p WHERE p.peer = peers.peer EXCEPT SELECT a, b FROM pairs p WHERE p.peer = 'print_neardup')
 		UNION ALL (SELECT a, b FROM pairs p WHERE p.peer = 'print_neardup' EXCEPT SELECT a, b FROM pairs p WHERE p.peer = peers.peer)))

@@ -28,3 +28,6 @@ some_pairs AS (
 SELECT must('the truth of hashes is counted', (SELECT count(*) FROM counted) = (SELECT count(*) FROM simhash_truth)
 		AND NOT EXISTS (SELECT query, id FROM counted EXCEPT SELECT query, id FROM simhash_truth)),
 	must('pairs of hashes are counted', (SELECT count(*) > 0 FROM some_pairs) AND NOT EXISTS (TABLE some_pairs EXCEPT SELECT a, b FROM pairs WHERE peer = 'print_neardup'));
+
+-- Of texts of like lengths, full-text search ranks the copies first.
+SELECT must('full-text search ranks copies first', figure(peer, 'recall') > 0.9) FROM peers WHERE peer = 'rum' AND skipped IS NULL;
