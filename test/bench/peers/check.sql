@@ -15,8 +15,8 @@ $$;
 
 -- The distances of the nearest ten, as rows may tie for the tenth place.
 CREATE FUNCTION nearest_distances(name text) RETURNS TABLE (query int, distances float8[]) LANGUAGE sql AS $$
-	SELECT query, array_agg(r.sig <-> to_minhash(q.body) ORDER BY r.sig <-> to_minhash(q.body))
-	FROM found JOIN neardup_rows r USING (id) JOIN queries q ON q.n = query WHERE peer = name AND kind = 'nearest' GROUP BY query
+	SELECT query, array_agg(to_minhash(d.body) <-> to_minhash(q.body) ORDER BY to_minhash(d.body) <-> to_minhash(q.body))
+	FROM found JOIN docs d USING (id) JOIN queries q ON q.n = query WHERE peer = name AND kind = 'nearest' GROUP BY query
 $$;
 
 CREATE FUNCTION figure(peer text, measure text) RETURNS float8 LANGUAGE sql AS

@@ -28,14 +28,30 @@ CREATE TABLE found (peer text, kind text, query int, id int);
 CREATE TABLE races (peer text, how text, accepted boolean);
 CREATE TABLE pairs (peer text, a int, b int);
 
--- Runs a statement and adds its seconds to a measure.
+-- Adds to a figure, which is 0 at first.
+CREATE FUNCTION add_figure(peer text, measure text, unit text, value float8) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO measured VALUES (peer, measure, unit, value)
+	ON CONFLICT ON CONSTRAINT measured_pkey DO UPDATE SET value = measured.value + excluded.value
+$$;
+
+CREATE FUNCTION seconds_since(start timestamptz) RETURNS float8 LANGUAGE sql AS
+	$$SELECT extract(epoch FROM clock_timestamp() - start)$$;
+
+-- The bytes of WAL that the server wrote since.
+CREATE FUNCTION wal_since(start pg_lsn) RETURNS float8 LANGUAGE sql AS
+	$$SELECT pg_current_wal_insert_lsn() - start$$;
+
+-- Runs a statement and adds its seconds to a measure, and the WAL of a build.
 CREATE FUNCTION time_statement(peer text, measure text, statement text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
+	wal pg_lsn := pg_current_wal_insert_lsn();
 	start timestamptz := clock_timestamp();
 BEGIN
 	EXECUTE statement;
-	INSERT INTO measured VALUES ($1, $2, 's', extract(epoch FROM clock_timestamp() - start))
-	ON CONFLICT ON CONSTRAINT measured_pkey DO UPDATE SET value = measured.value + excluded.value;
+	PERFORM add_figure(peer, measure, 's', seconds_since(start));
+	IF measure = 'build' THEN
+		PERFORM add_figure(peer, 'build WAL', 'MB', wal_since(wal) / 1e6);
+	END IF;
 END $$;
 
 -- Makes a peer and its table, whose column body is that of docs.
@@ -93,25 +109,28 @@ BEGIN
 END
 $make$;
 
--- Searches for each query until the seconds are over, but for at least five.
-CREATE FUNCTION time_searches(peer text, kind text, seconds float8) RETURNS void LANGUAGE plpgsql AS $$
+-- Searches for each of the queries until the seconds are over, but for at least so many.  The answers have a label.
+CREATE FUNCTION time_searches(peer text, kind text, seconds float8, label text DEFAULT NULL, of regclass DEFAULT 'queries', fewest int DEFAULT 5)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	call text := format('SELECT * FROM %I($1)', peer || '_' || kind || '_timed');
 	start timestamptz := clock_timestamp();
 	q record;
 	ms float8;
 	ids int[];
+	number int := 0;
 BEGIN
-	FOR q IN SELECT * FROM queries ORDER BY n DESC LIMIT 6 LOOP	-- warms up
-		EXIT WHEN clock_timestamp() > start + make_interval(secs => seconds / 10);
+	FOR q IN EXECUTE format('SELECT * FROM %s ORDER BY n DESC LIMIT 6', of) LOOP	-- warms up
+		EXIT WHEN seconds_since(start) > seconds / 10;
 		EXECUTE call USING q.body;
 	END LOOP;
 	start := clock_timestamp();
-	FOR q IN SELECT * FROM queries ORDER BY n LOOP
-		EXIT WHEN q.n > 5 AND clock_timestamp() > start + make_interval(secs => seconds);
+	FOR q IN EXECUTE format('SELECT * FROM %s ORDER BY n', of) LOOP
+		EXIT WHEN number >= fewest AND seconds_since(start) > seconds;
 		EXECUTE call INTO ms, ids USING q.body;
-		INSERT INTO timed VALUES (peer, kind, q.n, ms);
-		INSERT INTO found SELECT $1, $2, q.n, unnest(ids);
+		INSERT INTO timed VALUES (peer, coalesce(label, kind), q.n, ms);
+		INSERT INTO found SELECT $1, coalesce(label, kind), q.n, unnest(ids);
+		number := number + 1;
 	END LOOP;
 END $$;
 
@@ -119,16 +138,18 @@ END $$;
 CREATE FUNCTION time_inserts(peer text, seconds float8) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	call text := format('SELECT %I($1, $2)', peer || '_insert');
+	wal pg_lsn := pg_current_wal_insert_lsn();
 	start timestamptz := clock_timestamp();
 	q record;
 	number int := 0;
 BEGIN
 	FOR q IN SELECT * FROM queries ORDER BY n LOOP
-		EXIT WHEN clock_timestamp() > start + make_interval(secs => seconds);
+		EXIT WHEN seconds_since(start) > seconds;
 		EXECUTE call USING q.id, q.body;
 		number := number + 1;
 	END LOOP;
-	INSERT INTO measured VALUES (peer, 'insert', 'µs', extract(epoch FROM clock_timestamp() - start) * 1e6 / number);
+	PERFORM add_figure(peer, 'insert', 'µs', seconds_since(start) * 1e6 / number),
+		add_figure(peer, 'insert WAL', 'bytes', wal_since(wal) / number);
 END $$;
 
 -- The bytes of tables and their indexes beyond those of docs.

@@ -8,6 +8,13 @@ PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
 PEERS_QUERIES=1000
 PEERS_NEAREST=200
 PEERS_SECONDS=${NEARDUP_BENCH_SECONDS:-30}
+PEERS_PARTS=${NEARDUP_BENCH_PARTS:-first memory curves changes clients}
+PEERS_SESSIONS=7
+PEERS_RESTARTS=5
+PEERS_THRESHOLDS="0.5 0.6 0.7 0.8 0.9 0.95 1"
+PEERS_CLIENTS="base neardup guarded bands_gin hnsw"
+PEERS_CLIENT_COUNTS="1 2 4 8 16"
+PEERS_CLIENT_SECONDS=5
 PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat rum rum_array smlar_gin smlar_gist
 	similarity rdkit print_neardup print_scan print_blocks print_masks"
 # Extensions: file, name, least version, schema, package, title of what is skipped.
@@ -17,7 +24,15 @@ rum rum 1.3 public Debian:_postgresql-MAJOR-rum RUM
 smlar smlar 1.0 smlar Debian_has_none smlar
 similarity pg_similarity 1.0 public Debian:_postgresql-MAJOR-similarity pg_similarity
 rdkit rdkit 4.0 public Debian:_postgresql-MAJOR-rdkit RDKit"
-[ -z "${NEARDUP_BENCH_QUICK:-}" ] || { PEERS_ROWS=${PEERS_ROWS:-3000} PEERS_QUERIES=100 PEERS_NEAREST=20 PEERS_SECONDS=2; }
+if [ -n "${NEARDUP_BENCH_QUICK:-}" ]; then
+	PEERS_ROWS=${PEERS_ROWS:-3000} PEERS_QUERIES=100 PEERS_NEAREST=20 PEERS_SECONDS=2 PEERS_SESSIONS=2 PEERS_RESTARTS=1
+	PEERS_THRESHOLDS="0.5 0.8 1" PEERS_CLIENT_COUNTS="1 4" PEERS_CLIENT_SECONDS=1
+fi
+# For each point of a curve.
+PEERS_CURVE_SECONDS=$(awk -v s="$PEERS_SECONDS" 'BEGIN { print s / 15 }')
+
+source "$PEERS/upkeep.sh"
+source "$PEERS/curves.sh"
 
 peers_sql()
 {
@@ -27,6 +42,16 @@ peers_sql()
 has_peer()
 {
 	[ "$(peers_sql -c "SELECT count(*) FROM peers WHERE peer = '$1' AND skipped IS NULL")" = 1 ]
+}
+
+# tables_of PEER: prints the names of its tables.
+tables_of()
+{
+	case $1 in
+		bands) echo bands_rows,bands_keys ;;
+		exact) echo neardup_rows ;;
+		*) echo "$1_rows" ;;
+	esac
 }
 
 # Makes the tables of all peers from the texts in docs.
@@ -159,9 +184,6 @@ measure_in_sql()
 	done
 	say "measuring all pairs"
 	peers_sql -f "$PEERS/pairs.sql" >/dev/null
-	for peer in base $PEERS_IN_SQL; do
-		! has_peer "$peer" || peers_sql -c "SELECT time_inserts('$peer', $PEERS_SECONDS)" >/dev/null
-	done
 }
 
 measure_in_python()
@@ -191,16 +213,19 @@ write_peers()
 		FROM lines l JOIN peers USING (place, peer) WHERE family = '$1' ORDER BY place, measure) TO STDOUT CSV HEADER" >"$2"
 }
 
-# Prints what must hold, and fails if something does not.
+# check_peers FILE...: notes what must hold.
 check_peers()
 {
-	local files=("$PEERS/check.sql") file
+	local file
 
-	: >"$DIR/checks"
-	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || files+=("$PEERS/truth-check.sql")
-	for file in "${files[@]}"; do
-		peers_sql -f "$file" >>"$DIR/checks"
+	for file in "$@"; do
+		peers_sql -f "$PEERS/$file" >>"$DIR/checks"
 	done
+}
+
+# Prints what must hold, and fails if something does not.
+show_checks()
+{
 	echo
 	cat "$DIR/checks"
 	! grep -q '^not ok' "$DIR/checks" || die "answers do not agree"
@@ -216,21 +241,46 @@ note_extensions()
 		FROM pg_extension WHERE extname NOT IN ('plpgsql', 'neardup')")
 }
 
+# wants PART: whether a part is to run.
+wants()
+{
+	[[ " $PEERS_PARTS " = *" $1 "* ]]
+}
+
 measure_peers()
 {
+	local part
+
 	race_peers
 	peers_database
 	peers_sql -c '\copy races from pstdin' <"$DIR/races.tsv"
 	load_peers
 	measure_in_sql
 	measure_in_python
+	peers_sql -f "$PEERS/upkeep.sql" >/dev/null
+	for part in first memory curves; do
+		! wants "$part" || "peers_$part"
+	done
 	peers_sql -f "$PEERS/summary.sql"
+	rm -f "$DIR/checks"
+	check_peers check.sql ${NEARDUP_BENCH_QUICK:+truth-check.sql}
+	for part in first memory curves; do
+		! wants "$part" || check_peers "$part-check.sql"
+	done
+	# These change the rows.
+	peers_inserts
+	for part in changes clients; do
+		if wants "$part"; then
+			"peers_$part"
+			check_peers "$part-check.sql"
+		fi
+	done
 	write_peers texts "$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv"
 	write_peers simhash "$(results)/simhash${PEERS_ROWS:+-$PEERS_ROWS}.csv"
 	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
 	peers_sql -v seconds="$PEERS_SECONDS" -f "$PEERS/show.sql"
-	check_peers
+	show_checks
 	say "answers agree; the figures are in $(results)"
 }
