@@ -1,10 +1,16 @@
 # curves.sh: searches at several thresholds and with several settings, and inserts by several clients.
 # Sourced by run.sh.
 
+# curve_file NAME: prints the path of a file.  Those of a chosen number of texts have it in their name.
+curve_file()
+{
+	echo "$(results)/$1${NEARDUP_BENCH_ROWS:+-$NEARDUP_BENCH_ROWS}.csv"
+}
+
 # write_csv NAME QUERY: writes the rows of a query, with a header.
 write_csv()
 {
-	peers_sql -c "\\copy ($2) TO pstdout CSV HEADER" >"$(results)/$1"
+	peers_sql -c "\\copy ($2) TO pstdout CSV HEADER" >"$(curve_file "$1")"
 }
 
 # The bands of Python with other shapes.  It reads the texts that it read before.
@@ -22,18 +28,18 @@ peers_curves()
 	say "measuring thresholds"
 	peers_sql -f "$PEERS/curves.sql"
 	peers_sql -v seconds="$PEERS_CURVE_SECONDS" -v thresholds="$PEERS_THRESHOLDS" -f "$PEERS/thresholds.sql" >/dev/null
-	peers_sql -c 'SELECT wide_thresholds()' >"$(results)/thresholds.csv"
+	peers_sql -c 'SELECT wide_thresholds()' >"$(curve_file thresholds)"
 	say "measuring recall"
 	peers_sql -v seconds="$PEERS_CURVE_SECONDS" -f "$PEERS/recall.sql" >/dev/null
 	try_python
 	peers_sql -f "$PEERS/recall-summary.sql"
-	write_csv recall.csv 'SELECT peer, title, setting, ms, recall, precision FROM recall_curve ORDER BY place, ms'
+	write_csv recall 'SELECT peer, title, setting, ms, recall, precision FROM recall_curve ORDER BY place, ms'
 	say "measuring the nearest ten"
 	program fingerprints
 	"$TOP/build/plain/test/bench/fingerprints" families 1024 "$(peers_sql -c 'SELECT count(*) FROM docs')" 29 >"$DIR/prints.rows"
 	peers_sql -v nearest="$PEERS_NEAREST" -v seconds="$PEERS_CURVE_SECONDS" -f "$PEERS/nearest.sql" >/dev/null
 	rm "$DIR/prints.rows"
-	write_csv nearest.csv 'SELECT data, kind, peer, title, setting, ms, recall FROM nearest_curve ORDER BY data, kind, place, ms'
+	write_csv nearest 'SELECT data, kind, peer, title, setting, ms, recall FROM nearest_curve ORDER BY data, kind, place, ms'
 }
 
 # ---- Several clients insert ----------------------------------------------------
@@ -72,5 +78,5 @@ peers_clients()
 			done
 			echo $line
 		done
-	) | tr ' ' , >"$(results)/clients.csv"
+	) | tr ' ' , >"$(curve_file clients)"
 }
