@@ -7,6 +7,8 @@
  */
 #include "dedup/dedup.h"
 
+#include <math.h>
+
 #include "utils/memutils.h"
 
 /* A run of a list of documents, in memory. */
@@ -184,6 +186,23 @@ join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 	join_state->joins_done++;
 }
 
+/* Tells the user that more memory would save the joins of pieces. */
+static void
+report_pieces(const DocumentJoin *join_state)
+{
+	const SignatureHeader *shape = &join_state->left->source->shape;
+	double most = Max(join_state->left->count, join_state->right->count);
+	double each =
+		join_state->left->source->records->stride + join_bytes(shape->k, signature_bits(shape));
+
+	ereport(NOTICE,
+			(errmsg("maintenance_work_mem does not hold all signatures, so they are joined in pieces, by " INT64_FORMAT
+					" joins",
+					join_state->joins),
+			 errhint("Set maintenance_work_mem to %.0fMB to join them at once.",
+					 ceil(most * each / (1024 * 1024)))));
+}
+
 /* Joins lists of signatures, each pair of pieces once. */
 static void
 join_signatures(DocumentJoin *join_state)
@@ -193,6 +212,8 @@ join_signatures(DocumentJoin *join_state)
 	uint32 others = piece_count(join_state->right);
 
 	join_state->joins = self ? (int64) pieces * (pieces + 1) / 2 : (int64) pieces * others;
+	if (join_state->joins > 1)
+		report_pieces(join_state);
 	for (uint32 i = 0; i < pieces && !join_state->stopped; i++)
 	{
 		Piece left = load_piece(join_state->left, i);

@@ -167,7 +167,11 @@ costs_less(const KeyBalls *a, const KeyBalls *b)
 
 /* ---- All keys ----------------------------------------------------------- */
 
-/* Searches the balls of one key, the cheapest.  A recheck tests the other keys. */
+/*
+ * Searches the balls of one key, the cheapest.  A recheck tests the other keys, and alone
+ * decides on a condition that is not an equality on a column beside the signature.  The
+ * planner may ask for one: it makes a bitmap scan also of an index path that is disabled.
+ */
 ScanConditions
 scan_conditions(IndexScanDesc scan)
 {
@@ -186,11 +190,14 @@ scan_conditions(IndexScanDesc scan)
 
 		if (key->sk_attno != signature)
 		{
-			KeyCondition condition = condition_of_key(index, key);
-
 			conditions.complete = false;
-			conditions.nothing |= condition.count == 0;
-			filter->condition[filter->conditions++] = condition;
+			if (key->sk_strategy == STRATEGY_EQUAL)
+			{
+				KeyCondition condition = condition_of_key(index, key);
+
+				conditions.nothing |= condition.count == 0;
+				filter->condition[filter->conditions++] = condition;
+			}
 		}
 		else
 		{

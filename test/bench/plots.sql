@@ -4,12 +4,6 @@ CREATE EXTENSION neardup;
 \pset tuples_only off
 \pset footer off
 
--- The probability that a search at 0.8 reports a pair, and that bands of full symbols have a key in common.
-\o s-curves.tsv
-SELECT x AS resemblance, minhash_probability(128, 1, x, 0.8) AS "128 x 1", minhash_probability(512, 1, x, 0.8) AS "512 x 1",
-	minhash_probability(1024, 1, x, 0.8) AS "1024 x 1", lsh_probability(x, 20, 5) AS "20 bands of 5", lsh_probability(x, 13, 7) AS "13 bands of 7"
-FROM (SELECT i / 200.0::float8 AS x FROM generate_series(40, 200) i) points ORDER BY x;
-
 -- 500 pairs of sets of 1,000 generated elements, which share so many of them that resemblances are spread evenly.
 -- The elements are named by the pair and their number, so each run makes the same pairs.
 CREATE FUNCTION elements(pair int, first int, last int) RETURNS text[] LANGUAGE sql IMMUTABLE AS

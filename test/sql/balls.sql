@@ -108,7 +108,7 @@ WHERE classid = 'pg_operator'::regclass AND objid = pg_operator.oid AND refobjid
 -- Every object has its comment.
 SELECT pg_describe_object(classid, objid, 0) AS uncommented FROM pg_depend AS d JOIN pg_extension AS e ON refobjid = e.oid
 WHERE extname = 'neardup' AND deptype = 'e' AND classid <> 'pg_amop'::regclass AND obj_description(objid, classid::regclass::name) IS NULL
-	AND NOT (classid = 'pg_type'::regclass AND (SELECT typelem <> 0 FROM pg_type WHERE oid = objid))
+	AND NOT (classid = 'pg_type'::regclass AND objid IN (SELECT typarray FROM pg_type UNION SELECT reltype FROM pg_class))
 ORDER BY 1;
 
 DROP TABLE words, balls, copied, bytes, parsed;

@@ -192,6 +192,11 @@ TRUNCATE sets;
 INSERT INTO sets SELECT i, to_shingles(elements(i % 701, CASE WHEN i % 3 = 0 THEN 0 ELSE random() * 0.3 END)) FROM generate_series(1, 2100) i;
 CREATE TABLE docs AS SELECT id, to_minhash(s, 1000, 8) AS sig FROM sets;
 CREATE DOMAIN docs_sig AS minhash;
+SELECT count(*) > 100 AS some FROM neardup_pairs('SELECT id, sig FROM docs', 0.7);
+SET maintenance_work_mem = '3MB';
+SELECT count(*) > 100 AS some FROM neardup_pairs('SELECT id, sig FROM docs', 0.7);
+SET maintenance_work_mem = '1MB';
+SET client_min_messages = warning;
 SELECT pairs > 100 AS some, differ FROM compare_pairs(0.7);
 SELECT pairs > 100 AS some, differ FROM compare_two(0.7);
 SELECT clustered > 1000 AS some, differ FROM compare_components(0.7);
@@ -208,6 +213,7 @@ CREATE TEMP TABLE nearest AS SELECT * FROM neardup_clusters('SELECT id, sig FROM
 SET maintenance_work_mem = '64MB';
 SELECT count(*) FROM ((TABLE pieces EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7))
 	UNION ALL (TABLE nearest EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7, nearest => true))) d;
+RESET client_min_messages;
 
 \echo More pairs than are kept
 SET maintenance_work_mem = '1MB';

@@ -62,7 +62,7 @@ CREATE TABLE conditions (place serial, condition text);
 INSERT INTO conditions (condition) VALUES
 	('tenant = 7'), ('tenant = 7::bigint'), ('tenant = 7::smallint'), ('tenant = 1000'), ('tenant = NULL'),
 	('tenant = ANY (''{7,8,NULL,9,7}'')'), ('tenant = ANY (''{}'')'), ('tenant IN (1, 2, 3) AND lang = ''en'''),
-	('tenant = 7 AND tenant = 8'), ('7 = tenant'), ('big = 3'), ('big = 3::smallint'), ('small = 3'), ('small = ANY (''{1,3}''::int[])'),
+	('tenant = 7 AND tenant = ANY (''{7,8}'')'), ('7 = tenant'), ('big = 3'), ('big = 3::smallint'), ('small = 3'), ('small = ANY (''{1,3}''::int[])'),
 	('lang = ''de'''), ('lang = ANY (''{de,fr,xx}'')'), ('name = ''n5'''), ('made = ''2026-01-05'''), ('at = ''2026-01-01 05:00Z'''),
 	('who = md5(''5'')::uuid'), ('feeling = ''ok'''), ('feeling = ANY (''{ok,sad}'')'), ('price = 1.1'), ('price = 1.10'),
 	('tags = ''{5,x}'''), ('tenant = 7 AND lang = ''en'' AND big = 2 AND feeling = ''sad''');
@@ -201,10 +201,21 @@ EXPLAIN (COSTS OFF) SELECT tenant FROM hashes WHERE tenant = 1 ORDER BY phash <~
 SELECT tenant, phash <~> as_hash(hashint8extended(3, 1)) AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
 RESET enable_sort;
 SELECT tenant, (phash <~> as_hash(hashint8extended(3, 1))) + 0 AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
--- A bigint that is a key has no distances.
-EXPLAIN (COSTS OFF) SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
+-- A bigint that is a key has no distances.  PostgreSQL 18 scans the index all the same, and rechecks all rows.
+INSERT INTO hashes (tenant) VALUES (3);
 SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
+SELECT count(*) FROM hashes WHERE tenant <@ hamming_ball(as_hash(3), 1);
+SELECT count(*) FROM hashes WHERE tenant <@ hamming_ball(as_hash(3), 1) AND hamming_within(phash, hashint8extended(3, 1), 2);
+SET enable_seqscan = on;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
+SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1) AND hamming_within(phash, hashint8extended(3, 1), 2);
+DELETE FROM hashes WHERE phash IS NULL;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
 EXPLAIN (COSTS OFF) SELECT tenant FROM hashes ORDER BY tenant <~> as_hash(3) LIMIT 3;
+SET enable_seqscan = off;
 DROP INDEX hashes_phash;
 CREATE INDEX hashes_phash ON hashes USING neardup (phash);
 -- Equality is distance 0.

@@ -51,6 +51,8 @@ is(says('growing'), '25000|0|', 'and when it is not');
 my %change = (damaged => [ 24 + 24 + 8, "\xAA" ], earlier => [ 24 + 24 + 4, pack('L', 1) ]);
 my %file = map { $_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } keys %change;
 $node->stop;
+# PostgreSQL 18 makes clusters with data checksums, which would find the damage first.
+system_log('pg_checksums', '--disable', '--pgdata', $node->data_dir);
 for my $index (keys %change)
 {
 	my ($offset, $bytes) = @{ $change{$index} };
