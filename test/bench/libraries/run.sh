@@ -137,11 +137,11 @@ measure_libraries()
 		"time_$part"
 	done
 	peers_sql -f "$LIBRARIES/summary.sql" -f "$PEERS/summary.sql"
-	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' \
-		>"$(results)/libraries$([ "$LIBRARIES_ROWS" = 1000000 ] || echo "-$LIBRARIES_ROWS").csv"
+	write_peers texts "$(results)/libraries$([ "$LIBRARIES_ROWS" = 1000000 ] || echo "-$LIBRARIES_ROWS").csv"
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	peers_sql -f "$LIBRARIES/show.sql"
 	say "checking"
-	peers_sql -f "$LIBRARIES/check.sql" -f "$PEERS/truth-check.sql" >/dev/null
+	peers_sql -F $'\n' -f "$LIBRARIES/check.sql" -f "$PEERS/truth-check.sql" >"$DIR/checks"
+	show_checks
 	say "answers agree; the figures are in $(results)"
 }

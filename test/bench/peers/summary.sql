@@ -8,9 +8,10 @@ FROM (SELECT peer, kind, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS medi
 -- What searches found, of the queries that were run.
 WITH answers AS (
 	SELECT peer, count(*) AS found, count(t.id) AS right_ones
-	FROM found f LEFT JOIN truth t USING (query, id) WHERE kind = 'search' GROUP BY peer),
+	FROM found JOIN peers USING (peer) LEFT JOIN truths t USING (family, query, id) WHERE kind = 'search' GROUP BY peer),
 expected AS (
-	SELECT peer, count(t.id) AS expected FROM (SELECT DISTINCT peer, query FROM timed WHERE kind = 'search') q LEFT JOIN truth t USING (query) GROUP BY peer)
+	SELECT peer, count(t.id) AS expected
+	FROM (SELECT DISTINCT peer, query FROM timed WHERE kind = 'search') q JOIN peers USING (peer) LEFT JOIN truths t USING (family, query) GROUP BY peer)
 INSERT INTO measured
 SELECT peer, measure, '', value FROM expected LEFT JOIN answers USING (peer),
 	LATERAL (VALUES ('recall', coalesce(right_ones, 0)::float8 / nullif(expected, 0)), ('precision', right_ones::float8 / nullif(found, 0))) v(measure, value);
@@ -30,9 +31,17 @@ SELECT peer, 'pairs by searches', 's', value / 1000 * (SELECT count(*) FROM docs
 FROM measured m WHERE measure = 'search mean' AND NOT EXISTS (SELECT FROM measured p WHERE p.peer = m.peer AND p.measure IN ('pairs', 'pairs by searches'));
 INSERT INTO measured
 SELECT peer, measure, '', value
-FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p LEFT JOIN true_pairs t USING (a, b) GROUP BY peer) p,
+FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p JOIN peers USING (peer) LEFT JOIN true_pairs t USING (a, b)
+		WHERE family = 'texts' GROUP BY peer) p,
 	LATERAL (VALUES ('pairs recall', right_ones::float8 / (SELECT count(*) FROM true_pairs)), ('pairs precision', right_ones::float8 / found)) v(measure, value);
 
 CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
+
+-- Lines of the CSV: the figures, and what is said of each peer.
+CREATE VIEW lines AS
+SELECT place, rows, peer, title, measure, unit, value::text FROM summary
+UNION ALL
+SELECT place, (SELECT count(*) FROM docs), peer, title, measure, NULL, value
+FROM peers, LATERAL (VALUES ('exact', exact), ('threshold', threshold), ('skipped', skipped)) v(measure, value) WHERE value <> '';

@@ -11,4 +11,4 @@ curve AS (
 best AS (SELECT * FROM curve ORDER BY 2 * right_ones / (found + expected) DESC LIMIT 1)
 INSERT INTO measured
 SELECT 'trgm_gin', measure, '', value
-FROM best, LATERAL (VALUES ('best threshold', threshold), ('recall at best threshold', right_ones / expected), ('precision at best threshold', right_ones / found)) v(measure, value);
+FROM best, LATERAL (VALUES ('best threshold', threshold), ('recall at best threshold', right_ones / nullif(expected, 0)), ('precision at best threshold', right_ones / found)) v(measure, value);

@@ -1,7 +1,7 @@
 -- The truth: the resemblance of the sets of all shingles of three words.
 CREATE TABLE sets AS SELECT id, to_shingles(body) AS s FROM docs;
 CREATE TABLE query_sets AS SELECT n, to_shingles(body) AS s FROM queries;
-CREATE TABLE truth AS
+INSERT INTO truth
 SELECT a::int AS query, b::int AS id, similarity
 FROM neardup_pairs('SELECT n, s FROM query_sets', 0.8, against => 'SELECT id, s FROM sets', equal => 'all');
 CREATE TABLE true_pairs AS
