@@ -85,13 +85,13 @@ demo bench soak fuzz faults clients bare versions packages:
 bench-peers:
 	@BENCH=peers test/bench/run
 bench-quick:
-	@BENCH=peers NEARDUP_BENCH_QUICK=yes test/bench/run
+	@BENCH='peers libraries' NEARDUP_BENCH_QUICK=yes test/bench/run
 # The large table of 100,000,000 rows needs 30 GB of disk.  NEARDUP_BENCH_ROWS has other numbers of its rows.
 bench-large:
 	@for rows in 100000 300000 1000000; do \
 		BENCH=peers NEARDUP_BENCH_ROWS=$$rows NEARDUP_BENCH_PARTS= test/bench/run || exit; \
 	done
-	@BENCH="libraries papers accuracy plots" NEARDUP_BENCH_ROWS= NEARDUP_BENCH_PARTS= test/bench/run
+	@BENCH="libraries papers accuracy plots" env -u NEARDUP_BENCH_ROWS -u NEARDUP_BENCH_PARTS test/bench/run
 	@BENCH=large NEARDUP_BENCH_PARTS="size times memory sessions cold shares nearest" NEARDUP_BENCH_SHARES="1 0.75 0.5 0.25" \
 		NEARDUP_BENCH_BUFFERS=$${NEARDUP_BENCH_BUFFERS:-16GB} \
 		NEARDUP_BENCH_ROWS="$${NEARDUP_BENCH_ROWS:-100000 300000 1000000 3000000 10000000 30000000 100000000}" test/bench/run

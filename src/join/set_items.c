@@ -143,16 +143,21 @@ make_documents(const SetJoin *join, SetItems *items)
 typedef struct Element
 {
 	int64_t element;
-	uint32_t bags; /* that have it */
-	uint32_t rank; /* while bags are counted: their sources */
+	uint32_t bags;    /* that have it */
+	uint32_t sources; /* of these bags */
 } Element;
 
 /* All elements, numbered in order of their first occurrence. */
 typedef struct ElementTable
 {
 	Table table;
-	Element *element; /* by number */
+	Element *element;   /* by number */
+	size_t occurrences; /* elements of all documents */
+	uint32_t *number;   /* of each occurrence, by document */
 } ElementTable;
+
+/* Elements whose slots are fetched together before they are searched. */
+#define FETCHED 64
 
 /* Returns the slot of an element, or the free slot where it belongs. */
 static inline uint64_t *
@@ -162,52 +167,99 @@ find_slot(const ElementTable *elements, uint64_t hash, int64_t element)
 							&elements->element[0].element, sizeof(Element));
 }
 
-/* Counts a bag of a source that has an element. */
-static inline void
-count_element(ElementTable *elements, int64_t element, uint32_t source)
+/* Counts a bag of a source that has an element.  Returns the element's number. */
+static inline uint32_t
+count_element(ElementTable *elements, uint64_t hash, int64_t element, uint32_t source)
 {
-	Table *table = &elements->table;
-	uint64_t hash = table_hash(table, (uint64_t) element);
-	uint64_t *slot;
+	uint64_t *slot = find_slot(elements, hash, element);
 	Element *found;
 
-	if (table->count == table->room)
-	{
-		table_grow(table, table->count + 1);
-		elements->element = host_realloc(elements->element, table->room * sizeof(Element));
-	}
-	slot = find_slot(elements, hash, element);
 	if (*slot == 0)
 	{
-		found = elements->element + table_put(table, slot, hash);
+		found = elements->element + table_put(&elements->table, slot, hash);
 		*found = (Element){.element = element};
 	}
 	else
 		found = elements->element + table_number(slot);
 	found->bags++;
-	found->rank |= source;
+	found->sources |= source;
+	return (uint32_t) (found - elements->element);
+}
+
+/* Counts up to FETCHED elements of a bag, for which there is room. */
+static void
+count_fetched(ElementTable *elements, const int64_t *element, uint32_t count, uint32_t source,
+			  uint32_t *number)
+{
+	const Table *table = &elements->table;
+	uint64_t hash[FETCHED];
+
+	for (uint32_t i = 0; i < count; i++)
+	{
+		hash[i] = table_hash(table, (uint64_t) element[i]);
+		__builtin_prefetch(table_home(table, hash[i]), 1);
+	}
+	for (uint32_t i = 0; i < count; i++)
+	{
+		const uint64_t *slot = table_home(table, hash[i]);
+
+		if (*slot != 0)
+			__builtin_prefetch(elements->element + table_number(slot), 1);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		number[i] = count_element(elements, hash[i], element[i], source);
+}
+
+/* Counts a bag.  Sets the number of each element. */
+static void
+count_bag(ElementTable *elements, const Bag *bag, uint32_t source, uint32_t *number)
+{
+	Table *table = &elements->table;
+
+	for (uint32_t done = 0; done < bag->count; done += FETCHED)
+	{
+		uint32_t count = Min(bag->count - done, FETCHED);
+
+		host_check_interrupts_at(done);
+		if (table->count + count > table->room)
+		{
+			table_grow(table, table->count + count);
+			elements->element = host_realloc(elements->element, table->room * sizeof(Element));
+		}
+		count_fetched(elements, bag->element + done, count, source, number + done);
+	}
 }
 
 /* Counts the bags and the sources of all elements. */
 static ElementTable
 count_elements(const SetJoin *join, const SetItems *items)
 {
-	ElementTable elements;
+	ElementTable elements = {.occurrences = 0};
+	size_t place = 0;
 
+	for (uint32_t d = 0; d < items->documents; d++)
+		elements.occurrences += bag_of(join, items->document + d)->count;
 	table_begin(&elements.table, 512);
 	elements.element = host_alloc(elements.table.room * sizeof(Element));
+	elements.number = host_alloc(elements.occurrences * sizeof(uint32_t));
 	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		const SetDocument *document = items->document + d;
 		const Bag *bag = bag_of(join, document);
 
-		for (uint32_t i = 0; i < bag->count; i++)
-		{
-			host_check_interrupts_at(i);
-			count_element(&elements, bag->element[i], document->of_right ? FROM_RIGHT : FROM_LEFT);
-		}
+		count_bag(&elements, bag, document->of_right ? FROM_RIGHT : FROM_LEFT,
+				  elements.number + place);
+		place += bag->count;
 	}
 	return elements;
+}
+
+static void
+end_elements(ElementTable *elements)
+{
+	table_end(&elements->table);
+	host_free(elements->element);
+	host_free(elements->number);
 }
 
 /* Returns whether two bags of a pair can share an element. */
@@ -215,7 +267,7 @@ static inline bool
 may_be_shared(const SetJoin *join, const Element *element)
 {
 	if (join->right)
-		return element->rank == (FROM_LEFT | FROM_RIGHT);
+		return element->sources == (FROM_LEFT | FROM_RIGHT);
 	return element->bags > 1;
 }
 
@@ -242,107 +294,94 @@ count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *elem
 }
 
 /*
- * Ranks the elements by the number of their bags, then by first occurrence.  Returns where
- * the entries of each rank start, one for each bag that has the element.
+ * Ranks the elements by the number of their bags, then by first occurrence.  Returns the
+ * ranks by number.
  */
-static size_t *
-rank_elements(const SetJoin *join, const SetItems *items, ElementTable *elements, size_t *next)
+static uint32_t *
+rank_elements(const SetJoin *join, const ElementTable *elements, size_t *next)
 {
-	size_t *start = host_alloc(((size_t) items->ranks + 1) * sizeof(size_t));
+	uint32_t *rank = host_alloc(elements->table.count * sizeof(uint32_t));
 
-	start[0] = 0;
 	for (size_t i = 0; i < elements->table.count; i++)
 	{
-		Element *element = elements->element + i;
+		const Element *element = elements->element + i;
 
 		host_check_interrupts_at(i);
-		element->rank = may_be_shared(join, element) ? (uint32_t) next[element->bags]++ : NO_RANK;
-		if (element->rank != NO_RANK)
-			start[element->rank + 1] = element->bags;
+		rank[i] = may_be_shared(join, element) ? (uint32_t) next[element->bags]++ : NO_RANK;
 	}
-	for (size_t i = 0; i < items->ranks; i++)
-	{
-		host_check_interrupts_at(i);
-		start[i + 1] += start[i];
-	}
-	return start;
+	return rank;
 }
 
 /* ---- Items --------------------------------------------------------------- */
 
-/* A document that has the element of a rank. */
-typedef struct Entry
+/* Items are sorted as numbers: the rank, which is to sort as unsigned, and the frequency. */
+static inline uint64_t
+item_key(uint32_t rank, uint32_t frequency)
 {
-	uint32_t document;
-	uint32_t frequency;
-} Entry;
+	return (uint64_t) (rank ^ (uint32_t) 1 << 31) << 32 | frequency;
+}
 
-/*
- * Lists the documents of each rank, and sums up the elements without a rank of each
- * document.  Moves start[] to the end of each rank.
- */
-static Entry *
-list_documents(const SetJoin *join, SetItems *items, const ElementTable *elements, size_t *start)
+static inline SetItem
+item_of_key(uint64_t key)
 {
-	Entry *entry = host_alloc(start[items->ranks] * sizeof(Entry));
+	return (SetItem){.rank = (uint32_t) (key >> 32) ^ (uint32_t) 1 << 31,
+					 .frequency = (uint32_t) key};
+}
 
+/* Sets the keys of a document's items, in any order, and sums up its elements without a rank. */
+static void
+gather_keys(const SetJoin *join, SetDocument *document, const uint32_t *number,
+			const uint32_t *rank, uint64_t *key)
+{
+	const Bag *bag = bag_of(join, document);
+
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		uint32_t frequency = join->weighted ? bag_frequency(bag, i) : 1;
+
+		host_check_interrupts_at(i);
+		if (rank[number[i]] == NO_RANK)
+			document->lone += frequency;
+		else
+			key[document->items++] = item_key(rank[number[i]], frequency);
+	}
+}
+
+/* Makes the items of each document. */
+static void
+make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, const uint32_t *rank)
+{
+	const uint32_t *number = elements->number;
+	size_t room = 0;
+	uint32_t most = 0;
+	uint64_t *key;
+
+	for (uint32_t d = 0; d < items->documents; d++)
+		most = Max(most, bag_of(join, items->document + d)->count);
+	key = host_alloc(most * sizeof(uint64_t));
+	for (size_t i = 0; i < elements->table.count; i++)
+		room += rank[i] == NO_RANK ? 0 : elements->element[i].bags;
+	items->item = host_alloc(room * sizeof(SetItem));
+	room = 0;
 	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		SetDocument *document = items->document + d;
-		const Bag *bag = bag_of(join, document);
 
-		for (uint32_t i = 0; i < bag->count; i++)
-		{
-			uint64_t hash = table_hash(&elements->table, (uint64_t) bag->element[i]);
-			uint64_t *slot = find_slot(elements, hash, bag->element[i]);
-			uint32_t rank = elements->element[table_number(slot)].rank;
-			uint32_t frequency = join->weighted ? bag_frequency(bag, i) : 1;
-
-			host_check_interrupts_at(i);
-			if (rank == NO_RANK)
-			{
-				document->lone += frequency;
-				continue;
-			}
-			document->items++;
-			entry[start[rank]++] = (Entry){.document = d, .frequency = frequency};
-		}
+		gather_keys(join, document, number, rank, key);
+		number += bag_of(join, document)->count;
+		hashes_sort(key, document->items);
+		document->item = room;
+		for (uint32_t i = 0; i < document->items; i++)
+			items->item[room++] = item_of_key(key[i]);
 	}
-	return entry;
-}
-
-/* Makes the items of each document from the entries, which come by rank. */
-static void
-make_items(SetItems *items, const Entry *entry, const size_t *end)
-{
-	size_t room = 0;
-	size_t e = 0;
-
-	for (uint32_t d = 0; d < items->documents; d++)
-	{
-		items->document[d].item = room;
-		room += items->document[d].items;
-		items->document[d].items = 0;
-	}
-	items->item = host_alloc(room * sizeof(SetItem));
-	for (uint32_t rank = 0; rank < items->ranks; rank++)
-		for (; e < end[rank]; e++)
-		{
-			SetDocument *document = items->document + entry[e].document;
-
-			host_check_interrupts_at(e);
-			items->item[document->item + document->items++] =
-				(SetItem){.rank = rank, .frequency = entry[e].frequency};
-		}
+	host_free(key);
 }
 
 bool
 set_items_make(const SetJoin *join, SetItems *items)
 {
 	ElementTable elements;
-	Entry *entry;
 	size_t *next;
-	size_t *start;
 	size_t ranks;
 
 	memset(items, 0, sizeof(SetItems));
@@ -355,17 +394,15 @@ set_items_make(const SetJoin *join, SetItems *items)
 	items->ranks = ranks < NO_RANK ? (uint32_t) ranks : 0;
 	if (ranks < NO_RANK)
 	{
-		start = rank_elements(join, items, &elements, next);
-		entry = list_documents(join, items, &elements, start);
-		make_items(items, entry, start);
-		host_free(entry);
-		host_free(start);
+		uint32_t *rank = rank_elements(join, &elements, next);
+
+		make_items(join, items, &elements, rank);
+		host_free(rank);
 	}
-	host_free(next);
-	table_end(&elements.table);
-	host_free(elements.element);
-	if (ranks >= NO_RANK)
+	else
 		host_free(items->document);
+	host_free(next);
+	end_elements(&elements);
 	return ranks < NO_RANK;
 }
 

@@ -220,6 +220,12 @@ sort(uint64_t *hash, size_t count, int byte)
 	}
 }
 
+void
+hashes_sort(uint64_t *hash, size_t count)
+{
+	sort(hash, count, 7);
+}
+
 static size_t
 count_distinct(const uint64_t *sorted, size_t count)
 {
@@ -259,7 +265,7 @@ bag_finish(BagBuilder *builder, Bag *bag)
 	size_t count = builder->count;
 	size_t distinct;
 
-	sort(builder->hash, count, 7);
+	hashes_sort(builder->hash, count);
 	distinct = count_distinct(builder->hash, count);
 	if (distinct > UINT32_MAX)
 	{

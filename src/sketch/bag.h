@@ -68,6 +68,9 @@ extern void bag_add(void *builder, const uint64_t *hashes, size_t count);
  */
 extern bool bag_finish(BagBuilder *builder, Bag *bag);
 
+/* Sorts numbers of 64 bits by their signed value. */
+extern void hashes_sort(uint64_t *hash, size_t count);
+
 /* ---- Combining (bag.c) --------------------------------------------------------- */
 
 /* Return new bags.  x and y together have at most UINT32_MAX elements. */

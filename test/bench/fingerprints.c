@@ -3,15 +3,18 @@
  *
  *   fingerprints rows BITS ROWS               id int, sig
  *   fingerprints copies BITS ROWS PERCENT     id int, sig: with so many copies
+ *   fingerprints families BITS ROWS PERCENT   id int, sig: twenty rows in turn differ by so much
  *   fingerprints queries BITS ROWS QUERIES    id int, sig: near one of the same rows
  *
  * 64 bits are written as bigint: rows are uniform, and queries are at distances 0 to 10 in
  * turn.  Other multiples of 8 bits are written as bit(n): nine rows in ten are uniform; the
  * others, and the queries, are copies of a row in which each bit is flipped with
  * probability (1 - J) / 2, with J uniform in [0.5, 1] for rows, and in [0.7, 1] for queries.
- * With a percentage of copies, J is in [0.8, 1].
+ * With a percentage of copies, J is in [0.8, 1].  In a family each two rows differ in so many
+ * percent of the bits on average, at most 50, as each is a copy of the same unseen row.
  */
 #include <arpa/inet.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +22,7 @@
 #include <string.h>
 
 #define DISTANCES 11
+#define FAMILY 20
 
 static uint64_t state;
 
@@ -52,14 +56,21 @@ flip(uint8_t *row, int bit)
 	row[bit / 8] ^= 0x80 >> bit % 8;
 }
 
+/* Flips each bit with the same probability. */
 static void
-resemble(uint8_t *row, int bits, double least)
+flip_some(uint8_t *row, int bits, double probability)
 {
-	uint32_t chance = (1 - random_between(least, 1)) / 2 * UINT32_MAX;
+	uint32_t chance = probability * UINT32_MAX;
 
 	for (int i = 0; i < bits; i++)
 		if (random64() >> 32 < chance)
 			flip(row, i);
+}
+
+static void
+resemble(uint8_t *row, int bits, double least)
+{
+	flip_some(row, bits, (1 - random_between(least, 1)) / 2);
 }
 
 static void
@@ -92,6 +103,25 @@ make_rows(int bits, int rows, int percent, double least)
 			continue;
 		memcpy(data + i * bytes, data + random64() % i * bytes, bytes);
 		resemble(data + i * bytes, bits, least);
+	}
+	return data;
+}
+
+/* Two copies differ in a bit if one of them is flipped and not the other: 2 p (1 - p). */
+static uint8_t *
+make_families(int bits, int rows, int percent)
+{
+	size_t bytes = bits / 8;
+	double probability = (1 - sqrt(1 - 2 * percent / 100.0)) / 2;
+	uint8_t *data = malloc(bytes * rows);
+	uint8_t unseen[8192];
+
+	for (int i = 0; data != NULL && i < rows; i++)
+	{
+		if (i % FAMILY == 0)
+			uniform(unseen, bits);
+		memcpy(data + i * bytes, unseen, bytes);
+		flip_some(data + i * bytes, bits, probability);
 	}
 	return data;
 }
@@ -145,16 +175,19 @@ main(int argc, char **argv)
 	int bits = argc > 3 ? atoi(argv[2]) : 0;
 	int rows = argc > 3 ? atoi(argv[3]) : 0;
 	bool copies = argc > 4 && strcmp(argv[1], "copies") == 0;
-	int queries = argc > 4 && !copies ? atoi(argv[4]) : 0;
+	bool families = argc > 4 && strcmp(argv[1], "families") == 0;
+	int queries = argc > 4 && !copies && !families ? atoi(argv[4]) : 0;
 	uint8_t *data;
 
 	if (bits < 8 || bits > 65536 || bits % 8 != 0 || rows < 1)
 	{
-		fprintf(stderr, "usage: fingerprints rows|queries|copies BITS ROWS [QUERIES|PERCENT]\n");
+		fprintf(stderr,
+				"usage: fingerprints rows|queries|copies|families BITS ROWS [QUERIES|PERCENT]\n");
 		return 2;
 	}
-	data = copies ? make_rows(bits, rows, atoi(argv[4]), 0.8) :
-					make_rows(bits, rows, bits == 64 ? 0 : 10, 0.5);
+	data = families ? make_families(bits, rows, atoi(argv[4])) :
+		copies      ? make_rows(bits, rows, atoi(argv[4]), 0.8) :
+					  make_rows(bits, rows, bits == 64 ? 0 : 10, 0.5);
 	if (data == NULL)
 		return 1;
 	fwrite("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19, 1, stdout);

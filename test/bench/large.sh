@@ -88,19 +88,19 @@ part_times()
 # Prints what a backend's private memory is before and after searches, without shared memory.
 part_memory()
 {
-	# The shell that the backend starts knows the backend as its parent.
-	local count='/^[0-9a-f]+-[0-9a-f]+ / { shared = $2 ~ /s$/ } /^Private_(Clean|Dirty):/ && !shared { kb += $2 } END { print kb / 1024 }'
+	local count
 
-	if [ ! -r /proc/self/smaps ]; then
+	count=$(private_memory_command)
+	if ! has_private_memory; then
 		say "skipping private memory: there is no /proc/PID/smaps"
 		return
 	fi
 	large <<-SQL
 		CREATE TEMP TABLE memory (place serial, mb float8);
 		SELECT id FROM little WHERE hamming_within(sig, 1::bit(400), 20) \\g /dev/null
-		COPY memory (mb) FROM PROGRAM \$\$awk '$count' /proc/\$PPID/smaps\$\$;
+		COPY memory (mb) FROM PROGRAM \$\$$count\$\$;
 		SELECT search_all(100) \\g /dev/null
-		COPY memory (mb) FROM PROGRAM \$\$awk '$count' /proc/\$PPID/smaps\$\$;
+		COPY memory (mb) FROM PROGRAM \$\$$count\$\$;
 		SELECT format('private MB %s searches', CASE place WHEN 1 THEN 'before' ELSE 'after' END), mb FROM memory ORDER BY place;
 	SQL
 }
@@ -122,30 +122,15 @@ part_sessions()
 	rm sessions
 }
 
-# forget FILE...: writes a relation's files, and drops them from the system's cache.
-forget()
-{
-	local file
-
-	for file in "$@"; do
-		[ -e "$file" ] || continue
-		dd of="$file" oflag=nocache conv=notrunc,fdatasync count=0 status=none
-	done
-}
-
 # Searches with cold files, each after a restart: medians of three.
 part_cold()
 {
-	local distance round path paths
+	local distance round paths
 
 	paths=$(large -c "SELECT pg_relation_filepath('large_sig')" -c "SELECT pg_relation_filepath('large')")
 	for distance in 20 60; do
 		for round in 1 2 3; do
-			stop
-			for path in $paths; do
-				forget "$DIR/data/$path"{,.[0-9]*}
-			done
-			start
+			restart_cold $paths
 			large -c "SELECT * FROM cold_search($distance, 61 * $round)"
 		done >cold
 		echo "cold files: ms at $distance"$'\t'"$(cut -f 1 cold | median)"

@@ -3,6 +3,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION neardup;
 \pset tuples_only off
 \pset format csv
+\pset footer off
 
 -- 500 pairs of sets of 1,000 generated elements, which share so many of them that resemblances are spread evenly.
 -- The elements are named by the pair and their number, so each run makes the same pairs.

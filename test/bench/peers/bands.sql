@@ -1,5 +1,5 @@
--- LSH by hand: 128 symbols of 32 bits in 13 bands of 7, which find a pair at 0.8 with
--- probability 0.953 (lsh_parameters).  The signature then decides.
+-- LSH by hand: 128 symbols of 32 bits in 18 bands of 7, which find a pair at 0.8 with
+-- probability 0.986 (lsh_probability).  The signature then decides.
 SELECT make_peer('bands', 'bands, B-tree', 'no', 'candidates');
 CREATE TABLE bands_keys (key bigint NOT NULL, id int NOT NULL);
 SELECT time_statement('bands', 'build', 'ALTER TABLE bands_rows ADD COLUMN sig minhash(128, 32) GENERATED ALWAYS AS (to_minhash(body, 128, 32)) STORED');

@@ -1,10 +1,4 @@
 -- Answers that must agree, or be of a known quality, whatever the machine.
-CREATE FUNCTION must(what text, holds boolean) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	IF holds IS NOT TRUE THEN
-		RAISE 'does not hold: %', what;
-	END IF;
-END $$;
 
 -- Whether two peers gave the same answers to the queries that both ran.  GiST has no longer texts.
 CREATE FUNCTION same_answers(one text, other text, of_kind text) RETURNS boolean LANGUAGE sql AS $$
@@ -18,12 +12,29 @@ $$;
 
 -- The distances of the nearest ten, as rows may tie for the tenth place.
 CREATE FUNCTION nearest_distances(name text) RETURNS TABLE (query int, distances float8[]) LANGUAGE sql AS $$
-	SELECT query, array_agg(r.sig <-> to_minhash(q.body) ORDER BY r.sig <-> to_minhash(q.body))
-	FROM found JOIN neardup_rows r USING (id) JOIN queries q ON q.n = query WHERE peer = name AND kind = 'nearest' GROUP BY query
+	SELECT query, array_agg(to_minhash(d.body) <-> to_minhash(q.body) ORDER BY to_minhash(d.body) <-> to_minhash(q.body))
+	FROM found JOIN docs d USING (id) JOIN queries q ON q.n = query WHERE peer = name AND kind = 'nearest' GROUP BY query
 $$;
 
-CREATE FUNCTION figure(peer text, measure text) RETURNS float8 LANGUAGE sql AS
-	$$SELECT value FROM measured m WHERE m.peer = $1 AND m.measure = $2$$;
+-- Whether searches, for some seconds of them, found the rows of docs that they find without an index.
+CREATE FUNCTION agrees_with_scan(peer text, seconds float8) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	start timestamptz := clock_timestamp();
+	number int := 0;
+	q record;
+	ids int[];
+BEGIN
+	FOR q IN SELECT DISTINCT n, body FROM queries JOIN timed t ON query = n WHERE t.peer = $1 AND kind = 'search' ORDER BY n LOOP
+		EXIT WHEN number > 0 AND clock_timestamp() > start + make_interval(secs => seconds);
+		EXECUTE format('SELECT %I($1)', peer || '_search') INTO ids USING q.body;
+		number := number + 1;
+		IF ARRAY(SELECT id FROM unnest(ids) id JOIN docs USING (id) ORDER BY id) <>
+			ARRAY(SELECT id FROM found f WHERE f.peer = $1 AND kind = 'search' AND query = q.n ORDER BY id) THEN
+			RETURN false;
+		END IF;
+	END LOOP;
+	RETURN number > 0;
+END $$;
 
 SELECT must('there is something to find', (SELECT count(*) > 20 FROM truth)),
 	must('the index and a scan find the same', same_answers('neardup', 'scan', 'search')),
@@ -36,7 +47,17 @@ SELECT must('there is something to find', (SELECT count(*) > 20 FROM truth)),
 	must('bands find most', figure('bands', 'recall') > 0.7),
 	must('trigrams in GIN and in GiST are the same', same_answers('trgm_gin', 'trgm_gist', 'search')),
 	must('texts of equal words have resemblance 1', figure('digest', 'precision') >= 0.99 OR figure('digest', 'precision') IS NULL),
-	must('Python finds most', figure('python_checked', 'recall') > 0.7 OR figure('python_checked', 'build') IS NULL);
+	must('Python finds most', figure('python_checked', 'recall') > 0.7 OR figure('python_checked', 'build') IS NULL),
+	must('there are hashes to find', (SELECT count(*) > 10 FROM simhash_truth));
+
+-- Arrays of shingles have the same resemblance as the texts, and these searches for hashes are exact.
+SELECT must(peer || ' finds the truth', figure(peer, 'recall') = 1 AND figure(peer, 'precision') = 1)
+FROM peers WHERE (peer IN ('rum_array', 'smlar_gin', 'smlar_gist') OR family = 'simhash') AND skipped IS NULL ORDER BY place;
+SELECT must(peer || ' finds the nearest', figure(peer, 'nearest recall') = 1) FROM peers WHERE peer = 'rum_array' AND skipped IS NULL;
+SELECT must(peer || ' finds the pairs that neardup finds', NOT EXISTS (
+		(SELECT a, b FROM pairs p WHERE p.peer = peers.peer EXCEPT SELECT a, b FROM pairs p WHERE p.peer = 'print_neardup')
+		UNION ALL (SELECT a, b FROM pairs p WHERE p.peer = 'print_neardup' EXCEPT SELECT a, b FROM pairs p WHERE p.peer = peers.peer)))
+FROM peers WHERE peer IN ('print_blocks', 'print_masks');
 
 -- pgvector finds what neardup finds or less, as both have the same bits.
 SELECT must(peer || ' finds a part of what neardup finds', NOT EXISTS (
@@ -44,5 +65,14 @@ SELECT must(peer || ' finds a part of what neardup finds', NOT EXISTS (
 		EXCEPT SELECT query, id FROM found WHERE peer = 'neardup' AND kind = 'search'))
 FROM peers p WHERE peer IN ('hnsw', 'ivfflat');
 
-SELECT must(format('%s, %s: expected result of two sessions', peer, how), accepted = (how = 'trigger')) FROM races;
-SELECT must('two sessions were tried', (SELECT count(*) >= 8 FROM races));
+SELECT must(format('%s: %s %s a copy that another session inserts', peer, how, CASE how WHEN 'trigger' THEN 'accepts' ELSE 'rejects' END),
+	accepted = (how = 'trigger')) FROM races;
+SELECT must('two sessions were tried', (SELECT count(*) >= 12 FROM races));
+
+-- What a peer's operator finds in a scan of the table, its index finds too.
+SET enable_seqscan = on;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SELECT must(peer || ' finds what a scan finds', agrees_with_scan(peer, 1))
+FROM peers WHERE exact LIKE 'yes%' AND skipped IS NULL AND EXISTS (SELECT FROM timed t WHERE t.peer = peers.peer) ORDER BY place;

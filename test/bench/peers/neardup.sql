@@ -12,7 +12,7 @@ SELECT make_function('neardup', 'search', 's minhash := to_minhash(q);', 'SELECT
 -- The signature finds candidates, and the texts decide.
 SELECT make_peer('exact', 'neardup, then the texts', 'yes, of texts', 'index', false);
 SELECT make_function('exact', 'search', 's minhash := to_minhash(q); words shingles := to_shingles(q);',
-	'SELECT id FROM neardup_rows WHERE is_similar(sig, s, 0.7) AND is_similar(to_shingles(body), words, 0.8)');
+	'SELECT id FROM neardup_rows WHERE is_similar(sig, s, 0.8 - 0.1) AND is_similar(to_shingles(body), words, 0.8)');
 
 SELECT make_peer('scan', 'sequential scan over signatures', 'yes, of signatures', 'none');
 SELECT time_statement('scan', 'build', 'ALTER TABLE scan_rows ADD COLUMN sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED');

@@ -1,7 +1,8 @@
 # python.py: MinHash and LSH in Python with numpy, as datasketch does it.
 #
-#   python3 python.py < TEXTS > RESULTS
+#   python3 python.py [BANDSxROWS...] < TEXTS > RESULTS
 #
+# With shapes of bands, it only searches, with each of them, as "python BANDS × ROWS".
 # A line of TEXTS is a JSON array: ["doc" or "query", id, text].  All docs come first.
 # A line of RESULTS is "measure <tab> peer <tab> name <tab> unit <tab> value", "timed <tab> peer <tab> query <tab> ms",
 # "found <tab> peer <tab> query <tab> id", or "pair <tab> peer <tab> id <tab> id".
@@ -90,14 +91,7 @@ def all_pairs(peer, lsh, signatures, check):
         put("pair", peer, a, b)
 
 
-def measure(peer, shape, check, signatures, signing, queries):
-    start = time.perf_counter()
-    lsh = Bands(*shape)
-    for key, sig in signatures.items():
-        lsh.insert(key, sig)
-    build = signing + time.perf_counter() - start
-    put("measure", peer, "build", "s", build)
-    put("measure", peer, "insert", "µs", build / len(signatures) * 1e6)
+def search(peer, lsh, check, signatures, queries):
     for number, text in queries:
         start = time.perf_counter()
         sig = signature(text)
@@ -105,7 +99,27 @@ def measure(peer, shape, check, signatures, signing, queries):
         put("timed", peer, number, (time.perf_counter() - start) * 1e3)
         for i in found:
             put("found", peer, number, i)
+
+
+def bands_of(shape, signatures):
+    lsh = Bands(*shape)
+    for key, sig in signatures.items():
+        lsh.insert(key, sig)
+    return lsh
+
+
+def measure(peer, shape, check, signatures, signing, queries):
+    start = time.perf_counter()
+    lsh = bands_of(shape, signatures)
+    indexing = time.perf_counter() - start
+    build = signing + indexing
+    put("measure", peer, "sign", "s", signing)
+    put("measure", peer, "index", "s", indexing)
+    put("measure", peer, "build", "s", build)
+    put("measure", peer, "insert", "µs", build / len(signatures) * 1e6)
+    search(peer, lsh, check, signatures, queries)
     all_pairs(peer, lsh, signatures, check)
+    put("measure", peer, "memory", "MB", megabytes())
 
 
 def estimated(a, b):
@@ -113,19 +127,28 @@ def estimated(a, b):
 
 
 def main():
-    texts = [json.loads(line) for line in sys.stdin]
     before = megabytes()
     start = time.perf_counter()
     signatures = {}
-    for kind, key, text in texts:
-        sig = signature(text) if kind == "doc" else None
+    queries = []
+    for line in sys.stdin:
+        kind, key, text = json.loads(line)
+        if kind == "query":
+            queries.append((key, text))
+            continue
+        sig = signature(text)
         if sig is not None:
             signatures[key] = sig
     signing = time.perf_counter() - start
-    queries = [(key, text) for kind, key, text in texts if kind == "query"]
+    for name in sys.argv[1:]:
+        bands, rows = map(int, name.split("x"))
+        search(f"python {bands} × {rows}", bands_of((bands, rows), signatures), estimated, signatures, queries)
+    if len(sys.argv) > 1:
+        return
     measure("python", best_bands(THRESHOLD, PERMUTATIONS), lambda a, b: True, signatures, signing, queries)
     put("measure", "python", "size", "MB", megabytes() - before)
     measure("python_checked", (13, 7), estimated, signatures, signing, queries)
 
 
-main()
+if __name__ == "__main__":
+    main()

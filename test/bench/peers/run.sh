@@ -8,8 +8,31 @@ PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
 PEERS_QUERIES=1000
 PEERS_NEAREST=200
 PEERS_SECONDS=${NEARDUP_BENCH_SECONDS:-30}
-PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat"
-[ -z "${NEARDUP_BENCH_QUICK:-}" ] || { PEERS_ROWS=${PEERS_ROWS:-3000} PEERS_QUERIES=100 PEERS_NEAREST=20 PEERS_SECONDS=2; }
+PEERS_PARTS=${NEARDUP_BENCH_PARTS-first memory curves changes clients}
+PEERS_SESSIONS=7
+PEERS_RESTARTS=5
+PEERS_THRESHOLDS="0.5 0.6 0.7 0.8 0.9 0.95 1"
+PEERS_CLIENTS="base neardup guarded bands_gin hnsw"
+PEERS_CLIENT_COUNTS="1 2 4 8 16"
+PEERS_CLIENT_SECONDS=5
+PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat rum rum_array smlar_gin smlar_gist
+	similarity rdkit print_neardup print_scan print_blocks print_masks"
+# Extensions: file, name, least version, schema, package, title of what is skipped.
+PEERS_EXTENSIONS="
+vector vector 0.7 public pgvector pgvector on bits
+rum rum 1.3 public Debian:_postgresql-MAJOR-rum RUM
+smlar smlar 1.0 smlar Debian_has_none smlar
+similarity pg_similarity 1.0 public Debian:_postgresql-MAJOR-similarity pg_similarity
+rdkit rdkit 4.0 public Debian:_postgresql-MAJOR-rdkit RDKit"
+if [ -n "${NEARDUP_BENCH_QUICK:-}" ]; then
+	PEERS_ROWS=${PEERS_ROWS:-3000} PEERS_QUERIES=100 PEERS_NEAREST=20 PEERS_SECONDS=2 PEERS_SESSIONS=2 PEERS_RESTARTS=1
+	PEERS_THRESHOLDS="0.5 0.8 1" PEERS_CLIENT_COUNTS="1 4" PEERS_CLIENT_SECONDS=1
+fi
+# For each point of a curve.
+PEERS_CURVE_SECONDS=$(awk -v s="$PEERS_SECONDS" 'BEGIN { print s / 15 }')
+
+source "$PEERS/upkeep.sh"
+source "$PEERS/curves.sh"
 
 peers_sql()
 {
@@ -26,14 +49,36 @@ set_up_peers()
 {
 	local what
 
-	for what in neardup postgres bands; do
+	for what in neardup postgres bands simhash; do
 		peers_sql -f "$PEERS/$what.sql" >/dev/null
 	done
-	if [ "$(peers_sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")" = 1 ]; then
-		peers_sql -f "$PEERS/vector.sql" >/dev/null
-	else
-		peers_sql -c "SELECT skip_peer('hnsw', 'pgvector on bits', 'the extension vector is not installed')" >/dev/null
-	fi
+	set_up_extensions
+}
+
+set_up_extensions()
+{
+	local file name least schema package title reason major
+
+	major=$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+	while read -r file name least schema package title; do
+		package=$(echo "$package" | tr _ ' ' | sed "s/MAJOR/$major/")
+		reason=$(peers_sql -c "SELECT use_extension('$name', '$least', '$package', '$schema')")
+		if [ -z "$reason" ]; then
+			peers_sql -f "$PEERS/$file.sql" >/dev/null
+		else
+			peers_sql -c "SELECT skip_peer('$file', '$title', \$\$$reason\$\$)" >/dev/null
+		fi
+	done <<<"${PEERS_EXTENSIONS#?}"
+}
+
+# tables_of PEER: prints the tables of a peer.
+tables_of()
+{
+	case $1 in
+		bands | print_masks) echo "$1_rows,$1_keys" ;;
+		exact) echo neardup_rows ;;
+		*) echo "$1_rows" ;;
+	esac
 }
 
 peers_database()
@@ -54,10 +99,10 @@ race()
 	local insert="SELECT $1_insert" line first second accepted
 
 	has_peer "$1" || return 0
-	peers_sql -c "TRUNCATE $1_rows, bands_keys" -c "$3" >/dev/null
+	peers_sql -c "TRUNCATE $(tables_of "$1")" -c "$3" >/dev/null
 	peers_sql -c "$insert(1, '$RACE_TEXT')" >/dev/null
 	! peers_sql -c "$insert(2, upper('$RACE_TEXT!'))" >/dev/null 2>&1 || die "$1 accepts a copy of a committed row"
-	peers_sql -c "TRUNCATE $1_rows, bands_keys" >/dev/null
+	peers_sql -c "TRUNCATE $(tables_of "$1")" >/dev/null
 
 	coproc FIRST { peers_sql; }
 	first=$FIRST_PID
@@ -89,7 +134,11 @@ race_peers()
 	race neardup "exclusion constraint" 'ALTER TABLE neardup_rows ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&)'
 	race digest "unique index" 'CREATE UNIQUE INDEX ON digest_rows (digest)'
 	race trgm_gist "exclusion constraint" 'ALTER TABLE trgm_gist_rows ADD EXCLUDE USING gist (body gist_trgm_ops WITH %)'
-	for peer in scan trgm_gin bands bands_gin hnsw ivfflat; do
+	race rum_array "exclusion constraint" 'ALTER TABLE rum_array_rows ADD EXCLUDE USING rum (hashes rum_anyarray_ops WITH %)'
+	race smlar_gist "exclusion constraint" 'ALTER TABLE smlar_gist_rows ADD EXCLUDE USING gist (hashes smlar._int8_sml_ops WITH OPERATOR(smlar.%))'
+	race rdkit "exclusion constraint" 'ALTER TABLE rdkit_rows ADD EXCLUDE USING gist (bits WITH %)'
+	race print_neardup "exclusion constraint" 'ALTER TABLE print_neardup_rows ADD EXCLUDE USING neardup (hamming_ball(print, 3) WITH &&)'
+	for peer in scan trgm_gin bands bands_gin hnsw ivfflat rum smlar_gin similarity print_scan print_blocks print_masks; do
 		race "$peer" trigger "CREATE TRIGGER guard BEFORE INSERT ON ${peer}_rows FOR EACH ROW EXECUTE FUNCTION refuse('$peer')"
 	done
 	race bands "unique keys" 'DROP TRIGGER guard ON bands_rows; CREATE UNIQUE INDEX ON bands_keys (key)'
@@ -108,12 +157,12 @@ load_peers()
 		peers_sql -v rows=10000000 -v queries="$PEERS_QUERIES" -f "$PEERS/load.sql" <"$DIR/documents.copy"
 	fi
 	say "finding the truth"
-	peers_sql -v nearest="$PEERS_NEAREST" -f "$PEERS/truth.sql"
+	peers_sql -v nearest="$PEERS_NEAREST" -f "$PEERS/truth.sql" -f "$PEERS/simhash-truth.sql"
 }
 
 measure_in_sql()
 {
-	local peer tables
+	local peer
 
 	say "building"
 	set_up_peers
@@ -121,16 +170,26 @@ measure_in_sql()
 	for peer in exact $PEERS_IN_SQL; do
 		has_peer "$peer" || continue
 		say "measuring $peer"
-		tables="{${peer}_rows}"
-		[ "$peer" != bands ] || tables='{bands_rows,bands_keys}'
-		[ "$peer" != exact ] || tables='{neardup_rows}'
-		peers_sql -c "SELECT measure_peer('$peer', '$tables', $PEERS_SECONDS)" >/dev/null
+		peers_sql -c "SELECT measure_peer('$peer', '{$(tables_of "$peer")}', $PEERS_SECONDS)" >/dev/null
 	done
 	say "measuring all pairs"
 	peers_sql -f "$PEERS/pairs.sql" >/dev/null
-	for peer in base $PEERS_IN_SQL; do
-		! has_peer "$peer" || peers_sql -c "SELECT time_inserts('$peer', $PEERS_SECONDS)" >/dev/null
-	done
+}
+
+# Writes the texts as python.py reads them.
+write_json()
+{
+	peers_sql -v FETCH_COUNT=1000 -c "SELECT json_build_array('doc', id, body) FROM docs ORDER BY id" \
+		-c "SELECT json_build_array('query', n, body) FROM queries ORDER BY n" >"$DIR/peers.json"
+}
+
+# Adds the lines of a file as python.py writes them.  Searches of another kind have "KIND timed" and "KIND found".
+read_results()
+{
+	sed -n 's/^measure\t//p' "$1" | peers_sql -c '\copy measured from pstdin'
+	sed -n 's/^timed\t\([^\t]*\)\t/\1\tsearch\t/p; s/^\([a-z ]*\) timed\t\([^\t]*\)\t/\2\t\1\t/p' "$1" | peers_sql -c '\copy timed from pstdin'
+	sed -n 's/^found\t\([^\t]*\)\t/\1\tsearch\t/p; s/^\([a-z ]*\) found\t\([^\t]*\)\t/\2\t\1\t/p' "$1" | peers_sql -c '\copy found from pstdin'
+	sed -n 's/^pair\t//p' "$1" | peers_sql -c '\copy pairs from pstdin'
 }
 
 measure_in_python()
@@ -144,18 +203,55 @@ measure_in_python()
 	say "measuring Python"
 	peers_sql -c "SELECT make_peer('python', \$\$$title: 9 × 13, unchecked\$\$, 'no', 'candidates', false),
 		make_peer('python_checked', \$\$$title: 13 × 7, checked\$\$, 'no', 'candidates', false)" >/dev/null
-	peers_sql -c "SELECT json_build_array('doc', id, body) FROM docs ORDER BY id" \
-		-c "SELECT json_build_array('query', n, body) FROM queries ORDER BY n" >"$DIR/peers.json"
+	write_json
 	python3 "$PEERS/python.py" <"$DIR/peers.json" >"$DIR/peers.out"
-	sed -n 's/^measure\t//p' "$DIR/peers.out" | peers_sql -c '\copy measured from pstdin'
-	sed -n 's/^timed\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy timed from pstdin'
-	sed -n 's/^found\t\([^\t]*\)\t/\1\tsearch\t/p' "$DIR/peers.out" | peers_sql -c '\copy found from pstdin'
-	sed -n 's/^pair\t//p' "$DIR/peers.out" | peers_sql -c '\copy pairs from pstdin'
+	read_results "$DIR/peers.out"
+}
+
+# write_peers FAMILY FILE: writes the lines of the peers of a family.  In each family neardup's name is "neardup".
+write_peers()
+{
+	peers_sql -c "COPY (SELECT place, rows, regexp_replace(peer, '^print_', '') AS peer, l.title, measure, unit, value
+		FROM lines l JOIN peers USING (place, peer) WHERE family = '$1' ORDER BY place, measure) TO STDOUT CSV HEADER" >"$2"
+}
+
+# note_checks FILE...: notes what must hold.
+note_checks()
+{
+	local file
+
+	for file in "$@"; do
+		peers_sql -F $'\n' -f "$file" >>"$DIR/checks"
+	done
+}
+
+# Prints what must hold, and fails if something does not.
+show_checks()
+{
+	echo
+	cat "$DIR/checks"
+	! grep -q '^not ok' "$DIR/checks" || die "answers do not agree"
+}
+
+note_extensions()
+{
+	local name version
+
+	while IFS='|' read -r name version; do
+		note_fact "$name" "$version"
+	done < <(peers_sql -c "SELECT CASE extname WHEN 'vector' THEN 'pgvector' ELSE extname END, extversion
+		FROM pg_extension WHERE extname NOT IN ('plpgsql', 'neardup')")
+}
+
+# wants PART: whether a part is to run.
+wants()
+{
+	[[ " $PEERS_PARTS " = *" $1 "* ]]
 }
 
 measure_peers()
 {
-	local csv
+	local part csv
 
 	csv=$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv
 	race_peers
@@ -164,13 +260,30 @@ measure_peers()
 	load_peers
 	measure_in_sql
 	measure_in_python
-	peers_sql -f "$PEERS/summary.sql"
-	peers_sql -c '\copy (SELECT * FROM summary ORDER BY place, measure) TO pstdout CSV HEADER' >"$csv"
-	note_fact pgvector "$(peers_sql -c "SELECT extversion FROM pg_extension WHERE extname = 'vector'")"
+	peers_sql -f "$PEERS/upkeep.sql" >/dev/null
+	for part in first memory curves; do
+		! wants "$part" || "peers_$part"
+	done
+	peers_sql -f "$PEERS/trigrams.sql" -f "$PEERS/summary.sql"
+	rm -f "$DIR/checks"
+	note_checks "$PEERS/check.sql" ${NEARDUP_BENCH_QUICK:+"$PEERS/truth-check.sql" "$PEERS/generated-check.sql"}
+	for part in first memory curves; do
+		! wants "$part" || note_checks "$PEERS/$part-check.sql"
+	done
+	# These change the rows.
+	peers_inserts
+	for part in changes clients; do
+		if wants "$part"; then
+			"peers_$part"
+			note_checks "$PEERS/$part-check.sql"
+		fi
+	done
+	write_peers texts "$csv"
+	write_peers simhash "$(results)/simhash${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
-	peers_sql -f "$PEERS/check.sql" >/dev/null
-	[ -z "${NEARDUP_BENCH_QUICK:-}" ] || peers_sql -f "$PEERS/truth-check.sql" >/dev/null
 	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$csv"
+	show_checks
 	say "answers agree; the figures are in $(results)"
 }

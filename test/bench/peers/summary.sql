@@ -8,27 +8,13 @@ FROM (SELECT peer, kind, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS medi
 -- What searches found, of the queries that were run.
 WITH answers AS (
 	SELECT peer, count(*) AS found, count(t.id) AS right_ones
-	FROM found f LEFT JOIN truth t USING (query, id) WHERE kind = 'search' GROUP BY peer),
+	FROM found JOIN peers USING (peer) LEFT JOIN truths t USING (family, query, id) WHERE kind = 'search' GROUP BY peer),
 expected AS (
-	SELECT peer, count(t.id) AS expected FROM (SELECT DISTINCT peer, query FROM timed WHERE kind = 'search') q LEFT JOIN truth t USING (query) GROUP BY peer)
+	SELECT peer, count(t.id) AS expected
+	FROM (SELECT DISTINCT peer, query FROM timed WHERE kind = 'search') q JOIN peers USING (peer) LEFT JOIN truths t USING (family, query) GROUP BY peer)
 INSERT INTO measured
 SELECT peer, measure, '', value FROM expected LEFT JOIN answers USING (peer),
 	LATERAL (VALUES ('recall', coalesce(right_ones, 0)::float8 / nullif(expected, 0)), ('precision', right_ones::float8 / nullif(found, 0))) v(measure, value);
-
--- pg_trgm's measure is another one.  At which threshold of it is F1 greatest?
-WITH ran AS (SELECT DISTINCT query FROM timed WHERE peer = 'trgm_gin'),
-expected AS (SELECT count(*) AS number FROM truth JOIN ran USING (query)),
-scored AS (
-	SELECT similarity(d.body, q.body) AS score, t.id IS NOT NULL AS right_one
-	FROM found f JOIN docs d USING (id) JOIN queries q ON q.n = f.query LEFT JOIN truth t ON t.query = f.query AND t.id = f.id
-	WHERE f.peer = 'trgm_gin' AND kind = 'search'),
-curve AS (
-	SELECT threshold, count(*) FILTER (WHERE right_one)::float8 AS right_ones, count(*) AS found, (SELECT number FROM expected) AS expected
-	FROM generate_series(0.8, 1, 0.01) AS threshold JOIN scored ON score >= threshold GROUP BY threshold),
-best AS (SELECT * FROM curve ORDER BY 2 * right_ones / (found + expected) DESC LIMIT 1)
-INSERT INTO measured
-SELECT 'trgm_gin', measure, '', value
-FROM best, LATERAL (VALUES ('best threshold', threshold), ('recall at best threshold', right_ones / expected), ('precision at best threshold', right_ones / found)) v(measure, value);
 
 -- Of the nearest ten, those with a resemblance of 0.4 and more.
 WITH ran AS (SELECT DISTINCT peer, query FROM timed WHERE kind = 'nearest'),
@@ -42,10 +28,11 @@ FROM expected;
 -- All pairs; for peers that have no statement for them, a search for each text.
 INSERT INTO measured
 SELECT peer, 'pairs by searches', 's', value / 1000 * (SELECT count(*) FROM docs)
-FROM measured m WHERE measure = 'search mean' AND NOT EXISTS (SELECT FROM measured p WHERE p.peer = m.peer AND p.measure = 'pairs');
+FROM measured m WHERE measure = 'search mean' AND NOT EXISTS (SELECT FROM measured p WHERE p.peer = m.peer AND p.measure IN ('pairs', 'pairs by searches'));
 INSERT INTO measured
 SELECT peer, measure, '', value
-FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p LEFT JOIN true_pairs t USING (a, b) GROUP BY peer) p,
+FROM (SELECT peer, count(*) AS found, count(t.a) AS right_ones FROM pairs p JOIN peers USING (peer) LEFT JOIN true_pairs t USING (a, b)
+		WHERE family = 'texts' GROUP BY peer) p,
 	LATERAL (VALUES ('pairs recall', right_ones::float8 / (SELECT count(*) FROM true_pairs)), ('pairs precision', right_ones::float8 / found)) v(measure, value);
 
 -- What the texts are.
@@ -58,3 +45,10 @@ FROM (SELECT avg(octet_length(body)) AS mean, max(octet_length(body)) AS most FR
 CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
+
+-- Lines of the CSV: the figures, and what is said of each peer.
+CREATE VIEW lines AS
+SELECT place, rows, peer, title, measure, unit, value::text FROM summary
+UNION ALL
+SELECT place, (SELECT count(*) FROM docs), peer, title, measure, NULL, value
+FROM peers, LATERAL (VALUES ('exact', exact), ('threshold', threshold), ('skipped', skipped)) v(measure, value) WHERE value <> '';

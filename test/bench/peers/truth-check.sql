@@ -1,7 +1,7 @@
 -- The truth once more by the textbook: generated texts have lower-case words and blanks only.
 WITH places AS (
 	SELECT of, id, word, lead(word) OVER w AS second, lead(word, 2) OVER w AS third
-	FROM (SELECT 'doc' AS of, id, body FROM docs UNION ALL SELECT 'query', n, body FROM queries) t, string_to_table(body, ' ') WITH ORDINALITY AS x(word, place)
+	FROM (SELECT 'doc' AS of, id, body FROM docs UNION ALL SELECT 'query', n, body FROM queries) t, unnest(string_to_array(body, ' ')) WITH ORDINALITY AS x(word, place)
 	WINDOW w AS (PARTITION BY of, id ORDER BY place)),
 shingles AS (SELECT DISTINCT of, id, word, second, third FROM places WHERE third IS NOT NULL),
 sizes AS (SELECT of, id, count(*) AS number FROM shingles GROUP BY of, id),

@@ -1,6 +1,5 @@
 -- pgvector on the bits of neardup's signatures: a similarity of 0.8 is a distance of 51 of
 -- 512 bits.  No threshold is served: a search reads the nearest hundred and filters them.
-CREATE EXTENSION vector;
 SELECT make_peer('hnsw', 'pgvector on these bits, HNSW', 'no', 'filter'), make_peer('ivfflat', 'pgvector on these bits, IVFFlat', 'no', 'filter');
 SELECT time_statement(peer, 'build', format('ALTER TABLE %I ADD COLUMN sig bit(512) GENERATED ALWAYS AS (to_minhash(body)::bit(512)) STORED', peer || '_rows'))
 FROM (VALUES ('hnsw'), ('ivfflat')) v(peer);
@@ -11,7 +10,7 @@ SELECT time_statement('ivfflat', 'build', 'CREATE INDEX ON ivfflat_rows USING iv
 ALTER DATABASE :"DBNAME" SET hnsw.ef_search = 100;
 ALTER DATABASE :"DBNAME" SET ivfflat.probes = :probes;
 SELECT make_function(peer, 'search', 's bit(512) := to_minhash(q)::bit(512);',
-		format('SELECT id FROM (SELECT id, sig <~> s AS distance FROM %I ORDER BY sig <~> s LIMIT 100) t WHERE distance <= 51', peer || '_rows')),
+		format('SELECT id FROM (SELECT id, sig <~> s AS distance FROM %I ORDER BY sig <~> s LIMIT 100) t WHERE distance <= (1 - 0.8) * 256', peer || '_rows')),
 	make_function(peer, 'nearest', 's bit(512) := to_minhash(q)::bit(512);', format('SELECT id FROM %I ORDER BY sig <~> s LIMIT 10', peer || '_rows')),
 	make_insert(peer, format('INSERT INTO %I VALUES (id, body)', peer || '_rows'))
 FROM (VALUES ('hnsw'), ('ivfflat')) v(peer);

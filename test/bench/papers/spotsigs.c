@@ -1,0 +1,475 @@
+/*
+ * spotsigs.c: the ways to find all similar documents that Theobald, Siddharth and Paepcke
+ * compare (SpotSigs, SIGIR 2008), on a generated collection.
+ *
+ *   spotsigs rows DOCUMENTS              writes id int, spots bigint[], for COPY ... (FORMAT binary)
+ *   spotsigs time DOCUMENTS THRESHOLD    times the ways, and writes a line for each: its name,
+ *                                        seconds, those of them before the first comparison,
+ *                                        documents compared with others, comparisons, pairs,
+ *                                        and a sum that depends on the pairs
+ *
+ * Similarity is that of multisets, weighted_jaccard.  The frequencies of signatures follow
+ * Zipf's law, much like those of package descriptions: of all occurrences in 38,000 documents,
+ * two in five are of a signature that no other document has.  The ways are:
+ *
+ *   SpotSigs        inverted lists of all signatures, the rarest first, each read to the end of
+ *                   the next partition by length; a pair is compared unless the frequency
+ *                   already passed rules it out
+ *   no partitions   the same lists, read to their ends
+ *   LSH             32 bands of 6 minima; pairs that share a band are compared
+ *   neardup         join/sets.c
+ *
+ * Lists that take longer than SECONDS are given up: fewer documents than all are compared then.
+ */
+#include <arpa/inet.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../timer.h"
+#include "base/hash.h"
+#include "join/set_items.h"
+
+#define SECONDS 120
+
+/* ---- The collection -------------------------------------------------------------- */
+
+#define LEAST 4   /* signatures of a document */
+#define MEAN 30   /* their numbers are exponentially distributed */
+#define MOST 1000 /* of them */
+#define FIRST_RANK \
+	20.0              /* the frequency of a signature is as 1 to its rank, which is from here ... */
+#define LAST_RANK 1e9 /* ... to here */
+#define COPY_EVERY 5  /* every fifth document is an edited copy */
+#define MOST_EDITED 0.2 /* share of its signatures */
+
+/* Returns a number that depends on a document and another number. */
+static uint64_t
+chance(uint64_t document, uint64_t which)
+{
+	return mix64(document << 20 ^ mix64(which + 1));
+}
+
+/* The same, in [0, 1). */
+static double
+share(uint64_t document, uint64_t which)
+{
+	return (chance(document, which) >> 11) / 9007199254740992.0;
+}
+
+/* Returns the document that a document is a copy of; or itself.  Earlier ones have more copies. */
+static uint64_t
+original(uint64_t document)
+{
+	double at = share(document, MOST);
+	uint64_t of = (uint64_t) (at * at * document);
+
+	if (document % COPY_EVERY != COPY_EVERY - 1)
+		return document;
+	return of % COPY_EVERY == COPY_EVERY - 1 ? of - 1 : of;
+}
+
+/* Returns a signature of a document. */
+static uint64_t
+signature(uint64_t document, uint64_t which)
+{
+	double rank = FIRST_RANK * pow(LAST_RANK / FIRST_RANK, share(document, which));
+
+	return mix64((uint64_t) rank);
+}
+
+/* Sets spot, which has room for MOST numbers, to the signatures of a document.  Returns how many. */
+static int
+make_spots(uint64_t document, uint64_t *spot)
+{
+	uint64_t of = original(document);
+	double length = LEAST - (MEAN - LEAST) * log(1 - share(of, MOST + 1));
+	double edited = of == document ? 0 : MOST_EDITED * share(document, MOST + 2);
+	int count = 0;
+
+	for (int i = 0; i < length && i < MOST; i++)
+	{
+		bool edit = share(document, MOST + 3 + i) < edited;
+
+		/* Half of the edits drop a signature, the others replace it. */
+		if (!edit || chance(document, 2 * MOST + 3 + i) % 2 == 0)
+			spot[count++] = signature(edit ? document : of, i);
+	}
+	return count;
+}
+
+static void
+put16(uint16_t x)
+{
+	x = htons(x);
+	fwrite(&x, sizeof(x), 1, stdout);
+}
+
+static void
+put32(uint32_t x)
+{
+	x = htonl(x);
+	fwrite(&x, sizeof(x), 1, stdout);
+}
+
+static void
+put_rows(uint32_t documents)
+{
+	uint64_t spot[MOST];
+
+	fwrite("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19, 1, stdout);
+	for (uint32_t d = 0; d < documents; d++)
+	{
+		int count = make_spots(d, spot);
+
+		put16(2);
+		put32(4);
+		put32(d);
+		put32(20 + 12 * count);
+		put32(1); /* dimension */
+		put32(0);
+		put32(20); /* bigint */
+		put32(count);
+		put32(1);
+		for (int i = 0; i < count; i++)
+		{
+			put32(8);
+			put32(spot[i] >> 32);
+			put32((uint32_t) spot[i]);
+		}
+	}
+	put16(UINT16_MAX);
+}
+
+static Bag *
+make_bags(uint32_t documents)
+{
+	Bag *bags = host_alloc(documents * sizeof(Bag));
+	uint64_t spot[MOST];
+
+	for (uint32_t d = 0; d < documents; d++)
+	{
+		int count = make_spots(d, spot);
+		BagBuilder builder;
+
+		bag_begin(&builder);
+		bag_add(&builder, spot, count);
+		(void) bag_finish(&builder, bags + d);
+	}
+	return bags;
+}
+
+/* ---- Answers --------------------------------------------------------------------- */
+
+typedef struct Answer
+{
+	const Bag *bags;
+	uint32_t documents;
+	double threshold;
+	double start;
+	double prepared; /* seconds until the first documents are compared; 0: unknown */
+	uint32_t done;   /* documents */
+	uint64_t pairs;
+	uint64_t compared;
+	uint64_t sum;
+} Answer;
+
+static void
+take_pair(void *state, uint32_t a, uint32_t b, double similarity)
+{
+	Answer *answer = state;
+
+	answer->pairs++;
+	answer->sum += (Min(a, b) * UINT64_C(2654435761) ^ Max(a, b) * UINT64_C(40503)) & UINT32_MAX;
+}
+
+static void
+compare(Answer *answer, uint32_t a, uint32_t b)
+{
+	double similarity = bag_weighted_resemblance(answer->bags + a, answer->bags + b);
+
+	answer->compared++;
+	if (similarity >= answer->threshold)
+		take_pair(answer, a, b, similarity);
+}
+
+static bool
+late(const Answer *answer)
+{
+	return seconds() - answer->start > SECONDS;
+}
+
+/* ---- The paper's join ------------------------------------------------------------ */
+
+/* The documents of each rank, by length. */
+typedef struct Lists
+{
+	size_t *start; /* one more than there are ranks */
+	size_t *first; /* the first document that the present one has not passed */
+	uint32_t *document;
+} Lists;
+
+static Lists
+make_lists(const SetItems *items)
+{
+	Lists lists = {.start = host_alloc(((size_t) items->ranks + 2) * sizeof(size_t)),
+				   .first = host_alloc(((size_t) items->ranks + 1) * sizeof(size_t))};
+	size_t *start = lists.start;
+
+	memset(start, 0, ((size_t) items->ranks + 2) * sizeof(size_t));
+	for (uint32_t d = 0; d < items->documents; d++)
+		for (uint32_t i = 0; i < items->document[d].items; i++)
+			start[items->item[items->document[d].item + i].rank + 2]++;
+	for (uint32_t r = 0; r < items->ranks; r++)
+		start[r + 2] += start[r + 1];
+	lists.document = host_alloc(start[items->ranks + 1] * sizeof(uint32_t));
+	for (uint32_t d = 0; d < items->documents; d++)
+		for (uint32_t i = 0; i < items->document[d].items; i++)
+			lists.document[start[items->item[items->document[d].item + i].rank + 1]++] = d;
+	memcpy(lists.first, start, items->ranks * sizeof(size_t));
+	return lists;
+}
+
+/* Returns for each document the end of the partition after its own. */
+static uint32_t *
+make_limits(const SetItems *items, double threshold)
+{
+	uint32_t *limit = host_alloc(items->documents * sizeof(uint32_t));
+	uint32_t own = 0;
+	uint32_t before = 0;
+
+	for (uint32_t d = 0; d <= items->documents; d++)
+	{
+		if (d < items->documents && d > 0 &&
+			items->document[d].length <
+				set_partition_end(SET_RESEMBLANCE, items->document[own].length, threshold))
+			continue;
+		for (uint32_t i = before; i < own; i++)
+			limit[i] = d;
+		before = own;
+		own = d;
+	}
+	for (uint32_t i = before; i < items->documents; i++)
+		limit[i] = items->documents;
+	return limit;
+}
+
+/*
+ * Compares a document with those in the list of one of its items that are no shorter, and
+ * come before a limit.  passed is the length of its items before this one.
+ */
+static void
+read_list(Answer *answer, const SetItems *items, Lists *lists, uint32_t *met, uint32_t d,
+		  uint32_t rank, uint64_t passed, uint32_t limit)
+{
+	const SetDocument *x = items->document + d;
+
+	while (lists->first[rank] < lists->start[rank + 1] && lists->document[lists->first[rank]] <= d)
+		lists->first[rank]++;
+	for (size_t p = lists->first[rank]; p < lists->start[rank + 1]; p++)
+	{
+		const SetDocument *y = items->document + lists->document[p];
+
+		if (lists->document[p] >= limit)
+			break;
+		if (met[lists->document[p]] == d + 1)
+			continue;
+		met[lists->document[p]] = d + 1;
+		if (x->length - passed + 1e-9 >= answer->threshold * y->length)
+			compare(answer, x->bag, y->bag);
+	}
+}
+
+static void
+join_spots(Answer *answer, bool partitioned)
+{
+	SetJoin join = {.left = answer->bags,
+					.left_count = answer->documents,
+					.threshold = answer->threshold,
+					.weighted = true};
+	SetItems items;
+	Lists lists;
+	uint32_t *limit;
+	uint32_t *met;
+
+	(void) set_items_make(&join, &items);
+	lists = make_lists(&items);
+	limit = make_limits(&items, answer->threshold);
+	met = host_alloc(items.documents * sizeof(uint32_t));
+	memset(met, 0, items.documents * sizeof(uint32_t));
+	answer->prepared = seconds() - answer->start;
+	for (uint32_t d = 0; d < items.documents && (d % 1024 > 0 || !late(answer)); d++)
+	{
+		const SetDocument *document = items.document + d;
+		const SetItem *item = items.item + document->item;
+		double most = (1 - answer->threshold) * document->length + 1e-9;
+		uint64_t passed = document->lone;
+
+		for (uint32_t i = 0; i < document->items && passed <= most; i++)
+		{
+			read_list(answer, &items, &lists, met, d, item[i].rank, passed,
+					  partitioned ? limit[d] : items.documents);
+			passed += item[i].frequency;
+		}
+		answer->done++;
+	}
+	host_free(met);
+	host_free(limit);
+	host_free(lists.start);
+	host_free(lists.first);
+	host_free(lists.document);
+	set_items_free(&items);
+}
+
+/* ---- LSH ------------------------------------------------------------------------- */
+
+#define BANDS 32
+#define ROWS 6
+
+typedef struct Keyed
+{
+	uint64_t key;
+	uint32_t document;
+} Keyed;
+
+static int
+by_key(const void *a, const void *b)
+{
+	const Keyed *x = a;
+	const Keyed *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->document < y->document ? -1 : x->document > y->document;
+}
+
+/* Sets the keys of the bands of all documents. */
+static uint64_t *
+make_keys(const Answer *answer)
+{
+	uint64_t *key = host_alloc((size_t) answer->documents * BANDS * sizeof(uint64_t));
+	int64_t least[BANDS * ROWS];
+
+	for (uint32_t d = 0; d < answer->documents; d++)
+	{
+		if (answer->bags[d].count == 0)
+			least[0] = d;
+		else
+			bag_minima(answer->bags + d, BANDS * ROWS, least);
+		for (int b = 0; b < BANDS; b++)
+		{
+			uint64_t hash = b;
+
+			for (int r = 0; r < ROWS; r++)
+				hash = mix64(hash ^ (uint64_t) least[b * ROWS + r]);
+			key[(size_t) d * BANDS + b] = hash;
+		}
+	}
+	return key;
+}
+
+/* Compares two documents that share a band, unless they share one before it. */
+static void
+compare_in_band(Answer *answer, const uint64_t *key, int band, uint32_t x, uint32_t y)
+{
+	for (int b = 0; b < band; b++)
+		if (key[(size_t) x * BANDS + b] == key[(size_t) y * BANDS + b])
+			return;
+	compare(answer, x, y);
+}
+
+static void
+join_bands(Answer *answer)
+{
+	uint64_t *key = make_keys(answer);
+	Keyed *keyed = host_alloc(answer->documents * sizeof(Keyed));
+
+	answer->prepared = seconds() - answer->start;
+	for (int b = 0; b < BANDS; b++)
+	{
+		for (uint32_t d = 0; d < answer->documents; d++)
+			keyed[d] = (Keyed){.key = key[(size_t) d * BANDS + b], .document = d};
+		qsort(keyed, answer->documents, sizeof(Keyed), by_key);
+		for (uint32_t i = 0; i < answer->documents; i++)
+			for (uint32_t j = i + 1; j < answer->documents && keyed[j].key == keyed[i].key; j++)
+				compare_in_band(answer, key, b, keyed[i].document, keyed[j].document);
+	}
+	answer->done = answer->documents;
+	host_free(keyed);
+	host_free(key);
+}
+
+/* ---- neardup --------------------------------------------------------------------- */
+
+static void
+join_sets(Answer *answer)
+{
+	SetJoin join = {.left = answer->bags,
+					.left_count = answer->documents,
+					.threshold = answer->threshold,
+					.weighted = true,
+					.sink = take_pair,
+					.state = answer};
+	SetJoinStats stats;
+
+	(void) set_join(&join, &stats);
+	answer->compared = stats.compared;
+	answer->done = answer->documents;
+}
+
+/* ---- Main ------------------------------------------------------------------------ */
+
+static void
+join_partitions(Answer *answer)
+{
+	join_spots(answer, true);
+}
+
+static void
+join_without_partitions(Answer *answer)
+{
+	join_spots(answer, false);
+}
+
+static void
+race(const Bag *bags, uint32_t documents, double threshold, const char *name, void (*way)(Answer *))
+{
+	Answer answer = {.bags = bags,
+					 .documents = documents,
+					 .threshold = threshold,
+					 .start = seconds()};
+	double time;
+
+	way(&answer);
+	time = seconds() - answer.start;
+	printf("%s\t%.3f\t%.3f\t%u\t%llu\t%llu\t%llu\n", name, time, answer.prepared, answer.done,
+		   (unsigned long long) answer.compared, (unsigned long long) answer.pairs,
+		   (unsigned long long) answer.sum);
+	fflush(stdout);
+}
+
+int
+main(int argc, char **argv)
+{
+	uint32_t documents = argc > 2 ? atoi(argv[2]) : 0;
+	double threshold = argc > 3 ? atof(argv[3]) : 0;
+	Bag *bags;
+
+	if (documents > 0 && strcmp(argv[1], "rows") == 0)
+		put_rows(documents);
+	else if (threshold > 0 && threshold <= 1 && strcmp(argv[1], "time") == 0)
+	{
+		bags = make_bags(documents);
+		race(bags, documents, threshold, "SpotSigs", join_partitions);
+		race(bags, documents, threshold, "no partitions", join_without_partitions);
+		race(bags, documents, threshold, "LSH", join_bands);
+		race(bags, documents, threshold, "neardup", join_sets);
+	}
+	else
+	{
+		fprintf(stderr, "usage: spotsigs rows DOCUMENTS | spotsigs time DOCUMENTS THRESHOLD\n");
+		return 2;
+	}
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}

@@ -1,0 +1,8 @@
+-- What several clients need that insert.  A table with an exclusion constraint begins without near-duplicates.
+CREATE SEQUENCE client_ids START 100000000;
+CREATE TABLE guarded_rows AS SELECT id, body FROM docs WHERE id NOT IN (SELECT b FROM pairs WHERE peer = 'neardup');
+ALTER TABLE guarded_rows ADD PRIMARY KEY (id);
+ALTER TABLE guarded_rows ADD COLUMN sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED;
+ALTER TABLE guarded_rows ADD EXCLUDE USING neardup (near(sig, 0.8) WITH &&);
+SELECT make_insert('guarded', 'INSERT INTO guarded_rows VALUES (id, body)');
+VACUUM ANALYZE;
