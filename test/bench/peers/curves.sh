@@ -51,7 +51,7 @@ insert_with()
 
 	cat >insert.sql <<-SQL
 		\\set r random($(peers_sql -F ', ' -c 'SELECT min(id), max(id) FROM docs'))
-		SELECT $1_insert(n::int, replace(body, ' ', n || ' ')) FROM docs, nextval('client_ids') n WHERE id = :r;
+		SELECT $1_insert(n::int, replace(' ' || body, ' ', n || ' ')) FROM docs, nextval('client_ids') n WHERE id = :r;
 	SQL
 	clients insert insert.sql "$2"
 	tail -n 1 insert.tps

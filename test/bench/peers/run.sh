@@ -215,6 +215,19 @@ write_peers()
 		FROM lines l JOIN peers USING (place, peer) WHERE family = '$1' ORDER BY place, measure) TO STDOUT CSV HEADER" >"$2"
 }
 
+# peers_file NAME: prints the path of a file.
+peers_file()
+{
+	echo "$(results)/$1${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+}
+
+# Writes the figures that are there.
+write_figures()
+{
+	write_peers texts "$(peers_file peers)"
+	write_peers simhash "$(peers_file simhash)"
+}
+
 # note_checks FILE...: notes what must hold.
 note_checks()
 {
@@ -251,9 +264,8 @@ wants()
 
 measure_peers()
 {
-	local part csv
+	local part
 
-	csv=$(results)/peers${PEERS_ROWS:+-$PEERS_ROWS}.csv
 	race_peers
 	peers_database
 	peers_sql -c '\copy races from pstdin' <"$DIR/races.tsv"
@@ -270,6 +282,7 @@ measure_peers()
 	for part in first memory curves; do
 		! wants "$part" || note_checks "$PEERS/$part-check.sql"
 	done
+	write_figures
 	# These change the rows.
 	peers_inserts
 	for part in changes clients; do
@@ -278,12 +291,11 @@ measure_peers()
 			note_checks "$PEERS/$part-check.sql"
 		fi
 	done
-	write_peers texts "$csv"
-	write_peers simhash "$(results)/simhash${PEERS_ROWS:+-$PEERS_ROWS}.csv"
+	write_figures
 	note_extensions
 	note_fact numpy "$(python3 -c 'import numpy; print(numpy.__version__)' 2>/dev/null || true)"
 	note_fact "seconds for searches" "$PEERS_SECONDS"
-	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$csv"
+	"$HERE/report" --print texts,search,nearest,build,changes,sessions,pairs,simhash,notes "$(peers_file peers)"
 	show_checks
 	say "answers agree; the figures are in $(results)"
 }
