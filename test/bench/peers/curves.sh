@@ -22,18 +22,25 @@ try_python()
 	sed -n 's/^found\tpython \([^\t]*\)\t/recall\tpython_checked\t\1\t/p' "$DIR/peers.out" | peers_sql -c '\copy tried_found from pstdin'
 }
 
-# Searches only: the rows stay as they are.
-peers_curves()
+peers_thresholds()
 {
 	say "measuring thresholds"
-	peers_sql -f "$PEERS/curves.sql"
 	peers_sql -v seconds="$PEERS_CURVE_SECONDS" -v thresholds="$PEERS_THRESHOLDS" -f "$PEERS/thresholds.sql" >/dev/null
 	peers_sql -c 'SELECT wide_thresholds()' >"$(curve_file thresholds)"
+}
+
+# All settings run the same queries, unless they take very long: otherwise their recall could not be compared.
+peers_recall()
+{
 	say "measuring recall"
-	peers_sql -v seconds="$PEERS_CURVE_SECONDS" -f "$PEERS/recall.sql" >/dev/null
+	peers_sql -v seconds="$PEERS_SECONDS" -f "$PEERS/recall.sql" >/dev/null
 	try_python
 	peers_sql -f "$PEERS/recall-summary.sql"
 	write_csv recall 'SELECT peer, title, setting, ms, recall, precision FROM recall_curve ORDER BY place, ms'
+}
+
+peers_nearest()
+{
 	say "measuring the nearest ten"
 	program fingerprints
 	"$TOP/build/plain/test/bench/fingerprints" families 1024 "$(peers_sql -c 'SELECT count(*) FROM docs')" 29 >"$DIR/prints.rows"

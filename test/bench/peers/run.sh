@@ -8,7 +8,7 @@ PEERS_ROWS=${NEARDUP_BENCH_ROWS:-}
 PEERS_QUERIES=1000
 PEERS_NEAREST=200
 PEERS_SECONDS=${NEARDUP_BENCH_SECONDS:-30}
-PEERS_PARTS=${NEARDUP_BENCH_PARTS-first memory curves changes clients}
+PEERS_PARTS=${NEARDUP_BENCH_PARTS-first memory thresholds recall nearest changes clients}
 PEERS_SESSIONS=7
 PEERS_RESTARTS=5
 PEERS_THRESHOLDS="0.5 0.6 0.7 0.8 0.9 0.95 1"
@@ -272,14 +272,14 @@ measure_peers()
 	load_peers
 	measure_in_sql
 	measure_in_python
-	peers_sql -f "$PEERS/upkeep.sql" >/dev/null
-	for part in first memory curves; do
+	peers_sql -f "$PEERS/upkeep.sql" -f "$PEERS/curves.sql" >/dev/null
+	for part in first memory thresholds recall nearest; do
 		! wants "$part" || "peers_$part"
 	done
 	peers_sql -f "$PEERS/trigrams.sql" -f "$PEERS/summary.sql"
 	rm -f "$DIR/checks"
 	note_checks "$PEERS/check.sql" ${NEARDUP_BENCH_QUICK:+"$PEERS/truth-check.sql" "$PEERS/generated-check.sql"}
-	for part in first memory curves; do
+	for part in first memory thresholds recall nearest; do
 		! wants "$part" || note_checks "$PEERS/$part-check.sql"
 	done
 	write_figures
