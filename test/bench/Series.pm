@@ -141,7 +141,7 @@ sub columns
 	return @series;
 }
 
-# groups FILE X Y: a series for each peer of a file that has several settings of it.
+# groups FILE X Y: a series for each peer of a file that has several settings of it, from the least y to the greatest.
 sub groups
 {
 	my ($folder, $file, $x, $y) = @_;
@@ -153,7 +153,9 @@ sub groups
 		$title{ $row->{peer} } = $row->{title};
 	}
 	my %short = titles(%title);
-	return map { series($_, $short{$_}, @{ $points{$_} }) } sort keys %points;
+	my @series = map { series($_, $short{$_}, @{ $points{$_} }) } sort keys %points;
+	@{ $_->{points} } = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @{ $_->{points} } foreach @series;
+	return @series;
 }
 
 # libraries FILE: the columns of BENCH=large, "old" or "new" and a distance.
