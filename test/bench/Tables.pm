@@ -38,7 +38,7 @@ sub ratio
 
 sub text { return $_[0] }
 
-my %SHOW = (digits => \&digits, share => \&share, ratio => \&ratio, text => \&text, about => sub { return '≈ ' . digits($_[0]) });
+my %SHOW = (digits => \&digits, share => \&share, ratio => \&ratio, text => \&text, about => sub { return '≈ ' . digits($_[0]) }, more => sub { return '> ' . digits($_[0]) });
 
 # ---- Tables of peers ------------------------------------------------------------------
 
@@ -59,17 +59,20 @@ my %COLUMNS = (
 		['later lookup ms', 'digits', 'search'], ['first lookup of a session ms', 'digits', 'first search'],
 		['first lookup after a restart, files not in memory ms', 'digits', 'cold search'], ['memory of a session MB', 'digits', 'session memory']],
 	pairs => [
-		['all pairs s', 'pairs', 'pairs', 'pairs by searches'], ['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['recall', 'share', 'pairs recall'],
+		['all pairs s', 'digits', 'pairs', 'pairs by searches'], ['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['recall', 'share', 'pairs recall'],
 		['precision', 'share', 'pairs precision']],
 	simhash => [
 		['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'], ['95 % within ms', 'digits', 'search p95'], ['recall', 'share', 'recall'],
 		['build s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['MB beside the texts', 'digits', 'size'], ['insert µs', 'digits', 'insert'],
 		['times neardup', 'ratio', 'insert'], ['rejects a copy that another session inserts', 'races']],
 	libraries => [
-		['sign s', 'digits', 'sign'], ['index s', 'digits', 'index'], ['both s', 'digits', 'build'], ['times neardup', 'ratio', 'build'], ['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'],
-		['without signing ms', 'digits', 'signed search'], ['by a client ms', 'digits', 'search by a client'],
-		['recall', 'share', 'recall'], ['precision', 'share', 'precision'], ['all pairs s', 'pairs', 'pairs', 'pairs by searches'],
-		['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['their recall', 'share', 'pairs recall'], ['precision', 'share', 'pairs precision'], ['memory MB', 'digits', 'memory'], ['disk MB', 'digits', 'size']]);
+		['sign s', 'digits', 'sign'], ['index s', 'digits', 'index', 'index by part'], ['both s', 'digits', 'build'], ['times neardup', 'ratio', 'build'],
+		['all pairs s', 'digits', 'pairs', 'pairs by searches'], ['times neardup', 'ratio', 'pairs', 'pairs by searches'], ['recall', 'share', 'pairs recall'],
+		['precision', 'share', 'pairs precision'], ['memory MB', 'digits', 'memory'], ['disk MB', 'digits', 'size']],
+	'library-lookups' => [
+		['lookup ms', 'digits', 'search'], ['times neardup', 'ratio', 'search'], ['95 % within ms', 'digits', 'search p95'], ['without signing ms', 'digits', 'signed search'],
+		['by a client ms', 'digits', 'search by a client'], ['recall', 'share', 'recall'], ['precision', 'share', 'precision'],
+		['ten nearest ms', 'digits', 'nearest'], ['their recall from 0.4', 'share', 'nearest recall']]);
 
 # Returns the peers of files in their order, each a hash of what was measured, with its title.
 sub peers
@@ -106,7 +109,7 @@ sub cell
 	return races($value) if $show eq 'races';
 	my ($measure) = grep { defined $value->{$_} } @measures or return;
 	my ($beside) = grep { defined $ours->{$_} } @measures;
-	$show = $measure =~ /by searches/ ? 'about' : 'digits' if $show eq 'pairs';
+	$show = $measure =~ /by searches/ ? 'about' : $measure =~ /by part/ ? 'more' : $show if $show eq 'digits';
 	return $SHOW{$show}->($value->{$measure}, $beside && $ours->{$beside});
 }
 
@@ -115,7 +118,7 @@ sub markdown
 {
 	my ($headings, @rows) = @_;
 	my @used = grep { my $c = $_; !$c || grep { defined $_->[$c] } @rows } 0 .. $#$headings;
-	my @right = map { my $c = $_; $c && !grep { defined $_->[$c] && $_->[$c] !~ /^[\d*<≈–]/ } @rows } 0 .. $#$headings;
+	my @right = map { my $c = $_; $c && !grep { defined $_->[$c] && $_->[$c] !~ /^[\d*<>≈–]/ } @rows } 0 .. $#$headings;
 
 	return if !@rows;
 	return join('', map { "$_\n" } '| ' . join(' | ', @$headings[@used]) . ' |', '|' . join('|', map { $right[$_] ? '---:' : '---' } @used) . '|',
@@ -264,6 +267,7 @@ my %TABLE = (
 	(map { my $name = $_; ($name => sub { of_peers($name, $_[1]) }) } qw(search nearest build changes sessions pairs)),
 	simhash => sub { of_peers('simhash', $_[1] =~ s/peers(?=[^\/]*$)/simhash/r) },
 	libraries => sub { of_peers('libraries', $_[1] =~ m{/libraries[^/]*$} ? $_[1] : "$_[0]/libraries.csv") },
+	'library-lookups' => sub { of_peers('library-lookups', $_[1] =~ m{/libraries[^/]*$} ? $_[1] : "$_[0]/libraries.csv") },
 	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
 	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
