@@ -3,7 +3,7 @@
 # about: A row for each method, and in it a point for its F1 on each corpus: texts alone, texts in a frame or form, and records and titles.
 # data: accuracy accuracy.csv
 HEIGHT = 170 + 24 * (YMAX + 1)
-LEFT = 290
+LEFT = 302
 RIGHT = 24
 load "style.gp"
 set tmargin at screen 1 - 100.0 / HEIGHT
