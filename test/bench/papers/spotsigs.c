@@ -9,8 +9,7 @@
  *                                        and a sum that depends on the pairs
  *
  * Similarity is that of multisets, weighted_jaccard.  The frequencies of signatures follow
- * Zipf's law, much like those of package descriptions: of all occurrences in 38,000 documents,
- * two in five are of a signature that no other document has.  The ways are:
+ * Zipf's law, so many signatures belong to one document only.  The ways are:
  *
  *   SpotSigs        inverted lists of all signatures, the rarest first, each read to the end of
  *                   the next partition by length; a pair is compared unless the frequency
