@@ -51,14 +51,14 @@ peers_nearest()
 
 # ---- Several clients insert ----------------------------------------------------
 
-# insert_with PEER CLIENTS: prints how many rows so many clients insert a second, with texts unlike all others.
+# insert_with PEER CLIENTS: prints how many rows so many clients insert a second, with texts unlike nearly all others.
 insert_with()
 {
 	local SECONDS_EACH=$PEERS_CLIENT_SECONDS
 
 	cat >insert.sql <<-SQL
 		\\set r random($(peers_sql -F ', ' -c 'SELECT min(id), max(id) FROM docs'))
-		SELECT $1_insert(n::int, replace(' ' || body, ' ', n || ' ')) FROM docs, nextval('client_ids') n WHERE id = :r;
+		SELECT $1_insert(n::int, replace(translate(' ' || body, E'\\n\\t', '  '), ' ', n || ' ')) FROM docs, nextval('client_ids') n WHERE id = :r;
 	SQL
 	clients insert insert.sql "$2"
 	tail -n 1 insert.tps
