@@ -46,9 +46,10 @@ CREATE VIEW summary AS
 SELECT place, (SELECT count(*) FROM docs) AS rows, peer, title, measure, nullif(unit, '') AS unit, round(value::numeric, 4) AS value
 FROM (TABLE measured UNION ALL SELECT peer, 'copies rejected by ' || how, '', 1 - accepted::int FROM races) m JOIN peers USING (peer);
 
--- Lines of the CSV: the figures, and what is said of each peer.
+-- Lines of the CSV: the figures, and what is said of each peer.  A few searches tell nothing of recall.
 CREATE VIEW lines AS
-SELECT place, rows, peer, title, measure, unit, value::text FROM summary
+SELECT place, rows, peer, title, measure, unit, value::text FROM summary s
+WHERE measure NOT IN ('recall', 'precision') OR (SELECT value FROM measured m WHERE m.peer = s.peer AND m.measure = 'search number') >= 20
 UNION ALL
 SELECT place, (SELECT count(*) FROM docs), peer, title, measure, NULL, value
 FROM peers, LATERAL (VALUES ('exact', exact), ('threshold', threshold), ('skipped', skipped)) v(measure, value) WHERE value <> '';
