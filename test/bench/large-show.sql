@@ -84,7 +84,7 @@ UNION ALL
 SELECT 'memory', rows, library, CASE WHEN what = 'index MB' THEN 'index' ELSE regexp_replace(what, 'private MB', 'a session') END, number
 FROM cells WHERE what ~ '^(index MB|private MB .*)$'
 UNION ALL
-SELECT 'memory', rows, library, 'signatures', rows * 50 / 1e6 FROM cells WHERE what = 'index MB' AND library = 'new'
+SELECT 'memory', rows, library, 'signatures', rows * 50.0 / 1e6 FROM cells WHERE what = 'index MB' AND library = 'new'
 UNION ALL
 SELECT 'shares', substring(what FROM 'share ([0-9.]+)')::float8, library, substring(what FROM 'at [0-9]+$'), number FROM cells
 WHERE what ~ '^share .* at [0-9]+$' AND rows = (SELECT max(rows) FROM cells WHERE what ~ '^share');
