@@ -1,4 +1,5 @@
 -- Answers that must agree, or be of a known quality, whatever the machine.
+ANALYZE;
 
 -- What a peer found that another one did not, of the queries that both ran.
 CREATE FUNCTION only_found(one text, other text) RETURNS bigint LANGUAGE sql AS $$
@@ -35,13 +36,15 @@ SELECT must('FAISS pairs what neardup_pairs pairs', only_paired('neardup_bits', 
 WHERE EXISTS (SELECT FROM pairs WHERE peer = 'faiss_flat');
 
 -- The truth once more by the textbook, of one family in some.
-CREATE TEMP TABLE sample AS SELECT id FROM families WHERE hashint8(family) % greatest(1, (SELECT count(*) FROM families) / 2000) = 0;
+CREATE TEMP TABLE sample AS SELECT id FROM families WHERE hashint8(family) % greatest(1, (SELECT count(*) FROM families) / 500) = 0;
 CREATE TEMP TABLE sample_docs AS SELECT id, body FROM docs JOIN sample USING (id);
 CREATE TEMP TABLE sample_truth AS
 SELECT a AS query, b AS id FROM true_pairs WHERE a IN (TABLE sample) AND b IN (TABLE sample)
 UNION ALL SELECT b, a FROM true_pairs WHERE a IN (TABLE sample) AND b IN (TABLE sample)
 UNION ALL SELECT id, id FROM sample;
 SELECT must('the sample has pairs', (SELECT count(*) > 20 FROM sample_truth WHERE query <> id));
+ANALYZE sample_docs;
+ANALYZE sample_truth;
 ALTER TABLE sample_docs RENAME TO docs;
 ALTER TABLE sample_truth RENAME TO truth;
 CREATE TEMP TABLE queries AS SELECT id AS n, body FROM docs;
