@@ -1,6 +1,5 @@
 -- Inspecting an index: its size, its soundness, and the plan of a search.
--- These functions check the rights of the caller on the table themselves.  So the right to
--- call them is granted to PUBLIC, explicitly, since an update from 0.1.0 has to grant it.
+-- These functions check the rights of the caller on the table themselves.
 
 CREATE FUNCTION neardup_index_info(index regclass,
 		OUT segments int, OUT documents bigint, OUT dead bigint, OUT tail bigint, OUT bytes bigint)
@@ -82,11 +81,4 @@ CREATE FUNCTION neardup_explain(index regclass, query simhash, threshold float8,
 COMMENT ON FUNCTION neardup_explain(regclass, simhash, float8) IS
 	'how a neardup index is searched for similar signatures: plan, estimated cost and actual cost of each segment';
 
-GRANT EXECUTE ON FUNCTION neardup_index_info(regclass) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION neardup_index_status(regclass) TO PUBLIC;
 GRANT SELECT ON neardup_indexes TO PUBLIC;
-GRANT EXECUTE ON FUNCTION neardup_check(regclass) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash_ball) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash_ball) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION neardup_explain(regclass, minhash, float8) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION neardup_explain(regclass, simhash, float8) TO PUBLIC;

@@ -65,9 +65,7 @@ call_begin(FunctionCallInfo fcinfo, int witnesses, int own)
 	if (PG_ARGISNULL(verify + 1))
 		reject_null("recall");
 	options->recall = share_argument(fcinfo, verify + 1, "recall");
-	/* The catalog of version 0.1.0 does not have it. */
-	if (measure < PG_NARGS() &&
-		call_choice(fcinfo, measure, "measure", "resemblance", "containment"))
+	if (call_choice(fcinfo, measure, "measure", "resemblance", "containment"))
 		options->measure = SET_CONTAINMENT;
 	return call;
 }

@@ -83,8 +83,8 @@ is(`find $base/pg -type l`, '', 'the copy has no links');
 ($well, $said) = tools("private_tree $base/pg\nprivate_tree $base/pg\necho made \$PG_CONFIG");
 like($said, qr{^made $base/pg\Q$real\E/usr/lib}m, 'a second call finds the copy');
 
-# A copy as version 0.1.0 made it: one folder is a link to the original, so that files
-# written below it would land there.
+# A copy in which one folder is a link to the original, so that files written below it
+# would land there.
 make_path("$base/old$real/usr/include");
 symlink("$real/usr/include/postgresql", "$base/old$real/usr/include/postgresql") or die $!;
 ($well, $said) = tools("private_tree $base/old");

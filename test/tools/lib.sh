@@ -76,7 +76,7 @@ find_pg_config()
 # copy_below DIR PATH...: copies each PATH to DIR/PATH unless that exists.
 #
 # All folders below DIR are real folders and not links, so files written there
-# cannot land outside.  Links on the way, which 0.1.0 made, are removed.
+# cannot land outside.  Links on the way are removed.
 copy_below()
 {
 	local dir=$1 path to part parts
