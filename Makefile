@@ -2,7 +2,7 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo      finds near-duplicate texts on this machine
-#   make check     runs lint and all tests
+#   make check     runs lint and all tests; make check-long as many rounds of them as a release needs
 #   make unit      runs the unit tests only; make lint the linters only
 #   make bench     runs benchmarks
 #   make bench-peers   runs neardup beside its alternatives; make bench-quick on a small table
@@ -55,7 +55,7 @@ EXTRA_CLEAN = $(SQL_INSTALL) .build-flags build
 DIST = neardup-$(EXTVERSION).zip
 
 # Targets that work without an installed PostgreSQL.
-TOOLS = setup check demo unit lint format bench bench-peers bench-quick bench-large bench-report soak fuzz faults clients bare versions packages \
+TOOLS = setup check check-long demo unit lint format bench bench-peers bench-quick bench-large bench-report soak fuzz faults clients bare versions packages \
 	dist
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
@@ -80,6 +80,8 @@ else
 .PHONY: $(TOOLS)
 setup check unit lint format:
 	@test/tools/$@
+check-long:
+	@NEARDUP_LONG=yes test/tools/check
 demo bench soak fuzz faults clients bare versions packages:
 	@test/$@/run
 bench-peers:

@@ -1,0 +1,119 @@
+# jobs.sh: runs commands side by side, and ends all that they started.
+#
+# A job is a command with a name; its output goes to the log $WORK/NAME.log.  Bash scripts
+# source this file after lib.sh.
+#
+#   WORK    the folder of the logs.  Servers of jobs have their data below it
+#   JOBS    how many jobs run at a time; default: one more than processors, as tests often wait
+#   STALL   seconds after which a job that prints nothing counts as hanging and is stopped;
+#           default: 1800.  Nothing limits the time of a job that goes on
+
+JOBS=${JOBS:-$((NPROC + 1))}
+STALL=${STALL:-1800}
+
+QUEUE=()           # names of jobs that wait, and their commands
+declare -A COMMAND=()
+declare -A RUNNING=() # the process group of each running job, by name
+declare -A STARTED=()
+
+# job NAME COMMAND...: enters a job.
+job()
+{
+	QUEUE+=("$1")
+	COMMAND[$1]=$(printf '%q ' "${@:2}")
+}
+
+# Starts a job in a process group of its own.
+start_job()
+{
+	STARTED[$1]=$(now)
+	set -m
+	(
+		set +m
+		trap - EXIT INT TERM
+		eval "${COMMAND[$1]}"
+	) >"$WORK/$1.log" 2>&1 </dev/null &
+	RUNNING[$1]=$!
+	echo "$!" >"$WORK/$1.pid"
+	set +m
+}
+
+# Stops a job that has printed nothing for too long.
+stop_if_stalled()
+{
+	local age=$(($(date +%s) - $(stat -c %Y "$WORK/$1.log")))
+
+	[ "$age" -gt "$STALL" ] || return 0
+	echo "not ok - $1 printed nothing for $age s" >>"$WORK/$1.log"
+	kill -TERM -- "-${RUNNING[$1]}" 2>/dev/null || true
+	sleep 1
+	kill -KILL -- "-${RUNNING[$1]}" 2>/dev/null || true
+}
+
+# Runs all jobs that were entered.  Calls 'REPORT NAME STATUS SECONDS' for each that ends.
+run_jobs()
+{
+	local report=$1 name status
+
+	while [ ${#QUEUE[@]} -gt 0 ] || [ ${#RUNNING[@]} -gt 0 ]; do
+		while [ ${#QUEUE[@]} -gt 0 ] && [ ${#RUNNING[@]} -lt "$JOBS" ]; do
+			start_job "${QUEUE[0]}"
+			QUEUE=("${QUEUE[@]:1}")
+		done
+		sleep 0.2
+		for name in "${!RUNNING[@]}"; do
+			if kill -0 "${RUNNING[$name]}" 2>/dev/null; then
+				stop_if_stalled "$name"
+				continue
+			fi
+			status=0
+			wait "${RUNNING[$name]}" || status=$?
+			# What a job leaves in its group does not outlive it.
+			kill -KILL -- "-${RUNNING[$name]}" 2>/dev/null || true
+			unset "RUNNING[$name]"
+			rm -f "$WORK/$name.pid"
+			"$report" "$name" "$status" "$(elapsed "${STARTED[$name]}")"
+		done
+	done
+}
+
+# Prints the processes that work in a folder or below it, which includes all of a server.
+processes_in()
+{
+	find /proc/[0-9]*/cwd -maxdepth 0 \( -lname "$1" -o -lname "$1/*" \) 2>/dev/null | sed 's:^/proc/::; s:/cwd$::'
+}
+
+# Ends all jobs, and all processes that work below $WORK.
+end_jobs()
+{
+	local file signal
+
+	for file in "$WORK"/*.pid; do
+		[ ! -s "$file" ] || kill -KILL -- "-$(cat "$file")" 2>/dev/null || true
+	done
+	# A server ends at SIGQUIT, and its processes with it.
+	for signal in QUIT KILL KILL; do
+		set -- $(processes_in "$WORK")
+		[ $# -gt 0 ] || return 0
+		kill -$signal "$@" 2>/dev/null || true
+		sleep 1
+	done
+}
+
+# Calls end_jobs() when this script has ended, however it ends.
+guard_jobs()
+{
+	local script=$$
+
+	set -m
+	(
+		set +m
+		trap - EXIT
+		trap '' INT TERM
+		cd /
+		tail --pid="$script" -f /dev/null
+		end_jobs
+	) >/dev/null 2>&1 </dev/null &
+	set +m
+	disown
+}
