@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-my $rounds = 8;
+my $rounds = $ENV{NEARDUP_LONG} ? 8 : 3;
 srand(42);
 
 my $node = PostgreSQL::Test::Cluster->new('crash');

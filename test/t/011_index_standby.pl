@@ -62,7 +62,7 @@ my ($out, $err) = ('', '');
 my $load = IPC::Run::start([ 'pgbench', '-n', '-c', '2', '-h', $standby->host, '-p', $standby->port, '-t', '3000', '-f', $script, 'postgres' ],
 	'<', \undef, '>', \$out, '2>', \$err);
 
-foreach my $round (1 .. 6)
+foreach my $round (1 .. ($ENV{NEARDUP_LONG} ? 6 : 3))
 {
 	my $first = $round * 6000;
 	my $background = $round % 2 ? 'on' : 'off';

@@ -7,7 +7,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $rounds = 25;
+my $rounds = $ENV{NEARDUP_LONG} ? 25 : 5;
 
 my $node = PostgreSQL::Test::Cluster->new('first');
 $node->init;

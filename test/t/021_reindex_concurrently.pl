@@ -7,7 +7,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $rounds = 12;
+my $rounds = $ENV{NEARDUP_LONG} ? 12 : 4;
 
 my $node = PostgreSQL::Test::Cluster->new('reindex');
 $node->init;
@@ -75,7 +75,7 @@ foreach my $name (sort keys %script)
 
 	append_to_file($file, $sql);
 	# Runs until the test ends it.
-	$load{run} = IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-T', 600, '-h', $node->host, '-p', $node->port, '-f', $file, 'postgres' ],
+	$load{run} = IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-T', 100000, '-h', $node->host, '-p', $node->port, '-f', $file, 'postgres' ],
 		'<', \undef, '>', \$load{out}, '2>', \$load{err});
 	push @loads, \%load;
 }

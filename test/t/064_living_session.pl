@@ -8,7 +8,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $damages = 250;
+my $damages = $ENV{NEARDUP_LONG} ? 250 : 100;
 my $page_size = 8192;
 my $info = 24;
 my $count_at = $info + 16;
