@@ -7,31 +7,109 @@
 --   follows_references for a guard: also of tables with foreign keys to this one?
 -- Sets the search path to pg_catalog and these variables:
 --   table_oid, ext     the table, and the schema of the extension
+--   shown_table        the name of the table, to be printed
+--   least              the threshold, or its default
 --   id_type            the type of the id
 --   equals, above      the operators "=" and ">" of that type
 --   old_path           the search path before
 --   raise              an expression: the statement that raises an error (message, hint)
+--   unfit              what follows FROM (VALUES ...) v (name, value, allowed) to select the
+--                      message and the hint for each value that is not allowed
+--   attempt            an expression: the statement that runs the PL/pgSQL statements "code",
+--                      and names the variable (name, value, hint) if they fail; they may use
+--                      the cursor rows
+--   unseen             a regular expression of the characters that must not reach a terminal
+--                      or a page, because they are not seen or change how others are shown
+--   printed            an expression: the text "raw", on one line without such characters
+--   check_order        a query of the statement that fails if the query "query", which ends
+--                      with order_by or the id, is not valid
 --   titles             a query of (id, title) for the relation shown(id): the column title,
---                      on one line, cut to 60 characters; without rows if title is not set
+--                      printed, cut to 60 characters; without rows if title is not set
 --   kinds              for a guard: a query of the tables below the table and of what they
 --                      are, if they are not plain tables
 --   guard              a query of the reason why a superuser must not change rows, or NULL
 
 \set QUIET on
 \set AUTOCOMMIT on
-\if :{?table} \else \warn 'which table?  psql -v table=NAME' \set table '' \endif
+\if :{?table} \else \set table '' \endif
 \if :{?id} \else \set id id \endif
 \if :{?sig} \else \set sig sig \endif
-\if :{?threshold} \else \set threshold 0.8 \endif
+\if :{?threshold} \set least :threshold \else \set least 0.8 \endif
 \if :{?title} \else \set title '' \endif
 \if :{?trust} \else \set trust no \endif
 
+-- ---- The table ----
+
 -- Only the table is looked up by the caller's search path: other roles may have put
 -- functions and operators into the schemas there.
+SELECT pg_catalog.format('DO %L', pg_catalog.format($table$BEGIN PERFORM %1$L::pg_catalog.regclass; EXCEPTION WHEN OTHERS THEN
+	RAISE EXCEPTION USING MESSAGE = pg_catalog.format(CASE WHEN %1$L::pg_catalog.text OPERATOR(pg_catalog.=) '' THEN 'no table is named' ELSE '"%%s" is not a value of table: %%s' END, %1$L, SQLERRM),
+		HINT = 'Name it as in SQL, with its schema if that is not in the search path: -v table=NAME.'; END$table$, :'table'))
+\gexec
 SELECT pg_catalog.current_setting('search_path') AS old_path, :'table'::pg_catalog.regclass::pg_catalog.oid AS table_oid
 \gset
 SET search_path = pg_catalog, pg_temp;
-\set raise 'format(''DO %L'', format(''BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END'', message, hint))'
+
+-- ---- Messages ----
+
+SELECT CASE getdatabaseencoding() WHEN 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff]'
+	ELSE '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' END AS unseen
+\gset
+SELECT format('btrim(regexp_replace(raw COLLATE "C", %L, '' '', ''g''))', replace(:'unseen', '[', '([[:space:]]|[') || ')+') AS printed
+\gset
+\set raise 'format(''DO %L'', format(''BEGIN RAISE EXCEPTION USING MESSAGE = %L, HINT = %L; END'', (SELECT :printed FROM (SELECT message) m (raw)), hint))'
+SELECT $attempt$
+	format('DO %L', format('DECLARE rows refcursor; detail text; advice text; BEGIN %s EXCEPTION WHEN insufficient_privilege THEN RAISE; WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, advice = PG_EXCEPTION_HINT;
+		RAISE EXCEPTION USING MESSAGE = format(''"%%s" is not a value of %%s: %%s'', %L, %L, SQLERRM), HINT = coalesce(nullif(concat_ws('' '', nullif(detail, ''''), nullif(advice, ''''), %L), ''''), ''Try it in a query of the table.''); END',
+		code, (SELECT :printed FROM left(value, 200) raw), name, hint))
+	$attempt$ AS attempt,
+$unfit$
+	, LATERAL (SELECT regexp_match(allowed, '^a (whole )?number (from|above) (\S+) up to (\S+)$')) a (range),
+		LATERAL (SELECT substring(value, CASE WHEN range[1] IS NULL THEN '^\d{0,20}\.?\d{1,20}(?:e-?\d{1,2})?$' ELSE '^\d{1,20}$' END)::numeric) n (number),
+		LATERAL (SELECT CASE
+			WHEN allowed = 'a column' THEN NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = value AND NOT attisdropped)
+			WHEN range IS NULL THEN value <> ALL (regexp_split_to_array(allowed, ', | or '))
+			ELSE coalesce(number NOT BETWEEN range[3]::numeric AND range[4]::numeric OR number = range[3]::numeric AND range[2] = 'above', true) END) b (bad),
+		LATERAL (SELECT CASE allowed WHEN 'a column' THEN format('column "%s" of table "%s" does not exist', value, :'table_oid'::oid::regclass)
+				ELSE format('"%s" is not a value of %s', left(value, 200), name) END AS message,
+			CASE allowed WHEN 'a column' THEN format('Name the column with -v %s=NAME.', name) ELSE format('%s must be %s.', name, allowed) END AS hint) m
+	WHERE bad AND value IS NOT NULL$unfit$ AS unfit,
+	format('%s', :'table_oid'::oid::regclass) AS shown_table
+\gset
+SELECT :printed AS shown_table FROM (SELECT :'shown_table') t (raw)
+\gset
+
+SELECT $check$
+	SELECT :attempt
+	FROM (SELECT CASE :'order_by' WHEN '' THEN 'id' ELSE 'order_by' END AS name, coalesce(nullif(:'order_by', ''), :'id') AS value,
+		format('OPEN rows FOR EXECUTE %L;', :'query') AS code, CASE :'order_by' WHEN '' THEN 'Name a column whose type has a sort order.'
+			ELSE 'Write it as behind ORDER BY in a query: -v "order_by=length(body) DESC".' END AS hint) e$check$ AS check_order
+\gset
+
+-- ---- Variables ----
+
+SELECT :raise FROM (SELECT format('"%s" is not a value of table: there is no such table', :'table') AS message, 'Name it as in SQL: -v table=NAME.' AS hint) e
+WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = :'table_oid'::oid)
+\gexec
+-- psql cannot list its variables in a query.  But Linux shows the command that a process was
+-- started with, so there a mistyped name is an error, and not ignored.
+SELECT :'VERSION' LIKE '%linux%' AS linux \gset
+\if :linux
+	\set names `tr '\0' '\n' </proc/$PPID/cmdline 2>/dev/null | LC_ALL=C sed -nE '/^(-[a-zA-Z]*v|--set|--variable)$/{n;s/=.*//p;};s/^(-[a-zA-Z]*v|--set=|--variable=)([a-zA-Z0-9_]+)=.*/\2/p'`
+	SELECT :raise
+	FROM (SELECT format('there is no variable "%s"', name) AS message, 'The scripts read ' || array_to_string(known, ', ') || '.' AS hint
+		FROM string_to_array('apply,b,batch,below,chars,entries,expression,function,id,k,limit,mark,members,min_tokens,order_by,output,pause,sample,schema,scheme,show,sig,sort,table,text,threshold,title,trust,type', ',') known,
+			regexp_split_to_table(:'names', '\s+') name
+		WHERE name ~ '[a-z]' AND name <> ALL (known)) e
+	\gexec
+\endif
+SELECT :raise
+FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column')) v (name, value, allowed)
+	:unfit
+\gexec
+
+-- ---- The extension ----
 
 SELECT :raise FROM (VALUES ('the extension neardup is not installed in this database', 'Install it with CREATE EXTENSION neardup.')) v (message, hint)
 WHERE NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'neardup')
@@ -71,9 +149,9 @@ FROM pg_extension WHERE extname = 'neardup'
 -- output function of the type, where a cast could be the table owner's.
 SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title WHERE false', :'id_type')
 	ELSE format($titles$SELECT id, CASE WHEN length(line) > 60 THEN left(line, 57) || '...' ELSE nullif(line, '') END AS title
-		FROM (SELECT %1$I::%2$s AS id, btrim(regexp_replace(left(format('%%s', %4$I), 1000), '[[:space:][:cntrl:]]+', ' ', 'g')) AS line
+		FROM (SELECT %1$I::%2$s AS id, (SELECT %6$s FROM left(format('%%s', %4$I), 1000) raw) AS line
 			FROM %3$s WHERE %1$I %5$s ANY (ARRAY(SELECT id FROM shown))) t$titles$,
-		:'id', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals') END AS titles
+		:'id', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals', :'printed') END AS titles
 \gset
 
 -- Triggers, rules, defaults, constraints and index expressions of a table run as the role
@@ -101,10 +179,10 @@ SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title W
 			UNION ALL SELECT 'rule ' || rulename, relowner FROM tree JOIN pg_rewrite ON ev_class = rel JOIN pg_class c ON c.oid = rel
 			UNION ALL SELECT 'type ' || t.oid::regtype, typowner FROM parts JOIN pg_type t ON class = 'pg_type'::regclass AND t.oid = part
 		)
-		SELECT format('%%s would run as a superuser, and belongs to role %%s', name, rolname)
+		SELECT (SELECT %5$s FROM format('%%s would run as a superuser, and belongs to role %%s', name, rolname) raw)
 		FROM code JOIN pg_roles r ON r.oid = owner
 		WHERE NOT rolsuper AND (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)) LIMIT 1
-	$guard$, :'table_oid', :'changed_column', :'follows_references', :'views') AS guard
+	$guard$, :'table_oid', :'changed_column', :'follows_references', :'views', :'printed') AS guard
 	\gset
 	SELECT format($kinds$
 		WITH RECURSIVE tree AS (

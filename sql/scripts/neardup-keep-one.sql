@@ -5,7 +5,8 @@
 --        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
 --        [-v limit=20] [-v apply=yes] [-v trust=yes] -f neardup-keep-one.sql
 --
--- Without apply=yes it is a dry run: everything is done, counted and rolled back.
+-- Without apply=yes it is a dry run: everything is done, counted and rolled back.  With
+-- apply=yes the threshold must be given too.
 -- With mark, rows are not deleted: that column gets the id of the row that is kept, and
 -- rows in which it is set already are left out.  See doc/reference/scripts.md.
 
@@ -18,6 +19,23 @@
 \set changed_column :mark
 \set follows_references yes
 \ir neardup-begin.sql
+
+SELECT :raise
+FROM (VALUES ('apply', :'apply', 'yes or no'), ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('mark', nullif(:'mark', ''), 'a column'),
+	('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
+	:unfit
+\gexec
+-- A name that is mistyped must not mean the default here.
+SELECT :raise FROM (VALUES ('apply=yes needs a threshold', 'Write the threshold of the dry run, as in -v threshold=' || :'least' || '.')) v (message, hint)
+WHERE :'apply' = 'yes' AND NOT :{?threshold}
+\gexec
+SELECT :raise FROM (
+	SELECT format('column "%s" is of type %s, and the id of type %s', attname, format_type(atttypid, atttypmod), :'id_type') AS message,
+		'It gets the id of the row that is kept. Name a column of the type of the id with -v mark=NAME.' AS hint
+	FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
+	WHERE attrelid = :'table_oid'::oid AND attname = :'mark' AND atttypid <> :'id_type'::regtype AND typtype <> 'd' AND typcategory <> 'S'
+		AND NOT EXISTS (SELECT FROM pg_cast WHERE castsource = :'id_type'::regtype AND casttarget = atttypid AND castcontext <> 'e')) e
+\gexec
 
 SELECT :raise FROM (
 	SELECT format('"%s" is %s', rel::regclass, what) AS message, CASE what
@@ -54,15 +72,17 @@ FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v
 WHERE message IS NOT NULL
 \gexec
 
+:check_order
+\gexec
 CREATE TEMP TABLE neardup_rest ON COMMIT DROP AS
 SELECT id, keeper, similarity
-FROM :ext.neardup_clusters(:'query'::text, :'threshold'::float8, NULL:::id_type,
+FROM :ext.neardup_clusters(:'query'::text, :'least'::float8, NULL:::id_type,
 	false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8)
 WHERE NOT id :equals keeper;
 ANALYZE pg_temp.neardup_rest;
 
-SELECT format('%s: %s near-duplicates (similarity %s and above) of %s rows that stay', :'table', count(*),
-	:'threshold', count(DISTINCT keeper))
+SELECT format('%s: %s near-duplicates (similarity %s and above) of %s rows that stay', :'shown_table', count(*),
+	:'least', count(DISTINCT keeper))
 FROM pg_temp.neardup_rest;
 WITH listed AS MATERIALIZED (
 	SELECT * FROM pg_temp.neardup_rest ORDER BY keeper, id LIMIT :'limit'::bigint
@@ -71,9 +91,10 @@ WITH listed AS MATERIALIZED (
 ), titles AS MATERIALIZED (
 	:titles
 )
-SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), l.id, keeper)
+SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), gone_name, kept_name)
 	|| coalesce(E'\n         - ' || gone.title, '') || coalesce(E'\n         + ' || kept.title, '')
-FROM listed l LEFT JOIN titles gone ON gone.id :equals l.id LEFT JOIN titles kept ON kept.id :equals keeper
+FROM listed l LEFT JOIN titles gone ON gone.id :equals l.id LEFT JOIN titles kept ON kept.id :equals keeper,
+	LATERAL (SELECT :printed FROM format('%s', l.id) raw) g (gone_name), LATERAL (SELECT :printed FROM format('%s', keeper) raw) k (kept_name)
 ORDER BY keeper, l.id;
 SELECT format('    ... and %s more', count(*) - :'limit'::bigint) FROM pg_temp.neardup_rest HAVING count(*) > :'limit'::bigint;
 
@@ -119,6 +140,10 @@ SELECT (SELECT count(*) FROM pg_temp.neardup_rest) <> :changed OR (SELECT count(
 	\endif
 \else
 	ROLLBACK;
-	\echo 'dry run: nothing was changed; use -v apply=yes to change it'
+	\if :marking
+		\echo 'dry run: nothing was changed; with -v threshold=':least '-v apply=yes,' :changed 'rows are marked'
+	\else
+		\echo 'dry run: nothing was changed; with -v threshold=':least '-v apply=yes,' :changed 'rows are deleted'
+	\endif
 \endif
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

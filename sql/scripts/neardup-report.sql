@@ -12,17 +12,24 @@
 \set functions '{neardup_clusters}'
 \ir neardup-begin.sql
 
+SELECT :raise
+FROM (VALUES ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
+	:unfit
+\gexec
+
 SELECT "table", format('SELECT %I::%s, %I FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', :'sig', "table", :'sig',
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
 FROM (SELECT :'table_oid'::oid::regclass AS "table") t
 \gset
+:check_order
+\gexec
 
 \pset tuples_only on
 \pset format unaligned
 
 WITH found AS MATERIALIZED (
 	SELECT *, id :equals keeper AS kept, row_number() OVER () AS place
-	FROM :ext.neardup_clusters(:'query'::text, :'threshold'::float8, NULL:::id_type,
+	FROM :ext.neardup_clusters(:'query'::text, :'least'::float8, NULL:::id_type,
 		false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8)
 ), clusters AS (
 	SELECT *, row_number() OVER (ORDER BY size DESC, place) AS rank
@@ -33,14 +40,14 @@ WITH found AS MATERIALIZED (
 	:titles
 ), lines AS (
 	SELECT 0 AS rank, 0 AS place, format(E'%s, similarity %s and above\n\n  %9s  rows\n  %9s  clusters of near-duplicates\n  %9s  rows in them\n  %9s  rows would go if each kept one\n',
-		:'table', :'threshold', (SELECT count(*) FROM :table WHERE :"sig" IS NOT NULL),
+		:'shown_table', :'least', (SELECT count(*) FROM :table WHERE :"sig" IS NOT NULL),
 		count(*) FILTER (WHERE kept), count(*), count(*) FILTER (WHERE NOT kept)) AS line
 	FROM found
 	UNION ALL
 	SELECT rank, CASE WHEN kept THEN 0 ELSE place END,
-		CASE WHEN kept THEN format('%s  (%s rows)', s.id, size)
-			ELSE format('    %s  %s', to_char(similarity, 'FM0.000'), s.id) END || coalesce('  ' || title, '')
-	FROM shown s LEFT JOIN titles t ON t.id :equals s.id
+		CASE WHEN kept THEN format('%s  (%s rows)', name, size)
+			ELSE format('    %s  %s', to_char(similarity, 'FM0.000'), name) END || coalesce('  ' || title, '')
+	FROM shown s LEFT JOIN titles t ON t.id :equals s.id, LATERAL (SELECT :printed FROM format('%s', s.id) raw) p (name)
 	UNION ALL
 	SELECT :'limit'::bigint + 1, 0, format('... and %s clusters more', count(*) - :'limit'::bigint)
 	FROM clusters HAVING count(*) > :'limit'::bigint

@@ -13,36 +13,36 @@
 \if :{?text} \else \set text body \endif
 \if :{?title} \else \set title '' \endif
 \if :{?show} \else \set show pairs \endif
-\if :{?below} \else \set below infinity \endif
+\if :{?below} \set under :below \else \set under infinity \endif
 \if :{?sort} \else \set sort lowest \endif
 \if :{?order_by} \else \set order_by '' \endif
-\if :{?limit} \else \set limit 50 \endif
+\if :{?limit} \set most :limit \else \set most 50 \endif
 \if :{?members} \else \set members 4 \endif
 \if :{?chars} \else \set chars 4000 \endif
 \if :{?min_tokens} \else \set min_tokens 3 \endif
-\if :{?scheme} \else \set scheme 'word 3' \endif
+\if :{?scheme} \set shared :scheme \else \set shared 'word 3' \endif
 \if :{?output} \else \set output '' \endif
 \set functions '{neardup_clusters,neardup_pairs,shared_passages,to_shingles,similarity,cardinality,minhash_error,as_hash}'
 \ir neardup-begin.sql
 \ir neardup-review-page.sql
 
 SELECT :raise
-FROM (VALUES ('id', :'id', 'Name the column that identifies rows'), ('sig', :'sig', 'neardup-sign.sql adds a column of signatures; or name the one there is'),
-		('text', :'text', 'Name the column of texts'), ('title', :'title', 'Name the column of titles')) v (variable, name, what),
-	format('column "%s" of table "%s" does not exist', name, :'table_oid'::oid::regclass) message, format('%s, with -v %s=NAME.', what, variable) hint
-WHERE name <> '' AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = name AND NOT attisdropped)
+FROM (VALUES ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('text', :'text', 'a column'), ('show', :'show', 'pairs or clusters'),
+	('sort', :'sort', 'lowest, highest or largest'), ('below', nullif(:'under', 'infinity'), 'a number above 0 up to 1'), ('limit', :'most', 'a whole number from 1 up to 1000000'),
+	('members', :'members', 'a whole number from 1 up to 1000000'), ('chars', :'chars', 'a whole number from 100 up to 1000000'),
+	('min_tokens', :'min_tokens', 'a whole number from 1 up to 1000000')) v (name, value, allowed)
+	:unfit
 \gexec
 SELECT :raise
-FROM (VALUES (:'show' IN ('pairs', 'clusters'), 'show', :'show', 'Show pairs or clusters.'),
-		(:'sort' IN ('lowest', 'highest', 'largest'), 'sort', :'sort', 'Sort by lowest or highest similarity, or clusters by largest.'),
-		(:'sort' <> 'largest' OR :'show' = 'clusters', 'sort', :'sort', 'Only clusters can be sorted by size, with -v show=clusters.'),
-		(:'limit'::int > 0, 'limit', :'limit', 'Show at least one.'),
-		(:'members'::int > 0, 'members', :'members', 'Show at least one of each cluster.'),
-		(:'chars'::int BETWEEN 100 AND 1000000, 'chars', :'chars', 'Show 100 to 1000000 characters of each text.'),
+FROM (VALUES (:'sort' = 'largest' AND :'show' <> 'clusters', 'sort', :'sort', 'Only clusters can be sorted by size, with -v show=clusters.'),
 		-- psql would run the one as a command, and read the other as options.
-		(:'output' !~ '^[|(]', 'output', :'output', 'Name a file.')
-	) v (good, name, value, hint), format('"%s" is not a value of %s', value, name) message
-WHERE NOT good
+		(:'output' ~ '^[|(]', 'output', :'output', 'Name a file, which must not begin with | or (.')
+	) v (bad, name, value, hint), format('"%s" is not a value of %s', value, name) message
+WHERE bad
+\gexec
+
+SELECT :attempt
+FROM (VALUES ('scheme', :'shared', format('PERFORM %s.shared_passages('''', '''', %L, 1);', :'ext', :'shared'), NULL)) v (name, value, code, hint)
 \gexec
 
 -- Texts are read up to a length, so that one very long text does not keep all others waiting.
@@ -62,11 +62,13 @@ SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NUL
 FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN EXISTS (SELECT FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype))
 		THEN format('%s.as_hash(%I)', :'ext', :'sig') ELSE format('%I', :'sig') END AS signature) t
 \gset
+:check_order
+\gexec
 SELECT format(CASE WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %s.neardup_clusters(%L::text, %L::float8, NULL::%s,
 			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8) WHERE NOT id %s keeper'
 		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %s.neardup_pairs(%L::text, %L::float8, NULL::%s,
 			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text)' END,
-	:'ext', :'query', :'threshold', :'id_type', :'equals') AS source
+	:'ext', :'query', :'least', :'id_type', :'equals') AS source
 \gset
 
 -- The one place where values become HTML, as an expression of raw and unseen.  Invisible
@@ -98,9 +100,7 @@ WITH docs AS NOT MATERIALIZED (
 		substring(shown FROM '^\d+/[^/]*/(\d+)x\d')::int AS k, substring(shown FROM '^\d+/[^/]*/\d+x(\d+)')::int AS b
 	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL LIMIT 1) s ON true
 ), settings AS MATERIALIZED (
-	SELECT getdatabaseencoding() = 'SQL_ASCII' AS bytes, CASE getdatabaseencoding()
-		WHEN 'UTF8' THEN '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]'
-		ELSE '[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]' END COLLATE "C" AS unseen
+	SELECT getdatabaseencoding() = 'SQL_ASCII' AS bytes, :'unseen'::text COLLATE "C" AS unseen
 
 -- ---- Which pairs ----
 
@@ -109,13 +109,13 @@ WITH docs AS NOT MATERIALIZED (
 ), ranked AS (
 	SELECT *, row_number() OVER (cluster ORDER BY similarity, b) AS member, count(*) OVER cluster AS members,
 		CASE :'sort' WHEN 'lowest' THEN min(similarity) OVER cluster WHEN 'highest' THEN -max(similarity) OVER cluster ELSE -size END AS key
-	FROM found WHERE similarity < :'below'::float8
+	FROM found WHERE similarity < :'under'::float8
 	WINDOW cluster AS (PARTITION BY a, CASE WHEN NOT :'clusters' THEN b END)
 ), placed AS (
 	SELECT *, dense_rank() OVER (ORDER BY key, a, CASE WHEN NOT :'clusters' THEN b END) AS place FROM ranked
 ), chosen AS MATERIALIZED (
 	SELECT *, row_number() OVER (ORDER BY place, member) AS n
-	FROM placed WHERE place <= :'limit'::int AND member <= :'members'::int
+	FROM placed WHERE place <= :'most'::int AND member <= :'members'::int
 ), items AS MATERIALIZED (
 	SELECT n, place, member, members, size, similarity, x.body = y.body AND NOT x.missing AND NOT y.missing AS same,
 		ARRAY[format('%s', x.id), format('%s', y.id)] COLLATE "C" AS ids, ARRAY[x.title, y.title] AS titles, ARRAY[x.missing, y.missing] AS missing,
@@ -130,7 +130,7 @@ WITH docs AS NOT MATERIALIZED (
 	FROM items, settings, LATERAL (SELECT CASE WHEN bytes THEN regexp_replace(a, '[^\u0001-\u007f]', '?', 'g') ELSE a END,
 			CASE WHEN bytes THEN regexp_replace(b, '[^\u0001-\u007f]', '?', 'g') ELSE b END) r (a_read, b_read),
 		LATERAL (SELECT array_agg(a_start ORDER BY place), array_agg(a_length ORDER BY place), array_agg(b_start ORDER BY place), array_agg(b_length ORDER BY place)
-			FROM :ext.shared_passages(a_read, b_read, :'scheme'::text, :'min_tokens'::int) WITH ORDINALITY p (a_start, a_length, b_start, b_length, tokens, place)
+			FROM :ext.shared_passages(a_read, b_read, :'shared'::text, :'min_tokens'::int) WITH ORDINALITY p (a_start, a_length, b_start, b_length, tokens, place)
 			WHERE NOT same) p (a_starts, a_counts, b_starts, b_counts)
 
 -- ---- HTML ----
@@ -214,13 +214,13 @@ WITH docs AS NOT MATERIALIZED (
 ), bins AS MATERIALIZED (
 	SELECT bin, count(*) FILTER (WHERE NOT of_shown) AS pairs, coalesce(bool_or(of_shown), false) AS "in"
 	FROM generate_series(0, 20) bin LEFT JOIN (
-		SELECT of_shown, CASE WHEN similarity >= 1 THEN 20 ELSE least(19, floor(20 * (similarity - :'threshold'::float8) / (1 - :'threshold'::float8) + 1e-9)) END::int AS bin
+		SELECT of_shown, CASE WHEN similarity >= 1 THEN 20 ELSE least(19, floor(20 * (similarity - :'least'::float8) / (1 - :'least'::float8) + 1e-9)) END::int AS bin
 		FROM (SELECT similarity, false AS of_shown FROM found UNION ALL SELECT similarity, true FROM chosen) f) f USING (bin)
 	GROUP BY bin
 ), heights AS (
 	SELECT *, greatest(1, coalesce(nullif(max(pairs) FILTER (WHERE bin < 20) OVER (), 0), max(pairs) OVER ())) AS highest,
 		CASE WHEN bin = 20 THEN 'equal signatures' ELSE format('%s to %s', to_char(low, 'FM0.000'), to_char(low + width, 'FM0.000')) END AS name
-	FROM bins, LATERAL (SELECT (1 - :'threshold'::float8) / 20) w (width), LATERAL (SELECT :'threshold'::float8 + bin * width) l (low)
+	FROM bins, LATERAL (SELECT (1 - :'least'::float8) / 20) w (width), LATERAL (SELECT :'least'::float8 + bin * width) l (low)
 ), histogram AS (
 	SELECT string_agg(format('<rect%s x="%s" y="%s" width="0.9" height="%s"><title>%s: %s</title></rect>', CASE WHEN "in" THEN ' class="in"' END,
 			bin + CASE WHEN bin = 20 THEN 1.05 ELSE 0.05 END, round(100 - height, 2), round(height, 2), name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS bars,
@@ -244,7 +244,7 @@ WITH docs AS NOT MATERIALIZED (
 		'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
 		'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>\n</div>\n'
 		'<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s',
-		"table", :'threshold'::float8, CASE WHEN :'below'::float8 <= 1 THEN format(', below %s', :'below'::float8) END,
+		"table", :'least'::float8, CASE WHEN :'under'::float8 <= 1 THEN format(', below %s', :'under'::float8) END,
 		CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END, to_char(now(), 'YYYY-MM-DD HH24:MI'),
 		to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
 		CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
@@ -253,7 +253,7 @@ WITH docs AS NOT MATERIALIZED (
 			|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
 		CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
 	FROM named, counts, histogram, signature,
-		LATERAL (SELECT array_agg(to_char(:'threshold'::float8 + i * (1 - :'threshold'::float8) / 4, 'FM0.009') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
+		LATERAL (SELECT array_agg(to_char(:'least'::float8 + i * (1 - :'least'::float8) / 4, 'FM0.009') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
 	UNION ALL SELECT n, html FROM articles
 	UNION ALL
 	SELECT 9223372036854775807, format(E'</main>\n<nav class="keys" aria-label="Pairs" hidden="hidden">\n<button type="button" class="previous">Previous</button>\n<output aria-live="polite"></output>\n'

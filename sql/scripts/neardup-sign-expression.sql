@@ -1,7 +1,8 @@
 -- neardup-sign-expression.sql: what neardup-sign.sql has to know of the expression that signs.
 -- It includes this file from its own folder; the file does nothing useful alone.
 --
--- Reads the variables signs (the expression), table, table_oid, sig, ext and trust.  Sets
+-- Reads the variables signs (the expression), signed_by (the parameter that it comes from),
+-- table, table_oid, sig, ext and trust.  Sets
 --   make        the expression as planned: names with schemas, calls with all arguments,
 --               columns of a row that is called new
 --   sig_type    its type, and type_oid without a modifier
@@ -24,10 +25,10 @@ CREATE TEMP TABLE :"name" (LIKE :table);
 
 -- ---- A view ----
 
-SET LOCAL search_path = pg_catalog, :ext, pg_temp;
-SELECT format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FROM pg_temp.%I', :'signs', :'name')
+SELECT :attempt
+FROM (SELECT :'signed_by' AS name, :'signs' AS value, format('SET LOCAL search_path = pg_catalog, %s, pg_temp; EXECUTE %L; SET LOCAL search_path = pg_catalog, pg_temp;',
+		:'ext', format(E'CREATE TEMP VIEW neardup_expression AS SELECT (%s\n) AS value FROM pg_temp.%I', :'signs', :'name')) AS code, NULL AS hint) e
 \gexec
-SET LOCAL search_path = pg_catalog, pg_temp;
 
 SELECT oid AS rule FROM pg_rewrite WHERE ev_class = 'pg_temp.neardup_expression'::regclass
 \gset
@@ -82,9 +83,9 @@ SELECT :raise FROM (
 
 -- ---- A generated column ----
 
-SET LOCAL search_path = pg_catalog, :ext, pg_temp;
-SELECT format('DO %L', format(E'BEGIN ALTER TABLE pg_temp.%I ADD COLUMN neardup_value %s GENERATED ALWAYS AS (%s\n) STORED; EXCEPTION WHEN invalid_object_definition THEN %s END',
-	:'name', :'sig_type', :'signs', $$RAISE EXCEPTION 'the expression is not immutable' USING
+SELECT format('DO %L', format(E'BEGIN SET LOCAL search_path = pg_catalog, %s, pg_temp; EXECUTE %L; SET LOCAL search_path = pg_catalog, pg_temp;
+	EXCEPTION WHEN invalid_object_definition THEN %s END',
+	:'ext', format(E'ALTER TABLE pg_temp.%I ADD COLUMN neardup_value %s GENERATED ALWAYS AS (%s\n) STORED', :'name', :'sig_type', :'signs'), $$RAISE EXCEPTION 'the expression is not immutable' USING
 		HINT = 'It must always make the same signature of the same row, whatever the time, the settings and the other rows. Its functions must be IMMUTABLE.';$$))
 \gexec
 SET LOCAL search_path = pg_catalog, pg_temp;

@@ -12,7 +12,7 @@
 \set ON_ERROR_STOP on
 -- A second run in the same session must not take what this one sets for given.
 \set given :{?expression}:{?text}:{?type}
-\if :{?expression} \set signs :expression \else \set signs '' \endif
+\if :{?expression} \set signs :expression \set signed_by expression \else \set signs '' \set signed_by text \endif
 \if :{?text} \set sign_text :text \else \set sign_text body \endif
 \if :{?type} \set sign_type :type \else \set sign_type minhash \endif
 \if :{?batch} \else \set batch 5000 \endif
@@ -21,6 +21,21 @@
 \set changed_column ''
 \set follows_references no
 \ir neardup-begin.sql
+
+SELECT :raise
+FROM (VALUES ('id', :'id', 'a column'), ('text', CASE :'signs' WHEN '' THEN :'sign_text' END, 'a column'), ('batch', :'batch', 'a whole number from 1 up to 1000000'),
+	('pause', :'pause', 'a number from 0 up to 86400')) v (name, value, allowed)
+	:unfit
+\gexec
+
+-- Two runs would make two triggers and indexes.  A session that waited for the other's lock
+-- would keep CREATE INDEX CONCURRENTLY waiting, so it does not wait.
+SELECT :raise FROM (
+	SELECT format('another session signs "%s"', :'shown_table') AS message, format('Start again when process %s has ended.', (
+			SELECT string_agg(pid::text, ', ') FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+				AND classid = 1852137842 AND objid = :'table_oid'::oid AND objsubid = 2)) AS hint
+	WHERE NOT pg_try_advisory_lock(1852137842, :'table_oid'::bigint::bit(32)::int)) e
+\gexec
 
 -- ---- What cannot be signed ----
 
@@ -69,13 +84,23 @@ SELECT :raise FROM (
 	) e
 \gexec
 
--- ---- The column and the trigger ----
+-- ---- All else that would stop it later ----
 
-SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', :'sig_type')
-WHERE NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig')
+SELECT :attempt
+FROM (VALUES ('id', :'id', format('OPEN rows FOR EXECUTE %L;', format('SELECT FROM %s WHERE %I %s %2$I AND %2$I %s %2$I ORDER BY %2$I', :'table', :'id', :'equals', :'above')),
+	'Name a column whose type has a sort order.')) v (name, value, code, hint)
 \gexec
-
-BEGIN;
+SELECT :raise
+FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v trust=yes.')) v (hint)
+WHERE message IS NOT NULL
+\gexec
+SELECT :attempt
+FROM (SELECT :'signed_by' AS name, :'signs' AS value, format('EXECUTE %L;', format('SELECT count(value) FROM (SELECT (%s) AS value FROM (SELECT * FROM %s LIMIT 100) new) s', :'make', :'table')) AS code,
+	NULL AS hint) e
+\gexec
+SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', :'sig_type') AS add_column,
+	NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig') AS unmade
+\gset
 -- The trigger of an earlier run stays if it does the same and belongs to a role that the
 -- roles that write to the table have to trust anyway.
 SELECT count(*) = 0 AS unsigned
@@ -96,10 +121,10 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 			AND strpos(lower(translate(prosrc, E' \t\n"', '')), lower(translate(format('NEW.%s:=', :'sig'), E' \t\n"', ''))) > 0) e
 	\gexec
 	-- Signatures that something else has made must be the same.
-	SELECT format('SELECT %s FROM (SELECT format(''column "%%s" has signatures that the expression does not make'', %L) AS message,
+	SELECT CASE WHEN :'unmade' THEN 'SELECT WHERE false' ELSE format('SELECT %s FROM (SELECT format(''column "%%s" has signatures that the expression does not make'', %L) AS message,
 			''Set them to NULL, and they are made anew. Or name another column with -v sig=NAME.'' AS hint
 		FROM (SELECT %I AS sig, %s AS made FROM %s new WHERE %3$I IS NOT NULL LIMIT 100) s WHERE format(''%%s'', sig) <> format(''%%s'', made) LIMIT 1) e',
-		:'raise', :'sig', :'sig', :'make', :'table') AS query
+		:'raise', :'sig', :'sig', :'make', :'table') END AS query
 	\gset
 	:query \gexec
 	-- A name that is free, if necessary with a number behind it.
@@ -117,6 +142,15 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 	\gset
 	SELECT string_agg(quote_ident(name), ', ') AS watched FROM unnest(:'columns'::name[]) name
 	\gset
+\endif
+
+-- ---- The column and the trigger ----
+
+BEGIN;
+\if :unmade
+	:add_column;
+\endif
+\if :unsigned
 	CREATE FUNCTION :schema.:"signer"() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS :'body';
 	CREATE TRIGGER :"signer" BEFORE INSERT OR UPDATE OF :watched, :"sig" ON :table FOR EACH ROW EXECUTE FUNCTION :schema.:"signer"();
 \endif
@@ -192,10 +226,20 @@ SELECT format($heaps$
 -- An index of the column alone.
 \set indexes 'pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam JOIN pg_attribute k ON attrelid = indrelid AND attnum = indkey[0] WHERE amname = ''neardup'' AND indnatts = 1 AND indpred IS NULL AND attname = '
 
--- An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.
-SELECT format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass)
-FROM :indexes :'sig' AND NOT indisvalid AND indrelid IN (:heaps) AND relname ~ CASE WHEN :'partitioned' THEN '_idx\d*$' ELSE '_neardup\d*$' END
-\gexec
+-- An interrupted CREATE INDEX CONCURRENTLY leaves an invalid index.  Under this lock, which
+-- that command holds too, no session builds it any more.
+\set left ':indexes :''sig'' AND NOT indisvalid AND indrelid IN (:heaps) AND relname ~ CASE WHEN :''partitioned'' THEN ''_idx\\d*$'' ELSE ''_neardup\\d*$'' END'
+SELECT coalesce(string_agg(DISTINCT indrelid::regclass::text, ', '), :'table') AS unfinished, count(*) > 0 AS "any" FROM :left
+\gset
+\if :any
+	BEGIN ISOLATION LEVEL READ COMMITTED;
+	LOCK TABLE ONLY :unfinished IN SHARE UPDATE EXCLUSIVE MODE;
+	SELECT coalesce(array_agg(indexrelid), '{}') AS dead FROM :left
+	\gset
+	COMMIT;
+	SELECT format('DROP INDEX CONCURRENTLY %s', indexrelid::regclass) FROM pg_index WHERE indexrelid = ANY (:'dead'::oid[]) AND NOT indisvalid
+	\gexec
+\endif
 WITH clipped AS (
 	SELECT left(name, size) AS name, relnamespace
 	FROM pg_class, LATERAL (SELECT format('%s_%s', relname, :'sig')) n (name), LATERAL generate_series(length(name), 0, -1) size
@@ -217,9 +261,9 @@ ORDER BY n LIMIT 1
 	WHERE :'partitioned' AND NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = :'table_oid'::oid)
 	\gexec
 	ANALYZE :table;
-	\echo :table 'is signed and indexed'
+	\echo :shown_table 'is signed and indexed'
 \else
 	ANALYZE :table;
-	\echo :table 'is signed; there are no indexes of' :sig_type
+	\echo :shown_table 'is signed; there are no indexes of' :sig_type
 \endif
-SELECT set_config('search_path', :'old_path', false) \g /dev/null
+SELECT pg_advisory_unlock(1852137842, :'table_oid'::bigint::bit(32)::int), set_config('search_path', :'old_path', false) \g /dev/null

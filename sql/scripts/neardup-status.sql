@@ -11,6 +11,11 @@
 \ir neardup-begin.sql
 
 SELECT :raise
+FROM (VALUES ('sample', :'sample', 'a whole number from 0 up to 1000000000000')) v (name, value, allowed)
+	:unfit
+\gexec
+
+SELECT :raise
 FROM (SELECT format('"%s" is not a table', oid::regclass) AS message, 'Name a table, a partitioned table or a materialized view.' AS hint
 	FROM pg_class WHERE oid = :'table_oid'::oid AND relkind NOT IN ('r', 'p', 'm')) e
 \gexec
@@ -220,7 +225,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 )
 SELECT CASE WHEN place = 0 THEN CASE WHEN section > 0 THEN E'\n' ELSE '' END || text
 	ELSE '  ' || rpad(label, width) || rtrim(regexp_replace(text, format('(\S.{0,%s})(\s+|$)', 95 - width), E'\\1\n' || repeat(' ', width + 2), 'g'), E' \n') END
-FROM lines, LATERAL (SELECT CASE label WHEN '*' THEN 2 ELSE 14 END) w (width)
+FROM (SELECT section, item, place, label, (SELECT :printed FROM (SELECT text) r (raw)) AS text FROM lines) l, LATERAL (SELECT CASE label WHEN '*' THEN 2 ELSE 14 END) w (width)
 ORDER BY section, item, place;
 
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -12,6 +12,14 @@
 \set functions '{is_similar,similarity}'
 \ir neardup-begin.sql
 
+SELECT :raise
+FROM (VALUES ('id', :'id', 'a column'), ('sig', :'sig', 'a column')) v (name, value, allowed)
+	:unfit
+\gexec
+SELECT :attempt
+FROM (VALUES ('schema', :'schema', format('PERFORM %L::regnamespace;', :'schema'), 'Name it as in SQL: -v schema=NAME.')) v (name, value, code, hint)
+WHERE value <> ''
+\gexec
 SELECT c.oid::regclass AS "table", coalesce(nullif(:'schema', ''), relnamespace::regnamespace::text)::regnamespace AS schema,
 	to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus
 FROM pg_class c WHERE c.oid = :'table_oid'::oid
@@ -106,13 +114,13 @@ FROM made WHERE why IS NOT NULL LIMIT 1
 SELECT pg_current_xact_id()::text AS me,
 	pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
 	coalesce((SELECT seen FROM :schema.neardup_watched
-		WHERE "table" = :'table_oid'::oid AND sig = :'sig' AND threshold = :'threshold'::float8
+		WHERE "table" = :'table_oid'::oid AND sig = :'sig' AND threshold = :'least'::float8
 			AND seen <= pg_current_xact_id()::text::numeric), -1) AS seen
 \gset
 SELECT :seen < 0 AS first, :me - :seen >= 2147483648 AS long_ago \gset
 
 \if :first
-	\echo :table 'is watched from now on'
+	\echo :shown_table 'is watched from now on'
 \else
 	\if :long_ago
 		\warn 'more than 2^31 transactions since the last run: all rows are looked at'
@@ -122,19 +130,20 @@ SELECT :seen < 0 AS first, :me - :seen >= 2147483648 AS long_ago \gset
 		WHERE :"sig" IS NOT NULL AND (:'long_ago' OR age(xmin) BETWEEN 0 AND :me - :seen)
 	), pairs AS (
 		SELECT fresh.id, t.:"id":::id_type AS resembles, :ext.similarity(fresh.sig, t.:"sig") AS similarity
-		FROM fresh JOIN :table t ON :ext.is_similar(t.:"sig", fresh.sig, :'threshold'::float8) AND NOT t.:"id" :equals fresh.id
+		FROM fresh JOIN :table t ON :ext.is_similar(t.:"sig", fresh.sig, :'least'::float8) AND NOT t.:"id" :equals fresh.id
 	), noticed AS (
 		INSERT INTO :schema.neardup_noticed ("table", sig, threshold, id, resembles, similarity)
-		SELECT DISTINCT :'table_oid'::oid::regclass, :'sig'::name, :'threshold'::float8, format('%s', greatest(id, resembles)),
+		SELECT DISTINCT :'table_oid'::oid::regclass, :'sig'::name, :'least'::float8, format('%s', greatest(id, resembles)),
 			format('%s', least(id, resembles)), similarity
 		FROM pairs
 		ON CONFLICT DO NOTHING
 		RETURNING id, resembles, similarity
 	)
-	SELECT * FROM noticed ORDER BY similarity DESC, id, resembles;
+	SELECT (SELECT :printed FROM (SELECT id) r (raw)) AS id, (SELECT :printed FROM (SELECT resembles) r (raw)) AS resembles, similarity
+	FROM noticed ORDER BY similarity DESC, noticed.id, noticed.resembles;
 \endif
 
-INSERT INTO :schema.neardup_watched VALUES (:'table_oid'::oid, :'sig', :'threshold'::float8, :horizon)
+INSERT INTO :schema.neardup_watched VALUES (:'table_oid'::oid, :'sig', :'least'::float8, :horizon)
 ON CONFLICT ("table", sig, threshold) DO UPDATE SET seen = EXCLUDED.seen;
 COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null
