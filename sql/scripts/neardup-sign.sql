@@ -102,12 +102,14 @@ SELECT format('ALTER TABLE %s ADD COLUMN %I %s', :'table', :'sig', :'sig_type') 
 	NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig') AS unmade
 \gset
 -- The trigger of an earlier run stays if it does the same and belongs to a role that the
--- roles that write to the table have to trust anyway.
-SELECT count(*) = 0 AS unsigned
+-- roles that write to the table have to trust anyway.  If its function is the same but for
+-- names of schemas, what it calls has moved, and the function is made anew.
+\set schemas '("([^"]|"")+"|[[:alnum:]_$]+)[.]'
+SELECT count(*) FILTER (WHERE prosrc = :'body') = 0 AS unsigned, count(*) > 0 AS moved, max(pg_proc.oid::regprocedure::text) AS signer
 FROM pg_class c JOIN pg_trigger ON tgrelid = c.oid JOIN pg_proc ON pg_proc.oid = tgfoid
 	JOIN pg_language l ON l.oid = prolang JOIN pg_roles r ON r.oid = proowner
 WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname = current_user)
-	AND lanname = 'plpgsql' AND prosrc = :'body' AND NOT prosecdef AND proconfig = ARRAY['search_path=pg_catalog, pg_temp']
+	AND lanname = 'plpgsql' AND regexp_replace(prosrc, :'schemas', '', 'g') = regexp_replace(:'body', :'schemas', '', 'g') AND NOT prosecdef AND proconfig = ARRAY['search_path=pg_catalog, pg_temp']
 	AND tgenabled IN ('O', 'A') AND tgtype = 1 + 2 + 4 + 16 AND tgqual IS NULL
 	AND tgattr::int2[] @> ARRAY(SELECT attnum FROM pg_attribute WHERE attrelid = c.oid AND attname = ANY (:'columns'::name[] || :'sig'::name))
 \gset
@@ -117,7 +119,7 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 			format('Name another column with -v sig=NAME. Or drop the trigger and the signatures that it has made, with DROP TRIGGER %I ON %s and ALTER TABLE %2$s DROP COLUMN %3$I, and start again.',
 				tgname, :'table', :'sig') AS hint
 		FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid
-		WHERE tgrelid = :'table_oid'::oid AND tgtype & 2 <> 0
+		WHERE NOT :'moved' AND tgrelid = :'table_oid'::oid AND tgtype & 2 <> 0
 			AND strpos(lower(translate(prosrc, E' \t\n"', '')), lower(translate(format('NEW.%s:=', :'sig'), E' \t\n"', ''))) > 0) e
 	\gexec
 	-- Signatures that something else has made must be the same.
@@ -127,6 +129,9 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 		:'raise', :'sig', :'sig', :'make', :'table') END AS query
 	\gset
 	:query \gexec
+\endif
+\if :moved
+\else
 	-- A name that is free, if necessary with a number behind it.
 	WITH clipped AS (
 		SELECT left(name, size) AS name, relnamespace
@@ -150,7 +155,10 @@ BEGIN;
 \if :unmade
 	:add_column;
 \endif
-\if :unsigned
+\if :moved
+	SELECT format('CREATE OR REPLACE FUNCTION %s RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS %L', :'signer', :'body') WHERE :'unsigned'
+	\gexec
+\elif :unsigned
 	CREATE FUNCTION :schema.:"signer"() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS :'body';
 	CREATE TRIGGER :"signer" BEFORE INSERT OR UPDATE OF :watched, :"sig" ON :table FOR EACH ROW EXECUTE FUNCTION :schema.:"signer"();
 \endif
