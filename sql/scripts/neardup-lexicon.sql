@@ -4,7 +4,8 @@
 --        [-v 'scheme=word 1'] [-v entries=10000] [-v k=512] [-v b=1] -f neardup-lexicon.sql
 --
 -- The function contains the lexicon, so it is IMMUTABLE: generated columns and indexes may
--- call it.  A new lexicon is a new function.  See doc/reference/lexicon.md.
+-- call it.  A new lexicon is a new function.  Its body names the schema of the extension, so
+-- make it anew after ALTER EXTENSION neardup SET SCHEMA.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?text} \else \set text body \endif

@@ -4,8 +4,8 @@
 --        [-v schema=monitoring] -f neardup-watch.sql
 --
 -- The first run notes the current transaction.  Each later run searches the index for rows
--- similar to those that were inserted or changed since, and lists each pair once.  See
--- doc/reference/scripts.md.
+-- similar to those that were inserted or changed since, and lists each pair once.  What it has
+-- seen does not move with ALTER TABLE ... SET SCHEMA.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?schema} \else \set schema '' \endif

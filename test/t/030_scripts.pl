@@ -73,26 +73,67 @@ like($out, qr/^\.\.\. and 28 clusters more$/m, 'and no more than the limit');
 is($err, '', 'without a message');
 ($ok, $out, $err) = run_script('report');
 ok(!$ok, 'a missing table is an error');
-like($err, qr/which table\?/, 'the message asks for a table');
+like($err, qr/no table is named\nHINT:.*-v table=NAME/, 'the message asks for a table');
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
-like($err, qr/threshold 2 is out of range/, 'errors are passed on');
+like($err, qr/"2" is not a value of threshold\nHINT:  threshold must be a number above 0 up to 1\./, 'a threshold is above 0 and at most 1');
 ($ok, $out, $err) = run_script('report', @odd[0, 2], 'id=no');
-like($err, qr/column "no" does not exist/, 'also for a missing column');
+like($err, qr/column "no" of table .* does not exist\nHINT:.*-v id=NAME/, 'a missing column is named');
 foreach my $script ('report', 'keep-one', 'watch')
 {
 	($ok, $out, $err) = run_script($script, @odd, q{threshold=0.7); DROP TABLE big; SELECT (1});
-	like($err, qr/invalid input syntax for type double precision/, "a threshold must be a number: $script");
+	like($err, qr/is not a value of threshold/, "a threshold must be a number: $script");
 }
 ($ok, $out, $err) = run_script('report', @odd, q{limit=1; DROP TABLE big});
-like($err, qr/invalid input syntax for type (bigint|integer)/, 'and so must a limit');
+like($err, qr/is not a value of limit/, 'and so must a limit');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM big'), '3001', 'nothing that stands behind it is run');
+
+# ---- Values -----------------------------------------------------------------
+
+# Each value is checked before anything else, by a message that names the variable.
+my %wrong = (
+	all => { '' => ['threshold=0,8', 'threshold=0', 'threshold=1.1', 'threshold=nan', 'threshold=', 'trust=maybe'] },
+	report => { '' => ['limit=all', 'limit=-1', 'limit=', 'order_by=nope', 'order_by=1;SELECT 1', 'order_by=('], column => ['id=no', 'sig=no', 'title=no'] },
+	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope'], column => ['id=no', 'sig=no', 'mark=no', 'title=no'] },
+	sign => { '' => ['batch=0', 'batch=x', 'batch=1.5', 'pause=-1', 'pause=soon', 'expression=to_minhash(nope)', 'expression=to_minhash(', q{expression=to_minhash("a body", 'nope')}],
+		column => ['id=no', 'text=no'] },
+	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'output=|true'],
+		column => ['id=no', 'sig=no', 'text=no', 'title=no'] },
+	lexicon => { '' => ['entries=0', 'entries=x', 'k=3', 'b=3', 'scheme=nope'], column => ['text=no'] },
+	watch => { '' => ['schema=nope'], column => ['id=no', 'sig=no'] },
+	status => { '' => ['sample=x', 'sample=-1'] });
+foreach my $script ('report', 'keep-one', 'sign', 'review', 'lexicon', 'watch', 'status')
+{
+	foreach my $kind ('', 'column')
+	{
+		foreach my $bad (@{ $wrong{$script}{$kind} // [] }, $kind || $script eq 'status' ? () : @{ $wrong{all}{''} })
+		{
+			my ($variable, $value) = split /=/, $bad, 2;
+			my $message = $kind ? qr/column "$value" of table .* does not exist\nHINT:.*-v $variable=NAME/ : qr/"\Q$value\E" is not a value of $variable(\n|: .*\n)HINT:  \S/;
+
+			($ok, $out, $err) = run_script($script, $script eq 'sign' || $script eq 'lexicon' ? ('text=a body', 'function=made') : (), @odd, $bad);
+			ok(!$ok && $? >> 8 == 3 && $out eq '' && $err =~ $message && $err !~ /LINE 1|ERROR.*ERROR/s, "$script names the variable: $bad") or diag $out, $err;
+		}
+	}
+	foreach my $bad ('', 'nope', 'a.b.c.d', '0')
+	{
+		($ok, $out, $err) = run_script($script, 'function=made', "table=$bad");
+		ok(!$ok && $out eq '' && $err =~ ($bad eq '' ? qr/no table is named/ : qr/"$bad" is not a value of table: /), "$script names a table that is not there: $bad") or diag $err;
+		is(() = $err =~ /ERROR/g, 1, 'and ends there');
+	}
+	next if $^O ne 'linux';
+	($ok, $out, $err) = run_script($script, @odd, 'treshold=0.99', 'function=made');
+	ok(!$ok, "$script knows its variables");
+	like($err, qr/there is no variable "treshold"\nHINT:  The scripts read .* threshold,/, 'and says which there are');
+}
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname ~ '^neardup_(watched|noticed)'}) . $node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname = 'made'}),
+	'00', 'nothing was made');
 
 # ---- Keep one row of each cluster -------------------------------------------
 
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7');
 ok($ok, 'dry run') or diag $err;
 like($out, qr/: 60 near-duplicates .* of 30 rows that stay$/m, 'the dry run says what would be done');
-like($out, qr/^dry run: nothing was changed/m, 'says that nothing was changed');
+like($out, qr/^dry run: nothing was changed; with -v threshold=0\.7 -v apply=yes, 60 rows are deleted$/m, 'says that nothing was changed');
 is(count_rows('true'), '100', 'and changes nothing');
 
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'mark=dup of', 'apply=yes',
@@ -103,6 +144,16 @@ is( count_rows(qq{"dup of" IS NOT NULL AND ("The id" >= "dup of" OR substr("The 
 	'0', 'each with the longest row of its family');
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'mark=dup of', 'apply=yes');
 like($out, qr/^0 rows marked$/m, 'marked rows are not marked again');
+
+($ok, $out, $err) = run_script('keep-one', @odd, 'apply=yes');
+ok(!$ok, 'apply=yes needs a threshold');
+like($err, qr/apply=yes needs a threshold\nHINT:.*-v threshold=0\.8/, 'the message says so');
+IPC::Run::run(['psql', '-Xq', (map { ('-v', $_) } @odd), '-f', "$share/extension/neardup-report.sql", '-v', 'apply=yes', '-f', "$share/extension/neardup-keep-one.sql", $node->connstr('postgres')],
+	'>', \$out, '2>', \$err);
+like($err, qr/apply=yes needs a threshold/, 'also after a script that used the default');
+is(count_rows('true'), '100', 'nothing is deleted');
+($ok, $out, $err) = run_script('keep-one', 'table=pg_catalog.pg_class', 'id=oid', 'sig=relname', 'mark=relhasindex');
+like($err, qr/column "relhasindex" is of type boolean, and the id of type oid/, 'a column that cannot hold an id does not mark');
 
 $node->safe_psql('postgres', qq{CREATE TABLE refers (id text REFERENCES $odd); INSERT INTO refers VALUES ('a1''%'), ('b1''%')});
 ($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes');
@@ -197,6 +248,66 @@ $node->safe_psql('postgres', q{UPDATE pg_index SET indisvalid = false WHERE inde
 is( $node->safe_psql('postgres',
 		q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = '"Fund"."Old ""papers"""'::regclass AND NOT indisprimary}),
 	'1|t', 'an invalid index is built again');
+
+# Nothing is left behind by a run that cannot go on.
+sub made_for_sign
+{
+	return $node->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'late'::regclass AND attname = 'sig'
+		UNION ALL SELECT count(*) FROM pg_trigger WHERE tgrelid = 'late'::regclass AND tgname LIKE '%sign%'
+		UNION ALL SELECT count(*) FROM pg_proc WHERE proname LIKE 'late%'}) =~ s/\n/ /gr;
+}
+$node->safe_psql('postgres', q{CREATE TABLE late (id int, body text, meta json); INSERT INTO late SELECT i, words(i, 0), '{}' FROM generate_series(1, 200) i});
+foreach my $bad ('id=no', 'id=meta', 'text=no', 'batch=0', q{expression=to_minhash(body, 'nope')}, 'expression=to_minhash(body) || 1')
+{
+	($ok, $out, $err) = run_script('sign', 'table=late', $bad);
+	ok(!$ok, "sign: $bad");
+	is(made_for_sign(), '0 0 0', 'leaves nothing');
+}
+like((run_script('sign', 'table=late', 'id=meta'))[2], qr/"meta" is not a value of id: .* json/, 'an id needs an order');
+
+# Two runs at once: the second one stops, and leaves the index alone that the first one builds.
+sub wait_for
+{
+	return $node->poll_query_until('postgres', $_[0]) || die $_[0];
+}
+my $old_transaction = $node->background_psql('postgres');
+$old_transaction->query_safe('BEGIN; LOCK TABLE late IN ROW EXCLUSIVE MODE; SELECT count(*) FROM late');
+my ($first_out, $first_err) = ('', '');
+my $first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', "$share/extension/neardup-sign.sql", $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
+wait_for(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE public.late%'});
+($ok, $out, $err) = run_script('sign', 'table=late');
+ok(!$ok, 'one run at a time');
+like($err, qr/another session signs "public\.late"\nHINT:  Start again when process \d+ has ended\./, 'the message names the process');
+$old_transaction->query_safe('COMMIT');
+$first->finish;
+is($node->safe_psql('postgres', q{SELECT count(*), bool_and(indisvalid) FROM pg_index WHERE indrelid = 'late'::regclass}), '1|t', 'the first run makes the index') or diag $first_err;
+# An index that another session builds is not an interrupted one.
+$node->safe_psql('postgres', 'DROP INDEX late_sig_neardup');
+$old_transaction->query_safe('BEGIN; LOCK TABLE late IN ROW EXCLUSIVE MODE');
+my $builder = IPC::Run::start(['psql', '-X', '-c', 'CREATE INDEX CONCURRENTLY late_sig_neardup ON late USING neardup (sig)', $node->connstr('postgres')], '>', \$out, '2>', \$err);
+wait_for(q{SELECT count(*) = 1 FROM pg_index WHERE indexrelid = to_regclass('late_sig_neardup') AND NOT indisvalid});
+my $building = $node->safe_psql('postgres', q{SELECT 'late_sig_neardup'::regclass::oid});
+$first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', "$share/extension/neardup-sign.sql", $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
+wait_for(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%SHARE UPDATE EXCLUSIVE%'});
+$old_transaction->query_safe('COMMIT');
+$old_transaction->quit;
+$_->finish foreach $builder, $first;
+is($node->safe_psql('postgres', q{SELECT indexrelid, indisvalid FROM pg_index WHERE indrelid = 'late'::regclass}), "$building|t", 'an index that is being built stays') or diag $first_err, $err;
+
+# What it has made holds when the table moves; when the extension moves, a new run mends it.
+$node->safe_psql('postgres', q{CREATE SCHEMA elsewhere; ALTER TABLE late SET SCHEMA elsewhere; INSERT INTO elsewhere.late VALUES (500, words(500, 0))});
+my $made = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'late%'});
+foreach my $schema ('elsewhere', 'public')
+{
+	$node->safe_psql('postgres', "ALTER EXTENSION neardup SET SCHEMA $schema");
+	isnt($node->psql('postgres', q{INSERT INTO elsewhere.late VALUES (501, words(501, 0))}, on_error_die => 0), 0, 'the trigger does not find the extension');
+	($ok, $out, $err) = run_script('sign', 'table=elsewhere.late');
+	ok($ok, "a run after SET SCHEMA $schema") or diag $err;
+	$node->safe_psql('postgres', q{INSERT INTO elsewhere.late VALUES (501, public.words(501, 0))});
+}
+is($node->safe_psql('postgres', q{SELECT count(*), count(sig) FROM elsewhere.late}), '203|203', 'rows are signed again');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'elsewhere.late'::regclass}) . $node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'late%'}),
+	"1$made", 'by the same trigger and function');
 
 # ---- Lexicon -----------------------------------------------------------------
 

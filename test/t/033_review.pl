@@ -62,7 +62,7 @@ sub faults
 
 	$page =~ s/\A<!DOCTYPE html>\n// or push @faults, 'no doctype';
 	$page =~ s{(<(style|script)>)[^<&]*(</\2>)}{$1$3}g == 2 or push @faults, 'not one style and one script';
-	push @faults, sprintf 'control character %x', ord $1 while $page =~ /([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{202a}-\x{202e}\x{2060}-\x{2069}\x{feff}\x{fffe}])/g;
+	push @faults, sprintf 'control character %x', ord $1 while $page =~ /([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\x{61c}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{2069}\x{feff}\x{fffe}])/g;
 	while ($page =~ /\G(?:($TAG)|(&(?:lt|gt|amp|quot|#39|#177|#8592|#8594);)|[^<&>]+|(.{1,40}))/gs)
 	{
 		my ($tag, $other) = ($1, $3);
@@ -212,7 +212,7 @@ foreach my $bad ('sort=up', 'sort=largest', 'show=all', 'limit=0', 'limit=x', 'c
 	is($out, '', 'and no page');
 }
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'sort=up');
-like($err, qr/"up" is not a value of sort.*HINT:  Sort by lowest or highest/s, 'the message says what works');
+like($err, qr/"up" is not a value of sort.*HINT:  sort must be lowest, highest or largest\./s, 'the message says what works');
 foreach my $variable ('id', 'sig', 'text', 'title')
 {
 	($ok, $out, $err) = run_script('postgres', 'table=docs', "$variable=Gone");
@@ -221,7 +221,7 @@ foreach my $variable ('id', 'sig', 'text', 'title')
 foreach my $bad ("|touch $folder/taken", '(format=wrapped) x.html')
 {
 	($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$bad");
-	like($err, qr/is not a value of output\nHINT:  Name a file/, 'a name of a file is neither a command nor an option');
+	like($err, qr/is not a value of output\nHINT:  Name a file, which must not begin with/, 'a name of a file is neither a command nor an option');
 }
 ok(!-e "$folder/taken", 'no command runs');
 ($ok, $out, $err) = run_script('postgres', 'table=docs', 'id=ctid', 'threshold=0.7');
@@ -260,7 +260,7 @@ my @hostile = (
 	"<img src=x onerror=\"$take\">", "<svg onload=\"$take\"/>", "\" onmouseover=\"$take\" x=\"", "' autofocus onfocus='$take' x='", "javascript:$take",
 	'<!-- ', ' --><!--> --!>', ']]>', '<![CDATA[', '<?xml ?>', '<!DOCTYPE x [<!ENTITY y "z">]>', '&lt;script&gt; &amp;amp; &#60; &#x3c; &nbsp &notit;',
 	'<iframe src="http://example.com/x"></iframe><link rel="stylesheet" href="//example.com/y"/><base href="http://example.com/">', '<meta http-equiv="refresh" content="0;url=http://example.com">',
-	join('', map { chr } 1 .. 8, 11, 12, 14 .. 31, 127 .. 159), "\x{202e}right to left\x{2066}\x{202d}and back", "\x{200b}\x{2060}\x{feff}\x{fffe}",
+	join('', map { chr } 1 .. 8, 11, 12, 14 .. 31, 127 .. 159), "\x{202e}right to left\x{2066}\x{202d}and back", "\x{61c}\x{200e}\x{200f}\x{2028}marks of direction", "\x{200b}\x{2060}\x{feff}\x{fffe}",
 	"e\x{301}" . "\x{301}" x 300, 'long' x 3000, q{\\o |touch /tmp/taken \\1\\2 \\! :table :'x' $1 $$ %s %I {{x}} ${x} `x`}, "line\nline\ttab");
 
 sub literal
@@ -377,7 +377,7 @@ SKIP:
 {
 	skip 'there is no chromium', 9 if !$browser;
 	my $dom = open_page($page, '#p3', '', 1);
-	ok($dom =~ m{<nav class="keys" aria-label="Pairs">.*<output aria-live="polite">3 of 25</output>}s, "the page's own script runs");
+	ok($dom =~ m{<nav class="keys" aria-label="Pairs">.*<output aria-live="polite">3 of 26</output>}s, "the page's own script runs");
 	ok($dom =~ m{<article id="p3"[^>]*aria-current="true"}, 'a link leads to a pair');
 	ok($dom !~ /data-taken="1"/, 'no script of a text runs');
 	is(() = $dom =~ /<article/g, scalar @hostile, 'the browser finds all pairs');

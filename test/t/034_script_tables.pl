@@ -142,7 +142,7 @@ like($out, qr/^3  \(3 rows\)\n    0\.\d+  4\n/m, 'or none');
 run_script('keep-one', 'table=docs', 'sig=coalesced', 'threshold=0.7', 'title=title', 'limit=2');
 like($out, qr{^    0\.\d+  2 of 1\n         - <h1>Title 2</h1>\n         \+ of the other one\n|^    0\.\d+  4 of 3\n         - <h1>Title 4</h1>\n         \+ <h1>Title 3</h1>\n}m,
 	'keep-one shows it of the row that goes and of the one that stays') or diag $out, $err;
-refuses('report', qr/column "nothing" does not exist/, 'table=docs', 'sig=spot', 'title=nothing');
+refuses('report', qr/column "nothing" of table "public.docs" does not exist/, 'table=docs', 'sig=spot', 'title=nothing');
 
 # ---- Partitions ----------------------------------------------------------------
 

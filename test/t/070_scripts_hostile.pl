@@ -137,6 +137,7 @@ sql(q{GRANT TRIGGER ON pretrigger TO mallory; SET ROLE mallory;
 ($ok, $out, $err) = run_script('sign', 'table=pretrigger');
 no_hostile_code_ran("another role's trigger does not run as a superuser");
 like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'the message says so');
+is(sql(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'pretrigger'::regclass AND attname = 'sig'}), '0', 'and nothing is left behind');
 ($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pretrigger');
 ok($ok, 'the owner of the table may run it') or diag $err;
 signed_right('pretrigger', 'sig', 'body', 'a trigger of that name is not taken for the one that signs');
@@ -179,6 +180,8 @@ sql(q{
 	CREATE FUNCTION evil.fine(text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN true; END';
 	CREATE DOMAIN evil.picky AS text CHECK (evil.fine(VALUE));
 	SET ROLE owner;
+	CREATE FUNCTION public.format(text, text, text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
+	CREATE FUNCTION public.format(text, text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END';
 	CREATE FUNCTION public.plain(text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN $1; END';
 });
 my %stranger = (
@@ -212,7 +215,7 @@ sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.m
 sql(q{INSERT INTO formed SELECT 100, words(9, 9)});
 no_hostile_code_ran('a function that is created later is not called');
 is(sql('SELECT count(*), count(*) FILTER (WHERE sig = to_minhash(body, 512, 1)) FROM formed'), '41|41', 'every row is signed');
-sql(q{DROP FUNCTION public.to_minhash(text); DROP FUNCTION public.to_minhash(varchar, int); DROP OPERATOR public.|| (varchar, varchar); DROP TABLE formed});
+sql(q{DROP FUNCTION public.to_minhash(text); DROP FUNCTION public.to_minhash(varchar, int); DROP FUNCTION public.format(text, text, text); DROP FUNCTION public.format(text, text); DROP OPERATOR public.|| (varchar, varchar); DROP TABLE formed});
 
 # A view hides the triggers of its table from nobody.
 make_table('viewed');
@@ -403,6 +406,39 @@ SKIP:
 	like($err, qr/cannot tell which rows.*Citus/s, 'a distributed table is refused');
 	sql('SET allow_system_table_mods = on; DROP TABLE pg_catalog.pg_dist_partition');
 }
+
+# ---- What a terminal would obey ---------------------------------------------------
+
+# Ids, titles and names that others have chosen are printed without control characters and
+# marks of direction.
+make_table('shown', 'id text PRIMARY KEY, body text, title text');
+my $esc = q{E'\x1b]0;taken\x07\x1b[2J\u009b31m\u202e\u200f'};
+sql(qq{SET ROLE owner; UPDATE shown SET id = $esc || id || E'\\n', title = $esc || 'title';
+	CREATE FUNCTION evil.named() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
+run_script('sign', 'USER=owner', 'table=shown');
+sub prints_none
+{
+	my ($what, @run) = @_;
+	($ok, $out, $err) = run_script(@run);
+	return unlike($out . $err, qr/[\x01-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]/, $what);
+}
+foreach my $script ('report', 'keep-one', 'watch', 'watch', 'status')
+{
+	my $watches = $script eq 'watch';
+
+	prints_none("$script with title=$_", $script, 'USER=owner', 'table=shown', "title=$_") foreach $watches ? 'title' : ('', 'title');
+	like($out, qr/\]0;taken/, "$script shows the rest") if $script eq 'report' || $script eq 'keep-one' || $out =~ /similarity \n/;
+	sql(q{SET ROLE owner; UPDATE shown SET body = body || ' and so on'}) if $watches;
+}
+($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=shown');
+like($out, qr/\(\d\d rows\)/, 'watch has rows');
+sql(qq{DO \$\$ BEGIN EXECUTE format('CREATE TRIGGER %I AFTER DELETE ON shown EXECUTE FUNCTION evil.fires()', $esc); EXECUTE format('ALTER FUNCTION evil.named() RENAME TO %I', $esc);
+	EXECUTE format('CREATE TRIGGER other AFTER DELETE ON shown FOR EACH ROW EXECUTE FUNCTION evil.%I()', $esc); EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON shown FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'')', $esc || 'r') ; END \$\$});
+prints_none('names of triggers', 'status', 'table=shown');
+like($out, qr/Trigger "?\]0;taken/, 'status shows the rest') or diag $out;
+prints_none('names of functions', 'keep-one', 'table=shown');
+like($err, qr/would run as a superuser/, 'the message is there');
+sql('DROP TABLE shown, neardup_watched, neardup_noticed');
 
 # ---- Values ---------------------------------------------------------------------
 
