@@ -413,7 +413,7 @@ SKIP:
 # marks of direction.
 make_table('shown', 'id text PRIMARY KEY, body text, title text');
 my $esc = q{E'\x1b]0;taken\x07\x1b[2J\u009b31m\u202e\u200f'};
-sql(qq{SET ROLE owner; UPDATE shown SET id = $esc || id || E'\\n', title = $esc || 'title';
+sql(qq{SET ROLE owner; UPDATE shown SET id = $esc || id || E'\\n', title = $esc || 'title'; SET ROLE mallory;
 	CREATE FUNCTION evil.named() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
 run_script('sign', 'USER=owner', 'table=shown');
 sub prints_none
