@@ -96,7 +96,7 @@ WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = :'table_oid'::oid)
 -- started with, so there a mistyped name is an error, and not ignored.
 SELECT :'VERSION' LIKE '%linux%' AS linux \gset
 \if :linux
-	\set names `tr '\0' '\n' </proc/$PPID/cmdline 2>/dev/null | LC_ALL=C sed -nE '/^(-[a-zA-Z]*v|--set|--variable)$/{n;s/=.*//p;};s/^(-[a-zA-Z]*v|--set=|--variable=)([a-zA-Z0-9_]+)=.*/\2/p'`
+	\set names `{ tr '\0' '\n' </proc/$PPID/cmdline | LC_ALL=C sed -nE '/^(-[a-zA-Z]*v|--set|--variable)$/{n;s/=.*//p;};s/^(-[a-zA-Z]*v|--set=|--variable=)([a-zA-Z0-9_]+)=.*/\2/p'; } 2>/dev/null`
 	SELECT :raise
 	FROM (SELECT format('there is no variable "%s"', name) AS message, 'The scripts read ' || array_to_string(known, ', ') || '.' AS hint
 		FROM string_to_array('apply,b,batch,below,chars,entries,expression,function,id,k,limit,mark,members,min_tokens,order_by,output,pause,sample,schema,scheme,show,sig,sort,table,text,threshold,title,trust,type', ',') known,
