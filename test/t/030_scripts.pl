@@ -109,7 +109,7 @@ foreach my $script ('report', 'keep-one', 'sign', 'review', 'lexicon', 'watch', 
 			my ($variable, $value) = split /=/, $bad, 2;
 			my $message = $kind ? qr/column "$value" of table .* does not exist\nHINT:.*-v $variable=NAME/ : qr/"\Q$value\E" is not a value of $variable(\n|: .*\n)HINT:  \S/;
 
-			($ok, $out, $err) = run_script($script, 'function=made', $bad =~ /^expression/ ? () : 'text=a body', @odd, $bad);
+			($ok, $out, $err) = run_script($script, 'function=made', @odd, $bad =~ /^expression/ ? 'sig=fresh' : 'text=a body', $bad);
 			ok(!$ok && $? >> 8 == 3 && $out eq '' && $err =~ $message && $err !~ /LINE 1|ERROR.*ERROR/s, "$script names the variable: $bad") or diag $out, $err;
 		}
 	}

@@ -427,15 +427,13 @@ foreach my $script ('report', 'keep-one', 'watch', 'watch', 'status')
 	my $watches = $script eq 'watch';
 
 	prints_none("$script with title=$_", $script, 'USER=owner', 'table=shown', "title=$_") foreach $watches ? 'title' : ('', 'title');
-	like($out, qr/\]0;taken/, "$script shows the rest") if $script eq 'report' || $script eq 'keep-one' || $out =~ /similarity \n/;
+	like($out, qr/\]0;taken/, "$script shows the rest") if $script ne 'status' && $out !~ /is watched from now on/;
 	sql(q{SET ROLE owner; UPDATE shown SET body = body || ' and so on'}) if $watches;
 }
-($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=shown');
-like($out, qr/\(\d\d rows\)/, 'watch has rows');
 sql(qq{DO \$\$ BEGIN EXECUTE format('CREATE TRIGGER %I AFTER DELETE ON shown EXECUTE FUNCTION evil.fires()', $esc); EXECUTE format('ALTER FUNCTION evil.named() RENAME TO %I', $esc);
 	EXECUTE format('CREATE TRIGGER other AFTER DELETE ON shown FOR EACH ROW EXECUTE FUNCTION evil.%I()', $esc); EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON shown FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'')', $esc || 'r') ; END \$\$});
 prints_none('names of triggers', 'status', 'table=shown');
-like($out, qr/Trigger "?\]0;taken/, 'status shows the rest') or diag $out;
+like($out, qr/Trigger " ?\]0;taken/, 'status shows the rest') or diag $out;
 prints_none('names of functions', 'keep-one', 'table=shown');
 like($err, qr/would run as a superuser/, 'the message is there');
 sql('DROP TABLE shown, neardup_watched, neardup_noticed');
