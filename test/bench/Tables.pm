@@ -307,7 +307,7 @@ my %TABLE = (
 	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
 	recall => sub { settings($_[0], 'recall.csv', qw(title setting ms recall precision)) },
 	'ten-nearest' => \&ten_nearest,
-	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-table1 yuan-figure5 yuan-figure6 spotsigs)));
+	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-groups yuan-resemblance yuan-bits spotsigs)));
 
 # Returns a table, or nothing if its figures are missing.  A file may take the place of the folder's peers.csv or libraries.csv.
 sub table

@@ -22,6 +22,8 @@ SELECT containment_error(64, 1, 0.6, 0.5);
 SELECT containment_error(64, 1, 'NaN', 1);
 SELECT containment_error(64, 1, 0, 0);
 SELECT containment_error(64, 1, 0, 'NaN');
+SELECT containment_error(64, 1, 0, 4294967295) > 0 AS last_ratio;
+SELECT containment_error(64, 1, 0, 4294967296);
 
 -- Textbook values of 20 bands of 5 rows
 SELECT s, round(lsh_probability(s, 20, 5)::numeric, 4) AS probability

@@ -79,6 +79,9 @@ CREATE EXTENSION neardup;
 SELECT length('か゚き゚'), s.*, substr(a, a_start, a_length) AS in_a, substr(b, b_start, b_length) AS in_b
 FROM (VALUES ('か゚き゚く゚ one two 東京タワー three か゚', 'x か゚ one two 東京ﾀﾜｰ three か゚ four')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
 SELECT a_start, substr(a, a_start, a_length) AS in_a, b_start FROM (VALUES ('東 one two three', '東京 one two three')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
+-- It stores codes that UTF-8 lacks, and UTF-8 has parts of its characters.
+SELECT show_shingles('か゚', 'char 1');
+SELECT to_minhash(convert_from('\xa4fc', 'EUC_JIS_2004'));
 \c :home
 DROP DATABASE neardup_test_jis;
 CREATE DATABASE neardup_test_jis TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';

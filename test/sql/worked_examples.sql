@@ -1,4 +1,4 @@
--- Examples from papers, textbooks and lectures, exact to the digit.
+-- Examples from papers, textbooks and lectures.  A comment says what is not theirs.
 
 -- ---- Shingles -----------------------------------------------------------------
 
@@ -49,16 +49,17 @@ WITH v(a, b, p) AS (VALUES ('{1,2,3,4,5}'::int[], '{3,4,5,6,7}'::int[],
 SELECT permutation_sketch(a, p) AS sketch_a, permutation_sketch(b, p) AS sketch_b, sketch_resemblance(permutation_sketch(a, p), permutation_sketch(b, p)) AS estimate,
 	similarity(to_shingles(a::bigint[]), to_shingles(b::bigint[])) = 3 / 7::float8 AS three_of_seven FROM v;
 
--- Five permutations that agree in three: estimate 3/5 where the resemblance is 2/5 (the numbers are those of Yuan et al. 2012, Example 1)
-WITH v(a, b, p) AS (VALUES ('{1,2,3}'::int[], '{2,3,4,5}'::int[], '{{2,1,3,4,5},{3,5,1,4,2},{1,2,3,4,5},{4,2,1,5,3},{3,4,5,1,2}}'::int[][]))
+-- Yuan et al. 2012, Example 1: five permutations of six that agree in three, so the estimate is 3/5 where the
+-- resemblance is 2/5.  The sets and the sketches are theirs; the permutations are ours, and give these sketches.
+WITH v(a, b, p) AS (VALUES ('{1,2,4}'::int[], '{2,3,4,5}'::int[], '{{4,3,2,5,6,1},{2,1,3,4,5,6},{3,2,4,1,6,5},{2,3,1,4,5,6},{3,2,4,5,6,1}}'::int[][]))
 SELECT permutation_sketch(a, p) AS sketch_a, permutation_sketch(b, p) AS sketch_b, sketch_resemblance(permutation_sketch(a, p), permutation_sketch(b, p)) AS estimate,
 	similarity(to_shingles(a::bigint[]), to_shingles(b::bigint[])) AS resemblance FROM v;
 
 -- Why it works: over all permutations, the share in which two sketches agree is the resemblance
 WITH RECURSIVE p(order_) AS (
-	SELECT '{}'::int[] UNION ALL SELECT order_ || i FROM p, generate_series(1, 5) AS i WHERE NOT i = ANY (order_)),
-all_of_them AS (SELECT array_agg(order_) AS p FROM p WHERE cardinality(order_) = 5)
-SELECT array_length(p, 1) AS permutations, sketch_resemblance(permutation_sketch('{1,2,3}', p), permutation_sketch('{2,3,4,5}', p)) AS mean FROM all_of_them;
+	SELECT '{}'::int[] UNION ALL SELECT order_ || i FROM p, generate_series(1, 6) AS i WHERE NOT i = ANY (order_)),
+all_of_them AS (SELECT array_agg(order_) AS p FROM p WHERE cardinality(order_) = 6)
+SELECT array_length(p, 1) AS permutations, sketch_resemblance(permutation_sketch('{1,2,4}', p), permutation_sketch('{2,3,4,5}', p)) AS mean FROM all_of_them;
 
 -- ---- Edit distance ------------------------------------------------------------
 

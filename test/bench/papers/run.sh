@@ -37,13 +37,13 @@ papers_curves()
 papers_yuan()
 {
 	make_fingerprints paper 64 "$PAPERS_FINGERPRINTS"
-	make_fingerprints paper400 400 "$PAPERS_FINGERPRINTS"
+	make_fingerprints paper1000 1000 "$PAPERS_FINGERPRINTS"
 	papers_sql -f "$HERE/index-harness.sql"
 	say "measuring choosing and merging"
 	papers_sql -v searches="$PAPERS_SEARCHES" -f "$PAPERS/yuan.sql"
 	say "measuring them by resemblance and bits"
-	papers_sql -v searches="$PAPERS_SEARCHES" -f "$PAPERS/yuan-figures.sql"
-	papers_csv yuan-table1 yuan-figure5 yuan-figure6
+	papers_sql -v searches="$PAPERS_SEARCHES" -f "$PAPERS/yuan-curves.sql"
+	papers_csv yuan-groups yuan-resemblance yuan-bits
 }
 
 papers_spotsigs()

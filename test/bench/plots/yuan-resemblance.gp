@@ -1,7 +1,7 @@
-# title: Searches of Yuan et al., figure 5
+# title: Choosing and merging, by resemblance
 # subtitle: Alg.G chooses groups, Alg.H merges lists; lower is better
 # about: The seconds that 1,000 searches take by the algorithms of Yuan et al., published and measured, beside neardup, by the resemblance. The scale of seconds is logarithmic.
-# data: paper yuan-figure5.csv
+# data: paper yuan-resemblance.csv
 load "style.gp"
 set logscale y
 set xrange [0.48:0.97]
