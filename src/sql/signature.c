@@ -120,11 +120,11 @@ signature_of_int8(Datum datum, uint64 *bits)
 
 /* ---- Shapes ------------------------------------------------------------- */
 
-/* Adds a hint where the size of a signature looks like the width of shingles. */
+/* Adds a hint where the size of a signature looks like the width of shingles: a few words. */
 static int
 hint_at_width(const char *type, int64 size)
 {
-	if (size < 1 || size >= MINHASH_K_MIN)
+	if (size < 1 || size > 9)
 		return 0;
 	return errhint("For shingles of " INT64_FORMAT
 				   " words, use to_%s(text, scheme => 'word " INT64_FORMAT "').",
