@@ -201,3 +201,15 @@ SELECT a, b FROM neardup_pairs('SELECT id, sig FROM reactions', 0.9) ORDER BY 1;
 SELECT id FROM reactions WHERE is_similar(sig, to_minhash('👎👎👎', 128, scheme => 'anychar 3'), 0.9);
 
 DROP TABLE docs, mixed, reactions;
+
+-- ---- Settings before the library is loaded ----
+-- A session takes any name and any value.  When it loads the library, it warns of wrong ones, and from PostgreSQL 15 on removes wrong names.
+\c
+SET client_min_messages = error;
+SET neardup.bakground = off;
+SET neardup.search = 'fastest';
+SET neardup.cache_size = '1MB';
+SHOW neardup.bakground;
+SELECT to_minhash('a') IS NULL AS loaded;
+SELECT current_setting('neardup.search') AS search, current_setting('neardup.cache_size') AS cache_size,
+	current_setting('server_version_num')::int < 150000 OR current_setting('neardup.bakground', true) IS NULL AS removed;
