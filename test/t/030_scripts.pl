@@ -427,7 +427,7 @@ $node->safe_psql(
 	CREATE INDEX ON various USING neardup (pdq);
 	CREATE INDEX ON various USING neardup ((phash::simhash));
 	CREATE INDEX ON various USING neardup (phash, tokens);
-	ALTER TABLE various ADD CONSTRAINT no_twins EXCLUDE USING neardup (near(sig, 0.95) WITH &&);
+	ALTER TABLE various ADD CONSTRAINT no_copies_at_all EXCLUDE USING neardup (near(sig, 0.95) WITH &&);
 	ALTER TABLE various ADD EXCLUDE USING neardup (id WITH =, hamming_ball(s2, 2) WITH &&)});
 ($ok, $out, $err) = run_script('status', 'table=various');
 ok($ok, 'various indexes') or diag $err;
