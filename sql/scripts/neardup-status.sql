@@ -167,10 +167,10 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	SELECT 2, format('Index %s is a %s, which finds equal signatures only. A search for similar ones needs an index USING neardup.', indexrelid::regclass, amname)
 	FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
 	WHERE indrelid = ANY (:'tree'::oid[]) AND amname IN ('btree', 'hash') AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = indexrelid)
-		AND EXISTS (SELECT FROM unnest(indclass::oid[], indkey::int2[]) x (class, key) JOIN pg_opclass o ON o.oid = class
+		AND EXISTS (SELECT FROM unnest(indclass::oid[], indkey::int2[]) x (class, number) JOIN pg_opclass o ON o.oid = class
 			WHERE opcintype IN ((:'ext' || '.minhash')::regtype, (:'ext' || '.simhash')::regtype)
 				AND NOT EXISTS (SELECT FROM leaf JOIN pg_attribute ON attrelid = leaf.indrelid AND attname = ANY (names)
-					WHERE leaf.indrelid = i.indrelid AND attnum = key))
+					WHERE leaf.indrelid = i.indrelid AND attnum = number))
 	UNION ALL
 	SELECT 3, format('Index %s: %s', min(leaf)::regclass, advice) || CASE WHEN count(*) > 1 THEN format(' (So do %s others.)', count(*) - 1) ELSE '' END
 	FROM leaf WHERE advice IS NOT NULL GROUP BY advice
