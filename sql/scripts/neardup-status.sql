@@ -120,14 +120,32 @@ WITH RECURSIVE signed AS MATERIALIZED (
 		-- The columns that are signatures themselves, not arguments of near().
 		LATERAL (SELECT array_agg(attname) FROM unnest(indkey::int2[]) key JOIN pg_attribute ON attrelid = indrelid AND attnum = key) n (names)
 	WHERE NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = top)
+), made AS (
+	-- The call that makes a signature of the shape of an index from a text; q for one of a scheme that takes more than a text.
+	SELECT leaf, CASE WHEN m[4] ~ '^((word|char|anychar|stopword) \d+|spot \d+ \d+( [a-z]+)?)$'
+			THEN format('to_%s(''a text''%s%s%s)', m[1], CASE WHEN (m[1], m[2]) NOT IN (('minhash', '512'), ('simhash', '64')) THEN format(', %s => %s', CASE m[1] WHEN 'minhash' THEN 'k' ELSE 'f' END, m[2]) END,
+				', b => ' || nullif(m[3], '1'), CASE WHEN (m[1], m[4]) NOT IN (('minhash', 'word 3'), ('simhash', 'word 1')) THEN format(', scheme => %L', m[4]) END)
+			ELSE 'q' END AS q
+	FROM leaf, LATERAL regexp_match(shape, '^(minhash|simhash)\((\d+)(?:, (\d+))?\) of scheme "([^"]*)"') m
+), search AS (
+	-- A condition that each index supports.  A bigint beside a signature is a key.
+	SELECT DISTINCT ON (leaf) leaf, CASE WHEN opcname IN ('bigint_hamming_ops', 'bit_hamming_ops') THEN format('hamming_within(%s, %s, 3)', expression, q)
+			WHEN opcname IN ('minhash_ops', 'simhash_ops') THEN format('is_similar(%s, %s, 0.8)', expression, q)
+			ELSE expression || ' && ' || regexp_replace(expression, '^(near|hamming_ball)\(.*, ([^,]*)\)$', format('\1(%s, \2)', q)) END AS condition
+	FROM made JOIN pg_index ON indexrelid = leaf, unnest(indclass::oid[]) WITH ORDINALITY x (class, n) JOIN pg_opclass o ON o.oid = class,
+		LATERAL replace(replace(pg_get_indexdef(leaf, n::int, true), :'ext' || '.', ''), '::double precision', '') e (expression)
+	WHERE opcname IN ('bigint_hamming_ops', 'bit_hamming_ops', 'minhash_ops', 'simhash_ops')
+		OR opcname IN ('minhash_ball_ops', 'simhash_ball_ops') AND expression ~ '^(near|hamming_ball)\('
+	ORDER BY leaf, opcname = 'bigint_hamming_ops'
 ), index AS (
 	SELECT key, min(CASE WHEN conname IS NOT NULL THEN format('Constraint %I, ', conname) ELSE '' END)
 			|| CASE WHEN count(*) = 1 AND min(top) = min(leaf) THEN format('index %s', min(leaf)::regclass)
 				WHEN min(top) <> min(leaf) THEN format('index %s of %s partitions', min(top)::regclass, count(*))
 				ELSE format('index %s and those of other partitions, %s in all', min(leaf)::regclass, count(*)) END AS title,
 		min(definition) AS definition, string_agg(DISTINCT shape, '; ') AS shape, sum(bytes) AS bytes, sum(segments) AS segments, sum(documents) AS documents,
-		sum(dead) AS dead, sum(tail) AS tail, min(last_upkeep) AS last_upkeep, count(bytes) = count(*) AS known, bool_and(indisvalid) AS valid
-	FROM leaf GROUP BY key
+		sum(dead) AS dead, sum(tail) AS tail, min(last_upkeep) AS last_upkeep, count(bytes) = count(*) AS known, bool_and(indisvalid) AS valid,
+		min(condition) AS condition
+	FROM leaf LEFT JOIN search USING (leaf) GROUP BY key
 ), trigger AS (
 	SELECT t.oid, tgname, tgenabled, tgrelid, concat_ws(' OR ', CASE WHEN tgtype & 4 > 0 THEN 'INSERT' END, CASE WHEN tgtype & 16 > 0 THEN 'UPDATE' END) AS event,
 		regexp_replace(pg_get_triggerdef(t.oid, true), '^.* EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule,
@@ -145,6 +163,14 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	FROM "column", LATERAL (SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT FROM leaf WHERE indrelid = oid AND attname = ANY (names)))
 		FROM pg_class WHERE oid = ANY (:'tree'::oid[]) AND relkind IN ('r', 'm')) c (of, n)
 	WHERE n > 0 AND typname <> 'shingles'
+	UNION ALL
+	SELECT 2, format('Index %s is a %s, which finds equal signatures only. A search for similar ones needs an index USING neardup.', indexrelid::regclass, amname)
+	FROM pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam
+	WHERE indrelid = ANY (:'tree'::oid[]) AND amname IN ('btree', 'hash') AND NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = indexrelid)
+		AND EXISTS (SELECT FROM unnest(indclass::oid[], indkey::int2[]) x (class, number) JOIN pg_opclass o ON o.oid = class
+			WHERE opcintype IN ((:'ext' || '.minhash')::regtype, (:'ext' || '.simhash')::regtype)
+				AND NOT EXISTS (SELECT FROM leaf JOIN pg_attribute ON attrelid = leaf.indrelid AND attname = ANY (names)
+					WHERE leaf.indrelid = i.indrelid AND attnum = number))
 	UNION ALL
 	SELECT 3, format('Index %s: %s', min(leaf)::regclass, advice) || CASE WHEN count(*) > 1 THEN format(' (So do %s others.)', count(*) - 1) ELSE '' END
 	FROM leaf WHERE advice IS NOT NULL GROUP BY advice
@@ -208,12 +234,13 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	FROM index, LATERAL (VALUES (0, '', upper(left(title, 1)) || substr(title, 2) || CASE WHEN valid THEN '' ELSE ', not valid' END),
 		(1, 'columns', replace(replace(definition, format('OPERATOR(%s.&&)', :'ext'), '&&'), :'ext' || '.', '')),
 		(2, 'shape', coalesce(shape, CASE WHEN known THEN 'none: it has no signature yet' END)),
-		(3, 'documents', format('%s, %s dead, %s in the tail', to_char(documents - dead, 'FM999,999,999,990'), to_char(dead, 'FM999,999,999,990'), to_char(tail, 'FM999,999,999,990'))),
-		(4, 'size', format('%s, %s segment%s', pg_size_pretty(bytes), segments, CASE segments WHEN 1 THEN '' ELSE 's' END)),
-		(5, 'last upkeep', coalesce(to_char(last_upkeep, 'YYYY-MM-DD HH24:MI'), 'none'))) v (place, label, text)
+		(3, 'searched by', condition),
+		(4, 'documents', format('%s, %s dead, %s in the tail', to_char(documents - dead, 'FM999,999,999,990'), to_char(dead, 'FM999,999,999,990'), to_char(tail, 'FM999,999,999,990'))),
+		(5, 'size', format('%s, %s segment%s', pg_size_pretty(bytes), segments, CASE segments WHEN 1 THEN '' ELSE 's' END)),
+		(6, 'last upkeep', coalesce(to_char(last_upkeep, 'YYYY-MM-DD HH24:MI'), 'none'))) v (place, label, text)
 	WHERE place < 2 OR known
 	UNION ALL
-	SELECT 2, key, 6, 'contents', 'not shown: this role may not see them, or another session has locked it' FROM index WHERE NOT known
+	SELECT 2, key, 7, 'contents', 'not shown: this role may not see them, or another session has locked it' FROM index WHERE NOT known
 	UNION ALL
 	SELECT 3, tgname || oid, place, label, text
 	FROM trigger, LATERAL (VALUES (0, '', format('Trigger %I', tgname) || CASE WHEN tgrelid <> :'table_oid'::oid THEN format(' of %s', tgrelid::regclass) ELSE '' END || CASE tgenabled WHEN 'D' THEN ', disabled' ELSE '' END),

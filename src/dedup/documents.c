@@ -9,6 +9,7 @@
 #include "dedup/dedup.h"
 
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #define XXH_INLINE_ALL
@@ -212,6 +213,28 @@ begin_records(Source *source)
 									Max(DOCUMENTS_MIN, Min(limit, NO_DOCUMENT / 2)));
 }
 
+static void
+add_context(void *row)
+{
+	errcontext("%s", (const char *) row);
+}
+
+/* Names a row in the error that its value is about to cause. */
+static void
+name_row(const Source *source, uint32 row)
+{
+	ErrorContextCallback *context = palloc(sizeof(ErrorContextCallback));
+	Oid output;
+	bool varlena;
+
+	getTypeOutputInfo(source->id_type, &output, &varlena);
+	context->previous = error_context_stack;
+	context->callback = add_context;
+	context->arg = psprintf("row of \"%s\" with id %s", source->name,
+							OidOutputFunctionCall(output, source->id[row]));
+	error_context_stack = context;
+}
+
 /* Adds a row with a signature and perhaps evidence, which is not empty. */
 static void
 add_signature(Source *source, uint32 row, Datum value, const Shingles *evidence)
@@ -226,7 +249,10 @@ add_signature(Source *source, uint32 row, Datum value, const Shingles *evidence)
 		source->shape = signature.header;
 	}
 	if (!signature_comparable(&source->shape, &signature.header))
+	{
+		name_row(source, row);
 		signature_refuse_pair(&source->shape, &signature.header);
+	}
 	if (signature_is_empty(&signature))
 		return;
 	if (source->records == NULL)
@@ -265,6 +291,8 @@ add_set(Source *source, uint32 row, Datum value)
 		source->shape.version = shingles->version;
 		source->shape.scheme = shingles->scheme;
 	}
+	if (source->shape.version != shingles->version || source->shape.scheme != shingles->scheme)
+		name_row(source, row);
 	check_same_recipe(source->shape.version, source->shape.scheme, shingles->version,
 					  shingles->scheme);
 	if (bag.count == 0 || !add_row(source, row, NULL, &bag))

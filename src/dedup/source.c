@@ -174,6 +174,23 @@ hint_columns(const Source *source)
 	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles).", id);
 }
 
+/* Says in a hint how to make a signature of the second column, or what the query must return. */
+static int
+hint_signature(const Source *source, TupleDesc row_type)
+{
+	Form_pg_attribute column = TupleDescAttr(row_type, 1);
+	const char *name = quote_identifier(NameStr(column->attname));
+	Oid type = getBaseType(column->atttypid);
+
+	if (IsBinaryCoercible(type, TEXTOID))
+		return errhint("Sign the text: to_minhash(%s).", name);
+	if (type == INT8OID)
+		return errhint("Cast the hashes: %s::simhash.", name);
+	if (type == BITOID || type == VARBITOID)
+		return errhint("Cast the hashes: %s::minhash.", name);
+	return hint_columns(source);
+}
+
 /* Reports the type of a column; the caller adds a detail or a hint. */
 static int
 wrong_column(const Source *source, TupleDesc row_type, int column)
@@ -208,8 +225,8 @@ check_id_column(const Source *source, TupleDesc row_type)
 			 errdetail("Ids must be of type %s.", format_type_be(source->id_type)),
 			 is_signature(source, type) ?
 				 errhint("Put the id first, as in SELECT id, sig FROM ...") :
-				 errhint("Name another type in the third argument: NULL::%s.",
-						 format_type_be(type))));
+				 errhint("Name the type in the third argument: %s(query, threshold, NULL::%s).",
+						 get_func_name(source->options->function), format_type_be(type))));
 }
 
 /* Checks the columns before the first row, and learns whether the query returns sets. */
@@ -232,7 +249,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
-		ereport(ERROR, (wrong_column(source, row_type, 1), hint_columns(source)));
+		ereport(ERROR, (wrong_column(source, row_type, 1), hint_signature(source, row_type)));
 	if (!source->sets && source->options->measure == SET_CONTAINMENT)
 		ereport(ERROR,
 				(wrong_column(source, row_type, 1),

@@ -105,7 +105,7 @@ check_shape(Build *build, const SignatureHeader *header)
 		SpinLockRelease(&build->shared->mutex);
 		adopt_shape(build, &shape);
 	}
-	index_check_shape(build->index, &build->shape, header);
+	index_check_shape(build->index, &build->shape, header, true);
 }
 
 /* ---- Scanning ----------------------------------------------------------- */

@@ -117,15 +117,36 @@ index_describe_shape(const SignatureHeader *header)
 					header->version);
 }
 
-void
-index_check_shape(Relation index, const SignatureHeader *shape, const SignatureHeader *other)
+/* Returns a condition that finds the rows whose signature has another shape. */
+static char *
+condition_of_others(const SignatureHeader *shape)
 {
-	if (!signature_comparable(shape, other))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
-						index_describe_shape(shape), index_describe_shape(other)),
-				 errdetail("All signatures of an index have the shape of its first."),
+	Signature empty = {.header = *shape};
+	StringInfoData out;
+
+	empty.header.flags |= SIGNATURE_EMPTY | (signature_is_minhash(shape) ? SIGNATURE_COUNTED : 0);
+	initStringInfo(&out);
+	appendStringInfoString(&out, "NOT is_comparable(sig, '");
+	signature_print(&out, &empty);
+	appendStringInfoString(&out, "')");
+	return out.data;
+}
+
+void
+index_check_shape(Relation index, const SignatureHeader *shape, const SignatureHeader *other,
+				  bool building)
+{
+	if (signature_comparable(shape, other))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
+					index_describe_shape(shape), index_describe_shape(other)),
+			 errdetail("All signatures of an index have the shape of its first."),
+			 building ?
+				 errhint("WHERE %s finds the rows that differ.  Make their signatures with %s, or use a "
+						 "column and index for each shape.",
+						 condition_of_others(shape), signature_call(shape)) :
 				 errhint("Make this signature with %s, or use a column and index for each shape.  If no "
 						 "row has the index's shape any more, use REINDEX.",
 						 signature_call(shape))));

@@ -119,9 +119,9 @@ extern SignatureHeader index_shape(Relation index, const SignatureHeader *header
 /* Returns a description for people: shape, scheme and recipe. */
 extern char *index_describe_shape(const SignatureHeader *shape);
 
-/* Reports an error if a signature has another shape than the index. */
+/* Reports an error if a signature has another shape than the index, perhaps while it is built. */
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
-							  const SignatureHeader *other);
+							  const SignatureHeader *other, bool building);
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 

@@ -157,7 +157,7 @@ append_to_open_page(Relation index, const RowDocument *doc)
 	if (hint == NULL || (doc->shape.k != 0 && hint->shape.k == 0))
 		return false;
 	if (doc->shape.k != 0)
-		index_check_shape(index, &hint->shape, &doc->shape);
+		index_check_shape(index, &hint->shape, &doc->shape, false);
 	buffer = lock_open_page(index, hint);
 	if (!BufferIsValid(buffer))
 		return false;
@@ -260,7 +260,7 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 		meta = meta_read(index);
 	}
 	if (doc->shape.k != 0)
-		index_check_shape(index, &meta->shape, &doc->shape);
+		index_check_shape(index, &meta->shape, &doc->shape, false);
 	fits = meta->tail.owner == 0 || meta->tail.stride == meta_stride(meta);
 	if (fits)
 	{

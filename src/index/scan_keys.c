@@ -118,7 +118,7 @@ check_shapes(Relation index, const KeyBalls *balls)
 	IndexMeta *meta = meta_read(index);
 
 	for (int i = 0; i < balls->count && meta->shape.k != 0; i++)
-		index_check_shape(index, &meta->shape, &balls->ball[i].centre.header);
+		index_check_shape(index, &meta->shape, &balls->ball[i].centre.header, false);
 	pfree(meta);
 }
 

@@ -587,7 +587,7 @@ use_meta(Search *s, IndexMeta *meta)
 	uint32 listed = 0;
 
 	if (meta->shape.k != 0 && s->query->centre.header.k != 0)
-		index_check_shape(s->index, &meta->shape, &s->query->centre.header);
+		index_check_shape(s->index, &meta->shape, &s->query->centre.header, false);
 	sort_by_owner(meta);
 	s->meta = meta;
 	s->k = meta->shape.k;

@@ -26,12 +26,15 @@ query_column(SPIPlanPtr plan)
 	return getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid);
 }
 
-/* Adds a hint to a syntax error, as the name of a table gives. */
+/* Adds a hint to a syntax error, as the name of a table gives, and to one of a parameter. */
 static void
 hint_at_query(void *such)
 {
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
 		errhint("Pass a query such as '%s'.", (const char *) such);
+	else if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
+		errhint("A query that is passed as text has no parameters.  Put the value into the text: format('%s WHERE id < %%L', value).",
+				(const char *) such);
 }
 
 static SPIPlanPtr

@@ -120,6 +120,17 @@ signature_of_int8(Datum datum, uint64 *bits)
 
 /* ---- Shapes ------------------------------------------------------------- */
 
+/* Adds a hint where the size of a signature looks like the width of shingles: a few words. */
+static int
+hint_at_width(const char *type, int64 size)
+{
+	if (size < 1 || size > 9)
+		return 0;
+	return errhint("For shingles of " INT64_FORMAT
+				   " words, use to_%s(text, scheme => 'word " INT64_FORMAT "').",
+				   size, type, size);
+}
+
 bool
 check_minhash_shape(int64 k, int64 b, Node *context)
 {
@@ -128,7 +139,8 @@ check_minhash_shape(int64 k, int64 b, Node *context)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no minhash(" INT64_FORMAT ", " INT64_FORMAT ")", k, b),
 				 errdetail("The number of symbols k is from %d to %d, the bits of a symbol b are 1, 2, 4, 8, 16 or 32, and k * b is at most %d.",
-						   MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX)));
+						   MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX),
+				 hint_at_width("minhash", k)));
 	return true;
 }
 
@@ -139,7 +151,8 @@ check_simhash_shape(int64 f, Node *context)
 		ereturn(context, false,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no simhash(" INT64_FORMAT ")", f),
-				 errdetail("The number of bits f is 64, 128, 256 or 512.")));
+				 errdetail("The number of bits f is 64, 128, 256 or 512."),
+				 hint_at_width("simhash", f)));
 	return true;
 }
 
@@ -169,9 +182,10 @@ signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *contex
 	ereturn(context, false,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("expected %s, not %s", signature_shape(&expected), signature_shape(header)),
-			 signature_is_minhash(header) ?
-				 errhint("Make the value with the expected shape, or reduce the bits of its symbols with minhash_truncate().") :
-				 errhint("Make the value with the expected shape.")));
+			 signature_bits(&expected) < signature_bits(header) && expected.k == header->k ?
+				 errhint("Use %s, or reduce the bits of the symbols with minhash_truncate().",
+						 signature_call(&expected)) :
+				 errhint("Use %s.", signature_call(&expected))));
 }
 
 void
@@ -239,12 +253,16 @@ signature_similarity(const SignatureHeader *header, int distance)
 bool
 check_distance(const SignatureHeader *header, int distance, Node *context)
 {
+	/* Bits made elsewhere may be of type bit, bigint, minhash or simhash. */
+	bool bits = SCHEME_KIND(header->scheme) == SCHEME_FOREIGN && signature_bits(header) == 1;
+
 	if (distance < 0 || distance > header->k)
 		ereturn(context, false,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("distance %d is out of range for %s", distance, signature_shape(header)),
-				 errdetail("A distance is a number of differing symbols, from 0 to %d.",
-						   header->k)));
+				 errmsg("distance %d is out of range for %s", distance,
+						bits ? psprintf("%d bits", header->k) : signature_shape(header)),
+				 errdetail("A distance is a number of differing %s, from 0 to %d.",
+						   bits ? "bits" : "symbols", header->k)));
 	return true;
 }
 

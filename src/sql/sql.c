@@ -178,6 +178,17 @@ text_of_utf8(const char *utf8, size_t length)
 
 /* ---- Schemes and recipes ------------------------------------------------- */
 
+/* Adds a hint for the name of a scheme that does not exist. */
+static int
+hint_at_scheme(const char *name)
+{
+	int width = strspn(name, "0123456789") == strlen(name) ? atoi(name) : 0;
+
+	if (width < 1 || width > SCHEME_WIDTH_MAX)
+		return errhint("Use a scheme such as \"word 3\" or \"spot 1 2 de\".");
+	return errhint("Use \"word %d\" or \"char %d\".", width, width);
+}
+
 SchemeId
 text_scheme_of_datum(Datum datum)
 {
@@ -191,7 +202,7 @@ text_scheme_of_datum(Datum datum)
 				 errmsg("unknown shingling scheme \"%s\"", text_to_cstring(name)),
 				 errdetail("The schemes are \"word W\", \"char K\", \"anychar K\" and \"stopword W\", with a width from 1 to %d, and \"spot D C\", with a distance and a chain from 1 to %d.",
 						   SCHEME_WIDTH_MAX, SPOT_MAX),
-				 errhint("Use a scheme such as \"word 3\" or \"spot 1 2 de\".")));
+				 hint_at_scheme(text_to_cstring(name))));
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT && !scheme_reads_text(scheme))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -348,7 +348,7 @@ ok($ok, 'status runs') or diag $err;
 is($err, '', 'without a message');
 like_lines('status', qr/^public\.big: 3,002 rows, [\d.]+ kB\n\nColumn sig: minhash\n/, qr/^  filled by     trigger big_sig_sign, function public\.big_sig_sign\(\)\n/m,
 	qr/^  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  rows read     3,002, all\n  NULL          below 0\.1 %\n  empty set     0\n  few shingles  0 \(1 to 11\)\n/m,
-	qr/^Index public\.big_sig_neardup\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last upkeep   \d{4}-\d\d-\d\d \d\d:\d\d\n/m,
+	qr/^Index public\.big_sig_neardup\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  searched by   is_similar\(sig, to_minhash\('a text'\), 0\.8\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last upkeep   \d{4}-\d\d-\d\d \d\d:\d\d\n/m,
 	qr/^Advice: none\n/m);
 ($ok, $out, $err) = run_script('status', @odd);
 like_lines('odd names', qr/^"Fund"\."Old ""papers""": 43 rows/, qr/^Column "the sig": simhash\n/m, qr/^Column weighed: minhash\(256,2\)\n  filled by     generated: "Fund"\."The ""signer"""\("a body"\)\n/m,
@@ -412,6 +412,44 @@ $node->safe_psql('postgres', 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor; CREA
 	($ok, $out, $err) = run_script('status', 'table=ill');
 	like_lines('who may read one column', qr/^Column phash: .*\n.*\n.*\n  rows read /m, qr/^  contents      not shown: this role may not read them\n/m);
 }
+# What a search of each index looks like, and an index that no search for similar rows uses.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE various (id int PRIMARY KEY, body text, sig minhash, s2 simhash GENERATED ALWAYS AS (to_simhash(body, 128, scheme => 'char 5')) STORED, phash bigint, pdq bit(64), tokens minhash);
+	INSERT INTO various (id, body, sig, phash, pdq, tokens) SELECT i, words(i, 0), to_minhash(words(i, 0)), i, i::bit(64), to_minhash(ARRAY['a', i::text]) FROM generate_series(1, 50) i;
+	CREATE INDEX various_btree ON various (id, s2);
+	CREATE INDEX various_hash ON various USING hash (to_minhash(body));
+	CREATE INDEX various_phash ON various (phash);
+	CREATE INDEX ON various USING neardup (sig);
+	CREATE INDEX also ON various (sig);
+	CREATE INDEX ON various USING neardup (to_minhash(body, 256, 2));
+	CREATE INDEX ON various USING neardup (phash);
+	CREATE INDEX ON various USING neardup (pdq);
+	CREATE INDEX ON various USING neardup ((phash::simhash));
+	CREATE INDEX ON various USING neardup (phash, tokens);
+	ALTER TABLE various ADD CONSTRAINT no_copies_at_all EXCLUDE USING neardup (near(sig, 0.95) WITH &&);
+	ALTER TABLE various ADD EXCLUDE USING neardup (id WITH =, hamming_ball(s2, 2) WITH &&)});
+($ok, $out, $err) = run_script('status', 'table=various');
+ok($ok, 'various indexes') or diag $err;
+narrow('various indexes');
+$out =~ s/\n {4,}/ /g;
+my @searches = $out =~ /^  searched by   (.*)/mg;
+is_deeply([ sort @searches ], [ sort 'is_similar(sig, to_minhash(\'a text\'), 0.8)', 'is_similar(to_minhash(body, 256, 2), to_minhash(\'a text\', k => 256, b => 2), 0.8)',
+		'hamming_within(phash, q, 3)', 'hamming_within(pdq, q, 3)', 'is_similar((phash::simhash), q, 0.8)', 'is_similar(tokens, q, 0.8)',
+		'near(sig, 0.95) && near(to_minhash(\'a text\'), 0.95)',
+		'hamming_ball(s2, 2) && hamming_ball(to_simhash(\'a text\', f => 128, scheme => \'char 5\'), 2)' ], 'how each index is searched');
+foreach my $search (grep { !/\bq\b/ } @searches)
+{
+	my $plan = $node->safe_psql('postgres', "SET enable_seqscan = off; EXPLAIN SELECT FROM various WHERE $search");
+
+	like($plan, qr/Index Cond|Bitmap Index Scan/, "$search uses its index") or diag $plan;
+}
+is_deeply({ $out =~ /Index public\.(\w+) is a (\w+), which finds equal signatures only/g }, { various_btree => 'btree', various_hash => 'hash' }, 'indexes that find equal signatures only');
+{
+	local $ENV{PGOPTIONS} = '-c neardup.bakground=off';
+	($ok, $out, $err) = run_script('status', 'table=various');
+	like($err, qr/WARNING: .*neardup\.bakground/, 'a setting that does not exist');
+}
 ($ok, $out, $err) = run_script('status', 'table=bare');
 like_lines('no signatures', qr/^public\.bare: about 0 rows/, qr/^Advice\n  \* There is no column of signatures\. neardup-sign\.sql adds one/m);
 ($ok, $out, $err) = run_script('status', 'table=seen');
@@ -432,7 +470,7 @@ $node->safe_psql(
 ($ok, $out, $err) = run_script('status', 'table=parts');
 ok($ok, 'partitions') or diag $err;
 narrow('partitions');
-like_lines('partitions', qr/^public\.parts: 2,500 rows, .* in 2 partitions\n/, qr/^Index public\.parts_sig of 2 partitions\n  columns       \(sig\)\n.*\n  documents     2,500, 0 dead, \d+ in the tail\n/m,
+like_lines('partitions', qr/^public\.parts: 2,500 rows, .* in 2 partitions\n/, qr/^Index public\.parts_sig of 2 partitions\n  columns       \(sig\)\n.*\n.*\n  documents     2,500, 0 dead, \d+ in the tail\n/m,
 	qr/^Constraint no_twins1, index public\.no_twins1 and those of other partitions, 2 in all\n/m, qr/^Trigger no_copies\n/m,
 	qr/Column old has no index in 1 of 2 partitions, so each search reads those\./, qr/autovacuum does not do/);
 is(() = $out =~ /^Trigger/mg, 1, 'a trigger of the whole table is listed once');
