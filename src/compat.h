@@ -105,17 +105,6 @@ typedef void CompatTextLength;
 #define COMPAT_RETURN_TEXT_LENGTH(length) ((void) (length))
 #endif
 
-/* May vacuum truncate a table with these options?  Since 18 a setting is the default. */
-static inline bool
-compat_vacuum_truncate(const StdRdOptions *options)
-{
-#if PG_VERSION_NUM >= 180000
-	if (options == NULL || !options->vacuum_truncate_set)
-		return vacuum_truncate;
-#endif
-	return options == NULL || options->vacuum_truncate;
-}
-
 /* The argument root came in 14. */
 #if PG_VERSION_NUM >= 140000
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)

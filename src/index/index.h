@@ -157,35 +157,21 @@ extern char *neardup_buildphasename(int64 phase);
 #define PHASE_GROUPS 3
 #define PHASE_WAL 4
 
-/* ---- Size (shrink.c) ---------------------------------------------------- */
-
-/* Compacts the index if much of it is dead or free; the caller holds the upkeep lock. */
-extern void shrink_compact(Upkeep *upkeep, BufferAccessStrategy strategy);
-
-/* Truncates free pages at the end of the file; the caller does not hold the upkeep lock. */
-extern void shrink_truncate(Relation index);
-
-/* Tries that once; false if another process has locked the index. */
-extern bool shrink_try(Relation index);
-
-/* The same number of tries, and pauses between them, as VACUUM makes for a table. */
-#define SHRINK_TRIES 100
-#define SHRINK_PAUSE 50 /* ms */
-extern void shrink_pause(void);
+/* ---- Free pages (free_pages.c) ------------------------------------------ */
 
 /*
  * Enters all free pages into the free space map, also those that a crash has left out of it;
- * returns their number.
+ * returns their number.  The caller holds the upkeep lock.
  */
-extern BlockNumber shrink_find_free(Upkeep *upkeep, BufferAccessStrategy strategy);
+extern BlockNumber free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy);
 
 /* ---- Background workers (worker.c) -------------------------------------- */
 
 /*
- * Starts a background worker that does upkeep of the index, and truncates it if asked to.
- * Returns false if there is no free slot for one.
+ * Starts a background worker that does upkeep of the index.  Returns false if there is no
+ * free slot for one.
  */
-extern bool worker_start(Relation index, bool truncate);
+extern bool worker_start(Relation index);
 
 /* Returns whether another process waits for a lock of this process, which is a worker. */
 extern bool worker_keeps_waiting(Relation index);

@@ -302,7 +302,7 @@ seal_long_tail(Relation index, const TailLength *length)
 
 	if (background)
 	{
-		if (length->pages % length->limit == 0 && worker_start(index, false))
+		if (length->pages % length->limit == 0 && worker_start(index))
 			return;
 		if (length->pages < FAR_OVER * length->limit)
 			return;

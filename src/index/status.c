@@ -27,6 +27,21 @@ typedef struct IndexStatus
 	const char *advice; /* or NULL */
 } IndexStatus;
 
+/* An index of FREE_PAGES pages that uses less than a USED_PARTth of them is worth a REINDEX. */
+#define FREE_PAGES 1024
+#define USED_PART 3
+
+/* Returns the number of pages in use. */
+static uint64
+pages_used(const IndexMeta *meta)
+{
+	uint64 pages = 1 + (uint64) meta->tail.pages + meta->frozen.pages;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		pages += meta->segment[i].document_pages + meta->segment[i].other_pages;
+	return pages;
+}
+
 /* Returns what the owner should do, or NULL. */
 static const char *
 advice(Relation index, const IndexMeta *meta)
@@ -38,6 +53,9 @@ advice(Relation index, const IndexMeta *meta)
 	if (meta->segments > SEGMENTS_MAX / 2)
 		return psprintf("It has %u of at most %zu segments. Raise maintenance_work_mem, and rebuild it with REINDEX.",
 						meta->segments, SEGMENTS_MAX);
+	if (RelationGetNumberOfBlocks(index) >= FREE_PAGES &&
+		pages_used(meta) * USED_PART <= RelationGetNumberOfBlocks(index))
+		return "Two thirds of its pages are free. If its table is not going to grow again, REINDEX INDEX CONCURRENTLY returns them.";
 	return NULL;
 }
 

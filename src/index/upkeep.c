@@ -16,6 +16,14 @@
 #define TIER_SEGMENTS 8
 #define TIER_LOG 3 /* log2(TIER_SEGMENTS) */
 
+/*
+ * Vacuum merges a segment with all smaller ones if these hold this part of its documents.  In
+ * the benchmark "churn" (1 % of 100,000 rows changed a round), a query then visits 1.2 times
+ * as many pages as of a fresh index, and vacuums write 1.6 times as much WAL as the changes.
+ * A fourth gives 1.5 and 1.5, a sixteenth 1.1 and 2.8.
+ */
+#define SMALLER_PART 8
+
 /* ---- Locks and limits --------------------------------------------------- */
 
 void
@@ -160,14 +168,54 @@ find_tier(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 	return false;
 }
 
-/* Finds a segment of which more than a third is dead, to be written again by itself. */
+/* Orders segments by the number of their live documents. */
+static int
+compare_live(const void *a, const void *b)
+{
+	uint32 x = segment_live(*(const SegmentEntry *const *) a);
+	uint32 y = segment_live(*(const SegmentEntry *const *) b);
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Finds segments for vacuum to merge: the largest segment of which a third is dead, or beside
+ * which the smaller ones hold a part that matters, and all that are smaller.  False if there
+ * is none.
+ */
+static bool
+find_smaller(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
+{
+	uint32 most = merged_documents_max(upkeep, meta);
+	const SegmentEntry *entry[SEGMENTS_MAX];
+	uint64 smaller = 0;
+	uint64 numbers = 0;
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		entry[i] = &meta->segment[i];
+	qsort(entry, meta->segments, sizeof(entry[0]), compare_live);
+	sources->count = 0;
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		numbers += segment_numbers(meta, entry[i]);
+		if (numbers > most)
+			break;
+		sources->owner[i] = entry[i]->owner;
+		if (segment_is_dead(entry[i]) ||
+			(i > 0 && smaller * SMALLER_PART >= segment_live(entry[i])))
+			sources->count = i + 1;
+		smaller += segment_live(entry[i]);
+	}
+	return sources->count > 0;
+}
+
+/* Finds a segment of which a third is dead, to be written again by itself. */
 static bool
 find_dead(const IndexMeta *meta, MergeSources *sources)
 {
 	for (uint32 i = 0; i < meta->segments; i++)
-		if (meta->segment[i].dead * UINT64_C(3) > meta->segment[i].documents)
+		if (segment_is_dead(&meta->segment[i]))
 		{
-			sources->copied = true;
 			sources->owner[0] = meta->segment[i].owner;
 			sources->count = 1;
 			return true;
@@ -199,7 +247,8 @@ merge(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
 	MergeSources sources = {.frozen = false};
-	bool due = find_tier(upkeep, meta, &sources) || find_dead(meta, &sources);
+	bool due = (upkeep->by == UPKEEP_BY_VACUUM && find_smaller(upkeep, meta, &sources)) ||
+		find_tier(upkeep, meta, &sources) || find_dead(meta, &sources);
 
 	pfree(meta);
 	return due && merge_sources(upkeep, &sources);
@@ -224,72 +273,4 @@ upkeep_seal(Upkeep *upkeep)
 		upkeep_run(upkeep, false);
 	else
 		seal(upkeep, false);
-}
-
-/* ---- All segments ------------------------------------------------------- */
-
-void
-upkeep_drop(Upkeep *upkeep)
-{
-	IndexMeta *meta = upkeep_meta_read(upkeep->index);
-	MergeSources sources = {.frozen = false};
-
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (segment_live(&meta->segment[i]) == 0)
-			sources.owner[sources.count++] = meta->segment[i].owner;
-	pfree(meta);
-	if (sources.count > 0 && upkeep_goes_on(upkeep))
-		merge_sources(upkeep, &sources);
-}
-
-/* Returns how many documents a tail has at most: how full its pages are is not known. */
-static uint64
-tail_documents(const TailEntry *tail)
-{
-	return tail->owner == 0 ? 0 : (uint64) tail->pages * documents_per_page(tail->stride);
-}
-
-/* Merges the sources collected so far, if any, and empties the list; false if upkeep gives way. */
-static bool
-merge_collected(Upkeep *upkeep, MergeSources *sources)
-{
-	bool goes_on = upkeep_goes_on(upkeep);
-
-	if (goes_on && (sources->frozen || sources->count > 0))
-		goes_on = merge_sources(upkeep, sources);
-	sources->count = 0;
-	return goes_on;
-}
-
-void
-upkeep_compact(Upkeep *upkeep)
-{
-	IndexMeta *meta = upkeep_meta_read(upkeep->index);
-	MergeSources sources = {.copied = true};
-	uint64 documents = 0;
-	uint32 most;
-
-	if (meta->frozen.owner == 0)
-		freeze_tail(upkeep->index);
-	pfree(meta);
-	meta = upkeep_meta_read(upkeep->index);
-	most = merged_documents_max(upkeep, meta);
-	for (uint32 i = 0; i < meta->segments; i++)
-	{
-		const SegmentEntry *entry = &meta->segment[i];
-
-		if (documents + segment_live(entry) > most)
-		{
-			if (!merge_collected(upkeep, &sources))
-				return;
-			documents = 0;
-		}
-		documents += segment_live(entry);
-		sources.owner[sources.count++] = entry->owner;
-	}
-	if (documents + tail_documents(&meta->frozen) > most && !merge_collected(upkeep, &sources))
-		return;
-	sources.frozen = meta->frozen.owner != 0;
-	merge_collected(upkeep, &sources);
-	pfree(meta);
 }

@@ -45,12 +45,6 @@ extern void upkeep_run(Upkeep *upkeep, bool seal_any);
 /* Seals the tail if that is due; merges only if there are too many segments. */
 extern void upkeep_seal(Upkeep *upkeep);
 
-/* Removes the segments that hold no live documents. */
-extern void upkeep_drop(Upkeep *upkeep);
-
-/* Writes all live documents to as few new segments as possible. */
-extern void upkeep_compact(Upkeep *upkeep);
-
 /*
  * Returns a copy of the metapage.  Segments whose writing an error has interrupted are no
  * longer listed as being written.
@@ -65,9 +59,18 @@ extern _Noreturn void upkeep_replaced(Relation index, uint32 owner);
 
 /* ---- Merging (upkeep_merge.c) -------------------------------------------------- */
 
+/*
+ * Returns whether more than a third of a segment's documents is dead.  Then live documents are
+ * copied: at most two for each that was removed.
+ */
+static inline bool
+segment_is_dead(const SegmentEntry *entry)
+{
+	return entry->dead * UINT64_C(3) > entry->documents;
+}
+
 typedef struct MergeSources
 {
-	bool copied; /* copy all live documents to new pages */
 	bool frozen; /* the frozen tail, and ... */
 	int count;   /* ... so many segments */
 	uint32 owner[SEGMENTS_MAX];
@@ -75,9 +78,8 @@ typedef struct MergeSources
 
 /*
  * Replaces the sources by one segment with their live documents, or as few as possible.
- * Pages of documents become part of the new segment as they are, unless `copied` is set or
- * many of their documents are dead.  Returns false if upkeep gives way; then nothing has
- * changed.
+ * Pages of documents become part of the new segment as they are, unless a third of their
+ * documents is dead.  Returns false if upkeep gives way; then nothing has changed.
  */
 extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources);
 

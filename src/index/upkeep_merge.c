@@ -43,7 +43,6 @@ typedef struct Merge
 	NewSegment *segment;  /* being written, or NULL */
 	SegmentEntry *written;
 	uint32 written_count;
-	bool copied;         /* copy all live documents */
 	bool abandoned;      /* free all that was written, although upkeep has given way */
 	uint32 stride;       /* of the source that is being read */
 	bool take;           /* its pages become part of the new segment */
@@ -272,22 +271,18 @@ add_document(Merge *merge, const Document *document)
 
 /* ---- Sources ------------------------------------------------------------ */
 
-/* Documents of a segment are copied if this part of them is dead. */
-#define DEAD_PART 8
-
 /* Returns whether the tail's pages become part of the new segment. */
 static bool
 takes_tail(const Merge *merge)
 {
-	return !merge->copied && merge->meta->frozen.stride == meta_stride(merge->meta);
+	return merge->meta->frozen.stride == meta_stride(merge->meta);
 }
 
 /* Returns the same of a segment; one whose documents are all NULL may have another stride. */
 static bool
-takes_segment(const Merge *merge, const SegmentEntry *entry)
+takes_segment(const SegmentEntry *entry)
 {
-	return !merge->copied && entry->grouped > 0 &&
-		(uint64) entry->dead * DEAD_PART <= entry->documents;
+	return entry->grouped > 0 && !segment_is_dead(entry);
 }
 
 /*
@@ -402,7 +397,7 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		upkeep_replaced(merge->index, entry->owner);
 	merge->stride = walk.segment.root.stride;
-	merge->take = takes_segment(merge, entry);
+	merge->take = takes_segment(entry);
 	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_live(entry) > 0; p++)
 	{
 		Buffer buffer = walk_documents(&walk, p);
@@ -480,7 +475,7 @@ free_sources(Merge *merge, const MergeSources *sources)
 	{
 		const SegmentEntry *entry = meta_segment(merge->meta, sources->owner[i]);
 
-		free_segment(merge, entry, takes_segment(merge, entry));
+		free_segment(merge, entry, takes_segment(entry));
 	}
 }
 
@@ -564,7 +559,6 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 	MemoryContext before = MemoryContextSwitchTo(context);
 	Merge merge = {.upkeep = upkeep,
 				   .index = upkeep->index,
-				   .copied = sources->copied,
 				   .meta = upkeep_meta_read(upkeep->index)};
 	bool complete;
 

@@ -163,7 +163,7 @@ documents_listed(const IndexMeta *meta)
 	return documents;
 }
 
-/* amvacuumcleanup: compacts the index if that is due, does upkeep, and records free pages. */
+/* amvacuumcleanup: does upkeep, and records free pages. */
 IndexBulkDeleteResult *
 neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
@@ -173,7 +173,6 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (info->analyze_only)
 		return stats;
 	upkeep_lock(info->index);
-	shrink_compact(&upkeep, info->strategy);
 	upkeep_run(&upkeep, false);
 	meta = meta_read(info->index);
 	if (stats == NULL)
@@ -182,9 +181,8 @@ neardup_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		stats->num_index_tuples = documents_listed(meta);
 		stats->estimated_count = true;
 	}
-	stats->pages_free = shrink_find_free(&upkeep, info->strategy);
+	stats->pages_free = free_pages_find(&upkeep, info->strategy);
 	upkeep_unlock(info->index);
-	shrink_truncate(info->index);
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	pfree(meta);
 	return stats;

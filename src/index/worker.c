@@ -27,17 +27,14 @@ typedef struct WorkerTask
 {
 	Oid database;
 	Oid index;
-	bool truncate;
 } WorkerTask;
 
 PGDLLEXPORT void neardup_worker_main(Datum argument);
 
 bool
-worker_start(Relation index, bool truncate)
+worker_start(Relation index)
 {
-	WorkerTask task = {.database = MyDatabaseId,
-					   .index = RelationGetRelid(index),
-					   .truncate = truncate};
+	WorkerTask task = {.database = MyDatabaseId, .index = RelationGetRelid(index)};
 	BackgroundWorker worker = {{0}};
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
@@ -92,43 +89,31 @@ worker_keeps_waiting(Relation index)
 
 /* ---- Work --------------------------------------------------------------- */
 
-/* Does upkeep of the index, unless another process does. */
-static bool
-do_upkeep(Relation index)
-{
-	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_WORKER);
-
-	if (upkeep_lock_conditionally(index))
-	{
-		upkeep_run(&upkeep, false);
-		upkeep_unlock(index);
-	}
-	return true;
-}
-
 /*
- * Does some work on the index in a transaction of its own; does nothing if the index has
- * been dropped.  Returns false if the work could not be done now.  Does not wait for locks:
- * they may be held for long, and there are few slots for workers.  Takes no snapshot, so
- * that it holds back no vacuum.
+ * Does upkeep of an index in a transaction of its own, unless another process does, or the
+ * index has been dropped.  Does not wait for locks: they may be held for long, and there are
+ * few slots for workers.  Takes no snapshot, so that it holds back no vacuum.
  */
-static bool
-with_index(Oid oid, bool (*work)(Relation))
+static void
+do_upkeep(Oid oid)
 {
-	bool done = false;
-
 	StartTransactionCommand();
 	if (lock_database() && ConditionalLockRelationOid(oid, WORKER_LOCK))
 	{
 		Relation index = try_relation_open(oid, NoLock);
 
 		InvalidateCatalogSnapshot();
-		done = index == NULL || !index_is_ours(index) || work(index);
+		if (index != NULL && index_is_ours(index) && upkeep_lock_conditionally(index))
+		{
+			Upkeep upkeep = upkeep_of(index, UPKEEP_BY_WORKER);
+
+			upkeep_run(&upkeep, false);
+			upkeep_unlock(index);
+		}
 		if (index != NULL)
 			relation_close(index, NoLock);
 	}
 	CommitTransactionCommand();
-	return done;
 }
 
 /*
@@ -182,8 +167,5 @@ neardup_worker_main(Datum argument)
 	disable_timeouts();
 	set_role_of_owner();
 	pgstat_report_activity(STATE_RUNNING, MyBgworkerEntry->bgw_name);
-	with_index(task.index, do_upkeep);
-	/* The vacuum that has started this worker may still hold its lock. */
-	for (int i = 0; task.truncate && i < SHRINK_TRIES && !with_index(task.index, shrink_try); i++)
-		shrink_pause();
+	do_upkeep(task.index);
 }

@@ -1,5 +1,5 @@
 # Upkeep gives way: a session that waits for a lock held by a worker's merge or by
-# vacuum's gathering gets it, and the interrupted work leaves no trace.
+# vacuum's gets it, and the interrupted work leaves no trace.
 use strict;
 use warnings;
 
@@ -119,32 +119,16 @@ prepare('postgres');
 $node->safe_psql('postgres', 'DELETE FROM hashes WHERE id % 2 = 0; VACUUM (INDEX_CLEANUP OFF) hashes');
 my ($in, $output) = ('', '');
 my $vacuum = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$output, '2>&1');
-# Vacuum is so slow that it would not end if gathering did not obey the cost delay.
+# Vacuum is so slow that it would not end if merging did not obey the cost delay.
 $in .= "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; SET vacuum_cost_page_hit = 0; SET vacuum_cost_page_miss = 0; SET vacuum_cost_page_dirty = 0;\n";
 $in .= "SET vacuum_cost_page_dirty = 1; VACUUM hashes; SELECT 'vacuumed';\n\\q\n";
 $vacuum->pump_nb;
 $node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE phase = 'cleaning up indexes'});
 $node->safe_psql('postgres', 'BEGIN; LOCK TABLE hashes; COMMIT');
-is(times_given_way() > 4 ? 'yes' : 'no', 'yes', 'gathering gives way to a session that waits for the table');
+is(times_given_way() > 4 ? 'yes' : 'no', 'yes', 'merging gives way to a session that waits for the table');
 $vacuum->finish;
 like($output, qr/^vacuumed$/m, 'and the vacuum ends');
 like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ 180000 rows/, 'the index is consistent');
-
-# ---- The end of the file -------------------------------------------------------------
-
-sub size
-{
-	return $node->safe_psql('postgres', q{SELECT pg_relation_size('hashes_h')});
-}
-
-$node->safe_psql('postgres', 'SET neardup.background = off; TRUNCATE hashes; INSERT INTO hashes SELECT i, hashint8extended(i, 7) FROM generate_series(1, 40000) i; DELETE FROM hashes');
-my $full = size();
-$node->safe_psql('postgres', 'ALTER TABLE hashes SET (vacuum_truncate = off)');
-$node->safe_psql('postgres', 'VACUUM hashes');
-cmp_ok(size(), '>=', $full, 'vacuum_truncate = off of the table keeps the file');
-$node->safe_psql('postgres', 'ALTER TABLE hashes RESET (vacuum_truncate)');
-$node->safe_psql('postgres', 'VACUUM hashes');
-is(size(), 8192, 'without it the file is truncated');
 
 $node->stop;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|you don't own a lock/, 'the log has no internal error');
