@@ -147,7 +147,7 @@ SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT id FROM spread ORDER BY sig <-> :q LIMIT 30;
 EXPLAIN (COSTS OFF) SELECT id FROM spread ORDER BY sig <-> :q LIMIT 40000;
 EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 1;
-EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 250;
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 100;
 EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND hamming_within(sig, :q, 25);
 SET work_mem = '64kB';
 EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND hamming_within(sig, :q, 31);
