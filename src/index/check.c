@@ -404,8 +404,7 @@ check_segment(Check *check, const SegmentEntry *entry)
 	/* Groups, for as many documents at a time as half of the memory holds. */
 	at_once = Min(segment->numbers, maintenance_work_mem * (Size) 512 / sizeof(uint32));
 	check->bucket = palloc_extended(at_once * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
-	for (int g = 0; g < grouping_lists(&segment->grouping) && segment->root.posting_maps > 0;
-		 g++)
+	for (int g = 0; g < grouping_lists(&segment->grouping) && segment->root.posting_maps > 0; g++)
 		for (check->first = 0; check->first < segment->numbers; check->first += at_once)
 		{
 			check->count = Min(at_once, segment->numbers - check->first);

@@ -311,10 +311,11 @@ price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
 
 /* Returns the price of a search of all documents, or of each ball, that finds so many matches. */
 static ScanPrice
-price_matches(const IndexMeta *meta, const PathConditions *conditions, KeyShare keys, double matches)
+price_matches(const IndexMeta *meta, const PathConditions *conditions, KeyShare keys,
+			  double matches)
 {
-	SearchPrice search = conditions->ball ? price_search(meta, conditions->radius, keys) :
-											price_all(meta, keys);
+	SearchPrice search =
+		conditions->ball ? price_search(meta, conditions->radius, keys) : price_all(meta, keys);
 	ScanPrice price;
 
 	search.ns *= conditions->searches;

@@ -115,8 +115,7 @@ group_sort_read(GroupSort *sort, int first, int count)
 
 			for (uint32 i = 0; i < per_page; i++)
 				bucket[i] = i < documents &&
-						document_has_posting(&sort->grouping, group,
-											 tid_flags(page_tid(page, i))) ?
+						document_has_posting(&sort->grouping, group, tid_flags(page_tid(page, i))) ?
 					document_bucket(&sort->grouping, group, page_symbols(page, stride, i), stride) :
 					NO_BUCKET;
 		}
