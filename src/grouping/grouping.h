@@ -29,7 +29,8 @@
  * hashed to bucket_bits bits if it has more.
  *
  * Documents may have keys beside the signature, numbers of 32 bits.  Each key has buckets of
- * its own, of the documents with equal first bits; their lists come after the groups'.
+ * its own, of the documents with equal first bits; their lists come after the groups'.  These
+ * hold also documents that are in no group.
  */
 typedef struct Grouping
 {
@@ -39,7 +40,8 @@ typedef struct Grouping
 	int width;
 	int wide;
 	int bucket_bits; /* at most */
-	int keys;        /* 0 if there are no groups */
+	int keys;        /* 0 if there are too few documents */
+	int key_bits;    /* of a key's bucket */
 } Grouping;
 
 /* Returns the grouping with which searches of a segment of n documents cost least. */
@@ -48,8 +50,8 @@ extern Grouping grouping_for(int k, int b, uint32_t n);
 /* Returns the grouping that has this number of groups, as far as limits allow. */
 extern Grouping grouping_with(int k, int b, uint32_t n, int groups);
 
-/* Adds keys to a grouping. */
-extern Grouping grouping_with_keys(Grouping g, int keys);
+/* Adds the keys of n documents, those without a signature included, to a grouping. */
+extern Grouping grouping_with_keys(Grouping g, int keys, uint32_t n);
 
 /* Returns in how many lists each document is: one of each group and of each key. */
 static inline int
@@ -76,7 +78,7 @@ group_first_symbol(const Grouping *g, int group)
 static inline int
 group_bucket_bits(const Grouping *g, int group)
 {
-	return group < g->groups ? Min(group_width(g, group) * g->b, g->bucket_bits) : g->bucket_bits;
+	return group < g->groups ? Min(group_width(g, group) * g->b, g->bucket_bits) : g->key_bits;
 }
 
 /*
@@ -102,7 +104,7 @@ extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed
 static inline uint32_t
 key_bucket(const Grouping *g, uint32_t key)
 {
-	return key >> (32 - g->bucket_bits);
+	return key >> (32 - g->key_bits);
 }
 
 #define RADIUS_MAX 3
@@ -131,7 +133,8 @@ typedef enum SearchMethod
 /* What a plan needs to know of a segment. */
 typedef struct SegmentStats
 {
-	uint32_t documents; /* that have postings */
+	uint32_t documents; /* that have postings in the groups */
+	uint32_t stored;    /* on its pages, if that is more */
 	uint32_t documents_per_page;
 	double posting_pages;
 	double own_length;  /* mean length of a document's own bucket; 0: as if spread evenly */

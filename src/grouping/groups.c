@@ -57,6 +57,13 @@ groups_of_bits(int k, int b, int bits)
 	return clamp(k * b / clamp(bits, GROUP_BITS_MIN, BUCKET_BITS_MAX), 1, GROUPS_MAX);
 }
 
+/* Returns how many bits number the buckets of n documents. */
+static int
+bits_for(uint32_t n)
+{
+	return clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, HASHED_BITS_MIN, BUCKET_BITS_MAX);
+}
+
 /* Every symbol is in a group.  Symbols of many bits make groups of one symbol, hashed. */
 Grouping
 grouping_with(int k, int b, uint32_t n, int groups)
@@ -69,20 +76,24 @@ grouping_with(int k, int b, uint32_t n, int groups)
 	g.width = clamp(k / g.groups, 1, Max((VALUE_BITS_MAX - b) / b, 1));
 	if (g.width < VALUE_BITS_MAX / b)
 		g.wide = clamp(k - g.groups * g.width, 0, g.groups);
-	g.bucket_bits = clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, HASHED_BITS_MIN, BUCKET_BITS_MAX);
+	g.bucket_bits = bits_for(n);
 	while ((uint64_t) g.groups << g.bucket_bits > BUCKETS_MAX)
 		g.bucket_bits--;
 	return g;
 }
 
 Grouping
-grouping_with_keys(Grouping g, int keys)
+grouping_with_keys(Grouping g, int keys, uint32_t n)
 {
-	if (g.groups == 0)
+	if (n < DOCUMENTS_MIN || keys == 0)
 		return g;
 	g.keys = keys;
-	while ((uint64_t) grouping_lists(&g) << g.bucket_bits > BUCKETS_MAX)
-		g.bucket_bits--;
+	g.key_bits = bits_for(n);
+	while (((uint64_t) g.groups << g.bucket_bits) + ((uint64_t) keys << g.key_bits) > BUCKETS_MAX)
+	{
+		g.bucket_bits = Min(g.bucket_bits, g.key_bits);
+		g.key_bits--;
+	}
 	return g;
 }
 
@@ -91,7 +102,7 @@ group_first_bucket(const Grouping *g, int group)
 {
 	int narrow = Min(group, g->groups);
 	int wide = Min(narrow, g->wide);
-	uint64_t buckets = (uint64_t) (group - narrow) << g->bucket_bits;
+	uint64_t buckets = (uint64_t) (group - narrow) << g->key_bits;
 
 	if (wide > 0)
 		buckets += (uint64_t) wide << group_bucket_bits(g, 0);

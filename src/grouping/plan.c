@@ -60,11 +60,18 @@ far_share(double pages)
 }
 
 static double
-document_pages(const SegmentStats *stats)
+documents_stored(const SegmentStats *stats)
 {
-	return (double) stats->documents / stats->documents_per_page;
+	return Max(stats->documents, stats->stored);
 }
 
+static double
+document_pages(const SegmentStats *stats)
+{
+	return documents_stored(stats) / stats->documents_per_page;
+}
+
+/* A scan compares all documents on the pages, also those that have no signature. */
 static double
 scan_cost(const Grouping *g, const SegmentStats *stats)
 {
@@ -73,7 +80,7 @@ scan_cost(const Grouping *g, const SegmentStats *stats)
 	return pages *
 		(COST_PAGE + COST_SCANNED_PAGE_FAR * far_share(pages) +
 		 Min(stats->page_ns, COST_READ_AHEAD)) +
-		stats->documents * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
+		documents_stored(stats) * (COST_SCANNED + COST_SCANNED_BYTE * SYMBOL_BYTES(g->k, g->b));
 }
 
 /* Returns how many pages hold the buckets within a radius in a group, of a mean length. */
@@ -289,7 +296,19 @@ try_choosing(const Trial *trial, SearchPlan *best)
 	best->cost += choices * (COST_CHOICE + trial->own);
 }
 
-/* Computes what all plans for a segment have in common. */
+/* Computes what all plans for a segment have in common, those by keys included. */
+static void
+begin_keys_trial(Trial *trial)
+{
+	const Grouping *g = trial->g;
+	const SegmentStats *stats = trial->stats;
+	double postings = (double) stats->documents * g->groups + documents_stored(stats) * g->keys;
+
+	trial->postings_per_page = postings / Max(stats->posting_pages, 1);
+	trial->far = far_share(document_pages(stats) + stats->posting_pages);
+}
+
+/* Computes what all plans that use groups have in common. */
 static void
 begin_trial(Trial *trial)
 {
@@ -298,11 +317,11 @@ begin_trial(Trial *trial)
 	double buckets = ldexp(1, group_bucket_bits(g, g->groups - 1));
 	int page_bits;
 
+	begin_keys_trial(trial);
+
 	trial->mean = stats->documents / buckets;
 	trial->own = Max(stats->own_length, trial->mean);
 	trial->near = Max(stats->near_length, trial->mean);
-	trial->postings_per_page =
-		(double) stats->documents * grouping_lists(g) / Max(stats->posting_pages, 1);
 	trial->pages = stats->documents / trial->postings_per_page + 1;
 	page_bits = (int) ceil(log2(Min(trial->pages, buckets)));
 	for (int t = 0; t <= RADIUS_MAX + 1; t++)
@@ -310,14 +329,13 @@ begin_trial(Trial *trial)
 		trial->probes[t] = probe_count(g->width + (g->wide > g->groups / 2), g->b, t);
 		trial->places[t] = probe_count(page_bits, 1, t);
 	}
-	trial->far = far_share(document_pages(stats) + stats->posting_pages);
 }
 
 SearchPlan
 search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod method)
 {
 	SearchPlan scan = {.method = SEARCH_SCAN,
-					   .candidates = stats->documents,
+					   .candidates = documents_stored(stats),
 					   .pages = document_pages(stats),
 					   .cost = scan_cost(g, stats)};
 	SearchPlan best = scan;
@@ -350,7 +368,7 @@ keys_plan(const Grouping *g, const SegmentStats *stats, int lists, double postin
 					   .candidates = postings};
 	Trial trial = {.g = g, .stats = stats};
 
-	begin_trial(&trial);
+	begin_keys_trial(&trial);
 	plan.pages = lists + postings / trial.postings_per_page;
 	set_cost(&trial, &plan);
 	return plan;

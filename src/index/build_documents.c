@@ -21,16 +21,15 @@ count_documents(Build *build, BlockNumber block)
 	uint32 pages = Max(1, build->shared->documents_max / documents_per_page(build->stride));
 	uint32 number = (block - META_BLOCK - 1) / pages;
 	uint32 count = page_info(build->page.data)->count;
-	uint32 grouped = 0;
+	SegmentRoot counted = {.documents = 0};
 	BuildSegment *segment = &build->shared->segment[number];
 
 	if (number >= SEGMENTS_MAX - 1)
 		segments_too_many(build->index, &build->shape, build->shared->memory);
 	for (uint32 i = 0; i < count; i++)
-		grouped += !tid_flags(page_tid(build->page.data, i));
+		root_count(&counted, tid_flags(page_tid(build->page.data, i)));
 	SpinLockAcquire(&build->shared->mutex);
-	segment->root.documents += count;
-	segment->root.grouped += grouped;
+	root_add(&segment->root, &counted);
 	segment->root.document_pages++;
 	build->shared->segments = Max(build->shared->segments, number + 1);
 	SpinLockRelease(&build->shared->mutex);

@@ -49,7 +49,7 @@ build_layout(Build *build)
 		segment->documents = documents;
 		segment->last_map = InvalidBlockNumber;
 		documents += root->document_pages;
-		postings += (uint64) root_lists(root) * root->grouped;
+		postings += root_postings(root);
 	}
 	if (documents != RelationGetNumberOfBlocks(build->index))
 		elog(ERROR, "index \"%s\" has pages that its build did not write",
@@ -122,7 +122,7 @@ least_groups(const BuildWriter *w)
 	const SegmentRoot *root = &w->segment->root;
 	Grouping grouping = root_grouping(root, w->writer.shape);
 	double pages =
-		postings_estimate(&grouping, root->grouped) / PAGE_ROOM / grouping_lists(&grouping);
+		postings_estimate(&grouping, root_keyed(root)) / PAGE_ROOM / grouping_lists(&grouping);
 
 	return (int) (PAGES_CLAIMED / pages);
 }
@@ -212,7 +212,7 @@ build_groups(Build *build)
 	{
 		BuildWriter w = writer_of(build, i);
 
-		if (w.segment->root.groups > 0)
+		if (root_lists(&w.segment->root) > 0)
 			segment_write_groups(&w.writer);
 	}
 }

@@ -54,7 +54,8 @@ typedef struct Check
 	uint8 *claimed;
 	BlockNumber blocks;
 
-	uint32 stride; /* of the tail at hand */
+	uint32 stride;       /* of the tail at hand */
+	SegmentRoot counted; /* documents of the segment at hand */
 
 	/* The buckets of some documents of a segment in one group, from number first on. */
 	uint32 *bucket;
@@ -178,6 +179,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 	{
 		Document document = page_document(page, stride, check->meta->keys, bytes, i);
 
+		root_count(&check->counted, tid_flags(&document.tid));
 		if (tid_flags(&document.tid) & TID_DEAD)
 		{
 			check->dead_documents++;
@@ -252,7 +254,8 @@ find_buckets(Check *check, Segment *segment, int group)
 			uint32 *bucket = bucket_of(check, p * per_page + i);
 			uint16 flags = tid_flags(page_tid(page, i));
 
-			if (bucket == NULL || (flags & (TID_NULL | TID_EMPTY)))
+			if (bucket == NULL ||
+				!document_has_posting(&segment->grouping, group, flags & ~TID_DEAD))
 				continue;
 			*bucket =
 				document_bucket(&segment->grouping, group,
@@ -334,9 +337,9 @@ check_postings(Check *check, Segment *segment, int group)
 static void
 check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entry)
 {
-	int64 dead = check->dead_documents;
-	int64 documents = 0;
+	const SegmentRoot *counted = &check->counted;
 
+	memset(&check->counted, 0, sizeof(SegmentRoot));
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
 		Buffer buffer = read_documents(check, segment, p);
@@ -345,14 +348,14 @@ check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entr
 		if (owner < entry->first_owner || owner > entry->last_owner)
 			page_corrupt(check->index, BufferGetBlockNumber(buffer),
 						 "page of documents with an owner that its segment does not have");
-		documents += page_info(BufferGetPage(buffer))->count;
 		check_documents(check, buffer, segment->root.stride);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (documents != entry->documents)
+	if (counted->documents != entry->documents || counted->grouped > entry->grouped ||
+		counted->empty > entry->empty || counted->nulls > entry->nulls)
 		page_corrupt(check->index, entry->root, "segment has another number of documents");
-	if (check->dead_documents - dead < entry->dead)
+	if (counted->documents - root_keyed(counted) < entry->dead)
 		page_corrupt(check->index, entry->root,
 					 "fewer documents are dead than a vacuum has counted");
 }
@@ -401,7 +404,7 @@ check_segment(Check *check, const SegmentEntry *entry)
 	/* Groups, for as many documents at a time as half of the memory holds. */
 	at_once = Min(segment->numbers, maintenance_work_mem * (Size) 512 / sizeof(uint32));
 	check->bucket = palloc_extended(at_once * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
-	for (int g = 0; g < grouping_lists(&segment->grouping) && segment->root.grouped > 0; g++)
+	for (int g = 0; g < grouping_lists(&segment->grouping) && segment->root.posting_maps > 0; g++)
 		for (check->first = 0; check->first < segment->numbers; check->first += at_once)
 		{
 			check->count = Min(at_once, segment->numbers - check->first);

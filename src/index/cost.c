@@ -39,6 +39,17 @@
 #define SCANS_IN_ORDER 2.5
 
 /*
+ * Nanoseconds that a row takes beside what PostgreSQL charges for it.  A match is collected and
+ * sorted.  Rows in the order of distances are each on another page of the table, which no cache
+ * of the processor holds: such a row takes as long as 15 rows of a sequential scan.
+ */
+#define MATCH_NS 50.0
+#define ROW_IN_ORDER_NS 2000.0
+
+/* Of more matches than memory has room for, a round of a search keeps about this part. */
+#define ROUND_PART 0.75
+
+/*
  * The index correlation that the planner is told.  Matches within a ball come in heap
  * order, so an index scan visits heap pages as a bitmap scan does, and rechecks nothing.
  * No number means that.  With this one an index scan is cheaper if a random page costs
@@ -151,6 +162,7 @@ static SegmentStats
 stats_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return (SegmentStats){.documents = entry->grouped,
+						  .stored = entry->documents,
 						  .documents_per_page = documents_per_page(meta_stride(meta)),
 						  .posting_pages = entry->other_pages,
 						  .own_length = entry->own_length,
@@ -162,7 +174,7 @@ grouping_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return grouping_with_keys(grouping_with(meta->shape.k, signature_bits(&meta->shape),
 											entry->grouped, entry->groups),
-							  meta->keys);
+							  meta->keys, entry->grouped + entry->empty + entry->nulls);
 }
 
 /*
@@ -176,31 +188,69 @@ typedef struct KeyShare
 } KeyShare;
 
 /*
- * Returns the price of a search within a radius, or of a packed scan if radius < 0.  It reads
- * the lists of keys instead where these cost less.
+ * Adds the price of a search of a segment, or of a packed scan if radius < 0.  It reads the
+ * lists of keys instead where these cost less.
  */
+static void
+add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry, int radius,
+			KeyShare keys)
+{
+	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
+	Grouping grouping = grouping_of_entry(meta, entry);
+	SegmentStats stats = stats_of_entry(meta, entry);
+	SearchPlan plan = search_plan(&grouping, &stats, radius, method);
+
+	if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
+	{
+		SearchPlan by_keys = keys_plan(&grouping, &stats, (int) Min(keys.lists, INT_MAX),
+									   entry->documents * keys.share);
+
+		if (by_keys.cost < plan.cost)
+			plan = by_keys;
+	}
+	add_plan(price, &plan);
+}
+
+/* Returns the price of a search within a radius; of a packed scan if radius < 0. */
 static SearchPrice
 price_search(const IndexMeta *meta, int radius, KeyShare keys)
 {
-	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
 	SearchPrice price = price_tails(meta);
 
 	for (uint32 i = 0; i < meta->segments; i++)
+		if (meta->segment[i].grouped > 0)
+			add_segment(&price, meta, &meta->segment[i], radius, keys);
+	return price;
+}
+
+/* Returns the price of the end of an ordered scan: first empty signatures, then NULLs. */
+static SearchPrice
+price_end(const IndexMeta *meta, KeyShare keys)
+{
+	SearchPrice price = price_tails(meta);
+	SearchPrice tails = price;
+
+	price.ns += tails.ns;
+	for (uint32 i = 0; i < meta->segments; i++)
 	{
-		Grouping grouping = grouping_of_entry(meta, &meta->segment[i]);
-		SegmentStats stats = stats_of_entry(meta, &meta->segment[i]);
-		SearchPlan plan = search_plan(&grouping, &stats, radius, method);
+		const SegmentEntry *entry = &meta->segment[i];
 
-		if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
-		{
-			SearchPlan by_keys = keys_plan(&grouping, &stats, (int) Min(keys.lists, INT_MAX),
-										   stats.documents * keys.share);
-
-			if (by_keys.cost < plan.cost)
-				plan = by_keys;
-		}
-		add_plan(&price, &plan);
+		if (entry->empty > 0)
+			add_segment(&price, meta, entry, -1, keys);
+		if (entry->nulls > 0)
+			add_segment(&price, meta, entry, -1, keys);
 	}
+	return price;
+}
+
+/* Returns the price of collecting all documents that have some keys. */
+static SearchPrice
+price_all(const IndexMeta *meta, KeyShare keys)
+{
+	SearchPrice price = price_tails(meta);
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		add_segment(&price, meta, &meta->segment[i], -1, keys);
 	return price;
 }
 
@@ -233,26 +283,56 @@ wants_few(PlannerInfo *root, const RelOptInfo *rel)
 		root->limit_tuples * rel->tuples <= NEAR_ROWS * Max(rel->rows, 1);
 }
 
-/* Returns the price of a scan in the order of distances. */
+/* Returns the nanoseconds of as many searches as it takes to collect so many matches. */
+static double
+in_rounds(double search_ns, double matches)
+{
+	double room = matches_room();
+	double rounds = matches <= room ? 1 : matches / (room * ROUND_PART);
+
+	return rounds * (search_ns + matches * MATCH_NS);
+}
+
+/* Returns the price of finding so many rows in the order of distances. */
 static ScanPrice
-price_ordered(const IndexMeta *meta, KeyShare keys, bool few)
+price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
 {
 	ScanPrice price = {.startup = price_search(meta, -1, keys)};
+	SearchPrice end = price_end(meta, keys);
 
 	price.total = price.startup;
 	price.startup.ns *= SCANS_TO_FAR;
-	price.total.ns *= SCANS_IN_ORDER;
+	price.total.ns = price.total.ns * (SCANS_IN_ORDER - 1) + in_rounds(price.total.ns, rows);
+	price.total.ns += end.ns;
 	if (few)
 		price.startup = price_search(meta, 0, keys);
 	return price;
 }
 
+/* Returns the price of a search of all documents, or of each ball, that finds so many matches. */
+static ScanPrice
+price_matches(const IndexMeta *meta, const PathConditions *conditions, KeyShare keys,
+			  double matches)
+{
+	SearchPrice search =
+		conditions->ball ? price_search(meta, conditions->radius, keys) : price_all(meta, keys);
+	ScanPrice price;
+
+	search.ns *= conditions->searches;
+	search.pages *= conditions->searches;
+	price.startup = price.total = search;
+	price.startup.ns += matches * MATCH_NS;
+	price.total.ns = in_rounds(search.ns, matches);
+	return price;
+}
+
 /*
- * Returns the price of a scan.  A search within a ball, or of all documents that have some
- * keys, finds all matches before it returns the first, so both parts are the same.
+ * Returns the price of a scan that returns so many rows.  A search within a ball, or of all
+ * documents that have some keys, finds all matches before it returns the first, unless they
+ * are too many for memory.
  */
 static ScanPrice
-price_scan(PlannerInfo *root, IndexPath *path, Relation index)
+price_scan(PlannerInfo *root, IndexPath *path, Relation index, double rows)
 {
 	RelOptInfo *rel = path->indexinfo->rel;
 	IndexMeta *meta = meta_read(index);
@@ -262,20 +342,12 @@ price_scan(PlannerInfo *root, IndexPath *path, Relation index)
 
 	if (conditions.keys != NIL)
 		keys.share = clauselist_selectivity(root, conditions.keys, rel->relid, JOIN_INNER, NULL);
-	/* An index without a shape holds only NULLs. */
-	if (meta->shape.k == 0)
-		;
-	else if (conditions.ball)
-	{
-		price.total = price_search(meta, conditions.radius, keys);
-		price.total.ns *= conditions.searches;
-		price.total.pages *= conditions.searches;
-		price.startup = price.total;
-	}
-	else if (path->indexorderbys == NIL)
-		price.startup = price.total = price_search(meta, -1, NO_KEYS);
+	if (conditions.ball || path->indexorderbys == NIL)
+		price = price_matches(meta, &conditions, keys, rows);
 	else
-		price = price_ordered(meta, keys, wants_few(root, rel));
+		price = price_ordered(meta, keys, rows, wants_few(root, rel));
+	if (path->indexorderbys != NIL)
+		price.total.ns += rows * ROW_IN_ORDER_NS;
 	pfree(meta);
 	return price;
 }
@@ -336,9 +408,12 @@ columns_support(const IndexPath *path, Relation index)
 	return supported;
 }
 
-/* Prices a path.  Returns false if the index does not support what the path asks of it. */
+/*
+ * Prices a path that returns so many rows.  Returns false if the index does not support what
+ * the path asks of it.
+ */
 static bool
-price_path(PlannerInfo *root, IndexPath *path, ScanPrice *price)
+price_path(PlannerInfo *root, IndexPath *path, double rows, ScanPrice *price)
 {
 	IndexOptInfo *info = path->indexinfo;
 	Relation index;
@@ -351,7 +426,7 @@ price_path(PlannerInfo *root, IndexPath *path, ScanPrice *price)
 	index = index_open(info->indexoid, NoLock);
 	supported = columns_support(path, index);
 	if (supported)
-		*price = price_scan(root, path, index);
+		*price = price_scan(root, path, index, rows);
 	index_close(index, NoLock);
 	return supported;
 }
@@ -371,18 +446,18 @@ neardup_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost
 	*selectivity = 1;
 	*startup = *total = COST_UNUSABLE;
 
-	if (!price_path(root, path, &price))
-	{
-		compat_disable_path(&path->path);
-		return;
-	}
-
 	/* The planner has the selectivity of the query's own conditions in its cache. */
 	foreach (cell, path->indexclauses)
 		quals = lappend(quals, ((IndexClause *) lfirst(cell))->rinfo);
 	if (quals != NIL)
 		*selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals),
 											  info->rel->relid, JOIN_INNER, NULL);
+	if (!price_path(root, path, *selectivity * info->tuples, &price))
+	{
+		compat_disable_path(&path->path);
+		*selectivity = 1;
+		return;
+	}
 	*startup = cost_of(root, info, price.startup, loop_count);
 	*total = cost_of(root, info, price.total, loop_count) +
 		*selectivity * info->tuples * cpu_index_tuple_cost;

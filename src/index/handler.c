@@ -37,15 +37,15 @@ neardup_options(Datum reloptions, bool validate)
 }
 
 Grouping
-index_grouping(Relation index, const SignatureHeader *shape, uint32 n)
+index_grouping(Relation index, const SignatureHeader *shape, uint32 grouped, uint32 keyed)
 {
 	const IndexOptions *options = (IndexOptions *) index->rd_options;
 	int b = signature_bits(shape);
 	bool chosen = options != NULL && options->groups > 0;
 
-	return grouping_with_keys(chosen ? grouping_with(shape->k, b, n, options->groups) :
-									   grouping_for(shape->k, b, n),
-							  index_keys(index));
+	return grouping_with_keys(chosen ? grouping_with(shape->k, b, grouped, options->groups) :
+									   grouping_for(shape->k, b, grouped),
+							  index_keys(index), keyed);
 }
 
 /* neardup_handler(internal) returns index_am_handler */

@@ -33,8 +33,12 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 /* Returns true if a relation is an index of this access method. */
 extern bool index_is_ours(Relation relation);
 
-/* Returns the grouping of a new segment of n documents, by the index's storage parameters. */
-extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 n);
+/*
+ * Returns the grouping of a new segment by the index's storage parameters: `grouped` documents
+ * are in groups, and `keyed` in the lists of keys.
+ */
+extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 grouped,
+							   uint32 keyed);
 
 /* ---- Columns (columns.c) ------------------------------------------------ */
 

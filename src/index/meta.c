@@ -57,7 +57,8 @@ static bool
 entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return entry->owner != 0 && entry->owner < meta->next_owner &&
-		entry->documents <= SEGMENT_DOCUMENTS_MAX && entry->grouped <= entry->documents &&
+		entry->documents <= SEGMENT_DOCUMENTS_MAX &&
+		(uint64) entry->grouped + entry->empty + entry->nulls <= entry->documents &&
 		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX &&
 		entry->first_owner <= entry->last_owner && entry->last_owner < meta->next_owner &&
 		length_is_valid(entry->own_length, entry->grouped) &&

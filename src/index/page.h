@@ -19,7 +19,7 @@
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E
-#define INDEX_LAYOUT 2
+#define INDEX_LAYOUT 3
 
 #define META_BLOCK 0
 
@@ -157,7 +157,9 @@ typedef struct SegmentEntry
 	uint32 owner; /* never used again in this index */
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
-	uint32 grouped;   /* documents with postings: neither NULL nor empty */
+	uint32 grouped;   /* of these, when the segment was written: living, with symbols, ... */
+	uint32 empty;     /* ... living and empty, ... */
+	uint32 nulls;     /* ... and living and NULL */
 	uint32 groups;
 	uint32 dead;
 	uint32 document_pages;

@@ -72,14 +72,17 @@ neardup_endscan(IndexScanDesc scan)
 /* ---- Searching ---------------------------------------------------------- */
 
 /*
- * Begins a scan that returns matches in heap order: a search of each ball, or, if there are
- * conditions on keys only, of all living documents.
+ * Begins a search of each ball or, if there are conditions on keys only, of all living documents.
+ * Matches are returned in the order of their distance from an origin, or in heap order if that
+ * is NULL.
  */
 static void
-begin_search(IndexScanDesc scan, const ScanConditions *conditions)
+begin_search(IndexScanDesc scan, const ScanConditions *conditions, const Signature *origin)
 {
 	NeardupScan *state = scan->opaque;
 	SearchQuery query = {.filter = conditions->filter,
+						 .by_distance = origin != NULL,
+						 .origin = origin,
 						 .method = neardup_search,
 						 .snapshot = scan->xs_snapshot};
 
@@ -105,8 +108,8 @@ begin_search(IndexScanDesc scan, const ScanConditions *conditions)
 
 /*
  * Begins a scan in the order of distances.  If the signature to order by is NULL, every
- * distance is NULL.  If the scan also has a ball around that signature, only documents
- * within the ball are returned.
+ * distance is NULL.  If the scan also has a ball, only documents within it are returned: those
+ * near its own centre by searches with growing radii, others by a search and a sort.
  */
 static void
 begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
@@ -127,7 +130,10 @@ begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
 		signature_compare(&conditions->ball[0].centre, &state->origin) == 0)
 		limit = conditions->ball[0].header.radius;
 	else if (conditions->ball != NULL)
-		state->recheck = true;
+	{
+		begin_search(scan, conditions, is_null ? NULL : &state->origin);
+		return;
+	}
 	state->ordering = ordering_begin(scan->indexRelation, is_null ? NULL : &state->origin, limit,
 									 conditions->filter, scan->xs_snapshot);
 }
@@ -156,7 +162,7 @@ begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	else if (scan->numberOfOrderBys > 0)
 		begin_ordering(scan, &conditions);
 	else
-		begin_search(scan, &conditions);
+		begin_search(scan, &conditions, NULL);
 	MemoryContextSwitchTo(old_context);
 }
 

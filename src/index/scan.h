@@ -65,6 +65,9 @@ typedef struct MatchList
 /* Initializes a list, with a receiver or NULL.  It allocates memory as matches are added. */
 extern void matches_init(MatchList *list, MatchReceiver receiver, void *state);
 
+/* Returns how many matches memory has room for; of more, a round keeps at least half of it. */
+extern Size matches_room(void);
+
 /*
  * Empties the list and begins a round, which keeps the least matches greater than
  * `after`: at most as many as half of work_mem holds, and at most `limit` unless that is 0.
@@ -141,6 +144,7 @@ typedef struct SearchQuery
 	int radius;
 	const KeyFilter *filter; /* or NULL */
 	bool by_distance;        /* if not, all matches have distance 0, so they ascend in heap order */
+	const Signature *origin; /* distances of matches are measured from here; NULL: the centre */
 	SearchMethod method;
 
 	/*
@@ -215,7 +219,13 @@ extern bool postings_read(PostingReader *r, Relation index, Segment *segment, Se
 						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
 extern void postings_end(PostingReader *r);
 
-/* Sets the lengths of some buckets; false as postings_read. */
+/* Returns the most candidates of a search of a segment; beyond that it is scanned. */
+extern size_t postings_candidates_max(const Segment *segment);
+
+/*
+ * Sets the lengths of some buckets; false as postings_read.  That of a bucket on more than two
+ * pages is an estimate.
+ */
 extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);
 

@@ -256,12 +256,15 @@ find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double
 		if (condition->count * LOOK_NS > cost)
 			continue;
 		lists = lists_of_condition(segment, condition);
-		if (!postings_lengths(index, segment, report, lists.bucket, lists.count))
-			return false;
-		for (int b = 0; b < lists.count; b++)
+		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, 0);
+		for (int b = 0; b < lists.count && lists.plan.cost < cost; b++)
+		{
+			if (!postings_lengths(index, segment, report, &lists.bucket[b], 1))
+				return false;
 			lists.postings += lists.bucket[b].length;
-		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
-		if (lists.plan.cost < cost)
+			lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
+		}
+		if (lists.plan.cost < cost && lists.postings <= postings_candidates_max(segment))
 		{
 			cost = lists.plan.cost;
 			*best = lists;

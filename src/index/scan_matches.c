@@ -23,13 +23,20 @@ matches_init(MatchList *list, MatchReceiver receiver, void *state)
 	*list = (MatchList){.receiver = receiver, .receiver_state = state};
 }
 
-void
-matches_begin_round(MatchList *list, uint64 after, Size limit)
+Size
+matches_room(void)
 {
 	/* Half of work_mem; the other half is for a search's candidates. */
 	Size by_memory = (Size) work_mem * 1024 / 2 / sizeof(uint64);
 
-	by_memory = Min(Max(by_memory, MATCHES_MIN), MATCHES_MAX);
+	return Min(Max(by_memory, MATCHES_MIN), MATCHES_MAX);
+}
+
+void
+matches_begin_round(MatchList *list, uint64 after, Size limit)
+{
+	Size by_memory = matches_room();
+
 	list->count = 0;
 	list->capacity = limit > 0 ? Min(limit, by_memory) : by_memory;
 	list->after = after;

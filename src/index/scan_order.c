@@ -260,6 +260,7 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 						 .radius = o->centre.header.k,
 						 .filter = o->filter,
 						 .by_distance = true,
+						 .method = neardup_search,
 						 .flag_mask = mask | TID_DEAD,
 						 .flags = flags,
 						 .snapshot = o->snapshot};

@@ -14,11 +14,11 @@
 #define CHOICE_BYTES 4
 
 /*
- * Returns the most candidates of a search: as many as half of work_mem holds, and no more
- * than documents.  Beyond that a packed scan, which needs no memory, costs less.
+ * As many as half of work_mem holds, and no more than documents.  Beyond that a packed scan,
+ * which needs no memory, costs less.
  */
-static size_t
-candidates_max(const Segment *segment)
+size_t
+postings_candidates_max(const Segment *segment)
 {
 	size_t by_memory = (Size) work_mem * 1024 / 2 / CANDIDATE_BYTES;
 
@@ -342,7 +342,7 @@ postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *
 	bool complete;
 
 	begin_reader(r, index, segment, report);
-	r->candidates_max = candidates_max(segment);
+	r->candidates_max = postings_candidates_max(segment);
 	r->postings_max = postings_max;
 	counter_begin(&r->counter, segment->numbers, plan->postings, choosing ? 1 : plan->count);
 	complete = choosing ? choose_candidates(r, plan, bucket) : read_buckets(r, plan, bucket);
@@ -358,6 +358,29 @@ postings_end(PostingReader *r)
 
 /* ---- Lengths ------------------------------------------------------------ */
 
+/*
+ * Sets *length to how many postings of a bucket are on a page.  Returns false if upkeep has
+ * replaced the segment.
+ */
+static bool
+read_part_length(PostingReader *r, PostingPlace place, uint32 number, uint32 *length)
+{
+	PostingCode code;
+
+	if (!go_to_page(r, place))
+		return false;
+	code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number, number);
+	*length = (uint32) postings_count(code.code, code.bytes);
+	release_page(r);
+	return true;
+}
+
+/*
+ * Pages of a bucket that are read for its length.  The first may have other buckets, and the
+ * second is full if there are more; these count as the second, so they are not read.
+ */
+#define PAGES_FOR_LENGTH 2
+
 /* Sets the length of a bucket.  Returns false if upkeep has replaced the segment. */
 static bool
 read_length(PostingReader *r, QueryBucket *bucket)
@@ -365,6 +388,8 @@ read_length(PostingReader *r, QueryBucket *bucket)
 	uint32 number = segment_bucket(r->segment, bucket->group, bucket->bucket);
 	uint32 map = segment_map_of(r->segment, bucket->group, number);
 	bool replaced = false;
+	int pages = 0;
+	uint32 on_page = 0;
 	PostingPlace place;
 
 	bucket->length = 0;
@@ -372,14 +397,9 @@ read_length(PostingReader *r, QueryBucket *bucket)
 		return false;
 	do
 	{
-		PostingCode code;
-
-		if (!go_to_page(r, place))
+		if (pages++ < PAGES_FOR_LENGTH && !read_part_length(r, place, number, &on_page))
 			return false;
-		code =
-			postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number, number);
-		bucket->length += postings_count(code.code, code.bytes);
-		release_page(r);
+		bucket->length += on_page;
 	} while (segment_goes_on(r->index, r->segment, number, &place, &replaced));
 	return !replaced;
 }

@@ -57,9 +57,22 @@ add_match(Search *s, const ItemPointerData *tid, int distance)
 static int
 distance_wanted(const Search *s)
 {
-	if (!s->query->by_distance)
+	if (!s->query->by_distance || s->query->origin != NULL)
 		return s->query->radius;
 	return Min(s->query->radius, match_distance(s->found->ceiling));
+}
+
+/* Adds a document within the radius. */
+static void
+match_document(Search *s, Page page, uint32 slot, int distance)
+{
+	const Signature *origin = s->query->origin;
+
+	if (origin != NULL)
+		distance = signature_is_empty(origin) ?
+			s->k :
+			symbol_distance(origin->symbols, page_symbols(page, s->stride, slot), s->k, s->b);
+	add_match(s, page_tid(page, slot), distance);
 }
 
 /*
@@ -77,6 +90,17 @@ begin_page(Search *s, Buffer buffer)
 	return page;
 }
 
+/* Adds a document that passes the filter, if its flags are those that the query asks for. */
+static void
+match_flags(Search *s, Page page, int i)
+{
+	ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+	if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
+		filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
+		add_match(s, &tid, s->query->radius);
+}
+
 /* Finds the matches on a page, by flags or by distances. */
 static void
 scan_page(Search *s, Buffer buffer)
@@ -87,13 +111,7 @@ scan_page(Search *s, Buffer buffer)
 	if (s->query->flag_mask != 0)
 	{
 		for (int i = 0; i < count; i++)
-		{
-			ItemPointerData tid = tid_of_heap(page_tid(page, i));
-
-			if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
-				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-				add_match(s, &tid, s->query->radius);
-		}
+			match_flags(s, page, i);
 	}
 	else
 	{
@@ -105,7 +123,7 @@ scan_page(Search *s, Buffer buffer)
 		for (int i = 0; i < count; i++)
 			if (distance[i] <= within && !tid_flags(page_tid(page, i)) &&
 				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-				add_match(s, page_tid(page, i), distance[i]);
+				match_document(s, page, i, distance[i]);
 	}
 	s->report->candidates += count;
 }
@@ -187,6 +205,25 @@ ask_for_documents(const Search *s, const Segment *segment, const uint32 *candida
 			ask_for_page(s, segment, candidate[*asked] / s->per_page);
 }
 
+/* Adds a candidate that passes the filter, if it matches the query. */
+static void
+match_candidate(Search *s, Page page, uint32 slot)
+{
+	const uint8_t *symbols = page_symbols(page, s->stride, slot);
+	int distance;
+
+	if (s->query->flag_mask != 0)
+	{
+		match_flags(s, page, slot);
+		return;
+	}
+	if (tid_flags(page_tid(page, slot)) || !filter_passes(s->query->filter, symbols, s->stride))
+		return;
+	distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
+	if (distance <= s->query->radius)
+		match_document(s, page, slot, distance);
+}
+
 /*
  * Finds the matches among candidates, which ascend, so that each page is visited once.
  * Returns false if upkeep has replaced the segment.
@@ -222,16 +259,10 @@ compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t 
 		for (; i < count && candidate[i] / s->per_page == number; i++)
 		{
 			uint32 slot = candidate[i] % s->per_page;
-			const uint8_t *symbols = page_symbols(page, s->stride, slot);
-			int distance;
 
 			if (slot >= page_info(page)->count)
 				page_corrupt(s->index, s->block, "posting of a document that does not exist");
-			if (!filter_passes(s->query->filter, symbols, s->stride))
-				continue;
-			distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
-			if (distance <= s->query->radius && !tid_flags(page_tid(page, slot)))
-				add_match(s, page_tid(page, slot), distance);
+			match_candidate(s, page, slot);
 		}
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
@@ -410,18 +441,14 @@ static bool
 plan_and_search(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
-	bool by_keys = s->query->method == SEARCH_KEYS;
+	bool all = s->query->flag_mask != 0 || s->query->method == SEARCH_KEYS;
 	QueryBucket *bucket;
 	bool complete;
 
-	s->report->plan.method = SEARCH_SCAN;
-	if (s->query->flag_mask != 0)
-		return scan_segment(s, segment);
-	if (segment->root.grouped == 0)
-		return true;
 	s->report->plan =
-		segment_usual_plan(segment, s->query->radius, by_keys ? SEARCH_SCAN : s->query->method);
-	if (s->query->filter != NULL && (by_keys || s->query->method == SEARCH_AUTO))
+		segment_usual_plan(segment, s->query->radius, all ? SEARCH_SCAN : s->query->method);
+	if (s->query->filter != NULL &&
+		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO))
 	{
 		bool done;
 
@@ -430,7 +457,7 @@ plan_and_search(Search *s, Segment *segment)
 		if (done)
 			return true;
 	}
-	if (by_keys)
+	if (all)
 		return scan_segment(s, segment);
 	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
 		return scan_segment(s, segment);
@@ -458,8 +485,6 @@ search_segment(Search *s, Segment *segment)
 	instr_time end;
 	uint64 read;
 
-	s->report->owner = segment->owner;
-	s->report->documents = segment->root.documents;
 	s->read_before = pages_read_in();
 	set_stride(s, segment->root.stride);
 	if (timed)
@@ -476,6 +501,32 @@ search_segment(Search *s, Segment *segment)
 	}
 	page_price_learn(price, s->report->pages, read, ns);
 	return true;
+}
+
+/* Returns whether a segment may hold a match: whether it has documents with the flags. */
+static bool
+may_match(const SearchQuery *query, const SegmentEntry *entry)
+{
+	uint16 mask = query->flag_mask != 0 ? query->flag_mask : TID_FLAGS;
+
+	return (entry->grouped > 0 && query->flags == 0) ||
+		(entry->empty > 0 && (TID_EMPTY & mask) == query->flags) ||
+		(entry->nulls > 0 && (TID_NULL & mask) == query->flags);
+}
+
+/* Searches a segment that the metapage lists, as search_segment. */
+static bool
+search_entry(Search *s, const SegmentEntry *entry)
+{
+	Segment *segment;
+
+	s->report->owner = entry->owner;
+	s->report->documents = entry->documents;
+	s->report->plan.method = SEARCH_SCAN;
+	if (!may_match(s->query, entry))
+		return true;
+	segment = segment_open(s->index, s->meta, entry);
+	return segment != NULL && search_segment(s, segment);
 }
 
 /* ---- The whole index ---------------------------------------------------- */
@@ -564,12 +615,10 @@ search_listed(Search *s)
 	for (uint32 i = meta->segments; i-- > 0;)
 	{
 		const SegmentEntry *entry = &meta->segment[i];
-		Segment *segment;
 
 		if (is_done(s, entry->owner))
 			continue;
-		segment = segment_open(s->index, meta, entry);
-		if (segment == NULL || !search_segment(s, segment))
+		if (!search_entry(s, entry))
 			return entry->owner;
 		s->done[s->done_count++] = entry->owner;
 		finish_report(s);
@@ -588,6 +637,8 @@ use_meta(Search *s, IndexMeta *meta)
 
 	if (meta->shape.k != 0 && s->query->centre.header.k != 0)
 		index_check_shape(s->index, &meta->shape, &s->query->centre.header, false);
+	if (meta->shape.k != 0 && s->query->origin != NULL)
+		index_check_shape(s->index, &meta->shape, &s->query->origin->header, false);
 	sort_by_owner(meta);
 	s->meta = meta;
 	s->k = meta->shape.k;

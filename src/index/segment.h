@@ -39,7 +39,9 @@ bucket_of_number(uint32 number)
 typedef struct SegmentRoot
 {
 	uint32 documents; /* on its pages, dead ones included */
-	uint32 grouped;   /* those that have a posting in each group and of each key */
+	uint32 grouped;   /* those that have a posting in each group; see SegmentEntry */
+	uint32 empty;
+	uint32 nulls;
 	uint32 stride;
 	uint32 document_pages;
 	uint32 posting_pages;
@@ -50,6 +52,7 @@ typedef struct SegmentRoot
 	int32 wide;
 	int32 bucket_bits;
 	int32 keys;
+	int32 key_bits;
 	float own_length; /* see SegmentStats */
 	float near_length;
 } SegmentRoot;
@@ -82,7 +85,8 @@ root_grouping(const SegmentRoot *root, const SignatureHeader *shape)
 					  .width = root->width,
 					  .wide = root->wide,
 					  .bucket_bits = root->bucket_bits,
-					  .keys = root->keys};
+					  .keys = root->keys,
+					  .key_bits = root->key_bits};
 }
 
 /* Returns how many lists of postings a segment has. */
@@ -90,6 +94,40 @@ static inline int
 root_lists(const SegmentRoot *root)
 {
 	return root->groups + root->keys;
+}
+
+/* Counts a document of a segment that is being written, by the flags of its TID. */
+static inline void
+root_count(SegmentRoot *root, uint16 flags)
+{
+	root->documents++;
+	root->grouped += flags == 0;
+	root->empty += flags == TID_EMPTY;
+	root->nulls += flags == TID_NULL;
+}
+
+/* Adds the documents that another root has counted. */
+static inline void
+root_add(SegmentRoot *root, const SegmentRoot *counted)
+{
+	root->documents += counted->documents;
+	root->grouped += counted->grouped;
+	root->empty += counted->empty;
+	root->nulls += counted->nulls;
+}
+
+/* Returns how many documents have a posting of each key. */
+static inline uint32
+root_keyed(const SegmentRoot *root)
+{
+	return root->grouped + root->empty + root->nulls;
+}
+
+/* Returns how many postings all lists of a segment have. */
+static inline uint64
+root_postings(const SegmentRoot *root)
+{
+	return (uint64) root->groups * root->grouped + (uint64) root->keys * root_keyed(root);
 }
 
 /* Returns the end of the numbers of a segment's documents. */
@@ -279,6 +317,12 @@ typedef struct GroupSort
 	uint32 *offset;   /* of the group sorted last: of each bucket, and the end */
 	uint32 *document; /* of the group sorted last, in the order of buckets */
 } GroupSort;
+
+/*
+ * Returns whether a document has a posting in a group or, after the groups, of a key; flags are
+ * those of its TID when the segment is written.
+ */
+extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
 
 /* Returns the bucket of a document in a group or, after the groups, of a key. */
 extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);

@@ -42,6 +42,7 @@ SegmentStats
 segment_stats(const Segment *segment)
 {
 	return (SegmentStats){.documents = segment->root.grouped,
+						  .stored = segment->root.documents,
 						  .documents_per_page = segment->documents_per_page,
 						  .posting_pages = segment->root.posting_pages,
 						  .own_length = segment->root.own_length,

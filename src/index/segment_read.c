@@ -57,7 +57,8 @@ is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 	return s->seen_version == pages_seen_version() && s->root_block == entry->root &&
 		s->root.document_pages == entry->document_pages &&
 		root_other_pages(&s->root) == entry->other_pages && s->root.documents == entry->documents &&
-		s->root.grouped == entry->grouped && (uint32) s->root.groups == entry->groups &&
+		s->root.grouped == entry->grouped && s->root.empty == entry->empty &&
+		s->root.nulls == entry->nulls && (uint32) s->root.groups == entry->groups &&
 		s->grouping.k == meta->shape.k && s->grouping.b == signature_bits(&meta->shape);
 }
 
@@ -111,6 +112,15 @@ grouping_is_valid(const Grouping *g)
 		g->groups * g->width + g->wide <= g->k;
 }
 
+/* Returns whether a segment has no keys or all, with buckets that can be numbered. */
+static bool
+keys_are_valid(const Grouping *g, uint32 keys)
+{
+	if (g->keys == 0)
+		return g->key_bits == 0;
+	return (uint32) g->keys == keys && g->key_bits >= 1 && g->key_bits <= BUCKET_BITS_MAX;
+}
+
 /* Checks a root against the metapage, and its numbers against one another. */
 static void
 check_root(Relation index, const SegmentEntry *entry, const Segment *s)
@@ -118,12 +128,11 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 	const SegmentRoot *root = &s->root;
 
 	if (root->documents != entry->documents || root->grouped != entry->grouped ||
-		root->grouped > root->documents)
+		root->empty != entry->empty || root->nulls != entry->nulls)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
-	if (!grouping_is_valid(&s->grouping) ||
-		root->keys != (root->groups == 0 ? 0 : (int32) index_keys(index)) ||
+	if (!grouping_is_valid(&s->grouping) || !keys_are_valid(&s->grouping, index_keys(index)) ||
 		group_first_bucket(&s->grouping, root_lists(root)) >= BUCKET_CONTINUES)
 		page_corrupt(index, entry->root, "impossible grouping");
 	if ((uint64) root->document_pages * s->documents_per_page > SEGMENT_NUMBERS_MAX ||
@@ -131,7 +140,7 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 		root->document_maps != pages_for(root->document_pages, ENTRIES_PER_MAP) ||
 		root->posting_pages > (uint64) root->posting_maps * ENTRIES_PER_MAP ||
 		root->posting_pages < root->posting_maps ||
-		(root->groups > 0 && root->grouped > 0) != (root->posting_maps > 0))
+		(root_postings(root) > 0) != (root->posting_maps > 0))
 		page_corrupt(index, entry->root, "impossible number of pages");
 	if ((uint64) root->document_pages + root_other_pages(root) > RelationGetNumberOfBlocks(index))
 		page_corrupt(index, entry->root, "segment larger than the index");

@@ -14,7 +14,9 @@
 static Size
 offset_bytes(const Grouping *grouping)
 {
-	return ((Size) (UINT32_C(1) << grouping->bucket_bits) + 1) * sizeof(uint32);
+	int bits = Max(grouping->groups > 0 ? grouping->bucket_bits : 0, grouping->key_bits);
+
+	return ((Size) (UINT32_C(1) << bits) + 1) * sizeof(uint32);
 }
 
 Size
@@ -61,6 +63,12 @@ buckets_of(const GroupSort *sort, int group)
 
 /* ---- Reading ------------------------------------------------------------ */
 
+bool
+document_has_posting(const Grouping *g, int group, uint16 flags)
+{
+	return group < g->groups ? flags == 0 : !(flags & TID_DEAD);
+}
+
 uint32
 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride)
 {
@@ -106,9 +114,10 @@ group_sort_read(GroupSort *sort, int first, int count)
 			uint32 *bucket = buckets_of(sort, group) + (Size) p * per_page;
 
 			for (uint32 i = 0; i < per_page; i++)
-				bucket[i] = i >= documents || tid_flags(page_tid(page, i)) ?
-					NO_BUCKET :
-					document_bucket(&sort->grouping, group, page_symbols(page, stride, i), stride);
+				bucket[i] = i < documents &&
+						document_has_posting(&sort->grouping, group, tid_flags(page_tid(page, i))) ?
+					document_bucket(&sort->grouping, group, page_symbols(page, stride, i), stride) :
+					NO_BUCKET;
 		}
 		UnlockReleaseBuffer(buffer);
 		if (!writer->goes_on(writer))

@@ -17,13 +17,14 @@
 void
 segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 {
-	Grouping g = index_grouping(index, shape, root->grouped);
+	Grouping g = index_grouping(index, shape, root->grouped, root_keyed(root));
 
 	root->groups = g.groups;
 	root->width = g.width;
 	root->wide = g.wide;
 	root->bucket_bits = g.bucket_bits;
 	root->keys = g.keys;
+	root->key_bits = g.key_bits;
 }
 
 /* Returns whether so many documents fit into a segment that is sorted in so much memory. */
@@ -31,13 +32,13 @@ static bool
 fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory)
 {
 	/* Before the first signature there are only NULLs, which are in no group. */
-	Grouping g = index_grouping(index, shape, shape->k == 0 ? 0 : documents);
+	Grouping g = index_grouping(index, shape, shape->k == 0 ? 0 : documents, documents);
 	double pages =
 		(double) documents / documents_per_page(document_stride(shape, index_keys(index))) +
 		postings_estimate(&g, documents) / PAGE_ROOM;
 
 	return pages <= neardup_segment_pages &&
-		group_sort_memory(documents, &g, Min(1, g.groups)) <= memory;
+		group_sort_memory(documents, &g, Min(1, grouping_lists(&g))) <= memory;
 }
 
 uint32
@@ -376,6 +377,8 @@ segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
 	SegmentEntry entry = {.owner = writer->owner,
 						  .documents = root->documents,
 						  .grouped = root->grouped,
+						  .empty = root->empty,
+						  .nulls = root->nulls,
 						  .groups = root->groups,
 						  .document_pages = root->document_pages};
 

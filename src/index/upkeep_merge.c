@@ -214,7 +214,7 @@ finish_segment(Merge *merge)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
 	writer->memory = merge->upkeep->memory;
-	if (segment->root.groups > 0 && !segment_write_groups(writer))
+	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer))
 		return;
 	entry = segment_write_root(writer, &segment->lengths);
 	if (merge->upkeep->gave_way)
@@ -263,8 +263,7 @@ add_document(Merge *merge, const Document *document)
 	if (segment == NULL)
 		return;
 	page_put_document(segment->page.data, segment->root.stride, document);
-	segment->root.grouped += !tid_flags(&document->tid);
-	segment->root.documents++;
+	root_count(&segment->root, tid_flags(&document->tid));
 	if (page_info(segment->page.data)->count == documents_per_page(segment->root.stride))
 		write_documents(segment);
 }
@@ -331,25 +330,19 @@ take_page(Merge *merge, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
 	MapEntry entry = {.number = page_info(page)->owner, .block = BufferGetBlockNumber(buffer)};
-	uint32 documents = page_info(page)->count;
-	uint32 grouped = 0;
-	uint32 dead = 0;
+	SegmentRoot counted = {.documents = 0};
 	NewSegment *segment;
 
-	for (uint32 i = 0; i < documents; i++)
-	{
-		grouped += !tid_flags(page_tid(page, i));
-		dead += (tid_flags(page_tid(page, i)) & TID_DEAD) != 0;
-	}
+	for (uint32 i = 0; i < page_info(page)->count; i++)
+		root_count(&counted, tid_flags(page_tid(page, i)));
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (merge->segment != NULL && page_info(merge->segment->page.data)->count > 0)
 		write_documents(merge->segment);
 	segment = segment_with_room(merge);
 	if (segment != NULL)
 	{
-		segment->root.documents += documents;
-		segment->root.grouped += grouped;
-		segment->dead += dead;
+		root_add(&segment->root, &counted);
+		segment->dead += counted.documents - root_keyed(&counted);
 		list_documents(segment, entry);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

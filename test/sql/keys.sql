@@ -281,3 +281,39 @@ DROP FUNCTION fill, found, index_condition, differences, odd;
 DROP TABLE conditions, searches;
 DROP DOMAIN code;
 DROP TYPE mood;
+
+-- The nearest rows of a tenant cost what its list of documents does, also if it has fewer rows than
+-- LIMIT, or none; and those of a tenant that most rows have cost no more than those of all.  A
+-- tenant's NULLs and empty signatures are in its list, too.
+CREATE FUNCTION blocks(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
+END $$;
+CREATE TABLE rented (id int, tenant int, lang int, kind int, state int, level int, sig simhash);
+INSERT INTO rented
+SELECT i, CASE WHEN i % 2 = 0 THEN 0 WHEN i % 10000 = 1 THEN 500 ELSE i % 400 END, 1, 1, 1, 1, to_simhash('document ' || i)
+FROM generate_series(1, 120000) i;
+CREATE INDEX rented_sig ON rented USING neardup (tenant, lang, kind, state, level, sig);
+VACUUM ANALYZE rented;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET enable_sort = off;
+SELECT blocks($$SELECT id FROM rented WHERE tenant = 500 ORDER BY sig <-> to_simhash('document 4') LIMIT 20$$) < 60 AS few_rows,
+	blocks($$SELECT id FROM rented WHERE tenant = 400 ORDER BY sig <-> to_simhash('document 4') LIMIT 20$$) < 30 AS no_rows,
+	pg_relation_size('rented_sig') / 8192 > 500 AS of_many;
+-- Some rows have no signature, or an empty one.
+UPDATE rented SET sig = CASE WHEN id % 3 = 0 THEN to_simhash('') END WHERE id % 7 = 0;
+VACUUM rented;
+REINDEX INDEX rented_sig;
+SELECT blocks($$SELECT id FROM rented WHERE tenant = 401 ORDER BY sig <-> to_simhash('document 4') LIMIT 20$$) < 30 AS no_rows,
+	blocks($$SELECT id FROM rented WHERE tenant = 400$$) < 30 AS no_rows_at_all;
+-- How long a list is follows from two of its pages.
+SELECT many - alone <= 12 AS looks_at_few
+FROM (SELECT min(blocks($$SELECT id FROM rented WHERE hamming_within(sig, to_simhash('document 4'), 1)$$)) AS alone,
+		min(blocks($$SELECT id FROM rented WHERE tenant = 0 AND lang = 1 AND kind = 1 AND state = 1 AND level = 1 AND hamming_within(sig, to_simhash('document 4'), 1)$$)) AS many
+	FROM generate_series(1, 3) n) warm;
+DROP FUNCTION blocks;
+DROP TABLE rented;

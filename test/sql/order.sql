@@ -130,5 +130,38 @@ SET enable_bitmapscan = off;
 SELECT blocks(format('SELECT id FROM steps WHERE hamming_within(sig, %L, 8) ORDER BY sig <~> %1$L LIMIT 10', sig))
 	<= 2 * blocks(format('SELECT id FROM steps WHERE hamming_within(sig, %L, 8)', sig)) AS reads_as_a_search
 FROM (SELECT sig FROM steps WHERE id = 30000) q;
-DROP FUNCTION blocks;
 DROP TABLE steps;
+
+-- Rows in order lie on any pages of the table, so many of them cost more than a sort does; and
+-- matches that do not fit in memory cost several searches.
+CREATE TABLE spread AS
+SELECT i AS id, i % 100 AS other, hashint8extended(i, 1)::simhash AS sig FROM generate_series(1, 60000) i;
+CREATE INDEX spread_sig ON spread USING neardup (other, sig);
+VACUUM ANALYZE spread;
+RESET enable_seqscan;
+RESET enable_sort;
+RESET enable_bitmapscan;
+SET random_page_cost = 1.1;
+SET max_parallel_workers_per_gather = 0;
+\set q 'hashint8extended(4, 1)::simhash'
+EXPLAIN (COSTS OFF) SELECT id FROM spread ORDER BY sig <-> :q LIMIT 30;
+EXPLAIN (COSTS OFF) SELECT id FROM spread ORDER BY sig <-> :q LIMIT 40000;
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 1;
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 100;
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND hamming_within(sig, :q, 25);
+SET work_mem = '64kB';
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND hamming_within(sig, :q, 31);
+RESET work_mem;
+-- Rows found near one signature, in the order of their distance from another.
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY sig <-> hashint8extended(5, 1)::simhash LIMIT 5;
+SELECT id, sig <~> hashint8extended(5, 1)::simhash AS distance FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY 2, id LIMIT 5;
+SELECT same, blocks < 400 AS reads_as_a_search
+FROM (SELECT array_agg(d) = (SELECT array_agg(d ORDER BY d) FROM (SELECT (sig <~> hashint8extended(5, 1)::simhash) + 0 AS d FROM spread WHERE hamming_within(sig, :q, 20)) s) AS same
+	FROM (SELECT sig <~> hashint8extended(5, 1)::simhash AS d FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY 1) i) x,
+	blocks($$SELECT id FROM spread WHERE hamming_within(sig, hashint8extended(4, 1)::simhash, 5) ORDER BY sig <-> hashint8extended(5, 1)::simhash$$);
+SELECT count(*), count(d) FROM (SELECT sig <-> NULL::simhash AS d FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY 1) x;
+SELECT sig <-> hashint8extended(5, 1)::simhash FROM spread WHERE sig <@ ANY (ARRAY[hamming_ball(:q, 3), hamming_ball(hashint8extended(5, 1)::simhash, 3)]) ORDER BY 1;
+DROP FUNCTION blocks;
+DROP TABLE spread;
