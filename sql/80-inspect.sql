@@ -18,13 +18,14 @@ CREATE FUNCTION neardup_index_status(index regclass,
 COMMENT ON FUNCTION neardup_index_status(regclass) IS
 	'the row of neardup_indexes for an index; no row without the privilege to inspect it';
 
+-- The cast keeps the schema's own functions out, such as one that takes an oid.
 CREATE VIEW neardup_indexes AS
-	SELECT x.indrelid::regclass AS table_name, x.indexrelid::regclass AS index_name, s.shape, s.bytes, s.segments,
+	SELECT x.indrelid::pg_catalog.regclass AS table_name, x.indexrelid::pg_catalog.regclass AS index_name, s.shape, s.bytes, s.segments,
 		s.documents, s.dead, s.tail, s.last_upkeep, s.advice
 	FROM pg_catalog.pg_am a
 		JOIN pg_catalog.pg_class c ON c.relam = a.oid AND c.relkind = 'i'
 		JOIN pg_catalog.pg_index x ON x.indexrelid = c.oid,
-		neardup_index_status(c.oid) s
+		neardup_index_status(c.oid::pg_catalog.regclass) s
 	WHERE a.amname = 'neardup' AND NOT pg_catalog.pg_is_other_temp_schema(c.relnamespace);
 COMMENT ON VIEW neardup_indexes IS
 	'the neardup indexes of the database that the current role may inspect: contents, last upkeep, advice';

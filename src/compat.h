@@ -300,6 +300,15 @@ compat_backend_status(int place)
 #define compat_stat_scan_tables DEFAULT_ROLE_STAT_SCAN_TABLES
 #endif
 
+/* Multiranges came in 14. */
+#if PG_VERSION_NUM >= 140000
+#define compat_anymultirange ANYMULTIRANGEOID
+#define compat_multirange_range(type) get_multirange_range(type)
+#else
+#define compat_anymultirange InvalidOid
+#define compat_multirange_range(type) InvalidOid
+#endif
+
 /* Is a role the owner of a table or a member of the owner? */
 static inline bool
 compat_owns_table(Oid table, Oid role)

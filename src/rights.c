@@ -43,6 +43,12 @@ role_owns(Oid table)
 }
 
 bool
+session_owns(Oid table)
+{
+	return role_owns(table) && compat_owns_table(table, GetOuterUserId());
+}
+
+bool
 role_may_check(Oid table)
 {
 	return role_owns(table) || compat_may_maintain(table, GetUserId()) ||

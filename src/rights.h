@@ -35,6 +35,13 @@ extern void act_end(const Acting *acting);
 /* Is the user the owner of a table, a member of the owner or a superuser? */
 extern bool role_owns(Oid table);
 
+/*
+ * May code of a table's owner run as the owner, in this session with its temporary schema?
+ * In a function that is SECURITY DEFINER the role that called it must have the owner's
+ * rights too.
+ */
+extern bool session_owns(Oid table);
+
 /* May the user have a table read and checked, which shows none of its rows? */
 extern bool role_may_check(Oid table);
 

@@ -1,5 +1,6 @@
 /*
- * shared_memory.h: chunks of a parallel context's shared memory, by key.
+ * shared_memory.h: what parallel processes share: the library, and chunks of shared memory by
+ * key.
  */
 #ifndef NEARDUP_SHARED_MEMORY_H
 #define NEARDUP_SHARED_MEMORY_H
@@ -7,6 +8,9 @@
 #include "compat.h"
 
 #include "access/parallel.h"
+
+/* Without the folder, PostgreSQL would look for it in dynamic_library_path. */
+#define NEARDUP_LIBRARY "$libdir/neardup"
 
 /* Reserves one more chunk, before the context's shared memory is created. */
 static inline void

@@ -328,7 +328,7 @@ join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers)
 		return;
 	}
 	EnterParallelMode();
-	context = CreateParallelContext("neardup", "neardup_join_main", wanted);
+	context = CreateParallelContext(NEARDUP_LIBRARY, "neardup_join_main", wanted);
 	reading.shared = share(join, plan, context);
 	LaunchParallelWorkers(context);
 	if (context->nworkers_launched > 0 && parallel_leader_participation)

@@ -98,7 +98,7 @@ new_metapage(Relation index, ForkNumber fork)
 	Buffer buffer;
 
 	/* Before anything else: reports an error if the columns make no index. */
-	index_cache(index);
+	index_check_keys(index);
 	buffer = compat_extend_fork(index, fork);
 	if (BufferGetBlockNumber(buffer) != META_BLOCK)
 		elog(ERROR, "index \"%s\" is not empty", RelationGetRelationName(index));

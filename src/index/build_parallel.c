@@ -54,7 +54,7 @@ build_in_parallel(Build *build, int workers, IndexBuildResult *result)
 	ParallelContext *context;
 
 	EnterParallelMode();
-	context = CreateParallelContext("neardup", "neardup_build_main", workers);
+	context = CreateParallelContext(NEARDUP_LIBRARY, "neardup_build_main", workers);
 	snapshot =
 		build->info->ii_Concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
 	share_build(build, context, snapshot);

@@ -5,9 +5,14 @@
  * while inserts go on.  Each page must belong to one place, and each document must have
  * its posting in every group and for every key.  Then the table is read.  The rows of both,
  * each with hashes of its signature and its keys, are sorted and compared.
+ *
+ * Expressions and the predicate of the index are evaluated only in a session that has the
+ * rights of the table's owner.  In another session they would be code of the owner that
+ * takes types and tables from that session's temporary schema.
  */
 #include "index/inspect.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xlog.h"
@@ -18,6 +23,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
@@ -47,6 +53,8 @@ typedef struct Check
 {
 	Relation index;
 	const IndexMeta *meta;
+	bool evaluate;     /* expressions and the predicate */
+	bool all_rows;     /* each row of the table must have a document */
 	RowSort documents; /* rows of the index */
 	RowSort rows;      /* rows of the table */
 
@@ -99,14 +107,36 @@ hash_of(const void *bytes, Size size)
 	return hash_bytes_extended(bytes, (int) size, 0);
 }
 
-/* Adds a row, as a document. */
+/* Returns true if the check knows what a column of the index should be. */
+static bool
+is_known(const Check *check, int column)
+{
+	return check->evaluate || check->index->rd_index->indkey.values[column - 1] != 0;
+}
+
+/* Returns the hash of those keys that are known. */
+static uint64
+hash_of_keys(const Check *check, const Document *document)
+{
+	const IndexCache *cache = index_cache(check->index);
+	uint64 hash = 0;
+
+	for (int i = 0; i < document->keys; i++)
+		if (is_known(check, cache->key[i].column))
+			hash = hash_combine64(hash, document->key[i]);
+	return hash;
+}
+
+/* Adds a row, as a document.  A signature that is not known counts as NULL. */
 static void
-sort_put(RowSort *sort, const Document *document)
+sort_put(const Check *check, RowSort *sort, const Document *document)
 {
 	TupleTableSlot *slot = sort->slot;
 	ItemPointerData tid = tid_of_heap(&document->tid);
 	uint16 flags = tid_flags(&document->tid);
 
+	if (!is_known(check, index_cache(check->index)->signature))
+		flags = TID_NULL;
 	ExecClearTuple(slot);
 	slot->tts_values[0] = Int64GetDatum((int64) ItemPointerGetBlockNumberNoCheck(&tid) << 16 |
 										ItemPointerGetOffsetNumberNoCheck(&tid));
@@ -114,7 +144,7 @@ sort_put(RowSort *sort, const Document *document)
 	slot->tts_values[1] =
 		Int64GetDatum(flags != 0 ? 0 : hash_of(document->symbols, document->bytes));
 	slot->tts_isnull[1] = (flags & TID_NULL) != 0;
-	slot->tts_values[2] = Int64GetDatum(hash_of(document->key, document->keys * sizeof(uint32)));
+	slot->tts_values[2] = Int64GetDatum(hash_of_keys(check, document));
 	slot->tts_isnull[2] = false;
 	ExecStoreVirtualTuple(slot);
 	tuplesort_puttupleslot(sort->sort, slot);
@@ -186,7 +216,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 			continue;
 		}
 		check->living_documents++;
-		sort_put(&check->documents, &document);
+		sort_put(check, &check->documents, &document);
 	}
 }
 
@@ -440,8 +470,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 	RowDocument row;
 
 	index_document(index, tid, values, isnull, &row);
-	sort_put(&check->rows, &row.document);
-	check->table_rows++;
+	sort_put(check, &check->rows, &row.document);
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(check->row_context);
 }
@@ -450,7 +479,8 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 static void
 read_table(Check *check, Relation heap, Snapshot snapshot)
 {
-	IndexInfo *info = BuildIndexInfo(check->index);
+	IndexInfo *info =
+		check->evaluate ? BuildIndexInfo(check->index) : BuildDummyIndexInfo(check->index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 
 	/* As in a concurrent build: no warnings about rows that others are changing. */
@@ -487,6 +517,21 @@ next_document(Check *check, Row *document)
 	return true;
 }
 
+/* Checks that a row is what its document says. */
+static void
+compare_row(Check *check, const Row *document, const Row *row)
+{
+	if (document->is_null && !row->is_null)
+		row_error(check, row, "index \"%s\" has NULL for a row of its table that has a signature");
+	if (row->is_null && !document->is_null)
+		row_error(check, row, "index \"%s\" has a signature for a row of its table that has NULL");
+	if (document->signature != row->signature)
+		row_error(check, row, "index \"%s\" has another signature for a row of its table");
+	if (document->keys != row->keys)
+		row_error(check, row, "index \"%s\" has other keys for a row of its table");
+	check->table_rows++;
+}
+
 /* Checks that every row has its document.  A document may have no visible row. */
 static void
 compare_rows(Check *check)
@@ -499,24 +544,41 @@ compare_rows(Check *check)
 	{
 		while (more && document.place < row.place)
 			more = next_document(check, &document);
-		if (!more || document.place > row.place)
+		if (more && document.place == row.place)
+			compare_row(check, &document, &row);
+		else if (check->all_rows)
 			row_error(check, &row, "index \"%s\" has no document for a row of its table");
-		if (document.is_null && !row.is_null)
-			row_error(check, &row,
-					  "index \"%s\" has NULL for a row of its table that has a signature");
-		if (row.is_null && !document.is_null)
-			row_error(check, &row,
-					  "index \"%s\" has a signature for a row of its table that has NULL");
-		if (document.signature != row.signature)
-			row_error(check, &row, "index \"%s\" has another signature for a row of its table");
-		if (document.keys != row.keys)
-			row_error(check, &row, "index \"%s\" has other keys for a row of its table");
 	}
 	while (more)
 		more = next_document(check, &document);
 }
 
 /* ---- The function ------------------------------------------------------- */
+
+/* Returns true if a column of the catalog's row of an index is not NULL. */
+static bool
+index_has(Relation index, AttrNumber column)
+{
+	return !heap_attisnull(index->rd_indextuple, column, NULL);
+}
+
+/* Decides what is compared.  The user is told of what is not. */
+static void
+decide_extent(Check *check, bool evaluate)
+{
+	bool partial = index_has(check->index, Anum_pg_index_indpred);
+
+	check->evaluate = evaluate;
+	check->all_rows = evaluate || !partial;
+	if (!evaluate && (partial || index_has(check->index, Anum_pg_index_indexprs)))
+		ereport(NOTICE,
+				(errmsg("index \"%s\" is checked without its expressions and predicate",
+						RelationGetRelationName(check->index)),
+				 errdetail("They are code of the owner of table \"%s\", and this session does not have the "
+						   "rights of that role.",
+						   get_rel_name(check->index->rd_index->indrelid)),
+				 errhint("For a check of everything, let that role or a superuser call the function.")));
+}
 
 /* Refuses an index that cannot be checked. */
 static void
@@ -538,9 +600,10 @@ check_preconditions(Relation index)
 
 /*
  * The table is locked before its index, as everywhere.  The index's expressions and
- * predicate are code of the table's owner, so all is done as that role, before the index
- * is opened.  The table is read after the upkeep lock is released: an expression may wait
- * for a process that waits for that lock, and PostgreSQL would not see the deadlock.
+ * predicate are code of the table's owner, so where they are evaluated all is done as that
+ * role, before the index is opened.  The table is read after the upkeep lock is released: an
+ * expression may wait for a process that waits for that lock, and PostgreSQL would not see
+ * the deadlock.
  */
 PG_FUNCTION_INFO_V1(neardup_check);
 Datum
@@ -548,13 +611,16 @@ neardup_check(PG_FUNCTION_ARGS)
 {
 	Oid oid = PG_GETARG_OID(0);
 	Relation heap = table_open(inspect_allowed(oid, INSPECT_CHECK), AccessShareLock);
+	bool evaluate = session_owns(RelationGetRelid(heap));
 	Check check = {0};
 	Snapshot snapshot;
 	Acting acting;
 
-	act_begin(&acting, heap->rd_rel->relowner, SECURITY_RESTRICTED_OPERATION);
+	if (evaluate)
+		act_begin(&acting, heap->rd_rel->relowner, SECURITY_RESTRICTED_OPERATION);
 	check.index = inspect_open(oid, RelationGetRelid(heap));
 	check_preconditions(check.index);
+	decide_extent(&check, evaluate);
 	check.row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
@@ -571,7 +637,8 @@ neardup_check(PG_FUNCTION_ARGS)
 
 	UnregisterSnapshot(snapshot);
 	index_close(check.index, AccessShareLock);
-	act_end(&acting);
+	if (evaluate)
+		act_end(&acting);
 	table_close(heap, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%u segments, %lld documents, %lld dead, %lld postings, %lld rows",
 											  check.meta->segments,

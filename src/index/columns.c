@@ -167,6 +167,59 @@ index_cache(Relation index)
 	return index->rd_amcache;
 }
 
+/* ---- Types of keys ------------------------------------------------------ */
+
+/*
+ * Returns the first type among those that a value consists of whose hash is missing or not for
+ * good; InvalidOid if there is none.  The operator class that hashes values of the type takes
+ * this input type.  ALTER TYPE changes the hashes of rows.
+ */
+static Oid
+unhashed_part(Oid type, Oid input)
+{
+	Oid base = getBaseType(type);
+	Oid part = InvalidOid;
+	Oid class;
+
+	if (input == RECORDOID)
+		return type;
+	if (input == ANYARRAYOID)
+		part = get_base_element_type(base);
+	else if (input == ANYRANGEOID)
+		part = get_range_subtype(base);
+	else if (OidIsValid(input) && input == compat_anymultirange)
+		part = compat_multirange_range(base);
+	if (!OidIsValid(part))
+		return InvalidOid;
+	class = GetDefaultOpClass(part, HASH_AM_OID);
+	return OidIsValid(class) ? unhashed_part(part, get_opclass_input_type(class)) : part;
+}
+
+void
+index_check_keys(Relation index)
+{
+	int keys = index_cache(index)->keys;
+
+	for (int i = 0; i < keys; i++)
+	{
+		int column = index_cache(index)->key[i].column - 1;
+		const FormData_pg_attribute *attribute = TupleDescAttr(RelationGetDescr(index), column);
+		Oid part = unhashed_part(attribute->atttypid, index->rd_opcintype[column]);
+
+		if (OidIsValid(part))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("column \"%s\" of type %s cannot be a key of a neardup index",
+							NameStr(attribute->attname), format_type_be(attribute->atttypid)),
+					 type_is_rowtype(part) ?
+						 errdetail("It consists of rows of type %s, whose hashes ALTER TYPE would change.",
+								   format_type_be(part)) :
+						 errdetail("It consists of values of type %s, which has no default operator class for hash.",
+								   format_type_be(part)),
+					 errhint("Leave the column out: a condition on it is checked on the rows that the index finds.")));
+	}
+}
+
 /* ---- Values ------------------------------------------------------------- */
 
 Signature

@@ -77,6 +77,9 @@ typedef struct IndexCache
  */
 extern IndexCache *index_cache(Relation index);
 
+/* Reports an error if an index has no signature, or a key that cannot be hashed for good. */
+extern void index_check_keys(Relation index);
+
 /* Returns the signature of a value of the signature column, by its support function. */
 extern Signature index_signature(Relation index, Datum value);
 

@@ -7,11 +7,13 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/index.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "optimizer/optimizer.h"
 #include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -35,21 +37,42 @@ refuse_kind(const char *name, char kind)
 }
 
 /*
- * Returns whether the current user may read all columns that an index is on.  For an
- * expression that means all columns of the table.
+ * Returns the columns of the table that the predicate of an index reads.  The relation cache
+ * would evaluate the predicate's constants, which are code of the table's owner.
+ */
+static Bitmapset *
+predicate_columns(HeapTuple tuple)
+{
+	Bitmapset *columns = NULL;
+	bool is_null;
+	Datum predicate = SysCacheGetAttr(INDEXRELID, tuple, Anum_pg_index_indpred, &is_null);
+
+	if (!is_null)
+		pull_varattnos(stringToNode(TextDatumGetCString(predicate)), 1, &columns);
+	return columns;
+}
+
+/*
+ * Returns whether the current user may read all columns that an index is on, and those of its
+ * predicate.  For an expression that means all columns of the table.
  */
 static bool
 may_read_columns(Oid index, Oid table)
 {
 	HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
 	Form_pg_index form;
+	Bitmapset *columns;
 	bool allowed = true;
+	int column = -1;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for index %u", index);
 	form = (Form_pg_index) GETSTRUCT(tuple);
 	for (int i = 0; allowed && i < form->indnkeyatts; i++)
 		allowed = role_may_read(table, form->indkey.values[i]);
+	columns = predicate_columns(tuple);
+	while (allowed && (column = bms_next_member(columns, column)) >= 0)
+		allowed = role_may_read(table, column + FirstLowInvalidHeapAttributeNumber);
 	ReleaseSysCache(tuple);
 	return allowed;
 }
@@ -79,8 +102,9 @@ check_permission(Oid index, Oid table, Inspection what)
 			break;
 		case INSPECT_SEARCH:
 			allowed = role_owns(table) || may_read_columns(index, table);
-			detail = "Only the owner of table \"%s\" and roles that may select the indexed columns "
-					 "from all rows may see how it is searched.";
+			detail =
+				"Only the owner of table \"%s\" and roles that may select the indexed columns, and "
+				"those of the predicate, from all rows may see how it is searched.";
 			break;
 	}
 	if (!allowed)

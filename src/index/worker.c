@@ -21,6 +21,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "shared_memory.h"
+
 /* ---- Starting ------------------------------------------------------------ */
 
 typedef struct WorkerTask
@@ -40,7 +42,7 @@ worker_start(Relation index)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	snprintf(worker.bgw_library_name, BGW_MAXLEN, "neardup");
+	snprintf(worker.bgw_library_name, BGW_MAXLEN, NEARDUP_LIBRARY);
 	snprintf(worker.bgw_function_name, BGW_MAXLEN, "neardup_worker_main");
 	snprintf(worker.bgw_name, BGW_MAXLEN, "neardup upkeep of index %u", task.index);
 	snprintf(worker.bgw_type, BGW_MAXLEN, "neardup upkeep");

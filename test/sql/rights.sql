@@ -65,6 +65,63 @@ SELECT current_user = session_user AS myself, current_setting('search_path') AS 
 \set VERBOSITY default
 DROP INDEX hashes_marked, hashes_wanted;
 
+-- ---- A check by others runs no code of the owner: it would meet their temporary schema ----
+SET ROLE regress_neardup_owner;
+ALTER TABLE desk.hashes ADD other bigint;
+UPDATE desk.hashes SET other = id;
+CREATE DOMAIN desk.code AS bigint;
+CREATE FUNCTION desk.coded(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE SET search_path = desk AS $$
+DECLARE c bigint;
+BEGIN
+	EXECUTE 'SELECT $1::code' INTO c USING h;
+	RETURN c;
+END $$;
+CREATE INDEX hashes_coded ON desk.hashes USING neardup (desk.coded(h));
+CREATE INDEX hashes_some ON desk.hashes USING neardup (h) WHERE desk.coded(id) > 1;
+CREATE INDEX hashes_signed ON desk.hashes USING neardup (h) WHERE desk.coded(id) > 1;
+CREATE INDEX hashes_keyed ON desk.hashes USING neardup (h, desk.coded(id) bigint_key_ops, other bigint_key_ops);
+CREATE INDEX hashes_all ON desk.hashes USING neardup (h, id);
+CREATE FUNCTION desk.check_for_others(index regclass) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT near.neardup_check(index)';
+RESET ROLE;
+CREATE FUNCTION desk.check_as_superuser(index regclass) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT near.neardup_check(index)';
+SET ROLE regress_neardup_watcher;
+CREATE FUNCTION public.grab(value bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'grabbed as %', current_user; RETURN true; END $$;
+CREATE DOMAIN pg_temp.code AS bigint CHECK (public.grab(VALUE));
+SELECT neardup_check('hashes_coded');
+\set VERBOSITY terse
+SELECT neardup_check('hashes_some');
+SELECT neardup_check('hashes_keyed');
+SELECT neardup_check('hashes_all');
+-- Nor with the rights of a function that the owner or a superuser has made for others.
+SELECT desk.check_for_others('hashes_some'), desk.check_as_superuser('hashes_some');
+-- What needs no such code is compared all the same.
+RESET ROLE;
+DROP DOMAIN pg_temp.code;
+UPDATE pg_index SET indisready = false WHERE indexrelid IN ('hashes_coded'::regclass, 'hashes_some'::regclass);
+INSERT INTO hashes VALUES (4, 40, 4);
+UPDATE pg_index SET indisready = true WHERE indrelid = 'hashes'::regclass;
+UPDATE pg_index SET indkey = '3' WHERE indexrelid = 'hashes_signed'::regclass;
+UPDATE pg_index SET indkey = '2 0 2' WHERE indexrelid = 'hashes_keyed'::regclass;
+SET ROLE regress_neardup_watcher;
+CREATE DOMAIN pg_temp.code AS bigint CHECK (public.grab(VALUE));
+SELECT neardup_check('hashes_coded');
+SELECT neardup_check('hashes_some');
+SELECT neardup_check('hashes_signed');
+SELECT neardup_check('hashes_keyed');
+RESET ROLE;
+DELETE FROM hashes WHERE id = 4;
+-- A member who has the rights of the owner could replace that code anyway.
+GRANT regress_neardup_owner TO regress_neardup_watcher;
+SET ROLE regress_neardup_watcher;
+SELECT neardup_check('hashes_some');
+RESET ROLE;
+REVOKE regress_neardup_owner FROM regress_neardup_watcher;
+\set VERBOSITY default
+DROP FUNCTION public.grab CASCADE;
+DROP FUNCTION desk.check_for_others, desk.check_as_superuser;
+DROP INDEX hashes_coded, hashes_some, hashes_signed, hashes_keyed, hashes_all;
+ALTER TABLE desk.hashes DROP other;
+
 -- ---- Inspecting an index ----
 SET ROLE regress_neardup_owner;
 CREATE INDEX hashes_h ON desk.hashes USING neardup (h);
@@ -102,6 +159,15 @@ SET ROLE regress_neardup_owner;
 GRANT SELECT (h) ON desk.hashes TO regress_neardup_nobody;
 SET ROLE regress_neardup_nobody;
 SELECT * FROM desk.looks();
+-- That of a partial index would tell which rows satisfy the predicate, and needs its columns too.
+SET ROLE regress_neardup_owner;
+CREATE INDEX hashes_first ON desk.hashes USING neardup (h) WHERE id < 2;
+SET ROLE regress_neardup_nobody;
+SELECT sum(matches) FROM neardup_explain('hashes_first', hamming_ball(10::bigint, 0));
+SET ROLE regress_neardup_owner;
+GRANT SELECT (id) ON desk.hashes TO regress_neardup_nobody;
+SET ROLE regress_neardup_nobody;
+SELECT sum(matches) FROM neardup_explain('hashes_first', hamming_ball(10::bigint, 0));
 SET ROLE regress_neardup_owner;
 GRANT SELECT ON desk.hashes TO regress_neardup_nobody;
 SET ROLE regress_neardup_nobody;

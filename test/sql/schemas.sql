@@ -91,7 +91,65 @@ RESET enable_seqscan;
 SELECT * FROM desk.neardup_pairs('SELECT id, sig FROM closed.letters', 0.9);
 SELECT desk.neardup_check('closed.letters_sig') IS NOT NULL AS checked;
 
+-- ---- The owner of a database creates it, in a schema with objects that were made before ----
+CREATE ROLE regress_neardup_lord;
+CREATE DATABASE neardup_test_owned OWNER regress_neardup_lord;
+\c neardup_test_owned
+SET client_min_messages = warning;
+SET ROLE regress_neardup_lord;
+CREATE SCHEMA prepared;
+SET search_path = prepared, pg_catalog;
+SELECT format($$ CREATE FUNCTION trap(%1$s, %1$s) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped as %%'', current_user; END' $$, t),
+	format('CREATE OPERATOR = (FUNCTION = trap, LEFTARG = %1$s, RIGHTARG = %1$s)', t)
+FROM unnest('{name,text,oid,"\"char\"",bigint,anyarray}'::pg_catalog.text[]) t \gexec
+CREATE FUNCTION neardup_index_status(oid) RETURNS TABLE (shape text, bytes bigint, segments int, documents bigint, dead bigint, tail bigint,
+	last_upkeep timestamptz, advice text) LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
+CREATE FUNCTION pg_is_other_temp_schema(oid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
+CREATE FUNCTION minhash_union_step(anyelement, anyelement) RETURNS anyelement LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
+CREATE FUNCTION shingles_in(text) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE DOMAIN text AS int;
+CREATE DOMAIN regclass AS oid;
+CREATE DOMAIN pg_temp.minhash AS int;
+CREATE DOMAIN pg_temp.shingles AS int;
+SET standard_conforming_strings = off;
+SET transform_null_equals = on;
+CREATE EXTENSION neardup SCHEMA prepared;
+RESET standard_conforming_strings;
+RESET transform_null_equals;
+SET search_path = pg_catalog, prepared;
+-- He owns the extension and nothing in it.
+SELECT extowner::regrole FROM pg_extension WHERE extname = 'neardup';
+SELECT count(*) FROM pg_shdepend s JOIN pg_depend d USING (classid, objid) JOIN pg_database b ON b.oid = dbid
+WHERE b.datname = current_database() AND d.deptype = 'e' AND s.deptype = 'o';
+CREATE TABLE prepared.hashes (id int, h bigint, sig prepared.minhash);
+INSERT INTO prepared.hashes SELECT i, i, to_minhash('a text ' || i, 64, 32) FROM generate_series(1, 10) i;
+CREATE INDEX hashes_h ON prepared.hashes USING neardup (h);
+CREATE INDEX hashes_sig ON prepared.hashes USING neardup (sig, id);
+RESET ROLE;
+SELECT table_name, index_name, documents FROM neardup_indexes ORDER BY 2;
+SELECT index_name, neardup_check(index_name) FROM neardup_indexes ORDER BY 1;
+SELECT minhash_union_agg(sig) IS NOT NULL AS merged, pg_typeof(minhash_union_agg(sig)) FROM prepared.hashes;
+SELECT id FROM prepared.hashes WHERE hamming_within(h, 3, 0);
+-- What has a name of the extension's stays in the way.
+SET ROLE regress_neardup_lord;
+DROP EXTENSION neardup CASCADE;
+CREATE DOMAIN prepared.minhash AS int;
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP DOMAIN prepared.minhash;
+CREATE FUNCTION prepared.show_tokens(pg_catalog.text) RETURNS pg_catalog.text[] LANGUAGE sql AS 'SELECT ARRAY[$1]';
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP FUNCTION prepared.show_tokens(pg_catalog.text);
+CREATE VIEW prepared.neardup_indexes AS SELECT 1;
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP VIEW prepared.neardup_indexes;
+-- Without CREATE on the database nobody creates it.
+SET ROLE regress_neardup_writer;
+CREATE EXTENSION neardup SCHEMA public;
+RESET ROLE;
+
 \c :home
 DROP DATABASE neardup_test_schemas;
+DROP DATABASE neardup_test_owned;
+DROP ROLE regress_neardup_lord;
 DROP ROLE regress_neardup_writer;
 DROP ROLE regress_neardup_keeper;

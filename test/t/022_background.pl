@@ -75,6 +75,21 @@ $in .= "COMMIT;\n\\q\n";
 $filler->finish;
 like($node->safe_psql('postgres', q{SELECT neardup_check('others_h')}), qr/60000 documents/, 'and the index is consistent');
 
+# Other processes load the library from where the functions have it, whatever the path says.
+$node->append_conf('postgresql.conf', "dynamic_library_path = '/nowhere'\nmax_parallel_maintenance_workers = 2\nmin_parallel_table_scan_size = 0");
+$node->restart;
+$node->safe_psql('postgres', q{
+	TRUNCATE others;
+	INSERT INTO others SELECT hashint8extended(i, 7) FROM generate_series(1, 9000) i});
+ok(wait_for(q{SELECT segments > 0 FROM neardup_index_info('others_h')}), 'a worker finds the library');
+is($node->safe_psql('postgres', q{
+	ALTER TABLE others SET (parallel_workers = 2);
+	REINDEX INDEX others_h;
+	SELECT documents FROM neardup_index_info('others_h')}), 9000, 'a parallel build finds it');
+is($node->safe_psql('postgres', q{
+	SELECT count(*) >= 150000 FROM neardup_pairs('SELECT i, (hashint8extended(i / 2, 0) # (i % 2))::simhash FROM generate_series(2, 300001) i', 0.9);
+	SELECT workers > 0 FROM neardup_join_stats()}), "t\nt", 'a parallel join finds it');
+
 $node->stop;
 # A session that has just ended may still be terminated by the shutdown.
 unlike(slurp_file($node->logfile), qr/PANIC|ERROR|FATAL(?!:  terminating connection due to administrator command)/, 'the log has no error');

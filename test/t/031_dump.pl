@@ -1,5 +1,5 @@
-# A database that uses all of the extension is dumped and restored: it has the same
-# rows and signatures, and constraints and triggers work.
+# A database that uses all of the extension is dumped and restored, by a superuser and by an
+# owner who is none: it has the same rows and signatures, and constraints and triggers work.
 use strict;
 use warnings;
 
@@ -11,9 +11,9 @@ my $node = PostgreSQL::Test::Cluster->new('dump');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;
-$node->safe_psql('postgres', 'CREATE DATABASE there');
-$node->safe_psql(
-	'postgres', q{
+$node->safe_psql('postgres', 'CREATE ROLE keeper LOGIN');
+$node->safe_psql('postgres', "CREATE DATABASE $_ OWNER keeper") foreach qw(kept there);
+my $setup = q{
 	CREATE SCHEMA "Near Dup";
 	CREATE EXTENSION neardup SCHEMA "Near Dup";
 	SET search_path = public, "Near Dup";
@@ -41,7 +41,7 @@ $node->safe_psql(
 	INSERT INTO balls SELECT id, near(sig, 0.8) FROM guarded;
 	INSERT INTO parts SELECT 1, body FROM guarded WHERE id = 5;
 	REFRESH MATERIALIZED VIEW pairs;
-});
+};
 
 my $dump = PostgreSQL::Test::Utils::tempdir . '/dump';
 my $contents = q{
@@ -54,17 +54,27 @@ my $contents = q{
 	SELECT string_agg(pg_get_indexdef(indexrelid), E'\n' ORDER BY pg_get_indexdef(indexrelid)) FROM pg_index WHERE indrelid = 'guarded'::regclass;
 	SELECT string_agg(id::text, ' ' ORDER BY id) FROM similar_to_1;
 };
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+$node->safe_psql('postgres', $setup);
+$node->safe_psql('kept', $setup, extra_params => [ '-U', 'keeper' ]);
 my $before = $node->safe_psql('postgres', $contents);
 
-foreach my $format (['--format=plain'], ['--format=custom'], [ '--format=plain', '--inserts' ])
+foreach my $case (
+	[ $superuser, 'postgres', '--format=plain' ],
+	[ $superuser, 'postgres', '--format=custom' ],
+	[ $superuser, 'postgres', '--format=plain', '--inserts' ],
+	[ 'keeper', 'kept', '--format=plain' ],
+	[ 'keeper', 'kept', '--format=custom' ])
 {
-	my $name = join ' ', @$format;
+	my ($user, $database, @format) = @$case;
+	my $name = "@format, by " . ($user eq 'keeper' ? 'its owner' : 'a superuser');
 
 	$node->safe_psql('postgres', 'DROP DATABASE there');
-	$node->safe_psql('postgres', 'CREATE DATABASE there');
-	$node->command_ok([ 'pg_dump', @$format, '-f', $dump, $node->connstr('postgres') ], "$name: dump");
-	my @restore = $name =~ /custom/ ? ('pg_restore', '--exit-on-error', '-j', '2', '-d', $node->connstr('there'), $dump) :
-		('psql', '-X', '-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('there'));
+	$node->safe_psql('postgres', 'CREATE DATABASE there OWNER keeper');
+	$node->command_ok([ 'pg_dump', @format, '-f', $dump, $node->connstr($database) . " user=$user" ], "$name: dump");
+	my $there = $node->connstr('there') . " user=$user";
+	my @restore = $name =~ /custom/ ? ('pg_restore', '--exit-on-error', '-j', '2', '-d', $there, $dump) :
+		('psql', '-X', '-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $there);
 	$node->command_ok(\@restore, "$name: restore");
 	is($node->safe_psql('there', $contents), $before, "$name: the same contents");
 	my ($code, $out, $err) = $node->psql('there', "INSERT INTO guarded SELECT 1001, body FROM guarded WHERE id = 5");
