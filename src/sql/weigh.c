@@ -12,6 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "base/sort.h"
+
 /* ---- Making a lexicon ---------------------------------------------------- */
 
 /* A DestReceiver that counts in how many rows of a query each shingle is. */
@@ -128,6 +130,26 @@ lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries)
 	return lexicon;
 }
 
+/* A lexicon of this many entries may be made with any maintenance_work_mem. */
+#define ENTRIES_ALWAYS 10000
+
+/* Returns how many shingles to count: twice the entries, or more if memory allows. */
+static size_t
+shingles_to_count(int32 entries)
+{
+	size_t room = (size_t) maintenance_work_mem * 1024 / COUNTS_BYTES;
+	size_t needed = 2 * (size_t) entries;
+
+	if (room < needed && entries > ENTRIES_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("maintenance_work_mem is too small for a lexicon of %d entries", entries),
+				 errhint("Raise maintenance_work_mem to %zu MB, or make a lexicon of at most %zu entries.",
+						 needed * COUNTS_BYTES / (1024 * 1024) + 1,
+						 Max(room / 2, ENTRIES_ALWAYS))));
+	return Max(room, needed);
+}
+
 /* neardup_lexicon(query text, scheme text, entries int) returns shingle_lexicon */
 PG_FUNCTION_INFO_V1(neardup_lexicon);
 Datum
@@ -136,14 +158,13 @@ neardup_lexicon(PG_FUNCTION_ARGS)
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int32 entries = number_argument(fcinfo, 2, "entries", LEXICON_ENTRIES_MAX);
 	Oid shingles = extension_type(fcinfo->flinfo->fn_oid, "shingles");
-	size_t room = (size_t) maintenance_work_mem * 1024 / COUNTS_BYTES;
 	Reader reader = {.pub = query_receiver(NULL, receive_row),
 					 .scheme = text_scheme_of_datum(PG_GETARG_DATUM(1)),
 					 .context = CurrentMemoryContext};
 	SPIPlanPtr plan;
 
 	check_scheme(reader.scheme);
-	counts_begin(&reader.counts, Max(room, 2 * (size_t) entries));
+	counts_begin(&reader.counts, shingles_to_count(entries));
 	SPI_connect();
 	plan = prepare(query, shingles, &reader.type);
 	compat_run_plan(plan, &reader.pub);
@@ -194,13 +215,11 @@ typedef struct WeightedToken
 	uint64 copies;
 } WeightedToken;
 
-static int
-compare_tokens(const void *x, const void *y)
+/* A SortKey. */
+static inline uint64
+token_key(const void *token)
 {
-	const WeightedToken *a = x;
-	const WeightedToken *b = y;
-
-	return (a->element > b->element) - (a->element < b->element);
+	return sort_key_signed(&((const WeightedToken *) token)->element);
 }
 
 /* Returns how many copies a weight stands for. */
@@ -235,14 +254,16 @@ set_elements(void *state, const uint64_t *hashes, size_t count)
 static Bag
 bag_of_tokens(const WeightedToken *token, int count)
 {
-	Bag bag = {.element = host_alloc(count * sizeof(int64) + 1),
-			   .frequency = host_alloc(count * sizeof(uint32) + 1)};
+	Bag bag = {.element = host_alloc((size_t) count * sizeof(int64) + 1),
+			   .frequency = host_alloc((size_t) count * sizeof(uint32) + 1)};
+	uint64 steps = 0;
 
 	for (int i = 0; i < count;)
 	{
 		int64 element = token[i].element;
 		uint64 copies = 0;
 
+		host_check_interrupts_at(++steps);
 		for (; i < count && token[i].element == element; i++)
 			copies += token[i].copies;
 		if (copies > COPIES_MAX)
@@ -262,14 +283,14 @@ weighted_tokens_of_arguments(FunctionCallInfo fcinfo)
 	ArrayType *tokens = PG_GETARG_ARRAYTYPE_P(0);
 	int count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
 	const double *weight = weights_of_array(PG_GETARG_ARRAYTYPE_P(PG_NARGS() - 1), count);
-	WeightedToken *token = palloc(count * sizeof(WeightedToken) + 1);
+	WeightedToken *token = host_alloc((size_t) count * sizeof(WeightedToken) + 1);
 	WeightedToken *next = token;
 	Bag bag;
 
 	hashes_of_text_array(tokens, set_elements, &next);
 	for (int i = 0; i < count; i++)
 		token[i].copies = copies_of_weight(weight[i]);
-	qsort(token, count, sizeof(WeightedToken), compare_tokens);
+	sort_records(token, count, sizeof(WeightedToken), token_key);
 	bag = bag_of_tokens(token, count);
 	pfree(token);
 	return bag;
