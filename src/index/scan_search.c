@@ -442,21 +442,18 @@ plan_and_search(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
 	bool all = s->query->flag_mask != 0 || s->query->method == SEARCH_KEYS;
+	bool done = false;
 	QueryBucket *bucket;
 	bool complete;
 
 	s->report->plan =
 		segment_usual_plan(segment, s->query->radius, all ? SEARCH_SCAN : s->query->method);
 	if (s->query->filter != NULL &&
-		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO))
-	{
-		bool done;
-
-		if (!search_by_keys(s, segment, &done))
-			return false;
-		if (done)
-			return true;
-	}
+		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO) &&
+		!search_by_keys(s, segment, &done))
+		return false;
+	if (done)
+		return true;
 	if (all)
 		return scan_segment(s, segment);
 	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
