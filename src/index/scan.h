@@ -181,6 +181,42 @@ typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
 						 uint64 *after, ReportReceiver receiver, void *state);
 
+/* ---- Documents of a search (scan_documents.c) ---------------------------- */
+
+/* A search of an index. */
+typedef struct Search
+{
+	Relation index;
+	const IndexMeta *meta;
+	const SearchQuery *query;
+	MatchList *found;
+	ReportReceiver receiver; /* or NULL */
+	void *receiver_state;
+	SearchReport *report;
+	BlockNumber block; /* of the page of documents at hand */
+	uint32 stride;     /* of these documents */
+	uint32 per_page;
+	int k;
+	int b;
+	uint32 io_concurrency; /* pages to ask for at a time */
+	int64 read_before;     /* pages_read_in() when the search of the segment began */
+	uint32 first_new;      /* owners from here on began after the search */
+	bool tails_done;       /* both tails have been searched */
+	uint32 done_count;     /* tails and segments that have been searched and are still listed */
+	uint32 done[SEGMENTS_MAX + 2];
+} Search;
+
+/* Sets the stride of the documents that are read next. */
+extern void search_set_stride(Search *s, uint32 stride);
+
+/* Compares all documents of a locked page with the query. */
+extern void search_scan_page(Search *s, Buffer buffer);
+
+/* Scans a segment.  Returns false if upkeep has replaced it. */
+extern bool search_scan_segment(Search *s, Segment *segment);
+
+/* Compares candidates, ascending.  Returns false if upkeep has replaced the segment. */
+extern bool search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 

@@ -13,262 +13,8 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
-typedef struct Search
-{
-	Relation index;
-	const IndexMeta *meta;
-	const SearchQuery *query;
-	MatchList *found;
-	ReportReceiver receiver; /* or NULL */
-	void *receiver_state;
-	SearchReport *report;
-	BlockNumber block; /* of the page of documents at hand */
-	uint32 stride;     /* of these documents */
-	uint32 per_page;
-	int k;
-	int b;
-	uint32 io_concurrency; /* pages to ask for at a time */
-	int64 read_before;     /* pages_read_in() when the search of the segment began */
-	uint32 first_new;      /* owners from here on began after the search */
-	bool tails_done;       /* both tails have been searched */
-	uint32 done_count;     /* tails and segments that have been searched and are still listed */
-	uint32 done[SEGMENTS_MAX + 2];
-} Search;
-
-/* How many candidates ahead documents are prefetched. */
-#define PREFETCH_AHEAD 4
-
 /* Up to so many groups are sorted by insertion. */
 #define FEW_GROUPS 64
-
-/* ---- Documents ---------------------------------------------------------- */
-
-/* Adds a match.  The executor must not get a TID that no row can have. */
-static void
-add_match(Search *s, const ItemPointerData *tid, int distance)
-{
-	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
-		page_corrupt(s->index, s->block, "document with an invalid TID");
-	s->report->matches++;
-	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
-}
-
-/* Returns the greatest distance of matches that the list may still keep. */
-static int
-distance_wanted(const Search *s)
-{
-	if (!s->query->by_distance || s->query->origin != NULL)
-		return s->query->radius;
-	return Min(s->query->radius, match_distance(s->found->ceiling));
-}
-
-/* Adds a document within the radius. */
-static void
-match_document(Search *s, Page page, uint32 slot, int distance)
-{
-	const Signature *origin = s->query->origin;
-
-	if (origin != NULL)
-		distance = signature_is_empty(origin) ?
-			s->k :
-			symbol_distance(origin->symbols, page_symbols(page, s->stride, slot), s->k, s->b);
-	add_match(s, page_tid(page, slot), distance);
-}
-
-/*
- * Begins to read a page of documents.  The snapshot must not be too old, since vacuum may
- * have marked documents that it sees.
- */
-static Page
-begin_page(Search *s, Buffer buffer)
-{
-	Page page = BufferGetPage(buffer);
-
-	s->block = BufferGetBlockNumber(buffer);
-	compat_test_old_snapshot(s->query->snapshot, s->index, page);
-	s->report->pages++;
-	return page;
-}
-
-/* Adds a document that passes the filter, if its flags are those that the query asks for. */
-static void
-match_flags(Search *s, Page page, int i)
-{
-	ItemPointerData tid = tid_of_heap(page_tid(page, i));
-
-	if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
-		filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-		add_match(s, &tid, s->query->radius);
-}
-
-/* Finds the matches on a page, by flags or by distances. */
-static void
-scan_page(Search *s, Buffer buffer)
-{
-	Page page = begin_page(s, buffer);
-	int count = page_info(page)->count;
-
-	if (s->query->flag_mask != 0)
-	{
-		for (int i = 0; i < count; i++)
-			match_flags(s, page, i);
-	}
-	else
-	{
-		int32_t distance[DOCUMENTS_PER_PAGE_MAX];
-		int within = distance_wanted(s);
-
-		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
-						 count, s->k, s->b, distance);
-		for (int i = 0; i < count; i++)
-			if (distance[i] <= within && !tid_flags(page_tid(page, i)) &&
-				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-				match_document(s, page, i, distance[i]);
-	}
-	s->report->candidates += count;
-}
-
-/* Sets the stride of the documents that are read next. */
-static void
-set_stride(Search *s, uint32 stride)
-{
-	s->stride = stride;
-	s->per_page = documents_per_page(stride);
-}
-
-/* Prefetches bytes of a page of documents into the processor's cache. */
-static void
-prefetch_page(const Segment *segment, uint32 page, Size from, Size bytes)
-{
-	const MapSlot *slot = segment_documents_slot(segment, page);
-
-	if (slot != NULL)
-		slot_prefetch(slot, from, bytes);
-}
-
-/* Asks for a page of documents, if its map is at hand. */
-static void
-ask_for_page(const Search *s, const Segment *segment, uint32 page)
-{
-	const MapSlot *slot = segment_documents_slot(segment, page);
-
-	if (slot != NULL)
-		PrefetchBuffer(s->index, MAIN_FORKNUM, slot->block);
-}
-
-/*
- * Scans a segment.  Once a page had to be read in, prefetches the pages that come next.
- * Returns false if upkeep has replaced the segment.
- */
-static bool
-scan_segment(Search *s, Segment *segment)
-{
-	uint32 pages = segment->root.document_pages;
-	uint32 asked = 0;
-
-	for (uint32 p = 0; p < pages; p++)
-	{
-		Buffer buffer;
-
-		if (pages_read_in() != s->read_before)
-			for (asked = Max(asked, p + 1); asked < Min(p + 1 + s->io_concurrency, pages); asked++)
-				ask_for_page(s, segment, asked);
-		buffer = segment_documents(s->index, segment, p);
-		if (!BufferIsValid(buffer))
-			return false;
-		if (p + 1 < pages)
-			prefetch_page(segment, p + 1, 0, BLCKSZ);
-		scan_page(s, buffer);
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return true;
-}
-
-/* Prefetches a candidate into the processor's cache. */
-static void
-prefetch_document(const Search *s, const Segment *segment, uint32 document)
-{
-	if (document < segment->numbers)
-		prefetch_page(segment, document / s->per_page,
-					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride, s->stride);
-}
-
-/* Asks for the pages of the candidates up to so many. */
-static void
-ask_for_documents(const Search *s, const Segment *segment, const uint32 *candidate, size_t *asked,
-				  size_t end)
-{
-	for (; *asked < end; (*asked)++)
-		if (candidate[*asked] < segment->numbers &&
-			candidate[*asked] / s->per_page != candidate[*asked - 1] / s->per_page)
-			ask_for_page(s, segment, candidate[*asked] / s->per_page);
-}
-
-/* Adds a candidate that passes the filter, if it matches the query. */
-static void
-match_candidate(Search *s, Page page, uint32 slot)
-{
-	const uint8_t *symbols = page_symbols(page, s->stride, slot);
-	int distance;
-
-	if (s->query->flag_mask != 0)
-	{
-		match_flags(s, page, slot);
-		return;
-	}
-	if (tid_flags(page_tid(page, slot)) || !filter_passes(s->query->filter, symbols, s->stride))
-		return;
-	distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
-	if (distance <= s->query->radius)
-		match_document(s, page, slot, distance);
-}
-
-/*
- * Finds the matches among candidates, which ascend, so that each page is visited once.
- * Returns false if upkeep has replaced the segment.
- */
-static bool
-compare_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
-{
-	size_t asked = 1;
-	size_t i = 0;
-
-	for (size_t first = 0; first < Min(count, PREFETCH_AHEAD); first++)
-		prefetch_document(s, segment, candidate[first]);
-	while (i < count)
-	{
-		uint32 number = candidate[i] / s->per_page;
-		Buffer buffer;
-		Page page;
-
-		if (candidate[i] >= segment->numbers)
-			page_corrupt(s->index, segment->root_block,
-						 "posting of a document that does not exist");
-		if (pages_read_in() != s->read_before)
-		{
-			asked = Max(asked, i + 1);
-			ask_for_documents(s, segment, candidate, &asked, Min(i + 1 + s->io_concurrency, count));
-		}
-		if (i + PREFETCH_AHEAD < count)
-			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
-		buffer = segment_documents(s->index, segment, number);
-		if (!BufferIsValid(buffer))
-			return false;
-		page = begin_page(s, buffer);
-		for (; i < count && candidate[i] / s->per_page == number; i++)
-		{
-			uint32 slot = candidate[i] % s->per_page;
-
-			if (slot >= page_info(page)->count)
-				page_corrupt(s->index, s->block, "posting of a document that does not exist");
-			match_candidate(s, page, slot);
-		}
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return true;
-}
 
 /* ---- Segments ----------------------------------------------------------- */
 
@@ -345,7 +91,7 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 	{
 		s->report->plan.method = SEARCH_SCAN;
 		*too_long = false;
-		complete = scan_segment(s, segment);
+		complete = search_scan_segment(s, segment);
 	}
 	else if (complete && !r.too_long)
 	{
@@ -353,7 +99,7 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 		const uint32 *candidate = counter_candidates(&r.counter, &count);
 
 		s->report->candidates += count;
-		complete = compare_candidates(s, segment, candidate, count);
+		complete = search_candidates(s, segment, candidate, count);
 	}
 	postings_end(&r);
 	return complete;
@@ -411,7 +157,7 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	if (!plan_for_lengths(s, segment, bucket))
 		return false;
 	if (plan->method == SEARCH_SCAN)
-		return scan_segment(s, segment);
+		return search_scan_segment(s, segment);
 	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
 }
 
@@ -455,9 +201,9 @@ plan_and_search(Search *s, Segment *segment)
 	if (done)
 		return true;
 	if (all)
-		return scan_segment(s, segment);
+		return search_scan_segment(s, segment);
 	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
-		return scan_segment(s, segment);
+		return search_scan_segment(s, segment);
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
 		bucket[g] =
@@ -483,7 +229,7 @@ search_segment(Search *s, Segment *segment)
 	uint64 read;
 
 	s->read_before = pages_read_in();
-	set_stride(s, segment->root.stride);
+	search_set_stride(s, segment->root.stride);
 	if (timed)
 		INSTR_TIME_SET_CURRENT(start);
 	if (!plan_and_search(s, segment))
@@ -534,7 +280,7 @@ visit_tail_page(void *state, Buffer buffer)
 	Search *s = state;
 
 	s->report->documents += page_info(BufferGetPage(buffer))->count;
-	scan_page(s, buffer);
+	search_scan_page(s, buffer);
 }
 
 /* Returns true if a tail or segment has been searched. */
@@ -558,7 +304,7 @@ search_tail(Search *s, const TailEntry *tail)
 	if (tail->owner == 0 || tail->owner >= s->first_new || is_done(s, tail->owner) ||
 		(s->query->flag_mask == 0 && tail->stride != meta_stride(s->meta)))
 		return true;
-	set_stride(s, tail->stride);
+	search_set_stride(s, tail->stride);
 	if (!tail_walk(s->index, tail, visit_tail_page, s))
 		return false;
 	s->done[s->done_count++] = tail->owner;

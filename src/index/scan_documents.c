@@ -1,0 +1,237 @@
+/*
+ * scan_documents.c: comparing documents with a query: all on a page or of a segment, or
+ * candidates.
+ */
+#include "index/scan.h"
+
+#include "miscadmin.h"
+
+/* How many candidates ahead documents are prefetched. */
+#define PREFETCH_AHEAD 4
+
+/* Adds a match.  The executor must not get a TID that no row can have. */
+static void
+add_match(Search *s, const ItemPointerData *tid, int distance)
+{
+	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
+		page_corrupt(s->index, s->block, "document with an invalid TID");
+	s->report->matches++;
+	matches_add(s->found, match_of(s->query->by_distance ? distance : 0, tid));
+}
+
+/* Returns the greatest distance of matches that the list may still keep. */
+static int
+distance_wanted(const Search *s)
+{
+	if (!s->query->by_distance || s->query->origin != NULL)
+		return s->query->radius;
+	return Min(s->query->radius, match_distance(s->found->ceiling));
+}
+
+/* Adds a document within the radius. */
+static void
+match_document(Search *s, Page page, uint32 slot, int distance)
+{
+	const Signature *origin = s->query->origin;
+
+	if (origin != NULL)
+		distance = signature_is_empty(origin) ?
+			s->k :
+			symbol_distance(origin->symbols, page_symbols(page, s->stride, slot), s->k, s->b);
+	add_match(s, page_tid(page, slot), distance);
+}
+
+/*
+ * Begins to read a page of documents.  The snapshot must not be too old, since vacuum may
+ * have marked documents that it sees.
+ */
+static Page
+begin_page(Search *s, Buffer buffer)
+{
+	Page page = BufferGetPage(buffer);
+
+	s->block = BufferGetBlockNumber(buffer);
+	compat_test_old_snapshot(s->query->snapshot, s->index, page);
+	s->report->pages++;
+	return page;
+}
+
+/* Adds a document that passes the filter, if its flags are those that the query asks for. */
+static void
+match_flags(Search *s, Page page, int i)
+{
+	ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+	if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
+		filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
+		add_match(s, &tid, s->query->radius);
+}
+
+/* Finds the matches on a page, by flags or by distances. */
+void
+search_scan_page(Search *s, Buffer buffer)
+{
+	Page page = begin_page(s, buffer);
+	int count = page_info(page)->count;
+
+	if (s->query->flag_mask != 0)
+	{
+		for (int i = 0; i < count; i++)
+			match_flags(s, page, i);
+	}
+	else
+	{
+		int32_t distance[DOCUMENTS_PER_PAGE_MAX];
+		int within = distance_wanted(s);
+
+		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
+						 count, s->k, s->b, distance);
+		for (int i = 0; i < count; i++)
+			if (distance[i] <= within && !tid_flags(page_tid(page, i)) &&
+				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
+				match_document(s, page, i, distance[i]);
+	}
+	s->report->candidates += count;
+}
+
+/* Sets the stride of the documents that are read next. */
+void
+search_set_stride(Search *s, uint32 stride)
+{
+	s->stride = stride;
+	s->per_page = documents_per_page(stride);
+}
+
+/* Prefetches bytes of a page of documents into the processor's cache. */
+static void
+prefetch_page(const Segment *segment, uint32 page, Size from, Size bytes)
+{
+	const MapSlot *slot = segment_documents_slot(segment, page);
+
+	if (slot != NULL)
+		slot_prefetch(slot, from, bytes);
+}
+
+/* Asks for a page of documents, if its map is at hand. */
+static void
+ask_for_page(const Search *s, const Segment *segment, uint32 page)
+{
+	const MapSlot *slot = segment_documents_slot(segment, page);
+
+	if (slot != NULL)
+		PrefetchBuffer(s->index, MAIN_FORKNUM, slot->block);
+}
+
+/*
+ * Scans a segment.  Once a page had to be read in, prefetches the pages that come next.
+ * Returns false if upkeep has replaced the segment.
+ */
+bool
+search_scan_segment(Search *s, Segment *segment)
+{
+	uint32 pages = segment->root.document_pages;
+	uint32 asked = 0;
+
+	for (uint32 p = 0; p < pages; p++)
+	{
+		Buffer buffer;
+
+		if (pages_read_in() != s->read_before)
+			for (asked = Max(asked, p + 1); asked < Min(p + 1 + s->io_concurrency, pages); asked++)
+				ask_for_page(s, segment, asked);
+		buffer = segment_documents(s->index, segment, p);
+		if (!BufferIsValid(buffer))
+			return false;
+		if (p + 1 < pages)
+			prefetch_page(segment, p + 1, 0, BLCKSZ);
+		search_scan_page(s, buffer);
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
+
+/* Prefetches a candidate into the processor's cache. */
+static void
+prefetch_document(const Search *s, const Segment *segment, uint32 document)
+{
+	if (document < segment->numbers)
+		prefetch_page(segment, document / s->per_page,
+					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride, s->stride);
+}
+
+/* Asks for the pages of the candidates up to so many. */
+static void
+ask_for_documents(const Search *s, const Segment *segment, const uint32 *candidate, size_t *asked,
+				  size_t end)
+{
+	for (; *asked < end; (*asked)++)
+		if (candidate[*asked] < segment->numbers &&
+			candidate[*asked] / s->per_page != candidate[*asked - 1] / s->per_page)
+			ask_for_page(s, segment, candidate[*asked] / s->per_page);
+}
+
+/* Adds a candidate that passes the filter, if it matches the query. */
+static void
+match_candidate(Search *s, Page page, uint32 slot)
+{
+	const uint8_t *symbols = page_symbols(page, s->stride, slot);
+	int distance;
+
+	if (s->query->flag_mask != 0)
+	{
+		match_flags(s, page, slot);
+		return;
+	}
+	if (tid_flags(page_tid(page, slot)) || !filter_passes(s->query->filter, symbols, s->stride))
+		return;
+	distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
+	if (distance <= s->query->radius)
+		match_document(s, page, slot, distance);
+}
+
+/*
+ * Finds the matches among candidates, which ascend, so that each page is visited once.
+ * Returns false if upkeep has replaced the segment.
+ */
+bool
+search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
+{
+	size_t asked = 1;
+	size_t i = 0;
+
+	for (size_t first = 0; first < Min(count, PREFETCH_AHEAD); first++)
+		prefetch_document(s, segment, candidate[first]);
+	while (i < count)
+	{
+		uint32 number = candidate[i] / s->per_page;
+		Buffer buffer;
+		Page page;
+
+		if (candidate[i] >= segment->numbers)
+			page_corrupt(s->index, segment->root_block,
+						 "posting of a document that does not exist");
+		if (pages_read_in() != s->read_before)
+		{
+			asked = Max(asked, i + 1);
+			ask_for_documents(s, segment, candidate, &asked, Min(i + 1 + s->io_concurrency, count));
+		}
+		if (i + PREFETCH_AHEAD < count)
+			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
+		buffer = segment_documents(s->index, segment, number);
+		if (!BufferIsValid(buffer))
+			return false;
+		page = begin_page(s, buffer);
+		for (; i < count && candidate[i] / s->per_page == number; i++)
+		{
+			uint32 slot = candidate[i] % s->per_page;
+
+			if (slot >= page_info(page)->count)
+				page_corrupt(s->index, s->block, "posting of a document that does not exist");
+			match_candidate(s, page, slot);
+		}
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return true;
+}
