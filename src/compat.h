@@ -105,6 +105,13 @@ typedef void CompatTextLength;
 #define COMPAT_RETURN_TEXT_LENGTH(length) ((void) (length))
 #endif
 
+/* The column of pg_statistic_ext with expressions came in 14. */
+#if PG_VERSION_NUM >= 140000
+#define compat_statistics_expressions Anum_pg_statistic_ext_stxexprs
+#else
+#define compat_statistics_expressions InvalidAttrNumber
+#endif
+
 /* The argument root came in 14. */
 #if PG_VERSION_NUM >= 140000
 #define compat_is_pseudo_constant(root, node, index) is_pseudo_constant_for_index(root, node, index)

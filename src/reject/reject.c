@@ -148,17 +148,11 @@ static bool
 search(Check *check)
 {
 	RejectRule *rule = check->rule;
-	int nest_level = NewGUCNestLevel();
 	HeapTuple found;
 	Datum similarity;
 	bool is_null;
 
-	/* A plan made while the table is small must use the index when it is large. */
-	if (rule->indexed)
-		(void) set_config_option("enable_seqscan", "off", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
 	execute(rule->search, check->values, SPI_OK_SELECT);
-	AtEOXact_GUC(true, nest_level);
 	if (SPI_processed == 0)
 		return false;
 
@@ -339,11 +333,9 @@ check_may_record(const Check *check)
 static Datum
 plain_text(const RejectRule *rule, int i, Datum key)
 {
-	static const char *const setting[][2] = {{"DateStyle", "ISO"},
-											 {"IntervalStyle", "postgres"},
-											 {"TimeZone", "UTC"},
-											 {"bytea_output", "hex"},
-											 {"extra_float_digits", "1"}};
+	static const char *const setting[][2] = {{"DateStyle", "ISO"}, {"IntervalStyle", "postgres"},
+											 {"TimeZone", "UTC"},  {"bytea_output", "hex"},
+											 {"lc_monetary", "C"}, {"extra_float_digits", "1"}};
 	int nest_level = NewGUCNestLevel();
 	Datum shown;
 
@@ -355,15 +347,18 @@ plain_text(const RejectRule *rule, int i, Datum key)
 	return shown;
 }
 
-/* Writes a row to the log. */
+/*
+ * Writes a row to the log.  The user is the role that logged in: the current user may have
+ * become another role since the row was inserted.
+ */
 static void
-record(const Check *check, Oid user)
+record(const Check *check)
 {
 	const RejectRule *rule = check->rule;
 	Datum *values = palloc((RECORD_KEYS + 2 * rule->keys) * sizeof(Datum));
 
 	values[RECORD_SIMILARITY] = Float8GetDatum(check->similarity);
-	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(user, false));
+	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(GetSessionUserId(), false));
 	values[RECORD_TABLE] = CStringGetTextDatum(qualified_name(check->data->tg_relation));
 	for (int i = 0; i < rule->keys; i++)
 	{
@@ -391,29 +386,111 @@ is_to_be_checked(Check *check)
 		is_current(check);
 }
 
-/* Checks a row: searches and records with the owner's rights, then reports. */
+/*
+ * Raises the error that a statement has raised with the owner's rights.  It may show values of
+ * rows that the current user may not read, so for another role than the owner it becomes an
+ * error without them, unless it is of a class that shows none.
+ */
+static void
+report_failure(const Check *check, MemoryContext context)
+{
+	const RejectRule *rule = check->rule;
+	ErrorData *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_TO_CATEGORY(ERRCODE_TRANSACTION_ROLLBACK):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES):
+		case ERRCODE_TO_CATEGORY(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE):
+		case ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION):
+		case ERRCODE_TO_CATEGORY(ERRCODE_SYSTEM_ERROR):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INTERNAL_ERROR):
+			ReThrowError(error);
+	}
+	if (role_owns(rule->guarded))
+		ReThrowError(error);
+	FlushErrorState();
+	ereport(LOG_SERVER_ONLY,
+			(errcode(error->sqlerrcode),
+			 errmsg("trigger \"%s\" failed: %s", check->data->tg_trigger->tgname, error->message),
+			 error->detail != NULL ? errdetail_internal("%s", error->detail) : 0));
+	ereport(ERROR,
+			(errcode(error->sqlerrcode),
+			 rule->log != NULL ?
+				 errmsg("trigger \"%s\" could not search table \"%s\" or write to table \"%s\"",
+						check->data->tg_trigger->tgname, get_rel_name(rule->guarded),
+						get_rel_name(rule->log_table)) :
+				 errmsg("trigger \"%s\" could not search table \"%s\"",
+						check->data->tg_trigger->tgname, get_rel_name(rule->guarded)),
+			 errhint("The server's log has the error, and the owner of the table is shown it.")));
+}
+
+/* Searches and records with the owner's rights.  Returns whether a row is found. */
+static pg_noinline bool
+search_and_record(Check *check)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid user;
+	int security;
+	volatile bool found = false;
+
+	GetUserIdAndSecContext(&user, &security);
+	PG_TRY();
+	{
+		AsOwner as;
+
+		begin_as_owner(check->rule, &as);
+		found = search(check);
+		if (found && check->rule->record != NULL)
+			record(check);
+		end_as_owner(&as);
+	}
+	PG_CATCH();
+	{
+		SetUserIdAndSecContext(user, security);
+		report_failure(check, context);
+	}
+	PG_END_TRY();
+	return found;
+}
+
+/* Checks a row, and reports the row that it is similar to. */
 static void
 check_row(Check *check)
 {
-	RejectRule *rule = check->rule;
-	Acting acting;
+	const RejectRule *rule = check->rule;
 	bool found;
 
-	if (!is_to_be_checked(check))
-		return;
 	check_may_record(check);
-	if (rule->lock)
-		LockDatabaseObject(TriggerRelationId, rule->trigger,
-						   scope_lock(rule, check->values + SEARCH_SCOPE), ExclusiveLock);
-	act_as_owner(rule, &acting);
-	found = search(check);
-	if (found && rule->record != NULL)
-		record(check, acting.user);
-	act_end(&acting);
+	found = search_and_record(check);
 	if (found && (rule->warn || rule->log == NULL))
 		report(check, rule->warn ? NOTICE : ERROR);
 	else if (!found && check->odd)
 		report_odd(check);
+}
+
+/*
+ * Gets the rule, and returns whether the row is to be checked; then takes the lock.  While that
+ * waited, the tables may have changed.
+ */
+static bool
+begin_check(Check *check, Oid function)
+{
+	TriggerData *data = check->data;
+
+	do
+	{
+		check->rule = reject_rule(data->tg_trigger, data->tg_relation, function);
+		if (!is_to_be_checked(check))
+			return false;
+		if (check->rule->lock)
+			LockDatabaseObject(TriggerRelationId, check->rule->trigger,
+							   scope_lock(check->rule, check->values + SEARCH_SCOPE),
+							   ExclusiveLock);
+	} while (!rule_is_current(check->rule));
+	return true;
 }
 
 /* neardup_reject(column, threshold, option, ...): a trigger function. */
@@ -426,18 +503,20 @@ neardup_reject(PG_FUNCTION_ARGS)
 
 	check_called_as_trigger(fcinfo);
 	SPI_connect();
-	check.rule = reject_rule(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
 	check.row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
-	check.rule->running++;
-	PG_TRY();
+	if (begin_check(&check, fcinfo->flinfo->fn_oid))
 	{
-		check_row(&check);
+		hold_rule(check.rule);
+		PG_TRY();
+		{
+			check_row(&check);
+		}
+		PG_FINALLY();
+		{
+			release_rule(check.rule);
+		}
+		PG_END_TRY();
 	}
-	PG_FINALLY();
-	{
-		check.rule->running--;
-	}
-	PG_END_TRY();
 	SPI_finish();
 	return PointerGetDatum(NULL);
 }

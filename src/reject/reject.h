@@ -49,6 +49,7 @@ typedef struct RejectScope
 	const char *where;
 	int columns;
 	ScopeColumn *column;
+	Oid index;           /* of that condition, or InvalidOid */
 	List *condition;     /* on rows of the guarded table, as an index's, or NIL */
 	List *row_condition; /* the same, on rows of the trigger's table */
 } RejectScope;
@@ -77,7 +78,9 @@ typedef struct RejectRule
 	const char *hint;    /* or NULL */
 	const char *log;     /* name of the log, or NULL */
 	Oid log_table;
-	bool trusted; /* only the owner can have made the trigger */
+	bool trusted;        /* only the owner can have made the trigger */
+	List *prepared;      /* indexes whose expressions PostgreSQL prepares */
+	uint64 seen_changes; /* when trusted, and that all is plain, was found out */
 
 	/* The columns of the primary key, or ctid if there is none. */
 	int keys;
@@ -90,20 +93,45 @@ typedef struct RejectRule
 	SPIPlanPtr match;  /* finds any row of the same shape; NULL if indexed, as all have that */
 	SPIPlanPtr record; /* inserts into the log, or NULL */
 	int running;       /* calls that use the rule now */
+	bool replaced;     /* by a new rule, while it ran */
 	bool warned;       /* that some rows cannot be compared */
 } RejectRule;
 
 /*
  * Returns the rule of a trigger that fires for a row of table; function is
- * neardup_reject().  Locks the guarded table.  SPI must be connected.
+ * neardup_reject().  Locks the guarded table and the log.  SPI must be connected.
  */
 extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
 
+/* Has nothing changed since reject_rule() returned the rule? */
+extern bool rule_is_current(const RejectRule *rule);
+
+/* A call uses the rule from hold_rule() to release_rule(), so it is not freed. */
+extern void hold_rule(RejectRule *rule);
+extern void release_rule(RejectRule *rule);
+
+/* What end_as_owner() restores. */
+typedef struct AsOwner
+{
+	Acting acting;
+	List *indexes; /* open */
+} AsOwner;
+
 /*
- * Switches to the table's owner until act_end(), as foreign keys do: a row is
- * checked against all rows, those that the current user cannot see included.
+ * Switches to the table's owner until end_as_owner(), as foreign keys do: a row is
+ * checked against all rows, those that the current user cannot see included.  Nothing may
+ * run meanwhile that check_plain() has not looked at.
  */
-extern void act_as_owner(const RejectRule *rule, Acting *acting);
+extern void begin_as_owner(const RejectRule *rule, AsOwner *as);
+extern void end_as_owner(const AsOwner *as);
+
+/*
+ * Raises an error unless all that the rule's statements, as far as they are prepared, and its
+ * condition run is plain: functions and types of PostgreSQL and of this extension.  Returns
+ * the indexes of the searched tables that have expressions.
+ */
+extern List *check_plain(const RejectRule *rule, const char *trigger, Relation guarded,
+						 Oid function);
 
 /* Returns the name of a relation with its schema, quoted where needed. */
 extern const char *qualified_name(Relation relation);

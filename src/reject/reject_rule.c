@@ -10,6 +10,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
@@ -24,10 +25,14 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/plancache.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "index/index.h"
@@ -77,6 +82,7 @@ read_arguments(Maker *maker)
 				 errhint("Pass a similarity as the second argument, as in neardup_reject('sig', "
 						 "'0.9').")));
 	check_threshold(rule->threshold, NULL);
+	rule->lock = true;
 	for (int i = 2; i < trigger->tgnargs; i++)
 	{
 		const char *option = trigger->tgargs[i];
@@ -84,8 +90,8 @@ read_arguments(Maker *maker)
 
 		if (strcmp(option, "warn") == 0)
 			rule->warn = true;
-		else if (strcmp(option, "lock") == 0)
-			rule->lock = true;
+		else if (strcmp(option, "no_lock") == 0)
+			rule->lock = false;
 		else if ((value = option_value(option, "within")) != NULL)
 			rule->scope.within = pstrdup(value);
 		else if ((value = option_value(option, "where")) != NULL)
@@ -100,7 +106,7 @@ read_arguments(Maker *maker)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("neardup_reject() has no option \"%s\"", option),
-					 errhint("Use 'warn', 'log=TABLE', 'lock', 'within=COLUMNS', 'where=INDEX', "
+					 errhint("Use 'warn', 'log=TABLE', 'no_lock', 'within=COLUMNS', 'where=INDEX', "
 							 "'message=TEXT' or 'hint=TEXT'.")));
 	}
 }
@@ -413,6 +419,24 @@ key_expression(const RejectRule *rule, int first)
 	return psprintf("ROW(%s)::pg_catalog.text", keys.data);
 }
 
+/* Raises an error that shows how to create the log. */
+static void
+report_missing_log(const Maker *maker, const RangeVar *name)
+{
+	const RejectRule *rule = maker->rule;
+	AttrNumber key = get_attnum(rule->guarded, rule->key_name[0]);
+	const char *type =
+		rule->keys == 1 && key > 0 ? format_type_be(get_atttype(rule->guarded, key)) : "text";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("table \"%s\" of option \"log\" does not exist", rule->log),
+			 errdetail("Trigger \"%s\" records near-duplicates in it.", maker->trigger->tgname),
+			 errhint("Use CREATE TABLE %s (row_key %s, resembles %s, similarity float8, noticed_at "
+					 "timestamptz, noticed_by text).",
+					 quote_qualified_identifier(name->schemaname, name->relname), type, type)));
+}
+
 /* Opens the log.  It lies in the schema of the guarded table unless its name has a schema. */
 static Relation
 open_log(const Maker *maker)
@@ -423,7 +447,10 @@ open_log(const Maker *maker)
 
 	if (name->schemaname == NULL)
 		name->schemaname = get_namespace_name(RelationGetNamespace(maker->guarded));
-	log = table_openrv(name, AccessShareLock);
+	/* The lock keeps triggers and the like from coming to the log. */
+	log = table_openrv_extended(name, RowExclusiveLock, true);
+	if (log == NULL)
+		report_missing_log(maker, name);
 	if (log->rd_rel->relowner != maker->guarded->rd_rel->relowner)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -490,10 +517,88 @@ prepare_record(Maker *maker)
 
 /* ---- Rules -------------------------------------------------------------- */
 
-void
-act_as_owner(const RejectRule *rule, Acting *acting)
+/*
+ * Opens the indexes that have expressions.  When PostgreSQL loads these, it calls and inlines
+ * functions of the table's owner.  That happens here, with the rights of the current user, and
+ * while an index is open it is not loaded again.
+ */
+static List *
+open_prepared(const RejectRule *rule)
 {
-	act_begin(acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	List *opened = NIL;
+	ListCell *cell;
+
+	foreach (cell, rule->prepared)
+	{
+		Relation index = try_relation_open(lfirst_oid(cell), AccessShareLock);
+
+		if (index == NULL)
+			continue;
+		list_free_deep(RelationGetIndexExpressions(index));
+		list_free_deep(RelationGetIndexPredicate(index));
+		opened = lappend(opened, index);
+	}
+	return opened;
+}
+
+/* Changes a setting until act_end(). */
+static void
+set_until_end(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
+void
+begin_as_owner(const RejectRule *rule, AsOwner *as)
+{
+	as->indexes = open_prepared(rule);
+	act_begin(&as->acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	/* The planner shall neither call functions of CHECK constraints nor of other indexes. */
+	set_until_end("constraint_exclusion", "off");
+	set_until_end("enable_bitmapscan", "off");
+	/* A plan made while the table is small must use the index when it is large. */
+	if (rule->indexed)
+		set_until_end("enable_seqscan", "off");
+}
+
+void
+end_as_owner(const AsOwner *as)
+{
+	ListCell *cell;
+
+	act_end(&as->acting);
+	foreach (cell, as->indexes)
+		relation_close(lfirst(cell), NoLock);
+	list_free(as->indexes);
+}
+
+/* ---- What a rule depends on ----------------------------------------------- */
+
+/* Counts the changes of types, roles and memberships. */
+static uint64 changes = 1;
+
+static void
+count_change(Datum argument, int cache, uint32 hash)
+{
+	changes++;
+}
+
+/* Looks again at whom and what the rule may trust. */
+static void
+refresh_rule(RejectRule *rule, const char *trigger, Relation guarded, Oid function)
+{
+	uint64 seen_changes = changes;
+	MemoryContext old_context;
+	List *prepared;
+
+	rule->trusted = owner_alone_makes_triggers(guarded);
+	prepared = check_plain(rule, trigger, guarded, function);
+	old_context = MemoryContextSwitchTo(rule->context);
+	list_free(rule->prepared);
+	rule->prepared = list_copy(prepared);
+	MemoryContextSwitchTo(old_context);
+	rule->seen_changes = seen_changes;
 }
 
 /* Makes a rule in a memory context of its own, which is kept once nothing can fail. */
@@ -505,7 +610,7 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	MemoryContext old_context = MemoryContextSwitchTo(context);
 	RejectRule *rule = palloc0(sizeof(RejectRule));
 	Maker maker = {.trigger = trigger, .table = table, .function = function, .rule = rule};
-	Acting acting;
+	AsOwner as;
 
 	rule->context = context;
 	maker.schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
@@ -514,16 +619,18 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	find_guarded(trigger->tgoid, rule);
 	maker.guarded = table_open(rule->guarded, AccessShareLock);
 	rule->owner = maker.guarded->rd_rel->relowner;
-	rule->trusted = owner_alone_makes_triggers(maker.guarded);
 	find_source_columns(&maker);
 	find_scope(rule, trigger->tgname, table, maker.guarded);
 	find_indexes(&maker);
+	/* Statements are made of the condition, so that is checked before. */
+	refresh_rule(rule, trigger->tgname, maker.guarded, function);
 	/* The current user may lack USAGE on the schemas that the statements name. */
-	act_as_owner(rule, &acting);
+	begin_as_owner(rule, &as);
 	prepare_search(&maker);
 	if (rule->log != NULL)
 		prepare_record(&maker);
-	act_end(&acting);
+	end_as_owner(&as);
+	refresh_rule(rule, trigger->tgname, maker.guarded, function);
 	if (!rule->indexed)
 		warn_of_missing_index(&maker);
 	table_close(maker.guarded, NoLock);
@@ -549,12 +656,41 @@ free_rule(RejectRule *rule)
 	MemoryContextDelete(rule->context);
 }
 
+/* Are the statements the rule's arguments, as the tables are now? */
 static bool
 rule_is_valid(const RejectRule *rule)
 {
 	return SPI_plan_is_valid(rule->search) &&
 		(rule->match == NULL || SPI_plan_is_valid(rule->match)) &&
 		(rule->record == NULL || SPI_plan_is_valid(rule->record));
+}
+
+/* Has the search a plan that needs not be made again, as after a change of a partition? */
+static bool
+search_is_planned(const RejectRule *rule)
+{
+	const CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(rule->search));
+
+	return source->gplan != NULL && source->gplan->is_valid;
+}
+
+bool
+rule_is_current(const RejectRule *rule)
+{
+	return rule_is_valid(rule) && rule->seen_changes == changes;
+}
+
+void
+hold_rule(RejectRule *rule)
+{
+	rule->running++;
+}
+
+void
+release_rule(RejectRule *rule)
+{
+	if (--rule->running == 0 && rule->replaced)
+		free_rule(rule);
 }
 
 /* ---- The cache ---------------------------------------------------------- */
@@ -579,6 +715,9 @@ cached_rule(Oid trigger)
 		HASHCTL control = {.keysize = sizeof(Oid), .entrysize = sizeof(CachedRule)};
 
 		cache = hash_create("neardup_reject rules", 16, &control, HASH_ELEM | HASH_BLOBS);
+		CacheRegisterSyscacheCallback(TYPEOID, count_change, 0);
+		CacheRegisterSyscacheCallback(AUTHOID, count_change, 0);
+		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, count_change, 0);
 	}
 	entry = hash_search(cache, &trigger, HASH_ENTER, &found);
 	if (!found)
@@ -607,6 +746,15 @@ free_invalid_rules(void)
 	}
 }
 
+/* Locks what a rule reads and writes.  Under the locks, all changes of it are known. */
+static void
+lock_rule(const RejectRule *rule)
+{
+	LockRelationOid(rule->guarded, AccessShareLock);
+	if (OidIsValid(rule->log_table))
+		LockRelationOid(rule->log_table, RowExclusiveLock);
+}
+
 RejectRule *
 reject_rule(Trigger *trigger, Relation table, Oid function)
 {
@@ -614,12 +762,21 @@ reject_rule(Trigger *trigger, Relation table, Oid function)
 
 	if (rule != NULL)
 	{
-		/* Under the lock, all changes of the table are known. */
-		LockRelationOid(rule->guarded, AccessShareLock);
+		lock_rule(rule);
 		if (rule_is_valid(rule))
+		{
+			if (rule->seen_changes != changes || !search_is_planned(rule))
+			{
+				Relation guarded = table_open(rule->guarded, NoLock);
+
+				refresh_rule(rule, trigger->tgname, guarded, function);
+				table_close(guarded, NoLock);
+			}
 			return rule;
-		/* A rule that an outer call uses is not freed. */
+		}
 		cached_rule(trigger->tgoid)->rule = NULL;
+		/* A rule that an outer call uses is freed by that. */
+		rule->replaced = true;
 		if (rule->running == 0)
 			free_rule(rule);
 	}

@@ -99,6 +99,7 @@ find_condition(RejectScope *scope, const char *trigger, Relation table, Relation
 				 errhint("Use CREATE INDEX name ON %s USING neardup (...) WHERE condition, and pass "
 						 "its name in 'where=name'.",
 						 quote_identifier(RelationGetRelationName(guarded)))));
+	scope->index = RelationGetRelid(index);
 	scope->condition = RelationGetIndexPredicate(index);
 	scope->row_condition = table == guarded ?
 		scope->condition :
@@ -164,24 +165,21 @@ scope_conditions(const RejectRule *rule, int first)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* Returns whether a row satisfies the condition of the option where, with the owner's rights. */
+/* Returns whether a row satisfies the condition of the option where. */
 static bool
 satisfies_condition(const RejectRule *rule, TupleTableSlot *row)
 {
-	Acting acting;
 	EState *state;
 	ExprContext *context;
 	bool satisfied;
 
 	if (rule->scope.row_condition == NIL)
 		return true;
-	act_as_owner(rule, &acting);
 	state = CreateExecutorState();
 	context = GetPerTupleExprContext(state);
 	context->ecxt_scantuple = row;
 	satisfied = ExecQual(ExecPrepareQual(rule->scope.row_condition, state), context);
 	FreeExecutorState(state);
-	act_end(&acting);
 	return satisfied;
 }
 

@@ -203,7 +203,7 @@ SELECT try('sig', '0.9', 'log=nowhere');
 SELECT try('sig', '0.9', 'log=t');
 SELECT try('sig', '0.9', 'log=a.b.c.d');
 CREATE INDEX ON t USING neardup (sig);
-SELECT try('sig', '1', 'lock', 'message=', 'hint=50 % off');
+SELECT try('sig', '1', 'no_lock', 'message=', 'hint=50 % off');
 SELECT neardup_reject();
 CREATE TRIGGER early BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
 INSERT INTO t VALUES (1);
@@ -347,7 +347,7 @@ DROP TABLE keyed;
 -- One transaction at a time for each tenant, not for all.
 CREATE TABLE locked (id int, tenant int, sig minhash);
 CREATE INDEX ON locked USING neardup (sig);
-CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT ON locked FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'lock', 'within=tenant');
+CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT ON locked FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'within=tenant');
 BEGIN;
 INSERT INTO locked SELECT n, n / 2, to_minhash(words(n)) FROM generate_series(2, 5) n;
 SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'pg_trigger'::regclass AND pid = pg_backend_pid();
