@@ -62,6 +62,8 @@ typedef struct RejectScope
 typedef struct RejectRule
 {
 	MemoryContext context; /* of all that follows */
+	const char *name;      /* of the trigger */
+	Oid extension;         /* this one */
 	Oid guarded;           /* table whose rows are searched */
 	Oid owner;             /* of the guarded table */
 	Oid trigger;           /* on the guarded table */
@@ -128,10 +130,12 @@ extern void end_as_owner(const AsOwner *as);
 /*
  * Raises an error unless all that the rule's statements, as far as they are prepared, and its
  * condition run is plain: functions and types of PostgreSQL and of this extension.  Returns
- * the indexes of the searched tables that have expressions.
+ * the indexes of the searched tables that have expressions or conditions.
  */
-extern List *check_plain(const RejectRule *rule, const char *trigger, Relation guarded,
-						 Oid function);
+extern List *check_plain(const RejectRule *rule);
+
+/* Raises an error unless the condition of an index is plain. */
+extern void check_plain_condition(const RejectRule *rule, Oid index);
 
 /* Returns the name of a relation with its schema, quoted where needed. */
 extern const char *qualified_name(Relation relation);

@@ -42,9 +42,7 @@
 /* A walk over what may run. */
 typedef struct Walk
 {
-	const char *trigger;
-	Relation guarded;
-	Oid extension;
+	const RejectRule *rule;
 	const char *user; /* what runs the objects, as the subject of a sentence */
 	const char *hint;
 	bool reread; /* constants are written as text and read again */
@@ -59,7 +57,7 @@ refuse(const Walk *walk, const char *object)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("trigger \"%s\" may not run %s with the rights of the owner of table \"%s\"",
-					walk->trigger, object, RelationGetRelationName(walk->guarded)),
+					walk->rule->name, object, get_rel_name(walk->rule->guarded)),
 			 errdetail("%s uses it.  With these rights only functions and types of PostgreSQL and of "
 					   "this extension may run.",
 					   walk->user),
@@ -78,19 +76,22 @@ static bool
 is_ours(const Walk *walk, Oid catalog, Oid object)
 {
 	return object < FirstNormalObjectId ||
-		(OidIsValid(walk->extension) && getExtensionOfObject(catalog, object) == walk->extension);
+		(OidIsValid(walk->rule->extension) &&
+		 getExtensionOfObject(catalog, object) == walk->rule->extension);
 }
 
 /*
  * Can a function not be told what else to run?  Immutable functions cannot, but for the
  * functions of the types that they are called with; nor functions without arguments, such as
- * now() and those of triggers, and functions of dates and times.
+ * now() and functions of triggers, functions of dates and times, and the two named here.
  */
 static bool
 is_harmless(Form_pg_proc function)
 {
+	const char *name = NameStr(function->proname);
+
 	if (function->provolatile == PROVOLATILE_IMMUTABLE || function->pronargs == 0 ||
-		strcmp(NameStr(function->proname), "nextval") == 0)
+		strcmp(name, "nextval") == 0 || strcmp(name, "regclass") == 0)
 		return true;
 	for (int i = 0; i < function->pronargs; i++)
 	{
@@ -353,7 +354,7 @@ walk_statement(Walk *walk, SPIPlanPtr statement)
 
 /* ---- The guarded table ---------------------------------------------------- */
 
-/* Walks the condition of the option where. */
+/* Walks the condition of an index. */
 static void
 walk_condition(Walk *walk, Oid index)
 {
@@ -539,7 +540,7 @@ walk_log(Walk *walk, Relation log)
 	if (log->rd_rel->relkind != RELKIND_RELATION || log->rd_rel->relispartition)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("trigger \"%s\" cannot write to \"%s\"", walk->trigger,
+				 errmsg("trigger \"%s\" cannot write to \"%s\"", walk->rule->name,
 						RelationGetRelationName(log)),
 				 errdetail("It is not an ordinary table, or it is a partition."),
 				 errhint("Name an ordinary table in the option \"log\".")));
@@ -584,23 +585,29 @@ look_at_searched(Walk *walk, Oid oid, List *prepared)
 	return prepared;
 }
 
-List *
-check_plain(const RejectRule *rule, const char *trigger, Relation guarded, Oid function)
+void
+check_plain_condition(const RejectRule *rule, Oid index)
 {
-	Walk walk = {.trigger = trigger,
-				 .guarded = guarded,
-				 .extension = getExtensionOfObject(ProcedureRelationId, function)};
+	Walk walk = {.rule = rule};
+
+	walk_condition(&walk, index);
+}
+
+List *
+check_plain(const RejectRule *rule)
+{
+	Walk walk = {.rule = rule};
+	List *searched = get_rel_relkind(rule->guarded) == RELKIND_PARTITIONED_TABLE ?
+		find_all_inheritors(rule->guarded, AccessShareLock, NULL) :
+		list_make1_oid(rule->guarded);
 	List *prepared = NIL;
 	ListCell *cell;
 
 	if (OidIsValid(rule->scope.index))
 		walk_condition(&walk, rule->scope.index);
-	foreach (cell,
-			 guarded->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
-				 find_all_inheritors(rule->guarded, AccessShareLock, NULL) :
-				 list_make1_oid(rule->guarded))
+	foreach (cell, searched)
 		prepared = look_at_searched(&walk, lfirst_oid(cell), prepared);
-	walk.user = psprintf("The search of table \"%s\"", RelationGetRelationName(guarded));
+	walk.user = psprintf("The search of table \"%s\"", get_rel_name(rule->guarded));
 	walk.hint = "Let the primary key and the columns of the option \"within\" have other types.";
 	walk_statement(&walk, rule->search);
 	walk_statement(&walk, rule->match);

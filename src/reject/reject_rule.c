@@ -13,8 +13,10 @@
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -534,8 +536,10 @@ open_prepared(const RejectRule *rule)
 
 		if (index == NULL)
 			continue;
-		list_free_deep(RelationGetIndexExpressions(index));
-		list_free_deep(RelationGetIndexPredicate(index));
+		(void) RelationGetIndexExpressions(index);
+		/* A condition that is always true is not kept, but computed each time. */
+		if (RelationGetIndexPredicate(index) == NIL)
+			check_plain_condition(rule, RelationGetRelid(index));
 		opened = lappend(opened, index);
 	}
 	return opened;
@@ -586,14 +590,14 @@ count_change(Datum argument, int cache, uint32 hash)
 
 /* Looks again at whom and what the rule may trust. */
 static void
-refresh_rule(RejectRule *rule, const char *trigger, Relation guarded, Oid function)
+refresh_rule(RejectRule *rule, Relation guarded)
 {
 	uint64 seen_changes = changes;
 	MemoryContext old_context;
 	List *prepared;
 
 	rule->trusted = owner_alone_makes_triggers(guarded);
-	prepared = check_plain(rule, trigger, guarded, function);
+	prepared = check_plain(rule);
 	old_context = MemoryContextSwitchTo(rule->context);
 	list_free(rule->prepared);
 	rule->prepared = list_copy(prepared);
@@ -613,6 +617,8 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	AsOwner as;
 
 	rule->context = context;
+	rule->name = pstrdup(trigger->tgname);
+	rule->extension = getExtensionOfObject(ProcedureRelationId, function);
 	maker.schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
 	read_arguments(&maker);
 	find_column(&maker);
@@ -623,14 +629,14 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	find_scope(rule, trigger->tgname, table, maker.guarded);
 	find_indexes(&maker);
 	/* Statements are made of the condition, so that is checked before. */
-	refresh_rule(rule, trigger->tgname, maker.guarded, function);
+	refresh_rule(rule, maker.guarded);
 	/* The current user may lack USAGE on the schemas that the statements name. */
 	begin_as_owner(rule, &as);
 	prepare_search(&maker);
 	if (rule->log != NULL)
 		prepare_record(&maker);
 	end_as_owner(&as);
-	refresh_rule(rule, trigger->tgname, maker.guarded, function);
+	refresh_rule(rule, maker.guarded);
 	if (!rule->indexed)
 		warn_of_missing_index(&maker);
 	table_close(maker.guarded, NoLock);
@@ -769,7 +775,7 @@ reject_rule(Trigger *trigger, Relation table, Oid function)
 			{
 				Relation guarded = table_open(rule->guarded, NoLock);
 
-				refresh_rule(rule, trigger->tgname, guarded, function);
+				refresh_rule(rule, guarded);
 				table_close(guarded, NoLock);
 			}
 			return rule;
