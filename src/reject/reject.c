@@ -471,6 +471,22 @@ check_row(Check *check)
 		report_odd(check);
 }
 
+/* Checks a row while the rule is held. */
+static pg_noinline void
+check_and_release(Check *check)
+{
+	hold_rule(check->rule);
+	PG_TRY();
+	{
+		check_row(check);
+	}
+	PG_FINALLY();
+	{
+		release_rule(check->rule);
+	}
+	PG_END_TRY();
+}
+
 /*
  * Gets the rule, and returns whether the row is to be checked; then takes the lock.  While that
  * waited, the tables may have changed.
@@ -505,18 +521,7 @@ neardup_reject(PG_FUNCTION_ARGS)
 	SPI_connect();
 	check.row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
 	if (begin_check(&check, fcinfo->flinfo->fn_oid))
-	{
-		hold_rule(check.rule);
-		PG_TRY();
-		{
-			check_row(&check);
-		}
-		PG_FINALLY();
-		{
-			release_rule(check.rule);
-		}
-		PG_END_TRY();
-	}
+		check_and_release(&check);
 	SPI_finish();
 	return PointerGetDatum(NULL);
 }

@@ -486,7 +486,7 @@ sub search_statement
 
 sub trigger_statement
 {
-	my @options = map { one_of("'warn'", "'lock'", "'log=fuzz.refused'", "'key=id'", "'message=%s'", "'hint='", "'within=id'", "'within=body, id'", "'within=s'", "'within='", "'where=docs_part'", "'where=docs_sig'", "'x=y'", "'log=fuzz.nothing'", "'log=pg_class'", 'NULL') }
+	my @options = map { one_of("'warn'", "'no_lock'", "'log=fuzz.refused'", "'key=id'", "'message=%s'", "'hint='", "'within=id'", "'within=body, id'", "'within=s'", "'within='", "'where=docs_part'", "'where=docs_sig'", "'x=y'", "'log=fuzz.nothing'", "'log=pg_class'", 'NULL') }
 	  1 .. one_of(0, 0, 1, 2, 3);
 	my @arguments = (one_of("'sig'", "'sig'", "'sim'", "'bits'", "'number'", "'s'", "'nothing'", "''"), one_of("'0.8'", "'0.9'", "'1'", "'0'", "'NaN'", "'x'", "'1e-300'"), @options);
 

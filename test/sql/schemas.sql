@@ -52,7 +52,7 @@ SET search_path = public, pg_catalog;
 INSERT INTO mail VALUES (1, 'one two three four five six seven eight nine ten');
 INSERT INTO mail VALUES (2, 'One, two, three, four, five, six, seven, eight, nine, ten');
 RESET ROLE;
-SELECT row_key, resembles, similarity, noticed_by FROM desk.queue;
+SELECT row_key, resembles, similarity, noticed_by = session_user AS by_me FROM desk.queue;
 -- This also holds for the first statement of a session, and the row is rejected.
 CREATE CONSTRAINT TRIGGER refused AFTER INSERT ON closed.letters FOR EACH ROW
 	EXECUTE FUNCTION "Near Dup".neardup_reject('sig', '0.9');

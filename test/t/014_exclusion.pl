@@ -1,5 +1,5 @@
 # Many sessions insert near-duplicates under an exclusion constraint, and under
-# neardup_reject() with 'lock'.  Exactly one row of each family remains, however the
+# neardup_reject().  Exactly one row of each family remains, however the
 # sessions react to an error.
 use strict;
 use warnings;
@@ -89,7 +89,7 @@ $node->safe_psql(
 	ALTER TABLE proposals DROP CONSTRAINT no_copies;
 	CREATE INDEX ON proposals USING neardup (sig);
 	CREATE CONSTRAINT TRIGGER one_at_a_time AFTER INSERT OR UPDATE ON proposals
-		FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'lock');
+		FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
 });
 submit('trigger', 'SELECT try(:family, :variant)');
 is(survivors(), "$families|$families|1|$families", 'one row of each family remains with the trigger');
