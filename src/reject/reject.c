@@ -413,11 +413,11 @@ report_failure(const Check *check, MemoryContext context)
 		ReThrowError(error);
 	FlushErrorState();
 	ereport(LOG_SERVER_ONLY,
-			(errcode(error->sqlerrcode),
+			(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
 			 errmsg("trigger \"%s\" failed: %s", check->data->tg_trigger->tgname, error->message),
 			 error->detail != NULL ? errdetail_internal("%s", error->detail) : 0));
 	ereport(ERROR,
-			(errcode(error->sqlerrcode),
+			(errcode(ERRCODE_TRIGGERED_ACTION_EXCEPTION),
 			 rule->log != NULL ?
 				 errmsg("trigger \"%s\" could not search table \"%s\" or write to table \"%s\"",
 						check->data->tg_trigger->tgname, get_rel_name(rule->guarded),

@@ -145,6 +145,12 @@ extern const char *type_name(Oid type);
 
 /* ---- The scope of a rule ------------------------------------------------- */
 
+/*
+ * Finds the guarded table: that of the trigger, or if a partition's trigger is
+ * a copy, that of the trigger it was copied from.
+ */
+extern void find_guarded(Oid trigger, RejectRule *rule);
+
 /* Finds what the options of a scope name. */
 extern void find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guarded);
 

@@ -11,6 +11,7 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/dependency.h"
@@ -34,6 +35,7 @@
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/syscache.h"
@@ -621,4 +623,64 @@ check_plain(const RejectRule *rule)
 		table_close(log, NoLock);
 	}
 	return prepared;
+}
+
+/* ---- Acting as the owner ---------------------------------------------------- */
+
+/*
+ * Opens the indexes that have expressions.  When PostgreSQL loads these, it calls and inlines
+ * functions of the table's owner.  That happens here, with the rights of the current user, and
+ * while an index is open it is not loaded again.
+ */
+static List *
+open_prepared(const RejectRule *rule)
+{
+	List *opened = NIL;
+	ListCell *cell;
+
+	foreach (cell, rule->prepared)
+	{
+		Relation index = try_relation_open(lfirst_oid(cell), AccessShareLock);
+
+		if (index == NULL)
+			continue;
+		(void) RelationGetIndexExpressions(index);
+		/* A condition that is always true is not kept, but computed each time. */
+		if (RelationGetIndexPredicate(index) == NIL)
+			check_plain_condition(rule, RelationGetRelid(index));
+		opened = lappend(opened, index);
+	}
+	return opened;
+}
+
+/* Changes a setting until act_end(). */
+static void
+set_until_end(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
+void
+begin_as_owner(const RejectRule *rule, AsOwner *as)
+{
+	as->indexes = open_prepared(rule);
+	act_begin(&as->acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	/* The planner shall neither call functions of CHECK constraints nor of other indexes. */
+	set_until_end("constraint_exclusion", "off");
+	set_until_end("enable_bitmapscan", "off");
+	/* A plan made while the table is small must use the index when it is large. */
+	if (rule->indexed)
+		set_until_end("enable_seqscan", "off");
+}
+
+void
+end_as_owner(const AsOwner *as)
+{
+	ListCell *cell;
+
+	act_end(&as->acting);
+	foreach (cell, as->indexes)
+		relation_close(lfirst(cell), NoLock);
+	list_free(as->indexes);
 }

@@ -10,7 +10,6 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/dependency.h"
@@ -27,7 +26,6 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -38,7 +36,6 @@
 #include "utils/varlena.h"
 
 #include "index/index.h"
-
 
 /* A rule in the making. */
 typedef struct Maker
@@ -114,37 +111,6 @@ read_arguments(Maker *maker)
 }
 
 /* ---- The table ---------------------------------------------------------- */
-
-/*
- * Finds the guarded table: that of the trigger, or if a partition's trigger is
- * a copy, that of the trigger it was copied from.
- */
-static void
-find_guarded(Oid trigger, RejectRule *rule)
-{
-	Relation triggers = table_open(TriggerRelationId, AccessShareLock);
-
-	while (OidIsValid(trigger))
-	{
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple tuple;
-		Form_pg_trigger form;
-
-		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(trigger));
-		scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
-		tuple = systable_getnext(scan);
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "could not find tuple for trigger %u", trigger);
-		form = (Form_pg_trigger) GETSTRUCT(tuple);
-		rule->trigger = trigger;
-		rule->guarded = form->tgrelid;
-		trigger = form->tgparentid;
-		systable_endscan(scan);
-	}
-	table_close(triggers, AccessShareLock);
-}
 
 /* Finds the column of signatures and checks its type. */
 static void
@@ -517,66 +483,6 @@ prepare_record(Maker *maker)
 	table_close(log, NoLock);
 }
 
-/* ---- Rules -------------------------------------------------------------- */
-
-/*
- * Opens the indexes that have expressions.  When PostgreSQL loads these, it calls and inlines
- * functions of the table's owner.  That happens here, with the rights of the current user, and
- * while an index is open it is not loaded again.
- */
-static List *
-open_prepared(const RejectRule *rule)
-{
-	List *opened = NIL;
-	ListCell *cell;
-
-	foreach (cell, rule->prepared)
-	{
-		Relation index = try_relation_open(lfirst_oid(cell), AccessShareLock);
-
-		if (index == NULL)
-			continue;
-		(void) RelationGetIndexExpressions(index);
-		/* A condition that is always true is not kept, but computed each time. */
-		if (RelationGetIndexPredicate(index) == NIL)
-			check_plain_condition(rule, RelationGetRelid(index));
-		opened = lappend(opened, index);
-	}
-	return opened;
-}
-
-/* Changes a setting until act_end(). */
-static void
-set_until_end(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-							 false);
-}
-
-void
-begin_as_owner(const RejectRule *rule, AsOwner *as)
-{
-	as->indexes = open_prepared(rule);
-	act_begin(&as->acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
-	/* The planner shall neither call functions of CHECK constraints nor of other indexes. */
-	set_until_end("constraint_exclusion", "off");
-	set_until_end("enable_bitmapscan", "off");
-	/* A plan made while the table is small must use the index when it is large. */
-	if (rule->indexed)
-		set_until_end("enable_seqscan", "off");
-}
-
-void
-end_as_owner(const AsOwner *as)
-{
-	ListCell *cell;
-
-	act_end(&as->acting);
-	foreach (cell, as->indexes)
-		relation_close(lfirst(cell), NoLock);
-	list_free(as->indexes);
-}
-
 /* ---- What a rule depends on ----------------------------------------------- */
 
 /* Counts the changes of types, roles and memberships. */
@@ -662,7 +568,7 @@ free_rule(RejectRule *rule)
 	MemoryContextDelete(rule->context);
 }
 
-/* Are the statements the rule's arguments, as the tables are now? */
+/* Are the statements still right? */
 static bool
 rule_is_valid(const RejectRule *rule)
 {

@@ -10,14 +10,19 @@
 #include "reject/reject.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
 #include "catalog/partition.h"
+#include "catalog/pg_trigger.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
@@ -25,6 +30,35 @@
 
 /* A transaction that changes rows of many tenants takes at most that many locks. */
 #define LOCKS 256
+
+/* ---- The guarded table ---------------------------------------------------- */
+
+void
+find_guarded(Oid trigger, RejectRule *rule)
+{
+	Relation triggers = table_open(TriggerRelationId, AccessShareLock);
+
+	while (OidIsValid(trigger))
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple tuple;
+		Form_pg_trigger form;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(trigger));
+		scan = systable_beginscan(triggers, TriggerOidIndexId, true, NULL, 1, &key);
+		tuple = systable_getnext(scan);
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "could not find tuple for trigger %u", trigger);
+		form = (Form_pg_trigger) GETSTRUCT(tuple);
+		rule->trigger = trigger;
+		rule->guarded = form->tgrelid;
+		trigger = form->tgparentid;
+		systable_endscan(scan);
+	}
+	table_close(triggers, AccessShareLock);
+}
 
 /* ---- Reading the options ------------------------------------------------- */
 
