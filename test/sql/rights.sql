@@ -211,9 +211,9 @@ DROP TABLE desk.spread, desk.near_by;
 -- Functions of the owner find what the session has in pg_temp, whatever the search path is.
 SET ROLE regress_neardup_owner;
 CREATE FUNCTION desk.mine() RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
-CREATE DOMAIN desk.code AS text;
-CREATE TYPE desk.pair AS (c desk.code);
-CREATE FUNCTION desk.coded(text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = desk AS 'BEGIN RETURN $1::code; END';
+CREATE DOMAIN desk.ticket AS text;
+CREATE TYPE desk.pair AS (c desk.ticket);
+CREATE FUNCTION desk.coded(text) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = desk AS 'BEGIN RETURN $1::ticket; END';
 CREATE FUNCTION desk.folded(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT pg_catalog.lower($1) OPERATOR(pg_catalog.||) ('(x)'::pair).c$$;
 CREATE TABLE desk.letters (id int PRIMARY KEY, body text, sig near.minhash GENERATED ALWAYS AS (near.to_minhash(body)) STORED);
 CREATE INDEX letters_sig ON desk.letters USING neardup (sig);
@@ -252,11 +252,11 @@ SELECT desk.attempt('ALTER TABLE desk.queue ADD CONSTRAINT mine CHECK (desk.mine
 SELECT desk.attempt('CREATE INDEX queue_coded ON desk.queue (desk.coded(noticed_by))');
 SELECT desk.attempt('CREATE INDEX queue_mine ON desk.queue (row_key) WHERE desk.mine()');
 SELECT desk.attempt('ALTER TABLE desk.queue ADD CONSTRAINT queue_coded EXCLUDE USING btree (desk.coded(noticed_by) WITH =)');
-SELECT desk.attempt('ALTER TABLE desk.queue ALTER noticed_by TYPE desk.code');
-SELECT desk.attempt('ALTER TABLE desk.queue ALTER noticed_by TYPE desk.code', 'INSERT INTO desk.letters VALUES (3, near.words(1, 3))',
-	'ALTER DOMAIN desk.code ADD CHECK (desk.coded(VALUE::text) <> '''')');
-SELECT desk.attempt('ALTER DOMAIN desk.code ADD CHECK (desk.mine())', 'ALTER TABLE desk.queue ADD pairs desk.pair[]');
-SELECT desk.attempt('CREATE DOMAIN desk.over AS desk.code', 'ALTER DOMAIN desk.over SET DEFAULT desk.coded(''x'')', 'ALTER TABLE desk.queue ADD o desk.over');
+SELECT desk.attempt('ALTER TABLE desk.queue ALTER noticed_by TYPE desk.ticket');
+SELECT desk.attempt('ALTER TABLE desk.queue ALTER noticed_by TYPE desk.ticket', 'INSERT INTO desk.letters VALUES (3, near.words(1, 3))',
+	'ALTER DOMAIN desk.ticket ADD CHECK (desk.coded(VALUE::text) <> '''')');
+SELECT desk.attempt('ALTER DOMAIN desk.ticket ADD CHECK (desk.mine())', 'ALTER TABLE desk.queue ADD pairs desk.pair[]');
+SELECT desk.attempt('CREATE DOMAIN desk.over AS desk.ticket', 'ALTER DOMAIN desk.over SET DEFAULT desk.coded(''x'')', 'ALTER TABLE desk.queue ADD o desk.over');
 SELECT desk.attempt('CREATE TYPE desk.kind AS ENUM (''1'', ''2'')', 'CREATE FUNCTION desk.to_kind(text) RETURNS desk.kind LANGUAGE sql AS $f$SELECT ''1''::desk.kind$f$',
 	'CREATE CAST (text AS desk.kind) WITH FUNCTION desk.to_kind(text)', 'ALTER TABLE desk.queue DROP resembles', 'ALTER TABLE desk.queue ADD resembles desk.kind');
 SELECT desk.attempt('CREATE TYPE desk.kind AS ENUM (''1'', ''2'')', 'CREATE FUNCTION desk.of_kind(desk.kind) RETURNS int LANGUAGE sql AS ''SELECT 1''',
@@ -283,7 +283,7 @@ SELECT desk.attempt('DROP TABLE desk.queue', $$CREATE TABLE desk.queue (
 	day date DEFAULT now() CHECK (day > '2000-01-01'),
 	noticed_by text NOT NULL CHECK (lower(noticed_by) ~ '^[a-z_]+$'),
 	in_table regclass,
-	note desk.code,
+	note desk.ticket,
 	seen int[] DEFAULT ARRAY[1, pg_backend_pid()],
 	sig near.minhash(512) DEFAULT near.to_minhash('a log'),
 	both_rows bigint[] GENERATED ALWAYS AS (ARRAY[row_key, resembles]) STORED,
@@ -303,8 +303,8 @@ BEGIN
 	END IF;
 	RETURN true;
 END $$;
-CREATE DOMAIN pg_temp.code AS text CHECK (pg_temp.grab());
-CREATE TYPE pg_temp.pair AS (c pg_temp.code);
+CREATE DOMAIN pg_temp.ticket AS text CHECK (pg_temp.grab());
+CREATE TYPE pg_temp.pair AS (c pg_temp.ticket);
 SET constraint_exclusion = on;
 SET plan_cache_mode = force_custom_plan;
 INSERT INTO desk.letters VALUES (2, near.words(1, 2)), (3, near.words(3));
