@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 #define NONE UINT32_MAX
 
 /* ---- Matches ------------------------------------------------------------ */
@@ -234,53 +236,13 @@ cover(Passages *found, const SequencePair *pair, const Matches *m, uint32_t from
 
 /* ---- Order -------------------------------------------------------------- */
 
-static inline bool
-comes_before(Passage x, Passage y)
+/* A SortKey: by place in the first sequence, then in the second. */
+static inline uint64_t
+passage_key(const void *record)
 {
-	return x.a != y.a ? x.a < y.a : x.b < y.b;
-}
+	const Passage *passage = record;
 
-/* Merges the sorted from[0, middle) and from[middle, count). */
-static void
-merge(const Passage *from, size_t middle, size_t count, Passage *to)
-{
-	size_t left = 0;
-	size_t right = middle;
-
-	for (size_t i = 0; i < count; i++)
-	{
-		bool take_right =
-			left == middle || (right < count && comes_before(from[right], from[left]));
-
-		host_check_interrupts_at(i + 1);
-		to[i] = from[take_right ? right++ : left++];
-	}
-}
-
-/* Sorts passages; unlike qsort it checks for interrupts. */
-static void
-sort_passages(Passages *found)
-{
-	Passage *from = found->passage;
-	Passage *to = host_alloc(Max(found->count, 1) * sizeof(Passage));
-
-	for (size_t width = 1; width < found->count; width *= 2)
-	{
-		Passage *swapped = from;
-
-		for (size_t at = 0; at < found->count; at += 2 * width)
-		{
-			size_t left = found->count - at;
-
-			merge(from + at, Min(width, left), Min(2 * width, left), to + at);
-		}
-		host_check_interrupts();
-		from = to;
-		to = swapped;
-	}
-	found->passage = from;
-	found->room = found->count;
-	host_free(to);
+	return (uint64_t) passage->a << 32 | passage->b;
 }
 
 /* Removes the passages that both sequences have given. */
@@ -292,7 +254,7 @@ remove_repeated(Passages *found)
 	for (size_t i = 0; i < found->count; i++)
 	{
 		host_check_interrupts_at(i);
-		if (kept == 0 || comes_before(found->passage[kept - 1], found->passage[i]))
+		if (kept == 0 || passage_key(&found->passage[kept - 1]) != passage_key(&found->passage[i]))
 			found->passage[kept++] = found->passage[i];
 	}
 	found->count = kept;
@@ -312,7 +274,7 @@ shared_passages(const SequencePair *pair, uint32_t least)
 	cover(&found, pair, &matches, 0, joined.border, least);
 	cover(&found, pair, &matches, joined.border + 1, joined.length - 1, least);
 	joined_free(&joined);
-	sort_passages(&found);
+	sort_records(found.passage, found.count, sizeof(Passage), passage_key);
 	remove_repeated(&found);
 	return found;
 }

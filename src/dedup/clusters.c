@@ -13,6 +13,8 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
+#include "base/sort.h"
+
 /* This many documents are settled together however many pairs they have. */
 #define SETTLED_MIN 256
 #define EDGES_MIN (SETTLED_MIN * SETTLED_MIN / 2)
@@ -126,16 +128,13 @@ take_edge(void *state, uint32 a, uint32 b, double similarity)
 	return true;
 }
 
-static int
-compare_edges(const void *x, const void *y)
+/* A SortKey: by the second document, then by the first. */
+static inline uint64
+edge_key(const void *record)
 {
-	const Edge *a = x;
-	const Edge *b = y;
+	const Edge *edge = record;
 
-	CHECK_FOR_INTERRUPTS();
-	if (a->second != b->second)
-		return a->second < b->second ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
+	return (uint64) edge->second << 32 | edge->first;
 }
 
 /* Assigns each document of a list to keepers among the earlier ones, or makes it a keeper. */
@@ -144,7 +143,7 @@ settle(Clusters *clusters, const Documents *list)
 {
 	size_t next = 0;
 
-	qsort(clusters->edge, clusters->edges, sizeof(Edge), compare_edges);
+	sort_records(clusters->edge, clusters->edges, sizeof(Edge), edge_key);
 	for (uint32 i = 0; i < list->count; i++)
 	{
 		uint32 document = list->doc[i];

@@ -9,6 +9,8 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 
+#include "base/sort.h"
+
 /* ---- Values ------------------------------------------------------------- */
 
 /* The values that a scan key names: one, or those of an array that are not NULL. */
@@ -77,6 +79,13 @@ compare_hashes(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
+/* A SortKey. */
+static inline uint64
+hash_key(const void *hash)
+{
+	return *(const uint32 *) hash;
+}
+
 static KeyCondition
 condition_of_key(Relation index, const ScanKeyData *key)
 {
@@ -86,8 +95,11 @@ condition_of_key(Relation index, const ScanKeyData *key)
 
 	condition.hash = palloc(Max(values.count, 1) * sizeof(uint32));
 	for (int i = 0; i < values.count; i++)
+	{
+		host_check_interrupts_at(i);
 		condition.hash[i] = key_hash(&hasher, values.value[i]);
-	qsort(condition.hash, values.count, sizeof(uint32), compare_hashes);
+	}
+	sort_records(condition.hash, values.count, sizeof(uint32), hash_key);
 	for (int i = 0; i < values.count; i++)
 		if (i == 0 || condition.hash[i] != condition.hash[i - 1])
 			condition.hash[condition.count++] = condition.hash[i];

@@ -8,14 +8,13 @@
 
 #include "miscadmin.h"
 
+#include "base/sort.h"
+
 /* Limits of a list, whatever work_mem is. */
 #define MATCHES_MIN ((Size) 1 << 12)
 #define MATCHES_MAX ((Size) 1 << 24)
 
 #define FIRST_ALLOCATION 64
-
-/* Matches that are sorted without a check for interrupts. */
-#define SORT_AT_ONCE ((Size) 1 << 16)
 
 void
 matches_init(MatchList *list, MatchReceiver receiver, void *state)
@@ -52,13 +51,10 @@ matches_allow_repeats(MatchList *list)
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-static int
-compare(const void *x, const void *y)
+static void
+sort(uint64 *x, Size n)
 {
-	uint64 a = *(const uint64 *) x;
-	uint64 b = *(const uint64 *) y;
-
-	return a < b ? -1 : a > b;
+	sort_records(x, n, sizeof(uint64), sort_key_unsigned);
 }
 
 static uint64
@@ -113,30 +109,7 @@ select_least(uint64 *x, Size n, Size k)
 			k -= left;
 		}
 	}
-	qsort(x, n, sizeof(uint64), compare);
-}
-
-/* Sorts in place, and checks for interrupts. */
-static void
-sort(uint64 *x, Size n)
-{
-	while (n > SORT_AT_ONCE)
-	{
-		Size left = partition(x, n);
-
-		if (left < n - left)
-		{
-			sort(x, left);
-			x += left;
-			n -= left;
-		}
-		else
-		{
-			sort(x + left, n - left);
-			n = left;
-		}
-	}
-	qsort(x, n, sizeof(uint64), compare);
+	sort(x, n);
 }
 
 static void

@@ -6,12 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 #define BUILDER_ROOM 256
-
-/* Up to this many elements an insertion sort is the fastest. */
-#define INSERTION_SORT_MAX 96
-
-#define SIGN_BIT ((uint64_t) 1 << 63)
 
 void
 bag_free(Bag *bag)
@@ -110,120 +107,10 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 	builder->count += count;
 }
 
-/* Sorts by the signed value. */
-static void
-insertion_sort(uint64_t *hash, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-	{
-		uint64_t moving = hash[i];
-		size_t j = i;
-
-		for (; j > 0 && (int64_t) hash[j - 1] > (int64_t) moving; j--)
-			hash[j] = hash[j - 1];
-		hash[j] = moving;
-	}
-}
-
-static inline unsigned
-byte_of(uint64_t hash, int byte)
-{
-	return (hash ^ SIGN_BIT) >> (8 * byte) & 0xFF;
-}
-
-/* Counts how often each value of a byte occurs. */
-static void
-count_values(const uint64_t *hash, size_t count, int byte, size_t *values)
-{
-	memset(values, 0, 256 * sizeof(size_t));
-	for (size_t i = 0; i < count; i++)
-	{
-		host_check_interrupts_at(i);
-		values[byte_of(hash[i], byte)]++;
-	}
-}
-
-/*
- * Moves every hash into the run of its byte, by following cycles, without a second array
- * (McIlroy, Bostic and McIlroy 1993: American flag sort).  Sets end[] to the end of each
- * run.
- */
-static void
-distribute(uint64_t *hash, int byte, const size_t *values, size_t *end)
-{
-	size_t next[256];
-	size_t place = 0;
-	size_t moves = 0;
-
-	for (unsigned value = 0; value < 256; value++)
-	{
-		next[value] = place;
-		place += values[value];
-		end[value] = place;
-	}
-	for (unsigned value = 0; value < 256; value++)
-		while (next[value] < end[value])
-		{
-			uint64_t moving = hash[next[value]];
-			unsigned home;
-
-			host_check_interrupts_at(++moves);
-			while ((home = byte_of(moving, byte)) != value)
-			{
-				uint64_t displaced = hash[next[home]];
-
-				hash[next[home]++] = moving;
-				moving = displaced;
-				host_check_interrupts_at(++moves);
-			}
-			hash[next[value]++] = moving;
-		}
-}
-
-static bool
-all_equal(const uint64_t *hash, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-	{
-		host_check_interrupts_at(i);
-		if (hash[i] != hash[0])
-			return false;
-	}
-	return true;
-}
-
-/*
- * Sorts by the signed value, from the given byte down; all bytes above it are equal.
- * Hashes are uniform, so few bytes are ever looked at; any input takes at most eight
- * passes.
- */
-static void
-sort(uint64_t *hash, size_t count, int byte)
-{
-	size_t values[256];
-	size_t end[256];
-	size_t start = 0;
-
-	if (count <= INSERTION_SORT_MAX)
-	{
-		insertion_sort(hash, count);
-		return;
-	}
-	if (byte < 0 || all_equal(hash, count))
-		return;
-	count_values(hash, count, byte, values);
-	distribute(hash, byte, values, end);
-	for (int value = 0; value < 256; value++)
-	{
-		sort(hash + start, end[value] - start, byte - 1);
-		start = end[value];
-	}
-}
-
 void
 hashes_sort(uint64_t *hash, size_t count)
 {
-	sort(hash, count, 7);
+	sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
 }
 
 static size_t

@@ -4,7 +4,8 @@
 #include "sketch/weights.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/sort.h"
 
 /* ---- Counting ------------------------------------------------------------------ */
 
@@ -139,27 +140,22 @@ weight_of_count(uint32_t count, uint64_t documents)
 	return (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
 }
 
-/* The more documents have an element, the earlier. */
-static int
-compare_counts(const void *x, const void *y)
+/* A SortKey: the more documents have an element, the earlier. */
+static inline uint64_t
+key_by_count(const void *record)
 {
-	const Candidate *a = x;
-	const Candidate *b = y;
+	const Candidate *candidate = record;
 
-	if (a->count != b->count)
-		return a->count < b->count ? 1 : -1;
-	return (a->key > b->key) - (a->key < b->key);
+	return (uint64_t) (UINT32_MAX - candidate->count) << 32 | candidate->key;
 }
 
-static int
-compare_keys(const void *x, const void *y)
+/* A SortKey: by the key of the lexicon, and then as above. */
+static inline uint64_t
+key_by_key(const void *record)
 {
-	const Candidate *a = x;
-	const Candidate *b = y;
+	const Candidate *candidate = record;
 
-	if (a->key != b->key)
-		return a->key > b->key ? 1 : -1;
-	return compare_counts(x, y);
+	return (uint64_t) candidate->key << 32 | (UINT32_MAX - candidate->count);
 }
 
 /* Returns all elements that weigh less than WEIGHT_MAX, in any order; *count is their number. */
@@ -186,9 +182,9 @@ counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *w
 	Candidate *candidate = candidates_of(counts, &candidates);
 	uint32_t count = 0;
 
-	qsort(candidate, candidates, sizeof(Candidate), compare_counts);
+	sort_records(candidate, candidates, sizeof(Candidate), key_by_count);
 	candidates = Min(candidates, entries);
-	qsort(candidate, candidates, sizeof(Candidate), compare_keys);
+	sort_records(candidate, candidates, sizeof(Candidate), key_by_key);
 	for (size_t i = 0; i < candidates; i++)
 	{
 		/* Of elements with the same key the most frequent one counts. */

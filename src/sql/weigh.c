@@ -12,6 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "base/sort.h"
+
 /* ---- Making a lexicon ---------------------------------------------------- */
 
 /* A DestReceiver that counts in how many rows of a query each shingle is. */
@@ -194,13 +196,11 @@ typedef struct WeightedToken
 	uint64 copies;
 } WeightedToken;
 
-static int
-compare_tokens(const void *x, const void *y)
+/* A SortKey. */
+static inline uint64
+token_key(const void *token)
 {
-	const WeightedToken *a = x;
-	const WeightedToken *b = y;
-
-	return (a->element > b->element) - (a->element < b->element);
+	return sort_key_signed(&((const WeightedToken *) token)->element);
 }
 
 /* Returns how many copies a weight stands for. */
@@ -235,14 +235,16 @@ set_elements(void *state, const uint64_t *hashes, size_t count)
 static Bag
 bag_of_tokens(const WeightedToken *token, int count)
 {
-	Bag bag = {.element = host_alloc(count * sizeof(int64) + 1),
-			   .frequency = host_alloc(count * sizeof(uint32) + 1)};
+	Bag bag = {.element = host_alloc((size_t) count * sizeof(int64) + 1),
+			   .frequency = host_alloc((size_t) count * sizeof(uint32) + 1)};
+	uint64 steps = 0;
 
 	for (int i = 0; i < count;)
 	{
 		int64 element = token[i].element;
 		uint64 copies = 0;
 
+		host_check_interrupts_at(++steps);
 		for (; i < count && token[i].element == element; i++)
 			copies += token[i].copies;
 		if (copies > COPIES_MAX)
@@ -262,14 +264,14 @@ weighted_tokens_of_arguments(FunctionCallInfo fcinfo)
 	ArrayType *tokens = PG_GETARG_ARRAYTYPE_P(0);
 	int count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
 	const double *weight = weights_of_array(PG_GETARG_ARRAYTYPE_P(PG_NARGS() - 1), count);
-	WeightedToken *token = palloc(count * sizeof(WeightedToken) + 1);
+	WeightedToken *token = host_alloc((size_t) count * sizeof(WeightedToken) + 1);
 	WeightedToken *next = token;
 	Bag bag;
 
 	hashes_of_text_array(tokens, set_elements, &next);
 	for (int i = 0; i < count; i++)
 		token[i].copies = copies_of_weight(weight[i]);
-	qsort(token, count, sizeof(WeightedToken), compare_tokens);
+	sort_records(token, count, sizeof(WeightedToken), token_key);
 	bag = bag_of_tokens(token, count);
 	pfree(token);
 	return bag;

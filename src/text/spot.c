@@ -8,9 +8,9 @@
  */
 #include "text/internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "text/ascii.h"
 
 /* How many words are remembered for chains: more than SPOT_MAX * SPOT_MAX. */
@@ -140,42 +140,56 @@ spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length)
 	return true;
 }
 
-static int
-compare_hashes(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *) x;
-	uint64_t b = *(const uint64_t *) y;
-
-	return (a > b) - (a < b);
-}
-
-static inline int
+static inline uint64_t
 rule_shape(const SpotRule *rule)
 {
-	return rule->distance << 4 | rule->chain;
+	return (uint64_t) rule->distance << 4 | rule->chain;
 }
 
-static int
-compare_rules(const void *x, const void *y)
+/* SortKeys of rules. */
+static inline uint64_t
+key_by_antecedent(const void *rule)
 {
-	const SpotRule *a = x;
-	const SpotRule *b = y;
-	int order = compare_hashes(&a->antecedent, &b->antecedent);
-
-	return order ? order : rule_shape(a) - rule_shape(b);
+	return ((const SpotRule *) rule)->antecedent;
 }
 
-/* Sorts elements and removes repeated ones; returns how many are left. */
+static inline uint64_t
+key_by_shape(const void *rule)
+{
+	return rule_shape(rule);
+}
+
+/* Sorts hashes and removes repeated ones; returns how many are left. */
 static size_t
-sort_distinct(void *base, size_t count, size_t size, int (*compare)(const void *, const void *))
+sort_hashes(uint64_t *hash, size_t count)
 {
-	char *element = base;
-	size_t kept = count > 0;
+	size_t kept = 0;
 
-	qsort(base, count, size, compare);
-	for (size_t i = 1; i < count; i++)
-		if (compare(element + (kept - 1) * size, element + i * size) != 0)
-			memmove(element + kept++ * size, element + i * size, size);
+	sort_records(hash, count, sizeof(uint64_t), sort_key_unsigned);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || hash[i] != hash[kept - 1])
+			hash[kept++] = hash[i];
+	return kept;
+}
+
+/* Sorts rules by antecedent and shape, and removes repeated ones; returns how many are left. */
+static size_t
+sort_rules(SpotRule *rule, size_t count)
+{
+	size_t kept = 0;
+	size_t end;
+
+	sort_records(rule, count, sizeof(SpotRule), key_by_antecedent);
+	for (size_t start = 0; start < count; start = end)
+	{
+		host_check_interrupts();
+		for (end = start + 1; end < count && rule[end].antecedent == rule[start].antecedent;)
+			end++;
+		sort_records(rule + start, end - start, sizeof(SpotRule), key_by_shape);
+		for (size_t i = start; i < end; i++)
+			if (i == start || rule_shape(&rule[i]) != rule_shape(&rule[kept - 1]))
+				rule[kept++] = rule[i];
+	}
 	return kept;
 }
 
@@ -214,12 +228,12 @@ spot_words_finish(SpotWords *words)
 
 	if (words->rule)
 	{
-		words->rules = sort_distinct(words->rule, words->rules, sizeof(SpotRule), compare_rules);
+		words->rules = sort_rules(words->rule, words->rules);
 		make_rule_set(words);
 	}
 	if (words->stop)
 	{
-		words->stops = sort_distinct(words->stop, words->stops, sizeof(uint64_t), compare_hashes);
+		words->stops = sort_hashes(words->stop, words->stops);
 		words->stop_set = word_set_of(words->stop, words->stops, false);
 		words->stop_words = &words->stop_set;
 	}
