@@ -264,10 +264,12 @@ add_signature(Source *source, uint32 row, Datum value, const Shingles *evidence)
 	memcpy(record, signature.symbols, signature_symbol_bytes(&signature.header));
 	if (evidence != NULL)
 	{
-		/* With 128 bits of digest, only rows of equal evidence are taken for equal. */
+		/* With 128 bits that depend on a secret, only rows of equal evidence are taken for equal. */
 		XXH128_canonical_t digest;
 
-		XXH128_canonicalFromHash(&digest, XXH3_128bits(evidence, VARSIZE(evidence)));
+		XXH128_canonicalFromHash(&digest,
+								 XXH3_128bits_withSeed(evidence, VARSIZE(evidence),
+													   table_seed(&source->table)));
 		memcpy(record + records->stride - EVIDENCE_DIGEST_BYTES, digest.digest,
 			   EVIDENCE_DIGEST_BYTES);
 	}

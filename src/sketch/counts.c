@@ -18,7 +18,7 @@ reserve(ElementCounts *counts, size_t needed)
 	table_reserve(&counts->table, needed);
 	if (needed <= counts->room)
 		return;
-	counts->room = Max(needed, 2 * counts->room);
+	counts->room = Min(Max(needed, 2 * counts->room), Max(needed, counts->most));
 	counts->element = host_realloc(counts->element, counts->room * sizeof(uint64_t));
 	counts->count = host_realloc(counts->count, counts->room * sizeof(uint32_t));
 	counts->last = host_realloc(counts->last, counts->room * sizeof(uint32_t));
@@ -29,7 +29,7 @@ counts_begin(ElementCounts *counts, size_t most)
 {
 	*counts = (ElementCounts){.most = most};
 	table_begin(&counts->table, COUNTS_ROOM);
-	reserve(counts, COUNTS_ROOM);
+	reserve(counts, Min(COUNTS_ROOM, most));
 }
 
 void
@@ -179,9 +179,12 @@ uint32_t
 counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *weight)
 {
 	size_t candidates;
-	Candidate *candidate = candidates_of(counts, &candidates);
+	Candidate *candidate;
 	uint32_t count = 0;
 
+	table_end(&counts->table);
+	host_free(counts->last);
+	candidate = candidates_of(counts, &candidates);
 	sort_records(candidate, candidates, sizeof(Candidate), key_by_count);
 	candidates = Min(candidates, entries);
 	sort_records(candidate, candidates, sizeof(Candidate), key_by_key);
@@ -194,9 +197,7 @@ counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *w
 		weight[count++] = weight_of_count(candidate[i].count, counts->documents);
 	}
 	host_free(candidate);
-	table_end(&counts->table);
 	host_free(counts->element);
 	host_free(counts->count);
-	host_free(counts->last);
 	return count;
 }

@@ -7,6 +7,10 @@
  * elements takes about max(n, k ln k) steps.  A bin that is still empty after the last
  * round takes the least element by a permutation of its own.
  *
+ * Elements can be chosen so that some bin stays empty in all rounds.  So once the rounds have
+ * taken STEPS_PER_BIN steps for each bin, only the SAMPLED least elements go on.  Without
+ * intent a bin is empty then in fewer than one of 10^18 sketches.
+ *
  * A symbol is 32 bits that sort by round, then by value: a symbol of the first round is 0
  * and 31 bits of value; one of a later round is 1, the round in 15 bits, and 16 bits of
  * value.
@@ -17,6 +21,7 @@
 
 #include "base/cpu.h"
 #include "base/hash.h"
+#include "base/sort.h"
 
 /* ---- The distinct elements --------------------------------------------------- */
 
@@ -150,6 +155,10 @@ CPU_CHOICE(best_kernel, RoundKernel, round_kernels)
 /* Steps from one search for empty bins to the next. */
 #define STEPS_BETWEEN_LOOKS 256
 
+/* After so many steps for each bin only so many elements go on (doc/explanation/recipe.md). */
+#define STEPS_PER_BIN 64
+#define SAMPLED LANES_MIN
+
 typedef struct Sketcher
 {
 	int k;
@@ -258,33 +267,84 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 	}
 }
 
+/* The least of many elements, which come in any order. */
+typedef struct Least
+{
+	uint64_t element[2 * SAMPLED];
+	size_t count;
+} Least;
+
+/* Sorts the elements, and keeps the least of them. */
+static void
+cut_least(Least *least)
+{
+	sort_records(least->element, least->count, sizeof(uint64_t), sort_key_unsigned);
+	least->count = Min(least->count, SAMPLED);
+}
+
+static void
+add_to_least(Least *least, const uint64_t *element, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		host_check_interrupts_at(i);
+		least->element[least->count++] = element[i];
+		if (least->count == 2 * SAMPLED)
+			cut_least(least);
+	}
+}
+
+/* Takes elements through the later rounds; `steps` were taken before. */
+static void
+take_later_rounds(Sketcher *s, const uint64_t *element, size_t n, size_t steps)
+{
+	Least least = {.count = 0};
+
+	for (uint32_t round = 1; round <= s->last_round && !is_known_full(s, steps); round++)
+	{
+		if (steps >= STEPS_PER_BIN * (size_t) s->k && n > SAMPLED)
+		{
+			add_to_least(&least, element, n);
+			cut_least(&least);
+			element = least.element;
+			n = least.count;
+		}
+		take_round(s, element, n, round);
+		steps += n;
+	}
+	if (has_empty_bin(s))
+		fill_empty_bins(s, element, n);
+}
+
+static Sketcher
+begin_sketch(int k, uint32_t *symbols)
+{
+	Sketcher s = {.k = k, .symbols = symbols};
+
+	s.last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
+	/* Some bin is empty after fewer steps than that, nearly always. */
+	s.next_look = 4 * (size_t) k;
+	memset(symbols, 0xFF, k * sizeof(uint32_t));
+	return s;
+}
+
 /* Computes the sketch of n distinct elements, given as mix64 of each. */
 static void
 sketch(const uint64_t *element, size_t n, int k, uint32_t *symbols)
 {
-	size_t steps = n;
-	Sketcher s;
+	Sketcher s = begin_sketch(k, symbols);
 
-	s.k = k;
-	s.last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
-	s.symbols = symbols;
-	/* Some bin is empty after fewer steps than that, nearly always. */
-	s.next_look = 4 * (size_t) k;
-	memset(symbols, 0xFF, k * sizeof(uint32_t));
-	if (n > 0)
+	if (n == 0)
+		return;
+	take_round(&s, element, n, 0);
+	if (n >= LANES_MIN)
 	{
-		take_round(&s, element, n, 0);
-		if (n < LANES_MIN)
-			take_rounds_together(&s, element, n);
-		else
-			for (uint32_t round = 1; round <= s.last_round && !is_known_full(&s, steps); round++)
-			{
-				take_round(&s, element, n, round);
-				steps += n;
-			}
-		if (has_empty_bin(&s))
-			fill_empty_bins(&s, element, n);
+		take_later_rounds(&s, element, n, n);
+		return;
 	}
+	take_rounds_together(&s, element, n);
+	if (has_empty_bin(&s))
+		fill_empty_bins(&s, element, n);
 }
 
 uint64_t
@@ -300,31 +360,62 @@ minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 
 /* ---- Weighted sets ------------------------------------------------------------- */
 
+/* More copies than this are not kept: one round suffices, for at most MINHASH_K_MAX bins. */
+#define COPIES_KEPT (STEPS_PER_BIN * MINHASH_K_MAX)
+
+/* Computes the sketch of more than COPIES_KEPT copies. */
+static void
+sketch_many_copies(const Copies *copies, int k, uint32_t *symbols)
+{
+	Sketcher s = begin_sketch(k, symbols);
+	Least least = {.count = 0};
+	CopiesPlace place = {0};
+	uint64_t batch[LANES];
+	size_t count;
+
+	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
+		take_round(&s, batch, count, 0);
+	if (!has_empty_bin(&s))
+		return;
+	place = (CopiesPlace){0};
+	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
+		add_to_least(&least, batch, count);
+	cut_least(&least);
+	take_later_rounds(&s, least.element, least.count, copies->count);
+}
+
 /* Computes the sketch of copies, and frees them; returns how many they are. */
 static uint64_t
 sketch_copies(Copies *copies, int k, uint32_t *symbols)
 {
-	sketch(copies->mixed, copies->count, k, symbols);
-	host_free(copies->mixed);
+	if (copies->count > COPIES_KEPT)
+		sketch_many_copies(copies, k, symbols);
+	else
+	{
+		uint64_t *all = host_alloc(copies->count * sizeof(uint64_t) + 1);
+		CopiesPlace place = {0};
+
+		sketch(all, copies_next(copies, &place, all, copies->count), k, symbols);
+		host_free(all);
+	}
+	copies_end(copies);
 	return copies->count;
 }
 
 uint64_t
 minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k, uint32_t *symbols)
 {
-	Copies copies = {0};
+	Copies copies;
 
-	copies_add_weighed(&copies, builder->element, builder->table.count, weights);
 	table_end(&builder->table);
-	host_free(builder->element);
+	copies = copies_weighed(builder->element, builder->table.count, weights);
 	return sketch_copies(&copies, k, symbols);
 }
 
 uint64_t
 minhash_of_copies(const Bag *bag, int k, uint32_t *symbols)
 {
-	Copies copies = {0};
+	Copies copies = copies_of_bag(bag);
 
-	copies_add_bag(&copies, bag);
 	return sketch_copies(&copies, k, symbols);
 }

@@ -88,43 +88,73 @@ bag_weigh(const Bag *bag, const Weights *weights)
 
 #define COPY_STEP UINT64_C(0x9E3779B97F4A7C15)
 
-void
-copies_add(Copies *copies, uint64_t mixed, uint32_t weight)
+/* Sets the weight of an element. */
+static inline void
+set_weight(Copies *copies, size_t element, uint32_t weight)
 {
-	uint64_t *to;
-
-	if (copies->count + weight > COPIES_MAX)
-		host_refuse_size("the weights of a set add up to too much for a signature");
-	copies->mixed =
-		host_grow(copies->mixed, &copies->room, copies->count + weight, sizeof(uint64_t));
-	to = copies->mixed + copies->count;
+	copies->weight[element] = weight;
 	copies->count += weight;
-	if (weight == 0)
-		return;
-	to[0] = mixed;
-	for (uint32_t i = 1; i < weight; i++)
-	{
-		host_check_interrupts_at(i);
-		to[i] = mix64(mixed + i * COPY_STEP);
-	}
+	if (copies->count > COPIES_MAX)
+		host_refuse_size("the weights of a set add up to too much for a signature");
 }
 
-void
-copies_add_weighed(Copies *copies, const uint64_t *mixed, size_t count, const Weights *weights)
+Copies
+copies_weighed(uint64_t *mixed, size_t count, const Weights *weights)
 {
+	Copies copies = {.mixed = mixed, .elements = count};
+
+	copies.weight = host_alloc(count * sizeof(uint32_t) + 1);
 	for (size_t i = 0; i < count; i++)
 	{
 		host_check_interrupts_at(i);
-		copies_add(copies, mixed[i], weight_of(weights, mixed[i]));
+		set_weight(&copies, i, weight_of(weights, mixed[i]));
 	}
+	return copies;
 }
 
-void
-copies_add_bag(Copies *copies, const Bag *bag)
+Copies
+copies_of_bag(const Bag *bag)
 {
+	Copies copies = {.elements = bag->count};
+
+	copies.mixed = host_alloc((size_t) bag->count * sizeof(uint64_t) + 1);
+	copies.weight = host_alloc((size_t) bag->count * sizeof(uint32_t) + 1);
 	for (uint32_t i = 0; i < bag->count; i++)
 	{
 		host_check_interrupts_at(i);
-		copies_add(copies, mix64((uint64_t) bag->element[i]), bag_frequency(bag, i));
+		copies.mixed[i] = mix64((uint64_t) bag->element[i]);
+		set_weight(&copies, i, bag_frequency(bag, i));
 	}
+	return copies;
+}
+
+size_t
+copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room)
+{
+	size_t made = 0;
+
+	host_check_interrupts();
+	for (; place->element < copies->elements && made < room; place->element++)
+	{
+		uint64_t mixed = copies->mixed[place->element];
+		uint32_t weight = copies->weight[place->element];
+		uint32_t end = (uint32_t) Min(weight, place->copy + (room - made));
+		uint32_t copy = place->copy;
+
+		host_check_interrupts_at(place->element);
+		for (; copy < end; copy++)
+			to[made++] = copy == 0 ? mixed : mix64(mixed + copy * COPY_STEP);
+		place->copy = copy;
+		if (copy < weight)
+			break;
+		place->copy = 0;
+	}
+	return made;
+}
+
+void
+copies_end(Copies *copies)
+{
+	host_free(copies->mixed);
+	host_free(copies->weight);
 }

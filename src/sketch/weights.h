@@ -58,19 +58,34 @@ extern Bag bag_weigh(const Bag *bag, const Weights *weights);
 /* The most copies of the elements of a set. */
 #define COPIES_MAX ((uint64_t) 1 << 26)
 
-/* The copies of elements, as mix64 of each. */
+/* The copies of weighted elements, which are made when they are needed. */
 typedef struct Copies
 {
-	uint64_t *mixed;
-	size_t count;
-	size_t room;
+	uint64_t *mixed; /* mix64 of each element */
+	uint32_t *weight;
+	size_t elements;
+	uint64_t count; /* copies of all elements */
 } Copies;
 
-/* Add the copies of an element, given as its mix64, of count such elements, and of a bag's. */
-extern void copies_add(Copies *copies, uint64_t mixed, uint32_t weight);
-extern void copies_add_weighed(Copies *copies, const uint64_t *mixed, size_t count,
-							   const Weights *weights);
-extern void copies_add_bag(Copies *copies, const Bag *bag);
+/* The place of the next copy; zero at first. */
+typedef struct CopiesPlace
+{
+	size_t element;
+	uint32_t copy; /* of the element, from 0 */
+} CopiesPlace;
+
+/*
+ * Return the copies of elements, given as mix64 of each in an array that they take over, by
+ * the weights of a lexicon; and of those of a bag, by their frequencies.
+ */
+extern Copies copies_weighed(uint64_t *mixed, size_t count, const Weights *weights);
+extern Copies copies_of_bag(const Bag *bag);
+
+/* Makes the next copies, at most `room`, as mix64 of each; returns how many they are, 0 at the end. */
+extern size_t copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room);
+
+/* Frees what the copies are made of. */
+extern void copies_end(Copies *copies);
 
 /* ---- Counting documents (counts.c) -------------------------------------------- */
 
@@ -98,8 +113,8 @@ extern void counts_next(ElementCounts *counts);
 /* Counts elements of the current document; a HashSink (text/text.h). */
 extern void counts_add(void *counts, const uint64_t *hashes, size_t count);
 
-/* About how many bytes an element takes. */
-#define COUNTS_BYTES 64
+/* The most bytes that an element takes, slots of the table that are free included. */
+#define COUNTS_BYTES 96
 
 /*
  * Sets the keys, ascending, and weights of the most frequent elements, at most `entries`;

@@ -43,11 +43,14 @@ extern SchemeId lexicon_weighed_scheme(SchemeId scheme, uint64 digest);
 /* A lexicon that is ready to weigh. */
 typedef struct ReadyLexicon
 {
-	SchemeId scheme;  /* of the shingles that it weighs */
-	SchemeId weighed; /* of those that it has weighed */
-	uint64 digest;
-	MemoryContext context; /* of what follows */
+	SchemeId scheme;       /* of the shingles that it weighs */
+	SchemeId weighed;      /* of those that it has weighed */
+	MemoryContext context; /* of the value and the weights */
+	LexiconValue *value;   /* all of it; NULL if none is ready */
 	Weights weights;
+	bool stored; /* is it stored out of line? */
+	struct varatt_external place;
+	TimestampTz statement; /* that found it there */
 } ReadyLexicon;
 
 /*

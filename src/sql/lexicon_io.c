@@ -9,7 +9,9 @@
  */
 #include "sql/lexicon.h"
 
+#include "access/detoast.h"
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
@@ -74,13 +76,6 @@ weighs_scheme(int version, SchemeId scheme)
 		(scheme_is_valid(scheme) && scheme_has_lexicons(scheme) && SCHEME_VARIANT(scheme) == 0);
 }
 
-/* Throws an error for a value that no function of this type has made. */
-static void
-refuse_corrupt(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("lexicon value is corrupt")));
-}
-
 /* Are keys ascending, and weights below WEIGHT_MAX? */
 static bool
 entries_are_valid(const LexiconValue *lexicon)
@@ -93,19 +88,26 @@ entries_are_valid(const LexiconValue *lexicon)
 	return true;
 }
 
-/* Detoasts a value and checks all of it. */
-static LexiconValue *
-lexicon_of_datum(Datum datum)
+/* Throws an error unless all of a detoasted value is valid. */
+static void
+check_lexicon(const LexiconValue *lexicon)
 {
-	LexiconValue *lexicon = (LexiconValue *) PG_DETOAST_DATUM(datum);
-
 	CHECK_FOR_INTERRUPTS();
 	if (VARSIZE(lexicon) < offsetof(LexiconValue, key) || lexicon->layout != LEXICON_LAYOUT ||
 		lexicon->version == 0 || lexicon->reserved != 0 || lexicon->count > LEXICON_ENTRIES_MAX ||
 		!weighs_scheme(lexicon->version, lexicon->scheme) ||
 		VARSIZE(lexicon) != lexicon_size(lexicon->count) || !entries_are_valid(lexicon) ||
 		lexicon->digest != digest_of(lexicon))
-		refuse_corrupt();
+		ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("lexicon value is corrupt")));
+}
+
+/* Detoasts a value and checks it. */
+static LexiconValue *
+lexicon_of_datum(Datum datum)
+{
+	LexiconValue *lexicon = (LexiconValue *) PG_DETOAST_DATUM(datum);
+
+	check_lexicon(lexicon);
 	return lexicon;
 }
 
@@ -142,48 +144,63 @@ HASH_FUNCTIONS(neardup_shingle_lexicon, lexicon_of_datum);
 
 /* ---- Arguments ---------------------------------------------------------- */
 
-/* Makes a lexicon ready; its arrays are copied. */
+/* Throws an error if a lexicon is of a later recipe. */
 static void
-make_ready(ReadyLexicon *ready, Datum datum)
+check_recipe(const LexiconValue *lexicon)
 {
-	MemoryContext old = MemoryContextSwitchTo(ready->context);
-	LexiconValue *lexicon = lexicon_of_datum(datum);
-	uint32 *key = palloc(lexicon_size(lexicon->count));
-
 	if (lexicon->version != RECIPE_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot use a lexicon of recipe version %d", lexicon->version),
 				 errdetail("This release of neardup knows recipe version %d.", RECIPE_VERSION),
 				 errhint("Make the lexicon again with neardup_lexicon().")));
-	memcpy(key, lexicon->key, lexicon_size(lexicon->count) - lexicon_size(0));
-	weights_begin(&ready->weights, key, (uint8 *) (key + lexicon->count), lexicon->count);
-	ready->scheme = lexicon->scheme;
-	ready->weighed = lexicon_weighed_scheme(lexicon->scheme, lexicon->digest);
-	ready->digest = lexicon->digest;
-	if ((Pointer) lexicon != DatumGetPointer(datum))
-		pfree(lexicon);
-	MemoryContextSwitchTo(old);
 }
 
-/* Is it the lexicon of this datum?  Reads its header only. */
-static bool
-is_ready(const ReadyLexicon *ready, Datum datum)
+/* Makes a lexicon ready, of which it keeps a copy. */
+static void
+make_ready(ReadyLexicon *ready, const LexiconValue *lexicon)
 {
-	size_t size = offsetof(LexiconValue, key) - VARHDRSZ;
-	struct varlena *slice = PG_DETOAST_DATUM_SLICE(datum, 0, size);
-	LexiconValue header;
-	bool found = VARSIZE_ANY_EXHDR(slice) == size;
+	MemoryContext old;
+	LexiconValue *copy;
 
-	if (!found)
-		refuse_corrupt();
-	memcpy((char *) &header + VARHDRSZ, VARDATA_ANY(slice), size);
-	found = header.layout == LEXICON_LAYOUT && header.version == RECIPE_VERSION &&
-		header.scheme == ready->scheme && header.count == ready->weights.count &&
-		header.digest == ready->digest;
-	if ((Pointer) slice != DatumGetPointer(datum))
-		pfree(slice);
-	return found;
+	check_recipe(lexicon);
+	ready->value = NULL;
+	MemoryContextReset(ready->context);
+	old = MemoryContextSwitchTo(ready->context);
+	copy = palloc(VARSIZE(lexicon));
+	memcpy(copy, lexicon, VARSIZE(lexicon));
+	weights_begin(&ready->weights, copy->key, lexicon_weights(copy), copy->count);
+	MemoryContextSwitchTo(old);
+	ready->scheme = copy->scheme;
+	ready->weighed = lexicon_weighed_scheme(copy->scheme, copy->digest);
+	ready->value = copy;
+}
+
+/*
+ * Notes where a lexicon is stored out of line, or whether it is.  Within a statement, what
+ * is stored there does not change: its place is not used again before the counter of OIDs
+ * has gone round.
+ */
+static void
+note_place(ReadyLexicon *ready, const struct varlena *stored)
+{
+	ready->stored = VARATT_IS_EXTERNAL_ONDISK(stored);
+	ready->statement = GetCurrentStatementStartTimestamp();
+	if (ready->stored)
+		VARATT_EXTERNAL_GET_POINTER(ready->place, stored);
+}
+
+/* Is a value the ready one, as its place shows? */
+static bool
+is_in_place(const ReadyLexicon *ready, const struct varlena *stored)
+{
+	struct varatt_external place;
+
+	if (!ready->stored || !VARATT_IS_EXTERNAL_ONDISK(stored) ||
+		ready->statement != GetCurrentStatementStartTimestamp())
+		return false;
+	VARATT_EXTERNAL_GET_POINTER(place, stored);
+	return memcmp(&place, &ready->place, sizeof(place)) == 0;
 }
 
 const ReadyLexicon *
@@ -192,6 +209,7 @@ lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 	FmgrInfo *function = fcinfo->flinfo;
 	ReadyLexicon *ready = function->fn_extra;
 	Datum datum = PG_GETARG_DATUM(n);
+	LexiconValue *lexicon;
 
 	if (ready == NULL)
 	{
@@ -200,11 +218,21 @@ lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 			AllocSetContextCreate(function->fn_mcxt, "neardup lexicon", ALLOCSET_DEFAULT_SIZES);
 		function->fn_extra = ready;
 	}
-	if (ready->weights.start != NULL && is_ready(ready, datum))
+	if (ready->value != NULL &&
+		(is_constant_argument(function, n) ||
+		 is_in_place(ready, (struct varlena *) DatumGetPointer(datum))))
 		return ready;
-	ready->weights.start = NULL;
-	MemoryContextReset(ready->context);
-	make_ready(ready, datum);
+	lexicon = (LexiconValue *) PG_DETOAST_DATUM(datum);
+	/* An equal value is as valid as the ready one. */
+	if (ready->value == NULL || VARSIZE(lexicon) != VARSIZE(ready->value) ||
+		memcmp(lexicon, ready->value, VARSIZE(lexicon)) != 0)
+	{
+		check_lexicon(lexicon);
+		make_ready(ready, lexicon);
+	}
+	note_place(ready, (struct varlena *) DatumGetPointer(datum));
+	if ((Pointer) lexicon != DatumGetPointer(datum))
+		pfree(lexicon);
 	return ready;
 }
 

@@ -3,20 +3,7 @@
  */
 #include "sql/minus.h"
 
-#include "nodes/primnodes.h"
 #include "utils/memutils.h"
-
-/* Is argument n the same in all calls from this call site? */
-static bool
-is_constant(const FmgrInfo *function, int n)
-{
-	List *arguments;
-
-	if (!function->fn_expr || !IsA(function->fn_expr, FuncExpr))
-		return false;
-	arguments = ((FuncExpr *) function->fn_expr)->args;
-	return list_length(arguments) > n && IsA(list_nth(arguments, n), Const);
-}
 
 /* Throws an error for a scheme that does not read text. */
 static void
@@ -65,7 +52,7 @@ minus_argument(FunctionCallInfo fcinfo, int n)
 			AllocSetContextCreate(function->fn_mcxt, "neardup minus", ALLOCSET_DEFAULT_SIZES);
 		function->fn_extra = argument;
 	}
-	else if (argument->shingles != NULL && is_constant(function, n))
+	else if (argument->shingles != NULL && is_constant_argument(function, n))
 		return argument;
 	shingles = shingles_to_sketch(PG_GETARG_DATUM(n));
 	check_reads_text(shingles->scheme);

@@ -440,6 +440,17 @@ share_argument(FunctionCallInfo fcinfo, int n, const char *name)
 	return share;
 }
 
+bool
+is_constant_argument(const FmgrInfo *function, int n)
+{
+	List *arguments;
+
+	if (!function->fn_expr || !IsA(function->fn_expr, FuncExpr))
+		return false;
+	arguments = ((FuncExpr *) function->fn_expr)->args;
+	return list_length(arguments) > n && IsA(list_nth(arguments, n), Const);
+}
+
 void
 check_no_nulls(ArrayType *array, const char *elements)
 {
@@ -564,6 +575,18 @@ begin_rows(FunctionCallInfo fcinfo)
 }
 
 ArrayType *
+array_header(ArrayType *array, Oid type, size_t size, size_t count)
+{
+	SET_VARSIZE(array, size);
+	array->ndim = 1;
+	array->dataoffset = 0;
+	array->elemtype = type;
+	ARR_DIMS(array)[0] = (int) count;
+	ARR_LBOUND(array)[0] = 1;
+	return array;
+}
+
+ArrayType *
 make_array(Oid type, const void *elements, size_t bytes, size_t count)
 {
 	size_t size = ARR_OVERHEAD_NONULLS(1) + bytes;
@@ -571,13 +594,7 @@ make_array(Oid type, const void *elements, size_t bytes, size_t count)
 
 	if (count == 0)
 		return construct_empty_array(type);
-	array = palloc(size);
-	SET_VARSIZE(array, size);
-	array->ndim = 1;
-	array->dataoffset = 0;
-	array->elemtype = type;
-	ARR_DIMS(array)[0] = (int) count;
-	ARR_LBOUND(array)[0] = 1;
+	array = array_header(palloc(size), type, size, count);
 	memcpy(ARR_DATA_PTR(array), elements, bytes);
 	return array;
 }

@@ -102,6 +102,9 @@ extern int32 number_argument(FunctionCallInfo fcinfo, int n, const char *name, i
 /* Returns argument n; throws an error, which calls it by its name, unless 0 < share <= 1. */
 extern double share_argument(FunctionCallInfo fcinfo, int n, const char *name);
 
+/* Is argument n the same in all calls from this call site? */
+extern bool is_constant_argument(const FmgrInfo *function, int n);
+
 /* Throws an error if an array, called by what it is of, has a NULL element. */
 extern void check_no_nulls(ArrayType *array, const char *elements);
 
@@ -128,6 +131,9 @@ extern TupleDesc result_row(FunctionCallInfo fcinfo);
 
 /* Gives a set-returning function an empty tuplestore for its rows. */
 extern void begin_rows(FunctionCallInfo fcinfo);
+
+/* Fills in the header of an array of `size` bytes, which holds count > 0 elements; returns the array. */
+extern ArrayType *array_header(ArrayType *array, Oid type, size_t size, size_t count);
 
 /* Returns an array of count elements, which take so many bytes as they lie in it. */
 extern ArrayType *make_array(Oid type, const void *elements, size_t bytes, size_t count);

@@ -16,7 +16,7 @@
 
 /* ---- Tokens ------------------------------------------------------------- */
 
-/* The elements of a text[] as they lie in it. */
+/* A text[] that is being made, with room for its header. */
 typedef struct TokenArray
 {
 	char *data;
@@ -33,7 +33,7 @@ append_token(TokenArray *array, const char *utf8, size_t length)
 	size_t size = VARSIZE(token);
 	size_t wanted = INTALIGN(array->length + size);
 
-	if (wanted + ARR_OVERHEAD_NONULLS(1) > MaxAllocSize)
+	if (wanted > MaxAllocSize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("text has too many tokens for an array"),
@@ -70,14 +70,14 @@ Datum
 neardup_show_tokens(PG_FUNCTION_ARGS)
 {
 	Utf8Text utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
-	TokenArray tokens = {.data = host_alloc(64), .room = 64};
-	ArrayType *array;
+	TokenArray tokens = {.data = host_alloc(256), .length = ARR_OVERHEAD_NONULLS(1), .room = 256};
 
 	tokens_of_text(utf8.bytes, utf8.length, show_batch, &tokens);
 	utf8_free(&utf8);
-	array = make_array(TEXTOID, tokens.data, tokens.length, tokens.count);
-	host_free(tokens.data);
-	PG_RETURN_ARRAYTYPE_P(array);
+	if (tokens.count == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
+	PG_RETURN_ARRAYTYPE_P(array_header((ArrayType *) tokens.data, TEXTOID, tokens.length,
+									   tokens.count));
 }
 
 /* ---- Tables of shingles ------------------------------------------------- */

@@ -130,6 +130,26 @@ lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries)
 	return lexicon;
 }
 
+/* A lexicon of this many entries may be made with any maintenance_work_mem. */
+#define ENTRIES_ALWAYS 10000
+
+/* Returns how many shingles to count: twice the entries, or more if memory allows. */
+static size_t
+shingles_to_count(int32 entries)
+{
+	size_t room = (size_t) maintenance_work_mem * 1024 / COUNTS_BYTES;
+	size_t needed = 2 * (size_t) entries;
+
+	if (room < needed && entries > ENTRIES_ALWAYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("maintenance_work_mem is too small for a lexicon of %d entries", entries),
+				 errhint("Raise maintenance_work_mem to %zu MB, or make a lexicon of at most %zu entries.",
+						 needed * COUNTS_BYTES / (1024 * 1024) + 1,
+						 Max(room / 2, ENTRIES_ALWAYS))));
+	return Max(room, needed);
+}
+
 /* neardup_lexicon(query text, scheme text, entries int) returns shingle_lexicon */
 PG_FUNCTION_INFO_V1(neardup_lexicon);
 Datum
@@ -138,14 +158,13 @@ neardup_lexicon(PG_FUNCTION_ARGS)
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int32 entries = number_argument(fcinfo, 2, "entries", LEXICON_ENTRIES_MAX);
 	Oid shingles = extension_type(fcinfo->flinfo->fn_oid, "shingles");
-	size_t room = (size_t) maintenance_work_mem * 1024 / COUNTS_BYTES;
 	Reader reader = {.pub = query_receiver(NULL, receive_row),
 					 .scheme = text_scheme_of_datum(PG_GETARG_DATUM(1)),
 					 .context = CurrentMemoryContext};
 	SPIPlanPtr plan;
 
 	check_scheme(reader.scheme);
-	counts_begin(&reader.counts, Max(room, 2 * (size_t) entries));
+	counts_begin(&reader.counts, shingles_to_count(entries));
 	SPI_connect();
 	plan = prepare(query, shingles, &reader.type);
 	compat_run_plan(plan, &reader.pub);

@@ -31,3 +31,23 @@ SELECT cardinality(to_shingles(string_agg('a' || i, ' ') || ' end', 'spot 1 1', 
 -- More shingles than can be shown
 SELECT count(*) FROM show_shingles((SELECT string_agg(md5(i::text), '') FROM generate_series(1, 135000) AS i), 'char 30');
 SELECT count(*) FROM shared_shingles('x', (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 135000) AS i), 'char 30');
+
+-- Lexicons that differ, of the same digest: each weighs by its own entries, whichever comes first
+CREATE TABLE twins (i int, lex shingle_lexicon);
+INSERT INTO twins VALUES (1, '1/word 1/1000/{707713299:0}'), (2, '1/word 1/496262527735128892/{707713299:3}');
+SELECT (lexicon_info(lex)).scheme FROM twins ORDER BY i;
+SELECT i, cardinality(to_minhash('a', lex)), weigh(to_shingles('a', 'word 1'), lex) FROM twins ORDER BY i;
+SELECT i, cardinality(to_minhash('a', lex)), weigh(to_shingles('a', 'word 1'), lex) FROM twins ORDER BY i DESC;
+-- Lexicons that are stored out of line, and the same one in several rows
+CREATE TABLE large_twins (i int, lex shingle_lexicon);
+ALTER TABLE large_twins ALTER lex SET STORAGE EXTERNAL;
+INSERT INTO large_twins
+SELECT i, format('1/word 1/1000/{%s}', string_agg(format('%s:%s', g * 1000000::bigint + CASE g WHEN 707 THEN 713299 ELSE 0 END, CASE g WHEN 707 THEN i ELSE 14 END), ',' ORDER BY g))::shingle_lexicon
+FROM generate_series(1, 3) i, generate_series(1, 4000) g GROUP BY i;
+SELECT string_agg(cardinality(to_minhash('a', lex))::text, ' ' ORDER BY a, i) FROM large_twins, generate_series(1, 2) a;
+SELECT string_agg(cardinality(to_minhash('a', lex))::text, ' ' ORDER BY i, a) FROM large_twins, generate_series(1, 2) a;
+DROP TABLE twins, large_twins;
+
+-- As many copies as a signature may have, of one element
+SELECT cardinality(to_minhash('1/weighted/{1:67108864}'::shingles));
+SELECT to_minhash('1/weighted/{1:67108864,2}'::shingles);

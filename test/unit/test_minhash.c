@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "sketch/minhash.h"
 #include "random.h"
 #include "unit.h"
@@ -146,6 +147,126 @@ test_sets(void)
 		}
 	CHECK(sketch_of(NULL, 0, 16, x) == 0 && x[0] == MINHASH_EMPTY_SYMBOL);
 }
+
+/* ---- Crafted sets --------------------------------------------------------- */
+
+static int
+compare_mixed(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *) x;
+	uint64_t b = *(const uint64_t *) y;
+
+	return (a > b) - (a < b);
+}
+
+/* Takes an element through a round as the recipe says, one lane alone. */
+static void
+take_element(uint64_t mixed, uint32_t round, int k, uint32_t *symbols)
+{
+	static const uint32_t step[1] = {0};
+	Lanes lanes;
+
+	if (round == 0)
+		round_kernels->first(&mixed, 1, k, &lanes);
+	else
+		round_kernels->later(&mixed, step, 1, round, k, &lanes);
+	if (lanes.symbol[0] < symbols[lanes.bin[0]])
+		symbols[lanes.bin[0]] = lanes.symbol[0];
+}
+
+/* The sketch by its definition, round by round: n ascending elements, given as mix64 of each. */
+static void
+model_sketch(const uint64_t *mixed, size_t n, int k, uint32_t *symbols)
+{
+	uint32_t last = ((uint32_t) k + 63) / 64 * 64;
+
+	memset(symbols, 0xFF, k * sizeof(uint32_t));
+	for (uint32_t round = 0; round <= last; round++)
+		for (size_t i = 0; i < (round == 0 || n * round < 64 * (size_t) k || n < 64 ? n : 64); i++)
+			take_element(mixed[i], round, k, symbols);
+	for (int bin = 0; bin < k; bin++)
+		for (size_t i = 0; symbols[bin] >> 16 >= (0x8000 | (last + 1)) && i < (n < 64 ? n : 64);
+			 i++)
+		{
+			static const uint32_t step[1] = {0};
+			Lanes lanes;
+			uint32_t symbol;
+
+			round_kernels->later(&mixed[i], step, 1, last + 1 + bin, k, &lanes);
+			symbol = (0x8000 | (last + 1)) << 16 | (lanes.symbol[0] & 0xFFFF);
+			symbols[bin] = symbol < symbols[bin] ? symbol : symbols[bin];
+		}
+}
+
+/* Does an element miss a bin in all rounds? */
+static bool
+misses(uint64_t mixed, uint32_t bin, int k)
+{
+	uint32_t last = ((uint32_t) k + 63) / 64 * 64;
+	uint32_t step[64];
+	uint64_t element[64];
+	Lanes lanes;
+
+	round_kernels->first(&mixed, 1, k, &lanes);
+	if (lanes.bin[0] == bin)
+		return false;
+	for (uint32_t i = 0; i < 64; i++)
+	{
+		step[i] = i;
+		element[i] = mixed;
+	}
+	for (uint32_t round = 1; round <= last; round += 64)
+	{
+		round_kernels->later(element, step, 64, round, k, &lanes);
+		for (int i = 0; i < 64; i++)
+			if (lanes.bin[i] == bin)
+				return false;
+	}
+	return true;
+}
+
+/*
+ * Elements that all miss a bin, in every round, once took as many steps as n * k.  Their
+ * sketch is the one of the definition, in any order; so are sketches of ordinary sets.
+ */
+static void
+test_crafted(void)
+{
+	static const int shapes[][2] = {{100, 16},  {65, 16},   {64, 64},    {63, 64},
+									{1000, 64}, {5000, 64}, {20000, 256}};
+	static uint64_t element[20000], mixed[20000];
+	static uint32_t x[256], y[256], model[256];
+	uint64_t state = 8;
+
+	for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
+		for (int crafted = 0; crafted < 2; crafted++)
+		{
+			int n = shapes[s][0];
+			int k = shapes[s][1];
+
+			for (int i = 0; i < n;)
+			{
+				element[i] = next_random(&state);
+				mixed[i] = mix64(element[i]);
+				i += !crafted || misses(mixed[i], 3, k);
+			}
+			sketch_of(element, n, k, x);
+			for (int i = 0; i < n / 2; i++)
+			{
+				uint64_t swap = element[i];
+
+				element[i] = element[n - 1 - i];
+				element[n - 1 - i] = swap;
+			}
+			sketch_of(element, n, k, y);
+			qsort(mixed, n, sizeof(uint64_t), compare_mixed);
+			model_sketch(mixed, n, k, model);
+			CHECK(memcmp(x, model, k * sizeof(uint32_t)) == 0);
+			CHECK(memcmp(x, y, k * sizeof(uint32_t)) == 0);
+		}
+}
+
+/* ---- Odd elements ---------------------------------------------------------- */
 
 /* Zero and small numbers are elements like any other; equal elements count once. */
 static void
@@ -338,6 +459,7 @@ int
 main(void)
 {
 	test_sets();
+	test_crafted();
 	test_odd_elements();
 	test_packing();
 	test_round_kernels();

@@ -81,6 +81,85 @@ test_copies(void)
 }
 
 /* A bag that is weighed gives the sketch of its elements weighed one by one. */
+/* Copies are the same in batches of any size. */
+static void
+test_batches(void)
+{
+	int64_t element[] = {-5, 0, 1, 77, 9};
+	uint32_t frequency[] = {1, 15, 300, 2, 1};
+	Bag bag = {.count = 5, .element = element, .frequency = frequency};
+	uint64_t all[400], some[400];
+
+	for (size_t room = 1; room <= 320; room++)
+	{
+		Copies copies = copies_of_bag(&bag);
+		CopiesPlace place = {0};
+		size_t made = 0;
+
+		CHECK(copies.count == 319 && copies_next(&copies, &place, all, 400) == 319);
+		CHECK(copies_next(&copies, &place, all + 319, 1) == 0);
+		place = (CopiesPlace){0};
+		for (size_t count = 1; count > 0 && made + room <= 400; made += count)
+			count = copies_next(&copies, &place, some + made, room);
+		CHECK(memcmp(all, some, made * sizeof(uint64_t)) == 0);
+		copies_end(&copies);
+	}
+}
+
+/* Many copies take no memory, and have the sketch of the definition: one round, if that fills all bins. */
+static void
+test_many_copies(void)
+{
+	int64_t element[] = {3, 4};
+	uint32_t frequency[] = {5000000, 20};
+	Bag bag = {.count = 2, .element = element, .frequency = frequency};
+	Copies copies = copies_of_bag(&bag);
+	CopiesPlace place = {0};
+	static uint32_t symbols[512], least[512];
+	uint64_t mixed;
+	size_t before;
+
+	memset(least, 0xFF, sizeof(least));
+	while (copies_next(&copies, &place, &mixed, 1) > 0)
+	{
+		uint32_t bin = (uint32_t) (mixed >> 48) * 512 >> 16;
+		uint32_t symbol = (uint32_t) mixed >> 1;
+
+		least[bin] = symbol < least[bin] ? symbol : least[bin];
+	}
+	copies_end(&copies);
+	before = host_peak = host_memory;
+	CHECK(minhash_of_copies(&bag, 512, symbols) == 5000020);
+	CHECK(memcmp(symbols, least, sizeof(least)) == 0);
+	CHECK(host_peak - before < 4096 && host_memory == before);
+}
+
+/* Counting takes at most the memory that it is given. */
+static void
+test_memory(void)
+{
+	static uint32_t key[1000];
+	static uint8_t weight[1000];
+	static const size_t most[] = {2000, 5000, 70000, 140000, 600000};
+
+	for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++)
+	{
+		size_t before = host_peak = host_memory;
+		ElementCounts counts;
+
+		counts_begin(&counts, most[i]);
+		for (uint64_t document = 0; document < 3; document++)
+		{
+			counts_next(&counts);
+			for (uint64_t e = 0; e < 2 * most[i]; e++)
+				counts_add(&counts, &e, 1);
+		}
+		(void) counts_finish(&counts, 1000, key, weight);
+		CHECK(host_peak - before <= most[i] * COUNTS_BYTES + 65536);
+		CHECK(host_memory == before);
+	}
+}
+
 static void
 test_weigh(void)
 {
@@ -278,6 +357,9 @@ main(void)
 {
 	test_lookup();
 	test_copies();
+	test_batches();
+	test_many_copies();
+	test_memory();
 	test_weigh();
 	test_estimates();
 	test_counts();
