@@ -343,7 +343,7 @@ damage_is_harmless(void)
 	static const uint32_t ranges[] = {1, 1000, 1000000, UINT32_C(1) << 31};
 	int right = 0;
 
-	for (int round = 0; round < 20000; round++)
+	for (int round = 0; round < unit_rounds(20000); round++)
 	{
 		uint32_t numbers = ranges[round % 4];
 		size_t bytes;

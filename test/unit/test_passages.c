@@ -47,7 +47,7 @@ test_chosen_sequences(void)
 static void
 test_random_sequences(void)
 {
-	for (int round = 0; round < 3000; round++)
+	for (int round = 0; round < unit_rounds(3000); round++)
 	{
 		char a[121] = "";
 		char b[121] = "";
@@ -203,7 +203,7 @@ test_places(void)
 	static char a[20000];
 	static char b[20000];
 
-	for (int round = 0; round < 6000; round++)
+	for (int round = 0; round < unit_rounds(6000); round++)
 	{
 		SchemeId scheme = schemes[round % 3];
 		size_t length_a = random_parts(a, 40);

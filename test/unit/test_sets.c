@@ -176,7 +176,7 @@ nothing_is_lost(void)
 	Bag bags[120];
 
 	for (int l = 0; l < 4; l++)
-		for (int round = 0; round < 2; round++)
+		for (int round = 0; round < unit_rounds(2); round++)
 		{
 			random_bags(bags, 120, longest[l]);
 			for (int t = 0; t < THRESHOLDS; t++)

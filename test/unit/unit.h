@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Calls of host_check_interrupts() (host.c). */
 extern unsigned long host_interrupt_checks;
@@ -37,6 +38,13 @@ static int unit_failed = 0;
 	} while (0)
 
 #define CHECK(condition) CHECK_MSG(condition, "%s", __func__)
+
+/* Returns how often a test repeats with other random values: a fifth of `most` unless NEARDUP_LONG is set. */
+static inline int
+unit_rounds(int most)
+{
+	return getenv("NEARDUP_LONG") != NULL ? most : (most + 4) / 5;
+}
 
 /* Prints the totals, and returns the exit code of the test. */
 static inline int
