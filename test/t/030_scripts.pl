@@ -207,7 +207,7 @@ like($out, qr/\(0 rows\)/, 'only once');
 # ---- Sign -------------------------------------------------------------------
 
 # The script is killed half-way; the rows it has signed stay signed.
-my @sign = ('psql', '-X', '-v', 'table=big', '-v', 'batch=100', '-v', 'pause=0.05', '-f',
+my @sign = ('psql', '-X', '-v', 'table=big', '-v', 'batch=100', '-v', 'pause=0.5', '-f',
 	"$share/extension/neardup-sign.sql", $node->connstr('postgres'));
 my ($sign_out, $sign_err) = ('', '');
 my $sign = IPC::Run::start(\@sign, '>', \$sign_out, '2>', \$sign_err);
