@@ -31,7 +31,9 @@ SELECT id FROM docs WHERE body <@ near(to_minhash('text'), 0.8);
 SELECT similarity(5::bigint, 6::bigint);
 SELECT 5::bigint <~> 6::bigint;
 ALTER TABLE docs ADD EXCLUDE USING neardup (sig WITH &&);
-ALTER TABLE docs ADD EXCLUDE (near(sig, 0.9) WITH &&);
+SET search_path = pg_catalog;
+ALTER TABLE public.docs ADD EXCLUDE (public.near(sig, 0.9) WITH OPERATOR(public.&&));
+RESET search_path;
 CREATE INDEX ON docs USING neardup (to_shingles(body));
 -- What to write instead.
 SELECT id, text_similarity(body, 'The quick brown fox jumps over the lazy') >= 0.7 AS texts, is_similar(to_minhash(body), to_minhash('The quick brown fox jumps over the lazy'), 0.7) AS signatures FROM docs ORDER BY id;
@@ -40,11 +42,11 @@ SELECT as_hash(5) <~> 6::bigint AS bits, similarity(5::bigint::simhash, 6::bigin
 -- ---- A btree index of signatures ----
 -- It finds equal signatures only.  Searches do not use it, and neardup-status.sql says so.
 CREATE INDEX docs_btree ON docs (sig);
-SET enable_seqscan = off;
+SET seq_page_cost = 1000000;
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE is_similar(sig, sig, 0.8);
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE sig = '1/word 3/512x1/0/';
 SELECT neardup_check('docs_btree');
-RESET enable_seqscan;
+RESET seq_page_cost;
 DROP INDEX docs_btree;
 
 -- ---- A scheme in the second place ----

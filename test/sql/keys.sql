@@ -256,12 +256,15 @@ CREATE DOMAIN amounts AS money[];
 CREATE TYPE money_range AS RANGE (subtype = money);
 CREATE TABLE contained (a money[], b amounts, c amounts[], d money_range, e money_range[], f place[], g bit(4)[], sig minhash,
 	i int4range, j int4range[], k mood[], l code[], m int2vector);
-SELECT format('CREATE INDEX ON contained USING neardup (%s, sig)', attname) FROM pg_attribute
-WHERE attrelid = 'contained'::regclass AND attnum BETWEEN 1 AND 7 ORDER BY attnum \gexec
-CREATE INDEX ON contained USING neardup ((f || f), sig);
+-- As for an index from PostgreSQL 17 on, so that messages name types in the same way.
+SET search_path = pg_catalog;
+SELECT format('CREATE INDEX ON public.contained USING neardup (%s, sig)', attname) FROM pg_attribute
+WHERE attrelid = 'public.contained'::regclass AND attnum BETWEEN 1 AND 7 ORDER BY attnum \gexec
+CREATE INDEX ON public.contained USING neardup ((f || f), sig);
 \set VERBOSITY terse
-ALTER TABLE contained ADD EXCLUDE USING neardup (f WITH =, near(sig, 0.9) WITH &&);
+ALTER TABLE public.contained ADD EXCLUDE USING neardup (f WITH =, public.near(sig, 0.9) WITH OPERATOR(public.&&));
 \set VERBOSITY default
+RESET search_path;
 CREATE INDEX contained_sound ON contained USING neardup (i, j, k, l, m, sig);
 INSERT INTO contained (i, j, k, l, m, sig) VALUES ('[1,2)', '{"[1,2)"}', '{ok}', '{n1}', '1 2', to_minhash('some text'));
 SELECT neardup_check('contained_sound');

@@ -131,6 +131,7 @@ SELECT index_name, neardup_check(index_name) FROM neardup_indexes ORDER BY 1;
 SELECT minhash_union_agg(sig) IS NOT NULL AS merged, pg_typeof(minhash_union_agg(sig)) FROM prepared.hashes;
 SELECT id FROM prepared.hashes WHERE hamming_within(h, 3, 0);
 -- What has a name of the extension's stays in the way.
+\set SHOW_CONTEXT never
 -- Up to PostgreSQL 13 only superusers drop an access method.
 DROP EXTENSION neardup CASCADE;
 SET ROLE regress_neardup_lord;
