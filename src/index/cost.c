@@ -283,7 +283,7 @@ wants_few(PlannerInfo *root, const RelOptInfo *rel)
 		root->limit_tuples * rel->tuples <= NEAR_ROWS * Max(rel->rows, 1);
 }
 
-/* Returns the nanoseconds of as many searches as it takes to collect so many matches. */
+/* Returns the nanoseconds of collecting `matches`, which may take several searches. */
 static double
 in_rounds(double search_ns, double matches)
 {
@@ -293,7 +293,7 @@ in_rounds(double search_ns, double matches)
 	return rounds * (search_ns + matches * MATCH_NS);
 }
 
-/* Returns the price of finding so many rows in the order of distances. */
+/* Returns the price of finding `rows` rows in the order of distances. */
 static ScanPrice
 price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
 {
@@ -309,7 +309,7 @@ price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
 	return price;
 }
 
-/* Returns the price of a search of all documents, or of each ball, that finds so many matches. */
+/* Returns the price of a search of all documents, or of each ball, that finds `matches`. */
 static ScanPrice
 price_matches(const IndexMeta *meta, const PathConditions *conditions, KeyShare keys,
 			  double matches)
@@ -327,7 +327,7 @@ price_matches(const IndexMeta *meta, const PathConditions *conditions, KeyShare 
 }
 
 /*
- * Returns the price of a scan that returns so many rows.  A search within a ball, or of all
+ * Returns the price of a scan that returns `rows` rows.  A search within a ball, or of all
  * documents that have some keys, finds all matches before it returns the first, unless they
  * are too many for memory.
  */
@@ -409,7 +409,7 @@ columns_support(const IndexPath *path, Relation index)
 }
 
 /*
- * Prices a path that returns so many rows.  Returns false if the index does not support what
+ * Prices a path that returns `rows` rows.  Returns false if the index does not support what
  * the path asks of it.
  */
 static bool
