@@ -97,12 +97,6 @@ CREATE FUNCTION to_shingles(
 COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
 	'the spot signatures of a text with the given antecedents and stop words (NULL: those of the language)';
 
-CREATE FUNCTION to_shingles(text, minus shingles) RETURNS shingles
-	AS 'MODULE_PATHNAME', 'neardup_to_shingles_minus'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION to_shingles(text, shingles) IS
-	'the shingles of a text that are not in minus, such as those of a form, under the scheme of minus';
-
 CREATE FUNCTION to_shingles(text[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
@@ -293,7 +287,7 @@ CREATE OPERATOR - (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_difference
 );
 COMMENT ON OPERATOR - (shingles, shingles) IS
-	'shingles of the first set with their frequencies less those in the second, if above zero';
+	'the shingles of the first set that are not in the second, such as those of a form';
 
 -- ---- Similarity --------------------------------------------------------------
 
@@ -307,12 +301,6 @@ CREATE FUNCTION similarity(shingles, shingles) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION similarity(shingles, shingles) IS
-	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
-
-CREATE FUNCTION jaccard_similarity(shingles, shingles) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_similarity_shingles'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION jaccard_similarity(shingles, shingles) IS
 	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
 
 CREATE FUNCTION containment(shingles, shingles) RETURNS float8

@@ -82,43 +82,18 @@ CREATE FUNCTION to_minhash(
 COMMENT ON FUNCTION to_minhash(text, int, int, text) IS
 	'sketch of the shingles of a text under a scheme: k symbols of b bits';
 
--- The argument is not called scheme, or to_minhash(body, scheme => ...) would be ambiguous.
-CREATE FUNCTION to_minhash(text, scheme_name text) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme_name'
+-- The argument has no name, or to_minhash(body, scheme => ...) would be ambiguous.
+CREATE FUNCTION to_minhash(text, text) RETURNS minhash
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, text) IS
 	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';
-
--- The shape comes before the shingles, or to_minhash($1, $2, $3) would be ambiguous.
-CREATE FUNCTION to_minhash(text, minus shingles) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text, shingles) IS
-	'sketch of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: 512 symbols of one bit';
-
-CREATE FUNCTION to_minhash(text, k int, b int, minus shingles) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_minus'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text, int, int, shingles) IS
-	'sketch of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: k symbols of b bits';
 
 CREATE FUNCTION to_minhash(shingles, k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(shingles, int, int) IS
 	'sketch of a set of shingles: k symbols of b bits';
-
-CREATE FUNCTION to_minhash(text[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text_array'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text[], int, int) IS
-	'sketch of the set of the given elements (scheme tokens): k symbols of b bits';
-
-CREATE FUNCTION to_minhash(bigint[], k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_bigint_array'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(bigint[], int, int) IS
-	'sketch of the set of the given 64-bit hashes (scheme hashes): k symbols of b bits';
 
 -- ---- Truncation, union, cardinality -----------------------------------------
 
@@ -173,6 +148,10 @@ COMMENT ON FUNCTION minhash_of_bit(bit) IS
 
 CREATE CAST (bit AS minhash) WITH FUNCTION minhash_of_bit(bit) AS ASSIGNMENT;
 COMMENT ON CAST (bit AS minhash) IS
+	'a signature made elsewhere, with symbols of one bit';
+
+CREATE CAST (bit varying AS minhash) WITH FUNCTION minhash_of_bit(bit) AS ASSIGNMENT;
+COMMENT ON CAST (bit varying AS minhash) IS
 	'a signature made elsewhere, with symbols of one bit';
 
 CREATE FUNCTION minhash_to_bit(minhash, int) RETURNS bit

@@ -81,37 +81,18 @@ CREATE FUNCTION to_simhash(
 COMMENT ON FUNCTION to_simhash(text, int, text) IS
 	'fingerprint of the shingles of a text under a scheme, weighted by frequency: f bits';
 
--- The argument is not called scheme, or to_simhash(body, scheme => ...) would be ambiguous.
-CREATE FUNCTION to_simhash(text, scheme_name text) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme_name'
+-- The argument has no name, or to_simhash(body, scheme => ...) would be ambiguous.
+CREATE FUNCTION to_simhash(text, text) RETURNS simhash
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(text, text) IS
 	'fingerprint of the shingles of a text under a scheme: 64 bits';
-
--- The size comes before the shingles, or to_simhash($1::text, $2, $3) would be ambiguous.
-CREATE FUNCTION to_simhash(text, minus shingles) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text, shingles) IS
-	'fingerprint of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: 64 bits';
-
-CREATE FUNCTION to_simhash(text, f int, minus shingles) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_minus'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text, int, shingles) IS
-	'fingerprint of the shingles of a text that are not in minus, such as those of a form, under the scheme of minus: f bits';
 
 CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(shingles, int) IS
 	'fingerprint of a set of shingles, weighted by frequency: f bits';
-
-CREATE FUNCTION to_simhash(text[], weights float8[], f int DEFAULT 64) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_weights'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text[], float8[], int) IS
-	'fingerprint of the given elements with their weights (scheme tokens): f bits';
 
 -- ---- Showing ----------------------------------------------------------------
 

@@ -6,7 +6,7 @@ CREATE FUNCTION neardup_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'neardup_support'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_support(internal) IS
-	'planner support for is_similar and hamming_within';
+	'planner support for is_similar and is_within';
 
 -- ---- minhash ----------------------------------------------------------------
 
@@ -14,12 +14,6 @@ CREATE FUNCTION similarity(minhash, minhash) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_similarity'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION similarity(minhash, minhash) IS
-	'estimated resemblance (Jaccard similarity) of two sets, 0 to 1';
-
-CREATE FUNCTION jaccard_similarity(minhash, minhash) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_similarity'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION jaccard_similarity(minhash, minhash) IS
 	'estimated resemblance (Jaccard similarity) of two sets, 0 to 1';
 
 CREATE FUNCTION containment(minhash, minhash) RETURNS float8
@@ -47,11 +41,11 @@ CREATE FUNCTION hamming_distance(minhash, minhash) RETURNS int
 COMMENT ON FUNCTION hamming_distance(minhash, minhash) IS
 	'number of symbols that differ';
 
-CREATE FUNCTION hamming_within(minhash, minhash, distance int) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_hamming_within'
+CREATE FUNCTION is_within(minhash, minhash, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_within'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION hamming_within(minhash, minhash, int) IS
+COMMENT ON FUNCTION is_within(minhash, minhash, int) IS
 	'is the number of differing symbols at most the distance?';
 
 CREATE OPERATOR <~> (
@@ -105,11 +99,11 @@ CREATE FUNCTION hamming_distance(simhash, simhash) RETURNS int
 COMMENT ON FUNCTION hamming_distance(simhash, simhash) IS
 	'number of bits that differ';
 
-CREATE FUNCTION hamming_within(simhash, simhash, distance int) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_hamming_within'
+CREATE FUNCTION is_within(simhash, simhash, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_within'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION hamming_within(simhash, simhash, int) IS
+COMMENT ON FUNCTION is_within(simhash, simhash, int) IS
 	'is the number of differing bits at most the distance?';
 
 CREATE OPERATOR <~> (
@@ -132,16 +126,16 @@ COMMENT ON OPERATOR <-> (simhash, simhash) IS 'distance: 1 - similarity';
 
 -- ---- bit and bigint: hashes made elsewhere ----------------------------------
 
-CREATE FUNCTION hamming_within(bit, bit, distance int) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_hamming_within_bit'
+CREATE FUNCTION is_within(bit, bit, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_within_bit'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION hamming_within(bit, bit, int) IS
+COMMENT ON FUNCTION is_within(bit, bit, int) IS
 	'is the number of differing bits at most the distance?';
 
-CREATE FUNCTION hamming_within(bigint, bigint, distance int) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_hamming_within_bigint'
+CREATE FUNCTION is_within(bigint, bigint, distance int) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_within_bigint'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION hamming_within(bigint, bigint, int) IS
+COMMENT ON FUNCTION is_within(bigint, bigint, int) IS
 	'is the number of differing bits at most the distance?';

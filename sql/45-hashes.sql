@@ -1,42 +1,44 @@
 -- Hashes made elsewhere, in columns of bigint and bit(n): ways in, and their distance.
 --
--- hamming_within() on them is in 40-distance.sql, hamming_ball() in 50-balls.sql.
+-- is_within() on them is in 40-distance.sql, hamming_ball() in 50-balls.sql.
 
 -- ---- Ways in ----------------------------------------------------------------
+--
+-- A value that is refused is cast, with the reason in front, to a type that does not take it.
 
 CREATE FUNCTION hex_to_bigint(text) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_hex_to_bigint'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN $1 ~ '^(0[xX])?[0-9A-Fa-f]{1,16}$'
+		THEN ('x' || lpad(regexp_replace($1, '^0[xX]', ''), 16, '0'))::bit(64)::bigint
+		ELSE ('not 1 to 16 hexadecimal digits: ' || $1)::bigint END
+	$$;
 COMMENT ON FUNCTION hex_to_bigint(text) IS
 	'the bits of 1 to 16 hexadecimal digits, as a bigint';
 
 CREATE FUNCTION hex_to_bit(text) RETURNS bit
-	AS 'MODULE_PATHNAME', 'neardup_hex_to_bit'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN $1 ~ '^(0[xX])?[0-9A-Fa-f]+$'
+		THEN ('x' || regexp_replace($1, '^0[xX]', ''))::varbit
+		ELSE ('not hexadecimal digits: ' || $1)::bigint::bit(64) END
+	$$;
 COMMENT ON FUNCTION hex_to_bit(text) IS
 	'the bits of hexadecimal digits, four for each digit';
 
 CREATE FUNCTION unsigned_to_bigint(numeric) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_unsigned_to_bigint'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN $1 <> trunc($1) OR NOT $1 BETWEEN 0 AND 18446744073709551615
+		THEN ('not a whole number from 0 to 18446744073709551615: ' || $1)::bigint
+		ELSE ($1 - CASE WHEN $1 > 9223372036854775807 THEN 18446744073709551616 ELSE 0 END)::bigint END
+	$$;
 COMMENT ON FUNCTION unsigned_to_bigint(numeric) IS
 	'the bigint with the 64 bits of an unsigned number';
 
--- ---- A value to order by -----------------------------------------------------
-
-CREATE FUNCTION as_hash(bigint) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_as_hash_bigint'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION as_hash(bigint) IS
-	'a hash to measure distances from, as in ORDER BY phash <~> as_hash(q)';
-
-CREATE FUNCTION as_hash(bit) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_as_hash_bit'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION as_hash(bit) IS
-	'a hash to measure distances from, as in ORDER BY phash <~> as_hash(q)';
-
 -- ---- Distance ---------------------------------------------------------------
+
+-- ORDER BY phash <~> q::simhash or, for a bit(n), q::minhash uses an index.
 
 CREATE FUNCTION bigint_hamming_distance(bigint, simhash) RETURNS int
 	AS 'MODULE_PATHNAME', 'neardup_bigint_hamming_distance_bigint'

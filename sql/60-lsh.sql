@@ -31,29 +31,32 @@ COMMENT ON FUNCTION simhash_bands(simhash, int) IS
 	'a key for each band of the given number of bits, to join on';
 
 CREATE FUNCTION lsh_probability(similarity float8, bands int, rows int) RETURNS float8
-	AS 'MODULE_PATHNAME', 'neardup_lsh_probability'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN NOT similarity BETWEEN 0 AND 1
+		THEN ('not a similarity from 0 to 1: ' || similarity)::float8
+		WHEN bands < 1 OR rows < 1
+		THEN format('not a number from 1 on: bands %s, rows %s', bands, rows)::float8
+		ELSE 1 - (1 - similarity ^ rows) ^ bands END
+	$$;
 COMMENT ON FUNCTION lsh_probability(float8, int, int) IS
 	'probability that a pair of the given similarity shares a band';
 
 CREATE FUNCTION lsh_curve(
 	bands int, rows int,
 	OUT similarity float8, OUT probability float8) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_lsh_curve'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 21;
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE ROWS 21 SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT i / 20.0::float8, CASE WHEN bands > 0 AND rows > 0
+		THEN 1 - (1 - (i / 20.0::float8) ^ rows) ^ bands
+		ELSE format('not a number from 1 on: bands %s, rows %s', bands, rows)::float8 END
+	FROM generate_series(0, 20) i
+	$$;
 COMMENT ON FUNCTION lsh_curve(int, int) IS
 	'probability that a pair shares a band, for the similarities 0, 0.05, ..., 1';
 
 CREATE FUNCTION lsh_parameters(
-	threshold float8, k int, recall float8,
-	OUT bands int, OUT rows int, OUT probability float8) RETURNS record
-	AS 'MODULE_PATHNAME', 'neardup_lsh_parameters'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION lsh_parameters(float8, int, float8) IS
-	'the longest bands of k symbols that find a pair whose similarity is the threshold with at least this recall';
-
-CREATE FUNCTION lsh_parameters(
-	threshold float8, k int, recall float8, b int,
+	threshold float8, k int, recall float8, b int DEFAULT 1,
 	OUT bands int, OUT rows int, OUT probability float8) RETURNS record
 	AS 'MODULE_PATHNAME', 'neardup_lsh_parameters'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

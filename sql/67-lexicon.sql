@@ -41,122 +41,6 @@ CREATE TYPE shingle_lexicon (
 COMMENT ON TYPE shingle_lexicon IS
 	'weights of shingles, from 0 to 15, by how few of many documents have them';
 
--- ---- Equality and order -------------------------------------------------------
-
-CREATE FUNCTION shingle_lexicon_eq(shingle_lexicon, shingle_lexicon) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_eq'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_eq(shingle_lexicon, shingle_lexicon) IS
-	'implementation of = operator';
-
-CREATE FUNCTION shingle_lexicon_ne(shingle_lexicon, shingle_lexicon) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_ne'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_ne(shingle_lexicon, shingle_lexicon) IS
-	'implementation of <> operator';
-
-CREATE FUNCTION shingle_lexicon_lt(shingle_lexicon, shingle_lexicon) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_lt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_lt(shingle_lexicon, shingle_lexicon) IS
-	'implementation of < operator';
-
-CREATE FUNCTION shingle_lexicon_le(shingle_lexicon, shingle_lexicon) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_le'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_le(shingle_lexicon, shingle_lexicon) IS
-	'implementation of <= operator';
-
-CREATE FUNCTION shingle_lexicon_gt(shingle_lexicon, shingle_lexicon) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_gt'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_gt(shingle_lexicon, shingle_lexicon) IS
-	'implementation of > operator';
-
-CREATE FUNCTION shingle_lexicon_ge(shingle_lexicon, shingle_lexicon) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_ge'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_ge(shingle_lexicon, shingle_lexicon) IS
-	'implementation of >= operator';
-
-CREATE FUNCTION shingle_lexicon_cmp(shingle_lexicon, shingle_lexicon) RETURNS int
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_cmp'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_cmp(shingle_lexicon, shingle_lexicon) IS
-	'less-equal-greater';
-
-CREATE FUNCTION shingle_lexicon_hash(shingle_lexicon) RETURNS int
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_hash'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_hash(shingle_lexicon) IS
-	'hash';
-
-CREATE FUNCTION shingle_lexicon_hash_extended(shingle_lexicon, bigint) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'neardup_shingle_lexicon_hash_extended'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingle_lexicon_hash_extended(shingle_lexicon, bigint) IS
-	'hash';
-
-CREATE OPERATOR = (
-	LEFTARG = shingle_lexicon, RIGHTARG = shingle_lexicon, FUNCTION = shingle_lexicon_eq,
-	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel,
-	HASHES, MERGES
-);
-COMMENT ON OPERATOR = (shingle_lexicon, shingle_lexicon) IS 'equal';
-
-CREATE OPERATOR <> (
-	LEFTARG = shingle_lexicon, RIGHTARG = shingle_lexicon, FUNCTION = shingle_lexicon_ne,
-	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
-);
-COMMENT ON OPERATOR <> (shingle_lexicon, shingle_lexicon) IS 'not equal';
-
-CREATE OPERATOR < (
-	LEFTARG = shingle_lexicon, RIGHTARG = shingle_lexicon, FUNCTION = shingle_lexicon_lt,
-	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-COMMENT ON OPERATOR < (shingle_lexicon, shingle_lexicon) IS 'less than';
-
-CREATE OPERATOR <= (
-	LEFTARG = shingle_lexicon, RIGHTARG = shingle_lexicon, FUNCTION = shingle_lexicon_le,
-	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-COMMENT ON OPERATOR <= (shingle_lexicon, shingle_lexicon) IS 'less than or equal';
-
-CREATE OPERATOR > (
-	LEFTARG = shingle_lexicon, RIGHTARG = shingle_lexicon, FUNCTION = shingle_lexicon_gt,
-	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-COMMENT ON OPERATOR > (shingle_lexicon, shingle_lexicon) IS 'greater than';
-
-CREATE OPERATOR >= (
-	LEFTARG = shingle_lexicon, RIGHTARG = shingle_lexicon, FUNCTION = shingle_lexicon_ge,
-	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
-COMMENT ON OPERATOR >= (shingle_lexicon, shingle_lexicon) IS 'greater than or equal';
-
-CREATE OPERATOR CLASS shingle_lexicon_ops DEFAULT FOR TYPE shingle_lexicon USING btree AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 shingle_lexicon_cmp(shingle_lexicon, shingle_lexicon);
-COMMENT ON OPERATOR CLASS shingle_lexicon_ops USING btree IS 'total order of all lexicons';
-COMMENT ON OPERATOR FAMILY shingle_lexicon_ops USING btree IS 'total order of all lexicons';
-
-CREATE OPERATOR CLASS shingle_lexicon_ops DEFAULT FOR TYPE shingle_lexicon USING hash AS
-	OPERATOR 1 =,
-	FUNCTION 1 shingle_lexicon_hash(shingle_lexicon),
-	FUNCTION 2 shingle_lexicon_hash_extended(shingle_lexicon, bigint);
-COMMENT ON OPERATOR CLASS shingle_lexicon_ops USING hash IS 'equality of lexicons';
-COMMENT ON OPERATOR FAMILY shingle_lexicon_ops USING hash IS 'equality of lexicons';
-
 -- ---- Making and showing --------------------------------------------------------
 
 CREATE FUNCTION neardup_lexicon(
@@ -195,7 +79,7 @@ CREATE FUNCTION to_shingles(text[], weights float8[]) RETURNS shingles
 COMMENT ON FUNCTION to_shingles(text[], float8[]) IS
 	'the set of the given elements, with 16 times their weights as frequencies (scheme weighted)';
 
--- The shape comes before the weights, or to_minhash($1, $2, $3) would be ambiguous.
+-- The shape comes before the lexicon, or to_minhash($1, $2, $3) would be ambiguous.
 CREATE FUNCTION to_minhash(text, lexicon shingle_lexicon) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_lexicon'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
@@ -207,15 +91,3 @@ CREATE FUNCTION to_minhash(text, k int, b int, lexicon shingle_lexicon) RETURNS 
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, int, int, shingle_lexicon) IS
 	'sketch of the shingles of a text weighted by a lexicon: k symbols of b bits';
-
-CREATE FUNCTION to_minhash(text[], weights float8[]) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_weights'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text[], float8[]) IS
-	'sketch of the given elements with their weights (scheme weighted): 512 symbols of one bit';
-
-CREATE FUNCTION to_minhash(text[], k int, b int, weights float8[]) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_weights'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text[], int, int, float8[]) IS
-	'sketch of the given elements with their weights (scheme weighted): k symbols of b bits';

@@ -23,7 +23,7 @@ COMMENT ON FUNCTION minhash_signature(minhash, internal) IS
 	'neardup index support';
 
 CREATE OPERATOR CLASS minhash_ops DEFAULT FOR TYPE minhash USING neardup AS
-	OPERATOR 1 <@ (minhash, minhash_ball),
+	OPERATOR 1 <@ (minhash, ball),
 	OPERATOR 2 <-> (minhash, minhash) FOR ORDER BY float_ops,
 	OPERATOR 3 <~> (minhash, minhash) FOR ORDER BY integer_ops,
 	FUNCTION 1 minhash_signature(minhash, internal);
@@ -37,7 +37,7 @@ COMMENT ON FUNCTION simhash_signature(simhash, internal) IS
 	'neardup index support';
 
 CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE simhash USING neardup AS
-	OPERATOR 1 <@ (simhash, simhash_ball),
+	OPERATOR 1 <@ (simhash, ball),
 	OPERATOR 2 <-> (simhash, simhash) FOR ORDER BY float_ops,
 	OPERATOR 3 <~> (simhash, simhash) FOR ORDER BY integer_ops,
 	FUNCTION 1 simhash_signature(simhash, internal);
@@ -51,7 +51,7 @@ COMMENT ON FUNCTION bit_signature(bit, internal) IS
 	'neardup index support';
 
 CREATE OPERATOR CLASS bit_hamming_ops DEFAULT FOR TYPE bit USING neardup AS
-	OPERATOR 1 <@ (bit, minhash_ball),
+	OPERATOR 1 <@ (bit, ball),
 	FUNCTION 1 bit_signature(bit, internal);
 COMMENT ON OPERATOR CLASS bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
 COMMENT ON OPERATOR FAMILY bit_hamming_ops USING neardup IS 'hashes made elsewhere, by the number of bits that differ';
@@ -66,7 +66,7 @@ COMMENT ON FUNCTION bigint_signature(bigint, internal) IS
 	'neardup index support';
 
 CREATE OPERATOR CLASS bigint_hamming_ops DEFAULT FOR TYPE bigint USING neardup AS
-	OPERATOR 1 <@ (bigint, simhash_ball),
+	OPERATOR 1 <@ (bigint, ball),
 	FUNCTION 1 bigint_signature(bigint, internal);
 COMMENT ON OPERATOR CLASS bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
 COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bits made elsewhere, by the number of bits that differ';
@@ -76,46 +76,16 @@ ALTER OPERATOR FAMILY bigint_hamming_ops USING neardup ADD
 
 -- ---- Balls, for exclusion constraints ---------------------------------------
 
-CREATE FUNCTION ball_signature(minhash_ball, internal) RETURNS void
+CREATE FUNCTION ball_signature(ball, internal) RETURNS void
 	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_signature(minhash_ball, internal) IS
+COMMENT ON FUNCTION ball_signature(ball, internal) IS
 	'neardup index support';
 
-CREATE FUNCTION ball_signature(minhash_ball_key, internal) RETURNS void
-	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_signature(minhash_ball_key, internal) IS
-	'neardup index support';
-
--- Errors show a key as the type of the operator class prints it.
-CREATE OPERATOR CLASS minhash_ball_ops DEFAULT FOR TYPE minhash_ball_key USING neardup AS
-	OPERATOR 4 && (minhash_ball, minhash_ball),
-	FUNCTION 1 (minhash_ball, minhash_ball) ball_signature(minhash_ball, internal),
-	FUNCTION 1 ball_signature(minhash_ball_key, internal);
-COMMENT ON OPERATOR CLASS minhash_ball_ops USING neardup IS
+CREATE OPERATOR CLASS ball_ops DEFAULT FOR TYPE ball USING neardup AS
+	OPERATOR 4 && (ball, ball),
+	FUNCTION 1 ball_signature(ball, internal);
+COMMENT ON OPERATOR CLASS ball_ops USING neardup IS
 	'balls around signatures, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
-COMMENT ON OPERATOR FAMILY minhash_ball_ops USING neardup IS
+COMMENT ON OPERATOR FAMILY ball_ops USING neardup IS
 	'balls around signatures, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
-
-CREATE FUNCTION ball_signature(simhash_ball, internal) RETURNS void
-	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_signature(simhash_ball, internal) IS
-	'neardup index support';
-
-CREATE FUNCTION ball_signature(simhash_ball_key, internal) RETURNS void
-	AS 'MODULE_PATHNAME', 'neardup_ball_signature'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_signature(simhash_ball_key, internal) IS
-	'neardup index support';
-
--- Errors show a key as the type of the operator class prints it.
-CREATE OPERATOR CLASS simhash_ball_ops DEFAULT FOR TYPE simhash_ball_key USING neardup AS
-	OPERATOR 4 && (simhash_ball, simhash_ball),
-	FUNCTION 1 (simhash_ball, simhash_ball) ball_signature(simhash_ball, internal),
-	FUNCTION 1 ball_signature(simhash_ball_key, internal);
-COMMENT ON OPERATOR CLASS simhash_ball_ops USING neardup IS
-	'balls around fingerprints, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';
-COMMENT ON OPERATOR FAMILY simhash_ball_ops USING neardup IS
-	'balls around fingerprints, for EXCLUDE USING neardup (near(sig, 0.9) WITH &&)';

@@ -1,13 +1,6 @@
 -- Inspecting an index: its size, its soundness, and the plan of a search.
 -- These functions check the rights of the caller on the table themselves.
 
-CREATE FUNCTION neardup_index_info(index regclass,
-		OUT segments int, OUT documents bigint, OUT dead bigint, OUT tail bigint, OUT bytes bigint)
-	AS 'MODULE_PATHNAME', 'neardup_index_info'
-	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_index_info(regclass) IS
-	'size of a neardup index: segments, documents, dead documents, documents in the tail, bytes';
-
 -- All indexes of the database.  Returns no row for an index that the caller may not inspect.
 
 CREATE FUNCTION neardup_index_status(index regclass,
@@ -38,7 +31,7 @@ COMMENT ON FUNCTION neardup_check(regclass) IS
 
 -- Returns a row for each segment, and one for the tails.
 
-CREATE FUNCTION neardup_explain(index regclass, ball minhash_ball,
+CREATE FUNCTION neardup_explain(index regclass, ball ball,
 		OUT segment int, OUT documents bigint,
 		OUT method text, OUT groups int, OUT radius int, OUT hits int,
 		OUT planned_postings float8, OUT planned_candidates float8, OUT planned_us float8,
@@ -46,40 +39,7 @@ CREATE FUNCTION neardup_explain(index regclass, ball minhash_ball,
 		OUT matches bigint) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_explain'
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_explain(regclass, minhash_ball) IS
+COMMENT ON FUNCTION neardup_explain(regclass, ball) IS
 	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
-
-CREATE FUNCTION neardup_explain(index regclass, ball simhash_ball,
-		OUT segment int, OUT documents bigint,
-		OUT method text, OUT groups int, OUT radius int, OUT hits int,
-		OUT planned_postings float8, OUT planned_candidates float8, OUT planned_us float8,
-		OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us float8,
-		OUT matches bigint) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_explain'
-	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_explain(regclass, simhash_ball) IS
-	'how a neardup index is searched for a ball: plan, estimated cost and actual cost of each segment';
-
-CREATE FUNCTION neardup_explain(index regclass, query minhash, threshold float8,
-		OUT segment int, OUT documents bigint,
-		OUT method text, OUT groups int, OUT radius int, OUT hits int,
-		OUT planned_postings float8, OUT planned_candidates float8, OUT planned_us float8,
-		OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us float8,
-		OUT matches bigint) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_explain_threshold'
-	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_explain(regclass, minhash, float8) IS
-	'how a neardup index is searched for similar signatures: plan, estimated cost and actual cost of each segment';
-
-CREATE FUNCTION neardup_explain(index regclass, query simhash, threshold float8,
-		OUT segment int, OUT documents bigint,
-		OUT method text, OUT groups int, OUT radius int, OUT hits int,
-		OUT planned_postings float8, OUT planned_candidates float8, OUT planned_us float8,
-		OUT postings bigint, OUT candidates bigint, OUT pages bigint, OUT us float8,
-		OUT matches bigint) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_explain_threshold'
-	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_explain(regclass, simhash, float8) IS
-	'how a neardup index is searched for similar signatures: plan, estimated cost and actual cost of each segment';
 
 GRANT SELECT ON neardup_indexes TO PUBLIC;

@@ -9,14 +9,14 @@ CREATE FUNCTION neardup_pairs(query text, threshold float8, multiset boolean DEF
 COMMENT ON FUNCTION neardup_pairs(text, float8, boolean, text, text, float8, float8, text) IS
 	'all pairs of near-duplicates among the rows (id bigint, signature) of a query';
 
-CREATE FUNCTION neardup_pairs(query text, threshold float8, witness anyelement,
+CREATE FUNCTION neardup_pairs(query text, threshold float8, id_type anyelement,
 		multiset boolean DEFAULT false, against text DEFAULT NULL, equal text DEFAULT 'first',
 		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0, measure text DEFAULT 'resemblance',
 		OUT a anyelement, OUT b anyelement, OUT similarity float8) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_pairs_witness'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_pairs(text, float8, anyelement, boolean, text, text, float8, float8, text) IS
-	'all pairs of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
+	'all pairs of near-duplicates among the rows (id, signature) of a query, with ids of the type of id_type, as in NULL::uuid';
 
 CREATE FUNCTION neardup_clusters(query text, threshold float8, multiset boolean DEFAULT false,
 		against text DEFAULT NULL, method text DEFAULT 'star', nearest boolean DEFAULT false,
@@ -27,7 +27,7 @@ CREATE FUNCTION neardup_clusters(query text, threshold float8, multiset boolean 
 COMMENT ON FUNCTION neardup_clusters(text, float8, boolean, text, text, boolean, float8, float8, text) IS
 	'clusters of near-duplicates among the rows (id bigint, signature) of a query: each row with the row to keep';
 
-CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelement,
+CREATE FUNCTION neardup_clusters(query text, threshold float8, id_type anyelement,
 		multiset boolean DEFAULT false, against text DEFAULT NULL, method text DEFAULT 'star',
 		nearest boolean DEFAULT false, verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
 		measure text DEFAULT 'resemblance',
@@ -35,7 +35,7 @@ CREATE FUNCTION neardup_clusters(query text, threshold float8, witness anyelemen
 	AS 'MODULE_PATHNAME', 'neardup_clusters_witness'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8, text) IS
-	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of the third argument';
+	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of id_type, as in NULL::uuid';
 
 -- The progress of calls, as the views pg_stat_progress_* report that of commands.
 

@@ -22,7 +22,7 @@
 \if :{?min_tokens} \else \set min_tokens 3 \endif
 \if :{?scheme} \set shared :scheme \else \set shared 'word 3' \endif
 \if :{?output} \else \set output '' \endif
-\set functions '{neardup_clusters,neardup_pairs,shared_passages,to_shingles,similarity,cardinality,minhash_error,as_hash}'
+\set functions '{neardup_clusters,neardup_pairs,shared_passages,to_shingles,similarity,cardinality,minhash_error}'
 \ir neardup-begin.sql
 \ir neardup-review-page.sql
 
@@ -59,8 +59,9 @@ WITH RECURSIVE base AS (
 )
 SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, "table", :'sig',
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
-FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN EXISTS (SELECT FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype))
-		THEN format('%s.as_hash(%I)', :'ext', :'sig') ELSE format('%I', :'sig') END AS signature) t
+FROM (SELECT :'table_oid'::oid::regclass AS "table", coalesce((
+		SELECT format('%I::%s.%s', :'sig', :'ext', CASE WHEN type = 'bit'::regtype THEN 'minhash' ELSE 'simhash' END)
+		FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype)), format('%I', :'sig')) AS signature) t
 \gset
 :check_order
 \gexec

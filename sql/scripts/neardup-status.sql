@@ -129,7 +129,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	FROM leaf, LATERAL regexp_match(shape, '^(minhash|simhash)\((\d+)(?:, (\d+))?\) of scheme "([^"]*)"') m
 ), search AS (
 	-- A condition that each index supports.  A bigint beside a signature is a key.
-	SELECT DISTINCT ON (leaf) leaf, CASE WHEN opcname IN ('bigint_hamming_ops', 'bit_hamming_ops') THEN format('hamming_within(%s, %s, 3)', expression, q)
+	SELECT DISTINCT ON (leaf) leaf, CASE WHEN opcname IN ('bigint_hamming_ops', 'bit_hamming_ops') THEN format('is_within(%s, %s, 3)', expression, q)
 			WHEN opcname IN ('minhash_ops', 'simhash_ops') THEN format('is_similar(%s, %s, 0.8)', expression, q)
 			ELSE expression || ' && ' || regexp_replace(expression, '^(near|hamming_ball)\(.*, ([^,]*)\)$', format('\1(%s, \2)', q)) END AS condition
 	FROM made JOIN pg_index ON indexrelid = leaf, unnest(indclass::oid[]) WITH ORDINALITY x (class, n) JOIN pg_opclass o ON o.oid = class,

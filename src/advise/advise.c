@@ -251,7 +251,7 @@ learn_form(Advice *advice)
 	put(advice, "form",
 		form.found ?
 			psprintf("%s: a form.\n"
-					 "common_shingles(query, share => 0.2) returns them; to_minhash(body, minus => ...)\n"
+					 "to_minhash(to_shingles(body) - neardup_common_shingles(query, share => 0.2))\n"
 					 "leaves them out. All that follows is without them.",
 					 common) :
 			psprintf("none: %s", common));

@@ -244,30 +244,6 @@ inspect_count(Relation index, IndexCounts *counts)
 	return meta;
 }
 
-/* neardup_index_info(index regclass) returns record */
-PG_FUNCTION_INFO_V1(neardup_index_info);
-Datum
-neardup_index_info(PG_FUNCTION_ARGS)
-{
-	Oid oid = PG_GETARG_OID(0);
-	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_COUNT));
-	IndexCounts counts;
-	IndexMeta *meta = inspect_count(index, &counts);
-	TupleDesc tupdesc;
-	Datum values[5];
-	bool nulls[5] = {false};
-
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	values[0] = Int32GetDatum(meta->segments);
-	values[1] = Int64GetDatum(counts.documents);
-	values[2] = Int64GetDatum(counts.dead);
-	values[3] = Int64GetDatum(counts.tail);
-	values[4] = Int64GetDatum(counts.bytes);
-	index_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(tupdesc, values, nulls)));
-}
-
 /* ---- neardup_explain ---------------------------------------------------- */
 
 typedef struct ExplainRow
@@ -343,13 +319,21 @@ put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Searches twice, and reports the second search, which finds the caches filled. */
-static Datum
-explain(FunctionCallInfo fcinfo, const Signature *centre, int radius)
+/*
+ * neardup_explain(index regclass, ball) returns setof record
+ *
+ * Searches twice, and reports the second search, which finds the caches filled.
+ */
+PG_FUNCTION_INFO_V1(neardup_explain);
+Datum
+neardup_explain(PG_FUNCTION_ARGS)
 {
 	Oid oid = PG_GETARG_OID(0);
+	Ball ball = PG_GETARG_BALL(1);
 	Relation index = inspect_open(oid, inspect_allowed(oid, INSPECT_SEARCH));
-	SearchQuery query = {.centre = *centre, .radius = radius, .method = neardup_search};
+	SearchQuery query = {.centre = ball.centre,
+						 .radius = ball.header.radius,
+						 .method = neardup_search};
 	Explain explain = {.allocated = 16};
 	MatchList found;
 	uint64 after = 0;
@@ -367,26 +351,4 @@ explain(FunctionCallInfo fcinfo, const Signature *centre, int radius)
 		put_row((ReturnSetInfo *) fcinfo->resultinfo, &explain.row[i].report,
 				explain.row[i].seconds);
 	return (Datum) 0;
-}
-
-/* neardup_explain(index regclass, ball) returns setof record */
-PG_FUNCTION_INFO_V1(neardup_explain);
-Datum
-neardup_explain(PG_FUNCTION_ARGS)
-{
-	Ball ball = PG_GETARG_BALL(1);
-
-	return explain(fcinfo, &ball.centre, ball.header.radius);
-}
-
-/* neardup_explain(index regclass, signature, threshold float8) returns setof record */
-PG_FUNCTION_INFO_V1(neardup_explain_threshold);
-Datum
-neardup_explain_threshold(PG_FUNCTION_ARGS)
-{
-	Signature centre = PG_GETARG_SIGNATURE(1);
-	double threshold = PG_GETARG_FLOAT8(2);
-
-	check_threshold(threshold, NULL);
-	return explain(fcinfo, &centre, signature_radius(&centre.header, threshold));
 }

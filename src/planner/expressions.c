@@ -29,8 +29,7 @@ known_value(PlannerInfo *root, Node *node)
 bool
 is_ball_type(Oid function, Oid type)
 {
-	return type == extension_type(function, "minhash_ball") ||
-		type == extension_type(function, "simhash_ball");
+	return type == extension_type(function, "ball");
 }
 
 Oid

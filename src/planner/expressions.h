@@ -32,7 +32,7 @@ typedef struct BallCentre
 /* Returns the value of an expression, or NULL if the planner cannot estimate it or it is NULL. */
 extern const Const *known_value(PlannerInfo *root, Node *node);
 
-/* Returns true for minhash_ball and simhash_ball. */
+/* Is a type that of balls? */
 extern bool is_ball_type(Oid function, Oid type);
 
 /*

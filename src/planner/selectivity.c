@@ -116,9 +116,6 @@ read_argument(Condition *condition, Node *node)
 			set_query(condition, &centre.value);
 		else if (centre.node != NULL)
 			read_signature(condition, centre.node);
-		else if (condition->shape.k == 0 &&
-				 type == extension_type(condition->function, "minhash_ball"))
-			condition->shape.flags |= SIGNATURE_MINHASH;
 	}
 	else
 		bounds_narrow(&condition->bounds, condition->root, node);
@@ -232,7 +229,10 @@ copies_outside_samples(const Condition *condition, double share, int radius)
 Selectivity
 ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 {
-	Condition condition = {.root = root, .function = function, .bounds = BOUNDS_UNKNOWN};
+	Condition condition = {.root = root,
+						   .function = function,
+						   .shape.flags = SIGNATURE_MINHASH,
+						   .bounds = BOUNDS_UNKNOWN};
 	const SignatureHeader *shape = &condition.shape;
 	double rows = 0;
 	double present = 1;

@@ -1,5 +1,5 @@
 /*
- * support.c: the planner support function of is_similar() and hamming_within(), which
+ * support.c: the planner support function of is_similar() and is_within(), which
  * gives their index condition and their selectivity.
  */
 #include "planner/expressions.h"
@@ -16,7 +16,7 @@
 
 /*
  * Returns the function that makes the ball of a call: near() for is_similar(x, y, float8),
- * hamming_ball() for hamming_within(x, y, int).  InvalidOid for any other function, since
+ * hamming_ball() for is_within(x, y, int).  InvalidOid for any other function, since
  * a user may name our support function for one of their own.
  */
 static Oid
@@ -31,29 +31,10 @@ constructor_of_call(Oid support, const FuncExpr *call)
 		return InvalidOid;
 	type = exprType(linitial(call->args));
 	bound = exprType(lthird(call->args));
-	name = bound == FLOAT8OID ? "is_similar" : "hamming_within";
+	name = bound == FLOAT8OID ? "is_similar" : "is_within";
 	if (exprType(lsecond(call->args)) != type || strcmp(get_func_name(call->funcid), name) != 0)
 		return InvalidOid;
 	return ball_constructor(support, type, bound);
-}
-
-/*
- * Makes a constant ball a constant key, which has the same bytes, with a cast.  EXPLAIN shows
- * keys shortened.  This is for index conditions only: other conditions may be sent to another
- * server as text.
- */
-static Node *
-shortened(Oid support, Const *constant)
-{
-	Ball ball = ball_of_datum(constant->constvalue);
-	Oid type = constant->consttype;
-	bool minhash = type == extension_type(support, "minhash_ball");
-
-	if (signature_symbol_bytes(&ball.centre.header) <= SHOWN_SYMBOL_BYTES)
-		return (Node *) constant;
-	constant->consttype =
-		extension_type(support, minhash ? "minhash_ball_key" : "simhash_ball_key");
-	return (Node *) makeRelabelType((Expr *) constant, type, -1, InvalidOid, COERCE_IMPLICIT_CAST);
 }
 
 /*
@@ -85,8 +66,6 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 		return NIL;
 	request->lossy = false;
 	ball = eval_const_expressions(request->root, ball);
-	if (IsA(ball, Const) && !((Const *) ball)->constisnull)
-		ball = shortened(support, (Const *) ball);
 	return list_make1(make_opclause(in_ball, BOOLOID, false, (Expr *) indexed, (Expr *) ball,
 									InvalidOid, InvalidOid));
 }

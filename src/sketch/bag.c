@@ -220,9 +220,9 @@ greater(uint32_t f, uint32_t g)
 }
 
 static inline uint32_t
-excess(uint32_t f, uint32_t g)
+first_alone(uint32_t f, uint32_t g)
 {
-	return f > g ? f - g : 0;
+	return g > 0 ? 0 : f;
 }
 
 /* Returns the bag of the frequencies that a rule makes of two; leaves out zeros. */
@@ -261,7 +261,7 @@ bag_union(const Bag *x, const Bag *y)
 Bag
 bag_difference(const Bag *x, const Bag *y)
 {
-	return combine(x, y, excess);
+	return combine(x, y, first_alone);
 }
 
 /* ---- Comparing ------------------------------------------------------------------ */

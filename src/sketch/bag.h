@@ -73,7 +73,10 @@ extern void hashes_sort(uint64_t *hash, size_t count);
 
 /* ---- Combining (bag.c) --------------------------------------------------------- */
 
-/* Return new bags.  x and y together have at most UINT32_MAX elements. */
+/*
+ * Return new bags.  A difference has the elements of x alone, with their frequencies.  x and y
+ * together have at most UINT32_MAX elements.
+ */
 extern Bag bag_intersection(const Bag *x, const Bag *y);
 extern Bag bag_union(const Bag *x, const Bag *y);
 extern Bag bag_difference(const Bag *x, const Bag *y);

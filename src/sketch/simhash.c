@@ -143,26 +143,3 @@ simhash_finish(SimhashBuilder *builder, uint8_t *packed)
 				put_bit(packed, w, bit);
 	return builder->elements;
 }
-
-void
-simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count, int f,
-				   uint8_t *packed)
-{
-	memset(packed, 0, f / 8);
-	for (int w = 0; w < f / 64; w++)
-	{
-		double sum[64] = {0};
-
-		for (size_t i = 0; i < count; i++)
-		{
-			uint64_t vote = vote_word(hashes[i], w);
-
-			host_check_interrupts_at(i);
-			for (int bit = 0; bit < 64; bit++)
-				sum[bit] += vote >> bit & 1 ? weights[i] : -weights[i];
-		}
-		for (int bit = 0; bit < 64; bit++)
-			if (sum[bit] > 0)
-				put_bit(packed, w, bit);
-	}
-}

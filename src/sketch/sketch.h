@@ -114,14 +114,6 @@ extern void simhash_add_weighted(SimhashBuilder *builder, uint64_t hash, uint32_
  */
 extern uint64_t simhash_finish(SimhashBuilder *builder, uint8_t *packed);
 
-/*
- * Computes the fingerprint of weighted elements: a bit is set if the sum of +weight
- * (element votes for it) and -weight (against) is above zero.  Weights have any sign, and
- * are added in the order given.
- */
-extern void simhash_of_weights(const uint64_t *hashes, const double *weights, size_t count, int f,
-							   uint8_t *packed);
-
 /* ---- Distance (symbols.c) --------------------------------------------------- */
 
 /* Returns how many of k symbols of b bits differ in two packed signatures. */

@@ -1,9 +1,10 @@
 /*
- * ball.c: the types minhash_ball and simhash_ball, and the operators of balls.
+ * ball.c: the type ball, and its operators.
  *
- * Text format: "0.9 around SIGNATURE" or "60 symbols around SIGNATURE".
+ * Text format: "0.9 around KIND SIGNATURE" or "60 symbols around KIND SIGNATURE"; KIND is
+ * minhash or simhash.
  * Binary format: the threshold (float8; 0 if a radius was given), the radius (int4), the
- * signature.
+ * signature, whose flags say its kind.
  */
 #include "sql/ball.h"
 
@@ -11,8 +12,6 @@
 
 #include "common/shortest_dec.h"
 #include "libpq/pqformat.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #define AROUND " around "
 #define SYMBOLS " symbols"
@@ -104,7 +103,7 @@ ball_around(const Signature *centre, double threshold, int radius)
 	return value;
 }
 
-/* near(minhash, threshold float8) returns minhash_ball; the same for simhash */
+/* near(minhash, threshold float8) returns ball; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_near);
 Datum
 neardup_near(PG_FUNCTION_ARGS)
@@ -116,7 +115,7 @@ neardup_near(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
 }
 
-/* hamming_ball(minhash, distance int) returns minhash_ball; the same for simhash */
+/* hamming_ball(minhash, distance int) returns ball; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball);
 Datum
 neardup_hamming_ball(PG_FUNCTION_ARGS)
@@ -130,7 +129,7 @@ neardup_hamming_ball(PG_FUNCTION_ARGS)
  *
  * Functions that take a signature and a ball are LEAKPROOF: PostgreSQL calls them with rows
  * that a policy hides.  So no value may make them throw an error.  A signature of another
- * shape, scheme or recipe version than the centre is in no ball around it.
+ * kind, shape, scheme or recipe version than the centre is in no ball around it.
  */
 
 /* Is a signature in a ball? */
@@ -153,7 +152,7 @@ ball_holds_bit(Datum ball, Datum bit)
 	return signature_read_bit(bit, &signature) && ball_holds(ball, &signature);
 }
 
-/* minhash_in_ball(minhash, minhash_ball) returns boolean; the same for simhash */
+/* in_ball(minhash, ball) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_signature_in_ball);
 Datum
 neardup_signature_in_ball(PG_FUNCTION_ARGS)
@@ -163,7 +162,7 @@ neardup_signature_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
-/* minhash_ball_contains(minhash_ball, minhash) returns boolean; the same for simhash */
+/* ball_contains(ball, minhash) returns boolean; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_ball_contains);
 Datum
 neardup_ball_contains(PG_FUNCTION_ARGS)
@@ -186,7 +185,7 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 
 /* ---- The same for bit(n) and bigint ------------------------------------- */
 
-/* hamming_ball(bit, distance int) returns minhash_ball */
+/* hamming_ball(bit, distance int) returns ball */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
 Datum
 neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
@@ -196,7 +195,7 @@ neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
-/* hamming_ball(bigint, distance int) returns simhash_ball */
+/* hamming_ball(bigint, distance int) returns ball */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball_bigint);
 Datum
 neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
@@ -207,7 +206,7 @@ neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
 }
 
-/* bit_in_ball(bit, minhash_ball) returns boolean */
+/* in_ball(bit, ball) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_bit_in_ball);
 Datum
 neardup_bit_in_ball(PG_FUNCTION_ARGS)
@@ -215,7 +214,7 @@ neardup_bit_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
-/* minhash_ball_contains(minhash_ball, bit) returns boolean */
+/* ball_contains(ball, bit) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
 Datum
 neardup_ball_contains_bit(PG_FUNCTION_ARGS)
@@ -223,7 +222,7 @@ neardup_ball_contains_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
-/* bigint_in_ball(bigint, simhash_ball) returns boolean */
+/* in_ball(bigint, ball) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_bigint_in_ball);
 Datum
 neardup_bigint_in_ball(PG_FUNCTION_ARGS)
@@ -234,7 +233,7 @@ neardup_bigint_in_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
 }
 
-/* simhash_ball_contains(simhash_ball, bigint) returns boolean */
+/* ball_contains(ball, bigint) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
 Datum
 neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
@@ -244,23 +243,6 @@ neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
 
 	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
 }
-
-/* ---- Order -------------------------------------------------------------- */
-
-static int
-compare_balls(struct varlena *x, struct varlena *y)
-{
-	Ball a = ball_of_any_bytes(VARDATA_ANY(x), VARSIZE_ANY_EXHDR(x));
-	Ball b = ball_of_any_bytes(VARDATA_ANY(y), VARSIZE_ANY_EXHDR(y));
-
-	if (a.header.threshold != b.header.threshold)
-		return a.header.threshold < b.header.threshold ? -1 : 1;
-	if (a.header.radius != b.header.radius)
-		return a.header.radius < b.header.radius ? -1 : 1;
-	return signature_compare(&a.centre, &b.centre);
-}
-
-COMPARISON_FUNCTIONS(neardup_ball, PG_DETOAST_DATUM_PACKED, compare_balls);
 
 /* ---- Text format -------------------------------------------------------- */
 
@@ -280,12 +262,12 @@ ball_text(const Ball *ball)
 		double_to_shortest_decimal_buf(ball->header.threshold, threshold);
 		appendStringInfoString(&out, threshold);
 	}
-	appendStringInfoString(&out, AROUND);
+	appendStringInfo(&out, AROUND "%s ", signature_type_name(ball->centre.header.flags));
 	signature_print(&out, &ball->centre);
 	return out.data;
 }
 
-/* minhash_ball_out(minhash_ball) returns cstring; the same for simhash */
+/* ball_out(ball) returns cstring */
 PG_FUNCTION_INFO_V1(neardup_ball_out);
 Datum
 neardup_ball_out(PG_FUNCTION_ARGS)
@@ -325,91 +307,59 @@ read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
 	return true;
 }
 
-/* The input function of balls around signatures of a kind. */
-static Datum
-ball_in(FunctionCallInfo fcinfo, uint8 kind, const char *type)
+/* Reads "minhash " or "simhash ". */
+static bool
+read_kind(TextReader *reader, uint8 *kind)
 {
-	TextReader reader = text_reader(fcinfo, type);
+	static const uint8 kinds[] = {SIGNATURE_MINHASH, SIGNATURE_SIMHASH};
+
+	for (int i = 0; i < lengthof(kinds); i++)
+	{
+		const char *name = signature_type_name(kinds[i]);
+		size_t length = strlen(name);
+
+		if (strncmp(reader->at, name, length) == 0 && reader->at[length] == ' ')
+		{
+			reader->at += length + 1;
+			*kind = kinds[i];
+			return true;
+		}
+	}
+	return read_expected(reader, "Expected \"minhash\" or \"simhash\" at character %zu.");
+}
+
+/* ball_in(cstring) returns ball */
+PG_FUNCTION_INFO_V1(neardup_ball_in);
+Datum
+neardup_ball_in(PG_FUNCTION_ARGS)
+{
+	TextReader reader = text_reader(fcinfo, "ball");
 	const char *around = strstr(reader.input, AROUND);
 	double threshold = 0;
 	int radius = 0;
+	uint8 kind = SIGNATURE_MINHASH;
 	struct varlena *value;
 
 	if (around == NULL)
 	{
-		read_invalid(&reader,
-					 "Expected \"THRESHOLD around SIGNATURE\" or \"DISTANCE symbols around SIGNATURE\".");
+		read_invalid(&reader, "Expected \"THRESHOLD around KIND SIGNATURE\" or "
+							  "\"DISTANCE symbols around KIND SIGNATURE\".");
 		PG_RETURN_NULL();
 	}
 	if (!read_extent(&reader, around - reader.input, &threshold, &radius))
 		PG_RETURN_NULL();
 	reader.at = around + strlen(AROUND);
+	if (!read_kind(&reader, &kind))
+		PG_RETURN_NULL();
 	value = signature_parse(&reader, kind, sizeof(BallHeader));
 	if (value == NULL || !ball_finish(value, threshold, radius, fcinfo->context))
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(value);
 }
 
-/* minhash_ball_in(cstring) returns minhash_ball */
-PG_FUNCTION_INFO_V1(neardup_minhash_ball_in);
-Datum
-neardup_minhash_ball_in(PG_FUNCTION_ARGS)
-{
-	return ball_in(fcinfo, SIGNATURE_MINHASH, "minhash_ball");
-}
-
-/* simhash_ball_in(cstring) returns simhash_ball */
-PG_FUNCTION_INFO_V1(neardup_simhash_ball_in);
-Datum
-neardup_simhash_ball_in(PG_FUNCTION_ARGS)
-{
-	return ball_in(fcinfo, SIGNATURE_SIMHASH, "simhash_ball");
-}
-
-/* ---- Keys --------------------------------------------------------------- */
-
-/*
- * The operator classes of balls are for the types minhash_ball_key and simhash_ball_key, to
- * which balls are binary-coercible.  The error of a violated constraint shows a key in text
- * format, and so does EXPLAIN.  So that format is short; it cannot be read.
- */
-
-/* minhash_ball_key_out(minhash_ball_key) returns cstring; the same for simhash */
-PG_FUNCTION_INFO_V1(neardup_ball_key_out);
-Datum
-neardup_ball_key_out(PG_FUNCTION_ARGS)
-{
-	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
-	char *text = ball_text(&ball);
-
-	signature_shorten(text);
-	PG_RETURN_CSTRING(text);
-}
-
-/* minhash_ball_key_in(cstring) returns minhash_ball_key; the same for simhash */
-PG_FUNCTION_INFO_V1(neardup_ball_key_in);
-Datum
-neardup_ball_key_in(PG_FUNCTION_ARGS)
-{
-	ereturn(fcinfo->context, (Datum) 0,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot accept a value of type %s",
-					format_type_be(get_func_rettype(fcinfo->flinfo->fn_oid))),
-			 errdetail("Its text format is short and does not hold the whole ball."),
-			 errhint("Use type minhash_ball or simhash_ball.")));
-}
-
-/* minhash_ball_key_recv(internal) returns minhash_ball_key; the same for simhash */
-PG_FUNCTION_INFO_V1(neardup_ball_key_recv);
-Datum
-neardup_ball_key_recv(PG_FUNCTION_ARGS)
-{
-	return neardup_ball_key_in(fcinfo);
-}
-
 /* ---- Binary format ------------------------------------------------------ */
 
-/* minhash_ball_send(minhash_ball) returns bytea; the same for simhash */
+/* ball_send(ball) returns bytea */
 PG_FUNCTION_INFO_V1(neardup_ball_send);
 Datum
 neardup_ball_send(PG_FUNCTION_ARGS)
@@ -424,37 +374,21 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
 }
 
-/* The receive function of balls around signatures of a kind. */
-static Datum
-ball_recv(FunctionCallInfo fcinfo, uint8 kind, const char *type)
+/* ball_recv(internal) returns ball */
+PG_FUNCTION_INFO_V1(neardup_ball_recv);
+Datum
+neardup_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo in = (StringInfo) PG_GETARG_POINTER(0);
 	double threshold = pq_getmsgfloat8(in);
 	int32 radius = (int32) pq_getmsgint(in, 4);
-	struct varlena *value = signature_receive(in, kind, sizeof(BallHeader));
+	struct varlena *value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
 	Ball ball;
 
 	ball_finish(value, threshold, radius, NULL);
 	ball = ball_of_datum(PointerGetDatum(value));
 	if (ball.header.radius != radius)
-		binary_invalid(type,
-					   psprintf("Its radius is %d, but its threshold gives %d.", radius,
-								ball.header.radius));
+		binary_invalid("ball", psprintf("Its radius is %d, but its threshold gives %d.", radius,
+										ball.header.radius));
 	PG_RETURN_POINTER(value);
-}
-
-/* minhash_ball_recv(internal) returns minhash_ball */
-PG_FUNCTION_INFO_V1(neardup_minhash_ball_recv);
-Datum
-neardup_minhash_ball_recv(PG_FUNCTION_ARGS)
-{
-	return ball_recv(fcinfo, SIGNATURE_MINHASH, "minhash_ball");
-}
-
-/* simhash_ball_recv(internal) returns simhash_ball */
-PG_FUNCTION_INFO_V1(neardup_simhash_ball_recv);
-Datum
-neardup_simhash_ball_recv(PG_FUNCTION_ARGS)
-{
-	return ball_recv(fcinfo, SIGNATURE_SIMHASH, "simhash_ball");
 }

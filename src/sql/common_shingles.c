@@ -186,7 +186,7 @@ warn_of_few(uint32 documents, double share)
 				 errhint("Read more documents, or make the set from the form itself, with to_shingles().")));
 }
 
-/* common_shingles(query text, share float8, scheme text, sample int) returns shingles */
+/* neardup_common_shingles(query text, share float8, scheme text, sample int) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_common_shingles);
 Datum
 neardup_common_shingles(PG_FUNCTION_ARGS)

@@ -73,10 +73,10 @@ neardup_is_similar(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, signature_radius(&x.header, threshold)));
 }
 
-/* hamming_within(minhash, minhash, distance int) returns boolean; the same for simhash */
-PG_FUNCTION_INFO_V1(neardup_hamming_within);
+/* is_within(minhash, minhash, distance int) returns boolean; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_is_within);
 Datum
-neardup_hamming_within(PG_FUNCTION_ARGS)
+neardup_is_within(PG_FUNCTION_ARGS)
 {
 	Signature x = PG_GETARG_SIGNATURE(0);
 	Signature y = PG_GETARG_SIGNATURE(1);
@@ -86,10 +86,10 @@ neardup_hamming_within(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
-/* hamming_within(bit, bit, distance int) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_hamming_within_bit);
+/* is_within(bit, bit, distance int) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_within_bit);
 Datum
-neardup_hamming_within_bit(PG_FUNCTION_ARGS)
+neardup_is_within_bit(PG_FUNCTION_ARGS)
 {
 	Signature x = signature_of_bit(PG_GETARG_DATUM(0));
 	Signature y = signature_of_bit(PG_GETARG_DATUM(1));
@@ -104,10 +104,10 @@ neardup_hamming_within_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signature_within(&x, &y, distance));
 }
 
-/* hamming_within(bigint, bigint, distance int) returns boolean */
-PG_FUNCTION_INFO_V1(neardup_hamming_within_bigint);
+/* is_within(bigint, bigint, distance int) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_within_bigint);
 Datum
-neardup_hamming_within_bigint(PG_FUNCTION_ARGS)
+neardup_is_within_bigint(PG_FUNCTION_ARGS)
 {
 	uint64 bits;
 	Signature x = signature_of_int8(PG_GETARG_DATUM(0), &bits);

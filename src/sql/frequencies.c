@@ -58,10 +58,10 @@ counting_query(const char *query, Oid function)
 					query, schema, schema);
 }
 
-/* shingle_frequencies(query text) returns SETOF (shingle bigint, df bigint, idf float8) */
-PG_FUNCTION_INFO_V1(neardup_shingle_frequencies);
+/* neardup_frequencies(query text) returns SETOF (shingle bigint, df bigint, idf float8) */
+PG_FUNCTION_INFO_V1(neardup_frequencies);
 Datum
-neardup_shingle_frequencies(PG_FUNCTION_ARGS)
+neardup_frequencies(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid function = fcinfo->flinfo->fn_oid;
@@ -189,7 +189,7 @@ bag_of_rows(void)
 	return bag;
 }
 
-/* idf_filter(shingles, lexicon regclass, low float8, high float8) returns shingles */
+/* neardup_idf_filter(shingles, lexicon regclass, low float8, high float8) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_idf_filter);
 Datum
 neardup_idf_filter(PG_FUNCTION_ARGS)
@@ -238,13 +238,13 @@ lexicon_of_rows(void)
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("idf %g of shingle %lld is out of range", weight[i],
 							(long long) element[i]),
-					 errhint("Use the idf of shingle_frequencies(), which is from 0 to 1.")));
+					 errhint("Use the idf of neardup_frequencies(), which is from 0 to 1.")));
 		lexicon.count++;
 	}
 	return lexicon;
 }
 
-/* tfidf_cosine(shingles, shingles, lexicon regclass) returns float8 */
+/* neardup_tfidf_cosine(shingles, shingles, lexicon regclass) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_tfidf_cosine);
 Datum
 neardup_tfidf_cosine(PG_FUNCTION_ARGS)

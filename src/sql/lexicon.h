@@ -62,10 +62,4 @@ extern const ReadyLexicon *lexicon_of_argument(FunctionCallInfo fcinfo, int n);
 /* Does the same for a lexicon that weighs the shingles of a text, and throws an error for any other. */
 extern const ReadyLexicon *text_lexicon_of_argument(FunctionCallInfo fcinfo, int n);
 
-/*
- * Returns the tokens in the first argument (text[]) with the weights in the last one
- * (float8[]) as whole numbers of copies.
- */
-extern Bag weighted_tokens_of_arguments(FunctionCallInfo fcinfo);
-
 #endif

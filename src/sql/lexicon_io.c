@@ -111,37 +111,6 @@ lexicon_of_datum(Datum datum)
 	return lexicon;
 }
 
-/* ---- Equality and order ------------------------------------------------- */
-
-/* Orders lexicons by recipe, scheme and documents, then entry by entry. */
-static int
-compare_lexicons(const LexiconValue *x, const LexiconValue *y)
-{
-	const uint8 *weight_x = lexicon_weights(x);
-	const uint8 *weight_y = lexicon_weights(y);
-
-	if (x->version != y->version)
-		return x->version < y->version ? -1 : 1;
-	if (x->scheme != y->scheme)
-		return x->scheme < y->scheme ? -1 : 1;
-	if (x->documents != y->documents)
-		return x->documents < y->documents ? -1 : 1;
-	for (uint32 i = 0; i < Min(x->count, y->count); i++)
-	{
-		if (x->key[i] != y->key[i])
-			return x->key[i] < y->key[i] ? -1 : 1;
-		if (weight_x[i] != weight_y[i])
-			return weight_x[i] < weight_y[i] ? -1 : 1;
-	}
-	return x->count == y->count ? 0 : x->count < y->count ? -1 : 1;
-}
-
-/* shingle_lexicon_eq(shingle_lexicon, shingle_lexicon) returns boolean, and so on */
-COMPARISON_FUNCTIONS(neardup_shingle_lexicon, lexicon_of_datum, compare_lexicons);
-
-/* shingle_lexicon_hash(shingle_lexicon) returns int, and the same with a seed */
-HASH_FUNCTIONS(neardup_shingle_lexicon, lexicon_of_datum);
-
 /* ---- Arguments ---------------------------------------------------------- */
 
 /* Throws an error if a lexicon is of a later recipe. */

@@ -99,59 +99,7 @@ neardup_signature_bands(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(int8_array((int64 *) keys, bands));
 }
 
-/* lsh_probability(similarity float8, bands int, rows int) returns float8 */
-PG_FUNCTION_INFO_V1(neardup_lsh_probability);
-Datum
-neardup_lsh_probability(PG_FUNCTION_ARGS)
-{
-	double similarity = PG_GETARG_FLOAT8(0);
-	int bands = number_argument(fcinfo, 1, "number of bands", PG_INT32_MAX);
-	int rows = number_argument(fcinfo, 2, "number of rows", PG_INT32_MAX);
-
-	check_similarity(similarity);
-	PG_RETURN_FLOAT8(lsh_collision_probability(similarity, bands, rows));
-}
-
-/* The curve has a point for every twentieth of similarity. */
-#define CURVE_STEPS 20
-
-/* lsh_curve(bands int, rows int) returns SETOF (similarity float8, probability float8) */
-PG_FUNCTION_INFO_V1(neardup_lsh_curve);
-Datum
-neardup_lsh_curve(PG_FUNCTION_ARGS)
-{
-	int bands = number_argument(fcinfo, 0, "number of bands", PG_INT32_MAX);
-	int rows = number_argument(fcinfo, 1, "number of rows", PG_INT32_MAX);
-	FuncCallContext *call;
-	Datum value[2];
-	bool null[2] = {false, false};
-	double similarity;
-
-	if (SRF_IS_FIRSTCALL())
-	{
-		MemoryContext before;
-
-		call = SRF_FIRSTCALL_INIT();
-		before = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-		call->tuple_desc = result_row(fcinfo);
-		MemoryContextSwitchTo(before);
-	}
-	call = SRF_PERCALL_SETUP();
-	if (call->call_cntr > CURVE_STEPS)
-		SRF_RETURN_DONE(call);
-
-	similarity = (double) call->call_cntr / CURVE_STEPS;
-	value[0] = Float8GetDatum(similarity);
-	value[1] = Float8GetDatum(lsh_collision_probability(similarity, bands, rows));
-	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, value, null)));
-}
-
-/*
- * lsh_parameters(threshold float8, k int, recall float8 [, b int]) returns (bands int, rows int,
- * probability float8)
- *
- * With b, the threshold is a resemblance; without, the probability that a symbol agrees.
- */
+/* lsh_parameters(threshold float8, k int, recall float8, b int) returns (bands int, rows int, probability float8) */
 PG_FUNCTION_INFO_V1(neardup_lsh_parameters);
 Datum
 neardup_lsh_parameters(PG_FUNCTION_ARGS)
@@ -159,7 +107,8 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 	double threshold = PG_GETARG_FLOAT8(0);
 	int k = number_argument(fcinfo, 1, "number of symbols", MINHASH_K_MAX);
 	double recall = PG_GETARG_FLOAT8(2);
-	double agree = threshold;
+	int b = PG_GETARG_INT32(3);
+	double agree;
 	int bands;
 	int rows;
 	Datum value[3];
@@ -171,13 +120,8 @@ neardup_lsh_parameters(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("recall %g is out of range", recall),
 				 errdetail("A recall is greater than 0 and less than 1.")));
-	if (PG_NARGS() > 3)
-	{
-		int b = PG_GETARG_INT32(3);
-
-		check_minhash_shape(k, b, NULL);
-		agree = symbol_agreement(b, threshold);
-	}
+	check_minhash_shape(k, b, NULL);
+	agree = symbol_agreement(b, threshold);
 	if (!lsh_choose(agree, k, recall, &bands, &rows))
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),

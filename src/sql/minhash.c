@@ -8,7 +8,6 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
-#include "sql/minus.h"
 #include "sql/lexicon.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
@@ -73,36 +72,27 @@ minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
 	return minhash_of_sketch(full, count, k, b, scheme);
 }
 
-/* Returns the signature of the copies of a weighted set. */
-static struct varlena *
-minhash_of_weighted(const Bag *bag, int k, int b, SchemeId scheme)
-{
-	uint32 *full = palloc(k * sizeof(uint32));
-	uint64 count = minhash_of_copies(bag, k, full);
-
-	return minhash_of_sketch(full, count, k, b, scheme);
-}
-
-/* Gathers the shingles of a text, without those of minus unless it is NULL. */
+/* Gathers the shingles of a text. */
 static MinhashBuilder
-gather_text(Datum text, SchemeId scheme, const Minus *minus)
+gather_text(Datum text, SchemeId scheme)
 {
 	Utf8Text utf8 = utf8_of_datum(text);
 	MinhashBuilder builder;
 
-	warn_of_list(&utf8, "to_minhash");
 	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
-	shingle_text_minus(utf8.bytes, utf8.length, scheme, minus, minhash_add, &builder);
+	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
 	utf8_free(&utf8);
 	return builder;
 }
 
-/* Returns the signature of a text, without the shingles of minus unless it is NULL. */
+/* Returns the signature of a text. */
 static struct varlena *
-minhash_of_text(Datum text, int k, int b, SchemeId scheme, const Minus *minus)
+minhash_of_text(Datum text, int k, int b, SchemeId scheme)
 {
-	MinhashBuilder builder = gather_text(text, scheme, minus);
+	MinhashBuilder builder;
 
+	check_minhash_shape(k, b, NULL);
+	builder = gather_text(text, scheme);
 	return minhash_of_builder(&builder, k, b, scheme);
 }
 
@@ -111,49 +101,34 @@ PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
 Datum
 neardup_to_minhash_text(PG_FUNCTION_ARGS)
 {
-	int k = PG_GETARG_INT32(1);
-	int b = PG_GETARG_INT32(2);
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
 
-	check_minhash_shape(k, b, NULL);
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, scheme, NULL));
+	PG_RETURN_POINTER(
+		minhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2), scheme));
 }
 
-/* Sets the shape to arguments 1 and 2 of a function of four, or to the default. */
-static void
-optional_shape(FunctionCallInfo fcinfo, int *k, int *b)
-{
-	bool given = PG_NARGS() == 4;
+/* The shape of a minhash whose maker is not told it. */
+#define USUAL_K 512
+#define USUAL_B 1
 
-	*k = given ? PG_GETARG_INT32(1) : 512;
-	*b = given ? PG_GETARG_INT32(2) : 1;
-	check_minhash_shape(*k, *b, NULL);
-}
-
-/* to_minhash(text, minus shingles), to_minhash(text, k int, b int, minus shingles) return minhash */
-PG_FUNCTION_INFO_V1(neardup_to_minhash_minus);
+/* to_minhash(text, text) returns minhash; the second is a scheme */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_scheme);
 Datum
-neardup_to_minhash_minus(PG_FUNCTION_ARGS)
+neardup_to_minhash_scheme(PG_FUNCTION_ARGS)
 {
-	MinusArgument *minus = minus_argument(fcinfo, PG_NARGS() - 1);
-	int k;
-	int b;
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
 
-	optional_shape(fcinfo, &k, &b);
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, b, minus->shingles->scheme,
-									  &minus->minus));
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), USUAL_K, USUAL_B, scheme));
 }
 
-/* to_minhash(text, scheme_name text) returns minhash; k as a text is accepted, too. */
-PG_FUNCTION_INFO_V1(neardup_to_minhash_scheme_name);
-Datum
-neardup_to_minhash_scheme_name(PG_FUNCTION_ARGS)
+/* Returns the signature of the copies of a weighted set. */
+static struct varlena *
+minhash_of_weighted(const Bag *bag, int k, int b, SchemeId scheme)
 {
-	int32 k = 512;
-	SchemeId scheme = scheme_or_number(fcinfo, 1, SCHEME_ID(SCHEME_WORD, 3), &k);
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_of_copies(bag, k, full);
 
-	check_minhash_shape(k, 1, NULL);
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), k, 1, scheme, NULL));
+	return minhash_of_sketch(full, count, k, b, scheme);
 }
 
 /* to_minhash(shingles, k int, b int) returns minhash */
@@ -175,71 +150,24 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
 }
 
-/* Returns the signature of the set of a text[] or bigint[], whose hashes of_array() gives to a sink. */
-static Datum
-minhash_of_array(PG_FUNCTION_ARGS, SchemeId scheme,
-				 void (*of_array)(ArrayType *array, HashSink sink, void *state))
-{
-	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
-	int k = PG_GETARG_INT32(1);
-	int b = PG_GETARG_INT32(2);
-	MinhashBuilder builder;
-
-	check_minhash_shape(k, b, NULL);
-	minhash_begin(&builder, ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
-	of_array(array, minhash_add, &builder);
-	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, scheme));
-}
-
-/* to_minhash(text[], k int, b int) returns minhash */
-PG_FUNCTION_INFO_V1(neardup_to_minhash_text_array);
-Datum
-neardup_to_minhash_text_array(PG_FUNCTION_ARGS)
-{
-	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_TOKENS, 0), hashes_of_text_array);
-}
-
-/* to_minhash(bigint[], k int, b int) returns minhash */
-PG_FUNCTION_INFO_V1(neardup_to_minhash_bigint_array);
-Datum
-neardup_to_minhash_bigint_array(PG_FUNCTION_ARGS)
-{
-	return minhash_of_array(fcinfo, SCHEME_ID(SCHEME_HASHES, 0), hashes_of_int8_array);
-}
-
-/* ---- Constructors of weighted sets ---------------------------------------- */
-
 /* to_minhash(text, lexicon shingle_lexicon), to_minhash(text, k int, b int, lexicon shingle_lexicon) return minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_lexicon);
 Datum
 neardup_to_minhash_lexicon(PG_FUNCTION_ARGS)
 {
+	bool shaped = PG_NARGS() == 4;
+	int k = shaped ? PG_GETARG_INT32(1) : USUAL_K;
+	int b = shaped ? PG_GETARG_INT32(2) : USUAL_B;
 	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, PG_NARGS() - 1);
 	MinhashBuilder builder;
 	uint32 *full;
 	uint64 count;
-	int k;
-	int b;
 
-	optional_shape(fcinfo, &k, &b);
-	builder = gather_text(PG_GETARG_DATUM(0), lexicon->scheme, NULL);
+	check_minhash_shape(k, b, NULL);
+	builder = gather_text(PG_GETARG_DATUM(0), lexicon->scheme);
 	full = palloc(k * sizeof(uint32));
 	count = minhash_finish_weighed(&builder, &lexicon->weights, k, full);
 	PG_RETURN_POINTER(minhash_of_sketch(full, count, k, b, lexicon->weighed));
-}
-
-/* to_minhash(text[], weights float8[]), to_minhash(text[], k int, b int, weights float8[]) return minhash */
-PG_FUNCTION_INFO_V1(neardup_to_minhash_weights);
-Datum
-neardup_to_minhash_weights(PG_FUNCTION_ARGS)
-{
-	Bag bag;
-	int k;
-	int b;
-
-	optional_shape(fcinfo, &k, &b);
-	bag = weighted_tokens_of_arguments(fcinfo);
-	PG_RETURN_POINTER(minhash_of_weighted(&bag, k, b, SCHEME_ID(SCHEME_WEIGHTED, 0)));
 }
 
 /* ---- Truncation, union, cardinality ------------------------------------- */

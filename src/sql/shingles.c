@@ -5,8 +5,6 @@
 
 #include "access/detoast.h"
 
-#include "sql/minus.h"
-
 /* ---- Making ------------------------------------------------------------- */
 
 /* Returns the value of what was gathered; frees the builder. */
@@ -26,16 +24,15 @@ shingles_of_builder(BagBuilder *builder, SchemeId scheme)
 	return shingles;
 }
 
-/* Returns the shingles of a text for a function, without those of minus unless it is NULL. */
+/* Returns the shingles of a text. */
 static Shingles *
-shingles_of_text(Datum text, SchemeId scheme, const Minus *minus, const char *function)
+shingles_of_text(Datum text, SchemeId scheme)
 {
 	Utf8Text utf8 = utf8_of_datum(text);
 	BagBuilder builder;
 
-	warn_of_list(&utf8, function);
 	bag_begin(&builder);
-	shingle_text_minus(utf8.bytes, utf8.length, scheme, minus, bag_add, &builder);
+	shingle_text(utf8.bytes, utf8.length, scheme, bag_add, &builder);
 	utf8_free(&utf8);
 	return shingles_of_builder(&builder, scheme);
 }
@@ -45,20 +42,9 @@ PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
 Datum
 neardup_to_shingles_text(PG_FUNCTION_ARGS)
 {
-	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(1));
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
 
-	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), scheme, NULL, "to_shingles"));
-}
-
-/* to_shingles(text, minus shingles) returns shingles, of the scheme of minus */
-PG_FUNCTION_INFO_V1(neardup_to_shingles_minus);
-Datum
-neardup_to_shingles_minus(PG_FUNCTION_ARGS)
-{
-	MinusArgument *minus = minus_argument(fcinfo, 1);
-
-	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), minus->shingles->scheme, &minus->minus,
-									   "to_shingles"));
+	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), scheme));
 }
 
 /* text_similarity(text, text, scheme text) returns float8 */
@@ -67,8 +53,8 @@ Datum
 neardup_text_similarity(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(2));
-	Shingles *x = shingles_of_text(PG_GETARG_DATUM(0), scheme, NULL, "text_similarity");
-	Shingles *y = shingles_of_text(PG_GETARG_DATUM(1), scheme, NULL, "text_similarity");
+	Shingles *x = shingles_of_text(PG_GETARG_DATUM(0), scheme);
+	Shingles *y = shingles_of_text(PG_GETARG_DATUM(1), scheme);
 	Bag bag_x = shingles_bag(x);
 	Bag bag_y = shingles_bag(y);
 	double similarity = bag_resemblance(&bag_x, &bag_y);

@@ -186,13 +186,9 @@ extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t pr
 /* Appends the text of a signature. */
 extern void signature_print(StringInfo out, const Signature *signature);
 
-/* Bytes of symbols that a shortened text shows: all of a signature of 64 bits. */
-#define SHOWN_SYMBOL_BYTES 8
+#define SIGNATURE_ANY_KIND 0xFF
 
-/* Shortens the symbols at the end of a text that signature_print() has written. */
-extern void signature_shorten(char *text);
-
-/* Reads the binary format of a kind, with room for prefix bytes in front. */
+/* Reads the binary format of a kind or of any, with room for prefix bytes in front. */
 extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
 
 /* Appends the binary format of a signature. */

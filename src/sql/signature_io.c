@@ -15,6 +15,9 @@
 
 #include "sql/read.h"
 
+/* Bytes of symbols that show_signature() shows: all of a signature of 64 bits. */
+#define SHOWN_SYMBOL_BYTES 8
+
 /* ---- Checks of both formats --------------------------------------------- */
 
 static bool
@@ -149,15 +152,6 @@ signature_print(StringInfo out, const Signature *signature)
 	out->data[out->len] = '\0';
 }
 
-void
-signature_shorten(char *text)
-{
-	char *digits = strrchr(text, '/') + 1;
-
-	if (strlen(digits) > 2 * SHOWN_SYMBOL_BYTES)
-		strcpy(digits + 2 * SHOWN_SYMBOL_BYTES, "...");
-}
-
 /* ---- Binary format ------------------------------------------------------ */
 
 /* Returns a sentence that says what is wrong with the flags of a kind, or NULL. */
@@ -178,9 +172,9 @@ flags_defect(uint8 kind, uint8 flags)
 struct varlena *
 signature_receive(StringInfo in, uint8 kind, size_t prefix)
 {
-	const char *type = signature_type_name(kind);
 	SignatureHeader header;
 	uint32 cardinality = 0;
+	const char *type;
 	struct varlena *value;
 	uint8 *symbols;
 	const char *defect;
@@ -189,6 +183,9 @@ signature_receive(StringInfo in, uint8 kind, size_t prefix)
 	header.flags = pq_getmsgbyte(in);
 	header.k = pq_getmsgint(in, 2);
 	header.scheme = pq_getmsgint(in, 4);
+	if (kind == SIGNATURE_ANY_KIND)
+		kind = header.flags & SIGNATURE_MINHASH;
+	type = signature_type_name(kind);
 	defect = flags_defect(kind, header.flags);
 	if (defect != NULL)
 		binary_invalid(type, defect);
@@ -245,10 +242,13 @@ neardup_show_signature(PG_FUNCTION_ARGS)
 {
 	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
 	StringInfoData out;
+	char *digits;
 
 	initStringInfo(&out);
 	signature_print(&out, &signature);
-	signature_shorten(out.data);
+	digits = strrchr(out.data, '/') + 1;
+	if (strlen(digits) > 2 * SHOWN_SYMBOL_BYTES)
+		strcpy(digits + 2 * SHOWN_SYMBOL_BYTES, "...");
 	PG_RETURN_TEXT_P(cstring_to_text(out.data));
 }
 

@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
-#include "sql/minus.h"
+#include "sql/shingles.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
 
@@ -59,16 +59,17 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 	return value;
 }
 
-/* Returns the signature of a text, without the shingles of minus unless it is NULL. */
+/* Returns the signature of a text. */
 static struct varlena *
-simhash_of_text(Datum text, int f, SchemeId scheme, const Minus *minus)
+simhash_of_text(Datum text, int f, SchemeId scheme)
 {
-	Utf8Text utf8 = utf8_of_datum(text);
+	Utf8Text utf8;
 	SimhashBuilder builder;
 
-	warn_of_list(&utf8, "to_simhash");
+	check_simhash_shape(f, NULL);
+	utf8 = utf8_of_datum(text);
 	simhash_begin(&builder, f);
-	shingle_text_minus(utf8.bytes, utf8.length, scheme, minus, simhash_add, &builder);
+	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
 	utf8_free(&utf8);
 	return simhash_of_builder(&builder, f, scheme);
 }
@@ -78,36 +79,19 @@ PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
 Datum
 neardup_to_simhash_text(PG_FUNCTION_ARGS)
 {
-	int f = PG_GETARG_INT32(1);
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
 
-	check_simhash_shape(f, NULL);
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, NULL));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), scheme));
 }
 
-/* to_simhash(text, minus shingles), to_simhash(text, f int, minus shingles) return simhash */
-PG_FUNCTION_INFO_V1(neardup_to_simhash_minus);
+/* to_simhash(text, text) returns simhash; the second is a scheme */
+PG_FUNCTION_INFO_V1(neardup_to_simhash_scheme);
 Datum
-neardup_to_simhash_minus(PG_FUNCTION_ARGS)
+neardup_to_simhash_scheme(PG_FUNCTION_ARGS)
 {
-	MinusArgument *minus = minus_argument(fcinfo, PG_NARGS() - 1);
-	int f = PG_NARGS() == 3 ? PG_GETARG_INT32(1) : 64;
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
 
-	check_simhash_shape(f, NULL);
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, minus->shingles->scheme,
-									  &minus->minus));
-}
-
-/* to_simhash(text, scheme_name text) returns simhash; f as a text is accepted, too. */
-PG_FUNCTION_INFO_V1(neardup_to_simhash_scheme_name);
-Datum
-neardup_to_simhash_scheme_name(PG_FUNCTION_ARGS)
-{
-	int32 f = 64;
-	SchemeId scheme = scheme_or_number(fcinfo, 1, SCHEME_ID(SCHEME_WORD, 1), &f);
-
-	check_simhash_shape(f, NULL);
-	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), f, scheme, NULL));
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), 64, scheme));
 }
 
 /* to_simhash(shingles, f int) returns simhash */
@@ -132,38 +116,6 @@ neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
 			simhash_add_weighted(&builder, (uint64_t) bag.element[i], bag.frequency[i]);
 		}
 	PG_RETURN_POINTER(simhash_of_builder(&builder, f, shingles->scheme));
-}
-
-/* A HashSink that appends to an array; its state is the array's end. */
-static void
-append_hashes(void *state, const uint64_t *hashes, size_t count)
-{
-	uint64_t **end = state;
-
-	memcpy(*end, hashes, count * sizeof(uint64_t));
-	*end += count;
-}
-
-/* to_simhash(text[], weights float8[], f int) returns simhash */
-PG_FUNCTION_INFO_V1(neardup_to_simhash_weights);
-Datum
-neardup_to_simhash_weights(PG_FUNCTION_ARGS)
-{
-	ArrayType *tokens = PG_GETARG_ARRAYTYPE_P(0);
-	int f = PG_GETARG_INT32(2);
-	int count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
-	const double *weight = weights_of_array(PG_GETARG_ARRAYTYPE_P(1), count);
-	uint64_t *hashes = palloc(count * sizeof(uint64_t));
-	uint64_t *end = hashes;
-	struct varlena *value;
-	uint8 *symbols;
-
-	check_simhash_shape(f, NULL);
-	hashes_of_text_array(tokens, append_hashes, &end);
-	value = simhash_new(f, SCHEME_ID(SCHEME_TOKENS, 0), count == 0, &symbols);
-	if (count > 0)
-		simhash_of_weights(hashes, weight, count, f, symbols);
-	PG_RETURN_POINTER(value);
 }
 
 /* ---- Casts -------------------------------------------------------------- */

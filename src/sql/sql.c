@@ -78,54 +78,6 @@ utf8_free(Utf8Text *utf8)
 		pfree(utf8->detoasted);
 }
 
-/* Returns where an element of an array ends that begins at a place, which is before the end; 0 if none does. */
-static size_t
-end_of_element(const char *utf8, size_t length, size_t at)
-{
-	size_t start = at;
-
-	if (utf8[at] != '"')
-	{
-		while (at < length && strchr("{}\",\\ \t\n\r", utf8[at]) == NULL)
-			at++;
-		return at > start ? at : 0;
-	}
-	for (at++; at < length && utf8[at] != '"'; at++)
-		at += utf8[at] == '\\';
-	return at + 1;
-}
-
-/* Returns whether a text is an array of several elements, exactly as PostgreSQL writes it. */
-static bool
-is_list(const char *utf8, size_t length)
-{
-	size_t at = 0;
-	int elements = 0;
-
-	if (length < 5 || utf8[0] != '{' || utf8[length - 1] != '}')
-		return false;
-	do
-	{
-		at = end_of_element(utf8, length - 1, at + 1);
-		elements++;
-	} while (at > 0 && at < length - 1 && utf8[at] == ',');
-	return at == length - 1 && elements > 1;
-}
-
-void
-warn_of_list(const Utf8Text *utf8, const char *function)
-{
-	static TimestampTz warned = 0;
-
-	if (!is_list(utf8->bytes, utf8->length) || warned == GetCurrentStatementStartTimestamp())
-		return;
-	warned = GetCurrentStatementStartTimestamp();
-	ereport(WARNING,
-			(errmsg("%s() takes a list in braces as one text", function),
-			 errdetail("A parameter without a type is a text."),
-			 errhint("To pass the elements of a list, use %s($1::text[]).", function)));
-}
-
 void
 refuse_long_texts(void)
 {
@@ -178,15 +130,14 @@ text_of_utf8(const char *utf8, size_t length)
 
 /* ---- Schemes and recipes ------------------------------------------------- */
 
-/* Adds a hint for the name of a scheme that does not exist. */
+/* Adds a hint for the name of a scheme that does not exist.  Drivers send a number so, if they do not know its type. */
 static int
 hint_at_scheme(const char *name)
 {
-	int width = strspn(name, "0123456789") == strlen(name) ? atoi(name) : 0;
-
-	if (width < 1 || width > SCHEME_WIDTH_MAX)
+	if (*name == '\0' || name[strspn(name, "0123456789")] != '\0')
 		return errhint("Use a scheme such as \"word 3\" or \"spot 1 2 de\".");
-	return errhint("Use \"word %d\" or \"char %d\".", width, width);
+	return errhint("Use a scheme such as \"word 3\", or name the argument, as in to_minhash(text, k => %s).",
+				   name);
 }
 
 SchemeId
@@ -253,21 +204,6 @@ text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
 	cache->length = length;
 	memcpy(cache->name, VARDATA_ANY(name), length);
 	return scheme;
-}
-
-SchemeId
-scheme_or_number(FunctionCallInfo fcinfo, int n, SchemeId otherwise, int32 *number)
-{
-	text *argument = PG_GETARG_TEXT_PP(n);
-	size_t length = VARSIZE_ANY_EXHDR(argument);
-
-	for (size_t i = 0; i < length; i++)
-		if (!isdigit((unsigned char) VARDATA_ANY(argument)[i]))
-			return text_scheme_of_argument(fcinfo, n);
-	if (length == 0)
-		return text_scheme_of_argument(fcinfo, n);
-	*number = pg_strtoint32(text_to_cstring(argument));
-	return otherwise;
 }
 
 /* Adds one word; returns false for anything else. */

@@ -35,12 +35,6 @@ extern Utf8Text utf8_of_datum(Datum datum);
 /* Frees the copies that utf8_of_datum() made. */
 extern void utf8_free(Utf8Text *utf8);
 
-/*
- * Raises a warning, once in a statement, if a text is an array as PostgreSQL writes it: drivers
- * send a list so if they do not know its type.  function is the one that takes the text.
- */
-extern void warn_of_list(const Utf8Text *utf8, const char *function);
-
 /* Throws the error for two texts that have too many symbols to be compared. */
 extern _Noreturn void refuse_long_texts(void);
 
@@ -54,12 +48,6 @@ extern SchemeId text_scheme_of_datum(Datum name);
 
 /* Does the same for argument n, and remembers the last name from call to call. */
 extern SchemeId text_scheme_of_argument(FunctionCallInfo fcinfo, int n);
-
-/*
- * Does the same unless the argument is a number: then sets *number, and returns the scheme
- * otherwise.  Drivers send numbers as texts if they do not know the type.
- */
-extern SchemeId scheme_or_number(FunctionCallInfo fcinfo, int n, SchemeId otherwise, int32 *number);
 
 /*
  * Returns the lists of spot signatures in arguments 1 to 3: the name of a scheme,

@@ -229,8 +229,7 @@ copies_of_weight(double weight)
 	if (weight < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("weight %g is negative", weight),
-				 errhint("Only to_simhash() takes negative weights.")));
+				 errmsg("weight %g is negative", weight)));
 	if (weight > (double) COPIES_MAX / WEIGHT_STEPS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
@@ -277,12 +276,12 @@ bag_of_tokens(const WeightedToken *token, int count)
 	return bag;
 }
 
-Bag
-weighted_tokens_of_arguments(FunctionCallInfo fcinfo)
+/* Returns the tokens of a text[] with the weights of a float8[] as whole numbers of copies. */
+static Bag
+bag_of_weights(ArrayType *tokens, ArrayType *weights)
 {
-	ArrayType *tokens = PG_GETARG_ARRAYTYPE_P(0);
 	int count = ArrayGetNItems(ARR_NDIM(tokens), ARR_DIMS(tokens));
-	const double *weight = weights_of_array(PG_GETARG_ARRAYTYPE_P(PG_NARGS() - 1), count);
+	const double *weight = weights_of_array(weights, count);
 	WeightedToken *token = host_alloc((size_t) count * sizeof(WeightedToken) + 1);
 	WeightedToken *next = token;
 	Bag bag;
@@ -301,7 +300,7 @@ PG_FUNCTION_INFO_V1(neardup_to_shingles_weights);
 Datum
 neardup_to_shingles_weights(PG_FUNCTION_ARGS)
 {
-	Bag bag = weighted_tokens_of_arguments(fcinfo);
+	Bag bag = bag_of_weights(PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1));
 	Shingles *shingles = shingles_of_bag(&bag, RECIPE_VERSION, SCHEME_ID(SCHEME_WEIGHTED, 0));
 
 	bag_free(&bag);

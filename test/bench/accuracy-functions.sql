@@ -65,7 +65,7 @@ BEGIN
 	FOR v IN SELECT DISTINCT variant FROM documents ORDER BY variant LOOP
 		DROP TABLE IF EXISTS frequencies, signatures, scores;
 		IF counted IS NOT NULL THEN
-			EXECUTE format('CREATE TABLE frequencies AS SELECT * FROM shingle_frequencies(%L)',
+			EXECUTE format('CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies(%L)',
 				format('SELECT to_shingles(body, %L) FROM documents WHERE variant = %L', counted, v));
 			CREATE UNIQUE INDEX ON frequencies (shingle);
 		END IF;

@@ -11,5 +11,5 @@ CREATE INDEX ON texts (language, label);
 -- Leaves out pages that nobody translated.
 DELETE FROM texts t USING texts e
  WHERE t.language <> 'en' AND e.language = 'en' AND (e.site, e.label) = (t.site, t.label)
-   AND jaccard_similarity(to_shingles(t.body), to_shingles(e.body)) > 0.3;
+   AND similarity(to_shingles(t.body), to_shingles(e.body)) > 0.3;
 \o

@@ -38,7 +38,7 @@ SELECT make_searches('similar_to', 'float8', 'SELECT sig FROM m WHERE id % 500 =
 	make_searches('nearest', 'int', 'SELECT sig FROM m WHERE id % 2500 = 1',
 		'SELECT sum(id) FROM (SELECT id FROM m ORDER BY m.sig <-> q.sig LIMIT argument) t'),
 	make_searches('within_distance', 'int', 'SELECT hash FROM h WHERE id % 1500 = 1',
-		'SELECT count(*) FROM h WHERE hamming_within(h.hash, q.hash, argument)') \g /dev/null
+		'SELECT count(*) FROM h WHERE is_within(h.hash, q.hash, argument)') \g /dev/null
 
 CREATE FUNCTION insert_rows() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

@@ -28,7 +28,7 @@ CREATE TABLE wal (place serial, round int, vacuum boolean, position pg_lsn);
 
 -- A signature of twelve words, two of which change in each round.
 CREATE FUNCTION of_round(id int, round int) RETURNS minhash LANGUAGE sql AS $$
-	SELECT to_minhash(ARRAY(SELECT id || ' ' || i || CASE WHEN i > 10 THEN ' ' || round ELSE '' END FROM generate_series(1, 12) i))
+	SELECT to_minhash(to_shingles(ARRAY(SELECT id || ' ' || i || CASE WHEN i > 10 THEN ' ' || round ELSE '' END FROM generate_series(1, 12) i)))
 $$;
 
 -- A copy of the first rows that stays as it is: a fresh index to compare with at the same time.
@@ -84,7 +84,7 @@ $$ SET enable_seqscan = off;
 
 CREATE FUNCTION note(label text) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO rounds (label, bytes, segments, pages, fresh_pages, us, fresh_us)
-	SELECT label, pg_relation_size('churn_sig'), (SELECT segments FROM neardup_index_info('churn_sig')), pages('churn'), pages('fresh'), us, fresh_us FROM ask()
+	SELECT label, pg_relation_size('churn_sig'), (SELECT segments FROM neardup_index_status('churn_sig')), pages('churn'), pages('fresh'), us, fresh_us FROM ask()
 $$;
 
 INSERT INTO churn SELECT g, of_round(g, 0) FROM generate_series(1, :rows) g;

@@ -109,7 +109,7 @@ measure_clients()
 	done
 	echo
 	echo "Concurrent sessions: pgbench with prepared statements of one row each; medians of $ROUNDS interleaved runs of $SECONDS_EACH s. The worst latency is that of all runs."
-	echo "The index seals and merges during the runs; at the end it has $(sql -c "SELECT segments || ' segments, ' || documents || ' documents' FROM neardup_index_info('writes_indexed_sig_idx')")."
+	echo "The index seals and merges during the runs; at the end it has $(sql -c "SELECT segments || ' segments, ' || documents || ' documents' FROM neardup_index_status('writes_indexed_sig_idx')")."
 	echo
 	echo "| | a second | of the first | median µs | p99 µs | worst ms |"
 	echo "|---|---|---|---|---|---|"

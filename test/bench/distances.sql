@@ -6,10 +6,10 @@
 SELECT sig AS probe FROM bits LIMIT 1 \gset
 
 SELECT race('scan',
-	ARRAY['`bit_count(sig # q)`', '`sig <~> q`', '`hamming_within(sig, q, 60)`', '`is_similar(sig, q, 0.8)`', 'reading alone'],
+	ARRAY['`bit_count(sig # q)`', '`sig <~> q`', '`is_within(sig, q, 60)`', '`is_similar(sig, q, 0.8)`', 'reading alone'],
 	ARRAY[format('SELECT count(*) FROM bits WHERE bit_count(sig # %L::bit(512)) <= 60', :'probe'),
 		format('SELECT count(*) FROM minhashes WHERE sig <~> %L::bit(512)::minhash <= 60', :'probe'),
-		format('SELECT count(*) FROM minhashes WHERE hamming_within(sig, %L::bit(512)::minhash, 60)', :'probe'),
+		format('SELECT count(*) FROM minhashes WHERE is_within(sig, %L::bit(512)::minhash, 60)', :'probe'),
 		format('SELECT count(*) FROM minhashes WHERE is_similar(sig, %L::bit(512)::minhash, 0.8)', :'probe'),
 		'SELECT count(sig) FROM minhashes'],
 	:runs) \g /dev/null

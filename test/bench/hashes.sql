@@ -1,6 +1,7 @@
 -- One kind of hash made elsewhere: loads it, builds its index, and times searches.
 -- :what names it, :type is its type, :distance its usual distance, :rows the number of rows.
 SET client_min_messages = warning;
+SELECT CASE :'type' WHEN 'bigint' THEN 'simhash' ELSE 'minhash' END AS signature \gset
 SET maintenance_work_mem = '1GB';
 
 DROP TABLE IF EXISTS hashes, hash_queries;
@@ -12,12 +13,12 @@ SELECT time_build(:'what', :'rows', 'hashes_sig', 'CREATE INDEX hashes_sig ON ha
 VACUUM (FREEZE, ANALYZE) hashes;
 CHECKPOINT;
 
-SELECT contest(:'what', 'within ' || :distance, 'hash_queries', format('SELECT id FROM hashes WHERE hamming_within(sig, v.sig, %s)', :distance), 3, 100),
-	contest(:'what', 'the nearest', 'hash_queries', 'SELECT id FROM hashes ORDER BY sig <~> as_hash(v.sig) LIMIT 1', 3, 100),
-	contest(:'what', 'the 10 nearest', 'hash_queries', 'SELECT id FROM hashes ORDER BY sig <~> as_hash(v.sig) LIMIT 10', 3, 50),
+SELECT contest(:'what', 'within ' || :distance, 'hash_queries', format('SELECT id FROM hashes WHERE is_within(sig, v.sig, %s)', :distance), 3, 100),
+	contest(:'what', 'the nearest', 'hash_queries', 'SELECT id FROM hashes ORDER BY sig <~> v.sig::' || :'signature' || ' LIMIT 1', 3, 100),
+	contest(:'what', 'the 10 nearest', 'hash_queries', 'SELECT id FROM hashes ORDER BY sig <~> v.sig::' || :'signature' || ' LIMIT 10', 3, 50),
 	contest(:'what', 'the 10 nearest within ' || :distance, 'hash_queries',
-		format('SELECT id FROM hashes WHERE hamming_within(sig, v.sig, %s) ORDER BY sig <~> as_hash(v.sig) LIMIT 10', :distance), 3, 100),
-	contest(:'what', 'within ' || :distance || ', without the index', 'hash_queries', format('SELECT id FROM hashes WHERE hamming_within(sig, v.sig, %s)', :distance),
+		format('SELECT id FROM hashes WHERE is_within(sig, v.sig, %s) ORDER BY sig <~> v.sig::%s LIMIT 10', :distance, :'signature'), 3, 100),
+	contest(:'what', 'within ' || :distance || ', without the index', 'hash_queries', format('SELECT id FROM hashes WHERE is_within(sig, v.sig, %s)', :distance),
 		1, 11, 'enable_indexscan = off, enable_bitmapscan = off') \g /dev/null
 
 WITH best AS (

@@ -32,12 +32,12 @@ SELECT contest('s1', 'exact', 's1_queries', 'SELECT id FROM s1 WHERE bit_count(s
 	contest('s1', 'seq scan', 's1_queries', 'SELECT id FROM s1 WHERE bit_count(sig # v.sig) <= 60', 3, 50),
 	contest('s1', 'GIN, 25 bands of 16 bits', 's1_queries', 'SELECT id FROM s1_bands WHERE bands25 && v.bands25 AND bit_count(sig # v.sig) <= 60', settings => 'enable_seqscan = off'),
 	contest('s1', 'GIN, 33 bands of 12 bits', 's1_queries', 'SELECT id FROM s1_bands WHERE bands33 && v.bands33 AND bit_count(sig # v.sig) <= 60', settings => 'enable_seqscan = off'),
-	contest('s1', 'neardup', 's1_queries', 'SELECT id FROM s1 WHERE hamming_within(sig, v.sig, 60)') \g /dev/null
-SELECT contest('s1', 'neardup, search = ' || x, 's1_queries', 'SELECT id FROM s1 WHERE hamming_within(sig, v.sig, 60)', settings => 'enable_seqscan = off, neardup.search = ' || x)
+	contest('s1', 'neardup', 's1_queries', 'SELECT id FROM s1 WHERE is_within(sig, v.sig, 60)') \g /dev/null
+SELECT contest('s1', 'neardup, search = ' || x, 's1_queries', 'SELECT id FROM s1 WHERE is_within(sig, v.sig, 60)', settings => 'enable_seqscan = off, neardup.search = ' || x)
 FROM unnest('{probe,merge,scan}'::text[]) x \g /dev/null
 SELECT contest('s1 ' || h, 'seq scan', 's1_queries', format('SELECT id FROM s1 WHERE bit_count(sig # v.sig) <= %s', h), 3, 20),
-	contest('s1 ' || h, 'neardup', 's1_queries', format('SELECT id FROM s1 WHERE hamming_within(sig, v.sig, %s)', h), 5, 50),
-	contest('s1 ' || h, 'neardup, search = scan', 's1_queries', format('SELECT id FROM s1 WHERE hamming_within(sig, v.sig, %s)', h), 5, 50, 'enable_seqscan = off, neardup.search = scan')
+	contest('s1 ' || h, 'neardup', 's1_queries', format('SELECT id FROM s1 WHERE is_within(sig, v.sig, %s)', h), 5, 50),
+	contest('s1 ' || h, 'neardup, search = scan', 's1_queries', format('SELECT id FROM s1 WHERE is_within(sig, v.sig, %s)', h), 5, 50, 'enable_seqscan = off, neardup.search = scan')
 FROM unnest('{100,140}'::int[]) h \g /dev/null
 
 CREATE TABLE s1_few AS SELECT * FROM s1 WHERE id < 50000;

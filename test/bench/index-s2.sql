@@ -40,8 +40,8 @@ CHECKPOINT;
 
 SELECT contest('s2 ' || h, 'exact', ('s2_queries_' || h)::regclass, format('SELECT id FROM s2 WHERE bit_count((sig # v.sig)::bit(64)) <= %s', h), 1),
 	contest('s2 ' || h, 'seq scan', ('s2_queries_' || h)::regclass, format('SELECT id FROM s2 WHERE bit_count((sig # v.sig)::bit(64)) <= %s', h), 3, 20),
-	contest('s2 ' || h, 'neardup', ('s2_queries_' || h)::regclass, format('SELECT id FROM s2 WHERE hamming_within(sig, v.sig, %s)', h)),
-	contest('s2 ' || h, 'neardup, search = scan', ('s2_queries_' || h)::regclass, format('SELECT id FROM s2 WHERE hamming_within(sig, v.sig, %s)', h), 5, 50, 'enable_seqscan = off, neardup.search = scan'),
+	contest('s2 ' || h, 'neardup', ('s2_queries_' || h)::regclass, format('SELECT id FROM s2 WHERE is_within(sig, v.sig, %s)', h)),
+	contest('s2 ' || h, 'neardup, search = scan', ('s2_queries_' || h)::regclass, format('SELECT id FROM s2 WHERE is_within(sig, v.sig, %s)', h), 5, 50, 'enable_seqscan = off, neardup.search = scan'),
 	contest('s2 ' || h, 'four B-trees on blocks of 16 bits', ('s2_queries_' || h)::regclass,
 		replace(format('SELECT id FROM s2_blocks WHERE (b0 = any(v.p0) OR b1 = any(v.p1) OR b2 = any(v.p2) OR b3 = any(v.p3)) AND bit_count((sig # v.sig)::bit(64)) <= %s', h),
 			'any', CASE WHEN h = 3 THEN '' ELSE 'any' END), settings => 'enable_seqscan = off')

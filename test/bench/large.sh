@@ -76,7 +76,7 @@ part_size()
 		SELECT 'build s', seconds FROM builds;
 		SELECT 'index MB', bytes / 1e6 FROM builds;
 		SELECT 'index / raw', bytes / 50.0 / $1 FROM builds;
-		SELECT 'segments', segments FROM neardup_index_info('large_sig');
+		SELECT 'segments', segments FROM neardup_index_status('large_sig');
 	SQL
 }
 
@@ -97,7 +97,7 @@ part_memory()
 	fi
 	large <<-SQL
 		CREATE TEMP TABLE memory (place serial, mb float8);
-		SELECT id FROM little WHERE hamming_within(sig, 1::bit(400), 20) \\g /dev/null
+		SELECT id FROM little WHERE is_within(sig, 1::bit(400), 20) \\g /dev/null
 		COPY memory (mb) FROM PROGRAM \$\$$count\$\$;
 		SELECT search_all(100) \\g /dev/null
 		COPY memory (mb) FROM PROGRAM \$\$$count\$\$;
@@ -236,7 +236,7 @@ part_form()
 part_bits()
 {
 	corpus <<-'SQL'
-		SELECT force('bits', 'hamming_within(sig, v.sig, 6)', groups) FROM unnest('{0,3,4,5,6}'::int[]) groups \g /dev/null
+		SELECT force('bits', 'is_within(sig, v.sig, 6)', groups) FROM unnest('{0,3,4,5,6}'::int[]) groups \g /dev/null
 		SELECT what, value FROM beside_forced WHERE contest ~ 'hamming';
 	SQL
 }

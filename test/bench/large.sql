@@ -73,13 +73,13 @@ DECLARE
 	ms float8;
 	all_ms float8[];
 BEGIN
-	PERFORM id FROM little WHERE hamming_within(sig, 1::bit(400), distance);
+	PERFORM id FROM little WHERE is_within(sig, 1::bit(400), distance);
 	start := clock_timestamp();
-	PERFORM id FROM one_row WHERE hamming_within(sig, 1::bit(400), distance);
+	PERFORM id FROM one_row WHERE is_within(sig, 1::bit(400), distance);
 	of_one := ms_since(start);
 	FOR v IN SELECT * FROM large_queries q WHERE q.id > session * 21 ORDER BY q.id LIMIT 21 LOOP
 		start := clock_timestamp();
-		PERFORM id FROM large WHERE hamming_within(sig, v.sig, distance);
+		PERFORM id FROM large WHERE is_within(sig, v.sig, distance);
 		ms := ms_since(start);
 		first := coalesce(first, ms);
 		all_ms := all_ms || ms;
@@ -90,7 +90,7 @@ END $$ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off;
 -- Searches for a number of queries at each distance.
 CREATE FUNCTION search_all(queries int) RETURNS bigint LANGUAGE sql AS $$
 	SELECT count(l.id) FROM (VALUES (0), (20), (40), (60)) d (distance), large_queries q, large l
-	WHERE q.id <= queries AND hamming_within(l.sig, q.sig, d.distance)
+	WHERE q.id <= queries AND is_within(l.sig, q.sig, d.distance)
 $$ SET enable_seqscan = off;
 
 -- One search with cold files: milliseconds with planning, and the blocks read.
@@ -100,9 +100,9 @@ DECLARE
 	start timestamptz;
 	plan json;
 BEGIN
-	PERFORM id FROM little l WHERE hamming_within(l.sig, 1::bit(400), distance);
+	PERFORM id FROM little l WHERE is_within(l.sig, 1::bit(400), distance);
 	start := clock_timestamp();
-	EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) SELECT id FROM large WHERE hamming_within(sig, %L, %s)', sig, distance) INTO plan;
+	EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) SELECT id FROM large WHERE is_within(sig, %L, %s)', sig, distance) INTO plan;
 	ms := ms_since(start);
 	blocks := (plan->0->'Plan'->>'Shared Read Blocks')::int + coalesce((plan->0->'Planning'->>'Shared Read Blocks')::int, 0);
 END $$ SET enable_seqscan = off;

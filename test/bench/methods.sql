@@ -11,7 +11,7 @@ SELECT row_number() OVER (ORDER BY md5(body)) AS id, body,
 	to_shingles(body) AS s
 FROM texts WHERE class IN ('2 to 4 kB', '4 to 16 kB') ORDER BY md5(body) LIMIT 1000;
 ALTER TABLE sample ADD PRIMARY KEY (id);
-CREATE TABLE lexicon AS SELECT * FROM shingle_frequencies('SELECT s FROM sample');
+CREATE TABLE lexicon AS SELECT * FROM neardup_frequencies('SELECT s FROM sample');
 ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
 CREATE TABLE pairs AS
 SELECT x.body AS a, x.copy AS b, y.body AS c, x.s AS s, to_shingles(x.copy) AS t FROM sample AS x JOIN sample AS y ON y.id = x.id % (SELECT count(*) FROM sample) + 1 WHERE x.id <= 200;
@@ -31,10 +31,10 @@ FROM (VALUES
 	(7, 'supershingles(s, 6)', 'sample'),
 	(8, 'bucket_sketch(s, 64)', 'sample'),
 	(9, 'imatch(s)', 'sample'),
-	(10, 'idf_filter(s, ''lexicon'', 0.2, 0.9)', 'sample'),
+	(10, 'neardup_idf_filter(s, ''lexicon'', 0.2, 0.9)', 'sample'),
 	(11, 'similarity(s, t)', 'pairs'),
 	(12, 'bottom_resemblance(s, t, 400)', 'pairs'),
-	(13, 'tfidf_cosine(s, t, ''lexicon'')', 'pairs'),
+	(13, 'neardup_tfidf_cosine(s, t, ''lexicon'')', 'pairs'),
 	(14, 'token_edit_distance(a, b)', 'pairs'),
 	(15, 'token_edit_distance(a, c)', 'pairs'),
 	(16, 'edit_distance(a, b)', 'pairs'),

@@ -76,12 +76,12 @@ BEGIN
 END $$;
 
 SELECT measure('primary key', 'hash_queries', 'bigint', 'SELECT id FROM hashes WHERE id = v.id', :runs),
-	measure('hamming_within(hash, q, 3)', 'hash_queries', 'bigint', 'SELECT id FROM hashes WHERE hamming_within(sig, v.sig, 3)', :runs),
+	measure('is_within(hash, q, 3)', 'hash_queries', 'bigint', 'SELECT id FROM hashes WHERE is_within(sig, v.sig, 3)', :runs),
 	measure('hash <@ hamming_ball(q, 3)', 'hash_queries', 'bigint', 'SELECT id FROM hashes WHERE sig <@ hamming_ball(v.sig, 3)', :runs),
 	measure('is_similar(sig, q, 0.9)', 'document_queries', 'minhash', 'SELECT id FROM documents WHERE is_similar(sig, v.sig, 0.9)', :runs),
 	measure('ORDER BY sig <-> q LIMIT 1', 'document_queries', 'minhash', 'SELECT id FROM documents ORDER BY sig <-> v.sig LIMIT 1', :runs) \g /dev/null
-SELECT count_generic('hamming_within(hash, $1, 3)', 'hash_queries', 'bigint', 'SELECT id FROM hashes WHERE hamming_within(sig, $1, 3)', ''),
-	count_generic('hamming_within(hash, $1, $2), $2 = 3', 'hash_queries', 'bigint, int', 'SELECT id FROM hashes WHERE hamming_within(sig, $1, $2)', ', 3'),
+SELECT count_generic('is_within(hash, $1, 3)', 'hash_queries', 'bigint', 'SELECT id FROM hashes WHERE is_within(sig, $1, 3)', ''),
+	count_generic('is_within(hash, $1, $2), $2 = 3', 'hash_queries', 'bigint, int', 'SELECT id FROM hashes WHERE is_within(sig, $1, $2)', ', 3'),
 	count_generic('is_similar(sig, $1, 0.9)', 'document_queries', 'minhash', 'SELECT id FROM documents WHERE is_similar(sig, $1, 0.9)', ''),
 	count_generic('is_similar(sig, $1, 0.7)', 'document_queries', 'minhash', 'SELECT id FROM documents WHERE is_similar(sig, $1, 0.7)', ''),
 	count_generic('is_similar(sig, $1, 0.7) ORDER BY sig <-> $1 LIMIT 10', 'document_queries', 'minhash', 'SELECT id FROM documents WHERE is_similar(sig, $1, 0.7) ORDER BY sig <-> $1 LIMIT 10', ''),

@@ -7,8 +7,8 @@ CREATE TABLE shapes (k int, b int, bytes bigint);
 CREATE FUNCTION study_times(n int, k int, b int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE IF EXISTS studied;
-	EXECUTE format('CREATE TABLE studied AS SELECT id, to_minhash(ARRAY(
-			SELECT CASE WHEN i > 30 THEN id ELSE family END * 1000003::bigint + i FROM generate_series(1, 40) i), %s, %s) AS sig
+	EXECUTE format('CREATE TABLE studied AS SELECT id, to_minhash(to_shingles(ARRAY(
+			SELECT CASE WHEN i > 30 THEN id ELSE family END * 1000003::bigint + i FROM generate_series(1, 40) i)), %s, %s) AS sig
 		FROM (SELECT id, CASE WHEN id %% 10 = 0 THEN id - 9 ELSE id END AS family FROM generate_series(1, %s) id) r', k, b, n);
 	CREATE INDEX studied_sig ON studied USING neardup (sig);
 	INSERT INTO shapes VALUES (k, b, pg_relation_size('studied_sig'));
@@ -17,7 +17,7 @@ BEGIN
 		INSERT INTO times
 		SELECT k, b, t, sum(e.us), max(format('%s %s/%s', e.method, e.groups, e.radius))
 		FROM unnest('{0.9,0.8,0.7,0.5}'::float8[]) t, (SELECT * FROM studied WHERE id % 3001 = 1 LIMIT 40) s,
-			neardup_explain('studied_sig', s.sig, t) e
+			neardup_explain('studied_sig', near(s.sig, t)) e
 		GROUP BY t, s.id;
 	END LOOP;
 END

@@ -2,8 +2,8 @@
 SELECT sig AS q FROM here WHERE id = 17 \gset
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE is_similar(sig, :'q', 0.7);
 SELECT id FROM docs WHERE is_similar(sig, :'q', 0.7) ORDER BY id;
-EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE hamming_within(hash, 5, 3);
-SELECT count(*) FROM docs WHERE hamming_within(hash, hashint8extended(17, 0), 3);
+EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE is_within(hash, 5, 3);
+SELECT count(*) FROM docs WHERE is_within(hash, hashint8extended(17, 0), 3);
 EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE sig <@ ANY (ARRAY[near(:'q', 0.7), near(:'q', 0.9)]);
 EXPLAIN (COSTS OFF) SELECT id FROM docs ORDER BY sig <-> :'q' LIMIT 2;
 SELECT id FROM docs ORDER BY sig <-> :'q' LIMIT 2;

@@ -10,9 +10,9 @@ SET client_min_messages = warning;
 \pset tuples_only on
 
 -- Every tenth document is a changed copy of the one before it.
-CREATE TABLE here AS SELECT i AS id, to_minhash(array_agg(CASE
+CREATE TABLE here AS SELECT i AS id, to_minhash(to_shingles(array_agg(CASE
 		WHEN i % 10 = 0 THEN hashint8extended((i - 1) * 100 + j, (j <= i / 10 % 15)::int)
-		ELSE hashint8extended(i * 100 + j, 0) END), 512, 1) AS sig
+		ELSE hashint8extended(i * 100 + j, 0) END)), 512, 1) AS sig
 FROM generate_series(1, 100000::bigint) i, generate_series(1, 60) j GROUP BY i;
 CREATE TABLE docs (id bigint PRIMARY KEY, sig minhash(512) NOT NULL);
 SELECT create_distributed_table('docs', 'id', shard_count => 8) \g /dev/null

@@ -71,4 +71,4 @@ SELECT format(E'  neardup_index_info: segments %s, documents %s, dead %s, tail %
 	segments, to_char(documents, 'FM999,999,999'), dead, tail, pg_size_pretty(bytes),
 	(SELECT pg_size_pretty(sum(pg_column_size(sig))) FROM documents),
 	neardup_check('documents_sig_idx'))
-FROM neardup_index_info('documents_sig_idx');
+FROM neardup_index_status('documents_sig_idx');

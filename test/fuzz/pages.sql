@@ -114,7 +114,7 @@ BEGIN
 		WHEN 'check' THEN
 			RETURN neardup_check('t_sig');
 		WHEN 'info' THEN
-			RETURN (SELECT segments || ' ' || documents || ' ' || tail FROM neardup_index_info('t_sig'));
+			RETURN (SELECT segments || ' ' || documents || ' ' || tail FROM neardup_index_status('t_sig'));
 	END CASE;
 END $$;
 

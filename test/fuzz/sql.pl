@@ -237,7 +237,7 @@ sub shingles_text
 # Returns an expression, usually of the type; $depth limits nested calls.
 my ($by_result, $any_call);
 my %make;
-my @stored = qw(minhash simhash shingles shingle_lexicon minhash_ball simhash_ball);    # types with tables of values
+my @stored = qw(minhash simhash shingles shingle_lexicon ball ball);    # types with tables of values
 
 sub a_value
 {
@@ -274,8 +274,8 @@ sub a_value
 	simhash => sub { one_of(spoilt(simhash_text()), 'to_simhash(' . a_text() . ')') . '::simhash' },
 	shingles => sub { one_of(spoilt(shingles_text()), 'to_shingles(' . a_text() . ')') . '::shingles' },
 	shingle_lexicon => sub { spoilt(one_of(1, 1, 1, 2) . '/' . one_of('word 1', 'word 3', 'tokens', 'spot 1 2') . '/' . one_of(0, 10, '9223372036854775807') . '/{' . one_of('', '7:1', '7:1,4294967295:14', '7:15', '8:1,7:1') . '}') . '::shingle_lexicon' },
-	minhash_ball => sub { spoilt(one_of('0.9', '0', '3 symbols', 'nan', '1e400', '-1 symbols') . ' around ' . signature_text()) . '::minhash_ball' },
-	simhash_ball => sub { spoilt(one_of('0.5', '64 symbols', '65 symbols', '0x1p-1') . ' around ' . simhash_text()) . '::simhash_ball' },
+	ball => sub { spoilt(one_of('0.9', '0', '3 symbols', 'nan', '1e400', '-1 symbols') . ' around ' . signature_text()) . '::ball' },
+	ball => sub { spoilt(one_of('0.5', '64 symbols', '65 symbols', '0x1p-1') . ' around ' . simhash_text()) . '::ball' },
 	anyelement => sub { one_of('1::bigint', "'x'::text", 'NULL::uuid', '1', "'{1}'::int[]", 'now()', "'" . signature_text() . "'::minhash") },
 );
 
@@ -383,7 +383,7 @@ sub call_statement
 
 sub batch_statement
 {
-	my @batch = grep { $_->{name} =~ /neardup_(pairs|clusters|advise)|common_shingles|shingle_frequencies|idf|lexicon/ } @functions;
+	my @batch = grep { $_->{name} =~ /neardup_(pairs|clusters|advise)|neardup_common_shingles|neardup_frequencies|idf|lexicon/ } @functions;
 
 	return "SELECT count(*), sum(length(t::text)) FROM " . a_call(\@batch, 1) . " AS t";
 }
@@ -476,11 +476,11 @@ sub search_statement
 		"SELECT count(*) FROM fuzz.docs WHERE sig <@ near(to_minhash(" . a_text() . "), " . sprintf('%.3f', rand) . ")",
 		"SELECT id FROM fuzz.docs ORDER BY sig <-> $sig LIMIT " . one_of(0, 1, 5, 10000),
 		"SELECT id FROM fuzz.docs ORDER BY sim <~> $sim LIMIT " . one_of(1, 5),
-		"SELECT id FROM fuzz.docs WHERE hamming_within(sig, $sig, " . an_int() . ") ORDER BY sig <~> $sig LIMIT 3",
+		"SELECT id FROM fuzz.docs WHERE is_within(sig, $sig, " . an_int() . ") ORDER BY sig <~> $sig LIMIT 3",
 		"SELECT count(*) FROM fuzz.docs a JOIN fuzz.docs b ON is_similar(a.sig, b.sig, " . a_float() . ")",
-		"SELECT count(*) FROM fuzz.docs WHERE hamming_within(bits, " . a_value('bit', 0) . ", " . an_int() . ")",
-		"SELECT count(*) FROM fuzz.docs WHERE sig = ANY (ARRAY[$sig, $sig]) OR sig <@ " . a_value('minhash_ball', 1),
-		"SELECT neardup_explain('fuzz.docs_sig', " . a_value('minhash_ball', 1) . ")",
+		"SELECT count(*) FROM fuzz.docs WHERE is_within(bits, " . a_value('bit', 0) . ", " . an_int() . ")",
+		"SELECT count(*) FROM fuzz.docs WHERE sig = ANY (ARRAY[$sig, $sig]) OR sig <@ " . a_value('ball', 1),
+		"SELECT neardup_explain('fuzz.docs_sig', " . a_value('ball', 1) . ")",
 		"SELECT minhash_union_agg(sig) FROM fuzz.docs", "SELECT sig, count(*) FROM fuzz.docs GROUP BY sig ORDER BY sig LIMIT 3");
 }
 
@@ -537,7 +537,7 @@ sub make_ground
 		"CREATE INDEX docs_bit ON fuzz.docs USING neardup (bits)", "CREATE INDEX docs_ball ON fuzz.docs USING neardup (near(sig, 0.9))",
 		"CREATE INDEX docs_part ON fuzz.docs USING neardup (sig) WHERE body > 'w2'", "CREATE VIEW fuzz.view_of_docs AS SELECT * FROM fuzz.docs", "CREATE SEQUENCE fuzz.seq", "CREATE TABLE fuzz.part (id bigint, sig minhash) PARTITION BY RANGE (id)",
 		"CREATE INDEX part_sig ON fuzz.part USING neardup (sig)", "CREATE TABLE fuzz.refused (id bigint, of bigint)",
-		"CREATE TABLE fuzz.lexicon AS SELECT * FROM shingle_frequencies('SELECT s FROM fuzz.docs')",
+		"CREATE TABLE fuzz.lexicon AS SELECT * FROM neardup_frequencies('SELECT s FROM fuzz.docs')",
 		"CREATE FUNCTION fuzz.drops(bigint) RETURNS bigint LANGUAGE plpgsql AS \$\$ BEGIN DROP TABLE IF EXISTS fuzz.temporary; "
 		  . "CREATE TABLE fuzz.temporary AS SELECT id, sig FROM fuzz.docs LIMIT 3; RETURN \$1; END \$\$",
 		"CREATE FUNCTION fuzz.raises(bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS \$\$ BEGIN IF \$1 = 100 THEN RAISE 'no'; END IF; RETURN \$1; END \$\$",
@@ -553,8 +553,8 @@ sub make_ground
 			simhash => "SELECT to_simhash(t, f) FROM (VALUES (64), (128), (512)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f'), ('x')) v(t)",
 			shingles => "SELECT to_shingles(t, s) FROM (VALUES ('word 3'), ('char 2'), ('word 1')) s(s), (VALUES ('a b c d e'), (''), (repeat('a b ', 9)), ('x'), (repeat('some words and more ', 200))) v(t)",
 			shingle_lexicon => "SELECT neardup_lexicon('SELECT ' || c || ' FROM fuzz.docs', s, e) FROM (VALUES ('body', 'word 1', 100), ('body', 'char 2', 10000), ('s', 'word 3', 1)) q(c, s, e)",
-			minhash_ball => "SELECT near(to_minhash(t, k, b), r) FROM (VALUES (16, 1), (64, 1), (17, 32)) s(k, b), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0.5), (1)) r(r)",
-			simhash_ball => "SELECT hamming_ball(to_simhash(t, f), r) FROM (VALUES (64), (256)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0), (9), (64)) r(r)",
+			ball => "SELECT near(to_minhash(t, k, b), r) FROM (VALUES (16, 1), (64, 1), (17, 32)) s(k, b), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0.5), (1)) r(r)",
+			ball => "SELECT hamming_ball(to_simhash(t, f), r) FROM (VALUES (64), (256)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0), (9), (64)) r(r)",
 		}->{$type};
 		push @statements, "CREATE TABLE fuzz.values_of_$type AS SELECT v FROM ($values) q(v)", "CREATE TABLE fuzz.sink_$type (v $type)",
 		  # Copies of the bytes, valid or not.

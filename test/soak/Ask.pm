@@ -345,7 +345,7 @@ sub join_tables
 			my $column = $table->{column};
 			my $of = join ',', map { $ids[ int rand @ids ] } 1 .. 12;
 			my $sql = "SELECT string_agg(a.id || '-' || b.id, ',' ORDER BY a.id, b.id) FROM $table->{name} a JOIN $table->{name} b ON "
-				. 'hamming_within(' . $column =~ s/\bv\b/b.v/r . ', ' . $column =~ s/\bv\b/a.v/r . ", $question->{radius}) "
+				. 'is_within(' . $column =~ s/\bv\b/b.v/r . ', ' . $column =~ s/\bv\b/a.v/r . ", $question->{radius}) "
 				. "WHERE a.id IN ($of)" . ($table->{where} ? ' AND ' . $table->{where} =~ s/\bn\b/b.n/r : '');
 			my %answers = map { $_ => ask_sql($view, $_, $sql) } shuffle qw(seq index bitmap);
 			$question->{where} = "join of $of by $question->{radius}";
@@ -405,7 +405,7 @@ sub no_pairs
 		sub {
 			my ($view) = @_;
 			my $pairs = ask_sql($view, 'seq', "SELECT string_agg(a.id || '-' || b.id, ',') FROM $table->{name} a, $table->{name} b "
-					. "WHERE a.id < b.id AND hamming_within(a.v, b.v, CASE WHEN a.id % 3 + b.id % 3 = 0 THEN $third ELSE $all END)");
+					. "WHERE a.id < b.id AND is_within(a.v, b.v, CASE WHEN a.id % 3 + b.id % 3 = 0 THEN $third ELSE $all END)");
 			$client->count('constraints compared');
 			$client->fail("$table->{name} holds near-duplicates: $pairs") if $pairs ne '';
 		});

@@ -31,7 +31,7 @@ sub new
 	my $radius = int rand(rand() < 0.8 ? $k / 5 : $k + 1);
 	my $threshold = rand() < 0.3 ? sprintf('%.3f', 0.01 + rand 0.99) : (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1)[ int rand 7 ];
 	my $asked = rand() < 0.2 ? "(SELECT $literal)" : $literal;
-	my @ways = ("hamming_within($column, $asked, $radius)", "hamming_within($asked, $column, $radius)", "$column <@ hamming_ball($asked, $radius)");
+	my @ways = ("is_within($column, $asked, $radius)", "is_within($asked, $column, $radius)", "$column <@ hamming_ball($asked, $radius)");
 	my @similar = ("is_similar($column, $asked, $threshold)", "is_similar($asked, $column, $threshold)", "$column <@ near($asked, $threshold)");
 	my $way = int rand($table->{type} =~ /^bi/ ? 3 : 6);
 
@@ -93,7 +93,7 @@ sub prepared
 	my ($view, $question) = @_;
 	my ($session, $table) = @$view{qw(session table)};
 	my $type = $table->{type} eq 'body' ? 'minhash' : $table->{sql};
-	my $where = join ' AND ', "hamming_within($table->{column}, \$1, \$2)", filters($view);
+	my $where = join ' AND ', "is_within($table->{column}, \$1, \$2)", filters($view);
 	my %kept;
 
 	foreach my $mode (qw(index bitmap))

@@ -71,7 +71,7 @@ SELECT abs(minhash_probability(16, 1, 0.5, 0.87) - (0.75 ^ 16 + 16 * 0.75 ^ 15 *
 -- Unrelated pairs reach 0.2 once in 400,000, and 300,000 documents have less than one such pair from 0.3 on
 SELECT round(1 / minhash_probability(512, 1, 0, 0.2)::numeric, -3) AS once_in, round((300000 * 299999.0 / 2 * minhash_probability(512, 1, 0, 0.3))::numeric, 2) AS pairs;
 -- The measured share: signatures of 200 sets without common elements, 19,900 pairs
-CREATE TABLE measured AS SELECT id, to_minhash(ARRAY(SELECT id * 1000 + n FROM generate_series(1::bigint, 600) AS n)) AS sig FROM generate_series(1::bigint, 200) AS id;
+CREATE TABLE measured AS SELECT id, to_minhash(to_shingles(ARRAY(SELECT id * 1000 + n FROM generate_series(1::bigint, 600) AS n))) AS sig FROM generate_series(1::bigint, 200) AS id;
 SELECT count(*) FILTER (WHERE similarity(a.sig, b.sig) >= 0.08) / 19900.0 / minhash_probability(512, 1, 0, 0.08) BETWEEN 0.75 AND 1.25 AS as_computed FROM measured a JOIN measured b ON a.id < b.id;
 SELECT minhash_probability(512, 3, 0, 0.5);
 SELECT minhash_probability(512, 1, 1.5, 0.5);

@@ -14,8 +14,8 @@ CREATE TABLE crafted AS
 SELECT CASE WHEN v >= 9223372036854775808::numeric THEN v - 18446744073709551616::numeric ELSE v END::bigint AS h
 FROM (SELECT inverse() AS back OFFSET 0) AS b, generate_series(1, 60000) AS i, LATERAL (SELECT fold(times(fold(times(fold(i::numeric * 4294967296 + 5), back)), back)) AS v) AS f;
 SELECT count(DISTINCT h) FROM crafted;
-SELECT cardinality(to_minhash(array_agg(h))), cardinality(to_minhash(array_agg(h) || array_agg(h), 64)) FROM crafted;
-SELECT to_minhash(array_agg(h ORDER BY h), 64) = to_minhash(array_agg(h ORDER BY h DESC), 64) AS same FROM crafted;
+SELECT cardinality(to_minhash(to_shingles(array_agg(h)))), cardinality(to_minhash(to_shingles(array_agg(h) || array_agg(h)), 64)) FROM crafted;
+SELECT to_minhash(to_shingles(array_agg(h ORDER BY h)), 64) = to_minhash(to_shingles(array_agg(h ORDER BY h DESC)), 64) AS same FROM crafted;
 -- The same elements in sets that are joined
 SELECT count(*) FROM neardup_pairs('SELECT 1 AS id, to_shingles(array_agg(h)) FROM crafted UNION ALL SELECT 2, to_shingles(array_agg(h)) FROM crafted WHERE h % 1000 <> 0', 0.9);
 DROP TABLE crafted;

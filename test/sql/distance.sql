@@ -14,11 +14,11 @@ FROM texts AS t, (SELECT body FROM texts WHERE id = 0) AS v(a),
 GROUP BY id, exact ORDER BY id;
 
 -- All functions applied to the same pair
-SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), jaccard_similarity(x, y), x <-> y AS "<->",
-	is_similar(x, y, 0.5) AS at_half, is_similar(x, y, 0.51) AS above, hamming_within(x, y, 4) AS four, hamming_within(x, y, 3) AS three
+SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), similarity(x, y), x <-> y AS "<->",
+	is_similar(x, y, 0.5) AS at_half, is_similar(x, y, 0.51) AS above, is_within(x, y, 4) AS four, is_within(x, y, 3) AS three
 FROM (VALUES ('1/word 3/16x1/100/0000'::minhash, '1/word 3/16x1/200/1248'::minhash)) AS v(x, y);
 SELECT hamming_distance(x, y), x <~> y AS "<~>", similarity(x, y), cosine_similarity(x, y), x <-> y AS "<->",
-	is_similar(x, y, 0.75) AS at, is_similar(x, y, 0.76) AS above, hamming_within(x, y, 16) AS sixteen, hamming_within(x, y, 15) AS fifteen
+	is_similar(x, y, 0.75) AS at, is_similar(x, y, 0.76) AS above, is_within(x, y, 16) AS sixteen, is_within(x, y, 15) AS fifteen
 FROM (VALUES ('1/word 1/64/0000000000000000'::simhash, '1/word 1/64/ffff000000000000'::simhash)) AS v(x, y);
 SELECT similarity(x, y), x <-> y AS distance, x <~> y AS symbols, is_similar(x, y, 5e-324) AS similar
 FROM (VALUES ('1/word 3/16x1/1/0000'::minhash, '1/word 3/16x1/1/ffff'::minhash),
@@ -41,10 +41,10 @@ SELECT containment('1/word 3/16x1/?/0000'::minhash, '1/word 3/16x1/100/0000');
 
 -- The empty set is similar to nothing, itself included, but equals another empty set.
 SELECT x = y AS equal, similarity(x, y), x <-> y AS distance, x <~> y AS symbols, hamming_distance(x, y),
-	is_similar(x, y, 0.01) AS similar, hamming_within(x, y, 512) AS within
+	is_similar(x, y, 0.01) AS similar, is_within(x, y, 512) AS within
 FROM to_minhash('') AS x, (VALUES (to_minhash('')), (to_minhash('a b c'))) AS v(y);
 SELECT x = y AS equal, similarity(x, y), x <-> y AS distance, x <~> y AS symbols, cosine_similarity(x, y),
-	is_similar(x, y, 0.01) AS similar, hamming_within(x, y, 64) AS within
+	is_similar(x, y, 0.01) AS similar, is_within(x, y, 64) AS within
 FROM to_simhash('') AS x, (VALUES (to_simhash('')), ('1/word 1/64/0000000000000000')) AS v(y);
 
 -- Different shapes, schemes and kinds
@@ -54,7 +54,7 @@ SELECT to_minhash('x') <~> to_minhash('x', 512, 1, 'word 2');
 SELECT to_minhash('') <~> to_minhash('', 16);
 SELECT is_similar(to_minhash('x'), B'1010101010101010'::minhash, 0.5);
 SELECT is_similar(to_minhash('x', 16), B'1010101010101010'::minhash, 0.5);
-SELECT hamming_within(to_simhash('x'), to_simhash('x', 128), 3);
+SELECT is_within(to_simhash('x'), to_simhash('x', 128), 3);
 SELECT to_simhash('x') <-> 5::bigint::simhash;
 SELECT similarity(to_minhash('x'), to_simhash('x'));
 SELECT to_minhash('x', 64) = to_minhash('x', 128) AS shape, to_minhash('x') = to_minhash('x', 512, 1, 'char 1') AS scheme,
@@ -68,9 +68,9 @@ SELECT is_similar(to_minhash('x'), to_minhash('x'), -0.5);
 SELECT is_similar(to_minhash('x'), to_minhash('x'), 'NaN');
 SELECT is_similar(to_simhash('x'), to_simhash('x'), 'Infinity');
 SELECT is_similar(to_minhash('x'), to_minhash('x'), NULL) IS NULL AS strict;
-SELECT hamming_within(to_minhash('x'), to_minhash('y'), 512) AS all, hamming_within(to_minhash('x'), to_minhash('x'), 0) AS none;
-SELECT hamming_within(to_minhash('x'), to_minhash('y'), -1);
-SELECT hamming_within(to_simhash('x'), to_simhash('y'), 65);
+SELECT is_within(to_minhash('x'), to_minhash('y'), 512) AS all, is_within(to_minhash('x'), to_minhash('x'), 0) AS none;
+SELECT is_within(to_minhash('x'), to_minhash('y'), -1);
+SELECT is_within(to_simhash('x'), to_simhash('y'), 65);
 
 -- is_similar decides as exact rational arithmetic does, at every hundredth.
 CREATE TABLE bounds AS
@@ -144,10 +144,10 @@ SELECT (minhash_send(to_minhash('x', 64)) || '\x00')::minhash = to_minhash('x', 
 SELECT cardinality(overlay(minhash_send(to_minhash('x', 64)) PLACING '\x02' FROM 1)::minhash);
 SELECT minhash_truncate(overlay(minhash_send(to_minhash('x', 64)) PLACING '\x2f' FROM 2)::minhash, 1);
 DROP CAST (bytea AS minhash);
-CREATE CAST (bytea AS minhash_ball) WITHOUT FUNCTION;
-SELECT ''::bytea::minhash_ball;
-SELECT to_minhash('x') <@ decode(repeat('ff', 90), 'hex')::minhash_ball;
-DROP CAST (bytea AS minhash_ball);
+CREATE CAST (bytea AS ball) WITHOUT FUNCTION;
+SELECT ''::bytea::ball;
+SELECT to_minhash('x') <@ decode(repeat('ff', 90), 'hex')::ball;
+DROP CAST (bytea AS ball);
 
 -- Parallel plans
 CREATE TABLE many WITH (parallel_workers = 2) AS

@@ -28,9 +28,9 @@ FROM unnest('{1, 0.8, 0.5, 0.2, 0.1, 0.05, 0.001}'::float8[]) t;
 ANALYZE documents;
 SELECT t, is_close('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128), ' || t || ')')
 FROM unnest('{1, 0.8, 0.5, 0.2, 0.1, 0.05, 0.001}'::float8[]) t;
-SELECT d, is_close('SELECT FROM documents WHERE hamming_within(hash, 5, ' || d || ')') AS bigint,
-	is_close('SELECT FROM documents WHERE hamming_within(bits, 5::bigint::bit(64), ' || d || ')') AS bit,
-	is_close('SELECT FROM documents WHERE hamming_within(5::bigint::simhash, fingerprint, ' || d || ')') AS simhash
+SELECT d, is_close('SELECT FROM documents WHERE is_within(hash, 5, ' || d || ')') AS bigint,
+	is_close('SELECT FROM documents WHERE is_within(bits, 5::bigint::bit(64), ' || d || ')') AS bit,
+	is_close('SELECT FROM documents WHERE is_within(5::bigint::simhash, fingerprint, ' || d || ')') AS simhash
 FROM unnest('{0, 3, 20, 28, 32, 36, 64}'::int[]) d;
 SELECT is_close('SELECT FROM documents WHERE is_similar(wide, to_minhash(''x y z'', 32, 8), 0.01)') AS wide;
 -- Operators as functions.
@@ -45,7 +45,7 @@ SELECT expected('SELECT FROM documents WHERE is_similar(often_null, to_minhash('
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_signature(minhash) AS SELECT FROM documents WHERE is_similar(sig, $1, 0.05);
 PREPARE of_threshold(float8) AS SELECT FROM documents WHERE is_similar(sig, to_minhash('x y z', 128), $1);
-PREPARE of_ball(minhash_ball) AS SELECT FROM documents WHERE sig <@ $1;
+PREPARE of_ball(ball) AS SELECT FROM documents WHERE sig <@ $1;
 PREPARE of_distance(int) AS SELECT FROM documents WHERE hash <@ hamming_ball(5, $1);
 SELECT close_to(expected('EXECUTE of_signature(NULL)'), 530) AS of_signature, close_to(expected('EXECUTE of_threshold(0.001)'), 1) AS of_threshold,
 	close_to(expected('EXECUTE of_ball(NULL)'), 1) AS of_ball, close_to(expected('EXECUTE of_distance(64)'), 1) AS of_distance;
@@ -59,7 +59,7 @@ SELECT close_to(expected('SELECT FROM documents a JOIN documents b ON is_similar
 	close_to(expected('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.8)'), 2000) AS near,
 	is_close('SELECT FROM documents a JOIN documents b ON a.sig <@ near(b.sig, 0.05)') AS far,
 	close_to(expected('SELECT FROM documents a JOIN documents b ON near(a.sig, 0.8) && near(b.sig, 0.05)'), 2000) AS meet,
-	is_close('SELECT FROM documents a JOIN documents b ON hamming_within(a.hash, b.hash, 30)') AS hash,
+	is_close('SELECT FROM documents a JOIN documents b ON is_within(a.hash, b.hash, 30)') AS hash,
 	expected('SELECT FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE is_similar(a.sig, b.sig, 0.8) AND a.id <> b.id)') AS semi,
 	expected('SELECT FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE is_similar(a.sig, b.sig, 0.8) AND a.id <> b.id)') AS anti;
 -- Queries that will fail are planned too.
@@ -67,8 +67,8 @@ EXPLAIN (COSTS OFF) SELECT FROM documents WHERE is_similar(sig, to_minhash('x y 
 SELECT close_to(expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 64), 0.8)'), 1) AS other_shape,
 	close_to(expected('SELECT FROM documents WHERE is_similar(sig, to_minhash(''x y z'', 128, 1, ''word 2''), 0.8)'), 1) AS other_scheme,
 	close_to(expected('SELECT FROM documents a JOIN documents b ON is_similar(a.sig, b.wide, 0.8)'), 2000) AS shapes_join,
-	close_to(expected('SELECT FROM documents WHERE hamming_within(hash, 5, -1)'), 1) AS too_near, close_to(expected('SELECT FROM documents WHERE hamming_within(hash, 5, 65)'), 2000) AS too_far,
-	close_to(expected('SELECT FROM documents WHERE hamming_within(bits, ''101'', 1)'), 1) AS too_short, expected('SELECT FROM documents WHERE is_similar(sig, NULL, 0.8)') AS of_null;
+	close_to(expected('SELECT FROM documents WHERE is_within(hash, 5, -1)'), 1) AS too_near, close_to(expected('SELECT FROM documents WHERE is_within(hash, 5, 65)'), 2000) AS too_far,
+	close_to(expected('SELECT FROM documents WHERE is_within(bits, ''101'', 1)'), 1) AS too_short, expected('SELECT FROM documents WHERE is_similar(sig, NULL, 0.8)') AS of_null;
 
 -- Families of near-duplicates, as boilerplate makes them: of 1500 rows, of 200, and of 3; exact copies, nulls, and empty texts.
 CREATE FUNCTION words(family int, member int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -128,7 +128,7 @@ END $$;
 PREPARE of_family(minhash) AS SELECT FROM families WHERE is_similar(sig, $1, 0.5);
 PREPARE of_order(minhash) AS SELECT FROM families WHERE is_similar(sig, $1, 0.7) ORDER BY sig <-> $1 LIMIT 10;
 PREPARE of_unknown(minhash, float8) AS SELECT FROM families WHERE is_similar(sig, $1, $2);
-PREPARE of_hash(simhash, int) AS SELECT FROM families WHERE hamming_within(fp, $1, $2);
+PREPARE of_hash(simhash, int) AS SELECT FROM families WHERE is_within(fp, $1, $2);
 CREATE INDEX by_fp ON families USING neardup (fp);
 SET enable_seqscan = off;
 SELECT n, plan_after(n, 'EXECUTE of_family(%L)') AS of_family, plan_after(n, 'EXECUTE of_order(%L)') AS of_order,
@@ -150,7 +150,7 @@ SELECT is_close(format('SELECT FROM odd WHERE is_similar(named, %L, 0.5)', to_mi
 	close_to(expected(format('SELECT FROM odd WHERE is_similar(mixed, %L, 0.5)', to_minhash(words(1, -1), 16, 8))), 800) AS mixed,
 	close_to(expected('SELECT FROM odd a JOIN odd b ON is_similar(a.mixed, b.mixed, 0.5)'), 800 * 800 * 2) AS mixed_join,
 	is_close('SELECT FROM odd WHERE is_similar(nothing, to_minhash(''a''), 0.5)') AS nothing,
-	expected('SELECT FROM odd WHERE hamming_within(varying, 100::bit(64), 5)') < 100 AS varying;
+	expected('SELECT FROM odd WHERE is_within(varying, 100::bit(64), 5)') < 100 AS varying;
 TRUNCATE odd;
 ANALYZE odd;
 SELECT expected('SELECT FROM odd WHERE is_similar(named, to_minhash(''a''), 0.5)') < 10 AS empty_table;
@@ -188,13 +188,13 @@ SELECT i, CASE WHEN i <= 1000 THEN 1234567890123456789 # (1::bigint << (i % 64))
 ALTER TABLE hashes ADD bits bit(64);
 UPDATE hashes SET bits = hash::bit(64);
 ANALYZE hashes;
-SELECT d, is_close('SELECT FROM hashes WHERE hamming_within(hash, 1234567890123456789, ' || d || ')') AS bigint,
-	is_close('SELECT FROM hashes WHERE hamming_within(bits, 1234567890123456789::bit(64), ' || d || ')') AS bit,
-	is_close('SELECT FROM hashes WHERE hamming_within(hash, 5, ' || d || ')') AS lonely
+SELECT d, is_close('SELECT FROM hashes WHERE is_within(hash, 1234567890123456789, ' || d || ')') AS bigint,
+	is_close('SELECT FROM hashes WHERE is_within(bits, 1234567890123456789::bit(64), ' || d || ')') AS bit,
+	is_close('SELECT FROM hashes WHERE is_within(hash, 5, ' || d || ')') AS lonely
 FROM unnest('{0, 1, 5, 10, 20, 30}'::int[]) d;
 CREATE TABLE eighth AS SELECT hash FROM hashes WHERE i % 8 = 0;
 ANALYZE eighth;
-SELECT d, is_close('SELECT FROM eighth a JOIN eighth b ON hamming_within(a.hash, b.hash, ' || d || ')') AS pairs FROM unnest('{0, 2, 20}'::int[]) d;
+SELECT d, is_close('SELECT FROM eighth a JOIN eighth b ON is_within(a.hash, b.hash, ' || d || ')') AS pairs FROM unnest('{0, 2, 20}'::int[]) d;
 DROP TABLE hashes, eighth;
 
 -- The statistics stored, and their size.
@@ -224,7 +224,7 @@ DROP ROLE regress_neardup_reader;
 
 -- With default settings the planner uses the index only if it is cheaper.
 CREATE INDEX by_hash ON documents USING neardup (hash);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, 64);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, 5, 64);
 DROP FUNCTION expected, close_to, is_close;
 DROP TABLE documents, families, others, strangers, odd, large, query;
 DROP DOMAIN signature;

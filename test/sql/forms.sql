@@ -1,6 +1,6 @@
 -- Forms: shingles that signatures leave out, and learning them from documents.
 
--- ---- minus -------------------------------------------------------------------
+-- ---- Leaving out -------------------------------------------------------------------
 
 CREATE TABLE schemes (scheme text);
 INSERT INTO schemes VALUES ('word 1'), ('word 3'), ('char 5'), ('anychar 3'), ('stopword 2'), ('spot 1 2');
@@ -16,118 +16,45 @@ INSERT INTO texts VALUES
 
 -- Each shingle of the form is left out, however often it occurs; what is left keeps its frequency.
 SELECT scheme, bool_and(shingle_hashes(rest)::shingles = shingle_hashes(whole)::shingles - shingle_hashes(form)::shingles) AS difference,
-	bool_and(rest & whole = rest) AS frequencies, bool_or(shingle_total(rest) < shingle_total(whole)) AS less,
-	bool_and(to_minhash(body, k => 64, b => 4, minus => form) = to_minhash(rest, 64, 4)) AS minhash,
-	bool_and(to_minhash(body, minus => form) = to_minhash(rest)) AS default_minhash,
-	bool_and(to_simhash(body, f => 128, minus => form) = to_simhash(rest, 128)) AS simhash,
-	bool_and(to_simhash(body, minus => form) = to_simhash(rest)) AS default_simhash
-FROM schemes, texts, to_shingles(:'form', scheme) AS form, to_shingles(body, scheme) AS whole, to_shingles(body, minus => form) AS rest
+	bool_and(rest & whole = rest AND cardinality(rest & form) = 0 AND cardinality(rest) + cardinality(whole & form) = cardinality(whole)) AS parts,
+	bool_or(shingle_total(rest) < shingle_total(whole)) AS less
+FROM schemes, texts, to_shingles(:'form', scheme) AS form, to_shingles(body, scheme) AS whole, LATERAL (SELECT whole - form AS rest) r
 GROUP BY scheme ORDER BY scheme;
-SELECT rest, to_minhash(:'form', minus => to_shingles(:'form')) AS nothing, to_minhash('', minus => to_shingles(:'form')) = to_minhash('') AS empty
-FROM to_shingles(:'form', minus => to_shingles(:'form')) AS rest;
--- The operator leaves what the text has more often.
-SELECT cardinality(whole - form) AS operator, cardinality(to_shingles('a rose is a rose is a rose', minus => form)) AS minus
-FROM to_shingles('a rose is a rose is a rose') AS whole, to_shingles('a rose is a thorn') AS form;
+SELECT rest, to_minhash(rest) AS nothing, to_minhash(to_shingles('') - to_shingles(:'form')) = to_minhash('') AS empty
+FROM to_shingles(:'form') AS form, LATERAL (SELECT form - form AS rest) r;
+SELECT whole - form FROM to_shingles('{a,a,b}'::text[]) AS whole, to_shingles('{a}'::text[]) AS form;
 -- An empty set leaves out nothing; NULL gives NULL.
-SELECT to_minhash(body, minus => '1/word 3/{}') = to_minhash(body) AS nothing_left_out, to_minhash(body, minus => NULL) IS NULL AS null_minus, to_minhash(NULL, minus => '1/word 3/{}') IS NULL AS null_text,
-	to_simhash(body, minus => '1/word 1/{}') = to_simhash(body), to_shingles(body, minus => '1/char 4/{}') = to_shingles(body, 'char 4')
-FROM texts WHERE id = 1;
+SELECT to_minhash(to_shingles(body) - '1/word 3/{}') = to_minhash(body) AS nothing_left_out, to_minhash(to_shingles(body) - NULL) IS NULL AS null_form FROM texts WHERE id = 1;
 
 -- What the form does to similarity.
 SELECT a.id, b.id, round(text_similarity(a.body, b.body)::numeric, 2) AS in_the_form,
-	round(similarity(to_shingles(a.body, minus => form), to_shingles(b.body, minus => form))::numeric, 2) AS without
+	round(similarity(to_shingles(a.body) - form, to_shingles(b.body) - form)::numeric, 2) AS without
 FROM texts a JOIN texts b ON a.id < b.id, to_shingles(:'form') AS form WHERE b.id < 4 ORDER BY 1, 2;
 -- A signature keeps its scheme: those with and without the form can be compared.
-SELECT is_comparable(to_minhash(body, minus => to_shingles(:'form')), to_minhash(body)) AS minhash,
-	is_comparable(to_simhash(body, minus => to_shingles(:'form', 'word 1')), to_simhash(body)) AS simhash FROM texts WHERE id = 1;
-
--- The scheme is that of minus, not the function's default.
-SELECT to_simhash('', minus => to_shingles(:'form')) AS word_3, to_simhash('', minus => to_shingles(:'form', 'word 1')) AS word_1, to_minhash('', minus => to_shingles(:'form', 'char 5')) AS char_5;
-SELECT is_comparable(to_simhash('a', minus => to_shingles('b')), to_simhash('a'));
-SELECT to_minhash('a b c', minus => to_shingles('a')) = to_minhash('a b c', to_shingles('a')) AS minhash,
-	to_minhash('a b c', k => 64, b => 2, minus => to_shingles('a')) = to_minhash('a b c', 64, 2, to_shingles('a')) AS shaped_minhash,
-	to_simhash('a b c', minus => to_shingles('a')) = to_simhash('a b c', to_shingles('a')) AS simhash,
-	to_simhash('a b c', f => 256, minus => to_shingles('a')) = to_simhash('a b c', 256, to_shingles('a')) AS shaped_simhash;
--- It must read text.
-CREATE TABLE unread (id int, form shingles);
-INSERT INTO unread VALUES (1, to_shingles('{a}'::text[])), (2, to_shingles('{7}'::bigint[])), (3, to_shingles('a', 'spot 1 2', '{the}')),
-	(4, weigh(to_shingles('a', 'word 1'), '1/word 1/10/{7:1}')), (5, to_shingles('{a}'::text[], weights => '{1}'));
-DO $$
-DECLARE
-	form shingles;
-	call text;
-	message text;
-	hint text;
-BEGIN
-	FOR form IN SELECT u.form FROM unread u ORDER BY id LOOP
-		FOREACH call IN ARRAY '{to_shingles,to_minhash,to_simhash}'::text[] LOOP
-			BEGIN
-				EXECUTE format('SELECT %s(''a'', minus => $1)', call) USING form;
-				RAISE EXCEPTION 'no error';
-			EXCEPTION WHEN datatype_mismatch THEN
-				GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-				RAISE NOTICE '%: %', call, message;
-			END;
-		END LOOP;
-	END LOOP;
-	RAISE NOTICE '%', hint;
-END $$;
-DROP TABLE unread;
-SELECT to_minhash('a', minus => '2/word 3/{1}');
-SELECT to_minhash('a', k => 5, b => 1, minus => to_shingles('a'));
-SELECT to_simhash('a', f => 5, minus => to_shingles('a'));
-
--- A set that changes from row to row, and one that is out of line.
-CREATE TABLE forms (id int, form shingles);
-INSERT INTO forms SELECT i, to_shingles(CASE i % 3 WHEN 0 THEN :'form' WHEN 1 THEN 'to plant trees' ELSE '' END) FROM generate_series(1, 9) i;
-INSERT INTO forms SELECT 10, to_shingles(string_agg('w' || i, ' ') || '. ' || :'form') FROM generate_series(1, 5000) i;
-SELECT count(*) AS wrong FROM forms f, texts t WHERE to_minhash(t.body, minus => f.form) <> to_minhash(to_shingles(t.body, minus => f.form));
-SELECT f.id % 3 AS form, array_agg(DISTINCT cardinality(to_shingles(t.body, minus => f.form))) FROM forms f, texts t WHERE f.id < 10 AND t.id = 1 GROUP BY 1 ORDER BY 1;
-SELECT cardinality(to_minhash(t.body, minus => f.form)) = cardinality(to_minhash(t.body, minus => to_shingles(:'form'))) AS out_of_line FROM forms f, texts t WHERE f.id = 10 AND t.id = 1;
--- The same call with other values of a variable, and after an error.
-DO $$
-DECLARE
-	one shingles := to_shingles('one two three four');
-	other shingles;
-	found bigint[];
-BEGIN
-	FOR i IN 1 .. 5 LOOP
-		other := CASE i WHEN 1 THEN one WHEN 2 THEN to_shingles('two three four') WHEN 3 THEN to_shingles('{one}'::text[]) WHEN 4 THEN to_shingles('one', 'word 1') ELSE one END;
-		BEGIN
-			found := found || cardinality(to_minhash('one two three four', minus => other));
-		EXCEPTION WHEN datatype_mismatch THEN
-			found := found || -1::bigint;
-		END;
-	END LOOP;
-	RAISE NOTICE '%', found;
-END $$;
-PREPARE minus (text, shingles) AS SELECT cardinality(to_minhash($1, minus => $2));
-SET plan_cache_mode = force_generic_plan;
-EXECUTE minus ('one two three four', to_shingles('one two three'));
-EXECUTE minus ('one two three four', to_shingles('one two three four'));
-RESET plan_cache_mode;
-DEALLOCATE minus;
+SELECT is_comparable(to_minhash(to_shingles(body) - to_shingles(:'form')), to_minhash(body)) AS minhash,
+	is_comparable(to_simhash(to_shingles(body, 'word 1') - to_shingles(:'form', 'word 1')), to_simhash(body)) AS simhash FROM texts WHERE id = 1;
+SELECT to_shingles('a', 'char 5') - to_shingles('b');
 
 -- ---- In a table ---------------------------------------------------------------
 
 -- A function has the form, so that its next version changes one place.
 CREATE FUNCTION sign_text(body text) RETURNS minhash LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-$$SELECT to_minhash(body, minus => to_shingles('Title of the project: Purpose of the project: Signature of the applicant:'))$$;
+$$SELECT to_minhash(to_shingles(body) - to_shingles('Title of the project: Purpose of the project: Signature of the applicant:'))$$;
 CREATE TABLE signed (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (sign_text(body)) STORED,
-	direct minhash GENERATED ALWAYS AS (to_minhash(body, minus => to_shingles('Title of the project: Purpose of the project: Signature of the applicant:'))) STORED);
+	direct minhash GENERATED ALWAYS AS (to_minhash(to_shingles(body) - to_shingles('Title of the project: Purpose of the project: Signature of the applicant:'))) STORED);
 INSERT INTO signed SELECT * FROM texts WHERE id < 5;
 CREATE INDEX ON signed USING neardup (sig);
-CREATE INDEX ON signed USING neardup (to_minhash(body, minus => to_shingles('an index expression')));
+CREATE INDEX ON signed USING neardup (to_minhash(to_shingles(body) - to_shingles('an index expression')));
 SELECT count(*) AS same FROM signed WHERE sig = direct;
 SET enable_seqscan = off;
 SELECT id FROM signed WHERE is_similar(sig, sign_text('The garden of the school. To plant trees, and to plant more trees.'), 0.5);
-EXPLAIN (COSTS OFF) SELECT id FROM signed WHERE is_similar(to_minhash(body, minus => to_shingles('an index expression')), to_minhash('a text'), 0.5);
-SELECT id FROM signed WHERE is_similar(to_minhash(body, minus => to_shingles('an index expression')), to_minhash('Something else altogether, without the form of a form.'), 0.5);
+EXPLAIN (COSTS OFF) SELECT id FROM signed WHERE is_similar(to_minhash(to_shingles(body) - to_shingles('an index expression')), to_minhash('a text'), 0.5);
+SELECT id FROM signed WHERE is_similar(to_minhash(to_shingles(body) - to_shingles('an index expression')), to_minhash('Something else altogether, without the form of a form.'), 0.5);
 RESET enable_seqscan;
 -- The next version of the form: rows signed before stay, and are comparable.
 CREATE OR REPLACE FUNCTION sign_text(body text) RETURNS minhash LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
-$$SELECT to_minhash(body, minus => to_shingles('Title of the project: Purpose of the project: Signature of the applicant:') |
-	to_shingles('Name of the project: Aim of the project: Date and signature:'))$$;
+$$SELECT to_minhash(to_shingles(body) - (to_shingles('Title of the project: Purpose of the project: Signature of the applicant:') |
+	to_shingles('Name of the project: Aim of the project: Date and signature:')))$$;
 INSERT INTO signed VALUES (7, 'Name of the project: the garden of the school. Aim of the project: to plant trees, and to plant more trees. Date and signature:');
 SELECT a.id, b.id, similarity(a.sig, b.sig) > 0.4 AS found, text_similarity(a.body, b.body) > 0.4 AS with_the_forms FROM signed a JOIN signed b ON a.id < b.id WHERE b.id = 7 ORDER BY 1;
 DROP TABLE signed;
@@ -139,35 +66,35 @@ DROP FUNCTION sign_text;
 CREATE TABLE answers AS SELECT i AS id, 'Title of the project: w' || i || ' v' || i || ' u' || i || ' Purpose of the project: x' || i || ' y' || i || ' z' || i ||
 	CASE WHEN i % 4 = 0 THEN ' With an annex to it' ELSE '' END || CASE WHEN i % 8 = 0 THEN ' And a letter' ELSE '' END AS body FROM generate_series(1, 40) i;
 SELECT share, array_agg(shingle ORDER BY shingle COLLATE "C") FROM unnest('{1,0.3,0.25,0.2}'::float8[]) AS share,
-	LATERAL (SELECT DISTINCT shingle FROM answers, show_shingles(body) WHERE ARRAY[hash] <@ shingle_hashes(common_shingles('SELECT body FROM answers', share))) s
+	LATERAL (SELECT DISTINCT shingle FROM answers, show_shingles(body) WHERE ARRAY[hash] <@ shingle_hashes(neardup_common_shingles('SELECT body FROM answers', share))) s
 GROUP BY share ORDER BY share DESC;
-SELECT common_shingles('SELECT body FROM answers', 1) = to_shingles('Title of the project') | to_shingles('Purpose of the project') AS form,
-	to_minhash(body, minus => common_shingles('SELECT body FROM answers')) = to_minhash(body, minus => to_shingles('Title of the project') | to_shingles('Purpose of the project') | to_shingles('With an annex to it')) AS learned
+SELECT neardup_common_shingles('SELECT body FROM answers', 1) = to_shingles('Title of the project') | to_shingles('Purpose of the project') AS form,
+	to_minhash(to_shingles(body) - neardup_common_shingles('SELECT body FROM answers')) = to_minhash(to_shingles(body) - (to_shingles('Title of the project') | to_shingles('Purpose of the project') | to_shingles('With an annex to it'))) AS learned
 FROM answers WHERE id = 4;
 -- All frequencies are 1; NULLs do not count, empty texts do; other types of text; other schemes; sets.
-SELECT shingle_total(s) AS total, cardinality(s) AS distinct FROM common_shingles('SELECT ''a b a b a b'' FROM answers') AS s;
-SELECT cardinality(common_shingles('SELECT CASE WHEN id <= 20 THEN body END FROM answers', 0.9)) AS nulls, cardinality(common_shingles('SELECT CASE WHEN id <= 20 THEN body ELSE '''' END FROM answers', 0.9)) AS empty;
+SELECT shingle_total(s) AS total, cardinality(s) AS distinct FROM neardup_common_shingles('SELECT ''a b a b a b'' FROM answers') AS s;
+SELECT cardinality(neardup_common_shingles('SELECT CASE WHEN id <= 20 THEN body END FROM answers', 0.9)) AS nulls, cardinality(neardup_common_shingles('SELECT CASE WHEN id <= 20 THEN body ELSE '''' END FROM answers', 0.9)) AS empty;
 CREATE DOMAIN prose AS varchar(1000);
 CREATE VIEW one_column AS SELECT body::prose FROM answers;
-SELECT common_shingles('TABLE one_column', 0.5, 'char 4') = common_shingles('SELECT body FROM answers -- all;', 0.5, 'char 4') AS same,
-	common_shingles('SELECT to_shingles(body, ''char 4'') FROM answers;', 0.5) = common_shingles('SELECT body FROM answers', 0.5, 'char 4') AS sets;
-SELECT common_shingles('SELECT body FROM answers WHERE false') AS no_rows, common_shingles('SELECT NULL::text FROM answers') AS nulls, common_shingles('SELECT '''' FROM answers') AS empty;
-SELECT common_shingles(NULL);
+SELECT neardup_common_shingles('TABLE one_column', 0.5, 'char 4') = neardup_common_shingles('SELECT body FROM answers -- all;', 0.5, 'char 4') AS same,
+	neardup_common_shingles('SELECT to_shingles(body, ''char 4'') FROM answers;', 0.5) = neardup_common_shingles('SELECT body FROM answers', 0.5, 'char 4') AS sets;
+SELECT neardup_common_shingles('SELECT body FROM answers WHERE false') AS no_rows, neardup_common_shingles('SELECT NULL::text FROM answers') AS nulls, neardup_common_shingles('SELECT '''' FROM answers') AS empty;
+SELECT neardup_common_shingles(NULL);
 -- Few documents
-SELECT common_shingles('SELECT body FROM answers WHERE id = 4'), cardinality(common_shingles('SELECT body FROM answers WHERE id < 5'));
+SELECT neardup_common_shingles('SELECT body FROM answers WHERE id = 4'), cardinality(neardup_common_shingles('SELECT body FROM answers WHERE id < 5'));
 
 -- Many documents, with shingles of every frequency: rare ones are forgotten on the way.
 CREATE TABLE many AS SELECT i AS id, (SELECT string_agg('w' || w, ' ') FROM generate_series(1, 200) w WHERE hashint4(i * 1000 + w) & 1023 < 1024 * w / 400) || ' own' || i AS body
 FROM generate_series(1, 1500) i;
-CREATE TABLE frequencies AS SELECT * FROM shingle_frequencies('SELECT to_shingles(body, ''word 1'') FROM many');
-CREATE TABLE learned AS SELECT share, common_shingles('SELECT body FROM many', share, 'word 1') AS form FROM unnest('{0.02,0.1,0.2,0.35,0.5}'::float8[]) AS share;
+CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies('SELECT to_shingles(body, ''word 1'') FROM many');
+CREATE TABLE learned AS SELECT share, neardup_common_shingles('SELECT body FROM many', share, 'word 1') AS form FROM unnest('{0.02,0.1,0.2,0.35,0.5}'::float8[]) AS share;
 SELECT share, count(*) FILTER (WHERE df >= share * 1500) AS common, bool_and(learned) FILTER (WHERE df >= share * 1500) AS all_found, bool_or(learned) FILTER (WHERE df < 0.95 * share * 1500) AS others
 FROM learned, LATERAL (SELECT df, ARRAY[shingle] <@ shingle_hashes(form) AS learned FROM frequencies) f GROUP BY share ORDER BY share;
 -- The sample is always the same, of the whole table, and of so many rows.
-SELECT common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) = common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) AS same,
-	common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) = common_shingles('SELECT body FROM many ORDER BY id DESC', 0.4, 'word 1', 300) AS other_order,
-	common_shingles('SELECT body FROM many', 0.4, 'word 1', 1500) = common_shingles('SELECT body FROM many', 0.4, 'word 1') AS all_rows;
-SELECT cardinality(common_shingles('SELECT ''part'' || (id - 1) / 100 FROM many', 0.03, 'word 1', 900)) AS parts_of_15;
+SELECT neardup_common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) = neardup_common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) AS same,
+	neardup_common_shingles('SELECT body FROM many', 0.4, 'word 1', 300) = neardup_common_shingles('SELECT body FROM many ORDER BY id DESC', 0.4, 'word 1', 300) AS other_order,
+	neardup_common_shingles('SELECT body FROM many', 0.4, 'word 1', 1500) = neardup_common_shingles('SELECT body FROM many', 0.4, 'word 1') AS all_rows;
+SELECT cardinality(neardup_common_shingles('SELECT ''part'' || (id - 1) / 100 FROM many', 0.03, 'word 1', 900)) AS parts_of_15;
 
 -- ---- What a change of the answers does, with the form, without it, and without what is learned of it ----
 
@@ -209,34 +136,34 @@ SELECT c.* FROM proposals r, proposals l, LATERAL (VALUES
 	(5, 'another proposal in the same form', l.title, l.answers)) AS c (n, change, title, answers)
 WHERE r.id = 1 AND l.id = 2;
 SELECT cardinality(learned) AS learned, round(containment(to_shingles(filled('{"","","",""}')), learned)::numeric, 2) AS of_the_form
-FROM common_shingles('SELECT filled(answers) FROM proposals') AS learned;
+FROM neardup_common_shingles('SELECT filled(answers) FROM proposals') AS learned;
 SELECT change, round(similarity(to_minhash(p.title || E'\n' || filled(p.answers)), to_minhash(c.title || E'\n' || filled(c.answers)))::numeric, 2) AS title_and_form,
-	round(similarity(to_minhash(filled(p.answers), minus => form), to_minhash(filled(c.answers), minus => form))::numeric, 2) AS answers_alone,
-	round(similarity(to_minhash(filled(p.answers), minus => learned), to_minhash(filled(c.answers), minus => learned))::numeric, 2) AS learned
-FROM changes c, proposals p, to_shingles(filled('{"","","",""}')) AS form, common_shingles('SELECT filled(answers) FROM proposals') AS learned WHERE p.id = 1 ORDER BY n;
+	round(similarity(to_minhash(to_shingles(filled(p.answers)) - form), to_minhash(to_shingles(filled(c.answers)) - form))::numeric, 2) AS answers_alone,
+	round(similarity(to_minhash(to_shingles(filled(p.answers)) - learned), to_minhash(to_shingles(filled(c.answers)) - learned))::numeric, 2) AS learned
+FROM changes c, proposals p, to_shingles(filled('{"","","",""}')) AS form, neardup_common_shingles('SELECT filled(answers) FROM proposals') AS learned WHERE p.id = 1 ORDER BY n;
 
 -- Errors
 \set SHOW_CONTEXT never
-SELECT common_shingles('SELECT id FROM answers');
-SELECT common_shingles('SELECT body, id FROM answers');
-SELECT common_shingles('SELECT FROM answers');
-SELECT common_shingles('SELECT body FROM answers; SELECT 1');
-SELECT common_shingles('DELETE FROM answers RETURNING body');
-SELECT common_shingles('SELECT body FROM answers FOR UPDATE');
-SELECT common_shingles('SELECT body FROM nowhere');
-SELECT common_shingles('SELECT to_shingles(body, CASE WHEN id < 30 THEN ''word 2'' ELSE ''word 3'' END) FROM answers');
-SELECT common_shingles('SELECT body FROM answers', 0);
-SELECT common_shingles('SELECT body FROM answers', 'nan');
-SELECT common_shingles('SELECT body FROM answers', 20);
-SELECT common_shingles('SELECT body FROM answers', scheme => 'tokens');
-SELECT common_shingles('SELECT body FROM answers', sample => 0);
+SELECT neardup_common_shingles('SELECT id FROM answers');
+SELECT neardup_common_shingles('SELECT body, id FROM answers');
+SELECT neardup_common_shingles('SELECT FROM answers');
+SELECT neardup_common_shingles('SELECT body FROM answers; SELECT 1');
+SELECT neardup_common_shingles('DELETE FROM answers RETURNING body');
+SELECT neardup_common_shingles('SELECT body FROM answers FOR UPDATE');
+SELECT neardup_common_shingles('SELECT body FROM nowhere');
+SELECT neardup_common_shingles('SELECT to_shingles(body, CASE WHEN id < 30 THEN ''word 2'' ELSE ''word 3'' END) FROM answers');
+SELECT neardup_common_shingles('SELECT body FROM answers', 0);
+SELECT neardup_common_shingles('SELECT body FROM answers', 'nan');
+SELECT neardup_common_shingles('SELECT body FROM answers', 20);
+SELECT neardup_common_shingles('SELECT body FROM answers', scheme => 'tokens');
+SELECT neardup_common_shingles('SELECT body FROM answers', sample => 0);
 -- It can be cancelled, and leaves no setting behind.
 SET statement_timeout = '100ms';
-SELECT common_shingles('SELECT repeat(md5(i::text) || '' '', 100) FROM generate_series(1, 1000000) i', sample => 1000000);
+SELECT neardup_common_shingles('SELECT repeat(md5(i::text) || '' '', 100) FROM generate_series(1, 1000000) i', sample => 1000000);
 RESET statement_timeout;
 SHOW synchronize_seqscans;
 
 DROP VIEW one_column;
 DROP DOMAIN prose;
-DROP TABLE texts, schemes, forms, answers, many, frequencies, learned, proposals, changes;
+DROP TABLE texts, schemes, answers, many, frequencies, learned, proposals, changes;
 DROP FUNCTION filled, changed;

@@ -27,10 +27,10 @@ BEGIN
 END $$;
 -- The index returns the distances that a sort returns, and each row once.
 SELECT hash, amount, cond, i.different AS rows, i IS NOT DISTINCT FROM s AS same
-FROM (VALUES ('phash'), ('pdq'), ('long')) h (hash), unnest('{1,20,20000}'::int[]) amount,
-	unnest('{"", "WHERE hamming_within(i.#, q.#, 9)", "WHERE i.id % 2 = 0"}'::text[]) cond,
-	LATERAL (SELECT format('SELECT i.id, i.# <~> as_hash(q.#) AS d FROM images q, LATERAL (SELECT * FROM images i %s ORDER BY i.# <~> as_hash(q.#) LIMIT %s) i
-		WHERE q.id = 1234', cond, amount)) f (query),
+FROM (VALUES ('phash', 'simhash'), ('pdq', 'minhash'), ('long', 'minhash')) h (hash, type), unnest('{1,20,20000}'::int[]) amount,
+	unnest('{"", "WHERE is_within(i.#, q.#, 9)", "WHERE i.id % 2 = 0"}'::text[]) cond,
+	LATERAL (SELECT format('SELECT i.id, i.# <~> q.#::%1$s AS d FROM images q, LATERAL (SELECT * FROM images i %2$s ORDER BY i.# <~> q.#::%1$s LIMIT %3$s) i
+		WHERE q.id = 1234', type, cond, amount)) f (query),
 	distances(replace(query, '#', hash), true) i, distances(replace(query, '#', hash), false) s
 ORDER BY hash COLLATE "C", cond COLLATE "C", amount;
 DROP FUNCTION distances;
@@ -48,20 +48,20 @@ BEGIN
 END $$;
 -- One index serves the threshold, the order, and both.
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY phash <~> as_hash(5) LIMIT 10;
-EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY as_hash(5) <~> phash LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY phash <~> 5::bigint::simhash LIMIT 10;
-EXPLAIN (COSTS OFF) SELECT id FROM images WHERE hamming_within(phash, 5, 10);
+EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY 5::bigint::simhash <~> phash LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM images ORDER BY phash <~> 5::bigint::simhash LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM images WHERE is_within(phash, 5, 10);
 SET enable_sort = off;
-EXPLAIN (COSTS OFF) SELECT id FROM images WHERE hamming_within(phash, 5, 10) ORDER BY phash <~> as_hash(5) LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM images WHERE is_within(phash, 5, 10) ORDER BY phash <~> 5::bigint::simhash LIMIT 10;
 RESET enable_sort;
-SELECT plan_of('SELECT i.id FROM images q, LATERAL (SELECT id FROM images i ORDER BY i.pdq <~> as_hash(q.pdq) LIMIT 2) i WHERE q.id = 1234');
-SELECT plan_of('SELECT i.id FROM images q, LATERAL (SELECT id FROM images i ORDER BY i.long <~> as_hash(q.long) LIMIT 2) i WHERE q.id = 1234');
+SELECT plan_of('SELECT i.id FROM images q, LATERAL (SELECT id FROM images i ORDER BY i.pdq <~> q.pdq::minhash LIMIT 2) i WHERE q.id = 1234');
+SELECT plan_of('SELECT i.id FROM images q, LATERAL (SELECT id FROM images i ORDER BY i.long <~> q.long::minhash LIMIT 2) i WHERE q.id = 1234');
 
 -- A query of another shape or scheme, and NULL.
-SELECT id FROM images ORDER BY pdq <~> as_hash(B'1010101010101010') LIMIT 1;
+SELECT id FROM images ORDER BY pdq <~> B'1010101010101010'::minhash LIMIT 1;
 SELECT id FROM images ORDER BY phash <~> to_simhash('a text') LIMIT 1;
 SELECT id FROM images ORDER BY phash <~> to_simhash('a text', 128) LIMIT 1;
-SELECT phash <~> as_hash(NULL::bigint) AS distance FROM images ORDER BY 1 LIMIT 1;
+SELECT phash <~> NULL::bigint::simhash AS distance FROM images ORDER BY 1 LIMIT 1;
 DROP FUNCTION plan_of;
 DROP TABLE images;

@@ -16,15 +16,15 @@ $$;
 
 CREATE TABLE shapes (name text, type text, make text, k int, alike boolean);
 INSERT INTO shapes
-	SELECT format('m_%s_%s', k, b), format('minhash(%s, %s)', k, b), format('to_minhash(e, %s, %s)', k, b), k, true
+	SELECT format('m_%s_%s', k, b), format('minhash(%s, %s)', k, b), format('to_minhash(to_shingles(e), %s, %s)', k, b), k, true
 	FROM (VALUES (16, 1), (64, 1), (101, 1), (512, 1), (1001, 1), (100, 2), (77, 4), (64, 8), (500, 8), (33, 16), (40, 32)) s (k, b)
 	UNION ALL
 	SELECT 's_' || k, format('simhash(%s)', k), format('to_simhash(to_shingles(e), %s)', k), k, true
 	FROM unnest('{64,128,256,512}'::int[]) k
 	UNION ALL
-	SELECT 'b_' || k, format('bit(%s)', k), format('to_minhash(e, %s)::bit(%1$s)', k), k, false FROM unnest('{65,257}'::int[]) k
+	SELECT 'b_' || k, format('bit(%s)', k), format('to_minhash(to_shingles(e), %s)::bit(%1$s)', k), k, false FROM unnest('{65,257}'::int[]) k
 	UNION ALL
-	SELECT 'v_99', 'bit varying', 'to_minhash(e, 99)::bit(99)', 99, false
+	SELECT 'v_99', 'bit varying', 'to_minhash(to_shingles(e), 99)::bit(99)', 99, false
 	UNION ALL
 	SELECT 'h_64', 'bigint', 'to_simhash(to_shingles(e))::bigint', 64, false;
 
@@ -65,7 +65,7 @@ BEGIN
 	EXECUTE format('SELECT quote_literal(sig) || ''::'' || %L FROM %I WHERE sig IS NOT NULL AND id >= random() * 1300 LIMIT 1',
 				   shape.type, shape.name) INTO q;
 	RETURN CASE WHEN shape.alike AND random() < 0.5 THEN format('is_similar(sig, %s, %s)', q, round((1 - random() * random() * 0.9)::numeric, 3))
-		ELSE format('hamming_within(%s, sig, %s)', q, floor(shape.k * random() * random())) END;
+		ELSE format('is_within(%s, sig, %s)', q, floor(shape.k * random() * random())) END;
 END $$;
 
 -- Returns the searches whose rows differ from those of a sequential scan.
@@ -143,7 +143,7 @@ SELECT * FROM compare();
 \echo Most is dead: segments are written again
 SELECT each('DELETE FROM %I WHERE id %% 5 > 0');
 SELECT format('VACUUM %I', name) FROM shapes \gexec
-SELECT sum(dead) AS dead FROM shapes, neardup_index_info((name || '_sig')::regclass);
+SELECT sum(dead) AS dead FROM shapes, neardup_index_status((name || '_sig')::regclass);
 SELECT * FROM compare();
 
 \echo Seals and merges
@@ -166,14 +166,14 @@ CREATE FUNCTION fill_both(first int, last int) RETURNS void LANGUAGE sql AS $$
 		FROM generate_series(first, last) i LEFT JOIN marks c ON c.id = i - 2000;
 $$;
 SELECT fill_both(1, 10000);
-SELECT name, segments, tail FROM shapes, neardup_index_info((name || '_sig')::regclass);
+SELECT name, segments, tail FROM shapes, neardup_index_status((name || '_sig')::regclass);
 SELECT * FROM compare();
 DELETE FROM hashes WHERE id % 10 = 0;
 DELETE FROM marks WHERE id % 10 = 0;
 VACUUM hashes;
 VACUUM marks;
 SELECT fill_both(10001, 22000);
-SELECT name, segments FROM shapes, neardup_index_info((name || '_sig')::regclass);
+SELECT name, segments FROM shapes, neardup_index_status((name || '_sig')::regclass);
 SELECT * FROM compare();
 VACUUM hashes;
 VACUUM marks;
@@ -182,6 +182,6 @@ SELECT * FROM compare();
 \echo Built anew
 REINDEX TABLE hashes;
 REINDEX TABLE marks;
-SELECT name, segments, dead, tail FROM shapes, neardup_index_info((name || '_sig')::regclass);
+SELECT name, segments, dead, tail FROM shapes, neardup_index_status((name || '_sig')::regclass);
 SELECT * FROM compare();
 DROP SCHEMA property CASCADE;

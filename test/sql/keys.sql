@@ -28,7 +28,7 @@ CREATE FUNCTION fill(first int, last int) RETURNS void LANGUAGE sql AS $$
 		'2026-01-01'::date + i % 13, '2026-01-01 00:00Z'::timestamptz + make_interval(hours => i % 17),
 		md5((i % 19)::text)::uuid, (ARRAY['sad', 'ok', 'happy']::mood[])[1 + i % 3], (i % 23)::numeric / 10,
 		ARRAY[(i % 29)::text, 'x'],
-		CASE WHEN i % 50 = 49 THEN NULL WHEN i % 50 = 48 THEN to_minhash('{}'::text[], 64) ELSE to_minhash(words, 64) END
+		CASE WHEN i % 50 = 49 THEN NULL WHEN i % 50 = 48 THEN to_minhash(to_shingles('{}'::text[]), 64) ELSE to_minhash(to_shingles(words), 64) END
 	FROM generate_series(first, last) i,
 		LATERAL (SELECT array_agg(CASE WHEN j < i % 10 THEN i ELSE i / 10 END || '-' || j) AS words FROM generate_series(1, 30) j) w
 $$;
@@ -193,28 +193,28 @@ CREATE INDEX ON hashes USING neardup (tenant, sig);
 CREATE INDEX ON hashes USING neardup (tenant, phash);
 CREATE INDEX hashes_phash ON hashes USING neardup (tenant bigint_key_ops, phash);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM hashes WHERE tenant = 1 AND hamming_within(phash, hashint8extended(3, 1), 2);
-SELECT count(*) FROM hashes WHERE tenant IN (1, 3) AND hamming_within(phash, hashint8extended(3, 1), 2);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM hashes WHERE tenant = 1 AND is_within(phash, hashint8extended(3, 1), 2);
+SELECT count(*) FROM hashes WHERE tenant IN (1, 3) AND is_within(phash, hashint8extended(3, 1), 2);
 -- The nearest hashes of a tenant.
 SET enable_sort = off;
-EXPLAIN (COSTS OFF) SELECT tenant FROM hashes WHERE tenant = 1 ORDER BY phash <~> as_hash(hashint8extended(3, 1)) LIMIT 3;
-SELECT tenant, phash <~> as_hash(hashint8extended(3, 1)) AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT tenant FROM hashes WHERE tenant = 1 ORDER BY phash <~> hashint8extended(3, 1)::simhash LIMIT 3;
+SELECT tenant, phash <~> hashint8extended(3, 1)::simhash AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
 RESET enable_sort;
-SELECT tenant, (phash <~> as_hash(hashint8extended(3, 1))) + 0 AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
+SELECT tenant, (phash <~> hashint8extended(3, 1)::simhash) + 0 AS distance FROM hashes WHERE tenant = 1 ORDER BY 2 LIMIT 3;
 -- A bigint that is a key has no distances.  PostgreSQL 18 scans the index all the same, and rechecks all rows.
 INSERT INTO hashes (tenant) VALUES (3);
-SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
-SELECT count(*) FROM hashes WHERE tenant <@ hamming_ball(as_hash(3), 1);
-SELECT count(*) FROM hashes WHERE tenant <@ hamming_ball(as_hash(3), 1) AND hamming_within(phash, hashint8extended(3, 1), 2);
+SELECT count(*) FROM hashes WHERE is_within(tenant, 3, 1);
+SELECT count(*) FROM hashes WHERE tenant <@ hamming_ball(3::bigint::simhash, 1);
+SELECT count(*) FROM hashes WHERE tenant <@ hamming_ball(3::bigint::simhash, 1) AND is_within(phash, hashint8extended(3, 1), 2);
 SET enable_seqscan = on;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
-SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1);
-SELECT count(*) FROM hashes WHERE hamming_within(tenant, 3, 1) AND hamming_within(phash, hashint8extended(3, 1), 2);
+SELECT count(*) FROM hashes WHERE is_within(tenant, 3, 1);
+SELECT count(*) FROM hashes WHERE is_within(tenant, 3, 1) AND is_within(phash, hashint8extended(3, 1), 2);
 DELETE FROM hashes WHERE phash IS NULL;
 RESET enable_indexscan;
 RESET enable_bitmapscan;
-EXPLAIN (COSTS OFF) SELECT tenant FROM hashes ORDER BY tenant <~> as_hash(3) LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT tenant FROM hashes ORDER BY tenant <~> 3::bigint::simhash LIMIT 3;
 SET enable_seqscan = off;
 DROP INDEX hashes_phash;
 CREATE INDEX hashes_phash ON hashes USING neardup (phash);
@@ -229,9 +229,9 @@ CREATE TABLE odd (id int, tenant int, bits bit(100));
 CREATE INDEX odd_bits ON odd USING neardup (tenant, bits);
 INSERT INTO odd SELECT i, i % 7, ('x' || left(md5((i / 14)::text), 25))::bit(100) FROM generate_series(1, 700) i;
 SELECT neardup_check('odd_bits');
-SELECT id FROM odd WHERE tenant = 3 AND hamming_within(bits, ('x' || left(md5('5'), 25))::bit(100), 3) ORDER BY id;
+SELECT id FROM odd WHERE tenant = 3 AND is_within(bits, ('x' || left(md5('5'), 25))::bit(100), 3) ORDER BY id;
 VACUUM odd;
-SELECT id FROM odd WHERE tenant = 3 AND hamming_within(bits, ('x' || left(md5('5'), 25))::bit(100), 3) ORDER BY id;
+SELECT id FROM odd WHERE tenant = 3 AND is_within(bits, ('x' || left(md5('5'), 25))::bit(100), 3) ORDER BY id;
 DROP TABLE odd;
 
 -- What makes no index.
@@ -348,8 +348,8 @@ SELECT blocks($$SELECT id FROM rented WHERE tenant = 401 ORDER BY sig <-> to_sim
 	blocks($$SELECT id FROM rented WHERE tenant = 400$$) < 30 AS no_rows_at_all;
 -- How long a list is follows from two of its pages.
 SELECT many - alone <= 12 AS looks_at_few
-FROM (SELECT min(blocks($$SELECT id FROM rented WHERE hamming_within(sig, to_simhash('document 4'), 1)$$)) AS alone,
-		min(blocks($$SELECT id FROM rented WHERE tenant = 0 AND lang = 1 AND kind = 1 AND state = 1 AND level = 1 AND hamming_within(sig, to_simhash('document 4'), 1)$$)) AS many
+FROM (SELECT min(blocks($$SELECT id FROM rented WHERE is_within(sig, to_simhash('document 4'), 1)$$)) AS alone,
+		min(blocks($$SELECT id FROM rented WHERE tenant = 0 AND lang = 1 AND kind = 1 AND state = 1 AND level = 1 AND is_within(sig, to_simhash('document 4'), 1)$$)) AS many
 	FROM generate_series(1, 3) n) warm;
 DROP FUNCTION blocks;
 DROP TABLE rented;

@@ -36,7 +36,7 @@ CREATE INDEX ON later USING neardup (m);
 SELECT * FROM neardup_pairs('SELECT id, m FROM later', 0.9);
 \set SHOW_CONTEXT errors
 -- Only the later recipe defines the radius of a threshold
-SELECT '0.9 around 2/word 3/16x1/7/abcd'::minhash_ball;
+SELECT '0.9 around minhash 2/word 3/16x1/7/abcd'::ball;
 
 -- Input of this recipe must be meaningful, and a text cannot have an unknown scheme
 SELECT '1/unknown 1f020003/16x1/7/abcd'::minhash;

@@ -37,21 +37,21 @@ CREATE OPERATOR CLASS wrong_operator FOR TYPE text USING neardup AS
 CREATE OPERATOR CLASS wrong_function FOR TYPE text USING neardup AS
 	FUNCTION 1 wrong_signature(text, internal);
 CREATE OPERATOR CLASS no_function FOR TYPE minhash USING neardup AS
-	OPERATOR 1 <@ (minhash, minhash_ball);
+	OPERATOR 1 <@ (minhash, ball);
 CREATE OPERATOR CLASS no_operator FOR TYPE minhash USING neardup AS
 	FUNCTION 1 minhash_signature(minhash, internal);
 CREATE OPERATOR CLASS nothing FOR TYPE minhash USING neardup AS
 	STORAGE minhash;
 CREATE OPERATOR CLASS stored FOR TYPE minhash USING neardup AS
-	OPERATOR 1 <@ (minhash, minhash_ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
+	OPERATOR 1 <@ (minhash, ball), FUNCTION 1 minhash_signature(minhash, internal), STORAGE bytea;
 -- Distances are measured from a minhash or a simhash.
 CREATE OPERATOR CLASS wrong_origin FOR TYPE point USING neardup AS OPERATOR 2 <-> (point, point) FOR ORDER BY float_ops;
-CREATE OPERATOR CLASS strategy_5 FOR TYPE minhash USING neardup AS OPERATOR 5 <@ (minhash, minhash_ball);
+CREATE OPERATOR CLASS strategy_5 FOR TYPE minhash USING neardup AS OPERATOR 5 <@ (minhash, ball);
 CREATE OPERATOR CLASS strategy_6 FOR TYPE minhash USING neardup AS OPERATOR 6 = (minhash, minhash);
 CREATE OPERATOR CLASS support_2 FOR TYPE minhash USING neardup AS FUNCTION 2 minhash_signature(minhash, internal);
 -- A family with an operator without a signature function.
 BEGIN;
-ALTER OPERATOR FAMILY minhash_ops USING neardup ADD OPERATOR 1 <@ (simhash, simhash_ball);
+ALTER OPERATOR FAMILY minhash_ops USING neardup ADD OPERATOR 1 <@ (simhash, ball);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'minhash_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'neardup');
 ROLLBACK;
 SELECT opcname, amvalidate(c.oid) FROM pg_opclass c JOIN pg_am m ON m.oid = opcmethod

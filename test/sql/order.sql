@@ -5,11 +5,11 @@ CREATE TABLE ordered (id serial PRIMARY KEY, sig minhash, print simhash);
 
 -- Fifty families of more or less similar texts; some NULL, some empty.
 INSERT INTO ordered (sig, print)
-SELECT CASE g % 101 WHEN 0 THEN NULL WHEN 1 THEN to_minhash('{}'::text[], 128, 1) ELSE
-		to_minhash(ARRAY(SELECT CASE WHEN (g * i * 7919) % 97 < g % 3 * 30 THEN md5(g || ' ' || i)
-						 ELSE i || '-' || g % 50 END FROM generate_series(1, 12) i), 128, 1) END,
-	to_simhash(ARRAY(SELECT i || '-' || (g * i) % 30 FROM generate_series(1, 5) i),
-			   ARRAY[1, 1, 1, 1, 1]::float8[], 64)
+SELECT CASE g % 101 WHEN 0 THEN NULL WHEN 1 THEN to_minhash(to_shingles('{}'::text[]), 128, 1) ELSE
+		to_minhash(to_shingles(ARRAY(SELECT CASE WHEN (g * i * 7919) % 97 < g % 3 * 30 THEN md5(g || ' ' || i)
+						 ELSE i || '-' || g % 50 END FROM generate_series(1, 12) i)), 128, 1) END,
+	to_simhash(to_shingles(ARRAY(SELECT i || '-' || (g * i) % 30 FROM generate_series(1, 5) i),
+			   ARRAY[1, 1, 1, 1, 1]::float8[]), 64)
 FROM generate_series(1, 12000) g;
 CREATE INDEX by_sig ON ordered USING neardup (sig);
 CREATE INDEX by_print ON ordered USING neardup (print);
@@ -62,9 +62,9 @@ FROM unnest(ARRAY['<->', '<~>']) op, unnest(ARRAY[1, 100, 20000]) amount ORDER B
 -- The distance from a signature without near rows, from an empty one, from NULL.
 SELECT amount, compare_orders($q$sig <-> to_minhash('far away from everything'::text, 128, 1, 'word 3')$q$, '', amount)
 FROM unnest(ARRAY[3, 20000]) amount;
-SELECT amount, compare_orders($q$sig <~> to_minhash(ARRAY['far', 'away'], 128, 1)$q$, '', amount)
+SELECT amount, compare_orders($q$sig <~> to_minhash(to_shingles(ARRAY['far', 'away']), 128, 1)$q$, '', amount)
 FROM unnest(ARRAY[3, 20000]) amount;
-SELECT compare_orders($q$sig <~> to_minhash('{}'::text[], 128, 1)$q$, '', 20000);
+SELECT compare_orders($q$sig <~> to_minhash(to_shingles('{}'::text[]), 128, 1)$q$, '', 20000);
 SELECT compare_orders($q$sig <-> NULL::minhash$q$, '', 20000);
 
 -- All kinds of scans, with memory for a few rows at a time.
@@ -116,7 +116,7 @@ SET enable_seqscan = off;
 SET enable_sort = off;
 SELECT d AS wrong_distance
 FROM generate_series(0, 12) d, (SELECT sig FROM steps WHERE id = 20) q
-WHERE (SELECT count(*) FROM (SELECT id FROM steps WHERE hamming_within(steps.sig, q.sig, d) ORDER BY steps.sig <-> q.sig LIMIT 5000) t)
+WHERE (SELECT count(*) FROM (SELECT id FROM steps WHERE is_within(steps.sig, q.sig, d) ORDER BY steps.sig <-> q.sig LIMIT 5000) t)
 	<> (SELECT count(*) FROM steps WHERE hamming_distance(steps.sig, q.sig) <= d);
 -- It reads no more than twice what a search reads, also if the first steps leave rows to be found.
 CREATE FUNCTION blocks(query text) RETURNS int LANGUAGE plpgsql AS $$
@@ -127,8 +127,8 @@ BEGIN
 	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
 END $$;
 SET enable_bitmapscan = off;
-SELECT blocks(format('SELECT id FROM steps WHERE hamming_within(sig, %L, 8) ORDER BY sig <~> %1$L LIMIT 10', sig))
-	<= 2 * blocks(format('SELECT id FROM steps WHERE hamming_within(sig, %L, 8)', sig)) AS reads_as_a_search
+SELECT blocks(format('SELECT id FROM steps WHERE is_within(sig, %L, 8) ORDER BY sig <~> %1$L LIMIT 10', sig))
+	<= 2 * blocks(format('SELECT id FROM steps WHERE is_within(sig, %L, 8)', sig)) AS reads_as_a_search
 FROM (SELECT sig FROM steps WHERE id = 30000) q;
 DROP TABLE steps;
 
@@ -148,20 +148,20 @@ EXPLAIN (COSTS OFF) SELECT id FROM spread ORDER BY sig <-> :q LIMIT 30;
 EXPLAIN (COSTS OFF) SELECT id FROM spread ORDER BY sig <-> :q LIMIT 40000;
 EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 1;
 EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE id % 200 = 4 ORDER BY sig <-> :q LIMIT 100;
-EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND hamming_within(sig, :q, 25);
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND is_within(sig, :q, 25);
 SET work_mem = '64kB';
-EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND hamming_within(sig, :q, 31);
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE other BETWEEN 4 AND 6 AND is_within(sig, :q, 31);
 RESET work_mem;
 -- Rows found near one signature, in the order of their distance from another.
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY sig <-> hashint8extended(5, 1)::simhash LIMIT 5;
-SELECT id, sig <~> hashint8extended(5, 1)::simhash AS distance FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY 2, id LIMIT 5;
+EXPLAIN (COSTS OFF) SELECT id FROM spread WHERE is_within(sig, :q, 20) ORDER BY sig <-> hashint8extended(5, 1)::simhash LIMIT 5;
+SELECT id, sig <~> hashint8extended(5, 1)::simhash AS distance FROM spread WHERE is_within(sig, :q, 20) ORDER BY 2, id LIMIT 5;
 SELECT same, blocks < 400 AS reads_as_a_search
-FROM (SELECT array_agg(d) = (SELECT array_agg(d ORDER BY d) FROM (SELECT (sig <~> hashint8extended(5, 1)::simhash) + 0 AS d FROM spread WHERE hamming_within(sig, :q, 20)) s) AS same
-	FROM (SELECT sig <~> hashint8extended(5, 1)::simhash AS d FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY 1) i) x,
-	blocks($$SELECT id FROM spread WHERE hamming_within(sig, hashint8extended(4, 1)::simhash, 5) ORDER BY sig <-> hashint8extended(5, 1)::simhash$$);
-SELECT count(*), count(d) FROM (SELECT sig <-> NULL::simhash AS d FROM spread WHERE hamming_within(sig, :q, 20) ORDER BY 1) x;
+FROM (SELECT array_agg(d) = (SELECT array_agg(d ORDER BY d) FROM (SELECT (sig <~> hashint8extended(5, 1)::simhash) + 0 AS d FROM spread WHERE is_within(sig, :q, 20)) s) AS same
+	FROM (SELECT sig <~> hashint8extended(5, 1)::simhash AS d FROM spread WHERE is_within(sig, :q, 20) ORDER BY 1) i) x,
+	blocks($$SELECT id FROM spread WHERE is_within(sig, hashint8extended(4, 1)::simhash, 5) ORDER BY sig <-> hashint8extended(5, 1)::simhash$$);
+SELECT count(*), count(d) FROM (SELECT sig <-> NULL::simhash AS d FROM spread WHERE is_within(sig, :q, 20) ORDER BY 1) x;
 SELECT sig <-> hashint8extended(5, 1)::simhash FROM spread WHERE sig <@ ANY (ARRAY[hamming_ball(:q, 3), hamming_ball(hashint8extended(5, 1)::simhash, 3)]) ORDER BY 1;
 DROP FUNCTION blocks;
 DROP TABLE spread;

@@ -46,20 +46,17 @@ EXECUTE fingerprints(:'fp', :'fp');
 
 -- Beside a column no cast is needed, nor an argument of a function with one form.
 CREATE TEMP TABLE documents (id int, sig minhash, fp simhash, phash bigint, pdq bit(256));
-PREPARE columns AS SELECT FROM documents WHERE is_similar(sig, $1, $2) OR is_similar(fp, $3, $4) OR hamming_within(phash, $5, $6) OR hamming_within(pdq, $7, $8)
-	OR similarity(sig, $9) > $10 OR hamming_within(phash, hex_to_bigint($11), 3) OR phash <~> as_hash(unsigned_to_bigint($12)) < 3 OR sig <@ near($13, $14)
+PREPARE columns AS SELECT FROM documents WHERE is_similar(sig, $1, $2) OR is_similar(fp, $3, $4) OR is_within(phash, $5, $6) OR is_within(pdq, $7, $8)
+	OR similarity(sig, $9) > $10 OR is_within(phash, hex_to_bigint($11), 3) OR phash <~> unsigned_to_bigint($12)::simhash < 3 OR sig <@ near($13, $14)
 	OR sig <-> to_minhash($15) < 0.5;
 SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 'columns';
 -- What to write for the others.
-PREPARE others AS SELECT hamming_within($1::bigint, $2, $3), hamming_ball($4::bit, $5), as_hash($6::bigint), cosine_similarity($7::simhash, $8),
-	to_simhash($9, f => $10), neardup_explain($11, $12::minhash_ball), (neardup_pairs($13, $14, multiset => $15)).a, containment($16::shingles, $17),
-	cardinality($18::minhash), $19::minhash <-> $20, to_minhash($21::text[]), to_simhash($22, f => $23, scheme => $24);
+PREPARE others AS SELECT is_within($1::bigint, $2, $3), hamming_ball($4::bit, $5), ($6::bigint)::simhash, cosine_similarity($7::simhash, $8),
+	to_simhash($9, f => $10), neardup_explain($11, $12::ball), (neardup_pairs($13, $14, multiset => $15)).a, containment($16::shingles, $17),
+	cardinality($18::minhash), $19::minhash <-> $20, to_shingles($21::text[]), to_simhash($22, f => $23, scheme => $24);
 SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 'others';
--- Shingles that are left out.
-PREPARE forms AS SELECT to_shingles($1, minus => $2), to_minhash($3, minus => $4), to_minhash($5, k => $6, b => $7, minus => $8), to_simhash($9, minus => $10), to_simhash($11, f => $12, minus => $13);
-SELECT parameter_types FROM pg_prepared_statements WHERE name = 'forms';
 -- A type of the first does not make the others ambiguous.
-PREPARE first AS SELECT to_minhash($1::text, $2, $3), to_minhash($4::text, $5, $6, $7), to_simhash($8::text, $9, $10), to_minhash($11::shingles, $12, $13), to_minhash($14::text[], $15, $16);
+PREPARE first AS SELECT to_minhash($1::text, $2, $3), to_minhash($4::text, $5, $6, $7), to_simhash($8::text, $9, $10), to_minhash($11::shingles, $12, $13), to_minhash($14, $15);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'first';
 PREPARE distance AS SELECT $1 <~> $2;
 -- A function of two texts, such as pg_trgm's, goes before.

@@ -55,21 +55,21 @@ EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, :'q', thresho
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE sig <@ near(:'q'::minhash, 0.6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE near(:'q'::minhash, 0.6) @> sig;
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE sig <@ hamming_ball(:'q'::minhash, 25);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(sig, :'q', 25);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:'q', sig, 25);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(sig, :'q', 25);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(:'q', sig, 25);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(fingerprint, :'f', 0.9);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:'f', fingerprint, 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(bits, :'b', 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:'b', bits, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(:'f', fingerprint, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(bits, :'b', 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(:'b', bits, 6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE bits <@ hamming_ball(:'b'::bit(64), 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(varying, :'b', 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, :h, 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(:h, hash, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(varying, :'b', 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, :h, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(:h, hash, 6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_ball(:h, 6) @> hash;
 -- Bitmaps combine with each other.
 SET enable_bitmapscan = on;
 SET enable_indexscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, :'q', 0.6) OR hamming_within(hash, :h, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, :'q', 0.6) OR is_within(hash, :h, 6);
 RESET enable_indexscan;
 SET enable_bitmapscan = off;
 
@@ -81,31 +81,31 @@ EXECUTE alike(:'q', 0.6);
 EXECUTE alike(NULL, 0.6);
 EXECUTE alike(:'q', NULL);
 EXECUTE alike(:'q', 1.5);
-PREPARE within(bigint, int) AS SELECT id FROM documents WHERE hamming_within($1, hash, $2);
+PREPARE within(bigint, int) AS SELECT id FROM documents WHERE is_within($1, hash, $2);
 EXPLAIN (COSTS OFF) EXECUTE within(:h, 6);
 RESET plan_cache_mode;
 EXPLAIN (COSTS OFF) EXECUTE alike(:'q', 0.6);
 SELECT plan('SELECT id FROM documents WHERE is_similar(sig, (SELECT to_minhash(''a b '' || current_user, 128)), 0.6)');
 -- Stable functions are constant for a scan.
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, date_part('epoch', now())::bigint, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, date_part('epoch', now())::bigint, 6);
 
 -- Joins by either side.
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.6) WHERE a.id = 7;
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(b.sig, a.sig, a.threshold) WHERE a.id = 7;
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a LEFT JOIN documents b ON b.sig <@ near(a.sig, 0.6) AND b.id > a.id;
-EXPLAIN (COSTS OFF) SELECT a.id FROM documents a WHERE a.id < 9 AND EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id);
+EXPLAIN (COSTS OFF) SELECT a.id FROM documents a WHERE a.id < 9 AND EXISTS (SELECT FROM documents b WHERE is_within(a.hash, b.hash, 6) AND a.id <> b.id);
 EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM documents a, LATERAL (SELECT id FROM documents b WHERE is_similar(b.sig, a.sig, 0.6) ORDER BY b.sig <-> a.sig LIMIT 2) b;
 
 -- An index cannot serve a condition that changes from row to row.
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, sig, 0.6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash(body, 128), 0.6);
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), threshold);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, :h, id);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, (random() * 10)::bigint, 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, (random() * 10)::int);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, :h, id);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, (random() * 10)::bigint, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, 5, (random() * 10)::int);
 -- Nor a condition that is negated or tested with IS NOT TRUE.
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE NOT hamming_within(hash, 5, 6);
-EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE hamming_within(hash, 5, 6) IS NOT TRUE;
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE NOT is_within(hash, 5, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_within(hash, 5, 6) IS NOT TRUE;
 
 -- Indexes of expressions, partial indexes, and indexes of other access methods.
 CREATE INDEX by_body ON documents USING neardup (to_minhash(body, 64));
@@ -137,8 +137,8 @@ CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (300);
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (300) TO (1000);
 INSERT INTO parted SELECT id, hash FROM documents;
 CREATE INDEX ON parted USING neardup (hash);
-EXPLAIN (COSTS OFF) SELECT id FROM parted WHERE hamming_within(hash, 5, 6);
-SELECT * FROM all_ways(format('SELECT * FROM parted WHERE hamming_within(hash, %s, 6)', :h));
+EXPLAIN (COSTS OFF) SELECT id FROM parted WHERE is_within(hash, 5, 6);
+SELECT * FROM all_ways(format('SELECT * FROM parted WHERE is_within(hash, %s, 6)', :h));
 DROP TABLE parted;
 
 -- A partial index is never used to read a whole table, whatever is disabled.
@@ -146,27 +146,27 @@ BEGIN;
 UPDATE documents SET hash = NULL WHERE id = 1;
 CREATE INDEX by_part ON documents USING neardup (hash) WHERE id % 3 = 1;
 SELECT * FROM all_ways('SELECT id FROM documents WHERE id % 3 = 1');
-SELECT * FROM all_ways(format('SELECT id FROM documents WHERE id %% 3 = 1 AND hamming_within(hash, %s, 6)', :h));
-SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a, documents b WHERE hamming_within(a.hash, b.hash, 16) AND a.id % 3 = 1 AND b.id = 301');
+SELECT * FROM all_ways(format('SELECT id FROM documents WHERE id %% 3 = 1 AND is_within(hash, %s, 6)', :h));
+SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a, documents b WHERE is_within(a.hash, b.hash, 16) AND a.id % 3 = 1 AND b.id = 301');
 ROLLBACK;
 
 -- The same rows are found with and without the index.
 SELECT all_ways.*, condition FROM unnest(ARRAY[
 	'is_similar(sig, %1$L, 0.6)', 'is_similar(%1$L, sig, 0.6)', 'is_similar(sig, %1$L, 0.01)', 'is_similar(sig, %1$L, 1)',
 	'sig <@ near(%1$L::minhash, 0.6)', 'near(%1$L::minhash, 0.6) @> sig', 'sig <@ hamming_ball(%1$L::minhash, 25)',
-	'hamming_within(sig, %1$L, 0)', 'hamming_within(%1$L, sig, 25)', 'hamming_within(%1$L, sig, 128)',
-	'is_similar(fingerprint, %2$L, 0.9)', 'hamming_within(%2$L, fingerprint, 6)',
-	'hamming_within(bits, %3$L, 6)', 'bits <@ hamming_ball(%3$L::bit(64), 6)', 'hamming_within(varying, %3$L, 6)',
-	'hamming_within(hash, %4$s, 6)', 'hamming_ball(%4$s, 6) @> hash', 'hamming_within(%4$s, hash, 40)',
-	'is_similar(sig, %1$L, 0.6) OR hamming_within(hash, %4$s, 6)',
+	'is_within(sig, %1$L, 0)', 'is_within(%1$L, sig, 25)', 'is_within(%1$L, sig, 128)',
+	'is_similar(fingerprint, %2$L, 0.9)', 'is_within(%2$L, fingerprint, 6)',
+	'is_within(bits, %3$L, 6)', 'bits <@ hamming_ball(%3$L::bit(64), 6)', 'is_within(varying, %3$L, 6)',
+	'is_within(hash, %4$s, 6)', 'hamming_ball(%4$s, 6) @> hash', 'is_within(%4$s, hash, 40)',
+	'is_similar(sig, %1$L, 0.6) OR is_within(hash, %4$s, 6)',
 	'is_similar(sig, %1$L, 0.3) AND is_similar(sig, (SELECT sig FROM documents WHERE id = 300), 0.5)',
 	'is_similar(sig, (SELECT sig FROM documents WHERE id = 17), 0.6)',
 	'is_similar(to_minhash(body, 64), (SELECT to_minhash(body, 64) FROM documents WHERE id = 17), 0.6)']) condition,
 	all_ways(format('SELECT id FROM documents WHERE ' || condition, :'q', :'f', :'b', :h));
 SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, 0.6)');
 SELECT * FROM all_ways('SELECT a.id, b.id FROM documents a JOIN documents b ON is_similar(a.sig, b.sig, a.threshold) AND a.id < b.id');
-SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id)');
-SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE hamming_within(a.hash, b.hash, 6) AND a.id <> b.id)');
+SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE EXISTS (SELECT FROM documents b WHERE is_within(a.hash, b.hash, 6) AND a.id <> b.id)');
+SELECT * FROM all_ways('SELECT a.id FROM documents a WHERE NOT EXISTS (SELECT FROM documents b WHERE is_within(a.hash, b.hash, 6) AND a.id <> b.id)');
 
 -- The extension may be in any schema, whatever search_path is.
 BEGIN;
@@ -174,11 +174,11 @@ CREATE SCHEMA elsewhere;
 ALTER EXTENSION neardup SET SCHEMA elsewhere;
 SET LOCAL search_path = pg_catalog;
 EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.is_similar(sig, :'q'::elsewhere.minhash, 0.6);
-EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.hamming_within(hash, 5, 6);
+EXPLAIN (COSTS OFF) SELECT id FROM public.documents WHERE elsewhere.is_within(hash, 5, 6);
 ROLLBACK;
 -- Functions of the same name in other schemas are not taken for the extension's.
 CREATE SCHEMA misleading;
-CREATE FUNCTION misleading.near(minhash, float8) RETURNS minhash_ball LANGUAGE sql IMMUTABLE AS 'SELECT NULL::public.minhash_ball';
+CREATE FUNCTION misleading.near(minhash, float8) RETURNS ball LANGUAGE sql IMMUTABLE AS 'SELECT NULL::public.ball';
 SET search_path = misleading, public;
 EXPLAIN (COSTS OFF) SELECT id FROM documents WHERE is_similar(sig, to_minhash('a b c', 128), 0.6);
 RESET search_path;

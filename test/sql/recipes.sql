@@ -93,35 +93,35 @@ RESET enable_seqscan;
 -- ---- I-Match, over sets, over anchored shingles, with several lexicons ---------------------
 
 CREATE TABLE terms AS SELECT id, to_shingles(body, 'word 1') AS s FROM docs;
-CREATE TABLE lexicon AS SELECT * FROM shingle_frequencies('SELECT s FROM terms');
+CREATE TABLE lexicon AS SELECT * FROM neardup_frequencies('SELECT s FROM terms');
 ALTER TABLE lexicon ADD PRIMARY KEY (shingle);
 -- Words of a single document are ignored, so a text and the longer one that contains it are the same.  The copy lacks a word, so it differs from both
-CREATE TABLE imatched AS SELECT imatch(idf_filter(s, 'lexicon', 0.3, 0.9)) AS digest, id FROM terms;
+CREATE TABLE imatched AS SELECT imatch(neardup_idf_filter(s, 'lexicon', 0.3, 0.9)) AS digest, id FROM terms;
 SELECT count(*) AS groups, bool_and(ids[2] = ids[1] + 2) AS containers FROM (SELECT array_agg(id ORDER BY id) AS ids FROM imatched WHERE digest IS NOT NULL GROUP BY digest HAVING count(*) > 1) AS v;
 -- The same by one join
 SELECT count(*) AS by_join, count(*) FILTER (WHERE digest = joined) AS same
 FROM (SELECT id, imatch(to_shingles(array_agg(h))) AS joined FROM terms, unnest(shingle_hashes(s)) AS h JOIN lexicon ON shingle = h AND idf BETWEEN 0.3 AND 0.9 GROUP BY id) AS j JOIN imatched USING (id);
 SELECT count(*) AS without FROM imatched WHERE digest IS NULL;
 -- A document with too few signatures is left out
-SELECT count(*) AS kept FROM terms WHERE cardinality(idf_filter(s, 'lexicon', 0.3, 0.9)) >= 5;
+SELECT count(*) AS kept FROM terms WHERE cardinality(neardup_idf_filter(s, 'lexicon', 0.3, 0.9)) >= 5;
 -- Kolcz, Chowdhury, Alspector 2004: K more lexicons, each without a random third; equality in one is enough
 CREATE TABLE many AS
-SELECT id, k, imatch(shingle_hashes(idf_filter(s, 'lexicon', 0.3, 0.9))::shingles - dropped) AS digest
+SELECT id, k, imatch(shingle_hashes(neardup_idf_filter(s, 'lexicon', 0.3, 0.9))::shingles - dropped) AS digest
 FROM terms, (SELECT k, to_shingles(array_agg(shingle)) AS dropped FROM lexicon, generate_series(0, 5) AS k WHERE k > 0 AND hashint8extended(shingle, k) % 3 = 0 GROUP BY k
 	UNION ALL SELECT 0, '1/hashes/{}') AS l;
 SELECT count(DISTINCT (x.id, y.id)) FILTER (WHERE x.k = 0) AS by_one, count(DISTINCT (x.id, y.id)) BETWEEN 100 AND 120 AS nearly_all, bool_and(x.id / 3 = y.id / 3) AS right_ones
 FROM many AS x JOIN many AS y ON x.k = y.k AND x.digest = y.digest AND x.id < y.id;
 -- I-Match-S: the same over signatures anchored at stop words; elements of a single document are left out
 SELECT count(*) AS groups FROM (SELECT imatch(to_shingles(body, 'spot 1 2', '{the}')) AS digest FROM news GROUP BY 1 HAVING count(*) > 1) AS v;
-CREATE TABLE spots AS SELECT * FROM shingle_frequencies('SELECT to_shingles(body, ''spot 1 2'', ''{the}'') FROM news');
+CREATE TABLE spots AS SELECT * FROM neardup_frequencies('SELECT to_shingles(body, ''spot 1 2'', ''{the}'') FROM news');
 SELECT count(*) AS groups, bool_and(ids[1] % 2 = 0 AND ids[2] = ids[1] + 1) AS pairs
-FROM (SELECT array_agg(id ORDER BY id) AS ids FROM news GROUP BY imatch(idf_filter(to_shingles(body, 'spot 1 2', '{the}'), 'spots', 0.3, 0.9)) HAVING count(*) > 1) AS v;
+FROM (SELECT array_agg(id ORDER BY id) AS ids FROM news GROUP BY imatch(neardup_idf_filter(to_shingles(body, 'spot 1 2', '{the}'), 'spots', 0.3, 0.9)) HAVING count(*) > 1) AS v;
 WITH a AS (SELECT id, to_shingles(body, 'stopword 4') AS s FROM news), l AS (SELECT to_shingles(array_agg(h)) AS common FROM (SELECT h FROM a, unnest(shingle_hashes(s)) AS h GROUP BY h HAVING count(*) BETWEEN 2 AND 10) AS v)
 SELECT count(*) AS groups FROM (SELECT imatch(shingle_hashes(s)::shingles & common) AS digest FROM a, l GROUP BY 1 HAVING count(*) = 2) AS v WHERE digest IS NOT NULL;
 
 -- ---- TF-IDF -----------------------------------------------------------------------------
 
-SELECT avg(tfidf_cosine(x.s, y.s, 'lexicon')) > 0.9 AS copies, avg(tfidf_cosine(x.s, z.s, 'lexicon')) < 0.1 AS strangers
+SELECT avg(neardup_tfidf_cosine(x.s, y.s, 'lexicon')) > 0.9 AS copies, avg(neardup_tfidf_cosine(x.s, z.s, 'lexicon')) < 0.1 AS strangers
 FROM terms AS x JOIN docs AS d USING (id) JOIN terms AS y ON y.id = x.id + 1 JOIN terms AS z ON z.id = x.id + 21 JOIN docs AS dz ON dz.id = z.id AND dz.kind = 'original' WHERE d.kind = 'original';
 
 -- ---- Groups added to a fingerprint (Yuan et al. 2012) ---------------------------------------

@@ -131,11 +131,11 @@ BEGIN
 	who := current_user;
 	BEGIN checks := near.neardup_check('desk.hashes_h');
 	EXCEPTION WHEN insufficient_privilege THEN checks := 'no'; END;
-	BEGIN SELECT documents INTO tells FROM near.neardup_index_info('desk.hashes_h');
+	BEGIN SELECT documents INTO tells FROM near.neardup_index_status('desk.hashes_h');
 	EXCEPTION WHEN insufficient_privilege THEN tells := 'no'; END;
 	BEGIN SELECT sum(matches) INTO explains FROM near.neardup_explain('desk.hashes_h', near.hamming_ball(10::bigint, 0));
 	EXCEPTION WHEN insufficient_privilege THEN explains := 'no'; END;
-	BEGIN SELECT sum(matches) INTO explains_cast FROM near.neardup_explain('desk.hashes_cast', 10::bigint::near.simhash, 1);
+	BEGIN SELECT sum(matches) INTO explains_cast FROM near.neardup_explain('desk.hashes_cast', near.near(10::bigint::near.simhash, 1));
 	EXCEPTION WHEN insufficient_privilege THEN explains_cast := 'no'; END;
 	RETURN NEXT;
 END $$;
@@ -144,7 +144,7 @@ SET ROLE regress_neardup_watcher;
 SELECT * FROM desk.looks();
 SET ROLE regress_neardup_nobody;
 SELECT * FROM desk.looks();
--- The view shows the same roles what neardup_index_info() does, and others no row.
+-- The view shows no row to others.
 SET search_path = pg_catalog;
 SET ROLE regress_neardup_owner;
 SELECT table_name, index_name, documents, advice FROM near.neardup_indexes ORDER BY 2;
@@ -181,7 +181,7 @@ SET ROLE regress_neardup_owner;
 REVOKE SELECT ON desk.hashes FROM regress_neardup_nobody;
 SET ROLE regress_neardup_nobody;
 SELECT near.neardup_check('desk.hashes_h');
-SELECT near.neardup_index_info('desk.hashes_h');
+SELECT near.neardup_index_status('desk.hashes_h');
 SELECT near.neardup_explain('desk.hashes_h', near.hamming_ball(10::bigint, 0));
 RESET ROLE;
 SELECT near.neardup_check('desk.hashes'), 'a table';
@@ -198,7 +198,7 @@ CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY, pa
 RESET allow_system_table_mods;
 INSERT INTO pg_dist_partition VALUES ('desk.spread', 'h');
 SELECT neardup_check('desk.spread_h');
-SELECT neardup_index_info('desk.spread_h');
+SELECT neardup_index_status('desk.spread_h');
 SELECT neardup_explain('desk.spread_h', hamming_ball(1::bigint, 1));
 SELECT neardup_check('desk.near_by_h');
 SELECT index_name, documents, advice FROM neardup_indexes ORDER BY 1;
@@ -551,14 +551,14 @@ CREATE CONSTRAINT TRIGGER m AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FU
 CREATE CONSTRAINT TRIGGER v AFTER INSERT ON desk.guarded FOR EACH ROW EXECUTE FUNCTION near.neardup_reject('v', '0.9', 'warn');
 GRANT USAGE ON SCHEMA desk TO PUBLIC;
 SET ROLE regress_neardup_nobody;
-CREATE FUNCTION near.trap(desk.finger, near.simhash_ball) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
-CREATE FUNCTION near.trap(desk.mark, near.minhash_ball) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
+CREATE FUNCTION near.trap(desk.finger, near.ball) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
+CREATE FUNCTION near.trap(desk.mark, near.ball) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
 CREATE FUNCTION near.similarity(desk.mark, near.minhash) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN 1; END $$;
 CREATE FUNCTION near.shingle_hashes(desk.bag) RETURNS bigint[] LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN '{1}'; END $$;
-CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.finger, RIGHTARG = near.simhash_ball);
+CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.finger, RIGHTARG = near.ball);
 CREATE FUNCTION near.trap(desk.finger, desk.finger) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'trapped as %', current_user; RETURN false; END $$;
 CREATE OPERATOR near.= (FUNCTION = near.trap, LEFTARG = desk.finger, RIGHTARG = desk.finger);
-CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.mark, RIGHTARG = near.minhash_ball);
+CREATE OPERATOR near.<@ (FUNCTION = near.trap, LEFTARG = desk.mark, RIGHTARG = near.ball);
 RESET ROLE;
 SET client_min_messages = notice;
 INSERT INTO desk.guarded VALUES (1, 5, near.to_minhash(near.words(1)), 5::bit(64));
@@ -567,7 +567,7 @@ SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'guarded
 INSERT INTO desk.guarded VALUES (2, 4, near.to_minhash(near.words(1)), 7::bit(64));
 SELECT seq_scan - :seq_scan AS seq_scans, idx_scan - :idx_scan AS index_scans FROM pg_stat_xact_user_tables WHERE relname = 'guarded';
 COMMIT;
-SELECT df FROM near.shingle_frequencies('SELECT near.to_shingles(''one'', ''word 1'')::desk.bag');
+SELECT df FROM near.neardup_frequencies('SELECT near.to_shingles(''one'', ''word 1'')::desk.bag');
 RESET client_min_messages;
 
 \c :home

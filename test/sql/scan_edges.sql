@@ -14,7 +14,7 @@ SELECT set_config('enable_' || scan, 'off', false) FROM unnest('{seqscan,indexsc
 EXPLAIN (COSTS OFF) SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 0), hamming_ball(:one, 0)]);
 SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 0), hamming_ball(:one, 0)]);
 SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, 1), NULL, hamming_ball(:one, 1)]);
-SELECT count(*) FROM edges WHERE print <@ ANY ('{}'::simhash_ball[]);
+SELECT count(*) FROM edges WHERE print <@ ANY ('{}'::ball[]);
 SELECT count(*) FROM edges WHERE print <@ ALL (ARRAY[hamming_ball(:zero, 1), hamming_ball(:one, 1)]);
 SELECT b.i, (SELECT count(*) FROM edges WHERE print <@ ANY (ARRAY[hamming_ball(:zero, b.i), hamming_ball(:other, b.i)]))
 FROM generate_series(0, 3) b(i);

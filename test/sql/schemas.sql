@@ -70,10 +70,10 @@ SELECT * FROM "Near Dup".neardup_pairs('SELECT id, sig FROM closed.letters', 0.9
 SELECT * FROM "Near Dup".neardup_clusters('SELECT id, sig, "Near Dup".to_shingles(body) FROM closed.letters', 0.8, verify => 0.9);
 SELECT * FROM "Near Dup".neardup_pairs('SELECT id, "Near Dup".to_shingles(body) FROM closed.letters', 0.9, NULL::int);
 CREATE TABLE closed.lexicon AS
-SELECT * FROM "Near Dup".shingle_frequencies('SELECT "Near Dup".to_shingles(body, ''word 1'') FROM closed.letters UNION ALL SELECT "Near Dup".to_shingles(''one more'', ''word 1'')');
+SELECT * FROM "Near Dup".neardup_frequencies('SELECT "Near Dup".to_shingles(body, ''word 1'') FROM closed.letters UNION ALL SELECT "Near Dup".to_shingles(''one more'', ''word 1'')');
 SELECT df, round(idf::numeric, 3) AS idf, pg_catalog.count(*) FROM closed.lexicon GROUP BY df, idf ORDER BY df;
-SELECT "Near Dup".cardinality("Near Dup".idf_filter("Near Dup".to_shingles('one two three', 'word 1'), 'closed.lexicon', 0.1, 1)) AS kept,
-	"Near Dup".tfidf_cosine("Near Dup".to_shingles('one two', 'word 1'), "Near Dup".to_shingles('two', 'word 1'), 'closed.lexicon') AS cosine;
+SELECT "Near Dup".cardinality("Near Dup".neardup_idf_filter("Near Dup".to_shingles('one two three', 'word 1'), 'closed.lexicon', 0.1, 1)) AS kept,
+	"Near Dup".neardup_tfidf_cosine("Near Dup".to_shingles('one two', 'word 1'), "Near Dup".to_shingles('two', 'word 1'), 'closed.lexicon') AS cosine;
 ALTER TABLE closed.letters DISABLE TRIGGER USER;
 DELETE FROM closed.letters WHERE id = 2;
 ALTER TABLE closed.letters ADD CONSTRAINT alone EXCLUDE USING neardup ("Near Dup".near(sig, 0.9) WITH OPERATOR("Near Dup".&&));
@@ -129,7 +129,7 @@ RESET ROLE;
 SELECT table_name, index_name, documents FROM neardup_indexes ORDER BY 2;
 SELECT index_name, neardup_check(index_name) FROM neardup_indexes ORDER BY 1;
 SELECT minhash_union_agg(sig) IS NOT NULL AS merged, pg_typeof(minhash_union_agg(sig)) FROM prepared.hashes;
-SELECT id FROM prepared.hashes WHERE hamming_within(h, 3, 0);
+SELECT id FROM prepared.hashes WHERE is_within(h, 3, 0);
 -- What has a name of the extension's stays in the way.
 \set SHOW_CONTEXT never
 -- Up to PostgreSQL 13 only superusers drop an access method.

@@ -3,7 +3,7 @@
 -- {1,2,3} and {2,3,4}: two of four.
 WITH v(a, b) AS (VALUES ('{1,2,3}'::bigint[]::shingles, '{2,3,4}'::bigint[]::shingles))
 SELECT a & b AS both, a | b AS either, a - b AS only_a, b - a AS only_b,
-	similarity(a, b), jaccard_similarity(a, b), a <-> b AS distance,
+	similarity(a, b), similarity(a, b), a <-> b AS distance,
 	containment(a, b), weighted_jaccard(a, b), round(cosine_similarity(a, b)::numeric, 12) AS cosine
 FROM v;
 
@@ -82,7 +82,7 @@ SELECT to_shingles('a b c') - '1/foreign/{1}';
 SELECT containment('1/tokens/{1}'::shingles, '1/hashes/{1}');
 SELECT weighted_jaccard('1/tokens/{1}', '1/hashes/{1}');
 SELECT cosine_similarity('1/tokens/{1}'::shingles, '1/hashes/{1}');
-SELECT jaccard_similarity('1/tokens/{1}'::shingles, '1/hashes/{1}');
+SELECT similarity('1/tokens/{1}'::shingles, '1/hashes/{1}');
 SELECT is_similar('1/tokens/{1}'::shingles, '1/hashes/{1}', 0.5);
 
 -- Texts: the example of Broder's paper, and what shared_shingles says of two.

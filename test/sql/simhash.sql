@@ -13,24 +13,14 @@ SELECT to_simhash(to_shingles('{1,2,3}'::bigint[]));
 SELECT bool_and(to_simhash(body, f) = to_simhash(to_shingles(body, 'word 1'), f)) AS same
 FROM (VALUES ('a a a b b c d e f g h a'::text), (repeat('x y z z ', 50000))) AS t(body),
 	unnest(ARRAY[64, 128, 256, 512]) AS f;
-SELECT to_simhash('{a,b}', '{1,2}'::float8[]) = to_simhash(t, w) AS same,
-	to_simhash(t, w, 64)::bit(64) = to_simhash('b a b')::bit(64) AS as_frequencies
+SELECT to_simhash(to_shingles(t, w))::bit(64) = to_simhash('b a b')::bit(64) AS as_frequencies
 FROM (VALUES (ARRAY['a', 'b'], ARRAY[1, 2]::float8[])) AS v(t, w);
-PREPARE weighted(text[], float8[]) AS SELECT to_simhash($1, $2, 128);
-EXECUTE weighted('{a,b}', '{0.5,-1}');
-SELECT to_simhash('{a}'::text[], '{-1}'::float8[])::bit(64) = ~ to_simhash('{a}'::text[], '{1}'::float8[])::bit(64) AS opposite;
-SELECT to_simhash('{a}'::text[], '{0}'::float8[]);
+PREPARE weighted(text[], float8[]) AS SELECT to_simhash(to_shingles($1, $2), 128);
+EXECUTE weighted('{a,b}', '{0.5,0.25}');
+SELECT to_simhash(to_shingles('{a}'::text[], '{0}'::float8[]));
 
--- NULLs and wrong weights
-SELECT to_simhash(NULL::text) IS NULL AS a, to_simhash('x', NULL) IS NULL AS b, to_simhash(NULL::shingles) IS NULL AS c,
-	to_simhash(NULL::text[], '{1}') IS NULL AS d;
-SELECT to_simhash('{a,NULL}'::text[], '{1,2}');
-SELECT to_simhash('{a,b}'::text[], '{1,NULL}');
-SELECT to_simhash('{a,b}'::text[], '{1}');
-SELECT to_simhash('{a,b}'::text[], '{1,NaN}');
-SELECT to_simhash('{a,b}'::text[], '{1,-Infinity}');
-SELECT to_simhash('{a,b}'::text[], '{{1},{2}}');
-SELECT to_simhash('{{a,b}}'::text[], '{1,2}');
+-- NULLs
+SELECT to_simhash(NULL::text) IS NULL AS a, to_simhash('x', NULL) IS NULL AS b, to_simhash(NULL::shingles) IS NULL AS c;
 
 -- Shapes
 SELECT to_simhash('x', 63);
@@ -39,7 +29,7 @@ SELECT to_simhash('x', 64, 'hashes');
 SELECT to_simhash('x', 64, 'nonsense');
 
 -- The empty set
-SELECT to_simhash(''), to_simhash('{}'::text[], '{}'), to_simhash(to_shingles('{}'::text[]), 128);
+SELECT to_simhash(''), to_simhash(to_shingles('{}'::text[]), 128);
 SELECT to_simhash('') = to_simhash('?!') AS equal, to_simhash('') = '1/word 1/64/0000000000000000' AS equal_to_zero;
 
 -- Text form

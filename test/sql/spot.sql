@@ -51,9 +51,9 @@ SELECT shingle
 
 -- Order, case and repetition do not matter; another list is another scheme.
 SELECT to_shingles('the cat sat', 'spot 1 2', '{a,the}') = to_shingles('the cat sat', 'spot 1 2', '{The,a,a}') AS same;
-SELECT jaccard_similarity(to_shingles('the cat sat', 'spot 1 2', '{a,the}'),
+SELECT similarity(to_shingles('the cat sat', 'spot 1 2', '{a,the}'),
 						  to_shingles('the cat sat', 'spot 1 2', '{the}'));
-SELECT jaccard_similarity(to_shingles('it rains today', 'spot 1 2'),
+SELECT similarity(to_shingles('it rains today', 'spot 1 2'),
 						  to_shingles('it rains today', 'spot 1 2 de'));
 
 -- Languages.
@@ -102,7 +102,7 @@ INSERT INTO news VALUES
 
 -- Near-duplicates by spot signatures and by plain shingles: only the latter count the frame.
 SELECT a.id, b.id, round(weighted_jaccard(to_shingles(a.body, 'spot 1 2'), to_shingles(b.body, 'spot 1 2'))::numeric, 2) AS spot,
-	   round(jaccard_similarity(to_shingles(a.body), to_shingles(b.body))::numeric, 2) AS word_3
+	   round(similarity(to_shingles(a.body), to_shingles(b.body))::numeric, 2) AS word_3
   FROM news a JOIN news b ON a.id < b.id ORDER BY 3 DESC, 1, 2 LIMIT 2;
 
 -- With a least number of signatures, a page of navigation is left out, as it has none.

@@ -23,7 +23,7 @@ SELECT cardinality(s) AS set, shingle_total(s) AS bag FROM to_shingles('abcab', 
 WITH columns(a, b) AS (VALUES ('10111', '10011')), sets AS (
 	SELECT to_shingles(array_agg(i) FILTER (WHERE substr(a, i::int, 1) = '1')) AS a, to_shingles(array_agg(i) FILTER (WHERE substr(b, i::int, 1) = '1')) AS b
 	FROM columns, generate_series(1::bigint, 5) AS i)
-SELECT a, b, jaccard_similarity(a, b) FROM sets;
+SELECT a, b, similarity(a, b) FROM sets;
 
 -- ---- Bands --------------------------------------------------------------------
 

@@ -68,7 +68,7 @@ $$;
 CREATE FUNCTION indexed(method text, q bit, h int) RETURNS TABLE (id int) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('neardup.search', method, true), set_config('enable_seqscan', 'off', true);
-	RETURN QUERY SELECT f.id FROM fingerprints f WHERE hamming_within(f.sig, q, h);
+	RETURN QUERY SELECT f.id FROM fingerprints f WHERE is_within(f.sig, q, h);
 END
 $$;
 

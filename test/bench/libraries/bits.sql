@@ -21,7 +21,7 @@ BEGIN
 	FOR q IN SELECT * FROM query_bits ORDER BY n LOOP
 		EXIT WHEN q.n > 10 AND clock_timestamp() > first + make_interval(secs => seconds);
 		start := clock_timestamp();
-		ids := ARRAY(SELECT id FROM bits WHERE hamming_within(sig, q.sig, 51));
+		ids := ARRAY(SELECT id FROM bits WHERE is_within(sig, q.sig, 51));
 		INSERT INTO timed VALUES (peer, 'signed search', q.n, extract(epoch FROM clock_timestamp() - start) * 1000);
 		INSERT INTO found SELECT $1, 'search', q.n, unnest(ids);
 	END LOOP;

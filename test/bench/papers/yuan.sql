@@ -55,7 +55,7 @@ $$;
 -- Times a method of the index; its label tells m.
 CREATE FUNCTION time_search(k int, h int, m int, method text, searches int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	PERFORM contest(contest_of(k, h), format('%s m = %s', method, m), format('q%s', k)::regclass, format('SELECT id FROM f%s WHERE hamming_within(sig, v.sig, %s)', k, h), 5, searches,
+	PERFORM contest(contest_of(k, h), format('%s m = %s', method, m), format('q%s', k)::regclass, format('SELECT id FROM f%s WHERE is_within(sig, v.sig, %s)', k, h), 5, searches,
 		'enable_seqscan = off, neardup.search = ' || method);
 END
 $$;

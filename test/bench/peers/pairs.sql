@@ -14,10 +14,10 @@ SELECT time_statement('print_neardup', 'pairs', $$
 SELECT time_statement('print_blocks', 'pairs', $$
 	INSERT INTO pairs SELECT 'print_blocks', a, b
 	FROM (WITH blocks AS MATERIALIZED (SELECT id, print, number, block_of(print, number) AS block FROM print_blocks_rows, generate_series(0, 3) number)
-		SELECT DISTINCT x.id AS a, y.id AS b FROM blocks x JOIN blocks y USING (number, block) WHERE x.id < y.id AND hamming_within(x.print, y.print, 3)) t$$);
+		SELECT DISTINCT x.id AS a, y.id AS b FROM blocks x JOIN blocks y USING (number, block) WHERE x.id < y.id AND is_within(x.print, y.print, 3)) t$$);
 SELECT time_statement('print_masks', 'pairs', $$
 	INSERT INTO pairs SELECT 'print_masks', a, b
 	FROM (SELECT DISTINCT x.id AS a, y.id AS b FROM print_masks_keys x JOIN print_masks_keys y ON x.key = y.key AND x.id < y.id) candidates
-	JOIN print_masks_rows r ON r.id = a JOIN print_masks_rows s ON s.id = b WHERE hamming_within(r.print, s.print, 3)$$);
+	JOIN print_masks_rows r ON r.id = a JOIN print_masks_rows s ON s.id = b WHERE is_within(r.print, s.print, 3)$$);
 SELECT time_statement('digest', 'pairs', $$
 	INSERT INTO pairs SELECT 'digest', x.id, y.id FROM digest_rows x JOIN digest_rows y ON x.digest = y.digest AND x.id < y.id$$);

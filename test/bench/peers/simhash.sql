@@ -7,7 +7,7 @@ SELECT make_peer('print_neardup', 'simhash within 3 of 64 bits: neardup', 'yes, 
 SELECT time_statement(peer, 'build', format('ALTER TABLE %I ADD COLUMN print bigint GENERATED ALWAYS AS (to_simhash(body)::bigint) STORED', peer || '_rows')),
 	make_insert(peer, format('INSERT INTO %I VALUES (id, body)', peer || '_rows'))
 FROM peers WHERE family = 'simhash' AND peer <> 'print_masks';
-SELECT make_function(peer, 'search', 'p bigint := to_simhash(q)::bigint;', format('SELECT id FROM %I WHERE hamming_within(print, p, 3)', peer || '_rows'))
+SELECT make_function(peer, 'search', 'p bigint := to_simhash(q)::bigint;', format('SELECT id FROM %I WHERE is_within(print, p, 3)', peer || '_rows'))
 FROM (VALUES ('print_neardup'), ('print_scan')) v(peer);
 SELECT time_statement('print_neardup', 'build', 'CREATE INDEX ON print_neardup_rows USING neardup (print)');
 
@@ -18,7 +18,7 @@ SELECT time_statement('print_blocks', 'build', format('CREATE INDEX ON print_blo
 ANALYZE print_blocks_rows;
 SELECT make_function('print_blocks', 'search', 'p bigint := to_simhash(q)::bigint;', 'SELECT id FROM print_blocks_rows
 	WHERE (block_of(print, 0) = block_of(p, 0) OR block_of(print, 1) = block_of(p, 1)
-		OR block_of(print, 2) = block_of(p, 2) OR block_of(print, 3) = block_of(p, 3)) AND hamming_within(print, p, 3)');
+		OR block_of(print, 2) = block_of(p, 2) OR block_of(print, 3) = block_of(p, 3)) AND is_within(print, p, 3)');
 
 -- Manku, Jain and Das Sarma (2007) keep a sorted table for each block with each quarter of the
 -- other 48 bits, of which three differing bits leave one equal too.  Each mask is such a table.
@@ -32,6 +32,6 @@ SELECT time_statement('print_masks', 'build', 'CREATE INDEX ON print_masks_keys 
 ANALYZE print_masks_keys;
 ANALYZE print_masks_rows;
 SELECT make_function('print_masks', 'search', 'p bigint := to_simhash(q)::bigint; keys bigint[] := masked(p);',
-		'SELECT id FROM print_masks_rows WHERE hamming_within(print, p, 3) AND id IN (SELECT k.id FROM print_masks_keys k WHERE key = ANY (keys))'),
+		'SELECT id FROM print_masks_rows WHERE is_within(print, p, 3) AND id IN (SELECT k.id FROM print_masks_keys k WHERE key = ANY (keys))'),
 	make_insert('print_masks', 'INSERT INTO print_masks_rows VALUES (id, body);
 		INSERT INTO print_masks_keys SELECT unnest(masked(to_simhash(body)::bigint)), id');
