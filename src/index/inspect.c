@@ -1,5 +1,5 @@
 /*
- * inspect.c: neardup_index_info() and neardup_explain(): what an index consists of, and
+ * inspect.c: neardup_index_status() and neardup_explain(): what an index consists of, and
  * what a search in it does.
  */
 #include "index/inspect.h"
