@@ -77,14 +77,14 @@ COMMENT ON CAST (minhash AS minhash) IS
 
 CREATE FUNCTION to_minhash(
 	text, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text'
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, int, int, text) IS
 	'sketch of the shingles of a text under a scheme: k symbols of b bits';
 
 -- The argument has no name, or to_minhash(body, scheme => ...) would be ambiguous.
 CREATE FUNCTION to_minhash(text, text) RETURNS minhash
-	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme'
+	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_minhash(text, text) IS
 	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';

@@ -76,14 +76,14 @@ COMMENT ON CAST (simhash AS simhash) IS
 
 CREATE FUNCTION to_simhash(
 	text, f int DEFAULT 64, scheme text DEFAULT 'word 1') RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_text'
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(text, int, text) IS
 	'fingerprint of the shingles of a text under a scheme, weighted by frequency: f bits';
 
 -- The argument has no name, or to_simhash(body, scheme => ...) would be ambiguous.
 CREATE FUNCTION to_simhash(text, text) RETURNS simhash
-	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme'
+	AS 'MODULE_PATHNAME', 'neardup_to_simhash_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION to_simhash(text, text) IS
 	'fingerprint of the shingles of a text under a scheme: 64 bits';

@@ -95,7 +95,7 @@ COMMENT ON FUNCTION hamming_ball(bigint, int) IS
 -- ---- Operators --------------------------------------------------------------
 
 CREATE FUNCTION in_ball(minhash, ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_in_ball'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION in_ball(minhash, ball) IS
 	'implementation of <@ operator';
@@ -121,7 +121,7 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (ball, minhash) IS 'contains the value';
 
 CREATE FUNCTION in_ball(simhash, ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_signature_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_in_ball'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION in_ball(simhash, ball) IS
 	'implementation of <@ operator';
@@ -147,7 +147,7 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (ball, simhash) IS 'contains the value';
 
 CREATE FUNCTION in_ball(bit, ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_bit_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_in_ball_bit'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION in_ball(bit, ball) IS
 	'implementation of <@ operator';
@@ -173,7 +173,7 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (ball, bit) IS 'contains the value';
 
 CREATE FUNCTION in_ball(bigint, ball) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_bigint_in_ball'
+	AS 'MODULE_PATHNAME', 'neardup_in_ball_bigint'
 	LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION in_ball(bigint, ball) IS
 	'implementation of <@ operator';

@@ -10,7 +10,11 @@
 #ifndef NEARDUP_ADVISE_ADVISE_H
 #define NEARDUP_ADVISE_ADVISE_H
 
-#include "sql/sql.h"
+#include "sketch/sketch.h"
+#include "types/calls.h"
+#include "types/objects.h"
+#include "types/schemes.h"
+#include "types/texts.h"
 
 #include "sketch/bag.h"
 #include "text/text.h"

@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 
 #include "base/hash.h"
-#include "sql/query.h"
+#include "types/query.h"
 
 /* The bytes of the texts of a sample: shingles of five characters take seventy times as much. */
 #define SAMPLE_BYTES ((size_t) 4 * 1024 * 1024)

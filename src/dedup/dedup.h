@@ -11,7 +11,9 @@
 #ifndef NEARDUP_DEDUP_DEDUP_H
 #define NEARDUP_DEDUP_DEDUP_H
 
-#include "sql/sql.h"
+#include "types/calls.h"
+#include "types/objects.h"
+#include "types/schemes.h"
 
 #include "funcapi.h"
 #include "storage/buffile.h"
@@ -21,8 +23,8 @@
 #include "join/join.h"
 #include "join/sets.h"
 #include "sketch/bag.h"
-#include "sql/shingles.h"
-#include "sql/signature.h"
+#include "types/shingles.h"
+#include "types/signature_type.h"
 
 /* ---- Options and statistics of a call (call.c) --------------------------- */
 

@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "sql/query.h"
+#include "types/query.h"
 
 
 #define ROOM_MIN 1024

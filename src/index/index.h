@@ -5,7 +5,7 @@
 #define NEARDUP_INDEX_INDEX_H
 
 #include "index/upkeep.h"
-#include "sql/ball.h"
+#include "types/ball.h"
 
 #include "access/genam.h"
 #include "nodes/execnodes.h"

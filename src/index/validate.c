@@ -19,6 +19,7 @@
 #include "utils/syscache.h"
 
 #include "planner/expressions.h"
+#include "types/objects.h"
 
 typedef struct Validation
 {

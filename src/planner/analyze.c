@@ -2,6 +2,7 @@
  * analyze.c: the typanalyze function of signatures.  sample.h says what ANALYZE keeps.
  */
 #include "planner/sample.h"
+#include "types/objects.h"
 
 #include "catalog/pg_statistic.h"
 #include "commands/vacuum.h"

@@ -7,7 +7,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "sql/sql.h"
+#include "types/objects.h"
 
 /*
  * Assumed if threshold and distance are unknown: 3 of 64 bits may differ, of a minhash with

@@ -7,7 +7,7 @@
 #ifndef NEARDUP_PLANNER_EXPRESSIONS_H
 #define NEARDUP_PLANNER_EXPRESSIONS_H
 
-#include "sql/ball.h"
+#include "types/ball.h"
 
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"

@@ -2,6 +2,7 @@
  * sample.c: reading what ANALYZE keeps of a column of signatures.
  */
 #include "planner/sample.h"
+#include "types/objects.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"

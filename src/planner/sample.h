@@ -10,7 +10,7 @@
 #ifndef NEARDUP_PLANNER_SAMPLE_H
 #define NEARDUP_PLANNER_SAMPLE_H
 
-#include "sql/signature.h"
+#include "types/signature_type.h"
 
 #include "nodes/pathnodes.h"
 #include "utils/lsyscache.h"

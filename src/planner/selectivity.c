@@ -17,6 +17,7 @@
 
 #include "planner/expressions.h"
 #include "planner/sample.h"
+#include "types/objects.h"
 
 /* Rows of a table that are near-duplicates of a document: usually, and at most. */
 #define USUAL_COPIES 3

@@ -5,7 +5,8 @@
 #ifndef NEARDUP_REJECT_REJECT_H
 #define NEARDUP_REJECT_REJECT_H
 
-#include "sql/sql.h"
+#include "types/calls.h"
+#include "types/objects.h"
 
 #include "commands/trigger.h"
 #include "executor/spi.h"

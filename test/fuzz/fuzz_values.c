@@ -11,7 +11,7 @@
 
 #include "utils/builtins.h"
 
-#include "sql/ball.h"
+#include "types/ball.h"
 
 #define FUNCTION(name) extern Datum name(PG_FUNCTION_ARGS)
 

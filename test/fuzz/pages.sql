@@ -114,7 +114,11 @@ BEGIN
 		WHEN 'check' THEN
 			RETURN neardup_check('t_sig');
 		WHEN 'info' THEN
-			RETURN (SELECT segments || ' ' || documents || ' ' || tail FROM neardup_index_status('t_sig'));
+			SELECT segments || ' ' || documents || ' ' || tail, advice INTO STRICT said, why FROM neardup_index_status('t_sig');
+			IF said IS NULL THEN
+				RAISE data_corrupted USING MESSAGE = why;
+			END IF;
+			RETURN said;
 	END CASE;
 END $$;
 

@@ -1,0 +1,396 @@
+/*
+ * ball.c: the type ball, and its operators.
+ *
+ * Text format: "0.9 around KIND SIGNATURE" or "60 symbols around KIND SIGNATURE"; KIND is
+ * minhash or simhash.
+ * Binary format: the threshold (float8; 0 if a radius was given), the radius (int4), the
+ * signature, whose flags say its kind.
+ */
+#include "types/ball.h"
+
+#include <math.h>
+
+#include "common/shortest_dec.h"
+#include "libpq/pqformat.h"
+
+#define AROUND " around "
+#define SYMBOLS " symbols"
+
+/* ---- Values ------------------------------------------------------------- */
+
+/*
+ * Reads a value of this recipe or a later one.  It is an error if header, centre and size
+ * do not agree.
+ */
+static Ball
+ball_of_any_bytes(const void *bytes, size_t size)
+{
+	Ball ball;
+
+	if (size > sizeof(BallHeader))
+	{
+		memcpy(&ball.header, bytes, sizeof(BallHeader));
+		ball.centre = signature_of_any_bytes((const char *) bytes + sizeof(BallHeader),
+											 size - sizeof(BallHeader));
+		if (ball.header.radius >= 0 && ball.header.radius <= ball.centre.header.k &&
+			ball.header.reserved == 0)
+			return ball;
+	}
+	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
+}
+
+/* Reads a datum.  Makes a copy only if it is toasted. */
+static Ball
+ball_of_any(Datum datum)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+
+	return ball_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+Ball
+ball_of_datum(Datum datum)
+{
+	Ball ball = ball_of_any(datum);
+
+	signature_check_recipe(&ball.centre.header, NULL);
+	return ball;
+}
+
+/*
+ * Sets the header of a value whose centre is set.  A threshold other than 0 determines the
+ * radius.  Returns false if an error was saved in the context.
+ */
+static bool
+ball_finish(struct varlena *value, double threshold, int radius, Node *context)
+{
+	Signature centre = signature_read(VARDATA(value) + sizeof(BallHeader));
+	BallHeader header = {.threshold = threshold, .radius = radius};
+
+	/* The recipe determines the radius of a threshold. */
+	if (!signature_check_recipe(&centre.header, context))
+		return false;
+	if (threshold == 0)
+	{
+		/* It may be a negative zero. */
+		header.threshold = 0;
+		if (!check_distance(&centre.header, radius, context))
+			return false;
+	}
+	else
+	{
+		if (!check_threshold(threshold, context))
+			return false;
+		header.radius = signature_radius(&centre.header, threshold);
+	}
+	memcpy(VARDATA(value), &header, sizeof(header));
+	return true;
+}
+
+/*
+ * Makes a ball.  A threshold other than 0 determines the radius.  It is an error if
+ * threshold or radius is out of range.
+ */
+static struct varlena *
+ball_around(const Signature *centre, double threshold, int radius)
+{
+	uint8 *symbols;
+	struct varlena *value =
+		signature_new(&centre->header, centre->cardinality, sizeof(BallHeader), &symbols);
+
+	memcpy(symbols, centre->symbols, signature_symbol_bytes(&centre->header));
+	ball_finish(value, threshold, radius, NULL);
+	return value;
+}
+
+/* near(minhash, threshold float8) returns ball; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_near);
+Datum
+neardup_near(PG_FUNCTION_ARGS)
+{
+	Signature centre = PG_GETARG_SIGNATURE(0);
+	double threshold = PG_GETARG_FLOAT8(1);
+
+	check_threshold(threshold, NULL);
+	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
+}
+
+/* hamming_ball(minhash, distance int) returns ball; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_hamming_ball);
+Datum
+neardup_hamming_ball(PG_FUNCTION_ARGS)
+{
+	Signature centre = PG_GETARG_SIGNATURE(0);
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+/* ---- Operators ----------------------------------------------------------
+ *
+ * Functions that take a signature and a ball are LEAKPROOF: PostgreSQL calls them with rows
+ * that a policy hides.  So no value may make them throw an error.  A signature of another
+ * kind, shape, scheme or recipe version than the centre is in no ball around it.
+ */
+
+/* Is a signature in a ball? */
+static bool
+ball_holds(Datum datum, const Signature *signature)
+{
+	Ball ball = ball_of_any(datum);
+
+	return ball.centre.header.version == RECIPE_VERSION &&
+		signature_comparable(&signature->header, &ball.centre.header) &&
+		signature_near(signature, &ball.centre, ball.header.radius);
+}
+
+/* Is a bit(n) a signature in a ball? */
+static bool
+ball_holds_bit(Datum ball, Datum bit)
+{
+	Signature signature;
+
+	return signature_read_bit(bit, &signature) && ball_holds(ball, &signature);
+}
+
+/* in_ball(minhash, ball) returns boolean; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_in_ball);
+Datum
+neardup_in_ball(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(0);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+}
+
+/* ball_contains(ball, minhash) returns boolean; the same for simhash */
+PG_FUNCTION_INFO_V1(neardup_ball_contains);
+Datum
+neardup_ball_contains(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_ANY_SIGNATURE(1);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+}
+
+/* Returns true if each ball holds the centre of the other. */
+PG_FUNCTION_INFO_V1(neardup_balls_meet);
+Datum
+neardup_balls_meet(PG_FUNCTION_ARGS)
+{
+	Ball x = PG_GETARG_BALL(0);
+	Ball y = PG_GETARG_BALL(1);
+
+	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre, Min(x.header.radius, y.header.radius)));
+}
+
+/* ---- The same for bit(n) and bigint ------------------------------------- */
+
+/* hamming_ball(bit, distance int) returns ball */
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bit);
+Datum
+neardup_hamming_ball_bit(PG_FUNCTION_ARGS)
+{
+	Signature centre = signature_of_bit(PG_GETARG_DATUM(0));
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+/* hamming_ball(bigint, distance int) returns ball */
+PG_FUNCTION_INFO_V1(neardup_hamming_ball_bigint);
+Datum
+neardup_hamming_ball_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature centre = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+
+	PG_RETURN_POINTER(ball_around(&centre, 0, PG_GETARG_INT32(1)));
+}
+
+/* in_ball(bit, ball) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_in_ball_bit);
+Datum
+neardup_in_ball_bit(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
+}
+
+/* ball_contains(ball, bit) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bit);
+Datum
+neardup_ball_contains_bit(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ball_holds_bit(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+}
+
+/* in_ball(bigint, ball) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_in_ball_bigint);
+Datum
+neardup_in_ball_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(0), &bits);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(1), &signature));
+}
+
+/* ball_contains(ball, bigint) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_ball_contains_bigint);
+Datum
+neardup_ball_contains_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits;
+	Signature signature = signature_of_int8(PG_GETARG_DATUM(1), &bits);
+
+	PG_RETURN_BOOL(ball_holds(PG_GETARG_DATUM(0), &signature));
+}
+
+/* ---- Text format -------------------------------------------------------- */
+
+/* Returns a ball in text format. */
+static char *
+ball_text(const Ball *ball)
+{
+	char threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
+	StringInfoData out;
+
+	initStringInfo(&out);
+	if (ball->header.threshold == 0)
+		appendStringInfo(&out, "%d" SYMBOLS, ball->header.radius);
+	else
+	{
+		/* float8out would depend on extra_float_digits. */
+		double_to_shortest_decimal_buf(ball->header.threshold, threshold);
+		appendStringInfoString(&out, threshold);
+	}
+	appendStringInfo(&out, AROUND "%s ", signature_type_name(ball->centre.header.flags));
+	signature_print(&out, &ball->centre);
+	return out.data;
+}
+
+/* ball_out(ball) returns cstring */
+PG_FUNCTION_INFO_V1(neardup_ball_out);
+Datum
+neardup_ball_out(PG_FUNCTION_ARGS)
+{
+	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
+
+	PG_RETURN_CSTRING(ball_text(&ball));
+}
+
+/*
+ * Reads "THRESHOLD" or "DISTANCE symbols", length bytes in front of AROUND, and sets the
+ * one that it is.
+ */
+static bool
+read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
+{
+	char *extent = pnstrdup(reader->at, length);
+	char *symbols = strstr(extent, SYMBOLS);
+	bool is_distance = symbols != NULL && symbols[strlen(SYMBOLS)] == '\0';
+	char *end;
+	double number;
+
+	if (is_distance)
+		*symbols = '\0';
+	number = strtod(extent, &end);
+	if (*extent == '\0' || isspace((unsigned char) *extent) || *end != '\0')
+		return read_invalid(reader, "Expected a number before \"around\".");
+	if (!is_distance)
+	{
+		*threshold = number;
+		return check_threshold(number, reader->context);
+	}
+	if (!(number >= 0 && number <= MINHASH_K_MAX && number == floor(number)))
+		return read_invalid(reader,
+							"The number of symbols must be a whole number from 0 to 16384.");
+	*radius = (int) number;
+	return true;
+}
+
+/* Reads "minhash " or "simhash ". */
+static bool
+read_kind(TextReader *reader, uint8 *kind)
+{
+	static const uint8 kinds[] = {SIGNATURE_MINHASH, SIGNATURE_SIMHASH};
+
+	for (int i = 0; i < lengthof(kinds); i++)
+	{
+		const char *name = signature_type_name(kinds[i]);
+		size_t length = strlen(name);
+
+		if (strncmp(reader->at, name, length) == 0 && reader->at[length] == ' ')
+		{
+			reader->at += length + 1;
+			*kind = kinds[i];
+			return true;
+		}
+	}
+	return read_expected(reader, "Expected \"minhash\" or \"simhash\" at character %zu.");
+}
+
+/* ball_in(cstring) returns ball */
+PG_FUNCTION_INFO_V1(neardup_ball_in);
+Datum
+neardup_ball_in(PG_FUNCTION_ARGS)
+{
+	TextReader reader = text_reader(fcinfo, "ball");
+	const char *around = strstr(reader.input, AROUND);
+	double threshold = 0;
+	int radius = 0;
+	uint8 kind = SIGNATURE_MINHASH;
+	struct varlena *value;
+
+	if (around == NULL)
+	{
+		read_invalid(&reader,
+					 "Expected \"THRESHOLD around KIND SIGNATURE\" or "
+					 "\"DISTANCE symbols around KIND SIGNATURE\".");
+		PG_RETURN_NULL();
+	}
+	if (!read_extent(&reader, around - reader.input, &threshold, &radius))
+		PG_RETURN_NULL();
+	reader.at = around + strlen(AROUND);
+	if (!read_kind(&reader, &kind))
+		PG_RETURN_NULL();
+	value = signature_parse(&reader, kind, sizeof(BallHeader));
+	if (value == NULL || !ball_finish(value, threshold, radius, fcinfo->context))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(value);
+}
+
+/* ---- Binary format ------------------------------------------------------ */
+
+/* ball_send(ball) returns bytea */
+PG_FUNCTION_INFO_V1(neardup_ball_send);
+Datum
+neardup_ball_send(PG_FUNCTION_ARGS)
+{
+	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
+	StringInfoData out;
+
+	pq_begintypsend(&out);
+	pq_sendfloat8(&out, ball.header.threshold);
+	pq_sendint32(&out, ball.header.radius);
+	signature_send(&out, &ball.centre);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+}
+
+/* ball_recv(internal) returns ball */
+PG_FUNCTION_INFO_V1(neardup_ball_recv);
+Datum
+neardup_ball_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo in = (StringInfo) PG_GETARG_POINTER(0);
+	double threshold = pq_getmsgfloat8(in);
+	int32 radius = (int32) pq_getmsgint(in, 4);
+	struct varlena *value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
+	Ball ball;
+
+	ball_finish(value, threshold, radius, NULL);
+	ball = ball_of_datum(PointerGetDatum(value));
+	if (ball.header.radius != radius)
+		binary_invalid("ball",
+					   psprintf("Its radius is %d, but its threshold gives %d.", radius,
+								ball.header.radius));
+	PG_RETURN_POINTER(value);
+}

@@ -1,0 +1,178 @@
+/*
+ * edit_distance.c: SQL functions of edit distance and longest common substring.
+ */
+#include "types/calls.h"
+#include "types/texts.h"
+
+#include "compare/compare.h"
+#include "text/utf8.h"
+
+/* ---- Arguments ---------------------------------------------------------- */
+
+/* Makes a pair of sequences of two texts; returns false if they are too long. */
+typedef bool (*PairMaker)(const char *a, size_t length_a, const char *b, size_t length_b,
+						  SequencePair *pair);
+
+/* Returns two texts as sequences. */
+static SequencePair
+pair_of_texts(const Utf8Text *a, const Utf8Text *b, PairMaker make)
+{
+	SequencePair pair;
+
+	if (!make(a->bytes, a->length, b->bytes, b->length, &pair))
+		refuse_long_texts();
+	return pair;
+}
+
+/* Returns the first two arguments as sequences. */
+static SequencePair
+pair_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
+{
+	Utf8Text a = utf8_of_datum(PG_GETARG_DATUM(0));
+	Utf8Text b = utf8_of_datum(PG_GETARG_DATUM(1));
+	SequencePair pair = pair_of_texts(&a, &b, make);
+
+	utf8_free(&a);
+	utf8_free(&b);
+	return pair;
+}
+
+/* Returns an argument; throws an error, which calls it by its name, if it is negative. */
+static int32
+cost_of(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	int32 cost = PG_GETARG_INT32(n);
+
+	if (cost < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("cost of %s must not be negative, but is %d", name, cost)));
+	return cost;
+}
+
+/* ---- Edit distance ------------------------------------------------------ */
+
+/* The arguments are a, b, max, insertion, deletion, substitution; only max may be NULL. */
+static Datum
+distance_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
+{
+	int64 most = PG_ARGISNULL(2) ? EDIT_UNBOUNDED : PG_GETARG_INT32(2);
+	EditCosts costs;
+	SequencePair pair;
+	int64 distance;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3) || PG_ARGISNULL(4) || PG_ARGISNULL(5))
+		PG_RETURN_NULL();
+	if (most < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("maximum distance must not be negative, but is %d", (int) most)));
+	costs.insertion = cost_of(fcinfo, 3, "insertion");
+	costs.deletion = cost_of(fcinfo, 4, "deletion");
+	costs.substitution = cost_of(fcinfo, 5, "substitution");
+	pair = pair_of_arguments(fcinfo, make);
+	distance = edit_distance(&pair, costs, most);
+	pair_free(&pair);
+	PG_RETURN_INT64(distance);
+}
+
+/*
+ * edit_distance(a text, b text, max int, insertion int, deletion int, substitution int)
+ * returns bigint
+ */
+PG_FUNCTION_INFO_V1(neardup_edit_distance);
+Datum
+neardup_edit_distance(PG_FUNCTION_ARGS)
+{
+	return distance_of_arguments(fcinfo, pair_of_characters);
+}
+
+/*
+ * token_edit_distance(a text, b text, max int, insertion int, deletion int, substitution
+ * int) returns bigint
+ */
+PG_FUNCTION_INFO_V1(neardup_token_edit_distance);
+Datum
+neardup_token_edit_distance(PG_FUNCTION_ARGS)
+{
+	return distance_of_arguments(fcinfo, pair_of_tokens);
+}
+
+/* Returns 1 - distance / length of the longer sequence, and 0 where both are empty. */
+static Datum
+similarity_of_arguments(FunctionCallInfo fcinfo, PairMaker make)
+{
+	static const EditCosts unit_costs = {1, 1, 1};
+	SequencePair pair = pair_of_arguments(fcinfo, make);
+	int64 longer = Max(pair.a.length, pair.b.length);
+	int64 distance = edit_distance(&pair, unit_costs, EDIT_UNBOUNDED);
+
+	pair_free(&pair);
+	PG_RETURN_FLOAT8(longer == 0 ? 0 : (double) (longer - distance) / (double) longer);
+}
+
+/* edit_similarity(a text, b text) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_edit_similarity);
+Datum
+neardup_edit_similarity(PG_FUNCTION_ARGS)
+{
+	return similarity_of_arguments(fcinfo, pair_of_characters);
+}
+
+/* token_edit_similarity(a text, b text) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_token_edit_similarity);
+Datum
+neardup_token_edit_similarity(PG_FUNCTION_ARGS)
+{
+	return similarity_of_arguments(fcinfo, pair_of_tokens);
+}
+
+/* ---- Longest common substring ------------------------------------------- */
+
+/* Returns how many bytes so many characters take at the start of a text. */
+static size_t
+bytes_of_characters(const char *bytes, size_t length, size_t characters)
+{
+	size_t at = 0;
+
+	for (; characters > 0; characters--)
+	{
+		uint32_t character;
+
+		at += utf8_decode((const uint8_t *) bytes + at, length - at, &character);
+		host_check_interrupts_at(characters);
+	}
+	return at;
+}
+
+/* longest_common_substring(a text, b text) returns text */
+PG_FUNCTION_INFO_V1(neardup_longest_common_substring);
+Datum
+neardup_longest_common_substring(PG_FUNCTION_ARGS)
+{
+	Utf8Text a = utf8_of_datum(PG_GETARG_DATUM(0));
+	Utf8Text b = utf8_of_datum(PG_GETARG_DATUM(1));
+	SequencePair pair = pair_of_texts(&a, &b, pair_of_characters);
+	Common common = longest_common_run(&pair);
+	size_t start = bytes_of_characters(a.bytes, a.length, common.start);
+	size_t length = bytes_of_characters(a.bytes + start, a.length - start, common.length);
+	text *result = text_of_utf8(a.bytes + start, length);
+
+	pair_free(&pair);
+	utf8_free(&a);
+	utf8_free(&b);
+	PG_RETURN_TEXT_P(result);
+}
+
+/* longest_common_share(a text, b text) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_longest_common_share);
+Datum
+neardup_longest_common_share(PG_FUNCTION_ARGS)
+{
+	SequencePair pair = pair_of_arguments(fcinfo, pair_of_characters);
+	size_t shorter = Min(pair.a.length, pair.b.length);
+	Common common = longest_common_run(&pair);
+
+	pair_free(&pair);
+	PG_RETURN_FLOAT8(shorter == 0 ? 0 : (double) common.length / (double) shorter);
+}

@@ -1,0 +1,65 @@
+/*
+ * lexicon.h: the type shingle_lexicon: the weights of shingles, by how many documents have them.
+ */
+#ifndef NEARDUP_TYPES_LEXICON_H
+#define NEARDUP_TYPES_LEXICON_H
+
+#include "types/shingles.h"
+
+#include "sketch/weights.h"
+
+/*
+ * A stored value: this header, count ascending keys (weight_key) and count weights, a byte
+ * each.  Equal values are equal bytes.  The type's alignment is double.
+ */
+typedef struct LexiconValue
+{
+	int32 vl_len_;    /* varlena header, do not touch directly */
+	uint8 layout;     /* LEXICON_LAYOUT */
+	uint8 version;    /* RECIPE_VERSION, or a later one */
+	uint16 reserved;  /* 0 */
+	SchemeId scheme;  /* of the shingles that it weighs */
+	uint32 count;     /* entries, at most LEXICON_ENTRIES_MAX */
+	uint64 documents; /* that were counted */
+	uint64 digest;    /* weights_digest() of the rest */
+	uint32 key[FLEXIBLE_ARRAY_MEMBER];
+} LexiconValue;
+
+#define LEXICON_LAYOUT 1
+#define LEXICON_ENTRIES_MAX 1000000
+
+/* Returns a new value without its digest, whose keys and weights the caller fills in. */
+extern LexiconValue *lexicon_alloc(int version, SchemeId scheme, uint64 documents, uint32 count);
+
+/* Returns where the weights are. */
+extern uint8 *lexicon_weights(const LexiconValue *lexicon);
+
+/* Sets the digest. */
+extern void lexicon_seal(LexiconValue *lexicon);
+
+/* Returns the scheme of the shingles that a lexicon has weighed. */
+extern SchemeId lexicon_weighed_scheme(SchemeId scheme, uint64 digest);
+
+/* A lexicon that is ready to weigh. */
+typedef struct ReadyLexicon
+{
+	SchemeId scheme;       /* of the shingles that it weighs */
+	SchemeId weighed;      /* of those that it has weighed */
+	MemoryContext context; /* of the value and the weights */
+	LexiconValue *value;   /* all of it; NULL if none is ready */
+	Weights weights;
+	bool stored; /* is it stored out of line? */
+	struct varatt_external place;
+	TimestampTz statement; /* that found it there */
+} ReadyLexicon;
+
+/*
+ * Returns the lexicon in argument n, and remembers the last one from call to call.  Throws
+ * an error if it is of a later recipe.
+ */
+extern const ReadyLexicon *lexicon_of_argument(FunctionCallInfo fcinfo, int n);
+
+/* Does the same for a lexicon that weighs the shingles of a text, and throws an error for any other. */
+extern const ReadyLexicon *text_lexicon_of_argument(FunctionCallInfo fcinfo, int n);
+
+#endif

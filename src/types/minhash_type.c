@@ -1,0 +1,346 @@
+/*
+ * minhash_type.c: the type minhash: typmod, constructors, union, casts.
+ */
+#include "types/signature_type.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/varbit.h"
+
+#include "types/lexicon.h"
+
+/* ---- Typmod ------------------------------------------------------------- */
+
+/* minhash_typmod_in(cstring[]) returns int */
+PG_FUNCTION_INFO_V1(neardup_minhash_typmod_in);
+Datum
+neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
+{
+	int count;
+	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
+	int b = count > 1 ? modifiers[1] : 1;
+
+	if (count > 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid type modifier for minhash"),
+				 errhint("Write minhash(k, b), or minhash(k) for symbols of one bit.")));
+	check_minhash_shape(modifiers[0], b, NULL);
+	PG_RETURN_INT32(signature_typmod(modifiers[0], b));
+}
+
+/* minhash_typmod_out(int) returns cstring */
+PG_FUNCTION_INFO_V1(neardup_minhash_typmod_out);
+Datum
+neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
+{
+	int32 typmod = PG_GETARG_INT32(0);
+
+	PG_RETURN_CSTRING(psprintf("(%d,%d)", typmod >> 3, 1 << (typmod & SIGNATURE_LOG_B)));
+}
+
+/* ---- Constructors ------------------------------------------------------- */
+
+/* A guess of the bytes of text for each distinct shingle, to size the table of these. */
+#define BYTES_PER_SHINGLE 6
+
+/* Returns the signature of the sketch of a set of so many elements; frees the sketch. */
+static struct varlena *
+minhash_of_sketch(uint32 *full, uint64 count, int k, int b, SchemeId scheme)
+{
+	SignatureHeader header = signature_header(SIGNATURE_MINHASH | SIGNATURE_COUNTED, k, b, scheme);
+	struct varlena *value;
+	uint8 *symbols;
+
+	if (count == 0)
+		header.flags |= SIGNATURE_EMPTY;
+	value = signature_new(&header, Min(count, CARDINALITY_MAX), 0, &symbols);
+	if (count > 0)
+		minhash_pack(full, k, b, symbols);
+	pfree(full);
+	return value;
+}
+
+/* Returns the signature of the set that was gathered; frees the builder. */
+static struct varlena *
+minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
+{
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_finish(builder, k, full);
+
+	return minhash_of_sketch(full, count, k, b, scheme);
+}
+
+/* Gathers the shingles of a text. */
+static MinhashBuilder
+gather_text(Datum text, SchemeId scheme)
+{
+	Utf8Text utf8 = utf8_of_datum(text);
+	MinhashBuilder builder;
+
+	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
+	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
+	utf8_free(&utf8);
+	return builder;
+}
+
+/* Returns the signature of a text. */
+static struct varlena *
+minhash_of_text(Datum text, int k, int b, SchemeId scheme)
+{
+	MinhashBuilder builder;
+
+	check_minhash_shape(k, b, NULL);
+	builder = gather_text(text, scheme);
+	return minhash_of_builder(&builder, k, b, scheme);
+}
+
+/* to_minhash(text, k int, b int, scheme text) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_scheme);
+Datum
+neardup_to_minhash_scheme(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 3);
+
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2),
+									  scheme));
+}
+
+/* The shape of a minhash whose maker is not told it. */
+#define USUAL_K 512
+#define USUAL_B 1
+
+/* to_minhash(text, text) returns minhash; the second is a scheme */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
+Datum
+neardup_to_minhash_text(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
+
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), USUAL_K, USUAL_B, scheme));
+}
+
+/* Returns the signature of the copies of a weighted set. */
+static struct varlena *
+minhash_of_weighted(const Bag *bag, int k, int b, SchemeId scheme)
+{
+	uint32 *full = palloc(k * sizeof(uint32));
+	uint64 count = minhash_of_copies(bag, k, full);
+
+	return minhash_of_sketch(full, count, k, b, scheme);
+}
+
+/* to_minhash(shingles, k int, b int) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_shingles);
+Datum
+neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_to_sketch(PG_GETARG_DATUM(0));
+	int k = PG_GETARG_INT32(1);
+	int b = PG_GETARG_INT32(2);
+	Bag bag = shingles_bag(shingles);
+	MinhashBuilder builder;
+
+	check_minhash_shape(k, b, NULL);
+	if (scheme_is_weighted(shingles->scheme))
+		PG_RETURN_POINTER(minhash_of_weighted(&bag, k, b, shingles->scheme));
+	minhash_begin(&builder, bag.count);
+	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
+	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
+}
+
+/* to_minhash(text, lexicon shingle_lexicon), to_minhash(text, k int, b int, lexicon shingle_lexicon) return minhash */
+PG_FUNCTION_INFO_V1(neardup_to_minhash_lexicon);
+Datum
+neardup_to_minhash_lexicon(PG_FUNCTION_ARGS)
+{
+	bool shaped = PG_NARGS() == 4;
+	int k = shaped ? PG_GETARG_INT32(1) : USUAL_K;
+	int b = shaped ? PG_GETARG_INT32(2) : USUAL_B;
+	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, PG_NARGS() - 1);
+	MinhashBuilder builder;
+	uint32 *full;
+	uint64 count;
+
+	check_minhash_shape(k, b, NULL);
+	builder = gather_text(PG_GETARG_DATUM(0), lexicon->scheme);
+	full = palloc(k * sizeof(uint32));
+	count = minhash_finish_weighed(&builder, &lexicon->weights, k, full);
+	PG_RETURN_POINTER(minhash_of_sketch(full, count, k, b, lexicon->weighed));
+}
+
+/* ---- Truncation, union, cardinality ------------------------------------- */
+
+/* minhash_truncate(minhash, b int) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_truncate);
+Datum
+neardup_minhash_truncate(PG_FUNCTION_ARGS)
+{
+	Signature from = PG_GETARG_SIGNATURE(0);
+	int b_from = signature_bits(&from.header);
+	int b = PG_GETARG_INT32(1);
+	SignatureHeader header;
+	struct varlena *value;
+	uint8 *symbols;
+
+	check_minhash_shape(from.header.k, b, NULL);
+	if (b > b_from)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot truncate %s to %d bits", signature_shape(&from.header), b),
+				 errdetail_plural("Its symbols have %d bit.", "Its symbols have %d bits.", b_from,
+								  b_from),
+				 errhint("Make the value again with more bits.")));
+	if (b == b_from)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+
+	header = signature_header(from.header.flags & ~SIGNATURE_LOG_B, from.header.k, b,
+							  from.header.scheme);
+	value = signature_new(&header, from.cardinality, 0, &symbols);
+	if (!signature_is_empty(&from))
+		minhash_truncate(from.symbols, header.k, b_from, b, symbols);
+	PG_RETURN_POINTER(value);
+}
+
+/* Throws an error unless the symbols have 32 bits. */
+static void
+check_full_width(const Signature *signature)
+{
+	if (signature_bits(&signature->header) != 32)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot form a union of %s", signature_shape(&signature->header)),
+				 errdetail("Only symbols of 32 bits keep the order that a union needs."),
+				 errhint("Make the values with symbols of 32 bits, and truncate their union with minhash_truncate().")));
+}
+
+/* Returns the union of two values; if one is empty, that is the other. */
+static Datum
+union_of(Datum a, Datum b)
+{
+	Signature x = signature_of_datum(a);
+	Signature y = signature_of_datum(b);
+	SignatureHeader header = x.header;
+	struct varlena *value;
+	uint8 *symbols;
+
+	signature_check_pair(&x, &y);
+	check_full_width(&x);
+	if (signature_is_empty(&x))
+		return b;
+	if (signature_is_empty(&y))
+		return a;
+	header.flags &= ~SIGNATURE_COUNTED;
+	value = signature_new(&header, 0, 0, &symbols);
+	minhash_union(x.symbols, y.symbols, header.k, symbols);
+	return PointerGetDatum(value);
+}
+
+/* minhash_union(minhash, minhash) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_union);
+Datum
+neardup_minhash_union(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(union_of(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+}
+
+/*
+ * The transition function of minhash_union_agg().  It is not strict: a strict one would
+ * take the first value as the state and not check its width.
+ */
+PG_FUNCTION_INFO_V1(neardup_minhash_union_step);
+Datum
+neardup_minhash_union_step(PG_FUNCTION_ARGS)
+{
+	Signature first;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	if (!PG_ARGISNULL(0))
+		PG_RETURN_DATUM(union_of(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
+	first = PG_GETARG_SIGNATURE(1);
+	check_full_width(&first);
+	PG_RETURN_DATUM(PG_GETARG_DATUM(1));
+}
+
+/* cardinality(minhash) returns bigint */
+PG_FUNCTION_INFO_V1(neardup_cardinality_minhash);
+Datum
+neardup_cardinality_minhash(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+
+	check_counted(&signature);
+	PG_RETURN_INT64(signature.cardinality);
+}
+
+/* ---- Casts -------------------------------------------------------------- */
+
+/* minhash_of_bit(bit) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_of_bit);
+Datum
+neardup_minhash_of_bit(PG_FUNCTION_ARGS)
+{
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
+
+	check_minhash_shape(VARBITLEN(bits), 1, NULL);
+	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_MINHASH));
+}
+
+/* minhash_of_symbols(bigint[]) returns minhash */
+PG_FUNCTION_INFO_V1(neardup_minhash_of_symbols);
+Datum
+neardup_minhash_of_symbols(PG_FUNCTION_ARGS)
+{
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	int k = array_count(array, "symbols");
+	const int64 *element = (const int64 *) ARR_DATA_PTR(array);
+	SignatureHeader header;
+	struct varlena *value;
+	uint32 *full;
+	uint8 *symbols;
+	int i;
+
+	check_minhash_shape(k, 32, NULL);
+	full = palloc(k * sizeof(uint32));
+	for (i = 0; i < k; i++)
+	{
+		if (element[i] < 0 || element[i] > PG_UINT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("symbol " INT64_FORMAT " is out of range", element[i]),
+					 errdetail("A symbol of 32 bits is from 0 to %u.", PG_UINT32_MAX)));
+		full[i] = element[i];
+	}
+	header = signature_header(SIGNATURE_MINHASH, k, 32, SCHEME_ID(SCHEME_FOREIGN, 0));
+	value = signature_new(&header, 0, 0, &symbols);
+	minhash_pack(full, k, 32, symbols);
+	PG_RETURN_POINTER(value);
+}
+
+/* minhash_symbols(minhash) returns bigint[] */
+PG_FUNCTION_INFO_V1(neardup_minhash_symbols);
+Datum
+neardup_minhash_symbols(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	int k = signature.header.k;
+	int64 *element;
+	int i;
+
+	if (signature_bits(&signature.header) != 32)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("cannot cast %s to bigint[]", signature_shape(&signature.header)),
+				 errdetail("Only a minhash with symbols of 32 bits can be cast to bigint[].")));
+	check_castable(&signature, "bigint[]");
+	element = palloc(k * sizeof(int64));
+	for (i = 0; i < k; i++)
+		element[i] = symbol_at(signature.symbols, 32, i);
+	PG_RETURN_ARRAYTYPE_P(int8_array(element, k));
+}

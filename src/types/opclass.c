@@ -1,0 +1,43 @@
+/*
+ * opclass.c: the support functions of the operator classes.  Each sets the signature of a
+ * column's value.  Their SQL type is (value, internal) returns void; the second argument is
+ * a Signature *.
+ */
+#include "types/ball.h"
+
+/* minhash and simhash. */
+PG_FUNCTION_INFO_V1(neardup_signature_signature);
+Datum
+neardup_signature_signature(PG_FUNCTION_ARGS)
+{
+	*(Signature *) PG_GETARG_POINTER(1) = PG_GETARG_SIGNATURE(0);
+	PG_RETURN_VOID();
+}
+
+/* The centre of a ball.  The index searches centres, and the operator tests radii. */
+PG_FUNCTION_INFO_V1(neardup_ball_signature);
+Datum
+neardup_ball_signature(PG_FUNCTION_ARGS)
+{
+	*(Signature *) PG_GETARG_POINTER(1) = PG_GETARG_BALL(0).centre;
+	PG_RETURN_VOID();
+}
+
+/* bit_signature(bit, internal) returns void */
+PG_FUNCTION_INFO_V1(neardup_bit_signature);
+Datum
+neardup_bit_signature(PG_FUNCTION_ARGS)
+{
+	*(Signature *) PG_GETARG_POINTER(1) = signature_of_bit(PG_GETARG_DATUM(0));
+	PG_RETURN_VOID();
+}
+
+/* bigint_signature(bigint, internal) returns void */
+PG_FUNCTION_INFO_V1(neardup_bigint_signature);
+Datum
+neardup_bigint_signature(PG_FUNCTION_ARGS)
+{
+	*(Signature *) PG_GETARG_POINTER(1) =
+		signature_of_int8(PG_GETARG_DATUM(0), palloc(sizeof(uint64)));
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,110 @@
+/*
+ * query.c: queries that a user passes to a function as text.
+ */
+#include "types/query.h"
+
+#include "nodes/parsenodes.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+
+/* Returns what the server keeps of a query that is a single statement. */
+static CachedPlanSource *
+plan_source(SPIPlanPtr plan)
+{
+	return linitial(SPI_plan_get_plan_sources(plan));
+}
+
+Oid
+query_column(SPIPlanPtr plan)
+{
+	List *sources = SPI_plan_get_plan_sources(plan);
+	CachedPlanSource *source = list_length(sources) == 1 ? linitial(sources) : NULL;
+
+	if (source == NULL || source->commandTag != CMDTAG_SELECT || source->resultDesc == NULL ||
+		source->resultDesc->natts != 1)
+		return InvalidOid;
+	return getBaseType(TupleDescAttr(source->resultDesc, 0)->atttypid);
+}
+
+/* Adds a hint to a syntax error, as the name of a table gives, and to one of a parameter. */
+static void
+hint_at_query(void *such)
+{
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR)
+		errhint("Pass a query such as '%s'.", (const char *) such);
+	else if (geterrcode() == ERRCODE_UNDEFINED_PARAMETER)
+		errhint("A query that is passed as text has no parameters.  Put the value into the text: format('%s WHERE id < %%L', value).",
+				(const char *) such);
+}
+
+static SPIPlanPtr
+prepare(const char *query, int cursor_options, const char *such)
+{
+	ErrorContextCallback context = {error_context_stack, hint_at_query, (void *) such};
+	SPIPlanPtr plan;
+
+	error_context_stack = &context;
+	plan = SPI_prepare_cursor(query, 0, NULL, cursor_options);
+	error_context_stack = context.previous;
+	return plan;
+}
+
+SPIPlanPtr
+query_prepare(const char *name, const char *query, int cursor_options, const char *such)
+{
+	SPIPlanPtr plan = prepare(query, cursor_options, such);
+	Query *parsed;
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	if (list_length(SPI_plan_get_plan_sources(plan)) != 1 || !SPI_is_cursor_plan(plan) ||
+		plan_source(plan)->commandTag != CMDTAG_SELECT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" must be a single SELECT", name),
+				 errhint("Pass a query such as '%s'.", such)));
+	parsed = linitial_node(Query, plan_source(plan)->query_list);
+	if (parsed->hasModifyingCTE || parsed->hasForUpdate)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" must not change or lock rows", name),
+				 errhint("Change or lock rows in a statement of its own.")));
+	return plan;
+}
+
+TupleDesc
+query_columns(SPIPlanPtr plan)
+{
+	return plan_source(plan)->resultDesc;
+}
+
+char *
+query_statement(SPIPlanPtr plan, const char *query)
+{
+	RawStmt *statement = plan_source(plan)->raw_parse_tree;
+	char *text = pstrdup(query + statement->stmt_location);
+
+	if (statement->stmt_len > 0)
+		text[statement->stmt_len] = '\0';
+	return text;
+}
+
+static void
+start_nothing(DestReceiver *self, int operation, TupleDesc columns)
+{
+}
+
+static void
+end_nothing(DestReceiver *self)
+{
+}
+
+DestReceiver
+query_receiver(QueryStart start, QueryRow receive_row)
+{
+	return (DestReceiver){.receiveSlot = receive_row,
+						  .rStartup = start != NULL ? start : start_nothing,
+						  .rShutdown = end_nothing,
+						  .rDestroy = end_nothing,
+						  .mydest = DestNone};
+}

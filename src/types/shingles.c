@@ -1,0 +1,346 @@
+/*
+ * shingles.c: SQL functions that make shingles, compare and combine them.
+ */
+#include "types/shingles.h"
+#include "types/order.h"
+
+#include "access/detoast.h"
+
+/* ---- Making ------------------------------------------------------------- */
+
+/* Returns the value of what was gathered; frees the builder. */
+static Shingles *
+shingles_of_builder(BagBuilder *builder, SchemeId scheme)
+{
+	Bag bag;
+	Shingles *shingles;
+
+	if (!bag_finish(builder, &bag))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("text has more than %u distinct shingles", PG_UINT32_MAX),
+				 errhint("Divide the text into parts, or make a minhash of it.")));
+	shingles = shingles_of_bag(&bag, RECIPE_VERSION, scheme);
+	bag_free(&bag);
+	return shingles;
+}
+
+/* Returns the shingles of a text. */
+static Shingles *
+shingles_of_text(Datum text, SchemeId scheme)
+{
+	Utf8Text utf8 = utf8_of_datum(text);
+	BagBuilder builder;
+
+	bag_begin(&builder);
+	shingle_text(utf8.bytes, utf8.length, scheme, bag_add, &builder);
+	utf8_free(&utf8);
+	return shingles_of_builder(&builder, scheme);
+}
+
+/* to_shingles(text, scheme text) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_to_shingles_text);
+Datum
+neardup_to_shingles_text(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
+
+	PG_RETURN_POINTER(shingles_of_text(PG_GETARG_DATUM(0), scheme));
+}
+
+/* text_similarity(text, text, scheme text) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_text_similarity);
+Datum
+neardup_text_similarity(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_datum(PG_GETARG_DATUM(2));
+	Shingles *x = shingles_of_text(PG_GETARG_DATUM(0), scheme);
+	Shingles *y = shingles_of_text(PG_GETARG_DATUM(1), scheme);
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
+	double similarity = bag_resemblance(&bag_x, &bag_y);
+
+	pfree(x);
+	pfree(y);
+	PG_RETURN_FLOAT8(similarity);
+}
+
+/* Takes spot signatures with the caller's own lists; not strict, since either may be NULL. */
+PG_FUNCTION_INFO_V1(neardup_to_shingles_antecedents);
+Datum
+neardup_to_shingles_antecedents(PG_FUNCTION_ARGS)
+{
+	BagBuilder builder;
+	SpotWords *words;
+	SchemeId scheme;
+	Utf8Text utf8;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	words = spot_words_of_arguments(fcinfo, &scheme);
+	utf8 = utf8_of_datum(PG_GETARG_DATUM(0));
+	bag_begin(&builder);
+	spots_of_text(utf8.bytes, utf8.length, words, bag_add, &builder);
+	utf8_free(&utf8);
+	spot_words_free(words);
+	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
+}
+
+/* to_shingles(text[]) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
+Datum
+neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
+{
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	BagBuilder builder;
+
+	bag_begin(&builder);
+	hashes_of_text_array(array, bag_add, &builder);
+	PG_FREE_IF_COPY(array, 0);
+	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_TOKENS, 0)));
+}
+
+/* to_shingles(bigint[]) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_to_shingles_bigint_array);
+Datum
+neardup_to_shingles_bigint_array(PG_FUNCTION_ARGS)
+{
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	BagBuilder builder;
+
+	bag_begin(&builder);
+	hashes_of_int8_array(array, bag_add, &builder);
+	PG_FREE_IF_COPY(array, 0);
+	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_HASHES, 0)));
+}
+
+/* Returns the elements, ascending, without their frequencies. */
+PG_FUNCTION_INFO_V1(neardup_shingle_hashes);
+Datum
+neardup_shingle_hashes(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	ArrayType *array = int8_array(shingles->element, shingles->count);
+
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+/* ---- Two arguments ------------------------------------------------------ */
+
+ShinglesPair
+shingles_pair(FunctionCallInfo fcinfo)
+{
+	ShinglesPair pair;
+
+	pair.x = shingles_of_datum(PG_GETARG_DATUM(0));
+	pair.y = shingles_of_datum(PG_GETARG_DATUM(1));
+	check_same_recipe(pair.x->version, pair.x->scheme, pair.y->version, pair.y->scheme);
+	pair.bag_x = shingles_bag(pair.x);
+	pair.bag_y = shingles_bag(pair.y);
+	return pair;
+}
+
+void
+shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair)
+{
+	PG_FREE_IF_COPY(pair->x, 0);
+	PG_FREE_IF_COPY(pair->y, 1);
+}
+
+/* ---- Order -------------------------------------------------------------- */
+
+static int
+compare_numbers(int64 x, int64 y)
+{
+	return (x > y) - (x < y);
+}
+
+/* Compares elements, then their numbers, then frequencies. */
+static int
+compare_bags(const Bag *x, const Bag *y)
+{
+	uint32 both = Min(x->count, y->count);
+	int order = 0;
+	uint32 i;
+
+	for (i = 0; order == 0 && i < both; i++)
+	{
+		host_check_interrupts_at(i);
+		order = compare_numbers(x->element[i], y->element[i]);
+	}
+	if (order == 0)
+		order = compare_numbers(x->count, y->count);
+	for (i = 0; order == 0 && i < both; i++)
+		order = compare_numbers(bag_frequency(x, i), bag_frequency(y, i));
+	return order;
+}
+
+/* Compares recipes, then schemes, then what the sets hold. */
+static int
+compare_sets(const Shingles *x, const Shingles *y)
+{
+	int order = compare_numbers(x->version, y->version);
+	Bag bag_x = shingles_bag(x);
+	Bag bag_y = shingles_bag(y);
+
+	if (order == 0)
+		order = compare_numbers(x->scheme, y->scheme);
+	return order != 0 ? order : compare_bags(&bag_x, &bag_y);
+}
+
+ORDER_FUNCTIONS(neardup_shingles, shingles_of_datum, compare_sets);
+
+/* shingles_eq(shingles, shingles) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_shingles_eq);
+Datum
+neardup_shingles_eq(PG_FUNCTION_ARGS)
+{
+	/* Values of different sizes need no detoasting. */
+	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) != toast_raw_datum_size(PG_GETARG_DATUM(1)))
+		PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(neardup_shingles_compare(fcinfo) == 0);
+}
+
+/* shingles_ne(shingles, shingles) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_shingles_ne);
+Datum
+neardup_shingles_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!DatumGetBool(neardup_shingles_eq(fcinfo)));
+}
+
+HASH_FUNCTIONS(neardup_shingles, shingles_of_datum);
+
+/* ---- Sets --------------------------------------------------------------- */
+
+/* cardinality(shingles) returns bigint */
+PG_FUNCTION_INFO_V1(neardup_cardinality_shingles);
+Datum
+neardup_cardinality_shingles(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	int64 count = shingles->count;
+
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_INT64(count);
+}
+
+/* shingle_total(shingles) returns bigint */
+PG_FUNCTION_INFO_V1(neardup_shingle_total);
+Datum
+neardup_shingle_total(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	int64 total = (int64) bag_total(&bag);
+
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_INT64(total);
+}
+
+/* Returns the bag that combine() makes of two sets. */
+static Datum
+combine_arguments(FunctionCallInfo fcinfo, Bag (*combine)(const Bag *, const Bag *))
+{
+	ShinglesPair pair = shingles_pair(fcinfo);
+	Bag bag = combine(&pair.bag_x, &pair.bag_y);
+	Shingles *result = shingles_of_bag(&bag, pair.x->version, pair.x->scheme);
+
+	bag_free(&bag);
+	shingles_pair_free(fcinfo, &pair);
+	PG_RETURN_POINTER(result);
+}
+
+/* shingles_intersection(shingles, shingles) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_intersection);
+Datum
+neardup_shingles_intersection(PG_FUNCTION_ARGS)
+{
+	return combine_arguments(fcinfo, bag_intersection);
+}
+
+/* shingles_union(shingles, shingles) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_union);
+Datum
+neardup_shingles_union(PG_FUNCTION_ARGS)
+{
+	return combine_arguments(fcinfo, bag_union);
+}
+
+/* shingles_difference(shingles, shingles) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_difference);
+Datum
+neardup_shingles_difference(PG_FUNCTION_ARGS)
+{
+	return combine_arguments(fcinfo, bag_difference);
+}
+
+/* ---- Similarity --------------------------------------------------------- */
+
+/* Returns the measure() of two sets. */
+static double
+measure_arguments(FunctionCallInfo fcinfo, double (*measure)(const Bag *, const Bag *))
+{
+	ShinglesPair pair = shingles_pair(fcinfo);
+	double result = measure(&pair.bag_x, &pair.bag_y);
+
+	shingles_pair_free(fcinfo, &pair);
+	return result;
+}
+
+/* similarity(shingles, shingles) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_similarity_shingles);
+Datum
+neardup_similarity_shingles(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_resemblance));
+}
+
+/* shingles_distance(shingles, shingles) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_shingles_distance);
+Datum
+neardup_shingles_distance(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(1 - measure_arguments(fcinfo, bag_resemblance));
+}
+
+/* containment(shingles, shingles) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_containment_shingles);
+Datum
+neardup_containment_shingles(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_containment));
+}
+
+/* weighted_jaccard(shingles, shingles) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_weighted_jaccard);
+Datum
+neardup_weighted_jaccard(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_weighted_resemblance));
+}
+
+/* cosine_similarity(shingles, shingles) returns float8 */
+PG_FUNCTION_INFO_V1(neardup_cosine_similarity_shingles);
+Datum
+neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_cosine));
+}
+
+/* is_similar(shingles, shingles, threshold float8) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
+Datum
+neardup_is_similar_shingles(PG_FUNCTION_ARGS)
+{
+	double threshold = PG_GETARG_FLOAT8(2);
+	ShinglesPair pair;
+	bool similar;
+
+	check_threshold(threshold, NULL);
+	pair = shingles_pair(fcinfo);
+	similar = bag_is_similar(&pair.bag_x, &pair.bag_y, threshold);
+	shingles_pair_free(fcinfo, &pair);
+	PG_RETURN_BOOL(similar);
+}

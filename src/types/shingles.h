@@ -1,0 +1,61 @@
+/*
+ * shingles.h: the type shingles: a stored set of 64-bit shingle hashes.
+ */
+#ifndef NEARDUP_TYPES_SHINGLES_H
+#define NEARDUP_TYPES_SHINGLES_H
+
+#include "sketch/bag.h"
+#include "types/calls.h"
+#include "types/objects.h"
+#include "types/schemes.h"
+#include "types/texts.h"
+
+#include "sketch/bag.h"
+
+/*
+ * A stored value: this header, count ascending elements and, if the flag is set, count
+ * frequencies.  The flag is set unless all frequencies are 1, so equal values are equal
+ * bytes.  The type's alignment is double: a detoasted value is aligned.
+ */
+typedef struct Shingles
+{
+	int32 vl_len_; /* varlena header, do not touch directly */
+	uint8 layout;  /* SHINGLES_LAYOUT */
+	uint8 version; /* RECIPE_VERSION, or a later one */
+	uint16 flags;  /* SHINGLES_... */
+	SchemeId scheme;
+	uint32 count;
+	int64 element[FLEXIBLE_ARRAY_MEMBER];
+} Shingles;
+
+#define SHINGLES_LAYOUT 1
+#define SHINGLES_FREQUENCIES 1
+
+/* Detoasts a value and checks its header.  Returns a copy only where it was toasted. */
+extern Shingles *shingles_of_datum(Datum datum);
+
+/* Does the same for a set to make a signature of, whose recipe must be RECIPE_VERSION. */
+extern Shingles *shingles_to_sketch(Datum datum);
+
+/* Returns the multiset that a value holds; the arrays point into the value. */
+extern Bag shingles_bag(const Shingles *shingles);
+
+/* Returns a new value with copies of the bag's arrays; version is that of its recipe. */
+extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
+
+/* The first two arguments of a function, of the same recipe and scheme. */
+typedef struct ShinglesPair
+{
+	Shingles *x;
+	Shingles *y;
+	Bag bag_x;
+	Bag bag_y;
+} ShinglesPair;
+
+/* Throws an error unless recipe and scheme are the same. */
+extern ShinglesPair shingles_pair(FunctionCallInfo fcinfo);
+
+/* Frees the copies that shingles_pair() made. */
+extern void shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * signature_type.h: what the types minhash and simhash share in SQL.  The flags of a value say
+ * which of the two it is, so most functions serve both types.
+ */
+#ifndef NEARDUP_TYPES_SIGNATURE_TYPE_H
+#define NEARDUP_TYPES_SIGNATURE_TYPE_H
+
+#include "types/read.h"
+
+#include "utils/varbit.h"
+
+#include "sketch/signature.h"
+
+/* ---- Values ------------------------------------------------------------- */
+
+/* Is it a signature of the empty set? */
+static inline bool
+signature_is_empty(const Signature *signature)
+{
+	return (signature->header.flags & SIGNATURE_EMPTY) != 0;
+}
+
+static inline bool
+signature_is_minhash(const SignatureHeader *header)
+{
+	return (header->flags & SIGNATURE_MINHASH) != 0;
+}
+
+static inline const char *
+signature_type_name(uint8 flags)
+{
+	return (flags & SIGNATURE_MINHASH) != 0 ? "minhash" : "simhash";
+}
+
+/* Returns how many bytes the symbols take. */
+static inline size_t
+signature_symbol_bytes(const SignatureHeader *header)
+{
+	return SYMBOL_BYTES(header->k, signature_bits(header));
+}
+
+/* Returns how many bytes follow the varlena header. */
+static inline size_t
+signature_size(const SignatureHeader *header)
+{
+	return SIGNATURE_SYMBOLS_AT(header->flags) + signature_symbol_bytes(header);
+}
+
+/* Returns a header of RECIPE_VERSION; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
+extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
+
+/* Throws the error for bytes that are no signature. */
+extern _Noreturn void signature_refuse_bytes(size_t size);
+
+/*
+ * Returns the signature, of any recipe version, that fills size bytes.  Throws an error
+ * unless header and size agree.  A value of a later recipe version can be stored, shown,
+ * sorted and dumped, and cannot be used for anything else.
+ */
+static inline Signature
+signature_of_any_bytes(const void *bytes, size_t size)
+{
+	Signature signature;
+
+	if (size <= sizeof(SignatureHeader) + sizeof(uint32))
+		signature_refuse_bytes(size);
+	signature = signature_read(bytes);
+	if (signature.header.version == 0 || (signature.header.flags & SIGNATURE_LOG_B) > 5 ||
+		size != signature_size(&signature.header))
+		signature_refuse_bytes(size);
+	return signature;
+}
+
+/* Does the same for a datum.  The symbols are in a copy only where the datum was toasted. */
+static inline Signature
+signature_of_any(Datum datum)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+
+	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+/* Does the same for a datum of RECIPE_VERSION, and throws an error for any other. */
+extern Signature signature_of_datum(Datum datum);
+
+/* Returns false after an error unless a signature is of RECIPE_VERSION. */
+extern bool signature_check_recipe(const SignatureHeader *header, Node *context);
+
+#define PG_GETARG_SIGNATURE(n) signature_of_datum(PG_GETARG_DATUM(n))
+#define PG_GETARG_ANY_SIGNATURE(n) signature_of_any(PG_GETARG_DATUM(n))
+
+/*
+ * Returns a new value with room for prefix bytes in front.  The caller fills *symbols,
+ * which are zero.
+ */
+extern struct varlena *signature_new(const SignatureHeader *header, uint32 cardinality,
+									 size_t prefix, uint8 **symbols);
+
+/* ---- Shapes ------------------------------------------------------------- */
+
+/* Return false after an error unless a type of that shape exists. */
+extern bool check_minhash_shape(int64 k, int64 b, Node *context);
+extern bool check_simhash_shape(int64 f, Node *context);
+
+/* Returns "minhash(512, 1)" or "simhash(64)", palloc'd. */
+extern char *signature_shape(const SignatureHeader *header);
+
+/* Returns the typmod that holds k and b; b is 1 for simhash. */
+extern int32 signature_typmod(int k, int b);
+
+/* Returns false after an error that names both shapes unless typmod is -1 or that of the value. */
+extern bool signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context);
+
+/* Throws an error unless the cardinality of a minhash is known. */
+extern void check_counted(const Signature *signature);
+
+/* ---- Two values --------------------------------------------------------- */
+
+/* Throws the error for two signatures of different shape, scheme or recipe version. */
+/* Returns the call that makes a signature of this shape and scheme, for hints. */
+extern const char *signature_call(const SignatureHeader *header);
+
+extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
+
+#define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)
+
+/* Have two signatures the same shape, scheme and recipe version? */
+static inline bool
+signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
+{
+	return x->version == y->version && x->k == y->k && x->scheme == y->scheme &&
+		((x->flags ^ y->flags) & SIGNATURE_SAME_FLAGS) == 0;
+}
+
+/* Throws an error unless two signatures are comparable. */
+static inline void
+signature_check_pair(const Signature *x, const Signature *y)
+{
+	if (!signature_comparable(&x->header, &y->header))
+		signature_refuse_pair(&x->header, &y->header);
+}
+
+/* Returns how many symbols differ: all of them where either set is empty. */
+static inline int
+signature_distance(const Signature *x, const Signature *y)
+{
+	signature_check_pair(x, y);
+	if (signature_is_empty(x) || signature_is_empty(y))
+		return x->header.k;
+	return symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header));
+}
+
+/* Is neither set of two comparable signatures empty, and do at most radius symbols differ? */
+static inline bool
+signature_near(const Signature *x, const Signature *y, int radius)
+{
+	return !signature_is_empty(x) && !signature_is_empty(y) &&
+		symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header)) <= radius;
+}
+
+/* Does the same for any two signatures.  Throws an error unless they are comparable. */
+static inline bool
+signature_within(const Signature *x, const Signature *y, int radius)
+{
+	signature_check_pair(x, y);
+	return signature_near(x, y, radius);
+}
+
+/* Returns the similarity that a distance stands for, from 0 to 1. */
+extern double signature_similarity(const SignatureHeader *header, int distance);
+
+/* Returns the largest distance whose similarity is at least a threshold. */
+extern int signature_radius(const SignatureHeader *header, double threshold);
+
+/* Returns false after an error unless two such signatures can have this distance. */
+extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
+
+/* Compares in a total order, the same on every machine, in which only equal bytes are equal. */
+extern int signature_compare(const Signature *x, const Signature *y);
+
+/* ---- Text and binary format (signature_io.c) ----------------------------- */
+
+/* Reads a value of a kind, with room for prefix bytes in front; returns NULL after an error. */
+extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t prefix);
+
+/* Appends the text of a signature. */
+extern void signature_print(StringInfo out, const Signature *signature);
+
+#define SIGNATURE_ANY_KIND 0xFF
+
+/* Reads the binary format of a kind or of any, with room for prefix bytes in front. */
+extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
+
+/* Appends the binary format of a signature. */
+extern void signature_send(StringInfo out, const Signature *signature);
+
+/* ---- Casts -------------------------------------------------------------- */
+
+/* Throws an error for a signature of the empty set, which cannot be cast to target. */
+extern void check_castable(const Signature *signature, const char *target);
+
+/* Returns a value of a kind with these bits as its symbols; the caller checks the shape. */
+extern struct varlena *signature_of_bits(VarBit *bits, uint8 kind);
+
+/* ---- Signatures of other types ------------------------------------------ */
+
+/*
+ * Reads a bit(n) as the signature that its cast to minhash makes, without making that.
+ * The symbols are in a copy only where the datum was toasted.  Returns false if no
+ * signature has that many bits.
+ */
+extern bool signature_read_bit(Datum datum, Signature *signature);
+
+/* Does the same, and throws an error instead of returning false. */
+extern Signature signature_of_bit(Datum datum);
+
+/* Returns a bigint as a simhash.  The symbols are in *bits, which it sets. */
+extern Signature signature_of_int8(Datum datum, uint64 *bits);
+
+#endif

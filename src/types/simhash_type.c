@@ -1,0 +1,170 @@
+/*
+ * simhash_type.c: the type simhash: typmod, constructors, casts.
+ */
+#include "types/signature_type.h"
+
+#include "port/pg_bswap.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/varbit.h"
+
+#include "types/shingles.h"
+
+/* ---- Typmod ------------------------------------------------------------- */
+
+/* simhash_typmod_in(cstring[]) returns int */
+PG_FUNCTION_INFO_V1(neardup_simhash_typmod_in);
+Datum
+neardup_simhash_typmod_in(PG_FUNCTION_ARGS)
+{
+	int count;
+	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
+
+	if (count > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid type modifier for simhash"), errhint("Write simhash(f).")));
+	check_simhash_shape(modifiers[0], NULL);
+	PG_RETURN_INT32(signature_typmod(modifiers[0], 1));
+}
+
+/* simhash_typmod_out(int) returns cstring */
+PG_FUNCTION_INFO_V1(neardup_simhash_typmod_out);
+Datum
+neardup_simhash_typmod_out(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_CSTRING(psprintf("(%d)", PG_GETARG_INT32(0) >> 3));
+}
+
+/* ---- Constructors ------------------------------------------------------- */
+
+/* Returns a new fingerprint, whose symbols the caller fills in. */
+static struct varlena *
+simhash_new(int f, SchemeId scheme, bool empty, uint8 **symbols)
+{
+	SignatureHeader header =
+		signature_header(SIGNATURE_SIMHASH | (empty ? SIGNATURE_EMPTY : 0), f, 1, scheme);
+
+	return signature_new(&header, 0, 0, symbols);
+}
+
+/* Returns the fingerprint of what the builder has counted. */
+static struct varlena *
+simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
+{
+	uint8 *symbols;
+	struct varlena *value = simhash_new(f, scheme, builder->elements == 0, &symbols);
+
+	simhash_finish(builder, symbols);
+	return value;
+}
+
+/* Returns the signature of a text. */
+static struct varlena *
+simhash_of_text(Datum text, int f, SchemeId scheme)
+{
+	Utf8Text utf8;
+	SimhashBuilder builder;
+
+	check_simhash_shape(f, NULL);
+	utf8 = utf8_of_datum(text);
+	simhash_begin(&builder, f);
+	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
+	utf8_free(&utf8);
+	return simhash_of_builder(&builder, f, scheme);
+}
+
+/* to_simhash(text, f int, scheme text) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_to_simhash_scheme);
+Datum
+neardup_to_simhash_scheme(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 2);
+
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), PG_GETARG_INT32(1), scheme));
+}
+
+/* to_simhash(text, text) returns simhash; the second is a scheme */
+PG_FUNCTION_INFO_V1(neardup_to_simhash_text);
+Datum
+neardup_to_simhash_text(PG_FUNCTION_ARGS)
+{
+	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
+
+	PG_RETURN_POINTER(simhash_of_text(PG_GETARG_DATUM(0), 64, scheme));
+}
+
+/* to_simhash(shingles, f int) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_to_simhash_shingles);
+Datum
+neardup_to_simhash_shingles(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_to_sketch(PG_GETARG_DATUM(0));
+	int f = PG_GETARG_INT32(1);
+	Bag bag = shingles_bag(shingles);
+	SimhashBuilder builder;
+	uint32 i;
+
+	check_simhash_shape(f, NULL);
+	simhash_begin(&builder, f);
+	if (bag.frequency == NULL)
+		hashes_in_batches((const uint64_t *) bag.element, bag.count, simhash_add, &builder);
+	else
+		for (i = 0; i < bag.count; i++)
+		{
+			host_check_interrupts_at(i);
+			simhash_add_weighted(&builder, (uint64_t) bag.element[i], bag.frequency[i]);
+		}
+	PG_RETURN_POINTER(simhash_of_builder(&builder, f, shingles->scheme));
+}
+
+/* ---- Casts -------------------------------------------------------------- */
+
+/* simhash_of_bit(bit) returns simhash */
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bit);
+Datum
+neardup_simhash_of_bit(PG_FUNCTION_ARGS)
+{
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
+	int length = VARBITLEN(bits);
+
+	if (!simhash_shape_is_valid(length))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot cast bit(%d) to simhash", length),
+				 errdetail("A simhash has 64, 128, 256 or 512 bits."),
+				 errhint("Use it without a cast, or cast it to minhash, which can have from %d to %d bits.",
+						 MINHASH_K_MIN, MINHASH_K_MAX)));
+	PG_RETURN_POINTER(signature_of_bits(bits, SIGNATURE_SIMHASH));
+}
+
+/* The first bit is the sign, as in the cast of bigint to bit(64). */
+PG_FUNCTION_INFO_V1(neardup_simhash_of_bigint);
+Datum
+neardup_simhash_of_bigint(PG_FUNCTION_ARGS)
+{
+	uint64 bits = pg_hton64((uint64) PG_GETARG_INT64(0));
+	uint8 *symbols;
+	struct varlena *value = simhash_new(64, SCHEME_ID(SCHEME_FOREIGN, 0), false, &symbols);
+
+	memcpy(symbols, &bits, sizeof(bits));
+	PG_RETURN_POINTER(value);
+}
+
+/* simhash_to_bigint(simhash) returns bigint */
+PG_FUNCTION_INFO_V1(neardup_simhash_to_bigint);
+Datum
+neardup_simhash_to_bigint(PG_FUNCTION_ARGS)
+{
+	Signature signature = PG_GETARG_SIGNATURE(0);
+	uint64 bits;
+
+	if (signature.header.k != 64)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANNOT_COERCE),
+				 errmsg("cannot cast %s to bigint", signature_shape(&signature.header)),
+				 errdetail("Only simhash(64) can be cast to bigint.")));
+	check_castable(&signature, "bigint");
+	memcpy(&bits, signature.symbols, sizeof(bits));
+	PG_RETURN_INT64((int64) pg_ntoh64(bits));
+}
