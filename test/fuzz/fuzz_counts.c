@@ -1,11 +1,10 @@
 /*
- * fuzz_counts.c: lexicons and common elements of any bags, against counting in the plainest
- * way, and texts without some of their shingles.
+ * fuzz_counts.c: differences, lexicons and common elements of any bags, against counting in
+ * the plainest way.
  */
 #include "fuzz.h"
 #include "sketch/frequent.h"
 #include "sketch/sketch.h"
-#include "sketch/minus.h"
 #include "sketch/weights.h"
 
 #define BAGS_MAX 24
@@ -109,39 +108,20 @@ check_common(const Bag *bag, uint32_t bags, double share)
 	bag_free(&common);
 }
 
-/* ---- Minus ------------------------------------------------------------------ */
+/* ---- Leaving out -------------------------------------------------------------- */
 
-/* A text without the shingles of its first part has the rest of them, in any order. */
+/* A bag without another's elements has the rest of them, with their frequencies. */
 static void
-check_minus(const char *text, size_t length, size_t part, SchemeId scheme)
+check_difference(const Bag *x, const Bag *y)
 {
-	BagBuilder builder;
-	Bag whole;
-	Bag left_out;
-	Bag rest;
-	Bag expected;
-	Minus minus;
+	Bag rest = bag_difference(x, y);
+	Bag kept = bag_keep(x, &rest);
 
-	bag_begin(&builder);
-	shingle_text(text, part, scheme, bag_add, &builder);
-	REQUIRE(bag_finish(&builder, &left_out));
-	bag_begin(&builder);
-	shingle_text(text, length, scheme, bag_add, &builder);
-	REQUIRE(bag_finish(&builder, &whole));
-	minus_begin(&minus, (const uint64_t *) left_out.element, left_out.count);
-	bag_begin(&builder);
-	shingle_text_minus(text, length, scheme, &minus, bag_add, &builder);
-	REQUIRE(bag_finish(&builder, &rest));
-	expected = bag_keep(&whole, &rest);
-	REQUIRE(bag_shared(&rest, &left_out) == 0);
-	REQUIRE(rest.count + bag_shared(&whole, &left_out) == whole.count);
-	REQUIRE(bag_total(&expected) == bag_total(&rest));
-	host_free(minus.bits);
-	table_end(&minus.table);
-	bag_free(&expected);
+	REQUIRE(bag_shared(&rest, y) == 0);
+	REQUIRE(rest.count + bag_shared(x, y) == x->count);
+	REQUIRE(bag_total(&kept) == bag_total(&rest));
+	bag_free(&kept);
 	bag_free(&rest);
-	bag_free(&left_out);
-	bag_free(&whole);
 }
 
 int
@@ -152,15 +132,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t entries = 1 + (uint32_t) take_number(&in, 2) % 600;
 	size_t most = take_number(&in, 2);
 	double share = (1 + take_byte(&in)) / 256.0;
-	uint8_t width = 1 + take_byte(&in) % 5;
-	size_t part = take_byte(&in);
 	Bag bag[BAGS_MAX];
 
-	check_minus((const char *) in.at, in.left, Min(part, in.left), SCHEME_ID(SCHEME_WORD, width));
-	check_minus((const char *) in.at, in.left, Min(part, in.left),
-				SCHEME_ID(SCHEME_ANYCHAR, width));
 	for (uint32_t i = 0; i < bags; i++)
 		bag[i] = take_bag(&in);
+	check_difference(&bag[0], &bag[1]);
 	check_lexicon(bag, bags, entries, most);
 	check_common(bag, bags, share);
 	for (uint32_t i = 0; i < bags; i++)

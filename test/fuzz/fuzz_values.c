@@ -21,13 +21,10 @@ FUNCTION(neardup_simhash_in);
 FUNCTION(neardup_simhash_recv);
 FUNCTION(neardup_signature_out);
 FUNCTION(neardup_signature_send);
-FUNCTION(neardup_minhash_ball_in);
-FUNCTION(neardup_minhash_ball_recv);
-FUNCTION(neardup_simhash_ball_in);
-FUNCTION(neardup_simhash_ball_recv);
+FUNCTION(neardup_ball_in);
+FUNCTION(neardup_ball_recv);
 FUNCTION(neardup_ball_out);
 FUNCTION(neardup_ball_send);
-FUNCTION(neardup_ball_key_out);
 FUNCTION(neardup_shingles_in);
 FUNCTION(neardup_shingles_out);
 FUNCTION(neardup_shingles_recv);
@@ -41,7 +38,7 @@ FUNCTION(neardup_similarity);
 FUNCTION(neardup_signature_distance);
 FUNCTION(neardup_hamming_distance);
 FUNCTION(neardup_is_similar);
-FUNCTION(neardup_hamming_within);
+FUNCTION(neardup_is_within);
 FUNCTION(neardup_containment_minhash);
 FUNCTION(neardup_cosine_similarity_simhash);
 FUNCTION(neardup_signature_cmp);
@@ -59,10 +56,9 @@ FUNCTION(neardup_signature_bands);
 
 FUNCTION(neardup_near);
 FUNCTION(neardup_hamming_ball);
-FUNCTION(neardup_signature_in_ball);
+FUNCTION(neardup_in_ball);
 FUNCTION(neardup_ball_contains);
 FUNCTION(neardup_balls_meet);
-FUNCTION(neardup_ball_cmp);
 
 FUNCTION(neardup_shingles_cmp);
 FUNCTION(neardup_shingles_eq);
@@ -116,10 +112,7 @@ static const Type types[] = {
 	 neardup_signature_send, neardup_signature_cmp},
 	{SETS, neardup_shingles_in, neardup_shingles_recv, neardup_shingles_out, neardup_shingles_send,
 	 neardup_shingles_cmp},
-	{BALLS, neardup_minhash_ball_in, neardup_minhash_ball_recv, neardup_ball_out, neardup_ball_send,
-	 neardup_ball_cmp},
-	{BALLS, neardup_simhash_ball_in, neardup_simhash_ball_recv, neardup_ball_out, neardup_ball_send,
-	 neardup_ball_cmp},
+	{BALLS, neardup_ball_in, neardup_ball_recv, neardup_ball_out, neardup_ball_send, NULL},
 	{LEXICONS, neardup_shingle_lexicon_in, neardup_shingle_lexicon_recv,
 	 neardup_shingle_lexicon_out, neardup_shingle_lexicon_send, NULL},
 };
@@ -240,7 +233,7 @@ check_measures(Datum x, Datum y, const Numbers *n)
 	Outcome reverse = call2(neardup_similarity, y, x);
 	Outcome distance = call2(neardup_hamming_distance, x, y);
 	Outcome similar = call3(neardup_is_similar, x, y, Float8GetDatum(n->threshold));
-	Outcome within = call3(neardup_hamming_within, x, y, Int32GetDatum(n->small));
+	Outcome within = call3(neardup_is_within, x, y, Int32GetDatum(n->small));
 
 	if (any_bytes)
 		return;
@@ -264,7 +257,7 @@ use_balls(Datum x, Datum y, const Numbers *n)
 
 	if (!near.failed)
 	{
-		Outcome in = call2(neardup_signature_in_ball, y, near.result);
+		Outcome in = call2(neardup_in_ball, y, near.result);
 		Outcome contains = call2(neardup_ball_contains, near.result, y);
 		Outcome similar = call3(neardup_is_similar, x, y, Float8GetDatum(n->threshold));
 
@@ -273,7 +266,6 @@ use_balls(Datum x, Datum y, const Numbers *n)
 		REQUIRE(in.failed || in.result == contains.result);
 		REQUIRE(similar.failed ? in.failed || !DatumGetBool(in.result) :
 								 in.result == similar.result);
-		call1(neardup_ball_key_out, near.result);
 	}
 	if (!near.failed && !ball.failed)
 		call2(neardup_balls_meet, near.result, ball.result);
@@ -323,8 +315,6 @@ static void
 use_ball_values(Datum x, Datum y)
 {
 	call2(neardup_balls_meet, x, y);
-	call1(neardup_ball_key_out, x);
-	call1(neardup_signature_hash, x);
 }
 
 /* Checks that a set made by a function can be read back. */

@@ -237,7 +237,7 @@ sub shingles_text
 # Returns an expression, usually of the type; $depth limits nested calls.
 my ($by_result, $any_call);
 my %make;
-my @stored = qw(minhash simhash shingles shingle_lexicon ball ball);    # types with tables of values
+my @stored = qw(minhash simhash shingles shingle_lexicon ball);    # types with tables of values
 
 sub a_value
 {
@@ -254,7 +254,7 @@ sub a_value
 
 %make = (
 	text => \&a_text,
-	cstring => sub { spoilt(one_of(signature_text(), simhash_text(), shingles_text(), '0.9 around ' . signature_text())) },
+	cstring => sub { spoilt(one_of(signature_text(), simhash_text(), shingles_text(), '0.9 around minhash ' . signature_text())) },
 	integer => \&an_int,
 	smallint => sub { '(' . int(rand 60000 - 30000) . ')::smallint' },
 	oid => sub { one_of(0, 1259, 16384, 4294967295, "'fuzz.docs'::regclass") . '::oid' },
@@ -274,8 +274,8 @@ sub a_value
 	simhash => sub { one_of(spoilt(simhash_text()), 'to_simhash(' . a_text() . ')') . '::simhash' },
 	shingles => sub { one_of(spoilt(shingles_text()), 'to_shingles(' . a_text() . ')') . '::shingles' },
 	shingle_lexicon => sub { spoilt(one_of(1, 1, 1, 2) . '/' . one_of('word 1', 'word 3', 'tokens', 'spot 1 2') . '/' . one_of(0, 10, '9223372036854775807') . '/{' . one_of('', '7:1', '7:1,4294967295:14', '7:15', '8:1,7:1') . '}') . '::shingle_lexicon' },
-	ball => sub { spoilt(one_of('0.9', '0', '3 symbols', 'nan', '1e400', '-1 symbols') . ' around ' . signature_text()) . '::ball' },
-	ball => sub { spoilt(one_of('0.5', '64 symbols', '65 symbols', '0x1p-1') . ' around ' . simhash_text()) . '::ball' },
+	ball => sub { spoilt(one_of('0.9', '0', '0.5', '0x1p-1', '3 symbols', '65 symbols', 'nan', '1e400', '-1 symbols') . ' around '
+			. one_of('minhash ' . signature_text(), 'simhash ' . simhash_text())) . '::ball' },
 	anyelement => sub { one_of('1::bigint', "'x'::text", 'NULL::uuid', '1', "'{1}'::int[]", 'now()', "'" . signature_text() . "'::minhash") },
 );
 
@@ -318,7 +318,7 @@ sub an_argument
 		return one_of("'first'", "'first'", "'all'", "'star'", "'components'", "'x'", 'NULL', "''") if $name =~ /^(equal|method|measure)$/;
 	}
 	return one_of(qw(true false false)) if $name =~ /^(multiset|nearest)$/ && chance(0.8);
-	return '1::bigint' if $name eq 'witness' && chance(0.6);
+	return '1::bigint' if $name eq 'id_type' && chance(0.6);
 	return $name eq 'verify' ? 'NULL' : '1' if $name =~ /^(verify|recall)$/ && chance(0.6);
 	return sprintf('%.3f', 0.2 + 0.8 * rand) if $type eq 'double precision' && $name =~ /threshold|verify|recall/ && chance(0.7);
 	return one_of(16, 64, 512, 128) if $type eq 'integer' && $name =~ /^[kf]$/ && chance(0.6);
@@ -448,7 +448,7 @@ sub damaged_statement
 
 sub index_statement
 {
-	my $sig = one_of('sig', 'sim', 'near(sig, 0.9) minhash_ball_ops', 'bits bit_hamming_ops', 'number bigint_hamming_ops', "(to_minhash(body, 64))", 'id', 's',
+	my $sig = one_of('sig', 'sim', 'near(sig, 0.9) ball_ops', 'bits bit_hamming_ops', 'number bigint_hamming_ops', "(to_minhash(body, 64))", 'id', 's',
 		'sig, sim', '(near(sig, 0.9))', "(hamming_ball(sim, 3))", '(fuzz.raises(id))');
 	my $with = one_of('', '', '', ' WITH (groups = ' . one_of(0, 1, 16, 4096, 4097, -1, 'x') . ')', ' WITH (x = 1)', ' WHERE id % 2 = 0', ' WHERE sig IS NOT NULL');
 
@@ -553,8 +553,8 @@ sub make_ground
 			simhash => "SELECT to_simhash(t, f) FROM (VALUES (64), (128), (512)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f'), ('x')) v(t)",
 			shingles => "SELECT to_shingles(t, s) FROM (VALUES ('word 3'), ('char 2'), ('word 1')) s(s), (VALUES ('a b c d e'), (''), (repeat('a b ', 9)), ('x'), (repeat('some words and more ', 200))) v(t)",
 			shingle_lexicon => "SELECT neardup_lexicon('SELECT ' || c || ' FROM fuzz.docs', s, e) FROM (VALUES ('body', 'word 1', 100), ('body', 'char 2', 10000), ('s', 'word 3', 1)) q(c, s, e)",
-			ball => "SELECT near(to_minhash(t, k, b), r) FROM (VALUES (16, 1), (64, 1), (17, 32)) s(k, b), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0.5), (1)) r(r)",
-			ball => "SELECT hamming_ball(to_simhash(t, f), r) FROM (VALUES (64), (256)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0), (9), (64)) r(r)",
+			ball => "SELECT near(to_minhash(t, k, b), r) FROM (VALUES (16, 1), (64, 1), (17, 32)) s(k, b), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0.5), (1)) r(r)
+				UNION ALL SELECT hamming_ball(to_simhash(t, f), r) FROM (VALUES (64), (256)) s(f), (VALUES ('a b c d e'), (''), ('a b c d f')) v(t), (VALUES (0), (9), (64)) r(r)",
 		}->{$type};
 		push @statements, "CREATE TABLE fuzz.values_of_$type AS SELECT v FROM ($values) q(v)", "CREATE TABLE fuzz.sink_$type (v $type)",
 		  # Copies of the bytes, valid or not.

@@ -28,11 +28,9 @@ UNREACHED(HeapTupleHeaderGetDatum);
 UNREACHED(init_MultiFuncCall);
 UNREACHED(per_MultiFuncCall);
 UNREACHED(pg_do_encoding_conversion);
-UNREACHED(minus_argument);
 UNREACHED(pg_popcount64);
 UNREACHED(pg_server_to_any);
 UNREACHED(tuplestore_begin_heap);
-UNREACHED(weighted_tokens_of_arguments);
 UNREACHED(AllocSetContextCreateInternal);
 UNREACHED(MemoryContextAllocZero);
 UNREACHED(MemoryContextReset);
@@ -43,7 +41,6 @@ UNREACHED(FlushErrorState);
 UNREACHED(GetCurrentStatementStartTimestamp);
 UNREACHED(ReleaseCurrentSubTransaction);
 UNREACHED(RollbackAndReleaseCurrentSubTransaction);
-UNREACHED(pg_strtoint32);
 
 /* Variables that only unreached functions use. */
 void *CurrentResourceOwner;
