@@ -42,14 +42,18 @@ typedef enum CharClass
  */
 #define CHAR_BOUNDARY 64
 
-extern const uint8_t unicode_block[];     /* by code point >> 8: the number of its block */
-extern const uint8_t unicode_info[][256]; /* by block number and low byte */
+extern const uint8_t unicode_page[]; /* by code point >> 10: the number of its page of 64 runs */
+extern const uint16_t unicode_run[]; /* of each page: the numbers of its runs of 16 characters */
+extern const uint8_t unicode_info[]; /* of each run: its characters */
 
 /* Returns the CHAR_CLASS and flags of a code point. */
 static inline unsigned
 char_info(uint32_t code_point)
 {
-	return unicode_info[unicode_block[code_point >> 8]][code_point & 0xFF];
+	unsigned run =
+		unicode_run[(unsigned) unicode_page[code_point >> 10] << 6 | (code_point >> 4 & 63)];
+
+	return unicode_info[run << 4 | (code_point & 15)];
 }
 
 /* ---- Normalisation (normalise.c) ---------------------------------------- */

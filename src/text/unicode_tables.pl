@@ -148,21 +148,30 @@ sub print_array
 	}
 }
 
-my (@block_of, @blocks, %number_of);
-
-for (my $start = 0; $start < CODE_POINTS; $start += 256)
+# Cuts values into runs of a length, and returns the number of each run and the distinct runs in a row.
+sub runs_of
 {
-	my @block = map { info_of($_) } $start .. $start + 255;
-	my $key = "@block";
+	my ($length, @values) = @_;
+	my (@numbers, @runs, %number_of);
 
-	if (!exists $number_of{$key})
+	while (my @run = splice @values, 0, $length)
 	{
-		$number_of{$key} = @blocks;
-		push @blocks, \@block;
+		my $key = "@run";
+
+		if (!exists $number_of{$key})
+		{
+			$number_of{$key} = keys %number_of;
+			push @runs, @run;
+		}
+		push @numbers, $number_of{$key};
 	}
-	push @block_of, $number_of{$key};
+	return (\@numbers, \@runs);
 }
-die "too many blocks for a byte\n" if @blocks > 256;
+
+my ($run, $info) = runs_of(1 << 4, map { info_of($_) } 0 .. CODE_POINTS - 1);
+my ($page, $runs) = runs_of(1 << 6, @$run);
+
+die "too many pages for a byte\n" if (sort { $b <=> $a } @$page)[0] > 255;
 
 print <<'END';
 /*
@@ -173,14 +182,11 @@ print <<'END';
 
 /* clang-format off */
 
-const uint8_t unicode_block[] = {
 END
-print_array(1, @block_of);
-print "};\n\nconst uint8_t unicode_info[][256] = {\n";
-for my $i (0 .. $#blocks)
-{
-	print "\t{\n";
-	print_array(2, @{ $blocks[$i] });
-	print $i < $#blocks ? "\t},\n" : "\t}\n";
-}
+print "const uint8_t unicode_page[] = {\n";
+print_array(1, @$page);
+print "};\n\nconst uint16_t unicode_run[] = {\n";
+print_array(1, @$runs);
+print "};\n\nconst uint8_t unicode_info[] = {\n";
+print_array(1, @$info);
 print "};\n";
