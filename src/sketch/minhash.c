@@ -358,6 +358,21 @@ minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 	return n;
 }
 
+uint64_t
+minhash_of_set(const uint64_t *hashes, size_t count, int k, uint32_t *symbols)
+{
+	uint64_t *element = host_alloc(count * sizeof(uint64_t) + 1);
+
+	for (size_t i = 0; i < count; i++)
+	{
+		host_check_interrupts_at(i);
+		element[i] = mix64(hashes[i]);
+	}
+	sketch(element, count, k, symbols);
+	host_free(element);
+	return count;
+}
+
 /* ---- Weighted sets ------------------------------------------------------------- */
 
 /* More copies than this are not kept: one round suffices, for at most MINHASH_K_MAX bins. */

@@ -57,6 +57,9 @@ extern uint64_t minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols
 
 #define MINHASH_EMPTY_SYMBOL UINT32_MAX
 
+/* Computes the sketch of distinct elements in the same way; returns their number. */
+extern uint64_t minhash_of_set(const uint64_t *hashes, size_t count, int k, uint32_t *symbols);
+
 /*
  * The same for the copies of weighted elements (weights.h): those added, weighed by a
  * lexicon, or those of a bag, whose frequencies are the weights.  Return the number of

@@ -121,16 +121,6 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), USUAL_K, USUAL_B, scheme));
 }
 
-/* Returns the signature of the copies of a weighted set. */
-static struct varlena *
-minhash_of_weighted(const Bag *bag, int k, int b, SchemeId scheme)
-{
-	uint32 *full = palloc(k * sizeof(uint32));
-	uint64 count = minhash_of_copies(bag, k, full);
-
-	return minhash_of_sketch(full, count, k, b, scheme);
-}
-
 /* to_minhash(shingles, k int, b int) returns minhash */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_shingles);
 Datum
@@ -140,14 +130,15 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	int k = PG_GETARG_INT32(1);
 	int b = PG_GETARG_INT32(2);
 	Bag bag = shingles_bag(shingles);
-	MinhashBuilder builder;
+	uint32 *full;
+	uint64 count;
 
 	check_minhash_shape(k, b, NULL);
-	if (scheme_is_weighted(shingles->scheme))
-		PG_RETURN_POINTER(minhash_of_weighted(&bag, k, b, shingles->scheme));
-	minhash_begin(&builder, bag.count);
-	hashes_in_batches((const uint64_t *) bag.element, bag.count, minhash_add, &builder);
-	PG_RETURN_POINTER(minhash_of_builder(&builder, k, b, shingles->scheme));
+	full = palloc(k * sizeof(uint32));
+	count = scheme_is_weighted(shingles->scheme) ?
+		minhash_of_copies(&bag, k, full) :
+		minhash_of_set((const uint64_t *) bag.element, bag.count, k, full);
+	PG_RETURN_POINTER(minhash_of_sketch(full, count, k, b, shingles->scheme));
 }
 
 /* to_minhash(text, lexicon shingle_lexicon), to_minhash(text, k int, b int, lexicon shingle_lexicon) return minhash */
