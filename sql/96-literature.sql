@@ -14,13 +14,13 @@ CREATE FUNCTION shingles_minima(shingles, m int) RETURNS bigint[]
 COMMENT ON FUNCTION shingles_minima(shingles, int) IS
 	'the least value under each of m independent permutations';
 
-CREATE FUNCTION sketch_resemblance(a bigint[], b bigint[]) RETURNS float8
+CREATE FUNCTION sketch_resemblance(bigint[], bigint[]) RETURNS float8
 	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT CASE WHEN cardinality(a) > 0 AND cardinality(b) > 0 AND cardinality(a) <> cardinality(b)
-		THEN format('not sketches of one size: %s and %s values', cardinality(a), cardinality(b))::float8
+	SELECT CASE WHEN cardinality($1) > 0 AND cardinality($2) > 0 AND cardinality($1) <> cardinality($2)
+		THEN format('not sketches of one size: %s and %s values', cardinality($1), cardinality($2))::float8
 		ELSE coalesce(avg((x = y)::int), 0) END
-	FROM unnest(a, b) u(x, y)
+	FROM unnest($1, $2) u(x, y)
 	$$;
 COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[]) IS
 	'share of the positions at which two sketches have the same value, 0 to 1';
