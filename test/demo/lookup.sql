@@ -65,10 +65,10 @@ SELECT pg_temp.plan_of(format('SELECT id FROM documents WHERE is_similar(sig, to
 \echo 'The index'
 \echo
 
-SELECT format(E'  neardup_index_info: segments %s, documents %s, dead %s, tail %s, %s\n'
-	'                      (the column of signatures: %s)\n'
-	'  neardup_check:      %s',
+SELECT format(E'  neardup_indexes: segments %s, documents %s, dead %s, tail %s, %s\n'
+	'                   (the column of signatures: %s)\n'
+	'  neardup_check:   %s',
 	segments, to_char(documents, 'FM999,999,999'), dead, tail, pg_size_pretty(bytes),
 	(SELECT pg_size_pretty(sum(pg_column_size(sig))) FROM documents),
 	neardup_check('documents_sig_idx'))
-FROM neardup_index_status('documents_sig_idx');
+FROM neardup_indexes WHERE index_name = 'documents_sig_idx'::regclass;
