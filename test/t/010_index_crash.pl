@@ -4,7 +4,7 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
@@ -12,7 +12,7 @@ use Time::HiRes qw(usleep);
 my $rounds = $ENV{NEARDUP_LONG} ? 8 : 3;
 srand(42);
 
-my $node = PostgreSQL::Test::Cluster->new('crash');
+my $node = Node->new('crash');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{

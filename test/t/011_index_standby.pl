@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $primary = PostgreSQL::Test::Cluster->new('primary');
+my $primary = Node->new('primary');
 $primary->init(allows_streaming => 1);
 $primary->append_conf(
 	'postgresql.conf', q{
@@ -34,7 +34,7 @@ $primary->safe_psql(
 	$$;
 });
 $primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
+my $standby = Node->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
 

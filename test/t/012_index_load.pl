@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('load');
+my $node = Node->new('load');
 $node->init;
 $node->append_conf('postgresql.conf', q{
 fsync = off

@@ -4,14 +4,14 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $sessions = $ENV{NEARDUP_LONG} ? 200 : 60;
 my $families = 20;
 
-my $node = PostgreSQL::Test::Cluster->new('exclusion');
+my $node = Node->new('exclusion');
 $node->init;
 $node->append_conf('postgresql.conf',
 	"max_connections = 250\ndeadlock_timeout = '100ms'\n");

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -19,7 +19,7 @@ my @kind_name = ('', 'meta', 'documents', 'root', 'map', 'postings');
 my $stride = 64;
 my $meta_bytes = 116;
 
-my $node = PostgreSQL::Test::Cluster->new('pages');
+my $node = Node->new('pages');
 $node->init;
 $node->append_conf('postgresql.conf',
 	"autovacuum = off\nneardup.background = off\nfsync = off\n");

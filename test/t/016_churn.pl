@@ -3,13 +3,13 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rows = 12000;
 
-my $node = PostgreSQL::Test::Cluster->new('churn');
+my $node = Node->new('churn');
 $node->init;
 # Background workers would merge at unpredictable times, and so would checkpoints add to the WAL.
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nfull_page_writes = off\nneardup.background = off\n");

@@ -2,11 +2,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('memory');
+my $node = Node->new('memory');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nneardup.background = off\njit = off\n");
 $node->start;

@@ -3,13 +3,13 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rounds = $ENV{NEARDUP_LONG} ? 25 : 5;
 
-my $node = PostgreSQL::Test::Cluster->new('first');
+my $node = Node->new('first');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;

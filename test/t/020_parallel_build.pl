@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('parallel');
+my $node = Node->new('parallel');
 $node->init(allows_streaming => 1);
 $node->append_conf(
 	'postgresql.conf', q{
@@ -141,7 +141,7 @@ is(found('indexscan'), found('seqscan'), 'and find what a sequential scan finds'
 $node->stop;
 
 # With wal_level = minimal, an index that is not logged is synced at commit.
-$node = PostgreSQL::Test::Cluster->new('minimal');
+$node = Node->new('minimal');
 $node->init;
 $node->append_conf('postgresql.conf', q{
 wal_level = minimal

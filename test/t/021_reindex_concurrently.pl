@@ -3,13 +3,13 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $rounds = $ENV{NEARDUP_LONG} ? 12 : 4;
 
-my $node = PostgreSQL::Test::Cluster->new('reindex');
+my $node = Node->new('reindex');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{

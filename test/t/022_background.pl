@@ -3,12 +3,12 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-my $node = PostgreSQL::Test::Cluster->new('background');
+my $node = Node->new('background');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nmax_worker_processes = 8\nmax_parallel_maintenance_workers = 0\n");
 $node->start;

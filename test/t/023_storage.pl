@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('storage');
+my $node = Node->new('storage');
 $node->init(extra => ['--data-checksums']);
 $node->append_conf(
 	'postgresql.conf', q{

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -11,7 +11,7 @@ my $page_size = 8192;
 # src/index/page.h: PageInfo follows the page's header.
 my ($owner_at, $kind_at, $documents) = (24, 42, 2);
 
-my $node = PostgreSQL::Test::Cluster->new('stale');
+my $node = Node->new('stale');
 $node->init;
 # With little memory the segments of a build are too large to be merged.
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nneardup.background = off\nmaintenance_work_mem = '1MB'\n");

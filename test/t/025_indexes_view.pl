@@ -2,11 +2,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('indexes_view');
+my $node = Node->new('indexes_view');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nmax_worker_processes = 0\n");
 $node->start;

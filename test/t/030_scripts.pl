@@ -3,15 +3,12 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-my $share = `pg_config --sharedir`;
-chomp $share;
-
-my $node = PostgreSQL::Test::Cluster->new('scripts');
+my $node = Node->new('scripts');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;
@@ -44,15 +41,8 @@ my @odd = ('table=' . $odd, 'id=The id', 'sig=the sig');
 sub run_script
 {
 	my ($name, @variables) = @_;
-	my ($out, $err);
-	my $ok = IPC::Run::run(
-		[
-			'psql', '-X', (map { ('-v', $_) } @variables),
-			'-f', "$share/extension/neardup-$name.sql", $node->connstr('postgres')
-		],
-		'>', \$out, '2>', \$err);
 
-	return ($ok, $out, $err);
+	return $node->run_script($name, \@variables);
 }
 
 sub count_rows
@@ -147,8 +137,7 @@ like($out, qr/^0 rows marked$/m, 'marked rows are not marked again');
 ($ok, $out, $err) = run_script('keep-one', @odd, 'apply=yes');
 ok(!$ok, 'apply=yes needs a threshold');
 like($err, qr/apply=yes needs a threshold\nHINT:.*-v threshold=0\.8/, 'the message says so');
-IPC::Run::run(['psql', '-Xq', (map { ('-v', $_) } @odd), '-f', "$share/extension/neardup-report.sql", '-v', 'apply=yes', '-f', "$share/extension/neardup-keep-one.sql", $node->connstr('postgres')],
-	'>', \$out, '2>', \$err);
+($ok, $out, $err) = $node->run_psql('-q', (map { ('-v', $_) } @odd), '-f', Node::script_path('report'), '-v', 'apply=yes', '-f', Node::script_path('keep-one'));
 like($err, qr/apply=yes needs a threshold/, 'also after a script that used the default');
 is(count_rows('true'), '100', 'nothing is deleted');
 ($ok, $out, $err) = run_script('keep-one', 'table=pg_catalog.pg_class', 'id=oid', 'sig=relname', 'mark=relhasindex');
@@ -208,7 +197,7 @@ like($out, qr/\(0 rows\)/, 'only once');
 
 # The script is killed half-way; the rows it has signed stay signed.
 my @sign = ('psql', '-X', '-v', 'table=big', '-v', 'batch=100', '-v', 'pause=0.5', '-f',
-	"$share/extension/neardup-sign.sql", $node->connstr('postgres'));
+	Node::script_path('sign'), $node->connstr('postgres'));
 my ($sign_out, $sign_err) = ('', '');
 my $sign = IPC::Run::start(\@sign, '>', \$sign_out, '2>', \$sign_err);
 $node->poll_query_until('postgres',
@@ -272,7 +261,7 @@ sub wait_for
 my $old_transaction = $node->background_psql('postgres');
 $old_transaction->query_safe('BEGIN; LOCK TABLE late IN ROW EXCLUSIVE MODE; SELECT count(*) FROM late');
 my ($first_out, $first_err) = ('', '');
-my $first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', "$share/extension/neardup-sign.sql", $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
+my $first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', Node::script_path('sign'), $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
 wait_for(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'ALTER TABLE public.late%'});
 ($ok, $out, $err) = run_script('sign', 'table=late');
 ok(!$ok, 'one run at a time');
@@ -286,7 +275,7 @@ $old_transaction->query_safe('BEGIN; LOCK TABLE late IN ROW EXCLUSIVE MODE');
 my $builder = IPC::Run::start(['psql', '-X', '-c', 'CREATE INDEX CONCURRENTLY late_sig_neardup ON late USING neardup (sig)', $node->connstr('postgres')], '>', \$out, '2>', \$err);
 wait_for(q{SELECT count(*) = 1 FROM pg_index WHERE indexrelid = to_regclass('late_sig_neardup') AND NOT indisvalid});
 my $building = $node->safe_psql('postgres', q{SELECT 'late_sig_neardup'::regclass::oid});
-$first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', "$share/extension/neardup-sign.sql", $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
+$first = IPC::Run::start(['psql', '-X', '-v', 'table=late', '-f', Node::script_path('sign'), $node->connstr('postgres')], '>', \$first_out, '2>', \$first_err);
 wait_for(q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%SHARE UPDATE EXCLUSIVE%'});
 $old_transaction->query_safe('COMMIT');
 $old_transaction->quit;

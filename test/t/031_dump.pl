@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('dump');
+my $node = Node->new('dump');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;

@@ -2,11 +2,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('shared_memory');
+my $node = Node->new('shared_memory');
 $node->init(extra => ['--wal-segsize=1']);
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nmin_wal_size = 4MB\nmax_wal_size = 8MB\n");
 

@@ -5,15 +5,13 @@ use warnings;
 
 use Digest::SHA qw(sha256_base64);
 use Encode ();
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $share = `pg_config --sharedir`;
-chomp $share;
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
-my $node = PostgreSQL::Test::Cluster->new('review');
+my $node = Node->new('review');
 $node->init(allows_streaming => 1, extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\ntemp_file_limit = '50MB'\n");
 $node->start;
@@ -23,15 +21,8 @@ sub run_script
 {
 	my ($database, @variables) = @_;
 	my $server = ref $database ? $database : $node;
-	my ($out, $err);
-	my $ok = IPC::Run::run(
-		[
-			'psql', '-X', (map { ('-v', Encode::encode('UTF-8', $_)) } @variables),
-			'-f', "$share/extension/neardup-review.sql", $server->connstr(ref $database ? 'postgres' : $database)
-		],
-		'>', \$out, '2>', \$err);
 
-	return ($ok, $out, $err);
+	return $server->run_script('review', [ map { Encode::encode('UTF-8', $_) } @variables ], '-d', $server->connstr(ref $database ? 'postgres' : $database));
 }
 
 # ---- Reading a page ------------------------------------------------------------
@@ -244,7 +235,7 @@ is(faults(Encode::decode('UTF-8', slurp_file("$folder/a page.html"))), '', 'and 
 ($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/none.html", 'text=no');
 ok(!-e "$folder/none.html", 'an error leaves no file');
 $node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
+my $standby = Node->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 ($ok, $out, $err) = run_script($standby, 'table=docs');

@@ -7,14 +7,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $share = `pg_config --sharedir`;
-chomp $share;
-
-my $node = PostgreSQL::Test::Cluster->new('tables');
+my $node = Node->new('tables');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;
@@ -31,12 +28,8 @@ my $connection = $node->connstr('postgres');
 sub run_script
 {
 	my ($name, @variables) = @_;
-	$ok = IPC::Run::run(
-		[
-			'psql', '-X', (map { ('-v', $_) } @variables),
-			'-f', "$share/extension/neardup-$name.sql", $connection
-		],
-		'>', \$out, '2>', \$err);
+
+	($ok, $out, $err) = $node->run_script($name, \@variables, '-d', $connection);
 	return;
 }
 
@@ -124,8 +117,8 @@ my %wrong = (
 refuses('sign', $wrong{$_}, 'table=docs', "expression=$_") foreach sort keys %wrong;
 refuses('sign', qr/uses the column "spot", which it is to fill/, 'table=docs', 'sig=spot', 'expression=spot');
 # Two runs in one session.
-IPC::Run::run(['psql', '-Xq', '-v', 'table=copied', '-v', 'sig=one', '-f', "$share/extension/neardup-sign.sql", '-c', '\set sig two',
-		'-c', q{\set expression 'to_simhash(body, 64)'}, '-f', "$share/extension/neardup-sign.sql", $connection], '>', \$out, '2>', \$err);
+($ok, $out, $err) = $node->run_psql('-q', '-v', 'table=copied', '-v', 'sig=one', '-f', Node::script_path('sign'), '-c', '\set sig two',
+	'-c', q{\set expression 'to_simhash(body, 64)'}, '-f', Node::script_path('sign'));
 is(sql('SELECT count(*) FROM copied WHERE one = to_minhash(body) AND two = to_simhash(body, 64)'), '300', 'a run does not change what the next one signs') or diag $err;
 refuses('sign', qr/no signatures of type "nothing" to make of texts/, 'table=docs', 'sig=none', 'type=nothing');
 refuses('sign', qr/Use -v expression without -v text/, 'table=docs', 'expression=to_minhash(body)', 'text=body');

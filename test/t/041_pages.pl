@@ -13,26 +13,26 @@ use warnings;
 
 use Cwd qw(getcwd);
 use Encode ();
-use File::Basename;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-use lib dirname(__FILE__);
 use Pages qw(read_page differences);
 use Programs qw(is_program command_of file_of text_of reason_not_to_run prepare_folder);
 
 chdir $ENV{TESTDIR};
 
 my $top = getcwd();
-my $node = PostgreSQL::Test::Cluster->new('pages');
+my $node = Node->new('pages');
 # Some examples are not ASCII, so the encoding must not depend on the environment.
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\n");
 listen_on_tcp() if $ENV{NEARDUP_CLIENTS};
 $node->start;
 set_password() if $ENV{NEARDUP_CLIENTS};
+$node->safe_psql('postgres', 'CREATE DATABASE prepared');
+$node->safe_psql('prepared', 'CREATE EXTENSION neardup');
 
 my ($pages, $run, $compared, @left_out) = (0, 0, 0);
 
@@ -145,17 +145,17 @@ sub leave_out
 sub prepare_database
 {
 	my ($blocks) = @_;
+	my $creates = grep { $_->{text} =~ /CREATE EXTENSION neardup/ } @$blocks;
 
-	$node->safe_psql('postgres', 'CREATE DATABASE page');
-	$node->safe_psql('page', 'CREATE EXTENSION neardup') if !grep { $_->{text} =~ /CREATE EXTENSION neardup/ } @$blocks;
+	$node->safe_psql('postgres', 'CREATE DATABASE page' . ($creates ? '' : ' TEMPLATE prepared'));
 }
 
 # Drops the database and the roles of a page.
 sub clean_up
 {
-	$node->safe_psql('postgres', 'DROP DATABASE page');
-	my $roles = $node->safe_psql('postgres', q{SELECT quote_ident(rolname) FROM pg_roles WHERE rolname !~ '^pg_' AND rolname <> current_user});
-	$node->safe_psql('postgres', "DROP ROLE $_") foreach split /\n/, $roles;
+	$node->safe_psql('postgres', q{
+		DROP DATABASE page;
+		SELECT format('DROP ROLE %I', rolname) FROM pg_roles WHERE rolname !~ '^pg_' AND rolname <> current_user \gexec});
 }
 
 foreach my $page (glob($ENV{NEARDUP_PAGES} // 'README.md doc/*.md doc/*/*.md doc/*/*/*.md'))

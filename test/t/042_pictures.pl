@@ -3,12 +3,12 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $picture = slurp_file("$ENV{TESTDIR}/doc/pictures/readme.svg");
-my $node = PostgreSQL::Test::Cluster->new('pictures');
+my $node = Node->new('pictures');
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->start;
 

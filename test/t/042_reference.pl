@@ -10,14 +10,14 @@ use strict;
 use warnings;
 use utf8;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 chdir $ENV{TESTDIR};
 
 my $FOLDER = 'doc/reference';
-my $node = PostgreSQL::Test::Cluster->new('reference');
+my $node = Node->new('reference');
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION neardup');

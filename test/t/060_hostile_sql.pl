@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('hostile_sql');
+my $node = Node->new('hostile_sql');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nlog_min_messages = fatal\n");
 $node->start;

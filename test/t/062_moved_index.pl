@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('moved');
+my $node = Node->new('moved');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nneardup.background = off\nfsync = off\njit = off\n");
 $node->start;

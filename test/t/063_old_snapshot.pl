@@ -6,11 +6,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('old_snapshot');
+my $node = Node->new('old_snapshot');
 # PostgreSQL 13's test modules do not tell the version.
 my ($version) = `postgres --version` =~ / (\d+)/;
 $node->init;

@@ -4,7 +4,7 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -16,7 +16,7 @@ my $kind_at = $info + 18;
 my ($documents, $last_kind) = (2, 5);
 
 # With so few buffers, reading a small table by its index evicts all others many times.
-my $node = PostgreSQL::Test::Cluster->new('living');
+my $node = Node->new('living');
 $node->init;
 # PostgreSQL 18 makes clusters with data checksums, which would find all damage first.
 system_log('pg_checksums', '--disable', '--pgdata', $node->data_dir);

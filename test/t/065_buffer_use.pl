@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('use');
+my $node = Node->new('use');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nneardup.background = off\nfsync = off\nshared_buffers = 2MB\n");
 $node->start;

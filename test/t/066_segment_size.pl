@@ -3,13 +3,13 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $pages = 120;
 
-my $node = PostgreSQL::Test::Cluster->new('segment_size');
+my $node = Node->new('segment_size');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', qq{

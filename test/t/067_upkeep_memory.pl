@@ -3,13 +3,13 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 plan skip_all => 'this needs prlimit and /proc' if !-r '/proc/self/status' || system('prlimit --version >/dev/null 2>&1') != 0;
 
-my $node = PostgreSQL::Test::Cluster->new('upkeep_memory');
+my $node = Node->new('upkeep_memory');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{

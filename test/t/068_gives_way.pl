@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('gives_way');
+my $node = Node->new('gives_way');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
@@ -120,7 +120,7 @@ $node->safe_psql('postgres', 'DELETE FROM hashes WHERE id % 2 = 0; VACUUM (INDEX
 my ($in, $output) = ('', '');
 my $vacuum = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$output, '2>&1');
 # Vacuum is so slow that it would not end if merging did not obey the cost delay.
-$in .= "SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1; SET vacuum_cost_page_hit = 0; SET vacuum_cost_page_miss = 0; SET vacuum_cost_page_dirty = 0;\n";
+$in .= "SET vacuum_cost_delay = 10; SET vacuum_cost_limit = 1; SET vacuum_cost_page_hit = 0; SET vacuum_cost_page_miss = 0; SET vacuum_cost_page_dirty = 0;\n";
 $in .= "SET vacuum_cost_page_dirty = 1; VACUUM hashes; SELECT 'vacuumed';\n\\q\n";
 $vacuum->pump_nb;
 $node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE phase = 'cleaning up indexes'});

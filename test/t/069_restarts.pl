@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('restarts');
+my $node = Node->new('restarts');
 $node->init;
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nneardup.background = off\n");
 $node->start;

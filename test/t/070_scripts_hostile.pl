@@ -4,14 +4,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $share = `pg_config --sharedir`;
-chomp $share;
-
-my $node = PostgreSQL::Test::Cluster->new('hostile');
+my $node = Node->new('hostile');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;
@@ -41,7 +38,6 @@ $node->safe_psql(
 sub run_script
 {
 	my ($name, @variables) = @_;
-	my ($out, $err);
 	my $user = 'postgres';
 	my $path = 'public';
 
@@ -49,14 +45,8 @@ sub run_script
 	($path) = shift(@variables) =~ /=(.*)/ if $variables[0] =~ /^PATH=/;
 	local $ENV{PGOPTIONS} = "-c search_path=$path";
 	my @user = $user eq 'postgres' ? () : ('-U', $user);
-	my $ok = IPC::Run::run(
-		[
-			'psql', '-X', (map { ('-v', $_) } @variables),
-			'-f', "$share/extension/neardup-$name.sql", @user, $node->connstr('postgres')
-		],
-		'>', \$out, '2>', \$err);
 
-	return ($ok, $out, $err);
+	return $node->run_script($name, \@variables, @user);
 }
 
 sub sql

@@ -3,14 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $share = `pg_config --sharedir`;
-chomp $share;
-
-my $node = PostgreSQL::Test::Cluster->new('old_rows');
+my $node = Node->new('old_rows');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
 $node->start;
@@ -27,10 +24,8 @@ $node->safe_psql(
 
 sub watch
 {
-	my ($out, $err);
+	my (undef, $out, $err) = $node->run_script('watch', ['table=t']);
 
-	IPC::Run::run(['psql', '-X', '-v', 'table=t', '-f', "$share/extension/neardup-watch.sql", $node->connstr('postgres')],
-		'>', \$out, '2>', \$err);
 	return ($out, $err);
 }
 

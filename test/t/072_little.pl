@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('little');
+my $node = Node->new('little');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
@@ -120,11 +120,7 @@ like(answer("SELECT neardup_check('t_h'), neardup_check('s_sig')"), qr/ rows\|.*
 
 sub state_of
 {
-	my ($sql) = @_;
-	my ($out, $err) = ('', '');
-
-	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$sql", stdout => \$out, stderr => \$err, on_error_stop => 0, timeout => 300);
-	return $err =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
+	return $node->state_of(@_);
 }
 
 sub temporary_files

@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('cancel');
+my $node = Node->new('cancel');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
@@ -173,11 +173,7 @@ cmp_ok(scalar @functions, '>', 100, 'all functions are listed');
 # Returns the SQLSTATE of a statement.
 sub state_of
 {
-	my ($sql) = @_;
-	my ($out, $err) = ('', '');
-
-	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$sql", stdout => \$out, stderr => \$err, on_error_stop => 0, timeout => 300);
-	return $err =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
+	return $node->state_of(@_);
 }
 
 # Returns a block that evaluates an expression over variables if a condition holds.

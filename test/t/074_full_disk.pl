@@ -4,7 +4,7 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -31,7 +31,7 @@ truncate $room, 4096;
 leave($enough);
 chmod 0666, $room;
 
-my $node = PostgreSQL::Test::Cluster->new('full_disk');
+my $node = Node->new('full_disk');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
@@ -63,11 +63,7 @@ my $indexed = $renew . q{ CREATE INDEX t_h ON t USING neardup (h); INSERT INTO t
 
 sub state_of
 {
-	my ($sql) = @_;
-	my ($out, $err) = ('', '');
-
-	$node->psql('postgres', "\\set VERBOSITY sqlstate\n$sql", stdout => \$out, stderr => \$err, on_error_stop => 1);
-	return $err =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : $err =~ /closed the connection/ ? 'crash' : 'no error';
+	return $node->state_of(@_);
 }
 
 sub found

@@ -4,14 +4,14 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $bin = `pg_config --bindir`;
 chomp $bin;
 
-my ($old, $new) = map { PostgreSQL::Test::Cluster->new($_) } 'old', 'new';
+my ($old, $new) = map { Node->new($_) } 'old', 'new';
 $_->init(extra => [ '--no-locale', '--encoding=UTF8' ]) foreach $old, $new;
 $old->start;
 $old->safe_psql(

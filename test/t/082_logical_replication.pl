@@ -3,12 +3,12 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-my ($publisher, $subscriber) = map { PostgreSQL::Test::Cluster->new($_) } 'publisher', 'subscriber';
+my ($publisher, $subscriber) = map { Node->new($_) } 'publisher', 'subscriber';
 $publisher->init(allows_streaming => 'logical');
 $subscriber->init;
 

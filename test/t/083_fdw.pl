@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 
-use PostgreSQL::Test::Cluster;
+use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my ($front, $east, $west) = map { PostgreSQL::Test::Cluster->new($_) } 'front', 'east', 'west';
+my ($front, $east, $west) = map { Node->new($_) } 'front', 'east', 'west';
 foreach my $node ($front, $east, $west)
 {
 	$node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);

@@ -4,7 +4,7 @@
 #                   added, and have this neardup installed.  The test creates the extension
 #                   if it is missing, and a schema, neardup_citus, which it drops.
 #
-# The files in test/citus run in one session each.  Names of shards and nodes are left out
+# The files in test/release/citus run in one session each.  Names of shards and nodes are left out
 # of what they print, which is compared with the .out files.
 use strict;
 use warnings;
@@ -46,8 +46,8 @@ sub without_places
 is(psql('DROP SCHEMA IF EXISTS neardup_citus CASCADE; CREATE SCHEMA neardup_citus'), '', 'a schema on all nodes');
 foreach my $name (qw(tables searches refused guard bands tenants))
 {
-	my $printed = without_places(psql(slurp_file("test/citus/$name.sql"), '-a', '-v', 'VERBOSITY=terse'));
-	my $expected = -e "test/citus/$name.out" ? slurp_file("test/citus/$name.out") : '';
+	my $printed = without_places(psql(slurp_file("test/release/citus/$name.sql"), '-a', '-v', 'VERBOSITY=terse'));
+	my $expected = -e "test/release/citus/$name.out" ? slurp_file("test/release/citus/$name.out") : '';
 
 	append_to_file("$ENV{TESTLOGDIR}/citus-$name.out", $printed) if $printed ne $expected;
 	is($printed, $expected, "$name (see citus-$name.out among the logs)");

@@ -1,7 +1,7 @@
 # Programs: runs the blocks of the documents that are programs.
 #
 # A program that imports what this machine lacks does not run; its lines with imports run alone
-# first, to find out.  NEARDUP_CLIENTS is a folder with npm's packages (test/clients/run).
+# first, to find out.  NEARDUP_CLIENTS is a folder with npm's packages (test/release/clients).
 package Programs;
 
 use strict;

@@ -23,6 +23,24 @@ typedef struct HashList
 	size_t count;
 } HashList;
 
+/* Lists have room for this many bytes at first, and then for a power of two. */
+#define LIST_ROOM 64
+
+/* Returns memory of which `used` bytes are used, with room for `more`. */
+static inline void *
+list_with_room(void *memory, size_t used, size_t more)
+{
+	size_t room = LIST_ROOM;
+
+	while (room < used)
+		room *= 2;
+	if (used + more <= room)
+		return memory;
+	while (room < used + more)
+		room *= 2;
+	return realloc(memory, room);
+}
+
 /* A TokenSink with a TokenList as its state. */
 static inline void
 collect_tokens(void *state, const TokenBatch *batch)
@@ -34,7 +52,7 @@ collect_tokens(void *state, const TokenBatch *batch)
 		size_t length;
 		const char *token = batch_token(batch, i, &length);
 
-		list->text = realloc(list->text, list->length + length + 2);
+		list->text = list_with_room(list->text, list->length + 1, length + 1);
 		if (list->count++ > 0)
 			list->text[list->length++] = ' ';
 		memcpy(list->text + list->length, token, length);
@@ -47,7 +65,7 @@ collect_tokens(void *state, const TokenBatch *batch)
 static inline TokenList
 words_from(const char *utf8, size_t length, SchemeId scheme)
 {
-	TokenList list = {calloc(1, 1), 0, 0};
+	TokenList list = {calloc(1, LIST_ROOM), 0, 0};
 
 	words_of_text(utf8, length, scheme, collect_tokens, &list);
 	return list;
@@ -65,7 +83,8 @@ collect_hashes(void *state, const uint64_t *hashes, size_t count)
 {
 	HashList *list = state;
 
-	list->hash = realloc(list->hash, (list->count + count + 1) * sizeof(uint64_t));
+	list->hash =
+		list_with_room(list->hash, list->count * sizeof(uint64_t), count * sizeof(uint64_t));
 	memcpy(list->hash + list->count, hashes, count * sizeof(uint64_t));
 	list->count += count;
 }
@@ -73,7 +92,7 @@ collect_hashes(void *state, const uint64_t *hashes, size_t count)
 static inline HashList
 hashes_from(const char *utf8, size_t length, SchemeId scheme)
 {
-	HashList list = {calloc(1, sizeof(uint64_t)), 0};
+	HashList list = {calloc(1, LIST_ROOM), 0};
 
 	shingle_text(utf8, length, scheme, collect_hashes, &list);
 	return list;

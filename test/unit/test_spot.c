@@ -151,7 +151,7 @@ compare_with_definition(size_t words, int content, int d, int c)
 	size_t length = random_text(text, word, kind, words, content);
 	SpotWords *lists = make_words(SCHEME_SPOT_ID(d, c, 0), all, 4);
 	SpotRule rule = {0, d, c};
-	HashList list = {calloc(1, 8), 0};
+	HashList list = {calloc(1, LIST_ROOM), 0};
 
 	CHECK(SCHEME_VARIANT(spot_words_finish(lists)) >= SPOT_LISTS);
 	spots_of_text(text, length, lists, collect_hashes, &list);
@@ -176,7 +176,7 @@ compare_combination(size_t words)
 						{shingle_of_token("a2", 2), 15, 15}};
 	size_t length = random_text(text, word, kind, words, 60);
 	SpotWords *lists = make_words(SCHEME_SPOT_ID(1, 2, 0), mixed, 4);
-	HashList list = {calloc(1, 8), 0};
+	HashList list = {calloc(1, LIST_ROOM), 0};
 
 	/* A word without a rule may be in chains. */
 	for (size_t i = 0; i < words; i++)

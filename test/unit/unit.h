@@ -39,11 +39,18 @@ static int unit_failed = 0;
 
 #define CHECK(condition) CHECK_MSG(condition, "%s", __func__)
 
+/* Do the tests run as many rounds as for a release? */
+static inline int
+unit_is_long(void)
+{
+	return getenv("NEARDUP_LONG") != NULL;
+}
+
 /* Returns how often a test repeats with other random values: a fifth of `most` unless NEARDUP_LONG is set. */
 static inline int
 unit_rounds(int most)
 {
-	return getenv("NEARDUP_LONG") != NULL ? most : (most + 4) / 5;
+	return unit_is_long() ? most : (most + 4) / 5;
 }
 
 /* Prints the totals, and returns the exit code of the test. */

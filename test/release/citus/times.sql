@@ -1,6 +1,6 @@
 -- times.sql: what ways to all pairs take on a cluster of Citus, with 100,000 documents.
 --
---   psql -X -q -d 'host=... dbname=...' -f test/citus/times.sql
+--   psql -X -q -d 'host=... dbname=...' -f test/release/citus/times.sql
 --
 -- Needs a database with Citus, its workers, and neardup.  Makes a schema, neardup_times, and drops it.
 CREATE SCHEMA neardup_times;

@@ -1,0 +1,196 @@
+# Node: a server as of PostgreSQL::Test::Cluster, which keeps a session to each database.
+#
+# To start psql and a backend takes longer than most statements of a test.  safe_psql() and
+# poll_query_until() run in a psql that stays, and otherwise do what PostgreSQL::Test::Cluster
+# does: each call finds neither settings nor temporary tables nor a transaction of another call.
+# What has to begin with a new session calls end_sessions() first, or uses psql().
+package Node;
+
+use strict;
+use warnings;
+
+use IO::Handle;
+use IO::Select;
+use IPC::Open3;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils ();
+use Time::HiRes qw(usleep);
+
+our @ISA;
+
+my $MARK = '@@ the answer ends here @@';
+my $share;
+my $PATIENCE = $PostgreSQL::Test::Utils::timeout_default;
+my $FAILED = qr/^(?:psql:\S*?:?\d*:? ?)?(?:ERROR|FATAL|PANIC|error|fatal): /m;
+
+# PostgreSQL 13 has the class by another name.
+sub new
+{
+	my ($class, @parameters) = @_;
+	my $self = PostgreSQL::Test::Cluster->new(@parameters);
+
+	@ISA = (ref $self);
+	return bless $self, $class;
+}
+
+# Returns the session to a database, for the environment as it is.
+sub session
+{
+	my ($self, $database) = @_;
+	my $name = join ' ', $database, map { $ENV{$_} // '' } qw(PGOPTIONS PGUSER PGCLIENTENCODING);
+	my $session = $self->{_sessions}{$name} //= { database => $database };
+
+	return $session if $session->{pid};
+	open $session->{errors}, '+>', undef or die "no temporary file: $!";
+	$session->{errors}->autoflush;
+	$session->{pid} = open3($session->{in}, $session->{out}, '>&' . fileno $session->{errors},
+		'psql', '-XAtq', '-d', $self->connstr($database), '-f', '-');
+	$session->{in}->autoflush;
+	return $session;
+}
+
+sub end_session
+{
+	my ($session) = @_;
+
+	return if !$session->{pid};
+	local ($?, $SIG{PIPE}) = ($?, 'IGNORE');
+	close $session->{in};
+	close $session->{out};
+	waitpid $session->{pid}, 0;
+	delete $session->{pid};
+}
+
+# Ends the sessions, or those of all databases but one.
+sub end_sessions
+{
+	my ($self, $but) = @_;
+
+	foreach my $session (values %{ $self->{_sessions} // {} })
+	{
+		end_session($session) if !defined $but || $session->{database} ne $but;
+	}
+}
+
+# Reads what psql has printed up to the mark.  Returns nothing if it has ended.
+sub read_answer
+{
+	my ($session, $sql) = @_;
+	my $select = IO::Select->new($session->{out});
+	my $output = '';
+
+	while ($output !~ s/^\Q$MARK\E\n\z//m)
+	{
+		$select->can_read($PATIENCE) or die "no answer within $PATIENCE s: $sql";
+		sysread $session->{out}, $output, 65536, length $output or return;
+	}
+	return $output;
+}
+
+# Runs statements.  Returns what they print, and the messages, both without the last line's end.
+# Unlike psql(), it goes on after an error.
+sub answer
+{
+	my ($self, $database, $sql) = @_;
+	my $session = $self->session($database);
+	my $before = -s $session->{errors};
+	my ($output, $messages);
+
+	# An open session would be in the way.
+	$self->end_sessions($database) if $sql =~ /\b(?:CREATE|ALTER|DROP) DATABASE\b/i;
+	{
+		local $SIG{PIPE} = 'IGNORE';
+		print { $session->{in} } "$sql\n;\n\\warn $MARK\nDISCARD ALL;\n\\unset VERBOSITY\n\\echo $MARK\n";
+	}
+	$output = read_answer($session, $sql);
+	seek $session->{errors}, $before, 0;
+	($messages, my $rest) = split /^\Q$MARK\E\n/m, do { local $/; readline $session->{errors} } // '';
+	# The session is gone, or is in a transaction.
+	end_session($session) if !defined $output || $rest || $messages =~ /server closed the connection|connection to server was lost/;
+	chomp($output //= '', $messages //= '');
+	return ($output, $messages);
+}
+
+# Statements with commands of psql, and with parameters, run in a psql of their own, alone.
+sub safe_psql
+{
+	my ($self, $database, $sql, %parameters) = @_;
+
+	if (%parameters || $sql =~ /^\s*\\/m)
+	{
+		$self->end_sessions;
+		return $self->SUPER::safe_psql($database, $sql, %parameters);
+	}
+	my ($output, $messages) = $self->answer($database, $sql);
+	die "error running SQL: '$messages'\nwith sql '$sql'" if $messages =~ $FAILED;
+	print "#### Begin standard error\n$messages\n#### End standard error\n" if $messages ne '';
+	return $output;
+}
+
+# Runs statements.  Returns the SQLSTATE of the first error, 'no error' or 'crash'.
+sub state_of
+{
+	my ($self, $sql) = @_;
+	my (undef, $messages) = $self->answer('postgres', "\\set VERBOSITY sqlstate\n$sql");
+
+	return 'crash' if $messages =~ /closed the connection/;
+	return $messages =~ /(?:ERROR|FATAL|PANIC):  (\w+)/ ? $1 : 'no error';
+}
+
+# Runs a script of the extension in a psql of its own, whose exit status is then in $?.
+# Returns whether it ran to its end, what it printed, and the messages.
+sub run_script
+{
+	my ($self, $name, $variables, @options) = @_;
+
+	return $self->run_psql((map { ('-v', $_) } @$variables), '-f', script_path($name), @options);
+}
+
+# Returns where an installed script is.
+sub script_path
+{
+	my ($name) = @_;
+
+	chomp($share ||= `pg_config --sharedir`);
+	return "$share/extension/neardup-$name.sql";
+}
+
+# As run_script(), with the options of psql.  IPC::Run takes longer than psql does.
+sub run_psql
+{
+	my ($self, @options) = @_;
+	my ($in, $out, $err);
+
+	open $in, '<', '/dev/null' or die "/dev/null: $!";
+	open $_, '+>', undef or die "no temporary file: $!" foreach $out, $err;
+	my $pid = open3('<&' . fileno $in, '>&' . fileno $out, '>&' . fileno $err, 'psql', '-X', '-d', $self->connstr('postgres'), @options);
+	waitpid $pid, 0;
+	seek $_, 0, 0 foreach $out, $err;
+	local $/;
+	return ($? == 0, map { readline($_) // '' } $out, $err);
+}
+
+sub poll_query_until
+{
+	my ($self, $database, $query, $expected) = @_;
+
+	foreach (1 .. 50 * $PATIENCE)
+	{
+		my ($output, $messages) = $self->answer($database, $query);
+
+		return 1 if $output eq ($expected // 't') && $messages eq '';
+		usleep(20_000);
+	}
+	return $self->SUPER::poll_query_until($database, $query, $expected);
+}
+
+# No session outlives its server.
+foreach my $ending (qw(stop restart kill9 teardown_node))
+{
+	no strict 'refs';
+	my $method = "SUPER::$ending";
+
+	*$ending = sub { my $self = shift; $self->end_sessions; return $self->$method(@_) };
+}
+
+1;
