@@ -1,11 +1,10 @@
 /*
  * fuzz_counts.c: lexicons and common elements of any bags, against counting in the plainest
- * way, and texts without some of their shingles.
+ * way.
  */
 #include "fuzz.h"
-#include "sketch/frequent.h"
+#include "sketch/counts.h"
 #include "sketch/sketch.h"
-#include "sketch/minus.h"
 #include "sketch/weights.h"
 
 #define BAGS_MAX 24
@@ -45,6 +44,16 @@ bags_with(const Bag *bag, uint32_t bags, int64_t element)
 	return with;
 }
 
+static void
+count_bags(ElementCounts *counts, const Bag *bag, uint32_t bags)
+{
+	for (uint32_t i = 0; i < bags; i++)
+	{
+		counts_next(counts);
+		counts_add(counts, (const uint64_t *) bag[i].element, bag[i].count);
+	}
+}
+
 /* ---- Lexicons -------------------------------------------------------------- */
 
 static void
@@ -57,11 +66,7 @@ check_lexicon(const Bag *bag, uint32_t bags, uint32_t entries, size_t most)
 	uint32_t count;
 
 	counts_begin(&counts, Max(most, 2 * (size_t) entries));
-	for (uint32_t i = 0; i < bags; i++)
-	{
-		counts_next(&counts);
-		counts_add(&counts, (const uint64_t *) bag[i].element, bag[i].count);
-	}
+	count_bags(&counts, bag, bags);
 	count = counts_finish(&counts, entries, key, weight);
 	REQUIRE(count <= entries);
 	for (uint32_t i = 0; i < count; i++)
@@ -88,13 +93,12 @@ check_lexicon(const Bag *bag, uint32_t bags, uint32_t entries, size_t most)
 static void
 check_common(const Bag *bag, uint32_t bags, double share)
 {
-	Frequent frequent;
+	ElementCounts counts;
 	Bag common;
 
-	frequent_begin(&frequent, share);
-	for (uint32_t i = 0; i < bags; i++)
-		frequent_add(&frequent, &bag[i]);
-	common = frequent_finish(&frequent);
+	counts_begin_share(&counts, share);
+	count_bags(&counts, bag, bags);
+	common = counts_finish_share(&counts);
 	for (uint32_t i = 0; i < Min(common.count, 256); i++)
 		REQUIRE(bags_with(bag, bags, common.element[i]) + 0.05 * share * bags >=
 				share * bags - 1e-9);
@@ -109,41 +113,6 @@ check_common(const Bag *bag, uint32_t bags, double share)
 	bag_free(&common);
 }
 
-/* ---- Minus ------------------------------------------------------------------ */
-
-/* A text without the shingles of its first part has the rest of them, in any order. */
-static void
-check_minus(const char *text, size_t length, size_t part, SchemeId scheme)
-{
-	BagBuilder builder;
-	Bag whole;
-	Bag left_out;
-	Bag rest;
-	Bag expected;
-	Minus minus;
-
-	bag_begin(&builder);
-	shingle_text(text, part, scheme, bag_add, &builder);
-	REQUIRE(bag_finish(&builder, &left_out));
-	bag_begin(&builder);
-	shingle_text(text, length, scheme, bag_add, &builder);
-	REQUIRE(bag_finish(&builder, &whole));
-	minus_begin(&minus, (const uint64_t *) left_out.element, left_out.count);
-	bag_begin(&builder);
-	shingle_text_minus(text, length, scheme, &minus, bag_add, &builder);
-	REQUIRE(bag_finish(&builder, &rest));
-	expected = bag_keep(&whole, &rest);
-	REQUIRE(bag_shared(&rest, &left_out) == 0);
-	REQUIRE(rest.count + bag_shared(&whole, &left_out) == whole.count);
-	REQUIRE(bag_total(&expected) == bag_total(&rest));
-	host_free(minus.bits);
-	table_end(&minus.table);
-	bag_free(&expected);
-	bag_free(&rest);
-	bag_free(&left_out);
-	bag_free(&whole);
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -152,13 +121,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t entries = 1 + (uint32_t) take_number(&in, 2) % 600;
 	size_t most = take_number(&in, 2);
 	double share = (1 + take_byte(&in)) / 256.0;
-	uint8_t width = 1 + take_byte(&in) % 5;
-	size_t part = take_byte(&in);
 	Bag bag[BAGS_MAX];
 
-	check_minus((const char *) in.at, in.left, Min(part, in.left), SCHEME_ID(SCHEME_WORD, width));
-	check_minus((const char *) in.at, in.left, Min(part, in.left),
-				SCHEME_ID(SCHEME_ANYCHAR, width));
 	for (uint32_t i = 0; i < bags; i++)
 		bag[i] = take_bag(&in);
 	check_lexicon(bag, bags, entries, most);
