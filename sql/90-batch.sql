@@ -13,7 +13,7 @@ CREATE FUNCTION neardup_pairs(query text, threshold float8, id_type anyelement,
 		multiset boolean DEFAULT false, against text DEFAULT NULL, equal text DEFAULT 'first',
 		verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0, measure text DEFAULT 'resemblance',
 		OUT a anyelement, OUT b anyelement, OUT similarity float8) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_pairs_witness'
+	AS 'MODULE_PATHNAME', 'neardup_pairs'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_pairs(text, float8, anyelement, boolean, text, text, float8, float8, text) IS
 	'all pairs of near-duplicates among the rows (id, signature) of a query, with ids of the type of id_type, as in NULL::uuid';
@@ -32,7 +32,7 @@ CREATE FUNCTION neardup_clusters(query text, threshold float8, id_type anyelemen
 		nearest boolean DEFAULT false, verify float8 DEFAULT NULL, recall float8 DEFAULT 1.0,
 		measure text DEFAULT 'resemblance',
 		OUT id anyelement, OUT keeper anyelement, OUT similarity float8, OUT size bigint) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_clusters_witness'
+	AS 'MODULE_PATHNAME', 'neardup_clusters'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, text, boolean, float8, float8, text) IS
 	'clusters of near-duplicates among the rows (id, signature) of a query, with ids of the type of id_type, as in NULL::uuid';
@@ -45,14 +45,3 @@ CREATE FUNCTION neardup_progress(OUT pid int, OUT phase text, OUT rows_read bigi
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_progress() IS
 	'progress of running neardup_pairs() and neardup_clusters() of all sessions that the caller may see';
-
--- Counters of the last call.
-
-CREATE FUNCTION neardup_join_stats(OUT rows_read bigint, OUT signatures bigint, OUT joins bigint,
-		OUT groups int, OUT radius int, OUT raised int, OUT partitions bigint,
-		OUT candidates bigint, OUT pruned_by_length bigint, OUT pruned_by_frequency bigint,
-		OUT compared bigint, OUT pairs bigint, OUT workers int) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'neardup_join_stats'
-	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION neardup_join_stats() IS
-	'what the last neardup_pairs() or neardup_clusters() of this session compared, and what it did not need to compare';

@@ -1,33 +1,47 @@
 /*
- * call.c: what neardup_pairs() and neardup_clusters() share: their arguments, and
- * neardup_join_stats().
+ * call.c: what neardup_pairs() and neardup_clusters() share: their arguments, and the
+ * counters that they report.
  */
 #include "dedup/dedup.h"
 
-#include "catalog/pg_type.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
-/* Statistics of the last call of this session, if there was one. */
-static CallStats last_stats;
-static bool any_call;
-
+/* Finds the arguments of a call of a function that lacks those in the bit map `absent`. */
 static void
-reject_null(const char *name)
+place_arguments(Call *call, int arguments, uint32 absent)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
+	int present = CALL_ARGUMENTS - pg_popcount32(absent);
+	int next = 0;
+
+	if (arguments < present)
+		absent |= ARGUMENT_BIT(ARGUMENT_ID_TYPE);
+	for (int argument = 0; argument < CALL_ARGUMENTS; argument++)
+	{
+		call->place[argument] = next;
+		next += (absent & ARGUMENT_BIT(argument)) == 0;
+	}
+}
+
+/* Returns the place of an argument, which must not be null. */
+static int
+place_not_null(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, const char *name)
+{
+	int place = call->place[argument];
+
+	if (PG_ARGISNULL(place))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
+	return place;
 }
 
 bool
-call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char *first,
-			const char *second)
+call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, const char *name,
+			const char *first, const char *second)
 {
-	const char *value;
+	int place = place_not_null(fcinfo, call, argument, name);
+	const char *value = text_to_cstring(PG_GETARG_TEXT_PP(place));
 
-	if (PG_ARGISNULL(argument))
-		reject_null(name);
-	value = text_to_cstring(PG_GETARG_TEXT_PP(argument));
 	if (strcmp(value, first) != 0 && strcmp(value, second) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -37,35 +51,33 @@ call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char 
 }
 
 Call
-call_begin(FunctionCallInfo fcinfo, int witnesses, int own)
+call_begin(FunctionCallInfo fcinfo, uint32 absent)
 {
 	Options *options = palloc0(sizeof(Options));
 	Call call = {.options = options};
-	int verify = 4 + witnesses + own;
-	int measure = verify + 2;
+	int place;
 
+	place_arguments(&call, PG_NARGS(), absent);
 	begin_rows(fcinfo);
 	call.id_type = TupleDescAttr(((ReturnSetInfo *) fcinfo->resultinfo)->setDesc, 0)->atttypid;
 	options->stats = palloc0(sizeof(CallStats));
 	options->function = fcinfo->flinfo->fn_oid;
-	if (PG_ARGISNULL(0))
-		reject_null("query");
-	call.query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	if (PG_ARGISNULL(1))
-		reject_null("threshold");
-	options->threshold = PG_GETARG_FLOAT8(1);
+	place = place_not_null(fcinfo, &call, ARGUMENT_QUERY, "query");
+	call.query = text_to_cstring(PG_GETARG_TEXT_PP(place));
+	place = place_not_null(fcinfo, &call, ARGUMENT_THRESHOLD, "threshold");
+	options->threshold = PG_GETARG_FLOAT8(place);
 	check_threshold(options->threshold, NULL);
-	if (PG_ARGISNULL(2 + witnesses))
-		reject_null("multiset");
-	options->multiset = PG_GETARG_BOOL(2 + witnesses);
-	if (!PG_ARGISNULL(3 + witnesses))
-		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(3 + witnesses));
-	if (!PG_ARGISNULL(verify))
-		options->verify = share_argument(fcinfo, verify, "verify");
-	if (PG_ARGISNULL(verify + 1))
-		reject_null("recall");
-	options->recall = share_argument(fcinfo, verify + 1, "recall");
-	if (call_choice(fcinfo, measure, "measure", "resemblance", "containment"))
+	place = place_not_null(fcinfo, &call, ARGUMENT_MULTISET, "multiset");
+	options->multiset = PG_GETARG_BOOL(place);
+	place = call.place[ARGUMENT_AGAINST];
+	if (!PG_ARGISNULL(place))
+		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
+	place = call.place[ARGUMENT_VERIFY];
+	if (!PG_ARGISNULL(place))
+		options->verify = share_argument(fcinfo, place, "verify");
+	place = place_not_null(fcinfo, &call, ARGUMENT_RECALL, "recall");
+	options->recall = share_argument(fcinfo, place, "recall");
+	if (call_choice(fcinfo, &call, ARGUMENT_MEASURE, "measure", "resemblance", "containment"))
 		options->measure = SET_CONTAINMENT;
 	return call;
 }
@@ -91,6 +103,28 @@ call_read(Call *call)
 	call->against = read_source(call, "against", call->against_query, call->source);
 }
 
+/* Reports what a call did. */
+static void
+report_counters(const CallStats *stats)
+{
+	char *plan;
+
+	if (stats->sets)
+		plan = psprintf("partitions=%lld, pruned_by_length=%lld, pruned_by_frequency=%lld",
+						(long long) stats->partitions, (long long) stats->pruned_by_length,
+						(long long) stats->pruned_by_frequency);
+	else
+		plan = psprintf("groups=%d, radius=%d, raised=%d", stats->groups, stats->radius,
+						stats->one_more);
+	ereport(DEBUG1,
+			(errmsg_internal("rows_read=%lld, signatures=%lld, joins=%lld, %s, candidates=%lld, "
+							 "compared=%lld, pairs=%lld, workers=%d",
+							 (long long) stats->rows, (long long) stats->documents,
+							 (long long) stats->joins, plan, (long long) stats->candidates,
+							 (long long) stats->compared, (long long) stats->pairs,
+							 stats->workers)));
+}
+
 void
 call_end(Call *call)
 {
@@ -98,62 +132,5 @@ call_end(Call *call)
 	if (call->against != NULL)
 		source_end(call->against);
 	progress_end();
-	last_stats = *call->options->stats;
-	any_call = true;
-}
-
-/* ---- neardup_join_stats() ------------------------------------------------- */
-
-enum
-{
-	COLUMN_ROWS,
-	COLUMN_SIGNATURES,
-	COLUMN_JOINS,
-	COLUMN_GROUPS,
-	COLUMN_RADIUS,
-	COLUMN_RAISED,
-	COLUMN_PARTITIONS,
-	COLUMN_CANDIDATES,
-	COLUMN_PRUNED_BY_LENGTH,
-	COLUMN_PRUNED_BY_FREQUENCY,
-	COLUMN_COMPARED,
-	COLUMN_PAIRS,
-	COLUMN_WORKERS,
-	COLUMNS
-};
-
-/* Returns what the last call of this session did: one row, or none before the first. */
-PG_FUNCTION_INFO_V1(neardup_join_stats);
-Datum
-neardup_join_stats(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	const CallStats *stats = &last_stats;
-	Datum values[COLUMNS] = {
-		[COLUMN_ROWS] = Int64GetDatum(stats->rows),
-		[COLUMN_SIGNATURES] = Int64GetDatum(stats->documents),
-		[COLUMN_JOINS] = Int64GetDatum(stats->joins),
-		[COLUMN_GROUPS] = Int32GetDatum(stats->groups),
-		[COLUMN_RADIUS] = Int32GetDatum(stats->radius),
-		[COLUMN_RAISED] = Int32GetDatum(stats->one_more),
-		[COLUMN_PARTITIONS] = Int64GetDatum(stats->partitions),
-		[COLUMN_CANDIDATES] = Int64GetDatum(stats->candidates),
-		[COLUMN_PRUNED_BY_LENGTH] = Int64GetDatum(stats->pruned_by_length),
-		[COLUMN_PRUNED_BY_FREQUENCY] = Int64GetDatum(stats->pruned_by_frequency),
-		[COLUMN_COMPARED] = Int64GetDatum(stats->compared),
-		[COLUMN_PAIRS] = Int64GetDatum(stats->pairs),
-		[COLUMN_WORKERS] = Int32GetDatum(stats->workers),
-	};
-	bool nulls[COLUMNS] = {false};
-
-	begin_rows(fcinfo);
-	if (!any_call)
-		return (Datum) 0;
-	/* Some figures exist for one kind of join only. */
-	nulls[COLUMN_GROUPS] = nulls[COLUMN_RADIUS] = nulls[COLUMN_RAISED] =
-		stats->joins == 0 || stats->sets;
-	nulls[COLUMN_PARTITIONS] = nulls[COLUMN_PRUNED_BY_LENGTH] = nulls[COLUMN_PRUNED_BY_FREQUENCY] =
-		stats->joins == 0 || !stats->sets;
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	return (Datum) 0;
+	report_counters(call->options->stats);
 }

@@ -365,13 +365,18 @@ check_components(const Call *call, bool nearest)
 				 errhint("Use method 'star'.")));
 }
 
-/* Runs a call of neardup_clusters() with so many witnesses of the id's type. */
-static Datum
-find_clusters(FunctionCallInfo fcinfo, int witnesses)
+/*
+ * neardup_clusters(query, threshold, ...), whose ids are bigint, and
+ * neardup_clusters(query, threshold, id_type, ...), whose ids have the type of id_type.
+ */
+PG_FUNCTION_INFO_V1(neardup_clusters);
+Datum
+neardup_clusters(PG_FUNCTION_ARGS)
 {
-	Call call = call_begin(fcinfo, witnesses, 2);
-	bool components = call_choice(fcinfo, 4 + witnesses, "method", "star", "components");
-	Clusters clusters = {.nearest = !PG_ARGISNULL(5 + witnesses) && PG_GETARG_BOOL(5 + witnesses)};
+	Call call = call_begin(fcinfo, ARGUMENT_BIT(ARGUMENT_EQUAL));
+	bool components = call_choice(fcinfo, &call, ARGUMENT_METHOD, "method", "star", "components");
+	int nearest = call.place[ARGUMENT_NEAREST];
+	Clusters clusters = {.nearest = !PG_ARGISNULL(nearest) && PG_GETARG_BOOL(nearest)};
 	Source *source;
 
 	if (components)
@@ -398,20 +403,4 @@ find_clusters(FunctionCallInfo fcinfo, int witnesses)
 	put_clusters(&clusters, (ReturnSetInfo *) fcinfo->resultinfo);
 	call_end(&call);
 	return (Datum) 0;
-}
-
-/* neardup_clusters(query, threshold, ...), whose ids are bigint. */
-PG_FUNCTION_INFO_V1(neardup_clusters);
-Datum
-neardup_clusters(PG_FUNCTION_ARGS)
-{
-	return find_clusters(fcinfo, 0);
-}
-
-/* neardup_clusters(query, threshold, witness, ...), whose ids have the witness's type. */
-PG_FUNCTION_INFO_V1(neardup_clusters_witness);
-Datum
-neardup_clusters_witness(PG_FUNCTION_ARGS)
-{
-	return find_clusters(fcinfo, 1);
 }

@@ -29,7 +29,7 @@
 /* ---- Options and statistics of a call (call.c) --------------------------- */
 
 /*
- * What a call did, for neardup_join_stats().  A call for stars, or whose
+ * What a call did, which it reports at DEBUG1.  A call for stars, or whose
  * signatures do not fit into memory, makes several joins.
  */
 typedef struct CallStats
@@ -254,8 +254,32 @@ extern void join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *
 
 /* ---- The SQL functions (call.c) ------------------------------------------- */
 
+/*
+ * The arguments of neardup_pairs(), which lacks method and nearest, and of
+ * neardup_clusters(), which lacks equal, in their order.  Both exist without
+ * id_type, too.
+ */
+typedef enum CallArgument
+{
+	ARGUMENT_QUERY,
+	ARGUMENT_THRESHOLD,
+	ARGUMENT_ID_TYPE,
+	ARGUMENT_MULTISET,
+	ARGUMENT_AGAINST,
+	ARGUMENT_EQUAL,
+	ARGUMENT_METHOD,
+	ARGUMENT_NEAREST,
+	ARGUMENT_VERIFY,
+	ARGUMENT_RECALL,
+	ARGUMENT_MEASURE,
+	CALL_ARGUMENTS
+} CallArgument;
+
+#define ARGUMENT_BIT(argument) (UINT32_C(1) << (argument))
+
 typedef struct Call
 {
+	int place[CALL_ARGUMENTS]; /* of each argument, from 0 */
 	Options *options;
 	Oid id_type;
 	const char *query;
@@ -265,20 +289,19 @@ typedef struct Call
 } Call;
 
 /*
- * Reads the arguments of a call and gives it an empty result.  They are: query,
- * threshold, as many witnesses of the id's type as said, multiset, against, as
- * many arguments of the function's own as said, verify, recall, measure.
+ * Reads the arguments of a call and gives it an empty result.  absent has the
+ * bits of the arguments that the function lacks.
  */
-extern Call call_begin(FunctionCallInfo fcinfo, int witnesses, int own);
+extern Call call_begin(FunctionCallInfo fcinfo, uint32 absent);
 
 /* Reads an argument that is one of two words.  Returns whether it is the second. */
-extern bool call_choice(FunctionCallInfo fcinfo, int argument, const char *name, const char *first,
-						const char *second);
+extern bool call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument,
+						const char *name, const char *first, const char *second);
 
 /* Reads the queries of a call. */
 extern void call_read(Call *call);
 
-/* Frees the sources and keeps the statistics for neardup_join_stats(). */
+/* Frees the sources, and reports the counters at DEBUG1. */
 extern void call_end(Call *call);
 
 #endif

@@ -73,12 +73,16 @@ put_equal_rows(Pairs *pairs)
 	}
 }
 
-/* Runs a call of neardup_pairs() with so many witnesses of the id's type. */
-static Datum
-find_pairs(FunctionCallInfo fcinfo, int witnesses)
+/*
+ * neardup_pairs(query, threshold, ...), whose ids are bigint, and
+ * neardup_pairs(query, threshold, id_type, ...), whose ids have the type of id_type.
+ */
+PG_FUNCTION_INFO_V1(neardup_pairs);
+Datum
+neardup_pairs(PG_FUNCTION_ARGS)
 {
-	Call call = call_begin(fcinfo, witnesses, 1);
-	bool all = call_choice(fcinfo, 4 + witnesses, "equal", "first", "all");
+	Call call = call_begin(fcinfo, ARGUMENT_BIT(ARGUMENT_METHOD) | ARGUMENT_BIT(ARGUMENT_NEAREST));
+	bool all = call_choice(fcinfo, &call, ARGUMENT_EQUAL, "equal", "first", "all");
 	Pairs pairs;
 	Documents left;
 	Documents right;
@@ -96,20 +100,4 @@ find_pairs(FunctionCallInfo fcinfo, int witnesses)
 		put_equal_rows(&pairs);
 	call_end(&call);
 	return (Datum) 0;
-}
-
-/* neardup_pairs(query, threshold, ...), whose ids are bigint. */
-PG_FUNCTION_INFO_V1(neardup_pairs);
-Datum
-neardup_pairs(PG_FUNCTION_ARGS)
-{
-	return find_pairs(fcinfo, 0);
-}
-
-/* neardup_pairs(query, threshold, witness, ...), whose ids have the witness's type. */
-PG_FUNCTION_INFO_V1(neardup_pairs_witness);
-Datum
-neardup_pairs_witness(PG_FUNCTION_ARGS)
-{
-	return find_pairs(fcinfo, 1);
 }

@@ -216,20 +216,6 @@ group_bucket(const Grouping *g, int group, const uint8_t *packed)
 
 /* ---- Probes ------------------------------------------------------------- */
 
-int
-probe_count(int symbols, int b, int radius)
-{
-	double count = 0;
-	double term = 1;
-
-	for (int t = 0; t <= radius && t <= symbols; t++)
-	{
-		count += term;
-		term *= (double) (symbols - t) / (t + 1) * ((UINT64_C(1) << b) - 1);
-	}
-	return count < 65536 ? (int) count : INT32_MAX;
-}
-
 /* The masks within a radius of one value. */
 typedef struct ProbeMasks
 {

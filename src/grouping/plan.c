@@ -205,6 +205,20 @@ keep_cheaper(const Trial *trial, SearchPlan plan, SearchPlan *best)
 	return least < best->cost;
 }
 
+int
+probe_count(int symbols, int b, int radius)
+{
+	double count = 0;
+	double term = 1;
+
+	for (int t = 0; t <= radius && t <= symbols; t++)
+	{
+		count += term;
+		term *= (double) (symbols - t) / (t + 1) * ((UINT64_C(1) << b) - 1);
+	}
+	return count < 65536 ? (int) count : INT32_MAX;
+}
+
 /* Returns whether the values within a radius can be listed. */
 static bool
 radius_is_possible(const Grouping *g, int radius)

@@ -103,16 +103,18 @@ extern void build_groups(Build *build);
 /* The leader writes maps, roots and metapage. */
 extern void build_describe(Build *build);
 
-/* ---- Steps (build.c, build_parallel.c) ---------------------------------------- */
+/* ---- Steps (build_steps.c) ------------------------------------------------------ */
 
 /* Goes through the steps of a build; each is done by all participants before the next begins. */
 extern void build_steps(Build *build);
 
-/* Builds with at most so many workers. */
-extern void build_in_parallel(Build *build, int workers, IndexBuildResult *result);
-
-/* Size and initial contents of what so many participants share. */
+/* Size and initial contents of what `participants` participants share. */
 extern Size build_shared_size(int participants);
 extern void build_shared_init(BuildShared *shared, const Build *build, int participants);
+
+/* ---- Workers (build_parallel.c) --------------------------------------------------- */
+
+/* Builds with at most `workers` workers. */
+extern void build_in_parallel(Build *build, int workers, IndexBuildResult *result);
 
 #endif

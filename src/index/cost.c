@@ -1,9 +1,7 @@
 /*
  * cost.c: the planner's estimate of what an index scan costs, from its search plans.
  */
-#include "index/scan.h"
-
-#include <math.h>
+#include "index/prices.h"
 
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -24,9 +22,6 @@
  * the cost of a join NaN, which the planner takes as cheap.
  */
 #define COST_UNUSABLE 1e30
-
-/* Nanoseconds before the first document of any search: executor, metapage, tail. */
-#define START_NS 2000.0
 
 /*
  * An ordered scan finds nearby rows by small searches.  The planner assumes that up to
@@ -129,145 +124,6 @@ conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index, const Sig
 
 /* ---- Prices ------------------------------------------------------------- */
 
-/* What a search takes: nanoseconds if all pages are in memory, and pages read. */
-typedef struct SearchPrice
-{
-	double ns;
-	double pages;
-} SearchPrice;
-
-static void
-add_plan(SearchPrice *price, const SearchPlan *plan)
-{
-	price->ns += plan->cost;
-	price->pages += plan->pages;
-}
-
-/* Returns the price of a search in the tails, which are scanned, and of what comes before. */
-static SearchPrice
-price_tails(const IndexMeta *meta)
-{
-	uint32 per_page = documents_per_page(meta_stride(meta));
-	SegmentStats tails = {.documents = (meta->tail.pages + meta->frozen.pages) * per_page,
-						  .documents_per_page = per_page};
-	Grouping ungrouped = {.k = meta->shape.k, .b = signature_bits(&meta->shape)};
-	SearchPlan plan = search_plan(&ungrouped, &tails, 0, SEARCH_SCAN);
-	SearchPrice price = {.ns = START_NS, .pages = 1};
-
-	add_plan(&price, &plan);
-	return price;
-}
-
-static SegmentStats
-stats_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
-{
-	return (SegmentStats){.documents = entry->grouped,
-						  .stored = entry->documents,
-						  .documents_per_page = documents_per_page(meta_stride(meta)),
-						  .posting_pages = entry->other_pages,
-						  .own_length = entry->own_length,
-						  .near_length = entry->near_length};
-}
-
-static Grouping
-grouping_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
-{
-	return grouping_with_keys(grouping_with(meta->shape.k, signature_bits(&meta->shape),
-											entry->grouped, entry->groups),
-							  meta->keys, entry->grouped + entry->empty + entry->nulls);
-}
-
-/*
- * The documents that have the keys of a query: a share of all, in so many lists; no lists if
- * the query has no keys.
- */
-typedef struct KeyShare
-{
-	double share;
-	double lists;
-} KeyShare;
-
-/*
- * Adds the price of a search of a segment, or of a packed scan if radius < 0.  It reads the
- * lists of keys instead where these cost less.
- */
-static void
-add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry, int radius,
-			KeyShare keys)
-{
-	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
-	Grouping grouping = grouping_of_entry(meta, entry);
-	SegmentStats stats = stats_of_entry(meta, entry);
-	SearchPlan plan = search_plan(&grouping, &stats, radius, method);
-
-	if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
-	{
-		SearchPlan by_keys = keys_plan(&grouping, &stats, (int) Min(keys.lists, INT_MAX),
-									   entry->documents * keys.share);
-
-		if (by_keys.cost < plan.cost)
-			plan = by_keys;
-	}
-	add_plan(price, &plan);
-}
-
-/* Returns the price of a search within a radius; of a packed scan if radius < 0. */
-static SearchPrice
-price_search(const IndexMeta *meta, int radius, KeyShare keys)
-{
-	SearchPrice price = price_tails(meta);
-
-	for (uint32 i = 0; i < meta->segments; i++)
-		if (meta->segment[i].grouped > 0)
-			add_segment(&price, meta, &meta->segment[i], radius, keys);
-	return price;
-}
-
-/* Returns the price of the end of an ordered scan: first empty signatures, then NULLs. */
-static SearchPrice
-price_end(const IndexMeta *meta, KeyShare keys)
-{
-	SearchPrice price = price_tails(meta);
-	SearchPrice tails = price;
-
-	price.ns += tails.ns;
-	for (uint32 i = 0; i < meta->segments; i++)
-	{
-		const SegmentEntry *entry = &meta->segment[i];
-
-		if (entry->empty > 0)
-			add_segment(&price, meta, entry, -1, keys);
-		if (entry->nulls > 0)
-			add_segment(&price, meta, entry, -1, keys);
-	}
-	return price;
-}
-
-/* Returns the price of collecting all documents that have some keys. */
-static SearchPrice
-price_all(const IndexMeta *meta, KeyShare keys)
-{
-	SearchPrice price = price_tails(meta);
-
-	for (uint32 i = 0; i < meta->segments; i++)
-		add_segment(&price, meta, &meta->segment[i], -1, keys);
-	return price;
-}
-
-#define NO_KEYS ((KeyShare){.lists = 0})
-
-double
-search_price(const IndexMeta *meta, int radius)
-{
-	return price_search(meta, radius, NO_KEYS).ns;
-}
-
-double
-tails_price(const IndexMeta *meta)
-{
-	return price_tails(meta).ns;
-}
-
 /* What a scan takes until its first row, and until its last. */
 typedef struct ScanPrice
 {
@@ -336,7 +192,7 @@ price_scan(PlannerInfo *root, IndexPath *path, Relation index, double rows)
 {
 	RelOptInfo *rel = path->indexinfo->rel;
 	IndexMeta *meta = meta_read(index);
-	ScanPrice price = {.startup = {START_NS, 1}, .total = {START_NS, 1}};
+	ScanPrice price;
 	PathConditions conditions = conditions_of_path(root, path, index, &meta->shape);
 	KeyShare keys = {.lists = conditions.lists};
 

@@ -30,8 +30,10 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 #define SUPPORT_SIGNATURE 1 /* (column type, internal Signature *) returns void */
 #define SUPPORTS 1
 
-/* Returns true if a relation is an index of this access method. */
-extern bool index_is_ours(Relation relation);
+/* ---- Storage parameters (options.c) -------------------------------------- */
+
+/* amoptions: parses the storage parameters. */
+extern bytea *neardup_options(Datum reloptions, bool validate);
 
 /*
  * Returns the grouping of a new segment by the index's storage parameters: `grouped` documents
@@ -117,6 +119,8 @@ extern KeyHasher index_key_hasher(Relation index, int column, Oid type);
 
 extern uint32 key_hash(KeyHasher *hasher, Datum value);
 
+/* ---- Shapes (shape.c) --------------------------------------------------- */
+
 /*
  * Returns the shape that the first signature gives an index: its header without the flags
  * of that one value.  It is an error if a signature does not fit on a page.
@@ -155,6 +159,9 @@ extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, 
 
 /* ---- Building (build.c) ------------------------------------------------- */
 
+/* Returns true if a relation is an index of this access method. */
+extern bool index_is_ours(Relation relation);
+
 extern IndexBuildResult *neardup_build(Relation heap, Relation index, IndexInfo *info);
 extern void neardup_buildempty(Relation index);
 extern char *neardup_buildphasename(int64 phase);
@@ -179,9 +186,6 @@ extern BlockNumber free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy
  * free slot for one.
  */
 extern bool worker_start(Relation index);
-
-/* Returns whether another process waits for a lock of this process, which is a worker. */
-extern bool worker_keeps_waiting(Relation index);
 
 /* ---- Callbacks ---------------------------------------------------------- */
 

@@ -9,20 +9,6 @@
 #include "executor/instrument.h"
 #include "storage/buf_internals.h"
 
-static uint32 version = 1;
-
-uint32
-pages_seen_version(void)
-{
-	return version;
-}
-
-void
-pages_forget(void)
-{
-	version++;
-}
-
 /* ---- Pins --------------------------------------------------------------- */
 
 int64
@@ -85,7 +71,8 @@ page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy)
 	int64 reads = pages_read_in();
 	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 
-	version += pages_read_in() != reads;
+	if (pages_read_in() != reads)
+		pages_forget();
 	return buffer;
 }
 
@@ -115,12 +102,12 @@ entry_of_block(Relation index, BlockNumber block)
 {
 	PageSeen *seen = &pages_seen[(RelationGetRelid(index) * 251 + block) % PAGES_SEEN];
 
-	if (seen->block != block || seen->version != version ||
+	if (seen->block != block || seen->version != pages_seen_version() ||
 		!compat_same_file(seen->file, compat_file(index)))
 	{
 		seen->file = compat_file(index);
 		seen->block = block;
-		seen->version = version;
+		seen->version = pages_seen_version();
 		seen->buffer = InvalidBuffer;
 	}
 	return seen;

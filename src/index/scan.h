@@ -310,12 +310,4 @@ extern Ordering *ordering_begin(Relation index, const Signature *centre, int lim
  */
 extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
-/* ---- Prices (cost.c) ---------------------------------------------------- */
-
-/* Returns the nanoseconds that a search within a radius takes; radius < 0: a packed scan. */
-extern double search_price(const IndexMeta *meta, int radius);
-
-/* Returns the same of the tails alone. */
-extern double tails_price(const IndexMeta *meta);
-
 #endif

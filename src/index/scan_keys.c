@@ -2,7 +2,7 @@
  * scan_keys.c: the keys of a scan: balls to search, and conditions on the columns beside the
  * signature, with the lists of documents that satisfy them.
  */
-#include "index/scan.h"
+#include "index/prices.h"
 
 #include "access/relscan.h"
 #include "catalog/pg_type.h"
@@ -288,7 +288,7 @@ find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double
 double
 filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
 {
-	double price = tails_price(meta);
+	double price = price_tails(meta).ns;
 	SearchReport report = {0};
 
 	for (uint32 i = 0; i < meta->segments; i++)
@@ -298,10 +298,10 @@ filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
 		double scan;
 
 		if (segment == NULL)
-			return search_price(meta, -1);
+			return price_search(meta, -1, NO_KEYS).ns;
 		scan = segment_usual_plan(segment, 0, SEARCH_SCAN).cost;
 		if (!find_key_lists(index, segment, filter, scan, &report, &lists))
-			return search_price(meta, -1);
+			return price_search(meta, -1, NO_KEYS).ns;
 		price += lists.bucket == NULL ? scan : lists.plan.cost;
 	}
 	return price;

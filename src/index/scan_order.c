@@ -11,7 +11,7 @@
  * If only documents with some keys are wanted, the lists of these keys may be what reads the
  * others, in the place of packed scans.
  */
-#include "index/scan.h"
+#include "index/prices.h"
 
 /*
  * Each search costs about so many times the one before.  Searches for documents that may not
@@ -129,8 +129,8 @@ choose_steps(const IndexMeta *meta, Steps *steps)
 {
 	int k = meta->shape.k;
 	int stride = Max(k / RADII_TRIED, 1);
-	double scan = search_price(meta, -1);
-	double before = search_price(meta, 0); /* price of the radius tried before */
+	double scan = price_search(meta, -1, NO_KEYS).ns;
+	double before = price_search(meta, 0, NO_KEYS).ns; /* price of the radius tried before */
 	StepChoice choice = {.steps = steps, .left = scan * STEPS_PART};
 	int radius;
 
@@ -140,7 +140,7 @@ choose_steps(const IndexMeta *meta, Steps *steps)
 	add_step(&choice, 0, before);
 	for (radius = stride; radius <= k; radius += stride)
 	{
-		double price = search_price(meta, radius);
+		double price = price_search(meta, radius, NO_KEYS).ns;
 
 		if (price > choice.left)
 			break;

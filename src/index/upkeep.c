@@ -1,16 +1,7 @@
 /*
- * upkeep.c: when a tail is sealed, which segments are merged, and for whom upkeep gives way.
- *
- * One process at a time does upkeep, under a heavyweight lock that neither searches nor
- * inserts take.
+ * upkeep.c: when a tail is sealed, and which segments are merged.
  */
 #include "index/index.h"
-
-#include "commands/vacuum.h"
-#include "miscadmin.h"
-#include "postmaster/autovacuum.h"
-#include "storage/lmgr.h"
-#include "storage/lock.h"
 
 /* So many segments of one tier are merged into one of the next. */
 #define TIER_SEGMENTS 8
@@ -23,81 +14,6 @@
  * A fourth gives 1.5 and 1.5, a sixteenth 1.1 and 2.8.
  */
 #define SMALLER_PART 8
-
-/* ---- Locks and limits --------------------------------------------------- */
-
-void
-upkeep_lock(Relation index)
-{
-	LockPage(index, META_BLOCK, ExclusiveLock);
-}
-
-bool
-upkeep_lock_conditionally(Relation index)
-{
-	return ConditionalLockPage(index, META_BLOCK, ExclusiveLock);
-}
-
-void
-upkeep_unlock(Relation index)
-{
-	UnlockPage(index, META_BLOCK, ExclusiveLock);
-}
-
-Upkeep
-upkeep_of(Relation index, UpkeepBy by)
-{
-	int kilobytes = maintenance_work_mem;
-
-	if (by == UPKEEP_BY_VACUUM && MyBackendType == B_AUTOVAC_WORKER && autovacuum_work_mem != -1)
-		kilobytes = autovacuum_work_mem;
-	return (Upkeep){.index = index, .by = by, .memory = (Size) kilobytes * 1024};
-}
-
-/*
- * Returns whether another process waits for a lock that is held only because of the upkeep:
- * a worker's on the index and the database, vacuum's on the table.  Their modes are strong
- * enough to be kept in the main lock table, where waiters are counted.
- */
-static bool
-has_waiters(const Upkeep *upkeep)
-{
-	LOCKTAG table;
-
-	switch (upkeep->by)
-	{
-		case UPKEEP_BY_WORKER:
-			return worker_keeps_waiting(upkeep->index);
-		case UPKEEP_BY_VACUUM:
-			SET_LOCKTAG_RELATION(table, MyDatabaseId, upkeep->index->rd_index->indrelid);
-			return LockHasWaiters(&table, ShareUpdateExclusiveLock, false);
-		default:
-			return false;
-	}
-}
-
-bool
-upkeep_goes_on(Upkeep *upkeep)
-{
-	if (upkeep->by == UPKEEP_BY_VACUUM && !upkeep->gave_way)
-		compat_vacuum_delay();
-	CHECK_FOR_INTERRUPTS();
-	if (!upkeep->gave_way && has_waiters(upkeep))
-	{
-		ereport(DEBUG1,
-				(errmsg_internal("upkeep of index \"%s\" gives way",
-								 RelationGetRelationName(upkeep->index))));
-		upkeep->gave_way = true;
-	}
-	return !upkeep->gave_way;
-}
-
-void
-upkeep_replaced(Relation index, uint32 owner)
-{
-	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", owner,
-		 RelationGetRelationName(index));
-}
 
 /* ---- Sealing and merging ------------------------------------------------ */
 
@@ -120,16 +36,6 @@ static int
 tier_of(const SegmentEntry *entry)
 {
 	return (31 - __builtin_clz(segment_live(entry) | 1)) / TIER_LOG;
-}
-
-/* An index with many segments merges them even beyond its memory, lest there be too many. */
-uint32
-merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
-{
-	bool many = meta->segments > SEGMENTS_MAX / 2;
-
-	return segment_documents_max(upkeep->index, &meta->shape,
-								 many ? SEGMENT_MEMORY_ANY : upkeep->memory);
 }
 
 /* Returns how many numbers the documents of a segment have. */

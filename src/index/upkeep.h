@@ -37,6 +37,9 @@ extern void upkeep_lock(Relation index);
 extern bool upkeep_lock_conditionally(Relation index);
 extern void upkeep_unlock(Relation index);
 
+/* Locks what a worker needs, for its transaction; false if it would have to wait. */
+extern bool upkeep_lock_worker(Oid index);
+
 /* The caller of all functions below holds this lock. */
 
 /* Seals the tail and merges segments as long as that is due; seal_any: seals any tail. */

@@ -14,8 +14,6 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/ipc.h"
-#include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/snapmgr.h"
@@ -50,45 +48,6 @@ worker_start(Relation index)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* ---- Locks --------------------------------------------------------------- */
-
-/*
- * The mode in which a worker locks its index.  It keeps other maintenance away.  A weaker
- * mode might be taken by the fast path, where PostgreSQL does not count waiters.
- */
-#define WORKER_LOCK ShareUpdateExclusiveLock
-
-static LOCKTAG
-database_tag(void)
-{
-	LOCKTAG tag;
-
-	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	return tag;
-}
-
-/*
- * Locks the database as a session does while it starts.  DROP DATABASE and the like then
- * wait for the worker, which notices it; otherwise they only check for a few seconds whether
- * it has ended.
- */
-static bool
-lock_database(void)
-{
-	LOCKTAG tag = database_tag();
-
-	return LockAcquire(&tag, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-bool
-worker_keeps_waiting(Relation index)
-{
-	LOCKTAG tag = database_tag();
-
-	return LockHasWaitersRelation(index, WORKER_LOCK) ||
-		LockHasWaiters(&tag, RowExclusiveLock, false);
-}
-
 /* ---- Work --------------------------------------------------------------- */
 
 /*
@@ -100,7 +59,7 @@ static void
 do_upkeep(Oid oid)
 {
 	StartTransactionCommand();
-	if (lock_database() && ConditionalLockRelationOid(oid, WORKER_LOCK))
+	if (upkeep_lock_worker(oid))
 	{
 		Relation index = try_relation_open(oid, NoLock);
 

@@ -94,6 +94,22 @@ place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *nex
 	}
 }
 
+uint64_t
+set_partition_end(SetMeasure measure, uint64_t start, double threshold)
+{
+	double guess = (double) start / threshold;
+	uint64_t end;
+
+	if (measure == SET_CONTAINMENT || guess >= 0x1p62)
+		return UINT64_MAX;
+	end = (uint64_t) guess + 1;
+	while (end > start + 1 && resemblance_of_lengths(start, start, end - 1) < threshold)
+		end--;
+	while (end <= start || resemblance_of_lengths(start, start, end) >= threshold)
+		end++;
+	return end;
+}
+
 /* Partitions the documents.  A partition starts at the length of its first document. */
 static void
 partition(const SetJoin *join, SetItems *items)

@@ -16,26 +16,10 @@
 /* ---- Bounds -------------------------------------------------------------- */
 
 /*
- * All three bounds use the quotient that is the similarity, which rounds alike everywhere
+ * These bounds, and set_partition_end(), use the quotient that is the similarity, which rounds alike everywhere
  * and is monotonic: they start from a guess by the formula and step to the first number
  * for which the condition holds.
  */
-
-uint64_t
-set_partition_end(SetMeasure measure, uint64_t start, double threshold)
-{
-	double guess = (double) start / threshold;
-	uint64_t end;
-
-	if (measure == SET_CONTAINMENT || guess >= 0x1p62)
-		return UINT64_MAX;
-	end = (uint64_t) guess + 1;
-	while (end > start + 1 && resemblance_of_lengths(start, start, end - 1) < threshold)
-		end--;
-	while (end <= start || resemblance_of_lengths(start, start, end) >= threshold)
-		end++;
-	return end;
-}
 
 /* Returns the least length of a bag that can be similar to one of this length. */
 static uint64_t

@@ -261,13 +261,6 @@ qualified_name(Relation relation)
 									  RelationGetRelationName(relation));
 }
 
-const char *
-type_name(Oid type)
-{
-	/* Without FORMAT_TYPE_TYPEMOD_GIVEN, char of any length would be character, which is char(1). */
-	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
-}
-
 static SPIPlanPtr
 prepare(const char *statement, int parameters, Oid *types)
 {

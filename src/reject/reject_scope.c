@@ -152,6 +152,13 @@ find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guard
 		find_condition(scope, trigger, table, guarded);
 }
 
+const char *
+type_name(Oid type)
+{
+	/* Without FORMAT_TYPE_TYPEMOD_GIVEN, char of any length would be character, which is char(1). */
+	return format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY);
+}
+
 /* ---- The statement ------------------------------------------------------- */
 
 /*

@@ -1,15 +1,20 @@
 /*
  * counts.c: counting in how many documents each element is.
  */
-#include "sketch/weights.h"
+#include "sketch/counts.h"
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "base/sort.h"
+#include "sketch/weights.h"
 
 /* ---- Counting ------------------------------------------------------------------ */
 
 #define COUNTS_ROOM 1024
+
+/* A count for a share may be too high by this part of the share. */
+#define EXCESS 0.05
 
 /* Makes room for `needed` elements in all. */
 static void
@@ -27,18 +32,55 @@ reserve(ElementCounts *counts, size_t needed)
 void
 counts_begin(ElementCounts *counts, size_t most)
 {
-	*counts = (ElementCounts){.most = most};
+	*counts = (ElementCounts){.most = most, .width = UINT64_MAX};
 	table_begin(&counts->table, COUNTS_ROOM);
 	reserve(counts, Min(COUNTS_ROOM, most));
 }
 
 void
-counts_next(ElementCounts *counts)
+counts_begin_share(ElementCounts *counts, double share)
 {
-	counts->documents++;
+	double width = 1 / (EXCESS * share);
+
+	counts_begin(counts, SIZE_MAX);
+	counts->share = share;
+	counts->width = width < UINT32_MAX ? (uint64_t) width + 1 : UINT32_MAX;
 }
 
-/* Returns how many elements are in more than so many documents. */
+/* Returns the slot of an element, given with its hash, or the free slot where it belongs. */
+static inline uint64_t *
+search(const ElementCounts *counts, uint64_t hash, uint64_t element)
+{
+	return table_search_key(&counts->table, hash, element, counts->element, sizeof(uint64_t));
+}
+
+/* Forgets the elements in at most `documents` documents. */
+static void
+forget(ElementCounts *counts, uint64_t documents)
+{
+	size_t count = counts->table.count;
+	size_t kept = 0;
+
+	table_end(&counts->table);
+	table_begin(&counts->table, count);
+	table_reserve(&counts->table, count);
+	for (size_t i = 0; i < count; i++)
+	{
+		uint64_t hash;
+
+		host_check_interrupts_at(i);
+		if (counts->count[i] <= documents)
+			continue;
+		counts->element[kept] = counts->element[i];
+		counts->count[kept] = counts->count[i];
+		counts->last[kept] = counts->last[i];
+		hash = table_hash(&counts->table, counts->element[kept]);
+		table_put(&counts->table, search(counts, hash, counts->element[kept]), hash);
+		kept++;
+	}
+}
+
+/* Returns how many elements are in more than `documents` documents. */
 static size_t
 count_above(const ElementCounts *counts, uint64_t documents)
 {
@@ -52,36 +94,23 @@ count_above(const ElementCounts *counts, uint64_t documents)
 	return above;
 }
 
-/* Forgets at least half of the elements, those in the fewest documents. */
+/* Forgets at least half of the elements: those in the fewest documents. */
 static void
-forget_rare(ElementCounts *counts)
+forget_half(ElementCounts *counts)
 {
-	size_t count = counts->table.count;
-	size_t kept = 0;
 	uint64_t documents = 1;
 
 	while (count_above(counts, documents) > counts->most / 2)
 		documents *= 2;
-	table_end(&counts->table);
-	table_begin(&counts->table, counts->most);
-	table_reserve(&counts->table, counts->most);
-	for (size_t i = 0; i < count; i++)
-	{
-		uint64_t hash;
+	forget(counts, documents);
+}
 
-		host_check_interrupts_at(i);
-		if (counts->count[i] <= documents)
-			continue;
-		counts->element[kept] = counts->element[i];
-		counts->count[kept] = counts->count[i];
-		counts->last[kept] = counts->last[i];
-		hash = table_hash(&counts->table, counts->element[kept]);
-		table_put(&counts->table,
-				  table_search_key(&counts->table, hash, counts->element[kept], counts->element,
-								   sizeof(uint64_t)),
-				  hash);
-		kept++;
-	}
+void
+counts_next(ElementCounts *counts)
+{
+	if (counts->documents > 0 && counts->documents % counts->width == 0)
+		forget(counts, counts->documents / counts->width);
+	counts->documents++;
 }
 
 /* Counts an element, for which there is room. */
@@ -91,14 +120,14 @@ count_one(ElementCounts *counts, uint64_t element)
 	Table *table = &counts->table;
 	uint32_t document = (uint32_t) counts->documents;
 	uint64_t hash = table_hash(table, element);
-	uint64_t *slot = table_search_key(table, hash, element, counts->element, sizeof(uint64_t));
+	uint64_t *slot = search(counts, hash, element);
 	uint32_t number;
 
 	if (*slot == 0)
 	{
 		number = table_put(table, slot, hash);
 		counts->element[number] = element;
-		counts->count[number] = 1;
+		counts->count[number] = 1 + (uint32_t) ((counts->documents - 1) / counts->width);
 		counts->last[number] = document;
 		return;
 	}
@@ -117,10 +146,36 @@ counts_add(void *state, const uint64_t *hashes, size_t count)
 	for (size_t i = 0; i < count; i++)
 	{
 		if (counts->table.count >= counts->most)
-			forget_rare(counts);
+			forget_half(counts);
 		reserve(counts, counts->table.count + 1);
 		count_one(counts, hashes[i]);
 	}
+}
+
+/* ---- Shares -------------------------------------------------------------------- */
+
+Bag
+counts_finish_share(ElementCounts *counts)
+{
+	BagBuilder builder;
+	Bag bag;
+
+	bag_begin(&builder);
+	for (size_t i = 0; i < counts->table.count; i++)
+	{
+		uint32_t count = counts->count[i];
+
+		host_check_interrupts_at(i);
+		if (count > 1 && (double) count / counts->documents >= counts->share)
+			bag_add(&builder, &counts->element[i], 1);
+	}
+	/* A table has fewer keys than a bag may have. */
+	(void) bag_finish(&builder, &bag);
+	table_end(&counts->table);
+	host_free(counts->last);
+	host_free(counts->element);
+	host_free(counts->count);
+	return bag;
 }
 
 /* ---- Weights ------------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 #define NEARDUP_SKETCH_WEIGHTS_H
 
 #include "base/hash.h"
-#include "base/table.h"
 #include "sketch/bag.h"
 
 /* ---- Weights (weights.c) ------------------------------------------------------- */
@@ -86,44 +85,5 @@ extern size_t copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to
 
 /* Frees what the copies are made of. */
 extern void copies_end(Copies *copies);
-
-/* ---- Counting documents (counts.c) -------------------------------------------- */
-
-/*
- * Counts in how many documents each element is.  When more elements come than fit, those
- * in the fewest documents so far are forgotten (lossy counting, Manku and Motwani 2002).
- */
-typedef struct ElementCounts
-{
-	Table table;
-	uint64_t *element; /* by number, as the others */
-	uint32_t *count;   /* documents that have it */
-	uint32_t *last;    /* low bits of the number of the last one, counted from 1 */
-	size_t room;       /* of the arrays */
-	size_t most;
-	uint64_t documents;
-} ElementCounts;
-
-/* Starts without documents; keeps the counts of at most `most` elements. */
-extern void counts_begin(ElementCounts *counts, size_t most);
-
-/* Begins a document. */
-extern void counts_next(ElementCounts *counts);
-
-/* Counts elements of the current document; a HashSink (text/text.h). */
-extern void counts_add(void *counts, const uint64_t *hashes, size_t count);
-
-/* The most bytes that an element takes, slots of the table that are free included. */
-#define COUNTS_BYTES 96
-
-/*
- * Sets the keys, ascending, and weights of the most frequent elements, at most `entries`;
- * leaves out those that weigh WEIGHT_MAX.  Frees the counts.  Returns how many they are.
- *
- * The weight of an element in n of N > 1 documents is ln(N / n) / ln N times WEIGHT_MAX,
- * rounded.
- */
-extern uint32_t counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key,
-							  uint8_t *weight);
 
 #endif

@@ -32,12 +32,6 @@ typedef struct Shingler
 	uint64_t ascii[128];                         /* hashes of single characters */
 } Shingler;
 
-uint64_t
-shingle_of_token(const char *utf8, size_t length)
-{
-	return XXH3_64bits(utf8, length);
-}
-
 /* Removes the shingles that do not start with a stop word; returns how many are left. */
 static uint32_t
 keep_anchored(const uint64_t *first_unit, uint64_t *hash, uint32_t count)

@@ -4,96 +4,12 @@
  * ASCII is read in blocks of 64 bytes, everything else by characters.  Both give the same
  * tokens (doc/explanation/recipe.md).
  */
-#include "text/internal.h"
-
 #include <string.h>
 
-#include "text/ascii.h"
-
-/* A batch goes to the sink when it has this many bytes or edges. */
-#define BATCH_BYTES 4096
-#define BATCH_EDGES 4096
-
-/* The most that a step, a block and a piece, adds. */
-#define STEP_BYTES (ASCII_BLOCK + PIECE_RESULT_MAX * 4)
-#define STEP_EDGES (2 * ASCII_BLOCK + PIECE_RESULT_MAX * 2)
-
-/* A longer token is cut, so that edges fit into 32 bits. */
-#define TOKEN_MAX (UINT32_C(1) << 30)
+#include "text/batch.h"
 
 /* Characters below this have at most two bytes in UTF-8. */
 #define SHORT_CHARACTERS 0x800
-
-typedef struct Tokenizer
-{
-	TokenSink sink;
-	void *state;
-	uint8_t *bytes; /* normalised text since the last batch */
-	size_t room;
-	uint32_t fill;
-	uint32_t edges; /* odd while a token is open */
-	bool alone;     /* the open token is one character and its marks */
-	const uint8_t *source;
-	Place *place; /* of each of bytes; NULL: nobody asks */
-	uint32_t edge[BATCH_EDGES + STEP_EDGES];
-} Tokenizer;
-
-static inline bool
-token_is_open(const Tokenizer *t)
-{
-	return t->edges & 1;
-}
-
-static inline void
-put_edge(Tokenizer *t)
-{
-	t->edge[t->edges++] = t->fill;
-}
-
-static inline void
-close_token(Tokenizer *t)
-{
-	if (token_is_open(t))
-		put_edge(t);
-	t->alone = false;
-}
-
-/* Gives the finished tokens to the sink, and moves an open one to the front. */
-static void
-flush(Tokenizer *t)
-{
-	TokenBatch batch = {t->bytes, t->edge, t->edges / 2, t->place};
-	uint32_t keep_from = token_is_open(t) ? t->edge[t->edges - 1] : t->fill;
-
-	if (batch.count > 0)
-		t->sink(t->state, &batch);
-	t->edges &= 1;
-	t->edge[0] = 0;
-	t->fill -= keep_from;
-	if (keep_from > 0)
-		memmove(t->bytes, t->bytes + keep_from, t->fill);
-	if (t->place && keep_from > 0)
-		memmove(t->place, t->place + keep_from, t->fill * sizeof(Place));
-	host_check_interrupts();
-}
-
-/* Makes room for one more step. */
-static inline void
-make_room(Tokenizer *t)
-{
-	if (t->fill < BATCH_BYTES && t->edges < BATCH_EDGES)
-		return;
-	if (t->fill >= TOKEN_MAX)
-		close_token(t);
-	flush(t);
-	if (t->place)
-	{
-		size_t room = t->room;
-
-		t->place = host_grow(t->place, &room, t->fill + STEP_BYTES + TOKEN_SLACK, sizeof(Place));
-	}
-	t->bytes = host_grow(t->bytes, &t->room, t->fill + STEP_BYTES + TOKEN_SLACK, 1);
-}
 
 /* Returns how many bits are set.  __builtin_popcountll would be a slow call without POPCNT. */
 static inline int
@@ -110,9 +26,9 @@ count_bits(uint64_t bits)
  * branches that the processor cannot predict.
  */
 static inline void
-put_block_edges(Tokenizer *t, uint64_t word)
+put_block_edges(Batch *t, uint64_t word)
 {
-	uint64_t bits = word ^ (word << 1 | token_is_open(t));
+	uint64_t bits = word ^ (word << 1 | unit_is_open(t));
 	int count = count_bits(bits);
 	uint32_t *edge = t->edge + t->edges;
 
@@ -127,14 +43,14 @@ put_block_edges(Tokenizer *t, uint64_t word)
 
 /* Takes the first n <= 64 bytes, all ASCII, of a block that is copied already. */
 static inline void
-take_ascii(Tokenizer *t, uint64_t word, int n)
+take_ascii(Batch *t, uint64_t word, int n)
 {
 	if (n < ASCII_BLOCK)
 	{
 		uint64_t below = (UINT64_C(1) << n) - 1;
 
 		/* Repeat the bit of the last byte after the end, so that there is no edge. */
-		bool last = n > 0 ? word >> (n - 1) & 1 : token_is_open(t);
+		bool last = n > 0 ? word >> (n - 1) & 1 : unit_is_open(t);
 
 		word = (word & below) | (last ? ~below : 0);
 	}
@@ -144,7 +60,7 @@ take_ascii(Tokenizer *t, uint64_t word, int n)
 
 /* Notes the places of n ASCII bytes, which are taken next. */
 static void
-place_ascii(Tokenizer *t, const uint8_t *in, int n)
+place_ascii(Batch *t, const uint8_t *in, int n)
 {
 	uint32_t at = (uint32_t) (in - t->source);
 
@@ -167,13 +83,13 @@ copy_character(uint8_t *to, const uint8_t *utf8, int length)
 
 /* Adds a normalised character. */
 static inline void
-put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
+put_character(Batch *t, const uint8_t *utf8, int length, CharClass class)
 {
 	if (class == CHAR_SEPARATOR || class == CHAR_ALONE || (class == CHAR_WORD && t->alone))
-		close_token(t);
-	if (class == CHAR_SEPARATOR || (class == CHAR_MARK && !token_is_open(t)))
+		close_unit(t);
+	if (class == CHAR_SEPARATOR || (class == CHAR_MARK && !unit_is_open(t)))
 		return;
-	if (!token_is_open(t))
+	if (!unit_is_open(t))
 		put_edge(t);
 	t->alone |= class == CHAR_ALONE;
 	copy_character(t->bytes + t->fill, utf8, length);
@@ -181,7 +97,7 @@ put_character(Tokenizer *t, const uint8_t *utf8, int length, CharClass class)
 }
 
 static void
-put_normalised(Tokenizer *t, const uint32_t *characters, int count)
+put_normalised(Batch *t, const uint32_t *characters, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
@@ -194,7 +110,7 @@ put_normalised(Tokenizer *t, const uint32_t *characters, int count)
 
 /* Normalises the piece at in and adds it; returns how many bytes it has. */
 static size_t
-put_piece(Tokenizer *t, const uint8_t *in, size_t length)
+put_piece(Batch *t, const uint8_t *in, size_t length)
 {
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
@@ -220,7 +136,7 @@ typedef struct ShortForm
  * Capital and accented letters are frequent and few, so their normal forms are kept.
  */
 static inline void
-put_short(Tokenizer *t, const uint8_t *in, uint32_t code_point)
+put_short(Batch *t, const uint8_t *in, uint32_t code_point)
 {
 	static ShortForm forms[SHORT_CHARACTERS];
 	ShortForm *form = &forms[code_point];
@@ -273,7 +189,7 @@ is_boundary(Decoded d)
 
 /* Removes the last character, an ASCII letter or digit of an open token. */
 static void
-untake_ascii(Tokenizer *t)
+untake_ascii(Batch *t)
 {
 	t->fill--;
 	if (t->edge[t->edges - 1] == t->fill)
@@ -287,7 +203,7 @@ untake_ascii(Tokenizer *t)
  * branch.
  */
 static inline __attribute__((always_inline)) const uint8_t *
-take_any_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word,
+take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word,
 					const bool placed)
 {
 	Decoded here = decode(in, end);
@@ -306,7 +222,7 @@ take_any_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool af
 		make_room(t);
 		before = t->fill;
 		if (!(here.info & CHAR_ASSIGNED))
-			close_token(t);
+			close_unit(t);
 		else if ((here.info & CHAR_STABLE) && is_boundary(next))
 			put_character(t, in, here.length, CHAR_CLASS(here.info));
 		else if (here.code_point < SHORT_CHARACTERS && is_boundary(next))
@@ -323,25 +239,25 @@ take_any_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool af
 		here = next;
 	}
 	if (t->alone)
-		close_token(t);
+		close_unit(t);
 	return in;
 }
 
 static const uint8_t *
-take_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
+take_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word)
 {
 	return take_any_characters(t, in, end, after_word, false);
 }
 
 static const uint8_t *
-take_placed_characters(Tokenizer *t, const uint8_t *in, const uint8_t *end, bool after_word)
+take_placed_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word)
 {
 	return take_any_characters(t, in, end, after_word, true);
 }
 
 /* Takes the block at in, of n <= 64 bytes; returns the place after what it has taken. */
 static inline const uint8_t *
-take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
+take_block(Batch *t, const uint8_t *in, const uint8_t *end, int n)
 {
 	AsciiMasks masks;
 	uint8_t padded[ASCII_BLOCK];
@@ -362,8 +278,8 @@ take_block(Tokenizer *t, const uint8_t *in, const uint8_t *end, int n)
 	if (masks.high == 0)
 		return in + n;
 	if (t->place)
-		return take_placed_characters(t, in + n, end, token_is_open(t));
-	return take_characters(t, in + n, end, token_is_open(t));
+		return take_placed_characters(t, in + n, end, unit_is_open(t));
+	return take_characters(t, in + n, end, unit_is_open(t));
 }
 
 /* Tokenizes a text; `placed` asks for the places of all bytes. */
@@ -372,16 +288,9 @@ tokenize(const char *utf8, size_t length, bool placed, TokenSink sink, void *sta
 {
 	const uint8_t *in = (const uint8_t *) utf8;
 	const uint8_t *end = in + length;
-	Tokenizer t;
+	Batch t;
 
-	t.sink = sink;
-	t.state = state;
-	t.room = BATCH_BYTES + STEP_BYTES + TOKEN_SLACK;
-	t.bytes = host_alloc(t.room);
-	t.fill = t.edges = 0;
-	t.alone = false;
-	t.source = in;
-	t.place = placed ? host_alloc(t.room * sizeof(Place)) : NULL;
+	batch_begin(&t, utf8, placed, sink, state);
 	while (in < end)
 	{
 		size_t left = end - in;
@@ -389,10 +298,7 @@ tokenize(const char *utf8, size_t length, bool placed, TokenSink sink, void *sta
 		make_room(&t);
 		in = take_block(&t, in, end, left < ASCII_BLOCK ? (int) left : ASCII_BLOCK);
 	}
-	close_token(&t);
-	flush(&t);
-	host_free(t.bytes);
-	host_free(t.place);
+	batch_end(&t);
 }
 
 void

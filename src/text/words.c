@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 WordSet
 word_set_of(const uint64_t *hashes, size_t count, bool forever)
 {
@@ -33,6 +36,12 @@ word_set_free(WordSet *set)
 	host_free(set->word);
 	set->word = NULL;
 }
+uint64_t
+shingle_of_token(const char *utf8, size_t length)
+{
+	return XXH3_64bits(utf8, length);
+}
+
 
 /* Returns a set of the words of a list, making it in the first call. */
 static const WordSet *

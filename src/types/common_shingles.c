@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 
 #include "base/hash.h"
-#include "sketch/frequent.h"
+#include "sketch/counts.h"
 
 /* So many documents that share a shingle may be near-duplicates of each other. */
 #define FEW 5
@@ -35,50 +35,43 @@ typedef struct Sampler
 	uint64 row;  /* of them, received */
 	uint64 wanted;
 	uint64 chosen;
-	Frequent frequent;
+	ElementCounts counts;
 } Sampler;
 
 /* ---- Documents ------------------------------------------------------------ */
 
-/* Returns the shingles of a text. */
-static Bag
-bag_of_text(Datum text, SchemeId scheme)
+/* Counts a set of shingles, which must be of the recipe and scheme of the first. */
+static void
+count_set(Sampler *sampler, Shingles *shingles)
 {
-	Utf8Text utf8 = utf8_of_datum(text);
-	BagBuilder builder;
-	Bag bag;
-
-	bag_begin(&builder);
-	shingle_text(utf8.bytes, utf8.length, scheme, bag_add, &builder);
-	/* A text of 1 GB has fewer shingles than a bag may have. */
-	(void) bag_finish(&builder, &bag);
-	return bag;
-}
-
-/* Returns the bag of a set of shingles, which must be of the recipe and scheme of the first. */
-static Bag
-bag_of_set(Sampler *sampler, Datum datum)
-{
-	Shingles *shingles = shingles_of_datum(datum);
-
-	if (sampler->frequent.bags == 0)
+	if (sampler->counts.documents == 1)
 	{
 		sampler->version = shingles->version;
 		sampler->scheme = shingles->scheme;
 	}
 	check_same_recipe(sampler->version, sampler->scheme, shingles->version, shingles->scheme);
-	return shingles_bag(shingles);
+	hashes_in_batches((const uint64_t *) shingles->element, shingles->count, counts_add,
+					  &sampler->counts);
 }
 
+/* Counts the shingles of a document in the context of the counts. */
 static void
 count_document(Sampler *sampler, Datum document)
 {
 	MemoryContext old = MemoryContextSwitchTo(sampler->row_context);
-	Bag bag =
-		sampler->sets ? bag_of_set(sampler, document) : bag_of_text(document, sampler->scheme);
+	Utf8Text utf8;
+	Shingles *shingles = NULL;
 
+	if (sampler->sets)
+		shingles = shingles_of_datum(document);
+	else
+		utf8 = utf8_of_datum(document);
 	MemoryContextSwitchTo(sampler->context);
-	frequent_add(&sampler->frequent, &bag);
+	counts_next(&sampler->counts);
+	if (shingles)
+		count_set(sampler, shingles);
+	else
+		shingle_text(utf8.bytes, utf8.length, sampler->scheme, counts_add, &sampler->counts);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(sampler->row_context);
 }
@@ -205,11 +198,11 @@ neardup_common_shingles(PG_FUNCTION_ARGS)
 	sampler.wanted = number_argument(fcinfo, 3, "sample", PG_INT32_MAX);
 	sampler.row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
-	frequent_begin(&sampler.frequent, share);
+	counts_begin_share(&sampler.counts, share);
 	read_sample(&sampler, query);
 	MemoryContextDelete(sampler.row_context);
-	documents = sampler.frequent.bags;
-	bag = frequent_finish(&sampler.frequent);
+	documents = (uint32) sampler.counts.documents;
+	bag = counts_finish_share(&sampler.counts);
 	result = shingles_of_bag(&bag, sampler.version, sampler.scheme);
 	warn_of_few(documents, share);
 	PG_RETURN_POINTER(result);

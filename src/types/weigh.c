@@ -13,6 +13,7 @@
 #include "utils/lsyscache.h"
 
 #include "base/sort.h"
+#include "sketch/counts.h"
 
 /* ---- Making a lexicon ---------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * the plainest way.
  */
 #include "fuzz.h"
-#include "sketch/frequent.h"
+#include "sketch/counts.h"
 #include "sketch/sketch.h"
 #include "sketch/weights.h"
 
@@ -44,6 +44,16 @@ bags_with(const Bag *bag, uint32_t bags, int64_t element)
 	return with;
 }
 
+static void
+count_bags(ElementCounts *counts, const Bag *bag, uint32_t bags)
+{
+	for (uint32_t i = 0; i < bags; i++)
+	{
+		counts_next(counts);
+		counts_add(counts, (const uint64_t *) bag[i].element, bag[i].count);
+	}
+}
+
 /* ---- Lexicons -------------------------------------------------------------- */
 
 static void
@@ -56,11 +66,7 @@ check_lexicon(const Bag *bag, uint32_t bags, uint32_t entries, size_t most)
 	uint32_t count;
 
 	counts_begin(&counts, Max(most, 2 * (size_t) entries));
-	for (uint32_t i = 0; i < bags; i++)
-	{
-		counts_next(&counts);
-		counts_add(&counts, (const uint64_t *) bag[i].element, bag[i].count);
-	}
+	count_bags(&counts, bag, bags);
 	count = counts_finish(&counts, entries, key, weight);
 	REQUIRE(count <= entries);
 	for (uint32_t i = 0; i < count; i++)
@@ -87,13 +93,12 @@ check_lexicon(const Bag *bag, uint32_t bags, uint32_t entries, size_t most)
 static void
 check_common(const Bag *bag, uint32_t bags, double share)
 {
-	Frequent frequent;
+	ElementCounts counts;
 	Bag common;
 
-	frequent_begin(&frequent, share);
-	for (uint32_t i = 0; i < bags; i++)
-		frequent_add(&frequent, &bag[i]);
-	common = frequent_finish(&frequent);
+	counts_begin_share(&counts, share);
+	count_bags(&counts, bag, bags);
+	common = counts_finish_share(&counts);
 	for (uint32_t i = 0; i < Min(common.count, 256); i++)
 		REQUIRE(bags_with(bag, bags, common.element[i]) + 0.05 * share * bags >=
 				share * bags - 1e-9);

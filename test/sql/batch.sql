@@ -7,9 +7,6 @@ CREATE SCHEMA batch;
 SET search_path = batch, public;
 \set VERBOSITY default
 
--- There was no call yet.
-SELECT count(*) FROM neardup_join_stats();
-
 -- Lines 1, 2 and 3 are alike, 4 equals 2, 6 and 7 are equal; 8 is empty, 9 NULL.
 CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash, key uuid);
 INSERT INTO docs (id, body) VALUES
@@ -71,8 +68,9 @@ SELECT * FROM neardup_pairs('SELECT id, s FROM reports', 0.5, measure => 'contai
 SELECT a, b FROM neardup_pairs('SELECT id, s FROM reports', 0.5, measure => 'resemblance') ORDER BY 1, 2;
 SELECT a, b FROM neardup_pairs('SELECT id, s FROM reports', 0.6, equal => 'all', measure => 'containment') ORDER BY 1, 2;
 SELECT * FROM neardup_pairs('SELECT id::text, s FROM reports WHERE id < 4', 0.5, NULL::text, multiset => true, measure => 'containment') ORDER BY 1, 2;
+SET client_min_messages = debug1;
 SELECT * FROM neardup_pairs('SELECT id, s FROM reports WHERE id IN (1, 2, 3)', 0.5, against => 'SELECT id, s FROM reports WHERE id IN (2, 4, 5)', measure => 'containment') ORDER BY 1, 2;
-SELECT candidates = pruned_by_length + pruned_by_frequency + compared AS complete, partitions, pruned_by_length FROM neardup_join_stats();
+RESET client_min_messages;
 -- A keeper contains its members; a longer row after it does not join it.
 SELECT * FROM neardup_clusters('SELECT id, s FROM reports ORDER BY cardinality(s) DESC, id', 0.5, measure => 'containment');
 SELECT * FROM neardup_clusters('SELECT id, s FROM reports ORDER BY id', 0.5, measure => 'containment');
@@ -163,32 +161,26 @@ SELECT id, keeper FROM neardup_clusters($$SELECT i, to_minhash(CASE WHEN current
 	FROM generate_series(1, 2) i$$, 1);
 SELECT count(*) FROM neardup_progress() WHERE pid = pg_backend_pid();
 
--- Statistics of the last call: 6 equals 1, which is a candidate with 2; 5 is in a distant partition; 3 and 4
+-- Counters: 6 equals 1, which is a candidate with 2; 5 is in a distant partition; 3 and 4
 -- share only elements that are not listed.
-\pset expanded on
+SET client_min_messages = debug1;
 SELECT count(*) AS found FROM neardup_pairs($$SELECT * FROM (VALUES (1, to_shingles('{1,2,3,4,5,6,7,8,9,10}'::bigint[])), (2, to_shingles('{1,2,3,4,5,6,7,8,9,11}'::bigint[])),
 	(3, to_shingles('{101,102,103,104,105,106,107,108,109,110}'::bigint[])), (4, to_shingles('{101,102,103,104,105,116,117,118,119,120}'::bigint[])),
 	(5, to_shingles('{1,2,3,4,5,6,7,8,9,10,201,202,203,204,205,206,207,208,209,210}'::bigint[])), (6, to_shingles('{1,2,3,4,5,6,7,8,9,10}'::bigint[]))) v$$, 0.8);
-SELECT * FROM neardup_join_stats();
 -- Candidates are ruled out or compared.
+RESET client_min_messages;
 CREATE TABLE sets AS SELECT i, to_shingles(array_agg((i * 7 + j * j * 3)::bigint % 61)) AS s
 	FROM generate_series(1, 100) i, generate_series(1, 5 + i % 20) j GROUP BY i;
+SET client_min_messages = debug1;
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, s FROM sets ORDER BY i', 0.5, equal => 'all');
 SELECT count(*) AS found FROM sets x JOIN sets y ON x.i < y.i AND is_similar(x.s, y.s, 0.5);
-SELECT *, candidates = pruned_by_length + pruned_by_frequency + compared AS complete FROM neardup_join_stats();
--- Statistics of signatures, of two sources, and of joins without groups: signatures equal in half of their bits, or few.
+-- Counters of signatures, of two sources, and of joins without groups: signatures equal in half of their bits, or few.
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, hashint8extended(i, 0)::simhash FROM generate_series(1, 20000) i', 0.95, against => 'SELECT i, (hashint8extended(i, 0) # 1)::simhash FROM generate_series(1, 5000) i');
-SELECT * FROM neardup_join_stats();
 SELECT count(*) AS found FROM neardup_pairs('SELECT i, (i * 1000003)::bigint::simhash FROM generate_series(1, 2000) i', 0.95, against => 'SELECT i, (i * 1000003 + 1)::bigint::simhash FROM generate_series(1, 500) i');
-SELECT groups, candidates, compared, pairs FROM neardup_join_stats();
 SELECT count(*) AS found FROM neardup_clusters('SELECT i, to_minhash((i / 2)::text) FROM generate_series(1, 300) i', 0.9);
-SELECT * FROM neardup_join_stats();
--- A call that reads nothing, and a call that fails, which leaves the statistics as they are.
+-- A call that reads nothing.
 SELECT count(*) AS found FROM neardup_pairs('SELECT 1, NULL::minhash', 0.9);
-SELECT * FROM neardup_join_stats();
-SELECT neardup_pairs('SELECT 1', 0.9);
-SELECT rows_read FROM neardup_join_stats();
-\pset expanded off
+RESET client_min_messages;
 
 -- A new batch against the table, by its index or by reading both once.
 CREATE TABLE arrivals AS SELECT 100 + id AS id, sig FROM docs WHERE id IN (2, 5, 8);

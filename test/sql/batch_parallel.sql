@@ -19,27 +19,26 @@ BEGIN
 	RETURN QUERY SELECT row_number() OVER (), p.* FROM neardup_pairs(left_query, threshold, against => right_query) p;
 END $$;
 
+-- The debug lines say how many workers helped.
+SET client_min_messages = debug1;
 CREATE TABLE alone AS SELECT * FROM pairs(0, 'SELECT id, sig FROM docs', NULL);
-SELECT workers, groups FROM neardup_join_stats();
 CREATE TABLE shared AS SELECT * FROM pairs(2, 'SELECT id, sig FROM docs', NULL);
-SELECT workers > 0 AS shared FROM neardup_join_stats();
+SET client_min_messages = warning;
 SELECT count(*) > 100000 AS many, count(*) = (SELECT count(*) FROM alone) AS same_count, count(*) = (SELECT count(*) FROM alone NATURAL JOIN shared) AS same
 FROM shared;
--- The counts are the same too.
-CREATE TABLE stats AS SELECT * FROM neardup_join_stats();
-SELECT count(*) FROM pairs(0, 'SELECT id, sig FROM docs', NULL) HAVING count(*) = 0;
-SELECT s.candidates = j.candidates AND s.compared = j.compared AND s.pairs = j.pairs AS same FROM stats s, neardup_join_stats() j;
 
 -- Two sources.
+SET client_min_messages = debug1;
 CREATE TABLE two AS SELECT w, p.* FROM unnest('{0,2}'::int[]) w,
 	pairs(w, 'SELECT id, sig FROM docs WHERE id <= 12000', 'SELECT id, sig FROM docs WHERE id > 12000') p;
-SELECT workers > 0 AS shared FROM neardup_join_stats();
+SET client_min_messages = warning;
 SELECT count(*) > 100000 AS many, count(*) = 2 * (SELECT count(*) FROM two x JOIN two y USING (n, a, b, similarity) WHERE x.w = 0 AND y.w = 2) AS same FROM two;
 
 -- These are parts of all pairs.  Groups are shared as well.
 CREATE TABLE hashes AS SELECT i AS id, (hashint8extended(i / 2, 0) # (i % 2))::simhash AS sig FROM generate_series(1, 300000) i;
+SET client_min_messages = debug1;
 CREATE TABLE grouped AS SELECT w, p.* FROM unnest('{0,2}'::int[]) w, pairs(w, 'SELECT id, sig FROM hashes', NULL, 0.95) p;
-SELECT workers > 0 AS shared, groups > 1 AS grouped FROM neardup_join_stats();
+SET client_min_messages = warning;
 SELECT count(*) > 149000 AS many, count(*) = 2 * (SELECT count(*) FROM grouped x JOIN grouped y USING (n, a, b, similarity) WHERE x.w = 0 AND y.w = 2) AS same FROM grouped;
 
 -- Stars and components, in a transaction that writes, with the leader's help.
@@ -50,8 +49,9 @@ SET LOCAL max_parallel_maintenance_workers = 0;
 INSERT INTO clusters SELECT 0, m, c.* FROM unnest('{star,components}'::text[]) m, neardup_clusters('SELECT id, sig FROM docs', 0.7, method => m) c;
 SAVEPOINT s;
 SET LOCAL max_parallel_maintenance_workers = 2;
+SET client_min_messages = debug1;
 INSERT INTO clusters SELECT 2, m, c.* FROM unnest('{star,components}'::text[]) m, neardup_clusters('SELECT id, sig FROM docs', 0.7, method => m) c;
-SELECT workers > 0 AS shared FROM neardup_join_stats();
+SET client_min_messages = warning;
 RELEASE SAVEPOINT s;
 SELECT method, count(*) > 10000 AS many, bool_and(n = 2) AS same
 FROM (SELECT method, count(*) AS n FROM clusters GROUP BY method, id, keeper, similarity, size) c GROUP BY method ORDER BY method;
@@ -62,8 +62,9 @@ SET maintenance_work_mem = '16MB';
 CREATE TABLE dense AS SELECT i AS id, to_minhash((SELECT string_agg(md5((i % 101 + w * 101)::text), ' ') FROM generate_series(1, 30) w) || ' ' || i) AS sig
 FROM generate_series(1, 20000) i;
 SELECT sum(n::numeric * (a + 7 * b)) AS alone FROM pairs(0, 'SELECT id, sig FROM dense', NULL) \gset
+SET client_min_messages = debug1;
 SELECT count(*) > 16 * 1024 * 1024 / 12 AS too_many, sum(n::numeric * (a + 7 * b)) = :alone AS same FROM pairs(2, 'SELECT id, sig FROM dense', NULL);
-SELECT workers > 0 AS shared FROM neardup_join_stats();
+SET client_min_messages = warning;
 
 -- An error and a cancelled statement while workers run; the next call works.
 SET maintenance_work_mem = '128MB';

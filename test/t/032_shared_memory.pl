@@ -20,13 +20,14 @@ sub join_rows
 {
 	my ($rows, $workers) = @_;
 
-	return $node->safe_psql(
+	my ($status, $pairs, $counters) = $node->psql(
 		'postgres', qq{
+		SET client_min_messages = debug1;
 		SET maintenance_work_mem = '256MB';
 		SET max_parallel_maintenance_workers = $workers;
 		SELECT count(*) FROM neardup_pairs('SELECT i, to_minhash(md5((i / 2)::text) || '' '' || i % 2) FROM generate_series(1, $rows) i', 0.3, recall => 0.9);
-		SELECT workers > 0 FROM neardup_join_stats();
 	});
+	return "$pairs\n" . ($counters =~ /workers=[1-9]/ ? 't' : 'f');
 }
 
 SKIP:

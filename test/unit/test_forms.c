@@ -1,64 +1,59 @@
 /*
- * test_forms.c: counting which elements many bags have, compared with plain loops.
+ * test_forms.c: counting which elements many documents have, compared with plain loops.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "random.h"
-#include "sketch/frequent.h"
+#include "sketch/counts.h"
 #include "unit.h"
 
 /* ---- Counting ------------------------------------------------------------------- */
 
-#define BAGS 3000
+#define DOCUMENTS 3000
 #define ELEMENTS 400
 
-/* Is element i in a bag?  The greater it is, the more bags have it. */
+/* Is element i in a document?  The greater it is, the more documents have it. */
 static bool
-is_in(uint64_t bag, uint64_t i)
+is_in(uint64_t document, uint64_t i)
 {
-	uint64_t seed = bag * ELEMENTS + i;
+	uint64_t seed = document * ELEMENTS + i;
 
 	return next_random(&seed) % (2 * ELEMENTS) < i;
 }
 
-/* Counts the bags that have each element, and gives the bags with an element of their own to frequent. */
+/* Counts the documents that have each element, and gives them with an element of their own to counts. */
 static void
-count_bags(Frequent *frequent, uint32_t *bags)
+count_documents(ElementCounts *counts, uint32_t *documents)
 {
-	for (uint64_t b = 0; b < BAGS; b++)
+	for (uint64_t d = 0; d < DOCUMENTS; d++)
 	{
-		BagBuilder builder;
-		uint64_t own = UINT64_C(1) << 40 | b;
-		Bag bag;
+		uint64_t own = UINT64_C(1) << 40 | d;
 
-		bag_begin(&builder);
-		bag_add(&builder, &own, 1);
+		counts_next(counts);
+		counts_add(counts, &own, 1);
 		for (uint64_t i = 0; i < ELEMENTS; i++)
-			if (is_in(b, i))
+			if (is_in(d, i))
 			{
-				bag_add(&builder, &i, 1);
-				bags[i]++;
+				counts_add(counts, &i, 1);
+				documents[i]++;
 			}
-		(void) bag_finish(&builder, &bag);
-		frequent_add(frequent, &bag);
-		bag_free(&bag);
 	}
 }
 
 static void
-test_frequent(double share)
+test_share(double share)
 {
-	uint32_t bags[ELEMENTS] = {0};
+	uint32_t documents[ELEMENTS] = {0};
 	bool found[ELEMENTS] = {false};
-	Frequent frequent;
+	ElementCounts counts;
 	Bag common;
 
-	frequent_begin(&frequent, share);
-	count_bags(&frequent, bags);
-	/* Most of the elements that single bags have are forgotten. */
-	CHECK_MSG(frequent.table.count < ELEMENTS + 2 * frequent.width, "%zu", frequent.table.count);
-	common = frequent_finish(&frequent);
+	counts_begin_share(&counts, share);
+	count_documents(&counts, documents);
+	/* Most of the elements that single documents have are forgotten. */
+	CHECK_MSG(counts.table.count < ELEMENTS + 2 * counts.width, "%zu", counts.table.count);
+	common = counts_finish_share(&counts);
 	CHECK(common.frequency == NULL);
 	for (uint32_t i = 0; i < common.count; i++)
 	{
@@ -70,8 +65,10 @@ test_frequent(double share)
 	}
 	for (int i = 0; i < ELEMENTS; i++)
 	{
-		CHECK_MSG(found[i] || bags[i] < share * BAGS, "%u bags have %d", bags[i], i);
-		CHECK_MSG(!found[i] || bags[i] >= 0.95 * share * BAGS, "%u bags have %d", bags[i], i);
+		CHECK_MSG(found[i] || documents[i] < share * DOCUMENTS, "%u documents have %d",
+				  documents[i], i);
+		CHECK_MSG(!found[i] || documents[i] >= 0.95 * share * DOCUMENTS, "%u documents have %d",
+				  documents[i], i);
 	}
 	bag_free(&common);
 }
@@ -82,6 +79,6 @@ main(void)
 	const double share[] = {0.02, 0.1, 0.2, 0.33, 0.45, 1};
 
 	for (size_t i = 0; i < sizeof(share) / sizeof(share[0]); i++)
-		test_frequent(share[i]);
+		test_share(share[i]);
 	return unit_report();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "random.h"
+#include "sketch/counts.h"
 #include "sketch/sketch.h"
 #include "unit.h"
 

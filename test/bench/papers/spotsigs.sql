@@ -53,9 +53,8 @@ BEGIN
 	PERFORM set_config('max_parallel_maintenance_workers', workers::text, true);
 	start := clock_timestamp();
 	EXECUTE format('CREATE TABLE %I AS SELECT least(a, b) AS a, greatest(a, b) AS b FROM (%s) p', name, statement);
-	INSERT INTO ways (what, threads, seconds, preparation, compared, note)
-	SELECT what, 1 + coalesce(s.workers, 0), coalesce(preparation, 0) + seconds_since(start), preparation, s.compared, 'in the database'
-	FROM neardup_join_stats() s;
+	INSERT INTO ways (what, threads, seconds, preparation, note)
+	SELECT what, 1 + workers, coalesce(preparation, 0) + seconds_since(start), preparation, 'in the database';
 	EXECUTE format('UPDATE ways w SET pairs = (SELECT count(*) FROM %I) WHERE place = (SELECT max(place) FROM ways)', name);
 END
 $$;

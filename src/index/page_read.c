@@ -1,0 +1,123 @@
+/*
+ * page_read.c: read pages by their owner, and take free pages.
+ */
+#include "index/page.h"
+
+#include "storage/indexfsm.h"
+
+/*
+ * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if upkeep
+ * has replaced the segment or tail that had it, and reports an error if the page is corrupt.
+ */
+static Buffer
+refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
+{
+	Page page = BufferGetPage(buffer);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	IndexMeta *meta;
+
+	if (!PageIsNew(page) && !page_is_ours(page))
+		page_corrupt(index, block, "not a page of a neardup index");
+	if (page_is_ours(page) && page_info(page)->owner == owner)
+		page_corrupt(index, block, "page of another kind than expected");
+	UnlockReleaseBuffer(buffer);
+	/* The metapage drops a segment or tail before its pages can be used again. */
+	meta = meta_read(index);
+	if (meta_lists(meta, listed))
+		page_corrupt(index, block, "page of a listed segment or tail belongs to another");
+	pfree(meta);
+	return InvalidBuffer;
+}
+
+/* Share-locks a pinned page of the owner, which `listed` has; see page_read. */
+static Buffer
+lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner, uint32 listed)
+{
+	const PageInfo *info = page_info(BufferGetPage(buffer));
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (info->page_id != PAGE_ID || info->owner != owner || info->kind != kind)
+		return refuse_page(index, buffer, owner, listed);
+	return buffer;
+}
+
+Buffer
+page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner, Buffer *recent)
+{
+	return lock_page(index, page_pin_recent(index, block, recent), kind, owner, owner);
+}
+
+Buffer
+page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
+{
+	Buffer recent = InvalidBuffer;
+
+	return page_read_recent(index, block, kind, owner, &recent);
+}
+
+Buffer
+page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment, Buffer *recent)
+{
+	Buffer buffer = page_pin_recent(index, block, recent);
+
+	return lock_page(index, buffer, PAGE_DOCUMENTS, owner, segment);
+}
+
+Buffer
+page_read_tail(Relation index, BlockNumber block, uint32 owner)
+{
+	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, owner, owner);
+}
+
+/* ---- Free pages --------------------------------------------------------- */
+
+/* A copy of the metapage does not list a tail begun later, whose number is next_owner or more. */
+bool
+page_is_free(Page page, const IndexMeta *meta)
+{
+	const PageInfo *info = page_info(page);
+
+	if (PageIsNew(page))
+		return true;
+	if (!page_is_ours(page) || info->kind == PAGE_META || info->owner >= meta->next_owner)
+		return false;
+	return info->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, info->owner) :
+										  !meta_lists(meta, info->owner);
+}
+
+/*
+ * Returns a page of the free space map, exclusively locked, or InvalidBuffer.  The map is
+ * not logged and may list pages that are in use, so each page is checked under its lock.
+ */
+static Buffer
+reuse_page(Relation index, const IndexMeta *meta)
+{
+	for (;;)
+	{
+		BlockNumber block = GetFreeIndexPage(index);
+		Buffer buffer;
+
+		if (block == InvalidBlockNumber)
+			return InvalidBuffer;
+		/* After a crash the map may list blocks beyond the end of the file. */
+		if (block >= RelationGetNumberOfBlocks(index))
+			continue;
+		buffer = page_peek(index, block, NULL);
+		if (ConditionalLockBuffer(buffer))
+		{
+			if (page_is_free(BufferGetPage(buffer), meta))
+				return buffer;
+			UnlockReleaseBuffer(buffer);
+		}
+		else
+			ReleaseBuffer(buffer);
+	}
+}
+
+Buffer
+page_allocate(Relation index, const IndexMeta *meta)
+{
+	Buffer buffer = reuse_page(index, meta);
+
+	return BufferIsValid(buffer) ? buffer : compat_extend(index);
+}

@@ -1,0 +1,115 @@
+/*
+ * prices.c: what the searches of an index take, from its metapage alone.
+ */
+#include "index/prices.h"
+
+/* Nanoseconds before the first document of any search: executor, metapage, tail. */
+#define START_NS 2000.0
+
+static void
+add_plan(SearchPrice *price, const SearchPlan *plan)
+{
+	price->ns += plan->cost;
+	price->pages += plan->pages;
+}
+
+/* Returns the price of a search in the tails, which are scanned, and of what comes before. */
+SearchPrice
+price_tails(const IndexMeta *meta)
+{
+	uint32 per_page = documents_per_page(meta_stride(meta));
+	SegmentStats tails = {.documents = (meta->tail.pages + meta->frozen.pages) * per_page,
+						  .documents_per_page = per_page};
+	Grouping ungrouped = {.k = meta->shape.k, .b = signature_bits(&meta->shape)};
+	SearchPlan plan = search_plan(&ungrouped, &tails, 0, SEARCH_SCAN);
+	SearchPrice price = {.ns = START_NS, .pages = 1};
+
+	add_plan(&price, &plan);
+	return price;
+}
+
+static SegmentStats
+stats_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return (SegmentStats){.documents = entry->grouped,
+						  .stored = entry->documents,
+						  .documents_per_page = documents_per_page(meta_stride(meta)),
+						  .posting_pages = entry->other_pages,
+						  .own_length = entry->own_length,
+						  .near_length = entry->near_length};
+}
+
+static Grouping
+grouping_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
+{
+	return grouping_with_keys(grouping_with(meta->shape.k, signature_bits(&meta->shape),
+											entry->grouped, entry->groups),
+							  meta->keys, entry->grouped + entry->empty + entry->nulls);
+}
+
+/*
+ * Adds the price of a search of a segment, or of a packed scan if radius < 0.  It reads the
+ * lists of keys instead where these cost less.
+ */
+static void
+add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry, int radius,
+			KeyShare keys)
+{
+	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
+	Grouping grouping = grouping_of_entry(meta, entry);
+	SegmentStats stats = stats_of_entry(meta, entry);
+	SearchPlan plan = search_plan(&grouping, &stats, radius, method);
+
+	if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
+	{
+		SearchPlan by_keys = keys_plan(&grouping, &stats, (int) Min(keys.lists, INT_MAX),
+									   entry->documents * keys.share);
+
+		if (by_keys.cost < plan.cost)
+			plan = by_keys;
+	}
+	add_plan(price, &plan);
+}
+
+/* Returns the price of a search within a radius; of a packed scan if radius < 0. */
+SearchPrice
+price_search(const IndexMeta *meta, int radius, KeyShare keys)
+{
+	SearchPrice price = price_tails(meta);
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		if (meta->segment[i].grouped > 0)
+			add_segment(&price, meta, &meta->segment[i], radius, keys);
+	return price;
+}
+
+/* Returns the price of the end of an ordered scan: first empty signatures, then NULLs. */
+SearchPrice
+price_end(const IndexMeta *meta, KeyShare keys)
+{
+	SearchPrice price = price_tails(meta);
+	SearchPrice tails = price;
+
+	price.ns += tails.ns;
+	for (uint32 i = 0; i < meta->segments; i++)
+	{
+		const SegmentEntry *entry = &meta->segment[i];
+
+		if (entry->empty > 0)
+			add_segment(&price, meta, entry, -1, keys);
+		if (entry->nulls > 0)
+			add_segment(&price, meta, entry, -1, keys);
+	}
+	return price;
+}
+
+/* Returns the price of collecting all documents that have some keys. */
+SearchPrice
+price_all(const IndexMeta *meta, KeyShare keys)
+{
+	SearchPrice price = price_tails(meta);
+
+	for (uint32 i = 0; i < meta->segments; i++)
+		add_segment(&price, meta, &meta->segment[i], -1, keys);
+	return price;
+}

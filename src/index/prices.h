@@ -1,0 +1,40 @@
+/*
+ * prices.h: what the searches of an index take, for the planner and for ordered scans.
+ */
+#ifndef NEARDUP_INDEX_PRICES_H
+#define NEARDUP_INDEX_PRICES_H
+
+#include "index/scan.h"
+
+/* What a search takes: nanoseconds if all pages are in memory, and pages read. */
+typedef struct SearchPrice
+{
+	double ns;
+	double pages;
+} SearchPrice;
+
+/*
+ * The documents that have the keys of a query: a share of all, in `lists` lists; no lists
+ * if the query has no keys.
+ */
+typedef struct KeyShare
+{
+	double share;
+	double lists;
+} KeyShare;
+
+#define NO_KEYS ((KeyShare){.lists = 0})
+
+/* Returns the price of a search in the tails, which are scanned, and of what comes before. */
+extern SearchPrice price_tails(const IndexMeta *meta);
+
+/* Returns the price of a search within a radius; of a packed scan if radius < 0. */
+extern SearchPrice price_search(const IndexMeta *meta, int radius, KeyShare keys);
+
+/* Returns the price of collecting all documents that have some keys. */
+extern SearchPrice price_all(const IndexMeta *meta, KeyShare keys);
+
+/* Returns the price of the end of an ordered scan: first empty signatures, then NULLs. */
+extern SearchPrice price_end(const IndexMeta *meta, KeyShare keys);
+
+#endif

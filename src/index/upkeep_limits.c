@@ -1,0 +1,143 @@
+/*
+ * upkeep_limits.c: the locks and the memory of upkeep, and for whom it gives way.
+ *
+ * One process at a time does upkeep, under a heavyweight lock that neither searches nor
+ * inserts take.
+ */
+#include "index/index.h"
+
+#include "catalog/pg_database.h"
+#include "commands/vacuum.h"
+#include "miscadmin.h"
+#include "postmaster/autovacuum.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+
+void
+upkeep_lock(Relation index)
+{
+	LockPage(index, META_BLOCK, ExclusiveLock);
+}
+
+bool
+upkeep_lock_conditionally(Relation index)
+{
+	return ConditionalLockPage(index, META_BLOCK, ExclusiveLock);
+}
+
+void
+upkeep_unlock(Relation index)
+{
+	UnlockPage(index, META_BLOCK, ExclusiveLock);
+}
+
+Upkeep
+upkeep_of(Relation index, UpkeepBy by)
+{
+	int kilobytes = maintenance_work_mem;
+
+	if (by == UPKEEP_BY_VACUUM && MyBackendType == B_AUTOVAC_WORKER && autovacuum_work_mem != -1)
+		kilobytes = autovacuum_work_mem;
+	return (Upkeep){.index = index, .by = by, .memory = (Size) kilobytes * 1024};
+}
+
+/* An index with many segments merges them even beyond its memory, lest there be too many. */
+uint32
+merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
+{
+	bool many = meta->segments > SEGMENTS_MAX / 2;
+
+	return segment_documents_max(upkeep->index, &meta->shape,
+								 many ? SEGMENT_MEMORY_ANY : upkeep->memory);
+}
+
+/* ---- Waiting processes ---------------------------------------------------- */
+
+/*
+ * The mode in which a worker locks its index.  It keeps other maintenance away.  A weaker
+ * mode might be taken by the fast path, where PostgreSQL does not count waiters.
+ */
+#define WORKER_LOCK ShareUpdateExclusiveLock
+
+static LOCKTAG
+database_tag(void)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	return tag;
+}
+
+/*
+ * Locks the database as a session does while it starts.  DROP DATABASE and the like then
+ * wait for the worker, which notices it; otherwise they only check for a few seconds whether
+ * it has ended.
+ */
+static bool
+lock_database(void)
+{
+	LOCKTAG tag = database_tag();
+
+	return LockAcquire(&tag, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+bool
+upkeep_lock_worker(Oid index)
+{
+	return lock_database() && ConditionalLockRelationOid(index, WORKER_LOCK);
+}
+
+/* Returns whether another process waits for a lock of this process, which is a worker. */
+static bool
+worker_keeps_waiting(Relation index)
+{
+	LOCKTAG tag = database_tag();
+
+	return LockHasWaitersRelation(index, WORKER_LOCK) ||
+		LockHasWaiters(&tag, RowExclusiveLock, false);
+}
+
+/*
+ * Returns whether another process waits for a lock that is held only because of the upkeep:
+ * a worker's on the index and the database, vacuum's on the table.  Their modes are strong
+ * enough to be kept in the main lock table, where waiters are counted.
+ */
+static bool
+has_waiters(const Upkeep *upkeep)
+{
+	LOCKTAG table;
+
+	switch (upkeep->by)
+	{
+		case UPKEEP_BY_WORKER:
+			return worker_keeps_waiting(upkeep->index);
+		case UPKEEP_BY_VACUUM:
+			SET_LOCKTAG_RELATION(table, MyDatabaseId, upkeep->index->rd_index->indrelid);
+			return LockHasWaiters(&table, ShareUpdateExclusiveLock, false);
+		default:
+			return false;
+	}
+}
+
+bool
+upkeep_goes_on(Upkeep *upkeep)
+{
+	if (upkeep->by == UPKEEP_BY_VACUUM && !upkeep->gave_way)
+		compat_vacuum_delay();
+	CHECK_FOR_INTERRUPTS();
+	if (!upkeep->gave_way && has_waiters(upkeep))
+	{
+		ereport(DEBUG1,
+				(errmsg_internal("upkeep of index \"%s\" gives way",
+								 RelationGetRelationName(upkeep->index))));
+		upkeep->gave_way = true;
+	}
+	return !upkeep->gave_way;
+}
+
+void
+upkeep_replaced(Relation index, uint32 owner)
+{
+	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", owner,
+		 RelationGetRelationName(index));
+}

@@ -1,0 +1,62 @@
+/*
+ * batch.c: batches of the units of a text, tokens or chunks, on their way to a sink.
+ */
+#include "text/batch.h"
+
+#include <string.h>
+
+void
+batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *state)
+{
+	batch->sink = sink;
+	batch->state = state;
+	batch->room = BATCH_BYTES + STEP_BYTES + TOKEN_SLACK;
+	batch->bytes = host_alloc(batch->room);
+	batch->fill = batch->edges = 0;
+	batch->alone = false;
+	batch->source = (const uint8_t *) utf8;
+	batch->place = placed ? host_alloc(batch->room * sizeof(Place)) : NULL;
+}
+
+/* Gives the finished units to the sink, and moves an open one to the front. */
+static void
+give_units(Batch *batch)
+{
+	TokenBatch units = {batch->bytes, batch->edge, batch->edges / 2, batch->place};
+	uint32_t keep_from = unit_is_open(batch) ? batch->edge[batch->edges - 1] : batch->fill;
+
+	if (units.count > 0)
+		batch->sink(batch->state, &units);
+	batch->edges &= 1;
+	batch->edge[0] = 0;
+	batch->fill -= keep_from;
+	if (keep_from > 0)
+		memmove(batch->bytes, batch->bytes + keep_from, batch->fill);
+	if (batch->place && keep_from > 0)
+		memmove(batch->place, batch->place + keep_from, batch->fill * sizeof(Place));
+	host_check_interrupts();
+}
+
+void
+batch_flush(Batch *batch)
+{
+	size_t room = batch->room;
+	size_t needed;
+
+	if (batch->fill >= UNIT_MAX)
+		close_unit(batch);
+	give_units(batch);
+	needed = batch->fill + STEP_BYTES + TOKEN_SLACK;
+	if (batch->place)
+		batch->place = host_grow(batch->place, &room, needed, sizeof(Place));
+	batch->bytes = host_grow(batch->bytes, &batch->room, needed, 1);
+}
+
+void
+batch_end(Batch *batch)
+{
+	close_unit(batch);
+	give_units(batch);
+	host_free(batch->bytes);
+	host_free(batch->place);
+}

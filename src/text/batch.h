@@ -1,0 +1,72 @@
+/*
+ * batch.h: batches of the units of a text, tokens or chunks, on their way to a sink.
+ */
+#ifndef NEARDUP_TEXT_BATCH_H
+#define NEARDUP_TEXT_BATCH_H
+
+#include "text/ascii.h"
+#include "text/internal.h"
+
+/* A batch goes to the sink when it has this many bytes or edges. */
+#define BATCH_BYTES 4096
+#define BATCH_EDGES 4096
+
+/* The most that a step, a block and a piece, adds. */
+#define STEP_BYTES (ASCII_BLOCK + PIECE_RESULT_MAX * 4)
+#define STEP_EDGES (2 * ASCII_BLOCK + PIECE_RESULT_MAX * 2)
+
+/* A longer unit is cut, so that edges fit into 32 bits. */
+#define UNIT_MAX (UINT32_C(1) << 30)
+
+typedef struct Batch
+{
+	TokenSink sink;
+	void *state;
+	uint8_t *bytes; /* normalised text since the last batch */
+	size_t room;
+	uint32_t fill;
+	uint32_t edges; /* odd while a unit is open */
+	bool alone;     /* the open token is one character and its marks */
+	const uint8_t *source;
+	Place *place; /* of each of bytes; NULL: nobody asks */
+	uint32_t edge[BATCH_EDGES + STEP_EDGES];
+} Batch;
+
+/* Starts a batch of the units of a text; `placed` asks for the places of all bytes. */
+extern void batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *state);
+
+/* Gives the finished units to the sink, and makes room for one more step. */
+extern void batch_flush(Batch *batch);
+
+/* Closes the open unit, gives the last ones to the sink, and frees the batch. */
+extern void batch_end(Batch *batch);
+
+static inline bool
+unit_is_open(const Batch *batch)
+{
+	return batch->edges & 1;
+}
+
+static inline void
+put_edge(Batch *batch)
+{
+	batch->edge[batch->edges++] = batch->fill;
+}
+
+static inline void
+close_unit(Batch *batch)
+{
+	if (unit_is_open(batch))
+		put_edge(batch);
+	batch->alone = false;
+}
+
+/* Makes room for one more step. */
+static inline void
+make_room(Batch *batch)
+{
+	if (batch->fill >= BATCH_BYTES || batch->edges >= BATCH_EDGES)
+		batch_flush(batch);
+}
+
+#endif
