@@ -75,7 +75,7 @@ sub found
 	return $node->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
 		SELECT count(*), sum(t.id) FROM generate_series(1, 1000, 20) c,
-			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 3)) t});
+			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 3)) t});
 }
 
 # Children of a killed postmaster keep its shared memory for a moment.
@@ -113,9 +113,9 @@ foreach my $round (1 .. $rounds)
 $node->safe_psql('postgres', 'VACUUM hashes');
 like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent after a last vacuum');
 is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
-my $bytes = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
+my $bytes = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_status('hashes_h')});
 $node->safe_psql('postgres', 'REINDEX INDEX hashes_h');
-my $rebuilt = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_info('hashes_h')});
+my $rebuilt = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_status('hashes_h')});
 note("$bytes bytes, $rebuilt after REINDEX");
 
 # An unlogged index is empty after a crash, with and without a checkpoint before it.
@@ -129,7 +129,7 @@ foreach my $checkpoint (0, 1)
 	is($node->safe_psql('postgres', q{SELECT neardup_check('passing_h')}),
 		'0 segments, 0 documents, 0 dead, 0 postings, 0 rows', "checkpoint $checkpoint: an unlogged index is empty after a crash");
 	$node->safe_psql('postgres', 'INSERT INTO passing SELECT near_centre(i) FROM generate_series(1, 5000) i; VACUUM passing');
-	is($node->safe_psql('postgres', q{SET enable_seqscan = off; SELECT count(*) FROM passing WHERE hamming_within(h, near_centre(1001), 0)}),
+	is($node->safe_psql('postgres', q{SET enable_seqscan = off; SELECT count(*) FROM passing WHERE is_within(h, near_centre(1001), 0)}),
 		'1', 'and takes rows again');
 	like($node->safe_psql('postgres', q{SELECT neardup_check('passing_h')}), qr/ 5000 documents/, 'all of them');
 }

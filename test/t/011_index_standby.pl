@@ -45,7 +45,7 @@ sub found
 	return $node->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
 		SELECT count(*), sum(t.id) FROM generate_series(1, 1000, 50) c,
-			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 2)) t
+			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 2)) t
 		UNION ALL SELECT count(*), sum(t.id) FROM (SELECT sig FROM hashes ORDER BY id LIMIT 5) c,
 			LATERAL (SELECT id FROM hashes WHERE is_similar(sig, c.sig, 0.8)) t});
 }
@@ -54,7 +54,7 @@ sub found
 my $script = $standby->basedir . '/standby.sql';
 append_to_file($script, q{\set c random(1, 999)
 SET enable_seqscan = off;
-SELECT 1 / (count(*) > 0)::int FROM hashes WHERE hamming_within(h, hashint8extended(:c, 7), 2) AND id < 6000;
+SELECT 1 / (count(*) > 0)::int FROM hashes WHERE is_within(h, hashint8extended(:c, 7), 2) AND id < 6000;
 });
 $primary->safe_psql('postgres', 'SELECT insert_many(1, 6000)');
 $primary->wait_for_catchup($standby);
@@ -81,7 +81,7 @@ unlike($err, qr/ERROR/, 'queries on the standby raise no error');
 
 my ($status, $stdout, $stderr) = $standby->psql('postgres', q{SELECT neardup_check('hashes_h')});
 like($stderr, qr/cannot check an index during recovery/, 'neardup_check() refuses to run on a standby');
-like($standby->safe_psql('postgres', q{SELECT segments > 0 FROM neardup_index_info('hashes_h')}), qr/t/, 'neardup_index_info() runs on a standby');
+like($standby->safe_psql('postgres', q{SELECT segments > 0 FROM neardup_index_status('hashes_h')}), qr/t/, 'neardup_index_status() runs on a standby');
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM neardup_indexes WHERE advice IS NULL AND segments IS NOT NULL}),
 	$standby->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'neardup') AND relpersistence = 'p'}),
 	'neardup_indexes runs on a standby');

@@ -38,10 +38,10 @@ ROLLBACK;
 	reader => [ 2, 500, q{\set c random(0, 999)
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SELECT 1 / (count(*) > 2)::int FROM hashes WHERE hamming_within(h, hashint8extended(:c, 7), 2) AND id <= 3000;
+SELECT 1 / (count(*) > 2)::int FROM hashes WHERE is_within(h, hashint8extended(:c, 7), 2) AND id <= 3000;
 BEGIN;
 INSERT INTO hashes SELECT nextval('ids'), true, near_centre(:c);
-SELECT 1 / (count(*) > 0)::int FROM hashes WHERE id = lastval() AND hamming_within(h, near_centre(:c), 0);
+SELECT 1 / (count(*) > 0)::int FROM hashes WHERE id = lastval() AND is_within(h, near_centre(:c), 0);
 COMMIT;
 }],
 	deleter => [ 1, 150, q{DELETE FROM hashes WHERE NOT kept AND id IN (SELECT id FROM hashes WHERE NOT kept ORDER BY id LIMIT 60);
@@ -77,7 +77,7 @@ sub found
 	return $node->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
 		SELECT count(*), sum(t.id) FROM generate_series(0, 999, 20) c,
-			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 1)) t});
+			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 1)) t});
 }
 
 foreach my $load (start_load(0))
@@ -89,7 +89,7 @@ foreach my $load (start_load(0))
 like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent');
 is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM hashes WHERE kept'), 3000 + 1600 * 15 + 1000, 'no row is lost');
-note($node->safe_psql('postgres', q{SELECT neardup_index_info('hashes_h')}));
+note($node->safe_psql('postgres', q{SELECT neardup_index_status('hashes_h')}));
 
 # A fast shutdown ends a worker at once and leaves the index consistent.
 my @loads = start_load(100000);

@@ -18,7 +18,7 @@ $node->safe_psql(
 	'postgres', qq{
 	CREATE EXTENSION neardup;
 	CREATE FUNCTION of_round(id int, round int) RETURNS minhash LANGUAGE sql AS \$\$
-		SELECT to_minhash(ARRAY[id::bigint << 32, id::bigint << 32 | 1, id::bigint << 32 | 2, id::bigint << 32 | 100 + round])
+		SELECT to_minhash(to_shingles(ARRAY[id::bigint << 32, id::bigint << 32 | 1, id::bigint << 32 | 2, id::bigint << 32 | 100 + round]))
 	\$\$;
 	CREATE TABLE t (id int, sig minhash);
 	INSERT INTO t SELECT g, of_round(g, 0) FROM generate_series(1, $rows) g;
@@ -37,7 +37,7 @@ sub pages
 
 sub segments
 {
-	return sql("SELECT segments FROM neardup_index_info('$_[0]')");
+	return sql("SELECT segments FROM neardup_index_status('$_[0]')");
 }
 
 my $fresh = pages('t_sig');
@@ -106,7 +106,7 @@ foreach my $round (1 .. 60)
 		SELECT pg_current_wal_insert_lsn() AS changed \\gset
 		VACUUM s;
 		SELECT pg_wal_lsn_diff(:'changed', :'start'), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), :'changed'), pg_relation_size('s_sig') / 8192, segments
-		FROM neardup_index_info('s_sig');
+		FROM neardup_index_status('s_sig');
 	};
 }
 

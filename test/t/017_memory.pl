@@ -31,8 +31,8 @@ my %way = (
 	ordered => 'SET enable_seqscan = off; SET enable_sort = off;',
 );
 my %query = (
-	index => 'SELECT id FROM equals WHERE hamming_within(h, 0::bigint::simhash, %d)',
-	bitmap => 'SELECT id FROM equals WHERE hamming_within(h, 0::bigint::simhash, %d)',
+	index => 'SELECT id FROM equals WHERE is_within(h, 0::bigint::simhash, %d)',
+	bitmap => 'SELECT id FROM equals WHERE is_within(h, 0::bigint::simhash, %d)',
 	ordered => 'SELECT id FROM equals ORDER BY h <~> 0::bigint::simhash',
 );
 
@@ -74,7 +74,7 @@ is($node->safe_psql(
 		RETURN NULL;
 	END $$;
 	CREATE TABLE toasted (sig minhash);
-	INSERT INTO toasted SELECT to_minhash(ARRAY[i::text], 1024, 32) FROM generate_series(1, 2000) i;
+	INSERT INTO toasted SELECT to_minhash(to_shingles(ARRAY[i::text]), 1024, 32) FROM generate_series(1, 2000) i;
 	CREATE TABLE signatures (sig minhash);
 	CREATE INDEX ON signatures USING neardup (sig);
 	CREATE TRIGGER note_used AFTER INSERT ON signatures EXECUTE FUNCTION note_used();

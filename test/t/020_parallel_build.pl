@@ -65,15 +65,15 @@ sub found
 	return $node->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
 		SELECT count(*), sum(t.id) FROM generate_series(0, 999, 20) c,
-			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 2)) t});
+			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 2)) t});
 }
 
 my $truth = found('seqscan');
 
 is(workers('SET max_parallel_maintenance_workers = 0; CREATE INDEX hashes_h ON hashes USING neardup (h)'), -1, 'no worker with max_parallel_maintenance_workers = 0');
 is(found('indexscan'), $truth, 'a serial build finds what a sequential scan finds');
-my $contents = "SELECT neardup_check('hashes_h'), documents FROM neardup_index_info('hashes_h')";
-my $bytes = "SELECT bytes FROM neardup_index_info('hashes_h')";
+my $contents = "SELECT neardup_check('hashes_h'), documents FROM neardup_index_status('hashes_h')";
+my $bytes = "SELECT bytes FROM neardup_index_status('hashes_h')";
 my $alone = $node->safe_psql('postgres', $contents);
 my $bytes_alone = $node->safe_psql('postgres', $bytes);
 $node->safe_psql('postgres', 'DROP INDEX hashes_h');

@@ -47,10 +47,10 @@ ROLLBACK;
 	reader => [ 2, q{\set c random(0, 999)
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SELECT 1 / (count(*) > 2)::int FROM hashes WHERE hamming_within(h, hashint8extended(:c, 7), 2) AND id <= 3000;
+SELECT 1 / (count(*) > 2)::int FROM hashes WHERE is_within(h, hashint8extended(:c, 7), 2) AND id <= 3000;
 BEGIN;
 INSERT INTO hashes VALUES (nextval('ids'), true, near_centre(:c));
-SELECT 1 / (count(*) > 0)::int FROM hashes WHERE id = lastval() AND hamming_within(h, near_centre(:c), 0);
+SELECT 1 / (count(*) > 0)::int FROM hashes WHERE id = lastval() AND is_within(h, near_centre(:c), 0);
 COMMIT;
 }],
 	vacuumer => [ 1, "VACUUM hashes;\n\\sleep 50 ms\n" ],
@@ -63,7 +63,7 @@ sub found
 	return $node->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
 		SELECT count(*), sum(t.id) FROM generate_series(0, 999, 20) c,
-			LATERAL (SELECT id FROM hashes WHERE hamming_within(h, hashint8extended(c, 7), 1)) t});
+			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 1)) t});
 }
 
 my @loads;

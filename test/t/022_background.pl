@@ -81,11 +81,11 @@ $node->restart;
 $node->safe_psql('postgres', q{
 	TRUNCATE others;
 	INSERT INTO others SELECT hashint8extended(i, 7) FROM generate_series(1, 9000) i});
-ok(wait_for(q{SELECT segments > 0 FROM neardup_index_info('others_h')}), 'a worker finds the library');
+ok(wait_for(q{SELECT segments > 0 FROM neardup_index_status('others_h')}), 'a worker finds the library');
 is($node->safe_psql('postgres', q{
 	ALTER TABLE others SET (parallel_workers = 2);
 	REINDEX INDEX others_h;
-	SELECT documents FROM neardup_index_info('others_h')}), 9000, 'a parallel build finds it');
+	SELECT documents FROM neardup_index_status('others_h')}), 9000, 'a parallel build finds it');
 my $counters;
 $node->psql('postgres', q{
 	SET client_min_messages = debug1;

@@ -33,7 +33,7 @@ $node->safe_psql(
 	CREATE FUNCTION found(t regclass, way text, OUT n bigint, OUT ids numeric) LANGUAGE plpgsql AS $$ BEGIN
 		PERFORM set_config('enable_' || scan, (scan = way)::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) scan;
 		EXECUTE format('SELECT count(*), sum(t.id) FROM generate_series(0, 499, 20) c,
-			LATERAL (SELECT id FROM %s WHERE hamming_within(h, hashint8extended(c, 7), 2)) t', t) INTO n, ids;
+			LATERAL (SELECT id FROM %s WHERE is_within(h, hashint8extended(c, 7), 2)) t', t) INTO n, ids;
 	END $$;
 });
 

@@ -60,7 +60,7 @@ $node->safe_psql('postgres', q{DELETE FROM r WHERE batch = 2 AND id % 100 = 96; 
 cmp_ok(disowned(), '>', 0, 'vacuum finds those that no segment lists');
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');
 is($node->safe_psql('postgres', q{SET enable_seqscan = off;
-	SELECT count(*) FROM r a, LATERAL (SELECT count(*) AS found FROM r b WHERE hamming_within(b.h, a.h, 0)) x WHERE a.id % 500 = 1 AND found <> 1}),
+	SELECT count(*) FROM r a, LATERAL (SELECT count(*) AS found FROM r b WHERE is_within(b.h, a.h, 0)) x WHERE a.id % 500 = 1 AND found <> 1}),
 	0, 'and has all rows');
 
 $node->stop;

@@ -79,7 +79,7 @@ signs('docs', 'coalesced', q{to_minhash(coalesce(title, '') || body)});
 like($err, qr/NOTICE:  301 rows to sign/, 'a row is signed if the expression makes something of what it has');
 signs('docs', 'lower', q{to_minhash(lower(body), scheme => 'char 5', k => 128)});
 is(sql(q{SELECT prosrc ~ 'body COLLATE' FROM pg_proc WHERE proname = 'docs_lower_sign'}), 't', 'a column keeps its collation');
-signs('docs', 'simhash', q{to_simhash(found || "NEW" || body, minus => to_shingles('and then', 'word 1'))});
+signs('docs', 'simhash', q{to_simhash(to_shingles(found || "NEW" || body, 'word 1') - to_shingles('and then', 'word 1'))});
 signs('docs', 'sets', q{to_shingles(body, 'word 2')});
 like($out, qr/is signed; there are no indexes of public\.shingles/, 'sets have no index') or diag $out;
 signs('docs', 'hash', q{to_simhash(body)::bigint});

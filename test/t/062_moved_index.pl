@@ -27,7 +27,7 @@ $node->safe_psql(
 	BEGIN
 		PERFORM set_config('enable_' || scan, (scan = way)::text, true) FROM unnest('{seqscan,indexscan,bitmapscan}'::text[]) scan;
 		EXECUTE format('SELECT count(*) || '' '' || sum(t.id) FROM generate_series(1, 6) family, generate_series(0, 99, 20) c,
-			LATERAL (SELECT id FROM %s WHERE hamming_within(h, hashint8extended(c, family), 2)) t', t) INTO said;
+			LATERAL (SELECT id FROM %s WHERE is_within(h, hashint8extended(c, family), 2)) t', t) INTO said;
 		RETURN said;
 	END $$;
 	CREATE PROCEDURE same(what text, t text) LANGUAGE plpgsql AS $$

@@ -24,8 +24,8 @@ $node->start;
 
 my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;';
 my %query = (
-	search => 'SELECT count(*) FROM %s WHERE hamming_within(h, 0::bigint::simhash, 8)',
-	bitmap => 'SET enable_indexscan = off; SET enable_bitmapscan = on; SELECT count(*) FROM %s WHERE hamming_within(h, 0::bigint::simhash, 8)',
+	search => 'SELECT count(*) FROM %s WHERE is_within(h, 0::bigint::simhash, 8)',
+	bitmap => 'SET enable_indexscan = off; SET enable_bitmapscan = on; SELECT count(*) FROM %s WHERE is_within(h, 0::bigint::simhash, 8)',
 	order => 'SELECT count(*) FROM (SELECT * FROM %s ORDER BY h <~> 0::bigint::simhash LIMIT 1000) t',
 );
 

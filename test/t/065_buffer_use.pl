@@ -27,7 +27,7 @@ sub searches
 	my ($times) = @_;
 
 	return q{SET enable_seqscan = off; SET enable_bitmapscan = off; SET neardup.search = 'scan';}
-	  . "DO \$\$ BEGIN FOR i IN 1 .. $times LOOP PERFORM count(*) FROM t WHERE hamming_within(h, hashint8extended(5, 7), 2); END LOOP; END \$\$;";
+	  . "DO \$\$ BEGIN FOR i IN 1 .. $times LOOP PERFORM count(*) FROM t WHERE is_within(h, hashint8extended(5, 7), 2); END LOOP; END \$\$;";
 }
 
 my $reads = q{SELECT idx_blks_hit + idx_blks_read FROM pg_statio_user_indexes WHERE indexrelname = 't_h'};

@@ -25,7 +25,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
 	CREATE FUNCTION sig(i bigint) RETURNS minhash LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
-		$$ SELECT to_minhash(ARRAY[i, i << 20, i << 40], 1024, 8) $$;
+		$$ SELECT to_minhash(to_shingles(ARRAY[i, i << 20, i << 40]), 1024, 8) $$;
 	CREATE TABLE wide AS SELECT i AS id, sig(i) AS sig FROM generate_series(1, 3000) i;
 });
 my $limited = "SET neardup.debug_segment_pages = $pages;";
@@ -54,7 +54,7 @@ sub is_whole
 
 sub segments
 {
-	return sql("SELECT segments FROM neardup_index_info('$_[0]')");
+	return sql("SELECT segments FROM neardup_index_status('$_[0]')");
 }
 
 # ---- Builds -------------------------------------------------------------------
@@ -98,12 +98,12 @@ is_whole('grown_sig', 9000, 'sealing and merging');
 # ---- Too many segments --------------------------------------------------------
 
 # More memory would not help, so the hint does not suggest it.
-$node->safe_psql('postgres', q{CREATE TABLE many AS SELECT i AS id, to_minhash(ARRAY[i], 1024, 32) AS sig FROM generate_series(1, 1200) i});
+$node->safe_psql('postgres', q{CREATE TABLE many AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i]), 1024, 32) AS sig FROM generate_series(1, 1200) i});
 my ($status, $out, $err) = $node->psql('postgres', 'SET neardup.debug_segment_pages = 4; CREATE INDEX ON many USING neardup (sig)');
 like($err, qr/would have too many segments\nHINT:  Partition the table/, 'too many segments because of their limit');
 $node->safe_psql('postgres', 'TRUNCATE many; CREATE INDEX many_sig ON many USING neardup (sig)');
 ($status, $out, $err) = $node->psql('postgres', q{SET neardup.debug_segment_pages = 4;
-	INSERT INTO many SELECT i, to_minhash(ARRAY[i], 1024, 32) FROM generate_series(1, 4200) i});
+	INSERT INTO many SELECT i, to_minhash(to_shingles(ARRAY[i]), 1024, 32) FROM generate_series(1, 4200) i});
 like($err, qr/would have too many segments\nHINT:  Partition the table/, 'too many segments in an index that has grown');
 
 $node->stop;

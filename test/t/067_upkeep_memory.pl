@@ -24,7 +24,7 @@ $node->start;
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
-	CREATE TABLE source AS SELECT i AS id, to_minhash(ARRAY[i, i << 20], 256, 32) AS sig FROM generate_series(1::bigint, 20000) i;
+	CREATE TABLE source AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i, i << 20]), 256, 32) AS sig FROM generate_series(1::bigint, 20000) i;
 	CREATE TABLE wide (LIKE source);
 	CREATE INDEX wide_sig ON wide USING neardup (sig);
 	CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 200000) i;
@@ -49,7 +49,7 @@ sub within_memory
 }
 
 # Fill the catalog caches, and all that a session allocates at its first statement.
-my $warm = q{SELECT count(*) FROM wide WHERE id = 1; SELECT neardup_index_info('wide_sig')};
+my $warm = q{SELECT count(*) FROM wide WHERE id = 1; SELECT neardup_index_status('wide_sig')};
 
 within_memory($warm, 'INSERT INTO wide SELECT * FROM source', 'inserts seal and merge');
 is($node->safe_psql('postgres', q{SELECT max(documents) > 2000 FROM neardup_explain('wide_sig', near((SELECT sig FROM source WHERE id = 1), 0.9)) WHERE segment IS NOT NULL}),

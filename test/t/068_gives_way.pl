@@ -46,7 +46,7 @@ sub during_merge
 		DO $$
 		BEGIN
 			FOR i IN 1 .. 20000 LOOP
-				IF (SELECT tail FROM neardup_index_info('hashes_h')) < 4000
+				IF (SELECT tail FROM neardup_index_status('hashes_h')) < 4000
 					AND EXISTS (SELECT FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page') THEN
 					RETURN;
 				END IF;
@@ -74,7 +74,7 @@ foreach my $n (1 .. 3)
 {
 	# This takes the same lock as DROP or TRUNCATE, on the index alone.
 	cmp_ok(during_merge('postgres', q{BEGIN; ALTER INDEX hashes_h SET TABLESPACE pg_default;
-		SELECT segments FROM neardup_index_info('hashes_h'); COMMIT}), '>=', 4, "a command on the index does not wait for the merge to end ($n)");
+		SELECT segments FROM neardup_index_status('hashes_h'); COMMIT}), '>=', 4, "a command on the index does not wait for the merge to end ($n)");
 	wait_for_end();
 	is(times_given_way(), $n, 'the merge has given way');
 }

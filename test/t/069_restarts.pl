@@ -40,12 +40,12 @@ foreach my $way ('index', 'bitmap')
 		SET log_min_messages = debug1;
 		SET enable_seqscan = off; SET enable_${other}scan = off; SET neardup.search = scan;
 		SELECT count(*), min(n), max(n), min(ids), max(ids) FROM generate_series(0, @{[ $searches - 1 ]}) s,
-			LATERAL (SELECT count(*) AS n, count(DISTINCT id) AS ids FROM t WHERE hamming_within(h, sig(s), 0) AND old) q}),
+			LATERAL (SELECT count(*) AS n, count(DISTINCT id) AS ids FROM t WHERE is_within(h, sig(s), 0) AND old) q}),
 		"$searches|100|100|100|100", "$way scans return each row once");
 }
 is($node->safe_psql(
 		'postgres', q{
-	SELECT count(*), bool_and(i.documents >= 200000) FROM generate_series(1, 200), LATERAL neardup_index_info('t_h') i}),
+	SELECT count(*), bool_and(i.documents >= 200000) FROM generate_series(1, 200), LATERAL neardup_index_status('t_h') i}),
 	'200|t', 'counts of documents end, and miss none');
 $load->signal('INT');
 $load->finish;

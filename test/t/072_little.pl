@@ -57,10 +57,10 @@ sub answer
 # Queries, and the plans beside the sequential scan that each is tried with.
 my $centres = 'generate_series(0, 49) c';
 my @queries = (
-	['SELECT count(*), sum(t.id), sum(t.id::bigint * c) FROM ' . $centres . ', LATERAL (SELECT id FROM t WHERE hamming_within(h, hashint8extended(c, 7), 2)) t', qw(index bitmap parallel)],
-	['SELECT count(*), sum(id) FROM t WHERE hamming_within(h, hashint8extended(0, 7), 40)', qw(index bitmap parallel)],
-	['SELECT count(*), sum(id) FROM t WHERE hamming_within(h, hashint8extended(7, 7), 22) OR hamming_within(h, hashint8extended(8, 7), 21)', qw(bitmap)],
-	['SELECT count(*), sum(id) FROM t WHERE hamming_within(h, hashint8extended(7, 7), 30) AND hamming_within(h, hashint8extended(8, 7), 30)', qw(index bitmap)],
+	['SELECT count(*), sum(t.id), sum(t.id::bigint * c) FROM ' . $centres . ', LATERAL (SELECT id FROM t WHERE is_within(h, hashint8extended(c, 7), 2)) t', qw(index bitmap parallel)],
+	['SELECT count(*), sum(id) FROM t WHERE is_within(h, hashint8extended(0, 7), 40)', qw(index bitmap parallel)],
+	['SELECT count(*), sum(id) FROM t WHERE is_within(h, hashint8extended(7, 7), 22) OR is_within(h, hashint8extended(8, 7), 21)', qw(bitmap)],
+	['SELECT count(*), sum(id) FROM t WHERE is_within(h, hashint8extended(7, 7), 30) AND is_within(h, hashint8extended(8, 7), 30)', qw(index bitmap)],
 	['SELECT count(*), sum(d) FROM (SELECT h <~> hashint8extended(9, 7)::simhash AS d FROM o WHERE h IS NOT NULL ORDER BY h <~> hashint8extended(9, 7)::simhash LIMIT 9000) q', qw(ordered)],
 	['SELECT count(*), sum(a.id::bigint * b.id) FROM s a JOIN s b ON is_similar(a.sig, b.sig, 0.9)', qw(index bitmap)],
 	['SELECT count(*), sum(id::bigint * least) FROM (SELECT a.id, (SELECT min(b.id) FROM s b WHERE is_similar(b.sig, a.sig, 0.8)) AS least FROM s a) q', qw(index bitmap)],
@@ -74,7 +74,7 @@ my @queries = (
 	[q{SELECT count(*), sum(id * keeper), sum(size) FROM neardup_clusters('SELECT id, sig FROM s ORDER BY id', 0.8)}, qw(parallel)],
 	[q{SELECT count(*), sum(id * keeper), sum(size) FROM neardup_clusters('SELECT id, sig FROM s ORDER BY id', 0.8, nearest => true)}, qw(parallel)],
 	[q{SELECT count(*), sum(id * keeper), sum(size) FROM neardup_clusters('SELECT id, sig FROM s ORDER BY id', 0.8, method => 'components')}, qw(parallel)],
-	[q{SELECT count(*), sum(df) FROM shingle_frequencies('SELECT set FROM s')}, qw(parallel)],
+	[q{SELECT count(*), sum(df) FROM neardup_frequencies('SELECT set FROM s')}, qw(parallel)],
 );
 
 # Queries with "parallel" read all of the table and no index.
@@ -153,7 +153,7 @@ like(answer("SELECT neardup_check('nulls_h')"), qr/ 31000 rows$/, 'which is cons
 # Locks held by another session.
 my $holder = $node->background_psql('postgres');
 $holder->query_safe('BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE');
-foreach my $sql ('SELECT count(*) FROM t WHERE hamming_within(h, 1, 2)', 'INSERT INTO t VALUES (1, 1)', 'REINDEX INDEX t_h', 'VACUUM t', q{SELECT neardup_check('t_h')},
+foreach my $sql ('SELECT count(*) FROM t WHERE is_within(h, 1, 2)', 'INSERT INTO t VALUES (1, 1)', 'REINDEX INDEX t_h', 'VACUUM t', q{SELECT neardup_check('t_h')},
 	q{SELECT count(*) FROM neardup_pairs('SELECT id, h::simhash FROM t', 0.9)})
 {
 	is(state_of("SET lock_timeout = 50;\n$sql"), '55P03', "lock_timeout: $sql");
@@ -175,7 +175,7 @@ eval { $holder->quit };
 # A session is idle in a transaction, with an open scan and rows inserted.
 my $idle = $node->background_psql('postgres');
 $idle->query_safe(q{SET idle_in_transaction_session_timeout = 100; BEGIN; SET LOCAL enable_seqscan = off;
-	DECLARE c CURSOR FOR SELECT id FROM t WHERE hamming_within(h, hashint8extended(7, 7), 30); FETCH 3 FROM c;
+	DECLARE c CURSOR FOR SELECT id FROM t WHERE is_within(h, hashint8extended(7, 7), 30); FETCH 3 FROM c;
 	INSERT INTO t SELECT 400000 + i, i FROM generate_series(1, 5000) i});
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE state = 'idle in transaction'") or die;
 eval { $idle->quit };
@@ -203,7 +203,7 @@ foreach my $command ('REINDEX INDEX t_h', 'REINDEX INDEX CONCURRENTLY t_h', 'CRE
 	is(state_of("SET max_parallel_maintenance_workers = 2;\n$command;"), 'no error', "no worker, few buffers: $command");
 }
 like(answer("SELECT neardup_check('t_h'), neardup_check('again')"), qr/ rows\|.* rows$/, 'the indexes are consistent');
-cmp_ok(answer("SELECT tail FROM neardup_index_info('t_h')"), '<', 16384 + 4096, 'inserts seal the tail');
+cmp_ok(answer("SELECT tail FROM neardup_index_status('t_h')"), '<', 16384 + 4096, 'inserts seal the tail');
 all_queries('with the smallest settings', 1);
 
 # All connections are taken; background workers have their own slots.
@@ -215,7 +215,7 @@ $taken[0]->query_safe('INSERT INTO t SELECT 600000 + id, h FROM t WHERE id <= 20
 my $gone = 0;
 foreach (1 .. 600)
 {
-	last if $gone = $taken[1]->query_safe("SELECT tail < 16384 FROM neardup_index_info('t_h')") eq 't';
+	last if $gone = $taken[1]->query_safe("SELECT tail < 16384 FROM neardup_index_status('t_h')") eq 't';
 	select undef, undef, undef, 0.1;
 }
 ok($gone, 'a worker still seals the tail');

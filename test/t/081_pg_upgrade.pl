@@ -33,7 +33,7 @@ my $questions = q{
 	SET enable_seqscan = off;
 	SELECT id FROM docs WHERE is_similar(sig, (SELECT sig FROM docs WHERE id = 17), 0.8) ORDER BY id;
 	SELECT id FROM docs WHERE mood = 'c' AND lang = 'lang2' AND is_similar(sig, (SELECT sig FROM docs WHERE id = 17), 0.8);
-	SELECT id FROM docs WHERE hamming_within(hash, 5 * 7919, 0);
+	SELECT id FROM docs WHERE is_within(hash, 5 * 7919, 0);
 	SELECT index_name, neardup_check(index_name) FROM neardup_indexes ORDER BY index_name::text};
 my $answers = $old->safe_psql('postgres', $questions);
 

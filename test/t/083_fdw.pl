@@ -145,7 +145,7 @@ option(q{ADD extensions 'neardup'});
 
 my %shipped = (
 	'is_similar' => [ "is_similar(sig, '$q', 0.8)", qr/public\.is_similar\(sig, /, 'docs_sig' ],
-	'hamming_within' => [ 'hamming_within(hash, 5, 3)', qr/public\.hamming_within\(hash, /, 'docs_hash' ],
+	'is_within' => [ 'is_within(hash, 5, 3)', qr/public\.is_within\(hash, /, 'docs_hash' ],
 	'<@' => [ "sig <@ near('$q', 0.8)", qr/sig OPERATOR\(public\.<@\) '0\.8 around /, 'docs_sig' ]);
 foreach my $what (sort keys %shipped)
 {
