@@ -135,7 +135,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	FROM made JOIN pg_index ON indexrelid = leaf, unnest(indclass::oid[]) WITH ORDINALITY x (class, n) JOIN pg_opclass o ON o.oid = class,
 		LATERAL replace(replace(pg_get_indexdef(leaf, n::int, true), :'ext' || '.', ''), '::double precision', '') e (expression)
 	WHERE opcname IN ('bigint_hamming_ops', 'bit_hamming_ops', 'minhash_ops', 'simhash_ops')
-		OR opcname IN ('minhash_ball_ops', 'simhash_ball_ops') AND expression ~ '^(near|hamming_ball)\('
+		OR opcname = 'ball_ops' AND expression ~ '^(near|hamming_ball)\('
 	ORDER BY leaf, opcname = 'bigint_hamming_ops'
 ), index AS (
 	SELECT key, min(CASE WHEN conname IS NOT NULL THEN format('Constraint %I, ', conname) ELSE '' END)

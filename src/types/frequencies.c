@@ -1,6 +1,6 @@
 /*
  * frequencies.c: SQL functions of document frequencies, and of sets weighted by a table
- * of them, a lexicon.
+ * of them.
  */
 #include "types/query.h"
 #include "types/shingles.h"
@@ -92,10 +92,10 @@ neardup_frequencies(PG_FUNCTION_ARGS)
 
 /* ---- Lexicons ----------------------------------------------------------- */
 
-/* The plan that reads a lexicon, kept from call to call of one statement. */
+/* The plan that reads a table of frequencies, kept from call to call of one statement. */
 typedef struct LexiconPlan
 {
-	Oid lexicon;
+	Oid table;
 	SPIPlanPtr plan; /* NULL for none */
 	MemoryContextCallback forget;
 } LexiconPlan;
@@ -111,30 +111,30 @@ forget_plan(void *argument)
 	kept->plan = NULL;
 }
 
-/* Returns the query for columns of a lexicon; order is its ORDER BY, or empty. */
+/* Returns the query for columns of a table of frequencies; order is its ORDER BY, or empty. */
 static char *
-lexicon_query(Oid lexicon, const char *columns, const char *order)
+frequencies_query(Oid table, const char *columns, const char *order)
 {
-	char *name = get_rel_name(lexicon);
+	char *name = get_rel_name(table);
 
 	if (!name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("lexicon with OID %u does not exist", lexicon)));
+				 errmsg("table with OID %u does not exist", table)));
 	return psprintf("SELECT %s FROM %s AS l WHERE l.shingle OPERATOR(pg_catalog.=) ANY ($1) "
 					"AND l.idf OPERATOR(pg_catalog.>=) $2 AND l.idf OPERATOR(pg_catalog.<=) $3 %s",
 					columns,
-					quote_qualified_identifier(get_namespace_name(get_rel_namespace(lexicon)),
+					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
 											   name),
 					order);
 }
 
 /*
- * Returns the plan of lexicon_query().  It is generic: a custom plan would estimate the
+ * Returns the plan of frequencies_query().  It is generic: a custom plan would estimate the
  * selectivity of each element of a set, which takes longer than the search for them.
  */
 static SPIPlanPtr
-lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *order)
+frequencies_plan(FmgrInfo *function, Oid table, const char *columns, const char *order)
 {
 	Oid types[3] = {INT8ARRAYOID, FLOAT8OID, FLOAT8OID};
 	LexiconPlan *kept = function->fn_extra;
@@ -147,14 +147,14 @@ lexicon_plan(FmgrInfo *function, Oid lexicon, const char *columns, const char *o
 		MemoryContextRegisterResetCallback(function->fn_mcxt, &kept->forget);
 		function->fn_extra = kept;
 	}
-	if (kept->plan && kept->lexicon == lexicon)
+	if (kept->plan && kept->table == table)
 		return kept->plan;
 	forget_plan(kept);
-	kept->plan = SPI_prepare_cursor(lexicon_query(lexicon, columns, order), lengthof(types), types,
+	kept->plan = SPI_prepare_cursor(frequencies_query(table, columns, order), lengthof(types), types,
 									CURSOR_OPT_GENERIC_PLAN);
 	if (!kept->plan || SPI_keepplan(kept->plan) != 0)
-		elog(ERROR, "could not prepare to read the lexicon");
-	kept->lexicon = lexicon;
+		elog(ERROR, "could not prepare to read the table of frequencies");
+	kept->table = table;
 	return kept->plan;
 }
 
@@ -166,7 +166,7 @@ look_up(SPIPlanPtr plan, const Bag *bag, double low, double high)
 					   Float8GetDatum(high)};
 
 	if (SPI_execute_plan(plan, values, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the lexicon");
+		elog(ERROR, "could not read the table of frequencies");
 }
 
 /* Returns the distinct elements found. */
@@ -189,7 +189,7 @@ bag_of_rows(void)
 	return bag;
 }
 
-/* neardup_idf_filter(shingles, lexicon regclass, low float8, high float8) returns shingles */
+/* neardup_idf_filter(shingles, frequencies regclass, low float8, high float8) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_idf_filter);
 Datum
 neardup_idf_filter(PG_FUNCTION_ARGS)
@@ -202,7 +202,7 @@ neardup_idf_filter(PG_FUNCTION_ARGS)
 	Shingles *result;
 
 	SPI_connect();
-	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", ""), &bag,
+	look_up(frequencies_plan(fcinfo->flinfo, PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", ""), &bag,
 			PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3));
 	found = bag_of_rows();
 	kept = bag_keep(&bag, &found);
@@ -231,7 +231,7 @@ lexicon_of_rows(void)
 		if (i > 0 && element[i] == element[i - 1])
 			ereport(ERROR,
 					(errcode(ERRCODE_CARDINALITY_VIOLATION),
-					 errmsg("lexicon has shingle %lld twice", (long long) element[i]),
+					 errmsg("table of frequencies has shingle %lld twice", (long long) element[i]),
 					 errhint("Make column \"shingle\" its primary key.")));
 		if (weight[i] > IDF_MAX)
 			ereport(ERROR,
@@ -244,7 +244,7 @@ lexicon_of_rows(void)
 	return lexicon;
 }
 
-/* neardup_tfidf_cosine(shingles, shingles, lexicon regclass) returns float8 */
+/* neardup_tfidf_cosine(shingles, shingles, frequencies regclass) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_tfidf_cosine);
 Datum
 neardup_tfidf_cosine(PG_FUNCTION_ARGS)
@@ -256,7 +256,7 @@ neardup_tfidf_cosine(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	either = bag_union(&pair.bag_x, &pair.bag_y);
-	look_up(lexicon_plan(fcinfo->flinfo, PG_GETARG_OID(2),
+	look_up(frequencies_plan(fcinfo->flinfo, PG_GETARG_OID(2),
 						 "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", "ORDER BY 1"),
 			&either, 0, get_float8_infinity());
 	lexicon = lexicon_of_rows();

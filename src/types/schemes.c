@@ -18,8 +18,8 @@ hint_at_scheme(const char *name)
 {
 	if (*name == '\0' || name[strspn(name, "0123456789")] != '\0')
 		return errhint("Use a scheme such as \"word 3\" or \"spot 1 2 de\".");
-	return errhint("Use a scheme such as \"word 3\", or name the argument, as in to_minhash(text, k => %s).",
-				   name);
+	return errhint("Use a scheme such as \"word 3\", or name the argument, as in k => %s or f => %s.",
+				   name, name);
 }
 
 SchemeId

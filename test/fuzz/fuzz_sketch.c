@@ -93,13 +93,12 @@ check_packing(const uint64_t *hash, size_t count, int k, int b_from, int b_to)
 
 /* ---- simhash ------------------------------------------------------------- */
 
-/* Votes in batches, by frequency, and by weights give the same fingerprint. */
+/* Votes in batches and by frequency give the same fingerprint. */
 static void
 check_simhash(const uint64_t *hash, size_t count, size_t batch, int f)
 {
 	SimhashBuilder builder;
-	uint8_t batched[64], weighted[64], summed[64];
-	double weight[HASHES_MAX];
+	uint8_t batched[64], weighted[64];
 
 	simhash_begin(&builder, f);
 	for (size_t at = 0; at < count; at += batch)
@@ -107,14 +106,9 @@ check_simhash(const uint64_t *hash, size_t count, size_t batch, int f)
 	REQUIRE(simhash_finish(&builder, batched) == count);
 	simhash_begin(&builder, f);
 	for (size_t i = 0; i < count; i++)
-	{
 		simhash_add_weighted(&builder, hash[i], 3);
-		weight[i] = 0.5;
-	}
 	REQUIRE(simhash_finish(&builder, weighted) == 3 * count);
 	REQUIRE(memcmp(batched, weighted, f / 8) == 0);
-	simhash_of_weights(hash, weight, count, f, summed);
-	REQUIRE(memcmp(batched, summed, f / 8) == 0);
 }
 
 /* ---- Distances and estimates --------------------------------------------- */
