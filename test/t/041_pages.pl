@@ -27,7 +27,7 @@ my $top = getcwd();
 my $node = Node->new('pages');
 # Some examples are not ASCII, so the encoding must not depend on the environment.
 $node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "fsync = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\nshared_buffers = 64MB\n");
 listen_on_tcp() if $ENV{NEARDUP_CLIENTS};
 $node->start;
 set_password() if $ENV{NEARDUP_CLIENTS};

@@ -11,7 +11,7 @@ CC = $(if $(CROSS),$(CROSS)-linux-gnu-)gcc
 WARNINGS = -Wall -Wextra -Werror -Wdeclaration-after-statement -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 CFLAGS = -O2 -g
 ifeq ($(KIND),sanitize)
-CFLAGS += -O1 -fno-omit-frame-pointer -fsanitize=undefined,address -fno-sanitize-recover=all
+CFLAGS += -O1 -g1 -fno-omit-frame-pointer -fsanitize=undefined,address -fno-sanitize-recover=all
 endif
 # qemu does not find the libraries of another processor.
 LDFLAGS = $(if $(CROSS),-static)
