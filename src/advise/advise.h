@@ -19,7 +19,7 @@
 #include "sketch/bag.h"
 #include "text/text.h"
 
-/* ---- Samples of texts (sample.c) ------------------------------------------ */
+/* ---- Samples of texts (texts.c) ------------------------------------------ */
 
 /* A text, as UTF-8. */
 typedef struct SampleText

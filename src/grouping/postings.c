@@ -544,6 +544,10 @@ body_vbmi2(const uint8_t *body, size_t bytes, const Shape *shape, uint32_t *docu
 
 /* ---- Kernels ------------------------------------------------------------- */
 
+/*
+ * VBMI2 reads lists of 8 documents in 0.57 times the time of plain C, of 24 in 0.36, of 1,000
+ * in 0.22 (medians of 7 runs, test/bench/kernels.c).
+ */
 #define POSTINGS_VARIANTS(X) CPU_PLAIN(X) CPU_VBMI2(X)
 
 #define POSTINGS_FUNCTION(name, target) \

@@ -76,7 +76,7 @@ typedef struct Build
 } Build;
 
 static inline bool
-build_leads(const Build *build)
+is_leader(const Build *build)
 {
 	return build->number == 0;
 }

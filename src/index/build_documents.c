@@ -13,7 +13,7 @@
 
 /* ---- Pages -------------------------------------------------------------- */
 
-/* Counts the documents of the page at hand in its segment; returns the segment's owner. */
+/* Counts the documents of the page at hand in its segment; returns the segment's stamp. */
 static uint32
 count_documents(Build *build, BlockNumber block)
 {
@@ -42,7 +42,7 @@ write_page(Build *build)
 {
 	Buffer buffer = compat_extend(build->index);
 
-	page_info(build->page.data)->owner = count_documents(build, BufferGetBlockNumber(buffer));
+	page_info(build->page.data)->stamp = count_documents(build, BufferGetBlockNumber(buffer));
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), build->page.data, BLCKSZ);
 	MarkBufferDirty(buffer);
@@ -173,8 +173,8 @@ build_scan(Build *build)
 	build->row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
 	page_init(build->page.data, PAGE_DOCUMENTS, 0);
-	tuples = table_index_build_scan(build->heap, build->index, build->info, true,
-									build_leads(build), add_row, build, scan);
+	tuples = table_index_build_scan(build->heap, build->index, build->info, true, is_leader(build),
+									add_row, build, scan);
 	SpinLockAcquire(&shared->mutex);
 	shared->heap_tuples += tuples;
 	shared->documents += build->documents;

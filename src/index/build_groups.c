@@ -36,7 +36,7 @@ build_layout(Build *build)
 	BlockNumber documents = META_BLOCK + 1;
 	uint64 postings = 0;
 
-	if (!build_leads(build))
+	if (!is_leader(build))
 		return;
 	build_write_last_pages(build);
 	for (uint32 i = 0; i < shared->segments; i++)
@@ -67,7 +67,7 @@ typedef struct BuildWriter
 	BuildShared *shared;
 	BuildSegment *segment;
 	int groups_claimed; /* last */
-	bool leads;
+	bool is_leader;
 } BuildWriter;
 
 static MapEntry
@@ -75,7 +75,7 @@ build_document_page(const SegmentWriter *writer, uint32 number)
 {
 	const BuildSegment *segment = ((const BuildWriter *) writer)->segment;
 
-	return (MapEntry){.number = writer->owner, .block = segment->documents + number};
+	return (MapEntry){.number = writer->stamp, .block = segment->documents + number};
 }
 
 static BlockNumber
@@ -153,7 +153,7 @@ claim_build_groups(SegmentWriter *writer, int most, int *first)
 	*first = segment->groups_claimed;
 	segment->groups_claimed += w->groups_claimed;
 	SpinLockRelease(&shared->mutex);
-	if (w->leads)
+	if (w->is_leader)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 	return w->groups_claimed;
 }
@@ -188,7 +188,7 @@ writer_of(Build *build, uint32 number)
 	return (BuildWriter){.writer = {.index = build->index,
 									.shape = &shared->shape,
 									.root = &segment->root,
-									.owner = number + 1,
+									.stamp = number + 1,
 									.memory = shared->memory / shared->sorters,
 									.put_page = put_build_page,
 									.last_map = build_last_map,
@@ -198,7 +198,7 @@ writer_of(Build *build, uint32 number)
 									.goes_on = build_goes_on},
 						 .shared = shared,
 						 .segment = segment,
-						 .leads = build_leads(build)};
+						 .is_leader = is_leader(build)};
 }
 
 /* ---- Steps -------------------------------------------------------------- */
@@ -223,7 +223,7 @@ build_describe(Build *build)
 	BuildShared *shared = build->shared;
 	SegmentEntry *entry;
 
-	if (!build_leads(build))
+	if (!is_leader(build))
 		return;
 	entry = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
 	for (uint32 i = 0; i < shared->segments; i++)
@@ -231,7 +231,7 @@ build_describe(Build *build)
 		BuildWriter w = writer_of(build, i);
 
 		entry[i] = segment_write_root(&w.writer, &w.segment->lengths);
-		entry[i].first_owner = entry[i].last_owner = w.writer.owner;
+		entry[i].first_stamp = entry[i].last_stamp = w.writer.stamp;
 	}
 	meta_write_built(build->index, &shared->shape, entry, shared->segments);
 	shared->blocks = RelationGetNumberOfBlocks(build->index);

@@ -55,7 +55,7 @@ build_log(Build *build)
 
 	if (!shared->logged)
 		return;
-	if (build_leads(build))
+	if (is_leader(build))
 	{
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WAL);
 		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, shared->blocks);
@@ -64,7 +64,7 @@ build_log(Build *build)
 	{
 		log_newpage_range(build->index, MAIN_FORKNUM, first,
 						  Min(first + BLOCKS_LOGGED, shared->blocks), true);
-		if (build_leads(build))
+		if (is_leader(build))
 			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, shared->blocks_logged);
 	}
 }
@@ -75,7 +75,7 @@ build_steps(Build *build)
 	static void (*const step[])(Build *) = {build_scan,   build_finish_scan, build_layout,
 											build_groups, build_describe,    build_log};
 	Barrier *barrier = &build->shared->barrier;
-	int phase = build_leads(build) ? 0 : BarrierAttach(barrier);
+	int phase = is_leader(build) ? 0 : BarrierAttach(barrier);
 
 	/* A worker that starts late takes part in the steps that are left. */
 	for (; phase < lengthof(step); phase++)

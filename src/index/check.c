@@ -373,11 +373,11 @@ check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entr
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
 		Buffer buffer = read_documents(check, segment, p);
-		uint32 owner = page_info(BufferGetPage(buffer))->owner;
+		uint32 stamp = page_info(BufferGetPage(buffer))->stamp;
 
-		if (owner < entry->first_owner || owner > entry->last_owner)
+		if (stamp < entry->first_stamp || stamp > entry->last_stamp)
 			page_corrupt(check->index, BufferGetBlockNumber(buffer),
-						 "page of documents with an owner that its segment does not have");
+						 "page of documents with a stamp that its segment does not have");
 		check_documents(check, buffer, segment->root.stride);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
@@ -454,7 +454,7 @@ check_index(Check *check)
 	check->claimed = palloc0(check->blocks / 8 + 1);
 	for (uint32 i = 0; i < check->meta->segments; i++)
 		check_segment(check, &check->meta->segment[i]);
-	check_tail(check, &check->meta->frozen);
+	check_tail(check, &check->meta->closed);
 	check_tail(check, &check->meta->tail);
 	upkeep_unlock(check->index);
 }

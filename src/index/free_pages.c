@@ -31,12 +31,12 @@ note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry,
 	bool goes_on = true;
 
 	if (!walk_begin(walk, upkeep->index, meta, entry))
-		upkeep_replaced(upkeep->index, entry->owner);
+		upkeep_replaced(upkeep->index, entry->stamp);
 	for (uint32 map = 0; goes_on && map < walk->segment.root.document_maps; map++)
 	{
 		goes_on = upkeep_goes_on(upkeep);
 		if (!walk_load(walk, map))
-			upkeep_replaced(upkeep->index, entry->owner);
+			upkeep_replaced(upkeep->index, entry->stamp);
 		for (uint32 i = 0; i < walk->count; i++)
 			if (walk->entry[i].block < blocks)
 				listed[walk->entry[i].block / 8] |= 1 << walk->entry[i].block % 8;
@@ -48,24 +48,24 @@ note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry,
 
 /*
  * Returns whether a page that no segment lists is a page of documents left over: its segment
- * was copied, but its owner's number is among those of another segment's pages.
+ * was copied, but its stamp is among those of another segment's pages.
  */
 static bool
 is_stale(Page page, const IndexMeta *meta)
 {
 	const PageInfo *info = page_info(page);
 
-	return page_is_ours(page) && info->kind == PAGE_DOCUMENTS && info->owner < meta->next_owner &&
-		info->owner != meta->tail.owner && info->owner != meta->frozen.owner;
+	return page_is_ours(page) && info->kind == PAGE_DOCUMENTS && info->stamp < meta->next_stamp &&
+		info->stamp != meta->tail.stamp && info->stamp != meta->closed.stamp;
 }
 
 /*
- * Sets the owner of a stale page to none.  Checks it once more: by an older copy of the
- * metapage, from before its owner's number was among another segment's, the page was free,
+ * Sets the stamp of a stale page to none.  Checks it once more: by an older copy of the
+ * metapage, from before its stamp was among another segment's, the page was free,
  * and an insert may just have taken it for the tail.
  */
 static void
-disown_page(Relation index, BlockNumber block, const IndexMeta *meta)
+unstamp_page(Relation index, BlockNumber block, const IndexMeta *meta)
 {
 	Buffer buffer = page_peek(index, block, NULL);
 
@@ -74,7 +74,7 @@ disown_page(Relation index, BlockNumber block, const IndexMeta *meta)
 	{
 		GenericXLogState *state = GenericXLogStart(index);
 
-		page_info(GenericXLogRegisterBuffer(state, buffer, 0))->owner = 0;
+		page_info(GenericXLogRegisterBuffer(state, buffer, 0))->stamp = 0;
 		GenericXLogFinish(state);
 	}
 	UnlockReleaseBuffer(buffer);
@@ -96,7 +96,7 @@ typedef enum BlockUse
 {
 	BLOCK_USED,
 	BLOCK_FREE,
-	BLOCK_STALE /* free, but its owner must be set to none */
+	BLOCK_STALE /* free, but its stamp must be set to none */
 } BlockUse;
 
 /* Returns the use of a block, where `listed` says whether it is a page of documents. */
@@ -134,7 +134,7 @@ free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy)
 		if (use == BLOCK_USED)
 			continue;
 		if (use == BLOCK_STALE)
-			disown_page(index, block, meta);
+			unstamp_page(index, block, meta);
 		RecordFreeIndexPage(index, block);
 		count++;
 	}

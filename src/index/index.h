@@ -51,7 +51,7 @@ extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uin
  */
 typedef struct TailHint
 {
-	uint32 owner; /* 0: nothing is remembered */
+	uint32 stamp; /* 0: nothing is remembered */
 	int slot;     /* of the page that this backend appends to */
 	BlockNumber open[TAIL_SLOTS];
 	SignatureHeader shape;

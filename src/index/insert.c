@@ -98,7 +98,7 @@ remember_tail(Relation index, const IndexMeta *meta, int slot)
 {
 	TailHint *hint = &index_cache(index)->tail;
 
-	hint->owner = meta->tail.owner;
+	hint->stamp = meta->tail.stamp;
 	hint->slot = slot;
 	memcpy(hint->open, meta->open, sizeof(hint->open));
 	hint->shape = meta->shape;
@@ -111,7 +111,7 @@ recall_tail(Relation index)
 {
 	TailHint *hint = &index_cache(index)->tail;
 
-	return RelationGetTargetBlock(index) == InvalidBlockNumber || hint->owner == 0 ? NULL : hint;
+	return RelationGetTargetBlock(index) == InvalidBlockNumber || hint->stamp == 0 ? NULL : hint;
 }
 
 /*
@@ -137,11 +137,11 @@ lock_open_page(Relation index, TailHint *hint)
 }
 
 static bool
-has_room(Page page, uint32 owner, uint32 stride)
+has_room(Page page, uint32 stamp, uint32 stride)
 {
 	const PageInfo *info = page_info(page);
 
-	return page_is_ours(page) && info->owner == owner && info->kind == PAGE_DOCUMENTS &&
+	return page_is_ours(page) && info->stamp == stamp && info->kind == PAGE_DOCUMENTS &&
 		!(info->flags & PAGE_CLOSED) && info->count < documents_per_page(stride);
 }
 
@@ -162,7 +162,7 @@ append_to_open_page(Relation index, const RowDocument *doc)
 	if (!BufferIsValid(buffer))
 		return false;
 	stride = document_stride(&hint->shape, index_keys(index));
-	room = has_room(BufferGetPage(buffer), hint->owner, stride);
+	room = has_room(BufferGetPage(buffer), hint->stamp, stride);
 	if (room)
 	{
 		page_verify_tail(index, buffer, stride);
@@ -199,7 +199,7 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	uint32 before = tail_length(meta);
 	Page page;
 
-	if (meta->tail.owner != copy->tail.owner || meta->open[slot] != copy->open[slot] ||
+	if (meta->tail.stamp != copy->tail.stamp || meta->open[slot] != copy->open[slot] ||
 		meta->shape.k != copy->shape.k)
 	{
 		meta_abort(&change);
@@ -207,14 +207,14 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 		RecordFreeIndexPage(index, block);
 		return;
 	}
-	if (meta->tail.owner == 0)
+	if (meta->tail.stamp == 0)
 	{
-		meta->tail.owner = meta->next_owner++;
+		meta->tail.stamp = meta->next_stamp++;
 		meta->tail.last = block;
 		meta->tail.stride = meta_stride(meta);
 	}
 	page = GenericXLogRegisterBuffer(change.state, added, GENERIC_XLOG_FULL_IMAGE);
-	page_init(page, PAGE_DOCUMENTS, meta->tail.owner);
+	page_init(page, PAGE_DOCUMENTS, meta->tail.stamp);
 	page_info(page)->next = meta->tail.first;
 	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
@@ -261,13 +261,13 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 	}
 	if (doc->shape.k != 0)
 		index_check_shape(index, &meta->shape, &doc->shape, false);
-	fits = meta->tail.owner == 0 || meta->tail.stride == meta_stride(meta);
+	fits = meta->tail.stamp == 0 || meta->tail.stride == meta_stride(meta);
 	if (fits)
 	{
 		const TailHint *hint = recall_tail(index);
 		/* This backend has just found that the page it remembers has no room. */
 		bool is_full =
-			hint != NULL && hint->owner == meta->tail.owner && hint->open[slot] == meta->open[slot];
+			hint != NULL && hint->stamp == meta->tail.stamp && hint->open[slot] == meta->open[slot];
 
 		if (meta->open[slot] == InvalidBlockNumber || is_full)
 			extend_tail(index, meta, slot, length);

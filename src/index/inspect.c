@@ -195,12 +195,12 @@ count_documents(void *state, Buffer buffer)
 
 /*
  * Adds the documents of a tail.  Returns false if upkeep has replaced it.  A tail with an
- * owner from first_new on is not counted.
+ * stamp from first_new on is not counted.
  */
 static bool
 count_tail(Relation index, const TailEntry *tail, uint32 first_new, int64 *documents)
 {
-	return tail->owner >= first_new || tail_walk(index, tail, count_documents, documents);
+	return tail->stamp >= first_new || tail_walk(index, tail, count_documents, documents);
 }
 
 /*
@@ -219,8 +219,8 @@ tail_documents(Relation index, IndexMeta **meta)
 
 		*meta = meta_read(index);
 		if (first_new == 0)
-			first_new = (*meta)->next_owner;
-		if (count_tail(index, &(*meta)->frozen, first_new, &documents) &&
+			first_new = (*meta)->next_stamp;
+		if (count_tail(index, &(*meta)->closed, first_new, &documents) &&
 			count_tail(index, &(*meta)->tail, first_new, &documents))
 			return documents;
 		pfree(*meta);
@@ -283,8 +283,8 @@ add_row(void *state, const SearchReport *report)
 static int
 compare_rows(const void *x, const void *y)
 {
-	uint32 a = ((const ExplainRow *) x)->report.owner - 1;
-	uint32 b = ((const ExplainRow *) y)->report.owner - 1;
+	uint32 a = ((const ExplainRow *) x)->report.stamp - 1;
+	uint32 b = ((const ExplainRow *) y)->report.stamp - 1;
 
 	return a < b ? -1 : a > b;
 }
@@ -299,7 +299,7 @@ put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 	Datum values[14];
 	bool nulls[14] = {false};
 
-	values[0] = Int32GetDatum(report->owner);
+	values[0] = Int32GetDatum(report->stamp);
 	values[1] = Int64GetDatum(report->documents);
 	values[2] = CStringGetTextDatum(method[report->plan.method]);
 	values[3] = Int32GetDatum(report->plan.groups);
@@ -314,7 +314,7 @@ put_row(ReturnSetInfo *result, const SearchReport *report, double seconds)
 	values[12] = Float8GetDatum(rint(seconds * 1e7) / 10);
 	values[13] = Int64GetDatum(report->matches);
 	/* The tails have no number and no estimates. */
-	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->owner == 0;
+	nulls[0] = nulls[6] = nulls[7] = nulls[8] = report->stamp == 0;
 	nulls[3] = nulls[4] = nulls[5] = report->plan.method == SEARCH_SCAN;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }

@@ -40,9 +40,9 @@ shape_is_valid(const IndexMeta *meta)
 static bool
 tail_is_valid(const IndexMeta *meta, const TailEntry *tail)
 {
-	if (tail->owner == 0)
+	if (tail->stamp == 0)
 		return tail->pages == 0;
-	return tail->owner < meta->next_owner && tail->pages > 0 &&
+	return tail->stamp < meta->next_stamp && tail->pages > 0 &&
 		(tail->stride == stride_of_nulls(meta->keys) || tail->stride == meta_stride(meta));
 }
 
@@ -56,11 +56,11 @@ length_is_valid(float length, uint32 documents)
 static bool
 entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return entry->owner != 0 && entry->owner < meta->next_owner &&
+	return entry->stamp != 0 && entry->stamp < meta->next_stamp &&
 		entry->documents <= SEGMENT_DOCUMENTS_MAX &&
 		(uint64) entry->grouped + entry->empty + entry->nulls <= entry->documents &&
 		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX &&
-		entry->first_owner <= entry->last_owner && entry->last_owner < meta->next_owner &&
+		entry->first_stamp <= entry->last_stamp && entry->last_stamp < meta->next_stamp &&
 		length_is_valid(entry->own_length, entry->grouped) &&
 		length_is_valid(entry->near_length, entry->grouped);
 }
@@ -73,7 +73,7 @@ check_contents(Relation index, const IndexMeta *meta)
 		page_corrupt(index, META_BLOCK, "another number of columns than the index has");
 	if (meta->shape.k != 0 && !shape_is_valid(meta))
 		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
-	if (!tail_is_valid(meta, &meta->tail) || !tail_is_valid(meta, &meta->frozen))
+	if (!tail_is_valid(meta, &meta->tail) || !tail_is_valid(meta, &meta->closed))
 		page_corrupt(index, META_BLOCK, "impossible tail");
 	for (uint32 i = 0; i < meta->segments; i++)
 		if (!entry_is_valid(meta, &meta->segment[i]))
@@ -130,32 +130,32 @@ meta_read(Relation index)
 }
 
 SegmentEntry *
-meta_segment(const IndexMeta *meta, uint32 owner)
+meta_segment(const IndexMeta *meta, uint32 stamp)
 {
 	for (uint32 i = 0; i < meta->segments; i++)
-		if (meta->segment[i].owner == owner)
+		if (meta->segment[i].stamp == stamp)
 			return (SegmentEntry *) &meta->segment[i];
 	return NULL;
 }
 
 bool
-meta_lists(const IndexMeta *meta, uint32 owner)
+meta_lists(const IndexMeta *meta, uint32 stamp)
 {
-	if (owner == meta->tail.owner || owner == meta->frozen.owner)
-		return owner != 0;
+	if (stamp == meta->tail.stamp || stamp == meta->closed.stamp)
+		return stamp != 0;
 	/* While segments are being written, all numbers from the first of them on are taken. */
-	if (meta->writing != 0 && owner >= meta->writing)
+	if (meta->writing != 0 && stamp >= meta->writing)
 		return true;
-	return meta_segment(meta, owner) != NULL;
+	return meta_segment(meta, stamp) != NULL;
 }
 
 bool
-meta_may_hold(const IndexMeta *meta, uint32 owner)
+meta_may_hold(const IndexMeta *meta, uint32 stamp)
 {
 	for (uint32 i = 0; i < meta->segments; i++)
-		if (owner >= meta->segment[i].first_owner && owner <= meta->segment[i].last_owner)
+		if (stamp >= meta->segment[i].first_stamp && stamp <= meta->segment[i].last_stamp)
 			return true;
-	return meta_lists(meta, owner);
+	return meta_lists(meta, stamp);
 }
 
 /* ---- Changing ----------------------------------------------------------- */
@@ -204,9 +204,9 @@ meta_clear_tail(IndexMeta *meta)
 }
 
 void
-meta_clear_frozen(IndexMeta *meta)
+meta_clear_closed(IndexMeta *meta)
 {
-	clear_tail_entry(&meta->frozen);
+	clear_tail_entry(&meta->closed);
 }
 
 /* ---- New metapages ------------------------------------------------------ */
@@ -233,9 +233,9 @@ meta_init(Page page, uint32 keys)
 	meta->layout = INDEX_LAYOUT;
 	meta->identity = new_identity();
 	meta->keys = keys;
-	meta->next_owner = 1;
+	meta->next_stamp = 1;
 	meta_clear_tail(meta);
-	meta_clear_frozen(meta);
+	meta_clear_closed(meta);
 	meta->checksum = meta_checksum(meta);
 }
 
@@ -249,7 +249,7 @@ meta_write_built(Relation index, const SignatureHeader *shape, const SegmentEntr
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();
 	meta->shape = *shape;
-	meta->next_owner = count + 1;
+	meta->next_stamp = count + 1;
 	meta->changed = GetCurrentTimestamp();
 	meta->segments = count;
 	memcpy(meta->segment, segments, count * sizeof(SegmentEntry));

@@ -12,7 +12,7 @@
 #define DEAD_NONE 0x6E6F6E65
 
 void
-page_init(Page page, PageKind kind, uint32 owner)
+page_init(Page page, PageKind kind, uint32 stamp)
 {
 	PageInfo *info;
 
@@ -21,7 +21,7 @@ page_init(Page page, PageKind kind, uint32 owner)
 	((PageHeader) page)->pd_lower = kind == PAGE_DOCUMENTS ? CONTENTS_OFFSET : BLCKSZ;
 	info = page_info(page);
 	memset(info, 0, sizeof(PageInfo));
-	info->owner = owner;
+	info->stamp = stamp;
 	info->next = InvalidBlockNumber;
 	info->kind = kind;
 	info->page_id = PAGE_ID;

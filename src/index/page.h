@@ -42,7 +42,7 @@ typedef enum PageKind
  */
 typedef struct PageInfo
 {
-	uint32 owner;     /* segment or tail that the page belongs to */
+	uint32 stamp;     /* segment or tail that the page belongs to */
 	BlockNumber next; /* next page of a chain */
 	uint32 dead;      /* checksum of the TID_DEAD flags */
 	uint32 checksum;  /* of the payload without the TID_DEAD flags; an insert changes it ... */
@@ -60,7 +60,7 @@ typedef struct PageInfo
 #define PAGE_ROOM (BLCKSZ - CONTENTS_OFFSET)
 
 /* Initializes an empty page.  All of it is payload, except on pages of documents. */
-extern void page_init(Page page, PageKind kind, uint32 owner);
+extern void page_init(Page page, PageKind kind, uint32 stamp);
 
 /* Sets the checksum of a complete page; a page of documents keeps its checksum up to date. */
 extern void page_set_checksum(Page page);
@@ -76,18 +76,18 @@ page_is_ours(Page page)
 extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char *what);
 
 /*
- * Pins and share-locks a page of the owner.  Returns InvalidBuffer if the page has another
- * owner because upkeep has replaced this one; if the metapage still lists this owner, that
+ * Pins and share-locks a page of the stamp.  Returns InvalidBuffer if the page has another
+ * stamp because upkeep has replaced this one; if the metapage still lists this stamp, that
  * is an error.  To find out, the function reads the metapage: the caller may hold no buffer
  * lock.
  */
-extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner);
+extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp);
 
 /*
- * Does the same for a page of documents of a segment, whose owner may be a tail that the
+ * Does the same for a page of documents of a segment, whose stamp may be a tail that the
  * segment replaced.  Returns InvalidBuffer if upkeep has replaced the segment.
  */
-extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment,
+extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment,
 								  Buffer *recent);
 
 /*
@@ -95,7 +95,7 @@ extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 owne
  * in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the caller
  * must verify it.
  */
-extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner,
+extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
 							   Buffer *recent);
 
 /*
@@ -121,7 +121,7 @@ extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 /* Returns a number that grows with each page that this backend reads in from disk. */
 extern int64 pages_read_in(void);
 
-/* Pins a block of which the caller only needs the owner. */
+/* Pins a block of which the caller only needs the stamp. */
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
 
 /*
@@ -135,7 +135,7 @@ extern void pages_forget(void);
 
 /* Pins a page of a tail; the same as page_read. */
 extern Buffer page_pin_tail(Relation index, BlockNumber block);
-extern Buffer page_read_tail(Relation index, BlockNumber block, uint32 owner);
+extern Buffer page_read_tail(Relation index, BlockNumber block, uint32 stamp);
 
 /*
  * Reports an error unless a locked page of a tail is sound.  Checks its counts each time,
@@ -154,7 +154,7 @@ index_keys(Relation index)
 
 typedef struct SegmentEntry
 {
-	uint32 owner; /* never used again in this index */
+	uint32 stamp; /* never used again in this index */
 	BlockNumber root;
 	uint32 documents; /* dead ones included */
 	uint32 grouped;   /* of these, when the segment was written: living, with symbols, ... */
@@ -164,8 +164,8 @@ typedef struct SegmentEntry
 	uint32 dead;
 	uint32 document_pages;
 	uint32 other_pages;
-	uint32 first_owner; /* the least owner of its pages of documents ... */
-	uint32 last_owner;  /* ... and the greatest */
+	uint32 first_stamp; /* the least stamp of its pages of documents ... */
+	uint32 last_stamp;  /* ... and the greatest */
 	float own_length;   /* see SegmentStats */
 	float near_length;
 } SegmentEntry;
@@ -173,7 +173,7 @@ typedef struct SegmentEntry
 /* A chain of document pages. */
 typedef struct TailEntry
 {
-	uint32 owner;      /* 0: there is none */
+	uint32 stamp;      /* 0: there is none */
 	BlockNumber first; /* the youngest page */
 	BlockNumber last;
 	uint32 pages;
@@ -191,10 +191,10 @@ typedef struct IndexMeta
 	TimestampTz changed;   /* when the list of segments was written last; 0: never */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */
 	uint32 keys;           /* of each document */
-	uint32 next_owner;
-	uint32 writing;               /* owner of the first segment being written, 0 for none */
+	uint32 next_stamp;
+	uint32 writing;               /* stamp of the first segment being written, 0 for none */
 	TailEntry tail;               /* takes the inserts */
-	TailEntry frozen;             /* being sealed into a segment */
+	TailEntry closed;             /* being sealed into a segment */
 	BlockNumber open[TAIL_SLOTS]; /* the tail's pages that have room */
 	uint32 segments;
 	uint32 checksum; /* of the fields before it, and of the segments */
@@ -215,16 +215,16 @@ extern IndexMeta *meta_read(Relation index);
 extern IndexMeta *meta_read_as_of(Relation index, Snapshot snapshot);
 
 /* Returns whether a metapage lists a segment or tail, or it is being written. */
-extern bool meta_lists(const IndexMeta *meta, uint32 owner);
+extern bool meta_lists(const IndexMeta *meta, uint32 stamp);
 
 /*
- * Returns whether a page of documents with this owner may be part of what a metapage lists:
+ * Returns whether a page of documents with this stamp may be part of what a metapage lists:
  * of a tail, or of a segment, which may hold pages of former tails and segments.
  */
-extern bool meta_may_hold(const IndexMeta *meta, uint32 owner);
+extern bool meta_may_hold(const IndexMeta *meta, uint32 stamp);
 
 /* Returns the entry of a segment, or NULL if it is not listed. */
-extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 owner);
+extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 stamp);
 
 /* A change of the metapage. */
 typedef struct MetaChange
@@ -243,9 +243,9 @@ extern void meta_commit(MetaChange *change);
 /* Drops the change, and releases the metapage. */
 extern void meta_abort(MetaChange *change);
 
-/* Sets the tail, or the frozen tail, to none. */
+/* Sets the tail, or the closed tail, to none. */
 extern void meta_clear_tail(IndexMeta *meta);
-extern void meta_clear_frozen(IndexMeta *meta);
+extern void meta_clear_closed(IndexMeta *meta);
 
 /* Initializes a page as the metapage of an empty index, with so many keys. */
 extern void meta_init(Page page, uint32 keys);
@@ -379,12 +379,12 @@ page_document(Page page, uint32 stride, uint32 keys, size_t bytes, uint32 i)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Returns whether a locked page is new or its owner is not listed any more. */
+/* Returns whether a locked page is new or its stamp is not listed any more. */
 extern bool page_is_free(Page page, const IndexMeta *meta);
 
 /*
  * Returns an exclusively locked page, new or free, not yet initialized.  Does not take
- * pages whose owner meta lists.
+ * pages whose stamp meta lists.
  */
 extern Buffer page_allocate(Relation index, const IndexMeta *meta);
 

@@ -1,5 +1,5 @@
 /*
- * page_read.c: read pages by their owner, and take free pages.
+ * page_read.c: read pages by their stamp, and take free pages.
  */
 #include "index/page.h"
 
@@ -10,7 +10,7 @@
  * has replaced the segment or tail that had it, and reports an error if the page is corrupt.
  */
 static Buffer
-refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
+refuse_page(Relation index, Buffer buffer, uint32 stamp, uint32 listed)
 {
 	Page page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
@@ -18,7 +18,7 @@ refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
 
 	if (!PageIsNew(page) && !page_is_ours(page))
 		page_corrupt(index, block, "not a page of a neardup index");
-	if (page_is_ours(page) && page_info(page)->owner == owner)
+	if (page_is_ours(page) && page_info(page)->stamp == stamp)
 		page_corrupt(index, block, "page of another kind than expected");
 	UnlockReleaseBuffer(buffer);
 	/* The metapage drops a segment or tail before its pages can be used again. */
@@ -29,49 +29,49 @@ refuse_page(Relation index, Buffer buffer, uint32 owner, uint32 listed)
 	return InvalidBuffer;
 }
 
-/* Share-locks a pinned page of the owner, which `listed` has; see page_read. */
+/* Share-locks a pinned page of the stamp, which `listed` has; see page_read. */
 static Buffer
-lock_page(Relation index, Buffer buffer, PageKind kind, uint32 owner, uint32 listed)
+lock_page(Relation index, Buffer buffer, PageKind kind, uint32 stamp, uint32 listed)
 {
 	const PageInfo *info = page_info(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (info->page_id != PAGE_ID || info->owner != owner || info->kind != kind)
-		return refuse_page(index, buffer, owner, listed);
+	if (info->page_id != PAGE_ID || info->stamp != stamp || info->kind != kind)
+		return refuse_page(index, buffer, stamp, listed);
 	return buffer;
 }
 
 Buffer
-page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 owner, Buffer *recent)
+page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
 {
-	return lock_page(index, page_pin_recent(index, block, recent), kind, owner, owner);
+	return lock_page(index, page_pin_recent(index, block, recent), kind, stamp, stamp);
 }
 
 Buffer
-page_read(Relation index, BlockNumber block, PageKind kind, uint32 owner)
+page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 {
 	Buffer recent = InvalidBuffer;
 
-	return page_read_recent(index, block, kind, owner, &recent);
+	return page_read_recent(index, block, kind, stamp, &recent);
 }
 
 Buffer
-page_read_documents(Relation index, BlockNumber block, uint32 owner, uint32 segment, Buffer *recent)
+page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment, Buffer *recent)
 {
 	Buffer buffer = page_pin_recent(index, block, recent);
 
-	return lock_page(index, buffer, PAGE_DOCUMENTS, owner, segment);
+	return lock_page(index, buffer, PAGE_DOCUMENTS, stamp, segment);
 }
 
 Buffer
-page_read_tail(Relation index, BlockNumber block, uint32 owner)
+page_read_tail(Relation index, BlockNumber block, uint32 stamp)
 {
-	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, owner, owner);
+	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, stamp, stamp);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* A copy of the metapage does not list a tail begun later, whose number is next_owner or more. */
+/* A copy of the metapage does not list a tail begun later, whose number is next_stamp or more. */
 bool
 page_is_free(Page page, const IndexMeta *meta)
 {
@@ -79,10 +79,10 @@ page_is_free(Page page, const IndexMeta *meta)
 
 	if (PageIsNew(page))
 		return true;
-	if (!page_is_ours(page) || info->kind == PAGE_META || info->owner >= meta->next_owner)
+	if (!page_is_ours(page) || info->kind == PAGE_META || info->stamp >= meta->next_stamp)
 		return false;
-	return info->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, info->owner) :
-										  !meta_lists(meta, info->owner);
+	return info->kind == PAGE_DOCUMENTS ? !meta_may_hold(meta, info->stamp) :
+										  !meta_lists(meta, info->stamp);
 }
 
 /*

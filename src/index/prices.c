@@ -18,7 +18,7 @@ SearchPrice
 price_tails(const IndexMeta *meta)
 {
 	uint32 per_page = documents_per_page(meta_stride(meta));
-	SegmentStats tails = {.documents = (meta->tail.pages + meta->frozen.pages) * per_page,
+	SegmentStats tails = {.documents = (meta->tail.pages + meta->closed.pages) * per_page,
 						  .documents_per_page = per_page};
 	Grouping ungrouped = {.k = meta->shape.k, .b = signature_bits(&meta->shape)};
 	SearchPlan plan = search_plan(&ungrouped, &tails, 0, SEARCH_SCAN);

@@ -158,10 +158,10 @@ typedef struct SearchQuery
 	Snapshot snapshot; /* to test for being too old, or NULL */
 } SearchQuery;
 
-/* What a search did in one segment, or, with owner 0, in the tails. */
+/* What a search did in one segment, or, with stamp 0, in the tails. */
 typedef struct SearchReport
 {
-	uint32 owner;
+	uint32 stamp;
 	uint32 documents;
 	SearchPlan plan;
 	uint64 postings;
@@ -200,7 +200,7 @@ typedef struct Search
 	int b;
 	uint32 io_concurrency; /* pages to ask for at a time */
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
-	uint32 first_new;      /* owners from here on began after the search */
+	uint32 first_new;      /* stamps from here on began after the search */
 	bool tails_done;       /* both tails have been searched */
 	uint32 done_count;     /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];

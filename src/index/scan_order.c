@@ -51,7 +51,7 @@ typedef struct Steps
 {
 	CompatFile file;
 	uint64 identity;
-	uint32 next_owner; /* of the metapage that the prices are from */
+	uint32 next_stamp; /* of the metapage that the prices are from */
 	int method;
 	int count;
 	int radius[STEPS_MAX];
@@ -178,13 +178,13 @@ set_steps(Ordering *o)
 	static Steps kept;
 	IndexMeta *meta = meta_read(o->index);
 
-	if (kept.identity != meta->identity || kept.next_owner != meta->next_owner ||
+	if (kept.identity != meta->identity || kept.next_stamp != meta->next_stamp ||
 		kept.method != neardup_search || !compat_same_file(kept.file, compat_file(o->index)))
 	{
 		kept.identity = 0;
 		choose_steps(meta, &kept);
 		kept.file = compat_file(o->index);
-		kept.next_owner = meta->next_owner;
+		kept.next_stamp = meta->next_stamp;
 		kept.method = neardup_search;
 		kept.identity = meta->identity;
 	}

@@ -44,7 +44,7 @@ release_page(PostingReader *r)
 	r->buffer = InvalidBuffer;
 }
 
-/* Locks a page of postings.  Returns false if it has another owner. */
+/* Locks a page of postings.  Returns false if it has another stamp. */
 static bool
 go_to_page(PostingReader *r, PostingPlace place)
 {

@@ -1,7 +1,7 @@
 /*
  * scan_search.c: all documents within a radius: the tails, then each segment.
  *
- * A page with an unexpected owner means that upkeep has replaced a tail or segment since
+ * A page with an unexpected stamp means that upkeep has replaced a tail or segment since
  * the metapage was read.  The search then reads the metapage again, and searches what it
  * has not searched yet.
  */
@@ -263,7 +263,7 @@ search_entry(Search *s, const SegmentEntry *entry)
 {
 	Segment *segment;
 
-	s->report->owner = entry->owner;
+	s->report->stamp = entry->stamp;
 	s->report->documents = entry->documents;
 	s->report->plan.method = SEARCH_SCAN;
 	if (!may_match(s->query, entry))
@@ -285,10 +285,10 @@ visit_tail_page(void *state, Buffer buffer)
 
 /* Returns true if a tail or segment has been searched. */
 static bool
-is_done(const Search *s, uint32 owner)
+is_done(const Search *s, uint32 stamp)
 {
 	for (uint32 i = 0; i < s->done_count; i++)
-		if (s->done[i] == owner)
+		if (s->done[i] == stamp)
 			return true;
 	return false;
 }
@@ -296,18 +296,18 @@ is_done(const Search *s, uint32 owner)
 /*
  * Searches a tail.  Skips a tail that was begun after the search, since the snapshot does
  * not see its rows, and one with another stride than the index's, since it holds only
- * NULLs.  Returns false if a page belongs to another owner.
+ * NULLs.  Returns false if a page belongs to another stamp.
  */
 static bool
 search_tail(Search *s, const TailEntry *tail)
 {
-	if (tail->owner == 0 || tail->owner >= s->first_new || is_done(s, tail->owner) ||
+	if (tail->stamp == 0 || tail->stamp >= s->first_new || is_done(s, tail->stamp) ||
 		(s->query->flag_mask == 0 && tail->stride != meta_stride(s->meta)))
 		return true;
 	search_set_stride(s, tail->stride);
 	if (!tail_walk(s->index, tail, visit_tail_page, s))
 		return false;
-	s->done[s->done_count++] = tail->owner;
+	s->done[s->done_count++] = tail->stamp;
 	return true;
 }
 
@@ -322,14 +322,14 @@ finish_report(Search *s)
 
 /* Sorts segments by age, the oldest first.  They nearly always are in that order. */
 static void
-sort_by_owner(IndexMeta *meta)
+sort_by_stamp(IndexMeta *meta)
 {
 	for (uint32 i = 1; i < meta->segments; i++)
 	{
 		SegmentEntry entry = meta->segment[i];
 		uint32 j = i;
 
-		for (; j > 0 && meta->segment[j - 1].owner > entry.owner; j--)
+		for (; j > 0 && meta->segment[j - 1].stamp > entry.stamp; j--)
 			meta->segment[j] = meta->segment[j - 1];
 		meta->segment[j] = entry;
 	}
@@ -337,7 +337,7 @@ sort_by_owner(IndexMeta *meta)
 
 /*
  * Searches what the metapage lists and has not been searched.  What upkeep replaces
- * soonest goes first: the tails, then the youngest segments.  Returns 0, or the owner of
+ * soonest goes first: the tails, then the youngest segments.  Returns 0, or the stamp of
  * a tail or segment that no longer exists.
  */
 static uint32
@@ -348,10 +348,10 @@ search_listed(Search *s)
 	if (!s->tails_done)
 	{
 		s->report->plan.method = SEARCH_SCAN;
-		if (!search_tail(s, &meta->frozen))
-			return meta->frozen.owner;
+		if (!search_tail(s, &meta->closed))
+			return meta->closed.stamp;
 		if (!search_tail(s, &meta->tail))
-			return meta->tail.owner;
+			return meta->tail.stamp;
 		s->tails_done = true;
 		finish_report(s);
 	}
@@ -359,11 +359,11 @@ search_listed(Search *s)
 	{
 		const SegmentEntry *entry = &meta->segment[i];
 
-		if (is_done(s, entry->owner))
+		if (is_done(s, entry->stamp))
 			continue;
 		if (!search_entry(s, entry))
-			return entry->owner;
-		s->done[s->done_count++] = entry->owner;
+			return entry->stamp;
+		s->done[s->done_count++] = entry->stamp;
 		finish_report(s);
 	}
 	return 0;
@@ -382,12 +382,12 @@ use_meta(Search *s, IndexMeta *meta)
 		index_check_shape(s->index, &meta->shape, &s->query->centre.header, false);
 	if (meta->shape.k != 0 && s->query->origin != NULL)
 		index_check_shape(s->index, &meta->shape, &s->query->origin->header, false);
-	sort_by_owner(meta);
+	sort_by_stamp(meta);
 	s->meta = meta;
 	s->k = meta->shape.k;
 	s->b = signature_bits(&meta->shape);
 	if (s->first_new == 0)
-		s->first_new = meta->next_owner;
+		s->first_new = meta->next_stamp;
 	for (uint32 i = 0; i < s->done_count; i++)
 		if (meta_lists(meta, s->done[i]))
 			s->done[listed++] = s->done[i];

@@ -10,7 +10,7 @@
 
 /*
  * An entry of a map, and of the root's list of maps: a page, and a number.  The number is
- * the owner of a page of documents, or the first bucket of a page of postings.  In the
+ * the stamp of a page of documents, or the first bucket of a page of postings.  In the
  * root's list it is the number of the map's first entry.
  */
 typedef struct MapEntry
@@ -204,7 +204,7 @@ extern int postings_room(const PostingsPage *page);
 extern void postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers);
 
 /* Makes a page of what was added. */
-extern void postings_finish(const PostingsPage *filled, Page page, uint32 owner);
+extern void postings_finish(const PostingsPage *filled, Page page, uint32 stamp);
 
 /* Where the postings of a bucket, or a part of them, are on a locked page. */
 typedef struct PostingCode
@@ -266,7 +266,7 @@ struct SegmentWriter
 	Relation index;
 	const SignatureHeader *shape;
 	SegmentRoot *root;
-	uint32 owner;
+	uint32 stamp;
 	Size memory; /* bytes for sorting */
 
 	/*
@@ -278,7 +278,7 @@ struct SegmentWriter
 	/* Returns the map written last. */
 	BlockNumber (*last_map)(const SegmentWriter *writer);
 
-	/* Returns the owner and block of a page of documents. */
+	/* Returns the stamp and block of a page of documents. */
 	MapEntry (*document_page)(const SegmentWriter *writer, uint32 number);
 
 	/*
@@ -299,7 +299,7 @@ extern bool segment_write_groups(SegmentWriter *writer);
 
 /*
  * Writes the maps of documents and the root, when all groups are written.  Returns the
- * segment's entry in the metapage, without the owners of its documents.
+ * segment's entry in the metapage, without the stamps of its documents.
  */
 extern SegmentEntry segment_write_root(SegmentWriter *writer, const BucketLengths *lengths);
 
@@ -388,9 +388,9 @@ typedef struct PagePrice
 /* What a backend keeps of a segment. */
 typedef struct Segment
 {
-	CompatFile file; /* the key, with identity and owner */
+	CompatFile file; /* the key, with identity and stamp */
 	uint64 identity; /* of the index */
-	uint32 owner;    /* of the segment */
+	uint32 stamp;    /* of the segment */
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;
@@ -521,7 +521,7 @@ extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
 /* Loads a map, by its number in the root's list. */
 extern bool walk_load(SegmentWalk *walk, uint32 map);
 
-/* Returns owner and block of a page of documents. */
+/* Returns stamp and block of a page of documents. */
 extern MapEntry walk_documents_entry(SegmentWalk *walk, uint32 page);
 
 /* Pins, share-locks and verifies a page of documents. */

@@ -41,11 +41,11 @@ postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers)
 }
 
 void
-postings_finish(const PostingsPage *filled, Page page, uint32 owner)
+postings_finish(const PostingsPage *filled, Page page, uint32 stamp)
 {
 	PostingsContents *contents = page_postings(page);
 
-	page_init(page, PAGE_POSTINGS, owner);
+	page_init(page, PAGE_POSTINGS, stamp);
 	contents->first = filled->first;
 	memcpy(contents->end, filled->end, filled->buckets * sizeof(uint16));
 	memcpy((char *) contents + codes_offset(filled->buckets), filled->codes, filled->used);

@@ -2,7 +2,7 @@
  * segment_read.c: read segments: the cache of their maps, and their pages.
  *
  * Segments never change, so a backend caches the maps that its searches need, up to
- * neardup.cache_size.  The key is the file, the index's identity and the segment's owner
+ * neardup.cache_size.  The key is the file, the index's identity and the segment's stamp
  * number, which is never used twice in an index.  The file is part of it because ALTER INDEX
  * ... SET TABLESPACE copies an index: if that is rolled back, two files may have given the
  * same number to different segments.  The identity is, because an index may be built again
@@ -70,7 +70,7 @@ find_cached(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	for (Segment *s = cache; s != NULL; s = next)
 	{
 		next = s->next;
-		if (s->owner != entry->owner || s->identity != meta->identity ||
+		if (s->stamp != entry->stamp || s->identity != meta->identity ||
 			!compat_same_file(s->file, compat_file(index)))
 			continue;
 		if (is_listed(s, meta, entry))
@@ -187,7 +187,7 @@ load_list(Relation index, Segment *s, Buffer buffer)
 		s->root_page[p] = page_info(BufferGetPage(buffer))->next;
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
-		buffer = page_read(index, s->root_page[p], PAGE_ROOT, s->owner);
+		buffer = page_read(index, s->root_page[p], PAGE_ROOT, s->stamp);
 		if (!BufferIsValid(buffer))
 			return false;
 		page_verify(index, buffer, 0);
@@ -202,12 +202,12 @@ load_list(Relation index, Segment *s, Buffer buffer)
 static bool
 load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
-	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->owner);
+	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->stamp);
 
 	if (!BufferIsValid(buffer))
 		return false;
 	page_verify(index, buffer, 0);
-	s->owner = entry->owner;
+	s->stamp = entry->stamp;
 	s->root_block = entry->root;
 	s->root = *page_root(BufferGetPage(buffer));
 	if (s->root.stride != meta_stride(meta) &&
@@ -330,7 +330,7 @@ read_map(Relation index, const Segment *s, uint32 map)
 {
 	BlockNumber block = s->list[map].block;
 	BlockNumber blocks = RelationGetNumberOfBlocks(index);
-	Buffer buffer = page_read(index, block, PAGE_MAP, s->owner);
+	Buffer buffer = page_read(index, block, PAGE_MAP, s->stamp);
 	const MapEntry *entry;
 	uint32 count;
 
@@ -440,7 +440,7 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	if (map == NULL)
 		return InvalidBuffer;
 	slot = &map->slot[page % ENTRIES_PER_MAP];
-	buffer = page_read_documents(index, slot->block, slot->number, segment->owner, &slot->recent);
+	buffer = page_read_documents(index, slot->block, slot->number, segment->stamp, &slot->recent);
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
 	verify_once(index, buffer, segment->root.stride, slot);
@@ -582,7 +582,7 @@ segment_postings(Relation index, const Segment *segment, PostingPlace place)
 {
 	MapSlot *slot = segment_slot(segment, place);
 	Buffer buffer =
-		page_read_recent(index, slot->block, PAGE_POSTINGS, segment->owner, &slot->recent);
+		page_read_recent(index, slot->block, PAGE_POSTINGS, segment->stamp, &slot->recent);
 
 	if (BufferIsValid(buffer))
 		verify_once(index, buffer, 0, slot);
@@ -667,7 +667,7 @@ walk_documents(SegmentWalk *walk, uint32 page)
 
 	if (entry.block == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = page_read_documents(walk->index, entry.block, entry.number, segment->owner, &recent);
+	buffer = page_read_documents(walk->index, entry.block, entry.number, segment->stamp, &recent);
 	if (BufferIsValid(buffer))
 		page_verify(walk->index, buffer, segment->root.stride);
 	return buffer;

@@ -83,7 +83,7 @@ static void
 map_begin(MapWriter *maps, SegmentWriter *writer)
 {
 	maps->writer = writer;
-	page_init(maps->page.data, PAGE_MAP, writer->owner);
+	page_init(maps->page.data, PAGE_MAP, writer->stamp);
 }
 
 /* Writes the map if it has entries.  Returns its entry in the root's list. */
@@ -97,7 +97,7 @@ map_flush(MapWriter *maps)
 		return entry;
 	page_set_checksum(page);
 	entry.block = maps->writer->put_page(maps->writer, page);
-	page_init(page, PAGE_MAP, maps->writer->owner);
+	page_init(page, PAGE_MAP, maps->writer->stamp);
 	return entry;
 }
 
@@ -146,7 +146,7 @@ postings_flush(PostingsWriter *p)
 
 	if (p->page.buckets == 0)
 		return;
-	postings_finish(&p->page, page.data, p->writer->owner);
+	postings_finish(&p->page, page.data, p->writer->stamp);
 	block = p->writer->put_page(p->writer, page.data);
 	map_add(&p->maps, (MapEntry){.number = p->page.first, .block = block});
 	if (map_is_full(&p->maps))
@@ -309,7 +309,7 @@ list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 	writer->root->posting_pages = 0;
 	while (block != InvalidBlockNumber)
 	{
-		Buffer buffer = page_read(writer->index, block, PAGE_MAP, writer->owner);
+		Buffer buffer = page_read(writer->index, block, PAGE_MAP, writer->stamp);
 		Page page;
 
 		if (!BufferIsValid(buffer))
@@ -348,7 +348,7 @@ write_root_pages(SegmentWriter *writer, const MapList *list)
 		PGAlignedBlock page;
 		RootList part = root_list(writer->root, p);
 
-		page_init(page.data, PAGE_ROOT, writer->owner);
+		page_init(page.data, PAGE_ROOT, writer->stamp);
 		page_info(page.data)->count = (uint16) part.count;
 		page_info(page.data)->next = block;
 		if (p == 0)
@@ -374,7 +374,7 @@ segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
 	SegmentRoot *root = writer->root;
 	BlockNumber last_map = writer->last_map(writer);
 	MapList list = {.room = 64};
-	SegmentEntry entry = {.owner = writer->owner,
+	SegmentEntry entry = {.stamp = writer->stamp,
 						  .documents = root->documents,
 						  .grouped = root->grouped,
 						  .empty = root->empty,

@@ -35,20 +35,20 @@ typedef struct IndexStatus
 static uint64
 pages_used(const IndexMeta *meta)
 {
-	uint64 pages = 1 + (uint64) meta->tail.pages + meta->frozen.pages;
+	uint64 pages = 1 + (uint64) meta->tail.pages + meta->closed.pages;
 
 	for (uint32 i = 0; i < meta->segments; i++)
 		pages += meta->segment[i].document_pages + meta->segment[i].other_pages;
 	return pages;
 }
 
-/* Returns what the owner should do, or NULL. */
+/* Returns what the stamp should do, or NULL. */
 static const char *
 advice(Relation index, const IndexMeta *meta)
 {
 	if (!index->rd_index->indisvalid)
 		return "It is not valid: a build is running, or has failed. If it has failed, drop the index, or rebuild it with REINDEX.";
-	if (tail_length(meta) + meta->frozen.pages >= TAILS_OVERDUE * tail_limit(meta))
+	if (tail_length(meta) + meta->closed.pages >= TAILS_OVERDUE * tail_limit(meta))
 		return "Upkeep does not keep up. Let background workers start (max_worker_processes, neardup.background), or use VACUUM.";
 	if (meta->segments > SEGMENTS_MAX / 2)
 		return psprintf("It has %u of at most %zu segments. Raise maintenance_work_mem, and rebuild it with REINDEX.",

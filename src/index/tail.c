@@ -29,7 +29,7 @@ tail_limit(const IndexMeta *meta)
 bool
 tail_is_due(const IndexMeta *meta)
 {
-	return meta->tail.owner != 0 && tail_length(meta) >= tail_limit(meta);
+	return meta->tail.stamp != 0 && tail_length(meta) >= tail_limit(meta);
 }
 
 /* ---- Walk --------------------------------------------------------------- */
@@ -45,9 +45,9 @@ tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 {
 	BlockNumber block = tail->first;
 
-	for (uint32 p = 0; tail->owner != 0 && p < tail->pages; p++)
+	for (uint32 p = 0; tail->stamp != 0 && p < tail->pages; p++)
 	{
-		Buffer buffer = page_read_tail(index, block, tail->owner);
+		Buffer buffer = page_read_tail(index, block, tail->stamp);
 
 		if (!BufferIsValid(buffer))
 			return false;

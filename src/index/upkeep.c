@@ -17,15 +17,15 @@
 
 /* ---- Sealing and merging ------------------------------------------------ */
 
-/* Makes the tail the frozen tail, so that inserts begin a new one. */
+/* Makes the tail the closed tail, so that inserts begin a new one. */
 static void
-freeze_tail(Relation index)
+close_tail(Relation index)
 {
 	MetaChange change = meta_begin(index);
 
-	if (change.meta->tail.owner != 0)
+	if (change.meta->tail.stamp != 0)
 	{
-		change.meta->frozen = change.meta->tail;
+		change.meta->closed = change.meta->tail;
 		meta_clear_tail(change.meta);
 	}
 	meta_commit(&change);
@@ -66,7 +66,7 @@ find_tier(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 			if (tier_of(entry) != tier || documents + segment_numbers(meta, entry) > most)
 				continue;
 			documents += segment_numbers(meta, entry);
-			sources->owner[sources->count++] = entry->owner;
+			sources->stamp[sources->count++] = entry->stamp;
 			if (sources->count == TIER_SEGMENTS)
 				return true;
 		}
@@ -106,7 +106,7 @@ find_smaller(const Upkeep *upkeep, const IndexMeta *meta, MergeSources *sources)
 		numbers += segment_numbers(meta, entry[i]);
 		if (numbers > most)
 			break;
-		sources->owner[i] = entry[i]->owner;
+		sources->stamp[i] = entry[i]->stamp;
 		if (segment_is_dead(entry[i]) ||
 			(i > 0 && smaller * SMALLER_PART >= segment_live(entry[i])))
 			sources->count = i + 1;
@@ -122,7 +122,7 @@ find_dead(const IndexMeta *meta, MergeSources *sources)
 	for (uint32 i = 0; i < meta->segments; i++)
 		if (segment_is_dead(&meta->segment[i]))
 		{
-			sources->owner[0] = meta->segment[i].owner;
+			sources->stamp[0] = meta->segment[i].stamp;
 			sources->count = 1;
 			return true;
 		}
@@ -134,17 +134,17 @@ static bool
 seal(Upkeep *upkeep, bool any)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
-	MergeSources sources = {.frozen = meta->frozen.owner != 0};
+	MergeSources sources = {.closed = meta->closed.stamp != 0};
 
 	if (meta->segments >= SEGMENTS_MAX - 1)
 		segments_too_many(upkeep->index, &meta->shape, upkeep->memory);
-	if (!sources.frozen && (tail_is_due(meta) || (any && meta->tail.owner != 0)))
+	if (!sources.closed && (tail_is_due(meta) || (any && meta->tail.stamp != 0)))
 	{
-		freeze_tail(upkeep->index);
-		sources.frozen = true;
+		close_tail(upkeep->index);
+		sources.closed = true;
 	}
 	pfree(meta);
-	return sources.frozen && merge_sources(upkeep, &sources);
+	return sources.closed && merge_sources(upkeep, &sources);
 }
 
 /* Merges segments, or rewrites one, if that is due; false if it is not, or gives way. */
@@ -152,7 +152,7 @@ static bool
 merge(Upkeep *upkeep)
 {
 	IndexMeta *meta = upkeep_meta_read(upkeep->index);
-	MergeSources sources = {.frozen = false};
+	MergeSources sources = {.closed = false};
 	bool due = (upkeep->by == UPKEEP_BY_VACUUM && find_smaller(upkeep, meta, &sources)) ||
 		find_tier(upkeep, meta, &sources) || find_dead(meta, &sources);
 

@@ -58,7 +58,7 @@ extern IndexMeta *upkeep_meta_read(Relation index);
 extern uint32 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta);
 
 /* Reports that a segment or tail was replaced although the caller holds the lock. */
-extern _Noreturn void upkeep_replaced(Relation index, uint32 owner);
+extern _Noreturn void upkeep_replaced(Relation index, uint32 stamp);
 
 /* ---- Merging (upkeep_merge.c) -------------------------------------------------- */
 
@@ -74,9 +74,9 @@ segment_is_dead(const SegmentEntry *entry)
 
 typedef struct MergeSources
 {
-	bool frozen; /* the frozen tail, and ... */
+	bool closed; /* the closed tail, and ... */
 	int count;   /* ... so many segments */
-	uint32 owner[SEGMENTS_MAX];
+	uint32 stamp[SEGMENTS_MAX];
 } MergeSources;
 
 /*

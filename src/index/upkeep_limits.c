@@ -136,8 +136,8 @@ upkeep_goes_on(Upkeep *upkeep)
 }
 
 void
-upkeep_replaced(Relation index, uint32 owner)
+upkeep_replaced(Relation index, uint32 stamp)
 {
-	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", owner,
+	elog(ERROR, "segment or tail %u of index \"%s\" was replaced during its upkeep", stamp,
 		 RelationGetRelationName(index));
 }

@@ -28,8 +28,8 @@ typedef struct NewSegment
 	int groups_claimed;
 	BlockNumber last_map;
 	BucketLengths lengths;
-	uint32 first_owner; /* of its pages of documents */
-	uint32 last_owner;
+	uint32 first_stamp; /* of its pages of documents */
+	uint32 last_stamp;
 	uint32 dead;         /* documents that were dead when their page was taken */
 	PGAlignedBlock page; /* of documents */
 } NewSegment;
@@ -131,20 +131,20 @@ writer_goes_on(SegmentWriter *writer)
  * the pages of the first number and of all after it are not free.
  */
 static uint32
-claim_owner(Relation index)
+claim_stamp(Relation index)
 {
 	MetaChange change = meta_begin(index);
-	uint32 owner = change.meta->next_owner++;
+	uint32 stamp = change.meta->next_stamp++;
 
 	if (change.meta->writing == 0)
-		change.meta->writing = owner;
+		change.meta->writing = stamp;
 	meta_commit(&change);
-	return owner;
+	return stamp;
 }
 
 /* Makes the pages of segments being written free. */
 static void
-disown_written(Relation index)
+forget_written(Relation index)
 {
 	MetaChange change = meta_begin(index);
 
@@ -164,7 +164,7 @@ begin_segment(const Merge *merge)
 	segment->writer = (SegmentWriter){.index = merge->index,
 									  .shape = &merge->meta->shape,
 									  .root = &segment->root,
-									  .owner = claim_owner(merge->index),
+									  .stamp = claim_stamp(merge->index),
 									  .put_page = put_new_page,
 									  .last_map = last_new_map,
 									  .document_page = new_document_page,
@@ -172,8 +172,8 @@ begin_segment(const Merge *merge)
 									  .add_lengths = add_new_lengths,
 									  .goes_on = writer_goes_on};
 	segment->last_map = InvalidBlockNumber;
-	segment->first_owner = PG_UINT32_MAX;
-	page_init(segment->page.data, PAGE_DOCUMENTS, segment->writer.owner);
+	segment->first_stamp = PG_UINT32_MAX;
+	page_init(segment->page.data, PAGE_DOCUMENTS, segment->writer.stamp);
 	return segment;
 }
 
@@ -184,20 +184,20 @@ list_documents(NewSegment *segment, MapEntry entry)
 	segment->documents = host_grow(segment->documents, &segment->room,
 								   segment->root.document_pages + 1, sizeof(MapEntry));
 	segment->documents[segment->root.document_pages++] = entry;
-	segment->first_owner = Min(segment->first_owner, entry.number);
-	segment->last_owner = Max(segment->last_owner, entry.number);
+	segment->first_stamp = Min(segment->first_stamp, entry.number);
+	segment->last_stamp = Max(segment->last_stamp, entry.number);
 }
 
 /* Writes the page of documents at hand. */
 static void
 write_documents(NewSegment *segment)
 {
-	uint32 owner = segment->writer.owner;
+	uint32 stamp = segment->writer.stamp;
 	BlockNumber block = put_new_page(&segment->writer, segment->page.data);
 
 	if (block != InvalidBlockNumber)
-		list_documents(segment, (MapEntry){.number = owner, .block = block});
-	page_init(segment->page.data, PAGE_DOCUMENTS, owner);
+		list_documents(segment, (MapEntry){.number = stamp, .block = block});
+	page_init(segment->page.data, PAGE_DOCUMENTS, stamp);
 }
 
 /* Completes the segment that is being written, unless upkeep gives way. */
@@ -221,8 +221,8 @@ finish_segment(Merge *merge)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
 		segments_too_many(merge->index, &merge->meta->shape, merge->upkeep->memory);
-	entry.first_owner = segment->first_owner;
-	entry.last_owner = segment->last_owner;
+	entry.first_stamp = segment->first_stamp;
+	entry.last_stamp = segment->last_stamp;
 	entry.dead = segment->dead;
 	merge->written[merge->written_count++] = entry;
 	pfree(segment->documents);
@@ -274,7 +274,7 @@ add_document(Merge *merge, const Document *document)
 static bool
 takes_tail(const Merge *merge)
 {
-	return merge->meta->frozen.stride == meta_stride(merge->meta);
+	return merge->meta->closed.stride == meta_stride(merge->meta);
 }
 
 /* Returns the same of a segment; one whose documents are all NULL may have another stride. */
@@ -306,7 +306,7 @@ copy_documents(Merge *merge, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
 
-/* Closes a page of the frozen tail: backends that remember it must not append to it any more. */
+/* Closes a page of the closed tail: backends that remember it must not append to it any more. */
 static void
 close_page(Relation index, Buffer buffer)
 {
@@ -329,7 +329,7 @@ static void
 take_page(Merge *merge, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
-	MapEntry entry = {.number = page_info(page)->owner, .block = BufferGetBlockNumber(buffer)};
+	MapEntry entry = {.number = page_info(page)->stamp, .block = BufferGetBlockNumber(buffer)};
 	SegmentRoot counted = {.documents = 0};
 	NewSegment *segment;
 
@@ -371,14 +371,14 @@ add_tail_page(void *state, Buffer buffer)
 	add_page(merge, buffer);
 }
 
-/* Adds the documents of the frozen tail. */
+/* Adds the documents of the closed tail. */
 static void
 add_tail(Merge *merge, const TailEntry *tail)
 {
 	merge->stride = tail->stride;
 	merge->take = takes_tail(merge);
 	if (!tail_walk(merge->index, tail, add_tail_page, merge))
-		upkeep_replaced(merge->index, tail->owner);
+		upkeep_replaced(merge->index, tail->stamp);
 }
 
 /* Adds the documents of a segment. */
@@ -388,7 +388,7 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 	SegmentWalk walk;
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
-		upkeep_replaced(merge->index, entry->owner);
+		upkeep_replaced(merge->index, entry->stamp);
 	merge->stride = walk.segment.root.stride;
 	merge->take = takes_segment(entry);
 	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_live(entry) > 0; p++)
@@ -396,7 +396,7 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
-			upkeep_replaced(merge->index, entry->owner);
+			upkeep_replaced(merge->index, entry->stamp);
 		add_page(merge, buffer);
 		UnlockReleaseBuffer(buffer);
 		if (!upkeep_goes_on(merge->upkeep))
@@ -462,11 +462,11 @@ free_tail(Merge *merge, const TailEntry *tail)
 static void
 free_sources(Merge *merge, const MergeSources *sources)
 {
-	if (sources->frozen && !takes_tail(merge))
-		free_tail(merge, &merge->meta->frozen);
+	if (sources->closed && !takes_tail(merge))
+		free_tail(merge, &merge->meta->closed);
 	for (int i = 0; i < sources->count; i++)
 	{
-		const SegmentEntry *entry = meta_segment(merge->meta, sources->owner[i]);
+		const SegmentEntry *entry = meta_segment(merge->meta, sources->stamp[i]);
 
 		free_segment(merge, entry, takes_segment(entry));
 	}
@@ -478,10 +478,10 @@ free_sources(Merge *merge, const MergeSources *sources)
 static bool
 write_segments(Merge *merge, const MergeSources *sources)
 {
-	if (sources->frozen)
-		add_tail(merge, &merge->meta->frozen);
+	if (sources->closed)
+		add_tail(merge, &merge->meta->closed);
 	for (int i = 0; i < sources->count && !merge->upkeep->gave_way; i++)
-		add_segment(merge, meta_segment(merge->meta, sources->owner[i]));
+		add_segment(merge, meta_segment(merge->meta, sources->stamp[i]));
 	if (merge->segment != NULL && !merge->upkeep->gave_way)
 		finish_segment(merge);
 	return !merge->upkeep->gave_way;
@@ -500,13 +500,13 @@ publish(Merge *merge, const MergeSources *sources)
 	meta = change.meta;
 	for (int i = 0; i < sources->count; i++)
 	{
-		SegmentEntry *entry = meta_segment(meta, sources->owner[i]);
+		SegmentEntry *entry = meta_segment(meta, sources->stamp[i]);
 
 		if (entry != NULL)
 			*entry = meta->segment[--meta->segments];
 	}
-	if (sources->frozen)
-		meta_clear_frozen(meta);
+	if (sources->closed)
+		meta_clear_closed(meta);
 	meta->writing = 0;
 	meta->changed = GetCurrentTimestamp();
 	for (uint32 i = 0; i < merge->written_count; i++)
@@ -521,14 +521,14 @@ abandon(Merge *merge)
 	NewSegment *segment = merge->segment;
 
 	merge->abandoned = true;
-	disown_written(merge->index);
+	forget_written(merge->index);
 	for (uint32 p = 0; segment != NULL && p < segment->blocks; p++)
 		RecordFreeIndexPage(merge->index, segment->block[p]);
 	for (uint32 i = 0; i < merge->written_count; i++)
 	{
 		const SegmentEntry *entry = &merge->written[i];
 
-		free_segment(merge, entry, entry->first_owner != entry->owner);
+		free_segment(merge, entry, entry->first_stamp != entry->stamp);
 	}
 }
 
@@ -540,7 +540,7 @@ upkeep_meta_read(Relation index)
 	if (meta->writing == 0)
 		return meta;
 	pfree(meta);
-	disown_written(index);
+	forget_written(index);
 	return meta_read(index);
 }
 

@@ -83,7 +83,7 @@ vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 	SegmentWalk walk;
 
 	if (!walk_begin(&walk, v->index, meta, entry))
-		upkeep_replaced(v->index, entry->owner);
+		upkeep_replaced(v->index, entry->stamp);
 	v->stride = walk.segment.root.stride;
 	v->dead = 0;
 	for (uint32 p = 0; p < walk.segment.root.document_pages; p++)
@@ -91,7 +91,7 @@ vacuum_segment(Vacuum *v, const IndexMeta *meta, const SegmentEntry *entry)
 		Buffer buffer = walk_documents(&walk, p);
 
 		if (!BufferIsValid(buffer))
-			upkeep_replaced(v->index, entry->owner);
+			upkeep_replaced(v->index, entry->stamp);
 		vacuum_page(v, buffer);
 		UnlockReleaseBuffer(buffer);
 		compat_vacuum_delay();
@@ -105,7 +105,7 @@ vacuum_tail(Vacuum *v, const TailEntry *tail)
 {
 	v->stride = tail->stride;
 	if (!tail_walk(v->index, tail, vacuum_page, v))
-		upkeep_replaced(v->index, tail->owner);
+		upkeep_replaced(v->index, tail->stamp);
 }
 
 /* Writes to the metapage how many documents of each segment are dead. */
@@ -116,10 +116,10 @@ record_dead(Relation index, const IndexMeta *counted)
 
 	for (uint32 i = 0; i < counted->segments; i++)
 	{
-		SegmentEntry *entry = meta_segment(change.meta, counted->segment[i].owner);
+		SegmentEntry *entry = meta_segment(change.meta, counted->segment[i].stamp);
 
 		if (entry == NULL)
-			upkeep_replaced(index, counted->segment[i].owner);
+			upkeep_replaced(index, counted->segment[i].stamp);
 		entry->dead = counted->segment[i].dead;
 	}
 	meta_commit(&change);
@@ -141,7 +141,7 @@ neardup_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	meta = meta_read(info->index);
 	for (uint32 i = 0; i < meta->segments; i++)
 		meta->segment[i].dead = vacuum_segment(&v, meta, &meta->segment[i]);
-	vacuum_tail(&v, &meta->frozen);
+	vacuum_tail(&v, &meta->closed);
 	vacuum_tail(&v, &meta->tail);
 	record_dead(info->index, meta);
 	upkeep_unlock(info->index);
@@ -156,7 +156,7 @@ static double
 documents_listed(const IndexMeta *meta)
 {
 	double documents =
-		(double) (meta->tail.pages + meta->frozen.pages) * documents_per_page(meta_stride(meta));
+		(double) (meta->tail.pages + meta->closed.pages) * documents_per_page(meta_stride(meta));
 
 	for (uint32 i = 0; i < meta->segments; i++)
 		documents += segment_live(&meta->segment[i]);

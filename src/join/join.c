@@ -2,11 +2,11 @@
  * join.c: the join of signatures.
  *
  * For each group the documents of both sides are sorted by bucket.  A document is
- * represented by its lead, its first words, which are sorted along.  Buckets within the
- * radius of each other are then compared, and pairs whose leads are near enough are
+ * represented by its prefix, its first words, which are sorted along.  Buckets within the
+ * radius of each other are then compared, and pairs whose prefixes are near enough are
  * compared as a whole.
  *
- * A plan without groups compares the leads of all pairs.  Its leads may have the symbols
+ * A plan without groups compares the prefixes of all pairs.  Its prefixes may have the symbols
  * that tell most documents apart.
  */
 #include "join/join.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "join/join_sample.h"
-#include "join/leads.h"
+#include "join/prefixes.h"
 #include "sketch/symbols.h"
 
 /* Buckets of fewer documents are compared one document with one document. */
@@ -39,7 +39,7 @@ typedef struct Sorted
 	uint32_t *offset; /* of each bucket in order, and of the end */
 	uint32_t *used;   /* buckets that hold documents, ascending */
 	uint32_t *tile;   /* where each tile starts in used, and the end */
-	uint64_t *lead;   /* shape.lead_words of each document, in bucket order */
+	uint64_t *prefix; /* shape.prefix_words of each document, in bucket order */
 } Sorted;
 
 /* The state of a join, which goes from group to group. */
@@ -47,7 +47,7 @@ typedef struct Pass
 {
 	const SymbolJoin *join;
 	JoinPlan plan;
-	LeadShape shape;
+	PrefixShape shape;
 	int group; /* or part, if the plan has no groups */
 	Sorted left;
 	Sorted right;
@@ -76,8 +76,8 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 {
 	size_t n = side->documents;
 	size_t buckets = (size_t) 1 << group_bucket_bits(&pass->plan.grouping, 0);
-	int lead_words = pass->shape.lead_words;
-	size_t tiled = most_documents(pass->join) * lead_words * sizeof(uint64_t);
+	int prefix_words = pass->shape.prefix_words;
+	size_t tiled = most_documents(pass->join) * prefix_words * sizeof(uint64_t);
 
 	sorted->side = side;
 	sorted->bucket = host_alloc(n * sizeof(uint32_t));
@@ -85,15 +85,15 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 	sorted->offset = host_alloc((buckets + 1) * sizeof(uint32_t));
 	sorted->used = host_alloc(Min(n, buckets) * sizeof(uint32_t));
 	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
-	sorted->lead = host_alloc(n * lead_words * sizeof(uint64_t));
-	/* A lead may have a word more than the document, which stays zero. */
-	memset(sorted->lead, 0, n * lead_words * sizeof(uint64_t));
+	sorted->prefix = host_alloc(n * prefix_words * sizeof(uint64_t));
+	/* A prefix may have a word more than the document, which stays zero. */
+	memset(sorted->prefix, 0, n * prefix_words * sizeof(uint64_t));
 }
 
 static void
 sorted_end(Sorted *sorted)
 {
-	host_free(sorted->lead);
+	host_free(sorted->prefix);
 	if (sorted->order == NULL)
 		return;
 	host_free(sorted->bucket);
@@ -150,17 +150,17 @@ fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
 
 		__builtin_prefetch(sorted->offset + sorted->bucket[i + 2 * FETCH_AHEAD] + 1, 1);
 		__builtin_prefetch(sorted->order + place, 1);
-		__builtin_prefetch(sorted->lead + (size_t) place * pass->shape.lead_words, 1);
+		__builtin_prefetch(sorted->prefix + (size_t) place * pass->shape.prefix_words, 1);
 	}
 }
 
-/* Sorts the documents and their leads by bucket. */
+/* Sorts the documents and their prefixes by bucket. */
 static void
 fill_buckets(const Pass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
 	size_t stride = pass->join->stride;
-	size_t bytes = pass->shape.lead_words * sizeof(uint64_t);
+	size_t bytes = pass->shape.prefix_words * sizeof(uint64_t);
 	size_t copied = Min(bytes, JOIN_STRIDE(pass->join->k, pass->join->b));
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
@@ -170,7 +170,8 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
-		memcpy(sorted->lead + (size_t) place * pass->shape.lead_words, packed + i * stride, copied);
+		memcpy(sorted->prefix + (size_t) place * pass->shape.prefix_words, packed + i * stride,
+			   copied);
 	}
 }
 
@@ -211,12 +212,12 @@ document_at(const Sorted *sorted, uint32_t place)
 	return sorted->order == NULL ? place : sorted->order[place];
 }
 
-/* Returns the symbols of the document at a place: its lead, if that is all of them. */
+/* Returns the symbols of the document at a place: its prefix, if that is all of them. */
 static inline const uint8_t *
 symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 {
-	if (sorted->order != NULL && JOIN_STRIDE(pass->join->k, pass->join->b) / 8 <= JOIN_LEAD_WORDS)
-		return (const uint8_t *) (sorted->lead + (size_t) place * pass->shape.lead_words);
+	if (sorted->order != NULL && JOIN_STRIDE(pass->join->k, pass->join->b) / 8 <= JOIN_PREFIX_WORDS)
+		return (const uint8_t *) (sorted->prefix + (size_t) place * pass->shape.prefix_words);
 	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
 
@@ -242,7 +243,7 @@ flush_hits(Pass *pass)
 	pass->hits = 0;
 }
 
-/* Collects a pair whose leads are within the distance. */
+/* Collects a pair whose prefixes are within the distance. */
 static void
 add_hit(Pass *pass, uint32_t i, uint32_t j)
 {
@@ -261,10 +262,10 @@ typedef struct Range
 	uint32_t end;
 } Range;
 
-/* Collects the matches of lead i in a run, from place `first` of the run on. */
+/* Collects the matches of prefix i in a run, from place `first` of the run on. */
 static void
 add_matches(Pass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t documents,
-			const LeadMatch *match)
+			const PrefixMatch *match)
 {
 	for (uint32_t word = first / 64; word * 64 < documents; word++)
 	{
@@ -284,18 +285,18 @@ add_matches(Pass *pass, uint32_t i, uint32_t run, uint32_t first, uint32_t docum
 
 /* Compares left documents with a run; with those after them if both sides are the same. */
 static void
-compare_with_run(Pass *pass, Range left, uint32_t run, const LeadRun *loaded, bool same)
+compare_with_run(Pass *pass, Range left, uint32_t run, const PrefixRun *loaded, bool same)
 {
-	const uint64_t *lead = pass->left.lead;
+	const uint64_t *prefix = pass->left.prefix;
 	int count;
 
 	for (uint32_t i = left.first; i < left.end && !pass->stopped; i += count)
 	{
-		LeadMatch match[LEADS_AT_ONCE];
+		PrefixMatch match[PREFIXES_AT_ONCE];
 
-		count = (int) Min(left.end - i, LEADS_AT_ONCE);
-		if (leads_compare(&pass->shape, lead + (size_t) i * pass->shape.lead_words, count, loaded,
-						  match))
+		count = (int) Min(left.end - i, PREFIXES_AT_ONCE);
+		if (prefixes_compare(&pass->shape, prefix + (size_t) i * pass->shape.prefix_words, count,
+							 loaded, match))
 			for (int m = 0; m < count; m++)
 			{
 				uint32_t first = same && i + m >= run ? i + m + 1 - run : 0;
@@ -310,15 +311,15 @@ compare_with_run(Pass *pass, Range left, uint32_t run, const LeadRun *loaded, bo
 static void
 compare_ranges(Pass *pass, Range left, Range right, bool same)
 {
-	LeadRun loaded;
+	PrefixRun loaded;
 
 	for (uint32_t run = right.first; run < right.end && !pass->stopped; run += RUN)
 	{
 		uint32_t documents = Min(right.end - run, RUN);
 		Range with = left;
 
-		leads_load(&pass->shape, pass->other->lead + (size_t) run * pass->shape.lead_words,
-				   documents, &loaded);
+		prefixes_load(&pass->shape, pass->other->prefix + (size_t) run * pass->shape.prefix_words,
+					  documents, &loaded);
 		if (same)
 			with.end = run + documents;
 		compare_with_run(pass, with, run, &loaded, same);
@@ -332,13 +333,13 @@ compare_ranges(Pass *pass, Range left, Range right, bool same)
 
 /* Compares a document with others, which are few. */
 KERNEL_BODY void
-compare_one(Pass *pass, uint32_t i, Range others, int lead_words, int words, int b)
+compare_one(Pass *pass, uint32_t i, Range others, int prefix_words, int words, int b)
 {
-	const uint64_t *x = pass->left.lead + (size_t) i * lead_words;
-	const uint64_t *y = pass->other->lead + (size_t) others.first * lead_words;
+	const uint64_t *x = pass->left.prefix + (size_t) i * prefix_words;
+	const uint64_t *y = pass->other->prefix + (size_t) others.first * prefix_words;
 	int h = pass->join->h;
 
-	for (uint32_t j = others.first; j < others.end; j++, y += lead_words)
+	for (uint32_t j = others.first; j < others.end; j++, y += prefix_words)
 	{
 		int distance = 0;
 
@@ -352,7 +353,7 @@ compare_one(Pass *pass, uint32_t i, Range others, int lead_words, int words, int
 
 /* Compares two buckets, or all pairs within one. */
 KERNEL_BODY void
-compare_buckets(Pass *pass, uint32_t x, uint32_t y, int lead_words, int words, int b)
+compare_buckets(Pass *pass, uint32_t x, uint32_t y, int prefix_words, int words, int b)
 {
 	Range left = {pass->left.offset[x], pass->left.offset[x + 1]};
 	Range right = {pass->other->offset[y], pass->other->offset[y + 1]};
@@ -367,16 +368,16 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int lead_words, int words, i
 	{
 		if (same)
 			right.first = i + 1;
-		compare_one(pass, i, right, lead_words, words, b);
+		compare_one(pass, i, right, prefix_words, words, b);
 		pass->stats.candidates += right.end - right.first;
 		host_count_steps(&pass->steps, right.end - right.first + 1);
 	}
 }
 
-/* Compares every bucket of a tile with those that the masks lead to. */
+/* Compares every bucket of a tile with those that the masks prefix to. */
 KERNEL_BODY void
-compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int lead_words, int words,
-			 int b)
+compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int prefix_words,
+			 int words, int b)
 {
 	const Sorted *left = &pass->left;
 	bool self = pass->other == left;
@@ -388,7 +389,7 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int le
 			uint32_t y = x ^ masks[m];
 
 			if (!self || y >= x)
-				compare_buckets(pass, x, y, lead_words, words, b);
+				compare_buckets(pass, x, y, prefix_words, words, b);
 		}
 }
 
@@ -396,35 +397,35 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int le
 KERNEL_BODY void
 compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
 {
-	int lead_words = pass->shape.lead_words;
+	int prefix_words = pass->shape.prefix_words;
 	int words = pass->shape.words;
 
 	switch (pass->join->b)
 	{
 		case 1:
-			if (lead_words == 1)
+			if (prefix_words == 1)
 				compare_tile(pass, tile, masks, count, 1, 1, 1);
 			else if (words == 2)
-				compare_tile(pass, tile, masks, count, lead_words, 2, 1);
+				compare_tile(pass, tile, masks, count, prefix_words, 2, 1);
 			else if (words == 3)
-				compare_tile(pass, tile, masks, count, lead_words, 3, 1);
+				compare_tile(pass, tile, masks, count, prefix_words, 3, 1);
 			else
-				compare_tile(pass, tile, masks, count, lead_words, words, 1);
+				compare_tile(pass, tile, masks, count, prefix_words, words, 1);
 			break;
 		case 2:
-			compare_tile(pass, tile, masks, count, lead_words, words, 2);
+			compare_tile(pass, tile, masks, count, prefix_words, words, 2);
 			break;
 		case 4:
-			compare_tile(pass, tile, masks, count, lead_words, words, 4);
+			compare_tile(pass, tile, masks, count, prefix_words, words, 4);
 			break;
 		case 8:
-			compare_tile(pass, tile, masks, count, lead_words, words, 8);
+			compare_tile(pass, tile, masks, count, prefix_words, words, 8);
 			break;
 		case 16:
-			compare_tile(pass, tile, masks, count, lead_words, words, 16);
+			compare_tile(pass, tile, masks, count, prefix_words, words, 16);
 			break;
 		default:
-			compare_tile(pass, tile, masks, count, lead_words, words, 32);
+			compare_tile(pass, tile, masks, count, prefix_words, words, 32);
 	}
 }
 
@@ -452,7 +453,7 @@ static const TileKernel tile_kernels[] = {TILE_VARIANTS(TILE_KERNEL){NULL}};
 
 CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
 
-/* Compares all tiles; masks that lead from a tile to the same other tile go together. */
+/* Compares all tiles; masks that prefix from a tile to the same other tile go together. */
 static void
 compare_tiles(Pass *pass, const uint32_t *masks, int count)
 {
@@ -478,27 +479,27 @@ compare_tiles(Pass *pass, const uint32_t *masks, int count)
 
 /* ---- All pairs ---------------------------------------------------------- */
 
-/* Makes the leads of a side. */
+/* Makes the prefixes of a side. */
 static void
-load_leads(const Pass *pass, Sorted *sorted, const JoinSide *side)
+load_prefixes(const Pass *pass, Sorted *sorted, const JoinSide *side)
 {
 	const Arrangement *arrangement = &pass->plan.arrangement;
 	int words = pass->shape.words;
 	const uint8_t *packed = side->packed;
-	uint64_t *lead = host_alloc((size_t) side->documents * words * sizeof(uint64_t));
+	uint64_t *prefix = host_alloc((size_t) side->documents * words * sizeof(uint64_t));
 
 	sorted->side = side;
 	sorted->order = NULL;
-	sorted->lead = lead;
+	sorted->prefix = prefix;
 	for (uint32_t i = 0; i < side->documents; i++)
 	{
 		host_check_interrupts_at(i);
 		if (arrangement->symbols > 0)
-			arrange_lead(arrangement, packed, pass->join->b, words, lead);
+			arrange_prefix(arrangement, packed, pass->join->b, words, prefix);
 		else
-			memcpy(lead, packed, words * sizeof(uint64_t));
+			memcpy(prefix, packed, words * sizeof(uint64_t));
 		packed += pass->join->stride;
-		lead += words;
+		prefix += words;
 	}
 }
 
@@ -522,7 +523,7 @@ static int
 bits_of_tile(const Pass *pass)
 {
 	int bits = group_bucket_bits(&pass->plan.grouping, pass->group);
-	double bytes = most_documents(pass->join) * pass->shape.lead_words * sizeof(uint64_t);
+	double bytes = most_documents(pass->join) * pass->shape.prefix_words * sizeof(uint64_t);
 
 	while (bits > 0 && bytes > TILE_BYTES)
 	{
@@ -557,7 +558,7 @@ static void
 begin_side(const Pass *pass, Sorted *sorted, const JoinSide *side)
 {
 	if (pass->plan.groups == 0)
-		load_leads(pass, sorted, side);
+		load_prefixes(pass, sorted, side);
 	else
 		sorted_begin(sorted, side, pass);
 }
@@ -601,16 +602,16 @@ join_groups(Pass *pass)
 		sorted_end(&pass->right);
 }
 
-/* Returns which words of documents a plan compares first: as many as a lead has, or fewer. */
-static LeadShape
+/* Returns which words of documents a plan compares first: as many as a prefix has, or fewer. */
+static PrefixShape
 shape_of(const SymbolJoin *join, const JoinPlan *plan)
 {
 	int all = (int) (JOIN_STRIDE(join->k, join->b) / 8);
-	LeadShape shape = {.b = join->b, .h = join->h, .words = Min(all, JOIN_LEAD_WORDS)};
+	PrefixShape shape = {.b = join->b, .h = join->h, .words = Min(all, JOIN_PREFIX_WORDS)};
 
 	if (plan->words > 0)
 		shape.words = Min(shape.words, plan->words);
-	shape.lead_words = plan->groups == 0 ? shape.words : join_lead_words(join->k, join->b);
+	shape.prefix_words = plan->groups == 0 ? shape.words : join_prefix_words(join->k, join->b);
 	return shape;
 }
 
@@ -638,5 +639,5 @@ size_t
 join_bytes(int k, int b)
 {
 	/* bucket, order, used, and up to eight offsets: four buckets a document, rounded up. */
-	return (3 + 8) * sizeof(uint32_t) + join_lead_words(k, b) * sizeof(uint64_t);
+	return (3 + 8) * sizeof(uint32_t) + join_prefix_words(k, b) * sizeof(uint64_t);
 }

@@ -38,8 +38,8 @@ typedef int (*JoinNext)(void *next_state);
 /* Counts pairs, once for each group that compares them. */
 typedef struct JoinStats
 {
-	uint64_t candidates; /* in buckets within the radius, so their leads were compared */
-	uint64_t compared;   /* as a whole, since their leads are near enough */
+	uint64_t candidates; /* in buckets within the radius, so their prefixes were compared */
+	uint64_t compared;   /* as a whole, since their prefixes are near enough */
 } JoinStats;
 
 typedef struct SymbolJoin
@@ -61,14 +61,14 @@ typedef struct SymbolJoin
 
 /* ---- Plans (join_plan.c) ------------------------------------------------ */
 
-/* The most words of a document's lead, which is sorted along with it and compared first. */
-#define JOIN_LEAD_WORDS 8
+/* The most words of a document's prefix, which is sorted along with it and compared first. */
+#define JOIN_PREFIX_WORDS 8
 
-/* Symbols for a lead, those that tell most documents apart first. */
+/* Symbols for a prefix, those that tell most documents apart first. */
 typedef struct Arrangement
 {
-	int symbols; /* as many as fill a lead, or all; 0: leads begin as documents do */
-	uint16_t symbol[JOIN_LEAD_WORDS * 64];
+	int symbols; /* as many as fill a prefix, or all; 0: prefixes begin as documents do */
+	uint16_t symbol[JOIN_PREFIX_WORDS * 64];
 } Arrangement;
 
 typedef struct JoinPlan
@@ -78,7 +78,7 @@ typedef struct JoinPlan
 	int radius;   /* t of each group, but ... */
 	int one_more; /* ... t + 1 of the first so many */
 	int parts;    /* without groups: parts of the right side, joined one after the other */
-	int words;    /* of the lead, compared first; 0: all */
+	int words;    /* of the prefix, compared first; 0: all */
 	double recall;
 	double cost;             /* nanoseconds, estimated */
 	Arrangement arrangement; /* without groups */
@@ -98,13 +98,13 @@ join_radius(const JoinPlan *plan, int group)
 	return plan->radius + (group < plan->one_more);
 }
 
-/* Returns how many words a lead has: 1, or an even number. */
+/* Returns how many words a prefix has: 1, or an even number. */
 static inline int
-join_lead_words(int k, int b)
+join_prefix_words(int k, int b)
 {
 	size_t words = JOIN_STRIDE(k, b) / 8;
 
-	return (int) (words == 1 ? 1 : Min((words + 1) / 2 * 2, JOIN_LEAD_WORDS));
+	return (int) (words == 1 ? 1 : Min((words + 1) / 2 * 2, JOIN_PREFIX_WORDS));
 }
 
 /*

@@ -14,14 +14,14 @@
  */
 #define COST_SORTED 20.0     /* sort a document ... */
 #define COST_SORTED_FAR 15.0 /* ... each bit by which buckets outgrow a cache ... */
-#define COST_SORTED_WORD 6.0 /* ... and each word of its lead */
+#define COST_SORTED_WORD 6.0 /* ... and each word of its prefix */
 #define COST_LOOKUP 8.0      /* find the other bucket for a mask */
 #define COST_ONE 1.0         /* compare a pair, one document with one ... */
-#define COST_ONE_WORD 0.4    /* ... and each word of their leads */
+#define COST_ONE_WORD 0.4    /* ... and each word of their prefixes */
 #define COST_MANY 0.05       /* the same, many documents with many */
 #define COST_MANY_WORD 0.07
-#define COST_WHOLE 25.0   /* compare a pair as a whole, after its leads */
-#define COST_ARRANGED 4.0 /* put a symbol into a lead */
+#define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
+#define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
 /* The price of many with many holds for buckets of about so many documents. */
 #define MANY 16.0
@@ -64,7 +64,7 @@ typedef struct Trial
 	int bits;      /* of a bucket, at most */
 	double differ; /* probability that a symbol of a pair differs */
 	float *chance; /* the same of each symbol; NULL: all equal */
-	int words;     /* of a lead, compared if a plan has groups */
+	int words;     /* of a prefix, compared if a plan has groups */
 	JoinPlan best;
 } Trial;
 
@@ -84,7 +84,7 @@ set_sizes(Trial *trial, const SymbolJoin *join)
 	trial->bits = Max(BUCKET_BITS_MIN, Min(trial->bits, BUCKET_BITS_MAX));
 }
 
-/* ---- Leads -------------------------------------------------------------- */
+/* ---- Prefixes -------------------------------------------------------------- */
 
 /* Returns the share of random pairs whose first words differ in at most h symbols, about. */
 static double
@@ -100,24 +100,24 @@ random_share(const Trial *trial, int words, int h)
 /* Finds the shares of pairs whose first words differ in at most h symbols. */
 static void
 find_shares(const Trial *trial, const Arrangement *arrangement, int h,
-			double share[JOIN_LEAD_WORDS + 1])
+			double share[JOIN_PREFIX_WORDS + 1])
 {
 	if (sample_pairs(&trial->sample) > 0)
 		sample_shares(trial->join, &trial->sample, arrangement, h, share);
 	else
-		for (int words = 0; words <= JOIN_LEAD_WORDS; words++)
+		for (int words = 0; words <= JOIN_PREFIX_WORDS; words++)
 			share[words] = random_share(trial, words, h);
 }
 
 /*
- * Returns how many words of a lead to compare at the least cost: each costs time, and a
+ * Returns how many words of a prefix to compare at the least cost: each costs time, and a
  * pair that they do not tell apart is compared as a whole.  *cost is that of a pair.
  */
 static int
-choose_words(const Trial *trial, const double share[JOIN_LEAD_WORDS + 1], double cost_of_word,
+choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], double cost_of_word,
 			 double *cost)
 {
-	int most = (int) Min(JOIN_STRIDE(trial->join->k, trial->join->b) / 8, JOIN_LEAD_WORDS);
+	int most = (int) Min(JOIN_STRIDE(trial->join->k, trial->join->b) / 8, JOIN_PREFIX_WORDS);
 	int best = 1;
 
 	*cost = INFINITY;
@@ -136,13 +136,13 @@ choose_words(const Trial *trial, const double share[JOIN_LEAD_WORDS + 1], double
 
 /*
  * Returns how many words to compare of pairs that meet in a group, which may be part of
- * the lead: there they differ in fewer symbols than other pairs.
+ * the prefix: there they differ in fewer symbols than other pairs.
  */
 static int
 words_in_groups(const Trial *trial)
 {
 	double fewer = trial->differ * trial->bits / trial->join->b;
-	double share[JOIN_LEAD_WORDS + 1];
+	double share[JOIN_PREFIX_WORDS + 1];
 	double cost;
 
 	find_shares(trial, NULL, trial->join->h + (int) ceil(fewer), share);
@@ -155,7 +155,7 @@ plan_all_pairs(const Trial *trial)
 {
 	const SymbolJoin *join = trial->join;
 	JoinPlan plan = {.grouping = {.k = join->k, .b = join->b}, .recall = 1};
-	double share[JOIN_LEAD_WORDS + 1];
+	double share[JOIN_PREFIX_WORDS + 1];
 	Arrangement arrangement;
 	double pair;
 	double arranged;
@@ -255,11 +255,11 @@ share_in_groups(const Trial *trial, const Grouping *g, int groups, int radius, d
 /* ---- Prices ------------------------------------------------------------- */
 
 /*
- * Returns the cost of comparing the leads of a pair, if a document is compared with so
+ * Returns the cost of comparing the prefixes of a pair, if a document is compared with so
  * many others at a time.
  */
 static double
-cost_of_leads(const Trial *trial, double others)
+cost_of_prefixes(const Trial *trial, double others)
 {
 	double one = COST_ONE + trial->words * COST_ONE_WORD;
 	double many = COST_MANY + trial->words * COST_MANY_WORD;
@@ -271,7 +271,7 @@ cost_of_leads(const Trial *trial, double others)
 static double
 cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
 {
-	double words = join_lead_words(g->k, g->b);
+	double words = join_prefix_words(g->k, g->b);
 	double buckets = ldexp(1, Min(g->width * g->b, g->bucket_bits));
 	double masks = radius == 0 ? 1 : probe_count(g->width, g->b, radius);
 	double used = buckets * -expm1(-trial->left / buckets);
@@ -282,7 +282,7 @@ cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
 	return groups *
 		((trial->left + trial->right) *
 			 (COST_SORTED + far * COST_SORTED_FAR + words * COST_SORTED_WORD) +
-		 used * masks * COST_LOOKUP + trial->pairs * share * cost_of_leads(trial, others));
+		 used * masks * COST_LOOKUP + trial->pairs * share * cost_of_prefixes(trial, others));
 }
 
 static void
@@ -431,7 +431,7 @@ cost_of_meetings(const Trial *trial)
 	const SymbolJoin *join = trial->join;
 	const JoinSample *sample = &trial->sample;
 	int compared = Min(join->k, trial->words * 64 / join->b);
-	double leads = cost_of_leads(trial, INFINITY);
+	double prefixes = cost_of_prefixes(trial, INFINITY);
 	double meetings[SAMPLE][SAMPLE] = {{0}};
 	double sum;
 
@@ -442,7 +442,7 @@ cost_of_meetings(const Trial *trial)
 		{
 			int distance = symbol_distance(sample->left[i], sample->right[j], compared, join->b);
 
-			meetings[i][j] *= leads + (distance <= join->h ? COST_WHOLE : 0);
+			meetings[i][j] *= prefixes + (distance <= join->h ? COST_WHOLE : 0);
 		}
 	sum = sum_of_most(meetings[0], SAMPLE * SAMPLE, BY_CHANCE);
 	return trial->pairs * sum / Max(sample_pairs(sample), 1);

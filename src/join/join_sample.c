@@ -92,7 +92,7 @@ compare_chances(const void *x, const void *y)
 Arrangement
 arrange_symbols(const SymbolJoin *join, const float *chance)
 {
-	Arrangement arrangement = {.symbols = Min(join->k, JOIN_LEAD_WORDS * 64 / join->b)};
+	Arrangement arrangement = {.symbols = Min(join->k, JOIN_PREFIX_WORDS * 64 / join->b)};
 	Chance *sorted = host_alloc(join->k * sizeof(Chance));
 
 	for (int s = 0; s < join->k; s++)
@@ -105,58 +105,58 @@ arrange_symbols(const SymbolJoin *join, const float *chance)
 }
 
 void
-arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
-			 uint64_t *lead)
+arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
+			   uint64_t *prefix)
 {
 	int in_word = 64 / b;
 	int symbols = Min(arrangement->symbols, words * in_word);
 
-	memset(lead, 0, words * sizeof(uint64_t));
+	memset(prefix, 0, words * sizeof(uint64_t));
 	for (int i = 0; i < symbols; i++)
-		lead[i / in_word] |= (uint64_t) symbol_at(packed, b, arrangement->symbol[i])
+		prefix[i / in_word] |= (uint64_t) symbol_at(packed, b, arrangement->symbol[i])
 			<< i % in_word * b;
 }
 
 /* ---- Shares ------------------------------------------------------------- */
 
-typedef uint64_t Lead[JOIN_LEAD_WORDS];
+typedef uint64_t Prefix[JOIN_PREFIX_WORDS];
 
 static void
-make_leads(const SymbolJoin *join, const Arrangement *arrangement, const uint8_t *const *document,
-		   int count, Lead *lead)
+make_prefixes(const SymbolJoin *join, const Arrangement *arrangement,
+			  const uint8_t *const *document, int count, Prefix *prefix)
 {
-	size_t bytes = Min(JOIN_STRIDE(join->k, join->b), sizeof(Lead));
+	size_t bytes = Min(JOIN_STRIDE(join->k, join->b), sizeof(Prefix));
 
-	memset(lead, 0, count * sizeof(Lead));
+	memset(prefix, 0, count * sizeof(Prefix));
 	for (int i = 0; i < count; i++)
 		if (arrangement != NULL)
-			arrange_lead(arrangement, document[i], join->b, JOIN_LEAD_WORDS, lead[i]);
+			arrange_prefix(arrangement, document[i], join->b, JOIN_PREFIX_WORDS, prefix[i]);
 		else
-			memcpy(lead[i], document[i], bytes);
+			memcpy(prefix[i], document[i], bytes);
 }
 
 void
 sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangement *arrangement,
-			  int h, double share[JOIN_LEAD_WORDS + 1])
+			  int h, double share[JOIN_PREFIX_WORDS + 1])
 {
-	int within[JOIN_LEAD_WORDS + 1] = {0};
-	Lead left[SAMPLE];
-	Lead right[SAMPLE];
+	int within[JOIN_PREFIX_WORDS + 1] = {0};
+	Prefix left[SAMPLE];
+	Prefix right[SAMPLE];
 
-	make_leads(join, arrangement, sample->left, sample->lefts, left);
-	make_leads(join, arrangement, sample->right, sample->rights, right);
+	make_prefixes(join, arrangement, sample->left, sample->lefts, left);
+	make_prefixes(join, arrangement, sample->right, sample->rights, right);
 	for (int i = 0; i < sample->lefts; i++)
 		for (int j = sample_first(sample, i); j < sample->rights; j++)
 		{
 			int distance = 0;
 
-			for (int w = 0; w < JOIN_LEAD_WORDS; w++)
+			for (int w = 0; w < JOIN_PREFIX_WORDS; w++)
 			{
 				distance += count_symbols(left[i][w] ^ right[j][w], join->b);
 				within[w + 1] += distance <= h;
 			}
 		}
 	share[0] = 1;
-	for (int w = 1; w <= JOIN_LEAD_WORDS; w++)
+	for (int w = 1; w <= JOIN_PREFIX_WORDS; w++)
 		share[w] = (double) within[w] / Max(sample_pairs(sample), 1);
 }

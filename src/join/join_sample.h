@@ -42,15 +42,16 @@ extern void sample_chances(const SymbolJoin *join, const JoinSample *sample, flo
 /* Arranges the symbols by their probability to differ. */
 extern Arrangement arrange_symbols(const SymbolJoin *join, const float *chance);
 
-/* Makes a lead of so many words of arranged symbols. */
-extern void arrange_lead(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
-						 uint64_t *lead);
+/* Makes a prefix of so many words of arranged symbols. */
+extern void arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
+						   uint64_t *prefix);
 
 /*
  * Estimates, for each number of words, the share of pairs that differ there in at most h
  * symbols.  arrangement is NULL for the order of the document.
  */
 extern void sample_shares(const SymbolJoin *join, const JoinSample *sample,
-						  const Arrangement *arrangement, int h, double share[JOIN_LEAD_WORDS + 1]);
+						  const Arrangement *arrangement, int h,
+						  double share[JOIN_PREFIX_WORDS + 1]);
 
 #endif

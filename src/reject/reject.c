@@ -23,13 +23,13 @@ typedef struct Check
 {
 	TriggerData *data;
 	RejectRule *rule;
-	TupleTableSlot *row; /* the new row */
-	Datum *values;       /* parameters of the search */
-	double similarity;   /* of the row found */
-	Datum *row_key;      /* key of the new row */
-	Datum *found_key;    /* key of the row found */
-	bool odd;            /* the row found has another shape ... */
-	bool all_odd;        /* ... as have all others */
+	TupleTableSlot *row;   /* the new row */
+	Datum *values;         /* parameters of the search */
+	double similarity;     /* of the row found */
+	Datum *row_key;        /* key of the new row */
+	Datum *found_key;      /* key of the row found */
+	bool incomparable;     /* the row found has another shape ... */
+	bool all_incomparable; /* ... as have all others */
 } Check;
 
 /* ---- Which rows are checked --------------------------------------------- */
@@ -141,7 +141,7 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
 }
 
 /*
- * Searches for the most similar row.  Returns false if there is none; check->odd
+ * Searches for the most similar row.  Returns false if there is none; check->incomparable
  * then tells whether there is a row that cannot be compared with this one.
  */
 static bool
@@ -157,15 +157,15 @@ search(Check *check)
 		return false;
 
 	found = SPI_tuptable->vals[0];
-	similarity = SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &check->odd);
+	similarity = SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &check->incomparable);
 	check->row_key = key_of_row(check);
 	check->found_key = palloc(rule->keys * sizeof(Datum));
 	for (int i = 0; i < rule->keys; i++)
 		check->found_key[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
-	if (check->odd)
+	if (check->incomparable)
 	{
 		execute(rule->match, check->values, SPI_OK_SELECT);
-		check->all_odd = SPI_processed == 0;
+		check->all_incomparable = SPI_processed == 0;
 		return false;
 	}
 	check->similarity = DatumGetFloat8(similarity);
@@ -277,14 +277,14 @@ report_odd(const Check *check)
 {
 	RejectRule *rule = check->rule;
 	const char *table = get_rel_name(rule->guarded);
-	bool rejected = check->all_odd && !rule->warn && rule->log == NULL;
+	bool rejected = check->all_incomparable && !rule->warn && rule->log == NULL;
 
 	if (rule->warned && !rejected)
 		return;
 	rule->warned = true;
 	ereport(rejected ? ERROR : WARNING,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 check->all_odd ?
+			 check->all_incomparable ?
 				 errmsg("signature of the new row cannot be compared with any in table \"%s\"",
 						table) :
 				 errmsg("table \"%s\" has signatures that cannot be compared with others", table),
@@ -467,7 +467,7 @@ check_row(Check *check)
 	found = search_and_record(check);
 	if (found && (rule->warn || rule->log == NULL))
 		report(check, rule->warn ? NOTICE : ERROR);
-	else if (!found && check->odd)
+	else if (!found && check->incomparable)
 		report_odd(check);
 }
 

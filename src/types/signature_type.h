@@ -116,10 +116,10 @@ extern void check_counted(const Signature *signature);
 
 /* ---- Two values --------------------------------------------------------- */
 
-/* Throws the error for two signatures of different shape, scheme or recipe version. */
 /* Returns the call that makes a signature of this shape and scheme, for hints. */
 extern const char *signature_call(const SignatureHeader *header);
 
+/* Throws the error for two signatures of different shape, scheme or recipe version. */
 extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
 
 #define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)

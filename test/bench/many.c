@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "join/leads.h"
+#include "join/prefixes.h"
 #include "timer.h"
 
 #define SIGNATURES 1024
@@ -72,19 +72,19 @@ report_distances(const uint8_t *far)
 
 /* Returns the nanoseconds a pair, of the best run. */
 static double
-time_leads(const LeadKernel *kernel, const LeadShape *shape, const uint64_t *lead)
+time_prefixes(const PrefixKernel *kernel, const PrefixShape *shape, const uint64_t *prefix)
 {
-	LeadMatch match[LEADS_AT_ONCE];
+	PrefixMatch match[PREFIXES_AT_ONCE];
 	double best = 1e9;
-	LeadRun loaded;
+	PrefixRun loaded;
 
-	leads_load(shape, lead, RUN, &loaded);
+	prefixes_load(shape, prefix, RUN, &loaded);
 	for (int run = 0; run < RUNS; run++)
 	{
 		double start = seconds();
 
-		for (int i = 0; i + LEADS_AT_ONCE <= SIGNATURES; i += LEADS_AT_ONCE)
-			sink += kernel->compare(shape, lead + (size_t) i * shape->lead_words, LEADS_AT_ONCE,
+		for (int i = 0; i + PREFIXES_AT_ONCE <= SIGNATURES; i += PREFIXES_AT_ONCE)
+			sink += kernel->compare(shape, prefix + (size_t) i * shape->prefix_words, PREFIXES_AT_ONCE,
 									&loaded, match);
 		start = (seconds() - start) / SIGNATURES / RUN * 1e9;
 		if (start < best)
@@ -94,21 +94,21 @@ time_leads(const LeadKernel *kernel, const LeadShape *shape, const uint64_t *lea
 }
 
 static void
-report_leads(const uint64_t *lead)
+report_prefixes(const uint64_t *prefix)
 {
 	printf("\n### Pairs of a join, in C, in cache (best of %d runs)\n\n", RUNS);
 	printf("| kernel | bits a symbol | bits compared | ns a pair |\n|---|---:|---:|---:|\n");
-	for (const LeadKernel *kernel = lead_kernels; kernel->name != NULL; kernel++)
+	for (const PrefixKernel *kernel = prefix_kernels; kernel->name != NULL; kernel++)
 		for (int b = 1; kernel->available() && b <= 8; b *= 8)
-			for (int words = 1; words <= JOIN_LEAD_WORDS; words += words < 4 ? 1 : 4)
+			for (int words = 1; words <= JOIN_PREFIX_WORDS; words += words < 4 ? 1 : 4)
 			{
-				LeadShape shape = {.lead_words = JOIN_LEAD_WORDS,
+				PrefixShape shape = {.prefix_words = JOIN_PREFIX_WORDS,
 								   .words = words,
 								   .b = b,
 								   .h = words};
 
 				printf("| %s | %d | %d | %.2f |\n", kernel->name, b, words * 64,
-					   time_leads(kernel, &shape, lead));
+					   time_prefixes(kernel, &shape, prefix));
 			}
 }
 
@@ -122,7 +122,7 @@ main(void)
 	for (size_t i = 0; i < FAR_BYTES; i++)
 		data[i] = (uint8_t) (i * 2654435761u >> 16);
 	report_distances(data);
-	report_leads((const uint64_t *) data);
+	report_prefixes((const uint64_t *) data);
 	free(data);
 	return 0;
 }

@@ -151,7 +151,7 @@ change_number(char *page, uint32 offset, int bytes)
 static const char *
 change_info(char *page)
 {
-	static const uint32 field[][2] = {{offsetof(PageInfo, owner), 4},
+	static const uint32 field[][2] = {{offsetof(PageInfo, stamp), 4},
 									  {offsetof(PageInfo, next), 4},
 									  {offsetof(PageInfo, checksum), 4},
 									  {offsetof(PageInfo, dead), 4},
@@ -279,15 +279,15 @@ static bool
 is_of_kind(const char *page, uint32 kind)
 {
 	const IndexMeta *meta = page_meta(image);
-	bool is_tail = page_info(page)->owner == meta->tail.owner;
+	bool is_tail = page_info(page)->stamp == meta->tail.stamp;
 
 	/* A kind of its own: pages of documents in the tail. */
 	if (kind == PAGE_POSTINGS + 1)
 		return page_info(page)->kind == PAGE_DOCUMENTS && is_tail;
 	return page_info(page)->kind == kind && !is_tail &&
 		(kind == PAGE_META ||
-		 (kind == PAGE_DOCUMENTS ? meta_may_hold(meta, page_info(page)->owner) :
-								   meta_lists(meta, page_info(page)->owner)));
+		 (kind == PAGE_DOCUMENTS ? meta_may_hold(meta, page_info(page)->stamp) :
+								   meta_lists(meta, page_info(page)->stamp)));
 }
 
 static BlockNumber

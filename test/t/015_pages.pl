@@ -13,7 +13,7 @@ my $flips = $ENV{NEARDUP_LONG} ? 24 : 9;    # of each kind of page
 my $page_size = 8192;
 my $info = 24;
 my $contents = 48;
-my %info_field = (owner => [ 0, 4 ], next => [ 4, 4 ], checksum => [ 12, 4 ], count => [ 16, 2 ],
+my %info_field = (stamp => [ 0, 4 ], next => [ 4, 4 ], checksum => [ 12, 4 ], count => [ 16, 2 ],
 	kind => [ 18, 2 ], page_id => [ 22, 2 ]);
 my @kind_name = ('', 'meta', 'documents', 'root', 'map', 'postings');
 my $stride = 64;
@@ -81,7 +81,7 @@ sub choose
 	my ($kind, $page, $n) = @_;
 	my $count = unpack('S', substr($page, $info + 16, 2));
 	my $is_documents = $kind eq 'documents' || $kind eq 'tail';
-	my @fields = $kind eq 'meta' ? qw(kind page_id) : qw(owner kind page_id checksum);
+	my @fields = $kind eq 'meta' ? qw(kind page_id) : qw(stamp kind page_id checksum);
 
 	push @fields, 'count' if $kind ne 'meta';
 	# The last page's next block is set when there is another page.

@@ -1,5 +1,5 @@
 # Vacuum frees pages of documents whose segment was copied, although a later merge has made
-# their owner's number one of those between the owners of another segment's pages.
+# their stamp between the stamps of another segment's pages.
 use strict;
 use warnings;
 
@@ -9,7 +9,7 @@ use Test::More;
 
 my $page_size = 8192;
 # src/index/page.h: PageInfo follows the page's header.
-my ($owner_at, $kind_at, $documents) = (24, 42, 2);
+my ($stamp_at, $kind_at, $documents) = (24, 42, 2);
 
 my $node = Node->new('stale');
 $node->init;
@@ -42,7 +42,7 @@ unlink "${file}_fsm" or die "${file}_fsm: $!";
 $node->start;
 $node->safe_psql('postgres', 'CALL add(3, 11)');
 
-# Returns how many pages of documents have no owner.
+# Returns how many pages of documents have no stamp.
 sub disowned
 {
 	$node->safe_psql('postgres', 'CHECKPOINT');
@@ -50,12 +50,12 @@ sub disowned
 
 	return scalar grep {
 		unpack('S', substr($bytes, $_ * $page_size + $kind_at, 2)) == $documents
-		  && unpack('L', substr($bytes, $_ * $page_size + $owner_at, 4)) == 0
+		  && unpack('L', substr($bytes, $_ * $page_size + $stamp_at, 4)) == 0
 	} 1 .. length($bytes) / $page_size - 1;
 }
 
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');
-is(disowned(), 0, 'all pages of documents have an owner');
+is(disowned(), 0, 'all pages of documents have a stamp');
 $node->safe_psql('postgres', q{DELETE FROM r WHERE batch = 2 AND id % 100 = 96; VACUUM (INDEX_CLEANUP ON) r});
 cmp_ok(disowned(), '>', 0, 'vacuum finds those that no segment lists');
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');

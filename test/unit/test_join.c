@@ -6,7 +6,7 @@
 
 #include "join/join.h"
 #include "join/join_sample.h"
-#include "join/leads.h"
+#include "join/prefixes.h"
 #include "random.h"
 #include "unit.h"
 
@@ -328,19 +328,19 @@ documents_all_alike(void)
 
 /* Counts the pairs for which a kernel's bit differs from the distance. */
 static int
-wrong_bits(const LeadKernel *kernel, const LeadShape *shape, const uint64_t *lead, int count,
-		   const LeadRun *run, const uint64_t *other)
+wrong_bits(const PrefixKernel *kernel, const PrefixShape *shape, const uint64_t *prefix, int count,
+		   const PrefixRun *run, const uint64_t *other)
 {
-	LeadMatch match[LEADS_AT_ONCE];
-	bool any = kernel->compare(shape, lead, count, run, match);
+	PrefixMatch match[PREFIXES_AT_ONCE];
+	bool any = kernel->compare(shape, prefix, count, run, match);
 	bool expected_any = false;
 	int wrong = 0;
 
 	for (int i = 0; i < count; i++)
 		for (int d = 0; d < run->documents; d++)
 		{
-			int distance = symbol_distance((const uint8_t *) (lead + i * shape->lead_words),
-										   (const uint8_t *) (other + d * shape->lead_words),
+			int distance = symbol_distance((const uint8_t *) (prefix + i * shape->prefix_words),
+										   (const uint8_t *) (other + d * shape->prefix_words),
 										   shape->words * 64 / shape->b, shape->b);
 
 			wrong += (match[i].bits[d / 64] >> d % 64 & 1) != (distance <= shape->h);
@@ -351,27 +351,27 @@ wrong_bits(const LeadKernel *kernel, const LeadShape *shape, const uint64_t *lea
 
 /* Every kernel compared with distances one by one. */
 static void
-lead_kernels_agree(void)
+prefix_kernels_agree(void)
 {
 	static const int sizes[] = {1, 7, 8, 19, 64, 200, RUN};
-	Documents x = make_documents(JOIN_LEAD_WORDS * 64, 1, RUN, 100, 0);
-	const uint64_t *lead = (const uint64_t *) x.packed;
-	LeadRun run;
+	Documents x = make_documents(JOIN_PREFIX_WORDS * 64, 1, RUN, 100, 0);
+	const uint64_t *prefix = (const uint64_t *) x.packed;
+	PrefixRun run;
 
-	for (const LeadKernel *kernel = lead_kernels; kernel->name != NULL; kernel++)
+	for (const PrefixKernel *kernel = prefix_kernels; kernel->name != NULL; kernel++)
 		for (int b = 1; kernel->available() && b <= 32; b *= 2)
-			for (int words = 1; words <= JOIN_LEAD_WORDS; words++)
+			for (int words = 1; words <= JOIN_PREFIX_WORDS; words++)
 				for (size_t n = 0; n < sizeof(sizes) / sizeof(*sizes); n++)
 				{
 					int h = (int) random_below(words * 64 / b);
-					LeadShape shape = {.lead_words = JOIN_LEAD_WORDS,
+					PrefixShape shape = {.prefix_words = JOIN_PREFIX_WORDS,
 									   .words = words,
 									   .b = b,
 									   .h = h};
-					int count = 1 + (int) random_below(LEADS_AT_ONCE);
+					int count = 1 + (int) random_below(PREFIXES_AT_ONCE);
 
-					leads_load(&shape, lead, sizes[n], &run);
-					CHECK_MSG(wrong_bits(kernel, &shape, lead, count, &run, lead) == 0,
+					prefixes_load(&shape, prefix, sizes[n], &run);
+					CHECK_MSG(wrong_bits(kernel, &shape, prefix, count, &run, prefix) == 0,
 							  "%s, b %d, %d words, %d documents", kernel->name, b, words, sizes[n]);
 				}
 	free(x.packed);
@@ -416,7 +416,7 @@ telling_symbols_come_first(int k, int b)
 
 	sample_take(&join, &sample);
 	CHECK(sample.lefts == SAMPLE && sample_pairs(&sample) == SAMPLE * (SAMPLE - 1) / 2);
-	CHECK(arrangement.symbols == Min(k, JOIN_LEAD_WORDS * 64 / b));
+	CHECK(arrangement.symbols == Min(k, JOIN_PREFIX_WORDS * 64 / b));
 	for (int i = 0; i < arrangement.symbols; i++)
 	{
 		CHECK(!seen[arrangement.symbol[i]]);
@@ -427,7 +427,7 @@ telling_symbols_come_first(int k, int b)
 	free(x.packed);
 }
 
-/* Parts and arranged leads change nothing. */
+/* Parts and arranged prefixes change nothing. */
 static void
 all_pairs_in_parts(int k, int b, int h)
 {
@@ -463,7 +463,7 @@ all_pairs_in_parts(int k, int b, int h)
 int
 main(void)
 {
-	lead_kernels_agree();
+	prefix_kernels_agree();
 	telling_symbols_come_first(512, 1);
 	telling_symbols_come_first(100, 2);
 	telling_symbols_come_first(300, 16);

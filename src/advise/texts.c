@@ -1,5 +1,5 @@
 /*
- * sample.c: samples of the texts that a query returns.
+ * texts.c: samples of the texts that a query returns.
  *
  * A sample holds the texts with the least keys, so it does not depend on the order of rows.
  * The key of the even sample is a hash of the text, so equal texts count once.  The key of

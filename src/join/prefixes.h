@@ -1,0 +1,68 @@
+/*
+ * prefixes.h: documents compared by their prefixes, many with many.
+ *
+ * A run of documents is stored by words: the first words of all, then the second words,
+ * and so on.  So a vector holds a word of each of several documents, and no sum across a
+ * vector is needed.  The result is a bit for each pair, and nothing branches on a
+ * distance.
+ */
+#ifndef NEARDUP_JOIN_PREFIXES_H
+#define NEARDUP_JOIN_PREFIXES_H
+
+#include "join/join.h"
+
+/* Documents of a run.  The run stays in the nearest cache while others are compared with it. */
+#define RUN 256
+#define RUN_WORDS (RUN / 64)
+
+/* Documents that are compared with a run in one call, at most. */
+#define PREFIXES_AT_ONCE 8
+
+typedef struct PrefixRun
+{
+	uint64_t word[JOIN_PREFIX_WORDS][RUN];
+	int documents;
+} __attribute__((aligned(64))) PrefixRun;
+
+/* A bit for each document of a run. */
+typedef struct PrefixMatch
+{
+	uint64_t bits[RUN_WORDS];
+} PrefixMatch;
+
+/* How prefixes are compared: their first `words` words, of symbols of b bits. */
+typedef struct PrefixShape
+{
+	int prefix_words; /* from one prefix to the next */
+	int words;
+	int b;
+	int h;
+} PrefixShape;
+
+/*
+ * Sets match[i] to the documents of the run that differ from prefix i in at most h symbols.
+ * Returns whether there are any.
+ */
+typedef bool (*PrefixCompare)(const PrefixShape *shape, const uint64_t *prefix, int count,
+							  const PrefixRun *run, PrefixMatch *match);
+
+/* A kernel, for tests and benchmarks. */
+typedef struct PrefixKernel
+{
+	const char *name; /* as in base/cpu.h */
+	bool (*available)(void);
+	PrefixCompare compare;
+} PrefixKernel;
+
+/* All kernels of this build, the plain one first; the last has a NULL name. */
+extern const PrefixKernel prefix_kernels[];
+
+/* Stores up to RUN prefixes as a run. */
+extern void prefixes_load(const PrefixShape *shape, const uint64_t *prefix, int documents,
+						  PrefixRun *run);
+
+/* Compares as the best kernel does. */
+extern bool prefixes_compare(const PrefixShape *shape, const uint64_t *prefix, int count,
+							 const PrefixRun *run, PrefixMatch *match);
+
+#endif
