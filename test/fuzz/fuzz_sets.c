@@ -99,7 +99,7 @@ check_algebra(const Bag *x, const Bag *y, double threshold)
 	REQUIRE(both.count == bag_shared(x, y) && kept.count == both.count);
 	REQUIRE(either.count + both.count == x->count + y->count);
 	REQUIRE(bag_total(&both) + bag_total(&either) == bag_total(x) + bag_total(y));
-	REQUIRE(bag_total(&rest) + bag_total(&both) == bag_total(x));
+	REQUIRE(rest.count + both.count == x->count);
 	require_share(bag_resemblance(x, y));
 	require_share(bag_containment(x, y));
 	require_share(bag_weighted_resemblance(x, y));
