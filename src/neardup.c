@@ -62,18 +62,24 @@ _PG_init(void)
 
 /* ---- What base/host.h asks for ------------------------------------------ */
 
+/*
+ * Allocates memory of any size, as malloc does, but never returns NULL: a host that has no
+ * memory raises its own error, and then frees what the caller holds.
+ */
 void *
 host_alloc(size_t bytes)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, bytes);
 }
 
+/* Reallocates memory of any size, as realloc does, but never returns NULL. */
 void *
 host_realloc(void *memory, size_t bytes)
 {
 	return memory ? repalloc_huge(memory, bytes) : host_alloc(bytes);
 }
 
+/* Frees memory of host_alloc() or host_realloc(), or NULL. */
 void
 host_free(void *memory)
 {
@@ -81,18 +87,27 @@ host_free(void *memory)
 		pfree(memory);
 }
 
+/* Allocates memory that is never freed, for tables that a process builds once. */
 void *
 host_alloc_forever(size_t bytes)
 {
 	return MemoryContextAllocHuge(TopMemoryContext, bytes);
 }
 
+/*
+ * Checks whether the user cancels; may leave by a non-local exit.  The layers call it at
+ * least once per 64 kB of input.
+ */
 void
 host_check_interrupts(void)
 {
 	CHECK_FOR_INTERRUPTS();
 }
 
+/*
+ * Returns a random number that nobody can predict, for the secrets of hash tables
+ * (base/table.h).  No result may depend on it.
+ */
 uint64_t
 host_random_seed(void)
 {
@@ -104,6 +119,7 @@ host_random_seed(void)
 	return seed;
 }
 
+/* Raises an error about something that is too large; `what` is its message. */
 void
 host_refuse_size(const char *what)
 {

@@ -17,6 +17,15 @@
 /* The same that PostgreSQL sets for maintenance since 17. */
 #define SAFE_SEARCH_PATH "pg_catalog, pg_temp"
 
+/*
+ * Switches to a role, and to a search_path of schemas in which other roles cannot create
+ * objects, until act_end().  Code that belongs to another role than the caller runs between
+ * the two: expressions of an index, triggers of a log table.
+ *
+ * restriction is SECURITY_RESTRICTED_OPERATION or, for statements on behalf of the caller,
+ * like a foreign key's, SECURITY_LOCAL_USERID_CHANGE.  After an error the end of the
+ * transaction or subtransaction restores everything without act_end().
+ */
 void
 act_begin(Acting *acting, Oid role, int restriction)
 {
@@ -27,6 +36,7 @@ act_begin(Acting *acting, Oid role, int restriction)
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
+/* Switches back from the role of act_begin(). */
 void
 act_end(const Acting *acting)
 {
@@ -36,18 +46,25 @@ act_end(const Acting *acting)
 
 /* ---- Privileges of the current user --------------------------------------- */
 
+/* Is the user the owner of a table, a member of the owner or a superuser? */
 bool
 role_owns(Oid table)
 {
 	return compat_owns_table(table, GetUserId());
 }
 
+/*
+ * May code of a table's owner run as the owner, in this session with its temporary schema?
+ * In a function that is SECURITY DEFINER the role that called it must have the owner's
+ * rights too.
+ */
 bool
 session_owns(Oid table)
 {
 	return role_owns(table) && compat_owns_table(table, GetOuterUserId());
 }
 
+/* May the user have a table read and checked, which shows none of its rows? */
 bool
 role_may_check(Oid table)
 {
@@ -55,12 +72,14 @@ role_may_check(Oid table)
 		has_privs_of_role(GetUserId(), compat_stat_scan_tables);
 }
 
+/* May the user see the size of a table? */
 bool
 role_may_count(Oid table)
 {
 	return role_may_check(table) || has_privs_of_role(GetUserId(), compat_read_all_stats);
 }
 
+/* May the user read a column of all rows of a table?  0 is the whole table. */
 bool
 role_may_read(Oid table, AttrNumber column)
 {
@@ -84,6 +103,7 @@ others_have(const Acl *acl, AclMode right, Oid owner)
 	return false;
 }
 
+/* May only superusers, the owner of a table and its members create triggers on it? */
 bool
 owner_alone_makes_triggers(Relation table)
 {

@@ -45,7 +45,6 @@ typedef struct Sample
 	SampleText *text;
 } Sample;
 
-/* Returns the share of all keys that a sample takes. */
 extern double sample_share(const Sample *sample);
 
 /* What was read. */
@@ -63,7 +62,6 @@ typedef struct Texts
 /* The longest text that is looked at. */
 #define TEXT_LONGEST ((size_t) 256 * 1024)
 
-/* Reads a query that returns texts, or ids and texts, into samples of at most so many. */
 extern void texts_read(Texts *texts, const char *query, SchemeId scheme, int most);
 
 /* ---- Studies of schemes (study.c) ----------------------------------------- */
@@ -86,7 +84,6 @@ typedef struct Form
 	bool found;   /* is it a form? */
 } Form;
 
-/* Learns the common shingles of the even sample. */
 extern void form_learn(Form *form, const Texts *texts, SchemeId scheme);
 
 /* Pairs below are not looked for. */
@@ -120,10 +117,7 @@ typedef struct Study
 	double share[STEPS + 1]; /* of all texts by the similarity of the nearest, estimated */
 } Study;
 
-/* Studies a scheme; with minus, after its common shingles are left out. */
 extern void study_scheme(Study *study, const Texts *texts, SchemeId scheme, bool minus);
-
-/* Returns how many unrelated pairs of all texts reach a threshold in their signatures. */
 extern double study_chance(const Study *study, double threshold);
 
 /* A pair of texts of the families. */
@@ -134,7 +128,6 @@ typedef struct NearPair
 	double similarity;
 } NearPair;
 
-/* Finds the most pairs nearest to a similarity, each of other texts; returns how many. */
 extern int study_pairs_near(const Study *study, const Texts *texts, double similarity,
 							NearPair *pair, int most);
 

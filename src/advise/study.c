@@ -100,6 +100,7 @@ common_elements(const Bag *bag, uint32 count)
 	return all;
 }
 
+/* Learns the common shingles of the even sample. */
 void
 form_learn(Form *form, const Texts *texts, SchemeId scheme)
 {
@@ -194,6 +195,7 @@ study_random_pairs(Study *study, const Bag *bag, uint32 count)
 	pfree(similarity);
 }
 
+/* Returns how many unrelated pairs of all texts reach a threshold in their signatures. */
 double
 study_chance(const Study *study, double threshold)
 {
@@ -321,6 +323,7 @@ study_samples(Study *study, const Texts *texts)
 	study_near_texts(study, texts, bags_of_families(study, texts, &common));
 }
 
+/* Studies a scheme; with minus, after its common shingles are left out. */
 void
 study_scheme(Study *study, const Texts *texts, SchemeId scheme, bool minus)
 {
@@ -415,6 +418,7 @@ choose_pairs(const Choice *choice, uint32 texts, double similarity, NearPair *pa
 	return chosen;
 }
 
+/* Finds the most pairs nearest to a similarity, each of other texts; returns how many. */
 int
 study_pairs_near(const Study *study, const Texts *texts, double similarity, NearPair *pair,
 				 int most)

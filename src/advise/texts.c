@@ -46,6 +46,7 @@ sample_begin(Sample *sample, int most, int family_most)
 					   .text = palloc(2 * most * sizeof(SampleText))};
 }
 
+/* Returns the share of all keys that a sample takes. */
 double
 sample_share(const Sample *sample)
 {
@@ -278,6 +279,7 @@ reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
 	}
 }
 
+/* Reads a query that returns texts, or ids and texts, into samples of at most so many. */
 void
 texts_read(Texts *texts, const char *query, SchemeId scheme, int most)
 {

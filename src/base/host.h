@@ -17,10 +17,6 @@
 #define Min(x, y) ((x) < (y) ? (x) : (y))
 #define Max(x, y) ((x) > (y) ? (x) : (y))
 
-/*
- * Like malloc, realloc and free, for any size, but they never return NULL: a host that
- * has no memory raises its own error, and then frees what the caller holds.
- */
 extern void *host_alloc(size_t bytes);
 extern void *host_realloc(void *memory, size_t bytes);
 extern void host_free(void *memory);
@@ -40,13 +36,7 @@ host_grow(void *array, size_t *room, size_t needed, size_t size)
 	return array;
 }
 
-/* Allocates memory that is never freed, for tables that a process builds once. */
 extern void *host_alloc_forever(size_t bytes);
-
-/*
- * Checks whether the user cancels; may leave by a non-local exit.  The layers call it at
- * least once per 64 kB of input.
- */
 extern void host_check_interrupts(void);
 
 #define STEPS_BETWEEN_CHECKS 4096
@@ -70,13 +60,7 @@ host_count_steps(size_t *steps, size_t more)
 	host_check_interrupts();
 }
 
-/*
- * Returns a random number that nobody can predict, for the secrets of hash tables
- * (base/table.h).  No result may depend on it.
- */
 extern uint64_t host_random_seed(void);
-
-/* Raises an error about something that is too large; `what` is its message. */
 extern _Noreturn void host_refuse_size(const char *what);
 
 #endif

@@ -66,6 +66,7 @@ make_secrets(Table *table)
 	table->secret[1] = next_secret() | 1;
 }
 
+/* Makes an empty table; `expected` is a guess how many keys come, and costs time if wrong. */
 void
 table_begin(Table *table, size_t expected)
 {
@@ -73,6 +74,7 @@ table_begin(Table *table, size_t expected)
 	make_slots(table, slots_for(Min(expected, SLOTS_AT_FIRST / 2)), host_alloc);
 }
 
+/* Makes an empty table for at most `count` keys that is never freed. */
 void
 table_begin_forever(Table *table, size_t count)
 {
@@ -80,6 +82,7 @@ table_begin_forever(Table *table, size_t count)
 	make_slots(table, slots_for(count), host_alloc_forever);
 }
 
+/* Frees a table. */
 void
 table_end(Table *table)
 {
@@ -104,6 +107,7 @@ copy_slots(Table *table, const uint64_t *from, size_t slots)
 	}
 }
 
+/* Makes room for `count` keys in all in a table that has less. */
 void
 table_grow(Table *table, size_t count)
 {

@@ -33,16 +33,9 @@ typedef bool (*TableMatch)(const void *sought, uint32_t number);
 
 #define TABLE_INLINE static inline __attribute__((always_inline))
 
-/* Makes an empty table; `expected` is a guess how many keys come, and costs time if wrong. */
 extern void table_begin(Table *table, size_t expected);
-
-/* Frees a table. */
 extern void table_end(Table *table);
-
-/* Makes an empty table for at most `count` keys that is never freed. */
 extern void table_begin_forever(Table *table, size_t count);
-
-/* Makes room for `count` keys in all in a table that has less. */
 extern void table_grow(Table *table, size_t count);
 
 /* Makes room for `count` keys in all.  Invalidates pointers to slots. */

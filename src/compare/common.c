@@ -50,6 +50,10 @@ first_place(const Joined *joined, uint32_t longest)
 	return first;
 }
 
+/*
+ * Returns the longest run of symbols that occurs in both; of several, the first in a.
+ * Takes linear time, and 16 bytes for each symbol of both and of the alphabet.
+ */
 Common
 longest_common_run(const SequencePair *pair)
 {

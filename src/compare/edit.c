@@ -235,6 +235,10 @@ distance_within(const SequencePair *pair, EditCosts costs, int64_t bound)
 	return unit > edits ? bound + 1 : unit * costs.insertion;
 }
 
+/*
+ * Returns the least cost of insertions, deletions and substitutions that turn a into b, or
+ * most + 1 if that is above most, which is at least 0 (Wagner and Fischer 1974).
+ */
 int64_t
 edit_distance(const SequencePair *pair, EditCosts costs, int64_t most)
 {

@@ -47,6 +47,7 @@ find_shared(Joined *joined)
 	joined->shared[joined->length - 1] = 0;
 }
 
+/* Joins two sequences (joined.c). */
 Joined
 join_sequences(const SequencePair *pair)
 {
@@ -66,6 +67,7 @@ join_sequences(const SequencePair *pair)
 	return joined;
 }
 
+/* Frees what join_sequences has made. */
 void
 joined_free(Joined *joined)
 {

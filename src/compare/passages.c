@@ -260,6 +260,23 @@ remove_repeated(Passages *found)
 	found->count = kept;
 }
 
+/*
+ * Returns runs of at least `least` symbols, least > 0, that occur in both, in order of a,
+ * then b.  The caller frees the array.
+ *
+ * For each sequence, take the runs that occur in the other one and that are not part of
+ * a longer such run of the same place; then leave out those whose symbols are all in runs
+ * before and after them, as many as one can.  Each run is paired with its first place in
+ * the other sequence.  So each symbol in any common run of that length is in a passage, at
+ * most two passages of one sequence's runs share a symbol, and there are at most
+ * 2 * (length of a + length of b) / least of them.
+ *
+ * If the symbols have places, no passage begins or ends between symbols that share a
+ * character of the text, nor with a space: such a run is shortened.
+ *
+ * Takes linear time, apart from sorting the passages, and at most 32 bytes for each symbol
+ * of both.
+ */
 Passages
 shared_passages(const SequencePair *pair, uint32_t least)
 {

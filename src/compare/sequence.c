@@ -221,6 +221,11 @@ pair_of(void (*add)(Maker *, const char *, size_t), SchemeId scheme, const char 
 	return !maker.too_long && pair->a.length + pair->b.length <= SYMBOLS_MAX;
 }
 
+/*
+ * Makes the sequences of the characters (code points) of two texts in UTF-8.  An invalid byte
+ * is a character of its own.  Returns false if there are 2^31 symbols or more.  The caller
+ * frees the pair by pair_free in either case.
+ */
 bool
 pair_of_characters(const char *a, size_t length_a, const char *b, size_t length_b,
 				   SequencePair *pair)
@@ -228,12 +233,22 @@ pair_of_characters(const char *a, size_t length_a, const char *b, size_t length_
 	return pair_of(add_characters, 0, a, length_a, b, length_b, pair);
 }
 
+/*
+ * Makes the sequences of the normalised tokens of two texts, which are equal if their 64-bit
+ * hashes are.  Returns false if there are 2^31 symbols or more.  The caller frees the pair by
+ * pair_free in either case.
+ */
 bool
 pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b, SequencePair *pair)
 {
 	return pair_of(add_text_tokens, 0, a, length_a, b, length_b, pair);
 }
 
+/*
+ * Does the same with the units of a scheme that reads text, and notes their places.  Units
+ * are tokens, or if the scheme has characters, the characters of tokens or chunks, with a
+ * space between two of these.  Each text has less than 4 GB.
+ */
 bool
 pair_of_units(const char *a, size_t length_a, const char *b, size_t length_b, SchemeId scheme,
 			  SequencePair *pair)
@@ -241,6 +256,7 @@ pair_of_units(const char *a, size_t length_a, const char *b, size_t length_b, Sc
 	return pair_of(add_text_units, scheme, a, length_a, b, length_b, pair);
 }
 
+/* Frees both sequences. */
 void
 pair_free(SequencePair *pair)
 {

@@ -223,6 +223,10 @@ sort_leftmost(Sorting *s, const uint32_t *number, uint32_t distinct, uint32_t *s
 		sorted[i] = s->array[sorted[i]];
 }
 
+/*
+ * Sets array[0, length) to the suffix array of text[0, length).  All symbols are below
+ * `alphabet`; the last one is 0, and less than all others (suffix.c).
+ */
 void
 suffix_array(const uint32_t *text, uint32_t length, uint32_t alphabet, uint32_t *array)
 {

@@ -58,6 +58,10 @@ next_row(Row *row, uint32_t symbol, const Sequence *b, EditCosts costs, int64_t 
 	}
 }
 
+/*
+ * Returns the edit distance for any costs, lengths and bounds if it is at most bound, else a
+ * number above bound (weighted.c).
+ */
 int64_t
 weighted_distance_within(const SequencePair *pair, EditCosts costs, int64_t bound)
 {

@@ -35,6 +35,7 @@ place_not_null(FunctionCallInfo fcinfo, const Call *call, CallArgument argument,
 	return place;
 }
 
+/* Reads an argument that is one of two words.  Returns whether it is the second. */
 bool
 call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, const char *name,
 			const char *first, const char *second)
@@ -50,6 +51,10 @@ call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, co
 	return strcmp(value, second) == 0;
 }
 
+/*
+ * Reads the arguments of a call and gives it an empty result.  absent has the
+ * bits of the arguments that the function lacks.
+ */
 Call
 call_begin(FunctionCallInfo fcinfo, uint32 absent)
 {
@@ -92,6 +97,7 @@ read_source(const Call *call, const char *name, const char *query, const Source 
 	return source;
 }
 
+/* Reads the queries of a call. */
 void
 call_read(Call *call)
 {
@@ -125,6 +131,7 @@ report_counters(const CallStats *stats)
 							 stats->workers)));
 }
 
+/* Frees the sources, and reports the counters at DEBUG1. */
 void
 call_end(Call *call)
 {

@@ -71,16 +71,11 @@ typedef enum Phase
 	PHASE_CLUSTERING
 } Phase;
 
-/* Starts to show this call, unless another command of this backend is shown. */
 extern void progress_begin(void);
-
-/* Report the phase, the rows read, the groups joined, and one more pair found. */
 extern void progress_phase(Phase phase);
 extern void progress_rows(uint32 rows);
 extern void progress_groups(int64 done, int64 total);
 extern void progress_pair(void);
-
-/* Stops showing this call. */
 extern void progress_end(void);
 
 /* ---- Records of one size (store.c) ---------------------------------------- */
@@ -103,27 +98,13 @@ typedef struct Records
 	uint32 position; /* record that the file's position is at */
 } Records;
 
-/*
- * Creates an empty store.  owner owns the file if there will be one; it must
- * outlive the query that fills the store.
- */
 extern Records *records_begin(MemoryContext context, ResourceOwner owner, size_t stride,
 							  uint32 limit);
-
-/* Returns room for one more record, all zero; records_add() then counts it. */
 extern uint8 *records_next(Records *records);
 extern void records_add(Records *records);
-
-/* Moves the records in memory to the file. */
 extern void records_flush(Records *records);
-
-/* Frees the memory.  All records must be in the file, and none may be added. */
 extern void records_free_memory(Records *records);
-
-/* Returns a record, in memory or read into buffer. */
 extern const uint8 *records_get(Records *records, uint32 record, uint8 *buffer);
-
-/* Closes the file. */
 extern void records_end(Records *records);
 
 /* ---- Byte strings of any length (store.c) --------------------------------- */
@@ -137,13 +118,8 @@ typedef struct Blobs
 	int64 end;
 } Blobs;
 
-/* Appends a byte string and returns its position. */
 extern int64 blobs_add(Blobs *blobs, const void *bytes, size_t size);
-
-/* Returns a palloc'd copy of the byte string at a position. */
 extern void *blobs_get(Blobs *blobs, int64 position);
-
-/* Closes the file. */
 extern void blobs_end(Blobs *blobs);
 
 /* ---- The rows of a query (source.c) --------------------------------------- */
@@ -183,29 +159,14 @@ typedef struct Source
 	uint32 table_base;
 } Source;
 
-/*
- * Reads a query that returns ids of type id_type and signatures.  like: a
- * source read before, whose kind of signatures this one must have, or NULL.
- */
 extern Source *source_read(const char *name, const char *query, Oid id_type, const Options *options,
 						   const Source *like);
-
-/* Closes the files of a source and frees it. */
 extern void source_end(Source *source);
 
 /* ---- The documents of a source (documents.c) ------------------------------ */
 
-/* Prepares a source for its first document. */
 extern void documents_begin(Source *source);
-
-/*
- * Adds a row to the document that equals its value, a signature or a set, or
- * to a new document.  evidence: a set that belongs to a signature, or NULL.  A
- * row whose value or evidence is empty joins no document.
- */
 extern void documents_add(Source *source, uint32 row, Datum value, const Datum *evidence);
-
-/* Completes the documents after the last row. */
 extern void documents_end(Source *source);
 
 /* Loops over the rows of a document in ascending order. */
@@ -235,21 +196,9 @@ all_documents(Source *source)
  */
 typedef bool (*PairSink)(void *state, uint32 a, uint32 b, double similarity);
 
-/*
- * Passes all pairs that reach the threshold to sink, those within left where
- * right is NULL.  Returns false if sink ended the join.
- */
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
-
-/* Returns the similarity of two documents of a source. */
 extern double documents_similarity(Source *source, uint32 a, uint32 b);
-
-/*
- * Runs join_run() with parallel workers if the work is worth their start and
- * memory and shared memory suffice.  Pairs come in the same order as without.
- * Sets *workers to the number of workers if that is greater.
- */
 extern void join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers);
 
 /* ---- The SQL functions (call.c) ------------------------------------------- */
@@ -288,20 +237,10 @@ typedef struct Call
 	Source *against; /* NULL if there is none */
 } Call;
 
-/*
- * Reads the arguments of a call and gives it an empty result.  absent has the
- * bits of the arguments that the function lacks.
- */
 extern Call call_begin(FunctionCallInfo fcinfo, uint32 absent);
-
-/* Reads an argument that is one of two words.  Returns whether it is the second. */
 extern bool call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument,
 						const char *name, const char *first, const char *second);
-
-/* Reads the queries of a call. */
 extern void call_read(Call *call);
-
-/* Frees the sources, and reports the counters at DEBUG1. */
 extern void call_end(Call *call);
 
 #endif

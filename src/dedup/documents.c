@@ -304,6 +304,11 @@ add_set(Source *source, uint32 row, Datum value)
 	source->bag[source->documents - 1] = shingles_bag(copy);
 }
 
+/*
+ * Adds a row to the document that equals its value, a signature or a set, or
+ * to a new document.  evidence: a set that belongs to a signature, or NULL.  A
+ * row whose value or evidence is empty joins no document.
+ */
 void
 documents_add(Source *source, uint32 row, Datum value, const Datum *evidence)
 {
@@ -315,12 +320,14 @@ documents_add(Source *source, uint32 row, Datum value, const Datum *evidence)
 		add_signature(source, row, value, shingles);
 }
 
+/* Prepares a source for its first document. */
 void
 documents_begin(Source *source)
 {
 	clear_table(source);
 }
 
+/* Completes the documents after the last row. */
 void
 documents_end(Source *source)
 {

@@ -294,6 +294,10 @@ join_sets(DocumentJoin *join_state)
 
 /* ---- Both --------------------------------------------------------------- */
 
+/*
+ * Passes all pairs that reach the threshold to sink, those within left where
+ * right is NULL.  Returns false if sink ended the join.
+ */
 bool
 documents_join(const Documents *left, const Documents *right, PairSink sink, void *state)
 {
@@ -312,6 +316,7 @@ documents_join(const Documents *left, const Documents *right, PairSink sink, voi
 	return !join_state.stopped;
 }
 
+/* Returns the similarity of two documents of a source. */
 double
 documents_similarity(Source *source, uint32 a, uint32 b)
 {

@@ -314,6 +314,11 @@ workers_for(const SymbolJoin *join, const JoinPlan *plan)
 	return (int) workers;
 }
 
+/*
+ * Runs join_run() with parallel workers if the work is worth their start and
+ * memory and shared memory suffice.  Pairs come in the same order as without.
+ * Sets *workers to the number of workers if that is greater.
+ */
 void
 join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers)
 {

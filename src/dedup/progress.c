@@ -48,6 +48,7 @@ is_shown(void)
 	return nested == 0 && compat_progress_command() == PROGRESS_COMMAND_NEARDUP;
 }
 
+/* Starts to show this call, unless another command of this backend is shown. */
 void
 progress_begin(void)
 {
@@ -68,18 +69,21 @@ update(int param, int64 value)
 		pgstat_progress_update_param(param, value);
 }
 
+/* Reports the phase. */
 void
 progress_phase(Phase phase)
 {
 	update(PARAM_PHASE, phase);
 }
 
+/* Reports the rows read. */
 void
 progress_rows(uint32 rows)
 {
 	update(PARAM_ROWS, rows);
 }
 
+/* Reports the groups joined. */
 void
 progress_groups(int64 done, int64 total)
 {
@@ -87,6 +91,7 @@ progress_groups(int64 done, int64 total)
 	update(PARAM_GROUPS_TOTAL, total);
 }
 
+/* Reports one more pair found. */
 void
 progress_pair(void)
 {
@@ -94,6 +99,7 @@ progress_pair(void)
 		update(PARAM_PAIRS, pairs);
 }
 
+/* Stops showing this call. */
 void
 progress_end(void)
 {

@@ -314,6 +314,10 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	return source;
 }
 
+/*
+ * Reads a query that returns ids of type id_type and signatures.  like: a
+ * source read before, whose kind of signatures this one must have, or NULL.
+ */
 Source *
 source_read(const char *name, const char *query, Oid id_type, const Options *options,
 			const Source *like)
@@ -345,6 +349,7 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 	return source;
 }
 
+/* Closes the files of a source and frees it. */
 void
 source_end(Source *source)
 {

@@ -46,6 +46,10 @@ seek(BufFile *file, int64 position)
 
 /* ---- Records ------------------------------------------------------------ */
 
+/*
+ * Creates an empty store.  owner owns the file if there will be one; it must
+ * outlive the query that fills the store.
+ */
 Records *
 records_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 limit)
 {
@@ -60,6 +64,7 @@ records_begin(MemoryContext context, ResourceOwner owner, size_t stride, uint32 
 	return records;
 }
 
+/* Returns room for one more record, all zero; records_add() then counts it. */
 uint8 *
 records_next(Records *records)
 {
@@ -76,12 +81,14 @@ records_next(Records *records)
 	return record;
 }
 
+/* Counts the record of records_next(). */
 void
 records_add(Records *records)
 {
 	records->count++;
 }
 
+/* Moves the records in memory to the file. */
 void
 records_flush(Records *records)
 {
@@ -93,6 +100,7 @@ records_flush(Records *records)
 	records->flushed = records->position = records->count;
 }
 
+/* Frees the memory.  All records must be in the file, and none may be added. */
 void
 records_free_memory(Records *records)
 {
@@ -100,6 +108,7 @@ records_free_memory(Records *records)
 	records->memory = NULL;
 }
 
+/* Returns a record, in memory or read into buffer. */
 const uint8 *
 records_get(Records *records, uint32 record, uint8 *buffer)
 {
@@ -112,6 +121,7 @@ records_get(Records *records, uint32 record, uint8 *buffer)
 	return buffer;
 }
 
+/* Closes the file. */
 void
 records_end(Records *records)
 {
@@ -121,6 +131,7 @@ records_end(Records *records)
 
 /* ---- Byte strings ------------------------------------------------------- */
 
+/* Appends a byte string and returns its position. */
 int64
 blobs_add(Blobs *blobs, const void *bytes, size_t size)
 {
@@ -134,6 +145,7 @@ blobs_add(Blobs *blobs, const void *bytes, size_t size)
 	return position;
 }
 
+/* Returns a palloc'd copy of the byte string at a position. */
 void *
 blobs_get(Blobs *blobs, int64 position)
 {
@@ -147,6 +159,7 @@ blobs_get(Blobs *blobs, int64 position)
 	return bytes;
 }
 
+/* Closes the file. */
 void
 blobs_end(Blobs *blobs)
 {

@@ -34,6 +34,7 @@
 
 #define CANDIDATES_MIN 256
 
+/* Returns how many bytes of counters counter_begin clears. */
 size_t
 counter_bytes(uint32_t numbers, double postings, int c)
 {
@@ -46,6 +47,7 @@ counter_bytes(uint32_t numbers, double postings, int c)
 	return bytes;
 }
 
+/* Starts counting documents below `numbers`; `postings` is the number of postings expected. */
 void
 counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c)
 {
@@ -162,6 +164,7 @@ append_postings(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t **
 	return true;
 }
 
+/* Counts the postings of a code.  Returns false if it is malformed. */
 bool
 counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers)
 {
@@ -255,6 +258,7 @@ sort_candidates(HitCounter *counter)
 	host_free(spare);
 }
 
+/* Returns the candidates, ascending and distinct, in the counter's memory. */
 const uint32_t *
 counter_candidates(HitCounter *counter, size_t *count)
 {
@@ -271,6 +275,7 @@ counter_candidates(HitCounter *counter, size_t *count)
 	return counter->candidate;
 }
 
+/* Frees a counter. */
 void
 counter_end(HitCounter *counter)
 {
@@ -287,6 +292,7 @@ counter_end(HitCounter *counter)
  * them are candidates.
  */
 
+/* Returns how many choices of c out of m groups there are; INFINITY if far too many. */
 double
 choices_of(int m, int c)
 {
@@ -298,6 +304,7 @@ choices_of(int m, int c)
 	return choices;
 }
 
+/* Starts without postings; the first group is present. */
 void
 chooser_begin(Chooser *chooser, int groups, int count)
 {
@@ -309,6 +316,7 @@ chooser_begin(Chooser *chooser, int groups, int count)
 	chooser->end[0] = 0;
 }
 
+/* Adds the postings of a code to the present group.  Returns false if it is malformed. */
 bool
 chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t numbers)
 {
@@ -316,6 +324,7 @@ chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t number
 						   &chooser->room);
 }
 
+/* Ends the present group; the next one is present. */
 void
 chooser_end_group(Chooser *chooser)
 {
@@ -399,6 +408,7 @@ choose(const Choices *choices, int first, int left, const uint32_t *common, size
 	host_free(both);
 }
 
+/* Adds to `candidates` the documents that all groups of some choice have. */
 void
 chooser_candidates(const Chooser *chooser, HitCounter *candidates)
 {
@@ -414,6 +424,7 @@ chooser_candidates(const Chooser *chooser, HitCounter *candidates)
 	}
 }
 
+/* Frees a chooser. */
 void
 chooser_end(Chooser *chooser)
 {

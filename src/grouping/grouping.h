@@ -44,13 +44,10 @@ typedef struct Grouping
 	int key_bits;    /* of a key's bucket */
 } Grouping;
 
-/* Returns the grouping with which searches of a segment of n documents cost least. */
 extern Grouping grouping_for(int k, int b, uint32_t n);
 
 /* Returns the grouping that has this number of groups, as far as limits allow. */
 extern Grouping grouping_with(int k, int b, uint32_t n, int groups);
-
-/* Adds the keys of n documents, those without a signature included, to a grouping. */
 extern Grouping grouping_with_keys(Grouping g, int keys, uint32_t n);
 
 /* Returns in how many lists each document is: one of each group and of each key. */
@@ -81,13 +78,7 @@ group_bucket_bits(const Grouping *g, int group)
 	return group < g->groups ? Min(group_width(g, group) * g->b, g->bucket_bits) : g->key_bits;
 }
 
-/*
- * Returns how many buckets the groups and keys before one have.  This is the number of its
- * first bucket among those of all; it is less than 2^31.
- */
 extern uint64_t group_first_bucket(const Grouping *g, int group);
-
-/* Returns about how many bytes the postings of n documents take. */
 extern double postings_estimate(const Grouping *g, uint32_t n);
 
 /* Returns whether each value has its own bucket, so that values within a radius can be listed. */
@@ -97,7 +88,6 @@ group_is_exact(const Grouping *g, int group)
 	return group_width(g, group) * g->b <= g->bucket_bits;
 }
 
-/* Returns the bucket of a packed signature in a group. */
 extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed);
 
 /* Returns the bucket of a key. */
@@ -109,13 +99,7 @@ key_bucket(const Grouping *g, uint32_t key)
 
 #define RADIUS_MAX 3
 
-/* Returns how many values are within a radius of one; INT32_MAX if they are too many to list. */
 extern int probe_count(int symbols, int b, int radius);
-
-/*
- * Returns the masks that turn (by XOR) a bucket into those within a radius, ascending, so
- * that buckets that are neighbours on disk follow each other.  They are never freed.
- */
 extern const uint32_t *probe_masks(int symbols, int b, int radius, int *count);
 
 /* ---- Plans (plan.c) ----------------------------------------------------- */
@@ -166,17 +150,8 @@ typedef struct SearchPlan
 /* If there are more choices of groups, merging is cheaper and has the same candidates. */
 #define CHOICES_MAX 100000
 
-/*
- * Returns the cheapest plan that a method allows for distance h.  A method that is not
- * possible becomes a scan, and choosing becomes merging.
- */
 extern SearchPlan search_plan(const Grouping *g, const SegmentStats *stats, int h,
 							  SearchMethod method);
-
-/*
- * Returns the plan that reads so many lists of keys and compares all documents that are in
- * them.
- */
 extern SearchPlan keys_plan(const Grouping *g, const SegmentStats *stats, int lists,
 							double postings);
 
@@ -191,25 +166,13 @@ extern SearchPlan keys_plan(const Grouping *g, const SegmentStats *stats, int li
 /* This many bytes after a code may be read. */
 #define POSTINGS_OVERREAD 16
 
-/* Returns about how many bytes a posting takes in lists of a mean length. */
 extern double posting_usual_bytes(uint32_t numbers, double length);
-
-/* Returns how many bytes the code of n documents takes. */
 extern size_t postings_size(const uint32_t *document, size_t n, uint32_t numbers);
-
-/* Writes the code of n documents; returns its bytes. */
 extern size_t postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to);
 
 /* Returns for how many documents, from the first on, the code takes no more than `room` bytes. */
 extern size_t postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room);
-
-/* Returns how many documents a code has: no more than bits, and 0 if it is malformed. */
 extern size_t postings_count(const uint8_t *code, size_t bytes);
-
-/*
- * Reads the postings_count() documents of a code.  Returns true if they are ascending and
- * below `numbers`, and false if the code is malformed; the documents may be anything then.
- */
 extern bool postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document);
 
 /* A kernel of postings_get, for tests and benchmarks. */
@@ -242,19 +205,10 @@ typedef struct HitCounter
 	size_t pending_room;
 } HitCounter;
 
-/* Returns how many bytes of counters counter_begin clears. */
 extern size_t counter_bytes(uint32_t numbers, double postings, int c);
-
-/* Starts counting documents below `numbers`; `postings` is the number of postings expected. */
 extern void counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c);
-
-/* Counts the postings of a code.  Returns false if it is malformed. */
 extern bool counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers);
-
-/* Returns the candidates, ascending and distinct, in the counter's memory. */
 extern const uint32_t *counter_candidates(HitCounter *counter, size_t *count);
-
-/* Frees a counter. */
 extern void counter_end(HitCounter *counter);
 
 /* Finds the documents that are in all buckets of a choice of groups. */
@@ -268,22 +222,11 @@ typedef struct Chooser
 	size_t room;
 } Chooser;
 
-/* Returns how many choices of c out of m groups there are; INFINITY if far too many. */
 extern double choices_of(int m, int c);
-
-/* Starts without postings; the first group is present. */
 extern void chooser_begin(Chooser *chooser, int groups, int count);
-
-/* Adds the postings of a code to the present group.  Returns false if it is malformed. */
 extern bool chooser_add(Chooser *chooser, const uint8_t *code, size_t bytes, uint32_t numbers);
-
-/* Ends the present group; the next one is present. */
 extern void chooser_end_group(Chooser *chooser);
-
-/* Adds to `candidates` the documents that all groups of some choice have. */
 extern void chooser_candidates(const Chooser *chooser, HitCounter *candidates);
-
-/* Frees a chooser. */
 extern void chooser_end(Chooser *chooser);
 
 #endif

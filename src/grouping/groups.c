@@ -82,6 +82,7 @@ grouping_with(int k, int b, uint32_t n, int groups)
 	return g;
 }
 
+/* Adds the keys of n documents, those without a signature included, to a grouping. */
 Grouping
 grouping_with_keys(Grouping g, int keys, uint32_t n)
 {
@@ -97,6 +98,10 @@ grouping_with_keys(Grouping g, int keys, uint32_t n)
 	return g;
 }
 
+/*
+ * Returns how many buckets the groups and keys before one have.  This is the number of its
+ * first bucket among those of all; it is less than 2^31.
+ */
 uint64_t
 group_first_bucket(const Grouping *g, int group)
 {
@@ -111,6 +116,7 @@ group_first_bucket(const Grouping *g, int group)
 	return buckets;
 }
 
+/* Returns about how many bytes the postings of n documents take. */
 double
 postings_estimate(const Grouping *g, uint32_t n)
 {
@@ -162,6 +168,7 @@ keep_cheaper(uint32_t n, Grouping g, Grouping *best, double *least)
 	}
 }
 
+/* Returns the grouping with which searches of a segment of n documents cost least. */
 Grouping
 grouping_for(int k, int b, uint32_t n)
 {
@@ -204,6 +211,7 @@ value_of(const uint8_t *packed, int b, int first, int width)
 	return value;
 }
 
+/* Returns the bucket of a packed signature in a group. */
 uint32_t
 group_bucket(const Grouping *g, int group, const uint8_t *packed)
 {
@@ -244,6 +252,10 @@ compare_masks(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
+/*
+ * Returns the masks that turn (by XOR) a bucket into those within a radius, ascending, so
+ * that buckets that are neighbours on disk follow each other.  They are never freed.
+ */
 const uint32_t *
 probe_masks(int symbols, int b, int radius, int *count)
 {

@@ -205,6 +205,7 @@ keep_cheaper(const Trial *trial, SearchPlan plan, SearchPlan *best)
 	return least < best->cost;
 }
 
+/* Returns how many values are within a radius of one; INT32_MAX if they are too many to list. */
 int
 probe_count(int symbols, int b, int radius)
 {
@@ -345,6 +346,10 @@ begin_trial(Trial *trial)
 	}
 }
 
+/*
+ * Returns the cheapest plan that a method allows for distance h.  A method that is not
+ * possible becomes a scan, and choosing becomes merging.
+ */
 SearchPlan
 search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod method)
 {
@@ -371,6 +376,10 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 	return isinf(best.cost) ? scan : best;
 }
 
+/*
+ * Returns the plan that reads so many lists of keys and compares all documents that are in
+ * them.
+ */
 SearchPlan
 keys_plan(const Grouping *g, const SegmentStats *stats, int lists, double postings)
 {

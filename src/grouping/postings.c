@@ -133,6 +133,7 @@ size_of_first(const uint32_t *document, uint32_t n, uint32_t numbers)
 	return shape.head + body_bytes(n, shape.low_bits, document[n - 1] - shape.first);
 }
 
+/* Returns about how many bytes a posting takes in lists of a mean length. */
 double
 posting_usual_bytes(uint32_t numbers, double length)
 {
@@ -142,6 +143,7 @@ posting_usual_bytes(uint32_t numbers, double length)
 	return Max(log2(numbers / count), 0) / 8 + 2.0 / 8 + (SHORT_HEAD + 0.5) / count;
 }
 
+/* Returns how many bytes the code of n documents takes. */
 size_t
 postings_size(const uint32_t *document, size_t n, uint32_t numbers)
 {
@@ -246,6 +248,7 @@ put_highs(BodyWriter *writer, const uint32_t *document, const Shape *shape)
 	*writer = w;
 }
 
+/* Writes the code of n documents; returns its bytes. */
 size_t
 postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to)
 {
@@ -268,6 +271,7 @@ postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to)
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* Returns how many documents a code has: no more than bits, and 0 if it is malformed. */
 size_t
 postings_count(const uint8_t *code, size_t bytes)
 {
@@ -384,6 +388,7 @@ typedef struct LowReader
 	__m512i mask;
 } LowReader;
 
+/* Prepares to read the low bits of the numbers of a body, l of each. */
 CPU_TARGET_VBMI2 KERNEL_BODY LowReader
 low_reader(const uint8_t *body, size_t bytes, int l)
 {
@@ -569,6 +574,10 @@ const PostingsKernel postings_kernels[] = {POSTINGS_VARIANTS(POSTINGS_KERNEL){NU
 
 CPU_CHOICE(best_kernel, PostingsKernel, postings_kernels)
 
+/*
+ * Reads the postings_count() documents of a code.  Returns true if they are ascending and
+ * below `numbers`, and false if the code is malformed; the documents may be anything then.
+ */
 bool
 postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document)
 {

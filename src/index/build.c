@@ -52,6 +52,7 @@ neardup_build(Relation heap, Relation index, IndexInfo *info)
 	return result;
 }
 
+/* Returns true if a relation is an index of this access method. */
 bool
 index_is_ours(Relation relation)
 {

@@ -83,38 +83,24 @@ is_leader(const Build *build)
 
 /* ---- Documents (build_documents.c) ------------------------------------------------- */
 
-/* Scans this participant's share of the table, and writes full pages of documents. */
 extern void build_scan(Build *build);
-
-/* Writes the NULLs that waited for the shape, and leaves the last page to the leader. */
 extern void build_finish_scan(Build *build);
-
-/* The leader writes the documents of all participants' last pages. */
 extern void build_write_last_pages(Build *build);
 
 /* ---- Segments (build_groups.c) ------------------------------------------------ */
 
-/* The leader chooses the groups of each segment. */
 extern void build_layout(Build *build);
-
-/* Sorts and writes this participant's share of the groups. */
 extern void build_groups(Build *build);
-
-/* The leader writes maps, roots and metapage. */
 extern void build_describe(Build *build);
 
 /* ---- Steps (build_steps.c) ------------------------------------------------------ */
 
-/* Goes through the steps of a build; each is done by all participants before the next begins. */
 extern void build_steps(Build *build);
-
-/* Size and initial contents of what `participants` participants share. */
 extern Size build_shared_size(int participants);
 extern void build_shared_init(BuildShared *shared, const Build *build, int participants);
 
 /* ---- Workers (build_parallel.c) --------------------------------------------------- */
 
-/* Builds with at most `workers` workers. */
 extern void build_in_parallel(Build *build, int workers, IndexBuildResult *result);
 
 #endif

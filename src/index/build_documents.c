@@ -160,6 +160,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 	MemoryContextReset(build->row_context);
 }
 
+/* Scans this participant's share of the table, and writes full pages of documents. */
 void
 build_scan(Build *build)
 {
@@ -185,6 +186,7 @@ build_scan(Build *build)
 
 /* ---- Last pages --------------------------------------------------------- */
 
+/* Writes the NULLs that waited for the shape, and leaves the last page to the leader. */
 void
 build_finish_scan(Build *build)
 {
@@ -206,6 +208,7 @@ build_finish_scan(Build *build)
 	memcpy(build->shared->last_page[build->number].data, build->page.data, BLCKSZ);
 }
 
+/* The leader writes the documents of all participants' last pages. */
 void
 build_write_last_pages(Build *build)
 {

@@ -29,6 +29,7 @@ sorters(const BuildShared *shared)
 	return (int) Max(1, Min(shared->participants, shared->memory / largest));
 }
 
+/* The leader chooses the groups of each segment. */
 void
 build_layout(Build *build)
 {
@@ -203,6 +204,7 @@ writer_of(Build *build, uint32 number)
 
 /* ---- Steps -------------------------------------------------------------- */
 
+/* Sorts and writes this participant's share of the groups. */
 void
 build_groups(Build *build)
 {
@@ -217,6 +219,7 @@ build_groups(Build *build)
 	}
 }
 
+/* The leader writes maps, roots and metapage. */
 void
 build_describe(Build *build)
 {

@@ -47,6 +47,7 @@ share_build(Build *build, ParallelContext *context, Snapshot snapshot)
 	strcpy(shared_put(context, KEY_QUERY, strlen(query) + 1), query);
 }
 
+/* Builds with at most `workers` workers. */
 void
 build_in_parallel(Build *build, int workers, IndexBuildResult *result)
 {

@@ -8,12 +8,14 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
+/* Returns the size of what `participants` share. */
 Size
 build_shared_size(int participants)
 {
 	return add_size(offsetof(BuildShared, last_page), mul_size(participants, BLCKSZ));
 }
 
+/* Fills in what `participants` share. */
 void
 build_shared_init(BuildShared *shared, const Build *build, int participants)
 {
@@ -69,6 +71,7 @@ build_log(Build *build)
 	}
 }
 
+/* Goes through the steps of a build; each is done by all participants before the next begins. */
 void
 build_steps(Build *build)
 {

@@ -159,6 +159,10 @@ new_cache(Relation index)
 	return cache;
 }
 
+/*
+ * Returns what this backend keeps of an index.  Reports an error if the index does not have
+ * just one column of signatures.
+ */
 IndexCache *
 index_cache(Relation index)
 {
@@ -195,6 +199,7 @@ unhashed_part(Oid type, Oid input)
 	return OidIsValid(class) ? unhashed_part(part, get_opclass_input_type(class)) : part;
 }
 
+/* Reports an error if an index has no signature, or a key that cannot be hashed for good. */
 void
 index_check_keys(Relation index)
 {
@@ -222,6 +227,7 @@ index_check_keys(Relation index)
 
 /* ---- Values ------------------------------------------------------------- */
 
+/* Returns the signature of a value of the signature column, by its support function. */
 Signature
 index_signature(Relation index, Datum value)
 {
@@ -233,6 +239,7 @@ index_signature(Relation index, Datum value)
 	return signature;
 }
 
+/* Returns the same where the column is a bigint and the value an integer of any type. */
 Signature
 index_signature_of_integer(Relation index, Datum value, Oid type)
 {
@@ -243,6 +250,7 @@ index_signature_of_integer(Relation index, Datum value, Oid type)
 	return index_signature(index, value);
 }
 
+/* Returns a hasher for values of a type that are compared with a column. */
 KeyHasher
 index_key_hasher(Relation index, int column, Oid type)
 {
@@ -259,6 +267,7 @@ index_key_hasher(Relation index, int column, Oid type)
 	return hasher;
 }
 
+/* Returns the hash of a key. */
 uint32
 key_hash(KeyHasher *hasher, Datum value)
 {
@@ -289,6 +298,7 @@ set_keys(Relation index, const Datum *values, const bool *isnull, uint32 *key)
 	}
 }
 
+/* Makes the document of a row; its symbols may be in the value or in the current context. */
 void
 index_document(Relation index, const ItemPointerData *tid, const Datum *values, const bool *isnull,
 			   RowDocument *row)

@@ -117,6 +117,10 @@ use_of_block(Relation index, BlockNumber block, const IndexMeta *meta, bool list
 	return use;
 }
 
+/*
+ * Enters all free pages into the free space map, also those that a crash has left out of it;
+ * returns their number.  The caller holds the upkeep lock.
+ */
 BlockNumber
 free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy)
 {

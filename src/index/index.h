@@ -34,11 +34,6 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 /* amoptions: parses the storage parameters. */
 extern bytea *neardup_options(Datum reloptions, bool validate);
-
-/*
- * Returns the grouping of a new segment by the index's storage parameters: `grouped` documents
- * are in groups, and `keyed` in the lists of keys.
- */
 extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 grouped,
 							   uint32 keyed);
 
@@ -73,19 +68,9 @@ typedef struct IndexCache
 	KeyColumn key[FLEXIBLE_ARRAY_MEMBER];
 } IndexCache;
 
-/*
- * Returns what this backend keeps of an index.  Reports an error if the index does not have
- * just one column of signatures.
- */
 extern IndexCache *index_cache(Relation index);
-
-/* Reports an error if an index has no signature, or a key that cannot be hashed for good. */
 extern void index_check_keys(Relation index);
-
-/* Returns the signature of a value of the signature column, by its support function. */
 extern Signature index_signature(Relation index, Datum value);
-
-/* Returns the same where the column is a bigint and the value an integer of any type. */
 extern Signature index_signature_of_integer(Relation index, Datum value, Oid type);
 
 /* The document of a row. */
@@ -96,7 +81,6 @@ typedef struct RowDocument
 	uint32 key[INDEX_MAX_KEYS];
 } RowDocument;
 
-/* Makes the document of a row; its symbols may be in the value or in the current context. */
 extern void index_document(Relation index, const ItemPointerData *tid, const Datum *values,
 						   const bool *isnull, RowDocument *row);
 
@@ -114,23 +98,13 @@ typedef struct KeyHasher
 	FmgrInfo function;
 } KeyHasher;
 
-/* Returns a hasher for values of a type that are compared with a column. */
 extern KeyHasher index_key_hasher(Relation index, int column, Oid type);
-
 extern uint32 key_hash(KeyHasher *hasher, Datum value);
 
 /* ---- Shapes (shape.c) --------------------------------------------------- */
 
-/*
- * Returns the shape that the first signature gives an index: its header without the flags
- * of that one value.  It is an error if a signature does not fit on a page.
- */
 extern SignatureHeader index_shape(Relation index, const SignatureHeader *header);
-
-/* Returns a description for people: shape, scheme and recipe. */
 extern char *index_describe_shape(const SignatureHeader *shape);
-
-/* Reports an error if a signature has another shape than the index, perhaps while it is built. */
 extern void index_check_shape(Relation index, const SignatureHeader *shape,
 							  const SignatureHeader *other, bool building);
 
@@ -142,26 +116,16 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* Returns the number of pages of a tail that are full or nearly so. */
 extern uint32 tail_length(const IndexMeta *meta);
-
-/* Returns the length at which the tail is to be sealed. */
 extern uint32 tail_limit(const IndexMeta *meta);
-
-/* Returns whether the tail is to be sealed. */
 extern bool tail_is_due(const IndexMeta *meta);
 
-/*
- * Calls visit for each page of a tail, share-locked, as a copy of the metapage lists it.
- * Returns false if upkeep has replaced the tail.  Pages added since the copy was made are not
- * visited; they hold rows that no snapshot taken before it sees.
- */
+/* What tail_walk() calls for each page. */
 typedef void (*TailVisitor)(void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
 
 /* ---- Building (build.c) ------------------------------------------------- */
 
-/* Returns true if a relation is an index of this access method. */
 extern bool index_is_ours(Relation relation);
-
 extern IndexBuildResult *neardup_build(Relation heap, Relation index, IndexInfo *info);
 extern void neardup_buildempty(Relation index);
 extern char *neardup_buildphasename(int64 phase);
@@ -173,18 +137,10 @@ extern char *neardup_buildphasename(int64 phase);
 
 /* ---- Free pages (free_pages.c) ------------------------------------------ */
 
-/*
- * Enters all free pages into the free space map, also those that a crash has left out of it;
- * returns their number.  The caller holds the upkeep lock.
- */
 extern BlockNumber free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy);
 
 /* ---- Background workers (worker.c) -------------------------------------- */
 
-/*
- * Starts a background worker that does upkeep of the index.  Returns false if there is no
- * free slot for one.
- */
 extern bool worker_start(Relation index);
 
 /* ---- Callbacks ---------------------------------------------------------- */

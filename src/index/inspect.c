@@ -139,6 +139,10 @@ is_distributed(Oid table)
 	return listed;
 }
 
+/*
+ * Returns the table of an index, or reports an error if the current user may not inspect it.
+ * Takes no lock before that.
+ */
 Oid
 inspect_allowed(Oid index, Inspection what)
 {
@@ -165,6 +169,7 @@ inspect_allowed(Oid index, Inspection what)
 	return table;
 }
 
+/* Opens an index of a table with AccessShareLock.  It is an error if it is not ours. */
 Relation
 inspect_open(Oid oid, Oid table)
 {
@@ -227,6 +232,7 @@ tail_documents(Relation index, IndexMeta **meta)
 	}
 }
 
+/* Counts what an index consists of.  Returns the metapage that tells the rest. */
 IndexMeta *
 inspect_count(Relation index, IndexCounts *counts)
 {

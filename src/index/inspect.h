@@ -14,13 +14,7 @@ typedef enum Inspection
 	INSPECT_SEARCH /* how is it searched? */
 } Inspection;
 
-/*
- * Returns the table of an index, or reports an error if the current user may not inspect it.
- * Takes no lock before that.
- */
 extern Oid inspect_allowed(Oid index, Inspection what);
-
-/* Opens an index of a table with AccessShareLock.  It is an error if it is not ours. */
 extern Relation inspect_open(Oid index, Oid table);
 
 /* What an index consists of. */
@@ -32,7 +26,6 @@ typedef struct IndexCounts
 	int64 bytes;
 } IndexCounts;
 
-/* Counts what an index consists of.  Returns the metapage that tells the rest. */
 extern IndexMeta *inspect_count(Relation index, IndexCounts *counts);
 
 #endif

@@ -104,6 +104,10 @@ meta_check(Relation index, Page page)
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/*
+ * Reads the metapage for a search: reports an error if it has changed and the snapshot
+ * (which may be NULL) is too old.
+ */
 IndexMeta *
 meta_read_as_of(Relation index, Snapshot snapshot)
 {
@@ -123,12 +127,14 @@ meta_read_as_of(Relation index, Snapshot snapshot)
 	return copy;
 }
 
+/* Returns a verified copy of the metapage, in the caller's memory context. */
 IndexMeta *
 meta_read(Relation index)
 {
 	return meta_read_as_of(index, NULL);
 }
 
+/* Returns the entry of a segment, or NULL if it is not listed. */
 SegmentEntry *
 meta_segment(const IndexMeta *meta, uint32 stamp)
 {
@@ -138,6 +144,7 @@ meta_segment(const IndexMeta *meta, uint32 stamp)
 	return NULL;
 }
 
+/* Returns whether a metapage lists a segment or tail, or it is being written. */
 bool
 meta_lists(const IndexMeta *meta, uint32 stamp)
 {
@@ -149,6 +156,10 @@ meta_lists(const IndexMeta *meta, uint32 stamp)
 	return meta_segment(meta, stamp) != NULL;
 }
 
+/*
+ * Returns whether a page of documents with this stamp may be part of what a metapage lists:
+ * of a tail, or of a segment, which may hold pages of former tails and segments.
+ */
 bool
 meta_may_hold(const IndexMeta *meta, uint32 stamp)
 {
@@ -160,6 +171,7 @@ meta_may_hold(const IndexMeta *meta, uint32 stamp)
 
 /* ---- Changing ----------------------------------------------------------- */
 
+/* Locks the metapage exclusively and verifies it. */
 MetaChange
 meta_begin(Relation index)
 {
@@ -173,6 +185,7 @@ meta_begin(Relation index)
 	return change;
 }
 
+/* Sets the checksum, writes the change, and releases the metapage. */
 void
 meta_commit(MetaChange *change)
 {
@@ -181,6 +194,7 @@ meta_commit(MetaChange *change)
 	UnlockReleaseBuffer(change->buffer);
 }
 
+/* Drops the change, and releases the metapage. */
 void
 meta_abort(MetaChange *change)
 {
@@ -195,6 +209,7 @@ clear_tail_entry(TailEntry *tail)
 	tail->first = tail->last = InvalidBlockNumber;
 }
 
+/* Sets the tail to none. */
 void
 meta_clear_tail(IndexMeta *meta)
 {
@@ -203,6 +218,7 @@ meta_clear_tail(IndexMeta *meta)
 		meta->open[slot] = InvalidBlockNumber;
 }
 
+/* Sets the closed tail to none. */
 void
 meta_clear_closed(IndexMeta *meta)
 {
@@ -223,6 +239,7 @@ new_identity(void)
 	return identity;
 }
 
+/* Initializes a page as the metapage of an empty index, with so many keys. */
 void
 meta_init(Page page, uint32 keys)
 {
@@ -239,6 +256,7 @@ meta_init(Page page, uint32 keys)
 	meta->checksum = meta_checksum(meta);
 }
 
+/* Writes the metapage of an index that has just been built; does not log it. */
 void
 meta_write_built(Relation index, const SignatureHeader *shape, const SegmentEntry *segments,
 				 uint32 count)

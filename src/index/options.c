@@ -31,6 +31,10 @@ neardup_options(Datum reloptions, bool validate)
 							lengthof(known));
 }
 
+/*
+ * Returns the grouping of a new segment by the index's storage parameters: `grouped` documents
+ * are in groups, and `keyed` in the lists of keys.
+ */
 Grouping
 index_grouping(Relation index, const SignatureHeader *shape, uint32 grouped, uint32 keyed)
 {

@@ -11,6 +11,7 @@
 /* The checksum of dead flags where no document is dead. */
 #define DEAD_NONE 0x6E6F6E65
 
+/* Initializes an empty page.  All of it is payload, except on pages of documents. */
 void
 page_init(Page page, PageKind kind, uint32 stamp)
 {
@@ -40,6 +41,7 @@ checksum_document(const ItemPointerData *tid, const uint8_t *symbols, uint32 str
 	return (uint32) mix64(XXH3_64bits(symbols, stride) ^ mix64(place));
 }
 
+/* Returns the checksum of a page's documents, given the checksum of those before `from`. */
 uint32
 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
 {
@@ -63,6 +65,7 @@ checksum_dead(Page page)
 	return sum;
 }
 
+/* Marks a document dead, unless it is already. */
 void
 page_mark_dead(Page page, uint32 i)
 {
@@ -83,12 +86,17 @@ checksum_payload(Page page)
 	return (uint32) mix64(hash ^ mix64(page_info(page)->count));
 }
 
+/* Sets the checksum of a complete page; a page of documents keeps its checksum up to date. */
 void
 page_set_checksum(Page page)
 {
 	page_info(page)->checksum = checksum_payload(page);
 }
 
+/*
+ * Reports an error unless the contents of a locked page fit its checksum; stride matters
+ * for pages of documents only.  Reads all of the page.
+ */
 void
 page_verify(Relation index, Buffer buffer, uint32 stride)
 {
@@ -110,6 +118,10 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 		page_corrupt(index, BufferGetBlockNumber(buffer), "its contents do not fit their checksum");
 }
 
+/*
+ * Reports an error unless the number of documents of a locked page fits on it and agrees
+ * with its header, which generic WAL relies on.
+ */
 void
 page_check_documents(Relation index, Buffer buffer, uint32 stride)
 {
@@ -127,6 +139,7 @@ page_check_documents(Relation index, Buffer buffer, uint32 stride)
 
 /* ---- Writing ------------------------------------------------ */
 
+/* Appends a document to a page that has room. */
 void
 page_put_document(Page page, uint32 stride, const Document *document)
 {
@@ -148,18 +161,24 @@ page_put_document(Page page, uint32 stride, const Document *document)
 
 static uint32 version = 1;
 
+/*
+ * Returns a number that changes whenever verified pages have to be verified again, and what
+ * was read from them forgotten.
+ */
 uint32
 pages_seen_version(void)
 {
 	return version;
 }
 
+/* Changes this number. */
 void
 pages_forget(void)
 {
 	version++;
 }
 
+/* Reports a corrupt page. */
 void
 page_corrupt(Relation index, BlockNumber block, const char *what)
 {

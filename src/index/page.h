@@ -59,10 +59,7 @@ typedef struct PageInfo
 #define page_contents(page) ((char *) (page) + CONTENTS_OFFSET)
 #define PAGE_ROOM (BLCKSZ - CONTENTS_OFFSET)
 
-/* Initializes an empty page.  All of it is payload, except on pages of documents. */
 extern void page_init(Page page, PageKind kind, uint32 stamp);
-
-/* Sets the checksum of a complete page; a page of documents keeps its checksum up to date. */
 extern void page_set_checksum(Page page);
 
 /* Returns whether this is a page of a neardup index; a new page is not. */
@@ -72,75 +69,26 @@ page_is_ours(Page page)
 	return page_info(page)->page_id == PAGE_ID;
 }
 
-/* Reports a corrupt page. */
 extern _Noreturn void page_corrupt(Relation index, BlockNumber block, const char *what);
-
-/*
- * Pins and share-locks a page of the stamp.  Returns InvalidBuffer if the page has another
- * stamp because upkeep has replaced this one; if the metapage still lists this stamp, that
- * is an error.  To find out, the function reads the metapage: the caller may hold no buffer
- * lock.
- */
 extern Buffer page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp);
-
-/*
- * Does the same for a page of documents of a segment, whose stamp may be a tail that the
- * segment replaced.  Returns InvalidBuffer if upkeep has replaced the segment.
- */
 extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment,
 								  Buffer *recent);
-
-/*
- * Does the same for a page that this backend has verified in *recent.  If the page is not
- * in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the caller
- * must verify it.
- */
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
 							   Buffer *recent);
-
-/*
- * Reports an error unless the contents of a locked page fit its checksum; stride matters
- * for pages of documents only.  Reads all of the page.
- */
 extern void page_verify(Relation index, Buffer buffer, uint32 stride);
-
-/* Returns the checksum of a page's documents, given the checksum of those before `from`. */
 extern uint32 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum);
-
-/*
- * Reports an error unless the number of documents of a locked page fits on it and agrees
- * with its header, which generic WAL relies on.
- */
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Pages seen before (page_verify.c) ----------------------------------------- */
 
 /* Pins a block that was last seen in *recent; see page_read_recent. */
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
-
-/* Returns a number that grows with each page that this backend reads in from disk. */
 extern int64 pages_read_in(void);
-
-/* Pins a block of which the caller only needs the stamp. */
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
-
-/*
- * Returns a number that changes whenever verified pages have to be verified again, and what
- * was read from them forgotten.
- */
 extern uint32 pages_seen_version(void);
-
-/* Changes this number. */
 extern void pages_forget(void);
-
-/* Pins a page of a tail; the same as page_read. */
 extern Buffer page_pin_tail(Relation index, BlockNumber block);
 extern Buffer page_read_tail(Relation index, BlockNumber block, uint32 stamp);
-
-/*
- * Reports an error unless a locked page of a tail is sound.  Checks its counts each time,
- * and those of its contents that this backend has not verified before.
- */
 extern void page_verify_tail(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Metapage ----------------------------------------------------------- */
@@ -205,25 +153,10 @@ typedef struct IndexMeta
 
 #define page_meta(page) ((IndexMeta *) page_contents(page))
 
-/* Returns a verified copy of the metapage, in the caller's memory context. */
 extern IndexMeta *meta_read(Relation index);
-
-/*
- * Does the same for a search: reports an error if the metapage has changed and the snapshot
- * (which may be NULL) is too old.
- */
 extern IndexMeta *meta_read_as_of(Relation index, Snapshot snapshot);
-
-/* Returns whether a metapage lists a segment or tail, or it is being written. */
 extern bool meta_lists(const IndexMeta *meta, uint32 stamp);
-
-/*
- * Returns whether a page of documents with this stamp may be part of what a metapage lists:
- * of a tail, or of a segment, which may hold pages of former tails and segments.
- */
 extern bool meta_may_hold(const IndexMeta *meta, uint32 stamp);
-
-/* Returns the entry of a segment, or NULL if it is not listed. */
 extern SegmentEntry *meta_segment(const IndexMeta *meta, uint32 stamp);
 
 /* A change of the metapage. */
@@ -234,23 +167,12 @@ typedef struct MetaChange
 	IndexMeta *meta;         /* a copy in the WAL record */
 } MetaChange;
 
-/* Locks the metapage exclusively and verifies it. */
 extern MetaChange meta_begin(Relation index);
-
-/* Sets the checksum, writes the change, and releases the metapage. */
 extern void meta_commit(MetaChange *change);
-
-/* Drops the change, and releases the metapage. */
 extern void meta_abort(MetaChange *change);
-
-/* Sets the tail, or the closed tail, to none. */
 extern void meta_clear_tail(IndexMeta *meta);
 extern void meta_clear_closed(IndexMeta *meta);
-
-/* Initializes a page as the metapage of an empty index, with so many keys. */
 extern void meta_init(Page page, uint32 keys);
-
-/* Writes the metapage of an index that has just been built; does not log it. */
 extern void meta_write_built(Relation index, const SignatureHeader *shape,
 							 const SegmentEntry *segments, uint32 count);
 
@@ -348,7 +270,6 @@ tid_of_heap(const ItemPointerData *tid)
 	return heap;
 }
 
-/* Marks a document dead, unless it is already. */
 extern void page_mark_dead(Page page, uint32 i);
 
 /* A document that is to be put on a page. */
@@ -361,7 +282,6 @@ typedef struct Document
 	uint32 keys;
 } Document;
 
-/* Appends a document to a page that has room. */
 extern void page_put_document(Page page, uint32 stride, const Document *document);
 
 /* Returns a document of a page; bytes are those of its symbols. */
@@ -381,11 +301,6 @@ page_document(Page page, uint32 stride, uint32 keys, size_t bytes, uint32 i)
 
 /* Returns whether a locked page is new or its stamp is not listed any more. */
 extern bool page_is_free(Page page, const IndexMeta *meta);
-
-/*
- * Returns an exclusively locked page, new or free, not yet initialized.  Does not take
- * pages whose stamp meta lists.
- */
 extern Buffer page_allocate(Relation index, const IndexMeta *meta);
 
 #endif

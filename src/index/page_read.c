@@ -41,12 +41,23 @@ lock_page(Relation index, Buffer buffer, PageKind kind, uint32 stamp, uint32 lis
 	return buffer;
 }
 
+/*
+ * Reads a page, as page_read() does, that this backend has verified in *recent.  If the page is not
+ * in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the caller
+ * must verify it.
+ */
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
 {
 	return lock_page(index, page_pin_recent(index, block, recent), kind, stamp, stamp);
 }
 
+/*
+ * Pins and share-locks a page of the stamp.  Returns InvalidBuffer if the page has another
+ * stamp because upkeep has replaced this one; if the metapage still lists this stamp, that
+ * is an error.  To find out, the function reads the metapage: the caller may hold no buffer
+ * lock.
+ */
 Buffer
 page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 {
@@ -55,6 +66,10 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 	return page_read_recent(index, block, kind, stamp, &recent);
 }
 
+/*
+ * Reads, as page_read_recent() does, a page of documents of a segment, whose stamp may be a tail that the
+ * segment replaced.  Returns InvalidBuffer if upkeep has replaced the segment.
+ */
 Buffer
 page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment, Buffer *recent)
 {
@@ -63,6 +78,7 @@ page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segm
 	return lock_page(index, buffer, PAGE_DOCUMENTS, stamp, segment);
 }
 
+/* Pins and share-locks a page of a tail, as page_read() does. */
 Buffer
 page_read_tail(Relation index, BlockNumber block, uint32 stamp)
 {
@@ -114,6 +130,10 @@ reuse_page(Relation index, const IndexMeta *meta)
 	}
 }
 
+/*
+ * Returns an exclusively locked page, new or free, not yet initialized.  Does not take
+ * pages whose stamp meta lists.
+ */
 Buffer
 page_allocate(Relation index, const IndexMeta *meta)
 {

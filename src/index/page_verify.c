@@ -11,6 +11,7 @@
 
 /* ---- Pins --------------------------------------------------------------- */
 
+/* Returns a number that grows with each page that this backend reads in from disk. */
 int64
 pages_read_in(void)
 {
@@ -65,6 +66,7 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 	return buffer;
 }
 
+/* Pins a block of which the caller only needs the stamp. */
 Buffer
 page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy)
 {
@@ -113,12 +115,17 @@ entry_of_block(Relation index, BlockNumber block)
 	return seen;
 }
 
+/* Pins a page of a tail. */
 Buffer
 page_pin_tail(Relation index, BlockNumber block)
 {
 	return page_pin_recent(index, block, &entry_of_block(index, block)->buffer);
 }
 
+/*
+ * Reports an error unless a locked page of a tail is sound.  Checks its counts each time,
+ * and those of its contents that this backend has not verified before.
+ */
 void
 page_verify_tail(Relation index, Buffer buffer, uint32 stride)
 {

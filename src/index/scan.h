@@ -62,28 +62,11 @@ typedef struct MatchList
 	bool repeats;   /* a match may be there twice */
 } MatchList;
 
-/* Initializes a list, with a receiver or NULL.  It allocates memory as matches are added. */
 extern void matches_init(MatchList *list, MatchReceiver receiver, void *state);
-
-/* Returns how many matches memory has room for; of more, a round keeps at least half of it. */
 extern Size matches_room(void);
-
-/*
- * Empties the list and begins a round, which keeps the least matches greater than
- * `after`: at most as many as half of work_mem holds, and at most `limit` unless that is 0.
- */
 extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
-
-/* Adds a match, unless it is out of the round's range. */
 extern void matches_add(MatchList *list, uint64 match);
-
-/* Tells the list that matches may be added again, because the search starts again. */
 extern void matches_allow_repeats(MatchList *list);
-
-/*
- * Ends the round: sorts the matches and removes repeats, or passes them on.  Returns
- * true if these are all matches greater than *after, else sets *after for the next round.
- */
 extern bool matches_end_round(MatchList *list, uint64 *after);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
@@ -173,11 +156,6 @@ typedef struct SearchReport
 /* Receives the reports of a search, the tails' first. */
 typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 
-/*
- * Searches for what matches any of some queries, greater than *after, as one round of
- * `found`.  Returns true if these are all, else sets *after for the next round.  The receiver
- * may be NULL.
- */
 extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
 						 uint64 *after, ReportReceiver receiver, void *state);
 
@@ -246,22 +224,12 @@ typedef struct PostingReader
 	bool too_long; /* postings_max was exceeded: reading has ended */
 } PostingReader;
 
-/*
- * Reads the buckets that a plan looks up and collects the candidates; bucket[] are those
- * of its groups.  If too_many or too_long is set there are no candidates.  Returns false if
- * upkeep has replaced the segment.  The caller calls postings_end() in any case.
- */
 extern bool postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
 						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
 extern void postings_end(PostingReader *r);
 
 /* Returns the most candidates of a search of a segment; beyond that it is scanned. */
 extern size_t postings_candidates_max(const Segment *segment);
-
-/*
- * Sets the lengths of some buckets; false as postings_read.  That of a bucket on more than two
- * pages is an estimate.
- */
 extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);
 
@@ -282,32 +250,16 @@ typedef struct KeyLists
 	SearchPlan plan;
 } KeyLists;
 
-/*
- * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
- * Returns false if upkeep has replaced the segment.
- */
 extern bool find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
 						   SearchReport *report, KeyLists *best);
-
-/* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
 extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter);
 
 /* ---- Ordered scans (scan_order.c) --------------------------------------- */
 
 typedef struct Ordering Ordering;
 
-/*
- * Begins a scan of all documents that pass a filter, by distance from the centre, NULLs last,
- * or in any order if centre is NULL.  With limit >= 0 it returns only documents within that
- * many symbols, and no NULL or empty ones.
- */
 extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
 								const KeyFilter *filter, Snapshot snapshot);
-
-/*
- * Collects the next documents in order, at least one.  Returns false if there are no
- * more.  Sets *is_null if these are NULLs.
- */
 extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
 #endif

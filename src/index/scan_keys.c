@@ -106,6 +106,7 @@ condition_of_key(Relation index, const ScanKeyData *key)
 	return condition;
 }
 
+/* Has a condition the hash of a key among its hashes? */
 bool
 condition_holds(const KeyCondition *condition, uint32 hash)
 {
@@ -253,6 +254,10 @@ lists_of_condition(const Segment *segment, const KeyCondition *condition)
 	return lists;
 }
 
+/*
+ * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
+ * Returns false if upkeep has replaced the segment.
+ */
 bool
 find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
 			   SearchReport *report, KeyLists *best)
@@ -285,6 +290,7 @@ find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double
 	return true;
 }
 
+/* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
 double
 filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
 {

@@ -16,12 +16,14 @@
 
 #define FIRST_ALLOCATION 64
 
+/* Initializes a list, with a receiver or NULL.  It allocates memory as matches are added. */
 void
 matches_init(MatchList *list, MatchReceiver receiver, void *state)
 {
 	*list = (MatchList){.receiver = receiver, .receiver_state = state};
 }
 
+/* Returns how many matches memory has room for; of more, a round keeps at least half of it. */
 Size
 matches_room(void)
 {
@@ -31,6 +33,10 @@ matches_room(void)
 	return Min(Max(by_memory, MATCHES_MIN), MATCHES_MAX);
 }
 
+/*
+ * Empties the list and begins a round, which keeps the least matches greater than
+ * `after`: at most as many as half of work_mem holds, and at most `limit` unless that is 0.
+ */
 void
 matches_begin_round(MatchList *list, uint64 after, Size limit)
 {
@@ -43,6 +49,7 @@ matches_begin_round(MatchList *list, uint64 after, Size limit)
 	list->repeats = false;
 }
 
+/* Tells the list that matches may be added again, because the search starts again. */
 void
 matches_allow_repeats(MatchList *list)
 {
@@ -156,6 +163,7 @@ drop_greater_half(MatchList *list)
 	list->count = kept;
 }
 
+/* Adds a match, unless it is out of the round's range. */
 void
 matches_add(MatchList *list, uint64 match)
 {
@@ -180,6 +188,10 @@ matches_add(MatchList *list, uint64 match)
 	list->match[list->count++] = match;
 }
 
+/*
+ * Ends the round: sorts the matches and removes repeats, or passes them on.  Returns
+ * true if these are all matches greater than *after, else sets *after for the next round.
+ */
 bool
 matches_end_round(MatchList *list, uint64 *after)
 {

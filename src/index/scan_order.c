@@ -76,6 +76,11 @@ struct Ordering
 	Size far_limit; /* matches that the next packed scan keeps */
 };
 
+/*
+ * Begins a scan of all documents that pass a filter, by distance from the centre, NULLs last,
+ * or in any order if centre is NULL.  With limit >= 0 it returns only documents within that
+ * many symbols, and no NULL or empty ones.
+ */
 Ordering *
 ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilter *filter,
 			   Snapshot snapshot)
@@ -272,6 +277,10 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 	}
 }
 
+/*
+ * Collects the next documents in order, at least one.  Returns false if there are no
+ * more.  Sets *is_null if these are NULLs.
+ */
 bool
 ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 {

@@ -334,6 +334,11 @@ begin_reader(PostingReader *r, Relation index, Segment *segment, SearchReport *r
 	r->read_before = pages_read_in();
 }
 
+/*
+ * Reads the buckets that a plan looks up and collects the candidates; bucket[] are the buckets
+ * of its groups.  If too_many or too_long is set there are no candidates.  Returns false if
+ * upkeep has replaced the segment.  The caller calls postings_end() in any case.
+ */
 bool
 postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
 			  const SearchPlan *plan, const QueryBucket *bucket, double postings_max)
@@ -350,6 +355,7 @@ postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *
 	return complete;
 }
 
+/* Frees what postings_read() has collected. */
 void
 postings_end(PostingReader *r)
 {
@@ -404,6 +410,10 @@ read_length(PostingReader *r, QueryBucket *bucket)
 	return !replaced;
 }
 
+/*
+ * Sets the lengths of some buckets; false as postings_read.  That of a bucket on more than two
+ * pages is an estimate.
+ */
 bool
 postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBucket *bucket,
 				 int buckets)

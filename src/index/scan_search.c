@@ -431,6 +431,11 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 	}
 }
 
+/*
+ * Searches for what matches any of some queries, greater than *after, as one round of
+ * `found`.  Returns true if these are all, else sets *after for the next round.  The receiver
+ * may be NULL.
+ */
 bool
 index_search(Relation index, const SearchQuery *query, int queries, MatchList *found, uint64 *after,
 			 ReportReceiver receiver, void *state)

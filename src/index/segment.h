@@ -197,13 +197,8 @@ typedef struct PostingsPage
 	uint8_t codes[PAGE_ROOM + POSTINGS_OVERREAD];
 } PostingsPage;
 
-/* Returns how many bytes the code of one more bucket may take; negative: there is no room. */
 extern int postings_room(const PostingsPage *page);
-
-/* Adds the code of the next bucket, or of a part of it, to a page that has room for it. */
 extern void postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers);
-
-/* Makes a page of what was added. */
 extern void postings_finish(const PostingsPage *filled, Page page, uint32 stamp);
 
 /* Where the postings of a bucket, or a part of them, are on a locked page. */
@@ -213,16 +208,8 @@ typedef struct PostingCode
 	Size bytes;
 } PostingCode;
 
-/*
- * Finds a bucket on a page of postings whose first bucket is `first`.  An empty code means
- * that it has no postings there.  Reports an error if the page is corrupt.
- */
 extern PostingCode postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket);
-
-/* Returns a guess of the same without a lock, as offsets on the page: for prefetching only. */
 extern void postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to);
-
-/* Returns the offset on the page that says where a bucket is. */
 extern Size postings_offset(uint32 first, uint32 bucket);
 
 /* ---- Lengths of buckets --------------------------------------------------------- */
@@ -237,22 +224,12 @@ typedef struct BucketLengths
 
 /* ---- Writing (segment_write.c) -------------------------------------------------- */
 
-/*
- * Chooses the grouping of a segment whose documents are on their pages: as many groups as
- * suit it.
- */
 extern void segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root);
-
-/*
- * Returns the most documents that a new segment may have, so that they can be sorted in so
- * much memory, or in a megabyte if that is more.
- */
 extern uint32 segment_documents_max(Relation index, const SignatureHeader *shape, Size memory);
 
 /* As much memory as a segment can use. */
 #define SEGMENT_MEMORY_ANY ((Size) 1 << 40)
 
-/* Reports that the metapage has no room for more segments of such a size. */
 extern _Noreturn void segments_too_many(Relation index, const SignatureHeader *shape, Size memory);
 
 /*
@@ -294,13 +271,7 @@ struct SegmentWriter
 	bool (*goes_on)(SegmentWriter *writer);
 };
 
-/* Sorts and writes the groups that the writer claims; false if that was abandoned. */
 extern bool segment_write_groups(SegmentWriter *writer);
-
-/*
- * Writes the maps of documents and the root, when all groups are written.  Returns the
- * segment's entry in the metapage, without the stamps of its documents.
- */
 extern SegmentEntry segment_write_root(SegmentWriter *writer, const BucketLengths *lengths);
 
 /* ---- Sorting (segment_sort.c) --------------------------------------------------- */
@@ -318,31 +289,13 @@ typedef struct GroupSort
 	uint32 *document; /* of the group sorted last, in the order of buckets */
 } GroupSort;
 
-/*
- * Returns whether a document has a posting in a group or, after the groups, of a key; flags are
- * those of its TID when the segment is written.
- */
 extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
-
-/* Returns the bucket of a document in a group or, after the groups, of a key. */
 extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
-
-/* Returns the bytes that it takes to sort so many groups at once. */
 extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
-
-/* Allocates memory to sort the groups of the segment that is written. */
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
-
-/* Reads the buckets of some groups, at most at_once; false if writing is to be abandoned. */
 extern bool group_sort_read(GroupSort *sort, int first, int count);
-
-/* Sorts one of these groups: sets offset and document; false as group_sort_read. */
 extern bool group_sort_run(GroupSort *sort, int group);
-
-/* Adds the lengths of the buckets of some documents, and of those near them. */
 extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
-
-/* Frees the sort and its memory. */
 extern void group_sort_end(GroupSort *sort);
 
 #define CACHE_LINE 64
@@ -410,20 +363,8 @@ typedef struct Segment
 	struct Segment *next;
 } Segment;
 
-/*
- * Opens a segment, from this backend's cache or from its pages.  Returns NULL if upkeep has
- * replaced it.  The result is valid until the next call.
- */
 extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
-
-/* Forgets what this backend has cached and verified of an index's segments. */
 extern void segments_forget(const IndexMeta *meta);
-
-/*
- * Pins and share-locks a page of documents, by its number; returns InvalidBuffer as
- * page_read.  Verifies its contents when this backend sees them for the first time, and when
- * they were read in again.  Checks each time what is used as a bound.
- */
 extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
 
 /* Where a bucket may be: a page of postings, as a place in a map. */
@@ -442,14 +383,7 @@ segment_bucket(const Segment *segment, int group, uint32 bucket)
 
 /* Returns in which map of postings a bucket of a group begins. */
 extern uint32 segment_map_of(const Segment *segment, int group, uint32 number);
-
-/* Guesses a bucket's slot in its map, and prefetches it. */
 extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 number);
-
-/*
- * Finds the page where a bucket begins, or would begin; map is where segment_map_of says.
- * Returns false if upkeep has replaced the segment.
- */
 extern bool segment_find(Relation index, Segment *segment, uint32 map, uint32 number,
 						 PostingPlace *place);
 
@@ -467,26 +401,11 @@ segment_at_end_of_map(const Segment *segment, PostingPlace place)
 	return place.slot + 1 == segment->map[segment->root.document_maps + place.map]->count;
 }
 
-/*
- * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns
- * false if it does not; then sets *replaced if upkeep has replaced the segment.
- */
 extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
 							bool *replaced);
-
-/*
- * Moves to the next page of postings.  Returns false if there is none, or if upkeep has
- * replaced the segment.
- */
 extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
-
-/* Pins, share-locks and verifies a page of postings; as segment_documents. */
 extern Buffer segment_postings(Relation index, const Segment *segment, PostingPlace place);
-
-/* Returns the slot of a page of documents if its map is in the cache, else NULL. */
 extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
-
-/* Prefetches bytes of a page into the processor's cache, if the page is where it was last. */
 extern void slot_prefetch(const MapSlot *slot, Size from, Size bytes);
 
 /* Prefetches bytes of a page into the processor's cache. */
@@ -497,7 +416,6 @@ page_prefetch(Page page, Size from, Size to)
 		__builtin_prefetch((const char *) page + at);
 }
 
-/* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
 extern Page slot_page_unpinned(const MapSlot *slot);
 
 /*
@@ -514,31 +432,17 @@ typedef struct SegmentWalk
 	MapEntry entry[ENTRIES_PER_MAP];
 } SegmentWalk;
 
-/* Begins a walk; reads the root. */
 extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
 					   const SegmentEntry *entry);
-
-/* Loads a map, by its number in the root's list. */
 extern bool walk_load(SegmentWalk *walk, uint32 map);
-
-/* Returns stamp and block of a page of documents. */
 extern MapEntry walk_documents_entry(SegmentWalk *walk, uint32 page);
-
-/* Pins, share-locks and verifies a page of documents. */
 extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
-
-/* Frees what walk_begin has allocated. */
 extern void walk_end(SegmentWalk *walk);
 
 /* ---- Plans (segment_plan.c) ----------------------------------------------------- */
 
-/* Notes that a search read in so many of the pages that it visited, in so much time. */
 extern void page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns);
-
-/* Returns statistics for a plan that does not depend on the query's values. */
 extern SegmentStats segment_stats(const Segment *segment);
-
-/* Returns the plan for buckets of usual length.  The segment keeps some. */
 extern SearchPlan segment_usual_plan(Segment *segment, int radius, SearchMethod method);
 
 #endif

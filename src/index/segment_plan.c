@@ -17,6 +17,7 @@
  */
 #define READ_NS_USUAL 10000.0
 
+/* Notes that a search read in so many of the pages that it visited, in so much time. */
 void
 page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns)
 {
@@ -38,6 +39,7 @@ page_price_of(const PagePrice *price)
 
 /* ---- Plans -------------------------------------------------------------- */
 
+/* Returns statistics for a plan that does not depend on the query's values. */
 SegmentStats
 segment_stats(const Segment *segment)
 {
@@ -63,6 +65,7 @@ same_price(double planned, double now)
 	return a <= 2 * b && b <= 2 * a;
 }
 
+/* Returns the plan for buckets of usual length.  The segment keeps some. */
 SearchPlan
 segment_usual_plan(Segment *segment, int radius, SearchMethod method)
 {

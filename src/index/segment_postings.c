@@ -27,12 +27,14 @@ codes_offset(uint32 buckets)
 
 /* ---- Filling ------------------------------------------------------------ */
 
+/* Returns how many bytes the code of one more bucket may take; negative: there is no room. */
 int
 postings_room(const PostingsPage *page)
 {
 	return (int) POSTINGS_ROOM - (int) codes_offset(page->buckets + 1) - (int) page->used;
 }
 
+/* Adds the code of the next bucket, or of a part of it, to a page that has room for it. */
 void
 postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers)
 {
@@ -40,6 +42,7 @@ postings_add(PostingsPage *page, const uint32 *document, Size n, uint32 numbers)
 	page->end[page->buckets++] = (uint16) page->used;
 }
 
+/* Makes a page of what was added. */
 void
 postings_finish(const PostingsPage *filled, Page page, uint32 stamp)
 {
@@ -55,6 +58,10 @@ postings_finish(const PostingsPage *filled, Page page, uint32 stamp)
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/*
+ * Finds a bucket on a page of postings whose first bucket is `first`.  An empty code means
+ * that it has no postings there.  Reports an error if the page is corrupt.
+ */
 PostingCode
 postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket)
 {
@@ -77,6 +84,7 @@ postings_on_page(Relation index, Buffer buffer, uint32 first, uint32 bucket)
 	return (PostingCode){.code = (uint8_t *) contents + codes + from, .bytes = to - from};
 }
 
+/* Returns a guess of the same without a lock, as offsets on the page: for prefetching only. */
 void
 postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 {
@@ -92,6 +100,7 @@ postings_guess(Page page, uint32 first, uint32 bucket, Size *from, Size *to)
 	*to += contents->end[i];
 }
 
+/* Returns the offset on the page that says where a bucket is. */
 Size
 postings_offset(uint32 first, uint32 bucket)
 {

@@ -34,6 +34,7 @@ evict(Segment *segment)
 	MemoryContextDelete(GetMemoryChunkContext(segment));
 }
 
+/* Forgets what this backend has cached and verified of an index's segments. */
 void
 segments_forget(const IndexMeta *meta)
 {
@@ -294,6 +295,10 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	return s;
 }
 
+/*
+ * Opens a segment, from this backend's cache or from its pages.  Returns NULL if upkeep has
+ * replaced it.  The result is valid until the next call.
+ */
 Segment *
 segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
@@ -412,6 +417,7 @@ segment_map(Relation index, Segment *s, uint32 map)
 
 /* ---- Documents ---------------------------------------------------------- */
 
+/* Returns the slot of a page of documents if its map is in the cache, else NULL. */
 MapSlot *
 segment_documents_slot(const Segment *segment, uint32 page)
 {
@@ -430,6 +436,11 @@ verify_once(Relation index, Buffer buffer, uint32 stride, MapSlot *slot)
 	slot->recent = buffer;
 }
 
+/*
+ * Pins and share-locks a page of documents, by its number; returns InvalidBuffer as
+ * page_read.  Verifies its contents when this backend sees them for the first time, and when
+ * they were read in again.  Checks each time what is used as a bound.
+ */
 Buffer
 segment_documents(Relation index, Segment *segment, uint32 page)
 {
@@ -476,6 +487,7 @@ guess_slot(const CachedMap *cached, uint32 number)
 	return guess <= 0 ? 0 : Min((uint32) guess, cached->count - 1);
 }
 
+/* Guesses a bucket's slot in its map, and prefetches it. */
 void
 segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
 {
@@ -515,6 +527,10 @@ last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
 	return low;
 }
 
+/*
+ * Finds the page where a bucket begins, or would begin; map is where segment_map_of says.
+ * Returns false if upkeep has replaced the segment.
+ */
 bool
 segment_find(Relation index, Segment *segment, uint32 map, uint32 number, PostingPlace *place)
 {
@@ -544,6 +560,10 @@ segment_find(Relation index, Segment *segment, uint32 map, uint32 number, Postin
 	return true;
 }
 
+/*
+ * Moves to the next page of postings.  Returns false if there is none, or if upkeep has
+ * replaced the segment.
+ */
 bool
 segment_next(Relation index, Segment *segment, PostingPlace *place)
 {
@@ -557,6 +577,10 @@ segment_next(Relation index, Segment *segment, PostingPlace *place)
 		segment_map(index, segment, segment->root.document_maps + place->map) != NULL;
 }
 
+/*
+ * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns
+ * false if it does not; then sets *replaced if upkeep has replaced the segment.
+ */
 bool
 segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
 				bool *replaced)
@@ -577,6 +601,7 @@ segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *p
 	return !*replaced;
 }
 
+/* Pins, share-locks and verifies a page of postings; as segment_documents. */
 Buffer
 segment_postings(Relation index, const Segment *segment, PostingPlace place)
 {
@@ -591,6 +616,7 @@ segment_postings(Relation index, const Segment *segment, PostingPlace place)
 
 /* ---- Prefetching -------------------------------------------------------- */
 
+/* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
 Page
 slot_page_unpinned(const MapSlot *slot)
 {
@@ -600,6 +626,7 @@ slot_page_unpinned(const MapSlot *slot)
 	return BufferGetBlock(slot->recent);
 }
 
+/* Prefetches bytes of a page into the processor's cache, if the page is where it was last. */
 void
 slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 {
@@ -614,6 +641,7 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 
 /* ---- Walks -------------------------------------------------------------- */
 
+/* Begins a walk; reads the root. */
 bool
 walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 {
@@ -623,6 +651,7 @@ walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta, const Segme
 	return load_root(index, meta, entry, &walk->segment);
 }
 
+/* Frees what walk_begin has allocated. */
 void
 walk_end(SegmentWalk *walk)
 {
@@ -630,6 +659,7 @@ walk_end(SegmentWalk *walk)
 	pfree(walk->segment.root_page);
 }
 
+/* Loads a map, by its number in the root's list. */
 bool
 walk_load(SegmentWalk *walk, uint32 map)
 {
@@ -649,6 +679,7 @@ walk_load(SegmentWalk *walk, uint32 map)
 	return true;
 }
 
+/* Returns stamp and block of a page of documents. */
 MapEntry
 walk_documents_entry(SegmentWalk *walk, uint32 page)
 {
@@ -657,6 +688,7 @@ walk_documents_entry(SegmentWalk *walk, uint32 page)
 	return walk->entry[page % ENTRIES_PER_MAP];
 }
 
+/* Pins, share-locks and verifies a page of documents. */
 Buffer
 walk_documents(SegmentWalk *walk, uint32 page)
 {

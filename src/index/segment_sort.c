@@ -19,12 +19,14 @@ offset_bytes(const Grouping *grouping)
 	return ((Size) (UINT32_C(1) << bits) + 1) * sizeof(uint32);
 }
 
+/* Returns the bytes that it takes to sort so many groups at once. */
 Size
 group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once)
 {
 	return (at_once + 1) * (Size) numbers * sizeof(uint32) + offset_bytes(grouping);
 }
 
+/* Allocates memory to sort the groups of the segment that is written. */
 GroupSort *
 group_sort_begin(SegmentWriter *writer)
 {
@@ -45,6 +47,7 @@ group_sort_begin(SegmentWriter *writer)
 	return sort;
 }
 
+/* Frees the sort and its memory. */
 void
 group_sort_end(GroupSort *sort)
 {
@@ -63,12 +66,17 @@ buckets_of(const GroupSort *sort, int group)
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/*
+ * Returns whether a document has a posting in a group or, after the groups, of a key; flags are
+ * those of its TID when the segment is written.
+ */
 bool
 document_has_posting(const Grouping *g, int group, uint16 flags)
 {
 	return group < g->groups ? flags == 0 : !(flags & TID_DEAD);
 }
 
+/* Returns the bucket of a document in a group or, after the groups, of a key. */
 uint32
 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride)
 {
@@ -95,6 +103,7 @@ read_documents(SegmentWriter *writer, uint32 number)
 	return buffer;
 }
 
+/* Reads the buckets of some groups, at most at_once; false if writing is to be abandoned. */
 bool
 group_sort_read(GroupSort *sort, int first, int count)
 {
@@ -161,6 +170,7 @@ put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end)
 			sort->document[sort->offset[bucket[d]]++] = d;
 }
 
+/* Sorts one of these groups: sets offset and document; false as group_sort_read. */
 bool
 group_sort_run(GroupSort *sort, int group)
 {
@@ -207,6 +217,7 @@ length_near(const GroupSort *sort, uint32 bucket, int bits)
 	return sum / bits;
 }
 
+/* Adds the lengths of the buckets of some documents, and of those near them. */
 void
 group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths)
 {

@@ -14,6 +14,10 @@
 /* Bytes that sorting a group takes for each document, at least. */
 #define BYTES_PER_DOCUMENT (2 * sizeof(uint32))
 
+/*
+ * Chooses the grouping of a segment whose documents are on their pages: as many groups as
+ * suit it.
+ */
 void
 segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 {
@@ -41,6 +45,10 @@ fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory
 		group_sort_memory(documents, &g, Min(1, grouping_lists(&g))) <= memory;
 }
 
+/*
+ * Returns the most documents that a new segment may have, so that they can be sorted in so
+ * much memory, or in a megabyte if that is more.
+ */
 uint32
 segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 {
@@ -53,6 +61,7 @@ segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 	return documents;
 }
 
+/* Reports that the metapage has no room for more segments of such a size. */
 void
 segments_too_many(Relation index, const SignatureHeader *shape, Size memory)
 {
@@ -204,6 +213,7 @@ put_group(PostingsWriter *p, const GroupSort *sort, int group)
 				   sort->offset[v + 1] - sort->offset[v]);
 }
 
+/* Sorts and writes the groups that the writer claims; false if that was abandoned. */
 bool
 segment_write_groups(SegmentWriter *writer)
 {
@@ -368,6 +378,10 @@ mean_length(uint64 sum, uint64 samples)
 	return (float) ((double) sum / samples);
 }
 
+/*
+ * Writes the maps of documents and the root, when all groups are written.  Returns the
+ * segment's entry in the metapage, without the stamps of its documents.
+ */
 SegmentEntry
 segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
 {

@@ -3,6 +3,10 @@
  */
 #include "index/index.h"
 
+/*
+ * Returns the shape that the first signature gives an index: its header without the flags
+ * of that one value.  It is an error if a signature does not fit on a page.
+ */
 SignatureHeader
 index_shape(Relation index, const SignatureHeader *header)
 {
@@ -20,6 +24,7 @@ index_shape(Relation index, const SignatureHeader *header)
 	return shape;
 }
 
+/* Returns a description for people: shape, scheme and recipe. */
 char *
 index_describe_shape(const SignatureHeader *header)
 {
@@ -45,6 +50,7 @@ condition_of_others(const SignatureHeader *shape)
 	return out.data;
 }
 
+/* Reports an error if a signature has another shape than the index, perhaps while it is built. */
 void
 index_check_shape(Relation index, const SignatureHeader *shape, const SignatureHeader *other,
 				  bool building)

@@ -18,6 +18,7 @@ tail_length(const IndexMeta *meta)
 	return open > 1 ? meta->tail.pages - (open - 1) : meta->tail.pages;
 }
 
+/* Returns the length at which the tail is to be sealed. */
 uint32
 tail_limit(const IndexMeta *meta)
 {
@@ -26,6 +27,7 @@ tail_limit(const IndexMeta *meta)
 	return Min(pages, TAIL_BYTES / BLCKSZ) + 1;
 }
 
+/* Returns whether the tail is to be sealed. */
 bool
 tail_is_due(const IndexMeta *meta)
 {
@@ -40,6 +42,11 @@ tail_is_due(const IndexMeta *meta)
  */
 #define PAGES_BEFORE_CHECK 1024
 
+/*
+ * Calls visit for each page of a tail, share-locked, as a copy of the metapage lists it.
+ * Returns false if upkeep has replaced the tail.  Pages added since the copy was made are not
+ * visited; they hold rows that no snapshot taken before it sees.
+ */
 bool
 tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 {

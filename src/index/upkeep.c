@@ -160,6 +160,7 @@ merge(Upkeep *upkeep)
 	return due && merge_sources(upkeep, &sources);
 }
 
+/* Seals the tail and merges segments as long as that is due; seal_any: seals any tail. */
 void
 upkeep_run(Upkeep *upkeep, bool seal_any)
 {
@@ -168,6 +169,7 @@ upkeep_run(Upkeep *upkeep, bool seal_any)
 		seal_any = false;
 }
 
+/* Seals the tail if that is due; merges only if there are too many segments. */
 void
 upkeep_seal(Upkeep *upkeep)
 {

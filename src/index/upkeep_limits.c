@@ -13,24 +13,28 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 
+/* Locks an index for upkeep, which one process at a time does. */
 void
 upkeep_lock(Relation index)
 {
 	LockPage(index, META_BLOCK, ExclusiveLock);
 }
 
+/* Locks an index for upkeep; returns false if another process does upkeep. */
 bool
 upkeep_lock_conditionally(Relation index)
 {
 	return ConditionalLockPage(index, META_BLOCK, ExclusiveLock);
 }
 
+/* Unlocks an index after upkeep. */
 void
 upkeep_unlock(Relation index)
 {
 	UnlockPage(index, META_BLOCK, ExclusiveLock);
 }
 
+/* Returns the description of an upkeep, with the memory that settings allow it. */
 Upkeep
 upkeep_of(Relation index, UpkeepBy by)
 {
@@ -81,6 +85,7 @@ lock_database(void)
 	return LockAcquire(&tag, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
+/* Locks what a worker needs, for its transaction; false if it would have to wait. */
 bool
 upkeep_lock_worker(Oid index)
 {
@@ -119,6 +124,11 @@ has_waiters(const Upkeep *upkeep)
 	}
 }
 
+/*
+ * To be called after each page, with no buffer locked.  Answers interrupts and keeps to
+ * vacuum's delay; returns whether to go on.  An insert always goes on: its transaction keeps
+ * its locks anyway.
+ */
 bool
 upkeep_goes_on(Upkeep *upkeep)
 {
@@ -135,6 +145,7 @@ upkeep_goes_on(Upkeep *upkeep)
 	return !upkeep->gave_way;
 }
 
+/* Reports that a segment or tail was replaced although the caller holds the lock. */
 void
 upkeep_replaced(Relation index, uint32 stamp)
 {

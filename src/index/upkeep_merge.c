@@ -532,6 +532,10 @@ abandon(Merge *merge)
 	}
 }
 
+/*
+ * Returns a copy of the metapage.  Segments whose writing an error has interrupted are no
+ * longer listed as being written.
+ */
 IndexMeta *
 upkeep_meta_read(Relation index)
 {
@@ -544,6 +548,11 @@ upkeep_meta_read(Relation index)
 	return meta_read(index);
 }
 
+/*
+ * Replaces the sources by one segment with their live documents, or as few as possible.
+ * Pages of documents become part of the new segment as they are, unless a third of their
+ * documents is dead.  Returns false if upkeep gives way; then nothing has changed.
+ */
 bool
 merge_sources(Upkeep *upkeep, const MergeSources *sources)
 {

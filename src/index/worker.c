@@ -31,6 +31,10 @@ typedef struct WorkerTask
 
 PGDLLEXPORT void neardup_worker_main(Datum argument);
 
+/*
+ * Starts a background worker that does upkeep of the index.  Returns false if there is no
+ * free slot for one.
+ */
 bool
 worker_start(Relation index)
 {

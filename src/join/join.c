@@ -615,6 +615,7 @@ shape_of(const SymbolJoin *join, const JoinPlan *plan)
 	return shape;
 }
 
+/* Emits every pair once, as planned.  Returns false if the caller ended the join. */
 bool
 join_run(const SymbolJoin *join, const JoinPlan *plan)
 {
@@ -635,6 +636,7 @@ join_run(const SymbolJoin *join, const JoinPlan *plan)
 	return done;
 }
 
+/* Returns the bytes of memory that a join allocates for each document. */
 size_t
 join_bytes(int k, int b)
 {

@@ -107,22 +107,11 @@ join_prefix_words(int k, int b)
 	return (int) (words == 1 ? 1 : Min((words + 1) / 2 * 2, JOIN_PREFIX_WORDS));
 }
 
-/*
- * Returns the cheapest plan.  With a recall below 1 groups may be too few or too narrow
- * for all pairs: if the differing symbols are placed at random, a pair at distance h is
- * found with at least that probability, and a nearer one is more likely.  (The numbers of
- * differing symbols in disjoint groups are negatively associated, so the probability that
- * all exceed their radii is at most the product of the probabilities; Joag-Dev and
- * Proschan, Annals of Statistics 1983.)
- */
 extern JoinPlan join_plan(const SymbolJoin *join);
 
 /* ---- The join ----------------------------------------------------------- */
 
-/* Emits every pair once, as planned.  Returns false if the caller ended the join. */
 extern bool join_run(const SymbolJoin *join, const JoinPlan *plan);
-
-/* Returns the bytes of memory that a join allocates for each document. */
 extern size_t join_bytes(int k, int b);
 
 #endif

@@ -462,6 +462,14 @@ try_groups(Trial *trial)
 			try_probable(trial, m, radius);
 }
 
+/*
+ * Returns the cheapest plan.  With a recall below 1 groups may be too few or too narrow
+ * for all pairs: if the differing symbols are placed at random, a pair at distance h is
+ * found with at least that probability, and a nearer one is more likely.  (The numbers of
+ * differing symbols in disjoint groups are negatively associated, so the probability that
+ * all exceed their radii is at most the product of the probabilities; Joag-Dev and
+ * Proschan, Annals of Statistics 1983.)
+ */
 JoinPlan
 join_plan(const SymbolJoin *join)
 {

@@ -48,6 +48,7 @@ sample_take(const SymbolJoin *join, JoinSample *sample)
 
 /* ---- Symbols -------------------------------------------------------------- */
 
+/* Estimates, for each of the k symbols, the probability that it differs in a pair. */
 void
 sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance)
 {
@@ -89,6 +90,7 @@ compare_chances(const void *x, const void *y)
 	return a->symbol - b->symbol;
 }
 
+/* Arranges the symbols by their probability to differ. */
 Arrangement
 arrange_symbols(const SymbolJoin *join, const float *chance)
 {
@@ -104,6 +106,7 @@ arrange_symbols(const SymbolJoin *join, const float *chance)
 	return arrangement;
 }
 
+/* Makes a prefix of so many words of arranged symbols. */
 void
 arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
 			   uint64_t *prefix)
@@ -135,6 +138,10 @@ make_prefixes(const SymbolJoin *join, const Arrangement *arrangement,
 			memcpy(prefix[i], document[i], bytes);
 }
 
+/*
+ * Estimates, for each number of words, the share of pairs that differ there in at most h
+ * symbols.  arrangement is NULL for the order of the document.
+ */
 void
 sample_shares(const SymbolJoin *join, const JoinSample *sample, const Arrangement *arrangement,
 			  int h, double share[JOIN_PREFIX_WORDS + 1])

@@ -36,20 +36,10 @@ sample_pairs(const JoinSample *sample)
 	return sample->self ? sample->lefts * (sample->lefts - 1) / 2 : sample->lefts * sample->rights;
 }
 
-/* Estimates, for each of the k symbols, the probability that it differs in a pair. */
 extern void sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance);
-
-/* Arranges the symbols by their probability to differ. */
 extern Arrangement arrange_symbols(const SymbolJoin *join, const float *chance);
-
-/* Makes a prefix of so many words of arranged symbols. */
 extern void arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
 						   uint64_t *prefix);
-
-/*
- * Estimates, for each number of words, the share of pairs that differ there in at most h
- * symbols.  arrangement is NULL for the order of the document.
- */
 extern void sample_shares(const SymbolJoin *join, const JoinSample *sample,
 						  const Arrangement *arrangement, int h,
 						  double share[JOIN_PREFIX_WORDS + 1]);

@@ -12,6 +12,7 @@
 /* Documents that a kernel compares at a time; a run is filled up to a multiple. */
 #define LANES 8
 
+/* Stores up to RUN prefixes as a run. */
 void
 prefixes_load(const PrefixShape *shape, const uint64_t *prefix, int documents, PrefixRun *run)
 {
@@ -66,6 +67,7 @@ match_four(const uint64_t *prefix, const PrefixRun *run, int first, int words, i
 	return (uint64_t) _mm256_movemask_pd(_mm256_castsi256_pd(sum));
 }
 
+/* Returns a bit for each of four documents whose prefix is within h. */
 KERNEL_BODY TARGET_AVX2 uint64_t
 match_avx2(const uint64_t *prefix, const PrefixRun *run, int first, int words, int b, int h)
 {
@@ -96,6 +98,7 @@ match_two(const uint64_t *prefix, const PrefixRun *run, int first, int words, in
 	return (vgetq_lane_u64(within, 0) & 1) | (vgetq_lane_u64(within, 1) & 2);
 }
 
+/* Returns a bit for each of two documents whose prefix is within h. */
 KERNEL_BODY uint64_t
 match_neon(const uint64_t *prefix, const PrefixRun *run, int first, int words, int b, int h)
 {
@@ -180,6 +183,7 @@ compare_few_avx512(const PrefixShape *shape, const uint64_t *prefix, int count,
 	return any;
 }
 
+/* Compares prefixes with a run, eight documents at a time. */
 KERNEL_BODY TARGET_AVX512 bool
 compare_avx512(const PrefixShape *shape, const uint64_t *prefix, int count, const PrefixRun *run,
 			   PrefixMatch *match, int words, int b)
@@ -253,6 +257,7 @@ const PrefixKernel prefix_kernels[] = {PREFIX_VARIANTS(PREFIX_KERNEL){NULL}};
 
 CPU_CHOICE(best_kernel, PrefixKernel, prefix_kernels)
 
+/* Compares as the best kernel does. */
 bool
 prefixes_compare(const PrefixShape *shape, const uint64_t *prefix, int count, const PrefixRun *run,
 				 PrefixMatch *match)

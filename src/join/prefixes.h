@@ -57,11 +57,8 @@ typedef struct PrefixKernel
 /* All kernels of this build, the plain one first; the last has a NULL name. */
 extern const PrefixKernel prefix_kernels[];
 
-/* Stores up to RUN prefixes as a run. */
 extern void prefixes_load(const PrefixShape *shape, const uint64_t *prefix, int documents,
 						  PrefixRun *run);
-
-/* Compares as the best kernel does. */
 extern bool prefixes_compare(const PrefixShape *shape, const uint64_t *prefix, int count,
 							 const PrefixRun *run, PrefixMatch *match);
 

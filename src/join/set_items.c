@@ -94,6 +94,11 @@ place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *nex
 	}
 }
 
+/*
+ * Returns the end of the partition that starts at a length: the least greater length such
+ * that no bag of it is similar to one of length start (Theobald et al., definition 3).
+ * UINT64_MAX if there is none.
+ */
 uint64_t
 set_partition_end(SetMeasure measure, uint64_t start, double threshold)
 {
@@ -393,6 +398,7 @@ make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, c
 	host_free(key);
 }
 
+/* Prepares the bags.  Returns false as set_join does. */
 bool
 set_items_make(const SetJoin *join, SetItems *items)
 {
@@ -422,6 +428,7 @@ set_items_make(const SetJoin *join, SetItems *items)
 	return ranks < NO_RANK;
 }
 
+/* Frees what set_items_make has allocated. */
 void
 set_items_free(SetItems *items)
 {

@@ -35,10 +35,7 @@ typedef struct SetItems
 	SetItem *item;
 } SetItems;
 
-/* Prepares the bags.  Returns false as set_join does. */
 extern bool set_items_make(const SetJoin *join, SetItems *items);
-
-/* Frees what set_items_make has allocated. */
 extern void set_items_free(SetItems *items);
 
 #endif

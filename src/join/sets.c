@@ -36,6 +36,7 @@ least_length(SetMeasure measure, uint64_t length, double threshold)
 	return least;
 }
 
+/* Returns the least that bags of these lengths must share to be similar; 0 if they cannot be. */
 uint64_t
 set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y, double threshold)
 {
@@ -280,6 +281,16 @@ seek(Joiner *joiner, uint32_t d)
 	host_count_steps(&joiner->steps, seeker.item + 1);
 }
 
+/*
+ * Gives sink every pair whose similarity, the exact number that the functions of
+ * sketch/bag.h return, is at least the threshold.  Each pair is given once, in an order
+ * that depends only on the bags.  An empty bag is in no pair.  The join allocates about 80
+ * bytes for each element of the bags.
+ *
+ * n equal bags are n (n - 1) / 2 pairs; a caller that does not want them collapses equal
+ * bags first.  Returns false, without a pair, if UINT32_MAX or more elements are in more
+ * than one bag, or there are that many bags.
+ */
 bool
 set_join(const SetJoin *join, SetJoinStats *stats)
 {

@@ -67,26 +67,8 @@ set_similarity(SetMeasure measure, uint64_t shared, uint64_t length_x, uint64_t 
 										resemblance_of_lengths(shared, length_x, length_y);
 }
 
-/*
- * Gives sink every pair whose similarity, the exact number that the functions of
- * sketch/bag.h return, is at least the threshold.  Each pair is given once, in an order
- * that depends only on the bags.  An empty bag is in no pair.  The join allocates about 80
- * bytes for each element of the bags.
- *
- * n equal bags are n (n - 1) / 2 pairs; a caller that does not want them collapses equal
- * bags first.  Returns false, without a pair, if UINT32_MAX or more elements are in more
- * than one bag, or there are that many bags.
- */
 extern bool set_join(const SetJoin *join, SetJoinStats *stats);
-
-/*
- * Returns the end of the partition that starts at a length: the least greater length such
- * that no bag of it is similar to one of length start (Theobald et al., definition 3).
- * UINT64_MAX if there is none.
- */
 extern uint64_t set_partition_end(SetMeasure measure, uint64_t start, double threshold);
-
-/* Returns the least that bags of these lengths must share to be similar; 0 if they cannot be. */
 extern uint64_t set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y,
 								   double threshold);
 

@@ -16,6 +16,7 @@
 #define USUAL_MINHASH_THRESHOLD 0.9
 #define USUAL_SIMHASH_THRESHOLD 0.95
 
+/* Returns the value of an expression, or NULL if the planner cannot estimate it or it is NULL. */
 const Const *
 known_value(PlannerInfo *root, Node *node)
 {
@@ -26,12 +27,17 @@ known_value(PlannerInfo *root, Node *node)
 	return NULL;
 }
 
+/* Is a type that of balls? */
 bool
 is_ball_type(Oid function, Oid type)
 {
 	return type == extension_type(function, "ball");
 }
 
+/*
+ * Returns the function that makes a ball from a signature type and a bound:
+ * near(type, float8) or hamming_ball(type, int4).  InvalidOid if there is none.
+ */
 Oid
 ball_constructor(Oid function, Oid type, Oid bound)
 {
@@ -44,6 +50,7 @@ narrow_radius(BallBounds *bounds, int radius)
 	bounds->radius = bounds->radius < 0 ? radius : Min(bounds->radius, radius);
 }
 
+/* Reads an expression of a ball type.  Narrows the bounds by what it tells. */
 BallCentre
 read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds)
 {
@@ -70,6 +77,7 @@ read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds)
 	return centre;
 }
 
+/* Narrows the bounds by a threshold (float8) or a distance (int4), if its value is known. */
 void
 bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node)
 {
@@ -81,6 +89,7 @@ bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node)
 		narrow_radius(bounds, Max(DatumGetInt32(value->constvalue), 0));
 }
 
+/* Returns the radius that the bounds give, or a usual one if both are unknown. */
 int
 bounds_radius(const BallBounds *bounds, const SignatureHeader *shape)
 {

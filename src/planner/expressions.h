@@ -29,25 +29,11 @@ typedef struct BallCentre
 	Node *node;      /* else the argument of near() or hamming_ball(), or NULL */
 } BallCentre;
 
-/* Returns the value of an expression, or NULL if the planner cannot estimate it or it is NULL. */
 extern const Const *known_value(PlannerInfo *root, Node *node);
-
-/* Is a type that of balls? */
 extern bool is_ball_type(Oid function, Oid type);
-
-/*
- * Returns the function that makes a ball from a signature type and a bound:
- * near(type, float8) or hamming_ball(type, int4).  InvalidOid if there is none.
- */
 extern Oid ball_constructor(Oid function, Oid type, Oid bound);
-
-/* Reads an expression of a ball type.  Narrows the bounds by what it tells. */
 extern BallCentre read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds);
-
-/* Narrows the bounds by a threshold (float8) or a distance (int4), if its value is known. */
 extern void bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node);
-
-/* Returns the radius that the bounds give, or a usual one if both are unknown. */
 extern int bounds_radius(const BallBounds *bounds, const SignatureHeader *shape);
 
 #endif

@@ -13,6 +13,10 @@
 /* The approximate limit of distances computed between two samples. */
 #define PAIRS_MAX 20000
 
+/*
+ * Makes a signature of a value of one of the types that serve as such; bits is memory
+ * that it may point to.  Returns false if the value has no valid shape.
+ */
 bool
 signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
 {
@@ -82,6 +86,12 @@ share_of(const Sample *sample, int i)
 	return i < sample->common ? sample->common_share[i] : sample->sampled_share;
 }
 
+/*
+ * Reads the statistics of a column of a relation in the query.  function is the running
+ * function of this extension: PostgreSQL shows it only the number of rows if the user
+ * may not read all of the column.  This holds for leakproof operators too, since function
+ * is their estimator: estimates would tell how near hidden rows are to a chosen signature.
+ */
 void
 sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function)
 {
@@ -109,6 +119,7 @@ sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function)
 	sample->present = Max(sample->present, 0);
 }
 
+/* Frees what sample_read() has read. */
 void
 sample_free(Sample *sample)
 {
@@ -120,6 +131,7 @@ sample_free(Sample *sample)
 
 /* ---- Estimates ---------------------------------------------------------- */
 
+/* Returns the first signature of this recipe that is not empty, or NULL. */
 const Signature *
 typical_signature(const Signature *signature, int count)
 {
@@ -135,6 +147,11 @@ is_near(const Signature *x, const Signature *y, int radius)
 	return signature_comparable(&x->header, &y->header) && signature_near(x, y, radius);
 }
 
+/*
+ * Computes the share of all rows that are within the radius of a signature.  Returns
+ * how many sampled rows, common values not counted, this is based on.  The signature may
+ * be a sampled row itself, number self, which does not count; else self is -1.
+ */
 int
 sample_near(const Sample *sample, const Signature *centre, int self, int radius, double *share)
 {
@@ -150,6 +167,10 @@ sample_near(const Sample *sample, const Signature *centre, int self, int radius,
 	return near;
 }
 
+/*
+ * Chooses signatures that are not empty, each of which stands for the same share of all rows;
+ * so a common value may be chosen several times.  Returns how many: limit, or 0 if there is none.
+ */
 int
 sample_spread(const Sample *sample, int limit, int *row)
 {
@@ -170,6 +191,7 @@ sample_spread(const Sample *sample, int limit, int *row)
 	return count;
 }
 
+/* Returns true if both are of the same column of the same table. */
 bool
 sample_is_same(const Sample *x, const Sample *y)
 {
@@ -193,6 +215,7 @@ pairs_within(const Sample *sample, int radius)
 		(sample->within[i] + (Min(at - i, 1)) * (sample->within[i + 1] - sample->within[i]));
 }
 
+/* Returns the share of pairs of rows, one of each sample, that are within the radius. */
 double
 sample_pairs(const Sample *x, const Sample *y, int radius)
 {

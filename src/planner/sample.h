@@ -53,42 +53,14 @@ typedef struct Sample
 	AttStatsSlot slot;
 } Sample;
 
-/*
- * Reads the statistics of a column of a relation in the query.  function is the running
- * function of this extension: PostgreSQL shows it only the number of rows if the user
- * may not read all of the column.  This holds for leakproof operators too, since function
- * is their estimator: estimates would tell how near hidden rows are to a chosen signature.
- */
 extern void sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function);
 extern void sample_free(Sample *sample);
-
-/*
- * Makes a signature of a value of one of the types that serve as such; bits is memory
- * that it may point to.  Returns false if the value has no valid shape.
- */
 extern bool signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature);
-
-/* Returns the first signature of this recipe that is not empty, or NULL. */
 extern const Signature *typical_signature(const Signature *signature, int count);
-
-/* Returns true if both are of the same column of the same table. */
 extern bool sample_is_same(const Sample *x, const Sample *y);
-
-/*
- * Computes the share of all rows that are within the radius of a signature.  Returns
- * how many sampled rows, common values not counted, this is based on.  The signature may
- * be a sampled row itself, number self, which does not count; else self is -1.
- */
 extern int sample_near(const Sample *sample, const Signature *centre, int self, int radius,
 					   double *share);
-
-/*
- * Chooses signatures that are not empty, each of which stands for the same share of all rows;
- * so a common value may be chosen several times.  Returns how many: limit, or 0 if there is none.
- */
 extern int sample_spread(const Sample *sample, int limit, int *row);
-
-/* Returns the share of pairs of rows, one of each sample, that are within the radius. */
 extern double sample_pairs(const Sample *x, const Sample *y, int radius);
 
 #endif

@@ -227,6 +227,11 @@ copies_outside_samples(const Condition *condition, double share, int radius)
 	return Max(USUAL_COPIES, Min(MAX_COPIES, share_of_any(column, radius) * column->rows));
 }
 
+/*
+ * Returns the share of rows, or of pairs of rows, for which a condition holds.
+ * function is the running function of this extension.  The arguments may be of any
+ * types, since a user may name our estimators in an operator of their own.
+ */
 Selectivity
 ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 {
@@ -260,6 +265,7 @@ ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 	return share;
 }
 
+/* Returns the same for a join. */
 Selectivity
 ball_join_selectivity(PlannerInfo *root, Oid function, List *arguments, JoinType join)
 {

@@ -100,16 +100,8 @@ typedef struct RejectRule
 	bool warned;       /* that some rows cannot be compared */
 } RejectRule;
 
-/*
- * Returns the rule of a trigger that fires for a row of table; function is
- * neardup_reject().  Locks the guarded table and the log.  SPI must be connected.
- */
 extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
-
-/* Has nothing changed since reject_rule() returned the rule? */
 extern bool rule_is_current(const RejectRule *rule);
-
-/* A call uses the rule from hold_rule() to release_rule(), so it is not freed. */
 extern void hold_rule(RejectRule *rule);
 extern void release_rule(RejectRule *rule);
 
@@ -120,60 +112,21 @@ typedef struct AsOwner
 	List *indexes; /* open */
 } AsOwner;
 
-/*
- * Switches to the table's owner until end_as_owner(), as foreign keys do: a row is
- * checked against all rows, those that the current user cannot see included.  Nothing may
- * run meanwhile that check_plain() has not looked at.
- */
 extern void begin_as_owner(const RejectRule *rule, AsOwner *as);
 extern void end_as_owner(const AsOwner *as);
-
-/*
- * Raises an error unless all that the rule's statements, as far as they are prepared, and its
- * condition run is plain: functions and types of PostgreSQL and of this extension.  Returns
- * the indexes of the searched tables that have expressions or conditions.
- */
 extern List *check_plain(const RejectRule *rule);
-
-/* Raises an error unless the condition of an index is plain. */
 extern void check_plain_condition(const RejectRule *rule, Oid index);
-
-/* Returns the name of a relation with its schema, quoted where needed. */
 extern const char *qualified_name(Relation relation);
-
-/* Returns the name of a type with its schema, which stands for any modifier. */
 extern const char *type_name(Oid type);
 
 /* ---- The scope of a rule ------------------------------------------------- */
 
-/*
- * Finds the guarded table: that of the trigger, or if a partition's trigger is
- * a copy, that of the trigger it was copied from.
- */
 extern void find_guarded(Oid trigger, RejectRule *rule);
-
-/* Finds what the options of a scope name. */
 extern void find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guarded);
-
-/*
- * Returns " AND ..." for rows t of the guarded table that are in the scope.  The values
- * of columns are parameters, the first of which has the given number.
- */
 extern const char *scope_conditions(const RejectRule *rule, int first);
-
-/*
- * Returns whether a row is compared with others, and the values of its columns.  A NULL
- * is equal to nothing.
- */
 extern bool in_scope(const RejectRule *rule, TupleTableSlot *row, Datum *values);
-
-/* Returns whether the old version of a row was compared with the same others. */
 extern bool was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values);
-
-/* Returns the number of the lock for rows with these values; equal values have the same. */
 extern uint16 scope_lock(const RejectRule *rule, const Datum *values);
-
-/* Returns whether the current user may read what decides whether a row is in the scope. */
 extern bool scope_is_readable(const RejectRule *rule);
 
 #endif

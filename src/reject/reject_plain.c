@@ -587,6 +587,7 @@ look_at_searched(Walk *walk, Oid oid, List *prepared)
 	return prepared;
 }
 
+/* Raises an error unless the condition of an index is plain. */
 void
 check_plain_condition(const RejectRule *rule, Oid index)
 {
@@ -595,6 +596,11 @@ check_plain_condition(const RejectRule *rule, Oid index)
 	walk_condition(&walk, index);
 }
 
+/*
+ * Raises an error unless all that the rule's statements, as far as they are prepared, and its
+ * condition run is plain: functions and types of PostgreSQL and of this extension.  Returns
+ * the indexes of the searched tables that have expressions or conditions.
+ */
 List *
 check_plain(const RejectRule *rule)
 {
@@ -661,6 +667,11 @@ set_until_end(const char *name, const char *value)
 							 false);
 }
 
+/*
+ * Switches to the table's owner until end_as_owner(), as foreign keys do: a row is
+ * checked against all rows, also rows that the current user cannot see.  Nothing may
+ * run meanwhile that check_plain() has not looked at.
+ */
 void
 begin_as_owner(const RejectRule *rule, AsOwner *as)
 {
@@ -674,6 +685,7 @@ begin_as_owner(const RejectRule *rule, AsOwner *as)
 		set_until_end("enable_seqscan", "off");
 }
 
+/* Switches back from the table's owner. */
 void
 end_as_owner(const AsOwner *as)
 {

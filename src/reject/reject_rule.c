@@ -254,6 +254,7 @@ warn_of_missing_index(const Maker *maker)
 
 /* ---- Statements --------------------------------------------------------- */
 
+/* Returns the name of a relation with its schema, quoted where needed. */
 const char *
 qualified_name(Relation relation)
 {
@@ -579,18 +580,21 @@ search_is_planned(const RejectRule *rule)
 	return source->gplan != NULL && source->gplan->is_valid;
 }
 
+/* Has nothing changed since reject_rule() returned the rule? */
 bool
 rule_is_current(const RejectRule *rule)
 {
 	return rule_is_valid(rule) && rule->seen_changes == changes;
 }
 
+/* Keeps a rule from being freed until release_rule(). */
 void
 hold_rule(RejectRule *rule)
 {
 	rule->running++;
 }
 
+/* Lets a rule of hold_rule() be freed. */
 void
 release_rule(RejectRule *rule)
 {
@@ -660,6 +664,10 @@ lock_rule(const RejectRule *rule)
 		LockRelationOid(rule->log_table, RowExclusiveLock);
 }
 
+/*
+ * Returns the rule of a trigger that fires for a row of table; function is
+ * neardup_reject().  Locks the guarded table and the log.  SPI must be connected.
+ */
 RejectRule *
 reject_rule(Trigger *trigger, Relation table, Oid function)
 {

@@ -33,6 +33,10 @@
 
 /* ---- The guarded table ---------------------------------------------------- */
 
+/*
+ * Finds the guarded table: that of the trigger, or if a partition's trigger is
+ * a copy, that of the trigger it was copied from.
+ */
 void
 find_guarded(Oid trigger, RejectRule *rule)
 {
@@ -141,6 +145,7 @@ find_condition(RejectScope *scope, const char *trigger, Relation table, Relation
 	index_close(index, NoLock);
 }
 
+/* Finds what the options of a scope name. */
 void
 find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guarded)
 {
@@ -152,6 +157,7 @@ find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guard
 		find_condition(scope, trigger, table, guarded);
 }
 
+/* Returns the name of a type with its schema, which stands for any modifier. */
 const char *
 type_name(Oid type)
 {
@@ -188,6 +194,10 @@ append_equality(StringInfo text, const ScopeColumn *column, int parameter)
 					 get_opname(equal), parameter, type);
 }
 
+/*
+ * Returns " AND ..." for rows t of the guarded table that are in the scope.  The values
+ * of columns are parameters, the first of which has the given number.
+ */
 const char *
 scope_conditions(const RejectRule *rule, int first)
 {
@@ -224,6 +234,10 @@ satisfies_condition(const RejectRule *rule, TupleTableSlot *row)
 	return satisfied;
 }
 
+/*
+ * Returns whether a row is compared with others, and the values of its columns.  A NULL
+ * is equal to nothing.
+ */
 bool
 in_scope(const RejectRule *rule, TupleTableSlot *row, Datum *values)
 {
@@ -240,6 +254,7 @@ in_scope(const RejectRule *rule, TupleTableSlot *row, Datum *values)
 	return satisfies_condition(rule, row);
 }
 
+/* Returns whether the old version of a row was compared with the same others. */
 bool
 was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values)
 {
@@ -258,6 +273,7 @@ was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values)
 	return satisfies_condition(rule, old);
 }
 
+/* Returns the number of the lock for rows with these values; equal values have the same. */
 uint16
 scope_lock(const RejectRule *rule, const Datum *values)
 {
@@ -279,6 +295,7 @@ scope_lock(const RejectRule *rule, const Datum *values)
 
 /* ---- Privileges ---------------------------------------------------------- */
 
+/* Returns whether the current user may read what decides whether a row is in the scope. */
 bool
 scope_is_readable(const RejectRule *rule)
 {

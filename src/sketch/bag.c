@@ -10,6 +10,7 @@
 
 #define BUILDER_ROOM 256
 
+/* Frees the arrays of a bag. */
 void
 bag_free(Bag *bag)
 {
@@ -17,6 +18,7 @@ bag_free(Bag *bag)
 	host_free(bag->frequency);
 }
 
+/* Frees the frequencies of a bag if all of them are 1. */
 void
 bag_drop_ones(Bag *bag)
 {
@@ -30,6 +32,7 @@ bag_drop_ones(Bag *bag)
 	bag->frequency = NULL;
 }
 
+/* Returns the sum of all frequencies. */
 uint64_t
 bag_total(const Bag *bag)
 {
@@ -61,12 +64,17 @@ count_digits(uint64_t number)
 	return digits;
 }
 
+/*
+ * Returns an upper bound of the bytes that the elements and frequencies take as text, with
+ * commas and colons (shingles_io.c), in constant time.
+ */
 uint64_t
 bag_text_most(const Bag *bag)
 {
 	return bag->count * (uint64_t) (ELEMENT_TEXT_MOST + (bag->frequency ? FREQUENCY_TEXT_MOST : 0));
 }
 
+/* Returns how many bytes the elements and frequencies take as text. */
 uint64_t
 bag_text_length(const Bag *bag)
 {
@@ -88,6 +96,7 @@ bag_text_length(const Bag *bag)
 
 /* ---- Building ------------------------------------------------------------------ */
 
+/* Starts without elements. */
 void
 bag_begin(BagBuilder *builder)
 {
@@ -96,6 +105,7 @@ bag_begin(BagBuilder *builder)
 	builder->room = BUILDER_ROOM;
 }
 
+/* Adds elements; a HashSink (text/text.h) with a BagBuilder as its state. */
 void
 bag_add(void *state, const uint64_t *hashes, size_t count)
 {
@@ -107,6 +117,7 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 	builder->count += count;
 }
 
+/* Sorts numbers of 64 bits by their signed value. */
 void
 hashes_sort(uint64_t *hash, size_t count)
 {
@@ -146,6 +157,11 @@ fold_runs(int64_t *element, uint32_t *frequency, size_t count)
 	}
 }
 
+/*
+ * Makes a bag of the elements added, and frees the builder.  Frequencies stop at
+ * UINT32_MAX.  Returns false, without a bag, if more than UINT32_MAX elements are
+ * distinct.
+ */
 bool
 bag_finish(BagBuilder *builder, Bag *bag)
 {
@@ -240,19 +256,24 @@ combine(const Bag *x, const Bag *y, uint32_t (*rule)(uint32_t, uint32_t))
 	return bag;
 }
 
+/* Returns a new bag of what is in both, with the lower frequency. */
 Bag
 bag_intersection(const Bag *x, const Bag *y)
 {
 	return combine(x, y, lesser);
 }
 
+/* Returns a new bag of what is in either, with the higher frequency.  Together they have at most UINT32_MAX elements. */
 Bag
 bag_union(const Bag *x, const Bag *y)
 {
 	return combine(x, y, greater);
 }
 
-/* Writes each element in any case, and counts it if it is only in x, which costs less than a branch. */
+/*
+ * Returns a new bag of the elements of x that are not in y, with their frequencies.  Writes each
+ * element in any case, and counts it if it is only in x, which costs less than a branch.
+ */
 Bag
 bag_difference(const Bag *x, const Bag *y)
 {
@@ -306,12 +327,17 @@ bag_shared(const Bag *x, const Bag *y)
 	return shared;
 }
 
+/* Returns the resemblance |X and Y| / |X or Y| of the sets of elements (Broder 1997). */
 double
 bag_resemblance(const Bag *x, const Bag *y)
 {
 	return resemblance_of_lengths(bag_shared(x, y), x->count, y->count);
 }
 
+/*
+ * Returns bag_resemblance(x, y) >= t.  It uses the same division, so the two never
+ * disagree, but compares no elements if the numbers of elements differ too much.
+ */
 bool
 bag_is_similar(const Bag *x, const Bag *y, double t)
 {
@@ -320,12 +346,14 @@ bag_is_similar(const Bag *x, const Bag *y, double t)
 	return resemblance_of_lengths(most, x->count, y->count) >= t && bag_resemblance(x, y) >= t;
 }
 
+/* Returns the containment |X and Y| / |X| of the sets of elements (Broder 1997). */
 double
 bag_containment(const Bag *x, const Bag *y)
 {
 	return x->count == 0 ? 0 : (double) bag_shared(x, y) / x->count;
 }
 
+/* Returns the sum of the lesser frequencies over the sum of the greater ones. */
 double
 bag_weighted_resemblance(const Bag *x, const Bag *y)
 {
@@ -365,6 +393,7 @@ wide_to_double(WideSum sum)
 	return (double) sum.high * 0x1p64 + (double) sum.low;
 }
 
+/* Returns the cosine of the angle between the vectors of frequencies. */
 double
 bag_cosine(const Bag *x, const Bag *y)
 {

@@ -50,6 +50,7 @@ sample(const Bag *bag, Rule is_taken, uint64_t limit)
 	return taken;
 }
 
+/* Returns the elements whose mixed value is a multiple of m > 0, with their frequencies. */
 Bag
 bag_mod(const Bag *bag, uint64_t m)
 {
@@ -79,6 +80,7 @@ bottom_limit(const Bag *bag, uint32_t n)
 	return limit;
 }
 
+/* Returns the n > 0 elements with the least mixed values, or all if there are fewer. */
 Bag
 bag_bottom(const Bag *bag, uint32_t n)
 {
@@ -87,6 +89,10 @@ bag_bottom(const Bag *bag, uint32_t n)
 	return sample(bag, is_at_most, (uint64_t) limit);
 }
 
+/*
+ * Returns the share of the bottom n of the union that is in both sets; 0 if a bag is
+ * empty.  x and y may be whole sets, or their bottom n or more: the result is the same.
+ */
 double
 bottom_resemblance(const Bag *x, const Bag *y, uint32_t n)
 {
@@ -104,6 +110,10 @@ bottom_resemblance(const Bag *x, const Bag *y, uint32_t n)
 
 /* ---- Sketches -------------------------------------------------------------------- */
 
+/*
+ * Sets least[0, m) to the least mixed value under each of m permutations.  The bag is not
+ * empty.  Takes count * m steps.
+ */
 void
 bag_minima(const Bag *bag, uint32_t m, int64_t *least)
 {
@@ -126,6 +136,11 @@ bag_minima(const Bag *bag, uint32_t m, int64_t *least)
 	}
 }
 
+/*
+ * Hashes each run of width > 0 elements that are neighbours in ascending order, or all
+ * elements if there are fewer, into run, which has room for count numbers.  Returns the
+ * number of runs.
+ */
 uint32_t
 bag_runs(const Bag *bag, uint32_t width, int64_t *run)
 {
@@ -145,6 +160,11 @@ bag_runs(const Bag *bag, uint32_t width, int64_t *run)
 	return count;
 }
 
+/*
+ * Puts each element into one of n > 0 buckets, by its mixed value modulo n, and sets kept,
+ * which has room for n numbers, to the element with the least mixed value of each bucket
+ * that is not empty, in the order of the buckets.  Returns their number.
+ */
 uint32_t
 bag_buckets(const Bag *bag, uint32_t n, int64_t *kept)
 {

@@ -29,6 +29,7 @@ reserve(ElementCounts *counts, size_t needed)
 	counts->last = host_realloc(counts->last, counts->room * sizeof(uint32_t));
 }
 
+/* Starts a counter for a lexicon, which keeps at most `most` elements. */
 void
 counts_begin(ElementCounts *counts, size_t most)
 {
@@ -37,6 +38,7 @@ counts_begin(ElementCounts *counts, size_t most)
 	reserve(counts, Min(COUNTS_ROOM, most));
 }
 
+/* Starts a counter for the elements that a share of the documents have, 0 < share <= 1. */
 void
 counts_begin_share(ElementCounts *counts, double share)
 {
@@ -105,6 +107,7 @@ forget_half(ElementCounts *counts)
 	forget(counts, documents);
 }
 
+/* Begins a document; a counter for a share may have at most UINT32_MAX. */
 void
 counts_next(ElementCounts *counts)
 {
@@ -138,6 +141,7 @@ count_one(ElementCounts *counts, uint64_t element)
 	counts->count[number]++;
 }
 
+/* Counts elements of the current document; a HashSink (text/text.h). */
 void
 counts_add(void *state, const uint64_t *hashes, size_t count)
 {
@@ -154,6 +158,11 @@ counts_add(void *state, const uint64_t *hashes, size_t count)
 
 /* ---- Shares -------------------------------------------------------------------- */
 
+/*
+ * Returns the elements that at least the share of the documents have, but at least two
+ * documents, and frees the counts.  Elements that nearly as many documents have, at least
+ * 0.95 times the share, may be among them.  All frequencies are 1.
+ */
 Bag
 counts_finish_share(ElementCounts *counts)
 {
@@ -230,6 +239,14 @@ candidates_of(const ElementCounts *counts, size_t *count)
 	return candidate;
 }
 
+/*
+ * Sets the keys, ascending, and weights of the most frequent elements, at most `entries`;
+ * leaves out those that weigh WEIGHT_MAX (sketch/weights.h).  Frees the counts.  Returns
+ * the number of keys.
+ *
+ * The weight of an element in n of N > 1 documents is ln(N / n) / ln N times WEIGHT_MAX,
+ * rounded.
+ */
 uint32_t
 counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *weight)
 {

@@ -27,37 +27,16 @@ typedef struct ElementCounts
 	uint64_t documents;
 } ElementCounts;
 
-/* Starts a counter for a lexicon, which keeps at most `most` elements. */
 extern void counts_begin(ElementCounts *counts, size_t most);
-
-/* Starts a counter for the elements that a share of the documents have, 0 < share <= 1. */
 extern void counts_begin_share(ElementCounts *counts, double share);
-
-/* Begins a document; a counter for a share may have at most UINT32_MAX. */
 extern void counts_next(ElementCounts *counts);
-
-/* Counts elements of the current document; a HashSink (text/text.h). */
 extern void counts_add(void *counts, const uint64_t *hashes, size_t count);
 
 /* The most bytes that an element takes, slots of the table that are free included. */
 #define COUNTS_BYTES 96
 
-/*
- * Sets the keys, ascending, and weights of the most frequent elements, at most `entries`;
- * leaves out those that weigh WEIGHT_MAX (sketch/weights.h).  Frees the counts.  Returns
- * the number of keys.
- *
- * The weight of an element in n of N > 1 documents is ln(N / n) / ln N times WEIGHT_MAX,
- * rounded.
- */
 extern uint32_t counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key,
 							  uint8_t *weight);
-
-/*
- * Returns the elements that at least the share of the documents have, but at least two
- * documents, and frees the counts.  Elements that nearly as many documents have, at least
- * 0.95 times the share, may be among them.  All frequencies are 1.
- */
 extern Bag counts_finish_share(ElementCounts *counts);
 
 #endif

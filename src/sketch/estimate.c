@@ -31,6 +31,11 @@ radius(double full, double step, int most, double t)
 	return d;
 }
 
+/*
+ * Returns the estimated resemblance of two sets if d of k symbols differ:
+ * (k (2^b - 1) - d 2^b) / (k (2^b - 1)), which is (E - 2^-b) / (1 - 2^-b) for
+ * E = 1 - d / k (Li and Konig, WWW 2010, section 3), rounded once.  It may be negative.
+ */
 double
 minhash_resemblance(int k, int b, int d)
 {
@@ -39,6 +44,7 @@ minhash_resemblance(int k, int b, int d)
 	return estimate(k * (values - 1), values, d);
 }
 
+/* Returns the largest d whose minhash_resemblance is at least t, in (0, 1]. */
 int
 minhash_radius(int k, int b, double t)
 {
@@ -47,24 +53,28 @@ minhash_radius(int k, int b, double t)
 	return radius(k * (values - 1), values, k, t);
 }
 
+/* Returns (f - d) / f. */
 double
 simhash_similarity(int f, int d)
 {
 	return estimate(f, 1, d);
 }
 
+/* Returns the largest d for which (f - d) / f is at least t, in (0, 1]. */
 int
 simhash_radius(int f, double t)
 {
 	return radius(f, 1, f, t);
 }
 
+/* Returns the probability r + (1 - r) 2^-b that a symbol of b bits agrees if the resemblance is r. */
 double
 symbol_agreement(int b, double r)
 {
 	return r + (1 - r) * ldexp(1, -b);
 }
 
+/* Returns the standard error of minhash_resemblance if the resemblance is r. */
 double
 minhash_standard_error(int k, int b, double r)
 {
@@ -92,6 +102,10 @@ binomial_below(int n, double p, double q, int m)
 	return Min(sum, 1);
 }
 
+/*
+ * Returns the probability that the signatures of two sets of resemblance r differ in at
+ * most h of k symbols of b bits, each of which agrees with probability symbol_agreement(b, r).
+ */
 double
 chance_within(int k, int b, double r, int h)
 {
@@ -107,6 +121,10 @@ chance_within(int k, int b, double r, int h)
 	return 1 - binomial_below(k, agree, differ, k - h - 1);
 }
 
+/*
+ * Returns the containment of a set of n_a elements in one of n_b, if their resemblance is
+ * r: r (n_a + n_b) / ((1 + r) n_a), at most 1.
+ */
 double
 containment_of_resemblance(double r, double n_a, double n_b)
 {
@@ -115,6 +133,11 @@ containment_of_resemblance(double r, double n_a, double n_b)
 	return Min(share, 1);
 }
 
+/*
+ * Returns the standard error of containment_of_resemblance if c, at most 1 and at most the
+ * ratio n_b / n_a, is the containment: to first order, the error of the resemblance times
+ * the derivative (n_a + n_b) / (n_a (1 + r)^2).
+ */
 double
 containment_standard_error(int k, int b, double c, double ratio)
 {
@@ -123,6 +146,10 @@ containment_standard_error(int k, int b, double c, double ratio)
 	return minhash_standard_error(k, b, r) * (1 + ratio) / ((1 + r) * (1 + r));
 }
 
+/*
+ * Returns the probability that two sets of similarity s agree in a band:
+ * 1 - (1 - s^rows)^bands.
+ */
 double
 lsh_collision_probability(double s, int bands, int rows)
 {
@@ -130,6 +157,11 @@ lsh_collision_probability(double s, int bands, int rows)
 	return -expm1(bands * log1p(-pow(s, rows)));
 }
 
+/*
+ * Chooses the most rows (hence the fewest candidates), and then the fewest bands, with
+ * bands * rows <= k, that find a pair whose symbols agree with probability `agree` with
+ * probability `recall` or more.  Returns false if bands of one row do not.
+ */
 bool
 lsh_choose(double agree, int k, double recall, int *bands, int *rows)
 {
@@ -146,6 +178,7 @@ lsh_choose(double agree, int k, double recall, int *bands, int *rows)
 	return false;
 }
 
+/* Computes a key for each band of `rows` symbols; returns their number, floor(k / rows). */
 int
 minhash_band_keys(const uint8_t *packed, int k, int b, int rows, uint64_t *keys)
 {

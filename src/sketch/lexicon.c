@@ -12,6 +12,7 @@
 /* Elements that a digest takes at once. */
 #define DIGESTED 512
 
+/* Returns the elements of a bag that another bag has too, with their frequencies. */
 Bag
 bag_keep(const Bag *bag, const Bag *wanted)
 {
@@ -58,6 +59,7 @@ scale_of(const Bag *bag, const Lexicon *lexicon)
 	return -exponent;
 }
 
+/* Returns the cosine of two vectors of frequency times weight; 0 if one of them is zero. */
 double
 bag_lexicon_cosine(const Bag *x, const Bag *y, const Lexicon *lexicon)
 {
@@ -95,6 +97,7 @@ put_big_endian(uint8_t *out, uint64_t number)
 		out[i] = (uint8_t) (number >> (56 - 8 * i));
 }
 
+/* Sets digest to XXH3-128 of the elements, ascending, each as 8 bytes, big-endian. */
 void
 bag_digest(const Bag *bag, uint8_t *digest)
 {

@@ -28,6 +28,7 @@
 /* Elements whose slots are fetched together before they are searched. */
 #define FETCHED 64
 
+/* Starts without elements; `expected` is a guess how many come, and costs time if it is wrong. */
 void
 minhash_begin(MinhashBuilder *builder, size_t expected)
 {
@@ -59,6 +60,7 @@ add_fetched(Table *table, uint64_t *element, const uint64_t *hashes, size_t coun
 	}
 }
 
+/* Adds elements; a HashSink (text/text.h) with a MinhashBuilder as its state. */
 void
 minhash_add(void *state, const uint64_t *hashes, size_t count)
 {
@@ -111,6 +113,7 @@ first_round_body(const uint64_t *restrict element, int count, uint32_t k, Lanes 
 	}
 }
 
+/* In a later round bin and value come from a hash of the element and the round. */
 KERNEL_BODY void
 later_round_body(const uint64_t *restrict element, const uint32_t *restrict step, int count,
 				 uint32_t first, uint32_t k, Lanes *restrict lanes)
@@ -347,6 +350,15 @@ sketch(const uint64_t *element, size_t n, int k, uint32_t *symbols)
 		fill_empty_bins(&s, element, n);
 }
 
+/*
+ * Sets symbols[0, k) to the sketch of the elements added, in symbols of 32 bits, and
+ * frees the builder.  Returns the number of distinct elements.  All symbols of the empty
+ * set are MINHASH_EMPTY_SYMBOL.
+ *
+ * Fast similarity sketching (Dahlgaard, Knudsen, Thorup, FOCS 2017, section 3).  Symbols
+ * keep the order of the minima, so the symbol-wise least of two sketches is the sketch of
+ * the union.
+ */
 uint64_t
 minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 {
@@ -358,6 +370,7 @@ minhash_finish(MinhashBuilder *builder, int k, uint32_t *symbols)
 	return n;
 }
 
+/* Computes the sketch of distinct elements in the same way; returns their number. */
 uint64_t
 minhash_of_set(const uint64_t *hashes, size_t count, int k, uint32_t *symbols)
 {
@@ -417,6 +430,7 @@ sketch_copies(Copies *copies, int k, uint32_t *symbols)
 	return copies->count;
 }
 
+/* Computes the sketch of the copies of what was added, weighed by a lexicon (weights.h); returns their number. */
 uint64_t
 minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k, uint32_t *symbols)
 {
@@ -427,6 +441,7 @@ minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k, u
 	return sketch_copies(&copies, k, symbols);
 }
 
+/* Computes the sketch of the copies of a bag, whose frequencies are the weights; returns their number. */
 uint64_t
 minhash_of_copies(const Bag *bag, int k, uint32_t *symbols)
 {

@@ -24,6 +24,7 @@ vote_word(uint64_t hash, int word)
 	return mix64(hash + word * UINT64_C(0x9E3779B97F4A7C15));
 }
 
+/* Starts without elements; f is a valid number of bits. */
 void
 simhash_begin(SimhashBuilder *builder, int f)
 {
@@ -89,6 +90,7 @@ empty_planes(SimhashBuilder *builder)
 	builder->in_planes = 0;
 }
 
+/* Adds elements; a HashSink (text/text.h) with a SimhashBuilder as its state. */
 void
 simhash_add(void *state, const uint64_t *hashes, size_t count)
 {
@@ -112,6 +114,7 @@ simhash_add(void *state, const uint64_t *hashes, size_t count)
 	}
 }
 
+/* Adds an element that occurs `frequency` times. */
 void
 simhash_add_weighted(SimhashBuilder *builder, uint64_t hash, uint32_t frequency)
 {
@@ -132,6 +135,11 @@ put_bit(uint8_t *packed, int word, int bit)
 	packed[word * 8 + (63 - bit) / 8] |= (uint8_t) (1 << bit % 8);
 }
 
+/*
+ * Computes the fingerprint, packed, f / 8 bytes: a bit is set if more than half of the
+ * votes are for it (Charikar, STOC 2002; Manku et al., WWW 2007).  Returns the number of
+ * elements.  Without elements no bit is set.
+ */
 uint64_t
 simhash_finish(SimhashBuilder *builder, uint8_t *packed)
 {

@@ -11,6 +11,7 @@
 
 /* ---- Shapes and packing ---------------------------------------------------- */
 
+/* Returns whether k and k * b are within the limits, and b is 1, 2, 4, 8, 16 or 32. */
 bool
 minhash_shape_is_valid(int64_t k, int64_t b)
 {
@@ -19,6 +20,7 @@ minhash_shape_is_valid(int64_t k, int64_t b)
 	return width && k >= MINHASH_K_MIN && k <= MINHASH_K_MAX && k * b <= MINHASH_BITS_MAX;
 }
 
+/* Returns whether f is 64, 128, 256 or 512. */
 bool
 simhash_shape_is_valid(int64_t f)
 {
@@ -34,6 +36,7 @@ put_big_endian(uint8_t *out, uint32_t value)
 	out[3] = (uint8_t) value;
 }
 
+/* Returns symbol i of a packed signature. */
 uint32_t
 symbol_at(const uint8_t *packed, int b, int i)
 {
@@ -103,6 +106,11 @@ pack_lowest_bits(const uint32_t *symbols, int k, uint8_t *packed)
 	}
 }
 
+/*
+ * Packs symbols of 32 bits into b bits each, at packed[SYMBOL_BYTES(k, b)].  If b < 32, a
+ * packed symbol is the low bits of a hash of the symbol (b-bit minwise hashing, Li and
+ * Konig, WWW 2010), so truncating a packed signature equals packing to fewer bits.
+ */
 void
 minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 {
@@ -127,6 +135,7 @@ minhash_pack(const uint32_t *symbols, int k, int b, uint8_t *packed)
 	}
 }
 
+/* Truncates a packed signature from b_from to b_to < b_from bits a symbol. */
 void
 minhash_truncate(const uint8_t *from, int k, int b_from, int b_to, uint8_t *packed)
 {
@@ -146,6 +155,7 @@ minhash_truncate(const uint8_t *from, int k, int b_from, int b_to, uint8_t *pack
 	}
 }
 
+/* Computes the symbol-wise least of two packed signatures of k symbols of 32 bits. */
 void
 minhash_union(const uint8_t *x, const uint8_t *y, int k, uint8_t *packed)
 {
@@ -259,6 +269,7 @@ sums_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 	return sum;
 }
 
+/* Returns how many symbols differ in signatures of `bytes` bytes. */
 KERNEL_BODY TARGET_AVX512 int
 distance_of_bytes_avx512(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 {
@@ -318,6 +329,7 @@ distances_of_eights(const uint8_t *x, const uint8_t *first, size_t stride, int c
 	return done;
 }
 
+/* Sets distance[] to how many symbols of each of `count` signatures differ from x. */
 KERNEL_BODY TARGET_AVX512 void
 distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride, int count,
 						  size_t bytes, int b, int32_t *distance)
@@ -343,6 +355,7 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 /* A byte's count of so many vectors is at most 255. */
 #define NEON_VECTORS_MAX 31
 
+/* Returns how many symbols differ in signatures of `bytes` bytes. */
 KERNEL_BODY int
 distance_of_bytes_neon(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 {
@@ -444,12 +457,14 @@ const DistanceKernel distance_kernels[] = {DISTANCE_VARIANTS(DISTANCE_KERNEL){NU
 
 CPU_CHOICE(best_kernel, DistanceKernel, distance_kernels)
 
+/* Returns how many of k symbols of b bits differ in two packed signatures. */
 int
 symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 {
 	return best_kernel.distance(x, y, k, b);
 }
 
+/* Computes the distances of x to count signatures, the first at `first`, stride bytes apart. */
 void
 symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
 				 int32_t *distance)

@@ -10,6 +10,7 @@
 /* At most so many bits of a key are its bucket. */
 #define BUCKET_BITS_MAX 20
 
+/* Makes a lexicon of arrays, which must stay as long as it does. */
 void
 weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight, uint32_t count)
 {
@@ -29,6 +30,7 @@ weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight, uint
 	weights->start[(size_t) 1 << bits] = count;
 }
 
+/* Returns the weight of an element, given as its mix64. */
 uint32_t
 weight_of(const Weights *weights, uint64_t mixed)
 {
@@ -51,6 +53,10 @@ weight_of(const Weights *weights, uint64_t mixed)
 	return WEIGHT_MAX;
 }
 
+/*
+ * Returns a hash of a lexicon (doc/explanation/recipe.md): the scheme of the elements, the number of
+ * documents, and the entries.
+ */
 uint64_t
 weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key, const uint8_t *weight,
 			   uint32_t count)
@@ -63,6 +69,7 @@ weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key, const u
 	return hash;
 }
 
+/* Returns the elements of a bag whose weights are not zero, with these as their frequencies. */
 Bag
 bag_weigh(const Bag *bag, const Weights *weights)
 {
@@ -98,6 +105,7 @@ set_weight(Copies *copies, size_t element, uint32_t weight)
 		host_refuse_size("the weights of a set add up to too much for a signature");
 }
 
+/* Returns the copies of elements by the weights of a lexicon.  Takes over mixed[], which has mix64 of each. */
 Copies
 copies_weighed(uint64_t *mixed, size_t count, const Weights *weights)
 {
@@ -112,6 +120,7 @@ copies_weighed(uint64_t *mixed, size_t count, const Weights *weights)
 	return copies;
 }
 
+/* Returns the copies of the elements of a bag, by their frequencies. */
 Copies
 copies_of_bag(const Bag *bag)
 {
@@ -128,6 +137,7 @@ copies_of_bag(const Bag *bag)
 	return copies;
 }
 
+/* Makes the next copies, at most `room`, as mix64 of each; returns how many they are, 0 at the end. */
 size_t
 copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room)
 {
@@ -152,6 +162,7 @@ copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room)
 	return made;
 }
 
+/* Frees what the copies are made of. */
 void
 copies_end(Copies *copies)
 {

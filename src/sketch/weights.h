@@ -35,21 +35,11 @@ typedef struct Weights
 	uint32_t *start; /* where the keys of each bucket start; and count */
 } Weights;
 
-/* Makes a lexicon of arrays, which must stay as long as it does. */
 extern void weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight,
 						  uint32_t count);
-
-/* Returns the weight of an element, given as its mix64. */
 extern uint32_t weight_of(const Weights *weights, uint64_t mixed);
-
-/*
- * Returns a hash of a lexicon (doc/explanation/recipe.md): the scheme of the elements, the number of
- * documents, and the entries.
- */
 extern uint64_t weights_digest(uint32_t scheme, uint64_t documents, const uint32_t *key,
 							   const uint8_t *weight, uint32_t count);
-
-/* Returns the elements of a bag whose weights are not zero, with these as their frequencies. */
 extern Bag bag_weigh(const Bag *bag, const Weights *weights);
 
 /* ---- Copies (weights.c) -------------------------------------------------------- */
@@ -73,17 +63,9 @@ typedef struct CopiesPlace
 	uint32_t copy; /* of the element, from 0 */
 } CopiesPlace;
 
-/*
- * Return the copies of elements, given as mix64 of each in an array that they take over, by
- * the weights of a lexicon; and of those of a bag, by their frequencies.
- */
 extern Copies copies_weighed(uint64_t *mixed, size_t count, const Weights *weights);
 extern Copies copies_of_bag(const Bag *bag);
-
-/* Makes the next copies, at most `room`, as mix64 of each; returns how many they are, 0 at the end. */
 extern size_t copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room);
-
-/* Frees what the copies are made of. */
 extern void copies_end(Copies *copies);
 
 #endif

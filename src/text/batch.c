@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* Starts a batch of the units of a text; `placed` asks for the places of all bytes. */
 void
 batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *state)
 {
@@ -37,6 +38,7 @@ give_units(Batch *batch)
 	host_check_interrupts();
 }
 
+/* Gives the finished units to the sink, and makes room for one more step. */
 void
 batch_flush(Batch *batch)
 {
@@ -52,6 +54,7 @@ batch_flush(Batch *batch)
 	batch->bytes = host_grow(batch->bytes, &batch->room, needed, 1);
 }
 
+/* Closes the open unit, gives the last ones to the sink, and frees the batch. */
 void
 batch_end(Batch *batch)
 {

@@ -32,13 +32,8 @@ typedef struct Batch
 	uint32_t edge[BATCH_EDGES + STEP_EDGES];
 } Batch;
 
-/* Starts a batch of the units of a text; `placed` asks for the places of all bytes. */
 extern void batch_begin(Batch *batch, const char *utf8, bool placed, TokenSink sink, void *state);
-
-/* Gives the finished units to the sink, and makes room for one more step. */
 extern void batch_flush(Batch *batch);
-
-/* Closes the open unit, gives the last ones to the sink, and frees the batch. */
 extern void batch_end(Batch *batch);
 
 static inline bool

@@ -66,12 +66,17 @@ cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, vo
 	batch_end(&c);
 }
 
+/*
+ * Gives sink the chunks of a text (chunks.c): runs of normalised characters other than blanks,
+ * punctuation and symbols included.
+ */
 void
 chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 {
 	cut_into_chunks(utf8, length, false, sink, state);
 }
 
+/* Gives the chunks of a text of less than 4 GB to sink, with the places of all bytes. */
 void
 placed_chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 {

@@ -83,6 +83,7 @@ static const Entity entities[] = {
 
 #define ENTITIES (sizeof(entities) / sizeof(entities[0]))
 
+/* Returns the character of an entity's name such as "eacute", 0 for none (entities.c). */
 uint32_t
 entity_named(const char *name, size_t length)
 {

@@ -76,11 +76,6 @@ char_info(uint32_t code_point)
  * piece of its own, with the result ' '.
  */
 extern size_t normalise_piece(const uint8_t *in, size_t length, uint32_t *result, int *count);
-
-/*
- * Returns the length of the shortest piece at in: one that ends before the next boundary, or
- * after PIECE_SOURCE_MAX characters.
- */
 extern size_t shortest_piece(const uint8_t *in, size_t length);
 
 /* Notes bytes [start, start + length) of a text as the place of bytes [from, to). */
@@ -125,13 +120,8 @@ word_set_has(const WordSet *set, uint64_t hash)
 							 sizeof(uint64_t)) != 0;
 }
 
-/* Makes a set of words: one that is never freed, or one for word_set_free. */
 extern WordSet word_set_of(const uint64_t *hashes, size_t count, bool forever);
-
-/* Frees a set; one that is not made yet is allowed. */
 extern void word_set_free(WordSet *set);
-
-/* Returns whether the token of this hash (shingle_of_token) is an English stop word. */
 extern bool is_stop_word(uint64_t token_hash);
 
 /* ---- Languages (languages.c, their sets in words.c) ---------------------- */
@@ -149,10 +139,7 @@ typedef struct Language
 extern const Language languages[];
 extern const int language_count;
 
-/* Returns the number of the language of a code, -1 if it is not known. */
 extern int language_called(const char *code, size_t length);
-
-/* Return the sets of a language's words, which live as long as the process. */
 extern const WordSet *language_antecedents(int language);
 extern const WordSet *language_stop_words(int language);
 
@@ -180,7 +167,6 @@ struct SpotWords
 	WordSet stop_set;
 };
 
-/* Returns the words of a scheme without lists of its own. */
 extern SpotWords spot_words_of_scheme(SchemeId scheme);
 
 /* A signature: the antecedent, then its chain. */
@@ -197,16 +183,9 @@ typedef void (*SpotSink)(void *state, const Spot *spot);
 /* Finds the spot signatures of a sequence of tokens, and gives them to a sink. */
 typedef struct SpotFinder SpotFinder;
 
-/* Starts before the first token. */
 extern SpotFinder *spot_finder_begin(const SpotWords *words, SpotSink sink, void *state);
-
-/* Takes the next token; `place` is any number by which the caller knows it. */
 extern void spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place);
-
-/* Frees a finder; chains that are not complete give no signature. */
 extern void spot_finder_end(SpotFinder *finder);
-
-/* Returns the hash of a signature, an element of the set. */
 extern uint64_t spot_hash(const Spot *spot);
 
 #endif

@@ -195,6 +195,7 @@ const Language languages[] = {
 
 const int language_count = sizeof(languages) / sizeof(languages[0]);
 
+/* Returns the number of the language of a code, -1 if it is not known. */
 int
 language_called(const char *code, size_t length)
 {

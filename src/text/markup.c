@@ -279,6 +279,11 @@ strip_markup_at(Stripper *s)
 		put(s, *s->at++);
 }
 
+/*
+ * Writes [in, in + length) without its markup to out, which has room for length bytes;
+ * returns how many bytes it has written.  Takes linear time.  Any input is accepted, and
+ * valid UTF-8 remains valid.
+ */
 size_t
 markup_strip(const char *in, size_t length, char *out)
 {

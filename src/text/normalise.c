@@ -53,6 +53,10 @@ piece_length(const uint8_t *in, size_t length, size_t first)
 	return at;
 }
 
+/*
+ * Returns the length of the shortest piece at in: one that ends before the next boundary, or
+ * after PIECE_SOURCE_MAX characters.
+ */
 size_t
 shortest_piece(const uint8_t *in, size_t length)
 {

@@ -150,6 +150,7 @@ count_tokens(void *state, const TokenBatch *batch)
 	}
 }
 
+/* Counts what a text has. */
 void
 profile_text(const char *utf8, size_t length, TextProfile *profile)
 {
@@ -157,6 +158,7 @@ profile_text(const char *utf8, size_t length, TextProfile *profile)
 	tokens_of_text(utf8, length, count_tokens, profile);
 }
 
+/* Returns the name of the script of most letters, NULL for a text without letters. */
 const char *
 profile_script(const TextProfile *profile)
 {
@@ -168,6 +170,10 @@ profile_script(const TextProfile *profile)
 	return profile->letters[most] > 0 ? script_names[most] : NULL;
 }
 
+/*
+ * Returns the code of the language most of whose stop words a text has, NULL if fewer than
+ * a seventh of its tokens, or a single one, are among them.
+ */
 const char *
 profile_language(const TextProfile *profile)
 {

@@ -47,6 +47,10 @@ find_kind(SchemeKind kind)
 	return -1;
 }
 
+/*
+ * Returns whether a text can be shingled by the scheme alone: its kind is word, char,
+ * anychar, stopword, or spot without lists, and it has no lexicon.
+ */
 bool
 scheme_reads_text(SchemeId id)
 {
@@ -59,6 +63,7 @@ scheme_reads_text(SchemeId id)
 	return scheme_kinds[i].arguments == SPOT && SCHEME_VARIANT(id) < language_count;
 }
 
+/* Returns whether lexicons can weigh the elements of such a scheme: it is not spot, foreign or weighted. */
 bool
 scheme_has_lexicons(SchemeId id)
 {
@@ -67,6 +72,7 @@ scheme_has_lexicons(SchemeId id)
 	return i >= 0 && (scheme_kinds[i].arguments == WIDTH || scheme_kinds[i].arguments == NO_WIDTH);
 }
 
+/* Returns whether scheme_parse or spot_words_finish can return this number. */
 bool
 scheme_is_valid(SchemeId id)
 {
@@ -235,6 +241,11 @@ read_arguments(int kind, const char **at, const char *end, SchemeId *id)
 	return false;
 }
 
+/*
+ * Reads a name such as 'word 3', in any case, with any blanks.  It reads all names that
+ * scheme_name writes, including 'foreign', 'tokens', 'hashes', and 'unknown 0a010000' for
+ * a number that has no meaning in this version.  Returns false if the name is not valid.
+ */
 bool
 scheme_parse(const char *name, size_t length, SchemeId *id)
 {
@@ -270,6 +281,7 @@ spot_name(SchemeId id, char *name)
 		snprintf(name + length, SCHEME_NAME_SIZE - length, " %s", languages[variant].code);
 }
 
+/* Writes the canonical name, zero-terminated, into name[SCHEME_NAME_SIZE]. */
 void
 scheme_name(SchemeId id, char *name)
 {

@@ -158,6 +158,10 @@ begin(Shingler *s, SchemeId scheme, HashSink sink, void *state)
 		}
 }
 
+/*
+ * Gives the hashes of the shingles of a text to sink, in the order of the text, with
+ * repeated ones, in batches.  scheme_reads_text is true for the scheme.
+ */
 void
 shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink, void *state)
 {

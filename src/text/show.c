@@ -63,6 +63,7 @@ begin(ShownShingles *shown, const char *utf8, size_t length, SchemeId scheme)
 	words_of_text(utf8, length, scheme, join_tokens, shown);
 }
 
+/* Frees the shingles found. */
 void
 shown_free(ShownShingles *shown)
 {
@@ -82,6 +83,7 @@ find_slot(const ShownShingles *shown, uint64_t hash)
 							&shown->shingle[0].hash, sizeof(ShownShingle));
 }
 
+/* Returns the shingle of a hash, NULL if there is none. */
 const ShownShingle *
 shown_find(const ShownShingles *shown, uint64_t hash)
 {
@@ -212,6 +214,10 @@ find_shingles(void *state, const uint64_t *hashes, size_t count)
 	}
 }
 
+/*
+ * Finds the distinct shingles of a text.  Returns false if they are too many to be shown.
+ * The caller frees them by shown_free in either case.
+ */
 bool
 shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles *shown)
 {
@@ -250,6 +256,10 @@ find_spot(void *state, const Spot *spot)
 		shown->place[shown->places++] = (uint32_t) spot->place[i];
 }
 
+/*
+ * Finds the distinct spot signatures of a text.  Returns false if they are too many to be
+ * shown.  The caller frees them by shown_free in either case.
+ */
 bool
 spots_to_show(const char *utf8, size_t length, const SpotWords *words, ShownShingles *shown)
 {
@@ -294,6 +304,10 @@ spot_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
 	return shown->spot;
 }
 
+/*
+ * Returns the text of a shingle: its tokens, separated by single spaces, or by ':' in a
+ * spot signature.  It is valid until the next call.
+ */
 const char *
 shown_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length)
 {

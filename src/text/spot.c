@@ -23,6 +23,7 @@
 
 /* ---- Lists --------------------------------------------------------------- */
 
+/* Returns the words of a scheme without lists of its own. */
 SpotWords
 spot_words_of_scheme(SchemeId scheme)
 {
@@ -35,6 +36,10 @@ spot_words_of_scheme(SchemeId scheme)
 	return words;
 }
 
+/*
+ * Returns the words of a scheme of kind spot.  own_antecedents and own_stop_words say that
+ * the caller will add words to use instead of those of the language.
+ */
 SpotWords *
 spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words)
 {
@@ -104,6 +109,10 @@ with_one_more(void *array, size_t count, size_t size)
 	return count == 0 || (count & (count - 1)) != 0 ? array : host_realloc(array, 2 * count * size);
 }
 
+/*
+ * Adds an antecedent such as 'the', or 'the(1,2)' with its own distance and length of the
+ * chain.  Returns false if it is not one token, or a number is out of range.
+ */
 bool
 spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
 {
@@ -128,6 +137,7 @@ spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length)
 	return true;
 }
 
+/* Adds a stop word.  Returns false if it is not one token. */
 bool
 spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length)
 {
@@ -221,6 +231,7 @@ make_rule_set(SpotWords *words)
 	host_free(hash);
 }
 
+/* Ends adding words; returns the scheme of the signatures that they make. */
 SchemeId
 spot_words_finish(SpotWords *words)
 {
@@ -242,6 +253,7 @@ spot_words_finish(SpotWords *words)
 	return SCHEME_SPOT_ID(words->own.distance, words->own.chain, variant);
 }
 
+/* Frees the words. */
 void
 spot_words_free(SpotWords *words)
 {
@@ -287,6 +299,7 @@ struct SpotFinder
 	size_t free; /* the first chain that is not in use */
 };
 
+/* Starts before the first token. */
 SpotFinder *
 spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 {
@@ -308,6 +321,7 @@ spot_finder_begin(const SpotWords *words, SpotSink sink, void *state)
 	return finder;
 }
 
+/* Frees a finder; chains that are not complete give no signature. */
 void
 spot_finder_end(SpotFinder *finder)
 {
@@ -450,6 +464,7 @@ add_content(SpotFinder *finder, uint64_t hash, size_t place)
 	}
 }
 
+/* Takes the next token; `place` is any number by which the caller knows it. */
 void
 spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place)
 {
@@ -461,6 +476,7 @@ spot_finder_add(SpotFinder *finder, uint64_t token_hash, size_t place)
 
 /* ---- Shingles ------------------------------------------------------------ */
 
+/* Returns the hash of a signature, an element of the set. */
 uint64_t
 spot_hash(const Spot *spot)
 {
@@ -516,6 +532,7 @@ find_spots(void *state, const TokenBatch *batch)
 	}
 }
 
+/* Gives the hashes of spot signatures to sink like shingle_text, in the order of their ends. */
 void
 spots_of_text(const char *utf8, size_t length, const SpotWords *words, HashSink sink, void *state)
 {

@@ -50,19 +50,8 @@ batch_token(const TokenBatch *batch, size_t i, size_t *length)
 
 typedef void (*TokenSink)(void *state, const TokenBatch *batch);
 
-/*
- * Normalises a text, cuts it into tokens, and gives them to sink in order, in batches.
- * Invalid bytes separate tokens.
- */
 extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
-
-/*
- * Does the same with chunks (chunks.c): runs of normalised characters other than blanks,
- * punctuation and symbols included.
- */
 extern void chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
-
-/* Do the same, with the places of all bytes, for a text of less than 4 GB. */
 extern void placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 extern void placed_chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
@@ -102,13 +91,7 @@ typedef enum SchemeKind
 	(SCHEME_ID(SCHEME_SPOT, (distance) << 4 | (chain)) | (SchemeId) (variant))
 #define SCHEME_VARIANT(id) ((int) (0xFFFF & (id)))
 
-/* Returns whether scheme_parse or spot_words_finish can return this number. */
 extern bool scheme_is_valid(SchemeId id);
-
-/*
- * Returns whether a text can be shingled by the scheme alone: its kind is word, char,
- * anychar, stopword, or spot without lists, and it has no lexicon.
- */
 extern bool scheme_reads_text(SchemeId id);
 
 /* Returns whether the elements of a scheme are made of characters: its kind is char or anychar. */
@@ -118,7 +101,6 @@ scheme_has_characters(SchemeId scheme)
 	return SCHEME_KIND(scheme) == SCHEME_CHAR || SCHEME_KIND(scheme) == SCHEME_ANYCHAR;
 }
 
-/* Returns whether lexicons can weigh the elements of such a scheme: it is not spot, foreign or weighted. */
 extern bool scheme_has_lexicons(SchemeId id);
 
 /* Returns the number of the lexicon that has weighed the elements, 0 for none. */
@@ -135,28 +117,15 @@ scheme_is_weighted(SchemeId id)
 	return scheme_lexicon(id) != 0 || SCHEME_KIND(id) == SCHEME_WEIGHTED;
 }
 
-/*
- * Reads a name such as 'word 3', in any case, with any blanks.  It reads all names that
- * scheme_name writes, including 'foreign', 'tokens', 'hashes', and 'unknown 0a010000' for
- * a number that has no meaning in this version.  Returns false if the name is not valid.
- */
 extern bool scheme_parse(const char *name, size_t length, SchemeId *id);
-
-/* Writes the canonical name, zero-terminated, into name[SCHEME_NAME_SIZE]. */
 extern void scheme_name(SchemeId id, char *name);
 
 /* ---- Shingles (shingle.c) ----------------------------------------------- */
 
 typedef void (*HashSink)(void *state, const uint64_t *hashes, size_t count);
 
-/*
- * Gives the hashes of the shingles of a text to sink, in the order of the text, with
- * repeated ones, in batches.  scheme_reads_text is true for the scheme.
- */
 extern void shingle_text(const char *utf8, size_t length, SchemeId scheme, HashSink sink,
 						 void *state);
-
-/* Returns the element for a token that the user gives: XXH3-64 of its bytes. */
 extern uint64_t shingle_of_token(const char *utf8, size_t length);
 
 /* ---- Spot signatures with lists (spot.c) --------------------------------- */
@@ -167,26 +136,11 @@ extern uint64_t shingle_of_token(const char *utf8, size_t length);
  */
 typedef struct SpotWords SpotWords;
 
-/*
- * Returns the words of a scheme of kind spot.  own_antecedents and own_stop_words say that
- * the caller will add words to use instead of those of the language.
- */
 extern SpotWords *spot_words_begin(SchemeId scheme, bool own_antecedents, bool own_stop_words);
-
-/*
- * Add an antecedent such as 'the', or 'the(1,2)' with its own distance and length of the
- * chain, or a stop word.  Return false if it is not one token, or a number is out of range.
- */
 extern bool spot_words_add_antecedent(SpotWords *words, const char *utf8, size_t length);
 extern bool spot_words_add_stop_word(SpotWords *words, const char *utf8, size_t length);
-
-/* Ends adding words; returns the scheme of the signatures that they make. */
 extern SchemeId spot_words_finish(SpotWords *words);
-
-/* Frees the words. */
 extern void spot_words_free(SpotWords *words);
-
-/* Gives the hashes of spot signatures to sink like shingle_text, in the order of their ends. */
 extern void spots_of_text(const char *utf8, size_t length, const SpotWords *words, HashSink sink,
 						  void *state);
 
@@ -203,16 +157,8 @@ typedef struct TextProfile
 	uint64_t stop_words[PROFILE_LANGUAGES_MAX]; /* tokens among those of a language (languages.c) */
 } TextProfile;
 
-/* Counts what a text has. */
 extern void profile_text(const char *utf8, size_t length, TextProfile *profile);
-
-/* Returns the name of the script of most letters, NULL for a text without letters. */
 extern const char *profile_script(const TextProfile *profile);
-
-/*
- * Returns the code of the language most of whose stop words a text has, NULL if fewer than
- * a seventh of its tokens, or a single one, are among them.
- */
 extern const char *profile_language(const TextProfile *profile);
 
 /* ---- Showing shingles (show.c) ------------------------------------------ */
@@ -248,25 +194,12 @@ typedef struct ShownShingles
 	size_t spot_room;
 } ShownShingles;
 
-/*
- * Find the distinct shingles of a text.  Return false if they are too many to be shown.
- * The caller frees them by shown_free in either case.
- */
 extern bool shingles_to_show(const char *utf8, size_t length, SchemeId scheme,
 							 ShownShingles *shown);
 extern bool spots_to_show(const char *utf8, size_t length, const SpotWords *words,
 						  ShownShingles *shown);
-
-/* Frees the shingles found. */
 extern void shown_free(ShownShingles *shown);
-
-/* Returns the shingle of a hash, NULL if there is none. */
 extern const ShownShingle *shown_find(const ShownShingles *shown, uint64_t hash);
-
-/*
- * Returns the text of a shingle: its tokens, separated by single spaces, or by ':' in a
- * spot signature.  It is valid until the next call.
- */
 extern const char *shown_text(ShownShingles *shown, const ShownShingle *shingle, size_t *length);
 
 #endif

@@ -301,12 +301,17 @@ tokenize(const char *utf8, size_t length, bool placed, TokenSink sink, void *sta
 	batch_end(&t);
 }
 
+/*
+ * Normalises a text, cuts it into tokens, and gives them to sink in order, in batches.
+ * Invalid bytes separate tokens.
+ */
 void
 tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 {
 	tokenize(utf8, length, false, sink, state);
 }
 
+/* Gives the tokens of a text of less than 4 GB to sink, with the places of all bytes. */
 void
 placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
 {

@@ -8,6 +8,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* Makes a set of words: one that is never freed, or one for word_set_free. */
 WordSet
 word_set_of(const uint64_t *hashes, size_t count, bool forever)
 {
@@ -27,6 +28,7 @@ word_set_of(const uint64_t *hashes, size_t count, bool forever)
 	return set;
 }
 
+/* Frees a set; one that is not made yet is allowed. */
 void
 word_set_free(WordSet *set)
 {
@@ -36,6 +38,7 @@ word_set_free(WordSet *set)
 	host_free(set->word);
 	set->word = NULL;
 }
+/* Returns the element for a token that the user gives: XXH3-64 of its bytes. */
 uint64_t
 shingle_of_token(const char *utf8, size_t length)
 {
@@ -65,6 +68,7 @@ word_set_of_list(WordSet *set, const char *list)
 	return set;
 }
 
+/* Returns the set of a language's stop words, which lives as long as the process. */
 const WordSet *
 language_stop_words(int language)
 {
@@ -73,6 +77,7 @@ language_stop_words(int language)
 	return word_set_of_list(&sets[language], languages[language].stop_words);
 }
 
+/* Returns the set of a language's antecedents, which lives as long as the process. */
 const WordSet *
 language_antecedents(int language)
 {
@@ -81,6 +86,7 @@ language_antecedents(int language)
 	return word_set_of_list(&sets[language], languages[language].antecedents);
 }
 
+/* Returns whether the token of this hash (shingle_of_token) is an English stop word. */
 bool
 is_stop_word(uint64_t token_hash)
 {

@@ -48,6 +48,10 @@ ball_of_any(Datum datum)
 	return ball_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
+/*
+ * Reads a datum that is to be compared; makes a copy only if it is toasted.  It is an error if
+ * the value is of a later recipe, or if header, centre and size do not agree.
+ */
 Ball
 ball_of_datum(Datum datum)
 {

@@ -24,10 +24,6 @@ typedef struct Ball
 	Signature centre;
 } Ball;
 
-/*
- * Reads a datum that is to be compared; makes a copy only if it is toasted.  It is an error if
- * the value is of a later recipe, or if header, centre and size do not agree.
- */
 extern Ball ball_of_datum(Datum datum);
 
 #define PG_GETARG_BALL(n) ball_of_datum(PG_GETARG_DATUM(n))

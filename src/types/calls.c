@@ -21,6 +21,7 @@
 
 /* ---- Arguments -------------------------------------------------------------- */
 
+/* Returns false after an error unless 0 < threshold <= 1. */
 bool
 check_threshold(double threshold, Node *context)
 {
@@ -36,6 +37,7 @@ check_threshold(double threshold, Node *context)
 	return true;
 }
 
+/* Returns argument n; throws an error, which calls it by its name, unless it is from 1 to most. */
 int32
 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
 {
@@ -48,6 +50,7 @@ number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)
 	return number;
 }
 
+/* Returns argument n; throws an error, which calls it by its name, unless 0 < share <= 1. */
 double
 share_argument(FunctionCallInfo fcinfo, int n, const char *name)
 {
@@ -62,6 +65,7 @@ share_argument(FunctionCallInfo fcinfo, int n, const char *name)
 	return share;
 }
 
+/* Is argument n the same in all calls from this call site? */
 bool
 is_constant_argument(const FmgrInfo *function, int n)
 {
@@ -73,6 +77,7 @@ is_constant_argument(const FmgrInfo *function, int n)
 	return list_length(arguments) > n && IsA(list_nth(arguments, n), Const);
 }
 
+/* Throws an error if an array, called by what it is of, has a NULL element. */
 void
 check_no_nulls(ArrayType *array, const char *elements)
 {
@@ -83,6 +88,7 @@ check_no_nulls(ArrayType *array, const char *elements)
 				 errhint("Remove them with array_remove(..., NULL).")));
 }
 
+/* Returns the number of elements; throws an error if one is NULL, or for more than one dimension. */
 int
 array_count(ArrayType *array, const char *elements)
 {
@@ -95,6 +101,7 @@ array_count(ArrayType *array, const char *elements)
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
+/* Gives many hashes to sink in batches, with checks for interrupts in between. */
 void
 hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *state)
 {
@@ -107,6 +114,7 @@ hashes_in_batches(const uint64_t *hashes, size_t count, HashSink sink, void *sta
 	}
 }
 
+/* Gives the elements of a text[], hashed by shingle_of_token, to sink, in order and in batches. */
 void
 hashes_of_text_array(ArrayType *array, HashSink sink, void *state)
 {
@@ -133,6 +141,7 @@ hashes_of_text_array(ArrayType *array, HashSink sink, void *state)
 	}
 }
 
+/* Gives the elements of a bigint[] to sink, in order and in batches. */
 void
 hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 {
@@ -141,6 +150,7 @@ hashes_of_int8_array(ArrayType *array, HashSink sink, void *state)
 	hashes_in_batches((const uint64_t *) ARR_DATA_PTR(array), count, sink, state);
 }
 
+/* Returns the finite weights of a float8[], one for each of count tokens. */
 const double *
 weights_of_array(ArrayType *array, int count)
 {
@@ -164,6 +174,7 @@ weights_of_array(ArrayType *array, int count)
 
 /* ---- Results ---------------------------------------------------------------- */
 
+/* Returns the descriptor of the row or rows that a function returns. */
 TupleDesc
 result_row(FunctionCallInfo fcinfo)
 {
@@ -174,6 +185,7 @@ result_row(FunctionCallInfo fcinfo)
 	return BlessTupleDesc(row);
 }
 
+/* Gives a set-returning function an empty tuplestore for its rows. */
 void
 begin_rows(FunctionCallInfo fcinfo)
 {
@@ -196,6 +208,7 @@ begin_rows(FunctionCallInfo fcinfo)
 	MemoryContextSwitchTo(old_context);
 }
 
+/* Fills in the header of an array of `size` bytes, which holds count > 0 elements; returns the array. */
 ArrayType *
 array_header(ArrayType *array, Oid type, size_t size, size_t count)
 {
@@ -208,6 +221,7 @@ array_header(ArrayType *array, Oid type, size_t size, size_t count)
 	return array;
 }
 
+/* Returns an array of count elements, which take so many bytes as they lie in it. */
 ArrayType *
 make_array(Oid type, const void *elements, size_t bytes, size_t count)
 {
@@ -221,6 +235,7 @@ make_array(Oid type, const void *elements, size_t bytes, size_t count)
 	return array;
 }
 
+/* Returns a bigint[]. */
 ArrayType *
 int8_array(const int64 *number, size_t count)
 {
@@ -229,6 +244,10 @@ int8_array(const int64 *number, size_t count)
 
 /* ---- Errors ----------------------------------------------------------------- */
 
+/*
+ * Calls a function in a subtransaction, in the caller's memory context.  Returns the error
+ * that it raised, after a rollback of what it did; NULL if it raised none.
+ */
 ErrorData *
 catch_error(void (*function)(void *state), void *state)
 {

@@ -124,8 +124,7 @@ frequencies_query(Oid table, const char *columns, const char *order)
 	return psprintf("SELECT %s FROM %s AS l WHERE l.shingle OPERATOR(pg_catalog.=) ANY ($1) "
 					"AND l.idf OPERATOR(pg_catalog.>=) $2 AND l.idf OPERATOR(pg_catalog.<=) $3 %s",
 					columns,
-					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
-											   name),
+					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name),
 					order);
 }
 
@@ -150,8 +149,8 @@ frequencies_plan(FmgrInfo *function, Oid table, const char *columns, const char 
 	if (kept->plan && kept->table == table)
 		return kept->plan;
 	forget_plan(kept);
-	kept->plan = SPI_prepare_cursor(frequencies_query(table, columns, order), lengthof(types), types,
-									CURSOR_OPT_GENERIC_PLAN);
+	kept->plan = SPI_prepare_cursor(frequencies_query(table, columns, order), lengthof(types),
+									types, CURSOR_OPT_GENERIC_PLAN);
 	if (!kept->plan || SPI_keepplan(kept->plan) != 0)
 		elog(ERROR, "could not prepare to read the table of frequencies");
 	kept->table = table;
@@ -202,8 +201,8 @@ neardup_idf_filter(PG_FUNCTION_ARGS)
 	Shingles *result;
 
 	SPI_connect();
-	look_up(frequencies_plan(fcinfo->flinfo, PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", ""), &bag,
-			PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3));
+	look_up(frequencies_plan(fcinfo->flinfo, PG_GETARG_OID(1), "l.shingle::pg_catalog.int8", ""),
+			&bag, PG_GETARG_FLOAT8(2), PG_GETARG_FLOAT8(3));
 	found = bag_of_rows();
 	kept = bag_keep(&bag, &found);
 	MemoryContextSwitchTo(context);
@@ -257,7 +256,7 @@ neardup_tfidf_cosine(PG_FUNCTION_ARGS)
 	SPI_connect();
 	either = bag_union(&pair.bag_x, &pair.bag_y);
 	look_up(frequencies_plan(fcinfo->flinfo, PG_GETARG_OID(2),
-						 "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", "ORDER BY 1"),
+							 "l.shingle::pg_catalog.int8, l.idf::pg_catalog.float8", "ORDER BY 1"),
 			&either, 0, get_float8_infinity());
 	lexicon = lexicon_of_rows();
 	cosine = bag_lexicon_cosine(&pair.bag_x, &pair.bag_y, &lexicon);

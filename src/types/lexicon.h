@@ -28,16 +28,9 @@ typedef struct LexiconValue
 #define LEXICON_LAYOUT 1
 #define LEXICON_ENTRIES_MAX 1000000
 
-/* Returns a new value without its digest, whose keys and weights the caller fills in. */
 extern LexiconValue *lexicon_alloc(int version, SchemeId scheme, uint64 documents, uint32 count);
-
-/* Returns where the weights are. */
 extern uint8 *lexicon_weights(const LexiconValue *lexicon);
-
-/* Sets the digest. */
 extern void lexicon_seal(LexiconValue *lexicon);
-
-/* Returns the scheme of the shingles that a lexicon has weighed. */
 extern SchemeId lexicon_weighed_scheme(SchemeId scheme, uint64 digest);
 
 /* A lexicon that is ready to weigh. */
@@ -53,13 +46,7 @@ typedef struct ReadyLexicon
 	TimestampTz statement; /* that found it there */
 } ReadyLexicon;
 
-/*
- * Returns the lexicon in argument n, and remembers the last one from call to call.  Throws
- * an error if it is of a later recipe.
- */
 extern const ReadyLexicon *lexicon_of_argument(FunctionCallInfo fcinfo, int n);
-
-/* Does the same for a lexicon that weighs the shingles of a text, and throws an error for any other. */
 extern const ReadyLexicon *text_lexicon_of_argument(FunctionCallInfo fcinfo, int n);
 
 #endif

@@ -27,6 +27,7 @@ lexicon_size(size_t count)
 	return offsetof(LexiconValue, key) + count * (sizeof(uint32) + sizeof(uint8));
 }
 
+/* Returns a new value without its digest, whose keys and weights the caller fills in. */
 LexiconValue *
 lexicon_alloc(int version, SchemeId scheme, uint64 documents, uint32 count)
 {
@@ -42,6 +43,7 @@ lexicon_alloc(int version, SchemeId scheme, uint64 documents, uint32 count)
 	return lexicon;
 }
 
+/* Returns where the weights are. */
 uint8 *
 lexicon_weights(const LexiconValue *lexicon)
 {
@@ -56,12 +58,14 @@ digest_of(const LexiconValue *lexicon)
 						  lexicon_weights(lexicon), lexicon->count);
 }
 
+/* Sets the digest. */
 void
 lexicon_seal(LexiconValue *lexicon)
 {
 	lexicon->digest = digest_of(lexicon);
 }
 
+/* Returns the scheme of the shingles that a lexicon has weighed. */
 SchemeId
 lexicon_weighed_scheme(SchemeId scheme, uint64 digest)
 {
@@ -172,6 +176,10 @@ is_in_place(const ReadyLexicon *ready, const struct varlena *stored)
 	return memcmp(&place, &ready->place, sizeof(place)) == 0;
 }
 
+/*
+ * Returns the lexicon in argument n, and remembers the last one from call to call.  Throws
+ * an error if it is of a later recipe.
+ */
 const ReadyLexicon *
 lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 {
@@ -205,6 +213,7 @@ lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 	return ready;
 }
 
+/* Returns the lexicon in argument n, as lexicon_of_argument() does; throws an error unless it weighs the shingles of a text. */
 const ReadyLexicon *
 text_lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 {

@@ -10,6 +10,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+/* Returns the type of a name in the schema of a function of this extension, whatever the search_path is, or InvalidOid. */
 Oid
 extension_type(Oid function, const char *name)
 {
@@ -17,6 +18,7 @@ extension_type(Oid function, const char *name)
 						   ObjectIdGetDatum(get_func_namespace(function)));
 }
 
+/* Returns the function of a name and two arguments in the schema of a function of this extension, or InvalidOid. */
 Oid
 extension_function(Oid function, const char *name, Oid first, Oid second)
 {
@@ -30,6 +32,7 @@ extension_function(Oid function, const char *name, Oid first, Oid second)
 	return found;
 }
 
+/* Returns the operator of a name in the schema of a function of this extension, or InvalidOid. */
 Oid
 extension_operator(Oid function, const char *name, Oid left, Oid right)
 {
@@ -38,6 +41,7 @@ extension_operator(Oid function, const char *name, Oid left, Oid right)
 						   ObjectIdGetDatum(get_func_namespace(function)));
 }
 
+/* Is it minhash, simhash, bit or bigint? */
 bool
 is_signature_type(Oid function, Oid type)
 {

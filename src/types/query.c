@@ -14,6 +14,10 @@ plan_source(SPIPlanPtr plan)
 	return linitial(SPI_plan_get_plan_sources(plan));
 }
 
+/*
+ * Returns the type of the column, below domains, of a prepared query that is one SELECT of one
+ * column; InvalidOid for any other.
+ */
 Oid
 query_column(SPIPlanPtr plan)
 {
@@ -49,6 +53,10 @@ prepare(const char *query, int cursor_options, const char *such)
 	return plan;
 }
 
+/*
+ * Prepares a query, which must be one SELECT (or VALUES, TABLE, WITH) that only reads.
+ * name is the argument's, for messages; such is an example for the hint.
+ */
 SPIPlanPtr
 query_prepare(const char *name, const char *query, int cursor_options, const char *such)
 {
@@ -72,12 +80,14 @@ query_prepare(const char *name, const char *query, int cursor_options, const cha
 	return plan;
 }
 
+/* Returns the columns of a prepared query. */
 TupleDesc
 query_columns(SPIPlanPtr plan)
 {
 	return plan_source(plan)->resultDesc;
 }
 
+/* Returns the text of a prepared query without the semicolon that may follow, to put in parentheses. */
 char *
 query_statement(SPIPlanPtr plan, const char *query)
 {
@@ -99,6 +109,7 @@ end_nothing(DestReceiver *self)
 {
 }
 
+/* Returns the receiver of a query's rows, which the caller's state begins with; start may be NULL. */
 DestReceiver
 query_receiver(QueryStart start, QueryRow receive_row)
 {

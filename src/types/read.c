@@ -11,6 +11,7 @@
 /* How much of an invalid text an error shows. */
 #define SHOWN_BYTES 80
 
+/* A reader of the text that an input function is called with. */
 TextReader
 text_reader(FunctionCallInfo fcinfo, const char *type)
 {
@@ -33,12 +34,14 @@ report_invalid(const TextReader *reader, const char *detail, const char *hint)
 			 errdetail("%s", detail), hint != NULL ? errhint("%s", hint) : 0));
 }
 
+/* Report that the text is not of the type, and return false; detail is a sentence. */
 bool
 read_invalid(const TextReader *reader, const char *detail)
 {
 	return report_invalid(reader, detail, NULL);
 }
 
+/* The same; %zu in detail stands for the number of the character that is read next. */
 bool
 read_expected(const TextReader *reader, const char *detail)
 {
@@ -47,6 +50,7 @@ read_expected(const TextReader *reader, const char *detail)
 	return read_invalid(reader, psprintf(detail, character));
 }
 
+/* Reads "VERSION/SCHEME/", with which the text of each type begins. */
 bool
 read_recipe(TextReader *reader, uint8 *version, SchemeId *scheme)
 {
@@ -71,6 +75,7 @@ read_recipe(TextReader *reader, uint8 *version, SchemeId *scheme)
 	return read_char(reader, '/');
 }
 
+/* Reads two hexadecimal digits for each byte, to the end of the text. */
 bool
 read_hex(TextReader *reader, uint8 *bytes, size_t count)
 {
@@ -95,6 +100,7 @@ read_hex(TextReader *reader, uint8 *bytes, size_t count)
 
 /* ---- Binary format ------------------------------------------------------ */
 
+/* Throw the error for bytes that are not of the type; detail is a sentence. */
 void
 binary_invalid(const char *type, const char *detail)
 {
@@ -103,6 +109,7 @@ binary_invalid(const char *type, const char *detail)
 			 errmsg("invalid binary format of type %s", type), errdetail("%s", detail)));
 }
 
+/* Throws an error unless a value of this recipe version may have the scheme. */
 void
 binary_check_recipe(const char *type, int version, SchemeId scheme)
 {

@@ -25,13 +25,8 @@ typedef struct TextReader
 	Node *context;     /* where errors are saved */
 } TextReader;
 
-/* A reader of the text that an input function is called with. */
 extern TextReader text_reader(FunctionCallInfo fcinfo, const char *type);
-
-/* Report that the text is not of the type, and return false; detail is a sentence. */
 extern bool read_invalid(const TextReader *reader, const char *detail);
-
-/* The same; %zu in detail stands for the number of the character that is read next. */
 extern bool read_expected(const TextReader *reader, const char *detail);
 
 /* Skips a character, which must be the next one. */
@@ -61,18 +56,12 @@ read_number(TextReader *reader, uint64 least, uint64 most, const char *expected,
 	return true;
 }
 
-/* Reads "VERSION/SCHEME/", with which the text of each type begins. */
 extern bool read_recipe(TextReader *reader, uint8 *version, SchemeId *scheme);
-
-/* Reads two hexadecimal digits for each byte, to the end of the text. */
 extern bool read_hex(TextReader *reader, uint8 *bytes, size_t count);
 
 /* ---- Binary format ------------------------------------------------------ */
 
-/* Throw the error for bytes that are not of the type; detail is a sentence. */
 extern _Noreturn void binary_invalid(const char *type, const char *detail);
-
-/* Throws an error unless a value of this recipe version may have the scheme. */
 extern void binary_check_recipe(const char *type, int version, SchemeId scheme);
 
 #endif

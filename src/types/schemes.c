@@ -22,6 +22,7 @@ hint_at_scheme(const char *name)
 				   name, name);
 }
 
+/* Returns the scheme of a name, which must read text ('word 3', not 'tokens'). */
 SchemeId
 text_scheme_of_datum(Datum datum)
 {
@@ -65,6 +66,7 @@ typedef struct SchemeCache
 	char name[SCHEME_NAME_SIZE];
 } SchemeCache;
 
+/* Returns the scheme that argument n names, as text_scheme_of_datum() does, and remembers the last name from call to call. */
 SchemeId
 text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
 {
@@ -119,6 +121,11 @@ add_words(SpotWords *words, Datum datum, AddWord add, const char *names, const c
 		pfree(array);
 }
 
+/*
+ * Returns the lists of spot signatures in arguments 1 to 3: the name of a scheme,
+ * antecedents and stop words (text[]; NULL for the language's own).  *made is the scheme
+ * of the spot signatures that they make.
+ */
 SpotWords *
 spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made)
 {
@@ -143,6 +150,10 @@ spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made)
 	return words;
 }
 
+/*
+ * May a value of a recipe version have this scheme?  A version later than RECIPE_VERSION
+ * may have any.
+ */
 bool
 recipe_has_scheme(int version, SchemeId scheme)
 {
@@ -165,6 +176,10 @@ lexicon_call(const char *function, const char *sizes, SchemeId scheme)
 					scheme_lexicon(scheme));
 }
 
+/*
+ * Returns the call that makes a value of a scheme, for hints: to_minhash(text, k => 512,
+ * scheme => 'word 3').  sizes are the arguments in between, each after a comma, or "".
+ */
 const char *
 scheme_call(const char *function, const char *sizes, SchemeId scheme)
 {
@@ -184,6 +199,10 @@ scheme_call(const char *function, const char *sizes, SchemeId scheme)
 	return psprintf("%s(...%s) for scheme \"%s\"", function, sizes, name);
 }
 
+/*
+ * Throws the error for two values of different recipes.  type is the plural for the
+ * message: "shingles", "minhash values"; the calls are those that make such values.
+ */
 void
 refuse_recipes(const char *type, int version_x, SchemeId scheme_x, int version_y, SchemeId scheme_y,
 			   const char *call_x, const char *call_y)
@@ -206,6 +225,7 @@ refuse_recipes(const char *type, int version_x, SchemeId scheme_x, int version_y
 				 errhint("Make the one of the earlier recipe version again.")));
 }
 
+/* Throws that error unless two sets of shingles have the same recipe version and scheme. */
 void
 check_same_recipe(int version_x, SchemeId scheme_x, int version_y, SchemeId scheme_y)
 {

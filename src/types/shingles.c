@@ -128,6 +128,7 @@ neardup_shingle_hashes(PG_FUNCTION_ARGS)
 
 /* ---- Two arguments ------------------------------------------------------ */
 
+/* Throws an error unless recipe and scheme are the same. */
 ShinglesPair
 shingles_pair(FunctionCallInfo fcinfo)
 {
@@ -141,6 +142,7 @@ shingles_pair(FunctionCallInfo fcinfo)
 	return pair;
 }
 
+/* Frees the copies that shingles_pair() made. */
 void
 shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair)
 {

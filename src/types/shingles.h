@@ -31,16 +31,9 @@ typedef struct Shingles
 #define SHINGLES_LAYOUT 1
 #define SHINGLES_FREQUENCIES 1
 
-/* Detoasts a value and checks its header.  Returns a copy only where it was toasted. */
 extern Shingles *shingles_of_datum(Datum datum);
-
-/* Does the same for a set to make a signature of, whose recipe must be RECIPE_VERSION. */
 extern Shingles *shingles_to_sketch(Datum datum);
-
-/* Returns the multiset that a value holds; the arrays point into the value. */
 extern Bag shingles_bag(const Shingles *shingles);
-
-/* Returns a new value with copies of the bag's arrays; version is that of its recipe. */
 extern Shingles *shingles_of_bag(const Bag *bag, int version, SchemeId scheme);
 
 /* The first two arguments of a function, of the same recipe and scheme. */
@@ -52,10 +45,7 @@ typedef struct ShinglesPair
 	Bag bag_y;
 } ShinglesPair;
 
-/* Throws an error unless recipe and scheme are the same. */
 extern ShinglesPair shingles_pair(FunctionCallInfo fcinfo);
-
-/* Frees the copies that shingles_pair() made. */
 extern void shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair);
 
 #endif

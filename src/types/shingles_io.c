@@ -62,6 +62,7 @@ shingles_frequencies(const Shingles *shingles)
 	return (uint32 *) (shingles->element + shingles->count);
 }
 
+/* Detoasts a value and checks its header.  Returns a copy only where it was toasted. */
 Shingles *
 shingles_of_datum(Datum datum)
 {
@@ -77,6 +78,7 @@ shingles_of_datum(Datum datum)
 	return shingles;
 }
 
+/* Reads a set to make a signature of, as shingles_of_datum() does; its recipe must be RECIPE_VERSION. */
 Shingles *
 shingles_to_sketch(Datum datum)
 {
@@ -92,6 +94,7 @@ shingles_to_sketch(Datum datum)
 	return shingles;
 }
 
+/* Returns the multiset that a value holds; the arrays point into the value. */
 Bag
 shingles_bag(const Shingles *shingles)
 {
@@ -121,6 +124,7 @@ check_text_length(const Bag *bag)
 				 errhint("Divide the text into parts, or make a minhash of it.")));
 }
 
+/* Returns a new value with copies of the bag's arrays; version is that of its recipe. */
 Shingles *
 shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
 {

@@ -98,6 +98,7 @@ read_cardinality(TextReader *reader, SignatureHeader *header, uint64 *cardinalit
 	return read_char(reader, '/');
 }
 
+/* Reads a value of a kind, with room for prefix bytes in front; returns NULL after an error. */
 struct varlena *
 signature_parse(TextReader *reader, uint8 kind, size_t prefix)
 {
@@ -127,6 +128,7 @@ signature_parse(TextReader *reader, uint8 kind, size_t prefix)
 
 /* ---- Writing text ------------------------------------------------------- */
 
+/* Appends the text of a signature. */
 void
 signature_print(StringInfo out, const Signature *signature)
 {
@@ -169,6 +171,7 @@ flags_defect(uint8 kind, uint8 flags)
 	return NULL;
 }
 
+/* Reads the binary format of a kind or of any, with room for prefix bytes in front. */
 struct varlena *
 signature_receive(StringInfo in, uint8 kind, size_t prefix)
 {
@@ -206,6 +209,7 @@ signature_receive(StringInfo in, uint8 kind, size_t prefix)
 	return value;
 }
 
+/* Appends the binary format of a signature. */
 void
 signature_send(StringInfo out, const Signature *signature)
 {

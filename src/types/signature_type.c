@@ -20,6 +20,7 @@ log2_of_bits(int b)
 	return log;
 }
 
+/* Returns a header of RECIPE_VERSION; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
 SignatureHeader
 signature_header(uint8 kind, int k, int b, SchemeId scheme)
 {
@@ -32,6 +33,7 @@ signature_header(uint8 kind, int k, int b, SchemeId scheme)
 	return header;
 }
 
+/* Throws the error for bytes that are no signature. */
 void
 signature_refuse_bytes(size_t size)
 {
@@ -40,6 +42,7 @@ signature_refuse_bytes(size_t size)
 			 errdetail("It has %zu bytes, which do not fit its header.", size)));
 }
 
+/* Returns false after an error unless a signature is of RECIPE_VERSION. */
 bool
 signature_check_recipe(const SignatureHeader *header, Node *context)
 {
@@ -53,6 +56,7 @@ signature_check_recipe(const SignatureHeader *header, Node *context)
 			 errhint("Install a release that knows the recipe, or make the value again from its text.")));
 }
 
+/* Reads a datum as signature_of_any() does; throws an error unless it is of RECIPE_VERSION. */
 Signature
 signature_of_datum(Datum datum)
 {
@@ -62,6 +66,10 @@ signature_of_datum(Datum datum)
 	return signature;
 }
 
+/*
+ * Returns a new value with room for prefix bytes in front.  The caller fills *symbols,
+ * which are zero.
+ */
 struct varlena *
 signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, uint8 **symbols)
 {
@@ -79,6 +87,11 @@ signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, 
 
 /* ---- Values of other types ---------------------------------------------- */
 
+/*
+ * Reads a bit(n) as the signature that its cast to minhash makes, without making that.
+ * The symbols are in a copy only where the datum was toasted.  Returns false if no
+ * signature has that many bits.
+ */
 bool
 signature_read_bit(Datum datum, Signature *signature)
 {
@@ -95,6 +108,7 @@ signature_read_bit(Datum datum, Signature *signature)
 	return true;
 }
 
+/* Reads a bit(n) as signature_read_bit() does; throws an error if no signature has that many bits. */
 Signature
 signature_of_bit(Datum datum)
 {
@@ -108,6 +122,7 @@ signature_of_bit(Datum datum)
 	return signature;
 }
 
+/* Returns a bigint as a simhash.  The symbols are in *bits, which it sets. */
 Signature
 signature_of_int8(Datum datum, uint64 *bits)
 {
@@ -132,6 +147,7 @@ hint_at_width(const char *type, int64 size)
 				   size, type, size);
 }
 
+/* Returns false after an error unless there is a minhash(k, b). */
 bool
 check_minhash_shape(int64 k, int64 b, Node *context)
 {
@@ -145,6 +161,7 @@ check_minhash_shape(int64 k, int64 b, Node *context)
 	return true;
 }
 
+/* Returns false after an error unless there is a simhash(f). */
 bool
 check_simhash_shape(int64 f, Node *context)
 {
@@ -157,6 +174,7 @@ check_simhash_shape(int64 f, Node *context)
 	return true;
 }
 
+/* Returns "minhash(512, 1)" or "simhash(64)", palloc'd. */
 char *
 signature_shape(const SignatureHeader *header)
 {
@@ -165,12 +183,14 @@ signature_shape(const SignatureHeader *header)
 	return psprintf("simhash(%d)", header->k);
 }
 
+/* Returns the typmod that holds k and b; b is 1 for simhash. */
 int32
 signature_typmod(int k, int b)
 {
 	return k << 3 | log2_of_bits(b);
 }
 
+/* Returns false after an error that names both shapes unless typmod is -1 or that of the value. */
 bool
 signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context)
 {
@@ -189,6 +209,7 @@ signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *contex
 				 errhint("Use %s.", signature_call(&expected))));
 }
 
+/* Throws an error unless the cardinality of a minhash is known. */
 void
 check_counted(const Signature *signature)
 {
@@ -202,6 +223,7 @@ check_counted(const Signature *signature)
 
 /* ---- Two values --------------------------------------------------------- */
 
+/* Returns the call that makes a signature of this shape and scheme, for hints. */
 const char *
 signature_call(const SignatureHeader *header)
 {
@@ -220,6 +242,7 @@ signature_call(const SignatureHeader *header)
 	return scheme_call("to_simhash", psprintf(", f => %d", header->k), header->scheme);
 }
 
+/* Throws the error for two signatures of different shape, scheme or recipe version. */
 void
 signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 {
@@ -233,6 +256,7 @@ signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 				   x->scheme, y->version, y->scheme, signature_call(x), signature_call(y));
 }
 
+/* Returns the largest distance whose similarity is at least a threshold. */
 int
 signature_radius(const SignatureHeader *header, double threshold)
 {
@@ -241,6 +265,7 @@ signature_radius(const SignatureHeader *header, double threshold)
 	return simhash_radius(header->k, threshold);
 }
 
+/* Returns the similarity that a distance stands for, from 0 to 1. */
 double
 signature_similarity(const SignatureHeader *header, int distance)
 {
@@ -251,6 +276,7 @@ signature_similarity(const SignatureHeader *header, int distance)
 	return similarity > 0 ? similarity : 0;
 }
 
+/* Returns false after an error unless two such signatures can have this distance. */
 bool
 check_distance(const SignatureHeader *header, int distance, Node *context)
 {
@@ -270,6 +296,7 @@ check_distance(const SignatureHeader *header, int distance, Node *context)
 /* -1, 0 or 1 */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Compares in a total order, the same on every machine, in which only equal bytes are equal. */
 int
 signature_compare(const Signature *x, const Signature *y)
 {
@@ -315,6 +342,7 @@ neardup_signature_apply_typmod(PG_FUNCTION_ARGS)
 
 /* ---- Casts -------------------------------------------------------------- */
 
+/* Throws an error for a signature of the empty set, which cannot be cast to target. */
 void
 check_castable(const Signature *signature, const char *target)
 {
@@ -326,6 +354,7 @@ check_castable(const Signature *signature, const char *target)
 				 errhint("Leave such values out.")));
 }
 
+/* Returns a value of a kind with these bits as its symbols; the caller checks the shape. */
 struct varlena *
 signature_of_bits(VarBit *bits, uint8 kind)
 {

@@ -46,10 +46,7 @@ signature_size(const SignatureHeader *header)
 	return SIGNATURE_SYMBOLS_AT(header->flags) + signature_symbol_bytes(header);
 }
 
-/* Returns a header of RECIPE_VERSION; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
 extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
-
-/* Throws the error for bytes that are no signature. */
 extern _Noreturn void signature_refuse_bytes(size_t size);
 
 /*
@@ -80,46 +77,27 @@ signature_of_any(Datum datum)
 	return signature_of_any_bytes(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
-/* Does the same for a datum of RECIPE_VERSION, and throws an error for any other. */
 extern Signature signature_of_datum(Datum datum);
-
-/* Returns false after an error unless a signature is of RECIPE_VERSION. */
 extern bool signature_check_recipe(const SignatureHeader *header, Node *context);
 
 #define PG_GETARG_SIGNATURE(n) signature_of_datum(PG_GETARG_DATUM(n))
 #define PG_GETARG_ANY_SIGNATURE(n) signature_of_any(PG_GETARG_DATUM(n))
 
-/*
- * Returns a new value with room for prefix bytes in front.  The caller fills *symbols,
- * which are zero.
- */
 extern struct varlena *signature_new(const SignatureHeader *header, uint32 cardinality,
 									 size_t prefix, uint8 **symbols);
 
 /* ---- Shapes ------------------------------------------------------------- */
 
-/* Return false after an error unless a type of that shape exists. */
 extern bool check_minhash_shape(int64 k, int64 b, Node *context);
 extern bool check_simhash_shape(int64 f, Node *context);
-
-/* Returns "minhash(512, 1)" or "simhash(64)", palloc'd. */
 extern char *signature_shape(const SignatureHeader *header);
-
-/* Returns the typmod that holds k and b; b is 1 for simhash. */
 extern int32 signature_typmod(int k, int b);
-
-/* Returns false after an error that names both shapes unless typmod is -1 or that of the value. */
 extern bool signature_check_typmod(const SignatureHeader *header, int32 typmod, Node *context);
-
-/* Throws an error unless the cardinality of a minhash is known. */
 extern void check_counted(const Signature *signature);
 
 /* ---- Two values --------------------------------------------------------- */
 
-/* Returns the call that makes a signature of this shape and scheme, for hints. */
 extern const char *signature_call(const SignatureHeader *header);
-
-/* Throws the error for two signatures of different shape, scheme or recipe version. */
 extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
 
 #define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)
@@ -166,55 +144,30 @@ signature_within(const Signature *x, const Signature *y, int radius)
 	return signature_near(x, y, radius);
 }
 
-/* Returns the similarity that a distance stands for, from 0 to 1. */
 extern double signature_similarity(const SignatureHeader *header, int distance);
-
-/* Returns the largest distance whose similarity is at least a threshold. */
 extern int signature_radius(const SignatureHeader *header, double threshold);
-
-/* Returns false after an error unless two such signatures can have this distance. */
 extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
-
-/* Compares in a total order, the same on every machine, in which only equal bytes are equal. */
 extern int signature_compare(const Signature *x, const Signature *y);
 
 /* ---- Text and binary format (signature_io.c) ----------------------------- */
 
-/* Reads a value of a kind, with room for prefix bytes in front; returns NULL after an error. */
 extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t prefix);
-
-/* Appends the text of a signature. */
 extern void signature_print(StringInfo out, const Signature *signature);
 
 #define SIGNATURE_ANY_KIND 0xFF
 
-/* Reads the binary format of a kind or of any, with room for prefix bytes in front. */
 extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
-
-/* Appends the binary format of a signature. */
 extern void signature_send(StringInfo out, const Signature *signature);
 
 /* ---- Casts -------------------------------------------------------------- */
 
-/* Throws an error for a signature of the empty set, which cannot be cast to target. */
 extern void check_castable(const Signature *signature, const char *target);
-
-/* Returns a value of a kind with these bits as its symbols; the caller checks the shape. */
 extern struct varlena *signature_of_bits(VarBit *bits, uint8 kind);
 
 /* ---- Signatures of other types ------------------------------------------ */
 
-/*
- * Reads a bit(n) as the signature that its cast to minhash makes, without making that.
- * The symbols are in a copy only where the datum was toasted.  Returns false if no
- * signature has that many bits.
- */
 extern bool signature_read_bit(Datum datum, Signature *signature);
-
-/* Does the same, and throws an error instead of returning false. */
 extern Signature signature_of_bit(Datum datum);
-
-/* Returns a bigint as a simhash.  The symbols are in *bits, which it sets. */
 extern Signature signature_of_int8(Datum datum, uint64 *bits);
 
 #endif

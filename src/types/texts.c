@@ -28,6 +28,7 @@ refuse_high_bytes(const char *bytes, size_t length)
 	}
 }
 
+/* Throws an error for bytes above 0x7F where the server's encoding is SQL_ASCII. */
 Utf8Text
 utf8_of_datum(Datum datum)
 {
@@ -50,6 +51,7 @@ utf8_of_datum(Datum datum)
 	return utf8;
 }
 
+/* Frees the copies that utf8_of_datum() made. */
 void
 utf8_free(Utf8Text *utf8)
 {
@@ -59,6 +61,7 @@ utf8_free(Utf8Text *utf8)
 		pfree(utf8->detoasted);
 }
 
+/* Throws the error for two texts that have too many symbols to be compared. */
 void
 refuse_long_texts(void)
 {
@@ -90,6 +93,7 @@ refuse_unknown_to_ascii(const char *utf8, size_t length)
 	}
 }
 
+/* Returns a text in the server's encoding. */
 text *
 text_of_utf8(const char *utf8, size_t length)
 {

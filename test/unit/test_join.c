@@ -365,9 +365,9 @@ prefix_kernels_agree(void)
 				{
 					int h = (int) random_below(words * 64 / b);
 					PrefixShape shape = {.prefix_words = JOIN_PREFIX_WORDS,
-									   .words = words,
-									   .b = b,
-									   .h = h};
+										 .words = words,
+										 .b = b,
+										 .h = h};
 					int count = 1 + (int) random_below(PREFIXES_AT_ONCE);
 
 					prefixes_load(&shape, prefix, sizes[n], &run);
