@@ -245,7 +245,7 @@ pair_of_tokens(const char *a, size_t length_a, const char *b, size_t length_b, S
 }
 
 /*
- * Does the same with the units of a scheme that reads text, and notes their places.  Units
+ * Makes the sequences of the units of a scheme that reads text, and notes their places.  Units
  * are tokens, or if the scheme has characters, the characters of tokens or chunks, with a
  * space between two of these.  Each text has less than 4 GB.
  */

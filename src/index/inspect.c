@@ -1,22 +1,16 @@
 /*
- * inspect.c: neardup_index_status() and neardup_explain(): what an index consists of, and
- * what a search in it does.
+ * inspect.c: who may inspect an index, what it consists of, and neardup_explain().
  */
 #include "index/inspect.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "access/sysattr.h"
-#include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "optimizer/optimizer.h"
 #include "portability/instr_time.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
@@ -114,31 +108,6 @@ check_permission(Oid index, Oid table, Inspection what)
 				 errdetail(detail, get_rel_name(table))));
 }
 
-/* Returns true if Citus is there and has distributed the table. */
-static bool
-is_distributed(Oid table)
-{
-	Oid catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
-	AttrNumber column;
-	Relation relation;
-	ScanKeyData key;
-	SysScanDesc scan;
-	bool listed;
-
-	if (!OidIsValid(catalog) || get_rel_relkind(catalog) != RELKIND_RELATION)
-		return false;
-	column = get_attnum(catalog, "logicalrelid");
-	if (column <= 0 || get_atttype(catalog, column) != REGCLASSOID)
-		return false;
-	relation = table_open(catalog, AccessShareLock);
-	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
-	scan = systable_beginscan(relation, InvalidOid, false, NULL, 1, &key);
-	listed = HeapTupleIsValid(systable_getnext(scan));
-	systable_endscan(scan);
-	table_close(relation, AccessShareLock);
-	return listed;
-}
-
 /*
  * Returns the table of an index, or reports an error if the current user may not inspect it.
  * Takes no lock before that.
@@ -158,14 +127,6 @@ inspect_allowed(Oid index, Inspection what)
 		refuse_kind(name, kind);
 	table = IndexGetRelation(index, false);
 	check_permission(index, table, what);
-	if (is_distributed(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot inspect index \"%s\" of a distributed table", name),
-				 errdetail("Citus keeps the rows of table \"%s\" in shards, which have indexes "
-						   "of their own.  This index is always empty.",
-						   get_rel_name(table)),
-				 errhint("Inspect the indexes of the shards with run_command_on_shards().")));
 	return table;
 }
 

@@ -85,15 +85,16 @@ static void
 meta_check(Relation index, Page page)
 {
 	IndexMeta *meta = page_meta(page);
+	PageInfo *info = page_info(page);
 
-	if (!page_is_ours(page) || page_info(page)->kind != PAGE_META || meta->magic != INDEX_MAGIC)
-		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
-	if (meta->layout != INDEX_LAYOUT)
+	if (info->stamp == INDEX_MAGIC && info->next != INDEX_LAYOUT)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" has layout %u, but this version of neardup reads layout %u",
-						RelationGetRelationName(index), meta->layout, INDEX_LAYOUT),
+						RelationGetRelationName(index), info->next, INDEX_LAYOUT),
 				 errhint("Rebuild the index with REINDEX.")));
+	if (info->stamp != INDEX_MAGIC || !page_is_ours(page) || info->kind != PAGE_META)
+		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
 	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != BLCKSZ ||
@@ -245,9 +246,8 @@ meta_init(Page page, uint32 keys)
 {
 	IndexMeta *meta = page_meta(page);
 
-	page_init(page, PAGE_META, 0);
-	meta->magic = INDEX_MAGIC;
-	meta->layout = INDEX_LAYOUT;
+	page_init(page, PAGE_META, INDEX_MAGIC);
+	page_info(page)->next = INDEX_LAYOUT;
 	meta->identity = new_identity();
 	meta->keys = keys;
 	meta->next_stamp = 1;

@@ -19,7 +19,7 @@
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E
-#define INDEX_LAYOUT 3
+#define INDEX_LAYOUT 4
 
 #define META_BLOCK 0
 
@@ -39,6 +39,9 @@ typedef enum PageKind
 /*
  * Follows the header of every page.  So a search finds what a page is, and which bucket a page
  * of postings begins with, in one line of the cache.
+ *
+ * On the metapage stamp and next are INDEX_MAGIC and INDEX_LAYOUT.  These are at bytes 24 and 28 of
+ * the file in every layout from the first on, so any version can tell what another has made.
  */
 typedef struct PageInfo
 {
@@ -133,8 +136,6 @@ typedef struct TailEntry
 
 typedef struct IndexMeta
 {
-	uint32 magic;
-	uint32 layout;
 	uint64 identity;       /* a random number: tells this index from earlier ones in the file */
 	TimestampTz changed;   /* when the list of segments was written last; 0: never */
 	SignatureHeader shape; /* of all signatures; k = 0 until the first */

@@ -188,25 +188,6 @@ SELECT near.neardup_check('desk.hashes'), 'a table';
 SELECT near.neardup_check(0), 'nothing';
 DROP TABLE desk.hashes;
 
--- ---- Tables without storage ----
-CREATE TABLE desk.spread (id int, h bigint);
-CREATE TABLE desk.near_by (id int, h bigint);
-CREATE INDEX spread_h ON desk.spread USING neardup (h);
-CREATE INDEX near_by_h ON desk.near_by USING neardup (h);
-SET allow_system_table_mods = on;
-CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY, partmethod "char");
-RESET allow_system_table_mods;
-INSERT INTO pg_dist_partition VALUES ('desk.spread', 'h');
-SELECT neardup_check('desk.spread_h');
-SELECT neardup_index_status('desk.spread_h');
-SELECT neardup_explain('desk.spread_h', hamming_ball(1::bigint, 1));
-SELECT neardup_check('desk.near_by_h');
-SELECT index_name, documents, advice FROM neardup_indexes ORDER BY 1;
-SET allow_system_table_mods = on;
-DROP TABLE pg_catalog.pg_dist_partition;
-RESET allow_system_table_mods;
-DROP TABLE desk.spread, desk.near_by;
-
 -- ---- Only plain code runs with the owner's rights ----
 -- Functions of the owner find what the session has in pg_temp, whatever the search path is.
 SET ROLE regress_neardup_owner;

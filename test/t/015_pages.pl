@@ -17,7 +17,7 @@ my %info_field = (stamp => [ 0, 4 ], next => [ 4, 4 ], checksum => [ 12, 4 ], co
 	kind => [ 18, 2 ], page_id => [ 22, 2 ]);
 my @kind_name = ('', 'meta', 'documents', 'root', 'map', 'postings');
 my $stride = 64;
-my $meta_bytes = 116;
+my $meta_bytes = 108;
 
 my $node = Node->new('pages');
 $node->init;

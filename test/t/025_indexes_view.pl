@@ -59,8 +59,10 @@ $in .= "ROLLBACK;\n\\q\n";
 $other->finish;
 is(says('growing'), '25000|0|', 'and when it is not');
 
-# Bytes of the metapage: its contents follow two headers.
-my %change = (damaged => [ 24 + 24 + 8, "\xAA" ], earlier => [ 24 + 24 + 4, pack('L', 1) ]);
+# Bytes of the metapage: its contents follow two headers.  In the first layout they followed the
+# page's header, and the other header stood at the end of the page.
+my %change = (damaged => [ 24 + 24, "\xAA" ],
+	earlier => [ 24, pack('LLx8136LLLLSSSS', 0x4E44494E, 1, 0, 0xFFFFFFFF, 0, 0, 1, 0, 0, 0xFD8D) ]);
 my %file = map { $_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } keys %change;
 $node->stop;
 # PostgreSQL 18 makes clusters with data checksums, which would find the damage first.
@@ -77,7 +79,7 @@ for my $index (keys %change)
 $node->start;
 is(says('sound'), '1000|0|', 'a sound index beside damaged ones');
 like(says('damaged'), qr/^\|\|index "damaged" is corrupt at block 0: .*REINDEX/, 'a damaged index');
-like(says('earlier'), qr/^\|\|index "earlier" has layout 1, .* Rebuild the index with REINDEX\.$/, 'an index of an earlier version');
+like(says('earlier'), qr/^\|\|index "earlier" has layout 1, .* Rebuild the index with REINDEX\.$/, 'an index of the first layout');
 my ($status, undef, $err) = $node->psql('postgres', "SET statement_timeout = '1s'; SELECT pg_sleep(2) FROM neardup_indexes");
 like($err, qr/statement timeout/, 'it can be cancelled');
 $node->stop;
