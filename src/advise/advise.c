@@ -17,7 +17,7 @@
 #define SHORT_TOKENS 12
 #define VERY_SHORT_TOKENS 5
 
-/* Another scheme than the usual one must separate so many times as well, and more. */
+/* Another scheme than the usual one must separate more than this many times as well. */
 #define BETTER 1.25
 #define CLEARLY 0.01
 

@@ -69,7 +69,7 @@ extern void texts_read(Texts *texts, const char *query, SchemeId scheme, int mos
 /* Texts with fewer shingles have few. */
 #define FEW_SHINGLES 10
 
-/* Shingles that so many of the texts have are common. */
+/* Shingles that this share of the texts has are common. */
 #define COMMON_SHARE 0.2
 
 /* Common shingles are a form if they are such a share of a text. */

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "join/sets.h"
 
-/* Common shingles are in at least so many texts, whatever the share. */
+/* Common shingles are in at least this number of texts, whatever the share. */
 #define COMMON_LEAST 10
 
 /* Random pairs to look at. */

@@ -279,7 +279,7 @@ reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
 	}
 }
 
-/* Reads a query that returns texts, or ids and texts, into samples of at most so many. */
+/* Reads a query that returns texts, or ids and texts, into samples of at most `most` texts. */
 void
 texts_read(Texts *texts, const char *query, SchemeId scheme, int most)
 {

@@ -169,7 +169,7 @@ settle(Clusters *clusters, const Documents *list)
 }
 
 /*
- * Finds the pairs among the first documents of a list, at most so many.  Takes
+ * Finds the pairs among the first documents of a list, at most `most`.  Takes
  * fewer documents if they have too many pairs, and returns how many it took.
  */
 static uint32

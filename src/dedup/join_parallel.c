@@ -56,7 +56,7 @@ typedef struct SharedJoin
 	bool self;
 	pg_atomic_uint32 next;  /* first group that nobody has taken */
 	pg_atomic_uint64 pairs; /* pairs written, in steps */
-	uint64 most;            /* beyond so many pairs no further group is taken */
+	uint64 most;            /* beyond this number of pairs no further group is taken */
 	SharedFileSet files;
 	SharedGroup group[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;

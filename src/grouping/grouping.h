@@ -139,7 +139,7 @@ typedef struct SearchPlan
 	int groups;          /* |S| */
 	int count;           /* c */
 	int radius;          /* t of each group in S, but ... */
-	int one_more;        /* ... t + 1 of so many of them, with c = 1 */
+	int one_more;        /* ... t + 1 of this number of them, with c = 1 */
 	double lookups;
 	double postings;
 	double candidates;

@@ -140,7 +140,7 @@ own_length(const Trial *trial, int first, int groups)
 	return sum == NULL ? trial->own : (sum[first + groups] - sum[first]) / groups;
 }
 
-/* Adds to a plan the lookups in so many groups with a radius, from a first group on. */
+/* Adds to a plan the lookups in `groups` groups with a radius, from a first group on. */
 static void
 add_groups(const Trial *trial, int first, int groups, int radius, SearchPlan *plan)
 {
@@ -377,7 +377,7 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 }
 
 /*
- * Returns the plan that reads so many lists of keys and compares all documents that are in
+ * Returns the plan that reads `lists` lists of keys and compares all documents that are in
  * them.
  */
 SearchPlan

@@ -110,7 +110,7 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 
 /* ---- Tails (tail.c) ----------------------------------------------------- */
 
-/* A tail of so many documents, or of so many bytes, is to be sealed. */
+/* A tail of this number of documents, or of bytes, is to be sealed. */
 #define TAIL_DOCUMENTS 8192
 #define TAIL_BYTES (512 * 1024)
 

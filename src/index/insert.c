@@ -280,11 +280,11 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 
 /* ---- Upkeep ------------------------------------------------------------- */
 
-/* An insert that extends a tail of so many times its limit seals it itself. */
+/* An insert that extends a tail of this many times its limit seals it itself. */
 #define FAR_OVER 4
 
 /*
- * An insert that extends a tail of so many times its limit waits for the upkeep lock, which
+ * An insert that extends a tail of this many times its limit waits for the upkeep lock, which
  * a slow vacuum may hold: searches scan the tail, which then takes them milliseconds.
  */
 #define TOO_FAR_OVER 256

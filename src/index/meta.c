@@ -240,7 +240,7 @@ new_identity(void)
 	return identity;
 }
 
-/* Initializes a page as the metapage of an empty index, with so many keys. */
+/* Initializes a page as the metapage of an empty index, with `keys` keys. */
 void
 meta_init(Page page, uint32 keys)
 {

@@ -236,7 +236,7 @@ extern bool postings_lengths(Relation index, Segment *segment, SearchReport *rep
 /* ---- Lists of keys (scan_keys.c) ---------------------------------------- */
 
 /*
- * A search looks at lengths of buckets only if the plan that it has takes so many nanoseconds
+ * A search looks at lengths of buckets only if the plan that it has takes this number of nanoseconds
  * for each bucket, since looking takes about half of that.
  */
 #define LOOK_NS 300.0

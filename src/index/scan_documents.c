@@ -160,7 +160,7 @@ prefetch_document(const Search *s, const Segment *segment, uint32 document)
 					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride, s->stride);
 }
 
-/* Asks for the pages of the candidates up to so many. */
+/* Asks for the pages of the candidates up to `end`. */
 static void
 ask_for_documents(const Search *s, const Segment *segment, const uint32 *candidate, size_t *asked,
 				  size_t end)

@@ -140,7 +140,7 @@ pass_on(MatchList *list)
 }
 
 /*
- * Keeps the smaller half, unless there are so many repeats that the rest is no more.  The next
+ * Keeps the smaller half, unless the rest is no more, because of repeats.  The next
  * round finds the ceiling itself.
  */
 static void

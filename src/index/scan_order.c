@@ -14,7 +14,7 @@
 #include "index/prices.h"
 
 /*
- * Each search costs about so many times the one before.  Searches for documents that may not
+ * Each search costs about this many times the one before.  Searches for documents that may not
  * be there cost no more than so large a part of a packed scan, all together; the first one no
  * more than a part of that.
  */

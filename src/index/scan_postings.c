@@ -61,7 +61,7 @@ go_to_page(PostingReader *r, PostingPlace place)
 /* ---- Buckets ------------------------------------------------------------ */
 
 /*
- * Buckets are looked up so many at a time, in stages.  A stage prefetches for all of them
+ * This number of buckets is looked up at a time, in stages.  A stage prefetches for all of them
  * what the next stage reads: the bucket's slot in the map, the beginning of its page, its
  * postings.  So memory answers, and the processor translates addresses, for several at once.
  */

@@ -13,7 +13,7 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
-/* Up to so many groups are sorted by insertion. */
+/* Up to this number of groups is sorted by insertion. */
 #define FEW_GROUPS 64
 
 /* ---- Segments ----------------------------------------------------------- */
@@ -105,10 +105,10 @@ probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double pos
 	return complete;
 }
 
-/* Buckets whose mean length is so many times that of an even spread are looked at first. */
+/* Buckets are looked at first if their mean length is this many times that of an even spread. */
 #define UNEVEN 2
 
-/* A search goes on with another plan if it meets so many times the postings expected. */
+/* A search goes on with another plan if it meets this many times the postings expected. */
 #define FAR_MORE 4
 
 /* Returns the mean length of buckets if documents spread evenly. */

@@ -259,7 +259,7 @@ struct SegmentWriter
 	MapEntry (*document_page)(const SegmentWriter *writer, uint32 number);
 
 	/*
-	 * Returns how many groups, or keys after the groups, to write next, at most so many, and
+	 * Returns how many groups, or keys after the groups, to write next, at most `most`, and
 	 * which is the first.
 	 */
 	int (*claim_groups)(SegmentWriter *writer, int most, int *first);

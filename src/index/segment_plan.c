@@ -17,7 +17,7 @@
  */
 #define READ_NS_USUAL 10000.0
 
-/* Notes that a search read in so many of the pages that it visited, in so much time. */
+/* Notes how many of the pages that it visited a search read in, and in what time. */
 void
 page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns)
 {

@@ -81,7 +81,7 @@ find_cached(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	return NULL;
 }
 
-/* Evicts the least recently used segments until the cache has room for so many bytes. */
+/* Evicts the least recently used segments until the cache has room for `bytes` bytes. */
 static void
 make_room(Size bytes)
 {

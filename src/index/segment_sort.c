@@ -19,7 +19,7 @@ offset_bytes(const Grouping *grouping)
 	return ((Size) (UINT32_C(1) << bits) + 1) * sizeof(uint32);
 }
 
-/* Returns the bytes that it takes to sort so many groups at once. */
+/* Returns the bytes that it takes to sort `at_once` groups at once. */
 Size
 group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once)
 {

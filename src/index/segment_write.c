@@ -31,7 +31,7 @@ segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 	root->key_bits = g.key_bits;
 }
 
-/* Returns whether so many documents fit into a segment that is sorted in so much memory. */
+/* Returns whether `documents` documents fit into a segment that is sorted in `memory` bytes. */
 static bool
 fits(Relation index, const SignatureHeader *shape, uint32 documents, Size memory)
 {

@@ -37,7 +37,7 @@ tail_is_due(const IndexMeta *meta)
 /* ---- Walk --------------------------------------------------------------- */
 
 /*
- * After so many pages a walk compares the chain's length with the file's, so that a corrupt
+ * After this number of pages a walk compares the chain's length with the file's, so that a corrupt
  * chain does not lead it round in a circle.
  */
 #define PAGES_BEFORE_CHECK 1024

@@ -54,7 +54,7 @@ segment_is_dead(const SegmentEntry *entry)
 typedef struct MergeSources
 {
 	bool closed; /* the closed tail, and ... */
-	int count;   /* ... so many segments */
+	int count;   /* ... this number of segments */
 	uint32 stamp[SEGMENTS_MAX];
 } MergeSources;
 

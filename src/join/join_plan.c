@@ -23,7 +23,7 @@
 #define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
 #define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
-/* The price of many with many holds for buckets of about so many documents. */
+/* The price of many with many holds for buckets of about this number of documents. */
 #define MANY 16.0
 
 /* Joins that cost more are cut into parts, so that workers share them. */
@@ -42,7 +42,7 @@
 /* Groups of a plan whose probability to match is computed. */
 #define GROUPS_PRICED 8
 
-/* Buckets of so many bits stay in a cache. */
+/* Buckets of this number of bits stay in a cache. */
 #define NEAR_BUCKET_BITS 16
 
 /* Groups may be this many symbols narrower than possible. */
@@ -267,7 +267,7 @@ cost_of_prefixes(const Trial *trial, double others)
 	return many + (one - many) * fmin(1, MANY / fmax(others, 1));
 }
 
-/* Returns the cost of joining so many groups with a radius. */
+/* Returns the cost of joining `groups` groups with a radius. */
 static double
 cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
 {

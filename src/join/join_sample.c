@@ -106,7 +106,7 @@ arrange_symbols(const SymbolJoin *join, const float *chance)
 	return arrangement;
 }
 
-/* Makes a prefix of so many words of arranged symbols. */
+/* Makes a prefix of `words` words of arranged symbols. */
 void
 arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int words,
 			   uint64_t *prefix)

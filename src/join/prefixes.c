@@ -145,7 +145,7 @@ CPU_NEON(COMPARE_FUNCTION)
 /* Prefixes that are compared with the same registers of the run. */
 #define PREFIXES_IN_REGISTERS 4
 
-/* Compares so many prefixes with the run, eight documents at a time. */
+/* Compares `count` prefixes with the run, eight documents at a time. */
 KERNEL_BODY TARGET_AVX512 uint64_t
 compare_few_avx512(const PrefixShape *shape, const uint64_t *prefix, int count,
 				   const PrefixRun *run, PrefixMatch *match, int words, int b)

@@ -158,7 +158,7 @@ CPU_CHOICE(best_kernel, RoundKernel, round_kernels)
 /* Steps from one search for empty bins to the next. */
 #define STEPS_BETWEEN_LOOKS 256
 
-/* After so many steps for each bin only so many elements go on (doc/explanation/recipe.md). */
+/* After STEPS_PER_BIN steps for each bin only SAMPLED elements go on (doc/explanation/recipe.md). */
 #define STEPS_PER_BIN 64
 #define SAMPLED LANES_MIN
 

@@ -198,7 +198,7 @@ load_last(const uint8_t *end, size_t bytes, bool long_enough)
 	return word;
 }
 
-/* Returns how many symbols differ in signatures of so many bytes. */
+/* Returns how many symbols differ in signatures of `bytes` bytes. */
 KERNEL_BODY int
 distance_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 {
@@ -249,7 +249,7 @@ mask_of_last(size_t bytes)
 	return _bzhi_u64(~UINT64_C(0), (unsigned) (bytes % VECTOR_BYTES));
 }
 
-/* Returns the differing symbols of so many bytes, in eight sums. */
+/* Returns the differing symbols of `bytes` bytes, in eight sums. */
 KERNEL_BODY TARGET_AVX512 __m512i
 sums_of_bytes(const uint8_t *x, const uint8_t *y, size_t bytes, int b)
 {
@@ -352,7 +352,7 @@ distances_of_bytes_avx512(const uint8_t *x, const uint8_t *first, size_t stride,
 
 #define NEON_BYTES 16
 
-/* A byte's count of so many vectors is at most 255. */
+/* A byte counts at most 255, in this number of vectors. */
 #define NEON_VECTORS_MAX 31
 
 /* Returns how many symbols differ in signatures of `bytes` bytes. */

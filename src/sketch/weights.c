@@ -7,7 +7,7 @@
 
 /* ---- Weights ------------------------------------------------------------------- */
 
-/* At most so many bits of a key are its bucket. */
+/* The bits of a key that are its bucket, at most. */
 #define BUCKET_BITS_MAX 20
 
 /* Makes a lexicon of arrays, which must stay as long as it does. */

@@ -142,7 +142,7 @@ read_number(const char **at, const char *end, int most)
 	return number;
 }
 
-/* Reads the next word as a number of so many hexadecimal digits; returns -1 if it is none. */
+/* Reads the next word as a number of `digits` hexadecimal digits; returns -1 if it is none. */
 static int64_t
 read_hexadecimal(const char **at, const char *end, size_t digits)
 {

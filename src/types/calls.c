@@ -221,7 +221,7 @@ array_header(ArrayType *array, Oid type, size_t size, size_t count)
 	return array;
 }
 
-/* Returns an array of count elements, which take so many bytes as they lie in it. */
+/* Returns an array of `count` elements, which take `bytes` bytes as they lie in it. */
 ArrayType *
 make_array(Oid type, const void *elements, size_t bytes, size_t count)
 {

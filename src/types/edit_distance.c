@@ -129,7 +129,7 @@ neardup_token_edit_similarity(PG_FUNCTION_ARGS)
 
 /* ---- Longest common substring ------------------------------------------- */
 
-/* Returns how many bytes so many characters take at the start of a text. */
+/* Returns how many bytes the first `characters` characters of a text take. */
 static size_t
 bytes_of_characters(const char *bytes, size_t length, size_t characters)
 {

@@ -45,7 +45,7 @@ neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 /* A guess of the bytes of text for each distinct shingle, to size the table of these. */
 #define BYTES_PER_SHINGLE 6
 
-/* Returns the signature of the sketch of a set of so many elements; frees the sketch. */
+/* Returns the signature of the sketch of a set of `count` elements; frees the sketch. */
 static struct varlena *
 minhash_of_sketch(uint32 *full, uint64 count, int k, int b, SchemeId scheme)
 {

@@ -14,7 +14,7 @@
 
 /* ---- From bytes to characters ------------------------------------------- */
 
-/* Characters are counted once for each block of so many bytes. */
+/* Characters are counted once for each block of this many bytes. */
 #define BLOCK_BYTES 128
 
 /* A text with what tells how many characters are before a byte. */
