@@ -7,6 +7,8 @@
  */
 #include "index/segment.h"
 
+#include "storage/buf_internals.h"
+
 /* The contents of a page of postings. */
 typedef struct PostingsContents
 {
@@ -107,4 +109,29 @@ postings_offset(uint32 first, uint32 bucket)
 	Size offset = CONTENTS_OFFSET + codes_offset(bucket - bucket_of_number(first));
 
 	return Min(offset, BLCKSZ - 1);
+}
+
+/* ---- Prefetching -------------------------------------------------------- */
+
+/* Returns the page of a slot without a pin, for prefetching only; NULL if that is not known. */
+Page
+slot_page_unpinned(const MapSlot *slot)
+{
+	/* Another page may be in the buffer by now; then what is read there is of no use. */
+	if (!BufferIsValid(slot->recent) || BufferIsLocal(slot->recent))
+		return NULL;
+	return BufferGetBlock(slot->recent);
+}
+
+/* Prefetches bytes of a page into the processor's cache, if the page is where it was last. */
+void
+slot_prefetch(const MapSlot *slot, Size from, Size bytes)
+{
+	const char *page = slot_page_unpinned(slot);
+
+	if (page == NULL)
+		return;
+	__builtin_prefetch(GetBufferDescriptor(slot->recent - 1));
+	__builtin_prefetch(page_info(page));
+	page_prefetch((Page) page, from, from + bytes);
 }
