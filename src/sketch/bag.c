@@ -117,11 +117,57 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 	builder->count += count;
 }
 
+/* Fewer numbers, and more, are sorted in place. */
+#define SPREAD_LEAST 256
+#define SPREAD_MOST 65536
+
+/* Numbers with the same highest bits, at most: beyond, they are not spread like hashes. */
+#define SPREAD_BUCKET 128
+
+/*
+ * Sorts numbers that are spread like hashes: puts each into the bucket of its highest bits, of
+ * which there are half as many as numbers or fewer, and sorts by insertion.  Returns false, and
+ * leaves the numbers as they are, if a bucket gets too many.
+ */
+static bool
+sort_spread(uint64_t *hash, size_t count)
+{
+	int shift = __builtin_clzll(count) + 2;
+	size_t buckets = (size_t) 1 << (64 - shift);
+	uint32_t *next = host_alloc(buckets * sizeof(uint32_t));
+	uint64_t *spread = host_alloc(count * sizeof(uint64_t));
+	uint32_t most = 0;
+	uint32_t place = 0;
+
+	memset(next, 0, buckets * sizeof(uint32_t));
+	for (size_t i = 0; i < count; i++)
+		next[sort_key_signed(&hash[i]) >> shift]++;
+	for (size_t b = 0; b < buckets; b++)
+	{
+		uint32_t numbers = next[b];
+
+		most = Max(most, numbers);
+		next[b] = place;
+		place += numbers;
+	}
+	if (most <= SPREAD_BUCKET)
+	{
+		for (size_t i = 0; i < count; i++)
+			spread[next[sort_key_signed(&hash[i]) >> shift]++] = hash[i];
+		sort_few((char *) spread, count, sizeof(uint64_t), sort_key_signed);
+		memcpy(hash, spread, count * sizeof(uint64_t));
+	}
+	host_free(next);
+	host_free(spread);
+	return most <= SPREAD_BUCKET;
+}
+
 /* Sorts numbers of 64 bits by their signed value. */
 void
 hashes_sort(uint64_t *hash, size_t count)
 {
-	sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
+	if (count < SPREAD_LEAST || count > SPREAD_MOST || !sort_spread(hash, count))
+		sort_records(hash, count, sizeof(uint64_t), sort_key_signed);
 }
 
 static size_t
@@ -280,23 +326,28 @@ bag_difference(const Bag *x, const Bag *y)
 	size_t room = (size_t) x->count + 1;
 	Bag bag = {.element = host_alloc(room * sizeof(int64_t)),
 			   .frequency = host_alloc(room * sizeof(uint32_t))};
+	uint32_t kept = 0;
 	uint32_t i = 0;
-	uint32_t j = 0;
-	uint64_t steps = 0;
 
-	while (i < x->count)
+	for (uint32_t j = 0; i < x->count && j < y->count;)
 	{
 		int64_t a = x->element[i];
-		int64_t b = j < y->count ? y->element[j] : INT64_MAX;
-		bool in_y = j < y->count && a == b;
+		int64_t b = y->element[j];
 
-		host_check_interrupts_at(++steps);
-		bag.element[bag.count] = a;
-		bag.frequency[bag.count] = bag_frequency(x, i);
-		bag.count += (a < b || j == y->count) & !in_y;
+		host_check_interrupts_at(i + j);
+		bag.element[kept] = a;
+		bag.frequency[kept] = bag_frequency(x, i);
+		kept += a < b;
 		i += a <= b;
-		j += (b <= a) & (j < y->count);
+		j += b <= a;
 	}
+	for (; i < x->count; i++)
+	{
+		host_check_interrupts_at(i);
+		bag.element[kept] = x->element[i];
+		bag.frequency[kept++] = bag_frequency(x, i);
+	}
+	bag.count = kept;
 	bag_drop_ones(&bag);
 	return bag;
 }
