@@ -35,8 +35,8 @@ SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8pr
 TOOLS = setup check check-long unit lint format demo soak fuzz faults clients bare versions packages dist \
 	bench bench-peers bench-quick bench-large bench-report
 
-PG_CONFIG ?= pg_config
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
+PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 # Debian's client package has pgxs.mk without the headers.
 ifeq ($(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h),)
