@@ -132,8 +132,8 @@ SELECT bool_and(sig >= lag) AS ascending, bool_and((sig < lag) = (lag > sig) AND
 FROM (SELECT sig, lag(sig) OVER (ORDER BY sig) AS lag FROM signed WHERE sig IS NOT NULL) AS s;
 SELECT bool_and(minhash_hash(x) = minhash_hash(y)) AS hash, bool_and(minhash_hash_extended(x, 5) = minhash_hash_extended(y, 5)) AS extended
 FROM (SELECT sig AS x, sig::text::minhash AS y FROM signed WHERE body <> '') AS s;
-SELECT amvalidate(oid) FROM pg_opclass, LATERAL amvalidate(oid) WHERE opcname IN
-	('minhash_ops', 'simhash_ops', 'minhash_ball_ops', 'simhash_ball_ops') ORDER BY opcname;
+SELECT count(*), bool_and(amvalidate(c.oid)) AS valid FROM pg_opclass c JOIN pg_depend ON objid = c.oid AND classid = 'pg_opclass'::regclass AND deptype = 'e'
+	JOIN pg_extension e ON refobjid = e.oid WHERE extname = 'neardup';
 
 -- Bytes that are not a signature
 CREATE CAST (bytea AS minhash) WITHOUT FUNCTION;
