@@ -88,6 +88,9 @@ BEGIN
 END $$;
 
 CREATE FUNCTION answer(operation text, query int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	said text;
+	why text;
 BEGIN
 	CASE operation
 		WHEN 'search' THEN
