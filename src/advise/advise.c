@@ -373,7 +373,10 @@ put_thresholds(Advice *advice)
 					 100 * share_from(study, t), pairs_from(study, t)));
 }
 
-/* Returns the share of the texts near another from a threshold on whose nearest lies about there. */
+/*
+ * Returns the share of the texts near another from a threshold on whose nearest lies about
+ * there.
+ */
 static double
 share_about(const Study *study, int threshold)
 {

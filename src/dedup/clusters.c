@@ -65,7 +65,10 @@ document_length(const Source *source, uint32 document)
 	return source->options->multiset ? bag_total(bag) : bag->count;
 }
 
-/* Returns whether a document may join a keeper within the threshold: by containment, none that is shorter. */
+/*
+ * Returns whether a document may join a keeper within the threshold: by containment, none that
+ * is shorter.
+ */
 static bool
 may_join(const Clusters *clusters, uint32 document, uint32 keeper)
 {
@@ -212,7 +215,10 @@ select_documents(const Clusters *clusters, Documents list, DocumentKind kind)
 	return result;
 }
 
-/* Finds the keepers, and for each of the other documents its first keeper or, if asked, its nearest. */
+/*
+ * Finds the keepers, and for each of the other documents its first keeper or, if asked, its
+ * nearest.
+ */
 static void
 make_stars(Clusters *clusters)
 {

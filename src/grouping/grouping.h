@@ -45,8 +45,6 @@ typedef struct Grouping
 } Grouping;
 
 extern Grouping grouping_for(int k, int b, uint32_t n);
-
-/* Returns the grouping that has this number of groups, as far as limits allow. */
 extern Grouping grouping_with(int k, int b, uint32_t n, int groups);
 extern Grouping grouping_with_keys(Grouping g, int keys, uint32_t n);
 
@@ -139,7 +137,7 @@ typedef struct SearchPlan
 	int groups;          /* |S| */
 	int count;           /* c */
 	int radius;          /* t of each group in S, but ... */
-	int one_more;        /* ... t + 1 of this number of them, with c = 1 */
+	int one_more;        /* ... t + 1 of this many of them, with c = 1 */
 	double lookups;
 	double postings;
 	double candidates;
@@ -169,8 +167,6 @@ extern SearchPlan keys_plan(const Grouping *g, const SegmentStats *stats, int li
 extern double posting_usual_bytes(uint32_t numbers, double length);
 extern size_t postings_size(const uint32_t *document, size_t n, uint32_t numbers);
 extern size_t postings_put(const uint32_t *document, size_t n, uint32_t numbers, uint8_t *to);
-
-/* Returns for how many documents, from the first on, the code takes no more than `room` bytes. */
 extern size_t postings_fit(const uint32_t *document, size_t n, uint32_t numbers, size_t room);
 extern size_t postings_count(const uint8_t *code, size_t bytes);
 extern bool postings_get(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t *document);

@@ -64,7 +64,10 @@ bits_for(uint32_t n)
 	return clamp(log_of(n) - FEWEST_DOCUMENTS_LOG + 1, HASHED_BITS_MIN, BUCKET_BITS_MAX);
 }
 
-/* Every symbol is in a group.  Symbols of many bits make groups of one symbol, hashed. */
+/*
+ * Returns the grouping that has this number of groups, as far as limits allow.  Every symbol is
+ * in a group.  Symbols of many bits make groups of one symbol, hashed.
+ */
 Grouping
 grouping_with(int k, int b, uint32_t n, int groups)
 {

@@ -151,6 +151,7 @@ postings_size(const uint32_t *document, size_t n, uint32_t numbers)
 }
 
 /*
+ * Returns for how many documents, from the first on, the code takes no more than `room` bytes.
  * The code of a long list grows with the list, since its l is the best one.  That of a short
  * list may shrink: its l depends on the count alone.
  */

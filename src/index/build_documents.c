@@ -17,7 +17,7 @@
 static uint32
 count_documents(Build *build, BlockNumber block)
 {
-	/* The blocks of a segment's documents follow each other, and this is their number. */
+	/* The blocks of a segment's documents follow each other. */
 	uint32 pages = Max(1, build->shared->documents_max / documents_per_page(build->stride));
 	uint32 number = (block - META_BLOCK - 1) / pages;
 	uint32 count = page_info(build->page.data)->count;

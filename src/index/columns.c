@@ -102,7 +102,11 @@ find_signature(Relation index)
 /* The hash of a NULL. */
 #define HASH_OF_NULL 0
 
-/* Other classes may hash otherwise, and may come and go. */
+/*
+ * Returns the hash function for the right side of an equality: that of the default hash
+ * operator class of the left side's type.  Returns InvalidOid if there is none.  Other classes
+ * may hash otherwise, and may come and go.
+ */
 Oid
 key_hash_function(Oid equality)
 {

@@ -32,7 +32,6 @@ extern int neardup_segment_pages; /* limit of a new segment, for tests */
 
 /* ---- Storage parameters (options.c) -------------------------------------- */
 
-/* amoptions: parses the storage parameters. */
 extern bytea *neardup_options(Datum reloptions, bool validate);
 extern Grouping index_grouping(Relation index, const SignatureHeader *shape, uint32 grouped,
 							   uint32 keyed);
@@ -84,10 +83,6 @@ typedef struct RowDocument
 extern void index_document(Relation index, const ItemPointerData *tid, const Datum *values,
 						   const bool *isnull, RowDocument *row);
 
-/*
- * Returns the hash function for the right side of an equality: that of the default hash
- * operator class of the left side's type.  Returns InvalidOid if there is none.
- */
 extern Oid key_hash_function(Oid equality);
 
 /* Makes hashes of values that are compared with a key. */
@@ -114,7 +109,6 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 #define TAIL_DOCUMENTS 8192
 #define TAIL_BYTES (512 * 1024)
 
-/* Returns the number of pages of a tail that are full or nearly so. */
 extern uint32 tail_length(const IndexMeta *meta);
 extern uint32 tail_limit(const IndexMeta *meta);
 extern bool tail_is_due(const IndexMeta *meta);

@@ -300,7 +300,6 @@ page_document(Page page, uint32 stride, uint32 keys, size_t bytes, uint32 i)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Returns whether a locked page is new or its stamp is not listed any more. */
 extern bool page_is_free(Page page, const IndexMeta *meta);
 extern Buffer page_allocate(Relation index, const IndexMeta *meta);
 

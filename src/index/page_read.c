@@ -42,9 +42,9 @@ lock_page(Relation index, Buffer buffer, PageKind kind, uint32 stamp, uint32 lis
 }
 
 /*
- * Reads a page, as page_read() does, that this backend has verified in *recent.  If the page is not
- * in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the caller
- * must verify it.
+ * Reads a page, as page_read() does, that this backend has verified in *recent.  If the page
+ * is not in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the
+ * caller must verify it.
  */
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
@@ -67,8 +67,9 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 }
 
 /*
- * Reads, as page_read_recent() does, a page of documents of a segment, whose stamp may be a tail that the
- * segment replaced.  Returns InvalidBuffer if upkeep has replaced the segment.
+ * Reads a page of documents of a segment, as page_read_recent() does.  Its stamp may be the
+ * stamp of a tail that the segment replaced.  Returns InvalidBuffer if upkeep has replaced
+ * the segment.
  */
 Buffer
 page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment, Buffer *recent)
@@ -87,7 +88,10 @@ page_read_tail(Relation index, BlockNumber block, uint32 stamp)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* A copy of the metapage does not list a tail begun later, whose number is next_stamp or more. */
+/*
+ * Returns whether a locked page is new or its stamp is not listed any more.  A copy of the
+ * metapage does not list a tail begun later, whose number is next_stamp or more.
+ */
 bool
 page_is_free(Page page, const IndexMeta *meta)
 {

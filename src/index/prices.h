@@ -25,16 +25,9 @@ typedef struct KeyShare
 
 #define NO_KEYS ((KeyShare){.lists = 0})
 
-/* Returns the price of a search in the tails, which are scanned, and of what comes before. */
 extern SearchPrice price_tails(const IndexMeta *meta);
-
-/* Returns the price of a search within a radius; of a packed scan if radius < 0. */
 extern SearchPrice price_search(const IndexMeta *meta, int radius, KeyShare keys);
-
-/* Returns the price of collecting all documents that have some keys. */
 extern SearchPrice price_all(const IndexMeta *meta, KeyShare keys);
-
-/* Returns the price of the end of an ordered scan: first empty signatures, then NULLs. */
 extern SearchPrice price_end(const IndexMeta *meta, KeyShare keys);
 
 #endif

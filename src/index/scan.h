@@ -116,7 +116,6 @@ typedef struct ScanConditions
 	KeyFilter *filter; /* or NULL */
 } ScanConditions;
 
-/* Reads the keys of a scan. */
 extern ScanConditions scan_conditions(IndexScanDesc scan);
 
 /* ---- Searching (scan_search.c) ------------------------------------------ */
@@ -184,16 +183,9 @@ typedef struct Search
 	uint32 done[SEGMENTS_MAX + 2];
 } Search;
 
-/* Sets the stride of the documents that are read next. */
 extern void search_set_stride(Search *s, uint32 stride);
-
-/* Compares all documents of a locked page with the query. */
 extern void search_scan_page(Search *s, Buffer buffer);
-
-/* Scans a segment.  Returns false if upkeep has replaced it. */
 extern bool search_scan_segment(Search *s, Segment *segment);
-
-/* Compares candidates, ascending.  Returns false if upkeep has replaced the segment. */
 extern bool search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
@@ -227,8 +219,6 @@ typedef struct PostingReader
 extern bool postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
 						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
 extern void postings_end(PostingReader *r);
-
-/* Returns the most candidates of a search of a segment; beyond that it is scanned. */
 extern size_t postings_candidates_max(const Segment *segment);
 extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);

@@ -106,7 +106,7 @@ condition_of_key(Relation index, const ScanKeyData *key)
 	return condition;
 }
 
-/* Has a condition the hash of a key among its hashes? */
+/* Does a condition contain the hash of a key? */
 bool
 condition_holds(const KeyCondition *condition, uint32 hash)
 {
@@ -181,9 +181,10 @@ costs_less(const KeyBalls *a, const KeyBalls *b)
 /* ---- All keys ----------------------------------------------------------- */
 
 /*
- * Searches the balls of one key, the cheapest.  A recheck tests the other keys, and alone
- * decides on a condition that is not an equality on a column beside the signature.  The
- * planner may ask for one: it makes a bitmap scan also of an index path that is disabled.
+ * Reads the keys of a scan.  Searches the balls of one key, the cheapest.  A recheck tests the
+ * other keys, and alone decides on a condition that is not an equality on a column beside the
+ * signature.  The planner may ask for one: it makes a bitmap scan also of an index path that is
+ * disabled.
  */
 ScanConditions
 scan_conditions(IndexScanDesc scan)

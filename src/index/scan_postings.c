@@ -14,7 +14,8 @@
 #define CHOICE_BYTES 4
 
 /*
- * As many as half of work_mem holds, and no more than documents.  Beyond that a packed scan,
+ * Returns the most candidates of a search of a segment; beyond that it is scanned.  They are
+ * as many as half of work_mem holds, and no more than documents.  Beyond that a packed scan,
  * which needs no memory, costs less.
  */
 size_t

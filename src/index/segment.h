@@ -381,7 +381,6 @@ segment_bucket(const Segment *segment, int group, uint32 bucket)
 	return segment->first_bucket[group] + bucket;
 }
 
-/* Returns in which map of postings a bucket of a group begins. */
 extern uint32 segment_map_of(const Segment *segment, int group, uint32 number);
 extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 number);
 extern bool segment_find(Relation index, Segment *segment, uint32 map, uint32 number,

@@ -461,7 +461,10 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 
 /* ---- Postings ----------------------------------------------------------- */
 
-/* Among the maps of a group, interpolation is nearly always right. */
+/*
+ * Returns in which map of postings a bucket of a group begins.  Among the maps of a group,
+ * interpolation is nearly always right.
+ */
 uint32
 segment_map_of(const Segment *s, int group, uint32 number)
 {

@@ -7,7 +7,10 @@
 
 /* ---- Length ------------------------------------------------------------- */
 
-/* Of the pages that are open, all but one may be nearly empty. */
+/*
+ * Returns the number of pages of a tail that are full or nearly so.  Of the pages that are
+ * open, all but one may be nearly empty.
+ */
 uint32
 tail_length(const IndexMeta *meta)
 {

@@ -34,8 +34,6 @@ extern bool upkeep_lock_worker(Oid index);
 extern void upkeep_run(Upkeep *upkeep, bool seal_any);
 extern void upkeep_seal(Upkeep *upkeep);
 extern IndexMeta *upkeep_meta_read(Relation index);
-
-/* Returns the most documents that a new segment may have. */
 extern uint32 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta);
 extern _Noreturn void upkeep_replaced(Relation index, uint32 stamp);
 

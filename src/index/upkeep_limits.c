@@ -45,7 +45,10 @@ upkeep_of(Relation index, UpkeepBy by)
 	return (Upkeep){.index = index, .by = by, .memory = (Size) kilobytes * 1024};
 }
 
-/* An index with many segments merges them even beyond its memory, lest there be too many. */
+/*
+ * Returns the most documents that a new segment may have.  An index with many segments merges
+ * them even beyond its memory, lest there be too many.
+ */
 uint32
 merged_documents_max(const Upkeep *upkeep, const IndexMeta *meta)
 {

@@ -76,7 +76,7 @@ typedef struct JoinPlan
 	Grouping grouping;
 	int groups;   /* of the grouping that are used; 0: all pairs are compared */
 	int radius;   /* t of each group, but ... */
-	int one_more; /* ... t + 1 of the first ones, up to this number */
+	int one_more; /* ... t + 1 of the first groups, this many */
 	int parts;    /* without groups: parts of the right side, joined one after the other */
 	int words;    /* of the prefix, compared first; 0: all */
 	double recall;

@@ -29,8 +29,9 @@ sample_side(JoinSide side, size_t stride, double start, const uint8_t **document
 }
 
 /*
- * The sides start at different shares of a step.  Else tables in the same order would have
- * more copies of each other in the sample than by chance.
+ * Takes a sample.  It is empty if the join has no documents.  The sides start at different
+ * shares of a step.  Else tables in the same order would have more copies of each other in the
+ * sample than by chance.
  */
 void
 sample_take(const SymbolJoin *join, JoinSample *sample)

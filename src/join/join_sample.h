@@ -19,7 +19,6 @@ typedef struct JoinSample
 	bool self;
 } JoinSample;
 
-/* Takes a sample.  It is empty if the join has no documents. */
 extern void sample_take(const SymbolJoin *join, JoinSample *sample);
 
 /* Returns the first right document that is paired with left document i. */

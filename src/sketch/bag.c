@@ -117,17 +117,17 @@ bag_add(void *state, const uint64_t *hashes, size_t count)
 	builder->count += count;
 }
 
-/* Fewer numbers, and more, are sorted in place. */
+/* The least and the most numbers that sort_spread() takes. */
 #define SPREAD_LEAST 256
 #define SPREAD_MOST 65536
 
-/* Numbers with the same highest bits, at most: beyond, they are not spread like hashes. */
+/* With more numbers than this in a bucket, they are not spread like hashes. */
 #define SPREAD_BUCKET 128
 
 /*
- * Sorts numbers that are spread like hashes: puts each into the bucket of its highest bits, of
- * which there are half as many as numbers or fewer, and sorts by insertion.  Returns false, and
- * leaves the numbers as they are, if a bucket gets too many.
+ * Sorts numbers that are spread like hashes: puts each into the bucket of its highest bits, and
+ * sorts all by insertion.  A bucket gets two to four on average.  Returns false, and leaves the
+ * numbers as they are, if a bucket would get too many.
  */
 static bool
 sort_spread(uint64_t *hash, size_t count)
@@ -309,7 +309,10 @@ bag_intersection(const Bag *x, const Bag *y)
 	return combine(x, y, lesser);
 }
 
-/* Returns a new bag of what is in either, with the higher frequency.  Together they have at most UINT32_MAX elements. */
+/*
+ * Returns a new bag of what is in either, with the higher frequency.  Together they have at
+ * most UINT32_MAX elements.
+ */
 Bag
 bag_union(const Bag *x, const Bag *y)
 {
@@ -354,7 +357,10 @@ bag_difference(const Bag *x, const Bag *y)
 
 /* ---- Comparing ------------------------------------------------------------------ */
 
-/* The loop of every resemblance; it branches at its ends only. */
+/*
+ * Returns how many elements both bags have, whatever their frequencies.  The loop of every
+ * resemblance; it branches at its ends only.
+ */
 uint32_t
 bag_shared(const Bag *x, const Bag *y)
 {

@@ -67,7 +67,10 @@ simhash_radius(int f, double t)
 	return radius(f, 1, f, t);
 }
 
-/* Returns the probability r + (1 - r) 2^-b that a symbol of b bits agrees if the resemblance is r. */
+/*
+ * Returns the probability r + (1 - r) 2^-b that a symbol of b bits agrees if the resemblance is
+ * r.
+ */
 double
 symbol_agreement(int b, double r)
 {

@@ -158,7 +158,10 @@ CPU_CHOICE(best_kernel, RoundKernel, round_kernels)
 /* Steps from one search for empty bins to the next. */
 #define STEPS_BETWEEN_LOOKS 256
 
-/* After STEPS_PER_BIN steps for each bin only SAMPLED elements go on (doc/explanation/recipe.md). */
+/*
+ * After STEPS_PER_BIN steps for each bin only SAMPLED elements go on
+ * (doc/explanation/recipe.md).
+ */
 #define STEPS_PER_BIN 64
 #define SAMPLED LANES_MIN
 
@@ -430,7 +433,10 @@ sketch_copies(Copies *copies, int k, uint32_t *symbols)
 	return copies->count;
 }
 
-/* Computes the sketch of the copies of what was added, weighed by a lexicon (weights.h); returns their number. */
+/*
+ * Computes the sketch of the copies of what was added, weighed by a lexicon (weights.h);
+ * returns their number.
+ */
 uint64_t
 minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k, uint32_t *symbols)
 {
@@ -441,7 +447,10 @@ minhash_finish_weighed(MinhashBuilder *builder, const Weights *weights, int k, u
 	return sketch_copies(&copies, k, symbols);
 }
 
-/* Computes the sketch of the copies of a bag, whose frequencies are the weights; returns their number. */
+/*
+ * Computes the sketch of the copies of a bag, whose frequencies are the weights; returns their
+ * number.
+ */
 uint64_t
 minhash_of_copies(const Bag *bag, int k, uint32_t *symbols)
 {

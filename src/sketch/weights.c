@@ -105,7 +105,10 @@ set_weight(Copies *copies, size_t element, uint32_t weight)
 		host_refuse_size("the weights of a set add up to too much for a signature");
 }
 
-/* Returns the copies of elements by the weights of a lexicon.  Takes over mixed[], which has mix64 of each. */
+/*
+ * Returns the copies of elements by the weights of a lexicon.  Takes over mixed[], which has
+ * mix64 of each.
+ */
 Copies
 copies_weighed(uint64_t *mixed, size_t count, const Weights *weights)
 {
@@ -137,7 +140,10 @@ copies_of_bag(const Bag *bag)
 	return copies;
 }
 
-/* Makes the next copies, at most `room`, as mix64 of each; returns how many they are, 0 at the end. */
+/*
+ * Makes the next copies, at most `room`, as mix64 of each; returns how many they are, 0 at the
+ * end.
+ */
 size_t
 copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room)
 {

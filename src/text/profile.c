@@ -109,7 +109,10 @@ script_of(uint32_t code_point)
 	return script_ranges[low].script;
 }
 
-/* Counts the letters of a token for their scripts; returns whether it is one of a script without spaces. */
+/*
+ * Counts the letters of a token for their scripts; returns whether it is one of a script
+ * without spaces.
+ */
 static bool
 count_letters(TextProfile *profile, const uint8_t *token, size_t length)
 {

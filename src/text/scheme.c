@@ -63,7 +63,10 @@ scheme_reads_text(SchemeId id)
 	return scheme_kinds[i].arguments == SPOT && SCHEME_VARIANT(id) < language_count;
 }
 
-/* Returns whether lexicons can weigh the elements of such a scheme: it is not spot, foreign or weighted. */
+/*
+ * Returns whether lexicons can weigh the elements of such a scheme: it is not spot, foreign or
+ * weighted.
+ */
 bool
 scheme_has_lexicons(SchemeId id)
 {

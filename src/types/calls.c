@@ -88,7 +88,10 @@ check_no_nulls(ArrayType *array, const char *elements)
 				 errhint("Remove them with array_remove(..., NULL).")));
 }
 
-/* Returns the number of elements; throws an error if one is NULL, or for more than one dimension. */
+/*
+ * Returns the number of elements; throws an error if one is NULL, or for more than one
+ * dimension.
+ */
 int
 array_count(ArrayType *array, const char *elements)
 {
@@ -208,7 +211,10 @@ begin_rows(FunctionCallInfo fcinfo)
 	MemoryContextSwitchTo(old_context);
 }
 
-/* Fills in the header of an array of `size` bytes, which holds count > 0 elements; returns the array. */
+/*
+ * Fills in the header of an array of `size` bytes, which holds count > 0 elements; returns the
+ * array.
+ */
 ArrayType *
 array_header(ArrayType *array, Oid type, size_t size, size_t count)
 {

@@ -22,7 +22,10 @@
 
 /* ---- Frequencies -------------------------------------------------------- */
 
-/* Returns the statement of a query; throws an error unless it is a SELECT of one column of shingles. */
+/*
+ * Returns the statement of a query; throws an error unless it is a SELECT of one column of
+ * shingles.
+ */
 static char *
 checked_query(const char *query, Oid shingles)
 {

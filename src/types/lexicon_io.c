@@ -213,7 +213,10 @@ lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 	return ready;
 }
 
-/* Returns the lexicon in argument n, as lexicon_of_argument() does; throws an error unless it weighs the shingles of a text. */
+/*
+ * Returns the lexicon in argument n, as lexicon_of_argument() does; throws an error unless it
+ * weighs the shingles of a text.
+ */
 const ReadyLexicon *
 text_lexicon_of_argument(FunctionCallInfo fcinfo, int n)
 {

@@ -10,7 +10,10 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* Returns the type of a name in the schema of a function of this extension, whatever the search_path is, or InvalidOid. */
+/*
+ * Returns the type of a name in the schema of a function of this extension, whatever the
+ * search_path is, or InvalidOid.
+ */
 Oid
 extension_type(Oid function, const char *name)
 {
@@ -18,7 +21,10 @@ extension_type(Oid function, const char *name)
 						   ObjectIdGetDatum(get_func_namespace(function)));
 }
 
-/* Returns the function of a name and two arguments in the schema of a function of this extension, or InvalidOid. */
+/*
+ * Returns the function of a name and two arguments in the schema of a function of this
+ * extension, or InvalidOid.
+ */
 Oid
 extension_function(Oid function, const char *name, Oid first, Oid second)
 {

@@ -42,7 +42,10 @@
 	/* keep compiler quiet - no extra ; */ \
 	extern int no_such_variable
 
-/* The SQL functions PREFIX_hash and PREFIX_hash_extended of a type whose equal values are equal bytes. */
+/*
+ * The SQL functions PREFIX_hash and PREFIX_hash_extended of a type whose equal values are equal
+ * bytes.
+ */
 #define HASH_FUNCTIONS(prefix, detoast) \
 	PG_FUNCTION_INFO_V1(prefix##_hash); \
 	Datum prefix##_hash(PG_FUNCTION_ARGS) \

@@ -87,7 +87,10 @@ query_columns(SPIPlanPtr plan)
 	return plan_source(plan)->resultDesc;
 }
 
-/* Returns the text of a prepared query without the semicolon that may follow, to put in parentheses. */
+/*
+ * Returns the text of a prepared query without the semicolon that may follow, to put in
+ * parentheses.
+ */
 char *
 query_statement(SPIPlanPtr plan, const char *query)
 {
@@ -109,7 +112,10 @@ end_nothing(DestReceiver *self)
 {
 }
 
-/* Returns the receiver of a query's rows, which the caller's state begins with; start may be NULL. */
+/*
+ * Returns the receiver of a query's rows, which the caller's state begins with; start may be
+ * NULL.
+ */
 DestReceiver
 query_receiver(QueryStart start, QueryRow receive_row)
 {

@@ -41,7 +41,10 @@ read_invalid(const TextReader *reader, const char *detail)
 	return report_invalid(reader, detail, NULL);
 }
 
-/* Reports invalid input, as read_invalid() does; %zu in detail stands for the number of the character that is read next. */
+/*
+ * Reports invalid input, as read_invalid() does; %zu in detail stands for the number of the
+ * character that is read next.
+ */
 bool
 read_expected(const TextReader *reader, const char *detail)
 {

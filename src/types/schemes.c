@@ -12,7 +12,10 @@
 #include "types/calls.h"
 #include "types/texts.h"
 
-/* Adds a hint for the name of a scheme that does not exist.  Drivers send a number so, if they do not know its type. */
+/*
+ * Adds a hint for the name of a scheme that does not exist.  Drivers send a number so, if they
+ * do not know its type.
+ */
 static int
 hint_at_scheme(const char *name)
 {
@@ -66,7 +69,10 @@ typedef struct SchemeCache
 	char name[SCHEME_NAME_SIZE];
 } SchemeCache;
 
-/* Returns the scheme that argument n names, as text_scheme_of_datum() does, and remembers the last name from call to call. */
+/*
+ * Returns the scheme that argument n names, as text_scheme_of_datum() does, and remembers the
+ * last name from call to call.
+ */
 SchemeId
 text_scheme_of_argument(FunctionCallInfo fcinfo, int n)
 {

@@ -86,18 +86,26 @@ neardup_to_shingles_antecedents(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
 }
 
-/* to_shingles(text[]) returns shingles */
-PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
-Datum
-neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
+/* Returns the shingles of the array in the first argument, whose hashes of_array() gives to a sink. */
+static Datum
+shingles_of_array(FunctionCallInfo fcinfo, SchemeId scheme,
+				  void (*of_array)(ArrayType *array, HashSink sink, void *state))
 {
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 	BagBuilder builder;
 
 	bag_begin(&builder);
-	hashes_of_text_array(array, bag_add, &builder);
+	of_array(array, bag_add, &builder);
 	PG_FREE_IF_COPY(array, 0);
-	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_TOKENS, 0)));
+	PG_RETURN_POINTER(shingles_of_builder(&builder, scheme));
+}
+
+/* to_shingles(text[]) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_to_shingles_text_array);
+Datum
+neardup_to_shingles_text_array(PG_FUNCTION_ARGS)
+{
+	return shingles_of_array(fcinfo, SCHEME_ID(SCHEME_TOKENS, 0), hashes_of_text_array);
 }
 
 /* to_shingles(bigint[]) returns shingles */
@@ -105,13 +113,7 @@ PG_FUNCTION_INFO_V1(neardup_to_shingles_bigint_array);
 Datum
 neardup_to_shingles_bigint_array(PG_FUNCTION_ARGS)
 {
-	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
-	BagBuilder builder;
-
-	bag_begin(&builder);
-	hashes_of_int8_array(array, bag_add, &builder);
-	PG_FREE_IF_COPY(array, 0);
-	PG_RETURN_POINTER(shingles_of_builder(&builder, SCHEME_ID(SCHEME_HASHES, 0)));
+	return shingles_of_array(fcinfo, SCHEME_ID(SCHEME_HASHES, 0), hashes_of_int8_array);
 }
 
 /* Returns the elements, ascending, without their frequencies. */

@@ -78,7 +78,10 @@ shingles_of_datum(Datum datum)
 	return shingles;
 }
 
-/* Reads a set to make a signature of, as shingles_of_datum() does; its recipe must be RECIPE_VERSION. */
+/*
+ * Reads a set to make a signature of, as shingles_of_datum() does; its recipe must be
+ * RECIPE_VERSION.
+ */
 Shingles *
 shingles_to_sketch(Datum datum)
 {

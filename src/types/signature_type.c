@@ -108,7 +108,10 @@ signature_read_bit(Datum datum, Signature *signature)
 	return true;
 }
 
-/* Reads a bit(n) as signature_read_bit() does; throws an error if no signature has that many bits. */
+/*
+ * Reads a bit(n) as signature_read_bit() does; throws an error if no signature has that many
+ * bits.
+ */
 Signature
 signature_of_bit(Datum datum)
 {

@@ -89,7 +89,10 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Prepares a query of one column of texts or shingles; sets *type to TEXTOID or that of shingles. */
+/*
+ * Prepares a query of one column of texts or shingles; sets *type to TEXTOID or that of
+ * shingles.
+ */
 static SPIPlanPtr
 prepare(const char *query, Oid shingles, Oid *type)
 {
