@@ -7,7 +7,7 @@
 #   make demo                         finds near-duplicate texts on this machine
 #   make bench, bench-{peers,quick,large,report}   benchmarks: test/bench/run
 #   make soak, fuzz, faults           faults under load for hours; hostile values; full disks
-#   make clients, bare, versions, packages   what a release needs beside: test/release
+#   make clients, bare, versions, packages   what a release needs as well: test/release
 #   make dist                         the archive of a release, as PGXN takes it, from the last commit
 #
 # All but the first line need no pg_config.  They install missing packages and work in a

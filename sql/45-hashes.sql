@@ -4,7 +4,7 @@
 
 -- ---- Ways in ----------------------------------------------------------------
 --
--- A value that is refused is cast, with the reason in front, to a type that does not take it.
+-- They refuse a value by a cast that fails: its error shows the reason, then the value.
 
 CREATE FUNCTION hex_to_bigint(text) RETURNS bigint
 	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp

@@ -1,4 +1,4 @@
--- The errors of what signatures estimate.
+-- The standard errors of what signatures estimate.
 
 CREATE FUNCTION minhash_error(k int, b int, similarity float8) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_minhash_error'
