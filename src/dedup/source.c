@@ -4,8 +4,6 @@
 #include "dedup/dedup.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
@@ -19,19 +17,16 @@
 
 #define ROOM_MIN 1024
 
-/* Rows read between two checks for interrupts and reports of progress. */
+/* Rows read between two reports of progress. */
 #define ROWS_STEP 1024
 
 /* Row numbers must fit into the hash tables of a join. */
 #define ROWS_MAX (UINT32_MAX / 4)
 
-/* A DestReceiver that adds the rows of the query to a source. */
+/* Adds the rows of the query to a source. */
 typedef struct Reader
 {
-	DestReceiver pub;
 	Source *source;
-	const Source *like; /* source read before, or NULL */
-	MemoryContext row_context;
 	Oid id_type; /* of the query's column */
 	FmgrInfo *compare;
 	Oid collation;
@@ -92,10 +87,7 @@ add_row(Reader *reader, Datum id)
 		reader->ascending = compare_ids(reader, source->id[row - 1], source->id[row]) < 0;
 	source->rows++;
 	if (source->rows % ROWS_STEP == 0)
-	{
-		CHECK_FOR_INTERRUPTS();
 		progress_rows(source->rows);
-	}
 	return row;
 }
 
@@ -134,29 +126,23 @@ check_ids(Reader *reader)
 	pfree(id);
 }
 
-/* Receives a row of the query. */
+/* A RowSink. */
 static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+take_row(void *state, const Datum *values, const bool *nulls)
 {
-	Reader *reader = (Reader *) self;
+	Reader *reader = state;
 	Source *source = reader->source;
 	bool verified = source->options->verify > 0;
-	MemoryContext old;
 	uint32 row;
 
-	slot_getallattrs(slot);
-	if (slot->tts_isnull[0])
+	if (nulls[0])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("\"%s\" returns a row whose id is null", source->name),
 				 errhint("Exclude such rows with WHERE ... IS NOT NULL.")));
-	row = add_row(reader, slot->tts_values[0]);
-	if (slot->tts_isnull[1] || (verified && slot->tts_isnull[2]))
-		return true;
-	old = MemoryContextSwitchTo(reader->row_context);
-	documents_add(source, row, slot->tts_values[1], verified ? &slot->tts_values[2] : NULL);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(reader->row_context);
+	row = add_row(reader, values[0]);
+	if (!nulls[1] && !(verified && nulls[2]))
+		documents_add(source, row, values[1], verified ? &values[2] : NULL);
 	return true;
 }
 
@@ -273,15 +259,6 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 
 /* ---- The query ---------------------------------------------------------- */
 
-static void
-reader_startup(DestReceiver *self, int operation, TupleDesc row_type)
-{
-	Reader *reader = (Reader *) self;
-
-	check_columns(reader->source, row_type, reader->like);
-	reader->id_type = TupleDescAttr(row_type, 0)->atttypid;
-}
-
 /* Creates an empty source in a memory context of its own. */
 static Source *
 source_begin(const char *name, Oid id_type, const Options *options, const Source *like)
@@ -324,12 +301,11 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 {
 	TypeCacheEntry *cache = lookup_type_cache(id_type, TYPECACHE_CMP_PROC_FINFO);
 	Source *source = source_begin(name, id_type, options, like);
-	Reader reader = {.pub = query_receiver(reader_startup, receive_row),
-					 .source = source,
-					 .like = like,
+	Reader reader = {.source = source,
 					 .compare = &cache->cmp_proc_finfo,
 					 .collation = cache->typcollation,
 					 .ascending = true};
+	SPIPlanPtr plan;
 
 	if (!OidIsValid(cache->cmp_proc))
 		ereport(ERROR,
@@ -337,11 +313,11 @@ source_read(const char *name, const char *query, Oid id_type, const Options *opt
 				 errmsg("type %s cannot be an id", format_type_be(id_type)),
 				 errdetail("It has no default operator class for access method \"btree\"."),
 				 errhint("Cast the id to a type that can be ordered, such as text.")));
-	reader.row_context =
-		AllocSetContextCreate(source->context, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	SPI_connect();
-	compat_run_plan(query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, "SELECT id, sig FROM docs"),
-					&reader.pub);
+	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, "SELECT id, sig FROM docs");
+	check_columns(source, query_columns(plan), like);
+	reader.id_type = TupleDescAttr(query_columns(plan), 0)->atttypid;
+	query_rows(plan, take_row, &reader);
 	SPI_finish();
 	progress_rows(source->rows);
 	check_ids(&reader);

@@ -3,8 +3,11 @@
  */
 #include "types/query.h"
 
+#include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/plancache.h"
 
 /* Returns what the server keeps of a query that is a single statement. */
@@ -124,4 +127,41 @@ query_receiver(QueryStart start, QueryRow receive_row)
 						  .rShutdown = end_nothing,
 						  .rDestroy = end_nothing,
 						  .mydest = DestNone};
+}
+
+/* A DestReceiver that passes rows to a sink. */
+typedef struct Reader
+{
+	DestReceiver pub;
+	RowSink sink;
+	void *state;
+	MemoryContext row_context;
+} Reader;
+
+static bool
+pass_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	Reader *reader = (Reader *) self;
+	MemoryContext old;
+	bool more;
+
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	MemoryContextReset(reader->row_context);
+	old = MemoryContextSwitchTo(reader->row_context);
+	more = reader->sink(reader->state, slot->tts_values, slot->tts_isnull);
+	MemoryContextSwitchTo(old);
+	return more;
+}
+
+/* Runs a prepared query, read-only, and passes its rows to a sink. */
+void
+query_rows(SPIPlanPtr plan, RowSink sink, void *state)
+{
+	Reader reader = {.pub = query_receiver(NULL, pass_row), .sink = sink, .state = state};
+
+	reader.row_context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
+	compat_run_plan(plan, &reader.pub);
+	MemoryContextDelete(reader.row_context);
 }

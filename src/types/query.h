@@ -18,6 +18,14 @@ typedef void (*QueryStart)(DestReceiver *self, int operation, TupleDesc columns)
 typedef bool (*QueryRow)(TupleTableSlot *slot, DestReceiver *self);
 
 extern DestReceiver query_receiver(QueryStart start, QueryRow receive_row);
+
+/*
+ * Takes a row of a query, in a memory context that is reset before the next row.  Returns
+ * false to end the query.
+ */
+typedef bool (*RowSink)(void *state, const Datum *values, const bool *nulls);
+
+extern void query_rows(SPIPlanPtr plan, RowSink sink, void *state);
 extern TupleDesc query_columns(SPIPlanPtr plan);
 extern char *query_statement(SPIPlanPtr plan, const char *query);
 
