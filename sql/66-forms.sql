@@ -1,6 +1,6 @@
 -- Forms: the shingles that many documents share.
 
-CREATE FUNCTION neardup_common_shingles(query text, share float8 DEFAULT 0.2, scheme text DEFAULT 'word 3',
+CREATE FUNCTION neardup_common_shingles(query text, share float8 DEFAULT 0.05, scheme text DEFAULT 'word 3',
 		sample int DEFAULT 10000) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_common_shingles'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;

@@ -44,18 +44,19 @@ COMMENT ON TYPE shingle_lexicon IS
 -- ---- Making and showing --------------------------------------------------------
 
 CREATE FUNCTION neardup_lexicon(
-	query text, scheme text DEFAULT 'word 1', entries int DEFAULT 10000) RETURNS shingle_lexicon
+	query text, scheme text DEFAULT 'word 1', entries int DEFAULT 10000,
+	share float8 DEFAULT 0.05) RETURNS shingle_lexicon
 	AS 'MODULE_PATHNAME', 'neardup_lexicon'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION neardup_lexicon(text, text, int) IS
-	'the lexicon of the texts or shingles that a query returns, with the most frequent ones, up to the given number';
+COMMENT ON FUNCTION neardup_lexicon(text, text, int, float8) IS
+	'the lexicon of the texts or shingles that a query returns: at most `entries` frequent shingles weigh less, and what a share of at least 20 rows have weighs nothing';
 
 CREATE FUNCTION lexicon_info(
-	shingle_lexicon, OUT scheme text, OUT documents bigint, OUT entries int) RETURNS record
+	shingle_lexicon, OUT scheme text, OUT documents bigint, OUT entries int, OUT left_out int) RETURNS record
 	AS 'MODULE_PATHNAME', 'neardup_lexicon_info'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lexicon_info(shingle_lexicon) IS
-	'the scheme of what a lexicon has weighted, the number of documents that it counted, and its number of entries';
+	'the scheme of what a lexicon has weighted, the documents that it counted, its entries, and how many of them weigh nothing';
 
 CREATE FUNCTION show_weights(
 	text, lexicon shingle_lexicon,

@@ -196,12 +196,13 @@ typedef struct Candidate
 	uint32_t count;
 } Candidate;
 
+/* Returns the weight of an element that `count` documents have; 0 from `form` documents on. */
 static uint8_t
-weight_of_count(uint32_t count, uint64_t documents)
+weight_of_count(uint32_t count, uint64_t documents, double form)
 {
 	double idf = log((double) documents / count) / log((double) documents);
 
-	return (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
+	return count >= form ? 0 : (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
 }
 
 /* A SortKey: the more documents have an element, the earlier. */
@@ -224,7 +225,7 @@ key_by_key(const void *record)
 
 /* Returns all elements that weigh less than WEIGHT_MAX, in any order; *count is their number. */
 static Candidate *
-candidates_of(const ElementCounts *counts, size_t *count)
+candidates_of(const ElementCounts *counts, double form, size_t *count)
 {
 	Candidate *candidate = host_alloc(counts->table.count * sizeof(Candidate) + 1);
 
@@ -232,7 +233,7 @@ candidates_of(const ElementCounts *counts, size_t *count)
 	for (size_t i = 0; i < counts->table.count; i++)
 	{
 		host_check_interrupts_at(i);
-		if (weight_of_count(counts->count[i], counts->documents) < WEIGHT_MAX)
+		if (weight_of_count(counts->count[i], counts->documents, form) < WEIGHT_MAX)
 			candidate[(*count)++] =
 				(Candidate){weight_key(mix64(counts->element[i])), counts->count[i]};
 	}
@@ -245,18 +246,19 @@ candidates_of(const ElementCounts *counts, size_t *count)
  * the number of keys.
  *
  * The weight of an element in n of N > 1 documents is ln(N / n) / ln N times WEIGHT_MAX,
- * rounded.
+ * rounded, and 0 if n is at least share * N and FORM_DOCUMENTS.
  */
 uint32_t
-counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *weight)
+counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t *key, uint8_t *weight)
 {
+	double form = Max(share * counts->documents, FORM_DOCUMENTS);
 	size_t candidates;
 	Candidate *candidate;
 	uint32_t count = 0;
 
 	table_end(&counts->table);
 	host_free(counts->last);
-	candidate = candidates_of(counts, &candidates);
+	candidate = candidates_of(counts, form, &candidates);
 	sort_records(candidate, candidates, sizeof(Candidate), key_by_count);
 	candidates = Min(candidates, entries);
 	sort_records(candidate, candidates, sizeof(Candidate), key_by_key);
@@ -266,7 +268,7 @@ counts_finish(ElementCounts *counts, uint32_t entries, uint32_t *key, uint8_t *w
 		if (count > 0 && key[count - 1] == candidate[i].key)
 			continue;
 		key[count] = candidate[i].key;
-		weight[count++] = weight_of_count(candidate[i].count, counts->documents);
+		weight[count++] = weight_of_count(candidate[i].count, counts->documents, form);
 	}
 	host_free(candidate);
 	host_free(counts->element);

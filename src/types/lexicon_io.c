@@ -415,19 +415,24 @@ neardup_shingle_lexicon_send(PG_FUNCTION_ARGS)
 
 /* ---- Showing ------------------------------------------------------------ */
 
-/* lexicon_info(shingle_lexicon) returns (scheme text, documents bigint, entries int) */
+/* lexicon_info(shingle_lexicon) returns (scheme text, documents bigint, entries int, left_out int) */
 PG_FUNCTION_INFO_V1(neardup_lexicon_info);
 Datum
 neardup_lexicon_info(PG_FUNCTION_ARGS)
 {
 	LexiconValue *lexicon = lexicon_of_datum(PG_GETARG_DATUM(0));
+	const uint8 *weight = lexicon_weights(lexicon);
 	char name[SCHEME_NAME_SIZE];
-	Datum values[3];
-	bool nulls[3] = {false, false, false};
+	Datum values[4];
+	bool nulls[4] = {false};
+	int32 left_out = 0;
 
+	for (uint32 i = 0; i < lexicon->count; i++)
+		left_out += weight[i] == 0;
 	scheme_name(lexicon_weighed_scheme(lexicon->scheme, lexicon->digest), name);
 	values[0] = CStringGetTextDatum(name);
 	values[1] = Int64GetDatum((int64) lexicon->documents);
 	values[2] = Int32GetDatum((int32) lexicon->count);
+	values[3] = Int32GetDatum(left_out);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result_row(fcinfo), values, nulls)));
 }

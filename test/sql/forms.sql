@@ -69,19 +69,19 @@ SELECT share, array_agg(shingle ORDER BY shingle COLLATE "C") FROM unnest('{1,0.
 	LATERAL (SELECT DISTINCT shingle FROM answers, show_shingles(body) WHERE ARRAY[hash] <@ shingle_hashes(neardup_common_shingles('SELECT body FROM answers', share))) s
 GROUP BY share ORDER BY share DESC;
 SELECT neardup_common_shingles('SELECT body FROM answers', 1) = to_shingles('Title of the project') | to_shingles('Purpose of the project') AS form,
-	to_minhash(to_shingles(body) - neardup_common_shingles('SELECT body FROM answers')) = to_minhash(to_shingles(body) - (to_shingles('Title of the project') | to_shingles('Purpose of the project') | to_shingles('With an annex to it'))) AS learned
+	to_minhash(to_shingles(body) - neardup_common_shingles('SELECT body FROM answers', 0.2)) = to_minhash(to_shingles(body) - (to_shingles('Title of the project') | to_shingles('Purpose of the project') | to_shingles('With an annex to it'))) AS learned
 FROM answers WHERE id = 4;
 -- All frequencies are 1; NULLs do not count, empty texts do; other types of text; other schemes; sets.
-SELECT shingle_total(s) AS total, cardinality(s) AS distinct FROM neardup_common_shingles('SELECT ''a b a b a b'' FROM answers') AS s;
+SELECT shingle_total(s) AS total, cardinality(s) AS distinct FROM neardup_common_shingles('SELECT ''a b a b a b'' FROM answers', 0.2) AS s;
 SELECT cardinality(neardup_common_shingles('SELECT CASE WHEN id <= 20 THEN body END FROM answers', 0.9)) AS nulls, cardinality(neardup_common_shingles('SELECT CASE WHEN id <= 20 THEN body ELSE '''' END FROM answers', 0.9)) AS empty;
 CREATE DOMAIN prose AS varchar(1000);
 CREATE VIEW one_column AS SELECT body::prose FROM answers;
 SELECT neardup_common_shingles('TABLE one_column', 0.5, 'char 4') = neardup_common_shingles('SELECT body FROM answers -- all;', 0.5, 'char 4') AS same,
 	neardup_common_shingles('SELECT to_shingles(body, ''char 4'') FROM answers;', 0.5) = neardup_common_shingles('SELECT body FROM answers', 0.5, 'char 4') AS sets;
-SELECT neardup_common_shingles('SELECT body FROM answers WHERE false') AS no_rows, neardup_common_shingles('SELECT NULL::text FROM answers') AS nulls, neardup_common_shingles('SELECT '''' FROM answers') AS empty;
+SELECT neardup_common_shingles('SELECT body FROM answers WHERE false', 0.2) AS no_rows, neardup_common_shingles('SELECT NULL::text FROM answers', 0.2) AS nulls, neardup_common_shingles('SELECT '''' FROM answers', 0.2) AS empty;
 SELECT neardup_common_shingles(NULL);
 -- Few documents
-SELECT neardup_common_shingles('SELECT body FROM answers WHERE id = 4'), cardinality(neardup_common_shingles('SELECT body FROM answers WHERE id < 5'));
+SELECT neardup_common_shingles('SELECT body FROM answers WHERE id = 4', 0.2), cardinality(neardup_common_shingles('SELECT body FROM answers WHERE id < 5', 0.2));
 
 -- Many documents, with shingles of every frequency: rare ones are forgotten on the way.
 CREATE TABLE many AS SELECT i AS id, (SELECT string_agg('w' || w, ' ') FROM generate_series(1, 200) w WHERE hashint4(i * 1000 + w) & 1023 < 1024 * w / 400) || ' own' || i AS body
@@ -136,14 +136,18 @@ SELECT c.* FROM proposals r, proposals l, LATERAL (VALUES
 	(5, 'another proposal in the same form', l.title, l.answers)) AS c (n, change, title, answers)
 WHERE r.id = 1 AND l.id = 2;
 SELECT cardinality(learned) AS learned, round(containment(to_shingles(filled('{"","","",""}')), learned)::numeric, 2) AS of_the_form
-FROM neardup_common_shingles('SELECT filled(answers) FROM proposals') AS learned;
+FROM neardup_common_shingles('SELECT filled(answers) FROM proposals', 0.2) AS learned;
 SELECT change, round(similarity(to_minhash(p.title || E'\n' || filled(p.answers)), to_minhash(c.title || E'\n' || filled(c.answers)))::numeric, 2) AS title_and_form,
 	round(similarity(to_minhash(to_shingles(filled(p.answers)) - form), to_minhash(to_shingles(filled(c.answers)) - form))::numeric, 2) AS answers_alone,
 	round(similarity(to_minhash(to_shingles(filled(p.answers)) - learned), to_minhash(to_shingles(filled(c.answers)) - learned))::numeric, 2) AS learned
-FROM changes c, proposals p, to_shingles(filled('{"","","",""}')) AS form, neardup_common_shingles('SELECT filled(answers) FROM proposals') AS learned WHERE p.id = 1 ORDER BY n;
+FROM changes c, proposals p, to_shingles(filled('{"","","",""}')) AS form, neardup_common_shingles('SELECT filled(answers) FROM proposals', 0.2) AS learned WHERE p.id = 1 ORDER BY n;
 
 -- Errors
 \set SHOW_CONTEXT never
+-- By default, a twentieth: each of eight forms among 800 texts is found, and no text of its own.
+SELECT cardinality(learned) AS learned, cardinality(learned & to_shingles(string_agg(format('form%1$s begin%1$s here%1$s and%1$s', f), '. '))) AS of_forms
+FROM neardup_common_shingles('SELECT format(''form%1$s begin%1$s here%1$s and%1$s %2$s %3$s %4$s own text'', id % 8, md5(id::text), md5((id + 1)::text), md5((id + 2)::text)) FROM generate_series(1, 800) AS id') AS learned,
+	generate_series(0, 7) AS f GROUP BY learned;
 SELECT neardup_common_shingles('SELECT id FROM answers');
 SELECT neardup_common_shingles('SELECT body, id FROM answers');
 SELECT neardup_common_shingles('SELECT FROM answers');

@@ -9,21 +9,28 @@ SELECT i, (SELECT string_agg('c' || n, ' ' ORDER BY n) FROM unnest('{1,2,4,8,16,
 	|| format(' own%s other%s third%s', i, i, i)
 FROM generate_series(1, 1000) i;
 
-SELECT neardup_lexicon('SELECT body FROM docs') AS lex \gset
+SELECT neardup_lexicon('SELECT body FROM docs', share => 1) AS lex \gset
 SELECT documents, entries, scheme ~ '^word 1 lexicon [0-9a-f]{4}$' AS named FROM lexicon_info(:'lex');
 -- idf = ln(N / df) / ln(N), in fifteenths; unknown words weigh 15
 SELECT shingle, weight, round(15 * ln(1000.0 / (1000 / substr(shingle, 2)::int)) / ln(1000.0)) AS expected
 FROM show_weights('c1 c2 c4 c8 c16 c31 c62 c125 c250 c500', :'lex');
 SELECT shingle, weight FROM show_weights('Never, own7', :'lex');
 -- The most frequent entries only; text in other types; sets
-SELECT neardup_lexicon('SELECT body FROM docs', entries => 3) AS small \gset
+SELECT neardup_lexicon('SELECT body FROM docs', entries => 3, share => 1) AS small \gset
 SELECT entries, (SELECT array_agg(weight) FROM show_weights('c1 c2 c4 c8 c16', :'small')) FROM lexicon_info(:'small');
-SELECT neardup_lexicon('SELECT body::varchar FROM docs;')::text = :'lex' AS varchar,
-	neardup_lexicon('SELECT to_shingles(body, ''word 1'') FROM docs')::text = :'lex' AS sets,
-	neardup_lexicon('SELECT body FROM docs UNION ALL SELECT NULL')::text = :'lex' AS nulls;
+SELECT neardup_lexicon('SELECT body::varchar FROM docs;', share => 1)::text = :'lex' AS varchar,
+	neardup_lexicon('SELECT to_shingles(body, ''word 1'') FROM docs', share => 1)::text = :'lex' AS sets,
+	neardup_lexicon('SELECT body FROM docs UNION ALL SELECT NULL', share => 1)::text = :'lex' AS nulls;
 SELECT i.* FROM lexicon_info(neardup_lexicon('SELECT body FROM docs', 'char 3', 10)) i \gset char_
 SELECT :'char_scheme' ~ '^char 3 lexicon' AS char;
 SELECT scheme ~ '^tokens lexicon' AS tokens FROM lexicon_info(neardup_lexicon('SELECT to_shingles(string_to_array(body, '' '')) FROM docs'));
+
+-- What a share of the texts have weighs nothing, if at least 20 texts have it: every 16th text is 0.062 of them, every 62nd 16 texts.
+SELECT shingle, weight FROM neardup_lexicon('SELECT body FROM docs') AS lex, show_weights('c1 c8 c16 c31 c62', lex);
+SELECT share, texts, left_out, (SELECT array_agg(weight) FROM show_weights('c1 c16 c31 c62', lex)) AS weights
+FROM unnest('{1,0.5,0.05,0.03,0.001}'::float8[]) AS share, unnest('{1000,600,300}'::int[]) AS texts,
+	neardup_lexicon(format('SELECT body FROM docs WHERE id <= %s', texts), share => share) AS lex, lexicon_info(lex) ORDER BY 1, 2;
+SELECT neardup_lexicon('SELECT body FROM docs', share => 0);
 
 -- Little memory: rare words are forgotten, frequent ones are not
 SET maintenance_work_mem = '1MB';

@@ -155,7 +155,7 @@ test_memory(void)
 			for (uint64_t e = 0; e < 2 * most[i]; e++)
 				counts_add(&counts, &e, 1);
 		}
-		(void) counts_finish(&counts, 1000, key, weight);
+		(void) counts_finish(&counts, 1000, 1, key, weight);
 		CHECK(host_peak - before <= most[i] * COUNTS_BYTES + 65536);
 		CHECK(host_memory == before);
 	}
@@ -319,7 +319,7 @@ check_powers(size_t most, uint32_t entries)
 	counts_begin(&counts, most);
 	count_powers(&counts);
 	CHECK(counts.table.count <= most && counts.documents == 1024);
-	count = counts_finish(&counts, entries, key, weight);
+	count = counts_finish(&counts, entries, 1, key, weight);
 	/* That in one document weighs WEIGHT_MAX. */
 	CHECK_MSG(count == Min(entries, 10), "%u entries", count);
 	weights_begin(&weights, key, weight, count);
