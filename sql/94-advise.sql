@@ -1,8 +1,21 @@
--- Advice about schemes and thresholds, from a sample of texts.
+-- Which comparison fits a set of texts, and the pairs to judge to find out.
 
-CREATE FUNCTION neardup_advise(query text, scheme text DEFAULT NULL, sample int DEFAULT 2000,
-		OUT topic text, OUT finding text) RETURNS SETOF record
+CREATE FUNCTION neardup_pairs_to_judge(query text, pairs int DEFAULT 60, judged text DEFAULT NULL,
+		sample int DEFAULT 2000,
+		OUT a text, OUT b text, OUT similarity float8, OUT stands_for float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'neardup_pairs_to_judge'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 60;
+COMMENT ON FUNCTION neardup_pairs_to_judge(text, int, text, int) IS
+	'pairs among the rows (id, text) of a query for a person to judge, who says most about how to compare the texts by these';
+
+CREATE FUNCTION neardup_advise(query text, judged text DEFAULT NULL, least_precision float8 DEFAULT 0,
+		sample int DEFAULT 2000,
+		OUT scheme text, OUT lexicon boolean, OUT measure text, OUT threshold float8,
+		OUT f1 float8, OUT f1_low float8, OUT f1_high float8,
+		OUT "precision" float8, OUT precision_low float8, OUT precision_high float8,
+		OUT recall float8, OUT recall_low float8, OUT recall_high float8,
+		OUT pairs bigint, OUT statement text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_advise'
-	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 30;
-COMMENT ON FUNCTION neardup_advise(text, text, int) IS
-	'what a sample of the texts that a query returns says about schemes and thresholds for them';
+	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 12;
+COMMENT ON FUNCTION neardup_advise(text, text, float8, int) IS
+	'ways to compare the texts of a query (id, text), best first, as far as judged pairs (a, b, same) tell';

@@ -1,134 +1,186 @@
 /*
- * advise.h: neardup_advise(): what a sample of texts says about schemes and thresholds.
- *
- * Two samples are taken in one pass.  One is spread evenly over the texts; it tells what
- * texts are like, and how similar unrelated ones are.  The other takes texts by families:
- * two texts of resemblance r are in it together r times as often as one of them is.  In an
- * even sample of one text in a hundred, one pair of near-duplicates in ten thousand would
- * be left.
+ * advise.h: which comparison fits a set of texts: a sample of them, the similarities of its
+ * pairs by several candidates, and what judged pairs say about the candidates.
  */
 #ifndef NEARDUP_ADVISE_ADVISE_H
 #define NEARDUP_ADVISE_ADVISE_H
 
-#include "sketch/sketch.h"
-#include "types/calls.h"
-#include "types/objects.h"
-#include "types/schemes.h"
-#include "types/texts.h"
+#include "types/query.h"
 
-#include "sketch/bag.h"
+#include "fmgr.h"
+
 #include "text/text.h"
 
-/* ---- Samples of texts (texts.c) ------------------------------------------ */
+/* ---- Candidates (similar.c) ---------------------------------------------- */
 
-/* A text, as UTF-8. */
-typedef struct SampleText
+/* The schemes that candidates compare by, and last the one that tells families of texts. */
+enum
+{
+	WORD_1,
+	WORD_3,
+	CHAR_3,
+	CHAR_5,
+	FAMILY,
+	SCHEMES
+};
+
+/* A way to compare two texts. */
+typedef struct Candidate
+{
+	int scheme;       /* WORD_1 to CHAR_5 */
+	bool lexicon;     /* are shingles weighted by a lexicon of the texts? */
+	bool containment; /* or resemblance? */
+} Candidate;
+
+#define CANDIDATES 12
+
+/* The places of some candidates. */
+enum
+{
+	LEXICON_WORD_3 = 0,
+	LEXICON_CHAR_5 = 2,
+	PLAIN_WORD_1 = 9
+};
+
+extern const Candidate candidates[CANDIDATES];
+extern const char *const scheme_names[SCHEMES];
+
+/* ---- Verdicts (verdicts.c) --------------------------------------------------- */
+
+/* What a person says of two texts. */
+typedef struct Verdict
+{
+	char *a; /* ids as text */
+	char *b;
+	bool same;
+} Verdict;
+
+typedef struct Verdicts
+{
+	uint32 count;
+	size_t room;
+	Verdict *verdict;
+	char **id; /* all ids, sorted */
+	uint32 ids;
+} Verdicts;
+
+extern Verdicts verdicts_read(const char *query);
+extern bool verdicts_have(const Verdicts *verdicts, const char *id);
+
+/* ---- A sample of texts (corpus.c) --------------------------------------------- */
+
+/* A text's distinct shingles by each scheme, as hashes of 32 bits; more are kept at first. */
+typedef struct CorpusText
 {
 	uint64 key;        /* the texts with the least keys are kept ... */
-	uint64 second_key; /* ... and of those with equal keys those with the least second keys */
+	uint64 second_key; /* ... and of equal keys the texts with the least second keys */
 	uint64 row;        /* from 1 */
-	char *id;          /* NULL if the query returns none */
-	char *bytes;
-	size_t length;
-} SampleText;
+	bool outside;      /* is it here only because it was judged? */
+	char *id;
+	uint32 *element[SCHEMES]; /* ascending */
+	uint32 elements[SCHEMES];
+} CorpusText;
 
-typedef struct Sample
+typedef struct Corpus
 {
 	MemoryContext context;
+	const Verdicts *verdicts;
 	uint32 most;        /* texts to keep */
 	uint32 family_most; /* texts of one key to keep, where texts are left out */
-	uint32 room;        /* of text */
-	uint32 count;       /* texts */
-	size_t bytes;       /* of all texts */
+	size_t room;        /* of text */
+	uint32 count;       /* texts; when the sample is complete, texts outside come last */
+	uint32 inside;      /* texts that are not outside */
 	bool complete;      /* no text was left out */
 	uint64 limit;       /* texts with greater keys are left out */
-	SampleText *text;
-} Sample;
+	uint64 rows;        /* with a text that has shingles */
+	CorpusText *text;
+	SchemeId scheme[SCHEMES];
+	uint32 highest[SCHEMES]; /* element that is kept */
+	uint64 total[SCHEMES];   /* elements of all texts */
+	Oid id_type;
+	const char *query; /* without a semicolon */
+} Corpus;
 
-extern double sample_share(const Sample *sample);
+#define SAMPLE_MOST 20000
 
-/* What was read. */
-typedef struct Texts
-{
-	uint64 rows;
-	uint64 nulls;
-	uint64 wordless; /* texts without a shingle */
-	uint64 too_long; /* texts that were not looked at */
-	Sample even;
-	Sample families; /* the same as `even` if both are complete */
-	SchemeId scheme; /* by which families are told */
-} Texts;
+extern void corpus_read(Corpus *corpus, const char *query, int most, const Verdicts *verdicts);
+extern double corpus_share(const Corpus *corpus);
+extern double corpus_median_length(const Corpus *corpus, int scheme);
 
-/* The longest text that is looked at. */
-#define TEXT_LONGEST ((size_t) 256 * 1024)
+/* ---- The similarities of pairs (similar.c) --------------------------------------- */
 
-extern void texts_read(Texts *texts, const char *query, SchemeId scheme, int most);
+/* Similarities are whole numbers of 1 / SIMILARITY_UNITS. */
+#define SIMILARITY_UNITS 10000
 
-/* ---- Studies of schemes (study.c) ----------------------------------------- */
-
-/* Texts with fewer shingles have few. */
-#define FEW_SHINGLES 10
-
-/* Shingles that this share of the texts has are common. */
-#define COMMON_SHARE 0.2
-
-/* Common shingles are a form if they are such a share of a text. */
-#define FORM_SHARE 0.1
-#define COPY_SHARE 0.95
-
-/* The common shingles of a scheme. */
-typedef struct Form
-{
-	uint32 shingles;
-	double share; /* of a text, on average */
-	bool found;   /* is it a form? */
-} Form;
-
-extern void form_learn(Form *form, const Texts *texts, SchemeId scheme);
-
-/* Pairs below are not looked for. */
-#define LEAST_SIMILARITY 0.2
-
-/* The signature that numbers of chance are for. */
-#define ADVISED_K 512
-#define ADVISED_B 1
-
-/* Steps of similarity: bin i counts pairs from i / STEPS to below (i + 1) / STEPS. */
-#define STEPS 100
-
-/* What a scheme makes of the samples. */
-typedef struct Study
-{
-	SchemeId scheme;
-	char name[SCHEME_NAME_SIZE];
-	bool minus; /* the common shingles are left out */
-	uint32 few; /* texts of the even sample with few shingles, none left out */
-
-	/* Random pairs of the even sample, without related ones. */
-	uint32 unrelated[STEPS * 2 + 1]; /* by similarity, in half steps */
-	uint32 unrelated_pairs;
-	double mean; /* similarity */
-	double high; /* 99.99 % are not above */
-
-	/* Pairs of the families. */
-	double population;       /* pairs of all texts */
-	int floor;               /* least step at which chance reports less than one of them */
-	uint64 pairs[STEPS + 1]; /* by similarity, from the floor on */
-	double share[STEPS + 1]; /* of all texts by the similarity of the nearest, estimated */
-} Study;
-
-extern void study_scheme(Study *study, const Texts *texts, SchemeId scheme, bool minus);
-extern double study_chance(const Study *study, double threshold);
-
-/* A pair of texts of the families. */
-typedef struct NearPair
+/* Two texts that are similar by some candidate, or that were judged. */
+typedef struct AdvicePair
 {
 	uint32 a;
 	uint32 b;
-	double similarity;
-} NearPair;
+	float stands_for;                /* pairs among all texts; 0 for one outside the sample */
+	float chance;                    /* of being drawn, relative to others */
+	float same;                      /* probability, once there is a model */
+	uint16 similarity[CANDIDATES];
+} AdvicePair;
 
-extern int study_pairs_near(const Study *study, const Texts *texts, double similarity,
-							NearPair *pair, int most);
+typedef struct Pairs
+{
+	const Corpus *corpus;
+	size_t count;
+	size_t room;
+	AdvicePair *pair;     /* by a and b */
+	uint32 *judged;       /* places of pairs that were judged */
+	bool *same;           /* verdicts on them */
+	uint32 judged_count;
+} Pairs;
+
+extern void pairs_find(Pairs *pairs, Corpus *corpus, const Verdicts *verdicts);
+
+/* ---- What verdicts say (model.c) ------------------------------------------------ */
+
+/* A constant, the mean of a pair's similarities, and by how much each differs from it. */
+#define FEATURES (2 + CANDIDATES)
+
+/* A logistic model of P(same), with the normal approximation of its uncertainty. */
+typedef struct Model
+{
+	double centre[CANDIDATES]; /* the mean of each feature over all pairs */
+	double coefficient[FEATURES];
+	double covariance[FEATURES][FEATURES];
+} Model;
+
+extern void model_fit(Model *model, Pairs *pairs);
+
+/* An estimate and its 95 % interval. */
+typedef struct Estimate
+{
+	double value;
+	double low;
+	double high;
+} Estimate;
+
+/* What a candidate does at a threshold. */
+typedef struct Outlook
+{
+	int candidate;
+	double threshold;
+	double pairs; /* reported, of all texts */
+	Estimate precision;
+	Estimate recall;
+	Estimate f1;
+} Outlook;
+
+extern bool model_outlook(const Model *model, const Pairs *pairs, int candidate,
+						  double least_precision, Outlook *outlook);
+
+/* ---- Arguments of both functions (advise.c) --------------------------------------- */
+
+extern char *optional_text(FunctionCallInfo fcinfo, int n);
+extern void find_pairs_of_arguments(FunctionCallInfo fcinfo, int n, const Verdicts *verdicts,
+									Pairs *pairs);
+
+/* ---- Without verdicts (gap.c) ---------------------------------------------------- */
+
+extern bool gap_find(const Pairs *pairs, Outlook *outlook);
 
 #endif

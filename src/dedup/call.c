@@ -29,9 +29,7 @@ place_not_null(FunctionCallInfo fcinfo, const Call *call, CallArgument argument,
 {
 	int place = call->place[argument];
 
-	if (PG_ARGISNULL(place))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
+	check_not_null(fcinfo, place, name);
 	return place;
 }
 

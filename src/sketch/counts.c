@@ -3,8 +3,6 @@
  */
 #include "sketch/counts.h"
 
-#include <math.h>
-
 #include "base/hash.h"
 #include "base/sort.h"
 #include "sketch/weights.h"
@@ -196,15 +194,6 @@ typedef struct Candidate
 	uint32_t count;
 } Candidate;
 
-/* Returns the weight of an element that `count` documents have; 0 from `form` documents on. */
-static uint8_t
-weight_of_count(uint32_t count, uint64_t documents, double form)
-{
-	double idf = log((double) documents / count) / log((double) documents);
-
-	return count >= form ? 0 : (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
-}
-
 /* A SortKey: the more documents have an element, the earlier. */
 static inline uint64_t
 key_by_count(const void *record)
@@ -225,7 +214,7 @@ key_by_key(const void *record)
 
 /* Returns all elements that weigh less than WEIGHT_MAX, in any order; *count is their number. */
 static Candidate *
-candidates_of(const ElementCounts *counts, double form, size_t *count)
+candidates_of(const ElementCounts *counts, double share, size_t *count)
 {
 	Candidate *candidate = host_alloc(counts->table.count * sizeof(Candidate) + 1);
 
@@ -233,42 +222,55 @@ candidates_of(const ElementCounts *counts, double form, size_t *count)
 	for (size_t i = 0; i < counts->table.count; i++)
 	{
 		host_check_interrupts_at(i);
-		if (weight_of_count(counts->count[i], counts->documents, form) < WEIGHT_MAX)
+		if (weight_of_count(counts->count[i], counts->documents, share) < WEIGHT_MAX)
 			candidate[(*count)++] =
 				(Candidate){weight_key(mix64(counts->element[i])), counts->count[i]};
 	}
 	return candidate;
 }
 
+/* Returns how many elements at the start, the most frequent ones, weigh nothing. */
+static size_t
+count_left_out(const ElementCounts *counts, const Candidate *candidate, size_t candidates,
+			   double share)
+{
+	size_t count = 0;
+
+	while (count < candidates &&
+		   weight_of_count(candidate[count].count, counts->documents, share) == 0)
+		count++;
+	return count;
+}
+
 /*
- * Sets the keys, ascending, and weights of the most frequent elements, at most `entries`;
- * leaves out those that weigh WEIGHT_MAX (sketch/weights.h).  Frees the counts.  Returns
- * the number of keys.
- *
- * The weight of an element in n of N > 1 documents is ln(N / n) / ln N times WEIGHT_MAX,
- * rounded, and 0 if n is at least share * N and FORM_DOCUMENTS.
+ * Returns the number of entries of a lexicon, and sets their keys, ascending, and weights:
+ * all elements that weigh nothing, and the most frequent of the others, at most `entries`,
+ * without those that weigh WEIGHT_MAX (sketch/weights.h).  Frees the counts.
  */
 uint32_t
-counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t *key, uint8_t *weight)
+counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t **key,
+			  uint8_t **weight)
 {
-	double form = Max(share * counts->documents, FORM_DOCUMENTS);
 	size_t candidates;
 	Candidate *candidate;
 	uint32_t count = 0;
 
 	table_end(&counts->table);
 	host_free(counts->last);
-	candidate = candidates_of(counts, form, &candidates);
+	candidate = candidates_of(counts, share, &candidates);
 	sort_records(candidate, candidates, sizeof(Candidate), key_by_count);
-	candidates = Min(candidates, entries);
+	candidates =
+		Min(candidates, count_left_out(counts, candidate, candidates, share) + (size_t) entries);
 	sort_records(candidate, candidates, sizeof(Candidate), key_by_key);
+	*key = host_alloc(candidates * sizeof(uint32_t) + 1);
+	*weight = host_alloc(candidates + 1);
 	for (size_t i = 0; i < candidates; i++)
 	{
 		/* Of elements with the same key the most frequent one counts. */
-		if (count > 0 && key[count - 1] == candidate[i].key)
+		if (count > 0 && (*key)[count - 1] == candidate[i].key)
 			continue;
-		key[count] = candidate[i].key;
-		weight[count++] = weight_of_count(candidate[i].count, counts->documents, form);
+		(*key)[count] = candidate[i].key;
+		(*weight)[count++] = weight_of_count(candidate[i].count, counts->documents, share);
 	}
 	host_free(candidate);
 	host_free(counts->element);

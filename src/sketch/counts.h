@@ -35,8 +35,8 @@ extern void counts_add(void *counts, const uint64_t *hashes, size_t count);
 /* The most bytes that an element takes, slots of the table that are free included. */
 #define COUNTS_BYTES 96
 
-extern uint32_t counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t *key,
-							  uint8_t *weight);
+extern uint32_t counts_finish(ElementCounts *counts, uint32_t entries, double share, uint32_t **key,
+							  uint8_t **weight);
 extern Bag counts_finish_share(ElementCounts *counts);
 
 #endif

@@ -3,9 +3,25 @@
  */
 #include "sketch/weights.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- Weights ------------------------------------------------------------------- */
+
+/*
+ * Returns the weight of an element that `count` of documents have: ln(documents / count) /
+ * ln(documents) times WEIGHT_MAX, rounded, and 0 if at least FORM_DOCUMENTS and this share
+ * of the documents have it.
+ */
+uint8_t
+weight_of_count(uint32_t count, uint64_t documents, double share)
+{
+	double idf = log((double) documents / count) / log((double) documents);
+
+	if (count >= Max(share * documents, FORM_DOCUMENTS))
+		return 0;
+	return (uint8_t) floor(WEIGHT_MAX * idf + 0.5);
+}
 
 /* The bits of a key that are its bucket, at most. */
 #define BUCKET_BITS_MAX 20

@@ -38,6 +38,7 @@ typedef struct Weights
 	uint32_t *start; /* where the keys of each bucket start; and count */
 } Weights;
 
+extern uint8_t weight_of_count(uint32_t count, uint64_t documents, double share);
 extern void weights_begin(Weights *weights, const uint32_t *key, const uint8_t *weight,
 						  uint32_t count);
 extern uint32_t weight_of(const Weights *weights, uint64_t mixed);

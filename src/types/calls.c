@@ -37,6 +37,15 @@ check_threshold(double threshold, Node *context)
 	return true;
 }
 
+/* Throws an error, which calls argument n by its name, if it is NULL. */
+void
+check_not_null(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
+}
+
 /* Returns argument n; throws an error, which calls it by its name, unless it is from 1 to most. */
 int32
 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)

@@ -119,8 +119,8 @@ static LexiconValue *
 lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries, double share)
 {
 	uint64 documents = counts->documents;
-	uint32 *key = palloc(sizeof(uint32) * entries);
-	uint8 *weight = palloc(entries);
+	uint32 *key;
+	uint8 *weight;
 	LexiconValue *lexicon;
 	uint32 count;
 
@@ -130,7 +130,12 @@ lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries, double
 				 errmsg("query returned fewer than two documents"),
 				 errdetail("The weight of a shingle is how few of many documents have it."),
 				 errhint("Read more documents.")));
-	count = counts_finish(counts, entries, share, key, weight);
+	count = counts_finish(counts, entries, share, &key, &weight);
+	if (count > LEXICON_ENTRIES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("lexicon has more than %d entries", LEXICON_ENTRIES_MAX),
+				 errhint("Raise \"share\", or lower \"entries\".")));
 	lexicon = lexicon_alloc(RECIPE_VERSION, scheme, documents, count);
 	memcpy(lexicon->key, key, sizeof(uint32) * count);
 	memcpy(lexicon_weights(lexicon), weight, count);

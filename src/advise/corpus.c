@@ -1,0 +1,350 @@
+/*
+ * corpus.c: a sample of the texts that a query returns, as their shingles.
+ *
+ * The sample has the texts with the least keys, so it does not depend on the order of rows.
+ * A text's key is a hash of the one of its shingles that comes first in a random order of
+ * all shingles: two texts have the same key with the probability of their resemblance
+ * (Broder 1997), so near texts stay together.  In an even sample of one text in a hundred,
+ * one pair of near-duplicates in ten thousand would be left.  A second such key decides
+ * which texts of a large family are kept.
+ *
+ * Of long texts only the shingles with the least hashes are kept, the same of all texts.
+ */
+#include "advise/advise.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "base/hash.h"
+#include "base/sort.h"
+#include "sketch/bag.h"
+#include "types/texts.h"
+
+/* Elements of a scheme to keep, of all texts. */
+#define ELEMENTS_MOST 2000000
+
+/* One family is at most this part of a sample, where texts are left out. */
+#define FAMILY_PART 20
+
+#define EXAMPLE "SELECT id, body FROM docs"
+
+const char *const scheme_names[SCHEMES] = {"word 1", "word 3", "char 3", "char 5", "word 2"};
+
+/* ---- Which texts are kept ----------------------------------------------------- */
+
+/* Returns the share of all keys that a sample takes. */
+double
+corpus_share(const Corpus *corpus)
+{
+	return corpus->complete ? 1 : (double) corpus->limit / (double) PG_UINT64_MAX;
+}
+
+static int
+compare_numbers(uint64 x, uint64 y)
+{
+	return (x > y) - (x < y);
+}
+
+static int
+compare_keys(const void *x, const void *y)
+{
+	const CorpusText *a = x;
+	const CorpusText *b = y;
+	int order = compare_numbers(a->key, b->key);
+
+	if (order == 0)
+		order = compare_numbers(a->second_key, b->second_key);
+	return order != 0 ? order : compare_numbers(a->row, b->row);
+}
+
+/* Orders texts by rows, texts outside the sample last. */
+static int
+compare_rows(const void *x, const void *y)
+{
+	const CorpusText *a = x;
+	const CorpusText *b = y;
+
+	return a->outside != b->outside ? a->outside - b->outside : compare_numbers(a->row, b->row);
+}
+
+/* Frees a text that is left out. */
+static void
+forget_text(Corpus *corpus, CorpusText *text)
+{
+	for (int s = 0; s < SCHEMES; s++)
+	{
+		corpus->total[s] -= text->elements[s];
+		pfree(text->element[s]);
+	}
+	pfree(text->id);
+}
+
+/*
+ * Leaves out the texts with the greatest keys, and those of families that have enough.
+ * Texts that were judged stay, outside the sample.
+ */
+static void
+corpus_cut(Corpus *corpus)
+{
+	uint32 count = corpus->count;
+	uint32 of_family = 0;
+	uint64 family = 0;
+	bool full = false;
+
+	qsort(corpus->text, count, sizeof(CorpusText), compare_keys);
+	corpus->count = corpus->inside = 0;
+	for (uint32 i = 0; i < count; i++)
+	{
+		CorpusText *text = &corpus->text[i];
+
+		of_family = i > 0 && text->key == family ? of_family + 1 : 1;
+		family = text->key;
+		if (!full && corpus->inside == corpus->most)
+		{
+			full = true;
+			corpus->limit = Min(corpus->limit, text->key);
+		}
+		text->outside |= full || of_family > corpus->family_most;
+		corpus->complete &= !text->outside;
+		if (text->outside && !verdicts_have(corpus->verdicts, text->id))
+			forget_text(corpus, text);
+		else
+		{
+			corpus->inside += !text->outside;
+			corpus->text[corpus->count++] = *text;
+		}
+	}
+}
+
+/* ---- Shingles ------------------------------------------------------------------ */
+
+/* Gathers the shingles of a text, as elements. */
+typedef struct Gatherer
+{
+	uint32 *element;
+	size_t count;
+	size_t room;
+	uint32 highest; /* to keep */
+} Gatherer;
+
+/* A HashSink. */
+static void
+gather(void *state, const uint64_t *hashes, size_t count)
+{
+	Gatherer *gatherer = state;
+
+	gatherer->element = host_grow(gatherer->element, &gatherer->room, gatherer->count + count,
+								  sizeof(uint32));
+	for (size_t i = 0; i < count; i++)
+	{
+		uint32 element = (uint32) (mix64(hashes[i]) >> 32);
+
+		if (element <= gatherer->highest)
+			gatherer->element[gatherer->count++] = element;
+	}
+}
+
+/* A SortKey. */
+static inline uint64
+element_key(const void *element)
+{
+	return *(const uint32 *) element;
+}
+
+/* Sets the elements of a text by a scheme. */
+static void
+take_elements(Corpus *corpus, CorpusText *text, int s, const Utf8Text *utf8)
+{
+	Gatherer gatherer = {.highest = corpus->highest[s]};
+	uint32 distinct = 0;
+
+	shingle_text(utf8->bytes, utf8->length, corpus->scheme[s], gather, &gatherer);
+	sort_records(gatherer.element, gatherer.count, sizeof(uint32), element_key);
+	for (size_t i = 0; i < gatherer.count; i++)
+		if (i == 0 || gatherer.element[i] != gatherer.element[i - 1])
+			gatherer.element[distinct++] = gatherer.element[i];
+	text->element[s] = host_realloc(gatherer.element, Max(distinct, 1) * sizeof(uint32));
+	text->elements[s] = distinct;
+	corpus->total[s] += distinct;
+}
+
+/* Keeps only elements of a scheme up to half of the highest one. */
+static void
+halve_elements(Corpus *corpus, int s)
+{
+	corpus->highest[s] /= 2;
+	corpus->total[s] = 0;
+	for (uint32 i = 0; i < corpus->count; i++)
+	{
+		CorpusText *text = &corpus->text[i];
+		uint32 low = 0;
+		uint32 high = text->elements[s];
+
+		while (low < high)
+		{
+			uint32 middle = low + (high - low) / 2;
+
+			if (text->element[s][middle] <= corpus->highest[s])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		text->elements[s] = low;
+		corpus->total[s] += low;
+	}
+}
+
+/* Adds a text to the sample. */
+static void
+corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
+{
+	corpus->text =
+		host_grow(corpus->text, &corpus->room, corpus->count + 1, sizeof(CorpusText));
+	for (int s = 0; s < SCHEMES; s++)
+		take_elements(corpus, text, s, utf8);
+	corpus->text[corpus->count++] = *text;
+	if (corpus->count >= 2 * corpus->most + corpus->verdicts->ids)
+		corpus_cut(corpus);
+	for (int s = 0; s < SCHEMES; s++)
+		while (corpus->total[s] > ELEMENTS_MOST)
+			halve_elements(corpus, s);
+}
+
+/* ---- The query ------------------------------------------------------------------- */
+
+/* The least of the shingles in two random orders. */
+typedef struct Least
+{
+	uint64 first;
+	uint64 second;
+} Least;
+
+/* A HashSink. */
+static void
+take_least(void *state, const uint64_t *hashes, size_t count)
+{
+	Least *least = state;
+
+	for (size_t i = 0; i < count; i++)
+	{
+		least->first = Min(least->first, mix64(hashes[i] + 1));
+		least->second = Min(least->second, mix64(hashes[i] + 2));
+	}
+}
+
+/* Reads the rows of the query. */
+typedef struct Reader
+{
+	Corpus *corpus;
+	FmgrInfo output; /* function of the id */
+	uint64 row;
+} Reader;
+
+/* A RowSink.  A text without shingles, as without letters and digits, is left out. */
+static bool
+take_row(void *state, const Datum *values, const bool *nulls)
+{
+	Reader *reader = state;
+	Corpus *corpus = reader->corpus;
+	CorpusText text = {.row = ++reader->row};
+	Least least = {PG_UINT64_MAX, PG_UINT64_MAX};
+	MemoryContext old;
+	Utf8Text utf8;
+
+	if (nulls[0] || nulls[1])
+		return true;
+	utf8 = utf8_of_datum(values[1]);
+	shingle_text(utf8.bytes, utf8.length, corpus->scheme[FAMILY], take_least, &least);
+	if (least.first == PG_UINT64_MAX)
+		return true;
+	corpus->rows++;
+	text.key = mix64(least.first ^ MIX_MULTIPLIER);
+	text.second_key = mix64(least.second ^ MIX_MULTIPLIER);
+	if (text.key > corpus->limit && corpus->verdicts->ids == 0)
+		return true;
+	old = MemoryContextSwitchTo(corpus->context);
+	text.id = OutputFunctionCall(&reader->output, values[0]);
+	text.outside = text.key > corpus->limit;
+	if (!text.outside || verdicts_have(corpus->verdicts, text.id))
+		corpus_add(corpus, &text, &utf8);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/* Prepares a query of an id and a text. */
+static SPIPlanPtr
+prepare(Reader *reader, const char *query)
+{
+	SPIPlanPtr plan = query_prepare("query", query, 0, EXAMPLE);
+	TupleDesc columns = query_columns(plan);
+	Oid output;
+	bool varlena;
+
+	if (columns->natts != 2 ||
+		!IsBinaryCoercible(getBaseType(TupleDescAttr(columns, 1)->atttypid), TEXTOID))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("\"query\" must return an id and a text"),
+				 errhint("Write a query such as %s, or cast the column to text.", EXAMPLE)));
+	reader->corpus->query = MemoryContextStrdup(reader->corpus->context, query_statement(plan, query));
+	reader->corpus->id_type = TupleDescAttr(columns, 0)->atttypid;
+	getTypeOutputInfo(reader->corpus->id_type, &output, &varlena);
+	fmgr_info(output, &reader->output);
+	return plan;
+}
+
+/*
+ * Reads a query that returns ids and texts into a sample of at most `most` texts, and the
+ * texts that were judged.
+ */
+void
+corpus_read(Corpus *corpus, const char *query, int most, const Verdicts *verdicts)
+{
+	Reader reader = {.corpus = corpus};
+
+	*corpus = (Corpus){.context = CurrentMemoryContext,
+					   .verdicts = verdicts,
+					   .most = most,
+					   .family_most = Max(most / FAMILY_PART, 2),
+					   .complete = true,
+					   .limit = PG_UINT64_MAX};
+	for (int s = 0; s < SCHEMES; s++)
+	{
+		(void) scheme_parse(scheme_names[s], strlen(scheme_names[s]), &corpus->scheme[s]);
+		corpus->highest[s] = PG_UINT32_MAX;
+	}
+	SPI_connect();
+	query_rows(prepare(&reader, query), take_row, &reader);
+	SPI_finish();
+	if (corpus->rows > most)
+		corpus_cut(corpus);
+	corpus->inside = 0;
+	qsort(corpus->text, corpus->count, sizeof(CorpusText), compare_rows);
+	while (corpus->inside < corpus->count && !corpus->text[corpus->inside].outside)
+		corpus->inside++;
+}
+
+static int
+compare_lengths(const void *x, const void *y)
+{
+	return compare_numbers(*(const uint32 *) x, *(const uint32 *) y);
+}
+
+/* Returns the median of the number of distinct shingles of a text by a scheme. */
+double
+corpus_median_length(const Corpus *corpus, int scheme)
+{
+	uint32 *length = palloc(sizeof(uint32) * corpus->inside + 1);
+	double median;
+
+	for (uint32 i = 0; i < corpus->inside; i++)
+		length[i] = corpus->text[i].elements[scheme];
+	qsort(length, corpus->inside, sizeof(uint32), compare_lengths);
+	median = corpus->inside == 0 ? 0 : length[corpus->inside / 2];
+	pfree(length);
+	return median * ((double) PG_UINT32_MAX / corpus->highest[scheme]);
+}

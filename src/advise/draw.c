@@ -1,0 +1,166 @@
+/*
+ * draw.c: neardup_pairs_to_judge(): pairs of texts whose verdicts say most.
+ *
+ * Pairs are drawn from strata of rank by each candidate in turn, so that no candidate is
+ * favoured, and as many pairs of high as of low similarity come up.  Once some are judged,
+ * the pairs of whose verdict the model is least sure come first.
+ */
+#include "advise/advise.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "base/hash.h"
+#include "types/calls.h"
+
+/* So much of the pairs are drawn as if none had been judged. */
+#define AS_AT_FIRST 0.1
+
+/* A pair and its place among the pairs drawn: the lesser the earlier. */
+typedef struct Draw
+{
+	uint32 pair;
+	double chance;
+	double place;
+	uint64 random;
+} Draw;
+
+/* Returns a random number that depends on nothing but the ids of a pair. */
+static uint64
+random_of_pair(const Corpus *corpus, const AdvicePair *pair)
+{
+	const char *a = corpus->text[pair->a].id;
+	const char *b = corpus->text[pair->b].id;
+
+	return mix64(shingle_of_token(a, strlen(a)) ^ mix64(shingle_of_token(b, strlen(b))));
+}
+
+/* Is there anything to judge: do the texts differ by some candidate? */
+static bool
+texts_differ(const AdvicePair *pair)
+{
+	for (int c = 0; c < CANDIDATES; c++)
+		if (pair->similarity[c] < SIMILARITY_UNITS)
+			return true;
+	return false;
+}
+
+static int
+compare_places(const void *x, const void *y)
+{
+	const Draw *a = x;
+	const Draw *b = y;
+
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static int
+compare_random(const void *x, const void *y)
+{
+	const Draw *a = x;
+	const Draw *b = y;
+
+	return a->random < b->random ? -1 : a->random > b->random;
+}
+
+/* Sets the chances of all pairs that may be drawn; they add up to 1.  Returns how many they are. */
+static uint32
+set_chances(const Pairs *pairs, Draw *draw)
+{
+	bool first = pairs->judged_count == 0;
+	uint32 judged = 0;
+	uint32 count = 0;
+	double total = 0;
+	double unsure = 0;
+
+	for (uint32 i = 0; i < pairs->count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[i];
+
+		if (judged < pairs->judged_count && pairs->judged[judged] == i)
+			judged++;
+		else if (texts_differ(pair))
+		{
+			draw[count++] = (Draw){.pair = i, .random = random_of_pair(pairs->corpus, pair)};
+			total += pair->chance;
+			unsure += pair->chance * pair->same * (1 - pair->same);
+		}
+	}
+	for (uint32 i = 0; i < count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[draw[i].pair];
+		double p = pair->same;
+
+		draw[i].chance = (first ? 1 : AS_AT_FIRST) * pair->chance / total;
+		if (!first)
+			draw[i].chance += (1 - AS_AT_FIRST) * pair->chance * p * (1 - p) / unsure;
+	}
+	return count;
+}
+
+/*
+ * Draws pairs without replacement: the least of exponential random numbers whose rates are
+ * the chances (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
+ */
+static uint32
+draw_pairs(const Pairs *pairs, uint32 wanted, Draw *draw)
+{
+	uint32 count = set_chances(pairs, draw);
+
+	for (uint32 i = 0; i < count; i++)
+		draw[i].place = -log(((draw[i].random >> 11) + 0.5) / (double) (UINT64CONST(1) << 53)) /
+			draw[i].chance;
+	qsort(draw, count, sizeof(Draw), compare_places);
+	count = Min(count, wanted);
+	for (uint32 i = 0; i < count; i++)
+		draw[i].random = mix64(draw[i].random + 1);
+	qsort(draw, count, sizeof(Draw), compare_random);
+	return count;
+}
+
+/* Puts a pair drawn as a row. */
+static void
+put_pair(ReturnSetInfo *result, const Pairs *pairs, const Draw *draw, uint32 drawn)
+{
+	const AdvicePair *pair = &pairs->pair[draw->pair];
+	const CorpusText *text = pairs->corpus->text;
+	double stands_for = Max(pair->stands_for / (drawn * draw->chance), pair->stands_for);
+	Datum values[4] = {CStringGetTextDatum(text[pair->a].id), CStringGetTextDatum(text[pair->b].id),
+					   Float8GetDatum((double) pair->similarity[PLAIN_WORD_1] / SIMILARITY_UNITS),
+					   Float8GetDatum(stands_for)};
+	bool nulls[4] = {false};
+
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/*
+ * neardup_pairs_to_judge(query text, pairs int, judged text, sample int) returns SETOF
+ * (a text, b text, similarity float8, stands_for float8)
+ */
+PG_FUNCTION_INFO_V1(neardup_pairs_to_judge);
+Datum
+neardup_pairs_to_judge(PG_FUNCTION_ARGS)
+{
+	Verdicts verdicts;
+	Pairs pairs;
+	Model model;
+	int32 wanted;
+	Draw *draw;
+	uint32 drawn;
+
+	check_not_null(fcinfo, 0, "query");
+	check_not_null(fcinfo, 1, "pairs");
+	wanted = number_argument(fcinfo, 1, "pairs", PG_INT16_MAX);
+	begin_rows(fcinfo);
+	verdicts = verdicts_read(optional_text(fcinfo, 2));
+	find_pairs_of_arguments(fcinfo, 3, &verdicts, &pairs);
+	if (pairs.judged_count > 0)
+		model_fit(&model, &pairs);
+	draw = palloc_extended(sizeof(Draw) * pairs.count + 1, MCXT_ALLOC_HUGE);
+	drawn = draw_pairs(&pairs, wanted, draw);
+	for (uint32 i = 0; i < drawn; i++)
+		put_pair((ReturnSetInfo *) fcinfo->resultinfo, &pairs, &draw[i], drawn);
+	return (Datum) 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * gap.c: a threshold for texts of which no pairs were judged: where the fewest pairs are.
+ */
+#include "advise/advise.h"
+
+#define GRID 100
+
+/* Below a threshold, so far there should be few pairs. */
+#define WIDTH 5
+
+#define HIGHEST_THRESHOLD 50
+
+/* What to try for texts of a length. */
+typedef struct Rule
+{
+	int candidate;
+	double shingles; /* of "word 3", that the median of the texts has at least */
+	int floor;       /* lower thresholds report texts of one subject */
+	double part;     /* of the pairs above may be just below the threshold */
+	int otherwise;   /* the threshold if there is no gap */
+} Rule;
+
+/* From trials on labelled texts (make bench BENCH=accuracy): the last rule has no length. */
+static const Rule rules[] = {{.candidate = LEXICON_WORD_3, .shingles = 100, .floor = 20, .part = 0.15, .otherwise = 30},
+							 {.candidate = LEXICON_CHAR_5, .shingles = 0, .floor = 25, .part = 0.1, .otherwise = 50}};
+
+/*
+ * Sets the candidate and the threshold for texts of this length: the lowest threshold, from
+ * a floor on, below which there are few pairs.  Returns whether there is such a gap.
+ */
+bool
+gap_find(const Pairs *pairs, Outlook *outlook)
+{
+	const Rule *rule = rules;
+	double from[GRID + 2] = {0};
+	int t;
+	bool found;
+
+	while (corpus_median_length(pairs->corpus, WORD_3) < rule->shingles)
+		rule++;
+	for (size_t i = 0; i < pairs->count; i++)
+		from[pairs->pair[i].similarity[rule->candidate] * GRID / SIMILARITY_UNITS] +=
+			pairs->pair[i].stands_for;
+	for (t = GRID; t >= 0; t--)
+		from[t] += from[t + 1];
+	t = rule->floor;
+	while (t < HIGHEST_THRESHOLD &&
+		   (from[t] == 0 || from[t - WIDTH] - from[t] > rule->part * from[t]))
+		t++;
+	found = from[t] > 0 && from[t - WIDTH] - from[t] <= rule->part * from[t];
+	if (!found)
+		t = rule->otherwise;
+	*outlook = (Outlook){.candidate = rule->candidate,
+						 .threshold = (double) t / GRID,
+						 .pairs = from[t]};
+	return found;
+}

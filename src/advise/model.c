@@ -1,0 +1,393 @@
+/*
+ * model.c: what judged pairs say about candidates.
+ *
+ * One logistic regression of "same" on the similarities by all candidates gives each pair of
+ * the sample a probability.  From it follow the precision and recall of every candidate at
+ * every threshold, for all pairs and not only the few that were judged.  Counts of verdicts
+ * alone would need many more of them.  The coefficients have normal priors, so a few
+ * verdicts are enough, and the normal approximation of their posterior (Bishop, Pattern
+ * Recognition and Machine Learning, 2006, section 4.5) gives the intervals.
+ */
+#include "advise/advise.h"
+
+#include <math.h>
+
+#include "base/host.h"
+
+/* Similarities beyond these count as these. */
+#define LOWEST_SIMILARITY 0.01
+#define HIGHEST_SIMILARITY 0.99
+
+/* The means of the priors, and their precisions (one over the variance). */
+#define CONSTANT_MEAN (-6.0)
+#define CONSTANT_PRECISION 0.05
+#define SLOPE_MEAN 5.0
+#define SLOPE_PRECISION 0.2
+#define DIFFERENCE_PRECISION 1.0
+
+#define NEWTON_STEPS 50
+#define NEWTON_END 1e-7
+
+/* Thresholds are multiples of 1 / GRID. */
+#define GRID 100
+
+#define NORMAL_95 1.96
+
+static double
+logistic(double x)
+{
+	return 1 / (1 + exp(-Min(Max(x, -30), 30)));
+}
+
+static double
+logit(double p)
+{
+	return log(p / (1 - p));
+}
+
+/* ---- Features -------------------------------------------------------------------- */
+
+/* Returns the logit of a similarity. */
+static double
+logit_of_units(uint16 similarity)
+{
+	double s = (double) similarity / SIMILARITY_UNITS;
+
+	return logit(Min(Max(s, LOWEST_SIMILARITY), HIGHEST_SIMILARITY));
+}
+
+/* Sets the features of a pair; the logits of all similarities are in a table. */
+static void
+features_of_pair(const Model *model, const double *logits, const AdvicePair *pair, double *x)
+{
+	double mean = 0;
+
+	for (int c = 0; c < CANDIDATES; c++)
+	{
+		x[2 + c] = logits[pair->similarity[c]] - model->centre[c];
+		mean += x[2 + c] / CANDIDATES;
+	}
+	x[0] = 1;
+	x[1] = mean;
+	for (int c = 0; c < CANDIDATES; c++)
+		x[2 + c] -= mean;
+}
+
+/* Returns the logits of all similarities. */
+static double *
+make_logits(void)
+{
+	double *logits = host_alloc(sizeof(double) * (SIMILARITY_UNITS + 1));
+
+	for (int u = 0; u <= SIMILARITY_UNITS; u++)
+		logits[u] = logit_of_units((uint16) u);
+	return logits;
+}
+
+static double
+product(const double *x, const double *y)
+{
+	double sum = 0;
+
+	for (int i = 0; i < FEATURES; i++)
+		sum += x[i] * y[i];
+	return sum;
+}
+
+/* ---- Linear equations ---------------------------------------------------------------- */
+
+/* Replaces a positive definite matrix by its inverse (Gauss and Jordan). */
+static void
+invert(double m[FEATURES][FEATURES])
+{
+	for (int p = 0; p < FEATURES; p++)
+	{
+		double pivot = m[p][p];
+
+		m[p][p] = 1;
+		for (int j = 0; j < FEATURES; j++)
+			m[p][j] /= pivot;
+		for (int i = 0; i < FEATURES; i++)
+		{
+			double factor = m[i][p];
+
+			if (i == p)
+				continue;
+			m[i][p] = 0;
+			for (int j = 0; j < FEATURES; j++)
+				m[i][j] -= factor * m[p][j];
+		}
+	}
+}
+
+/* ---- The fit --------------------------------------------------------------------------- */
+
+/* The verdicts to fit a model to. */
+typedef struct Evidence
+{
+	uint32 count;
+	double (*x)[FEATURES];
+	double *same;   /* 0 or 1 */
+	double *weight; /* the square root of what a pair stands for; 1 on average */
+	double mean[FEATURES];
+	double precision[FEATURES];
+} Evidence;
+
+/* Returns the negative logarithm of the posterior, but for a constant. */
+static double
+surprise(const Evidence *evidence, const double *coefficient)
+{
+	double sum = 0;
+
+	for (uint32 i = 0; i < evidence->count; i++)
+	{
+		double z = product(evidence->x[i], coefficient);
+
+		sum += evidence->weight[i] *
+			(Max(z, 0) + log1p(exp(-fabs(z))) - evidence->same[i] * z);
+	}
+	for (int j = 0; j < FEATURES; j++)
+		sum += evidence->precision[j] * pow(coefficient[j] - evidence->mean[j], 2) / 2;
+	return sum;
+}
+
+/* Sets the gradient of surprise(), and the inverse of its second derivatives. */
+static void
+derive(const Evidence *evidence, const double *coefficient, double *gradient,
+	   double inverse[FEATURES][FEATURES])
+{
+	for (int j = 0; j < FEATURES; j++)
+	{
+		gradient[j] = evidence->precision[j] * (coefficient[j] - evidence->mean[j]);
+		for (int k = 0; k < FEATURES; k++)
+			inverse[j][k] = j == k ? evidence->precision[j] : 0;
+	}
+	for (uint32 i = 0; i < evidence->count; i++)
+	{
+		const double *x = evidence->x[i];
+		double p = logistic(product(x, coefficient));
+		double spread = evidence->weight[i] * p * (1 - p);
+
+		for (int j = 0; j < FEATURES; j++)
+		{
+			gradient[j] += evidence->weight[i] * (p - evidence->same[i]) * x[j];
+			for (int k = 0; k < FEATURES; k++)
+				inverse[j][k] += spread * x[j] * x[k];
+		}
+	}
+	invert(inverse);
+}
+
+/* Finds the most probable coefficients by Newton's method, with shorter steps where needed. */
+static void
+maximise(const Evidence *evidence, Model *model)
+{
+	double *b = model->coefficient;
+	double before = surprise(evidence, memcpy(b, evidence->mean, sizeof(evidence->mean)));
+	double gradient[FEATURES];
+
+	for (int step = 0; step < NEWTON_STEPS; step++)
+	{
+		double after = INFINITY;
+		double next[FEATURES];
+
+		derive(evidence, b, gradient, model->covariance);
+		for (double length = 1; length > 1e-4 && after > before; length /= 2)
+		{
+			for (int j = 0; j < FEATURES; j++)
+				next[j] = b[j] - length * product(model->covariance[j], gradient);
+			after = surprise(evidence, next);
+		}
+		if (after > before)
+			break;
+		memcpy(b, next, sizeof(next));
+		if (before - after < NEWTON_END)
+			break;
+		before = after;
+	}
+	derive(evidence, b, gradient, model->covariance);
+}
+
+/* Gathers the judged pairs and the priors. */
+static void
+gather_evidence(Evidence *evidence, const Model *model, const double *logits, const Pairs *pairs)
+{
+	double total = 0;
+
+	*evidence = (Evidence){.count = pairs->judged_count,
+						   .x = host_alloc(sizeof(*evidence->x) * pairs->judged_count + 1),
+						   .same = host_alloc(sizeof(double) * pairs->judged_count + 1),
+						   .weight = host_alloc(sizeof(double) * pairs->judged_count + 1),
+						   .mean = {CONSTANT_MEAN, SLOPE_MEAN},
+						   .precision = {CONSTANT_PRECISION, SLOPE_PRECISION}};
+	for (uint32 i = 0; i < evidence->count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[pairs->judged[i]];
+
+		features_of_pair(model, logits, pair, evidence->x[i]);
+		evidence->same[i] = pairs->same[i];
+		evidence->weight[i] = 1 / sqrt(pair->chance);
+		total += evidence->weight[i];
+	}
+	for (uint32 i = 0; i < evidence->count; i++)
+		evidence->weight[i] *= evidence->count / total;
+	for (int c = 0; c < CANDIDATES; c++)
+		evidence->precision[2 + c] = DIFFERENCE_PRECISION;
+}
+
+/* Fits a model to the judged pairs, and sets the probability of "same" of each pair. */
+void
+model_fit(Model *model, Pairs *pairs)
+{
+	double *logits = make_logits();
+	Evidence evidence;
+
+	*model = (Model){0};
+	for (size_t i = 0; i < pairs->count; i++)
+		for (int c = 0; c < CANDIDATES; c++)
+			model->centre[c] += logits[pairs->pair[i].similarity[c]] / pairs->count;
+	gather_evidence(&evidence, model, logits, pairs);
+	maximise(&evidence, model);
+	for (size_t i = 0; i < pairs->count; i++)
+	{
+		double x[FEATURES];
+
+		host_check_interrupts_at(i);
+		features_of_pair(model, logits, &pairs->pair[i], x);
+		pairs->pair[i].same = (float) logistic(product(x, model->coefficient));
+	}
+	host_free(evidence.x);
+	host_free(evidence.same);
+	host_free(evidence.weight);
+	host_free(logits);
+}
+
+/* ---- The outlook of a candidate ---------------------------------------------------------- */
+
+/* Pairs, same ones, and how the latter change with the coefficients. */
+typedef struct Sums
+{
+	double pairs;
+	double same;
+	double gradient[FEATURES];
+} Sums;
+
+/* Returns F1 where `found` of `same` pairs are among those reported. */
+static double
+f1_of(double found, double reported, double same)
+{
+	return reported + same > 0 ? 2 * found / (reported + same) : 0;
+}
+
+/*
+ * Chooses the threshold of greatest F1 among those of at least a precision, in steps of the
+ * grid; returns 0 if there is none.
+ */
+static int
+choose_threshold(const Pairs *pairs, int candidate, double least_precision)
+{
+	double reported[GRID + 1] = {0};
+	double same[GRID + 1] = {0};
+	double all = 0;
+	double best = 0;
+	int chosen = 0;
+
+	for (size_t i = 0; i < pairs->count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[i];
+		int step = pair->similarity[candidate] * GRID / SIMILARITY_UNITS;
+
+		reported[step] += pair->stands_for;
+		same[step] += pair->stands_for * pair->same;
+		all += pair->stands_for * pair->same;
+	}
+	for (int t = GRID; t > 0; t--)
+	{
+		double f1;
+
+		if (t < GRID)
+		{
+			reported[t] += reported[t + 1];
+			same[t] += same[t + 1];
+		}
+		f1 = f1_of(same[t], reported[t], all);
+		if (f1 > best && same[t] >= least_precision * reported[t])
+		{
+			best = f1;
+			chosen = t;
+		}
+	}
+	return chosen;
+}
+
+/* Returns an estimate whose gradient is known, with its interval on the scale of logits. */
+static Estimate
+estimate(const Model *model, double value, const double *gradient)
+{
+	double p = Min(Max(value, 1e-4), 1 - 1e-4);
+	double variance = 0;
+	double error;
+
+	for (int j = 0; j < FEATURES; j++)
+		variance += gradient[j] * product(model->covariance[j], gradient);
+	error = NORMAL_95 * sqrt(Max(variance, 0)) / (p * (1 - p));
+	return (Estimate){value, logistic(logit(p) - error), logistic(logit(p) + error)};
+}
+
+/* Sums up all pairs, and those that a candidate reports at a threshold. */
+static void
+sum_up(const Model *model, const Pairs *pairs, int candidate, int least, Sums *all, Sums *reported)
+{
+	double *logits = make_logits();
+
+	for (size_t i = 0; i < pairs->count; i++)
+	{
+		const AdvicePair *pair = &pairs->pair[i];
+		double x[FEATURES];
+		double p = pair->same;
+
+		host_check_interrupts_at(i);
+		features_of_pair(model, logits, pair, x);
+		for (Sums *sums = all; sums; sums = sums == all && pair->similarity[candidate] >= least ? reported : NULL)
+		{
+			sums->pairs += pair->stands_for;
+			sums->same += pair->stands_for * p;
+			for (int j = 0; j < FEATURES; j++)
+				sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
+		}
+	}
+	host_free(logits);
+}
+
+/*
+ * Tells what a candidate does at its best threshold of at least a precision; returns false
+ * if there is no such threshold.
+ */
+bool
+model_outlook(const Model *model, const Pairs *pairs, int candidate, double least_precision,
+			  Outlook *outlook)
+{
+	int threshold = choose_threshold(pairs, candidate, least_precision);
+	Sums all = {0};
+	Sums found = {0};
+	double gradient[FEATURES];
+	double both;
+
+	if (threshold == 0)
+		return false;
+	sum_up(model, pairs, candidate, threshold * SIMILARITY_UNITS / GRID, &all, &found);
+	*outlook = (Outlook){.candidate = candidate,
+						 .threshold = (double) threshold / GRID,
+						 .pairs = found.pairs};
+	for (int j = 0; j < FEATURES; j++)
+		gradient[j] = found.gradient[j] / found.pairs;
+	outlook->precision = estimate(model, found.same / found.pairs, gradient);
+	for (int j = 0; j < FEATURES; j++)
+		gradient[j] = found.gradient[j] / all.same - found.same * all.gradient[j] / pow(all.same, 2);
+	outlook->recall = estimate(model, found.same / all.same, gradient);
+	both = found.pairs + all.same;
+	for (int j = 0; j < FEATURES; j++)
+		gradient[j] = 2 * (found.gradient[j] / both - found.same * all.gradient[j] / pow(both, 2));
+	outlook->f1 = estimate(model, f1_of(found.same, found.pairs, all.same), gradient);
+	return true;
+}

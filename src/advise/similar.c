@@ -1,0 +1,403 @@
+/*
+ * similar.c: the pairs of a sample that some candidate finds similar, and how similar by each.
+ *
+ * For each scheme the texts of each shingle are listed.  A text's lists, run through once,
+ * give what it shares with all texts after it.  Of all pairs those are kept that are among
+ * the most similar ones by at least one candidate, POOL_PER_TEXT for each text.
+ */
+#include "advise/advise.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "base/sort.h"
+#include "sketch/weights.h"
+
+const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, false},
+										  [1] = {WORD_1, true, false},
+										  [LEXICON_CHAR_5] = {CHAR_5, true, false},
+										  [3] = {CHAR_3, true, false},
+										  [4] = {WORD_3, true, true},
+										  [5] = {WORD_1, true, true},
+										  [6] = {CHAR_5, true, true},
+										  [7] = {CHAR_3, true, true},
+										  [8] = {WORD_3, false, false},
+										  [PLAIN_WORD_1] = {WORD_1, false, false},
+										  [10] = {CHAR_5, false, false},
+										  [11] = {CHAR_3, false, false}};
+
+/* Pairs to keep by each candidate, for each text. */
+#define POOL_PER_TEXT 20
+
+/* Texts that stand for all when the similarity is sought above which pairs are kept. */
+#define PILOT_TEXTS 256
+
+/* Steps through the lists of a scheme, at most; where it would take more, fewer shingles are compared. */
+#define STEPS_MOST UINT64CONST(300000000)
+
+/* The share of texts whose common shingles a lexicon leaves out (sql/67-lexicon.sql). */
+#define SHARE 0.05
+
+/* ---- Lists ------------------------------------------------------------------------ */
+
+/* The texts of each shingle of a scheme. */
+typedef struct Lists
+{
+	uint32 count;    /* shingles */
+	uint32 *start;   /* of each list in text[]; and the end of the last one */
+	uint32 *text;    /* ascending in each list */
+	uint8 *weight;   /* of each shingle */
+	uint32 **list;   /* numbers of the lists of each text */
+	uint32 *lists;   /* how many they are */
+	uint32 *weights; /* the sum of their weights */
+	uint64 *shared;  /* with each text: shingles in the low half, their weights in the high one */
+} Lists;
+
+/* A SortKey. */
+static inline uint64
+posting_key(const void *posting)
+{
+	return *(const uint64 *) posting;
+}
+
+/* Returns the elements of all texts, each with its text, sorted. */
+static uint64 *
+sorted_postings(const Corpus *corpus, int s)
+{
+	uint64 *posting = MemoryContextAllocHuge(CurrentMemoryContext,
+											 sizeof(uint64) * (corpus->total[s] + 1));
+	size_t count = 0;
+
+	for (uint32 i = 0; i < corpus->count; i++)
+		for (uint32 j = 0; j < corpus->text[i].elements[s]; j++)
+			posting[count++] = (uint64) corpus->text[i].element[s][j] << 32 | i;
+	sort_records(posting, count, sizeof(uint64), posting_key);
+	return posting;
+}
+
+/* Gives each text the numbers of its lists. */
+static void
+number_lists(Lists *lists, uint32 texts)
+{
+	for (uint32 l = 0; l < lists->count; l++)
+		for (uint32 i = lists->start[l]; i < lists->start[l + 1]; i++)
+			lists->lists[lists->text[i]]++;
+	for (uint32 i = 0; i < texts; i++)
+	{
+		lists->list[i] = palloc(sizeof(uint32) * lists->lists[i] + 1);
+		lists->lists[i] = 0;
+	}
+	for (uint32 l = 0; l < lists->count; l++)
+		for (uint32 i = lists->start[l]; i < lists->start[l + 1]; i++)
+		{
+			uint32 text = lists->text[i];
+
+			lists->list[text][lists->lists[text]++] = l;
+			lists->weights[text] += lists->weight[l];
+		}
+}
+
+/* Makes the lists of a scheme, of shingles in the order of their hashes while steps allow. */
+static void
+lists_begin(Lists *lists, const Corpus *corpus, int s)
+{
+	uint64 *posting = sorted_postings(corpus, s);
+	uint64 total = corpus->total[s];
+	uint64 steps = 0;
+
+	*lists = (Lists){.start = palloc(sizeof(uint32) * (total + 1)),
+					 .text = palloc(sizeof(uint32) * total + 1),
+					 .weight = palloc(total + 1),
+					 .list = palloc0(sizeof(uint32 *) * corpus->count),
+					 .lists = palloc0(sizeof(uint32) * corpus->count),
+					 .weights = palloc0(sizeof(uint32) * corpus->count),
+					 .shared = palloc0(sizeof(uint64) * corpus->count)};
+	lists->start[0] = 0;
+	for (uint64 i = 0; i < total && steps < STEPS_MOST;)
+	{
+		uint64 first = i;
+
+		host_check_interrupts_at(lists->count);
+		for (; i < total && posting[i] >> 32 == posting[first] >> 32; i++)
+			lists->text[i] = (uint32) posting[i];
+		lists->weight[lists->count++] =
+			weight_of_count((uint32) (i - first), Max(corpus->inside, 2), SHARE);
+		lists->start[lists->count] = (uint32) i;
+		steps += (i - first) * (i - first) / 2;
+	}
+	pfree(posting);
+	number_lists(lists, corpus->count);
+}
+
+/* Finds what a text shares with all texts from another on. */
+static void
+find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
+{
+	memset(lists->shared + from, 0, sizeof(uint64) * (texts - from));
+	for (uint32 i = 0; i < lists->lists[text]; i++)
+	{
+		uint32 l = lists->list[text][i];
+		uint64 more = (uint64) lists->weight[l] << 32 | 1;
+
+		/* Texts before are at the start of the list. */
+		for (uint32 p = lists->start[l + 1]; p > lists->start[l] && lists->text[p - 1] >= from; p--)
+			lists->shared[lists->text[p - 1]] += more;
+	}
+}
+
+/* ---- Similarities ------------------------------------------------------------------ */
+
+/* Returns what two texts share, of their lengths. */
+static uint16
+units(uint64 shared, uint64 x, uint64 y, bool containment)
+{
+	double of = containment ? Min(x, y) : x + y - shared;
+
+	return shared == 0 ? 0 : (uint16) floor(SIMILARITY_UNITS * (shared / of) + 1e-6);
+}
+
+/* Sets the similarity of two texts by each candidate, after find_shared() for a. */
+static void
+compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
+{
+	for (int c = 0; c < CANDIDATES; c++)
+	{
+		const Candidate *candidate = &candidates[c];
+		const Lists *l = &lists[candidate->scheme];
+		uint64 shared = l->shared[b];
+
+		similarity[c] = candidate->lexicon ?
+			units(shared >> 32, l->weights[a], l->weights[b], candidate->containment) :
+			units((uint32) shared, l->lists[a], l->lists[b], false);
+	}
+}
+
+/* Returns the resemblance of the shingles that tell families, after find_shared() for a. */
+static double
+family_resemblance(const Lists *lists, uint32 a, uint32 b)
+{
+	const Lists *l = &lists[FAMILY];
+
+	return units((uint32) l->shared[b], l->lists[a], l->lists[b], false) / (double) SIMILARITY_UNITS;
+}
+
+/* Finds the similarities from which on a candidate has its pairs to keep, from some texts. */
+static void
+find_least(Lists *lists, const Corpus *corpus, uint16 *least)
+{
+	uint32 step = Max(corpus->count / PILOT_TEXTS, 1);
+	uint64 *pairs = palloc0(sizeof(uint64) * CANDIDATES * (SIMILARITY_UNITS + 1));
+	uint16 similarity[CANDIDATES];
+	uint32 pilots = 0;
+
+	for (uint32 a = 0; a < corpus->count; a += step, pilots++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int s = 0; s < FAMILY; s++)
+			find_shared(&lists[s], corpus->count, a, 0);
+		for (uint32 b = 0; b < corpus->count; b++)
+		{
+			compare_texts(lists, a, b, similarity);
+			for (int c = 0; c < CANDIDATES && b != a; c++)
+				pairs[c * (SIMILARITY_UNITS + 1) + similarity[c]]++;
+		}
+	}
+	for (int c = 0; c < CANDIDATES; c++)
+	{
+		/* Each pair is counted for both texts. */
+		int64 wanted = (int64) 2 * POOL_PER_TEXT * pilots;
+		int least_kept = SIMILARITY_UNITS + 1;
+
+		while (wanted > 0 && least_kept > 1)
+			wanted -= pairs[c * (SIMILARITY_UNITS + 1) + --least_kept];
+		least[c] = (uint16) least_kept;
+	}
+	pfree(pairs);
+}
+
+/* ---- Pairs --------------------------------------------------------------------------- */
+
+/* A pair that was judged, by the numbers of its texts: a < b. */
+typedef struct JudgedPair
+{
+	uint32 a;
+	uint32 b;
+	bool same;
+} JudgedPair;
+
+static int
+compare_judged(const void *x, const void *y)
+{
+	const JudgedPair *p = x;
+	const JudgedPair *q = y;
+
+	if (p->a != q->a)
+		return p->a < q->a ? -1 : 1;
+	return p->b < q->b ? -1 : p->b > q->b;
+}
+
+/* Returns the texts in the order of their ids. */
+static int
+compare_text_ids(const void *x, const void *y)
+{
+	return strcmp((*(CorpusText *const *) x)->id, (*(CorpusText *const *) y)->id);
+}
+
+/* Returns the text of an id, NULL if there is none. */
+static CorpusText *
+text_of_id(CorpusText **by_id, uint32 texts, char *id)
+{
+	CorpusText wanted = {.id = id};
+	CorpusText *text = &wanted;
+	CorpusText **found =
+		bsearch(&text, by_id, texts, sizeof(CorpusText *), compare_text_ids);
+
+	return found ? *found : NULL;
+}
+
+/* Sets the judged pairs both of whose texts were read, sorted, each once; returns how many. */
+static uint32
+find_judged(const Corpus *corpus, const Verdicts *verdicts, JudgedPair *judged)
+{
+	CorpusText **by_id = palloc(sizeof(CorpusText *) * corpus->count + 1);
+	uint32 found = 0;
+	uint32 count = 0;
+
+	for (uint32 i = 0; i < corpus->count; i++)
+		by_id[i] = &corpus->text[i];
+	qsort(by_id, corpus->count, sizeof(CorpusText *), compare_text_ids);
+	for (uint32 i = 0; i < verdicts->count; i++)
+	{
+		CorpusText *x = text_of_id(by_id, corpus->count, verdicts->verdict[i].a);
+		CorpusText *y = text_of_id(by_id, corpus->count, verdicts->verdict[i].b);
+
+		if (x && y && x != y)
+			judged[found++] = (JudgedPair){.a = (uint32) (Min(x, y) - corpus->text),
+										   .b = (uint32) (Max(x, y) - corpus->text),
+										   .same = verdicts->verdict[i].same};
+	}
+	qsort(judged, found, sizeof(JudgedPair), compare_judged);
+	for (uint32 i = 0; i < found; i++)
+		if (i == 0 || compare_judged(&judged[i], &judged[i - 1]) != 0)
+			judged[count++] = judged[i];
+	pfree(by_id);
+	return count;
+}
+
+/* Returns how many pairs of all texts a pair of the sample stands for. */
+static float
+stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
+{
+	double share = corpus_share(corpus);
+	double resemblance;
+
+	if (b >= corpus->inside)
+		return 0;
+	if (corpus->complete)
+		return 1;
+	resemblance = family_resemblance(lists, a, b);
+	return (float) (1 / (share * (resemblance + (1 - resemblance) * share)));
+}
+
+/* Adds the pairs of a text with texts after it that are similar, or judged. */
+static void
+add_pairs(Pairs *pairs, Lists *lists, const uint16 *least, uint32 a, const JudgedPair *judged,
+		  const JudgedPair *end)
+{
+	const Corpus *corpus = pairs->corpus;
+
+	for (int s = 0; s < SCHEMES; s++)
+		find_shared(&lists[s], corpus->count, a, a + 1);
+	for (uint32 b = a + 1; b < corpus->count; b++)
+	{
+		AdvicePair pair = {.a = a, .b = b};
+		bool is_judged = judged < end && judged->a == a && judged->b == b;
+		bool keep = is_judged;
+
+		compare_texts(lists, a, b, pair.similarity);
+		for (int c = 0; c < CANDIDATES && b < corpus->inside; c++)
+			keep |= pair.similarity[c] >= least[c];
+		if (!keep)
+			continue;
+		pair.stands_for = stands_for(corpus, lists, a, b);
+		pairs->pair = host_grow(pairs->pair, &pairs->room, pairs->count + 1, sizeof(AdvicePair));
+		if (is_judged)
+		{
+			pairs->judged[pairs->judged_count] = (uint32) pairs->count;
+			pairs->same[pairs->judged_count++] = judged++->same;
+		}
+		pairs->pair[pairs->count++] = pair;
+	}
+}
+
+/* ---- The chance to be drawn ------------------------------------------------------------- */
+
+/* Ranks are sorted into strata: each has twice as many pairs, from an eighth of the number of texts on. */
+#define STRATA 9
+
+/* Returns the stratum of a rank. */
+static int
+stratum_of_rank(double rank, uint32 texts)
+{
+	double doublings = floor(log2(8 * rank / texts));
+
+	return (int) Min(Max(doublings, -1), STRATA - 2) + 1;
+}
+
+/* Adds the chance by a candidate: one of its strata, and one pair of it, all of them alike. */
+static void
+add_chances(Pairs *pairs, int candidate)
+{
+	uint32 *above = palloc0(sizeof(uint32) * (SIMILARITY_UNITS + 2));
+	uint8 *stratum = palloc0(SIMILARITY_UNITS + 1);
+	uint64 count[STRATA] = {0};
+	int strata = 0;
+
+	for (size_t i = 0; i < pairs->count; i++)
+		above[pairs->pair[i].similarity[candidate]]++;
+	for (int u = SIMILARITY_UNITS; u >= 0; u--)
+	{
+		uint32 here = above[u];
+
+		above[u] += above[u + 1];
+		stratum[u] = stratum_of_rank(above[u + 1] + (here + 1) / 2.0, pairs->corpus->inside);
+		count[stratum[u]] += here;
+	}
+	for (int s = 0; s < STRATA; s++)
+		strata += count[s] > 0;
+	for (size_t i = 0; i < pairs->count; i++)
+		pairs->pair[i].chance +=
+			1.0 / (strata * count[stratum[pairs->pair[i].similarity[candidate]]]);
+	pfree(above);
+	pfree(stratum);
+}
+
+/*
+ * Finds the pairs of a sample that some candidate finds similar, and all that were judged,
+ * with the chance of each to be drawn.  Frees the texts' shingles.
+ */
+void
+pairs_find(Pairs *pairs, Corpus *corpus, const Verdicts *verdicts)
+{
+	Lists *lists = palloc(sizeof(Lists) * SCHEMES);
+	JudgedPair *judged = palloc(sizeof(JudgedPair) * verdicts->count + 1);
+	const JudgedPair *end = judged + find_judged(corpus, verdicts, judged);
+	uint16 least[CANDIDATES];
+
+	*pairs = (Pairs){.corpus = corpus,
+					 .judged = palloc(sizeof(uint32) * verdicts->count + 1),
+					 .same = palloc(verdicts->count + 1)};
+	for (int s = 0; s < SCHEMES; s++)
+		lists_begin(&lists[s], corpus, s);
+	find_least(lists, corpus, least);
+	for (uint32 a = 0; a < corpus->count; a++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		add_pairs(pairs, lists, least, a, judged, end);
+		while (judged < end && judged->a == a)
+			judged++;
+	}
+	for (int c = 0; c < CANDIDATES; c++)
+		add_chances(pairs, c);
+}
