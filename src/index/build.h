@@ -93,14 +93,4 @@ extern void build_layout(Build *build);
 extern void build_groups(Build *build);
 extern void build_describe(Build *build);
 
-/* ---- Steps (build_steps.c) ------------------------------------------------------ */
-
-extern void build_steps(Build *build);
-extern Size build_shared_size(int participants);
-extern void build_shared_init(BuildShared *shared, const Build *build, int participants);
-
-/* ---- Workers (build_parallel.c) --------------------------------------------------- */
-
-extern void build_in_parallel(Build *build, int workers, IndexBuildResult *result);
-
 #endif

@@ -255,17 +255,14 @@ lists_of_condition(const Segment *segment, const KeyCondition *condition)
 	return lists;
 }
 
-/*
- * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
- * Returns false if upkeep has replaced the segment.
- */
-bool
+/* Finds the condition whose lists cost least, if that is less than `cost` nanoseconds. */
+KeyLists
 find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
-			   SearchReport *report, KeyLists *best)
+			   SearchReport *report)
 {
 	SegmentStats stats = segment_stats(segment);
+	KeyLists best = {.bucket = NULL};
 
-	best->bucket = NULL;
 	for (int i = 0; i < filter->conditions && segment->grouping.keys > 0; i++)
 	{
 		const KeyCondition *condition = &filter->condition[i];
@@ -277,18 +274,17 @@ find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double
 		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, 0);
 		for (int b = 0; b < lists.count && lists.plan.cost < cost; b++)
 		{
-			if (!postings_lengths(index, segment, report, &lists.bucket[b], 1))
-				return false;
+			postings_lengths(index, segment, report, &lists.bucket[b], 1);
 			lists.postings += lists.bucket[b].length;
 			lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
 		}
 		if (lists.plan.cost < cost && lists.postings <= postings_candidates_max(segment))
 		{
 			cost = lists.plan.cost;
-			*best = lists;
+			best = lists;
 		}
 	}
-	return true;
+	return best;
 }
 
 /* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
@@ -307,8 +303,7 @@ filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
 		if (segment == NULL)
 			return price_search(meta, -1, NO_KEYS).ns;
 		scan = segment_usual_plan(segment, 0, SEARCH_SCAN).cost;
-		if (!find_key_lists(index, segment, filter, scan, &report, &lists))
-			return price_search(meta, -1, NO_KEYS).ns;
+		lists = find_key_lists(index, segment, filter, scan, &report);
 		price += lists.bucket == NULL ? scan : lists.plan.cost;
 	}
 	return price;

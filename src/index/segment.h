@@ -245,6 +245,9 @@ struct SegmentWriter
 	SegmentRoot *root;
 	uint32 stamp;
 	Size memory; /* bytes for sorting */
+	MapEntry *
+		documents; /* the pages of documents; NULL: pages of its stamp, the first of which is ... */
+	BlockNumber first_document;
 
 	/*
 	 * Writes a page to a new block, and returns the block.  A map is linked to the map of
@@ -252,27 +255,20 @@ struct SegmentWriter
 	 */
 	BlockNumber (*put_page)(SegmentWriter *writer, Page page);
 
-	/* Returns the map written last. */
-	BlockNumber (*last_map)(const SegmentWriter *writer);
-
-	/* Returns the stamp and block of a page of documents. */
-	MapEntry (*document_page)(const SegmentWriter *writer, uint32 number);
-
 	/*
 	 * Returns how many groups, or keys after the groups, to write next, at most `most`, and
 	 * which is the first.
 	 */
 	int (*claim_groups)(SegmentWriter *writer, int most, int *first);
 
-	/* Adds to what is known of the lengths of buckets. */
-	void (*add_lengths)(SegmentWriter *writer, const BucketLengths *lengths);
-
 	/* Called for each page: answers interrupts; false if writing is to be abandoned. */
 	bool (*goes_on)(SegmentWriter *writer);
 };
 
-extern bool segment_write_groups(SegmentWriter *writer);
-extern SegmentEntry segment_write_root(SegmentWriter *writer, const BucketLengths *lengths);
+extern MapEntry segment_document_page(const SegmentWriter *writer, uint32 number);
+extern bool segment_write_groups(SegmentWriter *writer, BucketLengths *lengths);
+extern SegmentEntry segment_write_root(SegmentWriter *writer, BlockNumber last_map,
+									   const BucketLengths *lengths);
 
 /* ---- Sorting (segment_sort.c) --------------------------------------------------- */
 
@@ -344,6 +340,7 @@ typedef struct Segment
 	CompatFile file; /* the key, with identity and stamp */
 	uint64 identity; /* of the index */
 	uint32 stamp;    /* of the segment */
+	bool replaced;   /* by upkeep, as a page has shown: what was read of it is not all */
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;
@@ -400,10 +397,9 @@ segment_at_end_of_map(const Segment *segment, PostingPlace place)
 	return place.slot + 1 == segment->map[segment->root.document_maps + place.map]->count;
 }
 
-extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
-							bool *replaced);
+extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place);
 extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
-extern Buffer segment_postings(Relation index, const Segment *segment, PostingPlace place);
+extern Buffer segment_postings(Relation index, Segment *segment, PostingPlace place);
 extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
 extern void slot_prefetch(const MapSlot *slot, Size from, Size bytes);
 

@@ -89,7 +89,7 @@ document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 str
 static Buffer
 read_documents(SegmentWriter *writer, uint32 number)
 {
-	MapEntry entry = writer->document_page(writer, number);
+	MapEntry entry = segment_document_page(writer, number);
 	int64 before = pages_read_in();
 	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS, entry.number);
 

@@ -20,9 +20,8 @@ typedef struct NewSegment
 	Upkeep *upkeep;
 	const IndexMeta *meta;
 	SegmentRoot root;
-	MapEntry *documents; /* its pages of documents */
-	Size room;           /* of documents */
-	BlockNumber *block;  /* all pages that were written */
+	Size room;          /* of writer.documents */
+	BlockNumber *block; /* all pages that were written */
 	uint32 blocks;
 	Size block_room;
 	int groups_claimed;
@@ -51,14 +50,6 @@ typedef struct Merge
 
 /* ---- New segments: pages ------------------------------------------------ */
 
-static void
-note_block(NewSegment *segment, BlockNumber block)
-{
-	segment->block =
-		host_grow(segment->block, &segment->block_room, segment->blocks + 1, sizeof(BlockNumber));
-	segment->block[segment->blocks++] = block;
-}
-
 /* Writes a page to a new or free block; returns InvalidBlockNumber if upkeep has given way. */
 static BlockNumber
 put_new_page(SegmentWriter *writer, Page page)
@@ -83,27 +74,11 @@ put_new_page(SegmentWriter *writer, Page page)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
-	note_block(segment, block);
+	segment->block =
+		host_grow(segment->block, &segment->block_room, segment->blocks + 1, sizeof(BlockNumber));
+	segment->block[segment->blocks++] = block;
 	upkeep_goes_on(segment->upkeep);
 	return block;
-}
-
-static BlockNumber
-last_new_map(const SegmentWriter *writer)
-{
-	return ((const NewSegment *) writer)->last_map;
-}
-
-static MapEntry
-new_document_page(const SegmentWriter *writer, uint32 number)
-{
-	return ((const NewSegment *) writer)->documents[number];
-}
-
-static void
-add_new_lengths(SegmentWriter *writer, const BucketLengths *lengths)
-{
-	((NewSegment *) writer)->lengths = *lengths;
 }
 
 /* All groups, in order. */
@@ -166,10 +141,7 @@ begin_segment(const Merge *merge)
 									  .root = &segment->root,
 									  .stamp = claim_stamp(merge->index),
 									  .put_page = put_new_page,
-									  .last_map = last_new_map,
-									  .document_page = new_document_page,
 									  .claim_groups = claim_next_groups,
-									  .add_lengths = add_new_lengths,
 									  .goes_on = writer_goes_on};
 	segment->last_map = InvalidBlockNumber;
 	segment->first_stamp = PG_UINT32_MAX;
@@ -181,9 +153,11 @@ begin_segment(const Merge *merge)
 static void
 list_documents(NewSegment *segment, MapEntry entry)
 {
-	segment->documents = host_grow(segment->documents, &segment->room,
-								   segment->root.document_pages + 1, sizeof(MapEntry));
-	segment->documents[segment->root.document_pages++] = entry;
+	SegmentWriter *writer = &segment->writer;
+
+	writer->documents = host_grow(writer->documents, &segment->room,
+								  segment->root.document_pages + 1, sizeof(MapEntry));
+	writer->documents[segment->root.document_pages++] = entry;
 	segment->first_stamp = Min(segment->first_stamp, entry.number);
 	segment->last_stamp = Max(segment->last_stamp, entry.number);
 }
@@ -214,9 +188,9 @@ finish_segment(Merge *merge)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
 	writer->memory = merge->upkeep->memory;
-	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer))
+	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer, &segment->lengths))
 		return;
-	entry = segment_write_root(writer, &segment->lengths);
+	entry = segment_write_root(writer, segment->last_map, &segment->lengths);
 	if (merge->upkeep->gave_way)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
@@ -225,7 +199,7 @@ finish_segment(Merge *merge)
 	entry.last_stamp = segment->last_stamp;
 	entry.dead = segment->dead;
 	merge->written[merge->written_count++] = entry;
-	pfree(segment->documents);
+	pfree(writer->documents);
 	pfree(segment->block);
 	pfree(segment);
 	merge->segment = NULL;
