@@ -172,7 +172,7 @@ extern MetaChange meta_begin(Relation index);
 extern void meta_commit(MetaChange *change);
 extern void meta_abort(MetaChange *change);
 extern void meta_clear_tail(IndexMeta *meta);
-extern void meta_clear_closed(IndexMeta *meta);
+extern void tail_entry_clear(TailEntry *tail);
 extern void meta_init(Page page, uint32 keys);
 extern void meta_write_built(Relation index, const SignatureHeader *shape,
 							 const SegmentEntry *segments, uint32 count);

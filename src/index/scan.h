@@ -62,11 +62,9 @@ typedef struct MatchList
 	bool repeats;   /* a match may be there twice */
 } MatchList;
 
-extern void matches_init(MatchList *list, MatchReceiver receiver, void *state);
 extern Size matches_room(void);
 extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
 extern void matches_add(MatchList *list, uint64 match);
-extern void matches_allow_repeats(MatchList *list);
 extern bool matches_end_round(MatchList *list, uint64 *after);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */

@@ -21,30 +21,13 @@ typedef struct KeyValues
 	int count;
 } KeyValues;
 
-/* Returns the type on the right side of a key's operator. */
-static Oid
-type_of_key(Relation index, const ScanKeyData *key)
-{
-	return OidIsValid(key->sk_subtype) ? key->sk_subtype : index->rd_opcintype[key->sk_attno - 1];
-}
-
-/* Drops the NULLs of an array: nothing is equal to them, or within them. */
-static int
-drop_nulls(Datum *value, const bool *isnull, int count)
-{
-	int kept = 0;
-
-	for (int i = 0; i < count; i++)
-		if (!isnull[i])
-			value[kept++] = value[i];
-	return kept;
-}
-
 static KeyValues
 values_of_key(Relation index, const ScanKeyData *key)
 {
-	KeyValues values = {.type = type_of_key(index, key)};
+	KeyValues values = {.type = key->sk_subtype};
 
+	if (!OidIsValid(values.type))
+		values.type = index->rd_opcintype[key->sk_attno - 1];
 	if (key->sk_flags & SK_ISNULL)
 		return values;
 	if (key->sk_flags & SK_SEARCHARRAY)
@@ -55,11 +38,14 @@ values_of_key(Relation index, const ScanKeyData *key)
 		int16 length;
 		bool by_value;
 		char align;
+		int count;
 
 		get_typlenbyvalalign(type, &length, &by_value, &align);
-		deconstruct_array(array, type, length, by_value, align, &values.value, &isnull,
-						  &values.count);
-		values.count = drop_nulls(values.value, isnull, values.count);
+		deconstruct_array(array, type, length, by_value, align, &values.value, &isnull, &count);
+		/* Nothing is equal to NULL, or within it. */
+		for (int i = 0; i < count; i++)
+			if (!isnull[i])
+				values.value[values.count++] = values.value[i];
 		return values;
 	}
 	values.value = palloc(sizeof(Datum));
@@ -171,15 +157,6 @@ drop_empty(KeyBalls *balls)
 	balls->count = kept;
 }
 
-/* Returns whether a search of some balls is likely to cost less than that of others. */
-static bool
-costs_less(const KeyBalls *a, const KeyBalls *b)
-{
-	return a->count != b->count ? a->count < b->count : a->radius < b->radius;
-}
-
-/* ---- All keys ----------------------------------------------------------- */
-
 /*
  * Reads the keys of a scan.  Searches the balls of one key, the cheapest.  A recheck tests the
  * other keys, and alone decides on a condition that is not an equality on a column beside the
@@ -225,7 +202,9 @@ scan_conditions(IndexScanDesc scan)
 			/* The radii of balls that meet are in the table only. */
 			conditions.complete &= key->sk_strategy != STRATEGY_BALLS_MEET;
 			conditions.nothing |= balls.count == 0;
-			if (best.ball == NULL || costs_less(&balls, &best))
+			/* Fewer balls, or as many of a smaller radius, are likely to cost less. */
+			if (best.ball == NULL || balls.count < best.count ||
+				(balls.count == best.count && balls.radius < best.radius))
 				best = balls;
 		}
 	}

@@ -403,7 +403,7 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 		ereport(DEBUG1,
 				(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
 								 RelationGetRelationName(index), gone)));
-		matches_allow_repeats(found);
+		found->repeats = true;
 	}
 }
 
@@ -417,8 +417,7 @@ index_search(Relation index, const SearchQuery *query, int queries, MatchList *f
 			 ReportReceiver receiver, void *state)
 {
 	matches_begin_round(found, *after, query->limit);
-	if (queries > 1)
-		matches_allow_repeats(found);
+	found->repeats = queries > 1;
 	for (int i = 0; i < queries; i++)
 		search_query(index, &query[i], found, receiver, state);
 	return matches_end_round(found, after);

@@ -430,7 +430,6 @@ typedef struct SegmentWalk
 extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
 					   const SegmentEntry *entry);
 extern bool walk_load(SegmentWalk *walk, uint32 map);
-extern MapEntry walk_documents_entry(SegmentWalk *walk, uint32 page);
 extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
 extern void walk_end(SegmentWalk *walk);
 

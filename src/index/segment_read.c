@@ -161,22 +161,12 @@ load_root_list(Relation index, Buffer buffer, Segment *s, uint32 number)
 	memcpy(s->list + part.first, page_contents(page) + part.offset, part.count * sizeof(MapEntry));
 }
 
-/* Checks that the maps of postings are in the order of their buckets. */
-static void
-check_list(Relation index, const Segment *s)
-{
-	const MapEntry *map = s->list + s->root.document_maps;
-
-	for (uint32 i = 1; i < s->root.posting_maps; i++)
-		if (bucket_of_number(map[i].number) < bucket_of_number(map[i - 1].number))
-			page_corrupt(index, s->root_block, "maps out of order");
-}
-
 /* Reads the list of maps from the root, which is locked, and from the root pages after it. */
 static bool
 load_list(Relation index, Segment *s, Buffer buffer)
 {
 	uint32 pages = root_pages(&s->root);
+	const MapEntry *map;
 
 	s->list = palloc_extended(root_maps(&s->root) * sizeof(MapEntry) + 1, MCXT_ALLOC_HUGE);
 	s->root_page = palloc(pages * sizeof(BlockNumber));
@@ -194,7 +184,10 @@ load_list(Relation index, Segment *s, Buffer buffer)
 		load_root_list(index, buffer, s, p);
 	}
 	UnlockReleaseBuffer(buffer);
-	check_list(index, s);
+	map = s->list + s->root.document_maps;
+	for (uint32 i = 1; i < s->root.posting_maps; i++)
+		if (bucket_of_number(map[i].number) < bucket_of_number(map[i - 1].number))
+			page_corrupt(index, s->root_block, "maps out of order");
 	return true;
 }
 
@@ -318,13 +311,6 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 /* ---- Maps --------------------------------------------------------------- */
 
-/* Returns how many entries a map of documents has. */
-static uint32
-document_map_count(const SegmentRoot *root, uint32 map)
-{
-	return Min(ENTRIES_PER_MAP, root->document_pages - map * ENTRIES_PER_MAP);
-}
-
 /*
  * Locks a map and checks it.  Its blocks must exist, since they may be prefetched.  Its
  * entries of postings must ascend from the number in the root's list.
@@ -344,7 +330,8 @@ read_map(Relation index, const Segment *s, uint32 map)
 	entry = page_map(BufferGetPage(buffer));
 	count = page_info(BufferGetPage(buffer))->count;
 	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||
-		(map < s->root.document_maps && count != document_map_count(&s->root, map)))
+		(map < s->root.document_maps &&
+		 count != Min(ENTRIES_PER_MAP, s->root.document_pages - map * ENTRIES_PER_MAP)))
 		page_corrupt(index, block, "not the map that the root lists");
 	for (uint32 i = 0; i < count; i++)
 		if (entry[i].block >= blocks)
@@ -660,26 +647,18 @@ walk_load(SegmentWalk *walk, uint32 map)
 	return true;
 }
 
-/* Returns stamp and block of a page of documents. */
-MapEntry
-walk_documents_entry(SegmentWalk *walk, uint32 page)
-{
-	if (!walk_load(walk, page / ENTRIES_PER_MAP))
-		return (MapEntry){.number = 0, .block = InvalidBlockNumber};
-	return walk->entry[page % ENTRIES_PER_MAP];
-}
-
 /* Pins, share-locks and verifies a page of documents. */
 Buffer
 walk_documents(SegmentWalk *walk, uint32 page)
 {
 	const Segment *segment = &walk->segment;
-	MapEntry entry = walk_documents_entry(walk, page);
 	Buffer recent = InvalidBuffer;
 	Buffer buffer;
+	MapEntry entry;
 
-	if (entry.block == InvalidBlockNumber)
+	if (!walk_load(walk, page / ENTRIES_PER_MAP))
 		return InvalidBuffer;
+	entry = walk->entry[page % ENTRIES_PER_MAP];
 	buffer = page_read_documents(walk->index, entry.block, entry.number, segment->stamp, &recent);
 	if (BufferIsValid(buffer))
 		page_verify(walk->index, buffer, segment->root.stride);

@@ -381,18 +381,6 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Frees a map of a segment, and the pages that it lists unless they are part of another. */
-static bool
-free_map(Merge *merge, SegmentWalk *walk, uint32 map, bool taken)
-{
-	if ((!upkeep_goes_on(merge->upkeep) && !merge->abandoned) || !walk_load(walk, map))
-		return false;
-	for (uint32 i = 0; i < walk->count && !taken; i++)
-		RecordFreeIndexPage(merge->index, walk->entry[i].block);
-	RecordFreeIndexPage(merge->index, walk->segment.list[map].block);
-	return true;
-}
-
 /*
  * Frees the pages of a segment, but not those of documents that were taken.  Where a map is
  * in use again already, the other pages are left to vacuum.
@@ -401,14 +389,19 @@ static void
 free_segment(Merge *merge, const SegmentEntry *entry, bool taken)
 {
 	SegmentWalk walk;
-	uint32 document_maps;
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		return;
-	document_maps = walk.segment.root.document_maps;
 	for (uint32 map = 0; map < root_maps(&walk.segment.root); map++)
-		if (!free_map(merge, &walk, map, taken && map < document_maps))
+	{
+		bool keeps_pages = taken && map < walk.segment.root.document_maps;
+
+		if ((!upkeep_goes_on(merge->upkeep) && !merge->abandoned) || !walk_load(&walk, map))
 			break;
+		for (uint32 i = 0; i < walk.count && !keeps_pages; i++)
+			RecordFreeIndexPage(merge->index, walk.entry[i].block);
+		RecordFreeIndexPage(merge->index, walk.segment.list[map].block);
+	}
 	for (uint32 p = 0; p < root_pages(&walk.segment.root); p++)
 		RecordFreeIndexPage(merge->index, walk.segment.root_page[p]);
 	walk_end(&walk);
@@ -480,7 +473,7 @@ publish(Merge *merge, const MergeSources *sources)
 			*entry = meta->segment[--meta->segments];
 	}
 	if (sources->closed)
-		meta_clear_closed(meta);
+		tail_entry_clear(&meta->closed);
 	meta->writing = 0;
 	meta->changed = GetCurrentTimestamp();
 	for (uint32 i = 0; i < merge->written_count; i++)
