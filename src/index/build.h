@@ -9,6 +9,7 @@
 #define NEARDUP_INDEX_BUILD_H
 
 #include "index/index.h"
+#include "index/segment_write.h"
 
 #include "access/relscan.h"
 #include "storage/barrier.h"

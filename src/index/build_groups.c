@@ -11,6 +11,8 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
+#include "index/segment_sort.h"
+
 /* ---- Layout ------------------------------------------------------------- */
 
 /* Returns how many participants can sort at the same time, each at least one group. */

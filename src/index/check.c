@@ -28,6 +28,8 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
+#include "index/segment_postings.h"
+#include "index/segment_sort.h"
 #include "rights.h"
 
 /* A row, as the index or the table has it. */

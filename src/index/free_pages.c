@@ -8,6 +8,8 @@
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 
+#include "index/segment_read.h"
+
 /* Returns the number of blocks, none of which another process is just adding. */
 static BlockNumber
 blocks_extended(Relation index)

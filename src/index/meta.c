@@ -57,7 +57,7 @@ static bool
 entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return entry->stamp != 0 && entry->stamp < meta->next_stamp &&
-		entry->documents <= SEGMENT_DOCUMENTS_MAX &&
+		entry->documents <= SEGMENT_NUMBERS_MAX &&
 		(uint64) entry->grouped + entry->empty + entry->nulls <= entry->documents &&
 		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX &&
 		entry->first_stamp <= entry->last_stamp && entry->last_stamp < meta->next_stamp &&

@@ -8,6 +8,7 @@
 #define NEARDUP_INDEX_SCAN_H
 
 #include "index/index.h"
+#include "index/segment_read.h"
 
 /* ---- Matches (scan_matches.c) ------------------------------------------- */
 

@@ -6,6 +6,8 @@
 
 #include "miscadmin.h"
 
+#include "index/segment_postings.h"
+
 /* How many candidates ahead documents are prefetched. */
 #define PREFETCH_AHEAD 4
 

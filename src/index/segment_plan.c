@@ -1,7 +1,7 @@
 /*
  * segment_plan.c: what plans for a segment depend on, and the plans that its searches use.
  */
-#include "index/segment.h"
+#include "index/segment_read.h"
 
 /* ---- The price of a page ------------------------------------------------ */
 

@@ -8,7 +8,7 @@
  * same number to different segments.  The identity is, because an index may be built again
  * in the same file.
  */
-#include "index/segment.h"
+#include "index/segment_read.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"

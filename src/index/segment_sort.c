@@ -1,7 +1,7 @@
 /*
  * segment_sort.c: a counting sort of a segment's documents by their buckets, group by group.
  */
-#include "index/segment.h"
+#include "index/segment_sort.h"
 
 /* The bucket of a document without postings. */
 #define NO_BUCKET PG_UINT32_MAX

@@ -6,6 +6,9 @@
 
 #include "miscadmin.h"
 
+#include "index/segment_postings.h"
+#include "index/segment_sort.h"
+
 /* ---- Layout ------------------------------------------------------------- */
 
 /* The least memory that a segment's size is bounded by. */
@@ -55,7 +58,7 @@ segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 	uint32 documents;
 
 	memory = Max(memory, MEMORY_LEAST);
-	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_DOCUMENTS_MAX);
+	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_NUMBERS_MAX);
 	while (documents > 1 && !fits(index, shape, documents, memory))
 		documents -= (documents + 15) / 16;
 	return documents;

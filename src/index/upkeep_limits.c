@@ -13,6 +13,8 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 
+#include "index/segment_write.h"
+
 /* Locks an index for upkeep, which one process at a time does. */
 void
 upkeep_lock(Relation index)

@@ -13,6 +13,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "index/segment_read.h"
+#include "index/segment_write.h"
+
 /* A segment that is being written, on whatever pages are free. */
 typedef struct NewSegment
 {

@@ -5,6 +5,8 @@
 
 #include "commands/vacuum.h"
 
+#include "index/segment_read.h"
+
 typedef struct Vacuum
 {
 	Relation index;

@@ -460,7 +460,7 @@ check_row(Check *check)
 static pg_noinline void
 check_and_release(Check *check)
 {
-	check->rule->running++;
+	hold_rule(check->rule);
 	PG_TRY();
 	{
 		check_row(check);

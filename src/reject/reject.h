@@ -109,6 +109,7 @@ typedef struct RejectRule
 
 extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
 extern bool rule_is_current(const RejectRule *rule);
+extern void hold_rule(RejectRule *rule);
 extern void release_rule(RejectRule *rule);
 
 /* What end_as_owner() restores. */

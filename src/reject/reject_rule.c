@@ -586,7 +586,14 @@ rule_is_current(const RejectRule *rule)
 	return rule_is_valid(rule) && rule->seen_changes == changes;
 }
 
-/* Ends a call that uses a rule, and frees the rule if it has been replaced. */
+/* Keeps a rule from being freed until release_rule(). */
+void
+hold_rule(RejectRule *rule)
+{
+	rule->running++;
+}
+
+/* Lets a rule of hold_rule() be freed. */
 void
 release_rule(RejectRule *rule)
 {
