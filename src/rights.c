@@ -17,6 +17,14 @@
 /* The same that PostgreSQL sets for maintenance since 17. */
 #define SAFE_SEARCH_PATH "pg_catalog, pg_temp"
 
+/* Changes a setting for the nest level of settings at hand, which act_begin() begins. */
+void
+set_locally(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+							 false);
+}
+
 /*
  * Switches to a role, and to a search_path of schemas in which other roles cannot create
  * objects, until act_end().  Code that belongs to another role than the caller runs between
@@ -32,8 +40,7 @@ act_begin(Acting *acting, Oid role, int restriction)
 	GetUserIdAndSecContext(&acting->user, &acting->security);
 	SetUserIdAndSecContext(role, acting->security | restriction);
 	acting->settings = NewGUCNestLevel();
-	(void) set_config_option("search_path", SAFE_SEARCH_PATH, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_locally("search_path", SAFE_SEARCH_PATH);
 }
 
 /* Switches back from the role of act_begin(). */

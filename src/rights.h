@@ -20,6 +20,7 @@ typedef struct Acting
 
 extern void act_begin(Acting *acting, Oid role, int restriction);
 extern void act_end(const Acting *acting);
+extern void set_locally(const char *name, const char *value);
 
 /* ---- Privileges of the current user --------------------------------------- */
 

@@ -183,14 +183,6 @@ counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t num
 	return true;
 }
 
-/* Adds a candidate whatever was counted. */
-static void
-counter_take(HitCounter *counter, uint32_t document)
-{
-	make_room(counter, 1);
-	counter->candidate[counter->candidates++] = document;
-}
-
 /* ---- Sorting candidates ------------------------------------------------- */
 
 #define INSERTION_SORT_MAX 64
@@ -373,7 +365,10 @@ take(const Choices *choices, const uint32_t *common, size_t n)
 			at++;
 		bit = 1 << at % 8;
 		if ((choices->taken[at / 8] & bit) == 0)
-			counter_take(choices->candidates, common[i]);
+		{
+			make_room(choices->candidates, 1);
+			choices->candidates->candidate[choices->candidates->candidates++] = common[i];
+		}
 		choices->taken[at / 8] |= bit;
 	}
 }

@@ -254,17 +254,16 @@ counting_plan(const Trial *trial, int radius, int c, SearchPlan *plan)
 	return plan->one_more < m && radius_is_possible(trial->g, radius + 1);
 }
 
-/* Tries all counts c within a radius. */
+/* Tries all counts c within all radii. */
 static void
-try_counting(const Trial *trial, int radius, SearchPlan *best)
+try_counting(const Trial *trial, SearchPlan *best)
 {
-	for (int c = 1; c <= trial->g->groups && c <= COUNT_MAX; c++)
-	{
-		SearchPlan plan;
+	SearchPlan plan;
 
-		if (!counting_plan(trial, radius, c, &plan) || !keep_cheaper(trial, plan, best))
-			break;
-	}
+	for (int radius = 0; radius_is_possible(trial->g, radius); radius++)
+		for (int c = 1; c <= trial->g->groups && c <= COUNT_MAX; c++)
+			if (!counting_plan(trial, radius, c, &plan) || !keep_cheaper(trial, plan, best))
+				break;
 }
 
 /* Tries c = 1, with radii as equal as possible: the sum of t + 1 is h + 1. */
@@ -365,14 +364,14 @@ search_plan(const Grouping *g, const SegmentStats *stats, int h, SearchMethod me
 	begin_trial(&trial);
 	if (method != SEARCH_AUTO)
 		best.cost = INFINITY;
-	if (method == SEARCH_MERGE)
+	if (method == SEARCH_AUTO)
+		try_counting(&trial, &best);
+	else if (method == SEARCH_MERGE)
 		try_merging(&trial, &best);
-	if (method == SEARCH_CHOOSE)
+	else if (method == SEARCH_CHOOSE)
 		try_choosing(&trial, &best);
-	if (method == SEARCH_PROBE)
+	else if (method == SEARCH_PROBE)
 		try_probing(&trial, &best);
-	for (int t = 0; method == SEARCH_AUTO && radius_is_possible(g, t); t++)
-		try_counting(&trial, t, &best);
 	return isinf(best.cost) ? scan : best;
 }
 

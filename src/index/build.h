@@ -9,6 +9,7 @@
 #define NEARDUP_INDEX_BUILD_H
 
 #include "index/index.h"
+#include "index/segment_write.h"
 
 #include "access/relscan.h"
 #include "storage/barrier.h"
@@ -92,15 +93,5 @@ extern void build_write_last_pages(Build *build);
 extern void build_layout(Build *build);
 extern void build_groups(Build *build);
 extern void build_describe(Build *build);
-
-/* ---- Steps (build_steps.c) ------------------------------------------------------ */
-
-extern void build_steps(Build *build);
-extern Size build_shared_size(int participants);
-extern void build_shared_init(BuildShared *shared, const Build *build, int participants);
-
-/* ---- Workers (build_parallel.c) --------------------------------------------------- */
-
-extern void build_in_parallel(Build *build, int workers, IndexBuildResult *result);
 
 #endif

@@ -11,6 +11,8 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
+#include "index/segment_sort.h"
+
 /* ---- Layout ------------------------------------------------------------- */
 
 /* Returns how many participants can sort at the same time, each at least one group. */
@@ -71,39 +73,21 @@ typedef struct BuildWriter
 	bool is_leader;
 } BuildWriter;
 
-static MapEntry
-build_document_page(const SegmentWriter *writer, uint32 number)
-{
-	const BuildSegment *segment = ((const BuildWriter *) writer)->segment;
-
-	return (MapEntry){.number = writer->stamp, .block = segment->documents + number};
-}
-
-static BlockNumber
-build_last_map(const SegmentWriter *writer)
-{
-	return ((const BuildWriter *) writer)->segment->last_map;
-}
-
-/* Links a map to the map of the segment that was written before it. */
-static void
-link_map(BuildWriter *w, Page page, BlockNumber block)
-{
-	SpinLockAcquire(&w->shared->mutex);
-	page_info(page)->next = w->segment->last_map;
-	w->segment->last_map = block;
-	SpinLockRelease(&w->shared->mutex);
-}
-
 /* Adds a page to the end of the index. */
 static BlockNumber
 put_build_page(SegmentWriter *writer, Page page)
 {
+	BuildWriter *w = (BuildWriter *) writer;
 	Buffer buffer = compat_extend(writer->index);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	if (page_info(page)->kind == PAGE_MAP)
-		link_map((BuildWriter *) writer, page, block);
+	{
+		SpinLockAcquire(&w->shared->mutex);
+		page_info(page)->next = w->segment->last_map;
+		w->segment->last_map = block;
+		SpinLockRelease(&w->shared->mutex);
+	}
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
@@ -159,18 +143,6 @@ claim_build_groups(SegmentWriter *writer, int most, int *first)
 	return w->groups_claimed;
 }
 
-static void
-add_build_lengths(SegmentWriter *writer, const BucketLengths *lengths)
-{
-	BuildWriter *w = (BuildWriter *) writer;
-
-	SpinLockAcquire(&w->shared->mutex);
-	w->segment->lengths.own += lengths->own;
-	w->segment->lengths.near += lengths->near;
-	w->segment->lengths.samples += lengths->samples;
-	SpinLockRelease(&w->shared->mutex);
-}
-
 /* A build gives way to no one. */
 static bool
 build_goes_on(SegmentWriter *writer)
@@ -191,11 +163,9 @@ writer_of(Build *build, uint32 number)
 									.root = &segment->root,
 									.stamp = number + 1,
 									.memory = shared->memory / shared->sorters,
+									.first_document = segment->documents,
 									.put_page = put_build_page,
-									.last_map = build_last_map,
-									.document_page = build_document_page,
 									.claim_groups = claim_build_groups,
-									.add_lengths = add_build_lengths,
 									.goes_on = build_goes_on},
 						 .shared = shared,
 						 .segment = segment,
@@ -213,9 +183,16 @@ build_groups(Build *build)
 	for (uint32 i = 0; i < build->shared->segments; i++)
 	{
 		BuildWriter w = writer_of(build, i);
+		BucketLengths lengths = {0};
 
-		if (root_lists(&w.segment->root) > 0)
-			segment_write_groups(&w.writer);
+		if (root_lists(&w.segment->root) == 0)
+			continue;
+		segment_write_groups(&w.writer, &lengths);
+		SpinLockAcquire(&w.shared->mutex);
+		w.segment->lengths.own += lengths.own;
+		w.segment->lengths.near += lengths.near;
+		w.segment->lengths.samples += lengths.samples;
+		SpinLockRelease(&w.shared->mutex);
 	}
 }
 
@@ -233,7 +210,7 @@ build_describe(Build *build)
 	{
 		BuildWriter w = writer_of(build, i);
 
-		entry[i] = segment_write_root(&w.writer, &w.segment->lengths);
+		entry[i] = segment_write_root(&w.writer, w.segment->last_map, &w.segment->lengths);
 		entry[i].first_stamp = entry[i].last_stamp = w.writer.stamp;
 	}
 	meta_write_built(build->index, &shared->shape, entry, shared->segments);

@@ -28,6 +28,8 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
+#include "index/segment_postings.h"
+#include "index/segment_sort.h"
 #include "rights.h"
 
 /* A row, as the index or the table has it. */
@@ -101,12 +103,6 @@ sort_begin(void)
 	return sort;
 }
 
-static uint64
-hash_of(const void *bytes, Size size)
-{
-	return hash_bytes_extended(bytes, (int) size, 0);
-}
-
 /* Returns true if the check knows what a column of the index should be. */
 static bool
 is_known(const Check *check, int column)
@@ -134,6 +130,7 @@ sort_put(const Check *check, RowSort *sort, const Document *document)
 	TupleTableSlot *slot = sort->slot;
 	ItemPointerData tid = tid_of_heap(&document->tid);
 	uint16 flags = tid_flags(&document->tid);
+	uint64 signature = 0;
 
 	if (!is_known(check, index_cache(check->index)->signature))
 		flags = TID_NULL;
@@ -141,8 +138,9 @@ sort_put(const Check *check, RowSort *sort, const Document *document)
 	slot->tts_values[0] = Int64GetDatum((int64) ItemPointerGetBlockNumberNoCheck(&tid) << 16 |
 										ItemPointerGetOffsetNumberNoCheck(&tid));
 	slot->tts_isnull[0] = false;
-	slot->tts_values[1] =
-		Int64GetDatum(flags != 0 ? 0 : hash_of(document->symbols, document->bytes));
+	if (flags == 0)
+		signature = hash_bytes_extended(document->symbols, (int) document->bytes, 0);
+	slot->tts_values[1] = Int64GetDatum(signature);
 	slot->tts_isnull[1] = (flags & TID_NULL) != 0;
 	slot->tts_values[2] = Int64GetDatum(hash_of_keys(check, document));
 	slot->tts_isnull[2] = false;

@@ -15,28 +15,12 @@
 
 /* ---- Which column is what ----------------------------------------------- */
 
-/* What the operator class of a column says: is it of signatures, and is it of keys? */
-typedef struct ColumnClass
-{
-	bool signature;
-	bool key;
-} ColumnClass;
-
 /* Returns the equality operator of a column with a type on its right side. */
 static Oid
 equality_of(Relation index, int column, Oid right)
 {
 	return get_opfamily_member(index->rd_opfamily[column - 1], index->rd_opcintype[column - 1],
 							   right, STRATEGY_EQUAL);
-}
-
-static ColumnClass
-class_of(Relation index, int column)
-{
-	Oid equality = equality_of(index, column, index->rd_opcintype[column - 1]);
-
-	return (ColumnClass){.signature = OidIsValid(index_getprocid(index, column, SUPPORT_SIGNATURE)),
-						 .key = OidIsValid(equality)};
 }
 
 /* Returns a hint for an index without a signature. */
@@ -72,13 +56,13 @@ find_signature(Relation index)
 
 	for (int column = 1; column <= columns; column++)
 	{
-		ColumnClass class = class_of(index, column);
+		bool key = OidIsValid(equality_of(index, column, index->rd_opcintype[column - 1]));
 
-		if (!class.signature)
+		if (!OidIsValid(index_getprocid(index, column, SUPPORT_SIGNATURE)))
 			continue;
 		possible++;
-		certain += !class.key;
-		if (!class.key || certain == 0)
+		certain += !key;
+		if (!key || certain == 0)
 			found = column;
 	}
 	if (possible == 0)

@@ -96,13 +96,6 @@ add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *sh
 	}
 }
 
-static void
-add_key(PlannerInfo *root, const IndexClause *clause, PathConditions *conditions)
-{
-	conditions->keys = lappend(conditions->keys, clause->rinfo);
-	conditions->lists = values_of_clause(root, clause);
-}
-
 static PathConditions
 conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index, const SignatureHeader *shape)
 {
@@ -117,7 +110,10 @@ conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index, const Sig
 		if (clause->indexcol + 1 == signature)
 			add_ball(root, clause, shape, &conditions);
 		else
-			add_key(root, clause, &conditions);
+		{
+			conditions.keys = lappend(conditions.keys, clause->rinfo);
+			conditions.lists = values_of_clause(root, clause);
+		}
 	}
 	return conditions;
 }

@@ -8,6 +8,8 @@
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 
+#include "index/segment_read.h"
+
 /* Returns the number of blocks, none of which another process is just adding. */
 static BlockNumber
 blocks_extended(Relation index)
@@ -22,28 +24,24 @@ blocks_extended(Relation index)
 	return blocks;
 }
 
-/* Notes the blocks of a segment's documents; false if upkeep gives way. */
-static bool
+/* Notes the blocks of a segment's documents, a bit for each, unless upkeep gives way. */
+static void
 note_documents(Upkeep *upkeep, const IndexMeta *meta, const SegmentEntry *entry, uint8 *listed,
 			   BlockNumber blocks)
 {
-	SegmentWalk *walk = palloc(sizeof(SegmentWalk));
-	bool goes_on = true;
+	SegmentWalk walk;
 
-	if (!walk_begin(walk, upkeep->index, meta, entry))
+	if (!walk_begin(&walk, upkeep->index, meta, entry))
 		upkeep_replaced(upkeep->index, entry->stamp);
-	for (uint32 map = 0; goes_on && map < walk->segment.root.document_maps; map++)
+	for (uint32 map = 0; map < walk.segment.root.document_maps && upkeep_goes_on(upkeep); map++)
 	{
-		goes_on = upkeep_goes_on(upkeep);
-		if (!walk_load(walk, map))
+		if (!walk_load(&walk, map))
 			upkeep_replaced(upkeep->index, entry->stamp);
-		for (uint32 i = 0; i < walk->count; i++)
-			if (walk->entry[i].block < blocks)
-				listed[walk->entry[i].block / 8] |= 1 << walk->entry[i].block % 8;
+		for (uint32 i = 0; i < walk.count; i++)
+			if (walk.entry[i].block < blocks)
+				listed[walk.entry[i].block / 8] |= 1 << walk.entry[i].block % 8;
 	}
-	walk_end(walk);
-	pfree(walk);
-	return goes_on;
+	walk_end(&walk);
 }
 
 /*
@@ -60,61 +58,38 @@ is_stale(Page page, const IndexMeta *meta)
 }
 
 /*
- * Sets the stamp of a stale page to none.  Checks it once more: by an older copy of the
- * metapage, from before its stamp was among another segment's, the page was free,
- * and an insert may just have taken it for the tail.
+ * Returns whether a block is free, where `listed` says whether it is a page of documents.  Sets
+ * the stamp of a stale page to none.  Checks it once more: by an older copy of the metapage, from
+ * before its stamp was among another segment's, the page was free, and an insert may just have
+ * taken it for the tail.
  */
-static void
-unstamp_page(Relation index, BlockNumber block, const IndexMeta *meta)
-{
-	Buffer buffer = page_peek(index, block, NULL);
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	if (is_stale(BufferGetPage(buffer), meta))
-	{
-		GenericXLogState *state = GenericXLogStart(index);
-
-		page_info(GenericXLogRegisterBuffer(state, buffer, 0))->stamp = 0;
-		GenericXLogFinish(state);
-	}
-	UnlockReleaseBuffer(buffer);
-}
-
-/* Returns a bit for each block: whether a segment lists it as a page of documents. */
-static uint8 *
-listed_documents(Upkeep *upkeep, const IndexMeta *meta, BlockNumber blocks)
-{
-	uint8 *listed = palloc_extended(blocks / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	bool goes_on = true;
-
-	for (uint32 i = 0; goes_on && i < meta->segments; i++)
-		goes_on = note_documents(upkeep, meta, &meta->segment[i], listed, blocks);
-	return listed;
-}
-
-typedef enum BlockUse
-{
-	BLOCK_USED,
-	BLOCK_FREE,
-	BLOCK_STALE /* free, but its stamp must be set to none */
-} BlockUse;
-
-/* Returns the use of a block, where `listed` says whether it is a page of documents. */
-static BlockUse
-use_of_block(Relation index, BlockNumber block, const IndexMeta *meta, bool listed,
-			 BufferAccessStrategy strategy)
+static bool
+make_free(Relation index, BlockNumber block, const IndexMeta *meta, bool listed,
+		  BufferAccessStrategy strategy)
 {
 	Buffer buffer = page_peek(index, block, strategy);
 	Page page = BufferGetPage(buffer);
-	BlockUse use = BLOCK_USED;
+	bool is_free;
+	bool stale;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (page_is_free(page, meta))
-		use = BLOCK_FREE;
-	else if (!listed && is_stale(page, meta))
-		use = BLOCK_STALE;
-	UnlockReleaseBuffer(buffer);
-	return use;
+	is_free = page_is_free(page, meta);
+	stale = !is_free && !listed && is_stale(page, meta);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (stale)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		if (is_stale(page, meta))
+		{
+			GenericXLogState *state = GenericXLogStart(index);
+
+			page_info(GenericXLogRegisterBuffer(state, buffer, 0))->stamp = 0;
+			GenericXLogFinish(state);
+		}
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	}
+	ReleaseBuffer(buffer);
+	return is_free || stale;
 }
 
 /*
@@ -127,18 +102,18 @@ free_pages_find(Upkeep *upkeep, BufferAccessStrategy strategy)
 	Relation index = upkeep->index;
 	IndexMeta *meta = upkeep_meta_read(index);
 	BlockNumber blocks = blocks_extended(index);
-	uint8 *listed = listed_documents(upkeep, meta, blocks);
+	/* A bit for each block: whether a segment lists it as a page of documents. */
+	uint8 *listed = palloc_extended(blocks / 8 + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	BlockNumber count = 0;
 
+	for (uint32 i = 0; i < meta->segments && !upkeep->gave_way; i++)
+		note_documents(upkeep, meta, &meta->segment[i], listed, blocks);
 	for (BlockNumber block = META_BLOCK + 1; block < blocks && upkeep_goes_on(upkeep); block++)
 	{
 		bool is_listed = (listed[block / 8] & 1 << block % 8) != 0;
-		BlockUse use = use_of_block(index, block, meta, is_listed, strategy);
 
-		if (use == BLOCK_USED)
+		if (!make_free(index, block, meta, is_listed, strategy))
 			continue;
-		if (use == BLOCK_STALE)
-			unstamp_page(index, block, meta);
 		RecordFreeIndexPage(index, block);
 		count++;
 	}

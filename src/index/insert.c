@@ -278,8 +278,6 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 	return fits;
 }
 
-/* ---- Upkeep ------------------------------------------------------------- */
-
 /* An insert that extends a tail of this many times its limit seals it itself. */
 #define FAR_OVER 4
 
@@ -318,37 +316,6 @@ seal_long_tail(Relation index, const TailLength *length)
 	upkeep_unlock(index);
 }
 
-/* ---- Memory of a row ---------------------------------------------------- */
-
-/*
- * Returns memory for a row, such as for a detoasted signature; the caller's context lives as
- * long as the statement.  An index without keys uses the same memory for all rows, since many
- * statements insert only one.  A hash function of a key may insert rows itself, so with keys
- * each row has its own.
- */
-static MemoryContext
-begin_row(Relation index)
-{
-	static MemoryContext kept = NULL;
-
-	if (index_keys(index) > 0)
-		return AllocSetContextCreate(CurrentMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
-	if (kept == NULL)
-		kept = AllocSetContextCreate(TopMemoryContext, "neardup insert", ALLOCSET_SMALL_SIZES);
-	return kept;
-}
-
-static void
-end_row(Relation index, MemoryContext row_context)
-{
-	if (index_keys(index) > 0)
-		MemoryContextDelete(row_context);
-	else
-		MemoryContextReset(row_context);
-}
-
-/* ---- The callback ------------------------------------------------------- */
-
 /* Appends a document to the tail, and seals the tail if that has made it too long. */
 static void
 insert_document(Relation index, const RowDocument *doc)
@@ -369,18 +336,36 @@ insert_document(Relation index, const RowDocument *doc)
 		seal_long_tail(index, &length);
 }
 
-/* aminsert: appends a row to the tail.  Returns false, since uniqueness is not checked. */
+/*
+ * aminsert: appends a row to the tail.  Returns false, since uniqueness is not checked.
+ *
+ * A row has memory, such as for a detoasted signature, since the caller's context lives as long
+ * as the statement.  An index without keys uses the same memory for all rows, since many
+ * statements insert only one.  A hash function of a key may insert rows itself, so with keys
+ * each row has its own.
+ */
 bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
 			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
 {
-	MemoryContext row_context = begin_row(index);
-	MemoryContext before = MemoryContextSwitchTo(row_context);
+	static MemoryContext kept = NULL;
+	bool keyed = index_keys(index) > 0;
+	MemoryContext row_context = kept;
+	MemoryContext before;
 	RowDocument doc;
 
+	if (keyed || kept == NULL)
+		row_context = AllocSetContextCreate(keyed ? CurrentMemoryContext : TopMemoryContext,
+											"neardup insert", ALLOCSET_SMALL_SIZES);
+	if (!keyed)
+		kept = row_context;
+	before = MemoryContextSwitchTo(row_context);
 	index_document(index, heap_tid, values, isnull, &doc);
 	MemoryContextSwitchTo(before);
 	insert_document(index, &doc);
-	end_row(index, row_context);
+	if (keyed)
+		MemoryContextDelete(row_context);
+	else
+		MemoryContextReset(row_context);
 	return false;
 }

@@ -223,7 +223,7 @@ typedef struct Explain
 {
 	ExplainRow *row;
 	int rows;
-	int allocated;
+	Size room;
 	instr_time last;
 } Explain;
 
@@ -236,11 +236,7 @@ add_row(void *state, const SearchReport *report)
 
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, explain->last);
-	if (explain->rows == explain->allocated)
-	{
-		explain->allocated *= 2;
-		explain->row = repalloc(explain->row, explain->allocated * sizeof(ExplainRow));
-	}
+	explain->row = host_grow(explain->row, &explain->room, explain->rows + 1, sizeof(ExplainRow));
 	explain->row[explain->rows++] =
 		(ExplainRow){.report = *report, .seconds = INSTR_TIME_GET_DOUBLE(now)};
 	INSTR_TIME_SET_CURRENT(explain->last);
@@ -301,13 +297,11 @@ neardup_explain(PG_FUNCTION_ARGS)
 	SearchQuery query = {.centre = ball.centre,
 						 .radius = ball.header.radius,
 						 .method = neardup_search};
-	Explain explain = {.allocated = 16};
-	MatchList found;
+	Explain explain = {.rows = 0};
+	MatchList found = {.receiver = NULL};
 	uint64 after = 0;
 
 	begin_rows(fcinfo);
-	explain.row = palloc(explain.allocated * sizeof(ExplainRow));
-	matches_init(&found, NULL, NULL);
 	index_search(index, &query, 1, &found, &after, NULL, NULL);
 	after = 0;
 	INSTR_TIME_SET_CURRENT(explain.last);

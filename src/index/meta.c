@@ -57,7 +57,7 @@ static bool
 entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 {
 	return entry->stamp != 0 && entry->stamp < meta->next_stamp &&
-		entry->documents <= SEGMENT_DOCUMENTS_MAX &&
+		entry->documents <= SEGMENT_NUMBERS_MAX &&
 		(uint64) entry->grouped + entry->empty + entry->nulls <= entry->documents &&
 		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX &&
 		entry->first_stamp <= entry->last_stamp && entry->last_stamp < meta->next_stamp &&
@@ -203,27 +203,21 @@ meta_abort(MetaChange *change)
 	UnlockReleaseBuffer(change->buffer);
 }
 
-static void
-clear_tail_entry(TailEntry *tail)
+/* Sets an entry of a tail to none. */
+void
+tail_entry_clear(TailEntry *tail)
 {
 	memset(tail, 0, sizeof(TailEntry));
 	tail->first = tail->last = InvalidBlockNumber;
 }
 
-/* Sets the tail to none. */
+/* Sets the tail that takes the inserts to none. */
 void
 meta_clear_tail(IndexMeta *meta)
 {
-	clear_tail_entry(&meta->tail);
+	tail_entry_clear(&meta->tail);
 	for (int slot = 0; slot < TAIL_SLOTS; slot++)
 		meta->open[slot] = InvalidBlockNumber;
-}
-
-/* Sets the closed tail to none. */
-void
-meta_clear_closed(IndexMeta *meta)
-{
-	clear_tail_entry(&meta->closed);
 }
 
 /* ---- New metapages ------------------------------------------------------ */
@@ -252,7 +246,7 @@ meta_init(Page page, uint32 keys)
 	meta->keys = keys;
 	meta->next_stamp = 1;
 	meta_clear_tail(meta);
-	meta_clear_closed(meta);
+	tail_entry_clear(&meta->closed);
 	meta->checksum = meta_checksum(meta);
 }
 

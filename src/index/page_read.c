@@ -1,7 +1,7 @@
 /*
  * page_read.c: read pages by their stamp, and take free pages.
  */
-#include "index/page.h"
+#include "index/meta.h"
 
 #include "storage/indexfsm.h"
 

@@ -28,25 +28,6 @@ price_tails(const IndexMeta *meta)
 	return price;
 }
 
-static SegmentStats
-stats_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
-{
-	return (SegmentStats){.documents = entry->grouped,
-						  .stored = entry->documents,
-						  .documents_per_page = documents_per_page(meta_stride(meta)),
-						  .posting_pages = entry->other_pages,
-						  .own_length = entry->own_length,
-						  .near_length = entry->near_length};
-}
-
-static Grouping
-grouping_of_entry(const IndexMeta *meta, const SegmentEntry *entry)
-{
-	return grouping_with_keys(grouping_with(meta->shape.k, signature_bits(&meta->shape),
-											entry->grouped, entry->groups),
-							  meta->keys, entry->grouped + entry->empty + entry->nulls);
-}
-
 /*
  * Adds the price of a search of a segment, or of a packed scan if radius < 0.  It reads the
  * lists of keys instead where these cost less.
@@ -56,8 +37,16 @@ add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry
 			KeyShare keys)
 {
 	SearchMethod method = radius < 0 ? SEARCH_SCAN : neardup_search;
-	Grouping grouping = grouping_of_entry(meta, entry);
-	SegmentStats stats = stats_of_entry(meta, entry);
+	Grouping grouping =
+		grouping_with_keys(grouping_with(meta->shape.k, signature_bits(&meta->shape),
+										 entry->grouped, entry->groups),
+						   meta->keys, entry->grouped + entry->empty + entry->nulls);
+	SegmentStats stats = {.documents = entry->grouped,
+						  .stored = entry->documents,
+						  .documents_per_page = documents_per_page(meta_stride(meta)),
+						  .posting_pages = entry->other_pages,
+						  .own_length = entry->own_length,
+						  .near_length = entry->near_length};
 	SearchPlan plan = search_plan(&grouping, &stats, radius, method);
 
 	if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)

@@ -149,7 +149,7 @@ begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	pgstat_count_index_scan(scan->indexRelation);
 	compat_count_search(scan);
 	state->begun = true;
-	matches_init(&state->found, receiver, receiver_state);
+	state->found = (MatchList){.receiver = receiver, .receiver_state = receiver_state};
 	conditions = scan_conditions(scan);
 	/*
 	 * The index computes the operator's own distances.  But it collects matches ahead, which

@@ -8,6 +8,7 @@
 #define NEARDUP_INDEX_SCAN_H
 
 #include "index/index.h"
+#include "index/segment_read.h"
 
 /* ---- Matches (scan_matches.c) ------------------------------------------- */
 
@@ -62,11 +63,9 @@ typedef struct MatchList
 	bool repeats;   /* a match may be there twice */
 } MatchList;
 
-extern void matches_init(MatchList *list, MatchReceiver receiver, void *state);
 extern Size matches_room(void);
 extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
 extern void matches_add(MatchList *list, uint64 match);
-extern void matches_allow_repeats(MatchList *list);
 extern bool matches_end_round(MatchList *list, uint64 *after);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
@@ -185,8 +184,8 @@ typedef struct Search
 
 extern void search_set_stride(Search *s, uint32 stride);
 extern void search_scan_page(Search *s, Buffer buffer);
-extern bool search_scan_segment(Search *s, Segment *segment);
-extern bool search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
+extern void search_scan_segment(Search *s, Segment *segment);
+extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 
@@ -216,11 +215,11 @@ typedef struct PostingReader
 	bool too_long; /* postings_max was exceeded: reading has ended */
 } PostingReader;
 
-extern bool postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
+extern void postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
 						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
 extern void postings_end(PostingReader *r);
 extern size_t postings_candidates_max(const Segment *segment);
-extern bool postings_lengths(Relation index, Segment *segment, SearchReport *report,
+extern void postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);
 
 /* ---- Lists of keys (scan_keys.c) ---------------------------------------- */
@@ -240,8 +239,8 @@ typedef struct KeyLists
 	SearchPlan plan;
 } KeyLists;
 
-extern bool find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
-						   SearchReport *report, KeyLists *best);
+extern KeyLists find_key_lists(Relation index, Segment *segment, const KeyFilter *filter,
+							   double cost, SearchReport *report);
 extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter);
 
 /* ---- Ordered scans (scan_order.c) --------------------------------------- */

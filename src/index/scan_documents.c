@@ -6,6 +6,8 @@
 
 #include "miscadmin.h"
 
+#include "index/segment_postings.h"
+
 /* How many candidates ahead documents are prefetched. */
 #define PREFETCH_AHEAD 4
 
@@ -122,17 +124,14 @@ ask_for_page(const Search *s, const Segment *segment, uint32 page)
 		PrefetchBuffer(s->index, MAIN_FORKNUM, slot->block);
 }
 
-/*
- * Scans a segment.  Once a page had to be read in, prefetches the pages that come next.
- * Returns false if upkeep has replaced the segment.
- */
-bool
+/* Scans a segment.  Once a page had to be read in, prefetches the pages that come next. */
+void
 search_scan_segment(Search *s, Segment *segment)
 {
 	uint32 pages = segment->root.document_pages;
 	uint32 asked = 0;
 
-	for (uint32 p = 0; p < pages; p++)
+	for (uint32 p = 0; p < pages && !segment->replaced; p++)
 	{
 		Buffer buffer;
 
@@ -141,14 +140,13 @@ search_scan_segment(Search *s, Segment *segment)
 				ask_for_page(s, segment, asked);
 		buffer = segment_documents(s->index, segment, p);
 		if (!BufferIsValid(buffer))
-			return false;
+			return;
 		if (p + 1 < pages)
 			prefetch_page(segment, p + 1, 0, BLCKSZ);
 		search_scan_page(s, buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	return true;
 }
 
 /* Prefetches a candidate into the processor's cache. */
@@ -190,11 +188,8 @@ match_candidate(Search *s, Page page, uint32 slot)
 		match_document(s, page, slot, distance);
 }
 
-/*
- * Finds the matches among candidates, which ascend, so that each page is visited once.
- * Returns false if upkeep has replaced the segment.
- */
-bool
+/* Finds the matches among candidates, which ascend, so that each page is visited once. */
+void
 search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
 {
 	size_t asked = 1;
@@ -220,7 +215,7 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
 		buffer = segment_documents(s->index, segment, number);
 		if (!BufferIsValid(buffer))
-			return false;
+			return;
 		page = begin_page(s, buffer);
 		for (; i < count && candidate[i] / s->per_page == number; i++)
 		{
@@ -233,5 +228,4 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
-	return true;
 }

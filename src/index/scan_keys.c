@@ -21,30 +21,13 @@ typedef struct KeyValues
 	int count;
 } KeyValues;
 
-/* Returns the type on the right side of a key's operator. */
-static Oid
-type_of_key(Relation index, const ScanKeyData *key)
-{
-	return OidIsValid(key->sk_subtype) ? key->sk_subtype : index->rd_opcintype[key->sk_attno - 1];
-}
-
-/* Drops the NULLs of an array: nothing is equal to them, or within them. */
-static int
-drop_nulls(Datum *value, const bool *isnull, int count)
-{
-	int kept = 0;
-
-	for (int i = 0; i < count; i++)
-		if (!isnull[i])
-			value[kept++] = value[i];
-	return kept;
-}
-
 static KeyValues
 values_of_key(Relation index, const ScanKeyData *key)
 {
-	KeyValues values = {.type = type_of_key(index, key)};
+	KeyValues values = {.type = key->sk_subtype};
 
+	if (!OidIsValid(values.type))
+		values.type = index->rd_opcintype[key->sk_attno - 1];
 	if (key->sk_flags & SK_ISNULL)
 		return values;
 	if (key->sk_flags & SK_SEARCHARRAY)
@@ -55,11 +38,14 @@ values_of_key(Relation index, const ScanKeyData *key)
 		int16 length;
 		bool by_value;
 		char align;
+		int count;
 
 		get_typlenbyvalalign(type, &length, &by_value, &align);
-		deconstruct_array(array, type, length, by_value, align, &values.value, &isnull,
-						  &values.count);
-		values.count = drop_nulls(values.value, isnull, values.count);
+		deconstruct_array(array, type, length, by_value, align, &values.value, &isnull, &count);
+		/* Nothing is equal to NULL, or within it. */
+		for (int i = 0; i < count; i++)
+			if (!isnull[i])
+				values.value[values.count++] = values.value[i];
 		return values;
 	}
 	values.value = palloc(sizeof(Datum));
@@ -171,15 +157,6 @@ drop_empty(KeyBalls *balls)
 	balls->count = kept;
 }
 
-/* Returns whether a search of some balls is likely to cost less than that of others. */
-static bool
-costs_less(const KeyBalls *a, const KeyBalls *b)
-{
-	return a->count != b->count ? a->count < b->count : a->radius < b->radius;
-}
-
-/* ---- All keys ----------------------------------------------------------- */
-
 /*
  * Reads the keys of a scan.  Searches the balls of one key, the cheapest.  A recheck tests the
  * other keys, and alone decides on a condition that is not an equality on a column beside the
@@ -225,7 +202,9 @@ scan_conditions(IndexScanDesc scan)
 			/* The radii of balls that meet are in the table only. */
 			conditions.complete &= key->sk_strategy != STRATEGY_BALLS_MEET;
 			conditions.nothing |= balls.count == 0;
-			if (best.ball == NULL || costs_less(&balls, &best))
+			/* Fewer balls, or as many of a smaller radius, are likely to cost less. */
+			if (best.ball == NULL || balls.count < best.count ||
+				(balls.count == best.count && balls.radius < best.radius))
 				best = balls;
 		}
 	}
@@ -255,17 +234,14 @@ lists_of_condition(const Segment *segment, const KeyCondition *condition)
 	return lists;
 }
 
-/*
- * Finds the condition whose lists cost least, if that is less than `cost` nanoseconds.
- * Returns false if upkeep has replaced the segment.
- */
-bool
+/* Finds the condition whose lists cost least, if that is less than `cost` nanoseconds. */
+KeyLists
 find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double cost,
-			   SearchReport *report, KeyLists *best)
+			   SearchReport *report)
 {
 	SegmentStats stats = segment_stats(segment);
+	KeyLists best = {.bucket = NULL};
 
-	best->bucket = NULL;
 	for (int i = 0; i < filter->conditions && segment->grouping.keys > 0; i++)
 	{
 		const KeyCondition *condition = &filter->condition[i];
@@ -277,18 +253,17 @@ find_key_lists(Relation index, Segment *segment, const KeyFilter *filter, double
 		lists.plan = keys_plan(&segment->grouping, &stats, lists.count, 0);
 		for (int b = 0; b < lists.count && lists.plan.cost < cost; b++)
 		{
-			if (!postings_lengths(index, segment, report, &lists.bucket[b], 1))
-				return false;
+			postings_lengths(index, segment, report, &lists.bucket[b], 1);
 			lists.postings += lists.bucket[b].length;
 			lists.plan = keys_plan(&segment->grouping, &stats, lists.count, lists.postings);
 		}
 		if (lists.plan.cost < cost && lists.postings <= postings_candidates_max(segment))
 		{
 			cost = lists.plan.cost;
-			*best = lists;
+			best = lists;
 		}
 	}
-	return true;
+	return best;
 }
 
 /* Returns the nanoseconds that it takes to compare all documents that pass a filter. */
@@ -307,8 +282,7 @@ filter_price(Relation index, const IndexMeta *meta, const KeyFilter *filter)
 		if (segment == NULL)
 			return price_search(meta, -1, NO_KEYS).ns;
 		scan = segment_usual_plan(segment, 0, SEARCH_SCAN).cost;
-		if (!find_key_lists(index, segment, filter, scan, &report, &lists))
-			return price_search(meta, -1, NO_KEYS).ns;
+		lists = find_key_lists(index, segment, filter, scan, &report);
 		price += lists.bucket == NULL ? scan : lists.plan.cost;
 	}
 	return price;

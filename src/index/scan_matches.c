@@ -16,13 +16,6 @@
 
 #define FIRST_ALLOCATION 64
 
-/* Initializes a list, with a receiver or NULL.  It allocates memory as matches are added. */
-void
-matches_init(MatchList *list, MatchReceiver receiver, void *state)
-{
-	*list = (MatchList){.receiver = receiver, .receiver_state = state};
-}
-
 /* Returns how many matches memory has room for; of more, a round keeps at least half of it. */
 Size
 matches_room(void)
@@ -47,13 +40,6 @@ matches_begin_round(MatchList *list, uint64 after, Size limit)
 	list->after = after;
 	list->ceiling = PG_UINT64_MAX;
 	list->repeats = false;
-}
-
-/* Tells the list that matches may be added again, because the search starts again. */
-void
-matches_allow_repeats(MatchList *list)
-{
-	list->repeats = true;
 }
 
 /* ---- Sorting ------------------------------------------------------------ */

@@ -6,6 +6,8 @@
 #include "miscadmin.h"
 #include "utils/spccache.h"
 
+#include "index/segment_postings.h"
+
 /* A search may have as many candidates, even if work_mem is smaller. */
 #define CANDIDATES_MIN 4096
 
@@ -35,6 +37,13 @@ note_limits(PostingReader *r)
 	else
 		r->too_many = r->counter.candidates > r->candidates_max;
 	r->too_long = r->postings > r->postings_max;
+}
+
+/* Returns whether reading has ended: at a limit, or because upkeep has replaced the segment. */
+static bool
+has_ended(const PostingReader *r)
+{
+	return r->too_many || r->too_long || r->segment->replaced;
 }
 
 static void
@@ -177,34 +186,29 @@ count_code(PostingReader *r, PostingCode code)
 								counter_add(&r->counter, code.code, code.bytes, numbers);
 }
 
-/*
- * Counts the postings of a bucket, on one page or several.  Returns false if upkeep has
- * replaced the segment.
- */
-static bool
+/* Counts the postings of a bucket, on one page or several. */
+static void
 read_bucket(PostingReader *r, const Lookup *lookup)
 {
 	PostingPlace place = lookup->place;
-	bool replaced = false;
 
 	do
 	{
 		PostingCode code;
 
 		if (!go_to_page(r, place))
-			return false;
+			return;
 		code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number,
 								lookup->number);
 		if (!count_code(r, code))
 			page_corrupt(r->index, BufferGetBlockNumber(r->buffer), "malformed postings");
 		note_limits(r);
-		if (r->too_many || r->too_long)
-			break;
+		if (has_ended(r))
+			return;
 		/* The next map may have to be read. */
 		if (segment_at_end_of_map(r->segment, place))
 			release_page(r);
-	} while (segment_goes_on(r->index, r->segment, lookup->number, &place, &replaced));
-	return !replaced;
+	} while (segment_goes_on(r->index, r->segment, lookup->number, &place));
 }
 
 /* ---- Reading ahead ------------------------------------------------------ */
@@ -222,15 +226,8 @@ typedef struct ReadAhead
 	BlockNumber last;
 } ReadAhead;
 
-/* Returns whether a page had to be read in since the search of the segment began. */
-static bool
-is_cold(const PostingReader *r)
-{
-	return pages_read_in() != r->read_before;
-}
-
 /* Prefetches the pages of lookups, up to `window` after the one at hand. */
-static bool
+static void
 read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 {
 	while (ahead->prefetched < at + LOOKUPS_AT_ONCE + ahead->window && !ahead->done)
@@ -243,47 +240,41 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 		if (ahead->done || ahead->prefetched++ < at)
 			continue;
 		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.place))
-			return false;
+			return;
 		slot = segment_slot(r->segment, lookup.place);
 		if (slot->block != ahead->last)
 			PrefetchBuffer(r->index, MAIN_FORKNUM, slot->block);
 		ahead->last = slot->block;
 	}
-	return true;
 }
 
 /* ---- Postings ----------------------------------------------------------- */
 
 /*
- * Passes buckets through all stages but the first.  Returns false as read_buckets.  No page is
- * locked before or after, since other stages may have to lock maps.
+ * Passes buckets through all stages but the first.  No page is locked before or after, since
+ * other stages may have to lock maps.
  */
-static bool
+static void
 read_some(PostingReader *r, Lookup *lookup, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (!find_page(r, &lookup[i]))
-			return false;
+			return;
 	for (int i = 0; i < count; i++)
 		prefetch_postings(r, &lookup[i]);
-	for (int i = 0; i < count && !r->too_many && !r->too_long; i++)
+	for (int i = 0; i < count && !has_ended(r); i++)
 	{
-		if (!read_bucket(r, &lookup[i]))
-			return false;
+		read_bucket(r, &lookup[i]);
 		if (r->chooser != NULL)
 			chooser_end_group(r->chooser);
 	}
 	/* Interrupts are held off while a page is locked. */
 	release_page(r);
 	CHECK_FOR_INTERRUPTS();
-	return true;
 }
 
-/*
- * Counts the postings of all buckets that a plan looks up.  Returns false if upkeep has
- * replaced the segment.
- */
-static bool
+/* Counts the postings of all buckets that a plan looks up. */
+static void
 read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {
 	ProbeWalk walk = {.plan = plan, .bucket = bucket};
@@ -294,34 +285,30 @@ read_buckets(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket
 	uint32 at = 0;
 	int count;
 
-	while (!r->too_many && !r->too_long && (count = next_buckets(r->segment, &walk, lookup)) > 0)
+	while (!has_ended(r) && (count = next_buckets(r->segment, &walk, lookup)) > 0)
 	{
-		if (ahead.window > 0 && is_cold(r) && !read_ahead(r, &ahead, at))
-			return false;
-		if (!read_some(r, lookup, count))
-			return false;
+		if (ahead.window > 0 && pages_read_in() != r->read_before)
+			read_ahead(r, &ahead, at);
+		read_some(r, lookup, count);
 		at += count;
 	}
-	return true;
 }
 
 /* The same by choices of groups (Alg.G): fills the counter with the candidates. */
-static bool
+static void
 choose_candidates(PostingReader *r, const SearchPlan *plan, const QueryBucket *bucket)
 {
 	Chooser chooser;
-	bool complete;
 
 	chooser_begin(&chooser, plan->groups, plan->count);
 	r->chooser = &chooser;
-	complete = read_buckets(r, plan, bucket);
-	if (complete && !r->too_many && !r->too_long)
+	read_buckets(r, plan, bucket);
+	if (!has_ended(r))
 	{
 		chooser_candidates(&chooser, &r->counter);
 		r->too_many = r->counter.candidates > r->candidates_max;
 	}
 	chooser_end(&chooser);
-	return complete;
 }
 
 static void
@@ -337,23 +324,24 @@ begin_reader(PostingReader *r, Relation index, Segment *segment, SearchReport *r
 
 /*
  * Reads the buckets that a plan looks up and collects the candidates; bucket[] are the buckets
- * of its groups.  If too_many or too_long is set there are no candidates.  Returns false if
- * upkeep has replaced the segment.  The caller calls postings_end() in any case.
+ * of its groups.  If too_many, too_long or the segment's `replaced` is set there are no candidates.
+ * The caller calls postings_end() in any case.
  */
-bool
+void
 postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
 			  const SearchPlan *plan, const QueryBucket *bucket, double postings_max)
 {
 	bool choosing = plan->method == SEARCH_CHOOSE;
-	bool complete;
 
 	begin_reader(r, index, segment, report);
 	r->candidates_max = postings_candidates_max(segment);
 	r->postings_max = postings_max;
 	counter_begin(&r->counter, segment->numbers, plan->postings, choosing ? 1 : plan->count);
-	complete = choosing ? choose_candidates(r, plan, bucket) : read_buckets(r, plan, bucket);
+	if (choosing)
+		choose_candidates(r, plan, bucket);
+	else
+		read_buckets(r, plan, bucket);
 	report->postings += r->postings;
-	return complete;
 }
 
 /* Frees what postings_read() has collected. */
@@ -365,21 +353,19 @@ postings_end(PostingReader *r)
 
 /* ---- Lengths ------------------------------------------------------------ */
 
-/*
- * Sets *length to how many postings of a bucket are on a page.  Returns false if upkeep has
- * replaced the segment.
- */
-static bool
-read_part_length(PostingReader *r, PostingPlace place, uint32 number, uint32 *length)
+/* Returns how many postings of a bucket are on a page. */
+static uint32
+read_part_length(PostingReader *r, PostingPlace place, uint32 number)
 {
 	PostingCode code;
+	uint32 length;
 
 	if (!go_to_page(r, place))
-		return false;
+		return 0;
 	code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number, number);
-	*length = (uint32) postings_count(code.code, code.bytes);
+	length = (uint32) postings_count(code.code, code.bytes);
 	release_page(r);
-	return true;
+	return length;
 }
 
 /*
@@ -388,42 +374,38 @@ read_part_length(PostingReader *r, PostingPlace place, uint32 number, uint32 *le
  */
 #define PAGES_FOR_LENGTH 2
 
-/* Sets the length of a bucket.  Returns false if upkeep has replaced the segment. */
-static bool
+/* Sets the length of a bucket. */
+static void
 read_length(PostingReader *r, QueryBucket *bucket)
 {
 	uint32 number = segment_bucket(r->segment, bucket->group, bucket->bucket);
 	uint32 map = segment_map_of(r->segment, bucket->group, number);
-	bool replaced = false;
 	int pages = 0;
 	uint32 on_page = 0;
 	PostingPlace place;
 
 	bucket->length = 0;
 	if (!segment_find(r->index, r->segment, map, number, &place))
-		return false;
+		return;
 	do
 	{
-		if (pages++ < PAGES_FOR_LENGTH && !read_part_length(r, place, number, &on_page))
-			return false;
+		if (pages++ < PAGES_FOR_LENGTH)
+			on_page = read_part_length(r, place, number);
 		bucket->length += on_page;
-	} while (segment_goes_on(r->index, r->segment, number, &place, &replaced));
-	return !replaced;
+	} while (!has_ended(r) && segment_goes_on(r->index, r->segment, number, &place));
 }
 
 /*
- * Sets the lengths of some buckets; false as postings_read.  That of a bucket on more than two
- * pages is an estimate.
+ * Sets the lengths of some buckets, unless upkeep has replaced the segment.  That of a bucket on
+ * more than two pages is an estimate.
  */
-bool
+void
 postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBucket *bucket,
 				 int buckets)
 {
 	PostingReader r;
 
 	begin_reader(&r, index, segment, report);
-	for (int i = 0; i < buckets; i++)
-		if (!read_length(&r, &bucket[i]))
-			return false;
-	return true;
+	for (int i = 0; i < buckets && !segment->replaced; i++)
+		read_length(&r, &bucket[i]);
 }

@@ -49,19 +49,15 @@ sort_by_length(QueryBucket *bucket, int n)
 	}
 }
 
-/*
- * Sets a plan for the lengths of the query's own buckets, and sorts these by length.
- * Returns false if upkeep has replaced the segment.
- */
-static bool
+/* Sets a plan for the lengths of the query's own buckets, and sorts these by length. */
+static void
 plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	int groups = segment->grouping.groups;
 	SegmentStats stats = segment_stats(segment);
 	double *sum;
 
-	if (!postings_lengths(s->index, segment, s->report, bucket, groups))
-		return false;
+	postings_lengths(s->index, segment, s->report, bucket, groups);
 	sort_by_length(bucket, groups);
 	sum = palloc((groups + 1) * sizeof(double));
 	sum[0] = 0;
@@ -70,39 +66,33 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 	stats.length_sum = sum;
 	s->report->plan = search_plan(&segment->grouping, &stats, s->query->radius, s->query->method);
 	pfree(sum);
-	return true;
 }
 
 /*
  * Reads the plan's buckets and compares the candidates; scans the segment if there are too
- * many.  Sets *too_long instead if there are more postings than postings_max.  Returns false
- * if upkeep has replaced the segment.
+ * many.  Returns false instead if there are more postings than postings_max.
  */
 static bool
-probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max,
-			  bool *too_long)
+probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max)
 {
 	PostingReader r;
-	bool complete =
-		postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max);
 
-	*too_long = r.too_long;
-	if (complete && r.too_many)
+	postings_read(&r, s->index, segment, s->report, &s->report->plan, bucket, postings_max);
+	if (r.too_many)
 	{
 		s->report->plan.method = SEARCH_SCAN;
-		*too_long = false;
-		complete = search_scan_segment(s, segment);
+		search_scan_segment(s, segment);
 	}
-	else if (complete && !r.too_long)
+	else if (!r.too_long && !segment->replaced)
 	{
 		size_t count;
 		const uint32 *candidate = counter_candidates(&r.counter, &count);
 
 		s->report->candidates += count;
-		complete = search_candidates(s, segment, candidate, count);
+		search_candidates(s, segment, candidate, count);
 	}
 	postings_end(&r);
-	return complete;
+	return r.too_many || !r.too_long;
 }
 
 /* Buckets are looked at first if their mean length is this many times that of an even spread. */
@@ -137,88 +127,73 @@ looks_first(const Search *s, const Segment *segment)
 /*
  * Searches a segment by groups.  Where buckets are of about the same length, it begins with
  * the usual plan; if the query's are much longer, or if they differ anyway, it plans by their
- * lengths.  Returns false if upkeep has replaced the segment.
+ * lengths.
  */
-static bool
+static void
 search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 {
 	SearchPlan *plan = &s->report->plan;
-	bool by_lengths = looks_first(s, segment);
 
-	if (!by_lengths)
-	{
-		double most = FAR_MORE * (plan->postings + 16 * plan->groups);
-
-		if (!probe_segment(s, segment, bucket, most, &by_lengths))
-			return false;
-	}
-	if (!by_lengths)
-		return true;
-	if (!plan_for_lengths(s, segment, bucket))
-		return false;
+	if (!looks_first(s, segment) &&
+		probe_segment(s, segment, bucket, FAR_MORE * (plan->postings + 16 * plan->groups)))
+		return;
+	plan_for_lengths(s, segment, bucket);
 	if (plan->method == SEARCH_SCAN)
-		return search_scan_segment(s, segment);
-	return probe_segment(s, segment, bucket, INFINITY, &by_lengths);
+		search_scan_segment(s, segment);
+	else
+		probe_segment(s, segment, bucket, INFINITY);
 }
 
 /*
- * Searches a segment by the lists of a key, if that costs less than the plan of the report;
- * *done says whether.  Returns false if upkeep has replaced the segment.
+ * Searches a segment by the lists of a key, if that costs less than the plan of the report.
+ * Returns false if it does not.
  */
 static bool
-search_by_keys(Search *s, Segment *segment, bool *done)
+search_by_keys(Search *s, Segment *segment)
 {
-	KeyLists lists;
-	bool too_long;
+	KeyLists lists =
+		find_key_lists(s->index, segment, s->query->filter, s->report->plan.cost, s->report);
 
-	*done = false;
-	if (!find_key_lists(s->index, segment, s->query->filter, s->report->plan.cost, s->report,
-						&lists))
-		return false;
 	if (lists.bucket == NULL)
-		return true;
-	*done = true;
+		return false;
 	s->report->plan = lists.plan;
-	return probe_segment(s, segment, lists.bucket, INFINITY, &too_long);
+	probe_segment(s, segment, lists.bucket, INFINITY);
+	return true;
 }
 
-/* Plans and searches a segment.  Returns false if upkeep has replaced it. */
-static bool
+/* Plans and searches a segment. */
+static void
 plan_and_search(Search *s, Segment *segment)
 {
 	int groups = segment->grouping.groups;
 	bool all = s->query->flag_mask != 0 || s->query->method == SEARCH_KEYS;
-	bool done = false;
 	QueryBucket *bucket;
-	bool complete;
 
 	s->report->plan =
 		segment_usual_plan(segment, s->query->radius, all ? SEARCH_SCAN : s->query->method);
 	if (s->query->filter != NULL &&
 		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO) &&
-		!search_by_keys(s, segment, &done))
-		return false;
-	if (done)
-		return true;
-	if (all)
-		return search_scan_segment(s, segment);
-	if (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment))
-		return search_scan_segment(s, segment);
+		search_by_keys(s, segment))
+		return;
+	if (all || (s->report->plan.method == SEARCH_SCAN && !looks_first(s, segment)))
+	{
+		search_scan_segment(s, segment);
+		return;
+	}
 	bucket = palloc(groups * sizeof(QueryBucket));
 	for (int g = 0; g < groups; g++)
 		bucket[g] =
 			(QueryBucket){.group = g,
 						  .bucket = group_bucket(&segment->grouping, g, s->query->centre.symbols)};
-	complete = search_groups(s, segment, bucket);
+	search_groups(s, segment, bucket);
 	pfree(bucket);
-	return complete;
 }
 
 /*
  * Searches a segment, and learns what its pages cost.  Looks at the clock only if pages had
- * to be read in lately.  Returns false if upkeep has replaced the segment.
+ * to be read in lately.
  */
-static bool
+static void
 search_segment(Search *s, Segment *segment)
 {
 	PagePrice *price = &segment->page_price;
@@ -232,8 +207,7 @@ search_segment(Search *s, Segment *segment)
 	search_set_stride(s, segment->root.stride);
 	if (timed)
 		INSTR_TIME_SET_CURRENT(start);
-	if (!plan_and_search(s, segment))
-		return false;
+	plan_and_search(s, segment);
 	read = pages_read_in() - s->read_before;
 	/* A scan reads pages in their order, which takes less time. */
 	if (timed && read > 0 && s->report->plan.method != SEARCH_SCAN)
@@ -243,7 +217,6 @@ search_segment(Search *s, Segment *segment)
 		ns = INSTR_TIME_GET_DOUBLE(end) * 1e9;
 	}
 	page_price_learn(price, s->report->pages, read, ns);
-	return true;
 }
 
 /* Returns whether a segment may hold a match: whether it has documents with the flags. */
@@ -257,7 +230,7 @@ may_match(const SearchQuery *query, const SegmentEntry *entry)
 		(entry->nulls > 0 && (TID_NULL & mask) == query->flags);
 }
 
-/* Searches a segment that the metapage lists, as search_segment. */
+/* Searches a segment that the metapage lists; false if upkeep has replaced it. */
 static bool
 search_entry(Search *s, const SegmentEntry *entry)
 {
@@ -269,7 +242,10 @@ search_entry(Search *s, const SegmentEntry *entry)
 	if (!may_match(s->query, entry))
 		return true;
 	segment = segment_open(s->index, s->meta, entry);
-	return segment != NULL && search_segment(s, segment);
+	if (segment == NULL)
+		return false;
+	search_segment(s, segment);
+	return !segment->replaced;
 }
 
 /* ---- The whole index ---------------------------------------------------- */
@@ -427,7 +403,7 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 		ereport(DEBUG1,
 				(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
 								 RelationGetRelationName(index), gone)));
-		matches_allow_repeats(found);
+		found->repeats = true;
 	}
 }
 
@@ -441,8 +417,7 @@ index_search(Relation index, const SearchQuery *query, int queries, MatchList *f
 			 ReportReceiver receiver, void *state)
 {
 	matches_begin_round(found, *after, query->limit);
-	if (queries > 1)
-		matches_allow_repeats(found);
+	found->repeats = queries > 1;
 	for (int i = 0; i < queries; i++)
 		search_query(index, &query[i], found, receiver, state);
 	return matches_end_round(found, after);

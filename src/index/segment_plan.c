@@ -1,7 +1,7 @@
 /*
  * segment_plan.c: what plans for a segment depend on, and the plans that its searches use.
  */
-#include "index/segment.h"
+#include "index/segment_read.h"
 
 /* ---- The price of a page ------------------------------------------------ */
 
@@ -31,25 +31,22 @@ page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns)
 	price->read_ns += (ns / read - price->read_ns) * read / (read + PAGES_TO_LEARN);
 }
 
-static double
-page_price_of(const PagePrice *price)
-{
-	return price->share * (price->read_ns == 0 ? READ_NS_USUAL : price->read_ns);
-}
-
 /* ---- Plans -------------------------------------------------------------- */
 
 /* Returns statistics for a plan that does not depend on the query's values. */
 SegmentStats
 segment_stats(const Segment *segment)
 {
+	const PagePrice *price = &segment->page_price;
+	double read_ns = price->read_ns == 0 ? READ_NS_USUAL : price->read_ns;
+
 	return (SegmentStats){.documents = segment->root.grouped,
 						  .stored = segment->root.documents,
 						  .documents_per_page = segment->documents_per_page,
 						  .posting_pages = segment->root.posting_pages,
 						  .own_length = segment->root.own_length,
 						  .near_length = segment->root.near_length,
-						  .page_ns = page_price_of(&segment->page_price)};
+						  .page_ns = price->share * read_ns};
 }
 
 /* A page in a buffer takes about as much, so a lower price of reading changes no plan. */

@@ -5,7 +5,7 @@
  * of each bucket ends, and the codes (grouping/postings.c).  Offsets count from the end of
  * the array of offsets.  PageInfo.count is the number of buckets.
  */
-#include "index/segment.h"
+#include "index/segment_postings.h"
 
 #include "storage/buf_internals.h"
 

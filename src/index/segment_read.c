@@ -8,7 +8,7 @@
  * same number to different segments.  The identity is, because an index may be built again
  * in the same file.
  */
-#include "index/segment.h"
+#include "index/segment_read.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -54,8 +54,8 @@ segments_forget(const IndexMeta *meta)
 static bool
 is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return s->seen_version == pages_seen_version() && s->root_block == entry->root &&
-		s->root.document_pages == entry->document_pages &&
+	return !s->replaced && s->seen_version == pages_seen_version() &&
+		s->root_block == entry->root && s->root.document_pages == entry->document_pages &&
 		root_other_pages(&s->root) == entry->other_pages && s->root.documents == entry->documents &&
 		s->root.grouped == entry->grouped && s->root.empty == entry->empty &&
 		s->root.nulls == entry->nulls && (uint32) s->root.groups == entry->groups &&
@@ -161,22 +161,12 @@ load_root_list(Relation index, Buffer buffer, Segment *s, uint32 number)
 	memcpy(s->list + part.first, page_contents(page) + part.offset, part.count * sizeof(MapEntry));
 }
 
-/* Checks that the maps of postings are in the order of their buckets. */
-static void
-check_list(Relation index, const Segment *s)
-{
-	const MapEntry *map = s->list + s->root.document_maps;
-
-	for (uint32 i = 1; i < s->root.posting_maps; i++)
-		if (bucket_of_number(map[i].number) < bucket_of_number(map[i - 1].number))
-			page_corrupt(index, s->root_block, "maps out of order");
-}
-
 /* Reads the list of maps from the root, which is locked, and from the root pages after it. */
 static bool
 load_list(Relation index, Segment *s, Buffer buffer)
 {
 	uint32 pages = root_pages(&s->root);
+	const MapEntry *map;
 
 	s->list = palloc_extended(root_maps(&s->root) * sizeof(MapEntry) + 1, MCXT_ALLOC_HUGE);
 	s->root_page = palloc(pages * sizeof(BlockNumber));
@@ -194,7 +184,10 @@ load_list(Relation index, Segment *s, Buffer buffer)
 		load_root_list(index, buffer, s, p);
 	}
 	UnlockReleaseBuffer(buffer);
-	check_list(index, s);
+	map = s->list + s->root.document_maps;
+	for (uint32 i = 1; i < s->root.posting_maps; i++)
+		if (bucket_of_number(map[i].number) < bucket_of_number(map[i - 1].number))
+			page_corrupt(index, s->root_block, "maps out of order");
 	return true;
 }
 
@@ -318,13 +311,6 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 
 /* ---- Maps --------------------------------------------------------------- */
 
-/* Returns how many entries a map of documents has. */
-static uint32
-document_map_count(const SegmentRoot *root, uint32 map)
-{
-	return Min(ENTRIES_PER_MAP, root->document_pages - map * ENTRIES_PER_MAP);
-}
-
 /*
  * Locks a map and checks it.  Its blocks must exist, since they may be prefetched.  Its
  * entries of postings must ascend from the number in the root's list.
@@ -344,7 +330,8 @@ read_map(Relation index, const Segment *s, uint32 map)
 	entry = page_map(BufferGetPage(buffer));
 	count = page_info(BufferGetPage(buffer))->count;
 	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||
-		(map < s->root.document_maps && count != document_map_count(&s->root, map)))
+		(map < s->root.document_maps &&
+		 count != Min(ENTRIES_PER_MAP, s->root.document_pages - map * ENTRIES_PER_MAP)))
 		page_corrupt(index, block, "not the map that the root lists");
 	for (uint32 i = 0; i < count; i++)
 		if (entry[i].block >= blocks)
@@ -391,7 +378,10 @@ load_map(Relation index, Segment *s, uint32 map)
 	Size bytes;
 
 	if (!BufferIsValid(buffer))
+	{
+		s->replaced = true;
 		return NULL;
+	}
 	entry = page_map(BufferGetPage(buffer));
 	count = page_info(BufferGetPage(buffer))->count;
 	bytes = offsetof(CachedMap, slot) + count * sizeof(MapSlot);
@@ -425,20 +415,26 @@ segment_documents_slot(const Segment *segment, uint32 page)
 	return map == NULL ? NULL : &map->slot[page % ENTRIES_PER_MAP];
 }
 
-/* Verifies a page that is not noted in its slot, and notes it. */
+/*
+ * Verifies a page that is not noted in its slot, and notes it; if there is no page, notes that
+ * upkeep has replaced the segment.
+ */
 static void
-verify_once(Relation index, Buffer buffer, uint32 stride, MapSlot *slot)
+verify_once(Relation index, Buffer buffer, Segment *segment, MapSlot *slot, uint32 stride)
 {
-	if (BufferIsValid(slot->recent))
-		return;
-	page_verify(index, buffer, stride);
-	slot->recent = buffer;
+	if (!BufferIsValid(buffer))
+		segment->replaced = true;
+	else if (!BufferIsValid(slot->recent))
+	{
+		page_verify(index, buffer, stride);
+		slot->recent = buffer;
+	}
 }
 
 /*
- * Pins and share-locks a page of documents, by its number; returns InvalidBuffer as
- * page_read.  Verifies its contents when this backend sees them for the first time, and when
- * they were read in again.  Checks each time what is used as a bound.
+ * Pins and share-locks a page of documents, by its number; returns InvalidBuffer if upkeep has
+ * replaced the segment.  Verifies its contents when this backend sees them for the first time,
+ * and when they were read in again.  Checks each time what is used as a bound.
  */
 Buffer
 segment_documents(Relation index, Segment *segment, uint32 page)
@@ -451,10 +447,9 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 		return InvalidBuffer;
 	slot = &map->slot[page % ENTRIES_PER_MAP];
 	buffer = page_read_documents(index, slot->block, slot->number, segment->stamp, &slot->recent);
-	if (!BufferIsValid(buffer))
-		return InvalidBuffer;
-	verify_once(index, buffer, segment->root.stride, slot);
-	if (page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
+	verify_once(index, buffer, segment, slot, segment->root.stride);
+	if (BufferIsValid(buffer) &&
+		page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
 		page_corrupt(index, slot->block, "more documents than fit");
 	return buffer;
 }
@@ -581,15 +576,13 @@ segment_next(Relation index, Segment *segment, PostingPlace *place)
 
 /*
  * Moves to the next page if it goes on with a bucket, named by its number among all.  Returns
- * false if it does not; then sets *replaced if upkeep has replaced the segment.
+ * false if it does not, or if upkeep has replaced the segment.
  */
 bool
-segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place,
-				bool *replaced)
+segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place)
 {
 	uint32 next_map = segment->root.document_maps + place->map + 1;
 
-	*replaced = false;
 	if (!segment_at_end_of_map(segment, *place))
 	{
 		if (segment_slot(segment, *place)[1].number != (number | BUCKET_CONTINUES))
@@ -599,20 +592,18 @@ segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *p
 	else if (next_map == root_maps(&segment->root) ||
 			 segment->list[next_map].number != (number | BUCKET_CONTINUES))
 		return false;
-	*replaced = !segment_next(index, segment, place);
-	return !*replaced;
+	return segment_next(index, segment, place);
 }
 
 /* Pins, share-locks and verifies a page of postings; as segment_documents. */
 Buffer
-segment_postings(Relation index, const Segment *segment, PostingPlace place)
+segment_postings(Relation index, Segment *segment, PostingPlace place)
 {
 	MapSlot *slot = segment_slot(segment, place);
 	Buffer buffer =
 		page_read_recent(index, slot->block, PAGE_POSTINGS, segment->stamp, &slot->recent);
 
-	if (BufferIsValid(buffer))
-		verify_once(index, buffer, 0, slot);
+	verify_once(index, buffer, segment, slot, 0);
 	return buffer;
 }
 
@@ -656,26 +647,18 @@ walk_load(SegmentWalk *walk, uint32 map)
 	return true;
 }
 
-/* Returns stamp and block of a page of documents. */
-MapEntry
-walk_documents_entry(SegmentWalk *walk, uint32 page)
-{
-	if (!walk_load(walk, page / ENTRIES_PER_MAP))
-		return (MapEntry){.number = 0, .block = InvalidBlockNumber};
-	return walk->entry[page % ENTRIES_PER_MAP];
-}
-
 /* Pins, share-locks and verifies a page of documents. */
 Buffer
 walk_documents(SegmentWalk *walk, uint32 page)
 {
 	const Segment *segment = &walk->segment;
-	MapEntry entry = walk_documents_entry(walk, page);
 	Buffer recent = InvalidBuffer;
 	Buffer buffer;
+	MapEntry entry;
 
-	if (entry.block == InvalidBlockNumber)
+	if (!walk_load(walk, page / ENTRIES_PER_MAP))
 		return InvalidBuffer;
+	entry = walk->entry[page % ENTRIES_PER_MAP];
 	buffer = page_read_documents(walk->index, entry.block, entry.number, segment->stamp, &recent);
 	if (BufferIsValid(buffer))
 		page_verify(walk->index, buffer, segment->root.stride);

@@ -1,7 +1,7 @@
 /*
  * segment_sort.c: a counting sort of a segment's documents by their buckets, group by group.
  */
-#include "index/segment.h"
+#include "index/segment_sort.h"
 
 /* The bucket of a document without postings. */
 #define NO_BUCKET PG_UINT32_MAX
@@ -89,7 +89,7 @@ document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 str
 static Buffer
 read_documents(SegmentWriter *writer, uint32 number)
 {
-	MapEntry entry = writer->document_page(writer, number);
+	MapEntry entry = segment_document_page(writer, number);
 	int64 before = pages_read_in();
 	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS, entry.number);
 

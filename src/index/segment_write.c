@@ -6,6 +6,9 @@
 
 #include "miscadmin.h"
 
+#include "index/segment_postings.h"
+#include "index/segment_sort.h"
+
 /* ---- Layout ------------------------------------------------------------- */
 
 /* The least memory that a segment's size is bounded by. */
@@ -55,7 +58,7 @@ segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 	uint32 documents;
 
 	memory = Max(memory, MEMORY_LEAST);
-	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_DOCUMENTS_MAX);
+	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_NUMBERS_MAX);
 	while (documents > 1 && !fits(index, shape, documents, memory))
 		documents -= (documents + 15) / 16;
 	return documents;
@@ -213,13 +216,15 @@ put_group(PostingsWriter *p, const GroupSort *sort, int group)
 				   sort->offset[v + 1] - sort->offset[v]);
 }
 
-/* Sorts and writes the groups that the writer claims; false if that was abandoned. */
+/*
+ * Sorts and writes the groups that the writer claims, and adds to the lengths of buckets; false
+ * if that was abandoned.
+ */
 bool
-segment_write_groups(SegmentWriter *writer)
+segment_write_groups(SegmentWriter *writer, BucketLengths *lengths)
 {
 	GroupSort *sort = group_sort_begin(writer);
 	PostingsWriter *p = palloc(sizeof(PostingsWriter));
-	BucketLengths lengths = {0};
 	bool goes_on = true;
 	int first;
 	int count;
@@ -234,19 +239,27 @@ segment_write_groups(SegmentWriter *writer)
 			if (!goes_on)
 				break;
 			if (group < sort->grouping.groups)
-				group_sort_lengths(sort, group, &lengths);
+				group_sort_lengths(sort, group, lengths);
 			put_group(p, sort, group);
 		}
 		postings_flush(p);
 		map_flush(&p->maps);
 	}
-	writer->add_lengths(writer, &lengths);
 	pfree(p);
 	group_sort_end(sort);
 	return goes_on;
 }
 
 /* ---- Root --------------------------------------------------------------- */
+
+/* Returns the stamp and block of a page of documents. */
+MapEntry
+segment_document_page(const SegmentWriter *writer, uint32 number)
+{
+	if (writer->documents != NULL)
+		return writer->documents[number];
+	return (MapEntry){.number = writer->stamp, .block = writer->first_document + number};
+}
 
 /* The list of a segment's maps. */
 typedef struct MapList
@@ -274,7 +287,7 @@ write_document_maps(SegmentWriter *writer, MapList *list)
 	map_begin(maps, writer);
 	for (uint32 p = 0; p < writer->root->document_pages; p++)
 	{
-		map_add(maps, writer->document_page(writer, p));
+		map_add(maps, segment_document_page(writer, p));
 		if (map_is_full(maps))
 			list_map(list, map_flush(maps));
 	}
@@ -379,14 +392,13 @@ mean_length(uint64 sum, uint64 samples)
 }
 
 /*
- * Writes the maps of documents and the root, when all groups are written.  Returns the
- * segment's entry in the metapage, without the stamps of its documents.
+ * Writes the maps of documents and the root, when all groups are written; last_map is the map
+ * written last.  Returns the segment's entry in the metapage, without the stamps of its documents.
  */
 SegmentEntry
-segment_write_root(SegmentWriter *writer, const BucketLengths *lengths)
+segment_write_root(SegmentWriter *writer, BlockNumber last_map, const BucketLengths *lengths)
 {
 	SegmentRoot *root = writer->root;
-	BlockNumber last_map = writer->last_map(writer);
 	MapList list = {.room = 64};
 	SegmentEntry entry = {.stamp = writer->stamp,
 						  .documents = root->documents,

@@ -4,7 +4,7 @@
 #ifndef NEARDUP_INDEX_UPKEEP_H
 #define NEARDUP_INDEX_UPKEEP_H
 
-#include "index/segment.h"
+#include "index/meta.h"
 
 /* Who does it: that decides on memory, delays, and whose waiting it heeds. */
 typedef enum UpkeepBy

@@ -13,6 +13,8 @@
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 
+#include "index/segment_write.h"
+
 /* Locks an index for upkeep, which one process at a time does. */
 void
 upkeep_lock(Relation index)
@@ -76,33 +78,17 @@ database_tag(void)
 }
 
 /*
- * Locks the database as a session does while it starts.  DROP DATABASE and the like then
- * wait for the worker, which notices it; otherwise they only check for a few seconds whether
- * it has ended.
+ * Locks what a worker needs, for its transaction; false if it would have to wait.  The database
+ * is locked as a session does while it starts.  DROP DATABASE and the like then wait for the
+ * worker, which notices it; otherwise they only check for a few seconds whether it has ended.
  */
-static bool
-lock_database(void)
-{
-	LOCKTAG tag = database_tag();
-
-	return LockAcquire(&tag, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/* Locks what a worker needs, for its transaction; false if it would have to wait. */
 bool
 upkeep_lock_worker(Oid index)
 {
-	return lock_database() && ConditionalLockRelationOid(index, WORKER_LOCK);
-}
-
-/* Returns whether another process waits for a lock of this process, which is a worker. */
-static bool
-worker_keeps_waiting(Relation index)
-{
 	LOCKTAG tag = database_tag();
 
-	return LockHasWaitersRelation(index, WORKER_LOCK) ||
-		LockHasWaiters(&tag, RowExclusiveLock, false);
+	return LockAcquire(&tag, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL &&
+		ConditionalLockRelationOid(index, WORKER_LOCK);
 }
 
 /*
@@ -113,12 +99,14 @@ worker_keeps_waiting(Relation index)
 static bool
 has_waiters(const Upkeep *upkeep)
 {
+	LOCKTAG database = database_tag();
 	LOCKTAG table;
 
 	switch (upkeep->by)
 	{
 		case UPKEEP_BY_WORKER:
-			return worker_keeps_waiting(upkeep->index);
+			return LockHasWaitersRelation(upkeep->index, WORKER_LOCK) ||
+				LockHasWaiters(&database, RowExclusiveLock, false);
 		case UPKEEP_BY_VACUUM:
 			SET_LOCKTAG_RELATION(table, MyDatabaseId, upkeep->index->rd_index->indrelid);
 			return LockHasWaiters(&table, ShareUpdateExclusiveLock, false);

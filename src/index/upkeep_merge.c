@@ -13,6 +13,9 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "index/segment_read.h"
+#include "index/segment_write.h"
+
 /* A segment that is being written, on whatever pages are free. */
 typedef struct NewSegment
 {
@@ -20,9 +23,8 @@ typedef struct NewSegment
 	Upkeep *upkeep;
 	const IndexMeta *meta;
 	SegmentRoot root;
-	MapEntry *documents; /* its pages of documents */
-	Size room;           /* of documents */
-	BlockNumber *block;  /* all pages that were written */
+	Size room;          /* of writer.documents */
+	BlockNumber *block; /* all pages that were written */
 	uint32 blocks;
 	Size block_room;
 	int groups_claimed;
@@ -51,14 +53,6 @@ typedef struct Merge
 
 /* ---- New segments: pages ------------------------------------------------ */
 
-static void
-note_block(NewSegment *segment, BlockNumber block)
-{
-	segment->block =
-		host_grow(segment->block, &segment->block_room, segment->blocks + 1, sizeof(BlockNumber));
-	segment->block[segment->blocks++] = block;
-}
-
 /* Writes a page to a new or free block; returns InvalidBlockNumber if upkeep has given way. */
 static BlockNumber
 put_new_page(SegmentWriter *writer, Page page)
@@ -83,27 +77,11 @@ put_new_page(SegmentWriter *writer, Page page)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
-	note_block(segment, block);
+	segment->block =
+		host_grow(segment->block, &segment->block_room, segment->blocks + 1, sizeof(BlockNumber));
+	segment->block[segment->blocks++] = block;
 	upkeep_goes_on(segment->upkeep);
 	return block;
-}
-
-static BlockNumber
-last_new_map(const SegmentWriter *writer)
-{
-	return ((const NewSegment *) writer)->last_map;
-}
-
-static MapEntry
-new_document_page(const SegmentWriter *writer, uint32 number)
-{
-	return ((const NewSegment *) writer)->documents[number];
-}
-
-static void
-add_new_lengths(SegmentWriter *writer, const BucketLengths *lengths)
-{
-	((NewSegment *) writer)->lengths = *lengths;
 }
 
 /* All groups, in order. */
@@ -166,10 +144,7 @@ begin_segment(const Merge *merge)
 									  .root = &segment->root,
 									  .stamp = claim_stamp(merge->index),
 									  .put_page = put_new_page,
-									  .last_map = last_new_map,
-									  .document_page = new_document_page,
 									  .claim_groups = claim_next_groups,
-									  .add_lengths = add_new_lengths,
 									  .goes_on = writer_goes_on};
 	segment->last_map = InvalidBlockNumber;
 	segment->first_stamp = PG_UINT32_MAX;
@@ -181,9 +156,11 @@ begin_segment(const Merge *merge)
 static void
 list_documents(NewSegment *segment, MapEntry entry)
 {
-	segment->documents = host_grow(segment->documents, &segment->room,
-								   segment->root.document_pages + 1, sizeof(MapEntry));
-	segment->documents[segment->root.document_pages++] = entry;
+	SegmentWriter *writer = &segment->writer;
+
+	writer->documents = host_grow(writer->documents, &segment->room,
+								  segment->root.document_pages + 1, sizeof(MapEntry));
+	writer->documents[segment->root.document_pages++] = entry;
 	segment->first_stamp = Min(segment->first_stamp, entry.number);
 	segment->last_stamp = Max(segment->last_stamp, entry.number);
 }
@@ -214,9 +191,9 @@ finish_segment(Merge *merge)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
 	writer->memory = merge->upkeep->memory;
-	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer))
+	if (root_lists(&segment->root) > 0 && !segment_write_groups(writer, &segment->lengths))
 		return;
-	entry = segment_write_root(writer, &segment->lengths);
+	entry = segment_write_root(writer, segment->last_map, &segment->lengths);
 	if (merge->upkeep->gave_way)
 		return;
 	if (merge->written_count == SEGMENTS_MAX)
@@ -225,7 +202,7 @@ finish_segment(Merge *merge)
 	entry.last_stamp = segment->last_stamp;
 	entry.dead = segment->dead;
 	merge->written[merge->written_count++] = entry;
-	pfree(segment->documents);
+	pfree(writer->documents);
 	pfree(segment->block);
 	pfree(segment);
 	merge->segment = NULL;
@@ -407,18 +384,6 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 
 /* ---- Free pages --------------------------------------------------------- */
 
-/* Frees a map of a segment, and the pages that it lists unless they are part of another. */
-static bool
-free_map(Merge *merge, SegmentWalk *walk, uint32 map, bool taken)
-{
-	if ((!upkeep_goes_on(merge->upkeep) && !merge->abandoned) || !walk_load(walk, map))
-		return false;
-	for (uint32 i = 0; i < walk->count && !taken; i++)
-		RecordFreeIndexPage(merge->index, walk->entry[i].block);
-	RecordFreeIndexPage(merge->index, walk->segment.list[map].block);
-	return true;
-}
-
 /*
  * Frees the pages of a segment, but not those of documents that were taken.  Where a map is
  * in use again already, the other pages are left to vacuum.
@@ -427,14 +392,19 @@ static void
 free_segment(Merge *merge, const SegmentEntry *entry, bool taken)
 {
 	SegmentWalk walk;
-	uint32 document_maps;
 
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		return;
-	document_maps = walk.segment.root.document_maps;
 	for (uint32 map = 0; map < root_maps(&walk.segment.root); map++)
-		if (!free_map(merge, &walk, map, taken && map < document_maps))
+	{
+		bool keeps_pages = taken && map < walk.segment.root.document_maps;
+
+		if ((!upkeep_goes_on(merge->upkeep) && !merge->abandoned) || !walk_load(&walk, map))
 			break;
+		for (uint32 i = 0; i < walk.count && !keeps_pages; i++)
+			RecordFreeIndexPage(merge->index, walk.entry[i].block);
+		RecordFreeIndexPage(merge->index, walk.segment.list[map].block);
+	}
 	for (uint32 p = 0; p < root_pages(&walk.segment.root); p++)
 		RecordFreeIndexPage(merge->index, walk.segment.root_page[p]);
 	walk_end(&walk);
@@ -506,7 +476,7 @@ publish(Merge *merge, const MergeSources *sources)
 			*entry = meta->segment[--meta->segments];
 	}
 	if (sources->closed)
-		meta_clear_closed(meta);
+		tail_entry_clear(&meta->closed);
 	meta->writing = 0;
 	meta->changed = GetCurrentTimestamp();
 	for (uint32 i = 0; i < merge->written_count; i++)

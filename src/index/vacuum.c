@@ -5,6 +5,8 @@
 
 #include "commands/vacuum.h"
 
+#include "index/segment_read.h"
+
 typedef struct Vacuum
 {
 	Relation index;
@@ -39,19 +41,6 @@ find_dead(Vacuum *v, Page page, bool *dead)
 	return found;
 }
 
-/* Marks the documents noted in dead[], on an exclusively locked page. */
-static void
-mark_dead(Vacuum *v, Buffer buffer, const bool *dead, int count)
-{
-	GenericXLogState *state = GenericXLogStart(v->index);
-	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-
-	for (int i = 0; i < count; i++)
-		if (dead[i])
-			page_mark_dead(page, i);
-	GenericXLogFinish(state);
-}
-
 /*
  * Vacuums a share-locked page, and leaves it share-locked.  Inserts may append to it while
  * its lock is changed, but only behind the documents seen.
@@ -63,6 +52,8 @@ vacuum_page(void *state, Buffer buffer)
 	bool dead[DOCUMENTS_PER_PAGE_MAX];
 	int count = page_info(BufferGetPage(buffer))->count;
 	int found;
+	GenericXLogState *log;
+	Page page;
 
 	page_check_documents(v->index, buffer, v->stride);
 	found = find_dead(v, BufferGetPage(buffer), dead);
@@ -71,7 +62,12 @@ vacuum_page(void *state, Buffer buffer)
 		return;
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	mark_dead(v, buffer, dead, count);
+	log = GenericXLogStart(v->index);
+	page = GenericXLogRegisterBuffer(log, buffer, 0);
+	for (int i = 0; i < count; i++)
+		if (dead[i])
+			page_mark_dead(page, i);
+	GenericXLogFinish(log);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }

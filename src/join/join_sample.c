@@ -47,8 +47,6 @@ sample_take(const SymbolJoin *join, JoinSample *sample)
 		sample_side(join->right, join->stride, RIGHT_START, sample->right);
 }
 
-/* ---- Symbols -------------------------------------------------------------- */
-
 /* Estimates, for each of the k symbols, the probability that it differs in a pair. */
 void
 sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance)

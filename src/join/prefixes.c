@@ -26,8 +26,6 @@ prefixes_load(const PrefixShape *shape, const uint64_t *prefix, int documents, P
 		memset(run->word[w] + documents, 0, (padded - documents) * sizeof(uint64_t));
 }
 
-/* ---- Plain C ------------------------------------------------------------ */
-
 /* Returns the bits of LANES documents, those from `first` on. */
 KERNEL_BODY uint64_t
 match_plain(const uint64_t *prefix, const PrefixRun *run, int first, int words, int b, int h)

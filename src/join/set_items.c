@@ -180,19 +180,12 @@ typedef struct ElementTable
 /* Elements whose slots are fetched together before they are searched. */
 #define FETCHED 64
 
-/* Returns the slot of an element, or the free slot where it belongs. */
-static inline uint64_t *
-find_slot(const ElementTable *elements, uint64_t hash, int64_t element)
-{
-	return table_search_key(&elements->table, hash, (uint64_t) element,
-							&elements->element[0].element, sizeof(Element));
-}
-
 /* Counts a bag of a source that has an element.  Returns the element's number. */
 static inline uint32_t
 count_element(ElementTable *elements, uint64_t hash, int64_t element, uint32_t source)
 {
-	uint64_t *slot = find_slot(elements, hash, element);
+	uint64_t *slot = table_search_key(&elements->table, hash, (uint64_t) element,
+									  &elements->element[0].element, sizeof(Element));
 	Element *found;
 
 	if (*slot == 0)
@@ -275,14 +268,6 @@ count_elements(const SetJoin *join, const SetItems *items)
 	return elements;
 }
 
-static void
-end_elements(ElementTable *elements)
-{
-	table_end(&elements->table);
-	host_free(elements->element);
-	host_free(elements->number);
-}
-
 /* Returns whether two bags of a pair can share an element. */
 static inline bool
 may_be_shared(const SetJoin *join, const Element *element)
@@ -342,13 +327,6 @@ item_key(uint32_t rank, uint32_t frequency)
 	return (uint64_t) (rank ^ (uint32_t) 1 << 31) << 32 | frequency;
 }
 
-static inline SetItem
-item_of_key(uint64_t key)
-{
-	return (SetItem){.rank = (uint32_t) (key >> 32) ^ (uint32_t) 1 << 31,
-					 .frequency = (uint32_t) key};
-}
-
 /* Sets the keys of a document's items, in any order, and sums up its elements without a rank. */
 static void
 gather_keys(const SetJoin *join, SetDocument *document, const uint32_t *number,
@@ -393,7 +371,8 @@ make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, c
 		hashes_sort(key, document->items);
 		document->item = room;
 		for (uint32_t i = 0; i < document->items; i++)
-			items->item[room++] = item_of_key(key[i]);
+			items->item[room++] = (SetItem){.rank = (uint32_t) (key[i] >> 32) ^ (uint32_t) 1 << 31,
+											.frequency = (uint32_t) key[i]};
 	}
 	host_free(key);
 }
@@ -424,7 +403,9 @@ set_items_make(const SetJoin *join, SetItems *items)
 	else
 		host_free(items->document);
 	host_free(next);
-	end_elements(&elements);
+	table_end(&elements.table);
+	host_free(elements.element);
+	host_free(elements.number);
 	return ranks < NO_RANK;
 }
 

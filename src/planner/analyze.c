@@ -8,7 +8,6 @@
 #include "commands/vacuum.h"
 #include "utils/datum.h"
 
-
 /* Rows that the sample is chosen from and compared with. */
 #define ROWS_MAX 2000
 

@@ -9,7 +9,6 @@
 #include "catalog/pg_type.h"
 #include "utils/selfuncs.h"
 
-
 /* The approximate limit of distances computed between two samples. */
 #define PAIRS_MAX 20000
 

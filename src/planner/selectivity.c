@@ -142,13 +142,6 @@ complete_shape(Condition *condition)
 		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
 }
 
-/* Returns the share of rows near a row, on average over all rows. */
-static double
-share_of_any(const Sample *column, int radius)
-{
-	return column->nulls < 1 ? sample_pairs(column, column, radius) / (1 - column->nulls) : 0;
-}
-
 /*
  * Returns the share of rows near a known query, which is the sample's row number self if
  * that is not -1.  A single hit in the sample may be chance, or the query's own row.  The
@@ -219,12 +212,15 @@ static double
 copies_outside_samples(const Condition *condition, double share, int radius)
 {
 	const Sample *column = condition->column;
+	double copies = 0; /* of a row, on average */
 
 	if (condition->columns == 2 && !sample_is_same(&column[0], &column[1]))
 		return FOREIGN_COPIES;
 	if (condition->columns != 1 || share > 0 || column->steps == 0)
 		return USUAL_COPIES;
-	return Max(USUAL_COPIES, Min(MAX_COPIES, share_of_any(column, radius) * column->rows));
+	if (column->nulls < 1)
+		copies = sample_pairs(column, column, radius) / (1 - column->nulls) * column->rows;
+	return Max(USUAL_COPIES, Min(MAX_COPIES, copies));
 }
 
 /*
@@ -273,8 +269,6 @@ ball_join_selectivity(PlannerInfo *root, Oid function, List *arguments, JoinType
 		return USUAL_SEMIJOIN_SHARE;
 	return ball_selectivity(root, function, arguments);
 }
-
-/* ---- Estimators of operators -------------------------------------------- */
 
 /* neardup_ball_sel(internal, oid, internal, integer) returns float8 */
 PG_FUNCTION_INFO_V1(neardup_ball_sel);

@@ -12,7 +12,6 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
@@ -75,11 +74,7 @@ static bool
 is_unchanged(const Check *check)
 {
 	TupleTableSlot *old = check->data->tg_trigslot;
-	AttrNumber column = check->rule->column;
-	Form_pg_attribute attribute =
-		TupleDescAttr(RelationGetDescr(check->data->tg_relation), column - 1);
 	bool is_null;
-	Datum before;
 	Datum inserted_by;
 
 	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
@@ -87,18 +82,8 @@ is_unchanged(const Check *check)
 	inserted_by = slot_getsysattr(old, MinTransactionIdAttributeNumber, &is_null);
 	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(inserted_by)))
 		return false;
-	before = slot_getattr(old, column, &is_null);
-	return !is_null &&
-		datum_image_eq(before, check->values[SEARCH_SIGNATURE], attribute->attbyval,
-					   attribute->attlen) &&
+	return is_same_value(old, check->rule->column, check->values[SEARCH_SIGNATURE]) &&
 		was_in_scope(check->rule, old, check->values + SEARCH_SCOPE);
-}
-
-/* Returns whether the row version still exists when a deferred check runs. */
-static bool
-is_current(const Check *check)
-{
-	return table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf);
 }
 
 /* ---- Searching ---------------------------------------------------------- */
@@ -152,7 +137,7 @@ search(Check *check)
 	Datum similarity;
 	bool is_null;
 
-	execute(rule->search, check->values, SPI_OK_SELECT);
+	execute(rule->statement[SEARCH], check->values, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return false;
 
@@ -164,7 +149,7 @@ search(Check *check)
 		check->found_key[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
 	if (check->incomparable)
 	{
-		execute(rule->match, check->values, SPI_OK_SELECT);
+		execute(rule->statement[MATCH], check->values, SPI_OK_SELECT);
 		check->all_incomparable = SPI_processed == 0;
 		return false;
 	}
@@ -310,7 +295,7 @@ check_may_record(const Check *check)
 	const RejectRule *rule = check->rule;
 	const char *table = get_rel_name(rule->guarded);
 
-	if (rule->record == NULL || rule->trusted ||
+	if (rule->statement[RECORD] == NULL || rule->trusted ||
 		(pg_class_aclcheck(rule->log_table, GetUserId(), ACL_INSERT) == ACLCHECK_OK &&
 		 check_enable_rls(rule->log_table, InvalidOid, true) != RLS_ENABLED))
 		return;
@@ -340,8 +325,7 @@ plain_text(const RejectRule *rule, int i, Datum key)
 	Datum shown;
 
 	for (int s = 0; s < lengthof(setting); s++)
-		(void) set_config_option(setting[s][0], setting[s][1], PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+		set_locally(setting[s][0], setting[s][1]);
 	shown = CStringGetTextDatum(OidOutputFunctionCall(rule->key_output[i], key));
 	AtEOXact_GUC(false, nest_level);
 	return shown;
@@ -365,7 +349,7 @@ record(const Check *check)
 		values[RECORD_KEYS + i] = plain_text(rule, i, check->row_key[i]);
 		values[RECORD_KEYS + rule->keys + i] = plain_text(rule, i, check->found_key[i]);
 	}
-	execute(rule->record, values, SPI_OK_INSERT);
+	execute(rule->statement[RECORD], values, SPI_OK_INSERT);
 }
 
 /* ---- The trigger -------------------------------------------------------- */
@@ -382,8 +366,9 @@ is_to_be_checked(Check *check)
 	values[SEARCH_SIGNATURE] = slot_getattr(check->row, rule->column, &is_null);
 	values[SEARCH_CTID] = PointerGetDatum(&check->row->tts_tid);
 	values[SEARCH_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
+	/* When a deferred check runs, the row version may not exist any more. */
 	return !is_null && in_scope(rule, check->row, values + SEARCH_SCOPE) && !is_unchanged(check) &&
-		is_current(check);
+		table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf);
 }
 
 /*
@@ -443,7 +428,7 @@ search_and_record(Check *check)
 
 		begin_as_owner(check->rule, &as);
 		found = search(check);
-		if (found && check->rule->record != NULL)
+		if (found && check->rule->statement[RECORD] != NULL)
 			record(check);
 		end_as_owner(&as);
 	}

@@ -14,7 +14,7 @@
 #include "rights.h"
 
 /*
- * Parameters of RejectRule.search: the signature, ctid and tableoid of the new row;
+ * Parameters of the search: the signature, ctid and tableoid of the new row;
  * the columns of its scope follow.
  */
 enum
@@ -25,13 +25,22 @@ enum
 	SEARCH_SCOPE
 };
 
-/* Parameters of RejectRule.record; the keys of both rows follow. */
+/* Parameters of the insert into the log; the keys of both rows follow. */
 enum
 {
 	RECORD_SIMILARITY,
 	RECORD_USER,
 	RECORD_TABLE,
 	RECORD_KEYS
+};
+
+/* The statements of a rule. */
+enum
+{
+	SEARCH, /* returns similarity and key of the most similar row */
+	MATCH,  /* finds any row of the same shape; none if indexed, as all have that */
+	RECORD, /* inserts into the log */
+	STATEMENTS
 };
 
 /* A column in which rows must be equal to be compared. */
@@ -91,13 +100,11 @@ typedef struct RejectRule
 	const char **key_name;
 	Oid *key_output; /* output functions */
 
-	bool indexed;      /* an index serves the search */
-	SPIPlanPtr search; /* returns similarity and key of the most similar row */
-	SPIPlanPtr match;  /* finds any row of the same shape; NULL if indexed, as all have that */
-	SPIPlanPtr record; /* inserts into the log, or NULL */
-	int running;       /* calls that use the rule now */
-	bool replaced;     /* by a new rule, while it ran */
-	bool warned;       /* that some rows cannot be compared */
+	bool indexed;                     /* an index serves the search */
+	SPIPlanPtr statement[STATEMENTS]; /* or NULL */
+	int running;                      /* calls that use the rule now */
+	bool replaced;                    /* by a new rule, while it ran */
+	bool warned;                      /* that some rows cannot be compared */
 } RejectRule;
 
 extern RejectRule *reject_rule(Trigger *trigger, Relation table, Oid function);
@@ -125,6 +132,7 @@ extern void find_guarded(Oid trigger, RejectRule *rule);
 extern void find_scope(RejectRule *rule, const char *trigger, Relation table, Relation guarded);
 extern const char *scope_conditions(const RejectRule *rule, int first);
 extern bool in_scope(const RejectRule *rule, TupleTableSlot *row, Datum *values);
+extern bool is_same_value(TupleTableSlot *row, AttrNumber column, Datum value);
 extern bool was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values);
 extern uint16 scope_lock(const RejectRule *rule, const Datum *values);
 extern bool scope_is_readable(const RejectRule *rule);

@@ -35,7 +35,6 @@
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/syscache.h"
@@ -233,15 +232,6 @@ walk_domain(Walk *walk, Oid domain)
 	return base;
 }
 
-/* Walks the types of a row. */
-static void
-walk_row(Walk *walk, TupleDesc row, bool read)
-{
-	for (int i = 0; i < row->natts; i++)
-		if (!TupleDescAttr(row, i)->attisdropped)
-			walk_type(walk, TupleDescAttr(row, i)->atttypid, read);
-}
-
 /* Walks a base type that is not PostgreSQL's or this extension's: how its values are compared. */
 static void
 walk_foreign_type(Walk *walk, Oid type, bool read)
@@ -269,7 +259,13 @@ walk_type(Walk *walk, Oid type, bool read)
 	else if (kind == TYPTYPE_DOMAIN)
 		walk_type(walk, walk_domain(walk, type), read);
 	else if (kind == TYPTYPE_COMPOSITE)
-		walk_row(walk, lookup_rowtype_tupdesc_copy(type, -1), read);
+	{
+		TupleDesc row = lookup_rowtype_tupdesc_copy(type, -1);
+
+		for (int i = 0; i < row->natts; i++)
+			if (!TupleDescAttr(row, i)->attisdropped)
+				walk_type(walk, TupleDescAttr(row, i)->atttypid, read);
+	}
 	else if (kind != TYPTYPE_ENUM && !is_ours(walk, TypeRelationId, type))
 	{
 		if (kind != TYPTYPE_BASE)
@@ -617,15 +613,15 @@ check_plain(const RejectRule *rule)
 		prepared = look_at_searched(&walk, lfirst_oid(cell), prepared);
 	walk.user = psprintf("The search of table \"%s\"", get_rel_name(rule->guarded));
 	walk.hint = "Let the primary key and the columns of the option \"within\" have other types.";
-	walk_statement(&walk, rule->search);
-	walk_statement(&walk, rule->match);
+	walk_statement(&walk, rule->statement[SEARCH]);
+	walk_statement(&walk, rule->statement[MATCH]);
 	if (OidIsValid(rule->log_table))
 	{
 		Relation log = table_open(rule->log_table, NoLock);
 
 		walk_log(&walk, log);
 		walk.user = psprintf("The insert into table \"%s\"", RelationGetRelationName(log));
-		walk_statement(&walk, rule->record);
+		walk_statement(&walk, rule->statement[RECORD]);
 		table_close(log, NoLock);
 	}
 	return prepared;
@@ -659,14 +655,6 @@ open_prepared(const RejectRule *rule)
 	return opened;
 }
 
-/* Changes a setting until act_end(). */
-static void
-set_until_end(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
-							 false);
-}
-
 /*
  * Switches to the table's owner until end_as_owner(), as foreign keys do: a row is
  * checked against all rows, also rows that the current user cannot see.  Nothing may
@@ -678,11 +666,11 @@ begin_as_owner(const RejectRule *rule, AsOwner *as)
 	as->indexes = open_prepared(rule);
 	act_begin(&as->acting, rule->owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
 	/* The planner shall neither call functions of CHECK constraints nor of other indexes. */
-	set_until_end("constraint_exclusion", "off");
-	set_until_end("enable_bitmapscan", "off");
+	set_locally("constraint_exclusion", "off");
+	set_locally("enable_bitmapscan", "off");
 	/* A plan made while the table is small must use the index when it is large. */
 	if (rule->indexed)
-		set_until_end("enable_seqscan", "off");
+		set_locally("enable_seqscan", "off");
 }
 
 /* Switches back from the table's owner. */

@@ -356,10 +356,11 @@ prepare_search(Maker *maker)
 		similarity = psprintf("CASE WHEN %s THEN %s END", comparable, similarity);
 		condition =
 			psprintf("CASE WHEN %s THEN %s ELSE %s IS NOT NULL END", comparable, condition, column);
-		rule->match = prepare(psprintf("SELECT 1%s LIMIT 1", other_rows(maker, comparable)),
-							  parameters, types);
+		rule->statement[MATCH] =
+			prepare(psprintf("SELECT 1%s LIMIT 1", other_rows(maker, comparable)), parameters,
+					types);
 	}
-	rule->search =
+	rule->statement[SEARCH] =
 		prepare(psprintf("SELECT %s%s%s ORDER BY 1 DESC NULLS LAST%s LIMIT 1", similarity,
 						 columns.data, other_rows(maker, condition), order.data),
 				parameters, types);
@@ -471,9 +472,10 @@ prepare_record(Maker *maker)
 	record_column(log, "noticed_by", "$2", &names, &values);
 	record_column(log, "in_table", "$3", &names, &values);
 	record_column(log, "noticed_at", "pg_catalog.now()", &names, &values);
-	rule->record = prepare(psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
-									qualified_name(log), names.data, values.data),
-						   parameters, types);
+	rule->statement[RECORD] =
+		prepare(psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
+						 qualified_name(log), names.data, values.data),
+				parameters, types);
 	table_close(log, NoLock);
 }
 
@@ -543,22 +545,18 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	MemoryContextSwitchTo(old_context);
 
 	MemoryContextSetParent(context, TopMemoryContext);
-	SPI_keepplan(rule->search);
-	if (rule->match != NULL)
-		SPI_keepplan(rule->match);
-	if (rule->record != NULL)
-		SPI_keepplan(rule->record);
+	for (int i = 0; i < STATEMENTS; i++)
+		if (rule->statement[i] != NULL)
+			SPI_keepplan(rule->statement[i]);
 	return rule;
 }
 
 static void
 free_rule(RejectRule *rule)
 {
-	SPI_freeplan(rule->search);
-	if (rule->match != NULL)
-		SPI_freeplan(rule->match);
-	if (rule->record != NULL)
-		SPI_freeplan(rule->record);
+	for (int i = 0; i < STATEMENTS; i++)
+		if (rule->statement[i] != NULL)
+			SPI_freeplan(rule->statement[i]);
 	MemoryContextDelete(rule->context);
 }
 
@@ -566,16 +564,17 @@ free_rule(RejectRule *rule)
 static bool
 rule_is_valid(const RejectRule *rule)
 {
-	return SPI_plan_is_valid(rule->search) &&
-		(rule->match == NULL || SPI_plan_is_valid(rule->match)) &&
-		(rule->record == NULL || SPI_plan_is_valid(rule->record));
+	for (int i = 0; i < STATEMENTS; i++)
+		if (rule->statement[i] != NULL && !SPI_plan_is_valid(rule->statement[i]))
+			return false;
+	return true;
 }
 
 /* Has the search a plan that needs not be made again, as after a change of a partition? */
 static bool
 search_is_planned(const RejectRule *rule)
 {
-	const CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(rule->search));
+	const CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(rule->statement[SEARCH]));
 
 	return source->gplan != NULL && source->gplan->is_valid;
 }
@@ -655,15 +654,6 @@ free_invalid_rules(void)
 	}
 }
 
-/* Locks what a rule reads and writes.  Under the locks, all changes of it are known. */
-static void
-lock_rule(const RejectRule *rule)
-{
-	LockRelationOid(rule->guarded, AccessShareLock);
-	if (OidIsValid(rule->log_table))
-		LockRelationOid(rule->log_table, RowExclusiveLock);
-}
-
 /*
  * Returns the rule of a trigger that fires for a row of table; function is
  * neardup_reject().  Locks the guarded table and the log.  SPI must be connected.
@@ -675,7 +665,10 @@ reject_rule(Trigger *trigger, Relation table, Oid function)
 
 	if (rule != NULL)
 	{
-		lock_rule(rule);
+		/* Under the locks, all changes of what the rule reads and writes are known. */
+		LockRelationOid(rule->guarded, AccessShareLock);
+		if (OidIsValid(rule->log_table))
+			LockRelationOid(rule->log_table, RowExclusiveLock);
 		if (rule_is_valid(rule))
 		{
 			if (rule->seen_changes != changes || !search_is_planned(rule))

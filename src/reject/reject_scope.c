@@ -31,8 +31,6 @@
 /* A transaction that changes rows of many tenants takes at most that many locks. */
 #define LOCKS 256
 
-/* ---- The guarded table ---------------------------------------------------- */
-
 /*
  * Finds the guarded table: that of the trigger, or if a partition's trigger is
  * a copy, that of the trigger it was copied from.
@@ -254,6 +252,17 @@ in_scope(const RejectRule *rule, TupleTableSlot *row, Datum *values)
 	return satisfies_condition(rule, row);
 }
 
+/* Returns whether a column of a row has a value, to the byte. */
+bool
+is_same_value(TupleTableSlot *row, AttrNumber column, Datum value)
+{
+	Form_pg_attribute attribute = TupleDescAttr(row->tts_tupleDescriptor, column - 1);
+	bool is_null;
+	Datum has = slot_getattr(row, column, &is_null);
+
+	return !is_null && datum_image_eq(has, value, attribute->attbyval, attribute->attlen);
+}
+
 /* Returns whether the old version of a row was compared with the same others. */
 bool
 was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values)
@@ -261,15 +270,8 @@ was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values)
 	const RejectScope *scope = &rule->scope;
 
 	for (int i = 0; i < scope->columns; i++)
-	{
-		AttrNumber number = scope->column[i].number;
-		Form_pg_attribute attribute = TupleDescAttr(old->tts_tupleDescriptor, number - 1);
-		bool is_null;
-		Datum before = slot_getattr(old, number, &is_null);
-
-		if (is_null || !datum_image_eq(before, values[i], attribute->attbyval, attribute->attlen))
+		if (!is_same_value(old, scope->column[i].number, values[i]))
 			return false;
-	}
 	return satisfies_condition(rule, old);
 }
 
@@ -292,8 +294,6 @@ scope_lock(const RejectRule *rule, const Datum *values)
 	}
 	return hash % LOCKS;
 }
-
-/* ---- Privileges ---------------------------------------------------------- */
 
 /* Returns whether the current user may read what decides whether a row is in the scope. */
 bool

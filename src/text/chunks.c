@@ -38,17 +38,6 @@ put_piece(Batch *c, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* Adds the shortest piece at in, with the place of its bytes, and returns how many it has. */
-static size_t
-put_placed_piece(Batch *c, const uint8_t *in, size_t length)
-{
-	uint32_t before = c->fill;
-	size_t taken = put_piece(c, in, length);
-
-	set_places(c->place, before, c->fill, in - c->source, taken);
-	return taken;
-}
-
 /* Cuts a text into chunks; `placed` asks for the places of all bytes. */
 static void
 cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, void *state)
@@ -60,8 +49,15 @@ cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, vo
 	batch_begin(&c, utf8, placed, sink, state);
 	while (in < end)
 	{
+		uint32_t before;
+		size_t taken;
+
 		make_room(&c);
-		in += placed ? put_placed_piece(&c, in, end - in) : put_piece(&c, in, end - in);
+		before = c.fill;
+		taken = put_piece(&c, in, end - in);
+		if (placed)
+			set_places(c.place, before, c.fill, in - c.source, taken);
+		in += taken;
 	}
 	batch_end(&c);
 }

@@ -27,7 +27,7 @@ typedef struct Stripper
 static inline bool
 is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return ascii_is_word(c) && !ascii_is_digit(c);
 }
 
 /* Returns whether [at, end) starts with a word, given in lower case, in any case. */
@@ -65,14 +65,6 @@ static inline void
 put(Stripper *s, char c)
 {
 	s->out[s->written++] = c;
-}
-
-/* Writes what a tag that breaks a line leaves: one blank, and none at the start. */
-static void
-put_break(Stripper *s)
-{
-	if (s->written > 0 && !ascii_is_space(s->out[s->written - 1]))
-		put(s, ' ');
 }
 
 /* ---- Entities ----------------------------------------------------------- */
@@ -144,8 +136,7 @@ read_entity(const char **at, const char *end)
 	}
 	else
 	{
-		while (behind < end && behind - start < 9 &&
-			   (is_letter(*behind) || ascii_is_digit(*behind)))
+		while (behind < end && behind - start < 9 && ascii_is_word(*behind))
 			behind++;
 		character = entity_named(start, behind - start);
 	}
@@ -239,8 +230,9 @@ strip_tag(Stripper *s)
 	bool closing = s->at[1] == '/';
 	const char *name = s->at + 1 + closing;
 
-	if (!is_inline(name, s->end))
-		put_break(s);
+	/* A tag that breaks a line leaves one blank, and none at the start. */
+	if (!is_inline(name, s->end) && s->written > 0 && !ascii_is_space(s->out[s->written - 1]))
+		put(s, ' ');
 	s->at = after_tag(name, s->end);
 	if (!closing && is_named(name, s->end, "script"))
 		skip_content(s, "</script");

@@ -17,8 +17,6 @@
 #define DECOMPOSE_FOLDED (DECOMPOSE_CANONICAL | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD)
 #define COMPOSE (UTF8PROC_STABLE | UTF8PROC_COMPOSE)
 
-/* ---- Pieces ------------------------------------------------------------- */
-
 static inline unsigned
 info_of(uint32_t code_point)
 {

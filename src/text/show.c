@@ -222,11 +222,11 @@ bool
 shingles_to_show(const char *utf8, size_t length, SchemeId scheme, ShownShingles *shown)
 {
 	Finder finder = {.shown = shown, .anchored = SCHEME_KIND(scheme) == SCHEME_STOPWORD};
-	SpotWords words;
 
 	if (SCHEME_KIND(scheme) == SCHEME_SPOT)
 	{
-		words = spot_words_of_scheme(scheme);
+		SpotWords words = spot_words_of_scheme(scheme);
+
 		return spots_to_show(utf8, length, &words, shown);
 	}
 	begin(shown, utf8, length, scheme);

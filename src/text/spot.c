@@ -169,19 +169,6 @@ key_by_shape(const void *rule)
 	return rule_shape(rule);
 }
 
-/* Sorts hashes and removes repeated ones; returns how many are left. */
-static size_t
-sort_hashes(uint64_t *hash, size_t count)
-{
-	size_t kept = 0;
-
-	sort_records(hash, count, sizeof(uint64_t), sort_key_unsigned);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || hash[i] != hash[kept - 1])
-			hash[kept++] = hash[i];
-	return kept;
-}
-
 /* Sorts rules by antecedent and shape, and removes repeated ones; returns how many are left. */
 static size_t
 sort_rules(SpotRule *rule, size_t count)
@@ -218,19 +205,6 @@ hash_lists(const SpotWords *words)
 	return hash;
 }
 
-/* Makes the set of the antecedents of all rules. */
-static void
-make_rule_set(SpotWords *words)
-{
-	uint64_t *hash = host_alloc(words->rules * sizeof(uint64_t));
-
-	for (size_t i = 0; i < words->rules; i++)
-		hash[i] = words->rule[i].antecedent;
-	words->rule_set = word_set_of(hash, words->rules, false);
-	words->antecedents = &words->rule_set;
-	host_free(hash);
-}
-
 /* Ends adding words; returns the scheme of the signatures that they make. */
 SchemeId
 spot_words_finish(SpotWords *words)
@@ -239,12 +213,25 @@ spot_words_finish(SpotWords *words)
 
 	if (words->rule)
 	{
+		uint64_t *antecedent;
+
 		words->rules = sort_rules(words->rule, words->rules);
-		make_rule_set(words);
+		antecedent = host_alloc(words->rules * sizeof(uint64_t));
+		for (size_t i = 0; i < words->rules; i++)
+			antecedent[i] = words->rule[i].antecedent;
+		words->rule_set = word_set_of(antecedent, words->rules, false);
+		words->antecedents = &words->rule_set;
+		host_free(antecedent);
 	}
 	if (words->stop)
 	{
-		words->stops = sort_hashes(words->stop, words->stops);
+		size_t count = words->stops;
+
+		sort_records(words->stop, count, sizeof(uint64_t), sort_key_unsigned);
+		words->stops = 0;
+		for (size_t i = 0; i < count; i++)
+			if (i == 0 || words->stop[i] != words->stop[words->stops - 1])
+				words->stop[words->stops++] = words->stop[i];
 		words->stop_set = word_set_of(words->stop, words->stops, false);
 		words->stop_words = &words->stop_set;
 	}

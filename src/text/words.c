@@ -38,13 +38,13 @@ word_set_free(WordSet *set)
 	host_free(set->word);
 	set->word = NULL;
 }
+
 /* Returns the element for a token that the user gives: XXH3-64 of its bytes. */
 uint64_t
 shingle_of_token(const char *utf8, size_t length)
 {
 	return XXH3_64bits(utf8, length);
 }
-
 
 /* Returns a set of the words of a list, making it in the first call. */
 static const WordSet *

@@ -1,0 +1,140 @@
+/*
+ * segment_read.h: segments as a backend reads them, their maps in its cache, and plans for them.
+ */
+#ifndef NEARDUP_INDEX_SEGMENT_READ_H
+#define NEARDUP_INDEX_SEGMENT_READ_H
+
+#include "index/segment.h"
+
+/* An entry of a map in a backend's cache, and the buffer where it verified the page last. */
+typedef struct MapSlot
+{
+	uint32 number;
+	BlockNumber block;
+	Buffer recent;
+} MapSlot;
+
+/* A map in the cache. */
+typedef struct CachedMap
+{
+	uint32 count;
+	uint32 first; /* bucket */
+	float slots_per_bucket;
+	MapSlot slot[FLEXIBLE_ARRAY_MEMBER];
+} CachedMap;
+
+/* A plan for buckets of usual length, and what it was made for. */
+typedef struct UsualPlan
+{
+	bool made;
+	int radius;
+	SearchMethod method;
+	double page_ns;
+	SearchPlan plan;
+} UsualPlan;
+
+#define USUAL_PLANS 8
+
+/* What this backend's searches of a segment met: how many pages it read in, and how fast. */
+typedef struct PagePrice
+{
+	double share;   /* of the pages visited that had to be read in; the last ones weigh most */
+	double read_ns; /* for each of these; 0: not known */
+} PagePrice;
+
+/* What a backend keeps of a segment. */
+typedef struct Segment
+{
+	CompatFile file; /* the key, with identity and stamp */
+	uint64 identity; /* of the index */
+	uint32 stamp;    /* of the segment */
+	bool replaced;   /* by upkeep, as a page has shown: what was read of it is not all */
+	BlockNumber root_block;
+	SegmentRoot root;
+	Grouping grouping;
+	uint32 documents_per_page;
+	uint32 numbers;
+	uint32 *first_bucket;   /* of each group and key, and the end */
+	BlockNumber *root_page; /* those that follow the root */
+	MapEntry *list;         /* the maps */
+	CachedMap **map;        /* those that this backend has needed */
+	uint32 *first_map;      /* of postings, for each group and key, and the end */
+	Size bytes;
+	uint64 last_used;
+	uint32 seen_version;          /* pages_seen_version() when it was loaded */
+	UsualPlan usual[USUAL_PLANS]; /* those used last */
+	uint32 next_usual;            /* the one that is replaced next */
+	PagePrice page_price;
+	struct Segment *next;
+} Segment;
+
+extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
+extern void segments_forget(const IndexMeta *meta);
+extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
+
+/* Where a bucket may be: a page of postings, as a place in a map. */
+typedef struct PostingPlace
+{
+	uint32 map; /* among the maps of postings */
+	uint32 slot;
+} PostingPlace;
+
+/* Returns the number of a bucket among those of all groups. */
+static inline uint32
+segment_bucket(const Segment *segment, int group, uint32 bucket)
+{
+	return segment->first_bucket[group] + bucket;
+}
+
+extern uint32 segment_map_of(const Segment *segment, int group, uint32 number);
+extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 number);
+extern bool segment_find(Relation index, Segment *segment, uint32 map, uint32 number,
+						 PostingPlace *place);
+
+/* Returns the slot of a place, whose map is in the cache. */
+static inline MapSlot *
+segment_slot(const Segment *segment, PostingPlace place)
+{
+	return &segment->map[segment->root.document_maps + place.map]->slot[place.slot];
+}
+
+/* Returns whether a place is the last in its map. */
+static inline bool
+segment_at_end_of_map(const Segment *segment, PostingPlace place)
+{
+	return place.slot + 1 == segment->map[segment->root.document_maps + place.map]->count;
+}
+
+extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place);
+extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
+extern Buffer segment_postings(Relation index, Segment *segment, PostingPlace place);
+extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
+
+
+/*
+ * A walk over a segment's pages in little memory: upkeep and vacuum read each page once,
+ * and do not need what searches cache.  Its functions return false, InvalidBlockNumber or
+ * InvalidBuffer if upkeep has replaced the segment.
+ */
+typedef struct SegmentWalk
+{
+	Relation index;
+	Segment segment; /* without cached maps */
+	uint32 loaded;   /* 1 + the number of the map in `entry`, 0 for none */
+	uint32 count;    /* of its entries */
+	MapEntry entry[ENTRIES_PER_MAP];
+} SegmentWalk;
+
+extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
+					   const SegmentEntry *entry);
+extern bool walk_load(SegmentWalk *walk, uint32 map);
+extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
+extern void walk_end(SegmentWalk *walk);
+
+/* ---- Plans (segment_plan.c) ----------------------------------------------------- */
+
+extern void page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns);
+extern SegmentStats segment_stats(const Segment *segment);
+extern SearchPlan segment_usual_plan(Segment *segment, int radius, SearchMethod method);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * segment_sort.h: a counting sort of a segment's documents by their buckets.
+ */
+#ifndef NEARDUP_INDEX_SEGMENT_SORT_H
+#define NEARDUP_INDEX_SEGMENT_SORT_H
+
+#include "index/segment_write.h"
+
+/* The documents of a segment in the order of their buckets, group by group. */
+typedef struct GroupSort
+{
+	SegmentWriter *writer;
+	Grouping grouping;
+	uint32 numbers;   /* of documents */
+	int at_once;      /* groups that memory suffices for, at least one */
+	int first;        /* first of the groups whose buckets are read */
+	uint32 *bucket;   /* of each document, in each of these groups */
+	uint32 *offset;   /* of the group sorted last: of each bucket, and the end */
+	uint32 *document; /* of the group sorted last, in the order of buckets */
+} GroupSort;
+
+extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
+extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
+extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
+extern GroupSort *group_sort_begin(SegmentWriter *writer);
+extern bool group_sort_read(GroupSort *sort, int first, int count);
+extern bool group_sort_run(GroupSort *sort, int group);
+extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
+extern void group_sort_end(GroupSort *sort);
+
+#endif
