@@ -75,6 +75,9 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	place = call.place[ARGUMENT_AGAINST];
 	if (!PG_ARGISNULL(place))
 		call.against_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
+	place = call.place[ARGUMENT_VERDICTS];
+	if (!PG_ARGISNULL(place))
+		call.verdicts_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
 	place = call.place[ARGUMENT_VERIFY];
 	if (!PG_ARGISNULL(place))
 		options->verify = share_argument(fcinfo, place, "verify");
@@ -88,7 +91,7 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 static Source *
 read_source(const Call *call, const char *name, const char *query, const Source *like)
 {
-	Source *source = source_read(name, query, call->id_type, call->options, like);
+	Source *source = source_read(name, query, call->options, like);
 
 	call->options->stats->rows += source->rows;
 	call->options->stats->documents += source->documents;
@@ -99,12 +102,21 @@ read_source(const Call *call, const char *name, const char *query, const Source 
 void
 call_read(Call *call)
 {
+	Options *options = call->options;
+
 	progress_begin();
+	options->ids = id_type(call->id_type);
+	if (call->verdicts_query != NULL)
+		options->verdicts = verdicts_read(call->verdicts_query, &options->ids);
+	options->judged_alone &= options->verdicts != NULL;
 	call->source = read_source(call, "query", call->query, NULL);
-	if (call->against_query == NULL)
-		return;
-	progress_phase(PHASE_READING_AGAINST);
-	call->against = read_source(call, "against", call->against_query, call->source);
+	if (call->against_query != NULL)
+	{
+		progress_phase(PHASE_READING_AGAINST);
+		call->against = read_source(call, "against", call->against_query, call->source);
+	}
+	if (options->verdicts != NULL)
+		verdicts_check(options->verdicts, call->source, call->against);
 }
 
 /* Reports what a call did. */

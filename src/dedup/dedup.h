@@ -50,9 +50,24 @@ typedef struct CallStats
 	int64 pairs;               /* pairs found */
 } CallStats;
 
+/* The type of the ids of a call (ids.c). */
+typedef struct IdType
+{
+	Oid type;
+	int16 length;
+	bool by_value;
+	FmgrInfo *compare;
+	Oid collation;
+} IdType;
+
+typedef struct Verdicts Verdicts;
+
 typedef struct Options
 {
 	Oid function; /* the SQL function called */
+	IdType ids;
+	Verdicts *verdicts; /* NULL if there are none */
+	bool judged_alone;  /* each row that has a verdict is a document of its own */
 	double threshold;
 	bool multiset; /* compare shingles as multisets */
 	SetMeasure measure;
@@ -60,6 +75,14 @@ typedef struct Options
 	double recall;
 	CallStats *stats;
 } Options;
+
+/* ---- Ids (ids.c) ----------------------------------------------------------- */
+
+extern IdType id_type(Oid type);
+extern bool id_fits(const IdType *ids, Oid column_type);
+extern Datum id_copy(const IdType *ids, Oid column_type, Datum id, MemoryContext context);
+extern int id_compare(const IdType *ids, Datum x, Datum y);
+extern char *id_text(const IdType *ids, Datum id);
 
 /* ---- Progress (progress.c) ------------------------------------------------ */
 
@@ -137,11 +160,10 @@ typedef struct Source
 	/* Rows, in the query's order. */
 	uint32 rows;
 	uint32 row_room;
-	Oid id_type;
-	int16 id_length;
-	bool id_by_value;
 	Datum *id;
-	uint32 *next; /* next row of the same document, or NO_ROW */
+	uint32 *next;       /* next row of the same document, or NO_ROW */
+	uint32 *judged;     /* place of the row's id in the verdicts, or NOT_JUDGED */
+	uint32 *judged_row; /* row of each id in the verdicts, or NO_ROW */
 
 	/* Documents. */
 	bool sets; /* documents are sets of shingles, not signatures */
@@ -159,15 +181,85 @@ typedef struct Source
 	uint32 table_base;
 } Source;
 
-extern Source *source_read(const char *name, const char *query, Oid id_type, const Options *options,
+extern int wrong_column(const char *name, TupleDesc row_type, int column);
+extern int wrong_columns(const char *name, TupleDesc row_type, int expected);
+extern Source *source_read(const char *name, const char *query, const Options *options,
 						   const Source *like);
 extern void source_end(Source *source);
+
+/* ---- Verdicts (verdicts.c) ------------------------------------------------- */
+
+#define NOT_JUDGED UINT32_MAX
+
+/* What people say of a pair of ids, which are places in the verdicts, a < b or a = b. */
+typedef struct Verdict
+{
+	uint32 a;
+	uint32 b;
+	bool same;
+	bool reported[2]; /* pairs: with a in the first source, and in the second */
+} Verdict;
+
+struct Verdicts
+{
+	MemoryContext context;
+	const IdType *ids;
+	Datum *id; /* ids that have verdicts, ascending */
+	uint32 places;
+	Verdict *verdict; /* ascending by a and b */
+	uint32 count;
+	uint32 room;
+};
+
+extern Verdicts *verdicts_read(const char *query, const IdType *ids);
+extern uint32 verdicts_place(const Verdicts *verdicts, Datum id);
+extern uint32 *verdicts_rows(const Verdicts *verdicts);
+extern void verdicts_check(Verdicts *verdicts, const Source *source, const Source *against);
+extern Verdict *verdicts_find(const Verdicts *verdicts, uint32 x, uint32 y);
+extern void verdicts_contradict(const Verdicts *verdicts, uint32 a, uint32 b, const char *detail);
+
+/* ---- Units (units.c) --------------------------------------------------------- */
+
+/*
+ * A row that has verdicts, as a member of its unit: the rows that are judged the same,
+ * directly or by way of others.  Its number is the place of its id, plus the number of
+ * places if the row is of the second source.
+ */
+typedef struct UnitMember
+{
+	uint32 row;   /* in its source, or NO_ROW */
+	uint32 unit;  /* number of the unit's first member */
+	uint32 first; /* for a unit: in different, the first pair with another unit */
+	uint32 end;
+} UnitMember;
+
+/* Two units that are judged different. */
+typedef struct UnitPair
+{
+	uint32 unit;
+	uint32 other;
+} UnitPair;
+
+/* Within units, the rows of the first source come before those of the second. */
+typedef struct Units
+{
+	const Verdicts *verdicts;
+	Source *source[2]; /* the keepers' source first; the second may be NULL */
+	uint32 places;
+	UnitMember *member;
+	UnitPair *different; /* each pair in both orders, ascending by unit */
+	uint32 pairs;
+} Units;
+
+extern Units *units_make(const Verdicts *verdicts, Source *keepers, Source *other);
+extern uint32 units_of_row(const Units *units, const Source *source, uint32 row);
 
 /* ---- The documents of a source (documents.c) ------------------------------ */
 
 extern void documents_begin(Source *source);
 extern void documents_add(Source *source, uint32 row, Datum value, const Datum *evidence);
 extern void documents_end(Source *source);
+extern uint32 *documents_of_rows(const Source *source);
 
 /* Loops over the rows of a document in ascending order. */
 #define for_each_row(source, document, row) \
@@ -175,7 +267,7 @@ extern void documents_end(Source *source);
 
 /* ---- Joins (join_documents.c, join_parallel.c) ---------------------------- */
 
-/* Documents of a source in ascending order; all of them where doc is NULL. */
+/* Documents of a source; all of them where doc is NULL. */
 typedef struct Documents
 {
 	Source *source;
@@ -191,15 +283,61 @@ all_documents(Source *source)
 }
 
 /*
- * Takes a pair: a is a document of the first source, b of the second; within
- * one source a < b.  Returns false to end the join.
+ * Takes a pair: a is a document of the first list, b of the second; within one
+ * list a comes before b.  Returns false to end the join.
  */
 typedef bool (*PairSink)(void *state, uint32 a, uint32 b, double similarity);
 
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
-extern double documents_similarity(Source *source, uint32 a, uint32 b);
+extern uint64 document_length(const Source *source, uint32 document);
+extern double documents_similarity(Source *left, uint32 a, Source *right, uint32 b);
 extern void join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers);
+
+/* ---- Clusters (clusters.c, components.c) ------------------------------------- */
+
+/* The similarity of a row to a keeper if one of them has no signature. */
+#define NO_SIMILARITY (-1)
+
+/* Room for pairs that there always is. */
+#define EDGES_MIN (256 * 256 / 2)
+
+/* A pair of rows that stand for documents, first < second within one source. */
+typedef struct Edge
+{
+	uint32 second;
+	uint32 first;
+	double similarity;
+} Edge;
+
+typedef struct Clusters
+{
+	Source *source;
+	Source *keepers; /* source of the keepers */
+	Units *units;    /* NULL without verdicts */
+	bool nearest;    /* rows join the nearest keeper, not the first */
+
+	/* For each row of source. */
+	uint32 *keeper; /* or NO_ROW */
+	double *similarity;
+
+	/* Pairs. */
+	Edge *edge;
+	size_t edges;
+	size_t edge_room;
+	size_t edge_limit;
+} Clusters;
+
+/* Returns a zeroed array of any size. */
+static inline void *
+clusters_allocate(size_t count, size_t size)
+{
+	return palloc_extended(Max(count, 1) * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+extern uint32 clusters_head(const Clusters *clusters, const Source *source, uint32 document);
+extern void clusters_add_edge(Clusters *clusters, uint32 first, uint32 second, double similarity);
+extern void make_components(Clusters *clusters);
 
 /* ---- The SQL functions (call.c) ------------------------------------------- */
 
@@ -221,6 +359,7 @@ typedef enum CallArgument
 	ARGUMENT_VERIFY,
 	ARGUMENT_RECALL,
 	ARGUMENT_MEASURE,
+	ARGUMENT_VERDICTS,
 	CALL_ARGUMENTS
 } CallArgument;
 
@@ -232,7 +371,8 @@ typedef struct Call
 	Options *options;
 	Oid id_type;
 	const char *query;
-	const char *against_query; /* NULL if there is none */
+	const char *against_query;  /* NULL if there is none */
+	const char *verdicts_query; /* NULL if there is none */
 	Source *source;
 	Source *against; /* NULL if there is none */
 } Call;

@@ -9,7 +9,6 @@
 #include "dedup/dedup.h"
 
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #define XXH_INLINE_ALL
@@ -47,10 +46,18 @@ bags_are_equal(const Bag *x, const Bag *y, bool multiset)
 	return true;
 }
 
+/* Returns whether a row is a document of its own. */
+static bool
+is_alone(const Source *source, uint32 row)
+{
+	return source->options->judged_alone && source->judged[row] != NOT_JUDGED;
+}
+
 /* A record or a bag whose equal is sought among the documents. */
 typedef struct Sought
 {
 	const Source *source;
+	bool alone; /* it has no equal */
 	const uint8 *record;
 	const Bag *bag;
 } Sought;
@@ -64,6 +71,8 @@ is_equal(const void *sought, uint32 number)
 	const Records *records = source->records;
 	uint32 document = source->table_base + number;
 
+	if (s->alone || is_alone(source, source->first[document]))
+		return false;
 	if (source->sets)
 		return bags_are_equal(source->bag + document, s->bag, source->options->multiset);
 	return memcmp(records->memory + (document - records->flushed) * records->stride, s->record,
@@ -71,20 +80,21 @@ is_equal(const void *sought, uint32 number)
 }
 
 /*
- * Returns the table's document that equals a record or a bag, or NO_DOCUMENT.
- * Sets *slot and *hash for a new document.  The hash depends on the table's
+ * Returns the table's document that equals a record or a bag of a row, or NO_DOCUMENT.  Sets *slot and *hash for a new document.  The hash depends on the table's
  * secret, so that nobody can choose signatures or sets that collide.
  */
 static uint32
-find_document(const Source *source, const uint8 *record, const Bag *bag, uint64_t **slot,
-			  uint64 *hash)
+find_document(const Source *source, uint32 row, const uint8 *record, const Bag *bag,
+			  uint64_t **slot, uint64 *hash)
 {
 	const Table *table = &source->table;
-	Sought sought = {source, record, bag};
+	Sought sought = {source, is_alone(source, row), record, bag};
 
 	*hash = source->sets ?
 		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
 		XXH3_64bits_withSeed(record, source->records->stride, table_seed(table));
+	if (sought.alone)
+		*hash = table_hash(table, *hash ^ row);
 	*slot = table_search(table, *hash, is_equal, &sought);
 	return **slot == 0 ? NO_DOCUMENT : source->table_base + table_number(*slot);
 }
@@ -128,7 +138,7 @@ add_row(Source *source, uint32 row, const uint8 *record, const Bag *bag)
 	uint32 document;
 
 	reserve_document(source);
-	document = find_document(source, record, bag, &slot, &hash);
+	document = find_document(source, row, record, bag, &slot, &hash);
 	if (document != NO_DOCUMENT)
 	{
 		append_rows(source, document, row, row);
@@ -162,7 +172,7 @@ merge_with_file(Source *source)
 		const uint8 *record = records_get(records, document, buffer);
 		uint64 hash;
 		uint64_t *slot;
-		uint32 equal = find_document(source, record, NULL, &slot, &hash);
+		uint32 equal = find_document(source, source->first[document], record, NULL, &slot, &hash);
 
 		host_check_interrupts_at(document);
 		if (equal != NO_DOCUMENT)
@@ -224,14 +234,11 @@ static void
 name_row(const Source *source, uint32 row)
 {
 	ErrorContextCallback *context = palloc(sizeof(ErrorContextCallback));
-	Oid output;
-	bool varlena;
 
-	getTypeOutputInfo(source->id_type, &output, &varlena);
 	context->previous = error_context_stack;
 	context->callback = add_context;
 	context->arg = psprintf("row of \"%s\" with id %s", source->name,
-							OidOutputFunctionCall(output, source->id[row]));
+							id_text(&source->options->ids, source->id[row]));
 	error_context_stack = context;
 }
 
@@ -337,4 +344,19 @@ documents_end(Source *source)
 		records_free_memory(source->records);
 	}
 	table_end(&source->table);
+}
+
+/* Returns the document of each row, or NO_DOCUMENT. */
+uint32 *
+documents_of_rows(const Source *source)
+{
+	uint32 *result = palloc_extended(Max(source->rows, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+
+	memset(result, 0xFF, source->rows * sizeof(uint32)); /* NO_DOCUMENT */
+	for (uint32 document = 0; document < source->documents; document++)
+	{
+		for_each_row(source, document, row) result[row] = document;
+		host_check_interrupts_at(document);
+	}
+	return result;
 }

@@ -118,6 +118,19 @@ piece_count(const Documents *list)
 	return list->count / size + (list->count % size > 0);
 }
 
+/* Returns whether a list has all documents in order. */
+static bool
+is_everything(const Documents *list)
+{
+	uint32 i = 0;
+
+	if (list->count != list->source->records->count)
+		return false;
+	while (i < list->count && document_at(list, i) == i)
+		i++;
+	return i == list->count;
+}
+
 /* Brings a piece of a list into memory, without a copy if the records lie there in order. */
 static Piece
 load_piece(const Documents *list, uint32 number)
@@ -128,8 +141,7 @@ load_piece(const Documents *list, uint32 number)
 				   .count = Min(size, list->count - number * size),
 				   .packed = records->memory};
 
-	/* A list is ascending, so one of as many documents has all of them in order. */
-	if (records->file == NULL && list->count == records->count)
+	if (records->file == NULL && is_everything(list))
 		return piece;
 	piece.buffer = palloc_extended(piece.count * records->stride, MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < piece.count; i++)
@@ -316,26 +328,46 @@ documents_join(const Documents *left, const Documents *right, PairSink sink, voi
 	return !join_state.stopped;
 }
 
-/* Returns the similarity of two documents of a source. */
-double
-documents_similarity(Source *source, uint32 a, uint32 b)
+/* Returns the length of a set by which it is compared. */
+uint64
+document_length(const Source *source, uint32 document)
 {
-	Records *records = source->records;
+	const Bag *bag = source->bag + document;
+
+	return source->options->multiset ? bag_total(bag) : bag->count;
+}
+
+/* Returns the similarity of two sets. */
+static double
+sets_similarity(const Source *left, uint32 a, const Source *right, uint32 b)
+{
+	Bag shared = bag_intersection(left->bag + a, right->bag + b);
+	uint64 length = left->options->multiset ? bag_total(&shared) : shared.count;
+
+	bag_free(&shared);
+	return set_similarity(left->options->measure, length, document_length(left, a),
+						  document_length(right, b));
+}
+
+/* Returns the similarity of a document of a source and a document of another or of the source. */
+double
+documents_similarity(Source *left, uint32 a, Source *right, uint32 b)
+{
 	uint8 *x;
 	uint8 *y;
 	int distance;
 
-	if (source->options->verify > 0)
-		return evidence_similarity(source, a, source, b);
-	if (source->sets)
-		return source->options->multiset ?
-			bag_weighted_resemblance(source->bag + a, source->bag + b) :
-			bag_resemblance(source->bag + a, source->bag + b);
-	x = palloc(records->stride);
-	y = palloc(records->stride);
-	distance = symbol_distance(records_get(records, a, x), records_get(records, b, y),
-							   source->shape.k, signature_bits(&source->shape));
+	if (left == right && a == b)
+		return 1;
+	if (left->options->verify > 0)
+		return evidence_similarity(left, a, right, b);
+	if (left->sets)
+		return sets_similarity(left, a, right, b);
+	x = palloc(left->records->stride);
+	y = palloc(left->records->stride);
+	distance = symbol_distance(records_get(left->records, a, x), records_get(right->records, b, y),
+							   left->shape.k, signature_bits(&left->shape));
 	pfree(x);
 	pfree(y);
-	return signature_similarity(&source->shape, distance);
+	return signature_similarity(&left->shape, distance);
 }

@@ -11,15 +11,34 @@ typedef struct Pairs
 	Source *left;
 	Source *right; /* left itself if there is one source */
 	bool all;      /* each pair of equal rows; otherwise the first row stands for all */
+	const Verdicts *verdicts;
 } Pairs;
+
+/* Returns whether a pair of rows is not judged different.  Notes that it is reported. */
+static bool
+is_wanted(const Pairs *pairs, uint32 a, uint32 b)
+{
+	uint32 x = pairs->left->judged[a];
+	uint32 y = pairs->right->judged[b];
+	Verdict *verdict = NULL;
+
+	if (x != NOT_JUDGED && y != NOT_JUDGED)
+		verdict = verdicts_find(pairs->verdicts, x, y);
+	if (verdict == NULL)
+		return true;
+	verdict->reported[pairs->left != pairs->right && x > y] = true;
+	return verdict->same;
+}
 
 /* Returns a pair of rows: within one source the earlier row comes first. */
 static void
 put_pair(Pairs *pairs, uint32 a, uint32 b, double similarity)
 {
 	Datum values[3] = {pairs->left->id[a], pairs->right->id[b], Float8GetDatum(similarity)};
-	bool nulls[3] = {false};
+	bool nulls[3] = {false, false, similarity == NO_SIMILARITY};
 
+	if (pairs->verdicts != NULL && !is_wanted(pairs, a, b))
+		return;
 	if (pairs->left == pairs->right && a > b)
 	{
 		values[0] = pairs->left->id[b];
@@ -73,6 +92,34 @@ put_equal_rows(Pairs *pairs)
 	}
 }
 
+/* Returns the pairs of rows that are judged the same and were not found. */
+static void
+put_same(Pairs *pairs)
+{
+	const uint32 *left_document = documents_of_rows(pairs->left);
+	const uint32 *right_document = documents_of_rows(pairs->right);
+	int sides = pairs->left == pairs->right ? 1 : 2;
+
+	for (uint32 v = 0; v < pairs->verdicts->count; v++)
+	{
+		const Verdict *verdict = pairs->verdicts->verdict + v;
+
+		for (int side = 0; side < sides && verdict->same; side++)
+		{
+			uint32 a = pairs->left->judged_row[side == 0 ? verdict->a : verdict->b];
+			uint32 b = pairs->right->judged_row[side == 0 ? verdict->b : verdict->a];
+			double similarity = NO_SIMILARITY;
+
+			if (verdict->reported[side] || a == NO_ROW || b == NO_ROW)
+				continue;
+			if (left_document[a] != NO_DOCUMENT && right_document[b] != NO_DOCUMENT)
+				similarity = documents_similarity(pairs->left, left_document[a], pairs->right,
+												  right_document[b]);
+			put_pair(pairs, a, b, similarity);
+		}
+	}
+}
+
 /*
  * neardup_pairs(query, threshold, ...), whose ids are bigint, and
  * neardup_pairs(query, threshold, id_type, ...), whose ids have the type of id_type.
@@ -91,13 +138,16 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	pairs = (Pairs){.result = (ReturnSetInfo *) fcinfo->resultinfo,
 					.left = call.source,
 					.right = call.against ? call.against : call.source,
-					.all = all};
+					.all = all,
+					.verdicts = call.options->verdicts};
 	left = all_documents(pairs.left);
 	right = all_documents(pairs.right);
 	progress_phase(PHASE_JOINING);
 	documents_join(&left, call.against ? &right : NULL, take_documents, &pairs);
 	if (call.against == NULL)
 		put_equal_rows(&pairs);
+	if (pairs.verdicts != NULL)
+		put_same(&pairs);
 	call_end(&call);
 	return (Datum) 0;
 }

@@ -7,10 +7,8 @@
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "types/query.h"
 
@@ -27,47 +25,18 @@
 typedef struct Reader
 {
 	Source *source;
-	Oid id_type; /* of the query's column */
-	FmgrInfo *compare;
-	Oid collation;
+	Oid id_type;    /* of the query's column */
 	bool ascending; /* are the ids ascending so far? */
 } Reader;
 
 /* ---- Rows and their ids ------------------------------------------------- */
-
-/* Copies an id and converts it to the type of the result. */
-static Datum
-copy_id(Reader *reader, Datum id)
-{
-	Source *source = reader->source;
-	MemoryContext old;
-
-	if (reader->id_type == INT2OID && source->id_type == INT8OID)
-		return Int64GetDatum(DatumGetInt16(id));
-	if (reader->id_type == INT4OID && source->id_type == INT8OID)
-		return Int64GetDatum(DatumGetInt32(id));
-	if (source->id_by_value)
-		return id;
-	old = MemoryContextSwitchTo(source->context);
-	if (source->id_length == -1)
-		id = PointerGetDatum(PG_DETOAST_DATUM_COPY(id));
-	else
-		id = datumCopy(id, false, source->id_length);
-	MemoryContextSwitchTo(old);
-	return id;
-}
-
-static int
-compare_ids(const Reader *reader, Datum x, Datum y)
-{
-	return DatumGetInt32(FunctionCall2Coll(reader->compare, reader->collation, x, y));
-}
 
 /* Appends a row that belongs to no document yet, and returns its number. */
 static uint32
 add_row(Reader *reader, Datum id)
 {
 	Source *source = reader->source;
+	const IdType *ids = &source->options->ids;
 	uint32 row = source->rows;
 
 	if (row >= ROWS_MAX)
@@ -80,11 +49,19 @@ add_row(Reader *reader, Datum id)
 		source->row_room *= 2;
 		source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
 		source->next = repalloc_huge(source->next, source->row_room * sizeof(uint32));
+		if (source->judged != NULL)
+			source->judged = repalloc_huge(source->judged, source->row_room * sizeof(uint32));
 	}
-	source->id[row] = copy_id(reader, id);
+	id = source->id[row] = id_copy(ids, reader->id_type, id, source->context);
 	source->next[row] = NO_ROW;
 	if (row > 0 && reader->ascending)
-		reader->ascending = compare_ids(reader, source->id[row - 1], source->id[row]) < 0;
+		reader->ascending = id_compare(ids, source->id[row - 1], id) < 0;
+	if (source->judged != NULL)
+	{
+		source->judged[row] = verdicts_place(source->options->verdicts, id);
+		if (source->judged[row] != NOT_JUDGED)
+			source->judged_row[source->judged[row]] = row;
+	}
 	source->rows++;
 	if (source->rows % ROWS_STEP == 0)
 		progress_rows(source->rows);
@@ -92,10 +69,10 @@ add_row(Reader *reader, Datum id)
 }
 
 static int
-compare_for_sort(const void *x, const void *y, void *reader)
+compare_for_sort(const void *x, const void *y, void *ids)
 {
 	CHECK_FOR_INTERRUPTS();
-	return compare_ids(reader, *(const Datum *) x, *(const Datum *) y);
+	return id_compare(ids, *(const Datum *) x, *(const Datum *) y);
 }
 
 /* Raises an error if two rows have the same id.  Ascending ids need no sort. */
@@ -103,25 +80,22 @@ static void
 check_ids(Reader *reader)
 {
 	Source *source = reader->source;
+	const IdType *ids = &source->options->ids;
 	Datum *id;
-	Oid output;
-	bool varlena;
 
 	if (reader->ascending || source->rows < 2)
 		return;
 	id = MemoryContextAllocHuge(CurrentMemoryContext, source->rows * sizeof(Datum));
 	memcpy(id, source->id, source->rows * sizeof(Datum));
-	qsort_arg(id, source->rows, sizeof(Datum), compare_for_sort, reader);
+	qsort_arg(id, source->rows, sizeof(Datum), compare_for_sort, (void *) ids);
 	for (uint32 i = 1; i < source->rows; i++)
 	{
-		if (compare_ids(reader, id[i - 1], id[i]) != 0)
-			continue;
-		getTypeOutputInfo(source->id_type, &output, &varlena);
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("\"%s\" returns id %s more than once", source->name,
-						OidOutputFunctionCall(output, id[i])),
-				 errhint("Return a column that is unique, such as the primary key.")));
+		if (id_compare(ids, id[i - 1], id[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("\"%s\" returns id %s more than once", source->name,
+							id_text(ids, id[i])),
+					 errhint("Return a column that is unique, such as the primary key.")));
 	}
 	pfree(id);
 }
@@ -152,7 +126,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 static int
 hint_columns(const Source *source)
 {
-	const char *id = source->id_type == INT8OID ? "bigint" : format_type_be(source->id_type);
+	const char *id = format_type_be(source->options->ids.type);
 
 	if (source->options->verify > 0)
 		return errhint("Return an id of type %s, a signature (minhash or simhash) and shingles.",
@@ -177,13 +151,21 @@ hint_signature(const Source *source, TupleDesc row_type)
 	return hint_columns(source);
 }
 
-/* Reports the type of a column; the caller adds a detail or a hint. */
-static int
-wrong_column(const Source *source, TupleDesc row_type, int column)
+/* Reports the type of a column of an argument's query; the caller adds a detail or a hint. */
+int
+wrong_column(const char *name, TupleDesc row_type, int column)
 {
 	errcode(ERRCODE_DATATYPE_MISMATCH);
-	return errmsg("column %d of \"%s\" is of type %s", column + 1, source->name,
+	return errmsg("column %d of \"%s\" is of type %s", column + 1, name,
 				  format_type_be(TupleDescAttr(row_type, column)->atttypid));
+}
+
+/* Reports the number of columns of an argument's query; the caller adds a hint. */
+int
+wrong_columns(const char *name, TupleDesc row_type, int expected)
+{
+	errcode(ERRCODE_DATATYPE_MISMATCH);
+	return errmsg("\"%s\" must return %d columns, not %d", name, expected, row_type->natts);
 }
 
 /* Is a type minhash, simhash or shingles? */
@@ -200,15 +182,14 @@ is_signature(const Source *source, Oid type)
 static void
 check_id_column(const Source *source, TupleDesc row_type)
 {
+	const IdType *ids = &source->options->ids;
 	Oid type = TupleDescAttr(row_type, 0)->atttypid;
 
-	if (type == source->id_type || IsBinaryCoercible(type, source->id_type))
-		return;
-	if (source->id_type == INT8OID && (type == INT2OID || type == INT4OID))
+	if (id_fits(ids, type))
 		return;
 	ereport(ERROR,
-			(wrong_column(source, row_type, 0),
-			 errdetail("Ids must be of type %s.", format_type_be(source->id_type)),
+			(wrong_column(source->name, row_type, 0),
+			 errdetail("Ids must be of type %s.", format_type_be(ids->type)),
 			 is_signature(source, type) ?
 				 errhint("Put the id first, as in SELECT id, sig FROM ...") :
 				 errhint("Name the type in the third argument: %s(query, threshold, NULL::%s).",
@@ -226,34 +207,30 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	Oid type;
 
 	if (row_type->natts != columns)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("\"%s\" must return %d columns, not %d", source->name, columns,
-						row_type->natts),
-				 hint_columns(source)));
+		ereport(ERROR, (wrong_columns(source->name, row_type, columns), hint_columns(source)));
 	check_id_column(source, row_type);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
-		ereport(ERROR, (wrong_column(source, row_type, 1), hint_signature(source, row_type)));
+		ereport(ERROR, (wrong_column(source->name, row_type, 1), hint_signature(source, row_type)));
 	if (!source->sets && source->options->measure == SET_CONTAINMENT)
 		ereport(ERROR,
-				(wrong_column(source, row_type, 1),
+				(wrong_column(source->name, row_type, 1),
 				 errdetail("A containment estimated from signatures has an error that exceeds most answers."),
 				 errhint("For measure 'containment', return a column of type shingles, such as to_shingles(body).")));
 	if (source->sets && verified)
 		ereport(ERROR,
-				(wrong_column(source, row_type, 1),
+				(wrong_column(source->name, row_type, 1),
 				 errdetail("The similarity of shingles is exact, so there is nothing to verify."),
 				 errhint("Omit \"verify\".")));
 	if (verified && getBaseType(TupleDescAttr(row_type, 2)->atttypid) != shingles)
 		ereport(ERROR,
-				(wrong_column(source, row_type, 2),
+				(wrong_column(source->name, row_type, 2),
 				 errdetail("Pairs are verified by their shingles."),
 				 errhint("Return a column of type shingles, such as to_shingles(body).")));
 	if (like != NULL && like->sets != source->sets)
 		ereport(ERROR,
-				(wrong_column(source, row_type, 1),
+				(wrong_column(source->name, row_type, 1),
 				 errdetail("Both queries must return signatures of the same type.")));
 }
 
@@ -261,7 +238,7 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 
 /* Creates an empty source in a memory context of its own. */
 static Source *
-source_begin(const char *name, Oid id_type, const Options *options, const Source *like)
+source_begin(const char *name, const Options *options, const Source *like)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup source", ALLOCSET_DEFAULT_SIZES);
@@ -271,14 +248,17 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 	source->owner = CurrentResourceOwner;
 	source->name = name;
 	source->options = options;
-	source->id_type = id_type;
-	get_typlenbyval(id_type, &source->id_length, &source->id_by_value);
 	source->row_room = source->document_room = ROOM_MIN;
 	source->id = MemoryContextAlloc(context, ROOM_MIN * sizeof(Datum));
 	source->next = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->first = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->last = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->bag = MemoryContextAlloc(context, ROOM_MIN * sizeof(Bag));
+	if (options->verdicts != NULL)
+	{
+		source->judged = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
+		source->judged_row = verdicts_rows(options->verdicts);
+	}
 	if (options->verify > 0)
 		source->evidence = MemoryContextAlloc(context, ROOM_MIN * sizeof(int64));
 	source->blobs = (Blobs){.context = context, .owner = source->owner};
@@ -292,27 +272,15 @@ source_begin(const char *name, Oid id_type, const Options *options, const Source
 }
 
 /*
- * Reads a query that returns ids of type id_type and signatures.  like: a
- * source read before, whose kind of signatures this one must have, or NULL.
+ * Reads a query that returns ids and signatures.  like: a source read before, whose kind of signatures this one must have, or NULL.
  */
 Source *
-source_read(const char *name, const char *query, Oid id_type, const Options *options,
-			const Source *like)
+source_read(const char *name, const char *query, const Options *options, const Source *like)
 {
-	TypeCacheEntry *cache = lookup_type_cache(id_type, TYPECACHE_CMP_PROC_FINFO);
-	Source *source = source_begin(name, id_type, options, like);
-	Reader reader = {.source = source,
-					 .compare = &cache->cmp_proc_finfo,
-					 .collation = cache->typcollation,
-					 .ascending = true};
+	Source *source = source_begin(name, options, like);
+	Reader reader = {.source = source, .ascending = true};
 	SPIPlanPtr plan;
 
-	if (!OidIsValid(cache->cmp_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("type %s cannot be an id", format_type_be(id_type)),
-				 errdetail("It has no default operator class for access method \"btree\"."),
-				 errhint("Cast the id to a type that can be ordered, such as text.")));
 	SPI_connect();
 	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, "SELECT id, sig FROM docs");
 	check_columns(source, query_columns(plan), like);

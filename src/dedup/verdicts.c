@@ -1,0 +1,271 @@
+/*
+ * verdicts.c: reads what people say of pairs of ids: they are the same, or different.
+ */
+#include "dedup/dedup.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "base/sort.h"
+#include "types/query.h"
+
+#define EXAMPLE "SELECT a, b, same FROM verdicts"
+#define ROOM_MIN 64
+
+/* Places must fit into the key of a verdict, and four times into 32 bits. */
+#define VERDICTS_MAX (UINT32_MAX / 16)
+
+/* Adds the rows of the query to verdicts. */
+typedef struct Reader
+{
+	Verdicts *verdicts;
+	Oid type[2]; /* of the columns of ids */
+} Reader;
+
+/* ---- Reading --------------------------------------------------------------- */
+
+/* A RowSink.  The ids of verdict v go to places 2 v and 2 v + 1, which are not sorted yet. */
+static bool
+take_row(void *state, const Datum *values, const bool *nulls)
+{
+	Reader *reader = state;
+	Verdicts *verdicts = reader->verdicts;
+	uint32 v = verdicts->count;
+
+	if (nulls[0] || nulls[1] || nulls[2])
+		return true;
+	if (v >= VERDICTS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("\"verdicts\" returns more than %u rows", VERDICTS_MAX),
+				 errhint("Return the verdicts on ids that the query returns.")));
+	if (v == verdicts->room)
+	{
+		verdicts->room *= 2;
+		verdicts->verdict = repalloc_huge(verdicts->verdict, verdicts->room * sizeof(Verdict));
+		verdicts->id = repalloc_huge(verdicts->id, (size_t) verdicts->room * 2 * sizeof(Datum));
+	}
+	for (int i = 0; i < 2; i++)
+		verdicts->id[2 * v + i] =
+			id_copy(verdicts->ids, reader->type[i], values[i], verdicts->context);
+	verdicts->verdict[v] = (Verdict){2 * v, 2 * v + 1, DatumGetBool(values[2])};
+	verdicts->count++;
+	return true;
+}
+
+/* Checks the columns of the query. */
+static void
+check_columns(const IdType *ids, TupleDesc row_type)
+{
+	const char *type = format_type_be(ids->type);
+
+	if (row_type->natts != 3)
+		ereport(ERROR,
+				(wrong_columns("verdicts", row_type, 3),
+				 errhint("Write a query such as %s.", EXAMPLE)));
+	for (int i = 0; i < 2; i++)
+		if (!id_fits(ids, TupleDescAttr(row_type, i)->atttypid))
+			ereport(ERROR,
+					(wrong_column("verdicts", row_type, i),
+					 errdetail("Ids must be of type %s.", type),
+					 errhint("Return the ids that the query returns.")));
+	if (getBaseType(TupleDescAttr(row_type, 2)->atttypid) != BOOLOID)
+		ereport(ERROR,
+				(wrong_column("verdicts", row_type, 2),
+				 errdetail("It must be of type boolean: true for the same, false for different, NULL for unsure.")));
+}
+
+/* ---- Places ---------------------------------------------------------------- */
+
+/* Compares two of the ids read, by their places. */
+static int
+compare_places(const void *x, const void *y, void *state)
+{
+	const Verdicts *verdicts = state;
+
+	CHECK_FOR_INTERRUPTS();
+	return id_compare(verdicts->ids, verdicts->id[*(const uint32 *) x],
+					  verdicts->id[*(const uint32 *) y]);
+}
+
+/* Sorts the ids, keeps one of equal ones, and changes their places in the verdicts. */
+static void
+sort_ids(Verdicts *verdicts)
+{
+	size_t count = (size_t) verdicts->count * 2;
+	uint32 *order = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	uint32 *place = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	Datum *id = MemoryContextAllocHuge(verdicts->context, Max(count, 1) * sizeof(Datum));
+
+	for (uint32 i = 0; i < count; i++)
+		order[i] = i;
+	qsort_arg(order, count, sizeof(uint32), compare_places, verdicts);
+	for (uint32 i = 0; i < count; i++)
+	{
+		if (i == 0 || compare_places(order + i - 1, order + i, verdicts) != 0)
+			id[verdicts->places++] = verdicts->id[order[i]];
+		place[order[i]] = verdicts->places - 1;
+	}
+	for (uint32 v = 0; v < verdicts->count; v++)
+	{
+		uint32 a = place[2 * v];
+		uint32 b = place[2 * v + 1];
+
+		verdicts->verdict[v].a = Min(a, b);
+		verdicts->verdict[v].b = Max(a, b);
+	}
+	pfree(verdicts->id);
+	verdicts->id = id;
+	pfree(order);
+	pfree(place);
+}
+
+/* Returns the place of an id, or NOT_JUDGED. */
+uint32
+verdicts_place(const Verdicts *verdicts, Datum id)
+{
+	uint32 from = 0;
+	uint32 to = verdicts->places;
+
+	while (from < to)
+	{
+		uint32 middle = from + (to - from) / 2;
+		int order = id_compare(verdicts->ids, id, verdicts->id[middle]);
+
+		if (order == 0)
+			return middle;
+		if (order < 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return NOT_JUDGED;
+}
+
+/* Returns a row for each place, NO_ROW so far. */
+uint32 *
+verdicts_rows(const Verdicts *verdicts)
+{
+	uint32 *row =
+		MemoryContextAllocHuge(verdicts->context, Max(verdicts->places, 1) * sizeof(uint32));
+
+	memset(row, 0xFF, verdicts->places * sizeof(uint32));
+	return row;
+}
+
+/* ---- Pairs ------------------------------------------------------------------ */
+
+/* A SortKey: by the pair, then by the verdict. */
+static inline uint64
+verdict_key(const void *record)
+{
+	const Verdict *verdict = record;
+
+	return (uint64) verdict->a << 32 | (uint64) verdict->b << 1 | verdict->same;
+}
+
+/*
+ * Reads a query that returns pairs of ids and whether they are the same.  Returns NULL if it
+ * returns no verdict.
+ */
+Verdicts *
+verdicts_read(const char *query, const IdType *ids)
+{
+	Verdicts *verdicts = palloc0(sizeof(Verdicts));
+	Reader reader = {.verdicts = verdicts};
+	SPIPlanPtr plan;
+
+	verdicts->context = CurrentMemoryContext;
+	verdicts->ids = ids;
+	verdicts->room = ROOM_MIN;
+	verdicts->verdict = palloc(ROOM_MIN * sizeof(Verdict));
+	verdicts->id = palloc(ROOM_MIN * 2 * sizeof(Datum));
+	SPI_connect();
+	plan = query_prepare("verdicts", query, CURSOR_OPT_PARALLEL_OK, EXAMPLE);
+	check_columns(ids, query_columns(plan));
+	for (int i = 0; i < 2; i++)
+		reader.type[i] = TupleDescAttr(query_columns(plan), i)->atttypid;
+	query_rows(plan, take_row, &reader);
+	SPI_finish();
+	sort_ids(verdicts);
+	sort_records(verdicts->verdict, verdicts->count, sizeof(Verdict), verdict_key);
+	return verdicts->count == 0 ? NULL : verdicts;
+}
+
+/* Raises an error: the verdicts on two ids contradict each other. */
+void
+verdicts_contradict(const Verdicts *verdicts, uint32 a, uint32 b, const char *detail)
+{
+	char *x = id_text(verdicts->ids, verdicts->id[a]);
+	char *y = id_text(verdicts->ids, verdicts->id[b]);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"verdicts\" contradicts itself on ids %s and %s", x, y),
+			 errdetail_internal("%s", detail),
+			 errhint("Look at the two rows again, and delete the wrong verdicts.")));
+}
+
+/* Is an id among the rows of one of the sources? */
+static bool
+is_present(uint32 place, const Source *source, const Source *against)
+{
+	return source->judged_row[place] != NO_ROW ||
+		(against != NULL && against->judged_row[place] != NO_ROW);
+}
+
+/*
+ * Keeps one verdict on each pair, of those on ids of the sources.  Raises an error if they
+ * differ, or say that an id differs from itself.
+ */
+void
+verdicts_check(Verdicts *verdicts, const Source *source, const Source *against)
+{
+	uint32 kept = 0;
+
+	for (uint32 v = 0; v < verdicts->count; v++)
+	{
+		const Verdict *verdict = verdicts->verdict + v;
+		const Verdict *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
+		bool again = last != NULL && last->a == verdict->a && last->b == verdict->b;
+
+		if (!is_present(verdict->a, source, against) || !is_present(verdict->b, source, against))
+			continue;
+		if (verdict->a == verdict->b && !verdict->same)
+			verdicts_contradict(verdicts, verdict->a, verdict->b,
+								"The id is judged different from itself.");
+		if (again && last->same != verdict->same)
+			verdicts_contradict(verdicts, verdict->a, verdict->b,
+								"The pair is judged both same and different.");
+		if (!again && verdict->a != verdict->b)
+			verdicts->verdict[kept++] = *verdict;
+	}
+	verdicts->count = kept;
+}
+
+/* Returns the verdict on the ids of two places, or NULL. */
+Verdict *
+verdicts_find(const Verdicts *verdicts, uint32 x, uint32 y)
+{
+	Verdict sought = {.a = Min(x, y), .b = Max(x, y)};
+	uint32 from = 0;
+	uint32 to = verdicts->count;
+
+	while (from < to)
+	{
+		uint32 middle = from + (to - from) / 2;
+		Verdict *verdict = verdicts->verdict + middle;
+
+		sought.same = verdict->same;
+		if (verdict_key(verdict) == verdict_key(&sought))
+			return verdict;
+		if (verdict_key(verdict) > verdict_key(&sought))
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return NULL;
+}
