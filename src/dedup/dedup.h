@@ -7,6 +7,8 @@
  * rows.  documents_join() finds the pairs of similar documents; the caller
  * turns them back into pairs or clusters of rows.  With "verify" the query also
  * returns evidence for each row, a set of shingles by which pairs are verified.
+ * Verdicts are read first; for clusters, each row that they name is a document
+ * of its own.
  */
 #ifndef NEARDUP_DEDUP_DEDUP_H
 #define NEARDUP_DEDUP_DEDUP_H
