@@ -107,7 +107,7 @@ call_read(Call *call)
 	progress_begin();
 	options->ids = id_type(call->id_type);
 	if (call->verdicts_query != NULL)
-		options->verdicts = verdicts_read(call->verdicts_query, &options->ids);
+		options->verdicts = judged_read(call->verdicts_query, &options->ids);
 	options->judged_alone &= options->verdicts != NULL;
 	call->source = read_source(call, "query", call->query, NULL);
 	if (call->against_query != NULL)
@@ -116,7 +116,7 @@ call_read(Call *call)
 		call->against = read_source(call, "against", call->against_query, call->source);
 	}
 	if (options->verdicts != NULL)
-		verdicts_check(options->verdicts, call->source, call->against);
+		judged_check(options->verdicts, call->source, call->against);
 }
 
 /* Reports what a call did. */

@@ -62,14 +62,14 @@ typedef struct IdType
 	Oid collation;
 } IdType;
 
-typedef struct Verdicts Verdicts;
+typedef struct JudgedPairs JudgedPairs;
 
 typedef struct Options
 {
 	Oid function; /* the SQL function called */
 	IdType ids;
-	Verdicts *verdicts; /* NULL if there are none */
-	bool judged_alone;  /* each row that has a verdict is a document of its own */
+	JudgedPairs *verdicts; /* NULL if there are none */
+	bool judged_alone;     /* each row that has a verdict is a document of its own */
 	double threshold;
 	bool multiset; /* compare shingles as multisets */
 	SetMeasure measure;
@@ -189,36 +189,36 @@ extern Source *source_read(const char *name, const char *query, const Options *o
 						   const Source *like);
 extern void source_end(Source *source);
 
-/* ---- Verdicts (verdicts.c) ------------------------------------------------- */
+/* ---- Verdicts (judged.c) --------------------------------------------------- */
 
 #define NOT_JUDGED UINT32_MAX
 
 /* What people say of a pair of ids, which are places in the verdicts, a < b or a = b. */
-typedef struct Verdict
+typedef struct JudgedPair
 {
 	uint32 a;
 	uint32 b;
 	bool same;
 	bool reported[2]; /* pairs: with a in the first source, and in the second */
-} Verdict;
+} JudgedPair;
 
-struct Verdicts
+struct JudgedPairs
 {
 	MemoryContext context;
 	const IdType *ids;
 	Datum *id; /* ids that have verdicts, ascending */
 	uint32 places;
-	Verdict *verdict; /* ascending by a and b */
+	JudgedPair *verdict; /* ascending by a and b */
 	uint32 count;
 	uint32 room;
 };
 
-extern Verdicts *verdicts_read(const char *query, const IdType *ids);
-extern uint32 verdicts_place(const Verdicts *verdicts, Datum id);
-extern uint32 *verdicts_rows(const Verdicts *verdicts);
-extern void verdicts_check(Verdicts *verdicts, const Source *source, const Source *against);
-extern Verdict *verdicts_find(const Verdicts *verdicts, uint32 x, uint32 y);
-extern void verdicts_contradict(const Verdicts *verdicts, uint32 a, uint32 b, const char *detail);
+extern JudgedPairs *judged_read(const char *query, const IdType *ids);
+extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
+extern uint32 *judged_rows(const JudgedPairs *verdicts);
+extern void judged_check(JudgedPairs *verdicts, const Source *source, const Source *against);
+extern JudgedPair *judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y);
+extern void judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *detail);
 
 /* ---- Units (units.c) --------------------------------------------------------- */
 
@@ -245,7 +245,7 @@ typedef struct UnitPair
 /* Within units, the rows of the first source come before those of the second. */
 typedef struct Units
 {
-	const Verdicts *verdicts;
+	const JudgedPairs *verdicts;
 	Source *source[2]; /* the keepers' source first; the second may be NULL */
 	uint32 places;
 	UnitMember *member;
@@ -253,7 +253,7 @@ typedef struct Units
 	uint32 pairs;
 } Units;
 
-extern Units *units_make(const Verdicts *verdicts, Source *keepers, Source *other);
+extern Units *units_make(const JudgedPairs *verdicts, Source *keepers, Source *other);
 extern uint32 units_of_row(const Units *units, const Source *source, uint32 row);
 
 /* ---- The documents of a source (documents.c) ------------------------------ */

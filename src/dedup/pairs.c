@@ -11,7 +11,7 @@ typedef struct Pairs
 	Source *left;
 	Source *right; /* left itself if there is one source */
 	bool all;      /* each pair of equal rows; otherwise the first row stands for all */
-	const Verdicts *verdicts;
+	const JudgedPairs *verdicts;
 } Pairs;
 
 /* Returns whether a pair of rows is not judged different.  Notes that it is reported. */
@@ -20,10 +20,10 @@ is_wanted(const Pairs *pairs, uint32 a, uint32 b)
 {
 	uint32 x = pairs->left->judged[a];
 	uint32 y = pairs->right->judged[b];
-	Verdict *verdict = NULL;
+	JudgedPair *verdict = NULL;
 
 	if (x != NOT_JUDGED && y != NOT_JUDGED)
-		verdict = verdicts_find(pairs->verdicts, x, y);
+		verdict = judged_find(pairs->verdicts, x, y);
 	if (verdict == NULL)
 		return true;
 	verdict->reported[pairs->left != pairs->right && x > y] = true;
@@ -102,7 +102,7 @@ put_same(Pairs *pairs)
 
 	for (uint32 v = 0; v < pairs->verdicts->count; v++)
 	{
-		const Verdict *verdict = pairs->verdicts->verdict + v;
+		const JudgedPair *verdict = pairs->verdicts->verdict + v;
 
 		for (int side = 0; side < sides && verdict->same; side++)
 		{

@@ -58,7 +58,7 @@ add_row(Reader *reader, Datum id)
 		reader->ascending = id_compare(ids, source->id[row - 1], id) < 0;
 	if (source->judged != NULL)
 	{
-		source->judged[row] = verdicts_place(source->options->verdicts, id);
+		source->judged[row] = judged_place(source->options->verdicts, id);
 		if (source->judged[row] != NOT_JUDGED)
 			source->judged_row[source->judged[row]] = row;
 	}
@@ -257,7 +257,7 @@ source_begin(const char *name, const Options *options, const Source *like)
 	if (options->verdicts != NULL)
 	{
 		source->judged = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
-		source->judged_row = verdicts_rows(options->verdicts);
+		source->judged_row = judged_rows(options->verdicts);
 	}
 	if (options->verify > 0)
 		source->evidence = MemoryContextAlloc(context, ROOM_MIN * sizeof(int64));

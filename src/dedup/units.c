@@ -42,8 +42,8 @@ separate(Units *units, uint32 x, uint32 y)
 	uint32 other = unit_of(units, y);
 
 	if (unit == other)
-		verdicts_contradict(units->verdicts, x % units->places, y % units->places,
-							"They are judged different, and the same by way of other verdicts.");
+		judged_contradict(units->verdicts, x % units->places, y % units->places,
+						  "They are judged different, and the same by way of other verdicts.");
 	units->different[units->pairs++] = (UnitPair){unit, other};
 	units->different[units->pairs++] = (UnitPair){other, unit};
 }
@@ -56,7 +56,7 @@ for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, u
 
 	for (uint32 v = 0; v < units->verdicts->count; v++)
 	{
-		const Verdict *verdict = units->verdicts->verdict + v;
+		const JudgedPair *verdict = units->verdicts->verdict + v;
 
 		for (uint32 x = verdict->a; x < members && verdict->same == same; x += units->places)
 			for (uint32 y = verdict->b; y < members; y += units->places)
@@ -95,7 +95,7 @@ index_pairs(Units *units)
  * judged different.
  */
 Units *
-units_make(const Verdicts *verdicts, Source *keepers, Source *other)
+units_make(const JudgedPairs *verdicts, Source *keepers, Source *other)
 {
 	Units *units = palloc0(sizeof(Units));
 	uint32 members = verdicts->places * (other ? 2 : 1);

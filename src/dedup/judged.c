@@ -1,5 +1,5 @@
 /*
- * verdicts.c: reads what people say of pairs of ids: they are the same, or different.
+ * judged.c: reads what people say of pairs of ids: they are the same, or different.
  */
 #include "dedup/dedup.h"
 
@@ -21,7 +21,7 @@
 /* Adds the rows of the query to verdicts. */
 typedef struct Reader
 {
-	Verdicts *verdicts;
+	JudgedPairs *verdicts;
 	Oid type[2]; /* of the columns of ids */
 } Reader;
 
@@ -32,7 +32,7 @@ static bool
 take_row(void *state, const Datum *values, const bool *nulls)
 {
 	Reader *reader = state;
-	Verdicts *verdicts = reader->verdicts;
+	JudgedPairs *verdicts = reader->verdicts;
 	uint32 v = verdicts->count;
 
 	if (nulls[0] || nulls[1] || nulls[2])
@@ -45,13 +45,13 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	if (v == verdicts->room)
 	{
 		verdicts->room *= 2;
-		verdicts->verdict = repalloc_huge(verdicts->verdict, verdicts->room * sizeof(Verdict));
+		verdicts->verdict = repalloc_huge(verdicts->verdict, verdicts->room * sizeof(JudgedPair));
 		verdicts->id = repalloc_huge(verdicts->id, (size_t) verdicts->room * 2 * sizeof(Datum));
 	}
 	for (int i = 0; i < 2; i++)
 		verdicts->id[2 * v + i] =
 			id_copy(verdicts->ids, reader->type[i], values[i], verdicts->context);
-	verdicts->verdict[v] = (Verdict){2 * v, 2 * v + 1, DatumGetBool(values[2])};
+	verdicts->verdict[v] = (JudgedPair){2 * v, 2 * v + 1, DatumGetBool(values[2])};
 	verdicts->count++;
 	return true;
 }
@@ -84,7 +84,7 @@ check_columns(const IdType *ids, TupleDesc row_type)
 static int
 compare_places(const void *x, const void *y, void *state)
 {
-	const Verdicts *verdicts = state;
+	const JudgedPairs *verdicts = state;
 
 	CHECK_FOR_INTERRUPTS();
 	return id_compare(verdicts->ids, verdicts->id[*(const uint32 *) x],
@@ -93,7 +93,7 @@ compare_places(const void *x, const void *y, void *state)
 
 /* Sorts the ids, keeps one of equal ones, and changes their places in the verdicts. */
 static void
-sort_ids(Verdicts *verdicts)
+sort_ids(JudgedPairs *verdicts)
 {
 	size_t count = (size_t) verdicts->count * 2;
 	uint32 *order = palloc_extended(Max(count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
@@ -125,7 +125,7 @@ sort_ids(Verdicts *verdicts)
 
 /* Returns the place of an id, or NOT_JUDGED. */
 uint32
-verdicts_place(const Verdicts *verdicts, Datum id)
+judged_place(const JudgedPairs *verdicts, Datum id)
 {
 	uint32 from = 0;
 	uint32 to = verdicts->places;
@@ -147,7 +147,7 @@ verdicts_place(const Verdicts *verdicts, Datum id)
 
 /* Returns a row for each place, NO_ROW so far. */
 uint32 *
-verdicts_rows(const Verdicts *verdicts)
+judged_rows(const JudgedPairs *verdicts)
 {
 	uint32 *row =
 		MemoryContextAllocHuge(verdicts->context, Max(verdicts->places, 1) * sizeof(uint32));
@@ -162,7 +162,7 @@ verdicts_rows(const Verdicts *verdicts)
 static inline uint64
 verdict_key(const void *record)
 {
-	const Verdict *verdict = record;
+	const JudgedPair *verdict = record;
 
 	return (uint64) verdict->a << 32 | (uint64) verdict->b << 1 | verdict->same;
 }
@@ -171,17 +171,17 @@ verdict_key(const void *record)
  * Reads a query that returns pairs of ids and whether they are the same.  Returns NULL if it
  * returns no verdict.
  */
-Verdicts *
-verdicts_read(const char *query, const IdType *ids)
+JudgedPairs *
+judged_read(const char *query, const IdType *ids)
 {
-	Verdicts *verdicts = palloc0(sizeof(Verdicts));
+	JudgedPairs *verdicts = palloc0(sizeof(JudgedPairs));
 	Reader reader = {.verdicts = verdicts};
 	SPIPlanPtr plan;
 
 	verdicts->context = CurrentMemoryContext;
 	verdicts->ids = ids;
 	verdicts->room = ROOM_MIN;
-	verdicts->verdict = palloc(ROOM_MIN * sizeof(Verdict));
+	verdicts->verdict = palloc(ROOM_MIN * sizeof(JudgedPair));
 	verdicts->id = palloc(ROOM_MIN * 2 * sizeof(Datum));
 	SPI_connect();
 	plan = query_prepare("verdicts", query, CURSOR_OPT_PARALLEL_OK, EXAMPLE);
@@ -191,13 +191,13 @@ verdicts_read(const char *query, const IdType *ids)
 	query_rows(plan, take_row, &reader);
 	SPI_finish();
 	sort_ids(verdicts);
-	sort_records(verdicts->verdict, verdicts->count, sizeof(Verdict), verdict_key);
+	sort_records(verdicts->verdict, verdicts->count, sizeof(JudgedPair), verdict_key);
 	return verdicts->count == 0 ? NULL : verdicts;
 }
 
 /* Raises an error: the verdicts on two ids contradict each other. */
 void
-verdicts_contradict(const Verdicts *verdicts, uint32 a, uint32 b, const char *detail)
+judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *detail)
 {
 	char *x = id_text(verdicts->ids, verdicts->id[a]);
 	char *y = id_text(verdicts->ids, verdicts->id[b]);
@@ -222,24 +222,24 @@ is_present(uint32 place, const Source *source, const Source *against)
  * differ, or say that an id differs from itself.
  */
 void
-verdicts_check(Verdicts *verdicts, const Source *source, const Source *against)
+judged_check(JudgedPairs *verdicts, const Source *source, const Source *against)
 {
 	uint32 kept = 0;
 
 	for (uint32 v = 0; v < verdicts->count; v++)
 	{
-		const Verdict *verdict = verdicts->verdict + v;
-		const Verdict *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
+		const JudgedPair *verdict = verdicts->verdict + v;
+		const JudgedPair *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
 		bool again = last != NULL && last->a == verdict->a && last->b == verdict->b;
 
 		if (!is_present(verdict->a, source, against) || !is_present(verdict->b, source, against))
 			continue;
 		if (verdict->a == verdict->b && !verdict->same)
-			verdicts_contradict(verdicts, verdict->a, verdict->b,
-								"The id is judged different from itself.");
+			judged_contradict(verdicts, verdict->a, verdict->b,
+							  "The id is judged different from itself.");
 		if (again && last->same != verdict->same)
-			verdicts_contradict(verdicts, verdict->a, verdict->b,
-								"The pair is judged both same and different.");
+			judged_contradict(verdicts, verdict->a, verdict->b,
+							  "The pair is judged both same and different.");
 		if (!again && verdict->a != verdict->b)
 			verdicts->verdict[kept++] = *verdict;
 	}
@@ -247,17 +247,17 @@ verdicts_check(Verdicts *verdicts, const Source *source, const Source *against)
 }
 
 /* Returns the verdict on the ids of two places, or NULL. */
-Verdict *
-verdicts_find(const Verdicts *verdicts, uint32 x, uint32 y)
+JudgedPair *
+judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y)
 {
-	Verdict sought = {.a = Min(x, y), .b = Max(x, y)};
+	JudgedPair sought = {.a = Min(x, y), .b = Max(x, y)};
 	uint32 from = 0;
 	uint32 to = verdicts->count;
 
 	while (from < to)
 	{
 		uint32 middle = from + (to - from) / 2;
-		Verdict *verdict = verdicts->verdict + middle;
+		JudgedPair *verdict = verdicts->verdict + middle;
 
 		sought.same = verdict->same;
 		if (verdict_key(verdict) == verdict_key(&sought))
