@@ -13,27 +13,22 @@
 
 /* ---- Arguments ------------------------------------------------------------------ */
 
-/* Returns an argument of type text, NULL if it is NULL. */
-char *
-optional_text(FunctionCallInfo fcinfo, int n)
-{
-	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
-}
-
 /*
- * Reads a sample of the texts of argument 0, of at most as many as argument n says, and
- * finds its pairs.
+ * Reads a sample of the texts of argument 0 and the verdicts of another argument, which may
+ * be NULL, and finds the pairs.  The size of the sample is the third argument.
  */
 void
-find_pairs_of_arguments(FunctionCallInfo fcinfo, int n, const Verdicts *verdicts, Pairs *pairs)
+find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pairs)
 {
 	Corpus *corpus = palloc(sizeof(Corpus));
-	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 
-	check_not_null(fcinfo, n, "sample");
-	corpus_read(corpus, query, number_argument(fcinfo, n, "sample", SAMPLE_MOST), verdicts);
-	pairs_find(pairs, corpus, verdicts);
-	if (verdicts->count > 0 && pairs->judged_count == 0)
+	check_not_null(fcinfo, 0, "query");
+	check_not_null(fcinfo, most, "sample");
+	corpus_read(corpus, text_to_cstring(PG_GETARG_TEXT_PP(0)),
+				number_argument(fcinfo, most, "sample", SAMPLE_MOST),
+				PG_ARGISNULL(judged) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(judged)));
+	pairs_find(pairs, corpus);
+	if (corpus->verdicts != NULL && pairs->judged_count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NO_DATA_FOUND),
 				 errmsg("\"query\" returns both texts of no pair that \"judged\" returns"),
@@ -57,13 +52,6 @@ schema_to_write(Oid function)
 	if (FunctionIsVisible(function))
 		return "";
 	return psprintf("%s.", quote_identifier(get_namespace_name(get_func_namespace(function))));
-}
-
-/* Is an id a bigint, or converted to one by default? */
-static bool
-is_number(Oid type)
-{
-	return type == INT8OID || type == INT4OID || type == INT2OID;
 }
 
 /* Returns the query of ids and the sets that a candidate compares. */
@@ -90,7 +78,7 @@ statement_of(const Call *call, const Outlook *outlook)
 
 	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s%s%s)", call->schema,
 					quote_literal_cstr(sets_query(call, candidate)), outlook->threshold,
-					is_number(call->id_type) ? "" : psprintf(", NULL::%s", format_type_be(call->id_type)),
+					call->id_type == INT8OID ? "" : psprintf(", NULL::%s", format_type_be(call->id_type)),
 					candidate->lexicon ? ", multiset => true" : "",
 					candidate->containment ? ", measure => 'containment'" : "");
 }
@@ -185,10 +173,8 @@ neardup_advise(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	double least_precision;
 	Call call = {.schema = schema_to_write(fcinfo->flinfo->fn_oid)};
-	Verdicts verdicts;
 	Pairs pairs;
 
-	check_not_null(fcinfo, 0, "query");
 	check_not_null(fcinfo, 2, "least_precision");
 	least_precision = PG_GETARG_FLOAT8(2);
 	if (!(least_precision >= 0 && least_precision <= 1))
@@ -197,10 +183,9 @@ neardup_advise(PG_FUNCTION_ARGS)
 				 errmsg("\"least_precision\" %g is out of range", least_precision),
 				 errdetail("It must be from 0 to 1.")));
 	begin_rows(fcinfo);
-	verdicts = verdicts_read(optional_text(fcinfo, 1));
-	find_pairs_of_arguments(fcinfo, 3, &verdicts, &pairs);
+	find_pairs_of_arguments(fcinfo, 1, 3, &pairs);
 	call.query = pairs.corpus->query;
-	call.id_type = pairs.corpus->id_type;
+	call.id_type = pairs.corpus->ids.type;
 	if (pairs.count == 0)
 		return (Datum) 0;
 	if (pairs.judged_count > 0)

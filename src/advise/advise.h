@@ -5,6 +5,7 @@
 #ifndef NEARDUP_ADVISE_ADVISE_H
 #define NEARDUP_ADVISE_ADVISE_H
 
+#include "types/judged.h"
 #include "types/query.h"
 
 #include "fmgr.h"
@@ -45,28 +46,6 @@ enum
 extern const Candidate candidates[CANDIDATES];
 extern const char *const scheme_names[SCHEMES];
 
-/* ---- Verdicts (verdicts.c) --------------------------------------------------- */
-
-/* What a person says of two texts. */
-typedef struct Verdict
-{
-	char *a; /* ids as text */
-	char *b;
-	bool same;
-} Verdict;
-
-typedef struct Verdicts
-{
-	uint32 count;
-	size_t room;
-	Verdict *verdict;
-	char **id; /* all ids, sorted */
-	uint32 ids;
-} Verdicts;
-
-extern Verdicts verdicts_read(const char *query);
-extern bool verdicts_have(const Verdicts *verdicts, const char *id);
-
 /* ---- A sample of texts (corpus.c) --------------------------------------------- */
 
 /* A text's distinct shingles by each scheme, as hashes of 32 bits; more are kept at first. */
@@ -76,7 +55,8 @@ typedef struct CorpusText
 	uint64 second_key; /* ... and of equal keys the texts with the least second keys */
 	uint64 row;        /* from 1 */
 	bool outside;      /* is it here only because it was judged? */
-	char *id;
+	char *id;          /* as text */
+	uint32 judged;     /* place of the id in the verdicts, or NOT_JUDGED */
 	uint32 *element[SCHEMES]; /* ascending */
 	uint32 elements[SCHEMES];
 } CorpusText;
@@ -84,7 +64,8 @@ typedef struct CorpusText
 typedef struct Corpus
 {
 	MemoryContext context;
-	const Verdicts *verdicts;
+	IdType ids;
+	JudgedPairs *verdicts; /* NULL if there are none */
 	uint32 most;        /* texts to keep */
 	uint32 family_most; /* texts of one key to keep, where texts are left out */
 	size_t room;        /* of text */
@@ -97,13 +78,12 @@ typedef struct Corpus
 	SchemeId scheme[SCHEMES];
 	uint32 highest[SCHEMES]; /* element that is kept */
 	uint64 total[SCHEMES];   /* elements of all texts */
-	Oid id_type;
 	const char *query; /* without a semicolon */
 } Corpus;
 
 #define SAMPLE_MOST 20000
 
-extern void corpus_read(Corpus *corpus, const char *query, int most, const Verdicts *verdicts);
+extern void corpus_read(Corpus *corpus, const char *query, int most, const char *judged);
 extern double corpus_share(const Corpus *corpus);
 extern double corpus_median_length(const Corpus *corpus, int scheme);
 
@@ -134,7 +114,7 @@ typedef struct Pairs
 	uint32 judged_count;
 } Pairs;
 
-extern void pairs_find(Pairs *pairs, Corpus *corpus, const Verdicts *verdicts);
+extern void pairs_find(Pairs *pairs, Corpus *corpus);
 
 /* ---- What verdicts say (model.c) ------------------------------------------------ */
 
@@ -175,9 +155,7 @@ extern bool model_outlook(const Model *model, const Pairs *pairs, int candidate,
 
 /* ---- Arguments of both functions (advise.c) --------------------------------------- */
 
-extern char *optional_text(FunctionCallInfo fcinfo, int n);
-extern void find_pairs_of_arguments(FunctionCallInfo fcinfo, int n, const Verdicts *verdicts,
-									Pairs *pairs);
+extern void find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pairs);
 
 /* ---- Without verdicts (gap.c) ---------------------------------------------------- */
 

@@ -110,7 +110,7 @@ corpus_cut(Corpus *corpus)
 		}
 		text->outside |= full || of_family > corpus->family_most;
 		corpus->complete &= !text->outside;
-		if (text->outside && !verdicts_have(corpus->verdicts, text->id))
+		if (text->outside && text->judged == NOT_JUDGED)
 			forget_text(corpus, text);
 		else
 		{
@@ -198,6 +198,13 @@ halve_elements(Corpus *corpus, int s)
 	}
 }
 
+/* Returns how many ids were judged. */
+static uint32
+judged_ids(const Corpus *corpus)
+{
+	return corpus->verdicts ? corpus->verdicts->places : 0;
+}
+
 /* Adds a text to the sample. */
 static void
 corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
@@ -207,7 +214,7 @@ corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
 	for (int s = 0; s < SCHEMES; s++)
 		take_elements(corpus, text, s, utf8);
 	corpus->text[corpus->count++] = *text;
-	if (corpus->count >= 2 * corpus->most + corpus->verdicts->ids)
+	if (corpus->count >= 2 * corpus->most + judged_ids(corpus))
 		corpus_cut(corpus);
 	for (int s = 0; s < SCHEMES; s++)
 		while (corpus->total[s] > ELEMENTS_MOST)
@@ -240,6 +247,7 @@ take_least(void *state, const uint64_t *hashes, size_t count)
 typedef struct Reader
 {
 	Corpus *corpus;
+	Oid id_type;
 	FmgrInfo output; /* function of the id */
 	uint64 row;
 } Reader;
@@ -264,18 +272,22 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	corpus->rows++;
 	text.key = mix64(least.first ^ MIX_MULTIPLIER);
 	text.second_key = mix64(least.second ^ MIX_MULTIPLIER);
-	if (text.key > corpus->limit && corpus->verdicts->ids == 0)
+	text.outside = text.key > corpus->limit;
+	text.judged = NOT_JUDGED;
+	if (corpus->verdicts)
+		text.judged = judged_place(corpus->verdicts,
+								   id_copy(&corpus->ids, reader->id_type, values[0],
+										   CurrentMemoryContext));
+	if (text.outside && text.judged == NOT_JUDGED)
 		return true;
 	old = MemoryContextSwitchTo(corpus->context);
 	text.id = OutputFunctionCall(&reader->output, values[0]);
-	text.outside = text.key > corpus->limit;
-	if (!text.outside || verdicts_have(corpus->verdicts, text.id))
-		corpus_add(corpus, &text, &utf8);
+	corpus_add(corpus, &text, &utf8);
 	MemoryContextSwitchTo(old);
 	return true;
 }
 
-/* Prepares a query of an id and a text. */
+/* Prepares a query of an id and a text; notes what the id is. */
 static SPIPlanPtr
 prepare(Reader *reader, const char *query)
 {
@@ -290,24 +302,25 @@ prepare(Reader *reader, const char *query)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("\"query\" must return an id and a text"),
 				 errhint("Write a query such as %s, or cast the column to text.", EXAMPLE)));
-	reader->corpus->query = MemoryContextStrdup(reader->corpus->context, query_statement(plan, query));
-	reader->corpus->id_type = TupleDescAttr(columns, 0)->atttypid;
-	getTypeOutputInfo(reader->corpus->id_type, &output, &varlena);
-	fmgr_info(output, &reader->output);
+	reader->id_type = getBaseType(TupleDescAttr(columns, 0)->atttypid);
+	getTypeOutputInfo(reader->id_type, &output, &varlena);
+	fmgr_info_cxt(output, &reader->output, reader->corpus->context);
 	return plan;
 }
 
 /*
  * Reads a query that returns ids and texts into a sample of at most `most` texts, and the
- * texts that were judged.
+ * texts that another query, which may be NULL, says were judged.
  */
 void
-corpus_read(Corpus *corpus, const char *query, int most, const Verdicts *verdicts)
+corpus_read(Corpus *corpus, const char *query, int most, const char *judged)
 {
 	Reader reader = {.corpus = corpus};
+	MemoryContext old = CurrentMemoryContext;
+	SPIPlanPtr plan;
+	bool number;
 
 	*corpus = (Corpus){.context = CurrentMemoryContext,
-					   .verdicts = verdicts,
 					   .most = most,
 					   .family_most = Max(most / FAMILY_PART, 2),
 					   .complete = true,
@@ -318,7 +331,14 @@ corpus_read(Corpus *corpus, const char *query, int most, const Verdicts *verdict
 		corpus->highest[s] = PG_UINT32_MAX;
 	}
 	SPI_connect();
-	query_rows(prepare(&reader, query), take_row, &reader);
+	plan = prepare(&reader, query);
+	MemoryContextSwitchTo(old);
+	corpus->query = query_statement(plan, query);
+	number = reader.id_type == INT2OID || reader.id_type == INT4OID;
+	corpus->ids = id_type(number ? INT8OID : reader.id_type);
+	if (judged)
+		corpus->verdicts = judged_read("judged", judged, &corpus->ids);
+	query_rows(plan, take_row, &reader);
 	SPI_finish();
 	if (corpus->rows > most)
 		corpus_cut(corpus);

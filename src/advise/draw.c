@@ -143,19 +143,16 @@ PG_FUNCTION_INFO_V1(neardup_pairs_to_judge);
 Datum
 neardup_pairs_to_judge(PG_FUNCTION_ARGS)
 {
-	Verdicts verdicts;
 	Pairs pairs;
 	Model model;
 	int32 wanted;
 	Draw *draw;
 	uint32 drawn;
 
-	check_not_null(fcinfo, 0, "query");
 	check_not_null(fcinfo, 1, "pairs");
 	wanted = number_argument(fcinfo, 1, "pairs", PG_INT16_MAX);
 	begin_rows(fcinfo);
-	verdicts = verdicts_read(optional_text(fcinfo, 2));
-	find_pairs_of_arguments(fcinfo, 3, &verdicts, &pairs);
+	find_pairs_of_arguments(fcinfo, 2, 3, &pairs);
 	if (pairs.judged_count > 0)
 		model_fit(&model, &pairs);
 	draw = palloc_extended(sizeof(Draw) * pairs.count + 1, MCXT_ALLOC_HUGE);

@@ -219,70 +219,49 @@ find_least(Lists *lists, const Corpus *corpus, uint16 *least)
 /* ---- Pairs --------------------------------------------------------------------------- */
 
 /* A pair that was judged, by the numbers of its texts: a < b. */
-typedef struct JudgedPair
+typedef struct JudgedTexts
 {
 	uint32 a;
 	uint32 b;
 	bool same;
-} JudgedPair;
+} JudgedTexts;
 
-static int
-compare_judged(const void *x, const void *y)
+/* A SortKey. */
+static inline uint64
+judged_key(const void *judged)
 {
-	const JudgedPair *p = x;
-	const JudgedPair *q = y;
+	const JudgedTexts *pair = judged;
 
-	if (p->a != q->a)
-		return p->a < q->a ? -1 : 1;
-	return p->b < q->b ? -1 : p->b > q->b;
+	return (uint64) pair->a << 32 | pair->b;
 }
 
-/* Returns the texts in the order of their ids. */
-static int
-compare_text_ids(const void *x, const void *y)
+/* Was a text of a judged id read?  The state is the number of the text of each place. */
+static bool
+is_present(const void *state, uint32 place)
 {
-	return strcmp((*(CorpusText *const *) x)->id, (*(CorpusText *const *) y)->id);
+	return ((const uint32 *) state)[place] != NOT_JUDGED;
 }
 
-/* Returns the text of an id, NULL if there is none. */
-static CorpusText *
-text_of_id(CorpusText **by_id, uint32 texts, char *id)
-{
-	CorpusText wanted = {.id = id};
-	CorpusText *text = &wanted;
-	CorpusText **found =
-		bsearch(&text, by_id, texts, sizeof(CorpusText *), compare_text_ids);
-
-	return found ? *found : NULL;
-}
-
-/* Sets the judged pairs both of whose texts were read, sorted, each once; returns how many. */
+/* Sets the judged pairs both of whose texts were read, sorted; returns how many. */
 static uint32
-find_judged(const Corpus *corpus, const Verdicts *verdicts, JudgedPair *judged)
+find_judged(const Corpus *corpus, JudgedTexts *judged)
 {
-	CorpusText **by_id = palloc(sizeof(CorpusText *) * corpus->count + 1);
-	uint32 found = 0;
-	uint32 count = 0;
+	JudgedPairs *verdicts = corpus->verdicts;
+	uint32 *text = judged_rows(verdicts);
 
 	for (uint32 i = 0; i < corpus->count; i++)
-		by_id[i] = &corpus->text[i];
-	qsort(by_id, corpus->count, sizeof(CorpusText *), compare_text_ids);
+		if (corpus->text[i].judged != NOT_JUDGED)
+			text[corpus->text[i].judged] = i;
+	judged_keep(verdicts, is_present, text);
 	for (uint32 i = 0; i < verdicts->count; i++)
 	{
-		CorpusText *x = text_of_id(by_id, corpus->count, verdicts->verdict[i].a);
-		CorpusText *y = text_of_id(by_id, corpus->count, verdicts->verdict[i].b);
+		uint32 x = text[verdicts->verdict[i].a];
+		uint32 y = text[verdicts->verdict[i].b];
 
-		if (x && y && x != y)
-			judged[found++] = (JudgedPair){.a = (uint32) (Min(x, y) - corpus->text),
-										   .b = (uint32) (Max(x, y) - corpus->text),
-										   .same = verdicts->verdict[i].same};
+		judged[i] = (JudgedTexts){Min(x, y), Max(x, y), verdicts->verdict[i].same};
 	}
-	qsort(judged, found, sizeof(JudgedPair), compare_judged);
-	for (uint32 i = 0; i < found; i++)
-		if (i == 0 || compare_judged(&judged[i], &judged[i - 1]) != 0)
-			judged[count++] = judged[i];
-	pfree(by_id);
-	return count;
+	sort_records(judged, verdicts->count, sizeof(JudgedTexts), judged_key);
+	return verdicts->count;
 }
 
 /* Returns how many pairs of all texts a pair of the sample stands for. */
@@ -302,8 +281,8 @@ stands_for(const Corpus *corpus, const Lists *lists, uint32 a, uint32 b)
 
 /* Adds the pairs of a text with texts after it that are similar, or judged. */
 static void
-add_pairs(Pairs *pairs, Lists *lists, const uint16 *least, uint32 a, const JudgedPair *judged,
-		  const JudgedPair *end)
+add_pairs(Pairs *pairs, Lists *lists, const uint16 *least, uint32 a, const JudgedTexts *judged,
+		  const JudgedTexts *end)
 {
 	const Corpus *corpus = pairs->corpus;
 
@@ -378,16 +357,17 @@ add_chances(Pairs *pairs, int candidate)
  * with the chance of each to be drawn.  Frees the texts' shingles.
  */
 void
-pairs_find(Pairs *pairs, Corpus *corpus, const Verdicts *verdicts)
+pairs_find(Pairs *pairs, Corpus *corpus)
 {
+	uint32 most = corpus->verdicts ? corpus->verdicts->count : 0;
 	Lists *lists = palloc(sizeof(Lists) * SCHEMES);
-	JudgedPair *judged = palloc(sizeof(JudgedPair) * verdicts->count + 1);
-	const JudgedPair *end = judged + find_judged(corpus, verdicts, judged);
+	JudgedTexts *judged = palloc(sizeof(JudgedTexts) * most + 1);
+	const JudgedTexts *end = judged + (most > 0 ? find_judged(corpus, judged) : 0);
 	uint16 least[CANDIDATES];
 
 	*pairs = (Pairs){.corpus = corpus,
-					 .judged = palloc(sizeof(uint32) * verdicts->count + 1),
-					 .same = palloc(verdicts->count + 1)};
+					 .judged = palloc(sizeof(uint32) * most + 1),
+					 .same = palloc(most + 1)};
 	for (int s = 0; s < SCHEMES; s++)
 		lists_begin(&lists[s], corpus, s);
 	find_least(lists, corpus, least);

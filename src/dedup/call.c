@@ -98,6 +98,16 @@ read_source(const Call *call, const char *name, const char *query, const Source 
 	return source;
 }
 
+/* Is a judged id among the rows of a call? */
+static bool
+is_present(const void *state, uint32 place)
+{
+	const Call *call = state;
+
+	return call->source->judged_row[place] != NO_ROW ||
+		(call->against != NULL && call->against->judged_row[place] != NO_ROW);
+}
+
 /* Reads the queries of a call. */
 void
 call_read(Call *call)
@@ -107,7 +117,7 @@ call_read(Call *call)
 	progress_begin();
 	options->ids = id_type(call->id_type);
 	if (call->verdicts_query != NULL)
-		options->verdicts = judged_read(call->verdicts_query, &options->ids);
+		options->verdicts = judged_read("verdicts", call->verdicts_query, &options->ids);
 	options->judged_alone &= options->verdicts != NULL;
 	call->source = read_source(call, "query", call->query, NULL);
 	if (call->against_query != NULL)
@@ -116,7 +126,7 @@ call_read(Call *call)
 		call->against = read_source(call, "against", call->against_query, call->source);
 	}
 	if (options->verdicts != NULL)
-		judged_check(options->verdicts, call->source, call->against);
+		judged_keep(options->verdicts, is_present, call);
 }
 
 /* Reports what a call did. */

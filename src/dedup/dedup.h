@@ -25,6 +25,7 @@
 #include "join/join.h"
 #include "join/sets.h"
 #include "sketch/bag.h"
+#include "types/judged.h"
 #include "types/shingles.h"
 #include "types/signature_type.h"
 
@@ -52,18 +53,6 @@ typedef struct CallStats
 	int64 pairs;               /* pairs found */
 } CallStats;
 
-/* The type of the ids of a call (ids.c). */
-typedef struct IdType
-{
-	Oid type;
-	int16 length;
-	bool by_value;
-	FmgrInfo *compare;
-	Oid collation;
-} IdType;
-
-typedef struct JudgedPairs JudgedPairs;
-
 typedef struct Options
 {
 	Oid function; /* the SQL function called */
@@ -77,14 +66,6 @@ typedef struct Options
 	double recall;
 	CallStats *stats;
 } Options;
-
-/* ---- Ids (ids.c) ----------------------------------------------------------- */
-
-extern IdType id_type(Oid type);
-extern bool id_fits(const IdType *ids, Oid column_type);
-extern Datum id_copy(const IdType *ids, Oid column_type, Datum id, MemoryContext context);
-extern int id_compare(const IdType *ids, Datum x, Datum y);
-extern char *id_text(const IdType *ids, Datum id);
 
 /* ---- Progress (progress.c) ------------------------------------------------ */
 
@@ -183,42 +164,9 @@ typedef struct Source
 	uint32 table_base;
 } Source;
 
-extern int wrong_column(const char *name, TupleDesc row_type, int column);
-extern int wrong_columns(const char *name, TupleDesc row_type, int expected);
 extern Source *source_read(const char *name, const char *query, const Options *options,
 						   const Source *like);
 extern void source_end(Source *source);
-
-/* ---- Verdicts (judged.c) --------------------------------------------------- */
-
-#define NOT_JUDGED UINT32_MAX
-
-/* What people say of a pair of ids, which are places in the verdicts, a < b or a = b. */
-typedef struct JudgedPair
-{
-	uint32 a;
-	uint32 b;
-	bool same;
-	bool reported[2]; /* pairs: with a in the first source, and in the second */
-} JudgedPair;
-
-struct JudgedPairs
-{
-	MemoryContext context;
-	const IdType *ids;
-	Datum *id; /* ids that have verdicts, ascending */
-	uint32 places;
-	JudgedPair *verdict; /* ascending by a and b */
-	uint32 count;
-	uint32 room;
-};
-
-extern JudgedPairs *judged_read(const char *query, const IdType *ids);
-extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
-extern uint32 *judged_rows(const JudgedPairs *verdicts);
-extern void judged_check(JudgedPairs *verdicts, const Source *source, const Source *against);
-extern JudgedPair *judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y);
-extern void judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *detail);
 
 /* ---- Units (units.c) --------------------------------------------------------- */
 

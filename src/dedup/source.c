@@ -151,23 +151,6 @@ hint_signature(const Source *source, TupleDesc row_type)
 	return hint_columns(source);
 }
 
-/* Reports the type of a column of an argument's query; the caller adds a detail or a hint. */
-int
-wrong_column(const char *name, TupleDesc row_type, int column)
-{
-	errcode(ERRCODE_DATATYPE_MISMATCH);
-	return errmsg("column %d of \"%s\" is of type %s", column + 1, name,
-				  format_type_be(TupleDescAttr(row_type, column)->atttypid));
-}
-
-/* Reports the number of columns of an argument's query; the caller adds a hint. */
-int
-wrong_columns(const char *name, TupleDesc row_type, int expected)
-{
-	errcode(ERRCODE_DATATYPE_MISMATCH);
-	return errmsg("\"%s\" must return %d columns, not %d", name, expected, row_type->natts);
-}
-
 /* Is a type minhash, simhash or shingles? */
 static bool
 is_signature(const Source *source, Oid type)
@@ -272,7 +255,8 @@ source_begin(const char *name, const Options *options, const Source *like)
 }
 
 /*
- * Reads a query that returns ids and signatures.  like: a source read before, whose kind of signatures this one must have, or NULL.
+ * Reads a query that returns ids and signatures.  like: a source read before, whose kind of
+ * signatures this one must have, or NULL.
  */
 Source *
 source_read(const char *name, const char *query, const Options *options, const Source *like)

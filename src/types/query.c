@@ -6,6 +6,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
@@ -105,6 +106,23 @@ query_statement(SPIPlanPtr plan, const char *query)
 	return text;
 }
 
+/* Reports the type of a column of an argument's query; the caller adds a detail or a hint. */
+int
+wrong_column(const char *name, TupleDesc row_type, int column)
+{
+	errcode(ERRCODE_DATATYPE_MISMATCH);
+	return errmsg("column %d of \"%s\" is of type %s", column + 1, name,
+				  format_type_be(TupleDescAttr(row_type, column)->atttypid));
+}
+
+/* Reports the number of columns of an argument's query; the caller adds a hint. */
+int
+wrong_columns(const char *name, TupleDesc row_type, int expected)
+{
+	errcode(ERRCODE_DATATYPE_MISMATCH);
+	return errmsg("\"%s\" must return %d columns, not %d", name, expected, row_type->natts);
+}
+
 static void
 start_nothing(DestReceiver *self, int operation, TupleDesc columns)
 {
@@ -113,20 +131,6 @@ start_nothing(DestReceiver *self, int operation, TupleDesc columns)
 static void
 end_nothing(DestReceiver *self)
 {
-}
-
-/*
- * Returns the receiver of a query's rows, which the caller's state begins with; start may be
- * NULL.
- */
-DestReceiver
-query_receiver(QueryStart start, QueryRow receive_row)
-{
-	return (DestReceiver){.receiveSlot = receive_row,
-						  .rStartup = start != NULL ? start : start_nothing,
-						  .rShutdown = end_nothing,
-						  .rDestroy = end_nothing,
-						  .mydest = DestNone};
 }
 
 /* A DestReceiver that passes rows to a sink. */
@@ -158,7 +162,13 @@ pass_row(TupleTableSlot *slot, DestReceiver *self)
 void
 query_rows(SPIPlanPtr plan, RowSink sink, void *state)
 {
-	Reader reader = {.pub = query_receiver(NULL, pass_row), .sink = sink, .state = state};
+	Reader reader = {.pub = {.receiveSlot = pass_row,
+							 .rStartup = start_nothing,
+							 .rShutdown = end_nothing,
+							 .rDestroy = end_nothing,
+							 .mydest = DestNone},
+					 .sink = sink,
+					 .state = state};
 
 	reader.row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);

@@ -13,12 +13,6 @@ extern SPIPlanPtr query_prepare(const char *name, const char *query, int cursor_
 								const char *such);
 extern Oid query_column(SPIPlanPtr plan);
 
-/* The types of the functions of a DestReceiver that start it, and that receive a row. */
-typedef void (*QueryStart)(DestReceiver *self, int operation, TupleDesc columns);
-typedef bool (*QueryRow)(TupleTableSlot *slot, DestReceiver *self);
-
-extern DestReceiver query_receiver(QueryStart start, QueryRow receive_row);
-
 /*
  * Takes a row of a query, in a memory context that is reset before the next row.  Returns
  * false to end the query.
@@ -28,5 +22,8 @@ typedef bool (*RowSink)(void *state, const Datum *values, const bool *nulls);
 extern void query_rows(SPIPlanPtr plan, RowSink sink, void *state);
 extern TupleDesc query_columns(SPIPlanPtr plan);
 extern char *query_statement(SPIPlanPtr plan, const char *query);
+
+extern int wrong_column(const char *name, TupleDesc row_type, int column);
+extern int wrong_columns(const char *name, TupleDesc row_type, int expected);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * judged.c: reads what people say of pairs of ids: they are the same, or different.
  */
-#include "dedup/dedup.h"
+#include "types/judged.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -40,7 +40,7 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	if (v >= VERDICTS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("\"verdicts\" returns more than %u rows", VERDICTS_MAX),
+				 errmsg("\"%s\" returns more than %u rows", verdicts->name, VERDICTS_MAX),
 				 errhint("Return the verdicts on ids that the query returns.")));
 	if (v == verdicts->room)
 	{
@@ -58,23 +58,23 @@ take_row(void *state, const Datum *values, const bool *nulls)
 
 /* Checks the columns of the query. */
 static void
-check_columns(const IdType *ids, TupleDesc row_type)
+check_columns(const char *name, const IdType *ids, TupleDesc row_type)
 {
 	const char *type = format_type_be(ids->type);
 
 	if (row_type->natts != 3)
 		ereport(ERROR,
-				(wrong_columns("verdicts", row_type, 3),
+				(wrong_columns(name, row_type, 3),
 				 errhint("Write a query such as %s.", EXAMPLE)));
 	for (int i = 0; i < 2; i++)
 		if (!id_fits(ids, TupleDescAttr(row_type, i)->atttypid))
 			ereport(ERROR,
-					(wrong_column("verdicts", row_type, i),
+					(wrong_column(name, row_type, i),
 					 errdetail("Ids must be of type %s.", type),
 					 errhint("Return the ids that the query returns.")));
 	if (getBaseType(TupleDescAttr(row_type, 2)->atttypid) != BOOLOID)
 		ereport(ERROR,
-				(wrong_column("verdicts", row_type, 2),
+				(wrong_column(name, row_type, 2),
 				 errdetail("It must be of type boolean: true for the same, false for different, NULL for unsure.")));
 }
 
@@ -145,7 +145,7 @@ judged_place(const JudgedPairs *verdicts, Datum id)
 	return NOT_JUDGED;
 }
 
-/* Returns a row for each place, NO_ROW so far. */
+/* Returns a number for each place, UINT32_MAX so far. */
 uint32 *
 judged_rows(const JudgedPairs *verdicts)
 {
@@ -172,20 +172,21 @@ verdict_key(const void *record)
  * returns no verdict.
  */
 JudgedPairs *
-judged_read(const char *query, const IdType *ids)
+judged_read(const char *name, const char *query, const IdType *ids)
 {
 	JudgedPairs *verdicts = palloc0(sizeof(JudgedPairs));
 	Reader reader = {.verdicts = verdicts};
 	SPIPlanPtr plan;
 
+	verdicts->name = name;
 	verdicts->context = CurrentMemoryContext;
 	verdicts->ids = ids;
 	verdicts->room = ROOM_MIN;
 	verdicts->verdict = palloc(ROOM_MIN * sizeof(JudgedPair));
 	verdicts->id = palloc(ROOM_MIN * 2 * sizeof(Datum));
 	SPI_connect();
-	plan = query_prepare("verdicts", query, CURSOR_OPT_PARALLEL_OK, EXAMPLE);
-	check_columns(ids, query_columns(plan));
+	plan = query_prepare(name, query, CURSOR_OPT_PARALLEL_OK, EXAMPLE);
+	check_columns(name, ids, query_columns(plan));
 	for (int i = 0; i < 2; i++)
 		reader.type[i] = TupleDescAttr(query_columns(plan), i)->atttypid;
 	query_rows(plan, take_row, &reader);
@@ -204,25 +205,18 @@ judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *d
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"verdicts\" contradicts itself on ids %s and %s", x, y),
+			 errmsg("\"%s\" contradicts itself on ids %s and %s", verdicts->name, x, y),
 			 errdetail_internal("%s", detail),
 			 errhint("Look at the two rows again, and delete the wrong verdicts.")));
 }
 
-/* Is an id among the rows of one of the sources? */
-static bool
-is_present(uint32 place, const Source *source, const Source *against)
-{
-	return source->judged_row[place] != NO_ROW ||
-		(against != NULL && against->judged_row[place] != NO_ROW);
-}
-
 /*
- * Keeps one verdict on each pair, of those on ids of the sources.  Raises an error if they
- * differ, or say that an id differs from itself.
+ * Keeps one verdict on each pair of ids that are present.  Raises an error if verdicts on a
+ * pair differ, or say that an id differs from itself.
  */
 void
-judged_check(JudgedPairs *verdicts, const Source *source, const Source *against)
+judged_keep(JudgedPairs *verdicts, bool (*is_present)(const void *state, uint32 place),
+			const void *state)
 {
 	uint32 kept = 0;
 
@@ -232,7 +226,7 @@ judged_check(JudgedPairs *verdicts, const Source *source, const Source *against)
 		const JudgedPair *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
 		bool again = last != NULL && last->a == verdict->a && last->b == verdict->b;
 
-		if (!is_present(verdict->a, source, against) || !is_present(verdict->b, source, against))
+		if (!is_present(state, verdict->a) || !is_present(state, verdict->b))
 			continue;
 		if (verdict->a == verdict->b && !verdict->same)
 			judged_contradict(verdicts, verdict->a, verdict->b,

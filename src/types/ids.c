@@ -1,7 +1,7 @@
 /*
  * ids.c: the ids of rows, whose type the call names.
  */
-#include "dedup/dedup.h"
+#include "types/ids.h"
 
 #include "catalog/pg_type.h"
 #include "parser/parse_coerce.h"

@@ -1,0 +1,40 @@
+/*
+ * judged.h: what people say of pairs of ids, as a query returns it.
+ */
+#ifndef NEARDUP_TYPES_JUDGED_H
+#define NEARDUP_TYPES_JUDGED_H
+
+#include "types/ids.h"
+
+#define NOT_JUDGED UINT32_MAX
+
+/* A verdict on a pair of ids, which are places among the judged ids, a < b or a = b. */
+typedef struct JudgedPair
+{
+	uint32 a;
+	uint32 b;
+	bool same;
+	bool reported[2]; /* pairs: with a in the first source, and in the second */
+} JudgedPair;
+
+typedef struct JudgedPairs
+{
+	const char *name; /* the argument's name, for messages */
+	MemoryContext context;
+	const IdType *ids;
+	Datum *id; /* ids that have verdicts, ascending */
+	uint32 places;
+	JudgedPair *verdict; /* ascending by a and b */
+	uint32 count;
+	uint32 room;
+} JudgedPairs;
+
+extern JudgedPairs *judged_read(const char *name, const char *query, const IdType *ids);
+extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
+extern uint32 *judged_rows(const JudgedPairs *verdicts);
+extern void judged_keep(JudgedPairs *verdicts, bool (*is_present)(const void *state, uint32 place),
+						const void *state);
+extern JudgedPair *judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y);
+extern void judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *detail);
+
+#endif
