@@ -30,7 +30,7 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pa
 	pairs_find(pairs, corpus);
 	if (corpus->verdicts != NULL && pairs->judged_count == 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_NO_DATA_FOUND),
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"query\" returns both texts of no pair that \"judged\" returns"),
 				 errhint("Return the ids of the texts in both queries.")));
 }
@@ -66,7 +66,8 @@ sets_query(const Call *call, const Candidate *candidate)
 	return psprintf("WITH l (lexicon) AS MATERIALIZED (SELECT %sneardup_lexicon(%s, '%s'))\n"
 					"SELECT id, %sweigh(%s, lexicon) FROM (%s) AS q (id, body), l",
 					call->schema,
-					quote_literal_cstr(psprintf("SELECT body FROM (%s) AS q (id, body)", call->query)),
+					quote_literal_cstr(psprintf("SELECT body FROM (%s) AS q (id, body)",
+												call->query)),
 					scheme, call->schema, set, call->query);
 }
 
@@ -78,7 +79,9 @@ statement_of(const Call *call, const Outlook *outlook)
 
 	return psprintf("SELECT * FROM %sneardup_pairs(%s, %g%s%s%s)", call->schema,
 					quote_literal_cstr(sets_query(call, candidate)), outlook->threshold,
-					call->id_type == INT8OID ? "" : psprintf(", NULL::%s", format_type_be(call->id_type)),
+					call->id_type == INT8OID ?
+						"" :
+						psprintf(", NULL::%s", format_type_be(call->id_type)),
 					candidate->lexicon ? ", multiset => true" : "",
 					candidate->containment ? ", measure => 'containment'" : "");
 }

@@ -51,12 +51,12 @@ extern const char *const scheme_names[SCHEMES];
 /* A text's distinct shingles by each scheme, as hashes of 32 bits; more are kept at first. */
 typedef struct CorpusText
 {
-	uint64 key;        /* the texts with the least keys are kept ... */
-	uint64 second_key; /* ... and of equal keys the texts with the least second keys */
-	uint64 row;        /* from 1 */
-	bool outside;      /* is it here only because it was judged? */
-	char *id;          /* as text */
-	uint32 judged;     /* place of the id in the verdicts, or NOT_JUDGED */
+	uint64 key;               /* the texts with the least keys are kept ... */
+	uint64 second_key;        /* ... and of equal keys the texts with the least second keys */
+	uint64 row;               /* from 1 */
+	bool outside;             /* is it here only because it was judged? */
+	char *id;                 /* as text */
+	uint32 judged;            /* place of the id in the verdicts, or NOT_JUDGED */
 	uint32 *element[SCHEMES]; /* ascending */
 	uint32 elements[SCHEMES];
 } CorpusText;
@@ -66,19 +66,19 @@ typedef struct Corpus
 	MemoryContext context;
 	IdType ids;
 	JudgedPairs *verdicts; /* NULL if there are none */
-	uint32 most;        /* texts to keep */
-	uint32 family_most; /* texts of one key to keep, where texts are left out */
-	size_t room;        /* of text */
-	uint32 count;       /* texts; when the sample is complete, texts outside come last */
-	uint32 inside;      /* texts that are not outside */
-	bool complete;      /* no text was left out */
-	uint64 limit;       /* texts with greater keys are left out */
-	uint64 rows;        /* with a text that has shingles */
+	uint32 most;           /* texts to keep */
+	uint32 family_most;    /* texts of one key to keep, where texts are left out */
+	size_t room;           /* of text */
+	uint32 count;          /* texts; when the sample is complete, texts outside come last */
+	uint32 inside;         /* texts that are not outside */
+	bool complete;         /* no text was left out */
+	uint64 limit;          /* texts with greater keys are left out */
+	uint64 rows;           /* with a text that has shingles */
 	CorpusText *text;
 	SchemeId scheme[SCHEMES];
 	uint32 highest[SCHEMES]; /* element that is kept */
 	uint64 total[SCHEMES];   /* elements of all texts */
-	const char *query; /* without a semicolon */
+	const char *query;       /* without a semicolon */
 } Corpus;
 
 #define SAMPLE_MOST 20000
@@ -97,9 +97,9 @@ typedef struct AdvicePair
 {
 	uint32 a;
 	uint32 b;
-	float stands_for;                /* pairs among all texts; 0 for one outside the sample */
-	float chance;                    /* of being drawn, relative to others */
-	float same;                      /* probability, once there is a model */
+	float stands_for; /* pairs among all texts; 0 for one outside the sample */
+	float chance;     /* of being drawn, relative to others */
+	float same;       /* probability, once there is a model */
 	uint16 similarity[CANDIDATES];
 } AdvicePair;
 
@@ -108,9 +108,9 @@ typedef struct Pairs
 	const Corpus *corpus;
 	size_t count;
 	size_t room;
-	AdvicePair *pair;     /* by a and b */
-	uint32 *judged;       /* places of pairs that were judged */
-	bool *same;           /* verdicts on them */
+	AdvicePair *pair; /* by a and b */
+	uint32 *judged;   /* places of pairs that were judged */
+	bool *same;       /* verdicts on them */
 	uint32 judged_count;
 } Pairs;
 

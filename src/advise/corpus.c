@@ -137,8 +137,8 @@ gather(void *state, const uint64_t *hashes, size_t count)
 {
 	Gatherer *gatherer = state;
 
-	gatherer->element = host_grow(gatherer->element, &gatherer->room, gatherer->count + count,
-								  sizeof(uint32));
+	gatherer->element =
+		host_grow(gatherer->element, &gatherer->room, gatherer->count + count, sizeof(uint32));
 	for (size_t i = 0; i < count; i++)
 	{
 		uint32 element = (uint32) (mix64(hashes[i]) >> 32);
@@ -209,8 +209,7 @@ judged_ids(const Corpus *corpus)
 static void
 corpus_add(Corpus *corpus, CorpusText *text, const Utf8Text *utf8)
 {
-	corpus->text =
-		host_grow(corpus->text, &corpus->room, corpus->count + 1, sizeof(CorpusText));
+	corpus->text = host_grow(corpus->text, &corpus->room, corpus->count + 1, sizeof(CorpusText));
 	for (int s = 0; s < SCHEMES; s++)
 		take_elements(corpus, text, s, utf8);
 	corpus->text[corpus->count++] = *text;
@@ -275,9 +274,9 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	text.outside = text.key > corpus->limit;
 	text.judged = NOT_JUDGED;
 	if (corpus->verdicts)
-		text.judged = judged_place(corpus->verdicts,
-								   id_copy(&corpus->ids, reader->id_type, values[0],
-										   CurrentMemoryContext));
+		text.judged =
+			judged_place(corpus->verdicts,
+						 id_copy(&corpus->ids, reader->id_type, values[0], CurrentMemoryContext));
 	if (text.outside && text.judged == NOT_JUDGED)
 		return true;
 	old = MemoryContextSwitchTo(corpus->context);

@@ -110,8 +110,8 @@ draw_pairs(const Pairs *pairs, uint32 wanted, Draw *draw)
 	uint32 count = set_chances(pairs, draw);
 
 	for (uint32 i = 0; i < count; i++)
-		draw[i].place = -log(((draw[i].random >> 11) + 0.5) / (double) (UINT64CONST(1) << 53)) /
-			draw[i].chance;
+		draw[i].place =
+			-log(((draw[i].random >> 11) + 0.5) / (double) (UINT64CONST(1) << 53)) / draw[i].chance;
 	qsort(draw, count, sizeof(Draw), compare_places);
 	count = Min(count, wanted);
 	for (uint32 i = 0; i < count; i++)

@@ -21,8 +21,9 @@ typedef struct Rule
 } Rule;
 
 /* From trials on labelled texts (make bench BENCH=accuracy): the last rule has no length. */
-static const Rule rules[] = {{.candidate = LEXICON_WORD_3, .shingles = 100, .floor = 20, .part = 0.15, .otherwise = 30},
-							 {.candidate = LEXICON_CHAR_5, .shingles = 0, .floor = 25, .part = 0.1, .otherwise = 50}};
+static const Rule rules[] =
+	{{.candidate = LEXICON_WORD_3, .shingles = 100, .floor = 20, .part = 0.15, .otherwise = 30},
+	 {.candidate = LEXICON_CHAR_5, .shingles = 0, .floor = 25, .part = 0.1, .otherwise = 50}};
 
 /*
  * Sets the candidate and the threshold for texts of this length: the lowest threshold, from
@@ -50,8 +51,7 @@ gap_find(const Pairs *pairs, Outlook *outlook)
 	found = from[t] > 0 && from[t - WIDTH] - from[t] <= rule->part * from[t];
 	if (!found)
 		t = rule->otherwise;
-	*outlook = (Outlook){.candidate = rule->candidate,
-						 .threshold = (double) t / GRID,
-						 .pairs = from[t]};
+	*outlook =
+		(Outlook){.candidate = rule->candidate, .threshold = (double) t / GRID, .pairs = from[t]};
 	return found;
 }

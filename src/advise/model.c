@@ -143,8 +143,7 @@ surprise(const Evidence *evidence, const double *coefficient)
 	{
 		double z = product(evidence->x[i], coefficient);
 
-		sum += evidence->weight[i] *
-			(Max(z, 0) + log1p(exp(-fabs(z))) - evidence->same[i] * z);
+		sum += evidence->weight[i] * (Max(z, 0) + log1p(exp(-fabs(z))) - evidence->same[i] * z);
 	}
 	for (int j = 0; j < FEATURES; j++)
 		sum += evidence->precision[j] * pow(coefficient[j] - evidence->mean[j], 2) / 2;
@@ -348,7 +347,8 @@ sum_up(const Model *model, const Pairs *pairs, int candidate, int least, Sums *a
 
 		host_check_interrupts_at(i);
 		features_of_pair(model, logits, pair, x);
-		for (Sums *sums = all; sums; sums = sums == all && pair->similarity[candidate] >= least ? reported : NULL)
+		for (Sums *sums = all; sums;
+			 sums = sums == all && pair->similarity[candidate] >= least ? reported : NULL)
 		{
 			sums->pairs += pair->stands_for;
 			sums->same += pair->stands_for * p;
@@ -383,7 +383,8 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 		gradient[j] = found.gradient[j] / found.pairs;
 	outlook->precision = estimate(model, found.same / found.pairs, gradient);
 	for (int j = 0; j < FEATURES; j++)
-		gradient[j] = found.gradient[j] / all.same - found.same * all.gradient[j] / pow(all.same, 2);
+		gradient[j] =
+			found.gradient[j] / all.same - found.same * all.gradient[j] / pow(all.same, 2);
 	outlook->recall = estimate(model, found.same / all.same, gradient);
 	both = found.pairs + all.same;
 	for (int j = 0; j < FEATURES; j++)

@@ -65,8 +65,8 @@ posting_key(const void *posting)
 static uint64 *
 sorted_postings(const Corpus *corpus, int s)
 {
-	uint64 *posting = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(uint64) * (corpus->total[s] + 1));
+	uint64 *posting =
+		MemoryContextAllocHuge(CurrentMemoryContext, sizeof(uint64) * (corpus->total[s] + 1));
 	size_t count = 0;
 
 	for (uint32 i = 0; i < corpus->count; i++)
@@ -179,7 +179,8 @@ family_resemblance(const Lists *lists, uint32 a, uint32 b)
 {
 	const Lists *l = &lists[FAMILY];
 
-	return units((uint32) l->shared[b], l->lists[a], l->lists[b], false) / (double) SIMILARITY_UNITS;
+	return units((uint32) l->shared[b], l->lists[a], l->lists[b], false) /
+		(double) SIMILARITY_UNITS;
 }
 
 /* Finds the similarities from which on a candidate has its pairs to keep, from some texts. */

@@ -134,7 +134,7 @@ typedef struct Language
 } Language;
 
 #define LANGUAGE_ENGLISH 0
-#define LANGUAGES_MAX PROFILE_LANGUAGES_MAX
+#define LANGUAGES_MAX 32
 
 extern const Language languages[];
 extern const int language_count;

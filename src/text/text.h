@@ -144,23 +144,6 @@ extern void spot_words_free(SpotWords *words);
 extern void spots_of_text(const char *utf8, size_t length, const SpotWords *words, HashSink sink,
 						  void *state);
 
-/* ---- What a text is made of (profile.c) ----------------------------------- */
-
-#define PROFILE_SCRIPTS_MAX 64
-#define PROFILE_LANGUAGES_MAX 32
-
-typedef struct TextProfile
-{
-	uint64_t tokens;
-	uint64_t alone;                        /* tokens that are letters of scripts without spaces */
-	uint64_t letters[PROFILE_SCRIPTS_MAX]; /* of each script (profile.c) */
-	uint64_t stop_words[PROFILE_LANGUAGES_MAX]; /* tokens among those of a language (languages.c) */
-} TextProfile;
-
-extern void profile_text(const char *utf8, size_t length, TextProfile *profile);
-extern const char *profile_script(const TextProfile *profile);
-extern const char *profile_language(const TextProfile *profile);
-
 /* ---- Showing shingles (show.c) ------------------------------------------ */
 
 /* The most distinct shingles, and bytes of normalised text, that can be shown. */

@@ -64,13 +64,11 @@ check_columns(const char *name, const IdType *ids, TupleDesc row_type)
 
 	if (row_type->natts != 3)
 		ereport(ERROR,
-				(wrong_columns(name, row_type, 3),
-				 errhint("Write a query such as %s.", EXAMPLE)));
+				(wrong_columns(name, row_type, 3), errhint("Write a query such as %s.", EXAMPLE)));
 	for (int i = 0; i < 2; i++)
 		if (!id_fits(ids, TupleDescAttr(row_type, i)->atttypid))
 			ereport(ERROR,
-					(wrong_column(name, row_type, i),
-					 errdetail("Ids must be of type %s.", type),
+					(wrong_column(name, row_type, i), errdetail("Ids must be of type %s.", type),
 					 errhint("Return the ids that the query returns.")));
 	if (getBaseType(TupleDescAttr(row_type, 2)->atttypid) != BOOLOID)
 		ereport(ERROR,

@@ -37,8 +37,7 @@ typedef struct Learner
 static SPIPlanPtr
 learner_prepare(Learner *learner, const char *query, int cursor_options, Oid function)
 {
-	SPIPlanPtr plan =
-		query_prepare("query", query, cursor_options, "SELECT body FROM documents");
+	SPIPlanPtr plan = query_prepare("query", query, cursor_options, "SELECT body FROM documents");
 	Oid type = query_column(plan);
 
 	learner->sets = type == extension_type(function, "shingles");

@@ -66,18 +66,6 @@ count_hashes(void *state, const uint64_t *hashes, size_t count)
 		*(uint64_t *) state += hashes[i] != 0;
 }
 
-static void
-check_profile(const char *text, size_t length, size_t tokens)
-{
-	TextProfile profile;
-
-	profile_text(text, length, &profile);
-	REQUIRE(profile.tokens == tokens && profile.alone <= tokens);
-	for (int i = 0; i < PROFILE_LANGUAGES_MAX; i++)
-		REQUIRE(profile.stop_words[i] <= tokens);
-	REQUIRE(tokens > 0 || (profile_script(&profile) == NULL && profile_language(&profile) == NULL));
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -89,7 +77,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	SchemeId parsed;
 
 	tokens_of_text(text, length, check_tokens, &tokens);
-	check_profile(text, length, tokens);
 	for (int i = 0; i < 5; i++)
 	{
 		int width = size > 0 && data[0] > 0 ? data[0] : 3;
