@@ -85,7 +85,7 @@ my %wrong = (
 	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope'], column => ['id=no', 'sig=no', 'mark=no', 'title=no'] },
 	sign => { '' => ['batch=0', 'batch=x', 'batch=1.5', 'pause=-1', 'pause=soon', 'expression=to_minhash(nope)', 'expression=to_minhash(', q{expression=to_minhash("a body", 'nope')}],
 		column => ['id=no', 'text=no'] },
-	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'output=|true'],
+	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'judged=nope', 'output=|true'],
 		column => ['id=no', 'sig=no', 'text=no', 'title=no'] },
 	lexicon => { '' => ['entries=0', 'entries=x', 'k=3', 'b=3', 'scheme=nope'], column => ['text=no'] },
 	watch => { '' => ['schema=nope'], column => ['id=no', 'sig=no'] },
