@@ -56,7 +56,10 @@ WHERE value <> ''
 SELECT 10 * :'chars'::int AS compared, :'show' = 'clusters' AS clusters, :'output' <> '' AS to_file,
 	least(80, :'chars'::int / 10) AS shared_ends, least(400, :'chars'::int / 10) AS other_ends,
 	CASE WHEN :'title' = '' THEN 'NULL' ELSE format('%I', :'title') END AS title_value,
-	CASE getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END AS page_encoding
+	page_encoding, format(ascii, 'a') AS ascii_a, format(ascii, 'b') AS ascii_b, format(ascii, format('format(''%%s'', %I)', :'text')) AS ascii_text
+-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
+FROM (SELECT 'SQL_ASCII' AS page_encoding, 'regexp_replace(%s, ''[^\u0001-\u007f]'', ''?'', ''g'')' AS ascii WHERE getdatabaseencoding() = 'SQL_ASCII'
+	UNION ALL SELECT 'UTF8', '%s' WHERE getdatabaseencoding() <> 'SQL_ASCII') e
 \gset
 
 -- Hashes made elsewhere are compared as signatures, and ids of pairs to judge as text.
@@ -68,7 +71,7 @@ WITH RECURSIVE base AS (
 SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, "table", :'sig',
 		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
 	format(CASE WHEN :'judge' THEN 'format(''%%s'', %I)' ELSE '%I' END, :'id') AS id_value, CASE WHEN :'judge' THEN 'OPERATOR(pg_catalog.=)' ELSE :'equals' END AS equals
-FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN format('format(''%%s'', %I)', :'text') ELSE coalesce((
+FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'ascii_text' ELSE coalesce((
 		SELECT format('%I::%s.%s', :'sig', :'ext', CASE WHEN type = 'bit'::regtype THEN 'minhash' ELSE 'simhash' END)
 		FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype)), format('%I', :'sig')) END AS signature) t
 \gset
@@ -113,7 +116,7 @@ WITH docs AS NOT MATERIALIZED (
 		substring(shown FROM '^\d+/[^/]*/(\d+)x\d')::int AS k, substring(shown FROM '^\d+/[^/]*/\d+x(\d+)')::int AS b
 	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL AND NOT :'judge' LIMIT 1) s ON true
 ), settings AS MATERIALIZED (
-	SELECT getdatabaseencoding() = 'SQL_ASCII' AS bytes, :'unseen'::text COLLATE "C" AS unseen
+	SELECT :'unseen'::text COLLATE "C" AS unseen
 
 -- ---- Which pairs ----
 
@@ -138,10 +141,8 @@ WITH docs AS NOT MATERIALIZED (
 -- ---- What their texts share ----
 
 ), compared AS (
-	-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
 	SELECT items.*, a_read, b_read, a_starts, a_counts, b_starts, b_counts
-	FROM items, settings, LATERAL (SELECT CASE WHEN bytes THEN regexp_replace(a, '[^\u0001-\u007f]', '?', 'g') ELSE a END,
-			CASE WHEN bytes THEN regexp_replace(b, '[^\u0001-\u007f]', '?', 'g') ELSE b END) r (a_read, b_read),
+	FROM items, LATERAL (SELECT :ascii_a, :ascii_b) r (a_read, b_read),
 		LATERAL (SELECT array_agg(a_start ORDER BY place), array_agg(a_length ORDER BY place), array_agg(b_start ORDER BY place), array_agg(b_length ORDER BY place)
 			FROM :ext.shared_passages(a_read, b_read, :'shared'::text, :'min_tokens'::int) WITH ORDINALITY p (a_start, a_length, b_start, b_length, tokens, place)
 			WHERE NOT same) p (a_starts, a_counts, b_starts, b_counts)

@@ -476,6 +476,8 @@ foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', '
 	($ok, $out, $err) = run_script($script, 'table=far');
 	ok($ok, "in a schema outside the search path: $script") or diag $err;
 }
+($ok, $out, $err) = run_script('review', 'table=far', 'show=judge');
+ok($ok, 'in a schema outside the search path: pairs to judge') or diag $err;
 ($ok, $out, $err) = run_script('lexicon', 'table=big', 'function=big_words');
 ok($ok, 'in a schema outside the search path: lexicon') or diag $err;
 is($node->safe_psql('postgres', q{SELECT big_words('one two') IS NOT NULL}), 't', 'and its function');

@@ -233,6 +233,30 @@ is(scalar @pairs, 3, 'all pairs of them');
 like($pairs[0]{html}, qr/ more characters \(the last [\d,]+ are not compared\)</, 'the page says what is not compared');
 cmp_ok(length $out, '<', 250_000, 'the page is not as long as they are');
 
+# Pairs to judge: without signatures, and without a similarity.
+$node->safe_psql('postgres', 'CREATE TABLE plain AS SELECT id AS key, body AS words, name FROM docs');
+my @judge = ('table=plain', 'id=key', 'text=words', 'title=name', 'show=judge');
+($ok, $out, $err) = run_script('postgres', @judge, 'limit=10', 'below=0.1', 'sort=highest');
+is($err . faults($out), '', 'a page to judge');
+@pairs = read_page($out);
+is(scalar @pairs, 10, 'has as many pairs as it may');
+unlike($out =~ s{<style>.*?</style>}{}sr, qr{imilarity|% shared|<svg|estimated|exact}, 'and says nothing about their similarity');
+foreach my $pair (@pairs)
+{
+	my @ids = map { $_->{id} } @{ $pair->{sides} };
+
+	is($pair->{row}, "$ids[0]\t$ids[1]\t", 'both ids');
+	is(join("\n", map { $_->{text} } @{ $pair->{sides} }), $node->safe_psql('postgres', "SELECT words FROM plain WHERE key = ANY ('{$ids[0],$ids[1]}') ORDER BY array_position('{$ids[0],$ids[1]}', key)"),
+		'both texts') if $pair->{note} eq '';
+}
+($ok, $out, $err) = run_script('postgres', @judge);
+cmp_ok(scalar read_page($out), '>', 10, 'by default there are more');
+$node->safe_psql('postgres', 'CREATE TABLE verdicts (a int, b int, same boolean)');
+($ok, $out, $err) = run_script('postgres', @judge, 'judged=SELECT a, b, same FROM public.verdicts');
+is($err . faults($out), '', 'with verdicts');
+($ok, $out, $err) = run_script('postgres', @judge, 'judged=SELECT a, b, same FROM verdicts');
+like($err, qr/is not a value of judged.*HINT:  Name the table with its schema/s, 'whose table needs its schema') or diag $out;
+
 # A file, and a standby.
 ($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/a page.html");
 is($out, "page written to $folder/a page.html\n", 'a page goes to a file');
@@ -245,6 +269,8 @@ $standby->init_from_backup($node, 'copy', has_streaming => 1);
 $standby->start;
 ($ok, $out, $err) = run_script($standby, 'table=docs');
 is($err . faults($out), '', 'it runs on a standby');
+($ok, $out, $err) = run_script($standby, 'table=docs', 'show=judge');
+is($err . faults($out), '', 'for pairs to judge too');
 $standby->stop;
 
 # ---- Hostile texts -------------------------------------------------------------
@@ -279,7 +305,10 @@ sub hostile_page
 	return Encode::decode('UTF-8', $out);
 }
 
-my $page = hostile_page();
+my $page = hostile_page('show=judge');
+is(faults($page), '', 'no text breaks out of a page to judge');
+cmp_ok(scalar read_page($page), '>', 0, 'it has pairs');
+$page = hostile_page();
 is(faults($page), '', 'no text breaks out of the page');
 @pairs = read_page($page);
 is(scalar @pairs, scalar @hostile, 'all pairs are there');
@@ -338,6 +367,8 @@ foreach my $encoding ('SQL_ASCII', 'LATIN1')
 	($ok, $out, $err) = run_script('other', 'table=docs');
 	is($err . faults(Encode::decode('UTF-8', $out)), '', "a database in $encoding");
 	ok($out =~ ($encoding eq 'LATIN1' ? qr/ \xc3\xa9\xc2\xb5 &lt;/ : qr/ \xe9\xb5 &lt;/), 'the characters are right');
+	($ok, $out, $err) = run_script('other', 'table=docs', 'show=judge');
+	is($err . faults(Encode::decode('UTF-8', $out)), '', "a database in $encoding, and pairs to judge");
 	$node->safe_psql('postgres', 'DROP DATABASE other');
 }
 
@@ -410,16 +441,18 @@ sub page_says
 	return $result->{value} // $result->{description};
 }
 
-# Opens a page, with another script if there is one, under the page's policy or under none.
+# Opens a page from a file of its own, with another script if there is one, under the page's
+# policy or under none.
+my $opened = 0;
 sub open_page
 {
 	my ($page, $hash, $script, $no_policy) = @_;
+	my $file = "$folder/page" . ++$opened . '.html';
 
 	$page =~ s/<meta http-equiv[^>]*>// if $no_policy;
 	$page =~ s{</body>}{<script>$script</script></body>} if $script;
-	unlink "$folder/page.html";
-	append_to_file("$folder/page.html", Encode::encode('UTF-8', $page));
-	tell_browser('Page.navigate', url => $_) foreach 'about:blank', "file://$folder/page.html" . ($hash // '');
+	append_to_file($file, Encode::encode('UTF-8', $page));
+	tell_browser('Page.navigate', url => "file://$file" . ($hash // ''));
 	page_says(q{new Promise(function (done) { document.readyState === 'complete' ? done() : addEventListener('load', done); })});
 }
 
@@ -509,12 +542,13 @@ SKIP:
 	# The file, and progress.
 	my $file = saved();
 	is($file, join('', map { $pairs[$_->[0]]{row} . "$_->[1]\n" } [ 0, '\N' ], [ 2, 'f' ], [ 3, '\N' ], [ 4, 'f' ]), 'the file has what is judged');
-	is(read_verdicts('int', 'verdicts'), join("\n", map { join '|', (map { $_->{id} } @{ $pairs[$_->[0]]{sides} }), $_->[1] } [ 0, '' ], [ 2, 'f' ], [ 3, '' ], [ 4, 'f' ]), 'COPY reads it');
+	is(read_verdicts('int', 'saved'), join("\n", map { join '|', (map { $_->{id} } @{ $pairs[$_->[0]]{sides} }), $_->[1] } [ 0, '' ], [ 2, 'f' ], [ 3, '' ], [ 4, 'f' ]), 'COPY reads it');
 	open_page($out);
 	is(verdicts(), '\N-f\Nf 4 of 5 judged', 'verdicts stay when the page is opened again');
 	$node->safe_psql('postgres', qq{UPDATE docs SET body = upper(body) WHERE id = $pairs[2]{sides}[1]{id}});
 	open_page((run_script('postgres', 'table=docs', 'threshold=0.7', 'limit=5', 'show=clusters', 'members=1'))[1]);
-	is(verdicts(), '\N--\Nf 3 of 5 judged', 'but not of a text that has changed');
+	is(verdicts(), '\N--\Nf 3 of 5 judged', 'but not of a text that has changed')
+	  or diag page_says('JSON.stringify(localStorage)');
 	my $script_id = tell_browser('Page.addScriptToEvaluateOnNewDocument', source => q{Object.defineProperty(window, 'localStorage', { get: function () { throw new Error('no'); } });})->{identifier};
 	open_page($out);
 	is(press('s', 's'), 'p1 p2', 'without storage');
@@ -522,6 +556,14 @@ SKIP:
 	is(saved(), "$pairs[0]{row}t\n", 'and verdicts saved');
 	ok(page_says(q{document.querySelector('.lost').offsetHeight}) > 0, 'the page says that it keeps nothing');
 	tell_browser('Page.removeScriptToEvaluateOnNewDocument', identifier => $script_id);
+
+	# Pairs to judge.
+	($ok, $out, $err) = run_script('postgres', @judge, 'limit=6');
+	@pairs = read_page($out);
+	open_page($out);
+	press('j', 's', 'd', 'u');
+	like(verdicts(), qr/^tf\\N-/, 'pairs to judge are judged');
+	is(saved(), join('', map { $pairs[$_->[0]]{row} . "$_->[1]\n" } [ 0, 't' ], [ 1, 'f' ], [ 2, '\N' ]), 'and verdicts saved');
 
 	# A phone.
 	tell_browser('Emulation.setDeviceMetricsOverride', width => 380, height => 700, deviceScaleFactor => 2, mobile => JSON::PP::true);
