@@ -29,7 +29,7 @@ body {
 h1 { margin: 0; font-size: 1.7rem; line-height: 1.25; font-weight: 650; letter-spacing: -0.01em; overflow-wrap: anywhere; }
 h2 { margin: 3rem 0 0; font-size: 1.2rem; font-weight: 650; }
 h3 { margin: 0; font-size: 1rem; font-weight: 400; color: var(--soft); }
-h3 strong { margin-right: 0.3rem; font-size: 1.5rem; font-weight: 650; color: var(--ink); letter-spacing: -0.01em; }
+h3 strong { margin: 0 0.3rem; font-size: 1.5rem; font-weight: 650; color: var(--ink); letter-spacing: -0.01em; }
 h4 { margin: 0; font-size: 1rem; font-weight: 650; overflow-wrap: anywhere; }
 h4 .soft { font-weight: 400; }
 .title { margin-left: 0.4rem; font-weight: 400; }
@@ -37,7 +37,6 @@ a { color: var(--accent); }
 p { margin: 0.3rem 0 0; }
 .soft { color: var(--soft); }
 .facts { font-size: 0.875rem; color: var(--soft); }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
 .top { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.15fr); gap: 1.5rem 3rem; align-items: end; }
 dl { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; margin: 1.25rem 0 0; }
@@ -60,8 +59,12 @@ article { margin-top: 1.5rem; background: var(--card); border: 1px solid var(--l
 article:focus { outline: none; }
 article[aria-current] { border-color: var(--focus); box-shadow: 0 0 0 1px var(--focus); }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
-article > header { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: baseline; justify-content: space-between; padding: 0.7rem 1.25rem; border-bottom: 1px solid var(--line); }
-article nav { display: flex; gap: 1.25rem; font-size: 0.875rem; }
+article[data-verdict] > header { background: var(--shared); }
+article > header { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center; padding: 0.7rem 1.25rem; border-bottom: 1px solid var(--line); border-radius: 0.6rem 0.6rem 0 0; }
+label { display: inline-flex; gap: 0.5rem; align-items: center; min-height: 2.75rem; font-size: 0.875rem; cursor: pointer; }
+label input { width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--accent); }
+.verdicts { display: flex; gap: 0.5rem; }
+article .verdicts { margin-left: auto; }
 .sides { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 .sides > section { padding: 1rem 1.25rem 1.35rem; min-width: 0; }
 .sides > section + section { border-left: 1px solid var(--line); }
@@ -72,29 +75,36 @@ mark { background: var(--shared); color: var(--shared-ink); border-radius: 0.15r
 mark.twin { background: var(--twin); color: var(--ink); }
 b { font-weight: 600; background: var(--other); color: var(--other-ink); border-bottom: 2px solid var(--other-line); border-radius: 0.15rem 0.15rem 0 0; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
 .cut { display: inline-block; margin: 0 0.25rem; padding: 0.05rem 0.5rem; border: 1px dashed var(--soft); border-radius: 1rem; color: var(--soft); font-size: 0.8125rem; font-weight: 400; line-height: 1.5; }
+.brief { display: none; }
+article:has(input:not(:checked)) .fold { display: none; }
+article:has(input:not(:checked)) .brief { display: inline-block; }
 .end { display: block; margin: 0.8rem 0 0; border-radius: 0.3rem; }
 code { padding: 0 0.2rem; border: 1px solid var(--other-line); border-radius: 0.2rem; color: inherit; font: 0.75em/1.2 ui-monospace, "Liberation Mono", monospace; }
 
-footer { margin-top: 2.5rem; }
 .keys { position: fixed; inset: auto 0 0; display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center; padding: 0.6rem 1rem; background: var(--card); border-top: 1px solid var(--line); font-size: 0.875rem; }
-.keys[hidden] { display: none; }
 .keys output { min-width: 6rem; text-align: center; font-weight: 600; }
-button { min-height: 2.25rem; padding: 0 1rem; font: inherit; color: var(--ink); background: var(--page); border: 1px solid var(--line); border-radius: 0.4rem; cursor: pointer; }
+[hidden] { display: none !important; }
+button { min-height: 2.75rem; padding: 0 1rem; font: inherit; color: var(--ink); background: var(--page); border: 1px solid var(--line); border-radius: 0.4rem; cursor: pointer; }
 button:hover { border-color: var(--soft); }
+button[aria-pressed="true"] { background: var(--accent); border-color: var(--accent); color: var(--card); font-weight: 600; }
+button:disabled { color: var(--soft); cursor: default; }
 kbd { padding: 0.05rem 0.4rem; font: 0.8125rem ui-monospace, "Liberation Mono", monospace; background: var(--page); border: 1px solid var(--line); border-radius: 0.25rem; }
 
 @media (max-width: 52rem) {
-	body { padding: 1.25rem 0.75rem 5.5rem; }
+	body { padding: 1.25rem 0.75rem 10rem; }
 	h1 { font-size: 1.4rem; }
 	.top, .sides { grid-template-columns: minmax(0, 1fr); }
 	.sides > section + section { border-left: 0; border-top: 1px solid var(--line); }
 	article > header, .sides > section { padding-left: 0.9rem; padding-right: 0.9rem; }
+	.keys { gap: 0.5rem; padding: 0.5rem 0.75rem; }
+	.keys output { flex: 1; min-width: 0; }
 	.keys .help { display: none; }
-	button { min-height: 2.75rem; }
+	.verdicts { flex: 1 0 100%; }
+	.verdicts button { flex: 1; padding: 0; }
 }
 @media print {
 	body { padding: 0; max-width: none; }
-	.keys, article nav { display: none; }
+	.keys, .verdicts { display: none; }
 	article { break-inside: avoid-page; }
 }
 $style$ AS style,
@@ -102,14 +112,28 @@ $script$
 (function () {
 	var pairs = Array.from(document.querySelectorAll('article'));
 	var keys = document.querySelector('.keys');
-	var place = document.querySelector('.keys output');
+	var verdicts = { s: 't', d: 'f', u: '\\N' };
 	var current = -1;
+	var scrolled = -1;
+
+	function isJudged(pair) { return pair.dataset.verdict !== undefined; }
+
+	// Shows the verdicts, and the number of the current pair.
+	function draw() {
+		var judged = pairs.filter(isJudged).length;
+		document.querySelectorAll('button[value]').forEach(function (button) {
+			var pair = button.closest('article') || pairs[current];
+			button.setAttribute('aria-pressed', pair ? button.value === pair.dataset.verdict : false);
+		});
+		keys.querySelector('output').textContent = (current === -1 ? '' : 'Pair ' + (current + 1) + ': ') + judged + ' of ' + pairs.length + ' judged';
+		keys.querySelector('.save').disabled = judged === 0;
+	}
 
 	function show(n) {
 		if (current !== -1) pairs[current].removeAttribute('aria-current');
 		current = n;
 		pairs[n].setAttribute('aria-current', 'true');
-		place.textContent = (n + 1) + ' of ' + pairs.length;
+		draw();
 	}
 
 	function go(n) {
@@ -117,21 +141,57 @@ $script$
 		show(n);
 		pairs[n].focus({ preventScroll: true });
 		pairs[n].scrollIntoView();
+		scrolled = window.scrollY;
 	}
 
-	// Goes to the next or previous pair, or if the reader has scrolled away, to the one that is seen.
-	function step(by) {
-		var seen = pairs.findIndex(function (pair) { return pair.getBoundingClientRect().bottom > 80; });
-		var box = current === -1 ? null : pairs[current].getBoundingClientRect();
-		if (box !== null) if (box.bottom > 0) if (window.innerHeight > box.top) return go(current + by);
-		go(seen === -1 ? pairs.length - 1 : seen);
+	// Returns the pair in the middle of the window.
+	function seen() {
+		var n = pairs.findIndex(function (pair) { return pair.getBoundingClientRect().bottom > window.innerHeight / 2; });
+		return n === -1 ? pairs.length - 1 : n;
+	}
+
+	function step(by) { go(current === -1 ? seen() : current + by); }
+
+	// Reads or writes a verdict in the browser's storage, if it has one.
+	function store(pair, change) {
+		try {
+			if (!change) return localStorage.getItem(pair.dataset.key);
+			if (isJudged(pair)) localStorage.setItem(pair.dataset.key, pair.dataset.verdict);
+			else localStorage.removeItem(pair.dataset.key);
+		} catch (error) {
+			keys.querySelector('.lost').hidden = false;
+		}
+		return null;
+	}
+
+	// Judges a pair and goes to the next one without a verdict, or takes the same verdict back.
+	function judge(n, verdict) {
+		if (n === -1) return step(1);
+		if (pairs[n].dataset.verdict === verdict) delete pairs[n].dataset.verdict;
+		else pairs[n].dataset.verdict = verdict;
+		store(pairs[n], true);
+		var next = pairs.slice(n + 1).concat(pairs.slice(0, n)).find(function (pair) { return !isJudged(pair); });
+		if (next) if (isJudged(pairs[n])) return go(pairs.indexOf(next));
+		show(n);
+	}
+
+	// Writes the verdicts as COPY does: data-row has the bytes of both ids, in hexadecimal.
+	function save() {
+		var rows = pairs.filter(isJudged).map(function (pair) {
+			return [Uint8Array.from(pair.dataset.row.match(/../g), function (byte) { return parseInt(byte, 16); }), pair.dataset.verdict + '\n'];
+		});
+		var link = document.createElement('a');
+		link.href = URL.createObjectURL(new Blob(rows.flat()));
+		link.download = 'verdicts.tsv';
+		link.click();
+		setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
 	}
 
 	// Marks the passage of the other text that belongs to one.
 	function pairUp(event) {
-		document.querySelectorAll('.twin').forEach(function (mark) { mark.classList.remove('twin'); });
 		var mark = event.target.closest('article mark');
 		if (!mark) return;
+		document.querySelectorAll('.twin').forEach(function (other) { other.classList.remove('twin'); });
 		mark.closest('article').querySelectorAll('mark[data-passage="' + mark.dataset.passage + '"]').forEach(function (twin) {
 			twin.classList.add('twin');
 			if (event.type !== 'click') return;
@@ -140,29 +200,46 @@ $script$
 	}
 
 	if (pairs.length === 0) return;
+	pairs.forEach(function (pair) {
+		var verdict = store(pair);
+		if (Object.values(verdicts).includes(verdict)) pair.dataset.verdict = verdict;
+		pair.querySelector('header').appendChild(keys.querySelector('.verdicts').cloneNode(true));
+	});
 	keys.hidden = false;
 	keys.querySelector('.previous').addEventListener('click', function () { step(-1); });
 	keys.querySelector('.next').addEventListener('click', function () { step(1); });
+	keys.querySelector('.save').addEventListener('click', save);
 	document.addEventListener('mouseover', pairUp);
 	document.addEventListener('click', pairUp);
+	document.addEventListener('click', function (event) {
+		var button = event.target.closest('button[value]');
+		var pair = event.target.closest('article');
+		if (button) judge(pair ? pairs.indexOf(pair) : current, button.value);
+	});
 	document.addEventListener('focusin', function (event) {
 		var pair = event.target.closest('article');
 		if (pair) show(pairs.indexOf(pair));
 	});
+	// The current pair is always one that is seen: it is the one that a key judges.
+	document.addEventListener('scroll', function () {
+		if (window.scrollY === scrolled) return;
+		scrolled = -1;
+		if (seen() !== current) show(seen());
+	});
 	document.addEventListener('keydown', function (event) {
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
+		var box = current === -1 ? null : pairs[current].querySelector('input');
 		if (event.key === 'j' || event.key === 'ArrowRight') step(1);
 		else if (event.key === 'k' || event.key === 'ArrowLeft') step(-1);
+		else if (event.repeat) return;
+		else if (Object.hasOwn(verdicts, event.key)) judge(current, verdicts[event.key]);
+		else if (event.key === 'a') { if (box) box.checked = !box.checked; }
 		else return;
 		event.preventDefault();
 	});
-	place.textContent = pairs.length + (pairs.length === 1 ? ' pair' : ' pairs');
+	draw();
 	var named = pairs.indexOf(document.getElementById(location.hash.slice(1)));
 	if (named !== -1) go(named);
-	window.addEventListener('hashchange', function () {
-		var named = pairs.indexOf(document.getElementById(location.hash.slice(1)));
-		if (named !== -1) go(named);
-	});
 }());
 $script$ AS script
 \gset

@@ -1,10 +1,11 @@
--- neardup-review.sql: shows the near-duplicates of a table on an HTML page, side by side, with
--- what both texts share and what differs.
+-- neardup-review.sql: shows pairs of a table's texts on an HTML page, side by side, with what
+-- differs, and lets a person judge them.
 --
 --   psql -v table=proposals -v output=review.html [-v id=id] [-v sig=sig] [-v text=body]
---        [-v title=title] [-v show=pairs|clusters] [-v threshold=0.8] [-v below=0.9]
---        [-v sort=lowest|highest|largest] [-v order_by='length(body) DESC'] [-v limit=50]
---        [-v members=4] [-v chars=4000] [-v min_tokens=3] [-v 'scheme=word 3'] -f neardup-review.sql
+--        [-v title=title] [-v show=pairs|clusters|judge] [-v threshold=0.8] [-v below=0.9]
+--        [-v sort=lowest|highest|largest] [-v order_by='length(body) DESC'] [-v limit=60]
+--        [-v judged='SELECT a, b, same FROM public.verdicts'] [-v members=4] [-v chars=20000]
+--        [-v min_tokens=3] [-v 'scheme=word 3'] -f neardup-review.sql
 --
 -- The page is one file that loads nothing.  Without output it goes to standard output.  The
 -- script changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
@@ -16,18 +17,22 @@
 \if :{?below} \set under :below \else \set under infinity \endif
 \if :{?sort} \else \set sort lowest \endif
 \if :{?order_by} \else \set order_by '' \endif
-\if :{?limit} \set most :limit \else \set most 50 \endif
+\if :{?limit} \set most :limit \else \set most 60 \endif
+\if :{?judged} \else \set judged '' \endif
 \if :{?members} \else \set members 4 \endif
-\if :{?chars} \else \set chars 4000 \endif
+\if :{?chars} \else \set chars 20000 \endif
 \if :{?min_tokens} \else \set min_tokens 3 \endif
 \if :{?scheme} \set shared :scheme \else \set shared 'word 3' \endif
 \if :{?output} \else \set output '' \endif
-\set functions '{neardup_clusters,neardup_pairs,shared_passages,to_shingles,similarity,cardinality,minhash_error}'
+\set functions '{neardup_clusters,neardup_pairs,neardup_pairs_to_judge,shared_passages,to_shingles,similarity,cardinality,minhash_error}'
 \ir neardup-begin.sql
 \ir neardup-review-page.sql
 
+-- Pairs to judge are drawn from the texts, and need no signatures.
+SELECT :'show' = 'judge' AS judge, CASE :'show' WHEN 'judge' THEN :'text' ELSE :'sig' END AS sig
+\gset
 SELECT :raise
-FROM (VALUES ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('text', :'text', 'a column'), ('show', :'show', 'pairs or clusters'),
+FROM (VALUES ('id', :'id', 'a column'), ('text', :'text', 'a column'), ('sig', :'sig', 'a column'), ('show', :'show', 'pairs, clusters or judge'),
 	('sort', :'sort', 'lowest, highest or largest'), ('below', nullif(:'under', 'infinity'), 'a number above 0 up to 1'), ('limit', :'most', 'a whole number from 1 up to 1000000'),
 	('members', :'members', 'a whole number from 1 up to 1000000'), ('chars', :'chars', 'a whole number from 100 up to 1000000'),
 	('min_tokens', :'min_tokens', 'a whole number from 1 up to 1000000')) v (name, value, allowed)
@@ -42,34 +47,44 @@ WHERE bad
 \gexec
 
 SELECT :attempt
-FROM (VALUES ('scheme', :'shared', format('PERFORM %s.shared_passages('''', '''', %L, 1);', :'ext', :'shared'), NULL)) v (name, value, code, hint)
+FROM (VALUES ('scheme', :'shared', format('PERFORM %s.shared_passages('''', '''', %L, 1);', :'ext', :'shared'), NULL),
+	('judged', :'judged', format('OPEN rows FOR EXECUTE %L;', :'judged'), 'Name the table with its schema: ''SELECT a, b, same FROM public.verdicts''.')) v (name, value, code, hint)
+WHERE value <> ''
 \gexec
 
 -- Texts are read up to a length, so that one very long text does not keep all others waiting.
-SELECT 50 * :'chars'::int AS compared, :'chars'::int / 10 AS kept, :'show' = 'clusters' AS clusters, :'output' <> '' AS to_file,
+SELECT 10 * :'chars'::int AS compared, :'show' = 'clusters' AS clusters, :'output' <> '' AS to_file,
+	least(80, :'chars'::int / 10) AS shared_ends, least(400, :'chars'::int / 10) AS other_ends,
 	CASE WHEN :'title' = '' THEN 'NULL' ELSE format('%I', :'title') END AS title_value,
-	CASE getdatabaseencoding() WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END AS page_encoding
+	page_encoding, format(ascii, 'a') AS ascii_a, format(ascii, 'b') AS ascii_b, format(ascii, format('format(''%%s'', %I)', :'text')) AS ascii_text
+-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
+FROM (SELECT 'SQL_ASCII' AS page_encoding, 'regexp_replace(%s, ''[^\u0001-\u007f]'', ''?'', ''g'')' AS ascii WHERE getdatabaseencoding() = 'SQL_ASCII'
+	UNION ALL SELECT 'UTF8', '%s' WHERE getdatabaseencoding() <> 'SQL_ASCII') e
 \gset
 
--- Hashes made elsewhere are compared as signatures.
+-- Hashes made elsewhere are compared as signatures, and ids of pairs to judge as text.
 WITH RECURSIVE base AS (
 	SELECT atttypid AS type FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = :'sig' AND NOT attisdropped
 	UNION ALL
 	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
 )
 SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, "table", :'sig',
-	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
-FROM (SELECT :'table_oid'::oid::regclass AS "table", coalesce((
+		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
+	format(CASE WHEN :'judge' THEN 'format(''%%s'', %I)' ELSE '%I' END, :'id') AS id_value, CASE WHEN :'judge' THEN 'OPERATOR(pg_catalog.=)' ELSE :'equals' END AS equals
+FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'ascii_text' ELSE coalesce((
 		SELECT format('%I::%s.%s', :'sig', :'ext', CASE WHEN type = 'bit'::regtype THEN 'minhash' ELSE 'simhash' END)
-		FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype)), format('%I', :'sig')) AS signature) t
+		FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype)), format('%I', :'sig')) END AS signature) t
 \gset
 :check_order
 \gexec
-SELECT format(CASE WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %s.neardup_clusters(%L::text, %L::float8, NULL::%s,
+-- The order in which pairs to judge were drawn stands for their similarity, which is not shown.
+SELECT format(CASE WHEN :'judge' THEN 'SELECT a, b, ordinality::float8 AS similarity, 2::bigint AS size
+			FROM %1$s.neardup_pairs_to_judge(%2$L::text, %6$s::int, judged => %7$L::text) WITH ORDINALITY'
+		WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %s.neardup_clusters(%L::text, %L::float8, NULL::%s,
 			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8) WHERE NOT id %s keeper'
 		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %s.neardup_pairs(%L::text, %L::float8, NULL::%s,
 			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text)' END,
-	:'ext', :'query', :'least', :'id_type', :'equals') AS source
+	:'ext', :'query', :'least', :'id_type', :'equals', :'most', nullif(:'judged', '')) AS source
 \gset
 
 -- The one place where values become HTML, as an expression of raw and unseen.  Invisible
@@ -94,14 +109,14 @@ SELECT $html$
 \encoding :page_encoding
 
 WITH docs AS NOT MATERIALIZED (
-	SELECT :"id" AS id, :"text" IS NULL AS missing, format('%s', :"text") COLLATE "C" AS body, format('%s', :title_value) COLLATE "C" AS title
+	SELECT :id_value AS id, :"text" IS NULL AS missing, format('%s', :"text") COLLATE "C" AS body, format('%s', :title_value) COLLATE "C" AS title
 	FROM :table
 ), signature AS MATERIALIZED (
 	SELECT split_part(shown, '/', 2) AS scheme, shown ~ '^\d+/(word|char|anychar|stopword) \d+/\d+x' AS exactly,
 		substring(shown FROM '^\d+/[^/]*/(\d+)x\d')::int AS k, substring(shown FROM '^\d+/[^/]*/\d+x(\d+)')::int AS b
-	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL LIMIT 1) s ON true
+	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL AND NOT :'judge' LIMIT 1) s ON true
 ), settings AS MATERIALIZED (
-	SELECT getdatabaseencoding() = 'SQL_ASCII' AS bytes, :'unseen'::text COLLATE "C" AS unseen
+	SELECT :'unseen'::text COLLATE "C" AS unseen
 
 -- ---- Which pairs ----
 
@@ -110,7 +125,7 @@ WITH docs AS NOT MATERIALIZED (
 ), ranked AS (
 	SELECT *, row_number() OVER (cluster ORDER BY similarity, b) AS member, count(*) OVER cluster AS members,
 		CASE :'sort' WHEN 'lowest' THEN min(similarity) OVER cluster WHEN 'highest' THEN -max(similarity) OVER cluster ELSE -size END AS key
-	FROM found WHERE similarity < :'under'::float8
+	FROM found WHERE similarity < :'under'::float8 OR :'judge'
 	WINDOW cluster AS (PARTITION BY a, CASE WHEN NOT :'clusters' THEN b END)
 ), placed AS (
 	SELECT *, dense_rank() OVER (ORDER BY key, a, CASE WHEN NOT :'clusters' THEN b END) AS place FROM ranked
@@ -126,10 +141,8 @@ WITH docs AS NOT MATERIALIZED (
 -- ---- What their texts share ----
 
 ), compared AS (
-	-- In SQL_ASCII the extension reads ASCII only; positions stay the same.
 	SELECT items.*, a_read, b_read, a_starts, a_counts, b_starts, b_counts
-	FROM items, settings, LATERAL (SELECT CASE WHEN bytes THEN regexp_replace(a, '[^\u0001-\u007f]', '?', 'g') ELSE a END,
-			CASE WHEN bytes THEN regexp_replace(b, '[^\u0001-\u007f]', '?', 'g') ELSE b END) r (a_read, b_read),
+	FROM items, LATERAL (SELECT :ascii_a, :ascii_b) r (a_read, b_read),
 		LATERAL (SELECT array_agg(a_start ORDER BY place), array_agg(a_length ORDER BY place), array_agg(b_start ORDER BY place), array_agg(b_length ORDER BY place)
 			FROM :ext.shared_passages(a_read, b_read, :'shared'::text, :'min_tokens'::int) WITH ORDINALITY p (a_start, a_length, b_start, b_length, tokens, place)
 			WHERE NOT same) p (a_starts, a_counts, b_starts, b_counts)
@@ -143,10 +156,11 @@ WITH docs AS NOT MATERIALIZED (
 ), articles AS (
 	SELECT n, CASE WHEN :'clusters' AND member = 1 THEN format(E'<h2>Cluster %s: %s rows</h2>\n<p class="soft">%s of the %s other rows, each beside the row that is kept; the least similar first</p>\n',
 			place, to_char(size, :'commas'), to_char(least(members, :'members'::int), :'commas'), to_char(size - 1, :'commas')) ELSE '' END
-		|| format(E'<article id="p%s" tabindex="-1" aria-labelledby="h%1$s">\n<header><h3 id="h%1$s"><span class="hidden">Pair %1$s: similarity </span><strong>%s</strong> %s</h3>\n'
-			'<nav aria-label="From pair %1$s"><span>%1$s of %4$s</span> <a href="#p%5$s">previous</a> <a href="#p%6$s">next</a></nav></header>\n', n, to_char(similarity, 'FM0.000'),
-			concat_ws(', ', '&#177; ' || to_char(error, 'FM0.000') || ' estimated', to_char(exact, 'FM0.000') || ' exact', CASE WHEN same THEN 'the texts are the same' END),
-			count(*) OVER (), greatest(1, n - 1), least(n + 1, count(*) OVER ()))
+		|| format(E'<article id="p%s" tabindex="-1" aria-labelledby="h%1$s" data-row="%s" data-key="%s">\n<header><h3 id="h%1$s">Pair %1$s%4$s%5$s</h3>%6$s</header>\n', n,
+			encode(convert_to(rows, :'page_encoding'), 'hex'), hashtextextended(concat(current_database(), :'table', rows, compared.a, compared.b), 0),
+			CASE WHEN NOT :'judge' THEN format(': similarity <strong>%s</strong>', to_char(similarity, 'FM0.000')) END,
+			' ' || nullif(concat_ws(', ', '&#177; ' || to_char(error, 'FM0.000') || ' estimated', to_char(exact, 'FM0.000') || ' exact', CASE WHEN same THEN 'the texts are the same' END), ''),
+			CASE WHEN concat(texts[1], texts[2]) LIKE '%<span class="fold">%' THEN ' <label><input type="checkbox"/> all of both texts</label>' END)
 		|| CASE WHEN same THEN format(E'<div class="sides same">\n<section>\n%s</section>\n<section>\n%s</section>\n%s</div>\n', heads[1], heads[2], texts[1])
 			ELSE format(E'<div class="sides">\n<section>\n%s%s</section>\n<section>\n%s%s</section>\n</div>\n', heads[1], texts[1], heads[2], texts[2]) END
 		|| E'</article>' AS html
@@ -154,6 +168,10 @@ WITH docs AS NOT MATERIALIZED (
 		SELECT CASE WHEN k IS NOT NULL AND scheme <> 'foreign' THEN :ext.minhash_error(k, signature.b, similarity) END,
 			CASE WHEN exactly AND greatest(lengths[1], lengths[2]) <= :compared THEN :ext.similarity(:ext.to_shingles(a_read, scheme), :ext.to_shingles(b_read, scheme)) END
 		) e (error, exact), LATERAL (
+		-- The ids as COPY writes them.
+		SELECT string_agg(replace(replace(replace(replace(ids[side], E'\\', E'\\\\'), E'\t', E'\\t'), E'\n', E'\\n'), E'\r', E'\\r') || E'\t', '' ORDER BY side)
+		FROM (VALUES (1), (2)) v (side)
+		) c (rows), LATERAL (
 		SELECT array_agg(head ORDER BY side), array_agg(html ORDER BY side)
 		FROM (VALUES (1, compared.a, a_read, a_starts, a_counts), (2, compared.b, b_read, b_starts, b_counts)) t (side, body, read, starts, counts), LATERAL (
 
@@ -169,43 +187,49 @@ WITH docs AS NOT MATERIALIZED (
 				SELECT first, after, passage FROM apart
 				UNION ALL SELECT lag(after, 1, 1) OVER (ORDER BY first), first, NULL FROM apart
 				UNION ALL SELECT coalesce(max(after), 1), length(body) + 1, NULL FROM apart
-			), rooms AS (
-				-- Of a text that is too long, only the ends of long pieces are shown.
-				SELECT first, after, passage, shown < after - first AS long,
-					:'chars'::int - coalesce(sum(shown) OVER (ORDER BY first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::int AS room
-				FROM pieces, LATERAL (SELECT CASE WHEN lengths[side] > :'chars'::int THEN least(after - first, 2 * :kept) ELSE after - first END) s (shown)
+			), ends AS (
+				SELECT first, after, passage, ends, after - first - seen AS hidden, seen
+				FROM pieces, LATERAL (SELECT CASE WHEN passage IS NULL THEN :other_ends ELSE :shared_ends END) e (ends),
+					LATERAL (SELECT CASE WHEN after - first > 3 * ends THEN 2 * ends ELSE after - first END) s (seen)
 				WHERE first < after
+			), rooms AS (
+				-- First the ends of all pieces have room, then what is between them.
+				SELECT *, (:'chars'::int - sum(seen) OVER before + seen)::int AS room, (:'chars'::int - sum(seen) OVER () - sum(hidden) OVER before + hidden)::int AS rest
+				FROM ends WINDOW before AS (ORDER BY first)
 			), shown AS (
-				SELECT first, after, passage, long AND room >= 2 * :kept AS split, least(room, after - first) AS seen FROM rooms WHERE room > 0
+				SELECT first, after, passage, ends, hidden, hidden > 0 AND room >= seen AS split, least(room, seen) AS seen, greatest(0, least(rest, hidden)) AS folded
+				FROM rooms WHERE room > 0
 			), data AS (
-				SELECT first, part, number,
-					CASE WHEN NOT split THEN substr(body, first, seen) WHEN part = 1 THEN substr(body, first, :kept) WHEN part = 2 THEN ''
-						ELSE substr(body, after - :kept, :kept) END AS raw,
+				SELECT first, part, CASE WHEN part = 2 THEN hidden - folded ELSE 0 END AS number, CASE WHEN part = 2 AND folded > 0 THEN hidden END AS hidden,
+					CASE WHEN NOT split THEN substr(body, first, seen) WHEN part = 1 THEN substr(body, first, ends) WHEN part = 2 THEN substr(body, first + ends, folded)
+						ELSE substr(body, after - ends, ends) END AS raw,
 					-- A text that is shown for two has no marks; what is not compared has none either.
-					CASE WHEN part = 2 OR same THEN 'between' WHEN passage IS NOT NULL THEN format('<mark data-passage="%s">', passage)
+					CASE WHEN same THEN 'between' WHEN passage IS NOT NULL THEN format('<mark data-passage="%s">', passage)
 						WHEN after > :compared OR :ext.cardinality(:ext.to_shingles(substr(read, first, after - first), 'word 1'::text)) = 0 THEN 'between'
 						ELSE 'differs' END AS kind
-				FROM shown, LATERAL (VALUES (1, 0), (2, after - first - 2 * :kept), (3, 0)) p (part, number)
+				FROM shown, LATERAL (VALUES (1), (2), (3)) p (part)
 				WHERE part = 1 OR split
 				UNION ALL
-				SELECT 0, 0, greatest(0, length(value) - 200), left(value, 200), kind FROM (VALUES (ids[side], 'id'), (titles[side], 'title')) v (value, kind)
+				SELECT 0, 0, greatest(0, length(value) - 200), NULL, left(value, 200), kind FROM (VALUES (ids[side], 'id'), (titles[side], 'title')) v (value, kind)
 			), escaped AS (
-				SELECT first, part, kind, html || CASE WHEN number > 0 THEN format('<span class="cut">%s characters</span>', to_char(number, :'commas')) ELSE '' END AS html
+				SELECT first, part, kind, concat('<span class="cut brief">' || to_char(hidden, :'commas') || ' characters</span><span class="fold">', CASE
+						WHEN kind = 'differs' THEN regexp_replace(html, '^(\s*)(.*\S)(\s*)$', '\1<b>\2</b>\3')
+						WHEN kind LIKE '<mark%' THEN regexp_replace(html, '^(\s*)(.+)$', '\1' || kind || '\2</mark>') ELSE html END,
+					CASE WHEN number > 0 THEN format('<span class="cut">%s characters</span>', to_char(number, :'commas')) END, CASE WHEN hidden > 0 THEN '</span>' END) AS html
 				FROM settings, data, LATERAL (SELECT :html) e (html)
-			), ends AS (
+			), sums AS (
 				SELECT (SELECT coalesce(max(CASE WHEN split THEN after ELSE first + seen END) - 1, 0) FROM shown) AS last,
 					(SELECT coalesce(sum(after - first), 0) FROM apart) AS shared
 			)
 			SELECT format(E'<h4><span class="soft">%s</span> <bdi>%s</bdi>%s</h4>\n<p class="facts">%s</p>\n', named."column", max(html) FILTER (WHERE kind = 'id'),
 					' <bdi class="title">' || nullif(max(html) FILTER (WHERE kind = 'title'), '') || '</bdi>',
 					CASE WHEN missing[side] THEN 'The text is NULL.' ELSE to_char(lengths[side], :'commas') || ' characters' END
-					|| CASE WHEN NOT same AND lengths[side] > 0 THEN format(', %s %% shared', floor(100.0 * shared / length(body))) ELSE '' END) AS head,
+					|| CASE WHEN NOT same AND lengths[side] > 0 AND NOT :'judge' THEN format(', %s %% shared', floor(100.0 * shared / length(body))) ELSE '' END) AS head,
 				format(E'<div class="text" lang="" dir="auto">%s%s</div>\n',
-					string_agg(CASE kind WHEN 'between' THEN html WHEN 'differs' THEN regexp_replace(html, '^(\s*)(.*\S)(\s*)$', '\1<b>\2</b>\3')
-						ELSE regexp_replace(html, '^(\s*)(.*)$', '\1' || kind || '\2</mark>') END, '' ORDER BY first, part) FILTER (WHERE kind NOT IN ('id', 'title')),
+					string_agg(html, '' ORDER BY first, part) FILTER (WHERE kind NOT IN ('id', 'title')),
 					CASE WHEN lengths[side] > last THEN format(' <span class="cut end">%s more characters%s</span>', to_char(lengths[side] - last, :'commas'),
 						CASE WHEN lengths[side] > :compared AND NOT same THEN format(' (the last %s are not compared)', to_char(lengths[side] - :compared, :'commas')) END) END) AS html
-			FROM escaped, ends, named
+			FROM escaped, sums, named
 			GROUP BY last, shared, named."column"
 			) h
 		) s (heads, texts)
@@ -239,26 +263,32 @@ WITH docs AS NOT MATERIALIZED (
 		encode(sha256(convert_to(:'script', 'UTF8')), 'base64'), encode(sha256(convert_to(:'style', 'UTF8')), 'base64'), "table", :'style') AS html
 	FROM named
 	UNION ALL
-	SELECT 0, format(E'<header>\n<div class="top">\n<div>\n<h1>Near-duplicates of <bdi>%s</bdi></h1>\n<p class="soft">similarity %s and above%s, %s, %s</p>\n'
-		'<dl>\n<div><dt>rows signed</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
-		'<figure>\n<figcaption id="figure">%s%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
-		'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
-		'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>\n</div>\n'
-		'<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s',
-		"table", :'least'::float8, CASE WHEN :'under'::float8 <= 1 THEN format(', below %s', :'under'::float8) END,
-		CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END, to_char(now(), 'YYYY-MM-DD HH24:MI'),
-		to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
-		CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
-		CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END,
-		bars, ticks[1], ticks[2], ticks[3], ticks[4], rows, :'min_tokens'::int, CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
-			|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
-		CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
+	SELECT 0, format(E'<header>\n<div class="top">\n<div>\n<h1>%s <bdi>%s</bdi></h1>\n<p class="soft">%s, %s</p>\n', CASE WHEN :'judge' THEN 'Pairs to judge of' ELSE 'Near-duplicates of' END, "table",
+			CASE WHEN :'judge' THEN 'in random order' ELSE format('similarity %s and above%s, %s', :'least'::float8, CASE WHEN :'under'::float8 <= 1 THEN format(', below %s', :'under'::float8) END,
+				CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END) END, to_char(now(), 'YYYY-MM-DD HH24:MI'))
+		|| CASE WHEN :'judge' THEN '</div>' ELSE format(
+			E'<dl>\n<div><dt>rows signed</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
+			'<figure>\n<figcaption id="figure">%s%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
+			'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
+			'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>',
+			to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
+			CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
+			CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END, bars, ticks[1], ticks[2], ticks[3], ticks[4], rows) END
+		|| format(E'\n</div>\n<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s', :'min_tokens'::int,
+			CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
+				|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
+			CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
 	FROM named, counts, histogram, signature,
 		LATERAL (SELECT array_agg(to_char(:'least'::float8 + i * (1 - :'least'::float8) / 4, 'FM0.009') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)
 	UNION ALL SELECT n, html FROM articles
 	UNION ALL
-	SELECT 9223372036854775807, format(E'</main>\n<nav class="keys" aria-label="Pairs" hidden="hidden">\n<button type="button" class="previous">Previous</button>\n<output aria-live="polite"></output>\n'
-		'<button type="button" class="next">Next</button>\n<span class="help"><kbd>j</kbd> or <kbd>&#8594;</kbd> next, <kbd>k</kbd> or <kbd>&#8592;</kbd> previous; click a shared passage to find it in the other text</span>\n'
+	SELECT 9223372036854775807, format(E'</main>\n<nav class="keys" aria-label="Pairs" hidden="hidden">\n<div class="verdicts" role="group" aria-label="Verdict">'
+		'<button type="button" value="t" aria-pressed="false">Same</button> <button type="button" value="f" aria-pressed="false">Different</button> '
+		'<button type="button" value="\\N" aria-pressed="false">Unsure</button></div>\n<button type="button" class="previous" aria-label="Previous pair">&#8592;</button>\n'
+		'<output aria-live="polite"></output>\n<button type="button" class="next" aria-label="Next pair">&#8594;</button>\n<button type="button" class="save">Save verdicts</button>\n'
+		'<span class="lost" hidden="hidden">This browser keeps no progress: save verdicts before you close the page.</span>\n'
+		'<span class="help"><kbd>s</kbd> same, <kbd>d</kbd> different, <kbd>u</kbd> unsure, <kbd>a</kbd> all of both texts, <kbd>j</kbd> or <kbd>&#8594;</kbd> next, <kbd>k</kbd> or <kbd>&#8592;</kbd> '
+		'previous; click a shared passage to find it in the other text</span>\n'
 		'</nav>\n<script>%s</script>\n</body>\n</html>', :'script')
 )
 SELECT html FROM lines ORDER BY n

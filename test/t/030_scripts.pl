@@ -85,7 +85,7 @@ my %wrong = (
 	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope'], column => ['id=no', 'sig=no', 'mark=no', 'title=no'] },
 	sign => { '' => ['batch=0', 'batch=x', 'batch=1.5', 'pause=-1', 'pause=soon', 'expression=to_minhash(nope)', 'expression=to_minhash(', q{expression=to_minhash("a body", 'nope')}],
 		column => ['id=no', 'text=no'] },
-	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'output=|true'],
+	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'judged=nope', 'output=|true'],
 		column => ['id=no', 'sig=no', 'text=no', 'title=no'] },
 	lexicon => { '' => ['entries=0', 'entries=x', 'k=3', 'b=3', 'scheme=nope'], column => ['text=no'] },
 	watch => { '' => ['schema=nope'], column => ['id=no', 'sig=no'] },
@@ -476,6 +476,8 @@ foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', '
 	($ok, $out, $err) = run_script($script, 'table=far');
 	ok($ok, "in a schema outside the search path: $script") or diag $err;
 }
+($ok, $out, $err) = run_script('review', 'table=far', 'show=judge');
+ok($ok, 'in a schema outside the search path: pairs to judge') or diag $err;
 ($ok, $out, $err) = run_script('lexicon', 'table=big', 'function=big_words');
 ok($ok, 'in a schema outside the search path: lexicon') or diag $err;
 is($node->safe_psql('postgres', q{SELECT big_words('one two') IS NOT NULL}), 't', 'and its function');

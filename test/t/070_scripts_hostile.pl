@@ -314,6 +314,9 @@ foreach my $table ('domains', 'kinds')
 		no_hostile_code_ran("they run no code: $table, $script");
 	}
 	like($out, qr/\(\d\d+ rows\)/, 'the script works');
+	($ok, $out, $err) = run_script('review', "table=$table", 'show=judge');
+	like($out, qr/<article/, "the owner's types: $table, pairs to judge") or diag $err;
+	no_hostile_code_ran("they run no code: $table, pairs to judge");
 	foreach my $script ('report', 'keep-one')
 	{
 		($ok, $out, $err) = run_script($script, "table=$table", 'title=id');
