@@ -192,7 +192,7 @@ static void
 add_text_units(Maker *maker, const char *text, size_t length)
 {
 	if (SCHEME_KIND(maker->scheme) == SCHEME_ANYCHAR)
-		placed_chunks_of_text(text, length, add_units, maker);
+		chunks_of_text(text, length, true, add_units, maker);
 	else
 		placed_tokens_of_text(text, length, add_units, maker);
 }

@@ -100,41 +100,28 @@ put_build_page(SegmentWriter *writer, Page page)
 /* The least pages of groups that are claimed at a time: the last page of them is not full. */
 #define PAGES_CLAIMED 16
 
-/* Returns how many groups to claim at least. */
-static int
-least_groups(const BuildWriter *w)
-{
-	const SegmentRoot *root = &w->segment->root;
-	Grouping grouping = root_grouping(root, w->writer.shape);
-	double pages =
-		postings_estimate(&grouping, root_keyed(root)) / PAGE_ROOM / grouping_lists(&grouping);
-
-	return (int) (PAGES_CLAIMED / pages);
-}
-
-/* Returns how many groups to claim: fewer towards the end, so that all end together. */
-static int
-share_of_groups(const BuildWriter *w, int least)
-{
-	int left = root_lists(&w->segment->root) - w->segment->groups_claimed;
-	int share = (left + 2 * w->shared->sorters - 1) / (2 * w->shared->sorters);
-
-	return Min(left, Max(share, least));
-}
-
-/* Claims groups for this participant, and reports the groups that it claimed before as done. */
+/*
+ * Claims groups for this participant, fewer towards the end, so that all end together.  Reports
+ * the groups that it claimed before as done.
+ */
 static int
 claim_build_groups(SegmentWriter *writer, int most, int *first)
 {
 	BuildWriter *w = (BuildWriter *) writer;
 	BuildShared *shared = w->shared;
 	BuildSegment *segment = w->segment;
-	int least = least_groups(w);
+	Grouping grouping = root_grouping(&segment->root, writer->shape);
+	double pages = postings_estimate(&grouping, root_keyed(&segment->root)) / PAGE_ROOM /
+		grouping_lists(&grouping);
 	uint64 done;
+	int left;
+	int share;
 
 	SpinLockAcquire(&shared->mutex);
 	done = shared->postings_done += (uint64) w->groups_claimed * segment->root.grouped;
-	w->groups_claimed = Min(most, share_of_groups(w, least));
+	left = root_lists(&segment->root) - segment->groups_claimed;
+	share = (left + 2 * shared->sorters - 1) / (2 * shared->sorters);
+	w->groups_claimed = Min(most, Min(left, Max(share, (int) (PAGES_CLAIMED / pages))));
 	*first = segment->groups_claimed;
 	segment->groups_claimed += w->groups_claimed;
 	SpinLockRelease(&shared->mutex);

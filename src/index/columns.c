@@ -227,17 +227,6 @@ index_signature(Relation index, Datum value)
 	return signature;
 }
 
-/* Returns the same where the column is a bigint and the value an integer of any type. */
-Signature
-index_signature_of_integer(Relation index, Datum value, Oid type)
-{
-	if (type == INT2OID)
-		value = Int64GetDatum(DatumGetInt16(value));
-	else if (type == INT4OID)
-		value = Int64GetDatum(DatumGetInt32(value));
-	return index_signature(index, value);
-}
-
 /* Returns a hasher for values of a type that are compared with a column. */
 KeyHasher
 index_key_hasher(Relation index, int column, Oid type)

@@ -70,7 +70,6 @@ typedef struct IndexCache
 extern IndexCache *index_cache(Relation index);
 extern void index_check_keys(Relation index);
 extern Signature index_signature(Relation index, Datum value);
-extern Signature index_signature_of_integer(Relation index, Datum value, Oid type);
 
 /* The document of a row. */
 typedef struct RowDocument

@@ -160,8 +160,8 @@ count_documents(void *state, Buffer buffer)
 }
 
 /*
- * Adds the documents of a tail.  Returns false if upkeep has replaced it.  A tail with an
- * stamp from first_new on is not counted.
+ * Adds the documents of a tail.  Returns false if upkeep has replaced it.  A tail with a stamp
+ * from first_new on is not counted.
  */
 static bool
 count_tail(Relation index, const TailEntry *tail, uint32 first_new, int64 *documents)

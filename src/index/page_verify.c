@@ -9,8 +9,6 @@
 #include "executor/instrument.h"
 #include "storage/buf_internals.h"
 
-/* ---- Pins --------------------------------------------------------------- */
-
 /* Returns a number that grows with each page that this backend reads in from disk. */
 int64
 pages_read_in(void)
@@ -77,8 +75,6 @@ page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy)
 		pages_forget();
 	return buffer;
 }
-
-/* ---- Pages of tails ----------------------------------------------------- */
 
 /*
  * What this backend has verified of a page of a tail.  A page that has grown since is

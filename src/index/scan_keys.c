@@ -130,13 +130,16 @@ balls_of_key(Relation index, const ScanKeyData *key)
 
 	for (int i = 0; i < values.count; i++)
 	{
-		Ball ball = {.header = {.radius = 0}};
+		Datum value = values.value[i];
 
-		if (key->sk_strategy == STRATEGY_EQUAL)
-			ball.centre = index_signature_of_integer(index, values.value[i], values.type);
-		else
-			ball = ball_of_datum(values.value[i]);
-		balls.ball[i] = ball;
+		/* Of signatures, only a bigint has an equality, with any integer. */
+		if (values.type == INT2OID)
+			value = Int64GetDatum(DatumGetInt16(value));
+		else if (values.type == INT4OID)
+			value = Int64GetDatum(DatumGetInt32(value));
+		balls.ball[i] = key->sk_strategy == STRATEGY_EQUAL ?
+			(Ball){.centre = index_signature(index, value)} :
+			ball_of_datum(value);
 	}
 	return balls;
 }

@@ -13,11 +13,9 @@
 #include "portability/instr_time.h"
 #include "utils/spccache.h"
 
-/* Up to this number of groups is sorted by insertion. */
-#define FEW_GROUPS 64
-
 /* ---- Segments ----------------------------------------------------------- */
 
+/* Orders buckets by length, the shortest first. */
 static int
 compare_lengths(const void *x, const void *y)
 {
@@ -29,26 +27,6 @@ compare_lengths(const void *x, const void *y)
 	return a->group - b->group;
 }
 
-/* Sorts buckets by length, the shortest first. */
-static void
-sort_by_length(QueryBucket *bucket, int n)
-{
-	if (n > FEW_GROUPS)
-	{
-		qsort(bucket, n, sizeof(QueryBucket), compare_lengths);
-		return;
-	}
-	for (int i = 1; i < n; i++)
-	{
-		QueryBucket moved = bucket[i];
-		int j = i;
-
-		for (; j > 0 && bucket[j - 1].length > moved.length; j--)
-			bucket[j] = bucket[j - 1];
-		bucket[j] = moved;
-	}
-}
-
 /* Sets a plan for the lengths of the query's own buckets, and sorts these by length. */
 static void
 plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
@@ -58,7 +36,7 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
 	double *sum;
 
 	postings_lengths(s->index, segment, s->report, bucket, groups);
-	sort_by_length(bucket, groups);
+	qsort(bucket, groups, sizeof(QueryBucket), compare_lengths);
 	sum = palloc((groups + 1) * sizeof(double));
 	sum[0] = 0;
 	for (int g = 0; g < groups; g++)

@@ -3,8 +3,6 @@
  */
 #include "index/segment_read.h"
 
-/* ---- The price of a page ------------------------------------------------ */
-
 /* So many pages weigh as much as all that were visited before. */
 #define PAGES_TO_LEARN 64.0
 
@@ -30,8 +28,6 @@ page_price_learn(PagePrice *price, uint64 visited, uint64 read, double ns)
 		price->read_ns = READ_NS_USUAL;
 	price->read_ns += (ns / read - price->read_ns) * read / (read + PAGES_TO_LEARN);
 }
-
-/* ---- Plans -------------------------------------------------------------- */
 
 /* Returns statistics for a plan that does not depend on the query's values. */
 SegmentStats

@@ -113,16 +113,16 @@ map_flush(MapWriter *maps)
 	return entry;
 }
 
-static void
+/* Adds an entry, and writes the map if it is full.  Returns as map_flush. */
+static MapEntry
 map_add(MapWriter *maps, MapEntry entry)
 {
-	page_map(maps->page.data)[page_info(maps->page.data)->count++] = entry;
-}
+	PageInfo *info = page_info(maps->page.data);
 
-static bool
-map_is_full(const MapWriter *maps)
-{
-	return page_info((Page) maps->page.data)->count == ENTRIES_PER_MAP;
+	page_map(maps->page.data)[info->count++] = entry;
+	if (info->count == ENTRIES_PER_MAP)
+		return map_flush(maps);
+	return (MapEntry){.block = InvalidBlockNumber};
 }
 
 /* ---- Postings ----------------------------------------------------------- */
@@ -161,8 +161,6 @@ postings_flush(PostingsWriter *p)
 	postings_finish(&p->page, page.data, p->writer->stamp);
 	block = p->writer->put_page(p->writer, page.data);
 	map_add(&p->maps, (MapEntry){.number = p->page.first, .block = block});
-	if (map_is_full(&p->maps))
-		map_flush(&p->maps);
 	p->page.buckets = 0;
 	p->page.used = 0;
 }
@@ -286,11 +284,7 @@ write_document_maps(SegmentWriter *writer, MapList *list)
 
 	map_begin(maps, writer);
 	for (uint32 p = 0; p < writer->root->document_pages; p++)
-	{
-		map_add(maps, segment_document_page(writer, p));
-		if (map_is_full(maps))
-			list_map(list, map_flush(maps));
-	}
+		list_map(list, map_add(maps, segment_document_page(writer, p)));
 	list_map(list, map_flush(maps));
 	writer->root->document_maps = list->count;
 	pfree(maps);

@@ -42,7 +42,7 @@ pages_used(const IndexMeta *meta)
 	return pages;
 }
 
-/* Returns what the stamp should do, or NULL. */
+/* Returns what the owner of the index should do, or NULL. */
 static const char *
 advice(Relation index, const IndexMeta *meta)
 {
@@ -76,15 +76,6 @@ read_status(void *state)
 	status->advice = advice(index, status->meta);
 	index_close(index, AccessShareLock);
 	UnlockRelationOid(status->index, AccessShareLock);
-}
-
-/* Returns the message and the hint of an error.  Raises the error again if the user cancels. */
-static const char *
-describe_error(ErrorData *error)
-{
-	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ReThrowError(error);
-	return error->hint == NULL ? error->message : psprintf("%s. %s", error->message, error->hint);
 }
 
 static void
@@ -131,8 +122,11 @@ neardup_index_status(PG_FUNCTION_ARGS)
 	/* It may have been dropped meanwhile. */
 	if (error != NULL && get_rel_name(status.index) == NULL)
 		return (Datum) 0;
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
 	if (error != NULL)
-		status.advice = describe_error(error);
+		status.advice =
+			error->hint == NULL ? error->message : psprintf("%s. %s", error->message, error->hint);
 	put_status((ReturnSetInfo *) fcinfo->resultinfo, &status);
 	return (Datum) 0;
 }

@@ -5,8 +5,6 @@
 
 #include "miscadmin.h"
 
-/* ---- Length ------------------------------------------------------------- */
-
 /*
  * Returns the number of pages of a tail that are full or nearly so.  Of the pages that are
  * open, all but one may be nearly empty.
@@ -36,8 +34,6 @@ tail_is_due(const IndexMeta *meta)
 {
 	return meta->tail.stamp != 0 && tail_length(meta) >= tail_limit(meta);
 }
-
-/* ---- Walk --------------------------------------------------------------- */
 
 /*
  * After this number of pages a walk compares the chain's length with the file's, so that a corrupt

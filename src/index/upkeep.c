@@ -16,8 +16,6 @@
  */
 #define SMALLER_PART 8
 
-/* ---- Sealing and merging ------------------------------------------------ */
-
 /* Makes the tail the closed tail, so that inserts begin a new one. */
 static void
 close_tail(Relation index)

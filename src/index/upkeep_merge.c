@@ -422,18 +422,14 @@ free_tail_page(void *state, Buffer buffer)
 }
 
 static void
-free_tail(Merge *merge, const TailEntry *tail)
-{
-	merge->to_free = InvalidBlockNumber;
-	if (tail_walk(merge->index, tail, free_tail_page, merge))
-		RecordFreeIndexPage(merge->index, tail->last);
-}
-
-static void
 free_sources(Merge *merge, const MergeSources *sources)
 {
-	if (sources->closed && !takes_tail(merge))
-		free_tail(merge, &merge->meta->closed);
+	const TailEntry *tail = &merge->meta->closed;
+
+	merge->to_free = InvalidBlockNumber;
+	if (sources->closed && !takes_tail(merge) &&
+		tail_walk(merge->index, tail, free_tail_page, merge))
+		RecordFreeIndexPage(merge->index, tail->last);
 	for (int i = 0; i < sources->count; i++)
 	{
 		const SegmentEntry *entry = meta_segment(merge->meta, sources->stamp[i]);
@@ -443,19 +439,6 @@ free_sources(Merge *merge, const MergeSources *sources)
 }
 
 /* ---- Merging ------------------------------------------------------------ */
-
-/* Writes the live documents of the sources; false if upkeep has given way. */
-static bool
-write_segments(Merge *merge, const MergeSources *sources)
-{
-	if (sources->closed)
-		add_tail(merge, &merge->meta->closed);
-	for (int i = 0; i < sources->count && !merge->upkeep->gave_way; i++)
-		add_segment(merge, meta_segment(merge->meta, sources->stamp[i]));
-	if (merge->segment != NULL && !merge->upkeep->gave_way)
-		finish_segment(merge);
-	return !merge->upkeep->gave_way;
-}
 
 /* Replaces the sources by the new segments in the metapage, in one WAL record. */
 static void
@@ -536,7 +519,13 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 
 	merge.documents_max = merged_documents_max(upkeep, merge.meta);
 	merge.written = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
-	complete = write_segments(&merge, sources);
+	if (sources->closed)
+		add_tail(&merge, &merge.meta->closed);
+	for (int i = 0; i < sources->count && !upkeep->gave_way; i++)
+		add_segment(&merge, meta_segment(merge.meta, sources->stamp[i]));
+	if (merge.segment != NULL && !upkeep->gave_way)
+		finish_segment(&merge);
+	complete = !upkeep->gave_way;
 	if (complete)
 	{
 		publish(&merge, sources);

@@ -21,8 +21,6 @@
 
 #include "shared_memory.h"
 
-/* ---- Starting ------------------------------------------------------------ */
-
 typedef struct WorkerTask
 {
 	Oid database;
@@ -51,8 +49,6 @@ worker_start(Relation index)
 	memcpy(worker.bgw_extra, &task, sizeof(task));
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
-
-/* ---- Work --------------------------------------------------------------- */
 
 /*
  * Does upkeep of an index in a transaction of its own, unless another process does, or the

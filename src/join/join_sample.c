@@ -69,8 +69,6 @@ sample_chances(const SymbolJoin *join, const JoinSample *sample, float *chance)
 		chance[s] /= Max(pairs, 1);
 }
 
-/* ---- Arrangement ---------------------------------------------------------- */
-
 typedef struct Chance
 {
 	int symbol;
@@ -118,8 +116,6 @@ arrange_prefix(const Arrangement *arrangement, const uint8_t *packed, int b, int
 		prefix[i / in_word] |= (uint64_t) symbol_at(packed, b, arrangement->symbol[i])
 			<< i % in_word * b;
 }
-
-/* ---- Shares ------------------------------------------------------------- */
 
 typedef uint64_t Prefix[JOIN_PREFIX_WORDS];
 

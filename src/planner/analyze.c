@@ -1,7 +1,7 @@
 /*
- * analyze.c: the typanalyze function of signatures.  sample.h says what ANALYZE keeps.
+ * analyze.c: the typanalyze function of signatures.  statistics.h says what ANALYZE keeps.
  */
-#include "planner/sample.h"
+#include "planner/statistics.h"
 #include "types/objects.h"
 
 #include "catalog/pg_statistic.h"
@@ -151,7 +151,7 @@ static void
 keep_distances(VacAttrStatsP stats, int slot, const Rows *rows, const Signature *typical)
 {
 	int k = typical->header.k;
-	int steps = sample_steps(k);
+	int steps = distance_steps(k);
 	int chosen = Min(sample_size(typical), rows->count);
 	double pairs = Max((double) chosen * (rows->count - 1), 1);
 	int64 *count = palloc0(sizeof(int64) * (steps + 1));

@@ -16,7 +16,7 @@
 #include "utils/selfuncs.h"
 
 #include "planner/expressions.h"
-#include "planner/sample.h"
+#include "planner/statistics.h"
 #include "types/objects.h"
 
 /* Rows of a table that are near-duplicates of a document: usually, and at most. */
@@ -43,7 +43,7 @@ typedef struct Condition
 {
 	PlannerInfo *root;
 	Oid function; /* of this extension */
-	Sample column[2];
+	ColumnStatistics column[2];
 	int columns;
 	Signature query;       /* k = 0 if unknown */
 	uint64 query_bits;     /* memory that query.symbols may point to */
@@ -79,7 +79,7 @@ static void
 read_signature(Condition *condition, Node *node)
 {
 	const Const *value = known_value(condition->root, node);
-	Sample *column = &condition->column[condition->columns];
+	ColumnStatistics *column = &condition->column[condition->columns];
 	Signature query;
 
 	if (value != NULL)
@@ -93,11 +93,11 @@ read_signature(Condition *condition, Node *node)
 		condition->shape = shape_of_type(condition, exprType(node), exprTypmod(node));
 	if (condition->columns == lengthof(condition->column))
 		return;
-	sample_read(column, condition->root, node, condition->function);
+	statistics_read(column, condition->root, node, condition->function);
 	if (column->rows > 0 || OidIsValid(column->relation))
 		condition->columns++;
 	else
-		sample_free(column);
+		statistics_free(column);
 }
 
 /* Reads an argument of a function or operator. */
@@ -148,10 +148,10 @@ complete_shape(Condition *condition)
  * estimate is then the geometric mean of a few rows and all rows that the hit stands for.
  */
 static double
-share_of_query(const Sample *column, const Signature *query, int self, int radius)
+share_of_query(const ColumnStatistics *column, const Signature *query, int self, int radius)
 {
 	double share;
-	int hits = sample_near(column, query, self, radius, &share);
+	int hits = statistics_near(column, query, self, radius, &share);
 	double few = USUAL_COPIES / Max(column->rows, 1);
 
 	if (hits == 1 && column->sampled_share > few)
@@ -174,11 +174,11 @@ compare_shares(const void *x, const void *y)
  * whose query is unknown, would seem to cost more than the plans of most queries.
  */
 static double
-share_of_typical(const Sample *column, int radius)
+share_of_typical(const ColumnStatistics *column, int radius)
 {
 	int row[TYPICAL_ROWS];
 	double share[TYPICAL_ROWS];
-	int count = sample_spread(column, TYPICAL_ROWS, row);
+	int count = statistics_spread(column, TYPICAL_ROWS, row);
 
 	for (int i = 0; i < count; i++)
 		share[i] = share_of_query(column, &column->signature[row[i]], row[i], radius);
@@ -190,12 +190,12 @@ share_of_typical(const Sample *column, int radius)
 static double
 share_by_samples(const Condition *condition, int radius)
 {
-	const Sample *column = condition->column;
+	const ColumnStatistics *column = condition->column;
 
 	if (condition->columns == 0)
 		return 0;
 	if (condition->columns == 2)
-		return sample_pairs(&column[0], &column[1], radius);
+		return statistics_pairs(&column[0], &column[1], radius);
 	if (condition->query.header.k == 0)
 		return share_of_typical(column, radius);
 	return share_of_query(column, &condition->query, -1, radius);
@@ -211,15 +211,15 @@ share_by_samples(const Condition *condition, int radius)
 static double
 copies_outside_samples(const Condition *condition, double share, int radius)
 {
-	const Sample *column = condition->column;
+	const ColumnStatistics *column = condition->column;
 	double copies = 0; /* of a row, on average */
 
-	if (condition->columns == 2 && !sample_is_same(&column[0], &column[1]))
+	if (condition->columns == 2 && !statistics_are_same(&column[0], &column[1]))
 		return FOREIGN_COPIES;
 	if (condition->columns != 1 || share > 0 || column->steps == 0)
 		return USUAL_COPIES;
 	if (column->nulls < 1)
-		copies = sample_pairs(column, column, radius) / (1 - column->nulls) * column->rows;
+		copies = statistics_pairs(column, column, radius) / (1 - column->nulls) * column->rows;
 	return Max(USUAL_COPIES, Min(MAX_COPIES, copies));
 }
 
@@ -253,7 +253,7 @@ ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 	{
 		rows = Max(rows, condition.column[i].rows);
 		present *= condition.column[i].present;
-		sample_free(&condition.column[i]);
+		statistics_free(&condition.column[i]);
 	}
 	share = Max(share, present * chance_within(shape->k, signature_bits(shape), 0, radius)) +
 		present * copies / (rows < 1 ? USUAL_ROWS : rows);

@@ -258,7 +258,7 @@ report(const Check *check, int level)
  * skipped.
  */
 static void
-report_odd(const Check *check)
+report_incomparable(const Check *check)
 {
 	RejectRule *rule = check->rule;
 	const char *table = get_rel_name(rule->guarded);
@@ -453,7 +453,7 @@ check_row(Check *check)
 	if (found && (rule->warn || rule->log == NULL))
 		report(check, rule->warn ? NOTICE : ERROR);
 	else if (!found && check->incomparable)
-		report_odd(check);
+		report_incomparable(check);
 }
 
 /* Checks a row while the rule is held. */

@@ -38,9 +38,13 @@ put_piece(Batch *c, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* Cuts a text into chunks; `placed` asks for the places of all bytes. */
-static void
-cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, void *state)
+/*
+ * Gives sink the chunks of a text: runs of normalised characters other than blanks, punctuation
+ * and symbols included.  `placed` asks for the places of all bytes; the text then has less than
+ * 4 GB.
+ */
+void
+chunks_of_text(const char *utf8, size_t length, bool placed, TokenSink sink, void *state)
 {
 	const uint8_t *in = (const uint8_t *) utf8;
 	const uint8_t *end = in + length;
@@ -60,21 +64,4 @@ cut_into_chunks(const char *utf8, size_t length, bool placed, TokenSink sink, vo
 		in += taken;
 	}
 	batch_end(&c);
-}
-
-/*
- * Gives sink the chunks of a text (chunks.c): runs of normalised characters other than blanks,
- * punctuation and symbols included.
- */
-void
-chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
-{
-	cut_into_chunks(utf8, length, false, sink, state);
-}
-
-/* Gives the chunks of a text of less than 4 GB to sink, with the places of all bytes. */
-void
-placed_chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state)
-{
-	cut_into_chunks(utf8, length, true, sink, state);
 }

@@ -93,7 +93,7 @@ static inline void
 words_of_text(const char *utf8, size_t length, SchemeId scheme, TokenSink sink, void *state)
 {
 	if (SCHEME_KIND(scheme) == SCHEME_ANYCHAR)
-		chunks_of_text(utf8, length, sink, state);
+		chunks_of_text(utf8, length, false, sink, state);
 	else
 		tokens_of_text(utf8, length, sink, state);
 }

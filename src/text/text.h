@@ -51,9 +51,9 @@ batch_token(const TokenBatch *batch, size_t i, size_t *length)
 typedef void (*TokenSink)(void *state, const TokenBatch *batch);
 
 extern void tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
-extern void chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
+extern void chunks_of_text(const char *utf8, size_t length, bool placed, TokenSink sink,
+						   void *state);
 extern void placed_tokens_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
-extern void placed_chunks_of_text(const char *utf8, size_t length, TokenSink sink, void *state);
 
 /* ---- Schemes (scheme.c) ------------------------------------------------- */
 

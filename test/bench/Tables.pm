@@ -290,7 +290,7 @@ sub notes
 	}
 	my ($most) = sort { $b <=> $a } map { $peer->{$_}{value}{'search number'} // 0 } @order;
 	my @fewer = grep { ($peer->{$_}{value}{'search number'} // $most) < $most } @order;
-	push @notes, "The searches of some ended after the time that the run allows; their recall and precision are those of the searches that ran: "
+	push @notes, "The searches of some ended after the time that the run allows; their recall and precision count the searches that ran: "
 		. join('; ', map { sprintf('%s %d of %d', $peer->{$_}{title}, $peer->{$_}{value}{'search number'}, $most) } @fewer) . '.' if @fewer;
 	push @notes, "Skipped: $peer->{$_}{title}, because $peer->{$_}{value}{skipped}." foreach grep { defined $peer->{$_}{value}{skipped} } @order;
 	return @notes ? join("\n", map { "* $_" } @notes) . "\n" : undef;

@@ -1,7 +1,7 @@
 /*
- * sample.c: reading what ANALYZE keeps of a column of signatures.
+ * statistics.c: reading what ANALYZE keeps of a column of signatures.
  */
-#include "planner/sample.h"
+#include "planner/statistics.h"
 #include "types/objects.h"
 
 #include "access/htup_details.h"
@@ -29,7 +29,7 @@ signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature)
 
 /* Appends the values of a slot that are signatures. */
 static void
-add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
+add_signatures(ColumnStatistics *column, Oid function, const AttStatsSlot *slot)
 {
 	Oid type;
 	uint64 *bits;
@@ -43,46 +43,46 @@ add_signatures(Sample *sample, Oid function, const AttStatsSlot *slot)
 	if (!is_signature_type(function, type))
 		return;
 	for (int i = 0; i < slot->nvalues; i++)
-		if (signature_of_value(type, slot->values[i], &bits[i], &sample->signature[sample->count]))
-			sample->count++;
+		if (signature_of_value(type, slot->values[i], &bits[i], &column->signature[column->count]))
+			column->count++;
 }
 
 /*
  * Reads the common values and the sample.  Columns of bit and bigint have no slot of our
- * kind.  The bounds of their histogram serve as a sample, since hashes are evenly spread.
+ * kind.  The bounds of their histogram serve as a column, since hashes are evenly spread.
  */
 static void
-read_signatures(Sample *sample, HeapTuple tuple, Oid function)
+read_signatures(ColumnStatistics *column, HeapTuple tuple, Oid function)
 {
-	AttStatsSlot *common = &sample->common_slot;
-	AttStatsSlot *slot = &sample->slot;
-	double sampled = 1 - sample->nulls;
+	AttStatsSlot *common = &column->common_slot;
+	AttStatsSlot *slot = &column->slot;
+	double sampled = 1 - column->nulls;
 
 	get_attstatsslot(common, tuple, STATISTIC_KIND_MCV, InvalidOid,
 					 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS);
 	if (!get_attstatsslot(slot, tuple, STATISTIC_KIND_SIGNATURES, InvalidOid,
 						  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
 		get_attstatsslot(slot, tuple, STATISTIC_KIND_HISTOGRAM, InvalidOid, ATTSTATSSLOT_VALUES);
-	sample->signature = palloc(sizeof(Signature) * (common->nvalues + slot->nvalues + 1));
+	column->signature = palloc(sizeof(Signature) * (common->nvalues + slot->nvalues + 1));
 	if (common->nnumbers == common->nvalues)
-		add_signatures(sample, function, common);
-	sample->common = sample->count == common->nvalues ? sample->count : 0;
-	sample->count = sample->common;
-	sample->common_share = common->numbers;
-	add_signatures(sample, function, slot);
-	sample->steps = Max(slot->nnumbers - 1, 0);
-	sample->within = slot->numbers;
+		add_signatures(column, function, common);
+	column->common = column->count == common->nvalues ? column->count : 0;
+	column->count = column->common;
+	column->common_share = common->numbers;
+	add_signatures(column, function, slot);
+	column->steps = Max(slot->nnumbers - 1, 0);
+	column->within = slot->numbers;
 
-	for (int i = 0; i < sample->common; i++)
-		sampled -= sample->common_share[i];
-	sample->sampled_share = Max(sampled, 0) / Max(slot->nvalues, 1);
+	for (int i = 0; i < column->common; i++)
+		sampled -= column->common_share[i];
+	column->sampled_share = Max(sampled, 0) / Max(slot->nvalues, 1);
 }
 
 /* Returns the share of all rows that the i-th signature stands for. */
 static double
-share_of(const Sample *sample, int i)
+share_of(const ColumnStatistics *column, int i)
 {
-	return i < sample->common ? sample->common_share[i] : sample->sampled_share;
+	return i < column->common ? column->common_share[i] : column->sampled_share;
 }
 
 /*
@@ -92,40 +92,40 @@ share_of(const Sample *sample, int i)
  * is their estimator: estimates would tell how near hidden rows are to a chosen signature.
  */
 void
-sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function)
+statistics_read(ColumnStatistics *column, PlannerInfo *root, Node *node, Oid function)
 {
-	VariableStatData column;
+	VariableStatData variable;
 
-	memset(sample, 0, sizeof(Sample));
-	examine_variable(root, node, 0, &column);
-	if (column.rel != NULL)
-		sample->rows = column.rel->tuples;
-	if (HeapTupleIsValid(column.statsTuple))
+	memset(column, 0, sizeof(ColumnStatistics));
+	examine_variable(root, node, 0, &variable);
+	if (variable.rel != NULL)
+		column->rows = variable.rel->tuples;
+	if (HeapTupleIsValid(variable.statsTuple))
 	{
-		Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(column.statsTuple);
+		Form_pg_statistic statistic = (Form_pg_statistic) GETSTRUCT(variable.statsTuple);
 
-		sample->relation = statistic->starelid;
-		sample->column = statistic->staattnum;
-		sample->nulls = statistic->stanullfrac;
-		if (statistic_proc_security_check(&column, function))
-			read_signatures(sample, column.statsTuple, function);
+		column->relation = statistic->starelid;
+		column->attribute = statistic->staattnum;
+		column->nulls = statistic->stanullfrac;
+		if (statistic_proc_security_check(&variable, function))
+			read_signatures(column, variable.statsTuple, function);
 	}
-	ReleaseVariableStats(column);
-	sample->present = 1 - sample->nulls;
-	for (int i = 0; i < sample->count; i++)
-		if (signature_is_empty(&sample->signature[i]))
-			sample->present -= share_of(sample, i);
-	sample->present = Max(sample->present, 0);
+	ReleaseVariableStats(variable);
+	column->present = 1 - column->nulls;
+	for (int i = 0; i < column->count; i++)
+		if (signature_is_empty(&column->signature[i]))
+			column->present -= share_of(column, i);
+	column->present = Max(column->present, 0);
 }
 
-/* Frees what sample_read() has read. */
+/* Frees what statistics_read() has read. */
 void
-sample_free(Sample *sample)
+statistics_free(ColumnStatistics *column)
 {
-	free_attstatsslot(&sample->common_slot);
-	free_attstatsslot(&sample->slot);
-	if (sample->signature != NULL)
-		pfree(sample->signature);
+	free_attstatsslot(&column->common_slot);
+	free_attstatsslot(&column->slot);
+	if (column->signature != NULL)
+		pfree(column->signature);
 }
 
 /* ---- Estimates ---------------------------------------------------------- */
@@ -152,16 +152,17 @@ is_near(const Signature *x, const Signature *y, int radius)
  * be a sampled row itself, number self, which does not count; else self is -1.
  */
 int
-sample_near(const Sample *sample, const Signature *centre, int self, int radius, double *share)
+statistics_near(const ColumnStatistics *column, const Signature *centre, int self, int radius,
+				double *share)
 {
 	int near = 0;
 
 	*share = 0;
-	for (int i = 0; i < sample->count; i++)
-		if ((i != self || i < sample->common) && is_near(&sample->signature[i], centre, radius))
+	for (int i = 0; i < column->count; i++)
+		if ((i != self || i < column->common) && is_near(&column->signature[i], centre, radius))
 		{
-			*share += share_of(sample, i);
-			near += i >= sample->common;
+			*share += share_of(column, i);
+			near += i >= column->common;
 		}
 	return near;
 }
@@ -171,19 +172,19 @@ sample_near(const Sample *sample, const Signature *centre, int self, int radius,
  * so a common value may be chosen several times.  Returns how many: limit, or 0 if there is none.
  */
 int
-sample_spread(const Sample *sample, int limit, int *row)
+statistics_spread(const ColumnStatistics *column, int limit, int *row)
 {
 	double total = 0;
 	double sum = 0;
 	int count = 0;
 
-	for (int i = 0; i < sample->count; i++)
-		if (!signature_is_empty(&sample->signature[i]))
-			total += share_of(sample, i);
-	for (int i = 0; i < sample->count; i++)
+	for (int i = 0; i < column->count; i++)
+		if (!signature_is_empty(&column->signature[i]))
+			total += share_of(column, i);
+	for (int i = 0; i < column->count; i++)
 	{
-		if (!signature_is_empty(&sample->signature[i]))
-			sum += share_of(sample, i);
+		if (!signature_is_empty(&column->signature[i]))
+			sum += share_of(column, i);
 		while (count < limit && sum > total * (count + 0.5) / limit)
 			row[count++] = i;
 	}
@@ -192,33 +193,33 @@ sample_spread(const Sample *sample, int limit, int *row)
 
 /* Returns true if both are of the same column of the same table. */
 bool
-sample_is_same(const Sample *x, const Sample *y)
+statistics_are_same(const ColumnStatistics *x, const ColumnStatistics *y)
 {
-	return OidIsValid(x->relation) && x->relation == y->relation && x->column == y->column;
+	return OidIsValid(x->relation) && x->relation == y->relation && x->attribute == y->attribute;
 }
 
 /* Returns the share of pairs of one column, by the distribution of distances. */
 static double
-pairs_within(const Sample *sample, int radius)
+pairs_within(const ColumnStatistics *column, int radius)
 {
-	const Signature *typical = typical_signature(sample->signature, sample->count);
-	double present = 1 - sample->nulls;
+	const Signature *typical = typical_signature(column->signature, column->count);
+	double present = 1 - column->nulls;
 	double at;
 	int i;
 
 	if (typical == NULL)
 		return 0;
-	at = (double) radius * sample->steps / typical->header.k;
-	i = (int) Min(at, sample->steps - 1);
+	at = (double) radius * column->steps / typical->header.k;
+	i = (int) Min(at, column->steps - 1);
 	return present * present *
-		(sample->within[i] + (Min(at - i, 1)) * (sample->within[i + 1] - sample->within[i]));
+		(column->within[i] + (Min(at - i, 1)) * (column->within[i + 1] - column->within[i]));
 }
 
-/* Returns the share of pairs of rows, one of each sample, that are within the radius. */
+/* Returns the share of pairs of rows, one of each column, that are within the radius. */
 double
-sample_pairs(const Sample *x, const Sample *y, int radius)
+statistics_pairs(const ColumnStatistics *x, const ColumnStatistics *y, int radius)
 {
-	bool same = sample_is_same(x, y);
+	bool same = statistics_are_same(x, y);
 	int step = 1 + (int) ((int64) x->count * y->count / PAIRS_MAX);
 	double pairs = 0;
 

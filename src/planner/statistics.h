@@ -1,5 +1,5 @@
 /*
- * sample.h: what ANALYZE keeps of a column of signatures.
+ * statistics.h: what ANALYZE keeps of a column of signatures.
  *
  * In pg_statistic such a column has the most common values, as columns of any type, and
  * a slot of a kind of our own.  The slot's values are a sample of the other rows.  Its
@@ -7,8 +7,8 @@
  * rows (no row with itself) in which at most i / n of the symbols differ.  NULLs are
  * in neither.  Signatures of the empty set are, and are near nothing.
  */
-#ifndef NEARDUP_PLANNER_SAMPLE_H
-#define NEARDUP_PLANNER_SAMPLE_H
+#ifndef NEARDUP_PLANNER_STATISTICS_H
+#define NEARDUP_PLANNER_STATISTICS_H
 
 #include "types/signature_type.h"
 
@@ -24,19 +24,19 @@
 
 /* Returns the n of the distribution of distances: a step is a symbol, or several. */
 static inline int
-sample_steps(int k)
+distance_steps(int k)
 {
 	return Min(k, 128);
 }
 
 /* The statistics of a column or of an expression. */
-typedef struct Sample
+typedef struct ColumnStatistics
 {
 	double rows;    /* of its relation; 0 if unknown */
 	double nulls;   /* share of rows */
 	double present; /* share of rows that are neither NULL nor empty */
 	Oid relation;   /* that the statistics are of; InvalidOid if there are none */
-	AttrNumber column;
+	AttrNumber attribute;
 
 	/* Signatures: first the most common values, then sampled rows. */
 	int count;
@@ -48,19 +48,19 @@ typedef struct Sample
 	int steps; /* 0 if the distribution of distances is unknown */
 	const float4 *within;
 
-	/* What sample_free() frees. */
+	/* What statistics_free() frees. */
 	AttStatsSlot common_slot;
 	AttStatsSlot slot;
-} Sample;
+} ColumnStatistics;
 
-extern void sample_read(Sample *sample, PlannerInfo *root, Node *node, Oid function);
-extern void sample_free(Sample *sample);
+extern void statistics_read(ColumnStatistics *column, PlannerInfo *root, Node *node, Oid function);
+extern void statistics_free(ColumnStatistics *column);
 extern bool signature_of_value(Oid type, Datum value, uint64 *bits, Signature *signature);
 extern const Signature *typical_signature(const Signature *signature, int count);
-extern bool sample_is_same(const Sample *x, const Sample *y);
-extern int sample_near(const Sample *sample, const Signature *centre, int self, int radius,
-					   double *share);
-extern int sample_spread(const Sample *sample, int limit, int *row);
-extern double sample_pairs(const Sample *x, const Sample *y, int radius);
+extern bool statistics_are_same(const ColumnStatistics *x, const ColumnStatistics *y);
+extern int statistics_near(const ColumnStatistics *column, const Signature *centre, int self,
+						   int radius, double *share);
+extern int statistics_spread(const ColumnStatistics *column, int limit, int *row);
+extern double statistics_pairs(const ColumnStatistics *x, const ColumnStatistics *y, int radius);
 
 #endif
