@@ -74,7 +74,7 @@ foreach my $name (sort keys %script)
 	my %load = (name => $name, out => '', err => '');
 
 	append_to_file($file, $sql);
-	# Runs until the test ends it.
+	# Runs until the test ends it, by a signal that jobs in the background do not ignore.
 	$load{run} = IPC::Run::start([ 'pgbench', '-n', '-c', $clients, '-T', 100000, '-h', $node->host, '-p', $node->port, '-f', $file, 'postgres' ],
 		'<', \undef, '>', \$load{out}, '2>', \$load{err});
 	push @loads, \%load;
@@ -91,7 +91,7 @@ foreach my $round (1 .. $rounds)
 is($errors, 0, "$rounds times REINDEX INDEX CONCURRENTLY");
 foreach my $load (@loads)
 {
-	$load->{run}->signal('INT');
+	$load->{run}->signal('TERM');
 	$load->{run}->finish;
 	unlike($load->{err}, qr/ERROR|deadlock|aborted/, "$load->{name}: no error");
 }

@@ -47,7 +47,7 @@ is($node->safe_psql(
 		'postgres', q{
 	SELECT count(*), bool_and(i.documents >= 200000) FROM generate_series(1, 200), LATERAL neardup_index_status('t_h') i}),
 	'200|t', 'counts of documents end, and miss none');
-$load->signal('INT');
+$load->signal('TERM');
 $load->finish;
 
 my $restarts = () = slurp_file($node->logfile) =~ /search of index .* starts again/g;
