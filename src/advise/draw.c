@@ -27,14 +27,14 @@ typedef struct Draw
 	uint64 random;
 } Draw;
 
-/* Returns a random number that depends on nothing but the ids of a pair. */
+/* Returns a random number that depends on nothing but the ids of a pair, in either order. */
 static uint64
 random_of_pair(const Corpus *corpus, const AdvicePair *pair)
 {
 	const char *a = corpus->text[pair->a].id;
 	const char *b = corpus->text[pair->b].id;
 
-	return mix64(shingle_of_token(a, strlen(a)) ^ mix64(shingle_of_token(b, strlen(b))));
+	return mix64(shingle_of_token(a, strlen(a)) + shingle_of_token(b, strlen(b)));
 }
 
 /* Is there anything to judge: do the texts differ by some candidate? */

@@ -1,4 +1,4 @@
--- Advice about schemes and thresholds.
+-- Which comparison fits a set of texts, and the pairs to judge to find out.
 -- PostgreSQL 13 gives less context.
 \set SHOW_CONTEXT never
 
@@ -6,63 +6,118 @@
 CREATE FUNCTION word(t int, n int) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT translate(left(md5(abs(hashint4(t * 1000 + n)) % 3000 || ''), 5), '0123456789', 'ghijklmnop')$$;
 CREATE FUNCTION words(t int, first int, last int) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT string_agg(word(t, n), ' ' ORDER BY n) FROM generate_series(first, last) AS n$$;
 
--- Copies: every tenth text is the one before it with two words changed
-CREATE TABLE copies AS SELECT id, CASE WHEN id % 10 = 0 THEN words(id - 1, 1, 50) || ' one ' || words(id - 1, 52, 80) || ' two ' || words(id - 1, 82, 100) ELSE words(id, 1, 100) END AS body
-FROM generate_series(1, 200) AS id;
-SELECT * FROM neardup_advise('SELECT id, body FROM copies');
--- One scheme; rows are numbered where there is no id
-SELECT * FROM neardup_advise('SELECT body FROM copies', 'char 5') WHERE topic ~ 'scheme|pair 0.9';
--- The answer does not depend on the order of rows, also where texts are left out
-CREATE TABLE answers AS
-SELECT 1 AS run, topic, finding FROM neardup_advise('SELECT id, body FROM copies ORDER BY id', sample => 100) WHERE topic !~ 'pair'
-UNION ALL SELECT 2, topic, finding FROM neardup_advise('SELECT id, body FROM copies ORDER BY id DESC', sample => 100) WHERE topic !~ 'pair';
-SELECT count(*) > 15 AS rows, count(*) FILTER (WHERE other.topic IS NULL) AS other
-FROM answers LEFT JOIN answers AS other ON other.run = 2 AND (other.topic, other.finding) = (answers.topic, answers.finding) WHERE answers.run = 1;
-SELECT finding FROM answers WHERE run = 1 AND topic = 'texts';
--- Pairs of a sample stay together: of 60 rows of 3,000, more than chance would leave (one pair in 2,500)
-SELECT substring(finding FROM '(\d+) pairs')::int > 2 AS together
-FROM neardup_advise('SELECT words(id / 2, 1, 40) FROM generate_series(1, 3000) AS id', 'word 3', 60) WHERE topic = 'at 0.8';
+-- 150 works.  Of every third there is a version, of which 5 to 95 words of 100 are new.  People
+-- call it the same up to 60 new words.  In every work there are 20 words of the work before.
+CREATE TABLE texts (id int PRIMARY KEY, work int, body text);
+INSERT INTO texts SELECT t, t, words(t - 1, 1, 20) || ' ' || words(t, 1, 100) FROM generate_series(1, 150) AS t;
+INSERT INTO texts SELECT 1000 + t, CASE WHEN new <= 60 THEN t ELSE 1000 + t END, words(t - 1, 1, 20) || ' ' || words(t, 1, 100 - new) || ' ' || words(1000 + t, 1, new)
+FROM generate_series(3, 150, 3) AS t, LATERAL (SELECT 5 + 90 * (t - 3) / 147) AS n (new);
+CREATE TABLE verdicts (a int, b int, same boolean);
+-- Judges pairs drawn as people would
+CREATE FUNCTION judge(source text, query text, pairs int) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('INSERT INTO verdicts SELECT p.a::int, p.b::int, x.work = y.work FROM neardup_pairs_to_judge(%L, %s, judged => ''SELECT * FROM verdicts'') AS p
+		JOIN %I AS x ON x.id = p.a::int JOIN %I AS y ON y.id = p.b::int', query, pairs, source, source);
+	RETURN (SELECT count(*) FROM verdicts);
+END $$;
 
--- A form of 120 words around 40 of their own
-CREATE TABLE forms AS SELECT id, words(0, 1, 60) || ' ' || words(CASE WHEN id % 10 = 0 THEN id - 1 ELSE id END, 1, 40) || ' ' || words(0, 61, 120) AS body
-FROM generate_series(1, 100) AS id;
-SELECT * FROM neardup_advise('SELECT id, body FROM forms', 'word 3') WHERE topic ~ 'form|scheme|at|ADV';
+-- ---- Pairs to judge ----
 
--- Titles
-SELECT topic, finding FROM neardup_advise('SELECT words(CASE WHEN id % 10 = 0 THEN id - 1 ELSE id END, 1, 6) || CASE WHEN id % 10 = 0 THEN ''s'' ELSE '''' END FROM generate_series(1, 200) AS id') WHERE topic ~ 'length|scheme';
+-- Each pair once, of all similarities, none of them judged before; what they stand for is about all pairs of the pool
+CREATE TABLE drawn AS SELECT row_number() OVER () AS n, * FROM neardup_pairs_to_judge('SELECT id, body FROM texts', 40);
+SELECT count(*), count(DISTINCT (least(a, b), greatest(a, b))) AS distinct, count(*) FILTER (WHERE similarity > 0.5) >= 3 AS near, count(*) FILTER (WHERE similarity < 0.2) > 5 AS far,
+	min(stands_for) >= 1 AS some, sum(stands_for) BETWEEN 1000 AND 20000 AS pool FROM drawn;
+-- In random order, and always the same
+SELECT corr(n, similarity) BETWEEN -0.4 AND 0.4 AS random FROM drawn;
+SELECT count(*) FROM neardup_pairs_to_judge('SELECT id, body FROM texts ORDER BY body', 40) AS again JOIN drawn
+	ON (again.a, again.b) IN ((drawn.a, drawn.b), (drawn.b, drawn.a));
+DROP TABLE drawn;
+SELECT judge('texts', 'SELECT id, body FROM texts', 20);
+SELECT judge('texts', 'SELECT id, body FROM texts', 40);
+SELECT count(DISTINCT (least(a, b), greatest(a, b))) AS distinct, count(*) FILTER (WHERE same) BETWEEN 10 AND 45 AS of_60 FROM verdicts;
+-- All pairs that differ, where there are few; of equal texts nothing is to be judged
+SELECT a, b, similarity, stands_for FROM neardup_pairs_to_judge($$VALUES (1, 'how coral reefs recover from bleaching'), (2, 'How coral reefs recover from bleaching!'), (3, 'how coral reefs recover after bleaching'), (4, ''), (5, NULL), (NULL, 'reefs')$$)
+ORDER BY a, b;
+SELECT count(*) FROM neardup_pairs_to_judge('SELECT 1, ''one text''');
+SELECT count(*) FROM neardup_pairs_to_judge('SELECT id, body FROM texts WHERE false');
 
--- Scripts without spaces, of several languages, without words and without text
-SELECT topic, finding FROM neardup_advise($$VALUES ('那时，天下人的口音、言语都是一样'), ('太初，言葉があった'), ('В начале было слово, и слово было у бога'), ('the word was with them, and the word was what it was'),
-	('und das Wort war bei ihnen, und es war nicht ihr Wort'), (''), ('!!!'), (NULL), ('12 34')$$) WHERE topic ~ 'texts|length|scripts|languages|scheme';
-SELECT * FROM neardup_advise('SELECT body FROM copies WHERE false');
-SELECT * FROM neardup_advise('SELECT ''''::text');
-SELECT * FROM neardup_advise('SELECT ''one text''');
-SELECT * FROM neardup_advise('SELECT ''equal texts'' FROM generate_series(1, 3)', 'word 3');
--- As few texts as there may be, two of them near
-SELECT topic, finding FROM neardup_advise($$VALUES (1, 'how coral reefs recover from bleaching'), (2, 'how coral reefs recover after bleaching'), (3, 'the words that sailors borrowed')$$) WHERE topic ~ 'scheme char|pair';
-SELECT finding FROM neardup_advise('SELECT repeat(''long '', 60000) FROM generate_series(1, 3)') WHERE topic = 'texts';
+-- ---- Advice by verdicts ----
 
--- Texts that differ in punctuation only: chance reaches every threshold but 1
-SELECT finding FROM neardup_advise('SELECT ''one two three four five'' || repeat(''.'', id) FROM generate_series(1, 100) AS id') WHERE topic ~ '^at|ADVICE: thr|pair';
--- Of a long id the beginning is kept
-SELECT max(length(finding)) < 1000 AS short FROM neardup_advise('SELECT repeat(id::text, 100000), body FROM copies', 'word 3') WHERE topic ~ 'pair';
+SELECT count(*) AS rows, count(DISTINCT (scheme, lexicon, measure)) AS candidates, bool_and(f1 BETWEEN f1_low AND f1_high AND "precision" BETWEEN precision_low AND precision_high AND recall BETWEEN recall_low AND recall_high
+	AND threshold BETWEEN 0.01 AND 1 AND pairs > 0) AS within FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts');
+-- The best first; F1 is what was promised, or better
+CREATE FUNCTION pg_temp.f1(statement text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	found bigint;
+	good bigint;
+BEGIN
+	EXECUTE format('SELECT count(*), count(*) FILTER (WHERE x.work = y.work) FROM (%s) AS p JOIN texts x ON x.id = p.a JOIN texts y ON y.id = p.b', statement) INTO found, good;
+	RETURN 2.0 * good / (found + (SELECT count(*) FROM texts AS x JOIN texts AS y USING (work) WHERE x.id < y.id));
+END $$;
+SELECT n, measured > a.f1_low AS above_low, measured > 0.9 AS good, a.f1 >= lead(a.f1) OVER (ORDER BY n) IS NOT false AS sorted
+FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts') WITH ORDINALITY AS a (scheme, lexicon, measure, threshold, f1, f1_low, f1_high, "precision", precision_low, precision_high, recall, recall_low, recall_high, pairs, statement, n),
+	pg_temp.f1(statement) AS f (measured) WHERE n <= 3 ORDER BY n;
+-- A higher precision costs recall
+SELECT bool_and(p.threshold >= a.threshold) AS higher, bool_and(p.recall <= a.recall) AS fewer, min(p."precision") >= 0.97 AS precise, count(*) > 3 AS most
+FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts') AS a JOIN neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts', least_precision => 0.97) AS p USING (scheme, lexicon, measure);
+-- Order, unsure people, repeated verdicts and ids that are not there do not matter
+CREATE VIEW advice AS SELECT scheme, lexicon, measure, threshold, round(f1::numeric, 6) AS f1, round(f1_low::numeric, 6) AS low, pairs FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts');
+SELECT count(*) AS equal FROM advice JOIN (SELECT scheme, lexicon, measure, threshold, round(f1::numeric, 6) AS f1, round(f1_low::numeric, 6) AS low, pairs FROM
+	neardup_advise('SELECT id::bigint, body::varchar FROM texts ORDER BY body;', 'SELECT b, a, same FROM verdicts UNION ALL SELECT * FROM verdicts UNION ALL VALUES (1, 2, NULL), (1, NULL, true), (7, 99999, true), (99998, 99999, false)')) AS other
+	USING (scheme, lexicon, measure, threshold, f1, low, pairs);
+-- Texts in the sample and outside it: judged pairs count in both
+SELECT abs(a.f1 - b.f1::float8) < 0.25 AS near FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts', sample => 100) AS a, advice AS b LIMIT 1;
+-- The halves of a corpus get much the same advice
+SELECT count(*), max(threshold) - min(threshold) < 0.1 AS near FROM (
+	SELECT a.threshold FROM generate_series(0, 1) AS half, neardup_advise(format('SELECT id, body FROM texts WHERE id %% 1000 / 6 %% 2 = %s', half), 'SELECT * FROM verdicts') AS a
+	WHERE (scheme, lexicon, measure) = ('word 3', true, 'resemblance')) AS halves;
+-- Other ids, and what to type
+SELECT regexp_replace(statement, '\s+', ' ', 'g') AS statement FROM neardup_advise('SELECT md5(id::text), body FROM texts', 'SELECT md5(a::text), md5(b::text), same FROM verdicts') WHERE (scheme, lexicon) = ('word 1', true) ORDER BY measure;
+SELECT regexp_replace(statement, '0\.\d+', 'T') AS plain FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts') WHERE scheme = 'word 3' AND NOT lexicon;
+-- Verdicts of one kind only
+SELECT count(*) > 0 AS rows FROM neardup_advise('SELECT id, body FROM texts', 'SELECT a, b, true FROM verdicts WHERE same LIMIT 3');
+SELECT count(*) AS rows FROM neardup_advise('SELECT id, body FROM texts', 'SELECT a, b, false FROM verdicts WHERE NOT same LIMIT 3');
 
--- Records: the same fields in another order
-SELECT topic, finding FROM neardup_advise($$SELECT id, CASE WHEN id % 10 = 0 THEN words(id - 1, 8, 14) || ' ' || words(id - 1, 1, 7) ELSE words(id, 1, 14) END FROM generate_series(1, 300) AS id$$) WHERE topic ~ 'scheme';
+-- ---- Advice without verdicts ----
 
--- What it reads
-SELECT count(*) > 0 AS varchar FROM neardup_advise('SELECT body::varchar(40) FROM copies');
+SELECT scheme, lexicon, measure, threshold, f1, "precision", recall, pairs FROM neardup_advise('SELECT id, body FROM texts');
+-- Short texts, of which no similarity is rare, and whose form weighs nothing
+CREATE TABLE records AS SELECT t AS id, 'name address ' || words(t / 2, 1, 5 + t % 3) || ' ' || words(t, 1, 1 + t % 7) AS body FROM generate_series(1, 300) AS t;
+SELECT scheme, lexicon, measure, threshold, f1, pairs FROM neardup_advise('SELECT id, body FROM records');
+-- Four forms of 150 words around the texts do not matter
+SELECT scheme, lexicon, measure, abs(a.threshold - b.threshold) < 0.05 AS near FROM neardup_advise('SELECT id, body FROM texts') AS a
+FULL JOIN neardup_advise('SELECT id, words(2000 + work % 4, 1, 75) || '' '' || body || '' '' || words(2000 + work % 4, 76, 150) FROM texts') AS b USING (scheme, lexicon, measure);
+-- Pairs of a sample stay together: 300 rows of 3,000 have about a tenth of the pairs, not a hundredth
+SELECT pairs BETWEEN 700 AND 2500 AS about_1500 FROM neardup_advise('SELECT id, words(id / 2, 1, 40) FROM generate_series(1, 3000) AS id', sample => 300);
+-- Long texts are compared by a sample of their shingles
+SELECT threshold > 0 AS found, pairs FROM neardup_advise('SELECT id, (SELECT string_agg(md5((id / 2 * 20000 + i)::text), '' '') FROM generate_series(1, 20000) AS i WHERE i % 10 > 0 OR id % 2 = 0) FROM generate_series(1, 20) AS id');
+SELECT count(*) FROM neardup_advise('SELECT id, body FROM texts WHERE false');
+SELECT count(*) FROM neardup_advise('SELECT 1, ''one text''');
+
+-- ---- What they read ----
+
 CREATE DOMAIN prose AS text;
-SELECT count(*) > 0 AS domain FROM neardup_advise('SELECT id::text, body::prose FROM copies');
+CREATE DOMAIN numbers AS int;
+SELECT count(*) > 0 AS domains FROM neardup_pairs_to_judge('SELECT id::numbers, body::prose FROM texts', judged => 'SELECT a::numbers, b::bigint, same FROM verdicts');
 SELECT neardup_advise(NULL);
-SELECT neardup_advise('SELECT body FROM copies', 'word');
-SELECT neardup_advise('SELECT body FROM copies', sample => 1);
-SELECT neardup_advise('SELECT body FROM copies', sample => NULL);
-SELECT neardup_advise('SELECT id, body, 1 FROM copies');
-SELECT neardup_advise('SELECT body, id FROM copies');
-SELECT neardup_advise('SELECT id, to_minhash(body) FROM copies');
-SELECT neardup_advise('DELETE FROM copies RETURNING body');
-SELECT neardup_advise('SELECT body FROM copies FOR UPDATE');
+SELECT neardup_advise('SELECT id, body FROM texts', sample => NULL);
+SELECT neardup_advise('SELECT id, body FROM texts', sample => 0);
+SELECT neardup_advise('SELECT id, body FROM texts', least_precision => 1.5);
+SELECT neardup_advise('SELECT id, body FROM texts', least_precision => 'NaN');
+SELECT neardup_pairs_to_judge('SELECT id, body FROM texts', 0);
+SELECT neardup_pairs_to_judge('SELECT id, body FROM texts', NULL);
+SELECT neardup_advise('SELECT body FROM texts');
+SELECT neardup_advise('SELECT body, id FROM texts');
+SELECT neardup_advise('SELECT id, to_minhash(body) FROM texts');
+SELECT neardup_advise('SELECT point(id, id), body FROM texts');
+SELECT neardup_advise('DELETE FROM texts RETURNING id, body');
+SELECT neardup_advise('SELECT id, body FROM texts FOR UPDATE');
+SELECT neardup_advise('SELECT id, body FROM texts', 'SELECT a, b FROM verdicts');
+SELECT neardup_advise('SELECT id, body FROM texts', 'SELECT a::text, b::text, same FROM verdicts');
+SELECT neardup_advise('SELECT id, body FROM texts', 'SELECT a, b, 1 FROM verdicts');
+SELECT neardup_advise('SELECT id, body FROM texts', 'DELETE FROM verdicts RETURNING *');
+SELECT neardup_advise('SELECT id, body FROM texts', 'VALUES (1, 2, true), (2, 1, false)');
+SELECT neardup_advise('SELECT id, body FROM texts', 'VALUES (1, 99999, true)');
 
 -- The chance that signatures reach a threshold
 SELECT abs(minhash_probability(16, 1, 0, 1) * 2 ^ 16 - 1) < 1e-9 AS all_agree, minhash_probability(512, 1, 1, 1) AS equal, minhash_probability(64, 1, 0, 0.0001)::numeric(5, 4) AS half;
@@ -77,6 +132,7 @@ SELECT minhash_probability(512, 3, 0, 0.5);
 SELECT minhash_probability(512, 1, 1.5, 0.5);
 SELECT minhash_probability(512, 1, 0.5, 0);
 
-DROP TABLE copies, forms, answers, measured;
-DROP DOMAIN prose;
-DROP FUNCTION words, word;
+DROP VIEW advice;
+DROP TABLE verdicts, texts, records, measured;
+DROP DOMAIN prose, numbers;
+DROP FUNCTION words, word, judge;
