@@ -120,15 +120,15 @@ put_outlook(ReturnSetInfo *result, const Call *call, const Outlook *outlook, boo
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* The greatest F1 first, then the order of the candidates. */
+/* The best first, then the order of the candidates. */
 static int
 compare_outlooks(const void *x, const void *y)
 {
 	const Outlook *p = x;
 	const Outlook *q = y;
 
-	if (p->f1.value != q->f1.value)
-		return p->f1.value > q->f1.value ? -1 : 1;
+	if (p->merit != q->merit)
+		return p->merit > q->merit ? -1 : 1;
 	return p->candidate - q->candidate;
 }
 

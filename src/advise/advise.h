@@ -99,7 +99,8 @@ typedef struct AdvicePair
 	uint32 b;
 	float stands_for; /* pairs among all texts; 0 for one outside the sample */
 	float chance;     /* of being drawn, relative to others */
-	float same;       /* probability, once there is a model */
+	float same;       /* probability, once there is a model, that tells candidates apart */
+	float calibrated; /* probability, for totals of many pairs */
 	uint16 similarity[CANDIDATES];
 } AdvicePair;
 
@@ -145,6 +146,7 @@ typedef struct Outlook
 	int candidate;
 	double threshold;
 	double pairs; /* reported, of all texts */
+	double merit; /* F1 by the model before it is calibrated: the greatest is the best */
 	Estimate precision;
 	Estimate recall;
 	Estimate f1;

@@ -25,6 +25,10 @@
 #define SLOPE_PRECISION 0.2
 #define DIFFERENCE_PRECISION 1.0
 
+/* Priors of the calibration: no change. */
+#define SHIFT_PRECISION 0.1
+#define STRETCH_PRECISION 1.0
+
 #define NEWTON_STEPS 50
 #define NEWTON_END 1e-7
 
@@ -128,7 +132,7 @@ typedef struct Evidence
 	uint32 count;
 	double (*x)[FEATURES];
 	double *same;   /* 0 or 1 */
-	double *weight; /* the square root of what a pair stands for; 1 on average */
+	double *weight; /* 1 on average */
 	double mean[FEATURES];
 	double precision[FEATURES];
 } Evidence;
@@ -207,12 +211,25 @@ maximise(const Evidence *evidence, Model *model)
 	derive(evidence, b, gradient, model->covariance);
 }
 
-/* Gathers the judged pairs and the priors. */
+/* Makes the weights 1 on average. */
 static void
-gather_evidence(Evidence *evidence, const Model *model, const double *logits, const Pairs *pairs)
+normalise_weights(Evidence *evidence)
 {
 	double total = 0;
 
+	for (uint32 i = 0; i < evidence->count; i++)
+		total += evidence->weight[i];
+	for (uint32 i = 0; i < evidence->count; i++)
+		evidence->weight[i] *= evidence->count / total;
+}
+
+/*
+ * Gathers the judged pairs and the priors.  A pair weighs the square root of what it stands
+ * for: the few pairs from strata of many would decide alone.
+ */
+static void
+gather_evidence(Evidence *evidence, const Model *model, const double *logits, const Pairs *pairs)
+{
 	*evidence = (Evidence){.count = pairs->judged_count,
 						   .x = host_alloc(sizeof(*evidence->x) * pairs->judged_count + 1),
 						   .same = host_alloc(sizeof(double) * pairs->judged_count + 1),
@@ -226,12 +243,35 @@ gather_evidence(Evidence *evidence, const Model *model, const double *logits, co
 		features_of_pair(model, logits, pair, evidence->x[i]);
 		evidence->same[i] = pairs->same[i];
 		evidence->weight[i] = 1 / sqrt(pair->chance);
-		total += evidence->weight[i];
 	}
-	for (uint32 i = 0; i < evidence->count; i++)
-		evidence->weight[i] *= evidence->count / total;
+	normalise_weights(evidence);
 	for (int c = 0; c < CANDIDATES; c++)
 		evidence->precision[2 + c] = DIFFERENCE_PRECISION;
+}
+
+/*
+ * Shifts and stretches the model's logits until the totals of all pairs are right: here a
+ * pair weighs all that it stands for.  calibration gets the coefficients of 1 and the logit.
+ */
+static void
+calibrate(Evidence *evidence, const Model *model, const Pairs *pairs, Model *calibration)
+{
+	memset(evidence->mean, 0, sizeof(evidence->mean));
+	evidence->mean[1] = 1;
+	evidence->precision[0] = SHIFT_PRECISION;
+	evidence->precision[1] = STRETCH_PRECISION;
+	for (uint32 i = 0; i < evidence->count; i++)
+	{
+		double *x = evidence->x[i];
+		double z = product(x, model->coefficient);
+
+		memset(x, 0, sizeof(*evidence->x));
+		x[0] = 1;
+		x[1] = z;
+		evidence->weight[i] = 1 / pairs->pair[pairs->judged[i]].chance;
+	}
+	normalise_weights(evidence);
+	maximise(evidence, calibration);
 }
 
 /* Fits a model to the judged pairs, and sets the probability of "same" of each pair. */
@@ -240,6 +280,7 @@ model_fit(Model *model, Pairs *pairs)
 {
 	double *logits = make_logits();
 	Evidence evidence;
+	Model calibration;
 
 	*model = (Model){0};
 	for (size_t i = 0; i < pairs->count; i++)
@@ -247,13 +288,18 @@ model_fit(Model *model, Pairs *pairs)
 			model->centre[c] += logits[pairs->pair[i].similarity[c]] / pairs->count;
 	gather_evidence(&evidence, model, logits, pairs);
 	maximise(&evidence, model);
+	calibrate(&evidence, model, pairs, &calibration);
 	for (size_t i = 0; i < pairs->count; i++)
 	{
 		double x[FEATURES];
+		double z;
 
 		host_check_interrupts_at(i);
 		features_of_pair(model, logits, &pairs->pair[i], x);
-		pairs->pair[i].same = (float) logistic(product(x, model->coefficient));
+		z = product(x, model->coefficient);
+		pairs->pair[i].same = (float) logistic(z);
+		pairs->pair[i].calibrated =
+			(float) logistic(calibration.coefficient[0] + calibration.coefficient[1] * z);
 	}
 	host_free(evidence.x);
 	host_free(evidence.same);
@@ -280,15 +326,15 @@ f1_of(double found, double reported, double same)
 
 /*
  * Chooses the threshold of greatest F1 among those of at least a precision, in steps of the
- * grid; returns 0 if there is none.
+ * grid; returns 0 if there is none.  Sets *merit to F1.
  */
 static int
-choose_threshold(const Pairs *pairs, int candidate, double least_precision)
+choose_threshold(const Pairs *pairs, int candidate, double least_precision, double *merit)
 {
 	double reported[GRID + 1] = {0};
 	double same[GRID + 1] = {0};
+	double calibrated[GRID + 1] = {0};
 	double all = 0;
-	double best = 0;
 	int chosen = 0;
 
 	for (size_t i = 0; i < pairs->count; i++)
@@ -298,8 +344,10 @@ choose_threshold(const Pairs *pairs, int candidate, double least_precision)
 
 		reported[step] += pair->stands_for;
 		same[step] += pair->stands_for * pair->same;
+		calibrated[step] += pair->stands_for * pair->calibrated;
 		all += pair->stands_for * pair->same;
 	}
+	*merit = 0;
 	for (int t = GRID; t > 0; t--)
 	{
 		double f1;
@@ -308,11 +356,12 @@ choose_threshold(const Pairs *pairs, int candidate, double least_precision)
 		{
 			reported[t] += reported[t + 1];
 			same[t] += same[t + 1];
+			calibrated[t] += calibrated[t + 1];
 		}
 		f1 = f1_of(same[t], reported[t], all);
-		if (f1 > best && same[t] >= least_precision * reported[t])
+		if (f1 > *merit && calibrated[t] >= least_precision * reported[t])
 		{
-			best = f1;
+			*merit = f1;
 			chosen = t;
 		}
 	}
@@ -343,7 +392,7 @@ sum_up(const Model *model, const Pairs *pairs, int candidate, int least, Sums *a
 	{
 		const AdvicePair *pair = &pairs->pair[i];
 		double x[FEATURES];
-		double p = pair->same;
+		double p = pair->calibrated;
 
 		host_check_interrupts_at(i);
 		features_of_pair(model, logits, pair, x);
@@ -367,7 +416,8 @@ bool
 model_outlook(const Model *model, const Pairs *pairs, int candidate, double least_precision,
 			  Outlook *outlook)
 {
-	int threshold = choose_threshold(pairs, candidate, least_precision);
+	double merit;
+	int threshold = choose_threshold(pairs, candidate, least_precision, &merit);
 	Sums all = {0};
 	Sums found = {0};
 	double gradient[FEATURES];
@@ -378,7 +428,8 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 	sum_up(model, pairs, candidate, threshold * SIMILARITY_UNITS / GRID, &all, &found);
 	*outlook = (Outlook){.candidate = candidate,
 						 .threshold = (double) threshold / GRID,
-						 .pairs = found.pairs};
+						 .pairs = found.pairs,
+						 .merit = merit};
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] = found.gradient[j] / found.pairs;
 	outlook->precision = estimate(model, found.same / found.pairs, gradient);
