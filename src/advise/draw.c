@@ -7,6 +7,7 @@
  */
 #include "advise/advise.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "utils/builtins.h"
@@ -73,7 +74,7 @@ set_chances(const Pairs *pairs, Draw *draw)
 	uint32 judged = 0;
 	uint32 count = 0;
 	double total = 0;
-	double unsure = 0;
+	double unsure = DBL_MIN;
 
 	for (uint32 i = 0; i < pairs->count; i++)
 	{

@@ -173,6 +173,16 @@ compare_texts(const Lists *lists, uint32 a, uint32 b, uint16 *similarity)
 	}
 }
 
+/* Do two texts share a shingle of any candidate's scheme, after find_shared() for a? */
+static bool
+share_any(const Lists *lists, uint32 b)
+{
+	for (int s = 0; s < FAMILY; s++)
+		if (lists[s].shared[b] != 0)
+			return true;
+	return false;
+}
+
 /* Returns the resemblance of the shingles that tell families, after find_shared() for a. */
 static double
 family_resemblance(const Lists *lists, uint32 a, uint32 b)
@@ -295,6 +305,8 @@ add_pairs(Pairs *pairs, Lists *lists, const uint16 *least, uint32 a, const Judge
 		bool is_judged = judged < end && judged->a == a && judged->b == b;
 		bool keep = is_judged;
 
+		if (!is_judged && !share_any(lists, b))
+			continue;
 		compare_texts(lists, a, b, pair.similarity);
 		for (int c = 0; c < CANDIDATES && b < corpus->inside; c++)
 			keep |= pair.similarity[c] >= least[c];
