@@ -105,7 +105,7 @@ CREATE FUNCTION lsh_probability(similarity float8, bands int, rows int) RETURNS 
 	SELECT CASE WHEN NOT similarity BETWEEN 0 AND 1
 		THEN ('not a similarity from 0 to 1: ' || similarity)::float8
 		WHEN bands < 1 OR rows < 1
-		THEN format('not a number from 1 on: bands %s, rows %s', bands, rows)::float8
+		THEN format('less than 1: bands %s, rows %s', bands, rows)::float8
 		ELSE 1 - (1 - similarity ^ rows) ^ bands END
 	$$;
 COMMENT ON FUNCTION lsh_probability(float8, int, int) IS
@@ -118,7 +118,7 @@ CREATE FUNCTION lsh_curve(
 	AS $$
 	SELECT i / 20.0::float8, CASE WHEN bands > 0 AND rows > 0
 		THEN 1 - (1 - (i / 20.0::float8) ^ rows) ^ bands
-		ELSE format('not a number from 1 on: bands %s, rows %s', bands, rows)::float8 END
+		ELSE format('less than 1: bands %s, rows %s', bands, rows)::float8 END
 	FROM generate_series(0, 20) i
 	$$;
 COMMENT ON FUNCTION lsh_curve(int, int) IS
