@@ -69,6 +69,9 @@ COMMIT;
 SELECT * FROM "Near Dup".neardup_pairs('SELECT id, sig FROM closed.letters', 0.9);
 SELECT * FROM "Near Dup".neardup_clusters('SELECT id, sig, "Near Dup".to_shingles(body) FROM closed.letters', 0.8, verify => 0.9);
 SELECT * FROM "Near Dup".neardup_pairs('SELECT id, "Near Dup".to_shingles(body) FROM closed.letters', 0.9, NULL::int);
+-- What the advice says to type names the schema.
+SELECT statement FROM "Near Dup".neardup_advise('SELECT id, body FROM closed.letters', 'VALUES (1, 2, true)') WHERE NOT lexicon AND scheme = 'word 1' \gset
+SELECT a, b FROM (:statement) AS p;
 CREATE TABLE closed.lexicon AS
 SELECT * FROM "Near Dup".neardup_frequencies('SELECT "Near Dup".to_shingles(body, ''word 1'') FROM closed.letters UNION ALL SELECT "Near Dup".to_shingles(''one more'', ''word 1'')');
 SELECT df, round(idf::numeric, 3) AS idf, pg_catalog.count(*) FROM closed.lexicon GROUP BY df, idf ORDER BY df;
