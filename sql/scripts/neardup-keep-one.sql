@@ -3,7 +3,8 @@
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
 --        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
---        [-v limit=20] [-v apply=yes] [-v trust=yes] -f neardup-keep-one.sql
+--        [-v verdicts='SELECT a, b, same FROM public.verdicts'] [-v limit=20] [-v apply=yes]
+--        [-v trust=yes] -f neardup-keep-one.sql
 --
 -- Without apply=yes it is a dry run: everything is done, counted and rolled back.  With
 -- apply=yes the threshold must be given too.
@@ -13,6 +14,7 @@
 \set ON_ERROR_STOP on
 \if :{?order_by} \else \set order_by '' \endif
 \if :{?mark} \else \set mark '' \endif
+\if :{?verdicts} \else \set verdicts '' \endif
 \if :{?limit} \else \set limit 20 \endif
 \if :{?apply} \else \set apply no \endif
 \set functions '{neardup_clusters}'
@@ -24,6 +26,10 @@ SELECT :raise
 FROM (VALUES ('apply', :'apply', 'yes or no'), ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('mark', nullif(:'mark', ''), 'a column'),
 	('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
 	:unfit
+\gexec
+SELECT :attempt
+FROM (VALUES ('verdicts', :'verdicts', format('OPEN rows FOR EXECUTE %L;', :'verdicts'), 'Name the table with its schema: ''SELECT a, b, same FROM public.verdicts''.')) v (name, value, code, hint)
+WHERE value <> ''
 \gexec
 -- A name that is mistyped must not mean the default here.
 SELECT :raise FROM (VALUES ('apply=yes needs a threshold', 'Write the threshold of the dry run, as in -v threshold=' || :'least' || '.')) v (message, hint)
@@ -48,7 +54,9 @@ SELECT :raise FROM (
 	LIMIT 1) e
 \gexec
 
-SELECT *, format('SELECT %I::%s, %I FROM %s WHERE %I IS NOT NULL%s ORDER BY %s', :'id', :'id_type', :'sig', "table", :'sig',
+-- A row needs no signature if it is judged the same as another.
+SELECT *, format('SELECT %I::%s, %I FROM %s WHERE %s%s ORDER BY %s', :'id', :'id_type', :'sig', "table",
+	CASE :'verdicts' WHEN '' THEN format('%I IS NOT NULL', :'sig') ELSE 'true' END,
 	CASE WHEN marking THEN format(' AND %I IS NULL', :'mark') END,
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
 FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking,
@@ -77,12 +85,12 @@ WHERE message IS NOT NULL
 CREATE TEMP TABLE neardup_rest ON COMMIT DROP AS
 SELECT id, keeper, similarity
 FROM :ext.neardup_clusters(:'query'::text, :'least'::float8, NULL:::id_type,
-	false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8)
+	false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, nullif(:'verdicts', '')::text)
 WHERE NOT id :equals keeper;
 ANALYZE pg_temp.neardup_rest;
 
-SELECT format('%s: %s near-duplicates (similarity %s and above) of %s rows that stay', :'shown_table', count(*),
-	:'least', count(DISTINCT keeper))
+SELECT format('%s: %s near-duplicates (similarity %s and above%s) of %s rows that stay', :'shown_table', count(*),
+	:'least', CASE WHEN :'verdicts' <> '' THEN ', and by verdicts' END, count(DISTINCT keeper))
 FROM pg_temp.neardup_rest;
 WITH listed AS MATERIALIZED (
 	SELECT * FROM pg_temp.neardup_rest ORDER BY keeper, id LIMIT :'limit'::bigint
@@ -91,7 +99,7 @@ WITH listed AS MATERIALIZED (
 ), titles AS MATERIALIZED (
 	:titles
 )
-SELECT format('    %s  %s of %s', to_char(similarity, 'FM0.000'), gone_name, kept_name)
+SELECT format('    %s  %s of %s', coalesce(to_char(similarity, 'FM0.000'), 'same '), gone_name, kept_name)
 	|| coalesce(E'\n         - ' || gone.title, '') || coalesce(E'\n         + ' || kept.title, '')
 FROM listed l LEFT JOIN titles gone ON gone.id :equals l.id LEFT JOIN titles kept ON kept.id :equals keeper,
 	LATERAL (SELECT :printed FROM format('%s', l.id) raw) g (gone_name), LATERAL (SELECT :printed FROM format('%s', keeper) raw) k (kept_name)

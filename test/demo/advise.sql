@@ -1,2 +1,3 @@
--- What a sample of the texts says about schemes and thresholds.
-SELECT topic, finding FROM neardup_advise('SELECT id, body FROM documents');
+-- How to compare the texts, and at which threshold, by a sample of them.
+SELECT scheme, lexicon, measure, threshold, pairs
+FROM neardup_advise('SELECT id, body FROM documents');

@@ -7,4 +7,6 @@ CREATE TABLE documents (
 	name text NOT NULL,
 	body text NOT NULL
 );
+-- What people say of pairs of texts: are they the same?
+CREATE TABLE verdicts (a bigint, b bigint, same boolean);
 \copy documents (source, name, body) FROM pstdin
