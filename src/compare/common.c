@@ -4,7 +4,7 @@
  * The longest common run starts two suffixes that are neighbours and come from different
  * sequences.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 static uint32_t
 longest_shared(const Joined *joined)

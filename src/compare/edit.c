@@ -13,7 +13,7 @@
  * cell to cell, which is never too low.  Without a bound, small bounds are tried first,
  * since texts that are compared are often near-duplicates.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * joined.c: two sequences joined by a separator, and all their suffixes sorted.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 /* The separator and the end occur once; symbols are numbered after them. */
 #define END 0

@@ -7,7 +7,7 @@
  * suffixes of both sequences.  The first suffix of the other sequence in the group is the
  * first place where the run occurs there.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 #include <string.h>
 

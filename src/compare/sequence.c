@@ -1,7 +1,7 @@
 /*
  * sequence.c: from texts to sequences of symbols.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * pieces of text between them, and by the suffix array of these numbers if two pieces are
  * equal.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 #include <string.h>
 

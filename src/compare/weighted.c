@@ -2,7 +2,7 @@
  * weighted.c: the edit distance at any costs, cell by cell (Wagner and Fischer 1974),
  * between the diagonals that a path within the bound does not leave.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 
 /* Returns how many edits of a cost are within a bound, at most count. */
 static size_t

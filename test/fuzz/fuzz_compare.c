@@ -2,7 +2,7 @@
  * fuzz_compare.c: edit distance, longest common substring and shared passages of any two
  * texts, at any costs; of short texts against the matrix and the loops of reference.h.
  */
-#include "compare/internal.h"
+#include "compare/suffix.h"
 #include "fuzz.h"
 #include "reference.h"
 

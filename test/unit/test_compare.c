@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/internal.h"
+#include "compare/suffix.h"
 #include "random.h"
 #include "reference.h"
 #include "unit.h"

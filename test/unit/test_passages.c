@@ -3,7 +3,7 @@
  * the tokens of what lies there.
  */
 #include "collect.h"
-#include "compare/internal.h"
+#include "compare/suffix.h"
 #include "random.h"
 #include "reference.h"
 #include "text/internal.h"

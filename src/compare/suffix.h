@@ -1,5 +1,5 @@
 /*
- * internal.h: what the files of compare/ and their tests share.
+ * suffix.h: suffix arrays, and other functions that the files of compare/ share with tests.
  */
 #ifndef NEARDUP_COMPARE_INTERNAL_H
 #define NEARDUP_COMPARE_INTERNAL_H
