@@ -80,8 +80,9 @@ is_equal(const void *sought, uint32 number)
 }
 
 /*
- * Returns the table's document that equals a record or a bag of a row, or NO_DOCUMENT.  Sets *slot and *hash for a new document.  The hash depends on the table's
- * secret, so that nobody can choose signatures or sets that collide.
+ * Returns the table's document that equals a record or a bag of a row, or NO_DOCUMENT.
+ * Sets *slot and *hash for a new document.  The hash depends on the table's secret, so that
+ * nobody can choose signatures or sets that collide.
  */
 static uint32
 find_document(const Source *source, uint32 row, const uint8 *record, const Bag *bag,
