@@ -81,13 +81,13 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM big'), '3001', 'nothing th
 
 # Each value is checked before anything else, by a message that names the variable.
 my %wrong = (
-	report => { '' => ['threshold=0,8', 'threshold=0', 'threshold=1.1', 'threshold=nan', 'threshold=', 'trust=maybe', 'limit=all', 'limit=-1', 'limit=', 'order_by=nope', 'order_by=1;SELECT 1', 'order_by=('], column => ['id=no', 'sig=no', 'title=no'] },
-	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope'], column => ['id=no', 'sig=no', 'mark=no', 'title=no'] },
+	report => { '' => ['threshold=0,8', 'threshold=0', 'threshold=1.1', 'threshold=nan', 'threshold=', 'trust=maybe', 'limit=all', 'limit=-1', 'limit=', 'order_by=nope', 'order_by=1;SELECT 1', 'order_by=(', 'verdicts=nope', 'verdicts=SELECT 1; SELECT 2'], column => ['id=no', 'sig=no', 'title=no'] },
+	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope', 'verdicts=SELECT a FROM nope'], column => ['id=no', 'sig=no', 'mark=no', 'title=no'] },
 	sign => { '' => ['batch=0', 'batch=x', 'batch=1.5', 'pause=-1', 'pause=soon', 'expression=to_minhash(nope)', 'expression=to_minhash(', q{expression=to_minhash("a body", 'nope')}],
 		column => ['id=no', 'text=no'] },
 	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'judged=nope', 'output=|true'],
 		column => ['id=no', 'sig=no', 'text=no', 'title=no'] },
-	lexicon => { '' => ['entries=0', 'entries=x', 'k=3', 'b=3', 'scheme=nope'], column => ['text=no'] },
+	lexicon => { '' => ['entries=0', 'entries=x', 'share=0', 'share=2', 'k=3', 'b=3', 'scheme=nope'], column => ['text=no'] },
 	watch => { '' => ['schema=nope'], column => ['id=no', 'sig=no'] },
 	status => { '' => ['sample=x', 'sample=-1'] });
 foreach my $script ('report', 'keep-one', 'sign', 'review', 'lexicon', 'watch', 'status')
@@ -162,6 +162,27 @@ $node->safe_psql('postgres', "DROP TRIGGER hold_back ON $odd");
 like($out, qr/^60 rows deleted$/m, 'delete') or diag $err;
 is(count_rows('"dup of" IS NULL'), '40', 'the longest of each family stays');
 is(count_rows('true'), '40', 'and no other row');
+
+# What people say of pairs counts more than the similarity, also of a row without a signature.
+$node->safe_psql(
+	'postgres', q{
+	CREATE TABLE judged (id bigint PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+	INSERT INTO judged VALUES (1, words(1, 1)), (2, words(1, 2)), (3, words(1, 3)), (4, words(4, 1)), (5, words(5, 1)), (6, NULL), (7, NULL);
+	CREATE TABLE verdicts (a bigint, b bigint, same boolean);
+	INSERT INTO verdicts VALUES (2, 1, false), (1, 3, NULL), (4, 5, true), (6, 5, true), (4, 1, NULL)});
+my @judged = ('table=judged', 'verdicts=SELECT a, b, same FROM public.verdicts');
+($ok, $out, $err) = run_script('report', @judged);
+like($out, qr/^public\.judged, similarity 0\.8 and above, and by verdicts\n\n +7  rows\n +2  clusters of near-duplicates\n +5  rows in them\n +3  rows would go/, 'a report by verdicts') or diag $err;
+like($out, qr/^4  \(3 rows\)\n    0\.[0-7]\d\d  5\n    same   6\n1  \(2 rows\)\n    0\.9\d+  3\n/m, 'has clusters of what is judged the same') or diag $out;
+($ok, $out, $err) = run_script('keep-one', @judged, 'threshold=0.8', 'apply=yes');
+like($out, qr/^public\.judged: 3 near-duplicates \(similarity 0\.8 and above, and by verdicts\) of 2 rows that stay\n.*^    same   6 of 4\n.*^3 rows deleted$/ms, 'delete by verdicts') or diag $err;
+is($node->safe_psql('postgres', q{SELECT string_agg(id::text, ' ' ORDER BY id) FROM judged}), '1 2 4 7', 'what is judged different stays, and what is judged the same goes');
+$node->safe_psql('postgres', 'INSERT INTO verdicts VALUES (1, 2, true)');
+foreach my $script ('report', 'keep-one')
+{
+	($ok, $out, $err) = run_script($script, @judged);
+	ok(!$ok && $err =~ /ERROR:.*verdict|ERROR:.*judged/, "$script: verdicts must not contradict each other") or diag $out, $err;
+}
 
 # ---- Watch ------------------------------------------------------------------
 
@@ -318,6 +339,38 @@ like($err, qr/no name for the function/, 'the function needs a name');
 like($node->safe_psql('postgres', q{SELECT obj_description('"Fund"."The ""signer"""(text)'::regprocedure)}),
 	qr/^minhash\(256, 2\) of scheme "word 1 lexicon [0-9a-f]{4}": \d+ entries, from \d+ texts of "Fund"/, 'the function has a comment');
 
+# A new lexicon is another function; the statements that the script prints sign again by it.
+$node->safe_psql(
+	'postgres', qq{
+	CREATE INDEX "by ""expression""" ON $odd USING neardup ("Fund"."The ""signer"""("a body"));
+	ALTER TABLE $odd ADD EXCLUDE USING neardup (near(weighed, 1) WITH &&) WHERE ("The id" = 'none');
+	ALTER TABLE $odd ADD COLUMN plain minhash GENERATED ALWAYS AS (to_minhash("a body")) STORED, ADD COLUMN copied minhash(256, 2);
+	UPDATE $odd SET copied = weighed WHERE "The id" LIKE 'a%'});
+sub schemes
+{
+	return $node->safe_psql('postgres', qq{SELECT DISTINCT (regexp_match(show_signature($_[0]), 'lexicon (.*?)/'))[1] FROM $odd WHERE $_[0] IS NOT NULL});
+}
+my $indexes = qq{SELECT string_agg(replace(pg_get_indexdef(indexrelid), 'newer', 'signer'), E'\\n' ORDER BY indexrelid::regclass::text COLLATE "C") FROM pg_index WHERE indrelid = '$odd'::regclass};
+my ($indexes_before, $old_scheme) = ($node->safe_psql('postgres', $indexes), schemes('weighed'));
+($ok, $out, $err) = run_script('lexicon', 'table=' . $odd, 'text=a body', 'function=The "newer"', 'k=256', 'b=2', 'share=0.5', 'entries=50');
+ok($ok, 'a new lexicon') or diag $err;
+my ($new_scheme) = $out =~ /^function .* of scheme "word 1 lexicon (\w+)"/;
+isnt($new_scheme, $old_scheme, 'makes another scheme');
+like($out, qr/^column weighed: \d+ rows of scheme "word 1 lexicon $old_scheme"\n    BEGIN;\n/m, 'it counts the rows that have signatures of the old one');
+like($out, qr/^column copied: \d+ rows of scheme "word 1 lexicon $old_scheme"\n    neardup-sign\.sql signs another column, by expression="Fund"\."The ""newer"""\("a body"\)\n/m,
+	'also in a column that nothing computes');
+like($out, qr/^index "Fund"\."by ""expression""": its expression calls "Fund"\."The ""signer"""\n/m, 'and names the indexes that call the old function');
+unlike($out, qr/plain/, 'but not what has no lexicon');
+is(schemes('weighed'), $old_scheme, 'it changes nothing itself');
+$node->safe_psql('postgres', join "\n", $out =~ /^    ((?!neardup-sign).*)$/mg);
+is(schemes('weighed'), $new_scheme, 'its statements sign again') or diag $out;
+is($node->safe_psql('postgres', $indexes), $indexes_before, 'and make the indexes and the constraint again');
+cmp_ok($node->safe_psql('postgres', qq{SET enable_seqscan = off; SELECT count(*) FROM $odd
+	WHERE is_similar($_, "Fund"."The ""newer"""(words(3, 1)), 0.6)}), '>', 0, "a search finds $_") foreach 'weighed', q{"Fund"."The ""newer"""("a body")};
+($ok, $out, $err) = run_script('lexicon', 'table=' . $odd, 'text=a body', 'function=third', 'k=256', 'b=2', 'share=0.5', 'entries=50');
+unlike($out, qr/column weighed/, 'an equal lexicon needs no new signatures');
+$node->safe_psql('postgres', qq{ALTER TABLE $odd DROP COLUMN plain, DROP COLUMN copied; DROP INDEX "Fund"."by ""expression"""});
+
 # ---- Status ------------------------------------------------------------------
 
 sub like_lines
@@ -340,7 +393,7 @@ like_lines('status', qr/^public\.big: 3,002 rows, [\d.]+ kB\n\nColumn sig: minha
 	qr/^Index public\.big_sig_neardup\n  columns       \(sig\)\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\)\n  searched by   is_similar\(sig, to_minhash\('a text'\), 0\.8\)\n  documents     3,00\d, \d+ dead, \d+ in the tail\n  size          [\d.]+ .B, \d+ segments?\n  last upkeep   \d{4}-\d\d-\d\d \d\d:\d\d\n/m,
 	qr/^Advice: none\n/m);
 ($ok, $out, $err) = run_script('status', @odd);
-like_lines('odd names', qr/^"Fund"\."Old ""papers""": 43 rows/, qr/^Column "the sig": simhash\n/m, qr/^Column weighed: minhash\(256,2\)\n  filled by     generated: "Fund"\."The ""signer"""\("a body"\)\n/m,
+like_lines('odd names', qr/^"Fund"\."Old ""papers""": 43 rows/, qr/^Column "the sig": simhash\n/m, qr/^Column weighed: minhash\(256,2\)\n  filled by     generated: "Fund"\."The ""newer"""\("a body"\)\n/m,
 	qr/^Index "Fund"\."Old ""papers""_the sig_neardup"\n  columns       \("the sig"\)\n/m);
 narrow('odd names');
 
