@@ -20,7 +20,7 @@ SELECT 'pages, ' || variant, row_number() OVER (PARTITION BY variant ORDER BY si
 -- ---- Languages ----
 -- A text is the first characters of a page, as many as an abstract has.  In a form, it stands
 -- between the halves of the form.  A form is the start of a page of the same language,
--- which is not among the texts.  Pages are drawn by label as if by chance.  Pages that nobody
+-- which is not among the texts.  Of eight forms, each has an eighth of the texts.  Pages are drawn by label as if by chance.  Pages that nobody
 -- translated are left out.
 CREATE TABLE texts (language text, site text, label text, body text);
 \copy texts FROM languages.rows
@@ -46,8 +46,9 @@ DELETE FROM drawn
 INSERT INTO corpora
 SELECT language || ', ' || variant, row_number() OVER (PARTITION BY language, variant ORDER BY site, d.label), d.label,
 	   CASE forms WHEN 0 THEN d.body ELSE concat_ws(' ', left(f.body, :form / 2), d.body, right(f.body, - :form / 2)) END
-  FROM drawn d CROSS JOIN (VALUES ('alone', 0), ('form', 1), ('eight forms', 8)) AS v (variant, forms)
-  JOIN forms f USING (language) WHERE number = 1 + get_byte(decode(md5(site || d.label), 'hex'), 0) % greatest(forms, 1);
+  FROM (SELECT *, row_number() OVER (PARTITION BY language ORDER BY md5(site || label)) AS place FROM drawn) AS d
+ CROSS JOIN (VALUES ('alone', 0), ('form', 1), ('eight forms', 8)) AS v (variant, forms)
+  JOIN forms f USING (language) WHERE number = 1 + place % greatest(forms, 1);
 \copy (SELECT body FROM (SELECT DISTINCT ON (label) label, body FROM drawn WHERE language = 'en' ORDER BY label, site) AS d ORDER BY md5(label || 'x')) TO revisions.en
 \copy (SELECT body FROM (SELECT DISTINCT ON (label) label, body FROM drawn WHERE language = 'es' ORDER BY label, site) AS d ORDER BY md5(label || 'x')) TO revisions.es
 
