@@ -1,108 +1,116 @@
--- Functions that measure the accuracy of methods.  Each page of accuracy.sh makes a table
--- "documents" of texts in variants, whose labels say which of them are pairs, runs
--- accuracy-methods.sql, and shows "results".
+-- Functions that measure the accuracy of methods on the table "documents", the texts of one
+-- corpus, whose labels say which of them are pairs; and what neardup_advise makes of them.
 
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS neardup;
 
+CREATE TABLE documents (id int PRIMARY KEY, label text, body text);
 CREATE TABLE results (
-	collection text, number int, variant text, method text, threshold float8, precision float8, recall float8,
-	f1 float8, f1_of_copies float8, f1_advised float8, bytes float8, made float8, compared float8);
+	corpus text, number int, method text, threshold float8, precision float8, recall float8, f1 float8,
+	bytes float8, made float8, compared float8);
+CREATE TABLE advice (
+	corpus text, judged int, draw int, scheme text, lexicon boolean, measure text, threshold float8,
+	precision float8, recall float8, f1 float8, expected float8, expected_low float8, expected_high float8);
+CREATE TABLE verdicts (a text, b text, same boolean);
 
--- Makes the table "aids", what some methods take from all texts of a variant: the most
--- frequent words, which stand for the stop words of any language.
+-- Makes the table "aids", what some methods take from all texts: the lexicons of the
+-- candidates of neardup_advise, common shingles, and the most frequent words, which stand for
+-- the stop words of any language.
 CREATE PROCEDURE make_aids() LANGUAGE plpgsql AS $$
 BEGIN
 	DROP TABLE IF EXISTS aids;
 	CREATE TABLE aids AS
-	SELECT variant, (array_agg(word ORDER BY texts DESC, word))[:10] AS ten_words, (array_agg(word ORDER BY texts DESC, word))[:50] AS fifty_words
-	  FROM (SELECT variant, word, count(DISTINCT id) AS texts
-			  FROM documents, unnest(show_tokens(body)) AS word GROUP BY variant, word) AS w
-	 GROUP BY variant;
+	SELECT (array_agg(word ORDER BY texts DESC, word))[:10] AS ten_words, (array_agg(word ORDER BY texts DESC, word))[:50] AS fifty_words,
+		   neardup_common_shingles('SELECT body FROM documents') AS common,
+		   neardup_lexicon('SELECT body FROM documents', 'word 1') AS word_1, neardup_lexicon('SELECT body FROM documents', 'word 3') AS word_3,
+		   neardup_lexicon('SELECT body FROM documents', 'char 3') AS char_3, neardup_lexicon('SELECT body FROM documents', 'char 5') AS char_5
+	  FROM (SELECT word, count(DISTINCT id) AS texts FROM documents, unnest(show_tokens(body)) AS word GROUP BY word) AS w;
 END $$;
 
 -- The cosine of tf·idf compares two texts; all pairs are found by a join over the words.
 CREATE PROCEDURE make_cosines() LANGUAGE plpgsql AS $$
 BEGIN
-	DROP TABLE IF EXISTS words, norms, cosines;
+	DROP TABLE IF EXISTS words, cosines;
 	CREATE TABLE words AS
-	SELECT variant, id, shingle AS word,
-		   count * ln((SELECT count(DISTINCT id) FROM documents)::float8 / count(*) OVER w)::float8 AS weight
-	  FROM documents, show_shingles(body, 'word 1') WINDOW w AS (PARTITION BY variant, shingle);
-	CREATE TABLE norms AS SELECT variant, id, sqrt(sum(weight ^ 2)) AS norm FROM words GROUP BY variant, id;
-	CREATE UNIQUE INDEX ON norms (variant, id);
+	SELECT id, shingle AS word, count * ln((SELECT count(*) FROM documents)::float8 / count(*) OVER (PARTITION BY shingle))::float8 AS weight
+	  FROM documents, show_shingles(body, 'word 1');
 	CREATE TABLE cosines AS
-	SELECT variant, x.id AS a, y.id AS b, sum(x.weight * y.weight) AS product
-	  FROM words x JOIN words y USING (variant, word) WHERE x.id < y.id AND x.weight > 0.1 GROUP BY variant, x.id, y.id;
-	CREATE UNIQUE INDEX ON cosines (variant, a, b);
+	WITH norms AS (SELECT id, sqrt(sum(weight ^ 2)) AS norm FROM words GROUP BY id)
+	SELECT a, b, product / x.norm / y.norm AS score
+	  FROM (SELECT x.id AS a, y.id AS b, sum(x.weight * y.weight) AS product
+			  FROM words x JOIN words y USING (word) WHERE x.id < y.id AND x.weight > 0.1 GROUP BY x.id, y.id) AS p
+	  JOIN norms x ON a = x.id JOIN norms y ON b = y.id;
 END $$;
 
--- The number of values that two arrays share.
-CREATE FUNCTION shared(a anyarray, b anyarray) RETURNS float8 LANGUAGE sql IMMUTABLE AS
-$$SELECT count(*)::float8 FROM (SELECT unnest(a) INTERSECT SELECT unnest(b)) AS s$$;
+-- Returns a query that scores pairs of the table "signatures" by an expression over a.sig and b.sig.
+CREATE FUNCTION by_score(compare text) RETURNS text LANGUAGE sql AS
+$$SELECT format('SELECT a.id AS a, b.id AS b, %s AS score FROM signatures a JOIN signatures b ON a.id < b.id', compare)$$;
 
--- Returns F1 of the scores of measure() at a threshold.
-CREATE FUNCTION f1_at(threshold float8) RETURNS float8 LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN (SELECT 2.0 * count(*) FILTER (WHERE same AND score >= threshold)
-				   / nullif(count(*) FILTER (WHERE score >= threshold) + count(*) FILTER (WHERE same), 0) FROM scores);
-END $$;
+-- Returns a query that scores pairs by the exact join of weighted sets.
+CREATE FUNCTION by_join(measure text) RETURNS text LANGUAGE sql AS
+$$SELECT format('SELECT a, b, similarity AS score FROM neardup_pairs(''SELECT id, sig FROM signatures'', 0.02, multiset => true, equal => ''all'', measure => %L)', measure)$$;
 
--- Compares all pairs of texts of each variant by a method; a pair without a score is not found.
--- make: an expression over body and aids; compare: an expression over a.sig, b.sig and v, the variant's
--- name; counted: a scheme whose shingles are counted in the table "frequencies" first; advice: an
--- expression over advised and aids, the advised threshold.
-CREATE FUNCTION measure(number int, method text, make text, compare text, counted text DEFAULT NULL,
-	advice text DEFAULT 'threshold') RETURNS void
+-- Finds the threshold with the greatest F1 of a method.
+-- make: an expression over body and aids; find: a query that scores pairs, and a pair without a score is not found;
+-- counted: a scheme whose shingles are counted in the table "frequencies" first.
+CREATE FUNCTION measure(number int, method text, make text, find text, counted text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-	v text;
 	start timestamptz;
-	threshold float8;
 	made float8;
 	compared float8;
 BEGIN
-	FOR v IN SELECT DISTINCT variant FROM documents ORDER BY variant LOOP
-		DROP TABLE IF EXISTS frequencies, signatures, scores;
-		IF counted IS NOT NULL THEN
-			EXECUTE format('CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies(%L)',
-				format('SELECT to_shingles(body, %L) FROM documents WHERE variant = %L', counted, v));
-			CREATE UNIQUE INDEX ON frequencies (shingle);
-		END IF;
-		EXECUTE format('SELECT %s FROM advised JOIN aids USING (variant) WHERE variant = %L', advice, v) INTO threshold;
-		start := clock_timestamp();
-		EXECUTE format('CREATE TABLE signatures AS SELECT id, label, %s AS sig
-						  FROM documents JOIN aids USING (variant) WHERE variant = %L', make, v);
-		made := extract(epoch FROM clock_timestamp() - start);
-		start := clock_timestamp();
-		EXECUTE format('CREATE TABLE scores AS SELECT a.label = b.label AS same, %s AS score
-						  FROM signatures a JOIN signatures b ON a.id < b.id CROSS JOIN (VALUES (%L)) AS t (v)', compare, v);
-		compared := extract(epoch FROM clock_timestamp() - start);
-		INSERT INTO results (number, variant, method, threshold, precision, recall, f1, f1_of_copies, f1_advised, bytes, made, compared)
-		WITH t AS (SELECT score, sum(count(*)) OVER w AS reported, sum(count(*) FILTER (WHERE same)) OVER w AS good
-					 FROM scores WHERE score > 0 GROUP BY score WINDOW w AS (ORDER BY score DESC)),
-			 r AS (SELECT score, reported, good, wanted
-					 FROM (SELECT count(*) AS wanted FROM scores WHERE same) AS w LEFT JOIN t ON true)
-		SELECT number, v, method, score, good / reported, good / wanted, coalesce(2 * good / (reported + wanted), 0),
-			   f1_at(0.8), f1_at(threshold),
-			   (SELECT avg(pg_column_size(sig)) FROM signatures),
-			   made / (SELECT count(*) FROM signatures), compared / (SELECT count(*) FROM scores)
-		  FROM r ORDER BY 2 * good / (reported + wanted) DESC NULLS LAST, score DESC LIMIT 1;
-	END LOOP;
+	DROP TABLE IF EXISTS frequencies, signatures, scores;
+	IF counted IS NOT NULL THEN
+		EXECUTE format('CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies(%L)', format('SELECT to_shingles(body, %L) FROM documents', counted));
+		CREATE UNIQUE INDEX ON frequencies (shingle);
+	END IF;
+	start := clock_timestamp();
+	EXECUTE format('CREATE TABLE signatures AS SELECT id, %s AS sig FROM documents, aids', make);
+	made := extract(epoch FROM clock_timestamp() - start);
+	start := clock_timestamp();
+	EXECUTE 'CREATE TABLE scores AS ' || find;
+	compared := extract(epoch FROM clock_timestamp() - start);
+	INSERT INTO results (number, method, threshold, precision, recall, f1, bytes, made, compared)
+	WITH s AS (SELECT x.label = y.label AS same, score FROM scores JOIN documents x ON x.id = a JOIN documents y ON y.id = b WHERE score > 0),
+		 t AS (SELECT score, sum(count(*)) OVER w AS reported, sum(count(*) FILTER (WHERE same)) OVER w AS good
+				 FROM s GROUP BY score WINDOW w AS (ORDER BY score DESC)),
+		 r AS (SELECT score, reported, good, wanted
+				 FROM (SELECT count(*) AS wanted FROM documents a JOIN documents b USING (label) WHERE a.id < b.id) AS w LEFT JOIN t ON true)
+	SELECT number, method, score, good / reported, coalesce(good / wanted, 0), coalesce(2 * good / (reported + wanted), 0),
+		   (SELECT avg(pg_column_size(sig)) FROM signatures),
+		   made / (SELECT count(*) FROM documents), compared / (SELECT count(*) * (count(*) - 1) / 2 FROM documents)
+	  FROM r ORDER BY 2 * good / (reported + wanted) DESC NULLS LAST, score DESC LIMIT 1;
 END $$;
 
--- Returns what neardup_advise says on a topic of a variant.
-CREATE FUNCTION advice_on(wanted text, topic text, scheme text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN (SELECT a.finding FROM neardup_advise(format('SELECT body FROM documents WHERE variant = %L', wanted), scheme) AS a
-			 WHERE a.topic = advice_on.topic);
-END $$;
+-- Draws pairs to judge, and judges them by the labels.
+CREATE FUNCTION judge(query text, pairs int) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO verdicts
+	SELECT p.a, p.b, x.label = y.label
+	  FROM neardup_pairs_to_judge(query, pairs, judged => CASE WHEN EXISTS (SELECT FROM verdicts) THEN 'SELECT * FROM verdicts' END) AS p
+	  JOIN documents x ON x.id = split_part(p.a, '.', 1)::int JOIN documents y ON y.id = split_part(p.b, '.', 1)::int $$;
 
--- Returns the number of texts, and of pairs among them, of a variant.
-CREATE FUNCTION describe_documents(wanted text) RETURNS text LANGUAGE plpgsql AS $$
+-- Judges a third of some pairs and then the others, takes the first advice, and runs its statement.
+--
+-- The number of the draw becomes a part of the ids, so each draw has other pairs.
+CREATE FUNCTION take_advice(pairs int, draw int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	query text := format('SELECT id || ''.%s'', body FROM documents', draw);
+	first record;
 BEGIN
-	RETURN (SELECT format('%s texts; %s pairs to be found among %s', count(*), sum(pairs), count(*) * (count(*) - 1) / 2)
-			  FROM (SELECT row_number() OVER (PARTITION BY label) - 1 AS pairs FROM documents WHERE variant = wanted) AS d);
+	TRUNCATE verdicts;
+	IF pairs > 0 THEN
+		PERFORM judge(query, pairs / 3);
+		PERFORM judge(query, pairs - pairs / 3);
+	END IF;
+	SELECT * INTO STRICT first FROM neardup_advise(query, judged => CASE WHEN pairs > 0 THEN 'SELECT * FROM verdicts' END) LIMIT 1;
+	EXECUTE format('INSERT INTO advice (judged, draw, scheme, lexicon, measure, threshold, precision, recall, f1, expected, expected_low, expected_high)
+		SELECT $1, $2, $3, $4, $5, $6, good / nullif(reported, 0), good / wanted, 2 * good / (reported + wanted), $7, $8, $9
+		  FROM (SELECT count(*)::float8 AS reported, count(*) FILTER (WHERE x.label = y.label)::float8 AS good
+				  FROM (%s) AS p JOIN documents x ON x.id = split_part(p.a, ''.'', 1)::int JOIN documents y ON y.id = split_part(p.b, ''.'', 1)::int) AS r,
+			   (SELECT count(*) AS wanted FROM documents a JOIN documents b USING (label) WHERE a.id < b.id) AS w',
+		regexp_replace(first.statement, '\)$', ', equal => ''all'')'))
+	USING pairs, draw, first.scheme, first.lexicon, first.measure, first.threshold, first.f1, first.f1_low, first.f1_high;
 END $$;
 
 -- Prints a number of a result.

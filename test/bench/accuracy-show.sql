@@ -1,23 +1,75 @@
--- Prints the results of a collection.
+-- Prints the results of all corpora.
 
+SET client_min_messages = warning;
 \pset format unaligned
 \pset tuples_only on
-SELECT '';
-SELECT format('**%s** (%s).', :'collection', string_agg(variant || ': ' || describe_documents(variant), '; ' ORDER BY place)) FROM advised;
-SELECT '';
-SELECT format('| method | %s | bytes | µs to make | µs to compare |',
-	string_agg(format('%s: best F1 | at | F1 at 0.8 | F1 at %s', variant, threshold), ' | ' ORDER BY place)) FROM advised;
-SELECT '|---|' || repeat('---:|', 4 * count(*)::int + 3) FROM advised;
-SELECT format('| %s | %s | %s | %s | %s |', method,
-	string_agg(concat_ws(' | ', '**' || shown(f1, 3) || '**', shown(r.threshold, 2), shown(f1_of_copies, 3),
-		CASE WHEN number < 30 THEN shown(f1_advised, 3) ELSE '–' END), ' | ' ORDER BY place),
-	(array_agg(shown(bytes, 0) ORDER BY place))[1], (array_agg(shown(made * 1e6, 0) ORDER BY place))[1],
-	(array_agg(shown(compared * 1e6, 1) ORDER BY place))[1])
-  FROM results r JOIN advised USING (variant) WHERE collection = :'collection' GROUP BY number, method ORDER BY number;
+\o /dev/null
 
-\if :has_advice
+-- The constants of src/advise were chosen with a look at these corpora only.
+CREATE TABLE development (corpus text);
+INSERT INTO development VALUES ('en, alone'), ('en, form'), ('en, eight forms'), ('fr, alone'), ('fr, eight forms'), ('ja, form'), ('ja, eight forms'),
+	('pages, text'), ('records, record'), ('records, one-sided'), ('records, persons'), ('revisions, en'), ('descriptions, source'), ('descriptions, revised');
+
+CREATE TABLE losses AS
+SELECT b.corpus, b.f1 AS best, b.method, judged, a.f1, b.f1 - a.f1 AS loss, b.corpus IN (TABLE development) AS developed, b.corpus = 'records, products' AS products
+  FROM (SELECT DISTINCT ON (corpus) * FROM results WHERE number < 40 ORDER BY corpus, f1 DESC, number) AS b
+  JOIN (SELECT corpus, judged, avg(f1) AS f1 FROM advice GROUP BY corpus, judged) AS a USING (corpus);
+CREATE TABLE sizes AS
+SELECT corpus, count(*) AS texts, sum(pairs) AS pairs, avg(length(body)) AS characters
+  FROM (SELECT *, row_number() OVER (PARTITION BY corpus, label) - 1 AS pairs FROM corpora) AS c GROUP BY corpus;
+\o
+
 SELECT '';
-SELECT format('`neardup_advise` says: %s.', string_agg(format('%s: `%s`%s at %s', variant, scheme,
-	CASE WHEN form_found THEN ' minus common shingles' ELSE '' END, coalesce(shown(threshold_found, 2), 'no threshold')), '; ' ORDER BY place))
-  FROM aids JOIN advised USING (variant);
-\endif
+SELECT '| corpora | | loss without verdicts | 30 pairs | 60 pairs | 120 pairs | within .03: without verdicts | 60 pairs |';
+SELECT '|---|---:|---:|---:|---:|---:|---:|---:|';
+SELECT format('| %s | %s | %s | %s |', groups, count(*) / 4,
+	concat_ws(' | ', shown(avg(loss) FILTER (WHERE judged = 0), 3), shown(avg(loss) FILTER (WHERE judged = 30), 3),
+		'**' || shown(avg(loss) FILTER (WHERE judged = 60), 3) || '**', shown(avg(loss) FILTER (WHERE judged = 120), 3)),
+	concat_ws(' | ', count(*) FILTER (WHERE judged = 0 AND loss <= 0.03), count(*) FILTER (WHERE judged = 60 AND loss <= 0.03)))
+  FROM losses, LATERAL (VALUES (1, 'of development', developed), (2, 'held out', NOT developed AND NOT products), (3, 'held out: products', products),
+		(4, 'all but products', NOT products)) AS g (place, groups, belongs)
+ WHERE belongs GROUP BY place, groups ORDER BY place;
+
+SELECT '';
+SELECT '| corpus | texts | pairs | best F1 | of | without verdicts | 30 pairs | 60 pairs | 120 pairs | loss at 60 |';
+SELECT '|---|---:|---:|---:|---|---:|---:|---:|---:|---:|';
+SELECT format('| %s | %s | %s | %s | %s | %s | %s |', corpus || CASE WHEN developed THEN '' ELSE ' \*' END, texts, pairs, '**' || shown(best, 3) || '**', method,
+	string_agg(shown(f1, 3), ' | ' ORDER BY judged), shown(max(loss) FILTER (WHERE judged = 60), 3))
+  FROM losses JOIN sizes USING (corpus) GROUP BY corpus, developed, texts, pairs, best, method ORDER BY corpus;
+SELECT '';
+SELECT '\*: held out.';
+
+SELECT '';
+SELECT '| judged | expected F1 less F1 | F1 inside the interval of 95 % | draws |';
+SELECT '|---:|---:|---:|---:|';
+SELECT format('| %s | %s | %s %% | %s |', judged, shown(avg(expected - f1), 3), shown(100 * avg((f1 BETWEEN expected_low AND expected_high)::int), 0), count(*))
+  FROM advice WHERE judged > 0 GROUP BY judged ORDER BY judged;
+
+SELECT '';
+SELECT '| F1, mean of nine languages | alone | one form | eight forms |';
+SELECT '|---|---:|---:|---:|';
+SELECT format('| %s | %s |', method, string_agg(shown(f1, 3), ' | ' ORDER BY place))
+  FROM (SELECT number, method, place, avg(f1) AS f1
+		  FROM results JOIN (VALUES (1, 'alone'), (2, 'form'), (3, 'eight forms')) AS v (place, variant)
+			ON corpus LIKE '%, ' || variant AND split_part(corpus, ',', 1) = ANY (string_to_array(:'languages', ' ')) GROUP BY number, method, place) AS r
+ GROUP BY number, method ORDER BY number;
+
+SELECT '';
+SELECT 'Best F1, alone / one form / eight forms:';
+SELECT '';
+SELECT '| method | ' || string_agg(language, ' | ' ORDER BY place) || ' |' FROM unnest(string_to_array(:'languages', ' ')) WITH ORDINALITY AS l (language, place);
+SELECT '|---|' || repeat('---|', cardinality(string_to_array(:'languages', ' ')));
+SELECT format('| %s | %s |', method, string_agg(shown(a.f1, 2) || ' / ' || shown(b.f1, 2) || ' / ' || shown(c.f1, 2), ' | ' ORDER BY place))
+  FROM unnest(string_to_array(:'languages', ' ')) WITH ORDINALITY AS l (language, place)
+  JOIN results a ON a.corpus = language || ', alone' JOIN results b USING (number, method) JOIN results c USING (number, method)
+ WHERE b.corpus = language || ', form' AND c.corpus = language || ', eight forms' GROUP BY number, method ORDER BY number;
+
+SELECT '';
+SELECT 'Best F1, at its threshold:';
+SELECT '';
+SELECT '| method | ' || string_agg(corpus, ' | ' ORDER BY corpus) || ' | bytes | µs to make | µs to compare |' FROM (SELECT DISTINCT corpus FROM results WHERE corpus ~ '^[a-z]{5,},') AS c;
+SELECT '|---|' || repeat('---:|', 3 + (SELECT count(DISTINCT corpus)::int FROM results WHERE corpus ~ '^[a-z]{5,},'));
+SELECT format('| %s | %s | %s | %s | %s |', method, string_agg('**' || shown(f1, 2) || '** ' || CASE WHEN number < 40 THEN shown(threshold, 2) ELSE '' END, ' | ' ORDER BY corpus),
+	shown(max(bytes) FILTER (WHERE corpus = 'pages, text'), 0), shown(max(made) FILTER (WHERE corpus = 'pages, text') * 1e6, 0),
+	shown(max(compared) FILTER (WHERE corpus = 'pages, text') * 1e6, 1))
+  FROM results WHERE corpus ~ '^[a-z]{5,},' GROUP BY number, method ORDER BY number;

@@ -86,75 +86,89 @@ put_languages()
 	done
 }
 
-# cat_lists PATTERN: prints lists that apt fetched, and may have compressed.
-cat_lists()
+# unpack_lists: writes the lists that apt fetched, and may have compressed, into DIR/releases.
+unpack_lists()
 {
-	/usr/lib/apt/apt-helper cat-file "$DIR"/releases/lists/*_dists_$1
+	local release
+
+	for release in $OLD_RELEASE $NEW_RELEASE; do
+		/usr/lib/apt/apt-helper cat-file "$DIR"/releases/lists/*_dists_"${release}"_main_*Packages* >"$DIR/releases/$release.packages"
+		/usr/lib/apt/apt-helper cat-file "$DIR"/releases/lists/*_dists_"${release}"_main_*Translation-en* >"$DIR/releases/$release.descriptions"
+	done
 }
 
 # put_records: prints rows of records and titles of packages.
 put_records()
 {
-	local release
-
-	for release in $OLD_RELEASE $NEW_RELEASE; do
-		cat_lists "${release}_main_*Packages*" >"$DIR/releases/$release.packages"
-	done
-	cat_lists "${NEW_RELEASE}_main_*Translation-en*" >"$DIR/releases/descriptions"
 	perl "$HERE/accuracy-records.pl" "${NEARDUP_BENCH_RECORDS:-200}" \
-		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.packages" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.packages" "$DIR/releases/descriptions"
+		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.packages" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.packages" \
+		"$DIR/releases/$NEW_RELEASE.descriptions"
 }
 
-measure_accuracy_of_pages()
+# put_descriptions: prints rows of descriptions of packages.
+put_descriptions()
 {
-	say "measuring accuracy on pages"
-	perl "$HERE/accuracy.pl" "$DIR/pages" >"$DIR/pages.rows"
-	echo
-	sql -f "$HERE/accuracy.sql" <"$DIR/pages.rows"
+	perl "$HERE/accuracy-descriptions.pl" "$DIR/releases/$NEW_RELEASE.packages" \
+		"$OLD_RELEASE=$DIR/releases/$OLD_RELEASE.descriptions" "$NEW_RELEASE=$DIR/releases/$NEW_RELEASE.descriptions"
 }
 
-measure_accuracy_of_languages()
+# put_generated: prints rows of made-up texts, and of revisions of texts that accuracy-corpora.sql wrote.
+put_generated()
 {
 	local language
 
-	put_languages >"$DIR/languages.rows"
-	sql -f "$HERE/accuracy-languages.sql" <"$DIR/languages.rows"
-	for language in $LANGUAGES; do
-		say "measuring accuracy on $language"
-		sql -v collection="$language" -v texts="${NEARDUP_BENCH_TEXTS:-200}" -v characters="${NEARDUP_BENCH_CHARACTERS:-2000}" \
-			-v form=3000 -f "$HERE/accuracy-language.sql"
+	perl "$HERE/accuracy-generate.pl" persons
+	perl "$HERE/accuracy-generate.pl" products
+	for language in en es; do
+		perl "$HERE/accuracy-generate.pl" revisions "$language" <"$DIR/revisions.$language"
 	done
-	sql -v languages="$LANGUAGES" -f "$HERE/accuracy-summary.sql"
 }
 
-measure_accuracy_of_records()
+make_accuracy_corpora()
 {
-	say "measuring accuracy on records"
+	say "reading texts"
+	unpack_lists
+	perl "$HERE/accuracy.pl" "$DIR/pages" >"$DIR/pages.rows"
+	put_languages >"$DIR/languages.rows"
 	put_records >"$DIR/records.rows"
-	sql -f "$HERE/accuracy-records.sql" <"$DIR/records.rows"
+	put_descriptions >"$DIR/descriptions.rows"
+	sql -v texts="${NEARDUP_BENCH_TEXTS:-200}" -v characters="${NEARDUP_BENCH_CHARACTERS:-2000}" -v form=3000 \
+		-v release="$NEW_RELEASE" -f "$HERE/accuracy-corpora.sql"
+	put_generated | sql -c '\copy corpora (corpus, label, body) FROM pstdin'
+	sql -c 'UPDATE corpora SET id = n FROM (SELECT ctid, row_number() OVER (PARTITION BY corpus ORDER BY label, md5(body)) AS n FROM corpora WHERE id IS NULL) AS c
+			 WHERE corpora.ctid = c.ctid'
 }
 
-# Writes the precision, recall and F1 of each method at its best threshold, for each collection and variant of its texts.
+measure_all_corpora()
+{
+	local corpus
+
+	sql -c "SELECT DISTINCT corpus FROM corpora WHERE corpus ~ '${NEARDUP_BENCH_ACCURACY:-.}' ORDER BY corpus" >"$DIR/corpora.names"
+	while read -r corpus; do
+		say "measuring accuracy on $corpus"
+		sql -v corpus="$corpus" -v draws="${NEARDUP_BENCH_DRAWS:-3}" -f "$HERE/accuracy-methods.sql" </dev/null
+	done <"$DIR/corpora.names"
+}
+
+# Writes the precision, recall and F1 of each method at its best threshold, and of advice at its own, for each corpus.
 write_accuracy()
 {
 	sql >"$(results)/accuracy.csv" <<-'SQL'
-		\copy (SELECT concat_ws(', ', collection, variant) AS corpus, method, round(f1::numeric, 3) AS f1, round(precision::numeric, 3) AS precision, round(recall::numeric, 3) AS recall FROM results ORDER BY collection, variant, number) TO pstdout CSV HEADER
+		\copy (SELECT corpus, method, round(f1::numeric, 3) AS f1, round(precision::numeric, 3) AS precision, round(recall::numeric, 3) AS recall FROM results ORDER BY corpus, number) TO pstdout CSV HEADER
 	SQL
 	say "the figures are in $(results)"
 }
 
 measure_accuracy()
 {
-	local part
-
 	say "fetching texts"
 	fetch_pages
 	apt_of_releases
 	fetch_languages
 	fresh_database
 	sql -f "$HERE/accuracy-functions.sql"
-	for part in ${NEARDUP_BENCH_ACCURACY:-pages languages records}; do
-		"measure_accuracy_of_$part"
-	done
+	make_accuracy_corpora
+	measure_all_corpora
+	sql -v languages="$LANGUAGES" -f "$HERE/accuracy-show.sql"
 	write_accuracy
 }
