@@ -240,7 +240,7 @@ sub ways
 sub method
 {
 	my ($method) = @_;
-	my $name = $method =~ tr/`//dr =~ s/\(512, 1\)//r =~ s/, (the greater of both|weighted Jaccard|verified)//r =~ s/antecedents of the paper's example/the paper's words/r;
+	my $name = $method =~ tr/`//dr =~ s/\(512, 1\)//r =~ s/, (the greater of both|weighted Jaccard|verified)//r =~ s/as neardup_advise says/as advised/r;
 
 	return length($name) > 38 ? $name =~ s/,[^,]*$//r : $name;
 }

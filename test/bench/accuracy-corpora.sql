@@ -20,7 +20,8 @@ SELECT 'pages, ' || variant, row_number() OVER (PARTITION BY variant ORDER BY si
 -- ---- Languages ----
 -- A text is the first characters of a page, as many as an abstract has.  In a form, it stands
 -- between the halves of the form.  A form is the start of a page of the same language,
--- which is not among the texts.  Of eight forms, each has an eighth of the texts.  Pages are drawn by label as if by chance.  Pages that nobody
+-- which is not among the texts.  Of eight forms, each has an eighth of the texts.  Pages are
+-- drawn by label as if by chance.  Pages that nobody
 -- translated are left out.
 CREATE TABLE texts (language text, site text, label text, body text);
 \copy texts FROM languages.rows
