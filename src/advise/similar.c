@@ -122,7 +122,7 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 		for (; i < total && posting[i] >> 32 == posting[first] >> 32; i++)
 			lists->text[i] = (uint32) posting[i];
 		lists->weight[lists->count++] =
-			weight_of_count((uint32) (i - first), Max(corpus->inside, 2), SHARE);
+			weight_of_count((uint32) (i - first), Max(corpus->count, 2), SHARE);
 		lists->start[lists->count] = (uint32) i;
 		steps += (i - first) * (i - first) / 2;
 	}
@@ -130,7 +130,7 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 	number_lists(lists, corpus->count);
 }
 
-/* Finds what a text shares with all texts from another on. */
+/* Finds what a text shares with each text from `from` on. */
 static void
 find_shared(Lists *lists, uint32 texts, uint32 text, uint32 from)
 {
@@ -367,7 +367,7 @@ add_chances(Pairs *pairs, int candidate)
 
 /*
  * Finds the pairs of a sample that some candidate finds similar, and all that were judged,
- * with the chance of each to be drawn.  Frees the texts' shingles.
+ * with the chance of each to be drawn.
  */
 void
 pairs_find(Pairs *pairs, Corpus *corpus)

@@ -67,6 +67,9 @@ SELECT count(*) AS equal FROM advice JOIN (SELECT scheme, lexicon, measure, thre
 	USING (scheme, lexicon, measure, threshold, f1, low, pairs);
 -- Texts in the sample and outside it: judged pairs count in both
 SELECT abs(a.f1 - b.f1::float8) < 0.25 AS near FROM neardup_advise('SELECT id, body FROM texts', 'SELECT * FROM verdicts', sample => 100) AS a, advice AS b LIMIT 1;
+-- What all texts share weighs nothing, also where more texts were judged than the sample has
+SELECT scheme, lexicon, measure FROM neardup_advise('SELECT id, ''name address town '' || md5(id::text) FROM generate_series(1, 12) AS id', 'SELECT id, id + 1, false FROM generate_series(1, 11) AS id', sample => 3)
+WHERE scheme = 'word 1' ORDER BY 2, 3;
 -- The halves of a corpus get much the same advice
 SELECT count(*), max(threshold) - min(threshold) < 0.1 AS near FROM (
 	SELECT a.threshold FROM generate_series(0, 1) AS half, neardup_advise(format('SELECT id, body FROM texts WHERE id %% 1000 / 6 %% 2 = %s', half), 'SELECT * FROM verdicts') AS a
