@@ -6,7 +6,7 @@ CREATE FUNCTION neardup_pairs_to_judge(query text, pairs int DEFAULT 60, judged 
 	AS 'MODULE_PATHNAME', 'neardup_pairs_to_judge'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 60;
 COMMENT ON FUNCTION neardup_pairs_to_judge(text, int, text, int) IS
-	'pairs among the rows (id, text) of a query for a person to judge, who says most about how to compare the texts by these';
+	'pairs of the texts of a query (id, text) for a person to judge: the pairs whose verdicts say most about how to compare the texts';
 
 CREATE FUNCTION neardup_advise(query text, judged text DEFAULT NULL, least_precision float8 DEFAULT 0,
 		sample int DEFAULT 2000,

@@ -15,7 +15,8 @@
 
 /*
  * Reads a sample of the texts of argument 0 and the verdicts of another argument, which may
- * be NULL, and finds the pairs.  The size of the sample is the third argument.
+ * be NULL, and finds the pairs.  judged and most are the numbers of the arguments: the
+ * verdicts, and the most texts of the sample.
  */
 void
 find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pairs)

@@ -48,7 +48,7 @@ extern const char *const scheme_names[SCHEMES];
 
 /* ---- A sample of texts (corpus.c) --------------------------------------------- */
 
-/* A text's distinct shingles by each scheme, as hashes of 32 bits; more are kept at first. */
+/* A text, as its distinct shingles by each scheme, which are hashes of 32 bits. */
 typedef struct CorpusText
 {
 	uint64 key;               /* the texts with the least keys are kept ... */
@@ -92,6 +92,9 @@ extern double corpus_median_length(const Corpus *corpus, int scheme);
 /* Similarities are whole numbers of 1 / SIMILARITY_UNITS. */
 #define SIMILARITY_UNITS 10000
 
+/* Thresholds are multiples of 1 / GRID. */
+#define GRID 100
+
 /* Two texts that are similar by some candidate, or that were judged. */
 typedef struct AdvicePair
 {
@@ -99,8 +102,8 @@ typedef struct AdvicePair
 	uint32 b;
 	float stands_for; /* pairs among all texts; 0 for one outside the sample */
 	float chance;     /* of being drawn, relative to others */
-	float same;       /* probability, once there is a model, that tells candidates apart */
-	float calibrated; /* probability, for totals of many pairs */
+	float same;       /* P(same) by the model, which tells candidates apart */
+	float calibrated; /* P(same) for totals of many pairs */
 	uint16 similarity[CANDIDATES];
 } AdvicePair;
 
@@ -122,12 +125,22 @@ extern void pairs_find(Pairs *pairs, Corpus *corpus);
 /* A constant, the mean of a pair's similarities, and by how much each differs from it. */
 #define FEATURES (2 + CANDIDATES)
 
+/* Pairs, the expected same ones, and how the latter change with the coefficients. */
+typedef struct Sums
+{
+	double pairs;
+	double same;
+	double gradient[FEATURES];
+} Sums;
+
 /* A logistic model of P(same), with the normal approximation of its uncertainty. */
 typedef struct Model
 {
-	double centre[CANDIDATES]; /* the mean of each feature over all pairs */
+	const double *logits;      /* of all similarities */
+	double centre[CANDIDATES]; /* the mean of each logit over all pairs */
 	double coefficient[FEATURES];
 	double covariance[FEATURES][FEATURES];
+	Sums all; /* of all pairs */
 } Model;
 
 extern void model_fit(Model *model, Pairs *pairs);

@@ -8,7 +8,7 @@
  * one pair of near-duplicates in ten thousand would be left.  A second such key decides
  * which texts of a large family are kept.
  *
- * Of long texts only the shingles with the least hashes are kept, the same of all texts.
+ * If the texts are long, only shingles with small hashes are kept, up to one limit for all.
  */
 #include "advise/advise.h"
 

@@ -1,8 +1,8 @@
 /*
  * draw.c: neardup_pairs_to_judge(): pairs of texts whose verdicts say most.
  *
- * Pairs are drawn from strata of rank by each candidate in turn, so that no candidate is
- * favoured, and as many pairs of high as of low similarity come up.  Once some are judged,
+ * Pairs are drawn from strata of their ranks by each candidate, so that no candidate is
+ * favoured, and pairs of every similarity come up.  Once some are judged,
  * the pairs of whose verdict the model is least sure come first.
  */
 #include "advise/advise.h"
@@ -16,7 +16,7 @@
 #include "base/hash.h"
 #include "types/calls.h"
 
-/* So much of the pairs are drawn as if none had been judged. */
+/* This part of the pairs is drawn as if none had been judged. */
 #define AS_AT_FIRST 0.1
 
 /* A pair and its place among the pairs drawn: the lesser the earlier. */

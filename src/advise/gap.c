@@ -3,9 +3,7 @@
  */
 #include "advise/advise.h"
 
-#define GRID 100
-
-/* Below a threshold, so far there should be few pairs. */
+/* Few pairs should be less than this many steps of the grid below a threshold. */
 #define WIDTH 5
 
 #define HIGHEST_THRESHOLD 50
@@ -20,7 +18,7 @@ typedef struct Rule
 	int otherwise;   /* the threshold if there is no gap */
 } Rule;
 
-/* From trials on labelled texts (make bench BENCH=accuracy): the last rule has no length. */
+/* From trials on labelled texts (make bench BENCH=accuracy): the last rule is for texts of any length. */
 static const Rule rules[] =
 	{{.candidate = LEXICON_WORD_3, .shingles = 100, .floor = 20, .part = 0.15, .otherwise = 30},
 	 {.candidate = LEXICON_CHAR_5, .shingles = 0, .floor = 25, .part = 0.1, .otherwise = 50}};
@@ -33,11 +31,12 @@ bool
 gap_find(const Pairs *pairs, Outlook *outlook)
 {
 	const Rule *rule = rules;
+	double shingles = corpus_median_length(pairs->corpus, WORD_3);
 	double from[GRID + 2] = {0};
 	int t;
 	bool found;
 
-	while (corpus_median_length(pairs->corpus, WORD_3) < rule->shingles)
+	while (shingles < rule->shingles)
 		rule++;
 	for (size_t i = 0; i < pairs->count; i++)
 		from[pairs->pair[i].similarity[rule->candidate] * GRID / SIMILARITY_UNITS] +=

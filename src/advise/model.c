@@ -32,9 +32,6 @@
 #define NEWTON_STEPS 50
 #define NEWTON_END 1e-7
 
-/* Thresholds are multiples of 1 / GRID. */
-#define GRID 100
-
 #define NORMAL_95 1.96
 
 static double
@@ -60,15 +57,15 @@ logit_of_units(uint16 similarity)
 	return logit(Min(Max(s, LOWEST_SIMILARITY), HIGHEST_SIMILARITY));
 }
 
-/* Sets the features of a pair; the logits of all similarities are in a table. */
+/* Sets the features of a pair. */
 static void
-features_of_pair(const Model *model, const double *logits, const AdvicePair *pair, double *x)
+features_of_pair(const Model *model, const AdvicePair *pair, double *x)
 {
 	double mean = 0;
 
 	for (int c = 0; c < CANDIDATES; c++)
 	{
-		x[2 + c] = logits[pair->similarity[c]] - model->centre[c];
+		x[2 + c] = model->logits[pair->similarity[c]] - model->centre[c];
 		mean += x[2 + c] / CANDIDATES;
 	}
 	x[0] = 1;
@@ -228,7 +225,7 @@ normalise_weights(Evidence *evidence)
  * for: the few pairs from strata of many would decide alone.
  */
 static void
-gather_evidence(Evidence *evidence, const Model *model, const double *logits, const Pairs *pairs)
+gather_evidence(Evidence *evidence, const Model *model, const Pairs *pairs)
 {
 	*evidence = (Evidence){.count = pairs->judged_count,
 						   .x = host_alloc(sizeof(*evidence->x) * pairs->judged_count + 1),
@@ -240,7 +237,7 @@ gather_evidence(Evidence *evidence, const Model *model, const double *logits, co
 	{
 		const AdvicePair *pair = &pairs->pair[pairs->judged[i]];
 
-		features_of_pair(model, logits, pair, evidence->x[i]);
+		features_of_pair(model, pair, evidence->x[i]);
 		evidence->same[i] = pairs->same[i];
 		evidence->weight[i] = 1 / sqrt(pair->chance);
 	}
@@ -274,48 +271,52 @@ calibrate(Evidence *evidence, const Model *model, const Pairs *pairs, Model *cal
 	maximise(evidence, calibration);
 }
 
+/* Adds a pair of these features to sums. */
+static void
+add_to_sums(Sums *sums, const AdvicePair *pair, const double *x)
+{
+	double p = pair->calibrated;
+
+	sums->pairs += pair->stands_for;
+	sums->same += pair->stands_for * p;
+	for (int j = 0; j < FEATURES; j++)
+		sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
+}
+
 /* Fits a model to the judged pairs, and sets the probability of "same" of each pair. */
 void
 model_fit(Model *model, Pairs *pairs)
 {
-	double *logits = make_logits();
 	Evidence evidence;
 	Model calibration;
 
-	*model = (Model){0};
+	*model = (Model){.logits = make_logits()};
 	for (size_t i = 0; i < pairs->count; i++)
 		for (int c = 0; c < CANDIDATES; c++)
-			model->centre[c] += logits[pairs->pair[i].similarity[c]] / pairs->count;
-	gather_evidence(&evidence, model, logits, pairs);
+			model->centre[c] += model->logits[pairs->pair[i].similarity[c]] / pairs->count;
+	gather_evidence(&evidence, model, pairs);
 	maximise(&evidence, model);
 	calibrate(&evidence, model, pairs, &calibration);
 	for (size_t i = 0; i < pairs->count; i++)
 	{
+		AdvicePair *pair = &pairs->pair[i];
 		double x[FEATURES];
 		double z;
 
 		host_check_interrupts_at(i);
-		features_of_pair(model, logits, &pairs->pair[i], x);
+		features_of_pair(model, pair, x);
 		z = product(x, model->coefficient);
-		pairs->pair[i].same = (float) logistic(z);
-		pairs->pair[i].calibrated =
+		pair->same = (float) logistic(z);
+		pair->calibrated =
 			(float) logistic(calibration.coefficient[0] + calibration.coefficient[1] * z);
+		add_to_sums(&model->all, pair, x);
 	}
 	host_free(evidence.x);
 	host_free(evidence.same);
 	host_free(evidence.weight);
-	host_free(logits);
 }
 
 /* ---- The outlook of a candidate ---------------------------------------------------------- */
-
-/* Pairs, same ones, and how the latter change with the coefficients. */
-typedef struct Sums
-{
-	double pairs;
-	double same;
-	double gradient[FEATURES];
-} Sums;
 
 /* Returns F1 where `found` of `same` pairs are among those reported. */
 static double
@@ -382,30 +383,24 @@ estimate(const Model *model, double value, const double *gradient)
 	return (Estimate){value, logistic(logit(p) - error), logistic(logit(p) + error)};
 }
 
-/* Sums up all pairs, and those that a candidate reports at a threshold. */
-static void
-sum_up(const Model *model, const Pairs *pairs, int candidate, int least, Sums *all, Sums *reported)
+/* Returns the sums of the pairs that a candidate reports at a threshold. */
+static Sums
+sum_up(const Model *model, const Pairs *pairs, int candidate, int threshold)
 {
-	double *logits = make_logits();
+	Sums sums = {0};
 
 	for (size_t i = 0; i < pairs->count; i++)
 	{
 		const AdvicePair *pair = &pairs->pair[i];
 		double x[FEATURES];
-		double p = pair->calibrated;
 
 		host_check_interrupts_at(i);
-		features_of_pair(model, logits, pair, x);
-		for (Sums *sums = all; sums;
-			 sums = sums == all && pair->similarity[candidate] >= least ? reported : NULL)
-		{
-			sums->pairs += pair->stands_for;
-			sums->same += pair->stands_for * p;
-			for (int j = 0; j < FEATURES; j++)
-				sums->gradient[j] += pair->stands_for * p * (1 - p) * x[j];
-		}
+		if (pair->similarity[candidate] * GRID < threshold * SIMILARITY_UNITS)
+			continue;
+		features_of_pair(model, pair, x);
+		add_to_sums(&sums, pair, x);
 	}
-	host_free(logits);
+	return sums;
 }
 
 /*
@@ -418,14 +413,14 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 {
 	double merit;
 	int threshold = choose_threshold(pairs, candidate, least_precision, &merit);
-	Sums all = {0};
-	Sums found = {0};
+	const Sums *all = &model->all;
+	Sums found;
 	double gradient[FEATURES];
 	double both;
 
 	if (threshold == 0)
 		return false;
-	sum_up(model, pairs, candidate, threshold * SIMILARITY_UNITS / GRID, &all, &found);
+	found = sum_up(model, pairs, candidate, threshold);
 	*outlook = (Outlook){.candidate = candidate,
 						 .threshold = (double) threshold / GRID,
 						 .pairs = found.pairs,
@@ -435,11 +430,11 @@ model_outlook(const Model *model, const Pairs *pairs, int candidate, double leas
 	outlook->precision = estimate(model, found.same / found.pairs, gradient);
 	for (int j = 0; j < FEATURES; j++)
 		gradient[j] =
-			found.gradient[j] / all.same - found.same * all.gradient[j] / pow(all.same, 2);
-	outlook->recall = estimate(model, found.same / all.same, gradient);
-	both = found.pairs + all.same;
+			found.gradient[j] / all->same - found.same * all->gradient[j] / pow(all->same, 2);
+	outlook->recall = estimate(model, found.same / all->same, gradient);
+	both = found.pairs + all->same;
 	for (int j = 0; j < FEATURES; j++)
-		gradient[j] = 2 * (found.gradient[j] / both - found.same * all.gradient[j] / pow(both, 2));
-	outlook->f1 = estimate(model, f1_of(found.same, found.pairs, all.same), gradient);
+		gradient[j] = 2 * (found.gradient[j] / both - found.same * all->gradient[j] / pow(both, 2));
+	outlook->f1 = estimate(model, f1_of(found.same, found.pairs, all->same), gradient);
 	return true;
 }

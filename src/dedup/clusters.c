@@ -75,7 +75,7 @@ is_allowed(const Clusters *clusters, uint32 document, uint32 keeper)
 
 	if (!is_judged(clusters, document))
 		return true;
-	unit = units->member + units_of_row(units, clusters->source, clusters->source->first[document]);
+	unit = units->member + unit_of_document(clusters, document);
 	for (uint32 i = unit->first; i < unit->end; i++)
 		if (keeper_of_unit(clusters, units->different[i].other) == keeper)
 			return false;
