@@ -39,11 +39,14 @@
 
 #include "access/amapi.h"
 #include "commands/vacuum.h"
+#include "access/sysattr.h"
 #include "catalog/pg_class.h"
+#include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -354,6 +357,79 @@ compat_run_plan(SPIPlanPtr plan, DestReceiver *receiver)
 	PortalRunFetch(portal, FETCH_FORWARD, FETCH_ALL, receiver);
 	SPI_cursor_close(portal);
 #endif
+}
+
+/*
+ * Begins to update one column of rows of a table, in an executor state whose triggers, checks
+ * and generated columns run as in an UPDATE, but no privileges are checked.
+ */
+static inline ResultRelInfo *
+compat_update_begin(EState *state, Relation table, AttrNumber column)
+{
+	ResultRelInfo *target = makeNode(ResultRelInfo);
+	RangeTblEntry *entry = makeNode(RangeTblEntry);
+	Bitmapset *columns = bms_make_singleton(column - FirstLowInvalidHeapAttributeNumber);
+#if PG_VERSION_NUM >= 160000
+	List *permissions = NIL;
+#endif
+
+	entry->rtekind = RTE_RELATION;
+	entry->relid = RelationGetRelid(table);
+	entry->relkind = table->rd_rel->relkind;
+	entry->rellockmode = RowExclusiveLock;
+#if PG_VERSION_NUM >= 160000
+	addRTEPermissionInfo(&permissions, entry)->updatedCols = columns;
+#else
+	entry->updatedCols = columns;
+#endif
+#if PG_VERSION_NUM >= 180000
+	ExecInitRangeTable(state, list_make1(entry), permissions, bms_make_singleton(1));
+#elif PG_VERSION_NUM >= 160000
+	ExecInitRangeTable(state, list_make1(entry), permissions);
+#else
+	ExecInitRangeTable(state, list_make1(entry));
+#endif
+	InitResultRelInfo(target, table, 1, NULL, 0);
+#if PG_VERSION_NUM < 140000
+	state->es_result_relations = state->es_result_relation_info = target;
+	state->es_num_result_relations = 1;
+#endif
+	ExecOpenIndices(target, false);
+	return target;
+}
+
+/* Updates a row. */
+static inline void
+compat_update(EState *state, ResultRelInfo *target, TupleTableSlot *old, TupleTableSlot *new)
+{
+	EPQState recheck;
+
+#if PG_VERSION_NUM >= 160000
+	EvalPlanQualInit(&recheck, state, NULL, NIL, -1, NIL);
+#else
+	EvalPlanQualInit(&recheck, state, NULL, NIL, -1);
+#endif
+#if PG_VERSION_NUM >= 140000
+	ExecSimpleRelationUpdate(target, state, &recheck, old, new);
+#else
+	ExecSimpleRelationUpdate(state, &recheck, old, new);
+#endif
+	EvalPlanQualEnd(&recheck);
+}
+
+/* Ends compat_update_begin(), after the triggers. */
+static inline void
+compat_update_end(EState *state, ResultRelInfo *target)
+{
+	ExecCloseIndices(target);
+#if PG_VERSION_NUM >= 140000
+	ExecCloseResultRelations(state);
+	ExecCloseRangeTableRelations(state);
+#else
+	ExecCleanUpTriggerState(state);
+#endif
+	ExecResetTupleTable(state->es_tupleTable, false);
+	FreeExecutorState(state);
 }
 
 #endif

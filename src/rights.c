@@ -90,8 +90,13 @@ role_may_count(Oid table)
 bool
 role_may_read(Oid table, AttrNumber column)
 {
-	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
-		return false;
+	return check_enable_rls(table, InvalidOid, true) != RLS_ENABLED && role_may_select(table, column);
+}
+
+/* May the user read a column of the rows of a table that he sees?  0 is the whole table. */
+bool
+role_may_select(Oid table, AttrNumber column)
+{
 	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
 		(column != InvalidAttrNumber &&
 		 pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK);

@@ -29,6 +29,7 @@ extern bool session_owns(Oid table);
 extern bool role_may_check(Oid table);
 extern bool role_may_count(Oid table);
 extern bool role_may_read(Oid table, AttrNumber column);
+extern bool role_may_select(Oid table, AttrNumber column);
 extern bool owner_alone_makes_triggers(Relation table);
 
 #endif

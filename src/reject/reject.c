@@ -1,13 +1,12 @@
 /*
  * reject.c: neardup_reject(), the trigger that rejects a row which is similar to
- * another, or only reports or records it.
+ * another, or only reports, records or groups it.
  */
 #include "reject/reject.h"
 
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
@@ -17,23 +16,9 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-/* The check of one row by one rule. */
-typedef struct Check
-{
-	TriggerData *data;
-	RejectRule *rule;
-	TupleTableSlot *row;   /* the new row */
-	Datum *values;         /* parameters of the search */
-	double similarity;     /* of the row found */
-	Datum *row_key;        /* key of the new row */
-	Datum *found_key;      /* key of the row found */
-	bool incomparable;     /* the row found has another shape ... */
-	bool all_incomparable; /* ... as have all others */
-} Check;
-
 /* ---- Which rows are checked --------------------------------------------- */
 
-/* Raises an error unless this is a trigger that fires after a row of a table. */
+/* Raises an error unless this is a trigger of a table, or of a partition. */
 static void
 check_called_as_trigger(FunctionCallInfo fcinfo)
 {
@@ -43,26 +28,34 @@ check_called_as_trigger(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("neardup_reject() was not called by a trigger"),
-				 errhint("Use it with CREATE CONSTRAINT TRIGGER.")));
-	if (!TRIGGER_FIRED_AFTER(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
-		TRIGGER_FIRED_BY_DELETE(data->tg_event))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
-						data->tg_trigger->tgname),
-				 TRIGGER_FIRED_BEFORE(data->tg_event) ?
-					 errdetail("BEFORE triggers fire before generated columns are computed.") :
-					 0,
-				 errhint("Use CREATE CONSTRAINT TRIGGER %s AFTER INSERT OR UPDATE ON %s FOR EACH ROW "
-						 "EXECUTE FUNCTION neardup_reject('sig', '0.9').",
-						 quote_identifier(data->tg_trigger->tgname),
-						 quote_identifier(RelationGetRelationName(data->tg_relation)))));
-	if (data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+				 errhint("Create a trigger with neardup_guard().")));
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
+		data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("neardup_reject() cannot guard \"%s\"",
 						RelationGetRelationName(data->tg_relation)),
 				 errdetail("It is not an ordinary table or a partition.")));
+}
+
+/* Raises an error unless the trigger fires after a row. */
+static void
+check_fires_after_row(const TriggerData *data)
+{
+	if (TRIGGER_FIRED_AFTER(data->tg_event) && TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
+		!TRIGGER_FIRED_BY_DELETE(data->tg_event))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
+					data->tg_trigger->tgname),
+			 TRIGGER_FIRED_BEFORE(data->tg_event) ?
+				 errdetail("BEFORE triggers fire before generated columns are computed.") :
+				 0,
+			 errhint("Use CREATE CONSTRAINT TRIGGER %s AFTER INSERT OR UPDATE ON %s FOR EACH ROW "
+					 "EXECUTE FUNCTION neardup_reject('sig', '0.9').",
+					 quote_identifier(data->tg_trigger->tgname),
+					 quote_identifier(RelationGetRelationName(data->tg_relation)))));
 }
 
 /*
@@ -82,8 +75,8 @@ is_unchanged(const Check *check)
 	inserted_by = slot_getsysattr(old, MinTransactionIdAttributeNumber, &is_null);
 	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(inserted_by)))
 		return false;
-	return is_same_value(old, check->rule->column, check->values[SEARCH_SIGNATURE]) &&
-		was_in_scope(check->rule, old, check->values + SEARCH_SCOPE);
+	return is_same_value(old, check->rule->column, check->values[ROW_SIGNATURE]) &&
+		was_in_scope(check->rule, old, check->values + ROW_SCOPE);
 }
 
 /* ---- Searching ---------------------------------------------------------- */
@@ -109,8 +102,8 @@ key_of_row(const Check *check)
  * Runs a statement that sees all committed rows and those of this transaction,
  * at any isolation level, as a unique index does.
  */
-static void
-execute(SPIPlanPtr plan, Datum *values, int expected)
+void
+execute_statement(SPIPlanPtr plan, Datum *values, int expected)
 {
 	Snapshot snapshot = InvalidSnapshot; /* a new one */
 	int result;
@@ -129,15 +122,15 @@ execute(SPIPlanPtr plan, Datum *values, int expected)
  * Searches for the most similar row.  Returns false if there is none; check->incomparable
  * then tells whether there is a row that cannot be compared with this one.
  */
-static bool
-search(Check *check)
+bool
+find_similar(Check *check)
 {
 	RejectRule *rule = check->rule;
 	HeapTuple found;
 	Datum similarity;
 	bool is_null;
 
-	execute(rule->statement[SEARCH], check->values, SPI_OK_SELECT);
+	execute_statement(rule->statement[SEARCH], check->values, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return false;
 
@@ -149,137 +142,12 @@ search(Check *check)
 		check->found_key[i] = SPI_getbinval(found, SPI_tuptable->tupdesc, i + 2, &is_null);
 	if (check->incomparable)
 	{
-		execute(rule->statement[MATCH], check->values, SPI_OK_SELECT);
+		execute_statement(rule->statement[MATCH], check->values, SPI_OK_SELECT);
 		check->all_incomparable = SPI_processed == 0;
 		return false;
 	}
 	check->similarity = DatumGetFloat8(similarity);
 	return true;
-}
-
-/* ---- Messages ----------------------------------------------------------- */
-
-/* Returns a key as in PostgreSQL's own messages: (a, b)=(1, 2). */
-static const char *
-show_key(const RejectRule *rule, const Datum *key)
-{
-	StringInfoData shown;
-
-	initStringInfo(&shown);
-	for (int i = 0; i < rule->keys; i++)
-		appendStringInfo(&shown, "%s%s", i == 0 ? "(" : ", ", rule->key_name[i]);
-	for (int i = 0; i < rule->keys; i++)
-		appendStringInfo(&shown, "%s%s", i == 0 ? ")=(" : ", ",
-						 OidOutputFunctionCall(rule->key_output[i], key[i]));
-	appendStringInfoChar(&shown, ')');
-	return shown.data;
-}
-
-/* Returns whether the current user may read a column of all rows; 0 and less mean any column. */
-static bool
-column_is_readable(const RejectRule *rule, AttrNumber column)
-{
-	return role_may_read(rule->guarded, Max(column, InvalidAttrNumber));
-}
-
-/*
- * Returns whether the current user may read the keys of all rows, and what decides which
- * rows are compared: a key says that its row is in the new row's scope.
- */
-static bool
-keys_are_readable(const RejectRule *rule)
-{
-	if (!scope_is_readable(rule))
-		return false;
-	for (int i = 0; i < rule->keys; i++)
-		if (!column_is_readable(rule, get_attnum(rule->guarded, rule->key_name[i])))
-			return false;
-	return true;
-}
-
-/*
- * Returns whether the current user may read the signatures of all rows, or what
- * they are generated from.  Otherwise similarities would reveal them, one insert
- * after another.
- */
-static bool
-similarity_is_readable(const RejectRule *rule)
-{
-	if (column_is_readable(rule, get_attnum(rule->guarded, rule->column_name)))
-		return true;
-	for (int i = 0; i < rule->sources; i++)
-		if (!column_is_readable(rule, rule->source[i]))
-			return false;
-	return rule->sources > 0;
-}
-
-/*
- * Reports the rows and their similarity, as far as the current user may read
- * them, and what the trigger rejects unless it has a hint of its own.
- */
-static int
-detail(const Check *check)
-{
-	const RejectRule *rule = check->rule;
-	bool rejects = !rule->warn && rule->log == NULL && rule->hint == NULL;
-	const char *trigger = psprintf("Trigger \"%s\" rejects rows with similarity %g or more.",
-								   check->data->tg_trigger->tgname, rule->threshold);
-	const char *rows;
-
-	if (!keys_are_readable(rule))
-		return rejects ? errdetail("%s", trigger) : 0;
-	if (similarity_is_readable(rule))
-		rows = psprintf("Row %s has similarity %.3f to row %s.", show_key(rule, check->row_key),
-						check->similarity, show_key(rule, check->found_key));
-	else
-		rows = psprintf("Row %s is similar to row %s.", show_key(rule, check->row_key),
-						show_key(rule, check->found_key));
-	return rejects ? errdetail("%s %s", rows, trigger) : errdetail("%s", rows);
-}
-
-static void
-report(const Check *check, int level)
-{
-	const RejectRule *rule = check->rule;
-	Relation table = check->data->tg_relation;
-
-	ereport(level,
-			(errcode(ERRCODE_EXCLUSION_VIOLATION),
-			 rule->message != NULL ?
-				 errmsg("%s", rule->message) :
-				 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
-			 detail(check), rule->hint != NULL ? errhint("%s", rule->hint) : 0,
-			 errtableconstraint(table, check->data->tg_trigger->tgname)));
-}
-
-/*
- * Reports signatures that cannot be compared.  The new row is rejected if it
- * cannot be compared with any other; otherwise one warning says that some were
- * skipped.
- */
-static void
-report_incomparable(const Check *check)
-{
-	RejectRule *rule = check->rule;
-	const char *table = get_rel_name(rule->guarded);
-	bool rejected = check->all_incomparable && !rule->warn && rule->log == NULL;
-
-	if (rule->warned && !rejected)
-		return;
-	rule->warned = true;
-	ereport(rejected ? ERROR : WARNING,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 check->all_incomparable ?
-				 errmsg("signature of the new row cannot be compared with any in table \"%s\"",
-						table) :
-				 errmsg("table \"%s\" has signatures that cannot be compared with others", table),
-			 keys_are_readable(rule) ?
-				 errdetail("The signatures of rows %s and %s have different shapes or schemes.",
-						   show_key(rule, check->found_key), show_key(rule, check->row_key)) :
-				 0,
-			 errhint("Make all signatures of column \"%s\" alike, for instance by giving the "
-					 "column the type minhash(512).",
-					 rule->column_name)));
 }
 
 /* ---- Recording ---------------------------------------------------------- */
@@ -349,25 +217,51 @@ record(const Check *check)
 		values[RECORD_KEYS + i] = plain_text(rule, i, check->row_key[i]);
 		values[RECORD_KEYS + rule->keys + i] = plain_text(rule, i, check->found_key[i]);
 	}
-	execute(rule->statement[RECORD], values, SPI_OK_INSERT);
+	execute_statement(rule->statement[RECORD], values, SPI_OK_INSERT);
 }
 
 /* ---- The trigger -------------------------------------------------------- */
+
+/*
+ * Sets the parameters of the statements: of a row, its signature, and the place of the version
+ * that is not to be found.  Returns whether the row is compared with others.
+ */
+bool
+set_parameters(Check *check, TupleTableSlot *row, NullableDatum signature, ItemPointer place)
+{
+	RejectRule *rule = check->rule;
+	Datum *values = palloc0((ROW_SCOPE + rule->scope.columns) * sizeof(Datum));
+
+	check->values = values;
+	values[ROW_SIGNATURE] = signature.value;
+	values[ROW_CTID] = PointerGetDatum(place);
+	values[ROW_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
+	if (rule->group.key != InvalidAttrNumber)
+	{
+		bool is_null;
+
+		values[ROW_KEY] = slot_getattr(row, rule->group.key, &is_null);
+		if (is_null)
+			ereport(ERROR,
+					(errcode(ERRCODE_NOT_NULL_VIOLATION),
+					 errmsg("null value in column \"%s\" of relation \"%s\"", rule->group.key_name,
+							RelationGetRelationName(check->data->tg_relation)),
+					 errdetail("Trigger \"%s\" names rows by it.", check->data->tg_trigger->tgname),
+					 errhint("Declare the column NOT NULL, with a default.")));
+	}
+	return !signature.isnull && in_scope(rule, row, values + ROW_SCOPE);
+}
 
 /* Returns whether the row is to be compared with others, and the parameters of the search. */
 static bool
 is_to_be_checked(Check *check)
 {
-	RejectRule *rule = check->rule;
-	Datum *values = palloc((SEARCH_SCOPE + rule->scope.columns) * sizeof(Datum));
-	bool is_null;
+	NullableDatum signature;
 
-	check->values = values;
-	values[SEARCH_SIGNATURE] = slot_getattr(check->row, rule->column, &is_null);
-	values[SEARCH_CTID] = PointerGetDatum(&check->row->tts_tid);
-	values[SEARCH_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
+	signature.value = slot_getattr(check->row, check->rule->column, &signature.isnull);
 	/* When a deferred check runs, the row version may not exist any more. */
-	return !is_null && in_scope(rule, check->row, values + SEARCH_SCOPE) && !is_unchanged(check) &&
+	return set_parameters(check, check->row, signature, &check->row->tts_tid) &&
+		!is_unchanged(check) &&
 		table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf);
 }
 
@@ -412,9 +306,20 @@ report_failure(const Check *check, MemoryContext context)
 			 errhint("The server's log has the error, and the owner of the table is shown it.")));
 }
 
-/* Searches and records with the owner's rights.  Returns whether a row is found. */
-static pg_noinline bool
+/* Searches, and records what is found.  Returns whether a row is found. */
+static bool
 search_and_record(Check *check)
+{
+	bool found = find_similar(check);
+
+	if (found && check->rule->statement[RECORD] != NULL)
+		record(check);
+	return found;
+}
+
+/* Runs a function with the owner's rights. */
+pg_noinline bool
+run_as_owner(Check *check, bool (*run)(Check *check))
 {
 	MemoryContext context = CurrentMemoryContext;
 	Oid user;
@@ -427,9 +332,7 @@ search_and_record(Check *check)
 		AsOwner as;
 
 		begin_as_owner(check->rule, &as);
-		found = search(check);
-		if (found && check->rule->statement[RECORD] != NULL)
-			record(check);
+		found = run(check);
 		end_as_owner(&as);
 	}
 	PG_CATCH();
@@ -449,21 +352,21 @@ check_row(Check *check)
 	bool found;
 
 	check_may_record(check);
-	found = search_and_record(check);
+	found = run_as_owner(check, search_and_record);
 	if (found && (rule->warn || rule->log == NULL))
-		report(check, rule->warn ? NOTICE : ERROR);
+		report_similar(check, rule->warn ? NOTICE : ERROR);
 	else if (!found && check->incomparable)
 		report_incomparable(check);
 }
 
-/* Checks a row while the rule is held. */
-static pg_noinline void
-check_and_release(Check *check)
+/* Runs a function while the rule is held. */
+pg_noinline void
+hold_and_run(Check *check, void (*run)(Check *check))
 {
 	hold_rule(check->rule);
 	PG_TRY();
 	{
-		check_row(check);
+		run(check);
 	}
 	PG_FINALLY();
 	{
@@ -472,24 +375,49 @@ check_and_release(Check *check)
 	PG_END_TRY();
 }
 
+/* Tells once that a trigger has no index. */
+static void
+warn_of_missing_index(RejectRule *rule)
+{
+	if (rule->indexed || rule->told)
+		return;
+	rule->told = true;
+	ereport(WARNING,
+			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"",
+					rule->column_name, get_rel_name(rule->guarded)),
+			 errdetail("Trigger \"%s\" reads the whole table for each row.", rule->name),
+			 errhint("Use %s.", missing_index(rule))));
+}
+
+/* Locks the rows of a scope against other checks until the transaction ends. */
+static void
+lock_scope(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+	uint16 scope = scope_lock(rule, check->values + ROW_SCOPE);
+
+	if (rule->lock && rule->group.name != NULL)
+		lock_groups(rule->guarded, scope);
+	else if (rule->lock)
+		LockDatabaseObject(TriggerRelationId, rule->trigger, scope, ExclusiveLock);
+}
+
 /*
  * Gets the rule, and returns whether the row is to be checked; then takes the lock.  While that
  * waited, the tables may have changed.
  */
-static bool
-begin_check(Check *check, Oid function)
+bool
+begin_check(Check *check, Oid function, bool (*is_to_be_checked)(Check *check))
 {
 	TriggerData *data = check->data;
 
 	do
 	{
 		check->rule = reject_rule(data->tg_trigger, data->tg_relation, function);
+		warn_of_missing_index(check->rule);
 		if (!is_to_be_checked(check))
 			return false;
-		if (check->rule->lock)
-			LockDatabaseObject(TriggerRelationId, check->rule->trigger,
-							   scope_lock(check->rule, check->values + SEARCH_SCOPE),
-							   ExclusiveLock);
+		lock_scope(check);
 	} while (!rule_is_current(check->rule));
 	return true;
 }
@@ -500,13 +428,16 @@ Datum
 neardup_reject(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
-	Check check = {.data = data};
+	Check check = {.data = data, .call = fcinfo->flinfo};
 
 	check_called_as_trigger(fcinfo);
+	if (makes_groups(data->tg_trigger))
+		return PointerGetDatum(group_rows(&check));
+	check_fires_after_row(data);
 	SPI_connect();
 	check.row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
-	if (begin_check(&check, fcinfo->flinfo->fn_oid))
-		check_and_release(&check);
+	if (begin_check(&check, fcinfo->flinfo->fn_oid, is_to_be_checked))
+		hold_and_run(&check, check_row);
 	SPI_finish();
 	return PointerGetDatum(NULL);
 }

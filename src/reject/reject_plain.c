@@ -292,6 +292,7 @@ walk_node(Node *node, void *context)
 		case T_TargetEntry:
 		case T_FromExpr:
 		case T_RangeTblRef:
+		case T_SetOperationStmt:
 		case T_OnConflictExpr:
 		case T_CaseWhen:
 			return expression_tree_walker(node, walk_node, walk);
@@ -326,6 +327,7 @@ walk_node(Node *node, void *context)
 		case T_MinMaxExpr:
 		case T_ArrayExpr:
 		case T_RowExpr:
+		case T_SubLink:
 		case T_FieldSelect:
 		case T_SubscriptingRef:
 		case T_SQLValueFunction:
@@ -609,12 +611,15 @@ check_plain(const RejectRule *rule)
 
 	if (OidIsValid(rule->scope.index))
 		walk_condition(&walk, rule->scope.index);
+	if (OidIsValid(rule->verdict_table))
+		searched = lappend_oid(searched, rule->verdict_table);
 	foreach (cell, searched)
 		prepared = look_at_searched(&walk, lfirst_oid(cell), prepared);
 	walk.user = psprintf("The search of table \"%s\"", get_rel_name(rule->guarded));
-	walk.hint = "Let the primary key and the columns of the option \"within\" have other types.";
-	walk_statement(&walk, rule->statement[SEARCH]);
-	walk_statement(&walk, rule->statement[MATCH]);
+	walk.hint = "Let the key and the columns of the option \"within\" have other types.";
+	for (int i = 0; i < STATEMENTS; i++)
+		if (i != RECORD)
+			walk_statement(&walk, rule->statement[i]);
 	if (OidIsValid(rule->log_table))
 	{
 		Relation log = table_open(rule->log_table, NoLock);

@@ -166,30 +166,28 @@ type_name(Oid type)
 /* ---- The statement ------------------------------------------------------- */
 
 /*
- * Appends that a column is equal to a parameter, by the type's own equality, which is
- * that of indexes.  As in signature_column(), casts keep other operators out.
+ * Returns that two expressions are equal, by the equality of a type, which is that of indexes.
+ * As in signature_column(), casts keep other operators out.
  */
-static void
-append_equality(StringInfo text, const ScopeColumn *column, int parameter)
+const char *
+equality(const char *left, Oid type, const char *right)
 {
-	Oid equal = lookup_type_cache(column->type, TYPECACHE_EQ_OPR)->eq_opr;
-	Oid left;
-	Oid right;
-	const char *type;
+	Oid equal = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+	Oid left_type;
+	Oid right_type;
+	const char *cast;
 
 	if (!OidIsValid(equal))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an equality operator for type %s",
-						format_type_be(column->type)),
-				 errdetail("neardup_reject() compares column \"%s\".", column->name),
-				 errhint("Name another column in the option \"within\".")));
-	op_input_types(equal, &left, &right);
-	type = type_name(get_typtype(left) == TYPTYPE_PSEUDO ? column->type : left);
-	appendStringInfo(text, " AND t.%s::%s OPERATOR(%s.%s) $%d::%s", quote_identifier(column->name),
-					 type,
-					 quote_identifier(get_namespace_name(get_func_namespace(get_opcode(equal)))),
-					 get_opname(equal), parameter, type);
+				 errmsg("could not identify an equality operator for type %s", format_type_be(type)),
+				 errdetail("neardup_reject() compares values of that type."),
+				 errhint("Name another column in the trigger's options.")));
+	op_input_types(equal, &left_type, &right_type);
+	cast = type_name(get_typtype(left_type) == TYPTYPE_PSEUDO ? type : left_type);
+	return psprintf("%s::%s OPERATOR(%s.%s) %s::%s", left, cast,
+					quote_identifier(get_namespace_name(get_func_namespace(get_opcode(equal)))),
+					get_opname(equal), right, cast);
 }
 
 /*
@@ -204,7 +202,9 @@ scope_conditions(const RejectRule *rule, int first)
 
 	initStringInfo(&text);
 	for (int i = 0; i < scope->columns; i++)
-		append_equality(&text, &scope->column[i], first + i);
+		appendStringInfo(&text, " AND %s",
+						 equality(psprintf("t.%s", quote_identifier(scope->column[i].name)),
+								  scope->column[i].type, psprintf("$%d", first + i)));
 	if (scope->condition != NIL)
 		appendStringInfo(&text, " AND (%s)",
 						 deparse_expression((Node *) make_ands_explicit(scope->condition),
@@ -215,7 +215,7 @@ scope_conditions(const RejectRule *rule, int first)
 /* ---- Rows ---------------------------------------------------------------- */
 
 /* Returns whether a row satisfies the condition of the option where. */
-static bool
+bool
 satisfies_condition(const RejectRule *rule, TupleTableSlot *row)
 {
 	EState *state;
@@ -263,6 +263,16 @@ is_same_value(TupleTableSlot *row, AttrNumber column, Datum value)
 	return !is_null && datum_image_eq(has, value, attribute->attbyval, attribute->attlen);
 }
 
+/* Returns whether two versions of a row have the same bytes in a column. */
+bool
+is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column)
+{
+	bool is_null;
+	Datum value = slot_getattr(new, column, &is_null);
+
+	return is_null ? slot_attisnull(old, column) : is_same_value(old, column, value);
+}
+
 /* Returns whether the old version of a row was compared with the same others. */
 bool
 was_in_scope(const RejectRule *rule, TupleTableSlot *old, const Datum *values)
@@ -304,11 +314,11 @@ scope_is_readable(const RejectRule *rule)
 	int member = -1;
 
 	for (int i = 0; i < scope->columns; i++)
-		if (!role_may_read(rule->guarded, get_attnum(rule->guarded, scope->column[i].name)))
+		if (!role_may_select(rule->guarded, get_attnum(rule->guarded, scope->column[i].name)))
 			return false;
 	pull_varattnos((Node *) scope->condition, 1, &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
-		if (!role_may_read(rule->guarded,
+		if (!role_may_select(rule->guarded,
 						   Max(member + FirstLowInvalidHeapAttributeNumber, InvalidAttrNumber)))
 			return false;
 	return true;

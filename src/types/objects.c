@@ -22,14 +22,15 @@ extension_type(Oid function, const char *name)
 }
 
 /*
- * Returns the function of a name and two arguments in the schema of a function of this
+ * Returns the function of a name and up to two arguments in the schema of a function of this
  * extension, or InvalidOid.
  */
 Oid
 extension_function(Oid function, const char *name, Oid first, Oid second)
 {
 	Oid argument[2] = {first, second};
-	oidvector *arguments = buildoidvector(argument, lengthof(argument));
+	int count = OidIsValid(second) ? 2 : OidIsValid(first) ? 1 : 0;
+	oidvector *arguments = buildoidvector(argument, count);
 	Oid found =
 		GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
 						PointerGetDatum(arguments), ObjectIdGetDatum(get_func_namespace(function)));

@@ -1,0 +1,473 @@
+/*
+ * reject_guard.c: neardup_guard(), which makes the triggers of neardup_reject() and checks
+ * them at once.
+ */
+#include "reject/reject.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* A table of more blocks, 256 MB, gets no index without being asked. */
+#define LARGE_BLOCKS 32768
+
+/* The arguments of neardup_guard(). */
+enum
+{
+	GUARD_TABLE,
+	GUARD_SIGNATURE,
+	GUARD_THRESHOLD,
+	GUARD_ACTION,
+	GUARD_GROUP,
+	GUARD_KEY,
+	GUARD_WITHIN,
+	GUARD_WHERE,
+	GUARD_LOG,
+	GUARD_VERDICTS,
+	GUARD_LOCK,
+	GUARD_SHOW,
+	GUARD_DETAIL,
+	GUARD_MESSAGE,
+	GUARD_HINT,
+	GUARD_NAME
+};
+
+typedef struct Guard
+{
+	FunctionCallInfo call;
+	Oid function; /* neardup_reject() */
+	Oid table;
+	const char *table_name; /* with its schema */
+	const char *signature;
+	const char *action;
+	const char *name;   /* of the trigger */
+	const char *schema; /* of the extension, quoted */
+	bool groups;
+} Guard;
+
+/* ---- Arguments --------------------------------------------------------------- */
+
+/* Raises an error for an argument. */
+static void
+refuse_argument(const char *name, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("argument \"%s\" of neardup_guard() is missing or wrong", name),
+			 errhint("%s", hint)));
+}
+
+static bool
+is_null_argument(FunctionCallInfo call, int argument)
+{
+	return call->args[argument].isnull;
+}
+
+/* Returns an argument of type name, or NULL. */
+static const char *
+name_argument(const Guard *guard, int argument)
+{
+	return is_null_argument(guard->call, argument) ?
+		NULL :
+		pstrdup(NameStr(*DatumGetName(guard->call->args[argument].value)));
+}
+
+/* Returns an argument of type text, or NULL. */
+static const char *
+text_argument(const Guard *guard, int argument)
+{
+	return is_null_argument(guard->call, argument) ?
+		NULL :
+		text_to_cstring(DatumGetTextPP(guard->call->args[argument].value));
+}
+
+/* Returns an argument of type name[] as a list of columns in SQL, or NULL if there are none. */
+static const char *
+columns_argument(const Guard *guard, int argument)
+{
+	StringInfoData list;
+	Datum *names;
+	int count;
+
+	if (is_null_argument(guard->call, argument))
+		return NULL;
+	deconstruct_array(DatumGetArrayTypeP(guard->call->args[argument].value), NAMEOID, NAMEDATALEN,
+					  false, TYPALIGN_CHAR, &names, NULL, &count);
+	initStringInfo(&list);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(NameStr(*DatumGetName(names[i]))));
+	return count == 0 ? NULL : list.data;
+}
+
+/* Returns an argument of type regclass as a name with its schema, or NULL. */
+static const char *
+table_argument(const Guard *guard, int argument)
+{
+	Oid table;
+
+	if (is_null_argument(guard->call, argument))
+		return NULL;
+	table = DatumGetObjectId(guard->call->args[argument].value);
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
+									  get_rel_name(table));
+}
+
+/* Appends an option of the trigger, NAME=value, unless the value is NULL. */
+static void
+append_option(StringInfo list, const char *name, const char *value)
+{
+	if (value != NULL)
+		appendStringInfo(list, ", %s", quote_literal_cstr(psprintf("%s=%s", name, value)));
+}
+
+/* Returns the arguments of the trigger. */
+static const char *
+trigger_arguments(const Guard *guard)
+{
+	FunctionCallInfo call = guard->call;
+	const char *detail = text_argument(guard, GUARD_DETAIL);
+	StringInfoData list;
+
+	if (is_null_argument(call, GUARD_THRESHOLD))
+		refuse_argument("threshold", "Pass a similarity, as in neardup_guard('proposals', 'sig', 0.9).");
+	if (detail == NULL || (strcmp(detail, "text") != 0 && strcmp(detail, "json") != 0))
+		refuse_argument("detail", "Use 'text' or 'json'.");
+	if (guard->groups != !is_null_argument(call, GUARD_GROUP))
+		refuse_argument("group_column", "Name a column of the type of the key for action 'group', and only for that.");
+	if (strcmp(guard->action, "log") == 0 && is_null_argument(call, GUARD_LOG))
+		refuse_argument("log", "Name a table with columns row_key and resembles for action 'log'.");
+	if (strcmp(guard->action, "reject") == 0 && !is_null_argument(call, GUARD_LOG))
+		refuse_argument("log", "Use action 'log', since the record of a rejected row is rolled back with it.");
+	initStringInfo(&list);
+	appendStringInfo(&list, "%s, %s", quote_literal_cstr(guard->signature),
+					 quote_literal_cstr(DatumGetCString(
+						 DirectFunctionCall1(float8out, call->args[GUARD_THRESHOLD].value))));
+	if (strcmp(guard->action, "warn") == 0)
+		appendStringInfoString(&list, ", 'warn'");
+	append_option(&list, "group", name_argument(guard, GUARD_GROUP));
+	append_option(&list, "key", name_argument(guard, GUARD_KEY));
+	append_option(&list, "within", columns_argument(guard, GUARD_WITHIN));
+	append_option(&list, "where",
+				  is_null_argument(call, GUARD_WHERE) ?
+					  NULL :
+					  quote_identifier(name_argument(guard, GUARD_WHERE)));
+	append_option(&list, "log", table_argument(guard, GUARD_LOG));
+	append_option(&list, "verdicts", table_argument(guard, GUARD_VERDICTS));
+	if (!is_null_argument(call, GUARD_LOCK) && !DatumGetBool(call->args[GUARD_LOCK].value))
+		appendStringInfoString(&list, ", 'no_lock'");
+	append_option(&list, "show", columns_argument(guard, GUARD_SHOW));
+	if (strcmp(detail, "json") == 0)
+		appendStringInfoString(&list, ", 'detail=json'");
+	append_option(&list, "message", text_argument(guard, GUARD_MESSAGE));
+	append_option(&list, "hint", text_argument(guard, GUARD_HINT));
+	return list.data;
+}
+
+/* Reads the arguments that every action has. */
+static Guard
+read_guard(FunctionCallInfo call)
+{
+	static const char *const actions[] = {"reject", "warn", "log", "group", "none"};
+	Guard guard = {.call = call};
+	bool known = false;
+
+	if (is_null_argument(call, GUARD_TABLE))
+		refuse_argument("guarded", "Name a table.");
+	guard.table = DatumGetObjectId(call->args[GUARD_TABLE].value);
+	guard.table_name = table_argument(&guard, GUARD_TABLE);
+	guard.signature = name_argument(&guard, GUARD_SIGNATURE);
+	if (guard.signature == NULL)
+		refuse_argument("signature", "Name a column of signatures.");
+	guard.action = text_argument(&guard, GUARD_ACTION);
+	for (int i = 0; guard.action != NULL && i < lengthof(actions); i++)
+		known |= strcmp(guard.action, actions[i]) == 0;
+	if (!known)
+		refuse_argument("action", "Use 'reject', 'warn', 'log', 'group' or 'none'.");
+	guard.groups = strcmp(guard.action, "group") == 0;
+	guard.name = name_argument(&guard, GUARD_NAME);
+	if (guard.name == NULL && strcmp(guard.action, "none") != 0)
+		guard.name = makeObjectName(get_rel_name(guard.table), guard.signature, guard.action);
+	guard.schema =
+		quote_identifier(get_namespace_name(get_func_namespace(call->flinfo->fn_oid)));
+	guard.function = extension_function(call->flinfo->fn_oid, "neardup_reject", InvalidOid,
+										InvalidOid);
+	return guard;
+}
+
+/* ---- Triggers ---------------------------------------------------------------------- */
+
+/* Runs a command. */
+static void
+run_command(const char *command)
+{
+	int result = SPI_execute(command, false, 0);
+
+	if (result < 0)
+		elog(ERROR, "SPI_execute failed: %s for %s", SPI_result_code_string(result), command);
+}
+
+/* Returns the name of a trigger that helps the one that groups rows. */
+static const char *
+helper_name(const Guard *guard, const char *label)
+{
+	return makeObjectName(guard->name, NULL, label);
+}
+
+/* Is a trigger one of the guard, or if the guard has no name, of the column? */
+static bool
+is_of_guard(const Guard *guard, const Trigger *trigger)
+{
+	if (guard->name == NULL)
+		return trigger->tgnargs > 0 && strcmp(trigger->tgargs[0], guard->signature) == 0;
+	return strcmp(trigger->tgname, guard->name) == 0 ||
+		(makes_groups(trigger) &&
+		 (strcmp(trigger->tgname, helper_name(guard, "lock")) == 0 ||
+		  strcmp(trigger->tgname, helper_name(guard, "after")) == 0));
+}
+
+/* Drops the triggers of a guard. */
+static void
+drop_triggers(const Guard *guard)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	StringInfoData commands;
+
+	initStringInfo(&commands);
+	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (trigger->tgfoid == guard->function && is_of_guard(guard, trigger))
+			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+							 guard->table_name);
+	}
+	table_close(table, AccessShareLock);
+	run_command(commands.data);
+}
+
+/* Creates a trigger. */
+static void
+create_trigger(const Guard *guard, const char *name, const char *constraint, const char *events,
+			   const char *each, const char *arguments)
+{
+	run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH %s EXECUTE FUNCTION "
+						 "%s.neardup_reject(%s)",
+						 constraint, quote_identifier(name), events, guard->table_name, each,
+						 guard->schema, arguments));
+}
+
+static void
+create_triggers(const Guard *guard)
+{
+	const char *arguments = trigger_arguments(guard);
+	const char *after =
+		is_null_argument(guard->call, GUARD_VERDICTS) ? "AFTER UPDATE OR DELETE" :
+													   "AFTER INSERT OR UPDATE OR DELETE";
+
+	if (!guard->groups)
+	{
+		create_trigger(guard, guard->name, "CONSTRAINT ", "AFTER INSERT OR UPDATE", "ROW",
+					   arguments);
+		return;
+	}
+	create_trigger(guard, guard->name, "", "BEFORE INSERT OR UPDATE", "ROW", arguments);
+	create_trigger(guard, helper_name(guard, "after"), "", after, "ROW", arguments);
+	create_trigger(guard, helper_name(guard, "lock"), "", "BEFORE INSERT OR UPDATE OR DELETE",
+				   "STATEMENT", arguments);
+}
+
+/* Warns of a trigger that may change a row after it was placed. */
+static void
+warn_of_later_triggers(const Guard *guard, Relation table)
+{
+	for (int i = 0; guard->groups && i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_BEFORE(trigger->tgtype) && TRIGGER_FOR_ROW(trigger->tgtype) &&
+			trigger->tgfoid != guard->function && strcmp(trigger->tgname, guard->name) > 0 &&
+			(TRIGGER_FOR_INSERT(trigger->tgtype) || TRIGGER_FOR_UPDATE(trigger->tgtype)))
+			ereport(WARNING,
+					(errmsg("trigger \"%s\" fires after trigger \"%s\"", trigger->tgname,
+							guard->name),
+					 errdetail("If it changes what the signature is made of, the row is in the "
+							   "wrong group."),
+					 errhint("Triggers fire in the order of their names.  Pass a later \"name\".")));
+	}
+}
+
+/* Checks the triggers, as when they fire, and returns the rule of the one that searches. */
+static RejectRule *
+check_triggers(const Guard *guard)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	RejectRule *rule = NULL;
+
+	warn_of_later_triggers(guard, table);
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+	{
+		Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
+			rule = reject_rule(trigger, table, guard->function);
+	}
+	table_close(table, NoLock);
+	if (rule == NULL)
+		elog(ERROR, "could not find trigger \"%s\"", guard->name);
+	if (rule->log != NULL && !rule->trusted)
+		ereport(WARNING,
+				(errmsg("roles other than the owner of table \"%s\" have the TRIGGER privilege on it",
+						get_rel_name(guard->table)),
+				 errdetail("So a role that inserts rows needs INSERT on the log."),
+				 errhint("Use REVOKE TRIGGER ON %s.", guard->table_name)));
+	return rule;
+}
+
+/* ---- Indexes ----------------------------------------------------------------------- */
+
+/* Returns the number of blocks of a table and its partitions. */
+static BlockNumber
+table_blocks(Oid oid)
+{
+	BlockNumber blocks = 0;
+	ListCell *cell;
+
+	foreach (cell, find_all_inheritors(oid, AccessShareLock, NULL))
+	{
+		Relation table = table_open(lfirst_oid(cell), NoLock);
+
+		if (table->rd_rel->relkind == RELKIND_RELATION)
+			blocks += RelationGetNumberOfBlocks(table);
+		table_close(table, NoLock);
+	}
+	return blocks;
+}
+
+/* Creates an index, unless that takes long. */
+static void
+create_index(const Guard *guard, const char *statement)
+{
+	if (table_blocks(guard->table) > LARGE_BLOCKS)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" is large and has no index that the trigger can use",
+						get_rel_name(guard->table)),
+				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.", statement)));
+	run_command(statement);
+}
+
+/* Is there an index of a column of the table? */
+static bool
+has_index(const Guard *guard, const char *column)
+{
+	run_command(psprintf("SELECT 1 FROM pg_catalog.pg_index i, pg_catalog.pg_attribute a "
+						 "WHERE i.indrelid = %u AND a.attrelid = i.indrelid AND a.attname = %s "
+						 "AND i.indkey[0] = a.attnum AND i.indpred IS NULL AND i.indisvalid",
+						 guard->table, quote_literal_cstr(column)));
+	return SPI_processed > 0;
+}
+
+/* ---- Groups of rows that are there ---------------------------------------------------- */
+
+/* Does a query return a row? */
+static bool
+any_row(const Guard *guard, const char *condition)
+{
+	run_command(psprintf("SELECT 1 FROM %s AS t WHERE %s LIMIT 1", guard->table_name, condition));
+	return SPI_processed > 0;
+}
+
+/* Groups all rows by neardup_clusters(). */
+static void
+group_by_clusters(const Guard *guard, const RejectRule *rule)
+{
+	const char *key = quote_identifier(rule->group.key_name);
+	const char *query = psprintf("SELECT %s, %s FROM %s ORDER BY 1", key,
+								 quote_identifier(rule->column_name), guard->table_name);
+	const char *verdicts = table_argument(guard, GUARD_VERDICTS);
+
+	verdicts = verdicts == NULL ? "NULL" :
+		quote_literal_cstr(psprintf("SELECT a, b, same FROM %s", verdicts));
+	run_command(psprintf("UPDATE %s AS t SET %s = coalesce(c.keeper, r.%s) FROM %s AS r "
+						 "LEFT JOIN %s.neardup_clusters(%s, %.17g, NULL::%s, nearest => true, "
+						 "verdicts => %s) AS c ON c.id = r.%s WHERE t.%s = r.%s",
+						 guard->table_name, quote_identifier(rule->group.name), key,
+						 guard->table_name, guard->schema, quote_literal_cstr(query),
+						 rule->threshold, type_name(rule->group.type), verdicts, key, key, key));
+}
+
+/* Places the rows that have no group, and checks that the groups of the others are led. */
+static void
+group_rest(const Guard *guard, const RejectRule *rule)
+{
+	const char *group = quote_identifier(rule->group.name);
+	const char *key = quote_identifier(rule->group.key_name);
+
+	if (any_row(guard, psprintf("t.%s IS NULL", group)))
+		run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NULL", guard->table_name, group,
+							 group));
+	if (any_row(guard,
+				psprintf("NOT EXISTS (SELECT 1 FROM %s AS l WHERE l.%s = t.%s AND l.%s = l.%s)",
+						 guard->table_name, key, group, group, key)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" has groups that no row leads",
+						rule->group.name, get_rel_name(guard->table)),
+				 errdetail("The number of a group is the key of a row that has this number too."),
+				 errhint("Set the column to NULL in all rows, and call neardup_guard() again.")));
+}
+
+/* Makes the indexes that a rule lacks, and groups the rows that are there. */
+static void
+complete(const Guard *guard, RejectRule *rule)
+{
+	const char *index = rule->indexed ? NULL : missing_index(rule);
+	bool fresh = guard->groups && rule->scope.within == NULL && rule->scope.where == NULL &&
+		!any_row(guard, psprintf("t.%s IS NOT NULL", quote_identifier(rule->group.name)));
+
+	hold_rule(rule);
+	if (fresh)
+		group_by_clusters(guard, rule);
+	if (index != NULL)
+		create_index(guard, index);
+	if (guard->groups && !has_index(guard, rule->group.name))
+		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name,
+									 quote_identifier(rule->group.name)));
+	if (guard->groups)
+		group_rest(guard, rule);
+	release_rule(rule);
+}
+
+/*
+ * neardup_guard(guarded, signature, threshold, action, ...) → name: makes or replaces the
+ * triggers that guard a table, and checks them; returns the name of the trigger.
+ */
+PG_FUNCTION_INFO_V1(neardup_guard);
+Datum
+neardup_guard(PG_FUNCTION_ARGS)
+{
+	Guard guard = read_guard(fcinfo);
+	Name name;
+
+	SPI_connect();
+	drop_triggers(&guard);
+	if (strcmp(guard.action, "none") != 0)
+	{
+		create_triggers(&guard);
+		complete(&guard, check_triggers(&guard));
+	}
+	SPI_finish();
+	if (guard.name == NULL)
+		PG_RETURN_NULL();
+	name = palloc(NAMEDATALEN);
+	namestrcpy(name, guard.name);
+	PG_RETURN_NAME(name);
+}
