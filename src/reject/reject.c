@@ -414,9 +414,9 @@ begin_check(Check *check, Oid function, bool (*is_to_be_checked)(Check *check))
 	do
 	{
 		check->rule = reject_rule(data->tg_trigger, data->tg_relation, function);
-		warn_of_missing_index(check->rule);
 		if (!is_to_be_checked(check))
 			return false;
+		warn_of_missing_index(check->rule);
 		lock_scope(check);
 	} while (!rule_is_current(check->rule));
 	return true;

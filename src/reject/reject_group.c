@@ -39,6 +39,9 @@ typedef struct Signer
 	Bitmapset *columns; /* that the signature is generated from */
 } Signer;
 
+/* The check that places the members of a group again, or NULL. */
+static const Check *handing_on = NULL;
+
 /* Locks the rows of a scope against other placements until the transaction ends. */
 void
 lock_groups(Oid guarded, uint16 scope)
@@ -150,19 +153,23 @@ set_placed(Check *check)
 	TupleTableSlot *old = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_trigslot : NULL;
 	NullableDatum signature = new_signature(check, old);
 	bool compared = set_parameters(check, check->row, signature, &data->tg_trigtuple->t_self);
+	bool orphan = handing_on != NULL && handing_on->rule->guarded == check->rule->guarded;
 
+	/* The rows of a group without a leader bind nobody until they are placed. */
+	check->values[ROW_GROUP] = (orphan ? handing_on : check)->values[ROW_KEY];
 	check->placed = old == NULL || slot_attisnull(check->row, check->rule->group.column) ||
 		!is_same_row(check->rule, old, check->row, signature);
 	return compared && check->placed;
 }
 
-/* Raises an error if an update gives a row another group than it has. */
+/* Raises an error if an update gives a row that has a group another one. */
 static void
 check_group_is_kept(const Check *check)
 {
 	const RejectRule *rule = check->rule;
 
-	if (is_same_column(check->data->tg_trigslot, check->row, rule->group.column))
+	if (slot_attisnull(check->data->tg_trigslot, rule->group.column) ||
+		is_same_column(check->data->tg_trigslot, check->row, rule->group.column))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_GENERATED_ALWAYS),
@@ -310,6 +317,24 @@ place_found(Check *check, int statement)
 		place_again(check, &check->places[i]);
 }
 
+/* Places the members of the group again that the old row led. */
+static pg_noinline void
+hand_on(Check *check)
+{
+	const Check *outer = handing_on;
+
+	handing_on = check;
+	PG_TRY();
+	{
+		place_found(check, MEMBERS);
+	}
+	PG_FINALLY();
+	{
+		handing_on = outer;
+	}
+	PG_END_TRY();
+}
+
 /* Did the old row lead a group that it does not lead any more, or by another signature? */
 static bool
 has_left(Check *check, TupleTableSlot *old, TupleTableSlot *new)
@@ -342,7 +367,7 @@ follow(Check *check)
 	const RejectRule *rule = check->rule;
 
 	if (check->left)
-		place_found(check, MEMBERS);
+		hand_on(check);
 	if (check->joined && set_stored(check, check->row))
 	{
 		bool is_null;

@@ -219,7 +219,7 @@ describe_as_json(const Check *check, bool visible, const Shown *shown)
 	initStringInfo(&json);
 	appendStringInfoString(&json, "{\"trigger\": ");
 	escape_json(&json, check->data->tg_trigger->tgname);
-	appendStringInfo(&json, ", \"threshold\": %.17g", rule->threshold);
+	appendStringInfo(&json, ", \"threshold\": %.15g", rule->threshold);
 	if (visible && similarity_is_readable(rule))
 		appendStringInfo(&json, ", \"similarity\": %.6f", check->similarity);
 	if (visible)

@@ -9,6 +9,7 @@
 #include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
@@ -46,6 +47,30 @@ refresh_rule(RejectRule *rule, Relation guarded)
 	rule->seen_changes = seen_changes;
 }
 
+/* Raises an error unless a trigger that places rows has one beside it that hands groups on. */
+static void
+check_company(const Maker *maker)
+{
+	const TriggerDesc *triggers = maker->table->trigdesc;
+
+	if (maker->rule->group.name == NULL)
+		return;
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (trigger->tgfoid == maker->function && makes_groups(trigger) &&
+			strcmp(trigger->tgargs[0], maker->rule->column_name) == 0 &&
+			TRIGGER_FOR_AFTER(trigger->tgtype) && TRIGGER_FOR_DELETE(trigger->tgtype))
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("trigger \"%s\" has no trigger beside it that hands groups on",
+					maker->rule->name),
+			 errhint("Create them with neardup_guard().")));
+}
+
 /* Makes a rule in a memory context of its own, which is kept once nothing can fail. */
 static RejectRule *
 make_rule(Trigger *trigger, Relation table, Oid function)
@@ -69,6 +94,7 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 	find_signatures(&maker);
 	find_scope(rule, trigger->tgname, table, maker.guarded);
 	find_indexes(&maker);
+	check_company(&maker);
 	/* Statements are made of the condition, so that is checked before. */
 	refresh_rule(rule, maker.guarded);
 	/* The current user may lack USAGE on the schemas that the statements name. */

@@ -165,15 +165,15 @@ prepare_bound(Maker *maker, const char *verdicts)
 											same_key(maker, key_of(maker, "t"), "j.k"))),
 				 not_different(maker, verdicts));
 	const char *group = group_of(maker, "t");
+	const char *other = psprintf("$%d", ROW_GROUP + 1);
 
 	rule->statement[BOUND] =
-		prepare_with_row(maker, psprintf("SELECT %s%s AND %s IS NOT NULL ORDER BY 1 LIMIT 1", group,
-										 bound, group));
+		prepare_with_row(maker, psprintf("SELECT %s%s AND (NOT %s OR %s) ORDER BY 1 LIMIT 1", group,
+										 bound, same_key(maker, group, other),
+										 same_key(maker, key_of(maker, "t"), other)));
 	rule->statement[PARTNERS] =
-		prepare_with_row(maker,
-						 psprintf("SELECT t.ctid, t.tableoid%s AND NOT %s ORDER BY %s", bound,
-								  same_key(maker, group, psprintf("$%d", ROW_GROUP + 1)),
-								  key_of(maker, "t")));
+		prepare_with_row(maker, psprintf("SELECT t.ctid, t.tableoid%s AND NOT %s ORDER BY %s", bound,
+										 same_key(maker, group, other), key_of(maker, "t")));
 }
 
 /* Prepares what finds the members of the group of a row that leads it no longer. */
