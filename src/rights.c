@@ -90,7 +90,8 @@ role_may_count(Oid table)
 bool
 role_may_read(Oid table, AttrNumber column)
 {
-	return check_enable_rls(table, InvalidOid, true) != RLS_ENABLED && role_may_select(table, column);
+	return check_enable_rls(table, InvalidOid, true) != RLS_ENABLED &&
+		role_may_select(table, column);
 }
 
 /* May the user read a column of the rows of a table that he sees?  0 is the whole table. */

@@ -383,8 +383,8 @@ warn_of_missing_index(RejectRule *rule)
 		return;
 	rule->told = true;
 	ereport(WARNING,
-			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"",
-					rule->column_name, get_rel_name(rule->guarded)),
+			(errmsg("there is no neardup index on column \"%s\" of table \"%s\"", rule->column_name,
+					get_rel_name(rule->guarded)),
 			 errdetail("Trigger \"%s\" reads the whole table for each row.", rule->name),
 			 errhint("Use %s.", missing_index(rule))));
 }

@@ -73,11 +73,11 @@ typedef struct RejectScope
 /* The column of a row's group, and the key of rows that groups are numbered by. */
 typedef struct GroupColumns
 {
-	const char *name; /* as written, or NULL: the trigger makes no groups */
+	const char *name;     /* as written, or NULL: the trigger makes no groups */
 	const char *key_name; /* NULL: the primary key */
-	AttrNumber column; /* numbers in the trigger's table */
+	AttrNumber column;    /* numbers in the trigger's table */
 	AttrNumber key;
-	Oid type;      /* of both, below domains */
+	Oid type; /* of both, below domains */
 	Oid collation;
 	bool by_value;
 	int16 length;

@@ -44,10 +44,14 @@ static bool
 read_option(RejectRule *rule, const char *option)
 {
 	const ValueOption options[] = {
-		{"within", &rule->scope.within}, {"where", &rule->scope.where},
-		{"log", &rule->log},             {"message", &rule->message},
-		{"hint", &rule->hint},           {"group", &rule->group.name},
-		{"key", &rule->group.key_name},  {"verdicts", &rule->verdicts},
+		{"within", &rule->scope.within},
+		{"where", &rule->scope.where},
+		{"log", &rule->log},
+		{"message", &rule->message},
+		{"hint", &rule->hint},
+		{"group", &rule->group.name},
+		{"key", &rule->group.key_name},
+		{"verdicts", &rule->verdicts},
 		{"show", &rule->show},
 	};
 

@@ -101,8 +101,7 @@ new_signature(Check *check, TupleTableSlot *old)
 	ResetPerTupleExprContext(signer->state);
 	context = GetPerTupleExprContext(signer->state);
 	context->ecxt_scantuple = check->row;
-	signature.value =
-		ExecEvalExprSwitchContext(signer->expression, context, &signature.isnull);
+	signature.value = ExecEvalExprSwitchContext(signer->expression, context, &signature.isnull);
 	return signature;
 }
 
@@ -196,8 +195,7 @@ find_group(Check *check)
 	if (SPI_processed == 0)
 		return find_similar(check);
 	check->found_key = palloc(sizeof(Datum));
-	check->found_key[0] =
-		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
+	check->found_key[0] = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null);
 	return true;
 }
 
@@ -252,7 +250,8 @@ find_places(Check *check)
 		bool is_null;
 		RowPlace *place = &check->places[check->count++];
 
-		place->tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(found, SPI_tuptable->tupdesc, 1, &is_null));
+		place->tid = *(ItemPointer) DatumGetPointer(SPI_getbinval(found, SPI_tuptable->tupdesc, 1,
+																  &is_null));
 		place->table = DatumGetObjectId(SPI_getbinval(found, SPI_tuptable->tupdesc, 2, &is_null));
 	}
 	SPI_freetuptable(SPI_tuptable);
@@ -293,10 +292,9 @@ place_again(const Check *check, const RowPlace *place)
 	TupleTableSlot *row = table_slot_create(table, NULL);
 	ItemPointerData tid = place->tid;
 	TM_FailureData failure;
-	TM_Result result =
-		table_tuple_lock(table, &tid, GetActiveSnapshot(), row, GetCurrentCommandId(false),
-						 LockTupleNoKeyExclusive, LockWaitBlock, TUPLE_LOCK_FLAG_FIND_LAST_VERSION,
-						 &failure);
+	TM_Result result = table_tuple_lock(table, &tid, GetActiveSnapshot(), row,
+										GetCurrentCommandId(false), LockTupleNoKeyExclusive,
+										LockWaitBlock, TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
 
 	host_check_interrupts();
 	/* A row that is gone, or was placed since, needs nothing. */
@@ -385,9 +383,9 @@ is_followed(Check *check)
 	const RejectRule *rule = check->rule;
 	bool inserted = TRIGGER_FIRED_BY_INSERT(data->tg_event);
 	TupleTableSlot *old = inserted ? NULL : data->tg_trigslot;
-	TupleTableSlot *new = inserted ? data->tg_trigslot :
+	TupleTableSlot *new = inserted              ? data->tg_trigslot :
 		TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot :
-												   NULL;
+												  NULL;
 
 	check->row = new;
 	check->left = has_left(check, old, new) && set_stored(check, old);

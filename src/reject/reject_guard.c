@@ -137,19 +137,24 @@ trigger_arguments(const Guard *guard)
 	StringInfoData list;
 
 	if (is_null_argument(call, GUARD_THRESHOLD))
-		refuse_argument("threshold", "Pass a similarity, as in neardup_guard('proposals', 'sig', 0.9).");
+		refuse_argument("threshold",
+						"Pass a similarity, as in neardup_guard('proposals', 'sig', 0.9).");
 	if (detail == NULL || (strcmp(detail, "text") != 0 && strcmp(detail, "json") != 0))
 		refuse_argument("detail", "Use 'text' or 'json'.");
 	if (guard->groups != !is_null_argument(call, GUARD_GROUP))
-		refuse_argument("group_column", "Name a column of the type of the key for action 'group', and only for that.");
+		refuse_argument("group_column",
+						"Name a column of the type of the key for action 'group', and only for that.");
 	if (strcmp(guard->action, "log") == 0 && is_null_argument(call, GUARD_LOG))
 		refuse_argument("log", "Name a table with columns row_key and resembles for action 'log'.");
 	if (strcmp(guard->action, "reject") == 0 && !is_null_argument(call, GUARD_LOG))
-		refuse_argument("log", "Use action 'log', since the record of a rejected row is rolled back with it.");
+		refuse_argument("log",
+						"Use action 'log', since the record of a rejected row is rolled back with it.");
 	initStringInfo(&list);
 	appendStringInfo(&list, "%s, %s", quote_literal_cstr(guard->signature),
-					 quote_literal_cstr(DatumGetCString(
-						 DirectFunctionCall1(float8out, call->args[GUARD_THRESHOLD].value))));
+					 quote_literal_cstr(DatumGetCString(DirectFunctionCall1(float8out,
+																			call->args
+																				[GUARD_THRESHOLD]
+																					.value))));
 	if (strcmp(guard->action, "warn") == 0)
 		appendStringInfoString(&list, ", 'warn'");
 	append_option(&list, "group", name_argument(guard, GUARD_GROUP));
@@ -195,10 +200,9 @@ read_guard(FunctionCallInfo call)
 	guard.name = name_argument(&guard, GUARD_NAME);
 	if (guard.name == NULL && strcmp(guard.action, "none") != 0)
 		guard.name = makeObjectName(get_rel_name(guard.table), guard.signature, guard.action);
-	guard.schema =
-		quote_identifier(get_namespace_name(get_func_namespace(call->flinfo->fn_oid)));
-	guard.function = extension_function(call->flinfo->fn_oid, "neardup_reject", InvalidOid,
-										InvalidOid);
+	guard.schema = quote_identifier(get_namespace_name(get_func_namespace(call->flinfo->fn_oid)));
+	guard.function =
+		extension_function(call->flinfo->fn_oid, "neardup_reject", InvalidOid, InvalidOid);
 	return guard;
 }
 
@@ -268,9 +272,9 @@ static void
 create_triggers(const Guard *guard)
 {
 	const char *arguments = trigger_arguments(guard);
-	const char *after =
-		is_null_argument(guard->call, GUARD_VERDICTS) ? "AFTER UPDATE OR DELETE" :
-													   "AFTER INSERT OR UPDATE OR DELETE";
+	const char *after = is_null_argument(guard->call, GUARD_VERDICTS) ?
+		"AFTER UPDATE OR DELETE" :
+		"AFTER INSERT OR UPDATE OR DELETE";
 
 	if (!guard->groups)
 	{
@@ -360,7 +364,8 @@ create_index(const Guard *guard, const char *statement)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is large and has no index that the trigger can use",
 						get_rel_name(guard->table)),
-				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.", statement)));
+				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.",
+						 statement)));
 	run_command(statement);
 }
 
@@ -394,7 +399,8 @@ group_by_clusters(const Guard *guard, const RejectRule *rule)
 								 quote_identifier(rule->column_name), guard->table_name);
 	const char *verdicts = table_argument(guard, GUARD_VERDICTS);
 
-	verdicts = verdicts == NULL ? "NULL" :
+	verdicts = verdicts == NULL ?
+		"NULL" :
 		quote_literal_cstr(psprintf("SELECT a, b, same FROM %s", verdicts));
 	run_command(psprintf("UPDATE %s AS t SET %s = coalesce(c.keeper, r.%s) FROM %s AS r "
 						 "LEFT JOIN %s.neardup_clusters(%s, %.17g, NULL::%s, nearest => true, "
@@ -439,8 +445,9 @@ complete(const Guard *guard, RejectRule *rule)
 	if (index != NULL)
 		create_index(guard, index);
 	if (guard->groups && !has_index(guard, rule->group.name))
-		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name,
-									 quote_identifier(rule->group.name)));
+		create_index(guard,
+					 psprintf("CREATE INDEX ON %s (%s)", guard->table_name,
+							  quote_identifier(rule->group.name)));
 	if (guard->groups)
 		group_rest(guard, rule);
 	release_rule(rule);

@@ -119,8 +119,7 @@ query_for_row(const RejectRule *rule)
 	for (int i = 0; i < rule->shown; i++)
 	{
 		const char *name = rule->shown_name[i];
-		const char *column =
-			column_is_readable(rule, guarded_column(rule, name)) ?
+		const char *column = column_is_readable(rule, guarded_column(rule, name)) ?
 			psprintf("t.%s", quote_identifier(name)) :
 			"NULL";
 
@@ -233,7 +232,8 @@ static const char *
 value_of(const RejectRule *rule, const Shown *shown, const char *name, size_t length)
 {
 	for (int i = 0; i < rule->shown; i++)
-		if (strlen(rule->shown_name[i]) == length && strncmp(rule->shown_name[i], name, length) == 0)
+		if (strlen(rule->shown_name[i]) == length &&
+			strncmp(rule->shown_name[i], name, length) == 0)
 			return shown->value[i];
 	return NULL;
 }
@@ -252,7 +252,8 @@ expand_message(const RejectRule *rule, const Shown *shown)
 	for (const char *open; rule->shown > 0 && (open = strchr(rest, '{')) != NULL;)
 	{
 		const char *close = strchr(open, '}');
-		const char *value = close == NULL ? NULL : value_of(rule, shown, open + 1, close - open - 1);
+		const char *value =
+			close == NULL ? NULL : value_of(rule, shown, open + 1, close - open - 1);
 
 		if (value == NULL)
 			return NULL;
@@ -316,4 +317,3 @@ report_incomparable(const Check *check)
 					 "column the type minhash(512).",
 					 rule->column_name)));
 }
-

@@ -180,7 +180,8 @@ equality(const char *left, Oid type, const char *right)
 	if (!OidIsValid(equal))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("could not identify an equality operator for type %s", format_type_be(type)),
+				 errmsg("could not identify an equality operator for type %s",
+						format_type_be(type)),
 				 errdetail("neardup_reject() compares values of that type."),
 				 errhint("Name another column in the trigger's options.")));
 	op_input_types(equal, &left_type, &right_type);
@@ -319,7 +320,7 @@ scope_is_readable(const RejectRule *rule)
 	pull_varattnos((Node *) scope->condition, 1, &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
 		if (!role_may_select(rule->guarded,
-						   Max(member + FirstLowInvalidHeapAttributeNumber, InvalidAttrNumber)))
+							 Max(member + FirstLowInvalidHeapAttributeNumber, InvalidAttrNumber)))
 			return false;
 	return true;
 }

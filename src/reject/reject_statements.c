@@ -129,7 +129,8 @@ judged(const Maker *maker, const char *verdicts)
 {
 	const char *type = type_name(maker->rule->group.type);
 	const char *key = psprintf("$%d", ROW_KEY + 1);
-	const char *half = "SELECT v.%s::%s AS k, v.same::pg_catalog.bool AS same FROM ONLY %s AS v WHERE %s";
+	const char *half =
+		"SELECT v.%s::%s AS k, v.same::pg_catalog.bool AS same FROM ONLY %s AS v WHERE %s";
 
 	return psprintf("(%s UNION ALL %s) AS j",
 					psprintf(half, "b", type, verdicts, same_key(maker, "v.a", key)),
@@ -161,19 +162,21 @@ prepare_bound(Maker *maker, const char *verdicts)
 	RejectRule *rule = maker->rule;
 	const char *bound =
 		psprintf(" FROM %s, %s AS t%s%s", judged(maker, verdicts), searched_table(maker),
-				 other_rows(maker, psprintf("j.same AND %s",
-											same_key(maker, key_of(maker, "t"), "j.k"))),
+				 other_rows(maker,
+							psprintf("j.same AND %s", same_key(maker, key_of(maker, "t"), "j.k"))),
 				 not_different(maker, verdicts));
 	const char *group = group_of(maker, "t");
 	const char *other = psprintf("$%d", ROW_GROUP + 1);
 
 	rule->statement[BOUND] =
-		prepare_with_row(maker, psprintf("SELECT %s%s AND (NOT %s OR %s) ORDER BY 1 LIMIT 1", group,
-										 bound, same_key(maker, group, other),
-										 same_key(maker, key_of(maker, "t"), other)));
+		prepare_with_row(maker,
+						 psprintf("SELECT %s%s AND (NOT %s OR %s) ORDER BY 1 LIMIT 1", group, bound,
+								  same_key(maker, group, other),
+								  same_key(maker, key_of(maker, "t"), other)));
 	rule->statement[PARTNERS] =
-		prepare_with_row(maker, psprintf("SELECT t.ctid, t.tableoid%s AND NOT %s ORDER BY %s", bound,
-										 same_key(maker, group, other), key_of(maker, "t")));
+		prepare_with_row(maker,
+						 psprintf("SELECT t.ctid, t.tableoid%s AND NOT %s ORDER BY %s", bound,
+								  same_key(maker, group, other), key_of(maker, "t")));
 }
 
 /* Prepares what finds the members of the group of a row that leads it no longer. */
@@ -233,17 +236,17 @@ prepare_search(Maker *maker, const char *verdicts)
 		condition =
 			psprintf("CASE WHEN %s THEN %s ELSE %s IS NOT NULL END", comparable, condition, column);
 		rule->statement[MATCH] =
-			prepare_with_row(maker, psprintf("SELECT 1%s%s LIMIT 1", from,
-											 other_rows(maker, comparable)));
+			prepare_with_row(maker,
+							 psprintf("SELECT 1%s%s LIMIT 1", from, other_rows(maker, comparable)));
 	}
 	if (rule->group.name != NULL)
 		condition = psprintf("%s AND %s", condition,
 							 same_key(maker, group_of(maker, "t"), key_of(maker, "t")));
 	rule->statement[SEARCH] =
-		prepare_with_row(maker, psprintf("SELECT %s%s%s%s%s ORDER BY 1 DESC NULLS LAST%s LIMIT 1",
-										 similarity, columns.data, from,
-										 other_rows(maker, condition),
-										 not_different(maker, verdicts), order.data));
+		prepare_with_row(maker,
+						 psprintf("SELECT %s%s%s%s%s ORDER BY 1 DESC NULLS LAST%s LIMIT 1",
+								  similarity, columns.data, from, other_rows(maker, condition),
+								  not_different(maker, verdicts), order.data));
 }
 
 /* ---- Recording ---------------------------------------------------------- */

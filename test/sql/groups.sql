@@ -22,7 +22,7 @@ SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'listings'::re
 INSERT INTO listings (body) VALUES (words(1)), (words(2)), (words(1, 1)), (NULL), (''), (words(2, 1)), (words(1, 2)) RETURNING id, same_as;
 INSERT INTO listings (body, same_as) VALUES (words(1, 3), 2) RETURNING id, same_as;
 COPY listings (id, body) FROM stdin;
-100	
+100	\N
 101	one two three four five
 102	One two three, four five!
 \.
