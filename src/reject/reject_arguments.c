@@ -8,6 +8,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "nodes/makefuncs.h"
@@ -404,6 +405,17 @@ find_indexes(Maker *maker)
 	list_free(indexes);
 }
 
+/* Returns the condition that a row leads its group, as people write it for types of PostgreSQL. */
+static const char *
+leader_condition(const RejectRule *rule)
+{
+	const char *group = quote_identifier(rule->group.name);
+	const char *key = quote_identifier(rule->group.key_name);
+
+	return rule->group.type < FirstNormalObjectId ? psprintf("%s = %s", group, key) :
+													equality(group, rule->group.type, key);
+}
+
 /* Returns the statement that creates an index for the search. */
 const char *
 missing_index(const RejectRule *rule)
@@ -423,7 +435,6 @@ missing_index(const RejectRule *rule)
 							 "");
 	appendStringInfo(&text, "%s)", quote_identifier(rule->column_name));
 	if (rule->group.name != NULL)
-		appendStringInfo(&text, " WHERE %s = %s", quote_identifier(rule->group.name),
-						 quote_identifier(rule->group.key_name));
+		appendStringInfo(&text, " WHERE %s", leader_condition(rule));
 	return text.data;
 }

@@ -4,7 +4,7 @@
  */
 #include "reject/reject.h"
 
-#include "access/htup_details.h"
+#include "access/genam.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
@@ -373,11 +373,21 @@ create_index(const Guard *guard, const char *statement)
 static bool
 has_index(const Guard *guard, const char *column)
 {
-	run_command(psprintf("SELECT 1 FROM pg_catalog.pg_index i, pg_catalog.pg_attribute a "
-						 "WHERE i.indrelid = %u AND a.attrelid = i.indrelid AND a.attname = %s "
-						 "AND i.indkey[0] = a.attnum AND i.indpred IS NULL AND i.indisvalid",
-						 guard->table, quote_literal_cstr(column)));
-	return SPI_processed > 0;
+	Relation table = table_open(guard->table, AccessShareLock);
+	AttrNumber number = get_attnum(guard->table, column);
+	ListCell *cell;
+	bool found = false;
+
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		found |= index->rd_index->indkey.values[0] == number && index->rd_index->indisvalid &&
+			RelationGetIndexPredicate(index) == NIL;
+		index_close(index, AccessShareLock);
+	}
+	table_close(table, NoLock);
+	return found;
 }
 
 /* ---- Groups of rows that are there ---------------------------------------------------- */
@@ -390,43 +400,54 @@ any_row(const Guard *guard, const char *condition)
 	return SPI_processed > 0;
 }
 
+/* Returns a column of a row, quoted where needed. */
+static const char *
+column_of(const char *row, const char *column)
+{
+	return psprintf("%s.%s", row, quote_identifier(column));
+}
+
 /* Groups all rows by neardup_clusters(). */
 static void
 group_by_clusters(const Guard *guard, const RejectRule *rule)
 {
-	const char *key = quote_identifier(rule->group.key_name);
-	const char *query = psprintf("SELECT %s, %s FROM %s ORDER BY 1", key,
-								 quote_identifier(rule->column_name), guard->table_name);
+	const GroupColumns *group = &rule->group;
+	const char *key = column_of("r", group->key_name);
+	const char *query = psprintf("SELECT %s, %s FROM %s AS r ORDER BY 1", key,
+								 column_of("r", rule->column_name), guard->table_name);
 	const char *verdicts = table_argument(guard, GUARD_VERDICTS);
 
 	verdicts = verdicts == NULL ?
 		"NULL" :
 		quote_literal_cstr(psprintf("SELECT a, b, same FROM %s", verdicts));
-	run_command(psprintf("UPDATE %s AS t SET %s = coalesce(c.keeper, r.%s) FROM %s AS r "
-						 "LEFT JOIN %s.neardup_clusters(%s, %.17g, NULL::%s, nearest => true, "
-						 "verdicts => %s) AS c ON c.id = r.%s WHERE t.%s = r.%s",
-						 guard->table_name, quote_identifier(rule->group.name), key,
-						 guard->table_name, guard->schema, quote_literal_cstr(query),
-						 rule->threshold, type_name(rule->group.type), verdicts, key, key, key));
+	run_command(psprintf("UPDATE %s AS t SET %s = coalesce(c.keeper, %s) FROM %s AS r "
+						 "LEFT JOIN %s.neardup_clusters(%s, '%.17g', NULL::%s, nearest => true, "
+						 "verdicts => %s) AS c ON %s WHERE %s",
+						 guard->table_name, quote_identifier(group->name), key, guard->table_name,
+						 guard->schema, quote_literal_cstr(query), rule->threshold,
+						 type_name(group->type), verdicts, equality("c.id", group->type, key),
+						 equality(column_of("t", group->key_name), group->type, key)));
 }
 
 /* Places the rows that have no group, and checks that the groups of the others are led. */
 static void
 group_rest(const Guard *guard, const RejectRule *rule)
 {
-	const char *group = quote_identifier(rule->group.name);
-	const char *key = quote_identifier(rule->group.key_name);
+	const GroupColumns *group = &rule->group;
+	const char *name = quote_identifier(group->name);
+	const char *leader = column_of("l", group->key_name);
 
-	if (any_row(guard, psprintf("t.%s IS NULL", group)))
-		run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NULL", guard->table_name, group,
-							 group));
+	if (any_row(guard, psprintf("t.%s IS NULL", name)))
+		run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NULL", guard->table_name, name,
+							 name));
 	if (any_row(guard,
-				psprintf("NOT EXISTS (SELECT 1 FROM %s AS l WHERE l.%s = t.%s AND l.%s = l.%s)",
-						 guard->table_name, key, group, group, key)))
+				psprintf("NOT EXISTS (SELECT 1 FROM %s AS l WHERE %s AND %s)", guard->table_name,
+						 equality(leader, group->type, column_of("t", group->name)),
+						 equality(leader, group->type, column_of("l", group->name)))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
-				 errmsg("column \"%s\" of table \"%s\" has groups that no row leads",
-						rule->group.name, get_rel_name(guard->table)),
+				 errmsg("column \"%s\" of table \"%s\" has groups that no row leads", group->name,
+						get_rel_name(guard->table)),
 				 errdetail("The number of a group is the key of a row that has this number too."),
 				 errhint("Set the column to NULL in all rows, and call neardup_guard() again.")));
 }

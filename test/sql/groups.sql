@@ -44,6 +44,7 @@ TABLE groups;
 -- Several leaders and members in one statement.
 DELETE FROM listings WHERE id IN (3, 50, 6, 101);
 TABLE groups;
+INSERT INTO listings (id, body) VALUES (150, words(7, 9));
 UPDATE listings SET body = words(7, id::int % 2) WHERE id IN (7, 8, 102);
 TABLE groups;
 INSERT INTO listings (id, body) VALUES (7, words(8)), (200, words(7, 5)) ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body RETURNING id, same_as;
