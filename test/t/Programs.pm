@@ -47,7 +47,7 @@ sub text_of
 	my $pgx = 'github.com/jackc/pgx';
 
 	return $block->{text} if $block->{kind} ne 'go' || -d "$GO_PATH/src/$pgx/v5";
-	return $block->{text} =~ s{"$pgx/v5}{"$pgx/v4}gr;
+	return $block->{text} =~ s{"$pgx/v5/pgconn}{"github.com/jackc/pgconn}gr =~ s{"$pgx/v5}{"$pgx/v4}gr;
 }
 
 # Lets programs in a folder find the packages of npm and Debian's of Go.
