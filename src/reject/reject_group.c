@@ -4,8 +4,8 @@
  * A column holds the number of each row's group: the key of the row that leads it.  Three
  * triggers keep it.  One, BEFORE INSERT OR UPDATE of a row, places the row: it gets the group
  * of the most similar leader, or leads.  One, AFTER, places the members of a group again that
- * has lost its leader, in the order of their keys.  One, BEFORE a statement, takes the lock,
- * so that nobody waits for it who has locked rows.
+ * has lost its leader, in the order of their keys.  One, BEFORE an UPDATE or DELETE, takes the
+ * lock, so that nobody waits for it who has locked rows.  An INSERT signs its row first.
  *
  * A row is placed among the leaders that are there.  So the groups are the stars of
  * neardup_clusters(), with "nearest", of the rows in the order in which they were placed last:

@@ -284,7 +284,7 @@ create_triggers(const Guard *guard)
 	}
 	create_trigger(guard, guard->name, "", "BEFORE INSERT OR UPDATE", "ROW", arguments);
 	create_trigger(guard, helper_name(guard, "after"), "", after, "ROW", arguments);
-	create_trigger(guard, helper_name(guard, "lock"), "", "BEFORE INSERT OR UPDATE OR DELETE",
+	create_trigger(guard, helper_name(guard, "lock"), "", "BEFORE UPDATE OR DELETE",
 				   "STATEMENT", arguments);
 }
 
