@@ -19,7 +19,8 @@ WHERE NOT (provolatile = 'i' AND proisstrict AND proparallel = 's')
 	AND NOT proname LIKE 'neardup\_%'
 ORDER BY 1;
 
--- Functions that read an index check the caller's rights themselves (rights.sql), so everybody may call them.
+-- Functions that read an index check the caller's rights themselves (rights.sql), and neardup_guard()
+-- runs statements as its caller, so everybody may call them.
 SELECT p.oid::regprocedure AS for_everyone
 FROM members JOIN pg_proc AS p ON p.oid = objid AND classid = 'pg_proc'::regclass
 WHERE proname LIKE 'neardup\_%' AND proargtypes[0] = 'regclass'::regtype

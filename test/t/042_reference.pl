@@ -288,7 +288,8 @@ foreach (table_rows(section('index', 'Storage parameter')))
 $node->safe_psql('postgres', "CREATE TABLE guarded (sig minhash);
 	CREATE TRIGGER t AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'no such option')");
 my (undef, undef, $hint) = $node->psql('postgres', "INSERT INTO guarded VALUES (to_minhash('a'))");
-same([ map { spans($_->[0]) } table_rows(section('reject', 'Arguments'), '| option |') ], [ $hint =~ /('[^']+')/g ], 'options of neardup_reject()');
+my $arguments = section('reject', 'Arguments');
+is(join(' ', grep { index($arguments, "`$_`") < 0 } $hint =~ /('[^']+')/g), '', 'options of neardup_reject()');
 
 $node->stop;
 done_testing();

@@ -141,6 +141,8 @@ my @short = (
 	qr/^(lsh_\w+|show_signature|containment_error)\(/,
 	qr/^neardup_(explain|index_status|progress|handler|support|ball_sel|ball_joinsel|reject)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
+	# This runs statements of PostgreSQL and neardup_clusters().
+	qr/^neardup_guard\(/,
 	# These copy or count their input.
 	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,
 	qr/^hex_to_(bigint|bit)\(/,
