@@ -284,8 +284,8 @@ create_triggers(const Guard *guard)
 	}
 	create_trigger(guard, guard->name, "", "BEFORE INSERT OR UPDATE", "ROW", arguments);
 	create_trigger(guard, helper_name(guard, "after"), "", after, "ROW", arguments);
-	create_trigger(guard, helper_name(guard, "lock"), "", "BEFORE UPDATE OR DELETE",
-				   "STATEMENT", arguments);
+	create_trigger(guard, helper_name(guard, "lock"), "", "BEFORE UPDATE OR DELETE", "STATEMENT",
+				   arguments);
 }
 
 /* Warns of a trigger that may change a row after it was placed. */
