@@ -116,6 +116,10 @@ table_argument(const Guard *guard, int argument)
 	if (is_null_argument(guard->call, argument))
 		return NULL;
 	table = DatumGetObjectId(guard->call->args[argument].value);
+	if (get_rel_name(table) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", table), errhint("Name a table.")));
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)),
 									  get_rel_name(table));
 }
@@ -284,8 +288,27 @@ create_triggers(const Guard *guard)
 	}
 	create_trigger(guard, guard->name, "", "BEFORE INSERT OR UPDATE", "ROW", arguments);
 	create_trigger(guard, helper_name(guard, "after"), "", after, "ROW", arguments);
-	create_trigger(guard, helper_name(guard, "lock"), "", "BEFORE UPDATE OR DELETE", "STATEMENT",
-				   arguments);
+}
+
+/*
+ * Creates the trigger that takes the lock, before deletions, and before updates of a column that
+ * may move a row.
+ */
+static void
+create_lock_trigger(const Guard *guard, const RejectRule *rule)
+{
+	StringInfoData events;
+
+	initStringInfo(&events);
+	appendStringInfo(&events, "BEFORE DELETE OR UPDATE OF %s, ",
+					 quote_identifier(rule->column_name));
+	appendStringInfo(&events, "%s, ", quote_identifier(rule->group.key_name));
+	appendStringInfoString(&events, quote_identifier(rule->group.name));
+	for (int i = 0; i < rule->scope.columns; i++)
+		appendStringInfo(&events, ", %s", quote_identifier(rule->scope.column[i].name));
+	create_trigger(guard, helper_name(guard, "lock"), "",
+				   rule->scope.where == NULL ? events.data : "BEFORE DELETE OR UPDATE", "STATEMENT",
+				   trigger_arguments(guard));
 }
 
 /* Warns of a trigger that may change a row after it was placed. */
@@ -461,6 +484,8 @@ complete(const Guard *guard, RejectRule *rule)
 		!any_row(guard, psprintf("t.%s IS NOT NULL", quote_identifier(rule->group.name)));
 
 	hold_rule(rule);
+	if (guard->groups)
+		create_lock_trigger(guard, rule);
 	if (fresh)
 		group_by_clusters(guard, rule);
 	if (index != NULL)

@@ -190,7 +190,7 @@ CREATE TABLE unkeyed (id int, g int, sig minhash(512));
 CREATE VIEW seen AS TABLE plain;
 
 SELECT count(try(format('SELECT neardup_guard(%s)', arguments))) FROM (VALUES
-	($$NULL, 'sig', 0.9$$), ($$'plain', NULL, 0.9$$), ($$'plain', 'sig'$$), ($$'plain', 'sig', 'NaN'$$), ($$'plain', 'sig', 2$$), ($$'plain', 'nothing', 0.9$$), ($$'plain', 'body', 0.9$$),
+	($$NULL, 'sig', 0.9$$), ($$1, 'sig', 0.9$$), ($$'plain', NULL, 0.9$$), ($$'plain', 'sig'$$), ($$'plain', 'sig', 'NaN'$$), ($$'plain', 'sig', 2$$), ($$'plain', 'nothing', 0.9$$), ($$'plain', 'body', 0.9$$),
 	($$'plain', 'sig', 0.9, 'refuse'$$), ($$'plain', 'sig', 0.9, NULL$$), ($$'plain', 'sig', 0.9, 'log'$$), ($$'plain', 'sig', 0.9, log => 'plain'$$), ($$'plain', 'sig', 0.9, 'log', log => 'plain'$$),
 	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'warn', 'g'$$), ($$'plain', 'sig', 0.9, 'group', 'other'$$), ($$'plain', 'sig', 0.9, 'group', 'nothing'$$),
 	($$'unkeyed', 'sig', 0.9, 'group', 'g'$$), ($$'unkeyed', 'sig', 0.9, verdicts => 'verdicts'$$), ($$'plain', 'sig', 0.9, verdicts => 'plain'$$), ($$'plain', 'sig', 0.9, detail => 'xml'$$),
