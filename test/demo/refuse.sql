@@ -7,10 +7,8 @@
 \echo
 \echo 'From now on a trigger rejects near-duplicates, and its message names the similar row'
 \echo
-\echo '      CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON documents'
-\echo '          FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'');'
-CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON documents
-	FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9');
+\echo '      SELECT neardup_guard(''documents'', ''sig'', 0.9, name => ''no_copies'');'
+SELECT neardup_guard('documents', 'sig', 0.9, name => 'no_copies') \g /dev/null
 
 -- The longest description without its first words, in capitals.
 SELECT upper(regexp_replace(body, '^(\S+\s+){3}', '')) AS body
