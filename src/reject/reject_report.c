@@ -95,10 +95,10 @@ query_for_row(const RejectRule *rule)
 {
 	Relation guarded = table_open(rule->guarded, AccessShareLock);
 	const char *table = qualified_name(guarded);
-	StringInfoData row = {0};
-	StringInfoData found = {0};
-	StringInfoData columns = {0};
-	StringInfoData where = {0};
+	StringInfoData row;
+	StringInfoData found;
+	StringInfoData columns;
+	StringInfoData where;
 
 	table_close(guarded, NoLock);
 	initStringInfo(&row);
