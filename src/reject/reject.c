@@ -353,6 +353,10 @@ check_row(Check *check)
 
 	check_may_record(check);
 	found = run_as_owner(check, search_and_record);
+	guard_count(check->rule,
+				!found                              ? GUARD_PASSED :
+					rule->warn || rule->log != NULL ? GUARD_REPORTED :
+													  GUARD_REFUSED);
 	if (found && (rule->warn || rule->log == NULL))
 		report_similar(check, rule->warn ? NOTICE : ERROR);
 	else if (!found && check->incomparable)

@@ -49,6 +49,18 @@ enum
 	STATEMENTS
 };
 
+/* What happens to a row that is compared. */
+typedef enum GuardEvent
+{
+	GUARD_PASSED,
+	GUARD_REFUSED,
+	GUARD_REPORTED, /* let in, with a notice or a record */
+	GUARD_GROUPED,  /* let in, into a group that was there */
+	GUARD_EVENTS
+} GuardEvent;
+
+typedef struct GuardCounts GuardCounts;
+
 /* A column in which rows must be equal to be compared. */
 typedef struct ScopeColumn
 {
@@ -127,6 +139,7 @@ typedef struct RejectRule
 
 	GroupColumns group;
 
+	GuardCounts *counts;              /* or NULL */
 	bool indexed;                     /* an index serves the search */
 	SPIPlanPtr statement[STATEMENTS]; /* or NULL */
 	int running;                      /* calls that use the rule now */
@@ -237,6 +250,10 @@ extern bool find_similar(Check *check);
 
 extern void report_similar(const Check *check, int level);
 extern void report_incomparable(const Check *check);
+
+/* ---- Counts (reject_counts.c) ------------------------------------------------ */
+
+extern void guard_count(RejectRule *rule, GuardEvent event);
 
 /* ---- Groups (reject_group.c) ----------------------------------------------- */
 

@@ -203,12 +203,14 @@ find_group(Check *check)
 static void
 place(Check *check)
 {
-	if (!run_as_owner(check, find_group))
-	{
-		if (check->incomparable)
-			report_incomparable(check);
-		check->found_key = NULL;
-	}
+	bool found = run_as_owner(check, find_group);
+
+	guard_count(check->rule, found ? GUARD_GROUPED : GUARD_PASSED);
+	if (found)
+		return;
+	if (check->incomparable)
+		report_incomparable(check);
+	check->found_key = NULL;
 }
 
 /* Returns a row that is about to be stored, with its group. */

@@ -174,6 +174,14 @@ SET ROLE regress_neardup_seller;
 INSERT INTO sold (id, body) VALUES (6, words(1, 3));
 RESET ROLE;
 
+-- ---- Counts ----
+
+-- Other sessions count too, and refused rows are counted though they are rolled back.
+SELECT name, rule, enabled, passed > 0 AS passed, refused, reported, grouped, last_refused > last_passed AS refused_last, last_grouped IS NULL AS never_grouped
+FROM neardup_guards WHERE guarded = 'sold'::regclass;
+SELECT passed > 0 AS passed, grouped > 0 AS grouped, refused FROM neardup_guards WHERE guarded = 'listings'::regclass;
+SELECT sum(passed) > 0 AS passed, sum(grouped) > 0 AS grouped, count(*) AS triggers FROM neardup_guards WHERE guarded = 'parted'::regclass;
+
 -- ---- Errors ----
 
 CREATE FUNCTION try(command text) RETURNS void LANGUAGE plpgsql AS $$
