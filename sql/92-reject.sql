@@ -39,7 +39,7 @@ COMMENT ON FUNCTION neardup_guard_counts() IS 'what the triggers of this databas
 
 CREATE VIEW neardup_guards AS
 SELECT t.tgrelid::regclass AS guarded, t.tgname AS name,
-	regexp_replace(pg_get_triggerdef(t.oid), '^.* EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule, t.tgenabled AS enabled,
+	regexp_replace(pg_get_triggerdef(t.oid), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule, t.tgenabled AS enabled,
 	coalesce(c.passed, 0) AS passed, coalesce(c.refused, 0) AS refused, coalesce(c.reported, 0) AS reported, coalesce(c.grouped, 0) AS grouped,
 	c.last_passed, c.last_refused, c.last_reported, c.last_grouped
 FROM pg_trigger AS t LEFT JOIN neardup_guard_counts() AS c ON c.trigger = t.oid

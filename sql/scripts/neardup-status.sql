@@ -148,7 +148,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	FROM leaf LEFT JOIN search USING (leaf) GROUP BY key
 ), trigger AS (
 	SELECT t.oid, tgname, tgenabled, tgrelid, concat_ws(' OR ', CASE WHEN tgtype & 4 > 0 THEN 'INSERT' END, CASE WHEN tgtype & 16 > 0 THEN 'UPDATE' END, CASE WHEN tgtype & 8 > 0 THEN 'DELETE' END) AS event,
-		regexp_replace(pg_get_triggerdef(t.oid, true), '^.* EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule,
+		regexp_replace(pg_get_triggerdef(t.oid, true), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule,
 		convert_from(substr(tgargs, 1, position('\x00'::bytea IN tgargs) - 1), getdatabaseencoding()) AS attname
 	FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e'
 	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_reject'

@@ -10,6 +10,7 @@
 
 #include "common/hashfn.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
@@ -51,6 +52,7 @@ all_counts(void)
 		/* Rows are checked also where they cannot be counted. */
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
+		HOLD_INTERRUPTS(); /* an error resets this, and LWLockRelease() expects it */
 	}
 	PG_END_TRY();
 	LWLockRelease(AddinShmemInitLock);

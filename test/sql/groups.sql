@@ -169,7 +169,7 @@ INSERT INTO sold (id, body) VALUES (6, words(1, 2));
 RESET ROLE;
 REVOKE SELECT ON sold FROM regress_neardup_seller;
 GRANT SELECT (id, seller) ON sold TO regress_neardup_seller;
-SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', message => 'This is {title} again.', name => 'no_copies');
+SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', message => 'This is {title} again: never EXECUTE FUNCTION twice.', name => 'no_copies');
 SET ROLE regress_neardup_seller;
 INSERT INTO sold (id, body) VALUES (6, words(1, 3));
 RESET ROLE;
