@@ -414,10 +414,15 @@ sub tell_browser
 	return $answer->{result};
 }
 
-# Returns the next message of the browser that is the one.
+# Returns the next message of the browser that is the one.  Messages that come before it are
+# kept: a download may end before the click that began it is answered.
+my @heard;
 sub listen_to_browser
 {
 	my ($is_it) = @_;
+	my ($place) = grep { $is_it->($heard[$_]) } 0 .. $#heard;
+	return splice @heard, $place, 1 if defined $place;
+
 	local $SIG{ALRM} = sub { kill 'KILL', $browser_pid; die 'the browser does not answer' };
 	local $/ = "\0";
 
@@ -426,7 +431,11 @@ sub listen_to_browser
 	{
 		chop $line;
 		my $message = JSON::PP::decode_json($line);
-		next if !$is_it->($message);
+		if (!$is_it->($message))
+		{
+			push @heard, $message;
+			next;
+		}
 		alarm 0;
 		return $message;
 	}
@@ -486,6 +495,7 @@ sub verdicts
 sub saved
 {
 	unlink "$folder/verdicts.tsv";
+	@heard = ();
 	click('.save');
 	listen_to_browser(sub { ($_[0]{method} // '') eq 'Browser.downloadProgress' && $_[0]{params}{state} eq 'completed' });
 	return slurp_file("$folder/verdicts.tsv");
