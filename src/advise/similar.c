@@ -246,11 +246,13 @@ judged_key(const void *judged)
 	return (uint64) pair->a << 32 | pair->b;
 }
 
-/* Was a text of a judged id read?  The state is the number of the text of each place. */
+/* Were the texts of two judged ids read?  The state is the number of the text of each place. */
 static bool
-is_present(const void *state, uint32 place)
+is_met(const void *state, uint32 a, uint32 b)
 {
-	return ((const uint32 *) state)[place] != NOT_JUDGED;
+	const uint32 *text = state;
+
+	return text[a] != NOT_JUDGED && text[b] != NOT_JUDGED;
 }
 
 /* Sets the judged pairs both of whose texts were read, sorted; returns how many. */
@@ -263,7 +265,7 @@ find_judged(const Corpus *corpus, JudgedTexts *judged)
 	for (uint32 i = 0; i < corpus->count; i++)
 		if (corpus->text[i].judged != NOT_JUDGED)
 			text[corpus->text[i].judged] = i;
-	judged_keep(verdicts, is_present, text);
+	judged_keep(verdicts, is_met, text);
 	for (uint32 i = 0; i < verdicts->count; i++)
 	{
 		uint32 x = text[verdicts->verdict[i].a];

@@ -49,6 +49,17 @@ call_choice(FunctionCallInfo fcinfo, const Call *call, CallArgument argument, co
 	return strcmp(value, second) == 0;
 }
 
+/* Returns the columns in which rows must be equal, or NULL if there are none. */
+static Within *
+read_within(FunctionCallInfo fcinfo, const Call *call)
+{
+	int columns;
+	char **name = names_argument(fcinfo, place_not_null(fcinfo, call, ARGUMENT_WITHIN, "within"),
+								 "within", &columns);
+
+	return columns == 0 ? NULL : within_begin(name, columns);
+}
+
 /*
  * Reads the arguments of a call and gives it an empty result.  absent has the
  * bits of the arguments that the function lacks.
@@ -78,6 +89,7 @@ call_begin(FunctionCallInfo fcinfo, uint32 absent)
 	place = call.place[ARGUMENT_VERDICTS];
 	if (!PG_ARGISNULL(place))
 		call.verdicts_query = text_to_cstring(PG_GETARG_TEXT_PP(place));
+	options->within = read_within(fcinfo, &call);
 	place = call.place[ARGUMENT_VERIFY];
 	if (!PG_ARGISNULL(place))
 		options->verify = share_argument(fcinfo, place, "verify");
@@ -98,14 +110,24 @@ read_source(const Call *call, const char *name, const char *query, const Source 
 	return source;
 }
 
-/* Is a judged id among the rows of a call? */
+/* Are two rows of a call, of which one may be NO_ROW, judged ids that are compared? */
 static bool
-is_present(const void *state, uint32 place)
+are_met(const Source *left, uint32 a, const Source *right, uint32 b)
+{
+	return left != NULL && right != NULL &&
+		rows_may_meet(left, left->judged_row[a], right, right->judged_row[b]);
+}
+
+/* Do the rows of a call have two judged ids, and are they compared? */
+static bool
+is_met(const void *state, uint32 a, uint32 b)
 {
 	const Call *call = state;
+	const Source *source = call->source;
+	const Source *against = call->against;
 
-	return call->source->judged_row[place] != NO_ROW ||
-		(call->against != NULL && call->against->judged_row[place] != NO_ROW);
+	return are_met(source, a, source, b) || are_met(source, a, against, b) ||
+		are_met(against, a, source, b) || are_met(against, a, against, b);
 }
 
 /* Reads the queries of a call. */
@@ -126,7 +148,7 @@ call_read(Call *call)
 		call->against = read_source(call, "against", call->against_query, call->source);
 	}
 	if (options->verdicts != NULL)
-		judged_keep(options->verdicts, is_present, call);
+		judged_keep(options->verdicts, is_met, call);
 }
 
 /* Reports what a call did. */

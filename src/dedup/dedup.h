@@ -7,8 +7,8 @@
  * rows.  documents_join() finds the pairs of similar documents; the caller
  * turns them back into pairs or clusters of rows.  With "verify" the query also
  * returns evidence for each row, a set of shingles by which pairs are verified.
- * Verdicts are read first; for clusters, each row that they name is a document
- * of its own.
+ * With "within", rows are compared only within their class.  Verdicts are read
+ * first; for clusters, each row that they name is a document of its own.
  */
 #ifndef NEARDUP_DEDUP_DEDUP_H
 #define NEARDUP_DEDUP_DEDUP_H
@@ -59,6 +59,7 @@ typedef struct Options
 	IdType ids;
 	JudgedPairs *verdicts; /* NULL if there are none */
 	bool judged_alone;     /* each row that has a verdict is a document of its own */
+	struct Within *within; /* the columns in which rows must be equal, or NULL */
 	double threshold;
 	bool multiset; /* compare shingles as multisets */
 	SetMeasure measure;
@@ -132,6 +133,7 @@ extern void blobs_end(Blobs *blobs);
 
 #define NO_ROW UINT32_MAX
 #define NO_DOCUMENT UINT32_MAX
+#define NO_CLASS UINT32_MAX
 
 typedef struct Source
 {
@@ -145,6 +147,7 @@ typedef struct Source
 	uint32 row_room;
 	Datum *id;
 	uint32 *next;       /* next row of the same document, or NO_ROW */
+	uint32 *class;      /* of each row; NULL without "within" */
 	uint32 *judged;     /* place of the row's id in the verdicts, or NOT_JUDGED */
 	uint32 *judged_row; /* row of each id in the verdicts, or NO_ROW */
 
@@ -167,6 +170,45 @@ typedef struct Source
 extern Source *source_read(const char *name, const char *query, const Options *options,
 						   const Source *like);
 extern void source_end(Source *source);
+
+/* Returns whether two rows, of which one may be NO_ROW, are compared. */
+static inline bool
+rows_may_meet(const Source *left, uint32 a, const Source *right, uint32 b)
+{
+	if (a == NO_ROW || b == NO_ROW)
+		return false;
+	return left->class == NULL || (left->class[a] == right->class[b] && left->class[a] != NO_CLASS);
+}
+
+/* ---- Classes of rows (within.c) --------------------------------------------- */
+
+/* A column in which rows must be equal, and how values are compared. */
+typedef struct WithinColumn
+{
+	const char *name;
+	int place; /* in the query that is read */
+	Oid type;  /* below a domain */
+	Oid collation;
+	bool by_value;
+	int16 length;
+	FmgrInfo *equal;
+	FmgrInfo *hash;
+} WithinColumn;
+
+/* The classes of the rows of a call. */
+typedef struct Within
+{
+	MemoryContext context;
+	int columns;
+	WithinColumn *column;
+	Table table;  /* of the classes */
+	Datum *value; /* of each class, `columns` values */
+	uint32 room;
+} Within;
+
+extern Within *within_begin(char **name, int columns);
+extern void within_columns(Within *within, const char *query, TupleDesc row_type, int first);
+extern uint32 within_class(Within *within, const Datum *values, const bool *nulls);
 
 /* ---- Units (units.c) --------------------------------------------------------- */
 
@@ -310,6 +352,7 @@ typedef enum CallArgument
 	ARGUMENT_RECALL,
 	ARGUMENT_MEASURE,
 	ARGUMENT_VERDICTS,
+	ARGUMENT_WITHIN,
 	CALL_ARGUMENTS
 } CallArgument;
 

@@ -57,6 +57,7 @@ is_alone(const Source *source, uint32 row)
 typedef struct Sought
 {
 	const Source *source;
+	uint32 row;
 	bool alone; /* it has no equal */
 	const uint8 *record;
 	const Bag *bag;
@@ -71,7 +72,8 @@ is_equal(const void *sought, uint32 number)
 	const Records *records = source->records;
 	uint32 document = source->table_base + number;
 
-	if (s->alone || is_alone(source, source->first[document]))
+	if (s->alone || is_alone(source, source->first[document]) ||
+		!rows_may_meet(source, s->row, source, source->first[document]))
 		return false;
 	if (source->sets)
 		return bags_are_equal(source->bag + document, s->bag, source->options->multiset);
@@ -89,13 +91,15 @@ find_document(const Source *source, uint32 row, const uint8 *record, const Bag *
 			  uint64_t **slot, uint64 *hash)
 {
 	const Table *table = &source->table;
-	Sought sought = {source, is_alone(source, row), record, bag};
+	Sought sought = {source, row, is_alone(source, row), record, bag};
 
 	*hash = source->sets ?
 		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
 		XXH3_64bits_withSeed(record, source->records->stride, table_seed(table));
 	if (sought.alone)
 		*hash = table_hash(table, *hash ^ row);
+	else if (source->class != NULL)
+		*hash = table_hash(table, *hash ^ source->class[row]);
 	*slot = table_search(table, *hash, is_equal, &sought);
 	return **slot == 0 ? NO_DOCUMENT : source->table_base + table_number(*slot);
 }

@@ -11,6 +11,8 @@
 
 #include "utils/memutils.h"
 
+#include "base/sort.h"
+
 /* A run of a list of documents, in memory. */
 typedef struct Piece
 {
@@ -306,12 +308,9 @@ join_sets(DocumentJoin *join_state)
 
 /* ---- Both --------------------------------------------------------------- */
 
-/*
- * Passes all pairs that reach the threshold to sink, those within left where
- * right is NULL.  Returns false if sink ended the join.
- */
-bool
-documents_join(const Documents *left, const Documents *right, PairSink sink, void *state)
+/* Joins two lists, or one with itself, whatever the classes of their documents. */
+static bool
+join_lists(const Documents *left, const Documents *right, PairSink sink, void *state)
 {
 	DocumentJoin join_state = {.left = left,
 							   .right = right ? right : left,
@@ -326,6 +325,102 @@ documents_join(const Documents *left, const Documents *right, PairSink sink, voi
 	else
 		join_signatures(&join_state);
 	return !join_state.stopped;
+}
+
+/* A place in a list of documents, by class. */
+typedef struct ClassedPlace
+{
+	uint32 class;
+	uint32 place;
+} ClassedPlace;
+
+/* A SortKey. */
+static inline uint64
+class_key(const void *record)
+{
+	const ClassedPlace *classed = record;
+
+	return (uint64) classed->class << 32 | classed->place;
+}
+
+/* Returns the class of the document at a place of a list. */
+static uint32
+class_at(const Documents *list, uint32 place)
+{
+	return list->source->class[list->source->first[document_at(list, place)]];
+}
+
+/* Returns a list in the order of classes, and of its places within a class. */
+static Documents
+order_by_class(const Documents *list)
+{
+	ClassedPlace *classed =
+		palloc_extended((Size) Max(list->count, 1) * sizeof(ClassedPlace), MCXT_ALLOC_HUGE);
+	uint32 *doc = palloc_extended((Size) Max(list->count, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
+
+	for (uint32 i = 0; i < list->count; i++)
+		classed[i] = (ClassedPlace){class_at(list, i), i};
+	sort_records(classed, list->count, sizeof(ClassedPlace), class_key);
+	for (uint32 i = 0; i < list->count; i++)
+		doc[i] = document_at(list, classed[i].place);
+	pfree(classed);
+	return (Documents){list->source, doc, list->count};
+}
+
+/* Cuts the documents of the first class off a list that is in order, and returns them. */
+static Documents
+cut_class(Documents *list)
+{
+	Documents cut = {list->source, list->doc, 0};
+	uint32 class = class_at(list, 0);
+
+	while (cut.count < list->count && class_at(list, cut.count) == class)
+		cut.count++;
+	list->doc += cut.count;
+	list->count -= cut.count;
+	return cut;
+}
+
+/* Joins the documents of each class. */
+static bool
+join_classes(const Documents *left, const Documents *right, PairSink sink, void *state)
+{
+	Documents ordered = order_by_class(left);
+	Documents others = right == NULL ? (Documents){0} : order_by_class(right);
+	Documents rest = ordered;
+	Documents other_rest = others;
+	bool goes_on = true;
+
+	while (goes_on && rest.count > 0)
+	{
+		Documents list = cut_class(&rest);
+		Documents other = {0};
+
+		while (other_rest.count > 0 && class_at(&other_rest, 0) < class_at(&list, 0))
+			cut_class(&other_rest);
+		if (other_rest.count > 0 && class_at(&other_rest, 0) == class_at(&list, 0))
+			other = cut_class(&other_rest);
+		if (right == NULL)
+			goes_on = list.count == 1 || join_lists(&list, NULL, sink, state);
+		else if (other.count > 0)
+			goes_on = join_lists(&list, &other, sink, state);
+		host_check_interrupts();
+	}
+	pfree((void *) ordered.doc);
+	if (right != NULL)
+		pfree((void *) others.doc);
+	return goes_on;
+}
+
+/*
+ * Passes all pairs that reach the threshold to sink, those within left where
+ * right is NULL.  Returns false if sink ended the join.
+ */
+bool
+documents_join(const Documents *left, const Documents *right, PairSink sink, void *state)
+{
+	return left->source->class == NULL ? join_lists(left, right, sink, state) :
+										 join_classes(left, right, sink, state);
 }
 
 /* Returns the length of a set by which it is compared. */

@@ -110,7 +110,7 @@ put_same(Pairs *pairs)
 			uint32 b = pairs->right->judged_row[side == 0 ? verdict->b : verdict->a];
 			double similarity = NO_SIMILARITY;
 
-			if (verdict->reported[side] || a == NO_ROW || b == NO_ROW)
+			if (verdict->reported[side] || !rows_may_meet(pairs->left, a, pairs->right, b))
 				continue;
 			if (left_document[a] != NO_DOCUMENT && right_document[b] != NO_DOCUMENT)
 				similarity = documents_similarity(pairs->left, left_document[a], pairs->right,

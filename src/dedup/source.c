@@ -49,6 +49,8 @@ add_row(Reader *reader, Datum id)
 		source->row_room *= 2;
 		source->id = repalloc_huge(source->id, source->row_room * sizeof(Datum));
 		source->next = repalloc_huge(source->next, source->row_room * sizeof(uint32));
+		if (source->class != NULL)
+			source->class = repalloc_huge(source->class, source->row_room * sizeof(uint32));
 		if (source->judged != NULL)
 			source->judged = repalloc_huge(source->judged, source->row_room * sizeof(uint32));
 	}
@@ -115,6 +117,10 @@ take_row(void *state, const Datum *values, const bool *nulls)
 				 errmsg("\"%s\" returns a row whose id is null", source->name),
 				 errhint("Exclude such rows with WHERE ... IS NOT NULL.")));
 	row = add_row(reader, values[0]);
+	if (source->class != NULL)
+		source->class[row] = within_class(source->options->within, values, nulls);
+	if (source->class != NULL && source->class[row] == NO_CLASS)
+		return true;
 	if (!nulls[1] && !(verified && nulls[2]))
 		documents_add(source, row, values[1], verified ? &values[2] : NULL);
 	return true;
@@ -127,11 +133,13 @@ static int
 hint_columns(const Source *source)
 {
 	const char *id = format_type_be(source->options->ids.type);
+	const char *rest = source->options->within == NULL ? "" : ", then the columns of \"within\"";
 
 	if (source->options->verify > 0)
-		return errhint("Return an id of type %s, a signature (minhash or simhash) and shingles.",
-					   id);
-	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles).", id);
+		return errhint("Return an id of type %s, a signature (minhash or simhash) and shingles%s.",
+					   id, rest);
+	return errhint("Return an id of type %s and a signature (minhash, simhash or shingles)%s.", id,
+				   rest);
 }
 
 /* Says in a hint how to make a signature of the second column, or what the query must return. */
@@ -184,7 +192,9 @@ static void
 check_columns(Source *source, TupleDesc row_type, const Source *like)
 {
 	bool verified = source->options->verify > 0;
-	int columns = verified ? 3 : 2;
+	int first = verified ? 3 : 2;
+	Within *within = source->options->within;
+	int columns = first + (within == NULL ? 0 : within->columns);
 	Oid function = source->options->function;
 	Oid shingles = extension_type(function, "shingles");
 	Oid type;
@@ -192,6 +202,8 @@ check_columns(Source *source, TupleDesc row_type, const Source *like)
 	if (row_type->natts != columns)
 		ereport(ERROR, (wrong_columns(source->name, row_type, columns), hint_columns(source)));
 	check_id_column(source, row_type);
+	if (within != NULL)
+		within_columns(within, source->name, row_type, first);
 	type = getBaseType(TupleDescAttr(row_type, 1)->atttypid);
 	source->sets = type == shingles;
 	if (!is_signature(source, type))
@@ -237,6 +249,8 @@ source_begin(const char *name, const Options *options, const Source *like)
 	source->first = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->last = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->bag = MemoryContextAlloc(context, ROOM_MIN * sizeof(Bag));
+	if (options->within != NULL)
+		source->class = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	if (options->verdicts != NULL)
 	{
 		source->judged = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));

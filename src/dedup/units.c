@@ -48,6 +48,13 @@ separate(Units *units, uint32 x, uint32 y)
 	units->different[units->pairs++] = (UnitPair){other, unit};
 }
 
+/* Returns the source of a member's row. */
+static const Source *
+source_of(const Units *units, uint32 number)
+{
+	return units->source[number / units->places];
+}
+
 /* Passes the members of each pair judged same, or different, to a function. */
 static void
 for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, uint32 y))
@@ -60,7 +67,8 @@ for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, u
 
 		for (uint32 x = verdict->a; x < members && verdict->same == same; x += units->places)
 			for (uint32 y = verdict->b; y < members; y += units->places)
-				if (units->member[x].row != NO_ROW && units->member[y].row != NO_ROW)
+				if (rows_may_meet(source_of(units, x), units->member[x].row, source_of(units, y),
+								  units->member[y].row))
 					function(units, x, y);
 		host_check_interrupts_at(v);
 	}

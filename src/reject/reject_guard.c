@@ -93,17 +93,16 @@ static const char *
 columns_argument(const Guard *guard, int argument)
 {
 	StringInfoData list;
-	Datum *names;
+	char **names;
 	int count;
 
 	if (is_null_argument(guard->call, argument))
 		return NULL;
-	deconstruct_array(DatumGetArrayTypeP(guard->call->args[argument].value), NAMEOID, NAMEDATALEN,
-					  false, TYPALIGN_CHAR, &names, NULL, &count);
+	names =
+		names_argument(guard->call, argument, argument == GUARD_WITHIN ? "within" : "show", &count);
 	initStringInfo(&list);
 	for (int i = 0; i < count; i++)
-		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
-						 quote_identifier(NameStr(*DatumGetName(names[i]))));
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
 	return count == 0 ? NULL : list.data;
 }
 
@@ -436,19 +435,30 @@ group_by_clusters(const Guard *guard, const RejectRule *rule)
 {
 	const GroupColumns *group = &rule->group;
 	const char *key = column_of("r", group->key_name);
-	const char *query = psprintf("SELECT %s, %s FROM %s AS r ORDER BY 1", key,
-								 column_of("r", rule->column_name), guard->table_name);
 	const char *verdicts = table_argument(guard, GUARD_VERDICTS);
+	StringInfoData query;
+	StringInfoData within;
 
+	initStringInfo(&query);
+	initStringInfo(&within);
+	appendStringInfo(&query, "SELECT %s, %s", key, column_of("r", rule->column_name));
+	for (int i = 0; i < rule->scope.columns; i++)
+	{
+		appendStringInfo(&query, ", %s", column_of("r", rule->scope.column[i].name));
+		appendStringInfo(&within, "%s%s", i > 0 ? "," : "",
+						 quote_literal_cstr(rule->scope.column[i].name));
+	}
+	appendStringInfo(&query, " FROM %s AS r ORDER BY 1", guard->table_name);
 	verdicts = verdicts == NULL ?
 		"NULL" :
 		quote_literal_cstr(psprintf("SELECT a, b, same FROM %s", verdicts));
 	run_command(psprintf("UPDATE %s AS t SET %s = coalesce(c.keeper, %s) FROM %s AS r "
 						 "LEFT JOIN %s.neardup_clusters(%s, '%.17g', NULL::%s, nearest => true, "
-						 "verdicts => %s) AS c ON %s WHERE %s",
+						 "verdicts => %s, within => ARRAY[%s]::pg_catalog.name[]) AS c ON %s WHERE %s",
 						 guard->table_name, quote_identifier(group->name), key, guard->table_name,
-						 guard->schema, quote_literal_cstr(query), rule->threshold,
-						 type_name(group->type), verdicts, equality("c.id", group->type, key),
+						 guard->schema, quote_literal_cstr(query.data), rule->threshold,
+						 type_name(group->type), verdicts, within.data,
+						 equality("c.id", group->type, key),
 						 equality(column_of("t", group->key_name), group->type, key)));
 }
 
@@ -480,7 +490,7 @@ static void
 complete(const Guard *guard, RejectRule *rule)
 {
 	const char *index = rule->indexed ? NULL : missing_index(rule);
-	bool fresh = guard->groups && rule->scope.within == NULL && rule->scope.where == NULL &&
+	bool fresh = guard->groups && rule->scope.where == NULL &&
 		!any_row(guard, psprintf("t.%s IS NOT NULL", quote_identifier(rule->group.name)));
 
 	hold_rule(rule);

@@ -46,6 +46,28 @@ check_not_null(FunctionCallInfo fcinfo, int n, const char *name)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("\"%s\" must not be null", name)));
 }
 
+/* Returns the elements of argument n, of type name[] and not NULL, and sets *count. */
+char **
+names_argument(FunctionCallInfo fcinfo, int n, const char *name, int *count)
+{
+	Datum *element;
+	bool *nulls;
+	char **names;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(n), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+					  &element, &nulls, count);
+	names = palloc(Max(*count, 1) * sizeof(char *));
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("\"%s\" must not contain NULL", name)));
+		names[i] = pstrdup(NameStr(*DatumGetName(element[i])));
+	}
+	return names;
+}
+
 /* Returns argument n; throws an error, which calls it by its name, unless it is from 1 to most. */
 int32
 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most)

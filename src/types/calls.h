@@ -21,6 +21,7 @@ extern bool check_threshold(double threshold, Node *context);
 extern void check_not_null(FunctionCallInfo fcinfo, int n, const char *name);
 extern int32 number_argument(FunctionCallInfo fcinfo, int n, const char *name, int32 most);
 extern double share_argument(FunctionCallInfo fcinfo, int n, const char *name);
+extern char **names_argument(FunctionCallInfo fcinfo, int n, const char *name, int *count);
 extern bool is_constant_argument(const FmgrInfo *function, int n);
 extern void check_no_nulls(ArrayType *array, const char *elements);
 extern int array_count(ArrayType *array, const char *elements);

@@ -218,11 +218,11 @@ judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *d
 }
 
 /*
- * Keeps one verdict on each pair of ids that are present.  Raises an error if verdicts on a
+ * Keeps one verdict on each pair of ids that the rows of a call have.  Raises an error if verdicts on a
  * pair differ, or say that an id differs from itself.
  */
 void
-judged_keep(JudgedPairs *verdicts, bool (*is_present)(const void *state, uint32 place),
+judged_keep(JudgedPairs *verdicts, bool (*is_met)(const void *state, uint32 a, uint32 b),
 			const void *state)
 {
 	uint32 kept = 0;
@@ -233,7 +233,7 @@ judged_keep(JudgedPairs *verdicts, bool (*is_present)(const void *state, uint32 
 		const JudgedPair *last = kept > 0 ? verdicts->verdict + kept - 1 : NULL;
 		bool again = last != NULL && last->a == verdict->a && last->b == verdict->b;
 
-		if (!is_present(state, verdict->a) || !is_present(state, verdict->b))
+		if (!is_met(state, verdict->a, verdict->b))
 			continue;
 		if (verdict->a == verdict->b && !verdict->same)
 			judged_contradict(verdicts, verdict->a, verdict->b,

@@ -32,8 +32,8 @@ typedef struct JudgedPairs
 extern JudgedPairs *judged_read(const char *name, const char *query, const IdType *ids);
 extern uint32 judged_place(const JudgedPairs *verdicts, Datum id);
 extern uint32 *judged_rows(const JudgedPairs *verdicts);
-extern void judged_keep(JudgedPairs *verdicts, bool (*is_present)(const void *state, uint32 place),
-						const void *state);
+extern void judged_keep(JudgedPairs *verdicts,
+						bool (*is_met)(const void *state, uint32 a, uint32 b), const void *state);
 extern JudgedPair *judged_find(const JudgedPairs *verdicts, uint32 x, uint32 y);
 extern void judged_contradict(const JudgedPairs *verdicts, uint32 a, uint32 b, const char *detail);
 
