@@ -4,16 +4,21 @@
  *
  * The counts are in shared memory, since a refusal rolls its transaction back.  They take some
  * of what every server has to spare, so nothing needs to be preloaded.  When all entries are
- * taken, the one that was used longest ago gives way to a new trigger.
+ * taken, a new trigger gets that of a dropped one; if there is none, it is not counted.
  */
 #include "reject/reject.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_trigger.h"
 #include "common/hashfn.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #define ENTRIES 256
@@ -21,12 +26,28 @@
 struct GuardCounts
 {
 	pg_atomic_uint64 trigger; /* database and trigger, or 0: free */
+	pg_atomic_uint32 table;   /* of the trigger, as another one may get its number */
 	pg_atomic_uint64 rows[GUARD_EVENTS];
 	pg_atomic_uint64 last[GUARD_EVENTS]; /* times */
 };
 
 /* Columns of neardup_guard_counts(): the trigger, the counts, and the times. */
 #define COLUMNS (1 + 2 * GUARD_EVENTS)
+
+/* What a rule has for which there is no entry. */
+static GuardCounts uncounted;
+
+static void
+init_entry(GuardCounts *entry)
+{
+	pg_atomic_init_u64(&entry->trigger, 0);
+	pg_atomic_init_u32(&entry->table, InvalidOid);
+	for (int i = 0; i < GUARD_EVENTS; i++)
+	{
+		pg_atomic_init_u64(&entry->rows[i], 0);
+		pg_atomic_init_u64(&entry->last[i], 0);
+	}
+}
 
 /* Returns all entries, which the first session makes, or NULL if there is no room for them. */
 static GuardCounts *
@@ -44,8 +65,8 @@ all_counts(void)
 	PG_TRY();
 	{
 		counts = ShmemInitStruct("neardup guards", ENTRIES * sizeof(GuardCounts), &found);
-		if (!found)
-			memset(counts, 0, ENTRIES * sizeof(GuardCounts));
+		for (int i = 0; i < ENTRIES && !found; i++)
+			init_entry(&counts[i]);
 	}
 	PG_CATCH();
 	{
@@ -65,65 +86,69 @@ key_of(Oid trigger)
 	return (uint64) MyDatabaseId << 32 | trigger;
 }
 
-/* Returns when an entry was used last. */
-static uint64
-last_use(GuardCounts *entry)
+/* Was the trigger of an entry dropped, as far as this database knows? */
+static bool
+is_gone(GuardCounts *entry)
 {
-	uint64 last = 0;
+	uint64 key = pg_atomic_read_u64(&entry->trigger);
+	Oid database = (Oid) (key >> 32);
+	Relation triggers;
+	HeapTuple tuple;
+	bool gone;
 
-	for (int i = 0; i < GUARD_EVENTS; i++)
-		last = Max(last, pg_atomic_read_u64(&entry->last[i]));
-	return last;
+	if (database != MyDatabaseId)
+		return !SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
+	triggers = table_open(TriggerRelationId, AccessShareLock);
+	tuple = get_catalog_object_by_oid(triggers, Anum_pg_trigger_oid, (Oid) key);
+	gone = !HeapTupleIsValid(tuple) ||
+		((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid != pg_atomic_read_u32(&entry->table);
+	table_close(triggers, AccessShareLock);
+	return gone;
 }
 
-/* Gives the entry that was used longest ago to a trigger. */
-static GuardCounts *
-replace_oldest(GuardCounts *counts, uint64 key)
+/* Gives an entry to a trigger, unless it has one that is there; returns whether it has it now. */
+static bool
+take(GuardCounts *entry, const RejectRule *rule, bool replace)
 {
-	GuardCounts *oldest = counts;
-	uint64 holder;
+	uint64 key = key_of(rule->trigger);
+	uint64 holder = 0;
 
-	for (int i = 1; i < ENTRIES; i++)
-		if (last_use(&counts[i]) < last_use(oldest))
-			oldest = &counts[i];
-	holder = pg_atomic_read_u64(&oldest->trigger);
-	if (!pg_atomic_compare_exchange_u64(&oldest->trigger, &holder, key))
-		return NULL;
+	if (replace && (holder = pg_atomic_read_u64(&entry->trigger)) != key && !is_gone(entry))
+		return false;
+	if (pg_atomic_compare_exchange_u64(&entry->trigger, &holder, key))
+		pg_atomic_write_u32(&entry->table, InvalidOid);
+	else if (holder != key)
+		return false;
+	if (pg_atomic_read_u32(&entry->table) == rule->guarded)
+		return true;
 	for (int i = 0; i < GUARD_EVENTS; i++)
-	{
-		pg_atomic_write_u64(&oldest->rows[i], 0);
-		pg_atomic_write_u64(&oldest->last[i], 0);
-	}
-	return oldest;
+		pg_atomic_write_u64(&entry->rows[i], 0);
+	pg_atomic_write_u32(&entry->table, rule->guarded);
+	return true;
 }
 
-/* Returns the counts of a trigger of this database, new ones if there are none, or NULL. */
+/* Returns the entry of a trigger, a new one if there is none. */
 static GuardCounts *
-counts_of(Oid trigger)
+counts_of(const RejectRule *rule)
 {
 	GuardCounts *counts = all_counts();
-	uint64 key = key_of(trigger);
+	uint32 first = hash_combine(MyDatabaseId, rule->trigger);
 
-	if (counts == NULL)
-		return NULL;
-	for (uint32 i = 0; i < ENTRIES; i++)
-	{
-		GuardCounts *entry = &counts[(hash_combine(MyDatabaseId, trigger) + i) % ENTRIES];
-		uint64 holder = 0;
-
-		if (pg_atomic_compare_exchange_u64(&entry->trigger, &holder, key) || holder == key)
-			return entry;
-	}
-	return replace_oldest(counts, key);
+	for (uint32 i = 0; counts != NULL && i < 2 * ENTRIES; i++)
+		if (take(&counts[(first + i) % ENTRIES], rule, i >= ENTRIES))
+			return &counts[(first + i) % ENTRIES];
+	return &uncounted;
 }
 
 /* Counts a row that a rule compared. */
 void
 guard_count(RejectRule *rule, GuardEvent event)
 {
-	if (rule->counts == NULL || pg_atomic_read_u64(&rule->counts->trigger) != key_of(rule->trigger))
-		rule->counts = counts_of(rule->trigger);
-	if (rule->counts == NULL)
+	if (rule->counts == NULL ||
+		(rule->counts != &uncounted &&
+		 pg_atomic_read_u64(&rule->counts->trigger) != key_of(rule->trigger)))
+		rule->counts = counts_of(rule);
+	if (rule->counts == &uncounted)
 		return;
 	pg_atomic_fetch_add_u64(&rule->counts->rows[event], 1);
 	pg_atomic_write_u64(&rule->counts->last[event], (uint64) GetCurrentTimestamp());
@@ -172,7 +197,7 @@ neardup_guard_counts(PG_FUNCTION_ARGS)
 		Datum values[COLUMNS];
 		bool nulls[COLUMNS] = {false};
 
-		if (pg_atomic_read_u64(&entry->trigger) >> 32 != MyDatabaseId)
+		if (pg_atomic_read_u64(&entry->trigger) >> 32 != MyDatabaseId || is_gone(entry))
 			continue;
 		fill_row(entry, values, nulls);
 		SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));

@@ -181,6 +181,35 @@ SELECT name, rule, enabled, passed > 0 AS passed, refused, reported, grouped, la
 FROM neardup_guards WHERE guarded = 'sold'::regclass;
 SELECT passed > 0 AS passed, grouped > 0 AS grouped, refused FROM neardup_guards WHERE guarded = 'listings'::regclass;
 SELECT sum(passed) > 0 AS passed, sum(grouped) > 0 AS grouped, count(*) AS triggers FROM neardup_guards WHERE guarded = 'parted'::regclass;
+-- When all entries are taken, a further trigger is not counted, and displaces none that is there.
+CREATE TABLE many (sig minhash);
+CREATE INDEX ON many USING neardup (sig);
+DO $$ BEGIN
+	FOR n IN 1..257 LOOP
+		EXECUTE format('CREATE CONSTRAINT TRIGGER many_%s AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION neardup_reject(''sig'', ''0.9'', ''no_lock'')', n);
+	END LOOP;
+END $$;
+INSERT INTO many VALUES (to_minhash(words(1)));
+INSERT INTO many VALUES (to_minhash(words(2)));
+SELECT count(*) < 257 AS full, min(passed), max(passed) FROM neardup_guards WHERE guarded = 'many'::regclass AND passed > 0;
+SELECT refused FROM neardup_guards WHERE guarded = 'sold'::regclass;
+SELECT trigger AS dropped FROM neardup_guard_counts() JOIN pg_trigger t ON t.oid = trigger WHERE tgrelid = 'many'::regclass LIMIT 1 \gset
+DROP TABLE many;
+CREATE TABLE later (sig minhash);
+SELECT neardup_guard('later', 'sig', 0.9);
+INSERT INTO later VALUES (to_minhash(words(1)));
+SELECT passed FROM neardup_guards WHERE guarded = 'later'::regclass;
+-- A trigger that gets the number of a dropped one begins at 0.
+CREATE TABLE numbered (sig minhash);
+SELECT neardup_guard('numbered', 'sig', 0.9);
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+UPDATE pg_trigger SET oid = :dropped WHERE tgrelid = 'numbered'::regclass;
+ALTER TABLE numbered ALTER sig SET NOT NULL; -- so that the session reads the trigger again
+SELECT passed FROM neardup_guards WHERE guarded = 'numbered'::regclass;
+INSERT INTO numbered VALUES (to_minhash(words(1)));
+SELECT passed FROM neardup_guards WHERE guarded = 'numbered'::regclass;
+ROLLBACK;
 
 -- ---- Errors ----
 
