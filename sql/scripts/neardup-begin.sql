@@ -1,7 +1,7 @@
 -- neardup-begin.sql: what the other scripts begin with.  They include it from the folder
 -- that they are in; it does nothing useful alone.
 --
--- Reads the variables table, id, sig, threshold, title and trust, and
+-- Reads the variables table, id, sig, threshold, title, within and trust, and
 --   functions          names of the extension's functions that the script calls, as name[]
 --   changed_column     for a guard: the column whose values the script changes, or empty
 --   follows_references for a guard: also of tables with foreign keys to this one?
@@ -10,6 +10,8 @@
 --   shown_table        the name of the table, to be printed
 --   least              the threshold, or its default
 --   id_type            the type of the id
+--   within_names       the columns in which rows must be equal, as name[]
+--   within_list        these columns, each behind a comma
 --   equals, above      the operators "=" and ">" of that type
 --   old_path           the search path before
 --   raise              an expression: the statement that raises an error (message, hint)
@@ -36,6 +38,7 @@
 \if :{?sig} \else \set sig sig \endif
 \if :{?threshold} \set least :threshold \else \set least 0.8 \endif
 \if :{?title} \else \set title '' \endif
+\if :{?within} \else \set within '' \endif
 \if :{?trust} \else \set trust no \endif
 
 -- ---- The table ----
@@ -99,15 +102,19 @@ SELECT :'VERSION' LIKE '%linux%' AS linux \gset
 	\set names `{ tr '\0' '\n' </proc/$PPID/cmdline | LC_ALL=C sed -nE '/^(-[a-zA-Z]*v|--set|--variable)$/{n;s/=.*//p;};s/^(-[a-zA-Z]*v|--set=|--variable=)([a-zA-Z0-9_]+)=.*/\2/p'; } 2>/dev/null`
 	SELECT :raise
 	FROM (SELECT format('there is no variable "%s"', name) AS message, 'The scripts read ' || array_to_string(known, ', ') || '.' AS hint
-		FROM string_to_array('apply,b,batch,below,chars,entries,expression,function,id,judged,k,limit,mark,members,min_tokens,order_by,output,pause,sample,schema,scheme,share,show,sig,sort,table,text,threshold,title,trust,type,verdicts', ',') known,
+		FROM string_to_array('apply,b,batch,below,chars,entries,expression,function,id,judged,k,limit,mark,members,min_tokens,order_by,output,pause,record,references,sample,schema,scheme,share,show,sig,sort,table,text,threshold,title,trust,type,verdicts,within', ',') known,
 			regexp_split_to_table(:'names', '\s+') name
 		WHERE name ~ '[a-z]' AND name <> ALL (known)) e
 	\gexec
 \endif
 SELECT :raise
-FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column')) v (name, value, allowed)
+FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column')
+	UNION ALL SELECT 'within', btrim(part), 'a column' FROM regexp_split_to_table(nullif(:'within', ''), ',') part) v (name, value, allowed)
 	:unfit
 \gexec
+SELECT coalesce(array_agg(btrim(part)::name), '{}') AS within_names, coalesce(string_agg(format(', %I', btrim(part)), ''), '') AS within_list
+FROM regexp_split_to_table(nullif(:'within', ''), ',') part
+\gset
 
 -- ---- The extension ----
 
@@ -172,6 +179,8 @@ SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title W
 			UNION ALL SELECT 'pg_attrdef'::regclass, d.oid FROM tree JOIN pg_attrdef d ON adrelid = rel
 			UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM tree JOIN pg_index ON indrelid = rel
 			UNION ALL SELECT 'pg_type'::regclass, atttypid FROM pg_attribute WHERE attrelid = %1$L::oid AND attname = %2$L
+			UNION ALL SELECT 'pg_type'::regclass, atttypid FROM tree JOIN pg_constraint ON conrelid = rel AND contype = 'f' JOIN pg_attribute ON attrelid = rel AND attnum = ANY (conkey)
+				WHERE %3$L::boolean
 		), code AS (
 			SELECT p.oid::regprocedure::text AS name, proowner AS owner
 			FROM parts JOIN pg_depend ON classid = class AND objid = part LEFT JOIN pg_operator o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid

@@ -3,18 +3,23 @@
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
 --        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
---        [-v verdicts='SELECT a, b, same FROM public.verdicts'] [-v limit=20] [-v apply=yes]
---        [-v trust=yes] -f neardup-keep-one.sql
+--        [-v verdicts='SELECT a, b, same FROM public.verdicts'] [-v within=tenant,lang]
+--        [-v references=leave] [-v record=merged] [-v limit=20] [-v apply=yes] [-v trust=yes]
+--        -f neardup-keep-one.sql
 --
 -- Without apply=yes it is a dry run: everything is done, counted and rolled back.  With
 -- apply=yes the threshold must be given too.
 -- With mark, rows are not deleted: that column gets the id of the row that is kept, and
--- rows in which it is set already are left out.  See doc/reference/scripts.md.
+-- rows in which it is set already are left out.  Foreign keys that point to a row that is
+-- deleted or marked are pointed to the row that is kept.  With record, a table gets what was
+-- done, and neardup-undo.sql takes marks back.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?order_by} \else \set order_by '' \endif
 \if :{?mark} \else \set mark '' \endif
 \if :{?verdicts} \else \set verdicts '' \endif
+\if :{?references} \else \set references move \endif
+\if :{?record} \else \set record '' \endif
 \if :{?limit} \else \set limit 20 \endif
 \if :{?apply} \else \set apply no \endif
 \set functions '{neardup_clusters}'
@@ -23,7 +28,7 @@
 \ir neardup-begin.sql
 
 SELECT :raise
-FROM (VALUES ('apply', :'apply', 'yes or no'), ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('mark', nullif(:'mark', ''), 'a column'),
+FROM (VALUES ('apply', :'apply', 'yes or no'), ('references', :'references', 'move or leave'), ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('mark', nullif(:'mark', ''), 'a column'),
 	('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
 	:unfit
 \gexec
@@ -55,11 +60,11 @@ SELECT :raise FROM (
 \gexec
 
 -- A row needs no signature if it is judged the same as another.
-SELECT *, format('SELECT %I::%s, %I FROM %s WHERE %s%s ORDER BY %s', :'id', :'id_type', :'sig', "table",
+SELECT *, format('SELECT %I::%s, %I%s FROM %s WHERE %s%s ORDER BY %s', :'id', :'id_type', :'sig', :'within_list', "table",
 	CASE :'verdicts' WHEN '' THEN format('%I IS NOT NULL', :'sig') ELSE 'true' END,
 	CASE WHEN marking THEN format(' AND %I IS NULL', :'mark') END,
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
-FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking,
+FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking, :'record' <> '' AS recording,
 	(SELECT relkind <> 'f' FROM pg_class WHERE oid = :'table_oid'::oid) AS lockable,
 	(SELECT bool_or(relkind = 'f') FROM (:kinds) k) AS "foreign",
 	(SELECT bool_or(replicated) FROM (:kinds) k) AS replicated) t
@@ -80,12 +85,13 @@ FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v
 WHERE message IS NOT NULL
 \gexec
 
+\ir neardup-references.sql
 :check_order
 \gexec
 CREATE TEMP TABLE neardup_rest ON COMMIT DROP AS
 SELECT id, keeper, similarity
 FROM :ext.neardup_clusters(:'query'::text, :'least'::float8, NULL:::id_type,
-	false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, nullif(:'verdicts', '')::text)
+	false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, nullif(:'verdicts', '')::text, :'within_names'::name[])
 WHERE NOT id :equals keeper;
 ANALYZE pg_temp.neardup_rest;
 
@@ -105,6 +111,34 @@ FROM listed l LEFT JOIN titles gone ON gone.id :equals l.id LEFT JOIN titles kep
 	LATERAL (SELECT :printed FROM format('%s', l.id) raw) g (gone_name), LATERAL (SELECT :printed FROM format('%s', keeper) raw) k (kept_name)
 ORDER BY keeper, l.id;
 SELECT format('    ... and %s more', count(*) - :'limit'::bigint) FROM pg_temp.neardup_rest HAVING count(*) > :'limit'::bigint;
+
+-- ---- References follow ----
+
+CREATE TEMP TABLE neardup_moved ON COMMIT DROP AS
+SELECT reference, NULL:::id_type AS id, NULL::jsonb AS row_key, false AS lost, false AS circular FROM pg_temp.neardup_references LIMIT 0;
+SELECT format('DO %L', format('BEGIN
+		WITH moved AS (UPDATE %s r SET (%s) = ROW(%s) FROM pg_temp.neardup_rest g, %s gone, %4$s kept
+			WHERE gone.%5$I %6$s g.id AND kept.%5$I %6$s g.keeper AND %7$s%8$s RETURNING g.id, %9$s AS row_key, %10$s AS lost, %11$s AS circular)
+		INSERT INTO pg_temp.neardup_moved SELECT %12$L, m.* FROM moved m;
+	EXCEPTION WHEN unique_violation OR exclusion_violation THEN
+		RAISE EXCEPTION USING MESSAGE = %13$L || SQLERRM, HINT = ''Rows of that table that refer to near-duplicates are duplicates too: delete one of them first, or use -v references=leave.'';
+	END', "table", own, format(others, 'kept'), :'table_oid'::oid::regclass, :'id', :'equals', format(equal, 'gone'),
+	CASE WHEN itself AND NOT :'marking' THEN format(' AND NOT EXISTS (SELECT FROM pg_temp.neardup_rest x WHERE x.id %s r.%I)', :'equals', :'id') END,
+	row_key, format(empty, 'kept'), CASE WHEN itself THEN format('r.%I %s g.keeper', :'id', :'equals') ELSE 'false' END, reference,
+	format('references of table "%s" cannot follow: ', "table")))
+FROM (SELECT *, referencing = :'table_oid'::oid AS itself FROM pg_temp.neardup_references) r
+ORDER BY "table", name
+\gexec
+SELECT :raise
+FROM (SELECT format('references of table "%s" cannot follow: %s', "table", CASE WHEN lost THEN 'a row that is kept has a NULL in their columns' ELSE 'a row would refer to itself' END) AS message,
+		'Look at the rows that the dry run lists, change them first, or use -v references=leave.' AS hint
+	FROM pg_temp.neardup_moved JOIN pg_temp.neardup_references USING (reference) WHERE lost OR circular ORDER BY 1 LIMIT 1) e
+\gexec
+SELECT (SELECT :printed FROM format('references of %s (%s) that follow: %s', "table", array_to_string(columns, ', '), count(m.reference)) raw)
+FROM pg_temp.neardup_references LEFT JOIN pg_temp.neardup_moved m USING (reference) GROUP BY "table", columns, name ORDER BY "table", name;
+SELECT (SELECT :printed FROM format('trigger %s of %s fires when they do', tgname, t.relid::regclass) raw)
+FROM pg_temp.neardup_references, LATERAL (SELECT referencing AS relid UNION SELECT relid FROM pg_partition_tree(referencing)) t JOIN pg_trigger ON tgrelid = t.relid
+WHERE NOT tgisinternal AND tgenabled <> 'D' AND tgtype & 16 > 0 GROUP BY tgname, t.relid ORDER BY 1;
 
 -- Citus does not join its tables with a temporary table: the distributed ones with a CTE,
 -- the reference tables, of which each server has a copy, with a constant.
@@ -137,6 +171,13 @@ WITH keeper AS MATERIALIZED (
 SELECT (SELECT count(*) FROM pg_temp.neardup_rest) <> :changed OR (SELECT count(*) FROM keeper) <> (SELECT count(*) FROM kept) AS wrong \gset
 \if :wrong
 	DO 'BEGIN RAISE EXCEPTION ''the rows changed are not those that were found'' USING HINT = ''Check whether the id is unique, and whether a trigger or a policy keeps rows back.''; END';
+\endif
+
+\if :recording
+	INSERT INTO :record_table
+	SELECT :'shown_table', format('%s', g.id), format('%s', g.keeper), similarity, :'least'::float8, nullif(:'mark', ''), moved, now(), current_user, NULL
+	FROM pg_temp.neardup_rest g LEFT JOIN (SELECT m.id, jsonb_agg(jsonb_build_object('table', "table", 'reference', name, 'row', m.row_key)) AS moved
+		FROM pg_temp.neardup_moved m JOIN pg_temp.neardup_references USING (reference) GROUP BY m.id) m ON m.id :equals g.id;
 \endif
 
 \if :apply

@@ -2,7 +2,8 @@
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
 --        [-v order_by='length(body) DESC'] [-v title=title] [-v limit=20]
---        [-v verdicts='SELECT a, b, same FROM public.verdicts'] -f neardup-report.sql
+--        [-v verdicts='SELECT a, b, same FROM public.verdicts']
+--        [-v within=tenant,lang] -f neardup-report.sql
 --
 -- It changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
 
@@ -23,7 +24,7 @@ WHERE value <> ''
 \gexec
 
 -- A row needs no signature if it is judged the same as another.
-SELECT "table", format('SELECT %I::%s, %I FROM %s%s ORDER BY %s', :'id', :'id_type', :'sig', "table",
+SELECT "table", format('SELECT %I::%s, %I%s FROM %s%s ORDER BY %s', :'id', :'id_type', :'sig', :'within_list', "table",
 	CASE :'verdicts' WHEN '' THEN format(' WHERE %I IS NOT NULL', :'sig') END,
 	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
 FROM (SELECT :'table_oid'::oid::regclass AS "table") t
@@ -37,7 +38,7 @@ FROM (SELECT :'table_oid'::oid::regclass AS "table") t
 WITH found AS MATERIALIZED (
 	SELECT *, id :equals keeper AS kept, row_number() OVER () AS place
 	FROM :ext.neardup_clusters(:'query'::text, :'least'::float8, NULL:::id_type,
-		false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, nullif(:'verdicts', '')::text)
+		false, NULL::text, 'star'::text, false, NULL::float8, 1.0::float8, 'resemblance'::text, nullif(:'verdicts', '')::text, :'within_names'::name[])
 ), clusters AS (
 	SELECT *, row_number() OVER (ORDER BY size DESC, place) AS rank
 	FROM found WHERE kept

@@ -68,7 +68,7 @@ WITH RECURSIVE base AS (
 	UNION ALL
 	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
 )
-SELECT "table", signature, format('SELECT %I::%s, %s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, "table", :'sig',
+SELECT "table", signature, format('SELECT %I::%s, %s%s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, CASE WHEN NOT :'judge' THEN :'within_list' END, "table", :'sig',
 		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
 	format(CASE WHEN :'judge' THEN 'format(''%%s'', %I)' ELSE '%I' END, :'id') AS id_value, CASE WHEN :'judge' THEN 'OPERATOR(pg_catalog.=)' ELSE :'equals' END AS equals
 FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'ascii_text' ELSE coalesce((
@@ -80,11 +80,11 @@ FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'a
 -- The order in which pairs to judge were drawn stands for their similarity, which is not shown.
 SELECT format(CASE WHEN :'judge' THEN 'SELECT a, b, ordinality::float8 AS similarity, 2::bigint AS size
 			FROM %1$s.neardup_pairs_to_judge(%2$L::text, %6$s::int, judged => %7$L::text) WITH ORDINALITY'
-		WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %s.neardup_clusters(%L::text, %L::float8, NULL::%s,
-			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8) WHERE NOT id %s keeper'
-		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %s.neardup_pairs(%L::text, %L::float8, NULL::%s,
-			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text)' END,
-	:'ext', :'query', :'least', :'id_type', :'equals', :'most', nullif(:'judged', '')) AS source
+		WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %1$s.neardup_clusters(%2$L::text, %3$L::float8, NULL::%4$s,
+			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8, ''resemblance''::text, NULL::text, %8$L::name[]) WHERE NOT id %5$s keeper'
+		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %1$s.neardup_pairs(%2$L::text, %3$L::float8, NULL::%4$s,
+			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text, NULL::text, %8$L::name[])' END,
+	:'ext', :'query', :'least', :'id_type', :'equals', :'most', nullif(:'judged', ''), :'within_names') AS source
 \gset
 
 -- The one place where values become HTML, as an expression of raw and unseen.  Invisible

@@ -82,7 +82,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM big'), '3001', 'nothing th
 # Each value is checked before anything else, by a message that names the variable.
 my %wrong = (
 	report => { '' => ['threshold=0,8', 'threshold=0', 'threshold=1.1', 'threshold=nan', 'threshold=', 'trust=maybe', 'limit=all', 'limit=-1', 'limit=', 'order_by=nope', 'order_by=1;SELECT 1', 'order_by=(', 'verdicts=nope', 'verdicts=SELECT 1; SELECT 2'], column => ['id=no', 'sig=no', 'title=no'] },
-	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope', 'verdicts=SELECT a FROM nope'], column => ['id=no', 'sig=no', 'mark=no', 'title=no'] },
+	'keep-one' => { '' => ['apply=nope', 'apply=', 'apply=1', 'limit=1.5', 'order_by=nope', 'verdicts=SELECT a FROM nope', 'references=no'], column => ['id=no', 'sig=no', 'mark=no', 'title=no', 'within=no'] },
 	sign => { '' => ['batch=0', 'batch=x', 'batch=1.5', 'pause=-1', 'pause=soon', 'expression=to_minhash(nope)', 'expression=to_minhash(', q{expression=to_minhash("a body", 'nope')}],
 		column => ['id=no', 'text=no'] },
 	review => { '' => ['limit=0', 'below=x', 'below=2', 'sort=up', 'show=all', 'members=0', 'chars=9', 'min_tokens=0', 'scheme=nope', 'order_by=nope', 'judged=nope', 'output=|true'],
@@ -144,7 +144,7 @@ is(count_rows('true'), '100', 'nothing is deleted');
 like($err, qr/column "relhasindex" is of type boolean, and the id of type oid/, 'a column that cannot hold an id does not mark');
 
 $node->safe_psql('postgres', qq{CREATE TABLE refers (id text REFERENCES $odd); INSERT INTO refers VALUES ('a1''%'), ('b1''%')});
-($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'apply=yes');
+($ok, $out, $err) = run_script('keep-one', @odd, 'threshold=0.7', 'references=leave', 'apply=yes');
 ok(!$ok, 'a row with a foreign key to it cannot be deleted');
 is(count_rows('true'), '100', 'and then no row is');
 $node->safe_psql('postgres', 'DROP TABLE refers');

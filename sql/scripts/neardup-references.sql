@@ -1,0 +1,62 @@
+-- neardup-references.sql: what neardup-keep-one.sql and neardup-undo.sql share: the foreign keys
+-- that point to the table, and the record of what was done.  It does nothing useful alone.
+--
+-- Reads the variables references and record, and those of neardup-begin.sql.  It runs within the
+-- transaction, when the table is locked, and sets
+--   pg_temp.neardup_references   a table of the foreign keys, whose tables are then locked
+--   record_table                 the name of the record, or empty
+
+CREATE TEMP TABLE neardup_references ON COMMIT DROP AS
+SELECT c.oid AS reference, conname AS name, conrelid AS referencing, conrelid::regclass::text AS "table",
+	(SELECT array_agg(attname ORDER BY n) FROM unnest(conkey) WITH ORDINALITY k (number, n) JOIN pg_attribute ON attrelid = conrelid AND attnum = number) AS columns,
+	(SELECT array_agg(attname ORDER BY n) FROM unnest(confkey) WITH ORDINALITY k (number, n) JOIN pg_attribute ON attrelid = confrelid AND attnum = number) AS referenced,
+	(SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n) FROM unnest(conpfeqop) WITH ORDINALITY o (number, n) JOIN pg_operator p ON p.oid = number JOIN pg_namespace s ON s.oid = oprnamespace) AS operators,
+	coalesce((SELECT format('jsonb_build_array(%s)', string_agg(format('format(''%%s'', r.%I)', attname), ', ' ORDER BY attnum)) FROM pg_index JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (indkey)
+		WHERE indrelid = conrelid AND indisprimary), 'NULL::jsonb') AS row_key
+FROM pg_constraint c
+WHERE contype = 'f' AND confrelid IN (SELECT rel FROM (:kinds) k) AND :'references' = 'move'
+	AND NOT EXISTS (SELECT FROM pg_constraint p WHERE p.oid = c.conparentid AND p.confrelid IN (SELECT rel FROM (:kinds) k));
+-- Equal columns of a referencing row and of a row of the table, and the columns of either.
+ALTER TABLE pg_temp.neardup_references ADD COLUMN equal text, ADD COLUMN own text, ADD COLUMN others text, ADD COLUMN empty text;
+UPDATE pg_temp.neardup_references SET
+	equal = (SELECT string_agg(format('%%1$s.%I %s r.%I', referenced[i], operators[i], columns[i]), ' AND ') FROM generate_subscripts(columns, 1) i),
+	own = (SELECT string_agg(format('%I', c), ', ') FROM unnest(columns) c),
+	others = (SELECT string_agg(format('%%1$s.%I', c), ', ') FROM unnest(referenced) c),
+	empty = (SELECT string_agg(format('%%1$s.%I IS NULL', c), ' OR ') FROM unnest(referenced) c);
+
+SELECT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', "table") FROM pg_temp.neardup_references GROUP BY "table" ORDER BY "table"
+\gexec
+SELECT :raise
+FROM (SELECT format('references of table "%s" cannot follow: %s', "table", why) AS message, hint FROM pg_temp.neardup_references, LATERAL (
+	SELECT 'row-level security may hide some of them', 'Run the script as the owner of that table, or use -v references=leave.' WHERE row_security_active(referencing)
+	UNION ALL SELECT format('rule "%s" is run instead of an update', rulename), 'Change them by hand, and use -v references=leave.'
+		FROM (SELECT referencing AS relid UNION SELECT relid FROM pg_partition_tree(referencing)) t JOIN pg_rewrite ON ev_class = t.relid WHERE ev_type = '2'
+	UNION ALL SELECT format('column "%s" is generated', attname), 'Change what it is made of, and use -v references=leave.'
+		FROM pg_attribute WHERE attrelid = referencing AND attname = ANY (columns) AND attgenerated <> ''
+	UNION ALL SELECT format('"%s" is %s', rel::regclass, what), 'Name the table itself, or use -v references=leave.'
+		FROM (:kinds) k WHERE relkind = 'v' OR what LIKE 'distributed by Citus%') w (why, hint)
+	ORDER BY 1 LIMIT 1) e
+\gexec
+
+-- ---- The record ----
+
+-- Its name is looked up by the caller's search path, as that of the table is.
+SELECT set_config('search_path', :'old_path', true) \g /dev/null
+SELECT pg_catalog.format('CREATE TABLE IF NOT EXISTS %s ("table" pg_catalog.text, id pg_catalog.text, keeper pg_catalog.text, similarity pg_catalog.float8, threshold pg_catalog.float8,
+	mark pg_catalog.text, moved pg_catalog.jsonb, at pg_catalog.timestamptz, by pg_catalog.text, undone pg_catalog.timestamptz)',
+	(SELECT pg_catalog.string_agg(pg_catalog.quote_ident(part), '.' ORDER BY place) FROM pg_catalog.unnest(pg_catalog.parse_ident(nullif(:'record', ''))) WITH ORDINALITY p (part, place)))
+WHERE :'record' OPERATOR(pg_catalog.<>) '' AND pg_catalog.to_regclass(:'record') IS NULL
+\gexec
+SELECT coalesce(pg_catalog.to_regclass(nullif(:'record', ''))::pg_catalog.oid, 0) AS record_oid \gset
+SET LOCAL search_path = pg_catalog, pg_temp;
+SELECT CASE :'record' WHEN '' THEN '' ELSE :'record_oid'::oid::regclass::text END AS record_table \gset
+-- No code of another role may run when it is written.
+SELECT :raise
+FROM (SELECT format('"%s" is not a plain table for a record', :'record_table') AS message,
+	'Name a new table, or one that this script has made, without triggers, rules, policies, checks and expressions.' AS hint) e
+WHERE :'record' <> '' AND (NOT EXISTS (SELECT FROM pg_class WHERE oid = :'record_oid'::oid AND relkind = 'r' AND NOT relhastriggers AND NOT relhasrules AND NOT relrowsecurity AND NOT relhassubclass AND NOT relispartition)
+	OR EXISTS (SELECT FROM pg_constraint WHERE conrelid = :'record_oid'::oid) OR EXISTS (SELECT FROM pg_attrdef WHERE adrelid = :'record_oid'::oid)
+	OR EXISTS (SELECT FROM pg_index WHERE indrelid = :'record_oid'::oid AND (indexprs IS NOT NULL OR indpred IS NOT NULL))
+	OR (SELECT string_agg(attname || ' ' || format_type(atttypid, -1), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = :'record_oid'::oid AND attnum > 0 AND NOT attisdropped)
+		IS DISTINCT FROM 'table text, id text, keeper text, similarity double precision, threshold double precision, mark text, moved jsonb, at timestamp with time zone, by text, undone timestamp with time zone')
+\gexec

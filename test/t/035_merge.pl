@@ -1,0 +1,142 @@
+# neardup-keep-one.sql and neardup-undo.sql: references follow the rows that are kept, what was
+# done is recorded, and marks are taken back.
+use strict;
+use warnings;
+
+use Node;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = Node->new('merge');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->start;
+
+# Four families of ten; tables that refer to them in several ways.
+my $tables = q{
+	CREATE TABLE papers (id int PRIMARY KEY, tenant int, body text, same_as int REFERENCES papers, parent int REFERENCES papers, code text UNIQUE,
+		sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, UNIQUE (tenant, id));
+	INSERT INTO papers (id, tenant, body, code)
+		SELECT i, i % 2, (SELECT string_agg('f' || i % 4 || 'w' || j, ' ') FROM generate_series(1, 60) j) || ' v' || i, 'c' || i FROM generate_series(1, 40) i;
+	UPDATE papers SET parent = 15 WHERE id = 4;
+	CREATE TABLE votes (id int PRIMARY KEY, paper int REFERENCES papers ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);
+	INSERT INTO votes SELECT i, 1 + i % 40 FROM generate_series(1, 200) i;
+	CREATE TABLE notes (id serial PRIMARY KEY, tenant int, paper int, code text REFERENCES papers (code),
+		FOREIGN KEY (tenant, paper) REFERENCES papers (tenant, id)) PARTITION BY RANGE (id);
+	CREATE TABLE notes_1 PARTITION OF notes FOR VALUES FROM (1) TO (20);
+	CREATE TABLE notes_2 PARTITION OF notes DEFAULT;
+	INSERT INTO notes (tenant, paper, code) SELECT i % 2, i, 'c' || i FROM generate_series(1, 40) i;
+	CREATE TABLE before AS SELECT 'papers' AS name, p::text AS line FROM papers p UNION ALL SELECT 'votes', v::text FROM votes v UNION ALL SELECT 'notes', n::text FROM notes n;
+};
+my $changed = q{SELECT count(*) FROM (
+	SELECT 'papers' AS name, p::text AS line FROM papers p UNION ALL SELECT 'votes', v::text FROM votes v UNION ALL SELECT 'notes', n::text FROM notes n EXCEPT TABLE before) x};
+my @merge = ('table=papers', 'threshold=0.8', 'within=tenant');
+
+sub run_script
+{
+	my ($name, @variables) = @_;
+
+	return $node->run_script($name, \@variables);
+}
+
+sub query
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres', $query);
+}
+
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+$node->safe_psql('postgres', $tables);
+
+# ---- References follow ------------------------------------------------------------
+
+my ($ok, $out, $err) = run_script('keep-one', @merge, 'limit=1', 'record=merged');
+ok($ok, 'a dry run') or diag $err;
+like($out, qr/^public\.papers: 36 near-duplicates .* of 4 rows that stay$/m, 'within tenants');
+like($out, qr/^references of public\.notes \(code\) that follow: 36\nreferences of public\.notes \(tenant, paper\) that follow: 36\nreferences of public\.papers \(parent\) that follow: 1\nreferences of public\.papers \(same_as\) that follow: 0\nreferences of public\.votes \(paper\) that follow: 180$/m,
+	'lists what follows');
+is(query($changed) . query(q{SELECT to_regclass('merged') IS NULL}), '0t', 'and changes nothing, nor makes the record');
+
+($ok, $out, $err) = run_script('keep-one', @merge, 'mark=same_as', 'record=merged', 'apply=yes');
+ok($ok, 'marks') or diag $err;
+is(query('SELECT (SELECT count(*) FROM votes JOIN papers p ON paper = p.id WHERE same_as IS NOT NULL), (SELECT count(*) FROM notes n JOIN papers p ON paper = p.id OR n.code = p.code WHERE same_as IS NOT NULL),
+	(SELECT count(*) FROM votes v JOIN before b ON b.line ~ (\'^.\' || v.id || \',\') AND name = \'votes\' JOIN papers o ON o.id = split_part(rtrim(line, \')\'), \',\', 2)::int WHERE v.paper <> coalesce(o.same_as, o.id)),
+	(SELECT parent FROM papers WHERE id = 4)'), '0|0|0|3', 'each reference follows its row');
+is(query('SELECT count(*), count(DISTINCT m.id), bool_and(same_as = m.keeper::int AND m.similarity >= m.threshold AND m."table" = \'public.papers\' AND m.mark = \'same_as\' AND by = current_user AND at <= now()),
+	sum(jsonb_array_length(moved)) FROM merged m JOIN papers p ON p.id = m.id::int'), '36|36|t|253', 'the record says what went where');
+
+# ---- Undo ----------------------------------------------------------------------------
+
+query(q{UPDATE papers SET same_as = NULL WHERE id = 9; UPDATE votes SET paper = 2 WHERE id = 20});
+my @undo = ('table=papers', 'mark=same_as', 'record=merged');
+($ok, $out, $err) = run_script('undo', @undo);
+like($out, qr/^public\.papers: 35 marks are taken back, 1 have changed since\n(.*\n){4}references of public\.votes \(paper\) that go back: 174 of 180\ndry run/m, 'a dry run of undo') or diag $err;
+is(query('SELECT count(*) FROM papers WHERE same_as IS NOT NULL'), '35', 'changes nothing');
+($ok, $out, $err) = run_script('undo', @undo, 'apply=yes');
+ok($ok, 'undo') or diag $err;
+is(query($changed), 5 + 1 + 1, 'all is as before, but for what has changed since');
+is(query('SELECT count(*) FROM merged WHERE undone IS NULL'), '1', 'the record says what was undone');
+like((run_script('undo', @undo))[1], qr/: 0 marks are taken back, 1 have/, 'once');
+like((run_script('undo', 'table=papers', 'record=merged'))[2], qr/column "" of table/, 'undo needs the mark');
+like((run_script('undo', 'table=papers', 'mark=same_as'))[2], qr/no record is named.*HINT/s, 'and the record');
+
+# ---- Deleting, and leaving references ---------------------------------------------
+
+query("DROP TABLE papers, votes, notes, before, merged; $tables");
+like((run_script('keep-one', @merge, 'references=leave', 'apply=yes'))[2], qr/violates foreign key constraint/, 'references that are left');
+($ok, $out, $err) = run_script('keep-one', @merge, 'record=merged', 'apply=yes');
+ok($ok, 'deletes') or diag $err;
+is(query('SELECT (SELECT count(*) FROM papers), (SELECT count(*) FROM votes), (SELECT count(*) FROM notes), (SELECT count(*) FROM merged WHERE mark IS NULL)'), '4|200|40|36', 'and no reference is lost');
+
+# ---- What is refused, before anything changes ------------------------------------------
+
+sub is_refused
+{
+	my ($name, $sql, $message, @variables) = @_;
+
+	query("DROP TABLE papers, votes, notes, before; DROP TABLE IF EXISTS merged; $tables; $sql");
+	my ($ok, $out, $err) = run_script('keep-one', @merge, 'apply=yes', @variables);
+	like($err, qr/$message.*HINT/s, $name);
+	is($ok . query($changed), '0', "$name: nothing has changed") or diag $out;
+}
+is_refused('a unique column', 'CREATE UNIQUE INDEX ON votes (paper, (id / 40))', 'references of table "public.votes" cannot follow: duplicate key');
+is_refused('a rule', 'CREATE RULE r AS ON UPDATE TO votes DO INSTEAD NOTHING', 'rule "r" is run instead');
+is_refused('a NULL', q{DELETE FROM notes WHERE paper = 1; UPDATE papers SET code = NULL WHERE id = 1; UPDATE before SET line = p::text FROM papers p WHERE id = 1 AND name = 'papers' AND line LIKE '(1,%'},
+	'public.notes" cannot follow: .*NULL');
+is_refused('a row that would refer to itself', q{UPDATE papers SET parent = 5 WHERE id = 1; UPDATE before b SET line = p::text FROM papers p WHERE b.name = 'papers' AND p.id = 1 AND line LIKE '(1,%'}, 'would refer to itself');
+is_refused('a record that is not plain', 'CREATE TABLE merged (id int)', 'merged" is not a plain table', 'record=merged');
+is_refused('another value', '', '"copy" is not a value of references', 'references=copy');
+
+# Row-level security, and the code of another role: nobody's code runs as the superuser.
+query(q{CREATE ROLE owner LOGIN; CREATE ROLE guest LOGIN; GRANT CREATE ON SCHEMA public TO owner, guest});
+foreach my $code (
+	[ 'a trigger of a table that refers', 'CREATE TRIGGER t BEFORE UPDATE ON votes FOR EACH ROW EXECUTE FUNCTION spy()' ],
+	[ 'a check of a table that refers', 'ALTER TABLE notes ADD CHECK (spy_value(id))' ],
+	[ 'a domain of a column that refers', 'CREATE DOMAIN spied AS int; ALTER DOMAIN spied OWNER TO guest; ALTER TABLE votes ALTER paper TYPE spied; ALTER DOMAIN spied ADD CHECK (spy_value(VALUE))' ])
+{
+	query(q{DROP TABLE IF EXISTS papers, votes, notes, before CASCADE; DROP DOMAIN IF EXISTS spied; DROP TABLE IF EXISTS seen; CREATE TABLE seen (who name); GRANT ALL ON seen TO guest;
+		CREATE OR REPLACE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.seen VALUES (current_user); RETURN NEW; END';
+		CREATE OR REPLACE FUNCTION spy_value(int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.seen VALUES (current_user); RETURN true; END';
+		ALTER FUNCTION spy() OWNER TO guest; ALTER FUNCTION spy_value(int) OWNER TO guest});
+	query("$tables; $code->[1]; TRUNCATE seen");
+	($ok, $out, $err) = run_script('keep-one', @merge, 'apply=yes');
+	like($err, qr/would run as a superuser, and belongs to role guest/, "$code->[0] is refused");
+	is(query('SELECT count(*) FROM seen'), '0', "$code->[0] has not run");
+	($ok, $out, $err) = run_script('keep-one', @merge, 'apply=yes', 'trust=yes');
+	ok($ok, "$code->[0], trusted") or diag $err;
+	is(query('SELECT count(*) > 0 FROM seen'), 't', "$code->[0] has run");
+}
+query('CREATE TRIGGER b BEFORE UPDATE ON votes FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()');
+like((run_script('keep-one', @merge, 'trust=yes'))[1], qr/trigger b of public.votes fires/, 'the triggers of the owner are listed');
+
+# Under row-level security the owner of papers cannot see which references there are.
+query(q{DROP TABLE papers, votes, notes, before CASCADE});
+query("$tables; CREATE TABLE kept (n int)");
+query(q{ALTER TABLE papers OWNER TO owner; ALTER TABLE votes ENABLE ROW LEVEL SECURITY; CREATE POLICY even ON votes USING (id % 2 = 0); GRANT ALL ON votes, notes TO owner});
+($ok, $out, $err) = $node->run_script('keep-one', [@merge], '-U', 'owner');
+like($err, qr/references of table "public.votes" cannot follow: row-level security/, 'row-level security');
+is(query($changed), '0', 'nothing has changed');
+
+$node->stop;
+done_testing();
