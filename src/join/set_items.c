@@ -10,6 +10,13 @@
 #define FROM_LEFT 1
 #define FROM_RIGHT 2
 
+/* Bits of a document's bitmap for each item, on average, at least. */
+#define BITS_OF_ITEM 4
+
+/* Copies of an item that have a bit each, at most, and from one to the next. */
+#define COPIES 16
+#define COPY_STEP UINT32_C(0x9E3779B1)
+
 /* The rank of an element that only one bag, or only one source, has. */
 #define NO_RANK UINT32_MAX
 
@@ -346,22 +353,57 @@ gather_keys(const SetJoin *join, SetDocument *document, const uint32_t *number,
 	}
 }
 
+/* Allocates the items: the occurrences of elements that have a rank. */
+static void
+make_room(const SetJoin *join, SetItems *items, const ElementTable *elements, const uint32_t *rank)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < elements->table.count; i++)
+		room += rank[i] == NO_RANK ? 0 : elements->element[i].bags;
+	items->rank = host_alloc(room * sizeof(uint32_t));
+	if (join->weighted)
+		items->frequency = host_alloc(room * sizeof(uint32_t));
+	for (items->words = 1; items->words * 64.0 * items->documents < BITS_OF_ITEM * room;)
+		items->words *= 2;
+	items->bitmap = host_alloc((size_t) items->documents * items->words * sizeof(uint64_t));
+	memset(items->bitmap, 0, (size_t) items->documents * items->words * sizeof(uint64_t));
+}
+
+/* Appends the items of a document, from their sorted keys. */
+static void
+put_items(SetItems *items, uint32_t d, const uint64_t *key, size_t place)
+{
+	SetDocument *document = items->document + d;
+	uint64_t *bitmap = items->bitmap + (size_t) d * items->words;
+
+	document->item = place;
+	for (uint32_t i = 0; i < document->items; i++, place++)
+	{
+		uint32_t rank = (uint32_t) (key[i] >> 32) ^ (uint32_t) 1 << 31;
+		uint32_t frequency = (uint32_t) key[i];
+
+		items->rank[place] = rank;
+		if (items->frequency)
+			items->frequency[place] = frequency;
+		for (uint32_t copy = 0; copy < Min(frequency, COPIES); copy++, rank += COPY_STEP)
+			bitmap[rank / 64 % items->words] |= UINT64_C(1) << rank % 64;
+	}
+}
+
 /* Makes the items of each document. */
 static void
 make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, const uint32_t *rank)
 {
 	const uint32_t *number = elements->number;
-	size_t room = 0;
+	size_t place = 0;
 	uint32_t most = 0;
 	uint64_t *key;
 
 	for (uint32_t d = 0; d < items->documents; d++)
 		most = Max(most, bag_of(join, items->document + d)->count);
 	key = host_alloc(most * sizeof(uint64_t));
-	for (size_t i = 0; i < elements->table.count; i++)
-		room += rank[i] == NO_RANK ? 0 : elements->element[i].bags;
-	items->item = host_alloc(room * sizeof(SetItem));
-	room = 0;
+	make_room(join, items, elements, rank);
 	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		SetDocument *document = items->document + d;
@@ -369,10 +411,8 @@ make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, c
 		gather_keys(join, document, number, rank, key);
 		number += bag_of(join, document)->count;
 		hashes_sort(key, document->items);
-		document->item = room;
-		for (uint32_t i = 0; i < document->items; i++)
-			items->item[room++] = (SetItem){.rank = (uint32_t) (key[i] >> 32) ^ (uint32_t) 1 << 31,
-											.frequency = (uint32_t) key[i]};
+		put_items(items, d, key, place);
+		place += document->items;
 	}
 	host_free(key);
 }
@@ -414,5 +454,8 @@ void
 set_items_free(SetItems *items)
 {
 	host_free(items->document);
-	host_free(items->item);
+	host_free(items->rank);
+	if (items->frequency)
+		host_free(items->frequency);
+	host_free(items->bitmap);
 }

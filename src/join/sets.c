@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "join/set_items.h"
+#include "sketch/sketch.h"
 
 /* ---- Bounds -------------------------------------------------------------- */
 
@@ -72,6 +73,17 @@ typedef struct List
 	size_t end;   /* of those entered */
 } List;
 
+/* What documents of two lengths must share. */
+typedef struct Needed
+{
+	uint64_t length_x;
+	uint64_t length_y;
+	uint64_t overlap;
+} Needed;
+
+/* Overlaps that are kept, by the length of the listed document. */
+#define NEEDED 1024
+
 typedef struct Joiner
 {
 	const SetJoin *join;
@@ -80,7 +92,8 @@ typedef struct Joiner
 	List *list; /* by rank; with two sources, of left and right in turn */
 	Posting *posting;
 	uint32_t *met; /* by document: the last document that it has met, plus 1 */
-	size_t steps;  /* since the last check for interrupts */
+	Needed needed[NEEDED];
+	size_t steps; /* since the last check for interrupts */
 } Joiner;
 
 static inline List *
@@ -116,14 +129,13 @@ make_lists(Joiner *joiner)
 	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		const SetDocument *document = items->document + d;
-		const SetItem *item = items->item + document->item;
 		uint64_t may_pass = listed_length(joiner, document);
 		uint64_t passed = document->lone;
 
 		for (i = 0; i < document->items && passed <= may_pass; i++)
 		{
-			list_of(joiner, item[i].rank, document->of_right)->end++;
-			passed += item[i].frequency;
+			list_of(joiner, items->rank[document->item + i], document->of_right)->end++;
+			passed += set_item_frequency(items, document->item + i);
 		}
 		host_count_steps(&joiner->steps, i + 1);
 	}
@@ -141,19 +153,19 @@ make_lists(Joiner *joiner)
 static void
 enter(Joiner *joiner, uint32_t d)
 {
-	const SetDocument *document = joiner->items.document + d;
-	const SetItem *item = joiner->items.item + document->item;
+	const SetItems *items = &joiner->items;
+	const SetDocument *document = items->document + d;
 	uint64_t may_pass = listed_length(joiner, document);
 	uint64_t passed = document->lone;
 	uint32_t i;
 
 	for (i = 0; i < document->items && passed <= may_pass; i++)
 	{
-		List *list = list_of(joiner, item[i].rank, document->of_right);
+		List *list = list_of(joiner, items->rank[document->item + i], document->of_right);
 
 		joiner->posting[list->end++] =
 			(Posting){.remaining = document->length - passed, .document = d, .item = i};
-		passed += item[i].frequency;
+		passed += set_item_frequency(items, document->item + i);
 	}
 	host_count_steps(&joiner->steps, i + 1);
 }
@@ -167,70 +179,98 @@ typedef struct Seeker
 	uint32_t number;
 	uint32_t item;
 	uint64_t remaining; /* length from the item on */
-	uint64_t needed;    /* overlap with a document of length ... */
-	uint64_t of_length; /* ... of_length */
 } Seeker;
+
+/* Returns the least that documents of these lengths must share, as set_overlap_needed does. */
+static uint64_t
+overlap_needed(Joiner *joiner, uint64_t length_x, uint64_t length_y)
+{
+	const SetJoin *join = joiner->join;
+	Needed *known = joiner->needed + length_y % NEEDED;
+
+	if (known->length_x != length_x || known->length_y != length_y)
+		*known = (Needed){length_x, length_y,
+						  set_overlap_needed(join->measure, length_x, length_y, join->threshold)};
+	return known->overlap;
+}
+
+/*
+ * Returns whether two documents may share this much, by their bitmaps: each bit that is
+ * set in one only is of an item that the other lacks.
+ */
+static bool
+may_share(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
+{
+	const SetItems *items = &joiner->items;
+	const uint64_t *in_x = items->bitmap + (x - items->document) * items->words;
+	const uint64_t *in_y = items->bitmap + (y - items->document) * items->words;
+	uint64_t differ = (uint64_t) symbol_distance((const uint8_t *) in_x, (const uint8_t *) in_y,
+												 (int) items->words * 64, 1);
+
+	return x->length - x->lone + y->length - y->lone >= differ + 2 * needed;
+}
 
 /*
  * Returns what two documents share from their first common item on; or a number less than
  * needed, as soon as what remains is not enough.
  */
-static uint64_t
-overlap(Joiner *joiner, const Seeker *seeker, const Posting *posting)
+static inline uint64_t
+overlap(const SetItems *items, const Seeker *seeker, const Posting *posting, uint64_t needed,
+		bool weighted)
 {
 	const SetDocument *x = seeker->document;
-	const SetDocument *y = joiner->items.document + posting->document;
-	const SetItem *in_x = joiner->items.item + x->item;
-	const SetItem *in_y = joiner->items.item + y->item;
+	const SetDocument *y = items->document + posting->document;
+	size_t i = x->item + seeker->item;
+	size_t j = y->item + posting->item;
+	size_t end_x = x->item + x->items;
+	size_t end_y = y->item + y->items;
 	uint64_t remaining_x = seeker->remaining;
 	uint64_t remaining_y = posting->remaining;
 	uint64_t shared = 0;
-	uint32_t i = seeker->item;
-	uint32_t j = posting->item;
 
-	while (i < x->items && j < y->items && shared + Min(remaining_x, remaining_y) >= seeker->needed)
+	while (i < end_x && j < end_y && shared + Min(remaining_x, remaining_y) >= needed)
 	{
-		bool take_x = in_x[i].rank <= in_y[j].rank;
-		bool take_y = in_y[j].rank <= in_x[i].rank;
+		bool take_x = items->rank[i] <= items->rank[j];
+		bool take_y = items->rank[j] <= items->rank[i];
+		uint32_t in_x = weighted ? items->frequency[i] : 1;
+		uint32_t in_y = weighted ? items->frequency[j] : 1;
 
-		shared += take_x && take_y ? Min(in_x[i].frequency, in_y[j].frequency) : 0;
-		remaining_x -= take_x ? in_x[i].frequency : 0;
-		remaining_y -= take_y ? in_y[j].frequency : 0;
+		shared += take_x && take_y ? Min(in_x, in_y) : 0;
+		remaining_x -= take_x ? in_x : 0;
+		remaining_y -= take_y ? in_y : 0;
 		i += take_x;
 		j += take_y;
-		host_count_steps(&joiner->steps, 1);
 	}
 	return shared;
 }
 
 /* Compares the seeker and a listed document at the first item that they share. */
 static void
-meet(Joiner *joiner, Seeker *seeker, const Posting *posting)
+meet(Joiner *joiner, const Seeker *seeker, const Posting *posting)
 {
 	const SetJoin *join = joiner->join;
+	const SetItems *items = &joiner->items;
 	const SetDocument *x = seeker->document;
-	const SetDocument *y = joiner->items.document + posting->document;
+	const SetDocument *y = items->document + posting->document;
 	bool swap = join->right ? x->of_right : x->bag > y->bag;
+	uint64_t needed = overlap_needed(joiner, x->length, y->length);
 	uint64_t shared;
 
-	if (seeker->of_length != y->length)
-	{
-		seeker->of_length = y->length;
-		seeker->needed = set_overlap_needed(join->measure, x->length, y->length, join->threshold);
-	}
-	if (seeker->needed == 0)
+	if (needed == 0)
 	{
 		joiner->stats->pruned_by_length++;
 		return;
 	}
-	if (Min(seeker->remaining, posting->remaining) < seeker->needed)
+	if (Min(seeker->remaining, posting->remaining) < needed || !may_share(joiner, x, y, needed))
 	{
 		joiner->stats->pruned_by_frequency++;
 		return;
 	}
 	joiner->stats->compared++;
-	shared = overlap(joiner, seeker, posting);
-	if (shared < seeker->needed)
+	shared = join->weighted ? overlap(items, seeker, posting, needed, true) :
+							  overlap(items, seeker, posting, needed, false);
+	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
+	if (shared < needed)
 		return;
 	joiner->stats->pairs++;
 	join->sink(join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
@@ -264,8 +304,8 @@ read_list(Joiner *joiner, Seeker *seeker, List *list)
 static void
 seek(Joiner *joiner, uint32_t d)
 {
-	const SetDocument *document = joiner->items.document + d;
-	const SetItem *item = joiner->items.item + document->item;
+	const SetItems *items = &joiner->items;
+	const SetDocument *document = items->document + d;
 	const SetJoin *join = joiner->join;
 	uint64_t least = least_length(join->measure, document->length, join->threshold);
 	bool of_right = join->right ? !document->of_right : false;
@@ -275,8 +315,10 @@ seek(Joiner *joiner, uint32_t d)
 
 	for (; seeker.item < document->items && seeker.remaining >= least; seeker.item++)
 	{
-		read_list(joiner, &seeker, list_of(joiner, item[seeker.item].rank, of_right));
-		seeker.remaining -= item[seeker.item].frequency;
+		size_t item = document->item + seeker.item;
+
+		read_list(joiner, &seeker, list_of(joiner, items->rank[item], of_right));
+		seeker.remaining -= set_item_frequency(items, item);
 	}
 	host_count_steps(&joiner->steps, seeker.item + 1);
 }

@@ -4,8 +4,8 @@
  * The algorithm of SpotSigs (Theobald, Siddharth, Paepcke, SIGIR 2008, section 4): bags
  * are partitioned by length, so that only bags of the same or of neighbouring partitions
  * can be similar.  Bags with a common element are found by inverted lists, the rarest
- * element first.  A pair is pruned by the difference of the lengths, and by the frequency
- * of the elements already passed.  As in PPJoin (Xiao et al., WWW 2008), the lists hold
+ * element first.  A pair is pruned by the difference of the lengths, by the frequency of
+ * the elements already passed, and by a bitmap of each bag (Sandes, Teodoro, Melo, 2020).  As in PPJoin (Xiao et al., WWW 2008), the lists hold
  * only the rarest elements of each bag, and the frequency passed counts on both sides.  No
  * pair is lost.
  *
@@ -54,7 +54,7 @@ typedef struct SetJoinStats
 	uint64_t partitions;          /* that hold bags */
 	uint64_t hits;                /* entries read from lists */
 	uint64_t pruned_by_length;    /* pairs pruned by the difference of their lengths */
-	uint64_t pruned_by_frequency; /* pairs pruned by the frequency already passed */
+	uint64_t pruned_by_frequency; /* pairs pruned by the frequency passed, or the bitmaps */
 	uint64_t compared;            /* pairs whose elements were compared */
 	uint64_t pairs;               /* given to sink */
 } SetJoinStats;

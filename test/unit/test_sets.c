@@ -367,6 +367,30 @@ much_is_pruned(void)
 	free_bags(bags, 2000);
 }
 
+/* Long bags that share many frequent elements meet, but few are compared. */
+static void
+bitmaps_prune(void)
+{
+	static Bag bags[300];
+	static uint64_t hashes[600];
+
+	for (uint32_t b = 0; b < 300; b++)
+	{
+		for (uint32_t i = 0; i < 600; i++)
+			hashes[i] = random_below(1500 + b % 2 * 500);
+		bags[b] = bag_of(hashes, 600);
+	}
+	for (int weighted = 0; weighted < 2; weighted++)
+	{
+		SetJoinStats stats = join_by(SET_RESEMBLANCE, bags, 300, NULL, 0, 0.4, weighted);
+
+		CHECK(stats.pruned_by_frequency > 300 * 299 / 2 / 2);
+		CHECK(stats.compared < 300 * 299 / 2 / 100);
+	}
+	join_and_compare(bags, 100, bags + 100, 200, 0.18, true);
+	free_bags(bags, 300);
+}
+
 int
 main(void)
 {
@@ -378,5 +402,6 @@ main(void)
 	partitions_are_those_of_the_rule();
 	bounds_are_tight();
 	much_is_pruned();
+	bitmaps_prune();
 	return unit_report();
 }

@@ -219,13 +219,13 @@ make_lists(const SetItems *items)
 	memset(start, 0, ((size_t) items->ranks + 2) * sizeof(size_t));
 	for (uint32_t d = 0; d < items->documents; d++)
 		for (uint32_t i = 0; i < items->document[d].items; i++)
-			start[items->item[items->document[d].item + i].rank + 2]++;
+			start[items->rank[items->document[d].item + i] + 2]++;
 	for (uint32_t r = 0; r < items->ranks; r++)
 		start[r + 2] += start[r + 1];
 	lists.document = host_alloc(start[items->ranks + 1] * sizeof(uint32_t));
 	for (uint32_t d = 0; d < items->documents; d++)
 		for (uint32_t i = 0; i < items->document[d].items; i++)
-			lists.document[start[items->item[items->document[d].item + i].rank + 1]++] = d;
+			lists.document[start[items->rank[items->document[d].item + i] + 1]++] = d;
 	memcpy(lists.first, start, items->ranks * sizeof(size_t));
 	return lists;
 }
@@ -301,15 +301,14 @@ join_spots(Answer *answer, bool partitioned)
 	for (uint32_t d = 0; d < items.documents && (d % 1024 > 0 || !late(answer)); d++)
 	{
 		const SetDocument *document = items.document + d;
-		const SetItem *item = items.item + document->item;
 		double most = (1 - answer->threshold) * document->length + 1e-9;
 		uint64_t passed = document->lone;
 
 		for (uint32_t i = 0; i < document->items && passed <= most; i++)
 		{
-			read_list(answer, &items, &lists, met, d, item[i].rank, passed,
+			read_list(answer, &items, &lists, met, d, items.rank[document->item + i], passed,
 					  partitioned ? limit[d] : items.documents);
-			passed += item[i].frequency;
+			passed += set_item_frequency(&items, document->item + i);
 		}
 		answer->done++;
 	}
