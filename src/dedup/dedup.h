@@ -23,7 +23,7 @@
 
 #include "base/table.h"
 #include "join/join.h"
-#include "join/sets.h"
+#include "join/set_plan.h"
 #include "sketch/bag.h"
 #include "types/judged.h"
 #include "types/shingles.h"
@@ -280,11 +280,25 @@ all_documents(Source *source)
  */
 typedef bool (*PairSink)(void *state, uint32 a, uint32 b, double similarity);
 
+/* A join of signatures or of sets, whose documents are in memory. */
+typedef struct AnyJoin
+{
+	bool sets;
+	SymbolJoin symbols;
+	JoinPlan plan;
+	SetJoin set_join;
+	SetPlan set_plan;
+	SetJoinStats *set_stats; /* added to */
+	size_t held;             /* bytes that the documents take beyond the plan's arrays */
+	JoinProgress progress;
+	void *state; /* of progress */
+} AnyJoin;
+
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
 extern uint64 document_length(const Source *source, uint32 document);
 extern double documents_similarity(Source *left, uint32 a, Source *right, uint32 b);
-extern void join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers);
+extern void join_in_parallel(const AnyJoin *join, int *workers);
 
 /* ---- Clusters (clusters.c, components.c) ------------------------------------- */
 

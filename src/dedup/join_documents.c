@@ -173,27 +173,29 @@ join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 	const SignatureHeader *shape = &join_state->left->source->shape;
 	CallStats *all_stats = join_state->options->stats;
 	JoinStats stats = {0};
-	SymbolJoin join = {.k = shape->k,
-					   .b = signature_bits(shape),
-					   .h = signature_radius(shape, join_state->options->threshold),
-					   .stride = join_state->left->source->records->stride,
-					   .recall = join_state->options->recall,
-					   .left = {left->packed, left->count},
-					   .right = {left == right ? NULL : right->packed, right->count},
-					   .emit = take_pair,
-					   .progress = take_progress,
-					   .state = join_state,
-					   .stats = &stats};
-	JoinPlan plan = join_plan(&join);
+	AnyJoin join = {.symbols = {.k = shape->k,
+								.b = signature_bits(shape),
+								.h = signature_radius(shape, join_state->options->threshold),
+								.stride = join_state->left->source->records->stride,
+								.recall = join_state->options->recall,
+								.left = {left->packed, left->count},
+								.right = {left == right ? NULL : right->packed, right->count},
+								.emit = take_pair,
+								.progress = take_progress,
+								.state = join_state,
+								.stats = &stats},
+					.progress = take_progress,
+					.state = join_state};
 
+	join.plan = join_plan(&join.symbols);
 	join_state->left_piece = left;
 	join_state->right_piece = right;
-	join_in_parallel(&join, &plan, &all_stats->workers);
+	join_in_parallel(&join, &all_stats->workers);
 	if (all_stats->joins++ == 0)
 	{
-		all_stats->groups = plan.groups;
-		all_stats->radius = plan.radius;
-		all_stats->one_more = plan.one_more;
+		all_stats->groups = join.plan.groups;
+		all_stats->radius = join.plan.radius;
+		all_stats->one_more = join.plan.one_more;
 	}
 	all_stats->candidates += stats.candidates;
 	all_stats->compared += stats.compared;
@@ -247,15 +249,14 @@ join_signatures(DocumentJoin *join_state)
 
 /* ---- Sets --------------------------------------------------------------- */
 
-/* A SetPairSink.  It cannot end the join, so it ignores what comes after the end. */
-static void
+/* A SetPairSink. */
+static bool
 take_sets(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	DocumentJoin *join_state = state;
 
-	if (!join_state->stopped)
-		pass_pair(join_state, document_at(join_state->left, a), document_at(join_state->right, b),
-				  similarity);
+	return pass_pair(join_state, document_at(join_state->left, a),
+					 document_at(join_state->right, b), similarity);
 }
 
 static Bag *
@@ -276,31 +277,42 @@ join_sets(DocumentJoin *join_state)
 	Bag *left = gather_bags(join_state->left);
 	Bag *right = self ? NULL : gather_bags(join_state->right);
 	CallStats *all_stats = join_state->options->stats;
-	SetJoinStats stats;
-	SetJoin join = {.left = left,
-					.left_count = join_state->left->count,
-					.right = right,
-					.right_count = self ? 0 : join_state->right->count,
-					.threshold = join_state->options->threshold,
-					.weighted = join_state->options->multiset,
-					.measure = join_state->options->measure,
-					.sink = take_sets,
+	SetJoinStats stats = {0};
+	AnyJoin join = {.sets = true,
+					.set_join = {.left = left,
+								 .left_count = join_state->left->count,
+								 .right = right,
+								 .right_count = self ? 0 : join_state->right->count,
+								 .threshold = join_state->options->threshold,
+								 .weighted = join_state->options->multiset,
+								 .measure = join_state->options->measure,
+								 .sink = take_sets,
+								 .state = join_state},
+					.set_stats = &stats,
+					.progress = take_progress,
 					.state = join_state};
 
-	if (!set_join(&join, &stats))
+	if (!set_plan(&join.set_join, &join.set_plan))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many shingles to compare at once"),
 				 errhint("Compare the rows part by part, with \"against\", or signatures made of them "
 						 "(to_minhash), with \"verify\".")));
+	for (uint32 i = 0; i < join_state->left->count; i++)
+		join.held += left[i].count * sizeof(int64);
+	for (uint32 i = 0; i < join.set_join.right_count; i++)
+		join.held += right[i].count * sizeof(int64);
+	join_state->joins = 1;
+	join_in_parallel(&join, &all_stats->workers);
 	all_stats->sets = true;
 	if (all_stats->joins++ == 0)
-		all_stats->partitions = (int64) stats.partitions;
+		all_stats->partitions = join.set_plan.items.partitions;
 	all_stats->candidates +=
 		(int64) (stats.pruned_by_length + stats.pruned_by_frequency + stats.compared);
 	all_stats->pruned_by_length += (int64) stats.pruned_by_length;
 	all_stats->pruned_by_frequency += (int64) stats.pruned_by_frequency;
 	all_stats->compared += (int64) stats.compared;
+	set_plan_free(&join.set_plan);
 	pfree(left);
 	if (right != NULL)
 		pfree(right);

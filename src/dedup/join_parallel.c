@@ -1,8 +1,8 @@
 /*
- * join_parallel.c: a join of signatures by parallel workers.
+ * join_parallel.c: a join of signatures or sets by parallel workers.
  *
- * Groups do not depend on each other, nor do the parts of a plan without groups,
- * which this file calls groups too.  Each process takes one group after the
+ * Groups do not depend on each other, nor do the parts of a plan without groups, or of
+ * sets, which this file calls groups too.  Each process takes one group after the
  * other and writes the pairs of a group to a file.  The leader then reads the
  * files in the order of the groups and joins the groups that nobody finished.
  * So the pairs and their order do not depend on the number or speed of workers.
@@ -21,8 +21,7 @@
 #include "shared_memory.h"
 
 #define KEY_SHARED UINT64CONST(0x6E64000000000011)
-#define KEY_LEFT UINT64CONST(0x6E64000000000012)
-#define KEY_RIGHT UINT64CONST(0x6E64000000000013)
+#define KEY_ARRAYS UINT64CONST(0x6E64000000000012) /* and the numbers that follow it */
 
 /* One worker for each such share of the plan's cost, in nanoseconds. */
 #define COST_OF_WORKER 2e7
@@ -40,20 +39,19 @@ typedef struct FoundPair
 {
 	uint32 a;
 	uint32 b;
-	int32 distance;
+	double value; /* distance of signatures, similarity of sets */
 } FoundPair;
 
 typedef struct SharedGroup
 {
 	bool done; /* is its file complete? */
 	JoinStats stats;
+	SetJoinStats set_stats;
 } SharedGroup;
 
 typedef struct SharedJoin
 {
-	SymbolJoin join; /* its pointers are the leader's */
-	JoinPlan plan;
-	bool self;
+	AnyJoin join;           /* its pointers are the leader's */
 	pg_atomic_uint32 next;  /* first group that nobody has taken */
 	pg_atomic_uint64 pairs; /* pairs written, in steps */
 	uint64 most;            /* beyond this number of pairs no further group is taken */
@@ -65,12 +63,54 @@ typedef struct SharedJoin
 typedef struct Part
 {
 	SharedJoin *shared;
-	const SymbolJoin *leader; /* whose progress is reported; NULL in a worker */
+	const AnyJoin *leader; /* whose progress is reported; NULL in a worker */
 	int group;
 	BufFile *file; /* of the group under way, or NULL */
 	JoinStats stats;
+	SetJoinStats set_stats;
 	uint32 pairs;
 } Part;
+
+/* ---- Joins of both kinds ------------------------------------------------ */
+
+/* Returns how many groups a join has. */
+static int
+group_count(const AnyJoin *join)
+{
+	return join->sets ? SET_PARTS : join_parts(&join->plan);
+}
+
+/* Lists the arrays that a join reads, of which there are at most SET_ARRAYS.  Returns their number. */
+static int
+list_arrays(AnyJoin *join, SetArray *array)
+{
+	SymbolJoin *symbols = &join->symbols;
+	JoinSide *side[] = {&symbols->left, &symbols->right};
+
+	if (join->sets)
+	{
+		set_plan_arrays(&join->set_plan, array);
+		return SET_ARRAYS;
+	}
+	for (int s = 0; s < 2; s++)
+		array[s] = (SetArray){(void **) &side[s]->packed,
+							  side[s]->packed ? side[s]->documents * symbols->stride : 0};
+	return 2;
+}
+
+/* Joins the groups that a function returns. */
+static void
+run(const AnyJoin *join, JoinNext next, void *next_state)
+{
+	AnyJoin copy = *join;
+
+	copy.symbols.next = copy.set_join.next = next;
+	copy.symbols.next_state = copy.set_join.next_state = next_state;
+	if (join->sets)
+		(void) set_run(&copy.set_join, &copy.set_plan, copy.set_stats);
+	else
+		(void) join_run(&copy.symbols, &copy.plan);
+}
 
 /* ---- Joining groups, in all processes ----------------------------------- */
 
@@ -86,8 +126,8 @@ take_group(void *next_state)
 {
 	Part *part = next_state;
 	SharedJoin *shared = part->shared;
-	const SymbolJoin *leader = part->leader;
-	int parts = join_parts(&shared->plan);
+	const AnyJoin *leader = part->leader;
+	int parts = group_count(&shared->join);
 	char name[MAXPGPATH];
 
 	if (part->file != NULL)
@@ -95,13 +135,15 @@ take_group(void *next_state)
 		BufFileClose(part->file);
 		part->file = NULL;
 		shared->group[part->group].stats = part->stats;
+		shared->group[part->group].set_stats = part->set_stats;
 		shared->group[part->group].done = true;
 		memset(&part->stats, 0, sizeof(part->stats));
+		memset(&part->set_stats, 0, sizeof(part->set_stats));
 	}
 	if (pg_atomic_read_u64(&shared->pairs) > shared->most)
 		return -1;
 	part->group = (int) pg_atomic_fetch_add_u32(&shared->next, 1);
-	if (leader != NULL && leader->progress != NULL)
+	if (leader != NULL)
 		leader->progress(leader->state, Min(part->group, parts), parts);
 	if (part->group >= parts)
 		return -1;
@@ -110,34 +152,41 @@ take_group(void *next_state)
 	return part->group;
 }
 
-/* A JoinEmit: writes a pair, and ends the group if there are too many. */
+/* A SetPairSink: writes a pair, and ends the group if there are too many. */
 static bool
-write_pair(void *state, uint32_t a, uint32_t b, int distance)
+write_pair(void *state, uint32_t a, uint32_t b, double value)
 {
 	Part *part = state;
-	FoundPair pair = {a, b, distance};
+	FoundPair pair = {a, b, value};
 
 	BufFileWrite(part->file, &pair, sizeof(pair));
 	return ++part->pairs % PAIRS_STEP != 0 ||
 		pg_atomic_add_fetch_u64(&part->shared->pairs, PAIRS_STEP) <= part->shared->most;
 }
 
-/* Joins groups until none is left; leader is NULL in a worker. */
+/* A JoinEmit. */
+static bool
+write_signatures(void *state, uint32_t a, uint32_t b, int distance)
+{
+	return write_pair(state, a, b, distance);
+}
+
+/*
+ * Joins groups until none is left.  join has the pointers of this process; leader is NULL
+ * in a worker.
+ */
 static void
-join_groups(SharedJoin *shared, JoinSide left, JoinSide right, const SymbolJoin *leader)
+join_groups(SharedJoin *shared, AnyJoin join, const AnyJoin *leader)
 {
 	Part part = {.shared = shared, .leader = leader};
-	SymbolJoin join = shared->join;
 
-	join.left = left;
-	join.right = right;
-	join.emit = write_pair;
-	join.progress = NULL;
-	join.state = &part;
-	join.next = take_group;
-	join.next_state = &part;
-	join.stats = &part.stats;
-	join_run(&join, &shared->plan);
+	join.symbols.emit = write_signatures;
+	join.symbols.progress = NULL;
+	join.symbols.stats = &part.stats;
+	join.set_join.sink = write_pair;
+	join.set_stats = &part.set_stats;
+	join.symbols.state = join.set_join.state = &part;
+	run(&join, take_group, &part);
 	if (part.file != NULL)
 		BufFileClose(part.file);
 }
@@ -147,29 +196,39 @@ void
 neardup_join_main(dsm_segment *segment, shm_toc *toc)
 {
 	SharedJoin *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	JoinSide left = shared->join.left;
-	JoinSide right = shared->join.right;
+	AnyJoin join = shared->join;
+	SetArray array[SET_ARRAYS];
+	int arrays = list_arrays(&join, array);
 
-	left.packed = shm_toc_lookup(toc, KEY_LEFT, false);
-	right.packed = shared->self ? NULL : shm_toc_lookup(toc, KEY_RIGHT, false);
+	for (int i = 0; i < arrays; i++)
+		if (array[i].bytes > 0)
+			*array[i].place = shm_toc_lookup(toc, KEY_ARRAYS + i, false);
 	SharedFileSetAttach(&shared->files, segment);
-	join_groups(shared, left, right, NULL);
+	join_groups(shared, join, NULL);
 }
 
 /* ---- Reading what was found, in the leader ------------------------------ */
 
 typedef struct Reading
 {
-	const SymbolJoin *join;
-	SharedJoin *shared;
-	int group; /* read or joined last */
+	const AnyJoin *join;
+	SharedJoin *shared; /* NULL without workers */
+	int group;          /* read or joined last */
 } Reading;
+
+/* Passes a pair on.  Returns false if no more are wanted. */
+static bool
+pass_pair(const AnyJoin *join, const FoundPair *pair)
+{
+	if (join->sets)
+		return join->set_join.sink(join->set_join.state, pair->a, pair->b, pair->value);
+	return join->symbols.emit(join->symbols.state, pair->a, pair->b, (int) pair->value);
+}
 
 /* Passes the pairs of a group on.  Returns false if no more are wanted. */
 static bool
 read_group(const Reading *reading)
 {
-	const SymbolJoin *join = reading->join;
 	FoundPair pair[PAIRS_STEP];
 	char name[MAXPGPATH];
 	bool wanted = true;
@@ -182,7 +241,7 @@ read_group(const Reading *reading)
 	{
 		pairs = BufFileRead(file, pair, sizeof(pair)) / sizeof(FoundPair);
 		for (size_t i = 0; i < pairs && wanted; i++)
-			wanted = join->emit(join->state, pair[i].a, pair[i].b, pair[i].distance);
+			wanted = pass_pair(reading->join, pair + i);
 		CHECK_FOR_INTERRUPTS();
 	} while (wanted && pairs == PAIRS_STEP);
 	BufFileClose(file);
@@ -194,54 +253,70 @@ static int
 unfinished_group(void *next_state)
 {
 	Reading *reading = next_state;
-	SharedJoin *shared = reading->shared;
+	const AnyJoin *join = reading->join;
 
-	while (++reading->group < join_parts(&shared->plan))
+	while (++reading->group < group_count(join))
 	{
-		const SharedGroup *group = shared->group + reading->group;
+		const SharedGroup *group = reading->shared->group + reading->group;
 
 		if (!group->done)
 			return reading->group;
 		if (!read_group(reading))
 			break;
-		reading->join->stats->candidates += group->stats.candidates;
-		reading->join->stats->compared += group->stats.compared;
+		if (join->sets)
+			set_stats_add(join->set_stats, &group->set_stats);
+		else
+		{
+			join->symbols.stats->candidates += group->stats.candidates;
+			join->symbols.stats->compared += group->stats.compared;
+		}
 	}
 	return -1;
 }
 
+/* A JoinNext: takes one group after the other. */
+static int
+next_group(void *next_state)
+{
+	Reading *reading = next_state;
+	const AnyJoin *join = reading->join;
+
+	join->progress(join->state, ++reading->group, group_count(join));
+	return reading->group < group_count(join) ? reading->group : -1;
+}
+
 /* ---- The leader --------------------------------------------------------- */
 
+/* Returns how many bytes the arrays of a join have. */
 static Size
-side_bytes(const SymbolJoin *join, JoinSide side)
+shared_bytes(const AnyJoin *join)
 {
-	return side.packed == NULL ? 0 : side.documents * join->stride;
+	AnyJoin copy = *join;
+	SetArray array[SET_ARRAYS];
+	Size bytes = 0;
+
+	for (int i = list_arrays(&copy, array); i-- > 0;)
+		bytes += array[i].bytes;
+	return bytes;
 }
 
-static void
-share_side(ParallelContext *context, uint64 key, const SymbolJoin *join, JoinSide side)
-{
-	Size size = side_bytes(join, side);
-
-	memcpy(shared_put(context, key, size), side.packed, size);
-}
-
-/* Puts the join and its signatures into shared memory. */
+/* Puts the join and its arrays into shared memory. */
 static SharedJoin *
-share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
+share(const AnyJoin *join, ParallelContext *context)
 {
-	Size size = offsetof(SharedJoin, group) + join_parts(plan) * sizeof(SharedGroup);
+	Size size = offsetof(SharedJoin, group) + group_count(join) * sizeof(SharedGroup);
+	AnyJoin copy = *join;
+	SetArray array[SET_ARRAYS];
+	int arrays = list_arrays(&copy, array);
 	SharedJoin *shared;
 
 	shared_reserve(context, size);
-	shared_reserve(context, side_bytes(join, join->left));
-	shared_reserve(context, side_bytes(join, join->right));
+	for (int i = 0; i < arrays; i++)
+		shared_reserve(context, array[i].bytes);
 	InitializeParallelDSM(context);
 	shared = shared_put(context, KEY_SHARED, size);
 	memset(shared, 0, size);
 	shared->join = *join;
-	shared->plan = *plan;
-	shared->self = join->right.packed == NULL;
 	shared->most = (uint64) maintenance_work_mem * 1024 / sizeof(FoundPair);
 	pg_atomic_init_u32(&shared->next, 0);
 	pg_atomic_init_u64(&shared->pairs, 0);
@@ -249,9 +324,10 @@ share(const SymbolJoin *join, const JoinPlan *plan, ParallelContext *context)
 	if (context->seg == NULL)
 		return shared;
 	SharedFileSetInit(&shared->files, context->seg);
-	share_side(context, KEY_LEFT, join, join->left);
-	if (!shared->self)
-		share_side(context, KEY_RIGHT, join, join->right);
+	for (int i = 0; i < arrays; i++)
+		if (array[i].bytes > 0)
+			memcpy(shared_put(context, KEY_ARRAYS + i, array[i].bytes), *array[i].place,
+				   array[i].bytes);
 	return shared;
 }
 
@@ -294,55 +370,63 @@ can_share(Size size)
 	return false;
 }
 
-/* Returns for how many workers there is work, memory to sort in, and shared memory. */
-static int
-workers_for(const SymbolJoin *join, const JoinPlan *plan)
+/* Returns how many bytes each process needs to join groups. */
+static double
+working_bytes(const AnyJoin *join)
 {
-	bool self = join->right.packed == NULL;
-	double documents = (double) join->left.documents + (self ? 0 : join->right.documents);
-	double memory = (double) maintenance_work_mem * 1024 / documents - 2.0 * join->stride;
-	double sorting = floor(memory / join_bytes(join->k, join->b)) - 1;
-	double workers = Min(max_parallel_maintenance_workers, join_parts(plan) - 1);
+	const SymbolJoin *symbols = &join->symbols;
+	double documents = (double) symbols->left.documents;
+
+	if (join->sets)
+		return (double) set_run_bytes(&join->set_plan);
+	documents += symbols->right.packed == NULL ? 0 : symbols->right.documents;
+	return documents * join_bytes(symbols->k, symbols->b);
+}
+
+/* Returns for how many workers there is work, memory to work in, and shared memory. */
+static int
+workers_for(const AnyJoin *join)
+{
+	double cost = join->sets ? join->set_plan.cost : join->plan.cost;
+	Size shared = shared_bytes(join);
+	double memory = (double) maintenance_work_mem * 1024 - 2.0 * shared - join->held;
+	double workers = Min(max_parallel_maintenance_workers, group_count(join) - 1);
 
 	if (IsInParallelMode())
 		return 0;
-	workers = Min(workers, floor(plan->cost / COST_OF_WORKER));
-	workers = Min(workers, sorting);
-	if (workers < 1 ||
-		!can_share(side_bytes(join, join->left) + side_bytes(join, join->right) + SHARED_OVERHEAD))
+	workers = Min(workers, floor(cost / COST_OF_WORKER));
+	workers = Min(workers, floor(memory / working_bytes(join)) - 1);
+	if (workers < 1 || !can_share(shared + SHARED_OVERHEAD))
 		return 0;
 	return (int) workers;
 }
 
 /*
- * Runs join_run() with parallel workers if the work is worth their start and
+ * Runs a join with parallel workers if the work is worth their start and
  * memory and shared memory suffice.  Pairs come in the same order as without.
  * Sets *workers to the number of workers if that is greater.
  */
 void
-join_in_parallel(const SymbolJoin *join, const JoinPlan *plan, int *workers)
+join_in_parallel(const AnyJoin *join, int *workers)
 {
-	int wanted = workers_for(join, plan);
-	SymbolJoin unfinished = *join;
+	int wanted = workers_for(join);
 	Reading reading = {.join = join, .group = -1};
 	ParallelContext *context;
 
 	if (wanted == 0)
 	{
-		join_run(join, plan);
+		run(join, join->sets ? next_group : NULL, &reading);
 		return;
 	}
 	EnterParallelMode();
 	context = CreateParallelContext(NEARDUP_LIBRARY, "neardup_join_main", wanted);
-	reading.shared = share(join, plan, context);
+	reading.shared = share(join, context);
 	LaunchParallelWorkers(context);
 	if (context->nworkers_launched > 0 && parallel_leader_participation)
-		join_groups(reading.shared, join->left, join->right, join);
+		join_groups(reading.shared, *join, join);
 	WaitForParallelWorkersToFinish(context);
 	*workers = Max(*workers, context->nworkers_launched);
-	unfinished.next = unfinished_group;
-	unfinished.next_state = &reading;
-	join_run(&unfinished, &reading.shared->plan);
+	run(join, unfinished_group, &reading);
 	DestroyParallelContext(context);
 	ExitParallelMode();
 }

@@ -361,6 +361,7 @@ make_room(const SetJoin *join, SetItems *items, const ElementTable *elements, co
 
 	for (size_t i = 0; i < elements->table.count; i++)
 		room += rank[i] == NO_RANK ? 0 : elements->element[i].bags;
+	items->places = room;
 	items->rank = host_alloc(room * sizeof(uint32_t));
 	if (join->weighted)
 		items->frequency = host_alloc(room * sizeof(uint32_t));

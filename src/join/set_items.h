@@ -29,11 +29,19 @@ typedef struct SetItems
 	uint32_t documents;
 	uint32_t ranks;
 	uint32_t partitions;
+	size_t places;       /* items of all documents */
 	uint32_t *rank;      /* of each item, ascending within a document */
 	uint32_t *frequency; /* of each item; NULL if the join is not weighted */
 	uint64_t *bitmap;    /* of each document, a power of two words: bits of its ranks */
 	uint32_t words;
 } SetItems;
+
+/* Returns the number of the list of a rank. */
+static inline size_t
+set_list(const SetJoin *join, uint32_t rank, bool of_right)
+{
+	return join->right ? 2 * (size_t) rank + of_right : rank;
+}
 
 /* Returns the frequency of an item. */
 static inline uint32_t

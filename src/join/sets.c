@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "join/set_items.h"
+#include "join/set_plan.h"
 #include "sketch/sketch.h"
 
 /* ---- Bounds -------------------------------------------------------------- */
@@ -56,22 +56,7 @@ set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y, dou
 	return needed;
 }
 
-/* ---- Lists --------------------------------------------------------------- */
-
-/* A document in the list of one of its rarest items. */
-typedef struct Posting
-{
-	uint64_t remaining; /* length of the document from the item on */
-	uint32_t document;
-	uint32_t item; /* number of the item in the document */
-} Posting;
-
-/* The postings of a rank and a source, by length of their documents. */
-typedef struct List
-{
-	size_t first; /* whose document is not too short by now */
-	size_t end;   /* of those entered */
-} List;
+/* ---- Meetings ------------------------------------------------------------ */
 
 /* What documents of two lengths must share. */
 typedef struct Needed
@@ -87,90 +72,14 @@ typedef struct Needed
 typedef struct Joiner
 {
 	const SetJoin *join;
+	const SetPlan *plan;
 	SetJoinStats *stats;
-	SetItems items;
-	List *list; /* by rank; with two sources, of left and right in turn */
-	Posting *posting;
+	size_t *first; /* of each list, whose document is not too short by now */
 	uint32_t *met; /* by document: the last document that it has met, plus 1 */
 	Needed needed[NEEDED];
 	size_t steps; /* since the last check for interrupts */
+	bool ended;   /* by the sink */
 } Joiner;
-
-static inline List *
-list_of(const Joiner *joiner, uint32_t rank, bool of_right)
-{
-	return joiner->list + (joiner->join->right ? 2 * (size_t) rank + of_right : rank);
-}
-
-/*
- * Returns how much of a document's length may come before the first item that it shares
- * with a similar document that is no shorter.
- */
-static inline uint64_t
-listed_length(const Joiner *joiner, const SetDocument *document)
-{
-	uint64_t length = document->length;
-
-	return length -
-		set_overlap_needed(joiner->join->measure, length, length, joiner->join->threshold);
-}
-
-/* Allocates the lists, each with room for all postings that it will get. */
-static void
-make_lists(Joiner *joiner)
-{
-	const SetItems *items = &joiner->items;
-	size_t lists = (size_t) items->ranks * (joiner->join->right ? 2 : 1);
-	size_t room = 0;
-	uint32_t i;
-
-	joiner->list = host_alloc(lists * sizeof(List));
-	memset(joiner->list, 0, lists * sizeof(List));
-	for (uint32_t d = 0; d < items->documents; d++)
-	{
-		const SetDocument *document = items->document + d;
-		uint64_t may_pass = listed_length(joiner, document);
-		uint64_t passed = document->lone;
-
-		for (i = 0; i < document->items && passed <= may_pass; i++)
-		{
-			list_of(joiner, items->rank[document->item + i], document->of_right)->end++;
-			passed += set_item_frequency(items, document->item + i);
-		}
-		host_count_steps(&joiner->steps, i + 1);
-	}
-	for (size_t l = 0; l < lists; l++)
-	{
-		size_t count = joiner->list[l].end;
-
-		joiner->list[l].first = joiner->list[l].end = room;
-		room += count;
-	}
-	joiner->posting = host_alloc(room * sizeof(Posting));
-}
-
-/* Enters the rarest items of a document in their lists. */
-static void
-enter(Joiner *joiner, uint32_t d)
-{
-	const SetItems *items = &joiner->items;
-	const SetDocument *document = items->document + d;
-	uint64_t may_pass = listed_length(joiner, document);
-	uint64_t passed = document->lone;
-	uint32_t i;
-
-	for (i = 0; i < document->items && passed <= may_pass; i++)
-	{
-		List *list = list_of(joiner, items->rank[document->item + i], document->of_right);
-
-		joiner->posting[list->end++] =
-			(Posting){.remaining = document->length - passed, .document = d, .item = i};
-		passed += set_item_frequency(items, document->item + i);
-	}
-	host_count_steps(&joiner->steps, i + 1);
-}
-
-/* ---- Meetings ------------------------------------------------------------ */
 
 /* A document that searches for similar ones, at one of its items. */
 typedef struct Seeker
@@ -201,7 +110,7 @@ overlap_needed(Joiner *joiner, uint64_t length_x, uint64_t length_y)
 static bool
 may_share(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
 {
-	const SetItems *items = &joiner->items;
+	const SetItems *items = &joiner->plan->items;
 	const uint64_t *in_x = items->bitmap + (x - items->document) * items->words;
 	const uint64_t *in_y = items->bitmap + (y - items->document) * items->words;
 	uint64_t differ = (uint64_t) symbol_distance((const uint8_t *) in_x, (const uint8_t *) in_y,
@@ -215,7 +124,7 @@ may_share(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint
  * needed, as soon as what remains is not enough.
  */
 static inline uint64_t
-overlap(const SetItems *items, const Seeker *seeker, const Posting *posting, uint64_t needed,
+overlap(const SetItems *items, const Seeker *seeker, const SetPosting *posting, uint64_t needed,
 		bool weighted)
 {
 	const SetDocument *x = seeker->document;
@@ -246,10 +155,10 @@ overlap(const SetItems *items, const Seeker *seeker, const Posting *posting, uin
 
 /* Compares the seeker and a listed document at the first item that they share. */
 static void
-meet(Joiner *joiner, const Seeker *seeker, const Posting *posting)
+meet(Joiner *joiner, const Seeker *seeker, const SetPosting *posting)
 {
 	const SetJoin *join = joiner->join;
-	const SetItems *items = &joiner->items;
+	const SetItems *items = &joiner->plan->items;
 	const SetDocument *x = seeker->document;
 	const SetDocument *y = items->document + posting->document;
 	bool swap = join->right ? x->of_right : x->bag > y->bag;
@@ -273,21 +182,22 @@ meet(Joiner *joiner, const Seeker *seeker, const Posting *posting)
 	if (shared < needed)
 		return;
 	joiner->stats->pairs++;
-	join->sink(join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
-			   set_similarity(join->measure, shared, x->length, y->length));
+	joiner->ended = !join->sink(join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
+								set_similarity(join->measure, shared, x->length, y->length));
 }
 
-/* Meets the documents in the list of the seeker's item. */
+/* Meets the documents in a list that come before the seeker. */
 static void
-read_list(Joiner *joiner, Seeker *seeker, List *list)
+read_list(Joiner *joiner, const Seeker *seeker, size_t list)
 {
-	const Posting *end = joiner->posting + list->end;
-	const Posting *posting;
+	const SetPlan *plan = joiner->plan;
+	const SetPosting *end = plan->posting + plan->start[list + 1];
+	const SetPosting *posting = plan->posting + joiner->first[list];
 
-	while (list->first < list->end &&
-		   joiner->posting[list->first].document < seeker->document->earliest)
-		list->first++;
-	for (posting = joiner->posting + list->first; posting < end; posting++)
+	while (posting < end && posting->document < seeker->document->earliest)
+		posting++;
+	joiner->first[list] = (size_t) (posting - plan->posting);
+	for (; posting < end && posting->document < seeker->number && !joiner->ended; posting++)
 	{
 		uint32_t *met = joiner->met + posting->document;
 
@@ -300,11 +210,11 @@ read_list(Joiner *joiner, Seeker *seeker, List *list)
 	}
 }
 
-/* Finds the similar documents among those entered, by the rarest list first. */
+/* Finds the similar documents that come before a document, by the rarest list first. */
 static void
 seek(Joiner *joiner, uint32_t d)
 {
-	const SetItems *items = &joiner->items;
+	const SetItems *items = &joiner->plan->items;
 	const SetDocument *document = items->document + d;
 	const SetJoin *join = joiner->join;
 	uint64_t least = least_length(join->measure, document->length, join->threshold);
@@ -317,10 +227,63 @@ seek(Joiner *joiner, uint32_t d)
 	{
 		size_t item = document->item + seeker.item;
 
-		read_list(joiner, &seeker, list_of(joiner, items->rank[item], of_right));
+		read_list(joiner, &seeker, set_list(join, items->rank[item], of_right));
 		seeker.remaining -= set_item_frequency(items, item);
 	}
 	host_count_steps(&joiner->steps, seeker.item + 1);
+	joiner->stats->bags++;
+}
+
+/* Returns the first document of a part. */
+static uint32_t
+part_start(const SetPlan *plan, int part)
+{
+	return (uint32_t) ((uint64_t) plan->items.documents * part / SET_PARTS);
+}
+
+/* Returns how many bytes set_run() allocates. */
+size_t
+set_run_bytes(const SetPlan *plan)
+{
+	return plan->items.documents * sizeof(uint32_t) + plan->lists * sizeof(size_t);
+}
+
+/*
+ * Joins parts in ascending order: all, or those that join->next returns.  Adds to stats.
+ * Returns false if the sink ended the join.
+ */
+bool
+set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
+{
+	Joiner *joiner = host_alloc(sizeof(Joiner));
+	size_t documents = plan->items.documents;
+	bool ended;
+	int part = -1;
+
+	memset(joiner, 0, sizeof(Joiner));
+	joiner->join = join;
+	joiner->plan = plan;
+	joiner->stats = stats;
+	joiner->first = host_alloc((plan->lists + 1) * sizeof(size_t));
+	memcpy(joiner->first, plan->start, (plan->lists + 1) * sizeof(size_t));
+	joiner->met = host_alloc(documents * sizeof(uint32_t));
+	memset(joiner->met, 0, documents * sizeof(uint32_t));
+	for (;;)
+	{
+		part = join->next ? join->next(join->next_state) : part + 1;
+		if (part < 0 || part >= SET_PARTS)
+			break;
+		for (uint32_t d = part_start(plan, part); d < part_start(plan, part + 1) && !joiner->ended;
+			 d++)
+			seek(joiner, d);
+		if (joiner->ended)
+			break;
+	}
+	ended = joiner->ended;
+	host_free(joiner->met);
+	host_free(joiner->first);
+	host_free(joiner);
+	return !ended;
 }
 
 /*
@@ -336,26 +299,15 @@ seek(Joiner *joiner, uint32_t d)
 bool
 set_join(const SetJoin *join, SetJoinStats *stats)
 {
-	Joiner joiner = {.join = join, .stats = stats};
+	SetPlan plan;
 
 	memset(stats, 0, sizeof(SetJoinStats));
-	if (!set_items_make(join, &joiner.items))
+	if (!set_plan(join, &plan))
 		return false;
-	stats->bags = (uint64_t) join->left_count + (join->right ? join->right_count : 0) -
-		joiner.items.documents;
-	stats->partitions = joiner.items.partitions;
-	make_lists(&joiner);
-	joiner.met = host_alloc(joiner.items.documents * sizeof(uint32_t));
-	memset(joiner.met, 0, joiner.items.documents * sizeof(uint32_t));
-	for (uint32_t d = 0; d < joiner.items.documents; d++)
-	{
-		seek(&joiner, d);
-		enter(&joiner, d);
-		stats->bags++;
-	}
-	host_free(joiner.met);
-	host_free(joiner.posting);
-	host_free(joiner.list);
-	set_items_free(&joiner.items);
+	stats->bags =
+		(uint64_t) join->left_count + (join->right ? join->right_count : 0) - plan.items.documents;
+	stats->partitions = plan.items.partitions;
+	(void) set_run(join, &plan, stats);
+	set_plan_free(&plan);
 	return true;
 }

@@ -20,9 +20,9 @@
 
 /*
  * Takes a pair: a is the number of a bag in left; b is that of one in right, or of one in
- * left with b > a if there is no right.
+ * left with b > a if there is no right.  Returns false to end the join.
  */
-typedef void (*SetPairSink)(void *state, uint32_t a, uint32_t b, double similarity);
+typedef bool (*SetPairSink)(void *state, uint32_t a, uint32_t b, double similarity);
 
 /* What the similarity of two bags is. */
 typedef enum SetMeasure
@@ -30,6 +30,9 @@ typedef enum SetMeasure
 	SET_RESEMBLANCE,
 	SET_CONTAINMENT /* of the lesser bag in the greater one */
 } SetMeasure;
+
+/* Returns the part to join next, -1 for none; the part that it returned before is done. */
+typedef int (*SetNext)(void *next_state);
 
 typedef struct SetJoin
 {
@@ -41,7 +44,9 @@ typedef struct SetJoin
 	bool weighted;    /* lengths are sums of frequencies, else numbers of elements */
 	SetMeasure measure;
 	SetPairSink sink;
-	void *state; /* of sink */
+	void *state;  /* of sink */
+	SetNext next; /* NULL: all parts in turn */
+	void *next_state;
 } SetJoin;
 
 /*
@@ -58,6 +63,18 @@ typedef struct SetJoinStats
 	uint64_t compared;            /* pairs whose elements were compared */
 	uint64_t pairs;               /* given to sink */
 } SetJoinStats;
+
+/* Adds what was done for other documents of the same bags. */
+static inline void
+set_stats_add(SetJoinStats *stats, const SetJoinStats *more)
+{
+	stats->bags += more->bags;
+	stats->hits += more->hits;
+	stats->pruned_by_length += more->pruned_by_length;
+	stats->pruned_by_frequency += more->pruned_by_frequency;
+	stats->compared += more->compared;
+	stats->pairs += more->pairs;
+}
 
 /* Returns the similarity of two bags of these lengths that share this much. */
 static inline double

@@ -170,13 +170,14 @@ typedef struct Found
 	double similarity[BAGS_MAX][BAGS_MAX];
 } Found;
 
-static void
+static bool
 note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Found *found = state;
 
 	REQUIRE(found->similarity[a][b] == -1);
 	found->similarity[a][b] = similarity;
+	return true;
 }
 
 static double

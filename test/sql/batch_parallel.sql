@@ -80,4 +80,25 @@ END $$;
 RESET temp_file_limit;
 SELECT count(*) = (SELECT count(*) FROM alone) AS same FROM pairs(2, 'SELECT id, sig FROM docs', NULL);
 
+-- Sets: parts of the documents.  Each has some 30 of the 61 elements of its group.
+CREATE TABLE sets AS SELECT i AS id, to_shingles(array_agg(i / 2 % 60 * 100 + (i * 41 + j)::bigint * (i * 41 + j) % 1000003 * 7919 % 1000003 % 61)) AS sig
+FROM generate_series(1, 20000) i, generate_series(1, 40 + i % 5) j GROUP BY i;
+SET client_min_messages = debug1;
+CREATE TABLE sets_alone AS SELECT * FROM pairs(0, 'SELECT id, sig FROM sets', NULL, 0.4);
+CREATE TABLE sets_shared AS SELECT * FROM pairs(2, 'SELECT id, sig FROM sets', NULL, 0.4);
+CREATE TABLE sets_two AS SELECT w, p.* FROM unnest('{0,2}'::int[]) w,
+	pairs(w, 'SELECT id, sig FROM sets WHERE id % 2 = 0', 'SELECT id, sig FROM sets WHERE id % 2 = 1', 0.4) p;
+SET client_min_messages = warning;
+SELECT count(*) > 9000 AS many, count(*) = (SELECT count(*) FROM sets_alone) AS same_count, count(*) = (SELECT count(*) FROM sets_alone NATURAL JOIN sets_shared) AS same
+FROM sets_shared;
+SELECT count(*) > 4000 AS many, count(*) = 2 * (SELECT count(*) FROM sets_two x JOIN sets_two y USING (n, a, b, similarity) WHERE x.w = 0 AND y.w = 2) AS same FROM sets_two;
+SET temp_file_limit = '64kB';
+DO $$
+BEGIN
+	PERFORM pairs(2, 'SELECT id, sig FROM sets', NULL, 0.2);
+EXCEPTION WHEN configuration_limit_exceeded THEN
+	RAISE WARNING '%', replace(SQLERRM, '"', '');
+END $$;
+RESET temp_file_limit;
+
 DROP SCHEMA batch_parallel CASCADE;

@@ -66,7 +66,7 @@ typedef struct Found
 	int twice;
 } Found;
 
-static void
+static bool
 note_pair(void *found_state, uint32_t a, uint32_t b, double similarity)
 {
 	Found *found = found_state;
@@ -74,6 +74,7 @@ note_pair(void *found_state, uint32_t a, uint32_t b, double similarity)
 
 	found->twice += *place >= 0;
 	*place = similarity;
+	return true;
 }
 
 /* Returns what two bags share, as a share of the lesser one. */

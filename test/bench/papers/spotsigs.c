@@ -174,13 +174,14 @@ typedef struct Answer
 	uint64_t sum;
 } Answer;
 
-static void
+static bool
 take_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Answer *answer = state;
 
 	answer->pairs++;
 	answer->sum += (Min(a, b) * UINT64_C(2654435761) ^ Max(a, b) * UINT64_C(40503)) & UINT32_MAX;
+	return true;
 }
 
 static void

@@ -1,0 +1,106 @@
+/*
+ * set_plan.c: the lists of the rarest items of all documents.
+ */
+#include "join/set_plan.h"
+
+#include <string.h>
+
+/* Nanoseconds for a posting that is read, roughly, if its document is compared by bitmaps. */
+#define COST_OF_HIT 10.0
+
+/*
+ * Returns how much of a document's length may come before the first item that it shares
+ * with a similar document that is no shorter.
+ */
+static uint64_t
+listed_length(const SetJoin *join, const SetDocument *document)
+{
+	uint64_t length = document->length;
+
+	return length - set_overlap_needed(join->measure, length, length, join->threshold);
+}
+
+/* Adds a document to the lists of its rarest items; counts it in next[] if there is no room. */
+static void
+enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
+{
+	const SetItems *items = &plan->items;
+	const SetDocument *document = items->document + d;
+	uint64_t may_pass = listed_length(join, document);
+	uint64_t passed = document->lone;
+
+	for (uint32_t i = 0; i < document->items && passed <= may_pass; i++)
+	{
+		size_t place = next[set_list(join, items->rank[document->item + i], document->of_right)]++;
+
+		host_check_interrupts_at(place);
+		if (plan->posting != NULL)
+			plan->posting[place] =
+				(SetPosting){.remaining = document->length - passed, .document = d, .item = i};
+		passed += set_item_frequency(items, document->item + i);
+	}
+}
+
+/* Makes the lists, each by length of its documents. */
+static void
+make_lists(const SetJoin *join, SetPlan *plan)
+{
+	size_t *next;
+	size_t room = 0;
+
+	plan->lists = (size_t) plan->items.ranks * (join->right ? 2 : 1);
+	plan->start = host_alloc((plan->lists + 1) * sizeof(size_t));
+	next = host_alloc((plan->lists + 1) * sizeof(size_t));
+	memset(next, 0, plan->lists * sizeof(size_t));
+	for (uint32_t d = 0; d < plan->items.documents; d++)
+		enter(join, plan, d, next);
+	for (size_t l = 0; l <= plan->lists; l++)
+	{
+		double count = l < plan->lists ? (double) next[l] : 0;
+
+		plan->start[l] = next[l] = room;
+		room += (size_t) count;
+		plan->cost += count * count / 2 * COST_OF_HIT;
+	}
+	plan->postings = room;
+	plan->posting = host_alloc(room * sizeof(SetPosting));
+	for (uint32_t d = 0; d < plan->items.documents; d++)
+		enter(join, plan, d, next);
+	host_free(next);
+}
+
+/* Prepares the bags for set_run().  Returns false as set_join() does. */
+bool
+set_plan(const SetJoin *join, SetPlan *plan)
+{
+	memset(plan, 0, sizeof(SetPlan));
+	if (!set_items_make(join, &plan->items))
+		return false;
+	make_lists(join, plan);
+	return true;
+}
+
+/* Lists the arrays of a plan, of which there are SET_ARRAYS; reads none of them. */
+void
+set_plan_arrays(SetPlan *plan, SetArray *array)
+{
+	SetItems *items = &plan->items;
+	size_t documents = items->documents;
+	size_t frequencies = items->frequency ? items->places : 0;
+
+	array[0] = (SetArray){(void **) &items->document, documents * sizeof(SetDocument)};
+	array[1] = (SetArray){(void **) &items->rank, items->places * sizeof(uint32_t)};
+	array[2] = (SetArray){(void **) &items->frequency, frequencies * sizeof(uint32_t)};
+	array[3] = (SetArray){(void **) &items->bitmap, documents * items->words * sizeof(uint64_t)};
+	array[4] = (SetArray){(void **) &plan->start, (plan->lists + 1) * sizeof(size_t)};
+	array[5] = (SetArray){(void **) &plan->posting, plan->postings * sizeof(SetPosting)};
+}
+
+/* Frees what set_plan() has allocated. */
+void
+set_plan_free(SetPlan *plan)
+{
+	host_free(plan->start);
+	host_free(plan->posting);
+	set_items_free(&plan->items);
+}
