@@ -321,12 +321,6 @@ CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS float8
 COMMENT ON FUNCTION cosine_similarity(shingles, shingles) IS
 	'cosine of two vectors of frequencies, 0 to 1';
 
-CREATE FUNCTION is_similar(shingles, shingles, threshold float8) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'neardup_is_similar_shingles'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION is_similar(shingles, shingles, float8) IS
-	'is the similarity of two sets at least the threshold?';
-
 CREATE FUNCTION shingles_distance(shingles, shingles) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_shingles_distance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -6,7 +6,23 @@ CREATE FUNCTION neardup_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'neardup_support'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_support(internal) IS
-	'planner support for is_similar and is_within';
+	'planner support for is_similar, is_contained and is_within';
+
+-- ---- shingles ---------------------------------------------------------------
+
+CREATE FUNCTION is_similar(shingles, shingles, threshold float8) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_similar_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
+COMMENT ON FUNCTION is_similar(shingles, shingles, float8) IS
+	'is the similarity of two sets at least the threshold?';
+
+CREATE FUNCTION is_contained(shingles, shingles, threshold float8) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_is_contained'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT neardup_support;
+COMMENT ON FUNCTION is_contained(shingles, shingles, float8) IS
+	'is the share of the first set that is in the second at least the threshold?';
 
 -- ---- minhash ----------------------------------------------------------------
 

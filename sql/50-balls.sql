@@ -92,7 +92,51 @@ CREATE FUNCTION hamming_ball(bigint, distance int) RETURNS ball
 COMMENT ON FUNCTION hamming_ball(bigint, int) IS
 	'all bigint values that differ from this one in at most the given number of bits';
 
+CREATE FUNCTION near(shingles, threshold float8) RETURNS ball
+	AS 'MODULE_PATHNAME', 'neardup_near_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION near(shingles, float8) IS
+	'all sets whose resemblance to this one is at least the threshold';
+
+CREATE FUNCTION holding(shingles, threshold float8) RETURNS ball
+	AS 'MODULE_PATHNAME', 'neardup_holding'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION holding(shingles, float8) IS
+	'all sets that hold at least such a share of this one';
+
+CREATE FUNCTION held_in(shingles, threshold float8) RETURNS ball
+	AS 'MODULE_PATHNAME', 'neardup_held_in'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION held_in(shingles, float8) IS
+	'all sets of which this one holds at least such a share';
+
 -- ---- Operators --------------------------------------------------------------
+
+CREATE FUNCTION in_ball(shingles, ball) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_in_ball_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION in_ball(shingles, ball) IS
+	'implementation of <@ operator';
+
+CREATE FUNCTION ball_contains(ball, shingles) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'neardup_ball_contains_shingles'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ball_contains(ball, shingles) IS
+	'implementation of @> operator';
+
+CREATE OPERATOR <@ (
+	LEFTARG = shingles, RIGHTARG = ball, FUNCTION = in_ball,
+	COMMUTATOR = @>,
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
+);
+COMMENT ON OPERATOR <@ (shingles, ball) IS 'is in the ball';
+
+CREATE OPERATOR @> (
+	LEFTARG = ball, RIGHTARG = shingles, FUNCTION = ball_contains,
+	COMMUTATOR = <@,
+	RESTRICT = neardup_ball_sel, JOIN = neardup_ball_joinsel
+);
+COMMENT ON OPERATOR @> (ball, shingles) IS 'contains the value';
 
 CREATE FUNCTION in_ball(minhash, ball) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_in_ball'

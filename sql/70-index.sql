@@ -74,6 +74,19 @@ COMMENT ON OPERATOR FAMILY bigint_hamming_ops USING neardup IS 'hashes of 64 bit
 ALTER OPERATOR FAMILY bigint_hamming_ops USING neardup ADD
 	OPERATOR 3 <~> (bigint, simhash) FOR ORDER BY integer_ops;
 
+CREATE FUNCTION shingles_signature(shingles, internal) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_shingles_signature'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingles_signature(shingles, internal) IS
+	'neardup index support';
+
+CREATE OPERATOR CLASS shingles_ops DEFAULT FOR TYPE shingles USING neardup AS
+	OPERATOR 1 <@ (shingles, ball),
+	OPERATOR 2 <-> (shingles, shingles) FOR ORDER BY float_ops,
+	FUNCTION 1 shingles_signature(shingles, internal);
+COMMENT ON OPERATOR CLASS shingles_ops USING neardup IS 'sets, exactly';
+COMMENT ON OPERATOR FAMILY shingles_ops USING neardup IS 'sets, exactly';
+
 -- ---- Balls, for exclusion constraints ---------------------------------------
 
 CREATE FUNCTION ball_signature(ball, internal) RETURNS void

@@ -53,6 +53,7 @@ counter_begin(HitCounter *counter, uint32_t numbers, double postings, int c)
 {
 	memset(counter, 0, sizeof(HitCounter));
 	counter->count = c;
+	counter->end = UINT32_MAX;
 	if (c > 1)
 	{
 		counter->bytes = counter_bytes(numbers, postings, c);
@@ -164,20 +165,61 @@ append_postings(const uint8_t *code, size_t bytes, uint32_t numbers, uint32_t **
 	return true;
 }
 
+/* Returns how many of n ascending documents are less than `document`. */
+static size_t
+count_below(const uint32_t *documents, size_t n, uint32_t document)
+{
+	size_t low = 0;
+
+	while (low < n)
+	{
+		size_t middle = low + (n - low) / 2;
+
+		if (documents[middle] < document)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/* Drops those postings from `before` on that are not in the counter's range; returns the rest. */
+static size_t
+trim(const HitCounter *counter, uint32_t *posting, size_t before, size_t used)
+{
+	size_t end;
+	size_t from;
+
+	if (counter->from == 0 && counter->end == UINT32_MAX)
+		return used;
+	end = count_below(posting + before, used - before, counter->end);
+	from = count_below(posting + before, end, counter->from);
+	memmove(posting + before, posting + before + from, (end - from) * sizeof(uint32_t));
+	return before + end - from;
+}
+
 /* Counts the postings of a code.  Returns false if it is malformed. */
 bool
 counter_add(HitCounter *counter, const uint8_t *code, size_t bytes, uint32_t numbers)
 {
+	size_t before = counter->count == 1 ? counter->candidates : counter->pendings;
+
 	/* A bucket is seldom in a cache, and the processor reads too few lines ahead by itself. */
 	for (size_t i = 0; i < bytes; i += CACHE_LINE)
 		__builtin_prefetch(code + i);
 	/* With c = 1, each posting is a candidate. */
 	if (counter->count == 1)
-		return append_postings(code, bytes, numbers, &counter->candidate, &counter->candidates,
-							   &counter->room);
+	{
+		if (!append_postings(code, bytes, numbers, &counter->candidate, &counter->candidates,
+							 &counter->room))
+			return false;
+		counter->candidates = trim(counter, counter->candidate, before, counter->candidates);
+		return true;
+	}
 	if (!append_postings(code, bytes, numbers, &counter->pending, &counter->pendings,
 						 &counter->pending_room))
 		return false;
+	counter->pendings = trim(counter, counter->pending, before, counter->pendings);
 	if (counter->pendings >= PENDING_MAX)
 		count_pending(counter);
 	return true;

@@ -138,6 +138,8 @@ typedef struct SearchPlan
 	int count;           /* c */
 	int radius;          /* t of each group in S, but ... */
 	int one_more;        /* ... t + 1 of this many of them, with c = 1 */
+	uint32_t from;       /* documents from here on ... */
+	uint32_t end;        /* ... and before this one are searched; 0: all */
 	double lookups;
 	double postings;
 	double candidates;
@@ -196,6 +198,8 @@ typedef struct HitCounter
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;
+	uint32_t from; /* documents from here on ... */
+	uint32_t end;  /* ... and before this one are counted */
 	uint32_t *pending; /* postings that are not counted yet */
 	size_t pendings;
 	size_t pending_room;

@@ -200,7 +200,8 @@ new_metapage(Relation index, ForkNumber fork)
 	START_CRIT_SECTION();
 	meta_init(BufferGetPage(buffer), index_keys(index));
 	MarkBufferDirty(buffer);
-	if (fork == INIT_FORKNUM)
+	/* A build logs all pages at its end; that of sets, each when it is written. */
+	if (fork == INIT_FORKNUM || (index_cache(index)->sets && RelationNeedsWAL(index)))
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	return buffer;
@@ -211,12 +212,14 @@ IndexBuildResult *
 neardup_build(Relation heap, Relation index, IndexInfo *info)
 {
 	Build build = {.heap = heap, .index = index, .info = info};
-	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
+	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
 	int workers = RelationGetNumberOfBlocks(heap) > 0 ? compat_build_workers(heap, index, info) : 0;
 
 	UnlockReleaseBuffer(new_metapage(index, MAIN_FORKNUM));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_DOCUMENTS);
-	if (workers > 0)
+	if (index_cache(index)->sets)
+		set_build(heap, index, info, result);
+	else if (workers > 0)
 		build_in_parallel(&build, workers, result);
 	else
 	{

@@ -13,6 +13,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "types/objects.h"
+
 /* ---- Which column is what ----------------------------------------------- */
 
 /* Returns the equality operator of a column with a type on its right side. */
@@ -134,6 +136,8 @@ new_cache(Relation index)
 	IndexCache *cache = MemoryContextAllocZero(index->rd_indexcxt, bytes);
 
 	cache->signature = find_signature(index);
+	cache->sets = index->rd_opcintype[cache->signature - 1] ==
+		extension_type(index_getprocid(index, cache->signature, SUPPORT_SIGNATURE), "shingles");
 	for (int column = 1; column <= columns; column++)
 	{
 		KeyColumn *key = &cache->key[cache->keys];
@@ -227,6 +231,16 @@ index_signature(Relation index, Datum value)
 	return signature;
 }
 
+/* Returns the mixed elements of a set, ascending, in the current context. */
+uint64 *
+set_elements(const Signature *set)
+{
+	uint64 *element = palloc_extended(Max(set->cardinality, 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
+
+	set_mix((const int64 *) set->symbols, set->cardinality, element);
+	return element;
+}
+
 /* Returns a hasher for values of a type that are compared with a column. */
 KeyHasher
 index_key_hasher(Relation index, int column, Oid type)
@@ -298,4 +312,12 @@ index_document(Relation index, const ItemPointerData *tid, const Datum *values, 
 	row->shape = signature.header;
 	document->symbols = signature.symbols;
 	document->bytes = signature_symbol_bytes(&signature.header);
+	if (shape_is_set(&row->shape))
+	{
+		row->element = set_elements(&signature);
+		row->record = (SetRecord){.count = signature.cardinality,
+								  .bitmap = set_bitmap(row->element, signature.cardinality)};
+		row->placed = 0;
+		document->symbols = (const uint8_t *) &row->record;
+	}
 }

@@ -64,12 +64,14 @@ typedef struct IndexCache
 	TailHint tail;
 	int signature; /* the column of signatures */
 	int keys;      /* all other columns */
+	bool sets;     /* the signatures are sets */
 	KeyColumn key[FLEXIBLE_ARRAY_MEMBER];
 } IndexCache;
 
 extern IndexCache *index_cache(Relation index);
 extern void index_check_keys(Relation index);
 extern Signature index_signature(Relation index, Datum value);
+extern uint64 *set_elements(const Signature *set);
 
 /* The document of a row. */
 typedef struct RowDocument
@@ -77,6 +79,11 @@ typedef struct RowDocument
 	Document document;     /* its keys are those below */
 	SignatureHeader shape; /* of its signature; k = 0 for a NULL */
 	uint32 key[INDEX_MAX_KEYS];
+
+	/* Of an index of sets, where the record takes the place of symbols. */
+	SetRecord record;
+	const uint64 *element; /* as many as the record says */
+	uint32 placed;         /* the tail whose pages have them, as the record says; 0: none */
 } RowDocument;
 
 extern void index_document(Relation index, const ItemPointerData *tid, const Datum *values,
@@ -108,6 +115,8 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 #define TAIL_DOCUMENTS 8192
 #define TAIL_BYTES (512 * 1024)
 
+extern bool set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc);
+extern bool set_place(Relation index, uint32 stamp, RowDocument *doc);
 extern uint32 tail_length(const IndexMeta *meta);
 extern uint32 tail_limit(const IndexMeta *meta);
 extern bool tail_is_due(const IndexMeta *meta);
@@ -115,6 +124,8 @@ extern bool tail_is_due(const IndexMeta *meta);
 /* What tail_walk() calls for each page. */
 typedef void (*TailVisitor)(void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
+
+extern void index_fix_shape(Relation index, const SignatureHeader *header);
 
 /* ---- Building (build.c) ------------------------------------------------- */
 
@@ -127,6 +138,8 @@ extern char *neardup_buildphasename(int64 phase);
 #define PHASE_DOCUMENTS 2
 #define PHASE_GROUPS 3
 #define PHASE_WAL 4
+
+extern void set_build(Relation heap, Relation index, IndexInfo *info, IndexBuildResult *result);
 
 /* ---- Free pages (free_pages.c) ------------------------------------------ */
 

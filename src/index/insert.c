@@ -147,12 +147,13 @@ has_room(Page page, uint32 stamp, uint32 stride)
 
 /* Appends to a page that this backend remembers; false if it knows of none with room. */
 static bool
-append_to_open_page(Relation index, const RowDocument *doc)
+append_to_open_page(Relation index, RowDocument *doc)
 {
 	TailHint *hint = recall_tail(index);
 	Buffer buffer;
 	uint32 stride;
 	bool room;
+	bool done = false;
 
 	if (hint == NULL || (doc->shape.k != 0 && hint->shape.k == 0))
 		return false;
@@ -166,9 +167,17 @@ append_to_open_page(Relation index, const RowDocument *doc)
 	if (room)
 	{
 		page_verify_tail(index, buffer, stride);
-		append_document(index, buffer, stride, doc);
+		done = !shape_is_set(&doc->shape) || tid_flags(&doc->document.tid) ||
+			doc->placed == hint->stamp;
+		if (done)
+			append_document(index, buffer, stride, doc);
+		else
+			done = set_append(index, buffer, stride, doc);
 	}
 	UnlockReleaseBuffer(buffer);
+	/* The elements need a page of their own. */
+	if (room && !done)
+		return set_place(index, hint->stamp, doc) && append_to_open_page(index, doc);
 	return room;
 }
 
@@ -226,8 +235,8 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 }
 
 /* Fixes the shape of all signatures, unless another insert has done so. */
-static void
-fix_shape(Relation index, const SignatureHeader *header)
+void
+index_fix_shape(Relation index, const SignatureHeader *header)
 {
 	SignatureHeader shape = index_shape(index, header);
 	MetaChange change = meta_begin(index);
@@ -256,7 +265,7 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 	if (doc->shape.k != 0 && meta->shape.k == 0)
 	{
 		pfree(meta);
-		fix_shape(index, &doc->shape);
+		index_fix_shape(index, &doc->shape);
 		meta = meta_read(index);
 	}
 	if (doc->shape.k != 0)
@@ -318,7 +327,7 @@ seal_long_tail(Relation index, const TailLength *length)
 
 /* Appends a document to the tail, and seals the tail if that has made it too long. */
 static void
-insert_document(Relation index, const RowDocument *doc)
+insert_document(Relation index, RowDocument *doc)
 {
 	TailLength length = {.pages = 0, .limit = 1};
 

@@ -302,6 +302,8 @@ neardup_explain(PG_FUNCTION_ARGS)
 	uint64 after = 0;
 
 	begin_rows(fcinfo);
+	if (ball.set != NULL)
+		query.set = set_query(&ball.centre, ball_measure(&ball), ball.header.threshold);
 	index_search(index, &query, 1, &found, &after, NULL, NULL);
 	after = 0;
 	INSTR_TIME_SET_CURRENT(explain.last);

@@ -4,6 +4,7 @@
  * A change locks the page, verifies it, and works on the copy in a WAL record.  So no
  * checksum is ever computed from contents that were not verified.
  */
+#include "index/index.h"
 #include "index/segment.h"
 
 #include "miscadmin.h"
@@ -31,6 +32,8 @@ shape_is_valid(const IndexMeta *meta)
 {
 	const SignatureHeader *shape = &meta->shape;
 
+	if (shape_is_set(shape) && (shape->k != SET_SYMBOLS || signature_bits(shape) != 1))
+		return false;
 	return shape->version == RECIPE_VERSION &&
 		minhash_shape_is_valid(shape->k, signature_bits(shape)) &&
 		documents_per_page(meta_stride(meta)) > 0;
@@ -62,7 +65,8 @@ entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 		entry->dead <= entry->documents && entry->groups <= GROUPS_MAX &&
 		entry->first_stamp <= entry->last_stamp && entry->last_stamp < meta->next_stamp &&
 		length_is_valid(entry->own_length, entry->grouped) &&
-		length_is_valid(entry->near_length, entry->grouped);
+		length_is_valid(entry->near_length,
+						shape_is_set(&meta->shape) ? PG_UINT32_MAX : entry->grouped);
 }
 
 /* Checks the numbers that are used as bounds: a checksum may be forged. */
@@ -71,7 +75,8 @@ check_contents(Relation index, const IndexMeta *meta)
 {
 	if (meta->keys != index_keys(index))
 		page_corrupt(index, META_BLOCK, "another number of columns than the index has");
-	if (meta->shape.k != 0 && !shape_is_valid(meta))
+	if (meta->shape.k != 0 &&
+		(!shape_is_valid(meta) || shape_is_set(&meta->shape) != index_cache(index)->sets))
 		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
 	if (!tail_is_valid(meta, &meta->tail) || !tail_is_valid(meta, &meta->closed))
 		page_corrupt(index, META_BLOCK, "impossible tail");

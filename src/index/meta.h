@@ -26,7 +26,7 @@ typedef struct SegmentEntry
 	uint32 first_stamp; /* the least stamp of its pages of documents ... */
 	uint32 last_stamp;  /* ... and the greatest */
 	float own_length;   /* see SegmentStats */
-	float near_length;
+	float near_length;  /* ... or the mean size of sets */
 } SegmentEntry;
 
 /* A chain of document pages. */

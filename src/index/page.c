@@ -41,12 +41,29 @@ checksum_document(const ItemPointerData *tid, const uint8_t *symbols, uint32 str
 	return (uint32) mix64(XXH3_64bits(symbols, stride) ^ mix64(place));
 }
 
-/* Returns the checksum of a page's documents, given the checksum of those before `from`. */
-uint32
-page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum)
+/* Returns what element i adds to the checksum of its page. */
+static inline uint32
+checksum_element(uint64 element, uint32 i)
 {
-	for (uint32 i = from; i < page_info(page)->count; i++)
-		checksum += checksum_document(page_tid(page, i), page_symbols(page, stride, i), stride, i);
+	return (uint32) mix64(element ^ i * MIX_MULTIPLIER);
+}
+
+/*
+ * Returns the checksum of a page's documents, or of its elements of sets, given the checksum of
+ * those before `from`.
+ */
+uint32
+page_checksum_from(Page page, uint32 stride, uint32 from, uint32 checksum)
+{
+	uint32 count = page_info(page)->count;
+
+	if (page_info(page)->kind == PAGE_ELEMENTS)
+		for (uint32 i = from; i < count; i++)
+			checksum += checksum_element(page_elements(page)[i], i);
+	else
+		for (uint32 i = from; i < count; i++)
+			checksum +=
+				checksum_document(page_tid(page, i), page_symbols(page, stride, i), stride, i);
 	return checksum;
 }
 
@@ -107,10 +124,15 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 	if (info->kind == PAGE_DOCUMENTS)
 	{
 		page_check_documents(index, buffer, stride);
-		checksum = page_checksum_documents(page, stride, 0, 0);
+		checksum = page_checksum_from(page, stride, 0, 0);
 		if (info->dead != checksum_dead(page))
 			page_corrupt(index, BufferGetBlockNumber(buffer),
 						 "other documents are marked dead than vacuum has marked");
+	}
+	else if (info->kind == PAGE_ELEMENTS)
+	{
+		page_check_documents(index, buffer, stride);
+		checksum = page_checksum_from(page, stride, 0, 0);
 	}
 	else
 		checksum = checksum_payload(page);
@@ -120,7 +142,7 @@ page_verify(Relation index, Buffer buffer, uint32 stride)
 
 /*
  * Reports an error unless the number of documents of a locked page fits on it and agrees
- * with its header, which generic WAL relies on.
+ * with its header, which generic WAL relies on; or unless the number of elements of sets fits.
  */
 void
 page_check_documents(Relation index, Buffer buffer, uint32 stride)
@@ -128,6 +150,12 @@ page_check_documents(Relation index, Buffer buffer, uint32 stride)
 	Page page = BufferGetPage(buffer);
 	uint32 count = page_info(page)->count;
 
+	if (page_info(page)->kind == PAGE_ELEMENTS)
+	{
+		if (count > ELEMENTS_PER_PAGE)
+			page_corrupt(index, BufferGetBlockNumber(buffer), "more elements than fit");
+		return;
+	}
 	if (count > documents_per_page(stride))
 		page_corrupt(index, BufferGetBlockNumber(buffer), "more documents than fit");
 	if (((PageHeader) page)->pd_lower !=
@@ -157,6 +185,18 @@ page_put_document(Page page, uint32 stride, const Document *document)
 	info->checksum += checksum_document(&document->tid, symbols, stride, i);
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, i + 1) - (char *) page;
 	((PageHeader) page)->pd_upper = (char *) page_tid(page, i) - (char *) page;
+}
+
+/* Appends elements to a page of elements that has room for them. */
+void
+page_put_elements(Page page, const uint64 *element, uint32 count)
+{
+	PageInfo *info = page_info(page);
+	uint32 from = info->count;
+
+	memcpy(page_elements(page) + from, element, count * sizeof(uint64));
+	info->count += count;
+	info->checksum = page_checksum_from(page, 0, from, info->checksum);
 }
 
 static uint32 version = 1;

@@ -13,11 +13,11 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "grouping/grouping.h"
+#include "grouping/sets.h"
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E
-#define INDEX_LAYOUT 4
+#define INDEX_LAYOUT 5
 
 /* ---- Every page --------------------------------------------------------- */
 
@@ -27,7 +27,8 @@ typedef enum PageKind
 	PAGE_DOCUMENTS, /* of a segment or of a tail */
 	PAGE_ROOT,      /* a segment's description */
 	PAGE_MAP,       /* numbers and blocks of a segment's pages */
-	PAGE_POSTINGS   /* document numbers by buckets */
+	PAGE_POSTINGS,  /* document numbers by buckets */
+	PAGE_ELEMENTS   /* elements of sets */
 } PageKind;
 
 #define PAGE_ID 0xFD8D
@@ -75,7 +76,7 @@ extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 stam
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
 							   Buffer *recent);
 extern void page_verify(Relation index, Buffer buffer, uint32 stride);
-extern uint32 page_checksum_documents(Page page, uint32 stride, uint32 from, uint32 checksum);
+extern uint32 page_checksum_from(Page page, uint32 stride, uint32 from, uint32 checksum);
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Pages seen before (page_verify.c) ----------------------------------------- */
@@ -87,7 +88,7 @@ extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy 
 extern uint32 pages_seen_version(void);
 extern void pages_forget(void);
 extern Buffer page_pin_tail(Relation index, BlockNumber block);
-extern Buffer page_read_tail(Relation index, BlockNumber block, uint32 stamp);
+extern Buffer page_read_tail(Relation index, BlockNumber block, PageKind kind, uint32 stamp);
 extern void page_verify_tail(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Documents ---------------------------------------------------------- */
@@ -113,6 +114,13 @@ index_keys(Relation index)
 /* The room for symbols of documents that arrive before the first signature: all are NULL. */
 #define STRIDE_MIN 8
 #define DOCUMENTS_PER_PAGE_MAX (PAGE_ROOM / (STRIDE_MIN + sizeof(ItemPointerData)))
+
+/* Returns whether an index of this shape holds sets, not signatures. */
+static inline bool
+shape_is_set(const SignatureHeader *shape)
+{
+	return (shape->flags & SIGNATURE_SET) != 0;
+}
 
 /* The shape of an index that has no signatures has k = 0. */
 static inline uint32
@@ -197,6 +205,34 @@ typedef struct Document
 } Document;
 
 extern void page_put_document(Page page, uint32 stride, const Document *document);
+
+/* ---- Sets ----------------------------------------------------------------- */
+
+/* What a document of an index of sets has in the place of symbols. */
+typedef struct SetRecord
+{
+	uint32 count;  /* of elements */
+	uint32 page;   /* where they begin: in a segment its number, in a tail its block ... */
+	uint32 offset; /* ... and the element on the page */
+	uint32 reserved;
+	SetBitmap bitmap;
+} SetRecord;
+
+StaticAssertDecl(sizeof(SetRecord) * 8 == SET_SYMBOLS, "record of a set of another size");
+
+/* A segment of sets has at most this number of documents. */
+#define SET_DOCUMENTS_MAX (UINT32_C(1) << 30)
+
+/* A page of elements holds elements of sets, one set after the other; `count` is their number. */
+#define ELEMENTS_PER_PAGE (PAGE_ROOM / sizeof(uint64))
+
+static inline uint64 *
+page_elements(Page page)
+{
+	return (uint64 *) page_contents(page);
+}
+
+extern void page_put_elements(Page page, const uint64 *element, uint32 count);
 
 /* Returns a document of a page; bytes are those of its symbols. */
 static inline Document

@@ -81,9 +81,9 @@ page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segm
 
 /* Pins and share-locks a page of a tail, as page_read() does. */
 Buffer
-page_read_tail(Relation index, BlockNumber block, uint32 stamp)
+page_read_tail(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 {
-	return lock_page(index, page_pin_tail(index, block), PAGE_DOCUMENTS, stamp, stamp);
+	return lock_page(index, page_pin_tail(index, block), kind, stamp, stamp);
 }
 
 /* ---- Free pages --------------------------------------------------------- */

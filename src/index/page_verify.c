@@ -132,7 +132,7 @@ page_verify_tail(Relation index, Buffer buffer, uint32 stride)
 	page_check_documents(index, buffer, stride);
 	/* Of a page that was seen, only the documents appended since are read. */
 	if (seen->buffer != buffer || info->count < seen->count ||
-		info->checksum != page_checksum_documents(page, stride, seen->count, seen->checksum))
+		info->checksum != page_checksum_from(page, stride, seen->count, seen->checksum))
 	{
 		seen->buffer = InvalidBuffer;
 		page_verify(index, buffer, stride);

@@ -10,6 +10,8 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
+#include "types/shingles.h"
+
 typedef struct NeardupScan
 {
 	bool begun;
@@ -95,8 +97,17 @@ begin_search(IndexScanDesc scan, const ScanConditions *conditions, const Signatu
 	state->query = palloc(state->queries * sizeof(SearchQuery));
 	for (int i = 0; i < conditions->balls; i++)
 	{
-		query.centre = conditions->ball[i].centre;
-		query.radius = conditions->ball[i].header.radius;
+		const Ball *ball = &conditions->ball[i];
+
+		query.centre = ball->centre;
+		query.radius = ball->header.radius;
+		if (ball->set != NULL)
+		{
+			query.set = set_query(&ball->centre, ball_measure(ball), ball->header.threshold);
+			query.radius = SET_DISTANCE_MAX;
+		}
+		if (ball->set != NULL && origin != NULL)
+			query.set_origin = set_query(origin, SET_RESEMBLANCE, 0);
 		state->query[i] = query;
 	}
 	if (conditions->ball == NULL)
@@ -124,9 +135,11 @@ begin_ordering(IndexScanDesc scan, const ScanConditions *conditions)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" can order by one distance only",
 						RelationGetRelationName(scan->indexRelation))));
-	if (!is_null)
+	if (!is_null && index_cache(scan->indexRelation)->sets)
+		state->origin = signature_of_set(shingles_to_sketch(key->sk_argument));
+	else if (!is_null)
 		state->origin = signature_of_datum(key->sk_argument);
-	if (conditions->balls == 1 && !is_null &&
+	if (conditions->balls == 1 && conditions->ball[0].set == NULL && !is_null &&
 		signature_compare(&conditions->ball[0].centre, &state->origin) == 0)
 		limit = conditions->ball[0].header.radius;
 	else if (conditions->ball != NULL)
@@ -193,6 +206,14 @@ set_distance(IndexScanDesc scan, int distance)
 	scan->xs_orderbynulls[0] = is_null;
 	if (is_null)
 		scan->xs_orderbyvals[0] = (Datum) 0;
+	else if (index_cache(scan->indexRelation)->sets)
+	{
+		/* A lower bound: the executor sorts those that are equal. */
+		scan->xs_recheckorderby = true;
+		if (!FLOAT8PASSBYVAL && DatumGetPointer(scan->xs_orderbyvals[0]) != NULL)
+			pfree(DatumGetPointer(scan->xs_orderbyvals[0]));
+		scan->xs_orderbyvals[0] = Float8GetDatum((double) distance / SET_DISTANCES);
+	}
 	else if (scan->orderByData[0].sk_strategy == STRATEGY_SYMBOLS)
 		scan->xs_orderbyvals[0] = Int32GetDatum(distance);
 	else

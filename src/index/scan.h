@@ -117,6 +117,20 @@ typedef struct ScanConditions
 
 extern ScanConditions scan_conditions(IndexScanDesc scan);
 
+/* ---- Sets (scan_sets.c) -------------------------------------------------- */
+
+#define SET_DISTANCES 65536
+#define SET_DISTANCE_MAX (SET_DISTANCES - 1)
+
+extern SetQuery *set_query(const Signature *set, SetMeasure measure, double threshold);
+
+/* A document that may match: its record, and the TID without flags. */
+typedef struct SetPending
+{
+	ItemPointerData tid;
+	SetRecord record;
+} SetPending;
+
 /* ---- Searching (scan_search.c) ------------------------------------------ */
 
 typedef struct SearchQuery
@@ -126,6 +140,13 @@ typedef struct SearchQuery
 	const KeyFilter *filter; /* or NULL */
 	bool by_distance;        /* if not, all matches have distance 0, so they ascend in heap order */
 	const Signature *origin; /* distances of matches are measured from here; NULL: the centre */
+
+	/*
+	 * In an index of sets: those that match this query, and, if by_distance, the set from which
+	 * distances are measured.  Distances count in SET_DISTANCES, rounded down.
+	 */
+	const SetQuery *set;
+	const SetQuery *set_origin;
 	SearchMethod method;
 
 	/*
@@ -157,6 +178,14 @@ typedef void (*ReportReceiver)(void *state, const SearchReport *report);
 extern bool index_search(Relation index, const SearchQuery *query, int queries, MatchList *found,
 						 uint64 *after, ReportReceiver receiver, void *state);
 
+/* The query's bucket in a group, and the number of its postings. */
+typedef struct QueryBucket
+{
+	uint32 length;
+	int group;
+	uint32 bucket;
+} QueryBucket;
+
 /* ---- Documents of a search (scan_documents.c) ---------------------------- */
 
 /* A search of an index. */
@@ -178,6 +207,11 @@ typedef struct Search
 	int64 read_before;     /* pages_read_in() when the search of the segment began */
 	uint32 first_new;      /* stamps from here on began after the search */
 	bool tails_done;       /* both tails have been searched */
+	SetPending *pending;   /* sets whose elements are to be compared when no page is locked */
+	Size pendings;
+	Size pending_room;
+	uint32 least;          /* the sizes of sets that can match */
+	uint32 most;
 	uint32 done_count;     /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];
 } Search;
@@ -186,16 +220,25 @@ extern void search_set_stride(Search *s, uint32 stride);
 extern void search_scan_page(Search *s, Buffer buffer);
 extern void search_scan_segment(Search *s, Segment *segment);
 extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
+extern void search_add_match(Search *s, const ItemPointerData *tid, int distance);
+extern void search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 end);
+extern bool search_probe(Search *s, Segment *segment, const QueryBucket *bucket,
+						 double postings_max);
+extern bool search_by_keys(Search *s, Segment *segment);
+
+/* Returns whether the search compares sets. */
+static inline bool
+search_is_of_sets(const Search *s)
+{
+	return s->query->set != NULL && s->query->flag_mask == 0;
+}
+
+extern void search_begin_sets(Search *s);
+extern void search_note_set(Search *s, Page page, uint32 i);
+extern bool search_pending(Search *s, Segment *segment, uint32 stamp);
+extern void search_sets(Search *s, Segment *segment);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
-
-/* The query's bucket in a group, and the number of its postings. */
-typedef struct QueryBucket
-{
-	uint32 length;
-	int group;
-	uint32 bucket;
-} QueryBucket;
 
 /* Reads buckets of a segment and counts their documents. */
 typedef struct PostingReader

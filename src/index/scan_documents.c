@@ -12,8 +12,8 @@
 #define PREFETCH_AHEAD 4
 
 /* Adds a match.  The executor must not get a TID that no row can have. */
-static void
-add_match(Search *s, const ItemPointerData *tid, int distance)
+void
+search_add_match(Search *s, const ItemPointerData *tid, int distance)
 {
 	if (!ItemPointerIsValid(tid) || ItemPointerGetBlockNumberNoCheck(tid) == InvalidBlockNumber)
 		page_corrupt(s->index, s->block, "document with an invalid TID");
@@ -40,7 +40,7 @@ match_document(Search *s, Page page, uint32 slot, int distance)
 		distance = signature_is_empty(origin) ?
 			s->k :
 			symbol_distance(origin->symbols, page_symbols(page, s->stride, slot), s->k, s->b);
-	add_match(s, page_tid(page, slot), distance);
+	search_add_match(s, page_tid(page, slot), distance);
 }
 
 /*
@@ -66,7 +66,7 @@ match_flags(Search *s, Page page, int i)
 
 	if ((tid_flags(page_tid(page, i)) & s->query->flag_mask) == s->query->flags &&
 		filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-		add_match(s, &tid, s->query->radius);
+		search_add_match(s, &tid, s->query->radius);
 }
 
 /* Finds the matches on a page, by flags or by distances. */
@@ -80,6 +80,11 @@ search_scan_page(Search *s, Buffer buffer)
 	{
 		for (int i = 0; i < count; i++)
 			match_flags(s, page, i);
+	}
+	else if (search_is_of_sets(s))
+	{
+		for (int i = 0; i < count; i++)
+			search_note_set(s, page, i);
 	}
 	else
 	{
@@ -128,10 +133,16 @@ ask_for_page(const Search *s, const Segment *segment, uint32 page)
 void
 search_scan_segment(Search *s, Segment *segment)
 {
-	uint32 pages = segment->root.document_pages;
+	search_scan_pages(s, segment, 0, segment->root.document_pages);
+}
+
+/* Scans some pages of a segment. */
+void
+search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
+{
 	uint32 asked = 0;
 
-	for (uint32 p = 0; p < pages && !segment->replaced; p++)
+	for (uint32 p = first; p < pages && !segment->replaced; p++)
 	{
 		Buffer buffer;
 
@@ -146,6 +157,8 @@ search_scan_segment(Search *s, Segment *segment)
 		search_scan_page(s, buffer);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
+		if (s->pendings > 0 && !search_pending(s, segment, 0))
+			return;
 	}
 }
 
@@ -179,6 +192,11 @@ match_candidate(Search *s, Page page, uint32 slot)
 	if (s->query->flag_mask != 0)
 	{
 		match_flags(s, page, slot);
+		return;
+	}
+	if (search_is_of_sets(s))
+	{
+		search_note_set(s, page, slot);
 		return;
 	}
 	if (tid_flags(page_tid(page, slot)) || !filter_passes(s->query->filter, symbols, s->stride))
@@ -227,5 +245,7 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 		}
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
+		if (s->pendings > 0 && !search_pending(s, segment, 0))
+			return;
 	}
 }

@@ -63,6 +63,8 @@ struct Ordering
 	Relation index;
 	Snapshot snapshot;
 	Signature centre;
+	SetQuery *set; /* of an index of sets, else NULL */
+	int farthest;  /* the greatest distance that signatures, or sets, can have */
 	const KeyFilter *filter; /* or NULL */
 	bool limited;
 	int limit;    /* the greatest distance */
@@ -92,9 +94,15 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	o->filter = filter;
 	if (centre != NULL)
 		o->centre = *centre;
+	o->farthest = o->centre.header.k;
+	if (shape_is_set(&o->centre.header))
+	{
+		o->set = set_query(centre, SET_RESEMBLANCE, 0);
+		o->farthest = SET_DISTANCE_MAX;
+	}
 	o->stage = centre == NULL || signature_is_empty(centre) ? STAGE_EQUAL : STAGE_NEAR;
 	o->limited = limit >= 0;
-	o->limit = limit >= 0 ? limit : o->centre.header.k;
+	o->limit = limit >= 0 ? limit : o->farthest;
 	o->reached = o->wanted = -1;
 	o->far_limit = FAR_LIMIT_FIRST;
 	return o;
@@ -200,11 +208,25 @@ set_steps(Ordering *o)
 	pfree(meta);
 }
 
+/* Sets the steps of an ordering by sets. */
+static void
+set_steps_of_sets(Ordering *o)
+{
+	static const double distance[] = {0.1, 0.3, 0.5, 0.7, 0.85};
+
+	o->steps.count = lengthof(distance);
+	for (int i = 0; i < lengthof(distance); i++)
+		o->steps.radius[i] = (int) (distance[i] * SET_DISTANCES);
+	o->planned = true;
+}
+
 /* Chooses the radius of the next search, or packed scans if that would cost too much. */
 static void
 choose_radius(Ordering *o)
 {
-	if (!o->planned)
+	if (!o->planned && o->set != NULL)
+		set_steps_of_sets(o);
+	else if (!o->planned)
 		set_steps(o);
 	while (o->wanted <= o->reached && o->next_step < o->steps.count)
 	{
@@ -233,6 +255,12 @@ collect_by_distance(Ordering *o, MatchList *batch)
 		choose_radius(o);
 	query.radius = o->wanted;
 	query.method = neardup_search;
+	if (o->set != NULL)
+	{
+		/* All whose distance, rounded down, is at most the radius. */
+		o->set->threshold = Max(0, 1 - (o->wanted + 1.0) / SET_DISTANCES);
+		query.set = o->set;
+	}
 	if (o->stage == STAGE_FAR)
 	{
 		/* Within a distance, the cheapest search costs no more than the others. */
@@ -262,7 +290,7 @@ static void
 collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchList *batch)
 {
 	SearchQuery query = {.centre = o->centre,
-						 .radius = o->centre.header.k,
+						 .radius = o->farthest,
 						 .filter = o->filter,
 						 .by_distance = true,
 						 .method = neardup_search,

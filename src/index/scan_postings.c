@@ -337,6 +337,11 @@ postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *
 	r->candidates_max = postings_candidates_max(segment);
 	r->postings_max = postings_max;
 	counter_begin(&r->counter, segment->numbers, plan->postings, choosing ? 1 : plan->count);
+	if (plan->end > 0)
+	{
+		r->counter.from = plan->from;
+		r->counter.end = plan->end;
+	}
 	if (choosing)
 		choose_candidates(r, plan, bucket);
 	else

@@ -50,8 +50,8 @@ plan_for_lengths(Search *s, Segment *segment, QueryBucket *bucket)
  * Reads the plan's buckets and compares the candidates; scans the segment if there are too
  * many.  Returns false instead if there are more postings than postings_max.
  */
-static bool
-probe_segment(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max)
+bool
+search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double postings_max)
 {
 	PostingReader r;
 
@@ -113,20 +113,20 @@ search_groups(Search *s, Segment *segment, QueryBucket *bucket)
 	SearchPlan *plan = &s->report->plan;
 
 	if (!looks_first(s, segment) &&
-		probe_segment(s, segment, bucket, FAR_MORE * (plan->postings + 16 * plan->groups)))
+		search_probe(s, segment, bucket, FAR_MORE * (plan->postings + 16 * plan->groups)))
 		return;
 	plan_for_lengths(s, segment, bucket);
 	if (plan->method == SEARCH_SCAN)
 		search_scan_segment(s, segment);
 	else
-		probe_segment(s, segment, bucket, INFINITY);
+		search_probe(s, segment, bucket, INFINITY);
 }
 
 /*
  * Searches a segment by the lists of a key, if that costs less than the plan of the report.
  * Returns false if it does not.
  */
-static bool
+bool
 search_by_keys(Search *s, Segment *segment)
 {
 	KeyLists lists =
@@ -135,7 +135,7 @@ search_by_keys(Search *s, Segment *segment)
 	if (lists.bucket == NULL)
 		return false;
 	s->report->plan = lists.plan;
-	probe_segment(s, segment, lists.bucket, INFINITY);
+	search_probe(s, segment, lists.bucket, INFINITY);
 	return true;
 }
 
@@ -147,6 +147,11 @@ plan_and_search(Search *s, Segment *segment)
 	bool all = s->query->flag_mask != 0 || s->query->method == SEARCH_KEYS;
 	QueryBucket *bucket;
 
+	if (search_is_of_sets(s))
+	{
+		search_sets(s, segment);
+		return;
+	}
 	s->report->plan =
 		segment_usual_plan(segment, s->query->radius, all ? SEARCH_SCAN : s->query->method);
 	if (s->query->filter != NULL &&
@@ -259,7 +264,7 @@ search_tail(Search *s, const TailEntry *tail)
 		(s->query->flag_mask == 0 && tail->stride != meta_stride(s->meta)))
 		return true;
 	search_set_stride(s, tail->stride);
-	if (!tail_walk(s->index, tail, visit_tail_page, s))
+	if (!tail_walk(s->index, tail, visit_tail_page, s) || !search_pending(s, NULL, tail->stamp))
 		return false;
 	s->done[s->done_count++] = tail->stamp;
 	return true;
@@ -367,6 +372,10 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 	s.first_new = 0;
 	s.io_concurrency = get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	s.tails_done = false;
+	s.pending = NULL;
+	s.pendings = s.pending_room = 0;
+	if (query->set != NULL)
+		search_begin_sets(&s);
 	s.done_count = 0;
 	for (;;)
 	{
@@ -374,15 +383,17 @@ search_query(Relation index, const SearchQuery *query, MatchList *found, ReportR
 		uint32 gone;
 
 		use_meta(&s, meta);
+		s.pendings = 0;
 		gone = s.k != 0 || query->flag_mask != 0 ? search_listed(&s) : 0;
 		pfree(meta);
 		if (gone == 0)
-			return;
+			break;
 		ereport(DEBUG1,
 				(errmsg_internal("search of index \"%s\" starts again: %u has been replaced",
 								 RelationGetRelationName(index), gone)));
 		found->repeats = true;
 	}
+	host_free(s.pending);
 }
 
 /*

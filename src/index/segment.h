@@ -42,6 +42,7 @@ typedef struct SegmentRoot
 	uint32 nulls;
 	uint32 stride;
 	uint32 document_pages;
+	uint32 element_pages; /* of sets; the maps of documents list them after the documents */
 	uint32 posting_pages;
 	uint32 document_maps;
 	uint32 posting_maps;
@@ -53,6 +54,7 @@ typedef struct SegmentRoot
 	int32 key_bits;
 	float own_length; /* see SegmentStats */
 	float near_length;
+	uint64 elements; /* of sets */
 } SegmentRoot;
 
 #define page_root(page) ((SegmentRoot *) page_contents(page))
@@ -109,6 +111,14 @@ root_add(SegmentRoot *root, const SegmentRoot *counted)
 	root->grouped += counted->grouped;
 	root->empty += counted->empty;
 	root->nulls += counted->nulls;
+	root->elements += counted->elements;
+}
+
+/* Returns how many pages the maps of documents list. */
+static inline uint32
+root_listed_pages(const SegmentRoot *root)
+{
+	return root->document_pages + root->element_pages;
 }
 
 /* Returns how many documents have a posting of each key. */
@@ -170,7 +180,7 @@ root_list(const SegmentRoot *root, uint32 page)
 static inline uint32
 root_other_pages(const SegmentRoot *root)
 {
-	return root->posting_pages + root_maps(root) + root_pages(root);
+	return root->element_pages + root->posting_pages + root_maps(root) + root_pages(root);
 }
 
 /* Documents that no vacuum has found dead. */

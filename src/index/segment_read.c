@@ -99,13 +99,15 @@ make_room(Size bytes)
 
 /*
  * Returns whether every group has symbols, no symbol is in two groups, and every group's
- * value fits in 64 bits.
+ * value fits in 64 bits; or, if a segment holds sets, whether it is a grouping of these.
  */
 static bool
-grouping_is_valid(const Grouping *g)
+grouping_is_valid(const Grouping *g, bool sets)
 {
 	if (g->groups == 0)
 		return true;
+	if (sets)
+		return set_grouping_is_valid(g);
 	return g->groups > 0 && g->groups <= GROUPS_MAX && g->bucket_bits >= 1 &&
 		g->bucket_bits <= BUCKET_BITS_MAX && g->width >= 1 && g->width <= g->k && g->wide >= 0 &&
 		g->wide <= g->groups && (g->width + (g->wide > 0)) * g->b <= 64 &&
@@ -132,12 +134,13 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
-	if (!grouping_is_valid(&s->grouping) || !keys_are_valid(&s->grouping, index_keys(index)) ||
+	if (!grouping_is_valid(&s->grouping, s->sets) || !keys_are_valid(&s->grouping, index_keys(index)) ||
 		group_first_bucket(&s->grouping, root_lists(root)) >= BUCKET_CONTINUES)
 		page_corrupt(index, entry->root, "impossible grouping");
 	if ((uint64) root->document_pages * s->documents_per_page > SEGMENT_NUMBERS_MAX ||
 		root->documents > root->document_pages * s->documents_per_page ||
-		root->document_maps != pages_for(root->document_pages, ENTRIES_PER_MAP) ||
+		root->element_pages > (s->sets ? RelationGetNumberOfBlocks(index) : 0) ||
+		root->document_maps != pages_for(root_listed_pages(root), ENTRIES_PER_MAP) ||
 		root->posting_pages > (uint64) root->posting_maps * ENTRIES_PER_MAP ||
 		root->posting_pages < root->posting_maps ||
 		(root_postings(root) > 0) != (root->posting_maps > 0))
@@ -206,6 +209,7 @@ load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segm
 	if (s->root.stride != meta_stride(meta) &&
 		(s->root.stride != stride_of_nulls(meta->keys) || s->root.grouped > 0))
 		page_corrupt(index, entry->root, "segment of signatures of another length");
+	s->sets = shape_is_set(&meta->shape) && s->root.stride == meta_stride(meta);
 	s->grouping = root_grouping(&s->root, &meta->shape);
 	s->documents_per_page = documents_per_page(s->root.stride);
 	check_root(index, entry, s);
@@ -331,7 +335,7 @@ read_map(Relation index, const Segment *s, uint32 map)
 	count = page_info(BufferGetPage(buffer))->count;
 	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||
 		(map < s->root.document_maps &&
-		 count != Min(ENTRIES_PER_MAP, s->root.document_pages - map * ENTRIES_PER_MAP)))
+		 count != Min(ENTRIES_PER_MAP, root_listed_pages(&s->root) - map * ENTRIES_PER_MAP)))
 		page_corrupt(index, block, "not the map that the root lists");
 	for (uint32 i = 0; i < count; i++)
 		if (entry[i].block >= blocks)
@@ -446,12 +450,59 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	if (map == NULL)
 		return InvalidBuffer;
 	slot = &map->slot[page % ENTRIES_PER_MAP];
-	buffer = page_read_documents(index, slot->block, slot->number, segment->stamp, &slot->recent);
+	buffer = page_read_documents(index, slot->block, segment->sets ? segment->stamp : slot->number,
+								 segment->stamp, &slot->recent);
 	verify_once(index, buffer, segment, slot, segment->root.stride);
 	if (BufferIsValid(buffer) &&
 		page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
 		page_corrupt(index, slot->block, "more documents than fit");
 	return buffer;
+}
+
+/*
+ * Pins, share-locks and verifies a page of elements of sets, by its number; as
+ * segment_documents.
+ */
+Buffer
+segment_elements(Relation index, Segment *segment, uint32 page)
+{
+	uint32 number = segment->root.document_pages + page;
+	CachedMap *map;
+	MapSlot *slot;
+	Buffer buffer;
+
+	if (page >= segment->root.element_pages)
+		page_corrupt(index, segment->root_block, "set on a page that does not exist");
+	map = segment_map(index, segment, number / ENTRIES_PER_MAP);
+	if (map == NULL)
+		return InvalidBuffer;
+	slot = &map->slot[number % ENTRIES_PER_MAP];
+	buffer = page_read_recent(index, slot->block, PAGE_ELEMENTS, segment->stamp, &slot->recent);
+	verify_once(index, buffer, segment, slot, 0);
+	if (BufferIsValid(buffer))
+		page_check_documents(index, buffer, 0);
+	return buffer;
+}
+
+/*
+ * Sets the size of the first set on a page of documents, as its map says; false if upkeep has
+ * replaced the segment.
+ */
+bool
+segment_size_of_page(Relation index, Segment *segment, uint32 page, uint32 *size)
+{
+	CachedMap *map;
+
+	if (page % ENTRIES_PER_MAP == 0)
+	{
+		*size = segment->list[page / ENTRIES_PER_MAP].number;
+		return true;
+	}
+	map = segment_map(index, segment, page / ENTRIES_PER_MAP);
+	if (map == NULL)
+		return false;
+	*size = map->slot[page % ENTRIES_PER_MAP].number;
+	return true;
 }
 
 /* ---- Postings ----------------------------------------------------------- */
@@ -659,8 +710,29 @@ walk_documents(SegmentWalk *walk, uint32 page)
 	if (!walk_load(walk, page / ENTRIES_PER_MAP))
 		return InvalidBuffer;
 	entry = walk->entry[page % ENTRIES_PER_MAP];
-	buffer = page_read_documents(walk->index, entry.block, entry.number, segment->stamp, &recent);
+	buffer = page_read_documents(walk->index, entry.block,
+								 segment->sets ? segment->stamp : entry.number, segment->stamp,
+								 &recent);
 	if (BufferIsValid(buffer))
 		page_verify(walk->index, buffer, segment->root.stride);
+	return buffer;
+}
+
+/* Pins, share-locks and verifies a page of elements of sets. */
+Buffer
+walk_elements(SegmentWalk *walk, uint32 page)
+{
+	const Segment *segment = &walk->segment;
+	uint32 number = segment->root.document_pages + page;
+	Buffer buffer;
+
+	if (page >= segment->root.element_pages)
+		page_corrupt(walk->index, segment->root_block, "set on a page that does not exist");
+	if (!walk_load(walk, number / ENTRIES_PER_MAP))
+		return InvalidBuffer;
+	buffer = page_read(walk->index, walk->entry[number % ENTRIES_PER_MAP].block, PAGE_ELEMENTS,
+					   segment->stamp);
+	if (BufferIsValid(buffer))
+		page_verify(walk->index, buffer, 0);
 	return buffer;
 }

@@ -48,6 +48,7 @@ typedef struct Segment
 	CompatFile file; /* the key, with identity and stamp */
 	uint64 identity; /* of the index */
 	uint32 stamp;    /* of the segment */
+	bool sets;       /* its documents are sets, ordered by size; maps have the size of a page's first */
 	bool replaced;   /* by upkeep, as a page has shown: what was read of it is not all */
 	BlockNumber root_block;
 	SegmentRoot root;
@@ -71,6 +72,8 @@ typedef struct Segment
 extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
 extern void segments_forget(const IndexMeta *meta);
 extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
+extern Buffer segment_elements(Relation index, Segment *segment, uint32 page);
+extern bool segment_size_of_page(Relation index, Segment *segment, uint32 page, uint32 *size);
 
 /* Where a bucket may be: a page of postings, as a place in a map. */
 typedef struct PostingPlace
@@ -129,6 +132,7 @@ extern bool walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta,
 					   const SegmentEntry *entry);
 extern bool walk_load(SegmentWalk *walk, uint32 map);
 extern Buffer walk_documents(SegmentWalk *walk, uint32 page);
+extern Buffer walk_elements(SegmentWalk *walk, uint32 page);
 extern void walk_end(SegmentWalk *walk);
 
 /* ---- Plans (segment_plan.c) ----------------------------------------------------- */

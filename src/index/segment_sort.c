@@ -1,7 +1,7 @@
 /*
  * segment_sort.c: a counting sort of a segment's documents by their buckets, group by group.
  */
-#include "index/segment_sort.h"
+#include "index/sets.h"
 
 /* The bucket of a document without postings. */
 #define NO_BUCKET PG_UINT32_MAX
@@ -40,6 +40,13 @@ group_sort_begin(SegmentWriter *writer)
 	sort->writer = writer;
 	sort->grouping = grouping;
 	sort->numbers = numbers;
+	sort->sets = NULL;
+	if (shape_is_set(writer->shape))
+	{
+		set_sort_begin(sort);
+		sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
+		return sort;
+	}
 	sort->at_once = (int) Min(grouping_lists(&grouping), 1 + more);
 	sort->bucket = palloc_extended(bytes * sort->at_once, MCXT_ALLOC_HUGE);
 	sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
@@ -51,9 +58,12 @@ group_sort_begin(SegmentWriter *writer)
 void
 group_sort_end(GroupSort *sort)
 {
+	if (sort->sets != NULL)
+		set_sort_end(sort);
+	else
+		pfree(sort->bucket);
 	pfree(sort->document);
 	pfree(sort->offset);
-	pfree(sort->bucket);
 	pfree(sort);
 }
 
@@ -86,12 +96,13 @@ document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 str
 }
 
 /* Share-locks a page of documents, which is still as it was written unless it comes from disk. */
-static Buffer
-read_documents(SegmentWriter *writer, uint32 number)
+Buffer
+group_sort_documents(SegmentWriter *writer, uint32 number)
 {
 	MapEntry entry = segment_document_page(writer, number);
 	int64 before = pages_read_in();
-	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS, entry.number);
+	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS,
+							  shape_is_set(writer->shape) ? writer->stamp : entry.number);
 
 	if (!BufferIsValid(buffer))
 		page_corrupt(writer->index, entry.block,
@@ -112,9 +123,11 @@ group_sort_read(GroupSort *sort, int first, int count)
 	uint32 per_page = documents_per_page(stride);
 
 	sort->first = first;
+	if (sort->sets != NULL)
+		return set_sort_read(sort, first, count);
 	for (uint32 p = 0; p < writer->root->document_pages; p++)
 	{
-		Buffer buffer = read_documents(writer, p);
+		Buffer buffer = group_sort_documents(writer, p);
 		Page page = BufferGetPage(buffer);
 		uint32 documents = page_info(page)->count;
 
@@ -147,8 +160,8 @@ count_buckets(const uint32 *bucket, uint32 first, uint32 end, uint32 *count)
 }
 
 /* Turns the counts of buckets into the offsets where they begin; the last is the end of all. */
-static void
-sum_up(uint32 *offset, uint32 buckets)
+void
+group_sort_sum_up(uint32 *offset, uint32 buckets)
 {
 	uint32 sum = 0;
 
@@ -175,8 +188,11 @@ bool
 group_sort_run(GroupSort *sort, int group)
 {
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
-	const uint32 *bucket = buckets_of(sort, group);
+	const uint32 *bucket;
 
+	if (sort->sets != NULL)
+		return set_sort_run(sort, group);
+	bucket = buckets_of(sort, group);
 	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
 	for (uint32 d = 0; d < sort->numbers; d += DOCUMENTS_AT_ONCE)
 	{
@@ -184,7 +200,7 @@ group_sort_run(GroupSort *sort, int group)
 		if (!sort->writer->goes_on(sort->writer))
 			return false;
 	}
-	sum_up(sort->offset, buckets);
+	group_sort_sum_up(sort->offset, buckets);
 	for (uint32 d = 0; d < sort->numbers; d += DOCUMENTS_AT_ONCE)
 	{
 		put_documents(sort, bucket, d, Min(d + DOCUMENTS_AT_ONCE, sort->numbers));

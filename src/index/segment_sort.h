@@ -17,12 +17,16 @@ typedef struct GroupSort
 	uint32 *bucket;   /* of each document, in each of these groups */
 	uint32 *offset;   /* of the group sorted last: of each bucket, and the end */
 	uint32 *document; /* of the group sorted last, in the order of buckets */
+	struct SetPostings *sets; /* of each of these groups, if documents are sets; else NULL */
+	Size document_room;
 } GroupSort;
 
 extern bool document_has_posting(const Grouping *g, int group, uint16 flags);
 extern uint32 document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 stride);
 extern Size group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once);
 extern GroupSort *group_sort_begin(SegmentWriter *writer);
+extern Buffer group_sort_documents(SegmentWriter *writer, uint32 number);
+extern void group_sort_sum_up(uint32 *offset, uint32 buckets);
 extern bool group_sort_read(GroupSort *sort, int first, int count);
 extern bool group_sort_run(GroupSort *sort, int group);
 extern void group_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);

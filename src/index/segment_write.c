@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 
 #include "index/segment_postings.h"
-#include "index/segment_sort.h"
+#include "index/sets.h"
 
 /* ---- Layout ------------------------------------------------------------- */
 
@@ -24,7 +24,10 @@
 void
 segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 {
-	Grouping g = index_grouping(index, shape, root->grouped, root_keyed(root));
+	Grouping g = shape_is_set(shape) ?
+		grouping_with_keys(set_grouping(shape->k, root->grouped, root->elements),
+						   index_keys(index), root_keyed(root)) :
+		index_grouping(index, shape, root->grouped, root_keyed(root));
 
 	root->groups = g.groups;
 	root->width = g.width;
@@ -58,6 +61,9 @@ segment_documents_max(Relation index, const SignatureHeader *shape, Size memory)
 	uint32 documents;
 
 	memory = Max(memory, MEMORY_LEAST);
+	/* Sorting a range of the postings of sets takes little memory. */
+	if (shape_is_set(shape))
+		return SET_DOCUMENTS_MAX;
 	documents = (uint32) Min(memory / BYTES_PER_DOCUMENT, SEGMENT_NUMBERS_MAX);
 	while (documents > 1 && !fits(index, shape, documents, memory))
 		documents -= (documents + 15) / 16;
@@ -237,7 +243,12 @@ segment_write_groups(SegmentWriter *writer, BucketLengths *lengths)
 			if (!goes_on)
 				break;
 			if (group < sort->grouping.groups)
-				group_sort_lengths(sort, group, lengths);
+			{
+				if (sort->sets != NULL)
+					set_sort_lengths(sort, group, lengths);
+				else
+					group_sort_lengths(sort, group, lengths);
+			}
 			put_group(p, sort, group);
 		}
 		postings_flush(p);
@@ -250,10 +261,15 @@ segment_write_groups(SegmentWriter *writer, BucketLengths *lengths)
 
 /* ---- Root --------------------------------------------------------------- */
 
-/* Returns the stamp and block of a page of documents. */
+/*
+ * Returns the block of a page of documents and its stamp, or the size of its first set; after
+ * these, the block of a page of elements.
+ */
 MapEntry
 segment_document_page(const SegmentWriter *writer, uint32 number)
 {
+	if (number >= writer->root->document_pages)
+		return writer->elements[number - writer->root->document_pages];
 	if (writer->documents != NULL)
 		return writer->documents[number];
 	return (MapEntry){.number = writer->stamp, .block = writer->first_document + number};
@@ -276,14 +292,14 @@ list_map(MapList *list, MapEntry entry)
 	list->entry[list->count++] = entry;
 }
 
-/* Writes the maps of documents. */
+/* Writes the maps of documents, and of elements of sets. */
 static void
 write_document_maps(SegmentWriter *writer, MapList *list)
 {
 	MapWriter *maps = palloc(sizeof(MapWriter));
 
 	map_begin(maps, writer);
-	for (uint32 p = 0; p < writer->root->document_pages; p++)
+	for (uint32 p = 0; p < root_listed_pages(writer->root); p++)
 		list_map(list, map_add(maps, segment_document_page(writer, p)));
 	list_map(list, map_flush(maps));
 	writer->root->document_maps = list->count;
@@ -410,6 +426,8 @@ segment_write_root(SegmentWriter *writer, BlockNumber last_map, const BucketLeng
 		entry.own_length = root->own_length = mean_length(lengths->own, lengths->samples);
 		entry.near_length = root->near_length = mean_length(lengths->near, lengths->samples);
 	}
+	if (shape_is_set(writer->shape) && root->grouped > 0)
+		entry.near_length = root->near_length = (float) ((double) root->elements / root->grouped);
 	entry.root = write_root_pages(writer, &list);
 	entry.other_pages = root_other_pages(root);
 	pfree(list.entry);

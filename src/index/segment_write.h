@@ -37,6 +37,7 @@ struct SegmentWriter
 	Size memory; /* bytes for sorting */
 	MapEntry *
 		documents; /* the pages of documents; NULL: pages of its stamp, the first of which is ... */
+	MapEntry *elements; /* the pages of elements of sets */
 	BlockNumber first_document;
 
 	/*

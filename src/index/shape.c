@@ -12,7 +12,7 @@ index_shape(Relation index, const SignatureHeader *header)
 {
 	SignatureHeader shape = *header;
 
-	shape.flags &= SIGNATURE_LOG_B | SIGNATURE_MINHASH;
+	shape.flags &= SIGNATURE_SAME_FLAGS;
 	if (documents_per_page(document_stride(&shape, index_keys(index))) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -53,7 +53,7 @@ tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 
 	for (uint32 p = 0; tail->stamp != 0 && p < tail->pages; p++)
 	{
-		Buffer buffer = page_read_tail(index, block, tail->stamp);
+		Buffer buffer = page_read_tail(index, block, PAGE_DOCUMENTS, tail->stamp);
 
 		if (!BufferIsValid(buffer))
 			return false;

@@ -56,6 +56,9 @@ typedef struct MergeSources
 	uint32 stamp[SEGMENTS_MAX];
 } MergeSources;
 
-extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources);
+/* Sets that a build has read (sets.h). */
+struct SizeSort;
+
+extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources, struct SizeSort *sorted);
 
 #endif

@@ -13,8 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "index/segment_read.h"
-#include "index/segment_write.h"
+#include "index/sets.h"
 
 /* A segment that is being written, on whatever pages are free. */
 typedef struct NewSegment
@@ -34,6 +33,10 @@ typedef struct NewSegment
 	uint32 last_stamp;
 	uint32 dead;         /* documents that were dead when their page was taken */
 	PGAlignedBlock page; /* of documents */
+
+	/* Of sets. */
+	PGAlignedBlock elements; /* the page of elements at hand */
+	Size elements_room;      /* of writer.elements */
 } NewSegment;
 
 typedef struct Merge
@@ -49,6 +52,14 @@ typedef struct Merge
 	uint32 stride;       /* of the source that is being read */
 	bool take;           /* its pages become part of the new segment */
 	BlockNumber to_free; /* page of a tail that has been walked over */
+
+	/* Of sets, which are copied in the order of their sizes. */
+	SizeSort *sort; /* NULL: documents are signatures */
+	ElementSource source;
+	SegmentWalk elements;        /* over the pages of elements of a source */
+	BlockNumber *tail_elements;  /* pages of the closed tail, to be freed */
+	Size tail_elements_count;
+	Size tail_elements_room;
 } Merge;
 
 /* ---- New segments: pages ------------------------------------------------ */
@@ -149,20 +160,24 @@ begin_segment(const Merge *merge)
 	segment->last_map = InvalidBlockNumber;
 	segment->first_stamp = PG_UINT32_MAX;
 	page_init(segment->page.data, PAGE_DOCUMENTS, segment->writer.stamp);
+	page_init(segment->elements.data, PAGE_ELEMENTS, segment->writer.stamp);
 	return segment;
 }
 
-/* Adds a page to those of the segment's documents. */
+/*
+ * Adds a page of this stamp to those of the segment's documents.  The entry has the stamp, or
+ * the size of the page's first set.
+ */
 static void
-list_documents(NewSegment *segment, MapEntry entry)
+list_documents(NewSegment *segment, MapEntry entry, uint32 stamp)
 {
 	SegmentWriter *writer = &segment->writer;
 
 	writer->documents = host_grow(writer->documents, &segment->room,
 								  segment->root.document_pages + 1, sizeof(MapEntry));
 	writer->documents[segment->root.document_pages++] = entry;
-	segment->first_stamp = Min(segment->first_stamp, entry.number);
-	segment->last_stamp = Max(segment->last_stamp, entry.number);
+	segment->first_stamp = Min(segment->first_stamp, stamp);
+	segment->last_stamp = Max(segment->last_stamp, stamp);
 }
 
 /* Writes the page of documents at hand. */
@@ -171,10 +186,27 @@ write_documents(NewSegment *segment)
 {
 	uint32 stamp = segment->writer.stamp;
 	BlockNumber block = put_new_page(&segment->writer, segment->page.data);
+	uint32 number = stamp;
 
+	if (shape_is_set(segment->writer.shape))
+		number = ((SetRecord *) page_symbols(segment->page.data, segment->root.stride, 0))->count;
 	if (block != InvalidBlockNumber)
-		list_documents(segment, (MapEntry){.number = stamp, .block = block});
+		list_documents(segment, (MapEntry){.number = number, .block = block}, stamp);
 	page_init(segment->page.data, PAGE_DOCUMENTS, stamp);
+}
+
+/* Writes the page of elements at hand. */
+static void
+write_elements(NewSegment *segment)
+{
+	SegmentWriter *writer = &segment->writer;
+	BlockNumber block = put_new_page(writer, segment->elements.data);
+
+	writer->elements = host_grow(writer->elements, &segment->elements_room,
+								 segment->root.element_pages + 1, sizeof(MapEntry));
+	if (block != InvalidBlockNumber)
+		writer->elements[segment->root.element_pages++] = (MapEntry){.block = block};
+	page_init(segment->elements.data, PAGE_ELEMENTS, writer->stamp);
 }
 
 /* Completes the segment that is being written, unless upkeep gives way. */
@@ -187,6 +219,8 @@ finish_segment(Merge *merge)
 
 	if (page_info(segment->page.data)->count > 0)
 		write_documents(segment);
+	if (page_info(segment->elements.data)->count > 0)
+		write_elements(segment);
 	if (merge->upkeep->gave_way)
 		return;
 	segment_lay_out(merge->index, writer->shape, &segment->root);
@@ -245,20 +279,114 @@ add_document(Merge *merge, const Document *document)
 		write_documents(segment);
 }
 
+/* Adds elements to those of the segment being written, and says in a record where they are. */
+static void
+put_elements(NewSegment *segment, SetRecord *record, const uint64 *element)
+{
+	uint32 left = record->count;
+
+	record->page = segment->root.element_pages;
+	record->offset = page_info(segment->elements.data)->count;
+	segment->root.elements += left;
+	while (left > 0 && !segment->upkeep->gave_way)
+	{
+		uint32 part = Min(left, ELEMENTS_PER_PAGE - page_info(segment->elements.data)->count);
+
+		page_put_elements(segment->elements.data, element, part);
+		element += part;
+		left -= part;
+		if (page_info(segment->elements.data)->count == ELEMENTS_PER_PAGE)
+			write_elements(segment);
+	}
+}
+
+/* Adds a document of an index of sets, larger than those before it or as large. */
+static void
+add_set(Merge *merge, const Document *sorted, const uint64 *element)
+{
+	Document document = *sorted;
+	SetRecord record;
+
+	if (tid_flags(&document.tid) == 0)
+	{
+		memcpy(&record, document.symbols, sizeof(record));
+		document.symbols = (const uint8_t *) &record;
+		if (merge->segment == NULL || page_info(merge->segment->page.data)->count == 0)
+			segment_with_room(merge);
+		if (merge->upkeep->gave_way)
+			return;
+		put_elements(merge->segment, &record, element);
+	}
+	add_document(merge, &document);
+}
+
+/* Adds the documents that were sorted. */
+static void
+add_sorted(Merge *merge)
+{
+	Document document;
+	const uint64 *element;
+
+	size_sort_perform(merge->sort);
+	while (size_sort_get(merge->sort, &document, &element) && !merge->upkeep->gave_way)
+	{
+		add_set(merge, &document, element);
+		CHECK_FOR_INTERRUPTS();
+	}
+	size_sort_end(merge->sort);
+}
+
 /* ---- Sources ------------------------------------------------------------ */
 
 /* Returns whether the tail's pages become part of the new segment. */
 static bool
 takes_tail(const Merge *merge)
 {
-	return merge->meta->closed.stride == meta_stride(merge->meta);
+	return merge->sort == NULL && merge->meta->closed.stride == meta_stride(merge->meta);
 }
 
 /* Returns the same of a segment; one whose documents are all NULL may have another stride. */
 static bool
-takes_segment(const SegmentEntry *entry)
+takes_segment(const Merge *merge, const SegmentEntry *entry)
 {
-	return entry->grouped > 0 && !segment_is_dead(entry);
+	return merge->sort == NULL && entry->grouped > 0 && !segment_is_dead(entry);
+}
+
+/*
+ * Notes the page of a tail where the elements of a set begin, to be freed.  Further pages of a
+ * large set are left to vacuum.
+ */
+static void
+note_tail_elements(Merge *merge, BlockNumber block)
+{
+	Size count = merge->tail_elements_count;
+
+	if (count > 0 && merge->tail_elements[count - 1] == block)
+		return;
+	merge->tail_elements =
+		host_grow(merge->tail_elements, &merge->tail_elements_room, count + 1, sizeof(BlockNumber));
+	merge->tail_elements[merge->tail_elements_count++] = block;
+}
+
+/* Adds a document of an index of sets to those that are sorted. */
+static void
+sort_document(Merge *merge, const Document *document)
+{
+	const SetRecord *record = (const SetRecord *) document->symbols;
+	uint64 *element;
+
+	if (tid_flags(&document->tid) != 0)
+	{
+		size_sort_put(merge->sort, document, NULL, 0);
+		return;
+	}
+	element = elements_copy(&merge->source, record);
+	if (element == NULL)
+		upkeep_replaced(merge->index, merge->source.stamp);
+	if (merge->source.walk == NULL)
+		note_tail_elements(merge, record->page);
+	size_sort_put(merge->sort, document, element, record->count);
+	pfree(element);
 }
 
 /*
@@ -277,7 +405,11 @@ copy_documents(Merge *merge, Buffer buffer)
 	{
 		Document document = page_document(page.data, merge->stride, merge->meta->keys, bytes, i);
 
-		if (!(tid_flags(&document.tid) & TID_DEAD))
+		if (tid_flags(&document.tid) & TID_DEAD)
+			continue;
+		if (merge->sort != NULL)
+			sort_document(merge, &document);
+		else
 			add_document(merge, &document);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -320,7 +452,7 @@ take_page(Merge *merge, Buffer buffer)
 	{
 		root_add(&segment->root, &counted);
 		segment->dead += counted.documents - root_keyed(&counted);
-		list_documents(segment, entry);
+		list_documents(segment, entry, entry.number);
 	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 }
@@ -354,6 +486,7 @@ add_tail(Merge *merge, const TailEntry *tail)
 {
 	merge->stride = tail->stride;
 	merge->take = takes_tail(merge);
+	merge->source = (ElementSource){.index = merge->index, .stamp = tail->stamp};
 	if (!tail_walk(merge->index, tail, add_tail_page, merge))
 		upkeep_replaced(merge->index, tail->stamp);
 }
@@ -367,7 +500,14 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 	if (!walk_begin(&walk, merge->index, merge->meta, entry))
 		upkeep_replaced(merge->index, entry->stamp);
 	merge->stride = walk.segment.root.stride;
-	merge->take = takes_segment(entry);
+	merge->take = takes_segment(merge, entry);
+	if (merge->sort != NULL)
+	{
+		merge->source = (ElementSource){.index = merge->index, .stamp = entry->stamp};
+		merge->source.walk = &merge->elements;
+		if (!walk_begin(&merge->elements, merge->index, merge->meta, entry))
+			upkeep_replaced(merge->index, entry->stamp);
+	}
 	for (uint32 p = 0; p < walk.segment.root.document_pages && segment_live(entry) > 0; p++)
 	{
 		Buffer buffer = walk_documents(&walk, p);
@@ -380,6 +520,8 @@ add_segment(Merge *merge, const SegmentEntry *entry)
 			break;
 	}
 	walk_end(&walk);
+	if (merge->sort != NULL)
+		walk_end(&merge->elements);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
@@ -430,11 +572,13 @@ free_sources(Merge *merge, const MergeSources *sources)
 	if (sources->closed && !takes_tail(merge) &&
 		tail_walk(merge->index, tail, free_tail_page, merge))
 		RecordFreeIndexPage(merge->index, tail->last);
+	for (Size i = 0; i < merge->tail_elements_count; i++)
+		RecordFreeIndexPage(merge->index, merge->tail_elements[i]);
 	for (int i = 0; i < sources->count; i++)
 	{
 		const SegmentEntry *entry = meta_segment(merge->meta, sources->stamp[i]);
 
-		free_segment(merge, entry, takes_segment(entry));
+		free_segment(merge, entry, takes_segment(merge, entry));
 	}
 }
 
@@ -504,10 +648,11 @@ upkeep_meta_read(Relation index)
 /*
  * Replaces the sources by one segment with their live documents, or as few as possible.
  * Pages of documents become part of the new segment as they are, unless a third of their
- * documents is dead.  Returns false if upkeep gives way; then nothing has changed.
+ * documents is dead.  Sets are always copied; a build gives those that it has read, `sorted`.
+ * Returns false if upkeep gives way; then nothing has changed.
  */
 bool
-merge_sources(Upkeep *upkeep, const MergeSources *sources)
+merge_sources(Upkeep *upkeep, const MergeSources *sources, SizeSort *sorted)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup merge", ALLOCSET_DEFAULT_SIZES);
@@ -519,10 +664,15 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources)
 
 	merge.documents_max = merged_documents_max(upkeep, merge.meta);
 	merge.written = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
+	merge.sort = sorted;
+	if (sorted == NULL && shape_is_set(&merge.meta->shape))
+		merge.sort = size_sort_begin(upkeep->memory);
 	if (sources->closed)
 		add_tail(&merge, &merge.meta->closed);
 	for (int i = 0; i < sources->count && !upkeep->gave_way; i++)
 		add_segment(&merge, meta_segment(merge.meta, sources->stamp[i]));
+	if (merge.sort != NULL && !upkeep->gave_way)
+		add_sorted(&merge);
 	if (merge.segment != NULL && !upkeep->gave_way)
 		finish_segment(&merge);
 	complete = !upkeep->gave_way;

@@ -46,7 +46,8 @@ static bool
 is_origin_type(const Validation *validation, Oid type)
 {
 	return type == extension_type(validation->handler, "minhash") ||
-		type == extension_type(validation->handler, "simhash");
+		type == extension_type(validation->handler, "simhash") ||
+		type == extension_type(validation->handler, "shingles");
 }
 
 /* Returns true if an operator takes and returns the types of its strategy. */

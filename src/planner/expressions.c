@@ -27,6 +27,18 @@ known_value(PlannerInfo *root, Node *node)
 	return NULL;
 }
 
+/* Is it the function of a call that makes a ball? */
+static bool
+makes_ball(Oid function, const FuncExpr *call)
+{
+	Oid type = exprType(linitial(call->args));
+	Oid bound = exprType(lsecond(call->args));
+
+	return call->funcid == ball_constructor(function, type, bound) ||
+		call->funcid == extension_function(function, "holding", type, bound) ||
+		call->funcid == extension_function(function, "held_in", type, bound);
+}
+
 /* Is a type that of balls? */
 bool
 is_ball_type(Oid function, Oid type)
@@ -64,12 +76,13 @@ read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds)
 
 		centre.known = true;
 		centre.value = ball.centre;
-		narrow_radius(bounds, ball.header.radius);
+		if (ball.set != NULL)
+			bounds->threshold = Max(bounds->threshold, ball.header.threshold);
+		else
+			narrow_radius(bounds, ball.header.radius);
 	}
 	else if (IsA(call, FuncExpr) && list_length(call->args) == 2 &&
-			 call->funcid ==
-				 ball_constructor(function, exprType(linitial(call->args)),
-								  exprType(lsecond(call->args))))
+			 makes_ball(function, call))
 	{
 		centre.node = linitial(call->args);
 		bounds_narrow(bounds, root, lsecond(call->args));

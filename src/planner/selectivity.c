@@ -35,6 +35,9 @@
 #define USUAL_MINHASH 512
 #define USUAL_SIMHASH 64
 
+/* The threshold that is assumed if it is unknown. */
+#define USUAL_RESEMBLANCE 0.7
+
 /* Rows of a relation without statistics. */
 #define USUAL_ROWS 1000
 
@@ -223,6 +226,66 @@ copies_outside_samples(const Condition *condition, double share, int radius)
 	return Max(USUAL_COPIES, Min(MAX_COPIES, copies));
 }
 
+/* ---- Sets --------------------------------------------------------------- */
+
+/* Is an argument a set, or a ball around one? */
+static bool
+is_set(Condition *condition, Node *node)
+{
+	Oid type = exprType(node);
+	BallCentre centre;
+
+	if (!is_ball_type(condition->function, type))
+		return type == extension_type(condition->function, "shingles");
+	centre = read_ball(condition->root, condition->function, node, &condition->bounds);
+	if (centre.known)
+		return (centre.value.header.flags & SIGNATURE_SET) != 0;
+	return centre.node != NULL && is_set(condition, centre.node);
+}
+
+/* Returns the rows of the relation that an argument is a column or expression of; 0: of none. */
+static double
+rows_of(PlannerInfo *root, Node *node)
+{
+	VariableStatData variable;
+	double rows = 0;
+
+	examine_variable(root, node, 0, &variable);
+	if (variable.rel != NULL)
+		rows = variable.rel->tuples;
+	ReleaseVariableStats(variable);
+	return rows;
+}
+
+/* Below this threshold sets match by chance: the share of rows at 0 falls by half each twentieth. */
+#define CHANCE_AT_0 0.1
+#define CHANCE_STEP 0.05
+
+/*
+ * Returns the same if sets are compared: a row has a few near-duplicates, and at low thresholds
+ * some match by chance.
+ */
+static Selectivity
+set_selectivity(Condition *condition, List *arguments)
+{
+	double rows = 0;
+	double threshold;
+	double share;
+	ListCell *cell;
+
+	foreach (cell, arguments)
+	{
+		if (exprType(lfirst(cell)) == FLOAT8OID)
+			bounds_narrow(&condition->bounds, condition->root, lfirst(cell));
+		rows = Max(rows, rows_of(condition->root, lfirst(cell)));
+	}
+	threshold = condition->bounds.threshold > 0 ? Min(condition->bounds.threshold, 1) : USUAL_RESEMBLANCE;
+	share = USUAL_COPIES / (rows < 1 ? USUAL_ROWS : rows) +
+		CHANCE_AT_0 * exp2(-threshold / CHANCE_STEP);
+	CLAMP_PROBABILITY(share);
+	return share;
+}
+
 /*
  * Returns the share of rows, or of pairs of rows, for which a condition holds.
  * function is the running function of this extension.  The arguments may be of any
@@ -243,6 +306,9 @@ ball_selectivity(PlannerInfo *root, Oid function, List *arguments)
 	int radius;
 	ListCell *cell;
 
+	foreach (cell, arguments)
+		if (is_set(&condition, lfirst(cell)))
+			return set_selectivity(&condition, arguments);
 	foreach (cell, arguments)
 		read_argument(&condition, lfirst(cell));
 	complete_shape(&condition);

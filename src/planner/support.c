@@ -17,11 +17,12 @@
 
 /*
  * Returns the function that makes the ball of a call: near() for is_similar(x, y, float8),
- * hamming_ball() for is_within(x, y, int).  InvalidOid for any other function, since
+ * hamming_ball() for is_within(x, y, int), and for is_contained(x, y, float8) held_in() around
+ * y or holding() around x, if the column is x or y.  InvalidOid for any other function, since
  * a user may name our support function for one of their own.
  */
 static Oid
-constructor_of_call(Oid support, const FuncExpr *call)
+constructor_of_call(Oid support, const FuncExpr *call, int column)
 {
 	Oid type;
 	Oid bound;
@@ -33,7 +34,11 @@ constructor_of_call(Oid support, const FuncExpr *call)
 	type = exprType(linitial(call->args));
 	bound = exprType(lthird(call->args));
 	name = bound == FLOAT8OID ? "is_similar" : "is_within";
-	if (exprType(lsecond(call->args)) != type || strcmp(get_func_name(call->funcid), name) != 0)
+	if (exprType(lsecond(call->args)) != type)
+		return InvalidOid;
+	if (bound == FLOAT8OID && strcmp(get_func_name(call->funcid), "is_contained") == 0)
+		return extension_function(support, column == 0 ? "held_in" : "holding", type, bound);
+	if (strcmp(get_func_name(call->funcid), name) != 0)
 		return InvalidOid;
 	return ball_constructor(support, type, bound);
 }
@@ -46,7 +51,7 @@ static List *
 index_condition(Oid support, SupportRequestIndexCondition *request)
 {
 	FuncExpr *call = (FuncExpr *) request->node;
-	Oid function = constructor_of_call(support, call);
+	Oid function = constructor_of_call(support, call, request->indexarg);
 	Oid in_ball;
 	Node *indexed;
 	Node *ball;

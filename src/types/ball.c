@@ -2,11 +2,13 @@
  * ball.c: the type ball, and its operators.
  *
  * Text format: "0.9 around KIND SIGNATURE" or "60 symbols around KIND SIGNATURE"; KIND is
- * minhash or simhash.
+ * minhash or simhash.  Around a set: "0.9 around shingles SET", "0.9 of shingles SET" (all that
+ * hold so much of it), "0.9 in shingles SET" (all of which it holds so much).
  * Binary format: the threshold (float8; 0 if a radius was given), the radius (int4), the
  * signature, whose flags say its kind.
  */
 #include "types/ball.h"
+#include "types/shingles.h"
 
 #include <math.h>
 
@@ -16,7 +18,47 @@
 #define AROUND " around "
 #define SYMBOLS " symbols"
 
+/* The names of measures in text format; a signature has none. */
+static const char *const measures[] = {[SET_RESEMBLANCE] = AROUND "shingles ",
+									   [SET_HOLDS] = " of shingles ",
+									   [SET_IS_HELD] = " in shingles "};
+
 /* ---- Values ------------------------------------------------------------- */
+
+/* Returns what an index takes for the signature of a set. */
+Signature
+signature_of_set(Shingles *set)
+{
+	Signature signature = {.header = {.version = set->version,
+									  .flags = SIGNATURE_SET,
+									  .k = SET_SYMBOLS,
+									  .scheme = set->scheme},
+						   .cardinality = set->count,
+						   .symbols = (const uint8_t *) set->element};
+
+	if (set->count == 0)
+		signature.header.flags |= SIGNATURE_EMPTY;
+	return signature;
+}
+
+/* Reads the centre of a ball around a set.  Returns false if the header is not of such a ball. */
+static bool
+read_set(Ball *ball, const void *bytes, size_t size)
+{
+	void *copy;
+
+	if (ball->header.measure > lengthof(measures) || ball->header.radius != 0 ||
+		!(ball->header.threshold > 0 && ball->header.threshold <= 1) ||
+		size < offsetof(Shingles, element))
+		return false;
+	copy = palloc(size);
+	memcpy(copy, bytes, size);
+	/* Its length may be crafted. */
+	SET_VARSIZE(copy, size);
+	ball->set = shingles_of_datum(PointerGetDatum(copy));
+	ball->centre = signature_of_set(ball->set);
+	return true;
+}
 
 /*
  * Reads a value of this recipe or a later one.  It is an error if header, centre and size
@@ -30,10 +72,15 @@ ball_of_any_bytes(const void *bytes, size_t size)
 	if (size > sizeof(BallHeader))
 	{
 		memcpy(&ball.header, bytes, sizeof(BallHeader));
+		if (ball.header.measure > 0 &&
+			read_set(&ball, (const char *) bytes + sizeof(BallHeader), size - sizeof(BallHeader)))
+			return ball;
+		if (ball.header.measure > 0)
+			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
+		ball.set = NULL;
 		ball.centre = signature_of_any_bytes((const char *) bytes + sizeof(BallHeader),
 											 size - sizeof(BallHeader));
-		if (ball.header.radius >= 0 && ball.header.radius <= ball.centre.header.k &&
-			ball.header.reserved == 0)
+		if (ball.header.radius >= 0 && ball.header.radius <= ball.centre.header.k)
 			return ball;
 	}
 	ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("ball value is corrupt")));
@@ -69,7 +116,7 @@ static bool
 ball_finish(struct varlena *value, double threshold, int radius, Node *context)
 {
 	Signature centre = signature_read(VARDATA(value) + sizeof(BallHeader));
-	BallHeader header = {.threshold = threshold, .radius = radius};
+	BallHeader header = {.threshold = threshold, .radius = radius, .measure = 0};
 
 	/* The recipe determines the radius of a threshold. */
 	if (!signature_check_recipe(&centre.header, context))
@@ -119,6 +166,52 @@ neardup_near(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(ball_around(&centre, threshold, 0));
 }
 
+/* Makes a ball around a set. */
+static Datum
+ball_around_set(Datum datum, SetMeasure measure, double threshold)
+{
+	Shingles *set = shingles_of_datum(datum);
+	BallHeader header = {.threshold = threshold, .measure = measure + 1};
+	Size size = VARHDRSZ + sizeof(header) + VARSIZE(set);
+	struct varlena *value;
+
+	check_threshold(threshold, NULL);
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("set of %zu shingles is too large", (size_t) set->count),
+				 errhint("Divide the text into parts, or make a minhash of it.")));
+	value = palloc(size);
+	SET_VARSIZE(value, size);
+	memcpy(VARDATA(value), &header, sizeof(header));
+	memcpy(VARDATA(value) + sizeof(header), set, VARSIZE(set));
+	return PointerGetDatum(value);
+}
+
+/* near(shingles, threshold float8) returns ball */
+PG_FUNCTION_INFO_V1(neardup_near_shingles);
+Datum
+neardup_near_shingles(PG_FUNCTION_ARGS)
+{
+	return ball_around_set(PG_GETARG_DATUM(0), SET_RESEMBLANCE, PG_GETARG_FLOAT8(1));
+}
+
+/* holding(shingles, threshold float8) returns ball */
+PG_FUNCTION_INFO_V1(neardup_holding);
+Datum
+neardup_holding(PG_FUNCTION_ARGS)
+{
+	return ball_around_set(PG_GETARG_DATUM(0), SET_HOLDS, PG_GETARG_FLOAT8(1));
+}
+
+/* held_in(shingles, threshold float8) returns ball */
+PG_FUNCTION_INFO_V1(neardup_held_in);
+Datum
+neardup_held_in(PG_FUNCTION_ARGS)
+{
+	return ball_around_set(PG_GETARG_DATUM(0), SET_IS_HELD, PG_GETARG_FLOAT8(1));
+}
+
 /* hamming_ball(minhash, distance int) returns ball; the same for simhash */
 PG_FUNCTION_INFO_V1(neardup_hamming_ball);
 Datum
@@ -142,7 +235,7 @@ ball_holds(Datum datum, const Signature *signature)
 {
 	Ball ball = ball_of_any(datum);
 
-	return ball.centre.header.version == RECIPE_VERSION &&
+	return ball.set == NULL && ball.centre.header.version == RECIPE_VERSION &&
 		signature_comparable(&signature->header, &ball.centre.header) &&
 		signature_near(signature, &ball.centre, ball.header.radius);
 }
@@ -154,6 +247,42 @@ ball_holds_bit(Datum ball, Datum bit)
 	Signature signature;
 
 	return signature_read_bit(bit, &signature) && ball_holds(ball, &signature);
+}
+
+/* Is a set in a ball?  One of another recipe or scheme than the centre is in no ball around it. */
+static bool
+ball_holds_set(Datum datum, Datum set)
+{
+	Ball ball = ball_of_any(datum);
+	Shingles *shingles = shingles_of_datum(set);
+	Bag centre;
+	Bag bag = shingles_bag(shingles);
+	double t = ball.header.threshold;
+
+	if (ball.set == NULL || ball.set->version != shingles->version ||
+		ball.set->scheme != shingles->scheme)
+		return false;
+	centre = shingles_bag(ball.set);
+	if (ball_measure(&ball) == SET_RESEMBLANCE)
+		return bag_is_similar(&centre, &bag, t);
+	return (ball_measure(&ball) == SET_HOLDS ? bag_containment(&centre, &bag) :
+											   bag_containment(&bag, &centre)) >= t;
+}
+
+/* in_ball(shingles, ball) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_in_ball_shingles);
+Datum
+neardup_in_ball_shingles(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ball_holds_set(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
+}
+
+/* ball_contains(ball, shingles) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_ball_contains_shingles);
+Datum
+neardup_ball_contains_shingles(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(ball_holds_set(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }
 
 /* in_ball(minhash, ball) returns boolean; the same for simhash */
@@ -184,6 +313,15 @@ neardup_balls_meet(PG_FUNCTION_ARGS)
 	Ball x = PG_GETARG_BALL(0);
 	Ball y = PG_GETARG_BALL(1);
 
+	if (x.set != NULL && y.set != NULL)
+	{
+		Datum of_x = PointerGetDatum(x.set);
+		Datum of_y = PointerGetDatum(y.set);
+
+		check_same_recipe(x.set->version, x.set->scheme, y.set->version, y.set->scheme);
+		PG_RETURN_BOOL(ball_holds_set(PG_GETARG_DATUM(0), of_y) &&
+					   ball_holds_set(PG_GETARG_DATUM(1), of_x));
+	}
 	PG_RETURN_BOOL(signature_within(&x.centre, &y.centre, Min(x.header.radius, y.header.radius)));
 }
 
@@ -266,6 +404,14 @@ ball_text(const Ball *ball)
 		double_to_shortest_decimal_buf(ball->header.threshold, threshold);
 		appendStringInfoString(&out, threshold);
 	}
+	if (ball->set != NULL)
+	{
+		appendStringInfoString(&out, measures[ball_measure(ball)]);
+		appendStringInfoString(&out,
+							   DatumGetCString(DirectFunctionCall1(neardup_shingles_out,
+																   PointerGetDatum(ball->set))));
+		return out.data;
+	}
 	appendStringInfo(&out, AROUND "%s ", signature_type_name(ball->centre.header.flags));
 	signature_print(&out, &ball->centre);
 	return out.data;
@@ -332,6 +478,38 @@ read_kind(TextReader *reader, uint8 *kind)
 	return read_expected(reader, "Expected \"minhash\" or \"simhash\" at character %zu.");
 }
 
+/*
+ * Reads a ball around a set: "THRESHOLD around shingles SET", or "of" or "in" for "around".
+ * Returns false if the text is of another kind.
+ */
+static bool
+read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
+{
+	for (int i = 0; i < lengthof(measures); i++)
+	{
+		const char *name = strstr(reader->input, measures[i]);
+		double threshold = 0;
+		int radius = 0;
+
+		if (name == NULL)
+			continue;
+		*result = (Datum) 0;
+		if (read_extent(reader, name - reader->input, &threshold, &radius) &&
+			(threshold != 0 || check_threshold(0, reader->context)))
+		{
+			Datum set =
+				DirectFunctionCall1(neardup_shingles_in,
+									CStringGetDatum(name + strlen(measures[i])));
+
+			*result = ball_around_set(set, (SetMeasure) i, threshold);
+		}
+		else
+			fcinfo->isnull = true;
+		return true;
+	}
+	return false;
+}
+
 /* ball_in(cstring) returns ball */
 PG_FUNCTION_INFO_V1(neardup_ball_in);
 Datum
@@ -339,11 +517,14 @@ neardup_ball_in(PG_FUNCTION_ARGS)
 {
 	TextReader reader = text_reader(fcinfo, "ball");
 	const char *around = strstr(reader.input, AROUND);
+	Datum set_ball;
 	double threshold = 0;
 	int radius = 0;
 	uint8 kind = SIGNATURE_MINHASH;
 	struct varlena *value;
 
+	if (read_set_ball(fcinfo, &reader, &set_ball))
+		return set_ball;
 	if (around == NULL)
 	{
 		read_invalid(&reader,
@@ -374,7 +555,16 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 
 	pq_begintypsend(&out);
 	pq_sendfloat8(&out, ball.header.threshold);
-	pq_sendint32(&out, ball.header.radius);
+	/* A ball around a set has a negative number in the place of the radius. */
+	pq_sendint32(&out, ball.set == NULL ? ball.header.radius : -1 - (int) ball_measure(&ball));
+	if (ball.set != NULL)
+	{
+		bytea *set =
+			DatumGetByteaP(DirectFunctionCall1(neardup_shingles_send, PointerGetDatum(ball.set)));
+
+		pq_sendbytes(&out, VARDATA(set), VARSIZE(set) - VARHDRSZ);
+		PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+	}
 	signature_send(&out, &ball.centre);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
 }
@@ -387,9 +577,13 @@ neardup_ball_recv(PG_FUNCTION_ARGS)
 	StringInfo in = (StringInfo) PG_GETARG_POINTER(0);
 	double threshold = pq_getmsgfloat8(in);
 	int32 radius = (int32) pq_getmsgint(in, 4);
-	struct varlena *value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
+	struct varlena *value;
 	Ball ball;
 
+	if (radius < 0 && radius >= -(int) lengthof(measures))
+		return ball_around_set(DirectFunctionCall1(neardup_shingles_recv, PointerGetDatum(in)),
+							   (SetMeasure) (-1 - radius), threshold);
+	value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
 	ball_finish(value, threshold, radius, NULL);
 	ball = ball_of_datum(PointerGetDatum(value));
 	if (ball.header.radius != radius)

@@ -4,6 +4,7 @@
  * a Signature *.
  */
 #include "types/ball.h"
+#include "types/shingles.h"
 
 /* minhash and simhash. */
 PG_FUNCTION_INFO_V1(neardup_signature_signature);
@@ -20,6 +21,17 @@ Datum
 neardup_ball_signature(PG_FUNCTION_ARGS)
 {
 	*(Signature *) PG_GETARG_POINTER(1) = PG_GETARG_BALL(0).centre;
+	PG_RETURN_VOID();
+}
+
+/* shingles_signature(shingles, internal) returns void */
+PG_FUNCTION_INFO_V1(neardup_shingles_signature);
+Datum
+neardup_shingles_signature(PG_FUNCTION_ARGS)
+{
+	Shingles *set = shingles_to_sketch(PG_GETARG_DATUM(0));
+
+	*(Signature *) PG_GETARG_POINTER(1) = signature_of_set(set);
 	PG_RETURN_VOID();
 }
 

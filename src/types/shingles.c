@@ -333,6 +333,17 @@ neardup_cosine_similarity_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(measure_arguments(fcinfo, bag_cosine));
 }
 
+/* is_contained(shingles, shingles, threshold float8) returns boolean */
+PG_FUNCTION_INFO_V1(neardup_is_contained);
+Datum
+neardup_is_contained(PG_FUNCTION_ARGS)
+{
+	double threshold = PG_GETARG_FLOAT8(2);
+
+	check_threshold(threshold, NULL);
+	PG_RETURN_BOOL(measure_arguments(fcinfo, bag_containment) >= threshold);
+}
+
 /* is_similar(shingles, shingles, threshold float8) returns boolean */
 PG_FUNCTION_INFO_V1(neardup_is_similar_shingles);
 Datum

@@ -45,6 +45,11 @@ typedef struct ShinglesPair
 	Bag bag_y;
 } ShinglesPair;
 
+extern Datum neardup_shingles_in(PG_FUNCTION_ARGS);
+extern Datum neardup_shingles_out(PG_FUNCTION_ARGS);
+extern Datum neardup_shingles_recv(PG_FUNCTION_ARGS);
+extern Datum neardup_shingles_send(PG_FUNCTION_ARGS);
+
 extern ShinglesPair shingles_pair(FunctionCallInfo fcinfo);
 extern void shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair);
 

@@ -100,7 +100,7 @@ extern void check_counted(const Signature *signature);
 extern const char *signature_call(const SignatureHeader *header);
 extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
 
-#define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH)
+#define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH | SIGNATURE_SET)
 
 /* Have two signatures the same shape, scheme and recipe version? */
 static inline bool

@@ -1,0 +1,179 @@
+/*
+ * sets.c: searches of sets: which sizes and which overlaps match a query.
+ *
+ * All bounds are found with the expressions that is_similar() and is_contained() compare, so
+ * rounding cannot lose a match.
+ */
+#include "grouping/sets.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "sketch/bag.h"
+
+/* Of fewer sets a scan costs less than any other search. */
+#define SETS_MIN 512
+
+/* A range of buckets that is sorted at a time has at most this many bits. */
+#define RANGE_BITS 16
+
+#define BITS_MIN 10
+
+/* Returns the grouping of so many sets that have `elements` elements together. */
+Grouping
+set_grouping(int k, uint32_t documents, uint64_t elements)
+{
+	Grouping g = {.k = k, .b = 1};
+	int bits = 63 - __builtin_clzll(elements | 1);
+
+	if (documents < SETS_MIN)
+		return g;
+	bits = Max(BITS_MIN, Min(bits, BUCKET_BITS_MAX));
+	g.width = g.bucket_bits = Min(bits, RANGE_BITS);
+	g.groups = 1 << (bits - g.bucket_bits);
+	return g;
+}
+
+/* Returns whether a grouping is one that set_grouping() could return. */
+bool
+set_grouping_is_valid(const Grouping *g)
+{
+	return g->groups > 0 && (g->groups & (g->groups - 1)) == 0 && g->bucket_bits >= BITS_MIN &&
+		g->bucket_bits <= RANGE_BITS && g->width == g->bucket_bits && g->wide == 0 &&
+		g->groups <= 1 << (BUCKET_BITS_MAX - g->bucket_bits);
+}
+
+#define SIGN (UINT64_C(1) << 63)
+
+/* Sets `mixed` to the mixed elements of a set, ascending. */
+void
+set_mix(const int64_t *element, uint32_t count, uint64_t *mixed)
+{
+	for (uint32_t i = 0; i < count; i++)
+		mixed[i] = mix64((uint64_t) element[i]) ^ SIGN;
+	/* Sorts signed numbers. */
+	hashes_sort(mixed, count);
+	for (uint32_t i = 0; i < count; i++)
+		mixed[i] ^= SIGN;
+}
+
+/* Returns the bitmap of a set. */
+SetBitmap
+set_bitmap(const uint64_t *element, uint32_t count)
+{
+	SetBitmap bitmap = {{0, 0}};
+
+	for (uint32_t i = 0; i < count; i++)
+		bitmap.word[element[i] >> 6 & 1] |= UINT64_C(1) << (element[i] & 63);
+	return bitmap;
+}
+
+/* Returns the measure of a set of `count` elements that shares `shared` with the query. */
+double
+set_measure(const SetQuery *query, uint32_t shared, uint32_t count)
+{
+	if (shared == 0)
+		return 0;
+	switch (query->measure)
+	{
+		case SET_HOLDS:
+			return (double) shared / query->count;
+		case SET_IS_HELD:
+			return (double) shared / count;
+		default:
+			return resemblance_of_lengths(shared, query->count, count);
+	}
+}
+
+/* Returns whether a set of this size matches that shares as much as it can. */
+static bool
+size_matches(const SetQuery *query, uint32_t count)
+{
+	return set_measure(query, Min(query->count, count), count) >= query->threshold;
+}
+
+/* Returns a number within 32 bits that is near x. */
+static uint32_t
+near_number(double x)
+{
+	return x <= 1 ? 1 : x >= UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t) x;
+}
+
+/* Sets the sizes of the sets that can match: none if *least > *most. */
+void
+set_sizes(const SetQuery *query, uint32_t *least, uint32_t *most)
+{
+	*least = 1;
+	*most = UINT32_MAX - 1;
+	if (query->threshold <= 0)
+		return;
+	if (query->measure != SET_IS_HELD)
+	{
+		*least = near_number(query->threshold * query->count);
+		while (*least > 1 && size_matches(query, *least - 1))
+			(*least)--;
+		while (*least <= query->count && !size_matches(query, *least))
+			(*least)++;
+	}
+	if (query->measure != SET_HOLDS)
+	{
+		*most = near_number(query->count / query->threshold);
+		while (*most < UINT32_MAX - 1 && size_matches(query, *most + 1))
+			(*most)++;
+		while (*most >= *least && !size_matches(query, *most))
+			(*most)--;
+	}
+}
+
+/*
+ * Returns the least number of elements that a set of this size shares with the query if it
+ * matches; more than either has if it cannot.
+ */
+uint32_t
+set_overlap(const SetQuery *query, uint32_t count)
+{
+	double t = query->threshold;
+	uint32_t most = Min(query->count, count);
+	double guess;
+	uint32_t overlap;
+
+	if (t <= 0)
+		return 0;
+	if (query->measure == SET_HOLDS)
+		guess = t * query->count;
+	else if (query->measure == SET_IS_HELD)
+		guess = t * count;
+	else
+		guess = t * ((double) query->count + count) / (1 + t);
+	overlap = Min(near_number(guess), most + 1);
+	while (overlap > 1 && set_measure(query, overlap - 1, count) >= t)
+		overlap--;
+	while (overlap <= most && set_measure(query, overlap, count) < t)
+		overlap++;
+	return overlap;
+}
+
+/*
+ * Returns how many elements a set X shares with a part of another; drops from X the elements
+ * that no later part can hold.
+ */
+uint32_t
+set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny)
+{
+	const uint64_t *at = *x;
+	const uint64_t *end = at + *nx;
+	uint32_t shared = 0;
+
+	for (uint32_t j = 0; at < end && j < ny;)
+	{
+		uint64_t left = *at;
+		uint64_t right = y[j];
+
+		shared += left == right;
+		at += left <= right;
+		j += right <= left;
+	}
+	*x = at;
+	*nx = (uint32_t) (end - at);
+	return shared;
+}

@@ -1,0 +1,79 @@
+/*
+ * sets.h: searches of sets: which sizes and which overlaps match a query, and bitmaps that
+ * bound an overlap.
+ *
+ * The elements of a set are 64-bit numbers that look random (mix64), ascending.
+ */
+#ifndef NEARDUP_GROUPING_SETS_H
+#define NEARDUP_GROUPING_SETS_H
+
+#include "grouping/grouping.h"
+
+/* What the threshold of a query bounds; X is the query, Y a set that is searched. */
+typedef enum SetMeasure
+{
+	SET_RESEMBLANCE, /* |X and Y| / |X or Y| */
+	SET_HOLDS,       /* |X and Y| / |X|: of the query, how much is in Y */
+	SET_IS_HELD      /* |X and Y| / |Y|: of Y, how much is in the query */
+} SetMeasure;
+
+/* A bit for each of the values that the low bits of elements have. */
+typedef struct SetBitmap
+{
+	uint64_t word[2];
+} SetBitmap;
+
+/* The sets Y whose measure is at least the threshold; of threshold 0: all. */
+typedef struct SetQuery
+{
+	SetMeasure measure;
+	double threshold;
+	uint32_t count;
+	const uint64_t *element;
+	SetBitmap bitmap;
+} SetQuery;
+
+/* ---- Postings ------------------------------------------------------------ */
+
+/*
+ * The bucket of an element is its first bits.  A "group" is a range of buckets, so a document
+ * is in none or many of a group's.
+ */
+extern Grouping set_grouping(int k, uint32_t documents, uint64_t elements);
+extern bool set_grouping_is_valid(const Grouping *g);
+
+/* Returns how many bits number the buckets of all groups. */
+static inline int
+set_bucket_bits(const Grouping *g)
+{
+	return g->bucket_bits + __builtin_ctz(g->groups);
+}
+
+/* Returns the number of an element's bucket among those of all groups. */
+static inline uint32_t
+set_bucket(const Grouping *g, uint64_t element)
+{
+	return (uint32_t) (element >> (64 - set_bucket_bits(g)));
+}
+
+/* ---- Comparing ----------------------------------------------------------- */
+
+extern void set_mix(const int64_t *element, uint32_t count, uint64_t *mixed);
+extern SetBitmap set_bitmap(const uint64_t *element, uint32_t count);
+extern double set_measure(const SetQuery *query, uint32_t shared, uint32_t count);
+extern void set_sizes(const SetQuery *query, uint32_t *least, uint32_t *most);
+extern uint32_t set_overlap(const SetQuery *query, uint32_t count);
+extern uint32_t set_shared(const uint64_t **x, uint32_t *nx, const uint64_t *y, uint32_t ny);
+
+/* Returns the most elements that two sets can share, by their sizes and bitmaps. */
+static inline uint32_t
+bitmap_shared_most(const SetBitmap *x, uint32_t nx, const SetBitmap *y, uint32_t ny)
+{
+	int differ = __builtin_popcountll(x->word[0] ^ y->word[0]) +
+		__builtin_popcountll(x->word[1] ^ y->word[1]);
+
+	/* Each bit that differs comes from an element that is in one set only. */
+	return (uint32_t) (((uint64_t) nx + ny - differ) / 2);
+}
+
+#endif

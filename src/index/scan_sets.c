@@ -1,0 +1,310 @@
+/*
+ * scan_sets.c: searching for sets.
+ *
+ * Documents of a segment are in the order of their sizes, so those that can match have a range
+ * of numbers.  Of the query's n elements a match shares at least some, so it is in at least one
+ * of the shortest lists that remain if one list fewer than these are left out; of more lists it
+ * is in more than one (Chaudhuri et al. 2006, Li et al. 2008).  The record of a candidate bounds
+ * what it shares by its size and bitmap (Sandes et al. 2020).  The elements of the others are
+ * compared.
+ */
+#include "index/sets.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+/* Returns the query for the sets whose measure with a set is at least a threshold. */
+SetQuery *
+set_query(const Signature *set, SetMeasure measure, double threshold)
+{
+	SetQuery *query = palloc(sizeof(SetQuery));
+
+	*query = (SetQuery){.measure = measure,
+						.threshold = threshold,
+						.count = set->cardinality,
+						.element = set_elements(set)};
+	query->bitmap = set_bitmap(query->element, query->count);
+	return query;
+}
+
+/* Begins to search: sets the sizes of sets that can match. */
+void
+search_begin_sets(Search *s)
+{
+	set_sizes(s->query->set, &s->least, &s->most);
+}
+
+/* ---- Comparing ---------------------------------------------------------- */
+
+/* Notes a document of a locked page, to compare its elements later, unless it cannot match. */
+void
+search_note_set(Search *s, Page page, uint32 i)
+{
+	const SetQuery *query = s->query->set;
+	const uint8_t *symbols = page_symbols(page, s->stride, i);
+	const SetRecord *record = (const SetRecord *) symbols;
+
+	if (record->count < s->least || record->count > s->most || tid_flags(page_tid(page, i)) ||
+		bitmap_shared_most(&query->bitmap, query->count, &record->bitmap, record->count) <
+			set_overlap(query, record->count) ||
+		!filter_passes(s->query->filter, symbols, s->stride))
+		return;
+	s->pending = host_grow(s->pending, &s->pending_room, s->pendings + 1, sizeof(SetPending));
+	s->pending[s->pendings++] = (SetPending){.tid = *page_tid(page, i), .record = *record};
+}
+
+/* A set whose elements are compared with those of a query, in parts. */
+typedef struct Comparison
+{
+	const uint64 *element; /* of the query, that are left */
+	uint32 left;
+	uint32 shared;
+} Comparison;
+
+/* An ElementVisitor. */
+static void
+compare_elements(void *state, const uint64 *element, uint32 count)
+{
+	Comparison *c = state;
+
+	c->shared += set_shared(&c->element, &c->left, element, count);
+}
+
+/* Counts what a query shares with the set of a record; false if upkeep has replaced it. */
+static bool
+count_shared(const ElementSource *source, const SetQuery *query, const SetRecord *record,
+			 uint32 *shared)
+{
+	Comparison c = {.element = query->element, .left = query->count};
+
+	if (!elements_read(source, record, compare_elements, &c))
+		return false;
+	*shared = c.shared;
+	return true;
+}
+
+/* Returns the distance that a resemblance stands for, in SET_DISTANCES rounded down. */
+static int
+distance_of(double resemblance)
+{
+	return (int) Min((1 - resemblance) * SET_DISTANCES, SET_DISTANCE_MAX);
+}
+
+/* Compares a document that was noted, and adds it if it matches; false as count_shared(). */
+static bool
+match_pending(Search *s, const ElementSource *source, const SetPending *pending)
+{
+	const SetQuery *query = s->query->set;
+	const SetQuery *origin = s->query->set_origin;
+	uint32 size = pending->record.count;
+	uint32 shared;
+	int distance = 0;
+
+	if (!count_shared(source, query, &pending->record, &shared))
+		return false;
+	if (set_measure(query, shared, size) < query->threshold)
+		return true;
+	if (origin != NULL && !count_shared(source, origin, &pending->record, &shared))
+		return false;
+	if (s->query->by_distance)
+		distance = distance_of(
+			resemblance_of_lengths(shared, origin != NULL ? origin->count : query->count, size));
+	if (distance <= s->query->radius || !s->query->by_distance)
+		search_add_match(s, &pending->tid, distance);
+	return true;
+}
+
+/*
+ * Compares the documents that were noted, of a segment or of a tail of this stamp.  No page is
+ * locked.  Returns false if upkeep has replaced the segment or tail.
+ */
+bool
+search_pending(Search *s, Segment *segment, uint32 stamp)
+{
+	ElementSource source = {.index = s->index, .stamp = stamp, .segment = segment};
+	bool there = true;
+
+	for (Size i = 0; i < s->pendings && there; i++)
+		there = match_pending(s, &source, &s->pending[i]);
+	s->report->pages += s->pendings;
+	s->pendings = 0;
+	return there;
+}
+
+/* ---- Segments ----------------------------------------------------------- */
+
+/* Nanoseconds that a search takes to look up a list and its length, for a posting, to look at
+ * the record of a document, and to compare its elements. */
+#define LOOKUP_NS 250.0
+#define POSTING_NS 1.5
+#define RECORD_NS 15.0
+#define CANDIDATE_NS 60.0
+#define COMPARE_NS 300.0
+
+/* Of the sets that size alone lets pass, bitmaps let pass about this part. */
+#define BITMAP_PART 0.05
+
+/* Returns how many pages of documents begin with a size less than this; or false. */
+static bool
+pages_below(Search *s, Segment *segment, uint64 size, uint32 *pages)
+{
+	uint32 low = 0;
+	uint32 high = segment->root.document_pages;
+
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+		uint32 first;
+
+		if (!segment_size_of_page(s->index, segment, middle, &first))
+			return false;
+		if (first < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*pages = low;
+	return true;
+}
+
+/* Returns the probability that a variable of Poisson's distribution is at least c. */
+static double
+poisson_tail(double mean, int c)
+{
+	double term = exp(-mean);
+	double below = 0;
+
+	for (int i = 0; i < c; i++)
+	{
+		below += term;
+		term *= mean / (i + 1);
+	}
+	return Max(0, 1 - below);
+}
+
+/* Orders buckets by length, the shortest first. */
+static int
+compare_lengths(const void *x, const void *y)
+{
+	const QueryBucket *a = x;
+	const QueryBucket *b = y;
+
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
+}
+
+/* A counter holds no more hits. */
+#define HITS_MAX 255
+
+/*
+ * Sets the cheapest plan for lists in the order of their lengths, if `overlap` elements must be
+ * shared and so many documents have the right size.
+ */
+static void
+choose_lists(SearchPlan *plan, const QueryBucket *bucket, uint32 n, uint32 overlap,
+			 double documents, double share)
+{
+	uint32 left_out = overlap - 1;
+	double postings = 0;
+	double scan = plan->cost;
+
+	for (uint32 lists = 1; lists <= n; lists++)
+	{
+		int count = lists + left_out <= n ? 0 : (int) Min(lists + left_out - n, HITS_MAX);
+		double cost;
+		double candidates;
+
+		postings += bucket[lists - 1].length;
+		if (count == 0)
+			continue;
+		candidates = Min(postings * share,
+						 documents * poisson_tail(postings * share / Max(documents, 1), count));
+		cost = lists * LOOKUP_NS + postings * POSTING_NS + candidates * CANDIDATE_NS;
+		if (cost < plan->cost)
+			*plan = (SearchPlan){.method = lists == n ? SEARCH_MERGE : SEARCH_PROBE,
+								 .groups = lists,
+								 .count = count,
+								 .from = plan->from,
+								 .end = plan->end,
+								 .lookups = lists,
+								 .postings = postings,
+								 .candidates = candidates,
+								 .cost = cost};
+		if (postings * POSTING_NS > plan->cost || count == HITS_MAX)
+			break;
+	}
+	plan->cost = Min(plan->cost, scan);
+}
+
+/* Returns the query's buckets in a segment, without their lengths. */
+static QueryBucket *
+buckets_of(const SetQuery *query, const Grouping *g)
+{
+	QueryBucket *bucket = palloc_extended(query->count * sizeof(QueryBucket), MCXT_ALLOC_HUGE);
+
+	for (uint32 i = 0; i < query->count; i++)
+	{
+		uint32 number = set_bucket(g, query->element[i]);
+
+		bucket[i] = (QueryBucket){.group = number >> g->bucket_bits,
+								  .bucket = number & ((UINT32_C(1) << g->bucket_bits) - 1)};
+	}
+	return bucket;
+}
+
+/* Searches the pages first .. end - 1 of a segment, by lists or by a scan. */
+static void
+search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
+{
+	const SetQuery *query = s->query->set;
+	const Grouping *g = &segment->grouping;
+	SearchPlan *plan = &s->report->plan;
+	double documents = (double) (end - first) * s->per_page;
+	uint32 overlap = set_overlap(query, s->least);
+	QueryBucket *bucket = NULL;
+
+	*plan = (SearchPlan){.method = SEARCH_SCAN,
+						 .from = first * s->per_page,
+						 .end = end * s->per_page,
+						 .candidates = documents * BITMAP_PART,
+						 .cost = documents * (RECORD_NS + BITMAP_PART * COMPARE_NS)};
+	if (g->groups > 0 && overlap > 0 && s->query->method != SEARCH_SCAN &&
+		s->query->method != SEARCH_KEYS && query->count * LOOKUP_NS < plan->cost)
+	{
+		bucket = buckets_of(query, g);
+		postings_lengths(s->index, segment, s->report, bucket, query->count);
+		qsort(bucket, query->count, sizeof(QueryBucket), compare_lengths);
+		choose_lists(plan, bucket, query->count, overlap, documents,
+					 documents / Max(segment->numbers, 1));
+	}
+	if (s->query->filter != NULL &&
+		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO) &&
+		search_by_keys(s, segment))
+		return;
+	if (plan->method == SEARCH_SCAN)
+		search_scan_pages(s, segment, first, end);
+	else
+		search_probe(s, segment, bucket, INFINITY);
+	if (bucket != NULL)
+		pfree(bucket);
+}
+
+/* Searches a segment of sets. */
+void
+search_sets(Search *s, Segment *segment)
+{
+	uint32 first;
+	uint32 end;
+
+	s->report->plan.method = SEARCH_SCAN;
+	if (s->least > s->most || !pages_below(s, segment, s->least, &first) ||
+		!pages_below(s, segment, (uint64) s->most + 1, &end))
+		return;
+	/* The last page that begins with a smaller set may go on with larger ones. */
+	if (first > 0)
+		first--;
+	if (first < end)
+		search_pages(s, segment, first, end);
+}

@@ -1,0 +1,57 @@
+/*
+ * sets.h: indexes of sets.
+ *
+ * A document of such an index has in the place of symbols a record of its set.  The elements
+ * are on pages of their own, one set after the other: in a segment on the pages that its maps
+ * list after those of documents, in a tail on pages that records name and `next` links.
+ *
+ * In a segment the documents are in the order of their sizes; those that are NULL or empty come
+ * first.
+ */
+#ifndef NEARDUP_INDEX_SETS_H
+#define NEARDUP_INDEX_SETS_H
+
+#include "grouping/sets.h"
+#include "index/index.h"
+#include "index/scan.h"
+#include "index/segment_sort.h"
+
+/* ---- Elements (set_elements.c) -------------------------------------------- */
+
+/* Where the elements of sets are: a segment that is searched, walked or written, else a tail. */
+typedef struct ElementSource
+{
+	Relation index;
+	uint32 stamp;
+	Segment *segment;
+	SegmentWalk *walk;
+	const SegmentWriter *writer;
+} ElementSource;
+
+/* Receives the next elements of a set. */
+typedef void (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
+
+extern bool elements_read(const ElementSource *source, const SetRecord *record,
+						  ElementVisitor visit, void *state);
+extern uint64 *elements_copy(const ElementSource *source, const SetRecord *record);
+
+/* ---- Postings (set_sort.c) -------------------------------------------------- */
+
+extern void set_sort_begin(GroupSort *sort);
+extern bool set_sort_read(GroupSort *sort, int first, int count);
+extern bool set_sort_run(GroupSort *sort, int group);
+extern void set_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
+extern void set_sort_end(GroupSort *sort);
+
+/* ---- The order of sizes (set_order.c) -------------------------------------- */
+
+typedef struct SizeSort SizeSort;
+
+extern SizeSort *size_sort_begin(Size memory);
+extern void size_sort_put(SizeSort *sort, const Document *document, const uint64 *element,
+						  uint32 count);
+extern void size_sort_perform(SizeSort *sort);
+extern bool size_sort_get(SizeSort *sort, Document *document, const uint64 **element);
+extern void size_sort_end(SizeSort *sort);
+
+#endif
