@@ -28,8 +28,9 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
+#include "base/hash.h"
 #include "index/segment_postings.h"
-#include "index/segment_sort.h"
+#include "index/sets.h"
 #include "rights.h"
 
 /* A row, as the index or the table has it. */
@@ -71,6 +72,15 @@ typedef struct Check
 	uint32 *bucket;
 	uint32 first;
 	uint32 count;
+
+	/* Of an index of sets. */
+	ElementSource source;   /* of the segment or tail at hand */
+	BlockNumber elements;   /* the page of elements of a tail that was claimed last */
+	const Grouping *sets;   /* of the segment at hand; NULL: it has no postings of sets */
+	uint64 postings_wanted; /* a sum over its documents' postings, as their elements say ... */
+	uint64 postings_sum;    /* ... and as they are found */
+	bool in_sets;           /* the group at hand is one of sets ... */
+	uint32 first_bucket;    /* ... and begins with this bucket */
 
 	/* Results. */
 	int64 living_documents;
@@ -194,19 +204,82 @@ claim_block(Check *check, BlockNumber block)
 	check->claimed[block / 8] |= bit;
 }
 
-/* Checks a page of documents, and adds the living ones to the rows of the index. */
-static void
-check_documents(Check *check, Buffer buffer, uint32 stride)
+/* Returns what a posting adds to a sum of postings. */
+static uint64
+sum_of_posting(uint32 bucket, uint32 document)
 {
-	Page page = BufferGetPage(buffer);
+	return mix64((uint64) bucket << 32 | document);
+}
+
+/*
+ * Checks the elements of a set, whose document has a number, against its record, and sums up its
+ * postings.  Makes the elements the symbols of the document.
+ */
+static void
+check_set(Check *check, Document *document, uint32 number, BlockNumber block)
+{
+	const SetRecord *record = (const SetRecord *) document->symbols;
+	uint64 *element = elements_copy(&check->source, record);
+	SetBitmap bitmap;
+	int64 last = -1;
+
+	if (element == NULL)
+		page_corrupt(check->index, block, "elements of its sets belong to another segment");
+	bitmap = set_bitmap(element, record->count);
+	for (uint32 i = 1; i < record->count; i++)
+		if (element[i - 1] >= element[i])
+			page_corrupt(check->index, block, "elements of a set out of order");
+	if (record->count == 0 || memcmp(&bitmap, &record->bitmap, sizeof(bitmap)) != 0)
+		page_corrupt(check->index, block, "record that does not fit its set");
+	for (uint32 i = 0; i < record->count && check->sets != NULL; i++)
+	{
+		uint32 bucket = set_bucket(check->sets, element[i]);
+
+		if (bucket != last)
+			check->postings_wanted += sum_of_posting(bucket, number);
+		last = bucket;
+	}
+	if (check->source.segment == NULL && record->page != check->elements)
+		claim_block(check, check->elements = record->page);
+	document->symbols = (const uint8_t *) element;
+	document->bytes = record->count * sizeof(uint64);
+}
+
+/* Checks a document of an index of sets.  Its page, share-locked, is not locked meanwhile. */
+static void
+check_sets(Check *check, Buffer buffer, Document *document, uint32 number)
+{
+	MemoryContext before = MemoryContextSwitchTo(check->row_context);
+
+	if ((tid_flags(&document->tid) & ~TID_DEAD) == 0)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		check_set(check, document, number, BufferGetBlockNumber(buffer));
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	}
+	MemoryContextSwitchTo(before);
+}
+
+/*
+ * Checks a page of documents, whose first has a number, and adds the living ones to the rows of
+ * the index.
+ */
+static void
+check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
+{
+	PGAlignedBlock copy;
+	Page page = copy.data;
 	size_t bytes = signature_symbol_bytes(&check->meta->shape);
 
 	page_verify(check->index, buffer, stride);
 	claim_block(check, BufferGetBlockNumber(buffer));
+	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	for (int i = 0; i < page_info(page)->count; i++)
 	{
 		Document document = page_document(page, stride, check->meta->keys, bytes, i);
 
+		if (shape_is_set(&check->meta->shape))
+			check_sets(check, buffer, &document, first + i);
 		root_count(&check->counted, tid_flags(&document.tid));
 		if (tid_flags(&document.tid) & TID_DEAD)
 		{
@@ -215,6 +288,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride)
 		}
 		check->living_documents++;
 		sort_put(check, &check->documents, &document);
+		MemoryContextReset(check->row_context);
 	}
 }
 
@@ -223,13 +297,16 @@ visit_tail_page(void *state, Buffer buffer)
 {
 	Check *check = state;
 
-	check_documents(check, buffer, check->stride);
+	check_documents(check, buffer, check->stride, 0);
 }
 
 static void
 check_tail(Check *check, const TailEntry *tail)
 {
 	check->stride = tail->stride;
+	check->source = (ElementSource){.index = check->index, .stamp = tail->stamp};
+	check->elements = InvalidBlockNumber;
+	check->sets = NULL;
 	if (!tail_walk(check->index, tail, visit_tail_page, check))
 		page_corrupt(check->index, tail->first, "page of a tail belongs to another");
 }
@@ -311,6 +388,12 @@ check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode 
 
 		if (document[i] >= segment->numbers)
 			page_corrupt(check->index, block, "posting of a document that does not exist");
+		if (check->in_sets)
+		{
+			check->postings_sum += sum_of_posting(check->first_bucket + bucket, document[i]);
+			check->postings++;
+			continue;
+		}
 		if (expected == NULL)
 			continue;
 		if (*expected == NO_BUCKET || (*expected & ~MAY_BE_MISSING) != bucket)
@@ -351,7 +434,12 @@ check_postings(Check *check, Segment *segment, int group)
 	uint32 first = segment->first_bucket[group];
 	PostingPlace place;
 
-	find_buckets(check, segment, group);
+	check->in_sets = check->sets != NULL && group < check->sets->groups;
+	check->first_bucket = first;
+	if (check->in_sets)
+		check->count = 0;
+	else
+		find_buckets(check, segment, group);
 	if (!segment_find(check->index, segment, segment_map_of(segment, group, first), first, &place))
 		page_corrupt(check->index, segment->root_block, "its maps belong to another segment");
 	while (check_page(check, segment, group, place) && segment_next(check->index, segment, &place))
@@ -376,7 +464,7 @@ check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entr
 		if (stamp < entry->first_stamp || stamp > entry->last_stamp)
 			page_corrupt(check->index, BufferGetBlockNumber(buffer),
 						 "page of documents with a stamp that its segment does not have");
-		check_documents(check, buffer, segment->root.stride);
+		check_documents(check, buffer, segment->root.stride, p * segment->documents_per_page);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -403,13 +491,15 @@ claim_segment(Check *check, const SegmentEntry *entry)
 	for (uint32 map = 0; map < root_maps(root); map++)
 	{
 		claim_block(check, walk.segment.list[map].block);
-		if (map < root->document_maps)
+		if (map < root->document_maps && !walk.segment.sets)
 			continue;
 		if (!walk_load(&walk, map))
 			page_corrupt(check->index, entry->root, "its maps belong to another segment");
+		/* Pages of documents are claimed when they are checked. */
 		for (uint32 i = 0; i < walk.count; i++)
-			claim_block(check, walk.entry[i].block);
-		postings += walk.count;
+			if (map >= root->document_maps || map * ENTRIES_PER_MAP + i >= root->document_pages)
+				claim_block(check, walk.entry[i].block);
+		postings += map < root->document_maps ? 0 : walk.count;
 	}
 	if (postings != root->posting_pages)
 		page_corrupt(check->index, entry->root, "segment has another number of pages");
@@ -427,6 +517,9 @@ check_segment(Check *check, const SegmentEntry *entry)
 	segment = segment_open(check->index, check->meta, entry);
 	if (segment == NULL)
 		page_corrupt(check->index, entry->root, "segment is not there");
+	check->source = (ElementSource){.index = check->index, .segment = segment};
+	check->sets = segment->sets && segment->root.groups > 0 ? &segment->grouping : NULL;
+	check->postings_wanted = check->postings_sum = 0;
 	check_segment_documents(check, segment, entry);
 
 	/* Groups, for as many documents at a time as half of the memory holds. */
@@ -437,7 +530,11 @@ check_segment(Check *check, const SegmentEntry *entry)
 		{
 			check->count = Min(at_once, segment->numbers - check->first);
 			check_postings(check, segment, g);
+			if (check->in_sets)
+				break;
 		}
+	if (check->postings_sum != check->postings_wanted)
+		page_corrupt(check->index, entry->root, "postings that do not fit the sets");
 	pfree(check->bucket);
 }
 
@@ -468,6 +565,11 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 	RowDocument row;
 
 	index_document(index, tid, values, isnull, &row);
+	if (shape_is_set(&row.shape) && tid_flags(&row.document.tid) == 0)
+	{
+		row.document.symbols = (const uint8_t *) row.element;
+		row.document.bytes = row.record.count * sizeof(uint64);
+	}
 	sort_put(check, &check->rows, &row.document);
 	MemoryContextSwitchTo(old_context);
 	MemoryContextReset(check->row_context);

@@ -208,7 +208,6 @@ choose_lists(SearchPlan *plan, const QueryBucket *bucket, uint32 n, uint32 overl
 {
 	uint32 left_out = overlap - 1;
 	double postings = 0;
-	double scan = plan->cost;
 
 	for (uint32 lists = 1; lists <= n; lists++)
 	{
@@ -235,7 +234,6 @@ choose_lists(SearchPlan *plan, const QueryBucket *bucket, uint32 n, uint32 overl
 		if (postings * POSTING_NS > plan->cost || count == HITS_MAX)
 			break;
 	}
-	plan->cost = Min(plan->cost, scan);
 }
 
 /* Returns the query's buckets in a segment, without their lengths. */
@@ -270,6 +268,9 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 						 .end = end * s->per_page,
 						 .candidates = documents * BITMAP_PART,
 						 .cost = documents * (RECORD_NS + BITMAP_PART * COMPARE_NS)};
+	/* A method that reads lists is taken at its word. */
+	if (s->query->method == SEARCH_MERGE || s->query->method == SEARCH_PROBE)
+		plan->cost = INFINITY;
 	if (g->groups > 0 && overlap > 0 && s->query->method != SEARCH_SCAN &&
 		s->query->method != SEARCH_KEYS && query->count * LOOKUP_NS < plan->cost)
 	{

@@ -62,7 +62,7 @@ index_check_shape(Relation index, const SignatureHeader *shape, const SignatureH
 			 errmsg("index \"%s\" holds %s, not %s", RelationGetRelationName(index),
 					index_describe_shape(shape), index_describe_shape(other)),
 			 errdetail("All signatures of an index have the shape of its first."),
-			 building ?
+			 building && !shape_is_set(shape) ?
 				 errhint("WHERE %s finds the rows that differ.  Make their signatures with %s, or use a "
 						 "column and index for each shape.",
 						 condition_of_others(shape), signature_call(shape)) :

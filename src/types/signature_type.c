@@ -181,6 +181,8 @@ check_simhash_shape(int64 f, Node *context)
 char *
 signature_shape(const SignatureHeader *header)
 {
+	if (header->flags & SIGNATURE_SET)
+		return "shingles";
 	if (signature_is_minhash(header))
 		return psprintf("minhash(%d, %d)", header->k, signature_bits(header));
 	return psprintf("simhash(%d)", header->k);
@@ -232,6 +234,8 @@ signature_call(const SignatureHeader *header)
 {
 	int b = signature_bits(header);
 
+	if (header->flags & SIGNATURE_SET)
+		return scheme_call("to_shingles", "", header->scheme);
 	if (SCHEME_KIND(header->scheme) == SCHEME_FOREIGN)
 		return psprintf("a cast of %s to %s", b == 1 ? psprintf("bit(%d)", header->k) : "bigint[]",
 						signature_shape(header));
