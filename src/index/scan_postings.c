@@ -379,25 +379,42 @@ read_part_length(PostingReader *r, PostingPlace place, uint32 number)
  */
 #define PAGES_FOR_LENGTH 2
 
-/* Sets the length of a bucket. */
+/* Sets the length of a bucket that was looked up. */
 static void
-read_length(PostingReader *r, QueryBucket *bucket)
+read_length(PostingReader *r, const Lookup *lookup, QueryBucket *bucket)
 {
-	uint32 number = segment_bucket(r->segment, bucket->group, bucket->bucket);
-	uint32 map = segment_map_of(r->segment, bucket->group, number);
+	PostingPlace place = lookup->place;
 	int pages = 0;
 	uint32 on_page = 0;
-	PostingPlace place;
 
 	bucket->length = 0;
-	if (!segment_find(r->index, r->segment, map, number, &place))
-		return;
 	do
 	{
 		if (pages++ < PAGES_FOR_LENGTH)
-			on_page = read_part_length(r, place, number);
+			on_page = read_part_length(r, place, lookup->number);
 		bucket->length += on_page;
-	} while (!has_ended(r) && segment_goes_on(r->index, r->segment, number, &place));
+	} while (!has_ended(r) && segment_goes_on(r->index, r->segment, lookup->number, &place));
+}
+
+/* Sets the lengths of at most LOOKUPS_AT_ONCE buckets, in the stages of read_some(). */
+static void
+read_lengths(PostingReader *r, QueryBucket *bucket, int count)
+{
+	Lookup lookup[LOOKUPS_AT_ONCE];
+
+	for (int i = 0; i < count; i++)
+	{
+		lookup[i].number = segment_bucket(r->segment, bucket[i].group, bucket[i].bucket);
+		lookup[i].map = segment_map_of(r->segment, bucket[i].group, lookup[i].number);
+		segment_prefetch_place(r->segment, lookup[i].map, lookup[i].number);
+	}
+	for (int i = 0; i < count; i++)
+		if (!find_page(r, &lookup[i]))
+			return;
+	for (int i = 0; i < count; i++)
+		prefetch_postings(r, &lookup[i]);
+	for (int i = 0; i < count && !has_ended(r); i++)
+		read_length(r, &lookup[i], &bucket[i]);
 }
 
 /*
@@ -411,6 +428,11 @@ postings_lengths(Relation index, Segment *segment, SearchReport *report, QueryBu
 	PostingReader r;
 
 	begin_reader(&r, index, segment, report);
-	for (int i = 0; i < buckets && !segment->replaced; i++)
-		read_length(&r, &bucket[i]);
+	for (int i = 0; i < buckets; i++)
+		bucket[i].length = 0;
+	for (int i = 0; i < buckets && !segment->replaced; i += LOOKUPS_AT_ONCE)
+	{
+		read_lengths(&r, bucket + i, Min(LOOKUPS_AT_ONCE, buckets - i));
+		CHECK_FOR_INTERRUPTS();
+	}
 }

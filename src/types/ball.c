@@ -5,7 +5,8 @@
  * minhash or simhash.  Around a set: "0.9 around shingles SET", "0.9 of shingles SET" (all that
  * hold so much of it), "0.9 in shingles SET" (all of which it holds so much).
  * Binary format: the threshold (float8; 0 if a radius was given), the radius (int4), the
- * signature, whose flags say its kind.
+ * signature, whose flags say its kind.  Around a set: the threshold, the least int4 plus the
+ * number of the measure, and the set.
  */
 #include "types/ball.h"
 #include "types/shingles.h"
@@ -555,8 +556,8 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 
 	pq_begintypsend(&out);
 	pq_sendfloat8(&out, ball.header.threshold);
-	/* A ball around a set has a negative number in the place of the radius. */
-	pq_sendint32(&out, ball.set == NULL ? ball.header.radius : -1 - (int) ball_measure(&ball));
+	pq_sendint32(&out, ball.set == NULL ? ball.header.radius :
+										  PG_INT32_MIN + (int) ball_measure(&ball));
 	if (ball.set != NULL)
 	{
 		bytea *set =
@@ -580,9 +581,9 @@ neardup_ball_recv(PG_FUNCTION_ARGS)
 	struct varlena *value;
 	Ball ball;
 
-	if (radius < 0 && radius >= -(int) lengthof(measures))
+	if (radius < PG_INT32_MIN + (int) lengthof(measures))
 		return ball_around_set(DirectFunctionCall1(neardup_shingles_recv, PointerGetDatum(in)),
-							   (SetMeasure) (-1 - radius), threshold);
+							   (SetMeasure) (radius - PG_INT32_MIN), threshold);
 	value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
 	ball_finish(value, threshold, radius, NULL);
 	ball = ball_of_datum(PointerGetDatum(value));
