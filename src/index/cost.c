@@ -41,6 +41,9 @@
 #define MATCH_NS 50.0
 #define ROW_IN_ORDER_NS 2000.0
 
+/* Where the nearest sets of a few are, in SET_DISTANCES. */
+#define NEAR_DISTANCE (SET_DISTANCES / 2)
+
 /* Of more matches than memory has room for, a round of a search keeps about this part. */
 #define ROUND_PART 0.75
 
@@ -75,6 +78,18 @@ values_of_clause(PlannerInfo *root, const IndexClause *clause)
 	return IsA(whole, ScalarArrayOpExpr) ? compat_array_length(root, lsecond(whole->args)) : 1;
 }
 
+/* The threshold of sets that is assumed if it is unknown. */
+#define USUAL_RESEMBLANCE 0.7
+
+/* Returns the distance between sets that bounds allow, in SET_DISTANCES. */
+static int
+distance_of_bounds(const BallBounds *bounds)
+{
+	double t = bounds->threshold;
+
+	return (int) ((1 - (t > 0 && t <= 1 ? t : USUAL_RESEMBLANCE)) * SET_DISTANCES);
+}
+
 /* Narrows the radius by a condition on the signature. */
 static void
 add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *shape,
@@ -92,14 +107,17 @@ add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *sh
 		/* The other kind of clause is x <@ ANY (balls). */
 		if (IsA(op, OpExpr))
 			read_ball(root, get_opcode(op->opno), lsecond(op->args), &bounds);
-		conditions->radius = Min(conditions->radius, bounds_radius(&bounds, shape));
+		conditions->radius = Min(conditions->radius,
+								 shape_is_set(shape) ? distance_of_bounds(&bounds) :
+													   bounds_radius(&bounds, shape));
 	}
 }
 
 static PathConditions
 conditions_of_path(PlannerInfo *root, IndexPath *path, Relation index, const SignatureHeader *shape)
 {
-	PathConditions conditions = {.radius = shape->k, .searches = 1};
+	PathConditions conditions = {.radius = shape_is_set(shape) ? SET_DISTANCE_MAX : shape->k,
+								 .searches = 1};
 	int signature = index_cache(index)->signature;
 	ListCell *cell;
 
@@ -157,7 +175,8 @@ price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
 	price.total.ns = price.total.ns * (SCANS_IN_ORDER - 1) + in_rounds(price.total.ns, rows);
 	price.total.ns += end.ns;
 	if (few)
-		price.startup = price_search(meta, 0, keys);
+		price.startup =
+			price_search(meta, shape_is_set(&meta->shape) ? NEAR_DISTANCE : 0, keys);
 	return price;
 }
 

@@ -4,7 +4,6 @@
  * A change locks the page, verifies it, and works on the copy in a WAL record.  So no
  * checksum is ever computed from contents that were not verified.
  */
-#include "index/index.h"
 #include "index/segment.h"
 
 #include "miscadmin.h"
@@ -75,8 +74,7 @@ check_contents(Relation index, const IndexMeta *meta)
 {
 	if (meta->keys != index_keys(index))
 		page_corrupt(index, META_BLOCK, "another number of columns than the index has");
-	if (meta->shape.k != 0 &&
-		(!shape_is_valid(meta) || shape_is_set(&meta->shape) != index_cache(index)->sets))
+	if (meta->shape.k != 0 && !shape_is_valid(meta))
 		page_corrupt(index, META_BLOCK, "impossible shape of signatures");
 	if (!tail_is_valid(meta, &meta->tail) || !tail_is_valid(meta, &meta->closed))
 		page_corrupt(index, META_BLOCK, "impossible tail");

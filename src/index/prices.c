@@ -28,6 +28,39 @@ price_tails(const IndexMeta *meta)
 	return price;
 }
 
+/* Nanoseconds for the record of a set, and for a set whose elements are compared. */
+#define RECORD_NS 15.0
+#define COMPARE_NS 300.0
+
+/* Of sets, about this part passes by size and bitmap. */
+#define BITMAP_PART 0.05
+
+/* Nanoseconds to look up a list, and for a posting. */
+#define LIST_NS 250.0
+#define POSTING_NS 1.5
+
+/*
+ * Returns the plan of a search among sets, within a distance in SET_DISTANCES, or of a scan if
+ * that is negative.  The query is as large as sets are on average.
+ */
+static SearchPlan
+plan_of_sets(const IndexMeta *meta, const SegmentEntry *entry, int distance)
+{
+	uint32 per_page = documents_per_page(meta_stride(meta));
+	double part = (double) distance / SET_DISTANCES;
+	double lists = entry->near_length * part + 1;
+	SearchPlan scan = {.method = SEARCH_SCAN,
+					   .pages = entry->documents / per_page + entry->documents * BITMAP_PART,
+					   .cost = entry->documents * (RECORD_NS + BITMAP_PART * COMPARE_NS)};
+	SearchPlan plan = {.method = SEARCH_PROBE, .groups = (int) lists};
+
+	/* The lists that are read are the shortest. */
+	plan.postings = lists * (1 + entry->own_length * part);
+	plan.pages = entry->near_length + 2 * part * lists + 1;
+	plan.cost = entry->near_length * LIST_NS + plan.postings * POSTING_NS + lists * part * COMPARE_NS;
+	return distance < 0 || entry->groups == 0 || plan.cost > scan.cost ? scan : plan;
+}
+
 /*
  * Adds the price of a search of a segment, or of a packed scan if radius < 0.  It reads the
  * lists of keys instead where these cost less.
@@ -47,7 +80,9 @@ add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry
 						  .posting_pages = entry->other_pages,
 						  .own_length = entry->own_length,
 						  .near_length = entry->near_length};
-	SearchPlan plan = search_plan(&grouping, &stats, radius, method);
+	SearchPlan plan = shape_is_set(&meta->shape) ?
+		plan_of_sets(meta, entry, radius) :
+		search_plan(&grouping, &stats, radius, method);
 
 	if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
 	{

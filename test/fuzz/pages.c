@@ -252,7 +252,7 @@ forge_documents(char *page, uint32 stride)
 	info->count = Min(info->count, documents_per_page(stride));
 	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, info->count) - page;
 	((PageHeader) page)->pd_upper = BLCKSZ - info->count * sizeof(ItemPointerData);
-	info->checksum = page_checksum_documents(page, stride, 0, 0);
+	info->checksum = page_checksum_from(page, stride, 0, 0);
 	info->dead = checksum_dead(page);
 }
 
@@ -268,6 +268,10 @@ forge(char *page, uint32 stride)
 		case PAGE_DOCUMENTS:
 			forge_documents(page, stride);
 			break;
+		case PAGE_ELEMENTS:
+			page_info(page)->count = Min(page_info(page)->count, ELEMENTS_PER_PAGE);
+			page_info(page)->checksum = page_checksum_from(page, 0, 0, 0);
+			break;
 		default:
 			page_set_checksum(page);
 	}
@@ -282,9 +286,9 @@ is_of_kind(const char *page, uint32 kind)
 	bool is_tail = page_info(page)->stamp == meta->tail.stamp;
 
 	/* A kind of its own: pages of documents in the tail. */
-	if (kind == PAGE_POSTINGS + 1)
+	if (kind == PAGE_ELEMENTS + 1)
 		return page_info(page)->kind == PAGE_DOCUMENTS && is_tail;
-	return page_info(page)->kind == kind && !is_tail &&
+	return page_info(page)->kind == kind && (!is_tail || kind == PAGE_ELEMENTS) &&
 		(kind == PAGE_META ||
 		 (kind == PAGE_DOCUMENTS ? meta_may_hold(meta, page_info(page)->stamp) :
 								   meta_lists(meta, page_info(page)->stamp)));
@@ -319,7 +323,7 @@ note(const char *what)
 Datum
 fuzz_damage(PG_FUNCTION_ARGS)
 {
-	static const char *const name[] = {"meta", "documents", "root", "map", "postings", "tail"};
+	static const char *const name[] = {"meta", "documents", "root", "map", "postings", "elements", "tail"};
 	Relation index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64 seed = PG_GETARG_INT64(1);
 	bool forged = PG_GETARG_BOOL(2);
@@ -331,10 +335,12 @@ fuzz_damage(PG_FUNCTION_ARGS)
 	char *what;
 
 	state = mix64(seed);
-	kind = PAGE_META + chance(PAGE_POSTINGS + 1);
-	block = choose_block(kind);
-	if (block == InvalidBlockNumber)
-		elog(ERROR, "the index has no page of kind %s", name[kind - 1]);
+	/* Only an index of sets has pages of elements. */
+	do
+	{
+		kind = PAGE_META + chance(PAGE_ELEMENTS + 1);
+		block = choose_block(kind);
+	} while (block == InvalidBlockNumber);
 	memcpy(page.data, image + (Size) block * BLCKSZ, BLCKSZ);
 	do
 		how = change(page.data);

@@ -35,6 +35,9 @@ $node->safe_psql(
 		'SELECT hashint8extended(i % 1000, 7) # (1::bigint << (i / 1000 % 64)) # (1::bigint << (i % 63))';
 	CREATE FUNCTION insert_many(n int) RETURNS void LANGUAGE sql AS
 		'INSERT INTO hashes (h) SELECT near_centre(nextval(''ids'')::int) FROM generate_series(1, n)';
+	CREATE FUNCTION parts(h bigint) RETURNS shingles IMMUTABLE LANGUAGE sql AS
+		'SELECT to_shingles(array_agg((h >> 4 * i & 15) + 16 * i)) FROM generate_series(0, 15) i';
+	CREATE INDEX hashes_set ON hashes USING neardup (parts(h));
 	CREATE UNLOGGED TABLE passing (h bigint);
 	CREATE INDEX passing_h ON passing USING neardup (h);
 	SELECT insert_many(10000);
@@ -75,7 +78,9 @@ sub found
 	return $node->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_$way = on;
 		SELECT count(*), sum(t.id) FROM generate_series(1, 1000, 20) c,
-			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 3)) t});
+			LATERAL (SELECT id FROM hashes WHERE is_within(h, hashint8extended(c, 7), 3)) t;
+		SELECT count(*), sum(t.id) FROM generate_series(1, 1000, 20) c,
+			LATERAL (SELECT id FROM hashes WHERE is_similar(parts(h), parts(hashint8extended(c, 7)), 0.8)) t});
 }
 
 # Children of a killed postmaster keep its shared memory for a moment.
@@ -106,12 +111,14 @@ foreach my $round (1 .. $rounds)
 	$_->finish foreach @handles;
 	start_again();
 	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS again');
-	like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, "round $round: the index is consistent");
+	like($node->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/segments/, "round $round: $_ is consistent")
+	  foreach qw(hashes_h hashes_set);
 	is(found('indexscan'), found('seqscan'), "round $round: the index finds what a sequential scan finds");
 }
 
 $node->safe_psql('postgres', 'VACUUM hashes');
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/segments/, 'the index is consistent after a last vacuum');
+like($node->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/segments/, "$_ is consistent after a last vacuum")
+  foreach qw(hashes_h hashes_set);
 is(found('indexscan'), found('seqscan'), 'and finds what a sequential scan finds');
 my $bytes = $node->safe_psql('postgres', q{SELECT bytes FROM neardup_index_status('hashes_h')});
 $node->safe_psql('postgres', 'REINDEX INDEX hashes_h');
