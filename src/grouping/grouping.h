@@ -95,6 +95,29 @@ key_bucket(const Grouping *g, uint32_t key)
 	return key >> (32 - g->key_bits);
 }
 
+/* ---- Sets (groups.c) ------------------------------------------------------ */
+
+/*
+ * The bucket of an element is its first bits.  A "group" is a range of buckets, so a document
+ * is in none or many of a group's.
+ */
+extern Grouping set_grouping(int k, uint32_t documents, uint64_t elements);
+extern bool set_grouping_is_valid(const Grouping *g);
+
+/* Returns how many bits number the buckets of all groups. */
+static inline int
+set_bucket_bits(const Grouping *g)
+{
+	return g->bucket_bits + __builtin_ctz(g->groups);
+}
+
+/* Returns the number of an element's bucket among those of all groups. */
+static inline uint32_t
+set_bucket(const Grouping *g, uint64_t element)
+{
+	return (uint32_t) (element >> (64 - set_bucket_bits(g)));
+}
+
 #define RADIUS_MAX 3
 
 extern int probe_count(int symbols, int b, int radius);
@@ -198,8 +221,8 @@ typedef struct HitCounter
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;
-	uint32_t from; /* documents from here on ... */
-	uint32_t end;  /* ... and before this one are counted */
+	uint32_t from;     /* documents from here on ... */
+	uint32_t end;      /* ... and before this one are counted */
 	uint32_t *pending; /* postings that are not counted yet */
 	size_t pendings;
 	size_t pending_room;

@@ -225,6 +225,36 @@ group_bucket(const Grouping *g, int group, const uint8_t *packed)
 	return (uint32_t) (mix64(value) >> (64 - g->bucket_bits));
 }
 
+/* ---- Sets --------------------------------------------------------------- */
+
+/* A range of buckets that is sorted at a time has at most this many bits. */
+#define RANGE_BITS 16
+
+/* Returns the grouping of so many sets that have `elements` elements together. */
+Grouping
+set_grouping(int k, uint32_t documents, uint64_t elements)
+{
+	Grouping g = {.k = k, .b = 1};
+	int bits = 63 - __builtin_clzll(elements | 1);
+
+	if (documents < DOCUMENTS_MIN)
+		return g;
+	bits = Max(HASHED_BITS_MIN, Min(bits, BUCKET_BITS_MAX));
+	g.width = g.bucket_bits = Min(bits, RANGE_BITS);
+	g.groups = 1 << (bits - g.bucket_bits);
+	return g;
+}
+
+/* Returns whether a grouping is one that set_grouping() could return. */
+bool
+set_grouping_is_valid(const Grouping *g)
+{
+	return g->groups > 0 && (g->groups & (g->groups - 1)) == 0 &&
+		g->bucket_bits >= HASHED_BITS_MIN && g->bucket_bits <= RANGE_BITS &&
+		g->width == g->bucket_bits && g->wide == 0 &&
+		g->groups <= 1 << (BUCKET_BITS_MAX - g->bucket_bits);
+}
+
 /* ---- Probes ------------------------------------------------------------- */
 
 /* The masks within a radius of one value. */

@@ -28,7 +28,6 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
-#include "base/hash.h"
 #include "index/segment_postings.h"
 #include "index/sets.h"
 #include "rights.h"
@@ -74,13 +73,9 @@ typedef struct Check
 	uint32 count;
 
 	/* Of an index of sets. */
-	ElementSource source;   /* of the segment or tail at hand */
-	BlockNumber elements;   /* the page of elements of a tail that was claimed last */
-	const Grouping *sets;   /* of the segment at hand; NULL: it has no postings of sets */
-	uint64 postings_wanted; /* a sum over its documents' postings, as their elements say ... */
-	uint64 postings_sum;    /* ... and as they are found */
-	bool in_sets;           /* the group at hand is one of sets ... */
-	uint32 first_bucket;    /* ... and begins with this bucket */
+	SetCheck sets;
+	bool in_sets;        /* the group at hand is one of sets ... */
+	uint32 first_bucket; /* ... and begins with this bucket */
 
 	/* Results. */
 	int64 living_documents;
@@ -204,62 +199,6 @@ claim_block(Check *check, BlockNumber block)
 	check->claimed[block / 8] |= bit;
 }
 
-/* Returns what a posting adds to a sum of postings. */
-static uint64
-sum_of_posting(uint32 bucket, uint32 document)
-{
-	return mix64((uint64) bucket << 32 | document);
-}
-
-/*
- * Checks the elements of a set, whose document has a number, against its record, and sums up its
- * postings.  Makes the elements the symbols of the document.
- */
-static void
-check_set(Check *check, Document *document, uint32 number, BlockNumber block)
-{
-	const SetRecord *record = (const SetRecord *) document->symbols;
-	uint64 *element = elements_copy(&check->source, record);
-	SetBitmap bitmap;
-	int64 last = -1;
-
-	if (element == NULL)
-		page_corrupt(check->index, block, "elements of its sets belong to another segment");
-	bitmap = set_bitmap(element, record->count);
-	for (uint32 i = 1; i < record->count; i++)
-		if (element[i - 1] >= element[i])
-			page_corrupt(check->index, block, "elements of a set out of order");
-	if (record->count == 0 || memcmp(&bitmap, &record->bitmap, sizeof(bitmap)) != 0)
-		page_corrupt(check->index, block, "record that does not fit its set");
-	for (uint32 i = 0; i < record->count && check->sets != NULL; i++)
-	{
-		uint32 bucket = set_bucket(check->sets, element[i]);
-
-		if (bucket != last)
-			check->postings_wanted += sum_of_posting(bucket, number);
-		last = bucket;
-	}
-	if (check->source.segment == NULL && record->page != check->elements)
-		claim_block(check, check->elements = record->page);
-	document->symbols = (const uint8_t *) element;
-	document->bytes = record->count * sizeof(uint64);
-}
-
-/* Checks a document of an index of sets.  Its page, share-locked, is not locked meanwhile. */
-static void
-check_sets(Check *check, Buffer buffer, Document *document, uint32 number)
-{
-	MemoryContext before = MemoryContextSwitchTo(check->row_context);
-
-	if ((tid_flags(&document->tid) & ~TID_DEAD) == 0)
-	{
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		check_set(check, document, number, BufferGetBlockNumber(buffer));
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	}
-	MemoryContextSwitchTo(before);
-}
-
 /*
  * Checks a page of documents, whose first has a number, and adds the living ones to the rows of
  * the index.
@@ -270,6 +209,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 	PGAlignedBlock copy;
 	Page page = copy.data;
 	size_t bytes = signature_symbol_bytes(&check->meta->shape);
+	MemoryContext before = MemoryContextSwitchTo(check->row_context);
 
 	page_verify(check->index, buffer, stride);
 	claim_block(check, BufferGetBlockNumber(buffer));
@@ -278,8 +218,12 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 	{
 		Document document = page_document(page, stride, check->meta->keys, bytes, i);
 
-		if (shape_is_set(&check->meta->shape))
-			check_sets(check, buffer, &document, first + i);
+		if (shape_is_set(&check->meta->shape) && (tid_flags(&document.tid) & ~TID_DEAD) == 0)
+		{
+			LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+			set_check(&check->sets, &document, first + i, BufferGetBlockNumber(buffer));
+			LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		}
 		root_count(&check->counted, tid_flags(&document.tid));
 		if (tid_flags(&document.tid) & TID_DEAD)
 		{
@@ -290,6 +234,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 		sort_put(check, &check->documents, &document);
 		MemoryContextReset(check->row_context);
 	}
+	MemoryContextSwitchTo(before);
 }
 
 static void
@@ -304,9 +249,7 @@ static void
 check_tail(Check *check, const TailEntry *tail)
 {
 	check->stride = tail->stride;
-	check->source = (ElementSource){.index = check->index, .stamp = tail->stamp};
-	check->elements = InvalidBlockNumber;
-	check->sets = NULL;
+	check->sets = (SetCheck){.source = {.index = check->index, .stamp = tail->stamp}};
 	if (!tail_walk(check->index, tail, visit_tail_page, check))
 		page_corrupt(check->index, tail->first, "page of a tail belongs to another");
 }
@@ -390,7 +333,7 @@ check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode 
 			page_corrupt(check->index, block, "posting of a document that does not exist");
 		if (check->in_sets)
 		{
-			check->postings_sum += sum_of_posting(check->first_bucket + bucket, document[i]);
+			check->sets.found += sum_of_posting(check->first_bucket + bucket, document[i]);
 			check->postings++;
 			continue;
 		}
@@ -434,7 +377,7 @@ check_postings(Check *check, Segment *segment, int group)
 	uint32 first = segment->first_bucket[group];
 	PostingPlace place;
 
-	check->in_sets = check->sets != NULL && group < check->sets->groups;
+	check->in_sets = check->sets.grouping != NULL && group < segment->root.groups;
 	check->first_bucket = first;
 	if (check->in_sets)
 		check->count = 0;
@@ -517,9 +460,9 @@ check_segment(Check *check, const SegmentEntry *entry)
 	segment = segment_open(check->index, check->meta, entry);
 	if (segment == NULL)
 		page_corrupt(check->index, entry->root, "segment is not there");
-	check->source = (ElementSource){.index = check->index, .segment = segment};
-	check->sets = segment->sets && segment->root.groups > 0 ? &segment->grouping : NULL;
-	check->postings_wanted = check->postings_sum = 0;
+	check->sets = (SetCheck){.source = {.index = check->index, .segment = segment}};
+	if (segment->sets && segment->root.groups > 0)
+		check->sets.grouping = &segment->grouping;
 	check_segment_documents(check, segment, entry);
 
 	/* Groups, for as many documents at a time as half of the memory holds. */
@@ -533,7 +476,7 @@ check_segment(Check *check, const SegmentEntry *entry)
 			if (check->in_sets)
 				break;
 		}
-	if (check->postings_sum != check->postings_wanted)
+	if (check->sets.found != check->sets.wanted)
 		page_corrupt(check->index, entry->root, "postings that do not fit the sets");
 	pfree(check->bucket);
 }

@@ -107,9 +107,9 @@ add_ball(PlannerInfo *root, const IndexClause *clause, const SignatureHeader *sh
 		/* The other kind of clause is x <@ ANY (balls). */
 		if (IsA(op, OpExpr))
 			read_ball(root, get_opcode(op->opno), lsecond(op->args), &bounds);
-		conditions->radius = Min(conditions->radius,
-								 shape_is_set(shape) ? distance_of_bounds(&bounds) :
-													   bounds_radius(&bounds, shape));
+		conditions->radius =
+			Min(conditions->radius,
+				shape_is_set(shape) ? distance_of_bounds(&bounds) : bounds_radius(&bounds, shape));
 	}
 }
 
@@ -175,8 +175,7 @@ price_ordered(const IndexMeta *meta, KeyShare keys, double rows, bool few)
 	price.total.ns = price.total.ns * (SCANS_IN_ORDER - 1) + in_rounds(price.total.ns, rows);
 	price.total.ns += end.ns;
 	if (few)
-		price.startup =
-			price_search(meta, shape_is_set(&meta->shape) ? NEAR_DISTANCE : 0, keys);
+		price.startup = price_search(meta, shape_is_set(&meta->shape) ? NEAR_DISTANCE : 0, keys);
 	return price;
 }
 

@@ -13,7 +13,8 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "grouping/sets.h"
+#include "grouping/grouping.h"
+#include "sketch/set_query.h"
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E

@@ -57,7 +57,8 @@ plan_of_sets(const IndexMeta *meta, const SegmentEntry *entry, int distance)
 	/* The lists that are read are the shortest. */
 	plan.postings = lists * (1 + entry->own_length * part);
 	plan.pages = entry->near_length + 2 * part * lists + 1;
-	plan.cost = entry->near_length * LIST_NS + plan.postings * POSTING_NS + lists * part * COMPARE_NS;
+	plan.cost =
+		entry->near_length * LIST_NS + plan.postings * POSTING_NS + lists * part * COMPARE_NS;
 	return distance < 0 || entry->groups == 0 || plan.cost > scan.cost ? scan : plan;
 }
 
@@ -80,9 +81,8 @@ add_segment(SearchPrice *price, const IndexMeta *meta, const SegmentEntry *entry
 						  .posting_pages = entry->other_pages,
 						  .own_length = entry->own_length,
 						  .near_length = entry->near_length};
-	SearchPlan plan = shape_is_set(&meta->shape) ?
-		plan_of_sets(meta, entry, radius) :
-		search_plan(&grouping, &stats, radius, method);
+	SearchPlan plan = shape_is_set(&meta->shape) ? plan_of_sets(meta, entry, radius) :
+												   search_plan(&grouping, &stats, radius, method);
 
 	if (keys.lists > 0 && grouping.keys > 0 && neardup_search == SEARCH_AUTO)
 	{

@@ -210,9 +210,9 @@ typedef struct Search
 	SetPending *pending;   /* sets whose elements are to be compared when no page is locked */
 	Size pendings;
 	Size pending_room;
-	uint32 least;          /* the sizes of sets that can match */
+	uint32 least; /* the sizes of sets that can match */
 	uint32 most;
-	uint32 done_count;     /* tails and segments that have been searched and are still listed */
+	uint32 done_count; /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];
 } Search;
 

@@ -63,8 +63,8 @@ struct Ordering
 	Relation index;
 	Snapshot snapshot;
 	Signature centre;
-	SetQuery *set; /* of an index of sets, else NULL */
-	int farthest;  /* the greatest distance that signatures, or sets, can have */
+	SetQuery *set;           /* of an index of sets, else NULL */
+	int farthest;            /* the greatest distance that signatures, or sets, can have */
 	const KeyFilter *filter; /* or NULL */
 	bool limited;
 	int limit;    /* the greatest distance */

@@ -108,8 +108,9 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 	if (origin != NULL && !count_shared(source, origin, &pending->record, &shared))
 		return false;
 	if (s->query->by_distance)
-		distance = distance_of(
-			resemblance_of_lengths(shared, origin != NULL ? origin->count : query->count, size));
+		distance = distance_of(resemblance_of_lengths(shared,
+													  origin != NULL ? origin->count : query->count,
+													  size));
 	if (distance <= s->query->radius || !s->query->by_distance)
 		search_add_match(s, &pending->tid, distance);
 	return true;

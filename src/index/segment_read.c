@@ -134,7 +134,8 @@ check_root(Relation index, const SegmentEntry *entry, const Segment *s)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its documents");
 	if ((uint32) root->groups != entry->groups)
 		page_corrupt(index, entry->root, "segment and metapage disagree on its groups");
-	if (!grouping_is_valid(&s->grouping, s->sets) || !keys_are_valid(&s->grouping, index_keys(index)) ||
+	if (!grouping_is_valid(&s->grouping, s->sets) ||
+		!keys_are_valid(&s->grouping, index_keys(index)) ||
 		group_first_bucket(&s->grouping, root_lists(root)) >= BUCKET_CONTINUES)
 		page_corrupt(index, entry->root, "impossible grouping");
 	if ((uint64) root->document_pages * s->documents_per_page > SEGMENT_NUMBERS_MAX ||
@@ -195,8 +196,8 @@ load_list(Relation index, Segment *s, Buffer buffer)
 }
 
 /* Reads the root: sets root, list, and what follows from them. */
-static bool
-load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
+bool
+segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry, Segment *s)
 {
 	Buffer buffer = page_read(index, entry->root, PAGE_ROOT, entry->stamp);
 
@@ -273,7 +274,7 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	s->seen_version = pages_seen_version();
 	s->file = compat_file(index);
 	s->identity = meta->identity;
-	loaded = load_root(index, meta, entry, s);
+	loaded = segment_load_root(index, meta, entry, s);
 	if (loaded)
 		locate_groups(s);
 	if (pages_read_in() != before_read)
@@ -319,8 +320,8 @@ segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
  * Locks a map and checks it.  Its blocks must exist, since they may be prefetched.  Its
  * entries of postings must ascend from the number in the root's list.
  */
-static Buffer
-read_map(Relation index, const Segment *s, uint32 map)
+Buffer
+segment_read_map(Relation index, const Segment *s, uint32 map)
 {
 	BlockNumber block = s->list[map].block;
 	BlockNumber blocks = RelationGetNumberOfBlocks(index);
@@ -375,7 +376,7 @@ set_interpolation(const Segment *s, uint32 map, CachedMap *cached)
 static CachedMap *
 load_map(Relation index, Segment *s, uint32 map)
 {
-	Buffer buffer = read_map(index, s, map);
+	Buffer buffer = segment_read_map(index, s, map);
 	const MapEntry *entry;
 	CachedMap *cached;
 	uint32 count;
@@ -655,84 +656,5 @@ segment_postings(Relation index, Segment *segment, PostingPlace place)
 		page_read_recent(index, slot->block, PAGE_POSTINGS, segment->stamp, &slot->recent);
 
 	verify_once(index, buffer, segment, slot, 0);
-	return buffer;
-}
-
-/* ---- Walks -------------------------------------------------------------- */
-
-/* Begins a walk; reads the root. */
-bool
-walk_begin(SegmentWalk *walk, Relation index, const IndexMeta *meta, const SegmentEntry *entry)
-{
-	memset(&walk->segment, 0, sizeof(Segment));
-	walk->index = index;
-	walk->loaded = 0;
-	return load_root(index, meta, entry, &walk->segment);
-}
-
-/* Frees what walk_begin has allocated. */
-void
-walk_end(SegmentWalk *walk)
-{
-	pfree(walk->segment.list);
-	pfree(walk->segment.root_page);
-}
-
-/* Loads a map, by its number in the root's list. */
-bool
-walk_load(SegmentWalk *walk, uint32 map)
-{
-	Buffer buffer;
-
-	if (walk->loaded == map + 1)
-		return true;
-	walk->loaded = 0;
-	buffer = read_map(walk->index, &walk->segment, map);
-	if (!BufferIsValid(buffer))
-		return false;
-	walk->count = page_info(BufferGetPage(buffer))->count;
-	memcpy(walk->entry, page_map(BufferGetPage(buffer)), walk->count * sizeof(MapEntry));
-	UnlockReleaseBuffer(buffer);
-	CHECK_FOR_INTERRUPTS();
-	walk->loaded = map + 1;
-	return true;
-}
-
-/* Pins, share-locks and verifies a page of documents. */
-Buffer
-walk_documents(SegmentWalk *walk, uint32 page)
-{
-	const Segment *segment = &walk->segment;
-	Buffer recent = InvalidBuffer;
-	Buffer buffer;
-	MapEntry entry;
-
-	if (!walk_load(walk, page / ENTRIES_PER_MAP))
-		return InvalidBuffer;
-	entry = walk->entry[page % ENTRIES_PER_MAP];
-	buffer = page_read_documents(walk->index, entry.block,
-								 segment->sets ? segment->stamp : entry.number, segment->stamp,
-								 &recent);
-	if (BufferIsValid(buffer))
-		page_verify(walk->index, buffer, segment->root.stride);
-	return buffer;
-}
-
-/* Pins, share-locks and verifies a page of elements of sets. */
-Buffer
-walk_elements(SegmentWalk *walk, uint32 page)
-{
-	const Segment *segment = &walk->segment;
-	uint32 number = segment->root.document_pages + page;
-	Buffer buffer;
-
-	if (page >= segment->root.element_pages)
-		page_corrupt(walk->index, segment->root_block, "set on a page that does not exist");
-	if (!walk_load(walk, number / ENTRIES_PER_MAP))
-		return InvalidBuffer;
-	buffer = page_read(walk->index, walk->entry[number % ENTRIES_PER_MAP].block, PAGE_ELEMENTS,
-					   segment->stamp);
-	if (BufferIsValid(buffer))
-		page_verify(walk->index, buffer, 0);
 	return buffer;
 }

@@ -48,8 +48,8 @@ typedef struct Segment
 	CompatFile file; /* the key, with identity and stamp */
 	uint64 identity; /* of the index */
 	uint32 stamp;    /* of the segment */
-	bool sets;       /* its documents are sets, ordered by size; maps have the size of a page's first */
-	bool replaced;   /* by upkeep, as a page has shown: what was read of it is not all */
+	bool sets; /* its documents are sets, ordered by size; maps have the size of a page's first */
+	bool replaced; /* by upkeep, as a page has shown: what was read of it is not all */
 	BlockNumber root_block;
 	SegmentRoot root;
 	Grouping grouping;
@@ -70,6 +70,9 @@ typedef struct Segment
 } Segment;
 
 extern Segment *segment_open(Relation index, const IndexMeta *meta, const SegmentEntry *entry);
+extern bool segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry,
+							  Segment *s);
+extern Buffer segment_read_map(Relation index, const Segment *s, uint32 map);
 extern void segments_forget(const IndexMeta *meta);
 extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
 extern Buffer segment_elements(Relation index, Segment *segment, uint32 page);
@@ -113,6 +116,8 @@ extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
 extern Buffer segment_postings(Relation index, Segment *segment, PostingPlace place);
 extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
 
+
+/* ---- Walks (segment_walk.c) ---------------------------------------------- */
 
 /*
  * A walk over a segment's pages in little memory: upkeep and vacuum read each page once,

@@ -11,12 +11,12 @@ typedef struct GroupSort
 {
 	SegmentWriter *writer;
 	Grouping grouping;
-	uint32 numbers;   /* of documents */
-	int at_once;      /* groups that memory suffices for, at least one */
-	int first;        /* first of the groups whose buckets are read */
-	uint32 *bucket;   /* of each document, in each of these groups */
-	uint32 *offset;   /* of the group sorted last: of each bucket, and the end */
-	uint32 *document; /* of the group sorted last, in the order of buckets */
+	uint32 numbers;           /* of documents */
+	int at_once;              /* groups that memory suffices for, at least one */
+	int first;                /* first of the groups whose buckets are read */
+	uint32 *bucket;           /* of each document, in each of these groups */
+	uint32 *offset;           /* of the group sorted last: of each bucket, and the end */
+	uint32 *document;         /* of the group sorted last, in the order of buckets */
 	struct SetPostings *sets; /* of each of these groups, if documents are sets; else NULL */
 	Size document_room;
 } GroupSort;

@@ -25,8 +25,8 @@ void
 segment_lay_out(Relation index, const SignatureHeader *shape, SegmentRoot *root)
 {
 	Grouping g = shape_is_set(shape) ?
-		grouping_with_keys(set_grouping(shape->k, root->grouped, root->elements),
-						   index_keys(index), root_keyed(root)) :
+		grouping_with_keys(set_grouping(shape->k, root->grouped, root->elements), index_keys(index),
+						   root_keyed(root)) :
 		index_grouping(index, shape, root->grouped, root_keyed(root));
 
 	root->groups = g.groups;

@@ -62,7 +62,8 @@ elements_read(const ElementSource *source, const SetRecord *record, ElementVisit
 			return false;
 		info = page_info(BufferGetPage(buffer));
 		if (from >= info->count)
-			page_corrupt(source->index, BufferGetBlockNumber(buffer), "set beyond the end of its page");
+			page_corrupt(source->index, BufferGetBlockNumber(buffer),
+						 "set beyond the end of its page");
 		part = Min(left, info->count - from);
 		visit(state, page_elements(BufferGetPage(buffer)) + from, part);
 		page = tail ? info->next : page + 1;

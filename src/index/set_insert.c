@@ -21,9 +21,8 @@ last_elements(Page page, uint32 stride)
 		const SetRecord *record = (SetRecord *) page_symbols(page, stride, i);
 
 		if ((tid_flags(page_tid(page, i)) & ~TID_DEAD) == 0)
-			return record->offset + (uint64) record->count < ELEMENTS_PER_PAGE ?
-				record->page :
-				InvalidBlockNumber;
+			return record->offset + (uint64) record->count < ELEMENTS_PER_PAGE ? record->page :
+																				 InvalidBlockNumber;
 	}
 	return InvalidBlockNumber;
 }

@@ -25,8 +25,7 @@ set_sort_begin(GroupSort *sort)
 	uint64 range = sort->grouping.groups > 0 ? root->elements / sort->grouping.groups : 0;
 	Size each = Max(Max(range, root->documents), 1) * BYTES_PER_POSTING;
 
-	sort->at_once =
-		(int) Max(1, Min(grouping_lists(&sort->grouping), sort->writer->memory / each));
+	sort->at_once = (int) Max(1, Min(grouping_lists(&sort->grouping), sort->writer->memory / each));
 	sort->sets = palloc0(sort->at_once * sizeof(SetPostings));
 	sort->document_room = 0;
 	sort->document = NULL;
@@ -51,9 +50,9 @@ set_sort_end(GroupSort *sort)
 typedef struct Posting
 {
 	GroupSort *sort;
-	int count;      /* of groups that are read */
-	uint32 number;  /* of the document */
-	int64 last;     /* the bucket among those of all groups that the document had last; -1: none */
+	int count;     /* of groups that are read */
+	uint32 number; /* of the document */
+	int64 last;    /* the bucket among those of all groups that the document had last; -1: none */
 } Posting;
 
 static inline void
@@ -152,8 +151,8 @@ set_sort_run(GroupSort *sort, int group)
 	uint32 buckets = UINT32_C(1) << group_bucket_bits(&sort->grouping, group);
 	const SetPostings *postings = &sort->sets[group - sort->first];
 
-	sort->document = host_grow(sort->document, &sort->document_room, Max(postings->count, 1),
-							   sizeof(uint32));
+	sort->document =
+		host_grow(sort->document, &sort->document_room, Max(postings->count, 1), sizeof(uint32));
 	memset(sort->offset, 0, (Size) (buckets + 1) * sizeof(uint32));
 	for (Size i = 0; i < postings->count; i++)
 		sort->offset[postings->bucket[i]]++;

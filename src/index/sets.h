@@ -11,7 +11,7 @@
 #ifndef NEARDUP_INDEX_SETS_H
 #define NEARDUP_INDEX_SETS_H
 
-#include "grouping/sets.h"
+#include "base/hash.h"
 #include "index/index.h"
 #include "index/scan.h"
 #include "index/segment_sort.h"
@@ -42,6 +42,26 @@ extern bool set_sort_read(GroupSort *sort, int first, int count);
 extern bool set_sort_run(GroupSort *sort, int group);
 extern void set_sort_lengths(const GroupSort *sort, int group, BucketLengths *lengths);
 extern void set_sort_end(GroupSort *sort);
+
+/* ---- Checking (set_check.c) -------------------------------------------------- */
+
+/* What a check knows of the sets of a segment or tail. */
+typedef struct SetCheck
+{
+	ElementSource source;
+	const Grouping *grouping; /* NULL: there are no postings */
+	uint64 wanted; /* a sum over the postings of its documents, as their elements say ... */
+	uint64 found;  /* ... and as they are found */
+} SetCheck;
+
+/* Returns what a posting adds to a sum of postings. */
+static inline uint64
+sum_of_posting(uint32 bucket, uint32 document)
+{
+	return mix64((uint64) bucket << 32 | document);
+}
+
+extern void set_check(SetCheck *check, Document *document, uint32 number, BlockNumber block);
 
 /* ---- The order of sizes (set_order.c) -------------------------------------- */
 

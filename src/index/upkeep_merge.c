@@ -56,8 +56,8 @@ typedef struct Merge
 	/* Of sets, which are copied in the order of their sizes. */
 	SizeSort *sort; /* NULL: documents are signatures */
 	ElementSource source;
-	SegmentWalk elements;        /* over the pages of elements of a source */
-	BlockNumber *tail_elements;  /* pages of the closed tail, to be freed */
+	SegmentWalk elements;       /* over the pages of elements of a source */
+	BlockNumber *tail_elements; /* pages of the closed tail, to be freed */
 	Size tail_elements_count;
 	Size tail_elements_room;
 } Merge;

@@ -81,8 +81,7 @@ read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds)
 		else
 			narrow_radius(bounds, ball.header.radius);
 	}
-	else if (IsA(call, FuncExpr) && list_length(call->args) == 2 &&
-			 makes_ball(function, call))
+	else if (IsA(call, FuncExpr) && list_length(call->args) == 2 && makes_ball(function, call))
 	{
 		centre.node = linitial(call->args);
 		bounds_narrow(bounds, root, lsecond(call->args));

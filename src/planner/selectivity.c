@@ -279,7 +279,8 @@ set_selectivity(Condition *condition, List *arguments)
 			bounds_narrow(&condition->bounds, condition->root, lfirst(cell));
 		rows = Max(rows, rows_of(condition->root, lfirst(cell)));
 	}
-	threshold = condition->bounds.threshold > 0 ? Min(condition->bounds.threshold, 1) : USUAL_RESEMBLANCE;
+	threshold =
+		condition->bounds.threshold > 0 ? Min(condition->bounds.threshold, 1) : USUAL_RESEMBLANCE;
 	share = USUAL_COPIES / (rows < 1 ? USUAL_ROWS : rows) +
 		CHANCE_AT_0 * exp2(-threshold / CHANCE_STEP);
 	CLAMP_PROBABILITY(share);

@@ -498,9 +498,8 @@ read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
 		if (read_extent(reader, name - reader->input, &threshold, &radius) &&
 			(threshold != 0 || check_threshold(0, reader->context)))
 		{
-			Datum set =
-				DirectFunctionCall1(neardup_shingles_in,
-									CStringGetDatum(name + strlen(measures[i])));
+			Datum set = DirectFunctionCall1(neardup_shingles_in,
+											CStringGetDatum(name + strlen(measures[i])));
 
 			*result = ball_around_set(set, (SetMeasure) i, threshold);
 		}
@@ -556,8 +555,8 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 
 	pq_begintypsend(&out);
 	pq_sendfloat8(&out, ball.header.threshold);
-	pq_sendint32(&out, ball.set == NULL ? ball.header.radius :
-										  PG_INT32_MIN + (int) ball_measure(&ball));
+	pq_sendint32(&out,
+				 ball.set == NULL ? ball.header.radius : PG_INT32_MIN + (int) ball_measure(&ball));
 	if (ball.set != NULL)
 	{
 		bytea *set =

@@ -8,7 +8,7 @@
 #ifndef NEARDUP_TYPES_BALL_H
 #define NEARDUP_TYPES_BALL_H
 
-#include "grouping/sets.h"
+#include "sketch/set_query.h"
 #include "types/signature_type.h"
 
 typedef struct BallHeader

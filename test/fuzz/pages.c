@@ -323,7 +323,8 @@ note(const char *what)
 Datum
 fuzz_damage(PG_FUNCTION_ARGS)
 {
-	static const char *const name[] = {"meta", "documents", "root", "map", "postings", "elements", "tail"};
+	static const char *const name[] = {"meta",     "documents", "root", "map",
+									   "postings", "elements",  "tail"};
 	Relation index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64 seed = PG_GETARG_INT64(1);
 	bool forged = PG_GETARG_BOOL(2);

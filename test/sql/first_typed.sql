@@ -34,7 +34,6 @@ ALTER TABLE docs ADD EXCLUDE USING neardup (sig WITH &&);
 SET search_path = pg_catalog;
 ALTER TABLE public.docs ADD EXCLUDE (public.near(sig, 0.9) WITH OPERATOR(public.&&));
 RESET search_path;
-CREATE INDEX ON docs USING neardup (to_shingles(body));
 -- What to write instead.
 SELECT id, text_similarity(body, 'The quick brown fox jumps over the lazy') >= 0.7 AS texts, is_similar(to_minhash(body), to_minhash('The quick brown fox jumps over the lazy'), 0.7) AS signatures FROM docs ORDER BY id;
 SELECT 5::bigint::simhash <~> 6::bigint AS bits, similarity(5::bigint::simhash, 6::bigint::simhash) AS similarity;

@@ -1,47 +1,15 @@
 /*
- * sets.c: searches of sets: which sizes and which overlaps match a query.
+ * set_query.c: searches of sets: which sizes and which overlaps match a query.
  *
  * All bounds are found with the expressions that is_similar() and is_contained() compare, so
  * rounding cannot lose a match.
  */
-#include "grouping/sets.h"
+#include "sketch/set_query.h"
 
 #include <math.h>
 
 #include "base/hash.h"
 #include "sketch/bag.h"
-
-/* Of fewer sets a scan costs less than any other search. */
-#define SETS_MIN 512
-
-/* A range of buckets that is sorted at a time has at most this many bits. */
-#define RANGE_BITS 16
-
-#define BITS_MIN 10
-
-/* Returns the grouping of so many sets that have `elements` elements together. */
-Grouping
-set_grouping(int k, uint32_t documents, uint64_t elements)
-{
-	Grouping g = {.k = k, .b = 1};
-	int bits = 63 - __builtin_clzll(elements | 1);
-
-	if (documents < SETS_MIN)
-		return g;
-	bits = Max(BITS_MIN, Min(bits, BUCKET_BITS_MAX));
-	g.width = g.bucket_bits = Min(bits, RANGE_BITS);
-	g.groups = 1 << (bits - g.bucket_bits);
-	return g;
-}
-
-/* Returns whether a grouping is one that set_grouping() could return. */
-bool
-set_grouping_is_valid(const Grouping *g)
-{
-	return g->groups > 0 && (g->groups & (g->groups - 1)) == 0 && g->bucket_bits >= BITS_MIN &&
-		g->bucket_bits <= RANGE_BITS && g->width == g->bucket_bits && g->wide == 0 &&
-		g->groups <= 1 << (BUCKET_BITS_MAX - g->bucket_bits);
-}
 
 #define SIGN (UINT64_C(1) << 63)
 

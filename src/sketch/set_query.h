@@ -1,13 +1,13 @@
 /*
- * sets.h: searches of sets: which sizes and which overlaps match a query, and bitmaps that
+ * set_query.h: searches of sets: which sizes and which overlaps match a query, and bitmaps that
  * bound an overlap.
  *
  * The elements of a set are 64-bit numbers that look random (mix64), ascending.
  */
-#ifndef NEARDUP_GROUPING_SETS_H
-#define NEARDUP_GROUPING_SETS_H
+#ifndef NEARDUP_SKETCH_SET_QUERY_H
+#define NEARDUP_SKETCH_SET_QUERY_H
 
-#include "grouping/grouping.h"
+#include "base/host.h"
 
 /* What the threshold of a query bounds; X is the query, Y a set that is searched. */
 typedef enum SetMeasure
@@ -32,31 +32,6 @@ typedef struct SetQuery
 	const uint64_t *element;
 	SetBitmap bitmap;
 } SetQuery;
-
-/* ---- Postings ------------------------------------------------------------ */
-
-/*
- * The bucket of an element is its first bits.  A "group" is a range of buckets, so a document
- * is in none or many of a group's.
- */
-extern Grouping set_grouping(int k, uint32_t documents, uint64_t elements);
-extern bool set_grouping_is_valid(const Grouping *g);
-
-/* Returns how many bits number the buckets of all groups. */
-static inline int
-set_bucket_bits(const Grouping *g)
-{
-	return g->bucket_bits + __builtin_ctz(g->groups);
-}
-
-/* Returns the number of an element's bucket among those of all groups. */
-static inline uint32_t
-set_bucket(const Grouping *g, uint64_t element)
-{
-	return (uint32_t) (element >> (64 - set_bucket_bits(g)));
-}
-
-/* ---- Comparing ----------------------------------------------------------- */
 
 extern void set_mix(const int64_t *element, uint32_t count, uint64_t *mixed);
 extern SetBitmap set_bitmap(const uint64_t *element, uint32_t count);
