@@ -36,7 +36,7 @@ $node->safe_psql(
 	CREATE FUNCTION insert_many(n int) RETURNS void LANGUAGE sql AS
 		'INSERT INTO hashes (h) SELECT near_centre(nextval(''ids'')::int) FROM generate_series(1, n)';
 	CREATE FUNCTION parts(h bigint) RETURNS shingles IMMUTABLE LANGUAGE sql AS
-		'SELECT to_shingles(array_agg((h >> 4 * i & 15) + 16 * i)) FROM generate_series(0, 15) i';
+		'SELECT public.to_shingles(array_agg((h >> 4 * i & 15) + 16 * i)) FROM generate_series(0, 15) i';
 	CREATE INDEX hashes_set ON hashes USING neardup (parts(h));
 	CREATE UNLOGGED TABLE passing (h bigint);
 	CREATE INDEX passing_h ON passing USING neardup (h);
