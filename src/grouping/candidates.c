@@ -301,9 +301,17 @@ counter_candidates(HitCounter *counter, size_t *count)
 	if (counter->pendings > 0)
 		count_pending(counter);
 	sort_candidates(counter);
-	for (size_t i = 0; i < counter->candidates; i++)
-		if (i == 0 || counter->candidate[i] != counter->candidate[i - 1])
-			counter->candidate[kept++] = counter->candidate[i];
+	for (size_t i = 0, next; i < counter->candidates; i = next)
+	{
+		uint32_t document = counter->candidate[i];
+
+		for (next = i + 1; next < counter->candidates && counter->candidate[next] == document;)
+			next++;
+		/* It is there once for its last hit of the c, and for each later one. */
+		if (counter->least == NULL ||
+			next - i + counter->count - 1 >= counter->least(counter->least_state, document))
+			counter->candidate[kept++] = document;
+	}
 	counter->candidates = kept;
 	*count = kept;
 	return counter->candidate;

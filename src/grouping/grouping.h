@@ -221,6 +221,10 @@ typedef struct HitCounter
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;
+
+	/* If it is set: of how many buckets a candidate must be, if that is more than c. */
+	uint32_t (*least)(void *state, uint32_t document);
+	void *least_state;
 	uint32_t from;     /* documents from here on ... */
 	uint32_t end;      /* ... and before this one are counted */
 	uint32_t *pending; /* postings that are not counted yet */

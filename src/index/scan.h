@@ -210,7 +210,10 @@ typedef struct Search
 	SetPending *pending;   /* sets whose elements are to be compared when no page is locked */
 	Size pendings;
 	Size pending_room;
-	uint32 least; /* the sizes of sets that can match */
+	Segment *segment;  /* of sets, that is searched by lists */
+	uint32 least_page; /* the page of the candidate that least hits were asked for last ... */
+	uint32 least_hits; /* ... and what they are */
+	uint32 least;      /* the sizes of sets that can match */
 	uint32 most;
 	uint32 done_count; /* tails and segments that have been searched and are still listed */
 	uint32 done[SEGMENTS_MAX + 2];
@@ -234,6 +237,7 @@ search_is_of_sets(const Search *s)
 }
 
 extern void search_begin_sets(Search *s);
+extern void search_expect_hits(Search *s, Segment *segment, HitCounter *counter);
 extern void search_note_set(Search *s, Page page, uint32 i);
 extern bool search_pending(Search *s, Segment *segment, uint32 stamp);
 extern void search_sets(Search *s, Segment *segment);

@@ -64,7 +64,11 @@ search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double post
 	else if (!r.too_long && !segment->replaced)
 	{
 		size_t count;
-		const uint32 *candidate = counter_candidates(&r.counter, &count);
+		const uint32 *candidate;
+
+		if (search_is_of_sets(s) && s->report->plan.method != SEARCH_KEYS)
+			search_expect_hits(s, segment, &r.counter);
+		candidate = counter_candidates(&r.counter, &count);
 
 		s->report->candidates += count;
 		search_candidates(s, segment, candidate, count);

@@ -133,6 +133,43 @@ search_pending(Search *s, Segment *segment, uint32 stamp)
 	return there;
 }
 
+/* ---- Hits --------------------------------------------------------------- */
+
+/*
+ * Returns of how many lists that were read a document must be: of as many as sets of the size
+ * that its page begins with must share elements, but for the lists that were not read.
+ */
+static uint32
+least_hits(void *state, uint32 document)
+{
+	Search *s = state;
+	uint32 page = document / s->per_page;
+	uint32 unread = s->query->set->count - s->report->plan.groups;
+	uint32 size;
+	uint32 overlap;
+
+	if (page == s->least_page)
+		return s->least_hits;
+	s->least_page = page;
+	s->least_hits = 0;
+	if (page >= s->segment->root.document_pages ||
+		!segment_size_of_page(s->index, s->segment, page, &size))
+		return 0;
+	overlap = set_overlap(s->query->set, Max(size, s->least));
+	s->least_hits = overlap > unread ? overlap - unread : 0;
+	return s->least_hits;
+}
+
+/* Has a counter drop the documents that are of too few lists for their sizes. */
+void
+search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
+{
+	s->segment = segment;
+	s->least_page = PG_UINT32_MAX;
+	counter->least = least_hits;
+	counter->least_state = s;
+}
+
 /* ---- Segments ----------------------------------------------------------- */
 
 /* Nanoseconds that a search takes to look up a list and its length, for a posting, to look at
@@ -140,11 +177,13 @@ search_pending(Search *s, Segment *segment, uint32 stamp)
 #define LOOKUP_NS 250.0
 #define POSTING_NS 1.5
 #define RECORD_NS 15.0
+#define SORT_NS 8.0
 #define CANDIDATE_NS 60.0
 #define COMPARE_NS 300.0
 
-/* Of the sets that size alone lets pass, bitmaps let pass about this part. */
+/* Of the sets that size alone lets pass, bitmaps let pass this part, or all of large sets. */
 #define BITMAP_PART 0.05
+#define BITMAP_LARGE 150
 
 /* Returns how many pages of documents begin with a size less than this; or false. */
 static bool
@@ -200,28 +239,35 @@ compare_lengths(const void *x, const void *y)
 #define HITS_MAX 255
 
 /*
- * Sets the cheapest plan for lists in the order of their lengths, if `overlap` elements must be
- * shared and so many documents have the right size.
+ * Sets the cheapest plan for the query's lists in the order of their lengths, if `overlap`
+ * elements must be shared and `documents` documents, a share of all, have the right size.
  */
 static void
-choose_lists(SearchPlan *plan, const QueryBucket *bucket, uint32 n, uint32 overlap,
+choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket, uint32 overlap,
 			 double documents, double share)
 {
+	uint32 n = query->count;
+	uint32 usual = set_overlap(query, n);
 	uint32 left_out = overlap - 1;
 	double postings = 0;
 
 	for (uint32 lists = 1; lists <= n; lists++)
 	{
 		int count = lists + left_out <= n ? 0 : (int) Min(lists + left_out - n, HITS_MAX);
-		double cost;
+		double mean;
+		double sorted;
 		double candidates;
+		double cost;
 
 		postings += bucket[lists - 1].length;
 		if (count == 0)
 			continue;
-		candidates = Min(postings * share,
-						 documents * poisson_tail(postings * share / Max(documents, 1), count));
-		cost = lists * LOOKUP_NS + postings * POSTING_NS + candidates * CANDIDATE_NS;
+		mean = postings * share / Max(documents, 1);
+		sorted = count == 1 ? postings * share : documents * poisson_tail(mean, count);
+		/* Those of the query's size stand for all. */
+		candidates = documents * poisson_tail(mean, Min(usual + lists - n, HITS_MAX));
+		cost = lists * LOOKUP_NS + postings * POSTING_NS + sorted * SORT_NS +
+			candidates * CANDIDATE_NS;
 		if (cost < plan->cost)
 			*plan = (SearchPlan){.method = lists == n ? SEARCH_MERGE : SEARCH_PROBE,
 								 .groups = lists,
@@ -262,13 +308,14 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	SearchPlan *plan = &s->report->plan;
 	double documents = (double) (end - first) * s->per_page;
 	uint32 overlap = set_overlap(query, s->least);
+	double passed = query->count < BITMAP_LARGE ? BITMAP_PART : 1;
 	QueryBucket *bucket = NULL;
 
 	*plan = (SearchPlan){.method = SEARCH_SCAN,
 						 .from = first * s->per_page,
 						 .end = end * s->per_page,
-						 .candidates = documents * BITMAP_PART,
-						 .cost = documents * (RECORD_NS + BITMAP_PART * COMPARE_NS)};
+						 .candidates = documents * passed,
+						 .cost = documents * (RECORD_NS + passed * COMPARE_NS)};
 	/* A method that reads lists is taken at its word. */
 	if (s->query->method == SEARCH_MERGE || s->query->method == SEARCH_PROBE)
 		plan->cost = INFINITY;
@@ -278,8 +325,7 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 		bucket = buckets_of(query, g);
 		postings_lengths(s->index, segment, s->report, bucket, query->count);
 		qsort(bucket, query->count, sizeof(QueryBucket), compare_lengths);
-		choose_lists(plan, bucket, query->count, overlap, documents,
-					 documents / Max(segment->numbers, 1));
+		choose_lists(plan, query, bucket, overlap, documents, documents / Max(segment->numbers, 1));
 	}
 	if (s->query->filter != NULL &&
 		(s->query->method == SEARCH_KEYS || s->query->method == SEARCH_AUTO) &&
