@@ -248,12 +248,11 @@ choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket,
 {
 	uint32 n = query->count;
 	uint32 usual = set_overlap(query, n);
-	uint32 left_out = overlap - 1;
 	double postings = 0;
 
 	for (uint32 lists = 1; lists <= n; lists++)
 	{
-		int count = lists + left_out <= n ? 0 : (int) Min(lists + left_out - n, HITS_MAX);
+		int count = lists + overlap <= n ? 0 : (int) Min(lists + overlap - n, HITS_MAX);
 		double mean;
 		double sorted;
 		double candidates;
