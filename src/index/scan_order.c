@@ -212,7 +212,7 @@ set_steps(Ordering *o)
 static void
 set_steps_of_sets(Ordering *o)
 {
-	static const double distance[] = {0.1, 0.3, 0.5, 0.7, 0.85};
+	static const double distance[] = {0.2, 0.5, 0.7, 0.85, 0.93, 0.97};
 
 	o->steps.count = lengthof(distance);
 	for (int i = 0; i < lengthof(distance); i++)
