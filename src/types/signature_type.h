@@ -63,7 +63,7 @@ signature_of_any_bytes(const void *bytes, size_t size)
 		signature_refuse_bytes(size);
 	signature = signature_read(bytes);
 	if (signature.header.version == 0 || (signature.header.flags & SIGNATURE_LOG_B) > 5 ||
-		size != signature_size(&signature.header))
+		(signature.header.flags & SIGNATURE_SET) != 0 || size != signature_size(&signature.header))
 		signature_refuse_bytes(size);
 	return signature;
 }
