@@ -115,6 +115,8 @@ extern void index_check_shape(Relation index, const SignatureHeader *shape,
 #define TAIL_DOCUMENTS 8192
 #define TAIL_BYTES (512 * 1024)
 
+extern void insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
+							  const RowDocument *doc);
 extern bool set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc);
 extern bool set_place(Relation index, uint32 stamp, RowDocument *doc);
 extern uint32 tail_length(const IndexMeta *meta);

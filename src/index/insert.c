@@ -36,33 +36,55 @@ typedef struct FragmentHeader
 
 /* Adds a run of bytes of the page to the record; the header must outlive XLogInsert. */
 static void
-register_fragment(FragmentHeader *header, Page page, const void *from, Size length)
+register_fragment(uint8 block, FragmentHeader *header, Page page, const void *from, Size length)
 {
 	header->offset = (const char *) from - (const char *) page;
 	header->length = length;
-	XLogRegisterBufData(0, (char *) header, sizeof(FragmentHeader));
-	XLogRegisterBufData(0, (char *) from, length);
+	XLogRegisterBufData(block, (char *) header, sizeof(FragmentHeader));
+	XLogRegisterBufData(block, (char *) from, length);
 }
 
-/* Logs what page_put_document has changed. */
+/* Adds the counter and the checksum of a page, which an insert changes. */
 static void
-log_document(Buffer buffer, uint32 stride)
+register_counts(uint8 block, FragmentHeader *header, Page page)
+{
+	const PageInfo *info = page_info(page);
+
+	register_fragment(block, header, page, &info->checksum,
+					  (char *) &info->kind - (char *) &info->checksum);
+}
+
+/*
+ * Logs what page_put_document has changed, and, if there is a page of elements, what
+ * page_put_elements has: the last `count` elements.
+ */
+static void
+log_document(Buffer buffer, uint32 stride, Buffer elements, uint32 count)
 {
 	Page page = BufferGetPage(buffer);
-	PageInfo *info = page_info(page);
-	uint32 i = info->count - 1;
-	FragmentHeader header[4];
+	uint32 i = page_info(page)->count - 1;
+	FragmentHeader header[6];
 	XLogRecPtr record;
 
 	XLogBeginInsert();
 	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
-	register_fragment(&header[0], page, &((PageHeader) page)->pd_lower, 2 * sizeof(LocationIndex));
-	register_fragment(&header[1], page, page_symbols(page, stride, i), stride);
-	register_fragment(&header[2], page, page_tid(page, i), sizeof(ItemPointerData));
-	register_fragment(&header[3], page, &info->checksum,
-					  (char *) &info->kind - (char *) &info->checksum);
+	register_fragment(0, &header[0], page, &((PageHeader) page)->pd_lower,
+					  2 * sizeof(LocationIndex));
+	register_fragment(0, &header[1], page, page_symbols(page, stride, i), stride);
+	register_fragment(0, &header[2], page, page_tid(page, i), sizeof(ItemPointerData));
+	register_counts(0, &header[3], page);
+	if (BufferIsValid(elements))
+	{
+		page = BufferGetPage(elements);
+		XLogRegisterBuffer(1, elements, REGBUF_STANDARD);
+		register_fragment(1, &header[4], page, page_elements(page) + page_info(page)->count - count,
+						  count * sizeof(uint64));
+		register_counts(1, &header[5], page);
+	}
 	record = XLogInsert(RM_GENERIC_ID, 0);
-	PageSetLSN(page, record);
+	PageSetLSN(BufferGetPage(buffer), record);
+	if (BufferIsValid(elements))
+		PageSetLSN(BufferGetPage(elements), record);
 }
 
 /* Appends a document to an exclusively locked page that has room for it. */
@@ -73,7 +95,22 @@ append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument 
 	page_put_document(BufferGetPage(buffer), stride, &doc->document);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(index))
-		log_document(buffer, stride);
+		log_document(buffer, stride, InvalidBuffer, 0);
+	END_CRIT_SECTION();
+}
+
+/* Appends a set to an exclusively locked page, and its elements to another. */
+void
+insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
+				  const RowDocument *doc)
+{
+	START_CRIT_SECTION();
+	page_put_elements(BufferGetPage(elements), doc->element, doc->record.count);
+	page_put_document(BufferGetPage(buffer), stride, &doc->document);
+	MarkBufferDirty(elements);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_document(buffer, stride, elements, doc->record.count);
 	END_CRIT_SECTION();
 }
 
@@ -84,6 +121,18 @@ append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument 
 {
 	GenericXLogState *state = GenericXLogStart(index);
 
+	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->document);
+	GenericXLogFinish(state);
+}
+
+void
+insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
+				  const RowDocument *doc)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	page_put_elements(GenericXLogRegisterBuffer(state, elements, 0), doc->element,
+					  doc->record.count);
 	page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->document);
 	GenericXLogFinish(state);
 }

@@ -52,14 +52,9 @@ set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc)
 	room = page_info(page)->count + (uint64) doc->record.count <= ELEMENTS_PER_PAGE;
 	if (room)
 	{
-		GenericXLogState *state = GenericXLogStart(index);
-
-		page = GenericXLogRegisterBuffer(state, elements, 0);
 		doc->record.page = block;
 		doc->record.offset = page_info(page)->count;
-		page_put_elements(page, doc->element, doc->record.count);
-		page_put_document(GenericXLogRegisterBuffer(state, buffer, 0), stride, &doc->document);
-		GenericXLogFinish(state);
+		insert_append_set(index, buffer, stride, elements, doc);
 	}
 	UnlockReleaseBuffer(elements);
 	return room;
