@@ -489,6 +489,7 @@ read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
 	for (int i = 0; i < lengthof(measures); i++)
 	{
 		const char *name = strstr(reader->input, measures[i]);
+		Shingles *set = NULL;
 		double threshold = 0;
 		int radius = 0;
 
@@ -498,13 +499,13 @@ read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
 		if (read_extent(reader, name - reader->input, &threshold, &radius) &&
 			(threshold != 0 || check_threshold(0, reader->context)))
 		{
-			Datum set = DirectFunctionCall1(neardup_shingles_in,
-											CStringGetDatum(name + strlen(measures[i])));
-
-			*result = ball_around_set(set, (SetMeasure) i, threshold);
+			reader->at = name + strlen(measures[i]);
+			set = shingles_parse(reader);
 		}
-		else
+		if (set == NULL)
 			fcinfo->isnull = true;
+		else
+			*result = ball_around_set(PointerGetDatum(set), (SetMeasure) i, threshold);
 		return true;
 	}
 	return false;

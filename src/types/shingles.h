@@ -7,6 +7,7 @@
 #include "sketch/bag.h"
 #include "types/calls.h"
 #include "types/objects.h"
+#include "types/read.h"
 #include "types/schemes.h"
 #include "types/texts.h"
 
@@ -45,7 +46,7 @@ typedef struct ShinglesPair
 	Bag bag_y;
 } ShinglesPair;
 
-extern Datum neardup_shingles_in(PG_FUNCTION_ARGS);
+extern Shingles *shingles_parse(TextReader *reader);
 extern Datum neardup_shingles_out(PG_FUNCTION_ARGS);
 extern Datum neardup_shingles_recv(PG_FUNCTION_ARGS);
 extern Datum neardup_shingles_send(PG_FUNCTION_ARGS);

@@ -228,30 +228,41 @@ read_elements(TextReader *reader, Bag *bag)
 		read_expected(reader, "Expected the end of the text at character %zu.");
 }
 
-/* shingles_in(cstring) returns shingles */
-PG_FUNCTION_INFO_V1(neardup_shingles_in);
-Datum
-neardup_shingles_in(PG_FUNCTION_ARGS)
+/* Reads a set up to the end of the text.  Returns NULL if an error was saved in the context. */
+Shingles *
+shingles_parse(TextReader *reader)
 {
-	TextReader reader = text_reader(fcinfo, "shingles");
 	Shingles *shingles;
 	uint8 version;
 	SchemeId scheme;
 	size_t room;
 	Bag bag;
 
-	reader.strict = true;
+	reader->strict = true;
 	/* Copying a long text takes a while. */
 	CHECK_FOR_INTERRUPTS();
-	if (!read_recipe(&reader, &version, &scheme) || !read_char(&reader, '{'))
-		PG_RETURN_NULL();
-	room = count_elements(reader.at);
+	if (!read_recipe(reader, &version, &scheme) || !read_char(reader, '{'))
+		return NULL;
+	room = count_elements(reader->at);
 	bag = (Bag){.element = host_alloc(room * sizeof(int64)),
 				.frequency = host_alloc(room * sizeof(uint32))};
-	if (!read_elements(&reader, &bag))
-		PG_RETURN_NULL();
+	if (!read_elements(reader, &bag))
+		return NULL;
 	shingles = shingles_of_bag(&bag, version, scheme);
 	bag_free(&bag);
+	return shingles;
+}
+
+/* shingles_in(cstring) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_in);
+Datum
+neardup_shingles_in(PG_FUNCTION_ARGS)
+{
+	TextReader reader = text_reader(fcinfo, "shingles");
+	Shingles *shingles = shingles_parse(&reader);
+
+	if (shingles == NULL)
+		PG_RETURN_NULL();
 	PG_RETURN_POINTER(shingles);
 }
 

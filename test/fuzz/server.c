@@ -272,6 +272,17 @@ errsave_finish(struct Node *context, const char *filename, int lineno, const cha
 
 #endif
 
+Datum
+DirectFunctionCall1Coll(PGFunction function, Oid collation, Datum argument)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, collation, NULL, NULL);
+	fcinfo->args[0].value = argument;
+	fcinfo->args[0].isnull = false;
+	return function(fcinfo);
+}
+
 Outcome
 call_function(PGFunction function, int arguments, const Datum *argument)
 {

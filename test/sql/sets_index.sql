@@ -69,7 +69,7 @@ BEGIN
 	END LOOP;
 END $$;
 CREATE FUNCTION segments() RETURNS text LANGUAGE sql AS $$
-	SELECT segments || ' segments, ' || documents || ' documents, tail ' || tail FROM neardup_indexes WHERE index_name::text LIKE 'by_%'
+	SELECT segments || ' segments, ' || CASE WHEN tail > 0 THEN 'a tail' ELSE 'no tail' END FROM neardup_indexes WHERE index_name::text LIKE 'by_%'
 $$;
 
 SELECT fill(1, 2400);
