@@ -125,6 +125,7 @@ append_document(Relation index, Buffer buffer, uint32 stride, const RowDocument 
 	GenericXLogFinish(state);
 }
 
+/* The same for a set and its elements. */
 void
 insert_append_set(Relation index, Buffer buffer, uint32 stride, Buffer elements,
 				  const RowDocument *doc)

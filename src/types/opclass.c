@@ -20,7 +20,13 @@ PG_FUNCTION_INFO_V1(neardup_ball_signature);
 Datum
 neardup_ball_signature(PG_FUNCTION_ARGS)
 {
-	*(Signature *) PG_GETARG_POINTER(1) = PG_GETARG_BALL(0).centre;
+	Ball ball = PG_GETARG_BALL(0);
+
+	if (ball.set != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("cannot index a ball around a set"),
+				 errhint("Index the sets, or balls around signatures of them.")));
+	*(Signature *) PG_GETARG_POINTER(1) = ball.centre;
 	PG_RETURN_VOID();
 }
 
