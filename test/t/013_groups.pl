@@ -1,5 +1,6 @@
 # Sixteen clients insert, update and delete rows of a table whose trigger groups them.  The
-# groups are the batch's stars of the rows in the order in which they were placed last.
+# groups are the batch's stars of the rows in the order in which they were placed last.  Then
+# the clients insert verdicts too.
 use strict;
 use warnings;
 
@@ -33,6 +34,8 @@ $node->safe_psql(
 		same_as bigint NOT NULL,
 		sig minhash(128) GENERATED ALWAYS AS (to_minhash(body, 128, 1, 'word 1')) STORED
 	);
+	CREATE SEQUENCE judged START 10000000;
+	CREATE TABLE verdicts (a bigint, b bigint, same boolean, PRIMARY KEY (a, b));
 	CREATE FUNCTION number_placement() RETURNS trigger LANGUAGE plpgsql AS $$
 	BEGIN
 		IF TG_OP = 'INSERT' OR (NEW.other = OLD.other AND (NEW.body <> OLD.body OR NEW.same_as <> OLD.same_as)) THEN
@@ -62,13 +65,22 @@ append_to_file($script, <<'COMMANDS');
 	DELETE FROM listings WHERE id = (SELECT min(id) FROM listings) + :id % 300;
 \endif
 COMMANDS
-$node->command_ok(
-	[
-		'pgbench', '--no-vacuum', '--random-seed=7', "--client=$clients", '--jobs=2',
-		"--transactions=$transactions", "--file=$script", 'postgres'
-	],
-	"$clients clients insert, update and delete rows");
-unlike(slurp_file($node->logfile), qr/deadlock detected|ERROR/, 'without a deadlock or another error');
+
+# Runs scripts in all clients.
+sub run_clients
+{
+	my @files = map { "--file=$_" } @_;
+
+	$node->command_ok(
+		[
+			'pgbench', '--no-vacuum', '--random-seed=7', "--client=$clients", '--jobs=2',
+			"--transactions=$transactions", @files, 'postgres'
+		],
+		"$clients clients insert, update and delete rows");
+	unlike(slurp_file($node->logfile), qr/deadlock detected|ERROR/, 'without a deadlock or another error');
+}
+
+run_clients($script);
 
 # Where several leaders are equally similar, the trigger takes the least key and the batch the
 # one that was placed first; nothing else may differ.
@@ -87,6 +99,32 @@ is( $node->safe_psql(
 		FROM listings m LEFT JOIN stars s USING (id) JOIN listings k ON k.id = coalesce(s.keeper, m.id) JOIN listings l ON l.id = m.same_as
 		WHERE k.id <> l.id AND (m.id IN (k.id, l.id) OR similarity(m.sig, k.sig) <> similarity(m.sig, l.sig) OR l.id > k.id)}),
 	'0', 'the groups are the stars of the batch');
+
+# Rows of verdicts stay.  A row that is judged the same as another has words of its own, since the
+# batch also compares rows with what is judged the same as a leader, and the trigger does not.
+my $judging = $node->basedir . '/verdicts.sql';
+append_to_file($judging, <<'COMMANDS');
+\set seed random(1, 1000000)
+SELECT nextval('judged') AS id \gset
+\set kind :id / 30 % 3
+BEGIN;
+\if :kind = 2
+	INSERT INTO verdicts SELECT id, :id, true FROM listings WHERE id = :id - 30;
+	INSERT INTO listings (id, body) VALUES (:id, words(:id, 0));
+\else
+	INSERT INTO verdicts VALUES (:id, :id - 60 + 30 * :kind, false);
+	INSERT INTO listings (id, body) VALUES (:id, words(1 + :id % 30, :seed));
+\endif
+COMMIT;
+COMMANDS
+$node->safe_psql('postgres',
+	q{SELECT neardup_guard('listings', 'sig', 0.8, 'group', 'same_as', verdicts => 'verdicts')});
+run_clients("$script\@3", "$judging\@1");
+is( $node->safe_psql(
+		'postgres', q{
+		SELECT count(*) FILTER (WHERE same) > 50, count(*) FILTER (WHERE NOT same) > 100, count(*) FILTER (WHERE same <> (x.same_as = y.same_as))
+		FROM verdicts JOIN listings x ON x.id = a JOIN listings y ON y.id = b}),
+	't|t|0', 'verdicts hold');
 like($node->safe_psql('postgres', q{SELECT neardup_check('listings_sig_idx')}), qr/ rows$/, 'the index is consistent');
 
 $node->stop;
