@@ -229,8 +229,7 @@ SELECT format($heaps$
 	WITH RECURSIVE tree AS (
 		SELECT %s::oid AS rel UNION SELECT inhrelid FROM tree JOIN pg_inherits ON inhparent = rel
 	)
-	SELECT rel FROM tree JOIN pg_class c ON c.oid = rel WHERE relkind <> 'p'$heaps$, :'table_oid') AS heaps,
-	EXISTS (SELECT FROM pg_opclass JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'neardup' AND opcdefault AND opcintype = :'type_oid'::oid) AS indexable
+	SELECT rel FROM tree JOIN pg_class c ON c.oid = rel WHERE relkind <> 'p'$heaps$, :'table_oid') AS heaps
 \gset
 -- An index of the column alone.
 \set indexes 'pg_index i JOIN pg_class c ON c.oid = indexrelid JOIN pg_am a ON a.oid = relam JOIN pg_attribute k ON attrelid = indrelid AND attnum = indkey[0] WHERE amname = ''neardup'' AND indnatts = 1 AND indpred IS NULL AND attname = '
@@ -260,19 +259,14 @@ FROM clipped, generate_series(0, 9999) n
 WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = clipped.relnamespace AND relname = format('%s_neardup%s', name, nullif(n, 0)))
 ORDER BY n LIMIT 1
 \gset
-\if :indexable
-	-- PostgreSQL does not create an index of a partitioned table concurrently, but takes the
-	-- indexes that the partitions have.
-	SELECT format('CREATE INDEX CONCURRENTLY %s ON %s USING neardup (%I)', CASE WHEN NOT :'partitioned' THEN quote_ident(:'index') END, rel::regclass, :'sig')
-	FROM (:heaps) h WHERE NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = rel)
-	UNION ALL
-	SELECT format('CREATE INDEX %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
-	WHERE :'partitioned' AND NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = :'table_oid'::oid)
-	\gexec
-	ANALYZE :table;
-	\echo :shown_table 'is signed and indexed'
-\else
-	ANALYZE :table;
-	\echo :shown_table 'is signed; there are no indexes of' :sig_type
-\endif
+-- PostgreSQL does not create an index of a partitioned table concurrently, but takes the
+-- indexes that the partitions have.
+SELECT format('CREATE INDEX CONCURRENTLY %s ON %s USING neardup (%I)', CASE WHEN NOT :'partitioned' THEN quote_ident(:'index') END, rel::regclass, :'sig')
+FROM (:heaps) h WHERE NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = rel)
+UNION ALL
+SELECT format('CREATE INDEX %I ON %s USING neardup (%I)', :'index', :'table', :'sig')
+WHERE :'partitioned' AND NOT EXISTS (SELECT FROM :indexes :'sig' AND indisvalid AND indrelid = :'table_oid'::oid)
+\gexec
+ANALYZE :table;
+\echo :shown_table 'is signed and indexed'
 SELECT pg_advisory_unlock(1852137842, :'table_oid'::bigint::bit(32)::int), set_config('search_path', :'old_path', false) \g /dev/null

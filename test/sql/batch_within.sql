@@ -72,3 +72,6 @@ SELECT * FROM neardup_pairs('SELECT id, sig, to_json(lang) AS lang FROM docs', 0
 SELECT * FROM neardup_clusters('SELECT id, sig, tenant FROM docs', 0.7, against => 'SELECT id, sig, id AS tenant FROM docs', within => '{tenant}');
 SELECT * FROM neardup_clusters('SELECT id, sig, tenant FROM docs', 0.7, within => '{NULL}');
 SELECT * FROM neardup_clusters('SELECT id, sig, tenant FROM docs', 0.7, within => NULL);
+\set VERBOSITY terse
+SET client_min_messages = warning;
+DROP SCHEMA batch_within CASCADE;

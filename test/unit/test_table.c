@@ -250,13 +250,14 @@ typedef struct Pairs
 	size_t count;
 } Pairs;
 
-static void
+static bool
 note_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Pairs *pairs = state;
 
 	pairs->hash = mix64(pairs->hash ^ ((uint64_t) a << 32 | b)) + (uint64_t) (similarity * 1e9);
 	pairs->count++;
+	return true;
 }
 
 /* The order of pairs and the counts of a join do not depend on the secrets. */
