@@ -63,6 +63,7 @@ my %called = (
 	'cosine_similarity(shingles,shingles)' => 'cosine_similarity(s, s2)',
 	'neardup_idf_filter(shingles,regclass,double precision,double precision)' => q{neardup_idf_filter(s, 'frequencies', 0.1, 0.9)},
 	'is_similar(shingles,shingles,double precision)' => 'is_similar(s, s2, 0.5)',
+	'is_contained(shingles,shingles,double precision)' => 'is_contained(s, s2, 0.5)',
 	'shingles_difference(shingles,shingles)' => 'shingles_difference(s, s2)',
 	'shingles_distance(shingles,shingles)' => 'shingles_distance(s, s2)',
 	'shingles_intersection(shingles,shingles)' => 'shingles_intersection(s, s2)',
@@ -133,7 +134,7 @@ my %statement = (
 # counts are read, or the server does not call the function directly.
 my @short = (
 	qr/^(minhash|simhash|ball)_\w+\(/,
-	qr/^(ball|bigint|bit)_signature\(/,
+	qr/^(ball|bigint|bit|shingles)_signature\(/,
 	qr/^(in_ball|balls_meet)\(/,
 	qr/^(hamming_ball|hamming_distance|is_within|near|bigint_hamming_distance|bit_hamming_distance|unsigned_to_bigint)\(/,
 	qr/^(similarity|is_similar|is_comparable|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
@@ -145,6 +146,7 @@ my @short = (
 	qr/^neardup_guard\(/,
 	# These copy or count their input.
 	qr/^(cardinality|shingle_total|shingle_hashes)\(shingles\)/,
+	qr/^(near|holding|held_in)\(shingles,/,
 	qr/^hex_to_(bigint|bit)\(/,
 );
 
