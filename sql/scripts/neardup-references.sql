@@ -6,23 +6,26 @@
 --   pg_temp.neardup_references   a table of the foreign keys, whose tables are then locked
 --   record_table                 the name of the record, or empty
 
+-- Beside each: what makes a referencing row r refer to a row of the table, the columns of either,
+-- and whether the latter are NULL.  They are formats: %1$s stands for the row of the table.
 CREATE TEMP TABLE neardup_references ON COMMIT DROP AS
-SELECT c.oid AS reference, conname AS name, conrelid AS referencing, conrelid::regclass::text AS "table",
-	(SELECT array_agg(attname ORDER BY n) FROM unnest(conkey) WITH ORDINALITY k (number, n) JOIN pg_attribute ON attrelid = conrelid AND attnum = number) AS columns,
-	(SELECT array_agg(attname ORDER BY n) FROM unnest(confkey) WITH ORDINALITY k (number, n) JOIN pg_attribute ON attrelid = confrelid AND attnum = number) AS referenced,
-	(SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n) FROM unnest(conpfeqop) WITH ORDINALITY o (number, n) JOIN pg_operator p ON p.oid = number JOIN pg_namespace s ON s.oid = oprnamespace) AS operators,
-	coalesce((SELECT format('jsonb_build_array(%s)', string_agg(format('format(''%%s'', r.%I)', attname), ', ' ORDER BY attnum)) FROM pg_index JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (indkey)
-		WHERE indrelid = conrelid AND indisprimary), 'NULL::jsonb') AS row_key
-FROM pg_constraint c
-WHERE contype = 'f' AND confrelid IN (SELECT rel FROM (:kinds) k) AND :'references' = 'move'
-	AND NOT EXISTS (SELECT FROM pg_constraint p WHERE p.oid = c.conparentid AND p.confrelid IN (SELECT rel FROM (:kinds) k));
--- Equal columns of a referencing row and of a row of the table, and the columns of either.
-ALTER TABLE pg_temp.neardup_references ADD COLUMN equal text, ADD COLUMN own text, ADD COLUMN others text, ADD COLUMN empty text;
-UPDATE pg_temp.neardup_references SET
-	equal = (SELECT string_agg(format('%%1$s.%I %s r.%I', referenced[i], operators[i], columns[i]), ' AND ') FROM generate_subscripts(columns, 1) i),
-	own = (SELECT string_agg(format('%I', c), ', ') FROM unnest(columns) c),
-	others = (SELECT string_agg(format('%%1$s.%I', c), ', ') FROM unnest(referenced) c),
-	empty = (SELECT string_agg(format('%%1$s.%I IS NULL', c), ' OR ') FROM unnest(referenced) c);
+WITH found AS (
+	SELECT c.oid AS reference, conname AS name, conrelid AS referencing, conrelid::regclass::text AS "table",
+		(SELECT array_agg(attname ORDER BY n) FROM unnest(conkey) WITH ORDINALITY k (number, n) JOIN pg_attribute ON attrelid = conrelid AND attnum = number) AS columns,
+		(SELECT array_agg(attname ORDER BY n) FROM unnest(confkey) WITH ORDINALITY k (number, n) JOIN pg_attribute ON attrelid = confrelid AND attnum = number) AS referenced,
+		(SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n) FROM unnest(conpfeqop) WITH ORDINALITY o (number, n) JOIN pg_operator p ON p.oid = number JOIN pg_namespace s ON s.oid = oprnamespace) AS operators,
+		coalesce((SELECT format('jsonb_build_array(%s)', string_agg(format('format(''%%s'', r.%I)', attname), ', ' ORDER BY attnum)) FROM pg_index JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (indkey)
+			WHERE indrelid = conrelid AND indisprimary), 'NULL::jsonb') AS row_key
+	FROM pg_constraint c
+	WHERE contype = 'f' AND confrelid IN (SELECT rel FROM (:kinds) k) AND :'references' = 'move'
+		AND NOT EXISTS (SELECT FROM pg_constraint p WHERE p.oid = c.conparentid AND p.confrelid IN (SELECT rel FROM (:kinds) k))
+)
+SELECT *,
+	(SELECT string_agg(format('%%1$s.%s %s r.%s', replace(quote_ident(referenced[i]), '%', '%%'), operators[i], replace(quote_ident(columns[i]), '%', '%%')), ' AND ') FROM generate_subscripts(columns, 1) i) AS equal,
+	(SELECT string_agg(format('%I', c), ', ') FROM unnest(columns) c) AS own,
+	(SELECT string_agg(format('%%1$s.%s', replace(quote_ident(c), '%', '%%')), ', ') FROM unnest(referenced) c) AS others,
+	(SELECT string_agg(format('%%1$s.%s IS NULL', replace(quote_ident(c), '%', '%%')), ' OR ') FROM unnest(referenced) c) AS empty
+FROM found;
 
 SELECT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', "table") FROM pg_temp.neardup_references GROUP BY "table" ORDER BY "table"
 \gexec

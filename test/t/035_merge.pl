@@ -21,11 +21,11 @@ my $tables = q{
 	UPDATE papers SET parent = 15 WHERE id = 4;
 	CREATE TABLE votes (id int PRIMARY KEY, paper int REFERENCES papers ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);
 	INSERT INTO votes SELECT i, 1 + i % 40 FROM generate_series(1, 200) i;
-	CREATE TABLE notes (id serial PRIMARY KEY, tenant int, paper int, code text REFERENCES papers (code),
+	CREATE TABLE notes (id serial PRIMARY KEY, tenant int, paper int, "of %1$s" text REFERENCES papers (code),
 		FOREIGN KEY (tenant, paper) REFERENCES papers (tenant, id)) PARTITION BY RANGE (id);
 	CREATE TABLE notes_1 PARTITION OF notes FOR VALUES FROM (1) TO (20);
 	CREATE TABLE notes_2 PARTITION OF notes DEFAULT;
-	INSERT INTO notes (tenant, paper, code) SELECT i % 2, i, 'c' || i FROM generate_series(1, 40) i;
+	INSERT INTO notes (tenant, paper, "of %1$s") SELECT i % 2, i, 'c' || i FROM generate_series(1, 40) i;
 	CREATE TABLE before AS SELECT 'papers' AS name, p::text AS line FROM papers p UNION ALL SELECT 'votes', v::text FROM votes v UNION ALL SELECT 'notes', n::text FROM notes n;
 };
 my $changed = q{SELECT count(*) FROM (
@@ -54,13 +54,13 @@ $node->safe_psql('postgres', $tables);
 my ($ok, $out, $err) = run_script('keep-one', @merge, 'limit=1', 'record=merged');
 ok($ok, 'a dry run') or diag $err;
 like($out, qr/^public\.papers: 36 near-duplicates .* of 4 rows that stay$/m, 'within tenants');
-like($out, qr/^references of public\.notes \(code\) that follow: 36\nreferences of public\.notes \(tenant, paper\) that follow: 36\nreferences of public\.papers \(parent\) that follow: 1\nreferences of public\.papers \(same_as\) that follow: 0\nreferences of public\.votes \(paper\) that follow: 180$/m,
+like($out, qr/^references of public\.notes \(of %1\$s\) that follow: 36\nreferences of public\.notes \(tenant, paper\) that follow: 36\nreferences of public\.papers \(parent\) that follow: 1\nreferences of public\.papers \(same_as\) that follow: 0\nreferences of public\.votes \(paper\) that follow: 180$/m,
 	'lists what follows');
 is(query($changed) . query(q{SELECT to_regclass('merged') IS NULL}), '0t', 'and changes nothing, nor makes the record');
 
 ($ok, $out, $err) = run_script('keep-one', @merge, 'mark=same_as', 'record=merged', 'apply=yes');
 ok($ok, 'marks') or diag $err;
-is(query('SELECT (SELECT count(*) FROM votes JOIN papers p ON paper = p.id WHERE same_as IS NOT NULL), (SELECT count(*) FROM notes n JOIN papers p ON paper = p.id OR n.code = p.code WHERE same_as IS NOT NULL),
+is(query('SELECT (SELECT count(*) FROM votes JOIN papers p ON paper = p.id WHERE same_as IS NOT NULL), (SELECT count(*) FROM notes n JOIN papers p ON paper = p.id OR n."of %1$s" = p.code WHERE same_as IS NOT NULL),
 	(SELECT count(*) FROM votes v JOIN before b ON b.line ~ (\'^.\' || v.id || \',\') AND name = \'votes\' JOIN papers o ON o.id = split_part(rtrim(line, \')\'), \',\', 2)::int WHERE v.paper <> coalesce(o.same_as, o.id)),
 	(SELECT parent FROM papers WHERE id = 4)'), '0|0|0|3', 'each reference follows its row');
 is(query('SELECT count(*), count(DISTINCT m.id), bool_and(same_as = m.keeper::int AND m.similarity >= m.threshold AND m."table" = \'public.papers\' AND m.mark = \'same_as\' AND by = current_user AND at <= now()),
