@@ -102,13 +102,13 @@ CREATE FUNCTION holding(shingles, threshold float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_holding'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION holding(shingles, float8) IS
-	'all sets that hold at least such a share of this one';
+	'all sets that hold at least the given share of this one';
 
 CREATE FUNCTION held_in(shingles, threshold float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_held_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION held_in(shingles, float8) IS
-	'all sets of which this one holds at least such a share';
+	'all sets of which this one holds at least the given share';
 
 -- ---- Operators --------------------------------------------------------------
 

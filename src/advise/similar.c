@@ -237,15 +237,6 @@ typedef struct JudgedTexts
 	bool same;
 } JudgedTexts;
 
-/* A SortKey. */
-static inline uint64
-judged_key(const void *judged)
-{
-	const JudgedTexts *pair = judged;
-
-	return (uint64) pair->a << 32 | pair->b;
-}
-
 /* Were the texts of two judged ids read?  The state is the number of the text of each place. */
 static bool
 is_met(const void *state, uint32 a, uint32 b)
@@ -273,7 +264,7 @@ find_judged(const Corpus *corpus, JudgedTexts *judged)
 
 		judged[i] = (JudgedTexts){Min(x, y), Max(x, y), verdicts->verdict[i].same};
 	}
-	sort_records(judged, verdicts->count, sizeof(JudgedTexts), judged_key);
+	sort_records(judged, verdicts->count, sizeof(JudgedTexts), sort_key_pair);
 	return verdicts->count;
 }
 

@@ -47,6 +47,16 @@ sort_key_signed(const void *record)
 	return *(const uint64_t *) record ^ (uint64_t) 1 << 63;
 }
 
+/* Returns the key of a record that begins with two numbers of 32 bits: by the first, then the second. */
+SORT_INLINE uint64_t
+sort_key_pair(const void *record)
+{
+	uint32_t pair[2];
+
+	memcpy(pair, record, sizeof(pair));
+	return (uint64_t) pair[0] << 32 | pair[1];
+}
+
 SORT_INLINE void
 sort_few(char *start, size_t count, size_t size, SortKey key)
 {

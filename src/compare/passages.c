@@ -236,15 +236,6 @@ cover(Passages *found, const SequencePair *pair, const Matches *m, uint32_t from
 
 /* ---- Order -------------------------------------------------------------- */
 
-/* A SortKey: by place in the first sequence, then in the second. */
-static inline uint64_t
-passage_key(const void *record)
-{
-	const Passage *passage = record;
-
-	return (uint64_t) passage->a << 32 | passage->b;
-}
-
 /* Removes the passages that both sequences have given. */
 static void
 remove_repeated(Passages *found)
@@ -254,7 +245,8 @@ remove_repeated(Passages *found)
 	for (size_t i = 0; i < found->count; i++)
 	{
 		host_check_interrupts_at(i);
-		if (kept == 0 || passage_key(&found->passage[kept - 1]) != passage_key(&found->passage[i]))
+		if (kept == 0 ||
+			sort_key_pair(&found->passage[kept - 1]) != sort_key_pair(&found->passage[i]))
 			found->passage[kept++] = found->passage[i];
 	}
 	found->count = kept;
@@ -291,7 +283,7 @@ shared_passages(const SequencePair *pair, uint32_t least)
 	cover(&found, pair, &matches, 0, joined.border, least);
 	cover(&found, pair, &matches, joined.border + 1, joined.length - 1, least);
 	joined_free(&joined);
-	sort_records(found.passage, found.count, sizeof(Passage), passage_key);
+	sort_records(found.passage, found.count, sizeof(Passage), sort_key_pair);
 	remove_repeated(&found);
 	return found;
 }

@@ -180,15 +180,6 @@ take_edge(void *state, uint32 a, uint32 b, double similarity)
 	return true;
 }
 
-/* A SortKey: by the second row, then by the first. */
-static inline uint64
-edge_key(const void *record)
-{
-	const Edge *edge = record;
-
-	return (uint64) edge->second << 32 | edge->first;
-}
-
 /*
  * Assigns each document of a list to keepers among the earlier ones, or makes it a keeper
  * unless keepers come from "against".  Edges of later documents stay.
@@ -199,7 +190,8 @@ settle(Clusters *clusters, const Documents *list)
 	bool same = clusters->source == clusters->keepers;
 	size_t next = 0;
 
-	sort_records(clusters->edge, clusters->edges, sizeof(Edge), edge_key);
+	/* By the second row, then by the first. */
+	sort_records(clusters->edge, clusters->edges, sizeof(Edge), sort_key_pair);
 	for (uint32 i = 0; i < list->count; i++)
 	{
 		uint32 document = list->doc[i];
@@ -294,15 +286,6 @@ typedef struct HeadedDocument
 	uint32 document;
 } HeadedDocument;
 
-/* A SortKey. */
-static inline uint64
-head_key(const void *record)
-{
-	const HeadedDocument *headed = record;
-
-	return (uint64) headed->head << 32 | headed->document;
-}
-
 /* Returns the documents in the order of their units, except those of units of "against". */
 static Documents
 documents_in_order(const Clusters *clusters)
@@ -316,7 +299,7 @@ documents_in_order(const Clusters *clusters)
 		if (!is_judged(clusters, i) || !is_bound(clusters, unit_of_document(clusters, i)))
 			headed[count++] = (HeadedDocument){clusters_head(clusters, source, i), i};
 	if (clusters->units != NULL)
-		sort_records(headed, count, sizeof(HeadedDocument), head_key);
+		sort_records(headed, count, sizeof(HeadedDocument), sort_key_pair);
 	for (uint32 i = 0; i < count; i++)
 		doc[i] = headed[i].document;
 	pfree(headed);

@@ -346,15 +346,6 @@ typedef struct ClassedPlace
 	uint32 place;
 } ClassedPlace;
 
-/* A SortKey. */
-static inline uint64
-class_key(const void *record)
-{
-	const ClassedPlace *classed = record;
-
-	return (uint64) classed->class << 32 | classed->place;
-}
-
 /* Returns the class of the document at a place of a list. */
 static uint32
 class_at(const Documents *list, uint32 place)
@@ -372,7 +363,7 @@ order_by_class(const Documents *list)
 
 	for (uint32 i = 0; i < list->count; i++)
 		classed[i] = (ClassedPlace){class_at(list, i), i};
-	sort_records(classed, list->count, sizeof(ClassedPlace), class_key);
+	sort_records(classed, list->count, sizeof(ClassedPlace), sort_key_pair);
 	for (uint32 i = 0; i < list->count; i++)
 		doc[i] = document_at(list, classed[i].place);
 	pfree(classed);

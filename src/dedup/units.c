@@ -74,20 +74,11 @@ for_verdicts(Units *units, bool same, void (*function)(Units *units, uint32 x, u
 	}
 }
 
-/* A SortKey. */
-static inline uint64
-pair_key(const void *record)
-{
-	const UnitPair *pair = record;
-
-	return (uint64) pair->unit << 32 | pair->other;
-}
-
 /* Tells each unit its pairs. */
 static void
 index_pairs(Units *units)
 {
-	sort_records(units->different, units->pairs, sizeof(UnitPair), pair_key);
+	sort_records(units->different, units->pairs, sizeof(UnitPair), sort_key_pair);
 	for (uint32 i = 0; i < units->pairs; i++)
 	{
 		UnitMember *unit = units->member + units->different[i].unit;

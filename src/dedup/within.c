@@ -116,20 +116,28 @@ is_class(const void *sought, uint32 number)
 	return true;
 }
 
+/* Makes room for one more class. */
+static void
+reserve_class(Within *within)
+{
+	MemoryContext old = MemoryContextSwitchTo(within->context);
+
+	table_reserve(&within->table, within->table.count + 1);
+	MemoryContextSwitchTo(old);
+	if (within->table.count < within->room)
+		return;
+	within->room *= 2;
+	within->value =
+		repalloc_huge(within->value, (size_t) within->room * within->columns * sizeof(Datum));
+}
+
 /* Copies the values of a new class. */
 static void
 copy_class(Within *within, const Datum *values)
 {
 	MemoryContext old = MemoryContextSwitchTo(within->context);
-	Datum *value;
+	Datum *value = within->value + within->table.count * within->columns;
 
-	if (within->table.count == within->room)
-	{
-		within->room *= 2;
-		within->value =
-			repalloc_huge(within->value, (size_t) within->room * within->columns * sizeof(Datum));
-	}
-	value = within->value + within->table.count * within->columns;
 	for (int i = 0; i < within->columns; i++)
 	{
 		const WithinColumn *column = within->column + i;
@@ -139,7 +147,6 @@ copy_class(Within *within, const Datum *values)
 		else
 			value[i] = datumCopy(values[column->place], column->by_value, column->length);
 	}
-	table_reserve(&within->table, within->table.count + 1);
 	MemoryContextSwitchTo(old);
 }
 
@@ -161,11 +168,10 @@ within_class(Within *within, const Datum *values, const bool *nulls)
 												values[column->place], UInt64GetDatum(hash)));
 	}
 	hash = table_hash(&within->table, hash);
+	reserve_class(within);
 	slot = table_search(&within->table, hash, is_class, &sought);
 	if (*slot != 0)
 		return table_number(slot);
 	copy_class(within, values);
-	/* The table may have grown. */
-	slot = table_search(&within->table, hash, is_class, &sought);
 	return table_put(&within->table, slot, hash);
 }

@@ -230,7 +230,7 @@ group_bucket(const Grouping *g, int group, const uint8_t *packed)
 /* A range of buckets that is sorted at a time has at most this many bits. */
 #define RANGE_BITS 16
 
-/* Returns the grouping of so many sets that have `elements` elements together. */
+/* Returns the grouping of `documents` sets, which have `elements` elements together. */
 Grouping
 set_grouping(int k, uint32_t documents, uint64_t elements)
 {

@@ -78,16 +78,11 @@ values_of_clause(PlannerInfo *root, const IndexClause *clause)
 	return IsA(whole, ScalarArrayOpExpr) ? compat_array_length(root, lsecond(whole->args)) : 1;
 }
 
-/* The threshold of sets that is assumed if it is unknown. */
-#define USUAL_RESEMBLANCE 0.7
-
 /* Returns the distance between sets that bounds allow, in SET_DISTANCES. */
 static int
 distance_of_bounds(const BallBounds *bounds)
 {
-	double t = bounds->threshold;
-
-	return (int) ((1 - (t > 0 && t <= 1 ? t : USUAL_RESEMBLANCE)) * SET_DISTANCES);
+	return (int) ((1 - bounds_resemblance(bounds)) * SET_DISTANCES);
 }
 
 /* Narrows the radius by a condition on the signature. */

@@ -2,6 +2,7 @@
  * prices.c: what the searches of an index take, from its metapage alone.
  */
 #include "index/prices.h"
+#include "index/sets.h"
 
 /* Nanoseconds before the first document of any search: executor, metapage, tail. */
 #define START_NS 2000.0
@@ -28,17 +29,6 @@ price_tails(const IndexMeta *meta)
 	return price;
 }
 
-/* Nanoseconds for the record of a set, and for a set whose elements are compared. */
-#define RECORD_NS 15.0
-#define COMPARE_NS 300.0
-
-/* Of sets, about this part passes by size and bitmap. */
-#define BITMAP_PART 0.05
-
-/* Nanoseconds to look up a list, and for a posting. */
-#define LIST_NS 250.0
-#define POSTING_NS 1.5
-
 /*
  * Returns the plan of a search among sets, within a distance in SET_DISTANCES, or of a scan if
  * that is negative.  The query is as large as sets are on average.
@@ -50,15 +40,16 @@ plan_of_sets(const IndexMeta *meta, const SegmentEntry *entry, int distance)
 	double part = (double) distance / SET_DISTANCES;
 	double lists = entry->near_length * part + 1;
 	SearchPlan scan = {.method = SEARCH_SCAN,
-					   .pages = entry->documents / per_page + entry->documents * BITMAP_PART,
-					   .cost = entry->documents * (RECORD_NS + BITMAP_PART * COMPARE_NS)};
+					   .pages = entry->documents / per_page + entry->documents * SET_BITMAP_PART,
+					   .cost =
+						   entry->documents * (SET_RECORD_NS + SET_BITMAP_PART * SET_COMPARE_NS)};
 	SearchPlan plan = {.method = SEARCH_PROBE, .groups = (int) lists};
 
 	/* The lists that are read are the shortest. */
 	plan.postings = lists * (1 + entry->own_length * part);
 	plan.pages = entry->near_length + 2 * part * lists + 1;
-	plan.cost =
-		entry->near_length * LIST_NS + plan.postings * POSTING_NS + lists * part * COMPARE_NS;
+	plan.cost = entry->near_length * SET_LIST_NS + plan.postings * SET_POSTING_NS +
+		lists * part * SET_COMPARE_NS;
 	return distance < 0 || entry->groups == 0 || plan.cost > scan.cost ? scan : plan;
 }
 

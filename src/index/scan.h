@@ -122,7 +122,7 @@ extern ScanConditions scan_conditions(IndexScanDesc scan);
 #define SET_DISTANCES 65536
 #define SET_DISTANCE_MAX (SET_DISTANCES - 1)
 
-extern SetQuery *set_query(const Signature *set, SetMeasure measure, double threshold);
+extern SetQuery *set_query(const Signature *set, QueryMeasure measure, double threshold);
 
 /* A document that may match: its record, and the TID without flags. */
 typedef struct SetPending

@@ -250,6 +250,18 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 
 /* ---- Postings ----------------------------------------------------------- */
 
+/* Passes buckets through the second and third stage; false if upkeep has replaced the segment. */
+static bool
+find_some(PostingReader *r, Lookup *lookup, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!find_page(r, &lookup[i]))
+			return false;
+	for (int i = 0; i < count; i++)
+		prefetch_postings(r, &lookup[i]);
+	return true;
+}
+
 /*
  * Passes buckets through all stages but the first.  No page is locked before or after, since
  * other stages may have to lock maps.
@@ -257,11 +269,8 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 static void
 read_some(PostingReader *r, Lookup *lookup, int count)
 {
-	for (int i = 0; i < count; i++)
-		if (!find_page(r, &lookup[i]))
-			return;
-	for (int i = 0; i < count; i++)
-		prefetch_postings(r, &lookup[i]);
+	if (!find_some(r, lookup, count))
+		return;
 	for (int i = 0; i < count && !has_ended(r); i++)
 	{
 		read_bucket(r, &lookup[i]);
@@ -408,11 +417,8 @@ read_lengths(PostingReader *r, QueryBucket *bucket, int count)
 		lookup[i].map = segment_map_of(r->segment, bucket[i].group, lookup[i].number);
 		segment_prefetch_place(r->segment, lookup[i].map, lookup[i].number);
 	}
-	for (int i = 0; i < count; i++)
-		if (!find_page(r, &lookup[i]))
-			return;
-	for (int i = 0; i < count; i++)
-		prefetch_postings(r, &lookup[i]);
+	if (!find_some(r, lookup, count))
+		return;
 	for (int i = 0; i < count && !has_ended(r); i++)
 		read_length(r, &lookup[i], &bucket[i]);
 }

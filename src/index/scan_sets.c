@@ -16,7 +16,7 @@
 
 /* Returns the query for the sets whose measure with a set is at least a threshold. */
 SetQuery *
-set_query(const Signature *set, SetMeasure measure, double threshold)
+set_query(const Signature *set, QueryMeasure measure, double threshold)
 {
 	SetQuery *query = palloc(sizeof(SetQuery));
 
@@ -172,17 +172,11 @@ search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 
 /* ---- Segments ----------------------------------------------------------- */
 
-/* Nanoseconds that a search takes to look up a list and its length, for a posting, to look at
- * the record of a document, and to compare its elements. */
-#define LOOKUP_NS 250.0
-#define POSTING_NS 1.5
-#define RECORD_NS 15.0
+/* Nanoseconds to sort a hit, and to look at a candidate. */
 #define SORT_NS 8.0
 #define CANDIDATE_NS 60.0
-#define COMPARE_NS 300.0
 
-/* Of the sets that size alone lets pass, bitmaps let pass this part, or all of large sets. */
-#define BITMAP_PART 0.05
+/* Bitmaps let all sets pass if the query has at least this many elements. */
 #define BITMAP_LARGE 150
 
 /* Returns how many pages of documents begin with a size less than this; or false. */
@@ -265,7 +259,7 @@ choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket,
 		sorted = count == 1 ? postings * share : documents * poisson_tail(mean, count);
 		/* Those of the query's size stand for all. */
 		candidates = documents * poisson_tail(mean, Min(usual + lists - n, HITS_MAX));
-		cost = lists * LOOKUP_NS + postings * POSTING_NS + sorted * SORT_NS +
+		cost = lists * SET_LIST_NS + postings * SET_POSTING_NS + sorted * SORT_NS +
 			candidates * CANDIDATE_NS;
 		if (cost < plan->cost)
 			*plan = (SearchPlan){.method = lists == n ? SEARCH_MERGE : SEARCH_PROBE,
@@ -277,7 +271,7 @@ choose_lists(SearchPlan *plan, const SetQuery *query, const QueryBucket *bucket,
 								 .postings = postings,
 								 .candidates = candidates,
 								 .cost = cost};
-		if (postings * POSTING_NS > plan->cost || count == HITS_MAX)
+		if (postings * SET_POSTING_NS > plan->cost || count == HITS_MAX)
 			break;
 	}
 }
@@ -307,19 +301,19 @@ search_pages(Search *s, Segment *segment, uint32 first, uint32 end)
 	SearchPlan *plan = &s->report->plan;
 	double documents = (double) (end - first) * s->per_page;
 	uint32 overlap = set_overlap(query, s->least);
-	double passed = query->count < BITMAP_LARGE ? BITMAP_PART : 1;
+	double passed = query->count < BITMAP_LARGE ? SET_BITMAP_PART : 1;
 	QueryBucket *bucket = NULL;
 
 	*plan = (SearchPlan){.method = SEARCH_SCAN,
 						 .from = first * s->per_page,
 						 .end = end * s->per_page,
 						 .candidates = documents * passed,
-						 .cost = documents * (RECORD_NS + passed * COMPARE_NS)};
+						 .cost = documents * (SET_RECORD_NS + passed * SET_COMPARE_NS)};
 	/* A method that reads lists is taken at its word. */
 	if (s->query->method == SEARCH_MERGE || s->query->method == SEARCH_PROBE)
 		plan->cost = INFINITY;
 	if (g->groups > 0 && overlap > 0 && s->query->method != SEARCH_SCAN &&
-		s->query->method != SEARCH_KEYS && query->count * LOOKUP_NS < plan->cost)
+		s->query->method != SEARCH_KEYS && query->count * SET_LIST_NS < plan->cost)
 	{
 		bucket = buckets_of(query, g);
 		postings_lengths(s->index, segment, s->report, bucket, query->count);

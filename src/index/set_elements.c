@@ -89,7 +89,7 @@ append(void *state, const uint64 *element, uint32 count)
 uint64 *
 elements_copy(const ElementSource *source, const SetRecord *record)
 {
-	/* No page says that so many elements exist, so memory is taken only for those that fit. */
+	/* The count may be damaged: take no memory for more elements than the index can hold. */
 	uint64 pages = RelationGetNumberOfBlocks(source->index);
 	uint64 *copy;
 	uint64 *to;

@@ -35,6 +35,18 @@ extern bool elements_read(const ElementSource *source, const SetRecord *record,
 						  ElementVisitor visit, void *state);
 extern uint64 *elements_copy(const ElementSource *source, const SetRecord *record);
 
+/* ---- Prices (scan_sets.c, prices.c) ------------------------------------------ */
+
+/* Nanoseconds to look up a list and its length, for a posting, to look at the record of a
+ * document, and to compare its elements. */
+#define SET_LIST_NS 250.0
+#define SET_POSTING_NS 1.5
+#define SET_RECORD_NS 15.0
+#define SET_COMPARE_NS 300.0
+
+/* Of the sets that size alone lets pass, bitmaps let pass this part. */
+#define SET_BITMAP_PART 0.05
+
 /* ---- Postings (set_sort.c) -------------------------------------------------- */
 
 extern void set_sort_begin(GroupSort *sort);

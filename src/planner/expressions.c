@@ -15,6 +15,7 @@
  */
 #define USUAL_MINHASH_THRESHOLD 0.9
 #define USUAL_SIMHASH_THRESHOLD 0.95
+#define USUAL_RESEMBLANCE 0.7
 
 /* Returns the value of an expression, or NULL if the planner cannot estimate it or it is NULL. */
 const Const *
@@ -99,6 +100,15 @@ bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node)
 		bounds->threshold = Max(bounds->threshold, DatumGetFloat8(value->constvalue));
 	else if (value != NULL && value->consttype == INT4OID)
 		narrow_radius(bounds, Max(DatumGetInt32(value->constvalue), 0));
+}
+
+/* Returns the threshold that the bounds of sets give, or a usual one. */
+double
+bounds_resemblance(const BallBounds *bounds)
+{
+	double threshold = bounds->threshold;
+
+	return threshold > 0 && threshold <= 1 ? threshold : USUAL_RESEMBLANCE;
 }
 
 /* Returns the radius that the bounds give, or a usual one if both are unknown. */

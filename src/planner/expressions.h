@@ -34,6 +34,7 @@ extern bool is_ball_type(Oid function, Oid type);
 extern Oid ball_constructor(Oid function, Oid type, Oid bound);
 extern BallCentre read_ball(PlannerInfo *root, Oid function, Node *node, BallBounds *bounds);
 extern void bounds_narrow(BallBounds *bounds, PlannerInfo *root, Node *node);
+extern double bounds_resemblance(const BallBounds *bounds);
 extern int bounds_radius(const BallBounds *bounds, const SignatureHeader *shape);
 
 #endif

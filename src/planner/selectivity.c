@@ -35,9 +35,6 @@
 #define USUAL_MINHASH 512
 #define USUAL_SIMHASH 64
 
-/* The threshold that is assumed if it is unknown. */
-#define USUAL_RESEMBLANCE 0.7
-
 /* Rows of a relation without statistics. */
 #define USUAL_ROWS 1000
 
@@ -262,8 +259,8 @@ rows_of(PlannerInfo *root, Node *node)
 #define CHANCE_STEP 0.05
 
 /*
- * Returns the same if sets are compared: a row has a few near-duplicates, and at low thresholds
- * some match by chance.
+ * Returns the share of rows, or of pairs of rows, for which a condition on sets holds: a row has
+ * a few near-duplicates, and at low thresholds some match by chance.
  */
 static Selectivity
 set_selectivity(Condition *condition, List *arguments)
@@ -279,8 +276,7 @@ set_selectivity(Condition *condition, List *arguments)
 			bounds_narrow(&condition->bounds, condition->root, lfirst(cell));
 		rows = Max(rows, rows_of(condition->root, lfirst(cell)));
 	}
-	threshold =
-		condition->bounds.threshold > 0 ? Min(condition->bounds.threshold, 1) : USUAL_RESEMBLANCE;
+	threshold = bounds_resemblance(&condition->bounds);
 	share = USUAL_COPIES / (rows < 1 ? USUAL_ROWS : rows) +
 		CHANCE_AT_0 * exp2(-threshold / CHANCE_STEP);
 	CLAMP_PROBABILITY(share);

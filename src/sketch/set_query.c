@@ -44,9 +44,9 @@ set_measure(const SetQuery *query, uint32_t shared, uint32_t count)
 		return 0;
 	switch (query->measure)
 	{
-		case SET_HOLDS:
+		case QUERY_HELD:
 			return (double) shared / query->count;
-		case SET_IS_HELD:
+		case QUERY_HOLDS:
 			return (double) shared / count;
 		default:
 			return resemblance_of_lengths(shared, query->count, count);
@@ -75,7 +75,7 @@ set_sizes(const SetQuery *query, uint32_t *least, uint32_t *most)
 	*most = UINT32_MAX - 1;
 	if (query->threshold <= 0)
 		return;
-	if (query->measure != SET_IS_HELD)
+	if (query->measure != QUERY_HOLDS)
 	{
 		*least = near_number(query->threshold * query->count);
 		while (*least > 1 && size_matches(query, *least - 1))
@@ -83,7 +83,7 @@ set_sizes(const SetQuery *query, uint32_t *least, uint32_t *most)
 		while (*least <= query->count && !size_matches(query, *least))
 			(*least)++;
 	}
-	if (query->measure != SET_HOLDS)
+	if (query->measure != QUERY_HELD)
 	{
 		*most = near_number(query->count / query->threshold);
 		while (*most < UINT32_MAX - 1 && size_matches(query, *most + 1))
@@ -107,9 +107,9 @@ set_overlap(const SetQuery *query, uint32_t count)
 
 	if (t <= 0)
 		return 0;
-	if (query->measure == SET_HOLDS)
+	if (query->measure == QUERY_HELD)
 		guess = t * query->count;
-	else if (query->measure == SET_IS_HELD)
+	else if (query->measure == QUERY_HOLDS)
 		guess = t * count;
 	else
 		guess = t * ((double) query->count + count) / (1 + t);

@@ -10,12 +10,12 @@
 #include "base/host.h"
 
 /* What the threshold of a query bounds; X is the query, Y a set that is searched. */
-typedef enum SetMeasure
+typedef enum QueryMeasure
 {
-	SET_RESEMBLANCE, /* |X and Y| / |X or Y| */
-	SET_HOLDS,       /* |X and Y| / |X|: of the query, how much is in Y */
-	SET_IS_HELD      /* |X and Y| / |Y|: of Y, how much is in the query */
-} SetMeasure;
+	QUERY_RESEMBLANCE, /* |X and Y| / |X or Y| */
+	QUERY_HELD,        /* |X and Y| / |X|: of the query, how much is in Y */
+	QUERY_HOLDS        /* |X and Y| / |Y|: of Y, how much is in the query */
+} QueryMeasure;
 
 /* A bit for each of the values that the low bits of elements have. */
 typedef struct SetBitmap
@@ -26,7 +26,7 @@ typedef struct SetBitmap
 /* The sets Y whose measure is at least the threshold; of threshold 0: all. */
 typedef struct SetQuery
 {
-	SetMeasure measure;
+	QueryMeasure measure;
 	double threshold;
 	uint32_t count;
 	const uint64_t *element;

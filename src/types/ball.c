@@ -2,8 +2,9 @@
  * ball.c: the type ball, and its operators.
  *
  * Text format: "0.9 around KIND SIGNATURE" or "60 symbols around KIND SIGNATURE"; KIND is
- * minhash or simhash.  Around a set: "0.9 around shingles SET", "0.9 of shingles SET" (all that
- * hold so much of it), "0.9 in shingles SET" (all of which it holds so much).
+ * minhash or simhash.  Around a set: "0.9 around shingles SET", "0.9 of shingles SET" (the sets
+ * that hold at least that share of it), "0.9 in shingles SET" (the sets of which it holds at least
+ * that share).
  * Binary format: the threshold (float8; 0 if a radius was given), the radius (int4), the
  * signature, whose flags say its kind.  Around a set: the threshold, the least int4 plus the
  * number of the measure, and the set.
@@ -20,9 +21,9 @@
 #define SYMBOLS " symbols"
 
 /* The names of measures in text format; a signature has none. */
-static const char *const measures[] = {[SET_RESEMBLANCE] = AROUND "shingles ",
-									   [SET_HOLDS] = " of shingles ",
-									   [SET_IS_HELD] = " in shingles "};
+static const char *const measures[] = {[QUERY_RESEMBLANCE] = AROUND "shingles ",
+									   [QUERY_HELD] = " of shingles ",
+									   [QUERY_HOLDS] = " in shingles "};
 
 /* ---- Values ------------------------------------------------------------- */
 
@@ -169,7 +170,7 @@ neardup_near(PG_FUNCTION_ARGS)
 
 /* Makes a ball around a set. */
 static Datum
-ball_around_set(Datum datum, SetMeasure measure, double threshold)
+ball_around_set(Datum datum, QueryMeasure measure, double threshold)
 {
 	Shingles *set = shingles_of_datum(datum);
 	BallHeader header = {.threshold = threshold, .measure = measure + 1};
@@ -194,7 +195,7 @@ PG_FUNCTION_INFO_V1(neardup_near_shingles);
 Datum
 neardup_near_shingles(PG_FUNCTION_ARGS)
 {
-	return ball_around_set(PG_GETARG_DATUM(0), SET_RESEMBLANCE, PG_GETARG_FLOAT8(1));
+	return ball_around_set(PG_GETARG_DATUM(0), QUERY_RESEMBLANCE, PG_GETARG_FLOAT8(1));
 }
 
 /* holding(shingles, threshold float8) returns ball */
@@ -202,7 +203,7 @@ PG_FUNCTION_INFO_V1(neardup_holding);
 Datum
 neardup_holding(PG_FUNCTION_ARGS)
 {
-	return ball_around_set(PG_GETARG_DATUM(0), SET_HOLDS, PG_GETARG_FLOAT8(1));
+	return ball_around_set(PG_GETARG_DATUM(0), QUERY_HELD, PG_GETARG_FLOAT8(1));
 }
 
 /* held_in(shingles, threshold float8) returns ball */
@@ -210,7 +211,7 @@ PG_FUNCTION_INFO_V1(neardup_held_in);
 Datum
 neardup_held_in(PG_FUNCTION_ARGS)
 {
-	return ball_around_set(PG_GETARG_DATUM(0), SET_IS_HELD, PG_GETARG_FLOAT8(1));
+	return ball_around_set(PG_GETARG_DATUM(0), QUERY_HOLDS, PG_GETARG_FLOAT8(1));
 }
 
 /* hamming_ball(minhash, distance int) returns ball; the same for simhash */
@@ -264,10 +265,10 @@ ball_holds_set(Datum datum, Datum set)
 		ball.set->scheme != shingles->scheme)
 		return false;
 	centre = shingles_bag(ball.set);
-	if (ball_measure(&ball) == SET_RESEMBLANCE)
+	if (ball_measure(&ball) == QUERY_RESEMBLANCE)
 		return bag_is_similar(&centre, &bag, t);
-	return (ball_measure(&ball) == SET_HOLDS ? bag_containment(&centre, &bag) :
-											   bag_containment(&bag, &centre)) >= t;
+	return (ball_measure(&ball) == QUERY_HELD ? bag_containment(&centre, &bag) :
+												bag_containment(&bag, &centre)) >= t;
 }
 
 /* in_ball(shingles, ball) returns boolean */
@@ -505,7 +506,7 @@ read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
 		if (set == NULL)
 			fcinfo->isnull = true;
 		else
-			*result = ball_around_set(PointerGetDatum(set), (SetMeasure) i, threshold);
+			*result = ball_around_set(PointerGetDatum(set), (QueryMeasure) i, threshold);
 		return true;
 	}
 	return false;
@@ -583,7 +584,7 @@ neardup_ball_recv(PG_FUNCTION_ARGS)
 
 	if (radius < PG_INT32_MIN + (int) lengthof(measures))
 		return ball_around_set(DirectFunctionCall1(neardup_shingles_recv, PointerGetDatum(in)),
-							   (SetMeasure) (radius - PG_INT32_MIN), threshold);
+							   (QueryMeasure) (radius - PG_INT32_MIN), threshold);
 	value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
 	ball_finish(value, threshold, radius, NULL);
 	ball = ball_of_datum(PointerGetDatum(value));

@@ -15,7 +15,7 @@ typedef struct BallHeader
 {
 	double threshold; /* that determined the radius, for output; 0 if the radius was given */
 	int32 radius;     /* in symbols */
-	uint32 measure;   /* 0: the centre is a signature; else 1 + a SetMeasure */
+	uint32 measure;   /* 0: the centre is a signature; else 1 + a QueryMeasure */
 } BallHeader;
 
 /*
@@ -34,10 +34,10 @@ extern Signature signature_of_set(struct Shingles *set);
 extern Ball ball_of_datum(Datum datum);
 
 /* Returns what the threshold of a ball around a set bounds. */
-static inline SetMeasure
+static inline QueryMeasure
 ball_measure(const Ball *ball)
 {
-	return (SetMeasure) (ball->header.measure - 1);
+	return (QueryMeasure) (ball->header.measure - 1);
 }
 
 #define PG_GETARG_BALL(n) ball_of_datum(PG_GETARG_DATUM(n))

@@ -29,7 +29,7 @@ test_bounds(void)
 
 	for (int i = 0; i < 20; i++)
 		for (uint32_t n = 1; n <= 60; n++)
-			for (int measure = SET_RESEMBLANCE; measure <= SET_IS_HELD; measure++)
+			for (int measure = QUERY_RESEMBLANCE; measure <= QUERY_HOLDS; measure++)
 			{
 				SetQuery query = {measure, threshold(i), n};
 				uint32_t least;
