@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-#include "base/table.h"
-
-#define FROM_LEFT 1
-#define FROM_RIGHT 2
-
 /* Bits of a document's bitmap for each item, on average, at least. */
 #define BITS_OF_ITEM 4
 
@@ -17,14 +12,16 @@
 #define COPIES 16
 #define COPY_STEP UINT32_C(0x9E3779B1)
 
-/* The rank of an element that only one bag, or only one source, has. */
-#define NO_RANK UINT32_MAX
-
 /* ---- Documents: bags by length ------------------------------------------ */
 
+/* Returns the length of a bag of a source. */
 static inline uint64_t
-bag_length(const SetJoin *join, const Bag *bag)
+bag_length(const SetJoin *join, bool of_right, uint32_t i)
 {
+	const Bag *bag = (of_right ? join->right : join->left) + i;
+
+	if (join->length)
+		return join->length[of_right ? (size_t) join->left_count + i : i];
 	return join->weighted ? bag_total(bag) : bag->count;
 }
 
@@ -38,7 +35,6 @@ bag_of(const SetJoin *join, const SetDocument *document)
 static Bag
 count_lengths(const SetJoin *join)
 {
-	const Bag *source[] = {join->left, join->right};
 	uint32_t count[] = {join->left_count, join->right ? join->right_count : 0};
 	BagBuilder builder;
 	Bag lengths;
@@ -47,7 +43,7 @@ count_lengths(const SetJoin *join)
 	for (int s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < count[s]; i++)
 		{
-			uint64_t length = bag_length(join, source[s] + i);
+			uint64_t length = bag_length(join, s == 1, i);
 
 			host_check_interrupts_at(i);
 			if (length > 0)
@@ -82,12 +78,11 @@ static void
 place_bags(const SetJoin *join, bool of_right, const Bag *lengths, uint32_t *next,
 		   SetDocument *document)
 {
-	const Bag *bags = of_right ? join->right : join->left;
 	uint32_t count = of_right ? join->right_count : join->left_count;
 
 	for (uint32_t i = 0; i < count; i++)
 	{
-		uint64_t length = bag_length(join, bags + i);
+		uint64_t length = bag_length(join, of_right, i);
 		SetDocument *place;
 
 		host_check_interrupts_at(i);
@@ -147,8 +142,8 @@ partition(const SetJoin *join, SetItems *items)
 }
 
 /* Sorts the bags that are not empty by length, and partitions them. */
-static void
-make_documents(const SetJoin *join, SetItems *items)
+void
+set_documents_make(const SetJoin *join, SetItems *items)
 {
 	Bag lengths = count_lengths(join);
 	uint32_t *next = host_alloc((lengths.count + 1) * sizeof(uint32_t));
@@ -168,37 +163,21 @@ make_documents(const SetJoin *join, SetItems *items)
 
 /* ---- Elements: by rarity ------------------------------------------------- */
 
-typedef struct Element
-{
-	int64_t element;
-	uint32_t bags;    /* that have it */
-	uint32_t sources; /* of these bags */
-} Element;
-
-/* All elements, numbered in order of their first occurrence. */
-typedef struct ElementTable
-{
-	Table table;
-	Element *element;   /* by number */
-	size_t occurrences; /* elements of all documents */
-	uint32_t *number;   /* of each occurrence, by document */
-} ElementTable;
-
 /* Elements whose slots are fetched together before they are searched. */
 #define FETCHED 64
 
 /* Counts a bag of a source that has an element.  Returns the element's number. */
 static inline uint32_t
-count_element(ElementTable *elements, uint64_t hash, int64_t element, uint32_t source)
+count_element(SetElements *elements, uint64_t hash, int64_t element, uint32_t source)
 {
 	uint64_t *slot = table_search_key(&elements->table, hash, (uint64_t) element,
-									  &elements->element[0].element, sizeof(Element));
-	Element *found;
+									  &elements->element[0].element, sizeof(SetElement));
+	SetElement *found;
 
 	if (*slot == 0)
 	{
 		found = elements->element + table_put(&elements->table, slot, hash);
-		*found = (Element){.element = element};
+		*found = (SetElement){.element = element};
 	}
 	else
 		found = elements->element + table_number(slot);
@@ -209,7 +188,7 @@ count_element(ElementTable *elements, uint64_t hash, int64_t element, uint32_t s
 
 /* Counts up to FETCHED elements of a bag, for which there is room. */
 static void
-count_fetched(ElementTable *elements, const int64_t *element, uint32_t count, uint32_t source,
+count_fetched(SetElements *elements, const int64_t *element, uint32_t count, uint32_t source,
 			  uint32_t *number)
 {
 	const Table *table = &elements->table;
@@ -231,9 +210,26 @@ count_fetched(ElementTable *elements, const int64_t *element, uint32_t count, ui
 		number[i] = count_element(elements, hash[i], element[i], source);
 }
 
-/* Counts a bag.  Sets the number of each element. */
-static void
-count_bag(ElementTable *elements, const Bag *bag, uint32_t source, uint32_t *number)
+/* Prepares to count elements that have this many occurrences. */
+void
+set_elements_begin(SetElements *elements, size_t occurrences)
+{
+	table_begin(&elements->table, 512);
+	elements->element = host_alloc(elements->table.room * sizeof(SetElement));
+	elements->number = host_alloc(occurrences * sizeof(uint32_t));
+}
+
+void
+set_elements_end(SetElements *elements)
+{
+	table_end(&elements->table);
+	host_free(elements->element);
+	host_free(elements->number);
+}
+
+/* Counts a bag of a source.  Sets the number of each element. */
+void
+set_elements_count(SetElements *elements, const Bag *bag, bool of_right, uint32_t *number)
 {
 	Table *table = &elements->table;
 
@@ -245,43 +241,32 @@ count_bag(ElementTable *elements, const Bag *bag, uint32_t source, uint32_t *num
 		if (table->count + count > table->room)
 		{
 			table_grow(table, table->count + count);
-			elements->element = host_realloc(elements->element, table->room * sizeof(Element));
+			elements->element = host_realloc(elements->element, table->room * sizeof(SetElement));
 		}
-		count_fetched(elements, bag->element + done, count, source, number + done);
+		count_fetched(elements, bag->element + done, count, 1 << of_right, number + done);
 	}
 }
 
 /* Counts the bags and the sources of all elements. */
-static ElementTable
+static SetElements
 count_elements(const SetJoin *join, const SetItems *items)
 {
-	ElementTable elements = {.occurrences = 0};
+	SetElements elements;
+	size_t occurrences = 0;
 	size_t place = 0;
 
 	for (uint32_t d = 0; d < items->documents; d++)
-		elements.occurrences += bag_of(join, items->document + d)->count;
-	table_begin(&elements.table, 512);
-	elements.element = host_alloc(elements.table.room * sizeof(Element));
-	elements.number = host_alloc(elements.occurrences * sizeof(uint32_t));
+		occurrences += bag_of(join, items->document + d)->count;
+	set_elements_begin(&elements, occurrences);
 	for (uint32_t d = 0; d < items->documents; d++)
 	{
 		const SetDocument *document = items->document + d;
 		const Bag *bag = bag_of(join, document);
 
-		count_bag(&elements, bag, document->of_right ? FROM_RIGHT : FROM_LEFT,
-				  elements.number + place);
+		set_elements_count(&elements, bag, document->of_right, elements.number + place);
 		place += bag->count;
 	}
 	return elements;
-}
-
-/* Returns whether two bags of a pair can share an element. */
-static inline bool
-may_be_shared(const SetJoin *join, const Element *element)
-{
-	if (join->right)
-		return element->sources == (FROM_LEFT | FROM_RIGHT);
-	return element->bags > 1;
 }
 
 /*
@@ -289,7 +274,7 @@ may_be_shared(const SetJoin *join, const Element *element)
  * sums: the ranks of elements in n bags start at [n].  The last is the number of ranks.
  */
 static size_t *
-count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *elements)
+count_ranks(const SetJoin *join, const SetItems *items, const SetElements *elements)
 {
 	size_t most = (size_t) items->documents + 1;
 	size_t *next = host_alloc((most + 1) * sizeof(size_t));
@@ -298,7 +283,7 @@ count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *elem
 	for (size_t i = 0; i < elements->table.count; i++)
 	{
 		host_check_interrupts_at(i);
-		if (may_be_shared(join, elements->element + i))
+		if (set_may_share(join, elements->element + i))
 			next[elements->element[i].bags + 1]++;
 	}
 	for (size_t i = 1; i <= most; i++)
@@ -311,28 +296,21 @@ count_ranks(const SetJoin *join, const SetItems *items, const ElementTable *elem
  * ranks by number.
  */
 static uint32_t *
-rank_elements(const SetJoin *join, const ElementTable *elements, size_t *next)
+rank_elements(const SetJoin *join, const SetElements *elements, size_t *next)
 {
 	uint32_t *rank = host_alloc(elements->table.count * sizeof(uint32_t));
 
 	for (size_t i = 0; i < elements->table.count; i++)
 	{
-		const Element *element = elements->element + i;
+		const SetElement *element = elements->element + i;
 
 		host_check_interrupts_at(i);
-		rank[i] = may_be_shared(join, element) ? (uint32_t) next[element->bags]++ : NO_RANK;
+		rank[i] = set_may_share(join, element) ? (uint32_t) next[element->bags]++ : NO_RANK;
 	}
 	return rank;
 }
 
 /* ---- Items --------------------------------------------------------------- */
-
-/* Items are sorted as numbers: the rank, which is to sort as unsigned, and the frequency. */
-static inline uint64_t
-item_key(uint32_t rank, uint32_t frequency)
-{
-	return (uint64_t) (rank ^ (uint32_t) 1 << 31) << 32 | frequency;
-}
 
 /* Sets the keys of a document's items, in any order, and sums up its elements without a rank. */
 static void
@@ -349,36 +327,43 @@ gather_keys(const SetJoin *join, SetDocument *document, const uint32_t *number,
 		if (rank[number[i]] == NO_RANK)
 			document->lone += frequency;
 		else
-			key[document->items++] = item_key(rank[number[i]], frequency);
+			key[document->items++] = set_item_key(rank[number[i]], frequency);
 	}
+}
+
+/* Allocates `places` items of a number of documents. */
+void
+set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t places)
+{
+	items->places = places;
+	items->rank = host_alloc(places * sizeof(uint32_t));
+	if (join->weighted)
+		items->frequency = host_alloc(places * sizeof(uint32_t));
+	for (items->words = 1; items->words * 64.0 * documents < (double) BITS_OF_ITEM * places;)
+		items->words *= 2;
+	items->bitmap = host_alloc((size_t) documents * items->words * sizeof(uint64_t));
 }
 
 /* Allocates the items: the occurrences of elements that have a rank. */
 static void
-make_room(const SetJoin *join, SetItems *items, const ElementTable *elements, const uint32_t *rank)
+make_room(const SetJoin *join, SetItems *items, const SetElements *elements, const uint32_t *rank)
 {
-	size_t room = 0;
+	size_t places = 0;
 
 	for (size_t i = 0; i < elements->table.count; i++)
-		room += rank[i] == NO_RANK ? 0 : elements->element[i].bags;
-	items->places = room;
-	items->rank = host_alloc(room * sizeof(uint32_t));
-	if (join->weighted)
-		items->frequency = host_alloc(room * sizeof(uint32_t));
-	for (items->words = 1; items->words * 64.0 * items->documents < BITS_OF_ITEM * room;)
-		items->words *= 2;
-	items->bitmap = host_alloc((size_t) items->documents * items->words * sizeof(uint64_t));
-	memset(items->bitmap, 0, (size_t) items->documents * items->words * sizeof(uint64_t));
+		places += rank[i] == NO_RANK ? 0 : elements->element[i].bags;
+	set_items_room(join, items, items->documents, places);
 }
 
 /* Appends the items of a document, from their sorted keys. */
-static void
-put_items(SetItems *items, uint32_t d, const uint64_t *key, size_t place)
+void
+set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t place)
 {
 	SetDocument *document = items->document + d;
 	uint64_t *bitmap = items->bitmap + (size_t) d * items->words;
 
 	document->item = place;
+	memset(bitmap, 0, items->words * sizeof(uint64_t));
 	for (uint32_t i = 0; i < document->items; i++, place++)
 	{
 		uint32_t rank = (uint32_t) (key[i] >> 32) ^ (uint32_t) 1 << 31;
@@ -394,7 +379,7 @@ put_items(SetItems *items, uint32_t d, const uint64_t *key, size_t place)
 
 /* Makes the items of each document. */
 static void
-make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, const uint32_t *rank)
+make_items(const SetJoin *join, SetItems *items, const SetElements *elements, const uint32_t *rank)
 {
 	const uint32_t *number = elements->number;
 	size_t place = 0;
@@ -412,7 +397,7 @@ make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, c
 		gather_keys(join, document, number, rank, key);
 		number += bag_of(join, document)->count;
 		hashes_sort(key, document->items);
-		put_items(items, d, key, place);
+		set_items_put(items, d, key, place);
 		place += document->items;
 	}
 	host_free(key);
@@ -422,14 +407,14 @@ make_items(const SetJoin *join, SetItems *items, const ElementTable *elements, c
 bool
 set_items_make(const SetJoin *join, SetItems *items)
 {
-	ElementTable elements;
+	SetElements elements;
 	size_t *next;
 	size_t ranks;
 
 	memset(items, 0, sizeof(SetItems));
 	if ((uint64_t) join->left_count + (join->right ? join->right_count : 0) >= UINT32_MAX)
 		return false;
-	make_documents(join, items);
+	set_documents_make(join, items);
 	elements = count_elements(join, items);
 	next = count_ranks(join, items, &elements);
 	ranks = next[(size_t) items->documents + 1];
@@ -444,9 +429,7 @@ set_items_make(const SetJoin *join, SetItems *items)
 	else
 		host_free(items->document);
 	host_free(next);
-	table_end(&elements.table);
-	host_free(elements.element);
-	host_free(elements.number);
+	set_elements_end(&elements);
 	return ranks < NO_RANK;
 }
 

@@ -4,8 +4,8 @@
 #ifndef NEARDUP_JOIN_SET_ITEMS_H
 #define NEARDUP_JOIN_SET_ITEMS_H
 
+#include "base/table.h"
 #include "join/sets.h"
-
 
 /* A bag that is not empty. */
 typedef struct SetDocument
@@ -36,12 +36,23 @@ typedef struct SetItems
 	uint32_t words;
 } SetItems;
 
-/* Returns the number of the list of a rank. */
-static inline size_t
-set_list(const SetJoin *join, uint32_t rank, bool of_right)
+/* The rank of an element that only one bag, or only one source, has. */
+#define NO_RANK UINT32_MAX
+
+typedef struct SetElement
 {
-	return join->right ? 2 * (size_t) rank + of_right : rank;
-}
+	int64_t element;
+	uint32_t bags;    /* that have it */
+	uint32_t sources; /* of these bags */
+} SetElement;
+
+/* All elements, numbered in order of their first occurrence. */
+typedef struct SetElements
+{
+	Table table;
+	SetElement *element; /* by number */
+	uint32_t *number;    /* of each occurrence, by document */
+} SetElements;
 
 /* Returns the frequency of an item. */
 static inline uint32_t
@@ -50,6 +61,29 @@ set_item_frequency(const SetItems *items, size_t item)
 	return items->frequency ? items->frequency[item] : 1;
 }
 
+/* Items are sorted as numbers: the rank, which is to sort as unsigned, and the frequency. */
+static inline uint64_t
+set_item_key(uint32_t rank, uint32_t frequency)
+{
+	return (uint64_t) (rank ^ (uint32_t) 1 << 31) << 32 | frequency;
+}
+
+/* Returns whether two bags of a pair can share an element. */
+static inline bool
+set_may_share(const SetJoin *join, const SetElement *element)
+{
+	if (join->right)
+		return element->sources == 3;
+	return element->bags > 1;
+}
+
+extern void set_documents_make(const SetJoin *join, SetItems *items);
+extern void set_elements_begin(SetElements *elements, size_t occurrences);
+extern void set_elements_count(SetElements *elements, const Bag *bag, bool of_right,
+							   uint32_t *number);
+extern void set_elements_end(SetElements *elements);
+extern void set_items_room(const SetJoin *join, SetItems *items, uint32_t documents, size_t places);
+extern void set_items_put(SetItems *items, uint32_t d, const uint64_t *key, size_t place);
 extern bool set_items_make(const SetJoin *join, SetItems *items);
 extern void set_items_free(SetItems *items);
 

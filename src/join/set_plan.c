@@ -8,47 +8,35 @@
 /* Nanoseconds for a posting that is read, roughly, if its document is compared by bitmaps. */
 #define COST_OF_HIT 10.0
 
-/*
- * Returns how much of a document's length may come before the first item that it shares
- * with a similar document that is no shorter.
- */
-static uint64_t
-listed_length(const SetJoin *join, const SetDocument *document)
-{
-	uint64_t length = document->length;
-
-	return length - set_overlap_needed(join->measure, length, length, join->threshold);
-}
-
 /* Adds a document to the lists of its rarest items; counts it in next[] if there is no room. */
 static void
 enter(const SetJoin *join, SetPlan *plan, uint32_t d, size_t *next)
 {
 	const SetItems *items = &plan->items;
 	const SetDocument *document = items->document + d;
-	uint64_t may_pass = listed_length(join, document);
-	uint64_t passed = document->lone;
+	uint64_t least = set_remaining_needed(join, document->length, plan->block);
+	uint64_t remaining = document->length - document->lone;
 
-	for (uint32_t i = 0; i < document->items && passed <= may_pass; i++)
+	for (uint32_t i = 0; i < document->items && remaining >= least; i++)
 	{
-		size_t place = next[set_list(join, items->rank[document->item + i], document->of_right)]++;
+		size_t item = document->item + i;
+		size_t place = next[set_list(join, plan, items->rank[item], document->of_right)]++;
 
 		host_check_interrupts_at(place);
 		if (plan->posting != NULL)
-			plan->posting[place] =
-				(SetPosting){.remaining = document->length - passed, .document = d, .item = i};
-		passed += set_item_frequency(items, document->item + i);
+			plan->posting[place] = (SetPosting){.remaining = remaining, .document = d, .item = i};
+		remaining -= set_item_frequency(items, item);
 	}
 }
 
-/* Makes the lists, each by length of its documents. */
-static void
-make_lists(const SetJoin *join, SetPlan *plan)
+/* Makes the lists for numbers below `ranks`, each by length of its documents. */
+void
+set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks)
 {
 	size_t *next;
 	size_t room = 0;
 
-	plan->lists = (size_t) plan->items.ranks * (join->right ? 2 : 1);
+	plan->lists = ranks * (join->right ? 2 : 1);
 	plan->start = host_alloc((plan->lists + 1) * sizeof(size_t));
 	next = host_alloc((plan->lists + 1) * sizeof(size_t));
 	memset(next, 0, plan->lists * sizeof(size_t));
@@ -76,7 +64,8 @@ set_plan(const SetJoin *join, SetPlan *plan)
 	memset(plan, 0, sizeof(SetPlan));
 	if (!set_items_make(join, &plan->items))
 		return false;
-	make_lists(join, plan);
+	plan->mask = UINT32_MAX;
+	set_plan_lists(join, plan, plan->items.ranks);
 	return true;
 }
 

@@ -17,10 +17,17 @@ typedef struct SetPosting
 	uint32_t item; /* number of the item in the document */
 } SetPosting;
 
+/*
+ * The documents of a plan are joined with each other, or, in a block, with shorter ones that
+ * it does not hold, and only the latter are searched for.
+ */
 typedef struct SetPlan
 {
 	SetItems items;
-	size_t lists;  /* one for each rank; with two sources, of left and right in turn */
+	bool block;
+	uint32_t
+		mask; /* of the bits of a rank that number its lists; in a block, ranks may share them */
+	size_t lists;  /* for each number one; with two sources, of left and right in turn */
 	size_t *start; /* of each list, and the end of the last */
 	size_t postings;
 	SetPosting *posting; /* of the documents of each list in turn */
@@ -39,10 +46,27 @@ typedef struct SetArray
 
 #define SET_ARRAYS 6
 
+/* Returns the number of the list of a rank. */
+static inline size_t
+set_list(const SetJoin *join, const SetPlan *plan, uint32_t rank, bool of_right)
+{
+	rank &= plan->mask;
+	return join->right ? 2 * (size_t) rank + of_right : rank;
+}
+
+typedef struct SetJoiner SetJoiner;
+
 extern bool set_plan(const SetJoin *join, SetPlan *plan);
+extern void set_plan_lists(const SetJoin *join, SetPlan *plan, size_t ranks);
 extern void set_plan_arrays(SetPlan *plan, SetArray *array);
 extern void set_plan_free(SetPlan *plan);
 extern size_t set_run_bytes(const SetPlan *plan);
 extern bool set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats);
+extern SetJoiner *set_join_begin(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats);
+extern size_t set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number,
+							uint32_t from, uint32_t to);
+extern size_t set_join_cut(SetJoiner *joiner, uint32_t end);
+extern bool set_join_give(SetJoiner *joiner);
+extern void set_join_end(SetJoiner *joiner);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/sort.h"
 #include "join/set_plan.h"
 #include "sketch/sketch.h"
 
@@ -35,6 +36,17 @@ least_length(SetMeasure measure, uint64_t length, double threshold)
 	while (resemblance_of_lengths(least, least, length) < threshold)
 		least++;
 	return least;
+}
+
+/*
+ * Returns the least length that a bag must have from the first element on that it shares
+ * with a similar bag that is not longer (the bag is the greater one) or not shorter.
+ */
+uint64_t
+set_remaining_needed(const SetJoin *join, uint64_t length, bool greater)
+{
+	return greater ? least_length(join->measure, length, join->threshold) :
+					 set_overlap_needed(join->measure, length, length, join->threshold);
 }
 
 /* Returns the least that bags of these lengths must share to be similar; 0 if they cannot be. */
@@ -69,7 +81,17 @@ typedef struct Needed
 /* Overlaps that are kept, by the length of the listed document. */
 #define NEEDED 1024
 
-typedef struct Joiner
+/* A pair that was found, by the numbers of its documents. */
+typedef struct FoundSets
+{
+	uint32_t greater;
+	uint32_t lesser;
+	uint32_t a; /* as SetPairSink takes them */
+	uint32_t b;
+	double similarity;
+} FoundSets;
+
+struct SetJoiner
 {
 	const SetJoin *join;
 	const SetPlan *plan;
@@ -77,22 +99,26 @@ typedef struct Joiner
 	size_t *first; /* of each list, whose document is not too short by now */
 	uint32_t *met; /* by document: the last document that it has met, plus 1 */
 	Needed needed[NEEDED];
+	FoundSets *found; /* and not yet given to the sink */
+	size_t founds;
+	size_t found_room;
 	size_t steps; /* since the last check for interrupts */
-	bool ended;   /* by the sink */
-} Joiner;
+};
 
 /* A document that searches for similar ones, at one of its items. */
 typedef struct Seeker
 {
 	const SetDocument *document;
 	uint32_t number;
+	uint32_t from; /* the documents that it may be similar to: from .. to - 1 */
+	uint32_t to;
 	uint32_t item;
 	uint64_t remaining; /* length from the item on */
 } Seeker;
 
 /* Returns the least that documents of these lengths must share, as set_overlap_needed does. */
 static uint64_t
-overlap_needed(Joiner *joiner, uint64_t length_x, uint64_t length_y)
+overlap_needed(SetJoiner *joiner, uint64_t length_x, uint64_t length_y)
 {
 	const SetJoin *join = joiner->join;
 	Needed *known = joiner->needed + length_y % NEEDED;
@@ -108,7 +134,7 @@ overlap_needed(Joiner *joiner, uint64_t length_x, uint64_t length_y)
  * set in one only is of an item that the other lacks.
  */
 static bool
-may_share(const Joiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
+may_share(const SetJoiner *joiner, const SetDocument *x, const SetDocument *y, uint64_t needed)
 {
 	const SetItems *items = &joiner->plan->items;
 	const uint64_t *in_x = items->bitmap + (x - items->document) * items->words;
@@ -155,7 +181,7 @@ overlap(const SetItems *items, const Seeker *seeker, const SetPosting *posting, 
 
 /* Compares the seeker and a listed document at the first item that they share. */
 static void
-meet(Joiner *joiner, const Seeker *seeker, const SetPosting *posting)
+meet(SetJoiner *joiner, const Seeker *seeker, const SetPosting *posting)
 {
 	const SetJoin *join = joiner->join;
 	const SetItems *items = &joiner->plan->items;
@@ -181,57 +207,113 @@ meet(Joiner *joiner, const Seeker *seeker, const SetPosting *posting)
 	host_count_steps(&joiner->steps, x->items + (size_t) y->items);
 	if (shared < needed)
 		return;
-	joiner->stats->pairs++;
-	joiner->ended = !join->sink(join->state, swap ? y->bag : x->bag, swap ? x->bag : y->bag,
-								set_similarity(join->measure, shared, x->length, y->length));
+	joiner->found =
+		host_grow(joiner->found, &joiner->found_room, joiner->founds + 1, sizeof(FoundSets));
+	joiner->found[joiner->founds++] =
+		(FoundSets){joiner->plan->block ? posting->document : seeker->number,
+					joiner->plan->block ? seeker->number : posting->document,
+					swap ? y->bag : x->bag, swap ? x->bag : y->bag,
+					set_similarity(join->measure, shared, x->length, y->length)};
 }
 
-/* Meets the documents in a list that come before the seeker. */
+/* Returns whether a posting is of another rank, which happens in a block. */
+static inline bool
+is_of_other_rank(const SetPlan *plan, const SetPosting *posting, uint32_t rank)
+{
+	const SetItems *items = &plan->items;
+
+	return plan->block &&
+		items->rank[items->document[posting->document].item + posting->item] != rank;
+}
+
+/* Meets the documents in the list of a rank that the seeker may be similar to. */
 static void
-read_list(Joiner *joiner, const Seeker *seeker, size_t list)
+read_list(SetJoiner *joiner, const Seeker *seeker, uint32_t rank, bool of_right)
 {
 	const SetPlan *plan = joiner->plan;
+	size_t list = set_list(joiner->join, plan, rank, of_right);
 	const SetPosting *end = plan->posting + plan->start[list + 1];
 	const SetPosting *posting = plan->posting + joiner->first[list];
 
-	while (posting < end && posting->document < seeker->document->earliest)
+	while (posting < end && posting->document < seeker->from)
 		posting++;
 	joiner->first[list] = (size_t) (posting - plan->posting);
-	for (; posting < end && posting->document < seeker->number && !joiner->ended; posting++)
+	for (; posting < end && posting->document < seeker->to; posting++)
 	{
 		uint32_t *met = joiner->met + posting->document;
 
 		host_count_steps(&joiner->steps, 1);
 		joiner->stats->hits++;
-		if (*met == seeker->number + 1)
+		if (*met == seeker->number + 1 || is_of_other_rank(plan, posting, rank))
 			continue;
 		*met = seeker->number + 1;
 		meet(joiner, seeker, posting);
 	}
 }
 
-/* Finds the similar documents that come before a document, by the rarest list first. */
-static void
-seek(Joiner *joiner, uint32_t d)
+/*
+ * Finds the documents from .. to - 1 that are similar to a document, by the rarest list first;
+ * neither from nor number may be less than in the call before.  Returns how many pairs wait
+ * for set_join_give().
+ */
+size_t
+set_join_seek(SetJoiner *joiner, const SetDocument *document, uint32_t number, uint32_t from,
+			  uint32_t to)
 {
 	const SetItems *items = &joiner->plan->items;
-	const SetDocument *document = items->document + d;
 	const SetJoin *join = joiner->join;
-	uint64_t least = least_length(join->measure, document->length, join->threshold);
+	uint64_t least = set_remaining_needed(join, document->length, !joiner->plan->block);
 	bool of_right = join->right ? !document->of_right : false;
 	Seeker seeker = {.document = document,
-					 .number = d,
+					 .number = number,
+					 .from = from,
+					 .to = to,
 					 .remaining = document->length - document->lone};
 
 	for (; seeker.item < document->items && seeker.remaining >= least; seeker.item++)
 	{
 		size_t item = document->item + seeker.item;
 
-		read_list(joiner, &seeker, set_list(join, items->rank[item], of_right));
+		read_list(joiner, &seeker, items->rank[item], of_right);
 		seeker.remaining -= set_item_frequency(items, item);
 	}
 	host_count_steps(&joiner->steps, seeker.item + 1);
 	joiner->stats->bags++;
+	return joiner->founds;
+}
+
+/* Drops the pairs whose greater document is `end` or a later one.  Returns how many are left. */
+size_t
+set_join_cut(SetJoiner *joiner, uint32_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < joiner->founds; i++)
+		if (joiner->found[i].greater < end)
+			joiner->found[kept++] = joiner->found[i];
+	return joiner->founds = kept;
+}
+
+/*
+ * Gives sink the pairs found, by the greater document, then by the lesser one.  Returns false
+ * if it ended the join.
+ */
+bool
+set_join_give(SetJoiner *joiner)
+{
+	const SetJoin *join = joiner->join;
+	bool wanted = true;
+
+	sort_records(joiner->found, joiner->founds, sizeof(FoundSets), sort_key_pair);
+	for (size_t i = 0; i < joiner->founds && wanted; i++)
+	{
+		const FoundSets *found = joiner->found + i;
+
+		joiner->stats->pairs++;
+		wanted = join->sink(join->state, found->a, found->b, found->similarity);
+	}
+	joiner->founds = 0;
+	return wanted;
 }
 
 /* Returns the first document of a part. */
@@ -248,19 +330,14 @@ set_run_bytes(const SetPlan *plan)
 	return plan->items.documents * sizeof(uint32_t) + plan->lists * sizeof(size_t);
 }
 
-/*
- * Joins parts in ascending order: all, or those that join->next returns.  Adds to stats.
- * Returns false if the sink ended the join.
- */
-bool
-set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
+/* Prepares to search the lists of a plan.  Searches add to stats. */
+SetJoiner *
+set_join_begin(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
 {
-	Joiner *joiner = host_alloc(sizeof(Joiner));
+	SetJoiner *joiner = host_alloc(sizeof(SetJoiner));
 	size_t documents = plan->items.documents;
-	bool ended;
-	int part = -1;
 
-	memset(joiner, 0, sizeof(Joiner));
+	memset(joiner, 0, sizeof(SetJoiner));
 	joiner->join = join;
 	joiner->plan = plan;
 	joiner->stats = stats;
@@ -268,22 +345,44 @@ set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
 	memcpy(joiner->first, plan->start, (plan->lists + 1) * sizeof(size_t));
 	joiner->met = host_alloc(documents * sizeof(uint32_t));
 	memset(joiner->met, 0, documents * sizeof(uint32_t));
-	for (;;)
+	return joiner;
+}
+
+void
+set_join_end(SetJoiner *joiner)
+{
+	host_free(joiner->found);
+	host_free(joiner->met);
+	host_free(joiner->first);
+	host_free(joiner);
+}
+
+/*
+ * Joins parts in ascending order: all, or those that join->next returns.  Adds to stats.
+ * Returns false if the sink ended the join.
+ */
+bool
+set_run(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
+{
+	SetJoiner *joiner = set_join_begin(join, plan, stats);
+	bool wanted = true;
+	int part = -1;
+
+	while (wanted)
 	{
 		part = join->next ? join->next(join->next_state) : part + 1;
 		if (part < 0 || part >= SET_PARTS)
 			break;
-		for (uint32_t d = part_start(plan, part); d < part_start(plan, part + 1) && !joiner->ended;
-			 d++)
-			seek(joiner, d);
-		if (joiner->ended)
-			break;
+		for (uint32_t d = part_start(plan, part); d < part_start(plan, part + 1) && wanted; d++)
+		{
+			const SetDocument *document = plan->items.document + d;
+
+			wanted = set_join_seek(joiner, document, d, document->earliest, d) == 0 ||
+				set_join_give(joiner);
+		}
 	}
-	ended = joiner->ended;
-	host_free(joiner->met);
-	host_free(joiner->first);
-	host_free(joiner);
-	return !ended;
+	set_join_end(joiner);
+	return wanted;
 }
 
 /*

@@ -47,6 +47,7 @@ typedef struct SetJoin
 	void *state;  /* of sink */
 	SetNext next; /* NULL: all parts in turn */
 	void *next_state;
+	const uint64_t *length; /* of the bags of left, then of right; NULL: of what they hold */
 } SetJoin;
 
 /*
@@ -86,6 +87,7 @@ set_similarity(SetMeasure measure, uint64_t shared, uint64_t length_x, uint64_t 
 
 extern bool set_join(const SetJoin *join, SetJoinStats *stats);
 extern uint64_t set_partition_end(SetMeasure measure, uint64_t start, double threshold);
+extern uint64_t set_remaining_needed(const SetJoin *join, uint64_t length, bool greater);
 extern uint64_t set_overlap_needed(SetMeasure measure, uint64_t length_x, uint64_t length_y,
 								   double threshold);
 
