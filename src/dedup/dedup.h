@@ -18,6 +18,7 @@
 #include "types/schemes.h"
 
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "storage/buffile.h"
 #include "utils/resowner.h"
 
@@ -85,6 +86,12 @@ extern void progress_groups(int64 done, int64 total);
 extern void progress_pair(void);
 extern void progress_end(void);
 
+/* ---- Temporary files (store.c) --------------------------------------------- */
+
+extern BufFile *file_create(MemoryContext context, ResourceOwner owner);
+extern void file_seek(BufFile *file, int64 position);
+extern void file_read(BufFile *file, void *bytes, size_t size);
+
 /* ---- Records of one size (store.c) ---------------------------------------- */
 
 /*
@@ -123,6 +130,7 @@ typedef struct Blobs
 	ResourceOwner owner;
 	BufFile *file;
 	int64 end;
+	bool moved; /* has it been read since it was written? */
 } Blobs;
 
 extern int64 blobs_add(Blobs *blobs, const void *bytes, size_t size);
@@ -130,6 +138,19 @@ extern void *blobs_get(Blobs *blobs, int64 position);
 extern void blobs_end(Blobs *blobs);
 
 /* ---- The rows of a query (source.c) --------------------------------------- */
+
+/* A document that is a set. */
+typedef struct StoredSet
+{
+	uint64 length; /* by which it is compared */
+	uint32 count;  /* of its elements */
+	bool in_file;
+	union
+	{
+		Shingles *shingles;
+		int64 position; /* in blobs */
+	} at;
+} StoredSet;
 
 #define NO_ROW UINT32_MAX
 #define NO_DOCUMENT UINT32_MAX
@@ -155,15 +176,18 @@ typedef struct Source
 	bool sets; /* documents are sets of shingles, not signatures */
 	uint32 documents;
 	uint32 document_room;
-	uint32 *first;         /* first row of a document */
-	uint32 *last;          /* last row of a document */
-	bool shaped;           /* is the shape known? */
-	SignatureHeader shape; /* for sets: version and scheme */
-	Records *records;      /* signatures: symbols, then a digest of the evidence */
-	Bag *bag;              /* sets */
-	int64 *evidence;       /* positions in blobs */
-	Blobs blobs;           /* the evidence */
-	Table table;           /* documents from table_base on, by what they hold */
+	uint32 *first;             /* first row of a document */
+	uint32 *last;              /* last row of a document */
+	bool shaped;               /* is the shape known? */
+	SignatureHeader shape;     /* for sets: version and scheme */
+	Records *records;          /* signatures: symbols, then a digest of the evidence */
+	StoredSet *set;            /* sets */
+	MemoryContext set_context; /* of the sets in memory */
+	uint32 sets_flushed;       /* the first sets, in blobs */
+	uint64 elements;           /* of the others */
+	int64 *evidence;           /* positions in blobs */
+	Blobs blobs;               /* the evidence, or sets that outgrew memory */
+	Table table;               /* documents from table_base on, by what they hold */
 	uint32 table_base;
 } Source;
 
@@ -252,12 +276,23 @@ extern void documents_begin(Source *source);
 extern void documents_add(Source *source, uint32 row, Datum value, const Datum *evidence);
 extern void documents_end(Source *source);
 extern uint32 *documents_of_rows(const Source *source);
+extern Bag documents_bag(Source *source, uint32 document, void **copy);
 
 /* Loops over the rows of a document in ascending order. */
 #define for_each_row(source, document, row) \
 	for (uint32 row = (source)->first[document]; row != NO_ROW; row = (source)->next[row])
 
-/* ---- Joins (join_documents.c, join_parallel.c) ---------------------------- */
+/* ---- Joins (join_documents.c, join_parallel.c, join_spilled.c) ------------ */
+
+/* Bytes that set_plan() and the sets take for each of their elements, at most. */
+#define SET_BYTES 80
+
+/* Returns how many elements of sets memory can hold and join. */
+static inline uint64
+sets_limit(void)
+{
+	return (uint64) maintenance_work_mem * 1024 / SET_BYTES;
+}
 
 /* Documents of a source; all of them where doc is NULL. */
 typedef struct Documents
@@ -266,6 +301,12 @@ typedef struct Documents
 	const uint32 *doc;
 	uint32 count;
 } Documents;
+
+static inline uint32
+document_at(const Documents *list, uint32 place)
+{
+	return list->doc == NULL ? place : list->doc[place];
+}
 
 /* Returns all documents of a source. */
 static inline Documents
@@ -296,6 +337,8 @@ typedef struct AnyJoin
 
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
+extern bool join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
+						 SetJoinStats *stats);
 extern uint64 document_length(const Source *source, uint32 document);
 extern double documents_similarity(Source *left, uint32 a, Source *right, uint32 b);
 extern void join_in_parallel(const AnyJoin *join, int *workers);

@@ -4,7 +4,8 @@
  * Rows whose signatures are equal form one document, so that thousands of
  * copies cost no more than one.  A hash table finds the document of a row among
  * those in memory.  Signatures that outgrow memory go to a file; they are
- * compared with those in the file each time that memory is full.
+ * compared with those in the file each time that memory is full.  Sets that
+ * outgrow memory go to a file, too; a set whose hash is found is read again.
  */
 #include "dedup/dedup.h"
 
@@ -56,19 +57,45 @@ is_alone(const Source *source, uint32 row)
 /* A record or a bag whose equal is sought among the documents. */
 typedef struct Sought
 {
-	const Source *source;
+	Source *source;
 	uint32 row;
 	bool alone; /* it has no equal */
 	const uint8 *record;
 	const Bag *bag;
 } Sought;
 
+/* Returns a document's set, from memory, or from *copy, which the caller frees. */
+Bag
+documents_bag(Source *source, uint32 document, void **copy)
+{
+	const StoredSet *set = source->set + document;
+
+	*copy = set->in_file ? blobs_get(&source->blobs, set->at.position) : NULL;
+	return shingles_bag(set->in_file ? *copy : set->at.shingles);
+}
+
+/* Returns whether a document is equal to a bag. */
+static bool
+set_is_equal(Source *source, uint32 document, const Bag *bag)
+{
+	void *copy;
+	Bag own;
+	bool equal;
+
+	if (source->set[document].count != bag->count)
+		return false;
+	own = documents_bag(source, document, &copy);
+	equal = bags_are_equal(&own, bag, source->options->multiset);
+	host_free(copy);
+	return equal;
+}
+
 /* A TableMatch. */
 static bool
 is_equal(const void *sought, uint32 number)
 {
 	const Sought *s = sought;
-	const Source *source = s->source;
+	Source *source = s->source;
 	const Records *records = source->records;
 	uint32 document = source->table_base + number;
 
@@ -76,7 +103,7 @@ is_equal(const void *sought, uint32 number)
 		!rows_may_meet(source, s->row, source, source->first[document]))
 		return false;
 	if (source->sets)
-		return bags_are_equal(source->bag + document, s->bag, source->options->multiset);
+		return set_is_equal(source, document, s->bag);
 	return memcmp(records->memory + (document - records->flushed) * records->stride, s->record,
 				  records->stride) == 0;
 }
@@ -87,8 +114,8 @@ is_equal(const void *sought, uint32 number)
  * nobody can choose signatures or sets that collide.
  */
 static uint32
-find_document(const Source *source, uint32 row, const uint8 *record, const Bag *bag,
-			  uint64_t **slot, uint64 *hash)
+find_document(Source *source, uint32 row, const uint8 *record, const Bag *bag, uint64_t **slot,
+			  uint64 *hash)
 {
 	const Table *table = &source->table;
 	Sought sought = {source, row, is_alone(source, row), record, bag};
@@ -126,7 +153,7 @@ reserve_document(Source *source)
 	source->first = repalloc_huge(source->first, source->document_room * sizeof(uint32));
 	source->last = repalloc_huge(source->last, source->document_room * sizeof(uint32));
 	if (source->sets)
-		source->bag = repalloc_huge(source->bag, source->document_room * sizeof(Bag));
+		source->set = repalloc_huge(source->set, source->document_room * sizeof(StoredSet));
 	if (source->options->verify > 0)
 		source->evidence = repalloc_huge(source->evidence, source->document_room * sizeof(int64));
 }
@@ -151,9 +178,7 @@ add_row(Source *source, uint32 row, const uint8 *record, const Bag *bag)
 	}
 	document = source->table_base + table_put(&source->table, slot, hash);
 	source->first[document] = source->last[document] = row;
-	if (source->sets)
-		source->bag[document] = *bag;
-	else
+	if (!source->sets)
 		records_add(source->records);
 	source->documents++;
 	return true;
@@ -211,6 +236,41 @@ flush_documents(Source *source)
 	records_flush(source->records);
 	table_end(&source->table);
 	clear_table(source);
+}
+
+/* ---- Sets beyond memory -------------------------------------------------- */
+
+/* Moves the sets in memory to the file. */
+static void
+flush_sets(Source *source)
+{
+	for (; source->sets_flushed < source->documents; source->sets_flushed++)
+	{
+		StoredSet *set = source->set + source->sets_flushed;
+
+		set->at.position = blobs_add(&source->blobs, set->at.shingles, VARSIZE(set->at.shingles));
+		set->in_file = true;
+		host_check_interrupts_at(source->sets_flushed);
+	}
+	MemoryContextReset(source->set_context);
+	source->elements = 0;
+}
+
+/* Keeps a copy of the last document's set. */
+static void
+store_set(Source *source, const Shingles *shingles, const Bag *bag)
+{
+	StoredSet *set = source->set + source->documents - 1;
+	size_t size = VARSIZE(shingles);
+
+	set->length = source->options->multiset ? bag_total(bag) : bag->count;
+	set->count = bag->count;
+	set->in_file = false;
+	set->at.shingles = MemoryContextAllocHuge(source->set_context, size);
+	memcpy(set->at.shingles, shingles, size);
+	source->elements += bag->count;
+	if (source->elements > sets_limit())
+		flush_sets(source);
 }
 
 /* ---- Adding ------------------------------------------------------------- */
@@ -296,8 +356,6 @@ add_set(Source *source, uint32 row, Datum value)
 {
 	Shingles *shingles = shingles_of_datum(value);
 	Bag bag = shingles_bag(shingles);
-	size_t size = VARSIZE(shingles);
-	Shingles *copy;
 
 	if (!source->shaped)
 	{
@@ -309,11 +367,8 @@ add_set(Source *source, uint32 row, Datum value)
 		name_row(source, row);
 	check_same_recipe(source->shape.version, source->shape.scheme, shingles->version,
 					  shingles->scheme);
-	if (bag.count == 0 || !add_row(source, row, NULL, &bag))
-		return;
-	copy = MemoryContextAllocHuge(source->context, size);
-	memcpy(copy, shingles, size);
-	source->bag[source->documents - 1] = shingles_bag(copy);
+	if (bag.count > 0 && add_row(source, row, NULL, &bag))
+		store_set(source, shingles, &bag);
 }
 
 /*
@@ -348,6 +403,8 @@ documents_end(Source *source)
 		flush_documents(source);
 		records_free_memory(source->records);
 	}
+	if (source->sets_flushed > 0)
+		flush_sets(source);
 	table_end(&source->table);
 }
 

@@ -2,7 +2,8 @@
  * join_documents.c: joins the documents of one source or two.
  *
  * Signatures are joined by join/join.c, in pieces if there are more of them than
- * maintenance_work_mem holds; sets are joined by join/sets.c.  With "verify",
+ * maintenance_work_mem holds; sets are joined by join/sets.c,
+ * by way of files (join_spilled.c) if memory does not hold them.  With "verify",
  * the pairs found are then compared by their evidence.
  */
 #include "dedup/dedup.h"
@@ -36,12 +37,6 @@ typedef struct DocumentJoin
 	int64 joins_done;
 	int64 joins;
 } DocumentJoin;
-
-static uint32
-document_at(const Documents *list, uint32 place)
-{
-	return list->doc == NULL ? place : list->doc[place];
-}
 
 /* ---- Evidence ----------------------------------------------------------- */
 
@@ -259,14 +254,64 @@ take_sets(void *state, uint32_t a, uint32_t b, double similarity)
 					 document_at(join_state->right, b), similarity);
 }
 
+/* Returns the sets of a list, in memory; the current context keeps copies of those in a file. */
 static Bag *
 gather_bags(const Documents *list)
 {
 	Bag *bags = palloc_extended((Size) list->count * sizeof(Bag), MCXT_ALLOC_HUGE);
+	void *copy;
 
 	for (uint32 i = 0; i < list->count; i++)
-		bags[i] = list->source->bag[document_at(list, i)];
+	{
+		host_check_interrupts_at(i);
+		bags[i] = documents_bag(list->source, document_at(list, i), &copy);
+	}
 	return bags;
+}
+
+/* Returns how many elements the sets of a list have. */
+static uint64
+count_elements(const Documents *list)
+{
+	uint64 elements = 0;
+
+	for (uint32 i = 0; i < list->count; i++)
+		elements += list->source->set[document_at(list, i)].count;
+	return elements;
+}
+
+/* Joins lists of sets in memory.  Returns false as set_join() does. */
+static bool
+join_in_memory(DocumentJoin *join_state, AnyJoin *join, uint64 elements)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup joined sets", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	join->set_join.left = gather_bags(join_state->left);
+	if (join_state->left != join_state->right)
+		join->set_join.right = gather_bags(join_state->right);
+	MemoryContextSwitchTo(old);
+	if (!set_plan(&join->set_join, &join->set_plan))
+		return false;
+	join->held = elements * sizeof(int64);
+	join_state->joins = 1;
+	join_in_parallel(join, &join_state->options->stats->workers);
+	join->set_stats->partitions = join->set_plan.items.partitions;
+	set_plan_free(&join->set_plan);
+	MemoryContextDelete(context);
+	return true;
+}
+
+/* Joins lists of sets that memory does not hold.  Returns false as set_join() does. */
+static bool
+join_in_files(const DocumentJoin *join_state, const AnyJoin *join, uint64 elements)
+{
+	ereport(NOTICE,
+			(errmsg("maintenance_work_mem does not hold all sets, so they are joined by way of temporary files"),
+			 errhint("Set maintenance_work_mem to %.0fMB to join them in memory.",
+					 ceil((double) elements * SET_BYTES / (1024 * 1024)))));
+	return join_spilled(&join->set_join, join_state->left, join_state->right, join->set_stats);
 }
 
 /* Joins lists of sets. */
@@ -274,14 +319,10 @@ static void
 join_sets(DocumentJoin *join_state)
 {
 	bool self = join_state->left == join_state->right;
-	Bag *left = gather_bags(join_state->left);
-	Bag *right = self ? NULL : gather_bags(join_state->right);
 	CallStats *all_stats = join_state->options->stats;
 	SetJoinStats stats = {0};
 	AnyJoin join = {.sets = true,
-					.set_join = {.left = left,
-								 .left_count = join_state->left->count,
-								 .right = right,
+					.set_join = {.left_count = join_state->left->count,
 								 .right_count = self ? 0 : join_state->right->count,
 								 .threshold = join_state->options->threshold,
 								 .weighted = join_state->options->multiset,
@@ -291,31 +332,24 @@ join_sets(DocumentJoin *join_state)
 					.set_stats = &stats,
 					.progress = take_progress,
 					.state = join_state};
+	uint64 elements =
+		count_elements(join_state->left) + (self ? 0 : count_elements(join_state->right));
 
-	if (!set_plan(&join.set_join, &join.set_plan))
+	if (!(elements <= sets_limit() ? join_in_memory(join_state, &join, elements) :
+									 join_in_files(join_state, &join, elements)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many shingles to compare at once"),
 				 errhint("Compare the rows part by part, with \"against\", or signatures made of them "
 						 "(to_minhash), with \"verify\".")));
-	for (uint32 i = 0; i < join_state->left->count; i++)
-		join.held += left[i].count * sizeof(int64);
-	for (uint32 i = 0; i < join.set_join.right_count; i++)
-		join.held += right[i].count * sizeof(int64);
-	join_state->joins = 1;
-	join_in_parallel(&join, &all_stats->workers);
 	all_stats->sets = true;
 	if (all_stats->joins++ == 0)
-		all_stats->partitions = join.set_plan.items.partitions;
+		all_stats->partitions = stats.partitions;
 	all_stats->candidates +=
 		(int64) (stats.pruned_by_length + stats.pruned_by_frequency + stats.compared);
 	all_stats->pruned_by_length += (int64) stats.pruned_by_length;
 	all_stats->pruned_by_frequency += (int64) stats.pruned_by_frequency;
 	all_stats->compared += (int64) stats.compared;
-	set_plan_free(&join.set_plan);
-	pfree(left);
-	if (right != NULL)
-		pfree(right);
 }
 
 /* ---- Both --------------------------------------------------------------- */
@@ -430,19 +464,22 @@ documents_join(const Documents *left, const Documents *right, PairSink sink, voi
 uint64
 document_length(const Source *source, uint32 document)
 {
-	const Bag *bag = source->bag + document;
-
-	return source->options->multiset ? bag_total(bag) : bag->count;
+	return source->set[document].length;
 }
 
 /* Returns the similarity of two sets. */
 static double
-sets_similarity(const Source *left, uint32 a, const Source *right, uint32 b)
+sets_similarity(Source *left, uint32 a, Source *right, uint32 b)
 {
-	Bag shared = bag_intersection(left->bag + a, right->bag + b);
+	void *copy[2];
+	Bag x = documents_bag(left, a, &copy[0]);
+	Bag y = documents_bag(right, b, &copy[1]);
+	Bag shared = bag_intersection(&x, &y);
 	uint64 length = left->options->multiset ? bag_total(&shared) : shared.count;
 
 	bag_free(&shared);
+	host_free(copy[0]);
+	host_free(copy[1]);
 	return set_similarity(left->options->measure, length, document_length(left, a),
 						  document_length(right, b));
 }

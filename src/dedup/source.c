@@ -248,7 +248,8 @@ source_begin(const char *name, const Options *options, const Source *like)
 	source->next = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->first = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	source->last = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
-	source->bag = MemoryContextAlloc(context, ROOM_MIN * sizeof(Bag));
+	source->set = MemoryContextAlloc(context, ROOM_MIN * sizeof(StoredSet));
+	source->set_context = AllocSetContextCreate(context, "neardup sets", ALLOCSET_DEFAULT_SIZES);
 	if (options->within != NULL)
 		source->class = MemoryContextAlloc(context, ROOM_MIN * sizeof(uint32));
 	if (options->verdicts != NULL)

@@ -10,8 +10,8 @@
 #define ROOM_MIN 1024
 
 /* Creates a file that lives as long as owner, which need not be the current one. */
-static BufFile *
-create_file(MemoryContext context, ResourceOwner owner)
+BufFile *
+file_create(MemoryContext context, ResourceOwner owner)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	ResourceOwner current = CurrentResourceOwner;
@@ -24,8 +24,9 @@ create_file(MemoryContext context, ResourceOwner owner)
 	return file;
 }
 
-static void
-read_exactly(BufFile *file, void *bytes, size_t size)
+/* Reads this many bytes. */
+void
+file_read(BufFile *file, void *bytes, size_t size)
 {
 	if (BufFileRead(file, bytes, size) != size)
 		ereport(ERROR,
@@ -33,15 +34,15 @@ read_exactly(BufFile *file, void *bytes, size_t size)
 }
 
 /* Moves to a byte position, which may lie in a later segment of the file. */
-static void
-seek(BufFile *file, int64 position)
+void
+file_seek(BufFile *file, int64 position)
 {
 	char skipped[BLCKSZ];
 
 	if (BufFileSeekBlock(file, position / BLCKSZ) != 0)
 		ereport(ERROR, (errcode_for_file_access(), errmsg("could not seek in temporary file: %m")));
 	if (position % BLCKSZ > 0)
-		read_exactly(file, skipped, position % BLCKSZ);
+		file_read(file, skipped, position % BLCKSZ);
 }
 
 /* ---- Records ------------------------------------------------------------ */
@@ -93,8 +94,8 @@ void
 records_flush(Records *records)
 {
 	if (records->file == NULL)
-		records->file = create_file(records->context, records->owner);
-	seek(records->file, (int64) records->flushed * records->stride);
+		records->file = file_create(records->context, records->owner);
+	file_seek(records->file, (int64) records->flushed * records->stride);
 	for (uint32 i = 0; i < records->count - records->flushed; i++)
 		BufFileWrite(records->file, records->memory + i * records->stride, records->stride);
 	records->flushed = records->position = records->count;
@@ -115,8 +116,8 @@ records_get(Records *records, uint32 record, uint8 *buffer)
 	if (record >= records->flushed)
 		return records->memory + (record - records->flushed) * records->stride;
 	if (record != records->position)
-		seek(records->file, (int64) record * records->stride);
-	read_exactly(records->file, buffer, records->stride);
+		file_seek(records->file, (int64) record * records->stride);
+	file_read(records->file, buffer, records->stride);
 	records->position = record + 1;
 	return buffer;
 }
@@ -138,7 +139,10 @@ blobs_add(Blobs *blobs, const void *bytes, size_t size)
 	int64 position = blobs->end;
 
 	if (blobs->file == NULL)
-		blobs->file = create_file(blobs->context, blobs->owner);
+		blobs->file = file_create(blobs->context, blobs->owner);
+	if (blobs->moved)
+		file_seek(blobs->file, blobs->end);
+	blobs->moved = false;
 	BufFileWrite(blobs->file, &size, sizeof(size));
 	BufFileWrite(blobs->file, (void *) bytes, size);
 	blobs->end += sizeof(size) + size;
@@ -152,10 +156,11 @@ blobs_get(Blobs *blobs, int64 position)
 	size_t size;
 	void *bytes;
 
-	seek(blobs->file, position);
-	read_exactly(blobs->file, &size, sizeof(size));
+	blobs->moved = true;
+	file_seek(blobs->file, position);
+	file_read(blobs->file, &size, sizeof(size));
 	bytes = palloc(size);
-	read_exactly(blobs->file, bytes, size);
+	file_read(blobs->file, bytes, size);
 	return bytes;
 }
 

@@ -18,10 +18,11 @@
 static inline uint64_t
 bag_length(const SetJoin *join, bool of_right, uint32_t i)
 {
-	const Bag *bag = (of_right ? join->right : join->left) + i;
+	const Bag *bag;
 
 	if (join->length)
 		return join->length[of_right ? (size_t) join->left_count + i : i];
+	bag = (of_right ? join->right : join->left) + i;
 	return join->weighted ? bag_total(bag) : bag->count;
 }
 
