@@ -220,6 +220,7 @@ set_elements_begin(SetElements *elements, size_t occurrences)
 	elements->number = host_alloc(occurrences * sizeof(uint32_t));
 }
 
+/* Frees what set_elements_begin and counts have allocated. */
 void
 set_elements_end(SetElements *elements)
 {

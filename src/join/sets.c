@@ -348,6 +348,7 @@ set_join_begin(const SetJoin *join, const SetPlan *plan, SetJoinStats *stats)
 	return joiner;
 }
 
+/* Frees what set_join_begin and searches have allocated. */
 void
 set_join_end(SetJoiner *joiner)
 {
