@@ -2,9 +2,9 @@
  * join_spilled.c: the join of sets that outgrow maintenance_work_mem, by way of files.
  *
  * The elements are spread over files by their hashes, so that memory holds one file at a
- * time, in which the elements are counted and ranked.  Ranks ascend with the binary
- * logarithm of the number of sets, which is about as good as the number.  The ranks of all files are then
- * merged into the items of each document, in the order of lengths.
+ * time, in which the sets that have an element are counted, and the elements of each
+ * count are numbered.  The ranks that follow from both are then merged into the items of
+ * each document, in the order of lengths.
  *
  * At last one block of documents after the other is listed in memory.  The documents that
  * are shorter are read, and searched for in its lists: those of the block itself, too.
@@ -18,9 +18,9 @@
 #define SHARE_OF_PAIRS 8
 
 /* Bytes that an element takes while its file is ranked, at most. */
-#define RANKING_BYTES 84
+#define RANKING_BYTES 88
 
-/* An element of a document, or its rank. */
+/* An element of a document; once it is counted, the number of sets and its own take its place. */
 typedef struct SpilledItem
 {
 	int64 element;
@@ -39,10 +39,11 @@ typedef struct SpilledJoin
 	uint32 parts;
 	BufFile **part;
 	uint64 *part_items;
-	uint32 next_rank[32]; /* by the logarithm */
-	BufFile *file;        /* the keys of all items */
-	uint64 *key;          /* of a document */
+	uint64 *ranks; /* elements that n sets have, by n; then the first rank */
+	BufFile *file; /* the keys of all items */
+	uint64 *key;   /* of a document */
 	size_t key_room;
+	uint32 most; /* documents of the next block */
 } SpilledJoin;
 
 /* ---- Ranks -------------------------------------------------------------- */
@@ -98,7 +99,8 @@ spread_elements(SpilledJoin *spilled)
 
 		for (uint32 i = 0; i < bag.count; i++)
 		{
-			SpilledItem item = {bag.element[i], d, bag_frequency(&bag, i)};
+			SpilledItem item = {bag.element[i], d,
+								spilled->join.weighted ? bag_frequency(&bag, i) : 1};
 			uint32 p = (table_hash(&table, item.element) >> 32) * spilled->parts >> 32;
 
 			host_check_interrupts_at(i);
@@ -142,52 +144,63 @@ count_items(const SpilledJoin *spilled, SetElements *elements, const SpilledItem
 	}
 }
 
-/* Replaces a file of elements by one of the ranks of elements that can be shared. */
+/* Replaces a file of elements by one of the elements that can be shared, counted. */
 static void
-rank_part(SpilledJoin *spilled, uint32 p)
+count_part(SpilledJoin *spilled, uint32 p)
 {
 	uint64 count = spilled->part_items[p];
 	SpilledItem *item = load_part(spilled, p);
 	SetElements elements;
-	uint32 *rank;
+	uint64 *place;
 
 	set_elements_begin(&elements, count);
 	count_items(spilled, &elements, item, count);
-	rank = palloc_extended(elements.table.count * sizeof(uint32), MCXT_ALLOC_HUGE);
+	place = palloc_extended(elements.table.count * sizeof(uint64), MCXT_ALLOC_HUGE);
 	for (size_t i = 0; i < elements.table.count; i++)
-		rank[i] = set_may_share(&spilled->join, elements.element + i) ?
-			spilled->next_rank[pg_leftmost_one_pos32(elements.element[i].bags)]++ :
-			NO_RANK;
+	{
+		uint32 bags = elements.element[i].bags;
+
+		host_check_interrupts_at(i);
+		place[i] = set_may_share(&spilled->join, elements.element + i) ?
+			(uint64) bags << 32 | (uint32) spilled->ranks[bags]++ :
+			0;
+	}
 	BufFileClose(spilled->part[p]);
 	spilled->part[p] = create_file();
 	for (uint64 i = 0; i < count; i++)
 	{
 		host_check_interrupts_at(i);
-		item[i].element = rank[elements.number[i]];
-		if (item[i].element != NO_RANK)
+		item[i].element = place[elements.number[i]];
+		if (item[i].element != 0)
 			BufFileWrite(spilled->part[p], item + i, sizeof(SpilledItem));
 	}
 	file_seek(spilled->part[p], 0);
 	set_elements_end(&elements);
-	pfree(rank);
+	pfree(place);
 	pfree(item);
 }
 
-/* Ranks all elements.  Returns false if there are too many. */
+/* Ranks the elements by the number of their sets.  Returns false if there are too many. */
 static bool
 rank_elements(SpilledJoin *spilled)
 {
-	if (spilled->elements >= NO_RANK)
-		return false;
-	/* 2^n or more documents have at most 1 / 2^n of the elements. */
-	for (int n = 1; n < 31; n++)
-		spilled->next_rank[n + 1] = spilled->next_rank[n] + (spilled->elements >> n);
+	size_t most = (size_t) spilled->all.documents + 1;
+	uint64 ranks = 0;
+
+	spilled->ranks = clusters_allocate(most, sizeof(uint64));
 	for (uint32 p = 0; p < spilled->parts; p++)
-		rank_part(spilled, p);
-	return true;
+		count_part(spilled, p);
+	for (size_t n = 0; n < most; n++)
+	{
+		uint64 count = spilled->ranks[n];
+
+		spilled->ranks[n] = ranks;
+		ranks += count;
+	}
+	return ranks < NO_RANK;
 }
 
-/* Reads the next rank of a file. */
+/* Reads the next element of a file. */
 static void
 next_item(BufFile *file, SpilledItem *item)
 {
@@ -195,7 +208,7 @@ next_item(BufFile *file, SpilledItem *item)
 		item->document = UINT32_MAX;
 }
 
-/* Merges the ranks of all files into the items of the documents. */
+/* Merges the elements of all files into the items of the documents. */
 static void
 merge_parts(SpilledJoin *spilled)
 {
@@ -217,8 +230,9 @@ merge_parts(SpilledJoin *spilled)
 				spilled->key = host_grow(spilled->key, &spilled->key_room, document->items + 1,
 										 sizeof(uint64));
 				spilled->key[document->items++] =
-					set_item_key(head[p].element, spilled->join.weighted ? head[p].frequency : 1);
-				document->lone -= spilled->join.weighted ? head[p].frequency : 1;
+					set_item_key(spilled->ranks[head[p].element >> 32] + (uint32) head[p].element,
+								 head[p].frequency);
+				document->lone -= head[p].frequency;
 			}
 		hashes_sort(spilled->key, document->items);
 		BufFileWrite(spilled->file, spilled->key, document->items * sizeof(uint64));
@@ -272,7 +286,8 @@ make_block(SpilledJoin *spilled, uint32 from)
 	uint64 postings = 0;
 	size_t ranks = 1;
 
-	while (from + items->documents < spilled->all.documents && bytes < spilled->memory)
+	while (from + items->documents < spilled->all.documents && items->documents < spilled->most &&
+		   bytes < spilled->memory)
 	{
 		const SetDocument *document = spilled->all.document + from + items->documents++;
 		uint64 most = postings_most(spilled, document);
@@ -331,6 +346,7 @@ join_block(SpilledJoin *spilled, uint32 from)
 	wanted = set_join_give(joiner);
 	set_join_end(joiner);
 	set_plan_free(&plan);
+	spilled->most = Min(2 * (uint64) end, UINT32_MAX);
 	return wanted ? from + end : 0;
 }
 
@@ -346,6 +362,7 @@ join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
 	SpilledJoin spilled = {.join = *join,
 						   .list = {left, right},
 						   .stats = stats,
+						   .most = UINT32_MAX,
 						   .memory = (size_t) maintenance_work_mem * 1024 / SHARE_OF_BLOCK};
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup spilled join", ALLOCSET_DEFAULT_SIZES);
