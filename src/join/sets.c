@@ -304,7 +304,8 @@ set_join_give(SetJoiner *joiner)
 	const SetJoin *join = joiner->join;
 	bool wanted = true;
 
-	sort_records(joiner->found, joiner->founds, sizeof(FoundSets), sort_key_pair);
+	if (joiner->founds > 1)
+		sort_records(joiner->found, joiner->founds, sizeof(FoundSets), sort_key_pair);
 	for (size_t i = 0; i < joiner->founds && wanted; i++)
 	{
 		const FoundSets *found = joiner->found + i;
