@@ -17,6 +17,9 @@
 #define SHARE_OF_BLOCK 2
 #define SHARE_OF_PAIRS 8
 
+/* Bytes of a pair found. */
+#define PAIR_BYTES 24
+
 /* Bytes that an element takes while its file is ranked, at most. */
 #define RANKING_BYTES 88
 
@@ -215,6 +218,7 @@ merge_parts(SpilledJoin *spilled)
 	SpilledItem *head = palloc(spilled->parts * sizeof(SpilledItem));
 
 	spilled->file = create_file();
+	spilled->key = host_grow(NULL, &spilled->key_room, 1, sizeof(uint64));
 	for (uint32 p = 0; p < spilled->parts; p++)
 		next_item(spilled->part[p], head + p);
 	for (uint32 d = 0; d < spilled->all.documents; d++)
@@ -324,7 +328,7 @@ join_block(SpilledJoin *spilled, uint32 from)
 {
 	SetPlan plan = make_block(spilled, from);
 	SetJoiner *joiner = set_join_begin(&spilled->join, &plan, spilled->stats);
-	uint64 pairs_most = (uint64) maintenance_work_mem * 1024 / SHARE_OF_PAIRS / sizeof(double[3]);
+	uint64 pairs_most = (uint64) maintenance_work_mem * 1024 / SHARE_OF_PAIRS / PAIR_BYTES;
 	const SetDocument *document = plan.items.document;
 	uint32 end = plan.items.documents;
 	uint32 to = 0;

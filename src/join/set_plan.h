@@ -18,15 +18,14 @@ typedef struct SetPosting
 } SetPosting;
 
 /*
- * The documents of a plan are joined with each other, or, in a block, with shorter ones that
- * it does not hold, and only the latter are searched for.
+ * The documents of a plan, in which a longer document is searched for; or a block of
+ * documents, in which a shorter one is searched for that the block need not hold.
  */
 typedef struct SetPlan
 {
 	SetItems items;
 	bool block;
-	uint32_t
-		mask; /* of the bits of a rank that number its lists; in a block, ranks may share them */
+	uint32_t mask; /* bits of a rank that number its lists, which ranks of a block may share */
 	size_t lists;  /* for each number one; with two sources, of left and right in turn */
 	size_t *start; /* of each list, and the end of the last */
 	size_t postings;
