@@ -1,0 +1,45 @@
+-- Descriptions of packages: the new release's are stored.  The old release's that are not among them are new queries.
+SET client_min_messages = warning;
+
+CREATE TABLE raw (release text, package text, source text, body text);
+\copy raw FROM pstdin
+CREATE TABLE texts AS
+SELECT row_number() OVER (ORDER BY release, package)::int AS id, release = :'new' AS stored, body, left(body, 45) AS title,
+	to_shingles(body) AS words, to_shingles(left(body, 45), 'char 3') AS letters
+FROM raw AS r WHERE release = :'new' OR NOT EXISTS (SELECT FROM raw AS n WHERE n.release = :'new' AND n.body = r.body);
+CREATE TABLE docs AS SELECT id, body, title, words, letters FROM texts WHERE stored;
+SELECT setseed(0.5) \g /dev/null
+CREATE TABLE queries AS SELECT id, body, title, words, letters FROM texts WHERE NOT stored AND cardinality(words) > 0 ORDER BY random() LIMIT :queries;
+-- Passages of stored texts.
+CREATE TABLE passages AS
+SELECT id, to_shingles(substr(body, 1 + (random() * greatest(0, length(body) - 200))::int, 200)) AS words
+FROM (SELECT * FROM docs ORDER BY random() LIMIT :queries) AS d;
+DROP TABLE raw, texts;
+
+SELECT time_build('sets, words', 'neardup', 'docs_words', 'CREATE INDEX docs_words ON docs USING neardup (words)'),
+	time_build('sets, letters', 'neardup', 'docs_letters', 'CREATE INDEX docs_letters ON docs USING neardup (letters)') \g /dev/null
+VACUUM (FREEZE, ANALYZE);
+CHECKPOINT;
+
+-- Each query is new: it runs once.  Answers of an order are distances with a rank, because rows may be equally near.
+CREATE TABLE searches (place serial, what text, queries regclass, statement text, target text);
+INSERT INTO searches (what, queries, statement, target) VALUES
+	('similar, words, 0.7', 'queries', 'SELECT id FROM docs WHERE is_similar(words, v.words, 0.7)', '≤ 0.03, p95 ≤ 0.3'),
+	('similar, words, 0.5', 'queries', 'SELECT id FROM docs WHERE is_similar(words, v.words, 0.5)', NULL),
+	('rows that hold a passage, words, 0.8', 'passages', 'SELECT id FROM docs WHERE is_contained(v.words, words, 0.8)', '≤ 0.03, p95 ≤ 0.5'),
+	('rows held in a text, words, 0.8', 'queries', 'SELECT id FROM docs WHERE is_contained(words, v.words, 0.8)', NULL),
+	('similar, letters, 0.7', 'queries', 'SELECT id FROM docs WHERE is_similar(letters, v.letters, 0.7)', '≤ 0.3'),
+	('ten nearest, letters', 'queries', 'SELECT (row_number() OVER (ORDER BY d) + 10 * (1e8 * d)::int)::int AS id FROM (SELECT letters <-> v.letters AS d FROM docs ORDER BY letters <-> v.letters LIMIT 10) AS t', '≤ 2'),
+	('ten nearest, words', 'queries', 'SELECT (row_number() OVER (ORDER BY d) + 10 * (1e8 * d)::int)::int AS id FROM (SELECT words <-> v.words AS d FROM docs ORDER BY words <-> v.words LIMIT 10) AS t', NULL);
+INSERT INTO targets SELECT what, 'neardup', 'ms', target FROM searches WHERE target IS NOT NULL;
+SELECT contest(what, 'neardup', queries, statement, 1, 1000000, 'enable_seqscan = off, enable_sort = off') FROM searches ORDER BY place \g /dev/null
+SELECT contest(what, 'exact', queries, statement, 1, 1000000, 'enable_indexscan = off, enable_bitmapscan = off'),
+	contest(what, 'seq scan', queries, statement, 1, 20, 'enable_indexscan = off, enable_bitmapscan = off') FROM searches ORDER BY place \g /dev/null
+
+CREATE TABLE few AS SELECT id, words FROM docs ORDER BY hashint4(id) LIMIT 50000;
+CREATE TABLE few_plain (id int PRIMARY KEY, words shingles NOT NULL);
+CREATE TABLE few_own (id int PRIMARY KEY, words shingles NOT NULL);
+CREATE INDEX ON few_own USING neardup (words);
+INSERT INTO targets VALUES ('sets', 'neardup', 'insert', '≤ 40'), ('sets, words', 'neardup', 'build', '≤ 2');
+SELECT time_inserts('sets', 'primary key alone', 'few', 'few_plain'), time_inserts('sets', 'neardup', 'few', 'few_own')
+FROM generate_series(1, 5) \g /dev/null
