@@ -12,6 +12,11 @@
 --   id_type            the type of the id
 --   within_names       the columns in which rows must be equal, as name[]
 --   within_list        these columns, each behind a comma
+--   id_key, t_key      expressions: the id of a row, also of the table t; that of several
+--                      columns is the array of their texts
+--   key_of             a format of the id of a row of the table %1$s
+--   id_order           the columns of the id, to sort by
+--   array_of           for id = ANY (:array_of (SELECT ...)): ARRAY, so that an index is used
 --   equals, above      the operators "=" and ">" of that type
 --   old_path           the search path before
 --   raise              an expression: the statement that raises an error (message, hint)
@@ -68,15 +73,16 @@ SELECT $attempt$
 		code, (SELECT :printed FROM left(value, 200) raw), name, hint))
 	$attempt$ AS attempt,
 $unfit$
-	, LATERAL (SELECT regexp_match(allowed, '^a (whole )?number (from|above) (\S+) up to (\S+)$')) a (range),
+	, LATERAL unnest(CASE allowed WHEN 'columns' THEN regexp_split_to_array(value, ' *, *') ELSE ARRAY[value] END) p (part),
+		LATERAL (SELECT regexp_match(allowed, '^a (whole )?number (from|above) (\S+) up to (\S+)$')) a (range),
 		LATERAL (SELECT substring(value, CASE WHEN range[1] IS NULL THEN '^\d{0,20}\.?\d{1,20}(?:e-?\d{1,2})?$' ELSE '^\d{1,20}$' END)::numeric) n (number),
 		LATERAL (SELECT CASE
-			WHEN allowed = 'a column' THEN NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = value AND NOT attisdropped)
+			WHEN allowed IN ('a column', 'columns') THEN NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = :'table_oid'::oid AND attname = part AND NOT attisdropped)
 			WHEN range IS NULL THEN value <> ALL (regexp_split_to_array(allowed, ', | or '))
 			ELSE coalesce(number NOT BETWEEN range[3]::numeric AND range[4]::numeric OR number = range[3]::numeric AND range[2] = 'above', true) END) b (bad),
-		LATERAL (SELECT CASE allowed WHEN 'a column' THEN format('column "%s" of table "%s" does not exist', value, :'table_oid'::oid::regclass)
+		LATERAL (SELECT CASE WHEN allowed IN ('a column', 'columns') THEN format('column "%s" of table "%s" does not exist', part, :'table_oid'::oid::regclass)
 				ELSE format('"%s" is not a value of %s', left(value, 200), name) END AS message,
-			CASE allowed WHEN 'a column' THEN format('Name the column with -v %s=NAME.', name) ELSE format('%s must be %s.', name, allowed) END AS hint) m
+			CASE WHEN allowed IN ('a column', 'columns') THEN format('Name the column with -v %s=NAME.', name) ELSE format('%s must be %s.', name, allowed) END AS hint) m
 	WHERE bad AND value IS NOT NULL$unfit$ AS unfit,
 	format('%s', :'table_oid'::oid::regclass) AS shown_table
 \gset
@@ -108,12 +114,11 @@ SELECT :'VERSION' LIKE '%linux%' AS linux \gset
 	\gexec
 \endif
 SELECT :raise
-FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column')
-	UNION ALL SELECT 'within', btrim(part), 'a column' FROM regexp_split_to_table(nullif(:'within', ''), ',') part) v (name, value, allowed)
+FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column'), ('within', nullif(:'within', ''), 'columns')) v (name, value, allowed)
 	:unfit
 \gexec
-SELECT coalesce(array_agg(btrim(part)::name), '{}') AS within_names, coalesce(string_agg(format(', %I', btrim(part)), ''), '') AS within_list
-FROM regexp_split_to_table(nullif(:'within', ''), ',') part
+SELECT coalesce(array_agg(part::name), '{}') AS within_names, coalesce(string_agg(format(', %I', part), ''), '') AS within_list
+FROM regexp_split_to_table(nullif(:'within', ''), ' *, *') part
 \gset
 
 -- ---- The extension ----
@@ -146,19 +151,24 @@ WITH RECURSIVE base AS (
 	WHERE opcmethod = 403 AND opcdefault
 )
 SELECT extnamespace::regnamespace AS ext,
-	coalesce((SELECT format_type(type, -1) FROM id_type), 'bigint') AS id_type,
+	coalesce((SELECT format_type(type, -1) FROM id_type), CASE WHEN :'id' LIKE '%,%' THEN 'text[]' ELSE 'bigint' END) AS id_type,
 	coalesce((SELECT name FROM operators WHERE strategy = 3), 'OPERATOR(pg_catalog.=)') AS equals,
 	coalesce((SELECT name FROM operators WHERE strategy = 5), 'OPERATOR(pg_catalog.>)') AS above
 FROM pg_extension WHERE extname = 'neardup'
+\gset
+SELECT id_order, array_of, key_of, format(key_of, 't') AS t_key, replace(replace(key_of, '%1$s.', ''), '%%', '%') AS id_key
+FROM (SELECT string_agg(format('%I', part), ', ' ORDER BY n) AS id_order, CASE count(*) WHEN 1 THEN 'ARRAY' ELSE '' END AS array_of,
+	CASE count(*) WHEN 1 THEN min(shown) ELSE format('ARRAY[%s]', string_agg(format('format(''%%%%s'', %s)', shown), ', ' ORDER BY n)) END AS key_of
+	FROM regexp_split_to_table(:'id', ' *, *') WITH ORDINALITY p (part, n), LATERAL (SELECT format('%%1$s.%s', replace(quote_ident(part), '%', '%%')) AS shown) s) k
 \gset
 
 -- Only the ids that are shown are looked up, also on other servers.  format() calls the
 -- output function of the type, where a cast could be the table owner's.
 SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title WHERE false', :'id_type')
 	ELSE format($titles$SELECT id, CASE WHEN length(line) > 60 THEN left(line, 57) || '...' ELSE nullif(line, '') END AS title
-		FROM (SELECT %1$I::%2$s AS id, (SELECT %6$s FROM left(format('%%s', %4$I), 1000) raw) AS line
-			FROM %3$s WHERE %1$I %5$s ANY (ARRAY(SELECT id FROM shown))) t$titles$,
-		:'id', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals', :'printed') END AS titles
+		FROM (SELECT %1$s::%2$s AS id, (SELECT %6$s FROM left(format('%%s', %4$I), 1000) raw) AS line
+			FROM %3$s WHERE %1$s %5$s ANY (%7$s (SELECT id FROM shown))) t$titles$,
+		:'id_key', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals', :'printed', :'array_of') END AS titles
 \gset
 
 -- Triggers, rules, defaults, constraints and index expressions of a table run as the role

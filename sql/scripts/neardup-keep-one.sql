@@ -1,8 +1,8 @@
 -- neardup-keep-one.sql: keeps one row of each cluster of near-duplicates, and deletes or
 -- marks the others, in one transaction.
 --
---   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
---        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
+--   psql -v table=proposals [-v id=id | -v id=tenant,number] [-v sig=sig]
+--        [-v threshold=0.8] [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
 --        [-v verdicts='SELECT a, b, same FROM public.verdicts'] [-v within=tenant,lang]
 --        [-v references=leave] [-v record=merged] [-v limit=20] [-v apply=yes] [-v trust=yes]
 --        -f neardup-keep-one.sql
@@ -28,7 +28,7 @@
 \ir neardup-begin.sql
 
 SELECT :raise
-FROM (VALUES ('apply', :'apply', 'yes or no'), ('references', :'references', 'move or leave'), ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('mark', nullif(:'mark', ''), 'a column'),
+FROM (VALUES ('apply', :'apply', 'yes or no'), ('references', :'references', 'move or leave'), ('id', :'id', 'columns'), ('sig', :'sig', 'a column'), ('mark', nullif(:'mark', ''), 'a column'),
 	('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
 	:unfit
 \gexec
@@ -60,10 +60,10 @@ SELECT :raise FROM (
 \gexec
 
 -- A row needs no signature if it is judged the same as another.
-SELECT *, format('SELECT %I::%s, %I%s FROM %s WHERE %s%s ORDER BY %s', :'id', :'id_type', :'sig', :'within_list', "table",
+SELECT *, format('SELECT %s::%s, %I%s FROM %s WHERE %s%s ORDER BY %s', :'id_key', :'id_type', :'sig', :'within_list', "table",
 	CASE :'verdicts' WHEN '' THEN format('%I IS NOT NULL', :'sig') ELSE 'true' END,
 	CASE WHEN marking THEN format(' AND %I IS NULL', :'mark') END,
-	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
+	coalesce(nullif(:'order_by', ''), :'id_order')) AS query
 FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking, :'record' <> '' AS recording,
 	(SELECT relkind <> 'f' FROM pg_class WHERE oid = :'table_oid'::oid) AS lockable,
 	(SELECT bool_or(relkind = 'f') FROM (:kinds) k) AS "foreign",
@@ -118,14 +118,14 @@ CREATE TEMP TABLE neardup_moved ON COMMIT DROP AS
 SELECT reference, NULL:::id_type AS id, NULL::jsonb AS row_key, false AS lost, false AS circular FROM pg_temp.neardup_references LIMIT 0;
 SELECT format('DO %L', format('BEGIN
 		WITH moved AS (UPDATE %s r SET (%s) = ROW(%s) FROM pg_temp.neardup_rest g, %s gone, %4$s kept
-			WHERE gone.%5$I %6$s g.id AND kept.%5$I %6$s g.keeper AND %7$s%8$s RETURNING g.id, %9$s AS row_key, %10$s AS lost, %11$s AS circular)
+			WHERE %5$s %6$s g.id AND %14$s %6$s g.keeper AND %7$s%8$s RETURNING g.id, %9$s AS row_key, %10$s AS lost, %11$s AS circular)
 		INSERT INTO pg_temp.neardup_moved SELECT %12$L, m.* FROM moved m;
 	EXCEPTION WHEN unique_violation OR exclusion_violation THEN
 		RAISE EXCEPTION USING MESSAGE = %13$L || SQLERRM, HINT = ''Rows of that table that refer to near-duplicates are duplicates too: delete one of them first, or use -v references=leave.'';
-	END', "table", own, format(others, 'kept'), :'table_oid'::oid::regclass, :'id', :'equals', format(equal, 'gone'),
-	CASE WHEN itself AND NOT :'marking' THEN format(' AND NOT EXISTS (SELECT FROM pg_temp.neardup_rest x WHERE x.id %s r.%I)', :'equals', :'id') END,
-	row_key, format(empty, 'kept'), CASE WHEN itself THEN format('r.%I %s g.keeper', :'id', :'equals') ELSE 'false' END, reference,
-	format('references of table "%s" cannot follow: ', "table")))
+	END', "table", own, format(others, 'kept'), :'table_oid'::oid::regclass, format(:'key_of', 'gone'), :'equals', format(equal, 'gone'),
+	CASE WHEN itself AND NOT :'marking' THEN format(' AND NOT EXISTS (SELECT FROM pg_temp.neardup_rest x WHERE x.id %s %s)', :'equals', format(:'key_of', 'r')) END,
+	row_key, format(empty, 'kept'), CASE WHEN itself THEN format('%s %s g.keeper', format(:'key_of', 'r'), :'equals') ELSE 'false' END, reference,
+	format('references of table "%s" cannot follow: ', "table"), format(:'key_of', 'kept')))
 FROM (SELECT *, referencing = :'table_oid'::oid AS itself FROM pg_temp.neardup_references) r
 ORDER BY "table", name
 \gexec
@@ -148,17 +148,17 @@ FROM pg_temp.neardup_rest WHERE :'replicated'
 \gset
 \if :marking
 	WITH rest AS MATERIALIZED (SELECT id, keeper FROM :rest r (id, keeper))
-	UPDATE :table t SET :"mark" = rest.keeper FROM rest WHERE t.:"id" :equals rest.id;
+	UPDATE :table t SET :"mark" = rest.keeper FROM rest WHERE :t_key :equals rest.id;
 \else
 	WITH rest AS MATERIALIZED (SELECT id FROM :rest r (id, keeper))
-	DELETE FROM :table t USING rest WHERE t.:"id" :equals rest.id;
+	DELETE FROM :table t USING rest WHERE :t_key :equals rest.id;
 \endif
 \set changed :ROW_COUNT
 \if :foreign
 	-- On other servers the rows to keep are not locked yet.  A transaction of postgres_fdw
 	-- sees one state of them, so it is an error if one has changed since.
 	SELECT count(*) FROM (
-		SELECT FROM :table t WHERE t.:"id" :equals ANY (ARRAY(SELECT keeper FROM pg_temp.neardup_rest)) FOR UPDATE
+		SELECT FROM :table t WHERE :t_key :equals ANY (:array_of (SELECT keeper FROM pg_temp.neardup_rest)) FOR UPDATE
 	) kept \g /dev/null
 \endif
 
@@ -166,7 +166,7 @@ FROM pg_temp.neardup_rest WHERE :'replicated'
 WITH keeper AS MATERIALIZED (
 	SELECT DISTINCT keeper AS id FROM pg_temp.neardup_rest
 ), kept AS MATERIALIZED (
-	SELECT DISTINCT t.:"id":::id_type AS id FROM :table t JOIN keeper ON t.:"id" :equals keeper.id
+	SELECT DISTINCT :t_key:::id_type AS id FROM :table t JOIN keeper ON :t_key :equals keeper.id
 )
 SELECT (SELECT count(*) FROM pg_temp.neardup_rest) <> :changed OR (SELECT count(*) FROM keeper) <> (SELECT count(*) FROM kept) AS wrong \gset
 \if :wrong

@@ -15,7 +15,7 @@
 \ir neardup-begin.sql
 
 SELECT :raise
-FROM (VALUES ('id', :'id', 'a column'), ('sig', :'sig', 'a column'), ('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
+FROM (VALUES ('id', :'id', 'columns'), ('sig', :'sig', 'a column'), ('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
 	:unfit
 \gexec
 SELECT :attempt
@@ -24,9 +24,9 @@ WHERE value <> ''
 \gexec
 
 -- A row needs no signature if it is judged the same as another.
-SELECT "table", format('SELECT %I::%s, %I%s FROM %s%s ORDER BY %s', :'id', :'id_type', :'sig', :'within_list', "table",
+SELECT "table", format('SELECT %s::%s, %I%s FROM %s%s ORDER BY %s', :'id_key', :'id_type', :'sig', :'within_list', "table",
 	CASE :'verdicts' WHEN '' THEN format(' WHERE %I IS NOT NULL', :'sig') END,
-	coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query
+	coalesce(nullif(:'order_by', ''), :'id_order')) AS query
 FROM (SELECT :'table_oid'::oid::regclass AS "table") t
 \gset
 :check_order

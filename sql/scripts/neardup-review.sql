@@ -32,7 +32,7 @@
 SELECT :'show' = 'judge' AS judge, CASE :'show' WHEN 'judge' THEN :'text' ELSE :'sig' END AS sig
 \gset
 SELECT :raise
-FROM (VALUES ('id', :'id', 'a column'), ('text', :'text', 'a column'), ('sig', :'sig', 'a column'), ('show', :'show', 'pairs, clusters or judge'),
+FROM (VALUES ('id', :'id', 'columns'), ('text', :'text', 'a column'), ('sig', :'sig', 'a column'), ('show', :'show', 'pairs, clusters or judge'),
 	('sort', :'sort', 'lowest, highest or largest'), ('below', nullif(:'under', 'infinity'), 'a number above 0 up to 1'), ('limit', :'most', 'a whole number from 1 up to 1000000'),
 	('members', :'members', 'a whole number from 1 up to 1000000'), ('chars', :'chars', 'a whole number from 100 up to 1000000'),
 	('min_tokens', :'min_tokens', 'a whole number from 1 up to 1000000')) v (name, value, allowed)
@@ -68,9 +68,9 @@ WITH RECURSIVE base AS (
 	UNION ALL
 	SELECT typbasetype FROM base JOIN pg_type t ON t.oid = type WHERE typtype = 'd'
 )
-SELECT "table", signature, format('SELECT %I::%s, %s%s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id', :'id_type', signature, CASE WHEN NOT :'judge' THEN :'within_list' END, "table", :'sig',
-		coalesce(nullif(:'order_by', ''), format('%I', :'id'))) AS query,
-	format(CASE WHEN :'judge' THEN 'format(''%%s'', %I)' ELSE '%I' END, :'id') AS id_value, CASE WHEN :'judge' THEN 'OPERATOR(pg_catalog.=)' ELSE :'equals' END AS equals
+SELECT "table", signature, format('SELECT %s::%s, %s%s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id_key', :'id_type', signature, CASE WHEN NOT :'judge' THEN :'within_list' END, "table", :'sig',
+		coalesce(nullif(:'order_by', ''), :'id_order')) AS query,
+	CASE WHEN :'judge' THEN format('format(''%%s'', %s)', :'id_key') ELSE :'id_key' END AS id_value, CASE WHEN :'judge' THEN 'OPERATOR(pg_catalog.=)' ELSE :'equals' END AS equals
 FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'ascii_text' ELSE coalesce((
 		SELECT format('%I::%s.%s', :'sig', :'ext', CASE WHEN type = 'bit'::regtype THEN 'minhash' ELSE 'simhash' END)
 		FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype)), format('%I', :'sig')) END AS signature) t

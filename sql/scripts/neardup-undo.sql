@@ -18,7 +18,7 @@
 \ir neardup-begin.sql
 
 SELECT :raise
-FROM (VALUES ('apply', :'apply', 'yes or no'), ('id', :'id', 'a column'), ('mark', :'mark', 'a column')) v (name, value, allowed)
+FROM (VALUES ('apply', :'apply', 'yes or no'), ('id', :'id', 'columns'), ('mark', :'mark', 'a column')) v (name, value, allowed)
 	:unfit
 \gexec
 SELECT :raise FROM (VALUES ('no record is named', 'Name the table that neardup-keep-one.sql has written: -v record=NAME.')) v (message, hint)
@@ -44,7 +44,7 @@ SELECT r.ctid AS entry, r.id, r.keeper, r.moved FROM :record_table r WHERE "tabl
 CREATE TEMP TABLE neardup_undone (entry tid) ON COMMIT DROP;
 WITH undone AS (
 	UPDATE :table t SET :"mark" = NULL FROM pg_temp.neardup_done d
-	WHERE format('%s', t.:"id") = d.id AND format('%s', t.:"mark") = d.keeper RETURNING entry
+	WHERE format('%s', :t_key) = d.id AND format('%s', t.:"mark") = d.keeper RETURNING entry
 )
 INSERT INTO pg_temp.neardup_undone TABLE undone;
 -- References go back if they are still those of the row that was kept.
@@ -52,8 +52,8 @@ CREATE TEMP TABLE neardup_moved (reference oid) ON COMMIT DROP;
 SELECT format('WITH moved AS (UPDATE %1$s r SET (%2$s) = ROW(%3$s)
 		FROM pg_temp.neardup_done d, jsonb_to_recordset(d.moved) m ("table" text, reference text, "row" jsonb), %4$s gone, %4$s kept
 		WHERE d.entry IN (SELECT entry FROM pg_temp.neardup_undone) AND m."table" = %5$L AND m.reference = %6$L AND m."row" = %7$s
-			AND format(''%%s'', gone.%8$I) = d.id AND format(''%%s'', kept.%8$I) = d.keeper AND %9$s RETURNING 1)
-	INSERT INTO pg_temp.neardup_moved SELECT %10$L FROM moved', "table", own, format(others, 'gone'), :'table_oid'::oid::regclass, "table", name, row_key, :'id', format(equal, 'kept'), reference)
+			AND format(''%%s'', %8$s) = d.id AND format(''%%s'', %11$s) = d.keeper AND %9$s RETURNING 1)
+	INSERT INTO pg_temp.neardup_moved SELECT %10$L FROM moved', "table", own, format(others, 'gone'), :'table_oid'::oid::regclass, "table", name, row_key, format(:'key_of', 'gone'), format(equal, 'kept'), reference, format(:'key_of', 'kept'))
 FROM pg_temp.neardup_references ORDER BY "table", name
 \gexec
 UPDATE :record_table r SET undone = now() FROM pg_temp.neardup_undone u WHERE r.ctid = u.entry;

@@ -13,7 +13,7 @@
 \ir neardup-begin.sql
 
 SELECT :raise
-FROM (VALUES ('id', :'id', 'a column'), ('sig', :'sig', 'a column')) v (name, value, allowed)
+FROM (VALUES ('id', :'id', 'columns'), ('sig', :'sig', 'a column')) v (name, value, allowed)
 	:unfit
 \gexec
 SELECT :attempt
@@ -126,11 +126,11 @@ SELECT :seen < 0 AS first, :me - :seen >= 2147483648 AS long_ago \gset
 		\warn 'more than 2^31 transactions since the last run: all rows are looked at'
 	\endif
 	WITH fresh AS MATERIALIZED (
-		SELECT :"id":::id_type AS id, :"sig" AS sig FROM :table
+		SELECT :id_key:::id_type AS id, :"sig" AS sig FROM :table
 		WHERE :"sig" IS NOT NULL AND (:'long_ago' OR age(xmin) BETWEEN 0 AND :me - :seen)
 	), pairs AS (
-		SELECT fresh.id, t.:"id":::id_type AS resembles, :ext.similarity(fresh.sig, t.:"sig") AS similarity
-		FROM fresh JOIN :table t ON :ext.is_similar(t.:"sig", fresh.sig, :'least'::float8) AND NOT t.:"id" :equals fresh.id
+		SELECT fresh.id, :t_key:::id_type AS resembles, :ext.similarity(fresh.sig, t.:"sig") AS similarity
+		FROM fresh JOIN :table t ON :ext.is_similar(t.:"sig", fresh.sig, :'least'::float8) AND NOT :t_key :equals fresh.id
 	), noticed AS (
 		INSERT INTO :schema.neardup_noticed ("table", sig, threshold, id, resembles, similarity)
 		SELECT DISTINCT :'table_oid'::oid::regclass, :'sig'::name, :'least'::float8, format('%s', greatest(id, resembles)),
