@@ -140,11 +140,13 @@ find_signature(Maker *maker)
 				 errdetail("Trigger \"%s\" compares signatures in it.", maker->trigger->tgname),
 				 errhint("If the column was renamed, create the trigger again with the new name.")));
 	type = getBaseType(get_atttype(RelationGetRelid(maker->table), rule->column));
-	if (!is_signature_type(maker->function, type))
+	if (!is_signature_type(maker->function, type) &&
+		type != extension_type(maker->function, "shingles"))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, not a signature", name, format_type_be(type)),
-				 errdetail("neardup_reject() compares columns of type minhash, simhash, bit or bigint."),
+				 errdetail("neardup_reject() compares columns of type minhash, simhash, bit, bigint or "
+						   "shingles."),
 				 errhint("Add a column such as \"sig minhash GENERATED ALWAYS AS (to_minhash(body)) "
 						 "STORED\", and pass its name.")));
 	rule->column_type = type;

@@ -45,6 +45,8 @@ kind_of_signature(const Maker *maker)
 {
 	Oid type = maker->rule->column_type;
 
+	if (type == extension_type(maker->function, "shingles"))
+		return "shingles";
 	return type == BITOID || type == extension_type(maker->function, "minhash") ? "minhash" :
 																				  "simhash";
 }
@@ -203,7 +205,8 @@ prepare_members(Maker *maker)
  *
  * All signatures in an index have one shape.  Without an index there may be
  * others, and comparing those would be an error.  So if no row is similar, the
- * search returns one that cannot be compared, with a similarity of NULL.
+ * search returns one that cannot be compared, with a similarity of NULL.  All sets can be
+ * compared.
  */
 static void
 prepare_search(Maker *maker, const char *verdicts)
@@ -228,7 +231,7 @@ prepare_search(Maker *maker, const char *verdicts)
 		appendStringInfo(&columns, ", t.%s", quote_identifier(rule->key_name[i]));
 		appendStringInfo(&order, ", %d", i + 2);
 	}
-	if (!rule->indexed)
+	if (!rule->indexed && strcmp(kind, "shingles") != 0)
 	{
 		const char *comparable = psprintf("%s.is_comparable%s", schema, pair);
 

@@ -92,6 +92,18 @@ SELECT neardup_guard('old', 'sig', 0.9, 'group', 'same_as');
 SELECT count(*) AS wrong FROM old LEFT JOIN neardup_clusters('SELECT id, sig FROM old ORDER BY id', 0.9, NULL::uuid, nearest => true) c USING (id)
 WHERE same_as IS DISTINCT FROM coalesce(keeper, id);
 SELECT count(*) AS rows, count(DISTINCT same_as) AS groups FROM old;
+-- Of sets, and one that comes later.
+CREATE TABLE old_sets (id bigint PRIMARY KEY, body text, same_as bigint, set shingles GENERATED ALWAYS AS (to_shingles(body)) STORED);
+INSERT INTO old_sets SELECT n, words(n % 7, n) FROM generate_series(1, 30) n;
+INSERT INTO old_sets VALUES (40, NULL), (41, '');
+INSERT INTO verdicts VALUES (1, 8, false);
+SELECT neardup_guard('old_sets', 'set', 0.9, 'group', 'same_as', verdicts => 'verdicts');
+SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 'old_sets'::regclass ORDER BY 1;
+INSERT INTO old_sets VALUES (52, words(2, 99)), (53, words(8)) RETURNING id, same_as;
+DELETE FROM old_sets WHERE id = 2;
+SELECT same_as AS leader, array_agg(id ORDER BY id) AS members FROM old_sets GROUP BY 1 ORDER BY 1;
+DELETE FROM verdicts WHERE (a, b) = (1, 8);
+DROP TABLE old_sets;
 -- Some without a group, and groups without a leader.
 SELECT neardup_guard('old', 'sig', action => 'none', name => 'old_sig_group');
 UPDATE old SET same_as = NULL WHERE substr(id::text, 1, 1) < '8';
