@@ -10,7 +10,7 @@ measure_sets()
 	put_descriptions >"$DIR/descriptions.rows"
 	fresh_database
 	sql -f "$HERE/index-harness.sql"
-	sql -v old="$OLD_RELEASE" -v new="$NEW_RELEASE" -v queries="${NEARDUP_BENCH_QUERIES:-1000}" -f "$HERE/sets.sql" <"$DIR/descriptions.rows"
+	sql -v old="$OLD_RELEASE" -v new="$NEW_RELEASE" -v queries="${NEARDUP_BENCH_QUERIES:-500}" -f "$HERE/sets.sql" <"$DIR/descriptions.rows"
 	for peer in pg_trgm rum smlar; do
 		if [ "$(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = '$peer'")" = 1 ]; then
 			say "measuring $peer"

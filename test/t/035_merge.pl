@@ -89,6 +89,32 @@ like((run_script('keep-one', @merge, 'references=leave', 'apply=yes'))[2], qr/vi
 ok($ok, 'deletes') or diag $err;
 is(query('SELECT (SELECT count(*) FROM papers), (SELECT count(*) FROM votes), (SELECT count(*) FROM notes), (SELECT count(*) FROM merged WHERE mark IS NULL)'), '4|200|40|36', 'and no reference is lost');
 
+# ---- A key of several columns -----------------------------------------------------------
+
+query(q{CREATE TABLE parts (tenant text, "%no" int, title text, body text, same_as text[], sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED, PRIMARY KEY (tenant, "%no"));
+	INSERT INTO parts (tenant, "%no", title, body) SELECT tenant, i, 'title ' || i, (SELECT string_agg('f' || i % 2 || 'w' || j, ' ') FROM generate_series(1, 60) j)
+		FROM unnest('{a,"b, \\c"}'::text[]) tenant, generate_series(8, 13) i;
+	CREATE TABLE orders (id int PRIMARY KEY, tenant text, part int, FOREIGN KEY (tenant, part) REFERENCES parts);
+	INSERT INTO orders SELECT row_number() OVER (), tenant, "%no" FROM parts;});
+my @parts = ('table=parts', 'id=tenant, %no');
+my $orders = q{SELECT count(*), min(part), max(part) FROM orders JOIN parts p ON (p.tenant, "%no") = (orders.tenant, part) WHERE same_as IS NULL};
+($ok, $out, $err) = run_script('report', @parts, 'within=tenant', 'title=title');
+like($out, qr/^\{a,8\}  \(3 rows\)  title 8\n    1\.000  \{a,10\}  title 10\n    1\.000  \{a,12\}  title 12$/m, 'a report sorts by the columns') or diag $err;
+($ok, $out, $err) = run_script('review', @parts, 'title=title', 'show=clusters');
+like($out, qr/\{&quot;b, .*,13\}/, 'a review') or diag $err;
+my @merge_parts = (@parts, 'threshold=0.8', 'within=tenant', 'mark=same_as', 'record=merged_parts', 'apply=yes');
+($ok, $out, $err) = run_script('keep-one', @merge_parts);
+like($out, qr/^references of public\.orders \(tenant, part\) that follow: 8\n8 rows marked$/m, 'marks') or diag $err;
+is(query($orders), '12|8|9', 'references follow');
+is(query(q{SELECT count(*) FROM parts WHERE same_as = ARRAY[tenant, (8 + "%no" % 2)::text]}), 8, 'the mark is the key of the row that is kept');
+($ok, $out, $err) = run_script('undo', @parts, 'mark=same_as', 'record=merged_parts', 'apply=yes');
+like($out, qr/8 marks are taken back.*go back: 8 of 8/s, 'undo') or diag $err;
+is(query($orders), '12|8|13', 'takes all back');
+($ok, $out, $err) = run_script('keep-one', @parts, 'threshold=0.8', 'apply=yes');
+like($out, qr/^10 rows deleted$/m, 'deletes') or diag $err;
+like((run_script('report', 'table=parts', 'id=tenant,number'))[2], qr/column "number" of table "public.parts" does not exist/, 'each column must be there');
+query('DROP TABLE orders, parts');
+
 # ---- What is refused, before anything changes ------------------------------------------
 
 sub is_refused
