@@ -108,7 +108,7 @@ SELECT :'VERSION' LIKE '%linux%' AS linux \gset
 	\set names `{ tr '\0' '\n' </proc/$PPID/cmdline | LC_ALL=C sed -nE '/^(-[a-zA-Z]*v|--set|--variable)$/{n;s/=.*//p;};s/^(-[a-zA-Z]*v|--set=|--variable=)([a-zA-Z0-9_]+)=.*/\2/p'; } 2>/dev/null`
 	SELECT :raise
 	FROM (SELECT format('there is no variable "%s"', name) AS message, 'The scripts read ' || array_to_string(known, ', ') || '.' AS hint
-		FROM string_to_array('apply,b,batch,below,chars,entries,expression,function,id,judged,k,limit,mark,members,min_tokens,order_by,output,pause,record,references,sample,schema,scheme,share,show,sig,sort,table,text,threshold,title,trust,type,verdicts,within', ',') known,
+		FROM string_to_array('apply,b,batch,below,chars,entries,expression,function,id,judged,k,limit,mark,members,min_tokens,order_by,output,pairs,pause,record,references,sample,schema,scheme,share,show,sig,sort,table,text,threshold,title,trust,type,verdicts,within', ',') known,
 			regexp_split_to_table(:'names', '\s+') name
 		WHERE name ~ '[a-z]' AND name <> ALL (known)) e
 	\gexec

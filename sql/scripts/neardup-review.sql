@@ -5,7 +5,8 @@
 --        [-v title=title] [-v show=pairs|clusters|judge] [-v threshold=0.8] [-v below=0.9]
 --        [-v sort=lowest|highest|largest] [-v order_by='length(body) DESC'] [-v limit=60]
 --        [-v judged='SELECT a, b, same FROM public.verdicts'] [-v members=4] [-v chars=20000]
---        [-v min_tokens=3] [-v 'scheme=word 3'] -f neardup-review.sql
+--        [-v pairs='SELECT a, b, similarity FROM public.sources'] [-v min_tokens=3]
+--        [-v 'scheme=word 3'] -f neardup-review.sql
 --
 -- The page is one file that loads nothing.  Without output it goes to standard output.  The
 -- script changes nothing, and runs on a standby too.  See doc/reference/scripts.md.
@@ -19,6 +20,7 @@
 \if :{?order_by} \else \set order_by '' \endif
 \if :{?limit} \set most :limit \else \set most 60 \endif
 \if :{?judged} \else \set judged '' \endif
+\if :{?pairs} \else \set pairs '' \endif
 \if :{?members} \else \set members 4 \endif
 \if :{?chars} \else \set chars 20000 \endif
 \if :{?min_tokens} \else \set min_tokens 3 \endif
@@ -28,8 +30,10 @@
 \ir neardup-begin.sql
 \ir neardup-review-page.sql
 
--- Pairs to judge are drawn from the texts, and need no signatures.
-SELECT :'show' = 'judge' AS judge, CASE :'show' WHEN 'judge' THEN :'text' ELSE :'sig' END AS sig
+-- Pairs to judge are drawn from the texts, and need no signatures; nor do pairs of a query.
+SELECT :'show' = 'judge' AS judge, :'pairs' <> '' AS given, :'show' = 'judge' OR :'pairs' <> '' AS unsigned
+\gset
+SELECT CASE WHEN :'unsigned' THEN :'text' ELSE :'sig' END AS sig
 \gset
 SELECT :raise
 FROM (VALUES ('id', :'id', 'columns'), ('text', :'text', 'a column'), ('sig', :'sig', 'a column'), ('show', :'show', 'pairs, clusters or judge'),
@@ -40,6 +44,7 @@ FROM (VALUES ('id', :'id', 'columns'), ('text', :'text', 'a column'), ('sig', :'
 \gexec
 SELECT :raise
 FROM (VALUES (:'sort' = 'largest' AND :'show' <> 'clusters', 'sort', :'sort', 'Only clusters can be sorted by size, with -v show=clusters.'),
+		(:'given' AND :'show' <> 'pairs', 'show', :'show', 'The pairs of a query are shown as pairs.'),
 		-- psql would run the one as a command, and read the other as options.
 		(:'output' ~ '^[|(]', 'output', :'output', 'Name a file, which must not begin with | or (.')
 	) v (bad, name, value, hint), format('"%s" is not a value of %s', value, name) message
@@ -48,7 +53,9 @@ WHERE bad
 
 SELECT :attempt
 FROM (VALUES ('scheme', :'shared', format('PERFORM %s.shared_passages('''', '''', %L, 1);', :'ext', :'shared'), NULL),
-	('judged', :'judged', format('OPEN rows FOR EXECUTE %L;', :'judged'), 'Name the table with its schema: ''SELECT a, b, same FROM public.verdicts''.')) v (name, value, code, hint)
+	('judged', :'judged', format('OPEN rows FOR EXECUTE %L;', :'judged'), 'Name the table with its schema: ''SELECT a, b, same FROM public.verdicts''.'),
+	('pairs', :'pairs', format('OPEN rows FOR EXECUTE %L;', format('SELECT a::%s, b::%1$s, similarity::float8 FROM (%s) p', :'id_type', :'pairs')),
+		'Name the table with its schema: ''SELECT a, b, similarity FROM public.sources''.')) v (name, value, code, hint)
 WHERE value <> ''
 \gexec
 
@@ -71,7 +78,7 @@ WITH RECURSIVE base AS (
 SELECT "table", signature, format('SELECT %s::%s, %s%s FROM %s WHERE %I IS NOT NULL ORDER BY %s', :'id_key', :'id_type', signature, CASE WHEN NOT :'judge' THEN :'within_list' END, "table", :'sig',
 		coalesce(nullif(:'order_by', ''), :'id_order')) AS query,
 	CASE WHEN :'judge' THEN format('format(''%%s'', %s)', :'id_key') ELSE :'id_key' END AS id_value, CASE WHEN :'judge' THEN 'OPERATOR(pg_catalog.=)' ELSE :'equals' END AS equals
-FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'ascii_text' ELSE coalesce((
+FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'unsigned' THEN :'ascii_text' ELSE coalesce((
 		SELECT format('%I::%s.%s', :'sig', :'ext', CASE WHEN type = 'bit'::regtype THEN 'minhash' ELSE 'simhash' END)
 		FROM base WHERE type IN ('bigint'::regtype, 'bit'::regtype)), format('%I', :'sig')) END AS signature) t
 \gset
@@ -80,11 +87,13 @@ FROM (SELECT :'table_oid'::oid::regclass AS "table", CASE WHEN :'judge' THEN :'a
 -- The order in which pairs to judge were drawn stands for their similarity, which is not shown.
 SELECT format(CASE WHEN :'judge' THEN 'SELECT a, b, ordinality::float8 AS similarity, 2::bigint AS size
 			FROM %1$s.neardup_pairs_to_judge(%2$L::text, %6$s::int, judged => %7$L::text) WITH ORDINALITY'
+		WHEN :'given' THEN 'SELECT a, b, similarity, 2::bigint AS size
+			FROM (SELECT a::%4$s AS a, b::%4$s AS b, similarity::float8 AS similarity FROM (%9$s) q) p WHERE similarity >= %3$L::float8'
 		WHEN :'clusters' THEN 'SELECT keeper AS a, id AS b, similarity, size FROM %1$s.neardup_clusters(%2$L::text, %3$L::float8, NULL::%4$s,
 			false, NULL::text, ''star''::text, false, NULL::float8, 1.0::float8, ''resemblance''::text, NULL::text, %8$L::name[]) WHERE NOT id %5$s keeper'
 		ELSE 'SELECT a, b, similarity, 2::bigint AS size FROM %1$s.neardup_pairs(%2$L::text, %3$L::float8, NULL::%4$s,
 			false, NULL::text, ''first''::text, NULL::float8, 1.0::float8, ''resemblance''::text, NULL::text, %8$L::name[])' END,
-	:'ext', :'query', :'least', :'id_type', :'equals', :'most', nullif(:'judged', ''), :'within_names') AS source
+	:'ext', :'query', :'least', :'id_type', :'equals', :'most', nullif(:'judged', ''), :'within_names', :'pairs') AS source
 \gset
 
 -- The one place where values become HTML, as an expression of raw and unseen.  Invisible
@@ -114,7 +123,7 @@ WITH docs AS NOT MATERIALIZED (
 ), signature AS MATERIALIZED (
 	SELECT split_part(shown, '/', 2) AS scheme, shown ~ '^\d+/(word|char|anychar|stopword) \d+/\d+x' AS exactly,
 		substring(shown FROM '^\d+/[^/]*/(\d+)x\d')::int AS k, substring(shown FROM '^\d+/[^/]*/\d+x(\d+)')::int AS b
-	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL AND NOT :'judge' LIMIT 1) s ON true
+	FROM (VALUES (1)) one LEFT JOIN (SELECT left(format('%s', :signature), 100) AS shown FROM :table WHERE :"sig" IS NOT NULL AND NOT :'unsigned' LIMIT 1) s ON true
 ), settings AS MATERIALIZED (
 	SELECT :'unseen'::text COLLATE "C" AS unseen
 
@@ -267,11 +276,11 @@ WITH docs AS NOT MATERIALIZED (
 			CASE WHEN :'judge' THEN 'in random order' ELSE format('similarity %s and above%s, %s', :'least'::float8, CASE WHEN :'under'::float8 <= 1 THEN format(', below %s', :'under'::float8) END,
 				CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END) END, to_char(now(), 'YYYY-MM-DD HH24:MI'))
 		|| CASE WHEN :'judge' THEN '</div>' ELSE format(
-			E'<dl>\n<div><dt>rows signed</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
+			E'<dl>\n<div><dt>rows%s</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
 			'<figure>\n<figcaption id="figure">%s%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
 			'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
 			'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>',
-			to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
+			CASE WHEN NOT :'given' THEN ' signed' END, to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
 			CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
 			CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END, bars, ticks[1], ticks[2], ticks[3], ticks[4], rows) END
 		|| format(E'\n</div>\n<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s', :'min_tokens'::int,

@@ -91,3 +91,15 @@ CREATE EXTENSION neardup;
 SELECT s.*, substr(a, a_start, a_length) AS in_a FROM (VALUES ('Crème brûlée à l''été ½', 'la crème BRÛLÉE à l''été 1/2')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
 \c :home
 DROP DATABASE neardup_test_jis;
+
+-- A run of n words is found if at least 4 of its n - 2 shingles are in a sample of one in 4, which a binomial
+-- distribution gives.  Counts of 2000 runs are within four standard deviations of it.
+WITH runs AS (
+	SELECT n, i, shingles_mod(to_shingles(string_agg('w' || i * 100 + word, ' ' ORDER BY word)), 4) AS s
+	FROM unnest('{10,20,30,40,60}'::int[]) n, generate_series(1, 2000) i, generate_series(1, n) word GROUP BY n, i
+), expected AS (
+	SELECT n, 1 - sum(c * 0.25 ^ x * 0.75 ^ (n - 2 - x)) AS p
+	FROM unnest('{10,20,30,40,60}'::int[]) n, LATERAL (VALUES (0, 1.0), (1, n - 2.0), (2, (n - 2.0) * (n - 3) / 2), (3, (n - 2.0) * (n - 3) * (n - 4) / 6)) v (x, c) GROUP BY n
+)
+SELECT n, round(p, 3) AS formula, abs(count(*) FILTER (WHERE cardinality(s) >= 4) - 2000 * p) <= 4 * sqrt(2000 * p * (1 - p)) AS observed
+FROM runs JOIN expected USING (n) GROUP BY n, p ORDER BY n;

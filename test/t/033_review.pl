@@ -257,6 +257,23 @@ is($err . faults($out), '', 'with verdicts');
 ($ok, $out, $err) = run_script('postgres', @judge, 'judged=SELECT a, b, same FROM verdicts');
 like($err, qr/is not a value of judged.*HINT:  Name the table with its schema/s, 'whose table needs its schema') or diag $out;
 
+# The pairs of a query: a text beside each of its sources, without signatures.
+my $sources = 'SELECT 11 AS a, key AS b, public.containment(public.to_shingles(t.words), public.to_shingles(p.words)) AS similarity FROM public.plain AS p, (SELECT words FROM public.plain WHERE key = 11) AS t WHERE key <> 11';
+my @given = ('table=plain', 'id=key', 'text=words', 'threshold=0.01');
+($ok, $out, $err) = run_script('postgres', @given, "pairs=SET search_path = public; $sources");
+like($err, qr/is not a value of pairs/, 'pairs are one query');
+$node->safe_psql('postgres', q{INSERT INTO plain VALUES (70, words(1, 9) || ' and more', 'x')});
+($ok, $out, $err) = run_script('postgres', @given, "pairs=$sources");
+is($err . faults($out), '', 'pairs of a query');
+@pairs = read_page($out);
+is(scalar @pairs, $node->safe_psql('postgres', "SELECT count(*) FROM ($sources) s WHERE similarity >= 0.01"), 'all of them');
+like($pairs[-1]{sides}[0]{facts}, qr/ % shared/, 'with the share of the text');
+unlike($out, qr/estimated|rows signed/, 'and nothing about signatures');
+($ok, $out, $err) = run_script('postgres', @given, "pairs=$sources", 'show=clusters');
+like($err, qr/"clusters" is not a value of show/, 'they are no clusters');
+($ok, $out, $err) = run_script('postgres', @given, 'pairs=SELECT a FROM public.verdicts');
+like($err, qr/is not a value of pairs.*SELECT a, b, similarity FROM/s, 'a query without similarity');
+
 # A file, and a standby.
 ($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/a page.html");
 is($out, "page written to $folder/a page.html\n", 'a page goes to a file');
