@@ -16,8 +16,8 @@ measure_passages()
 		say "measuring passages among $rows documents"
 		# The last 500 are for pages.
 		"$TOP/build/plain/test/bench/texts" rows $((rows * 5 + 10000)) |
-			awk -F'\t' -v least="${NEARDUP_BENCH_CHARACTERS:-2750}" -v rows=$((rows + 500)) '{ t = t (t == "" ? "" : " ") $2 }
-				n < rows && length(t) >= least { print ++n "\t" t; t = "" }' >"$DIR/passages.rows"
+			awk -F'\t' -v least="${NEARDUP_BENCH_CHARACTERS:-2750}" -v rows=$((rows + 500)) 'n == rows { next } { t = t (t == "" ? "" : " ") $2 }
+				length(t) >= least { print ++n "\t" t; t = "" }' >"$DIR/passages.rows"
 		sql -c '\copy docs FROM passages.rows' -c "CALL measure_passages($rows)" -c "SELECT line FROM lines WHERE documents = $rows"
 		rm "$DIR/passages.rows"
 	done

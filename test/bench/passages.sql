@@ -43,20 +43,20 @@ DECLARE
 	page pages%ROWTYPE;
 	start timestamptz;
 	found int[];
-	ms float8;
+	took float8;
 BEGIN
 	TRUNCATE timed;
 	FOR page IN SELECT * FROM pages ORDER BY id LOOP
 		start := clock_timestamp();
 		SELECT array_agg(DISTINCT p.id) INTO found FROM passages_of(page.body) p;
-		ms := extract(epoch FROM clock_timestamp() - start) * 1e3;
-		INSERT INTO timed VALUES (page.id, ms, NULL, found);
+		took := extract(epoch FROM clock_timestamp() - start) * 1e3;
+		INSERT INTO timed VALUES (page.id, took, NULL, found);
 	END LOOP;
 	FOR page IN SELECT * FROM pages ORDER BY id LOOP
 		start := clock_timestamp();
 		PERFORM p.id, count(DISTINCT c) FROM passages_of(page.body) p, generate_series(p.start, p.start + p.length - 1) c GROUP BY ROLLUP (p.id);
-		ms := extract(epoch FROM clock_timestamp() - start) * 1e3;
-		UPDATE timed SET with_shares = ms WHERE id = page.id;
+		took := extract(epoch FROM clock_timestamp() - start) * 1e3;
+		UPDATE timed SET with_shares = took WHERE id = page.id;
 	END LOOP;
 END $$;
 
