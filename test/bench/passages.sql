@@ -62,6 +62,7 @@ END $$;
 
 -- Adds a row to the printed table, and empties docs for the next one.
 CREATE PROCEDURE measure_passages(documents int) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
 	start timestamptz;
 	seconds float8;
@@ -75,7 +76,7 @@ BEGIN
 	CALL time_pages();
 	INSERT INTO lines
 	SELECT documents, format('| %s | %s | %s | %s | %s | %s | %s |', documents, round(avg(length(body))), round(seconds::numeric),
-			round((pg_relation_size('docs_passages') / sum(length(body)))::numeric, 2),
+			round((1.0 * pg_relation_size('docs_passages') / sum(length(body)))::numeric, 2),
 			(SELECT concat_ws(' | ', round((percentile_cont(0.5) WITHIN GROUP (ORDER BY ms))::numeric, 1), round((percentile_cont(0.95) WITHIN GROUP (ORDER BY ms))::numeric, 1),
 				round((percentile_cont(0.5) WITHIN GROUP (ORDER BY with_shares))::numeric, 1)) FROM timed),
 			(SELECT round(avg(cardinality(found)), 1) FROM timed),

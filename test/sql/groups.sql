@@ -223,6 +223,82 @@ INSERT INTO numbered VALUES (to_minhash(words(1)));
 SELECT passed FROM neardup_guards WHERE guarded = 'numbered'::regclass;
 ROLLBACK;
 
+-- ---- Groups with verdicts beside a model ----
+
+-- What the reference says, in SQL and one row at a time: placing, handing on, following.
+CREATE TABLE opinions (a bigint, b bigint, same boolean, PRIMARY KEY (a, b));
+CREATE TABLE model (id bigint PRIMARY KEY, g bigint, sig minhash, version int DEFAULT 0);
+CREATE FUNCTION judged(x bigint, y bigint, how boolean) RETURNS boolean LANGUAGE sql AS
+	$$SELECT EXISTS (SELECT FROM opinions WHERE same = how AND (a, b) IN ((x, y), (y, x)))$$;
+CREATE FUNCTION open_to(x bigint, "group" bigint) RETURNS boolean LANGUAGE sql AS
+	$$SELECT NOT EXISTS (SELECT FROM model m WHERE m.g = "group" AND judged(x, m.id, false))$$;
+-- The row that has lost its group, whose rows bind nobody, is "gone".
+CREATE FUNCTION place(x bigint, was bigint, changed boolean, gone bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	s minhash := (SELECT sig FROM model WHERE id = x);
+	found bigint := (SELECT min(g) FROM model m WHERE id <> x AND judged(x, id, true) AND open_to(x, g) AND (g <> coalesce(gone, x) OR id = coalesce(gone, x)));
+	partners record;
+BEGIN
+	found := coalesce(found, (SELECT id FROM model WHERE g = id AND id <> x AND is_similar(sig, s, 0.5) AND open_to(x, g) ORDER BY similarity(sig, s) DESC, id LIMIT 1), x);
+	UPDATE model SET g = found, version = version + 1 WHERE id = x;
+	IF was = x AND (found <> x OR changed) THEN
+		PERFORM hand_on(x);
+	END IF;
+	IF was IS DISTINCT FROM found THEN
+		PERFORM place_again(id, version, gone) FROM (SELECT id, version FROM model WHERE id <> x AND judged(x, id, true) AND open_to(x, g) AND g <> found ORDER BY id OFFSET 0) p;
+	END IF;
+END $$;
+CREATE FUNCTION place_again(x bigint, seen int, gone bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM place(x, g, false, gone) FROM model WHERE id = x AND version = seen;
+END $$;
+CREATE FUNCTION hand_on(x bigint) RETURNS void LANGUAGE sql AS
+	$$SELECT place_again(id, version, x) FROM (SELECT id, version FROM model WHERE g = x AND id <> x ORDER BY id OFFSET 0) m$$;
+
+CREATE TABLE judged_listings (id bigint PRIMARY KEY, same_as bigint, sig minhash);
+SELECT neardup_guard('judged_listings', 'sig', 0.5, 'group', 'same_as', verdicts => 'opinions');
+CREATE FUNCTION any_sig() RETURNS minhash LANGUAGE sql AS $$
+	SELECT to_minhash(string_agg(CASE WHEN random() < 0.15 THEN 'x' || (random() * 3)::int ELSE 'f' || family || i END, ' ' ORDER BY i), 'word 1') FROM generate_series(1, 12) i, (SELECT (random() * 2)::int AS family OFFSET 0) f $$;
+CREATE FUNCTION try_steps(steps int) RETURNS TABLE (step int, what text, x bigint, groups text, expected text) LANGUAGE plpgsql AS $$
+DECLARE
+	s minhash;
+BEGIN
+	FOR i IN 1 .. steps LOOP
+		step := i;
+		x := (random() * 40)::int;
+		s := any_sig();
+		IF random() < 0.3 THEN
+			INSERT INTO opinions VALUES (x, x + 1 + (random() * 38)::int, random() < 0.4) ON CONFLICT (a, b) DO UPDATE SET same = EXCLUDED.same;
+		END IF;
+		what := CASE WHEN NOT EXISTS (SELECT FROM model WHERE id = x) THEN 'insert' WHEN random() < 0.5 THEN 'delete' ELSE 'update' END;
+		CASE what
+			WHEN 'insert' THEN
+				INSERT INTO model VALUES (x, NULL, s);
+				PERFORM place(x, NULL, false, NULL);
+				INSERT INTO judged_listings VALUES (x, NULL, s);
+			WHEN 'delete' THEN
+				DELETE FROM model WHERE id = x;
+				PERFORM hand_on(x);
+				DELETE FROM judged_listings WHERE id = x;
+			ELSE
+				UPDATE model SET sig = s WHERE id = x AND sig <> s;
+				IF FOUND THEN
+					PERFORM place(x, g, true, NULL) FROM model WHERE id = x;
+				END IF;
+				UPDATE judged_listings SET sig = s WHERE id = x;
+		END CASE;
+		SELECT string_agg(l.id || '>' || same_as, ' ' ORDER BY l.id), string_agg(m.id || '>' || g, ' ' ORDER BY m.id) INTO groups, expected
+			FROM judged_listings l FULL JOIN model m USING (id) WHERE same_as IS DISTINCT FROM g;
+		IF expected IS NOT NULL OR groups IS NOT NULL THEN
+			RETURN NEXT;
+			RETURN;
+		END IF;
+	END LOOP;
+END $$;
+SELECT setseed(0.25) \g /dev/null
+SELECT step, what, x FROM try_steps(600);
+SELECT count(*) > 10 AS rows, count(DISTINCT same_as) BETWEEN 3 AND 15 AS groups, (SELECT count(*) > 100 FROM opinions) AS verdicts FROM judged_listings;
+
 -- ---- Errors ----
 
 CREATE FUNCTION try(command text) RETURNS void LANGUAGE plpgsql AS $$
