@@ -31,7 +31,7 @@ sub series
 	my ($peer, $name, @points) = @_;
 	my $ours = class_of($peer) eq '1';
 
-	return { peer => $peer, name => $name, class => class_of($peer), dash => $peer =~ /^(exact|guarded)/ ? 2 : 1,
+	return { peer => $peer, name => $name, class => class_of($peer), dash => $peer =~ /^(exact|guarded|neardup_sets)/ ? 2 : 1,
 		width => $ours ? 3 : 1.8, bold => $ours, points => [sort { $a->[0] <=> $b->[0] } @points] };
 }
 

@@ -52,8 +52,8 @@ SELECT must('there is something to find', (SELECT count(*) > 20 FROM truth)),
 
 -- Arrays of shingles have the same resemblance as the texts, and these searches for hashes are exact.
 SELECT must(peer || ' finds the truth', figure(peer, 'recall') = 1 AND figure(peer, 'precision') = 1)
-FROM peers WHERE (peer IN ('rum_array', 'smlar_gin', 'smlar_gist') OR family = 'simhash') AND skipped IS NULL ORDER BY place;
-SELECT must(peer || ' finds the nearest', figure(peer, 'nearest recall') = 1) FROM peers WHERE peer = 'rum_array' AND skipped IS NULL;
+FROM peers WHERE (peer IN ('neardup_sets', 'rum_array', 'smlar_gin', 'smlar_gist') OR family = 'simhash') AND skipped IS NULL ORDER BY place;
+SELECT must(peer || ' finds the nearest', figure(peer, 'nearest recall') = 1) FROM peers WHERE peer IN ('neardup_sets', 'rum_array') AND skipped IS NULL;
 SELECT must(peer || ' finds the pairs that neardup finds', NOT EXISTS (
 		(SELECT a, b FROM pairs p WHERE p.peer = peers.peer EXCEPT SELECT a, b FROM pairs p WHERE p.peer = 'print_neardup')
 		UNION ALL (SELECT a, b FROM pairs p WHERE p.peer = 'print_neardup' EXCEPT SELECT a, b FROM pairs p WHERE p.peer = peers.peer)))

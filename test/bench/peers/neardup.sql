@@ -19,3 +19,11 @@ SELECT time_statement('scan', 'build', 'ALTER TABLE scan_rows ADD COLUMN sig min
 SELECT make_function('scan', 'search', 's minhash := to_minhash(q);', 'SELECT id FROM scan_rows WHERE is_similar(sig, s, 0.8)'),
 	make_function('scan', 'nearest', 's minhash := to_minhash(q);', 'SELECT id FROM scan_rows ORDER BY sig <-> s LIMIT 10'),
 	make_insert('scan', 'INSERT INTO scan_rows VALUES (id, body)');
+
+-- The sets themselves in the index.
+SELECT make_peer('neardup_sets', 'neardup, sets of shingles', 'yes, of texts', 'index');
+SELECT time_statement('neardup_sets', 'build', 'ALTER TABLE neardup_sets_rows ADD COLUMN words shingles GENERATED ALWAYS AS (to_shingles(body)) STORED');
+SELECT time_statement('neardup_sets', 'build', 'CREATE INDEX ON neardup_sets_rows USING neardup (words)');
+SELECT make_function('neardup_sets', 'search', 's shingles := to_shingles(q);', 'SELECT id FROM neardup_sets_rows WHERE is_similar(words, s, 0.8)'),
+	make_function('neardup_sets', 'nearest', 's shingles := to_shingles(q);', 'SELECT id FROM neardup_sets_rows ORDER BY words <-> s LIMIT 10'),
+	make_insert('neardup_sets', 'INSERT INTO neardup_sets_rows VALUES (id, body)');

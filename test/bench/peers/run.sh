@@ -15,7 +15,7 @@ PEERS_THRESHOLDS="0.5 0.6 0.7 0.8 0.9 0.95 1"
 PEERS_CLIENTS="base neardup guarded bands_gin hnsw"
 PEERS_CLIENT_COUNTS="1 2 4 8 16"
 PEERS_CLIENT_SECONDS=5
-PEERS_IN_SQL="neardup scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat rum rum_array smlar_gin smlar_gist
+PEERS_IN_SQL="neardup neardup_sets scan digest trgm_gin trgm_gist bands bands_gin hnsw ivfflat rum rum_array smlar_gin smlar_gist
 	similarity rdkit print_neardup print_scan print_blocks print_masks"
 # Extensions: file, name, least version, schema, package, title of what is skipped.
 PEERS_EXTENSIONS="
