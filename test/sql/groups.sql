@@ -237,7 +237,6 @@ CREATE FUNCTION place(x bigint, was bigint, changed boolean, gone bigint) RETURN
 DECLARE
 	s minhash := (SELECT sig FROM model WHERE id = x);
 	found bigint := (SELECT min(g) FROM model m WHERE id <> x AND judged(x, id, true) AND open_to(x, g) AND (g <> coalesce(gone, x) OR id = coalesce(gone, x)));
-	partners record;
 BEGIN
 	found := coalesce(found, (SELECT id FROM model WHERE g = id AND id <> x AND is_similar(sig, s, 0.5) AND open_to(x, g) ORDER BY similarity(sig, s) DESC, id LIMIT 1), x);
 	UPDATE model SET g = found, version = version + 1 WHERE id = x;
