@@ -338,7 +338,7 @@ typedef struct AnyJoin
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
 extern bool join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
-						 SetJoinStats *stats);
+						 uint64 elements, SetJoinStats *stats);
 extern uint64 document_length(const Source *source, uint32 document);
 extern double documents_similarity(Source *left, uint32 a, Source *right, uint32 b);
 extern void join_in_parallel(const AnyJoin *join, int *workers);

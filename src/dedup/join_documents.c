@@ -311,7 +311,8 @@ join_in_files(const DocumentJoin *join_state, const AnyJoin *join, uint64 elemen
 			(errmsg("maintenance_work_mem does not hold all sets, so they are joined by way of temporary files"),
 			 errhint("Set maintenance_work_mem to %.0fMB to join them in memory.",
 					 ceil((double) elements * SET_BYTES / (1024 * 1024)))));
-	return join_spilled(&join->set_join, join_state->left, join_state->right, join->set_stats);
+	return join_spilled(&join->set_join, join_state->left, join_state->right, elements,
+						join->set_stats);
 }
 
 /* Joins lists of sets. */

@@ -1,5 +1,5 @@
 /*
- * join_spilled.c: the join of sets that outgrow maintenance_work_mem, by way of files.
+ * join_spilled.c: the join of sets that maintenance_work_mem does not hold, by way of files.
  *
  * The elements are spread over files by their hashes, so that memory holds one file at a
  * time, in which the sets that have an element are counted, and the elements of each
@@ -69,10 +69,9 @@ order_documents(SpilledJoin *spilled)
 	{
 		bool of_right = i >= join->left_count;
 		const Documents *list = spilled->list[of_right];
-		uint32 document = document_at(list, i - (of_right ? join->left_count : 0));
+		uint32 place = i - (of_right ? join->left_count : 0);
 
-		length[i] = document_length(list->source, document);
-		spilled->elements += list->source->set[document].count;
+		length[i] = document_length(list->source, document_at(list, place));
 		host_check_interrupts_at(i);
 	}
 	join->length = length;
@@ -355,17 +354,18 @@ join_block(SpilledJoin *spilled, uint32 from)
 }
 
 /*
- * Joins two lists of sets, or one with itself, as set_join() does.  join has all but the
- * bags.  Adds to stats.
+ * Joins two lists of sets that have this many elements, or one with itself, as set_join()
+ * does.  join has all but the bags.  Adds to stats.
  */
 bool
-join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
+join_spilled(const SetJoin *join, const Documents *left, const Documents *right, uint64 elements,
 			 SetJoinStats *stats)
 {
 	static const Bag none;
 	SpilledJoin spilled = {.join = *join,
 						   .list = {left, right},
 						   .stats = stats,
+						   .elements = elements,
 						   .most = UINT32_MAX,
 						   .memory = (size_t) maintenance_work_mem * 1024 / SHARE_OF_BLOCK};
 	MemoryContext context =

@@ -43,7 +43,7 @@ typedef struct SetElement
 {
 	int64_t element;
 	uint32_t bags;    /* that have it */
-	uint32_t sources; /* of these bags */
+	uint32_t sources; /* of these bags: 1 for left, 2 for right, 3 for both */
 } SetElement;
 
 /* All elements, numbered in order of their first occurrence. */
