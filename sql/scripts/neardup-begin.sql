@@ -113,6 +113,8 @@ SELECT :'VERSION' LIKE '%linux%' AS linux \gset
 		WHERE name ~ '[a-z]' AND name <> ALL (known)) e
 	\gexec
 \endif
+SELECT btrim(:'within') AS within
+\gset
 SELECT :raise
 FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column'), ('within', nullif(:'within', ''), 'columns')) v (name, value, allowed)
 	:unfit

@@ -1,8 +1,8 @@
 -- neardup-keep-one.sql: keeps one row of each cluster of near-duplicates, and deletes or
 -- marks the others, in one transaction.
 --
---   psql -v table=proposals [-v id=id | -v id=tenant,number] [-v sig=sig]
---        [-v threshold=0.8] [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
+--   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
+--        [-v order_by='length(body) DESC'] [-v mark=duplicate_of] [-v title=title]
 --        [-v verdicts='SELECT a, b, same FROM public.verdicts'] [-v within=tenant,lang]
 --        [-v references=leave] [-v record=merged] [-v limit=20] [-v apply=yes] [-v trust=yes]
 --        -f neardup-keep-one.sql

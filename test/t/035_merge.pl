@@ -98,7 +98,7 @@ query(q{CREATE TABLE parts (tenant text, "%no" int, title text, body text, same_
 	INSERT INTO orders SELECT row_number() OVER (), tenant, "%no" FROM parts;});
 my @parts = ('table=parts', 'id=tenant, %no');
 my $orders = q{SELECT count(*), min(part), max(part) FROM orders JOIN parts p ON (p.tenant, "%no") = (orders.tenant, part) WHERE same_as IS NULL};
-($ok, $out, $err) = run_script('report', @parts, 'within=tenant', 'title=title');
+($ok, $out, $err) = run_script('report', @parts, 'within= tenant ', 'title=title');
 like($out, qr/^\{a,8\}  \(3 rows\)  title 8\n    1\.000  \{a,10\}  title 10\n    1\.000  \{a,12\}  title 12$/m, 'a report sorts by the columns') or diag $err;
 ($ok, $out, $err) = run_script('review', @parts, 'title=title', 'show=clusters');
 like($out, qr/\{&quot;b, .*,13\}/, 'a review') or diag $err;
