@@ -17,7 +17,7 @@ CREATE FUNCTION passages_of(text) RETURNS TABLE (id int, start int, length int) 
 		shared_passages($1, d.body)
 $$;
 
--- The words of the runs that are planted, and the probability that one of so many words is found.
+-- The words of the runs that are planted, and the probability that a run is found, by the number of its words.
 CREATE FUNCTION runs() RETURNS int[] LANGUAGE sql IMMUTABLE AS $$ SELECT '{15,20,30,40,60}'::int[] $$;
 CREATE FUNCTION chance(words int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
 	SELECT 1 - sum(c * 0.25 ^ x * 0.75 ^ (words - 2 - x))

@@ -43,3 +43,9 @@ CREATE INDEX ON few_own USING neardup (words);
 INSERT INTO targets VALUES ('sets', 'neardup', 'insert', '≤ 40'), ('sets, words', 'neardup', 'build', '≤ 2');
 SELECT time_inserts('sets', 'primary key alone', 'few', 'few_plain'), time_inserts('sets', 'neardup', 'few', 'few_own')
 FROM generate_series(1, 5) \g /dev/null
+
+-- RUM and smlar index arrays of hashes.
+ALTER TABLE docs ADD hashes bigint[];
+UPDATE docs SET hashes = shingle_hashes(words);
+ALTER TABLE queries ADD hashes bigint[];
+UPDATE queries SET hashes = shingle_hashes(words);
