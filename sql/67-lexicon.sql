@@ -74,6 +74,12 @@ CREATE FUNCTION weigh(shingles, lexicon shingle_lexicon) RETURNS shingles
 COMMENT ON FUNCTION weigh(shingles, shingle_lexicon) IS
 	'the shingles of a set whose weights are not 0, with the weights as their frequencies';
 
+CREATE FUNCTION shingles_copies(shingles) RETURNS shingles
+	AS 'MODULE_PATHNAME', 'neardup_shingles_copies'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION shingles_copies(shingles) IS
+	'the plain set of as many copies of each element as its frequency: its similarity is the weighted Jaccard';
+
 CREATE FUNCTION to_shingles(text[], weights float8[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_weights'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;

@@ -23,6 +23,7 @@
 #define KEY_SHARED UINT64CONST(0x6E64000000000001)
 #define KEY_SCAN UINT64CONST(0x6E64000000000002)
 #define KEY_QUERY UINT64CONST(0x6E64000000000003)
+#define KEY_SORT UINT64CONST(0x6E64000000000004)
 
 PGDLLEXPORT void neardup_build_main(dsm_segment *segment, shm_toc *toc);
 
@@ -120,10 +121,13 @@ share_build(Build *build, ParallelContext *context, Snapshot snapshot)
 	Size scan_size = table_parallelscan_estimate(build->heap, snapshot);
 	/* Workers show the leader's statement in pg_stat_activity, as those of B-tree builds do. */
 	const char *query = debug_query_string == NULL ? "" : debug_query_string;
+	Size sort_size = tuplesort_estimate_shared(participants);
 
 	shared_reserve(context, shared_size);
 	shared_reserve(context, scan_size);
 	shared_reserve(context, strlen(query) + 1);
+	if (index_cache(build->index)->sets)
+		shared_reserve(context, sort_size);
 	InitializeParallelDSM(context);
 	/* If there is no shared memory, there are no workers, and this is private memory. */
 	build->shared = shared_put(context, KEY_SHARED, shared_size);
@@ -131,6 +135,11 @@ share_build(Build *build, ParallelContext *context, Snapshot snapshot)
 	build->scan = shared_put(context, KEY_SCAN, scan_size);
 	table_parallelscan_initialize(build->heap, build->scan, snapshot);
 	strcpy(shared_put(context, KEY_QUERY, strlen(query) + 1), query);
+	if (index_cache(build->index)->sets && context->seg != NULL)
+	{
+		build->shared_sort = shared_put(context, KEY_SORT, sort_size);
+		tuplesort_initialize_shared(build->shared_sort, participants, context->seg);
+	}
 }
 
 /* Builds with at most `workers` workers. */
@@ -172,6 +181,9 @@ neardup_build_main(dsm_segment *segment, shm_toc *toc)
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	build.shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	build.scan = shm_toc_lookup(toc, KEY_SCAN, false);
+	build.shared_sort = shm_toc_lookup(toc, KEY_SORT, true);
+	if (build.shared_sort != NULL)
+		tuplesort_attach_shared(build.shared_sort, segment);
 	/* The modes of the leader's locks, which do not conflict within its lock group. */
 	heap_lock = build.shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	index_lock = build.shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
@@ -200,8 +212,8 @@ new_metapage(Relation index, ForkNumber fork)
 	START_CRIT_SECTION();
 	meta_init(BufferGetPage(buffer), index_keys(index));
 	MarkBufferDirty(buffer);
-	/* A build logs all pages at its end; that of sets, each when it is written. */
-	if (fork == INIT_FORKNUM || (index_cache(index)->sets && RelationNeedsWAL(index)))
+	/* A build logs all pages at its end. */
+	if (fork == INIT_FORKNUM)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	return buffer;
@@ -217,9 +229,7 @@ neardup_build(Relation heap, Relation index, IndexInfo *info)
 
 	UnlockReleaseBuffer(new_metapage(index, MAIN_FORKNUM));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_DOCUMENTS);
-	if (index_cache(index)->sets)
-		set_build(heap, index, info, result);
-	else if (workers > 0)
+	if (workers > 0)
 		build_in_parallel(&build, workers, result);
 	else
 	{

@@ -2,8 +2,8 @@
  * build.h: a build and its participants: the leader, and parallel workers if there are any.
  *
  * The blocks of an index that is being built are first the metapage, then the documents of
- * all segments, and then pages of postings, maps and roots in the order in which they are
- * written.
+ * all segments, those of sets after their elements, and then pages of postings, maps and roots
+ * in the order in which they are written.
  */
 #ifndef NEARDUP_INDEX_BUILD_H
 #define NEARDUP_INDEX_BUILD_H
@@ -15,11 +15,13 @@
 #include "storage/barrier.h"
 #include "storage/buffile.h"
 #include "storage/spin.h"
+#include "utils/tuplesort.h"
 
 typedef struct BuildSegment
 {
 	SegmentRoot root;
-	BlockNumber documents; /* the first block of its documents */
+	BlockNumber documents; /* the first block of its documents, ... */
+	BlockNumber elements;  /* ... and of the elements of its sets */
 	int groups_claimed;
 	BlockNumber last_map; /* the map written last */
 	BucketLengths lengths;
@@ -46,6 +48,8 @@ typedef struct BuildShared
 	double documents;
 	bool broken_hot_chain;
 	uint32 segments;
+
+	int sorted; /* participants that have sorted sets */
 
 	/* Set when all documents are written; the mutex protects what is claimed and done. */
 	int sorters; /* participants that memory suffices for */
@@ -74,6 +78,11 @@ typedef struct Build
 	MemoryContext context; /* of all that outlives a row */
 	MemoryContext row_context;
 	double documents;
+
+	/* Of sets (set_build.c). */
+	Sharedsort *shared_sort; /* NULL: the leader sorts alone */
+	struct SizeSort *sort;
+	MapEntry **listed; /* the leader's: of each segment, the pages of documents */
 } Build;
 
 static inline bool
@@ -84,9 +93,16 @@ is_leader(const Build *build)
 
 /* ---- Documents (build_documents.c) ------------------------------------------------- */
 
+extern BlockNumber build_fill(Buffer buffer, Page page);
 extern void build_scan(Build *build);
 extern void build_finish_scan(Build *build);
 extern void build_write_last_pages(Build *build);
+
+/* ---- Sets (set_build.c) ---------------------------------------------------------- */
+
+extern void set_build_begin(Build *build);
+extern void set_build_sort(Build *build);
+extern void set_build_write(Build *build);
 
 /* ---- Segments (build_groups.c) ------------------------------------------------ */
 

@@ -11,7 +11,24 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "index/sets.h"
+
 /* ---- Pages -------------------------------------------------------------- */
+
+/* Fills a new page of the index, and returns its block. */
+BlockNumber
+build_fill(Buffer buffer, Page page)
+{
+	BlockNumber block = BufferGetBlockNumber(buffer);
+
+	START_CRIT_SECTION();
+	memcpy(BufferGetPage(buffer), page, BLCKSZ);
+	MarkBufferDirty(buffer);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	return block;
+}
 
 /* Counts the documents of the page at hand in its segment; returns the segment's stamp. */
 static uint32
@@ -43,13 +60,8 @@ write_page(Build *build)
 	Buffer buffer = compat_extend(build->index);
 
 	page_info(build->page.data)->stamp = count_documents(build, BufferGetBlockNumber(buffer));
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), build->page.data, BLCKSZ);
-	MarkBufferDirty(buffer);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
+	build_fill(buffer, build->page.data);
 	page_init(build->page.data, PAGE_DOCUMENTS, 0);
-	CHECK_FOR_INTERRUPTS();
 }
 
 /* Adds a document to the page at hand, and writes the page when it is full. */
@@ -148,13 +160,15 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive
 	RowDocument row;
 
 	index_document(index, tid, values, isnull, &row);
-	if (row.shape.k == 0)
+	if (row.shape.k != 0)
+		check_shape(build, &row.shape);
+	if (build->sort != NULL)
+		size_sort_put(build->sort, &row.document, row.element,
+					  tid_flags(&row.document.tid) ? 0 : row.record.count);
+	else if (row.shape.k == 0)
 		add_null(build, &row.document);
 	else
-	{
-		check_shape(build, &row.shape);
 		put_document(build, &row.document);
-	}
 	build->documents++;
 	MemoryContextSwitchTo(before);
 	MemoryContextReset(build->row_context);
@@ -174,6 +188,8 @@ build_scan(Build *build)
 	build->row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
 	page_init(build->page.data, PAGE_DOCUMENTS, 0);
+	if (index_cache(build->index)->sets)
+		set_build_begin(build);
 	tuples = table_index_build_scan(build->heap, build->index, build->info, true, is_leader(build),
 									add_row, build, scan);
 	SpinLockAcquire(&shared->mutex);
@@ -186,7 +202,10 @@ build_scan(Build *build)
 
 /* ---- Last pages --------------------------------------------------------- */
 
-/* Writes the NULLs that waited for the shape, and leaves the last page to the leader. */
+/*
+ * Writes the NULLs that waited for the shape, and leaves the last page to the leader; of sets, all
+ * of them, sorted.
+ */
 void
 build_finish_scan(Build *build)
 {
@@ -194,6 +213,8 @@ build_finish_scan(Build *build)
 	Document document = {.key = key, .keys = index_keys(build->index)};
 
 	adopt_shape(build, &build->shared->shape);
+	if (build->sort != NULL)
+		set_build_sort(build);
 	if (build->nulls != NULL)
 	{
 		if (BufFileSeek(build->nulls, 0, 0, SEEK_SET) != 0)

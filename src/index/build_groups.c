@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#include "index/segment_sort.h"
+#include "index/sets.h"
 
 /* ---- Layout ------------------------------------------------------------- */
 
@@ -26,7 +26,9 @@ sorters(const BuildShared *shared)
 		const SegmentRoot *root = &shared->segment[i].root;
 		Grouping grouping = root_grouping(root, &shared->shape);
 
-		largest = Max(largest, group_sort_memory(root_numbers(root), &grouping, 1));
+		largest = Max(largest,
+					  root->elements > 0 ? set_sort_memory(root, 1) :
+										   group_sort_memory(root_numbers(root), &grouping, 1));
 	}
 	return (int) Max(1, Min(shared->participants, shared->memory / largest));
 }
@@ -41,7 +43,10 @@ build_layout(Build *build)
 
 	if (!is_leader(build))
 		return;
-	build_write_last_pages(build);
+	if (build->sort != NULL)
+		set_build_write(build);
+	else
+		build_write_last_pages(build);
 	for (uint32 i = 0; i < shared->segments; i++)
 	{
 		BuildSegment *segment = &shared->segment[i];
@@ -49,9 +54,10 @@ build_layout(Build *build)
 
 		root->stride = build->stride;
 		segment_lay_out(build->index, &shared->shape, root);
-		segment->documents = documents;
+		segment->elements = documents;
+		segment->documents = documents + root->element_pages;
 		segment->last_map = InvalidBlockNumber;
-		documents += root->document_pages;
+		documents += root_listed_pages(root);
 		postings += root_postings(root);
 	}
 	if (documents != RelationGetNumberOfBlocks(build->index))
@@ -79,22 +85,15 @@ put_build_page(SegmentWriter *writer, Page page)
 {
 	BuildWriter *w = (BuildWriter *) writer;
 	Buffer buffer = compat_extend(writer->index);
-	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	if (page_info(page)->kind == PAGE_MAP)
 	{
 		SpinLockAcquire(&w->shared->mutex);
 		page_info(page)->next = w->segment->last_map;
-		w->segment->last_map = block;
+		w->segment->last_map = BufferGetBlockNumber(buffer);
 		SpinLockRelease(&w->shared->mutex);
 	}
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), page, BLCKSZ);
-	MarkBufferDirty(buffer);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-	CHECK_FOR_INTERRUPTS();
-	return block;
+	return build_fill(buffer, page);
 }
 
 /* The least pages of groups that are claimed at a time: the last page of them is not full. */
@@ -113,6 +112,8 @@ claim_build_groups(SegmentWriter *writer, int most, int *first)
 	Grouping grouping = root_grouping(&segment->root, writer->shape);
 	double pages = postings_estimate(&grouping, root_keyed(&segment->root)) / PAGE_ROOM /
 		grouping_lists(&grouping);
+	/* Each claim of groups of sets reads all elements. */
+	int parts = segment->root.elements > 0 ? 1 : 2;
 	uint64 done;
 	int left;
 	int share;
@@ -120,7 +121,7 @@ claim_build_groups(SegmentWriter *writer, int most, int *first)
 	SpinLockAcquire(&shared->mutex);
 	done = shared->postings_done += (uint64) w->groups_claimed * segment->root.grouped;
 	left = root_lists(&segment->root) - segment->groups_claimed;
-	share = (left + 2 * shared->sorters - 1) / (2 * shared->sorters);
+	share = (left + parts * shared->sorters - 1) / (parts * shared->sorters);
 	w->groups_claimed = Min(most, Min(left, Max(share, (int) (PAGES_CLAIMED / pages))));
 	*first = segment->groups_claimed;
 	segment->groups_claimed += w->groups_claimed;
@@ -150,7 +151,9 @@ writer_of(Build *build, uint32 number)
 									.root = &segment->root,
 									.stamp = number + 1,
 									.memory = shared->memory / shared->sorters,
+									.documents = build->listed ? build->listed[number] : NULL,
 									.first_document = segment->documents,
+									.first_element = segment->elements,
 									.put_page = put_build_page,
 									.claim_groups = claim_build_groups,
 									.goes_on = build_goes_on},

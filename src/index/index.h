@@ -141,7 +141,6 @@ extern char *neardup_buildphasename(int64 phase);
 #define PHASE_GROUPS 3
 #define PHASE_WAL 4
 
-extern void set_build(Relation heap, Relation index, IndexInfo *info, IndexBuildResult *result);
 
 /* ---- Free pages (free_pages.c) ------------------------------------------ */
 

@@ -33,6 +33,24 @@ is_well_used(Buffer buffer)
 }
 
 /*
+ * Returns whether an index has a block, which ReadBuffer would extend the index for if it is
+ * InvalidBlockNumber.  Remembers the length that the last index had, since files only grow.
+ */
+static bool
+block_exists(Relation index, BlockNumber block)
+{
+	static CompatFile file;
+	static BlockNumber blocks;
+
+	if (block >= blocks || !compat_same_file(file, compat_file(index)))
+	{
+		file = compat_file(index);
+		blocks = RelationGetNumberOfBlocks(index);
+	}
+	return block < blocks;
+}
+
+/*
  * Looks for the block in the buffer where it was last, by ReadRecentBuffer, and only then in
  * the buffer table.  A search reads dozens of pages; this saves a fifth of its time:
  * 10.7 us instead of 13.2 us among 1,000,000 signatures of 64 bits at distance 3, 63 us
@@ -54,8 +72,7 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 		pgstat_count_buffer_hit(index);
 		return before;
 	}
-	/* This covers InvalidBlockNumber, too: ReadBuffer would extend the index. */
-	if (!BufferIsValid(before) && block >= RelationGetNumberOfBlocks(index))
+	if (!BufferIsValid(before) && !block_exists(index, block))
 		page_corrupt(index, block, "there is no such block");
 	reads = pages_read_in();
 	buffer = ReadBuffer(index, block);

@@ -268,8 +268,11 @@ segment_write_groups(SegmentWriter *writer, BucketLengths *lengths)
 MapEntry
 segment_document_page(const SegmentWriter *writer, uint32 number)
 {
+	uint32 element = number - writer->root->document_pages;
+
 	if (number >= writer->root->document_pages)
-		return writer->elements[number - writer->root->document_pages];
+		return writer->elements != NULL ? writer->elements[element] :
+										  (MapEntry){.block = writer->first_element + element};
 	if (writer->documents != NULL)
 		return writer->documents[number];
 	return (MapEntry){.number = writer->stamp, .block = writer->first_document + number};

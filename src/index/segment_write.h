@@ -37,8 +37,9 @@ struct SegmentWriter
 	Size memory; /* bytes for sorting */
 	MapEntry *
 		documents; /* the pages of documents; NULL: pages of its stamp, the first of which is ... */
-	MapEntry *elements; /* the pages of elements of sets */
+	MapEntry *elements; /* the pages of elements of sets; NULL: those that begin with ... */
 	BlockNumber first_document;
+	BlockNumber first_element;
 
 	/*
 	 * Writes a page to a new block, and returns the block.  A map is linked to the map of

@@ -1,60 +1,186 @@
 /*
- * set_build.c: build an index of sets: scan the table, sort the sets by size, and write them as
- * a merge does.
+ * set_build.c: the sets of a build: sorted by size, and written.
+ *
+ * Each participant sorts the sets that it has read.  The leader merges what all have sorted, and
+ * writes the pages of each segment: first those of elements, then those of documents.
  */
+#include "index/build.h"
+
+#include "miscadmin.h"
+
 #include "index/sets.h"
 
-#include "access/tableam.h"
-#include "commands/progress.h"
-#include "miscadmin.h"
-#include "pgstat.h"
-#include "utils/memutils.h"
+/* ---- Sorting ------------------------------------------------------------ */
 
-typedef struct SetBuild
+/* Begins to sort the sets that this participant reads. */
+void
+set_build_begin(Build *build)
 {
-	SizeSort *sort;
-	SignatureHeader shape; /* k = 0 until the first set */
-	double documents;
-	MemoryContext row_context;
-} SetBuild;
+	const BuildShared *shared = build->shared;
+	SortCoordinateData coordinate = {.isWorker = true,
+									 .nParticipants = -1,
+									 .sharedsort = build->shared_sort};
 
-/* An IndexBuildCallback: adds a row to those that are sorted. */
-static void
-add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
-{
-	SetBuild *build = state;
-	MemoryContext before = MemoryContextSwitchTo(build->row_context);
-	RowDocument row;
-
-	index_document(index, tid, values, isnull, &row);
-	if (row.shape.k != 0 && build->shape.k == 0)
-	{
-		build->shape = index_shape(index, &row.shape);
-		index_fix_shape(index, &row.shape);
-	}
-	if (row.shape.k != 0)
-		index_check_shape(index, &build->shape, &row.shape, true);
-	size_sort_put(build->sort, &row.document, row.element,
-				  tid_flags(&row.document.tid) ? 0 : row.record.count);
-	build->documents++;
-	MemoryContextSwitchTo(before);
-	MemoryContextReset(build->row_context);
+	build->sort = size_sort_begin(shared->memory / shared->participants,
+								  build->shared_sort == NULL ? NULL : &coordinate);
 }
 
-/* Builds an index of sets, whose metapage is written. */
+/* Sorts the sets that this participant has read, for the leader to merge. */
 void
-set_build(Relation heap, Relation index, IndexInfo *info, IndexBuildResult *result)
+set_build_sort(Build *build)
 {
-	Upkeep upkeep = upkeep_of(index, UPKEEP_BY_INSERT);
-	MergeSources none = {.closed = false};
-	SetBuild build = {.sort = size_sort_begin(upkeep.memory)};
+	if (build->shared_sort == NULL)
+		return;
+	size_sort_perform(build->sort);
+	size_sort_end(build->sort);
+	SpinLockAcquire(&build->shared->mutex);
+	build->shared->sorted++;
+	SpinLockRelease(&build->shared->mutex);
+}
 
-	build.row_context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);
-	result->heap_tuples =
-		table_index_build_scan(heap, index, info, true, true, add_row, &build, NULL);
-	result->index_tuples = build.documents;
-	MemoryContextDelete(build.row_context);
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_GROUPS);
-	merge_sources(&upkeep, &none, build.sort);
+/* Returns the sort of all sets, sorted. */
+static SizeSort *
+all_sorted(const Build *build)
+{
+	SortCoordinateData coordinate = {.nParticipants = build->shared->sorted,
+									 .sharedsort = build->shared_sort};
+	SizeSort *sort = build->sort;
+
+	if (build->shared_sort != NULL)
+		sort = size_sort_begin(build->shared->memory, &coordinate);
+	size_sort_perform(sort);
+	return sort;
+}
+
+/* ---- Writing ------------------------------------------------------------ */
+
+/* The segment that is being written. */
+typedef struct SetWriter
+{
+	Build *build;
+	SegmentRoot *root; /* NULL: none yet */
+	uint32 number;
+	BufFile *pages; /* its pages of documents */
+	Size listed_room;
+	PGAlignedBlock documents; /* the pages at hand */
+	PGAlignedBlock elements;
+} SetWriter;
+
+static void
+begin_segment(SetWriter *w)
+{
+	Build *build = w->build;
+	BuildShared *shared = build->shared;
+
+	w->number = shared->segments++;
+	if (w->number >= SEGMENTS_MAX - 1)
+		segments_too_many(build->index, &build->shape, shared->memory);
+	w->root = &shared->segment[w->number].root;
+	w->root->stride = build->stride;
+	w->pages = BufFileCreateTemp(false);
+	w->listed_room = 0;
+	page_init(w->documents.data, PAGE_DOCUMENTS, w->number + 1);
+	page_init(w->elements.data, PAGE_ELEMENTS, w->number + 1);
+}
+
+/* Writes the page of elements at hand of a SetWriter. */
+static void
+write_elements(void *state)
+{
+	SetWriter *w = state;
+
+	build_fill(compat_extend(w->build->index), w->elements.data);
+	w->root->element_pages++;
+	page_init(w->elements.data, PAGE_ELEMENTS, w->number + 1);
+}
+
+/* Keeps the page of documents at hand, and lists it with the size of its first set. */
+static void
+keep_documents(SetWriter *w)
+{
+	MapEntry **listed = &w->build->listed[w->number];
+	Page page = w->documents.data;
+	MapEntry entry = {.number = w->number + 1};
+
+	if (shape_is_set(&w->build->shape))
+		entry.number = ((SetRecord *) page_symbols(page, w->root->stride, 0))->count;
+	BufFileWrite(w->pages, page, BLCKSZ);
+	*listed = host_grow(*listed, &w->listed_room, w->root->document_pages + 1, sizeof(MapEntry));
+	(*listed)[w->root->document_pages++] = entry;
+	page_init(page, PAGE_DOCUMENTS, w->number + 1);
+}
+
+/* Writes the last page of elements, and the pages of documents. */
+static void
+finish_segment(SetWriter *w)
+{
+	MapEntry *listed;
+
+	if (page_info(w->documents.data)->count > 0)
+		keep_documents(w);
+	if (page_info(w->elements.data)->count > 0)
+		write_elements(w);
+	listed = w->build->listed[w->number];
+	if (BufFileSeek(w->pages, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not rewind temporary file: %m")));
+	for (uint32 p = 0; p < w->root->document_pages; p++)
+	{
+		if (BufFileRead(w->pages, w->documents.data, BLCKSZ) != BLCKSZ)
+			ereport(ERROR,
+					(errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
+		listed[p].block = build_fill(compat_extend(w->build->index), w->documents.data);
+	}
+	BufFileClose(w->pages);
+}
+
+/* Adds a document, whose set is as large as those before it or larger. */
+static void
+add_sorted(SetWriter *w, const Document *sorted, const uint64 *element)
+{
+	Document document = *sorted;
+	uint32 per_page = documents_per_page(w->build->stride);
+	SetRecord record;
+
+	if (w->root != NULL && w->root->documents + per_page > w->build->shared->documents_max &&
+		page_info(w->documents.data)->count == 0)
+	{
+		finish_segment(w);
+		w->root = NULL;
+	}
+	if (w->root == NULL)
+		begin_segment(w);
+	if (tid_flags(&document.tid) == 0)
+	{
+		memcpy(&record, document.symbols, sizeof(record));
+		document.symbols = (const uint8_t *) &record;
+		record.page = w->root->element_pages;
+		w->root->elements += record.count;
+		elements_put(w->elements.data, &record, element, write_elements, w);
+	}
+	page_put_document(w->documents.data, w->root->stride, &document);
+	root_count(w->root, tid_flags(&document.tid));
+	if (page_info(w->documents.data)->count == per_page)
+		keep_documents(w);
+}
+
+/* The leader writes the documents and elements of all segments. */
+void
+set_build_write(Build *build)
+{
+	SetWriter *w = palloc0(sizeof(SetWriter));
+	SizeSort *sort = all_sorted(build);
+	Document document;
+	const uint64 *element;
+
+	w->build = build;
+	build->listed = palloc0(SEGMENTS_MAX * sizeof(MapEntry *));
+	while (size_sort_get(sort, &document, &element))
+	{
+		add_sorted(w, &document, element);
+		CHECK_FOR_INTERRUPTS();
+	}
+	if (w->root != NULL)
+		finish_segment(w);
+	size_sort_end(sort);
+	pfree(w);
 }

@@ -5,22 +5,6 @@
 
 #include "miscadmin.h"
 
-/* Share-locks a page of elements of a segment that is being written. */
-static Buffer
-read_written(const ElementSource *source, uint32 page)
-{
-	const SegmentWriter *writer = source->writer;
-	int64 before = pages_read_in();
-	Buffer buffer;
-
-	if (page >= writer->root->element_pages)
-		page_corrupt(source->index, META_BLOCK, "set on a page that does not exist");
-	buffer = page_read(source->index, writer->elements[page].block, PAGE_ELEMENTS, writer->stamp);
-	if (BufferIsValid(buffer) && pages_read_in() != before)
-		page_verify(source->index, buffer, 0);
-	return buffer;
-}
-
 /* Share-locks a page of elements: its number in a segment, its block in a tail. */
 static Buffer
 read_page(const ElementSource *source, uint32 page)
@@ -31,12 +15,31 @@ read_page(const ElementSource *source, uint32 page)
 		return segment_elements(source->index, source->segment, page);
 	if (source->walk != NULL)
 		return walk_elements(source->walk, page);
-	if (source->writer != NULL)
-		return read_written(source, page);
 	buffer = page_read_tail(source->index, page, PAGE_ELEMENTS, source->stamp);
 	if (BufferIsValid(buffer))
 		page_verify_tail(source->index, buffer, 0);
 	return buffer;
+}
+
+/*
+ * Adds the elements of a set to those of the page at hand, and says in its record where they are;
+ * the record has the number of that page.  Calls full() when a page is full, to begin the next.
+ */
+void
+elements_put(Page page, SetRecord *record, const uint64 *element, void (*full)(void *state),
+			 void *state)
+{
+	record->offset = page_info(page)->count;
+	for (uint32 left = record->count; left > 0;)
+	{
+		uint32 part = Min(left, ELEMENTS_PER_PAGE - page_info(page)->count);
+
+		page_put_elements(page, element, part);
+		element += part;
+		left -= part;
+		if (page_info(page)->count == ELEMENTS_PER_PAGE)
+			full(state);
+	}
 }
 
 /*
@@ -47,7 +50,7 @@ bool
 elements_read(const ElementSource *source, const SetRecord *record, ElementVisitor visit,
 			  void *state)
 {
-	bool tail = source->segment == NULL && source->walk == NULL && source->writer == NULL;
+	bool tail = source->segment == NULL && source->walk == NULL;
 	uint32 page = record->page;
 	uint32 from = record->offset;
 	uint32 left = record->count;

@@ -7,7 +7,6 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
-#include "utils/tuplesort.h"
 
 /*
  * A document is a tuple of its size, its TID, its keys and its elements.  It is sorted with
@@ -30,9 +29,9 @@ typedef struct SortedDocument
 	SetRecord record;
 } SortedDocument;
 
-/* Begins a sort in `memory` bytes. */
+/* Begins a sort in `memory` bytes, alone or with the participants of a build. */
 SizeSort *
-size_sort_begin(Size memory)
+size_sort_begin(Size memory, SortCoordinate coordinate)
 {
 	SizeSort *sort = palloc0(sizeof(SizeSort));
 	TupleDesc desc = CreateTemplateTupleDesc(2);
@@ -44,7 +43,7 @@ size_sort_begin(Size memory)
 	TupleDescInitEntry(desc, 1, "size", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "document", BYTEAOID, -1, 0);
 	sort->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
-									  (int) Min(memory / 1024, INT_MAX), NULL, 0);
+									  (int) Min(memory / 1024, INT_MAX), coordinate, 0);
 	sort->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	initStringInfo(&sort->bytes);
 	return sort;

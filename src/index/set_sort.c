@@ -14,19 +14,41 @@ typedef struct SetPostings
 	Size document_room;
 } SetPostings;
 
-/* Bytes that a posting takes while arrays grow. */
-#define BYTES_PER_POSTING (2 * 2 * sizeof(uint32))
+/* Returns how many postings a range of buckets may be expected to have, or a key. */
+static Size
+expected_postings(const SegmentRoot *root)
+{
+	uint64 range = root->groups > 0 ? root->elements / root->groups : 0;
+
+	return Max(range + range / 16, root->documents) + 1;
+}
+
+/* Returns the bytes that it takes to sort the postings of `at_once` ranges at once. */
+Size
+set_sort_memory(const SegmentRoot *root, int at_once)
+{
+	return (2 * at_once + 1) * expected_postings(root) * sizeof(uint32);
+}
 
 /* Allocates memory for as many ranges at once as memory suffices for. */
 void
 set_sort_begin(GroupSort *sort)
 {
-	const SegmentRoot *root = sort->writer->root;
-	uint64 range = sort->grouping.groups > 0 ? root->elements / sort->grouping.groups : 0;
-	Size each = Max(Max(range, root->documents), 1) * BYTES_PER_POSTING;
+	const SegmentWriter *writer = sort->writer;
+	Size least = set_sort_memory(writer->root, 1);
+	Size each = set_sort_memory(writer->root, 2) - least;
+	Size more = writer->memory > least ? (writer->memory - least) / each : 0;
+	Size count = expected_postings(writer->root);
 
-	sort->at_once = (int) Max(1, Min(grouping_lists(&sort->grouping), sort->writer->memory / each));
+	sort->at_once = (int) Min(grouping_lists(&sort->grouping), 1 + more);
 	sort->sets = palloc0(sort->at_once * sizeof(SetPostings));
+	for (int i = 0; i < sort->at_once; i++)
+	{
+		SetPostings *sets = &sort->sets[i];
+
+		sets->bucket = host_grow(NULL, &sets->bucket_room, count, sizeof(uint32));
+		sets->document = host_grow(NULL, &sets->document_room, count, sizeof(uint32));
+	}
 	sort->document_room = 0;
 	sort->document = NULL;
 }
@@ -46,14 +68,17 @@ set_sort_end(GroupSort *sort)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* The document whose postings are added. */
-typedef struct Posting
+/* A walk over the documents of a segment that is written, and over their elements. */
+typedef struct Reading
 {
 	GroupSort *sort;
-	int count;     /* of groups that are read */
-	uint32 number; /* of the document */
-	int64 last;    /* the bucket among those of all groups that the document had last; -1: none */
-} Posting;
+	int count;       /* of groups that are read */
+	Buffer page;     /* of elements, pinned */
+	uint32 next;     /* page of elements */
+	uint32 offset;   /* of the next element on the page at hand ... */
+	uint32 elements; /* ... and how many it has */
+	uint32 last;     /* bucket that the document had last */
+} Reading;
 
 static inline void
 put_posting(SetPostings *to, uint32 bucket, uint32 document)
@@ -64,59 +89,106 @@ put_posting(SetPostings *to, uint32 bucket, uint32 document)
 	to->document[to->count++] = document;
 }
 
-/* An ElementVisitor: adds the postings of elements.  Elements of one bucket follow each other. */
+/* Lets go of the page of elements at hand, and pins the next one. */
 static void
-add_elements(void *state, const uint64 *element, uint32 count)
+next_elements(Reading *reading)
 {
-	Posting *posting = state;
-	GroupSort *sort = posting->sort;
+	const SegmentWriter *writer = reading->sort->writer;
+	int64 before = pages_read_in();
+	BlockNumber block;
+
+	if (BufferIsValid(reading->page))
+		ReleaseBuffer(reading->page);
+	reading->page = InvalidBuffer;
+	if (reading->next >= writer->root->element_pages)
+		page_corrupt(writer->index, META_BLOCK, "set on a page that does not exist");
+	block = segment_document_page(writer, writer->root->document_pages + reading->next++).block;
+	reading->page = page_read(writer->index, block, PAGE_ELEMENTS, writer->stamp);
+	if (!BufferIsValid(reading->page))
+		page_corrupt(writer->index, block,
+					 "page of a segment that is being written belongs to another");
+	if (pages_read_in() != before)
+		page_verify(writer->index, reading->page, 0);
+	reading->elements = page_info(BufferGetPage(reading->page))->count;
+	reading->offset = 0;
+	/* Nobody changes the page any more. */
+	LockBuffer(reading->page, BUFFER_LOCK_UNLOCK);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Adds the postings of elements to those of the ranges that are read. */
+static void
+add_elements(Reading *reading, const uint64 *element, uint32 count, uint32 document)
+{
+	GroupSort *sort = reading->sort;
 	const Grouping *g = &sort->grouping;
+	uint32 first = (uint32) sort->first << g->bucket_bits;
+	uint32 buckets = (uint32) reading->count << g->bucket_bits;
+	uint32 mask = (UINT32_C(1) << g->bucket_bits) - 1;
+	uint32 last = reading->last;
 
 	for (uint32 i = 0; i < count; i++)
 	{
-		uint32 bucket = set_bucket(g, element[i]);
-		int range = (int) (bucket >> g->bucket_bits) - sort->first;
+		uint32 bucket = set_bucket(g, element[i]) - first;
 
-		if (range >= 0 && range < posting->count && bucket != posting->last)
-			put_posting(&sort->sets[range], bucket & ((UINT32_C(1) << g->bucket_bits) - 1),
-						posting->number);
-		posting->last = bucket;
+		/* Elements of one bucket follow each other. */
+		if (bucket < buckets && bucket != last)
+			put_posting(&sort->sets[bucket >> g->bucket_bits], bucket & mask, document);
+		last = bucket;
+	}
+	reading->last = last;
+}
+
+/* Adds the postings of a document's elements, which follow those of the document before. */
+static void
+add_set(Reading *reading, const SetRecord *record, uint32 document)
+{
+	reading->last = PG_UINT32_MAX;
+	for (uint32 left = record->count; left > 0;)
+	{
+		uint32 part;
+
+		if (reading->offset == reading->elements)
+			next_elements(reading);
+		if (left == record->count &&
+			(record->page != reading->next - 1 || record->offset != reading->offset))
+			page_corrupt(reading->sort->writer->index, BufferGetBlockNumber(reading->page),
+						 "set that does not follow the one before");
+		part = Min(left, reading->elements - reading->offset);
+		add_elements(reading, page_elements(BufferGetPage(reading->page)) + reading->offset, part,
+					 document);
+		reading->offset += part;
+		left -= part;
 	}
 }
 
 /* Adds the postings of a document's keys. */
 static void
-add_keys(Posting *posting, Page page, uint32 i)
+add_keys(const Reading *reading, Page page, uint32 i, uint32 document)
 {
-	GroupSort *sort = posting->sort;
+	GroupSort *sort = reading->sort;
 	const Grouping *g = &sort->grouping;
 	uint32 stride = sort->writer->root->stride;
 
-	for (int group = Max(sort->first, g->groups); group < sort->first + posting->count; group++)
+	for (int group = Max(sort->first, g->groups); group < sort->first + reading->count; group++)
 		put_posting(&sort->sets[group - sort->first],
-					document_bucket(g, group, page_symbols(page, stride, i), stride),
-					posting->number);
+					document_bucket(g, group, page_symbols(page, stride, i), stride), document);
 }
 
 /* Adds the postings of the documents of a page, a copy. */
 static void
-add_page(Posting *posting, Page page, uint32 number)
+add_page(Reading *reading, Page page, uint32 number)
 {
-	GroupSort *sort = posting->sort;
-	const SegmentWriter *writer = sort->writer;
-	ElementSource source = {.index = writer->index, .stamp = writer->stamp, .writer = writer};
-	uint32 stride = writer->root->stride;
+	const GroupSort *sort = reading->sort;
+	uint32 stride = sort->writer->root->stride;
 
 	for (uint32 i = 0; i < page_info(page)->count; i++)
 	{
-		posting->number = number * documents_per_page(stride) + i;
-		posting->last = -1;
-		add_keys(posting, page, i);
-		if (sort->first < sort->grouping.groups && tid_flags(page_tid(page, i)) == 0 &&
-			!elements_read(&source, (SetRecord *) page_symbols(page, stride, i), add_elements,
-						   posting))
-			page_corrupt(writer->index, META_BLOCK,
-						 "page of a segment that is being written belongs to another");
+		uint32 document = number * documents_per_page(stride) + i;
+
+		add_keys(reading, page, i, document);
+		if (sort->first < sort->grouping.groups && tid_flags(page_tid(page, i)) == 0)
+			add_set(reading, (SetRecord *) page_symbols(page, stride, i), document);
 	}
 }
 
@@ -124,22 +196,24 @@ add_page(Posting *posting, Page page, uint32 number)
 bool
 set_sort_read(GroupSort *sort, int first, int count)
 {
-	Posting posting = {.sort = sort, .count = count};
+	Reading reading = {.sort = sort, .count = count, .page = InvalidBuffer};
+	bool goes_on = true;
 
 	for (int i = 0; i < count; i++)
 		sort->sets[i].count = 0;
-	for (uint32 p = 0; p < sort->writer->root->document_pages; p++)
+	for (uint32 p = 0; goes_on && p < sort->writer->root->document_pages; p++)
 	{
 		PGAlignedBlock page;
 		Buffer buffer = group_sort_documents(sort->writer, p);
 
 		memcpy(page.data, BufferGetPage(buffer), BLCKSZ);
 		UnlockReleaseBuffer(buffer);
-		add_page(&posting, page.data, p);
-		if (!sort->writer->goes_on(sort->writer))
-			return false;
+		add_page(&reading, page.data, p);
+		goes_on = sort->writer->goes_on(sort->writer);
 	}
-	return true;
+	if (BufferIsValid(reading.page))
+		ReleaseBuffer(reading.page);
+	return goes_on;
 }
 
 /* ---- Sorting ------------------------------------------------------------ */

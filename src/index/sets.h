@@ -16,21 +16,24 @@
 #include "index/scan.h"
 #include "index/segment_sort.h"
 
+#include "utils/tuplesort.h"
+
 /* ---- Elements (set_elements.c) -------------------------------------------- */
 
-/* Where the elements of sets are: a segment that is searched, walked or written, else a tail. */
+/* Where the elements of sets are: a segment that is searched or walked, else a tail. */
 typedef struct ElementSource
 {
 	Relation index;
 	uint32 stamp;
 	Segment *segment;
 	SegmentWalk *walk;
-	const SegmentWriter *writer;
 } ElementSource;
 
 /* Receives the next elements of a set. */
 typedef void (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
+extern void elements_put(Page page, SetRecord *record, const uint64 *element,
+						 void (*full)(void *state), void *state);
 extern bool elements_read(const ElementSource *source, const SetRecord *record,
 						  ElementVisitor visit, void *state);
 extern uint64 *elements_copy(const ElementSource *source, const SetRecord *record);
@@ -49,6 +52,7 @@ extern uint64 *elements_copy(const ElementSource *source, const SetRecord *recor
 
 /* ---- Postings (set_sort.c) -------------------------------------------------- */
 
+extern Size set_sort_memory(const SegmentRoot *root, int at_once);
 extern void set_sort_begin(GroupSort *sort);
 extern bool set_sort_read(GroupSort *sort, int first, int count);
 extern bool set_sort_run(GroupSort *sort, int group);
@@ -79,7 +83,7 @@ extern void set_check(SetCheck *check, Document *document, uint32 number, BlockN
 
 typedef struct SizeSort SizeSort;
 
-extern SizeSort *size_sort_begin(Size memory);
+extern SizeSort *size_sort_begin(Size memory, SortCoordinate coordinate);
 extern void size_sort_put(SizeSort *sort, const Document *document, const uint64 *element,
 						  uint32 count);
 extern void size_sort_perform(SizeSort *sort);

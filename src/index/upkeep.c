@@ -143,7 +143,7 @@ seal(Upkeep *upkeep, bool any)
 		sources.closed = true;
 	}
 	pfree(meta);
-	return sources.closed && merge_sources(upkeep, &sources, NULL);
+	return sources.closed && merge_sources(upkeep, &sources);
 }
 
 /* Merges segments, or rewrites one, if that is due; false if it is not, or gives way. */
@@ -156,7 +156,7 @@ merge(Upkeep *upkeep)
 		find_tier(upkeep, meta, &sources) || find_dead(meta, &sources);
 
 	pfree(meta);
-	return due && merge_sources(upkeep, &sources, NULL);
+	return due && merge_sources(upkeep, &sources);
 }
 
 /* Seals the tail and merges segments as long as that is due; seal_any: seals any tail. */

@@ -57,8 +57,7 @@ typedef struct MergeSources
 } MergeSources;
 
 /* Sets that a build has read (sets.h). */
-struct SizeSort;
 
-extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources, struct SizeSort *sorted);
+extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources);
 
 #endif

@@ -195,10 +195,11 @@ write_documents(NewSegment *segment)
 	page_init(segment->page.data, PAGE_DOCUMENTS, stamp);
 }
 
-/* Writes the page of elements at hand. */
+/* Writes the page of elements at hand of a NewSegment. */
 static void
-write_elements(NewSegment *segment)
+write_elements(void *state)
 {
+	NewSegment *segment = state;
 	SegmentWriter *writer = &segment->writer;
 	BlockNumber block = put_new_page(writer, segment->elements.data);
 
@@ -279,27 +280,6 @@ add_document(Merge *merge, const Document *document)
 		write_documents(segment);
 }
 
-/* Adds elements to those of the segment being written, and says in a record where they are. */
-static void
-put_elements(NewSegment *segment, SetRecord *record, const uint64 *element)
-{
-	uint32 left = record->count;
-
-	record->page = segment->root.element_pages;
-	record->offset = page_info(segment->elements.data)->count;
-	segment->root.elements += left;
-	while (left > 0 && !segment->upkeep->gave_way)
-	{
-		uint32 part = Min(left, ELEMENTS_PER_PAGE - page_info(segment->elements.data)->count);
-
-		page_put_elements(segment->elements.data, element, part);
-		element += part;
-		left -= part;
-		if (page_info(segment->elements.data)->count == ELEMENTS_PER_PAGE)
-			write_elements(segment);
-	}
-}
-
 /* Adds a document of an index of sets, larger than those before it or as large. */
 static void
 add_set(Merge *merge, const Document *sorted, const uint64 *element)
@@ -315,7 +295,10 @@ add_set(Merge *merge, const Document *sorted, const uint64 *element)
 			segment_with_room(merge);
 		if (merge->upkeep->gave_way)
 			return;
-		put_elements(merge->segment, &record, element);
+		record.page = merge->segment->root.element_pages;
+		merge->segment->root.elements += record.count;
+		elements_put(merge->segment->elements.data, &record, element, write_elements,
+					 merge->segment);
 	}
 	add_document(merge, &document);
 }
@@ -648,11 +631,11 @@ upkeep_meta_read(Relation index)
 /*
  * Replaces the sources by one segment with their live documents, or as few as possible.
  * Pages of documents become part of the new segment as they are, unless a third of their
- * documents is dead.  Sets are always copied; a build gives those that it has read, `sorted`.
- * Returns false if upkeep gives way; then nothing has changed.
+ * documents is dead.  Sets are always copied.  Returns false if upkeep gives way; then nothing
+ * has changed.
  */
 bool
-merge_sources(Upkeep *upkeep, const MergeSources *sources, SizeSort *sorted)
+merge_sources(Upkeep *upkeep, const MergeSources *sources)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup merge", ALLOCSET_DEFAULT_SIZES);
@@ -664,9 +647,8 @@ merge_sources(Upkeep *upkeep, const MergeSources *sources, SizeSort *sorted)
 
 	merge.documents_max = merged_documents_max(upkeep, merge.meta);
 	merge.written = palloc(SEGMENTS_MAX * sizeof(SegmentEntry));
-	merge.sort = sorted;
-	if (sorted == NULL && shape_is_set(&merge.meta->shape))
-		merge.sort = size_sort_begin(upkeep->memory);
+	if (shape_is_set(&merge.meta->shape))
+		merge.sort = size_sort_begin(upkeep->memory, NULL);
 	if (sources->closed)
 		add_tail(&merge, &merge.meta->closed);
 	for (int i = 0; i < sources->count && !upkeep->gave_way; i++)

@@ -111,14 +111,21 @@ bag_weigh(const Bag *bag, const Weights *weights)
 
 #define COPY_STEP UINT64_C(0x9E3779B97F4A7C15)
 
+/* Reports an error if these are too many copies. */
+static inline void
+check_copies(uint64_t count)
+{
+	if (count > COPIES_MAX)
+		host_refuse_size("the weights of a set add up to too much for a signature");
+}
+
 /* Sets the weight of an element. */
 static inline void
 set_weight(Copies *copies, size_t element, uint32_t weight)
 {
 	copies->weight[element] = weight;
 	copies->count += weight;
-	if (copies->count > COPIES_MAX)
-		host_refuse_size("the weights of a set add up to too much for a signature");
+	check_copies(copies->count);
 }
 
 /*
@@ -190,4 +197,30 @@ copies_end(Copies *copies)
 {
 	host_free(copies->mixed);
 	host_free(copies->weight);
+}
+
+/* Returns the plain set of the copies of a bag's elements. */
+Bag
+bag_copies(const Bag *bag)
+{
+	uint64_t total = bag_total(bag);
+	BagBuilder builder = {.count = 0};
+	Bag copies;
+
+	check_copies(total);
+	builder.hash = host_alloc(total * sizeof(uint64_t) + 1);
+	for (uint32_t i = 0; i < bag->count; i++)
+	{
+		uint64_t element = (uint64_t) bag->element[i];
+		uint64_t mixed = mix64(element);
+
+		builder.hash[builder.count++] = element;
+		for (uint32_t copy = 1; copy < bag_frequency(bag, i); copy++)
+		{
+			host_check_interrupts_at(copy);
+			builder.hash[builder.count++] = mixed + copy * COPY_STEP;
+		}
+	}
+	bag_finish(&builder, &copies);
+	return copies;
 }

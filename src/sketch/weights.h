@@ -71,5 +71,6 @@ extern Copies copies_weighed(uint64_t *mixed, size_t count, const Weights *weigh
 extern Copies copies_of_bag(const Bag *bag);
 extern size_t copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room);
 extern void copies_end(Copies *copies);
+extern Bag bag_copies(const Bag *bag);
 
 #endif

@@ -40,6 +40,21 @@ neardup_weigh(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
+/* shingles_copies(shingles) returns shingles */
+PG_FUNCTION_INFO_V1(neardup_shingles_copies);
+Datum
+neardup_shingles_copies(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	Bag bag = shingles_bag(shingles);
+	Bag copies = bag_copies(&bag);
+	Shingles *result = shingles_of_bag(&copies, shingles->version, shingles->scheme);
+
+	bag_free(&copies);
+	PG_FREE_IF_COPY(shingles, 0);
+	PG_RETURN_POINTER(result);
+}
+
 /* ---- Tokens with weights -------------------------------------------------- */
 
 /* Weights are rounded to multiples of 1 / WEIGHT_STEPS. */

@@ -176,6 +176,25 @@ SELECT say(format('SELECT to_minhash(to_shingles(%L::text[], weights => %L))', t
 FROM (VALUES ('{a}', '{-1}'), ('{a}', '{NaN}'), ('{a}', '{Infinity}'), ('{a}', '{1,2}'), ('{a}', '{NULL}'), ('{a,NULL}', '{1,2}'), ('{a}', '{4194305}'), ('{a,a}', '{4194304,4194304}'), ('{a,b}', '{4194304,1}')) v (tokens, weights);
 SELECT say($$SELECT to_minhash('1/weighted/{1:4294967295}'::shingles)$$);
 
+-- The copies of weighted elements are plain sets, whose similarity is the weighted Jaccard
+SELECT shingles_copies('1/word 1/{-5,3:3}'), shingles_copies('1/word 1/{}'), shingles_copies(to_shingles('a b', 'word 1')) = to_shingles('a b', 'word 1') AS plain;
+SELECT to_minhash(shingles_copies(a), 64, 32) = to_minhash(a, 64, 32) AS signed, cardinality(shingles_copies(a)) = shingle_total(a) AS counted
+FROM (VALUES ('1/weighted/{-5:7,3:3,4}'::shingles)) v (a);
+SELECT say($$SELECT shingles_copies('1/weighted/{1:4294967295}'::shingles)$$);
+DO $$
+BEGIN
+	EXECUTE format('CREATE FUNCTION weighed(text) RETURNS shingles LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS %L',
+		format('SELECT weigh(to_shingles($1, ''word 1''), %L)', (SELECT lex FROM lexicons WHERE name = 'all')));
+END $$;
+CREATE INDEX docs_copies ON docs USING neardup (shingles_copies(weighed(body)));
+SET enable_seqscan = off;
+SELECT t, count(*) > 100 AS many, bool_and(b.id = ANY (found) = (weighted_jaccard(weighed(a.body), weighed(b.body)) >= t)) AS exact
+FROM docs a, unnest('{0.1,0.3,0.6,1}'::float8[]) t, docs b, LATERAL (SELECT array_agg(c.id) AS found FROM docs c WHERE is_similar(shingles_copies(weighed(c.body)), shingles_copies(weighed(a.body)), t) OFFSET 0) i
+WHERE a.id % 97 = 0 AND b.id % 7 = 0 GROUP BY t ORDER BY t;
+RESET enable_seqscan;
+DROP INDEX docs_copies;
+DROP FUNCTION weighed;
+
 -- A lexicon in a generated column and an index
 DO $$
 BEGIN

@@ -116,6 +116,21 @@ is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM texts a, texts b WHERE is_similar(to_minhash(a.body), to_minhash(b.body), 0.5)
 		AND a.id % 7 > 0 AND b.id = 1}), 'and finds the same rows');
 
+# Sets: all sort together.
+my $pairs = "SET enable_seqscan = off; SELECT count(*), sum(b.id) FROM texts a JOIN texts b ON is_contained(to_shingles(a.body), to_shingles(b.body), 0.6) WHERE a.id < 30";
+$node->safe_psql('postgres', 'INSERT INTO texts SELECT i, NULL FROM generate_series(10001, 10100) i');
+is(workers('SET max_parallel_maintenance_workers = 0; CREATE INDEX texts_sets ON texts USING neardup (to_shingles(body), (id % 3))'), -1, 'an index of sets, built alone');
+$alone = join(' ', map { $node->safe_psql('postgres', $_) } $pairs, "SELECT neardup_check('texts_sets')");
+like($alone, qr/10100 rows/, 'has all rows');
+foreach my $memory ('128MB', '1MB')
+{
+	is(workers("SET maintenance_work_mem = '$memory'; REINDEX INDEX texts_sets"), 2, "two workers for sets in $memory");
+	is(join(' ', map { $node->safe_psql('postgres', $_) } $pairs, "SELECT neardup_check('texts_sets')"), $alone, 'make the same index');
+}
+is(workers('CREATE INDEX nulls_sets ON nulls USING neardup (to_shingles(h::text))'), 2, 'two workers for NULLs in the place of sets');
+check_segments('nulls_sets', 1, 'of one segment');
+$node->safe_psql('postgres', 'DROP INDEX texts_sets, nulls_sets');
+
 # An error in any process ends the build.
 like(workers(q{CREATE INDEX ON mixed USING neardup ((to_minhash(kind, k => CASE WHEN kind = 's' THEN 128 ELSE 256 END)))}),
 	qr/holds minhash\(\d+, 1\).* not minhash/, 'an index holds signatures of one shape');

@@ -53,6 +53,7 @@ my %called = (
 	'to_simhash(text,text)' => q{to_simhash(t, 'anychar 5')},
 	'text_similarity(text,text,text)' => q{text_similarity(t, t, 'anychar 5')},
 	'weigh(shingles,shingle_lexicon)' => 'weigh(s, lex)',
+	'shingles_copies(shingles)' => 'shingles_copies(s)',
 	'to_minhash(text,shingle_lexicon)' => 'to_minhash(t, lex)',
 	'to_minhash(text,integer,integer,shingle_lexicon)' => 'to_minhash(t, 16384, 1, lex)',
 	'to_shingles(text[],double precision[])' => 'to_shingles(tt, weight)',
