@@ -208,11 +208,12 @@ set_distance(IndexScanDesc scan, int distance)
 		scan->xs_orderbyvals[0] = (Datum) 0;
 	else if (index_cache(scan->indexRelation)->sets)
 	{
-		/* A lower bound: the executor sorts those that are equal. */
+		/* A lower bound, but for the greatest: the executor sorts those that are equal. */
 		scan->xs_recheckorderby = true;
 		if (!FLOAT8PASSBYVAL && DatumGetPointer(scan->xs_orderbyvals[0]) != NULL)
 			pfree(DatumGetPointer(scan->xs_orderbyvals[0]));
-		scan->xs_orderbyvals[0] = Float8GetDatum((double) distance / SET_DISTANCES);
+		scan->xs_orderbyvals[0] =
+			Float8GetDatum(distance == SET_DISTANCE_MAX ? 1 : (double) distance / SET_DISTANCES);
 	}
 	else if (scan->orderByData[0].sk_strategy == STRATEGY_SYMBOLS)
 		scan->xs_orderbyvals[0] = Int32GetDatum(distance);

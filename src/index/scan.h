@@ -119,6 +119,10 @@ extern ScanConditions scan_conditions(IndexScanDesc scan);
 
 /* ---- Sets (scan_sets.c) -------------------------------------------------- */
 
+/*
+ * Distances of sets that share something count in SET_DISTANCES, rounded down, and are less than
+ * SET_DISTANCE_MAX, which is the distance of those that share nothing.
+ */
 #define SET_DISTANCES 65536
 #define SET_DISTANCE_MAX (SET_DISTANCES - 1)
 
@@ -143,10 +147,11 @@ typedef struct SearchQuery
 
 	/*
 	 * In an index of sets: those that match this query, and, if by_distance, the set from which
-	 * distances are measured.  Distances count in SET_DISTANCES, rounded down.
+	 * distances are measured, and the least distance that is wanted.
 	 */
 	const SetQuery *set;
 	const SetQuery *set_origin;
+	int nearest;
 	SearchMethod method;
 
 	/*

@@ -214,9 +214,11 @@ set_steps_of_sets(Ordering *o)
 {
 	static const double distance[] = {0.2, 0.5, 0.7, 0.85, 0.93, 0.97};
 
-	o->steps.count = lengthof(distance);
 	for (int i = 0; i < lengthof(distance); i++)
 		o->steps.radius[i] = (int) (distance[i] * SET_DISTANCES);
+	/* The last step is for all sets that share anything. */
+	o->steps.radius[lengthof(distance)] = SET_DISTANCE_MAX - 1;
+	o->steps.count = lengthof(distance) + 1;
 	o->planned = true;
 }
 
@@ -240,6 +242,9 @@ choose_radius(Ordering *o)
 	o->stage = STAGE_FAR;
 }
 
+/* A resemblance that is less than that of any sets that share an element. */
+#define SHARES_ANYTHING 1e-12
+
 /* ---- Batches ------------------------------------------------------------ */
 
 /* Collects the nearest documents of those that have not been collected. */
@@ -258,8 +263,11 @@ collect_by_distance(Ordering *o, MatchList *batch)
 	if (o->set != NULL)
 	{
 		/* All whose distance, rounded down, is at most the radius. */
-		o->set->threshold = Max(0, 1 - (o->wanted + 1.0) / SET_DISTANCES);
+		o->set->threshold = o->wanted == SET_DISTANCE_MAX - 1 ?
+			SHARES_ANYTHING :
+			Max(0, 1 - (o->wanted + 1.0) / SET_DISTANCES);
 		query.set = o->set;
+		query.nearest = o->reached + 1;
 	}
 	if (o->stage == STAGE_FAR)
 	{

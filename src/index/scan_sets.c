@@ -45,7 +45,8 @@ search_note_set(Search *s, Page page, uint32 i)
 	const uint8_t *symbols = page_symbols(page, s->stride, i);
 	const SetRecord *record = (const SetRecord *) symbols;
 
-	if (record->count < s->least || record->count > s->most || tid_flags(page_tid(page, i)) ||
+	if (match_of(s->query->nearest, page_tid(page, i)) >= s->found->ceiling ||
+		record->count < s->least || record->count > s->most || tid_flags(page_tid(page, i)) ||
 		bitmap_shared_most(&query->bitmap, query->count, &record->bitmap, record->count) <
 			set_overlap(query, record->count) ||
 		!filter_passes(s->query->filter, symbols, s->stride))
@@ -84,11 +85,13 @@ count_shared(const ElementSource *source, const SetQuery *query, const SetRecord
 	return true;
 }
 
-/* Returns the distance that a resemblance stands for, in SET_DISTANCES rounded down. */
+/* Returns the distance that a resemblance stands for. */
 static int
 distance_of(double resemblance)
 {
-	return (int) Min((1 - resemblance) * SET_DISTANCES, SET_DISTANCE_MAX);
+	if (resemblance == 0)
+		return SET_DISTANCE_MAX;
+	return (int) Min((1 - resemblance) * SET_DISTANCES, SET_DISTANCE_MAX - 1);
 }
 
 /* Compares a document that was noted, and adds it if it matches; false as count_shared(). */
@@ -101,6 +104,8 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 	uint32 shared;
 	int distance = 0;
 
+	if (match_of(s->query->nearest, &pending->tid) >= s->found->ceiling)
+		return true;
 	if (!count_shared(source, query, &pending->record, &shared))
 		return false;
 	if (set_measure(query, shared, size) < query->threshold)

@@ -1,5 +1,32 @@
 # sets.sh: sets of shingles in an index, on descriptions of packages, beside pg_trgm, RUM and smlar.  Sourced by run.
 
+# first_words: of lines of a number and a text, these and the first 30 words.
+first_words()
+{
+	cut -d ' ' -f 1-30
+}
+
+measure_set_growth()
+{
+	local rows
+
+	program texts
+	echo
+	echo "Growth: texts of 30 words, and 500 new ones, most of which derive from one of them. Each query runs once."
+	echo
+	echo "| rows | build s | bytes a shingle | similar, 0.7: median ms | p95 | similar, 0.5: median ms | p95 | half of it in a row: median ms | p95 |"
+	echo "|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+	for rows in ${NEARDUP_BENCH_ROWS:-100000 1000000 10000000}; do
+		say "measuring sets of $rows texts"
+		fresh_database 8GB
+		sql -f "$HERE/index-harness.sql"
+		"$TOP/build/plain/test/bench/texts" rows "$rows" | first_words >"$DIR/growth.rows"
+		"$TOP/build/plain/test/bench/texts" queries "$rows" 500 | first_words >"$DIR/growth.queries"
+		sql -v rows="$rows" -f "$HERE/sets-growth.sql"
+		rm "$DIR"/growth.*
+	done
+}
+
 measure_sets()
 {
 	local peer
