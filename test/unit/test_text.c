@@ -167,6 +167,59 @@ test_random_bytes(void)
 	}
 }
 
+/* Appends a separator, or a word or a run of marks of characters that are not ASCII. */
+static size_t
+put_random(char *text, uint64_t random)
+{
+	static const char *const unit[] = {
+		"\xD0\xB8", "\xEA\xB0\x81", "\xE6\xBC\xA2", "\xC3\x89", "\xE3\x81\x8B", /* letters */
+		"\xCC\x81", "\xCC\xB8",     "\xCD\x85",     "\xCC\xA3", "\xE3\x82\x99", /* marks */
+	};
+	size_t length = 0;
+
+	if (random % 4 == 0)
+	{
+		text[0] = " =<-\n,"[random / 4 % 6];
+		return 1;
+	}
+	for (uint64_t left = random / 4 % (random % 4 == 1 ? 60 : 6) + 1; left > 0; left--)
+	{
+		const char *next = unit[(random % 4 == 1) * 5 + mix64(random + left) % 5];
+
+		strcpy(text + length, next);
+		length += strlen(next);
+	}
+	return length;
+}
+
+/* A separator is no part of what follows it: two of them give the same tokens. */
+static void
+test_doubled_separators(void)
+{
+	char text[4000];
+	char doubled[8000];
+
+	for (uint64_t n = 0; n < 20000; n++)
+	{
+		size_t length = 0;
+		size_t filled = 0;
+		TokenList list;
+
+		for (uint64_t i = 0; i < 20; i++)
+			length += put_random(text + length, mix64(n * 20 + i + 1));
+		for (size_t i = 0; i < length; i++)
+		{
+			doubled[filled++] = text[i];
+			if ((unsigned char) text[i] < 0x80)
+				doubled[filled++] = text[i];
+		}
+		list = tokens_from(doubled, filled);
+		text[length] = '\0';
+		check_tokens(text, length, list.text);
+		free(list.text);
+	}
+}
+
 static void
 test_scheme_names(void)
 {
@@ -330,6 +383,7 @@ main(void)
 	test_same_tokens();
 	test_endless_texts();
 	test_random_bytes();
+	test_doubled_separators();
 	test_scheme_names();
 	test_bad_scheme_names();
 	test_scheme_numbers();
