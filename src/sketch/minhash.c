@@ -155,9 +155,6 @@ CPU_CHOICE(best_kernel, RoundKernel, round_kernels)
 /* A smaller set takes several rounds at once, to fill at least this many lanes. */
 #define LANES_MIN 64
 
-/* Steps from one search for empty bins to the next. */
-#define STEPS_BETWEEN_LOOKS 256
-
 /*
  * After STEPS_PER_BIN steps for each bin only SAMPLED elements go on
  * (doc/explanation/recipe.md).
@@ -170,7 +167,7 @@ typedef struct Sketcher
 	int k;
 	uint32_t last_round; /* a multiple of LANES_MIN, at least k */
 	uint32_t *symbols;
-	size_t next_look; /* steps after which to search for empty bins */
+	int filled; /* no bin before this one is empty */
 	Lanes lanes;
 } Sketcher;
 
@@ -188,24 +185,13 @@ apply(Sketcher *s, int count)
 	}
 }
 
+/* Returns whether no bin is empty.  A bin is never emptied, so each is looked at once. */
 static bool
-has_empty_bin(const Sketcher *s)
+is_full(Sketcher *s)
 {
-	uint32_t empty = 0;
-
-	for (int i = 0; i < s->k; i++)
-		empty |= s->symbols[i] == MINHASH_EMPTY_SYMBOL;
-	return empty != 0;
-}
-
-/* Returns whether no bin is empty; false before it is time to search. */
-static bool
-is_known_full(Sketcher *s, size_t steps)
-{
-	if (steps < s->next_look)
-		return false;
-	s->next_look = steps + STEPS_BETWEEN_LOOKS;
-	return !has_empty_bin(s);
+	while (s->filled < s->k && s->symbols[s->filled] != MINHASH_EMPTY_SYMBOL)
+		s->filled++;
+	return s->filled == s->k;
 }
 
 /* Takes all elements through a round; round 0 is the first. */
@@ -234,7 +220,6 @@ take_rounds_together(Sketcher *s, const uint64_t *element, size_t n)
 	uint32_t together = 1;
 	uint64_t repeated[2 * LANES_MIN];
 	uint32_t step[2 * LANES_MIN];
-	size_t steps = n;
 	int count;
 
 	while (together * n < LANES_MIN)
@@ -245,11 +230,10 @@ take_rounds_together(Sketcher *s, const uint64_t *element, size_t n)
 		repeated[i] = element[i % n];
 		step[i] = (uint32_t) (i / n);
 	}
-	for (uint32_t round = 1; round <= s->last_round && !is_known_full(s, steps); round += together)
+	for (uint32_t round = 1; round <= s->last_round && !is_full(s); round += together)
 	{
 		best_kernel.later(repeated, step, count, round, s->k, &s->lanes);
 		apply(s, count);
-		steps += count;
 	}
 }
 
@@ -259,10 +243,10 @@ fill_empty_bins(Sketcher *s, const uint64_t *element, size_t n)
 {
 	uint32_t last = s->last_round + 1;
 
-	for (int bin = 0; bin < s->k; bin++)
+	while (!is_full(s))
 	{
-		if (s->symbols[bin] != MINHASH_EMPTY_SYMBOL)
-			continue;
+		int bin = s->filled;
+
 		for (size_t i = 0; i < n; i++)
 		{
 			uint32_t symbol = round_symbol(round_hash(element[i], last + bin), last);
@@ -306,7 +290,7 @@ take_later_rounds(Sketcher *s, const uint64_t *element, size_t n, size_t steps)
 {
 	Least least = {.count = 0};
 
-	for (uint32_t round = 1; round <= s->last_round && !is_known_full(s, steps); round++)
+	for (uint32_t round = 1; round <= s->last_round && !is_full(s); round++)
 	{
 		if (steps >= STEPS_PER_BIN * (size_t) s->k && n > SAMPLED)
 		{
@@ -318,8 +302,7 @@ take_later_rounds(Sketcher *s, const uint64_t *element, size_t n, size_t steps)
 		take_round(s, element, n, round);
 		steps += n;
 	}
-	if (has_empty_bin(s))
-		fill_empty_bins(s, element, n);
+	fill_empty_bins(s, element, n);
 }
 
 static Sketcher
@@ -328,8 +311,6 @@ begin_sketch(int k, uint32_t *symbols)
 	Sketcher s = {.k = k, .symbols = symbols};
 
 	s.last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
-	/* Some bin is empty after fewer steps than that, nearly always. */
-	s.next_look = 4 * (size_t) k;
 	memset(symbols, 0xFF, k * sizeof(uint32_t));
 	return s;
 }
@@ -349,8 +330,7 @@ sketch(const uint64_t *element, size_t n, int k, uint32_t *symbols)
 		return;
 	}
 	take_rounds_together(&s, element, n);
-	if (has_empty_bin(&s))
-		fill_empty_bins(&s, element, n);
+	fill_empty_bins(&s, element, n);
 }
 
 /*
@@ -406,7 +386,7 @@ sketch_many_copies(const Copies *copies, int k, uint32_t *symbols)
 
 	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
 		take_round(&s, batch, count, 0);
-	if (!has_empty_bin(&s))
+	if (is_full(&s))
 		return;
 	place = (CopiesPlace){0};
 	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
