@@ -203,8 +203,8 @@ build_scan(Build *build)
 /* ---- Last pages --------------------------------------------------------- */
 
 /*
- * Writes the NULLs that waited for the shape, and leaves the last page to the leader; of sets, all
- * of them, sorted.
+ * Writes the NULLs that waited for the shape, and leaves the last page to the leader.  If documents
+ * are sets, sorts those of this participant instead.
  */
 void
 build_finish_scan(Build *build)
@@ -214,7 +214,10 @@ build_finish_scan(Build *build)
 
 	adopt_shape(build, &build->shared->shape);
 	if (build->sort != NULL)
+	{
 		set_build_sort(build);
+		return;
+	}
 	if (build->nulls != NULL)
 	{
 		if (BufFileSeek(build->nulls, 0, 0, SEEK_SET) != 0)

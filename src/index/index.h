@@ -127,7 +127,6 @@ extern bool tail_is_due(const IndexMeta *meta);
 typedef void (*TailVisitor)(void *state, Buffer buffer);
 extern bool tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state);
 
-extern void index_fix_shape(Relation index, const SignatureHeader *header);
 
 /* ---- Building (build.c) ------------------------------------------------- */
 

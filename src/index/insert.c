@@ -285,8 +285,8 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 }
 
 /* Fixes the shape of all signatures, unless another insert has done so. */
-void
-index_fix_shape(Relation index, const SignatureHeader *header)
+static void
+fix_shape(Relation index, const SignatureHeader *header)
 {
 	SignatureHeader shape = index_shape(index, header);
 	MetaChange change = meta_begin(index);
@@ -315,7 +315,7 @@ find_open_page(Relation index, const RowDocument *doc, TailLength *length)
 	if (doc->shape.k != 0 && meta->shape.k == 0)
 	{
 		pfree(meta);
-		index_fix_shape(index, &doc->shape);
+		fix_shape(index, &doc->shape);
 		meta = meta_read(index);
 	}
 	if (doc->shape.k != 0)

@@ -33,8 +33,8 @@ is_well_used(Buffer buffer)
 }
 
 /*
- * Returns whether an index has a block, which ReadBuffer would extend the index for if it is
- * InvalidBlockNumber.  Remembers the length that the last index had, since files only grow.
+ * Returns whether an index has a block.  A process remembers how long the last index was, because
+ * a file of an index never gets shorter, and each look at it is a system call.
  */
 static bool
 block_exists(Relation index, BlockNumber block)

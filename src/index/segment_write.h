@@ -34,10 +34,9 @@ struct SegmentWriter
 	const SignatureHeader *shape;
 	SegmentRoot *root;
 	uint32 stamp;
-	Size memory; /* bytes for sorting */
-	MapEntry *
-		documents; /* the pages of documents; NULL: pages of its stamp, the first of which is ... */
-	MapEntry *elements; /* the pages of elements of sets; NULL: those that begin with ... */
+	Size memory;         /* bytes for sorting */
+	MapEntry *documents; /* the pages of documents; NULL: those of its stamp from first_document */
+	MapEntry *elements;  /* the pages of elements of sets; NULL: those from first_element */
 	BlockNumber first_document;
 	BlockNumber first_element;
 

@@ -100,13 +100,10 @@ keep_documents(SetWriter *w)
 {
 	MapEntry **listed = &w->build->listed[w->number];
 	Page page = w->documents.data;
-	MapEntry entry = {.number = w->number + 1};
 
-	if (shape_is_set(&w->build->shape))
-		entry.number = ((SetRecord *) page_symbols(page, w->root->stride, 0))->count;
 	BufFileWrite(w->pages, page, BLCKSZ);
 	*listed = host_grow(*listed, &w->listed_room, w->root->document_pages + 1, sizeof(MapEntry));
-	(*listed)[w->root->document_pages++] = entry;
+	(*listed)[w->root->document_pages++] = documents_entry(&w->build->shape, page, w->root->stride);
 	page_init(page, PAGE_DOCUMENTS, w->number + 1);
 }
 
@@ -153,9 +150,7 @@ add_sorted(SetWriter *w, const Document *sorted, const uint64 *element)
 	{
 		memcpy(&record, document.symbols, sizeof(record));
 		document.symbols = (const uint8_t *) &record;
-		record.page = w->root->element_pages;
-		w->root->elements += record.count;
-		elements_put(w->elements.data, &record, element, write_elements, w);
+		elements_put(w->root, w->elements.data, &record, element, write_elements, w);
 	}
 	page_put_document(w->documents.data, w->root->stride, &document);
 	root_count(w->root, tid_flags(&document.tid));

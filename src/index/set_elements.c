@@ -22,13 +22,29 @@ read_page(const ElementSource *source, uint32 page)
 }
 
 /*
- * Adds the elements of a set to those of the page at hand, and says in its record where they are;
- * the record has the number of that page.  Calls full() when a page is full, to begin the next.
+ * Returns the entry of a page of documents in the maps of a segment, without its block: with the
+ * size of the first set, or, if documents are no sets, with the stamp of the page.
+ */
+MapEntry
+documents_entry(const SignatureHeader *shape, Page page, uint32 stride)
+{
+	MapEntry entry = {.number = page_info(page)->stamp};
+
+	if (shape_is_set(shape))
+		entry.number = ((SetRecord *) page_symbols(page, stride, 0))->count;
+	return entry;
+}
+
+/*
+ * Adds the elements of a set to the page at hand of a segment that is written, and says in the
+ * record of the set where they are.  Calls full() when the page is full, to begin the next.
  */
 void
-elements_put(Page page, SetRecord *record, const uint64 *element, void (*full)(void *state),
-			 void *state)
+elements_put(SegmentRoot *root, Page page, SetRecord *record, const uint64 *element,
+			 void (*full)(void *state), void *state)
 {
+	root->elements += record->count;
+	record->page = root->element_pages;
 	record->offset = page_info(page)->count;
 	for (uint32 left = record->count; left > 0;)
 	{

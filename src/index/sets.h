@@ -32,7 +32,8 @@ typedef struct ElementSource
 /* Receives the next elements of a set. */
 typedef void (*ElementVisitor)(void *state, const uint64 *element, uint32 count);
 
-extern void elements_put(Page page, SetRecord *record, const uint64 *element,
+extern MapEntry documents_entry(const SignatureHeader *shape, Page page, uint32 stride);
+extern void elements_put(SegmentRoot *root, Page page, SetRecord *record, const uint64 *element,
 						 void (*full)(void *state), void *state);
 extern bool elements_read(const ElementSource *source, const SetRecord *record,
 						  ElementVisitor visit, void *state);

@@ -56,8 +56,6 @@ typedef struct MergeSources
 	uint32 stamp[SEGMENTS_MAX];
 } MergeSources;
 
-/* Sets that a build has read (sets.h). */
-
 extern bool merge_sources(Upkeep *upkeep, const MergeSources *sources);
 
 #endif

@@ -185,13 +185,12 @@ static void
 write_documents(NewSegment *segment)
 {
 	uint32 stamp = segment->writer.stamp;
-	BlockNumber block = put_new_page(&segment->writer, segment->page.data);
-	uint32 number = stamp;
+	MapEntry entry =
+		documents_entry(segment->writer.shape, segment->page.data, segment->root.stride);
 
-	if (shape_is_set(segment->writer.shape))
-		number = ((SetRecord *) page_symbols(segment->page.data, segment->root.stride, 0))->count;
-	if (block != InvalidBlockNumber)
-		list_documents(segment, (MapEntry){.number = number, .block = block}, stamp);
+	entry.block = put_new_page(&segment->writer, segment->page.data);
+	if (entry.block != InvalidBlockNumber)
+		list_documents(segment, entry, stamp);
 	page_init(segment->page.data, PAGE_DOCUMENTS, stamp);
 }
 
@@ -295,10 +294,8 @@ add_set(Merge *merge, const Document *sorted, const uint64 *element)
 			segment_with_room(merge);
 		if (merge->upkeep->gave_way)
 			return;
-		record.page = merge->segment->root.element_pages;
-		merge->segment->root.elements += record.count;
-		elements_put(merge->segment->elements.data, &record, element, write_elements,
-					 merge->segment);
+		elements_put(&merge->segment->root, merge->segment->elements.data, &record, element,
+					 write_elements, merge->segment);
 	}
 	add_document(merge, &document);
 }

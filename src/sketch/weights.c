@@ -109,7 +109,12 @@ bag_weigh(const Bag *bag, const Weights *weights)
 
 /* ---- Copies -------------------------------------------------------------------- */
 
-#define COPY_STEP UINT64_C(0x9E3779B97F4A7C15)
+/* Returns a further copy, from 1 on, of an element that is given as its mix64. */
+static inline uint64_t
+further_copy(uint64_t mixed, uint32_t copy)
+{
+	return mixed + copy * UINT64_C(0x9E3779B97F4A7C15);
+}
 
 /* Reports an error if these are too many copies. */
 static inline void
@@ -182,7 +187,7 @@ copies_next(const Copies *copies, CopiesPlace *place, uint64_t *to, size_t room)
 
 		host_check_interrupts_at(place->element);
 		for (; copy < end; copy++)
-			to[made++] = copy == 0 ? mixed : mix64(mixed + copy * COPY_STEP);
+			to[made++] = copy == 0 ? mixed : mix64(further_copy(mixed, copy));
 		place->copy = copy;
 		if (copy < weight)
 			break;
@@ -214,11 +219,12 @@ bag_copies(const Bag *bag)
 		uint64_t element = (uint64_t) bag->element[i];
 		uint64_t mixed = mix64(element);
 
+		host_check_interrupts_at(i);
 		builder.hash[builder.count++] = element;
 		for (uint32_t copy = 1; copy < bag_frequency(bag, i); copy++)
 		{
 			host_check_interrupts_at(copy);
-			builder.hash[builder.count++] = mixed + copy * COPY_STEP;
+			builder.hash[builder.count++] = further_copy(mixed, copy);
 		}
 	}
 	bag_finish(&builder, &copies);

@@ -1,4 +1,4 @@
--- Searches among so many rows of sets.
+-- Searches for sets of shingles; the variable rows is the number of texts.
 SET client_min_messages = warning;
 SET maintenance_work_mem = '1GB';
 CREATE TABLE texts (id bigint, body text);

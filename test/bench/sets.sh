@@ -1,6 +1,6 @@
 # sets.sh: sets of shingles in an index, on descriptions of packages, beside pg_trgm, RUM and smlar.  Sourced by run.
 
-# first_words: of lines of a number and a text, these and the first 30 words.
+# first_words: reads lines of a number and a text, and prints them with the first 30 words.
 first_words()
 {
 	cut -d ' ' -f 1-30
