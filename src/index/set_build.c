@@ -38,7 +38,7 @@ set_build_sort(Build *build)
 	SpinLockRelease(&build->shared->mutex);
 }
 
-/* Returns the sort of all sets, sorted. */
+/* Returns a sort that gives the sets of all participants, in order. */
 static SizeSort *
 all_sorted(const Build *build)
 {

@@ -14,7 +14,7 @@ typedef struct SetPostings
 	Size document_room;
 } SetPostings;
 
-/* Returns how many postings a range of buckets may be expected to have, or a key. */
+/* Returns the number of postings to expect of a range of buckets, or of a key. */
 static Size
 expected_postings(const SegmentRoot *root)
 {
