@@ -223,19 +223,6 @@ sub paper
 	return @series;
 }
 
-# ways FILE: a bar for each way of the papers, published or measured.
-sub ways
-{
-	my ($folder, $file) = @_;
-	my @rows = sort { $a->{seconds} <=> $b->{seconds} } grep { ($_->{seconds} // '') ne '' } read_csv("$folder/$file");
-
-	return map {
-		my $threads = ($_->{threads} || 1) > 1 ? ", $_->{threads} threads" : '';
-		my $class = $_->{source} =~ /^published/ ? 'soft' : $_->{what} =~ /neardup/ ? 1 : 3;
-		{ name => method($_->{what}) . $threads, class => $class, dash => 1, width => 1, bold => $class eq '1',
-			points => [[$_->{seconds}, 0, duration($_->{seconds} * 1000)]] } } @rows;
-}
-
 # Returns the name of a method for a plot: without markup, and without the last of long explanations.
 sub method
 {

@@ -305,6 +305,7 @@ my %TABLE = (
 	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
 	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
+	'spotsigs-sweep' => sub { turned($_[0], 'spotsigs-sweep.csv', 'seconds, at a threshold of') },
 	recall => sub { settings($_[0], 'recall.csv', qw(title setting ms recall precision)) },
 	'ten-nearest' => \&ten_nearest,
 	(map { my $name = $_; ($name => sub { plain($_[0], "$name.csv") }) } qw(yuan-groups yuan-resemblance yuan-bits spotsigs)));

@@ -52,7 +52,7 @@ $$SELECT format('SELECT a, b, similarity AS score FROM neardup_pairs(''SELECT id
 
 -- Finds the threshold with the greatest F1 of a method.
 -- make: an expression over body and aids; find: a query that scores pairs, and a pair without a score is not found;
--- counted: a scheme whose shingles are counted in the table "frequencies" first.
+-- counted: an expression over body and aids, whose shingles are counted in the table "frequencies" first.
 CREATE FUNCTION measure(number int, method text, make text, find text, counted text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -62,7 +62,7 @@ DECLARE
 BEGIN
 	DROP TABLE IF EXISTS frequencies, signatures, scores;
 	IF counted IS NOT NULL THEN
-		EXECUTE format('CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies(%L)', format('SELECT to_shingles(body, %L) FROM documents', counted));
+		EXECUTE format('CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies(%L)', format('SELECT %s FROM documents, aids', counted));
 		CREATE UNIQUE INDEX ON frequencies (shingle);
 	END IF;
 	start := clock_timestamp();

@@ -38,8 +38,12 @@ SELECT measure(28, 'simhash(256) of `word 3`', $$to_simhash(body, 256)$$, by_sco
 SELECT measure(29, '6 supershingles of 14 minima', $$minhash_bands(to_minhash(body, 84, 32), 14)$$,
 	'SELECT a.id AS a, b.id AS b, count(*)::float8 AS score FROM (SELECT id, unnest(sig) AS band FROM signatures) AS a
 	   JOIN (SELECT id, unnest(sig) AS band FROM signatures) AS b USING (band) WHERE a.id < b.id GROUP BY a.id, b.id');
-SELECT measure(30, 'I-Match, idf 0.3 to 0.6', $$imatch(neardup_idf_filter(to_shingles(body, 'word 1'), 'frequencies', 0.3, 0.6))$$, by_score('(a.sig = b.sig)::int'), 'word 1');
+SELECT measure(30, 'I-Match, idf 0.3 to 0.6', $$imatch(neardup_idf_filter(to_shingles(body, 'word 1'), 'frequencies', 0.3, 0.6))$$, by_score('(a.sig = b.sig)::int'), $$to_shingles(body, 'word 1')$$);
 SELECT measure(31, 'tf·idf cosine of `word 1`', $$to_shingles(body, 'word 1')$$, 'SELECT a, b, score FROM cosines');
+SELECT measure(32, '`word 3`, idf 0.2 to 0.85, resemblance', $$neardup_idf_filter(to_shingles(body), 'frequencies', 0.2, 0.85)$$, by_score('similarity(a.sig, b.sig)'), 'to_shingles(body)');
+SELECT measure(33, '`spot 2 3`, weighted Jaccard', $$to_shingles(body, 'spot 2 3')$$, by_score('weighted_jaccard(a.sig, b.sig)'));
+SELECT measure(34, '`spot 2 3`, idf 0.2 to 0.85', $$neardup_idf_filter(to_shingles(body, 'spot 2 3'), 'frequencies', 0.2, 0.85)$$, by_score('weighted_jaccard(a.sig, b.sig)'), $$to_shingles(body, 'spot 2 3')$$);
+SELECT measure(35, '`spot 2 3`, frequent words of the texts, idf 0.2 to 0.85', $$neardup_idf_filter(to_shingles(body, 'spot 2 3', ten_words, fifty_words), 'frequencies', 0.2, 0.85)$$, by_score('weighted_jaccard(a.sig, b.sig)'), $$to_shingles(body, 'spot 2 3', ten_words, fifty_words)$$);
 
 SELECT take_advice(0, 1);
 SELECT take_advice(pairs, draw) FROM (VALUES (30), (60), (120)) AS p (pairs), generate_series(1, :draws) AS draw;

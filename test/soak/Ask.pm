@@ -191,7 +191,8 @@ sub within
 {
 	my ($view) = @_;
 	my $question = Question::new($view) // return;
-	my $kept = !$view->{only_own} && rand() < 0.3 ? Question::prepared($view, $question) : undef;
+	my $symmetric = ($question->{way} // 'similar') eq 'similar';
+	my $kept = !$view->{only_own} && $symmetric && rand() < 0.3 ? Question::prepared($view, $question) : undef;
 	my $ids = "string_agg(id::text, ',' ORDER BY id)";
 	my $sql = "SELECT $ids FROM $view->{table}{name} WHERE $question->{where}";
 	my %answers = map { $_ => ask_sql($view, $_, $_ ne 'seq' && $kept ? $kept->{$_} : $sql) } shuffle qw(seq index bitmap);
@@ -257,7 +258,7 @@ sub in_order
 	my ($view) = @_;
 	my $question = Question::new($view) // return;
 	my $limit = (1, 5, 20, 100, 1000)[ int rand 5 ];
-	my $operator = rand() < 0.5 ? '<->' : '<~>';
+	my $operator = rand() < 0.5 || $view->{table}{sets} ? '<->' : '<~>';
 	my $column = $view->{table}{column};
 	my $where = rand() < 0.3 ? $question->{where} : Question::always($view);
 	my $sql = "SELECT string_agg(id || ':' || coalesce(d::text, 'none'), ',') FROM (SELECT id, $column $operator $question->{literal} AS d "
@@ -343,12 +344,13 @@ sub join_tables
 			my @ids = keys %{ $view->{rows} };
 			return if !@ids;
 			my $column = $table->{column};
+			my ($near, $bound) = Question::bound($question);
 			my $of = join ',', map { $ids[ int rand @ids ] } 1 .. 12;
 			my $sql = "SELECT string_agg(a.id || '-' || b.id, ',' ORDER BY a.id, b.id) FROM $table->{name} a JOIN $table->{name} b ON "
-				. 'is_within(' . $column =~ s/\bv\b/b.v/r . ', ' . $column =~ s/\bv\b/a.v/r . ", $question->{radius}) "
+				. "$near(" . $column =~ s/\bv\b/b.v/r . ', ' . $column =~ s/\bv\b/a.v/r . ", $bound) "
 				. "WHERE a.id IN ($of)" . ($table->{where} ? ' AND ' . $table->{where} =~ s/\bn\b/b.n/r : '');
 			my %answers = map { $_ => ask_sql($view, $_, $sql) } shuffle qw(seq index bitmap);
-			$question->{where} = "join of $of by $question->{radius}";
+			$question->{where} = "join of $of by $near $bound";
 			same($view, $question, $answers{seq}, $answers{$_}, $_) foreach qw(index bitmap);
 		});
 }

@@ -165,7 +165,7 @@ sub insert_many
 	my $path = "$ENV{DIR}/client-$client->{number}.copy";
 
 	return insert($client, $table, $n % 200 + 1) if $table->{guarded} || $table->{type} eq 'body';
-	$n = $n % 1500 + 1 if $table->{k} > 128;
+	$n = $n % 1500 + 1 if $table->{sets} || $table->{k} > 128;
 	open(my $file, '>', $path) or die "$path: $!";
 	foreach (1 .. $n)
 	{

@@ -6,6 +6,7 @@ package Kinds;
 # its number modulo the number of clients, and writes no others.  n serves as a counter, a
 # partition key and a predicate.  A value is a text, as SQL reads and prints it, and its
 # symbols: a string of k characters, '' for the signature of the empty set, undef for NULL.
+# The symbols of a set are its elements, in ascending order and with commas between them.
 
 use strict;
 use warnings;
@@ -16,7 +17,7 @@ my @words = map { my $w = $_; map { $w . $_ } qw(an or ta en si mu) } qw(bar cel
 
 # size: rows of each client, roughly.  order: has a distance operator.  guarded: what
 # refuses near-duplicates.  parts: partitioned.  where: the predicate of a partial index.
-# column: the expression indexed, if not v.  keyed: has keys beside it, one of them the
+# sets: elements of a set, roughly.  column: the expression indexed, if not v.  keyed: has keys beside it, one of them the
 # client, by which clients ask for their own rows.
 our @TABLES = (
 	{ name => 'hash64', type => 'bigint', k => 64, b => 1, size => 5000 },
@@ -26,6 +27,8 @@ our @TABLES = (
 	{ name => 'keyed', type => 'minhash', k => 128, b => 1, size => 2500, order => 1, keyed => 1 },
 	{ name => 'quad', type => 'minhash', k => 40, b => 4, size => 4000, order => 1, parts => 1 },
 	{ name => 'sim', type => 'simhash', k => 128, b => 1, size => 3000, order => 1 },
+	{ name => 'sets', type => 'shingles', sets => 40, size => 2500, order => 1, keyed => 1 },
+	{ name => 'long_sets', type => 'shingles', sets => 400, size => 200, order => 1, parts => 1 },
 	{ name => 'partial', type => 'bigint', k => 64, b => 1, size => 5000, where => 'n % 2 = 0' },
 	{ name => 'expr', type => 'body', sql => 'text', k => 128, b => 2, size => 800, order => 1, column => 'to_minhash(v, 128, 2)' },
 	{ name => 'unlog', type => 'bigint', k => 64, b => 1, size => 3000, persistence => 'UNLOGGED' },
@@ -141,6 +144,27 @@ sub random_symbols
 	return $symbols;
 }
 
+# Returns the elements of a set near a centre, or of a part of one.
+#
+# Few elements are in most sets, and most are in few, as in texts.
+sub random_set
+{
+	my ($table) = @_;
+	my $seed = int rand $CENTRES;
+	my %element;
+
+	foreach my $i (1 .. $table->{sets} * (0.5 + $seed / $CENTRES))
+	{
+		$seed = ($seed * 1103515245 + 12345) & 0x7fffffff;
+		my $rank = exp(($seed >> 8) / 0x7fffff * log 1e6);
+		$element{ int $rank } = 1;
+	}
+	my $edited = rand() < 0.1 ? 1 : rand 0.3;
+	delete @element{ grep { rand() < $edited } keys %element } if rand() < 0.7;
+	$element{ int rand 1e6 } = 1 foreach 1 .. rand() * $edited * $table->{sets};
+	return join ',', sort { $a <=> $b } keys %element;
+}
+
 # Returns a new value for a table: its text and its symbols.
 sub random_value
 {
@@ -148,8 +172,8 @@ sub random_value
 
 	return (undef, undef) if rand() < 0.02;
 	return (random_body(), undef) if $table->{type} eq 'body';
-	return (text_of($table, ''), '') if $table->{type} =~ /hash$/ && rand() < 0.01;
-	my $symbols = random_symbols($table);
+	return (text_of($table, ''), '') if $table->{type} =~ /hash$|shingles/ && rand() < 0.01;
+	my $symbols = $table->{sets} ? random_set($table) : random_symbols($table);
 	return (text_of($table, $symbols), $symbols);
 }
 
@@ -169,6 +193,7 @@ sub text_of
 	my ($type, $k, $b) = @$table{qw(type k b)};
 
 	return $symbols if $type eq 'bit';
+	return "1/hashes/{$symbols}" if $table->{sets};
 	return unpack('q>', pack('B64', $symbols)) if $type eq 'bigint';
 	my $bits = $b == 1 ? $symbols : join '', map { sprintf "%0${b}b", ord } split //, $symbols;
 	my $hex = unpack('H*', pack('B*', $bits));
@@ -186,6 +211,17 @@ sub symbols_of
 
 	return $bits if $b == 1;
 	return join '', map { chr oct "0b$_" } $bits =~ /(.{$b})/g;
+}
+
+# Returns how many elements two sets share, and the numbers of their elements.
+sub overlap
+{
+	my ($x, $y) = @_;
+	my @y = split /,/, $y;
+	my %y = map { $_ => 1 } @y;
+	my @x = split /,/, $x;
+
+	return (scalar(grep { $y{$_} } @x), scalar @x, scalar @y);
 }
 
 sub distance

@@ -131,4 +131,42 @@ SELECT '3 symbols of shingles 1/hashes/{1,2}'::ball;
 SELECT near('1/hashes/{1,2}'::shingles, 0.6) @> '1/hashes/{1,2,3}'::shingles AS holds, near('1/hashes/{1,2}'::shingles, 0.6) && near('1/hashes/{1,2,3}'::shingles, 0.7) AS meet,
 	to_minhash('x') <@ near('1/hashes/{1,2}'::shingles, 0.6) AS other, '1/hashes/{1,2,3}'::shingles <@ near(to_minhash('x'), 0.6) AS other;
 
+-- Partitions, a domain, and rows that a tenant does not see.
+CREATE DOMAIN passages AS shingles CHECK (cardinality(VALUE) < 1000);
+CREATE TABLE parted (id int, tenant int, s passages) PARTITION BY LIST (tenant);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES IN (0);
+CREATE TABLE parted_1 (s passages, tenant int, id int);
+ALTER TABLE parted ATTACH PARTITION parted_1 FOR VALUES IN (1);
+CREATE INDEX parted_s ON parted USING neardup (s);
+INSERT INTO parted SELECT i, i % 2, to_shingles(ARRAY[i / 10, i / 10 + 1, i / 10 + 2, i % 7]) FROM generate_series(1, 2000) i;
+ANALYZE parted;
+ALTER TABLE parted ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON parted USING (tenant = current_setting('sets.tenant')::int);
+CREATE ROLE regress_neardup_reader;
+GRANT USAGE ON SCHEMA sets_index TO regress_neardup_reader;
+GRANT SELECT ON parted TO regress_neardup_reader;
+CREATE FUNCTION partition_plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text; plan text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP plan := plan || line; END LOOP;
+	RETURN (regexp_match(plan, '(Index|Bitmap|Seq) Scan'))[1];
+END $$;
+SELECT partition_plan($$SELECT id FROM parted WHERE is_similar(s, to_shingles(ARRAY[7, 8, 9, 1]), 0.6)$$);
+SELECT array_agg(id ORDER BY id) FROM parted WHERE is_similar(s, to_shingles(ARRAY[7, 8, 9, 1]), 0.6);
+SET SESSION AUTHORIZATION regress_neardup_reader;
+SET sets.tenant = 1;
+-- What is not leakproof waits for the policy.
+SELECT partition_plan($$SELECT id FROM parted WHERE is_similar(s, to_shingles(ARRAY[7, 8, 9, 1]), 0.6)$$);
+SELECT array_agg(id ORDER BY id) FROM parted WHERE is_similar(s, to_shingles(ARRAY[7, 8, 9, 1]), 0.6);
+SELECT array_agg(id ORDER BY id) FROM parted WHERE is_contained(to_shingles(ARRAY[7, 8, 9]), s, 1);
+SELECT array_agg(id ORDER BY id) FROM (SELECT id FROM parted ORDER BY s <-> to_shingles(ARRAY[7, 8, 9]) LIMIT 5) q;
+RESET SESSION AUTHORIZATION;
+-- What the tenant reads is what a scan reads.
+UPDATE parted SET tenant = 1 - tenant WHERE id % 5 = 0;
+SELECT count(*) AS wrong FROM generate_series(1, 200) i, LATERAL (
+	SELECT (SELECT array_agg(id ORDER BY id) FROM parted WHERE is_contained(s, to_shingles(ARRAY[i, i + 1, i + 2, 3]), 0.75)) AS found,
+		   (SELECT array_agg(id ORDER BY id) FROM parted WHERE containment(s, to_shingles(ARRAY[i, i + 1, i + 2, 3])) >= 0.75) AS there) q
+ WHERE found IS DISTINCT FROM there;
+
 DROP SCHEMA sets_index CASCADE;
+DROP ROLE regress_neardup_reader;

@@ -33,6 +33,8 @@ $node->safe_psql(
 	CREATE TABLE equals AS SELECT g AS id, to_minhash('a text that is there many times') AS sig FROM generate_series(1, 300000) g;
 	CREATE INDEX equals_sig ON equals USING neardup (sig);
 	CREATE TABLE sets AS SELECT g AS id, to_shingles(ARRAY[1, 2, 3, 4, 5, 6, 7, 8, 9, g]) AS s FROM generate_series(1, 4000) g;
+	CREATE TABLE sampled AS SELECT g AS id, to_shingles(ARRAY[g % 10, g % 1000, g]) AS s FROM generate_series(1, 300000) g;
+	CREATE INDEX sampled_s ON sampled USING neardup (s);
 	CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies('SELECT s FROM sets');
 });
 
@@ -128,6 +130,16 @@ my %statement = (
 		SELECT count(*) FROM generate_series(1, 100) g, equals WHERE is_similar(sig, (SELECT sig FROM equals LIMIT 1), 0.9)},
 	'a scan in order' => q{SET enable_seqscan = off; SET enable_sort = off; SET work_mem = '64kB';
 		SELECT count(*) FROM (SELECT id FROM equals ORDER BY sig <-> (SELECT sig FROM equals LIMIT 1)) q},
+	'CREATE INDEX on sets' => q{SET max_parallel_maintenance_workers = 0; CREATE INDEX late ON sampled USING neardup (s)},
+	'CREATE INDEX on sets, in parallel' => q{CREATE INDEX late ON sampled USING neardup (s)},
+	'REINDEX of sets' => q{REINDEX INDEX sampled_s},
+	'INSERT of sets' => q{INSERT INTO sampled SELECT * FROM sampled},
+	'VACUUM of sets' => q{SET vacuum_cost_delay = 1; DELETE FROM sampled WHERE id % 2 = 0; VACUUM sampled},
+	'a join of sets' => q{SET enable_seqscan = off; SELECT count(*) FROM sampled a JOIN sampled b ON is_similar(a.s, b.s, 0.5)},
+	'a bitmap scan of sets' => q{SET enable_seqscan = off; SET enable_indexscan = off;
+		SELECT count(*) FROM generate_series(1, 100) g, sampled WHERE is_contained((SELECT to_shingles(ARRAY[1, 2, g])), s, 0.3)},
+	'sets in order' => q{SET enable_seqscan = off; SET enable_sort = off; SET work_mem = '64kB';
+		SELECT count(*) FROM (SELECT id FROM sampled ORDER BY s <-> (SELECT s FROM sampled LIMIT 1)) q},
 	'ANALYZE' => q{SET default_statistics_target = 10000; ANALYZE equals, sets, long, equals, sets},
 );
 
@@ -211,7 +223,7 @@ foreach my $what (sort keys %statement)
 	$sql =~ s/^(.*;)?\s*(.*)$/SET statement_timeout = 0; $1\nSET statement_timeout = 10;\n$2;/s;
 	is(state_of($sql), '57014', "cancelled: $what");
 }
-like($node->safe_psql('postgres', q{SELECT neardup_check('equals_sig')}), qr/ rows$/, 'the index is consistent');
+like($node->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/ rows$/, "$_ is consistent") foreach qw(equals_sig sampled_s);
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), '0', 'no worker is left');
 
 $node->stop;

@@ -48,14 +48,20 @@ papers_yuan()
 
 papers_spotsigs()
 {
+	local threshold
+
 	program papers/spotsigs
 	say "joining $PAPERS_DOCUMENTS documents in memory"
 	"$TOP/build/plain/test/bench/papers/spotsigs" time "$PAPERS_DOCUMENTS" 0.9 >"$DIR/ways.tsv"
+	say "joining $((PAPERS_DOCUMENTS / 12)) of them at thresholds from 1 to 0.1"
+	for threshold in 1 0.9 0.8 0.7 0.6 0.5 0.4 0.3 0.2 0.1; do
+		"$TOP/build/plain/test/bench/papers/spotsigs" time $((PAPERS_DOCUMENTS / 12)) $threshold
+	done >"$DIR/sweep.tsv"
 	"$TOP/build/plain/test/bench/papers/spotsigs" rows "$PAPERS_DOCUMENTS" >"$DIR/spots.rows"
 	say "joining them in the database"
 	papers_sql -v documents="$PAPERS_DOCUMENTS" -v threshold=0.9 -f "$PAPERS/spotsigs.sql"
 	rm "$DIR/spots.rows"
-	papers_csv spotsigs
+	papers_csv spotsigs spotsigs-sweep
 }
 
 measure_papers()

@@ -6,7 +6,8 @@
  *   spotsigs time DOCUMENTS THRESHOLD    times the ways, and writes a line for each: its name,
  *                                        seconds, those of them before the first comparison,
  *                                        documents compared with others, comparisons, pairs,
- *                                        and a sum that depends on the pairs
+ *                                        a sum that depends on the pairs, the megabytes it
+ *                                        takes beside the collection, and the threshold
  *
  * Similarity is that of multisets, weighted_jaccard.  The frequencies of signatures follow
  * Zipf's law, so many signatures belong to one document only.  The ways are:
@@ -15,7 +16,10 @@
  *                   the next partition by length; a pair is compared unless the frequency
  *                   already passed rules it out
  *   no partitions   the same lists, read to their ends
- *   LSH             32 bands of 6 minima; pairs that share a band are compared
+ *   no pruning      the same lists of each partition, and each pair that is met is compared
+ *   LSH             pairs that share a band of minima are compared.  Bands have as many minima
+ *                   as find a pair at the threshold with a probability of FOUND, from MINIMA
+ *                   minima in all
  *   neardup         join/sets.c
  *
  * Lists that take longer than SECONDS are given up: fewer documents than all are compared then.
@@ -25,12 +29,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../timer.h"
 #include "base/hash.h"
 #include "join/set_items.h"
 
-#define SECONDS 120
+#define SECONDS 30
 
 /* ---- The collection -------------------------------------------------------------- */
 
@@ -282,7 +289,7 @@ read_list(Answer *answer, const SetItems *items, Lists *lists, uint32_t *met, ui
 }
 
 static void
-join_spots(Answer *answer, bool partitioned)
+join_spots(Answer *answer, bool partitioned, bool pruned)
 {
 	SetJoin join = {.left = answer->bags,
 					.left_count = answer->documents,
@@ -302,14 +309,15 @@ join_spots(Answer *answer, bool partitioned)
 	for (uint32_t d = 0; d < items.documents && (d % 1024 > 0 || !late(answer)); d++)
 	{
 		const SetDocument *document = items.document + d;
-		double most = (1 - answer->threshold) * document->length + 1e-9;
-		uint64_t passed = document->lone;
+		double most = pruned ? (1 - answer->threshold) * document->length + 1e-9 : document->length;
+		uint64_t passed = pruned ? document->lone : 0;
 
 		for (uint32_t i = 0; i < document->items && passed <= most; i++)
 		{
 			read_list(answer, &items, &lists, met, d, items.rank[document->item + i], passed,
 					  partitioned ? limit[d] : items.documents);
-			passed += set_item_frequency(&items, document->item + i);
+			if (pruned)
+				passed += set_item_frequency(&items, document->item + i);
 		}
 		answer->done++;
 	}
@@ -323,8 +331,34 @@ join_spots(Answer *answer, bool partitioned)
 
 /* ---- LSH ------------------------------------------------------------------------- */
 
-#define BANDS 32
-#define ROWS 6
+#define MINIMA 192
+#define FOUND 0.99
+
+/* Bands of rows minima each. */
+typedef struct Bands
+{
+	int bands;
+	int rows;
+} Bands;
+
+/* Returns the bands of the most rows. */
+static Bands
+choose_bands(double threshold)
+{
+	Bands best = {.bands = MINIMA, .rows = 1};
+
+	for (int rows = 1; rows <= MINIMA; rows++)
+	{
+		double missed = log1p(-pow(threshold, rows));
+		double bands = missed < 0 ? fmax(1, ceil(log(1 - FOUND) / missed)) : INFINITY;
+
+		if (threshold == 1)
+			bands = 1;
+		if (bands * rows <= MINIMA)
+			best = (Bands){.bands = (int) bands, .rows = rows};
+	}
+	return best;
+}
 
 typedef struct Keyed
 {
@@ -343,26 +377,26 @@ by_key(const void *a, const void *b)
 	return x->document < y->document ? -1 : x->document > y->document;
 }
 
-/* Sets the keys of the bands of all documents. */
+/* Returns the keys of the bands of all documents. */
 static uint64_t *
-make_keys(const Answer *answer)
+make_keys(const Answer *answer, Bands bands)
 {
-	uint64_t *key = host_alloc((size_t) answer->documents * BANDS * sizeof(uint64_t));
-	int64_t least[BANDS * ROWS];
+	uint64_t *key = host_alloc((size_t) answer->documents * bands.bands * sizeof(uint64_t));
+	int64_t least[MINIMA];
 
 	for (uint32_t d = 0; d < answer->documents; d++)
 	{
 		if (answer->bags[d].count == 0)
 			least[0] = d;
 		else
-			bag_minima(answer->bags + d, BANDS * ROWS, least);
-		for (int b = 0; b < BANDS; b++)
+			bag_minima(answer->bags + d, bands.bands * bands.rows, least);
+		for (int b = 0; b < bands.bands; b++)
 		{
 			uint64_t hash = b;
 
-			for (int r = 0; r < ROWS; r++)
-				hash = mix64(hash ^ (uint64_t) least[b * ROWS + r]);
-			key[(size_t) d * BANDS + b] = hash;
+			for (int r = 0; r < bands.rows; r++)
+				hash = mix64(hash ^ (uint64_t) least[b * bands.rows + r]);
+			key[(size_t) d * bands.bands + b] = hash;
 		}
 	}
 	return key;
@@ -370,31 +404,48 @@ make_keys(const Answer *answer)
 
 /* Compares two documents that share a band, unless they share one before it. */
 static void
-compare_in_band(Answer *answer, const uint64_t *key, int band, uint32_t x, uint32_t y)
+compare_in_band(Answer *answer, const uint64_t *key, int bands, int band, uint32_t x, uint32_t y)
 {
 	for (int b = 0; b < band; b++)
-		if (key[(size_t) x * BANDS + b] == key[(size_t) y * BANDS + b])
+		if (key[(size_t) x * bands + b] == key[(size_t) y * bands + b])
 			return;
 	compare(answer, x, y);
+}
+
+/* Compares the documents that share a band, from first on.  Returns the first document after them. */
+static uint32_t
+join_bucket(Answer *answer, const uint64_t *key, const Keyed *keyed, int bands, int band,
+			uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < answer->documents && keyed[end].key == keyed[first].key)
+		end++;
+	for (uint32_t i = first; i < end && !late(answer); i++)
+		for (uint32_t j = i + 1; j < end; j++)
+			compare_in_band(answer, key, bands, band, keyed[i].document, keyed[j].document);
+	return end;
 }
 
 static void
 join_bands(Answer *answer)
 {
-	uint64_t *key = make_keys(answer);
+	Bands bands = choose_bands(answer->threshold);
+	uint64_t *key = make_keys(answer, bands);
 	Keyed *keyed = host_alloc(answer->documents * sizeof(Keyed));
+	int band;
 
 	answer->prepared = seconds() - answer->start;
-	for (int b = 0; b < BANDS; b++)
+	for (band = 0; band < bands.bands && !late(answer); band++)
 	{
 		for (uint32_t d = 0; d < answer->documents; d++)
-			keyed[d] = (Keyed){.key = key[(size_t) d * BANDS + b], .document = d};
+			keyed[d] = (Keyed){.key = key[(size_t) d * bands.bands + band], .document = d};
 		qsort(keyed, answer->documents, sizeof(Keyed), by_key);
-		for (uint32_t i = 0; i < answer->documents; i++)
-			for (uint32_t j = i + 1; j < answer->documents && keyed[j].key == keyed[i].key; j++)
-				compare_in_band(answer, key, b, keyed[i].document, keyed[j].document);
+		for (uint32_t i = 0; i < answer->documents;)
+			i = join_bucket(answer, key, keyed, bands.bands, band, i);
 	}
-	answer->done = answer->documents;
+	answer->done = late(answer) ? (uint32_t) ((double) answer->documents * band / bands.bands) :
+								  answer->documents;
 	host_free(keyed);
 	host_free(key);
 }
@@ -422,18 +473,36 @@ join_sets(Answer *answer)
 static void
 join_partitions(Answer *answer)
 {
-	join_spots(answer, true);
+	join_spots(answer, true, true);
 }
 
 static void
 join_without_partitions(Answer *answer)
 {
-	join_spots(answer, false);
+	join_spots(answer, false, true);
 }
 
 static void
-race(const Bag *bags, uint32_t documents, double threshold, const char *name, void (*way)(Answer *))
+join_without_pruning(Answer *answer)
 {
+	join_spots(answer, true, false);
+}
+
+/* Returns the most memory that this process has had, in megabytes. */
+static double
+most_memory(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss / 1024.0;
+}
+
+static void
+time_way(const Bag *bags, uint32_t documents, double threshold, const char *name,
+		 void (*way)(Answer *))
+{
+	double memory = most_memory();
 	Answer answer = {.bags = bags,
 					 .documents = documents,
 					 .threshold = threshold,
@@ -442,10 +511,30 @@ race(const Bag *bags, uint32_t documents, double threshold, const char *name, vo
 
 	way(&answer);
 	time = seconds() - answer.start;
-	printf("%s\t%.3f\t%.3f\t%u\t%llu\t%llu\t%llu\n", name, time, answer.prepared, answer.done,
-		   (unsigned long long) answer.compared, (unsigned long long) answer.pairs,
-		   (unsigned long long) answer.sum);
+	printf("%s\t%.3f\t%.3f\t%u\t%llu\t%llu\t%llu\t%.0f\t%g\n", name, time, answer.prepared,
+		   answer.done, (unsigned long long) answer.compared, (unsigned long long) answer.pairs,
+		   (unsigned long long) answer.sum, most_memory() - memory, threshold);
+}
+
+/* Times a way in a process of its own, whose memory is that of this way. */
+static void
+race(const Bag *bags, uint32_t documents, double threshold, const char *name, void (*way)(Answer *))
+{
+	int status;
+	pid_t child;
+
 	fflush(stdout);
+	child = fork();
+	if (child == 0)
+	{
+		time_way(bags, documents, threshold, name, way);
+		exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+	{
+		fprintf(stderr, "spotsigs: %s failed\n", name);
+		exit(1);
+	}
 }
 
 int
@@ -462,6 +551,7 @@ main(int argc, char **argv)
 		bags = make_bags(documents);
 		race(bags, documents, threshold, "SpotSigs", join_partitions);
 		race(bags, documents, threshold, "no partitions", join_without_partitions);
+		race(bags, documents, threshold, "no pruning", join_without_pruning);
 		race(bags, documents, threshold, "LSH", join_bands);
 		race(bags, documents, threshold, "neardup", join_sets);
 	}

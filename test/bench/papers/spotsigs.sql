@@ -1,5 +1,6 @@
 -- The collection of spotsigs.c in the database: the exact join, signatures and the index.
--- :documents and :threshold are those of spotsigs.c; its lines are in ways.tsv.
+-- :documents and :threshold are those of spotsigs.c; its lines are in ways.tsv, and those of a
+-- twelfth of the documents at ten thresholds in sweep.tsv.
 SET maintenance_work_mem = '1GB';
 CREATE EXTENSION IF NOT EXISTS neardup;
 
@@ -14,6 +15,7 @@ CREATE TABLE ways (
 	compared bigint,
 	pairs bigint,
 	recall float8,
+	megabytes float8,
 	note text
 );
 
@@ -25,15 +27,22 @@ INSERT INTO ways (what, threads, seconds, source, documents, note) VALUES
 	('LSH', NULL, 44.5, 'published', 1200000, 'the same');
 
 -- ---- Measured by spotsigs.c ---------------------------------------------------------
-CREATE TABLE timed (place serial, what text, seconds float8, preparation float8, done bigint, compared bigint, pairs bigint, sum numeric);
-\copy timed (what, seconds, preparation, done, compared, pairs, sum) FROM 'ways.tsv'
+CREATE TABLE timed (place serial, what text, seconds float8, preparation float8, done bigint, compared bigint, pairs bigint, sum numeric, megabytes float8, threshold float8);
+\copy timed (what, seconds, preparation, done, compared, pairs, sum, megabytes, threshold) FROM 'ways.tsv'
 
 -- Preparation does not depend on how many documents are compared.
-INSERT INTO ways (what, threads, seconds, preparation, compared, pairs, note)
+INSERT INTO ways (what, threads, seconds, preparation, compared, pairs, megabytes, note)
 SELECT CASE what WHEN 'neardup' THEN 'neardup, join of sets' ELSE what END, 1,
-	preparation + (seconds - preparation) * :documents / done, nullif(preparation, 0), compared, pairs,
+	preparation + (seconds - preparation) * :documents / done, nullif(preparation, 0), compared, pairs, megabytes,
 	CASE WHEN done < :documents THEN format('estimated from %s documents', done) ELSE 'in memory, without a server' END
 FROM timed ORDER BY place;
+
+-- The same at other thresholds.
+CREATE TABLE sweep (LIKE timed);
+ALTER TABLE sweep DROP place;
+\copy sweep FROM 'sweep.tsv'
+CREATE VIEW estimated AS
+SELECT *, preparation + (seconds - preparation) * max(done) OVER () / done AS estimate, done < max(done) OVER () AS given_up FROM sweep;
 
 -- ---- In the database --------------------------------------------------------------
 CREATE UNLOGGED TABLE loaded (id int, spots bigint[]);
@@ -103,11 +112,16 @@ UPDATE ways SET recall = pairs::float8 / (SELECT count(*) FROM exact_pairs) WHER
 
 SELECT must('pairs are found', (SELECT count(*) > :documents / 100 FROM exact_pairs)),
 	must('neardup_pairs and spotsigs.c find the same pairs', (
-		SELECT count(*) = 4 FROM timed t, (SELECT count(*) AS pairs, sum(((a * 2654435761) # (b * 40503)) & 4294967295) AS sum FROM exact_pairs) e
+		SELECT count(*) = 5 FROM timed t, (SELECT count(*) AS pairs, sum(((a * 2654435761) # (b * 40503)) & 4294967295) AS sum FROM exact_pairs) e
 		WHERE t.what = 'LSH' OR t.done < :documents OR (t.pairs = e.pairs AND t.sum = e.sum))),
+	must('the exact ways find the same at all thresholds', NOT EXISTS (
+		SELECT FROM estimated WHERE what <> 'LSH' AND NOT given_up GROUP BY threshold HAVING count(DISTINCT (pairs, sum)) <> 1)),
+	must('LSH finds most pairs at all thresholds, and no others', (
+		SELECT count(*) = 0 FROM estimated l JOIN estimated n USING (threshold) WHERE l.what = 'LSH' AND n.what = 'neardup' AND NOT l.given_up AND l.pairs NOT BETWEEN .98 * n.pairs AND n.pairs)),
 	must('LSH finds most pairs, and no others', (SELECT t.pairs BETWEEN .99 * count(*) AND count(*) FROM timed t, exact_pairs WHERE what = 'LSH' GROUP BY t.pairs)),
 	must('signatures find most pairs', (SELECT min(recall) > .99 FROM ways WHERE what LIKE '%verified')),
 	must('signatures find no others', NOT EXISTS (TABLE verified_pairs_0 EXCEPT TABLE exact_pairs)),
 	must('a worker changes nothing', NOT EXISTS (TABLE verified_pairs_0 EXCEPT TABLE verified_pairs_1)) \g /dev/null
 
-\copy (SELECT what, threads, round(seconds::numeric, 2) AS seconds, source, round(preparation::numeric, 2) AS preparation, documents, compared, pairs, round(recall::numeric, 4) AS recall, note FROM ways ORDER BY place) TO 'spotsigs.csv' CSV HEADER
+\copy (SELECT what, threads, round(seconds::numeric, 2) AS seconds, source, round(preparation::numeric, 2) AS preparation, documents, compared, pairs, round(recall::numeric, 4) AS recall, megabytes AS "MB", note FROM ways ORDER BY place) TO 'spotsigs.csv' CSV HEADER
+\copy (SELECT threshold, round((max(estimate) FILTER (WHERE what = 'SpotSigs'))::numeric, 2) AS "SpotSigs", round((max(estimate) FILTER (WHERE what = 'neardup'))::numeric, 2) AS "neardup", round((max(estimate) FILTER (WHERE what = 'no partitions'))::numeric, 2) AS "no partitions", round((max(estimate) FILTER (WHERE what = 'LSH'))::numeric, 2) AS "LSH", round((max(estimate) FILTER (WHERE what = 'no pruning'))::numeric, 2) AS "no pruning" FROM estimated GROUP BY threshold ORDER BY threshold) TO 'spotsigs-sweep.csv' CSV HEADER

@@ -1,18 +1,13 @@
-# title: All pairs of 1.2 million documents
-# subtitle: as in the paper on SpotSigs, at 0.9; grey: published, of another machine
-# about: A bar for each way to find all pairs of 1.2 million documents: seconds that the paper on SpotSigs published, and seconds that were measured here.
-# data: ways spotsigs.csv
-HEIGHT = 150 + 26 * N
-LEFT = 290
-RIGHT = 90
+# title: All pairs at each threshold
+# subtitle: ways of the paper on SpotSigs, and neardup; one core, lower is better
+# about: The seconds that each way takes to find all pairs of 100,000 documents, by the threshold. The scale of seconds is logarithmic. neardup is fastest at low thresholds; bands take longer than inverted lists at each threshold.
+# data: curves spotsigs-sweep.csv
 load "style.gp"
-XMIN = down(XMIN) / 3
-set border 2
-unset ytics
-set grid noytics
-set logscale x
-set xrange [XMIN:up(XMAX)]
-set xtics ("0.1 s" 0.1, "10 s" 10, "1,000 s" 1e3, "100,000 s" 1e5)
-set yrange [-N - 0.6:-0.4]
-set xlabel "seconds, logarithmic"
-plot @BARS
+set logscale y
+set xrange [0.1:1]
+set yrange [down(YMIN):up(YMAX)]
+set xtics ("0.1" 0.1, "0.2" 0.2, "0.4" 0.4, "0.6" 0.6, "0.8" 0.8, "1" 1)
+set ytics ("0.1 s" 0.1, "1 s" 1, "10 s" 10, "100 s" 100, "1,000 s" 1e3)
+set xlabel "threshold of similarity"
+set ylabel "all pairs, logarithmic"
+plot @LINES
