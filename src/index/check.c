@@ -211,7 +211,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 	size_t bytes = signature_symbol_bytes(&check->meta->shape);
 	MemoryContext before = MemoryContextSwitchTo(check->row_context);
 
-	page_verify(check->index, buffer, stride);
+	page_verify(check->index, buffer);
 	claim_block(check, BufferGetBlockNumber(buffer));
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	for (int i = 0; i < page_info(page)->count; i++)
@@ -263,12 +263,10 @@ check_tail(Check *check, const TailEntry *tail)
 #define MAY_BE_MISSING UINT32_C(0x80000000)
 #define NO_BUCKET PG_UINT32_MAX
 
-/* Locks a page of documents of a segment. */
+/* Reports an error unless there is a page of a segment.  Returns the page. */
 static Buffer
-read_documents(Check *check, Segment *segment, uint32 page)
+require_page(Check *check, const Segment *segment, Buffer buffer)
 {
-	Buffer buffer = segment_documents(check->index, segment, page);
-
 	if (!BufferIsValid(buffer))
 		page_corrupt(check->index, segment->root_block, "its pages belong to another segment");
 	return buffer;
@@ -294,7 +292,7 @@ find_buckets(Check *check, Segment *segment, int group)
 		check->bucket[i] = NO_BUCKET;
 	for (uint32 p = check->first / per_page; p * per_page < end; p++)
 	{
-		Buffer buffer = read_documents(check, segment, p);
+		Buffer buffer = require_page(check, segment, segment_documents(check->index, segment, p));
 		Page page = BufferGetPage(buffer);
 
 		for (int i = 0; i < page_info(page)->count; i++)
@@ -354,14 +352,10 @@ check_page(Check *check, Segment *segment, int group, PostingPlace place)
 	uint32 first = segment->first_bucket[group];
 	uint32 end = segment->first_bucket[group + 1];
 	uint32 on_page = segment_slot(segment, place)->number;
-	Buffer buffer = segment_postings(check->index, segment, place);
-	uint32 number;
-	uint32 last;
+	Buffer buffer = require_page(check, segment, segment_postings(check->index, segment, place));
+	uint32 number = bucket_of_number(on_page);
+	uint32 last = number + page_info(BufferGetPage(buffer))->count;
 
-	if (!BufferIsValid(buffer))
-		page_corrupt(check->index, segment->root_block, "its pages belong to another segment");
-	number = bucket_of_number(on_page);
-	last = number + page_info(BufferGetPage(buffer))->count;
 	for (number = Max(number, first); number < Min(last, end); number++)
 		check_code(check, segment, BufferGetBlockNumber(buffer),
 				   postings_on_page(check->index, buffer, on_page, number), number - first);
@@ -401,7 +395,7 @@ check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entr
 	memset(&check->counted, 0, sizeof(SegmentRoot));
 	for (uint32 p = 0; p < segment->root.document_pages; p++)
 	{
-		Buffer buffer = read_documents(check, segment, p);
+		Buffer buffer = require_page(check, segment, segment_documents(check->index, segment, p));
 		uint32 stamp = page_info(BufferGetPage(buffer))->stamp;
 
 		if (stamp < entry->first_stamp || stamp > entry->last_stamp)
@@ -412,14 +406,25 @@ check_segment_documents(Check *check, Segment *segment, const SegmentEntry *entr
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (counted->documents != entry->documents || counted->grouped > entry->grouped ||
-		counted->empty > entry->empty || counted->nulls > entry->nulls)
-		page_corrupt(check->index, entry->root, "segment has another number of documents");
-	if (counted->documents - root_keyed(counted) < entry->dead)
-		page_corrupt(check->index, entry->root,
-					 "fewer documents are dead than a vacuum has counted");
+		counted->empty > entry->empty || counted->nulls > entry->nulls ||
+		counted->documents - root_keyed(counted) < entry->dead)
+		page_corrupt(check->index, entry->root, "segment has other documents than are listed");
 }
 
-/* Notes the blocks of a segment's pages other than those of documents. */
+/* Notes the block of a page of postings or elements, and verifies the page. */
+static void
+claim_page(Check *check, const Segment *segment, BlockNumber block, PageKind kind)
+{
+	Buffer buffer =
+		require_page(check, segment, page_read(check->index, block, kind, segment->stamp));
+
+	page_verify(check->index, buffer);
+	UnlockReleaseBuffer(buffer);
+	claim_block(check, block);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Notes the blocks of a segment's pages other than those of documents, and verifies them. */
 static void
 claim_segment(Check *check, const SegmentEntry *entry)
 {
@@ -440,8 +445,10 @@ claim_segment(Check *check, const SegmentEntry *entry)
 			page_corrupt(check->index, entry->root, "its maps belong to another segment");
 		/* Pages of documents are claimed when they are checked. */
 		for (uint32 i = 0; i < walk.count; i++)
-			if (map >= root->document_maps || map * ENTRIES_PER_MAP + i >= root->document_pages)
-				claim_block(check, walk.entry[i].block);
+			if (map >= root->document_maps)
+				claim_page(check, &walk.segment, walk.entry[i].block, PAGE_POSTINGS);
+			else if (map * ENTRIES_PER_MAP + i >= root->document_pages)
+				claim_page(check, &walk.segment, walk.entry[i].block, PAGE_ELEMENTS);
 		postings += map < root->document_maps ? 0 : walk.count;
 	}
 	if (postings != root->posting_pages)
@@ -487,7 +494,6 @@ check_index(Check *check)
 {
 	upkeep_lock(check->index);
 	check->meta = meta_read(check->index);
-	segments_forget(check->meta);
 	check->blocks = RelationGetNumberOfBlocks(check->index);
 	check->claimed = palloc0(check->blocks / 8 + 1);
 	for (uint32 i = 0; i < check->meta->segments; i++)

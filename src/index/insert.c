@@ -172,7 +172,7 @@ recall_tail(Relation index)
 static Buffer
 lock_open_page(Relation index, TailHint *hint)
 {
-	Buffer buffer = page_pin_tail(index, hint->open[hint->slot]);
+	Buffer buffer = page_pin(index, hint->open[hint->slot]);
 
 	if (ConditionalLockBuffer(buffer))
 		return buffer;
@@ -181,7 +181,7 @@ lock_open_page(Relation index, TailHint *hint)
 	RelationSetTargetBlock(index, hint->open[hint->slot]);
 	if (hint->open[hint->slot] == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = page_pin_tail(index, hint->open[hint->slot]);
+	buffer = page_pin(index, hint->open[hint->slot]);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	return buffer;
 }
@@ -216,7 +216,7 @@ append_to_open_page(Relation index, RowDocument *doc)
 	room = has_room(BufferGetPage(buffer), hint->stamp, stride);
 	if (room)
 	{
-		page_verify_tail(index, buffer, stride);
+		page_check_documents(index, buffer, stride);
 		done = !shape_is_set(&doc->shape) || tid_flags(&doc->document.tid) ||
 			doc->placed == hint->stamp;
 		if (done)

@@ -110,34 +110,62 @@ page_set_checksum(Page page)
 	page_info(page)->checksum = checksum_payload(page);
 }
 
-/*
- * Reports an error unless the contents of a locked page fit its checksum; stride matters
- * for pages of documents only.  Reads all of the page.
- */
-void
-page_verify(Relation index, Buffer buffer, uint32 stride)
+/* Returns the length of a page's documents, as its header and their number say; 0: impossible. */
+static uint32
+stride_by_header(Page page)
 {
-	Page page = BufferGetPage(buffer);
-	const PageInfo *info = page_info(page);
-	uint32 checksum;
+	uint32 count = page_info(page)->count;
+	uint32 lower = ((PageHeader) page)->pd_lower;
+	uint32 upper = ((PageHeader) page)->pd_upper;
+	uint32 stride;
 
+	if (lower < CONTENTS_OFFSET || lower > upper || upper > BLCKSZ)
+		return 0;
+	stride = count == 0 ? STRIDE_MIN : (lower - CONTENTS_OFFSET) / count;
+	return stride >= STRIDE_MIN && lower == CONTENTS_OFFSET + count * stride &&
+			upper + count * sizeof(ItemPointerData) == BLCKSZ ?
+		stride :
+		0;
+}
+
+/*
+ * Returns what is wrong with a locked page of the index, or NULL.  Reads all of it.  The metapage
+ * is compared whenever it is used.
+ */
+const char *
+page_damage(Page page)
+{
+	const PageInfo *info = page_info(page);
+	uint32 stride = 0;
+
+	if (info->kind == PAGE_META)
+		return NULL;
 	if (info->kind == PAGE_DOCUMENTS)
 	{
-		page_check_documents(index, buffer, stride);
-		checksum = page_checksum_from(page, stride, 0, 0);
+		stride = stride_by_header(page);
+		if (stride == 0)
+			return "another number of documents than its header says";
 		if (info->dead != checksum_dead(page))
-			page_corrupt(index, BufferGetBlockNumber(buffer),
-						 "other documents are marked dead than vacuum has marked");
+			return "other documents are marked dead than vacuum has marked";
 	}
-	else if (info->kind == PAGE_ELEMENTS)
-	{
-		page_check_documents(index, buffer, stride);
-		checksum = page_checksum_from(page, stride, 0, 0);
-	}
-	else
-		checksum = checksum_payload(page);
-	if (info->checksum != checksum)
-		page_corrupt(index, BufferGetBlockNumber(buffer), "its contents do not fit their checksum");
+	if (info->kind == PAGE_ELEMENTS && info->count > ELEMENTS_PER_PAGE)
+		return "more elements than fit";
+	if (info->checksum !=
+		(info->kind == PAGE_DOCUMENTS || info->kind == PAGE_ELEMENTS ?
+			 page_checksum_from(page, stride, 0, 0) :
+			 checksum_payload(page)))
+		return "its contents do not fit their checksum";
+	return NULL;
+}
+
+/* Reports an error unless a locked page of the index is sound. */
+void
+page_verify(Relation index, Buffer buffer)
+{
+	const char *damage = page_damage(BufferGetPage(buffer));
+
+	if (damage != NULL)
+		page_corrupt(index, BufferGetBlockNumber(buffer), damage);
 }
 
 /*
@@ -199,31 +227,10 @@ page_put_elements(Page page, const uint64 *element, uint32 count)
 	info->checksum = page_checksum_from(page, 0, from, info->checksum);
 }
 
-static uint32 version = 1;
-
-/*
- * Returns a number that changes whenever verified pages have to be verified again, and what
- * was read from them forgotten.
- */
-uint32
-pages_seen_version(void)
-{
-	return version;
-}
-
-/* Changes this number. */
-void
-pages_forget(void)
-{
-	version++;
-}
-
 /* Reports a corrupt page. */
 void
 page_corrupt(Relation index, BlockNumber block, const char *what)
 {
-	/* What this backend has cached may come from a damaged page that is repaired by then. */
-	pages_forget();
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is corrupt at block %u: %s", RelationGetRelationName(index),

@@ -76,21 +76,17 @@ extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 stam
 								  Buffer *recent);
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
 							   Buffer *recent);
-extern void page_verify(Relation index, Buffer buffer, uint32 stride);
+extern const char *page_damage(Page page);
+extern void page_verify(Relation index, Buffer buffer);
 extern uint32 page_checksum_from(Page page, uint32 stride, uint32 from, uint32 checksum);
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
-/* ---- Pages seen before (page_verify.c) ----------------------------------------- */
+/* ---- Pins (page_pin.c) ----------------------------------------------------------- */
 
-/* Pins a block that was last seen in *recent; see page_read_recent. */
+extern Buffer page_pin(Relation index, BlockNumber block);
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
 extern int64 pages_read_in(void);
 extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
-extern uint32 pages_seen_version(void);
-extern void pages_forget(void);
-extern Buffer page_pin_tail(Relation index, BlockNumber block);
-extern Buffer page_read_tail(Relation index, BlockNumber block, PageKind kind, uint32 stamp);
-extern void page_verify_tail(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Documents ---------------------------------------------------------- */
 

@@ -41,11 +41,7 @@ lock_page(Relation index, Buffer buffer, PageKind kind, uint32 stamp, uint32 lis
 	return buffer;
 }
 
-/*
- * Reads a page, as page_read() does, that this backend has verified in *recent.  If the page
- * is not in that buffer any more, or was read in again, sets *recent to InvalidBuffer; the
- * caller must verify it.
- */
+/* Reads a page, as page_read() does, that was last in *recent; sets this to where it is. */
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
 {
@@ -77,13 +73,6 @@ page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segm
 	Buffer buffer = page_pin_recent(index, block, recent);
 
 	return lock_page(index, buffer, PAGE_DOCUMENTS, stamp, segment);
-}
-
-/* Pins and share-locks a page of a tail, as page_read() does. */
-Buffer
-page_read_tail(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
-{
-	return lock_page(index, page_pin_tail(index, block), kind, stamp, stamp);
 }
 
 /* ---- Free pages --------------------------------------------------------- */

@@ -33,29 +33,12 @@ evict(Segment *segment)
 	MemoryContextDelete(GetMemoryChunkContext(segment));
 }
 
-/* Forgets what this backend has cached and verified of an index's segments. */
-void
-segments_forget(const IndexMeta *meta)
-{
-	Segment *next;
-
-	for (Segment *s = cache; s != NULL; s = next)
-	{
-		next = s->next;
-		if (s->identity == meta->identity)
-			evict(s);
-	}
-}
-
-/*
- * Returns whether a cached segment is the one listed, in case the key is not unique after all,
- * and was loaded since verified pages had to be verified again.
- */
+/* Returns whether a cached segment is the one listed, in case the key is not unique after all. */
 static bool
 is_listed(const Segment *s, const IndexMeta *meta, const SegmentEntry *entry)
 {
-	return !s->replaced && s->seen_version == pages_seen_version() &&
-		s->root_block == entry->root && s->root.document_pages == entry->document_pages &&
+	return !s->replaced && s->root_block == entry->root &&
+		s->root.document_pages == entry->document_pages &&
 		root_other_pages(&s->root) == entry->other_pages && s->root.documents == entry->documents &&
 		s->root.grouped == entry->grouped && s->root.empty == entry->empty &&
 		s->root.nulls == entry->nulls && (uint32) s->root.groups == entry->groups &&
@@ -184,7 +167,7 @@ load_list(Relation index, Segment *s, Buffer buffer)
 		buffer = page_read(index, s->root_page[p], PAGE_ROOT, s->stamp);
 		if (!BufferIsValid(buffer))
 			return false;
-		page_verify(index, buffer, 0);
+		page_verify(index, buffer);
 		load_root_list(index, buffer, s, p);
 	}
 	UnlockReleaseBuffer(buffer);
@@ -203,7 +186,7 @@ segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *ent
 
 	if (!BufferIsValid(buffer))
 		return false;
-	page_verify(index, buffer, 0);
+	page_verify(index, buffer);
 	s->stamp = entry->stamp;
 	s->root_block = entry->root;
 	s->root = *page_root(BufferGetPage(buffer));
@@ -271,7 +254,6 @@ load_segment(Relation index, const IndexMeta *meta, const SegmentEntry *entry)
 	int64 before_read = pages_read_in();
 	bool loaded;
 
-	s->seen_version = pages_seen_version();
 	s->file = compat_file(index);
 	s->identity = meta->identity;
 	loaded = segment_load_root(index, meta, entry, s);
@@ -331,7 +313,7 @@ segment_read_map(Relation index, const Segment *s, uint32 map)
 
 	if (!BufferIsValid(buffer))
 		return buffer;
-	page_verify(index, buffer, 0);
+	page_verify(index, buffer);
 	entry = page_map(BufferGetPage(buffer));
 	count = page_info(BufferGetPage(buffer))->count;
 	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||
@@ -420,26 +402,18 @@ segment_documents_slot(const Segment *segment, uint32 page)
 	return map == NULL ? NULL : &map->slot[page % ENTRIES_PER_MAP];
 }
 
-/*
- * Verifies a page that is not noted in its slot, and notes it; if there is no page, notes that
- * upkeep has replaced the segment.
- */
-static void
-verify_once(Relation index, Buffer buffer, Segment *segment, MapSlot *slot, uint32 stride)
+/* Notes that upkeep has replaced a segment if there is no page.  Returns the page. */
+static Buffer
+page_or_replaced(Segment *segment, Buffer buffer)
 {
 	if (!BufferIsValid(buffer))
 		segment->replaced = true;
-	else if (!BufferIsValid(slot->recent))
-	{
-		page_verify(index, buffer, stride);
-		slot->recent = buffer;
-	}
+	return buffer;
 }
 
 /*
  * Pins and share-locks a page of documents, by its number; returns InvalidBuffer if upkeep has
- * replaced the segment.  Verifies its contents when this backend sees them for the first time,
- * and when they were read in again.  Checks each time what is used as a bound.
+ * replaced the segment.  Checks each time what is used as a bound.
  */
 Buffer
 segment_documents(Relation index, Segment *segment, uint32 page)
@@ -453,17 +427,13 @@ segment_documents(Relation index, Segment *segment, uint32 page)
 	slot = &map->slot[page % ENTRIES_PER_MAP];
 	buffer = page_read_documents(index, slot->block, segment->sets ? segment->stamp : slot->number,
 								 segment->stamp, &slot->recent);
-	verify_once(index, buffer, segment, slot, segment->root.stride);
-	if (BufferIsValid(buffer) &&
+	if (BufferIsValid(page_or_replaced(segment, buffer)) &&
 		page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
 		page_corrupt(index, slot->block, "more documents than fit");
 	return buffer;
 }
 
-/*
- * Pins, share-locks and verifies a page of elements of sets, by its number; as
- * segment_documents.
- */
+/* Pins and share-locks a page of elements of sets, by its number; as segment_documents. */
 Buffer
 segment_elements(Relation index, Segment *segment, uint32 page)
 {
@@ -479,8 +449,7 @@ segment_elements(Relation index, Segment *segment, uint32 page)
 		return InvalidBuffer;
 	slot = &map->slot[number % ENTRIES_PER_MAP];
 	buffer = page_read_recent(index, slot->block, PAGE_ELEMENTS, segment->stamp, &slot->recent);
-	verify_once(index, buffer, segment, slot, 0);
-	if (BufferIsValid(buffer))
+	if (BufferIsValid(page_or_replaced(segment, buffer)))
 		page_check_documents(index, buffer, 0);
 	return buffer;
 }
@@ -647,14 +616,13 @@ segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *p
 	return segment_next(index, segment, place);
 }
 
-/* Pins, share-locks and verifies a page of postings; as segment_documents. */
+/* Pins and share-locks a page of postings; as segment_documents. */
 Buffer
 segment_postings(Relation index, Segment *segment, PostingPlace place)
 {
 	MapSlot *slot = segment_slot(segment, place);
-	Buffer buffer =
-		page_read_recent(index, slot->block, PAGE_POSTINGS, segment->stamp, &slot->recent);
 
-	verify_once(index, buffer, segment, slot, 0);
-	return buffer;
+	return page_or_replaced(segment,
+							page_read_recent(index, slot->block, PAGE_POSTINGS, segment->stamp,
+											 &slot->recent));
 }

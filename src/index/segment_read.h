@@ -6,7 +6,7 @@
 
 #include "index/segment.h"
 
-/* An entry of a map in a backend's cache, and the buffer where it verified the page last. */
+/* An entry of a map in a backend's cache, and the buffer where the page was last. */
 typedef struct MapSlot
 {
 	uint32 number;
@@ -62,7 +62,6 @@ typedef struct Segment
 	uint32 *first_map;      /* of postings, for each group and key, and the end */
 	Size bytes;
 	uint64 last_used;
-	uint32 seen_version;          /* pages_seen_version() when it was loaded */
 	UsualPlan usual[USUAL_PLANS]; /* those used last */
 	uint32 next_usual;            /* the one that is replaced next */
 	PagePrice page_price;
@@ -73,7 +72,6 @@ extern Segment *segment_open(Relation index, const IndexMeta *meta, const Segmen
 extern bool segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *entry,
 							  Segment *s);
 extern Buffer segment_read_map(Relation index, const Segment *s, uint32 map);
-extern void segments_forget(const IndexMeta *meta);
 extern Buffer segment_documents(Relation index, Segment *segment, uint32 page);
 extern Buffer segment_elements(Relation index, Segment *segment, uint32 page);
 extern bool segment_size_of_page(Relation index, Segment *segment, uint32 page, uint32 *size);

@@ -95,22 +95,18 @@ document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 str
 	return key_bucket(g, document_keys(symbols, stride, g->keys)[group - g->groups]);
 }
 
-/* Share-locks a page of documents, which is still as it was written unless it comes from disk. */
+/* Share-locks a page of documents. */
 Buffer
 group_sort_documents(SegmentWriter *writer, uint32 number)
 {
 	MapEntry entry = segment_document_page(writer, number);
-	int64 before = pages_read_in();
 	Buffer buffer = page_read(writer->index, entry.block, PAGE_DOCUMENTS,
 							  shape_is_set(writer->shape) ? writer->stamp : entry.number);
 
 	if (!BufferIsValid(buffer))
 		page_corrupt(writer->index, entry.block,
 					 "page of a segment that is being written belongs to another");
-	if (pages_read_in() != before)
-		page_verify(writer->index, buffer, writer->root->stride);
-	else
-		page_check_documents(writer->index, buffer, writer->root->stride);
+	page_check_documents(writer->index, buffer, writer->root->stride);
 	return buffer;
 }
 

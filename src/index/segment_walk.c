@@ -57,7 +57,10 @@ walk_documents(SegmentWalk *walk, uint32 page)
 		page_read_documents(walk->index, entry.block, segment->sets ? segment->stamp : entry.number,
 							segment->stamp, &recent);
 	if (BufferIsValid(buffer))
-		page_verify(walk->index, buffer, segment->root.stride);
+	{
+		page_verify(walk->index, buffer);
+		page_check_documents(walk->index, buffer, segment->root.stride);
+	}
 	return buffer;
 }
 
@@ -76,6 +79,6 @@ walk_elements(SegmentWalk *walk, uint32 page)
 	buffer = page_read(walk->index, walk->entry[number % ENTRIES_PER_MAP].block, PAGE_ELEMENTS,
 					   segment->stamp);
 	if (BufferIsValid(buffer))
-		page_verify(walk->index, buffer, 0);
+		page_verify(walk->index, buffer);
 	return buffer;
 }

@@ -350,7 +350,7 @@ list_posting_maps(SegmentWriter *writer, BlockNumber block, MapList *list)
 
 		if (!BufferIsValid(buffer))
 			page_corrupt(writer->index, block, "map of a segment that is being written is gone");
-		page_verify(writer->index, buffer, 0);
+		page_verify(writer->index, buffer);
 		if (count == blocks)
 			page_corrupt(writer->index, block, "maps are linked in a circle");
 		page = BufferGetPage(buffer);

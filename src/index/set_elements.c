@@ -15,9 +15,9 @@ read_page(const ElementSource *source, uint32 page)
 		return segment_elements(source->index, source->segment, page);
 	if (source->walk != NULL)
 		return walk_elements(source->walk, page);
-	buffer = page_read_tail(source->index, page, PAGE_ELEMENTS, source->stamp);
+	buffer = page_read(source->index, page, PAGE_ELEMENTS, source->stamp);
 	if (BufferIsValid(buffer))
-		page_verify_tail(source->index, buffer, 0);
+		page_check_documents(source->index, buffer, 0);
 	return buffer;
 }
 

@@ -42,13 +42,13 @@ set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc)
 
 	if (block == InvalidBlockNumber)
 		return false;
-	elements = page_pin_tail(index, block);
+	elements = page_pin(index, block);
 	LockBuffer(elements, BUFFER_LOCK_EXCLUSIVE);
 	page = BufferGetPage(elements);
 	if (!page_is_ours(page) || page_info(page)->stamp != info->stamp ||
 		page_info(page)->kind != PAGE_ELEMENTS)
 		page_corrupt(index, block, "not a page of elements of the tail");
-	page_verify_tail(index, elements, 0);
+	page_check_documents(index, elements, 0);
 	room = page_info(page)->count + (uint64) doc->record.count <= ELEMENTS_PER_PAGE;
 	if (room)
 	{

@@ -94,7 +94,6 @@ static void
 next_elements(Reading *reading)
 {
 	const SegmentWriter *writer = reading->sort->writer;
-	int64 before = pages_read_in();
 	BlockNumber block;
 
 	if (BufferIsValid(reading->page))
@@ -107,8 +106,7 @@ next_elements(Reading *reading)
 	if (!BufferIsValid(reading->page))
 		page_corrupt(writer->index, block,
 					 "page of a segment that is being written belongs to another");
-	if (pages_read_in() != before)
-		page_verify(writer->index, reading->page, 0);
+	page_check_documents(writer->index, reading->page, 0);
 	reading->elements = page_info(BufferGetPage(reading->page))->count;
 	reading->offset = 0;
 	/* Nobody changes the page any more. */

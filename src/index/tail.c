@@ -53,11 +53,11 @@ tail_walk(Relation index, const TailEntry *tail, TailVisitor visit, void *state)
 
 	for (uint32 p = 0; tail->stamp != 0 && p < tail->pages; p++)
 	{
-		Buffer buffer = page_read_tail(index, block, PAGE_DOCUMENTS, tail->stamp);
+		Buffer buffer = page_read(index, block, PAGE_DOCUMENTS, tail->stamp);
 
 		if (!BufferIsValid(buffer))
 			return false;
-		page_verify_tail(index, buffer, tail->stride);
+		page_check_documents(index, buffer, tail->stride);
 		if ((p == tail->pages - 1) != (block == tail->last))
 			page_corrupt(index, block, "chain of pages of another length than the metapage says");
 		visit(state, buffer);

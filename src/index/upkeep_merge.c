@@ -456,7 +456,7 @@ add_tail_page(void *state, Buffer buffer)
 		return;
 	if (page_info(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
 		close_page(merge->index, buffer);
-	page_verify(merge->index, buffer, merge->stride);
+	page_verify(merge->index, buffer);
 	add_page(merge, buffer);
 }
 

@@ -9,7 +9,7 @@
 
 #include "index/meta.c"
 
-#include "index/page_verify.c"
+#include "index/page_pin.c"
 
 #include "sketch/symbols.c"
 

@@ -33,7 +33,7 @@ CREATE TABLE timed (place serial, what text, seconds float8, preparation float8,
 -- Preparation does not depend on how many documents are compared.
 INSERT INTO ways (what, threads, seconds, preparation, compared, pairs, megabytes, note)
 SELECT CASE what WHEN 'neardup' THEN 'neardup, join of sets' ELSE what END, 1,
-	preparation + (seconds - preparation) * :documents / done, nullif(preparation, 0), compared, pairs, megabytes,
+	preparation + (seconds - preparation) * :documents / done, nullif(preparation, 0), CASE WHEN done = :documents THEN compared END, CASE WHEN done = :documents THEN pairs END, megabytes,
 	CASE WHEN done < :documents THEN format('estimated from %s documents', done) ELSE 'in memory, without a server' END
 FROM timed ORDER BY place;
 
