@@ -294,6 +294,9 @@ sets_limit(void)
 	return (uint64) maintenance_work_mem * 1024 / SET_BYTES;
 }
 
+/* Fewer signatures never go to a file. */
+#define DOCUMENTS_MIN 1024
+
 /* Documents of a source; all of them where doc is NULL. */
 typedef struct Documents
 {
@@ -337,6 +340,8 @@ typedef struct AnyJoin
 
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
+extern bool join_spread(const SymbolJoin *join, const JoinPlan *plan, const Documents *left,
+						const Documents *right);
 extern bool join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
 						 uint64 elements, SetJoinStats *stats);
 extern uint64 document_length(const Source *source, uint32 document);

@@ -18,9 +18,6 @@
 #define ROOM_MIN 1024
 #define EVIDENCE_DIGEST_BYTES ((int) sizeof(XXH128_canonical_t))
 
-/* Fewer signatures never go to a file. */
-#define DOCUMENTS_MIN 1024
-
 /* ---- Equal documents ---------------------------------------------------- */
 
 /* Begins an empty table for the documents to come. */

@@ -1,8 +1,8 @@
 /*
  * join_documents.c: joins the documents of one source or two.
  *
- * Signatures are joined by join/join.c, in pieces if there are more of them than
- * maintenance_work_mem holds; sets are joined by join/sets.c,
+ * Signatures are joined by join/join.c, by way of files (join_spread.c) if
+ * maintenance_work_mem does not hold them; sets are joined by join/sets.c,
  * by way of files (join_spilled.c) if memory does not hold them.  With "verify",
  * the pairs found are then compared by their evidence.
  */
@@ -14,15 +14,6 @@
 
 #include "base/sort.h"
 
-/* A run of a list of documents, in memory. */
-typedef struct Piece
-{
-	uint32 from; /* place in the list */
-	uint32 count;
-	const uint8 *packed;
-	uint8 *buffer; /* copy that packed points to, or NULL */
-} Piece;
-
 /* The state of a join. */
 typedef struct DocumentJoin
 {
@@ -32,10 +23,6 @@ typedef struct DocumentJoin
 	PairSink sink;
 	void *state;
 	bool stopped; /* by the sink */
-	const Piece *left_piece;
-	const Piece *right_piece;
-	int64 joins_done;
-	int64 joins;
 } DocumentJoin;
 
 /* ---- Evidence ----------------------------------------------------------- */
@@ -84,35 +71,25 @@ take_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
 	DocumentJoin *join_state = state;
 
-	return pass_pair(join_state, document_at(join_state->left, join_state->left_piece->from + a),
-					 document_at(join_state->right, join_state->right_piece->from + b),
+	return pass_pair(join_state, document_at(join_state->left, a),
+					 document_at(join_state->right, b),
 					 signature_similarity(&join_state->left->source->shape, distance));
 }
 
-/* A JoinProgress: counts the groups of all joins. */
+/* A JoinProgress. */
 static void
 take_progress(void *state, int done, int groups)
 {
-	DocumentJoin *join_state = state;
-
-	progress_groups(join_state->joins_done * groups + done, join_state->joins * groups);
+	progress_groups(done, groups);
 }
 
-/* Returns how many documents of a list are joined at a time. */
-static uint32
-piece_size(const Documents *list)
+/* Returns whether memory holds a list beside another, or alone. */
+static bool
+fits(const Documents *list, bool alone)
 {
 	const Records *records = list->source->records;
 
-	return records->file == NULL ? list->count : Max(records->limit / 2, 1);
-}
-
-static uint32
-piece_count(const Documents *list)
-{
-	uint32 size = piece_size(list);
-
-	return list->count / size + (list->count % size > 0);
+	return records->file == NULL || list->count <= records->limit / (alone ? 1 : 2);
 }
 
 /* Returns whether a list has all documents in order. */
@@ -128,43 +105,97 @@ is_everything(const Documents *list)
 	return i == list->count;
 }
 
-/* Brings a piece of a list into memory, without a copy if the records lie there in order. */
-static Piece
-load_piece(const Documents *list, uint32 number)
+/*
+ * Brings `count` documents of a list, at equal distances, into memory, without a copy if the
+ * records lie there in order.
+ */
+static uint8 *
+load_some(const Documents *list, uint32 count)
 {
 	Records *records = list->source->records;
-	uint32 size = piece_size(list);
-	Piece piece = {.from = number * size,
-				   .count = Min(size, list->count - number * size),
-				   .packed = records->memory};
+	uint8 *packed;
 
-	if (records->file == NULL && is_everything(list))
-		return piece;
-	piece.buffer = palloc_extended(piece.count * records->stride, MCXT_ALLOC_HUGE);
-	for (uint32 i = 0; i < piece.count; i++)
+	if (records->file == NULL && count == list->count && is_everything(list))
+		return records->memory;
+	packed = palloc_extended(count * records->stride, MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < count; i++)
 	{
-		uint8 *to = piece.buffer + i * records->stride;
-		const uint8 *record = records_get(records, document_at(list, piece.from + i), to);
+		uint32 place = (uint64) i * list->count / count;
+		uint8 *to = packed + i * records->stride;
+		const uint8 *record = records_get(records, document_at(list, place), to);
 
 		if (record != to)
 			memcpy(to, record, records->stride);
 		host_check_interrupts_at(i);
 	}
-	piece.packed = piece.buffer;
-	return piece;
+	return packed;
 }
 
 static void
-free_piece(Piece *piece)
+free_list(const Documents *list, uint8 *packed)
 {
-	if (piece->buffer != NULL)
-		pfree(piece->buffer);
+	if (packed != NULL && packed != list->source->records->memory)
+		pfree(packed);
 }
 
-/* Joins two pieces, or a piece with itself. */
+/* Documents of a list that a plan looks at if memory does not hold all. */
+#define PLANNED_WITH 1024
+
+/* Tells the user that more memory would save the files. */
 static void
-join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
+report_files(const char *what, double bytes)
 {
+	ereport(NOTICE,
+			(errmsg("maintenance_work_mem does not hold all %s, so they are joined by way of temporary files",
+					what),
+			 errhint("Set maintenance_work_mem to %.0fMB to join them in memory.",
+					 ceil(bytes / (1024 * 1024)))));
+}
+
+/* Joins lists of signatures in memory. */
+static void
+join_loaded(DocumentJoin *join_state, AnyJoin *join)
+{
+	bool self = join_state->left == join_state->right;
+	Size count[2] = {join_state->left->count, join_state->right->count};
+	uint8 *left = load_some(join_state->left, count[0]);
+	uint8 *right = self ? NULL : load_some(join_state->right, count[1]);
+
+	join->symbols.left = (JoinSide){left, count[0]};
+	join->symbols.right = (JoinSide){right, self ? 0 : count[1]};
+	join->plan = join_plan(&join->symbols);
+	join_in_parallel(join, &join_state->options->stats->workers);
+	free_list(join_state->left, left);
+	free_list(join_state->right, right);
+}
+
+/* Joins lists of signatures that memory does not hold. */
+static void
+join_in_signature_files(DocumentJoin *join_state, AnyJoin *join)
+{
+	SymbolJoin planned = join->symbols;
+	const Documents *list[2] = {join_state->left, join_state->right};
+	JoinSide *side[2] = {&planned.left, &planned.right};
+	double most = Max(list[0]->count, list[1]->count);
+
+	report_files("signatures", most * (planned.stride + join_bytes(planned.k, planned.b)));
+	for (int s = 0; s < (list[0] == list[1] ? 1 : 2); s++)
+	{
+		uint32 held = Min(list[s]->count, PLANNED_WITH);
+
+		*side[s] = (JoinSide){load_some(list[s], held), list[s]->count, held};
+	}
+	join->plan = join_plan(&planned);
+	for (int s = 0; s < 2; s++)
+		free_list(list[s], (uint8 *) side[s]->packed);
+	(void) join_spread(&join->symbols, &join->plan, list[0], list[1]);
+}
+
+/* Joins lists of signatures. */
+static void
+join_signatures(DocumentJoin *join_state)
+{
+	bool self = join_state->left == join_state->right;
 	const SignatureHeader *shape = &join_state->left->source->shape;
 	CallStats *all_stats = join_state->options->stats;
 	JoinStats stats = {0};
@@ -173,8 +204,6 @@ join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 								.h = signature_radius(shape, join_state->options->threshold),
 								.stride = join_state->left->source->records->stride,
 								.recall = join_state->options->recall,
-								.left = {left->packed, left->count},
-								.right = {left == right ? NULL : right->packed, right->count},
 								.emit = take_pair,
 								.progress = take_progress,
 								.state = join_state,
@@ -182,10 +211,10 @@ join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 					.progress = take_progress,
 					.state = join_state};
 
-	join.plan = join_plan(&join.symbols);
-	join_state->left_piece = left;
-	join_state->right_piece = right;
-	join_in_parallel(&join, &all_stats->workers);
+	if (fits(join_state->left, self) && fits(join_state->right, self))
+		join_loaded(join_state, &join);
+	else
+		join_in_signature_files(join_state, &join);
 	if (all_stats->joins++ == 0)
 	{
 		all_stats->groups = join.plan.groups;
@@ -194,52 +223,6 @@ join_pieces(DocumentJoin *join_state, const Piece *left, const Piece *right)
 	}
 	all_stats->candidates += stats.candidates;
 	all_stats->compared += stats.compared;
-	join_state->joins_done++;
-}
-
-/* Tells the user that more memory would save the joins of pieces. */
-static void
-report_pieces(const DocumentJoin *join_state)
-{
-	const SignatureHeader *shape = &join_state->left->source->shape;
-	double most = Max(join_state->left->count, join_state->right->count);
-	double each =
-		join_state->left->source->records->stride + join_bytes(shape->k, signature_bits(shape));
-
-	ereport(NOTICE,
-			(errmsg("maintenance_work_mem does not hold all signatures, so they are joined in pieces, by " INT64_FORMAT
-					" joins",
-					join_state->joins),
-			 errhint("Set maintenance_work_mem to %.0fMB to join them at once.",
-					 ceil(most * each / (1024 * 1024)))));
-}
-
-/* Joins lists of signatures, each pair of pieces once. */
-static void
-join_signatures(DocumentJoin *join_state)
-{
-	bool self = join_state->left == join_state->right;
-	uint32 pieces = piece_count(join_state->left);
-	uint32 others = piece_count(join_state->right);
-
-	join_state->joins = self ? (int64) pieces * (pieces + 1) / 2 : (int64) pieces * others;
-	if (join_state->joins > 1)
-		report_pieces(join_state);
-	for (uint32 i = 0; i < pieces && !join_state->stopped; i++)
-	{
-		Piece left = load_piece(join_state->left, i);
-
-		if (self)
-			join_pieces(join_state, &left, &left);
-		for (uint32 j = self ? i + 1 : 0; j < others && !join_state->stopped; j++)
-		{
-			Piece right = load_piece(join_state->right, j);
-
-			join_pieces(join_state, &left, &right);
-			free_piece(&right);
-		}
-		free_piece(&left);
-	}
 }
 
 /* ---- Sets --------------------------------------------------------------- */
@@ -295,7 +278,6 @@ join_in_memory(DocumentJoin *join_state, AnyJoin *join, uint64 elements)
 	if (!set_plan(&join->set_join, &join->set_plan))
 		return false;
 	join->held = elements * sizeof(int64);
-	join_state->joins = 1;
 	join_in_parallel(join, &join_state->options->stats->workers);
 	join->set_stats->partitions = join->set_plan.items.partitions;
 	set_plan_free(&join->set_plan);
@@ -307,10 +289,7 @@ join_in_memory(DocumentJoin *join_state, AnyJoin *join, uint64 elements)
 static bool
 join_in_files(const DocumentJoin *join_state, const AnyJoin *join, uint64 elements)
 {
-	ereport(NOTICE,
-			(errmsg("maintenance_work_mem does not hold all sets, so they are joined by way of temporary files"),
-			 errhint("Set maintenance_work_mem to %.0fMB to join them in memory.",
-					 ceil((double) elements * SET_BYTES / (1024 * 1024)))));
+	report_files("sets", (double) elements * SET_BYTES);
 	return join_spilled(&join->set_join, join_state->left, join_state->right, elements,
 						join->set_stats);
 }

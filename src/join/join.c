@@ -52,6 +52,7 @@ typedef struct Pass
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
+	int bits;            /* of a bucket's number, without those of a slice */
 	int tile_bits;       /* low bits of a bucket's number, which differ within a tile */
 	size_t steps;        /* comparisons since the last check for interrupts */
 	JoinStats stats;     /* of this group */
@@ -62,20 +63,35 @@ typedef struct Pass
 
 /* ---- Sorting ------------------------------------------------------------ */
 
+/* Returns the documents of a side, at most; 0 if there is no right side. */
+static size_t
+side_most(const SymbolJoin *join, const JoinSide *side)
+{
+	if (join->slice.bits > 0)
+		return join->slice.most;
+	return side->packed == NULL ? 0 : side->documents;
+}
+
 /* Returns the documents of the larger side, which decides the size of tiles. */
 static size_t
 most_documents(const SymbolJoin *join)
 {
-	return join->right.packed == NULL ? join->left.documents :
-										Max(join->left.documents, join->right.documents);
+	return Max(side_most(join, &join->left), side_most(join, &join->right));
 }
 
-/* Allocates memory for a side and the buckets of any group. */
+/* Returns how many bits of a bucket's number tell the buckets of a group, or its slice, apart. */
+static int
+bits_of_group(const Pass *pass, int group)
+{
+	return group_bucket_bits(&pass->plan.grouping, group) - pass->join->slice.bits;
+}
+
+/* Allocates memory for a side and the buckets of any group, of which the first has most. */
 static void
 sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 {
-	size_t n = side->documents;
-	size_t buckets = (size_t) 1 << group_bucket_bits(&pass->plan.grouping, 0);
+	size_t n = side_most(pass->join, side);
+	size_t buckets = (size_t) 1 << bits_of_group(pass, 0);
 	int prefix_words = pass->shape.prefix_words;
 	size_t tiled = most_documents(pass->join) * prefix_words * sizeof(uint64_t);
 
@@ -108,11 +124,12 @@ static void
 count_buckets(const Pass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
+	uint32_t mask = (UINT32_C(1) << pass->bits) - 1;
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
 		host_check_interrupts_at(i);
-		sorted->bucket[i] = group_bucket(&pass->plan.grouping, pass->group, packed);
+		sorted->bucket[i] = group_bucket(&pass->plan.grouping, pass->group, packed) & mask;
 		sorted->offset[sorted->bucket[i] + 1]++;
 		packed += pass->join->stride;
 	}
@@ -175,10 +192,11 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 	}
 }
 
+/* Sorts a side by the buckets of the group. */
 static void
 sort_side(const Pass *pass, Sorted *sorted)
 {
-	size_t buckets = (size_t) 1 << group_bucket_bits(&pass->plan.grouping, pass->group);
+	size_t buckets = (size_t) 1 << pass->bits;
 
 	memset(sorted->offset, 0, (buckets + 1) * sizeof(uint32_t));
 	count_buckets(pass, sorted);
@@ -216,7 +234,7 @@ document_at(const Sorted *sorted, uint32_t place)
 static inline const uint8_t *
 symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 {
-	if (sorted->order != NULL && JOIN_STRIDE(pass->join->k, pass->join->b) / 8 <= JOIN_PREFIX_WORDS)
+	if (sorted->order != NULL && join_prefix_is_all(pass->join))
 		return (const uint8_t *) (sorted->prefix + (size_t) place * pass->shape.prefix_words);
 	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
@@ -383,14 +401,18 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int pr
 	bool self = pass->other == left;
 
 	for (int m = 0; m < count && !pass->stopped; m++)
+	{
+		uint32_t change = masks[m] & ((UINT32_C(1) << pass->bits) - 1);
+
 		for (uint32_t i = left->tile[tile]; i < left->tile[tile + 1] && !pass->stopped; i++)
 		{
 			uint32_t x = left->used[i];
-			uint32_t y = x ^ masks[m];
+			uint32_t y = x ^ change;
 
 			if (!self || y >= x)
 				compare_buckets(pass, x, y, prefix_words, words, b);
 		}
+	}
 }
 
 /* Each shape has constants in a call of its own, so that the compiler unrolls its loop. */
@@ -457,8 +479,7 @@ CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
 static void
 compare_tiles(Pass *pass, const uint32_t *masks, int count)
 {
-	uint32_t tiles =
-		UINT32_C(1) << (group_bucket_bits(&pass->plan.grouping, pass->group) - pass->tile_bits);
+	uint32_t tiles = UINT32_C(1) << (pass->bits - pass->tile_bits);
 	bool self = pass->other == &pass->left;
 	int next;
 
@@ -468,6 +489,7 @@ compare_tiles(Pass *pass, const uint32_t *masks, int count)
 
 		for (next = first; next < count && masks[next] >> pass->tile_bits == high; next++)
 			;
+		high &= tiles - 1;
 		for (uint32_t tile = 0; tile < tiles && !pass->stopped; tile++)
 			if (!self || (tile ^ high) >= tile)
 			{
@@ -522,7 +544,7 @@ join_part(Pass *pass)
 static int
 bits_of_tile(const Pass *pass)
 {
-	int bits = group_bucket_bits(&pass->plan.grouping, pass->group);
+	int bits = pass->bits;
 	double bytes = most_documents(pass->join) * pass->shape.prefix_words * sizeof(uint64_t);
 
 	while (bits > 0 && bytes > TILE_BYTES)
@@ -533,20 +555,20 @@ bits_of_tile(const Pass *pass)
 	return bits;
 }
 
-/* Finds the pairs of a group. */
+/* Finds the pairs of a group, or of a slice of it. */
 static void
 join_group(Pass *pass)
 {
-	static const uint32_t no_change = 0;
-	const Grouping *g = &pass->plan.grouping;
-	int radius = join_radius(&pass->plan, pass->group);
-	const uint32_t *masks = &no_change;
-	int count = 1;
+	const JoinSlice *slice = &pass->join->slice;
+	int count;
+	const uint32_t *masks =
+		join_changes(&pass->plan, pass->group, slice->bits, slice->change, &count);
 
-	if (radius > 0)
-		masks = probe_masks(group_width(g, pass->group), g->b, radius, &count);
+	pass->other = pass->join->right.packed == NULL ? &pass->left : &pass->right;
+	pass->bits = bits_of_group(pass, pass->group);
 	pass->tile_bits = bits_of_tile(pass);
-	sort_side(pass, &pass->left);
+	if (slice->bits == 0 || slice->new_left)
+		sort_side(pass, &pass->left);
 	if (pass->other == &pass->right)
 		sort_side(pass, &pass->right);
 	compare_tiles(pass, masks, count);
@@ -578,8 +600,10 @@ join_groups(Pass *pass)
 {
 	const SymbolJoin *join = pass->join;
 
+	bool two = side_most(join, &join->right) > 0;
+
 	begin_side(pass, &pass->left, &join->left);
-	if (pass->other == &pass->right)
+	if (two)
 		begin_side(pass, &pass->right, &join->right);
 	while (pass->group >= 0)
 	{
@@ -598,7 +622,7 @@ join_groups(Pass *pass)
 		pass->group = pass->stopped ? -1 : next_group(pass);
 	}
 	sorted_end(&pass->left);
-	if (pass->other == &pass->right)
+	if (two)
 		sorted_end(&pass->right);
 }
 

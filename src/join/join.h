@@ -21,6 +21,7 @@ typedef struct JoinSide
 {
 	const uint8_t *packed; /* aligned to 8 bytes */
 	uint32_t documents;
+	uint32_t held; /* for a plan only: packed has this number of them, at equal distances; 0: all */
 } JoinSide;
 
 /*
@@ -34,6 +35,18 @@ typedef void (*JoinProgress)(void *state, int done, int groups);
 
 /* Returns the group or part to join next, -1 for none; the one that it returned before is done. */
 typedef int (*JoinNext)(void *next_state);
+
+/*
+ * What a join looks at of a group: on each side documents whose buckets begin with the same high
+ * bits.  `next` changes it, and puts other documents on the right, or on both sides.
+ */
+typedef struct JoinSlice
+{
+	int bits;        /* high bits of a bucket */
+	uint32_t change; /* by which those of the right differ from those of the left */
+	uint32_t most;   /* documents of a side, at most */
+	bool new_left;   /* the documents on the left are others than before */
+} JoinSlice;
 
 /* Counts pairs, once for each group that compares them. */
 typedef struct JoinStats
@@ -56,6 +69,7 @@ typedef struct SymbolJoin
 	void *state;           /* of both */
 	JoinNext next;         /* NULL: all groups or parts in turn */
 	void *next_state;
+	JoinSlice slice;  /* of the group that next returns; bits is 0: all of it */
 	JoinStats *stats; /* added to after each group or part; or NULL */
 } SymbolJoin;
 
@@ -107,7 +121,16 @@ join_prefix_words(int k, int b)
 	return (int) (words == 1 ? 1 : Min((words + 1) / 2 * 2, JOIN_PREFIX_WORDS));
 }
 
+/* Returns whether a prefix holds all symbols of a document. */
+static inline bool
+join_prefix_is_all(const SymbolJoin *join)
+{
+	return JOIN_STRIDE(join->k, join->b) / 8 <= JOIN_PREFIX_WORDS;
+}
+
 extern JoinPlan join_plan(const SymbolJoin *join);
+extern const uint32_t *join_changes(const JoinPlan *plan, int group, int bits, uint32_t change,
+									int *count);
 
 /* ---- The join ----------------------------------------------------------- */
 

@@ -490,3 +490,27 @@ join_plan(const SymbolJoin *join)
 	trial.best.words = trial.words;
 	return trial.best;
 }
+
+/*
+ * Returns the changes of a bucket within the radius of a group, ascending, that change its high
+ * bits, so many of them, in one way.  Sets *count to their number.
+ */
+const uint32_t *
+join_changes(const JoinPlan *plan, int group, int bits, uint32_t change, int *count)
+{
+	static const uint32_t none = 0;
+	const Grouping *g = &plan->grouping;
+	int low_bits = group_bucket_bits(g, group) - bits;
+	int radius = join_radius(plan, group);
+	int all = 1;
+	const uint32_t *masks =
+		radius > 0 ? probe_masks(group_width(g, group), g->b, radius, &all) : &none;
+	int first = 0;
+
+	*count = 0;
+	while (first < all && masks[first] >> low_bits < change)
+		first++;
+	while (first + *count < all && masks[first + *count] >> low_bits == change)
+		(*count)++;
+	return masks + first;
+}

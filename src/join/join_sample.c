@@ -21,10 +21,11 @@
 static int
 sample_side(JoinSide side, size_t stride, double start, const uint8_t **document)
 {
-	int count = (int) Min(side.documents, SAMPLE);
+	uint32_t documents = side.held > 0 ? side.held : side.documents;
+	int count = (int) Min(documents, SAMPLE);
 
 	for (int i = 0; i < count; i++)
-		document[i] = side.packed + (size_t) ((i + start) * side.documents / count) * stride;
+		document[i] = side.packed + (size_t) ((i + start) * documents / count) * stride;
 	return count;
 }
 

@@ -1,8 +1,8 @@
--- Searches of the large table in server-side loops, for BENCH=large.
+-- Searches of the large table in server-side loops, for BENCH=large: again, after each query ran once.
 TRUNCATE answers;
 SELECT contest('at ' || d, 'now', 'large_queries', format('SELECT id FROM large WHERE is_within(sig, v.sig, %s)', d), 2, CASE WHEN d <= 20 THEN 1000 ELSE 200 END, 'enable_seqscan = off')
 FROM unnest('{0,20,40,60}'::int[]) d \g /dev/null
-SELECT 'ms at ' || d, median_ms('at ' || d, 'now') FROM unnest('{0,20,40,60}'::int[]) d;
+SELECT format('ms at %s, again', d), median_ms('at ' || d, 'now') FROM unnest('{0,20,40,60}'::int[]) d;
 SELECT 'answers at ' || d, digest('at ' || d, 'now') FROM unnest('{0,20,40,60}'::int[]) d;
 CREATE TEMP TABLE explained AS
 SELECT d, q.id, e.pages, e.postings, e.candidates

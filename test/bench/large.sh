@@ -77,11 +77,27 @@ part_size()
 		SELECT 'index MB', bytes / 1e6 FROM builds;
 		SELECT 'index / raw', bytes / 50.0 / $1 FROM builds;
 		SELECT 'segments', segments FROM neardup_index_status('large_sig');
+		CREATE EXTENSION IF NOT EXISTS pg_prewarm;
+		SELECT pg_prewarm('large') \\g /dev/null
+		SELECT pg_prewarm('large_sig') \\g /dev/null
 	SQL
 }
 
+# Queries that are new to a session, which begins with them; then the same again.
 part_times()
 {
+	local distance
+
+	for distance in 0 20 40 60; do
+		large <<-SQL
+			TRUNCATE answers;
+			SELECT id FROM little WHERE is_within(sig, 1::bit(400), $distance) \\g /dev/null
+			SELECT contest('at $distance', 'now', 'large_queries', 'SELECT id FROM large WHERE is_within(sig, v.sig, $distance)',
+				1, CASE WHEN $distance <= 20 THEN 1000 ELSE 200 END, 'enable_seqscan = off') \\g /dev/null
+			SELECT 'ms at $distance', median_ms('at $distance', 'now');
+			SELECT 'ms at $distance, 95 % within', percentile_cont(0.95) WITHIN GROUP (ORDER BY us) / 1000 FROM answers;
+		SQL
+	done
 	large -f "$HERE/large-times.sql"
 }
 

@@ -1,5 +1,5 @@
 -- Pairs and clusters compared with plain SQL, for random documents of many shapes, with families
--- of near and equal ones, in memory and in pieces.
+-- of near and equal ones, in memory and in files.
 
 CREATE SCHEMA batch_property;
 SET search_path = batch_property, public;
@@ -186,7 +186,7 @@ END $$;
 SELECT t, m, near_first, clustered > 100 AS some, differ FROM unnest('{0.3,0.75}'::float8[]) t, unnest('{f,t}'::boolean[]) m, unnest('{f,t}'::boolean[]) near_first,
 	compare_contained_stars(t, m, near_first);
 
-\echo In pieces, with copies in all of them
+\echo In files, with copies in all pieces
 SET maintenance_work_mem = '1MB';
 TRUNCATE sets;
 INSERT INTO sets SELECT i, to_shingles(elements(i % 701, CASE WHEN i % 3 = 0 THEN 0 ELSE random() * 0.3 END)) FROM generate_series(1, 2100) i;
@@ -213,6 +213,24 @@ CREATE TEMP TABLE nearest AS SELECT * FROM neardup_clusters('SELECT id, sig FROM
 SET maintenance_work_mem = '64MB';
 SELECT count(*) FROM ((TABLE pieces EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7))
 	UNION ALL (TABLE nearest EXCEPT ALL SELECT * FROM neardup_clusters('SELECT id, sig FROM docs ORDER BY id', 0.7, nearest => true))) d;
+
+\echo In files by bucket, some of which memory does not hold
+CREATE TABLE uneven AS SELECT i AS id, (hashint8extended(i, 1) & hashint8extended(i, 2) & hashint8extended(i, 3))::simhash AS sig FROM generate_series(1, 40000) i;
+CREATE FUNCTION in_files(query text, threshold float8, against text DEFAULT NULL) RETURNS TABLE (found bigint, differ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	CREATE TEMP TABLE little AS SELECT * FROM neardup_pairs(query, threshold, against => against);
+	SET LOCAL maintenance_work_mem = '64MB';
+	CREATE TEMP TABLE plenty AS SELECT * FROM neardup_pairs(query, threshold, against => against);
+	RETURN QUERY SELECT (SELECT count(*) FROM plenty), count(*) FROM ((TABLE little EXCEPT ALL TABLE plenty) UNION ALL (TABLE plenty EXCEPT ALL TABLE little)) d;
+	DROP TABLE little, plenty;
+	SET LOCAL maintenance_work_mem = '1MB';
+END $$;
+SET maintenance_work_mem = '1MB';
+SELECT threshold, found > 1000 AS some, differ FROM unnest('{0.98,0.95}'::float8[]) threshold, in_files('SELECT id, sig FROM uneven', threshold);
+SELECT found > 1000 AS some, differ FROM in_files('SELECT id, sig FROM uneven WHERE id % 3 > 0', 0.96, 'SELECT id, sig FROM uneven WHERE id % 3 = 0');
+CREATE TABLE long AS SELECT i AS id, to_minhash(to_shingles(elements(i % 701, random() * 0.3)), 1024, 1) AS sig FROM generate_series(1, 6000) i;
+SELECT threshold, found > 1000 AS some, differ FROM unnest('{0.8,0.6}'::float8[]) threshold, in_files('SELECT id, sig FROM long', threshold);
+SELECT found > 1000 AS some, differ FROM in_files('SELECT id, sig FROM long WHERE id % 3 > 0', 0.8, 'SELECT id, sig FROM long WHERE id % 3 = 0');
 RESET client_min_messages;
 
 \echo More pairs than are kept

@@ -1,6 +1,6 @@
 # title: A search in a growing table
-# subtitle: random fingerprints of 400 bits, a tenth of them near copies; warm cache
-# about: The median time of a search in a warm session, by the number of rows, with a line for each distance. Both scales are logarithmic.
+# subtitle: random fingerprints of 400 bits; each query is new to its session
+# about: The median time of a search whose query is new to its session, by the number of rows, with a line for each distance. Both scales are logarithmic.
 # data: libraries growth.csv
 load "style.gp"
 set logscale xy
