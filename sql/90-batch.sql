@@ -43,7 +43,7 @@ COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, te
 -- The progress of calls, as the views pg_stat_progress_* report that of commands.
 
 CREATE FUNCTION neardup_progress(OUT pid int, OUT phase text, OUT rows_read bigint,
-		OUT groups_done bigint, OUT groups_total bigint, OUT pairs_found bigint) RETURNS SETOF record
+		OUT groups_done bigint, OUT groups_total bigint, OUT pairs_found bigint, OUT percent int, OUT time_left interval) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_progress'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_progress() IS

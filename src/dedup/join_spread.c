@@ -167,11 +167,24 @@ begin_group(Spread *spread)
 	spread->left = (Piece){0};
 }
 
+/* Reports the files joined of all groups, or the pieces, if there are no groups. */
+static void
+report_progress(const Spread *spread)
+{
+	int64 files = INT64_C(1) << spread->file_bits;
+	int groups = spread->plan->groups;
+
+	if (groups > 0)
+		progress_groups(spread->group * files + spread->left.file, groups * files);
+	else
+		progress_groups(spread->left.from / spread->most,
+						spread->list[0].list->count / spread->most + 1);
+}
+
 /* Puts the next piece on the left, of this group or the next one; false if there is none. */
 static bool
 next_left(Spread *spread)
 {
-	int64 files = INT64_C(1) << spread->file_bits;
 	int groups = Max(spread->plan->groups, 1);
 	Piece *left = &spread->left;
 
@@ -186,7 +199,7 @@ next_left(Spread *spread)
 			begin_group(spread);
 		}
 	}
-	progress_groups(spread->group * files + left->file, groups * files);
+	report_progress(spread);
 	spread->join.left = load(spread, false, *left);
 	spread->join.slice = (JoinSlice){.bits = spread->bits, .most = spread->most, .new_left = true};
 	spread->alone = spread->self;

@@ -21,6 +21,7 @@
 #include "pgstat.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #define PROGRESS_COMMAND_NEARDUP ((ProgressCommandType) 0x6E6475)
@@ -32,8 +33,12 @@ enum
 	PARAM_GROUPS_DONE,
 	PARAM_GROUPS_TOTAL,
 	PARAM_PAIRS,
-	PARAMS
+	PARAMS_SHOWN,
+	PARAM_SINCE = PARAMS_SHOWN /* when the join at hand began */
 };
+
+/* Columns of neardup_progress(): those shown, the backend before them, and two estimates after. */
+#define COLUMNS (PARAMS_SHOWN + 3)
 
 /* Pairs found between two reports. */
 #define PAIRS_STEP 1024
@@ -41,6 +46,7 @@ enum
 /* Calls within a command that this backend shows, such as COPY or another call. */
 static int nested;
 static int64 pairs;
+static int64 groups_done; /* reported last */
 
 static bool
 is_shown(void)
@@ -73,6 +79,8 @@ update(int param, int64 value)
 void
 progress_phase(Phase phase)
 {
+	groups_done = 0;
+	update(PARAM_SINCE, GetCurrentTimestamp());
 	update(PARAM_PHASE, phase);
 }
 
@@ -83,10 +91,13 @@ progress_rows(uint32 rows)
 	update(PARAM_ROWS, rows);
 }
 
-/* Reports the groups joined. */
+/* Reports the groups joined.  Where there are fewer than before, another join has begun. */
 void
 progress_groups(int64 done, int64 total)
 {
+	if (done < groups_done)
+		update(PARAM_SINCE, GetCurrentTimestamp());
+	groups_done = done;
 	update(PARAM_GROUPS_DONE, done);
 	update(PARAM_GROUPS_TOTAL, total);
 }
@@ -111,6 +122,23 @@ progress_end(void)
 
 /* ---- neardup_progress() ------------------------------------------------- */
 
+/* Sets how much of a join is done, in percent, and how long the rest takes if all goes on as before. */
+static void
+estimate_rest(const PgBackendStatus *backend, Datum values[2], bool nulls[2])
+{
+	const int64 *param = backend->st_progress_param;
+	double done = param[PARAM_GROUPS_DONE];
+	double total = param[PARAM_GROUPS_TOTAL];
+	Interval *rest = palloc0(sizeof(Interval));
+
+	nulls[0] = nulls[1] = param[PARAM_PHASE] != PHASE_JOINING || done <= 0 || done > total;
+	if (nulls[0])
+		return;
+	values[0] = Int32GetDatum((int32) (100 * done / total));
+	rest->time = (GetCurrentTimestamp() - param[PARAM_SINCE]) * (total - done) / done;
+	values[1] = IntervalPGetDatum(rest);
+}
+
 /* Returns a row for each running call whose backend the caller may see. */
 PG_FUNCTION_INFO_V1(neardup_progress);
 Datum
@@ -129,8 +157,8 @@ neardup_progress(PG_FUNCTION_ARGS)
 	for (int i = 1; i <= backends; i++)
 	{
 		const PgBackendStatus *backend = compat_backend_status(i);
-		Datum values[1 + PARAMS];
-		bool nulls[1 + PARAMS] = {false};
+		Datum values[COLUMNS];
+		bool nulls[COLUMNS] = {false};
 		int64 phase;
 
 		if (backend == NULL || backend->st_progress_command != PROGRESS_COMMAND_NEARDUP ||
@@ -142,8 +170,9 @@ neardup_progress(PG_FUNCTION_ARGS)
 			continue;
 		values[0] = Int32GetDatum(backend->st_procpid);
 		values[1 + PARAM_PHASE] = CStringGetTextDatum(phases[phase]);
-		for (int param = PARAM_ROWS; param < PARAMS; param++)
+		for (int param = PARAM_ROWS; param < PARAMS_SHOWN; param++)
 			values[1 + param] = Int64GetDatum(backend->st_progress_param[param]);
+		estimate_rest(backend, values + COLUMNS - 2, nulls + COLUMNS - 2);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

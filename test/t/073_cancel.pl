@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use IPC::Run;
 use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -225,6 +226,22 @@ foreach my $what (sort keys %statement)
 }
 like($node->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/ rows$/, "$_ is consistent") foreach qw(equals_sig sampled_s);
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), '0', 'no worker is left');
+
+# ---- Progress -------------------------------------------------------------------
+
+# PostgreSQL 13 does not show it.
+SKIP:
+{
+	skip 'PostgreSQL 13', 2 if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
+	my $err;
+	my $join = IPC::Run::start([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', q{SET maintenance_work_mem = '1MB'}, '-c',
+		q{SELECT count(*) FROM neardup_pairs('SELECT id, to_minhash(to_shingles(ARRAY[id, id + 1, id + 2])) FROM equals', 0.6)} ], '<', \undef, '>', \my $out, '2>', \$err);
+	my $shown = $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM neardup_progress() WHERE phase = 'joining' AND percent BETWEEN 0 AND 99 AND time_left > '0'});
+	ok($shown, 'a join shows how much is done, and the time left');
+	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM neardup_progress()');
+	$join->finish;
+	like($err, qr/canceling statement/, 'a join by way of files is cancelled');
+}
 
 $node->stop;
 done_testing();
