@@ -123,7 +123,7 @@ is_near(const Spread *spread, uint32 file)
 	return count > 0;
 }
 
-/* Moves to the first piece, from one on, that is to be joined with the left one; false: none. */
+/* Moves from the right piece to the first that is to be joined with the left one; false: none. */
 static bool
 find_right(Spread *spread)
 {
@@ -321,10 +321,11 @@ join_spread(const SymbolJoin *join, const JoinPlan *plan, const Documents *left,
 	spread.join.state = spread.join.next_state = &spread;
 	spread.join.progress = NULL;
 	spread.join.next = next_slice;
+	/* The sink may allocate what outlives the join. */
+	MemoryContextSwitchTo(old);
 	goes_on = join_pieces(&spread);
 	for (int l = 0; l < lists; l++)
 		end_list(&spread.list[l], UINT32_C(1) << spread.file_bits);
-	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return goes_on;
 }

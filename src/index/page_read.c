@@ -17,7 +17,7 @@ refuse_page(Relation index, Buffer buffer, uint32 stamp, uint32 listed)
 	IndexMeta *meta;
 
 	if (!PageIsNew(page) && !page_is_ours(page))
-		page_corrupt(index, block, "not a page of a neardup index");
+		page_corrupt(index, block, "no sound page of a neardup index");
 	if (page_is_ours(page) && page_info(page)->stamp == stamp)
 		page_corrupt(index, block, "page of another kind than expected");
 	UnlockReleaseBuffer(buffer);

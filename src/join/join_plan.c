@@ -492,8 +492,8 @@ join_plan(const SymbolJoin *join)
 }
 
 /*
- * Returns the changes of a bucket within the radius of a group, ascending, that change its high
- * bits, so many of them, in one way.  Sets *count to their number.
+ * Returns the changes of a bucket, ascending, that are within the radius of a group and change the
+ * first `bits` bits by `change`.  Sets *count to their number.
  */
 const uint32_t *
 join_changes(const JoinPlan *plan, int group, int bits, uint32_t change, int *count)
