@@ -176,6 +176,130 @@ few_against_many(void)
 	free(many.packed);
 }
 
+/* ---- Slices ------------------------------------------------------------- */
+
+#define SLICE_BITS 2
+#define SLICES (1 << SLICE_BITS)
+
+/* A join of documents with themselves in slices of each group. */
+typedef struct Slices
+{
+	SymbolJoin join;
+	JoinPlan plan;
+	const Documents *all;
+	Documents part[SLICES];
+	uint32_t *number[SLICES]; /* of its documents among all */
+	Found *found;
+	int group;
+	int left;
+	int right; /* the next one; that of the left is the left itself */
+} Slices;
+
+/* Deals the documents to slices by the high bits of their buckets. */
+static void
+deal(Slices *s)
+{
+	int low = group_bucket_bits(&s->plan.grouping, s->group) - SLICE_BITS;
+
+	for (int i = 0; i < SLICES; i++)
+		s->part[i].n = 0;
+	for (uint32_t i = 0; i < s->all->n; i++)
+	{
+		const uint8_t *one = s->all->packed + i * s->all->stride;
+		int slice = group_bucket(&s->plan.grouping, s->group, one) >> low;
+		Documents *part = &s->part[slice];
+
+		memcpy(part->packed + part->n * part->stride, one, part->stride);
+		s->number[slice][part->n++] = i;
+	}
+}
+
+/* A JoinNext. */
+static int
+next_slice(void *state)
+{
+	Slices *s = state;
+	int near;
+
+	s->join.slice.new_left = false;
+	do
+	{
+		if (++s->right >= SLICES)
+		{
+			if (++s->left == SLICES || s->group < 0)
+			{
+				if (++s->group == s->plan.groups)
+					return -1;
+				deal(s);
+				s->left = 0;
+			}
+			s->right = s->left;
+			s->join.slice.new_left = true;
+			s->join.left = (JoinSide){s->part[s->left].packed, s->part[s->left].n};
+		}
+		(void) join_changes(&s->plan, s->group, SLICE_BITS, s->left ^ s->right, &near);
+	} while (near == 0);
+	s->join.slice.change = s->left ^ s->right;
+	s->join.right = s->right == s->left ? (JoinSide){NULL, 0} :
+										  (JoinSide){s->part[s->right].packed, s->part[s->right].n};
+	return s->group;
+}
+
+/* A JoinEmit. */
+static bool
+note_of_slices(void *state, uint32_t a, uint32_t b, int distance)
+{
+	Slices *s = state;
+	uint32_t x = s->number[s->left][a];
+	uint32_t y = s->number[s->right][b];
+
+	return note_pair(s->found, x < y ? x : y, x < y ? y : x, distance);
+}
+
+static void
+compare_slices(int k, int b, uint32_t n, int h)
+{
+	Documents all = make_documents(k, b, n, h * 2, 0);
+	Found found = {&all, &all, calloc(n, n), 0, 0, 0};
+	Slices s = {.all = &all, .found = &found, .group = -1, .right = SLICES};
+
+	s.join = (SymbolJoin){.k = k, .b = b, .h = h, .stride = all.stride, .recall = 1};
+	/* A plan for many documents has groups. */
+	s.join.left = (JoinSide){NULL, 300000};
+	s.plan = join_plan(&s.join);
+	s.join.emit = note_of_slices;
+	s.join.next = next_slice;
+	s.join.state = s.join.next_state = &s;
+	s.join.slice = (JoinSlice){.bits = SLICE_BITS, .most = n};
+	for (int i = 0; i < SLICES; i++)
+	{
+		s.part[i] = (Documents){k, b, all.stride, 0, calloc(n, all.stride)};
+		s.number[i] = calloc(n, sizeof(uint32_t));
+	}
+	CHECK(s.plan.groups > 0);
+	CHECK(join_run(&s.join, &s.plan));
+	CHECK_MSG(found.wrong == 0 && found.pairs == count_pairs(&all, &all, h, false),
+			  "k %d b %d n %u h %d in slices: %u pairs, %u wrong", k, b, n, h, found.pairs,
+			  found.wrong);
+	for (int i = 0; i < SLICES; i++)
+	{
+		free(s.part[i].packed);
+		free(s.number[i]);
+	}
+	free(found.seen);
+	free(all.packed);
+}
+
+static void
+slices_find_the_same(void)
+{
+	compare_slices(512, 1, 3000, 8);
+	compare_slices(512, 1, 3000, 30);
+	compare_slices(1001, 1, 2000, 40);
+	compare_slices(64, 1, 3000, 3);
+	compare_slices(64, 8, 3000, 6);
+}
+
 /* ---- Plans -------------------------------------------------------------- */
 
 static SymbolJoin
@@ -472,6 +596,7 @@ main(void)
 	all_pairs_in_parts(300, 16, 30);
 	every_pair_is_found_once();
 	few_against_many();
+	slices_find_the_same();
 	plans_miss_nothing();
 	recall_is_promised();
 	recall_is_kept();
