@@ -299,7 +299,7 @@ index_document(Relation index, const ItemPointerData *tid, const Datum *values, 
 	Signature signature;
 
 	*document = (Document){.tid = *tid, .key = row->key, .keys = index_keys(index)};
-	row->shape.k = 0;
+	row->shape = (SignatureHeader){0};
 	set_keys(index, values, isnull, row->key);
 	if (isnull[column])
 	{
