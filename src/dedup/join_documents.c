@@ -132,7 +132,7 @@ load_some(const Documents *list, uint32 count)
 }
 
 static void
-free_list(const Documents *list, uint8 *packed)
+free_some(const Documents *list, uint8 *packed)
 {
 	if (packed != NULL && packed != list->source->records->memory)
 		pfree(packed);
@@ -141,7 +141,7 @@ free_list(const Documents *list, uint8 *packed)
 /* Documents of a list that a plan looks at if memory does not hold all. */
 #define PLANNED_WITH 1024
 
-/* Tells the user that more memory would save the files. */
+/* Tells the user how much memory makes files unnecessary. */
 static void
 report_files(const char *what, double bytes)
 {
@@ -154,7 +154,7 @@ report_files(const char *what, double bytes)
 
 /* Joins lists of signatures in memory. */
 static void
-join_loaded(DocumentJoin *join_state, AnyJoin *join)
+join_signatures_in_memory(DocumentJoin *join_state, AnyJoin *join)
 {
 	bool self = join_state->left == join_state->right;
 	Size count[2] = {join_state->left->count, join_state->right->count};
@@ -165,13 +165,13 @@ join_loaded(DocumentJoin *join_state, AnyJoin *join)
 	join->symbols.right = (JoinSide){right, self ? 0 : count[1]};
 	join->plan = join_plan(&join->symbols);
 	join_in_parallel(join, &join_state->options->stats->workers);
-	free_list(join_state->left, left);
-	free_list(join_state->right, right);
+	free_some(join_state->left, left);
+	free_some(join_state->right, right);
 }
 
 /* Joins lists of signatures that memory does not hold. */
 static void
-join_in_signature_files(DocumentJoin *join_state, AnyJoin *join)
+join_signatures_in_files(DocumentJoin *join_state, AnyJoin *join)
 {
 	SymbolJoin planned = join->symbols;
 	const Documents *list[2] = {join_state->left, join_state->right};
@@ -187,7 +187,7 @@ join_in_signature_files(DocumentJoin *join_state, AnyJoin *join)
 	}
 	join->plan = join_plan(&planned);
 	for (int s = 0; s < 2; s++)
-		free_list(list[s], (uint8 *) side[s]->packed);
+		free_some(list[s], (uint8 *) side[s]->packed);
 	(void) join_spread(&join->symbols, &join->plan, list[0], list[1]);
 }
 
@@ -212,9 +212,9 @@ join_signatures(DocumentJoin *join_state)
 					.state = join_state};
 
 	if (fits(join_state->left, self) && fits(join_state->right, self))
-		join_loaded(join_state, &join);
+		join_signatures_in_memory(join_state, &join);
 	else
-		join_in_signature_files(join_state, &join);
+		join_signatures_in_files(join_state, &join);
 	if (all_stats->joins++ == 0)
 	{
 		all_stats->groups = join.plan.groups;
@@ -265,7 +265,7 @@ count_elements(const Documents *list)
 
 /* Joins lists of sets in memory.  Returns false as set_join() does. */
 static bool
-join_in_memory(DocumentJoin *join_state, AnyJoin *join, uint64 elements)
+join_sets_in_memory(DocumentJoin *join_state, AnyJoin *join, uint64 elements)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup joined sets", ALLOCSET_DEFAULT_SIZES);
@@ -287,7 +287,7 @@ join_in_memory(DocumentJoin *join_state, AnyJoin *join, uint64 elements)
 
 /* Joins lists of sets that memory does not hold.  Returns false as set_join() does. */
 static bool
-join_in_files(const DocumentJoin *join_state, const AnyJoin *join, uint64 elements)
+join_sets_in_files(const DocumentJoin *join_state, const AnyJoin *join, uint64 elements)
 {
 	report_files("sets", (double) elements * SET_BYTES);
 	return join_spilled(&join->set_join, join_state->left, join_state->right, elements,
@@ -315,8 +315,8 @@ join_sets(DocumentJoin *join_state)
 	uint64 elements =
 		count_elements(join_state->left) + (self ? 0 : count_elements(join_state->right));
 
-	if (!(elements <= sets_limit() ? join_in_memory(join_state, &join, elements) :
-									 join_in_files(join_state, &join, elements)))
+	if (!(elements <= sets_limit() ? join_sets_in_memory(join_state, &join, elements) :
+									 join_sets_in_files(join_state, &join, elements)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many shingles to compare at once"),

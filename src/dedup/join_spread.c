@@ -46,7 +46,7 @@ typedef struct Spread
 	const JoinPlan *plan;
 	SpreadList list[2];
 	bool self;
-	size_t stride; /* of a file */
+	size_t stride; /* bytes of a document in a file */
 	uint32 most;   /* documents of a piece */
 	int file_bits; /* the logarithm of the number of files ... */
 	int bits;      /* ... in this group */
@@ -62,14 +62,22 @@ typedef struct Spread
 
 /* ---- Files -------------------------------------------------------------- */
 
+/* Returns the file of a document: the high bits of its bucket. */
+static uint32
+file_of(const Spread *spread, const uint8 *record)
+{
+	const Grouping *g = &spread->plan->grouping;
+
+	return spread->bits == 0 ? 0 :
+							   group_bucket(g, spread->group, record) >>
+			(group_bucket_bits(g, spread->group) - spread->bits);
+}
+
 /* Spreads a list over files. */
 static void
 spread_list(Spread *spread, SpreadList *to)
 {
 	Records *records = to->list->source->records;
-	int low = spread->plan->groups == 0 ?
-		0 :
-		group_bucket_bits(&spread->plan->grouping, spread->group) - spread->bits;
 	size_t bytes = spread->stride - sizeof(SpreadPlace);
 	uint8 *buffer = palloc(records->stride);
 
@@ -80,10 +88,8 @@ spread_list(Spread *spread, SpreadList *to)
 	{
 		const uint8 *record = records_get(records, document_at(to->list, i), buffer);
 		SpreadPlace place = {.place = i};
-		uint32 f = 0;
+		uint32 f = file_of(spread, record);
 
-		if (spread->plan->groups > 0)
-			f = group_bucket(&spread->plan->grouping, spread->group, record) >> low;
 		BufFileWrite(to->file[f], (void *) record, bytes);
 		BufFileWrite(to->file[f], &place, sizeof(place));
 		to->count[f]++;
@@ -117,7 +123,7 @@ is_near(const Spread *spread, uint32 file)
 {
 	int count = 1;
 
-	if (spread->plan->groups > 0)
+	if (spread->bits > 0)
 		(void) join_changes(spread->plan, spread->group, spread->bits, spread->left.file ^ file,
 							&count);
 	return count > 0;

@@ -110,22 +110,34 @@ page_set_checksum(Page page)
 	page_info(page)->checksum = checksum_payload(page);
 }
 
-/* Returns the length of a page's documents, as its header and their number say; 0: impossible. */
+/*
+ * Returns what is wrong with the number of documents of a locked page, or of elements of sets, or
+ * NULL.  It must fit, and agree with the page's header, which generic WAL relies on.
+ */
+static const char *
+count_damage(Page page, uint32 stride)
+{
+	uint32 count = page_info(page)->count;
+
+	if (page_info(page)->kind == PAGE_ELEMENTS)
+		return count > ELEMENTS_PER_PAGE ? "more elements than fit" : NULL;
+	if (count > documents_per_page(stride))
+		return "more documents than fit";
+	if (((PageHeader) page)->pd_lower !=
+			(char *) page_symbols(page, stride, count) - (char *) page ||
+		((PageHeader) page)->pd_upper != BLCKSZ - count * (int) sizeof(ItemPointerData))
+		return "another number of documents than its header says";
+	return NULL;
+}
+
+/* Returns the length of a page's documents that would fit its header, if there is one. */
 static uint32
 stride_by_header(Page page)
 {
 	uint32 count = page_info(page)->count;
-	uint32 lower = ((PageHeader) page)->pd_lower;
-	uint32 upper = ((PageHeader) page)->pd_upper;
-	uint32 stride;
+	uint32 bytes = ((PageHeader) page)->pd_lower - CONTENTS_OFFSET;
 
-	if (lower < CONTENTS_OFFSET || lower > upper || upper > BLCKSZ)
-		return 0;
-	stride = count == 0 ? STRIDE_MIN : (lower - CONTENTS_OFFSET) / count;
-	return stride >= STRIDE_MIN && lower == CONTENTS_OFFSET + count * stride &&
-			upper + count * sizeof(ItemPointerData) == BLCKSZ ?
-		stride :
-		0;
+	return count == 0 ? STRIDE_MIN : Max(STRIDE_MIN, bytes / count);
 }
 
 /*
@@ -136,61 +148,40 @@ const char *
 page_damage(Page page)
 {
 	const PageInfo *info = page_info(page);
-	uint32 stride = 0;
+	bool counted = info->kind == PAGE_DOCUMENTS || info->kind == PAGE_ELEMENTS;
+	uint32 stride = stride_by_header(page);
+	const char *damage = counted ? count_damage(page, stride) : NULL;
 
-	if (info->kind == PAGE_META)
-		return NULL;
-	if (info->kind == PAGE_DOCUMENTS)
-	{
-		stride = stride_by_header(page);
-		if (stride == 0)
-			return "another number of documents than its header says";
-		if (info->dead != checksum_dead(page))
-			return "other documents are marked dead than vacuum has marked";
-	}
-	if (info->kind == PAGE_ELEMENTS && info->count > ELEMENTS_PER_PAGE)
-		return "more elements than fit";
+	if (info->kind == PAGE_META || damage != NULL)
+		return damage;
+	if (info->kind == PAGE_DOCUMENTS && info->dead != checksum_dead(page))
+		return "other documents are marked dead than vacuum has marked";
 	if (info->checksum !=
-		(info->kind == PAGE_DOCUMENTS || info->kind == PAGE_ELEMENTS ?
-			 page_checksum_from(page, stride, 0, 0) :
-			 checksum_payload(page)))
+		(counted ? page_checksum_from(page, stride, 0, 0) : checksum_payload(page)))
 		return "its contents do not fit their checksum";
 	return NULL;
+}
+
+/* Reports damage of a locked page. */
+static void
+report_damage(Relation index, Buffer buffer, const char *damage)
+{
+	if (damage != NULL)
+		page_corrupt(index, BufferGetBlockNumber(buffer), damage);
 }
 
 /* Reports an error unless a locked page of the index is sound. */
 void
 page_verify(Relation index, Buffer buffer)
 {
-	const char *damage = page_damage(BufferGetPage(buffer));
-
-	if (damage != NULL)
-		page_corrupt(index, BufferGetBlockNumber(buffer), damage);
+	report_damage(index, buffer, page_damage(BufferGetPage(buffer)));
 }
 
-/*
- * Reports an error unless the number of documents of a locked page fits on it and agrees
- * with its header, which generic WAL relies on; or unless the number of elements of sets fits.
- */
+/* Reports an error unless the number of documents of a locked page, or of elements, is possible. */
 void
 page_check_documents(Relation index, Buffer buffer, uint32 stride)
 {
-	Page page = BufferGetPage(buffer);
-	uint32 count = page_info(page)->count;
-
-	if (page_info(page)->kind == PAGE_ELEMENTS)
-	{
-		if (count > ELEMENTS_PER_PAGE)
-			page_corrupt(index, BufferGetBlockNumber(buffer), "more elements than fit");
-		return;
-	}
-	if (count > documents_per_page(stride))
-		page_corrupt(index, BufferGetBlockNumber(buffer), "more documents than fit");
-	if (((PageHeader) page)->pd_lower !=
-			(char *) page_symbols(page, stride, count) - (char *) page ||
-		((PageHeader) page)->pd_upper != BLCKSZ - count * (int) sizeof(ItemPointerData))
-		page_corrupt(index, BufferGetBlockNumber(buffer),
-					 "another number of documents than its header says");
+	report_damage(index, buffer, count_damage(BufferGetPage(buffer), stride));
 }
 
 /* ---- Writing ------------------------------------------------ */

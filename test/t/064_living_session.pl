@@ -85,7 +85,7 @@ my $scan = q{SET neardup.search = 'scan';} . $search . 'RESET neardup.search;';
 is(ask($scan), $right, 'the session scans');
 write_at($page * $page_size + $count_at, pack('S', 0xFFFF));
 ask($forget);
-like(ask($scan), qr/corrupt at block $page: another number of documents than its header says/, 'a count that is too large is an error');
+like(ask($scan), qr/corrupt at block $page: more documents than fit/, 'a count that is too large is an error');
 like(ask($scan), qr/corrupt at block $page: no sound page/, 'also the second time, when the page is in its buffer');
 write_at(0, $whole);
 ask($forget);
