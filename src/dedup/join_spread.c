@@ -241,26 +241,21 @@ pass_pair(void *state, uint32_t a, uint32_t b, int distance)
 
 /* ---- The join ----------------------------------------------------------- */
 
-/*
- * Allocates what pieces need.  Two are sorted at a time.  The symbols of the left one are not
- * needed any more when the right one is read, unless prefixes lack some or both are read first.
- */
+/* Allocates what pieces need.  Two are sorted at a time. */
 static void
 begin_pieces(Spread *spread, double documents)
 {
-	const SymbolJoin *join = &spread->join;
-	bool grouped = spread->plan->groups > 0;
-	bool shared = grouped && spread->self && join_prefix_is_all(join);
-	double buckets = grouped ? ldexp(1, spread->plan->grouping.bucket_bits) / documents : 0;
-	double bytes = 2 * (join_prefix_words(join->k, join->b) + 2) * sizeof(uint64) +
-		2 * buckets * sizeof(uint32) + (shared ? 1 : 2) * spread->stride;
+	const JoinPlan *plan = spread->plan;
+	double buckets = plan->groups > 0 ? ldexp(1, plan->grouping.bucket_bits) / documents : 0;
+	double bytes =
+		2 * (plan->words + 2) * sizeof(uint64) + 2 * buckets * sizeof(uint32) + 2 * spread->stride;
 
 	spread->most = Max(DOCUMENTS_MIN, Min(maintenance_work_mem * 1024.0 / bytes, documents));
 	for (int side = 0; side < 2; side++)
+	{
 		spread->place[side] = palloc_extended(spread->most * sizeof(uint32), MCXT_ALLOC_HUGE);
-	spread->packed[0] = palloc_extended(spread->most * spread->stride, MCXT_ALLOC_HUGE);
-	spread->packed[1] = shared ? spread->packed[0] :
-								 palloc_extended(spread->most * spread->stride, MCXT_ALLOC_HUGE);
+		spread->packed[side] = palloc_extended(spread->most * spread->stride, MCXT_ALLOC_HUGE);
+	}
 }
 
 /* Creates the files of a list. */

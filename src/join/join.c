@@ -2,12 +2,12 @@
  * join.c: the join of signatures.
  *
  * For each group the documents of both sides are sorted by bucket.  A document is
- * represented by its prefix, its first words, which are sorted along.  Buckets within the
+ * represented by its prefix (join_prefix.c), which is sorted along.  Buckets within the
  * radius of each other are then compared, and pairs whose prefixes are near enough are
  * compared as a whole.
  *
- * A plan without groups compares the prefixes of all pairs.  Its prefixes may have the symbols
- * that tell most documents apart.
+ * A plan without groups compares the prefixes of all pairs, which are the first words.  Its
+ * prefixes may have the symbols that tell most documents apart.
  */
 #include "join/join.h"
 
@@ -19,7 +19,7 @@
 
 /* Buckets of fewer documents are compared one document with one document. */
 #define LEFTS_TO_LOAD 4
-#define RIGHTS_TO_LOAD 16
+#define RIGHTS_TO_LOAD 8
 
 /* Bytes of a tile: neighbouring buckets that stay in the next cache. */
 #define TILE_BYTES (96 * 1024)
@@ -39,7 +39,7 @@ typedef struct Sorted
 	uint32_t *offset; /* of each bucket in order, and of the end */
 	uint32_t *used;   /* buckets that hold documents, ascending */
 	uint32_t *tile;   /* where each tile starts in used, and the end */
-	uint64_t *prefix; /* shape.prefix_words of each document, in bucket order */
+	uint64_t *prefix; /* shape.words of each document, in bucket order */
 } Sorted;
 
 /* The state of a join, which goes from group to group. */
@@ -48,7 +48,8 @@ typedef struct Pass
 	const SymbolJoin *join;
 	JoinPlan plan;
 	PrefixShape shape;
-	int group; /* or part, if the plan has no groups */
+	JoinPrefix *part; /* of each group's prefixes */
+	int group;        /* or part, if the plan has no groups */
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
@@ -92,8 +93,8 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 {
 	size_t n = side_most(pass->join, side);
 	size_t buckets = (size_t) 1 << bits_of_group(pass, 0);
-	int prefix_words = pass->shape.prefix_words;
-	size_t tiled = most_documents(pass->join) * prefix_words * sizeof(uint64_t);
+	size_t prefix_bytes = pass->shape.words * sizeof(uint64_t);
+	size_t tiled = most_documents(pass->join) * prefix_bytes;
 
 	sorted->side = side;
 	sorted->bucket = host_alloc(n * sizeof(uint32_t));
@@ -101,9 +102,7 @@ sorted_begin(Sorted *sorted, const JoinSide *side, const Pass *pass)
 	sorted->offset = host_alloc((buckets + 1) * sizeof(uint32_t));
 	sorted->used = host_alloc(Min(n, buckets) * sizeof(uint32_t));
 	sorted->tile = host_alloc((2 * tiled / TILE_BYTES + 3) * sizeof(uint32_t));
-	sorted->prefix = host_alloc(n * prefix_words * sizeof(uint64_t));
-	/* A prefix may have a word more than the document, which stays zero. */
-	memset(sorted->prefix, 0, n * prefix_words * sizeof(uint64_t));
+	sorted->prefix = host_alloc(n * prefix_bytes);
 }
 
 static void
@@ -167,7 +166,7 @@ fetch_place(const Pass *pass, const Sorted *sorted, uint32_t i)
 
 		__builtin_prefetch(sorted->offset + sorted->bucket[i + 2 * FETCH_AHEAD] + 1, 1);
 		__builtin_prefetch(sorted->order + place, 1);
-		__builtin_prefetch(sorted->prefix + (size_t) place * pass->shape.prefix_words, 1);
+		__builtin_prefetch(sorted->prefix + (size_t) place * pass->shape.words, 1);
 	}
 }
 
@@ -176,9 +175,8 @@ static void
 fill_buckets(const Pass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
-	size_t stride = pass->join->stride;
-	size_t bytes = pass->shape.prefix_words * sizeof(uint64_t);
-	size_t copied = Min(bytes, JOIN_STRIDE(pass->join->k, pass->join->b));
+	const JoinPrefix *part = pass->part + pass->group;
+	int words = pass->shape.words;
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
@@ -187,8 +185,8 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
-		memcpy(sorted->prefix + (size_t) place * pass->shape.prefix_words, packed + i * stride,
-			   copied);
+		prefix_make(part, packed + i * pass->join->stride, words,
+					sorted->prefix + (size_t) place * words);
 	}
 }
 
@@ -217,7 +215,8 @@ found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 	{
 		uint32_t differ = group_bucket(g, group, x) ^ group_bucket(g, group, y);
 
-		if (count_symbols(differ, g->b) <= join_radius(&pass->plan, group))
+		if (count_symbols(differ, g->b) <= join_radius(&pass->plan, group) &&
+			prefix_within(pass->part + group, x, y))
 			return true;
 	}
 	return false;
@@ -230,12 +229,10 @@ document_at(const Sorted *sorted, uint32_t place)
 	return sorted->order == NULL ? place : sorted->order[place];
 }
 
-/* Returns the symbols of the document at a place: its prefix, if that is all of them. */
+/* Returns the symbols of the document at a place. */
 static inline const uint8_t *
 symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 {
-	if (sorted->order != NULL && join_prefix_is_all(pass->join))
-		return (const uint8_t *) (sorted->prefix + (size_t) place * pass->shape.prefix_words);
 	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
 
@@ -245,6 +242,11 @@ flush_hits(Pass *pass)
 {
 	const SymbolJoin *join = pass->join;
 
+	for (int i = 0; i < pass->hits; i++)
+	{
+		__builtin_prefetch(symbols_at(pass, &pass->left, pass->hit[i][0]));
+		__builtin_prefetch(symbols_at(pass, pass->other, pass->hit[i][1]));
+	}
 	for (int i = 0; i < pass->hits && !pass->stopped; i++)
 	{
 		uint32_t a = document_at(&pass->left, pass->hit[i][0]);
@@ -313,8 +315,8 @@ compare_with_run(Pass *pass, Range left, uint32_t run, const PrefixRun *loaded, 
 		PrefixMatch match[PREFIXES_AT_ONCE];
 
 		count = (int) Min(left.end - i, PREFIXES_AT_ONCE);
-		if (prefixes_compare(&pass->shape, prefix + (size_t) i * pass->shape.prefix_words, count,
-							 loaded, match))
+		if (prefixes_compare(&pass->shape, prefix + (size_t) i * pass->shape.words, count, loaded,
+							 match))
 			for (int m = 0; m < count; m++)
 			{
 				uint32_t first = same && i + m >= run ? i + m + 1 - run : 0;
@@ -336,7 +338,7 @@ compare_ranges(Pass *pass, Range left, Range right, bool same)
 		uint32_t documents = Min(right.end - run, RUN);
 		Range with = left;
 
-		prefixes_load(&pass->shape, pass->other->prefix + (size_t) run * pass->shape.prefix_words,
+		prefixes_load(&pass->shape, pass->other->prefix + (size_t) run * pass->shape.words,
 					  documents, &loaded);
 		if (same)
 			with.end = run + documents;
@@ -351,13 +353,13 @@ compare_ranges(Pass *pass, Range left, Range right, bool same)
 
 /* Compares a document with others, which are few. */
 KERNEL_BODY void
-compare_one(Pass *pass, uint32_t i, Range others, int prefix_words, int words, int b)
+compare_one(Pass *pass, uint32_t i, Range others, int words, int b)
 {
-	const uint64_t *x = pass->left.prefix + (size_t) i * prefix_words;
-	const uint64_t *y = pass->other->prefix + (size_t) others.first * prefix_words;
-	int h = pass->join->h;
+	const uint64_t *x = pass->left.prefix + (size_t) i * words;
+	const uint64_t *y = pass->other->prefix + (size_t) others.first * words;
+	int h = pass->shape.h;
 
-	for (uint32_t j = others.first; j < others.end; j++, y += prefix_words)
+	for (uint32_t j = others.first; j < others.end; j++, y += words)
 	{
 		int distance = 0;
 
@@ -371,7 +373,7 @@ compare_one(Pass *pass, uint32_t i, Range others, int prefix_words, int words, i
 
 /* Compares two buckets, or all pairs within one. */
 KERNEL_BODY void
-compare_buckets(Pass *pass, uint32_t x, uint32_t y, int prefix_words, int words, int b)
+compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 {
 	Range left = {pass->left.offset[x], pass->left.offset[x + 1]};
 	Range right = {pass->other->offset[y], pass->other->offset[y + 1]};
@@ -386,7 +388,7 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int prefix_words, int words,
 	{
 		if (same)
 			right.first = i + 1;
-		compare_one(pass, i, right, prefix_words, words, b);
+		compare_one(pass, i, right, words, b);
 		pass->stats.candidates += right.end - right.first;
 		host_count_steps(&pass->steps, right.end - right.first + 1);
 	}
@@ -394,8 +396,7 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int prefix_words, int words,
 
 /* Compares every bucket of a tile with those that the masks prefix to. */
 KERNEL_BODY void
-compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int prefix_words,
-			 int words, int b)
+compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int words, int b)
 {
 	const Sorted *left = &pass->left;
 	bool self = pass->other == left;
@@ -410,7 +411,7 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int pr
 			uint32_t y = x ^ change;
 
 			if (!self || y >= x)
-				compare_buckets(pass, x, y, prefix_words, words, b);
+				compare_buckets(pass, x, y, words, b);
 		}
 	}
 }
@@ -419,35 +420,34 @@ compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int pr
 KERNEL_BODY void
 compare_tile_shaped(Pass *pass, uint32_t tile, const uint32_t *masks, int count)
 {
-	int prefix_words = pass->shape.prefix_words;
 	int words = pass->shape.words;
 
 	switch (pass->join->b)
 	{
 		case 1:
-			if (prefix_words == 1)
-				compare_tile(pass, tile, masks, count, 1, 1, 1);
+			if (words == 1)
+				compare_tile(pass, tile, masks, count, 1, 1);
 			else if (words == 2)
-				compare_tile(pass, tile, masks, count, prefix_words, 2, 1);
+				compare_tile(pass, tile, masks, count, 2, 1);
 			else if (words == 3)
-				compare_tile(pass, tile, masks, count, prefix_words, 3, 1);
+				compare_tile(pass, tile, masks, count, 3, 1);
 			else
-				compare_tile(pass, tile, masks, count, prefix_words, words, 1);
+				compare_tile(pass, tile, masks, count, words, 1);
 			break;
 		case 2:
-			compare_tile(pass, tile, masks, count, prefix_words, words, 2);
+			compare_tile(pass, tile, masks, count, words, 2);
 			break;
 		case 4:
-			compare_tile(pass, tile, masks, count, prefix_words, words, 4);
+			compare_tile(pass, tile, masks, count, words, 4);
 			break;
 		case 8:
-			compare_tile(pass, tile, masks, count, prefix_words, words, 8);
+			compare_tile(pass, tile, masks, count, words, 8);
 			break;
 		case 16:
-			compare_tile(pass, tile, masks, count, prefix_words, words, 16);
+			compare_tile(pass, tile, masks, count, words, 16);
 			break;
 		default:
-			compare_tile(pass, tile, masks, count, prefix_words, words, 32);
+			compare_tile(pass, tile, masks, count, words, 32);
 	}
 }
 
@@ -545,7 +545,7 @@ static int
 bits_of_tile(const Pass *pass)
 {
 	int bits = pass->bits;
-	double bytes = most_documents(pass->join) * pass->shape.prefix_words * sizeof(uint64_t);
+	double bytes = most_documents(pass->join) * pass->shape.words * sizeof(uint64_t);
 
 	while (bits > 0 && bytes > TILE_BYTES)
 	{
@@ -565,6 +565,7 @@ join_group(Pass *pass)
 		join_changes(&pass->plan, pass->group, slice->bits, slice->change, &count);
 
 	pass->other = pass->join->right.packed == NULL ? &pass->left : &pass->right;
+	pass->shape.h = pass->part[pass->group].h;
 	pass->bits = bits_of_group(pass, pass->group);
 	pass->tile_bits = bits_of_tile(pass);
 	if (slice->bits == 0 || slice->new_left)
@@ -626,7 +627,7 @@ join_groups(Pass *pass)
 		sorted_end(&pass->right);
 }
 
-/* Returns which words of documents a plan compares first: as many as a prefix has, or fewer. */
+/* Returns the shape of a plan's prefixes. */
 static PrefixShape
 shape_of(const SymbolJoin *join, const JoinPlan *plan)
 {
@@ -635,7 +636,6 @@ shape_of(const SymbolJoin *join, const JoinPlan *plan)
 
 	if (plan->words > 0)
 		shape.words = Min(shape.words, plan->words);
-	shape.prefix_words = plan->groups == 0 ? shape.words : join_prefix_words(join->k, join->b);
 	return shape;
 }
 
@@ -650,20 +650,26 @@ join_run(const SymbolJoin *join, const JoinPlan *plan)
 	pass->join = join;
 	pass->plan = *plan;
 	pass->shape = shape_of(join, plan);
+	pass->part = host_alloc(Max(plan->groups, 1) * sizeof(JoinPrefix));
+	for (int group = 0; group < plan->groups; group++)
+		pass->part[group] = prefix_of_group(plan, group, pass->shape.words, join->h);
 	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
 	pass->group = -1;
 	pass->group = next_group(pass);
 	if (pass->group >= 0)
 		join_groups(pass);
 	done = !pass->stopped;
+	host_free(pass->part);
 	host_free(pass);
 	return done;
 }
 
-/* Returns the bytes of memory that a join allocates for each document. */
+/* Returns the bytes of memory that a join allocates for each document, at most. */
 size_t
 join_bytes(int k, int b)
 {
+	size_t prefix = Min(JOIN_STRIDE(k, b), JOIN_PREFIX_WORDS * sizeof(uint64_t));
+
 	/* bucket, order, used, and up to eight offsets: four buckets a document, rounded up. */
-	return (3 + 8) * sizeof(uint32_t) + join_prefix_words(k, b) * sizeof(uint64_t);
+	return (3 + 8) * sizeof(uint32_t) + prefix;
 }

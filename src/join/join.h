@@ -112,22 +112,6 @@ join_radius(const JoinPlan *plan, int group)
 	return plan->radius + (group < plan->one_more);
 }
 
-/* Returns how many words a prefix has: 1, or an even number. */
-static inline int
-join_prefix_words(int k, int b)
-{
-	size_t words = JOIN_STRIDE(k, b) / 8;
-
-	return (int) (words == 1 ? 1 : Min((words + 1) / 2 * 2, JOIN_PREFIX_WORDS));
-}
-
-/* Returns whether a prefix holds all symbols of a document. */
-static inline bool
-join_prefix_is_all(const SymbolJoin *join)
-{
-	return JOIN_STRIDE(join->k, join->b) / 8 <= JOIN_PREFIX_WORDS;
-}
-
 extern JoinPlan join_plan(const SymbolJoin *join);
 extern const uint32_t *join_changes(const JoinPlan *plan, int group, int bits, uint32_t change,
 									int *count);

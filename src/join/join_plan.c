@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "join/join_sample.h"
+#include "join/prefixes.h"
 #include "sketch/symbols.h"
 
 /*
@@ -15,7 +16,7 @@
 #define COST_SORTED 20.0     /* sort a document ... */
 #define COST_SORTED_FAR 15.0 /* ... each bit by which buckets outgrow a cache ... */
 #define COST_SORTED_WORD 6.0 /* ... and each word of its prefix */
-#define COST_LOOKUP 8.0      /* find the other bucket for a mask */
+#define COST_LOOKUP 4.0      /* find the other bucket for a mask */
 #define COST_ONE 1.0         /* compare a pair, one document with one ... */
 #define COST_ONE_WORD 0.4    /* ... and each word of their prefixes */
 #define COST_MANY 0.05       /* the same, many documents with many */
@@ -23,8 +24,11 @@
 #define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
 #define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
-/* The price of many with many holds for buckets of about this number of documents. */
-#define MANY 16.0
+/* Fewer others are compared one by one. */
+#define MANY 8.0
+
+/* To begin with many costs as much as to compare this number one by one. */
+#define MANY_START 4.0
 
 /* Joins that cost more are cut into parts, so that workers share them. */
 #define COST_OF_PART 1e7
@@ -64,7 +68,6 @@ typedef struct Trial
 	int bits;      /* of a bucket, at most */
 	double differ; /* probability that a symbol of a pair differs */
 	float *chance; /* the same of each symbol; NULL: all equal */
-	int words;     /* of a prefix, compared if a plan has groups */
 	JoinPlan best;
 } Trial;
 
@@ -86,27 +89,34 @@ set_sizes(Trial *trial, const SymbolJoin *join)
 
 /* ---- Prefixes -------------------------------------------------------------- */
 
-/* Returns the share of random pairs whose first words differ in at most h symbols, about. */
+/* Returns the share of random pairs that differ in at most h of so many symbols, about. */
 static double
-random_share(const Trial *trial, int words, int h)
+random_share(const Trial *trial, double symbols, int h)
 {
-	double symbols = fmin(words * 64.0 / trial->join->b, trial->join->k);
 	double mean = symbols * trial->differ;
 	double deviation = sqrt(mean * (1 - trial->differ)) + 1e-9;
 
 	return erfc((mean - h - 0.5) / deviation * M_SQRT1_2) / 2;
 }
 
+/* Returns how many words a prefix has at most. */
+static int
+words_most(const SymbolJoin *join)
+{
+	return (int) Min(JOIN_STRIDE(join->k, join->b) / 8, JOIN_PREFIX_WORDS);
+}
+
 /* Finds the shares of pairs whose first words differ in at most h symbols. */
 static void
-find_shares(const Trial *trial, const Arrangement *arrangement, int h,
-			double share[JOIN_PREFIX_WORDS + 1])
+find_shares(const Trial *trial, const Arrangement *arrangement, double share[JOIN_PREFIX_WORDS + 1])
 {
+	const SymbolJoin *join = trial->join;
+
 	if (sample_pairs(&trial->sample) > 0)
-		sample_shares(trial->join, &trial->sample, arrangement, h, share);
+		sample_shares(join, &trial->sample, arrangement, join->h, share);
 	else
 		for (int words = 0; words <= JOIN_PREFIX_WORDS; words++)
-			share[words] = random_share(trial, words, h);
+			share[words] = random_share(trial, fmin(words * 64.0 / join->b, join->k), join->h);
 }
 
 /*
@@ -117,11 +127,10 @@ static int
 choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], double cost_of_word,
 			 double *cost)
 {
-	int most = (int) Min(JOIN_STRIDE(trial->join->k, trial->join->b) / 8, JOIN_PREFIX_WORDS);
 	int best = 1;
 
 	*cost = INFINITY;
-	for (int words = 1; words <= most; words++)
+	for (int words = 1; words <= words_most(trial->join); words++)
 	{
 		double this_cost = words * cost_of_word + share[words] * COST_WHOLE;
 
@@ -135,17 +144,22 @@ choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], doub
 }
 
 /*
- * Returns how many words to compare of pairs that meet in a group, which may be part of
- * the prefix: there they differ in fewer symbols than other pairs.
+ * Returns how many words prefixes of the groups of a plan have, at the least cost.  Pairs that
+ * meet in a group may differ there by its radius, and in the other symbols as any pair.
  */
 static int
-words_in_groups(const Trial *trial)
+words_in_groups(const Trial *trial, const JoinPlan *plan)
 {
-	double fewer = trial->differ * trial->bits / trial->join->b;
 	double share[JOIN_PREFIX_WORDS + 1];
 	double cost;
 
-	find_shares(trial, NULL, trial->join->h + (int) ceil(fewer), share);
+	for (int words = 1; words <= words_most(trial->join); words++)
+	{
+		JoinPrefix part = prefix_of_group(plan, 0, words, trial->join->h);
+		int others = part.symbols - group_width(&plan->grouping, 0);
+
+		share[words] = random_share(trial, Max(others, 0), part.h - join_radius(plan, 0));
+	}
 	return choose_words(trial, share, COST_ONE_WORD, &cost);
 }
 
@@ -161,7 +175,7 @@ plan_all_pairs(const Trial *trial)
 	double arranged;
 	int words;
 
-	find_shares(trial, NULL, join->h, share);
+	find_shares(trial, NULL, share);
 	plan.words = choose_words(trial, share, COST_MANY_WORD, &pair);
 	plan.cost = trial->pairs * (COST_MANY + pair);
 	if (trial->chance != NULL)
@@ -255,23 +269,22 @@ share_in_groups(const Trial *trial, const Grouping *g, int groups, int radius, d
 /* ---- Prices ------------------------------------------------------------- */
 
 /*
- * Returns the cost of comparing the prefixes of a pair, if a document is compared with so
+ * Returns the cost of comparing prefixes of so many words, if a document is compared with so
  * many others at a time.
  */
 static double
-cost_of_prefixes(const Trial *trial, double others)
+cost_of_prefixes(int words, double others)
 {
-	double one = COST_ONE + trial->words * COST_ONE_WORD;
-	double many = COST_MANY + trial->words * COST_MANY_WORD;
+	double one = COST_ONE + words * COST_ONE_WORD;
+	double many = COST_MANY + words * COST_MANY_WORD;
 
-	return many + (one - many) * fmin(1, MANY / fmax(others, 1));
+	return others < MANY ? one : many + (one - many) * MANY_START / others;
 }
 
 /* Returns the cost of joining `groups` groups with a radius. */
 static double
-cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
+cost_of_groups(const Trial *trial, const Grouping *g, int words, int groups, int radius)
 {
-	double words = join_prefix_words(g->k, g->b);
 	double buckets = ldexp(1, Min(g->width * g->b, g->bucket_bits));
 	double masks = radius == 0 ? 1 : probe_count(g->width, g->b, radius);
 	double used = buckets * -expm1(-trial->left / buckets);
@@ -282,15 +295,18 @@ cost_of_groups(const Trial *trial, const Grouping *g, int groups, int radius)
 	return groups *
 		((trial->left + trial->right) *
 			 (COST_SORTED + far * COST_SORTED_FAR + words * COST_SORTED_WORD) +
-		 used * masks * COST_LOOKUP + trial->pairs * share * cost_of_prefixes(trial, others));
+		 used * masks * COST_LOOKUP + trial->pairs * share * cost_of_prefixes(words, others));
 }
 
 static void
 keep_cheaper(Trial *trial, JoinPlan plan)
 {
-	plan.cost = cost_of_groups(trial, &plan.grouping, plan.groups - plan.one_more, plan.radius);
+	const Grouping *g = &plan.grouping;
+
+	plan.words = words_in_groups(trial, &plan);
+	plan.cost = cost_of_groups(trial, g, plan.words, plan.groups - plan.one_more, plan.radius);
 	if (plan.one_more > 0)
-		plan.cost += cost_of_groups(trial, &plan.grouping, plan.one_more, plan.radius + 1);
+		plan.cost += cost_of_groups(trial, g, plan.words, plan.one_more, plan.radius + 1);
 	if (plan.cost < trial->best.cost)
 		trial->best = plan;
 }
@@ -383,20 +399,25 @@ find_buckets(const JoinPlan *plan, int group, const uint8_t *const *document, in
 		bucket[i] = group_bucket(&plan->grouping, group, document[i]);
 }
 
-/* Counts for each sampled pair the groups in which it is within the radius. */
+/* Adds what each sampled pair costs that is within the radius in a group. */
 static void
-count_meetings(const Trial *trial, int group, double meetings[SAMPLE][SAMPLE])
+add_meetings(const Trial *trial, int group, double cost[SAMPLE][SAMPLE])
 {
 	const JoinSample *sample = &trial->sample;
-	int radius = join_radius(&trial->best, group);
+	const JoinPlan *plan = &trial->best;
+	JoinPrefix part = prefix_of_group(plan, group, plan->words, trial->join->h);
+	double prefixes = cost_of_prefixes(plan->words, INFINITY);
+	int radius = join_radius(plan, group);
 	uint32_t left[SAMPLE];
 	uint32_t right[SAMPLE];
 
-	find_buckets(&trial->best, group, sample->left, sample->lefts, left);
-	find_buckets(&trial->best, group, sample->right, sample->rights, right);
+	find_buckets(plan, group, sample->left, sample->lefts, left);
+	find_buckets(plan, group, sample->right, sample->rights, right);
 	for (int i = 0; i < sample->lefts; i++)
 		for (int j = sample_first(sample, i); j < sample->rights; j++)
-			meetings[i][j] += count_symbols(left[i] ^ right[j], trial->join->b) <= radius;
+			if (count_symbols(left[i] ^ right[j], trial->join->b) <= radius)
+				cost[i][j] += prefixes +
+					(prefix_within(&part, sample->left[i], sample->right[j]) ? COST_WHOLE : 0);
 }
 
 /* Returns the sum without the largest values, which it sets to zero. */
@@ -428,24 +449,12 @@ sum_of_most(double *value, int count, int without)
 static double
 cost_of_meetings(const Trial *trial)
 {
-	const SymbolJoin *join = trial->join;
-	const JoinSample *sample = &trial->sample;
-	int compared = Min(join->k, trial->words * 64 / join->b);
-	double prefixes = cost_of_prefixes(trial, INFINITY);
-	double meetings[SAMPLE][SAMPLE] = {{0}};
-	double sum;
+	double cost[SAMPLE][SAMPLE] = {{0}};
 
 	for (int group = 0; group < trial->best.groups; group++)
-		count_meetings(trial, group, meetings);
-	for (int i = 0; i < sample->lefts; i++)
-		for (int j = sample_first(sample, i); j < sample->rights; j++)
-		{
-			int distance = symbol_distance(sample->left[i], sample->right[j], compared, join->b);
-
-			meetings[i][j] *= prefixes + (distance <= join->h ? COST_WHOLE : 0);
-		}
-	sum = sum_of_most(meetings[0], SAMPLE * SAMPLE, BY_CHANCE);
-	return trial->pairs * sum / Max(sample_pairs(sample), 1);
+		add_meetings(trial, group, cost);
+	return trial->pairs * sum_of_most(cost[0], SAMPLE * SAMPLE, BY_CHANCE) /
+		Max(sample_pairs(&trial->sample), 1);
 }
 
 /* ---- The best plan ------------------------------------------------------ */
@@ -479,7 +488,6 @@ join_plan(const SymbolJoin *join)
 	set_sizes(&trial, join);
 	sample_take(join, &trial.sample);
 	look_at_symbols(&trial);
-	trial.words = words_in_groups(&trial);
 	every_pair = plan_all_pairs(&trial);
 	trial.best = every_pair;
 	try_groups(&trial);
@@ -487,7 +495,6 @@ join_plan(const SymbolJoin *join)
 		host_free(trial.chance);
 	if (trial.best.groups == 0 || cost_of_meetings(&trial) > every_pair.cost)
 		return every_pair;
-	trial.best.words = trial.words;
 	return trial.best;
 }
 

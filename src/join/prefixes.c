@@ -19,7 +19,7 @@ prefixes_load(const PrefixShape *shape, const uint64_t *prefix, int documents, P
 	int padded = (documents + LANES - 1) / LANES * LANES;
 
 	run->documents = documents;
-	for (int d = 0; d < documents; d++, prefix += shape->prefix_words)
+	for (int d = 0; d < documents; d++, prefix += shape->words)
 		for (int w = 0; w < shape->words; w++)
 			run->word[w][d] = prefix[w];
 	for (int w = 0; w < shape->words; w++)
@@ -117,7 +117,7 @@ match_neon(const uint64_t *prefix, const PrefixRun *run, int first, int words, i
 	{ \
 		uint64_t any = 0; \
 \
-		for (int i = 0; i < count; i++, prefix += shape->prefix_words) \
+		for (int i = 0; i < count; i++, prefix += shape->words) \
 		{ \
 			memset(match + i, 0, sizeof(PrefixMatch)); \
 			for (int d = 0; d < run->documents; d += LANES) \
@@ -149,7 +149,6 @@ compare_few_avx512(const PrefixShape *shape, const uint64_t *prefix, int count,
 				   const PrefixRun *run, PrefixMatch *match, int words, int b)
 {
 	const __m512i limit = _mm512_set1_epi64(shape->h);
-	int stride = shape->prefix_words;
 	uint64_t any = 0;
 
 	for (int d = 0; d < run->documents; d += LANES)
@@ -165,7 +164,7 @@ compare_few_avx512(const PrefixShape *shape, const uint64_t *prefix, int count,
 			for (int i = 0; i < count; i++)
 			{
 				__m512i differ =
-					_mm512_xor_si512(other, _mm512_set1_epi64((long long) prefix[i * stride + w]));
+					_mm512_xor_si512(other, _mm512_set1_epi64((long long) prefix[i * words + w]));
 
 				sum[i] = _mm512_add_epi64(sum[i], count_symbols_avx512(differ, b));
 			}
@@ -191,11 +190,11 @@ compare_avx512(const PrefixShape *shape, const uint64_t *prefix, int count, cons
 
 	memset(match, 0, count * sizeof(PrefixMatch));
 	for (; i + PREFIXES_IN_REGISTERS <= count; i += PREFIXES_IN_REGISTERS)
-		any |= compare_few_avx512(shape, prefix + (size_t) i * shape->prefix_words,
-								  PREFIXES_IN_REGISTERS, run, match + i, words, b);
+		any |= compare_few_avx512(shape, prefix + (size_t) i * shape->words, PREFIXES_IN_REGISTERS,
+								  run, match + i, words, b);
 	for (; i < count; i++)
-		any |= compare_few_avx512(shape, prefix + (size_t) i * shape->prefix_words, 1, run,
-								  match + i, words, b);
+		any |= compare_few_avx512(shape, prefix + (size_t) i * shape->words, 1, run, match + i,
+								  words, b);
 	return any != 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * prefixes.h: documents compared by their prefixes, many with many.
+ * prefixes.h: prefixes of documents, and documents compared by them, many with many.
  *
  * A run of documents is stored by words: the first words of all, then the second words,
  * and so on.  So a vector holds a word of each of several documents, and no sum across a
@@ -10,6 +10,27 @@
 #define NEARDUP_JOIN_PREFIXES_H
 
 #include "join/join.h"
+
+/* ---- The prefixes of a group (join_prefix.c) ------------------------------ */
+
+/*
+ * The symbols of a group and of groups after it.  The first group comes after the last one, as
+ * in a ring.
+ */
+typedef struct JoinPrefix
+{
+	int b;
+	int first;   /* symbol */
+	int symbols; /* how many */
+	int ring;    /* symbols of all groups */
+	int h;       /* in how many of these symbols may a pair differ? */
+} JoinPrefix;
+
+extern JoinPrefix prefix_of_group(const JoinPlan *plan, int group, int words, int h);
+extern void prefix_make(const JoinPrefix *part, const uint8_t *packed, int words, uint64_t *prefix);
+extern bool prefix_within(const JoinPrefix *part, const uint8_t *x, const uint8_t *y);
+
+/* ---- Many with many (prefixes.c) ------------------------------------------ */
 
 /* Documents of a run.  The run stays in the nearest cache while others are compared with it. */
 #define RUN 256
@@ -30,10 +51,9 @@ typedef struct PrefixMatch
 	uint64_t bits[RUN_WORDS];
 } PrefixMatch;
 
-/* How prefixes are compared: their first `words` words, of symbols of b bits. */
+/* How prefixes of `words` words, of symbols of b bits, are compared. */
 typedef struct PrefixShape
 {
-	int prefix_words; /* from one prefix to the next */
 	int words;
 	int b;
 	int h;

@@ -84,8 +84,8 @@ time_prefixes(const PrefixKernel *kernel, const PrefixShape *shape, const uint64
 		double start = seconds();
 
 		for (int i = 0; i + PREFIXES_AT_ONCE <= SIGNATURES; i += PREFIXES_AT_ONCE)
-			sink += kernel->compare(shape, prefix + (size_t) i * shape->prefix_words,
-									PREFIXES_AT_ONCE, &loaded, match);
+			sink += kernel->compare(shape, prefix + (size_t) i * shape->words, PREFIXES_AT_ONCE,
+									&loaded, match);
 		start = (seconds() - start) / SIGNATURES / RUN * 1e9;
 		if (start < best)
 			best = start;
@@ -102,10 +102,7 @@ report_prefixes(const uint64_t *prefix)
 		for (int b = 1; kernel->available() && b <= 8; b *= 8)
 			for (int words = 1; words <= JOIN_PREFIX_WORDS; words += words < 4 ? 1 : 4)
 			{
-				PrefixShape shape = {.prefix_words = JOIN_PREFIX_WORDS,
-									 .words = words,
-									 .b = b,
-									 .h = words};
+				PrefixShape shape = {.words = words, .b = b, .h = words};
 
 				printf("| %s | %d | %d | %.2f |\n", kernel->name, b, words * 64,
 					   time_prefixes(kernel, &shape, prefix));

@@ -463,8 +463,8 @@ wrong_bits(const PrefixKernel *kernel, const PrefixShape *shape, const uint64_t 
 	for (int i = 0; i < count; i++)
 		for (int d = 0; d < run->documents; d++)
 		{
-			int distance = symbol_distance((const uint8_t *) (prefix + i * shape->prefix_words),
-										   (const uint8_t *) (other + d * shape->prefix_words),
+			int distance = symbol_distance((const uint8_t *) (prefix + i * shape->words),
+										   (const uint8_t *) (other + d * shape->words),
 										   shape->words * 64 / shape->b, shape->b);
 
 			wrong += (match[i].bits[d / 64] >> d % 64 & 1) != (distance <= shape->h);
@@ -488,10 +488,7 @@ prefix_kernels_agree(void)
 				for (size_t n = 0; n < sizeof(sizes) / sizeof(*sizes); n++)
 				{
 					int h = (int) random_below(words * 64 / b);
-					PrefixShape shape = {.prefix_words = JOIN_PREFIX_WORDS,
-										 .words = words,
-										 .b = b,
-										 .h = h};
+					PrefixShape shape = {.words = words, .b = b, .h = h};
 					int count = 1 + (int) random_below(PREFIXES_AT_ONCE);
 
 					prefixes_load(&shape, prefix, sizes[n], &run);
