@@ -43,6 +43,12 @@
 /* Sampled pairs that may be similar by chance. */
 #define BY_CHANCE 4
 
+/*
+ * Groups must be cheaper than all pairs by this factor.  A sample does not show families of
+ * similar documents, whose pairs meet in many groups.
+ */
+#define GROUPS_GAIN 1.5
+
 /* Groups of a plan whose probability to match is computed. */
 #define GROUPS_PRICED 8
 
@@ -144,11 +150,12 @@ choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], doub
 }
 
 /*
- * Returns how many words prefixes of the groups of a plan have, at the least cost.  Pairs that
- * meet in a group may differ there by its radius, and in the other symbols as any pair.
+ * Chooses how many words prefixes of the groups of a plan have, at the least cost.  Pairs that
+ * meet in a group may differ there by its radius, and in the other symbols as any pair.  Returns
+ * the cost of comparing as a whole, for each pair that meets.
  */
-static int
-words_in_groups(const Trial *trial, const JoinPlan *plan)
+static double
+choose_words_in_groups(const Trial *trial, JoinPlan *plan)
 {
 	double share[JOIN_PREFIX_WORDS + 1];
 	double cost;
@@ -160,7 +167,8 @@ words_in_groups(const Trial *trial, const JoinPlan *plan)
 
 		share[words] = random_share(trial, Max(others, 0), part.h - join_radius(plan, 0));
 	}
-	return choose_words(trial, share, COST_ONE_WORD, &cost);
+	plan->words = choose_words(trial, share, COST_ONE_WORD, &cost);
+	return share[plan->words] * COST_WHOLE;
 }
 
 /* Returns the plan that compares all pairs. */
@@ -283,8 +291,10 @@ cost_of_prefixes(int words, double others)
 
 /* Returns the cost of joining `groups` groups with a radius. */
 static double
-cost_of_groups(const Trial *trial, const Grouping *g, int words, int groups, int radius)
+cost_of_groups(const Trial *trial, const JoinPlan *plan, double whole, int groups, int radius)
 {
+	const Grouping *g = &plan->grouping;
+	int words = plan->words;
 	double buckets = ldexp(1, Min(g->width * g->b, g->bucket_bits));
 	double masks = radius == 0 ? 1 : probe_count(g->width, g->b, radius);
 	double used = buckets * -expm1(-trial->left / buckets);
@@ -295,18 +305,18 @@ cost_of_groups(const Trial *trial, const Grouping *g, int words, int groups, int
 	return groups *
 		((trial->left + trial->right) *
 			 (COST_SORTED + far * COST_SORTED_FAR + words * COST_SORTED_WORD) +
-		 used * masks * COST_LOOKUP + trial->pairs * share * cost_of_prefixes(words, others));
+		 used * masks * COST_LOOKUP +
+		 trial->pairs * share * (cost_of_prefixes(words, others) + whole));
 }
 
 static void
 keep_cheaper(Trial *trial, JoinPlan plan)
 {
-	const Grouping *g = &plan.grouping;
+	double whole = choose_words_in_groups(trial, &plan);
 
-	plan.words = words_in_groups(trial, &plan);
-	plan.cost = cost_of_groups(trial, g, plan.words, plan.groups - plan.one_more, plan.radius);
+	plan.cost = cost_of_groups(trial, &plan, whole, plan.groups - plan.one_more, plan.radius);
 	if (plan.one_more > 0)
-		plan.cost += cost_of_groups(trial, g, plan.words, plan.one_more, plan.radius + 1);
+		plan.cost += cost_of_groups(trial, &plan, whole, plan.one_more, plan.radius + 1);
 	if (plan.cost < trial->best.cost)
 		trial->best = plan;
 }
@@ -493,7 +503,8 @@ join_plan(const SymbolJoin *join)
 	try_groups(&trial);
 	if (trial.chance != NULL)
 		host_free(trial.chance);
-	if (trial.best.groups == 0 || cost_of_meetings(&trial) > every_pair.cost)
+	if (trial.best.groups == 0 || trial.best.cost * GROUPS_GAIN > every_pair.cost ||
+		cost_of_meetings(&trial) > every_pair.cost)
 		return every_pair;
 	return trial.best;
 }

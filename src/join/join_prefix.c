@@ -16,8 +16,8 @@
 
 /*
  * Returns which symbols the prefixes of a group have, with so many words, and in how many of them
- * a pair at distance h may differ.  A plan that may miss pairs has fewer groups than the ring
- * needs; then that is h.
+ * a pair at distance h may differ.  A plan that may miss pairs has fewer groups than such a ring
+ * needs; then these are any symbols, and h.
  */
 JoinPrefix
 prefix_of_group(const JoinPlan *plan, int group, int words, int h)
@@ -28,12 +28,8 @@ prefix_of_group(const JoinPlan *plan, int group, int words, int h)
 	JoinPrefix part = {.b = g->b, .first = group_first_symbol(g, group), .ring = all, .h = -1};
 	int next = group;
 
-	if (plan->recall < 1)
-	{
-		part.symbols = Min(room, all);
-		part.h = h;
-		return part;
-	}
+	if (plan->groups * (plan->radius + 1) + plan->one_more <= h)
+		return (JoinPrefix){g->b, part.first, Min(room, g->k), g->k, h};
 	while (part.symbols < all && part.symbols + group_width(g, next) <= room)
 	{
 		part.symbols += group_width(g, next);
