@@ -48,8 +48,8 @@ typedef struct Pass
 	const SymbolJoin *join;
 	JoinPlan plan;
 	PrefixShape shape;
-	JoinPrefix *part; /* of each group's prefixes */
-	int group;        /* or part, if the plan has no groups */
+	JoinPrefix *group_prefix; /* the prefixes of each group */
+	int group;                /* or part, if the plan has no groups */
 	Sorted left;
 	Sorted right;
 	const Sorted *other; /* right, or left itself */
@@ -175,7 +175,7 @@ static void
 fill_buckets(const Pass *pass, Sorted *sorted)
 {
 	const uint8_t *packed = sorted->side->packed;
-	const JoinPrefix *part = pass->part + pass->group;
+	const JoinPrefix *prefix = pass->group_prefix + pass->group;
 	int words = pass->shape.words;
 
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
@@ -185,7 +185,7 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
-		prefix_make(part, packed + i * pass->join->stride, words,
+		prefix_make(prefix, packed + i * pass->join->stride, words,
 					sorted->prefix + (size_t) place * words);
 	}
 }
@@ -216,7 +216,7 @@ found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
 		uint32_t differ = group_bucket(g, group, x) ^ group_bucket(g, group, y);
 
 		if (count_symbols(differ, g->b) <= join_radius(&pass->plan, group) &&
-			prefix_within(pass->part + group, x, y))
+			prefix_within(pass->group_prefix + group, x, y))
 			return true;
 	}
 	return false;
@@ -394,7 +394,7 @@ compare_buckets(Pass *pass, uint32_t x, uint32_t y, int words, int b)
 	}
 }
 
-/* Compares every bucket of a tile with those that the masks prefix to. */
+/* Compares every bucket of a tile with those that the masks lead to. */
 KERNEL_BODY void
 compare_tile(Pass *pass, uint32_t tile, const uint32_t *masks, int count, int words, int b)
 {
@@ -475,7 +475,7 @@ static const TileKernel tile_kernels[] = {TILE_VARIANTS(TILE_KERNEL){NULL}};
 
 CPU_CHOICE(best_kernel, TileKernel, tile_kernels)
 
-/* Compares all tiles; masks that prefix from a tile to the same other tile go together. */
+/* Compares all tiles; masks that lead from a tile to the same other tile go together. */
 static void
 compare_tiles(Pass *pass, const uint32_t *masks, int count)
 {
@@ -565,7 +565,7 @@ join_group(Pass *pass)
 		join_changes(&pass->plan, pass->group, slice->bits, slice->change, &count);
 
 	pass->other = pass->join->right.packed == NULL ? &pass->left : &pass->right;
-	pass->shape.h = pass->part[pass->group].h;
+	pass->shape.h = pass->group_prefix[pass->group].h;
 	pass->bits = bits_of_group(pass, pass->group);
 	pass->tile_bits = bits_of_tile(pass);
 	if (slice->bits == 0 || slice->new_left)
@@ -650,16 +650,16 @@ join_run(const SymbolJoin *join, const JoinPlan *plan)
 	pass->join = join;
 	pass->plan = *plan;
 	pass->shape = shape_of(join, plan);
-	pass->part = host_alloc(Max(plan->groups, 1) * sizeof(JoinPrefix));
+	pass->group_prefix = host_alloc(Max(plan->groups, 1) * sizeof(JoinPrefix));
 	for (int group = 0; group < plan->groups; group++)
-		pass->part[group] = prefix_of_group(plan, group, pass->shape.words, join->h);
+		pass->group_prefix[group] = prefix_of_group(plan, group, pass->shape.words, join->h);
 	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
 	pass->group = -1;
 	pass->group = next_group(pass);
 	if (pass->group >= 0)
 		join_groups(pass);
 	done = !pass->stopped;
-	host_free(pass->part);
+	host_free(pass->group_prefix);
 	host_free(pass);
 	return done;
 }

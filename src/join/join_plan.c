@@ -24,10 +24,10 @@
 #define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
 #define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
-/* Fewer others are compared one by one. */
+/* A document is compared with fewer others one by one (RIGHTS_TO_LOAD in join.c). */
 #define MANY 8.0
 
-/* To begin with many costs as much as to compare this number one by one. */
+/* To load many others costs as much as to compare this number one by one. */
 #define MANY_START 4.0
 
 /* Joins that cost more are cut into parts, so that workers share them. */
@@ -44,7 +44,7 @@
 #define BY_CHANCE 4
 
 /*
- * Groups must be cheaper than all pairs by this factor.  A sample does not show families of
+ * Groups must be cheaper than all pairs by this factor.  A sample may not show families of
  * similar documents, whose pairs meet in many groups.
  */
 #define GROUPS_GAIN 1.5
@@ -95,7 +95,7 @@ set_sizes(Trial *trial, const SymbolJoin *join)
 
 /* ---- Prefixes -------------------------------------------------------------- */
 
-/* Returns the share of random pairs that differ in at most h of so many symbols, about. */
+/* Returns the share of random pairs that differ in at most h of this many symbols, about. */
 static double
 random_share(const Trial *trial, double symbols, int h)
 {
@@ -150,9 +150,9 @@ choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], doub
 }
 
 /*
- * Chooses how many words prefixes of the groups of a plan have, at the least cost.  Pairs that
- * meet in a group may differ there by its radius, and in the other symbols as any pair.  Returns
- * the cost of comparing as a whole, for each pair that meets.
+ * Chooses how many words the prefixes of a plan's groups have, at the least cost.  Pairs that meet
+ * in a group are taken to differ there by its radius, and in the other symbols as any pair does.
+ * Returns what comparing documents as a whole costs then, for each pair that meets.
  */
 static double
 choose_words_in_groups(const Trial *trial, JoinPlan *plan)
@@ -277,8 +277,8 @@ share_in_groups(const Trial *trial, const Grouping *g, int groups, int radius, d
 /* ---- Prices ------------------------------------------------------------- */
 
 /*
- * Returns the cost of comparing prefixes of so many words, if a document is compared with so
- * many others at a time.
+ * Returns the cost of comparing a pair of prefixes, if a document is compared with `others` at a
+ * time.
  */
 static double
 cost_of_prefixes(int words, double others)

@@ -2,11 +2,11 @@
  * join_prefix.c: the prefixes of a group, which are compared before whole documents.
  *
  * Let a pair be within the distance, so that it differs in fewer symbols than the sum of all
- * t_g + 1.  Put the groups into a ring.  Then there is a group from which on, for every number
- * of groups, the pair differs in fewer symbols of these groups than the sum of their t_g + 1
+ * t_g + 1.  Put the groups into a ring.  Then there is a group with this property: of any number
+ * of groups that begin with it, the pair differs in fewer symbols than the sum of their t_g + 1
  * (Qin and Xiao, PVLDB 12(1), 2018: the pigeonring).  So a group needs to find a pair only if
- * that holds for the group itself, which is its radius, and for as many groups as fit into a
- * prefix.  Almost no pair of strangers that share a bucket passes this.
+ * that holds for the group itself, as its radius says, and for as many groups as fit into a
+ * prefix.  Few pairs of unrelated documents that share a bucket pass both.
  */
 #include "join/prefixes.h"
 
@@ -15,9 +15,9 @@
 #include "sketch/symbols.h"
 
 /*
- * Returns which symbols the prefixes of a group have, with so many words, and in how many of them
- * a pair at distance h may differ.  A plan that may miss pairs has fewer groups than such a ring
- * needs; then these are any symbols, and h.
+ * Returns which symbols the prefixes of a group have, in this number of words, and in how many of
+ * them a pair at distance h may differ.  A plan that may miss pairs has fewer groups than the ring
+ * needs.  Then prefixes have the symbols from the group on, and a pair may differ in h of them.
  */
 JoinPrefix
 prefix_of_group(const JoinPlan *plan, int group, int words, int h)

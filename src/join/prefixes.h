@@ -13,17 +13,14 @@
 
 /* ---- The prefixes of a group (join_prefix.c) ------------------------------ */
 
-/*
- * The symbols of a group and of groups after it.  The first group comes after the last one, as
- * in a ring.
- */
+/* The symbols of a group and of the groups after it; after the last one, the first one follows. */
 typedef struct JoinPrefix
 {
 	int b;
-	int first;   /* symbol */
-	int symbols; /* how many */
-	int ring;    /* symbols of all groups */
-	int h;       /* in how many of these symbols may a pair differ? */
+	int first;   /* the first symbol */
+	int symbols; /* their number */
+	int ring;    /* the number of symbols after which the first ones follow */
+	int h;       /* in how many of these symbols a pair may differ */
 } JoinPrefix;
 
 extern JoinPrefix prefix_of_group(const JoinPlan *plan, int group, int words, int h);

@@ -99,8 +99,13 @@ count_pairs(const Documents *x, const Documents *y, int h, bool exactly)
 	return pairs;
 }
 
+/*
+ * Joins as planned.  If words is not 0, the plan is one for many documents, with prefixes of this
+ * many words.
+ */
 static Found
-join_documents(const Documents *x, const Documents *y, int h, double recall, uint32_t stop_at)
+join_with_words(int words, const Documents *x, const Documents *y, int h, double recall,
+				uint32_t stop_at)
 {
 	Found found = {x, y, calloc(x->n + 1, y->n + 1), 0, 0, stop_at};
 	SymbolJoin join = {.k = x->k,
@@ -112,12 +117,26 @@ join_documents(const Documents *x, const Documents *y, int h, double recall, uin
 					   .right = {x == y ? NULL : y->packed, y->n},
 					   .emit = note_pair,
 					   .state = &found};
-	JoinPlan plan = join_plan(&join);
-	bool done = join_run(&join, &plan);
+	SymbolJoin many = join;
+	JoinPlan plan;
+	bool done;
 
+	if (words > 0)
+		many.left = (JoinSide){NULL, 300000};
+	plan = join_plan(&many);
+	CHECK_MSG(words == 0 || plan.groups > 0, "k %d b %d h %d: no groups", x->k, x->b, h);
+	if (words > 0)
+		plan.words = words;
+	done = join_run(&join, &plan);
 	CHECK_MSG(done == (stop_at == 0 || found.pairs < stop_at), "stopped after %u", found.pairs);
 	free(found.seen);
 	return found;
+}
+
+static Found
+join_documents(const Documents *x, const Documents *y, int h, double recall, uint32_t stop_at)
+{
+	return join_with_words(0, x, y, h, recall, stop_at);
 }
 
 static void
@@ -152,6 +171,32 @@ every_pair_is_found_once(void)
 		for (size_t n = 0; n < sizeof(sizes) / sizeof(sizes[0]); n++)
 			for (int h = 0; h <= shapes[s][0] / 2; h = h < 3 ? h + 1 : h * 4)
 				compare(shapes[s][0], shapes[s][1], sizes[n], h, h % 2 * 16);
+}
+
+/* Few documents, joined by the groups that many would have, with prefixes of all lengths. */
+static void
+groups_find_every_pair(void)
+{
+	static const int shapes[][3] = {{64, 1, 9},   {400, 1, 90},   {512, 1, 120}, {1001, 1, 240},
+									{100, 2, 50}, {77, 4, 60},    {64, 8, 50},   {500, 8, 400},
+									{33, 16, 20}, {3000, 1, 600}, {40, 32, 20}};
+
+	for (size_t s = 0; s < sizeof(shapes) / sizeof(*shapes); s++)
+		for (int h = 1; h <= shapes[s][2]; h = h * 3 / 2 + 1)
+		{
+			Documents x = make_documents(shapes[s][0], shapes[s][1], 300, h * 2, h % 2 * 16);
+			uint32_t pairs = count_pairs(&x, &x, h, false);
+
+			for (int words = 1; words <= JOIN_PREFIX_WORDS; words++)
+			{
+				Found found = join_with_words(words, &x, &x, h, 1, 0);
+
+				CHECK_MSG(found.wrong == 0 && found.pairs == pairs && pairs > 0,
+						  "k %d b %d h %d, %d words: %u of %u pairs, %u wrong", x.k, x.b, h, words,
+						  found.pairs, pairs, found.wrong);
+			}
+			free(x.packed);
+		}
 }
 
 /* The sides have different sizes; the tiles of both depend on the larger one. */
@@ -600,5 +645,6 @@ main(void)
 	emit_can_stop();
 	skewed_documents();
 	documents_all_alike();
+	groups_find_every_pair();
 	return unit_report();
 }
