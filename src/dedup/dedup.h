@@ -332,21 +332,31 @@ typedef struct AnyJoin
 	JoinPlan plan;
 	SetJoin set_join;
 	SetPlan set_plan;
-	SetJoinStats *set_stats; /* added to */
-	size_t held;             /* bytes that the documents take beyond the plan's arrays */
+	SetJoinStats *set_stats;  /* added to */
+	size_t held;              /* bytes that the documents take beyond the plan's arrays */
+	bool files;               /* signatures, which memory does not hold */
+	size_t memory;            /* for files: bytes that a process may take */
+	const Documents *list[2]; /* for files; equal to join a list with itself */
 	JoinProgress progress;
 	void *state; /* of progress */
 } AnyJoin;
 
 extern bool documents_join(const Documents *left, const Documents *right, PairSink sink,
 						   void *state);
-extern bool join_spread(const SymbolJoin *join, const JoinPlan *plan, const Documents *left,
-						const Documents *right);
+extern bool join_spread(const AnyJoin *join);
 extern bool join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
 						 uint64 elements, SetJoinStats *stats);
 extern uint64 document_length(const Source *source, uint32 document);
 extern double documents_similarity(Source *left, uint32 a, Source *right, uint32 b);
 extern void join_in_parallel(const AnyJoin *join, int *workers);
+
+/* ---- Pairs to compare as a whole (join_hits.c) ------------------------------ */
+
+typedef struct Hits Hits;
+
+extern Hits *hits_begin(const AnyJoin *join, const JoinPrefix *prefixes, size_t memory);
+extern bool hits_add(Hits *hits, int group, uint32 left, uint32 right);
+extern bool hits_flush(Hits *hits, int group);
 
 /* ---- Clusters (clusters.c, components.c) ------------------------------------- */
 

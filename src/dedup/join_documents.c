@@ -188,7 +188,10 @@ join_signatures_in_files(DocumentJoin *join_state, AnyJoin *join)
 	join->plan = join_plan(&planned);
 	for (int s = 0; s < 2; s++)
 		free_some(list[s], (uint8 *) side[s]->packed);
-	(void) join_spread(&join->symbols, &join->plan, list[0], list[1]);
+	join->files = true;
+	join->list[0] = list[0];
+	join->list[1] = list[1];
+	join_in_parallel(join, &join_state->options->stats->workers);
 }
 
 /* Joins lists of signatures. */

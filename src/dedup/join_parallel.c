@@ -6,6 +6,10 @@
  * other and writes the pairs of a group to a file.  The leader then reads the
  * files in the order of the groups and joins the groups that nobody finished.
  * So the pairs and their order do not depend on the number or speed of workers.
+ *
+ * Signatures that memory does not hold are copied to a file that all processes read.
+ * Each process has its share of the memory, and files of its own.  On that share the
+ * order of the pairs of a group depends.
  */
 #include "dedup/dedup.h"
 
@@ -28,6 +32,9 @@
 
 /* Bytes of shared memory beyond the signatures: queues, state of the transaction, SharedJoin. */
 #define SHARED_OVERHEAD (1024 * 1024)
+
+/* Bytes that a process must have to join by way of files, as when PostgreSQL builds an index. */
+#define FILES_MEMORY_MIN (32.0 * 1024 * 1024)
 
 /* Pairs that are counted, and read, at a time. */
 #define PAIRS_STEP 1024
@@ -55,6 +62,7 @@ typedef struct SharedJoin
 	pg_atomic_uint32 next;  /* first group that nobody has taken */
 	pg_atomic_uint64 pairs; /* pairs written, in steps */
 	uint64 most;            /* beyond this number of pairs no further group is taken */
+	uint32 count[2];        /* documents of the lists in files */
 	SharedFileSet files;
 	SharedGroup group[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;
@@ -77,6 +85,8 @@ typedef struct Part
 static int
 group_count(const AnyJoin *join)
 {
+	if (join->files)
+		return Max(join->plan.groups, 1);
 	return join->sets ? SET_PARTS : join_parts(&join->plan);
 }
 
@@ -87,6 +97,8 @@ list_arrays(AnyJoin *join, SetArray *array)
 	SymbolJoin *symbols = &join->symbols;
 	JoinSide *side[] = {&symbols->left, &symbols->right};
 
+	if (join->files)
+		return 0;
 	if (join->sets)
 	{
 		set_plan_arrays(&join->set_plan, array);
@@ -106,10 +118,70 @@ run(const AnyJoin *join, JoinNext next, void *next_state)
 
 	copy.symbols.next = copy.set_join.next = next;
 	copy.symbols.next_state = copy.set_join.next_state = next_state;
-	if (join->sets)
+	if (join->files)
+		(void) join_spread(&copy);
+	else if (join->sets)
 		(void) set_run(&copy.set_join, &copy.set_plan, copy.set_stats);
 	else
 		(void) join_run(&copy.symbols, &copy.plan);
+}
+
+/* ---- Lists of documents in files ---------------------------------------- */
+
+static void
+name_list(char *name, int l)
+{
+	snprintf(name, MAXPGPATH, "list%d", l);
+}
+
+/* Returns how many lists in files a join has. */
+static int
+list_count(const AnyJoin *join)
+{
+	if (!join->files)
+		return 0;
+	return join->list[0] == join->list[1] ? 1 : 2;
+}
+
+/* Copies the documents of a list to a file for all processes. */
+static void
+write_list(SharedJoin *shared, int l)
+{
+	const Documents *list = shared->join.list[l];
+	Records *records = list->source->records;
+	uint8 *buffer = palloc(records->stride);
+	char name[MAXPGPATH];
+	BufFile *file;
+
+	name_list(name, l);
+	file = compat_create_shared_file(&shared->files, name);
+	for (uint32 i = 0; i < list->count; i++)
+	{
+		const uint8 *record = records_get(records, document_at(list, i), buffer);
+
+		BufFileWrite(file, (void *) record, records->stride);
+		host_check_interrupts_at(i);
+	}
+	BufFileClose(file);
+	pfree(buffer);
+	shared->count[l] = list->count;
+}
+
+/* Returns a list that the leader has copied to a file, in a worker. */
+static Documents *
+open_list(SharedJoin *shared, int l)
+{
+	Documents *list = palloc0(sizeof(Documents));
+	Records *records = palloc0(sizeof(Records));
+	char name[MAXPGPATH];
+
+	name_list(name, l);
+	records->stride = shared->join.symbols.stride;
+	records->count = records->flushed = list->count = shared->count[l];
+	records->file = compat_open_shared_file(&shared->files, name);
+	list->source = palloc0(sizeof(Source));
+	list->source->records = records;
+	return list;
 }
 
 /* ---- Joining groups, in all processes ----------------------------------- */
@@ -143,7 +215,7 @@ take_group(void *next_state)
 	if (pg_atomic_read_u64(&shared->pairs) > shared->most)
 		return -1;
 	part->group = (int) pg_atomic_fetch_add_u32(&shared->next, 1);
-	if (leader != NULL)
+	if (leader != NULL && !leader->files)
 		leader->progress(leader->state, Min(part->group, parts), parts);
 	if (part->group >= parts)
 		return -1;
@@ -181,7 +253,8 @@ join_groups(SharedJoin *shared, AnyJoin join, const AnyJoin *leader)
 	Part part = {.shared = shared, .leader = leader};
 
 	join.symbols.emit = write_signatures;
-	join.symbols.progress = NULL;
+	if (leader == NULL || !join.files)
+		join.symbols.progress = NULL;
 	join.symbols.stats = &part.stats;
 	join.set_join.sink = write_pair;
 	join.set_stats = &part.set_stats;
@@ -204,7 +277,13 @@ neardup_join_main(dsm_segment *segment, shm_toc *toc)
 		if (array[i].bytes > 0)
 			*array[i].place = shm_toc_lookup(toc, KEY_ARRAYS + i, false);
 	SharedFileSetAttach(&shared->files, segment);
+	for (int l = 0; l < list_count(&shared->join); l++)
+		join.list[l] = open_list(shared, l);
+	if (list_count(&shared->join) == 1)
+		join.list[1] = join.list[0];
 	join_groups(shared, join, NULL);
+	for (int l = 0; l < list_count(&shared->join); l++)
+		records_end(join.list[l]->source->records);
 }
 
 /* ---- Reading what was found, in the leader ------------------------------ */
@@ -328,6 +407,8 @@ share(const AnyJoin *join, ParallelContext *context)
 		if (array[i].bytes > 0)
 			memcpy(shared_put(context, KEY_ARRAYS + i, array[i].bytes), *array[i].place,
 				   array[i].bytes);
+	for (int l = 0; l < list_count(join); l++)
+		write_list(shared, l);
 	return shared;
 }
 
@@ -383,50 +464,62 @@ working_bytes(const AnyJoin *join)
 	return documents * join_bytes(symbols->k, symbols->b);
 }
 
+/* Returns how many processes have memory to join groups. */
+static double
+processes_for(const AnyJoin *join)
+{
+	double memory = (double) maintenance_work_mem * 1024 - 2.0 * shared_bytes(join) - join->held;
+
+	return floor(memory / (join->files ? FILES_MEMORY_MIN : working_bytes(join)));
+}
+
 /* Returns for how many workers there is work, memory to work in, and shared memory. */
 static int
 workers_for(const AnyJoin *join)
 {
 	double cost = join->sets ? join->set_plan.cost : join->plan.cost;
-	Size shared = shared_bytes(join);
-	double memory = (double) maintenance_work_mem * 1024 - 2.0 * shared - join->held;
 	double workers = Min(max_parallel_maintenance_workers, group_count(join) - 1);
 
 	if (IsInParallelMode())
 		return 0;
 	workers = Min(workers, floor(cost / COST_OF_WORKER));
-	workers = Min(workers, floor(memory / working_bytes(join)) - 1);
-	if (workers < 1 || !can_share(shared + SHARED_OVERHEAD))
+	workers = Min(workers, processes_for(join) - 1);
+	if (workers < 1 || !can_share(shared_bytes(join) + SHARED_OVERHEAD))
 		return 0;
 	return (int) workers;
 }
 
 /*
  * Runs a join with parallel workers if the work is worth their start and
- * memory and shared memory suffice.  Pairs come in the same order as without.
- * Sets *workers to the number of workers if that is greater.
+ * memory and shared memory suffice.  Pairs come in the same order as without, except
+ * within a group of a join in files.  Sets *workers to the number of workers if that is
+ * greater.
  */
 void
 join_in_parallel(const AnyJoin *join, int *workers)
 {
 	int wanted = workers_for(join);
-	Reading reading = {.join = join, .group = -1};
+	AnyJoin alone = *join;
+	AnyJoin shared = *join;
+	Reading reading = {.join = &alone, .group = -1};
 	ParallelContext *context;
 
+	alone.memory = (size_t) maintenance_work_mem * 1024;
+	shared.memory = alone.memory / (wanted + 1);
 	if (wanted == 0)
 	{
-		run(join, join->sets ? next_group : NULL, &reading);
+		run(&alone, join->sets ? next_group : NULL, &reading);
 		return;
 	}
 	EnterParallelMode();
 	context = CreateParallelContext(NEARDUP_LIBRARY, "neardup_join_main", wanted);
-	reading.shared = share(join, context);
+	reading.shared = share(&shared, context);
 	LaunchParallelWorkers(context);
 	if (context->nworkers_launched > 0 && parallel_leader_participation)
-		join_groups(reading.shared, *join, join);
+		join_groups(reading.shared, shared, &shared);
 	WaitForParallelWorkersToFinish(context);
 	*workers = Max(*workers, context->nworkers_launched);
-	run(join, unfinished_group, &reading);
+	run(&alone, unfinished_group, &reading);
 	DestroyParallelContext(context);
 	ExitParallelMode();
 }

@@ -1,11 +1,13 @@
 /*
  * join_spread.c: the join of signatures that maintenance_work_mem does not hold, by way of files.
  *
- * For each group the signatures are spread over files by the high bits of their buckets.  Two
- * files are joined in memory if a change within the radius leads from one to the other, so each
- * bucket is looked up once, as in memory.  A file that memory does not hold, since many documents
- * share a bucket, is joined in pieces, each with each; so are all documents if the plan has no
- * groups.
+ * For each group an entry of each signature, its bucket and prefix, is written to one of several
+ * files, by the high bits of the bucket.  Two files are joined in memory if a change within the
+ * radius leads from one to the other, so each bucket is looked up once, as in memory.  Pairs
+ * whose prefixes are near enough are then compared as a whole (join_hits.c).  A file that memory
+ * does not hold, since many documents share a bucket, is joined in pieces, each with each.
+ *
+ * If the plan has no groups, there is one file, whose entries have all symbols.
  */
 #include "dedup/dedup.h"
 
@@ -17,14 +19,10 @@
 /* More files would take more memory for their buffers than for documents. */
 #define FILE_BITS_MAX 10
 
-/* Follows the symbols of a document in its file. */
-typedef struct SpreadPlace
-{
-	uint32 place; /* in the list */
-	uint32 zero;
-} SpreadPlace;
+/* The share of memory for pairs that are compared as a whole. */
+#define SHARE_OF_HITS 8
 
-/* Documents of a list, in files. */
+/* The entries of a list, in files. */
 typedef struct SpreadList
 {
 	const Documents *list;
@@ -41,36 +39,41 @@ typedef struct Piece
 
 typedef struct Spread
 {
-	const SymbolJoin *whole;
+	const AnyJoin *whole;
 	SymbolJoin join; /* of two pieces */
 	const JoinPlan *plan;
+	JoinPrefix *prefixes; /* of all groups */
+	Hits *hits;           /* NULL if there are no groups */
 	SpreadList list[2];
 	bool self;
-	size_t stride; /* bytes of a document in a file */
-	uint32 most;   /* documents of a piece */
+	int words;     /* of an entry's prefix, or of all symbols */
+	size_t stride; /* bytes of an entry */
+	uint32 most;   /* entries of a piece */
 	int file_bits; /* the logarithm of the number of files ... */
 	int bits;      /* ... in this group */
 	int group;
 	Piece left;
-	Piece right; /* the next one */
-	bool alone;  /* the next one is the left one itself */
-
-	/* The pieces in memory: symbols with their places, until they are sorted, and the places. */
-	uint8 *packed[2];
-	uint32 *place[2];
+	Piece right;     /* the next one */
+	bool alone;      /* the next one is the left one itself */
+	bool stopped;    /* by the sink */
+	uint8 *entry[2]; /* the pieces in memory */
 } Spread;
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* Returns the file of a document: the high bits of its bucket. */
-static uint32
-file_of(const Spread *spread, const uint8 *record)
+/* Makes the entry of a document. */
+static void
+make_entry(const Spread *spread, uint32 place, const uint8 *record, JoinEntry *entry)
 {
-	const Grouping *g = &spread->plan->grouping;
-
-	return spread->bits == 0 ? 0 :
-							   group_bucket(g, spread->group, record) >>
-			(group_bucket_bits(g, spread->group) - spread->bits);
+	entry->place = place;
+	entry->bucket = 0;
+	if (spread->plan->groups > 0)
+	{
+		entry->bucket = group_bucket(&spread->plan->grouping, spread->group, record);
+		prefix_make(spread->prefixes + spread->group, record, spread->words, entry->prefix);
+	}
+	else
+		memcpy(entry->prefix, record, spread->words * sizeof(uint64));
 }
 
 /* Spreads a list over files. */
@@ -78,23 +81,26 @@ static void
 spread_list(Spread *spread, SpreadList *to)
 {
 	Records *records = to->list->source->records;
-	size_t bytes = spread->stride - sizeof(SpreadPlace);
+	int low_bits = spread->bits == 0 ?
+		0 :
+		group_bucket_bits(&spread->plan->grouping, spread->group) - spread->bits;
 	uint8 *buffer = palloc(records->stride);
+	JoinEntry *entry = palloc(spread->stride);
 
 	memset(to->count, 0, sizeof(uint32) << spread->file_bits);
 	for (uint32 f = 0; f < UINT32_C(1) << spread->bits; f++)
 		file_seek(to->file[f], 0);
 	for (uint32 i = 0; i < to->list->count; i++)
 	{
-		const uint8 *record = records_get(records, document_at(to->list, i), buffer);
-		SpreadPlace place = {.place = i};
-		uint32 f = file_of(spread, record);
+		uint32 f;
 
-		BufFileWrite(to->file[f], (void *) record, bytes);
-		BufFileWrite(to->file[f], &place, sizeof(place));
+		make_entry(spread, i, records_get(records, document_at(to->list, i), buffer), entry);
+		f = spread->bits == 0 ? 0 : entry->bucket >> low_bits;
+		BufFileWrite(to->file[f], entry, spread->stride);
 		to->count[f]++;
 		host_check_interrupts_at(i);
 	}
+	pfree(entry);
 	pfree(buffer);
 }
 
@@ -104,15 +110,12 @@ load(Spread *spread, bool right, Piece piece)
 {
 	SpreadList *list = &spread->list[spread->self ? 0 : right];
 	uint32 count = Min(spread->most, list->count[piece.file] - piece.from);
-	uint8 *packed = spread->packed[right];
-	size_t stride = spread->stride;
+	uint8 *entry = spread->entry[right];
 
-	file_seek(list->file[piece.file], (int64) piece.from * stride);
-	file_read(list->file[piece.file], packed, count * stride);
-	for (uint32 i = 0; i < count; i++)
-		spread->place[right][i] = ((SpreadPlace *) (packed + (i + 1) * stride))[-1].place;
+	file_seek(list->file[piece.file], (int64) piece.from * spread->stride);
+	file_read(list->file[piece.file], entry, count * spread->stride);
 	CHECK_FOR_INTERRUPTS();
-	return (JoinSide){packed, count};
+	return (JoinSide){entry + (spread->plan->groups > 0 ? 0 : sizeof(JoinEntry)), count};
 }
 
 /* ---- Pieces ------------------------------------------------------------- */
@@ -177,33 +180,49 @@ begin_group(Spread *spread)
 static void
 report_progress(const Spread *spread)
 {
-	int64 files = INT64_C(1) << spread->file_bits;
+	const SymbolJoin *whole = &spread->whole->symbols;
+	int files = 1 << spread->file_bits;
 	int groups = spread->plan->groups;
 
+	if (whole->progress == NULL)
+		return;
 	if (groups > 0)
-		progress_groups(spread->group * files + spread->left.file, groups * files);
+		whole->progress(whole->state, spread->group * files + spread->left.file, groups * files);
 	else
-		progress_groups(spread->left.from / spread->most,
+		whole->progress(whole->state, spread->left.from / spread->most,
 						spread->list[0].list->count / spread->most + 1);
+}
+
+/* Ends the present group and begins the next one; false if there is none. */
+static bool
+next_group(Spread *spread)
+{
+	const SymbolJoin *whole = &spread->whole->symbols;
+
+	if (spread->group >= 0 && spread->hits != NULL && !hits_flush(spread->hits, spread->group))
+	{
+		spread->stopped = true;
+		return false;
+	}
+	spread->group = whole->next != NULL ? whole->next(whole->next_state) : spread->group + 1;
+	if (spread->group < 0 || spread->group >= Max(spread->plan->groups, 1))
+		return false;
+	begin_group(spread);
+	return true;
 }
 
 /* Puts the next piece on the left, of this group or the next one; false if there is none. */
 static bool
 next_left(Spread *spread)
 {
-	int groups = Max(spread->plan->groups, 1);
 	Piece *left = &spread->left;
 
 	left->from += spread->most;
 	while (left->file >> spread->bits > 0 || left->from >= spread->list[0].count[left->file])
 	{
 		*left = (Piece){.file = left->file + 1};
-		if (left->file >> spread->bits > 0)
-		{
-			if (++spread->group == groups)
-				return false;
-			begin_group(spread);
-		}
+		if (left->file >> spread->bits > 0 && !next_group(spread))
+			return false;
 	}
 	report_progress(spread);
 	spread->join.left = load(spread, false, *left);
@@ -226,36 +245,53 @@ next_slice(void *next_state)
 	return spread->group;
 }
 
-/* A JoinEmit. */
+/* A JoinEmit: finds the places of a pair, and passes it on or collects it. */
 static bool
-pass_pair(void *state, uint32_t a, uint32_t b, int distance)
+take_pair(void *state, uint32_t a, uint32_t b, int distance)
 {
 	Spread *spread = state;
+	const SymbolJoin *whole = &spread->whole->symbols;
 	bool alone = spread->join.right.packed == NULL;
-	uint32 x = spread->place[0][a];
-	uint32 y = spread->place[!alone][b];
+	uint32 x = ((JoinEntry *) (spread->entry[0] + a * spread->stride))->place;
+	uint32 y = ((JoinEntry *) (spread->entry[!alone] + b * spread->stride))->place;
 	bool swap = spread->self && x > y;
+	uint32 left = swap ? y : x;
+	uint32 right = swap ? x : y;
 
-	return spread->whole->emit(spread->whole->state, swap ? y : x, swap ? x : y, distance);
+	if (spread->hits != NULL)
+		return hits_add(spread->hits, spread->group, left, right);
+	return whole->emit(whole->state, left, right, distance);
 }
 
 /* ---- The join ----------------------------------------------------------- */
+
+/* Returns the bytes that an entry of a piece takes, with all that a join allocates for it. */
+static double
+entry_bytes(const Spread *spread, double documents)
+{
+	const JoinPlan *plan = spread->plan;
+	double buckets =
+		plan->groups > 0 ? ldexp(1, group_bucket_bits(&plan->grouping, 0)) / documents : 0;
+
+	return spread->stride + spread->words * sizeof(uint64) + (3 + buckets) * sizeof(uint32);
+}
 
 /* Allocates what pieces need.  Two are sorted at a time. */
 static void
 begin_pieces(Spread *spread, double documents)
 {
-	const JoinPlan *plan = spread->plan;
-	double buckets = plan->groups > 0 ? ldexp(1, plan->grouping.bucket_bits) / documents : 0;
-	double bytes =
-		2 * (plan->words + 2) * sizeof(uint64) + 2 * buckets * sizeof(uint32) + 2 * spread->stride;
+	double memory = spread->whole->memory;
 
-	spread->most = Max(DOCUMENTS_MIN, Min(maintenance_work_mem * 1024.0 / bytes, documents));
-	for (int side = 0; side < 2; side++)
+	if (spread->plan->groups > 0)
 	{
-		spread->place[side] = palloc_extended(spread->most * sizeof(uint32), MCXT_ALLOC_HUGE);
-		spread->packed[side] = palloc_extended(spread->most * spread->stride, MCXT_ALLOC_HUGE);
+		spread->prefixes = join_prefixes(&spread->join, spread->plan);
+		spread->hits = hits_begin(spread->whole, spread->prefixes, memory / SHARE_OF_HITS);
+		memory -= memory / SHARE_OF_HITS;
 	}
+	spread->most =
+		Max(DOCUMENTS_MIN, Min(memory / (2 * entry_bytes(spread, documents)), documents));
+	for (int side = 0; side < 2; side++)
+		spread->entry[side] = palloc_extended(spread->most * spread->stride, MCXT_ALLOC_HUGE);
 }
 
 /* Creates the files of a list. */
@@ -282,12 +318,14 @@ join_pieces(Spread *spread)
 {
 	bool goes_on = true;
 
-	begin_group(spread);
+	spread->group = -1;
+	if (!next_group(spread))
+		return true;
 	/* The first left piece comes next. */
 	spread->left.from = -spread->most;
 	spread->right.file = UINT32_C(1) << spread->bits;
 	if (spread->plan->groups > 0)
-		return join_run(&spread->join, spread->plan);
+		return join_run(&spread->join, spread->plan) && !spread->stopped;
 	spread->join.next = NULL;
 	while (goes_on && next_slice(spread) >= 0)
 		goes_on = join_run(&spread->join, spread->plan);
@@ -295,30 +333,35 @@ join_pieces(Spread *spread)
 }
 
 /*
- * Joins two lists of signatures, or one with itself, as planned.  join has all but the sides; the
- * pairs are places in the lists.  Returns false if the sink ended the join.
+ * Joins two lists of signatures, or one with itself, as planned, in join->memory.  The sides of
+ * join->symbols do not matter; the pairs are places in the lists.  Returns false if the sink ended
+ * the join.
  */
 bool
-join_spread(const SymbolJoin *join, const JoinPlan *plan, const Documents *left,
-			const Documents *right)
+join_spread(const AnyJoin *join)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup spread join", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Spread spread = {.whole = join, .join = *join, .plan = plan, .self = left == right};
-	uint32 documents = Max(left->count, right->count);
-	int lists = spread.self ? 1 : 2;
+	const JoinPlan *plan = &join->plan;
+	const SymbolJoin *whole = &join->symbols;
+	Spread spread = {.whole = join, .join = *whole, .plan = plan};
+	uint32 documents = Max(join->list[0]->count, join->list[1]->count);
+	int lists = join->list[0] == join->list[1] ? 1 : 2;
 	bool goes_on;
 
-	spread.stride = JOIN_STRIDE(join->k, join->b) + sizeof(SpreadPlace);
+	spread.self = lists == 1;
+	spread.words = plan->groups > 0 ? join_words(whole, plan) : JOIN_STRIDE(whole->k, whole->b) / 8;
+	spread.stride = sizeof(JoinEntry) + spread.words * sizeof(uint64);
 	begin_pieces(&spread, documents);
 	while (plan->groups > 0 && spread.file_bits < FILE_BITS_MAX &&
 		   documents >> spread.file_bits > spread.most)
 		spread.file_bits++;
 	for (int l = 0; l < lists; l++)
-		begin_list(&spread.list[l], l == 0 ? left : right, UINT32_C(1) << spread.file_bits);
+		begin_list(&spread.list[l], join->list[l], UINT32_C(1) << spread.file_bits);
+	spread.join.entries = plan->groups > 0;
 	spread.join.stride = spread.stride;
-	spread.join.emit = pass_pair;
+	spread.join.emit = take_pair;
 	spread.join.state = spread.join.next_state = &spread;
 	spread.join.progress = NULL;
 	spread.join.next = next_slice;

@@ -118,6 +118,14 @@ sorted_end(Sorted *sorted)
 	host_free(sorted->tile);
 }
 
+/* Returns the bucket of a document or entry. */
+static inline uint32_t
+bucket_of(const Pass *pass, const uint8_t *packed)
+{
+	return pass->join->entries ? ((const JoinEntry *) packed)->bucket :
+								 group_bucket(&pass->plan.grouping, pass->group, packed);
+}
+
 /* Finds the bucket of each document, and counts those of each bucket in offset[bucket + 1]. */
 static void
 count_buckets(const Pass *pass, Sorted *sorted)
@@ -128,7 +136,7 @@ count_buckets(const Pass *pass, Sorted *sorted)
 	for (uint32_t i = 0; i < sorted->side->documents; i++)
 	{
 		host_check_interrupts_at(i);
-		sorted->bucket[i] = group_bucket(&pass->plan.grouping, pass->group, packed) & mask;
+		sorted->bucket[i] = bucket_of(pass, packed) & mask;
 		sorted->offset[sorted->bucket[i] + 1]++;
 		packed += pass->join->stride;
 	}
@@ -178,15 +186,18 @@ fill_buckets(const Pass *pass, Sorted *sorted)
 	const JoinPrefix *prefix = pass->group_prefix + pass->group;
 	int words = pass->shape.words;
 
-	for (uint32_t i = 0; i < sorted->side->documents; i++)
+	for (uint32_t i = 0; i < sorted->side->documents; i++, packed += pass->join->stride)
 	{
 		uint32_t place = sorted->offset[sorted->bucket[i] + 1]++;
+		uint64_t *to = sorted->prefix + (size_t) place * words;
 
 		host_check_interrupts_at(i);
 		fetch_place(pass, sorted, i);
 		sorted->order[place] = i;
-		prefix_make(prefix, packed + i * pass->join->stride, words,
-					sorted->prefix + (size_t) place * words);
+		if (pass->join->entries)
+			memcpy(to, ((const JoinEntry *) packed)->prefix, words * sizeof(uint64_t));
+		else
+			prefix_make(prefix, packed, words, to);
 	}
 }
 
@@ -204,24 +215,6 @@ sort_side(const Pass *pass, Sorted *sorted)
 
 /* ---- Pairs found -------------------------------------------------------- */
 
-/* Returns whether an earlier group has found a pair. */
-static bool
-found_before(const Pass *pass, const uint8_t *x, const uint8_t *y)
-{
-	const Grouping *g = &pass->plan.grouping;
-	int groups = Min(pass->group, pass->plan.groups);
-
-	for (int group = 0; group < groups; group++)
-	{
-		uint32_t differ = group_bucket(g, group, x) ^ group_bucket(g, group, y);
-
-		if (count_symbols(differ, g->b) <= join_radius(&pass->plan, group) &&
-			prefix_within(pass->group_prefix + group, x, y))
-			return true;
-	}
-	return false;
-}
-
 /* Returns the number of the document at a place. */
 static inline uint32_t
 document_at(const Sorted *sorted, uint32_t place)
@@ -236,11 +229,32 @@ symbols_at(const Pass *pass, const Sorted *sorted, uint32_t place)
 	return sorted->side->packed + document_at(sorted, place) * pass->join->stride;
 }
 
-/* Compares the collected pairs as a whole, and emits those within the distance. */
+/* Emits a pair. */
 static void
-flush_hits(Pass *pass)
+emit_pair(Pass *pass, uint32_t a, uint32_t b, int distance)
 {
 	const SymbolJoin *join = pass->join;
+	bool swap = pass->other == &pass->left && a > b;
+
+	pass->stopped = !join->emit(join->state, swap ? b : a, swap ? a : b, distance);
+}
+
+/* Emits the collected pairs of entries, whose symbols are not here. */
+static void
+emit_hits(Pass *pass)
+{
+	for (int i = 0; i < pass->hits && !pass->stopped; i++)
+		emit_pair(pass, document_at(&pass->left, pass->hit[i][0]),
+				  document_at(pass->other, pass->hit[i][1]), -1);
+	pass->hits = 0;
+}
+
+/* Compares the collected pairs as a whole, and emits those within the distance. */
+static void
+compare_hits(Pass *pass)
+{
+	const SymbolJoin *join = pass->join;
+	int group = Min(pass->group, pass->plan.groups);
 
 	for (int i = 0; i < pass->hits; i++)
 	{
@@ -254,13 +268,22 @@ flush_hits(Pass *pass)
 		const uint8_t *x = symbols_at(pass, &pass->left, pass->hit[i][0]);
 		const uint8_t *y = symbols_at(pass, pass->other, pass->hit[i][1]);
 		int distance = symbol_distance(x, y, join->k, join->b);
-		bool swap = pass->other == &pass->left && a > b;
 
 		pass->stats.compared++;
-		if (distance <= join->h && !found_before(pass, x, y))
-			pass->stopped = !join->emit(join->state, swap ? b : a, swap ? a : b, distance);
+		if (distance <= join->h && !join_found_before(&pass->plan, pass->group_prefix, group, x, y))
+			emit_pair(pass, a, b, distance);
 	}
 	pass->hits = 0;
+}
+
+/* Does what is to be done with the collected pairs. */
+static void
+flush_hits(Pass *pass)
+{
+	if (pass->join->entries)
+		emit_hits(pass);
+	else
+		compare_hits(pass);
 }
 
 /* Collects a pair whose prefixes are within the distance. */
@@ -627,16 +650,13 @@ join_groups(Pass *pass)
 		sorted_end(&pass->right);
 }
 
-/* Returns the shape of a plan's prefixes. */
-static PrefixShape
-shape_of(const SymbolJoin *join, const JoinPlan *plan)
+/* Returns how many words the prefixes of a plan have. */
+int
+join_words(const SymbolJoin *join, const JoinPlan *plan)
 {
-	int all = (int) (JOIN_STRIDE(join->k, join->b) / 8);
-	PrefixShape shape = {.b = join->b, .h = join->h, .words = Min(all, JOIN_PREFIX_WORDS)};
+	int words = Min((int) (JOIN_STRIDE(join->k, join->b) / 8), JOIN_PREFIX_WORDS);
 
-	if (plan->words > 0)
-		shape.words = Min(shape.words, plan->words);
-	return shape;
+	return plan->words > 0 ? Min(words, plan->words) : words;
 }
 
 /* Emits every pair once, as planned.  Returns false if the caller ended the join. */
@@ -649,10 +669,8 @@ join_run(const SymbolJoin *join, const JoinPlan *plan)
 	memset(pass, 0, offsetof(Pass, hit));
 	pass->join = join;
 	pass->plan = *plan;
-	pass->shape = shape_of(join, plan);
-	pass->group_prefix = host_alloc(Max(plan->groups, 1) * sizeof(JoinPrefix));
-	for (int group = 0; group < plan->groups; group++)
-		pass->group_prefix[group] = prefix_of_group(plan, group, pass->shape.words, join->h);
+	pass->shape = (PrefixShape){.b = join->b, .h = join->h, .words = join_words(join, plan)};
+	pass->group_prefix = join_prefixes(join, plan);
 	pass->other = join->right.packed == NULL ? &pass->left : &pass->right;
 	pass->group = -1;
 	pass->group = next_group(pass);

@@ -17,16 +17,25 @@
 /* The least bytes from one document to the next: the symbols, and zeros up to a whole word. */
 #define JOIN_STRIDE(k, b) ((SYMBOL_BYTES(k, b) + 7) / 8 * 8)
 
+/* What a join needs of a document for one group. */
+typedef struct JoinEntry
+{
+	uint32_t bucket;
+	uint32_t place; /* the caller's number of the document */
+	uint64_t prefix[];
+} JoinEntry;
+
 typedef struct JoinSide
 {
-	const uint8_t *packed; /* aligned to 8 bytes */
+	const uint8_t *packed; /* symbols, or entries; aligned to 8 bytes */
 	uint32_t documents;
 	uint32_t held; /* for a plan only: packed has this number of them, at equal distances; 0: all */
 } JoinSide;
 
 /*
  * Takes a pair: a is a document of left; b is one of right, or one of left with b > a if
- * there is no right.  Returns false to end the join.
+ * there is no right.  Returns false to end the join.  If documents are given as entries, pairs
+ * are those whose prefixes are near enough, of each group, and their distance is not known.
  */
 typedef bool (*JoinEmit)(void *state, uint32_t a, uint32_t b, int distance);
 
@@ -61,6 +70,7 @@ typedef struct SymbolJoin
 	int b;
 	int h;         /* the distance, at most */
 	size_t stride; /* bytes, a multiple of 8 */
+	bool entries;  /* documents are given as entries of the group that next returns */
 	double recall; /* probability to find a pair at distance h; 1: find all */
 	JoinSide left;
 	JoinSide right; /* packed is NULL: join left with itself */
@@ -116,8 +126,26 @@ extern JoinPlan join_plan(const SymbolJoin *join);
 extern const uint32_t *join_changes(const JoinPlan *plan, int group, int bits, uint32_t change,
 									int *count);
 
+/* ---- The prefixes of a group (join_prefix.c) ---------------------------- */
+
+/* The symbols of a group and of the groups after it; after the last one, the first one follows. */
+typedef struct JoinPrefix
+{
+	int b;
+	int first;   /* the first symbol */
+	int symbols; /* their number */
+	int ring;    /* the number of symbols after which the first ones follow */
+	int h;       /* in how many of these symbols a pair may differ */
+} JoinPrefix;
+
+extern JoinPrefix *join_prefixes(const SymbolJoin *join, const JoinPlan *plan);
+extern bool join_found_before(const JoinPlan *plan, const JoinPrefix *prefixes, int group,
+							  const uint8_t *x, const uint8_t *y);
+extern void prefix_make(const JoinPrefix *part, const uint8_t *packed, int words, uint64_t *prefix);
+
 /* ---- The join ----------------------------------------------------------- */
 
+extern int join_words(const SymbolJoin *join, const JoinPlan *plan);
 extern bool join_run(const SymbolJoin *join, const JoinPlan *plan);
 extern size_t join_bytes(int k, int b);
 

@@ -21,7 +21,8 @@
 #define COST_ONE_WORD 0.4    /* ... and each word of their prefixes */
 #define COST_MANY 0.05       /* the same, many documents with many */
 #define COST_MANY_WORD 0.07
-#define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes */
+#define COST_WHOLE 25.0   /* compare a pair as a whole, after its prefixes ... */
+#define COST_READ 2000.0  /* ... if both documents are read from a file */
 #define COST_ARRANGED 4.0 /* put a symbol into a prefix */
 
 /* A document is compared with fewer others one by one (RIGHTS_TO_LOAD in join.c). */
@@ -131,14 +132,14 @@ find_shares(const Trial *trial, const Arrangement *arrangement, double share[JOI
  */
 static int
 choose_words(const Trial *trial, const double share[JOIN_PREFIX_WORDS + 1], double cost_of_word,
-			 double *cost)
+			 double cost_of_whole, double *cost)
 {
 	int best = 1;
 
 	*cost = INFINITY;
 	for (int words = 1; words <= words_most(trial->join); words++)
 	{
-		double this_cost = words * cost_of_word + share[words] * COST_WHOLE;
+		double this_cost = words * cost_of_word + share[words] * cost_of_whole;
 
 		if (this_cost < *cost)
 		{
@@ -158,6 +159,7 @@ static double
 choose_words_in_groups(const Trial *trial, JoinPlan *plan)
 {
 	double share[JOIN_PREFIX_WORDS + 1];
+	double whole = trial->join->left.held > 0 ? COST_READ : COST_WHOLE;
 	double cost;
 
 	for (int words = 1; words <= words_most(trial->join); words++)
@@ -167,8 +169,8 @@ choose_words_in_groups(const Trial *trial, JoinPlan *plan)
 
 		share[words] = random_share(trial, Max(others, 0), part.h - join_radius(plan, 0));
 	}
-	plan->words = choose_words(trial, share, COST_ONE_WORD, &cost);
-	return share[plan->words] * COST_WHOLE;
+	plan->words = choose_words(trial, share, COST_ONE_WORD, whole, &cost);
+	return share[plan->words] * whole;
 }
 
 /* Returns the plan that compares all pairs. */
@@ -184,13 +186,13 @@ plan_all_pairs(const Trial *trial)
 	int words;
 
 	find_shares(trial, NULL, share);
-	plan.words = choose_words(trial, share, COST_MANY_WORD, &pair);
+	plan.words = choose_words(trial, share, COST_MANY_WORD, COST_WHOLE, &pair);
 	plan.cost = trial->pairs * (COST_MANY + pair);
 	if (trial->chance != NULL)
 	{
 		arrangement = arrange_symbols(join, trial->chance);
 		sample_shares(join, &trial->sample, &arrangement, join->h, share);
-		words = choose_words(trial, share, COST_MANY_WORD, &arranged);
+		words = choose_words(trial, share, COST_MANY_WORD, COST_WHOLE, &arranged);
 		arranged = trial->pairs * (COST_MANY + arranged) +
 			(trial->left + trial->right) * words * 64 / join->b * COST_ARRANGED;
 		if (arranged < plan.cost)

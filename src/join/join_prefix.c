@@ -91,6 +91,18 @@ prefix_make(const JoinPrefix *part, const uint8_t *packed, int words, uint64_t *
 		prefix[w] = prefix_word(part, packed, w);
 }
 
+/* Returns the prefixes of all groups of a plan. */
+JoinPrefix *
+join_prefixes(const SymbolJoin *join, const JoinPlan *plan)
+{
+	JoinPrefix *prefixes = host_alloc(Max(plan->groups, 1) * sizeof(JoinPrefix));
+	int words = join_words(join, plan);
+
+	for (int group = 0; group < plan->groups; group++)
+		prefixes[group] = prefix_of_group(plan, group, words, join->h);
+	return prefixes;
+}
+
 /* Returns whether the prefixes of two documents are near enough. */
 bool
 prefix_within(const JoinPrefix *part, const uint8_t *x, const uint8_t *y)
@@ -100,4 +112,22 @@ prefix_within(const JoinPrefix *part, const uint8_t *x, const uint8_t *y)
 	for (int w = 0; w * (64 / part->b) < part->symbols; w++)
 		distance += count_symbols(prefix_word(part, x, w) ^ prefix_word(part, y, w), part->b);
 	return distance <= part->h;
+}
+
+/* Returns whether a group before this one finds a pair that is within the distance. */
+bool
+join_found_before(const JoinPlan *plan, const JoinPrefix *prefixes, int group, const uint8_t *x,
+				  const uint8_t *y)
+{
+	const Grouping *g = &plan->grouping;
+
+	for (int i = 0; i < group; i++)
+	{
+		uint32_t differ = group_bucket(g, i, x) ^ group_bucket(g, i, y);
+
+		if (count_symbols(differ, g->b) <= join_radius(plan, i) &&
+			prefix_within(prefixes + i, x, y))
+			return true;
+	}
+	return false;
 }

@@ -13,18 +13,7 @@
 
 /* ---- The prefixes of a group (join_prefix.c) ------------------------------ */
 
-/* The symbols of a group and of the groups after it; after the last one, the first one follows. */
-typedef struct JoinPrefix
-{
-	int b;
-	int first;   /* the first symbol */
-	int symbols; /* their number */
-	int ring;    /* the number of symbols after which the first ones follow */
-	int h;       /* in how many of these symbols a pair may differ */
-} JoinPrefix;
-
 extern JoinPrefix prefix_of_group(const JoinPlan *plan, int group, int words, int h);
-extern void prefix_make(const JoinPrefix *part, const uint8_t *packed, int words, uint64_t *prefix);
 extern bool prefix_within(const JoinPrefix *part, const uint8_t *x, const uint8_t *y);
 
 /* ---- Many with many (prefixes.c) ------------------------------------------ */
