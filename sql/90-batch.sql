@@ -43,8 +43,8 @@ COMMENT ON FUNCTION neardup_clusters(text, float8, anyelement, boolean, text, te
 -- The progress of calls, as the views pg_stat_progress_* report that of commands.
 
 CREATE FUNCTION neardup_progress(OUT pid int, OUT phase text, OUT rows_read bigint,
-		OUT groups_done bigint, OUT groups_total bigint, OUT pairs_found bigint, OUT percent int, OUT time_left interval) RETURNS SETOF record
+		OUT done bigint, OUT total bigint, OUT pairs_found bigint, OUT percent int, OUT time_left interval) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'neardup_progress'
 	LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_progress() IS
-	'progress of running neardup_pairs() and neardup_clusters() of all sessions that the caller may see';
+	'progress of running calls of neardup_pairs(), neardup_clusters(), neardup_check(), neardup_advise() and neardup_pairs_to_judge(), in all sessions that the caller may see';

@@ -25,10 +25,12 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pa
 
 	check_not_null(fcinfo, 0, "query");
 	check_not_null(fcinfo, most, "sample");
+	progress_begin();
 	corpus_read(corpus, text_to_cstring(PG_GETARG_TEXT_PP(0)),
 				number_argument(fcinfo, most, "sample", SAMPLE_MOST),
 				PG_ARGISNULL(judged) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(judged)));
 	pairs_find(pairs, corpus);
+	progress_end();
 	if (corpus->verdicts != NULL && pairs->judged_count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

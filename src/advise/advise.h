@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 
+#include "progress.h"
 #include "text/text.h"
 
 /* ---- Candidates (similar.c) ---------------------------------------------- */

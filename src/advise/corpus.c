@@ -262,6 +262,8 @@ take_row(void *state, const Datum *values, const bool *nulls)
 	MemoryContext old;
 	Utf8Text utf8;
 
+	if (reader->row % PROGRESS_STEP == 0)
+		progress_rows(reader->row);
 	if (nulls[0] || nulls[1])
 		return true;
 	utf8 = utf8_of_datum(values[1]);

@@ -36,6 +36,9 @@ const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, fals
 /* Steps through the lists of a scheme, at most; where it would take more, fewer shingles are compared. */
 #define STEPS_MOST UINT64CONST(300000000)
 
+/* Texts compared between two reports of progress. */
+#define TEXTS_STEP 16
+
 /* The share of texts whose common shingles a lexicon leaves out (sql/67-lexicon.sql). */
 #define SHARE 0.05
 
@@ -358,6 +361,14 @@ add_chances(Pairs *pairs, int candidate)
 	pfree(stratum);
 }
 
+/* Reports the pairs compared.  Each text is compared with those after it. */
+static void
+report_compared(int64 text, int64 texts)
+{
+	if (text % TEXTS_STEP == 0)
+		progress_parts(text * (2 * texts - text - 1) / 2, texts * (texts - 1) / 2);
+}
+
 /*
  * Finds the pairs of a sample that some candidate finds similar, and all that were judged,
  * with the chance of each to be drawn.
@@ -377,9 +388,11 @@ pairs_find(Pairs *pairs, Corpus *corpus)
 	for (int s = 0; s < SCHEMES; s++)
 		lists_begin(&lists[s], corpus, s);
 	find_least(lists, corpus, least);
+	progress_phase(PHASE_COMPARING);
 	for (uint32 a = 0; a < corpus->count; a++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		report_compared(a, corpus->count);
 		add_pairs(pairs, lists, least, a, judged, end);
 		while (judged < end && judged->a == a)
 			judged++;

@@ -25,6 +25,7 @@
 #include "base/table.h"
 #include "join/join.h"
 #include "join/set_plan.h"
+#include "progress.h"
 #include "sketch/bag.h"
 #include "types/judged.h"
 #include "types/shingles.h"
@@ -68,23 +69,6 @@ typedef struct Options
 	double recall;
 	CallStats *stats;
 } Options;
-
-/* ---- Progress (progress.c) ------------------------------------------------ */
-
-typedef enum Phase
-{
-	PHASE_READING,
-	PHASE_READING_AGAINST,
-	PHASE_JOINING,
-	PHASE_CLUSTERING
-} Phase;
-
-extern void progress_begin(void);
-extern void progress_phase(Phase phase);
-extern void progress_rows(uint32 rows);
-extern void progress_groups(int64 done, int64 total);
-extern void progress_pair(void);
-extern void progress_end(void);
 
 /* ---- Temporary files (store.c) --------------------------------------------- */
 

@@ -106,25 +106,34 @@ is_equal(const void *sought, uint32 number)
 }
 
 /*
- * Returns the table's document that equals a record or a bag of a row, or NO_DOCUMENT.
- * Sets *slot and *hash for a new document.  The hash depends on the table's secret, so that
- * nobody can choose signatures or sets that collide.
+ * Returns the hash of what is sought.  It depends on the table's secret, so that nobody can
+ * choose signatures or sets that collide.
+ */
+static uint64
+hash_sought(const Sought *sought)
+{
+	const Source *source = sought->source;
+	const Table *table = &source->table;
+	const Bag *bag = sought->bag;
+	uint64 hash = source->sets ?
+		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
+		XXH3_64bits_withSeed(sought->record, source->records->stride, table_seed(table));
+
+	if (sought->alone)
+		return table_hash(table, hash ^ sought->row);
+	return source->class == NULL ? hash : table_hash(table, hash ^ source->class[sought->row]);
+}
+
+/*
+ * Returns the table's document that equals what is sought, which has a hash, or NO_DOCUMENT.
+ * Sets *slot for a new document.
  */
 static uint32
-find_document(Source *source, uint32 row, const uint8 *record, const Bag *bag, uint64_t **slot,
-			  uint64 *hash)
+find_document(const Sought *sought, uint64 hash, uint64_t **slot)
 {
-	const Table *table = &source->table;
-	Sought sought = {source, row, is_alone(source, row), record, bag};
+	const Source *source = sought->source;
 
-	*hash = source->sets ?
-		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(*bag->element), table_seed(table)) :
-		XXH3_64bits_withSeed(record, source->records->stride, table_seed(table));
-	if (sought.alone)
-		*hash = table_hash(table, *hash ^ row);
-	else if (source->class != NULL)
-		*hash = table_hash(table, *hash ^ source->class[row]);
-	*slot = table_search(table, *hash, is_equal, &sought);
+	*slot = table_search(&source->table, hash, is_equal, sought);
 	return **slot == 0 ? NO_DOCUMENT : source->table_base + table_number(*slot);
 }
 
@@ -162,12 +171,13 @@ reserve_document(Source *source)
 static bool
 add_row(Source *source, uint32 row, const uint8 *record, const Bag *bag)
 {
-	uint64 hash;
+	Sought sought = {source, row, is_alone(source, row), record, bag};
+	uint64 hash = hash_sought(&sought);
 	uint64_t *slot;
 	uint32 document;
 
 	reserve_document(source);
-	document = find_document(source, row, record, bag, &slot, &hash);
+	document = find_document(&sought, hash, &slot);
 	if (document != NO_DOCUMENT)
 	{
 		append_rows(source, document, row, row);
@@ -183,6 +193,39 @@ add_row(Source *source, uint32 row, const uint8 *record, const Bag *bag)
 
 /* ---- Signatures beyond memory ------------------------------------------- */
 
+/* Records of the file that are sought together, so that none waits for the table's memory. */
+#define RECORDS_STEP 32
+
+/* Gives the rows of documents in memory to equal ones of some documents in the file. */
+static void
+merge_some(Source *source, uint32 first, uint32 count, uint8 *buffer)
+{
+	Records *records = source->records;
+	Sought sought[RECORDS_STEP];
+	uint64 hash[RECORDS_STEP];
+	uint64_t *slot;
+
+	for (uint32 i = 0; i < count; i++)
+	{
+		uint32 row = source->first[first + i];
+
+		sought[i] = (Sought){source, row, is_alone(source, row),
+							 records_get(records, first + i, buffer + i * records->stride), NULL};
+		hash[i] = hash_sought(&sought[i]);
+		__builtin_prefetch(table_home(&source->table, hash[i]));
+	}
+	for (uint32 i = 0; i < count; i++)
+	{
+		uint32 equal = find_document(&sought[i], hash[i], &slot);
+
+		if (equal != NO_DOCUMENT)
+		{
+			append_rows(source, first + i, source->first[equal], source->last[equal]);
+			source->first[equal] = NO_ROW;
+		}
+	}
+}
+
 /*
  * Gives the rows of documents in memory to equal documents in the file, and
  * closes the gaps that documents without rows leave.
@@ -191,22 +234,13 @@ static void
 merge_with_file(Source *source)
 {
 	Records *records = source->records;
-	uint8 *buffer = palloc(records->stride);
+	uint8 *buffer = palloc(RECORDS_STEP * records->stride);
 	uint32 to = records->flushed;
 
-	for (uint32 document = 0; document < records->flushed; document++)
+	for (uint32 first = 0; first < records->flushed; first += RECORDS_STEP)
 	{
-		const uint8 *record = records_get(records, document, buffer);
-		uint64 hash;
-		uint64_t *slot;
-		uint32 equal = find_document(source, source->first[document], record, NULL, &slot, &hash);
-
-		host_check_interrupts_at(document);
-		if (equal != NO_DOCUMENT)
-		{
-			append_rows(source, document, source->first[equal], source->last[equal]);
-			source->first[equal] = NO_ROW;
-		}
+		CHECK_FOR_INTERRUPTS();
+		merge_some(source, first, Min(RECORDS_STEP, records->flushed - first), buffer);
 	}
 	pfree(buffer);
 	for (uint32 from = to; from < source->documents; from++)

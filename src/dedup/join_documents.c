@@ -80,7 +80,7 @@ take_pair(void *state, uint32_t a, uint32_t b, int distance)
 static void
 take_progress(void *state, int done, int groups)
 {
-	progress_groups(done, groups);
+	progress_parts(done, groups);
 }
 
 /* Returns whether memory holds a list beside another, or alone. */

@@ -5,17 +5,16 @@
  * that they name is read once, in the order of its list, and the pairs are compared.
  *
  * Similar documents meet in many groups, but only the first of these emits their pair.  So a
- * pair that was collected need not be collected again, and is remembered while memory holds it.
+ * pair that was collected need not be collected again.  An array remembers pairs by their
+ * hashes, each until another takes its place.
  */
 #include "dedup/dedup.h"
 
 #include "utils/memutils.h"
 
+#include "base/hash.h"
 #include "base/sort.h"
 #include "sketch/symbols.h"
-
-/* Bytes of a pair that is remembered, at most: its key, which may have room to grow, and slots. */
-#define SEEN_BYTES 48
 
 /* Of each side, by place in the list. */
 typedef struct Hit
@@ -25,7 +24,6 @@ typedef struct Hit
 
 struct Hits
 {
-	MemoryContext context;
 	const AnyJoin *join;
 	const JoinPrefix *prefixes;
 	size_t most; /* hits that are compared together */
@@ -34,10 +32,8 @@ struct Hits
 	uint64 *sorted;   /* places of one side, each with the number of its hit */
 	uint32 *slot[2];  /* of the documents of each hit */
 	uint8 *packed[2]; /* the documents of each side, by slot */
-	size_t seen_most;
-	Table seen;   /* the pairs collected */
-	uint64 *pair; /* by number in the table */
-	size_t pair_room;
+	uint64 *seen;     /* pairs that were collected; 0: none */
+	size_t mask;      /* places in seen[] - 1 */
 };
 
 /* Prepares for pairs of a join, within this much memory.  The current context holds them. */
@@ -47,10 +43,12 @@ hits_begin(const AnyJoin *join, const JoinPrefix *prefixes, size_t memory)
 	Hits *hits = palloc0(sizeof(Hits));
 	size_t stride = join->symbols.stride;
 
-	hits->context = CurrentMemoryContext;
 	hits->join = join;
 	hits->prefixes = prefixes;
-	hits->seen_most = Min(memory / 2 / SEEN_BYTES, TABLE_MAX);
+	while ((hits->mask + 1) * 2 * sizeof(uint64) <= memory / 2)
+		hits->mask = hits->mask * 2 + 1;
+	hits->seen =
+		palloc_extended((hits->mask + 1) * sizeof(uint64), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	hits->most =
 		Max(memory / 2 / (sizeof(Hit) + sizeof(uint64) + 2 * (sizeof(uint32) + stride)), 1);
 	hits->hit = palloc_extended(hits->most * sizeof(Hit), MCXT_ALLOC_HUGE);
@@ -60,30 +58,18 @@ hits_begin(const AnyJoin *join, const JoinPrefix *prefixes, size_t memory)
 		hits->slot[side] = palloc_extended(hits->most * sizeof(uint32), MCXT_ALLOC_HUGE);
 		hits->packed[side] = palloc_extended(hits->most * stride, MCXT_ALLOC_HUGE);
 	}
-	table_begin(&hits->seen, 1);
 	return hits;
 }
 
 /* Remembers a pair.  Returns whether it was remembered before. */
 static bool
-was_seen(Hits *hits, uint64 pair)
+was_seen(Hits *hits, Hit hit)
 {
-	MemoryContext old = MemoryContextSwitchTo(hits->context);
-	uint64 hash;
-	uint64_t *slot;
-	bool seen;
+	uint64 pair = ((uint64) hit.place[0] << 32 | hit.place[1]) + 1;
+	uint64 *place = &hits->seen[mix64(pair) & hits->mask];
+	bool seen = *place == pair;
 
-	if (hits->seen.count < hits->seen_most)
-		table_reserve(&hits->seen, hits->seen.count + 1);
-	hash = table_hash(&hits->seen, pair);
-	slot = table_search_key(&hits->seen, hash, pair, hits->pair, sizeof(uint64));
-	seen = *slot != 0;
-	if (!seen && hits->seen.count < hits->seen_most)
-	{
-		hits->pair = host_grow(hits->pair, &hits->pair_room, hits->seen.count + 1, sizeof(uint64));
-		hits->pair[table_put(&hits->seen, slot, hash)] = pair;
-	}
-	MemoryContextSwitchTo(old);
+	*place = pair;
 	return seen;
 }
 
@@ -147,8 +133,10 @@ hits_flush(Hits *hits, int group)
 bool
 hits_add(Hits *hits, int group, uint32 left, uint32 right)
 {
-	if (was_seen(hits, (uint64) left << 32 | right))
+	Hit hit = {{left, right}};
+
+	if (was_seen(hits, hit))
 		return true;
-	hits->hit[hits->count++] = (Hit){{left, right}};
+	hits->hit[hits->count++] = hit;
 	return hits->count < hits->most || hits_flush(hits, group);
 }

@@ -382,7 +382,7 @@ join_spilled(const SetJoin *join, const Documents *left, const Documents *right,
 	MemoryContextSwitchTo(old);
 	do
 	{
-		progress_groups(from, spilled.all.documents);
+		progress_parts(from, spilled.all.documents);
 		from = join_block(&spilled, from);
 	} while (from > 0 && from < spilled.all.documents);
 	BufFileClose(spilled.file);

@@ -20,7 +20,7 @@
 #define FILE_BITS_MAX 10
 
 /* The share of memory for pairs that are compared as a whole. */
-#define SHARE_OF_HITS 8
+#define SHARE_OF_HITS 4
 
 /* The entries of a list, in files. */
 typedef struct SpreadList
@@ -59,6 +59,32 @@ typedef struct Spread
 	uint8 *entry[2]; /* the pieces in memory */
 } Spread;
 
+/* ---- Progress ----------------------------------------------------------- */
+
+/* Documents that are spread between two reports. */
+#define SPREAD_STEP 65536
+
+/*
+ * Reports how many of a group's files, or of the pieces if there are no groups, are written and
+ * joined.  To write them takes about as long as to join them.
+ */
+static void
+report_progress(const Spread *spread, double written, uint32 joined)
+{
+	const SymbolJoin *whole = &spread->whole->symbols;
+	int files = 2 << spread->file_bits;
+	int groups = spread->plan->groups;
+
+	if (whole->progress == NULL)
+		return;
+	if (groups > 0)
+		whole->progress(whole->state, spread->group * files + (int) (written * files / 2) + joined,
+						groups * files);
+	else
+		whole->progress(whole->state, spread->left.from / spread->most,
+						spread->list[0].list->count / spread->most + 1);
+}
+
 /* ---- Files -------------------------------------------------------------- */
 
 /* Makes the entry of a document. */
@@ -76,10 +102,11 @@ make_entry(const Spread *spread, uint32 place, const uint8 *record, JoinEntry *e
 		memcpy(entry->prefix, record, spread->words * sizeof(uint64));
 }
 
-/* Spreads a list over files. */
+/* Spreads list l over files. */
 static void
-spread_list(Spread *spread, SpreadList *to)
+spread_list(Spread *spread, int l)
 {
+	SpreadList *to = &spread->list[l];
 	Records *records = to->list->source->records;
 	int low_bits = spread->bits == 0 ?
 		0 :
@@ -94,6 +121,8 @@ spread_list(Spread *spread, SpreadList *to)
 	{
 		uint32 f;
 
+		if (i % SPREAD_STEP == 0)
+			report_progress(spread, (l + (double) i / to->list->count) / (spread->self ? 1 : 2), 0);
 		make_entry(spread, i, records_get(records, document_at(to->list, i), buffer), entry);
 		f = spread->bits == 0 ? 0 : entry->bucket >> low_bits;
 		BufFileWrite(to->file[f], entry, spread->stride);
@@ -171,26 +200,9 @@ begin_group(Spread *spread)
 		0 :
 		Min(spread->file_bits, group_bucket_bits(&spread->plan->grouping, spread->group));
 	spread->join.slice.bits = spread->bits;
-	for (int l = 0; l < (spread->self ? 1 : 2); l++)
-		spread_list(spread, &spread->list[l]);
 	spread->left = (Piece){0};
-}
-
-/* Reports the files joined of all groups, or the pieces, if there are no groups. */
-static void
-report_progress(const Spread *spread)
-{
-	const SymbolJoin *whole = &spread->whole->symbols;
-	int files = 1 << spread->file_bits;
-	int groups = spread->plan->groups;
-
-	if (whole->progress == NULL)
-		return;
-	if (groups > 0)
-		whole->progress(whole->state, spread->group * files + spread->left.file, groups * files);
-	else
-		whole->progress(whole->state, spread->left.from / spread->most,
-						spread->list[0].list->count / spread->most + 1);
+	for (int l = 0; l < (spread->self ? 1 : 2); l++)
+		spread_list(spread, l);
 }
 
 /* Ends the present group and begins the next one; false if there is none. */
@@ -224,7 +236,7 @@ next_left(Spread *spread)
 		if (left->file >> spread->bits > 0 && !next_group(spread))
 			return false;
 	}
-	report_progress(spread);
+	report_progress(spread, 1, left->file);
 	spread->join.left = load(spread, false, *left);
 	spread->join.slice = (JoinSlice){.bits = spread->bits, .most = spread->most, .new_left = true};
 	spread->alone = spread->self;

@@ -15,9 +15,6 @@
 
 #define ROOM_MIN 1024
 
-/* Rows read between two reports of progress. */
-#define ROWS_STEP 1024
-
 /* Row numbers must fit into the hash tables of a join. */
 #define ROWS_MAX (UINT32_MAX / 4)
 
@@ -65,7 +62,7 @@ add_row(Reader *reader, Datum id)
 			source->judged_row[source->judged[row]] = row;
 	}
 	source->rows++;
-	if (source->rows % ROWS_STEP == 0)
+	if (source->rows % PROGRESS_STEP == 0)
 		progress_rows(source->rows);
 	return row;
 }

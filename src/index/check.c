@@ -3,14 +3,14 @@
  *
  * First the index is read, under the upkeep lock, so that its segments stay what they are
  * while inserts go on.  Each page must belong to one place, and each document must have
- * its posting in every group and for every key.  Then the table is read.  The rows of both,
- * each with hashes of its signature and its keys, are sorted and compared.
+ * its posting in every group and for every key.  Then the table is read and compared
+ * (check_rows.c).
  *
  * Expressions and the predicate of the index are evaluated only in a session that has the
  * rights of the table's owner.  In another session they would be code of the owner that
  * takes types and tables from that session's temporary schema.
  */
-#include "index/inspect.h"
+#include "index/check.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -30,35 +30,14 @@
 
 #include "index/segment_postings.h"
 #include "index/sets.h"
+#include "progress.h"
 #include "rights.h"
-
-/* A row, as the index or the table has it. */
-typedef struct Row
-{
-	uint64 place;     /* heap block << 16 | offset */
-	bool is_null;     /* the signature is NULL */
-	uint64 signature; /* hash of its symbols; 0 if the signature is empty */
-	uint64 keys;      /* hash of its keys */
-} Row;
-
-/*
- * Sorts rows in bounded memory.  A row is a tuple of three bigints, its place and the hashes
- * of its signature and its keys, and the place is the key.
- */
-typedef struct RowSort
-{
-	Tuplesortstate *sort;
-	TupleTableSlot *slot;
-} RowSort;
 
 typedef struct Check
 {
 	Relation index;
 	const IndexMeta *meta;
-	bool evaluate;     /* expressions and the predicate */
-	bool all_rows;     /* each row of the table must have a document */
-	RowSort documents; /* rows of the index */
-	RowSort rows;      /* rows of the table */
+	RowCheck rows;
 
 	/* A bit for each block that has been found in its place. */
 	uint8 *claimed;
@@ -77,103 +56,14 @@ typedef struct Check
 	bool in_sets;        /* the group at hand is one of sets ... */
 	uint32 first_bucket; /* ... and begins with this bucket */
 
+	/* Progress, in documents of segments. */
+	int64 checked;
+	int64 to_check;
+
 	/* Results. */
-	int64 living_documents;
 	int64 dead_documents;
 	int64 postings;
-	int64 table_rows;
-
-	MemoryContext row_context;
 } Check;
-
-/* ---- Rows --------------------------------------------------------------- */
-
-/* Begins a sort in half of maintenance_work_mem. */
-static RowSort
-sort_begin(void)
-{
-	TupleDesc desc = CreateTemplateTupleDesc(3);
-	AttrNumber key = 1;
-	Oid less = Int8LessOperator;
-	Oid collation = InvalidOid;
-	bool nulls_first = false;
-	RowSort sort;
-
-	TupleDescInitEntry(desc, 1, "place", INT8OID, -1, 0);
-	TupleDescInitEntry(desc, 2, "signature", INT8OID, -1, 0);
-	TupleDescInitEntry(desc, 3, "keys", INT8OID, -1, 0);
-	sort.sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
-									 maintenance_work_mem / 2, NULL, 0);
-	sort.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	return sort;
-}
-
-/* Returns true if the check knows what a column of the index should be. */
-static bool
-is_known(const Check *check, int column)
-{
-	return check->evaluate || check->index->rd_index->indkey.values[column - 1] != 0;
-}
-
-/* Returns the hash of those keys that are known. */
-static uint64
-hash_of_keys(const Check *check, const Document *document)
-{
-	const IndexCache *cache = index_cache(check->index);
-	uint64 hash = 0;
-
-	for (int i = 0; i < document->keys; i++)
-		if (is_known(check, cache->key[i].column))
-			hash = hash_combine64(hash, document->key[i]);
-	return hash;
-}
-
-/* Adds a row, as a document.  A signature that is not known counts as NULL. */
-static void
-sort_put(const Check *check, RowSort *sort, const Document *document)
-{
-	TupleTableSlot *slot = sort->slot;
-	ItemPointerData tid = tid_of_heap(&document->tid);
-	uint16 flags = tid_flags(&document->tid);
-	uint64 signature = 0;
-
-	if (!is_known(check, index_cache(check->index)->signature))
-		flags = TID_NULL;
-	ExecClearTuple(slot);
-	slot->tts_values[0] = Int64GetDatum((int64) ItemPointerGetBlockNumberNoCheck(&tid) << 16 |
-										ItemPointerGetOffsetNumberNoCheck(&tid));
-	slot->tts_isnull[0] = false;
-	if (flags == 0)
-		signature = hash_bytes_extended(document->symbols, (int) document->bytes, 0);
-	slot->tts_values[1] = Int64GetDatum(signature);
-	slot->tts_isnull[1] = (flags & TID_NULL) != 0;
-	slot->tts_values[2] = Int64GetDatum(hash_of_keys(check, document));
-	slot->tts_isnull[2] = false;
-	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(sort->sort, slot);
-}
-
-/* Gets the next row.  Returns false after the last. */
-static bool
-sort_get(RowSort *sort, Row *row)
-{
-	CHECK_FOR_INTERRUPTS();
-	if (!tuplesort_gettupleslot(sort->sort, true, false, sort->slot, NULL))
-		return false;
-	slot_getallattrs(sort->slot);
-	row->place = DatumGetInt64(sort->slot->tts_values[0]);
-	row->is_null = sort->slot->tts_isnull[1];
-	row->signature = row->is_null ? 0 : DatumGetInt64(sort->slot->tts_values[1]);
-	row->keys = DatumGetInt64(sort->slot->tts_values[2]);
-	return true;
-}
-
-static void
-sort_end(RowSort *sort)
-{
-	ExecDropSingleTupleTableSlot(sort->slot);
-	tuplesort_end(sort->sort);
-}
 
 /* ---- Pages and documents ------------------------------------------------ */
 
@@ -209,7 +99,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 	PGAlignedBlock copy;
 	Page page = copy.data;
 	size_t bytes = signature_symbol_bytes(&check->meta->shape);
-	MemoryContext before = MemoryContextSwitchTo(check->row_context);
+	MemoryContext before = MemoryContextSwitchTo(check->rows.context);
 
 	page_verify(check->index, buffer);
 	claim_block(check, BufferGetBlockNumber(buffer));
@@ -230,9 +120,8 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 			check->dead_documents++;
 			continue;
 		}
-		check->living_documents++;
-		sort_put(check, &check->documents, &document);
-		MemoryContextReset(check->row_context);
+		check_rows_put(&check->rows, &document);
+		MemoryContextReset(check->rows.context);
 	}
 	MemoryContextSwitchTo(before);
 }
@@ -456,6 +345,15 @@ claim_segment(Check *check, const SegmentEntry *entry)
 	walk_end(&walk);
 }
 
+/* Reports how many of a segment's lists are checked. */
+static void
+report_lists(const Check *check, const Segment *segment, int lists)
+{
+	progress_parts(check->checked +
+					   (int64) segment->numbers * lists / grouping_lists(&segment->grouping),
+				   check->to_check);
+}
+
 /* Checks a segment: its pages, documents and postings. */
 static void
 check_segment(Check *check, const SegmentEntry *entry)
@@ -476,6 +374,8 @@ check_segment(Check *check, const SegmentEntry *entry)
 	at_once = Min(segment->numbers, maintenance_work_mem * (Size) 512 / sizeof(uint32));
 	check->bucket = palloc_extended(at_once * sizeof(uint32) + 1, MCXT_ALLOC_HUGE);
 	for (int g = 0; g < grouping_lists(&segment->grouping) && segment->root.posting_maps > 0; g++)
+	{
+		report_lists(check, segment, g);
 		for (check->first = 0; check->first < segment->numbers; check->first += at_once)
 		{
 			check->count = Min(at_once, segment->numbers - check->first);
@@ -483,6 +383,8 @@ check_segment(Check *check, const SegmentEntry *entry)
 			if (check->in_sets)
 				break;
 		}
+	}
+	check->checked += segment->numbers;
 	if (check->sets.found != check->sets.wanted)
 		page_corrupt(check->index, entry->root, "postings that do not fit the sets");
 	pfree(check->bucket);
@@ -496,110 +398,14 @@ check_index(Check *check)
 	check->meta = meta_read(check->index);
 	check->blocks = RelationGetNumberOfBlocks(check->index);
 	check->claimed = palloc0(check->blocks / 8 + 1);
+	progress_phase(PHASE_CHECKING_INDEX);
+	for (uint32 i = 0; i < check->meta->segments; i++)
+		check->to_check += check->meta->segment[i].documents;
 	for (uint32 i = 0; i < check->meta->segments; i++)
 		check_segment(check, &check->meta->segment[i]);
 	check_tail(check, &check->meta->closed);
 	check_tail(check, &check->meta->tail);
 	upkeep_unlock(check->index);
-}
-
-/* ---- The table ---------------------------------------------------------- */
-
-/* An IndexBuildCallback: adds a row of the table. */
-static void
-add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *state)
-{
-	Check *check = state;
-	MemoryContext old_context = MemoryContextSwitchTo(check->row_context);
-	RowDocument row;
-
-	index_document(index, tid, values, isnull, &row);
-	if (shape_is_set(&row.shape) && tid_flags(&row.document.tid) == 0)
-	{
-		row.document.symbols = (const uint8_t *) row.element;
-		row.document.bytes = row.record.count * sizeof(uint64);
-	}
-	sort_put(check, &check->rows, &row.document);
-	MemoryContextSwitchTo(old_context);
-	MemoryContextReset(check->row_context);
-}
-
-/* Reads all rows that the snapshot sees.  It is older than the look at the index. */
-static void
-read_table(Check *check, Relation heap, Snapshot snapshot)
-{
-	IndexInfo *info =
-		check->evaluate ? BuildIndexInfo(check->index) : BuildDummyIndexInfo(check->index);
-	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
-
-	/* As in a concurrent build: no warnings about rows that others are changing. */
-	info->ii_Concurrent = true;
-	info->ii_Unique = false;
-	info->ii_ExclusionOps = NULL;
-	info->ii_ExclusionProcs = NULL;
-	info->ii_ExclusionStrats = NULL;
-	table_index_build_scan(heap, check->index, info, true, false, add_row, check, scan);
-}
-
-/* Reports an error in a row.  The message names the index. */
-static void
-row_error(Check *check, const Row *row, const char *message)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INDEX_CORRUPTED),
-			 errmsg(message, RelationGetRelationName(check->index)),
-			 errdetail("The row is at (%u,%u).", (BlockNumber) (row->place >> 16),
-					   (OffsetNumber) row->place),
-			 errhint("Rebuild the index with REINDEX.")));
-}
-
-/* Gets the next document.  No two may be of one row. */
-static bool
-next_document(Check *check, Row *document)
-{
-	uint64 last = document->place;
-
-	if (!sort_get(&check->documents, document))
-		return false;
-	if (document->place == last)
-		row_error(check, document, "index \"%s\" has two documents for a row of its table");
-	return true;
-}
-
-/* Checks that a row is what its document says. */
-static void
-compare_row(Check *check, const Row *document, const Row *row)
-{
-	if (document->is_null && !row->is_null)
-		row_error(check, row, "index \"%s\" has NULL for a row of its table that has a signature");
-	if (row->is_null && !document->is_null)
-		row_error(check, row, "index \"%s\" has a signature for a row of its table that has NULL");
-	if (document->signature != row->signature)
-		row_error(check, row, "index \"%s\" has another signature for a row of its table");
-	if (document->keys != row->keys)
-		row_error(check, row, "index \"%s\" has other keys for a row of its table");
-	check->table_rows++;
-}
-
-/* Checks that every row has its document.  A document may have no visible row. */
-static void
-compare_rows(Check *check)
-{
-	Row document = {.place = 0};
-	Row row;
-	bool more = next_document(check, &document);
-
-	while (sort_get(&check->rows, &row))
-	{
-		while (more && document.place < row.place)
-			more = next_document(check, &document);
-		if (more && document.place == row.place)
-			compare_row(check, &document, &row);
-		else if (check->all_rows)
-			row_error(check, &row, "index \"%s\" has no document for a row of its table");
-	}
-	while (more)
-		more = next_document(check, &document);
 }
 
 /* ---- The function ------------------------------------------------------- */
@@ -617,8 +423,8 @@ decide_extent(Check *check, bool evaluate)
 {
 	bool partial = index_has(check->index, Anum_pg_index_indpred);
 
-	check->evaluate = evaluate;
-	check->all_rows = evaluate || !partial;
+	check->rows.evaluate = evaluate;
+	check->rows.all_rows = evaluate || !partial;
 	if (!evaluate && (partial || index_has(check->index, Anum_pg_index_indexprs)))
 		ereport(NOTICE,
 				(errmsg("index \"%s\" is checked without its expressions and predicate",
@@ -670,19 +476,13 @@ neardup_check(PG_FUNCTION_ARGS)
 	check.index = inspect_open(oid, RelationGetRelid(heap));
 	check_preconditions(check.index);
 	decide_extent(&check, evaluate);
-	check.row_context =
-		AllocSetContextCreate(CurrentMemoryContext, "neardup check", ALLOCSET_SMALL_SIZES);
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 
-	check.documents = sort_begin();
+	progress_begin();
+	check_rows_begin(&check.rows, check.index);
 	check_index(&check);
-	tuplesort_performsort(check.documents.sort);
-	check.rows = sort_begin();
-	read_table(&check, heap, snapshot);
-	tuplesort_performsort(check.rows.sort);
-	compare_rows(&check);
-	sort_end(&check.documents);
-	sort_end(&check.rows);
+	check_rows_compare(&check.rows, heap, snapshot);
+	progress_end();
 
 	UnregisterSnapshot(snapshot);
 	index_close(check.index, AccessShareLock);
@@ -691,8 +491,8 @@ neardup_check(PG_FUNCTION_ARGS)
 	table_close(heap, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%u segments, %lld documents, %lld dead, %lld postings, %lld rows",
 											  check.meta->segments,
-											  (long long) check.living_documents,
+											  (long long) check.rows.documents,
 											  (long long) check.dead_documents,
 											  (long long) check.postings,
-											  (long long) check.table_rows)));
+											  (long long) check.rows.compared)));
 }

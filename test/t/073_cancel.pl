@@ -232,15 +232,25 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE ba
 # PostgreSQL 13 does not show it.
 SKIP:
 {
-	skip 'PostgreSQL 13', 2 if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
-	my $err;
-	my $join = IPC::Run::start([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', q{SET maintenance_work_mem = '1MB'}, '-c',
-		q{SELECT count(*) FROM neardup_pairs('SELECT id, to_minhash(to_shingles(ARRAY[id, id + 1, id + 2])) FROM equals', 0.6)} ], '<', \undef, '>', \my $out, '2>', \$err);
-	my $shown = $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM neardup_progress() WHERE phase = 'joining' AND percent BETWEEN 0 AND 99 AND time_left > '0'});
-	ok($shown, 'a join shows how much is done, and the time left');
-	$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM neardup_progress()');
-	$join->finish;
-	like($err, qr/canceling statement/, 'a join by way of files is cancelled');
+	skip 'PostgreSQL 13', 8 if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
+	my %calls = (
+		'joining' => q{neardup_pairs('SELECT id, to_minhash(to_shingles(ARRAY[id, id + 1, id + 2])) FROM equals', 0.6)},
+		'comparing' => q{neardup_advise('SELECT i, md5(i::text) || '' '' || i % 7 FROM generate_series(1, 3000) i')},
+		'checking index' => q{neardup_check('equals_sig')},
+		'checking table' => q{neardup_check('equals_sig')});
+	foreach my $phase (sort keys %calls)
+	{
+		my $err;
+		my $call = IPC::Run::start([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', q{SET maintenance_work_mem = '1MB'}, '-c',
+			"DO \$\$ BEGIN LOOP PERFORM $calls{$phase}; END LOOP; END \$\$" ], '<', \undef, '>', \my $out, '2>', \$err);
+		my $shown = $node->poll_query_until('postgres', "SELECT count(*) = 1 FROM neardup_progress() WHERE phase = '$phase' AND percent BETWEEN 0 AND 100 AND time_left >= '0'");
+		ok($shown, "$phase: how much is done, and the time left");
+		$node->safe_psql('postgres', 'SELECT pg_cancel_backend(pid) FROM neardup_progress()');
+		# The call may have been between two commands.
+		$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'});
+		$call->finish;
+		like($err, qr/canceling statement/, "$phase: cancelled");
+	}
 }
 
 $node->stop;

@@ -13,10 +13,11 @@
  * PostgreSQL checked the number, or gave it to a command of its own, whose view
  * would then show these calls.
  */
-#include "dedup/dedup.h"
+#include "progress.h"
 
 #include "catalog/pg_authid.h"
 #include "commands/progress.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/acl.h"
@@ -24,29 +25,29 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "compat.h"
+#include "types/calls.h"
+
 #define PROGRESS_COMMAND_NEARDUP ((ProgressCommandType) 0x6E6475)
 
 enum
 {
 	PARAM_PHASE,
 	PARAM_ROWS,
-	PARAM_GROUPS_DONE,
-	PARAM_GROUPS_TOTAL,
+	PARAM_DONE,
+	PARAM_TOTAL,
 	PARAM_PAIRS,
 	PARAMS_SHOWN,
-	PARAM_SINCE = PARAMS_SHOWN /* when the join at hand began */
+	PARAM_SINCE = PARAMS_SHOWN /* when the phase or the join at hand began */
 };
 
 /* Columns of neardup_progress(): those shown, the backend before them, and two estimates after. */
 #define COLUMNS (PARAMS_SHOWN + 3)
 
-/* Pairs found between two reports. */
-#define PAIRS_STEP 1024
-
 /* Calls within a command that this backend shows, such as COPY or another call. */
 static int nested;
 static int64 pairs;
-static int64 groups_done; /* reported last */
+static int64 parts_done; /* reported last */
 
 static bool
 is_shown(void)
@@ -75,38 +76,40 @@ update(int param, int64 value)
 		pgstat_progress_update_param(param, value);
 }
 
-/* Reports the phase. */
+/* Reports the phase, of which nothing is done yet. */
 void
 progress_phase(Phase phase)
 {
-	groups_done = 0;
+	parts_done = 0;
+	update(PARAM_DONE, 0);
+	update(PARAM_TOTAL, 0);
 	update(PARAM_SINCE, GetCurrentTimestamp());
 	update(PARAM_PHASE, phase);
 }
 
 /* Reports the rows read. */
 void
-progress_rows(uint32 rows)
+progress_rows(uint64 rows)
 {
 	update(PARAM_ROWS, rows);
 }
 
-/* Reports the groups joined.  Where there are fewer than before, another join has begun. */
+/* Reports the parts of the phase that are done.  If there are fewer than before, another join has begun. */
 void
-progress_groups(int64 done, int64 total)
+progress_parts(int64 done, int64 total)
 {
-	if (done < groups_done)
+	if (done < parts_done)
 		update(PARAM_SINCE, GetCurrentTimestamp());
-	groups_done = done;
-	update(PARAM_GROUPS_DONE, done);
-	update(PARAM_GROUPS_TOTAL, total);
+	parts_done = done;
+	update(PARAM_DONE, done);
+	update(PARAM_TOTAL, total);
 }
 
 /* Reports one more pair found. */
 void
 progress_pair(void)
 {
-	if (nested == 0 && ++pairs % PAIRS_STEP == 0)
+	if (nested == 0 && ++pairs % PROGRESS_STEP == 0)
 		update(PARAM_PAIRS, pairs);
 }
 
@@ -122,16 +125,16 @@ progress_end(void)
 
 /* ---- neardup_progress() ------------------------------------------------- */
 
-/* Sets how much of a join is done, in percent, and how long the rest takes if all goes on as before. */
+/* Sets how much of a phase is done, in percent, and how long the rest takes if all goes on as before. */
 static void
 estimate_rest(const PgBackendStatus *backend, Datum values[2], bool nulls[2])
 {
 	const int64 *param = backend->st_progress_param;
-	double done = param[PARAM_GROUPS_DONE];
-	double total = param[PARAM_GROUPS_TOTAL];
+	double done = param[PARAM_DONE];
+	double total = param[PARAM_TOTAL];
 	Interval *rest = palloc0(sizeof(Interval));
 
-	nulls[0] = nulls[1] = param[PARAM_PHASE] != PHASE_JOINING || done <= 0 || done > total;
+	nulls[0] = nulls[1] = done <= 0 || done > total;
 	if (nulls[0])
 		return;
 	values[0] = Int32GetDatum((int32) (100 * done / total));
@@ -144,11 +147,14 @@ PG_FUNCTION_INFO_V1(neardup_progress);
 Datum
 neardup_progress(PG_FUNCTION_ARGS)
 {
-	static const char *const phases[] = {
+	static const char *const phases[PHASES] = {
 		[PHASE_READING] = "reading",
 		[PHASE_READING_AGAINST] = "reading against",
 		[PHASE_JOINING] = "joining",
 		[PHASE_CLUSTERING] = "clustering",
+		[PHASE_COMPARING] = "comparing",
+		[PHASE_CHECKING_INDEX] = "checking index",
+		[PHASE_CHECKING_TABLE] = "checking table",
 	};
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	int backends = pgstat_fetch_stat_numbackends();
@@ -166,7 +172,7 @@ neardup_progress(PG_FUNCTION_ARGS)
 			  has_privs_of_role(GetUserId(), backend->st_userid)))
 			continue;
 		phase = backend->st_progress_param[PARAM_PHASE];
-		if (phase < 0 || phase >= (int64) lengthof(phases))
+		if (phase < 0 || phase >= PHASES)
 			continue;
 		values[0] = Int32GetDatum(backend->st_procpid);
 		values[1 + PARAM_PHASE] = CStringGetTextDatum(phases[phase]);
