@@ -23,6 +23,10 @@
 #include "base/hash.h"
 #include "base/sort.h"
 
+#ifdef CPU_X86
+#include <immintrin.h>
+#endif
+
 /* ---- The distinct elements --------------------------------------------------- */
 
 /* Elements whose slots are fetched together before they are searched. */
@@ -128,6 +132,103 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 	}
 }
 
+/*
+ * Before the last bins are filled, nearly all lanes go to bins that an earlier round has filled.
+ * Vectors tell them from the others faster than apply() takes them, if the bits of all bins fit
+ * into registers.
+ */
+#define FILTERED_BINS 512
+
+/* Keeps all lanes. */
+static inline int
+keep_open_plain(Lanes *lanes, int count, const uint32_t *symbols, uint32_t first, int k)
+{
+	return count;
+}
+
+#ifdef CPU_X86
+
+/* Keeps the vectors of lanes of which one goes to a bin without a symbol of an earlier round. */
+TARGET_AVX2 static inline int
+keep_open_avx2(Lanes *lanes, int count, const uint32_t *symbols, uint32_t first, int k)
+{
+	const __m256i earlier = _mm256_set1_epi32((int) (round_symbol(0, first) - 1));
+	uint8_t open[FILTERED_BINS / 8] = {0};
+	__m256i low, high;
+	int kept = 0;
+
+	if (k > FILTERED_BINS)
+		return count;
+	for (int i = 0; i < k / 8; i++)
+	{
+		__m256i symbol = _mm256_loadu_si256((const __m256i *) symbols + i);
+		__m256i filled = _mm256_cmpeq_epi32(_mm256_min_epu32(symbol, earlier), symbol);
+
+		open[i] = (uint8_t) ~_mm256_movemask_ps(_mm256_castsi256_ps(filled));
+	}
+	if (k % 8 > 0)
+		open[k / 8] = 0xFF;
+	low = _mm256_loadu_si256((const __m256i *) open);
+	high = _mm256_loadu_si256((const __m256i *) open + 1);
+	for (int i = 0; i < count; i += 8)
+	{
+		__m256i bin = _mm256_loadu_si256((const __m256i *) (lanes->bin + i));
+		__m256i symbol = _mm256_loadu_si256((const __m256i *) (lanes->symbol + i));
+		__m256i word = _mm256_srli_epi32(bin, 5);
+		__m256 bits =
+			_mm256_blendv_ps(_mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, word)),
+							 _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, word)),
+							 _mm256_castsi256_ps(_mm256_slli_epi32(bin, 23)));
+		__m256i bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_and_si256(bin, _mm256_set1_epi32(31)));
+
+		_mm256_storeu_si256((__m256i *) (lanes->bin + kept), bin);
+		_mm256_storeu_si256((__m256i *) (lanes->symbol + kept), symbol);
+		kept += _mm256_testz_si256(_mm256_castps_si256(bits), bit) ? 0 : Min(8, count - i);
+	}
+	return kept;
+}
+
+/* Keeps those of 16 lanes that go to a bin of `open`, if they are `present`; returns how many are kept then. */
+TARGET_AVX512 static inline int
+keep_vector(Lanes *lanes, int i, __mmask16 present, __m512i open, int kept)
+{
+	__m512i bin = _mm512_loadu_si512(lanes->bin + i);
+	__m512i symbol = _mm512_loadu_si512(lanes->symbol + i);
+	__m512i word = _mm512_permutexvar_epi32(_mm512_srli_epi32(bin, 5), open);
+	__mmask16 keep =
+		_mm512_mask_test_epi32_mask(present, _mm512_rorv_epi32(word, bin), _mm512_set1_epi32(1));
+
+	_mm512_storeu_si512(lanes->bin + kept, _mm512_maskz_compress_epi32(keep, bin));
+	_mm512_storeu_si512(lanes->symbol + kept, _mm512_maskz_compress_epi32(keep, symbol));
+	return kept + __builtin_popcount(keep);
+}
+
+/* Keeps the lanes that go to bins without a symbol of an earlier round. */
+TARGET_AVX512 static inline int
+keep_open_avx512(Lanes *lanes, int count, const uint32_t *symbols, uint32_t first, int k)
+{
+	const __m512i least = _mm512_set1_epi32((int) round_symbol(0, first));
+	uint16_t mask[FILTERED_BINS / 16] = {0};
+	__m512i open;
+	int kept = 0;
+	int i;
+
+	if (k > FILTERED_BINS)
+		return count;
+	for (i = 0; i + 16 <= k; i += 16)
+		mask[i / 16] = _mm512_cmpge_epu32_mask(_mm512_loadu_si512(symbols + i), least);
+	if (i < k)
+		mask[i / 16] = 0xFFFF;
+	open = _mm512_loadu_si512(mask);
+	for (i = 0; i + 16 <= count; i += 16)
+		kept = keep_vector(lanes, i, 0xFFFF, open, kept);
+	if (i < count)
+		kept = keep_vector(lanes, i, (__mmask16) _bzhi_u32(0xFFFF, count - i), open, kept);
+	return kept;
+}
+
+#endif
+
 #define ROUND_VARIANTS(X) CPU_PLAIN(X) CPU_AVX2(X) CPU_AVX512(X)
 
 #define ROUND_FUNCTIONS(name, target) \
@@ -136,10 +237,12 @@ later_round_body(const uint64_t *restrict element, const uint32_t *restrict step
 	{ \
 		first_round_body(element, count, k, lanes); \
 	} \
-	target static void later_round_##name(const uint64_t *element, const uint32_t *step, \
-										  int count, uint32_t first, uint32_t k, Lanes *lanes) \
+	target static int later_round_##name(const uint64_t *element, const uint32_t *step, int count, \
+										 uint32_t first, uint32_t k, const uint32_t *symbols, \
+										 Lanes *lanes) \
 	{ \
 		later_round_body(element, step, count, first, k, lanes); \
+		return keep_open_##name(lanes, count, symbols, first, k); \
 	}
 
 #define ROUND_KERNEL(name, target) {#name, cpu_has_##name, first_round_##name, later_round_##name},
@@ -207,7 +310,8 @@ take_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 		if (round == 0)
 			best_kernel.first(element + done, count, s->k, &s->lanes);
 		else
-			best_kernel.later(element + done, same, count, round, s->k, &s->lanes);
+			count = best_kernel.later(element + done, same, count, round, s->k, s->symbols,
+									  &s->lanes);
 		apply(s, count);
 		host_check_interrupts_at(done);
 	}
@@ -217,23 +321,21 @@ take_round(Sketcher *s, const uint64_t *element, size_t n, uint32_t round)
 static void
 take_rounds_together(Sketcher *s, const uint64_t *element, size_t n)
 {
-	uint32_t together = 1;
-	uint64_t repeated[2 * LANES_MIN];
-	uint32_t step[2 * LANES_MIN];
-	int count;
+	uint32_t together = (uint32_t) (LANES / n);
+	uint64_t repeated[LANES];
+	uint32_t step[LANES];
 
-	while (together * n < LANES_MIN)
-		together *= 2;
-	count = (int) (together * n);
-	for (int i = 0; i < count; i++)
-	{
-		repeated[i] = element[i % n];
-		step[i] = (uint32_t) (i / n);
-	}
+	for (uint32_t i = 0; i < together; i++)
+		for (size_t j = 0; j < n; j++)
+		{
+			repeated[i * n + j] = element[j];
+			step[i * n + j] = i;
+		}
 	for (uint32_t round = 1; round <= s->last_round && !is_full(s); round += together)
 	{
-		best_kernel.later(repeated, step, count, round, s->k, &s->lanes);
-		apply(s, count);
+		int count = (int) (Min(together, s->last_round + 1 - round) * n);
+
+		apply(s, best_kernel.later(repeated, step, count, round, s->k, s->symbols, &s->lanes));
 	}
 }
 
