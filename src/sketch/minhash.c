@@ -407,22 +407,23 @@ take_later_rounds(Sketcher *s, const uint64_t *element, size_t n, size_t steps)
 	fill_empty_bins(s, element, n);
 }
 
-static Sketcher
-begin_sketch(int k, uint32_t *symbols)
+static void
+begin_sketch(Sketcher *s, int k, uint32_t *symbols)
 {
-	Sketcher s = {.k = k, .symbols = symbols};
-
-	s.last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
+	s->k = k;
+	s->last_round = ((uint32_t) k + LANES_MIN - 1) / LANES_MIN * LANES_MIN;
+	s->symbols = symbols;
+	s->filled = 0;
 	memset(symbols, 0xFF, k * sizeof(uint32_t));
-	return s;
 }
 
 /* Computes the sketch of n distinct elements, given as mix64 of each. */
 static void
 sketch(const uint64_t *element, size_t n, int k, uint32_t *symbols)
 {
-	Sketcher s = begin_sketch(k, symbols);
+	Sketcher s;
 
+	begin_sketch(&s, k, symbols);
 	if (n == 0)
 		return;
 	take_round(&s, element, n, 0);
@@ -480,12 +481,13 @@ minhash_of_set(const uint64_t *hashes, size_t count, int k, uint32_t *symbols)
 static void
 sketch_many_copies(const Copies *copies, int k, uint32_t *symbols)
 {
-	Sketcher s = begin_sketch(k, symbols);
+	Sketcher s;
 	Least least = {.count = 0};
 	CopiesPlace place = {0};
 	uint64_t batch[LANES];
 	size_t count;
 
+	begin_sketch(&s, k, symbols);
 	while ((count = copies_next(copies, &place, batch, LANES)) > 0)
 		take_round(&s, batch, count, 0);
 	if (is_full(&s))
