@@ -35,10 +35,11 @@ cpu_has_plain(void)
 #define CPU_X86
 
 #define CPU_POPCNT(X) X(popcnt, __attribute__((target("popcnt"))))
-#define CPU_AVX2(X) X(avx2, __attribute__((target("avx2,bmi,bmi2,popcnt"))))
-#define CPU_AVX512(X) \
-	X(avx512, \
-	  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt"))))
+#define TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
+#define CPU_AVX2(X) X(avx2, TARGET_AVX2)
+#define TARGET_AVX512 \
+	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt")))
+#define CPU_AVX512(X) X(avx512, TARGET_AVX512)
 #define CPU_TARGET_VBMI2 \
 	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 #define CPU_VBMI2(X) X(vbmi2, CPU_TARGET_VBMI2)

@@ -7,7 +7,7 @@
 #include "sketch/sketch.h"
 
 /* The most elements whose bins and symbols a kernel computes at once. */
-#define LANES 256
+#define LANES 512
 
 typedef struct Lanes
 {
@@ -22,9 +22,12 @@ typedef struct RoundKernel
 	bool (*available)(void);
 	/* All elements in the first round. */
 	void (*first)(const uint64_t *element, int count, uint32_t k, Lanes *lanes);
-	/* Element i in the round first + step[i], a later one. */
-	void (*later)(const uint64_t *element, const uint32_t *step, int count, uint32_t first,
-				  uint32_t k, Lanes *lanes);
+	/*
+	 * Element i in the round first + step[i], a later one.  May leave out those that go to bins
+	 * with a symbol of a round before the first; returns how many lanes there are.
+	 */
+	int (*later)(const uint64_t *element, const uint32_t *step, int count, uint32_t first,
+				 uint32_t k, const uint32_t *symbols, Lanes *lanes);
 } RoundKernel;
 
 /* All kernels of this build, the plain one first; the last has a NULL name. */

@@ -10,10 +10,6 @@
 
 #include "sketch/symbols.h"
 
-#define TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
-#define TARGET_AVX512 \
-	__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi,bmi2,popcnt")))
-
 /* Returns how many b-bit symbols of a vector are not zero, as counts in bytes. */
 KERNEL_BODY TARGET_AVX2 __m256i
 count_symbols_avx2(__m256i word, int b)

@@ -8,9 +8,6 @@
 
 #include "text/batch.h"
 
-/* Characters below this have at most two bytes in UTF-8. */
-#define SHORT_CHARACTERS 0x800
-
 /* Returns how many bits are set.  __builtin_popcountll would be a slow call without POPCNT. */
 static inline int
 count_bits(uint64_t bits)
@@ -125,21 +122,35 @@ put_piece(Batch *t, const uint8_t *in, size_t length)
 }
 
 /* The normal form of a single character: one or two characters below U+FFFF. */
-typedef struct ShortForm
+typedef struct KeptForm
 {
 	uint16_t character[2];
 	uint8_t count; /* 0: not known yet */
-} ShortForm;
+} KeptForm;
+
+/* Characters below this, capital and accented letters, are kept, and those from U+FF00 to U+FFFF. */
+#define KEPT_LETTERS 0x800
+#define KEPT_FORMS (KEPT_LETTERS + 0x100)
+
+/* Returns the place of a character among those whose normal forms are kept, KEPT_FORMS for none. */
+static inline unsigned
+kept_place(uint32_t code_point)
+{
+	if (code_point < KEPT_LETTERS)
+		return code_point;
+	return code_point >> 8 == 0xFF ? KEPT_LETTERS + (code_point & 0xFF) : KEPT_FORMS;
+}
 
 /*
- * Does the same as put_piece for a character of two bytes that is a piece by itself.
- * Capital and accented letters are frequent and few, so their normal forms are kept.
+ * Does the same as put_piece for a character of `length` bytes that is a piece by itself.  Capital
+ * and accented letters, and the wide punctuation of Chinese and Japanese, are frequent and few, so
+ * their normal forms are kept.
  */
 static inline void
-put_short(Batch *t, const uint8_t *in, uint32_t code_point)
+put_kept(Batch *t, const uint8_t *in, int length, unsigned place)
 {
-	static ShortForm forms[SHORT_CHARACTERS];
-	ShortForm *form = &forms[code_point];
+	static KeptForm forms[KEPT_FORMS];
+	KeptForm *form = &forms[place];
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
 
@@ -150,7 +161,7 @@ put_short(Batch *t, const uint8_t *in, uint32_t code_point)
 		put_normalised(t, result, form->count);
 		return;
 	}
-	normalise_piece(in, 2, result, &count);
+	normalise_piece(in, length, result, &count);
 	put_normalised(t, result, count);
 	if (count < 1 || count > 2)
 		return;
@@ -209,10 +220,72 @@ is_in_run(Decoded here, const uint8_t *in, const uint8_t *end)
 	return CHAR_CLASS(here.info) == CHAR_SEPARATOR && end - in > 1 && in[1] >= 0x80;
 }
 
+/* What a batch and its source are at; take_stable() keeps it in registers. */
+typedef struct Progress
+{
+	const uint8_t *in;
+	uint32_t fill;
+	uint32_t edges;
+	bool alone;
+} Progress;
+
+/*
+ * Takes the characters of a run, from *here at in, that normalisation leaves as they are, and
+ * ASCII separators among them.  Returns the place after them, and sets *here to what follows.
+ * `placed` is a constant of each caller, which saves the loop a branch.
+ */
+static inline __attribute__((always_inline)) const uint8_t *
+take_stable(Batch *t, const uint8_t *in, const uint8_t *end, Decoded *here, const bool placed)
+{
+	uint8_t *bytes = t->bytes;
+	uint32_t *edge = t->edge;
+	Progress now = {in, t->fill, t->edges, t->alone};
+	Progress before = now;
+	Decoded d = *here;
+
+	while (now.fill < BATCH_BYTES && now.edges < BATCH_EDGES && is_in_run(d, now.in, end) &&
+		   ((d.info & CHAR_STABLE) || *now.in < 0x80))
+	{
+		CharClass class = CHAR_CLASS(d.info);
+		bool ends =
+			class == CHAR_SEPARATOR || class == CHAR_ALONE || (class == CHAR_WORD && now.alone);
+
+		before = now;
+		if (ends && (now.edges & 1))
+		{
+			edge[now.edges++] = now.fill;
+			now.alone = false;
+		}
+		if (class != CHAR_SEPARATOR && (class != CHAR_MARK || (now.edges & 1)))
+		{
+			if (!(now.edges & 1))
+				edge[now.edges++] = now.fill;
+			now.alone |= class == CHAR_ALONE;
+			copy_character(bytes + now.fill, now.in, d.length);
+			now.fill += d.length;
+		}
+		if (placed)
+			set_places(t->place, before.fill, now.fill, now.in - t->source, d.length);
+		now.in += d.length;
+		d = decode(now.in, end);
+	}
+	/* A mark that follows may change the last one, but no separator. */
+	if (now.in > in && !is_boundary(d) && *before.in >= 0x80)
+	{
+		now = before;
+		d = decode(now.in, end);
+	}
+	*here = d;
+	t->fill = now.fill;
+	t->edges = now.edges;
+	t->alone = now.alone;
+	return now.in;
+}
+
 /*
  * Takes a run of characters that are not ASCII, and returns the place after it.  after_word
  * says that the byte before in is a letter or digit, which was taken, and with which a mark
- * may compose.  `placed` is a constant of each caller, which saves the loop a branch.
+ * may compose.
  */
 static inline __attribute__((always_inline)) const uint8_t *
 take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_word,
@@ -226,29 +299,28 @@ take_any_characters(Batch *t, const uint8_t *in, const uint8_t *end, bool after_
 		in += put_piece(t, in - 1, end - in + 1) - 1;
 		here = decode(in, end);
 	}
-	while (is_in_run(here, in, end))
+	for (;;)
 	{
-		Decoded next = decode(in + here.length, end);
+		unsigned kept;
 		uint32_t before;
 
 		make_room(t);
+		in = take_stable(t, in, end, &here, placed);
+		if (!is_in_run(here, in, end))
+			break;
+		make_room(t);
 		before = t->fill;
-		if (!(here.info & CHAR_ASSIGNED) || *in < 0x80)
-			close_unit(t);
-		else if ((here.info & CHAR_STABLE) && is_boundary(next))
-			put_character(t, in, here.length, CHAR_CLASS(here.info));
-		else if (here.code_point < SHORT_CHARACTERS && is_boundary(next))
-			put_short(t, in, here.code_point);
-		else
+		kept = kept_place(here.code_point);
+		if (kept < KEPT_FORMS && is_boundary(decode(in + here.length, end)))
 		{
-			in += put_piece(t, in, end - in);
-			here = decode(in, end);
-			continue;
+			put_kept(t, in, here.length, kept);
+			if (placed)
+				set_places(t->place, before, t->fill, in - t->source, here.length);
+			in += here.length;
 		}
-		if (placed)
-			set_places(t->place, before, t->fill, in - t->source, here.length);
-		in += here.length;
-		here = next;
+		else
+			in += put_piece(t, in, end - in);
+		here = decode(in, end);
 	}
 	if (t->alone)
 		close_unit(t);
