@@ -73,7 +73,7 @@ expected: FORCE
 endif
 
 # The documents keep their folders, since they link to each other.
-DOCUMENTS = README.md CHANGELOG.md LICENSE $(call sources,doc/*.md doc/*/*.md doc/*/*/*.md doc/pictures/*.svg)
+DOCUMENTS = README.md CHANGELOG.md LICENSE $(call sources,doc/*.md doc/*/*.md doc/*/*/*.md doc/*/*.txt doc/pictures/*.svg)
 install: install-documents
 uninstall: uninstall-documents
 install-documents:

@@ -1,6 +1,6 @@
 /*
  * test_text.c: tokens of odd, very long and invalid texts, and names of schemes.  Tokens of
- * ordinary texts are in doc/explanation/recipe.md (test_recipe.c).
+ * ordinary texts are in doc/explanation/recipe-vectors.txt (test_recipe.c).
  */
 #include <stdio.h>
 
