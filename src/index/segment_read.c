@@ -242,7 +242,7 @@ locate_groups(Segment *s)
 			last_map_from(s, g == 0 ? 0 : s->first_map[g - 1], s->first_bucket[g]);
 	}
 	s->map = palloc0(root_maps(&s->root) * sizeof(CachedMap *) + 1);
-	s->recent = palloc0(RECENT_MAPS * sizeof(Buffer *));
+	s->recent = palloc0(Min(root_maps(&s->root), RECENT_MAPS) * sizeof(Buffer *) + 1);
 	s->bytes = sizeof(Segment) + root_maps(&s->root) * (sizeof(MapEntry) + sizeof(CachedMap *)) +
 		(lists + 1) * 2 * sizeof(uint32);
 }
@@ -354,6 +354,13 @@ cache_alloc(Segment *s, Size bytes)
 	return MemoryContextAllocZero(GetMemoryChunkContext(s), bytes);
 }
 
+/* Returns for how many pages a map remembers the buffers, or it and the maps that share this. */
+static uint32
+recent_slots(const Segment *s, const CachedMap *map)
+{
+	return root_maps(&s->root) > RECENT_MAPS ? ENTRIES_PER_MAP : map->count;
+}
+
 /* Reads a map into the cache. */
 static CachedMap *
 load_map(Relation index, Segment *s, uint32 map)
@@ -372,7 +379,7 @@ load_map(Relation index, Segment *s, uint32 map)
 	cached = map_pack(page_map(page), page_info(page)->count);
 	UnlockReleaseBuffer(buffer);
 	if (*recent == NULL)
-		*recent = cache_alloc(s, ENTRIES_PER_MAP * sizeof(Buffer));
+		*recent = cache_alloc(s, recent_slots(s, cached) * sizeof(Buffer));
 	cached->recent = *recent;
 	s->map[map] = memcpy(cache_alloc(s, map_bytes(cached)), cached, map_bytes(cached));
 	pfree(cached);
