@@ -215,9 +215,10 @@ extern const PostingsKernel postings_kernels[];
  */
 typedef struct HitCounter
 {
-	uint8_t *hits; /* the counters, aligned to 8 bytes */
-	size_t bytes;  /* of hits, a power of two */
-	int count;     /* c */
+	uint8_t *hits;       /* the counters, aligned to 8 bytes */
+	size_t bytes;        /* of hits, a power of two */
+	int count;           /* c */
+	uint32_t second_bit; /* with c = 2: what gives the second bit of a document */
 	uint32_t *candidate;
 	size_t candidates;
 	size_t room;

@@ -236,11 +236,11 @@ check_code(Check *check, const Segment *segment, BlockNumber block, PostingCode 
 
 /* Checks the buckets of a group that are on a page; false if it has one of a later group. */
 static bool
-check_page(Check *check, Segment *segment, int group, PostingPlace place)
+check_page(Check *check, Segment *segment, int group, const PostingPlace *place)
 {
 	uint32 first = segment->first_bucket[group];
 	uint32 end = segment->first_bucket[group + 1];
-	uint32 on_page = segment_slot(segment, place)->number;
+	uint32 on_page = place->page.number;
 	Buffer buffer = require_page(check, segment, segment_postings(check->index, segment, place));
 	uint32 number = bucket_of_number(on_page);
 	uint32 last = number + page_info(BufferGetPage(buffer))->count;
@@ -268,7 +268,7 @@ check_postings(Check *check, Segment *segment, int group)
 		find_buckets(check, segment, group);
 	if (!segment_find(check->index, segment, segment_map_of(segment, group, first), first, &place))
 		page_corrupt(check->index, segment->root_block, "its maps belong to another segment");
-	while (check_page(check, segment, group, place) && segment_next(check->index, segment, &place))
+	while (check_page(check, segment, group, &place) && segment_next(check->index, segment, &place))
 		continue;
 	for (uint32 i = 0; i < check->count; i++)
 		if (!(check->bucket[i] & MAY_BE_MISSING))

@@ -103,11 +103,19 @@ checksum_payload(Page page)
 	return (uint32) mix64(hash ^ mix64(page_info(page)->count));
 }
 
-/* Sets the checksum of a complete page; a page of documents keeps its checksum up to date. */
+/*
+ * Sets the checksum of a complete page; a page of documents keeps its checksum up to date.  The
+ * zeros at the end become the page's hole, which WAL leaves out.
+ */
 void
 page_set_checksum(Page page)
 {
+	const char *end = (char *) page + BLCKSZ;
+
 	page_info(page)->checksum = checksum_payload(page);
+	while (end > page_contents(page) && end[-1] == 0)
+		end--;
+	((PageHeader) page)->pd_lower = end - (char *) page;
 }
 
 /*

@@ -100,7 +100,7 @@ page_pin_recent(Relation index, BlockNumber block, Buffer *recent)
 		pgstat_count_buffer_hit(index);
 		return before;
 	}
-	if (!BufferIsValid(before) && !block_exists(index, block))
+	if (!block_exists(index, block))
 		page_corrupt(index, block, "there is no such block");
 	*recent = page_pin(index, block);
 	return *recent;

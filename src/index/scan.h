@@ -258,7 +258,7 @@ typedef struct PostingReader
 	HitCounter counter;   /* holds the candidates in the end */
 	Chooser *chooser;     /* takes the postings instead of counter, or NULL */
 	Buffer buffer;        /* a locked page of postings, or InvalidBuffer */
-	PostingPlace place;   /* of this page */
+	BlockNumber block;    /* of this page */
 	int64 read_before;    /* pages_read_in() when reading began */
 	uint64 postings;
 	double postings_max;

@@ -113,20 +113,20 @@ search_set_stride(Search *s, uint32 stride)
 static void
 prefetch_page(const Segment *segment, uint32 page, Size from, Size bytes)
 {
-	const MapSlot *slot = segment_documents_slot(segment, page);
+	MapSlot slot = segment_documents_slot(segment, page);
 
-	if (slot != NULL)
-		slot_prefetch(slot, from, bytes);
+	if (slot.block != InvalidBlockNumber)
+		slot_prefetch(&slot, from, bytes);
 }
 
 /* Asks for a page of documents, if its map is at hand. */
 static void
 ask_for_page(const Search *s, const Segment *segment, uint32 page)
 {
-	const MapSlot *slot = segment_documents_slot(segment, page);
+	MapSlot slot = segment_documents_slot(segment, page);
 
-	if (slot != NULL)
-		PrefetchBuffer(s->index, MAIN_FORKNUM, slot->block);
+	if (slot.block != InvalidBlockNumber)
+		PrefetchBuffer(s->index, MAIN_FORKNUM, slot.block);
 }
 
 /* Scans a segment.  Once a page had to be read in, prefetches the pages that come next. */

@@ -56,14 +56,14 @@ release_page(PostingReader *r)
 
 /* Locks a page of postings.  Returns false if it has another stamp. */
 static bool
-go_to_page(PostingReader *r, PostingPlace place)
+go_to_page(PostingReader *r, const PostingPlace *place)
 {
-	if (BufferIsValid(r->buffer) && r->place.map == place.map && r->place.slot == place.slot)
+	if (BufferIsValid(r->buffer) && r->block == place->page.block)
 		return true;
 	release_page(r);
 	CHECK_FOR_INTERRUPTS();
 	r->buffer = segment_postings(r->index, r->segment, place);
-	r->place = place;
+	r->block = place->page.block;
 	r->report->pages++;
 	return BufferIsValid(r->buffer);
 }
@@ -149,11 +149,10 @@ next_buckets(const Segment *segment, ProbeWalk *walk, Lookup *lookup)
 static bool
 find_page(PostingReader *r, Lookup *lookup)
 {
-	const MapSlot *slot;
+	const MapSlot *slot = &lookup->place.page;
 
 	if (!segment_find(r->index, r->segment, lookup->map, lookup->number, &lookup->place))
 		return false;
-	slot = segment_slot(r->segment, lookup->place);
 	slot_prefetch(slot, postings_offset(slot->number, lookup->number), 1);
 	return true;
 }
@@ -162,7 +161,7 @@ find_page(PostingReader *r, Lookup *lookup)
 static void
 prefetch_postings(const PostingReader *r, const Lookup *lookup)
 {
-	const MapSlot *slot = segment_slot(r->segment, lookup->place);
+	const MapSlot *slot = &lookup->place.page;
 	Page page = slot_page_unpinned(slot);
 	Size from;
 	Size to;
@@ -196,10 +195,9 @@ read_bucket(PostingReader *r, const Lookup *lookup)
 	{
 		PostingCode code;
 
-		if (!go_to_page(r, place))
+		if (!go_to_page(r, &place))
 			return;
-		code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number,
-								lookup->number);
+		code = postings_on_page(r->index, r->buffer, place.page.number, lookup->number);
 		if (!count_code(r, code))
 			page_corrupt(r->index, BufferGetBlockNumber(r->buffer), "malformed postings");
 		note_limits(r);
@@ -233,7 +231,6 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 	while (ahead->prefetched < at + LOOKUPS_AT_ONCE + ahead->window && !ahead->done)
 	{
 		Lookup lookup;
-		const MapSlot *slot;
 
 		ahead->done = !next_bucket(r->segment, &ahead->walk, &lookup);
 		/* Those up to the one at hand are being read already. */
@@ -241,10 +238,9 @@ read_ahead(PostingReader *r, ReadAhead *ahead, uint32 at)
 			continue;
 		if (!segment_find(r->index, r->segment, lookup.map, lookup.number, &lookup.place))
 			return;
-		slot = segment_slot(r->segment, lookup.place);
-		if (slot->block != ahead->last)
-			PrefetchBuffer(r->index, MAIN_FORKNUM, slot->block);
-		ahead->last = slot->block;
+		if (lookup.place.page.block != ahead->last)
+			PrefetchBuffer(r->index, MAIN_FORKNUM, lookup.place.page.block);
+		ahead->last = lookup.place.page.block;
 	}
 }
 
@@ -369,14 +365,14 @@ postings_end(PostingReader *r)
 
 /* Returns how many postings of a bucket are on a page. */
 static uint32
-read_part_length(PostingReader *r, PostingPlace place, uint32 number)
+read_part_length(PostingReader *r, const PostingPlace *place, uint32 number)
 {
 	PostingCode code;
 	uint32 length;
 
 	if (!go_to_page(r, place))
 		return 0;
-	code = postings_on_page(r->index, r->buffer, segment_slot(r->segment, place)->number, number);
+	code = postings_on_page(r->index, r->buffer, place->page.number, number);
 	length = (uint32) postings_count(code.code, code.bytes);
 	release_page(r);
 	return length;
@@ -400,7 +396,7 @@ read_length(PostingReader *r, const Lookup *lookup, QueryBucket *bucket)
 	do
 	{
 		if (pages++ < PAGES_FOR_LENGTH)
-			on_page = read_part_length(r, place, lookup->number);
+			on_page = read_part_length(r, &place, lookup->number);
 		bucket->length += on_page;
 	} while (!has_ended(r) && segment_goes_on(r->index, r->segment, lookup->number, &place));
 }

@@ -117,10 +117,12 @@ postings_offset(uint32 first, uint32 bucket)
 Page
 slot_page_unpinned(const MapSlot *slot)
 {
-	/* Another page may be in the buffer by now; then what is read there is of no use. */
-	if (!BufferIsValid(slot->recent) || BufferIsLocal(slot->recent))
+	/* Another page may be in the buffer; then what is read there is of no use. */
+	Buffer recent = *slot->recent;
+
+	if (!BufferIsValid(recent) || BufferIsLocal(recent))
 		return NULL;
-	return BufferGetBlock(slot->recent);
+	return BufferGetBlock(recent);
 }
 
 /* Prefetches bytes of a page into the processor's cache, if the page is where it was last. */
@@ -131,7 +133,7 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 
 	if (page == NULL)
 		return;
-	__builtin_prefetch(GetBufferDescriptor(slot->recent - 1));
+	__builtin_prefetch(GetBufferDescriptor(*slot->recent - 1));
 	__builtin_prefetch(page_info(page));
 	page_prefetch((Page) page, from, from + bytes);
 }

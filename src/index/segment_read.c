@@ -220,6 +220,12 @@ last_map_from(const Segment *s, uint32 low, uint32 bucket)
 	return low;
 }
 
+/*
+ * A backend remembers where the pages of this number of maps of a segment were last, in 2 MB.  Of
+ * more maps, some share this memory, so that a page takes the place of another.
+ */
+#define RECENT_MAPS 512
+
 /* Computes where the groups' buckets begin, and in which map. */
 static void
 locate_groups(Segment *s)
@@ -236,6 +242,7 @@ locate_groups(Segment *s)
 			last_map_from(s, g == 0 ? 0 : s->first_map[g - 1], s->first_bucket[g]);
 	}
 	s->map = palloc0(root_maps(&s->root) * sizeof(CachedMap *) + 1);
+	s->recent = palloc0(Min(root_maps(&s->root), RECENT_MAPS) * sizeof(Buffer *) + 1);
 	s->bytes = sizeof(Segment) + root_maps(&s->root) * (sizeof(MapEntry) + sizeof(CachedMap *)) +
 		(lists + 1) * 2 * sizeof(uint32);
 }
@@ -338,20 +345,20 @@ map_first_bucket(const Segment *s, uint32 map)
 		s->first_bucket[grouping_lists(&s->grouping)];
 }
 
-/* Sets how slots follow from the numbers of buckets, if a map is one of postings. */
-static void
-set_interpolation(const Segment *s, uint32 map, CachedMap *cached)
+/* Allocates memory of a segment, and counts it. */
+static void *
+cache_alloc(Segment *s, Size bytes)
 {
-	uint32 end;
+	s->bytes += bytes;
+	cache_bytes += bytes;
+	return MemoryContextAllocZero(GetMemoryChunkContext(s), bytes);
+}
 
-	cached->first = 0;
-	cached->slots_per_bucket = 0;
-	if (map < s->root.document_maps)
-		return;
-	cached->first = map_first_bucket(s, map - s->root.document_maps);
-	end = map_first_bucket(s, map - s->root.document_maps + 1);
-	if (end > cached->first)
-		cached->slots_per_bucket = (float) cached->count / (end - cached->first);
+/* Returns for how many pages a map remembers the buffers, or it and the maps that share this. */
+static uint32
+recent_slots(const Segment *s, const CachedMap *map)
+{
+	return root_maps(&s->root) > RECENT_MAPS ? ENTRIES_PER_MAP : map->count;
 }
 
 /* Reads a map into the cache. */
@@ -359,29 +366,24 @@ static CachedMap *
 load_map(Relation index, Segment *s, uint32 map)
 {
 	Buffer buffer = segment_read_map(index, s, map);
-	const MapEntry *entry;
+	Buffer **recent = &s->recent[map % RECENT_MAPS];
 	CachedMap *cached;
-	uint32 count;
-	Size bytes;
+	Page page;
 
 	if (!BufferIsValid(buffer))
 	{
 		s->replaced = true;
 		return NULL;
 	}
-	entry = page_map(BufferGetPage(buffer));
-	count = page_info(BufferGetPage(buffer))->count;
-	bytes = offsetof(CachedMap, slot) + count * sizeof(MapSlot);
-	cached = MemoryContextAlloc(GetMemoryChunkContext(s), bytes);
-	cached->count = count;
-	set_interpolation(s, map, cached);
-	for (uint32 i = 0; i < count; i++)
-		cached->slot[i] = (MapSlot){entry[i].number, entry[i].block, InvalidBuffer};
+	page = BufferGetPage(buffer);
+	cached = map_pack(page_map(page), page_info(page)->count);
 	UnlockReleaseBuffer(buffer);
-	s->bytes += bytes;
-	cache_bytes += bytes;
-	s->map[map] = cached;
-	return cached;
+	if (*recent == NULL)
+		*recent = cache_alloc(s, recent_slots(s, cached) * sizeof(Buffer));
+	cached->recent = *recent;
+	s->map[map] = memcpy(cache_alloc(s, map_bytes(cached)), cached, map_bytes(cached));
+	pfree(cached);
+	return s->map[map];
 }
 
 /* Returns a map, or NULL if upkeep has replaced the segment. */
@@ -393,13 +395,14 @@ segment_map(Relation index, Segment *s, uint32 map)
 
 /* ---- Documents ---------------------------------------------------------- */
 
-/* Returns the slot of a page of documents if its map is in the cache, else NULL. */
-MapSlot *
+/* Returns the slot of a page of documents, without a block if its map is not in the cache. */
+MapSlot
 segment_documents_slot(const Segment *segment, uint32 page)
 {
-	CachedMap *map = segment->map[page / ENTRIES_PER_MAP];
+	const CachedMap *map = segment->map[page / ENTRIES_PER_MAP];
 
-	return map == NULL ? NULL : &map->slot[page % ENTRIES_PER_MAP];
+	return map == NULL ? (MapSlot){.block = InvalidBlockNumber} :
+						 map_slot(map, page % ENTRIES_PER_MAP);
 }
 
 /* Notes that upkeep has replaced a segment if there is no page.  Returns the page. */
@@ -419,17 +422,17 @@ Buffer
 segment_documents(Relation index, Segment *segment, uint32 page)
 {
 	CachedMap *map = segment_map(index, segment, page / ENTRIES_PER_MAP);
-	MapSlot *slot;
+	MapSlot slot;
 	Buffer buffer;
 
 	if (map == NULL)
 		return InvalidBuffer;
-	slot = &map->slot[page % ENTRIES_PER_MAP];
-	buffer = page_read_documents(index, slot->block, segment->sets ? segment->stamp : slot->number,
-								 segment->stamp, &slot->recent);
+	slot = map_slot(map, page % ENTRIES_PER_MAP);
+	buffer = page_read_documents(index, slot.block, segment->sets ? segment->stamp : slot.number,
+								 segment->stamp, slot.recent);
 	if (BufferIsValid(page_or_replaced(segment, buffer)) &&
 		page_info(BufferGetPage(buffer))->count > segment->documents_per_page)
-		page_corrupt(index, slot->block, "more documents than fit");
+		page_corrupt(index, slot.block, "more documents than fit");
 	return buffer;
 }
 
@@ -439,7 +442,7 @@ segment_elements(Relation index, Segment *segment, uint32 page)
 {
 	uint32 number = segment->root.document_pages + page;
 	CachedMap *map;
-	MapSlot *slot;
+	MapSlot slot;
 	Buffer buffer;
 
 	if (page >= segment->root.element_pages)
@@ -447,8 +450,8 @@ segment_elements(Relation index, Segment *segment, uint32 page)
 	map = segment_map(index, segment, number / ENTRIES_PER_MAP);
 	if (map == NULL)
 		return InvalidBuffer;
-	slot = &map->slot[number % ENTRIES_PER_MAP];
-	buffer = page_read_recent(index, slot->block, PAGE_ELEMENTS, segment->stamp, &slot->recent);
+	slot = map_slot(map, number % ENTRIES_PER_MAP);
+	buffer = page_read_recent(index, slot.block, PAGE_ELEMENTS, segment->stamp, slot.recent);
 	if (BufferIsValid(page_or_replaced(segment, buffer)))
 		page_check_documents(index, buffer, 0);
 	return buffer;
@@ -471,7 +474,7 @@ segment_size_of_page(Relation index, Segment *segment, uint32 page, uint32 *size
 	map = segment_map(index, segment, page / ENTRIES_PER_MAP);
 	if (map == NULL)
 		return false;
-	*size = map->slot[page % ENTRIES_PER_MAP].number;
+	*size = map_number(map, page % ENTRIES_PER_MAP);
 	return true;
 }
 
@@ -496,53 +499,14 @@ segment_map_of(const Segment *s, int group, uint32 number)
 	return map;
 }
 
-/* Returns the slot of a cached map where a bucket is likely to begin. */
-static inline uint32
-guess_slot(const CachedMap *cached, uint32 number)
-{
-	float guess = (float) (int32) (number - cached->first) * cached->slots_per_bucket;
-
-	return guess <= 0 ? 0 : Min((uint32) guess, cached->count - 1);
-}
-
-/* Guesses a bucket's slot in its map, and prefetches it. */
+/* Prefetches where a cached map is likely to have a bucket. */
 void
 segment_prefetch_place(const Segment *segment, uint32 map, uint32 number)
 {
 	const CachedMap *cached = segment->map[segment->root.document_maps + map];
 
 	if (cached != NULL)
-		__builtin_prefetch(&cached->slot[guess_slot(cached, number)]);
-}
-
-/* Steps from a guess; skewed buckets may need many, so the steps grow. */
-static uint32
-last_slot_up_to(const CachedMap *map, uint32 guess, uint32 bucket)
-{
-	uint32 low = guess;
-	uint32 high = guess + 1;
-
-	for (uint32 step = 1; low > 0 && bucket_of_number(map->slot[low].number) > bucket; step *= 2)
-	{
-		high = low;
-		low -= Min(step, low);
-	}
-	for (uint32 step = 1; high < map->count && bucket_of_number(map->slot[high].number) <= bucket;
-		 step *= 2)
-	{
-		low = high;
-		high += Min(step, map->count - high);
-	}
-	while (high - low > 1)
-	{
-		uint32 middle = low + (high - low) / 2;
-
-		if (bucket_of_number(map->slot[middle].number) <= bucket)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+		map_prefetch(cached, number);
 }
 
 /*
@@ -558,9 +522,9 @@ segment_find(Relation index, Segment *segment, uint32 map, uint32 number, Postin
 	cached = segment_map(index, segment, segment->root.document_maps + place->map);
 	if (cached == NULL)
 		return false;
-	place->slot = last_slot_up_to(cached, guess_slot(cached, number), number);
+	place->slot = map_find(cached, number);
 	/* A bucket of several pages begins on the first of them. */
-	while (cached->slot[place->slot].number == (number | BUCKET_CONTINUES))
+	while (map_number(cached, place->slot) == (number | BUCKET_CONTINUES))
 	{
 		if (place->slot > 0)
 			place->slot--;
@@ -575,6 +539,7 @@ segment_find(Relation index, Segment *segment, uint32 map, uint32 number, Postin
 			place->slot = cached->count - 1;
 		}
 	}
+	place->page = map_slot(cached, place->slot);
 	return true;
 }
 
@@ -585,14 +550,19 @@ segment_find(Relation index, Segment *segment, uint32 map, uint32 number, Postin
 bool
 segment_next(Relation index, Segment *segment, PostingPlace *place)
 {
-	if (!segment_at_end_of_map(segment, *place))
-	{
+	const CachedMap *map;
+
+	if (segment_at_end_of_map(segment, *place))
+		*place = (PostingPlace){.map = place->map + 1};
+	else
 		place->slot++;
-		return true;
-	}
-	*place = (PostingPlace){.map = place->map + 1, .slot = 0};
-	return place->map < segment->root.posting_maps &&
-		segment_map(index, segment, segment->root.document_maps + place->map) != NULL;
+	if (place->map == segment->root.posting_maps)
+		return false;
+	map = segment_map(index, segment, segment->root.document_maps + place->map);
+	if (map == NULL)
+		return false;
+	place->page = map_slot(map, place->slot);
+	return true;
 }
 
 /*
@@ -606,7 +576,9 @@ segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *p
 
 	if (!segment_at_end_of_map(segment, *place))
 	{
-		if (segment_slot(segment, *place)[1].number != (number | BUCKET_CONTINUES))
+		const CachedMap *cached = segment->map[segment->root.document_maps + place->map];
+
+		if (map_number(cached, place->slot + 1) != (number | BUCKET_CONTINUES))
 			return false;
 	}
 	/* The list tells whether the next map is needed at all. */
@@ -618,11 +590,9 @@ segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *p
 
 /* Pins and share-locks a page of postings; as segment_documents. */
 Buffer
-segment_postings(Relation index, Segment *segment, PostingPlace place)
+segment_postings(Relation index, Segment *segment, const PostingPlace *place)
 {
-	MapSlot *slot = segment_slot(segment, place);
-
 	return page_or_replaced(segment,
-							page_read_recent(index, slot->block, PAGE_POSTINGS, segment->stamp,
-											 &slot->recent));
+							page_read_recent(index, place->page.block, PAGE_POSTINGS,
+											 segment->stamp, place->page.recent));
 }

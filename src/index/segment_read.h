@@ -6,22 +6,79 @@
 
 #include "index/segment.h"
 
-/* An entry of a map in a backend's cache, and the buffer where the page was last. */
-typedef struct MapSlot
+/* A column of a map in the cache, as its differences from a straight line (segment_map.c). */
+typedef struct MapColumn
 {
-	uint32 number;
-	BlockNumber block;
-	Buffer recent;
-} MapSlot;
+	uint32 first;
+	uint16 width;  /* bytes of a difference, which are modulo 2^32: 0, 2 or 4 */
+	uint16 offset; /* of the differences, from the beginning of the map */
+	int64 step;    /* of the line, in units of 1 / 2^MAP_STEP_BITS */
+} MapColumn;
 
-/* A map in the cache. */
+#define MAP_STEP_BITS 16
+
+/* A map in the cache; the differences of its columns follow. */
 typedef struct CachedMap
 {
 	uint32 count;
-	uint32 first; /* bucket */
 	float slots_per_bucket;
-	MapSlot slot[FLEXIBLE_ARRAY_MEMBER];
+	MapColumn number; /* see map_number() */
+	MapColumn block;
+	Buffer *recent; /* the buffers where the pages were last; other maps may have it, too */
 } CachedMap;
+
+/* Returns the number that the line of a column has in the place of an entry. */
+static inline uint32
+column_line(const MapColumn *column, uint32 i)
+{
+	return column->first + (uint32) (i * column->step >> MAP_STEP_BITS);
+}
+
+/* Returns an entry of a column of a map. */
+static inline uint32
+column_entry(const CachedMap *map, const MapColumn *column, uint32 i)
+{
+	uint32 line = column_line(column, i);
+	const void *difference = (const char *) map + column->offset;
+
+	if (column->width == sizeof(int16))
+		return line + (uint32) ((const int16 *) difference)[i];
+	return column->width == 0 ? line : line + ((const uint32 *) difference)[i];
+}
+
+/*
+ * Returns the number of an entry of a map.  The column has its highest bit, which may be
+ * BUCKET_CONTINUES, in the place of the lowest, so that the flag does not lead far off the line.
+ */
+static inline uint32
+map_number(const CachedMap *map, uint32 i)
+{
+	uint32 number = column_entry(map, &map->number, i);
+
+	return number >> 1 | number << 31;
+}
+
+extern CachedMap *map_pack(const MapEntry *entry, uint32 count);
+extern Size map_bytes(const CachedMap *map);
+extern void map_prefetch(const CachedMap *map, uint32 bucket);
+extern uint32 map_find(const CachedMap *map, uint32 bucket);
+
+/* A page that a cached map lists. */
+typedef struct MapSlot
+{
+	uint32 number;
+	BlockNumber block; /* InvalidBlockNumber: its map is not in the cache */
+	Buffer *recent;    /* where it, or another page, was last */
+} MapSlot;
+
+/* Returns an entry of a cached map. */
+static inline MapSlot
+map_slot(const CachedMap *map, uint32 i)
+{
+	return (MapSlot){.number = map_number(map, i),
+					 .block = column_entry(map, &map->block, i),
+					 .recent = &map->recent[i]};
+}
 
 /* A plan for buckets of usual length, and what it was made for. */
 typedef struct UsualPlan
@@ -59,6 +116,7 @@ typedef struct Segment
 	BlockNumber *root_page; /* those that follow the root */
 	MapEntry *list;         /* the maps */
 	CachedMap **map;        /* those that this backend has needed */
+	Buffer **recent;        /* of these maps, by the low bits of their numbers */
 	uint32 *first_map;      /* of postings, for each group and key, and the end */
 	Size bytes;
 	uint64 last_used;
@@ -81,6 +139,7 @@ typedef struct PostingPlace
 {
 	uint32 map; /* among the maps of postings */
 	uint32 slot;
+	MapSlot page;
 } PostingPlace;
 
 /* Returns the number of a bucket among those of all groups. */
@@ -95,13 +154,6 @@ extern void segment_prefetch_place(const Segment *segment, uint32 map, uint32 nu
 extern bool segment_find(Relation index, Segment *segment, uint32 map, uint32 number,
 						 PostingPlace *place);
 
-/* Returns the slot of a place, whose map is in the cache. */
-static inline MapSlot *
-segment_slot(const Segment *segment, PostingPlace place)
-{
-	return &segment->map[segment->root.document_maps + place.map]->slot[place.slot];
-}
-
 /* Returns whether a place is the last in its map. */
 static inline bool
 segment_at_end_of_map(const Segment *segment, PostingPlace place)
@@ -111,8 +163,8 @@ segment_at_end_of_map(const Segment *segment, PostingPlace place)
 
 extern bool segment_goes_on(Relation index, Segment *segment, uint32 number, PostingPlace *place);
 extern bool segment_next(Relation index, Segment *segment, PostingPlace *place);
-extern Buffer segment_postings(Relation index, Segment *segment, PostingPlace place);
-extern MapSlot *segment_documents_slot(const Segment *segment, uint32 page);
+extern Buffer segment_postings(Relation index, Segment *segment, const PostingPlace *place);
+extern MapSlot segment_documents_slot(const Segment *segment, uint32 page);
 
 
 /* ---- Walks (segment_walk.c) ---------------------------------------------- */

@@ -85,5 +85,17 @@ is($node->safe_psql(
 	INSERT INTO hashes SELECT id FROM equals;
 	SELECT array_agg(kb) FROM used WHERE kb > 1024}), '', 'an insert of many rows frees the memory of each');
 
+# What a session keeps of an index: the positions of its pages.
+cmp_ok($node->safe_psql(
+	'postgres', q{
+	CREATE TABLE spread AS
+	SELECT g AS id, string_agg(hashint8extended(g, s)::bit(64)::text, '')::bit(512) AS sig
+	FROM generate_series(1, 150000) g, generate_series(1, 8) s GROUP BY g;
+	CREATE INDEX spread_sig ON spread USING neardup (sig);
+	SET enable_seqscan = off;
+	DO $$ BEGIN PERFORM l.id FROM (SELECT sig FROM spread LIMIT 20) q, spread l WHERE is_within(l.sig, q.sig, 100); END $$;
+	SELECT used_bytes / (pg_relation_size('spread_sig') / 8192) FROM pg_backend_memory_contexts WHERE name = 'neardup segment'}),
+	'<', 10, 'a session keeps less than ten bytes for each page of an index');
+
 $node->stop;
 done_testing();
