@@ -243,7 +243,7 @@ visit_tail_page(void *state, Buffer buffer)
 	Search *s = state;
 
 	s->report->documents += page_info(BufferGetPage(buffer))->count;
-	search_scan_page(s, buffer);
+	search_scan_page(s, buffer, NULL);
 }
 
 /* Returns true if a tail or segment has been searched. */
