@@ -382,7 +382,7 @@ test_distance_kernels(void)
 			}
 }
 
-/* Distances to many signatures, at any stride, and their least, compared with distances one by one. */
+/* Distances to many signatures, at any stride, and the least, compared with those one by one. */
 static void
 test_many_distances(void)
 {
@@ -394,7 +394,6 @@ test_many_distances(void)
 
 	for (size_t at = 0; at < sizeof(query); at++)
 		query[at] = (uint8_t) next_random(&state);
-
 	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
 		for (size_t i = 0; kernel->available() && i < sizeof(shapes) / sizeof(*shapes); i++)
 			for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++)
