@@ -77,6 +77,7 @@ group_bucket_bits(const Grouping *g, int group)
 }
 
 extern uint64_t group_first_bucket(const Grouping *g, int group);
+extern double even_length(const Grouping *g, uint32_t n);
 extern double postings_estimate(const Grouping *g, uint32_t n);
 
 /* Returns whether each value has its own bucket, so that values within a radius can be listed. */

@@ -13,7 +13,7 @@
 
 /* A bucket should hold 1 << FEWEST to 1 << MOST documents. */
 #define FEWEST_DOCUMENTS_LOG 3
-#define MOST_DOCUMENTS_LOG 7
+#define MOST_DOCUMENTS_LOG 8
 
 /* Numbers of groups that grouping_for tries. */
 #define TRIALS_MAX 16
@@ -28,6 +28,13 @@
 
 /* Nanoseconds that the executor takes for a search. */
 #define COST_OF_CALL 3000.0
+
+/*
+ * Nanoseconds until a session has mapped a page that it meets for the first time.  Half of the
+ * pages that searches meet are new to their sessions if the segment has this many bytes.
+ */
+#define COST_NEW_PAGE 1000.0
+#define MAPPED_BYTES 1e9
 
 /* Bytes of a bucket beside its code. */
 #define BUCKET_BYTES 2
@@ -119,6 +126,16 @@ group_first_bucket(const Grouping *g, int group)
 	return buckets;
 }
 
+/* Returns the mean length of the buckets of all groups if n documents spread evenly. */
+double
+even_length(const Grouping *g, uint32_t n)
+{
+	double wide = ldexp(g->wide, -group_bucket_bits(g, 0));
+	double others = ldexp(g->groups - g->wide, -group_bucket_bits(g, g->groups - 1));
+
+	return n * (wide + others) / g->groups;
+}
+
 /* Returns about how many bytes the postings of n documents take. */
 double
 postings_estimate(const Grouping *g, uint32_t n)
@@ -146,8 +163,10 @@ cost_of_grouping(const Grouping *g, uint32_t n)
 	SegmentStats stats = {.documents = n,
 						  .documents_per_page = PAGE_BYTES / SYMBOL_BYTES(g->k, g->b) + 1,
 						  .posting_pages = postings_estimate(g, n) / PAGE_BYTES + 1};
+	double bytes = (n / stats.documents_per_page + stats.posting_pages) * PAGE_BYTES;
 	double cost = 0;
 
+	stats.page_ns = COST_NEW_PAGE * bytes / (bytes + MAPPED_BYTES);
 	for (int i = 0; i < 3; i++)
 	{
 		double h = g->k * (1 - threshold[i]) * (1 - 1 / (double) (UINT64_C(1) << g->b));

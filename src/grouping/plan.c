@@ -12,15 +12,15 @@
  */
 #define COST_LOOKUP 60.0 /* find a bucket's page, and the bucket on it; begin its code */
 #define COST_LOOKUP_FAR 40.0
-#define COST_PAGE 70.0 /* a buffer: pin, lock, first touch */
-#define COST_PAGE_FAR 120.0
+#define COST_PAGE 60.0 /* a buffer: pin, lock, first touch */
+#define COST_PAGE_FAR 60.0
 #define COST_POSTING 1.3 /* decode and count */
 #define COST_POSTING_FAR 0.7
-#define COST_CANDIDATE 25.0 /* sort, find its page, compare */
-#define COST_CANDIDATE_FAR 10.0
-#define COST_SCANNED 0.9            /* a document of a scan ... */
-#define COST_SCANNED_BYTE 0.035     /* ... and each byte of its symbols ... */
-#define COST_SCANNED_PAGE_FAR 300.0 /* a page of a scan */
+#define COST_CANDIDATE 8.0 /* sort, find its page, compare */
+#define COST_CANDIDATE_FAR 4.0
+#define COST_SCANNED 0.1            /* a document of a scan ... */
+#define COST_SCANNED_BYTE 0.036     /* ... and each byte of its symbols ... */
+#define COST_SCANNED_PAGE_FAR 150.0 /* a page of a scan */
 #define COST_COUNTER 0.05           /* clear a byte of counters */
 #define COST_CHOICE 30.0            /* intersect two buckets */
 
@@ -328,12 +328,13 @@ begin_trial(Trial *trial)
 {
 	const Grouping *g = trial->g;
 	const SegmentStats *stats = trial->stats;
-	double buckets = ldexp(1, group_bucket_bits(g, g->groups - 1));
+	double buckets;
 	int page_bits;
 
 	begin_keys_trial(trial);
 
-	trial->mean = stats->documents / buckets;
+	trial->mean = even_length(g, stats->documents);
+	buckets = stats->documents / trial->mean;
 	trial->own = Max(stats->own_length, trial->mean);
 	trial->near = Max(stats->near_length, trial->mean);
 	trial->pages = stats->documents / trial->postings_per_page + 1;

@@ -225,7 +225,7 @@ typedef struct Search
 } Search;
 
 extern void search_set_stride(Search *s, uint32 stride);
-extern void search_scan_page(Search *s, Buffer buffer);
+extern void search_scan_page(Search *s, Buffer buffer, const char *ahead);
 extern void search_scan_segment(Search *s, Segment *segment);
 extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
 extern void search_add_match(Search *s, const ItemPointerData *tid, int distance);

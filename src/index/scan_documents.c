@@ -8,8 +8,10 @@
 
 #include "index/segment_postings.h"
 
-/* How many candidates ahead documents are prefetched. */
-#define PREFETCH_AHEAD 4
+/* How many candidates ahead documents are prefetched: fewer if these take many bytes. */
+#define PREFETCH_AHEAD 32
+#define PREFETCH_AHEAD_LEAST 4
+#define PREFETCH_BYTES 4096
 
 /* Adds a match.  The executor must not get a TID that no row can have. */
 void
@@ -69,12 +71,48 @@ match_flags(Search *s, Page page, int i)
 		search_add_match(s, &tid, s->query->radius);
 }
 
-/* Finds the matches on a page, by flags or by distances. */
+/*
+ * A scan compares this number of documents at a time, fewer if they take more than SCANNED_BYTES.
+ * Meanwhile it prefetches as many of the next page: all of that at once would wait for memory.
+ */
+#define SCANNED_AT_ONCE 128
+#define SCANNED_BYTES 1024
+
+/* Prefetches bytes of the next page of a scan into the second of the processor's caches. */
+static void
+prefetch_ahead(const char *ahead, Size from, Size to)
+{
+	for (Size at = from; ahead != NULL && at < to; at += CACHE_LINE)
+		__builtin_prefetch(ahead + at, 0, 2);
+}
+
+/* Finds the matches among some documents of a page, at most SCANNED_AT_ONCE. */
+static void
+scan_some(Search *s, Page page, int first, int count)
+{
+	int32_t distance[SCANNED_AT_ONCE];
+	const uint8_t *symbols = page_symbols(page, s->stride, first);
+	int within = distance_wanted(s);
+
+	if (symbol_distances(s->query->centre.symbols, symbols, s->stride, count, s->k, s->b,
+						 distance) > within)
+		return;
+	for (int i = 0; i < count; i++, symbols += s->stride)
+		if (distance[i] <= within && !tid_flags(page_tid(page, first + i)) &&
+			filter_passes(s->query->filter, symbols, s->stride))
+			match_document(s, page, first + i, distance[i]);
+}
+
+/*
+ * Finds the matches on a page, by flags or by distances.  The page that is scanned next may be
+ * `ahead`.
+ */
 void
-search_scan_page(Search *s, Buffer buffer)
+search_scan_page(Search *s, Buffer buffer, const char *ahead)
 {
 	Page page = begin_page(s, buffer);
 	int count = page_info(page)->count;
+	int at_once = Min(SCANNED_BYTES / s->stride + 1, SCANNED_AT_ONCE);
 
 	if (s->query->flag_mask != 0)
 	{
@@ -88,15 +126,12 @@ search_scan_page(Search *s, Buffer buffer)
 	}
 	else
 	{
-		int32_t distance[DOCUMENTS_PER_PAGE_MAX];
-		int within = distance_wanted(s);
-
-		symbol_distances(s->query->centre.symbols, page_symbols(page, s->stride, 0), s->stride,
-						 count, s->k, s->b, distance);
-		for (int i = 0; i < count; i++)
-			if (distance[i] <= within && !tid_flags(page_tid(page, i)) &&
-				filter_passes(s->query->filter, page_symbols(page, s->stride, i), s->stride))
-				match_document(s, page, i, distance[i]);
+		for (int i = 0; i < count; i += at_once)
+		{
+			prefetch_ahead(ahead, CONTENTS_OFFSET + i * s->stride,
+						   CONTENTS_OFFSET + (i + at_once) * s->stride);
+			scan_some(s, page, i, Min(at_once, count - i));
+		}
 	}
 	s->report->candidates += count;
 }
@@ -109,14 +144,16 @@ search_set_stride(Search *s, uint32 stride)
 	s->per_page = documents_per_page(stride);
 }
 
-/* Prefetches bytes of a page of documents into the processor's cache. */
-static void
-prefetch_page(const Segment *segment, uint32 page, Size from, Size bytes)
+/* Returns a page of documents without a pin, for prefetching only, if it is known; prefetches its header. */
+static Page
+find_ahead(const Segment *segment, uint32 page)
 {
 	MapSlot slot = segment_documents_slot(segment, page);
 
-	if (slot.block != InvalidBlockNumber)
-		slot_prefetch(&slot, from, bytes);
+	if (slot.block == InvalidBlockNumber)
+		return NULL;
+	slot_prefetch(&slot, 0, 0);
+	return slot_page_unpinned(&slot);
 }
 
 /* Asks for a page of documents, if its map is at hand. */
@@ -144,6 +181,7 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 
 	for (uint32 p = first; p < pages && !segment->replaced; p++)
 	{
+		const char *ahead = NULL;
 		Buffer buffer;
 
 		if (pages_read_in() != s->read_before)
@@ -153,8 +191,8 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 		if (!BufferIsValid(buffer))
 			return;
 		if (p + 1 < pages)
-			prefetch_page(segment, p + 1, 0, BLCKSZ);
-		search_scan_page(s, buffer);
+			ahead = find_ahead(segment, p + 1);
+		search_scan_page(s, buffer, ahead);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		if (s->pendings > 0 && !search_pending(s, segment, 0))
@@ -162,13 +200,31 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 	}
 }
 
-/* Prefetches a candidate into the processor's cache. */
-static void
-prefetch_document(const Search *s, const Segment *segment, uint32 document)
+/* The page of documents that candidates to prefetch are on: its first document, and the page. */
+typedef struct CandidatePage
 {
-	if (document < segment->numbers)
-		prefetch_page(segment, document / s->per_page,
-					  CONTENTS_OFFSET + (Size) (document % s->per_page) * s->stride, s->stride);
+	uint32 first;
+	uint32 documents; /* 0 before the first */
+	Page page;        /* NULL: not known */
+} CandidatePage;
+
+/* Prefetches a candidate into the processor's cache; `on` is the page of the one before. */
+static void
+prefetch_document(const Search *s, const Segment *segment, uint32 document, CandidatePage *on)
+{
+	Size at;
+
+	if (document - on->first >= on->documents)
+	{
+		uint32 number = document / s->per_page;
+
+		*on = (CandidatePage){.first = number * s->per_page, .documents = s->per_page};
+		if (document < segment->numbers)
+			on->page = find_ahead(segment, number);
+	}
+	at = CONTENTS_OFFSET + (Size) (document - on->first) * s->stride;
+	if (on->page != NULL)
+		page_prefetch(on->page, at, at + s->stride);
 }
 
 /* Asks for the pages of the candidates up to `end`. */
@@ -199,10 +255,11 @@ match_candidate(Search *s, Page page, uint32 slot)
 		search_note_set(s, page, slot);
 		return;
 	}
-	if (tid_flags(page_tid(page, slot)) || !filter_passes(s->query->filter, symbols, s->stride))
+	if (!filter_passes(s->query->filter, symbols, s->stride))
 		return;
+	/* The flags are on another line of the processor's cache than the symbols. */
 	distance = symbol_distance(s->query->centre.symbols, symbols, s->k, s->b);
-	if (distance <= s->query->radius)
+	if (distance <= s->query->radius && !tid_flags(page_tid(page, slot)))
 		match_document(s, page, slot, distance);
 }
 
@@ -210,14 +267,17 @@ match_candidate(Search *s, Page page, uint32 slot)
 void
 search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
 {
+	CandidatePage on = {.documents = 0};
+	size_t ahead = Min(Max(PREFETCH_BYTES / s->stride, PREFETCH_AHEAD_LEAST), PREFETCH_AHEAD);
 	size_t asked = 1;
 	size_t i = 0;
 
-	for (size_t first = 0; first < Min(count, PREFETCH_AHEAD); first++)
-		prefetch_document(s, segment, candidate[first]);
+	for (size_t first = 0; first < Min(count, ahead); first++)
+		prefetch_document(s, segment, candidate[first], &on);
 	while (i < count)
 	{
 		uint32 number = candidate[i] / s->per_page;
+		uint32 first = number * s->per_page;
 		Buffer buffer;
 		Page page;
 
@@ -229,16 +289,16 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 			asked = Max(asked, i + 1);
 			ask_for_documents(s, segment, candidate, &asked, Min(i + 1 + s->io_concurrency, count));
 		}
-		if (i + PREFETCH_AHEAD < count)
-			prefetch_document(s, segment, candidate[i + PREFETCH_AHEAD]);
 		buffer = segment_documents(s->index, segment, number);
 		if (!BufferIsValid(buffer))
 			return;
 		page = begin_page(s, buffer);
-		for (; i < count && candidate[i] / s->per_page == number; i++)
+		for (; i < count && candidate[i] - first < s->per_page; i++)
 		{
-			uint32 slot = candidate[i] % s->per_page;
+			uint32 slot = candidate[i] - first;
 
+			if (i + ahead < count)
+				prefetch_document(s, segment, candidate[i + ahead], &on);
 			if (slot >= page_info(page)->count)
 				page_corrupt(s->index, s->block, "posting of a document that does not exist");
 			match_candidate(s, page, slot);

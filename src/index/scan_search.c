@@ -83,17 +83,6 @@ search_probe(Search *s, Segment *segment, const QueryBucket *bucket, double post
 /* A search goes on with another plan if it meets this many times the postings expected. */
 #define FAR_MORE 4
 
-/* Returns the mean length of buckets if documents spread evenly. */
-static double
-even_length(const Segment *segment)
-{
-	const Grouping *g = &segment->grouping;
-	double wide = ldexp(g->wide, -group_bucket_bits(g, 0));
-	double others = ldexp(g->groups - g->wide, -group_bucket_bits(g, g->groups - 1));
-
-	return segment->root.grouped * (wide + others) / g->groups;
-}
-
 /*
  * Returns whether a search looks at the lengths of its buckets before it uses the usual plan:
  * they may be shorter than usual.
@@ -103,7 +92,8 @@ looks_first(const Search *s, const Segment *segment)
 {
 	return s->query->method != SEARCH_SCAN && segment->grouping.groups > 0 &&
 		s->report->plan.cost > LOOK_NS * segment->grouping.groups &&
-		segment->root.own_length > UNEVEN * (even_length(segment) + 1);
+		segment->root.own_length >
+		UNEVEN * (even_length(&segment->grouping, segment->root.grouped) + 1);
 }
 
 /*
@@ -243,7 +233,7 @@ visit_tail_page(void *state, Buffer buffer)
 	Search *s = state;
 
 	s->report->documents += page_info(BufferGetPage(buffer))->count;
-	search_scan_page(s, buffer);
+	search_scan_page(s, buffer, NULL);
 }
 
 /* Returns true if a tail or segment has been searched. */

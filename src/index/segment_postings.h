@@ -37,7 +37,7 @@ extern Size postings_offset(uint32 first, uint32 bucket);
 static inline void
 page_prefetch(Page page, Size from, Size to)
 {
-	for (Size at = from; at < Min(to, BLCKSZ); at += CACHE_LINE)
+	for (Size at = from - from % CACHE_LINE; at < Min(to, BLCKSZ); at += CACHE_LINE)
 		__builtin_prefetch((const char *) page + at);
 }
 

@@ -74,8 +74,8 @@ extern uint64_t simhash_finish(SimhashBuilder *builder, uint8_t *packed);
 /* ---- Distance (symbols.c) --------------------------------------------------- */
 
 extern int symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b);
-extern void symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count,
-							 int k, int b, int32_t *distance);
+extern int symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k,
+							int b, int32_t *distance);
 
 /* A kernel of both functions, for tests and benchmarks. */
 typedef struct DistanceKernel
@@ -83,8 +83,8 @@ typedef struct DistanceKernel
 	const char *name; /* as in base/cpu.h */
 	bool (*available)(void);
 	int (*distance)(const uint8_t *x, const uint8_t *y, int k, int b);
-	void (*distances)(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k,
-					  int b, int32_t *distance);
+	int (*distances)(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
+					 int32_t *distance);
 } DistanceKernel;
 
 /* All kernels of this build, the plain one first; the last has a NULL name. */

@@ -224,6 +224,17 @@ distances_of_bytes(const uint8_t *x, const uint8_t *first, size_t stride, int co
 		distance[i] = distance_of_bytes(x, first + i * stride, bytes, b);
 }
 
+/* Returns the least of some distances. */
+KERNEL_BODY int
+least_of(const int32_t *distance, int count)
+{
+	int least = INT32_MAX;
+
+	for (int i = 0; i < count; i++)
+		least = Min(least, distance[i]);
+	return least;
+}
+
 #define distance_of_bytes_plain distance_of_bytes
 #define distance_of_bytes_popcnt distance_of_bytes
 #define distances_of_bytes_plain distances_of_bytes
@@ -437,16 +448,19 @@ distances_of_bytes_neon(const uint8_t *x, const uint8_t *first, size_t stride, i
 			return distance_of_bytes(x, y, 8, 1); \
 		FOR_WIDTH(b, return distance_of_bytes_##name(x, y, bytes, width)) \
 	} \
-	target static void distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
-										int count, int k, int b, int32_t *distance) \
+	target static int distances_##name(const uint8_t *x, const uint8_t *first, size_t stride, \
+									   int count, int k, int b, int32_t *distance) \
 	{ \
 		size_t bytes = SYMBOL_BYTES(k, b); \
 \
-		if (k == 64 && b == 1) \
+		if (k == 64 && b == 1 && stride == 8) \
+			distances_of_bytes(x, first, 8, count, 8, 1, distance); \
+		else if (k == 64 && b == 1) \
 			distances_of_bytes(x, first, stride, count, 8, 1, distance); \
 		else \
 			FOR_WIDTH(b, \
 					  distances_of_bytes_##name(x, first, stride, count, bytes, width, distance)) \
+		return least_of(distance, count); \
 	}
 
 #define DISTANCE_KERNEL(name, target) {#name, cpu_has_##name, distance_##name, distances_##name},
@@ -464,10 +478,13 @@ symbol_distance(const uint8_t *x, const uint8_t *y, int k, int b)
 	return best_kernel.distance(x, y, k, b);
 }
 
-/* Computes the distances of x to count signatures, the first at `first`, stride bytes apart. */
-void
+/*
+ * Computes the distances of x to count signatures, the first at `first`, stride bytes apart.
+ * Returns the least.
+ */
+int
 symbol_distances(const uint8_t *x, const uint8_t *first, size_t stride, int count, int k, int b,
 				 int32_t *distance)
 {
-	best_kernel.distances(x, first, stride, count, k, b, distance);
+	return best_kernel.distances(x, first, stride, count, k, b, distance);
 }

@@ -418,15 +418,18 @@ test_distance_kernels(void)
 			}
 }
 
-/* Distances to many signatures, at any stride, compared with distances one by one. */
+/* Distances to many signatures, at any stride, and the least, compared with those one by one. */
 static void
 test_many_distances(void)
 {
 	static const int shapes[][2] = {{64, 1},  {16, 1},  {100, 1}, {400, 1}, {512, 1}, {1000, 1},
 									{128, 2}, {100, 4}, {128, 8}, {77, 16}, {64, 32}};
 	static const int counts[] = {1, 7, 8, 9, 31, 116};
+	uint8_t query[256];
 	uint64_t state = 6;
 
+	for (size_t at = 0; at < sizeof(query); at++)
+		query[at] = (uint8_t) next_random(&state);
 	for (const DistanceKernel *kernel = distance_kernels; kernel->name != NULL; kernel++)
 		for (size_t i = 0; kernel->available() && i < sizeof(shapes) / sizeof(*shapes); i++)
 			for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++)
@@ -439,15 +442,22 @@ test_many_distances(void)
 				size_t size = (counts[c] - 1) * stride + bytes;
 				uint8_t *packed = malloc(size);
 				int32_t distance[116];
+				int least = INT32_MAX;
+				int returned;
 				int wrong = 0;
 
 				for (size_t at = 0; at < size; at++)
 					packed[at] = (uint8_t) next_random(&state);
-				kernel->distances(packed, packed, stride, counts[c], k, b, distance);
+				returned = kernel->distances(query, packed, stride, counts[c], k, b, distance);
 				for (int d = 0; d < counts[c]; d++)
-					wrong += distance[d] !=
-						distance_kernels[0].distance(packed, packed + d * stride, k, b);
+				{
+					int one = distance_kernels[0].distance(query, packed + d * stride, k, b);
+
+					wrong += distance[d] != one;
+					least = Min(least, one);
+				}
 				CHECK(wrong == 0);
+				CHECK(returned == least);
 				free(packed);
 			}
 }
