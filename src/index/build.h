@@ -12,6 +12,7 @@
 #include "index/segment_write.h"
 
 #include "access/relscan.h"
+#include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/buffile.h"
 #include "storage/spin.h"
@@ -40,6 +41,9 @@ typedef struct BuildShared
 
 	Barrier barrier;
 
+	pg_atomic_uint32 blocks; /* that participants have taken */
+	pg_atomic_uint32 file;   /* that the file has */
+
 	/* Protected by the mutex while the table is scanned; fixed afterwards. */
 	slock_t mutex;
 	SignatureHeader shape; /* k = 0 until the first signature */
@@ -54,7 +58,6 @@ typedef struct BuildShared
 	/* Set when all documents are written; the mutex protects what is claimed and done. */
 	int sorters; /* participants that memory suffices for */
 	uint64 postings_done;
-	BlockNumber blocks;
 	BlockNumber blocks_logged;
 
 	BuildSegment segment[SEGMENTS_MAX];
@@ -93,6 +96,7 @@ is_leader(const Build *build)
 
 /* ---- Documents (build_documents.c) ------------------------------------------------- */
 
+extern Buffer build_extend(const Build *build);
 extern BlockNumber build_fill(Buffer buffer, Page page);
 extern void build_scan(Build *build);
 extern void build_finish_scan(Build *build);

@@ -9,11 +9,46 @@
 
 #include "access/tableam.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 
 #include "index/sets.h"
 
 /* ---- Pages -------------------------------------------------------------- */
+
+/* Blocks that the file gets at once if several participants write: at most, and a part of it. */
+#define BLOCKS_AHEAD 64
+#define PART_AHEAD 64
+
+/* Extends the file beyond a block that was taken, by more blocks if others will take them. */
+static void
+extend_file(const Build *build, BlockNumber block)
+{
+	BuildShared *shared = build->shared;
+	BlockNumber ahead = shared->participants == 1 ? 0 : Min(BLOCKS_AHEAD, block / PART_AHEAD);
+
+	LockRelationForExtension(build->index, ExclusiveLock);
+	if (block >= pg_atomic_read_u32(&shared->file))
+	{
+		compat_extend_to(build->index, block + 1 + ahead);
+		pg_atomic_write_u32(&shared->file, block + 1 + ahead);
+	}
+	UnlockRelationForExtension(build->index, ExclusiveLock);
+}
+
+/*
+ * Returns the next page of the index, exclusively locked.  Participants take blocks from a counter,
+ * since the lock for extending a relation is too slow to be taken for each block.
+ */
+Buffer
+build_extend(const Build *build)
+{
+	BlockNumber block = pg_atomic_fetch_add_u32(&build->shared->blocks, 1);
+
+	if (block >= pg_atomic_read_u32(&build->shared->file))
+		extend_file(build, block);
+	return ReadBufferExtended(build->index, MAIN_FORKNUM, block, RBM_ZERO_AND_LOCK, NULL);
+}
 
 /* Fills a new page of the index, and returns its block. */
 BlockNumber
@@ -57,7 +92,7 @@ count_documents(Build *build, BlockNumber block)
 static void
 write_page(Build *build)
 {
-	Buffer buffer = compat_extend(build->index);
+	Buffer buffer = build_extend(build);
 
 	page_info(build->page.data)->stamp = count_documents(build, BufferGetBlockNumber(buffer));
 	build_fill(buffer, build->page.data);

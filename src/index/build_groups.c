@@ -10,6 +10,7 @@
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/indexfsm.h"
 
 #include "index/sets.h"
 
@@ -60,7 +61,7 @@ build_layout(Build *build)
 		documents += root_listed_pages(root);
 		postings += root_postings(root);
 	}
-	if (documents != RelationGetNumberOfBlocks(build->index))
+	if (documents != pg_atomic_read_u32(&shared->blocks))
 		elog(ERROR, "index \"%s\" has pages that its build did not write",
 			 RelationGetRelationName(build->index));
 	shared->sorters = sorters(shared);
@@ -73,6 +74,7 @@ build_layout(Build *build)
 typedef struct BuildWriter
 {
 	SegmentWriter writer; /* first, so that its functions find the rest */
+	const Build *build;
 	BuildShared *shared;
 	BuildSegment *segment;
 	int groups_claimed; /* last */
@@ -84,7 +86,7 @@ static BlockNumber
 put_build_page(SegmentWriter *writer, Page page)
 {
 	BuildWriter *w = (BuildWriter *) writer;
-	Buffer buffer = compat_extend(writer->index);
+	Buffer buffer = build_extend(w->build);
 
 	if (page_info(page)->kind == PAGE_MAP)
 	{
@@ -157,6 +159,7 @@ writer_of(Build *build, uint32 number)
 									.put_page = put_build_page,
 									.claim_groups = claim_build_groups,
 									.goes_on = build_goes_on},
+						 .build = build,
 						 .shared = shared,
 						 .segment = segment,
 						 .is_leader = is_leader(build)};
@@ -186,6 +189,17 @@ build_groups(Build *build)
 	}
 }
 
+/* Enters the blocks that the file has and nobody took into the free space map. */
+static void
+list_blocks_ahead(const Build *build)
+{
+	BlockNumber file = pg_atomic_read_u32(&build->shared->file);
+
+	for (BlockNumber b = pg_atomic_read_u32(&build->shared->blocks); b < file; b++)
+		RecordFreeIndexPage(build->index, b);
+	IndexFreeSpaceMapVacuum(build->index);
+}
+
 /* The leader writes maps, roots and metapage. */
 void
 build_describe(Build *build)
@@ -204,6 +218,6 @@ build_describe(Build *build)
 		entry[i].first_stamp = entry[i].last_stamp = w.writer.stamp;
 	}
 	meta_write_built(build->index, &shared->shape, entry, shared->segments);
-	shared->blocks = RelationGetNumberOfBlocks(build->index);
+	list_blocks_ahead(build);
 	pfree(entry);
 }
