@@ -33,7 +33,8 @@ PGDLLEXPORT void neardup_build_main(dsm_segment *segment, shm_toc *toc);
 static Size
 build_shared_size(int participants)
 {
-	return add_size(offsetof(BuildShared, last_page), mul_size(participants, BLCKSZ));
+	return add_size(offsetof(BuildShared, participant),
+					mul_size(participants, sizeof(BuildParticipant)));
 }
 
 /* Fills in what `participants` share. */

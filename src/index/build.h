@@ -23,10 +23,19 @@ typedef struct BuildSegment
 	SegmentRoot root;
 	BlockNumber documents; /* the first block of its documents, ... */
 	BlockNumber elements;  /* ... and of the elements of its sets */
-	int groups_claimed;
-	BlockNumber last_map; /* the map written last */
+	int groups_claimed;    /* by a participant for the first time */
+	BlockNumber last_map;  /* the map written last */
 	BucketLengths lengths;
 } BuildSegment;
+
+typedef struct BuildParticipant
+{
+	/* Groups that it is going to sort, of a segment; others may take the last of them over. */
+	uint32 segment;
+	int next;
+	int end;
+	PGAlignedBlock last_page; /* of documents */
+} BuildParticipant;
 
 /* In shared memory if there are workers. */
 typedef struct BuildShared
@@ -61,7 +70,7 @@ typedef struct BuildShared
 	BlockNumber blocks_logged;
 
 	BuildSegment segment[SEGMENTS_MAX];
-	PGAlignedBlock last_page[FLEXIBLE_ARRAY_MEMBER]; /* of documents, of each participant */
+	BuildParticipant participant[FLEXIBLE_ARRAY_MEMBER];
 } BuildShared;
 
 typedef struct Build

@@ -264,7 +264,7 @@ build_finish_scan(Build *build)
 			put_document(build, &document);
 		BufFileClose(build->nulls);
 	}
-	memcpy(build->shared->last_page[build->number].data, build->page.data, BLCKSZ);
+	memcpy(build->shared->participant[build->number].last_page.data, build->page.data, BLCKSZ);
 }
 
 /* The leader writes the documents of all participants' last pages. */
@@ -275,7 +275,7 @@ build_write_last_pages(Build *build)
 
 	for (int i = 1; i < build->shared->participants; i++)
 	{
-		Page page = build->shared->last_page[i].data;
+		Page page = build->shared->participant[i].last_page.data;
 
 		for (uint32 d = 0; d < page_info(page)->count; d++)
 		{
