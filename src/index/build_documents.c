@@ -16,19 +16,27 @@
 
 /* ---- Pages -------------------------------------------------------------- */
 
-/* Blocks that the file gets at once if several participants write: at most, and a part of it. */
+/* Blocks that the file has beyond those that are taken: at most, and a part of it. */
 #define BLOCKS_AHEAD 64
 #define PART_AHEAD 64
 
-/* Extends the file beyond a block that was taken, by more blocks if others will take them. */
+/*
+ * Makes sure that the file has a block that was taken.  With several participants, one of them
+ * extends it ahead, while the others take the blocks that are left.
+ */
 static void
 extend_file(const Build *build, BlockNumber block)
 {
 	BuildShared *shared = build->shared;
 	BlockNumber ahead = shared->participants == 1 ? 0 : Min(BLOCKS_AHEAD, block / PART_AHEAD);
 
-	LockRelationForExtension(build->index, ExclusiveLock);
+	if (block + ahead / 2 < pg_atomic_read_u32(&shared->file))
+		return;
 	if (block >= pg_atomic_read_u32(&shared->file))
+		LockRelationForExtension(build->index, ExclusiveLock);
+	else if (!ConditionalLockRelationForExtension(build->index, ExclusiveLock))
+		return;
+	if (block + ahead / 2 >= pg_atomic_read_u32(&shared->file))
 	{
 		compat_extend_to(build->index, block + 1 + ahead);
 		pg_atomic_write_u32(&shared->file, block + 1 + ahead);
@@ -45,8 +53,7 @@ build_extend(const Build *build)
 {
 	BlockNumber block = pg_atomic_fetch_add_u32(&build->shared->blocks, 1);
 
-	if (block >= pg_atomic_read_u32(&build->shared->file))
-		extend_file(build, block);
+	extend_file(build, block);
 	return ReadBufferExtended(build->index, MAIN_FORKNUM, block, RBM_ZERO_AND_LOCK, NULL);
 }
 
