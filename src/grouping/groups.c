@@ -240,8 +240,8 @@ word_at(const uint8_t *at)
 }
 
 /*
- * Computes the buckets of n packed signatures in a group, one every `stride` bytes.  The 8 bytes
- * after the last may be read: a sort of many signatures takes a tenth less time so.
+ * Computes the buckets of n packed signatures in a group, one every `stride` bytes.  Words of the
+ * signatures are loaded as long as that reads nothing after the last one.
  */
 void
 group_buckets(const Grouping *g, int group, const uint8_t *packed, size_t stride, size_t n,
@@ -250,16 +250,17 @@ group_buckets(const Grouping *g, int group, const uint8_t *packed, size_t stride
 	size_t bit = (size_t) group_first_symbol(g, group) * g->b;
 	int bits = group_width(g, group) * g->b;
 	int before = (int) (bit % 8);
+	size_t words = before + bits <= 64 ? n - Min(n, sizeof(uint64_t) / stride + 1) : 0;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (; i < words; i++)
 	{
-		const uint8_t *at = packed + i * stride;
+		uint64_t word = word_at(packed + i * stride + bit / 8);
 
-		if (before + bits <= 64)
-			bucket[i] = bucket_of_value(g, group, word_at(at + bit / 8) << before >> (64 - bits));
-		else
-			bucket[i] = group_bucket(g, group, at);
+		bucket[i] = bucket_of_value(g, group, word << before >> (64 - bits));
 	}
+	for (; i < n; i++)
+		bucket[i] = group_bucket(g, group, packed + i * stride);
 }
 
 /* ---- Sets --------------------------------------------------------------- */
