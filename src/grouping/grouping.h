@@ -87,6 +87,8 @@ group_is_exact(const Grouping *g, int group)
 	return group_width(g, group) * g->b <= g->bucket_bits;
 }
 
+extern void group_buckets(const Grouping *g, int group, const uint8_t *packed, size_t stride,
+						  size_t n, uint32_t *bucket);
 extern uint32_t group_bucket(const Grouping *g, int group, const uint8_t *packed);
 
 /* Returns the bucket of a key. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 
@@ -212,36 +213,73 @@ grouping_for(int k, int b, uint32_t n)
 }
 
 /* Returns symbols [first, first + width) as one number; width * b <= 64. */
-static uint64_t
+static inline uint64_t
 value_of(const uint8_t *packed, int b, int first, int width)
 {
 	size_t bit = (size_t) first * b;
 	int bits = width * b;
 	const uint8_t *at = packed + bit / 8;
-	int have = 8 - (int) (bit % 8);
-	uint64_t value = *at & (0xFF >> (bit % 8));
+	int last = ((int) (bit % 8) + bits - 1) / 8;
+	int behind = 8 * (last + 1) - (int) (bit % 8) - bits;
+	uint64_t value = 0;
 
-	if (have >= bits)
-		return value >> (have - bits);
-	while (bits - have >= 8)
-	{
-		value = value << 8 | *++at;
-		have += 8;
-	}
-	if (have < bits)
-		value = value << (bits - have) | at[1] >> (8 - (bits - have));
-	return value;
+	for (int i = 0; i < last; i++)
+		value = value << 8 | at[i];
+	value = value << (8 - behind) | at[last] >> behind;
+	return value & UINT64_MAX >> (64 - bits);
+}
+
+/* Returns the bucket of a value in a group. */
+static inline uint32_t
+bucket_of_value(const Grouping *g, int group, uint64_t value)
+{
+	return (uint32_t) (group_is_exact(g, group) ? value : mix64(value) >> (64 - g->bucket_bits));
 }
 
 /* Returns the bucket of a packed signature in a group. */
 uint32_t
 group_bucket(const Grouping *g, int group, const uint8_t *packed)
 {
-	uint64_t value = value_of(packed, g->b, group_first_symbol(g, group), group_width(g, group));
+	return bucket_of_value(g, group,
+						   value_of(packed, g->b, group_first_symbol(g, group),
+									group_width(g, group)));
+}
 
-	if (group_is_exact(g, group))
-		return (uint32_t) value;
-	return (uint32_t) (mix64(value) >> (64 - g->bucket_bits));
+/* Returns 8 bytes as a number whose highest bits are the first byte. */
+static inline uint64_t
+word_at(const uint8_t *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
+/*
+ * Computes the buckets of n packed signatures in a group, one every `stride` bytes.  Words of the
+ * signatures are loaded as long as that reads nothing after the last one.
+ */
+void
+group_buckets(const Grouping *g, int group, const uint8_t *packed, size_t stride, size_t n,
+			  uint32_t *bucket)
+{
+	size_t bit = (size_t) group_first_symbol(g, group) * g->b;
+	int bits = group_width(g, group) * g->b;
+	int before = (int) (bit % 8);
+	size_t words = before + bits <= 64 ? n - Min(n, sizeof(uint64_t) / stride + 1) : 0;
+	size_t i = 0;
+
+	for (; i < words; i++)
+	{
+		uint64_t word = word_at(packed + i * stride + bit / 8);
+
+		bucket[i] = bucket_of_value(g, group, word << before >> (64 - bits));
+	}
+	for (; i < n; i++)
+		bucket[i] = group_bucket(g, group, packed + i * stride);
 }
 
 /* ---- Sets --------------------------------------------------------------- */

@@ -33,7 +33,8 @@ PGDLLEXPORT void neardup_build_main(dsm_segment *segment, shm_toc *toc);
 static Size
 build_shared_size(int participants)
 {
-	return add_size(offsetof(BuildShared, last_page), mul_size(participants, BLCKSZ));
+	return add_size(offsetof(BuildShared, participant),
+					mul_size(participants, sizeof(BuildParticipant)));
 }
 
 /* Fills in what `participants` share. */
@@ -52,6 +53,9 @@ build_shared_init(BuildShared *shared, const Build *build, int participants)
 	BarrierInit(&shared->barrier, 0);
 	BarrierAttach(&shared->barrier);
 	SpinLockInit(&shared->mutex);
+	/* The metapage is there. */
+	pg_atomic_init_u32(&shared->blocks, META_BLOCK + 1);
+	pg_atomic_init_u32(&shared->file, META_BLOCK + 1);
 }
 
 /* Blocks that a participant logs at once. */
@@ -60,11 +64,12 @@ build_shared_init(BuildShared *shared, const Build *build, int participants)
 static BlockNumber
 claim_blocks(BuildShared *shared)
 {
+	BlockNumber blocks = pg_atomic_read_u32(&shared->blocks);
 	BlockNumber first;
 
 	SpinLockAcquire(&shared->mutex);
 	first = shared->blocks_logged;
-	shared->blocks_logged += Min(BLOCKS_LOGGED, shared->blocks - first);
+	shared->blocks_logged += Min(BLOCKS_LOGGED, blocks - first);
 	SpinLockRelease(&shared->mutex);
 	return first;
 }
@@ -74,6 +79,7 @@ static void
 build_log(Build *build)
 {
 	BuildShared *shared = build->shared;
+	BlockNumber blocks = pg_atomic_read_u32(&shared->blocks);
 	BlockNumber first;
 
 	if (!shared->logged)
@@ -81,12 +87,12 @@ build_log(Build *build)
 	if (is_leader(build))
 	{
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WAL);
-		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, shared->blocks);
+		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, blocks);
 	}
-	while ((first = claim_blocks(shared)) < shared->blocks)
+	while ((first = claim_blocks(shared)) < blocks)
 	{
-		log_newpage_range(build->index, MAIN_FORKNUM, first,
-						  Min(first + BLOCKS_LOGGED, shared->blocks), true);
+		log_newpage_range(build->index, MAIN_FORKNUM, first, Min(first + BLOCKS_LOGGED, blocks),
+						  true);
 		if (is_leader(build))
 			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, shared->blocks_logged);
 	}

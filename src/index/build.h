@@ -12,6 +12,7 @@
 #include "index/segment_write.h"
 
 #include "access/relscan.h"
+#include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/buffile.h"
 #include "storage/spin.h"
@@ -22,10 +23,19 @@ typedef struct BuildSegment
 	SegmentRoot root;
 	BlockNumber documents; /* the first block of its documents, ... */
 	BlockNumber elements;  /* ... and of the elements of its sets */
-	int groups_claimed;
-	BlockNumber last_map; /* the map written last */
+	int groups_claimed;    /* by a participant for the first time */
+	BlockNumber last_map;  /* the map written last */
 	BucketLengths lengths;
 } BuildSegment;
+
+typedef struct BuildParticipant
+{
+	/* Groups that it is going to sort, of a segment; others may take the last of them over. */
+	uint32 segment;
+	int next;
+	int end;
+	PGAlignedBlock last_page; /* of documents */
+} BuildParticipant;
 
 /* In shared memory if there are workers. */
 typedef struct BuildShared
@@ -39,6 +49,9 @@ typedef struct BuildShared
 	Size memory;      /* bytes for all of them together */
 
 	Barrier barrier;
+
+	pg_atomic_uint32 blocks; /* that participants have taken */
+	pg_atomic_uint32 file;   /* that the file has */
 
 	/* Protected by the mutex while the table is scanned; fixed afterwards. */
 	slock_t mutex;
@@ -54,11 +67,10 @@ typedef struct BuildShared
 	/* Set when all documents are written; the mutex protects what is claimed and done. */
 	int sorters; /* participants that memory suffices for */
 	uint64 postings_done;
-	BlockNumber blocks;
 	BlockNumber blocks_logged;
 
 	BuildSegment segment[SEGMENTS_MAX];
-	PGAlignedBlock last_page[FLEXIBLE_ARRAY_MEMBER]; /* of documents, of each participant */
+	BuildParticipant participant[FLEXIBLE_ARRAY_MEMBER];
 } BuildShared;
 
 typedef struct Build
@@ -93,6 +105,7 @@ is_leader(const Build *build)
 
 /* ---- Documents (build_documents.c) ------------------------------------------------- */
 
+extern Buffer build_extend(const Build *build);
 extern BlockNumber build_fill(Buffer buffer, Page page);
 extern void build_scan(Build *build);
 extern void build_finish_scan(Build *build);

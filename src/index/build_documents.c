@@ -9,11 +9,53 @@
 
 #include "access/tableam.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 
 #include "index/sets.h"
 
 /* ---- Pages -------------------------------------------------------------- */
+
+/* Blocks that the file has beyond those that are taken: at most, and a part of it. */
+#define BLOCKS_AHEAD 64
+#define PART_AHEAD 64
+
+/*
+ * Makes sure that the file has a block that was taken.  With several participants, one of them
+ * extends it ahead, while the others take the blocks that are left.
+ */
+static void
+extend_file(const Build *build, BlockNumber block)
+{
+	BuildShared *shared = build->shared;
+	BlockNumber ahead = shared->participants == 1 ? 0 : Min(BLOCKS_AHEAD, block / PART_AHEAD);
+
+	if (block + ahead / 2 < pg_atomic_read_u32(&shared->file))
+		return;
+	if (block >= pg_atomic_read_u32(&shared->file))
+		LockRelationForExtension(build->index, ExclusiveLock);
+	else if (!ConditionalLockRelationForExtension(build->index, ExclusiveLock))
+		return;
+	if (block + ahead / 2 >= pg_atomic_read_u32(&shared->file))
+	{
+		compat_extend_to(build->index, block + 1 + ahead);
+		pg_atomic_write_u32(&shared->file, block + 1 + ahead);
+	}
+	UnlockRelationForExtension(build->index, ExclusiveLock);
+}
+
+/*
+ * Returns the next page of the index, exclusively locked.  Participants take blocks from a counter,
+ * since the lock for extending a relation is too slow to be taken for each block.
+ */
+Buffer
+build_extend(const Build *build)
+{
+	BlockNumber block = pg_atomic_fetch_add_u32(&build->shared->blocks, 1);
+
+	extend_file(build, block);
+	return ReadBufferExtended(build->index, MAIN_FORKNUM, block, RBM_ZERO_AND_LOCK, NULL);
+}
 
 /* Fills a new page of the index, and returns its block. */
 BlockNumber
@@ -57,7 +99,7 @@ count_documents(Build *build, BlockNumber block)
 static void
 write_page(Build *build)
 {
-	Buffer buffer = compat_extend(build->index);
+	Buffer buffer = build_extend(build);
 
 	page_info(build->page.data)->stamp = count_documents(build, BufferGetBlockNumber(buffer));
 	build_fill(buffer, build->page.data);
@@ -229,7 +271,7 @@ build_finish_scan(Build *build)
 			put_document(build, &document);
 		BufFileClose(build->nulls);
 	}
-	memcpy(build->shared->last_page[build->number].data, build->page.data, BLCKSZ);
+	memcpy(build->shared->participant[build->number].last_page.data, build->page.data, BLCKSZ);
 }
 
 /* The leader writes the documents of all participants' last pages. */
@@ -240,7 +282,7 @@ build_write_last_pages(Build *build)
 
 	for (int i = 1; i < build->shared->participants; i++)
 	{
-		Page page = build->shared->last_page[i].data;
+		Page page = build->shared->participant[i].last_page.data;
 
 		for (uint32 d = 0; d < page_info(page)->count; d++)
 		{

@@ -10,6 +10,7 @@
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/indexfsm.h"
 
 #include "index/sets.h"
 
@@ -60,7 +61,7 @@ build_layout(Build *build)
 		documents += root_listed_pages(root);
 		postings += root_postings(root);
 	}
-	if (documents != RelationGetNumberOfBlocks(build->index))
+	if (documents != pg_atomic_read_u32(&shared->blocks))
 		elog(ERROR, "index \"%s\" has pages that its build did not write",
 			 RelationGetRelationName(build->index));
 	shared->sorters = sorters(shared);
@@ -73,9 +74,12 @@ build_layout(Build *build)
 typedef struct BuildWriter
 {
 	SegmentWriter writer; /* first, so that its functions find the rest */
+	const Build *build;
 	BuildShared *shared;
 	BuildSegment *segment;
-	int groups_claimed; /* last */
+	uint32 number; /* of the segment */
+	BuildParticipant *own;
+	uint64 postings; /* of the group that is being written */
 	bool is_leader;
 } BuildWriter;
 
@@ -84,7 +88,7 @@ static BlockNumber
 put_build_page(SegmentWriter *writer, Page page)
 {
 	BuildWriter *w = (BuildWriter *) writer;
-	Buffer buffer = compat_extend(writer->index);
+	Buffer buffer = build_extend(w->build);
 
 	if (page_info(page)->kind == PAGE_MAP)
 	{
@@ -96,12 +100,56 @@ put_build_page(SegmentWriter *writer, Page page)
 	return build_fill(buffer, page);
 }
 
+/* Adds the group that was written last to what is done; the mutex is held. */
+static void
+count_group(BuildWriter *w)
+{
+	w->shared->postings_done += w->postings;
+	w->postings = 0;
+}
+
 /* The least pages of groups that are claimed at a time: the last page of them is not full. */
 #define PAGES_CLAIMED 16
 
+/* Returns how many groups are claimed at a time, at least. */
+static int
+claim_least(const BuildWriter *w)
+{
+	const SegmentRoot *root = &w->segment->root;
+	Grouping grouping = root_grouping(root, w->writer.shape);
+	double pages =
+		postings_estimate(&grouping, root_keyed(root)) / PAGE_ROOM / grouping_lists(&grouping);
+
+	return Max(1, (int) (PAGES_CLAIMED / pages));
+}
+
 /*
- * Claims groups for this participant, fewer towards the end, so that all end together.  Reports
- * the groups that it claimed before as done.
+ * Takes over up to half of the groups of the participant that has most of this segment left, the
+ * last ones; the mutex is held.
+ */
+static int
+take_over(BuildWriter *w, int least, int most, int *first)
+{
+	BuildParticipant *from = w->own;
+	int count;
+
+	for (int i = 0; i < w->shared->sorters; i++)
+	{
+		BuildParticipant *other = &w->shared->participant[i];
+
+		if (other->segment == w->number && other->end - other->next > from->end - from->next)
+			from = other;
+	}
+	count = Min(most, (from->end - from->next + 1) / 2);
+	if (count < Min(most, least))
+		return 0;
+	*first = from->end -= count;
+	return count;
+}
+
+/*
+ * Claims groups for this participant: its share, and then groups of others that are slower, so
+ * that all end together.  Each claim reads all documents.
  */
 static int
 claim_build_groups(SegmentWriter *writer, int most, int *first)
@@ -109,26 +157,52 @@ claim_build_groups(SegmentWriter *writer, int most, int *first)
 	BuildWriter *w = (BuildWriter *) writer;
 	BuildShared *shared = w->shared;
 	BuildSegment *segment = w->segment;
-	Grouping grouping = root_grouping(&segment->root, writer->shape);
-	double pages = postings_estimate(&grouping, root_keyed(&segment->root)) / PAGE_ROOM /
-		grouping_lists(&grouping);
-	/* Each claim of groups of sets reads all elements. */
-	int parts = segment->root.elements > 0 ? 1 : 2;
+	int lists = root_lists(&segment->root);
+	int rounds = (lists - 1) / (shared->sorters * most) + 1;
+	int least = claim_least(w);
+	int count;
 	uint64 done;
-	int left;
-	int share;
 
 	SpinLockAcquire(&shared->mutex);
-	done = shared->postings_done += (uint64) w->groups_claimed * segment->root.grouped;
-	left = root_lists(&segment->root) - segment->groups_claimed;
-	share = (left + parts * shared->sorters - 1) / (parts * shared->sorters);
-	w->groups_claimed = Min(most, Min(left, Max(share, (int) (PAGES_CLAIMED / pages))));
+	count_group(w);
+	done = shared->postings_done;
+	count = Max(least, (lists - 1) / (shared->sorters * rounds) + 1);
+	count = Min(most, Min(count, lists - segment->groups_claimed));
 	*first = segment->groups_claimed;
-	segment->groups_claimed += w->groups_claimed;
+	segment->groups_claimed += count;
+	/* To read the elements of all sets takes longer than to wait for a few groups of them. */
+	if (count == 0 && segment->root.elements == 0)
+		count = take_over(w, least, most, first);
+	w->own->segment = w->number;
+	w->own->next = *first;
+	w->own->end = *first + count;
 	SpinLockRelease(&shared->mutex);
 	if (w->is_leader)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
-	return w->groups_claimed;
+	return count;
+}
+
+/* Returns whether no other participant has taken over a group.  Reports progress. */
+static bool
+keeps_build_group(SegmentWriter *writer, int group)
+{
+	BuildWriter *w = (BuildWriter *) writer;
+	bool keeps;
+	uint64 done;
+
+	SpinLockAcquire(&w->shared->mutex);
+	count_group(w);
+	done = w->shared->postings_done;
+	keeps = group < w->own->end;
+	if (keeps)
+	{
+		w->own->next = group + 1;
+		w->postings = w->segment->root.grouped;
+	}
+	SpinLockRelease(&w->shared->mutex);
+	if (w->is_leader)
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
+	return keeps;
 }
 
 /* A build gives way to no one. */
@@ -156,9 +230,13 @@ writer_of(Build *build, uint32 number)
 									.first_element = segment->elements,
 									.put_page = put_build_page,
 									.claim_groups = claim_build_groups,
+									.keeps_group = keeps_build_group,
 									.goes_on = build_goes_on},
+						 .build = build,
 						 .shared = shared,
 						 .segment = segment,
+						 .number = number,
+						 .own = &shared->participant[build->number],
 						 .is_leader = is_leader(build)};
 }
 
@@ -186,6 +264,17 @@ build_groups(Build *build)
 	}
 }
 
+/* Enters the blocks that the file has and nobody took into the free space map. */
+static void
+list_blocks_ahead(const Build *build)
+{
+	BlockNumber file = pg_atomic_read_u32(&build->shared->file);
+
+	for (BlockNumber b = pg_atomic_read_u32(&build->shared->blocks); b < file; b++)
+		RecordFreeIndexPage(build->index, b);
+	IndexFreeSpaceMapVacuum(build->index);
+}
+
 /* The leader writes maps, roots and metapage. */
 void
 build_describe(Build *build)
@@ -204,6 +293,6 @@ build_describe(Build *build)
 		entry[i].first_stamp = entry[i].last_stamp = w.writer.stamp;
 	}
 	meta_write_built(build->index, &shared->shape, entry, shared->segments);
-	shared->blocks = RelationGetNumberOfBlocks(build->index);
+	list_blocks_ahead(build);
 	pfree(entry);
 }

@@ -3,8 +3,7 @@
  */
 #include "index/sets.h"
 
-/* The bucket of a document without postings. */
-#define NO_BUCKET PG_UINT32_MAX
+#include <sys/mman.h>
 
 /* Documents between two calls of goes_on. */
 #define DOCUMENTS_AT_ONCE (UINT32_C(1) << 16)
@@ -24,6 +23,27 @@ Size
 group_sort_memory(uint32 numbers, const Grouping *grouping, int at_once)
 {
 	return (at_once + 1) * (Size) numbers * sizeof(uint32) + offset_bytes(grouping);
+}
+
+/* The size of a huge page that processors usually have. */
+#define HUGE_PAGE ((Size) 2 * 1024 * 1024)
+
+/*
+ * Allocates memory that is written in random order, in huge pages where the system has them.
+ * What is read and written in order does not gain from these.
+ */
+static void *
+allocate_scattered(Size bytes)
+{
+	char *memory = palloc_extended(bytes, MCXT_ALLOC_HUGE);
+#ifdef MADV_HUGEPAGE
+	char *first = (char *) TYPEALIGN(HUGE_PAGE, memory);
+	char *end = (char *) TYPEALIGN_DOWN(HUGE_PAGE, memory + bytes);
+
+	if (first < end)
+		(void) madvise(first, end - first, MADV_HUGEPAGE);
+#endif
+	return memory;
 }
 
 /* Allocates memory to sort the groups of the segment that is written. */
@@ -50,7 +70,7 @@ group_sort_begin(SegmentWriter *writer)
 	sort->at_once = (int) Min(grouping_lists(&grouping), 1 + more);
 	sort->bucket = palloc_extended(bytes * sort->at_once, MCXT_ALLOC_HUGE);
 	sort->offset = palloc_extended(offset_bytes(&grouping), MCXT_ALLOC_HUGE);
-	sort->document = palloc_extended(bytes, MCXT_ALLOC_HUGE);
+	sort->document = allocate_scattered(bytes);
 	return sort;
 }
 
@@ -95,6 +115,31 @@ document_bucket(const Grouping *g, int group, const uint8_t *symbols, uint32 str
 	return key_bucket(g, document_keys(symbols, stride, g->keys)[group - g->groups]);
 }
 
+/* Reads the buckets of a page's documents in a group or, after the groups, of a key. */
+static void
+read_buckets(const GroupSort *sort, int group, Page page, uint32 *bucket)
+{
+	const Grouping *g = &sort->grouping;
+	uint32 stride = sort->writer->root->stride;
+	uint32 documents = page_info(page)->count;
+	uint32 per_page = documents_per_page(stride);
+
+	if (group < g->groups)
+		group_buckets(g, group, page_symbols(page, stride, 0), stride, documents, bucket);
+	else
+		for (uint32 i = 0; i < documents; i++)
+			bucket[i] = document_bucket(g, group, page_symbols(page, stride, i), stride);
+	for (uint32 i = 0; i < documents; i++)
+	{
+		uint16 flags = tid_flags(page_tid(page, i));
+
+		if (flags != 0 && !document_has_posting(g, group, flags))
+			bucket[i] = NO_BUCKET;
+	}
+	for (uint32 i = documents; i < per_page; i++)
+		bucket[i] = NO_BUCKET;
+}
+
 /* Share-locks a page of documents. */
 Buffer
 group_sort_documents(SegmentWriter *writer, uint32 number)
@@ -115,8 +160,7 @@ bool
 group_sort_read(GroupSort *sort, int first, int count)
 {
 	SegmentWriter *writer = sort->writer;
-	uint32 stride = writer->root->stride;
-	uint32 per_page = documents_per_page(stride);
+	uint32 per_page = documents_per_page(writer->root->stride);
 
 	sort->first = first;
 	if (sort->sets != NULL)
@@ -124,19 +168,10 @@ group_sort_read(GroupSort *sort, int first, int count)
 	for (uint32 p = 0; p < writer->root->document_pages; p++)
 	{
 		Buffer buffer = group_sort_documents(writer, p);
-		Page page = BufferGetPage(buffer);
-		uint32 documents = page_info(page)->count;
 
 		for (int group = first; group < first + count; group++)
-		{
-			uint32 *bucket = buckets_of(sort, group) + (Size) p * per_page;
-
-			for (uint32 i = 0; i < per_page; i++)
-				bucket[i] = i < documents &&
-						document_has_posting(&sort->grouping, group, tid_flags(page_tid(page, i))) ?
-					document_bucket(&sort->grouping, group, page_symbols(page, stride, i), stride) :
-					NO_BUCKET;
-		}
+			read_buckets(sort, group, BufferGetPage(buffer),
+						 buckets_of(sort, group) + (Size) p * per_page);
 		UnlockReleaseBuffer(buffer);
 		if (!writer->goes_on(writer))
 			return false;
@@ -175,8 +210,11 @@ static void
 put_documents(GroupSort *sort, const uint32 *bucket, uint32 first, uint32 end)
 {
 	for (uint32 d = first; d < end; d++)
+	{
+		group_sort_prefetch(sort, bucket, d, sort->numbers);
 		if (bucket[d] != NO_BUCKET)
 			sort->document[sort->offset[bucket[d]]++] = d;
+	}
 }
 
 /* Sorts one of these groups: sets offset and document; false as group_sort_read. */

@@ -239,6 +239,8 @@ segment_write_groups(SegmentWriter *writer, BucketLengths *lengths)
 		goes_on = group_sort_read(sort, first, count);
 		for (int group = first; goes_on && group < first + count; group++)
 		{
+			if (writer->keeps_group != NULL && !writer->keeps_group(writer, group))
+				break;
 			goes_on = group_sort_run(sort, group);
 			if (!goes_on)
 				break;

@@ -52,6 +52,9 @@ struct SegmentWriter
 	 */
 	int (*claim_groups)(SegmentWriter *writer, int most, int *first);
 
+	/* Returns whether a claimed group is still to be written; NULL if all are. */
+	bool (*keeps_group)(SegmentWriter *writer, int group);
+
 	/* Called for each page: answers interrupts; false if writing is to be abandoned. */
 	bool (*goes_on)(SegmentWriter *writer);
 };

@@ -89,7 +89,7 @@ write_elements(void *state)
 {
 	SetWriter *w = state;
 
-	build_fill(compat_extend(w->build->index), w->elements.data);
+	build_fill(build_extend(w->build), w->elements.data);
 	w->root->element_pages++;
 	page_init(w->elements.data, PAGE_ELEMENTS, w->number + 1);
 }
@@ -125,7 +125,7 @@ finish_segment(SetWriter *w)
 		if (BufFileRead(w->pages, w->documents.data, BLCKSZ) != BLCKSZ)
 			ereport(ERROR,
 					(errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
-		listed[p].block = build_fill(compat_extend(w->build->index), w->documents.data);
+		listed[p].block = build_fill(build_extend(w->build), w->documents.data);
 	}
 	BufFileClose(w->pages);
 }

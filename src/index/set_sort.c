@@ -230,7 +230,10 @@ set_sort_run(GroupSort *sort, int group)
 		sort->offset[postings->bucket[i]]++;
 	group_sort_sum_up(sort->offset, buckets);
 	for (Size i = 0; i < postings->count; i++)
+	{
+		group_sort_prefetch(sort, postings->bucket, i, postings->count);
 		sort->document[sort->offset[postings->bucket[i]]++] = postings->document[i];
+	}
 	/* By now each offset has moved to the end of its bucket, where the next begins. */
 	memmove(sort->offset + 1, sort->offset, (Size) buckets * sizeof(uint32));
 	sort->offset[0] = 0;

@@ -85,6 +85,29 @@ buckets_are_values(void)
 		}
 }
 
+/* The buckets of many signatures are those of each, and nothing after the last is read. */
+static void
+buckets_of_many(void)
+{
+	for (int s = 0; s < SHAPES; s++)
+		for (int n = 2; n < SIZES; n++)
+		{
+			Grouping g = grouping_for(shapes[s].k, shapes[s].b, sizes[n]);
+			size_t stride = SYMBOL_BYTES(g.k, g.b);
+			uint8_t *packed = malloc(20 * stride);
+			uint32_t bucket[20];
+
+			random_bytes(packed, 20 * stride);
+			for (int i = 0; i < g.groups; i++)
+			{
+				group_buckets(&g, i, packed, stride, 20, bucket);
+				for (int d = 0; d < 20; d++)
+					CHECK(bucket[d] == group_bucket(&g, i, packed + d * stride));
+			}
+			free(packed);
+		}
+}
+
 /* The buckets of a grouping, with keys, have numbers of 31 bits that follow each other. */
 static void
 check_numbers(Grouping g, uint32_t n, int keys)
@@ -669,6 +692,7 @@ main(void)
 {
 	groups_are_disjoint();
 	buckets_are_values();
+	buckets_of_many();
 	offsets_are_numbered();
 	masks_are_complete();
 	plans_lose_nothing();
