@@ -3,6 +3,10 @@
  */
 #include "index/scan.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "miscadmin.h"
 #include "utils/spccache.h"
 
@@ -354,11 +358,32 @@ postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *
 	report->postings += r->postings;
 }
 
+/* Bytes of counters that are many: a search of 100 million documents may have 8 MB. */
+#define MANY_COUNTERS ((size_t) 2 * 1024 * 1024)
+
+/*
+ * Returns freed memory to the system after the first search with few counters that follows one
+ * with many; the C library would keep it for the process.  Doing so after each search with many
+ * would cost it a tenth of its time, to get the memory again.
+ */
+static void
+return_memory(size_t counter_bytes)
+{
+	static bool kept = false;
+
+#ifdef __GLIBC__
+	if (kept && counter_bytes <= MANY_COUNTERS)
+		malloc_trim(0);
+#endif
+	kept = counter_bytes > MANY_COUNTERS;
+}
+
 /* Frees what postings_read() has collected. */
 void
 postings_end(PostingReader *r)
 {
 	counter_end(&r->counter);
+	return_memory(r->counter.bytes);
 }
 
 /* ---- Lengths ------------------------------------------------------------ */
