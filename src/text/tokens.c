@@ -124,39 +124,32 @@ put_piece(Batch *t, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* The normal form of a single character: one or two characters below U+FFFF. */
-typedef struct ShortForm
-{
-	uint16_t character[2];
-	uint8_t count; /* 0: not known yet */
-} ShortForm;
-
 /*
  * Does the same as put_piece for a character of two bytes that is a piece by itself.
- * Capital and accented letters are frequent and few, so their normal forms are kept.
+ * Capital and accented letters are frequent and few, so their normal forms are kept: one or
+ * two characters, the first in the low half; 0 is not known yet.  Threads may share them.
  */
 static inline void
 put_short(Batch *t, const uint8_t *in, uint32_t code_point)
 {
-	static ShortForm forms[SHORT_CHARACTERS];
-	ShortForm *form = &forms[code_point];
+	static uint32_t forms[SHORT_CHARACTERS];
+	uint32_t form = __atomic_load_n(&forms[code_point], __ATOMIC_RELAXED);
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
 
-	if (form->count > 0)
+	if (form != 0)
 	{
-		result[0] = form->character[0];
-		result[1] = form->character[1];
-		put_normalised(t, result, form->count);
+		result[0] = (uint16_t) form;
+		result[1] = form >> 16;
+		put_normalised(t, result, result[1] != 0 ? 2 : 1);
 		return;
 	}
 	normalise_piece(in, 2, result, &count);
 	put_normalised(t, result, count);
 	if (count < 1 || count > 2)
 		return;
-	for (int i = 0; i < count; i++)
-		form->character[i] = (uint16_t) result[i];
-	form->count = (uint8_t) count;
+	form = (uint16_t) result[0] | (count > 1 ? result[1] << 16 : 0);
+	__atomic_store_n(&forms[code_point], form, __ATOMIC_RELAXED);
 }
 
 /* A character of the input. */
