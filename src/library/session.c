@@ -198,12 +198,18 @@ session_inherit(neardup_session *session, const neardup_session *from)
 	session->host = from->host;
 }
 
-/* Makes this call responsible for memory of another one, which has ended. */
+/* Lets calls of other threads reallocate memory, one at a time; no call frees it after an error. */
+void
+session_release(void *memory)
+{
+	unlink_block(block_of(memory));
+}
+
+/* Makes this call responsible for memory again that was released. */
 void
 session_adopt(void *memory)
 {
-	if (memory != NULL)
-		link_block(block_of(memory));
+	link_block(block_of(memory));
 }
 
 /* ---- What the header lists ---------------------------------------------- */

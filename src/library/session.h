@@ -55,6 +55,7 @@ extern neardup_code session_end(void);
 extern neardup_code session_pause(void);
 extern neardup_code session_give_up(void);
 extern void session_inherit(neardup_session *session, const neardup_session *from);
+extern void session_release(void *memory);
 extern void session_adopt(void *memory);
 extern _Noreturn void session_fail(neardup_code code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

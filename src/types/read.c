@@ -96,8 +96,14 @@ binary_invalid(const char *type, const char *detail)
 void
 message_refuse(StringInfo message, const FormReader *reader, const char *type)
 {
+	char none[1];
+
+	/* These throw the errors for messages that are too short. */
 	if (reader->cut)
-		(void) pq_getmsgbytes(message, message->len - message->cursor + 1);
+	{
+		(void) pq_getmsgbyte(message);
+		pq_copymsgbytes(message, none, message->len - message->cursor + 1);
+	}
 	if (reader->shapeless)
 		refuse_shape(reader, NULL);
 	binary_invalid(type, reader->defect);
