@@ -88,12 +88,14 @@ NEARDUP_API void neardup_free(neardup_session *session, void *memory);
 /* The weights of shingles, by how few of many documents have them. */
 typedef struct neardup_lexicon neardup_lexicon;
 
-/* Reads a lexicon in binary format, or as the text that SQL shows. */
+/* Reads a lexicon in binary format or as text; writes it in binary format; prints it as text. */
 NEARDUP_API neardup_code neardup_lexicon_read(neardup_session *session, const void *bytes,
 											  size_t length, neardup_lexicon **lexicon);
 NEARDUP_API neardup_code neardup_lexicon_write(neardup_session *session,
 											   const neardup_lexicon *lexicon,
 											   neardup_bytes *bytes);
+NEARDUP_API neardup_code neardup_lexicon_print(neardup_session *session,
+											   const neardup_lexicon *lexicon, neardup_bytes *text);
 NEARDUP_API void neardup_lexicon_free(neardup_session *session, neardup_lexicon *lexicon);
 
 /* Counts the shingles of documents, for a lexicon. */

@@ -84,6 +84,18 @@ neardup_lexicon_write(neardup_session *session, const neardup_lexicon *lexicon,
 	return session_end();
 }
 
+neardup_code
+neardup_lexicon_print(neardup_session *session, const neardup_lexicon *lexicon,
+					  neardup_bytes *text)
+{
+	FormWriter writer = {0};
+
+	SESSION_BEGIN(session);
+	lexicon_print(&writer, &lexicon->parts);
+	*text = (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
+	return session_end();
+}
+
 void
 neardup_lexicon_free(neardup_session *session, neardup_lexicon *lexicon)
 {
