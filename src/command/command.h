@@ -42,7 +42,7 @@ typedef struct Options
 	const char *best; /* of a group stays the record with most of this field; NULL: the first */
 	Format format;
 	Output output;
-	const char *scheme; /* NULL: "word 3", or that of the lexicon */
+	const char *scheme; /* NULL: the library's, or that of the lexicon */
 	neardup_kind kind;
 	int k;
 	int b;

@@ -26,7 +26,7 @@ static const char usage[] =
 	"  -f, --field NAME        the field of the text; default: text\n"
 	"      --id NAME           the field of the id; default: records are numbered from 1\n"
 	"      --bigint            writes ids as numbers\n"
-	"  -s, --scheme SCHEME     shingles, such as 'word 3' or 'char 5'; default: 'word 3'\n"
+	"  -s, --scheme SCHEME     shingles, such as 'char 5'; default: 'word 3', for simhash 'word 1'\n"
 	"      --minhash K,B       signs by minhash; default: 512,1\n"
 	"      --simhash F         signs by simhash\n"
 	"      --shingles          compares the sets of shingles\n"
@@ -136,11 +136,12 @@ put_copy_text(Buffer *buffer, const char *text)
 {
 	for (; *text != '\0'; text++)
 	{
-		const char *escaped = strchr("\nn\tt\rr\\\\", *text);
+		static const char special[] = "\n\t\r\\";
+		const char *found = strchr(special, *text);
 
-		if (escaped != NULL)
+		if (found != NULL)
 			*extend(buffer, 1) = '\\';
-		*extend(buffer, 1) = escaped != NULL ? escaped[1] : *text;
+		*extend(buffer, 1) = found != NULL ? "ntr\\"[found - special] : *text;
 	}
 }
 

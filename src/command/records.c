@@ -412,9 +412,10 @@ read_field(Format format, const char *at, const char *end, Buffer *field)
 			at++;
 		else if (format == FORMAT_TSV && c == '\\' && at + 1 < end)
 		{
-			const char *escaped = strchr("n\nt\tr\r", *++at);
+			static const char letters[] = "ntr";
+			const char *found = strchr(letters, *++at);
 
-			c = escaped != NULL ? escaped[1] : *at;
+			c = found != NULL ? "\n\t\r"[found - letters] : *at;
 		}
 		if (field != NULL)
 			*extend(field, 1) = c;

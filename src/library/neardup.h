@@ -103,8 +103,8 @@ typedef struct neardup_learner neardup_learner;
 
 /*
  * Begins a lexicon of at most `entries` shingles (1 to 1,000,000).  scheme is one that
- * neardup_lexicon() takes, such as "word 1".  memory is how many bytes the counts may take;
- * 0 is the least that the entries need.
+ * neardup_lexicon() takes, such as "word 1".  memory is how many bytes the counts may take,
+ * unless the entries need more; 0 is 64 MB, as maintenance_work_mem usually is.
  */
 NEARDUP_API neardup_code neardup_learner_new(neardup_session *session, const char *scheme,
 											 uint32_t entries, size_t memory,
@@ -124,7 +124,7 @@ typedef struct neardup_signer neardup_signer;
 /*
  * Makes a signer: to_minhash(text, k, b, scheme), to_simhash(text, k, scheme), where b is 1, or
  * to_shingles(text, scheme), where k and b are 0.  A scheme is "word 3", "char 5" or the like;
- * NULL is "word 3".  With a lexicon, whose scheme counts, it is to_minhash(text, k, b, lexicon)
+ * NULL is that of the SQL function, "word 3" or, for simhash, "word 1".  With a lexicon, whose scheme counts, it is to_minhash(text, k, b, lexicon)
  * or weigh(to_shingles(text, scheme), lexicon).  The lexicon must live as long as the signer.
  */
 NEARDUP_API neardup_code neardup_signer_new(neardup_session *session, neardup_kind kind, int k,

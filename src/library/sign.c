@@ -127,6 +127,9 @@ tell(neardup_session *session, const neardup_learner *learner, neardup_code code
 	return code;
 }
 
+/* As much as the server takes, unless it is told otherwise. */
+#define MEMORY_USUAL ((size_t) 64 << 20)
+
 /* Begins to count. */
 static neardup_code
 begin_counts(neardup_learner *learner, const char *scheme, uint32_t entries, size_t memory)
@@ -138,7 +141,8 @@ begin_counts(neardup_learner *learner, const char *scheme, uint32_t entries, siz
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
 	learner->entries = entries;
-	counts_begin(&learner->counts, Max(memory / COUNTS_BYTES, 2 * (size_t) entries));
+	counts_begin(&learner->counts, Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES,
+									   2 * (size_t) entries));
 	return session_pause();
 }
 
@@ -259,7 +263,8 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 	made = host_alloc(sizeof(neardup_signer));
 	memset(made, 0, sizeof(*made));
 	made->kind = kind;
-	made->maker.scheme = weighed = scheme_of_name(scheme == NULL ? "word 3" : scheme);
+	made->maker.scheme = weighed = scheme_of_name(
+		scheme != NULL ? scheme : kind == NEARDUP_SIMHASH ? "word 1" : "word 3");
 	if (lexicon != NULL)
 	{
 		if (scheme != NULL && made->maker.scheme != lexicon->parts.scheme)
