@@ -59,8 +59,7 @@ typedef struct Options
 
 extern Options options;
 
-extern void fail(int code, const char *format, ...)
-	__attribute__((format(printf, 2, 3), noreturn));
+extern void fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 extern void check(neardup_session *session, neardup_code code);
 extern void *resize(void *state, void *memory, size_t bytes);
 extern neardup_session *new_session(void);
@@ -110,12 +109,12 @@ typedef struct Batch
 	Record *record;
 	size_t records;
 	size_t record_room;
-	size_t bad; /* a record that cannot be read */
+	size_t bad;         /* a record that cannot be read */
 	const char *defect; /* why; NULL: there is none */
-	Buffer out;  /* output, or values */
-	Buffer end;  /* size_t: where each value ends in out */
-	Buffer id;   /* ids, each with a zero behind it */
-	Buffer best; /* double: of each record */
+	Buffer out;         /* output, or values */
+	Buffer end;         /* size_t: where each value ends in out */
+	Buffer id;          /* ids, each with a zero behind it */
+	Buffer best;        /* double: of each record */
 } Batch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */

@@ -89,13 +89,13 @@ read_corpus(const neardup_signer *signer, char **names, bool again)
 static neardup_values
 values_of(const Corpus *corpus)
 {
-	return (neardup_values){
-		.kind = options.kind,
-		.count = corpus->records,
-		.bytes = (const uint8_t *) corpus->values.bytes,
-		.size = neardup_signature_size(corpus->signer),
-		.offset = options.kind == NEARDUP_SHINGLES ? (const uint64_t *) corpus->offset.bytes :
-													 NULL};
+	return (neardup_values){.kind = options.kind,
+							.count = corpus->records,
+							.bytes = (const uint8_t *) corpus->values.bytes,
+							.size = neardup_signature_size(corpus->signer),
+							.offset = options.kind == NEARDUP_SHINGLES ?
+								(const uint64_t *) corpus->offset.bytes :
+								NULL};
 }
 
 /* Reads the file of --against, whose fields have the same names; returns whether there is one. */
@@ -253,8 +253,9 @@ find_clusters(neardup_session *session, const Corpus *corpus, const Corpus *agai
 
 	if (against != NULL)
 		others = values_of(against);
-	check(session, neardup_clusters(session, &values, against != NULL ? &others : NULL,
-									&options.join, clusters.keeper, clusters.similarity));
+	check(session,
+		  neardup_clusters(session, &values, against != NULL ? &others : NULL, &options.join,
+						   clusters.keeper, clusters.similarity));
 	return clusters;
 }
 

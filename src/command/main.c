@@ -67,7 +67,7 @@ check(neardup_session *session, neardup_code code)
 	if (code == NEARDUP_OK)
 		return;
 	fail(code == NEARDUP_NO_MEMORY || code == NEARDUP_TOO_LARGE ? EXIT_RESOURCES :
-		 code == NEARDUP_MALFORMED                              ? EXIT_INPUT :
+			 code == NEARDUP_MALFORMED                          ? EXIT_INPUT :
 																  EXIT_USAGE,
 		 "%s", neardup_message(session));
 }
@@ -244,28 +244,71 @@ take_option(int option, const char *value)
 
 	switch (option)
 	{
-		case 'i': options.format = choice("input", value, formats); break;
-		case 'f': options.field = value; break;
-		case OPTION_ID: options.id = value; break;
-		case OPTION_BIGINT: options.id_number = true; break;
-		case 's': options.scheme = value; break;
-		case OPTION_MINHASH: take_shape(NEARDUP_MINHASH, value); break;
-		case OPTION_SIMHASH: take_shape(NEARDUP_SIMHASH, value); break;
-		case OPTION_SHINGLES: options.kind = NEARDUP_SHINGLES; break;
-		case OPTION_LEXICON: options.lexicon = value; break;
-		case OPTION_FORMAT: options.output = choice("format", value, outputs); break;
-		case 't': options.join.threshold = number("threshold", value, 1e-9, 1); break;
-		case OPTION_CONTAINMENT: options.join.containment = true; break;
-		case OPTION_MULTISET: options.join.multiset = true; break;
-		case OPTION_NEAREST: options.join.nearest = true; break;
-		case 'a': options.against = value; break;
-		case OPTION_BEST: options.best = value; break;
-		case OPTION_REPORT: options.report = value; break;
-		case OPTION_ENTRIES: options.entries = number("entries", value, 1, 1e6); break;
-		case OPTION_SHARE: options.share = number("share", value, 1e-9, 1); break;
-		case 'j': options.jobs = number("jobs", value, 1, 1024); break;
-		case 'm': options.memory = number("memory", value, 1e6, 1e18); break;
-		default: return false;
+		case 'i':
+			options.format = choice("input", value, formats);
+			break;
+		case 'f':
+			options.field = value;
+			break;
+		case OPTION_ID:
+			options.id = value;
+			break;
+		case OPTION_BIGINT:
+			options.id_number = true;
+			break;
+		case 's':
+			options.scheme = value;
+			break;
+		case OPTION_MINHASH:
+			take_shape(NEARDUP_MINHASH, value);
+			break;
+		case OPTION_SIMHASH:
+			take_shape(NEARDUP_SIMHASH, value);
+			break;
+		case OPTION_SHINGLES:
+			options.kind = NEARDUP_SHINGLES;
+			break;
+		case OPTION_LEXICON:
+			options.lexicon = value;
+			break;
+		case OPTION_FORMAT:
+			options.output = choice("format", value, outputs);
+			break;
+		case 't':
+			options.join.threshold = number("threshold", value, 1e-9, 1);
+			break;
+		case OPTION_CONTAINMENT:
+			options.join.containment = true;
+			break;
+		case OPTION_MULTISET:
+			options.join.multiset = true;
+			break;
+		case OPTION_NEAREST:
+			options.join.nearest = true;
+			break;
+		case 'a':
+			options.against = value;
+			break;
+		case OPTION_BEST:
+			options.best = value;
+			break;
+		case OPTION_REPORT:
+			options.report = value;
+			break;
+		case OPTION_ENTRIES:
+			options.entries = number("entries", value, 1, 1e6);
+			break;
+		case OPTION_SHARE:
+			options.share = number("share", value, 1e-9, 1);
+			break;
+		case 'j':
+			options.jobs = number("jobs", value, 1, 1024);
+			break;
+		case 'm':
+			options.memory = number("memory", value, 1e6, 1e18);
+			break;
+		default:
+			return false;
 	}
 	return true;
 }
@@ -310,8 +353,9 @@ new_signer(neardup_session *session)
 		fclose(file);
 		check(session, neardup_lexicon_read(session, bytes.bytes, bytes.length, &lexicon));
 	}
-	check(session, neardup_signer_new(session, options.kind, options.k, options.b, options.scheme,
-									  lexicon, &signer));
+	check(session,
+		  neardup_signer_new(session, options.kind, options.k, options.b, options.scheme, lexicon,
+							 &signer));
 	return signer;
 }
 

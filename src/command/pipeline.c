@@ -113,7 +113,8 @@ report_progress(uint64_t records, uint64_t bytes, bool last)
 
 /* Takes the results of a slot, the oldest. */
 static void
-take_slot(Pipeline *pipeline, Slot *slot, Take take, void *state, uint64_t *records, uint64_t *bytes)
+take_slot(Pipeline *pipeline, Slot *slot, Take take, void *state, uint64_t *records,
+		  uint64_t *bytes)
 {
 	const Batch *batch = &slot->batch;
 

@@ -30,8 +30,8 @@ struct Files
 	Format format;
 	const char *name; /* of the open one; NULL: none is open */
 	int fd;
-	bool head;   /* the names of columns come next */
-	bool again;  /* they are read for the second time */
+	bool head;  /* the names of columns come next */
+	bool again; /* they are read for the second time */
 	int column[COLUMNS];
 	Buffer rest; /* the beginning of the next batch */
 	FILE *kept;  /* what was read, where it cannot be read twice; or NULL */
@@ -111,7 +111,8 @@ files_rewind(Files *files)
 {
 	files->next = files->names;
 	files->again = true;
-	if (files->kept != NULL && (fflush(files->kept) != 0 || lseek(fileno(files->kept), 0, SEEK_SET) != 0))
+	if (files->kept != NULL &&
+		(fflush(files->kept) != 0 || lseek(fileno(files->kept), 0, SEEK_SET) != 0))
 		fail(EXIT_INPUT, "could not read a temporary file: %s", strerror(errno));
 }
 
@@ -134,7 +135,8 @@ open_next(Files *files)
 	if (files->again && files->kept != NULL)
 		files->fd = dup(fileno(files->kept));
 	else
-		files->fd = strcmp(files->name, "-") == 0 ? dup(STDIN_FILENO) : open(files->name, O_RDONLY | O_CLOEXEC);
+		files->fd = strcmp(files->name, "-") == 0 ? dup(STDIN_FILENO) :
+													open(files->name, O_RDONLY | O_CLOEXEC);
 	if (files->fd < 0)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", files->name, strerror(errno));
 	files->head = files->format == FORMAT_CSV || files->format == FORMAT_TSV;
@@ -183,8 +185,9 @@ read_some(Files *files, char *to, size_t room)
 		while (out.pos == 0)
 		{
 			if (files->unread.pos == files->unread.size)
-				files->unread = (ZSTD_inBuffer){
-					files->in, read_descriptor(files, files->in, sizeof(files->in)), 0};
+				files->unread =
+					(ZSTD_inBuffer){files->in, read_descriptor(files, files->in, sizeof(files->in)),
+									0};
 			if (files->unread.size == 0 && left == 0)
 				return 0;
 			left = ZSTD_decompressStream(files->zstd, &out, &files->unread);
@@ -287,7 +290,8 @@ files_next(Files *files, Batch *batch)
 		end = batch->data.length;
 	put(&files->rest, batch->data.bytes + end, batch->data.length - end);
 	batch->data.length = end;
-	if (files->kept != NULL && !files->again && fwrite(batch->data.bytes, 1, end, files->kept) != end)
+	if (files->kept != NULL && !files->again &&
+		fwrite(batch->data.bytes, 1, end, files->kept) != end)
 		fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));
 	batch->file = files->name;
 	batch->format = files->format;
@@ -335,7 +339,8 @@ batch_split(Batch *batch)
 	size_t end;
 
 	batch->records = 0;
-	for (size_t at = batch->head; at < data->length || (format == FORMAT_FILES && at == 0); at = end)
+	for (size_t at = batch->head; at < data->length || (format == FORMAT_FILES && at == 0);
+		 at = end)
 	{
 		size_t first = at;
 

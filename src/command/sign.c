@@ -116,8 +116,7 @@ sign_batch(void *state, neardup_session *session, Parser *parser, Batch *batch)
 		if (options.output == OUTPUT_COPY_BINARY)
 			put_binary(&batch->out, &document, &value);
 		else
-			check(session,
-				  neardup_print(session, options.kind, value.bytes, value.length, &text));
+			check(session, neardup_print(session, options.kind, value.bytes, value.length, &text));
 		if (options.output == OUTPUT_RECORDS)
 			put_record(batch, batch->record + i, &text);
 		else if (options.output == OUTPUT_COPY_TEXT)
@@ -224,8 +223,9 @@ learn_batch(void *state, Batch *batch)
 	size_t at = 0;
 
 	for (size_t i = 0; i < batch->records; at = end[i++])
-		check(learning->session, neardup_learn(learning->session, learning->learner,
-											   batch->out.bytes + at, end[i] - at));
+		check(learning->session,
+			  neardup_learn(learning->session, learning->learner, batch->out.bytes + at,
+							end[i] - at));
 }
 
 /* neardup learn: makes a lexicon of records. */
@@ -256,7 +256,8 @@ void
 command_compare(void)
 {
 	neardup_session *session = new_session();
-	neardup_kind kinds[] = {NEARDUP_SHINGLES, options.kind == NEARDUP_SIMHASH ? NEARDUP_SIMHASH : NEARDUP_MINHASH};
+	neardup_kind kinds[] = {NEARDUP_SHINGLES,
+							options.kind == NEARDUP_SIMHASH ? NEARDUP_SIMHASH : NEARDUP_MINHASH};
 	Batch batch[2] = {0};
 	neardup_comparison result;
 	int64_t distance;
@@ -288,8 +289,9 @@ command_compare(void)
 			put(&copy, made.bytes, made.length);
 			value[side] = (neardup_bytes){(uint8_t *) copy.bytes, copy.length};
 		}
-		check(session, neardup_compare(session, kinds[i], value[0].bytes, value[0].length,
-									   value[1].bytes, value[1].length, &result));
+		check(session,
+			  neardup_compare(session, kinds[i], value[0].bytes, value[0].length, value[1].bytes,
+							  value[1].length, &result));
 		if (i == 0)
 			printf("resemblance\t%.6g\ncontainment\t%.6g\nweighted\t%.6g\n", result.similarity,
 				   result.containment, result.weighted);
@@ -297,7 +299,8 @@ command_compare(void)
 			printf("%s\t%.6g\n", kinds[i] == NEARDUP_MINHASH ? "minhash" : "simhash",
 				   result.similarity);
 	}
-	check(session, neardup_edit_distance(session, batch[0].data.bytes, batch[0].data.length,
-										 batch[1].data.bytes, batch[1].data.length, &distance));
+	check(session,
+		  neardup_edit_distance(session, batch[0].data.bytes, batch[0].data.length,
+								batch[1].data.bytes, batch[1].data.length, &distance));
 	printf("edit distance\t%" PRId64 "\n", distance);
 }

@@ -24,8 +24,7 @@ offer(Stars *stars, uint32_t row, uint32_t keeper, double similarity)
 {
 	bool better = stars->keeper[row] == STAR_NO_ROW || keeper < stars->keeper[row];
 
-	if (stars->nearest && stars->keeper[row] != STAR_NO_ROW &&
-		similarity != stars->similarity[row])
+	if (stars->nearest && stars->keeper[row] != STAR_NO_ROW && similarity != stars->similarity[row])
 		better = similarity > stars->similarity[row];
 	if (!better)
 		return;

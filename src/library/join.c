@@ -168,8 +168,9 @@ side_read(Side *side, const neardup_values *values, const neardup_options *optio
 		uint64_t end = values->offset != NULL ? values->offset[row + 1] : start + values->size;
 
 		host_check_interrupts_at(row);
-		(values->kind == NEARDUP_SHINGLES ? add_set : add_signature)(
-			side, row, values->bytes + start, end - start);
+		(values->kind == NEARDUP_SHINGLES ? add_set : add_signature)(side, row,
+																	 values->bytes + start,
+																	 end - start);
 	}
 	table_end(&side->table);
 	host_free(side->last);
@@ -381,8 +382,7 @@ pack_list(const Side *side, const StarList *list)
 		return packed;
 	packed = host_alloc(list->count * side->stride + 1);
 	for (uint32_t i = 0; i < list->count; i++)
-		memcpy(packed + i * side->stride, side->packed + list->doc[i] * side->stride,
-			   side->stride);
+		memcpy(packed + i * side->stride, side->packed + list->doc[i] * side->stride, side->stride);
 	return packed;
 }
 
@@ -404,14 +404,14 @@ join_sets(const Call *call, Join *join, int jobs)
 	Bag *left = gather_bags(join->left, join->list);
 	Bag *right = join->other != NULL ? gather_bags(join->right, join->other) : NULL;
 
-	join->sets = (SetJoin){.left = left,
-						   .left_count = join->list->count,
-						   .right = right,
-						   .right_count = right != NULL ? join->other->count : 0,
-						   .threshold = call->options->threshold,
-						   .weighted = call->options->multiset,
-						   .measure = call->options->containment ? SET_CONTAINMENT :
-																   SET_RESEMBLANCE};
+	join->sets =
+		(SetJoin){.left = left,
+				  .left_count = join->list->count,
+				  .right = right,
+				  .right_count = right != NULL ? join->other->count : 0,
+				  .threshold = call->options->threshold,
+				  .weighted = call->options->multiset,
+				  .measure = call->options->containment ? SET_CONTAINMENT : SET_RESEMBLANCE};
 	if (!set_plan(&join->sets, &join->set_plan))
 		session_fail(NEARDUP_TOO_LARGE, "there are too many shingles to compare at once");
 	join->parts = SET_PARTS;
@@ -651,7 +651,8 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 		stars->keepers = call->against.documents;
 	}
 	stars->keeper = keeper;
-	stars->similarity = similarity != NULL ? similarity : host_alloc(values->count * sizeof(double) + 1);
+	stars->similarity =
+		similarity != NULL ? similarity : host_alloc(values->count * sizeof(double) + 1);
 	for (size_t i = 0; i < values->count; i++)
 	{
 		keeper[i] = STAR_NO_ROW;

@@ -32,9 +32,10 @@ lexicon_new(const LexiconParts *parts)
 
 	lexicon->parts = *parts;
 	weights_begin(&lexicon->weights, parts->key, parts->weight, parts->count);
-	lexicon->weighed = lexicon_weighed_scheme(
-		parts->scheme, weights_digest(parts->scheme, parts->documents, parts->key, parts->weight,
-									  parts->count));
+	lexicon->weighed =
+		lexicon_weighed_scheme(parts->scheme,
+							   weights_digest(parts->scheme, parts->documents, parts->key,
+											  parts->weight, parts->count));
 	return lexicon;
 }
 
@@ -85,8 +86,7 @@ neardup_lexicon_write(neardup_session *session, const neardup_lexicon *lexicon,
 }
 
 neardup_code
-neardup_lexicon_print(neardup_session *session, const neardup_lexicon *lexicon,
-					  neardup_bytes *text)
+neardup_lexicon_print(neardup_session *session, const neardup_lexicon *lexicon, neardup_bytes *text)
 {
 	FormWriter writer = {0};
 
@@ -141,8 +141,8 @@ begin_counts(neardup_learner *learner, const char *scheme, uint32_t entries, siz
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
 	learner->entries = entries;
-	counts_begin(&learner->counts, Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES,
-									   2 * (size_t) entries));
+	counts_begin(&learner->counts,
+				 Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES, 2 * (size_t) entries));
 	return session_pause();
 }
 
@@ -244,7 +244,8 @@ check_shape(neardup_kind kind, int k, int b, const neardup_lexicon *lexicon)
 					 "there is no minhash(%d, %d): k is from %d to %d, b is 1, 2, 4, 8, 16 or 32, and k * b is at most %d",
 					 k, b, MINHASH_K_MIN, MINHASH_K_MAX, MINHASH_BITS_MAX);
 	if (kind == NEARDUP_SIMHASH && (!simhash_shape_is_valid(k) || b != 1))
-		session_fail(NEARDUP_INVALID, "there is no simhash(%d): f is 64, 128, 256 or 512, and b is 1", k);
+		session_fail(NEARDUP_INVALID,
+					 "there is no simhash(%d): f is 64, 128, 256 or 512, and b is 1", k);
 	if (kind == NEARDUP_SIMHASH && lexicon != NULL)
 		session_fail(NEARDUP_INVALID, "a lexicon weighs minhash and shingles, not simhash");
 	if (kind != NEARDUP_MINHASH && kind != NEARDUP_SIMHASH && kind != NEARDUP_SHINGLES)
@@ -263,8 +264,9 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 	made = host_alloc(sizeof(neardup_signer));
 	memset(made, 0, sizeof(*made));
 	made->kind = kind;
-	made->maker.scheme = weighed = scheme_of_name(
-		scheme != NULL ? scheme : kind == NEARDUP_SIMHASH ? "word 1" : "word 3");
+	made->maker.scheme = weighed = scheme_of_name(scheme != NULL              ? scheme :
+													  kind == NEARDUP_SIMHASH ? "word 1" :
+																				"word 3");
 	if (lexicon != NULL)
 	{
 		if (scheme != NULL && made->maker.scheme != lexicon->parts.scheme)
@@ -273,8 +275,8 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 		made->maker.weights = &lexicon->weights;
 		weighed = lexicon->weighed;
 	}
-	made->maker.header = signature_header(flags_of_kind(kind), k, kind == NEARDUP_SHINGLES ? 1 : b,
-										  weighed);
+	made->maker.header =
+		signature_header(flags_of_kind(kind), k, kind == NEARDUP_SHINGLES ? 1 : b, weighed);
 	*signer = made;
 	return session_end();
 }

@@ -20,7 +20,8 @@ reader_of(const void *bytes, size_t length)
 static _Noreturn void
 refuse(const FormReader *reader, neardup_kind kind)
 {
-	static const char *const names[] = {"value", "minhash", "simhash", "set of shingles", "lexicon"};
+	static const char *const names[] = {"value", "minhash", "simhash", "set of shingles",
+										"lexicon"};
 
 	session_fail(NEARDUP_MALFORMED, "this is no %s: %s", names[kind],
 				 reader->cut ? "Its end is missing." : reader->defect);

@@ -135,9 +135,8 @@ read_recipe(FormReader *reader, uint8_t *version, SchemeId *scheme)
 	if (reader->at == reader->input && reader->at[strspn(reader->at, "0123456789")] != '/')
 	{
 		reader->strange = true;
-		return read_invalid(
-			reader,
-			"The text of a value begins with a recipe version and a scheme, such as \"1/word 3/\".");
+		return read_invalid(reader,
+							"The text of a value begins with a recipe version and a scheme, such as \"1/word 3/\".");
 	}
 	if (!read_number(reader, 1, UINT8_MAX, "Expected a recipe version from 1 to 255", &number) ||
 		!read_char(reader, '/'))

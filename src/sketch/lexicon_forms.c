@@ -22,8 +22,7 @@ bool
 lexicon_is_ordered(const LexiconParts *lexicon)
 {
 	for (uint32_t i = 0; i < lexicon->count; i++)
-		if (lexicon->weight[i] >= WEIGHT_MAX ||
-			(i > 0 && lexicon->key[i] <= lexicon->key[i - 1]))
+		if (lexicon->weight[i] >= WEIGHT_MAX || (i > 0 && lexicon->key[i] <= lexicon->key[i - 1]))
 			return false;
 	return true;
 }
@@ -117,8 +116,7 @@ lexicon_parse(FormReader *reader, LexiconParts *lexicon)
 		return false;
 	if (!lexicon_weighs(lexicon->version, lexicon->scheme))
 		return read_invalid(reader, "A lexicon has a scheme such as \"word 1\".");
-	if (!read_number(reader, 0, INT64_MAX, "Expected a number of documents",
-					 &lexicon->documents) ||
+	if (!read_number(reader, 0, INT64_MAX, "Expected a number of documents", &lexicon->documents) ||
 		!read_char(reader, '/') || !read_char(reader, '{'))
 		return false;
 	lexicon->count = count_entries(reader->at);

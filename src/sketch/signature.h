@@ -106,8 +106,9 @@ signature_size(const SignatureHeader *header)
 /* What makes signatures of texts. */
 typedef struct SignatureMaker
 {
-	SignatureHeader header; /* of all of them; its scheme is of weighed shingles, if there are weights */
-	SchemeId scheme;        /* of the shingles of a text */
+	SignatureHeader
+		header;      /* of all of them; its scheme is of weighed shingles, if there are weights */
+	SchemeId scheme; /* of the shingles of a text */
 	const Weights *weights; /* for minhash; or NULL */
 } SignatureMaker;
 

@@ -67,9 +67,9 @@ check_shape(FormReader *reader, uint8_t kind, int64_t k, int64_t b)
 	reader->kind = kind;
 	reader->k = k;
 	reader->b = b;
-	return minhash ? read_invalid(reader, "There is no minhash(%lld, %lld).", (long long) k,
-								  (long long) b) :
-					 read_invalid(reader, "There is no simhash(%lld).", (long long) k);
+	return minhash ?
+		read_invalid(reader, "There is no minhash(%lld, %lld).", (long long) k, (long long) b) :
+		read_invalid(reader, "There is no simhash(%lld).", (long long) k);
 }
 
 /* ---- Text --------------------------------------------------------------- */

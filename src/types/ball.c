@@ -552,8 +552,10 @@ neardup_ball_send(PG_FUNCTION_ARGS)
 	memcpy(&threshold, &ball.header.threshold, sizeof(threshold));
 	send_begin(&out);
 	form_put_number(&out, threshold, 8);
-	form_put_number(
-		&out, ball.set == NULL ? ball.header.radius : PG_INT32_MIN + (int) ball_measure(&ball), 4);
+	form_put_number(&out,
+					ball.set == NULL ? ball.header.radius :
+									   PG_INT32_MIN + (int) ball_measure(&ball),
+					4);
 	if (ball.set != NULL)
 		shingles_put(&out, ball.set);
 	else

@@ -117,8 +117,9 @@ learn_row(void *learner, const Datum *values, const bool *nulls)
 static LexiconValue *
 lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries, double share)
 {
-	LexiconParts parts = {
-		.version = RECIPE_VERSION, .scheme = scheme, .documents = counts->documents};
+	LexiconParts parts = {.version = RECIPE_VERSION,
+						  .scheme = scheme,
+						  .documents = counts->documents};
 
 	if (parts.documents < 2)
 		ereport(ERROR,

@@ -72,8 +72,7 @@ message_reader(StringInfo message)
 {
 	const char *data = message->data;
 
-	return (FormReader){
-		.at = data + message->cursor, .input = data, .end = data + message->len};
+	return (FormReader){.at = data + message->cursor, .input = data, .end = data + message->len};
 }
 
 /* Marks as read what the reader has. */

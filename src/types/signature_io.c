@@ -88,7 +88,7 @@ signature_of_message(StringInfo message, uint8 kind)
 	if (!signature_receive(&reader, kind, &signature))
 		message_refuse(message, &reader,
 					   signature_type_name(kind == SIGNATURE_ANY_KIND ? signature.header.flags :
-																		 kind));
+																		kind));
 	message_end(message, &reader);
 	return signature;
 }
