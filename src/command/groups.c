@@ -214,7 +214,7 @@ order_records(const Corpus *corpus, const uint32_t *taken, uint32_t *count)
 	for (uint32_t i = 0; i < corpus->records; i++)
 		if (taken == NULL || taken[i] == NEARDUP_NO_KEEPER)
 			order[(*count)++] = i;
-	sort_best = (const double *) corpus->best.bytes;
+	sort_best = (const void *) corpus->best.bytes;
 	if (sort_best != NULL)
 		qsort(order, *count, sizeof(uint32_t), compare_best);
 	return order;

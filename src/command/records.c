@@ -116,6 +116,7 @@ files_rewind(Files *files)
 		fail(EXIT_INPUT, "could not read a temporary file: %s", strerror(errno));
 }
 
+/* Frees files. */
 void
 files_close(Files *files)
 {
@@ -380,6 +381,7 @@ parser_new(void)
 	return parser;
 }
 
+/* Frees a parser. */
 void
 parser_free(Parser *parser)
 {

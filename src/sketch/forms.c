@@ -30,10 +30,12 @@ form_put_text(FormWriter *writer, const char *format, ...)
 {
 	char text[128];
 	va_list arguments;
+	int length;
 
 	va_start(arguments, format);
-	form_put(writer, text, vsnprintf(text, sizeof(text), format, arguments));
+	length = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	form_put(writer, text, length);
 }
 
 /* Writes a decimal number. */
