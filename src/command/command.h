@@ -86,6 +86,7 @@ extern char *extend(Buffer *buffer, size_t more);
 extern void put(Buffer *buffer, const void *bytes, size_t length);
 extern void put_big_endian(Buffer *buffer, uint64_t number, int bytes);
 extern void put_copy_text(Buffer *buffer, const char *text);
+extern void put_similarity(Buffer *buffer, double similarity);
 
 /* ---- Records (records.c) ------------------------------------------------ */
 

@@ -127,19 +127,6 @@ put_id(Buffer *out, const Corpus *corpus, uint32_t record)
 	put_copy_text(out, corpus->id.bytes + ((const size_t *) corpus->id_at.bytes)[record]);
 }
 
-/* Writes a tab and a number, in as few digits as give it back. */
-static void
-put_similarity(Buffer *out, double similarity)
-{
-	char text[344];
-	int digits = 1;
-
-	do
-		snprintf(text, sizeof(text), "\t%.*g", digits++, similarity);
-	while (strtod(text, NULL) != similarity);
-	put(out, text, strlen(text));
-}
-
 /* Writes a line to a file, and empties it. */
 static void
 write_line(FILE *file, Buffer *line)

@@ -145,6 +145,19 @@ put_copy_text(Buffer *buffer, const char *text)
 	}
 }
 
+/* Writes a tab and a number, in as few digits as give it back. */
+void
+put_similarity(Buffer *out, double similarity)
+{
+	char text[344];
+	int digits = 1;
+
+	do
+		snprintf(text, sizeof(text), "\t%.*g", digits++, similarity);
+	while (strtod(text, NULL) != similarity);
+	put(out, text, strlen(text));
+}
+
 /* Writes to a file, or fails. */
 void
 write_out(FILE *file, const void *bytes, size_t length)

@@ -81,6 +81,25 @@ is_regular(const char *name)
 	return strcmp(name, "-") != 0 && (stat(name, &status) != 0 || S_ISREG(status.st_mode));
 }
 
+/* Returns a file that has no name any more. */
+static FILE *
+temporary_file(void)
+{
+	const char *folder = getenv("TMPDIR");
+	Buffer name = {0};
+	int fd;
+
+	if (folder == NULL)
+		folder = "/tmp";
+	put(&name, folder, strlen(folder));
+	put(&name, "/neardup.XXXXXX", 16);
+	fd = mkstemp(name.bytes);
+	if (fd < 0 || unlink(name.bytes) != 0)
+		fail(EXIT_INPUT, "could not make a temporary file in \"%s\": %s", folder, strerror(errno));
+	resize(NULL, name.bytes, 0);
+	return fdopen(fd, "w+");
+}
+
 /* Prepares to read files; keep: they will be read again, so standard input goes to a file. */
 Files *
 files_open(char **names, bool keep)
@@ -99,8 +118,7 @@ files_open(char **names, bool keep)
 			continue;
 		if (files->names[1] != NULL)
 			fail(EXIT_USAGE, "\"%s\" cannot be read together with other files", *name);
-		if ((files->kept = tmpfile()) == NULL)
-			fail(EXIT_INPUT, "could not make a temporary file: %s", strerror(errno));
+		files->kept = temporary_file();
 	}
 	return files;
 }

@@ -1,6 +1,4 @@
 # The command neardup gives what the server does: the same bits, pairs, clusters and lexicons.
-#
-# NEARDUP is the command.
 use strict;
 use warnings;
 use utf8;
@@ -9,7 +7,6 @@ use Node;
 use PostgreSQL::Test::Utils ();
 use Test::More;
 
-my $NEARDUP = $ENV{NEARDUP};
 my $FOLDER = PostgreSQL::Test::Utils::tempdir();
 my $TEXTS = 600;
 
@@ -81,7 +78,7 @@ sub slurp { return PostgreSQL::Test::Utils::slurp_file(shift) }
 sub run
 {
 	my ($line, $expected) = @_;
-	my $out = `cd $FOLDER && N=$NEARDUP && $line 2>error`;
+	my $out = `cd $FOLDER && N=neardup && $line 2>error`;
 
 	is($? >> 8, $expected // 0, $line) or diag(slurp("$FOLDER/error"));
 	return $out;
