@@ -2,6 +2,7 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #
+#   make lib, install-lib             the library libneardup and the command neardup: src/library/library.mk
 #   make check, check-long            lint and all tests; as many rounds of them as a release needs
 #   make unit, lint, format           only the unit tests; the linters; clang-format
 #   make demo                         finds near-duplicate texts on this machine
@@ -22,7 +23,7 @@ sources = $(sort $(patsubst $(SOURCE)/%,%,$(wildcard $(addprefix $(SOURCE)/,$(1)
 EXTVERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' $(SOURCE)/META.json | head -n 1)
 
 MODULE_big = neardup
-OBJS = $(patsubst %.c,%.o,$(call sources,src/*.c src/*/*.c))
+OBJS = $(patsubst %.c,%.o,$(filter-out src/library/% src/command/%,$(call sources,src/*.c src/*/*.c)))
 DATA_built = sql/neardup--$(EXTVERSION).sql
 DATA = $(call sources,sql/neardup--*--*.sql sql/scripts/*.sql)
 EXTRA_CLEAN = $(DATA_built) .build-flags build
@@ -32,7 +33,7 @@ PKG_CONFIG ?= pkg-config
 PG_CPPFLAGS = -I$(srcdir)/src $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
 SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8proc)
 
-TOOLS = setup check check-long unit lint format demo soak fuzz faults clients bare versions packages dist \
+TOOLS = lib install-lib setup check check-long unit lint format demo soak fuzz faults clients bare versions packages dist \
 	bench bench-peers bench-quick bench-large bench-report
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
@@ -88,8 +89,10 @@ uninstall-documents:
 else
 export PG_CONFIG MAKE BENCH
 .PHONY: $(TOOLS)
-$(filter-out check-long dist bench-%,$(TOOLS)):
+$(filter-out lib install-lib check-long dist bench-%,$(TOOLS)):
 	@$(wildcard test/tools/$@ test/$@/run test/release/$@)
+lib install-lib:
+	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/library/library.mk $(if $(filter install-lib,$@),install,all)
 check-long:
 	@NEARDUP_LONG=yes test/tools/check
 $(filter bench-%,$(TOOLS)): bench-%:

@@ -3,8 +3,10 @@
  *
  * base/, text/, compare/, sketch/, grouping/ and join/ do not use PostgreSQL.  They
  * allocate memory and check for interrupts through these functions.  The extension
- * implements them by palloc and CHECK_FOR_INTERRUPTS (neardup.c), unit tests and fuzzers
- * by malloc and a counter (test/unit/host.c).
+ * implements them by palloc and CHECK_FOR_INTERRUPTS (neardup.c), the library by what its
+ * program gives it (library/session.c), unit tests and fuzzers by malloc and a counter
+ * (test/unit/host.c).  Several threads may use the layers at once: tables that are made in
+ * the first call are published atomically.
  */
 #ifndef NEARDUP_BASE_HOST_H
 #define NEARDUP_BASE_HOST_H

@@ -15,12 +15,12 @@
 /* Below this many keys three quarters of the slots stay free, above it half. */
 #define SPARSE_MAX 4096
 
-/* Returns the next of the secret numbers, which one random number of the process gives. */
+/* Returns the next of the secret numbers, which one random number of the thread gives. */
 static uint64_t
 next_secret(void)
 {
-	static bool begun = false;
-	static uint64_t state;
+	static _Thread_local bool begun = false;
+	static _Thread_local uint64_t state;
 
 	if (!begun)
 		state = host_random_seed();

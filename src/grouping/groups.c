@@ -317,8 +317,8 @@ set_grouping_is_valid(const Grouping *g)
 /* The masks within a radius of one value. */
 typedef struct ProbeMasks
 {
-	uint32_t *mask;
 	int count;
+	uint32_t mask[];
 } ProbeMasks;
 
 /* Adds the masks that change at most `left` more symbols, all below `symbol`. */
@@ -344,19 +344,24 @@ compare_masks(const void *x, const void *y)
 
 /*
  * Returns the masks that turn (by XOR) a bucket into those within a radius, ascending, so
- * that buckets that are neighbours on disk follow each other.  They are never freed.
+ * that buckets that are neighbours on disk follow each other.  They are never freed.  If
+ * several threads make them at once, one copy is kept.
  */
 const uint32_t *
 probe_masks(int symbols, int b, int radius, int *count)
 {
-	static ProbeMasks store[BUCKET_BITS_MAX + 1][6][RADIUS_MAX + 1];
-	ProbeMasks *masks = &store[symbols * b][__builtin_ctz(b)][radius];
+	static ProbeMasks *store[BUCKET_BITS_MAX + 1][6][RADIUS_MAX + 1];
+	ProbeMasks **kept = &store[symbols * b][__builtin_ctz(b)][radius];
+	ProbeMasks *masks = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
 
-	if (masks->mask == NULL)
+	if (masks == NULL)
 	{
-		masks->mask = host_alloc_forever(probe_count(symbols, b, radius) * sizeof(uint32_t));
+		masks = host_alloc_forever(sizeof(ProbeMasks) +
+								   probe_count(symbols, b, radius) * sizeof(uint32_t));
+		masks->count = 0;
 		enumerate(masks, b, 0, symbols, radius);
 		qsort(masks->mask, masks->count, sizeof(uint32_t), compare_masks);
+		__atomic_store_n(kept, masks, __ATOMIC_RELEASE);
 	}
 	*count = masks->count;
 	return masks->mask;

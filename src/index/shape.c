@@ -40,14 +40,11 @@ static char *
 condition_of_others(const SignatureHeader *shape)
 {
 	Signature empty = {.header = *shape};
-	StringInfoData out;
+	FormWriter out = {0};
 
 	empty.header.flags |= SIGNATURE_EMPTY | (signature_is_minhash(shape) ? SIGNATURE_COUNTED : 0);
-	initStringInfo(&out);
-	appendStringInfoString(&out, "NOT is_comparable(sig, '");
 	signature_print(&out, &empty);
-	appendStringInfoString(&out, "')");
-	return out.data;
+	return psprintf("NOT is_comparable(sig, '%s')", out.bytes);
 }
 
 /* Reports an error if a signature has another shape than the index, perhaps while it is built. */

@@ -1,5 +1,5 @@
 /*
- * signature.h: the layout of a minhash or simhash value.
+ * signature.h: the layout of a minhash or simhash value, its making, and comparisons.
  *
  * After the varlena header, at any alignment (a value of up to 126 bytes has a header of
  * one byte), come a SignatureHeader, the cardinality of the set (minhash only), and the
@@ -67,5 +67,81 @@ signature_read(const void *value)
 	signature.symbols = (const uint8_t *) value + SIGNATURE_SYMBOLS_AT(signature.header.flags);
 	return signature;
 }
+
+/* Is it a signature of the empty set? */
+static inline bool
+signature_is_empty(const Signature *signature)
+{
+	return (signature->header.flags & SIGNATURE_EMPTY) != 0;
+}
+
+static inline bool
+signature_is_minhash(const SignatureHeader *header)
+{
+	return (header->flags & SIGNATURE_MINHASH) != 0;
+}
+
+static inline const char *
+signature_type_name(uint8_t flags)
+{
+	return (flags & SIGNATURE_MINHASH) != 0 ? "minhash" : "simhash";
+}
+
+/* Returns how many bytes the symbols take. */
+static inline size_t
+signature_symbol_bytes(const SignatureHeader *header)
+{
+	return SYMBOL_BYTES(header->k, signature_bits(header));
+}
+
+/* Returns how many bytes follow the varlena header. */
+static inline size_t
+signature_size(const SignatureHeader *header)
+{
+	return SIGNATURE_SYMBOLS_AT(header->flags) + signature_symbol_bytes(header);
+}
+
+/* ---- Making (signature.c) ------------------------------------------------ */
+
+/* What makes signatures of texts. */
+typedef struct SignatureMaker
+{
+	SignatureHeader
+		header;      /* of all of them; its scheme is of weighed shingles, if there are weights */
+	SchemeId scheme; /* of the shingles of a text */
+	const Weights *weights; /* for minhash; or NULL */
+} SignatureMaker;
+
+extern SignatureHeader signature_header(uint8_t kind, int k, int b, SchemeId scheme);
+extern bool signature_shape_is_valid(const SignatureHeader *header);
+extern uint8_t *signature_write(void *value, const SignatureHeader *header, uint32_t cardinality);
+extern void signature_of_sketch(Signature *signature, const uint32_t *full, uint64_t count,
+								uint8_t *symbols);
+extern Signature signature_of_text(const SignatureMaker *maker, const char *utf8, size_t length,
+								   uint8_t *symbols);
+
+/* ---- Comparing (signature.c) --------------------------------------------- */
+
+#define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH | SIGNATURE_SET)
+
+/* Have two signatures the same shape, scheme and recipe version? */
+static inline bool
+signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
+{
+	return x->version == y->version && x->k == y->k && x->scheme == y->scheme &&
+		((x->flags ^ y->flags) & SIGNATURE_SAME_FLAGS) == 0;
+}
+
+/* Returns how many symbols of comparable signatures differ: all of them where either set is empty. */
+static inline int
+signature_differing(const Signature *x, const Signature *y)
+{
+	if (signature_is_empty(x) || signature_is_empty(y))
+		return x->header.k;
+	return symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header));
+}
+
+extern double signature_similarity(const SignatureHeader *header, int distance);
+extern int signature_radius(const SignatureHeader *header, double threshold);
 
 #endif

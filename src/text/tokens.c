@@ -121,13 +121,6 @@ put_piece(Batch *t, const uint8_t *in, size_t length)
 	return taken;
 }
 
-/* The normal form of a single character: one or two characters below U+FFFF. */
-typedef struct KeptForm
-{
-	uint16_t character[2];
-	uint8_t count; /* 0: not known yet */
-} KeptForm;
-
 /* Characters below this, capital and accented letters, are kept, and those from U+FF00 to U+FFFF. */
 #define KEPT_LETTERS 0x800
 #define KEPT_FORMS (KEPT_LETTERS + 0x100)
@@ -144,30 +137,30 @@ kept_place(uint32_t code_point)
 /*
  * Does the same as put_piece for a character of `length` bytes that is a piece by itself.  Capital
  * and accented letters, and the wide punctuation of Chinese and Japanese, are frequent and few, so
- * their normal forms are kept.
+ * their normal forms are kept: one or two characters, the first in the low half; 0 is not known
+ * yet.  Threads may share them.
  */
 static inline void
 put_kept(Batch *t, const uint8_t *in, int length, unsigned place)
 {
-	static KeptForm forms[KEPT_FORMS];
-	KeptForm *form = &forms[place];
+	static uint32_t forms[KEPT_FORMS];
+	uint32_t form = __atomic_load_n(&forms[place], __ATOMIC_RELAXED);
 	uint32_t result[PIECE_RESULT_MAX];
 	int count;
 
-	if (form->count > 0)
+	if (form != 0)
 	{
-		result[0] = form->character[0];
-		result[1] = form->character[1];
-		put_normalised(t, result, form->count);
+		result[0] = (uint16_t) form;
+		result[1] = form >> 16;
+		put_normalised(t, result, result[1] != 0 ? 2 : 1);
 		return;
 	}
 	normalise_piece(in, length, result, &count);
 	put_normalised(t, result, count);
 	if (count < 1 || count > 2)
 		return;
-	for (int i = 0; i < count; i++)
-		form->character[i] = (uint16_t) result[i];
-	form->count = (uint8_t) count;
+	form = (uint16_t) result[0] | (count > 1 ? result[1] << 16 : 0);
+	__atomic_store_n(&forms[place], form, __ATOMIC_RELAXED);
 }
 
 /* A character of the input. */

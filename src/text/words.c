@@ -46,14 +46,18 @@ shingle_of_token(const char *utf8, size_t length)
 	return XXH3_64bits(utf8, length);
 }
 
-/* Returns a set of the words of a list, making it in the first call. */
+/*
+ * Returns a set of the words of a list, making it in the first call.  If several threads
+ * make it at once, one copy is kept, and the others are not freed.
+ */
 static const WordSet *
-word_set_of_list(WordSet *set, const char *list)
+word_set_of_list(WordSet **kept, const char *list)
 {
+	WordSet *set = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
 	uint64_t *hash;
 	size_t count = 0;
 
-	if (set->word != NULL)
+	if (set != NULL)
 		return set;
 	hash = host_alloc((strlen(list) / 2 + 1) * sizeof(uint64_t));
 	while (*list != '\0')
@@ -63,8 +67,10 @@ word_set_of_list(WordSet *set, const char *list)
 		hash[count++] = shingle_of_token(list, length);
 		list += length + (list[length] == ' ');
 	}
+	set = host_alloc_forever(sizeof(WordSet));
 	*set = word_set_of(hash, count, true);
 	host_free(hash);
+	__atomic_store_n(kept, set, __ATOMIC_RELEASE);
 	return set;
 }
 
@@ -72,7 +78,7 @@ word_set_of_list(WordSet *set, const char *list)
 const WordSet *
 language_stop_words(int language)
 {
-	static WordSet sets[LANGUAGES_MAX];
+	static WordSet *sets[LANGUAGES_MAX];
 
 	return word_set_of_list(&sets[language], languages[language].stop_words);
 }
@@ -81,7 +87,7 @@ language_stop_words(int language)
 const WordSet *
 language_antecedents(int language)
 {
-	static WordSet sets[LANGUAGES_MAX];
+	static WordSet *sets[LANGUAGES_MAX];
 
 	return word_set_of_list(&sets[language], languages[language].antecedents);
 }

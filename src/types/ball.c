@@ -147,11 +147,8 @@ ball_finish(struct varlena *value, double threshold, int radius, Node *context)
 static struct varlena *
 ball_around(const Signature *centre, double threshold, int radius)
 {
-	uint8 *symbols;
-	struct varlena *value =
-		signature_new(&centre->header, centre->cardinality, sizeof(BallHeader), &symbols);
+	struct varlena *value = signature_value(centre, sizeof(BallHeader));
 
-	memcpy(symbols, centre->symbols, signature_symbol_bytes(&centre->header));
 	ball_finish(value, threshold, radius, NULL);
 	return value;
 }
@@ -395,28 +392,22 @@ static char *
 ball_text(const Ball *ball)
 {
 	char threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
-	StringInfoData out;
+	FormWriter out = {0};
 
-	initStringInfo(&out);
 	if (ball->header.threshold == 0)
-		appendStringInfo(&out, "%d" SYMBOLS, ball->header.radius);
+		form_put_text(&out, "%d" SYMBOLS, ball->header.radius);
 	else
 	{
 		/* float8out would depend on extra_float_digits. */
 		double_to_shortest_decimal_buf(ball->header.threshold, threshold);
-		appendStringInfoString(&out, threshold);
+		form_put_text(&out, "%s", threshold);
 	}
 	if (ball->set != NULL)
-	{
-		appendStringInfoString(&out, measures[ball_measure(ball)]);
-		appendStringInfoString(&out,
-							   DatumGetCString(DirectFunctionCall1(neardup_shingles_out,
-																   PointerGetDatum(ball->set))));
-		return out.data;
-	}
-	appendStringInfo(&out, AROUND "%s ", signature_type_name(ball->centre.header.flags));
+		return psprintf("%.*s%s%s", (int) out.length, out.bytes, measures[ball_measure(ball)],
+						shingles_text(ball->set));
+	form_put_text(&out, AROUND "%s ", signature_type_name(ball->centre.header.flags));
 	signature_print(&out, &ball->centre);
-	return out.data;
+	return out.bytes;
 }
 
 /* ball_out(ball) returns cstring */
@@ -434,7 +425,8 @@ neardup_ball_out(PG_FUNCTION_ARGS)
  * one that it is.
  */
 static bool
-read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
+read_extent(FunctionCallInfo fcinfo, FormReader *reader, size_t length, double *threshold,
+			int *radius)
 {
 	char *extent = pnstrdup(reader->at, length);
 	char *symbols = strstr(extent, SYMBOLS);
@@ -450,7 +442,7 @@ read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
 	if (!is_distance)
 	{
 		*threshold = number;
-		return check_threshold(number, reader->context);
+		return check_threshold(number, fcinfo->context);
 	}
 	if (!(number >= 0 && number <= MINHASH_K_MAX && number == floor(number)))
 		return read_invalid(reader,
@@ -461,7 +453,7 @@ read_extent(TextReader *reader, size_t length, double *threshold, int *radius)
 
 /* Reads "minhash " or "simhash ". */
 static bool
-read_kind(TextReader *reader, uint8 *kind)
+read_kind(FormReader *reader, uint8 *kind)
 {
 	static const uint8 kinds[] = {SIGNATURE_MINHASH, SIGNATURE_SIMHASH};
 
@@ -477,7 +469,7 @@ read_kind(TextReader *reader, uint8 *kind)
 			return true;
 		}
 	}
-	return read_expected(reader, "Expected \"minhash\" or \"simhash\" at character %zu.");
+	return read_expected(reader, "Expected \"minhash\" or \"simhash\"");
 }
 
 /*
@@ -485,7 +477,7 @@ read_kind(TextReader *reader, uint8 *kind)
  * Returns false if the text is of another kind.
  */
 static bool
-read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
+read_set_ball(FunctionCallInfo fcinfo, FormReader *reader, Datum *result)
 {
 	for (int i = 0; i < lengthof(measures); i++)
 	{
@@ -497,14 +489,14 @@ read_set_ball(FunctionCallInfo fcinfo, TextReader *reader, Datum *result)
 		if (name == NULL)
 			continue;
 		*result = (Datum) 0;
-		if (read_extent(reader, name - reader->input, &threshold, &radius) &&
-			(threshold != 0 || check_threshold(0, reader->context)))
+		if (read_extent(fcinfo, reader, name - reader->input, &threshold, &radius) &&
+			(threshold != 0 || check_threshold(0, fcinfo->context)))
 		{
 			reader->at = name + strlen(measures[i]);
 			set = shingles_parse(reader);
 		}
 		if (set == NULL)
-			fcinfo->isnull = true;
+			*result = text_refuse(fcinfo, reader, "ball");
 		else
 			*result = ball_around_set(PointerGetDatum(set), (QueryMeasure) i, threshold);
 		return true;
@@ -517,12 +509,13 @@ PG_FUNCTION_INFO_V1(neardup_ball_in);
 Datum
 neardup_ball_in(PG_FUNCTION_ARGS)
 {
-	TextReader reader = text_reader(fcinfo, "ball");
+	FormReader reader = text_reader(fcinfo);
 	const char *around = strstr(reader.input, AROUND);
 	Datum set_ball;
 	double threshold = 0;
 	int radius = 0;
 	uint8 kind = SIGNATURE_MINHASH;
+	Signature centre;
 	struct varlena *value;
 
 	if (read_set_ball(fcinfo, &reader, &set_ball))
@@ -532,15 +525,15 @@ neardup_ball_in(PG_FUNCTION_ARGS)
 		read_invalid(&reader,
 					 "Expected \"THRESHOLD around KIND SIGNATURE\" or "
 					 "\"DISTANCE symbols around KIND SIGNATURE\".");
-		PG_RETURN_NULL();
+		return text_refuse(fcinfo, &reader, "ball");
 	}
-	if (!read_extent(&reader, around - reader.input, &threshold, &radius))
-		PG_RETURN_NULL();
+	if (!read_extent(fcinfo, &reader, around - reader.input, &threshold, &radius))
+		return text_refuse(fcinfo, &reader, "ball");
 	reader.at = around + strlen(AROUND);
-	if (!read_kind(&reader, &kind))
-		PG_RETURN_NULL();
-	value = signature_parse(&reader, kind, sizeof(BallHeader));
-	if (value == NULL || !ball_finish(value, threshold, radius, fcinfo->context))
+	if (!read_kind(&reader, &kind) || !signature_parse(&reader, kind, &centre))
+		return text_refuse(fcinfo, &reader, "ball");
+	value = signature_value(&centre, sizeof(BallHeader));
+	if (!ball_finish(value, threshold, radius, fcinfo->context))
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(value);
 }
@@ -553,22 +546,21 @@ Datum
 neardup_ball_send(PG_FUNCTION_ARGS)
 {
 	Ball ball = ball_of_any(PG_GETARG_DATUM(0));
-	StringInfoData out;
+	FormWriter out;
+	uint64 threshold;
 
-	pq_begintypsend(&out);
-	pq_sendfloat8(&out, ball.header.threshold);
-	pq_sendint32(&out,
-				 ball.set == NULL ? ball.header.radius : PG_INT32_MIN + (int) ball_measure(&ball));
+	memcpy(&threshold, &ball.header.threshold, sizeof(threshold));
+	send_begin(&out);
+	form_put_number(&out, threshold, 8);
+	form_put_number(&out,
+					ball.set == NULL ? ball.header.radius :
+									   PG_INT32_MIN + (int) ball_measure(&ball),
+					4);
 	if (ball.set != NULL)
-	{
-		bytea *set =
-			DatumGetByteaP(DirectFunctionCall1(neardup_shingles_send, PointerGetDatum(ball.set)));
-
-		pq_sendbytes(&out, VARDATA(set), VARSIZE(set) - VARHDRSZ);
-		PG_RETURN_BYTEA_P(pq_endtypsend(&out));
-	}
-	signature_send(&out, &ball.centre);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&out));
+		shingles_put(&out, ball.set);
+	else
+		signature_send(&out, &ball.centre);
+	PG_RETURN_BYTEA_P(send_end(&out));
 }
 
 /* ball_recv(internal) returns ball */
@@ -579,13 +571,15 @@ neardup_ball_recv(PG_FUNCTION_ARGS)
 	StringInfo in = (StringInfo) PG_GETARG_POINTER(0);
 	double threshold = pq_getmsgfloat8(in);
 	int32 radius = (int32) pq_getmsgint(in, 4);
+	Signature centre;
 	struct varlena *value;
 	Ball ball;
 
 	if (radius < PG_INT32_MIN + (int) lengthof(measures))
 		return ball_around_set(DirectFunctionCall1(neardup_shingles_recv, PointerGetDatum(in)),
 							   (QueryMeasure) (radius - PG_INT32_MIN), threshold);
-	value = signature_receive(in, SIGNATURE_ANY_KIND, sizeof(BallHeader));
+	centre = signature_of_message(in, SIGNATURE_ANY_KIND);
+	value = signature_value(&centre, sizeof(BallHeader));
 	ball_finish(value, threshold, radius, NULL);
 	ball = ball_of_datum(PointerGetDatum(value));
 	if (ball.header.radius != radius)

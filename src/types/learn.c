@@ -117,29 +117,23 @@ learn_row(void *learner, const Datum *values, const bool *nulls)
 static LexiconValue *
 lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries, double share)
 {
-	uint64 documents = counts->documents;
-	uint32 *key;
-	uint8 *weight;
-	LexiconValue *lexicon;
-	uint32 count;
+	LexiconParts parts = {.version = RECIPE_VERSION,
+						  .scheme = scheme,
+						  .documents = counts->documents};
 
-	if (documents < 2)
+	if (parts.documents < 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("query returned fewer than two documents"),
 				 errdetail("The weight of a shingle is how few of many documents have it."),
 				 errhint("Read more documents.")));
-	count = counts_finish(counts, entries, share, &key, &weight);
-	if (count > LEXICON_ENTRIES_MAX)
+	parts.count = counts_finish(counts, entries, share, &parts.key, &parts.weight);
+	if (parts.count > LEXICON_ENTRIES_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("lexicon has more than %d entries", LEXICON_ENTRIES_MAX),
 				 errhint("Raise \"share\", or lower \"entries\".")));
-	lexicon = lexicon_alloc(RECIPE_VERSION, scheme, documents, count);
-	memcpy(lexicon->key, key, sizeof(uint32) * count);
-	memcpy(lexicon_weights(lexicon), weight, count);
-	lexicon_seal(lexicon);
-	return lexicon;
+	return lexicon_of_parts(&parts);
 }
 
 /* A lexicon of this many entries may be made with any maintenance_work_mem. */

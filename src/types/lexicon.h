@@ -6,7 +6,7 @@
 
 #include "types/shingles.h"
 
-#include "sketch/weights.h"
+#include "sketch/forms.h"
 
 /*
  * A stored value: this header, count ascending keys (weight_key) and count weights, a byte
@@ -25,13 +25,7 @@ typedef struct LexiconValue
 	uint32 key[FLEXIBLE_ARRAY_MEMBER];
 } LexiconValue;
 
-#define LEXICON_LAYOUT 1
-#define LEXICON_ENTRIES_MAX 1000000
-
-extern LexiconValue *lexicon_alloc(int version, SchemeId scheme, uint64 documents, uint32 count);
-extern uint8 *lexicon_weights(const LexiconValue *lexicon);
-extern void lexicon_seal(LexiconValue *lexicon);
-extern SchemeId lexicon_weighed_scheme(SchemeId scheme, uint64 digest);
+extern LexiconValue *lexicon_of_parts(const LexiconParts *parts);
 
 /* A lexicon that is ready to weigh. */
 typedef struct ReadyLexicon

@@ -42,58 +42,15 @@ neardup_minhash_typmod_out(PG_FUNCTION_ARGS)
 
 /* ---- Constructors ------------------------------------------------------- */
 
-/* A guess of the bytes of text for each distinct shingle, to size the table of these. */
-#define BYTES_PER_SHINGLE 6
-
-/* Returns the signature of the sketch of a set of `count` elements; frees the sketch. */
-static struct varlena *
-minhash_of_sketch(uint32 *full, uint64 count, int k, int b, SchemeId scheme)
-{
-	SignatureHeader header = signature_header(SIGNATURE_MINHASH | SIGNATURE_COUNTED, k, b, scheme);
-	struct varlena *value;
-	uint8 *symbols;
-
-	if (count == 0)
-		header.flags |= SIGNATURE_EMPTY;
-	value = signature_new(&header, Min(count, CARDINALITY_MAX), 0, &symbols);
-	if (count > 0)
-		minhash_pack(full, k, b, symbols);
-	pfree(full);
-	return value;
-}
-
-/* Returns the signature of the set that was gathered; frees the builder. */
-static struct varlena *
-minhash_of_builder(MinhashBuilder *builder, int k, int b, SchemeId scheme)
-{
-	uint32 *full = palloc(k * sizeof(uint32));
-	uint64 count = minhash_finish(builder, k, full);
-
-	return minhash_of_sketch(full, count, k, b, scheme);
-}
-
-/* Gathers the shingles of a text. */
-static MinhashBuilder
-gather_text(Datum text, SchemeId scheme)
-{
-	Utf8Text utf8 = utf8_of_datum(text);
-	MinhashBuilder builder;
-
-	minhash_begin(&builder, utf8.length / BYTES_PER_SHINGLE);
-	shingle_text(utf8.bytes, utf8.length, scheme, minhash_add, &builder);
-	utf8_free(&utf8);
-	return builder;
-}
-
 /* Returns the signature of a text. */
 static struct varlena *
 minhash_of_text(Datum text, int k, int b, SchemeId scheme)
 {
-	MinhashBuilder builder;
+	SignatureMaker maker = {.scheme = scheme};
 
 	check_minhash_shape(k, b, NULL);
-	builder = gather_text(text, scheme);
-	return minhash_of_builder(&builder, k, b, scheme);
+	maker.header = signature_header(SIGNATURE_MINHASH, k, b, scheme);
+	return signature_make(&maker, text);
 }
 
 /* to_minhash(text, k int, b int, scheme text) returns minhash */
@@ -130,6 +87,9 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	int k = PG_GETARG_INT32(1);
 	int b = PG_GETARG_INT32(2);
 	Bag bag = shingles_bag(shingles);
+	Signature signature;
+	struct varlena *value;
+	uint8 *symbols;
 	uint32 *full;
 	uint64 count;
 
@@ -138,7 +98,12 @@ neardup_to_minhash_shingles(PG_FUNCTION_ARGS)
 	count = scheme_is_weighted(shingles->scheme) ?
 		minhash_of_copies(&bag, k, full) :
 		minhash_of_set((const uint64_t *) bag.element, bag.count, k, full);
-	PG_RETURN_POINTER(minhash_of_sketch(full, count, k, b, shingles->scheme));
+	signature.header = signature_header(SIGNATURE_MINHASH, k, b, shingles->scheme);
+	value = signature_new(&signature.header, 0, 0, &symbols);
+	signature_of_sketch(&signature, full, count, symbols);
+	signature_write(VARDATA(value), &signature.header, signature.cardinality);
+	pfree(full);
+	PG_RETURN_POINTER(value);
 }
 
 /* to_minhash(text, lexicon shingle_lexicon), to_minhash(text, k int, b int, lexicon shingle_lexicon) return minhash */
@@ -150,15 +115,11 @@ neardup_to_minhash_lexicon(PG_FUNCTION_ARGS)
 	int k = shaped ? PG_GETARG_INT32(1) : USUAL_K;
 	int b = shaped ? PG_GETARG_INT32(2) : USUAL_B;
 	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, PG_NARGS() - 1);
-	MinhashBuilder builder;
-	uint32 *full;
-	uint64 count;
+	SignatureMaker maker = {.scheme = lexicon->scheme, .weights = &lexicon->weights};
 
 	check_minhash_shape(k, b, NULL);
-	builder = gather_text(PG_GETARG_DATUM(0), lexicon->scheme);
-	full = palloc(k * sizeof(uint32));
-	count = minhash_finish_weighed(&builder, &lexicon->weights, k, full);
-	PG_RETURN_POINTER(minhash_of_sketch(full, count, k, b, lexicon->weighed));
+	maker.header = signature_header(SIGNATURE_MINHASH, k, b, lexicon->weighed);
+	PG_RETURN_POINTER(signature_make(&maker, PG_GETARG_DATUM(0)));
 }
 
 /* ---- Truncation, union, cardinality ------------------------------------- */

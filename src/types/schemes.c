@@ -156,16 +156,6 @@ spot_words_of_arguments(FunctionCallInfo fcinfo, SchemeId *made)
 	return words;
 }
 
-/*
- * May a value of a recipe version have this scheme?  A version later than RECIPE_VERSION
- * may have any.
- */
-bool
-recipe_has_scheme(int version, SchemeId scheme)
-{
-	return version > RECIPE_VERSION || scheme_is_valid(scheme);
-}
-
 /* Does scheme_call() for a scheme with a lexicon. */
 static const char *
 lexicon_call(const char *function, const char *sizes, SchemeId scheme)

@@ -18,6 +18,5 @@ extern _Noreturn void refuse_recipes(const char *type, int version_x, SchemeId s
 									 int version_y, SchemeId scheme_y, const char *call_x,
 									 const char *call_y);
 extern void check_same_recipe(int version_x, SchemeId scheme_x, int version_y, SchemeId scheme_y);
-extern bool recipe_has_scheme(int version, SchemeId scheme);
 
 #endif

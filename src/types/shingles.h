@@ -23,14 +23,11 @@ typedef struct Shingles
 	int32 vl_len_; /* varlena header, do not touch directly */
 	uint8 layout;  /* SHINGLES_LAYOUT */
 	uint8 version; /* RECIPE_VERSION, or a later one */
-	uint16 flags;  /* SHINGLES_... */
+	uint16 flags;  /* SHINGLES_FREQUENCIES or 0 */
 	SchemeId scheme;
 	uint32 count;
 	int64 element[FLEXIBLE_ARRAY_MEMBER];
 } Shingles;
-
-#define SHINGLES_LAYOUT 1
-#define SHINGLES_FREQUENCIES 1
 
 extern Shingles *shingles_of_datum(Datum datum);
 extern Shingles *shingles_to_sketch(Datum datum);
@@ -46,10 +43,10 @@ typedef struct ShinglesPair
 	Bag bag_y;
 } ShinglesPair;
 
-extern Shingles *shingles_parse(TextReader *reader);
-extern Datum neardup_shingles_out(PG_FUNCTION_ARGS);
+extern Shingles *shingles_parse(FormReader *reader);
+extern char *shingles_text(const Shingles *shingles);
+extern void shingles_put(FormWriter *writer, const Shingles *shingles);
 extern Datum neardup_shingles_recv(PG_FUNCTION_ARGS);
-extern Datum neardup_shingles_send(PG_FUNCTION_ARGS);
 
 extern ShinglesPair shingles_pair(FunctionCallInfo fcinfo);
 extern void shingles_pair_free(FunctionCallInfo fcinfo, ShinglesPair *pair);

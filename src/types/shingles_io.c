@@ -1,16 +1,9 @@
 /*
- * shingles_io.c: the type shingles as a datum, as text and in binary format.
- *
- * Text: VERSION/SCHEME/{ELEMENT,ELEMENT:FREQUENCY,...}, the elements ascending and
- * without frequencies of 1, such as 1/word 3/{-7,12:2}.
- *
- * Binary format, big-endian: layout (1 byte), version (1), flags (2), scheme (4),
- * count (4), then the elements (8 each) and, if the flag is set, the frequencies (4 each).
+ * shingles_io.c: the type shingles as a datum, as text and in binary format
+ * (sketch/bag_forms.c).
  */
 #include "types/shingles.h"
 
-#include "libpq/pqformat.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "types/read.h"
@@ -127,126 +120,38 @@ check_text_length(const Bag *bag)
 				 errhint("Divide the text into parts, or make a minhash of it.")));
 }
 
-/* Returns a new value with copies of the bag's arrays; version is that of its recipe. */
-Shingles *
-shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
+/* Returns a new value with copies of the bag's arrays, whatever the length of its text. */
+static Shingles *
+shingles_copy(const Bag *bag, int version, SchemeId scheme)
 {
-	Shingles *shingles;
+	Shingles *shingles = shingles_alloc(bag->count, bag->frequency != NULL, version, scheme);
 
-	check_text_length(bag);
-	shingles = shingles_alloc(bag->count, bag->frequency != NULL, version, scheme);
 	memcpy(shingles->element, bag->element, bag->count * sizeof(int64));
 	if (bag->frequency)
 		memcpy(shingles_frequencies(shingles), bag->frequency, bag->count * sizeof(uint32));
 	return shingles;
 }
 
+/* Returns a new value with copies of the bag's arrays; version is that of its recipe. */
+Shingles *
+shingles_of_bag(const Bag *bag, int version, SchemeId scheme)
+{
+	check_text_length(bag);
+	return shingles_copy(bag, version, scheme);
+}
+
 /* ---- Text --------------------------------------------------------------- */
 
-/* Returns how many elements a text can have at most: one more than it has commas. */
-static size_t
-count_elements(const char *text)
-{
-	size_t count = 1;
-
-	for (; (text = strchr(text, ',')) != NULL; text++)
-		host_check_interrupts_at(count++);
-	return count;
-}
-
-/* Reads a signed number. */
-static bool
-read_element(TextReader *reader, int64 *element)
-{
-	static const char *const expected = "Expected a 64-bit number at character %zu.";
-	uint64 number;
-
-	if (*reader->at == '-')
-	{
-		reader->at++;
-		if (!read_number(reader, 1, (uint64) PG_INT64_MAX + 1, expected, &number))
-			return false;
-		*element = (int64) -number;
-		return true;
-	}
-	if (!read_number(reader, 0, PG_INT64_MAX, expected, &number))
-		return false;
-	*element = (int64) number;
-	return true;
-}
-
-/* Reads ":FREQUENCY", if that is there, else sets *frequency to 1. */
-static bool
-read_frequency(TextReader *reader, uint32 *frequency)
-{
-	uint64 number = 1;
-
-	if (*reader->at == ':')
-	{
-		reader->at++;
-		if (!read_number(reader, 2, PG_UINT32_MAX,
-						 "Expected a frequency from 2 to 4294967295 at character %zu.", &number))
-			return false;
-	}
-	*frequency = (uint32) number;
-	return true;
-}
-
-/* Reads elements and frequencies to the closing brace. */
-static bool
-read_elements(TextReader *reader, Bag *bag)
-{
-
-	while (*reader->at != '}')
-	{
-		int64 element;
-		const char *start;
-
-		host_check_interrupts_at(bag->count);
-		if (bag->count > 0)
-		{
-			if (*reader->at != ',')
-				return read_expected(reader, "Expected \",\" or \"}\" at character %zu.");
-			reader->at++;
-		}
-		start = reader->at;
-		if (!read_element(reader, &element))
-			return false;
-		if (bag->count > 0 && element <= bag->element[bag->count - 1])
-		{
-			reader->at = start;
-			return read_expected(reader,
-								 "Expected an element greater than the one before it at character %zu.");
-		}
-		if (!read_frequency(reader, &bag->frequency[bag->count]))
-			return false;
-		bag->element[bag->count++] = element;
-	}
-	reader->at++;
-	bag_drop_ones(bag);
-	return *reader->at == '\0' ||
-		read_expected(reader, "Expected the end of the text at character %zu.");
-}
-
-/* Reads a set up to the end of the text.  Returns NULL if an error was saved in the context. */
+/* Reads a set up to the end of the text.  Returns NULL if there is something wrong. */
 Shingles *
-shingles_parse(TextReader *reader)
+shingles_parse(FormReader *reader)
 {
 	Shingles *shingles;
 	uint8 version;
 	SchemeId scheme;
-	size_t room;
 	Bag bag;
 
-	reader->strict = true;
-	/* Copying a long text takes a while. */
-	CHECK_FOR_INTERRUPTS();
-	if (!read_recipe(reader, &version, &scheme) || !read_char(reader, '{'))
-		return NULL;
-	room = count_elements(reader->at);
-	bag = (Bag){.element = host_alloc(room * sizeof(int64)),
-				.frequency = host_alloc(room * sizeof(uint32))};
-	if (!read_elements(reader, &bag))
+	if (!bag_parse(reader, &version, &scheme, &bag))
 		return NULL;
 	shingles = shingles_of_bag(&bag, version, scheme);
 	bag_free(&bag);
@@ -258,25 +163,21 @@ PG_FUNCTION_INFO_V1(neardup_shingles_in);
 Datum
 neardup_shingles_in(PG_FUNCTION_ARGS)
 {
-	TextReader reader = text_reader(fcinfo, "shingles");
+	FormReader reader = text_reader(fcinfo);
 	Shingles *shingles = shingles_parse(&reader);
 
 	if (shingles == NULL)
-		PG_RETURN_NULL();
+		return text_refuse(fcinfo, &reader, "shingles");
 	PG_RETURN_POINTER(shingles);
 }
 
-/* shingles_out(shingles) returns cstring */
-PG_FUNCTION_INFO_V1(neardup_shingles_out);
-Datum
-neardup_shingles_out(PG_FUNCTION_ARGS)
+/* Returns a set as text. */
+char *
+shingles_text(const Shingles *shingles)
 {
-	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
 	Bag bag = shingles_bag(shingles);
-	char name[SCHEME_NAME_SIZE];
-	StringInfoData out;
+	FormWriter out = {0};
 	const uint64 room = MaxAllocSize - SCHEME_NAME_SIZE - sizeof("255//{}");
-	uint32 i;
 
 	/* An earlier release made such a set, or it came in binary format. */
 	if (bag_text_most(&bag) > room && bag_text_length(&bag) > room)
@@ -286,56 +187,23 @@ neardup_shingles_out(PG_FUNCTION_ARGS)
 				 errdetail("It would take " UINT64_FORMAT " bytes, but a text has at most %zu.",
 						   bag_text_length(&bag), (size_t) MaxAllocSize),
 				 errhint("Use the binary format, as in COPY ... WITH (FORMAT binary).")));
-	initStringInfo(&out);
-	scheme_name(shingles->scheme, name);
-	appendStringInfo(&out, "%d/%s/{", shingles->version, name);
-	for (i = 0; i < bag.count; i++)
-	{
-		char number[sizeof("-9223372036854775808")];
+	bag_print(&out, shingles->version, shingles->scheme, &bag);
+	return out.bytes;
+}
 
-		host_check_interrupts_at(i);
-		if (i > 0)
-			appendStringInfoChar(&out, ',');
-		pg_lltoa(bag.element[i], number);
-		appendStringInfoString(&out, number);
-		if (bag_frequency(&bag, i) > 1)
-			appendStringInfo(&out, ":%u", bag_frequency(&bag, i));
-	}
-	appendStringInfoChar(&out, '}');
+/* shingles_out(shingles) returns cstring */
+PG_FUNCTION_INFO_V1(neardup_shingles_out);
+Datum
+neardup_shingles_out(PG_FUNCTION_ARGS)
+{
+	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
+	char *text = shingles_text(shingles);
+
 	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_CSTRING(out.data);
+	PG_RETURN_CSTRING(text);
 }
 
 /* ---- Binary format ------------------------------------------------------ */
-
-/* Reads the elements and frequencies of a value from a message. */
-static void
-receive_elements(StringInfo message, Shingles *shingles)
-{
-	Bag bag = shingles_bag(shingles);
-	bool repeated = false;
-	uint32 i;
-
-	for (i = 0; i < bag.count; i++)
-	{
-		host_check_interrupts_at(i);
-		bag.element[i] = pq_getmsgint64(message);
-		if (i > 0 && bag.element[i] <= bag.element[i - 1])
-			binary_invalid("shingles", "The elements are not ascending.");
-	}
-	if (!bag.frequency)
-		return;
-	for (i = 0; i < bag.count; i++)
-	{
-		host_check_interrupts_at(i);
-		bag.frequency[i] = pq_getmsgint(message, sizeof(uint32));
-		if (bag.frequency[i] == 0)
-			binary_invalid("shingles", "A frequency is zero.");
-		repeated |= bag.frequency[i] > 1;
-	}
-	if (!repeated)
-		binary_invalid("shingles", "Frequencies are given though all are 1.");
-}
 
 /* shingles_recv(internal) returns shingles */
 PG_FUNCTION_INFO_V1(neardup_shingles_recv);
@@ -343,22 +211,27 @@ Datum
 neardup_shingles_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo message = (StringInfo) PG_GETARG_POINTER(0);
-	int layout = pq_getmsgbyte(message);
-	int version = pq_getmsgbyte(message);
-	int flags = pq_getmsgint(message, sizeof(uint16));
-	SchemeId scheme = pq_getmsgint(message, sizeof(uint32));
-	size_t count = pq_getmsgint(message, sizeof(uint32));
-	size_t rest = message->len - message->cursor;
+	FormReader reader = message_reader(message);
 	Shingles *shingles;
+	uint8 version;
+	SchemeId scheme;
+	Bag bag;
 
-	if (layout != SHINGLES_LAYOUT || (flags & ~SHINGLES_FREQUENCIES) != 0)
-		binary_invalid("shingles", "The layout is of another version.");
-	binary_check_recipe("shingles", version, scheme);
-	if (rest != shingles_size(count, flags) - shingles_size(0, false))
-		binary_invalid("shingles", "The length does not fit the number of elements.");
-	shingles = shingles_alloc(count, flags, version, scheme);
-	receive_elements(message, shingles);
+	if (!bag_receive(&reader, &version, &scheme, &bag))
+		message_refuse(message, &reader, "shingles");
+	message_end(message, &reader);
+	shingles = shingles_copy(&bag, version, scheme);
+	bag_free(&bag);
 	PG_RETURN_POINTER(shingles);
+}
+
+/* Writes a set in binary format. */
+void
+shingles_put(FormWriter *writer, const Shingles *shingles)
+{
+	Bag bag = shingles_bag(shingles);
+
+	bag_send(writer, shingles->version, shingles->scheme, &bag);
 }
 
 /* shingles_send(shingles) returns bytea */
@@ -367,26 +240,10 @@ Datum
 neardup_shingles_send(PG_FUNCTION_ARGS)
 {
 	Shingles *shingles = shingles_of_datum(PG_GETARG_DATUM(0));
-	Bag bag = shingles_bag(shingles);
-	StringInfoData message;
-	uint32 i;
+	FormWriter out;
 
-	pq_begintypsend(&message);
-	pq_sendbyte(&message, shingles->layout);
-	pq_sendbyte(&message, shingles->version);
-	pq_sendint16(&message, shingles->flags);
-	pq_sendint32(&message, shingles->scheme);
-	pq_sendint32(&message, shingles->count);
-	for (i = 0; i < bag.count; i++)
-	{
-		host_check_interrupts_at(i);
-		pq_sendint64(&message, bag.element[i]);
-	}
-	for (i = 0; bag.frequency && i < bag.count; i++)
-	{
-		host_check_interrupts_at(i);
-		pq_sendint32(&message, bag.frequency[i]);
-	}
+	send_begin(&out);
+	shingles_put(&out, shingles);
 	PG_FREE_IF_COPY(shingles, 0);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+	PG_RETURN_BYTEA_P(send_end(&out));
 }

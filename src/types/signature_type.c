@@ -3,35 +3,12 @@
  */
 #include "types/signature_type.h"
 #include "types/order.h"
+#include "types/texts.h"
 
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 
 /* ---- Values ------------------------------------------------------------- */
-
-/* Returns the least power of two that is not below b, as an exponent. */
-static int
-log2_of_bits(int b)
-{
-	int log = 0;
-
-	while (1 << log < b)
-		log++;
-	return log;
-}
-
-/* Returns a header of RECIPE_VERSION; kind is SIGNATURE_MINHASH or SIGNATURE_SIMHASH. */
-SignatureHeader
-signature_header(uint8 kind, int k, int b, SchemeId scheme)
-{
-	SignatureHeader header;
-
-	header.version = RECIPE_VERSION;
-	header.flags = kind | log2_of_bits(b);
-	header.k = k;
-	header.scheme = scheme;
-	return header;
-}
 
 /* Throws the error for bytes that are no signature. */
 void
@@ -75,13 +52,23 @@ signature_new(const SignatureHeader *header, uint32 cardinality, size_t prefix, 
 {
 	size_t size = VARHDRSZ + prefix + signature_size(header);
 	struct varlena *value = palloc0(size);
-	char *bytes = VARDATA(value) + prefix;
 
 	SET_VARSIZE(value, size);
-	memcpy(bytes, header, sizeof(SignatureHeader));
-	if (signature_is_minhash(header))
-		memcpy(bytes + sizeof(SignatureHeader), &cardinality, sizeof(uint32));
-	*symbols = (uint8 *) bytes + SIGNATURE_SYMBOLS_AT(header->flags);
+	*symbols = signature_write(VARDATA(value) + prefix, header, cardinality);
+	return value;
+}
+
+/* Returns the signature of a text. */
+struct varlena *
+signature_make(const SignatureMaker *maker, Datum text)
+{
+	Utf8Text utf8 = utf8_of_datum(text);
+	uint8 *symbols;
+	struct varlena *value = signature_new(&maker->header, 0, 0, &symbols);
+	Signature signature = signature_of_text(maker, utf8.bytes, utf8.length, symbols);
+
+	signature_write(VARDATA(value), &signature.header, signature.cardinality);
+	utf8_free(&utf8);
 	return value;
 }
 
@@ -192,7 +179,7 @@ signature_shape(const SignatureHeader *header)
 int32
 signature_typmod(int k, int b)
 {
-	return k << 3 | log2_of_bits(b);
+	return k << 3 | __builtin_ctz(b);
 }
 
 /* Returns false after an error that names both shapes unless typmod is -1 or that of the value. */
@@ -261,26 +248,6 @@ signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y)
 						 signature_call(x), signature_call(y))));
 	refuse_recipes(signature_is_minhash(x) ? "minhash values" : "simhash values", x->version,
 				   x->scheme, y->version, y->scheme, signature_call(x), signature_call(y));
-}
-
-/* Returns the largest distance whose similarity is at least a threshold. */
-int
-signature_radius(const SignatureHeader *header, double threshold)
-{
-	if (signature_is_minhash(header))
-		return minhash_radius(header->k, signature_bits(header), threshold);
-	return simhash_radius(header->k, threshold);
-}
-
-/* Returns the similarity that a distance stands for, from 0 to 1. */
-double
-signature_similarity(const SignatureHeader *header, int distance)
-{
-	double similarity = signature_is_minhash(header) ?
-		minhash_resemblance(header->k, signature_bits(header), distance) :
-		simhash_similarity(header->k, distance);
-
-	return similarity > 0 ? similarity : 0;
 }
 
 /* Returns false after an error unless two such signatures can have this distance. */

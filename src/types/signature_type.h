@@ -13,40 +13,6 @@
 
 /* ---- Values ------------------------------------------------------------- */
 
-/* Is it a signature of the empty set? */
-static inline bool
-signature_is_empty(const Signature *signature)
-{
-	return (signature->header.flags & SIGNATURE_EMPTY) != 0;
-}
-
-static inline bool
-signature_is_minhash(const SignatureHeader *header)
-{
-	return (header->flags & SIGNATURE_MINHASH) != 0;
-}
-
-static inline const char *
-signature_type_name(uint8 flags)
-{
-	return (flags & SIGNATURE_MINHASH) != 0 ? "minhash" : "simhash";
-}
-
-/* Returns how many bytes the symbols take. */
-static inline size_t
-signature_symbol_bytes(const SignatureHeader *header)
-{
-	return SYMBOL_BYTES(header->k, signature_bits(header));
-}
-
-/* Returns how many bytes follow the varlena header. */
-static inline size_t
-signature_size(const SignatureHeader *header)
-{
-	return SIGNATURE_SYMBOLS_AT(header->flags) + signature_symbol_bytes(header);
-}
-
-extern SignatureHeader signature_header(uint8 kind, int k, int b, SchemeId scheme);
 extern _Noreturn void signature_refuse_bytes(size_t size);
 
 /*
@@ -85,6 +51,7 @@ extern bool signature_check_recipe(const SignatureHeader *header, Node *context)
 
 extern struct varlena *signature_new(const SignatureHeader *header, uint32 cardinality,
 									 size_t prefix, uint8 **symbols);
+extern struct varlena *signature_make(const SignatureMaker *maker, Datum text);
 
 /* ---- Shapes ------------------------------------------------------------- */
 
@@ -100,16 +67,6 @@ extern void check_counted(const Signature *signature);
 extern const char *signature_call(const SignatureHeader *header);
 extern _Noreturn void signature_refuse_pair(const SignatureHeader *x, const SignatureHeader *y);
 
-#define SIGNATURE_SAME_FLAGS (SIGNATURE_LOG_B | SIGNATURE_MINHASH | SIGNATURE_SET)
-
-/* Have two signatures the same shape, scheme and recipe version? */
-static inline bool
-signature_comparable(const SignatureHeader *x, const SignatureHeader *y)
-{
-	return x->version == y->version && x->k == y->k && x->scheme == y->scheme &&
-		((x->flags ^ y->flags) & SIGNATURE_SAME_FLAGS) == 0;
-}
-
 /* Throws an error unless two signatures are comparable. */
 static inline void
 signature_check_pair(const Signature *x, const Signature *y)
@@ -123,9 +80,7 @@ static inline int
 signature_distance(const Signature *x, const Signature *y)
 {
 	signature_check_pair(x, y);
-	if (signature_is_empty(x) || signature_is_empty(y))
-		return x->header.k;
-	return symbol_distance(x->symbols, y->symbols, x->header.k, signature_bits(&x->header));
+	return signature_differing(x, y);
 }
 
 /* Is neither set of two comparable signatures empty, and do at most radius symbols differ? */
@@ -144,20 +99,13 @@ signature_within(const Signature *x, const Signature *y, int radius)
 	return signature_near(x, y, radius);
 }
 
-extern double signature_similarity(const SignatureHeader *header, int distance);
-extern int signature_radius(const SignatureHeader *header, double threshold);
 extern bool check_distance(const SignatureHeader *header, int distance, Node *context);
 extern int signature_compare(const Signature *x, const Signature *y);
 
 /* ---- Text and binary format (signature_io.c) ----------------------------- */
 
-extern struct varlena *signature_parse(TextReader *reader, uint8 kind, size_t prefix);
-extern void signature_print(StringInfo out, const Signature *signature);
-
-#define SIGNATURE_ANY_KIND 0xFF
-
-extern struct varlena *signature_receive(StringInfo in, uint8 kind, size_t prefix);
-extern void signature_send(StringInfo out, const Signature *signature);
+extern struct varlena *signature_value(const Signature *signature, size_t prefix);
+extern Signature signature_of_message(StringInfo message, uint8 kind);
 
 /* ---- Casts -------------------------------------------------------------- */
 

@@ -63,15 +63,11 @@ simhash_of_builder(SimhashBuilder *builder, int f, SchemeId scheme)
 static struct varlena *
 simhash_of_text(Datum text, int f, SchemeId scheme)
 {
-	Utf8Text utf8;
-	SimhashBuilder builder;
+	SignatureMaker maker = {.scheme = scheme};
 
 	check_simhash_shape(f, NULL);
-	utf8 = utf8_of_datum(text);
-	simhash_begin(&builder, f);
-	shingle_text(utf8.bytes, utf8.length, scheme, simhash_add, &builder);
-	utf8_free(&utf8);
-	return simhash_of_builder(&builder, f, scheme);
+	maker.header = signature_header(SIGNATURE_SIMHASH, f, 1, scheme);
+	return signature_make(&maker, text);
 }
 
 /* to_simhash(text, f int, scheme text) returns simhash */

@@ -20,18 +20,23 @@ SOURCES = $(sort $(foreach layer,base text compare sketch grouping join,$(wildca
 HEADERS = $(wildcard src/*.h src/*/*.h test/unit/*.h test/bench/*.h)
 LAYERS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/test/unit/host.o
 LIBRARY = $(OUT)/layers.a
-PROGRAMS = $(patsubst %.c,$(OUT)/%,$(wildcard test/unit/test_*.c))
+PROGRAMS = $(patsubst %.c,$(OUT)/%,$(wildcard test/unit/test_*.c test/library/test_*.c))
+# The library has a host of its own.
+LIBNEARDUP = $(patsubst %.c,$(OUT)/%.o,$(SOURCES) $(wildcard src/library/*.c))
 
 all: $(PROGRAMS)
 
 $(OUT)/%.o: %.c $(HEADERS) test/tools/unit.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(WARNINGS) -Isrc -Itest/unit -c $< -o $@
+	$(CC) $(CFLAGS) $(WARNINGS) -Isrc -Itest/unit -DNEARDUP_VERSION='""' -c $< -o $@
 
 # A library, so that a program has only the layers that it uses.
 $(LIBRARY): $(LAYERS)
 	@rm -f $@
 	ar rcs $@ $^
+
+$(OUT)/test/library/%: $(OUT)/test/library/%.o $(LIBNEARDUP)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lxxhash -lutf8proc -lm -pthread
 
 $(OUT)/test/%: $(OUT)/test/%.o $(LIBRARY)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lxxhash -lutf8proc -lm

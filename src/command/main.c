@@ -1,0 +1,398 @@
+/*
+ * main.c: the options of the command neardup, and what all of it shares.
+ */
+#include "command/command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Options options = {.field = "text",
+				   .kind = NEARDUP_MINHASH,
+				   .share = 0.05,
+				   .entries = 10000,
+				   .join = {.threshold = 0.8}};
+
+static const char usage[] =
+	"usage: neardup sign|pairs|clusters|dedupe|learn [option ...] [file ...]\n"
+	"       neardup compare [option ...] file file\n"
+	"\n"
+	"  -i, --input FORMAT      jsonl, csv, tsv or files; default: by the names of the files\n"
+	"  -f, --field NAME        the field of the text; default: text\n"
+	"      --id NAME           the field of the id; default: records are numbered from 1\n"
+	"      --bigint            writes ids as numbers\n"
+	"  -s, --scheme SCHEME     shingles, such as 'char 5'; default: 'word 3', for simhash 'word 1'\n"
+	"      --minhash K,B       signs by minhash; default: 512,1\n"
+	"      --simhash F         signs by simhash\n"
+	"      --shingles          compares the sets of shingles\n"
+	"      --lexicon FILE      weighs shingles by a lexicon\n"
+	"      --format FORMAT     sign: copy-text, copy-binary or records; default: copy-text\n"
+	"  -t, --threshold NUMBER  the least similarity, above 0, at most 1; default: 0.8\n"
+	"      --containment       compares shingles by containment\n"
+	"      --multiset          compares shingles as multisets\n"
+	"      --nearest           joins the most similar keeper, not the first\n"
+	"  -a, --against FILE      pairs with its records; dedupe: holds out what is similar to them\n"
+	"      --best NAME         dedupe, clusters: keeps the record with most of this field\n"
+	"      --report FILE       dedupe: writes what went, and why\n"
+	"      --entries NUMBER    learn: entries of the lexicon; default: 10000\n"
+	"      --share NUMBER      learn: leaves out what more documents have; default: 0.05\n"
+	"  -j, --jobs NUMBER       threads; default: one for each processor\n"
+	"  -m, --memory SIZE       memory to use at most, such as 800M or 4G\n";
+
+/* ---- Errors, memory and bytes ------------------------------------------- */
+
+/* Prints a message, and ends the program. */
+void
+fail(int code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fprintf(stderr, "neardup: ");
+	vfprintf(stderr, format, arguments);
+	fprintf(stderr, "\n");
+	va_end(arguments);
+	_exit(code);
+}
+
+/* Ends the program unless a function of the library succeeded. */
+void
+check(neardup_session *session, neardup_code code)
+{
+	if (code == NEARDUP_OK)
+		return;
+	fail(code == NEARDUP_NO_MEMORY || code == NEARDUP_TOO_LARGE ? EXIT_RESOURCES :
+			 code == NEARDUP_MALFORMED                          ? EXIT_INPUT :
+																  EXIT_USAGE,
+		 "%s", neardup_message(session));
+}
+
+/* Allocates all memory of the program; fails if it would take more than options.memory. */
+void *
+resize(void *state, void *memory, size_t bytes)
+{
+	static _Atomic size_t used;
+	size_t before = memory != NULL ? malloc_usable_size(memory) : 0;
+	void *result = NULL;
+
+	if (bytes == 0)
+		free(memory);
+	else if (options.memory == 0 || used - before + bytes <= options.memory)
+		result = realloc(memory, bytes);
+	else
+		fail(EXIT_RESOURCES, "--memory %zu does not suffice", options.memory);
+	if (bytes > 0 && result == NULL)
+		fail(EXIT_RESOURCES, "out of memory");
+	used += (bytes > 0 ? malloc_usable_size(result) : 0) - before;
+	return result;
+}
+
+/* Returns a new session of the library. */
+neardup_session *
+new_session(void)
+{
+	static const neardup_host host = {.resize = resize};
+
+	return neardup_open(&host);
+}
+
+/* Returns where the next bytes of a buffer belong, which the caller writes. */
+char *
+extend(Buffer *buffer, size_t more)
+{
+	if (buffer->length + more > buffer->room)
+	{
+		buffer->room = 2 * buffer->room + more;
+		buffer->bytes = resize(NULL, buffer->bytes, buffer->room);
+	}
+	buffer->length += more;
+	return buffer->bytes + buffer->length - more;
+}
+
+/* Writes bytes to a buffer. */
+void
+put(Buffer *buffer, const void *bytes, size_t length)
+{
+	if (length > 0)
+		memcpy(extend(buffer, length), bytes, length);
+}
+
+/* Writes the lowest bytes of a number, the highest of them first. */
+void
+put_big_endian(Buffer *buffer, uint64_t number, int bytes)
+{
+	while (bytes-- > 0)
+		*extend(buffer, 1) = (char) (number >> 8 * bytes);
+}
+
+/* Writes a text as COPY does. */
+void
+put_copy_text(Buffer *buffer, const char *text)
+{
+	for (; *text != '\0'; text++)
+	{
+		static const char special[] = "\n\t\r\\";
+		const char *found = strchr(special, *text);
+
+		if (found != NULL)
+			*extend(buffer, 1) = '\\';
+		*extend(buffer, 1) = found != NULL ? "ntr\\"[found - special] : *text;
+	}
+}
+
+/* Writes a tab and a number, in as few digits as give it back. */
+void
+put_similarity(Buffer *out, double similarity)
+{
+	char text[344];
+	int digits = 1;
+
+	do
+		snprintf(text, sizeof(text), "\t%.*g", digits++, similarity);
+	while (strtod(text, NULL) != similarity);
+	put(out, text, strlen(text));
+}
+
+/* Writes to a file, or fails. */
+void
+write_out(FILE *file, const void *bytes, size_t length)
+{
+	if (fwrite(bytes, 1, length, file) != length)
+		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
+}
+
+/* ---- Options ------------------------------------------------------------ */
+
+enum
+{
+	OPTION_ID = 256,
+	OPTION_BIGINT,
+	OPTION_MINHASH,
+	OPTION_SIMHASH,
+	OPTION_SHINGLES,
+	OPTION_LEXICON,
+	OPTION_FORMAT,
+	OPTION_CONTAINMENT,
+	OPTION_MULTISET,
+	OPTION_NEAREST,
+	OPTION_BEST,
+	OPTION_REPORT,
+	OPTION_ENTRIES,
+	OPTION_SHARE
+};
+
+static const struct option long_options[] = {{"input", 1, NULL, 'i'},
+											 {"field", 1, NULL, 'f'},
+											 {"id", 1, NULL, OPTION_ID},
+											 {"bigint", 0, NULL, OPTION_BIGINT},
+											 {"scheme", 1, NULL, 's'},
+											 {"minhash", 1, NULL, OPTION_MINHASH},
+											 {"simhash", 1, NULL, OPTION_SIMHASH},
+											 {"shingles", 0, NULL, OPTION_SHINGLES},
+											 {"lexicon", 1, NULL, OPTION_LEXICON},
+											 {"format", 1, NULL, OPTION_FORMAT},
+											 {"threshold", 1, NULL, 't'},
+											 {"containment", 0, NULL, OPTION_CONTAINMENT},
+											 {"multiset", 0, NULL, OPTION_MULTISET},
+											 {"nearest", 0, NULL, OPTION_NEAREST},
+											 {"against", 1, NULL, 'a'},
+											 {"best", 1, NULL, OPTION_BEST},
+											 {"report", 1, NULL, OPTION_REPORT},
+											 {"entries", 1, NULL, OPTION_ENTRIES},
+											 {"share", 1, NULL, OPTION_SHARE},
+											 {"jobs", 1, NULL, 'j'},
+											 {"memory", 1, NULL, 'm'},
+											 {"version", 0, NULL, 'V'},
+											 {"help", 0, NULL, 'h'},
+											 {NULL}};
+
+/* Returns the number of a name among others; fails for any other name. */
+static int
+choice(const char *option, const char *name, const char *const *names)
+{
+	for (int i = 0; names[i] != NULL; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	fail(EXIT_USAGE, "--%s cannot be \"%s\"", option, name);
+}
+
+/* Returns a number, perhaps with a unit behind it. */
+static double
+number(const char *option, const char *text, double least, double most)
+{
+	static const char units[] = "kMGT";
+	char *end;
+	double value = strtod(text, &end);
+	const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+
+	for (; unit != NULL && unit >= units; unit--)
+		value *= 1000;
+	if (end == text || (*end != '\0' && (strchr(units, *end) == NULL || end[1] != '\0')) ||
+		!(value >= least && value <= most))
+		fail(EXIT_USAGE, "--%s cannot be \"%s\"", option, text);
+	return value;
+}
+
+/* Reads the shape of signatures. */
+static void
+take_shape(neardup_kind kind, const char *text)
+{
+	options.kind = kind;
+	options.b = 1;
+	if (sscanf(text, "%d,%d", &options.k, &options.b) < 1)
+		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", text);
+}
+
+/* Takes an option; returns false if there is no such option. */
+static bool
+take_option(int option, const char *value)
+{
+	static const char *const formats[] = {"auto", "jsonl", "csv", "tsv", "files", NULL};
+	static const char *const outputs[] = {"copy-text", "copy-binary", "records", NULL};
+
+	switch (option)
+	{
+		case 'i':
+			options.format = choice("input", value, formats);
+			break;
+		case 'f':
+			options.field = value;
+			break;
+		case OPTION_ID:
+			options.id = value;
+			break;
+		case OPTION_BIGINT:
+			options.id_number = true;
+			break;
+		case 's':
+			options.scheme = value;
+			break;
+		case OPTION_MINHASH:
+			take_shape(NEARDUP_MINHASH, value);
+			break;
+		case OPTION_SIMHASH:
+			take_shape(NEARDUP_SIMHASH, value);
+			break;
+		case OPTION_SHINGLES:
+			options.kind = NEARDUP_SHINGLES;
+			break;
+		case OPTION_LEXICON:
+			options.lexicon = value;
+			break;
+		case OPTION_FORMAT:
+			options.output = choice("format", value, outputs);
+			break;
+		case 't':
+			options.join.threshold = number("threshold", value, 1e-9, 1);
+			break;
+		case OPTION_CONTAINMENT:
+			options.join.containment = true;
+			break;
+		case OPTION_MULTISET:
+			options.join.multiset = true;
+			break;
+		case OPTION_NEAREST:
+			options.join.nearest = true;
+			break;
+		case 'a':
+			options.against = value;
+			break;
+		case OPTION_BEST:
+			options.best = value;
+			break;
+		case OPTION_REPORT:
+			options.report = value;
+			break;
+		case OPTION_ENTRIES:
+			options.entries = number("entries", value, 1, 1e6);
+			break;
+		case OPTION_SHARE:
+			options.share = number("share", value, 1e-9, 1);
+			break;
+		case 'j':
+			options.jobs = number("jobs", value, 1, 1024);
+			break;
+		case 'm':
+			options.memory = number("memory", value, 1e6, 1e18);
+			break;
+		default:
+			return false;
+	}
+	return true;
+}
+
+/* Reads the options of a command. */
+static void
+read_options(int count, char **arguments)
+{
+	int option;
+
+	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
+	while ((option = getopt_long(count, arguments, "i:f:s:t:a:j:m:Vh", long_options, NULL)) != -1)
+		if (!take_option(option, optarg))
+			fail(EXIT_USAGE, "try 'neardup --help'");
+	options.files = arguments + optind;
+	if (options.kind == NEARDUP_MINHASH && options.k == 0)
+		take_shape(NEARDUP_MINHASH, "512,1");
+	if (options.kind == NEARDUP_SHINGLES)
+		options.k = options.b = 0;
+	options.join.jobs = options.jobs;
+	/* A part for the pairs; the values, and the join, need more. */
+	options.join.memory = options.memory / 4;
+}
+
+/* Returns the signer of the options, which lives as long as the program. */
+neardup_signer *
+new_signer(neardup_session *session)
+{
+	neardup_lexicon *lexicon = NULL;
+	neardup_signer *signer;
+	Buffer bytes = {0};
+	FILE *file;
+	size_t count;
+
+	if (options.lexicon != NULL)
+	{
+		if ((file = fopen(options.lexicon, "rb")) == NULL)
+			fail(EXIT_INPUT, "could not open \"%s\": %s", options.lexicon, strerror(errno));
+		while ((count = fread(extend(&bytes, 65536), 1, 65536, file)) > 0)
+			bytes.length -= 65536 - count;
+		bytes.length -= 65536;
+		fclose(file);
+		check(session, neardup_lexicon_read(session, bytes.bytes, bytes.length, &lexicon));
+	}
+	check(session,
+		  neardup_signer_new(session, options.kind, options.k, options.b, options.scheme, lexicon,
+							 &signer));
+	return signer;
+}
+
+int
+main(int count, char **arguments)
+{
+	static const char *const names[] = {"sign", "pairs", "clusters", "dedupe", "learn", "compare"};
+	static void (*const commands[])(void) = {command_sign,   command_pairs, command_clusters,
+											 command_dedupe, command_learn, command_compare};
+	const char *name = count > 1 ? arguments[1] : "";
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+		return printf("%s", usage) < 0;
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		return printf("neardup %s\n", neardup_version()) < 0;
+	for (int i = 0; i < 6; i++)
+		if (strcmp(name, names[i]) == 0)
+		{
+			read_options(count - 1, arguments + 1);
+			commands[i]();
+			if (fflush(stdout) != 0)
+				fail(EXIT_INPUT, "could not write: %s", strerror(errno));
+			return 0;
+		}
+	fprintf(stderr, "%s", usage);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,77 @@
+# library.mk: builds the library and the command, without PostgreSQL.
+#
+#   make lib, install-lib     libneardup and neardup, in build/library, and installed
+#
+# install-lib takes prefix, libdir and DESTDIR.  The command needs json-c, and reads gzip and
+# zstd if their libraries are there.
+
+VERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
+# Releases of one soname read each other's programs.
+SOVERSION = 0
+
+OUT = build/library
+prefix = /usr/local
+bindir = $(prefix)/bin
+includedir = $(prefix)/include
+libdir = $(prefix)/lib
+mandir = $(prefix)/share/man
+INSTALL = install
+PKG_CONFIG ?= pkg-config
+OBJCOPY = objcopy
+
+CFLAGS = -O2 -g
+WARNINGS = -Wall -Wextra -Wdeclaration-after-statement -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+LAYER_CFLAGS = -O3
+packages = $(shell $(PKG_CONFIG) $(1) 2>/dev/null)
+BASE_FLAGS = -std=gnu11 -fPIC -fvisibility=hidden -pthread -Isrc -DNEARDUP_VERSION='"$(VERSION)"' $(call packages,--cflags libxxhash libutf8proc)
+LIBS = $(or $(call packages,--libs libutf8proc),-lutf8proc) -lm
+
+LAYERS := $(sort $(foreach layer,base text compare sketch grouping join,$(wildcard src/$(layer)/*.c)))
+LAYER_OBJECTS = $(LAYERS:%.c=$(OUT)/%.o)
+OBJECTS = $(LAYER_OBJECTS) $(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/library/*.c)))
+SONAME = libneardup.so.$(SOVERSION)
+SHARED = $(OUT)/libneardup.so.$(SOVERSION).$(VERSION)
+
+COMPRESSION = $(foreach package,zlib libzstd,$(if $(shell $(PKG_CONFIG) --exists $(package) && echo yes),$(package)))
+COMMAND_FLAGS = $(call packages,--cflags json-c $(COMPRESSION)) $(if $(filter zlib,$(COMPRESSION)),-DWITH_ZLIB) $(if $(filter libzstd,$(COMPRESSION)),-DWITH_ZSTD)
+COMMAND_LIBS = $(call packages,--libs json-c $(COMPRESSION))
+COMMAND_OBJECTS = $(if $(call packages,--libs json-c),$(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/command/*.c))))
+
+all: $(SHARED) $(OUT)/libneardup.a $(OUT)/neardup.pc $(if $(COMMAND_OBJECTS),$(OUT)/neardup)
+
+$(LAYER_OBJECTS): OPTIMISE = $(LAYER_CFLAGS)
+$(COMMAND_OBJECTS): BASE_FLAGS += $(COMMAND_FLAGS)
+$(OUT)/%.o: %.c $(wildcard src/*/*.h) META.json src/library/library.mk
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(OPTIMISE) $(WARNINGS) $(BASE_FLAGS) -c $< -o $@
+
+$(SHARED): $(OBJECTS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-soname,$(SONAME) $^ $(LIBS) -o $@
+	ln -sf $(@F) $(OUT)/$(SONAME)
+	ln -sf $(SONAME) $(OUT)/libneardup.so
+
+# One object, in which only what neardup.h lists is visible.
+$(OUT)/libneardup.a: $(OBJECTS)
+	$(LD) -r $^ -o $(OUT)/libneardup.o
+	$(OBJCOPY) --localize-hidden $(OUT)/libneardup.o
+	@rm -f $@
+	$(AR) rcs $@ $(OUT)/libneardup.o
+
+$(OUT)/neardup.pc: META.json src/library/library.mk
+	@mkdir -p $(@D)
+	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: neardup' \
+		'Description: near-duplicate texts' 'Version: $(VERSION)' 'Requires.private: libutf8proc' \
+		'Libs: -L$${libdir} -lneardup' 'Libs.private: -lm -pthread' 'Cflags: -I$${includedir}' > $@
+
+$(OUT)/neardup: $(COMMAND_OBJECTS) $(OUT)/libneardup.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -pthread $^ $(COMMAND_LIBS) $(LIBS) -o $@
+
+install: all
+	$(INSTALL) -d $(addprefix "$(DESTDIR)",$(libdir)/pkgconfig $(includedir) $(bindir) $(mandir)/man1)
+	$(INSTALL) -m 644 $(SHARED) $(OUT)/libneardup.a "$(DESTDIR)$(libdir)"
+	cp -d $(OUT)/$(SONAME) $(OUT)/libneardup.so "$(DESTDIR)$(libdir)"
+	$(INSTALL) -m 644 $(OUT)/neardup.pc "$(DESTDIR)$(libdir)/pkgconfig"
+	$(INSTALL) -m 644 src/library/neardup.h "$(DESTDIR)$(includedir)"
+	$(if $(COMMAND_OBJECTS),$(INSTALL) $(OUT)/neardup "$(DESTDIR)$(bindir)"; $(INSTALL) -m 644 src/command/neardup.1 "$(DESTDIR)$(mandir)/man1")
+
+.PHONY: all install

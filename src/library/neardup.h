@@ -1,0 +1,234 @@
+/*
+ * neardup.h: near-duplicate texts, with the bits of the PostgreSQL extension neardup.
+ *
+ * Values are bytes in the binary format of the SQL types minhash, simhash, shingles and
+ * shingle_lexicon: what COPY BINARY and bytea of minhash_send() hold, the same on every
+ * machine.  Equal bytes are equal values.
+ *
+ * A session is used by one thread at a time, any number of threads have sessions of their
+ * own.  Signers and lexicons do not change, so all sessions may use them.  The library keeps
+ * no other state but tables that are the same in all processes, made once and never freed.
+ *
+ * Functions return NEARDUP_OK or what went wrong, and then neardup_message() says it in a
+ * sentence; arguments that return results are not set then.  Texts are UTF-8; bytes that are
+ * not are taken as separators of words.
+ */
+#ifndef NEARDUP_H
+#define NEARDUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define NEARDUP_C extern "C"
+#else
+#define NEARDUP_C extern
+#endif
+#ifdef __GNUC__
+#define NEARDUP_API NEARDUP_C __attribute__((visibility("default")))
+#else
+#define NEARDUP_API NEARDUP_C
+#endif
+
+typedef enum neardup_code
+{
+	NEARDUP_OK = 0,
+	NEARDUP_INVALID = 1,   /* an argument is out of its range */
+	NEARDUP_MALFORMED = 2, /* bytes or a text are no value of the kind */
+	NEARDUP_MISMATCH = 3,  /* values of different shapes, schemes or recipes */
+	NEARDUP_TOO_LARGE = 4,
+	NEARDUP_NO_MEMORY = 5,
+	NEARDUP_CANCELLED = 6
+} neardup_code;
+
+typedef enum neardup_kind
+{
+	NEARDUP_MINHASH = 1,
+	NEARDUP_SIMHASH = 2,
+	NEARDUP_SHINGLES = 3,
+	NEARDUP_LEXICON = 4
+} neardup_kind;
+
+/* Bytes that the caller frees with neardup_free(). */
+typedef struct neardup_bytes
+{
+	uint8_t *bytes;
+	size_t length;
+} neardup_bytes;
+
+/* ---- Sessions ----------------------------------------------------------- */
+
+typedef struct neardup_session neardup_session;
+
+/* What a session asks of the program; anything may be NULL. */
+typedef struct neardup_host
+{
+	/* As realloc(); frees if bytes is 0.  NULL: malloc() and its like. */
+	void *(*resize)(void *state, void *memory, size_t bytes);
+	/* Is called at least once per 64 kB of text; if it returns true, the function gives up. */
+	bool (*cancelled)(void *state);
+	void *state; /* of both */
+} neardup_host;
+
+/* Returns the version of the library, such as "1.0.0". */
+NEARDUP_API const char *neardup_version(void);
+
+/* Returns a new session, or NULL if there is no memory.  The host may be NULL. */
+NEARDUP_API neardup_session *neardup_open(const neardup_host *host);
+NEARDUP_API void neardup_close(neardup_session *session);
+
+/* Returns what the last function that failed in this session says. */
+NEARDUP_API const char *neardup_message(const neardup_session *session);
+
+/* Frees what a function of this library returned to the caller; NULL is allowed. */
+NEARDUP_API void neardup_free(neardup_session *session, void *memory);
+
+/* ---- Lexicons ----------------------------------------------------------- */
+
+/* The weights of shingles, by how few of many documents have them. */
+typedef struct neardup_lexicon neardup_lexicon;
+
+/* Reads a lexicon in binary format or as text; writes it in binary format; prints it as text. */
+NEARDUP_API neardup_code neardup_lexicon_read(neardup_session *session, const void *bytes,
+											  size_t length, neardup_lexicon **lexicon);
+NEARDUP_API neardup_code neardup_lexicon_write(neardup_session *session,
+											   const neardup_lexicon *lexicon,
+											   neardup_bytes *bytes);
+NEARDUP_API neardup_code neardup_lexicon_print(neardup_session *session,
+											   const neardup_lexicon *lexicon, neardup_bytes *text);
+NEARDUP_API void neardup_lexicon_free(neardup_session *session, neardup_lexicon *lexicon);
+
+/* Counts the shingles of documents, for a lexicon. */
+typedef struct neardup_learner neardup_learner;
+
+/*
+ * Begins a lexicon of at most `entries` shingles (1 to 1,000,000).  scheme is one that
+ * neardup_lexicon() takes, such as "word 1".  memory is how many bytes the counts may take,
+ * unless the entries need more; 0 is 64 MB, as maintenance_work_mem usually is.
+ */
+NEARDUP_API neardup_code neardup_learner_new(neardup_session *session, const char *scheme,
+											 uint32_t entries, size_t memory,
+											 neardup_learner **learner);
+NEARDUP_API neardup_code neardup_learn(neardup_session *session, neardup_learner *learner,
+									   const char *utf8, size_t length);
+/* Makes the lexicon.  Shingles of at least this share of the documents are left out. */
+NEARDUP_API neardup_code neardup_learner_finish(neardup_session *session, neardup_learner *learner,
+												double share, neardup_lexicon **lexicon);
+NEARDUP_API void neardup_learner_free(neardup_session *session, neardup_learner *learner);
+
+/* ---- Signing ------------------------------------------------------------ */
+
+/* What is made of texts: a kind, a shape, a scheme. */
+typedef struct neardup_signer neardup_signer;
+
+/*
+ * Makes a signer: to_minhash(text, k, b, scheme), to_simhash(text, k, scheme), where b is 1, or
+ * to_shingles(text, scheme), where k and b are 0.  A scheme is "word 3", "char 5" or the like;
+ * NULL is that of the SQL function, "word 3" or, for simhash, "word 1".  With a lexicon, whose scheme counts, it is to_minhash(text, k, b, lexicon)
+ * or weigh(to_shingles(text, scheme), lexicon).  The lexicon must live as long as the signer.
+ */
+NEARDUP_API neardup_code neardup_signer_new(neardup_session *session, neardup_kind kind, int k,
+											int b, const char *scheme,
+											const neardup_lexicon *lexicon,
+											neardup_signer **signer);
+NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *signer);
+
+/* Returns the bytes of each signature, or 0 for shingles. */
+NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
+
+/* Makes the minhash or simhash of a text, of neardup_signature_size() bytes. */
+NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_signer *signer,
+									  const char *utf8, size_t length, uint8_t *signature);
+
+/* Makes those of `count` texts, one behind the other. */
+NEARDUP_API neardup_code neardup_sign_many(neardup_session *session, const neardup_signer *signer,
+										   size_t count, const char *const *utf8,
+										   const size_t *length, uint8_t *signatures);
+
+/* Makes the shingles of a text. */
+NEARDUP_API neardup_code neardup_shingles(neardup_session *session, const neardup_signer *signer,
+										  const char *utf8, size_t length, neardup_bytes *shingles);
+
+/* ---- Values ------------------------------------------------------------- */
+
+/* Returns the value of a text, which ends in a zero byte, as the input function of the SQL type. */
+NEARDUP_API neardup_code neardup_parse(neardup_session *session, neardup_kind kind,
+									   const char *text, neardup_bytes *value);
+
+/* Returns a value as text, which ends in a zero byte, as the output function of the SQL type. */
+NEARDUP_API neardup_code neardup_print(neardup_session *session, neardup_kind kind,
+									   const void *value, size_t length, neardup_bytes *text);
+
+/* What two values have in common. */
+typedef struct neardup_comparison
+{
+	int distance;       /* symbols that differ; 0 for shingles */
+	double similarity;  /* of signatures, or the resemblance of shingles */
+	double containment; /* of the lesser set of shingles in the greater one; 0 for signatures */
+	double weighted;    /* the resemblance of multisets; 0 for signatures */
+} neardup_comparison;
+
+/* Compares two values of a kind, as similarity(), <~>, containment() and weighted_jaccard() do. */
+NEARDUP_API neardup_code neardup_compare(neardup_session *session, neardup_kind kind, const void *x,
+										 size_t length_x, const void *y, size_t length_y,
+										 neardup_comparison *comparison);
+
+/* Counts the insertions, deletions and substitutions of characters that make y of x. */
+NEARDUP_API neardup_code neardup_edit_distance(neardup_session *session, const char *x,
+											   size_t length_x, const char *y, size_t length_y,
+											   int64_t *distance);
+
+/* ---- Many values -------------------------------------------------------- */
+
+/* Values of a kind, one behind the other. */
+typedef struct neardup_values
+{
+	neardup_kind kind; /* all but NEARDUP_LEXICON */
+	size_t count;
+	const uint8_t *bytes;
+	size_t size;            /* of each, if offset is NULL */
+	const uint64_t *offset; /* where each begins, and where the last ends */
+} neardup_values;
+
+typedef struct neardup_options
+{
+	double threshold; /* the least similarity, above 0, at most 1 */
+	bool multiset;    /* shingles: compare multisets */
+	bool containment; /* shingles: compare by containment */
+	bool nearest;     /* clusters: join the most similar keeper, not the first */
+	int jobs;         /* threads; 0 is 1.  With more, all of them call the host's functions */
+	size_t memory;    /* pairs to keep at once take at most this many bytes; 0: no limit */
+} neardup_options;
+
+typedef struct neardup_pair
+{
+	uint32_t a; /* the number of a value */
+	uint32_t b; /* of a later one, or of one in `against` */
+	double similarity;
+} neardup_pair;
+
+/*
+ * Returns all pairs of similar values, in order, as neardup_pairs() does: of equal values each
+ * is paired with the first of them only, which stands for all.  against is NULL, or other
+ * values, of which each is compared with all of `values`.
+ */
+NEARDUP_API neardup_code neardup_pairs(neardup_session *session, const neardup_values *values,
+									   const neardup_values *against,
+									   const neardup_options *options, neardup_pair **pairs,
+									   size_t *count);
+
+#define NEARDUP_NO_KEEPER UINT32_MAX
+
+/*
+ * Finds the keeper of each value, as neardup_clusters() does: the first earlier keeper that
+ * it is similar to, else itself.  Empty values have none.  With `against` keepers are its
+ * values only, and a value may have none.  keeper and similarity have room for all values;
+ * similarity may be NULL.
+ */
+NEARDUP_API neardup_code neardup_clusters(neardup_session *session, const neardup_values *values,
+										  const neardup_values *against,
+										  const neardup_options *options, uint32_t *keeper,
+										  double *similarity);
+
+#endif

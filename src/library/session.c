@@ -1,0 +1,261 @@
+/*
+ * session.c: sessions, and what base/host.h asks of a program.
+ */
+#include "library/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Memory has the alignment of malloc behind its block. */
+#define BLOCK_BYTES ((sizeof(Block) + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1))
+
+/* The session whose call this thread is in. */
+static _Thread_local neardup_session *active;
+
+/* ---- Memory ------------------------------------------------------------- */
+
+/* As the host's function does, or realloc() and free(). */
+static void *
+resize(const neardup_host *host, void *memory, size_t bytes)
+{
+	if (host->resize != NULL)
+		return host->resize(host->state, memory, bytes);
+	if (bytes > 0)
+		return realloc(memory, bytes);
+	free(memory);
+	return NULL;
+}
+
+/* Removes a block from its ring, if it is in one. */
+static void
+unlink_block(Block *block)
+{
+	if (block->next == NULL)
+		return;
+	block->next->previous = block->previous;
+	block->previous->next = block->next;
+	block->next = NULL;
+}
+
+static void
+link_block(Block *block)
+{
+	block->next = active->blocks.next;
+	block->previous = &active->blocks;
+	block->next->previous = block;
+	active->blocks.next = block;
+}
+
+static Block *
+block_of(void *memory)
+{
+	return (Block *) ((char *) memory - BLOCK_BYTES);
+}
+
+/* Reallocates memory, as realloc does, but fails instead of returning NULL. */
+void *
+host_realloc(void *memory, size_t bytes)
+{
+	Block *block = memory == NULL ? NULL : block_of(memory);
+	bool linked = block == NULL || block->next != NULL;
+	Block *moved = NULL;
+
+	if (block != NULL)
+		unlink_block(block);
+	if (bytes <= SIZE_MAX - BLOCK_BYTES)
+		moved = resize(&active->host, block, BLOCK_BYTES + bytes);
+	if (moved == NULL)
+	{
+		if (block != NULL && linked)
+			link_block(block);
+		session_fail(NEARDUP_NO_MEMORY, "out of memory: could not allocate %zu bytes", bytes);
+	}
+	moved->next = NULL;
+	if (linked)
+		link_block(moved);
+	return (char *) moved + BLOCK_BYTES;
+}
+
+/* Allocates memory, which the call frees if it fails. */
+void *
+host_alloc(size_t bytes)
+{
+	return host_realloc(NULL, bytes);
+}
+
+/* Frees memory of host_alloc() or host_realloc(), or NULL. */
+void
+host_free(void *memory)
+{
+	if (memory == NULL)
+		return;
+	unlink_block(block_of(memory));
+	resize(&active->host, block_of(memory), 0);
+}
+
+/* Allocates memory of the process, which is not the host's. */
+void *
+host_alloc_forever(size_t bytes)
+{
+	void *memory = malloc(bytes);
+
+	if (memory == NULL)
+		session_fail(NEARDUP_NO_MEMORY, "out of memory: could not allocate %zu bytes", bytes);
+	return memory;
+}
+
+/* ---- Errors ------------------------------------------------------------- */
+
+/* Ends the call with an error, in the function that began it. */
+void
+session_fail(neardup_code code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(active->message, sizeof(active->message), format, arguments);
+	va_end(arguments);
+	active->code = code;
+	longjmp(active->failed, 1);
+}
+
+/* Ends the call if the program wants it to. */
+void
+host_check_interrupts(void)
+{
+	if (active->host.cancelled != NULL && active->host.cancelled(active->host.state))
+		session_fail(NEARDUP_CANCELLED, "cancelled");
+}
+
+/* Returns a random number for the secrets of hash tables, on which no result depends. */
+uint64_t
+host_random_seed(void)
+{
+	uint64_t seed;
+
+	if (getentropy(&seed, sizeof(seed)) != 0)
+		session_fail(NEARDUP_INVALID, "the system has no random numbers");
+	return seed;
+}
+
+/* Fails because something is too large. */
+void
+host_refuse_size(const char *what)
+{
+	session_fail(NEARDUP_TOO_LARGE, "%s", what);
+}
+
+/* ---- Calls -------------------------------------------------------------- */
+
+/* Begins a call; returns where its errors go. */
+jmp_buf *
+session_begin(neardup_session *session)
+{
+	session->outer = active;
+	if (session->blocks.next == NULL)
+		session->blocks.next = session->blocks.previous = &session->blocks;
+	active = session;
+	return &session->failed;
+}
+
+/* Ends a call that did not fail.  What it has allocated and not freed is the caller's. */
+neardup_code
+session_end(void)
+{
+	while (active->blocks.next != &active->blocks)
+		unlink_block(active->blocks.next);
+	active = active->outer;
+	return NEARDUP_OK;
+}
+
+/* Ends a call that did not fail, whose memory is still the session's. */
+neardup_code
+session_pause(void)
+{
+	active = active->outer;
+	return NEARDUP_OK;
+}
+
+/* Ends a call that failed: frees what it has allocated, and returns the code of the error. */
+neardup_code
+session_give_up(void)
+{
+	neardup_code code = active->code;
+
+	while (active->blocks.next != &active->blocks)
+		host_free((char *) active->blocks.next + BLOCK_BYTES);
+	active = active->outer;
+	return code;
+}
+
+/* Makes a session for another thread of a call. */
+void
+session_inherit(neardup_session *session, const neardup_session *from)
+{
+	memset(session, 0, sizeof(*session));
+	session->host = from->host;
+}
+
+/* Lets calls of other threads reallocate memory, one at a time; no call frees it after an error. */
+void
+session_release(void *memory)
+{
+	unlink_block(block_of(memory));
+}
+
+/* Makes this call responsible for memory again that was released. */
+void
+session_adopt(void *memory)
+{
+	link_block(block_of(memory));
+}
+
+/* ---- What the header lists ---------------------------------------------- */
+
+const char *
+neardup_version(void)
+{
+	return NEARDUP_VERSION;
+}
+
+neardup_session *
+neardup_open(const neardup_host *host)
+{
+	neardup_host of_malloc = {0};
+	neardup_session *session;
+
+	if (host == NULL)
+		host = &of_malloc;
+	session = resize(host, NULL, sizeof(neardup_session));
+	if (session == NULL)
+		return NULL;
+	memset(session, 0, sizeof(neardup_session));
+	session->host = *host;
+	return session;
+}
+
+void
+neardup_close(neardup_session *session)
+{
+	neardup_host host;
+
+	if (session == NULL)
+		return;
+	host = session->host;
+	resize(&host, session, 0);
+}
+
+const char *
+neardup_message(const neardup_session *session)
+{
+	return session->message;
+}
+
+void
+neardup_free(neardup_session *session, void *memory)
+{
+	if (memory != NULL)
+		resize(&session->host, block_of(memory), 0);
+}

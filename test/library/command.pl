@@ -1,0 +1,244 @@
+# The command neardup gives what the server does: the same bits, pairs, clusters and lexicons.
+use strict;
+use warnings;
+use utf8;
+
+use Node;
+use PostgreSQL::Test::Utils ();
+use Test::More;
+
+my $FOLDER = PostgreSQL::Test::Utils::tempdir();
+my $TEXTS = 600;
+
+# The first letters of alphabets, which languages share, and how many follow.
+my @SCRIPTS = (
+	[ 0x61, 26 ], [ 0xE0, 30 ], [ 0x100, 80 ], [ 0x1E00, 120 ], [ 0x3B1, 25 ], [ 0x430, 32 ], [ 0x531, 38 ], [ 0x5D0, 27 ],
+	[ 0x627, 36 ], [ 0x710, 30 ], [ 0x780, 38 ], [ 0x7CA, 33 ], [ 0x904, 54 ], [ 0x985, 45 ], [ 0xA05, 50 ], [ 0xA85, 52 ],
+	[ 0xB05, 50 ], [ 0xB85, 52 ], [ 0xC05, 52 ], [ 0xC85, 52 ], [ 0xD05, 52 ], [ 0xD85, 60 ], [ 0xE01, 46 ], [ 0xE81, 40 ],
+	[ 0xF40, 40 ], [ 0x1000, 42 ], [ 0x10D0, 33 ], [ 0x1100, 90 ], [ 0x1200, 90 ], [ 0x13A0, 80 ], [ 0x1401, 90 ],
+	[ 0x1780, 50 ], [ 0x1820, 50 ], [ 0x2C30, 40 ], [ 0x2D30, 50 ], [ 0x3041, 80 ], [ 0x30A1, 80 ], [ 0x4E00, 400 ],
+	[ 0xA000, 90 ], [ 0xA4D0, 40 ], [ 0xAC00, 400 ], [ 0xFB00, 6 ], [ 0xFF21, 26 ], [ 0xFF66, 50 ], [ 0x10400, 40 ],
+	[ 0x118A0, 30 ], [ 0x16A40, 30 ], [ 0x1E900, 30 ], [ 0x20000, 400 ], [ 0x1F600, 60 ]);
+
+srand(31);
+
+sub word
+{
+	my ($first, $letters) = @{ $_[0] };
+
+	return join '', map { chr($first + int rand $letters) } 1 .. 1 + int rand 8;
+}
+
+# Texts of all scripts; every third is another one, with a few words changed, and a few are equal or empty.
+sub make_texts
+{
+	my @texts;
+
+	for my $i (0 .. $TEXTS - 1)
+	{
+		my @scripts = map { $SCRIPTS[ ($i + $_ * 7) % @SCRIPTS ] } 0 .. int rand 3;
+		my @words = map { word($scripts[ int rand @scripts ]) } 1 .. 3 + int rand 150;
+		my @blanks = (' ', ' ', ' ', ', ', ".\n", "\t", "\x{3000}", ' the ', ' and was ', '"', '\\');
+
+		@words = split / /, $texts[ $i - 3 ] if $i % 3 == 2 && $i > 3;
+		$words[ rand @words ] = word($SCRIPTS[ int rand @SCRIPTS ]) for 1 .. int rand 5;
+		my $text = join '', map { $_ . $blanks[ int rand @blanks ] } @words;
+		$text = join ' ', @words if $i % 3 == 2;
+		$text = $texts[ $i - 5 ] if $i % 50 == 20;
+		$text = '' if $i % 100 == 50;
+		push @texts, $text;
+	}
+	return @texts;
+}
+
+sub json_string
+{
+	my ($text, $ascii) = @_;
+	my %named = ("\n" => '\n', "\t" => '\t', '"' => '\"', '\\' => '\\\\');
+
+	$text =~ s/(["\\\n\t])/$named{$1}/g;
+	$text =~ s/([^\x00-\x7F])/join '', map { sprintf '\u%04x', $_ } unpack 'n*', Encode::encode('UTF-16BE', $1)/ge if $ascii;
+	return qq("$text");
+}
+
+# Writes a file of the folder, and returns its path.
+sub file
+{
+	my ($name, @lines) = @_;
+
+	open my $file, '>:encoding(UTF-8)', "$FOLDER/$name" or die $!;
+	print $file @lines;
+	close $file or die $!;
+	return "$FOLDER/$name";
+}
+
+sub slurp { return PostgreSQL::Test::Utils::slurp_file(shift) }
+
+# Runs a line of a shell; $N is the command.  Returns what it prints.
+sub run
+{
+	my ($line, $expected) = @_;
+	my $out = `cd $FOLDER && N=neardup && $line 2>error`;
+
+	is($? >> 8, $expected // 0, $line) or diag(slurp("$FOLDER/error"));
+	return $out;
+}
+
+# Tests whether two texts are equal, and shows where they begin to differ.
+sub same
+{
+	my ($got, $expected, $name) = @_;
+	my @got = split /\n/, $got;
+	my @expected = split /\n/, $expected;
+	my ($line) = grep { ($got[$_] // '') ne ($expected[$_] // '') } 0 .. $#got > $#expected ? $#got : $#expected;
+
+	ok($got eq $expected, $name) and return;
+	diag(map { substr(($_->[$line] // 'nothing'), 0, 500) . "\n" } \@got, \@expected) if defined $line;
+}
+
+require Encode;
+my @texts = make_texts();
+my @ids = map { $_ * 3 - 100 } 0 .. $#texts;
+file('texts.jsonl', map { qq({"id": $ids[$_], "text" : ) . json_string($texts[$_], $_ % 2) . qq(, "stars": ) . ($_ * 7919 % 101) . "}\n" } 0 .. $#texts);
+file('texts.csv', "\"id\",stars,text\r\n", map { "$ids[$_],0,\"" . $texts[$_] =~ s/"/""/gr . "\"\r\n" } 0 .. $#texts);
+file('texts.tsv', "text\tid\n", map { $texts[$_] =~ s/([\\\n\t])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t" }->{$1}/ger . "\t$ids[$_]\n" } 0 .. $#texts);
+file('rows', map { "$ids[$_]\t" . $texts[$_] =~ s/([\\\n\t])/{ "\\" => "\\\\", "\n" => "\\n", "\t" => "\\t" }->{$1}/ger . "\n" } 0 .. $#texts);
+
+my $node = Node->new('library');
+$node->init(extra => [ '--no-locale', '--encoding=UTF8' ]);
+$node->start;
+$node->safe_psql('postgres', "CREATE EXTENSION neardup; CREATE TABLE texts (id bigint, body text); COPY texts FROM '$FOLDER/rows'");
+
+sub ask
+{
+	return $node->safe_psql('postgres', "SET extra_float_digits = 1; " . shift);
+}
+
+# ---- Bits ----
+
+my $differing = 0;
+my $compared = 0;
+
+# Compares what the command signs with what the server does, by way of COPY.
+sub compare_bits
+{
+	my ($options, $type, $call, $format) = @_;
+
+	$format //= 'binary';
+	run("\$N sign $options --id id --bigint --format copy-$format texts.jsonl >signed");
+	ask("DROP TABLE IF EXISTS signed; CREATE TABLE signed (id bigint, sig $type); COPY signed FROM '$FOLDER/signed' (FORMAT $format)");
+	my ($rows, $wrong) = split /\|/, ask("SELECT count(*), count(*) FILTER (WHERE sig IS DISTINCT FROM $call) FROM signed JOIN texts USING (id)");
+	is($rows, $TEXTS, "rows with $options");
+	is($wrong, 0, "signatures with $options");
+	$compared += $rows;
+	$differing += $wrong;
+}
+
+for my $scheme ('word 1', 'word 3', 'word 7', 'char 1', 'char 5', 'char 255', 'anychar 4', 'stopword 2', 'spot 1 2', 'spot 3 4 de')
+{
+	compare_bits("--scheme '$scheme'", 'minhash', "to_minhash(body, 512, 1, '$scheme')");
+	compare_bits("--scheme '$scheme' --simhash 128", 'simhash', "to_simhash(body, 128, '$scheme')");
+	compare_bits("--scheme '$scheme' --shingles", 'shingles', "to_shingles(body, '$scheme')", 'text');
+}
+compare_bits("--minhash $_", 'minhash', "to_minhash(body, $_)") for '16,1', '200,2', '100,4', '333,8', '128,16', '2048,32';
+compare_bits('--shingles', 'shingles', "to_shingles(body)");
+compare_bits('--minhash 99,1', 'minhash', 'to_minhash(body, 99, 1)', 'text');
+for my $scheme ('word 1', 'char 4')
+{
+	run("\$N learn --scheme '$scheme' --entries 700 --share 0.1 texts.jsonl >lexicon");
+	my $lexicon = ask("SELECT neardup_lexicon('SELECT body FROM texts ORDER BY id', '$scheme', 700, 0.1)");
+	same(slurp("$FOLDER/lexicon"), "$lexicon\n", "lexicon of $scheme");
+	compare_bits('--lexicon lexicon', 'minhash', "to_minhash(body, lexicon => '$lexicon')");
+	compare_bits('--lexicon lexicon --shingles', 'shingles', "weigh(to_shingles(body, '$scheme'), '$lexicon')");
+}
+note("$compared signatures, $differing of them differ");
+
+# ---- Files ----
+
+my $signed = run('$N sign --id id texts.jsonl');
+run('gzip -k texts.jsonl texts.csv');
+is(run("\$N sign --id id $_"), $signed, "the same from $_") for 'texts.csv', 'texts.tsv', 'texts.jsonl.gz', 'texts.csv.gz', '-j 1 texts.jsonl', '-j 7 texts.jsonl', '- <texts.jsonl';
+SKIP:
+{
+	skip 'no zstd', 1 unless `zstd --version 2>/dev/null`;
+	run('zstd -q texts.jsonl');
+	is(run('$N sign --id id texts.jsonl.zst'), $signed, 'the same from .zst');
+}
+run('split -l 1 texts.jsonl part. && mkdir d && for f in part.*; do cp $f d/$f.txt; done');
+is(scalar(() = run('$N sign d/*.txt') =~ /^d\/part\.\w+\.txt\t1\/word 3\//mg), $TEXTS, 'a file a document');
+my $records = run('$N sign --format records texts.jsonl');
+is($records =~ s/,"signature":"[^"]*"\}$/}/mgr, slurp("$FOLDER/texts.jsonl"), 'records with signatures are as they were otherwise');
+is(run('$N sign --format records texts.csv | head -1'), "\"id\",stars,text,signature\n", 'columns of records');
+
+# ---- Pairs and clusters ----
+
+sub sorted { return join "\n", sort split /\n/, shift }
+
+for my $case (
+	[ '', 'to_minhash(body)', '' ], [ '--simhash 64', 'to_simhash(body)', '' ], [ '--shingles', 'to_shingles(body)', '' ],
+	[ '--shingles --multiset', 'to_shingles(body)', ', multiset => true' ], [ '--shingles --containment', 'to_shingles(body)', ", measure => 'containment'" ])
+{
+	my ($options, $call, $arguments) = @$case;
+	my $query = "'SELECT id, $call FROM texts ORDER BY id'";
+
+	for my $threshold (0.4, 0.8)
+	{
+		my $found = run("\$N pairs $options -t $threshold --id id texts.jsonl");
+
+		cmp_ok(($found =~ tr/\n//), '>', 50, 'there are pairs');
+		same(sorted($found), sorted(ask("COPY (SELECT * FROM neardup_pairs($query, $threshold$arguments)) TO stdout")), "pairs $options $threshold");
+		for my $nearest ('', '--nearest')
+		{
+			my $argument = $nearest ? ', nearest => true' : '';
+
+			same(run("\$N clusters $options $nearest -t $threshold --id id texts.jsonl"),
+				ask("COPY (SELECT * FROM neardup_clusters($query, $threshold$arguments$argument)) TO stdout") . "\n", "clusters $options $nearest $threshold");
+		}
+		same(run("\$N clusters $options -j 5 -m 100M -t $threshold --id id texts.jsonl"), run("\$N clusters $options -j 1 -t $threshold --id id texts.jsonl"), 'any number of threads');
+	}
+}
+run('head -100 texts.jsonl >a.jsonl; tail -n +101 texts.jsonl >b.jsonl');
+same(sorted(run('$N pairs -t 0.4 --id id --against a.jsonl b.jsonl')),
+	sorted(ask("COPY (SELECT * FROM neardup_pairs('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id', 0.4, against => 'SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id')) TO stdout")),
+	'pairs with other records');
+
+# ---- Dedupe ----
+
+sub ids { return join ' ', shift =~ /"id": (-?\d+)/g }
+
+my $query = "'SELECT id, to_minhash(body) FROM texts ORDER BY id', 0.4";
+my $stay = ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id NOT IN (SELECT id FROM neardup_clusters($query) WHERE id <> keeper)");
+same(ids(run('$N dedupe -t 0.4 --id id --report report texts.jsonl')), $stay, 'the first of each cluster stays');
+same(slurp("$FOLDER/report"), ask("COPY (SELECT id, keeper, similarity, 'duplicate' FROM neardup_clusters($query) WHERE id <> keeper) TO stdout") . "\n", 'report');
+same(ids(run('cat texts.jsonl | $N dedupe -t 0.4')), $stay, 'from standard input');
+same(ids(run('$N dedupe -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file');
+like(run('$N dedupe -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
+my $best = "'SELECT id, to_minhash(body) FROM texts ORDER BY (id + 100) / 3 * 7919 % 101 DESC, id', 0.4";
+same(ids(run('$N dedupe -t 0.4 --best stars texts.jsonl')),
+	ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id NOT IN (SELECT id FROM neardup_clusters($best) WHERE id <> keeper)"), 'the best of each cluster stays');
+same(ids(run('$N dedupe -t 0.4 --against a.jsonl b.jsonl')),
+	ask("WITH rest AS (SELECT id FROM texts WHERE id >= 200 EXCEPT SELECT id FROM neardup_clusters('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id', 0.4, against => 'SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id'))
+	 SELECT string_agg(id::text, ' ' ORDER BY id) FROM rest WHERE id NOT IN (SELECT id FROM neardup_clusters('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 AND id NOT IN (SELECT id FROM neardup_clusters(''SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id'', 0.4, against => ''SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id'')) ORDER BY id', 0.4) WHERE id <> keeper)"),
+	'what other records have is held out');
+
+# ---- Comparing two files, and errors ----
+
+file('x.txt', 'Divers and drones measure the coral reefs for three years');
+file('y.txt', 'Divers and drones measure the coral reefs for ten years');
+same(run('$N compare -s "word 1" x.txt y.txt'), ask("SELECT format(E'resemblance\\t%s\\ncontainment\\t%s\\nweighted\\t%s\\nminhash\\t%s\\nedit distance\\t%s', round(r::numeric, 6), 0.9, round(r::numeric, 6), round(m::numeric, 6), e)
+	FROM (SELECT text_similarity(x, y, 'word 1'), similarity(to_minhash(x, 'word 1'), to_minhash(y, 'word 1')), edit_distance(x, y) FROM (VALUES ('" . slurp("$FOLDER/x.txt") . "', '" . slurp("$FOLDER/y.txt") . "')) AS t (x, y)) AS c (r, m, e)") . "\n", 'compare');
+run('$N', 1);
+run('$N sign --scheme nonsense texts.jsonl', 1);
+run('$N sign --nonsense texts.jsonl', 1);
+run('$N pairs -t 2 texts.jsonl', 1);
+run('$N sign nowhere.jsonl', 2);
+run('$N sign --id nothing texts.csv', 2);
+run('echo "{" | $N sign', 2);
+like(slurp("$FOLDER/error"), qr/record 1 of "-" cannot be read/, 'the record is named');
+run('head -c 5000 texts.jsonl.gz | $N sign - >signed', 2);
+run('$N sign --lexicon texts.csv texts.jsonl', 2);
+run('$N dedupe -m 1M texts.jsonl', 3);
+run('$N sign texts.jsonl >/dev/full', 2);
+
+$node->stop;
+done_testing();

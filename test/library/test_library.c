@@ -1,0 +1,327 @@
+/*
+ * test_library.c: the library by its header alone, on any processor.
+ */
+#include "library/neardup.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "unit.h"
+
+/* ---- A host that counts memory, and fails or cancels when it is told to ---- */
+
+typedef struct Counts
+{
+	long blocks;
+	long left;   /* allocations until one fails; below 0: none does */
+	long checks; /* until one cancels; below 0: none does */
+} Counts;
+
+static void *
+counted_resize(void *state, void *memory, size_t bytes)
+{
+	Counts *counts = state;
+
+	if (bytes == 0)
+	{
+		counts->blocks--;
+		free(memory);
+		return NULL;
+	}
+	if (counts->left == 0)
+		return NULL;
+	counts->left--;
+	counts->blocks += memory == NULL;
+	return realloc(memory, bytes);
+}
+
+static bool
+counted_cancelled(void *state)
+{
+	Counts *counts = state;
+
+	return counts->checks-- == 0;
+}
+
+/* Bytes of minhash(512, 1). */
+#define SIZE 76
+
+/* ---- Bits --------------------------------------------------------------- */
+
+/* A text of words in scripts that are written with and without spaces, with marks, capitals and symbols. */
+static const char mixed[] =
+	"Der Fluß fließt; THE RIVER was wide, ﬁne and 2²=4. Ёлка и река ΣΊΣΥΦΟΣ — été e\xCC\x81te\xCC\x81 "
+	"नदी चौड़ी है। แม่น้ำกว้าง 川は広い 강은 넓다 نهر واسع נהר רחב მდინარე 🙂🙂 Ⅻ ½ the end of it";
+
+/* What the server says of it, as test/library/command.pl compares in all scripts. */
+static const struct
+{
+	neardup_kind kind;
+	int k;
+	int b;
+	const char *scheme;
+	const char *text;
+} vectors[] = {
+	{NEARDUP_MINHASH, 512, 1, "word 3",
+	 "1/word 3/512x1/44/5bcfdccaf008fbc65ec882421c834394ccef388df78d628daeabfbfacb61a7a214"
+	 "714c634835883178f0612870d1b1e39ab965f8ce940bcceded8b37c7b3fb02"},
+	{NEARDUP_MINHASH, 64, 4, "char 5",
+	 "1/char 5/64x4/166/0486da743df4126b8b5ce6f782fffc744c3c1b16d7722932a5ffc41859f202be"},
+	{NEARDUP_MINHASH, 100, 2, "anychar 4",
+	 "1/anychar 4/100x2/164/0caa0dc656133fedd2c59b9c0fbd7774695f9eff5cb2b88de4"},
+	{NEARDUP_MINHASH, 64, 1, "stopword 2", "1/stopword 2/64x1/5/f5a9bf3dfccbf534"},
+	{NEARDUP_SIMHASH, 128, 1, "word 1", "1/word 1/128/c80d9e13414a29161e05052e09c80f3a"},
+	{NEARDUP_SHINGLES, 0, 0, "spot 1 2", "1/spot 1 2/{-3244458544749461762}"},
+};
+
+static void
+test_vectors(neardup_session *session)
+{
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+	{
+		neardup_signer *signer;
+		neardup_bytes value = {NULL, 0};
+		neardup_bytes text;
+		neardup_bytes parsed;
+
+		CHECK(neardup_signer_new(session, vectors[i].kind, vectors[i].k, vectors[i].b,
+								 vectors[i].scheme, NULL, &signer) == NEARDUP_OK);
+		if (vectors[i].kind == NEARDUP_SHINGLES)
+			CHECK(neardup_shingles(session, signer, mixed, strlen(mixed), &value) == NEARDUP_OK);
+		else
+		{
+			static uint8_t signature[SIZE];
+
+			value = (neardup_bytes){signature, neardup_signature_size(signer)};
+			CHECK(neardup_sign(session, signer, mixed, strlen(mixed), signature) == NEARDUP_OK);
+		}
+		CHECK(neardup_print(session, vectors[i].kind, value.bytes, value.length, &text) ==
+			  NEARDUP_OK);
+		CHECK_MSG(strcmp((char *) text.bytes, vectors[i].text) == 0, "%s is %s", vectors[i].scheme,
+				  (char *) text.bytes);
+		CHECK(neardup_parse(session, vectors[i].kind, (char *) text.bytes, &parsed) == NEARDUP_OK);
+		CHECK(parsed.length == value.length &&
+			  memcmp(parsed.bytes, value.bytes, value.length) == 0);
+		neardup_free(session, parsed.bytes);
+		neardup_free(session, text.bytes);
+		if (vectors[i].kind == NEARDUP_SHINGLES)
+			neardup_free(session, value.bytes);
+		neardup_signer_free(session, signer);
+	}
+}
+
+/* ---- Many values -------------------------------------------------------- */
+
+#define VALUES 300
+
+/* Signs texts of which each third has most words of the one before. */
+static void
+sign_texts(neardup_session *session, uint8_t *signatures)
+{
+	neardup_signer *signer;
+
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "word 1", NULL, &signer) ==
+		  NEARDUP_OK);
+	CHECK(neardup_signature_size(signer) == SIZE);
+	for (int i = 0; i < VALUES; i++)
+	{
+		char text[1000];
+		size_t length = 0;
+
+		for (int word = 0; word < 50; word++)
+			length += snprintf(text + length, sizeof(text) - length, "%d ",
+							   word * 1000 + (i % 3 == 2 && word > 4 ? i - 1 : i));
+		CHECK(neardup_sign(session, signer, text, length, signatures + i * SIZE) == NEARDUP_OK);
+	}
+	memcpy(signatures + 200 * SIZE, signatures + 9 * SIZE, SIZE);
+	neardup_signer_free(session, signer);
+}
+
+static void
+test_clusters(neardup_session *session)
+{
+	static uint8_t signatures[VALUES * SIZE];
+	static uint32_t keeper[VALUES];
+	neardup_values values = {NEARDUP_MINHASH, VALUES, signatures, SIZE, NULL};
+	neardup_options options = {.threshold = 0.7};
+	neardup_pair *pairs;
+	size_t count;
+
+	sign_texts(session, signatures);
+	for (options.jobs = 1; options.jobs < 5; options.jobs++)
+	{
+		CHECK(neardup_pairs(session, &values, NULL, &options, &pairs, &count) == NEARDUP_OK);
+		CHECK_MSG(count == 100, "%zu pairs", count);
+		CHECK(pairs[0].a == 1 && pairs[0].b == 2 && pairs[0].similarity > 0.7);
+		for (size_t i = 1; i < count; i++)
+			CHECK(pairs[i - 1].a < pairs[i].a);
+		neardup_free(session, pairs);
+		CHECK(neardup_pairs(session, &values, &values, &options, &pairs, &count) == NEARDUP_OK);
+		CHECK_MSG(count == VALUES + 2 * 99, "%zu pairs", count);
+		neardup_free(session, pairs);
+		CHECK(neardup_clusters(session, &values, NULL, &options, keeper, NULL) == NEARDUP_OK);
+		for (uint32_t i = 0; i < VALUES; i++)
+			CHECK(keeper[i] == (i == 200 ? 9 : i % 3 == 2 ? i - 1 : i));
+	}
+	options.threshold = 0;
+	CHECK(neardup_pairs(session, &values, NULL, &options, &pairs, &count) == NEARDUP_INVALID);
+	options.threshold = 0.1;
+	options.memory = 16;
+	CHECK(neardup_pairs(session, &values, NULL, &options, &pairs, &count) == NEARDUP_TOO_LARGE);
+	CHECK(neardup_clusters(session, &values, NULL, &options, keeper, NULL) == NEARDUP_OK);
+	signatures[0] = 9;
+	CHECK(neardup_clusters(session, &values, NULL, &options, keeper, NULL) == NEARDUP_MISMATCH);
+}
+
+/* Signs in a thread of its own, with the caller's signer. */
+static void *
+sign_in_thread(void *signer)
+{
+	neardup_session *session = neardup_open(NULL);
+	uint8_t first[64];
+	uint8_t again[64];
+
+	CHECK(neardup_sign(session, signer, mixed, strlen(mixed), first) == NEARDUP_OK);
+	for (int i = 0; i < 50; i++)
+	{
+		CHECK(neardup_sign(session, signer, mixed, strlen(mixed), again) == NEARDUP_OK);
+		CHECK(memcmp(first, again, neardup_signature_size(signer)) == 0);
+	}
+	neardup_close(session);
+	return NULL;
+}
+
+static void
+test_threads(neardup_session *session)
+{
+	pthread_t thread[4];
+	neardup_signer *signer;
+
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 128, 2, "spot 1 2", NULL, &signer) ==
+		  NEARDUP_OK);
+	for (int i = 0; i < 4; i++)
+		CHECK(pthread_create(&thread[i], NULL, sign_in_thread, signer) == 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	neardup_signer_free(session, signer);
+}
+
+/* ---- Errors ------------------------------------------------------------- */
+
+/* Uses all of the library once; returns the first error. */
+static neardup_code
+use_everything(neardup_session *session)
+{
+	neardup_learner *learner = NULL;
+	neardup_lexicon *lexicon = NULL;
+	neardup_signer *signer = NULL;
+	neardup_bytes shingles[2] = {{NULL, 0}, {NULL, 0}};
+	neardup_comparison comparison;
+	uint32_t keeper[4];
+	int64_t distance;
+	static uint8_t signatures[4 * SIZE];
+	neardup_values values = {NEARDUP_MINHASH, 4, signatures, SIZE, NULL};
+	neardup_options options = {.threshold = 0.1, .jobs = 1};
+	neardup_code code = neardup_learner_new(session, "word 1", 10, 1000, &learner);
+
+	for (int i = 0; i < 3 && code == NEARDUP_OK; i++)
+		code = neardup_learn(session, learner, mixed + i, strlen(mixed) - i);
+	if (code == NEARDUP_OK)
+		code = neardup_learner_finish(session, learner, 0.9, &lexicon);
+	if (code == NEARDUP_OK)
+		code = neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, NULL, lexicon, &signer);
+	for (int i = 0; i < 2 && code == NEARDUP_OK; i++)
+		code = neardup_shingles(session, signer, mixed, strlen(mixed) - i * 9, &shingles[i]);
+	if (code == NEARDUP_OK)
+		code = neardup_compare(session, NEARDUP_SHINGLES, shingles[0].bytes, shingles[0].length,
+							   shingles[1].bytes, shingles[1].length, &comparison);
+	neardup_signer_free(session, signer);
+	signer = NULL;
+	if (code == NEARDUP_OK)
+		code = neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, &signer);
+	for (int i = 0; i < 4 && code == NEARDUP_OK; i++)
+		code = neardup_sign(session, signer, mixed, strlen(mixed) - i, signatures + i * SIZE);
+	if (code == NEARDUP_OK)
+		code = neardup_clusters(session, &values, NULL, &options, keeper, NULL);
+	if (code == NEARDUP_OK)
+		code = neardup_edit_distance(session, mixed, 50, mixed + 2, 50, &distance);
+	for (int i = 0; i < 2; i++)
+		neardup_free(session, shingles[i].bytes);
+	neardup_signer_free(session, signer);
+	neardup_lexicon_free(session, lexicon);
+	neardup_learner_free(session, learner);
+	return code;
+}
+
+/* Lets each allocation fail, and each check for cancellation cancel: no memory is lost. */
+static void
+test_failures(void)
+{
+	Counts counts = {0, -1, -1};
+	neardup_host host = {counted_resize, counted_cancelled, &counts};
+	neardup_session *session = neardup_open(&host);
+	neardup_code code;
+	long tries = 0;
+
+	do
+	{
+		counts.left = tries++;
+		code = use_everything(session);
+		CHECK(code == NEARDUP_OK || code == NEARDUP_NO_MEMORY);
+		CHECK_MSG(counts.blocks == 1, "%ld blocks are left after %ld", counts.blocks, tries);
+	} while (code != NEARDUP_OK);
+	CHECK(tries > 30);
+	counts.left = -1;
+	tries = 0;
+	do
+	{
+		counts.checks = tries++;
+		code = use_everything(session);
+		CHECK(code == NEARDUP_OK || code == NEARDUP_CANCELLED);
+		CHECK_MSG(counts.blocks == 1, "%ld blocks are left", counts.blocks);
+	} while (code != NEARDUP_OK);
+	CHECK(tries > 10);
+	neardup_close(session);
+	CHECK(counts.blocks == 0);
+}
+
+static void
+test_refused(neardup_session *session)
+{
+	neardup_signer *signer;
+	neardup_lexicon *lexicon;
+	neardup_bytes bytes;
+
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 15, 1, NULL, NULL, &signer) ==
+		  NEARDUP_INVALID);
+	CHECK(strstr(neardup_message(session), "minhash(15, 1)") != NULL);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "tokens", NULL, &signer) ==
+		  NEARDUP_INVALID);
+	CHECK(neardup_parse(session, NEARDUP_MINHASH, "1/word 3/512x1/5/00", &bytes) ==
+		  NEARDUP_MALFORMED);
+	CHECK(neardup_parse(session, NEARDUP_LEXICON, "", &bytes) == NEARDUP_INVALID);
+	CHECK(neardup_print(session, NEARDUP_SHINGLES, "\1\1", 2, &bytes) == NEARDUP_MALFORMED);
+	CHECK(neardup_lexicon_read(session, "1/word 1/9/{7:1,3:2}", 20, &lexicon) == NEARDUP_MALFORMED);
+	CHECK(neardup_lexicon_read(session, "1/word 1/9/{3:1,7:2}\n", 21, &lexicon) == NEARDUP_OK);
+	CHECK(neardup_lexicon_write(session, lexicon, &bytes) == NEARDUP_OK);
+	neardup_lexicon_free(session, lexicon);
+	CHECK(neardup_lexicon_read(session, bytes.bytes, bytes.length, &lexicon) == NEARDUP_OK);
+	neardup_lexicon_free(session, lexicon);
+	CHECK(neardup_lexicon_read(session, bytes.bytes, bytes.length - 1, &lexicon) ==
+		  NEARDUP_MALFORMED);
+	neardup_free(session, bytes.bytes);
+}
+
+int
+main(void)
+{
+	neardup_session *session = neardup_open(NULL);
+
+	test_vectors(session);
+	test_clusters(session);
+	test_threads(session);
+	test_failures();
+	test_refused(session);
+	neardup_close(session);
+	return unit_report();
+}
