@@ -251,6 +251,19 @@ command_learn(void)
 
 /* ---- compare ------------------------------------------------------------ */
 
+/* Writes a line with a name and a number. */
+static void
+put_named(const char *name, double number)
+{
+	Buffer line = {0};
+
+	put(&line, name, strlen(name));
+	put_similarity(&line, number);
+	put(&line, "\n", 1);
+	write_out(stdout, line.bytes, line.length);
+	resize(NULL, line.bytes, 0);
+}
+
 /* neardup compare: compares two files. */
 void
 command_compare(void)
@@ -292,12 +305,15 @@ command_compare(void)
 		check(session,
 			  neardup_compare(session, kinds[i], value[0].bytes, value[0].length, value[1].bytes,
 							  value[1].length, &result));
+		put_named(kinds[i] == NEARDUP_SHINGLES    ? "resemblance" :
+					  kinds[i] == NEARDUP_MINHASH ? "minhash" :
+													"simhash",
+				  result.similarity);
 		if (i == 0)
-			printf("resemblance\t%.6g\ncontainment\t%.6g\nweighted\t%.6g\n", result.similarity,
-				   result.containment, result.weighted);
-		else
-			printf("%s\t%.6g\n", kinds[i] == NEARDUP_MINHASH ? "minhash" : "simhash",
-				   result.similarity);
+		{
+			put_named("containment", result.containment);
+			put_named("weighted", result.weighted);
+		}
 	}
 	check(session,
 		  neardup_edit_distance(session, batch[0].data.bytes, batch[0].data.length,
