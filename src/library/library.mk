@@ -57,7 +57,8 @@ $(OUT)/libneardup.a: $(OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $(OUT)/libneardup.o
 
-$(OUT)/neardup.pc: META.json src/library/library.mk
+# It depends on prefix and libdir.
+$(OUT)/neardup.pc: FORCE
 	@mkdir -p $(@D)
 	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: neardup' \
 		'Description: near-duplicate texts' 'Version: $(VERSION)' 'Requires.private: libutf8proc' \
@@ -74,4 +75,4 @@ install: all
 	$(INSTALL) -m 644 src/library/neardup.h "$(DESTDIR)$(includedir)"
 	$(if $(COMMAND_OBJECTS),$(INSTALL) $(OUT)/neardup "$(DESTDIR)$(bindir)"; $(INSTALL) -m 644 src/command/neardup.1 "$(DESTDIR)$(mandir)/man1")
 
-.PHONY: all install
+.PHONY: all install FORCE
