@@ -11,6 +11,7 @@ STATIC = $(if $(wildcard $(shell $(CC) -print-file-name=libutf8proc.a)),-Wl$(com
 comma = ,
 
 python: build/python/$(SONAME)
+	rm -f build/python/*.whl
 	$(PYTHON) src/python/wheel.py $(VERSION) $< build/python
 
 build/python/$(SONAME): $(OBJECTS)

@@ -54,7 +54,7 @@ class Options(ctypes.Structure):
 
 class Comparison(ctypes.Structure):
     """What two values have in common: `distance`, the symbols that differ (of signatures); from 0 to 1 `similarity` (of
-    signatures, or of sets their resemblance), `containment` (of the lesser set in the greater one) and `weighted` (the
+    signatures, or of sets their resemblance), `containment` (of the first set in the second) and `weighted` (the
     resemblance of multisets).  What does not apply is 0."""
 
     _fields_ = [("distance", c_int), ("similarity", c_double), ("containment", c_double), ("weighted", c_double)]

@@ -1,0 +1,150 @@
+"""Tests of the Python package; the recipe's page has the test vectors.  Prints the lines of TAP."""
+
+import io
+import pathlib
+import re
+import sys
+import threading
+import unittest
+
+import neardup
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+RECIPE = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+TEXTS = [" ".join(f"w{i * 1000 + word}" for word in range(60)) for i in range(100)]
+ALIKE = [f"{text} and {len(text)}" for text in TEXTS[::2]]
+
+
+def text_of(cell):
+    """Returns the bytes that a cell of the page shows."""
+    cell = re.sub(r"\\u\{(\w+)\}", lambda match: chr(int(match[1], 16)), cell)
+    return re.sub(rb"\\x(\w\w)", lambda match: bytes([int(match[1], 16)]), cell.encode())
+
+
+class Python(unittest.TestCase):
+    def test_signatures_of_recipe(self):
+        rows = re.findall(r"^\| `(minhash|simhash) ([\d ]+?) ([a-z]+ \d+)` \| `([^`]+)` \| `(\w+)` \|$", RECIPE, re.M)
+        self.assertEqual(len(rows), 12)
+        for kind, shape, scheme, text, symbols in rows:
+            sizes = dict(zip("kb", map(int, shape.split())))
+            value = getattr(neardup, kind)(text_of(text), scheme=scheme, **sizes)
+            self.assertEqual(value[12 if kind == "minhash" else 8:].hex(), symbols)
+            self.assertEqual(neardup.from_text(kind, neardup.to_text(value)), value)
+
+    def test_shingles_of_recipe(self):
+        rows = re.findall(r"^\| `((?:word|char|anychar|stopword|spot) [^`]+)` \| `([^`]+)` \| `([\da-f ]+)` \|$", RECIPE, re.M)
+        self.assertGreater(len(rows), 25)
+        for scheme, text, hashes in rows:
+            value = neardup.shingles(text_of(text), scheme=scheme)
+            expected = {int(h, 16) - (int(h, 16) >> 63 << 64) for h in hashes.split()}
+            elements = re.sub(r".*\{|\}|:\d+", "", neardup.to_text(value))
+            self.assertEqual({int(e) for e in elements.split(",") if e}, expected, (scheme, text))
+            self.assertEqual(neardup.from_text("shingles", neardup.to_text(value)), value)
+
+    def test_many(self):
+        for make in neardup.minhash, neardup.simhash, neardup.shingles:
+            many = make(iter(TEXTS * 30), jobs=3)
+            self.assertEqual(list(many[:100]), [make(text) for text in TEXTS])
+            self.assertEqual((len(many), many[-1]), (3000, make(TEXTS[-1])))
+            self.assertEqual(len(make([])), 0)
+        self.assertEqual(neardup.minhash("é\udc80"), neardup.minhash("é\udc80".encode("utf-8", "surrogatepass")))
+
+    def test_compare(self):
+        x, y = (neardup.shingles(text, scheme="word 1") for text in ("a b c d", "a b c c"))
+        result = neardup.compare(x, y)
+        self.assertEqual((result.similarity, result.containment, result.weighted), (0.75, 0.75, 0.6))
+        self.assertEqual(neardup.compare(y, x).containment, 1)
+        self.assertEqual(neardup.similarity(neardup.minhash(""), neardup.minhash("")), 0)
+        self.assertEqual(neardup.compare(neardup.simhash("a"), neardup.simhash("a")).distance, 0)
+        self.assertEqual(neardup.edit_distance("Straße", "strasse"), 3)
+
+    def test_pairs(self):
+        for values in TEXTS + ALIKE, neardup.minhash(TEXTS + ALIKE), neardup.shingles(TEXTS + ALIKE), list(neardup.simhash(TEXTS + ALIKE)):
+            found = neardup.pairs(values, 0.85, jobs=2)
+            self.assertEqual([(a, b) for a, b, _ in found], [(2 * i, 100 + i) for i in range(50)])
+        self.assertEqual([(p.a, p.b) for p in neardup.pairs(TEXTS[:4], 1, against=TEXTS[2:4])], [(2, 0), (3, 1)])
+        with self.assertRaises(neardup.NeardupError) as caught:
+            neardup.pairs(TEXTS + ALIKE, 0.8, memory=16)
+        self.assertEqual(caught.exception.code, 4)
+
+    def test_clusters(self):
+        keeper, similarity = neardup.clusters(TEXTS + ALIKE + [""], 0.8)
+        self.assertEqual(list(keeper), [*range(100), *range(0, 100, 2), neardup.NO_KEEPER])
+        self.assertTrue(0.8 <= similarity[100] < 1)
+        self.assertEqual(neardup.dedupe(TEXTS + ALIKE + [""], 0.8), [*range(100), 150])
+        self.assertEqual(neardup.dedupe(ALIKE + TEXTS, 0.8, against=TEXTS[10:]), [*range(5), *range(51, 60, 2)])
+        self.assertEqual(neardup.dedupe([], 0.8), [])
+
+    @unittest.skipUnless(numpy, "no numpy")
+    def test_arrays(self):
+        values = neardup.minhash(TEXTS + ALIKE)
+        rows = numpy.asarray(values)
+        self.assertEqual((rows.shape, rows.dtype), ((150, 76), numpy.uint8))
+        self.assertEqual(rows[3].tobytes(), values[3])
+        frozen = rows.copy()
+        frozen.flags.writeable = False
+        for array in rows, frozen, numpy.asfortranarray(rows), numpy.repeat(rows, 2, axis=0)[::2]:
+            found = numpy.asarray(neardup.pairs(array, 0.8))
+            self.assertEqual((found["a"] * 1.0).sum(), 2450)
+        self.assertTrue(numpy.shares_memory(rows, numpy.asarray(neardup.Values.of(rows))))
+        self.assertRaises(TypeError, numpy.asarray, neardup.shingles(TEXTS))
+
+    def test_lexicon(self):
+        lexicon = neardup.Lexicon.learn(TEXTS + ALIKE, "word 1", 1000, 0.5)
+        again = neardup.Lexicon(bytes(lexicon))
+        self.assertEqual(str(again), str(neardup.Lexicon(str(lexicon))))
+        self.assertTrue(str(lexicon).startswith("1/word 1/150/{"))
+        value = neardup.minhash(TEXTS[0], lexicon=lexicon)
+        self.assertEqual(neardup.minhash(TEXTS, lexicon=again)[0], value)
+        self.assertNotEqual(neardup.minhash(TEXTS[0], scheme="word 1"), value)
+
+    def test_copy(self):
+        values = neardup.minhash(TEXTS)
+        for ids, keys in (range(-1, 99), [i.to_bytes(8, "big", signed=True) for i in range(-1, 99)]), (TEXTS, map(str.encode, TEXTS)):
+            data = b"".join(neardup.copy_binary(ids, values))
+            self.assertEqual(list(neardup.read_binary(io.BytesIO(data))), list(zip(keys, values)))
+            self.assertRaises(ValueError, list, neardup.read_binary(io.BytesIO(data[:-1])))
+        self.assertRaises(ValueError, list, neardup.copy_binary(range(5), values))
+
+    def test_errors(self):
+        for code, call in (
+                (1, lambda: neardup.minhash("", k=15)), (1, lambda: neardup.shingles("", scheme="nonsense")),
+                (1, lambda: neardup.pairs(TEXTS, 0)), (2, lambda: neardup.to_text(b"\1\1\0")), (2, lambda: neardup.to_text(b"")),
+                (2, lambda: neardup.Lexicon("nonsense")), (1, lambda: neardup.Lexicon.learn([])),
+                (3, lambda: neardup.similarity(neardup.minhash(""), neardup.minhash("", k=64)))):
+            with self.assertRaises(neardup.NeardupError) as caught:
+                call()
+            self.assertEqual((caught.exception.code, str(caught.exception) > ""), (code, True))
+        self.assertRaises(TypeError, neardup.minhash, [None])
+
+    def test_threads(self):
+        found = []
+        threads = [threading.Thread(target=lambda: found.append(neardup.minhash(TEXTS)[7])) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [neardup.minhash(TEXTS[7])] * 8)
+
+
+class Tap(unittest.TextTestResult):
+    def addSuccess(self, test):
+        print("ok -", test.id())
+
+    def addSkip(self, test, reason):
+        print("ok -", test.id(), "# skip", reason)
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        print("not ok -", test.id())
+
+    addError = addFailure
+
+
+if __name__ == "__main__":
+    result = unittest.TextTestRunner(resultclass=Tap, stream=sys.stderr).run(unittest.defaultTestLoader.loadTestsFromTestCase(Python))
+    sys.exit(not result.wasSuccessful())
