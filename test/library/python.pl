@@ -10,7 +10,7 @@ use Test::More;
 
 my $FOLDER = PostgreSQL::Test::Utils::tempdir();
 
-is(system("$ENV{PYTHON} test/library/test_python.py doc/explanation/recipe.md >$FOLDER/tests 2>&1"), 0, 'tests of the package')
+is(system("$ENV{PYTHON} test/library/test_python.py doc/explanation/recipe-vectors.txt >$FOLDER/tests 2>&1"), 0, 'tests of the package')
 	or diag(PostgreSQL::Test::Utils::slurp_file("$FOLDER/tests"));
 
 my $node = Node->new('python');

@@ -1,4 +1,4 @@
-"""Tests of the Python package; the recipe's page has the test vectors.  Prints the lines of TAP."""
+"""Tests of the Python package; recipe-vectors.txt has the test vectors.  Prints the lines of TAP."""
 
 import io
 import pathlib
