@@ -165,7 +165,7 @@ typedef struct neardup_comparison
 {
 	int distance;       /* symbols that differ; 0 for shingles */
 	double similarity;  /* of signatures, or the resemblance of shingles */
-	double containment; /* of the lesser set of shingles in the greater one; 0 for signatures */
+	double containment; /* of the first set of shingles in the second; 0 for signatures */
 	double weighted;    /* the resemblance of multisets; 0 for signatures */
 } neardup_comparison;
 
