@@ -304,6 +304,7 @@ my %TABLE = (
 	'library-lookups' => sub { of_peers('library-lookups', $_[1] =~ m{/libraries[^/]*$} ? $_[1] : "$_[0]/libraries.csv") },
 	rows => sub { by_rows($_[0], 'peers', 'search') },
 	thresholds => sub { turned($_[0], 'thresholds.csv', 'lookup ms, at a threshold of') },
+	'thresholds-found' => sub { turned($_[0], 'thresholds-found.csv', 'share of what a scan of the signatures finds, at a threshold of') },
 	clients => sub { turned($_[0], 'clients.csv', 'rows a second, by so many clients') },
 	'spotsigs-sweep' => sub { turned($_[0], 'spotsigs-sweep.csv', 'seconds, at a threshold of') },
 	recall => sub { settings($_[0], 'recall.csv', qw(title setting ms recall precision)) },

@@ -48,3 +48,21 @@ CREATE FUNCTION wide_thresholds() RETURNS SETOF text LANGUAGE sql AS $$
 		SELECT threshold || ',' || string_agg(coalesce(round(ms::numeric, 4)::text, ''), ',' ORDER BY place)
 		FROM thresholds CROSS JOIN columns LEFT JOIN points USING (threshold, peer) GROUP BY threshold ORDER BY threshold)
 $$;
+
+-- Of what a scan of the signatures finds, the share that each other search of signatures finds.
+CREATE FUNCTION wide_found() RETURNS SETOF text LANGUAGE sql AS $$
+	WITH queries AS (
+		SELECT setting, peer, query FROM tried_timed JOIN (SELECT setting, query FROM tried_timed WHERE curve = 'thresholds' AND peer = 'scan') s USING (setting, query)
+		WHERE curve = 'thresholds' AND peer IN ('neardup', 'bands', 'bands_gin', 'hnsw', 'ivfflat')),
+	points AS (
+		SELECT q.setting::float8 AS threshold, q.peer, round(count(f.id)::numeric / nullif(count(s.id), 0), 4) AS share
+		FROM queries q JOIN tried_found s ON s.curve = 'thresholds' AND s.peer = 'scan' AND (s.setting, s.query) = (q.setting, q.query)
+		LEFT JOIN tried_found f ON f.curve = 'thresholds' AND (f.peer, f.setting, f.query, f.id) = (q.peer, q.setting, q.query, s.id)
+		GROUP BY q.setting, q.peer),
+	columns AS (SELECT place, peer FROM peers WHERE peer IN (SELECT peer FROM points)),
+	thresholds AS (SELECT DISTINCT threshold FROM points)
+	SELECT 'threshold,' || string_agg(peer, ',' ORDER BY place) FROM columns
+	UNION ALL (
+		SELECT threshold || ',' || string_agg(coalesce(share::text, ''), ',' ORDER BY place)
+		FROM thresholds CROSS JOIN columns LEFT JOIN points USING (threshold, peer) GROUP BY threshold ORDER BY threshold)
+$$;
