@@ -46,18 +46,6 @@ typedef struct Sought
 	const Bag *bag;
 } Sought;
 
-/* Are two sets equal? */
-static bool
-bags_are_equal(const Bag *x, const Bag *y, bool multiset)
-{
-	if (x->count != y->count || memcmp(x->element, y->element, x->count * sizeof(int64_t)) != 0)
-		return false;
-	for (uint32_t i = 0; multiset && i < x->count; i++)
-		if (bag_frequency(x, i) != bag_frequency(y, i))
-			return false;
-	return true;
-}
-
 /* A TableMatch. */
 static bool
 is_equal(const void *sought, uint32_t number)
@@ -65,7 +53,7 @@ is_equal(const void *sought, uint32_t number)
 	const Sought *s = sought;
 
 	if (s->bag != NULL)
-		return bags_are_equal(s->bag, s->side->bag + number, s->side->multiset);
+		return bag_equals(s->bag, s->side->bag + number, s->side->multiset);
 	return memcmp(s->symbols, s->side->packed + number * s->side->stride,
 				  signature_symbol_bytes(&s->side->shape)) == 0;
 }
