@@ -514,8 +514,7 @@ take_pair(void *state, uint32_t a, uint32_t b, double similarity)
 
 	if (stars->edges >= stars->most_edges)
 		session_fail(NEARDUP_TOO_LARGE, "there are more pairs than the memory holds");
-	stars->edge = host_grow(stars->edge, &stars->room, stars->edges + 1, sizeof(StarEdge));
-	stars->edge[stars->edges++] = (StarEdge){swap ? b : a, swap ? a : b, similarity};
+	stars_add_edge(stars, swap ? a : b, swap ? b : a, similarity);
 	return true;
 }
 
@@ -630,7 +629,7 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 		call->keeper_length = against != NULL ? lengths_of(&call->against) : NULL;
 		stars->may_join = may_join;
 	}
-	stars->documents = call->side.documents;
+	stars->documents = star_list(call->side.documents);
 	stars->first = call->side.first;
 	stars->next = call->side.next;
 	if (against != NULL)
@@ -647,6 +646,7 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 		stars->similarity[i] = 0;
 	}
 	stars_make(stars);
+	host_free((void *) stars->documents.doc);
 	if (similarity == NULL)
 		host_free(stars->similarity);
 	return call_end(call);
