@@ -139,7 +139,7 @@ extern void batch_split(Batch *batch);
 
 extern Parser *parser_new(void);
 extern void parser_free(Parser *parser);
-extern Document parse(Parser *parser, const Batch *batch, size_t record);
+extern bool parse(Parser *parser, Batch *batch, size_t record, Document *document);
 
 /* ---- Values of records (sign.c) ------------------------------------------ */
 

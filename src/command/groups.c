@@ -28,15 +28,12 @@ static void
 make_values(void *state, neardup_session *session, Parser *parser, Batch *batch)
 {
 	const Corpus *corpus = state;
+	Document document;
 
-	for (size_t i = 0; i < batch->records && batch->defect == NULL; i++)
+	for (size_t i = 0; i < batch->records && parse(parser, batch, i, &document); i++)
 	{
-		Document document = parse(parser, batch, i);
-		neardup_bytes value;
+		neardup_bytes value = value_of(session, corpus->signer, &document);
 
-		batch->bad = i;
-		batch->defect = document.defect;
-		value = value_of(session, corpus->signer, &document);
 		put(&batch->out, value.bytes, value.length);
 		value_free(session, corpus->signer, &value);
 		put(&batch->end, &batch->out.length, sizeof(size_t));

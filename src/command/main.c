@@ -168,48 +168,43 @@ write_out(FILE *file, const void *bytes, size_t length)
 
 /* ---- Options ------------------------------------------------------------ */
 
-enum
+/* An option, and what it sets, unless take_option() knows. */
+typedef struct Known
 {
-	OPTION_ID = 256,
-	OPTION_BIGINT,
-	OPTION_MINHASH,
-	OPTION_SIMHASH,
-	OPTION_SHINGLES,
-	OPTION_LEXICON,
-	OPTION_FORMAT,
-	OPTION_CONTAINMENT,
-	OPTION_MULTISET,
-	OPTION_NEAREST,
-	OPTION_BEST,
-	OPTION_REPORT,
-	OPTION_ENTRIES,
-	OPTION_SHARE
-};
+	const char *name;
+	int has_value;
+	int letter; /* those that SHORT_OPTIONS lacks only tell long options apart */
+	const char **text;
+	bool *flag;
+} Known;
 
-static const struct option long_options[] = {{"input", 1, NULL, 'i'},
-											 {"field", 1, NULL, 'f'},
-											 {"id", 1, NULL, OPTION_ID},
-											 {"bigint", 0, NULL, OPTION_BIGINT},
-											 {"scheme", 1, NULL, 's'},
-											 {"minhash", 1, NULL, OPTION_MINHASH},
-											 {"simhash", 1, NULL, OPTION_SIMHASH},
-											 {"shingles", 0, NULL, OPTION_SHINGLES},
-											 {"lexicon", 1, NULL, OPTION_LEXICON},
-											 {"format", 1, NULL, OPTION_FORMAT},
-											 {"threshold", 1, NULL, 't'},
-											 {"containment", 0, NULL, OPTION_CONTAINMENT},
-											 {"multiset", 0, NULL, OPTION_MULTISET},
-											 {"nearest", 0, NULL, OPTION_NEAREST},
-											 {"against", 1, NULL, 'a'},
-											 {"best", 1, NULL, OPTION_BEST},
-											 {"report", 1, NULL, OPTION_REPORT},
-											 {"entries", 1, NULL, OPTION_ENTRIES},
-											 {"share", 1, NULL, OPTION_SHARE},
-											 {"jobs", 1, NULL, 'j'},
-											 {"memory", 1, NULL, 'm'},
-											 {"version", 0, NULL, 'V'},
-											 {"help", 0, NULL, 'h'},
-											 {NULL}};
+#define SHORT_OPTIONS "i:f:s:t:a:j:m:Vh"
+
+static const Known known[] = {{"input", 1, 'i', NULL, NULL},
+							  {"field", 1, 'f', &options.field, NULL},
+							  {"id", 1, 'I', &options.id, NULL},
+							  {"bigint", 0, 'B', NULL, &options.id_number},
+							  {"scheme", 1, 's', &options.scheme, NULL},
+							  {"minhash", 1, 'M', NULL, NULL},
+							  {"simhash", 1, 'S', NULL, NULL},
+							  {"shingles", 0, 'G', NULL, NULL},
+							  {"lexicon", 1, 'L', &options.lexicon, NULL},
+							  {"format", 1, 'F', NULL, NULL},
+							  {"threshold", 1, 't', NULL, NULL},
+							  {"containment", 0, 'C', NULL, &options.join.containment},
+							  {"multiset", 0, 'U', NULL, &options.join.multiset},
+							  {"nearest", 0, 'N', NULL, &options.join.nearest},
+							  {"against", 1, 'a', &options.against, NULL},
+							  {"best", 1, 'b', &options.best, NULL},
+							  {"report", 1, 'R', &options.report, NULL},
+							  {"entries", 1, 'E', NULL, NULL},
+							  {"share", 1, 'H', NULL, NULL},
+							  {"jobs", 1, 'j', NULL, NULL},
+							  {"memory", 1, 'm', NULL, NULL},
+							  {"version", 0, 'V', NULL, NULL},
+							  {"help", 0, 'h', NULL, NULL}};
+
+#define KNOWN (sizeof(known) / sizeof(*known))
 
 /* Returns the number of a name among others; fails for any other name. */
 static int
@@ -255,63 +250,40 @@ take_option(int option, const char *value)
 	static const char *const formats[] = {"auto", "jsonl", "csv", "tsv", "files", NULL};
 	static const char *const outputs[] = {"copy-text", "copy-binary", "records", NULL};
 
+	for (size_t i = 0; i < KNOWN; i++)
+	{
+		if (known[i].letter != option || (known[i].text == NULL && known[i].flag == NULL))
+			continue;
+		if (known[i].text != NULL)
+			*known[i].text = value;
+		else
+			*known[i].flag = true;
+		return true;
+	}
 	switch (option)
 	{
 		case 'i':
 			options.format = choice("input", value, formats);
 			break;
-		case 'f':
-			options.field = value;
-			break;
-		case OPTION_ID:
-			options.id = value;
-			break;
-		case OPTION_BIGINT:
-			options.id_number = true;
-			break;
-		case 's':
-			options.scheme = value;
-			break;
-		case OPTION_MINHASH:
+		case 'M':
 			take_shape(NEARDUP_MINHASH, value);
 			break;
-		case OPTION_SIMHASH:
+		case 'S':
 			take_shape(NEARDUP_SIMHASH, value);
 			break;
-		case OPTION_SHINGLES:
+		case 'G':
 			options.kind = NEARDUP_SHINGLES;
 			break;
-		case OPTION_LEXICON:
-			options.lexicon = value;
-			break;
-		case OPTION_FORMAT:
+		case 'F':
 			options.output = choice("format", value, outputs);
 			break;
 		case 't':
 			options.join.threshold = number("threshold", value, 1e-9, 1);
 			break;
-		case OPTION_CONTAINMENT:
-			options.join.containment = true;
-			break;
-		case OPTION_MULTISET:
-			options.join.multiset = true;
-			break;
-		case OPTION_NEAREST:
-			options.join.nearest = true;
-			break;
-		case 'a':
-			options.against = value;
-			break;
-		case OPTION_BEST:
-			options.best = value;
-			break;
-		case OPTION_REPORT:
-			options.report = value;
-			break;
-		case OPTION_ENTRIES:
+		case 'E':
 			options.entries = number("entries", value, 1, 1e6);
 			break;
-		case OPTION_SHARE:
+		case 'H':
 			options.share = number("share", value, 1e-9, 1);
 			break;
 		case 'j':
@@ -330,10 +302,13 @@ take_option(int option, const char *value)
 static void
 read_options(int count, char **arguments)
 {
+	struct option long_options[KNOWN + 1] = {0};
 	int option;
 
+	for (size_t i = 0; i < KNOWN; i++)
+		long_options[i] = (struct option){known[i].name, known[i].has_value, NULL, known[i].letter};
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
-	while ((option = getopt_long(count, arguments, "i:f:s:t:a:j:m:Vh", long_options, NULL)) != -1)
+	while ((option = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 		if (!take_option(option, optarg))
 			fail(EXIT_USAGE, "try 'neardup --help'");
 	options.files = arguments + optind;

@@ -543,16 +543,20 @@ parse_json(Parser *parser, const char *at, size_t length)
 	return document;
 }
 
-/* Returns the text of a record, and what belongs to it. */
-Document
-parse(Parser *parser, const Batch *batch, size_t record)
+/* Reads a record; returns false, and tells the batch, if it cannot be read. */
+bool
+parse(Parser *parser, Batch *batch, size_t record, Document *document)
 {
 	const char *at = batch->data.bytes + batch->record[record].start;
 	size_t length = batch->record[record].length;
 
 	if (batch->format == FORMAT_JSONL)
-		return parse_json(parser, at, length);
-	if (batch->format == FORMAT_FILES)
-		return (Document){.text = at, .length = length, .id = batch->file};
-	return parse_columns(parser, batch, at, length);
+		*document = parse_json(parser, at, length);
+	else if (batch->format == FORMAT_FILES)
+		*document = (Document){.text = at, .length = length, .id = batch->file};
+	else
+		*document = parse_columns(parser, batch, at, length);
+	batch->bad = record;
+	batch->defect = document->defect;
+	return batch->defect == NULL;
 }

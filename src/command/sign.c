@@ -99,20 +99,13 @@ static void
 sign_batch(void *state, neardup_session *session, Parser *parser, Batch *batch)
 {
 	const Signing *signing = state;
+	Document document;
 
-	for (size_t i = 0; i < batch->records; i++)
+	for (size_t i = 0; i < batch->records && parse(parser, batch, i, &document); i++)
 	{
-		Document document = parse(parser, batch, i);
-		neardup_bytes value;
+		neardup_bytes value = value_of(session, signing->signer, &document);
 		neardup_bytes text = {NULL, 0};
 
-		if (document.defect != NULL)
-		{
-			batch->bad = i;
-			batch->defect = document.defect;
-			return;
-		}
-		value = value_of(session, signing->signer, &document);
 		if (options.output == OUTPUT_COPY_BINARY)
 			put_binary(&batch->out, &document, &value);
 		else
@@ -203,12 +196,10 @@ typedef struct Learning
 static void
 gather_texts(void *state, neardup_session *session, Parser *parser, Batch *batch)
 {
-	for (size_t i = 0; i < batch->records && batch->defect == NULL; i++)
-	{
-		Document document = parse(parser, batch, i);
+	Document document;
 
-		batch->bad = i;
-		batch->defect = document.defect;
+	for (size_t i = 0; i < batch->records && parse(parser, batch, i, &document); i++)
+	{
 		put(&batch->out, document.text, document.length);
 		put(&batch->end, &batch->out.length, sizeof(size_t));
 	}

@@ -56,10 +56,9 @@ static bool
 take_link(void *state, uint32 a, uint32 b, double similarity)
 {
 	Forest *forest = state;
-	const Clusters *clusters = forest->clusters;
+	const uint32 *first = forest->clusters->stars.first;
 
-	forest_link(forest, clusters_head(clusters, clusters->source, a),
-				clusters_head(clusters, clusters->source, b));
+	forest_link(forest, first[a], first[b]);
 	return true;
 }
 
@@ -71,7 +70,7 @@ similarity_key(const void *record)
 {
 	uint64 bits;
 
-	memcpy(&bits, &((const Edge *) record)->similarity, sizeof(bits));
+	memcpy(&bits, &((const StarEdge *) record)->similarity, sizeof(bits));
 	return ~bits;
 }
 
@@ -79,22 +78,22 @@ similarity_key(const void *record)
 static inline uint64
 rows_key(const void *record)
 {
-	const Edge *edge = record;
+	const StarEdge *edge = record;
 
 	return (uint64) edge->first << 32 | edge->second;
 }
 
 /* Sorts edges by similarity, the greatest first, and equally similar ones by their rows. */
 static void
-sort_edges(Edge *edge, size_t edges)
+sort_edges(StarEdge *edge, size_t edges)
 {
 	size_t from = 0;
 
-	sort_records(edge, edges, sizeof(Edge), similarity_key);
+	sort_records(edge, edges, sizeof(StarEdge), similarity_key);
 	for (size_t i = 1; i <= edges; i++)
 		if (i == edges || edge[i].similarity != edge[from].similarity)
 		{
-			sort_records(edge + from, i - from, sizeof(Edge), rows_key);
+			sort_records(edge + from, i - from, sizeof(StarEdge), rows_key);
 			from = i;
 		}
 }
@@ -104,13 +103,14 @@ static void
 span(Clusters *clusters)
 {
 	Forest forest = forest_begin(clusters);
+	Stars *stars = &clusters->stars;
 	size_t kept = 0;
 
-	sort_edges(clusters->edge, clusters->edges);
-	for (size_t i = 0; i < clusters->edges; i++)
-		if (forest_link(&forest, clusters->edge[i].first, clusters->edge[i].second))
-			clusters->edge[kept++] = clusters->edge[i];
-	clusters->edges = kept;
+	sort_edges(stars->edge, stars->edges);
+	for (size_t i = 0; i < stars->edges; i++)
+		if (forest_link(&forest, stars->edge[i].first, stars->edge[i].second))
+			stars->edge[kept++] = stars->edge[i];
+	stars->edges = kept;
 	pfree(forest.parent);
 }
 
@@ -119,14 +119,15 @@ static bool
 take_edge(void *state, uint32 a, uint32 b, double similarity)
 {
 	Clusters *clusters = state;
-	uint32 first = clusters_head(clusters, clusters->source, a);
-	uint32 second = clusters_head(clusters, clusters->source, b);
+	Stars *stars = &clusters->stars;
+	uint32 first = stars->first[a];
+	uint32 second = stars->first[b];
 
 	if (first == second)
 		return true;
-	if (clusters->edges == clusters->edge_limit)
+	if (stars->edges == stars->limit)
 		span(clusters);
-	clusters_add_edge(clusters, Min(first, second), Max(first, second), similarity);
+	stars_add_edge(stars, Min(first, second), Max(first, second), similarity);
 	return true;
 }
 
@@ -210,14 +211,14 @@ static void
 link_by_similarity(Clusters *clusters, Forest *forest)
 {
 	Documents all = all_documents(clusters->source);
-	size_t limit = (size_t) maintenance_work_mem * 1024 / 2 / sizeof(Edge);
+	Stars *stars = &clusters->stars;
 
-	clusters->edge_limit = Max(Max(limit, EDGES_MIN), (size_t) clusters->source->rows * 2);
+	stars->limit = Max(stars->most_edges, (size_t) clusters->source->rows * 2);
 	documents_join(&all, NULL, take_edge, clusters);
 	span(clusters);
 	make_rings(forest);
-	for (size_t i = 0; i < clusters->edges; i++)
-		link_if_allowed(forest, clusters->edge[i].first, clusters->edge[i].second);
+	for (size_t i = 0; i < stars->edges; i++)
+		link_if_allowed(forest, stars->edge[i].first, stars->edge[i].second);
 }
 
 /* ---- Components ------------------------------------------------------------ */
@@ -236,11 +237,11 @@ make_components(Clusters *clusters)
 		documents_join(&all, NULL, take_link, &forest);
 	for (uint32 i = 0; i < source->documents; i++)
 	{
-		uint32 head = clusters_head(clusters, source, i);
+		uint32 head = clusters->stars.first[i];
 		uint32 root = root_of(forest.parent, head);
 
-		clusters->keeper[head] = root;
-		for_each_row(source, i, row) clusters->keeper[row] = root;
+		clusters->stars.keeper[head] = root;
+		for_each_row(source, i, row) clusters->stars.keeper[row] = root;
 		host_check_interrupts();
 	}
 	pfree(forest.parent);

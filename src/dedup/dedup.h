@@ -25,6 +25,7 @@
 #include "base/table.h"
 #include "join/join.h"
 #include "join/set_plan.h"
+#include "join/stars.h"
 #include "progress.h"
 #include "sketch/bag.h"
 #include "types/judged.h"
@@ -350,30 +351,12 @@ extern bool hits_flush(Hits *hits, int group);
 /* Room for pairs that there always is. */
 #define EDGES_MIN (256 * 256 / 2)
 
-/* A pair of rows that stand for documents, first < second within one source. */
-typedef struct Edge
-{
-	uint32 second;
-	uint32 first;
-	double similarity;
-} Edge;
-
 typedef struct Clusters
 {
+	Stars stars; /* the first, so that its functions find the others */
 	Source *source;
 	Source *keepers; /* source of the keepers */
 	Units *units;    /* NULL without verdicts */
-	bool nearest;    /* rows join the nearest keeper, not the first */
-
-	/* For each row of source. */
-	uint32 *keeper; /* or NO_ROW */
-	double *similarity;
-
-	/* Pairs. */
-	Edge *edge;
-	size_t edges;
-	size_t edge_room;
-	size_t edge_limit;
 } Clusters;
 
 /* Returns a zeroed array of any size. */
@@ -383,8 +366,6 @@ clusters_allocate(size_t count, size_t size)
 	return palloc_extended(Max(count, 1) * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-extern uint32 clusters_head(const Clusters *clusters, const Source *source, uint32 document);
-extern void clusters_add_edge(Clusters *clusters, uint32 first, uint32 second, double similarity);
 extern void make_components(Clusters *clusters);
 
 /* ---- The SQL functions (call.c) ------------------------------------------- */

@@ -31,19 +31,6 @@ clear_table(Source *source)
 	MemoryContextSwitchTo(old);
 }
 
-static bool
-bags_are_equal(const Bag *x, const Bag *y, bool multiset)
-{
-	if (x->count != y->count || memcmp(x->element, y->element, x->count * sizeof(*x->element)) != 0)
-		return false;
-	if (!multiset || (x->frequency == NULL && y->frequency == NULL))
-		return true;
-	for (uint32 i = 0; i < x->count; i++)
-		if (bag_frequency(x, i) != bag_frequency(y, i))
-			return false;
-	return true;
-}
-
 /* Returns whether a row is a document of its own. */
 static bool
 is_alone(const Source *source, uint32 row)
@@ -82,7 +69,7 @@ set_is_equal(Source *source, uint32 document, const Bag *bag)
 	if (source->set[document].count != bag->count)
 		return false;
 	own = documents_bag(source, document, &copy);
-	equal = bags_are_equal(&own, bag, source->options->multiset);
+	equal = bag_equals(&own, bag, source->options->multiset);
 	host_free(copy);
 	return equal;
 }

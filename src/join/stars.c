@@ -18,6 +18,12 @@ may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 	return stars->may_join == NULL || stars->may_join(stars, document, keeper);
 }
 
+static bool
+waits(const Stars *stars, uint32_t document)
+{
+	return stars->waits != NULL && stars->waits(stars, document);
+}
+
 /* Assigns a row to a keeper unless it has a better one: nearer if that counts, or earlier. */
 static void
 offer(Stars *stars, uint32_t row, uint32_t keeper, double similarity)
@@ -44,6 +50,20 @@ offer_document(Stars *stars, uint32_t document, uint32_t keeper, double similari
 	}
 }
 
+/* Keeps a pair of rows.  The room doubles, but not beyond the limit while the pairs are within. */
+void
+stars_add_edge(Stars *stars, uint32_t first, uint32_t second, double similarity)
+{
+	if (stars->edges == stars->room)
+	{
+		stars->room *= 2;
+		if (stars->edges < stars->limit)
+			stars->room = Min(stars->room, stars->limit);
+		stars->edge = host_realloc(stars->edge, stars->room * sizeof(StarEdge));
+	}
+	stars->edge[stars->edges++] = (StarEdge){second, first, similarity};
+}
+
 /* A StarSink for a document and a keeper. */
 static bool
 take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
@@ -51,7 +71,11 @@ take_keeper(void *state, uint32_t document, uint32_t keeper, double similarity)
 	Stars *stars = state;
 	const uint32_t *first = stars->keeper_first != NULL ? stars->keeper_first : stars->first;
 
-	if (may_join(stars, document, keeper))
+	if (!may_join(stars, document, keeper))
+		return true;
+	if (waits(stars, document))
+		stars_add_edge(stars, first[keeper], stars->first[document], similarity);
+	else
 		offer_document(stars, document, first[keeper], similarity);
 	return true;
 }
@@ -63,74 +87,99 @@ static bool
 take_edge(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Stars *stars = state;
-	uint32_t first = Min(a, b);
-	uint32_t second = Max(a, b);
+	uint32_t first = stars->first[a];
+	uint32_t second = stars->first[b];
+	bool swap = first > second;
 
-	if (!may_join(stars, second, first))
+	if (first == second || !may_join(stars, swap ? a : b, swap ? b : a))
 		return true;
 	if (stars->edges == stars->limit)
 		return false;
-	stars->edge = host_grow(stars->edge, &stars->room, stars->edges + 1, sizeof(StarEdge));
-	stars->edge[stars->edges++] = (StarEdge){second, first, similarity};
+	stars_add_edge(stars, Min(first, second), Max(first, second), similarity);
 	return true;
 }
 
-/* Assigns each document of a list to keepers among the earlier ones, or makes it a keeper. */
+/*
+ * Assigns each document of a list to keepers among the earlier ones, or makes it a keeper
+ * unless keepers are others.  Edges of later documents stay.
+ */
 static void
 settle(Stars *stars, const StarList *list)
 {
+	bool same = stars->keeper_first == NULL;
 	size_t next = 0;
 
 	sort_records(stars->edge, stars->edges, sizeof(StarEdge), sort_key_pair);
 	for (uint32_t i = 0; i < list->count; i++)
 	{
 		uint32_t document = list->doc[i];
+		uint32_t row = stars->first[document];
 
-		for (; next < stars->edges && stars->edge[next].second == document; next++)
+		for (; next < stars->edges && stars->edge[next].second == row; next++)
 		{
-			uint32_t row = stars->first[stars->edge[next].first];
+			const StarEdge *edge = stars->edge + next;
 
-			if (stars->keeper[row] == row)
-				offer_document(stars, document, row, stars->edge[next].similarity);
+			if ((!same || stars->keeper[edge->first] == edge->first) &&
+				(!waits(stars, document) || stars->is_allowed(stars, document, edge->first)))
+				offer_document(stars, document, edge->first, edge->similarity);
 		}
-		if (stars->keeper[stars->first[document]] == STAR_NO_ROW)
-			offer_document(stars, document, stars->first[document], 1);
+		if (same && stars->keeper[row] == STAR_NO_ROW)
+			offer_document(stars, document, row, 1);
 		host_check_interrupts_at(i);
 	}
+	stars->edges -= next;
+	memmove(stars->edge, stars->edge + next, stars->edges * sizeof(StarEdge));
 }
 
 /*
- * Finds the pairs among the first documents of a list, at most `most`.  Takes fewer if they
- * have too many pairs, and returns how many it took.
+ * Finds the pairs among the first documents of a list, at most `most` and the others of the
+ * last one's unit.  Takes fewer documents if they have too many pairs, and returns how many
+ * it took.
  */
 static uint32_t
 find_edges(Stars *stars, const StarList *undecided, uint32_t most)
 {
+	size_t waiting = stars->edges;
 	StarList list = {undecided->doc, Min(most, undecided->count)};
 
 	for (;;)
 	{
-		stars->edges = 0;
-		stars->limit = list.count <= SETTLED_MIN ? SIZE_MAX : stars->most_edges;
+		most = list.count;
+		while (list.count < undecided->count &&
+			   stars->first[list.doc[list.count - 1]] == stars->first[list.doc[list.count]])
+			list.count++;
+		stars->edges = waiting;
+		stars->limit = most <= SETTLED_MIN ? SIZE_MAX : waiting + stars->most_edges;
 		if (stars->join(stars, &list, NULL, take_edge))
 			return list.count;
-		list.count = Max(list.count / 2, SETTLED_MIN);
+		list.count = Max(most / 2, SETTLED_MIN);
 	}
 }
 
-/* Returns the documents of a list that are keepers, or those that have none yet. */
+typedef enum DocumentKind
+{
+	KEEPERS,
+	MEMBERS,  /* documents that are no keepers, and do not wait */
+	UNDECIDED /* documents without a keeper */
+} DocumentKind;
+
+/* Returns the documents of a list that are of a kind. */
 static StarList
-select_documents(const Stars *stars, const StarList *list, bool keepers)
+select_documents(const Stars *stars, const StarList *list, DocumentKind kind)
 {
 	uint32_t *chosen = host_alloc(list->count * sizeof(uint32_t) + 1);
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++)
 	{
-		uint32_t row = stars->first[list->doc[i]];
+		uint32_t document = list->doc[i];
+		uint32_t row = stars->first[document];
+		bool is_kind = stars->keeper[row] == (kind == UNDECIDED ? STAR_NO_ROW : row);
 
-		if (stars->keeper[row] == (keepers ? row : STAR_NO_ROW))
-			chosen[count++] = list->doc[i];
+		if (kind == MEMBERS)
+			is_kind = !is_kind && !waits(stars, document);
+		if (is_kind)
+			chosen[count++] = document;
 	}
 	return (StarList){chosen, count};
 }
@@ -156,9 +205,9 @@ star_list(uint32_t count)
 
 /* Finds the keepers among the documents, in rounds. */
 static void
-make_rounds(Stars *stars, const StarList *all)
+make_rounds(Stars *stars)
 {
-	StarList undecided = star_list(all->count);
+	StarList undecided = select_documents(stars, &stars->documents, UNDECIDED);
 	uint32_t most = undecided.count;
 
 	while (undecided.count > 0)
@@ -170,9 +219,9 @@ make_rounds(Stars *stars, const StarList *all)
 		StarList next;
 
 		settle(stars, &settled);
-		keepers = select_documents(stars, &settled, true);
+		keepers = select_documents(stars, &settled, KEEPERS);
 		join_keepers(stars, &others, &keepers);
-		next = select_documents(stars, &others, false);
+		next = select_documents(stars, &others, UNDECIDED);
 		host_free((void *) keepers.doc);
 		host_free((void *) undecided.doc);
 		undecided = next;
@@ -185,18 +234,27 @@ make_rounds(Stars *stars, const StarList *all)
 void
 stars_make(Stars *stars)
 {
-	StarList all = star_list(stars->documents);
+	const StarList *all = &stars->documents;
 
-	if (stars->keeper_first == NULL)
-		make_rounds(stars, &all);
-	if (stars->keeper_first != NULL || stars->nearest)
+	if (stars->keeper_first != NULL)
+	{
+		StarList keepers = star_list(stars->keepers);
+
+		join_keepers(stars, all, &keepers);
+		if (stars->edges > 0)
+			settle(stars, all);
+		host_free((void *) keepers.doc);
+		return;
+	}
+	make_rounds(stars);
+	if (stars->nearest)
 	{
 		/* A later keeper may be nearer than those that a document met. */
-		StarList keepers = stars->keeper_first != NULL ? star_list(stars->keepers) :
-														 select_documents(stars, &all, true);
+		StarList keepers = select_documents(stars, all, KEEPERS);
+		StarList members = select_documents(stars, all, MEMBERS);
 
-		join_keepers(stars, &all, &keepers);
+		join_keepers(stars, &members, &keepers);
 		host_free((void *) keepers.doc);
+		host_free((void *) members.doc);
 	}
-	host_free((void *) all.doc);
 }

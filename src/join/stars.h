@@ -6,6 +6,10 @@
  * keeper joins that keeper, any other becomes a keeper.  Only as many pairs are kept as
  * there is room for.  If there are more, the first documents are settled alone, and the
  * others join the keepers found or wait for the next round.
+ *
+ * Some documents may be one unit, which takes their place: one row stands for all of them.
+ * A document may also wait for its turn, if the documents that joined before decide which
+ * keepers it may join.  Its pairs with keepers of earlier rounds are kept until then.
  */
 #ifndef NEARDUP_JOIN_STARS_H
 #define NEARDUP_JOIN_STARS_H
@@ -24,7 +28,7 @@ typedef struct StarList
 /* Takes a pair of similar documents; the second is of the second list, if there is one. */
 typedef bool (*StarSink)(void *stars, uint32_t a, uint32_t b, double similarity);
 
-/* Two rows, the first of documents that are similar. */
+/* Two rows that stand for similar documents. */
 typedef struct StarEdge
 {
 	uint32_t second; /* edges are sorted by it, then by the first */
@@ -34,8 +38,8 @@ typedef struct StarEdge
 
 typedef struct Stars
 {
-	uint32_t documents;
-	const uint32_t *first;        /* row of each document */
+	StarList documents;           /* in the order of the rows that stand for them */
+	const uint32_t *first;        /* row that stands for each document */
 	const uint32_t *next;         /* row of the same document, by row; or STAR_NO_ROW */
 	const uint32_t *keeper_first; /* row of each document that may be a keeper; NULL: of all */
 	uint32_t keepers;             /* their number */
@@ -47,13 +51,18 @@ typedef struct Stars
 	bool (*join)(struct Stars *stars, const StarList *list, const StarList *keepers, StarSink sink);
 	/* May a document join a keeper that it is similar to?  NULL: yes. */
 	bool (*may_join)(const struct Stars *stars, uint32_t document, uint32_t keeper);
+	/* Does a document wait for its turn?  NULL: no. */
+	bool (*waits)(const struct Stars *stars, uint32_t document);
+	/* If it does: may it join a keeper, a row, now? */
+	bool (*is_allowed)(const struct Stars *stars, uint32_t document, uint32_t keeper);
 	StarEdge *edge;
 	size_t edges;
-	size_t room;
+	size_t room; /* for edges; join finds some */
 	size_t limit;
 } Stars;
 
 extern StarList star_list(uint32_t count);
+extern void stars_add_edge(Stars *stars, uint32_t first, uint32_t second, double similarity);
 extern void stars_make(Stars *stars);
 
 #endif

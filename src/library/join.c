@@ -46,18 +46,6 @@ typedef struct Sought
 	const Bag *bag;
 } Sought;
 
-/* Are two sets equal? */
-static bool
-bags_are_equal(const Bag *x, const Bag *y, bool multiset)
-{
-	if (x->count != y->count || memcmp(x->element, y->element, x->count * sizeof(int64_t)) != 0)
-		return false;
-	for (uint32_t i = 0; multiset && i < x->count; i++)
-		if (bag_frequency(x, i) != bag_frequency(y, i))
-			return false;
-	return true;
-}
-
 /* A TableMatch. */
 static bool
 is_equal(const void *sought, uint32_t number)
@@ -65,7 +53,7 @@ is_equal(const void *sought, uint32_t number)
 	const Sought *s = sought;
 
 	if (s->bag != NULL)
-		return bags_are_equal(s->bag, s->side->bag + number, s->side->multiset);
+		return bag_equals(s->bag, s->side->bag + number, s->side->multiset);
 	return memcmp(s->symbols, s->side->packed + number * s->side->stride,
 				  signature_symbol_bytes(&s->side->shape)) == 0;
 }
@@ -526,8 +514,7 @@ take_pair(void *state, uint32_t a, uint32_t b, double similarity)
 
 	if (stars->edges >= stars->most_edges)
 		session_fail(NEARDUP_TOO_LARGE, "there are more pairs than the memory holds");
-	stars->edge = host_grow(stars->edge, &stars->room, stars->edges + 1, sizeof(StarEdge));
-	stars->edge[stars->edges++] = (StarEdge){swap ? b : a, swap ? a : b, similarity};
+	stars_add_edge(stars, swap ? a : b, swap ? b : a, similarity);
 	return true;
 }
 
@@ -642,7 +629,7 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 		call->keeper_length = against != NULL ? lengths_of(&call->against) : NULL;
 		stars->may_join = may_join;
 	}
-	stars->documents = call->side.documents;
+	stars->documents = star_list(call->side.documents);
 	stars->first = call->side.first;
 	stars->next = call->side.next;
 	if (against != NULL)
@@ -659,6 +646,7 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 		stars->similarity[i] = 0;
 	}
 	stars_make(stars);
+	host_free((void *) stars->documents.doc);
 	if (similarity == NULL)
 		host_free(stars->similarity);
 	return call_end(call);

@@ -228,13 +228,6 @@ neardup_learner_free(neardup_session *session, neardup_learner *learner)
 
 /* ---- Signers ------------------------------------------------------------ */
 
-/* Returns the flags of a kind. */
-static uint8_t
-flags_of_kind(neardup_kind kind)
-{
-	return kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH;
-}
-
 /* Fails unless a signer can make this. */
 static void
 check_shape(neardup_kind kind, int k, int b, const neardup_lexicon *lexicon)
@@ -276,7 +269,8 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 		weighed = lexicon->weighed;
 	}
 	made->maker.header =
-		signature_header(flags_of_kind(kind), k, kind == NEARDUP_SHINGLES ? 1 : b, weighed);
+		signature_header(kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, k,
+						 kind == NEARDUP_SHINGLES ? 1 : b, weighed);
 	*signer = made;
 	return session_end();
 }

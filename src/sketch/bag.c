@@ -357,6 +357,20 @@ bag_difference(const Bag *x, const Bag *y)
 
 /* ---- Comparing ------------------------------------------------------------------ */
 
+/* Returns whether two bags have the same elements and, if asked, the same frequencies. */
+bool
+bag_equals(const Bag *x, const Bag *y, bool multiset)
+{
+	if (x->count != y->count || memcmp(x->element, y->element, x->count * sizeof(int64_t)) != 0)
+		return false;
+	if (!multiset || (x->frequency == NULL && y->frequency == NULL))
+		return true;
+	for (uint32_t i = 0; i < x->count; i++)
+		if (bag_frequency(x, i) != bag_frequency(y, i))
+			return false;
+	return true;
+}
+
 /*
  * Returns how many elements both bags have, whatever their frequencies.  The loop of every
  * resemblance; it branches at its ends only.

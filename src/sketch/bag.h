@@ -80,6 +80,7 @@ containment_of_lengths(uint64_t shared, uint64_t length_x, uint64_t length_y)
 	return shared == 0 ? 0 : (double) shared / (double) Min(length_x, length_y);
 }
 
+extern bool bag_equals(const Bag *x, const Bag *y, bool multiset);
 extern uint32_t bag_shared(const Bag *x, const Bag *y);
 extern double bag_resemblance(const Bag *x, const Bag *y);
 extern bool bag_is_similar(const Bag *x, const Bag *y, double t);
