@@ -18,7 +18,7 @@
 
 /* Blocks that the file has beyond those that are taken: at most, and a part of it. */
 #define BLOCKS_AHEAD 64
-#define PART_AHEAD 64
+#define PART_AHEAD 512
 
 /*
  * Makes sure that the file has a block that was taken.  With several participants, one of them
