@@ -369,13 +369,13 @@ postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *
 static void
 return_memory(size_t counter_bytes)
 {
+#ifdef __GLIBC__
 	static bool kept = false;
 
-#ifdef __GLIBC__
 	if (kept && counter_bytes <= MANY_COUNTERS)
 		malloc_trim(0);
-#endif
 	kept = counter_bytes > MANY_COUNTERS;
+#endif
 }
 
 /* Frees what postings_read() has collected. */
