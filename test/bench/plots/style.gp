@@ -51,3 +51,8 @@ LINES = 'for [i=1:N] DATA index i-1 using 1:2 with linespoints pt 7 ps 0.7 lw WI
 BARS = 'for [i=1:N] DATA index i-1 using (XMIN):(-i):(XMIN):1:(-i-0.36):(-i+0.36) with boxxyerror lc rgb COLOUR[i], \
 	for [i=1:N] DATA index i-1 using (XMIN):(-i):(NAME[i]) with labels right offset char -0.5,0 font PLAIN[i] textcolor rgb COLOUR[i], \
 	for [i=1:N] DATA index i-1 using 1:(-i):3 with labels left offset char 0.5,0 font PLAIN[i] textcolor rgb COLOUR[i]'
+
+# The same with a dot in the place of each bar: on a logarithmic axis, a bar has no length to compare.
+DOTS = 'for [i=1:N] DATA index i-1 using 1:(-i) with points pt 7 ps 1 lc rgb COLOUR[i], \
+	for [i=1:N] DATA index i-1 using (XMIN):(-i):(NAME[i]) with labels right offset char -0.5,0 font PLAIN[i] textcolor rgb COLOUR[i], \
+	for [i=1:N] DATA index i-1 using 1:(-i):3 with labels left offset char 0.9,0 font PLAIN[i] textcolor rgb COLOUR[i]'
