@@ -104,6 +104,7 @@ extern void records_add(Records *records);
 extern void records_flush(Records *records);
 extern void records_free_memory(Records *records);
 extern const uint8 *records_get(Records *records, uint32 record, uint8 *buffer);
+extern void records_copy(Records *records, uint32 record, uint8 *to);
 extern void records_end(Records *records);
 
 /* ---- Byte strings of any length (store.c) --------------------------------- */

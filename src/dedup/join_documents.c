@@ -121,11 +121,8 @@ load_some(const Documents *list, uint32 count)
 	for (uint32 i = 0; i < count; i++)
 	{
 		uint32 place = (uint64) i * list->count / count;
-		uint8 *to = packed + i * records->stride;
-		const uint8 *record = records_get(records, document_at(list, place), to);
 
-		if (record != to)
-			memcpy(to, record, records->stride);
+		records_copy(records, document_at(list, place), packed + i * records->stride);
 		host_check_interrupts_at(i);
 	}
 	return packed;

@@ -79,7 +79,6 @@ read_side(Hits *hits, int side)
 {
 	const Documents *list = hits->join->list[side];
 	Records *records = list->source->records;
-	uint8 *to = hits->packed[side] - records->stride;
 	uint32 slots = 0;
 
 	for (size_t i = 0; i < hits->count; i++)
@@ -91,14 +90,8 @@ read_side(Hits *hits, int side)
 
 		host_check_interrupts_at(i);
 		if (i == 0 || place != hits->sorted[i - 1] >> 32)
-		{
-			const uint8 *record =
-				records_get(records, document_at(list, place), to += records->stride);
-
-			if (record != to)
-				memcpy(to, record, records->stride);
-			slots++;
-		}
+			records_copy(records, document_at(list, place),
+						 hits->packed[side] + slots++ * records->stride);
 		hits->slot[side][(uint32) hits->sorted[i]] = slots - 1;
 	}
 }

@@ -122,6 +122,16 @@ records_get(Records *records, uint32 record, uint8 *buffer)
 	return buffer;
 }
 
+/* Copies a record. */
+void
+records_copy(Records *records, uint32 record, uint8 *to)
+{
+	const uint8 *found = records_get(records, record, to);
+
+	if (found != to)
+		memcpy(to, found, records->stride);
+}
+
 /* Closes the file. */
 void
 records_end(Records *records)

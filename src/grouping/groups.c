@@ -5,9 +5,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
+#include "sketch/symbols.h"
 
 /* Of fewer documents a scan costs less than any other search. */
 #define DOCUMENTS_MIN 512
@@ -245,19 +245,6 @@ group_bucket(const Grouping *g, int group, const uint8_t *packed)
 									group_width(g, group)));
 }
 
-/* Returns 8 bytes as a number whose highest bits are the first byte. */
-static inline uint64_t
-word_at(const uint8_t *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
 /*
  * Computes the buckets of n packed signatures in a group, one every `stride` bytes.  Words of the
  * signatures are loaded as long as that reads nothing after the last one.
@@ -274,7 +261,7 @@ group_buckets(const Grouping *g, int group, const uint8_t *packed, size_t stride
 
 	for (; i < words; i++)
 	{
-		uint64_t word = word_at(packed + i * stride + bit / 8);
+		uint64_t word = packed_word(packed + i * stride + bit / 8);
 
 		bucket[i] = bucket_of_value(g, group, word << before >> (64 - bits));
 	}

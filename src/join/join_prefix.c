@@ -10,8 +10,6 @@
  */
 #include "join/prefixes.h"
 
-#include <string.h>
-
 #include "sketch/symbols.h"
 
 /*
@@ -39,28 +37,16 @@ prefix_of_group(const JoinPlan *plan, int group, int words, int h)
 	return part;
 }
 
-/* Returns 64 bits of a document as a number. */
-static inline uint64_t
-word_at(const uint8_t *packed, int word)
-{
-	uint64_t bits;
-
-	memcpy(&bits, packed + word * sizeof(bits), sizeof(bits));
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	bits = __builtin_bswap64(bits);
-#endif
-	return bits;
-}
-
 /* Returns bits [first, first + count) as a number; 0 < count <= 64. */
 static inline uint64_t
 bits_at(const uint8_t *packed, int first, int count)
 {
+	const uint8_t *word = packed + first / 64 * sizeof(uint64_t);
 	int skipped = first % 64;
-	uint64_t bits = word_at(packed, first / 64) << skipped;
+	uint64_t bits = packed_word(word) << skipped;
 
 	if (skipped + count > 64)
-		bits |= word_at(packed, first / 64 + 1) >> (64 - skipped);
+		bits |= packed_word(word + sizeof(uint64_t)) >> (64 - skipped);
 	return bits >> (64 - count);
 }
 

@@ -1,15 +1,29 @@
 /*
- * symbols.h: counting symbols of b bits in a word of 64 bits.
+ * symbols.h: words of 64 bits with symbols of b bits.
  */
 #ifndef NEARDUP_SKETCH_SYMBOLS_H
 #define NEARDUP_SKETCH_SYMBOLS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/cpu.h"
 
 /* A word in which the lowest bit of every b-bit symbol is set. */
 #define LOWEST_BITS(b) (~UINT64_C(0) / ((UINT64_C(1) << (b)) - 1))
+
+/* Returns 8 bytes of packed symbols as a number, whose highest bits are the first byte. */
+static inline uint64_t
+packed_word(const uint8_t *packed)
+{
+	uint64_t word;
+
+	memcpy(&word, packed, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
 
 /* Returns how many b-bit symbols of a word are not zero. */
 KERNEL_BODY int
