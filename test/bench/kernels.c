@@ -35,22 +35,6 @@ time_kernel(const DistanceKernel *kernel, const uint8_t *data, int k, int b)
 	return (seconds() - start) / ROUNDS / SIGNATURES * 1e9;
 }
 
-static int
-by_value(const void *x, const void *y)
-{
-	double a = *(const double *) x;
-	double b = *(const double *) y;
-
-	return (a > b) - (a < b);
-}
-
-static double
-median(double *ns)
-{
-	qsort(ns, RUNS, sizeof(double), by_value);
-	return ns[RUNS / 2];
-}
-
 static void
 race(const uint8_t *data, int k, int b)
 {
@@ -66,9 +50,9 @@ race(const uint8_t *data, int k, int b)
 		if (!distance_kernels[i].available())
 			continue;
 		if (i == 0)
-			plain = median(ns[i]);
+			plain = median(ns[i], RUNS);
 		printf("| minhash(%d, %d) | %s | **%.2f ×** | %.1f |\n", k, b, distance_kernels[i].name,
-			   median(ns[i]) / plain, median(ns[i]));
+			   median(ns[i], RUNS) / plain, median(ns[i], RUNS));
 	}
 }
 
@@ -215,11 +199,11 @@ race_lists(size_t length, uint32_t numbers)
 			ns[i][run] = once[i] * scale;
 	}
 	printf("| %zu | %u | %.1f | %.2f | %.2f | %.2f |", length, numbers,
-		   lists.at[lists.n] * 8.0 / lists.start[lists.n], median(ns[0]), median(ns[1]),
-		   median(ns[2]));
+		   lists.at[lists.n] * 8.0 / lists.start[lists.n], median(ns[0], RUNS), median(ns[1], RUNS),
+		   median(ns[2], RUNS));
 	for (int i = 0; postings_kernels[i].name; i++)
 		if (postings_kernels[i].available())
-			printf(" %.2f |", median(ns[3 + i]));
+			printf(" %.2f |", median(ns[3 + i], RUNS));
 	printf("\n");
 	free(lists.start);
 	free(lists.at);

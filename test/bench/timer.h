@@ -1,9 +1,10 @@
 /*
- * timer.h: the time of a kernel.
+ * timer.h: what programs that measure times share.
  */
 #ifndef NEARDUP_BENCH_TIMER_H
 #define NEARDUP_BENCH_TIMER_H
 
+#include <stdlib.h>
 #include <time.h>
 
 /* Takes results, so that the compiler does not drop what computes them. */
@@ -17,6 +18,23 @@ seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static inline int
+by_value(const void *x, const void *y)
+{
+	double a = *(const double *) x;
+	double b = *(const double *) y;
+
+	return (a > b) - (a < b);
+}
+
+/* Sorts times, and returns the one in the middle. */
+static inline double
+median(double *times, size_t count)
+{
+	qsort(times, count, sizeof(double), by_value);
+	return times[count / 2];
 }
 
 #endif

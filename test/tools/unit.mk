@@ -9,7 +9,8 @@ KIND = plain
 OUT = build/$(KIND)
 CC = $(if $(CROSS),$(CROSS)-linux-gnu-)gcc
 WARNINGS = -Wall -Wextra -Werror -Wdeclaration-after-statement -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-CFLAGS = -O2 -g
+# As the extension compiles these layers.
+CFLAGS = -O3 -g
 ifeq ($(KIND),sanitize)
 CFLAGS += -O1 -g1 -fno-omit-frame-pointer -fsanitize=undefined,address -fno-sanitize-recover=all
 endif
