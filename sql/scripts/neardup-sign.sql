@@ -68,7 +68,7 @@ SELECT :'table_oid'::oid::regclass AS "table", relnamespace::regnamespace AS sch
 FROM pg_class WHERE oid = :'table_oid'::oid
 \gset
 SELECT :raise FROM (
-	SELECT 'the expression says already what is signed' AS message, 'Use -v expression without -v text and -v type.' AS hint WHERE :'twice'
+	SELECT 'the expression already says what is signed' AS message, 'Use -v expression without -v text and -v type.' AS hint WHERE :'twice'
 	UNION ALL
 	SELECT format('the extension neardup has no signatures of type "%s" to make of texts', :'sign_type'),
 		'Use -v type=minhash, -v type=simhash or -v type=shingles, or -v expression.'

@@ -489,7 +489,7 @@ neardup_check(PG_FUNCTION_ARGS)
 	if (evaluate)
 		act_end(&acting);
 	table_close(heap, AccessShareLock);
-	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%u segments, %lld documents, %lld dead, %lld postings, %lld rows",
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("segments: %u, documents: %lld, dead: %lld, postings: %lld, rows: %lld",
 											  check.meta->segments,
 											  (long long) check.rows.documents,
 											  (long long) check.dead_documents,

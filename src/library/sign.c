@@ -137,7 +137,7 @@ begin_counts(neardup_learner *learner, const char *scheme, uint32_t entries, siz
 	SESSION_BEGIN(&learner->own);
 	learner->scheme = scheme_of_name(scheme);
 	if (!lexicon_weighs(RECIPE_VERSION, learner->scheme))
-		session_fail(NEARDUP_INVALID, "there are no lexicons of scheme \"%s\"", scheme);
+		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", scheme);
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
 	learner->entries = entries;

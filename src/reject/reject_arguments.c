@@ -117,7 +117,7 @@ read_arguments(RejectRule *rule, const Trigger *trigger)
 	if (rule->group.name != NULL && (rule->warn || rule->log != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neardup_reject() cannot both group rows and report or record them"),
+				 errmsg("a trigger of neardup_reject() cannot group rows and also warn or log"),
 				 errhint("Use two triggers, one of them with 'group=%s'.", rule->group.name)));
 }
 
@@ -276,8 +276,7 @@ find_group_column(Maker *maker)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", group->name,
 						format_type_be(type), group->key_name, format_type_be(group->type)),
-				 errdetail("The first holds the number of a row's group, which is the second of the "
-						   "group's leader."),
+				 errdetail("A row's group is the key of the row that leads the group."),
 				 errhint("Give both columns the same type.")));
 	make_key_room(rule, 1);
 	use_key_column(maker, 0, group->key_name);

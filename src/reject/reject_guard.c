@@ -240,6 +240,23 @@ is_of_guard(const Guard *guard, const Trigger *trigger)
 		  strcmp(trigger->tgname, helper_name(guard, "after")) == 0));
 }
 
+/* Tells the arguments of a trigger that gets others: options that are not passed again are lost. */
+static void
+notice_replaced(const Guard *guard, const Trigger *trigger)
+{
+	StringInfoData before;
+
+	initStringInfo(&before);
+	for (int i = 0; i < trigger->tgnargs; i++)
+		appendStringInfo(&before, "%s%s", i > 0 ? ", " : "",
+						 quote_literal_cstr(trigger->tgargs[i]));
+	if (strcmp(before.data, trigger_arguments(guard)) != 0)
+		ereport(NOTICE,
+				(errmsg("trigger \"%s\" is replaced", trigger->tgname),
+				 errdetail("Its arguments were %s.", before.data),
+				 errhint("Pass all options again that it should keep.")));
+}
+
 /* Drops the triggers of a guard. */
 static void
 drop_triggers(const Guard *guard)
@@ -252,9 +269,12 @@ drop_triggers(const Guard *guard)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid == guard->function && is_of_guard(guard, trigger))
-			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
-							 guard->table_name);
+		if (trigger->tgfoid != guard->function || !is_of_guard(guard, trigger))
+			continue;
+		if (strcmp(guard->action, "none") != 0 && strcmp(trigger->tgname, guard->name) == 0)
+			notice_replaced(guard, trigger);
+		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+						 guard->table_name);
 	}
 	table_close(table, AccessShareLock);
 	run_command(commands.data);

@@ -100,7 +100,7 @@ check_lexicon_scheme(SchemeId scheme)
 	if (!scheme_has_lexicons(scheme) || SCHEME_VARIANT(scheme) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are no lexicons of scheme \"%s\"", name),
+				 errmsg("a lexicon cannot have scheme \"%s\"", name),
 				 errhint("Use a scheme such as \"word 1\".")));
 }
 

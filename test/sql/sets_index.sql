@@ -82,7 +82,7 @@ SELECT fill(2401, 3600);
 SELECT segments();
 SELECT matches > 50, different FROM differ(100);
 
-SELECT neardup_check('by_s') LIKE '1 segments, 3600 documents, 0 dead, %';
+SELECT neardup_check('by_s') LIKE 'segments: 1, documents: 3600, dead: 0, %';
 
 -- Deleted rows stay away; an insert takes their places.
 DELETE FROM sets WHERE id % 7 = 2;

@@ -134,7 +134,7 @@ foreach my $checkpoint (0, 1)
 	$node->stop('immediate');
 	$node->start;
 	is($node->safe_psql('postgres', q{SELECT neardup_check('passing_h')}),
-		'0 segments, 0 documents, 0 dead, 0 postings, 0 rows', "checkpoint $checkpoint: an unlogged index is empty after a crash");
+		'segments: 0, documents: 0, dead: 0, postings: 0, rows: 0', "checkpoint $checkpoint: an unlogged index is empty after a crash");
 	$node->safe_psql('postgres', 'INSERT INTO passing SELECT near_centre(i) FROM generate_series(1, 5000) i; VACUUM passing');
 	is($node->safe_psql('postgres', q{SET enable_seqscan = off; SELECT count(*) FROM passing WHERE is_within(h, near_centre(1001), 0)}),
 		'1', 'and takes rows again');

@@ -92,7 +92,7 @@ $standby->safe_psql('postgres', 'VACUUM hashes');
 is(found($standby, 'indexscan'), found($standby, 'seqscan'), 'the index finds what a sequential scan finds after promotion');
 like($standby->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/segments/, "$_ is consistent") foreach ('hashes_h', 'hashes_sig');
 is($standby->safe_psql('postgres', q{INSERT INTO passing VALUES (2); SELECT neardup_check('passing_h')}),
-	'0 segments, 1 documents, 0 dead, 0 postings, 1 rows', 'the unlogged index was reset');
+	'segments: 0, documents: 1, dead: 0, postings: 0, rows: 1', 'the unlogged index was reset');
 
 unlike(slurp_file($_->logfile), qr/PANIC|TRAP|inconsistent page|is corrupt/, $_->name . ': nothing in the log') foreach ($primary, $standby);
 $standby->stop;

@@ -1,0 +1,237 @@
+/*
+ * neardup.mjs: near-duplicate texts, with the bits of the PostgreSQL extension neardup.
+ *
+ *   import { load } from 'neardup'
+ *   const neardup = await load()
+ *   const signature = neardup.minhash(text)            // a Uint8Array, as COPY BINARY takes it
+ *   neardup.toText(signature)                          // a string, as INSERT takes it
+ *   neardup.similarity(signature, other)               // 0.93
+ *
+ * A value is a Uint8Array in the binary format of the SQL types minhash, simhash and shingles.
+ * Equal bytes are equal values, and the server makes the same ones of the same text.  Lists of
+ * values are arrays of one kind.  What is refused throws a NeardupError.
+ */
+import makeLibrary from './library.mjs'
+
+const MINHASH = 1
+const SIMHASH = 2
+const SHINGLES = 3
+const KINDS = { minhash: MINHASH, simhash: SIMHASH, shingles: SHINGLES }
+
+/* The number of a value that is in no cluster. */
+export const NO_KEEPER = 0xFFFFFFFF
+
+/* `code` is that of neardup.h: 1 if an argument is out of its range, 2 if bytes or a text are no value, and so on. */
+export class NeardupError extends Error {
+	constructor(message, code) {
+		super(message)
+		this.code = code
+	}
+}
+
+/* Returns the kind of a value, as its second byte tells. */
+function kindOf(value) {
+	if (value.length < 2)
+		throw new NeardupError('this is no value: its end is missing', 2)
+	return value[1] & 8 ? MINHASH : value[1] & 7 ? SHINGLES : SIMHASH
+}
+
+/* Returns the library in one instance, whose functions are called one at a time. */
+export async function load(options = {}) {
+	const library = await makeLibrary(options)
+	const session = library._neardup_open(0)
+	const encoder = new TextEncoder()
+	const decoder = new TextDecoder()
+	let scratch = []
+
+	/* Memory grows, and moves, so each use asks for it anew. */
+	const view = () => new DataView(library.HEAPU8.buffer)
+	const copyOf = (at, bytes) => library.HEAPU8.slice(at, at + bytes)
+
+	/* Returns zeroed memory, which lasts until the call at hand ends. */
+	function room(bytes) {
+		const at = library._malloc(bytes + 1)
+
+		if (at === 0)
+			throw new NeardupError('out of memory', 5)
+		scratch.push(at)
+		library.HEAPU8.fill(0, at, at + bytes + 1)
+		return at
+	}
+
+	/* Returns where bytes lie now, with a zero byte behind them. */
+	function put(bytes) {
+		const at = room(bytes.length)
+
+		library.HEAPU8.set(bytes, at)
+		return at
+	}
+
+	/* Ends what a call took, whatever happens. */
+	function scoped(body) {
+		const outer = scratch
+
+		scratch = []
+		try {
+			return body()
+		} finally {
+			scratch.forEach(library._free)
+			scratch = outer
+		}
+	}
+
+	/* Calls a function of neardup.h; throws what it refuses. */
+	function call(name, ...parameters) {
+		const code = library[`_neardup_${name}`](session, ...parameters)
+
+		if (code !== 0) {
+			const at = library._neardup_message(session)
+			throw new NeardupError(decoder.decode(copyOf(at, library.HEAPU8.indexOf(0, at) - at)), code)
+		}
+	}
+
+	/* Calls a function whose last argument returns bytes. */
+	function take(name, ...parameters) {
+		const result = room(8)
+
+		call(name, ...parameters, result)
+		const at = view().getUint32(result, true)
+		const bytes = copyOf(at, view().getUint32(result + 4, true))
+		library._neardup_free(session, at)
+		return bytes
+	}
+
+	/* Returns a signer, for the call at hand. */
+	function withSigner(kind, k, b, { scheme, lexicon }, body) {
+		const at = room(8)
+		let weights = 0
+
+		try {
+			if (lexicon !== undefined) {
+				const bytes = typeof lexicon === 'string' ? encoder.encode(lexicon) : lexicon
+				call('lexicon_read', put(bytes), bytes.length, at)
+				weights = view().getUint32(at, true)
+			}
+			call('signer_new', kind, k, b, scheme === undefined ? 0 : put(encoder.encode(scheme)), weights, at + 4)
+			const signer = view().getUint32(at + 4, true)
+			try {
+				return body(signer)
+			} finally {
+				library._neardup_signer_free(session, signer)
+			}
+		} finally {
+			if (weights !== 0)
+				library._neardup_lexicon_free(session, weights)
+		}
+	}
+
+	/* Makes the value of a text. */
+	function signOne(signer, text) {
+		return scoped(() => {
+			const utf8 = encoder.encode(text)
+			const bytes = library._neardup_signature_size(signer)
+
+			if (bytes === 0)
+				return take('shingles', signer, put(utf8), utf8.length)
+			const signature = room(bytes)
+			call('sign', signer, put(utf8), utf8.length, signature)
+			return copyOf(signature, bytes)
+		})
+	}
+
+	/* Makes the value of a text, or those of an array of texts. */
+	function make(kind, k, b, texts, how) {
+		return scoped(() => withSigner(kind, k, b, how, signer =>
+			Array.isArray(texts) ? texts.map(text => signOne(signer, text)) : signOne(signer, texts)))
+	}
+
+	/* Returns where a neardup_values of an array lies. */
+	function putValues(values) {
+		const at = room(20)
+		const offset = room(8 * (values.length + 1))
+		const bytes = room(values.reduce((sum, value) => sum + value.length, 0))
+		let end = 0
+
+		values.forEach((value, i) => {
+			library.HEAPU8.set(value, bytes + end)
+			end += value.length
+			view().setBigUint64(offset + 8 * (i + 1), BigInt(end), true)
+		})
+		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset]
+		fields.forEach((field, i) => view().setUint32(at + 4 * i, field, true))
+		return at
+	}
+
+	/* Returns where a neardup_options lies. */
+	function putOptions(threshold, { multiset = false, containment = false, nearest = false }) {
+		const at = room(24)
+
+		view().setFloat64(at, threshold, true)
+		library.HEAPU8.set([multiset, containment, nearest], at + 8)
+		return at
+	}
+
+	function compare(x, y) {
+		return scoped(() => {
+			const at = room(32)
+
+			call('compare', kindOf(x), put(x), x.length, put(y), y.length, at)
+			const [similarity, containment, weighted] = [8, 16, 24].map(field => view().getFloat64(at + field, true))
+			return { distance: view().getInt32(at, true), similarity, containment, weighted }
+		})
+	}
+
+	return {
+		/* Makes minhashes as to_minhash(text, k, b, scheme) in SQL, or of a lexicon, as text or in binary format. */
+		minhash: (texts, { k = 512, b = 1, ...how } = {}) => make(MINHASH, k, b, texts, how),
+
+		/* Makes simhashes as to_simhash(text, k, scheme) in SQL. */
+		simhash: (texts, { k = 64, ...how } = {}) => make(SIMHASH, k, 1, texts, how),
+
+		/* Makes sets as to_shingles(text, scheme) in SQL. */
+		shingles: (texts, how = {}) => make(SHINGLES, 0, 0, texts, how),
+
+		/* Returns the distance, similarity, containment and weighted resemblance of two values; 0 if one does not apply. */
+		compare,
+		similarity: (x, y) => compare(x, y).similarity,
+
+		/* Counts the insertions, deletions and substitutions of characters that make y of x. */
+		editDistance: (x, y) => scoped(() => {
+			const at = room(8)
+			const [a, b] = [encoder.encode(x), encoder.encode(y)]
+
+			call('edit_distance', put(a), a.length, put(b), b.length, at)
+			return Number(view().getBigInt64(at, true))
+		}),
+
+		/* Returns a value as the server prints it, and the other way round; kind is 'minhash', 'simhash' or 'shingles'. */
+		toText: value => scoped(() => decoder.decode(take('print', kindOf(value), put(value), value.length))),
+		fromText: (kind, text) => scoped(() => take('parse', KINDS[kind], put(encoder.encode(text)))),
+
+		/* Returns all pairs { a, b, similarity } of values, by number, as neardup_pairs() in SQL; b is of `against`, if given. */
+		pairs: (values, threshold, how = {}) => scoped(() => {
+			const [start, count] = [room(8), room(8)]
+
+			call('pairs', putValues(values), how.against ? putValues(how.against) : 0, putOptions(threshold, how), start, count)
+			const at = view().getUint32(start, true)
+			const pairs = Array.from({ length: view().getUint32(count, true) }, (_, i) => ({
+				a: view().getUint32(at + 16 * i, true),
+				b: view().getUint32(at + 16 * i + 4, true),
+				similarity: view().getFloat64(at + 16 * i + 8, true)
+			}))
+			library._neardup_free(session, at)
+			return pairs
+		}),
+
+		/* Returns { keeper, similarity } of each value, as neardup_clusters() in SQL: its own number if it stays, or NO_KEEPER. */
+		clusters: (values, threshold, how = {}) => scoped(() => {
+			const [keeper, similarity] = [room(4 * values.length), room(8 * values.length)]
+
+			call('clusters', putValues(values), how.against ? putValues(how.against) : 0, putOptions(threshold, how), keeper, similarity)
+			return values.map((_, i) => ({
+				keeper: view().getUint32(keeper + 4 * i, true),
+				similarity: view().getFloat64(similarity + 8 * i, true)
+			}))
+		})
+	}
+}
