@@ -4,6 +4,7 @@
 #
 #   make lib, install-lib             the library libneardup and the command neardup: src/library/library.mk
 #   make python                       the wheel of the Python package: src/python/python.mk
+#   make javascript UTF8PROC=FOLDER   the JavaScript module, by emscripten: src/javascript/javascript.mk
 #   make check, check-long            lint and all tests; as many rounds of them as a release needs
 #   make unit, lint, format           only the unit tests; the linters; clang-format
 #   make demo                         finds near-duplicate texts on this machine
@@ -34,7 +35,7 @@ PKG_CONFIG ?= pkg-config
 PG_CPPFLAGS = -I$(srcdir)/src $(shell $(PKG_CONFIG) --cflags libxxhash libutf8proc 2>/dev/null)
 SHLIB_LINK = $(or $(shell $(PKG_CONFIG) --libs libutf8proc 2>/dev/null),-lutf8proc)
 
-TOOLS = lib install-lib python setup check check-long unit lint format demo soak fuzz faults clients bare versions packages dist \
+TOOLS = lib install-lib python javascript setup check check-long unit lint format demo soak fuzz faults clients bare versions packages dist \
 	bench bench-peers bench-quick bench-large bench-report
 
 ifneq ($(filter-out $(TOOLS),$(or $(MAKECMDGOALS),all)),)
@@ -90,12 +91,12 @@ uninstall-documents:
 else
 export PG_CONFIG MAKE BENCH
 .PHONY: $(TOOLS)
-$(filter-out lib install-lib python check-long dist bench-%,$(TOOLS)):
+$(filter-out lib install-lib python javascript check-long dist bench-%,$(TOOLS)):
 	@$(wildcard test/tools/$@ test/$@/run test/release/$@)
 lib install-lib:
 	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/library/library.mk $(if $(filter install-lib,$@),install,all)
-python:
-	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/python/python.mk python
+python javascript:
+	@$(MAKE) -C $(SOURCE) --no-print-directory -f src/$@/$@.mk $@
 check-long:
 	@NEARDUP_LONG=yes test/tools/check
 $(filter bench-%,$(TOOLS)): bench-%:

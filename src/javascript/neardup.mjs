@@ -11,8 +11,6 @@
  * Equal bytes are equal values, and the server makes the same ones of the same text.  Lists of
  * values are arrays of one kind.  What is refused throws a NeardupError.
  */
-import makeLibrary from './library.mjs'
-
 const MINHASH = 1
 const SIMHASH = 2
 const SHINGLES = 3
@@ -36,26 +34,45 @@ function kindOf(value) {
 	return value[1] & 8 ? MINHASH : value[1] & 7 ? SHINGLES : SIMHASH
 }
 
-/* Returns the library in one instance, whose functions are called one at a time. */
-export async function load(options = {}) {
-	const library = await makeLibrary(options)
-	const session = library._neardup_open(0)
+/* Returns the bytes of the library, which lie beside this file. */
+async function bytesOfLibrary() {
+	const url = new URL('neardup.wasm', import.meta.url)
+
+	if (url.protocol === 'file:')
+		return (await import('node:fs/promises')).readFile(url)
+	return (await fetch(url)).arrayBuffer()
+}
+
+/* Returns the library, whose functions are called one at a time; `wasm` is neardup.wasm, if it lies elsewhere. */
+export async function load(wasm) {
+	let high = 0
+	const environment = {
+		getentropy: (at, length) => (crypto.getRandomValues(heap().subarray(at, at + length)), 0),
+		emscripten_notify_memory_growth: () => {},
+		getTempRet0: () => high,
+		setTempRet0: value => { high = value }
+	}
+	const { instance } = await WebAssembly.instantiate(wasm ?? await bytesOfLibrary(), { env: environment })
+	const library = instance.exports
+	library._initialize()
+	const session = library.neardup_open(0)
 	const encoder = new TextEncoder()
 	const decoder = new TextDecoder()
 	let scratch = []
 
 	/* Memory grows, and moves, so each use asks for it anew. */
-	const view = () => new DataView(library.HEAPU8.buffer)
-	const copyOf = (at, bytes) => library.HEAPU8.slice(at, at + bytes)
+	const heap = () => new Uint8Array(library.memory.buffer)
+	const view = () => new DataView(library.memory.buffer)
+	const copyOf = (at, bytes) => heap().slice(at, at + bytes)
 
 	/* Returns zeroed memory, which lasts until the call at hand ends. */
 	function room(bytes) {
-		const at = library._malloc(bytes + 1)
+		const at = library.malloc(bytes + 1)
 
 		if (at === 0)
 			throw new NeardupError('out of memory', 5)
 		scratch.push(at)
-		library.HEAPU8.fill(0, at, at + bytes + 1)
+		heap().fill(0, at, at + bytes + 1)
 		return at
 	}
 
@@ -63,7 +80,7 @@ export async function load(options = {}) {
 	function put(bytes) {
 		const at = room(bytes.length)
 
-		library.HEAPU8.set(bytes, at)
+		heap().set(bytes, at)
 		return at
 	}
 
@@ -75,18 +92,18 @@ export async function load(options = {}) {
 		try {
 			return body()
 		} finally {
-			scratch.forEach(library._free)
+			scratch.forEach(library.free)
 			scratch = outer
 		}
 	}
 
 	/* Calls a function of neardup.h; throws what it refuses. */
 	function call(name, ...parameters) {
-		const code = library[`_neardup_${name}`](session, ...parameters)
+		const code = library[`neardup_${name}`](session, ...parameters)
 
 		if (code !== 0) {
-			const at = library._neardup_message(session)
-			throw new NeardupError(decoder.decode(copyOf(at, library.HEAPU8.indexOf(0, at) - at)), code)
+			const at = library.neardup_message(session)
+			throw new NeardupError(decoder.decode(copyOf(at, heap().indexOf(0, at) - at)), code)
 		}
 	}
 
@@ -97,7 +114,7 @@ export async function load(options = {}) {
 		call(name, ...parameters, result)
 		const at = view().getUint32(result, true)
 		const bytes = copyOf(at, view().getUint32(result + 4, true))
-		library._neardup_free(session, at)
+		library.neardup_free(session, at)
 		return bytes
 	}
 
@@ -117,11 +134,11 @@ export async function load(options = {}) {
 			try {
 				return body(signer)
 			} finally {
-				library._neardup_signer_free(session, signer)
+				library.neardup_signer_free(session, signer)
 			}
 		} finally {
 			if (weights !== 0)
-				library._neardup_lexicon_free(session, weights)
+				library.neardup_lexicon_free(session, weights)
 		}
 	}
 
@@ -129,7 +146,7 @@ export async function load(options = {}) {
 	function signOne(signer, text) {
 		return scoped(() => {
 			const utf8 = encoder.encode(text)
-			const bytes = library._neardup_signature_size(signer)
+			const bytes = library.neardup_signature_size(signer)
 
 			if (bytes === 0)
 				return take('shingles', signer, put(utf8), utf8.length)
@@ -153,7 +170,7 @@ export async function load(options = {}) {
 		let end = 0
 
 		values.forEach((value, i) => {
-			library.HEAPU8.set(value, bytes + end)
+			heap().set(value, bytes + end)
 			end += value.length
 			view().setBigUint64(offset + 8 * (i + 1), BigInt(end), true)
 		})
@@ -167,7 +184,7 @@ export async function load(options = {}) {
 		const at = room(24)
 
 		view().setFloat64(at, threshold, true)
-		library.HEAPU8.set([multiset, containment, nearest], at + 8)
+		heap().set([multiset, containment, nearest], at + 8)
 		return at
 	}
 
@@ -219,7 +236,7 @@ export async function load(options = {}) {
 				b: view().getUint32(at + 16 * i + 4, true),
 				similarity: view().getFloat64(at + 16 * i + 8, true)
 			}))
-			library._neardup_free(session, at)
+			library.neardup_free(session, at)
 			return pairs
 		}),
 
