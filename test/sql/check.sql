@@ -56,7 +56,7 @@ CREATE TABLE many AS SELECT i::bigint AS h FROM generate_series(1, 300000) i;
 CREATE INDEX many_h ON many USING neardup (seen(h));
 SET maintenance_work_mem = '1MB';
 SELECT set_config('check.before', megabytes()::text, false) <> '' AS measured;
-SELECT neardup_check('many_h') LIKE '% segments, 300000 documents, 0 dead, % postings, 300000 rows' AS sound;
+SELECT neardup_check('many_h') LIKE 'segments: %, documents: 300000, dead: 0, postings: %, rows: 300000' AS sound;
 RESET maintenance_work_mem;
 DROP TABLE many;
 DROP FUNCTION seen, megabytes;

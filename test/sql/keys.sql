@@ -104,7 +104,7 @@ SELECT * FROM differences();
 SELECT count(fill(i * 1000, i * 1000 + 999)) FROM generate_series(7, 17) i;
 VACUUM docs;
 SELECT * FROM differences();
-SELECT regexp_replace(neardup_check('docs_keys'), '\d+ postings', 'n postings');
+SELECT regexp_replace(neardup_check('docs_keys'), 'postings: \d+', 'postings: n');
 DROP INDEX docs_keys;
 
 -- Keys after the signature, and lists of keys that nearly every row has.
@@ -148,7 +148,7 @@ REINDEX INDEX late_sig;
 SELECT neardup_check('late_sig');
 TRUNCATE late;
 INSERT INTO late SELECT i, i % 3, CASE WHEN i > 3000 THEN to_minhash(i || ' a ' || i) END FROM generate_series(1, 6000) i;
-SELECT regexp_replace(neardup_check('late_sig'), '^.* rows$', 'consistent');
+SELECT regexp_replace(neardup_check('late_sig'), '^segments.* rows: \d+$', 'consistent');
 -- The check compares keys.
 CREATE FUNCTION odd(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN $1 % current_setting('keys.modulus')::int; END $$;
 SET keys.modulus = 2;

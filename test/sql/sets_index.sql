@@ -102,7 +102,7 @@ SELECT matches > 50, different FROM differ(100);
 REINDEX INDEX by_s;
 SELECT matches > 50, different FROM differ(100);
 
-SELECT neardup_check('by_s') LIKE '1 segments, %';
+SELECT neardup_check('by_s') LIKE 'segments: 1, %';
 
 -- A key beside the set; an expression.
 DROP INDEX by_s;
@@ -110,7 +110,7 @@ CREATE INDEX by_tenant ON sets USING neardup (tenant, s);
 SELECT matches > 50, different FROM differ(100);
 SELECT fill(20000, 20500);
 SELECT matches > 50, different FROM differ(100);
-SELECT neardup_check('by_tenant') LIKE '1 segments, %';
+SELECT neardup_check('by_tenant') LIKE 'segments: 1, %';
 
 -- The first set of an index that has NULLs.
 CREATE TABLE empty_sets (id int, body text);
