@@ -3,6 +3,8 @@
 # Signatures are lines with an arrow in ```text blocks, as \df shows them:
 #   name(argument type DEFAULT value, ...) → type        a function; TABLE (...) if it returns a set,
 #                                                        (...) one row, and … for columns in a table below
+#                                                        A last argument … stands for those of the form above it,
+#                                                        minhash|simhash for one of both, the same in all places
 #   type operator type → type                            an operator
 # Casts are in tables "| from | to | when |".  README.md there has the types, the operator
 # classes, and the rule for functions that only PostgreSQL calls.
@@ -83,6 +85,25 @@ sub table_rows
 	return @rows;
 }
 
+# Arguments, and behind them those of another signature that are not among them.
+sub with_arguments
+{
+	my ($arguments, $other) = @_;
+	my %there = map { $_ => 1 } split /, /, $arguments;
+
+	return join ', ', $arguments, grep { !$there{$_} } split /, /, $other =~ s/^\w+\((.*)\) → .*/$1/r;
+}
+
+# The signatures that one with alternatives stands for.
+sub forms_of
+{
+	my ($signature) = @_;
+	my ($types) = $signature =~ /\b(\w+(?:\|\w+)+)/;
+
+	return $signature if !defined $types;
+	return map { forms_of($signature =~ s/\Q$types\E/$_/gr) } split /\|/, $types;
+}
+
 # All signatures, each in one line.
 sub signatures
 {
@@ -96,7 +117,8 @@ sub signatures
 			s/\s+/ /g;
 			s/\( /(/g;
 			s/ \)/)/g;
-			push @found, $_ if / → / && /^\w+(\(|(\[\])? \S+ \w)/;
+			s/^(\w+)\((.*), …\)/$1(@{[ with_arguments($2, $found[-1]) ]})/;
+			push @found, grep { / → / && /^\w+(\(|(\[\])? \S+ \w)/ } forms_of($_);
 		}
 	}
 	return @found;
