@@ -22,7 +22,7 @@ sub rules
 
 my $FIXED = join("\n",
 	'text{font:15px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}',
-	'.small{font-size:13px}.big{font-size:18px;font-weight:600}.bold{font-weight:600}',
+	'.small{font-size:14px}.big{font-size:18px;font-weight:600}.bold{font-weight:600}',
 	'.mono{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}',
 	'.axis,.grid,.arrow,.stroke{fill:none}.axis{stroke-width:1}.grid{stroke-width:.7}.arrow{stroke-width:1.6}.stroke{stroke-width:2.4;stroke-linejoin:round}',
 	'.dots{fill:none;stroke-width:4;stroke-linecap:round;stroke-opacity:.75}.wide{stroke-width:7;stroke-opacity:1}.thin{fill:none;stroke-width:1.2}.thick{stroke-width:3.6}.half{fill-opacity:.6}.dash{stroke-dasharray:8 5}.dot{stroke-dasharray:2 4}',
@@ -110,9 +110,10 @@ sub arrow
 sub write
 {
 	my ($self, $file) = @_;
+	my ($wide, $high) = map { int(1.2 * $_) } @$self{qw(width height)}; # on a page that has room
 
 	open(my $out, '>:encoding(UTF-8)', $file) or die "$file: $!";
-	print $out "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 $self->{width} $self->{height}\" role=\"img\" aria-labelledby=\"title about\">\n",
+	print $out "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"$wide\" height=\"$high\" viewBox=\"0 0 $self->{width} $self->{height}\" role=\"img\" aria-labelledby=\"title about\">\n",
 		'<title id="title">', escape($self->{title}), "</title>\n", '<desc id="about">', escape($self->{about}), "</desc>\n",
 		"<style>\n$FIXED\n", rules('#fff', '#f6f8fa', '#1f2328', '#59636e', '#d1d9e0', \@LIGHT, .16),
 		"\n\@media (prefers-color-scheme:dark){", rules('#0d1117', '#161b22', '#e6edf3', '#9da7b1', '#3d444d', \@DARK, .3), "}\n</style>\n",
