@@ -13,8 +13,8 @@ use Series;
 
 my %COLOUR = (1 => '#0072b2', 2 => '#c44e00', 3 => '#00805c', 4 => '#a8488a', 5 => '#6e5a00', soft => '#59636e', faint => '#d1d9e0');
 my %CLASS = reverse %COLOUR;
-my $WIDTH = 450;
-my $SIZE = 14; # of texts: 11 pixels where a phone shows the picture 358 pixels wide
+my $WIDTH = $Picture::WIDTH;
+my $SIZE = 14;
 my $GAP = 17; # between labels
 my $ROOM = 130; # for a name at the end of a line; a longer one has several lines
 
@@ -67,7 +67,7 @@ sub write_series
 		array('NAME', map { $_->{name} } @series), array('COLOUR', map { $COLOUR{ $_->{class} } } @series),
 		array('BEGIN', map { $_->{points}[0][1] } @series), array('WIDTH', map { $_->{width} } @series), array('DASH', map { $_->{dash} } @series),
 		array('FONT', map { $_->{bold} ? "end-bold,$SIZE" : "end,$SIZE" } @series), array('PLAIN', map { $_->{bold} ? "bold,$SIZE" : "plain,$SIZE" } @series),
-		sprintf('ROOM = %d; NAMES = %d', map { my ($most, $more) = @$_; $more + max(map { my $font = $_->{bold} ? 'bold' : ''; map { width_of($_, $font) } wrap($_->{name}, $font, $most) } @series) } [$ROOM, 26], [220, 6]),
+		sprintf('ROOM = %d; NAMES = %d', map { my ($most, $more) = @$_; $more + max(map { my $font = $_->{bold} ? 'bold' : ''; map { Picture::width_of($_, $font) } Picture::wrap($_->{name}, $font, $most) } @series) } [$ROOM, 26], [220, 6]),
 		sprintf('XMIN = 1.0 * %s; XMAX = 1.0 * %s; YMIN = 1.0 * %s; YMAX = 1.0 * %s', min(@x), max(@x), min(@positive) // 0, max(@y) // 0), "cd '$RealBin/plots'");
 }
 
@@ -163,43 +163,21 @@ sub text_of
 		text => $content, lines => [$content] };
 }
 
-# Returns about how many pixels a text is wide.
-sub width_of
-{
-	my ($text, $font, $size) = @_;
-
-	return length($text) * ($size // $SIZE) * ($font =~ /bold/ ? .62 : .57);
-}
-
-# Returns the lines of a text that are not wider than some pixels.
-sub wrap
-{
-	my ($text, $font, $most, $size) = @_;
-	my @lines;
-
-	foreach my $word (split / /, $text)
-	{
-		if (@lines && width_of("$lines[-1] $word", $font, $size) <= $most) { $lines[-1] .= " $word" }
-		else { push @lines, $word }
-	}
-	return @lines ? @lines : '';
-}
-
-# Returns the same number of lines, of about the same length.
+# Returns the lines of a text, of about the same length.
 sub balanced
 {
 	my ($text, $font, $most, $size) = @_;
-	my @lines = wrap(@_);
+	my @lines = Picture::wrap(@_);
 
-	while (@lines > 1 && wrap($text, $font, $most - 5, $size) == @lines) { $most -= 5 }
-	return wrap($text, $font, $most, $size);
+	while (@lines > 1 && Picture::wrap($text, $font, $most - 5, $size) == @lines) { $most -= 5 }
+	return Picture::wrap($text, $font, $most, $size);
 }
 
 # Returns the box of a text.
 sub box
 {
 	my ($text, $y) = @_;
-	my $width = max(map { width_of($_, $text->{font}) } @{ $text->{lines} });
+	my $width = max(map { Picture::width_of($_, $text->{font}) } @{ $text->{lines} });
 	my $x = $text->{x} - ($text->{anchor} eq 'middle' ? $width / 2 : $text->{anchor} eq 'end' ? $width : 0);
 	my $more = $GAP * $#{ $text->{lines} } / 2;
 
@@ -273,7 +251,7 @@ sub spread
 	my @others = sort { $a->{y} <=> $b->{y} } grep { $_->{x} <= $most - 4 } @labels;
 
 	$_->{from} = $_->{y} foreach @labels;
-	$_->{lines} = [wrap($_->{text}, $_->{font}, min($ROOM, $WIDTH - 4 - $_->{x}))] foreach @column;
+	$_->{lines} = [Picture::wrap($_->{text}, $_->{font}, min($ROOM, $WIDTH - 4 - $_->{x}))] foreach @column;
 	stack($top, $bottom, @column);
 	my @placed = map { box($_, $_->{y}) } @column;
 	foreach my $label (@others)
@@ -354,7 +332,7 @@ sub draw
 	local $/;
 	my $svg = <$in>;
 	my ($height) = $svg =~ /viewBox="0 0 $WIDTH ([\d.]+)"/ or die "$script has another width\n";
-	my $picture = Picture->new($WIDTH, $height, $about{title}, $about{about});
+	my $picture = Picture->new($height, $about{title}, $about{about});
 	$picture->text(20, @$_{qw(y text class)}) foreach @heading;
 	convert($picture, $svg, $top);
 	$picture->write($target);
