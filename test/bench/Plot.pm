@@ -67,7 +67,7 @@ sub write_series
 		array('NAME', map { $_->{name} } @series), array('COLOUR', map { $COLOUR{ $_->{class} } } @series),
 		array('BEGIN', map { $_->{points}[0][1] } @series), array('WIDTH', map { $_->{width} } @series), array('DASH', map { $_->{dash} } @series),
 		array('FONT', map { $_->{bold} ? "end-bold,$SIZE" : "end,$SIZE" } @series), array('PLAIN', map { $_->{bold} ? "bold,$SIZE" : "plain,$SIZE" } @series),
-		sprintf('ROOM = %d; NAMES = %d', map { my ($most, $more) = @$_; $more + max(map { my $font = $_->{bold} ? 'bold' : ''; map { Picture::width_of($_, $font) } Picture::wrap($_->{name}, $font, $most) } @series) } [$ROOM, 26], [220, 6]),
+		sprintf('ROOM = %d; NAMES = %d', map { my ($most, $more) = @$_; $more + max(map { my $font = $_->{bold} ? 'bold' : ''; map { Picture::width_of($_, $font) } Picture::wrap($_->{name}, $font, $most) } @series) } [$ROOM, 26], [220, 0]),
 		sprintf('XMIN = 1.0 * %s; XMAX = 1.0 * %s; YMIN = 1.0 * %s; YMAX = 1.0 * %s', min(@x), max(@x), min(@positive) // 0, max(@y) // 0), "cd '$RealBin/plots'");
 }
 

@@ -13,7 +13,7 @@ unset ytics
 set grid noytics
 set logscale x
 set xrange [XMIN:XMAX * 1.2]
-set xtics @SPARSE_MS
+set xtics ("1 µs" 1e-3, "" 1e-2, "" 0.1, "1 ms" 1, "" 10, "" 100, "1 s" 1e3, "" 1e4, "" 1e5, "1,000 s" 1e6)
 set yrange [-N - 0.6:-0.4]
 set xlabel "time of a lookup, logarithmic"
 set label "recall" at screen (WIDE - 12) / WIDE, first -0.1 right font "plain,14" textcolor rgb soft
