@@ -272,6 +272,7 @@ sub add_text
 	{
 		$picture->add('path', 'thin ' . stroke_class($text->{class}), d => sprintf('M%.1f %.1fL%.1f %.1f', $text->{x} - 8, $text->{from} - 5, $text->{x} - 1, $text->{y} - 5));
 	}
+	warn "the name \"$text->{text}\" is too long\n" if box($text, 0)->[0] < -20;
 	my $y = $text->{y} - $GAP * $#{ $text->{lines} } / 2;
 	foreach my $line (@{ $text->{lines} })
 	{

@@ -130,7 +130,7 @@ sub columns
 sub panels
 {
 	my @series = columns(@_);
-	my %time = map { my @y = map { log($_->[1]) } @{ $_->{points} }; ($_, sum(@y) / @y) } @series;
+	my %time = map { my @y = map { log($_->[1] + 1e-6) } @{ $_->{points} }; ($_, sum(@y) / @y) } @series;
 
 	return sort { ($b->{peer} eq 'neardup') <=> ($a->{peer} eq 'neardup') || $time{$a} <=> $time{$b} } @series;
 }
