@@ -265,7 +265,6 @@ sub spread
 sub add_text
 {
 	my ($picture, $text) = @_;
-
 	my $class = join(' ', grep { length } ($text->{font} =~ /^(end|label)/ ? 'halo' : ()), 'small', ($text->{font} =~ /bold/ ? 'bold' : ()), fill_class($text->{class}));
 
 	if (defined $text->{from} && abs($text->{from} - $text->{y}) > 9 && $text->{anchor} eq 'start')
