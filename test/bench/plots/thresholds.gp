@@ -21,7 +21,7 @@ do for [i=2:N] {
 	set bmargin at screen 1 - (top + 96.0) / HEIGHT
 	set format x (i > N - 2 ? "%g" : "")
 	if (i % 2) { set ytics 0.1,100 format "" } else { set ytics @SPARSE_MS }
-	set label 2 NAME[i] at graph 0,1 offset 0,0.6 font PLAIN[i] textcolor rgb COLOUR[i]
+	set label 2 NAME[i] at graph 0,1 offset 0,0.6 font "plain,14" textcolor rgb COLOUR[i]
 	plot DATA index i-1 using 1:2 with lines lw WIDTH[i] dt DASH[i] lc rgb COLOUR[i], \
 		DATA index 0 using 1:2 with lines lw WIDTH[1] lc rgb ours, \
 		DATA index 0 every ::0::0 using 1:(BEGIN[i] > BEGIN[1] ? $2 : NaN):(NAME[1]) with labels left offset char 0.3,-0.8 font "label-bold,14" textcolor rgb ours
