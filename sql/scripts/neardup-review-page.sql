@@ -47,6 +47,8 @@ figcaption { font-size: 0.875rem; color: var(--soft); }
 svg { display: block; width: 100%; height: 6.5rem; margin-top: 0.4rem; border-bottom: 1px solid var(--soft); }
 rect { fill: var(--bar); }
 rect.in { fill: var(--accent); }
+.break { fill: var(--page); }
+.over { font-size: 0.8125rem; color: var(--soft); text-align: right; }
 .axis { display: grid; grid-template-columns: 5fr 5fr 5fr 5fr 2fr; font-size: 0.8125rem; color: var(--soft); }
 .axis span:last-child { justify-self: end; }
 details { font-size: 0.875rem; color: var(--soft); }

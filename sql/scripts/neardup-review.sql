@@ -257,7 +257,10 @@ WITH docs AS NOT MATERIALIZED (
 	FROM bins, LATERAL (SELECT (1 - :'least'::float8) / 20) w (width), LATERAL (SELECT :'least'::float8 + bin * width) l (low)
 ), histogram AS (
 	SELECT string_agg(format('<rect%s x="%s" y="%s" width="0.9" height="%s"><title>%s: %s</title></rect>', CASE WHEN "in" THEN ' class="in"' END,
-			bin + CASE WHEN bin = 20 THEN 1.05 ELSE 0.05 END, round(100 - height, 2), round(height, 2), name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS bars,
+			bin + CASE WHEN bin = 20 THEN 1.05 ELSE 0.05 END, round(100 - height, 2), round(height, 2), name, to_char(pairs, :'commas'))
+			-- The bar of equal ones may be much higher than all others: it is cut, and says so.
+			|| CASE WHEN pairs > highest THEN E'\n<path class="break" d="M20.9 20L22.1 12v6L20.9 26z"/>' ELSE '' END, E'\n' ORDER BY bin) AS bars,
+		E'\n<p class="over" id="cut">' || to_char(max(pairs) FILTER (WHERE pairs > highest), :'commas') || ' are equal: this bar is cut</p>' AS mark,
 		string_agg(format('<tr><td>%s</td><td>%s</td></tr>', name, to_char(pairs, :'commas')), E'\n' ORDER BY bin) AS rows
 	FROM heights, LATERAL (SELECT CASE WHEN pairs > 0 THEN greatest(2, least(1, pairs::numeric / highest) * 100) ELSE 0 END) h (height)
 ), counts AS (
@@ -277,12 +280,12 @@ WITH docs AS NOT MATERIALIZED (
 				CASE :'sort' WHEN 'lowest' THEN 'lowest first' WHEN 'highest' THEN 'highest first' ELSE 'largest clusters first' END) END, to_char(now(), 'YYYY-MM-DD HH24:MI'))
 		|| CASE WHEN :'judge' THEN '</div>' ELSE format(
 			E'<dl>\n<div><dt>rows%s</dt><dd>%s</dd></div>\n<div><dt>%s</dt><dd>%s</dd></div>\n<div><dt>equal signatures</dt><dd>%s</dd></div>\n<div><dt>shown</dt><dd>%s</dd></div>\n</dl>\n</div>\n'
-			'<figure>\n<figcaption id="figure">%s%s</figcaption>\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure">\n%s\n</svg>\n'
+			'<figure>\n<figcaption id="figure">%s%s</figcaption>%s\n<svg viewBox="0 0 22 100" preserveAspectRatio="none" role="img" aria-labelledby="figure%s">\n%s\n</svg>\n'
 			'<div class="axis" aria-hidden="true"><span>%s</span><span>%s</span><span>%s</span><span>%s</span><span>equal</span></div>\n'
 			'<details><summary>as a table</summary>\n<table>\n<tr><th scope="col">similarity</th><th scope="col">pairs</th></tr>\n%s\n</table>\n</details>\n</figure>',
 			CASE WHEN NOT :'given' THEN ' signed' END, to_char(counts.signed, :'commas'), CASE WHEN :'clusters' THEN 'near-duplicates' ELSE 'pairs' END, to_char(pairs, :'commas'), to_char(equal, :'commas'), to_char(shown, :'commas'),
 			CASE WHEN :'clusters' THEN 'Rows by similarity to the row that is kept' ELSE 'Pairs by similarity' END,
-			CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END, bars, ticks[1], ticks[2], ticks[3], ticks[4], rows) END
+			CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END, mark, CASE WHEN mark <> '' THEN ' cut' END, bars, ticks[1], ticks[2], ticks[3], ticks[4], rows) END
 		|| format(E'\n</div>\n<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s', :'min_tokens'::int,
 			CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
 				|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,

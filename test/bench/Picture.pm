@@ -7,6 +7,8 @@ package Picture;
 use strict;
 use warnings;
 
+our $WIDTH = 450; # of all pictures: a phone shows them 358 pixels wide or more, and a text of 14 with 11 pixels
+
 my @LIGHT = ('', '#0072b2', '#c44e00', '#00805c', '#a8488a', '#6e5a00');
 my @DARK = ('', '#6cb6ff', '#ff9d5c', '#3ecf9e', '#e79ac8', '#e0c341');
 
@@ -22,19 +24,19 @@ sub rules
 
 my $FIXED = join("\n",
 	'text{font:15px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}',
-	'.small{font-size:13px}.big{font-size:18px;font-weight:600}.bold{font-weight:600}',
+	'.small{font-size:14px}.big{font-size:18px;font-weight:600}.bold{font-weight:600}',
 	'.mono{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}',
-	'.axis,.grid,.arrow,.stroke{fill:none}.axis{stroke-width:1}.grid{stroke-width:.7}.arrow{stroke-width:1.6}.stroke{stroke-width:2.4;stroke-linejoin:round}',
-	'.dots{fill:none;stroke-width:4;stroke-linecap:round;stroke-opacity:.75}.wide{stroke-width:7;stroke-opacity:1}.thin{fill:none;stroke-width:1.2}.thick{stroke-width:3.6}.half{fill-opacity:.6}.dash{stroke-dasharray:8 5}.dot{stroke-dasharray:2 4}',
-	'.mark{stroke-width:1.3}.huge{font-size:24px;font-weight:500}.message{font-size:20px}',
+	'.axis,.grid,.arrow{fill:none}.axis{stroke-width:1}.grid{stroke-width:.7}.arrow{stroke-width:1.6}',
+	'.thin{fill:none;stroke-width:1.2}.half{fill-opacity:.6}.dash{stroke-dasharray:8 5}',
+	'.mark{stroke-width:1.3}.large{font-size:17px;font-weight:500}',
 	'.halo{stroke-width:5;stroke-linejoin:round;paint-order:stroke}');
 
-# Picture->new(width, height, title, description)
+# Picture->new(height, title, description)
 sub new
 {
-	my ($class, $width, $height, $title, $about) = @_;
+	my ($class, $height, $title, $about) = @_;
 
-	return bless { width => $width, height => $height, title => $title, about => $about, parts => [] }, $class;
+	return bless { height => $height, title => $title, about => $about, parts => [] }, $class;
 }
 
 # Returns a text in which no character is markup.
@@ -58,17 +60,49 @@ sub add
 	push @{ $self->{parts} }, "<$name class=\"$class\"$attributes/>";
 }
 
-# Adds a text.  The anchor is start, middle or end; `turned` is an angle; `rest` is a text in
-# another style that follows it.
+# Adds a text.  The anchor is start, middle or end; `rest` is a text in another style that follows it.
 sub text
 {
-	my ($self, $x, $y, $text, $class, $anchor, $turned, $rest) = @_;
+	my ($self, $x, $y, $text, $class, $anchor, $rest) = @_;
 	my $more = ($class ? " class=\"$class\"" : '') . (($anchor // 'start') ne 'start' ? " text-anchor=\"$anchor\"" : '');
 
 	($x, $y) = (short($x), short($y));
-	$more .= " transform=\"rotate($turned $x $y)\"" if $turned;
 	$rest = defined $rest ? '<tspan class="rest">' . escape($rest) . '</tspan>' : '';
 	push @{ $self->{parts} }, "<text x=\"$x\" y=\"$y\"$more>" . escape($text) . "$rest</text>";
+}
+
+# Returns about how many pixels a text is wide.
+sub width_of
+{
+	my ($text, $class, $size) = @_;
+
+	return length($text) * ($size // 14) * ($class =~ /bold|big/ ? .62 : .57);
+}
+
+# Returns the lines of a text that are not wider than some pixels.
+sub wrap
+{
+	my ($text, $class, $most, $size) = @_;
+	my @lines;
+
+	foreach my $word (split / /, $text)
+	{
+		if (@lines && width_of("$lines[-1] $word", $class, $size) <= $most) { $lines[-1] .= " $word" }
+		else { push @lines, $word }
+	}
+	return @lines ? @lines : '';
+}
+
+# Adds a text in small letters, with as many lines as it needs.
+sub paragraph
+{
+	my ($self, $x, $y, $most, $text, $class, $anchor) = @_;
+
+	foreach my $line (wrap($text, $class, $most))
+	{
+		$self->text($x, $y, $line, "small $class", $anchor);
+		$y += 18;
+	}
 }
 
 sub rect
@@ -84,14 +118,6 @@ sub line
 	my ($self, $class, @points) = @_;
 
 	$self->add('path', $class, d => 'M' . join('L', map { short($_->[0]) . ' ' . short($_->[1]) } @points));
-}
-
-# Adds dots, each [x, y], as one path.
-sub dots
-{
-	my ($self, $class, @points) = @_;
-
-	$self->add('path', "dots $class", d => join('', map { 'M' . short($_->[0]) . ' ' . short($_->[1]) . 'h0' } @points));
 }
 
 # Adds a line that ends in an arrowhead.
@@ -110,13 +136,14 @@ sub arrow
 sub write
 {
 	my ($self, $file) = @_;
+	my ($wide, $high) = map { int(1.2 * $_) } $WIDTH, $self->{height}; # on a page that has room
 
 	open(my $out, '>:encoding(UTF-8)', $file) or die "$file: $!";
-	print $out "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 $self->{width} $self->{height}\" role=\"img\" aria-labelledby=\"title about\">\n",
+	print $out "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"$wide\" height=\"$high\" viewBox=\"0 0 $WIDTH $self->{height}\" role=\"img\" aria-labelledby=\"title about\">\n",
 		'<title id="title">', escape($self->{title}), "</title>\n", '<desc id="about">', escape($self->{about}), "</desc>\n",
 		"<style>\n$FIXED\n", rules('#fff', '#f6f8fa', '#1f2328', '#59636e', '#d1d9e0', \@LIGHT, .16),
 		"\n\@media (prefers-color-scheme:dark){", rules('#0d1117', '#161b22', '#e6edf3', '#9da7b1', '#3d444d', \@DARK, .3), "}\n</style>\n",
-		"<rect class=\"page\" width=\"$self->{width}\" height=\"$self->{height}\" rx=\"8\"/>\n", map({ "$_\n" } @{ $self->{parts} }), "</svg>\n";
+		"<rect class=\"page\" width=\"$WIDTH\" height=\"$self->{height}\" rx=\"8\"/>\n", map({ "$_\n" } @{ $self->{parts} }), "</svg>\n";
 	close($out) or die "$file: $!";
 }
 

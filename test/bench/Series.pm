@@ -6,6 +6,7 @@ package Series;
 use strict;
 use warnings;
 use utf8;
+use List::Util 'sum';
 use Csv;
 
 # Families of peers have a colour each.  The first is neardup's own.
@@ -43,14 +44,14 @@ sub short
 	return $title =~ s/, (texts up to|sets folded) .*//r =~ s/:.*//r =~ s/ \([^)]*\)$//r =~ s/ (on these bits|over signatures)//r =~ s/^(smlar.*), arrays of.*/$1/r;
 }
 
-# Returns the short titles of peers; of those that would be alike, what follows the colon too, up to a comma.
+# Returns the short titles of peers; of those that would be alike, what follows the colon, up to a comma, instead of what follows a comma.
 sub titles
 {
 	my %title = @_;
 	my %number;
 
 	$number{ short($_) }++ foreach values %title;
-	return map { ($_, $number{ short($title{$_}) } > 1 ? $title{$_} =~ s/(:[^,]*),.*/$1/r : short($title{$_})) } keys %title;
+	return map { ($_, $number{ short($title{$_}) } > 1 ? $title{$_} =~ s/(:[^,]*),.*/$1/r =~ s/,[^:]*:/:/r : short($title{$_})) } keys %title;
 }
 
 # Returns three digits of a number.
@@ -100,22 +101,6 @@ sub by_peer
 	return map { series($_, $short{$_}, [$value{$_}, 0, ($SHOW{ $unit{$_} } // \&digits)->($value{$_}), beside($beside{$_})]) } sort { $value{$a} <=> $value{$b} || $a cmp $b } keys %value;
 }
 
-# by_rows NAME MEASURE: a series for each peer of the files NAME-ROWS.csv that was measured with several numbers of rows.
-sub by_rows
-{
-	my ($folder, $name, $measure) = @_;
-	my (%points, %title);
-
-	foreach my $row (grep { $_->{measure} eq $measure =~ tr/_/ /r && ($_->{value} // '') ne '' } map { read_csv($_) } files_of_rows($folder, $name))
-	{
-		$points{ $row->{peer} }{ $row->{rows} } = $row->{value};
-		$title{ $row->{peer} } = $row->{title};
-	}
-	delete @points{ grep { keys %{ $points{$_} } < 2 } keys %points };
-	my %short = titles(map { ($_, $title{$_}) } keys %points);
-	return map { my $peer = $_; series($peer, $short{$peer}, map { [$_, $points{$peer}{$_}] } keys %{ $points{$peer} }) } sort keys %points;
-}
-
 # Returns the short titles of peers in a folder's peers.csv.
 sub peer_titles
 {
@@ -139,6 +124,15 @@ sub columns
 		push @series, series($name, $short{$name} // $name, @points) if @points;
 	}
 	return @series;
+}
+
+# panels FILE: the columns; neardup's own first, then the others, the fastest first.
+sub panels
+{
+	my @series = columns(@_);
+	my %time = map { my @y = map { log($_->[1] + 1e-6) } @{ $_->{points} }; ($_, sum(@y) / @y) } @series;
+
+	return sort { ($b->{peer} eq 'neardup') <=> ($a->{peer} eq 'neardup') || $time{$a} <=> $time{$b} } @series;
 }
 
 # groups FILE X Y: a series for each peer of a file that has several settings of it, from the least y to the greatest.
@@ -232,20 +226,23 @@ sub method
 	return length($name) > 38 ? $name =~ s/,[^,]*$//r : $name;
 }
 
-# accuracy FILE: a series for each kind of texts, with points at [F1, the place of the method, the method].
+# accuracy FILE: a series for each kind of texts, with points at [median F1, the place of the method, the method, the least and the greatest F1].
 sub accuracy
 {
 	my ($folder, $file) = @_;
-	my @kinds = (['texts alone', 1, qr/./], ['in a frame or a form', 2, qr/framed|form/], ['records and titles', 3, qr/record|title|one-sided/]);
-	my (%place, @points);
+	my @kinds = (['texts alone', 1, qr/./], ['frames, forms', 2, qr/framed|form/], ['records, titles', 3, qr/record|title|one-sided/]);
+	my (@methods, %f1);
 
 	foreach my $row (grep { ($_->{f1} // '') ne '' } read_csv("$folder/$file"))
 	{
 		my ($kind) = grep { $row->{corpus} =~ $kinds[$_][2] } 2, 1, 0;
-		$place{ $row->{method} } = keys %place if !exists $place{ $row->{method} };
-		push @{ $points[$kind] }, [$row->{f1}, $place{ $row->{method} }, method($row->{method})];
+		push @methods, $row->{method} if !$f1{ $row->{method} };
+		push @{ $f1{ $row->{method} }[$kind] }, $row->{f1};
 	}
-	return map { { name => $kinds[$_][0], class => $kinds[$_][1], dash => 1, width => 1, points => $points[$_] } } grep { $points[$_] } 0 .. 2;
+	return map {
+		my $kind = $_;
+		my @points = map { my @f1 = sort { $a <=> $b } @{ $f1{ $methods[$_] }[$kind] // [] }; @f1 ? [($f1[$#f1 / 2] + $f1[@f1 / 2]) / 2, $_, method($methods[$_]), @f1[0, -1]] : () } 0 .. $#methods;
+		@points ? { name => $kinds[$kind][0], class => $kinds[$kind][1], dash => 1, width => 1, points => \@points } : () } 0 .. 2;
 }
 
 1;

@@ -37,8 +37,8 @@ my $TAG = qr{
 	| </strong> | <html\ lang="en"> | <meta\ charset="utf-8"/> | <meta\ name="[\w-]+"\ content="[\w\s=,.-]+"/>
 	| <meta\ http-equiv="Content-Security-Policy"\ content="[^<>"]+"/>
 	| <div\ class="(?:top|axis|sides|sides\ same)"(?:\ aria-hidden="true")?> | <div\ class="verdicts"\ role="group"\ aria-label="Verdict"> | <div\ class="text"\ lang=""\ dir="auto">
-	| <p\ class="(?:soft|facts|legend)"> | <p> | <figcaption\ id="figure"> | <th\ scope="col">
-	| <svg\ viewBox="[\d\s]+"\ preserveAspectRatio="none"\ role="img"\ aria-labelledby="figure">
+	| <p\ class="(?:soft|facts|legend)"> | <p> | <p\ class="over"\ id="cut"> | <figcaption\ id="figure"> | <th\ scope="col">
+	| <svg\ viewBox="[\d\s]+"\ preserveAspectRatio="none"\ role="img"\ aria-labelledby="figure(?:\ cut)?"> | <path\ class="break"\ d="[\w.\s]+"/>
 	| <rect(?:\ class="in")?(?:\ (?:x|y|width|height)="[\d.]+")+>
 	| <article\ id="p\d+"\ tabindex="-1"\ aria-labelledby="h\d+"\ data-row="[0-9a-f]+"\ data-key="-?\d+"> | <h3\ id="h\d+"> | <input\ type="checkbox"/>
 	| <span\ class="(?:soft|help|cut|cut\ end|cut\ brief|fold)"> | <span\ class="lost"\ hidden="hidden"> | <nav\ class="keys"\ aria-label="Pairs"\ hidden="hidden"> | <bdi\ class="title">
@@ -273,6 +273,19 @@ unlike($out, qr/estimated|rows signed/, 'and nothing about signatures');
 like($err, qr/"clusters" is not a value of show/, 'they are no clusters');
 ($ok, $out, $err) = run_script('postgres', @given, 'pairs=SELECT a FROM public.verdicts');
 like($err, qr/is not a value of pairs.*SELECT a, b, similarity FROM/s, 'a query without similarity');
+
+# The bar of equal pairs is cut when it is higher than all others, with a mark that says so.
+my @equal = ('(21, 22, 1)', '(21, 23, 1)', '(21, 24, 1)');
+foreach my $cut (1, 0)
+{
+	my @given_pairs = ('(11, 12, 0.75)', $cut ? @equal : $equal[0]);
+	($ok, $out, $err) = run_script('postgres', @given, 'threshold=0.5', 'pairs=SELECT * FROM (VALUES ' . join(', ', @given_pairs) . ') v (a, b, similarity)');
+	is($err . faults($out), '', 'pairs of which some are equal');
+	is(() = $out =~ m{<path class="break"}g, $cut, 'the cut bar has a mark');
+	is($out =~ m{<p class="over" id="cut">(.*?)</p>\n<svg[^>]* aria-labelledby="figure cut">} ? $1 : 'none', $cut ? '3 are equal: this bar is cut' : 'none', 'and its number as a text');
+	my @heights = $out =~ m{<rect[^>]* height="([\d.]+)">}g;
+	is("@heights[10, 20]", '100.00 100.00', 'the highest of the others has the height of the picture');
+}
 
 # A file, and a standby.
 ($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/a page.html");

@@ -40,8 +40,8 @@ $node->safe_psql(
 
 my @stored = shown('stored');
 my @refused = shown('refused');
-my ($error, $detail) = (shown('error'), shown('detail'));
-is(scalar(@stored) + scalar(@refused), 4, 'the texts are found');
+my ($error, $detail) = map { join(' ', shown($_)) } 'error', 'detail';
+is(scalar(@stored) + scalar(@refused), 6, 'the texts are found');
 is(insert(1, @stored), 'INSERT 0 1', 'the first text is accepted');
 my $message = insert(2, @refused);
 like($message, qr/\Q$error\E$/m, 'the second text is refused');

@@ -1,19 +1,28 @@
 # title: F1 of the methods
-# subtitle: a point for each corpus, at the method's best threshold there
-# about: A row for each method, and in it a point for its F1 on each corpus: texts alone, texts in a frame or form, and records and titles.
+# subtitle: a dot is the median of the corpora, a line reaches from the worst to the best, each at its best threshold
+# about: Three panels: texts alone, texts in frames and forms, and records and titles. In each, a row for each method: a dot for its median F1 of the corpora, on a line from the least to the greatest.
 # data: accuracy accuracy.csv
-HEIGHT = 170 + 24 * (YMAX + 1)
-LEFT = 302
-RIGHT = 24
+ROWS = YMAX + 1
+HEIGHT = TOP + 94 + 36 * ROWS
 load "style.gp"
-set tmargin at screen 1 - 100.0 / HEIGHT
+PART = (WIDE - 40) / 3
 set border 1
 set xrange [0:1]
-set yrange [YMAX + 0.7:-0.7]
-set xtics @SHARES
+set yrange [YMAX + 0.6:-0.7]
+set xtics ("0" 0, "0.5" 0.5, "1" 1)
+set x2range [0:1]
+set x2tics ("0" 0, "0.5" 0.5, "1" 1) offset 0,-0.6
 set ytics 0,1,YMAX format ''
-set xlabel "F1"
-array AT[3] = [20, 150, 360]
-set for [i=1:N] label NAME[i] at screen AT[i] / 600.0, 1 - 80.0 / HEIGHT font "bold,15" textcolor rgb COLOUR[i]
-plot for [i=1:N] DATA index i-1 using 1:2 with points pt 7 ps 0.8 lc rgb COLOUR[i], \
-	for [i=1:N] DATA index i-1 using (0):2:3 with labels right offset char -0.7,0 font "plain,13" textcolor rgb soft
+set grid noytics
+set tmargin at screen 1 - (TOP + 40.0) / HEIGHT
+set multiplot
+do for [i=1:N] {
+	left = 20 + PART * (i - 1)
+	set lmargin at screen (left + 5) / WIDE
+	set rmargin at screen (left + PART - 15) / WIDE
+	set label 1 NAME[i] at screen (left + 5) / WIDE, 1 - (TOP + 12.0) / HEIGHT font "bold,14" textcolor rgb COLOUR[i]
+	plot DATA index i-1 using 4:2:($5 - $4):(0) with vectors nohead lw 1.6 lc rgb COLOUR[i], \
+		DATA index i-1 using 1:2 with points pt 7 ps 0.8 lc rgb COLOUR[i], \
+		DATA index 0 using (i == 1 ? 0 : NaN):($2 - 0.42):3 with labels left font "label,14"
+}
+unset multiplot

@@ -2,9 +2,9 @@
 # subtitle: beside the texts, for the same texts; shorter bars are better
 # about: A bar for each way to find near-duplicates, the smallest first: the size of what is stored beside the texts.
 # data: by_peer peers.csv size
-HEIGHT = 160 + 26 * N
-LEFT = 270
-RIGHT = 90
+HEIGHT = TOP + 76 + 26 * N
+LEFT = NAMES
+RIGHT = 74
 load "style.gp"
 XMIN = 0
 set border 2

@@ -1,6 +1,7 @@
 # title: Choosing and merging, by bits
 # subtitle: Alg.G chooses groups, Alg.H merges lists; lower is better
 # about: The seconds that 1,000 searches take by the algorithms of Yuan et al., published and measured, beside neardup, by the length of the fingerprints. The scale of seconds is logarithmic.
+# y: 1,000 searches, logarithmic
 # data: paper yuan-bits.csv
 load "style.gp"
 set logscale y
@@ -9,5 +10,4 @@ set yrange [down(YMIN):up(YMAX)]
 set xtics (64, 200, 400, 600, 800, "1,000" 1000)
 set ytics ("1 ms" 1e-3, "10 ms" 1e-2, "0.1 s" 0.1, "1 s" 1, "10 s" 10, "100 s" 100, "1,000 s" 1e3, "10,000 s" 1e4)
 set xlabel "bits of a fingerprint, at a resemblance of 0.7"
-set ylabel "1,000 searches, logarithmic"
 plot @LINES
