@@ -240,21 +240,27 @@ is_of_guard(const Guard *guard, const Trigger *trigger)
 		  strcmp(trigger->tgname, helper_name(guard, "after")) == 0));
 }
 
-/* Tells the arguments of a trigger that gets others: options that are not passed again are lost. */
+/* Tells which options of a trigger the one that replaces it has no longer. */
 static void
-notice_replaced(const Guard *guard, const Trigger *trigger)
+tell_lost_options(const Guard *guard, const Trigger *trigger)
 {
-	StringInfoData before;
+	const char *arguments = trigger_arguments(guard);
+	StringInfoData lost;
 
-	initStringInfo(&before);
-	for (int i = 0; i < trigger->tgnargs; i++)
-		appendStringInfo(&before, "%s%s", i > 0 ? ", " : "",
-						 quote_literal_cstr(trigger->tgargs[i]));
-	if (strcmp(before.data, trigger_arguments(guard)) != 0)
+	initStringInfo(&lost);
+	for (int i = 2; i < trigger->tgnargs; i++)
+	{
+		const char *option = trigger->tgargs[i];
+		int length = strcspn(option, "=");
+
+		if (strstr(arguments, psprintf("'%.*s", length, option)) == NULL)
+			appendStringInfo(&lost, "%s%s", lost.len > 0 ? ", " : "", quote_literal_cstr(option));
+	}
+	if (lost.len > 0)
 		ereport(NOTICE,
-				(errmsg("trigger \"%s\" is replaced", trigger->tgname),
-				 errdetail("Its arguments were %s.", before.data),
-				 errhint("Pass all options again that it should keep.")));
+				(errmsg("trigger \"%s\" loses options", trigger->tgname),
+				 errdetail("They were %s.", lost.data),
+				 errhint("Pass them to neardup_guard() again to keep them.")));
 }
 
 /* Drops the triggers of a guard. */
@@ -272,7 +278,7 @@ drop_triggers(const Guard *guard)
 		if (trigger->tgfoid != guard->function || !is_of_guard(guard, trigger))
 			continue;
 		if (strcmp(guard->action, "none") != 0 && strcmp(trigger->tgname, guard->name) == 0)
-			notice_replaced(guard, trigger);
+			tell_lost_options(guard, trigger);
 		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
 						 guard->table_name);
 	}

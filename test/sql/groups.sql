@@ -172,7 +172,7 @@ INSERT INTO judged VALUES (5, 2, false);
 INSERT INTO sold (id, body) VALUES (5, words(1, 1));
 INSERT INTO judged VALUES (3, 5, false), (4, 5, false);
 INSERT INTO sold (id, body) VALUES (5, words(1, 1));
--- Who leaves options out is told which they were.
+-- Options that are not passed again are lost, with a notice.
 SET client_min_messages = notice;
 SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', detail => 'json', name => 'no_copies');
 SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', detail => 'json', name => 'no_copies');

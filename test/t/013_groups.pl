@@ -125,7 +125,7 @@ is( $node->safe_psql(
 		SELECT count(*) FILTER (WHERE same) > 50, count(*) FILTER (WHERE NOT same) > 100, count(*) FILTER (WHERE same <> (x.same_as = y.same_as))
 		FROM verdicts JOIN listings x ON x.id = a JOIN listings y ON y.id = b}),
 	't|t|0', 'verdicts hold');
-like($node->safe_psql('postgres', q{SELECT neardup_check('listings_sig_idx')}), qr/ rows$/, 'the index is consistent');
+like($node->safe_psql('postgres', q{SELECT neardup_check('listings_sig_idx')}), qr/ rows: \d+$/, 'the index is consistent');
 
 $node->stop;
 done_testing();

@@ -43,7 +43,7 @@ sub check_index
 	my ($what, $table, $database, $before) = @_;
 	my ($status, $out, $err) = $node->psql($database // 'postgres', ($before // '') . qq{
 		SELECT 'same' WHERE found('$table', 'seqscan') = found('$table', 'indexscan') AND found('$table', 'seqscan') = found('$table', 'bitmapscan');
-		SELECT CASE WHEN neardup_check('${table}_h') LIKE '% ' || count(*) || ' rows' THEN 'whole' END FROM $table});
+		SELECT CASE WHEN neardup_check('${table}_h') LIKE '% rows: ' || count(*) THEN 'whole' END FROM $table});
 
 	$out =~ s/^\n*(\n|$)//gm;
 	like($out, qr/same\nwhole$/, $what) or diag($out, $err);

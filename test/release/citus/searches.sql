@@ -21,4 +21,4 @@ DELETE FROM docs d USING neardup_clusters('SELECT id, sig FROM docs ORDER BY id'
 SELECT count(*), max(id) FROM docs;
 ROLLBACK;
 -- The index of each shard.
-SELECT bool_and(success), sum(substring(result FROM '(\d+) rows')::int) AS rows FROM run_command_on_shards('docs', $$SELECT neardup_check(replace('%s', 'docs', 'docs_sig'))$$);
+SELECT bool_and(success), sum(substring(result FROM 'rows: (\d+)')::int) AS rows FROM run_command_on_shards('docs', $$SELECT neardup_check(replace('%s', 'docs', 'docs_sig'))$$);
