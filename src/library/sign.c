@@ -300,14 +300,12 @@ neardup_code
 neardup_sign_many(neardup_session *session, const neardup_signer *signer, size_t count,
 				  const char *const *utf8, const size_t *length, uint8_t *signatures)
 {
-	size_t size = neardup_signature_size(signer);
-
 	SESSION_BEGIN(session);
-	if (size == 0)
+	if (neardup_signature_size(signer) == 0)
 		session_fail(NEARDUP_INVALID, "shingles have no fixed size");
 	for (size_t i = 0; i < count; i++)
 	{
-		uint8_t *to = signatures + i * size;
+		uint8_t *to = signatures + i * neardup_signature_size(signer);
 		Signature made = signature_of_text(&signer->maker, utf8[i], length[i],
 										   to + SIGNATURE_SYMBOLS_AT(signer->maker.header.flags));
 

@@ -36,7 +36,7 @@ $(LIBRARY): $(LAYERS)
 	@rm -f $@
 	ar rcs $@ $^
 
-$(OUT)/test/library/%: $(OUT)/test/library/%.o $(LIBNEARDUP)
+$(patsubst %.c,$(OUT)/%,$(wildcard test/library/test_*.c)): $(OUT)/%: $(OUT)/%.o $(LIBNEARDUP)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lxxhash -lutf8proc -lm -pthread
 
 $(OUT)/test/%: $(OUT)/test/%.o $(LIBRARY)
