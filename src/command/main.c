@@ -22,10 +22,17 @@ static const char usage[] =
 	"usage: neardup sign|pairs|clusters|dedupe|learn [option ...] [file ...]\n"
 	"       neardup compare [option ...] file file\n"
 	"\n"
+	"  sign      writes a signature for each record\n"
+	"  pairs     writes the pairs of similar records: a, b, similarity\n"
+	"  clusters  writes id, keeper, similarity and size of clusters\n"
+	"  dedupe    writes the records that stay; of files, their names\n"
+	"  learn     writes a lexicon: weights of shingles by how few records have them\n"
+	"  compare   compares two files\n"
+	"\n"
 	"  -i, --input FORMAT      jsonl, csv, tsv or files; default: by the names of the files\n"
 	"  -f, --field NAME        the field of the text; default: text\n"
 	"      --id NAME           the field of the id; default: records are numbered from 1\n"
-	"      --bigint            writes ids as numbers\n"
+	"      --bigint            writes ids as bigint in copy-binary, not as text\n"
 	"  -s, --scheme SCHEME     shingles, such as 'char 5'; default: 'word 3', for simhash 'word 1'\n"
 	"      --minhash K,B       signs by minhash; default: 512,1\n"
 	"      --simhash F         signs by simhash\n"
@@ -42,7 +49,13 @@ static const char usage[] =
 	"      --entries NUMBER    learn: entries of the lexicon; default: 10000\n"
 	"      --share NUMBER      learn: leaves out what more documents have; default: 0.05\n"
 	"  -j, --jobs NUMBER       threads; default: one for each processor\n"
-	"  -m, --memory SIZE       memory to use at most, such as 800M or 4G\n";
+	"  -m, --memory SIZE       memory to use at most, such as 800M or 4G\n"
+	"  -h, --help              prints this\n"
+	"  -V, --version           prints the version\n"
+	"\n"
+	"Exit codes: 0, success; 1, an option or argument is wrong; 2, input cannot be read, or\n"
+	"output not be written; 3, memory does not suffice, or something is too large.\n";
+
 
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
@@ -208,17 +221,17 @@ static const Known known[] = {{"input", 1, 'i', NULL, NULL},
 
 /* Returns the number of a name among others; fails for any other name. */
 static int
-choice(const char *option, const char *name, const char *const *names)
+choice(const char *option, const char *name, const char *const *names, const char *allowed)
 {
 	for (int i = 0; names[i] != NULL; i++)
 		if (strcmp(names[i], name) == 0)
 			return i;
-	fail(EXIT_USAGE, "--%s cannot be \"%s\"", option, name);
+	fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option, name, allowed);
 }
 
-/* Returns a number, perhaps with a unit behind it. */
+/* Returns a number, perhaps with a unit behind it; fails if it is not one that is allowed. */
 static double
-number(const char *option, const char *text, double least, double most)
+number(const char *option, const char *text, double least, double most, const char *allowed)
 {
 	static const char units[] = "kMGT";
 	char *end;
@@ -229,7 +242,7 @@ number(const char *option, const char *text, double least, double most)
 		value *= 1000;
 	if (end == text || (*end != '\0' && (strchr(units, *end) == NULL || end[1] != '\0')) ||
 		!(value >= least && value <= most))
-		fail(EXIT_USAGE, "--%s cannot be \"%s\"", option, text);
+		fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option, text, allowed);
 	return value;
 }
 
@@ -241,6 +254,19 @@ take_shape(neardup_kind kind, const char *text)
 	options.b = 1;
 	if (sscanf(text, "%d,%d", &options.k, &options.b) < 1)
 		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", text);
+}
+
+/* Prints what the program can do, or its version, and ends it. */
+static void
+print_and_end(int option)
+{
+	if (option == 'h')
+		printf("%s", usage);
+	else
+		printf("neardup %s\n", neardup_version());
+	if (fflush(stdout) != 0)
+		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
+	exit(0);
 }
 
 /* Takes an option; returns false if there is no such option. */
@@ -263,7 +289,7 @@ take_option(int option, const char *value)
 	switch (option)
 	{
 		case 'i':
-			options.format = choice("input", value, formats);
+			options.format = choice("input", value, formats, "jsonl, csv, tsv or files");
 			break;
 		case 'M':
 			take_shape(NEARDUP_MINHASH, value);
@@ -275,22 +301,26 @@ take_option(int option, const char *value)
 			options.kind = NEARDUP_SHINGLES;
 			break;
 		case 'F':
-			options.output = choice("format", value, outputs);
+			options.output = choice("format", value, outputs, "copy-text, copy-binary or records");
 			break;
 		case 't':
-			options.join.threshold = number("threshold", value, 1e-9, 1);
+			options.join.threshold = number("threshold", value, 1e-9, 1, "above 0, at most 1");
 			break;
 		case 'E':
-			options.entries = number("entries", value, 1, 1e6);
+			options.entries = number("entries", value, 1, 1e6, "from 1 to 1000000");
 			break;
 		case 'H':
-			options.share = number("share", value, 1e-9, 1);
+			options.share = number("share", value, 1e-9, 1, "above 0, at most 1");
 			break;
 		case 'j':
-			options.jobs = number("jobs", value, 1, 1024);
+			options.jobs = number("jobs", value, 1, 1024, "from 1 to 1024");
 			break;
 		case 'm':
-			options.memory = number("memory", value, 1e6, 1e18);
+			options.memory = number("memory", value, 1e6, 1e18, "at least 1M, such as 800M or 4G");
+			break;
+		case 'h':
+		case 'V':
+			print_and_end(option);
 			break;
 		default:
 			return false;
@@ -356,9 +386,9 @@ main(int count, char **arguments)
 	const char *name = count > 1 ? arguments[1] : "";
 
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return printf("%s", usage) < 0;
+		print_and_end('h');
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		return printf("neardup %s\n", neardup_version()) < 0;
+		print_and_end('V');
 	for (int i = 0; i < 6; i++)
 		if (strcmp(name, names[i]) == 0)
 		{
@@ -368,6 +398,8 @@ main(int count, char **arguments)
 				fail(EXIT_INPUT, "could not write: %s", strerror(errno));
 			return 0;
 		}
+	if (count > 1)
+		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	fprintf(stderr, "%s", usage);
 	return EXIT_USAGE;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -511,6 +512,36 @@ parse_columns(Parser *parser, const Batch *batch, const char *at, size_t length)
 					  .best = strtod(parser->field[2].bytes, NULL)};
 }
 
+/* Whether any JSON record had the fields that are wanted. */
+static atomic_bool seen[COLUMNS];
+
+/* Finds a field of the JSON record, and remembers that there is one. */
+static bool
+find_field(const Parser *parser, int column, const char *name, json_object **value)
+{
+	if (name == NULL || !json_object_object_get_ex(parser->object, name, value))
+		return false;
+	if (!seen[column])
+		seen[column] = true;
+	return true;
+}
+
+/*
+ * Fails if no JSON record that was read had a field that is wanted: its name is wrong.
+ * Then forgets what was read.
+ */
+void
+check_fields(const Files *files, uint64_t records)
+{
+	const char *wanted[COLUMNS] = {options.field, options.id, options.best};
+
+	for (int i = 0; i < COLUMNS; i++)
+		if (!atomic_exchange(&seen[i], false) && wanted[i] != NULL && records > 0 &&
+			files->format == FORMAT_JSONL && !files->again)
+			fail(EXIT_INPUT, "no record of \"%s\"%s has the field \"%s\"", *files->names,
+				 files->names[1] != NULL ? " and the other files" : "", wanted[i]);
+}
+
 /* Returns the fields of a JSON record. */
 static Document
 parse_json(Parser *parser, const char *at, size_t length)
@@ -528,17 +559,16 @@ parse_json(Parser *parser, const char *at, size_t length)
 			json_tokener_error_desc(json_tokener_get_error(parser->tokener));
 		return document;
 	}
-	if (json_object_object_get_ex(parser->object, options.field, &value) &&
+	if (find_field(parser, 0, options.field, &value) &&
 		json_object_is_type(value, json_type_string))
 	{
 		document.text = json_object_get_string(value);
 		document.length = json_object_get_string_len(value);
 	}
 	if (options.id != NULL)
-		document.id = json_object_object_get_ex(parser->object, options.id, &value) ?
-			json_object_get_string(value) :
-			"";
-	if (options.best != NULL && json_object_object_get_ex(parser->object, options.best, &value))
+		document.id =
+			find_field(parser, 1, options.id, &value) ? json_object_get_string(value) : "";
+	if (find_field(parser, 2, options.best, &value))
 		document.best = json_object_get_double(value);
 	return document;
 }
