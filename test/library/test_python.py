@@ -67,6 +67,7 @@ class Python(unittest.TestCase):
             found = neardup.pairs(values, 0.85, jobs=2)
             self.assertEqual([(a, b) for a, b, _ in found], [(2 * i, 100 + i) for i in range(50)])
         self.assertEqual([(p.a, p.b) for p in neardup.pairs(TEXTS[:4], 1, against=TEXTS[2:4])], [(2, 0), (3, 1)])
+        self.assertEqual(repr(neardup.pairs(TEXTS[:4], 1, against=TEXTS[2:4])[0]), "Pair(a=2, b=0, similarity=1.0)")
         with self.assertRaises(neardup.NeardupError) as caught:
             neardup.pairs(TEXTS + ALIKE, 0.8, memory=16)
         self.assertEqual(caught.exception.code, 4)
