@@ -92,6 +92,9 @@ class Python(unittest.TestCase):
             found = numpy.asarray(neardup.pairs(array, 0.8))
             self.assertEqual((found["a"] * 1.0).sum(), 2450)
         self.assertTrue(numpy.shares_memory(rows, numpy.asarray(neardup.Values.of(rows))))
+        copied = b"".join(neardup.copy_binary(range(50), values[:50]))
+        for array in rows[:50], numpy.asfortranarray(rows[:50]):
+            self.assertEqual(b"".join(neardup.copy_binary(numpy.arange(50), array)), copied)
         self.assertRaises(TypeError, numpy.asarray, neardup.shingles(TEXTS))
 
     def test_lexicon(self):
@@ -110,6 +113,7 @@ class Python(unittest.TestCase):
             self.assertEqual(list(neardup.read_binary(io.BytesIO(data))), list(zip(keys, values)))
             self.assertRaises(ValueError, list, neardup.read_binary(io.BytesIO(data[:-1])))
         self.assertRaises(ValueError, list, neardup.copy_binary(range(5), values))
+        self.assertRaises(TypeError, list, neardup.copy_binary([1], [2]))
 
     def test_errors(self):
         for code, call in (

@@ -307,14 +307,15 @@ def dedupe(values: AnyValues, threshold: float, *, against: Optional[AnyValues] 
 # ---- COPY BINARY -----------------------------------------------------------
 
 
-def copy_binary(ids: Iterable[Union[int, str]], values: Iterable[bytes]) -> Iterator[bytes]:
+def copy_binary(ids: Iterable[Union[int, str]], values: Iterable[Any]) -> Iterator[bytes]:
     """Yields what COPY table (id, value) FROM STDIN (FORMAT binary) takes, in blocks.
 
-    ids are int, for a column of type bigint, or str, for one of type text; as many as values.  The value's column has the
-    SQL type of the values."""
+    ids are int, for a column of type bigint, or str, for one of type text; as many as values.  Values are bytes, or
+    the rows of an array of uint8; their column has their SQL type."""
     def row(number: Union[int, str], value: bytes) -> bytes:
         key = number.encode() if isinstance(number, str) else struct.pack("!q", number)
-        return struct.pack("!hi", 2, len(key)) + key + struct.pack("!i", len(value)) + value
+        data = memoryview(value).tobytes()
+        return struct.pack("!hi", 2, len(key)) + key + struct.pack("!i", len(data)) + data
 
     rows = itertools.starmap(row, zip(ids, values, strict=True))
     yield b"PGCOPY\n\xff\r\n\0" + bytes(8)
