@@ -189,33 +189,35 @@ typedef struct Known
 	int letter; /* those that SHORT_OPTIONS lacks only tell long options apart */
 	const char **text;
 	bool *flag;
+	const char *only; /* the commands that have it; NULL: all */
 } Known;
 
 #define SHORT_OPTIONS "i:f:s:t:a:j:m:Vh"
 
-static const Known known[] = {{"input", 1, 'i', NULL, NULL},
-							  {"field", 1, 'f', &options.field, NULL},
-							  {"id", 1, 'I', &options.id, NULL},
-							  {"bigint", 0, 'B', NULL, &options.id_number},
-							  {"scheme", 1, 's', &options.scheme, NULL},
-							  {"minhash", 1, 'M', NULL, NULL},
-							  {"simhash", 1, 'S', NULL, NULL},
-							  {"shingles", 0, 'G', NULL, NULL},
-							  {"lexicon", 1, 'L', &options.lexicon, NULL},
-							  {"format", 1, 'F', NULL, NULL},
-							  {"threshold", 1, 't', NULL, NULL},
-							  {"containment", 0, 'C', NULL, &options.join.containment},
-							  {"multiset", 0, 'U', NULL, &options.join.multiset},
-							  {"nearest", 0, 'N', NULL, &options.join.nearest},
-							  {"against", 1, 'a', &options.against, NULL},
-							  {"best", 1, 'b', &options.best, NULL},
-							  {"report", 1, 'R', &options.report, NULL},
-							  {"entries", 1, 'E', NULL, NULL},
-							  {"share", 1, 'H', NULL, NULL},
-							  {"jobs", 1, 'j', NULL, NULL},
-							  {"memory", 1, 'm', NULL, NULL},
-							  {"version", 0, 'V', NULL, NULL},
-							  {"help", 0, 'h', NULL, NULL}};
+static const Known known[] =
+	{{"input", 1, 'i', NULL, NULL, NULL},
+	 {"field", 1, 'f', &options.field, NULL, NULL},
+	 {"id", 1, 'I', &options.id, NULL, NULL},
+	 {"bigint", 0, 'B', NULL, &options.id_number, "sign"},
+	 {"scheme", 1, 's', &options.scheme, NULL, NULL},
+	 {"minhash", 1, 'M', NULL, NULL, NULL},
+	 {"simhash", 1, 'S', NULL, NULL, NULL},
+	 {"shingles", 0, 'G', NULL, NULL, NULL},
+	 {"lexicon", 1, 'L', &options.lexicon, NULL, NULL},
+	 {"format", 1, 'F', NULL, NULL, "sign"},
+	 {"threshold", 1, 't', NULL, NULL, "pairs, clusters and dedupe"},
+	 {"containment", 0, 'C', NULL, &options.join.containment, "pairs, clusters and dedupe"},
+	 {"multiset", 0, 'U', NULL, &options.join.multiset, "pairs, clusters and dedupe"},
+	 {"nearest", 0, 'N', NULL, &options.join.nearest, "clusters and dedupe"},
+	 {"against", 1, 'a', &options.against, NULL, "pairs and dedupe"},
+	 {"best", 1, 'b', &options.best, NULL, "clusters and dedupe"},
+	 {"report", 1, 'R', &options.report, NULL, "dedupe"},
+	 {"entries", 1, 'E', NULL, NULL, "learn"},
+	 {"share", 1, 'H', NULL, NULL, "learn"},
+	 {"jobs", 1, 'j', NULL, NULL, NULL},
+	 {"memory", 1, 'm', NULL, NULL, NULL},
+	 {"version", 0, 'V', NULL, NULL, NULL},
+	 {"help", 0, 'h', NULL, NULL, NULL}};
 
 #define KNOWN (sizeof(known) / sizeof(*known))
 
@@ -328,7 +330,18 @@ take_option(int option, const char *value)
 	return true;
 }
 
-/* Reads the options of a command. */
+/* Fails if a command does not have an option. */
+static void
+check_option(int option, const char *command)
+{
+	for (size_t i = 0; i < KNOWN; i++)
+		if (known[i].letter == option && known[i].only != NULL &&
+			strstr(known[i].only, command) == NULL)
+			fail(EXIT_USAGE, "--%s is an option of %s, not of %s", known[i].name, known[i].only,
+				 command);
+}
+
+/* Reads the options of a command, whose name is the first argument. */
 static void
 read_options(int count, char **arguments)
 {
@@ -339,8 +352,11 @@ read_options(int count, char **arguments)
 		long_options[i] = (struct option){known[i].name, known[i].has_value, NULL, known[i].letter};
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
+	{
+		check_option(option, arguments[0]);
 		if (!take_option(option, optarg))
 			fail(EXIT_USAGE, "try 'neardup --help'");
+	}
 	options.files = arguments + optind;
 	if (options.kind == NEARDUP_MINHASH && options.k == 0)
 		take_shape(NEARDUP_MINHASH, "512,1");

@@ -224,6 +224,8 @@ read_some(Files *files, char *to, size_t room)
 		int error;
 		const char *message = gzerror(files->gz, &error);
 
+		if (error == Z_ERRNO)
+			message = strerror(errno);
 		if (count < 0 || (error != Z_OK && error != Z_STREAM_END))
 			fail(EXIT_INPUT, "could not read \"%s\": %s", files->name, message);
 		return count;
@@ -451,6 +453,13 @@ read_field(Format format, const char *at, const char *end, Buffer *field)
 	return at < end ? at + 1 : NULL;
 }
 
+/* Returns the length of the byte order mark that text begins with, if there is one. */
+static size_t
+byte_order_mark(const char *text, size_t length)
+{
+	return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* Returns the length of a record without its line end. */
 size_t
 without_line_end(const char *bytes, size_t length)
@@ -471,6 +480,7 @@ read_head(Files *files, Batch *batch)
 
 	batch->head = end_of_record(files->format, &batch->data, 0);
 	end = at + without_line_end(at, batch->head);
+	at += byte_order_mark(at, batch->head);
 	for (int i = 0; i < COLUMNS; i++)
 		files->column[i] = -1;
 	for (int column = 0; at != NULL; column++)
@@ -512,14 +522,15 @@ parse_columns(Parser *parser, const Batch *batch, const char *at, size_t length)
 					  .best = strtod(parser->field[2].bytes, NULL)};
 }
 
-/* Whether any JSON record had the fields that are wanted. */
+/* Whether any JSON record had the fields that are wanted; of the text, whether one was a text. */
 static atomic_bool seen[COLUMNS];
 
 /* Finds a field of the JSON record, and remembers that there is one. */
 static bool
 find_field(const Parser *parser, int column, const char *name, json_object **value)
 {
-	if (name == NULL || !json_object_object_get_ex(parser->object, name, value))
+	if (name == NULL || !json_object_object_get_ex(parser->object, name, value) ||
+		(column == 0 && !json_object_is_type(*value, json_type_string)))
 		return false;
 	if (!seen[column])
 		seen[column] = true;
@@ -538,8 +549,9 @@ check_fields(const Files *files, uint64_t records)
 	for (int i = 0; i < COLUMNS; i++)
 		if (!atomic_exchange(&seen[i], false) && wanted[i] != NULL && records > 0 &&
 			files->format == FORMAT_JSONL && !files->again)
-			fail(EXIT_INPUT, "no record of \"%s\"%s has the field \"%s\"", *files->names,
-				 files->names[1] != NULL ? " and the other files" : "", wanted[i]);
+			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
+				 files->names[1] != NULL ? " and the other files" : "",
+				 i == 0 ? "a text in the" : "the", wanted[i]);
 }
 
 /* Returns the fields of a JSON record. */
@@ -547,20 +559,22 @@ static Document
 parse_json(Parser *parser, const char *at, size_t length)
 {
 	Document document = {.text = ""};
+	size_t mark = byte_order_mark(at, length);
 	json_object *value;
+	enum json_tokener_error error;
 
 	json_object_put(parser->object);
 	json_tokener_reset(parser->tokener);
-	parser->object = json_tokener_parse_ex(parser->tokener, at, length);
+	parser->object = json_tokener_parse_ex(parser->tokener, at + mark, length - mark);
 	if (!json_object_is_type(parser->object, json_type_object))
 	{
-		document.defect = json_tokener_get_error(parser->tokener) == json_tokener_success ?
-			"it is no JSON object" :
-			json_tokener_error_desc(json_tokener_get_error(parser->tokener));
+		error = json_tokener_get_error(parser->tokener);
+		document.defect = error == json_tokener_success ? "it is no JSON object" :
+			error == json_tokener_continue              ? "it does not end on its line" :
+														  json_tokener_error_desc(error);
 		return document;
 	}
-	if (find_field(parser, 0, options.field, &value) &&
-		json_object_is_type(value, json_type_string))
+	if (find_field(parser, 0, options.field, &value))
 	{
 		document.text = json_object_get_string(value);
 		document.length = json_object_get_string_len(value);

@@ -240,12 +240,21 @@ run('$N', 1);
 fails('$N dedup texts.jsonl', 1, qr/no command "dedup": try/);
 fails('$N pairs -t 80 texts.jsonl', 1, qr/"80": it is above 0, at most 1$/);
 fails('$N sign --format binary texts.jsonl', 1, qr/it is copy-text, copy-binary or records$/);
-fails('$N dedupe --field body texts.jsonl a.jsonl', 2, qr/no record of "texts.jsonl" and the other files has the field "body"/);
+fails('$N dedupe --field body texts.jsonl a.jsonl', 2, qr/no record of "texts.jsonl" and the other files has a text in the field "body"/);
 fails('$N dedupe --id key texts.jsonl', 2, qr/no record of "texts.jsonl" has the field "key"/);
 fails('$N clusters --best score texts.jsonl', 2, qr/has the field "score"/);
-fails('sed s/text/question/ a.jsonl >questions.jsonl; $N dedupe --against questions.jsonl b.jsonl', 2, qr/no record of "questions.jsonl" has the field "text"/);
+fails('sed s/text/question/ a.jsonl >questions.jsonl; $N dedupe --against questions.jsonl b.jsonl', 2, qr/no record of "questions.jsonl" has a text in the field "text"/);
 same(run('cat a.jsonl questions.jsonl | $N sign | wc -l'), "200\n", 'a field that some records have');
 run('$N sign --field nothing </dev/null');
+fails('sed "s/.*/{\"text\": [&]}/" a.jsonl | $N sign', 2, qr/has a text in the field "text"/);
+fails('echo "[" | cat - a.jsonl | $N dedupe', 2, qr/record 1 of "-" cannot be read: it does not end on its line/);
+fails('$N sign .', 2, qr/could not read ".": Is a directory$/) if $^O eq 'linux';
+fails('$N clusters --against a.jsonl b.jsonl', 1, qr/--against is an option of pairs and dedupe, not of clusters$/);
+fails('$N pairs --report report b.jsonl', 1, qr/--report is an option of dedupe, not of pairs$/);
+for my $name ('a.jsonl', 'texts.csv')
+{
+	same(run("printf '\\357\\273\\277' | cat - $name >marked.$name; \$N sign --id id marked.$name"), run("\$N sign --id id $name"), "a byte order mark in $name");
+}
 fails('$N dedupe <texts.csv', 2, qr/name its format with --input$/);
 run('$N sign --scheme nonsense texts.jsonl', 1);
 run('$N sign --nonsense texts.jsonl', 1);
