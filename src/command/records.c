@@ -167,6 +167,9 @@ open_next(Files *files)
 		files->unread = (ZSTD_inBuffer){files->in, 0, 0};
 		return true;
 	}
+#else
+	if (has_extension(files->name, ".zst"))
+		fail(EXIT_INPUT, "cannot read \"%s\": this program was built without zstd", files->name);
 #endif
 #ifdef WITH_ZLIB
 	/* It reads files that are not compressed, too. */
@@ -179,6 +182,7 @@ open_next(Files *files)
 	return true;
 }
 
+#if defined(WITH_ZSTD) || !defined(WITH_ZLIB)
 /* Reads from a file descriptor; fails if that does. */
 static size_t
 read_descriptor(const Files *files, char *to, size_t room)
@@ -191,6 +195,7 @@ read_descriptor(const Files *files, char *to, size_t room)
 		fail(EXIT_INPUT, "could not read \"%s\": %s", files->name, strerror(errno));
 	return count;
 }
+#endif
 
 /* Reads bytes of the open file, uncompressed; returns 0 at its end. */
 static size_t
