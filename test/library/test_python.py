@@ -92,6 +92,9 @@ class Python(unittest.TestCase):
             found = numpy.asarray(neardup.pairs(array, 0.8))
             self.assertEqual((found["a"] * 1.0).sum(), 2450)
         self.assertTrue(numpy.shares_memory(rows, numpy.asarray(neardup.Values.of(rows))))
+        self.assertEqual(neardup.similarity(rows[0], rows[1]), neardup.similarity(values[0], values[1]))
+        self.assertEqual(neardup.to_text(rows[3]), neardup.to_text(values[3]))
+        self.assertEqual(neardup.dedupe(list(rows), 0.8), neardup.dedupe(values, 0.8))
         copied = b"".join(neardup.copy_binary(range(50), values[:50]))
         for array in rows[:50], numpy.asfortranarray(rows[:50]):
             self.assertEqual(b"".join(neardup.copy_binary(numpy.arange(50), array)), copied)
@@ -125,6 +128,9 @@ class Python(unittest.TestCase):
                 call()
             self.assertEqual((caught.exception.code, str(caught.exception) > ""), (code, True))
         self.assertRaises(TypeError, neardup.minhash, [None])
+        for call in (lambda: neardup.similarity("a", "b"), lambda: neardup.pairs([b"", "a"], 1),
+                     lambda: neardup.to_text([1, 2]), lambda: list(neardup.copy_binary([1], ["a"]))):
+            self.assertRaisesRegex(TypeError, "a value is bytes, such as minhash", call)
 
     def test_threads(self):
         found = []
