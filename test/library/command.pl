@@ -279,7 +279,7 @@ sub options_of
 }
 
 my $help = run('$N --help');
-my ($page) = run('cat "$(dirname "$(command -v $N)")/neardup.1"') =~ /^\.SH OPTIONS\n(.*?)^\.SH/ms;
+my ($page) = run('cat "$(dirname "$(command -v $N)")/neardup.1"') =~ s/\\-/-/gr =~ /^\.SH OPTIONS\n(.*?)^\.SH/ms;
 
 same(run('$N dedupe --help'), $help, 'help after a command');
 like(run('$N sign -V'), qr/^neardup \d/, 'the version after a command');
