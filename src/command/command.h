@@ -140,6 +140,7 @@ extern void batch_split(Batch *batch);
 extern Parser *parser_new(void);
 extern void parser_free(Parser *parser);
 extern bool parse(Parser *parser, Batch *batch, size_t record, Document *document);
+extern void check_fields(const Files *files, uint64_t records);
 
 /* ---- Values of records (sign.c) ------------------------------------------ */
 

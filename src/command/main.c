@@ -22,27 +22,40 @@ static const char usage[] =
 	"usage: neardup sign|pairs|clusters|dedupe|learn [option ...] [file ...]\n"
 	"       neardup compare [option ...] file file\n"
 	"\n"
+	"  sign      writes a signature for each record\n"
+	"  pairs     writes the pairs of similar records: a, b, similarity\n"
+	"  clusters  writes id, keeper, similarity and size of clusters\n"
+	"  dedupe    writes the records that stay; of files, their names\n"
+	"  learn     writes a lexicon: weights of shingles by how few records have them\n"
+	"  compare   compares two files\n"
+	"\n"
 	"  -i, --input FORMAT      jsonl, csv, tsv or files; default: by the names of the files\n"
 	"  -f, --field NAME        the field of the text; default: text\n"
 	"      --id NAME           the field of the id; default: records are numbered from 1\n"
-	"      --bigint            writes ids as numbers\n"
-	"  -s, --scheme SCHEME     shingles, such as 'char 5'; default: 'word 3', for simhash 'word 1'\n"
+	"      --bigint            sign: writes ids as bigint in copy-binary, not as text\n"
+	"  -s, --scheme SCHEME     shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'\n"
 	"      --minhash K,B       signs by minhash; default: 512,1\n"
-	"      --simhash F         signs by simhash\n"
-	"      --shingles          compares the sets of shingles\n"
+	"      --simhash F         signs by simhash of F bits\n"
+	"      --shingles          signs with, and compares, the sets of shingles\n"
 	"      --lexicon FILE      weighs shingles by a lexicon\n"
 	"      --format FORMAT     sign: copy-text, copy-binary or records; default: copy-text\n"
 	"  -t, --threshold NUMBER  the least similarity, above 0, at most 1; default: 0.8\n"
-	"      --containment       compares shingles by containment\n"
-	"      --multiset          compares shingles as multisets\n"
-	"      --nearest           joins the most similar keeper, not the first\n"
-	"  -a, --against FILE      pairs with its records; dedupe: holds out what is similar to them\n"
-	"      --best NAME         dedupe, clusters: keeps the record with most of this field\n"
+	"      --containment       with --shingles: compares by containment\n"
+	"      --multiset          with --shingles: compares multisets\n"
+	"      --nearest           clusters, dedupe: joins the most similar keeper, not the first\n"
+	"  -a, --against FILE      pairs: compares with its records; dedupe: what is similar to one goes\n"
+	"      --best NAME         clusters, dedupe: keeps the record with most of this field\n"
 	"      --report FILE       dedupe: writes what went, and why\n"
 	"      --entries NUMBER    learn: entries of the lexicon; default: 10000\n"
-	"      --share NUMBER      learn: leaves out what more documents have; default: 0.05\n"
+	"      --share NUMBER      learn: what this share of the documents has weighs nothing; default: 0.05\n"
 	"  -j, --jobs NUMBER       threads; default: one for each processor\n"
-	"  -m, --memory SIZE       memory to use at most, such as 800M or 4G\n";
+	"  -m, --memory SIZE       memory to use at most, such as 800M or 4G\n"
+	"  -h, --help              prints this\n"
+	"  -V, --version           prints the version\n"
+	"\n"
+	"Exit codes: 0, success; 1, an option or argument is wrong; 2, input cannot be read, or\n"
+	"output not be written; 3, memory does not suffice, or something is too large.\n";
+
 
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
@@ -176,49 +189,51 @@ typedef struct Known
 	int letter; /* those that SHORT_OPTIONS lacks only tell long options apart */
 	const char **text;
 	bool *flag;
+	const char *only; /* the commands that have it; NULL: all */
 } Known;
 
 #define SHORT_OPTIONS "i:f:s:t:a:j:m:Vh"
 
-static const Known known[] = {{"input", 1, 'i', NULL, NULL},
-							  {"field", 1, 'f', &options.field, NULL},
-							  {"id", 1, 'I', &options.id, NULL},
-							  {"bigint", 0, 'B', NULL, &options.id_number},
-							  {"scheme", 1, 's', &options.scheme, NULL},
-							  {"minhash", 1, 'M', NULL, NULL},
-							  {"simhash", 1, 'S', NULL, NULL},
-							  {"shingles", 0, 'G', NULL, NULL},
-							  {"lexicon", 1, 'L', &options.lexicon, NULL},
-							  {"format", 1, 'F', NULL, NULL},
-							  {"threshold", 1, 't', NULL, NULL},
-							  {"containment", 0, 'C', NULL, &options.join.containment},
-							  {"multiset", 0, 'U', NULL, &options.join.multiset},
-							  {"nearest", 0, 'N', NULL, &options.join.nearest},
-							  {"against", 1, 'a', &options.against, NULL},
-							  {"best", 1, 'b', &options.best, NULL},
-							  {"report", 1, 'R', &options.report, NULL},
-							  {"entries", 1, 'E', NULL, NULL},
-							  {"share", 1, 'H', NULL, NULL},
-							  {"jobs", 1, 'j', NULL, NULL},
-							  {"memory", 1, 'm', NULL, NULL},
-							  {"version", 0, 'V', NULL, NULL},
-							  {"help", 0, 'h', NULL, NULL}};
+static const Known known[] =
+	{{"input", 1, 'i', NULL, NULL, NULL},
+	 {"field", 1, 'f', &options.field, NULL, NULL},
+	 {"id", 1, 'I', &options.id, NULL, NULL},
+	 {"bigint", 0, 'B', NULL, &options.id_number, "sign"},
+	 {"scheme", 1, 's', &options.scheme, NULL, NULL},
+	 {"minhash", 1, 'M', NULL, NULL, NULL},
+	 {"simhash", 1, 'S', NULL, NULL, NULL},
+	 {"shingles", 0, 'G', NULL, NULL, NULL},
+	 {"lexicon", 1, 'L', &options.lexicon, NULL, NULL},
+	 {"format", 1, 'F', NULL, NULL, "sign"},
+	 {"threshold", 1, 't', NULL, NULL, "pairs, clusters and dedupe"},
+	 {"containment", 0, 'C', NULL, &options.join.containment, "pairs, clusters and dedupe"},
+	 {"multiset", 0, 'U', NULL, &options.join.multiset, "pairs, clusters and dedupe"},
+	 {"nearest", 0, 'N', NULL, &options.join.nearest, "clusters and dedupe"},
+	 {"against", 1, 'a', &options.against, NULL, "pairs and dedupe"},
+	 {"best", 1, 'b', &options.best, NULL, "clusters and dedupe"},
+	 {"report", 1, 'R', &options.report, NULL, "dedupe"},
+	 {"entries", 1, 'E', NULL, NULL, "learn"},
+	 {"share", 1, 'H', NULL, NULL, "learn"},
+	 {"jobs", 1, 'j', NULL, NULL, NULL},
+	 {"memory", 1, 'm', NULL, NULL, NULL},
+	 {"version", 0, 'V', NULL, NULL, NULL},
+	 {"help", 0, 'h', NULL, NULL, NULL}};
 
 #define KNOWN (sizeof(known) / sizeof(*known))
 
 /* Returns the number of a name among others; fails for any other name. */
 static int
-choice(const char *option, const char *name, const char *const *names)
+choice(const char *option, const char *name, const char *const *names, const char *allowed)
 {
 	for (int i = 0; names[i] != NULL; i++)
 		if (strcmp(names[i], name) == 0)
 			return i;
-	fail(EXIT_USAGE, "--%s cannot be \"%s\"", option, name);
+	fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option, name, allowed);
 }
 
-/* Returns a number, perhaps with a unit behind it. */
+/* Returns a number, perhaps with a unit behind it; fails if it is not one that is allowed. */
 static double
-number(const char *option, const char *text, double least, double most)
+number(const char *option, const char *text, double least, double most, const char *allowed)
 {
 	static const char units[] = "kMGT";
 	char *end;
@@ -229,7 +244,7 @@ number(const char *option, const char *text, double least, double most)
 		value *= 1000;
 	if (end == text || (*end != '\0' && (strchr(units, *end) == NULL || end[1] != '\0')) ||
 		!(value >= least && value <= most))
-		fail(EXIT_USAGE, "--%s cannot be \"%s\"", option, text);
+		fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option, text, allowed);
 	return value;
 }
 
@@ -241,6 +256,19 @@ take_shape(neardup_kind kind, const char *text)
 	options.b = 1;
 	if (sscanf(text, "%d,%d", &options.k, &options.b) < 1)
 		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", text);
+}
+
+/* Prints what the program can do, or its version, and ends it. */
+static void
+print_and_end(int option)
+{
+	if (option == 'h')
+		printf("%s", usage);
+	else
+		printf("neardup %s\n", neardup_version());
+	if (fflush(stdout) != 0)
+		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
+	exit(0);
 }
 
 /* Takes an option; returns false if there is no such option. */
@@ -263,7 +291,7 @@ take_option(int option, const char *value)
 	switch (option)
 	{
 		case 'i':
-			options.format = choice("input", value, formats);
+			options.format = choice("input", value, formats, "jsonl, csv, tsv or files");
 			break;
 		case 'M':
 			take_shape(NEARDUP_MINHASH, value);
@@ -275,22 +303,26 @@ take_option(int option, const char *value)
 			options.kind = NEARDUP_SHINGLES;
 			break;
 		case 'F':
-			options.output = choice("format", value, outputs);
+			options.output = choice("format", value, outputs, "copy-text, copy-binary or records");
 			break;
 		case 't':
-			options.join.threshold = number("threshold", value, 1e-9, 1);
+			options.join.threshold = number("threshold", value, 1e-9, 1, "above 0, at most 1");
 			break;
 		case 'E':
-			options.entries = number("entries", value, 1, 1e6);
+			options.entries = number("entries", value, 1, 1e6, "from 1 to 1000000");
 			break;
 		case 'H':
-			options.share = number("share", value, 1e-9, 1);
+			options.share = number("share", value, 1e-9, 1, "above 0, at most 1");
 			break;
 		case 'j':
-			options.jobs = number("jobs", value, 1, 1024);
+			options.jobs = number("jobs", value, 1, 1024, "from 1 to 1024");
 			break;
 		case 'm':
-			options.memory = number("memory", value, 1e6, 1e18);
+			options.memory = number("memory", value, 1e6, 1e18, "at least 1M, such as 800M or 4G");
+			break;
+		case 'h':
+		case 'V':
+			print_and_end(option);
 			break;
 		default:
 			return false;
@@ -298,7 +330,18 @@ take_option(int option, const char *value)
 	return true;
 }
 
-/* Reads the options of a command. */
+/* Fails if a command does not have an option. */
+static void
+check_option(int option, const char *command)
+{
+	for (size_t i = 0; i < KNOWN; i++)
+		if (known[i].letter == option && known[i].only != NULL &&
+			strstr(known[i].only, command) == NULL)
+			fail(EXIT_USAGE, "--%s is an option of %s, not of %s", known[i].name, known[i].only,
+				 command);
+}
+
+/* Reads the options of a command, whose name is the first argument. */
 static void
 read_options(int count, char **arguments)
 {
@@ -309,8 +352,11 @@ read_options(int count, char **arguments)
 		long_options[i] = (struct option){known[i].name, known[i].has_value, NULL, known[i].letter};
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
+	{
+		check_option(option, arguments[0]);
 		if (!take_option(option, optarg))
 			fail(EXIT_USAGE, "try 'neardup --help'");
+	}
 	options.files = arguments + optind;
 	if (options.kind == NEARDUP_MINHASH && options.k == 0)
 		take_shape(NEARDUP_MINHASH, "512,1");
@@ -356,9 +402,9 @@ main(int count, char **arguments)
 	const char *name = count > 1 ? arguments[1] : "";
 
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return printf("%s", usage) < 0;
+		print_and_end('h');
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		return printf("neardup %s\n", neardup_version()) < 0;
+		print_and_end('V');
 	for (int i = 0; i < 6; i++)
 		if (strcmp(name, names[i]) == 0)
 		{
@@ -368,6 +414,8 @@ main(int count, char **arguments)
 				fail(EXIT_INPUT, "could not write: %s", strerror(errno));
 			return 0;
 		}
+	if (count > 1)
+		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	fprintf(stderr, "%s", usage);
 	return EXIT_USAGE;
 }

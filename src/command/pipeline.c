@@ -120,8 +120,11 @@ take_slot(Pipeline *pipeline, Slot *slot, Take take, void *state, uint64_t *reco
 
 	wait_for(pipeline, slot);
 	if (batch->defect != NULL)
-		fail(EXIT_INPUT, "record %llu of \"%s\" cannot be read: %s",
-			 (unsigned long long) (*records + batch->bad + 1), batch->file, batch->defect);
+		fail(EXIT_INPUT, "record %llu of \"%s\" cannot be read: %s%s",
+			 (unsigned long long) (*records + batch->bad + 1), batch->file, batch->defect,
+			 options.format == FORMAT_AUTO && strcmp(batch->file, "-") == 0 ?
+				 "; if it is not JSONL, name its format with --input" :
+				 "");
 	take(state, &slot->batch);
 	*records += batch->records;
 	*bytes += batch->data.length;
@@ -180,4 +183,5 @@ pipeline(Files *files, Work to_do, Take take, void *state)
 		free_batch(&pipeline.slot[i].batch);
 	resize(NULL, pipeline.slot, 0);
 	resize(NULL, threads, 0);
+	check_fields(files, records);
 }

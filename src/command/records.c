@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -166,6 +167,9 @@ open_next(Files *files)
 		files->unread = (ZSTD_inBuffer){files->in, 0, 0};
 		return true;
 	}
+#else
+	if (has_extension(files->name, ".zst"))
+		fail(EXIT_INPUT, "cannot read \"%s\": this program was built without zstd", files->name);
 #endif
 #ifdef WITH_ZLIB
 	/* It reads files that are not compressed, too. */
@@ -178,6 +182,7 @@ open_next(Files *files)
 	return true;
 }
 
+#if defined(WITH_ZSTD) || !defined(WITH_ZLIB)
 /* Reads from a file descriptor; fails if that does. */
 static size_t
 read_descriptor(const Files *files, char *to, size_t room)
@@ -190,6 +195,7 @@ read_descriptor(const Files *files, char *to, size_t room)
 		fail(EXIT_INPUT, "could not read \"%s\": %s", files->name, strerror(errno));
 	return count;
 }
+#endif
 
 /* Reads bytes of the open file, uncompressed; returns 0 at its end. */
 static size_t
@@ -223,6 +229,8 @@ read_some(Files *files, char *to, size_t room)
 		int error;
 		const char *message = gzerror(files->gz, &error);
 
+		if (error == Z_ERRNO)
+			message = strerror(errno);
 		if (count < 0 || (error != Z_OK && error != Z_STREAM_END))
 			fail(EXIT_INPUT, "could not read \"%s\": %s", files->name, message);
 		return count;
@@ -450,6 +458,13 @@ read_field(Format format, const char *at, const char *end, Buffer *field)
 	return at < end ? at + 1 : NULL;
 }
 
+/* Returns the length of the byte order mark that text begins with, if there is one. */
+static size_t
+byte_order_mark(const char *text, size_t length)
+{
+	return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* Returns the length of a record without its line end. */
 size_t
 without_line_end(const char *bytes, size_t length)
@@ -470,6 +485,7 @@ read_head(Files *files, Batch *batch)
 
 	batch->head = end_of_record(files->format, &batch->data, 0);
 	end = at + without_line_end(at, batch->head);
+	at += byte_order_mark(at, batch->head);
 	for (int i = 0; i < COLUMNS; i++)
 		files->column[i] = -1;
 	for (int column = 0; at != NULL; column++)
@@ -511,34 +527,67 @@ parse_columns(Parser *parser, const Batch *batch, const char *at, size_t length)
 					  .best = strtod(parser->field[2].bytes, NULL)};
 }
 
+/* Whether any JSON record had the fields that are wanted; of the text, whether one was a text. */
+static atomic_bool seen[COLUMNS];
+
+/* Finds a field of the JSON record, and remembers that there is one. */
+static bool
+find_field(const Parser *parser, int column, const char *name, json_object **value)
+{
+	if (name == NULL || !json_object_object_get_ex(parser->object, name, value) ||
+		(column == 0 && !json_object_is_type(*value, json_type_string)))
+		return false;
+	if (!seen[column])
+		seen[column] = true;
+	return true;
+}
+
+/*
+ * Fails if no JSON record that was read had a field that is wanted: its name is wrong.
+ * Then forgets what was read.
+ */
+void
+check_fields(const Files *files, uint64_t records)
+{
+	const char *wanted[COLUMNS] = {options.field, options.id, options.best};
+
+	for (int i = 0; i < COLUMNS; i++)
+		if (!atomic_exchange(&seen[i], false) && wanted[i] != NULL && records > 0 &&
+			files->format == FORMAT_JSONL && !files->again)
+			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
+				 files->names[1] != NULL ? " and the other files" : "",
+				 i == 0 ? "a text in the" : "the", wanted[i]);
+}
+
 /* Returns the fields of a JSON record. */
 static Document
 parse_json(Parser *parser, const char *at, size_t length)
 {
 	Document document = {.text = ""};
+	size_t mark = byte_order_mark(at, length);
 	json_object *value;
+	enum json_tokener_error error;
 
 	json_object_put(parser->object);
 	json_tokener_reset(parser->tokener);
-	parser->object = json_tokener_parse_ex(parser->tokener, at, length);
+	parser->object = json_tokener_parse_ex(parser->tokener, at + mark, length - mark);
 	if (!json_object_is_type(parser->object, json_type_object))
 	{
-		document.defect = json_tokener_get_error(parser->tokener) == json_tokener_success ?
-			"it is no JSON object" :
-			json_tokener_error_desc(json_tokener_get_error(parser->tokener));
+		error = json_tokener_get_error(parser->tokener);
+		document.defect = error == json_tokener_success ? "it is no JSON object" :
+			error == json_tokener_continue              ? "it does not end on its line" :
+														  json_tokener_error_desc(error);
 		return document;
 	}
-	if (json_object_object_get_ex(parser->object, options.field, &value) &&
-		json_object_is_type(value, json_type_string))
+	if (find_field(parser, 0, options.field, &value))
 	{
 		document.text = json_object_get_string(value);
 		document.length = json_object_get_string_len(value);
 	}
 	if (options.id != NULL)
-		document.id = json_object_object_get_ex(parser->object, options.id, &value) ?
-			json_object_get_string(value) :
-			"";
-	if (options.best != NULL && json_object_object_get_ex(parser->object, options.best, &value))
+		document.id =
+			find_field(parser, 1, options.id, &value) ? json_object_get_string(value) : "";
+	if (find_field(parser, 2, options.best, &value))
 		document.best = json_object_get_double(value);
 	return document;
 }

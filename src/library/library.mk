@@ -38,6 +38,7 @@ COMMAND_LIBS = $(call packages,--libs json-c $(COMPRESSION))
 COMMAND_OBJECTS = $(if $(call packages,--libs json-c),$(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/command/*.c))))
 
 all: $(SHARED) $(OUT)/libneardup.a $(OUT)/neardup.pc $(if $(COMMAND_OBJECTS),$(OUT)/neardup)
+	$(if $(COMMAND_OBJECTS),,@echo "The command neardup was not built: it needs json-c (libjson-c-dev).")
 
 $(LAYER_OBJECTS): OPTIMISE = $(LAYER_CFLAGS)
 $(COMMAND_OBJECTS): BASE_FLAGS += $(COMMAND_FLAGS)

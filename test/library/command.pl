@@ -227,7 +227,35 @@ file('x.txt', 'Divers and drones measure the coral reefs for three years');
 file('y.txt', 'Divers and drones measure the coral reefs for ten years');
 same(run('$N compare -s "word 1" x.txt y.txt'), ask("SELECT format(E'resemblance\\t%s\\ncontainment\\t%s\\nweighted\\t%s\\nminhash\\t%s\\nedit distance\\t%s', r, 0.9, r, m, e)
 	FROM (SELECT text_similarity(x, y, 'word 1'), similarity(to_minhash(x, 'word 1'), to_minhash(y, 'word 1')), edit_distance(x, y) FROM (VALUES ('" . slurp("$FOLDER/x.txt") . "', '" . slurp("$FOLDER/y.txt") . "')) AS t (x, y)) AS c (r, m, e)") . "\n", 'compare');
+# Runs a line that fails, and checks the message.
+sub fails
+{
+	my ($line, $code, $message) = @_;
+
+	run($line, $code);
+	like(slurp("$FOLDER/error"), $message, "the message of $line");
+}
+
 run('$N', 1);
+fails('$N dedup texts.jsonl', 1, qr/no command "dedup": try/);
+fails('$N pairs -t 80 texts.jsonl', 1, qr/"80": it is above 0, at most 1$/);
+fails('$N sign --format binary texts.jsonl', 1, qr/it is copy-text, copy-binary or records$/);
+fails('$N dedupe --field body texts.jsonl a.jsonl', 2, qr/no record of "texts.jsonl" and the other files has a text in the field "body"/);
+fails('$N dedupe --id key texts.jsonl', 2, qr/no record of "texts.jsonl" has the field "key"/);
+fails('$N clusters --best score texts.jsonl', 2, qr/has the field "score"/);
+fails('sed s/text/question/ a.jsonl >questions.jsonl; $N dedupe --against questions.jsonl b.jsonl', 2, qr/no record of "questions.jsonl" has a text in the field "text"/);
+same(run('cat a.jsonl questions.jsonl | $N sign | wc -l'), "200\n", 'a field that some records have');
+run('$N sign --field nothing </dev/null');
+fails('sed "s/.*/{\"text\": [&]}/" a.jsonl | $N sign', 2, qr/has a text in the field "text"/);
+fails('echo "[" | cat - a.jsonl | $N dedupe', 2, qr/record 1 of "-" cannot be read: it does not end on its line/);
+fails('$N sign .', 2, qr/could not read ".": Is a directory$/) if $^O eq 'linux';
+fails('$N clusters --against a.jsonl b.jsonl', 1, qr/--against is an option of pairs and dedupe, not of clusters$/);
+fails('$N pairs --report report b.jsonl', 1, qr/--report is an option of dedupe, not of pairs$/);
+for my $name ('a.jsonl', 'texts.csv')
+{
+	same(run("printf '\\357\\273\\277' | cat - $name >marked.$name; \$N sign --id id marked.$name"), run("\$N sign --id id $name"), "a byte order mark in $name");
+}
+fails('$N dedupe <texts.csv', 2, qr/name its format with --input$/);
 run('$N sign --scheme nonsense texts.jsonl', 1);
 run('$N sign --nonsense texts.jsonl', 1);
 run('$N pairs -t 2 texts.jsonl', 1);
@@ -239,6 +267,24 @@ run('head -c 5000 texts.jsonl.gz | $N sign - >signed', 2);
 run('$N sign --lexicon texts.csv texts.jsonl', 2);
 run('$N dedupe -m 1M texts.jsonl', 3);
 run('$N sign texts.jsonl >/dev/full', 2);
+
+# ---- What the options are ----
+
+# The names of options in a text, each once.
+sub options_of
+{
+	my %names = map { $_ => 1 } shift =~ /--([a-z]+)/g;
+
+	return join ' ', sort keys %names;
+}
+
+my $help = run('$N --help');
+my ($page) = run('cat "$(dirname "$(command -v $N)")/neardup.1"') =~ s/\\-/-/gr =~ /^\.SH OPTIONS\n(.*?)^\.SH/ms;
+
+same(run('$N dedupe --help'), $help, 'help after a command');
+like(run('$N sign -V'), qr/^neardup \d/, 'the version after a command');
+is(options_of(join "\n", $page =~ /^\.BI? "?(-.*)/mg), options_of(join "\n", $help =~ /^ +(-.{20})/mg), 'the man page lists all options');
+is(options_of(join "\n", slurp("$ENV{TESTDIR}/doc/reference/command.md") =~ /^\| (`.*?) \|/mg), options_of(join "\n", grep { !/--(help|version)/ } $help =~ /^ +(-.{20})/mg), 'so does the reference');
 
 $node->stop;
 done_testing();

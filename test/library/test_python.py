@@ -67,6 +67,7 @@ class Python(unittest.TestCase):
             found = neardup.pairs(values, 0.85, jobs=2)
             self.assertEqual([(a, b) for a, b, _ in found], [(2 * i, 100 + i) for i in range(50)])
         self.assertEqual([(p.a, p.b) for p in neardup.pairs(TEXTS[:4], 1, against=TEXTS[2:4])], [(2, 0), (3, 1)])
+        self.assertEqual(repr(neardup.pairs(TEXTS[:4], 1, against=TEXTS[2:4])[0]), "Pair(a=2, b=0, similarity=1.0)")
         with self.assertRaises(neardup.NeardupError) as caught:
             neardup.pairs(TEXTS + ALIKE, 0.8, memory=16)
         self.assertEqual(caught.exception.code, 4)
@@ -91,6 +92,12 @@ class Python(unittest.TestCase):
             found = numpy.asarray(neardup.pairs(array, 0.8))
             self.assertEqual((found["a"] * 1.0).sum(), 2450)
         self.assertTrue(numpy.shares_memory(rows, numpy.asarray(neardup.Values.of(rows))))
+        self.assertEqual(neardup.similarity(rows[0], rows[1]), neardup.similarity(values[0], values[1]))
+        self.assertEqual(neardup.to_text(rows[3]), neardup.to_text(values[3]))
+        self.assertEqual(neardup.dedupe(list(rows), 0.8), neardup.dedupe(values, 0.8))
+        copied = b"".join(neardup.copy_binary(range(50), values[:50]))
+        for array in rows[:50], numpy.asfortranarray(rows[:50]):
+            self.assertEqual(b"".join(neardup.copy_binary(numpy.arange(50), array)), copied)
         self.assertRaises(TypeError, numpy.asarray, neardup.shingles(TEXTS))
 
     def test_lexicon(self):
@@ -109,6 +116,7 @@ class Python(unittest.TestCase):
             self.assertEqual(list(neardup.read_binary(io.BytesIO(data))), list(zip(keys, values)))
             self.assertRaises(ValueError, list, neardup.read_binary(io.BytesIO(data[:-1])))
         self.assertRaises(ValueError, list, neardup.copy_binary(range(5), values))
+        self.assertRaises(TypeError, list, neardup.copy_binary([1], [2]))
 
     def test_errors(self):
         for code, call in (
@@ -120,6 +128,9 @@ class Python(unittest.TestCase):
                 call()
             self.assertEqual((caught.exception.code, str(caught.exception) > ""), (code, True))
         self.assertRaises(TypeError, neardup.minhash, [None])
+        for call in (lambda: neardup.similarity("a", "b"), lambda: neardup.pairs([b"", "a"], 1),
+                     lambda: neardup.to_text([1, 2]), lambda: list(neardup.copy_binary([1], ["a"]))):
+            self.assertRaisesRegex(TypeError, "a value is bytes, such as minhash", call)
 
     def test_threads(self):
         found = []

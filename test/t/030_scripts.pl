@@ -67,7 +67,9 @@ like($err, qr/no table is named\nHINT:.*-v table=NAME/, 'the message asks for a 
 ($ok, $out, $err) = run_script('report', @odd, 'threshold=2');
 like($err, qr/"2" is not a value of threshold\nHINT:  threshold must be a number above 0 up to 1\./, 'a threshold is above 0 and at most 1');
 ($ok, $out, $err) = run_script('report', @odd[0, 2], 'id=no');
-like($err, qr/column "no" of table .* does not exist\nHINT:.*-v id=NAME/, 'a missing column is named');
+like($err, qr/column "no" of table .* does not exist\nHINT:.*-v id=NAME\.$/m, 'a missing column is named');
+($ok, $out, $err) = run_script('report', @odd[0, 1], 'sig=no');
+like($err, qr/HINT:.*-v sig=NAME\. If there is none, neardup-sign\.sql adds it/, 'and where one comes from');
 foreach my $script ('report', 'keep-one', 'watch')
 {
 	($ok, $out, $err) = run_script($script, @odd, q{threshold=0.7); DROP TABLE big; SELECT (1});

@@ -50,6 +50,15 @@ def _utf8(text: Text) -> bytes:
 # ---- Values ----------------------------------------------------------------
 
 
+def _value(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(f"a value is bytes, such as minhash(text), not {type(value).__name__}") from None
+
+
 def _kind(value: bytes) -> int:
     """Returns the kind of a value.  Of its second byte, a minhash sets bit 3 and a simhash none of bits 0 to 2; that of a
     set is the version of the recipe, 1."""
@@ -87,6 +96,7 @@ class Values(Sequence[bytes]):
         items = list(values)
         if items and isinstance(items[0], str):
             return minhash(items)
+        items = list(map(_value, items))
         offsets = array("Q", itertools.accumulate(map(len, items), initial=0))
         return cls(_kind(items[0]) if items else _MINHASH, bytearray(b"".join(items)), offsets=offsets)
 
@@ -218,14 +228,15 @@ def shingles(texts: Union[Text, Iterable[Text]], *, scheme: Optional[str] = None
 # ---- Two values ------------------------------------------------------------
 
 
-def compare(x: bytes, y: bytes) -> Comparison:
-    """Compares two values of one kind, shape and scheme; raises NeardupError (code 3) for others."""
-    result = Comparison()
-    call("compare", _kind(x), x, len(x), y, len(y), byref(result))
+def compare(x: Any, y: Any) -> Comparison:
+    """Compares two values (bytes, or rows of an array of uint8) of one kind, shape and scheme; raises NeardupError (code
+    3) for others."""
+    result, a, b = Comparison(), _value(x), _value(y)
+    call("compare", _kind(a), a, len(a), b, len(b), byref(result))
     return result
 
 
-def similarity(x: bytes, y: bytes) -> float:
+def similarity(x: Any, y: Any) -> float:
     """Returns the similarity of two values, from 0 to 1, as similarity(x, y) in SQL; an empty one is similar to none."""
     return compare(x, y).similarity
 
@@ -237,9 +248,10 @@ def edit_distance(x: Text, y: Text) -> int:
     return result.value
 
 
-def to_text(value: bytes) -> str:
+def to_text(value: Any) -> str:
     """Returns a value as the server prints it, such as "1/word 1/64/0009a010100958a0"."""
-    return take("print", _kind(value), value, len(value)).decode()
+    data = _value(value)
+    return take("print", _kind(data), data, len(data)).decode()
 
 
 def from_text(kind: str, text: str) -> bytes:
@@ -307,14 +319,15 @@ def dedupe(values: AnyValues, threshold: float, *, against: Optional[AnyValues] 
 # ---- COPY BINARY -----------------------------------------------------------
 
 
-def copy_binary(ids: Iterable[Union[int, str]], values: Iterable[bytes]) -> Iterator[bytes]:
+def copy_binary(ids: Iterable[Union[int, str]], values: Iterable[Any]) -> Iterator[bytes]:
     """Yields what COPY table (id, value) FROM STDIN (FORMAT binary) takes, in blocks.
 
-    ids are int, for a column of type bigint, or str, for one of type text; as many as values.  The value's column has the
-    SQL type of the values."""
-    def row(number: Union[int, str], value: bytes) -> bytes:
+    ids are int, for a column of type bigint, or str, for one of type text; as many as values.  Values are bytes, or
+    the rows of an array of uint8; their column has their SQL type."""
+    def row(number: Union[int, str], value: Any) -> bytes:
         key = number.encode() if isinstance(number, str) else struct.pack("!q", number)
-        return struct.pack("!hi", 2, len(key)) + key + struct.pack("!i", len(value)) + value
+        data = _value(value)
+        return struct.pack("!hi", 2, len(key)) + key + struct.pack("!i", len(data)) + data
 
     rows = itertools.starmap(row, zip(ids, values, strict=True))
     yield b"PGCOPY\n\xff\r\n\0" + bytes(8)

@@ -68,6 +68,9 @@ class Pair(ctypes.Structure):
     def __iter__(self) -> Any:
         return iter((self.a, self.b, self.similarity))
 
+    def __repr__(self) -> str:
+        return f"Pair(a={self.a}, b={self.b}, similarity={self.similarity})"
+
 
 class _Session:
     """A session of the library, which ends with its thread."""
