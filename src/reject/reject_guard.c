@@ -375,21 +375,19 @@ is_shown(const RejectRule *rule, const char *name)
 }
 
 /*
- * Checks that the trigger shows the columns that its message names in braces.  One that shows
- * no column may have other text in braces.
+ * Checks that the trigger shows the columns that its message or hint names in braces.  One
+ * that shows no column may have other text in braces.
  */
 static void
-check_message(const Guard *guard, const RejectRule *rule)
+check_names(const Guard *guard, const RejectRule *rule, const char *argument, const char *rest)
 {
-	const char *rest = rule->message;
-
 	while (rest != NULL && (rest = strchr(rest, '{')) != NULL)
 	{
 		const char *name = pnstrdup(rest + 1, strcspn(rest + 1, "}"));
 
 		if (!is_shown(rule, name) &&
 			(rule->shown > 0 || get_attnum(guard->table, name) != InvalidAttrNumber))
-			refuse_argument("message",
+			refuse_argument(argument,
 							psprintf("It names \"{%s}\".  Name this column in \"show\", too.",
 									 name));
 		rest++;
@@ -414,7 +412,8 @@ check_triggers(const Guard *guard)
 	table_close(table, NoLock);
 	if (rule == NULL)
 		elog(ERROR, "could not find trigger \"%s\"", guard->name);
-	check_message(guard, rule);
+	check_names(guard, rule, "message", rule->message);
+	check_names(guard, rule, "hint", rule->hint);
 	if (rule->log != NULL && !rule->trusted)
 		ereport(WARNING,
 				(errmsg("roles other than the owner of table \"%s\" have the TRIGGER privilege on it",
