@@ -131,7 +131,8 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	-- A condition that each index supports.  A bigint beside a signature is a key.
 	SELECT DISTINCT ON (leaf) leaf, CASE WHEN opcname IN ('bigint_hamming_ops', 'bit_hamming_ops') THEN format('is_within(%s, %s, 3)', expression, q)
 			WHEN opcname IN ('minhash_ops', 'simhash_ops') THEN format('is_similar(%s, %s, 0.8)', expression, q)
-			ELSE expression || ' && ' || regexp_replace(expression, '^(near|hamming_ball)\(.*, ([^,]*)\)$', format('\1(%s, \2)', q)) END AS condition
+			ELSE expression || ' && ' || regexp_replace(expression, '^(near|hamming_ball)\(.*, ([^,]*)\)$', format('\1(%s, \2)', q)) END
+			|| coalesce(' AND (' || pg_get_expr(indpred, indrelid, true) || ')', '') AS condition
 	FROM made JOIN pg_index ON indexrelid = leaf, unnest(indclass::oid[]) WITH ORDINALITY x (class, n) JOIN pg_opclass o ON o.oid = class,
 		LATERAL replace(replace(pg_get_indexdef(leaf, n::int, true), :'ext' || '.', ''), '::double precision', '') e (expression)
 	WHERE opcname IN ('bigint_hamming_ops', 'bit_hamming_ops', 'minhash_ops', 'simhash_ops')

@@ -232,7 +232,7 @@ option_column(const Maker *maker, const char *option, const char *name)
 						RelationGetRelationName(maker->table)),
 				 errdetail("Option \"%s\" of trigger \"%s\" names it.", option,
 						   maker->trigger->tgname),
-				 errhint("Add the column, or create the trigger again with another name.")));
+				 errhint("Add the column, or create the trigger again and name another column.")));
 	return column;
 }
 

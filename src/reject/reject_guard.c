@@ -49,6 +49,7 @@ typedef struct Guard
 	const char *action;
 	const char *name;   /* of the trigger */
 	const char *schema; /* of the extension, quoted */
+	const char *lost;   /* options that the trigger had, and has no longer; NULL if none */
 	bool groups;
 } Guard;
 
@@ -240,9 +241,9 @@ is_of_guard(const Guard *guard, const Trigger *trigger)
 		  strcmp(trigger->tgname, helper_name(guard, "after")) == 0));
 }
 
-/* Tells which options of a trigger the one that replaces it has no longer. */
-static void
-tell_lost_options(const Guard *guard, const Trigger *trigger)
+/* Returns which options of a trigger the one that replaces it has no longer, or NULL. */
+static const char *
+lost_options(const Guard *guard, const Trigger *trigger)
 {
 	const char *arguments = trigger_arguments(guard);
 	StringInfoData lost;
@@ -256,16 +257,23 @@ tell_lost_options(const Guard *guard, const Trigger *trigger)
 		if (strstr(arguments, psprintf("'%.*s", length, option)) == NULL)
 			appendStringInfo(&lost, "%s%s", lost.len > 0 ? ", " : "", quote_literal_cstr(option));
 	}
-	if (lost.len > 0)
+	return lost.len > 0 ? lost.data : NULL;
+}
+
+/* Tells what a trigger has lost, once nothing can fail. */
+static void
+tell_lost_options(const Guard *guard)
+{
+	if (guard->lost != NULL)
 		ereport(NOTICE,
-				(errmsg("trigger \"%s\" loses options", trigger->tgname),
-				 errdetail("They were %s.", lost.data),
+				(errmsg("trigger \"%s\" loses options", guard->name),
+				 errdetail("They were %s.", guard->lost),
 				 errhint("Pass them to neardup_guard() again to keep them.")));
 }
 
 /* Drops the triggers of a guard. */
 static void
-drop_triggers(const Guard *guard)
+drop_triggers(Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	StringInfoData commands;
@@ -278,7 +286,7 @@ drop_triggers(const Guard *guard)
 		if (trigger->tgfoid != guard->function || !is_of_guard(guard, trigger))
 			continue;
 		if (strcmp(guard->action, "none") != 0 && strcmp(trigger->tgname, guard->name) == 0)
-			tell_lost_options(guard, trigger);
+			guard->lost = lost_options(guard, trigger);
 		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
 						 guard->table_name);
 	}
@@ -356,6 +364,36 @@ warn_of_later_triggers(const Guard *guard, Relation table)
 	}
 }
 
+/* Does the trigger show a column? */
+static bool
+is_shown(const RejectRule *rule, const char *name)
+{
+	for (int i = 0; i < rule->shown; i++)
+		if (strcmp(rule->shown_name[i], name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Checks that the trigger shows the columns that its message or hint names in braces.  One
+ * that shows no column may have other text in braces.
+ */
+static void
+check_names(const Guard *guard, const RejectRule *rule, const char *argument, const char *rest)
+{
+	while (rest != NULL && (rest = strchr(rest, '{')) != NULL)
+	{
+		const char *name = pnstrdup(rest + 1, strcspn(rest + 1, "}"));
+
+		if (!is_shown(rule, name) &&
+			(rule->shown > 0 || get_attnum(guard->table, name) != InvalidAttrNumber))
+			refuse_argument(argument,
+							psprintf("It names \"{%s}\".  Name this column in \"show\", too.",
+									 name));
+		rest++;
+	}
+}
+
 /* Checks the triggers, as when they fire, and returns the rule of the one that searches. */
 static RejectRule *
 check_triggers(const Guard *guard)
@@ -374,6 +412,8 @@ check_triggers(const Guard *guard)
 	table_close(table, NoLock);
 	if (rule == NULL)
 		elog(ERROR, "could not find trigger \"%s\"", guard->name);
+	check_names(guard, rule, "message", rule->message);
+	check_names(guard, rule, "hint", rule->hint);
 	if (rule->log != NULL && !rule->trusted)
 		ereport(WARNING,
 				(errmsg("roles other than the owner of table \"%s\" have the TRIGGER privilege on it",
@@ -403,18 +443,17 @@ table_blocks(Oid oid)
 	return blocks;
 }
 
-/* Creates an index, unless that takes long. */
+/* Refuses to create an index if that takes long. */
 static void
-create_index(const Guard *guard, const char *statement)
+check_size(const Guard *guard, const char *statement)
 {
-	if (table_blocks(guard->table) > LARGE_BLOCKS)
+	if (statement != NULL && table_blocks(guard->table) > LARGE_BLOCKS)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" is large and has no index that the trigger can use",
 						get_rel_name(guard->table)),
 				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.",
 						 statement)));
-	run_command(statement);
 }
 
 /* Is there an index of a column of the table? */
@@ -511,25 +550,33 @@ group_rest(const Guard *guard, const RejectRule *rule)
 				 errhint("Set the column to NULL in all rows, and call neardup_guard() again.")));
 }
 
-/* Makes the indexes that a rule lacks, and groups the rows that are there. */
+/*
+ * Makes the indexes that a rule lacks, and groups the rows that are there.
+ *
+ * Grouping comes first, as the indexes are built faster afterwards, but takes long: so what
+ * may be refused is checked before.
+ */
 static void
 complete(const Guard *guard, RejectRule *rule)
 {
 	const char *index = rule->indexed ? NULL : missing_index(rule);
+	const char *members = !guard->groups || has_index(guard, rule->group.name) ?
+		NULL :
+		psprintf("CREATE INDEX ON %s (%s)", guard->table_name, quote_identifier(rule->group.name));
 	bool fresh = guard->groups && rule->scope.where == NULL &&
 		!any_row(guard, psprintf("t.%s IS NOT NULL", quote_identifier(rule->group.name)));
 
+	check_size(guard, index);
+	check_size(guard, members);
 	hold_rule(rule);
 	if (guard->groups)
 		create_lock_trigger(guard, rule);
 	if (fresh)
 		group_by_clusters(guard, rule);
 	if (index != NULL)
-		create_index(guard, index);
-	if (guard->groups && !has_index(guard, rule->group.name))
-		create_index(guard,
-					 psprintf("CREATE INDEX ON %s (%s)", guard->table_name,
-							  quote_identifier(rule->group.name)));
+		run_command(index);
+	if (members != NULL)
+		run_command(members);
 	if (guard->groups)
 		group_rest(guard, rule);
 	release_rule(rule);
@@ -552,6 +599,7 @@ neardup_guard(PG_FUNCTION_ARGS)
 	{
 		create_triggers(&guard);
 		complete(&guard, check_triggers(&guard));
+		tell_lost_options(&guard);
 	}
 	SPI_finish();
 	if (guard.name == NULL)

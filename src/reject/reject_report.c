@@ -239,15 +239,16 @@ value_of(const RejectRule *rule, const Shown *shown, const char *name, size_t le
 }
 
 /*
- * Returns the trigger's message with the columns that it shows in place of their names in
- * braces, or NULL if the current user may not read one of them.
+ * Returns the trigger's message or hint with the columns that it shows in place of their
+ * names in braces, or NULL if there is none, or the current user may not read a column.
  */
 static const char *
-expand_message(const RejectRule *rule, const Shown *shown)
+expand(const RejectRule *rule, const char *rest, const Shown *shown)
 {
 	StringInfoData text;
-	const char *rest = rule->message;
 
+	if (rest == NULL)
+		return NULL;
 	initStringInfo(&text);
 	for (const char *open; rule->shown > 0 && (open = strchr(rest, '{')) != NULL;)
 	{
@@ -275,15 +276,15 @@ report_similar(const Check *check, int level)
 	bool visible = look_at_found(check, &shown);
 	const char *detail =
 		rule->json ? describe_as_json(check, visible, &shown) : describe(check, visible, &shown);
-	const char *message = rule->message == NULL ? NULL : expand_message(rule, &shown);
+	const char *message = expand(rule, rule->message, &shown);
+	const char *hint = expand(rule, rule->hint, &shown);
 
 	ereport(level,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
 			 message != NULL ?
 				 errmsg("%s", message) :
 				 errmsg("row of table \"%s\" is a near-duplicate", RelationGetRelationName(table)),
-			 detail != NULL ? errdetail("%s", detail) : 0,
-			 rule->hint != NULL ? errhint("%s", rule->hint) : 0,
+			 detail != NULL ? errdetail("%s", detail) : 0, hint != NULL ? errhint("%s", hint) : 0,
 			 errtableconstraint(table, check->data->tg_trigger->tgname)));
 }
 

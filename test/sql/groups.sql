@@ -176,6 +176,8 @@ INSERT INTO sold (id, body) VALUES (5, words(1, 1));
 SET client_min_messages = notice;
 SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', detail => 'json', name => 'no_copies');
 SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', detail => 'json', name => 'no_copies');
+-- A call that fails loses nothing.
+SELECT neardup_guard('sold', 'sig', 2, name => 'no_copies');
 SET client_min_messages = warning;
 INSERT INTO sold (id, body) VALUES (6, words(1, 2));
 -- What the inserter may not read is not shown.
@@ -185,7 +187,8 @@ INSERT INTO sold (id, body) VALUES (6, words(1, 2));
 RESET ROLE;
 REVOKE SELECT ON sold FROM regress_neardup_seller;
 GRANT SELECT (id, seller) ON sold TO regress_neardup_seller;
-SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', message => 'This is {title} again: never EXECUTE FUNCTION twice.', name => 'no_copies');
+SELECT neardup_guard('sold', 'sig', 0.9, show => '{title}', message => 'This is {title} again: never EXECUTE FUNCTION twice.', hint => 'See {title}.', name => 'no_copies');
+INSERT INTO sold (id, body) VALUES (6, words(1, 3));
 SET ROLE regress_neardup_seller;
 INSERT INTO sold (id, body) VALUES (6, words(1, 3));
 RESET ROLE;
@@ -322,6 +325,7 @@ SELECT count(try(format('SELECT neardup_guard(%s)', arguments))) FROM (VALUES
 	($$'plain', 'sig', 0.9, 'refuse'$$), ($$'plain', 'sig', 0.9, NULL$$), ($$'plain', 'sig', 0.9, 'log'$$), ($$'plain', 'sig', 0.9, log => 'plain'$$), ($$'plain', 'sig', 0.9, 'log', log => 'plain'$$),
 	($$'plain', 'sig', 0.9, 'group'$$), ($$'plain', 'sig', 0.9, 'warn', 'g'$$), ($$'plain', 'sig', 0.9, 'group', 'other'$$), ($$'plain', 'sig', 0.9, 'group', 'nothing'$$),
 	($$'unkeyed', 'sig', 0.9, 'group', 'g'$$), ($$'unkeyed', 'sig', 0.9, verdicts => 'verdicts'$$), ($$'plain', 'sig', 0.9, verdicts => 'plain'$$), ($$'plain', 'sig', 0.9, detail => 'xml'$$),
+	($$'plain', 'sig', 0.9, show => '{other}', message => '{other}, {body}'$$), ($$'plain', 'sig', 0.9, show => '{other}', message => '{othre'$$), ($$'plain', 'sig', 0.9, show => '{other}', hint => '{body}'$$), ($$'plain', 'sig', 0.9, message => '{other}'$$),
 	($$'plain', 'sig', 0.9, show => '{nothing}'$$), ($$'plain', 'sig', 0.9, within => '{nothing}'$$), ($$'plain', 'sig', 0.9, where_index => 'plain_pkey'$$), ($$'seen', 'sig', 0.9$$)) v (arguments);
 
 SELECT count(*) AS triggers FROM pg_trigger WHERE tgrelid IN ('plain'::regclass, 'unkeyed'::regclass) AND NOT tgisinternal;
