@@ -217,7 +217,7 @@ BEGIN
 	END LOOP;
 	EXECUTE format('SELECT count(*) FROM %s new WHERE %s', table_name, unsigned) INTO total;
 	IF total > 0 THEN
-		RAISE WARNING '% rows have got no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
+		RAISE WARNING '% rows have no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
 	END IF;
 END
 $$;
