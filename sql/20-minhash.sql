@@ -128,7 +128,7 @@ CREATE FUNCTION cardinality(minhash) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'neardup_cardinality_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cardinality(minhash) IS
-	'number of distinct shingles of the set; an error if it is unknown';
+	'number of distinct shingles of the set; raises an error if it is unknown';
 
 -- ---- Showing ----------------------------------------------------------------
 

@@ -126,7 +126,7 @@ CREATE OPERATOR <~> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = hamming_distance,
 	COMMUTATOR = <~>
 );
-COMMENT ON OPERATOR <~> (simhash, simhash) IS 'number of symbols that differ';
+COMMENT ON OPERATOR <~> (simhash, simhash) IS 'number of bits that differ';
 
 CREATE FUNCTION simhash_distance(simhash, simhash) RETURNS float8
 	AS 'MODULE_PATHNAME', 'neardup_signature_distance'

@@ -52,7 +52,7 @@ CREATE TYPE ball (
 	STORAGE = external
 );
 COMMENT ON TYPE ball IS
-	'all signatures within a threshold of one';
+	'a signature or set with a threshold or a distance: all that lie near it';
 
 -- ---- Constructors -----------------------------------------------------------
 

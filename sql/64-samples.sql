@@ -10,4 +10,4 @@ CREATE FUNCTION shingles_bottom(shingles, n int) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_shingles_bottom'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION shingles_bottom(shingles, int) IS
-	'the n shingles that come first in a random order, the same for every set';
+	'the n shingles that come first in a random order that is the same for every set';

@@ -49,14 +49,14 @@ CREATE FUNCTION neardup_lexicon(
 	AS 'MODULE_PATHNAME', 'neardup_lexicon'
 	LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION neardup_lexicon(text, text, int, float8) IS
-	'the lexicon of the texts or shingles that a query returns: at most `entries` frequent shingles weigh less, and what a share of at least 20 rows have weighs nothing';
+	'the lexicon of the texts or shingles that a query returns: at most `entries` frequent shingles weigh less, and those that a share of the rows, and at least 20 rows, have weigh nothing';
 
 CREATE FUNCTION lexicon_info(
 	shingle_lexicon, OUT scheme text, OUT documents bigint, OUT entries int, OUT left_out int) RETURNS record
 	AS 'MODULE_PATHNAME', 'neardup_lexicon_info'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lexicon_info(shingle_lexicon) IS
-	'the scheme of what a lexicon has weighted, the documents that it counted, its entries, and how many of them weigh nothing';
+	'the scheme of the shingles that a lexicon weighs, the numbers of its documents and entries, and how many entries weigh nothing';
 
 CREATE FUNCTION show_weights(
 	text, lexicon shingle_lexicon,

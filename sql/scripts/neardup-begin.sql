@@ -93,7 +93,7 @@ SELECT $check$
 	SELECT :attempt
 	FROM (SELECT CASE :'order_by' WHEN '' THEN 'id' ELSE 'order_by' END AS name, coalesce(nullif(:'order_by', ''), :'id') AS value,
 		format('OPEN rows FOR EXECUTE %L;', :'query') AS code, CASE :'order_by' WHEN '' THEN 'Name a column whose type has a sort order.'
-			ELSE 'Write it as behind ORDER BY in a query: -v "order_by=length(body) DESC".' END AS hint) e$check$ AS check_order
+			ELSE 'Write it as after ORDER BY in a query: -v "order_by=length(body) DESC".' END AS hint) e$check$ AS check_order
 \gset
 
 -- ---- Variables ----

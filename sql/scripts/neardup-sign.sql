@@ -125,7 +125,7 @@ WHERE c.oid = :'table_oid'::oid AND (proowner = relowner OR rolsuper OR rolname 
 	\gexec
 	-- Signatures that something else has made must be the same.
 	SELECT CASE WHEN :'unmade' THEN 'SELECT WHERE false' ELSE format('SELECT %s FROM (SELECT format(''column "%%s" has signatures that the expression does not make'', %L) AS message,
-			''Set them to NULL, and they are made anew. Or name another column with -v sig=NAME.'' AS hint
+			''Set them to NULL to have them made again, or name another column with -v sig=NAME.'' AS hint
 		FROM (SELECT %I AS sig, %s AS made FROM %s new WHERE %3$I IS NOT NULL LIMIT 100) s WHERE format(''%%s'', sig) <> format(''%%s'', made) LIMIT 1) e',
 		:'raise', :'sig', :'sig', :'make', :'table') END AS query
 	\gset
@@ -217,7 +217,7 @@ BEGIN
 	END LOOP;
 	EXECUTE format('SELECT count(*) FROM %s new WHERE %s', table_name, unsigned) INTO total;
 	IF total > 0 THEN
-		RAISE WARNING '% rows have got no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
+		RAISE WARNING '% rows have no signature', total USING HINT = 'Check whether their id is null, and whether a trigger or a policy keeps rows back.';
 	END IF;
 END
 $$;

@@ -24,7 +24,7 @@ SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus
 \if :citus
 	SELECT :raise
 	FROM (SELECT format('"%s" is distributed by Citus', logicalrelid) AS message,
-			'Run this script for its shards, on their workers: select from citus_shards where they are.' AS hint
+			'Run this script for its shards, on their workers. The view citus_shards lists them.' AS hint
 		FROM pg_catalog.pg_dist_partition WHERE logicalrelid = :'table_oid'::oid AND repmodel <> 't') e
 	\gexec
 \endif

@@ -123,7 +123,7 @@ SELECT :seen < 0 AS first, :me - :seen >= 2147483648 AS long_ago \gset
 	\echo :shown_table 'is watched from now on'
 \else
 	\if :long_ago
-		\warn 'more than 2^31 transactions since the last run: all rows are looked at'
+		\warn 'more than 2^31 transactions since the last run: all rows are compared'
 	\endif
 	WITH fresh AS MATERIALIZED (
 		SELECT :id_key:::id_type AS id, :"sig" AS sig FROM :table

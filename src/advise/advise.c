@@ -34,7 +34,7 @@ find_pairs_of_arguments(FunctionCallInfo fcinfo, int judged, int most, Pairs *pa
 	if (corpus->verdicts != NULL && pairs->judged_count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"query\" returns the texts of none of the pairs that \"judged\" returns"),
+				 errmsg("\"query\" does not return both texts of any judged pair"),
 				 errhint("Return the ids of the texts in both queries.")));
 }
 

@@ -304,7 +304,7 @@ open_option_table(const Maker *maker, RangeVar *name, LOCKMODE lock)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("tables \"%s\" and \"%s\" must have the same owner",
 						RelationGetRelationName(table), RelationGetRelationName(maker->guarded)),
-				 errdetail("Trigger \"%s\" uses the first in the name of the second's owner.",
+				 errdetail("Trigger \"%s\" uses the first with the rights of the second's owner.",
 						   maker->trigger->tgname),
 				 errhint("Use ALTER TABLE ... OWNER TO to change one of them.")));
 	return table;

@@ -125,7 +125,7 @@ lexicon_of_counts(ElementCounts *counts, SchemeId scheme, uint32 entries, double
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("query returned fewer than two documents"),
-				 errdetail("The weight of a shingle is how few of many documents have it."),
+				 errdetail("A shingle weighs more if fewer of many documents have it."),
 				 errhint("Read more documents.")));
 	parts.count = counts_finish(counts, entries, share, &parts.key, &parts.weight);
 	if (parts.count > LEXICON_ENTRIES_MAX)
