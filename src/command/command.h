@@ -112,6 +112,7 @@ typedef struct Batch
 	size_t record_room;
 	size_t bad;         /* a record that cannot be read */
 	const char *defect; /* why; NULL: there is none */
+	unsigned seen;      /* a bit for each of COLUMNS that a JSON record has */
 	Buffer out;         /* output, or values */
 	Buffer end;         /* size_t: where each value ends in out */
 	Buffer id;          /* ids, each with a zero behind it */
@@ -140,7 +141,7 @@ extern void batch_split(Batch *batch);
 extern Parser *parser_new(void);
 extern void parser_free(Parser *parser);
 extern bool parse(Parser *parser, Batch *batch, size_t record, Document *document);
-extern void check_fields(const Files *files, uint64_t records);
+extern void check_fields(const Files *files, unsigned seen);
 
 /* ---- Values of records (sign.c) ------------------------------------------ */
 

@@ -56,7 +56,6 @@ static const char usage[] =
 	"Exit codes: 0, success; 1, an option or argument is wrong; 2, input cannot be read, or\n"
 	"output not be written; 3, memory does not suffice, or something is too large.\n";
 
-
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
 /* Prints a message, and ends the program. */

@@ -29,8 +29,11 @@ typedef struct Pipeline
 	void *work_state;
 	Slot *slot; /* a ring */
 	int slots;
-	int waiting; /* the next slot to work on */
-	bool ended;  /* no more slots will be filled */
+	int waiting;      /* the next slot to work on */
+	bool ended;       /* no more slots will be filled */
+	uint64_t records; /* that were taken */
+	uint64_t bytes;
+	unsigned seen; /* as in Batch, of these records */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 } Pipeline;
@@ -57,6 +60,7 @@ work(void *state)
 			slot->batch.out.length = slot->batch.end.length = 0;
 			slot->batch.id.length = slot->batch.best.length = 0;
 			slot->batch.defect = NULL;
+			slot->batch.seen = 0;
 			pipeline->work(pipeline->work_state, session, parser, &slot->batch);
 			pthread_mutex_lock(&pipeline->lock);
 			slot->state = DONE;
@@ -99,7 +103,7 @@ wait_for(Pipeline *pipeline, const Slot *slot)
 
 /* Tells a person at a terminal how far the reading is, twice a second. */
 static void
-report_progress(uint64_t records, uint64_t bytes, bool last)
+report_progress(const Pipeline *pipeline, bool last)
 {
 	static time_t shown;
 	time_t now = time(NULL);
@@ -107,28 +111,28 @@ report_progress(uint64_t records, uint64_t bytes, bool last)
 	if (!isatty(STDERR_FILENO) || (now == shown && !last))
 		return;
 	shown = now;
-	fprintf(stderr, "\r%llu records, %llu MB%s", (unsigned long long) records,
-			(unsigned long long) bytes / 1000000, last ? "\n" : "");
+	fprintf(stderr, "\r%llu records, %llu MB%s", (unsigned long long) pipeline->records,
+			(unsigned long long) pipeline->bytes / 1000000, last ? "\n" : "");
 }
 
 /* Takes the results of a slot, the oldest. */
 static void
-take_slot(Pipeline *pipeline, Slot *slot, Take take, void *state, uint64_t *records,
-		  uint64_t *bytes)
+take_slot(Pipeline *pipeline, Slot *slot, Take take, void *state)
 {
 	const Batch *batch = &slot->batch;
 
 	wait_for(pipeline, slot);
 	if (batch->defect != NULL)
 		fail(EXIT_INPUT, "record %llu of \"%s\" cannot be read: %s%s",
-			 (unsigned long long) (*records + batch->bad + 1), batch->file, batch->defect,
+			 (unsigned long long) (pipeline->records + batch->bad + 1), batch->file, batch->defect,
 			 options.format == FORMAT_AUTO && strcmp(batch->file, "-") == 0 ?
 				 "; if it is not JSONL, name its format with --input" :
 				 "");
 	take(state, &slot->batch);
-	*records += batch->records;
-	*bytes += batch->data.length;
-	report_progress(*records, *bytes, false);
+	pipeline->records += batch->records;
+	pipeline->bytes += batch->data.length;
+	pipeline->seen |= batch->seen;
+	report_progress(pipeline, false);
 	pthread_mutex_lock(&pipeline->lock);
 	slot->state = FREE;
 	pthread_mutex_unlock(&pipeline->lock);
@@ -156,8 +160,6 @@ pipeline(Files *files, Work to_do, Take take, void *state)
 						 .lock = PTHREAD_MUTEX_INITIALIZER,
 						 .changed = PTHREAD_COND_INITIALIZER};
 	pthread_t *threads = resize(NULL, NULL, options.jobs * sizeof(pthread_t));
-	uint64_t records = 0;
-	uint64_t bytes = 0;
 	int first = 0;
 	int filled = 0;
 
@@ -172,16 +174,17 @@ pipeline(Files *files, Work to_do, Take take, void *state)
 			filled += fill(&pipeline, pipeline.slot + (first + filled) % pipeline.slots);
 		if (filled == 0)
 			break;
-		take_slot(&pipeline, pipeline.slot + first, take, state, &records, &bytes);
+		take_slot(&pipeline, pipeline.slot + first, take, state);
 		first = (first + 1) % pipeline.slots;
 		filled--;
 	}
-	report_progress(records, bytes, true);
+	report_progress(&pipeline, true);
 	for (int i = 0; i < options.jobs; i++)
 		pthread_join(threads[i], NULL);
 	for (int i = 0; i < pipeline.slots; i++)
 		free_batch(&pipeline.slot[i].batch);
 	resize(NULL, pipeline.slot, 0);
 	resize(NULL, threads, 0);
-	check_fields(files, records);
+	if (pipeline.records > 0)
+		check_fields(files, pipeline.seen);
 }

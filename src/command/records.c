@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -527,33 +526,26 @@ parse_columns(Parser *parser, const Batch *batch, const char *at, size_t length)
 					  .best = strtod(parser->field[2].bytes, NULL)};
 }
 
-/* Whether any JSON record had the fields that are wanted; of the text, whether one was a text. */
-static atomic_bool seen[COLUMNS];
-
-/* Finds a field of the JSON record, and remembers that there is one. */
+/* Finds a field of the JSON record; the text must be a string.  Notes in the batch what it found. */
 static bool
-find_field(const Parser *parser, int column, const char *name, json_object **value)
+find_field(const Parser *parser, Batch *batch, int column, const char *name, json_object **value)
 {
 	if (name == NULL || !json_object_object_get_ex(parser->object, name, value) ||
 		(column == 0 && !json_object_is_type(*value, json_type_string)))
 		return false;
-	if (!seen[column])
-		seen[column] = true;
+	batch->seen |= 1u << column;
 	return true;
 }
 
-/*
- * Fails if no JSON record that was read had a field that is wanted: its name is wrong.
- * Then forgets what was read.
- */
+/* Fails if none of the JSON records that were read has a field that is wanted: its name is wrong. */
 void
-check_fields(const Files *files, uint64_t records)
+check_fields(const Files *files, unsigned seen)
 {
 	const char *wanted[COLUMNS] = {options.field, options.id, options.best};
 
 	for (int i = 0; i < COLUMNS; i++)
-		if (!atomic_exchange(&seen[i], false) && wanted[i] != NULL && records > 0 &&
-			files->format == FORMAT_JSONL && !files->again)
+		if (wanted[i] != NULL && (seen & 1u << i) == 0 && files->format == FORMAT_JSONL &&
+			!files->again)
 			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
 				 files->names[1] != NULL ? " and the other files" : "",
 				 i == 0 ? "a text in the" : "the", wanted[i]);
@@ -561,7 +553,7 @@ check_fields(const Files *files, uint64_t records)
 
 /* Returns the fields of a JSON record. */
 static Document
-parse_json(Parser *parser, const char *at, size_t length)
+parse_json(Parser *parser, Batch *batch, const char *at, size_t length)
 {
 	Document document = {.text = ""};
 	size_t mark = byte_order_mark(at, length);
@@ -579,15 +571,15 @@ parse_json(Parser *parser, const char *at, size_t length)
 														  json_tokener_error_desc(error);
 		return document;
 	}
-	if (find_field(parser, 0, options.field, &value))
+	if (find_field(parser, batch, 0, options.field, &value))
 	{
 		document.text = json_object_get_string(value);
 		document.length = json_object_get_string_len(value);
 	}
 	if (options.id != NULL)
 		document.id =
-			find_field(parser, 1, options.id, &value) ? json_object_get_string(value) : "";
-	if (find_field(parser, 2, options.best, &value))
+			find_field(parser, batch, 1, options.id, &value) ? json_object_get_string(value) : "";
+	if (find_field(parser, batch, 2, options.best, &value))
 		document.best = json_object_get_double(value);
 	return document;
 }
@@ -600,7 +592,7 @@ parse(Parser *parser, Batch *batch, size_t record, Document *document)
 	size_t length = batch->record[record].length;
 
 	if (batch->format == FORMAT_JSONL)
-		*document = parse_json(parser, at, length);
+		*document = parse_json(parser, batch, at, length);
 	else if (batch->format == FORMAT_FILES)
 		*document = (Document){.text = at, .length = length, .id = batch->file};
 	else

@@ -3,7 +3,7 @@
 #   make javascript UTF8PROC=FOLDER     build/javascript: neardup.mjs, neardup.wasm, package.json
 #
 # It needs emscripten, and the sources of utf8proc (apt-get source utf8proc), since Debian has that
-# library for its own processors only.  There are no threads: a join runs in the caller's.  Where the
+# library for its own processors only.  A join runs in the caller's thread.  Where the
 # command can be built, node compares the module with it.
 
 include src/library/library.mk

@@ -248,6 +248,7 @@ extern bool find_similar(Check *check);
 
 /* ---- What is said of them (reject_report.c) ------------------------------- */
 
+extern int shown_place(const RejectRule *rule, const char *name, size_t length);
 extern void report_similar(const Check *check, int level);
 extern void report_incomparable(const Check *check);
 

@@ -364,16 +364,6 @@ warn_of_later_triggers(const Guard *guard, Relation table)
 	}
 }
 
-/* Does the trigger show a column? */
-static bool
-is_shown(const RejectRule *rule, const char *name)
-{
-	for (int i = 0; i < rule->shown; i++)
-		if (strcmp(rule->shown_name[i], name) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Checks that the trigger shows the columns that its message or hint names in braces.  One
  * that shows no column may have other text in braces.
@@ -385,7 +375,7 @@ check_names(const Guard *guard, const RejectRule *rule, const char *argument, co
 	{
 		const char *name = pnstrdup(rest + 1, strcspn(rest + 1, "}"));
 
-		if (!is_shown(rule, name) &&
+		if (shown_place(rule, name, strlen(name)) < 0 &&
 			(rule->shown > 0 || get_attnum(guard->table, name) != InvalidAttrNumber))
 			refuse_argument(argument,
 							psprintf("It names \"{%s}\".  Name this column in \"show\", too.",

@@ -227,15 +227,15 @@ describe_as_json(const Check *check, bool visible, const Shown *shown)
 	return json.data;
 }
 
-/* Returns the value that a name in braces stands for, or NULL. */
-static const char *
-value_of(const RejectRule *rule, const Shown *shown, const char *name, size_t length)
+/* Returns the place of a column among those that the trigger shows, or -1. */
+int
+shown_place(const RejectRule *rule, const char *name, size_t length)
 {
 	for (int i = 0; i < rule->shown; i++)
 		if (strlen(rule->shown_name[i]) == length &&
 			strncmp(rule->shown_name[i], name, length) == 0)
-			return shown->value[i];
-	return NULL;
+			return i;
+	return -1;
 }
 
 /*
@@ -253,13 +253,12 @@ expand(const RejectRule *rule, const char *rest, const Shown *shown)
 	for (const char *open; rule->shown > 0 && (open = strchr(rest, '{')) != NULL;)
 	{
 		const char *close = strchr(open, '}');
-		const char *value =
-			close == NULL ? NULL : value_of(rule, shown, open + 1, close - open - 1);
+		int place = close == NULL ? -1 : shown_place(rule, open + 1, close - open - 1);
 
-		if (value == NULL)
+		if (place < 0 || shown->value[place] == NULL)
 			return NULL;
 		appendBinaryStringInfo(&text, rest, open - rest);
-		appendStringInfoString(&text, value);
+		appendStringInfoString(&text, shown->value[place]);
 		rest = close + 1;
 	}
 	appendStringInfoString(&text, rest);

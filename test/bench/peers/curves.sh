@@ -26,8 +26,8 @@ peers_thresholds()
 {
 	say "measuring thresholds"
 	peers_sql -v seconds="$PEERS_CURVE_SECONDS" -v thresholds="$PEERS_THRESHOLDS" -f "$PEERS/thresholds.sql" >/dev/null
-	peers_sql -c 'SELECT wide_thresholds()' >"$(curve_file thresholds)"
-	peers_sql -c 'SELECT wide_found()' >"$(curve_file thresholds-found)"
+	peers_sql -c "SELECT wide_thresholds('ms')" >"$(curve_file thresholds)"
+	peers_sql -c "SELECT wide_thresholds('found')" >"$(curve_file thresholds-found)"
 }
 
 # All settings run the same queries, unless they take very long: otherwise their recall could not be compared.

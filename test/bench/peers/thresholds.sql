@@ -36,33 +36,27 @@ BEGIN
 END $$;
 SELECT try_thresholds(peer, string_to_array(:'thresholds', ' '), :seconds) FROM (SELECT * FROM peers WHERE skipped IS NULL AND to_regproc(format('%I', peer || '_search')) IS NOT NULL ORDER BY place) p;
 
--- The header of a column is the peer.
-CREATE FUNCTION wide_thresholds() RETURNS SETOF text LANGUAGE sql AS $$
-	WITH points AS (
-		SELECT setting::float8 AS threshold, peer, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS ms
-		FROM tried_timed WHERE curve = 'thresholds' GROUP BY setting, peer),
-	columns AS (SELECT place, peer FROM peers WHERE peer IN (SELECT peer FROM points)),
-	thresholds AS (SELECT DISTINCT threshold FROM points)
-	SELECT 'threshold,' || string_agg(peer, ',' ORDER BY place) FROM columns
-	UNION ALL (
-		SELECT threshold || ',' || string_agg(coalesce(round(ms::numeric, 4)::text, ''), ',' ORDER BY place)
-		FROM thresholds CROSS JOIN columns LEFT JOIN points USING (threshold, peer) GROUP BY threshold ORDER BY threshold)
-$$;
+-- The median time of each peer's searches, and of what a scan of the signatures finds, the share that each other search of
+-- signatures finds.
+CREATE VIEW threshold_points AS
+WITH queries AS (
+	SELECT setting, peer, query FROM tried_timed JOIN (SELECT setting, query FROM tried_timed WHERE curve = 'thresholds' AND peer = 'scan') s USING (setting, query)
+	WHERE curve = 'thresholds' AND peer IN ('neardup', 'bands', 'bands_gin', 'hnsw', 'ivfflat'))
+SELECT 'ms' AS measure, setting::float8 AS threshold, peer, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::numeric, 4) AS value
+FROM tried_timed WHERE curve = 'thresholds' GROUP BY setting, peer
+UNION ALL
+SELECT 'found', q.setting::float8, q.peer, round(count(f.id)::numeric / nullif(count(s.id), 0), 4)
+FROM queries q JOIN tried_found s ON s.curve = 'thresholds' AND s.peer = 'scan' AND (s.setting, s.query) = (q.setting, q.query)
+LEFT JOIN tried_found f ON f.curve = 'thresholds' AND (f.peer, f.setting, f.query, f.id) = (q.peer, q.setting, q.query, s.id)
+GROUP BY q.setting, q.peer;
 
--- Of what a scan of the signatures finds, the share that each other search of signatures finds.
-CREATE FUNCTION wide_found() RETURNS SETOF text LANGUAGE sql AS $$
-	WITH queries AS (
-		SELECT setting, peer, query FROM tried_timed JOIN (SELECT setting, query FROM tried_timed WHERE curve = 'thresholds' AND peer = 'scan') s USING (setting, query)
-		WHERE curve = 'thresholds' AND peer IN ('neardup', 'bands', 'bands_gin', 'hnsw', 'ivfflat')),
-	points AS (
-		SELECT q.setting::float8 AS threshold, q.peer, round(count(f.id)::numeric / nullif(count(s.id), 0), 4) AS share
-		FROM queries q JOIN tried_found s ON s.curve = 'thresholds' AND s.peer = 'scan' AND (s.setting, s.query) = (q.setting, q.query)
-		LEFT JOIN tried_found f ON f.curve = 'thresholds' AND (f.peer, f.setting, f.query, f.id) = (q.peer, q.setting, q.query, s.id)
-		GROUP BY q.setting, q.peer),
+-- Lines of CSV: a row for each threshold, and a column for each peer.
+CREATE FUNCTION wide_thresholds(measure text) RETURNS SETOF text LANGUAGE sql AS $$
+	WITH points AS (SELECT threshold, peer, value FROM threshold_points p WHERE p.measure = $1),
 	columns AS (SELECT place, peer FROM peers WHERE peer IN (SELECT peer FROM points)),
 	thresholds AS (SELECT DISTINCT threshold FROM points)
 	SELECT 'threshold,' || string_agg(peer, ',' ORDER BY place) FROM columns
 	UNION ALL (
-		SELECT threshold || ',' || string_agg(coalesce(share::text, ''), ',' ORDER BY place)
+		SELECT threshold || ',' || string_agg(coalesce(value::text, ''), ',' ORDER BY place)
 		FROM thresholds CROSS JOIN columns LEFT JOIN points USING (threshold, peer) GROUP BY threshold ORDER BY threshold)
 $$;
