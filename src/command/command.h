@@ -1,5 +1,5 @@
 /*
- * command.h: the command neardup: its options, records of files, and the threads that sign them.
+ * command.h: the command neardup: its options, records of files, and the threads that read them.
  */
 #ifndef NEARDUP_COMMAND_COMMAND_H
 #define NEARDUP_COMMAND_COMMAND_H
@@ -18,62 +18,57 @@ enum
 
 /* ---- Options (main.c) --------------------------------------------------- */
 
-typedef enum Format
+/* The fields of a record that are read. */
+enum
 {
-	FORMAT_AUTO,
+	TEXT,
+	ID,
+	BEST, /* of a group stays the record with most of it */
+	FIELDS
+};
+
+/* In the order of --input; a file is a document of FORMAT_FILES. */
+enum
+{
+	FORMAT_AUTO = -1,
 	FORMAT_JSONL,
 	FORMAT_CSV,
 	FORMAT_TSV,
-	FORMAT_FILES /* a file is a document */
-} Format;
+	FORMAT_FILES
+};
 
-typedef enum Output
+/* In the order of --format. */
+enum
 {
 	OUTPUT_COPY_TEXT,
 	OUTPUT_COPY_BINARY,
 	OUTPUT_RECORDS
-} Output;
+};
 
 typedef struct Options
 {
-	const char *field;
-	const char *id;   /* NULL: records are numbered from 1 */
-	bool id_number;   /* ids are written as bigint, in binary format */
-	const char *best; /* of a group stays the record with most of this field; NULL: the first */
-	Format format;
-	Output output;
+	const char *field[FIELDS]; /* names; NULL: records are numbered, or the first is best */
+	int format;
+	int output;
+	bool id_number;     /* ids are written as bigint, in binary format */
 	const char *scheme; /* NULL: the library's, or that of the lexicon */
-	neardup_kind kind;
-	int k;
-	int b;
-	int jobs;
-	size_t memory; /* 0: any */
-	double share;
-	uint32_t entries;
+	const char *minhash;
+	const char *simhash; /* or NULL */
+	bool shingles;
 	const char *lexicon; /* files; or NULL */
 	const char *report;
 	const char *against;
+	double entries;
+	double share;
+	double jobs;
+	double memory; /* 0: any */
 	char **files;
 	neardup_options join;
 } Options;
 
 extern Options options;
 
-extern void fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
-extern void check(neardup_session *session, neardup_code code);
-extern void *resize(void *state, void *memory, size_t bytes);
-extern neardup_session *new_session(void);
-extern neardup_signer *new_signer(neardup_session *session);
-extern void write_out(FILE *file, const void *bytes, size_t length);
-
-extern void command_sign(void);
-extern void command_learn(void);
-extern void command_compare(void);
-extern void command_pairs(void);
-extern void command_clusters(void);
-extern void command_dedupe(void);
-
-/* ---- Bytes (main.c) ----------------------------------------------------- */
+/* ---- Errors and bytes (main.c) ------------------------------------------ */
 
 typedef struct Buffer
 {
@@ -82,16 +77,18 @@ typedef struct Buffer
 	size_t room;
 } Buffer;
 
+extern void fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+extern void check(neardup_session *session, neardup_code code);
+extern void *resize(void *state, void *memory, size_t bytes);
+extern neardup_session *new_session(void);
 extern char *extend(Buffer *buffer, size_t more);
 extern void put(Buffer *buffer, const void *bytes, size_t length);
-extern void put_big_endian(Buffer *buffer, uint64_t number, int bytes);
-extern void put_copy_text(Buffer *buffer, const char *text);
-extern void put_similarity(Buffer *buffer, double similarity);
+extern void put_text(Buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+extern void write_out(FILE *file, const void *bytes, size_t length);
 
 /* ---- Records (records.c) ------------------------------------------------ */
 
-/* The fields of a record that are read: the text, the id, what to keep the best by. */
-#define COLUMNS 3
+typedef struct Files Files;
 
 typedef struct Record
 {
@@ -99,24 +96,27 @@ typedef struct Record
 	size_t length;
 } Record;
 
-/* Whole records of a file, and what was made of them. */
+/* Whole records of a file, and what a thread makes of them. */
 typedef struct Batch
 {
+	neardup_session *session;
 	const char *file;
-	Format format;
+	int format;
 	Buffer data;
 	size_t head; /* length of the names of columns, with which the data begins */
-	int column[COLUMNS];
-	Record *record;
-	size_t records;
-	size_t record_room;
-	size_t bad;         /* a record that cannot be read */
-	const char *defect; /* why; NULL: there is none */
-	unsigned seen;      /* a bit for each of COLUMNS that a JSON record has */
-	Buffer out;         /* output, or values */
-	Buffer end;         /* size_t: where each value ends in out */
-	Buffer id;          /* ids, each with a zero behind it */
-	Buffer best;        /* double: of each record */
+	int column[FIELDS];
+	Buffer record;  /* Record */
+	size_t next;    /* record to parse */
+	uint64_t first; /* number of records before */
+	struct json_tokener *tokener;
+	struct json_object *object; /* of the last record */
+	Buffer field[FIELDS];       /* of the last record, with a zero behind each */
+	unsigned seen;              /* a bit for each of FIELDS that a record has */
+	const char *defect;         /* why the last record cannot be read, or NULL */
+	Buffer out;                 /* output, or values */
+	Buffer size;                /* uint64_t: of each value */
+	Buffer id;                  /* ids, each with a zero behind it */
+	Buffer best;                /* double: of each record */
 } Batch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */
@@ -124,42 +124,40 @@ typedef struct Document
 {
 	const char *text;
 	size_t length;
-	const char *id; /* ends in a zero; NULL: none */
+	const char *id; /* ends in a zero */
 	double best;
-	const char *defect; /* why it cannot be read, or NULL */
 } Document;
 
-typedef struct Files Files;
-typedef struct Parser Parser;
-
-extern Files *files_open(char **names, bool keep);
+extern Files *files_open(char **names, int format, bool twice);
 extern bool files_next(Files *files, Batch *batch);
+extern void files_done(Files *files, const Batch *batch);
 extern void files_rewind(Files *files);
-extern void files_close(Files *files);
-extern void batch_split(Batch *batch);
-
-extern Parser *parser_new(void);
-extern void parser_free(Parser *parser);
-extern bool parse(Parser *parser, Batch *batch, size_t record, Document *document);
-extern void check_fields(const Files *files, unsigned seen);
-
-/* ---- Values of records (sign.c) ------------------------------------------ */
-
-extern neardup_bytes value_of(neardup_session *session, const neardup_signer *signer,
-							  const Document *document);
-extern void value_free(neardup_session *session, const neardup_signer *signer,
-					   neardup_bytes *value);
-extern bool is_numbered(Format format);
-extern size_t without_line_end(const char *bytes, size_t length);
+extern void check_fields(const Files *files);
+extern bool next_document(Batch *batch, Document *document);
+extern void batch_free(Batch *batch);
+extern size_t records_of(const Batch *batch);
+extern const char *record_at(const Batch *batch, size_t number, size_t *length);
+extern Buffer read_whole(const char *name);
 
 /* ---- Threads (pipeline.c) ----------------------------------------------- */
 
-/* Makes something of a batch, in any thread. */
-typedef void (*Work)(void *state, neardup_session *session, Parser *parser, Batch *batch);
+/* Does something with a batch: in any thread, or with one batch after the other. */
+typedef void (*Step)(void *state, Batch *batch);
 
-/* Takes what was made, of one batch after the other. */
-typedef void (*Take)(void *state, Batch *batch);
+extern void pipeline(Files *files, Step work, Step take, void *state);
 
-extern void pipeline(Files *files, Work work, Take take, void *state);
+/* ---- Commands (sign.c, groups.c) ---------------------------------------- */
+
+extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
+extern neardup_kind kind_of_options(void);
+extern void put_copy_text(Buffer *buffer, const char *text);
+extern void put_similarity(Buffer *buffer, double similarity);
+
+extern void command_sign(void);
+extern void command_learn(void);
+extern void command_compare(void);
+extern void command_pairs(void);
+extern void command_clusters(void);
+extern void command_dedupe(void);
 
 #endif

@@ -12,125 +12,155 @@ typedef struct Corpus
 {
 	const neardup_signer *signer;
 	Files *files;
-	Buffer values;
-	Buffer offset; /* uint64_t: where each value begins, for shingles */
-	Buffer id;     /* ids, each with a zero behind it */
-	Buffer id_at;  /* size_t: where each id begins */
-	Buffer best;   /* double, of each record */
-	uint32_t records;
-	bool numbered;
+	neardup_values values;
+	Buffer out;  /* their bytes */
+	Buffer size; /* uint64_t: of each; then where each ends */
+	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
+	const char **id_at;
+	Buffer best; /* double: of each record */
 } Corpus;
 
-/* ---- Reading ------------------------------------------------------------ */
+/* ---- Bytes -------------------------------------------------------------- */
 
-/* A Work: makes values. */
-static void
-make_values(void *state, neardup_session *session, Parser *parser, Batch *batch)
+/* Writes a text as COPY does. */
+void
+put_copy_text(Buffer *buffer, const char *text)
 {
-	const Corpus *corpus = state;
-	Document document;
-
-	for (size_t i = 0; i < batch->records && parse(parser, batch, i, &document); i++)
+	for (; *text != '\0'; text++)
 	{
-		neardup_bytes value = value_of(session, corpus->signer, &document);
+		static const char special[] = "\n\t\r\\";
+		const char *found = strchr(special, *text);
 
-		put(&batch->out, value.bytes, value.length);
-		value_free(session, corpus->signer, &value);
-		put(&batch->end, &batch->out.length, sizeof(size_t));
-		put(&batch->best, &document.best, sizeof(double));
-		if (document.id != NULL)
-			put(&batch->id, document.id, strlen(document.id) + 1);
+		if (found != NULL)
+			*extend(buffer, 1) = '\\';
+		*extend(buffer, 1) = found != NULL ? "ntr\\"[found - special] : *text;
 	}
 }
 
-/* A Take: keeps the values. */
-static void
-keep_values(void *state, Batch *batch)
+/* Writes a tab and a number, in as few digits as give it back. */
+void
+put_similarity(Buffer *buffer, double similarity)
 {
-	Corpus *corpus = state;
-	const size_t *end = (const size_t *) batch->end.bytes;
-	const char *id = batch->id.bytes;
+	size_t start = buffer->length;
+	int digits = 1;
 
-	corpus->numbered = is_numbered(batch->format);
-	for (size_t i = 0; i < batch->records; i++)
+	do
 	{
-		uint64_t offset = corpus->values.length + end[i];
-
-		if (options.kind == NEARDUP_SHINGLES)
-			put(&corpus->offset, &offset, sizeof(uint64_t));
-		if (corpus->numbered)
-			continue;
-		put(&corpus->id_at, &corpus->id.length, sizeof(size_t));
-		put(&corpus->id, id, strlen(id) + 1);
-		id += strlen(id) + 1;
-	}
-	put(&corpus->values, batch->out.bytes, batch->out.length);
-	if (options.best != NULL)
-		put(&corpus->best, batch->best.bytes, batch->best.length);
-	corpus->records += batch->records;
-}
-
-/* Reads and signs all records of files. */
-static Corpus
-read_corpus(const neardup_signer *signer, char **names, bool again)
-{
-	Corpus corpus = {.signer = signer, .files = files_open(names, again)};
-	uint64_t first = 0;
-
-	put(&corpus.offset, &first, sizeof(uint64_t));
-	pipeline(corpus.files, make_values, keep_values, &corpus);
-	return corpus;
-}
-
-/* Returns the values as the library takes them. */
-static neardup_values
-values_of(const Corpus *corpus)
-{
-	return (neardup_values){.kind = options.kind,
-							.count = corpus->records,
-							.bytes = (const uint8_t *) corpus->values.bytes,
-							.size = neardup_signature_size(corpus->signer),
-							.offset = options.kind == NEARDUP_SHINGLES ?
-								(const uint64_t *) corpus->offset.bytes :
-								NULL};
-}
-
-/* Reads the file of --against, whose fields have the same names; returns whether there is one. */
-static bool
-read_against(const neardup_signer *signer, Corpus *against)
-{
-	char *names[] = {(char *) options.against, NULL};
-	const char *best = options.best;
-
-	if (options.against == NULL)
-		return false;
-	options.best = NULL;
-	*against = read_corpus(signer, names, false);
-	options.best = best;
-	return true;
+		buffer->length = start;
+		put_text(buffer, "\t%.*g", digits++, similarity);
+	} while (strtod(buffer->bytes + start, NULL) != similarity);
 }
 
 /* Writes the id of a record. */
 static void
-put_id(Buffer *out, const Corpus *corpus, uint32_t record)
+put_id(Buffer *line, const Corpus *corpus, uint32_t record)
 {
-	if (corpus->numbered)
-	{
-		char text[12];
-
-		put(out, text, snprintf(text, sizeof(text), "%u", record + 1));
-		return;
-	}
-	put_copy_text(out, corpus->id.bytes + ((const size_t *) corpus->id_at.bytes)[record]);
+	if (corpus->id_at == NULL)
+		put_text(line, "%u", record + 1);
+	else
+		put_copy_text(line, corpus->id_at[record]);
 }
 
-/* Writes a line to a file, and empties it. */
+/* Writes the ids of two records, their similarity and something behind it. */
 static void
-write_line(FILE *file, Buffer *line)
+write_pair(FILE *file, const Corpus *corpus, uint32_t a, const Corpus *other, uint32_t b,
+		   double similarity, const char *more)
 {
-	put(line, "\n", 1);
-	write_out(file, line->bytes, line->length);
-	line->length = 0;
+	Buffer line = {0};
+
+	put_id(&line, corpus, a);
+	put(&line, "\t", 1);
+	put_id(&line, other, b);
+	put_similarity(&line, similarity);
+	put_text(&line, "%s\n", more);
+	write_out(file, line.bytes, line.length);
+	resize(NULL, line.bytes, 0);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* Makes the values of a batch. */
+static void
+make_values(void *state, Batch *batch)
+{
+	const Corpus *corpus = state;
+	bool named = options.field[ID] != NULL || batch->format == FORMAT_FILES;
+	Document document;
+
+	while (next_document(batch, &document))
+	{
+		neardup_bytes value;
+		uint64_t length;
+
+		check(batch->session,
+			  neardup_sign(batch->session, corpus->signer, document.text, document.length, &value));
+		length = value.length;
+		put(&batch->out, value.bytes, value.length);
+		put(&batch->size, &length, sizeof(length));
+		put(&batch->best, &document.best, sizeof(double));
+		put(&batch->id, document.id, named ? strlen(document.id) + 1 : 0);
+		neardup_free(batch->session, value.bytes);
+	}
+}
+
+/* Keeps the values of a batch. */
+static void
+keep_values(void *state, Batch *batch)
+{
+	Corpus *corpus = state;
+
+	put(&corpus->out, batch->out.bytes, batch->out.length);
+	put(&corpus->size, batch->size.bytes, batch->size.length);
+	put(&corpus->id, batch->id.bytes, batch->id.length);
+	if (options.field[BEST] != NULL)
+		put(&corpus->best, batch->best.bytes, batch->best.length);
+}
+
+/* Reads and signs all records of files. */
+static Corpus
+read_corpus(const neardup_signer *signer, char **names, bool twice)
+{
+	Corpus corpus = {.signer = signer, .files = files_open(names, options.format, twice)};
+	uint64_t *end;
+	size_t count;
+	const char *id;
+
+	put(&corpus.size, &(uint64_t){0}, sizeof(uint64_t));
+	pipeline(corpus.files, make_values, keep_values, &corpus);
+	check_fields(corpus.files);
+	count = corpus.size.length / sizeof(uint64_t) - 1;
+	if (count > NEARDUP_NO_KEEPER / 2)
+		fail(EXIT_RESOURCES, "there are too many records");
+	end = (uint64_t *) corpus.size.bytes;
+	id = corpus.id.bytes;
+	if (id != NULL)
+		corpus.id_at = resize(NULL, NULL, count * sizeof(char *));
+	for (size_t i = 0; i < count; i++)
+	{
+		end[i + 1] += end[i];
+		if (id != NULL)
+			id = (corpus.id_at[i] = id) + strlen(id) + 1;
+	}
+	corpus.values = (neardup_values){.kind = kind_of_options(),
+									 .count = count,
+									 .bytes = (const uint8_t *) corpus.out.bytes,
+									 .offset = end};
+	return corpus;
+}
+
+/* Reads the file of --against, whose text and id have the same names; returns whether there is one. */
+static bool
+read_against(const neardup_signer *signer, Corpus *against)
+{
+	char *names[] = {(char *) options.against, NULL};
+	const char *best = options.field[BEST];
+
+	if (options.against == NULL)
+		return false;
+	options.field[BEST] = NULL;
+	*against = read_corpus(signer, names, false);
+	options.field[BEST] = best;
+	return true;
 }
 
 /* ---- pairs -------------------------------------------------------------- */
@@ -140,28 +170,19 @@ void
 command_pairs(void)
 {
 	neardup_session *session = new_session();
-	neardup_signer *signer = new_signer(session);
+	neardup_signer *signer = new_signer(session, kind_of_options());
 	Corpus corpus = read_corpus(signer, options.files, false);
 	Corpus against;
 	bool two = read_against(signer, &against);
-	neardup_values left = values_of(&corpus);
-	neardup_values right;
 	neardup_pair *pair;
 	size_t count;
-	Buffer line = {0};
 
-	if (two)
-		right = values_of(&against);
 	check(session,
-		  neardup_pairs(session, &left, two ? &right : NULL, &options.join, &pair, &count));
+		  neardup_pairs(session, &corpus.values, two ? &against.values : NULL, &options.join, &pair,
+						&count));
 	for (size_t i = 0; i < count; i++)
-	{
-		put_id(&line, &corpus, pair[i].a);
-		put(&line, "\t", 1);
-		put_id(&line, two ? &against : &corpus, pair[i].b);
-		put_similarity(&line, pair[i].similarity);
-		write_line(stdout, &line);
-	}
+		write_pair(stdout, &corpus, pair[i].a, two ? &against : &corpus, pair[i].b,
+				   pair[i].similarity, "");
 }
 
 /* ---- clusters ----------------------------------------------------------- */
@@ -173,8 +194,8 @@ typedef struct Clusters
 	double *similarity;
 } Clusters;
 
-/* What records are sorted by. */
-static const double *sort_best;
+/* What records are sorted by, or NULL. */
+static const double *best_of;
 
 /* Compares records for qsort: those with most of the field first, then in their order. */
 static int
@@ -183,94 +204,56 @@ compare_best(const void *x, const void *y)
 	uint32_t a = *(const uint32_t *) x;
 	uint32_t b = *(const uint32_t *) y;
 
-	if (sort_best[a] != sort_best[b])
-		return sort_best[a] > sort_best[b] ? -1 : 1;
+	if (best_of[a] != best_of[b])
+		return best_of[a] > best_of[b] ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
-/* Returns the records in the order in which they become keepers, without those that are taken. */
-static uint32_t *
-order_records(const Corpus *corpus, const uint32_t *taken, uint32_t *count)
-{
-	uint32_t *order = resize(NULL, NULL, corpus->records * sizeof(uint32_t) + 1);
-
-	*count = 0;
-	for (uint32_t i = 0; i < corpus->records; i++)
-		if (taken == NULL || taken[i] == NEARDUP_NO_KEEPER)
-			order[(*count)++] = i;
-	sort_best = (const void *) corpus->best.bytes;
-	if (sort_best != NULL)
-		qsort(order, *count, sizeof(uint32_t), compare_best);
-	return order;
-}
-
-/* Returns the values of records in an order. */
-static Corpus
-reorder(const Corpus *corpus, const uint32_t *order, uint32_t count)
-{
-	neardup_values values = values_of(corpus);
-	Corpus ordered = {.signer = corpus->signer, .records = count};
-
-	put(&ordered.offset, &(uint64_t){0}, sizeof(uint64_t));
-	for (uint32_t i = 0; i < count; i++)
-	{
-		uint64_t start = values.offset ? values.offset[order[i]] : order[i] * values.size;
-		uint64_t end = values.offset ? values.offset[order[i] + 1] : start + values.size;
-		uint64_t offset;
-
-		put(&ordered.values, values.bytes + start, end - start);
-		offset = ordered.values.length;
-		if (values.offset != NULL)
-			put(&ordered.offset, &offset, sizeof(uint64_t));
-	}
-	return ordered;
-}
-
-/* Returns the clusters of a corpus; keepers of `against` only, if there is one. */
+/* Returns room for the clusters of some records. */
 static Clusters
-find_clusters(neardup_session *session, const Corpus *corpus, const Corpus *against)
+new_clusters(size_t count)
 {
-	Clusters clusters = {resize(NULL, NULL, corpus->records * sizeof(uint32_t) + 1),
-						 resize(NULL, NULL, corpus->records * sizeof(double) + 1)};
-	neardup_values values = values_of(corpus);
-	neardup_values others;
-
-	if (against != NULL)
-		others = values_of(against);
-	check(session,
-		  neardup_clusters(session, &values, against != NULL ? &others : NULL, &options.join,
-						   clusters.keeper, clusters.similarity));
-	return clusters;
+	return (Clusters){resize(NULL, NULL, count * sizeof(uint32_t) + 1),
+					  resize(NULL, NULL, count * sizeof(double) + 1)};
 }
 
-/* Returns the clusters of the records that are not taken, the best of each as its keeper. */
+/*
+ * Returns the clusters of a corpus: keepers are records of `against`, if there is one, or else the
+ * best of the records that are not taken.
+ */
 static Clusters
-cluster_records(neardup_session *session, Corpus *corpus, const uint32_t *taken)
+find_clusters(neardup_session *session, const Corpus *corpus, const Corpus *against,
+			  const uint32_t *taken)
 {
-	uint32_t count;
-	uint32_t *order;
-	Corpus ordered;
+	neardup_values values = corpus->values;
+	uint32_t *order = resize(NULL, NULL, values.count * sizeof(uint32_t) + 1);
+	Clusters clusters = new_clusters(values.count);
 	Clusters found;
-	Clusters clusters;
 
-	if (options.best == NULL && taken == NULL)
-		return find_clusters(session, corpus, NULL);
-	order = order_records(corpus, taken, &count);
-	ordered = reorder(corpus, order, count);
-	resize(NULL, corpus->values.bytes, 0);
-	corpus->values = (Buffer){0};
-	found = find_clusters(session, &ordered, NULL);
-	resize(NULL, ordered.values.bytes, 0);
-	clusters = (Clusters){resize(NULL, NULL, corpus->records * sizeof(uint32_t) + 1),
-						  resize(NULL, NULL, corpus->records * sizeof(double) + 1)};
-	for (uint32_t i = 0; i < corpus->records; i++)
+	values.chosen = order;
+	values.count = 0;
+	for (uint32_t i = 0; i < corpus->values.count; i++)
+	{
 		clusters.keeper[i] = NEARDUP_NO_KEEPER;
-	for (uint32_t i = 0; i < count; i++)
+		if (taken == NULL || taken[i] == NEARDUP_NO_KEEPER)
+			order[values.count++] = i;
+	}
+	best_of = (const void *) corpus->best.bytes;
+	if (best_of != NULL)
+		qsort(order, values.count, sizeof(uint32_t), compare_best);
+	found = new_clusters(values.count);
+	check(session,
+		  neardup_clusters(session, &values, against != NULL ? &against->values : NULL,
+						   &options.join, found.keeper, found.similarity));
+	for (uint32_t i = 0; i < values.count; i++)
 		if (found.keeper[i] != NEARDUP_NO_KEEPER)
 		{
-			clusters.keeper[order[i]] = order[found.keeper[i]];
+			clusters.keeper[order[i]] = against != NULL ? found.keeper[i] : order[found.keeper[i]];
 			clusters.similarity[order[i]] = found.similarity[i];
 		}
+	resize(NULL, order, 0);
+	resize(NULL, found.keeper, 0);
+	resize(NULL, found.similarity, 0);
 	return clusters;
 }
 
@@ -279,28 +262,23 @@ void
 command_clusters(void)
 {
 	neardup_session *session = new_session();
-	Corpus corpus = read_corpus(new_signer(session), options.files, false);
-	Clusters clusters = cluster_records(session, &corpus, NULL);
-	uint32_t *size = resize(NULL, NULL, corpus.records * sizeof(uint32_t) + 1);
-	Buffer line = {0};
+	Corpus corpus = read_corpus(new_signer(session, kind_of_options()), options.files, false);
+	Clusters clusters = find_clusters(session, &corpus, NULL, NULL);
+	uint32_t *size = resize(NULL, NULL, corpus.values.count * sizeof(uint32_t) + 1);
+	char text[16];
 
-	memset(size, 0, corpus.records * sizeof(uint32_t));
-	for (uint32_t i = 0; i < corpus.records; i++)
+	memset(size, 0, corpus.values.count * sizeof(uint32_t));
+	for (uint32_t i = 0; i < corpus.values.count; i++)
 		if (clusters.keeper[i] != NEARDUP_NO_KEEPER)
 			size[clusters.keeper[i]]++;
-	for (uint32_t i = 0; i < corpus.records; i++)
+	for (uint32_t i = 0; i < corpus.values.count; i++)
 	{
 		uint32_t keeper = clusters.keeper[i];
-		char text[24];
 
 		if (keeper == NEARDUP_NO_KEEPER || size[keeper] < 2)
 			continue;
-		put_id(&line, &corpus, i);
-		put(&line, "\t", 1);
-		put_id(&line, &corpus, keeper);
-		put_similarity(&line, clusters.similarity[i]);
-		put(&line, text, snprintf(text, sizeof(text), "\t%u", size[keeper]));
-		write_line(stdout, &line);
+		snprintf(text, sizeof(text), "\t%u", size[keeper]);
+		write_pair(stdout, &corpus, i, &corpus, keeper, clusters.similarity[i], text);
 	}
 }
 
@@ -310,17 +288,16 @@ command_clusters(void)
 typedef struct Dedupe
 {
 	const bool *goes; /* of each record */
-	uint32_t record;
 	bool head_written;
 } Dedupe;
 
-/* A Work: there is nothing to do but to split batches. */
+/* There is nothing to do but to read batches. */
 static void
-do_nothing(void *state, neardup_session *session, Parser *parser, Batch *batch)
+do_nothing(void *state, Batch *batch)
 {
 }
 
-/* A Take: writes the records that stay; of files, their names. */
+/* Writes the records of a batch that stay; of files, their names. */
 static void
 write_kept(void *state, Batch *batch)
 {
@@ -329,47 +306,34 @@ write_kept(void *state, Batch *batch)
 	if (!dedupe->head_written)
 		write_out(stdout, batch->data.bytes, batch->head);
 	dedupe->head_written |= batch->head > 0;
-	for (size_t i = 0; i < batch->records; i++)
+	for (size_t i = 0; i < records_of(batch); i++)
 	{
-		const Record *record = batch->record + i;
-		const char *bytes = batch->data.bytes + record->start;
-		size_t length = record->length;
+		const Record *record = (const Record *) batch->record.bytes + i;
+		bool file = batch->format == FORMAT_FILES;
+		const char *bytes = file ? batch->file : batch->data.bytes + record->start;
+		size_t length = file ? strlen(bytes) : record->length;
 
-		if (dedupe->goes[dedupe->record++])
+		if (dedupe->goes[batch->first + i])
 			continue;
-		if (batch->format == FORMAT_FILES)
-		{
-			bytes = batch->file;
-			length = strlen(bytes);
-		}
 		write_out(stdout, bytes, length);
-		if (bytes[length - 1] != '\n')
-			write_out(stdout, "\n", 1);
+		write_out(stdout, "\n", bytes[length - 1] != '\n');
 	}
 }
 
-/* Writes what goes, and why: the record, what it is similar to, how much, and which of the two reasons. */
+/* Marks what goes; writes the record, what it is similar to, how much, and which of two reasons. */
 static void
-write_report(FILE *report, const Corpus *corpus, const Corpus *keepers, const Clusters *clusters,
-			 const char *reason, bool *goes)
+drop(FILE *report, const Corpus *corpus, const Corpus *keepers, const Clusters *clusters,
+	 const char *reason, bool *goes)
 {
-	Buffer line = {0};
-
-	for (uint32_t i = 0; i < corpus->records; i++)
+	for (uint32_t i = 0; i < corpus->values.count; i++)
 	{
 		uint32_t keeper = clusters->keeper[i];
 
 		if (keeper == NEARDUP_NO_KEEPER || (keepers == corpus && keeper == i))
 			continue;
 		goes[i] = true;
-		if (report == NULL)
-			continue;
-		put_id(&line, corpus, i);
-		put(&line, "\t", 1);
-		put_id(&line, keepers, keeper);
-		put_similarity(&line, clusters->similarity[i]);
-		put(&line, reason, strlen(reason));
-		write_line(report, &line);
+		if (report != NULL)
+			write_pair(report, corpus, i, keepers, keeper, clusters->similarity[i], reason);
 	}
 }
 
@@ -378,30 +342,29 @@ void
 command_dedupe(void)
 {
 	neardup_session *session = new_session();
-	neardup_signer *signer = new_signer(session);
+	neardup_signer *signer = new_signer(session, kind_of_options());
 	Corpus corpus = read_corpus(signer, options.files, true);
 	Corpus against;
 	bool held_out = read_against(signer, &against);
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
-	bool *goes = resize(NULL, NULL, corpus.records + 1);
+	bool *goes = resize(NULL, NULL, corpus.values.count + 1);
 	FILE *report = options.report != NULL ? fopen(options.report, "w") : NULL;
 	Dedupe dedupe = {.goes = goes};
 
 	if (options.report != NULL && report == NULL)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
-	memset(goes, 0, corpus.records);
+	memset(goes, 0, corpus.values.count);
 	if (held_out)
 	{
-		taken = find_clusters(session, &corpus, &against);
-		write_report(report, &corpus, &against, &taken, "\tagainst", goes);
+		taken = find_clusters(session, &corpus, &against, NULL);
+		drop(report, &corpus, &against, &taken, "\tagainst", goes);
 	}
-	clusters = cluster_records(session, &corpus, taken.keeper);
-	write_report(report, &corpus, &corpus, &clusters, "\tduplicate", goes);
+	clusters = find_clusters(session, &corpus, NULL, taken.keeper);
+	drop(report, &corpus, &corpus, &clusters, "\tduplicate", goes);
 	if (report != NULL && fclose(report) != 0)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
-	resize(NULL, corpus.values.bytes, 0);
+	resize(NULL, corpus.out.bytes, 0);
 	files_rewind(corpus.files);
 	pipeline(corpus.files, do_nothing, write_kept, &dedupe);
-	files_close(corpus.files);
 }

@@ -6,55 +6,18 @@
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-Options options = {.field = "text",
-				   .kind = NEARDUP_MINHASH,
-				   .share = 0.05,
+Options options = {.field = {"text"},
+				   .format = FORMAT_AUTO,
+				   .minhash = "512,1",
 				   .entries = 10000,
+				   .share = 0.05,
 				   .join = {.threshold = 0.8}};
-
-static const char usage[] =
-	"usage: neardup sign|pairs|clusters|dedupe|learn [option ...] [file ...]\n"
-	"       neardup compare [option ...] file file\n"
-	"\n"
-	"  sign      writes a signature for each record\n"
-	"  pairs     writes the pairs of similar records: a, b, similarity\n"
-	"  clusters  writes id, keeper, similarity and size of clusters\n"
-	"  dedupe    writes the records that stay; of files, their names\n"
-	"  learn     writes a lexicon: weights of shingles by how few records have them\n"
-	"  compare   compares two files\n"
-	"\n"
-	"  -i, --input FORMAT      jsonl, csv, tsv or files; default: by the names of the files\n"
-	"  -f, --field NAME        the field of the text; default: text\n"
-	"      --id NAME           the field of the id; default: records are numbered from 1\n"
-	"      --bigint            sign: writes ids as bigint in copy-binary, not as text\n"
-	"  -s, --scheme SCHEME     shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'\n"
-	"      --minhash K,B       signs by minhash; default: 512,1\n"
-	"      --simhash F         signs by simhash of F bits\n"
-	"      --shingles          signs with, and compares, the sets of shingles\n"
-	"      --lexicon FILE      weighs shingles by a lexicon\n"
-	"      --format FORMAT     sign: copy-text, copy-binary or records; default: copy-text\n"
-	"  -t, --threshold NUMBER  the least similarity, above 0, at most 1; default: 0.8\n"
-	"      --containment       with --shingles: compares by containment\n"
-	"      --multiset          with --shingles: compares multisets\n"
-	"      --nearest           clusters, dedupe: joins the most similar keeper, not the first\n"
-	"  -a, --against FILE      pairs: compares with its records; dedupe: what is similar to one goes\n"
-	"      --best NAME         clusters, dedupe: keeps the record with most of this field\n"
-	"      --report FILE       dedupe: writes what went, and why\n"
-	"      --entries NUMBER    learn: entries of the lexicon; default: 10000\n"
-	"      --share NUMBER      learn: what this share of the documents has weighs nothing; default: 0.05\n"
-	"  -j, --jobs NUMBER       threads; default: one for each processor\n"
-	"  -m, --memory SIZE       memory to use at most, such as 800M or 4G\n"
-	"  -h, --help              prints this\n"
-	"  -V, --version           prints the version\n"
-	"\n"
-	"Exit codes: 0, success; 1, an option or argument is wrong; 2, input cannot be read, or\n"
-	"output not be written; 3, memory does not suffice, or something is too large.\n";
 
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
@@ -67,8 +30,8 @@ fail(int code, const char *format, ...)
 	va_start(arguments, format);
 	fprintf(stderr, "neardup: ");
 	vfprintf(stderr, format, arguments);
-	fprintf(stderr, "\n");
 	va_end(arguments);
+	fprintf(stderr, "\n");
 	_exit(code);
 }
 
@@ -76,12 +39,13 @@ fail(int code, const char *format, ...)
 void
 check(neardup_session *session, neardup_code code)
 {
-	if (code == NEARDUP_OK)
-		return;
-	fail(code == NEARDUP_NO_MEMORY || code == NEARDUP_TOO_LARGE ? EXIT_RESOURCES :
-			 code == NEARDUP_MALFORMED                          ? EXIT_INPUT :
-																  EXIT_USAGE,
-		 "%s", neardup_message(session));
+	bool resources = code == NEARDUP_NO_MEMORY || code == NEARDUP_TOO_LARGE;
+
+	if (code != NEARDUP_OK)
+		fail(code == NEARDUP_MALFORMED ? EXIT_INPUT :
+				 resources             ? EXIT_RESOURCES :
+										 EXIT_USAGE,
+			 "%s", neardup_message(session));
 }
 
 /* Allocates all memory of the program; fails if it would take more than options.memory. */
@@ -94,11 +58,9 @@ resize(void *state, void *memory, size_t bytes)
 
 	if (bytes == 0)
 		free(memory);
-	else if (options.memory == 0 || used - before + bytes <= options.memory)
-		result = realloc(memory, bytes);
-	else
-		fail(EXIT_RESOURCES, "--memory %zu does not suffice", options.memory);
-	if (bytes > 0 && result == NULL)
+	else if (options.memory > 0 && used - before + bytes > options.memory)
+		fail(EXIT_RESOURCES, "--memory %.0f does not suffice", options.memory);
+	else if ((result = realloc(memory, bytes)) == NULL)
 		fail(EXIT_RESOURCES, "out of memory");
 	used += (bytes > 0 ? malloc_usable_size(result) : 0) - before;
 	return result;
@@ -134,40 +96,20 @@ put(Buffer *buffer, const void *bytes, size_t length)
 		memcpy(extend(buffer, length), bytes, length);
 }
 
-/* Writes the lowest bytes of a number, the highest of them first. */
+/* Writes to a buffer as printf() does, and a zero behind it that does not count. */
 void
-put_big_endian(Buffer *buffer, uint64_t number, int bytes)
+put_text(Buffer *buffer, const char *format, ...)
 {
-	while (bytes-- > 0)
-		*extend(buffer, 1) = (char) (number >> 8 * bytes);
-}
+	va_list arguments;
+	int length;
 
-/* Writes a text as COPY does. */
-void
-put_copy_text(Buffer *buffer, const char *text)
-{
-	for (; *text != '\0'; text++)
-	{
-		static const char special[] = "\n\t\r\\";
-		const char *found = strchr(special, *text);
-
-		if (found != NULL)
-			*extend(buffer, 1) = '\\';
-		*extend(buffer, 1) = found != NULL ? "ntr\\"[found - special] : *text;
-	}
-}
-
-/* Writes a tab and a number, in as few digits as give it back. */
-void
-put_similarity(Buffer *out, double similarity)
-{
-	char text[344];
-	int digits = 1;
-
-	do
-		snprintf(text, sizeof(text), "\t%.*g", digits++, similarity);
-	while (strtod(text, NULL) != similarity);
-	put(out, text, strlen(text));
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	va_start(arguments, format);
+	vsnprintf(extend(buffer, length + 1), length + 1, format, arguments);
+	va_end(arguments);
+	buffer->length--;
 }
 
 /* Writes to a file, or fails. */
@@ -180,164 +122,144 @@ write_out(FILE *file, const void *bytes, size_t length)
 
 /* ---- Options ------------------------------------------------------------ */
 
-/* An option, and what it sets, unless take_option() knows. */
-typedef struct Known
+/* An option: a flag if it has no value, a choice if its value has bars, a number if it has bounds. */
+typedef struct Option
 {
+	int letter; /* capitals only tell options apart */
 	const char *name;
-	int has_value;
-	int letter; /* those that SHORT_OPTIONS lacks only tell long options apart */
-	const char **text;
-	bool *flag;
+	const char *value;
+	const char *help; /* of a number, it says which are allowed */
+	void *place;
 	const char *only; /* the commands that have it; NULL: all */
-} Known;
+	double least;
+	double most;
+} Option;
 
-#define SHORT_OPTIONS "i:f:s:t:a:j:m:Vh"
+#define SHORT_OPTIONS "i:f:s:t:a:j:m:hV"
 
-static const Known known[] =
-	{{"input", 1, 'i', NULL, NULL, NULL},
-	 {"field", 1, 'f', &options.field, NULL, NULL},
-	 {"id", 1, 'I', &options.id, NULL, NULL},
-	 {"bigint", 0, 'B', NULL, &options.id_number, "sign"},
-	 {"scheme", 1, 's', &options.scheme, NULL, NULL},
-	 {"minhash", 1, 'M', NULL, NULL, NULL},
-	 {"simhash", 1, 'S', NULL, NULL, NULL},
-	 {"shingles", 0, 'G', NULL, NULL, NULL},
-	 {"lexicon", 1, 'L', &options.lexicon, NULL, NULL},
-	 {"format", 1, 'F', NULL, NULL, "sign"},
-	 {"threshold", 1, 't', NULL, NULL, "pairs, clusters and dedupe"},
-	 {"containment", 0, 'C', NULL, &options.join.containment, "pairs, clusters and dedupe"},
-	 {"multiset", 0, 'U', NULL, &options.join.multiset, "pairs, clusters and dedupe"},
-	 {"nearest", 0, 'N', NULL, &options.join.nearest, "clusters and dedupe"},
-	 {"against", 1, 'a', &options.against, NULL, "pairs and dedupe"},
-	 {"best", 1, 'b', &options.best, NULL, "clusters and dedupe"},
-	 {"report", 1, 'R', &options.report, NULL, "dedupe"},
-	 {"entries", 1, 'E', NULL, NULL, "learn"},
-	 {"share", 1, 'H', NULL, NULL, "learn"},
-	 {"jobs", 1, 'j', NULL, NULL, NULL},
-	 {"memory", 1, 'm', NULL, NULL, NULL},
-	 {"version", 0, 'V', NULL, NULL, NULL},
-	 {"help", 0, 'h', NULL, NULL, NULL}};
+static const Option known[] =
+	{{'i', "input", "jsonl|csv|tsv|files", "the format of the files; default: by their names",
+	  &options.format},
+	 {'f', "field", "NAME", "the field of the text; default: text", &options.field[TEXT]},
+	 {'I', "id", "NAME", "the field of the id; default: records are numbered from 1",
+	  &options.field[ID]},
+	 {'B', "bigint", NULL, "writes ids as bigint in copy-binary, not as text", &options.id_number,
+	  "sign"},
+	 {'s', "scheme", "SCHEME",
+	  "shingles, such as 'char 5'; default: 'word 3', for simhash and learn 'word 1'",
+	  &options.scheme},
+	 {'M', "minhash", "K,B", "signs by minhash; default: 512,1", &options.minhash},
+	 {'S', "simhash", "F", "signs by simhash of F bits", &options.simhash},
+	 {'G', "shingles", NULL, "signs with, and compares, the sets of shingles", &options.shingles},
+	 {'L', "lexicon", "FILE", "weighs shingles by a lexicon", &options.lexicon},
+	 {'F', "format", "copy-text|copy-binary|records", "what is written; default: copy-text",
+	  &options.output, "sign"},
+	 {'t', "threshold", "NUMBER", "the least similarity, above 0, at most 1; default: 0.8",
+	  &options.join.threshold, "pairs, clusters and dedupe", 1e-9, 1},
+	 {'C', "containment", NULL, "with --shingles: compares by containment",
+	  &options.join.containment, "pairs, clusters and dedupe"},
+	 {'U', "multiset", NULL, "with --shingles: compares multisets", &options.join.multiset,
+	  "pairs, clusters and dedupe"},
+	 {'N', "nearest", NULL, "joins the most similar keeper, not the first", &options.join.nearest,
+	  "clusters and dedupe"},
+	 {'a', "against", "FILE", "compares with its records; dedupe: what is similar to one goes",
+	  &options.against, "pairs and dedupe"},
+	 {'b', "best", "NAME", "keeps the record with most of this field", &options.field[BEST],
+	  "clusters and dedupe"},
+	 {'R', "report", "FILE", "writes what went, and why", &options.report, "dedupe"},
+	 {'E', "entries", "NUMBER",
+	  "the most entries of the lexicon, from 1 to 1000000; default: 10000", &options.entries,
+	  "learn", 1, 1e6},
+	 {'H', "share", "NUMBER",
+	  "the share of the records with which a shingle weighs nothing, above 0, at most 1; default: 0.05",
+	  &options.share, "learn", 1e-9, 1},
+	 {'j', "jobs", "NUMBER",
+	  "the number of threads, from 1 to 1024; default: one for each processor", &options.jobs, NULL,
+	  1, 1024},
+	 {'m', "memory", "SIZE", "the most memory to use, at least 1M, such as 800M or 4G",
+	  &options.memory, NULL, 1e6, 1e18},
+	 {'h', "help", NULL, "prints this"},
+	 {'V', "version", NULL, "prints the version"}};
 
 #define KNOWN (sizeof(known) / sizeof(*known))
 
-/* Returns the number of a name among others; fails for any other name. */
-static int
-choice(const char *option, const char *name, const char *const *names, const char *allowed)
-{
-	for (int i = 0; names[i] != NULL; i++)
-		if (strcmp(names[i], name) == 0)
-			return i;
-	fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option, name, allowed);
-}
+static const char usage[] =
+	"usage: neardup sign|pairs|clusters|dedupe|learn [option ...] [file ...]\n"
+	"       neardup compare [option ...] file file\n"
+	"\n"
+	"  sign      writes a signature for each record\n"
+	"  pairs     writes the pairs of similar records: a, b, similarity\n"
+	"  clusters  writes id, keeper, similarity and size of clusters\n"
+	"  dedupe    writes the records that stay; of files, their names\n"
+	"  learn     writes a lexicon: weights of shingles by how few records have them\n"
+	"  compare   compares two files\n"
+	"\n";
 
-/* Returns a number, perhaps with a unit behind it; fails if it is not one that is allowed. */
-static double
-number(const char *option, const char *text, double least, double most, const char *allowed)
-{
-	static const char units[] = "kMGT";
-	char *end;
-	double value = strtod(text, &end);
-	const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+static const char exit_codes[] =
+	"\n"
+	"Exit codes: 0, success; 1, an option or argument is wrong; 2, input cannot be read, or\n"
+	"output not be written; 3, memory does not suffice, or something is too large.\n";
 
-	for (; unit != NULL && unit >= units; unit--)
-		value *= 1000;
-	if (end == text || (*end != '\0' && (strchr(units, *end) == NULL || end[1] != '\0')) ||
-		!(value >= least && value <= most))
-		fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option, text, allowed);
-	return value;
-}
-
-/* Reads the shape of signatures. */
+/* Ends the program, if all output can be written. */
 static void
-take_shape(neardup_kind kind, const char *text)
+end(void)
 {
-	options.kind = kind;
-	options.b = 1;
-	if (sscanf(text, "%d,%d", &options.k, &options.b) < 1)
-		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", text);
-}
-
-/* Prints what the program can do, or its version, and ends it. */
-static void
-print_and_end(int option)
-{
-	if (option == 'h')
-		printf("%s", usage);
-	else
-		printf("neardup %s\n", neardup_version());
 	if (fflush(stdout) != 0)
 		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
 	exit(0);
 }
 
-/* Takes an option; returns false if there is no such option. */
-static bool
-take_option(int option, const char *value)
+/* Prints what the program can do, and ends it. */
+static void
+print_help(void)
 {
-	static const char *const formats[] = {"auto", "jsonl", "csv", "tsv", "files", NULL};
-	static const char *const outputs[] = {"copy-text", "copy-binary", "records", NULL};
+	printf("%s", usage);
+	for (const Option *option = known; option < known + KNOWN; option++)
+	{
+		char letter[] = {'-', option->letter, ',', '\0'};
+		const char *only = option->only != NULL ? option->only : "";
 
-	for (size_t i = 0; i < KNOWN; i++)
-	{
-		if (known[i].letter != option || (known[i].text == NULL && known[i].flag == NULL))
-			continue;
-		if (known[i].text != NULL)
-			*known[i].text = value;
-		else
-			*known[i].flag = true;
-		return true;
+		printf("  %s --%s %s\n          %s%s%s\n",
+			   strchr(SHORT_OPTIONS, option->letter) != NULL ? letter : "   ", option->name,
+			   option->value != NULL ? option->value : "", only, *only != '\0' ? ": " : "",
+			   option->help);
 	}
-	switch (option)
-	{
-		case 'i':
-			options.format = choice("input", value, formats, "jsonl, csv, tsv or files");
-			break;
-		case 'M':
-			take_shape(NEARDUP_MINHASH, value);
-			break;
-		case 'S':
-			take_shape(NEARDUP_SIMHASH, value);
-			break;
-		case 'G':
-			options.kind = NEARDUP_SHINGLES;
-			break;
-		case 'F':
-			options.output = choice("format", value, outputs, "copy-text, copy-binary or records");
-			break;
-		case 't':
-			options.join.threshold = number("threshold", value, 1e-9, 1, "above 0, at most 1");
-			break;
-		case 'E':
-			options.entries = number("entries", value, 1, 1e6, "from 1 to 1000000");
-			break;
-		case 'H':
-			options.share = number("share", value, 1e-9, 1, "above 0, at most 1");
-			break;
-		case 'j':
-			options.jobs = number("jobs", value, 1, 1024, "from 1 to 1024");
-			break;
-		case 'm':
-			options.memory = number("memory", value, 1e6, 1e18, "at least 1M, such as 800M or 4G");
-			break;
-		case 'h':
-		case 'V':
-			print_and_end(option);
-			break;
-		default:
-			return false;
-	}
-	return true;
+	printf("%s", exit_codes);
+	end();
 }
 
-/* Fails if a command does not have an option. */
-static void
-check_option(int option, const char *command)
+/* Sets an option; returns whether the value is allowed. */
+static bool
+set_option(const Option *option, const char *value)
 {
-	for (size_t i = 0; i < KNOWN; i++)
-		if (known[i].letter == option && known[i].only != NULL &&
-			strstr(known[i].only, command) == NULL)
-			fail(EXIT_USAGE, "--%s is an option of %s, not of %s", known[i].name, known[i].only,
-				 command);
+	static const char units[] = "kMGT";
+	size_t length = value != NULL ? strlen(value) : 0;
+	int number = 0;
+
+	if (option->value == NULL)
+		return *(bool *) option->place = true;
+	if (option->most > 0)
+	{
+		char *end;
+		double *place = option->place;
+		const char *unit;
+
+		*place = strtod(value, &end);
+		unit = *end != '\0' ? strchr(units, *end) : NULL;
+		if (unit != NULL)
+			*place *= pow(1000, unit - units + 1);
+		return end[unit != NULL] == '\0' && *place >= option->least && *place <= option->most;
+	}
+	if (strchr(option->value, '|') == NULL)
+		return (*(const char **) option->place = value) != NULL;
+	for (const char *at = option->value; at != NULL; at = strchr(at, '|'), number++)
+	{
+		at += *at == '|';
+		*(int *) option->place = number;
+		if (strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+			return true;
+	}
+	return false;
 }
 
 /* Reads the options of a command, whose name is the first argument. */
@@ -345,51 +267,38 @@ static void
 read_options(int count, char **arguments)
 {
 	struct option long_options[KNOWN + 1] = {0};
-	int option;
+	int letter;
 
 	for (size_t i = 0; i < KNOWN; i++)
-		long_options[i] = (struct option){known[i].name, known[i].has_value, NULL, known[i].letter};
+		long_options[i] =
+			(struct option){known[i].name, known[i].value != NULL, NULL, known[i].letter};
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
-	while ((option = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
+	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{
-		check_option(option, arguments[0]);
-		if (!take_option(option, optarg))
+		const Option *option = known;
+
+		while (option < known + KNOWN && option->letter != letter)
+			option++;
+		if (option == known + KNOWN)
 			fail(EXIT_USAGE, "try 'neardup --help'");
+		if (letter == 'h')
+			print_help();
+		if (letter == 'V')
+		{
+			printf("neardup %s\n", neardup_version());
+			end();
+		}
+		if (option->only != NULL && strstr(option->only, arguments[0]) == NULL)
+			fail(EXIT_USAGE, "--%s is an option of %s, not of %s", option->name, option->only,
+				 arguments[0]);
+		if (!set_option(option, optarg))
+			fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option->name, optarg,
+				 option->most > 0 ? option->help : option->value);
 	}
 	options.files = arguments + optind;
-	if (options.kind == NEARDUP_MINHASH && options.k == 0)
-		take_shape(NEARDUP_MINHASH, "512,1");
-	if (options.kind == NEARDUP_SHINGLES)
-		options.k = options.b = 0;
 	options.join.jobs = options.jobs;
 	/* A part for the pairs; the values, and the join, need more. */
 	options.join.memory = options.memory / 4;
-}
-
-/* Returns the signer of the options, which lives as long as the program. */
-neardup_signer *
-new_signer(neardup_session *session)
-{
-	neardup_lexicon *lexicon = NULL;
-	neardup_signer *signer;
-	Buffer bytes = {0};
-	FILE *file;
-	size_t count;
-
-	if (options.lexicon != NULL)
-	{
-		if ((file = fopen(options.lexicon, "rb")) == NULL)
-			fail(EXIT_INPUT, "could not open \"%s\": %s", options.lexicon, strerror(errno));
-		while ((count = fread(extend(&bytes, 65536), 1, 65536, file)) > 0)
-			bytes.length -= 65536 - count;
-		bytes.length -= 65536;
-		fclose(file);
-		check(session, neardup_lexicon_read(session, bytes.bytes, bytes.length, &lexicon));
-	}
-	check(session,
-		  neardup_signer_new(session, options.kind, options.k, options.b, options.scheme, lexicon,
-							 &signer));
-	return signer;
 }
 
 int
@@ -399,22 +308,17 @@ main(int count, char **arguments)
 	static void (*const commands[])(void) = {command_sign,   command_pairs, command_clusters,
 											 command_dedupe, command_learn, command_compare};
 	const char *name = count > 1 ? arguments[1] : "";
+	int command = 0;
 
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		print_and_end('h');
-	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		print_and_end('V');
-	for (int i = 0; i < 6; i++)
-		if (strcmp(name, names[i]) == 0)
-		{
-			read_options(count - 1, arguments + 1);
-			commands[i]();
-			if (fflush(stdout) != 0)
-				fail(EXIT_INPUT, "could not write: %s", strerror(errno));
-			return 0;
-		}
-	if (count > 1)
+	while (command < 6 && strcmp(name, names[command]) != 0)
+		command++;
+	if (command == 6)
+		read_options(count, arguments);
+	if (count < 2)
+		fail(EXIT_USAGE, "name a command\n%s", usage);
+	if (command == 6)
 		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
-	fprintf(stderr, "%s", usage);
-	return EXIT_USAGE;
+	read_options(count - 1, arguments + 1);
+	commands[command]();
+	end();
 }

@@ -4,121 +4,114 @@
 #define _GNU_SOURCE
 #include "command/command.h"
 
+#include <archive.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-#ifdef WITH_ZLIB
-#include <zlib.h>
-#endif
-#ifdef WITH_ZSTD
-#include <zstd.h>
-#endif
 
 /* A batch has at least this many bytes, if the file has. */
-#define BATCH_BYTES (1 << 20)
+#define BATCH_BYTES ((size_t) 1 << 20)
 
 /* ---- Files -------------------------------------------------------------- */
 
 struct Files
 {
 	char **names;
-	char **next;
-	Format format;
-	const char *name; /* of the open one; NULL: none is open */
+	int *copy; /* of each that cannot be read twice, though it will be: a temporary file; or -1 */
+	int next;
+	int format;
+	struct archive *archive; /* the open file, decompressed; NULL: none is open */
 	int fd;
-	bool head;  /* the names of columns come next */
-	bool again; /* they are read for the second time */
-	int column[COLUMNS];
-	Buffer rest; /* the beginning of the next batch */
-	FILE *kept;  /* what was read, where it cannot be read twice; or NULL */
-#ifdef WITH_ZLIB
-	gzFile gz;
-#endif
-#ifdef WITH_ZSTD
-	ZSTD_DStream *zstd; /* NULL: the file is no .zst */
-	char in[1 << 17];
-	ZSTD_inBuffer unread;
-#endif
+	bool head; /* the names of columns come next */
+	int column[FIELDS];
+	Buffer rest;      /* the beginning of the next batch */
+	uint64_t records; /* that were read */
+	uint64_t done;
+	uint64_t bytes;
+	unsigned seen; /* as in Batch, of those that are done */
 };
 
-/* Returns whether a name ends in .EXTENSION, perhaps with .gz or .zst behind it. */
-static bool
-has_extension(const char *name, const char *extension)
-{
-	const char *at = strcasestr(name, extension);
-
-	return at != NULL &&
-		(at[strlen(extension)] == '\0' || strcasecmp(at + strlen(extension), ".gz") == 0 ||
-		 strcasecmp(at + strlen(extension), ".zst") == 0);
-}
-
-/* Returns the format of files with this name. */
-static Format
+/* Returns the format of files with this name, .gz or .zst left aside. */
+static int
 format_of(const char *name)
 {
-	if (options.format != FORMAT_AUTO)
-		return options.format;
-	if (has_extension(name, ".csv"))
-		return FORMAT_CSV;
-	if (has_extension(name, ".tsv"))
-		return FORMAT_TSV;
-	if (strcmp(name, "-") == 0 || has_extension(name, ".jsonl") || has_extension(name, ".json") ||
-		has_extension(name, ".ndjson"))
-		return FORMAT_JSONL;
-	return FORMAT_FILES;
+	static const char *const endings[] = {".jsonl", ".json", ".ndjson", ".csv", ".tsv"};
+	static const int formats[] = {FORMAT_JSONL, FORMAT_JSONL, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV};
+
+	for (int i = 0; i < 5; i++)
+	{
+		const char *at = strcasestr(name, endings[i]);
+		const char *behind = at != NULL ? at + strlen(endings[i]) : "?";
+
+		if (*behind == '\0' || strcasecmp(behind, ".gz") == 0 || strcasecmp(behind, ".zst") == 0)
+			return formats[i];
+	}
+	return strcmp(name, "-") == 0 ? FORMAT_JSONL : FORMAT_FILES;
 }
 
-/* Returns whether a file can be read twice. */
-static bool
-is_regular(const char *name)
+/* Opens a file, or standard input. */
+static int
+open_file(const char *name)
 {
+	int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, NULL, 0) < 0)
+		fail(EXIT_INPUT, "could not read \"%s\": %s", name, strerror(errno));
+	return fd;
+}
+
+/* Copies what can be read only once to a temporary file without a name, and returns it; or -1. */
+static int
+copy_file(const char *name)
+{
+	const char *folder = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+	int fd = open_file(name);
 	struct stat status;
+	char block[65536];
+	Buffer path = {0};
+	ssize_t count = 0;
+	int copy = -1;
 
-	return strcmp(name, "-") != 0 && (stat(name, &status) != 0 || S_ISREG(status.st_mode));
+	if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+	{
+		put_text(&path, "%s/neardup.XXXXXX", folder);
+		copy = mkstemp(path.bytes);
+		if (copy < 0 || unlink(path.bytes) != 0)
+			fail(EXIT_INPUT, "could not make a temporary file in \"%s\": %s", folder,
+				 strerror(errno));
+		while ((count = read(fd, block, sizeof(block))) > 0)
+			if (write(copy, block, count) != count)
+				fail(EXIT_INPUT, "could not write a temporary file in \"%s\": %s", folder,
+					 strerror(errno));
+		resize(NULL, path.bytes, 0);
+	}
+	if (count < 0)
+		fail(EXIT_INPUT, "could not read \"%s\": %s", name, strerror(errno));
+	close(fd);
+	return copy;
 }
 
-/* Returns a file that has no name any more. */
-static FILE *
-temporary_file(void)
-{
-	const char *folder = getenv("TMPDIR");
-	Buffer name = {0};
-	int fd;
-
-	if (folder == NULL)
-		folder = "/tmp";
-	put(&name, folder, strlen(folder));
-	put(&name, "/neardup.XXXXXX", 16);
-	fd = mkstemp(name.bytes);
-	if (fd < 0 || unlink(name.bytes) != 0)
-		fail(EXIT_INPUT, "could not make a temporary file in \"%s\": %s", folder, strerror(errno));
-	resize(NULL, name.bytes, 0);
-	return fdopen(fd, "w+");
-}
-
-/* Prepares to read files; keep: they will be read again, so standard input goes to a file. */
+/* Prepares to read files, once or twice, of a format or of what their names say. */
 Files *
-files_open(char **names, bool keep)
+files_open(char **names, int format, bool twice)
 {
 	static char *standard[] = {"-", NULL};
 	Files *files = resize(NULL, NULL, sizeof(Files));
+	int count = 0;
 
-	memset(files, 0, sizeof(Files));
-	files->names = files->next = *names != NULL ? names : standard;
-	files->format = format_of(*files->names);
+	*files = (Files){.names = *names != NULL ? names : standard};
+	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
 	for (char **name = files->names; *name != NULL; name++)
 	{
-		if (format_of(*name) != files->format)
+		if (format == FORMAT_AUTO && format_of(*name) != files->format)
 			fail(EXIT_USAGE, "the files have different formats: name one with --input");
-		if (!keep || is_regular(*name))
-			continue;
-		if (files->names[1] != NULL)
-			fail(EXIT_USAGE, "\"%s\" cannot be read together with other files", *name);
-		files->kept = temporary_file();
+		files->copy = resize(NULL, files->copy, ++count * sizeof(int));
+		files->copy[count - 1] = twice ? copy_file(*name) : -1;
 	}
 	return files;
 }
@@ -127,302 +120,267 @@ files_open(char **names, bool keep)
 void
 files_rewind(Files *files)
 {
-	files->next = files->names;
-	files->again = true;
-	if (files->kept != NULL &&
-		(fflush(files->kept) != 0 || lseek(fileno(files->kept), 0, SEEK_SET) != 0))
-		fail(EXIT_INPUT, "could not read a temporary file: %s", strerror(errno));
+	files->next = 0;
+	files->records = files->done = files->bytes = 0;
 }
 
-/* Frees files. */
-void
-files_close(Files *files)
+/* Fails with what is wrong with the open file. */
+static void
+fail_reading(const Files *files)
 {
-	if (files->kept != NULL)
-		fclose(files->kept);
-	resize(NULL, files->rest.bytes, 0);
-	resize(NULL, files, 0);
+	fail(EXIT_INPUT, "could not read \"%s\": %s", files->names[files->next - 1],
+		 archive_error_string(files->archive));
 }
 
 /* Opens the next file; returns false if there is none. */
 static bool
 open_next(Files *files)
 {
-	if (*files->next == NULL)
+	const char *name = files->names[files->next];
+	struct archive_entry *entry;
+	int copy;
+
+	if (name == NULL)
 		return false;
-	files->name = *files->next++;
-	if (files->again && files->kept != NULL)
-		files->fd = dup(fileno(files->kept));
-	else
-		files->fd = strcmp(files->name, "-") == 0 ? dup(STDIN_FILENO) :
-													open(files->name, O_RDONLY | O_CLOEXEC);
-	if (files->fd < 0)
-		fail(EXIT_INPUT, "could not open \"%s\": %s", files->name, strerror(errno));
+	copy = files->copy[files->next++];
+	files->fd = copy >= 0 ? dup(copy) : open_file(name);
+	if (copy >= 0)
+		lseek(copy, 0, SEEK_SET);
 	files->head = files->format == FORMAT_CSV || files->format == FORMAT_TSV;
-#ifdef WITH_ZSTD
-	if (strcasestr(files->name, ".zst") != NULL)
-	{
-		files->zstd = ZSTD_createDStream();
-		files->unread = (ZSTD_inBuffer){files->in, 0, 0};
-		return true;
-	}
-#else
-	if (has_extension(files->name, ".zst"))
-		fail(EXIT_INPUT, "cannot read \"%s\": this program was built without zstd", files->name);
-#endif
-#ifdef WITH_ZLIB
-	/* It reads files that are not compressed, too. */
-	files->gz = gzdopen(files->fd, "rb");
-	gzbuffer(files->gz, 1 << 18);
-#else
-	if (has_extension(files->name, ".gz"))
-		fail(EXIT_INPUT, "cannot read \"%s\": this program was built without zlib", files->name);
-#endif
+	files->archive = archive_read_new();
+	archive_read_support_filter_gzip(files->archive);
+	archive_read_support_filter_zstd(files->archive);
+	archive_read_support_format_raw(files->archive);
+	archive_read_support_format_empty(files->archive);
+	if (archive_read_open_fd(files->archive, files->fd, 1 << 17) != ARCHIVE_OK ||
+		archive_read_next_header(files->archive, &entry) < ARCHIVE_WARN)
+		fail_reading(files);
 	return true;
 }
 
-#if defined(WITH_ZSTD) || !defined(WITH_ZLIB)
-/* Reads from a file descriptor; fails if that does. */
-static size_t
-read_descriptor(const Files *files, char *to, size_t room)
+/* Reads bytes of the open file, fewer than wanted only at its end. */
+static bool
+read_more(Files *files, Buffer *data, size_t wanted)
 {
-	ssize_t count;
+	char *to = extend(data, wanted);
+	la_ssize_t count =
+		archive_file_count(files->archive) == 0 ? 0 : archive_read_data(files->archive, to, wanted);
 
-	while ((count = read(files->fd, to, room)) < 0 && errno == EINTR)
-		;
 	if (count < 0)
-		fail(EXIT_INPUT, "could not read \"%s\": %s", files->name, strerror(errno));
-	return count;
-}
-#endif
-
-/* Reads bytes of the open file, uncompressed; returns 0 at its end. */
-static size_t
-read_some(Files *files, char *to, size_t room)
-{
-#ifdef WITH_ZSTD
-	if (files->zstd != NULL)
-	{
-		ZSTD_outBuffer out = {to, room, 0};
-		size_t left = 0;
-
-		while (out.pos == 0)
-		{
-			if (files->unread.pos == files->unread.size)
-				files->unread =
-					(ZSTD_inBuffer){files->in, read_descriptor(files, files->in, sizeof(files->in)),
-									0};
-			if (files->unread.size == 0 && left == 0)
-				return 0;
-			left = ZSTD_decompressStream(files->zstd, &out, &files->unread);
-			if (ZSTD_isError(left) || (files->unread.size == 0 && out.pos == 0))
-				fail(EXIT_INPUT, "could not decompress \"%s\": %s", files->name,
-					 ZSTD_isError(left) ? ZSTD_getErrorName(left) : "its end is missing");
-		}
-		return out.pos;
-	}
-#endif
-#ifdef WITH_ZLIB
-	{
-		int count = gzread(files->gz, to, room);
-		int error;
-		const char *message = gzerror(files->gz, &error);
-
-		if (error == Z_ERRNO)
-			message = strerror(errno);
-		if (count < 0 || (error != Z_OK && error != Z_STREAM_END))
-			fail(EXIT_INPUT, "could not read \"%s\": %s", files->name, message);
-		return count;
-	}
-#else
-	return read_descriptor(files, to, room);
-#endif
-}
-
-/* Closes the open file. */
-static void
-close_file(Files *files)
-{
-#ifdef WITH_ZSTD
-	if (files->zstd != NULL)
-	{
-		ZSTD_freeDStream(files->zstd);
-		files->zstd = NULL;
-		close(files->fd);
-		files->name = NULL;
-		return;
-	}
-#endif
-#ifdef WITH_ZLIB
-	gzclose_r(files->gz);
-#else
+		fail_reading(files);
+	data->length -= wanted - count;
+	if (count == wanted)
+		return true;
+	archive_read_free(files->archive);
 	close(files->fd);
-#endif
-	files->name = NULL;
+	files->archive = NULL;
+	return false;
 }
 
-/* Returns where the last whole record of the data ends; 0 if none does. */
+/* ---- Records ------------------------------------------------------------ */
+
+/* Returns where the record at a place ends, its line end included; 0 if its end is not there. */
 static size_t
-last_end(Format format, const Buffer *data)
+end_of_record(int format, const Buffer *data, size_t at)
 {
 	bool quoted = false;
-	size_t end = 0;
+	const char *end = NULL;
 
-	if (format != FORMAT_CSV)
+	if (format == FORMAT_JSONL || format == FORMAT_TSV)
+		end = memchr(data->bytes + at, '\n', data->length - at);
+	for (; format == FORMAT_CSV && end == NULL && at < data->length; at++)
 	{
-		const char *at = data->length > 0 ? memrchr(data->bytes, '\n', data->length) : NULL;
-
-		return at == NULL ? 0 : at + 1 - data->bytes;
+		quoted ^= data->bytes[at] == '"';
+		if (data->bytes[at] == '\n' && !quoted)
+			end = data->bytes + at;
 	}
-	for (size_t i = 0; i < data->length; i++)
-	{
-		quoted ^= data->bytes[i] == '"';
-		if (data->bytes[i] == '\n' && !quoted)
-			end = i + 1;
-	}
-	return end;
+	return end != NULL ? end + 1 - data->bytes : 0;
 }
 
-static void read_head(Files *files, Batch *batch);
+/* Returns how many records a batch has. */
+size_t
+records_of(const Batch *batch)
+{
+	return batch->record.length / sizeof(Record);
+}
+
+/* Returns a record, without its line end. */
+const char *
+record_at(const Batch *batch, size_t number, size_t *length)
+{
+	Record record = ((const Record *) batch->record.bytes)[number];
+	const char *at = batch->data.bytes + record.start;
+
+	while (batch->format != FORMAT_FILES && record.length > 0 &&
+		   strchr("\r\n", at[record.length - 1]) != NULL)
+		record.length--;
+	*length = record.length;
+	return at;
+}
+
+/* Puts a zero behind a field, which does not count. */
+static void
+end_field(Buffer *field)
+{
+	*extend(field, 1) = '\0';
+	field->length--;
+}
+
+static const char *read_field(int format, const char *at, const char *end, Buffer *field);
+
+/* Finds the columns of the fields that are wanted by their names, in the first record. */
+static void
+read_head(Files *files, Batch *batch, size_t start, size_t end)
+{
+	const char *at = batch->data.bytes + start;
+	Buffer name = {0};
+
+	files->head = false;
+	batch->head = end;
+	while (end > start && strchr("\r\n", batch->data.bytes[end - 1]) != NULL)
+		end--;
+	memset(files->column, -1, sizeof(files->column));
+	for (int column = 0; at != NULL; column++)
+	{
+		at = read_field(files->format, at, batch->data.bytes + end, &name);
+		for (int i = 0; i < FIELDS; i++)
+			if (options.field[i] != NULL && strcmp(options.field[i], name.bytes) == 0)
+				files->column[i] = column;
+	}
+	for (int i = 0; i < FIELDS; i++)
+		if (options.field[i] != NULL && files->column[i] < 0)
+			fail(EXIT_INPUT, "\"%s\" has no column \"%s\"", batch->file, options.field[i]);
+	resize(NULL, name.bytes, 0);
+}
+
+/* Adds a record to a batch, unless it is blank, or the names of columns. */
+static void
+add_record(Files *files, Batch *batch, size_t start, size_t end)
+{
+	Record record = {start, end - start};
+
+	while (start < end && strchr(" \t\r\n", batch->data.bytes[start]) != NULL)
+		start++;
+	if (files->head)
+		read_head(files, batch, record.start, end);
+	else if (start < end || files->format == FORMAT_FILES)
+		put(&batch->record, &record, sizeof(record));
+}
 
 /* Fills a batch with the next records of a file; returns false after the last file. */
 bool
 files_next(Files *files, Batch *batch)
 {
-	size_t end = 0;
-	bool ended = false;
+	Buffer *data = &batch->data;
+	bool opened = files->archive == NULL;
+	size_t mark = 0; /* length of the byte order mark */
+	size_t at = 0;
+	size_t end;
+	bool more;
 
-	batch->data.length = 0;
-	if (files->name == NULL && !open_next(files))
+	if (opened && !open_next(files))
 		return false;
-	put(&batch->data, files->rest.bytes, files->rest.length);
-	files->rest.length = 0;
-	while (!ended && end == 0)
-	{
-		size_t wanted = batch->data.length + BATCH_BYTES;
-
-		while (!ended && batch->data.length < wanted)
-		{
-			char *to = extend(&batch->data, BATCH_BYTES);
-			size_t count = read_some(files, to, BATCH_BYTES);
-
-			batch->data.length -= BATCH_BYTES - count;
-			ended = count == 0;
-		}
-		if (files->format != FORMAT_FILES)
-			end = last_end(files->format, &batch->data);
-	}
-	if (ended)
-		end = batch->data.length;
-	put(&files->rest, batch->data.bytes + end, batch->data.length - end);
-	batch->data.length = end;
-	if (files->kept != NULL && !files->again &&
-		fwrite(batch->data.bytes, 1, end, files->kept) != end)
-		fail(EXIT_INPUT, "could not write a temporary file: %s", strerror(errno));
-	batch->file = files->name;
+	batch->file = files->names[files->next - 1];
 	batch->format = files->format;
-	batch->head = 0;
-	if (files->head)
-		read_head(files, batch);
-	files->head = false;
+	batch->head = data->length = batch->record.length = batch->next = 0;
+	put(data, files->rest.bytes, files->rest.length);
+	do
+	{
+		more = read_more(files, data, data->length > BATCH_BYTES ? data->length : BATCH_BYTES);
+		if (opened && data->length >= 3 && memcmp(data->bytes, "\xef\xbb\xbf", 3) == 0)
+			at = mark = 3;
+		for (; (end = end_of_record(files->format, data, at)) > 0; at = end)
+			add_record(files, batch, at, end);
+	} while (more && at == mark);
+	if (!more && (at < data->length || files->format == FORMAT_FILES))
+		add_record(files, batch, at, data->length);
+	if (!more)
+		at = data->length;
+	files->rest.length = 0;
+	put(&files->rest, data->bytes + at, data->length - at);
+	data->length = at;
 	memcpy(batch->column, files->column, sizeof(files->column));
-	if (ended)
-		close_file(files);
+	batch->first = files->records;
+	files->records += records_of(batch);
 	return true;
 }
 
-/* ---- Records ------------------------------------------------------------ */
-
-/* Returns where the record that begins at a place ends, its line end included. */
-static size_t
-end_of_record(Format format, const Buffer *data, size_t at)
+/* Tells a person at a terminal how far the reading is, twice a second. */
+static void
+report_progress(const Files *files, bool last)
 {
-	bool quoted = false;
-	const char *end;
+	static time_t shown;
+	time_t now = time(NULL);
 
-	if (format == FORMAT_FILES)
-		return data->length;
-	if (format != FORMAT_CSV)
-	{
-		end = memchr(data->bytes + at, '\n', data->length - at);
-		return end != NULL ? end + 1 - data->bytes : data->length;
-	}
-	for (; at < data->length; at++)
-	{
-		quoted ^= data->bytes[at] == '"';
-		if (data->bytes[at] == '\n' && !quoted)
-			return at + 1;
-	}
-	return at;
+	if (!isatty(STDERR_FILENO) || (now == shown && !last))
+		return;
+	shown = now;
+	fprintf(stderr, "\r%llu records, %llu MB%s", (unsigned long long) files->done,
+			(unsigned long long) files->bytes / 1000000, last ? "\n" : "");
 }
 
-/* Finds the records of a batch, without those that are blank. */
+/* Counts a batch, the next one in order, as done; fails if one of its records cannot be read. */
 void
-batch_split(Batch *batch)
+files_done(Files *files, const Batch *batch)
 {
-	Format format = batch->format;
-	const Buffer *data = &batch->data;
-	size_t end;
+	if (batch->defect != NULL)
+		fail(EXIT_INPUT, "record %llu of \"%s\" cannot be read: %s%s",
+			 (unsigned long long) (batch->first + batch->next), batch->file, batch->defect,
+			 options.format == FORMAT_AUTO && strcmp(batch->file, "-") == 0 ?
+				 "; if it is not JSONL, name its format with --input" :
+				 "");
+	files->done += records_of(batch);
+	files->bytes += batch->data.length;
+	files->seen |= batch->seen;
+	report_progress(files, false);
+}
 
-	batch->records = 0;
-	for (size_t at = batch->head; at < data->length || (format == FORMAT_FILES && at == 0);
-		 at = end)
-	{
-		size_t first = at;
+/* Fails if none of the records that were parsed has a field that is wanted: its name is wrong. */
+void
+check_fields(const Files *files)
+{
+	report_progress(files, true);
+	for (int i = 0; i < FIELDS && files->format != FORMAT_FILES && files->done > 0; i++)
+		if (options.field[i] != NULL && (files->seen & 1u << i) == 0)
+			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
+				 files->names[1] != NULL ? " and the other files" : "",
+				 i == TEXT ? "a text in the" : "the", options.field[i]);
+}
 
-		end = end_of_record(format, data, at);
-		while (first < end && strchr(" \t\r\n", data->bytes[first]) != NULL)
-			first++;
-		if (first == end && format != FORMAT_FILES)
-			continue;
-		if (batch->records == batch->record_room)
-		{
-			batch->record_room = 2 * batch->record_room + 64;
-			batch->record = resize(NULL, batch->record, batch->record_room * sizeof(Record));
-		}
-		batch->record[batch->records++] = (Record){at, end - at};
-		if (end == 0)
-			break;
-	}
+/* Frees what a batch holds. */
+void
+batch_free(Batch *batch)
+{
+	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,
+						 &batch->size,     &batch->id,       &batch->best,
+						 &batch->field[0], &batch->field[1], &batch->field[2]};
+
+	for (int i = 0; i < 9; i++)
+		resize(NULL, buffers[i]->bytes, 0);
+	json_object_put(batch->object);
+	if (batch->tokener != NULL)
+		json_tokener_free(batch->tokener);
+}
+
+/* Returns what a file holds. */
+Buffer
+read_whole(const char *name)
+{
+	char *names[] = {(char *) name, NULL};
+	Batch batch = {0};
+
+	files_next(files_open(names, FORMAT_FILES, false), &batch);
+	return batch.data;
 }
 
 /* ---- Fields ------------------------------------------------------------- */
-
-struct Parser
-{
-	json_tokener *tokener;
-	json_object *object; /* of the last record */
-	Buffer field[COLUMNS];
-};
-
-/* Returns a new parser of records. */
-Parser *
-parser_new(void)
-{
-	Parser *parser = resize(NULL, NULL, sizeof(Parser));
-
-	memset(parser, 0, sizeof(Parser));
-	parser->tokener = json_tokener_new_ex(256);
-	return parser;
-}
-
-/* Frees a parser. */
-void
-parser_free(Parser *parser)
-{
-	json_object_put(parser->object);
-	json_tokener_free(parser->tokener);
-	for (int i = 0; i < COLUMNS; i++)
-		resize(NULL, parser->field[i].bytes, 0);
-	resize(NULL, parser, 0);
-}
 
 /*
  * Reads a field of a CSV or TSV record into a buffer, with a zero behind it, or over it if
  * there is no buffer.  Returns where the next one begins, or NULL after the last.
  */
 static const char *
-read_field(Format format, const char *at, const char *end, Buffer *field)
+read_field(int format, const char *at, const char *end, Buffer *field)
 {
 	bool quoted = format == FORMAT_CSV && at < end && *at == '"';
 	char separator = format == FORMAT_CSV ? ',' : '\t';
@@ -453,151 +411,96 @@ read_field(Format format, const char *at, const char *end, Buffer *field)
 			*extend(field, 1) = c;
 	}
 	if (field != NULL)
-		*extend(field, 1) = '\0';
+		end_field(field);
 	return at < end ? at + 1 : NULL;
 }
 
-/* Returns the length of the byte order mark that text begins with, if there is one. */
-static size_t
-byte_order_mark(const char *text, size_t length)
-{
-	return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
-
-/* Returns the length of a record without its line end. */
-size_t
-without_line_end(const char *bytes, size_t length)
-{
-	while (length > 0 && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r'))
-		length--;
-	return length;
-}
-
-/* Finds the columns of the fields that are wanted by their names, in the first record. */
+/* Reads the fields of a CSV or TSV record. */
 static void
-read_head(Files *files, Batch *batch)
+parse_columns(Batch *batch, const char *at, size_t length)
 {
-	const char *wanted[COLUMNS] = {options.field, options.id, options.best};
-	const char *at = batch->data.bytes;
-	const char *end;
-	Buffer name = {0};
+	const char *end = at + length;
 
-	batch->head = end_of_record(files->format, &batch->data, 0);
-	end = at + without_line_end(at, batch->head);
-	at += byte_order_mark(at, batch->head);
-	for (int i = 0; i < COLUMNS; i++)
-		files->column[i] = -1;
-	for (int column = 0; at != NULL; column++)
-	{
-		at = read_field(files->format, at, end, &name);
-		for (int i = 0; i < COLUMNS; i++)
-			if (wanted[i] != NULL && strcmp(wanted[i], name.bytes) == 0)
-				files->column[i] = column;
-	}
-	for (int i = 0; i < COLUMNS; i++)
-		if (wanted[i] != NULL && files->column[i] < 0)
-			fail(EXIT_INPUT, "\"%s\" has no column \"%s\"", files->name, wanted[i]);
-	resize(NULL, name.bytes, 0);
-}
-
-/* Returns the fields of a CSV or TSV record. */
-static Document
-parse_columns(Parser *parser, const Batch *batch, const char *at, size_t length)
-{
-	const char *end = at + without_line_end(at, length);
-
-	for (int i = 0; i < COLUMNS; i++)
-	{
-		parser->field[i].length = 0;
-		put(&parser->field[i], "", 1);
-	}
 	for (int column = 0; at != NULL; column++)
 	{
 		Buffer *field = NULL;
 
-		for (int i = 0; i < COLUMNS; i++)
+		for (int i = 0; i < FIELDS; i++)
 			if (batch->column[i] == column)
-				field = &parser->field[i];
+			{
+				field = &batch->field[i];
+				batch->seen |= 1u << i;
+			}
 		at = read_field(batch->format, at, end, field);
 	}
-	return (Document){.text = parser->field[0].bytes,
-					  .length = parser->field[0].length - 1,
-					  .id = options.id != NULL ? parser->field[1].bytes : NULL,
-					  .best = strtod(parser->field[2].bytes, NULL)};
 }
 
-/* Finds a field of the JSON record; the text must be a string.  Notes in the batch what it found. */
-static bool
-find_field(const Parser *parser, Batch *batch, int column, const char *name, json_object **value)
+/* Reads the fields of a JSON record; the text must be a string. */
+static void
+parse_json(Batch *batch, const char *at, size_t length)
 {
-	if (name == NULL || !json_object_object_get_ex(parser->object, name, value) ||
-		(column == 0 && !json_object_is_type(*value, json_type_string)))
-		return false;
-	batch->seen |= 1u << column;
-	return true;
-}
-
-/* Fails if none of the JSON records that were read has a field that is wanted: its name is wrong. */
-void
-check_fields(const Files *files, unsigned seen)
-{
-	const char *wanted[COLUMNS] = {options.field, options.id, options.best};
-
-	for (int i = 0; i < COLUMNS; i++)
-		if (wanted[i] != NULL && (seen & 1u << i) == 0 && files->format == FORMAT_JSONL &&
-			!files->again)
-			fail(EXIT_INPUT, "no record of \"%s\"%s has %s field \"%s\"", *files->names,
-				 files->names[1] != NULL ? " and the other files" : "",
-				 i == 0 ? "a text in the" : "the", wanted[i]);
-}
-
-/* Returns the fields of a JSON record. */
-static Document
-parse_json(Parser *parser, Batch *batch, const char *at, size_t length)
-{
-	Document document = {.text = ""};
-	size_t mark = byte_order_mark(at, length);
 	json_object *value;
-	enum json_tokener_error error;
 
-	json_object_put(parser->object);
-	json_tokener_reset(parser->tokener);
-	parser->object = json_tokener_parse_ex(parser->tokener, at + mark, length - mark);
-	if (!json_object_is_type(parser->object, json_type_object))
+	if (batch->tokener == NULL)
+		batch->tokener = json_tokener_new_ex(256);
+	json_object_put(batch->object);
+	json_tokener_reset(batch->tokener);
+	batch->object = json_tokener_parse_ex(batch->tokener, at, length);
+	if (!json_object_is_type(batch->object, json_type_object))
 	{
-		error = json_tokener_get_error(parser->tokener);
-		document.defect = error == json_tokener_success ? "it is no JSON object" :
-			error == json_tokener_continue              ? "it does not end on its line" :
-														  json_tokener_error_desc(error);
-		return document;
+		enum json_tokener_error error = json_tokener_get_error(batch->tokener);
+
+		batch->defect = error == json_tokener_success ? "it is no JSON object" :
+			error == json_tokener_continue            ? "it does not end on its line" :
+														json_tokener_error_desc(error);
+		return;
 	}
-	if (find_field(parser, batch, 0, options.field, &value))
+	for (int i = 0; i < FIELDS; i++)
 	{
-		document.text = json_object_get_string(value);
-		document.length = json_object_get_string_len(value);
+		const char *text;
+
+		if (options.field[i] == NULL ||
+			!json_object_object_get_ex(batch->object, options.field[i], &value) ||
+			(i == TEXT && !json_object_is_type(value, json_type_string)))
+			continue;
+		batch->seen |= 1u << i;
+		text = json_object_get_string(value);
+		if (i == TEXT)
+			put(&batch->field[i], text, json_object_get_string_len(value));
+		else if (text != NULL)
+			put(&batch->field[i], text, strlen(text));
+		end_field(&batch->field[i]);
 	}
-	if (options.id != NULL)
-		document.id =
-			find_field(parser, batch, 1, options.id, &value) ? json_object_get_string(value) : "";
-	if (find_field(parser, batch, 2, options.best, &value))
-		document.best = json_object_get_double(value);
-	return document;
 }
 
-/* Reads a record; returns false, and tells the batch, if it cannot be read. */
+/* Parses the next record of a batch.  Returns false if there is none, or if it cannot be read. */
 bool
-parse(Parser *parser, Batch *batch, size_t record, Document *document)
+next_document(Batch *batch, Document *document)
 {
-	const char *at = batch->data.bytes + batch->record[record].start;
-	size_t length = batch->record[record].length;
+	Buffer *field = batch->field;
+	const char *at;
+	size_t length;
 
+	if (batch->next == records_of(batch))
+		return false;
+	at = record_at(batch, batch->next++, &length);
+	for (int i = 0; i < FIELDS; i++)
+	{
+		field[i].length = 0;
+		end_field(&field[i]);
+	}
+	if (batch->format == FORMAT_FILES)
+	{
+		*document = (Document){at, length, batch->file};
+		return true;
+	}
 	if (batch->format == FORMAT_JSONL)
-		*document = parse_json(parser, batch, at, length);
-	else if (batch->format == FORMAT_FILES)
-		*document = (Document){.text = at, .length = length, .id = batch->file};
+		parse_json(batch, at, length);
 	else
-		*document = parse_columns(parser, batch, at, length);
-	batch->bad = record;
-	batch->defect = document->defect;
+		parse_columns(batch, at, length);
+	if (options.field[ID] == NULL)
+		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
+	*document = (Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes,
+						   strtod(field[BEST].bytes, NULL)};
 	return batch->defect == NULL;
 }

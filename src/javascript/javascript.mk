@@ -13,8 +13,8 @@ EMCC = emcc
 # Where Debian has modules that emscripten uses.
 export NODE_PATH ?= /usr/share/nodejs
 C_SOURCES = $(LAYERS) $(sort $(wildcard src/library/*.c)) $(UTF8PROC)/utf8proc.c
-EXPORTS = malloc free $(addprefix neardup_,clusters compare edit_distance free lexicon_free lexicon_read message open \
-	pairs parse print shingles sign signature_size signer_free signer_new)
+EXPORTS = malloc free $(addprefix neardup_,clusters compare edit_distance free message open pairs parse print sign \
+	signer_free signer_new)
 comma = ,
 empty =
 

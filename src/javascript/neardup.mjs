@@ -118,27 +118,18 @@ export async function load(wasm) {
 		return bytes
 	}
 
-	/* Returns a signer, for the call at hand. */
+	/* Lets `body` use a signer. */
 	function withSigner(kind, k, b, { scheme, lexicon }, body) {
-		const at = room(8)
-		let weights = 0
+		const at = room(4)
+		const weights = typeof lexicon === 'string' ? encoder.encode(lexicon) : lexicon
 
+		call('signer_new', kind, k, b, scheme === undefined ? 0 : put(encoder.encode(scheme)),
+			weights === undefined ? 0 : put(weights), weights?.length ?? 0, at)
+		const signer = view().getUint32(at, true)
 		try {
-			if (lexicon !== undefined) {
-				const bytes = typeof lexicon === 'string' ? encoder.encode(lexicon) : lexicon
-				call('lexicon_read', put(bytes), bytes.length, at)
-				weights = view().getUint32(at, true)
-			}
-			call('signer_new', kind, k, b, scheme === undefined ? 0 : put(encoder.encode(scheme)), weights, at + 4)
-			const signer = view().getUint32(at + 4, true)
-			try {
-				return body(signer)
-			} finally {
-				library.neardup_signer_free(session, signer)
-			}
+			return body(signer)
 		} finally {
-			if (weights !== 0)
-				library.neardup_lexicon_free(session, weights)
+			library.neardup_signer_free(session, signer)
 		}
 	}
 
@@ -146,13 +137,8 @@ export async function load(wasm) {
 	function signOne(signer, text) {
 		return scoped(() => {
 			const utf8 = encoder.encode(text)
-			const bytes = library.neardup_signature_size(signer)
 
-			if (bytes === 0)
-				return take('shingles', signer, put(utf8), utf8.length)
-			const signature = room(bytes)
-			call('sign', signer, put(utf8), utf8.length, signature)
-			return copyOf(signature, bytes)
+			return take('sign', signer, put(utf8), utf8.length)
 		})
 	}
 
@@ -164,7 +150,7 @@ export async function load(wasm) {
 
 	/* Returns where a neardup_values of an array lies. */
 	function putValues(values) {
-		const at = room(20)
+		const at = room(24)
 		const offset = room(8 * (values.length + 1))
 		const bytes = room(values.reduce((sum, value) => sum + value.length, 0))
 		let end = 0
@@ -174,7 +160,7 @@ export async function load(wasm) {
 			end += value.length
 			view().setBigUint64(offset + 8 * (i + 1), BigInt(end), true)
 		})
-		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset]
+		const fields = [values.length > 0 ? kindOf(values[0]) : MINHASH, values.length, bytes, 0, offset, 0]
 		fields.forEach((field, i) => view().setUint32(at + 4 * i, field, true))
 		return at
 	}

@@ -17,33 +17,30 @@
 /* Pairs that a thread collects before it passes them on. */
 #define PAIRS_STEP 8192
 
-/* The sink may need room for pairs, which any thread may make then. */
 #define EDGES_AT_FIRST 1024
 
 /* ---- Documents ---------------------------------------------------------- */
 
-/* Values; equal ones are one document. */
+/* Values as rows; those that are compared as equal are one document. */
 typedef struct Side
 {
 	const neardup_values *values;
+	bool multiset;
 	SignatureHeader shape; /* of all values, once there is one */
 	Table table;
-	uint32_t documents;
 	uint32_t *first; /* row of each document */
 	uint32_t *last;
-	uint32_t *next;  /* row of the same document, by row; or STAR_NO_ROW */
-	uint8_t *packed; /* signatures of documents */
+	uint32_t *next; /* row of the same document, by row; or STAR_NO_ROW */
 	size_t stride;
-	Bag *bag; /* sets of documents */
-	bool multiset;
+	uint8_t *packed; /* signatures of documents */
+	Bag *bag;        /* sets of documents */
 } Side;
 
 /* A value whose equal is sought. */
 typedef struct Sought
 {
 	const Side *side;
-	const uint8_t *symbols;
-	const Bag *bag;
+	const Value *value;
 } Sought;
 
 /* A TableMatch. */
@@ -51,28 +48,28 @@ static bool
 is_equal(const void *sought, uint32_t number)
 {
 	const Sought *s = sought;
+	const Side *side = s->side;
 
-	if (s->bag != NULL)
-		return bag_equals(s->bag, s->side->bag + number, s->side->multiset);
-	return memcmp(s->symbols, s->side->packed + number * s->side->stride,
-				  signature_symbol_bytes(&s->side->shape)) == 0;
+	if (side->bag != NULL)
+		return bag_equals(&s->value->bag, side->bag + number, side->multiset);
+	return memcmp(s->value->signature.symbols, side->packed + number * side->stride,
+				  signature_symbol_bytes(&side->shape)) == 0;
 }
 
-/* Adds a row to the document that equals it, or as a new document; returns whether it is new. */
+/* Adds a row to the document that equals its value, or as a new one; returns whether it is new. */
 static bool
-add_row(Side *side, uint32_t row, const uint8_t *symbols, const Bag *bag)
+add_row(Side *side, uint32_t row, const Value *value)
 {
-	Sought sought = {side, symbols, bag};
-	uint64_t seed = table_seed(&side->table);
-	uint64_t hash = bag != NULL ?
-		XXH3_64bits_withSeed(bag->element, bag->count * sizeof(int64_t), seed) :
-		XXH3_64bits_withSeed(symbols, signature_symbol_bytes(&side->shape), seed);
+	Sought sought = {side, value};
+	const void *key = side->bag != NULL ? (void *) value->bag.element : value->signature.symbols;
+	size_t bytes = side->bag != NULL ? value->bag.count * sizeof(int64_t) :
+									   signature_symbol_bytes(&side->shape);
+	uint64_t hash = XXH3_64bits_withSeed(key, bytes, table_seed(&side->table));
 	uint64_t *slot;
 	uint32_t document;
 
 	table_reserve(&side->table, side->table.count + 1);
 	slot = table_search(&side->table, hash, is_equal, &sought);
-	side->next[row] = STAR_NO_ROW;
 	if (*slot != 0)
 	{
 		document = table_number(slot);
@@ -82,116 +79,89 @@ add_row(Side *side, uint32_t row, const uint8_t *symbols, const Bag *bag)
 	}
 	document = table_put(&side->table, slot, hash);
 	side->first[document] = side->last[document] = row;
-	side->documents = document + 1;
+	if (side->bag != NULL)
+		side->bag[document] = value->bag;
+	else
+	{
+		memset(side->packed + document * side->stride, 0, side->stride);
+		memcpy(side->packed + document * side->stride, key, bytes);
+	}
 	return true;
 }
 
-/* Checks that a value is comparable with those before it, of which the first sets the shape. */
+/* Prepares for values that are comparable with the first one. */
 static void
-take_shape(Side *side, const SignatureHeader *header)
+take_shape(Side *side, const SignatureHeader *shape)
 {
-	if (side->shape.version == 0)
-		side->shape = *header;
-	check_comparable(&side->shape, header);
-}
-
-/* Adds a signature. */
-static void
-add_signature(Side *side, uint32_t row, const uint8_t *bytes, size_t length)
-{
-	Signature signature = signature_of_bytes(side->values->kind, bytes, length);
-	const SignatureHeader *header = &signature.header;
-
-	take_shape(side, header);
-	if (side->packed == NULL)
+	side->shape = *shape;
+	if (side->values->kind == NEARDUP_SHINGLES)
+		side->bag = host_alloc(side->values->count * sizeof(Bag));
+	else
 	{
-		side->stride = JOIN_STRIDE(header->k, signature_bits(header));
+		side->stride = JOIN_STRIDE(shape->k, signature_bits(shape));
 		side->packed = host_alloc(side->stride * side->values->count);
 	}
-	if (!signature_is_empty(&signature) && add_row(side, row, signature.symbols, NULL))
-	{
-		uint8_t *to = side->packed + (side->documents - 1) * side->stride;
-
-		memset(to, 0, side->stride);
-		memcpy(to, signature.symbols, signature_symbol_bytes(header));
-	}
-	host_free((void *) signature.symbols);
 }
 
-/* Adds a set. */
-static void
-add_set(Side *side, uint32_t row, const uint8_t *bytes, size_t length)
+/* Reads a value. */
+static Value
+value_at(const neardup_values *values, uint32_t row)
 {
-	uint8_t version;
-	SchemeId scheme;
-	Bag bag = bag_of_bytes(bytes, length, &version, &scheme);
-	SignatureHeader header = header_of_set(version, scheme);
+	size_t number = values->chosen != NULL ? values->chosen[row] : row;
+	uint64_t start = values->offset != NULL ? values->offset[number] : number * values->size;
+	uint64_t end = values->offset != NULL ? values->offset[number + 1] : start + values->size;
 
-	take_shape(side, &header);
-	if (side->bag == NULL)
-		side->bag = host_alloc(side->values->count * sizeof(Bag));
-	if (bag.count > 0 && add_row(side, row, NULL, &bag))
-		side->bag[side->documents - 1] = bag;
-	else
-		bag_free(&bag);
+	return value_read(values->kind, values->bytes + start, end - start, false);
 }
 
-/* Reads all values of a side. */
+/* Reads all values of a side, which are comparable with those of another one, if it has any. */
 static void
-side_read(Side *side, const neardup_values *values, const neardup_options *options)
+side_read(Side *side, const neardup_values *values, bool multiset, const Side *other)
 {
-	side->values = values;
-	side->multiset = options->multiset;
+	*side = (Side){.values = values, .multiset = multiset};
 	if (values->count >= STAR_NO_ROW / 2)
 		session_fail(NEARDUP_TOO_LARGE, "there are more than %u values", STAR_NO_ROW / 2);
-	if (values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
-		session_fail(NEARDUP_INVALID, "only shingles are compared by containment or as multisets");
 	table_begin(&side->table, values->count);
 	side->first = host_alloc(values->count * sizeof(uint32_t) + 1);
 	side->last = host_alloc(values->count * sizeof(uint32_t) + 1);
 	side->next = host_alloc(values->count * sizeof(uint32_t) + 1);
 	for (uint32_t row = 0; row < values->count; row++)
 	{
-		uint64_t start = values->offset != NULL ? values->offset[row] : row * values->size;
-		uint64_t end = values->offset != NULL ? values->offset[row + 1] : start + values->size;
+		Value value = value_at(values, row);
 
 		host_check_interrupts_at(row);
-		(values->kind == NEARDUP_SHINGLES ? add_set : add_signature)(side, row,
-																	 values->bytes + start,
-																	 end - start);
+		side->next[row] = STAR_NO_ROW;
+		if (row == 0)
+			take_shape(side,
+					   other != NULL && other->values->count > 0 ? &other->shape :
+																   &value.signature.header);
+		check_comparable(&value, &side->shape);
+		if ((value_is_empty(&value) || !add_row(side, row, &value)) && side->bag != NULL)
+			bag_free(&value.bag);
+		host_free((void *) value.signature.symbols);
 	}
 	table_end(&side->table);
 	host_free(side->last);
 }
 
-/* Frees what was read. */
-static void
-side_free(Side *side)
-{
-	for (uint32_t document = 0; side->bag != NULL && document < side->documents; document++)
-		bag_free(&side->bag[document]);
-	host_free(side->first);
-	host_free(side->next);
-	host_free(side->packed);
-	host_free(side->bag);
-}
+/* ---- Joins -------------------------------------------------------------- */
 
-/* ---- Threads ------------------------------------------------------------ */
-
-/* A join of two lists of documents. */
+/* A call of neardup_pairs() or neardup_clusters(), and the lists of documents that it joins now. */
 typedef struct Join
 {
-	const Side *left;
-	const Side *right; /* left itself if there is one list */
-	const StarList *list;
-	const StarList *other; /* or NULL */
+	Stars stars; /* the first, so that its functions find the others */
+	const neardup_session *session;
+	const neardup_options *options;
+	Side side;
+	Side against;
+	const StarList *left;
+	const StarList *right; /* left itself if there is one list */
+	StarSink sink;
 	SymbolJoin symbols;
 	JoinPlan plan;
 	SetJoin sets;
 	SetPlan set_plan;
 	int parts;
-	StarSink sink;
-	Stars *stars;
 	pthread_mutex_t lock; /* of the sink */
 	atomic_int next;      /* part */
 	atomic_bool stopped;  /* by the sink, or after an error */
@@ -217,15 +187,9 @@ pass_on(Worker *worker)
 
 	pthread_mutex_lock(&join->lock);
 	worker->locks = true;
-	for (size_t i = 0; i < worker->pairs && !join->stopped; i++)
-	{
-		const neardup_pair *pair = worker->pair + i;
-		uint32_t a = join->list->doc[pair->a];
-		uint32_t b = join->other != NULL ? join->other->doc[pair->b] : join->list->doc[pair->b];
-
-		if (!join->sink(join->stars, a, b, pair->similarity))
+	for (const neardup_pair *pair = worker->pair; pair < worker->pair + worker->pairs; pair++)
+		if (!join->stopped && !join->sink(&join->stars, pair->a, pair->b, pair->similarity))
 			join->stopped = true;
-	}
 	worker->locks = false;
 	pthread_mutex_unlock(&join->lock);
 	worker->pairs = 0;
@@ -237,9 +201,11 @@ static bool
 take_sets(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Worker *worker = state;
+	const Join *join = worker->join;
 
-	worker->pair[worker->pairs++] = (neardup_pair){a, b, similarity};
-	return worker->pairs < PAIRS_STEP ? !worker->join->stopped : pass_on(worker);
+	worker->pair[worker->pairs++] =
+		(neardup_pair){join->left->doc[a], join->right->doc[b], similarity};
+	return worker->pairs < PAIRS_STEP ? !join->stopped : pass_on(worker);
 }
 
 /* A JoinEmit. */
@@ -248,7 +214,7 @@ take_signatures(void *state, uint32_t a, uint32_t b, int distance)
 {
 	const Worker *worker = state;
 
-	return take_sets(state, a, b, signature_similarity(&worker->join->left->shape, distance));
+	return take_sets(state, a, b, signature_similarity(&worker->join->side.shape, distance));
 }
 
 /* A JoinNext. */
@@ -265,26 +231,16 @@ next_part(void *state)
 static neardup_code
 join_parts_of(Worker *worker)
 {
+	SetJoin sets = worker->join->sets;
+	SymbolJoin symbols = worker->join->symbols;
+	SetJoinStats stats = {0};
+
 	SESSION_BEGIN(&worker->session);
-	if (worker->join->left->bag != NULL)
-	{
-		SetJoin sets = worker->join->sets;
-		SetJoinStats stats = {0};
-
-		sets.sink = take_sets;
-		sets.next = next_part;
-		sets.state = sets.next_state = worker;
+	sets.state = sets.next_state = symbols.state = symbols.next_state = worker;
+	if (sets.left != NULL)
 		(void) set_run(&sets, &worker->join->set_plan, &stats);
-	}
 	else
-	{
-		SymbolJoin symbols = worker->join->symbols;
-
-		symbols.emit = take_signatures;
-		symbols.next = next_part;
-		symbols.state = symbols.next_state = worker;
 		(void) join_run(&symbols, &worker->join->plan);
-	}
 	(void) pass_on(worker);
 	return session_end();
 }
@@ -305,310 +261,220 @@ work(void *state)
 
 /* Joins all parts by some threads, the caller's among them. */
 static void
-run(Join *join, int jobs, const neardup_session *session)
+run(Join *join, int jobs)
 {
 	Worker *workers = host_alloc(jobs * sizeof(Worker));
-	Stars *stars = join->stars;
-	int threads = 0;
-	int failed = -1;
+	int threads = 1;
 
-	stars->edge = host_grow(stars->edge, &stars->room, EDGES_AT_FIRST, sizeof(StarEdge));
-	session_release(stars->edge);
-	pthread_mutex_init(&join->lock, NULL);
+	join->next = 0;
+	join->stopped = false;
+	session_keep(join->stars.edge);
+	memset(workers, 0, jobs * sizeof(Worker));
 	for (int i = 0; i < jobs; i++)
 	{
-		session_inherit(&workers[i].session, session);
+		workers[i].session.host = join->session->host;
 		workers[i].join = join;
-		workers[i].locks = false;
-		workers[i].pairs = 0;
 	}
-	while (threads + 1 < jobs &&
-		   pthread_create(&workers[threads + 1].thread, NULL, work, workers + threads + 1) == 0)
+	while (threads < jobs &&
+		   pthread_create(&workers[threads].thread, NULL, work, workers + threads) == 0)
 		threads++;
 	work(workers);
-	for (int i = 1; i <= threads; i++)
+	for (int i = 1; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);
-	pthread_mutex_destroy(&join->lock);
-	session_adopt(stars->edge);
-	for (int i = 0; i <= threads; i++)
+	session_adopt(join->stars.edge);
+	for (int i = 0; i < threads; i++)
 		if (workers[i].code != NEARDUP_OK)
-			failed = i;
-	if (failed >= 0)
-		session_fail(workers[failed].code, "%s", workers[failed].session.message);
+			session_fail(workers[i].code, "%s", workers[i].session.message);
 	host_free(workers);
 }
 
-/* ---- Joins of lists ----------------------------------------------------- */
-
-/* A call of neardup_pairs() or neardup_clusters(). */
-typedef struct Call
+/* Returns what a list has of an array, which is all of it if the list has all documents. */
+static void *
+gather(const Side *side, const StarList *list, void *array, size_t size)
 {
-	Stars stars; /* the first, so that its functions find the others */
-	const neardup_session *session;
-	const neardup_options *options;
-	Side side;
-	Side against;
-	uint64_t *length; /* of the documents, for containment */
-	uint64_t *keeper_length;
-} Call;
+	char *gathered;
 
-/* Returns whether a list has all documents of a side, in order. */
-static bool
-is_everything(const Side *side, const StarList *list)
-{
-	return list->count == side->documents &&
-		(list->count == 0 || list->doc[list->count - 1] == list->count - 1);
-}
-
-/* Returns the signatures of a list, without a copy where they lie one behind the other. */
-static uint8_t *
-pack_list(const Side *side, const StarList *list)
-{
-	uint8_t *packed = side->packed;
-
-	if (is_everything(side, list))
-		return packed;
-	packed = host_alloc(list->count * side->stride + 1);
+	if (list->count == side->table.count)
+		return array;
+	gathered = host_alloc(list->count * size);
 	for (uint32_t i = 0; i < list->count; i++)
-		memcpy(packed + i * side->stride, side->packed + list->doc[i] * side->stride, side->stride);
-	return packed;
+		memcpy(gathered + i * size, (char *) array + list->doc[i] * size, size);
+	return gathered;
 }
 
-/* Returns the sets of a list. */
-static Bag *
-gather_bags(const Side *side, const StarList *list)
-{
-	Bag *bags = host_alloc(list->count * sizeof(Bag) + 1);
-
-	for (uint32_t i = 0; i < list->count; i++)
-		bags[i] = side->bag[list->doc[i]];
-	return bags;
-}
-
-/* Joins lists of sets. */
+/* Joins sets. */
 static void
-join_sets(const Call *call, Join *join, int jobs)
+join_sets(Join *join, Bag *left, Bag *right)
 {
-	Bag *left = gather_bags(join->left, join->list);
-	Bag *right = join->other != NULL ? gather_bags(join->right, join->other) : NULL;
+	const neardup_options *options = join->options;
 
-	join->sets =
-		(SetJoin){.left = left,
-				  .left_count = join->list->count,
-				  .right = right,
-				  .right_count = right != NULL ? join->other->count : 0,
-				  .threshold = call->options->threshold,
-				  .weighted = call->options->multiset,
-				  .measure = call->options->containment ? SET_CONTAINMENT : SET_RESEMBLANCE};
+	join->sets = (SetJoin){.left = left,
+						   .left_count = join->left->count,
+						   .right = right,
+						   .right_count = right != NULL ? join->right->count : 0,
+						   .threshold = options->threshold,
+						   .weighted = options->multiset,
+						   .measure = options->containment ? SET_CONTAINMENT : SET_RESEMBLANCE,
+						   .sink = take_sets,
+						   .next = next_part};
 	if (!set_plan(&join->sets, &join->set_plan))
 		session_fail(NEARDUP_TOO_LARGE, "there are too many shingles to compare at once");
 	join->parts = SET_PARTS;
-	run(join, jobs, call->session);
+	run(join, Max(options->jobs, 1));
 	set_plan_free(&join->set_plan);
-	host_free(left);
-	host_free(right);
 }
 
-/* Joins lists of signatures. */
+/* Joins signatures. */
 static void
-join_signatures(const Call *call, Join *join, int jobs)
+join_signatures(Join *join, const uint8_t *left, const uint8_t *right)
 {
-	const SignatureHeader *shape = &join->left->shape;
-	uint8_t *left = pack_list(join->left, join->list);
-	uint8_t *right = join->other != NULL ? pack_list(join->right, join->other) : NULL;
+	const SignatureHeader *shape = &join->side.shape;
 
 	join->symbols = (SymbolJoin){.k = shape->k,
 								 .b = signature_bits(shape),
-								 .h = signature_radius(shape, call->options->threshold),
-								 .stride = join->left->stride,
+								 .h = signature_radius(shape, join->options->threshold),
+								 .stride = join->side.stride,
 								 .recall = 1,
-								 .left = {left, join->list->count},
-								 .right = {right, right != NULL ? join->other->count : 0}};
+								 .left = {left, join->left->count},
+								 .right = {right, right != NULL ? join->right->count : 0},
+								 .emit = take_signatures,
+								 .next = next_part};
 	join->plan = join_plan(&join->symbols);
 	join->parts = join_parts(&join->plan);
-	run(join, Min(jobs, join->parts), call->session);
-	if (left != join->left->packed)
-		host_free(left);
-	if (right != NULL && right != join->right->packed)
-		host_free(right);
+	run(join, Min(Max(join->options->jobs, 1), join->parts));
 }
 
 /* As Stars.join asks. */
 static bool
 join_lists(Stars *stars, const StarList *list, const StarList *other, StarSink sink)
 {
-	const Call *call = (const Call *) stars;
-	bool against = other != NULL && stars->keeper_first != NULL;
+	Join *join = (Join *) stars;
+	const Side *side[2] = {&join->side, stars->keeper_first != NULL ? &join->against : &join->side};
+	const StarList *lists[2] = {list, other};
+	void *array[2] = {NULL, NULL};
+	void *gathered[2] = {NULL, NULL};
+
+	if (list->count == 0 || (other != NULL && other->count == 0))
+		return true;
+	join->left = list;
+	join->right = other != NULL ? other : list;
+	join->sink = sink;
+	for (int i = 0; i < 2 && lists[i] != NULL; i++)
+	{
+		array[i] = side[i]->bag != NULL ? (void *) side[i]->bag : side[i]->packed;
+		gathered[i] = gather(side[i], lists[i], array[i],
+							 side[i]->bag != NULL ? sizeof(Bag) : side[i]->stride);
+	}
+	if (side[0]->bag != NULL)
+		join_sets(join, gathered[0], gathered[1]);
+	else
+		join_signatures(join, gathered[0], gathered[1]);
+	for (int i = 0; i < 2; i++)
+		if (gathered[i] != array[i])
+			host_free(gathered[i]);
+	return !join->stopped;
+}
+
+/* Checks the arguments of a call, and reads its values. */
+static Join *
+join_new(const neardup_session *session, const neardup_values *values,
+		 const neardup_values *against, const neardup_options *options)
+{
 	Join *join = host_alloc(sizeof(Join));
-	int jobs = Max(call->options->jobs, 1);
-	bool stopped;
+	Stars *stars = &join->stars;
 
 	memset(join, 0, sizeof(Join));
-	join->left = &call->side;
-	join->right = against ? &call->against : &call->side;
-	join->list = list;
-	join->other = other;
-	join->sink = sink;
-	join->stars = stars;
-	(join->left->bag != NULL ? join_sets : join_signatures)(call, join, jobs);
-	stopped = join->stopped;
-	host_free(join);
-	return !stopped;
-}
-
-/* ---- What the header lists ---------------------------------------------- */
-
-/* Checks the options of a call, and reads its values. */
-static void
-call_begin(Call *call, const neardup_values *values, const neardup_values *against)
-{
-	double threshold = call->options->threshold;
-
-	if (!(threshold > 0 && threshold <= 1))
+	join->session = session;
+	join->options = options;
+	if (!(options->threshold > 0 && options->threshold <= 1))
 		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
-	side_read(&call->side, values, call->options);
-	if (against == NULL)
-		return;
-	if (against->kind != values->kind)
-		session_fail(NEARDUP_MISMATCH, "the values of both sides must be of the same kind");
-	call->against.shape = call->side.shape;
-	side_read(&call->against, against, call->options);
-}
-
-/* Ends a call of neardup_pairs() or neardup_clusters(). */
-static neardup_code
-call_end(Call *call)
-{
-	side_free(&call->side);
-	side_free(&call->against);
-	host_free(call->stars.edge);
-	host_free(call->length);
-	host_free(call->keeper_length);
-	host_free(call);
-	return session_end();
-}
-
-/* Returns a new call. */
-static Call *
-call_new(const neardup_session *session, const neardup_options *options)
-{
-	Call *call = host_alloc(sizeof(Call));
-
-	memset(call, 0, sizeof(Call));
-	call->session = session;
-	call->options = options;
-	call->stars.join = join_lists;
-	call->stars.nearest = options->nearest;
-	call->stars.most_edges = options->memory > 0 ? options->memory / sizeof(StarEdge) : SIZE_MAX;
-	return call;
+	if (values->kind == NEARDUP_LEXICON || (against != NULL && against->kind != values->kind))
+		session_fail(NEARDUP_MISMATCH, "these are no two lists of values of the same kind");
+	if (values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
+		session_fail(NEARDUP_INVALID, "only shingles are compared by containment or as multisets");
+	side_read(&join->side, values, options->multiset, NULL);
+	stars->documents = star_list(join->side.table.count);
+	stars->first = join->side.first;
+	stars->next = join->side.next;
+	if (against != NULL)
+	{
+		side_read(&join->against, against, options->multiset, &join->side);
+		stars->keeper_first = join->against.first;
+		stars->keepers = join->against.table.count;
+	}
+	stars->nearest = options->nearest;
+	stars->join = join_lists;
+	stars->most_edges = options->memory > 0 ? options->memory / sizeof(StarEdge) : SIZE_MAX;
+	stars->room = EDGES_AT_FIRST;
+	stars->edge = host_alloc(EDGES_AT_FIRST * sizeof(StarEdge));
+	pthread_mutex_init(&join->lock, NULL);
+	return join;
 }
 
 /* ---- Pairs -------------------------------------------------------------- */
 
-/* A StarSink that keeps a pair of documents. */
+/* Keeps a pair of rows: a, which is the second in the order of stars, and b. */
+static void
+keep_pair(Stars *stars, uint32_t a, uint32_t b, double similarity)
+{
+	if (stars->edges >= stars->most_edges)
+		session_fail(NEARDUP_TOO_LARGE, "there are more pairs than the memory holds");
+	stars_add_edge(stars, b, a, similarity);
+}
+
+/* A StarSink: of one list the first rows are a pair, and all rows of a with the first of b of two. */
 static bool
 take_pair(void *state, uint32_t a, uint32_t b, double similarity)
 {
 	Stars *stars = state;
-	bool swap = stars->keeper_first == NULL && a > b;
+	uint32_t row = stars->first[a];
 
-	if (stars->edges >= stars->most_edges)
-		session_fail(NEARDUP_TOO_LARGE, "there are more pairs than the memory holds");
-	stars_add_edge(stars, swap ? a : b, swap ? b : a, similarity);
+	if (stars->keeper_first == NULL)
+		keep_pair(stars, Min(row, stars->first[b]), Max(row, stars->first[b]), similarity);
+	for (; stars->keeper_first != NULL && row != STAR_NO_ROW; row = stars->next[row])
+		keep_pair(stars, row, stars->keeper_first[b], similarity);
 	return true;
-}
-
-/* The pairs of rows of a call. */
-typedef struct Found
-{
-	neardup_pair *pair;
-	size_t count;
-	size_t room;
-} Found;
-
-static void
-put_pair(Found *found, uint32_t a, uint32_t b, double similarity)
-{
-	found->pair = host_grow(found->pair, &found->room, found->count + 1, sizeof(neardup_pair));
-	found->pair[found->count++] = (neardup_pair){a, b, similarity};
-}
-
-/* Returns the pairs of rows, in order. */
-static Found
-find_rows(const Call *call, bool against)
-{
-	const Side *side = &call->side;
-	Found found = {0};
-
-	for (size_t i = 0; i < call->stars.edges; i++)
-	{
-		const StarEdge *edge = call->stars.edge + i;
-		uint32_t b = (against ? &call->against : side)->first[edge->first];
-
-		for (uint32_t a = side->first[edge->second]; a != STAR_NO_ROW; a = side->next[a])
-		{
-			put_pair(&found, a, b, edge->similarity);
-			if (!against)
-				break;
-		}
-	}
-	for (uint32_t document = 0; !against && document < side->documents; document++)
-	{
-		uint32_t a = side->first[document];
-
-		for (uint32_t b = side->next[a]; b != STAR_NO_ROW; b = side->next[b])
-			put_pair(&found, a, b, 1);
-	}
-	sort_records(found.pair, found.count, sizeof(neardup_pair), sort_key_pair);
-	return found;
 }
 
 neardup_code
 neardup_pairs(neardup_session *session, const neardup_values *values, const neardup_values *against,
 			  const neardup_options *options, neardup_pair **pairs, size_t *count)
 {
-	Call *call;
-	StarList list;
-	StarList other = {0};
-	Found found;
+	neardup_pair *found;
+	Stars *stars;
+	StarList other;
 
 	SESSION_BEGIN(session);
-	call = call_new(session, options);
-	call_begin(call, values, against);
-	call->stars.keeper_first = against != NULL ? call->against.first : NULL;
-	list = star_list(call->side.documents);
-	other = star_list(call->against.documents);
-	if (list.count > 0 && (against == NULL || other.count > 0))
-		(void) join_lists(&call->stars, &list, against != NULL ? &other : NULL, take_pair);
-	found = find_rows(call, against != NULL);
-	*pairs = found.pair;
-	*count = found.count;
-	host_free((void *) list.doc);
-	host_free((void *) other.doc);
-	return call_end(call);
+	stars = &join_new(session, values, against, options)->stars;
+	other = star_list(stars->keepers);
+	(void) join_lists(stars, &stars->documents, against != NULL ? &other : NULL, take_pair);
+	for (uint32_t i = 0; against == NULL && i < stars->documents.count; i++)
+		for (uint32_t b = stars->next[stars->first[i]]; b != STAR_NO_ROW; b = stars->next[b])
+			keep_pair(stars, stars->first[i], b, 1);
+	sort_records(stars->edge, stars->edges, sizeof(StarEdge), sort_key_pair);
+	found = host_alloc(stars->edges * sizeof(neardup_pair) + 1);
+	for (size_t i = 0; i < stars->edges; i++)
+		found[i] =
+			(neardup_pair){stars->edge[i].second, stars->edge[i].first, stars->edge[i].similarity};
+	session_keep(found);
+	*pairs = found;
+	*count = stars->edges;
+	return session_end();
 }
 
 /* ---- Clusters ----------------------------------------------------------- */
-
-/* Returns the lengths of the sets of a side. */
-static uint64_t *
-lengths_of(const Side *side)
-{
-	uint64_t *length = host_alloc(side->documents * sizeof(uint64_t) + 1);
-
-	for (uint32_t i = 0; i < side->documents; i++)
-		length[i] = side->multiset ? bag_total(&side->bag[i]) : side->bag[i].count;
-	return length;
-}
 
 /* As Stars.may_join asks: by containment, a set joins none that is shorter. */
 static bool
 may_join(const Stars *stars, uint32_t document, uint32_t keeper)
 {
-	const Call *call = (const Call *) stars;
-	const uint64_t *of_keepers = call->keeper_length != NULL ? call->keeper_length : call->length;
+	const Join *join = (const Join *) stars;
+	const Side *keepers = stars->keeper_first != NULL ? &join->against : &join->side;
+	const Bag *bag = join->side.bag + document;
+	const Bag *other = keepers->bag + keeper;
 
-	return call->length[document] <= of_keepers[keeper];
+	return join->options->multiset ? bag_total(bag) <= bag_total(other) :
+									 bag->count <= other->count;
 }
 
 neardup_code
@@ -616,27 +482,12 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 				 const neardup_values *against, const neardup_options *options, uint32_t *keeper,
 				 double *similarity)
 {
-	Call *call;
 	Stars *stars;
 
 	SESSION_BEGIN(session);
-	call = call_new(session, options);
-	stars = &call->stars;
-	call_begin(call, values, against);
+	stars = &join_new(session, values, against, options)->stars;
 	if (options->containment)
-	{
-		call->length = lengths_of(&call->side);
-		call->keeper_length = against != NULL ? lengths_of(&call->against) : NULL;
 		stars->may_join = may_join;
-	}
-	stars->documents = star_list(call->side.documents);
-	stars->first = call->side.first;
-	stars->next = call->side.next;
-	if (against != NULL)
-	{
-		stars->keeper_first = call->against.first;
-		stars->keepers = call->against.documents;
-	}
 	stars->keeper = keeper;
 	stars->similarity =
 		similarity != NULL ? similarity : host_alloc(values->count * sizeof(double) + 1);
@@ -646,8 +497,5 @@ neardup_clusters(neardup_session *session, const neardup_values *values,
 		stars->similarity[i] = 0;
 	}
 	stars_make(stars);
-	host_free((void *) stars->documents.doc);
-	if (similarity == NULL)
-		host_free(stars->similarity);
-	return call_end(call);
+	return session_end();
 }

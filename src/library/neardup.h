@@ -6,8 +6,8 @@
  * machine.  Equal bytes are equal values.
  *
  * A session is used by one thread at a time, any number of threads have sessions of their
- * own.  Signers and lexicons do not change, so all sessions may use them.  The library keeps
- * no other state but tables that are the same in all processes, made once and never freed.
+ * own.  Signers do not change, so all sessions may use them.  The library keeps no other
+ * state but tables that are the same in all processes, made once and never freed.
  *
  * Functions return NEARDUP_OK or what went wrong, and then neardup_message() says it in a
  * sentence; arguments that return results are not set then.  Texts are UTF-8; bytes that are
@@ -84,39 +84,6 @@ NEARDUP_API const char *neardup_message(const neardup_session *session);
 /* Frees what a function of this library returned to the caller; NULL is allowed. */
 NEARDUP_API void neardup_free(neardup_session *session, void *memory);
 
-/* ---- Lexicons ----------------------------------------------------------- */
-
-/* The weights of shingles, by how few of many documents have them. */
-typedef struct neardup_lexicon neardup_lexicon;
-
-/* Reads a lexicon in binary format or as text; writes it in binary format; prints it as text. */
-NEARDUP_API neardup_code neardup_lexicon_read(neardup_session *session, const void *bytes,
-											  size_t length, neardup_lexicon **lexicon);
-NEARDUP_API neardup_code neardup_lexicon_write(neardup_session *session,
-											   const neardup_lexicon *lexicon,
-											   neardup_bytes *bytes);
-NEARDUP_API neardup_code neardup_lexicon_print(neardup_session *session,
-											   const neardup_lexicon *lexicon, neardup_bytes *text);
-NEARDUP_API void neardup_lexicon_free(neardup_session *session, neardup_lexicon *lexicon);
-
-/* Counts the shingles of documents, for a lexicon. */
-typedef struct neardup_learner neardup_learner;
-
-/*
- * Begins a lexicon of at most `entries` shingles (1 to 1,000,000).  scheme is one that
- * neardup_lexicon() takes, such as "word 1".  memory is how many bytes the counts may take,
- * unless the entries need more; 0 is 64 MB, as maintenance_work_mem usually is.
- */
-NEARDUP_API neardup_code neardup_learner_new(neardup_session *session, const char *scheme,
-											 uint32_t entries, size_t memory,
-											 neardup_learner **learner);
-NEARDUP_API neardup_code neardup_learn(neardup_session *session, neardup_learner *learner,
-									   const char *utf8, size_t length);
-/* Makes the lexicon.  Shingles of at least this share of the documents are left out. */
-NEARDUP_API neardup_code neardup_learner_finish(neardup_session *session, neardup_learner *learner,
-												double share, neardup_lexicon **lexicon);
-NEARDUP_API void neardup_learner_free(neardup_session *session, neardup_learner *learner);
-
 /* ---- Signing ------------------------------------------------------------ */
 
 /* What is made of texts: a kind, a shape, a scheme. */
@@ -125,30 +92,40 @@ typedef struct neardup_signer neardup_signer;
 /*
  * Makes a signer: to_minhash(text, k, b, scheme), to_simhash(text, k, scheme), where b is 1, or
  * to_shingles(text, scheme), where k and b are 0.  A scheme is "word 3", "char 5" or the like;
- * NULL is that of the SQL function, "word 3" or, for simhash, "word 1".  With a lexicon, whose scheme counts, it is to_minhash(text, k, b, lexicon)
- * or weigh(to_shingles(text, scheme), lexicon).  The lexicon must live as long as the signer.
+ * NULL is that of the SQL function, "word 3" or, for simhash, "word 1".  With a lexicon, whose
+ * scheme counts, it is to_minhash(text, k, b, lexicon) or weigh(to_shingles(text, scheme),
+ * lexicon).  A lexicon is given in binary format or as text; NULL is none.
  */
 NEARDUP_API neardup_code neardup_signer_new(neardup_session *session, neardup_kind kind, int k,
-											int b, const char *scheme,
-											const neardup_lexicon *lexicon,
-											neardup_signer **signer);
+											int b, const char *scheme, const void *lexicon,
+											size_t length, neardup_signer **signer);
 NEARDUP_API void neardup_signer_free(neardup_session *session, neardup_signer *signer);
 
 /* Returns the bytes of each signature, or 0 for shingles. */
 NEARDUP_API size_t neardup_signature_size(const neardup_signer *signer);
 
-/* Makes the minhash or simhash of a text, of neardup_signature_size() bytes. */
+/* Makes the value of a text. */
 NEARDUP_API neardup_code neardup_sign(neardup_session *session, const neardup_signer *signer,
-									  const char *utf8, size_t length, uint8_t *signature);
+									  const char *utf8, size_t length, neardup_bytes *value);
 
-/* Makes those of `count` texts, one behind the other. */
+/* Makes the signatures of `count` texts, one behind the other, of neardup_signature_size() each. */
 NEARDUP_API neardup_code neardup_sign_many(neardup_session *session, const neardup_signer *signer,
 										   size_t count, const char *const *utf8,
 										   const size_t *length, uint8_t *signatures);
 
-/* Makes the shingles of a text. */
-NEARDUP_API neardup_code neardup_shingles(neardup_session *session, const neardup_signer *signer,
-										  const char *utf8, size_t length, neardup_bytes *shingles);
+/* Sets the next text, whose bytes stay until the next call; returns false after the last. */
+typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length);
+
+/*
+ * Makes the lexicon of texts, the weights of shingles by how few of the texts have them, as
+ * neardup_lexicon() does: of the `entries` (1 to 1,000,000) shingles that most texts have, but
+ * none that at least this share of them has.  scheme is one such as "word 1".  memory is how many
+ * bytes the counts may take, unless the entries need more; 0 is 64 MB, as maintenance_work_mem
+ * usually is.
+ */
+NEARDUP_API neardup_code neardup_learn(neardup_session *session, const char *scheme,
+									   uint32_t entries, double share, size_t memory,
+									   neardup_next next, void *state, neardup_bytes *lexicon);
 
 /* ---- Values ------------------------------------------------------------- */
 
@@ -189,6 +166,7 @@ typedef struct neardup_values
 	const uint8_t *bytes;
 	size_t size;            /* of each, if offset is NULL */
 	const uint64_t *offset; /* where each begins, and where the last ends */
+	const uint32_t *chosen; /* NULL, or `count` of them by their places there, in any order */
 } neardup_values;
 
 typedef struct neardup_options

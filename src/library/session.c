@@ -154,58 +154,33 @@ jmp_buf *
 session_begin(neardup_session *session)
 {
 	session->outer = active;
-	if (session->blocks.next == NULL)
-		session->blocks.next = session->blocks.previous = &session->blocks;
+	session->code = NEARDUP_OK;
+	session->blocks.next = session->blocks.previous = &session->blocks;
 	active = session;
 	return &session->failed;
 }
 
-/* Ends a call that did not fail.  What it has allocated and not freed is the caller's. */
+/* Ends a call: frees what it has allocated and not kept, and returns the code of its error. */
 neardup_code
 session_end(void)
 {
-	while (active->blocks.next != &active->blocks)
-		unlink_block(active->blocks.next);
-	active = active->outer;
-	return NEARDUP_OK;
+	neardup_session *session = active;
+
+	while (session->blocks.next != &session->blocks)
+		host_free((char *) session->blocks.next + BLOCK_BYTES);
+	active = session->outer;
+	return session->code;
 }
 
-/* Ends a call that did not fail, whose memory is still the session's. */
-neardup_code
-session_pause(void)
-{
-	active = active->outer;
-	return NEARDUP_OK;
-}
-
-/* Ends a call that failed: frees what it has allocated, and returns the code of the error. */
-neardup_code
-session_give_up(void)
-{
-	neardup_code code = active->code;
-
-	while (active->blocks.next != &active->blocks)
-		host_free((char *) active->blocks.next + BLOCK_BYTES);
-	active = active->outer;
-	return code;
-}
-
-/* Makes a session for another thread of a call. */
+/* Keeps memory, or NULL, beyond the end of this call; then calls of any thread may reallocate it. */
 void
-session_inherit(neardup_session *session, const neardup_session *from)
+session_keep(void *memory)
 {
-	memset(session, 0, sizeof(*session));
-	session->host = from->host;
+	if (memory != NULL)
+		unlink_block(block_of(memory));
 }
 
-/* Lets calls of other threads reallocate memory, one at a time; no call frees it after an error. */
-void
-session_release(void *memory)
-{
-	unlink_block(block_of(memory));
-}
-
-/* Makes this call responsible for memory again that was released. */
+/* Lets this call free memory at its end that was kept. */
 void
 session_adopt(void *memory)
 {
@@ -223,16 +198,11 @@ neardup_version(void)
 neardup_session *
 neardup_open(const neardup_host *host)
 {
-	neardup_host of_malloc = {0};
-	neardup_session *session;
+	neardup_session made = {.host = host != NULL ? *host : (neardup_host){0}};
+	neardup_session *session = resize(&made.host, NULL, sizeof(made));
 
-	if (host == NULL)
-		host = &of_malloc;
-	session = resize(host, NULL, sizeof(neardup_session));
-	if (session == NULL)
-		return NULL;
-	memset(session, 0, sizeof(neardup_session));
-	session->host = *host;
+	if (session != NULL)
+		*session = made;
 	return session;
 }
 

@@ -26,45 +26,47 @@ struct neardup_session
 	char message[512];
 };
 
-struct neardup_lexicon
-{
-	LexiconParts parts;
-	Weights weights;
-	SchemeId weighed;
-};
-
+/* What a signer is made for; its lexicon is its own. */
 struct neardup_signer
 {
 	neardup_kind kind;
 	SignatureMaker maker; /* for shingles: scheme, weights and the header's scheme */
+	LexiconParts lexicon;
+	Weights weights;
 };
 
 /*
- * Begins a call of the library.  If there is an error later, what the call has allocated is
- * freed, and the function that has this line returns the error's code.
+ * Begins a call of the library.  Its end frees what it has allocated, unless session_keep() has
+ * been told of it.  An error returns its code from the function that has this line.
  */
 #define SESSION_BEGIN(session) \
 	do \
 	{ \
 		if (setjmp(*session_begin(session)) != 0) \
-			return session_give_up(); \
+			return session_end(); \
 	} while (0)
 
 extern jmp_buf *session_begin(neardup_session *session);
 extern neardup_code session_end(void);
-extern neardup_code session_pause(void);
-extern neardup_code session_give_up(void);
-extern void session_inherit(neardup_session *session, const neardup_session *from);
-extern void session_release(void *memory);
+extern void session_keep(void *memory);
 extern void session_adopt(void *memory);
 extern _Noreturn void session_fail(neardup_code code, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-extern SchemeId scheme_of_name(const char *name);
-extern FormReader reader_of(const void *bytes, size_t length);
-extern Signature signature_of_bytes(neardup_kind kind, const void *bytes, size_t length);
-extern Bag bag_of_bytes(const void *bytes, size_t length, uint8_t *version, SchemeId *scheme);
-extern SignatureHeader header_of_set(uint8_t version, SchemeId scheme);
-extern void check_comparable(const SignatureHeader *x, const SignatureHeader *y);
+/* ---- Values (values.c) -------------------------------------------------- */
+
+/* A value that was read. */
+typedef struct Value
+{
+	neardup_kind kind;
+	Signature signature; /* of a set only the header, with its recipe and scheme */
+	Bag bag;
+	LexiconParts lexicon;
+} Value;
+
+extern Value value_read(neardup_kind kind, const void *bytes, size_t length, bool text);
+extern neardup_bytes value_write(const Value *value, bool text);
+extern bool value_is_empty(const Value *value);
+extern void check_comparable(const Value *x, const SignatureHeader *y);
 
 #endif

@@ -1,14 +1,12 @@
 /*
- * sign.c: signers and lexicons.
+ * sign.c: lexicons of texts, and signers.
  */
 #include "library/session.h"
 
 #include "sketch/counts.h"
 
-/* ---- Schemes ------------------------------------------------------------ */
-
 /* Returns the scheme of a name, which must read text; fails if there is none. */
-SchemeId
+static SchemeId
 scheme_of_name(const char *name)
 {
 	SchemeId scheme;
@@ -24,213 +22,70 @@ scheme_of_name(const char *name)
 
 /* ---- Lexicons ----------------------------------------------------------- */
 
-/* Returns a lexicon of its parts, which become its own. */
-static neardup_lexicon *
-lexicon_new(const LexiconParts *parts)
-{
-	neardup_lexicon *lexicon = host_alloc(sizeof(neardup_lexicon));
-
-	lexicon->parts = *parts;
-	weights_begin(&lexicon->weights, parts->key, parts->weight, parts->count);
-	lexicon->weighed =
-		lexicon_weighed_scheme(parts->scheme,
-							   weights_digest(parts->scheme, parts->documents, parts->key,
-											  parts->weight, parts->count));
-	return lexicon;
-}
-
-/* Returns a copy of a text that ends in a zero instead of line ends. */
-static char *
-copy_of_text(const char *text, size_t length)
-{
-	char *copy = host_alloc(length + 1);
-
-	while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
-		length--;
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	return copy;
-}
-
-neardup_code
-neardup_lexicon_read(neardup_session *session, const void *bytes, size_t length,
-					 neardup_lexicon **lexicon)
-{
-	bool text = length > 0 && *(const char *) bytes != LEXICON_LAYOUT;
-	FormReader reader;
-	LexiconParts parts;
-
-	SESSION_BEGIN(session);
-	reader = reader_of(text ? copy_of_text(bytes, length) : bytes, length);
-	if (!(text ? lexicon_parse : lexicon_receive)(&reader, &parts) || reader.cut)
-		session_fail(NEARDUP_MALFORMED, "this is no lexicon: %s",
-					 reader.cut ? "Its end is missing." : reader.defect);
-	if (parts.version != RECIPE_VERSION)
-		session_fail(NEARDUP_MISMATCH, "cannot use a lexicon of recipe version %d", parts.version);
-	if (text)
-		host_free((void *) reader.input);
-	*lexicon = lexicon_new(&parts);
-	return session_end();
-}
-
-neardup_code
-neardup_lexicon_write(neardup_session *session, const neardup_lexicon *lexicon,
-					  neardup_bytes *bytes)
-{
-	FormWriter writer = {0};
-
-	SESSION_BEGIN(session);
-	lexicon_send(&writer, &lexicon->parts);
-	*bytes = (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
-	return session_end();
-}
-
-neardup_code
-neardup_lexicon_print(neardup_session *session, const neardup_lexicon *lexicon, neardup_bytes *text)
-{
-	FormWriter writer = {0};
-
-	SESSION_BEGIN(session);
-	lexicon_print(&writer, &lexicon->parts);
-	*text = (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
-	return session_end();
-}
-
-void
-neardup_lexicon_free(neardup_session *session, neardup_lexicon *lexicon)
-{
-	if (lexicon == NULL)
-		return;
-	neardup_free(session, lexicon->weights.start);
-	neardup_free(session, lexicon->parts.key);
-	neardup_free(session, lexicon->parts.weight);
-	neardup_free(session, lexicon);
-}
-
-/* ---- Learning ----------------------------------------------------------- */
-
-/* The counts are memory of a session of their own, which an error of any call frees. */
-struct neardup_learner
-{
-	neardup_session own;
-	SchemeId scheme;
-	uint32_t entries;
-	ElementCounts counts;
-};
-
-/* Tells the caller's session the outcome of a call. */
-static neardup_code
-tell(neardup_session *session, const neardup_learner *learner, neardup_code code)
-{
-	if (code != NEARDUP_OK)
-		memcpy(session->message, learner->own.message, sizeof(session->message));
-	return code;
-}
-
 /* As much as the server takes, unless it is told otherwise. */
 #define MEMORY_USUAL ((size_t) 64 << 20)
 
-/* Begins to count. */
-static neardup_code
-begin_counts(neardup_learner *learner, const char *scheme, uint32_t entries, size_t memory)
+neardup_code
+neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, double share,
+			  size_t memory, neardup_next next, void *state, neardup_bytes *lexicon)
 {
-	SESSION_BEGIN(&learner->own);
-	learner->scheme = scheme_of_name(scheme);
-	if (!lexicon_weighs(RECIPE_VERSION, learner->scheme))
+	Value value = {.kind = NEARDUP_LEXICON, .lexicon = {.version = RECIPE_VERSION}};
+	LexiconParts *parts = &value.lexicon;
+	ElementCounts counts;
+	const char *utf8;
+	size_t length;
+
+	SESSION_BEGIN(session);
+	parts->scheme = scheme_of_name(scheme);
+	if (!lexicon_weighs(RECIPE_VERSION, parts->scheme))
 		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", scheme);
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_INVALID, "a lexicon has from 1 to %d entries", LEXICON_ENTRIES_MAX);
-	learner->entries = entries;
-	counts_begin(&learner->counts,
-				 Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES, 2 * (size_t) entries));
-	return session_pause();
-}
-
-neardup_code
-neardup_learner_new(neardup_session *session, const char *scheme, uint32_t entries, size_t memory,
-					neardup_learner **learner)
-{
-	neardup_learner *made;
-	neardup_code code;
-
-	SESSION_BEGIN(session);
-	made = host_alloc(sizeof(neardup_learner));
-	session_inherit(&made->own, session);
-	(void) session_end();
-	code = tell(session, made, begin_counts(made, scheme, entries, memory));
-	if (code == NEARDUP_OK)
-		*learner = made;
-	else
-		neardup_free(session, made);
-	return code;
-}
-
-/* Counts the shingles of a text. */
-static neardup_code
-count_text(neardup_learner *learner, const char *utf8, size_t length)
-{
-	SESSION_BEGIN(&learner->own);
-	if (learner->own.code != NEARDUP_OK)
-		session_fail(learner->own.code, "the lexicon was given up after an error");
-	counts_next(&learner->counts);
-	shingle_text(utf8, length, learner->scheme, counts_add, &learner->counts);
-	return session_pause();
-}
-
-neardup_code
-neardup_learn(neardup_session *session, neardup_learner *learner, const char *utf8, size_t length)
-{
-	return tell(session, learner, count_text(learner, utf8, length));
-}
-
-/* Makes the lexicon, and frees the counts. */
-static neardup_code
-finish_counts(neardup_learner *learner, double share, neardup_lexicon **lexicon)
-{
-	LexiconParts parts = {.version = RECIPE_VERSION,
-						  .scheme = learner->scheme,
-						  .documents = learner->counts.documents};
-
-	SESSION_BEGIN(&learner->own);
-	if (learner->own.code != NEARDUP_OK)
-		session_fail(learner->own.code, "the lexicon was given up after an error");
 	if (!(share > 0 && share <= 1))
 		session_fail(NEARDUP_INVALID, "the share must be above 0, and at most 1");
-	if (parts.documents < 2)
+	counts_begin(&counts,
+				 Max((memory > 0 ? memory : MEMORY_USUAL) / COUNTS_BYTES, 2 * (size_t) entries));
+	while (next(state, &utf8, &length))
+	{
+		counts_next(&counts);
+		shingle_text(utf8, length, parts->scheme, counts_add, &counts);
+	}
+	parts->documents = counts.documents;
+	if (parts->documents < 2)
 		session_fail(NEARDUP_INVALID, "a lexicon needs at least two documents");
-	parts.count =
-		counts_finish(&learner->counts, learner->entries, share, &parts.key, &parts.weight);
-	if (parts.count > LEXICON_ENTRIES_MAX)
+	parts->count = counts_finish(&counts, entries, share, &parts->key, &parts->weight);
+	if (parts->count > LEXICON_ENTRIES_MAX)
 		session_fail(NEARDUP_TOO_LARGE,
 					 "the lexicon has more than %d entries: raise the share, or lower the entries",
 					 LEXICON_ENTRIES_MAX);
-	*lexicon = lexicon_new(&parts);
-	learner->own.code = NEARDUP_INVALID;
+	*lexicon = value_write(&value, false);
 	return session_end();
 }
 
-neardup_code
-neardup_learner_finish(neardup_session *session, neardup_learner *learner, double share,
-					   neardup_lexicon **lexicon)
+/* Returns a lexicon of bytes in binary format or of a text, with line ends behind it or not. */
+static LexiconParts
+read_lexicon(const char *bytes, size_t length)
 {
-	return tell(session, learner, finish_counts(learner, share, lexicon));
-}
+	bool text = length > 0 && *bytes != LEXICON_LAYOUT;
+	char *copy = host_alloc(length + 1);
+	Value value;
 
-void
-neardup_learner_free(neardup_session *session, neardup_learner *learner)
-{
-	if (learner == NULL)
-		return;
-	(void) session_begin(&learner->own);
-	(void) session_give_up();
-	neardup_free(session, learner);
+	memcpy(copy, bytes, length);
+	while (text && length > 0 && strchr("\r\n", copy[length - 1]) != NULL)
+		length--;
+	copy[length] = '\0';
+	value = value_read(NEARDUP_LEXICON, copy, length, text);
+	if (value.lexicon.version != RECIPE_VERSION)
+		session_fail(NEARDUP_MISMATCH, "cannot use a lexicon of recipe version %d",
+					 value.lexicon.version);
+	return value.lexicon;
 }
 
 /* ---- Signers ------------------------------------------------------------ */
 
 /* Fails unless a signer can make this. */
 static void
-check_shape(neardup_kind kind, int k, int b, const neardup_lexicon *lexicon)
+check_shape(neardup_kind kind, int k, int b, bool weighed)
 {
 	if (kind == NEARDUP_MINHASH && !minhash_shape_is_valid(k, b))
 		session_fail(NEARDUP_INVALID,
@@ -239,38 +94,54 @@ check_shape(neardup_kind kind, int k, int b, const neardup_lexicon *lexicon)
 	if (kind == NEARDUP_SIMHASH && (!simhash_shape_is_valid(k) || b != 1))
 		session_fail(NEARDUP_INVALID,
 					 "there is no simhash(%d): f is 64, 128, 256 or 512, and b is 1", k);
-	if (kind == NEARDUP_SIMHASH && lexicon != NULL)
+	if (kind == NEARDUP_SIMHASH && weighed)
 		session_fail(NEARDUP_INVALID, "a lexicon weighs minhash and shingles, not simhash");
 	if (kind != NEARDUP_MINHASH && kind != NEARDUP_SIMHASH && kind != NEARDUP_SHINGLES)
 		session_fail(NEARDUP_INVALID, "kind %d cannot be made of texts", (int) kind);
 }
 
+/* Lets a signer weigh shingles by its lexicon; returns the scheme of what it makes. */
+static SchemeId
+weigh(neardup_signer *signer, const char *scheme)
+{
+	const LexiconParts *lexicon = &signer->lexicon;
+
+	if (scheme != NULL && scheme_of_name(scheme) != lexicon->scheme)
+		session_fail(NEARDUP_MISMATCH, "the lexicon is not of scheme \"%s\"", scheme);
+	weights_begin(&signer->weights, lexicon->key, lexicon->weight, lexicon->count);
+	signer->maker.weights = &signer->weights;
+	signer->maker.scheme = lexicon->scheme;
+	return lexicon_weighed_scheme(lexicon->scheme,
+								  weights_digest(lexicon->scheme, lexicon->documents, lexicon->key,
+												 lexicon->weight, lexicon->count));
+}
+
 neardup_code
 neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
-				   const neardup_lexicon *lexicon, neardup_signer **signer)
+				   const void *lexicon, size_t length, neardup_signer **signer)
 {
+	const char *usual = kind == NEARDUP_SIMHASH ? "word 1" : "word 3";
 	neardup_signer *made;
 	SchemeId weighed;
 
 	SESSION_BEGIN(session);
-	check_shape(kind, k, b, lexicon);
+	check_shape(kind, k, b, lexicon != NULL);
 	made = host_alloc(sizeof(neardup_signer));
-	memset(made, 0, sizeof(*made));
-	made->kind = kind;
-	made->maker.scheme = weighed = scheme_of_name(scheme != NULL              ? scheme :
-													  kind == NEARDUP_SIMHASH ? "word 1" :
-																				"word 3");
+	*made = (neardup_signer){.kind = kind};
 	if (lexicon != NULL)
 	{
-		if (scheme != NULL && made->maker.scheme != lexicon->parts.scheme)
-			session_fail(NEARDUP_MISMATCH, "the lexicon is not of scheme \"%s\"", scheme);
-		made->maker.scheme = lexicon->parts.scheme;
-		made->maker.weights = &lexicon->weights;
-		weighed = lexicon->weighed;
+		made->lexicon = read_lexicon(lexicon, length);
+		weighed = weigh(made, scheme);
 	}
+	else
+		weighed = made->maker.scheme = scheme_of_name(scheme != NULL ? scheme : usual);
 	made->maker.header =
 		signature_header(kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, k,
 						 kind == NEARDUP_SHINGLES ? 1 : b, weighed);
+	session_keep(made->lexicon.key);
+	session_keep(made->lexicon.weight);
+	session_keep(made->weights.start);
+	session_keep(made);
 	*signer = made;
 	return session_end();
 }
@@ -278,6 +149,11 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 void
 neardup_signer_free(neardup_session *session, neardup_signer *signer)
 {
+	if (signer == NULL)
+		return;
+	neardup_free(session, signer->lexicon.key);
+	neardup_free(session, signer->lexicon.weight);
+	neardup_free(session, signer->weights.start);
 	neardup_free(session, signer);
 }
 
@@ -289,11 +165,52 @@ neardup_signature_size(const neardup_signer *signer)
 
 /* ---- Signing ------------------------------------------------------------ */
 
+/* Makes the signature of a text. */
+static void
+make_signature(const neardup_signer *signer, const char *utf8, size_t length, uint8_t *to)
+{
+	Signature made = signature_of_text(&signer->maker, utf8, length,
+									   to + SIGNATURE_SYMBOLS_AT(signer->maker.header.flags));
+
+	signature_send_header(&made, to);
+}
+
+/* Makes the set of a text. */
+static Value
+make_set(const SignatureMaker *maker, const char *utf8, size_t length)
+{
+	Value value = {.kind = NEARDUP_SHINGLES, .signature.header = maker->header};
+	BagBuilder builder;
+
+	bag_begin(&builder);
+	shingle_text(utf8, length, maker->scheme, bag_add, &builder);
+	if (!bag_finish(&builder, &value.bag))
+		session_fail(NEARDUP_TOO_LARGE, "the text has too many shingles");
+	if (maker->weights != NULL)
+		value.bag = bag_weigh(&value.bag, maker->weights);
+	return value;
+}
+
 neardup_code
 neardup_sign(neardup_session *session, const neardup_signer *signer, const char *utf8,
-			 size_t length, uint8_t *signature)
+			 size_t length, neardup_bytes *bytes)
 {
-	return neardup_sign_many(session, signer, 1, &utf8, &length, signature);
+	SESSION_BEGIN(session);
+	if (signer->kind == NEARDUP_SHINGLES)
+	{
+		Value value = make_set(&signer->maker, utf8, length);
+
+		*bytes = value_write(&value, false);
+	}
+	else
+	{
+		uint8_t *made = host_alloc(neardup_signature_size(signer));
+
+		make_signature(signer, utf8, length, made);
+		session_keep(made);
+		*bytes = (neardup_bytes){made, neardup_signature_size(signer)};
+	}
+	return session_end();
 }
 
 neardup_code
@@ -304,39 +221,6 @@ neardup_sign_many(neardup_session *session, const neardup_signer *signer, size_t
 	if (neardup_signature_size(signer) == 0)
 		session_fail(NEARDUP_INVALID, "shingles have no fixed size");
 	for (size_t i = 0; i < count; i++)
-	{
-		uint8_t *to = signatures + i * neardup_signature_size(signer);
-		Signature made = signature_of_text(&signer->maker, utf8[i], length[i],
-										   to + SIGNATURE_SYMBOLS_AT(signer->maker.header.flags));
-
-		signature_send_header(&made, to);
-	}
-	return session_end();
-}
-
-neardup_code
-neardup_shingles(neardup_session *session, const neardup_signer *signer, const char *utf8,
-				 size_t length, neardup_bytes *shingles)
-{
-	const SignatureMaker *maker = &signer->maker;
-	FormWriter writer = {0};
-	BagBuilder builder;
-	Bag bag;
-
-	SESSION_BEGIN(session);
-	bag_begin(&builder);
-	shingle_text(utf8, length, maker->scheme, bag_add, &builder);
-	if (!bag_finish(&builder, &bag))
-		session_fail(NEARDUP_TOO_LARGE, "the text has too many shingles");
-	if (maker->weights != NULL)
-	{
-		Bag plain = bag;
-
-		bag = bag_weigh(&plain, maker->weights);
-		bag_free(&plain);
-	}
-	bag_send(&writer, RECIPE_VERSION, maker->header.scheme, &bag);
-	bag_free(&bag);
-	*shingles = (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
+		make_signature(signer, utf8[i], length[i], signatures + i * neardup_signature_size(signer));
 	return session_end();
 }

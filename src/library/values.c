@@ -5,130 +5,104 @@
 
 #include "compare/compare.h"
 
-/* ---- Reading ------------------------------------------------------------ */
+/* ---- Reading and writing ------------------------------------------------ */
 
-/* Returns a reader of bytes; of a text they end in a zero. */
-FormReader
-reader_of(const void *bytes, size_t length)
+/* Reads a value in binary format or as text; notes in the reader what is wrong. */
+static bool
+read_parts(FormReader *reader, bool text, Value *value)
 {
-	const char *at = bytes;
+	SignatureHeader *header = &value->signature.header;
+	uint8_t flags = value->kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH;
 
-	return (FormReader){.at = at, .input = at, .end = at + length};
+	switch (value->kind)
+	{
+		case NEARDUP_MINHASH:
+		case NEARDUP_SIMHASH:
+			return (text ? signature_parse : signature_receive)(reader, flags, &value->signature);
+		case NEARDUP_SHINGLES:
+			header->flags = SIGNATURE_SET;
+			return (text ? bag_parse : bag_receive)(reader, &header->version, &header->scheme,
+													&value->bag);
+		case NEARDUP_LEXICON:
+			return (text ? lexicon_parse : lexicon_receive)(reader, &value->lexicon);
+	}
+	session_fail(NEARDUP_INVALID, "there is no kind %d of values", (int) value->kind);
 }
 
-/* Fails with what a reader has found. */
-static _Noreturn void
-refuse(const FormReader *reader, neardup_kind kind)
+/* Returns a value of a text, which ends in a zero byte, or of bytes in binary format. */
+Value
+value_read(neardup_kind kind, const void *bytes, size_t length, bool text)
 {
 	static const char *const names[] = {"value", "minhash", "simhash", "set of shingles",
 										"lexicon"};
+	Value value = {.kind = kind};
+	FormReader reader = {.at = bytes, .input = bytes, .end = (const char *) bytes + length};
+	bool valid = read_parts(&reader, text, &value);
 
-	session_fail(NEARDUP_MALFORMED, "this is no %s: %s", names[kind],
-				 reader->cut ? "Its end is missing." : reader->defect);
+	if (valid && !text && reader.at != reader.end)
+		valid = read_invalid(&reader, "There are bytes behind it.");
+	if (!valid || reader.cut)
+		session_fail(NEARDUP_MALFORMED, "this is no %s: %s", names[kind],
+					 reader.cut ? "Its end is missing." : reader.defect);
+	return value;
 }
 
-/* Returns the flags of a kind of signature; fails for any other kind. */
-static uint8_t
-flags_of(neardup_kind kind)
+/* Returns the bytes of a value, which are the caller's, as text or in binary format. */
+neardup_bytes
+value_write(const Value *value, bool text)
 {
-	if (kind != NEARDUP_MINHASH && kind != NEARDUP_SIMHASH)
-		session_fail(NEARDUP_INVALID, "kind %d is not allowed here", (int) kind);
-	return kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH;
+	const SignatureHeader *header = &value->signature.header;
+	FormWriter writer = {0};
+
+	if (value->kind == NEARDUP_LEXICON)
+		(text ? lexicon_print : lexicon_send)(&writer, &value->lexicon);
+	else if (value->kind == NEARDUP_SHINGLES)
+		(text ? bag_print : bag_send)(&writer, header->version, header->scheme, &value->bag);
+	else
+		(text ? signature_print : signature_send)(&writer, &value->signature);
+	*form_extend(&writer, 1) = '\0';
+	session_keep(writer.bytes);
+	return (neardup_bytes){(uint8_t *) writer.bytes, writer.length - 1};
 }
-
-/* Reads a signature in binary format.  Its symbols are a copy. */
-Signature
-signature_of_bytes(neardup_kind kind, const void *bytes, size_t length)
-{
-	FormReader reader = reader_of(bytes, length);
-	Signature signature;
-
-	if (!signature_receive(&reader, flags_of(kind), &signature))
-		refuse(&reader, kind);
-	if (reader.at != reader.end)
-	{
-		read_invalid(&reader, "There are bytes behind it.");
-		refuse(&reader, kind);
-	}
-	return signature;
-}
-
-/* Reads a set in binary format. */
-Bag
-bag_of_bytes(const void *bytes, size_t length, uint8_t *version, SchemeId *scheme)
-{
-	FormReader reader = reader_of(bytes, length);
-	Bag bag;
-
-	if (!bag_receive(&reader, version, scheme, &bag))
-		refuse(&reader, NEARDUP_SHINGLES);
-	return bag;
-}
-
-/* ---- Text and binary format --------------------------------------------- */
 
 neardup_code
-neardup_parse(neardup_session *session, neardup_kind kind, const char *text, neardup_bytes *value)
+neardup_parse(neardup_session *session, neardup_kind kind, const char *text, neardup_bytes *bytes)
 {
-	FormReader reader = reader_of(text, strlen(text));
-	FormWriter writer = {0};
-	Signature signature;
-	uint8_t version;
-	SchemeId scheme;
-	Bag bag;
+	Value value;
 
 	SESSION_BEGIN(session);
-	if (kind == NEARDUP_SHINGLES)
-	{
-		if (!bag_parse(&reader, &version, &scheme, &bag))
-			refuse(&reader, kind);
-		bag_send(&writer, version, scheme, &bag);
-		bag_free(&bag);
-	}
-	else
-	{
-		if (!signature_parse(&reader, flags_of(kind), &signature))
-			refuse(&reader, kind);
-		signature_send(&writer, &signature);
-		host_free((void *) signature.symbols);
-	}
-	*value = (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
+	value = value_read(kind, text, strlen(text), true);
+	*bytes = value_write(&value, false);
 	return session_end();
 }
 
 neardup_code
-neardup_print(neardup_session *session, neardup_kind kind, const void *value, size_t length,
+neardup_print(neardup_session *session, neardup_kind kind, const void *bytes, size_t length,
 			  neardup_bytes *text)
 {
-	FormWriter writer = {0};
-	Signature signature;
-	uint8_t version;
-	SchemeId scheme;
-	Bag bag;
+	Value value;
 
 	SESSION_BEGIN(session);
-	if (kind == NEARDUP_SHINGLES)
-	{
-		bag = bag_of_bytes(value, length, &version, &scheme);
-		bag_print(&writer, version, scheme, &bag);
-		bag_free(&bag);
-	}
-	else
-	{
-		signature = signature_of_bytes(kind, value, length);
-		signature_print(&writer, &signature);
-		host_free((void *) signature.symbols);
-	}
-	*text = (neardup_bytes){(uint8_t *) writer.bytes, writer.length};
+	value = value_read(kind, bytes, length, false);
+	*text = value_write(&value, true);
 	return session_end();
 }
 
 /* ---- Comparing ---------------------------------------------------------- */
 
-/* Fails unless two signatures are comparable, and of this recipe version. */
-void
-check_comparable(const SignatureHeader *x, const SignatureHeader *y)
+/* Returns whether a value is similar to none. */
+bool
+value_is_empty(const Value *value)
 {
+	return value->kind == NEARDUP_SHINGLES ? value->bag.count == 0 :
+											 signature_is_empty(&value->signature);
+}
+
+/* Fails unless a value is comparable with those that have a header, and of this recipe version. */
+void
+check_comparable(const Value *value, const SignatureHeader *y)
+{
+	const SignatureHeader *x = &value->signature.header;
 	char name_x[SCHEME_NAME_SIZE];
 	char name_y[SCHEME_NAME_SIZE];
 
@@ -144,54 +118,30 @@ check_comparable(const SignatureHeader *x, const SignatureHeader *y)
 				 signature_type_name(y->flags), y->k, signature_bits(y), name_y, y->version);
 }
 
-/* Returns the header that stands for the recipe and scheme of a set. */
-SignatureHeader
-header_of_set(uint8_t version, SchemeId scheme)
-{
-	return (SignatureHeader){.version = version, .flags = SIGNATURE_SET, .scheme = scheme};
-}
-
-/* Compares two signatures. */
-static neardup_comparison
-compare_signatures(const Signature *x, const Signature *y)
-{
-	neardup_comparison result = {.distance = signature_differing(x, y)};
-
-	if (!signature_is_empty(x) && !signature_is_empty(y))
-		result.similarity = signature_similarity(&x->header, result.distance);
-	return result;
-}
-
 neardup_code
 neardup_compare(neardup_session *session, neardup_kind kind, const void *x, size_t length_x,
 				const void *y, size_t length_y, neardup_comparison *comparison)
 {
-	SESSION_BEGIN(session);
-	if (kind == NEARDUP_SHINGLES)
-	{
-		uint8_t version[2];
-		SchemeId scheme[2];
-		Bag a = bag_of_bytes(x, length_x, &version[0], &scheme[0]);
-		Bag b = bag_of_bytes(y, length_y, &version[1], &scheme[1]);
-		SignatureHeader of_a = header_of_set(version[0], scheme[0]);
-		SignatureHeader of_b = header_of_set(version[1], scheme[1]);
+	Value a;
+	Value b;
 
-		check_comparable(&of_a, &of_b);
-		*comparison = (neardup_comparison){.similarity = bag_resemblance(&a, &b),
-										   .containment = bag_containment(&a, &b),
-										   .weighted = bag_weighted_resemblance(&a, &b)};
-		bag_free(&a);
-		bag_free(&b);
-	}
+	SESSION_BEGIN(session);
+	a = value_read(kind, x, length_x, false);
+	b = value_read(kind, y, length_y, false);
+	check_comparable(&a, &b.signature.header);
+	if (kind == NEARDUP_SHINGLES)
+		*comparison = (neardup_comparison){.similarity = bag_resemblance(&a.bag, &b.bag),
+										   .containment = bag_containment(&a.bag, &b.bag),
+										   .weighted = bag_weighted_resemblance(&a.bag, &b.bag)};
 	else
 	{
-		Signature a = signature_of_bytes(kind, x, length_x);
-		Signature b = signature_of_bytes(kind, y, length_y);
+		int distance = signature_differing(&a.signature, &b.signature);
+		bool empty = value_is_empty(&a) || value_is_empty(&b);
 
-		check_comparable(&a.header, &b.header);
-		*comparison = compare_signatures(&a, &b);
-		host_free((void *) a.symbols);
-		host_free((void *) b.symbols);
+		*comparison = (neardup_comparison){.distance = distance,
+										   .similarity = empty ?
+											   0 :
+											   signature_similarity(&a.signature.header, distance)};
 	}
 	return session_end();
 }
@@ -206,6 +156,5 @@ neardup_edit_distance(neardup_session *session, const char *x, size_t length_x, 
 	if (!pair_of_characters(x, length_x, y, length_y, &pair))
 		session_fail(NEARDUP_TOO_LARGE, "the texts are too long to compare");
 	*distance = edit_distance(&pair, (EditCosts){1, 1, 1}, EDIT_UNBOUNDED);
-	pair_free(&pair);
 	return session_end();
 }

@@ -164,6 +164,9 @@ SKIP:
 	run('zstd -q texts.jsonl');
 	is(run('$N sign --id id texts.jsonl.zst'), $signed, 'the same from .zst');
 }
+is(run('(head -50 texts.jsonl | gzip; tail -n +51 texts.jsonl | gzip) >two.jsonl.gz; $N sign --id id two.jsonl.gz'), $signed, 'the same from two .gz behind each other');
+is(run(': >none; gzip -k none; $N sign -s "word 1" none none.gz'), "none\t1/word 1/512x1/0/\nnone.gz\t1/word 1/512x1/0/\n", 'empty files');
+is(run('printf "begin 644 x\n#ABCD\n\`\nend\n" >uu.txt; $N sign uu.txt | cut -f 2 | cut -d / -f 4'), "3\n", 'a text that looks as if it were encoded');
 run('split -l 1 texts.jsonl part. && mkdir d && for f in part.*; do cp $f d/$f.txt; done');
 is(scalar(() = run('$N sign d/*.txt') =~ /^d\/part\.\w+\.txt\t1\/word 3\//mg), $TEXTS, 'a file a document');
 my $records = run('$N sign --format records texts.jsonl');
@@ -211,7 +214,9 @@ my $stay = ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id
 same(ids(run('$N dedupe -t 0.4 --id id --report report texts.jsonl')), $stay, 'the first of each cluster stays');
 same(slurp("$FOLDER/report"), ask("COPY (SELECT id, keeper, similarity, 'duplicate' FROM neardup_clusters($query) WHERE id <> keeper) TO stdout") . "\n", 'report');
 same(ids(run('cat texts.jsonl | $N dedupe -t 0.4')), $stay, 'from standard input');
+same(ids(run('gzip -c texts.jsonl | $N dedupe -t 0.4')), $stay, 'from standard input, compressed');
 same(ids(run('$N dedupe -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file');
+same(ids(run('tail -n +101 texts.jsonl | $N dedupe -t 0.4 a.jsonl -')), $stay, 'from a file and standard input');
 like(run('$N dedupe -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
 my $best = "'SELECT id, to_minhash(body) FROM texts ORDER BY (id + 100) / 3 * 7919 % 101 DESC, id', 0.4";
 same(ids(run('$N dedupe -t 0.4 --best stars texts.jsonl')),
@@ -238,8 +243,8 @@ sub fails
 
 run('$N', 1);
 fails('$N dedup texts.jsonl', 1, qr/no command "dedup": try/);
-fails('$N pairs -t 80 texts.jsonl', 1, qr/"80": it is above 0, at most 1$/);
-fails('$N sign --format binary texts.jsonl', 1, qr/it is copy-text, copy-binary or records$/);
+fails('$N pairs -t 80 texts.jsonl', 1, qr/"80": it is the least similarity, above 0, at most 1; default: 0.8$/);
+fails('$N sign --format binary texts.jsonl', 1, qr/it is copy-text\|copy-binary\|records$/);
 fails('$N dedupe --field body texts.jsonl a.jsonl', 2, qr/no record of "texts.jsonl" and the other files has a text in the field "body"/);
 fails('$N dedupe --id key texts.jsonl', 2, qr/no record of "texts.jsonl" has the field "key"/);
 fails('$N clusters --best score texts.jsonl', 2, qr/has the field "score"/);
@@ -283,8 +288,10 @@ my ($page) = run('cat "$(dirname "$(command -v $N)")/neardup.1"') =~ s/\\-/-/gr 
 
 same(run('$N dedupe --help'), $help, 'help after a command');
 like(run('$N sign -V'), qr/^neardup \d/, 'the version after a command');
-is(options_of(join "\n", $page =~ /^\.BI? "?(-.*)/mg), options_of(join "\n", $help =~ /^ +(-.{20})/mg), 'the man page lists all options');
-is(options_of(join "\n", slurp("$ENV{TESTDIR}/doc/reference/command.md") =~ /^\| (`.*?) \|/mg), options_of(join "\n", grep { !/--(help|version)/ } $help =~ /^ +(-.{20})/mg), 'so does the reference');
+my $listed = join "\n", $help =~ /^ +(-.*)/mg;
+
+is(options_of(join "\n", $page =~ /^\.BI? "?(-.*)/mg), options_of($listed), 'the man page lists all options');
+is(options_of(join "\n", slurp("$ENV{TESTDIR}/doc/reference/command.md") =~ /^\| (`.*?) \|/mg), options_of($listed =~ s/.*--(help|version).*//gr), 'so does the reference');
 
 $node->stop;
 done_testing();

@@ -85,16 +85,8 @@ test_vectors(neardup_session *session)
 		neardup_bytes parsed;
 
 		CHECK(neardup_signer_new(session, vectors[i].kind, vectors[i].k, vectors[i].b,
-								 vectors[i].scheme, NULL, &signer) == NEARDUP_OK);
-		if (vectors[i].kind == NEARDUP_SHINGLES)
-			CHECK(neardup_shingles(session, signer, mixed, strlen(mixed), &value) == NEARDUP_OK);
-		else
-		{
-			static uint8_t signature[SIZE];
-
-			value = (neardup_bytes){signature, neardup_signature_size(signer)};
-			CHECK(neardup_sign(session, signer, mixed, strlen(mixed), signature) == NEARDUP_OK);
-		}
+								 vectors[i].scheme, NULL, 0, &signer) == NEARDUP_OK);
+		CHECK(neardup_sign(session, signer, mixed, strlen(mixed), &value) == NEARDUP_OK);
 		CHECK(neardup_print(session, vectors[i].kind, value.bytes, value.length, &text) ==
 			  NEARDUP_OK);
 		CHECK_MSG(strcmp((char *) text.bytes, vectors[i].text) == 0, "%s is %s", vectors[i].scheme,
@@ -104,8 +96,7 @@ test_vectors(neardup_session *session)
 			  memcmp(parsed.bytes, value.bytes, value.length) == 0);
 		neardup_free(session, parsed.bytes);
 		neardup_free(session, text.bytes);
-		if (vectors[i].kind == NEARDUP_SHINGLES)
-			neardup_free(session, value.bytes);
+		neardup_free(session, value.bytes);
 		neardup_signer_free(session, signer);
 	}
 }
@@ -119,19 +110,25 @@ static void
 sign_texts(neardup_session *session, uint8_t *signatures)
 {
 	neardup_signer *signer;
+	neardup_bytes one;
 
-	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "word 1", NULL, &signer) ==
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "word 1", NULL, 0, &signer) ==
 		  NEARDUP_OK);
 	CHECK(neardup_signature_size(signer) == SIZE);
 	for (int i = 0; i < VALUES; i++)
 	{
 		char text[1000];
+		const char *utf8 = text;
 		size_t length = 0;
 
 		for (int word = 0; word < 50; word++)
 			length += snprintf(text + length, sizeof(text) - length, "%d ",
 							   word * 1000 + (i % 3 == 2 && word > 4 ? i - 1 : i));
-		CHECK(neardup_sign(session, signer, text, length, signatures + i * SIZE) == NEARDUP_OK);
+		CHECK(neardup_sign_many(session, signer, 1, &utf8, &length, signatures + i * SIZE) ==
+			  NEARDUP_OK);
+		CHECK(neardup_sign(session, signer, text, length, &one) == NEARDUP_OK);
+		CHECK(one.length == SIZE && memcmp(one.bytes, signatures + i * SIZE, SIZE) == 0);
+		neardup_free(session, one.bytes);
 	}
 	memcpy(signatures + 200 * SIZE, signatures + 9 * SIZE, SIZE);
 	neardup_signer_free(session, signer);
@@ -142,7 +139,8 @@ test_clusters(neardup_session *session)
 {
 	static uint8_t signatures[VALUES * SIZE];
 	static uint32_t keeper[VALUES];
-	neardup_values values = {NEARDUP_MINHASH, VALUES, signatures, SIZE, NULL};
+	static uint32_t chosen[VALUES];
+	neardup_values values = {NEARDUP_MINHASH, VALUES, signatures, SIZE};
 	neardup_options options = {.threshold = 0.7};
 	neardup_pair *pairs;
 	size_t count;
@@ -163,6 +161,23 @@ test_clusters(neardup_session *session)
 		for (uint32_t i = 0; i < VALUES; i++)
 			CHECK(keeper[i] == (i == 200 ? 9 : i % 3 == 2 ? i - 1 : i));
 	}
+	/* The last value first, without the first one. */
+	values.count--;
+	for (uint32_t i = 0; i < VALUES - 1; i++)
+		chosen[i] = VALUES - 1 - i;
+	values.chosen = chosen;
+	CHECK(neardup_clusters(session, &values, NULL, &options, keeper, NULL) == NEARDUP_OK);
+	for (uint32_t i = 0; i < VALUES - 1; i++)
+	{
+		uint32_t value = chosen[i];
+
+		CHECK(chosen[keeper[i]] ==
+			  (value == 9                         ? 200 :
+				   value % 3 == 1 && value != 199 ? value + 1 :
+													value));
+	}
+	values.count++;
+	values.chosen = NULL;
 	options.threshold = 0;
 	CHECK(neardup_pairs(session, &values, NULL, &options, &pairs, &count) == NEARDUP_INVALID);
 	options.threshold = 0.1;
@@ -178,15 +193,17 @@ static void *
 sign_in_thread(void *signer)
 {
 	neardup_session *session = neardup_open(NULL);
-	uint8_t first[64];
-	uint8_t again[64];
+	neardup_bytes first;
+	neardup_bytes again;
 
-	CHECK(neardup_sign(session, signer, mixed, strlen(mixed), first) == NEARDUP_OK);
+	CHECK(neardup_sign(session, signer, mixed, strlen(mixed), &first) == NEARDUP_OK);
 	for (int i = 0; i < 50; i++)
 	{
-		CHECK(neardup_sign(session, signer, mixed, strlen(mixed), again) == NEARDUP_OK);
-		CHECK(memcmp(first, again, neardup_signature_size(signer)) == 0);
+		CHECK(neardup_sign(session, signer, mixed, strlen(mixed), &again) == NEARDUP_OK);
+		CHECK(memcmp(first.bytes, again.bytes, neardup_signature_size(signer)) == 0);
+		neardup_free(session, again.bytes);
 	}
+	neardup_free(session, first.bytes);
 	neardup_close(session);
 	return NULL;
 }
@@ -197,7 +214,7 @@ test_threads(neardup_session *session)
 	pthread_t thread[4];
 	neardup_signer *signer;
 
-	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 128, 2, "spot 1 2", NULL, &signer) ==
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 128, 2, "spot 1 2", NULL, 0, &signer) ==
 		  NEARDUP_OK);
 	for (int i = 0; i < 4; i++)
 		CHECK(pthread_create(&thread[i], NULL, sign_in_thread, signer) == 0);
@@ -208,48 +225,66 @@ test_threads(neardup_session *session)
 
 /* ---- Errors ------------------------------------------------------------- */
 
+/* A neardup_next: three texts. */
+static bool
+next_text(void *state, const char **utf8, size_t *length)
+{
+	int *texts = state;
+
+	*utf8 = mixed + *texts;
+	*length = strlen(*utf8);
+	return (*texts)++ < 3;
+}
+
 /* Uses all of the library once; returns the first error. */
 static neardup_code
 use_everything(neardup_session *session)
 {
-	neardup_learner *learner = NULL;
-	neardup_lexicon *lexicon = NULL;
 	neardup_signer *signer = NULL;
+	neardup_bytes lexicon = {NULL, 0};
 	neardup_bytes shingles[2] = {{NULL, 0}, {NULL, 0}};
 	neardup_comparison comparison;
+	neardup_pair *pairs = NULL;
 	uint32_t keeper[4];
 	int64_t distance;
+	int texts = 0;
+	size_t count;
 	static uint8_t signatures[4 * SIZE];
-	neardup_values values = {NEARDUP_MINHASH, 4, signatures, SIZE, NULL};
+	neardup_values values = {NEARDUP_MINHASH, 4, signatures, SIZE};
 	neardup_options options = {.threshold = 0.1, .jobs = 1};
-	neardup_code code = neardup_learner_new(session, "word 1", 10, 1000, &learner);
+	neardup_code code =
+		neardup_learn(session, "word 1", 10, 0.9, 1000, next_text, &texts, &lexicon);
 
-	for (int i = 0; i < 3 && code == NEARDUP_OK; i++)
-		code = neardup_learn(session, learner, mixed + i, strlen(mixed) - i);
 	if (code == NEARDUP_OK)
-		code = neardup_learner_finish(session, learner, 0.9, &lexicon);
-	if (code == NEARDUP_OK)
-		code = neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, NULL, lexicon, &signer);
+		code = neardup_signer_new(session, NEARDUP_SHINGLES, 0, 0, NULL, lexicon.bytes,
+								  lexicon.length, &signer);
 	for (int i = 0; i < 2 && code == NEARDUP_OK; i++)
-		code = neardup_shingles(session, signer, mixed, strlen(mixed) - i * 9, &shingles[i]);
+		code = neardup_sign(session, signer, mixed, strlen(mixed) - i * 9, &shingles[i]);
 	if (code == NEARDUP_OK)
 		code = neardup_compare(session, NEARDUP_SHINGLES, shingles[0].bytes, shingles[0].length,
 							   shingles[1].bytes, shingles[1].length, &comparison);
 	neardup_signer_free(session, signer);
 	signer = NULL;
 	if (code == NEARDUP_OK)
-		code = neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, &signer);
+		code = neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, NULL, 0, &signer);
 	for (int i = 0; i < 4 && code == NEARDUP_OK; i++)
-		code = neardup_sign(session, signer, mixed, strlen(mixed) - i, signatures + i * SIZE);
+	{
+		const char *text = mixed + i;
+		size_t length = strlen(text);
+
+		code = neardup_sign_many(session, signer, 1, &text, &length, signatures + i * SIZE);
+	}
 	if (code == NEARDUP_OK)
 		code = neardup_clusters(session, &values, NULL, &options, keeper, NULL);
+	if (code == NEARDUP_OK)
+		code = neardup_pairs(session, &values, &values, &options, &pairs, &count);
 	if (code == NEARDUP_OK)
 		code = neardup_edit_distance(session, mixed, 50, mixed + 2, 50, &distance);
 	for (int i = 0; i < 2; i++)
 		neardup_free(session, shingles[i].bytes);
+	neardup_free(session, pairs);
+	neardup_free(session, lexicon.bytes);
 	neardup_signer_free(session, signer);
-	neardup_lexicon_free(session, lexicon);
-	neardup_learner_free(session, learner);
 	return code;
 }
 
@@ -288,27 +323,37 @@ test_failures(void)
 static void
 test_refused(neardup_session *session)
 {
+	static const char text[] = "1/word 1/9/{3:1,7:2}\n";
 	neardup_signer *signer;
-	neardup_lexicon *lexicon;
 	neardup_bytes bytes;
+	int texts = 2;
 
-	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 15, 1, NULL, NULL, &signer) ==
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 15, 1, NULL, NULL, 0, &signer) ==
 		  NEARDUP_INVALID);
 	CHECK(strstr(neardup_message(session), "minhash(15, 1)") != NULL);
-	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "tokens", NULL, &signer) ==
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "tokens", NULL, 0, &signer) ==
 		  NEARDUP_INVALID);
 	CHECK(neardup_parse(session, NEARDUP_MINHASH, "1/word 3/512x1/5/00", &bytes) ==
 		  NEARDUP_MALFORMED);
-	CHECK(neardup_parse(session, NEARDUP_LEXICON, "", &bytes) == NEARDUP_INVALID);
+	CHECK(neardup_parse(session, 9, "", &bytes) == NEARDUP_INVALID);
+	CHECK(neardup_parse(session, NEARDUP_LEXICON, text, &bytes) == NEARDUP_MALFORMED);
 	CHECK(neardup_print(session, NEARDUP_SHINGLES, "\1\1", 2, &bytes) == NEARDUP_MALFORMED);
-	CHECK(neardup_lexicon_read(session, "1/word 1/9/{7:1,3:2}", 20, &lexicon) == NEARDUP_MALFORMED);
-	CHECK(neardup_lexicon_read(session, "1/word 1/9/{3:1,7:2}\n", 21, &lexicon) == NEARDUP_OK);
-	CHECK(neardup_lexicon_write(session, lexicon, &bytes) == NEARDUP_OK);
-	neardup_lexicon_free(session, lexicon);
-	CHECK(neardup_lexicon_read(session, bytes.bytes, bytes.length, &lexicon) == NEARDUP_OK);
-	neardup_lexicon_free(session, lexicon);
-	CHECK(neardup_lexicon_read(session, bytes.bytes, bytes.length - 1, &lexicon) ==
-		  NEARDUP_MALFORMED);
+	CHECK(neardup_learn(session, "word 1", 10, 0.9, 0, next_text, &texts, &bytes) ==
+		  NEARDUP_INVALID);
+	CHECK(strstr(neardup_message(session), "at least two documents") != NULL);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, "1/word 1/9/{7:1,3:2}", 20,
+							 &signer) == NEARDUP_MALFORMED);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, "word 3", text, sizeof(text) - 1,
+							 &signer) == NEARDUP_MISMATCH);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, text, sizeof(text) - 1,
+							 &signer) == NEARDUP_OK);
+	neardup_signer_free(session, signer);
+	CHECK(neardup_parse(session, NEARDUP_LEXICON, "1/word 1/9/{3:1,7:2}", &bytes) == NEARDUP_OK);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, bytes.bytes, bytes.length,
+							 &signer) == NEARDUP_OK);
+	neardup_signer_free(session, signer);
+	CHECK(neardup_signer_new(session, NEARDUP_MINHASH, 512, 1, NULL, bytes.bytes, bytes.length - 1,
+							 &signer) == NEARDUP_MALFORMED);
 	neardup_free(session, bytes.bytes);
 }
 

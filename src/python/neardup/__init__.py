@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_char_p, c_size_t, c_uint64, c_uint8, c_void_p
 from typing import Any, BinaryIO, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._library import FUNCTION, Comparison, ManyValues, NeardupError, Options, Pair, call, free, take
+from ._library import FUNCTION, NEXT, Comparison, ManyValues, NeardupError, Options, Pair, Session, call, free, take
 
 __all__ = ["Clusters", "Comparison", "Lexicon", "NO_KEEPER", "NeardupError", "Pair", "Values", "clusters", "compare",
            "copy_binary", "dedupe", "edit_distance", "from_text", "minhash", "pairs", "read_binary", "shingles",
@@ -29,7 +29,7 @@ __all__ = ["Clusters", "Comparison", "Lexicon", "NO_KEEPER", "NeardupError", "Pa
 __version__: str = FUNCTION["version"]().decode()
 NO_KEEPER = 0xFFFFFFFF
 
-_MINHASH, _SIMHASH, _SHINGLES = 1, 2, 3
+_MINHASH, _SIMHASH, _SHINGLES, _LEXICON = 1, 2, 3, 4
 _CHUNK = 1024
 
 Text = Union[str, bytes]
@@ -129,12 +129,8 @@ class Lexicon:
 
     def __init__(self, value: Union[str, bytes]) -> None:
         data = _utf8(value)
-        self._hold("lexicon_read", data, len(data))
-
-    def _hold(self, name: str, *arguments: Any) -> None:
-        self._as_parameter_ = c_void_p()
-        call(name, *arguments, byref(self._as_parameter_))
-        weakref.finalize(self, free, "lexicon_free", self._as_parameter_)
+        self._bytes = data if data[:1] == b"\1" else take("parse", _LEXICON, data.rstrip(b"\r\n"))
+        str(self)
 
     @classmethod
     def learn(cls, texts: Iterable[Text], scheme: str = "word 1", entries: int = 100000, share: float = 0.001,
@@ -143,21 +139,32 @@ class Lexicon:
 
         It holds the `entries` (1 to 1,000,000) shingles that most documents have, but none of at least `share` (above 0,
         at most 1) of them.  memory is how many bytes counting may take; 0 is 64 MB."""
-        learner, lexicon = c_void_p(), cls.__new__(cls)
-        call("learner_new", scheme.encode(), entries, memory, byref(learner))
+        rest, text, failed = map(_utf8, texts), b"", []
+
+        def next_text(state: Any, at: Any, length: Any) -> bool:
+            nonlocal text
+            try:
+                text = at[0] = next(rest)
+                length[0] = len(text)
+                return True
+            except StopIteration:
+                return False
+            except BaseException as error:
+                failed.append(error)
+                return False
+
+        # The texts may come from calls of this package, which are made in the session of the thread.
         try:
-            for text in map(_utf8, texts):
-                call("learn", learner, text, len(text))
-            lexicon._hold("learner_finish", learner, share)
+            return cls(take("learn", scheme.encode(), entries, share, memory, NEXT(next_text), None, own=Session()))
         finally:
-            free("learner_free", learner)
-        return lexicon
+            if failed:
+                raise failed[0]
 
     def __bytes__(self) -> bytes:
-        return take("lexicon_write", self)
+        return self._bytes
 
     def __str__(self) -> str:
-        return take("lexicon_print", self).decode()
+        return take("print", _LEXICON, self._bytes, len(self._bytes)).decode()
 
 
 # ---- Signing ---------------------------------------------------------------
@@ -167,8 +174,10 @@ class _Signer:
     """A kind, a shape, and a scheme or a lexicon."""
 
     def __init__(self, kind: int, k: int, b: int, scheme: Optional[str], lexicon: Optional[Lexicon]) -> None:
-        self.kind, self._lexicon, self._as_parameter_ = kind, lexicon, c_void_p()
-        call("signer_new", kind, k, b, None if scheme is None else scheme.encode(), lexicon, byref(self._as_parameter_))
+        self.kind, self._as_parameter_ = kind, c_void_p()
+        weights = None if lexicon is None else bytes(lexicon)
+        call("signer_new", kind, k, b, None if scheme is None else scheme.encode(), weights, len(weights or b""),
+             byref(self._as_parameter_))
         weakref.finalize(self, free, "signer_free", self._as_parameter_)
         self.size: int = FUNCTION["signature_size"](self)
 
@@ -179,7 +188,7 @@ class _Signer:
         return signatures
 
     def shingles(self, texts: Sequence[Text]) -> List[bytes]:
-        return [take("shingles", self, text, len(text)) for text in map(_utf8, texts)]
+        return [take("sign", self, text, len(text)) for text in map(_utf8, texts)]
 
     def make(self, texts: Any, jobs: int) -> Made:
         if isinstance(texts, (str, bytes)):

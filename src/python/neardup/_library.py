@@ -13,9 +13,7 @@ _LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
     version s: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
-    lexicon_read i:pszp | lexicon_write i:ppp | lexicon_print i:ppp | lexicon_free v:pp
-    learner_new i:psuzp | learn i:ppsz | learner_finish i:ppdp | learner_free v:pp
-    signer_new i:piiispp | signer_free v:pp | sign_many i:ppzppp | shingles i:ppszp
+    signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_many i:ppzppp | learn i:psudzppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp
     """.replace("\n", "|").split("|") if line.strip())
 _TYPES = {"v": None, "p": c_void_p, "s": ctypes.c_char_p, "z": c_size_t, "i": c_int, "u": c_uint32, "d": c_double}
@@ -39,12 +37,17 @@ class NeardupError(ValueError):
         self.code = code
 
 
+# A neardup_next.
+NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(c_size_t))
+
+
 class Bytes(ctypes.Structure):
     _fields_ = [("bytes", c_void_p), ("length", c_size_t)]
 
 
 class ManyValues(ctypes.Structure):
-    _fields_ = [("kind", c_int), ("count", c_size_t), ("bytes", c_void_p), ("size", c_size_t), ("offset", c_void_p)]
+    _fields_ = [("kind", c_int), ("count", c_size_t), ("bytes", c_void_p), ("size", c_size_t), ("offset", c_void_p),
+                ("chosen", c_void_p)]
 
 
 class Options(ctypes.Structure):
@@ -72,7 +75,7 @@ class Pair(ctypes.Structure):
         return f"Pair(a={self.a}, b={self.b}, similarity={self.similarity})"
 
 
-class _Session:
+class Session:
     """A session of the library, which ends with its thread."""
 
     def __init__(self) -> None:
@@ -86,29 +89,29 @@ class _Session:
 
 class _Sessions(threading.local):
     def __init__(self) -> None:
-        self.session = _Session()
+        self.session = Session()
 
 
 _OF_THREAD = _Sessions()
 
 
-def call(name: str, *arguments: Any) -> None:
-    """Calls a function in the session of this thread; raises what it refuses.  Other threads run meanwhile."""
-    session = _OF_THREAD.session.handle
+def call(name: str, *arguments: Any, own: Any = None) -> None:
+    """Calls a function in the session of this thread, or in its own; raises what it refuses.  Other threads run meanwhile."""
+    session = (own or _OF_THREAD.session).handle
     code = FUNCTION[name](session, *arguments)
     if code:
         raise NeardupError(FUNCTION["message"](session).decode(), code)
 
 
 def free(name: str, memory: Any) -> None:
-    """Frees what a call has returned: `name` is free, signer_free, lexicon_free or learner_free."""
+    """Frees what a call has returned: `name` is free or signer_free."""
     FUNCTION[name](_OF_THREAD.session.handle, memory)
 
 
-def take(name: str, *arguments: Any) -> bytes:
+def take(name: str, *arguments: Any, own: Any = None) -> bytes:
     """Calls a function that returns bytes to its caller."""
     result = Bytes()
-    call(name, *arguments, byref(result))
+    call(name, *arguments, byref(result), own=own)
     try:
         return ctypes.string_at(result.bytes, result.length)
     finally:
