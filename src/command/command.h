@@ -103,7 +103,7 @@ typedef struct Batch
 	const char *file;
 	int format;
 	Buffer data;
-	size_t head; /* length of the names of columns, with which the data begins */
+	size_t head; /* length of the names of columns, with which the data of the first file begins */
 	int column[FIELDS];
 	Buffer record;  /* Record */
 	size_t next;    /* record to parse */

@@ -148,19 +148,20 @@ read_corpus(const neardup_signer *signer, char **names, bool twice)
 	return corpus;
 }
 
-/* Reads the file of --against, whose text and id have the same names; returns whether there is one. */
-static bool
-read_against(const neardup_signer *signer, Corpus *against)
+/* Returns the records of --against, whose text and id have the same names, or NULL. */
+static const Corpus *
+read_against(const neardup_signer *signer)
 {
+	static Corpus against;
 	char *names[] = {(char *) options.against, NULL};
 	const char *best = options.field[BEST];
 
 	if (options.against == NULL)
-		return false;
+		return NULL;
 	options.field[BEST] = NULL;
-	*against = read_corpus(signer, names, false);
+	against = read_corpus(signer, names, false);
 	options.field[BEST] = best;
-	return true;
+	return &against;
 }
 
 /* ---- pairs -------------------------------------------------------------- */
@@ -172,16 +173,15 @@ command_pairs(void)
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
 	Corpus corpus = read_corpus(signer, options.files, false);
-	Corpus against;
-	bool two = read_against(signer, &against);
+	const Corpus *against = read_against(signer);
 	neardup_pair *pair;
 	size_t count;
 
 	check(session,
-		  neardup_pairs(session, &corpus.values, two ? &against.values : NULL, &options.join, &pair,
-						&count));
+		  neardup_pairs(session, &corpus.values, against != NULL ? &against->values : NULL,
+						&options.join, &pair, &count));
 	for (size_t i = 0; i < count; i++)
-		write_pair(stdout, &corpus, pair[i].a, two ? &against : &corpus, pair[i].b,
+		write_pair(stdout, &corpus, pair[i].a, against != NULL ? against : &corpus, pair[i].b,
 				   pair[i].similarity, "");
 }
 
@@ -284,13 +284,6 @@ command_clusters(void)
 
 /* ---- dedupe ------------------------------------------------------------- */
 
-/* The state of the second reading. */
-typedef struct Dedupe
-{
-	const bool *goes; /* of each record */
-	bool head_written;
-} Dedupe;
-
 /* There is nothing to do but to read batches. */
 static void
 do_nothing(void *state, Batch *batch)
@@ -301,11 +294,9 @@ do_nothing(void *state, Batch *batch)
 static void
 write_kept(void *state, Batch *batch)
 {
-	Dedupe *dedupe = state;
+	const bool *goes = state;
 
-	if (!dedupe->head_written)
-		write_out(stdout, batch->data.bytes, batch->head);
-	dedupe->head_written |= batch->head > 0;
+	write_out(stdout, batch->data.bytes, batch->head);
 	for (size_t i = 0; i < records_of(batch); i++)
 	{
 		const Record *record = (const Record *) batch->record.bytes + i;
@@ -313,7 +304,7 @@ write_kept(void *state, Batch *batch)
 		const char *bytes = file ? batch->file : batch->data.bytes + record->start;
 		size_t length = file ? strlen(bytes) : record->length;
 
-		if (dedupe->goes[batch->first + i])
+		if (goes[batch->first + i])
 			continue;
 		write_out(stdout, bytes, length);
 		write_out(stdout, "\n", bytes[length - 1] != '\n');
@@ -344,21 +335,19 @@ command_dedupe(void)
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
 	Corpus corpus = read_corpus(signer, options.files, true);
-	Corpus against;
-	bool held_out = read_against(signer, &against);
+	const Corpus *against = read_against(signer);
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
 	bool *goes = resize(NULL, NULL, corpus.values.count + 1);
 	FILE *report = options.report != NULL ? fopen(options.report, "w") : NULL;
-	Dedupe dedupe = {.goes = goes};
 
 	if (options.report != NULL && report == NULL)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
 	memset(goes, 0, corpus.values.count);
-	if (held_out)
+	if (against != NULL)
 	{
-		taken = find_clusters(session, &corpus, &against, NULL);
-		drop(report, &corpus, &against, &taken, "\tagainst", goes);
+		taken = find_clusters(session, &corpus, against, NULL);
+		drop(report, &corpus, against, &taken, "\tagainst", goes);
 	}
 	clusters = find_clusters(session, &corpus, NULL, taken.keeper);
 	drop(report, &corpus, &corpus, &clusters, "\tduplicate", goes);
@@ -366,5 +355,5 @@ command_dedupe(void)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	resize(NULL, corpus.out.bytes, 0);
 	files_rewind(corpus.files);
-	pipeline(corpus.files, do_nothing, write_kept, &dedupe);
+	pipeline(corpus.files, do_nothing, write_kept, goes);
 }

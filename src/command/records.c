@@ -236,7 +236,7 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 	Buffer name = {0};
 
 	files->head = false;
-	batch->head = end;
+	batch->head = files->next == 1 ? end : 0;
 	while (end > start && strchr("\r\n", batch->data.bytes[end - 1]) != NULL)
 		end--;
 	memset(files->column, -1, sizeof(files->column));
