@@ -22,6 +22,7 @@ COPY . /neardup
 WORKDIR /neardup
 RUN make with_llvm=no PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config DESTDIR=/image \
 		SHLIB_LINK="-l:libutf8proc.a -Wl,--exclude-libs,ALL" install && \
+	strip --strip-unneeded /image/usr/lib/postgresql/$PG_MAJOR/lib/neardup.so && \
 	mkdir /image/licenses && \
 	cp LICENSE /image/licenses/neardup && \
 	cp /usr/share/doc/libutf8proc-dev/copyright /image/licenses/utf8proc && \

@@ -2,6 +2,7 @@
 
 import io
 import pathlib
+import pickle
 import re
 import sys
 import threading
@@ -99,6 +100,29 @@ class Python(unittest.TestCase):
         for array in rows[:50], numpy.asfortranarray(rows[:50]):
             self.assertEqual(b"".join(neardup.copy_binary(numpy.arange(50), array)), copied)
         self.assertRaises(TypeError, numpy.asarray, neardup.shingles(TEXTS))
+
+    def test_processes(self):
+        lexicon = neardup.Lexicon.learn(TEXTS, "word 1", 1000, 0.5)
+        for values in neardup.minhash(TEXTS, lexicon=lexicon), neardup.shingles(TEXTS), neardup.simhash([]):
+            self.assertEqual(list(pickle.loads(pickle.dumps(values))), list(values))
+        self.assertEqual(str(pickle.loads(pickle.dumps(lexicon))), str(lexicon))
+        with self.assertRaises(neardup.NeardupError) as refused:
+            neardup.minhash("", k=1)
+        again = pickle.loads(pickle.dumps(refused.exception))
+        self.assertEqual((str(again), again.code), (str(refused.exception), 1))
+
+    def test_texts_of_lexicon(self):
+        def texts(last):
+            for text in TEXTS[:3]:
+                neardup.minhash(text)
+                yield text
+            yield last
+
+        self.assertTrue(str(neardup.Lexicon.learn(texts("end"))).startswith("1/word 1/4/{"))
+        with self.assertRaises(TypeError):
+            neardup.Lexicon.learn(texts(7))
+        with self.assertRaises(ZeroDivisionError):
+            neardup.Lexicon.learn(text for text in TEXTS if 1 / 0)
 
     def test_lexicon(self):
         lexicon = neardup.Lexicon.learn(TEXTS + ALIKE, "word 1", 1000, 0.5)

@@ -8,7 +8,8 @@ binary results, give and take.  Equal bytes are equal values, and the server mak
     kept = [texts[i] for i in neardup.dedupe(signatures, 0.8)]
 
 Texts are str, or bytes in UTF-8; characters that are not well-formed separate words.  All functions may be called in any
-number of threads, which run side by side, and after a fork.  What is refused raises NeardupError, a ValueError.
+number of threads, which run side by side, and after a fork.  Values and lexicons can be pickled.  What is refused
+raises NeardupError, a ValueError.
 """
 
 import ctypes
@@ -74,12 +75,15 @@ class Values(Sequence[bytes]):
     different lengths, and no such array."""
 
     def __init__(self, kind: int, memory: Any, size: int = 0, offsets: Optional["array[int]"] = None) -> None:
-        self._view, self._size, self._offsets = memoryview(memory).cast("B"), size, offsets
+        self._kind, self._view, self._size, self._offsets = kind, memoryview(memory).cast("B"), size, offsets
         self._count = len(offsets) - 1 if offsets else len(self._view) // size if size else 0
         block = c_uint8 * len(self._view)
         self._memory = block.from_buffer_copy(self._view) if self._view.readonly else block.from_buffer(self._view)
         offset = ctypes.cast((c_uint64 * len(offsets)).from_buffer(offsets), c_void_p) if offsets else None
         self._as_parameter_ = byref(ManyValues(kind, self._count, ctypes.addressof(self._memory), size, offset))
+
+    def __reduce__(self) -> Any:
+        return Values, (self._kind, self._view.tobytes(), self._size, self._offsets)
 
     @classmethod
     def of(cls, values: AnyValues) -> "Values":

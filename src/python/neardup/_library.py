@@ -36,6 +36,9 @@ class NeardupError(ValueError):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self) -> Any:
+        return NeardupError, (str(self), self.code)
+
 
 # A neardup_next.
 NEXT = ctypes.CFUNCTYPE(c_bool, c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(c_size_t))
