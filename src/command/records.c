@@ -439,6 +439,7 @@ parse_columns(Batch *batch, const char *at, size_t length)
 static void
 parse_json(Batch *batch, const char *at, size_t length)
 {
+	enum json_tokener_error error;
 	json_object *value;
 
 	if (batch->tokener == NULL)
@@ -446,15 +447,17 @@ parse_json(Batch *batch, const char *at, size_t length)
 	json_object_put(batch->object);
 	json_tokener_reset(batch->tokener);
 	batch->object = json_tokener_parse_ex(batch->tokener, at, length);
-	if (!json_object_is_type(batch->object, json_type_object))
-	{
-		enum json_tokener_error error = json_tokener_get_error(batch->tokener);
-
-		batch->defect = error == json_tokener_success ? "it is no JSON object" :
-			error == json_tokener_continue            ? "it does not end on its line" :
-														json_tokener_error_desc(error);
+	error = json_tokener_get_error(batch->tokener);
+	if (error == json_tokener_continue)
+		batch->defect = "it does not end on its line";
+	else if (error != json_tokener_success)
+		batch->defect = json_tokener_error_desc(error);
+	else if (!json_object_is_type(batch->object, json_type_object))
+		batch->defect = "it is no JSON object";
+	else if (json_tokener_get_parse_end(batch->tokener) < length)
+		batch->defect = "something follows the JSON object";
+	if (batch->defect != NULL)
 		return;
-	}
 	for (int i = 0; i < FIELDS; i++)
 	{
 		const char *text;

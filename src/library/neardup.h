@@ -113,7 +113,10 @@ NEARDUP_API neardup_code neardup_sign_many(neardup_session *session, const neard
 										   size_t count, const char *const *utf8,
 										   const size_t *length, uint8_t *signatures);
 
-/* Sets the next text, whose bytes stay until the next call; returns false after the last. */
+/*
+ * Sets the next text, whose bytes stay until the next call; returns false after the last.  It
+ * uses no session that is in a call.
+ */
 typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length);
 
 /*

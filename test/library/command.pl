@@ -253,6 +253,8 @@ same(run('cat a.jsonl questions.jsonl | $N sign | wc -l'), "200\n", 'a field tha
 run('$N sign --field nothing </dev/null');
 fails('sed "s/.*/{\"text\": [&]}/" a.jsonl | $N sign', 2, qr/has a text in the field "text"/);
 fails('echo "[" | cat - a.jsonl | $N dedupe', 2, qr/record 1 of "-" cannot be read: it does not end on its line/);
+fails('(head -3 a.jsonl | tr "\n" " ") | $N sign', 2, qr/record 1 of "-" cannot be read: something follows the JSON object/);
+run('sed "s/$/  \r/" a.jsonl | $N sign');
 fails('$N sign .', 2, qr/could not read ".": Is a directory$/) if $^O eq 'linux';
 fails('$N clusters --against a.jsonl b.jsonl', 1, qr/--against is an option of pairs and dedupe, not of clusters$/);
 fails('$N pairs --report report b.jsonl', 1, qr/--report is an option of dedupe, not of pairs$/);
