@@ -50,10 +50,10 @@ typedef struct Options
 	const char *field[FIELDS]; /* names; NULL: records are numbered, or the first is best */
 	int format;
 	int output;
-	bool id_number;     /* ids are written as bigint, in binary format */
-	const char *scheme; /* NULL: the library's, or that of the lexicon */
-	const char *minhash;
-	const char *simhash; /* or NULL */
+	bool id_number;      /* ids are written as bigint, in binary format */
+	const char *scheme;  /* NULL: the library's, or that of the lexicon */
+	const char *minhash; /* shapes; or NULL */
+	const char *simhash;
 	bool shingles;
 	const char *lexicon; /* files; or NULL */
 	const char *report;
@@ -103,7 +103,7 @@ typedef struct Batch
 	const char *file;
 	int format;
 	Buffer data;
-	size_t head; /* length of the names of columns, with which the data of the first file begins */
+	Record head; /* the names of columns, if the data begins with them; else of length 0 */
 	int column[FIELDS];
 	Buffer record;  /* Record */
 	size_t next;    /* record to parse */
@@ -111,6 +111,7 @@ typedef struct Batch
 	struct json_tokener *tokener;
 	struct json_object *object; /* of the last record */
 	Buffer field[FIELDS];       /* of the last record, with a zero behind each */
+	Buffer cell;                /* a field that was read */
 	unsigned seen;              /* a bit for each of FIELDS that a record has */
 	const char *defect;         /* why the last record cannot be read, or NULL */
 	Buffer out;                 /* output, or values */
@@ -136,6 +137,7 @@ extern void check_fields(const Files *files);
 extern bool next_document(Batch *batch, Document *document);
 extern void batch_free(Batch *batch);
 extern size_t records_of(const Batch *batch);
+extern size_t without_line_end(const char *bytes, size_t length);
 extern const char *record_at(const Batch *batch, size_t number, size_t *length);
 extern Buffer read_whole(const char *name);
 
@@ -150,6 +152,7 @@ extern void pipeline(Files *files, Step work, Step take, void *state);
 
 extern neardup_signer *new_signer(neardup_session *session, neardup_kind kind);
 extern neardup_kind kind_of_options(void);
+extern void write_head(const Batch *batch, const char *more);
 extern void put_copy_text(Buffer *buffer, const char *text);
 extern void put_similarity(Buffer *buffer, double similarity);
 

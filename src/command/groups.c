@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The values of all records of files. */
 typedef struct Corpus
@@ -127,7 +128,6 @@ read_corpus(const neardup_signer *signer, char **names, bool twice)
 
 	put(&corpus.size, &(uint64_t){0}, sizeof(uint64_t));
 	pipeline(corpus.files, make_values, keep_values, &corpus);
-	check_fields(corpus.files);
 	count = corpus.size.length / sizeof(uint64_t) - 1;
 	if (count > NEARDUP_NO_KEEPER / 2)
 		fail(EXIT_RESOURCES, "there are too many records");
@@ -284,19 +284,30 @@ command_clusters(void)
 
 /* ---- dedupe ------------------------------------------------------------- */
 
-/* There is nothing to do but to read batches. */
-static void
-do_nothing(void *state, Batch *batch)
+/* The records of the second reading. */
+typedef struct Kept
 {
+	const bool *goes;
+	size_t count;
+} Kept;
+
+/* Fails unless a batch has records of the first reading. */
+static void
+check_batch(void *state, Batch *batch)
+{
+	const Kept *kept = state;
+
+	if (batch->first + records_of(batch) > kept->count)
+		batch->defect = "the files have changed since they were read first";
 }
 
 /* Writes the records of a batch that stay; of files, their names. */
 static void
 write_kept(void *state, Batch *batch)
 {
-	const bool *goes = state;
+	const Kept *kept = state;
 
-	write_out(stdout, batch->data.bytes, batch->head);
+	write_head(batch, "");
 	for (size_t i = 0; i < records_of(batch); i++)
 	{
 		const Record *record = (const Record *) batch->record.bytes + i;
@@ -304,11 +315,30 @@ write_kept(void *state, Batch *batch)
 		const char *bytes = file ? batch->file : batch->data.bytes + record->start;
 		size_t length = file ? strlen(bytes) : record->length;
 
-		if (goes[batch->first + i])
+		if (kept->goes[batch->first + i])
 			continue;
 		write_out(stdout, bytes, length);
 		write_out(stdout, "\n", bytes[length - 1] != '\n');
 	}
+}
+
+/* Opens the file of --report, or returns NULL; it is none of those that are read. */
+static FILE *
+open_report(void)
+{
+	struct stat report;
+	struct stat other;
+	FILE *file;
+
+	if (options.report == NULL)
+		return NULL;
+	for (char **name = options.files; *name != NULL; name++)
+		if (stat(options.report, &report) == 0 && stat(*name, &other) == 0 &&
+			report.st_dev == other.st_dev && report.st_ino == other.st_ino)
+			fail(EXIT_USAGE, "--report would overwrite \"%s\"", *name);
+	if ((file = fopen(options.report, "w")) == NULL)
+		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
+	return file;
 }
 
 /* Marks what goes; writes the record, what it is similar to, how much, and which of two reasons. */
@@ -339,10 +369,9 @@ command_dedupe(void)
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
 	bool *goes = resize(NULL, NULL, corpus.values.count + 1);
-	FILE *report = options.report != NULL ? fopen(options.report, "w") : NULL;
+	FILE *report = open_report();
+	Kept kept = {goes, corpus.values.count};
 
-	if (options.report != NULL && report == NULL)
-		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
 	memset(goes, 0, corpus.values.count);
 	if (against != NULL)
 	{
@@ -355,5 +384,5 @@ command_dedupe(void)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	resize(NULL, corpus.out.bytes, 0);
 	files_rewind(corpus.files);
-	pipeline(corpus.files, do_nothing, write_kept, goes);
+	pipeline(corpus.files, check_batch, write_kept, &kept);
 }

@@ -14,7 +14,6 @@
 
 Options options = {.field = {"text"},
 				   .format = FORMAT_AUTO,
-				   .minhash = "512,1",
 				   .entries = 10000,
 				   .share = 0.05,
 				   .join = {.threshold = 0.8}};
@@ -27,6 +26,8 @@ fail(int code, const char *format, ...)
 {
 	va_list arguments;
 
+	/* Of several threads, the first one ends the program. */
+	flockfile(stderr);
 	va_start(arguments, format);
 	fprintf(stderr, "neardup: ");
 	vfprintf(stderr, format, arguments);
@@ -256,7 +257,7 @@ set_option(const Option *option, const char *value)
 	{
 		at += *at == '|';
 		*(int *) option->place = number;
-		if (strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+		if (strcspn(at, "|") == length && strncmp(at, value, length) == 0)
 			return true;
 	}
 	return false;
@@ -292,9 +293,12 @@ read_options(int count, char **arguments)
 			fail(EXIT_USAGE, "--%s is an option of %s, not of %s", option->name, option->only,
 				 arguments[0]);
 		if (!set_option(option, optarg))
-			fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %s", option->name, optarg,
+			fail(EXIT_USAGE, "--%s cannot be \"%s\": it is %.*s", option->name, optarg,
+				 option->most > 0 ? (int) strcspn(option->help, ";") : 99,
 				 option->most > 0 ? option->help : option->value);
 	}
+	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
+		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
 	options.files = arguments + optind;
 	options.join.jobs = options.jobs;
 	/* A part for the pairs; the values, and the join, need more. */
@@ -312,6 +316,7 @@ main(int count, char **arguments)
 
 	while (command < 6 && strcmp(name, names[command]) != 0)
 		command++;
+	arguments[0] = "neardup";
 	if (command == 6)
 		read_options(count, arguments);
 	if (count < 2)

@@ -70,4 +70,5 @@ pipeline(Files *files, Step work, Step take, void *state)
 	run(&pipeline);
 	for (int i = 1; i < threads; i++)
 		pthread_join(thread[i], NULL);
+	check_fields(files);
 }

@@ -4,15 +4,17 @@
 #define _GNU_SOURCE
 #include "command/command.h"
 
-#include <archive.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 
 /* A batch has at least this many bytes, if the file has. */
 #define BATCH_BYTES ((size_t) 1 << 20)
@@ -25,9 +27,12 @@ struct Files
 	int *copy; /* of each that cannot be read twice, though it will be: a temporary file; or -1 */
 	int next;
 	int format;
-	struct archive *archive; /* the open file, decompressed; NULL: none is open */
-	int fd;
-	bool head; /* the names of columns come next */
+	gzFile gzip;        /* the open file, which need not be compressed; NULL: none is open */
+	ZSTD_DStream *zstd; /* NULL: it is not compressed by zstd */
+	char block[1 << 17];
+	ZSTD_inBuffer input; /* what is left of the block */
+	size_t frame;        /* what zstd still expects of its frame; 0: nothing */
+	bool head;           /* the names of columns come next */
 	int column[FIELDS];
 	Buffer rest;      /* the beginning of the next batch */
 	uint64_t records; /* that were read */
@@ -36,21 +41,29 @@ struct Files
 	unsigned seen; /* as in Batch, of those that are done */
 };
 
+/* Returns the length of a name without an ending, in any case, that it has; or its whole length. */
+static size_t
+without_ending(const char *name, size_t length, const char *ending)
+{
+	size_t more = strlen(ending);
+
+	if (length < more || strncasecmp(name + length - more, ending, more) != 0)
+		return length;
+	return length - more;
+}
+
 /* Returns the format of files with this name, .gz or .zst left aside. */
 static int
 format_of(const char *name)
 {
 	static const char *const endings[] = {".jsonl", ".json", ".ndjson", ".csv", ".tsv"};
 	static const int formats[] = {FORMAT_JSONL, FORMAT_JSONL, FORMAT_JSONL, FORMAT_CSV, FORMAT_TSV};
+	size_t length = without_ending(name, strlen(name), ".gz");
 
+	length = without_ending(name, length, ".zst");
 	for (int i = 0; i < 5; i++)
-	{
-		const char *at = strcasestr(name, endings[i]);
-		const char *behind = at != NULL ? at + strlen(endings[i]) : "?";
-
-		if (*behind == '\0' || strcasecmp(behind, ".gz") == 0 || strcasecmp(behind, ".zst") == 0)
+		if (without_ending(name, length, endings[i]) < length)
 			return formats[i];
-	}
 	return strcmp(name, "-") == 0 ? FORMAT_JSONL : FORMAT_FILES;
 }
 
@@ -77,7 +90,7 @@ copy_file(const char *name)
 	ssize_t count = 0;
 	int copy = -1;
 
-	if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+	if (strcmp(name, "-") == 0 || (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode)))
 	{
 		put_text(&path, "%s/neardup.XXXXXX", folder);
 		copy = mkstemp(path.bytes);
@@ -126,10 +139,53 @@ files_rewind(Files *files)
 
 /* Fails with what is wrong with the open file. */
 static void
-fail_reading(const Files *files)
+fail_reading(const Files *files, const char *message)
 {
-	fail(EXIT_INPUT, "could not read \"%s\": %s", files->names[files->next - 1],
-		 archive_error_string(files->archive));
+	fail(EXIT_INPUT, "could not read \"%s\": %s", files->names[files->next - 1], message);
+}
+
+/* Reads bytes of the open file, decompressed if gzip compressed it; fewer only at its end. */
+static size_t
+read_gzip(const Files *files, char *to, size_t wanted)
+{
+	int count = gzread(files->gzip, to, wanted);
+	int error;
+	const char *message = gzerror(files->gzip, &error);
+
+	if (count < 0 || (error != Z_OK && error != Z_STREAM_END))
+		fail_reading(files, error == Z_ERRNO ? strerror(errno) : message);
+	return count;
+}
+
+/* Reads bytes of the open file, decompressed; fewer only at its end. */
+static size_t
+read_file(Files *files, char *to, size_t wanted)
+{
+	ZSTD_inBuffer *input = &files->input;
+	ZSTD_outBuffer out = {to, wanted, 0};
+
+	if (files->zstd == NULL)
+	{
+		size_t count = input->size - input->pos;
+
+		memcpy(to, files->block + input->pos, count);
+		input->pos = input->size;
+		return count + read_gzip(files, to + count, wanted - count);
+	}
+	while (out.pos < wanted)
+	{
+		if (input->pos == input->size)
+			*input = (ZSTD_inBuffer){files->block,
+									 read_gzip(files, files->block, sizeof(files->block)), 0};
+		if (input->size == 0 && files->frame == 0)
+			break;
+		files->frame = ZSTD_decompressStream(files->zstd, &out, input);
+		if (ZSTD_isError(files->frame))
+			fail_reading(files, ZSTD_getErrorName(files->frame));
+		if (input->size == 0 && out.pos < wanted && files->frame > 0)
+			fail_reading(files, "its end is missing");
+	}
+	return out.pos;
 }
 
 /* Opens the next file; returns false if there is none. */
@@ -137,43 +193,40 @@ static bool
 open_next(Files *files)
 {
 	const char *name = files->names[files->next];
-	struct archive_entry *entry;
 	int copy;
 
 	if (name == NULL)
 		return false;
 	copy = files->copy[files->next++];
-	files->fd = copy >= 0 ? dup(copy) : open_file(name);
 	if (copy >= 0)
 		lseek(copy, 0, SEEK_SET);
+	files->gzip = gzdopen(copy >= 0 ? dup(copy) : open_file(name), "rb");
+	if (files->gzip == NULL)
+		fail(EXIT_RESOURCES, "out of memory");
+	gzbuffer(files->gzip, sizeof(files->block));
+	files->input =
+		(ZSTD_inBuffer){files->block, read_gzip(files, files->block, sizeof(files->block)), 0};
+	files->frame = 0;
+	if (files->input.size >= 4 && memcmp(files->block, "\x28\xb5\x2f\xfd", 4) == 0)
+		files->zstd = ZSTD_createDStream();
 	files->head = files->format == FORMAT_CSV || files->format == FORMAT_TSV;
-	files->archive = archive_read_new();
-	archive_read_support_filter_gzip(files->archive);
-	archive_read_support_filter_zstd(files->archive);
-	archive_read_support_format_raw(files->archive);
-	archive_read_support_format_empty(files->archive);
-	if (archive_read_open_fd(files->archive, files->fd, 1 << 17) != ARCHIVE_OK ||
-		archive_read_next_header(files->archive, &entry) < ARCHIVE_WARN)
-		fail_reading(files);
 	return true;
 }
 
-/* Reads bytes of the open file, fewer than wanted only at its end. */
+/* Reads more bytes of the open file; closes it, and returns false, at its end. */
 static bool
 read_more(Files *files, Buffer *data, size_t wanted)
 {
 	char *to = extend(data, wanted);
-	la_ssize_t count =
-		archive_file_count(files->archive) == 0 ? 0 : archive_read_data(files->archive, to, wanted);
+	size_t count = read_file(files, to, wanted);
 
-	if (count < 0)
-		fail_reading(files);
 	data->length -= wanted - count;
 	if (count == wanted)
 		return true;
-	archive_read_free(files->archive);
-	close(files->fd);
-	files->archive = NULL;
+	ZSTD_freeDStream(files->zstd);
+	gzclose_r(files->gzip);
+	files->zstd = NULL;
+	files->gzip = NULL;
 	return false;
 }
 
@@ -183,18 +236,36 @@ read_more(Files *files, Buffer *data, size_t wanted)
 static size_t
 end_of_record(int format, const Buffer *data, size_t at)
 {
-	bool quoted = false;
 	const char *end = NULL;
+	bool quoted = false;
+	bool may_open = true; /* a quote there opens a field, or opens it again */
 
 	if (format == FORMAT_JSONL || format == FORMAT_TSV)
 		end = memchr(data->bytes + at, '\n', data->length - at);
 	for (; format == FORMAT_CSV && end == NULL && at < data->length; at++)
 	{
-		quoted ^= data->bytes[at] == '"';
-		if (data->bytes[at] == '\n' && !quoted)
+		char c = data->bytes[at];
+
+		if (c == '"' && (quoted || may_open))
+		{
+			may_open = quoted;
+			quoted = !quoted;
+			continue;
+		}
+		may_open = c == ',';
+		if (c == '\n' && !quoted)
 			end = data->bytes + at;
 	}
 	return end != NULL ? end + 1 - data->bytes : 0;
+}
+
+/* Returns the length of bytes without the line end behind them. */
+size_t
+without_line_end(const char *bytes, size_t length)
+{
+	while (length > 0 && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r'))
+		length--;
+	return length;
 }
 
 /* Returns how many records a batch has. */
@@ -211,10 +282,7 @@ record_at(const Batch *batch, size_t number, size_t *length)
 	Record record = ((const Record *) batch->record.bytes)[number];
 	const char *at = batch->data.bytes + record.start;
 
-	while (batch->format != FORMAT_FILES && record.length > 0 &&
-		   strchr("\r\n", at[record.length - 1]) != NULL)
-		record.length--;
-	*length = record.length;
+	*length = batch->format == FORMAT_FILES ? record.length : without_line_end(at, record.length);
 	return at;
 }
 
@@ -235,14 +303,14 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 	const char *at = batch->data.bytes + start;
 	Buffer name = {0};
 
+	const char *last = at + without_line_end(at, end - start);
+
 	files->head = false;
-	batch->head = files->next == 1 ? end : 0;
-	while (end > start && strchr("\r\n", batch->data.bytes[end - 1]) != NULL)
-		end--;
+	batch->head = (Record){start, end - start};
 	memset(files->column, -1, sizeof(files->column));
 	for (int column = 0; at != NULL; column++)
 	{
-		at = read_field(files->format, at, batch->data.bytes + end, &name);
+		at = read_field(files->format, at, last, &name);
 		for (int i = 0; i < FIELDS; i++)
 			if (options.field[i] != NULL && strcmp(options.field[i], name.bytes) == 0)
 				files->column[i] = column;
@@ -258,12 +326,14 @@ static void
 add_record(Files *files, Batch *batch, size_t start, size_t end)
 {
 	Record record = {start, end - start};
+	const char *at = batch->data.bytes + start;
+	size_t length = without_line_end(at, end - start);
 
-	while (start < end && strchr(" \t\r\n", batch->data.bytes[start]) != NULL)
-		start++;
+	while (files->format == FORMAT_JSONL && length > 0 && strchr(" \t", at[length - 1]) != NULL)
+		length--;
 	if (files->head)
-		read_head(files, batch, record.start, end);
-	else if (start < end || files->format == FORMAT_FILES)
+		read_head(files, batch, start, end);
+	else if (length > 0 || files->format == FORMAT_FILES)
 		put(&batch->record, &record, sizeof(record));
 }
 
@@ -272,7 +342,7 @@ bool
 files_next(Files *files, Batch *batch)
 {
 	Buffer *data = &batch->data;
-	bool opened = files->archive == NULL;
+	bool opened = files->gzip == NULL;
 	size_t mark = 0; /* length of the byte order mark */
 	size_t at = 0;
 	size_t end;
@@ -282,7 +352,7 @@ files_next(Files *files, Batch *batch)
 		return false;
 	batch->file = files->names[files->next - 1];
 	batch->format = files->format;
-	batch->head = data->length = batch->record.length = batch->next = 0;
+	batch->head.length = data->length = batch->record.length = batch->next = 0;
 	put(data, files->rest.bytes, files->rest.length);
 	do
 	{
@@ -305,7 +375,7 @@ files_next(Files *files, Batch *batch)
 	return true;
 }
 
-/* Tells a person at a terminal how far the reading is, twice a second. */
+/* Tells a person at a terminal how far the reading is, once a second. */
 static void
 report_progress(const Files *files, bool last)
 {
@@ -351,11 +421,11 @@ check_fields(const Files *files)
 void
 batch_free(Batch *batch)
 {
-	Buffer *buffers[] = {&batch->data,     &batch->record,   &batch->out,
-						 &batch->size,     &batch->id,       &batch->best,
-						 &batch->field[0], &batch->field[1], &batch->field[2]};
+	Buffer *buffers[] = {&batch->data,     &batch->record,  &batch->out,  &batch->size,
+						 &batch->id,       &batch->best,    &batch->cell, &batch->field[0],
+						 &batch->field[1], &batch->field[2]};
 
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 10; i++)
 		resize(NULL, buffers[i]->bytes, 0);
 	json_object_put(batch->object);
 	if (batch->tokener != NULL)
@@ -375,19 +445,24 @@ read_whole(const char *name)
 
 /* ---- Fields ------------------------------------------------------------- */
 
-/*
- * Reads a field of a CSV or TSV record into a buffer, with a zero behind it, or over it if
- * there is no buffer.  Returns where the next one begins, or NULL after the last.
- */
+/* Sets a field of the last record. */
+static void
+set_field(Batch *batch, int i, const char *bytes, size_t length)
+{
+	put(&batch->field[i], bytes, length);
+	end_field(&batch->field[i]);
+	batch->seen |= 1u << i;
+}
+
+/* Reads a field of a CSV or TSV record; returns where the next one begins, or NULL after the last. */
 static const char *
 read_field(int format, const char *at, const char *end, Buffer *field)
 {
 	bool quoted = format == FORMAT_CSV && at < end && *at == '"';
 	char separator = format == FORMAT_CSV ? ',' : '\t';
 
-	if (field != NULL)
-		field->length = 0;
-	for (at += quoted; at < end; at++)
+	field->length = 0;
+	for (at += quoted; at < end && (quoted || *at != separator); at++)
 	{
 		char c = *at;
 
@@ -396,8 +471,6 @@ read_field(int format, const char *at, const char *end, Buffer *field)
 			quoted = false;
 			continue;
 		}
-		if (!quoted && c == separator)
-			break;
 		if (quoted && c == '"')
 			at++;
 		else if (format == FORMAT_TSV && c == '\\' && at + 1 < end)
@@ -407,11 +480,9 @@ read_field(int format, const char *at, const char *end, Buffer *field)
 
 			c = found != NULL ? "\n\t\r"[found - letters] : *at;
 		}
-		if (field != NULL)
-			*extend(field, 1) = c;
+		*extend(field, 1) = c;
 	}
-	if (field != NULL)
-		end_field(field);
+	end_field(field);
 	return at < end ? at + 1 : NULL;
 }
 
@@ -423,15 +494,10 @@ parse_columns(Batch *batch, const char *at, size_t length)
 
 	for (int column = 0; at != NULL; column++)
 	{
-		Buffer *field = NULL;
-
+		at = read_field(batch->format, at, end, &batch->cell);
 		for (int i = 0; i < FIELDS; i++)
 			if (batch->column[i] == column)
-			{
-				field = &batch->field[i];
-				batch->seen |= 1u << i;
-			}
-		at = read_field(batch->format, at, end, field);
+				set_field(batch, i, batch->cell.bytes, batch->cell.length);
 	}
 }
 
@@ -439,23 +505,23 @@ parse_columns(Batch *batch, const char *at, size_t length)
 static void
 parse_json(Batch *batch, const char *at, size_t length)
 {
+	const char *first = at + strspn(at, " \t");
 	enum json_tokener_error error;
 	json_object *value;
 
 	if (batch->tokener == NULL)
 		batch->tokener = json_tokener_new_ex(256);
+	json_tokener_set_flags(batch->tokener, JSON_TOKENER_STRICT);
 	json_object_put(batch->object);
 	json_tokener_reset(batch->tokener);
 	batch->object = json_tokener_parse_ex(batch->tokener, at, length);
 	error = json_tokener_get_error(batch->tokener);
-	if (error == json_tokener_continue)
+	if (error == json_tokener_continue && (*first == '{' || *first == '['))
 		batch->defect = "it does not end on its line";
-	else if (error != json_tokener_success)
+	else if (error != json_tokener_success && error != json_tokener_continue)
 		batch->defect = json_tokener_error_desc(error);
 	else if (!json_object_is_type(batch->object, json_type_object))
 		batch->defect = "it is no JSON object";
-	else if (json_tokener_get_parse_end(batch->tokener) < length)
-		batch->defect = "something follows the JSON object";
 	if (batch->defect != NULL)
 		return;
 	for (int i = 0; i < FIELDS; i++)
@@ -466,13 +532,11 @@ parse_json(Batch *batch, const char *at, size_t length)
 			!json_object_object_get_ex(batch->object, options.field[i], &value) ||
 			(i == TEXT && !json_object_is_type(value, json_type_string)))
 			continue;
-		batch->seen |= 1u << i;
 		text = json_object_get_string(value);
-		if (i == TEXT)
-			put(&batch->field[i], text, json_object_get_string_len(value));
-		else if (text != NULL)
-			put(&batch->field[i], text, strlen(text));
-		end_field(&batch->field[i]);
+		set_field(batch, i, text,
+				  i == TEXT        ? json_object_get_string_len(value) :
+					  text != NULL ? strlen(text) :
+									 0);
 	}
 }
 
@@ -505,5 +569,7 @@ next_document(Batch *batch, Document *document)
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
 	*document = (Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes,
 						   strtod(field[BEST].bytes, NULL)};
+	if (isnan(document->best))
+		document->best = -INFINITY;
 	return batch->defect == NULL;
 }

@@ -4,6 +4,7 @@
 #include "command/command.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +24,17 @@ kind_of_options(void)
 neardup_signer *
 new_signer(neardup_session *session, neardup_kind kind)
 {
-	const char *shape = kind == NEARDUP_SIMHASH ? options.simhash : options.minhash;
+	static Buffer lexicon;
+	const char *shape = kind == NEARDUP_SIMHASH ? options.simhash :
+		options.minhash != NULL                 ? options.minhash :
+												  "512,1";
 	neardup_signer *signer;
-	Buffer lexicon = {0};
 	int k = 0;
 	int b = kind != NEARDUP_SHINGLES;
 
 	if (b != 0 && sscanf(shape, "%d,%d", &k, &b) < 1)
 		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", shape);
-	if (options.lexicon != NULL)
+	if (options.lexicon != NULL && lexicon.bytes == NULL)
 		lexicon = read_whole(options.lexicon);
 	check(session,
 		  neardup_signer_new(session, kind, k, b, options.scheme, lexicon.bytes, lexicon.length,
@@ -49,18 +52,30 @@ put_number(Buffer *buffer, uint64_t number, int bytes)
 	put(buffer, (const char *) &number + 8 - bytes, bytes);
 }
 
-/* Writes an id and a value as COPY does in binary format. */
+/* Writes an id and a value as COPY does in binary format; an id may be a defect of the batch. */
 static void
-put_binary(Buffer *out, const Batch *batch, const char *id, const neardup_bytes *value)
+put_binary(Batch *batch, const char *id, const neardup_bytes *value)
 {
 	bool numbered = options.field[ID] == NULL && batch->format != FORMAT_FILES;
+	Buffer *out = &batch->out;
+	char *end = NULL;
+	int64_t number;
 
+	errno = 0;
+	number = strtoll(id, &end, 10);
 	put_number(out, 2, 2);
-	put_number(out, numbered || options.id_number ? 8 : strlen(id), 4);
 	if (numbered || options.id_number)
-		put_number(out, strtoll(id, NULL, 10), 8);
+	{
+		put_number(out, 8, 4);
+		put_number(out, number, 8);
+		if (end == id || *end != '\0' || errno != 0)
+			batch->defect = "its id is no bigint";
+	}
 	else
+	{
+		put_number(out, strlen(id), 4);
 		put(out, id, strlen(id));
+	}
 	put_number(out, value->length, 4);
 	put(out, value->bytes, value->length);
 }
@@ -95,7 +110,7 @@ sign_batch(void *signer, Batch *batch)
 {
 	Document document;
 
-	while (next_document(batch, &document))
+	while (batch->defect == NULL && next_document(batch, &document))
 	{
 		neardup_bytes value;
 		neardup_bytes text = {NULL, 0};
@@ -103,7 +118,7 @@ sign_batch(void *signer, Batch *batch)
 		check(batch->session,
 			  neardup_sign(batch->session, signer, document.text, document.length, &value));
 		if (options.output == OUTPUT_COPY_BINARY)
-			put_binary(&batch->out, batch, document.id, &value);
+			put_binary(batch, document.id, &value);
 		else
 			check(batch->session,
 				  neardup_print(batch->session, kind_of_options(), value.bytes, value.length,
@@ -122,19 +137,35 @@ sign_batch(void *signer, Batch *batch)
 	}
 }
 
+/* Writes the names of columns once, and a column more; those of all files must be the same. */
+void
+write_head(const Batch *batch, const char *more)
+{
+	static Buffer head;
+	const char *at = batch->data.bytes + batch->head.start;
+	size_t length = without_line_end(at, batch->head.length);
+
+	if (length == 0)
+		return;
+	if (head.length > 0)
+	{
+		if (head.length != length || memcmp(head.bytes, at, length) != 0)
+			fail(EXIT_INPUT, "\"%s\" has other columns than the files before it", batch->file);
+		return;
+	}
+	put(&head, at, length);
+	write_out(stdout, at, length);
+	write_out(stdout, more, strlen(more));
+	write_out(stdout, batch->head.length > length + 1 ? "\r\n" : "\n",
+			  batch->head.length > length + 1 ? 2 : 1);
+}
+
 /* Writes what was made of a batch. */
 static void
 write_batch(void *signer, Batch *batch)
 {
-	size_t head = batch->head;
-
-	if (options.output == OUTPUT_RECORDS && head > 0)
-	{
-		while (head > 0 && strchr("\r\n", batch->data.bytes[head - 1]) != NULL)
-			head--;
-		write_out(stdout, batch->data.bytes, head);
-		write_out(stdout, batch->format == FORMAT_TSV ? "\tsignature\n" : ",signature\n", 11);
-	}
+	if (options.output == OUTPUT_RECORDS)
+		write_head(batch, batch->format == FORMAT_TSV ? "\tsignature" : ",signature");
 	write_out(stdout, batch->out.bytes, batch->out.length);
 }
 
@@ -150,7 +181,6 @@ command_sign(void)
 	write_out(stdout, copy_begins, binary ? 19 : 0);
 	pipeline(files, sign_batch, write_batch, new_signer(session, kind_of_options()));
 	write_out(stdout, "\377\377", binary ? 2 : 0);
-	check_fields(files);
 }
 
 /* ---- learn -------------------------------------------------------------- */
@@ -188,12 +218,13 @@ command_learn(void)
 	Texts texts = {.files = files_open(options.files, options.format, false)};
 	neardup_bytes lexicon;
 	neardup_bytes text;
+	neardup_code code;
 
-	check(session,
-		  neardup_learn(session, options.scheme != NULL ? options.scheme : "word 1",
-						options.entries, options.share, options.memory / 2, next_text, &texts,
-						&lexicon));
+	code =
+		neardup_learn(session, options.scheme != NULL ? options.scheme : "word 1", options.entries,
+					  options.share, options.memory / 2, next_text, &texts, &lexicon);
 	check_fields(texts.files);
+	check(session, code);
 	check(session, neardup_print(session, NEARDUP_LEXICON, lexicon.bytes, lexicon.length, &text));
 	write_out(stdout, text.bytes, text.length);
 	write_out(stdout, "\n", 1);

@@ -261,8 +261,9 @@ work(void *state)
 
 /* Joins all parts by some threads, the caller's among them. */
 static void
-run(Join *join, int jobs)
+run(Join *join)
 {
+	int jobs = Min(Max(join->options->jobs, 1), join->parts);
 	Worker *workers = host_alloc(jobs * sizeof(Worker));
 	int threads = 1;
 
@@ -320,7 +321,7 @@ join_sets(Join *join, Bag *left, Bag *right)
 	if (!set_plan(&join->sets, &join->set_plan))
 		session_fail(NEARDUP_TOO_LARGE, "there are too many shingles to compare at once");
 	join->parts = SET_PARTS;
-	run(join, Max(options->jobs, 1));
+	run(join);
 	set_plan_free(&join->set_plan);
 }
 
@@ -341,7 +342,7 @@ join_signatures(Join *join, const uint8_t *left, const uint8_t *right)
 								 .next = next_part};
 	join->plan = join_plan(&join->symbols);
 	join->parts = join_parts(&join->plan);
-	run(join, Min(Max(join->options->jobs, 1), join->parts));
+	run(join);
 }
 
 /* As Stars.join asks. */

@@ -2,7 +2,7 @@
 #
 #   make lib, install-lib     libneardup and neardup, in build/library, and installed
 #
-# install-lib takes prefix, libdir and DESTDIR.  The command needs json-c and libarchive.
+# install-lib takes prefix, libdir and DESTDIR.  The command needs json-c, zlib and libzstd.
 
 VERSION := $(shell sed -n 's/^[[:blank:]]*"version": "\(.*\)",*/\1/p' META.json | head -n 1)
 # Releases of one soname read each other's programs.
@@ -31,13 +31,13 @@ OBJECTS = $(LAYER_OBJECTS) $(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/libra
 SONAME = libneardup.so.$(SOVERSION)
 SHARED = $(OUT)/libneardup.so.$(SOVERSION).$(VERSION)
 
-COMMAND_NEEDS = json-c libarchive
+COMMAND_NEEDS = json-c zlib libzstd
 COMMAND_FLAGS = $(call packages,--cflags $(COMMAND_NEEDS))
 COMMAND_LIBS = $(call packages,--libs $(COMMAND_NEEDS))
 COMMAND_OBJECTS = $(if $(COMMAND_LIBS),$(patsubst %.c,$(OUT)/%.o,$(sort $(wildcard src/command/*.c))))
 
 all: $(SHARED) $(OUT)/libneardup.a $(OUT)/neardup.pc $(if $(COMMAND_OBJECTS),$(OUT)/neardup)
-	$(if $(COMMAND_OBJECTS),,@echo "The command neardup was not built: it needs json-c and libarchive (libjson-c-dev, libarchive-dev).")
+	$(if $(COMMAND_OBJECTS),,@echo "The command neardup was not built: it needs json-c, zlib and zstd (libjson-c-dev, zlib1g-dev, libzstd-dev).")
 
 $(LAYER_OBJECTS): OPTIMISE = $(LAYER_CFLAGS)
 $(COMMAND_OBJECTS): BASE_FLAGS += $(COMMAND_FLAGS)

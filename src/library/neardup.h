@@ -10,7 +10,7 @@
  * state but tables that are the same in all processes, made once and never freed.
  *
  * Functions return NEARDUP_OK or what went wrong, and then neardup_message() says it in a
- * sentence; arguments that return results are not set then.  Texts are UTF-8; bytes that are
+ * sentence; what arguments return is of no use then, and need not be freed.  Texts are UTF-8; bytes that are
  * not are taken as separators of words.
  */
 #ifndef NEARDUP_H
@@ -143,7 +143,7 @@ NEARDUP_API neardup_code neardup_print(neardup_session *session, neardup_kind ki
 /* What two values have in common. */
 typedef struct neardup_comparison
 {
-	int distance;       /* symbols that differ; 0 for shingles */
+	int distance;       /* symbols that differ, all if a value is empty; 0 for shingles */
 	double similarity;  /* of signatures, or the resemblance of shingles */
 	double containment; /* of the first set of shingles in the second; 0 for signatures */
 	double weighted;    /* the resemblance of multisets; 0 for signatures */
@@ -179,7 +179,8 @@ typedef struct neardup_options
 	bool containment; /* shingles: compare by containment */
 	bool nearest;     /* clusters: join the most similar keeper, not the first */
 	int jobs;         /* threads; 0 is 1.  With more, all of them call the host's functions */
-	size_t memory;    /* pairs to keep at once take at most this many bytes; 0: no limit */
+	size_t memory;    /* pairs to keep at once take at most this many bytes, more only
+						 for clusters of 256 values; 0: no limit */
 } neardup_options;
 
 typedef struct neardup_pair
