@@ -16,7 +16,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* A batch has at least this many bytes, if the file has. */
+/* Bytes that are read at once, of which a batch has the whole records. */
 #define BATCH_BYTES ((size_t) 1 << 20)
 
 /* ---- Files -------------------------------------------------------------- */
@@ -215,13 +215,12 @@ open_next(Files *files)
 
 /* Reads more bytes of the open file; closes it, and returns false, at its end. */
 static bool
-read_more(Files *files, Buffer *data, size_t wanted)
+read_more(Files *files, Buffer *data)
 {
-	char *to = extend(data, wanted);
-	size_t count = read_file(files, to, wanted);
+	size_t count = read_file(files, extend(data, BATCH_BYTES), BATCH_BYTES);
 
-	data->length -= wanted - count;
-	if (count == wanted)
+	data->length -= BATCH_BYTES - count;
+	if (count == BATCH_BYTES)
 		return true;
 	ZSTD_freeDStream(files->zstd);
 	gzclose_r(files->gzip);
@@ -301,9 +300,8 @@ static void
 read_head(Files *files, Batch *batch, size_t start, size_t end)
 {
 	const char *at = batch->data.bytes + start;
-	Buffer name = {0};
-
 	const char *last = at + without_line_end(at, end - start);
+	Buffer name = {0};
 
 	files->head = false;
 	batch->head = (Record){start, end - start};
@@ -329,7 +327,8 @@ add_record(Files *files, Batch *batch, size_t start, size_t end)
 	const char *at = batch->data.bytes + start;
 	size_t length = without_line_end(at, end - start);
 
-	while (files->format == FORMAT_JSONL && length > 0 && strchr(" \t", at[length - 1]) != NULL)
+	while (files->format == FORMAT_JSONL && length > 0 &&
+		   (at[length - 1] == ' ' || at[length - 1] == '\t'))
 		length--;
 	if (files->head)
 		read_head(files, batch, start, end);
@@ -356,7 +355,7 @@ files_next(Files *files, Batch *batch)
 	put(data, files->rest.bytes, files->rest.length);
 	do
 	{
-		more = read_more(files, data, data->length > BATCH_BYTES ? data->length : BATCH_BYTES);
+		more = read_more(files, data);
 		if (opened && data->length >= 3 && memcmp(data->bytes, "\xef\xbb\xbf", 3) == 0)
 			at = mark = 3;
 		for (; (end = end_of_record(files->format, data, at)) > 0; at = end)
