@@ -63,6 +63,7 @@ typedef struct Options
 	double jobs;
 	double memory; /* 0: any */
 	char **files;
+	bool whole; /* records are written as they are read, so their columns must be the same */
 	neardup_options join;
 } Options;
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The values of all records of files. */
 typedef struct Corpus
@@ -289,6 +288,7 @@ typedef struct Kept
 {
 	const bool *goes;
 	size_t count;
+	size_t done;
 } Kept;
 
 /* Fails unless a batch has records of the first reading. */
@@ -305,8 +305,9 @@ check_batch(void *state, Batch *batch)
 static void
 write_kept(void *state, Batch *batch)
 {
-	const Kept *kept = state;
+	Kept *kept = state;
 
+	kept->done += records_of(batch);
 	write_head(batch, "");
 	for (size_t i = 0; i < records_of(batch); i++)
 	{
@@ -320,25 +321,6 @@ write_kept(void *state, Batch *batch)
 		write_out(stdout, bytes, length);
 		write_out(stdout, "\n", bytes[length - 1] != '\n');
 	}
-}
-
-/* Opens the file of --report, or returns NULL; it is none of those that are read. */
-static FILE *
-open_report(void)
-{
-	struct stat report;
-	struct stat other;
-	FILE *file;
-
-	if (options.report == NULL)
-		return NULL;
-	for (char **name = options.files; *name != NULL; name++)
-		if (stat(options.report, &report) == 0 && stat(*name, &other) == 0 &&
-			report.st_dev == other.st_dev && report.st_ino == other.st_ino)
-			fail(EXIT_USAGE, "--report would overwrite \"%s\"", *name);
-	if ((file = fopen(options.report, "w")) == NULL)
-		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
-	return file;
 }
 
 /* Marks what goes; writes the record, what it is similar to, how much, and which of two reasons. */
@@ -364,14 +346,21 @@ command_dedupe(void)
 {
 	neardup_session *session = new_session();
 	neardup_signer *signer = new_signer(session, kind_of_options());
-	Corpus corpus = read_corpus(signer, options.files, true);
-	const Corpus *against = read_against(signer);
+	FILE *report = options.report != NULL ? fopen(options.report, "w") : NULL;
 	Clusters taken = {NULL, NULL};
 	Clusters clusters;
-	bool *goes = resize(NULL, NULL, corpus.values.count + 1);
-	FILE *report = open_report();
-	Kept kept = {goes, corpus.values.count};
+	Corpus corpus;
+	const Corpus *against;
+	bool *goes;
+	Kept kept;
 
+	if (options.report != NULL && report == NULL)
+		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
+	options.whole = true;
+	corpus = read_corpus(signer, options.files, true);
+	options.whole = false;
+	against = read_against(signer);
+	goes = resize(NULL, NULL, corpus.values.count + 1);
 	memset(goes, 0, corpus.values.count);
 	if (against != NULL)
 	{
@@ -384,5 +373,8 @@ command_dedupe(void)
 		fail(EXIT_INPUT, "could not write \"%s\": %s", options.report, strerror(errno));
 	resize(NULL, corpus.out.bytes, 0);
 	files_rewind(corpus.files);
+	kept = (Kept){goes, corpus.values.count, 0};
 	pipeline(corpus.files, check_batch, write_kept, &kept);
+	if (kept.done < kept.count)
+		fail(EXIT_INPUT, "the files have changed since they were read first");
 }

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 Options options = {.field = {"text"},
@@ -117,7 +118,7 @@ put_text(Buffer *buffer, const char *format, ...)
 void
 write_out(FILE *file, const void *bytes, size_t length)
 {
-	if (fwrite(bytes, 1, length, file) != length)
+	if (length > 0 && fwrite(bytes, 1, length, file) != length)
 		fail(EXIT_INPUT, "could not write: %s", strerror(errno));
 }
 
@@ -273,6 +274,7 @@ read_options(int count, char **arguments)
 	for (size_t i = 0; i < KNOWN; i++)
 		long_options[i] =
 			(struct option){known[i].name, known[i].value != NULL, NULL, known[i].letter};
+	opterr = 0;
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{
@@ -281,7 +283,8 @@ read_options(int count, char **arguments)
 		while (option < known + KNOWN && option->letter != letter)
 			option++;
 		if (option == known + KNOWN)
-			fail(EXIT_USAGE, "try 'neardup --help'");
+			fail(EXIT_USAGE, "\"%s\" is no option, or lacks its value: try 'neardup --help'",
+				 arguments[optind - 1]);
 		if (letter == 'h')
 			print_help();
 		if (letter == 'V')
@@ -305,6 +308,46 @@ read_options(int count, char **arguments)
 	options.join.memory = options.memory / 4;
 }
 
+/* Returns whether a file, or a standard stream, is a file that is known; sets its status. */
+static bool
+find_status(const char *name, int stream, struct stat *status)
+{
+	bool found = name == NULL || strcmp(name, "-") == 0 ? fstat(stream, status) == 0 :
+														  stat(name, status) == 0;
+
+	return found && S_ISREG(status->st_mode);
+}
+
+/* Fails if the report or the output is a file that is read, or if one stream is read twice. */
+static void
+check_files(void)
+{
+	static char *standard[] = {"-", NULL};
+	char **files = *options.files != NULL ? options.files : standard;
+	const char *more[] = {options.against, options.lexicon};
+	struct stat read;
+	struct stat written[2];
+	bool is_file[2] = {find_status(NULL, STDOUT_FILENO, &written[0]),
+					   options.report != NULL && find_status(options.report, -1, &written[1])};
+	int streams = 0;
+
+	for (int i = -2; i < 0 || files[i] != NULL; i++)
+	{
+		const char *name = i < 0 ? more[i + 2] : files[i];
+
+		streams += name != NULL && strcmp(name, "-") == 0;
+		for (int w = 0; w < 2; w++)
+			if (name != NULL && is_file[w] && find_status(name, STDIN_FILENO, &read) &&
+				read.st_dev == written[w].st_dev && read.st_ino == written[w].st_ino)
+				fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
+	}
+	if (streams > 1)
+		fail(EXIT_USAGE, "standard input is named twice");
+	if (is_file[0] && is_file[1] && written[0].st_dev == written[1].st_dev &&
+		written[0].st_ino == written[1].st_ino)
+		fail(EXIT_USAGE, "--report is the file of the output");
+}
+
 int
 main(int count, char **arguments)
 {
@@ -324,6 +367,7 @@ main(int count, char **arguments)
 	if (command == 6)
 		fail(EXIT_USAGE, "there is no command \"%s\": try 'neardup --help'", name);
 	read_options(count - 1, arguments + 1);
+	check_files();
 	commands[command]();
 	end();
 }

@@ -21,19 +21,33 @@
 
 /* ---- Files -------------------------------------------------------------- */
 
+/* How a file is compressed. */
+typedef enum Packing
+{
+	PLAIN,
+	GZIP,
+	ZSTD
+} Packing;
+
 struct Files
 {
 	char **names;
 	int *copy; /* of each that cannot be read twice, though it will be: a temporary file; or -1 */
 	int next;
 	int format;
-	gzFile gzip;        /* the open file, which need not be compressed; NULL: none is open */
-	ZSTD_DStream *zstd; /* NULL: it is not compressed by zstd */
-	char block[1 << 17];
-	ZSTD_inBuffer input; /* what is left of the block */
-	size_t frame;        /* what zstd still expects of its frame; 0: nothing */
-	bool head;           /* the names of columns come next */
+	struct stat *status; /* of each, when it was opened first */
+	bool again;          /* they are read for the second time */
+	int fd;              /* of the open file; -1: none is open */
+	Packing packing;
+	z_stream gzip;
+	ZSTD_DStream *zstd;
+	bool inside; /* what is compressed has not come to its end */
+	unsigned char block[1 << 17];
+	size_t at; /* what is left of the block */
+	size_t end;
+	bool head; /* the names of columns come next */
 	int column[FIELDS];
+	Buffer columns;   /* names of columns of the first file, with a zero behind each */
 	Buffer rest;      /* the beginning of the next batch */
 	uint64_t records; /* that were read */
 	uint64_t done;
@@ -117,7 +131,9 @@ files_open(char **names, int format, bool twice)
 	Files *files = resize(NULL, NULL, sizeof(Files));
 	int count = 0;
 
-	*files = (Files){.names = *names != NULL ? names : standard};
+	memset(files, 0, sizeof(Files));
+	files->names = *names != NULL ? names : standard;
+	files->fd = -1;
 	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
 	for (char **name = files->names; *name != NULL; name++)
 	{
@@ -126,6 +142,7 @@ files_open(char **names, int format, bool twice)
 		files->copy = resize(NULL, files->copy, ++count * sizeof(int));
 		files->copy[count - 1] = twice ? copy_file(*name) : -1;
 	}
+	files->status = resize(NULL, NULL, count * sizeof(struct stat));
 	return files;
 }
 
@@ -134,6 +151,7 @@ void
 files_rewind(Files *files)
 {
 	files->next = 0;
+	files->again = true;
 	files->records = files->done = files->bytes = 0;
 }
 
@@ -144,48 +162,97 @@ fail_reading(const Files *files, const char *message)
 	fail(EXIT_INPUT, "could not read \"%s\": %s", files->names[files->next - 1], message);
 }
 
-/* Reads bytes of the open file, decompressed if gzip compressed it; fewer only at its end. */
-static size_t
-read_gzip(const Files *files, char *to, size_t wanted)
+/* Fills the block; returns false at the end of the file. */
+static bool
+fill_block(Files *files)
 {
-	int count = gzread(files->gzip, to, wanted);
-	int error;
-	const char *message = gzerror(files->gzip, &error);
+	ssize_t count;
 
-	if (count < 0 || (error != Z_OK && error != Z_STREAM_END))
-		fail_reading(files, error == Z_ERRNO ? strerror(errno) : message);
-	return count;
+	files->at = files->end = 0;
+	while ((count = read(files->fd, files->block + files->end, sizeof(files->block) - files->end)) >
+		   0)
+		files->end += count;
+	if (count < 0)
+		fail_reading(files, strerror(errno));
+	return files->end > 0;
 }
 
-/* Reads bytes of the open file, decompressed; fewer only at its end. */
+/* Makes bytes of gzip's input, whose members may have zeros between them. */
 static size_t
-read_file(Files *files, char *to, size_t wanted)
+unpack_gzip(Files *files, char *to, size_t room)
 {
-	ZSTD_inBuffer *input = &files->input;
-	ZSTD_outBuffer out = {to, wanted, 0};
+	z_stream *gzip = &files->gzip;
+	int result;
 
-	if (files->zstd == NULL)
+	while (!files->inside && files->at < files->end && files->block[files->at] == 0)
+		files->at++;
+	gzip->next_in = files->block + files->at;
+	gzip->avail_in = files->end - files->at;
+	gzip->next_out = (unsigned char *) to;
+	gzip->avail_out = room;
+	result = inflate(gzip, Z_NO_FLUSH);
+	files->inside |= gzip->avail_in < files->end - files->at;
+	files->at = files->end - gzip->avail_in;
+	if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+		fail_reading(files, gzip->msg != NULL ? gzip->msg : "it is not what gzip wrote");
+	if (result == Z_STREAM_END)
 	{
-		size_t count = input->size - input->pos;
+		files->inside = false;
+		inflateReset(gzip);
+	}
+	return room - gzip->avail_out;
+}
 
-		memcpy(to, files->block + input->pos, count);
-		input->pos = input->size;
-		return count + read_gzip(files, to + count, wanted - count);
-	}
-	while (out.pos < wanted)
+/* Makes bytes of what is left of the block, and of what was read before. */
+static size_t
+unpack(Files *files, char *to, size_t room)
+{
+	ZSTD_inBuffer input = {files->block, files->end, files->at};
+	ZSTD_outBuffer out = {to, room, 0};
+	size_t left = files->end - files->at;
+
+	if (files->packing == GZIP)
+		return unpack_gzip(files, to, room);
+	if (files->packing == PLAIN)
 	{
-		if (input->pos == input->size)
-			*input = (ZSTD_inBuffer){files->block,
-									 read_gzip(files, files->block, sizeof(files->block)), 0};
-		if (input->size == 0 && files->frame == 0)
-			break;
-		files->frame = ZSTD_decompressStream(files->zstd, &out, input);
-		if (ZSTD_isError(files->frame))
-			fail_reading(files, ZSTD_getErrorName(files->frame));
-		if (input->size == 0 && out.pos < wanted && files->frame > 0)
-			fail_reading(files, "its end is missing");
+		left = left < room ? left : room;
+		memcpy(to, files->block + files->at, left);
+		files->at += left;
+		return left;
 	}
+	left = ZSTD_decompressStream(files->zstd, &out, &input);
+	if (ZSTD_isError(left))
+		fail_reading(files, ZSTD_getErrorName(left));
+	if (input.pos > files->at || out.pos > 0)
+		files->inside = left > 0;
+	files->at = input.pos;
 	return out.pos;
+}
+
+/* Learns how the open file is compressed, from what it begins with. */
+static void
+find_packing(Files *files, const char *name)
+{
+	const unsigned char *at = files->block;
+	size_t length = strlen(name);
+	bool some = fill_block(files);
+
+	files->inside = false;
+	files->packing = PLAIN;
+	if (files->end >= 2 && memcmp(at, "\x1f\x8b", 2) == 0)
+		files->packing = GZIP;
+	/* The second is how zstd begins a frame to skip. */
+	if (files->end >= 4 &&
+		(memcmp(at, "\x28\xb5\x2f\xfd", 4) == 0 ||
+		 ((at[0] & 0xF0) == 0x50 && memcmp(at + 1, "\x2a\x4d\x18", 3) == 0)))
+		files->packing = ZSTD;
+	if (files->packing == PLAIN && some &&
+		(without_ending(name, length, ".gz") < length ||
+		 without_ending(name, length, ".zst") < length))
+		fail_reading(files, "it is not compressed");
+	if ((files->packing == GZIP && inflateInit2(&files->gzip, 15 + 16) != Z_OK) ||
+		(files->packing == ZSTD && (files->zstd = ZSTD_createDStream()) == NULL))
+		fail(EXIT_RESOURCES, "out of memory");
 }
 
 /* Opens the next file; returns false if there is none. */
@@ -193,6 +260,8 @@ static bool
 open_next(Files *files)
 {
 	const char *name = files->names[files->next];
+	struct stat *first = files->status + files->next;
+	struct stat status;
 	int copy;
 
 	if (name == NULL)
@@ -200,15 +269,14 @@ open_next(Files *files)
 	copy = files->copy[files->next++];
 	if (copy >= 0)
 		lseek(copy, 0, SEEK_SET);
-	files->gzip = gzdopen(copy >= 0 ? dup(copy) : open_file(name), "rb");
-	if (files->gzip == NULL)
-		fail(EXIT_RESOURCES, "out of memory");
-	gzbuffer(files->gzip, sizeof(files->block));
-	files->input =
-		(ZSTD_inBuffer){files->block, read_gzip(files, files->block, sizeof(files->block)), 0};
-	files->frame = 0;
-	if (files->input.size >= 4 && memcmp(files->block, "\x28\xb5\x2f\xfd", 4) == 0)
-		files->zstd = ZSTD_createDStream();
+	files->fd = copy >= 0 ? dup(copy) : open_file(name);
+	fstat(files->fd, &status);
+	if (files->again &&
+		(status.st_ino != first->st_ino || status.st_size != first->st_size ||
+		 memcmp(&status.st_mtim, &first->st_mtim, sizeof(status.st_mtim)) != 0))
+		fail_reading(files, "it has changed since it was read first");
+	*first = status;
+	find_packing(files, name);
 	files->head = files->format == FORMAT_CSV || files->format == FORMAT_TSV;
 	return true;
 }
@@ -217,15 +285,29 @@ open_next(Files *files)
 static bool
 read_more(Files *files, Buffer *data)
 {
-	size_t count = read_file(files, extend(data, BATCH_BYTES), BATCH_BYTES);
+	char *to = extend(data, BATCH_BYTES);
+	size_t count = 0;
+	size_t made = 1;
 
+	while (made > 0 && count < BATCH_BYTES)
+	{
+		bool some;
+
+		do
+			some = files->at < files->end || fill_block(files);
+		while ((made = unpack(files, to + count, BATCH_BYTES - count)) == 0 && some);
+		count += made;
+	}
 	data->length -= BATCH_BYTES - count;
 	if (count == BATCH_BYTES)
 		return true;
+	if (files->inside)
+		fail_reading(files, "its end is missing");
+	inflateEnd(&files->gzip);
 	ZSTD_freeDStream(files->zstd);
-	gzclose_r(files->gzip);
 	files->zstd = NULL;
-	files->gzip = NULL;
+	close(files->fd);
+	files->fd = -1;
 	return false;
 }
 
@@ -293,7 +375,7 @@ end_field(Buffer *field)
 	field->length--;
 }
 
-static const char *read_field(int format, const char *at, const char *end, Buffer *field);
+static const char *read_field(Batch *batch, const char *at, const char *end, Buffer *field);
 
 /* Finds the columns of the fields that are wanted by their names, in the first record. */
 static void
@@ -301,22 +383,29 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 {
 	const char *at = batch->data.bytes + start;
 	const char *last = at + without_line_end(at, end - start);
-	Buffer name = {0};
+	Buffer columns = {0};
 
 	files->head = false;
 	batch->head = (Record){start, end - start};
 	memset(files->column, -1, sizeof(files->column));
 	for (int column = 0; at != NULL; column++)
 	{
-		at = read_field(files->format, at, last, &name);
+		at = read_field(batch, at, last, &batch->cell);
+		put(&columns, batch->cell.bytes, batch->cell.length + 1);
 		for (int i = 0; i < FIELDS; i++)
-			if (options.field[i] != NULL && strcmp(options.field[i], name.bytes) == 0)
+			if (options.field[i] != NULL && strcmp(options.field[i], batch->cell.bytes) == 0)
 				files->column[i] = column;
 	}
 	for (int i = 0; i < FIELDS; i++)
 		if (options.field[i] != NULL && files->column[i] < 0)
 			fail(EXIT_INPUT, "\"%s\" has no column \"%s\"", batch->file, options.field[i]);
-	resize(NULL, name.bytes, 0);
+	if (files->columns.length == 0)
+		put(&files->columns, columns.bytes, columns.length);
+	else if (options.whole &&
+			 (columns.length != files->columns.length ||
+			  memcmp(columns.bytes, files->columns.bytes, columns.length) != 0))
+		fail(EXIT_INPUT, "\"%s\" has other columns than the files before it", batch->file);
+	resize(NULL, columns.bytes, 0);
 }
 
 /* Adds a record to a batch, unless it is blank, or the names of columns. */
@@ -341,7 +430,7 @@ bool
 files_next(Files *files, Batch *batch)
 {
 	Buffer *data = &batch->data;
-	bool opened = files->gzip == NULL;
+	bool opened = files->fd < 0;
 	size_t mark = 0; /* length of the byte order mark */
 	size_t at = 0;
 	size_t end;
@@ -455,12 +544,15 @@ set_field(Batch *batch, int i, const char *bytes, size_t length)
 
 /* Reads a field of a CSV or TSV record; returns where the next one begins, or NULL after the last. */
 static const char *
-read_field(int format, const char *at, const char *end, Buffer *field)
+read_field(Batch *batch, const char *at, const char *end, Buffer *field)
 {
-	bool quoted = format == FORMAT_CSV && at < end && *at == '"';
-	char separator = format == FORMAT_CSV ? ',' : '\t';
+	bool copied = batch->format == FORMAT_TSV; /* as COPY writes its text format */
+	bool quoted = !copied && at < end && *at == '"';
+	char separator = copied ? '\t' : ',';
 
 	field->length = 0;
+	if (copied && end - at >= 2 && memcmp(at, "\\N", 2) == 0 && (end - at == 2 || at[2] == '\t'))
+		at += 2;
 	for (at += quoted; at < end && (quoted || *at != separator); at++)
 	{
 		char c = *at;
@@ -472,16 +564,18 @@ read_field(int format, const char *at, const char *end, Buffer *field)
 		}
 		if (quoted && c == '"')
 			at++;
-		else if (format == FORMAT_TSV && c == '\\' && at + 1 < end)
+		else if (copied && c == '\\' && at + 1 < end)
 		{
-			static const char letters[] = "ntr";
+			static const char letters[] = "bfnrtv";
 			const char *found = strchr(letters, *++at);
 
-			c = found != NULL ? "\n\t\r"[found - letters] : *at;
+			c = found != NULL ? "\b\f\n\r\t\v"[found - letters] : *at;
 		}
 		*extend(field, 1) = c;
 	}
 	end_field(field);
+	if (quoted)
+		batch->defect = "a quote is not closed";
 	return at < end ? at + 1 : NULL;
 }
 
@@ -493,7 +587,7 @@ parse_columns(Batch *batch, const char *at, size_t length)
 
 	for (int column = 0; at != NULL; column++)
 	{
-		at = read_field(batch->format, at, end, &batch->cell);
+		at = read_field(batch, at, end, &batch->cell);
 		for (int i = 0; i < FIELDS; i++)
 			if (batch->column[i] == column)
 				set_field(batch, i, batch->cell.bytes, batch->cell.length);
@@ -521,6 +615,9 @@ parse_json(Batch *batch, const char *at, size_t length)
 		batch->defect = json_tokener_error_desc(error);
 	else if (!json_object_is_type(batch->object, json_type_object))
 		batch->defect = "it is no JSON object";
+	for (size_t end = json_tokener_get_parse_end(batch->tokener); end < length; end++)
+		if (batch->defect == NULL && at[end] != ' ' && at[end] != '\t' && at[end] != '\r')
+			batch->defect = "something follows the JSON object";
 	if (batch->defect != NULL)
 		return;
 	for (int i = 0; i < FIELDS; i++)
@@ -532,6 +629,12 @@ parse_json(Batch *batch, const char *at, size_t length)
 			(i == TEXT && !json_object_is_type(value, json_type_string)))
 			continue;
 		text = json_object_get_string(value);
+		if (i == BEST && json_object_is_type(value, json_type_boolean))
+			text = json_object_get_boolean(value) ? "1" : "0";
+		if (i == ID && json_object_is_type(value, json_type_int) &&
+			(json_object_get_uint64(value) == UINT64_MAX ||
+			 json_object_get_int64(value) == INT64_MIN))
+			batch->defect = "its id is too large for a number: make it a string";
 		set_field(batch, i, text,
 				  i == TEXT        ? json_object_get_string_len(value) :
 					  text != NULL ? strlen(text) :
@@ -545,6 +648,7 @@ next_document(Batch *batch, Document *document)
 {
 	Buffer *field = batch->field;
 	const char *at;
+	char *end;
 	size_t length;
 
 	if (batch->next == records_of(batch))
@@ -567,8 +671,8 @@ next_document(Batch *batch, Document *document)
 	if (options.field[ID] == NULL)
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
 	*document = (Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes,
-						   strtod(field[BEST].bytes, NULL)};
-	if (isnan(document->best))
+						   strtod(field[BEST].bytes, &end)};
+	if (end == field[BEST].bytes || isnan(document->best))
 		document->best = -INFINITY;
 	return batch->defect == NULL;
 }

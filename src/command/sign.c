@@ -32,7 +32,8 @@ new_signer(neardup_session *session, neardup_kind kind)
 	int k = 0;
 	int b = kind != NEARDUP_SHINGLES;
 
-	if (b != 0 && sscanf(shape, "%d,%d", &k, &b) < 1)
+	if (b != 0 &&
+		(shape[strspn(shape, "0123456789,")] != '\0' || sscanf(shape, "%d,%d", &k, &b) < 1))
 		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", shape);
 	if (options.lexicon != NULL && lexicon.bytes == NULL)
 		lexicon = read_whole(options.lexicon);
@@ -93,8 +94,8 @@ put_record(Batch *batch, const neardup_bytes *signature)
 	{
 		while (at[length - 1] != '}')
 			length--;
-		for (length--; strchr(" \t", at[length - 1]) != NULL; length--)
-			;
+		for (length--; at[length - 1] == ' ' || at[length - 1] == '\t' || at[length - 1] == '\r';)
+			length--;
 		before = at[length - 1] == '{' ? "\"signature\":\"" : ",\"signature\":\"";
 		after = "\"}\n";
 	}
@@ -137,27 +138,21 @@ sign_batch(void *signer, Batch *batch)
 	}
 }
 
-/* Writes the names of columns once, and a column more; those of all files must be the same. */
+/* Writes the names of columns once, and a column more, or the line as it is. */
 void
 write_head(const Batch *batch, const char *more)
 {
-	static Buffer head;
+	static bool written;
 	const char *at = batch->data.bytes + batch->head.start;
 	size_t length = without_line_end(at, batch->head.length);
+	bool crlf = *more == '\0' && batch->head.length > length + 1;
 
-	if (length == 0)
+	if (written || length == 0)
 		return;
-	if (head.length > 0)
-	{
-		if (head.length != length || memcmp(head.bytes, at, length) != 0)
-			fail(EXIT_INPUT, "\"%s\" has other columns than the files before it", batch->file);
-		return;
-	}
-	put(&head, at, length);
+	written = true;
 	write_out(stdout, at, length);
 	write_out(stdout, more, strlen(more));
-	write_out(stdout, batch->head.length > length + 1 ? "\r\n" : "\n",
-			  batch->head.length > length + 1 ? 2 : 1);
+	write_out(stdout, "\r\n" + !crlf, 1 + crlf);
 }
 
 /* Writes what was made of a batch. */
@@ -176,8 +171,10 @@ command_sign(void)
 	static const char copy_begins[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
 	neardup_session *session = new_session();
 	bool binary = options.output == OUTPUT_COPY_BINARY;
-	Files *files = files_open(options.files, options.format, false);
+	Files *files;
 
+	options.whole = options.output == OUTPUT_RECORDS;
+	files = files_open(options.files, options.format, false);
 	write_out(stdout, copy_begins, binary ? 19 : 0);
 	pipeline(files, sign_batch, write_batch, new_signer(session, kind_of_options()));
 	write_out(stdout, "\377\377", binary ? 2 : 0);

@@ -163,7 +163,7 @@ SKIP:
 	skip 'no zstd', 5 unless `zstd --version 2>/dev/null`;
 	run('zstd -q texts.jsonl');
 	is(run('$N sign --id id texts.jsonl.zst'), $signed, 'the same from .zst');
-	is(run('cat texts.jsonl.zst | $N sign --id id'), $signed, 'the same from zstd');
+	is(run('(printf "\120\52\115\30\3\0\0\0abc"; cat texts.jsonl.zst) | $N sign --id id'), $signed, 'the same from zstd behind a frame to skip');
 	is(run('head -c 5000 texts.jsonl.zst | $N sign --id id', 2), '', 'zstd, cut');
 }
 is(run('(head -50 texts.jsonl | gzip; tail -n +51 texts.jsonl | gzip) >two.jsonl.gz; $N sign --id id two.jsonl.gz'), $signed, 'the same from two .gz behind each other');
@@ -172,12 +172,14 @@ is(run('printf "begin 644 x\n#ABCD\n\`\nend\n" >uu.txt; $N sign uu.txt | cut -f 
 is(run('printf "id,text,note\n1,the 7\" single,x\n2,\"a \"\"b\"\", c\nd\",\"\"\n3,open \",\n" >quotes.csv; $N sign -s "word 1" --id id quotes.csv | cut -d / -f 1-4'), "1\t1/word 1/512x1/3\n2\t1/word 1/512x1/4\n3\t1/word 1/512x1/1\n", 'quotes in CSV');
 is(run('printf "text,id\na b c,1\n" >h.csv; $N sign -s "word 1" --id text h.csv | cut -d / -f 1-4'), "a b c\t1/word 1/512x1/3\n", 'one column for two options');
 is(run('printf "text\tid\n\t\nx\t2\n" >e.tsv; $N sign -s "word 1" --id id e.tsv | cut -d / -f 1-4'), "\t1/word 1/512x1/0\n2\t1/word 1/512x1/1\n", 'a row of empty fields');
+file('n.tsv', "text\tid\n\\N\t1\na\\tb\t2\n");
+is(run('$N sign -s "word 1" --id id n.tsv | cut -d / -f 1-4'), "1\t1/word 1/512x1/0\n2\t1/word 1/512x1/2\n", 'NULL and a tab in TSV');
 is(run('mkdir x.csv.d; head -2 texts.jsonl >x.csv.d/X.JSONL; $N sign x.csv.d/X.JSONL | wc -l'), "2\n", 'the end of a name tells');
 run('split -l 1 texts.jsonl part. && mkdir d && for f in part.*; do cp $f d/$f.txt; done');
 is(scalar(() = run('$N sign d/*.txt') =~ /^d\/part\.\w+\.txt\t1\/word 3\//mg), $TEXTS, 'a file a document');
 my $records = run('$N sign --format records texts.jsonl');
 is($records =~ s/,"signature":"[^"]*"\}$/}/mgr, slurp("$FOLDER/texts.jsonl"), 'records with signatures are as they were otherwise');
-is(run('$N sign --format records texts.csv | head -1'), "\"id\",stars,text,signature\r\n", 'columns of records');
+is(run('$N sign --format records texts.csv | head -1'), "\"id\",stars,text,signature\n", 'columns of records');
 
 # ---- Pairs and clusters ----
 
@@ -226,6 +228,13 @@ same(ids(run('$N dedupe -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file
 same(ids(run('tail -n +101 texts.jsonl | $N dedupe -t 0.4 a.jsonl -')), $stay, 'from a file and standard input');
 like(run('$N dedupe -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
 is(run(': >none.csv; printf "\\357\\273\\277text,id" >head.csv; printf "text,id\r\nx y z,1\r\n" >1.csv; $N dedupe none.csv head.csv 1.csv h.csv 1.csv'), "text,id\nx y z,1\r\na b c,1\n", 'columns of several files');
+for my $case ([ 1, '-5', '"none"', 'null' ], [ 3, 'null', '-5', 'false' ], [ 2, 'false', 'true', '1' ], [ 1, 'null', '"NaN"' ], [ 2, '"9"', '10' ])
+{
+	my ($best, @stars) = @$case;
+
+	file('best.jsonl', map { qq({"text": "a b c d", "id": $_, "stars": $stars[$_ - 1]}\n) } 1 .. @stars);
+	is(ids(run('$N dedupe --best stars best.jsonl')), $best, "the best of @stars");
+}
 my $best = "'SELECT id, to_minhash(body) FROM texts ORDER BY (id + 100) / 3 * 7919 % 101 DESC, id', 0.4";
 same(ids(run('$N dedupe -t 0.4 --best stars texts.jsonl')),
 	ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id NOT IN (SELECT id FROM neardup_clusters($best) WHERE id <> keeper)"), 'the best of each cluster stays');
@@ -267,13 +276,27 @@ fails('printf "id,text\n2,b\n" >o.csv; $N dedupe h.csv o.csv', 2, qr/"o.csv" has
 fails('echo "{\"text\": \"a\",}" | $N sign', 2, qr/record 1 of "-" cannot be read/);
 fails('echo 5 | $N sign', 2, qr/it is no JSON object/);
 fails('$N sign --id text --bigint --format copy-binary a.jsonl >signed', 2, qr/record 1 of "a.jsonl" cannot be read: its id is no bigint/);
-fails('$N dedupe --report ./a.jsonl a.jsonl', 1, qr/--report would overwrite "a.jsonl"/);
+fails("\$N dedupe $_", 1, qr/would be overwritten while it is read/)
+	for '--report ./a.jsonl b.jsonl a.jsonl', '--report a.jsonl --against a.jsonl b.jsonl', '--report a.jsonl <a.jsonl', 'a.jsonl >>a.jsonl';
+same(run('wc -l <a.jsonl'), "100\n", 'no input is overwritten');
+fails('$N dedupe --report both a.jsonl >both', 1, qr/--report is the file of the output/);
+fails('$N dedupe --against - - <a.jsonl', 1, qr/standard input is named twice/);
+fails('cp a.jsonl plain.txt.gz; $N sign plain.txt.gz', 2, qr/could not read "plain.txt.gz": it is not compressed/);
+fails('(gzip -c a.jsonl; cat b.jsonl) >behind.jsonl.gz; $N sign behind.jsonl.gz', 2, qr/could not read "behind.jsonl.gz": /);
+fails('gzip -c a.jsonl | head -c -4 >short.jsonl.gz; $N sign short.jsonl.gz', 2, qr/could not read "short.jsonl.gz": its end is missing/);
+fails('printf "id,text\n1,\"a b\n2,c\n" >open.csv; $N sign open.csv', 2, qr/record 1 of "open.csv" cannot be read: a quote is not closed/);
+fails('echo "{\"text\": \"a\", \"id\": 18446744073709551616}" | $N sign --id id', 2, qr/its id is too large for a number/);
+fails('printf "{\"text\": \"a\"}\\0}\n" | $N sign', 2, qr/record 1 of "-" cannot be read/);
+fails('$N sign --minhash 64,1x a.jsonl', 1, qr/"64,1x" is no shape/);
+fails('$N sign a.jsonl --format', 1, qr/^neardup: "--format" is no option, or lacks its value/);
 fails('$N learn --field body a.jsonl', 2, qr/has a text in the field "body"/);
 fails('$N sign --minhash 64,1 --simhash 64 a.jsonl', 1, qr/exclude each other/);
 fails('$N --threshold 0.5 pairs a.jsonl', 1, qr/--threshold is an option of pairs, clusters and dedupe, not of neardup$/);
 fails('$N sign -i "jsonl|csv" a.jsonl', 1, qr/it is jsonl/);
+# The file shrinks, or is another, when the command has read it, and opens the file of --against.
+fails("cp texts.jsonl $_.jsonl; mkfifo $_; timeout 600 sh -c 'exec 3>$_; tac $_.jsonl | head -\$((300 * $_)) >other; cat other >$_.jsonl; cat b.jsonl >&3' >writer 2>&1 & \$N dedupe --against $_ $_.jsonl", 2, qr/could not read "$_.jsonl": it has changed since it was read first/) for 1, 2;
 # The file grows when the command has read it, and opens the file of --against.
-fails('cp a.jsonl grows.jsonl; mkfifo held; timeout 600 sh -c "exec 3>held; cat b.jsonl >>grows.jsonl; cat b.jsonl >&3" >writer 2>&1 & $N dedupe --against held grows.jsonl', 2, qr/the files have changed/);
+fails('cp a.jsonl grows.jsonl; mkfifo held; timeout 600 sh -c "exec 3>held; cat b.jsonl >>grows.jsonl; cat b.jsonl >&3" >writer 2>&1 & $N dedupe --against held grows.jsonl', 2, qr/it has changed/);
 # The bytes of a text of which one is changed in a file that gzip stores, and files that are cut.
 PostgreSQL::Test::Utils::append_to_file("$FOLDER/flip.py", "import gzip\nb = bytearray(gzip.compress(b'{\"text\": \"alpha\"}\\n', 0))\nb[b.find(b'alpha')] = 88\nopen('flip.jsonl.gz', 'wb').write(b)\n");
 fails('python3 flip.py; $N sign flip.jsonl.gz', 2, qr/could not read "flip.jsonl.gz": .*(crc|data)/);
