@@ -308,43 +308,50 @@ read_options(int count, char **arguments)
 	options.join.memory = options.memory / 4;
 }
 
-/* Returns whether a file, or a standard stream, is a file that is known; sets its status. */
+/* Is a name, where "-" is a stream, that of a regular file?  Sets its status. */
 static bool
-find_status(const char *name, int stream, struct stat *status)
+find_file(const char *name, int stream, struct stat *status)
 {
-	bool found = name == NULL || strcmp(name, "-") == 0 ? fstat(stream, status) == 0 :
-														  stat(name, status) == 0;
+	bool found = strcmp(name, "-") == 0 ? fstat(stream, status) == 0 : stat(name, status) == 0;
 
 	return found && S_ISREG(status->st_mode);
 }
 
-/* Fails if the report or the output is a file that is read, or if one stream is read twice. */
+/* Are two names, where "-" is the input or the output, those of one file? */
+static bool
+is_same_file(const char *input, const char *output)
+{
+	struct stat x;
+	struct stat y;
+
+	return input != NULL && output != NULL && find_file(input, STDIN_FILENO, &x) &&
+		find_file(output, STDOUT_FILENO, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Fails if an input, which may be NULL, would be written, too; returns whether it is standard input. */
+static bool
+check_input(const char *name)
+{
+	if (name == NULL)
+		return false;
+	if (is_same_file(name, "-") || is_same_file(name, options.report))
+		fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
+	return strcmp(name, "-") == 0;
+}
+
+/* Fails if a file would be written while it is read or written, or standard input be read twice. */
 static void
 check_files(void)
 {
-	static char *standard[] = {"-", NULL};
-	char **files = *options.files != NULL ? options.files : standard;
-	const char *more[] = {options.against, options.lexicon};
-	struct stat read;
-	struct stat written[2];
-	bool is_file[2] = {find_status(NULL, STDOUT_FILENO, &written[0]),
-					   options.report != NULL && find_status(options.report, -1, &written[1])};
-	int streams = 0;
+	int streams = check_input(options.against) + check_input(options.lexicon);
 
-	for (int i = -2; i < 0 || files[i] != NULL; i++)
-	{
-		const char *name = i < 0 ? more[i + 2] : files[i];
-
-		streams += name != NULL && strcmp(name, "-") == 0;
-		for (int w = 0; w < 2; w++)
-			if (name != NULL && is_file[w] && find_status(name, STDIN_FILENO, &read) &&
-				read.st_dev == written[w].st_dev && read.st_ino == written[w].st_ino)
-				fail(EXIT_USAGE, "\"%s\" would be overwritten while it is read", name);
-	}
+	if (*options.files == NULL)
+		streams += check_input("-");
+	for (char **name = options.files; *name != NULL; name++)
+		streams += check_input(*name);
 	if (streams > 1)
-		fail(EXIT_USAGE, "standard input is named twice");
-	if (is_file[0] && is_file[1] && written[0].st_dev == written[1].st_dev &&
-		written[0].st_ino == written[1].st_ino)
+		fail(EXIT_USAGE, "standard input would be read twice");
+	if (is_same_file(options.report, "-"))
 		fail(EXIT_USAGE, "--report is the file of the output");
 }
 

@@ -280,7 +280,7 @@ fails("\$N dedupe $_", 1, qr/would be overwritten while it is read/)
 	for '--report ./a.jsonl b.jsonl a.jsonl', '--report a.jsonl --against a.jsonl b.jsonl', '--report a.jsonl <a.jsonl', 'a.jsonl >>a.jsonl';
 same(run('wc -l <a.jsonl'), "100\n", 'no input is overwritten');
 fails('$N dedupe --report both a.jsonl >both', 1, qr/--report is the file of the output/);
-fails('$N dedupe --against - - <a.jsonl', 1, qr/standard input is named twice/);
+fails('$N dedupe --against - - <a.jsonl', 1, qr/standard input would be read twice/);
 fails('cp a.jsonl plain.txt.gz; $N sign plain.txt.gz', 2, qr/could not read "plain.txt.gz": it is not compressed/);
 fails('(gzip -c a.jsonl; cat b.jsonl) >behind.jsonl.gz; $N sign behind.jsonl.gz', 2, qr/could not read "behind.jsonl.gz": /);
 fails('gzip -c a.jsonl | head -c -4 >short.jsonl.gz; $N sign short.jsonl.gz', 2, qr/could not read "short.jsonl.gz": its end is missing/);
