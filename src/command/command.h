@@ -106,6 +106,7 @@ typedef struct Batch
 	Buffer data;
 	Record head; /* the names of columns, if the data begins with them; else of length 0 */
 	int column[FIELDS];
+	int columns;
 	Buffer record;  /* Record */
 	size_t next;    /* record to parse */
 	uint64_t first; /* number of records before */

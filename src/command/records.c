@@ -47,6 +47,7 @@ struct Files
 	size_t end;
 	bool head; /* the names of columns come next */
 	int column[FIELDS];
+	int count;        /* columns */
 	Buffer columns;   /* names of columns of the first file, with a zero behind each */
 	Buffer rest;      /* the beginning of the next batch */
 	uint64_t records; /* that were read */
@@ -390,6 +391,7 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 	memset(files->column, -1, sizeof(files->column));
 	for (int column = 0; at != NULL; column++)
 	{
+		files->count = column + 1;
 		at = read_field(batch, at, last, &batch->cell);
 		put(&columns, batch->cell.bytes, batch->cell.length + 1);
 		for (int i = 0; i < FIELDS; i++)
@@ -458,6 +460,7 @@ files_next(Files *files, Batch *batch)
 	put(&files->rest, data->bytes + at, data->length - at);
 	data->length = at;
 	memcpy(batch->column, files->column, sizeof(files->column));
+	batch->columns = files->count;
 	batch->first = files->records;
 	files->records += records_of(batch);
 	return true;
@@ -584,14 +587,17 @@ static void
 parse_columns(Batch *batch, const char *at, size_t length)
 {
 	const char *end = at + length;
+	int column;
 
-	for (int column = 0; at != NULL; column++)
+	for (column = 0; at != NULL; column++)
 	{
 		at = read_field(batch, at, end, &batch->cell);
 		for (int i = 0; i < FIELDS; i++)
 			if (batch->column[i] == column)
 				set_field(batch, i, batch->cell.bytes, batch->cell.length);
 	}
+	if (options.output == OUTPUT_RECORDS && column != batch->columns)
+		batch->defect = "it has more or fewer fields than there are names of columns";
 }
 
 /* Reads the fields of a JSON record; the text must be a string. */

@@ -287,6 +287,9 @@ fails('gzip -c a.jsonl | head -c -4 >short.jsonl.gz; $N sign short.jsonl.gz', 2,
 fails('printf "id,text\n1,\"a b\n2,c\n" >open.csv; $N sign open.csv', 2, qr/record 1 of "open.csv" cannot be read: a quote is not closed/);
 fails('echo "{\"text\": \"a\", \"id\": 18446744073709551616}" | $N sign --id id', 2, qr/its id is too large for a number/);
 fails('printf "{\"text\": \"a\"}\\0}\n" | $N sign', 2, qr/record 1 of "-" cannot be read/);
+fails('$N sign --format records h.csv quotes.csv', 2, qr/other columns/);
+fails('printf "id,text,x\n1,a b c\n" >less.csv; $N sign --format records less.csv', 2, qr/record 1 of "less.csv" cannot be read: it has more or fewer fields/);
+fails('$N sign --format records none', 1, qr/--format records is for records, not for files/);
 fails('$N sign --minhash 64,1x a.jsonl', 1, qr/"64,1x" is no shape/);
 fails('$N sign a.jsonl --format', 1, qr/^neardup: "--format" is no option, or lacks its value/);
 fails('$N learn --field body a.jsonl', 2, qr/has a text in the field "body"/);
