@@ -228,20 +228,27 @@ next_part(void *state)
 }
 
 /* Joins parts until there are none left. */
-static neardup_code
+static void
 join_parts_of(Worker *worker)
 {
 	SetJoin sets = worker->join->sets;
 	SymbolJoin symbols = worker->join->symbols;
 	SetJoinStats stats = {0};
 
-	SESSION_BEGIN(&worker->session);
 	sets.state = sets.next_state = symbols.state = symbols.next_state = worker;
 	if (sets.left != NULL)
 		(void) set_run(&sets, &worker->join->set_plan, &stats);
 	else
 		(void) join_run(&symbols, &worker->join->plan);
 	(void) pass_on(worker);
+}
+
+/* The same as a call of the library. */
+static neardup_code
+call_join_parts(Worker *worker)
+{
+	SESSION_BEGIN(&worker->session);
+	join_parts_of(worker);
 	return session_end();
 }
 
@@ -251,7 +258,7 @@ work(void *state)
 {
 	Worker *worker = state;
 
-	worker->code = join_parts_of(worker);
+	worker->code = call_join_parts(worker);
 	if (worker->code != NEARDUP_OK)
 		worker->join->stopped = true;
 	if (worker->locks)

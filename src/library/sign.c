@@ -25,9 +25,10 @@ scheme_of_name(const char *name)
 /* As much as the server takes, unless it is told otherwise. */
 #define MEMORY_USUAL ((size_t) 64 << 20)
 
-neardup_code
-neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, double share,
-			  size_t memory, neardup_next next, void *state, neardup_bytes *lexicon)
+/* Returns the lexicon of texts. */
+static neardup_bytes
+learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup_next next,
+	  void *state)
 {
 	Value value = {.kind = NEARDUP_LEXICON, .lexicon = {.version = RECIPE_VERSION}};
 	LexiconParts *parts = &value.lexicon;
@@ -35,7 +36,6 @@ neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, do
 	const char *utf8;
 	size_t length;
 
-	SESSION_BEGIN(session);
 	parts->scheme = scheme_of_name(scheme);
 	if (!lexicon_weighs(RECIPE_VERSION, parts->scheme))
 		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", scheme);
@@ -58,7 +58,15 @@ neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, do
 		session_fail(NEARDUP_TOO_LARGE,
 					 "the lexicon has more than %d entries: raise the share, or lower the entries",
 					 LEXICON_ENTRIES_MAX);
-	*lexicon = value_write(&value, false);
+	return value_write(&value, false);
+}
+
+neardup_code
+neardup_learn(neardup_session *session, const char *scheme, uint32_t entries, double share,
+			  size_t memory, neardup_next next, void *state, neardup_bytes *lexicon)
+{
+	SESSION_BEGIN(session);
+	*lexicon = learn(scheme, entries, share, memory, next, state);
 	return session_end();
 }
 
@@ -116,17 +124,14 @@ weigh(neardup_signer *signer, const char *scheme)
 												 lexicon->weight, lexicon->count));
 }
 
-neardup_code
-neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
-				   const void *lexicon, size_t length, neardup_signer **signer)
+/* Returns a new signer. */
+static neardup_signer *
+new_signer(neardup_kind kind, int k, int b, const char *scheme, const void *lexicon, size_t length)
 {
-	const char *usual = kind == NEARDUP_SIMHASH ? "word 1" : "word 3";
-	neardup_signer *made;
+	neardup_signer *made = host_alloc(sizeof(neardup_signer));
 	SchemeId weighed;
 
-	SESSION_BEGIN(session);
 	check_shape(kind, k, b, lexicon != NULL);
-	made = host_alloc(sizeof(neardup_signer));
 	*made = (neardup_signer){.kind = kind};
 	if (lexicon != NULL)
 	{
@@ -134,7 +139,11 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 		weighed = weigh(made, scheme);
 	}
 	else
-		weighed = made->maker.scheme = scheme_of_name(scheme != NULL ? scheme : usual);
+	{
+		if (scheme == NULL)
+			scheme = kind == NEARDUP_SIMHASH ? "word 1" : "word 3";
+		weighed = made->maker.scheme = scheme_of_name(scheme);
+	}
 	made->maker.header =
 		signature_header(kind == NEARDUP_MINHASH ? SIGNATURE_MINHASH : SIGNATURE_SIMHASH, k,
 						 kind == NEARDUP_SHINGLES ? 1 : b, weighed);
@@ -142,7 +151,15 @@ neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, co
 	session_keep(made->lexicon.weight);
 	session_keep(made->weights.start);
 	session_keep(made);
-	*signer = made;
+	return made;
+}
+
+neardup_code
+neardup_signer_new(neardup_session *session, neardup_kind kind, int k, int b, const char *scheme,
+				   const void *lexicon, size_t length, neardup_signer **signer)
+{
+	SESSION_BEGIN(session);
+	*signer = new_signer(kind, k, b, scheme, lexicon, length);
 	return session_end();
 }
 
