@@ -62,8 +62,7 @@ typedef struct Options
 	double share;
 	double jobs;
 	double memory; /* 0: any */
-	char **files;
-	bool whole; /* records are written as they are read, so their columns must be the same */
+	char **files;  /* "-" if none is named */
 	neardup_options join;
 } Options;
 
@@ -104,7 +103,7 @@ typedef struct Batch
 	const char *file;
 	int format;
 	Buffer data;
-	Record head; /* the names of columns, if the data begins with them; else of length 0 */
+	Record head; /* the names of columns, in the first batch that has them; else of length 0 */
 	int column[FIELDS];
 	int columns;
 	Buffer record;  /* Record */
@@ -138,6 +137,7 @@ extern void files_rewind(Files *files);
 extern void check_fields(const Files *files);
 extern bool next_document(Batch *batch, Document *document);
 extern void batch_free(Batch *batch);
+extern bool is_numbered(const Batch *batch);
 extern size_t records_of(const Batch *batch);
 extern size_t without_line_end(const char *bytes, size_t length);
 extern const char *record_at(const Batch *batch, size_t number, size_t *length);

@@ -84,7 +84,6 @@ static void
 make_values(void *state, Batch *batch)
 {
 	const Corpus *corpus = state;
-	bool named = options.field[ID] != NULL || batch->format == FORMAT_FILES;
 	Document document;
 
 	while (next_document(batch, &document))
@@ -98,7 +97,7 @@ make_values(void *state, Batch *batch)
 		put(&batch->out, value.bytes, value.length);
 		put(&batch->size, &length, sizeof(length));
 		put(&batch->best, &document.best, sizeof(double));
-		put(&batch->id, document.id, named ? strlen(document.id) + 1 : 0);
+		put(&batch->id, document.id, is_numbered(batch) ? 0 : strlen(document.id) + 1);
 		neardup_free(batch->session, value.bytes);
 	}
 }
@@ -356,9 +355,7 @@ command_dedupe(void)
 
 	if (options.report != NULL && report == NULL)
 		fail(EXIT_INPUT, "could not open \"%s\": %s", options.report, strerror(errno));
-	options.whole = true;
 	corpus = read_corpus(signer, options.files, true);
-	options.whole = false;
 	against = read_against(signer);
 	goes = resize(NULL, NULL, corpus.values.count + 1);
 	memset(goes, 0, corpus.values.count);

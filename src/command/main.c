@@ -268,6 +268,7 @@ set_option(const Option *option, const char *value)
 static void
 read_options(int count, char **arguments)
 {
+	static char *standard[] = {"-", NULL};
 	struct option long_options[KNOWN + 1] = {0};
 	int letter;
 
@@ -302,7 +303,7 @@ read_options(int count, char **arguments)
 	}
 	if ((options.minhash != NULL) + (options.simhash != NULL) + options.shingles > 1)
 		fail(EXIT_USAGE, "--minhash, --simhash and --shingles exclude each other");
-	options.files = arguments + optind;
+	options.files = arguments[optind] != NULL ? arguments + optind : standard;
 	options.join.jobs = options.jobs;
 	/* A part for the pairs; the values, and the join, need more. */
 	options.join.memory = options.memory / 4;
@@ -345,8 +346,6 @@ check_files(void)
 {
 	int streams = check_input(options.against) + check_input(options.lexicon);
 
-	if (*options.files == NULL)
-		streams += check_input("-");
 	for (char **name = options.files; *name != NULL; name++)
 		streams += check_input(*name);
 	if (streams > 1)

@@ -45,7 +45,8 @@ struct Files
 	unsigned char block[1 << 17];
 	size_t at; /* what is left of the block */
 	size_t end;
-	bool head; /* the names of columns come next */
+	bool whole; /* records are written as they are read, so their columns must be the same */
+	bool head;  /* the names of columns come next */
 	int column[FIELDS];
 	int count;        /* columns */
 	Buffer columns;   /* names of columns of the first file, with a zero behind each */
@@ -128,12 +129,12 @@ copy_file(const char *name)
 Files *
 files_open(char **names, int format, bool twice)
 {
-	static char *standard[] = {"-", NULL};
 	Files *files = resize(NULL, NULL, sizeof(Files));
 	int count = 0;
 
 	memset(files, 0, sizeof(Files));
-	files->names = *names != NULL ? names : standard;
+	files->names = names;
+	files->whole = twice || options.output == OUTPUT_RECORDS;
 	files->fd = -1;
 	files->format = format != FORMAT_AUTO ? format : format_of(*files->names);
 	for (char **name = files->names; *name != NULL; name++)
@@ -153,6 +154,7 @@ files_rewind(Files *files)
 {
 	files->next = 0;
 	files->again = true;
+	files->columns.length = 0;
 	files->records = files->done = files->bytes = 0;
 }
 
@@ -178,7 +180,7 @@ fill_block(Files *files)
 	return files->end > 0;
 }
 
-/* Makes bytes of gzip's input, whose members may have zeros between them. */
+/* Decompresses what gzip wrote; zeros may follow each member.  Returns how many bytes it made. */
 static size_t
 unpack_gzip(Files *files, char *to, size_t room)
 {
@@ -204,7 +206,7 @@ unpack_gzip(Files *files, char *to, size_t room)
 	return room - gzip->avail_out;
 }
 
-/* Makes bytes of what is left of the block, and of what was read before. */
+/* Decompresses what is left of the block.  Returns how many bytes it made. */
 static size_t
 unpack(Files *files, char *to, size_t room)
 {
@@ -350,6 +352,13 @@ without_line_end(const char *bytes, size_t length)
 	return length;
 }
 
+/* Are the ids of a batch the numbers of its records? */
+bool
+is_numbered(const Batch *batch)
+{
+	return options.field[ID] == NULL && batch->format != FORMAT_FILES;
+}
+
 /* Returns how many records a batch has. */
 size_t
 records_of(const Batch *batch)
@@ -387,7 +396,6 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 	Buffer columns = {0};
 
 	files->head = false;
-	batch->head = (Record){start, end - start};
 	memset(files->column, -1, sizeof(files->column));
 	for (int column = 0; at != NULL; column++)
 	{
@@ -402,8 +410,11 @@ read_head(Files *files, Batch *batch, size_t start, size_t end)
 		if (options.field[i] != NULL && files->column[i] < 0)
 			fail(EXIT_INPUT, "\"%s\" has no column \"%s\"", batch->file, options.field[i]);
 	if (files->columns.length == 0)
+	{
+		batch->head = (Record){start, end - start};
 		put(&files->columns, columns.bytes, columns.length);
-	else if (options.whole &&
+	}
+	else if (files->whole &&
 			 (columns.length != files->columns.length ||
 			  memcmp(columns.bytes, files->columns.bytes, columns.length) != 0))
 		fail(EXIT_INPUT, "\"%s\" has other columns than the files before it", batch->file);
@@ -609,8 +620,10 @@ parse_json(Batch *batch, const char *at, size_t length)
 	json_object *value;
 
 	if (batch->tokener == NULL)
+	{
 		batch->tokener = json_tokener_new_ex(256);
-	json_tokener_set_flags(batch->tokener, JSON_TOKENER_STRICT);
+		json_tokener_set_flags(batch->tokener, JSON_TOKENER_STRICT);
+	}
 	json_object_put(batch->object);
 	json_tokener_reset(batch->tokener);
 	batch->object = json_tokener_parse_ex(batch->tokener, at, length);
@@ -674,7 +687,7 @@ next_document(Batch *batch, Document *document)
 		parse_json(batch, at, length);
 	else
 		parse_columns(batch, at, length);
-	if (options.field[ID] == NULL)
+	if (is_numbered(batch))
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
 	*document = (Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes,
 						   strtod(field[BEST].bytes, &end)};

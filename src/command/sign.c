@@ -57,7 +57,7 @@ put_number(Buffer *buffer, uint64_t number, int bytes)
 static void
 put_binary(Batch *batch, const char *id, const neardup_bytes *value)
 {
-	bool numbered = options.field[ID] == NULL && batch->format != FORMAT_FILES;
+	bool number_only = options.id_number || is_numbered(batch);
 	Buffer *out = &batch->out;
 	char *end = NULL;
 	int64_t number;
@@ -65,7 +65,7 @@ put_binary(Batch *batch, const char *id, const neardup_bytes *value)
 	errno = 0;
 	number = strtoll(id, &end, 10);
 	put_number(out, 2, 2);
-	if (numbered || options.id_number)
+	if (number_only)
 	{
 		put_number(out, 8, 4);
 		put_number(out, number, 8);
@@ -140,18 +140,16 @@ sign_batch(void *signer, Batch *batch)
 	}
 }
 
-/* Writes the names of columns once, and a column more, or the line as it is. */
+/* Writes the names of columns, and of one more column, or their line as it is. */
 void
 write_head(const Batch *batch, const char *more)
 {
-	static bool written;
 	const char *at = batch->data.bytes + batch->head.start;
 	size_t length = without_line_end(at, batch->head.length);
 	bool crlf = *more == '\0' && batch->head.length > length + 1;
 
-	if (written || length == 0)
+	if (length == 0)
 		return;
-	written = true;
 	write_out(stdout, at, length);
 	write_out(stdout, more, strlen(more));
 	write_out(stdout, "\r\n" + !crlf, 1 + crlf);
@@ -173,10 +171,8 @@ command_sign(void)
 	static const char copy_begins[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
 	neardup_session *session = new_session();
 	bool binary = options.output == OUTPUT_COPY_BINARY;
-	Files *files;
+	Files *files = files_open(options.files, options.format, false);
 
-	options.whole = options.output == OUTPUT_RECORDS;
-	files = files_open(options.files, options.format, false);
 	write_out(stdout, copy_begins, binary ? 19 : 0);
 	pipeline(files, sign_batch, write_batch, new_signer(session, kind_of_options()));
 	write_out(stdout, "\377\377", binary ? 2 : 0);

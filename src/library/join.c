@@ -397,7 +397,8 @@ join_new(const neardup_session *session, const neardup_values *values,
 	if (!(options->threshold > 0 && options->threshold <= 1))
 		session_fail(NEARDUP_INVALID, "the threshold must be above 0, and at most 1");
 	if (values->kind == NEARDUP_LEXICON || (against != NULL && against->kind != values->kind))
-		session_fail(NEARDUP_MISMATCH, "these are no two lists of values of the same kind");
+		session_fail(NEARDUP_MISMATCH,
+					 "both sides must have values of the same kind, which are no lexicons");
 	if (values->kind != NEARDUP_SHINGLES && (options->multiset || options->containment))
 		session_fail(NEARDUP_INVALID, "only shingles are compared by containment or as multisets");
 	side_read(&join->side, values, options->multiset, NULL);

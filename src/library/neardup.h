@@ -10,8 +10,8 @@
  * state but tables that are the same in all processes, made once and never freed.
  *
  * Functions return NEARDUP_OK or what went wrong, and then neardup_message() says it in a
- * sentence; what arguments return is of no use then, and need not be freed.  Texts are UTF-8; bytes that are
- * not are taken as separators of words.
+ * sentence; what arguments return has no meaning then, and need not be freed.  Texts are
+ * UTF-8; bytes that are not are taken as separators of words.
  */
 #ifndef NEARDUP_H
 #define NEARDUP_H
@@ -114,8 +114,8 @@ NEARDUP_API neardup_code neardup_sign_many(neardup_session *session, const neard
 										   const size_t *length, uint8_t *signatures);
 
 /*
- * Sets the next text, whose bytes stay until the next call; returns false after the last.  It
- * uses no session that is in a call.
+ * Sets utf8 and length to the next text, which must stay valid until the next call; returns
+ * false after the last text.  It must not use the session that neardup_learn() was given.
  */
 typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length);
 
@@ -179,8 +179,8 @@ typedef struct neardup_options
 	bool containment; /* shingles: compare by containment */
 	bool nearest;     /* clusters: join the most similar keeper, not the first */
 	int jobs;         /* threads; 0 is 1.  With more, all of them call the host's functions */
-	size_t memory;    /* pairs to keep at once take at most this many bytes, more only
-						 for clusters of 256 values; 0: no limit */
+	size_t memory;    /* pairs kept at once take at most this many bytes, or 512 kB for
+						 clusters if that is more; 0: no limit */
 } neardup_options;
 
 typedef struct neardup_pair
