@@ -49,17 +49,24 @@ static int nested;
 static int64 pairs;
 static int64 parts_done; /* reported last */
 
+/* Returns the command whose progress this session shows. */
+static ProgressCommandType
+shown_command(void)
+{
+	return MyBEEntry == NULL ? PROGRESS_COMMAND_INVALID : MyBEEntry->st_progress_command;
+}
+
 static bool
 is_shown(void)
 {
-	return nested == 0 && compat_progress_command() == PROGRESS_COMMAND_NEARDUP;
+	return nested == 0 && shown_command() == PROGRESS_COMMAND_NEARDUP;
 }
 
 /* Starts to show this call, unless another command of this backend is shown. */
 void
 progress_begin(void)
 {
-	if (compat_progress_command() != PROGRESS_COMMAND_INVALID)
+	if (shown_command() != PROGRESS_COMMAND_INVALID)
 	{
 		nested++;
 		return;
@@ -168,7 +175,7 @@ neardup_progress(PG_FUNCTION_ARGS)
 		int64 phase;
 
 		if (backend == NULL || backend->st_progress_command != PROGRESS_COMMAND_NEARDUP ||
-			!(has_privs_of_role(GetUserId(), compat_read_all_stats) ||
+			!(has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
 			  has_privs_of_role(GetUserId(), backend->st_userid)))
 			continue;
 		phase = backend->st_progress_param[PARAM_PHASE];

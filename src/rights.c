@@ -76,14 +76,14 @@ bool
 role_may_check(Oid table)
 {
 	return role_owns(table) || compat_may_maintain(table, GetUserId()) ||
-		has_privs_of_role(GetUserId(), compat_stat_scan_tables);
+		has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES);
 }
 
 /* May the user see the size of a table? */
 bool
 role_may_count(Oid table)
 {
-	return role_may_check(table) || has_privs_of_role(GetUserId(), compat_read_all_stats);
+	return role_may_check(table) || has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
 
 /* May the user read a column of all rows of a table?  0 is the whole table. */

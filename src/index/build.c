@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "tcop/tcopprot.h"
+#include "utils/wait_event.h"
 #include "utils/snapmgr.h"
 
 #include "shared_memory.h"

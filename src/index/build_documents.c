@@ -63,6 +63,7 @@ build_fill(Buffer buffer, Page page)
 {
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
+	page_info(page)->block = block;
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
@@ -225,7 +226,7 @@ build_scan(Build *build)
 	double tuples;
 
 	if (build->scan != NULL)
-		scan = table_beginscan_parallel(build->heap, build->scan);
+		scan = compat_begin_parallel_scan(build->heap, build->scan);
 	build->context = CurrentMemoryContext;
 	build->row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup build", ALLOCSET_SMALL_SIZES);

@@ -101,7 +101,7 @@ check_documents(Check *check, Buffer buffer, uint32 stride, uint32 first)
 	size_t bytes = signature_symbol_bytes(&check->meta->shape);
 	MemoryContext before = MemoryContextSwitchTo(check->rows.context);
 
-	page_verify(check->index, buffer);
+	page_check_documents(check->index, buffer, stride);
 	claim_block(check, BufferGetBlockNumber(buffer));
 	memcpy(page, BufferGetPage(buffer), BLCKSZ);
 	for (int i = 0; i < page_info(page)->count; i++)
@@ -307,7 +307,8 @@ claim_page(Check *check, const Segment *segment, BlockNumber block, PageKind kin
 	Buffer buffer =
 		require_page(check, segment, page_read(check->index, block, kind, segment->stamp));
 
-	page_verify(check->index, buffer);
+	if (kind == PAGE_ELEMENTS)
+		page_check_documents(check->index, buffer, 0);
 	UnlockReleaseBuffer(buffer);
 	claim_block(check, block);
 	CHECK_FOR_INTERRUPTS();

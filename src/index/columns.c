@@ -183,8 +183,8 @@ unhashed_part(Oid type, Oid input)
 		part = get_base_element_type(base);
 	else if (input == ANYRANGEOID)
 		part = get_range_subtype(base);
-	else if (OidIsValid(input) && input == compat_anymultirange)
-		part = compat_multirange_range(base);
+	else if (input == ANYMULTIRANGEOID)
+		part = get_multirange_range(base);
 	if (!OidIsValid(part))
 		return InvalidOid;
 	class = GetDefaultOpClass(part, HASH_AM_OID);

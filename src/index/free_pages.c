@@ -67,7 +67,7 @@ static bool
 make_free(Relation index, BlockNumber block, const IndexMeta *meta, bool listed,
 		  BufferAccessStrategy strategy)
 {
-	Buffer buffer = page_peek(index, block, strategy);
+	Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 	Page page = BufferGetPage(buffer);
 	bool is_free;
 	bool stale;

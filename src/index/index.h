@@ -152,8 +152,8 @@ extern bool worker_start(Relation index);
 /* ---- Callbacks ---------------------------------------------------------- */
 
 extern bool neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid,
-						   Relation heap, IndexUniqueCheck check_unique,
-						   COMPAT_INDEX_UNCHANGED IndexInfo *info);
+						   Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,
+						   IndexInfo *info);
 extern IndexScanDesc neardup_beginscan(Relation index, int keys, int orderbys);
 extern void neardup_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
 						   int norderbys);

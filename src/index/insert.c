@@ -44,14 +44,11 @@ register_fragment(uint8 block, FragmentHeader *header, Page page, const void *fr
 	XLogRegisterBufData(block, (char *) from, length);
 }
 
-/* Adds the counter and the checksum of a page, which an insert changes. */
+/* Adds the number of entries of a page, which an insert changes. */
 static void
-register_counts(uint8 block, FragmentHeader *header, Page page)
+register_count(uint8 block, FragmentHeader *header, Page page)
 {
-	const PageInfo *info = page_info(page);
-
-	register_fragment(block, header, page, &info->checksum,
-					  (char *) &info->kind - (char *) &info->checksum);
+	register_fragment(block, header, page, &page_info(page)->count, sizeof(uint16));
 }
 
 /*
@@ -72,14 +69,14 @@ log_document(Buffer buffer, uint32 stride, Buffer elements, uint32 count)
 					  2 * sizeof(LocationIndex));
 	register_fragment(0, &header[1], page, page_symbols(page, stride, i), stride);
 	register_fragment(0, &header[2], page, page_tid(page, i), sizeof(ItemPointerData));
-	register_counts(0, &header[3], page);
+	register_count(0, &header[3], page);
 	if (BufferIsValid(elements))
 	{
 		page = BufferGetPage(elements);
 		XLogRegisterBuffer(1, elements, REGBUF_STANDARD);
 		register_fragment(1, &header[4], page, page_elements(page) + page_info(page)->count - count,
 						  count * sizeof(uint64));
-		register_counts(1, &header[5], page);
+		register_count(1, &header[5], page);
 	}
 	record = XLogInsert(RM_GENERIC_ID, 0);
 	PageSetLSN(BufferGetPage(buffer), record);
@@ -172,7 +169,7 @@ recall_tail(Relation index)
 static Buffer
 lock_open_page(Relation index, TailHint *hint)
 {
-	Buffer buffer = page_pin(index, hint->open[hint->slot]);
+	Buffer buffer = ReadBuffer(index, hint->open[hint->slot]);
 
 	if (ConditionalLockBuffer(buffer))
 		return buffer;
@@ -181,7 +178,7 @@ lock_open_page(Relation index, TailHint *hint)
 	RelationSetTargetBlock(index, hint->open[hint->slot]);
 	if (hint->open[hint->slot] == InvalidBlockNumber)
 		return InvalidBuffer;
-	buffer = page_pin(index, hint->open[hint->slot]);
+	buffer = ReadBuffer(index, hint->open[hint->slot]);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	return buffer;
 }
@@ -274,6 +271,7 @@ extend_tail(Relation index, const IndexMeta *copy, int slot, TailLength *length)
 	}
 	page = GenericXLogRegisterBuffer(change.state, added, GENERIC_XLOG_FULL_IMAGE);
 	page_init(page, PAGE_DOCUMENTS, meta->tail.stamp);
+	page_info(page)->block = block;
 	page_info(page)->next = meta->tail.first;
 	meta->tail.first = meta->open[slot] = block;
 	meta->tail.pages++;
@@ -405,7 +403,7 @@ insert_document(Relation index, RowDocument *doc)
  */
 bool
 neardup_insert(Relation index, Datum *values, bool *isnull, ItemPointer heap_tid, Relation heap,
-			   IndexUniqueCheck check_unique, COMPAT_INDEX_UNCHANGED IndexInfo *info)
+			   IndexUniqueCheck check_unique, bool index_unchanged, IndexInfo *info)
 {
 	static MemoryContext kept = NULL;
 	bool keyed = index_keys(index) > 0;

@@ -1,29 +1,16 @@
 /*
  * meta.c: the metapage: read it, change it.
  *
- * A change locks the page, verifies it, and works on the copy in a WAL record.  So no
- * checksum is ever computed from contents that were not verified.
+ * A change locks the page, checks it, and works on the copy in a WAL record.
  */
 #include "index/segment.h"
 
 #include "miscadmin.h"
-#include "port/pg_crc32c.h"
 #include "utils/timestamp.h"
 
 #include "base/hash.h"
 
 /* ---- Checks ------------------------------------------------------------- */
-
-static uint32
-meta_checksum(const IndexMeta *meta)
-{
-	pg_crc32c crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, meta, offsetof(IndexMeta, checksum));
-	COMP_CRC32C(crc, meta->segment, meta->segments * sizeof(SegmentEntry));
-	return crc;
-}
 
 /* Returns whether signatures of a shape fit on a page. */
 static bool
@@ -68,7 +55,7 @@ entry_is_valid(const IndexMeta *meta, const SegmentEntry *entry)
 						shape_is_set(&meta->shape) ? PG_UINT32_MAX : entry->grouped);
 }
 
-/* Checks the numbers that are used as bounds: a checksum may be forged. */
+/* Checks the numbers that are used as bounds. */
 static void
 check_contents(Relation index, const IndexMeta *meta)
 {
@@ -100,9 +87,8 @@ meta_check(Relation index, Page page)
 		page_corrupt(index, META_BLOCK, "not the metapage of a neardup index");
 	if (meta->segments > SEGMENTS_MAX)
 		page_corrupt(index, META_BLOCK, "more segments than fit");
-	if (meta->checksum != meta_checksum(meta) || ((PageHeader) page)->pd_lower != BLCKSZ ||
-		((PageHeader) page)->pd_upper != BLCKSZ)
-		page_corrupt(index, META_BLOCK, "its contents do not fit their checksum");
+	if (((PageHeader) page)->pd_lower != BLCKSZ || ((PageHeader) page)->pd_upper != BLCKSZ)
+		page_corrupt(index, META_BLOCK, "header of another length");
 	check_contents(index, meta);
 }
 
@@ -131,7 +117,7 @@ meta_read_as_of(Relation index, Snapshot snapshot)
 	return copy;
 }
 
-/* Returns a verified copy of the metapage, in the caller's memory context. */
+/* Returns a checked copy of the metapage, in the caller's memory context. */
 IndexMeta *
 meta_read(Relation index)
 {
@@ -175,7 +161,7 @@ meta_may_hold(const IndexMeta *meta, uint32 stamp)
 
 /* ---- Changing ----------------------------------------------------------- */
 
-/* Locks the metapage exclusively and verifies it. */
+/* Locks the metapage exclusively and checks it. */
 MetaChange
 meta_begin(Relation index)
 {
@@ -189,11 +175,10 @@ meta_begin(Relation index)
 	return change;
 }
 
-/* Sets the checksum, writes the change, and releases the metapage. */
+/* Writes the change, and releases the metapage. */
 void
 meta_commit(MetaChange *change)
 {
-	change->meta->checksum = meta_checksum(change->meta);
 	GenericXLogFinish(change->state);
 	UnlockReleaseBuffer(change->buffer);
 }
@@ -250,7 +235,6 @@ meta_init(Page page, uint32 keys)
 	meta->next_stamp = 1;
 	meta_clear_tail(meta);
 	tail_entry_clear(&meta->closed);
-	meta->checksum = meta_checksum(meta);
 }
 
 /* Writes the metapage of an index that has just been built; does not log it. */
@@ -268,7 +252,6 @@ meta_write_built(Relation index, const SignatureHeader *shape, const SegmentEntr
 	meta->changed = GetCurrentTimestamp();
 	meta->segments = count;
 	memcpy(meta->segment, segments, count * sizeof(SegmentEntry));
-	meta->checksum = meta_checksum(meta);
 	MarkBufferDirty(buffer);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);

@@ -54,7 +54,7 @@ typedef struct IndexMeta
 	TailEntry closed;             /* being sealed into a segment */
 	BlockNumber open[TAIL_SLOTS]; /* the tail's pages that have room */
 	uint32 segments;
-	uint32 checksum; /* of the fields before it, and of the segments */
+	uint32 reserved;
 	SegmentEntry segment[FLEXIBLE_ARRAY_MEMBER];
 } IndexMeta;
 

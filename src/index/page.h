@@ -18,7 +18,7 @@
 #include "sketch/signature.h"
 
 #define INDEX_MAGIC 0x4E44494E
-#define INDEX_LAYOUT 5
+#define INDEX_LAYOUT 6
 
 /* ---- Every page --------------------------------------------------------- */
 
@@ -43,11 +43,11 @@ typedef enum PageKind
  */
 typedef struct PageInfo
 {
-	uint32 stamp;     /* segment or tail that the page belongs to */
-	BlockNumber next; /* next page of a chain */
-	uint32 dead;      /* checksum of the TID_DEAD flags */
-	uint32 checksum;  /* of the payload without the TID_DEAD flags; an insert changes it ... */
-	uint16 count;     /* ... and the number of entries in use */
+	uint32 stamp;      /* segment or tail that the page belongs to */
+	BlockNumber next;  /* next page of a chain */
+	BlockNumber block; /* the page's own, by which a page in another's place is noticed */
+	uint32 reserved;
+	uint16 count; /* number of entries in use */
 	uint16 kind;
 	uint16 flags;
 	uint16 page_id;
@@ -61,7 +61,7 @@ typedef struct PageInfo
 #define PAGE_ROOM (BLCKSZ - CONTENTS_OFFSET)
 
 extern void page_init(Page page, PageKind kind, uint32 stamp);
-extern void page_set_checksum(Page page);
+extern void page_cut_zeros(Page page);
 
 /* Returns whether this is a page of a neardup index; a new page is not. */
 static inline bool
@@ -76,17 +76,12 @@ extern Buffer page_read_documents(Relation index, BlockNumber block, uint32 stam
 								  Buffer *recent);
 extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp,
 							   Buffer *recent);
-extern const char *page_damage(Page page);
-extern void page_verify(Relation index, Buffer buffer);
-extern uint32 page_checksum_from(Page page, uint32 stride, uint32 from, uint32 checksum);
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
 /* ---- Pins (page_pin.c) ----------------------------------------------------------- */
 
-extern Buffer page_pin(Relation index, BlockNumber block);
 extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
 extern int64 pages_read_in(void);
-extern Buffer page_peek(Relation index, BlockNumber block, BufferAccessStrategy strategy);
 
 /* ---- Documents ---------------------------------------------------------- */
 
@@ -188,8 +183,6 @@ tid_of_heap(const ItemPointerData *tid)
 	heap.ip_posid &= ~TID_FLAGS;
 	return heap;
 }
-
-extern void page_mark_dead(Page page, uint32 i);
 
 /* A document that is to be put on a page. */
 typedef struct Document

@@ -18,6 +18,8 @@ refuse_page(Relation index, Buffer buffer, uint32 stamp, uint32 listed)
 
 	if (!PageIsNew(page) && !page_is_ours(page))
 		page_corrupt(index, block, "no sound page of a neardup index");
+	if (page_is_ours(page) && page_info(page)->block != block)
+		page_corrupt(index, block, "page of another block");
 	if (page_is_ours(page) && page_info(page)->stamp == stamp)
 		page_corrupt(index, block, "page of another kind than expected");
 	UnlockReleaseBuffer(buffer);
@@ -29,14 +31,17 @@ refuse_page(Relation index, Buffer buffer, uint32 stamp, uint32 listed)
 	return InvalidBuffer;
 }
 
-/* Share-locks a pinned page of the stamp, which `listed` has; see page_read. */
+/* Pins and share-locks a page of the stamp, which `listed` has; see page_read. */
 static Buffer
-lock_page(Relation index, Buffer buffer, PageKind kind, uint32 stamp, uint32 listed)
+lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32 listed,
+		  Buffer *recent)
 {
+	Buffer buffer = page_pin_recent(index, block, recent);
 	const PageInfo *info = page_info(BufferGetPage(buffer));
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (info->page_id != PAGE_ID || info->stamp != stamp || info->kind != kind)
+	if (info->page_id != PAGE_ID || info->block != block || info->stamp != stamp ||
+		info->kind != kind)
 		return refuse_page(index, buffer, stamp, listed);
 	return buffer;
 }
@@ -45,7 +50,7 @@ lock_page(Relation index, Buffer buffer, PageKind kind, uint32 stamp, uint32 lis
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
 {
-	return lock_page(index, page_pin_recent(index, block, recent), kind, stamp, stamp);
+	return lock_page(index, block, kind, stamp, stamp, recent);
 }
 
 /*
@@ -70,9 +75,7 @@ page_read(Relation index, BlockNumber block, PageKind kind, uint32 stamp)
 Buffer
 page_read_documents(Relation index, BlockNumber block, uint32 stamp, uint32 segment, Buffer *recent)
 {
-	Buffer buffer = page_pin_recent(index, block, recent);
-
-	return lock_page(index, buffer, PAGE_DOCUMENTS, stamp, segment);
+	return lock_page(index, block, PAGE_DOCUMENTS, stamp, segment, recent);
 }
 
 /* ---- Free pages --------------------------------------------------------- */
@@ -111,7 +114,7 @@ reuse_page(Relation index, const IndexMeta *meta)
 		/* After a crash the map may list blocks beyond the end of the file. */
 		if (block >= RelationGetNumberOfBlocks(index))
 			continue;
-		buffer = page_peek(index, block, NULL);
+		buffer = ReadBuffer(index, block);
 		if (ConditionalLockBuffer(buffer))
 		{
 			if (page_is_free(BufferGetPage(buffer), meta))

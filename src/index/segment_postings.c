@@ -7,8 +7,6 @@
  */
 #include "index/segment_postings.h"
 
-#include "storage/buf_internals.h"
-
 /* The contents of a page of postings. */
 typedef struct PostingsContents
 {
@@ -55,7 +53,7 @@ postings_finish(const PostingsPage *filled, Page page, uint32 stamp)
 	memcpy(contents->end, filled->end, filled->buckets * sizeof(uint16));
 	memcpy((char *) contents + codes_offset(filled->buckets), filled->codes, filled->used);
 	page_info(page)->count = (uint16) filled->buckets;
-	page_set_checksum(page);
+	page_cut_zeros(page);
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -133,7 +131,6 @@ slot_prefetch(const MapSlot *slot, Size from, Size bytes)
 
 	if (page == NULL)
 		return;
-	__builtin_prefetch(GetBufferDescriptor(*slot->recent - 1));
 	__builtin_prefetch(page_info(page));
 	page_prefetch((Page) page, from, from + bytes);
 }

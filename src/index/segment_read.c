@@ -167,7 +167,6 @@ load_list(Relation index, Segment *s, Buffer buffer)
 		buffer = page_read(index, s->root_page[p], PAGE_ROOT, s->stamp);
 		if (!BufferIsValid(buffer))
 			return false;
-		page_verify(index, buffer);
 		load_root_list(index, buffer, s, p);
 	}
 	UnlockReleaseBuffer(buffer);
@@ -186,7 +185,6 @@ segment_load_root(Relation index, const IndexMeta *meta, const SegmentEntry *ent
 
 	if (!BufferIsValid(buffer))
 		return false;
-	page_verify(index, buffer);
 	s->stamp = entry->stamp;
 	s->root_block = entry->root;
 	s->root = *page_root(BufferGetPage(buffer));
@@ -320,7 +318,6 @@ segment_read_map(Relation index, const Segment *s, uint32 map)
 
 	if (!BufferIsValid(buffer))
 		return buffer;
-	page_verify(index, buffer);
 	entry = page_map(BufferGetPage(buffer));
 	count = page_info(BufferGetPage(buffer))->count;
 	if (count == 0 || count > ENTRIES_PER_MAP || entry[0].number != s->list[map].number ||

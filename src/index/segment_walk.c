@@ -41,7 +41,7 @@ walk_load(SegmentWalk *walk, uint32 map)
 	return true;
 }
 
-/* Pins, share-locks and verifies a page of documents. */
+/* Pins, share-locks and checks a page of documents. */
 Buffer
 walk_documents(SegmentWalk *walk, uint32 page)
 {
@@ -57,14 +57,11 @@ walk_documents(SegmentWalk *walk, uint32 page)
 		page_read_documents(walk->index, entry.block, segment->sets ? segment->stamp : entry.number,
 							segment->stamp, &recent);
 	if (BufferIsValid(buffer))
-	{
-		page_verify(walk->index, buffer);
 		page_check_documents(walk->index, buffer, segment->root.stride);
-	}
 	return buffer;
 }
 
-/* Pins, share-locks and verifies a page of elements of sets. */
+/* Pins, share-locks and checks a page of elements of sets. */
 Buffer
 walk_elements(SegmentWalk *walk, uint32 page)
 {
@@ -79,6 +76,6 @@ walk_elements(SegmentWalk *walk, uint32 page)
 	buffer = page_read(walk->index, walk->entry[number % ENTRIES_PER_MAP].block, PAGE_ELEMENTS,
 					   segment->stamp);
 	if (BufferIsValid(buffer))
-		page_verify(walk->index, buffer);
+		page_check_documents(walk->index, buffer, 0);
 	return buffer;
 }

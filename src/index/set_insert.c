@@ -42,7 +42,7 @@ set_append(Relation index, Buffer buffer, uint32 stride, RowDocument *doc)
 
 	if (block == InvalidBlockNumber)
 		return false;
-	elements = page_pin(index, block);
+	elements = ReadBuffer(index, block);
 	LockBuffer(elements, BUFFER_LOCK_EXCLUSIVE);
 	page = BufferGetPage(elements);
 	if (!page_is_ours(page) || page_info(page)->stamp != info->stamp ||
@@ -71,6 +71,7 @@ write_elements(Relation index, const IndexMeta *meta, const uint64 *element, uin
 	Page page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 
 	page_init(page, PAGE_ELEMENTS, meta->tail.stamp);
+	page_info(page)->block = block;
 	page_info(page)->next = next;
 	page_put_elements(page, element, count);
 	GenericXLogFinish(state);

@@ -81,6 +81,7 @@ put_new_page(SegmentWriter *writer, Page page)
 		page_info(page)->next = segment->last_map;
 		segment->last_map = block;
 	}
+	page_info(page)->block = block;
 	START_CRIT_SECTION();
 	memcpy(BufferGetPage(buffer), page, BLCKSZ);
 	MarkBufferDirty(buffer);
@@ -456,7 +457,6 @@ add_tail_page(void *state, Buffer buffer)
 		return;
 	if (page_info(BufferGetPage(buffer))->count < documents_per_page(merge->stride))
 		close_page(merge->index, buffer);
-	page_verify(merge->index, buffer);
 	add_page(merge, buffer);
 }
 

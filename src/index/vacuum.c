@@ -66,7 +66,7 @@ vacuum_page(void *state, Buffer buffer)
 	page = GenericXLogRegisterBuffer(log, buffer, 0);
 	for (int i = 0; i < count; i++)
 		if (dead[i])
-			page_mark_dead(page, i);
+			tid_add_flags(page_tid(page, i), TID_DEAD);
 	GenericXLogFinish(log);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);

@@ -68,7 +68,7 @@ index_condition(Oid support, SupportRequestIndexCondition *request)
 								 list_make2(list_nth(call->args, 1 - request->indexarg),
 											lthird(call->args)),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	if (!compat_is_pseudo_constant(request->root, ball, request->index))
+	if (!is_pseudo_constant_for_index(request->root, ball, request->index))
 		return NIL;
 	request->lossy = false;
 	ball = eval_const_expressions(request->root, ball);

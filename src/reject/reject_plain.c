@@ -386,8 +386,7 @@ walk_searched(Walk *walk, Relation table)
 			continue;
 		walk->user = psprintf("Statistics object \"%s\"",
 							  NameStr(((Form_pg_statistic_ext) GETSTRUCT(tuple))->stxname));
-		if (compat_statistics_expressions != InvalidAttrNumber)
-			walk_attribute(walk, STATEXTOID, tuple, compat_statistics_expressions);
+		walk_attribute(walk, STATEXTOID, tuple, Anum_pg_statistic_ext_stxexprs);
 		ReleaseSysCache(tuple);
 	}
 	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)

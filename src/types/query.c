@@ -169,9 +169,14 @@ query_rows(SPIPlanPtr plan, RowSink sink, void *state)
 							 .mydest = DestNone},
 					 .sink = sink,
 					 .state = state};
+	SPIExecuteOptions options = {.read_only = true};
+	int result;
 
 	reader.row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
-	compat_run_plan(plan, &reader.pub);
+	options.dest = &reader.pub;
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result < 0)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s", SPI_result_code_string(result));
 	MemoryContextDelete(reader.row_context);
 }

@@ -9,8 +9,6 @@
 
 #include "index/meta.c"
 
-#include "index/page_pin.c"
-
 #include "sketch/symbols.c"
 
 #include "access/genam.h"
@@ -19,6 +17,7 @@
 #include "catalog/pg_type_d.h"
 #include "catalog/storage.h"
 #include "fmgr.h"
+#include "storage/checksum.h"
 #include "storage/fd.h"
 #include "storage/smgr.h"
 #include "utils/array.h"
@@ -153,8 +152,7 @@ change_info(char *page)
 {
 	static const uint32 field[][2] = {{offsetof(PageInfo, stamp), 4},
 									  {offsetof(PageInfo, next), 4},
-									  {offsetof(PageInfo, checksum), 4},
-									  {offsetof(PageInfo, dead), 4},
+									  {offsetof(PageInfo, block), 4},
 									  {offsetof(PageInfo, kind), 2},
 									  {offsetof(PageInfo, count), 2},
 									  {offsetof(PageInfo, count), 2},
@@ -242,41 +240,6 @@ change(char *page)
 	}
 }
 
-/* ---- Forgery, with valid checksums -------------------------------------- */
-
-static void
-forge_documents(char *page, uint32 stride)
-{
-	PageInfo *info = page_info(page);
-
-	info->count = Min(info->count, documents_per_page(stride));
-	((PageHeader) page)->pd_lower = (char *) page_symbols(page, stride, info->count) - page;
-	((PageHeader) page)->pd_upper = BLCKSZ - info->count * sizeof(ItemPointerData);
-	info->checksum = page_checksum_from(page, stride, 0, 0);
-	info->dead = checksum_dead(page);
-}
-
-static void
-forge(char *page, uint32 stride)
-{
-	switch (page_info(page)->kind)
-	{
-		case PAGE_META:
-			if (page_meta(page)->segments <= SEGMENTS_MAX)
-				page_meta(page)->checksum = meta_checksum(page_meta(page));
-			break;
-		case PAGE_DOCUMENTS:
-			forge_documents(page, stride);
-			break;
-		case PAGE_ELEMENTS:
-			page_info(page)->count = Min(page_info(page)->count, ELEMENTS_PER_PAGE);
-			page_info(page)->checksum = page_checksum_from(page, 0, 0, 0);
-			break;
-		default:
-			page_set_checksum(page);
-	}
-}
-
 /* ---- The functions ------------------------------------------------------ */
 
 static bool
@@ -306,6 +269,14 @@ choose_block(uint32 kind)
 	return chosen;
 }
 
+/* Simulates a page that was written to another one's place. */
+static const char *
+misplace(char *page, uint32 kind)
+{
+	memcpy(page, image + (Size) choose_block(kind) * BLCKSZ, BLCKSZ);
+	return kind == PAGE_META ? change(page) : "misplaced";
+}
+
 /* For inspection after a crash. */
 static void
 note(const char *what)
@@ -319,7 +290,10 @@ note(const char *what)
 	}
 }
 
-/* fuzz_damage(index, seed, forged): damages a page and describes how. */
+/*
+ * fuzz_damage(index, seed, forged): damages a page and describes how.  A forged page gets the
+ * checksum of its new contents, so that PostgreSQL takes it for sound.
+ */
 Datum
 fuzz_damage(PG_FUNCTION_ARGS)
 {
@@ -328,7 +302,6 @@ fuzz_damage(PG_FUNCTION_ARGS)
 	Relation index = relation_open(PG_GETARG_OID(0), AccessShareLock);
 	uint64 seed = PG_GETARG_INT64(1);
 	bool forged = PG_GETARG_BOOL(2);
-	uint32 stride = meta_stride(page_meta(image));
 	PGAlignedBlock page;
 	uint32 kind;
 	BlockNumber block;
@@ -344,10 +317,10 @@ fuzz_damage(PG_FUNCTION_ARGS)
 	} while (block == InvalidBlockNumber);
 	memcpy(page.data, image + (Size) block * BLCKSZ, BLCKSZ);
 	do
-		how = change(page.data);
+		how = chance(10) == 0 ? misplace(page.data, kind) : change(page.data);
 	while (memcmp(page.data, image + (Size) block * BLCKSZ, BLCKSZ) == 0);
 	if (forged)
-		forge(page.data, stride);
+		((PageHeader) page.data)->pd_checksum = pg_checksum_page(page.data, block);
 	what = psprintf("%s %s block %u seed " INT64_FORMAT "%s", name[kind - 1], how, block,
 					(int64) seed, forged ? " forged" : "");
 	note(what);

@@ -160,7 +160,7 @@ DECLARE
 		ELSE operations[1 + abs(hashint8extended(seed, 7) % 14)] END;
 	writes boolean = wish ~ 'insert|vacuum';
 	asked int = 3 + 97 * abs(hashint8extended(seed, 2) % 20);
-	forged boolean = hashint8extended(seed, 3) % 4 = 0;
+	forged boolean = abs(hashint8extended(seed, 3) % 100) < current_setting('fuzz.forged')::int;
 	damage text;
 	said text;
 	wanted text;
@@ -190,7 +190,8 @@ BEGIN
 	END IF;
 	PERFORM count_as(coalesce((regexp_match(damage, '^(\w+) \w+ block'))[1], 'while in order'));
 	IF forged THEN
-		PERFORM count_as(CASE WHEN state IS NULL THEN 'forged, answers' ELSE 'forged, errors' END);
+		PERFORM count_as(CASE WHEN state IS NOT NULL THEN 'forged, errors'
+			WHEN said IS DISTINCT FROM wanted THEN 'forged, wrong answers' ELSE 'forged, right answers' END);
 	ELSIF state IS NULL AND said = wanted THEN
 		PERFORM count_as('right answers');
 	ELSIF state IS NULL THEN

@@ -182,9 +182,6 @@ static sigjmp_buf *handler;
 static int error_level;
 static int error_state;
 
-/* PostgreSQL 13 has only errstart(). */
-extern bool errstart_cold(int elevel, const char *domain);
-
 bool
 errstart(int elevel, const char *domain)
 {
@@ -412,12 +409,10 @@ pstrdup(const char *in)
 	return pnstrdup(in, strlen(in));
 }
 
-CompatTextLength
+int
 pg_lltoa(int64 value, char *text)
 {
-	int length = snprintf(text, sizeof("-9223372036854775808"), "%lld", (long long) value);
-
-	COMPAT_RETURN_TEXT_LENGTH(length);
+	return snprintf(text, sizeof("-9223372036854775808"), "%lld", (long long) value);
 }
 
 /* Prints the fewest digits that are read back to the same number. */
