@@ -87,6 +87,13 @@ compat_extend(Relation relation)
 #define compat_vacuum_delay() vacuum_delay_point()
 #endif
 
+/* The type of array_contains_nulls()'s argument. */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_READ_ARRAY const ArrayType
+#else
+#define COMPAT_READ_ARRAY ArrayType
+#endif
+
 /* The type of the bytes that pq_copymsgbytes() fills. */
 #if PG_VERSION_NUM >= 180000
 typedef void CompatMessageBytes;
@@ -99,6 +106,13 @@ typedef char CompatMessageBytes;
 #define compat_array_length(root, array) estimate_array_length(root, array)
 #else
 #define compat_array_length(root, array) estimate_array_length(array)
+#endif
+
+/* Completes a description of rows; since 19 that has to be said. */
+#if PG_VERSION_NUM >= 190000
+#define compat_finish_row_type(desc) TupleDescFinalize(desc)
+#else
+#define compat_finish_row_type(desc) ((void) (desc))
 #endif
 
 /* Since 18 EXPLAIN ANALYZE shows how often an index was searched. */

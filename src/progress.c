@@ -6,7 +6,7 @@
  * has no number for an extension's command, so this one takes a number that no
  * command of PostgreSQL has; its views select their commands by number and
  * ignore others.  The alternative is shared memory of our own, for which users
- * of PostgreSQL 13 to 16 must set shared_preload_libraries.
+ * of PostgreSQL 14 to 16 must set shared_preload_libraries.
  *
  * It costs one update of this backend's entry for each 1024 rows or pairs, too
  * little to measure in a call that returns 3 million pairs.  It would break if

@@ -40,6 +40,7 @@ sort_begin(void)
 	TupleDescInitEntry(desc, 1, "place", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "signature", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 3, "keys", INT8OID, -1, 0);
+	compat_finish_row_type(desc);
 	sort.sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
 									 maintenance_work_mem / 2, NULL, 0);
 	sort.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);

@@ -42,6 +42,7 @@ size_sort_begin(Size memory, SortCoordinate coordinate)
 
 	TupleDescInitEntry(desc, 1, "size", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "document", BYTEAOID, -1, 0);
+	compat_finish_row_type(desc);
 	sort->sort = tuplesort_begin_heap(desc, 1, &key, &less, &collation, &nulls_first,
 									  (int) Min(memory / 1024, INT_MAX), coordinate, 0);
 	sort->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);

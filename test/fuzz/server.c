@@ -575,7 +575,7 @@ ArrayGetNItems(int ndim, const int *dims)
 }
 
 bool
-array_contains_nulls(ArrayType *array)
+array_contains_nulls(COMPAT_READ_ARRAY *array)
 {
 	return ARR_HASNULL(array);
 }
