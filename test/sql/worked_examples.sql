@@ -50,7 +50,7 @@ SELECT permutation_sketch(a, p) AS sketch_a, permutation_sketch(b, p) AS sketch_
 	similarity(to_shingles(a::bigint[]), to_shingles(b::bigint[])) = 3 / 7::float8 AS three_of_seven FROM v;
 
 -- Yuan et al. 2012, Example 1: five permutations of six that agree in three, so the estimate is 3/5 where the
--- resemblance is 2/5.  The sets and the sketches are theirs; the permutations are ours, and give these sketches.
+-- resemblance is 2/5.  The sets and the sketches are theirs; the permutations, which we could not check, give them.
 WITH v(a, b, p) AS (VALUES ('{1,2,4}'::int[], '{2,3,4,5}'::int[], '{{4,3,2,5,6,1},{2,1,3,4,5,6},{3,2,4,1,6,5},{2,3,1,4,5,6},{3,2,4,5,6,1}}'::int[][]))
 SELECT permutation_sketch(a, p) AS sketch_a, permutation_sketch(b, p) AS sketch_b, sketch_resemblance(permutation_sketch(a, p), permutation_sketch(b, p)) AS estimate,
 	similarity(to_shingles(a::bigint[]), to_shingles(b::bigint[])) AS resemblance FROM v;
@@ -65,7 +65,7 @@ SELECT array_length(p, 1) AS permutations, sketch_resemblance(permutation_sketch
 
 -- Jurafsky, Martin, Speech and Language Processing: intention and execution, 5, or 8 where a substitution costs 2
 SELECT edit_distance('intention', 'execution') AS five, edit_distance('intention', 'execution', substitution => 2) AS eight;
--- Levenshtein's example in most textbooks
+-- The example of Levenshtein's distance in most textbooks
 SELECT edit_distance('kitten', 'sitting') AS three;
 -- Gusfield, Algorithms on Strings, Trees, and Sequences, 7.4: superiorcalifornialives and sealiver
 SELECT longest_common_substring('superiorcalifornialives', 'sealiver');

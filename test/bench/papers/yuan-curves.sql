@@ -1,11 +1,11 @@
 -- Choosing and merging of Yuan et al. (2012) by the resemblance at 400 bits, and by the number of bits at a
 -- resemblance of 0.7.  Published are seconds at 0.7: 1,921 and 273 for 400 bits (abstract), 40 and 15 for 64
 -- bits (section 5.3).  Measured are seconds for 1,000 searches (by the median), each method with that number of
--- groups that suits it best.
+-- groups that suits it best; published are those of h + 3 groups, which yuan.sql measures.
 
--- Of k bits, k (1 - r) / 2 differ at a resemblance of r.
+-- Of k bits, k (1 - r) / 2 differ at a resemblance of r; rounded down, so that all that is found reaches r.
 CREATE TABLE points AS
-SELECT k, r, round(k * (1 - r) / 2)::int AS h
+SELECT k, r, floor(k * (1 - r) / 2)::int AS h
 FROM (SELECT 400, r FROM unnest('{0.5,0.6,0.7,0.8,0.9,0.95}'::numeric[]) r UNION SELECT k, 0.7 FROM unnest('{64,100,200,300,400,600,1000}'::int[]) k) p (k, r);
 
 -- h + 1 groups are the fewest that choosing and merging can use.  Choosing is fastest with these few.

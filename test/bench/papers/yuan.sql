@@ -88,7 +88,7 @@ CREATE FUNCTION ms(k int, h int, label text) RETURNS numeric LANGUAGE sql STABLE
 
 -- ---- By the number of groups ---------------------------------------------------------
 CREATE TABLE cut (k int, m int, h int);
-INSERT INTO cut VALUES (64, 4, 3), (64, 8, 3), (64, 8, 6), (64, 12, 3), (64, 12, 6), (64, 12, 10),
+INSERT INTO cut VALUES (64, 4, 3), (64, 8, 3), (64, 8, 6), (64, 12, 3), (64, 12, 6), (64, 12, 9), (64, 12, 10),
 	(400, 61, 60), (400, 62, 60), (400, 63, 60), (400, 66, 60), (400, 80, 60);
 
 SELECT time_scan(k, h, :searches) FROM (SELECT DISTINCT k, h FROM cut) t \g /dev/null
