@@ -11,7 +11,6 @@ my $node = Node->new('load');
 $node->init;
 $node->append_conf('postgresql.conf', q{
 fsync = off
-autovacuum = off
 deadlock_timeout = '100ms'
 });
 $node->start;
