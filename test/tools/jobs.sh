@@ -133,7 +133,7 @@ failed_tests()
 # Prints the name of the TAP test that a job runs, if it runs one.
 tap_test()
 {
-	sed -n 's|^test/[a-z]*/\(.*\)\.pl \.*.*|\1|p;q' "$WORK/$1.log"
+	sed -n '/^test\/[a-z]*\/\(.*\)\.pl \.\..*/{ s//\1/p; q; }' "$WORK/$1.log"
 }
 
 # Prints what a job says of each test that failed: its line, and what the test adds to it.
