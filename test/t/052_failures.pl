@@ -33,7 +33,7 @@ log_file('099_some.log', <<'LOG');
 #          got: '1'
 #     expected: '2'
 # Looks like your test exited with 29 just after 3.
-test/t/099_some.pl .. 
+test/t/099_some.pl ..
 ok 1 - the first
 not ok 2 - the second
 # Running: psql
