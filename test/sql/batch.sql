@@ -200,9 +200,10 @@ RESET enable_bitmapscan;
 
 -- A call can be cancelled, even within one huge bucket.
 \set SHOW_CONTEXT never
-SET statement_timeout = '100ms';
+BEGIN;
+SET LOCAL statement_timeout = '100ms';
 SELECT count(*) FROM neardup_pairs('SELECT i, (i::bigint << 20)::simhash FROM generate_series(1, 250000) i', 0.75);
-RESET statement_timeout;
+ROLLBACK;
 
 SET client_min_messages = warning;
 DROP SCHEMA batch CASCADE;
