@@ -8,15 +8,15 @@ SET search_path = batch, public;
 \set VERBOSITY default
 
 -- Lines 1, 2 and 3 are alike, 4 equals 2, 6 and 7 are equal; 8 is empty, 9 NULL.
-CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash, key uuid);
-INSERT INTO docs (id, body) VALUES
+CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash, key uuid) WITH (autovacuum_enabled = off);
+INSERT INTO docs
+SELECT id, body, to_minhash(body, 1024, 4), ('00000000-0000-0000-0000-00000000000' || 10 - id)::uuid FROM (VALUES
 	(1, 'a fund committee reads every proposal twice before it decides and writes down why it did so in a few plain words'),
 	(2, 'a fund committee reads every proposal twice before it decides and writes down why it did so in a few plain sentences'),
 	(3, 'a fund committee reads each proposal twice before it decides and writes down why it did so in a few plain sentences'),
 	(4, 'A fund committee reads every proposal twice before it decides, and writes down why it did so in a few plain sentences.'),
 	(5, 'nothing like the others'),
-	(6, 'two of a kind'), (7, 'two of a kind'), (8, ''), (9, NULL);
-UPDATE docs SET sig = to_minhash(body, 1024, 4), key = ('00000000-0000-0000-0000-00000000000' || 10 - id)::uuid;
+	(6, 'two of a kind'), (7, 'two of a kind'), (8, ''), (9, NULL)) v (id, body);
 
 -- Pairs: a copy is paired with the first of its equals only, unless equal => 'all'.
 SELECT a, b, round(similarity::numeric, 3) AS similarity FROM neardup_pairs('SELECT id, sig FROM docs', 0.5) ORDER BY 1, 2;
@@ -200,9 +200,10 @@ RESET enable_bitmapscan;
 
 -- A call can be cancelled, even within one huge bucket.
 \set SHOW_CONTEXT never
-SET statement_timeout = '100ms';
+BEGIN;
+SET LOCAL statement_timeout = '100ms';
 SELECT count(*) FROM neardup_pairs('SELECT i, (i::bigint << 20)::simhash FROM generate_series(1, 250000) i', 0.75);
-RESET statement_timeout;
+ROLLBACK;
 
 SET client_min_messages = warning;
 DROP SCHEMA batch CASCADE;

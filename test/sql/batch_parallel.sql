@@ -6,6 +6,9 @@ SET search_path = batch_parallel, public;
 SET maintenance_work_mem = '128MB';
 -- The leader takes no group or part, so the workers take all.
 SET parallel_leader_participation = off;
+-- Rows are read in the order of the table, whatever plan statistics make the cheapest.
+SET max_parallel_workers_per_gather = 0;
+SET synchronize_seqscans = off;
 
 -- Groups of 40 similar rows, and as many rows that are similar to none.
 CREATE TABLE docs AS SELECT i AS id, to_minhash(CASE WHEN i % 2 = 0 THEN md5(i::text)

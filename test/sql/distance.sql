@@ -101,7 +101,7 @@ FROM bounds, generate_series(-1, 1) AS e, apart(k, b, 0) AS x, apart(k, b, great
 
 -- Grouping, joining, sorting, indexing by value
 CREATE TABLE signed (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body, 64)) STORED,
-	fp simhash(64) GENERATED ALWAYS AS (to_simhash(body)) STORED);
+	fp simhash(64) GENERATED ALWAYS AS (to_simhash(body)) STORED) WITH (autovacuum_enabled = off);
 INSERT INTO signed(id, body) SELECT i, 'the body of text number ' || i % 100 FROM generate_series(1, 1000) AS i;
 INSERT INTO signed(id, body) VALUES (1001, ''), (1002, '.'), (1003, NULL);
 ANALYZE signed;
@@ -150,7 +150,7 @@ SELECT to_minhash('x') <@ decode(repeat('ff', 90), 'hex')::ball;
 DROP CAST (bytea AS ball);
 
 -- Parallel plans
-CREATE TABLE many WITH (parallel_workers = 2) AS
+CREATE TABLE many WITH (parallel_workers = 2, autovacuum_enabled = off) AS
 SELECT i, 'the body of text number ' || i || ' and its end' AS body, to_minhash('the body of text number ' || i || ' and its end', 64, 32) AS sig
 FROM generate_series(1, 2000) AS i;
 ANALYZE many;

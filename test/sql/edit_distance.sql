@@ -46,10 +46,14 @@ SELECT edit_distance(a, b) = edit_distance(b, a) AS symmetric, edit_distance(a, 
 	edit_distance(reverse(a), reverse(b)) = edit_distance(a, b) AS reversible, edit_distance(a, b) BETWEEN 3000 AND 6400 AS plausible FROM v;
 
 -- Cancelled in the middle
-SET statement_timeout = '200ms';
+BEGIN;
+SET LOCAL statement_timeout = '200ms';
 SELECT edit_distance(a, b) FROM (SELECT string_agg(md5(i::text), ''), string_agg(md5((-i)::text), '') FROM generate_series(1, 100000) AS i) AS v(a, b);
+ROLLBACK;
+BEGIN;
+SET LOCAL statement_timeout = '200ms';
 SELECT edit_distance(a, b, NULL, 1, 2, 3) FROM (SELECT string_agg(md5(i::text), ''), string_agg(md5((-i)::text), '') FROM generate_series(1, 10000) AS i) AS v(a, b);
-RESET statement_timeout;
+ROLLBACK;
 
 -- The longest common substring
 SELECT longest_common_substring('the cat sat on the mat', 'a cat sat at the mat'), longest_common_substring('abc', 'xyz') = '' AS nothing,

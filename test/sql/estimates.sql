@@ -17,7 +17,7 @@ BEGIN
 	EXECUTE 'SELECT count(*) FROM (' || query || ') r' INTO found;
 	RETURN close_to(expected(query), found);
 END $$;
-CREATE TABLE documents AS SELECT i AS id, to_minhash('document ' || i, 128)::minhash(128) AS sig, to_minhash('document ' || i, 32, 8) AS wide,
+CREATE TABLE documents WITH (autovacuum_enabled = off) AS SELECT i AS id, to_minhash('document ' || i, 128)::minhash(128) AS sig, to_minhash('document ' || i, 32, 8) AS wide,
 	hashint8extended(i, 0) AS hash, hashint8extended(i, 0)::bit(64) AS bits, hashint8extended(i, 0)::simhash AS fingerprint,
 	CASE WHEN i % 4 = 0 THEN to_minhash('document ' || i, 128) END AS often_null
 FROM generate_series(1, 2000) i;
@@ -75,14 +75,13 @@ CREATE FUNCTION words(family int, member int) RETURNS text LANGUAGE sql IMMUTABL
 	SELECT string_agg(CASE WHEN i % 29 = member % 29 THEN family || 'm' || member || 'x' || i ELSE family || 'w' || i END, ' ' ORDER BY i)
 	FROM generate_series(1, 60) i
 $$;
-CREATE TABLE families AS
-SELECT i AS id, f AS family, words(f, i) AS body
+CREATE TABLE families WITH (autovacuum_enabled = off) AS
+SELECT id, family, body, to_minhash(body, 256)::minhash(256) AS sig, to_simhash(body) AS fp, to_minhash(body, 16, 8)::minhash(16, 8) AS narrow
+FROM (SELECT i AS id, f AS family, words(f, i) AS body
 FROM (SELECT i, CASE WHEN i <= 1500 THEN 1 WHEN i <= 1700 THEN 2 ELSE 3 + i / 3 END AS f FROM generate_series(1, 5000) i) s
 UNION ALL SELECT 5000 + i, 0, 'the very same text in every one of these rows' FROM generate_series(1, 500) i
 UNION ALL SELECT 6000 + i, -1, NULL FROM generate_series(1, 2000) i
-UNION ALL SELECT 8000 + i, -2, '' FROM generate_series(1, 1000) i;
-ALTER TABLE families ADD sig minhash(256), ADD fp simhash, ADD narrow minhash(16, 8);
-UPDATE families SET sig = to_minhash(body, 256), fp = to_simhash(body), narrow = to_minhash(body, 16, 8);
+UNION ALL SELECT 8000 + i, -2, '' FROM generate_series(1, 1000) i) t;
 CREATE INDEX by_sig ON families USING neardup (sig);
 VACUUM ANALYZE families;
 SELECT t, family, is_close(format('SELECT FROM families WHERE is_similar(sig, %L, %s)', to_minhash(words(family, -1), 256), t)) AS minhash,
@@ -95,8 +94,8 @@ SELECT is_close('SELECT FROM families WHERE is_similar(sig, to_minhash(''the ver
 SELECT t, is_close(format('SELECT FROM families a JOIN families b ON is_similar(a.sig, b.sig, %s)', t)) AS itself
 FROM unnest('{0.5, 0.9}'::float8[]) t;
 SELECT is_close('SELECT FROM families a JOIN families b ON is_similar(a.sig, b.sig, 0.5) AND a.id = 17') AS of_one;
-CREATE TABLE others AS SELECT id, family, sig FROM families WHERE id % 4 = 1;
-CREATE TABLE strangers AS SELECT i AS id, to_minhash(words(5000 + i, i), 256) AS sig FROM generate_series(1, 1000) i;
+CREATE TABLE others WITH (autovacuum_enabled = off) AS SELECT id, family, sig FROM families WHERE id % 4 = 1;
+CREATE TABLE strangers WITH (autovacuum_enabled = off) AS SELECT i AS id, to_minhash(words(5000 + i, i), 256) AS sig FROM generate_series(1, 1000) i;
 ANALYZE others;
 ANALYZE strangers;
 SELECT t, is_close(format('SELECT FROM families a JOIN others b ON is_similar(a.sig, b.sig, %s)', t)) AS others,
@@ -142,7 +141,7 @@ CREATE INDEX by_body ON families USING neardup (to_minhash(body, 64));
 ANALYZE families;
 SELECT is_close('SELECT FROM families WHERE is_similar(to_minhash(body, 64), to_minhash(words(1, -1), 64), 0.5)') AS expression;
 CREATE DOMAIN signature AS minhash;
-CREATE TABLE odd AS SELECT sig::signature AS named, CASE WHEN id % 2 = 0 THEN sig ELSE narrow END AS mixed, NULL::minhash AS nothing,
+CREATE TABLE odd WITH (autovacuum_enabled = off) AS SELECT sig::signature AS named, CASE WHEN id % 2 = 0 THEN sig ELSE narrow END AS mixed, NULL::minhash AS nothing,
 	(id % 100)::bit(12)::bit varying AS varying FROM families;
 ANALYZE odd;
 SELECT is_close(format('SELECT FROM odd WHERE is_similar(named, %L, 0.5)', to_minhash(words(1, -1), 256))) AS domain,
@@ -156,11 +155,11 @@ ANALYZE odd;
 SELECT expected('SELECT FROM odd WHERE is_similar(named, to_minhash(''a''), 0.5)') < 10 AS empty_table;
 -- A column of common values only; a partitioned table and an inheritance parent; statistics of few values and of none.
 CREATE TABLE few (id int, sig minhash(128)) PARTITION BY RANGE (id);
-CREATE TABLE few_1 PARTITION OF few FOR VALUES FROM (0) TO (150);
-CREATE TABLE few_2 PARTITION OF few FOR VALUES FROM (150) TO (1500);
+CREATE TABLE few_1 PARTITION OF few FOR VALUES FROM (0) TO (150) WITH (autovacuum_enabled = off);
+CREATE TABLE few_2 PARTITION OF few FOR VALUES FROM (150) TO (1500) WITH (autovacuum_enabled = off);
 INSERT INTO few SELECT i, to_minhash(CASE WHEN i < 250 THEN 'one of three texts that many rows have, and this is number ' || i % 3 ELSE words(i, i) END, 128) FROM generate_series(0, 1499) i;
-CREATE TABLE parent (id int, sig minhash);
-CREATE TABLE child () INHERITS (parent);
+CREATE TABLE parent (id int, sig minhash) WITH (autovacuum_enabled = off);
+CREATE TABLE child () INHERITS (parent) WITH (autovacuum_enabled = off);
 INSERT INTO parent SELECT * FROM few WHERE id < 250;
 INSERT INTO child SELECT * FROM few WHERE id >= 250;
 ANALYZE few;
@@ -183,16 +182,15 @@ SELECT is_close(format('SELECT FROM child WHERE is_similar(sig, %L, 0.5)', :'q')
 DROP TABLE few, parent, child;
 
 -- Families of hashes in bigint columns: only PostgreSQL's own statistics are available.
-CREATE TABLE hashes AS
-SELECT i, CASE WHEN i <= 1000 THEN 1234567890123456789 # (1::bigint << (i % 64)) ELSE hashint8extended(i, 7) END AS hash FROM generate_series(1, 10000) i;
-ALTER TABLE hashes ADD bits bit(64);
-UPDATE hashes SET bits = hash::bit(64);
+CREATE TABLE hashes WITH (autovacuum_enabled = off) AS
+SELECT i, hash, hash::bit(64) AS bits
+FROM (SELECT i, CASE WHEN i <= 1000 THEN 1234567890123456789 # (1::bigint << (i % 64)) ELSE hashint8extended(i, 7) END AS hash FROM generate_series(1, 10000) i) h;
 ANALYZE hashes;
 SELECT d, is_close('SELECT FROM hashes WHERE is_within(hash, 1234567890123456789, ' || d || ')') AS bigint,
 	is_close('SELECT FROM hashes WHERE is_within(bits, 1234567890123456789::bit(64), ' || d || ')') AS bit,
 	is_close('SELECT FROM hashes WHERE is_within(hash, 5, ' || d || ')') AS lonely
 FROM unnest('{0, 1, 5, 10, 20, 30}'::int[]) d;
-CREATE TABLE eighth AS SELECT hash FROM hashes WHERE i % 8 = 0;
+CREATE TABLE eighth WITH (autovacuum_enabled = off) AS SELECT hash FROM hashes WHERE i % 8 = 0;
 ANALYZE eighth;
 SELECT d, is_close('SELECT FROM eighth a JOIN eighth b ON is_within(a.hash, b.hash, ' || d || ')') AS pairs FROM unnest('{0, 2, 20}'::int[]) d;
 DROP TABLE hashes, eighth;
@@ -203,7 +201,7 @@ FROM (SELECT a.attname, greatest(stakind1, stakind2, stakind3, stakind4, stakind
 		cardinality((CASE WHEN stakind1 = 23847 THEN stavalues1 ELSE stavalues2 END)::text::text[]) AS n
 	FROM pg_statistic s JOIN pg_attribute a ON a.attrelid = s.starelid AND a.attnum = s.staattnum
 	WHERE s.starelid = 'families'::regclass AND a.attname IN ('sig', 'fp', 'narrow')) s ORDER BY attname;
-CREATE TABLE large AS SELECT to_minhash(words(i, i), 2048, 32) AS sig FROM generate_series(1, 300) i;
+CREATE TABLE large WITH (autovacuum_enabled = off) AS SELECT to_minhash(words(i, i), 2048, 32) AS sig FROM generate_series(1, 300) i;
 ANALYZE large;
 SELECT is_close(format('SELECT FROM large WHERE is_similar(sig, %L, 0.5)', to_minhash(words(7, 7), 2048, 32))) AS large,
 	(SELECT pg_column_size(s.*) < 80000 FROM pg_statistic s WHERE starelid = 'large'::regclass) AS small;

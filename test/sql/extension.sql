@@ -51,7 +51,7 @@ BEGIN
 END $$;
 
 -- Parallel plans return the same results.
-CREATE TABLE documents AS
+CREATE TABLE documents WITH (autovacuum_enabled = off) AS
 SELECT i AS id, i % 10 AS topic, to_minhash('text ' || i % 1000 || ' of topic ' || i % 10, 64, 32) AS sig
 FROM generate_series(1, 20000) AS i;
 CREATE TEMP TABLE serial AS

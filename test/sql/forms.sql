@@ -162,9 +162,10 @@ SELECT neardup_common_shingles('SELECT body FROM answers', 20);
 SELECT neardup_common_shingles('SELECT body FROM answers', scheme => 'tokens');
 SELECT neardup_common_shingles('SELECT body FROM answers', sample => 0);
 -- It can be cancelled, and leaves no setting behind.
-SET statement_timeout = '100ms';
+BEGIN;
+SET LOCAL statement_timeout = '100ms';
 SELECT neardup_common_shingles('SELECT repeat(md5(i::text) || '' '', 100) FROM generate_series(1, 1000000) i', sample => 1000000);
-RESET statement_timeout;
+ROLLBACK;
 SHOW synchronize_seqscans;
 
 DROP VIEW one_column;

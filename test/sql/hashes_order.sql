@@ -2,13 +2,12 @@
 SET neardup.background = off;
 SET jit = off;
 -- Families of eight hashes that differ in a few bits, and strangers; some NULL.
-CREATE TABLE images AS
-SELECT i AS id, CASE WHEN i % 97 = 0 THEN NULL ELSE hashint8extended(i / 8, 1) # (1::bigint << i * 7 % 64) # (1::bigint << i * 3 % 64) END AS phash
-FROM generate_series(1, 6000) i;
-ALTER TABLE images ADD pdq bit(256), ADD long bit varying;
-UPDATE images SET pdq = CASE WHEN phash IS NOT NULL THEN (phash::bit(64) || hashint8extended(id / 8, 2)::bit(64) || hashint8extended(id / 8, 3)::bit(64)
-	|| (phash # id)::bit(64)) END;
-UPDATE images SET long = pdq || B'10101';
+CREATE TABLE images WITH (autovacuum_enabled = off) AS
+SELECT id, phash, pdq, pdq || B'10101' AS long
+FROM (SELECT i AS id, CASE WHEN i % 97 = 0 THEN NULL ELSE hashint8extended(i / 8, 1) # (1::bigint << i * 7 % 64) # (1::bigint << i * 3 % 64) END AS phash
+FROM generate_series(1, 6000) i) i,
+	LATERAL (SELECT CASE WHEN phash IS NOT NULL THEN (phash::bit(64) || hashint8extended(id / 8, 2)::bit(64) || hashint8extended(id / 8, 3)::bit(64)
+		|| (phash # id)::bit(64))::bit(256) END AS pdq) p;
 CREATE INDEX ON images USING neardup (phash);
 CREATE INDEX ON images USING neardup (pdq);
 CREATE INDEX ON images USING neardup (long);

@@ -3,6 +3,15 @@
 SET client_min_messages = warning;
 SET neardup.background = off;
 SET jit = off;
+-- Waits until no other session has a snapshot that is older than this call: VACUUM then removes all dead rows.
+CREATE PROCEDURE pass_horizon() LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM txid_current();
+	WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+			AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
+		PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+	END LOOP;
+END $$;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN code AS varchar(10);
 CREATE TABLE docs (
@@ -19,7 +28,7 @@ CREATE TABLE docs (
 	price numeric,
 	tags text[],
 	sig minhash(64)
-);
+) WITH (autovacuum_enabled = off);
 
 -- Each ten rows are similar.  Some rows have no tenant, no signature, or an empty one.
 CREATE FUNCTION fill(first int, last int) RETURNS void LANGUAGE sql AS $$
@@ -98,10 +107,12 @@ SELECT fill(6000, 6500);
 UPDATE docs SET tenant = tenant + 1 WHERE id % 100 < 50;
 DELETE FROM docs WHERE id % 20 = 3;
 SELECT * FROM differences();
+CALL pass_horizon();
 VACUUM docs;
 SELECT neardup_check('docs_keys');
 SELECT * FROM differences();
 SELECT count(fill(i * 1000, i * 1000 + 999)) FROM generate_series(7, 17) i;
+CALL pass_horizon();
 VACUUM docs;
 SELECT * FROM differences();
 SELECT regexp_replace(neardup_check('docs_keys'), 'postings: \d+', 'postings: n');
@@ -136,7 +147,7 @@ RESET work_mem;
 DROP TABLE docs;
 
 -- A table whose first rows have no signature; parallel builds.
-CREATE TABLE late (id int, tenant int, sig minhash);
+CREATE TABLE late (id int, tenant int, sig minhash) WITH (autovacuum_enabled = off);
 INSERT INTO late SELECT i, i % 3, CASE WHEN i > 3000 THEN to_minhash(i || ' a ' || i) END FROM generate_series(1, 6000) i;
 CREATE INDEX late_sig ON late USING neardup (tenant, sig);
 SELECT neardup_check('late_sig');
@@ -187,7 +198,7 @@ BEGIN
 END $$;
 
 -- A bigint is a key beside a minhash, and a signature by itself; of two, one must be named a key.
-CREATE TABLE hashes (tenant bigint, phash bigint, body text, sig simhash);
+CREATE TABLE hashes (tenant bigint, phash bigint, body text, sig simhash) WITH (autovacuum_enabled = off);
 INSERT INTO hashes SELECT i % 5, hashint8extended(i / 2, 1) # (i % 2), 'text ' || i, to_simhash('text ' || i) FROM generate_series(1, 2000) i;
 CREATE INDEX ON hashes USING neardup (tenant, sig);
 CREATE INDEX ON hashes USING neardup (tenant, phash);
@@ -225,7 +236,7 @@ SELECT count(*) FROM hashes WHERE phash = 3;
 SELECT count(*) FROM hashes WHERE phash = ANY (ARRAY[hashint8extended(3, 1), hashint8extended(4, 1)]);
 
 -- Keys behind a signature of 13 bytes are aligned.
-CREATE TABLE odd (id int, tenant int, bits bit(100));
+CREATE TABLE odd (id int, tenant int, bits bit(100)) WITH (autovacuum_enabled = off);
 CREATE INDEX odd_bits ON odd USING neardup (tenant, bits);
 INSERT INTO odd SELECT i, i % 7, ('x' || left(md5((i / 14)::text), 25))::bit(100) FROM generate_series(1, 700) i;
 SELECT neardup_check('odd_bits');
@@ -255,7 +266,7 @@ CREATE TYPE place AS (x int, y int);
 CREATE DOMAIN amounts AS money[];
 CREATE TYPE money_range AS RANGE (subtype = money);
 CREATE TABLE contained (a money[], b amounts, c amounts[], d money_range, e money_range[], f place[], g bit(4)[], sig minhash,
-	i int4range, j int4range[], k mood[], l code[], m int2vector);
+	i int4range, j int4range[], k mood[], l code[], m int2vector) WITH (autovacuum_enabled = off);
 -- As for an index from PostgreSQL 17 on, so that messages name types in the same way.
 SET search_path = pg_catalog;
 SELECT format('CREATE INDEX ON public.contained USING neardup (%s, sig)', attname) FROM pg_attribute
@@ -289,7 +300,7 @@ DROP DOMAIN amounts;
 -- classes may come and go.
 CREATE TYPE loud AS (word text);
 CREATE FUNCTION loud_equal(loud, loud) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS $$ BEGIN RETURN lower($1.word) = lower($2.word); END $$;
-CREATE TABLE heard (length int, sig minhash(64));
+CREATE TABLE heard (length int, sig minhash(64)) WITH (autovacuum_enabled = off);
 CREATE INDEX heard_sig ON heard USING neardup (length, sig);
 CREATE FUNCTION loud_hash(loud) RETURNS int LANGUAGE sql SET search_path = public AS $$
 	INSERT INTO heard VALUES (length($1.word), to_minhash('it is said: ' || $1.word, 64));
@@ -302,7 +313,7 @@ CREATE OPERATOR CLASS loud_key_ops DEFAULT FOR TYPE loud USING neardup AS OPERAT
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'loud_key_ops';
 CREATE OPERATOR CLASS loud_hash_ops DEFAULT FOR TYPE loud USING hash AS OPERATOR 1 =, FUNCTION 1 loud_hash(loud);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'loud_key_ops';
-CREATE TABLE said (word loud, sig minhash(64));
+CREATE TABLE said (word loud, sig minhash(64)) WITH (autovacuum_enabled = off);
 CREATE INDEX said_sig ON said USING neardup (word, sig);
 INSERT INTO said SELECT ROW('Word' || i % 10)::loud, to_minhash('she said ' || i % 3, 64) FROM generate_series(1, 1000) i;
 DROP OPERATOR FAMILY other_ops USING hash;
@@ -328,7 +339,7 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
 	RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::int + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::int;
 END $$;
-CREATE TABLE rented (id int, tenant int, lang int, kind int, state int, level int, sig simhash);
+CREATE TABLE rented (id int, tenant int, lang int, kind int, state int, level int, sig simhash) WITH (autovacuum_enabled = off);
 INSERT INTO rented
 SELECT i, CASE WHEN i % 2 = 0 THEN 0 WHEN i % 10000 = 1 THEN 500 ELSE i % 400 END, 1, 1, 1, 1, to_simhash('document ' || i)
 FROM generate_series(1, 120000) i;
@@ -342,6 +353,7 @@ SELECT blocks($$SELECT id FROM rented WHERE tenant = 500 ORDER BY sig <-> to_sim
 	pg_relation_size('rented_sig') / 8192 > 500 AS of_many;
 -- Some rows have no signature, or an empty one.
 UPDATE rented SET sig = CASE WHEN id % 3 = 0 THEN to_simhash('') END WHERE id % 7 = 0;
+CALL pass_horizon();
 VACUUM rented;
 REINDEX INDEX rented_sig;
 SELECT blocks($$SELECT id FROM rented WHERE tenant = 401 ORDER BY sig <-> to_simhash('document 4') LIMIT 20$$) < 30 AS no_rows,
@@ -353,3 +365,4 @@ FROM (SELECT min(blocks($$SELECT id FROM rented WHERE is_within(sig, to_simhash(
 	FROM generate_series(1, 3) n) warm;
 DROP FUNCTION blocks;
 DROP TABLE rented;
+DROP PROCEDURE pass_horizon;

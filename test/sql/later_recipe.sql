@@ -1,5 +1,5 @@
 -- Values of a later recipe, which a server may hold after a downgrade: they are stored, shown, sorted, analysed and dumped; functions that must know the recipe raise an error.
-CREATE TABLE later (id int PRIMARY KEY, m minhash(16, 1), s simhash(64), b shingles);
+CREATE TABLE later (id int PRIMARY KEY, m minhash(16, 1), s simhash(64), b shingles) WITH (autovacuum_enabled = off);
 INSERT INTO later VALUES
 	(1, '2/word 3/16x1/7/abcd', '2/word 3/64/0123456789abcdef', '2/word 3/{-7,12:2}'),
 	(2, '255/unknown 1f020003/16x1/?/abcd', '255/unknown 00000001/64/', '255/unknown 1f020003/{}'),

@@ -1,7 +1,7 @@
 -- ORDER BY by the index returns the same distances as a sort, in the same order, for
 -- every row.
 SET neardup.background = off;
-CREATE TABLE ordered (id serial PRIMARY KEY, sig minhash, print simhash);
+CREATE TABLE ordered (id serial PRIMARY KEY, sig minhash, print simhash) WITH (autovacuum_enabled = off);
 
 -- Fifty families of more or less similar texts; some NULL, some empty.
 INSERT INTO ordered (sig, print)
@@ -87,8 +87,8 @@ EXPLAIN (COSTS OFF) SELECT id FROM ordered ORDER BY sig <-> current_setting('tes
 
 -- Merged in order over partitions.
 CREATE TABLE parted (id int, sig minhash) PARTITION BY HASH (id);
-CREATE TABLE part_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-CREATE TABLE part_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE TABLE part_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0) WITH (autovacuum_enabled = off);
+CREATE TABLE part_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1) WITH (autovacuum_enabled = off);
 INSERT INTO parted SELECT id, sig FROM ordered;
 CREATE INDEX ON parted USING neardup (sig);
 ANALYZE parted;
@@ -108,7 +108,7 @@ DROP TABLE ordered, parted;
 DROP FUNCTION compare_orders, distances;
 
 -- An ordered scan within a distance keeps to it, whatever steps it takes.
-CREATE TABLE steps AS
+CREATE TABLE steps WITH (autovacuum_enabled = off) AS
 SELECT i AS id, (CASE WHEN i > 400 THEN hashint8extended(i, 1) ELSE (1::bigint << i % 20) - 1 END)::simhash AS sig
 FROM generate_series(1, 60000) i;
 CREATE INDEX steps_sig ON steps USING neardup (sig);
@@ -134,7 +134,7 @@ DROP TABLE steps;
 
 -- Rows in order lie on any pages of the table, so many of them cost more than a sort does; and
 -- matches that do not fit in memory cost several searches.
-CREATE TABLE spread AS
+CREATE TABLE spread WITH (autovacuum_enabled = off) AS
 SELECT i AS id, i % 100 AS other, hashint8extended(i, 1)::simhash AS sig FROM generate_series(1, 60000) i;
 CREATE INDEX spread_sig ON spread USING neardup (other, sig);
 VACUUM ANALYZE spread;

@@ -1,7 +1,7 @@
 -- Methods from the literature as SQL, as doc/explanation/methods shows them.
 
 -- Forty groups of three: a text, a copy with a word changed, and a longer text that contains it; and forty unrelated texts
-CREATE TABLE docs (id int PRIMARY KEY, kind text, body text);
+CREATE TABLE docs (id int PRIMARY KEY, kind text, body text) WITH (autovacuum_enabled = off);
 INSERT INTO docs
 SELECT 3 * g + k, (ARRAY['original', 'copy', 'container'])[k + 1],
 	CASE WHEN k = 2 THEN string_agg('u' || g || 'x' || n, ' ' ORDER BY n) || ' ' ELSE '' END ||
@@ -68,7 +68,7 @@ WHERE similarity(to_simhash(dx.body, 512, 'word 1'), to_simhash(dy.body, 512, 'w
 
 -- ---- Bucket sketch of shingles that start at a stop word, by GIN ----------------------
 
-CREATE TABLE news AS SELECT g * 2 + k AS id, string_agg(CASE WHEN n % 4 = 0 THEN 'the' ELSE 'n' || (g * 131 + n * n) % 9973 END, ' ' ORDER BY n) || CASE k WHEN 1 THEN ' and a footer of the page' ELSE '' END AS body
+CREATE TABLE news WITH (autovacuum_enabled = off) AS SELECT g * 2 + k AS id, string_agg(CASE WHEN n % 4 = 0 THEN 'the' ELSE 'n' || (g * 131 + n * n) % 9973 END, ' ' ORDER BY n) || CASE k WHEN 1 THEN ' and a footer of the page' ELSE '' END AS body
 FROM generate_series(1, 30) AS g, generate_series(0, 1) AS k, generate_series(1, 100) AS n GROUP BY g, k;
 ALTER TABLE news ADD COLUMN buckets bigint[] GENERATED ALWAYS AS (bucket_sketch(to_shingles(body, 'stopword 4'), 16)) STORED;
 CREATE INDEX ON news USING gin (buckets);

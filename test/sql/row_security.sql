@@ -2,7 +2,7 @@
 
 SET client_min_messages = warning;
 CREATE ROLE regress_neardup_tenant;
-CREATE TABLE filed (id int PRIMARY KEY, tenant int NOT NULL, sig minhash(64) NOT NULL, print simhash NOT NULL, hash bigint NOT NULL, bits bit(64) NOT NULL, rate float8 DEFAULT 0.5);
+CREATE TABLE filed (id int PRIMARY KEY, tenant int NOT NULL, sig minhash(64) NOT NULL, print simhash NOT NULL, hash bigint NOT NULL, bits bit(64) NOT NULL, rate float8 DEFAULT 0.5) WITH (autovacuum_enabled = off);
 INSERT INTO filed SELECT i, i % 20, to_minhash(t, 64), to_simhash(t), to_simhash(t)::bigint, to_simhash(t)::bit(64)
 FROM (SELECT i, string_agg(md5(CASE WHEN j < 64 THEN i / 40 ELSE i END || ' ' || j), ' ') AS t
 	FROM generate_series(1, 8000) i, generate_series(1, 64) j GROUP BY i) s;

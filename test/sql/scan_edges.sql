@@ -1,5 +1,5 @@
 -- Rare kinds of scans.
-CREATE TABLE edges (id serial PRIMARY KEY, print simhash);
+CREATE TABLE edges (id serial PRIMARY KEY, print simhash) WITH (autovacuum_enabled = off);
 INSERT INTO edges (print) SELECT ('1/word 3/64/' || encode(int8send((i % 70)::bigint << 58 | i % 3), 'hex'))::simhash
 FROM generate_series(1, 3000) i;
 CREATE INDEX by_print ON edges USING neardup (print);

@@ -57,10 +57,20 @@ SELECT cardinality(s), shingle_total(s) FROM to_shingles(repeat('é', 1000000), 
 
 -- Processing one text can be cancelled.
 CREATE TEMP TABLE huge AS SELECT repeat('word ', 20000000) AS body;
-SET statement_timeout = '50ms';
+BEGIN;
+SET LOCAL statement_timeout = '50ms';
 SELECT cardinality(to_shingles(body)) FROM huge;
+ROLLBACK;
+BEGIN;
+SET LOCAL statement_timeout = '50ms';
 SELECT cardinality(to_shingles(body, 'char 9')) FROM huge;
+ROLLBACK;
+BEGIN;
+SET LOCAL statement_timeout = '50ms';
 SELECT cardinality(show_tokens(body)) FROM huge;
+ROLLBACK;
+BEGIN;
+SET LOCAL statement_timeout = '50ms';
 SELECT count(*) FROM huge, show_shingles(body);
-RESET statement_timeout;
+ROLLBACK;
 DROP TABLE huge;

@@ -2,7 +2,7 @@
 -- scan of the table finds (doc/how-to/search.md).
 
 CREATE TABLE papers (id int PRIMARY KEY, title text, body text,
-	title_sig minhash GENERATED ALWAYS AS (to_minhash(title, 'char 4')) STORED, body_sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
+	title_sig minhash GENERATED ALWAYS AS (to_minhash(title, 'char 4')) STORED, body_sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED) WITH (autovacuum_enabled = off);
 -- Families of 20 in the body and of 33 in the title; those of both have 6 or 7 papers.
 INSERT INTO papers SELECT i, CASE WHEN i % 50 > 0 THEN 'The study of subject ' || md5((i % 60)::text) || ', part ' || i END,
 	(SELECT string_agg(CASE WHEN j % 29 = i % 10 THEN 'own' || i ELSE 'w' || hashint4(i % 100 * 100 + j) END, ' ' ORDER BY j) FROM generate_series(1, 60) j)

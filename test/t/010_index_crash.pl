@@ -17,7 +17,6 @@ $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
 fsync = off
-autovacuum = off
 max_connections = 20
 shared_buffers = 4MB
 wal_consistency_checking = 'generic'
@@ -86,7 +85,7 @@ sub found
 # Children of a killed postmaster keep its shared memory for a moment.
 sub start_again
 {
-	foreach (1 .. 100)
+	foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 	{
 		return if $node->start(fail_ok => 1);
 		usleep(100_000);

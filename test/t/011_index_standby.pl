@@ -12,7 +12,6 @@ $primary->init(allows_streaming => 1);
 $primary->append_conf(
 	'postgresql.conf', q{
 fsync = off
-autovacuum = off
 wal_consistency_checking = 'all'
 hot_standby_feedback = on
 max_standby_streaming_delay = -1

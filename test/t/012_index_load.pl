@@ -11,7 +11,6 @@ my $node = Node->new('load');
 $node->init;
 $node->append_conf('postgresql.conf', q{
 fsync = off
-autovacuum = off
 deadlock_timeout = '100ms'
 });
 $node->start;
@@ -92,8 +91,9 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM hashes WHERE kept'), 3000 
 note($node->safe_psql('postgres', q{SELECT neardup_index_status('hashes_h')}));
 
 # A fast shutdown ends a worker at once and leaves the index consistent.
+my $rows = $node->safe_psql('postgres', 'SELECT last_value FROM ids');
 my @loads = start_load(100000);
-sleep 2;
+$node->poll_query_until('postgres', "SELECT last_value > $rows + 15000 FROM ids") or die 'no load';
 $node->stop('fast');
 $_->{run}->finish foreach @loads;
 $node->start;

@@ -22,7 +22,7 @@ my $meta_bytes = 108;
 my $node = Node->new('pages');
 $node->init;
 $node->append_conf('postgresql.conf',
-	"autovacuum = off\nneardup.background = off\nfsync = off\n");
+	"neardup.background = off\nfsync = off\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{
@@ -33,7 +33,7 @@ $node->safe_psql(
 	FROM generate_series(1, 1800) n;
 	CREATE PROCEDURE make(name text) LANGUAGE plpgsql AS $$
 	BEGIN
-		EXECUTE format('CREATE TABLE %I AS SELECT * FROM base WHERE id <= 1500', name);
+		EXECUTE format('CREATE TABLE %I WITH (autovacuum_enabled = off) AS SELECT * FROM base WHERE id <= 1500', name);
 		EXECUTE format('CREATE INDEX %I ON %I USING neardup (sig)', name || '_idx', name);
 		EXECUTE format('INSERT INTO %I SELECT * FROM base WHERE id > 1500', name);
 		EXECUTE format('DELETE FROM %I WHERE id %% 50 = 7', name);
@@ -138,7 +138,7 @@ for my $kind (qw(meta documents tail root map postings))
 {
 	push @names, map { "${kind}_$_" } 1 .. $flips;
 }
-$node->safe_psql('postgres', join("\n", map { "CALL make('$_');" } 'whole', @names) . "\nVACUUM;");
+$node->safe_psql('postgres', join("\n", map { "CALL make('$_');" } 'whole', @names) . "$Node::PASS_HORIZON VACUUM;");
 my %file = map { split /\|/ } split /\n/, $node->safe_psql('postgres',
 	q{SELECT relname || '|' || pg_relation_filepath(oid) FROM pg_class WHERE relname LIKE '%\_idx'});
 my (undef, $expected, $complaints) = ask('whole', "$search $order");

@@ -8,7 +8,7 @@ use Test::More;
 
 my $node = Node->new('memory');
 $node->init;
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nneardup.background = off\njit = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\nneardup.background = off\njit = off\n");
 $node->start;
 plan skip_all => 'pg_backend_memory_contexts came with PostgreSQL 14'
   if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;

@@ -11,7 +11,7 @@ my $rounds = $ENV{NEARDUP_LONG} ? 25 : 5;
 
 my $node = Node->new('first');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{

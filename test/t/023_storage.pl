@@ -12,7 +12,6 @@ $node->init(extra => ['--data-checksums']);
 $node->append_conf(
 	'postgresql.conf', q{
 fsync = off
-autovacuum = off
 wal_level = minimal
 max_wal_senders = 0
 full_page_writes = off

@@ -14,12 +14,12 @@ my ($stamp_at, $kind_at, $documents) = (24, 42, 2);
 my $node = Node->new('stale');
 $node->init;
 # With little memory the segments of a build are too large to be merged.
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\nneardup.background = off\nmaintenance_work_mem = '1MB'\n");
+$node->append_conf('postgresql.conf', "fsync = off\nneardup.background = off\nmaintenance_work_mem = '1MB'\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
-	CREATE TABLE r (id bigserial, batch int, h bigint);
+	CREATE TABLE r (id bigserial, batch int, h bigint) WITH (autovacuum_enabled = off);
 	INSERT INTO r (batch, h) SELECT 0, hashint8extended(g, 0) FROM generate_series(1, 230000) g;
 	CREATE INDEX r_h ON r USING neardup (h);
 	CREATE PROCEDURE add(first int, last int) LANGUAGE plpgsql AS $$
@@ -32,8 +32,7 @@ $node->safe_psql(
 	-- Tails are sealed, the segment of one is copied without its dead rows, then all others are merged.
 	CALL add(1, 2);
 	DELETE FROM r WHERE batch = 2 AND id % 100 < 95;
-	VACUUM (INDEX_CLEANUP ON) r;
-});
+} . $Node::PASS_HORIZON . 'VACUUM (INDEX_CLEANUP ON) r');
 my $file = $node->data_dir . '/' . $node->safe_psql('postgres', q{SELECT pg_relation_filepath('r_h')});
 
 # As a crash may, forget which pages are free, so that nothing is written to them.
@@ -56,7 +55,7 @@ sub disowned
 
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');
 is(disowned(), 0, 'all pages of documents have a stamp');
-$node->safe_psql('postgres', q{DELETE FROM r WHERE batch = 2 AND id % 100 = 96; VACUUM (INDEX_CLEANUP ON) r});
+$node->safe_psql('postgres', "DELETE FROM r WHERE batch = 2 AND id % 100 = 96; $Node::PASS_HORIZON VACUUM (INDEX_CLEANUP ON) r");
 cmp_ok(disowned(), '>', 0, 'vacuum finds those that no segment lists');
 like($node->safe_psql('postgres', q{SELECT neardup_check('r_h')}), qr/ dead/, 'the index is consistent');
 is($node->safe_psql('postgres', q{SET enable_seqscan = off;

@@ -10,7 +10,7 @@ use Time::HiRes qw(usleep);
 
 my $node = Node->new('scripts');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{
@@ -404,7 +404,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE DOMAIN signature AS minhash;
 	CREATE ROLE clerk LOGIN;
-	CREATE TABLE ill (id int, body text, sig signature, set shingles, phash bigint);
+	CREATE TABLE ill (id int, body text, sig signature, set shingles, phash bigint) WITH (autovacuum_enabled = off);
 	ALTER TABLE ill OWNER TO clerk;
 	INSERT INTO ill SELECT i, words(i, 0), CASE WHEN i % 4 = 1 THEN to_minhash('')
 		WHEN i % 4 = 2 THEN to_minhash('one two three four', k => 256) WHEN i % 4 = 3 THEN to_minhash(words(i, 0)) END, to_shingles('one two three'), i
@@ -414,7 +414,7 @@ $node->safe_psql(
 	ALTER TABLE ill ADD CONSTRAINT no_twins EXCLUDE USING neardup (near(sig, 0.9) WITH &&) WHERE (id = 3);
 	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON ill FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'warn', 'hint=Write to the office, which will look at both of the proposals with you.');
 	ALTER TABLE ill DISABLE TRIGGER no_copies;
-	CREATE TABLE bare (id int, body text);
+	CREATE TABLE bare (id int, body text) WITH (autovacuum_enabled = off);
 	CREATE VIEW seen AS SELECT * FROM ill});
 foreach my $user ('postgres', 'clerk')
 {
@@ -504,8 +504,8 @@ like($err, qr/"public\.seen" is not a table/, 'a view is refused');
 $node->safe_psql(
 	'postgres', q{
 	CREATE TABLE parts (id int, body text, sig minhash, old minhash) PARTITION BY RANGE (id);
-	CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
-	CREATE TABLE parts2 PARTITION OF parts FOR VALUES FROM (1000) TO (3000);
+	CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (1000) WITH (autovacuum_enabled = off);
+	CREATE TABLE parts2 PARTITION OF parts FOR VALUES FROM (1000) TO (3000) WITH (autovacuum_enabled = off);
 	INSERT INTO parts SELECT i, words(i, 0), to_minhash(words(i, 0)), NULL FROM generate_series(1, 2500) i;
 	CREATE INDEX parts_sig ON parts USING neardup (sig);
 	CREATE INDEX ON parts1 USING neardup (old);

@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = Node->new('dump');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE ROLE keeper LOGIN');
 $node->safe_psql('postgres', "CREATE DATABASE $_ OWNER keeper") foreach qw(kept there);

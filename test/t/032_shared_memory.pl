@@ -8,7 +8,7 @@ use Test::More;
 
 my $node = Node->new('shared_memory');
 $node->init(extra => ['--wal-segsize=1']);
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nmin_wal_size = 4MB\nmax_wal_size = 8MB\n");
+$node->append_conf('postgresql.conf', "fsync = off\nmin_wal_size = 4MB\nmax_wal_size = 8MB\n");
 
 # POSIX shared memory consists of files, whose size the shell can limit.
 my @pg_ctl = ('pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile);

@@ -15,7 +15,7 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 
 my $node = Node->new('review');
 $node->init(allows_streaming => 1, extra => [ '--no-locale', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\ntemp_file_limit = '50MB'\n");
+$node->append_conf('postgresql.conf', "fsync = off\ntemp_file_limit = '50MB'\n");
 $node->start;
 
 # run_script(DATABASE, VARIABLE...) returns success, output and messages.

@@ -13,7 +13,7 @@ use Test::More;
 
 my $node = Node->new('tables');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 
 sub sql

@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = Node->new('merge');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 
 # Four families of ten; tables that refer to them in several ways.

@@ -106,7 +106,7 @@ sub run_blocks
 	$_->{left_out} = reason_to_leave_out($_, $folder) foreach @$blocks;
 	$script = utf8(script_of($blocks, $folder));
 	chdir $folder;
-	IPC::Run::run([ 'psql', '-X' ], '<', \$script, '>&', \$printed, IPC::Run::timeout(600));
+	IPC::Run::run([ 'psql', '-X' ], '<', \$script, '>&', \$printed, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 	chdir $top;
 	my %printed = (Encode::decode('UTF-8', $printed) . "\n") =~ /^\@\@block (\d+)\n(.*?)(?=^\@\@block|\z)/msg;
 	return map { $printed{$_} // "the session ended\n" } 0 .. $#$blocks;

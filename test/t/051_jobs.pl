@@ -13,7 +13,8 @@ plan skip_all => 'processes are found by Linux\'s /proc' unless -d '/proc/self/c
 my $tools = abs_path('test/tools');
 my $work = abs_path(tempdir(CLEANUP => 1));
 # A server leaves the process group of the job that started it; so does this.
-my $server = "mkdir -p $work/data; cd $work/data; setsid sleep 1000 </dev/null >/dev/null 2>&1 &";
+my $server = "mkdir -p $work/data; cd $work/data; setsid sh -c 'touch started; exec sleep 1000' </dev/null >/dev/null 2>&1 & until [ -e started ]; do sleep 0.1; done";
+my $timeout = $ENV{PG_TEST_TIMEOUT_DEFAULT} // 180;
 
 sub script
 {
@@ -24,7 +25,7 @@ source $tools/lib.sh
 source $tools/jobs.sh
 WORK=$work
 say() { echo "\$1 ended with \$2"; }
-serve() { $server sleep 0.1; }
+serve() { $server; }
 $lines
 SH
 }
@@ -50,7 +51,7 @@ sub at_work
 
 sub gone
 {
-	for (1 .. 60)
+	for (1 .. 10 * $timeout)
 	{
 		return 1 if at_work() == 0;
 		usleep(100_000);
@@ -71,11 +72,12 @@ run_lines("job serves serve\nrun_jobs say");
 is(at_work(), 1, 'a server goes on when its job has ended');
 run_lines('end_jobs');
 is(at_work(), 0, 'and ends with all jobs');
+system("rm -rf $work/data");
 
 foreach my $signal (qw(TERM KILL))
 {
 	run_lines("guard_jobs\njob serves serve\njob waits sleep 1000\n"
-		  . "(until [ -s $work/serves.log ] || [ -d $work/data ]; do sleep 0.1; done; sleep 0.5; kill -$signal \$\$) &\nrun_jobs say");
+		  . "(until [ -e $work/data/started ]; do sleep 0.1; done; kill -$signal \$\$) &\nrun_jobs say");
 	ok(gone(), "nothing goes on after SIG$signal");
 	system("rm -rf $work/data");
 }

@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = Node->new('values');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE there');
 $node->safe_psql(

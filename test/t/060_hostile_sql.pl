@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = Node->new('hostile_sql');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\nlog_min_messages = fatal\n");
+$node->append_conf('postgresql.conf', "fsync = off\nlog_min_messages = fatal\n");
 $node->start;
 
 local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGDATABASE => 'postgres');

@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = Node->new('moved');
 $node->init;
-$node->append_conf('postgresql.conf', "autovacuum = off\nneardup.background = off\nfsync = off\njit = off\n");
+$node->append_conf('postgresql.conf', "neardup.background = off\nfsync = off\njit = off\n");
 $node->start;
 my $elsewhere = PostgreSQL::Test::Utils::tempdir();
 $node->safe_psql('postgres', "CREATE EXTENSION neardup");
@@ -47,7 +47,7 @@ sub session
 
 	$node->psql(
 		'postgres',
-		sprintf('CREATE %s TABLE %s (id bigint, h bigint); SELECT fill(\'%2$s\', 1); CREATE INDEX %2$s_h ON %2$s USING neardup (h); CALL same(\'at first\', \'%2$s\');',
+		sprintf('CREATE %s TABLE %s (id bigint, h bigint) WITH (autovacuum_enabled = off); SELECT fill(\'%2$s\', 1); CREATE INDEX %2$s_h ON %2$s USING neardup (h); CALL same(\'at first\', \'%2$s\');',
 			$kind // '', $name) . $statements . "SELECT neardup_check('${name}_h')",
 		stdout => \$out, stderr => \$err, on_error_stop => 0);
 	my @right = $err =~ /^\S*\s*NOTICE:  right/mg;

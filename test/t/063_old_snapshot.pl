@@ -19,7 +19,7 @@ plan skip_all => 'takes two minutes; set NEARDUP_SLOW_TESTS to run it'
   if !$ENV{NEARDUP_SLOW_TESTS};
 my $seconds = 125;
 $node->append_conf('postgresql.conf',
-	"old_snapshot_threshold = 1min\nautovacuum = off\nneardup.background = off\nfsync = off\nmax_worker_processes = 0\n");
+	"old_snapshot_threshold = 1min\nneardup.background = off\nfsync = off\nmax_worker_processes = 0\n");
 $node->start;
 
 my $settings = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;';
@@ -34,8 +34,8 @@ $node->safe_psql(
 	CREATE EXTENSION neardup;
 	CREATE FUNCTION hashes() RETURNS TABLE (id int, h simhash) LANGUAGE sql AS
 		'SELECT i, ((1::bigint << (i % 60)) | (1::bigint << (i / 60 % 60)))::simhash FROM generate_series(1, 1000) i'});
-$node->safe_psql('postgres', 'CREATE TABLE segment AS SELECT * FROM hashes(); CREATE INDEX ON segment USING neardup (h)');
-$node->safe_psql('postgres', 'CREATE TABLE tail (id int, h simhash); CREATE INDEX ON tail USING neardup (h); INSERT INTO tail SELECT * FROM hashes()');
+$node->safe_psql('postgres', 'CREATE TABLE segment WITH (autovacuum_enabled = off) AS SELECT * FROM hashes(); CREATE INDEX ON segment USING neardup (h)');
+$node->safe_psql('postgres', 'CREATE TABLE tail (id int, h simhash) WITH (autovacuum_enabled = off); CREATE INDEX ON tail USING neardup (h); INSERT INTO tail SELECT * FROM hashes()');
 
 # These sessions have snapshots that see all rows.
 my @sessions;

@@ -21,20 +21,20 @@ $node->init;
 # PostgreSQL 18 makes clusters with data checksums, which would find all damage first.
 system_log('pg_checksums', '--disable', '--pgdata', $node->data_dir);
 $node->append_conf('postgresql.conf',
-	"autovacuum = off\nneardup.background = off\nfsync = off\nshared_buffers = 512kB\nrestart_after_crash = off\njit = off\nbgwriter_lru_maxpages = 0\n");
+	"neardup.background = off\nfsync = off\nshared_buffers = 512kB\nrestart_after_crash = off\njit = off\nbgwriter_lru_maxpages = 0\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
-	CREATE TABLE base AS
+	CREATE TABLE base WITH (autovacuum_enabled = off) AS
 	SELECT n AS id, to_minhash((SELECT string_agg('w' || hashint4(n / 5 * 1000 + i), ' ') || ' v' || n
 		FROM generate_series(1, 60) i)) AS sig
 	FROM generate_series(1, 1800) n;
 	CREATE INDEX ON base (id);
-	CREATE TABLE t AS SELECT * FROM base WHERE id <= 1500;
+	CREATE TABLE t WITH (autovacuum_enabled = off) AS SELECT * FROM base WHERE id <= 1500;
 	CREATE INDEX t_sig ON t USING neardup (sig);
 	INSERT INTO t SELECT * FROM base WHERE id > 1500;
-	CREATE TABLE pages (id int, filler text);
+	CREATE TABLE pages (id int, filler text) WITH (autovacuum_enabled = off);
 	ALTER TABLE pages ALTER filler SET STORAGE PLAIN;
 	INSERT INTO pages SELECT i, repeat('x', 7000) FROM generate_series(1, 500) i;
 	CREATE INDEX ON pages (id);
@@ -58,7 +58,7 @@ sub write_at
 
 my ($in, $out) = ('', '');
 my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
-	'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout(180));
+	'<', \$in, '>', \$out, '2>&1', IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 
 sub ask
 {

@@ -13,7 +13,6 @@ my $node = Node->new('segment_size');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', qq{
-autovacuum = off
 fsync = off
 max_worker_processes = 8
 min_parallel_table_scan_size = 0
@@ -26,7 +25,7 @@ $node->safe_psql(
 	CREATE EXTENSION neardup;
 	CREATE FUNCTION sig(i bigint) RETURNS minhash LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 		$$ SELECT to_minhash(to_shingles(ARRAY[i, i << 20, i << 40]), 1024, 8) $$;
-	CREATE TABLE wide AS SELECT i AS id, sig(i) AS sig FROM generate_series(1, 3000) i;
+	CREATE TABLE wide WITH (autovacuum_enabled = off) AS SELECT i AS id, sig(i) AS sig FROM generate_series(1, 3000) i;
 });
 my $limited = "SET neardup.debug_segment_pages = $pages;";
 
@@ -76,21 +75,21 @@ sql('DROP INDEX wide_groups_sig');
 
 # ---- Vacuum -------------------------------------------------------------------
 
-sql('DELETE FROM wide WHERE id % 2 = 0; VACUUM wide');
+sql("DELETE FROM wide WHERE id % 2 = 0; $Node::PASS_HORIZON VACUUM wide");
 is_whole('wide_sig', 1500, 'vacuum gathering');
-sql('INSERT INTO wide SELECT i, sig(i) FROM generate_series(4001, 5000) i; VACUUM wide; DELETE FROM wide WHERE id % 3 = 0; VACUUM wide');
+sql("INSERT INTO wide SELECT i, sig(i) FROM generate_series(4001, 5000) i; VACUUM wide; DELETE FROM wide WHERE id % 3 = 0; $Node::PASS_HORIZON VACUUM wide");
 is_whole('wide_sig', sql('SELECT count(*) FROM wide'), 'vacuum gathering with a tail');
 
 # A segment made without the limit is divided when it is written again.
 sql('RESET neardup.debug_segment_pages; REINDEX INDEX wide_sig');
 is(segments('wide_sig'), 1, 'without the limit there is one segment');
-sql('DELETE FROM wide WHERE id % 5 < 3; VACUUM wide');
+sql("DELETE FROM wide WHERE id % 5 < 3; $Node::PASS_HORIZON VACUUM wide");
 is_whole('wide_sig', sql('SELECT count(*) FROM wide'), 'a segment that is too large');
 
 # ---- Inserts ------------------------------------------------------------------
 
 # The tail alone exceeds the limit of a segment.
-$node->safe_psql('postgres', 'CREATE TABLE grown (id bigint, sig minhash); CREATE INDEX grown_sig ON grown USING neardup (sig)');
+$node->safe_psql('postgres', 'CREATE TABLE grown (id bigint, sig minhash) WITH (autovacuum_enabled = off); CREATE INDEX grown_sig ON grown USING neardup (sig)');
 sql("INSERT INTO grown SELECT i, sig(i) FROM generate_series($_ * 4500 + 1, $_ * 4500 + 4500) i") foreach 1 .. 2;
 cmp_ok(segments('grown_sig'), '>=', 8192 / $most, 'sealing a tail makes several segments');
 is_whole('grown_sig', 9000, 'sealing and merging');
@@ -98,7 +97,7 @@ is_whole('grown_sig', 9000, 'sealing and merging');
 # ---- Too many segments --------------------------------------------------------
 
 # More memory would not help, so the hint does not suggest it.
-$node->safe_psql('postgres', q{CREATE TABLE many AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i]), 1024, 32) AS sig FROM generate_series(1, 1200) i});
+$node->safe_psql('postgres', q{CREATE TABLE many WITH (autovacuum_enabled = off) AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i]), 1024, 32) AS sig FROM generate_series(1, 1200) i});
 my ($status, $out, $err) = $node->psql('postgres', 'SET neardup.debug_segment_pages = 4; CREATE INDEX ON many USING neardup (sig)');
 like($err, qr/would have too many segments\nHINT:  Partition the table/, 'too many segments because of their limit');
 $node->safe_psql('postgres', 'TRUNCATE many; CREATE INDEX many_sig ON many USING neardup (sig)');

@@ -13,7 +13,6 @@ my $node = Node->new('upkeep_memory');
 $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
-autovacuum = off
 fsync = off
 jit = off
 max_parallel_maintenance_workers = 0
@@ -24,10 +23,10 @@ $node->start;
 $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION neardup;
-	CREATE TABLE source AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i, i << 20]), 256, 32) AS sig FROM generate_series(1::bigint, 20000) i;
-	CREATE TABLE wide (LIKE source);
+	CREATE TABLE source WITH (autovacuum_enabled = off) AS SELECT i AS id, to_minhash(to_shingles(ARRAY[i, i << 20]), 256, 32) AS sig FROM generate_series(1::bigint, 20000) i;
+	CREATE TABLE wide (LIKE source) WITH (autovacuum_enabled = off);
 	CREATE INDEX wide_sig ON wide USING neardup (sig);
-	CREATE TABLE hashes AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 200000) i;
+	CREATE TABLE hashes WITH (autovacuum_enabled = off) AS SELECT i AS id, hashint8extended(i, 7) AS h FROM generate_series(1, 200000) i;
 	CREATE INDEX hashes_h ON hashes USING neardup (h);
 });
 
@@ -40,6 +39,7 @@ sub within_memory
 	my ($before, $statement, $what) = @_;
 	my ($status, $out, $err) = $node->psql('postgres', qq{
 		$before;
+		$Node::PASS_HORIZON
 		SELECT pg_backend_pid() AS pid \\gset
 		\\setenv PID :pid
 		\\! prlimit --pid \$PID --data=\$(( (\$(awk '/VmData/ { print \$2 }' /proc/\$PID/status) + $kb) * 1024 ))

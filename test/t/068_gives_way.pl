@@ -1,5 +1,8 @@
 # Upkeep gives way: a session that waits for a lock held by a worker's merge or by
 # vacuum's gets it, and the interrupted work leaves no trace.
+#
+# Autovacuum is off for the server, since the owner of a database may not end its workers, and
+# CREATE DATABASE waits for them.
 use strict;
 use warnings;
 
@@ -36,7 +39,7 @@ sub prepare
 }
 
 # Starts a worker's merge, and runs statements in the same session as soon as it has begun
-# (the tail is sealed before): a merge may end before another psql is there.
+# (the tail is sealed before), or has ended already: a merge may end before another psql is there.
 sub during_merge
 {
 	my ($database, $statements) = @_;
@@ -45,14 +48,12 @@ sub during_merge
 		INSERT INTO hashes SELECT i, hashint8extended(i, 8) FROM generate_series(1, 8500) i;
 		DO $$
 		BEGIN
-			FOR i IN 1 .. 20000 LOOP
-				IF (SELECT tail FROM neardup_index_status('hashes_h')) < 4000
-					AND EXISTS (SELECT FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page') THEN
-					RETURN;
-				END IF;
-				PERFORM pg_sleep(0.001);
+			LOOP
+				EXIT WHEN (SELECT tail FROM neardup_index_status('hashes_h')) < 4000
+					AND (EXISTS (SELECT FROM pg_locks WHERE relation = 'hashes_h'::regclass AND locktype = 'page')
+						OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'neardup upkeep'));
+				PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
 			END LOOP;
-			RAISE 'no worker has started';
 		END $$;} . $statements);
 }
 
@@ -66,6 +67,24 @@ sub times_given_way
 	return scalar(() = slurp_file($node->logfile) =~ /upkeep of index "hashes_h" gives way/g);
 }
 
+# Runs statements that a merge gives way to.  Returns what they print, and whether it has given
+# way.  On a busy machine a merge may have ended before they begin; then there is another try.
+sub interrupt_merge
+{
+	my ($statements) = @_;
+
+	foreach (1 .. 50)
+	{
+		my $before = times_given_way();
+		my $said = during_merge('postgres', $statements);
+
+		wait_for_end();
+		return ($said, 1) if times_given_way() > $before;
+		prepare('postgres');
+	}
+	return ('', 0);
+}
+
 # ---- Locks on a table and its index ---------------------------------------------
 
 my $before = prepare('postgres');
@@ -73,18 +92,17 @@ my $before = prepare('postgres');
 foreach my $n (1 .. 3)
 {
 	# This takes the same lock as DROP or TRUNCATE, on the index alone.
-	cmp_ok(during_merge('postgres', q{BEGIN; ALTER INDEX hashes_h SET TABLESPACE pg_default;
-		SELECT segments FROM neardup_index_status('hashes_h'); COMMIT}), '>=', 4, "a command on the index does not wait for the merge to end ($n)");
-	wait_for_end();
-	is(times_given_way(), $n, 'the merge has given way');
+	my ($segments, $gives_way) = interrupt_merge(q{BEGIN; ALTER INDEX hashes_h SET TABLESPACE pg_default;
+		SELECT segments FROM neardup_index_status('hashes_h'); COMMIT});
+
+	ok($gives_way, "the merge has given way ($n)");
+	cmp_ok($segments, '>=', 4, 'a command on the index does not wait for the merge to end');
 }
-like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ rows: 385500$/, 'no document is lost');
+is($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h') LIKE '% rows: ' || count(*) AND count(*) > 360000 FROM hashes}), 't', 'no document is lost');
 # Without reuse each merge could have doubled the size.
 cmp_ok($node->safe_psql('postgres', q{SELECT pg_relation_size('hashes_h')}), '<', 2.5 * $before, 'pages of interrupted merges are reused');
 
-during_merge('postgres', 'TRUNCATE hashes');
-wait_for_end();
-is(times_given_way(), 4, 'TRUNCATE does not wait for a merge');
+ok((interrupt_merge('TRUNCATE hashes'))[1], 'TRUNCATE does not wait for a merge');
 
 # ---- Databases --------------------------------------------------------------------
 
@@ -93,20 +111,24 @@ during_merge('owned', "\n\\c postgres\nCREATE DATABASE copy TEMPLATE owned");
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname = 'copy'}), 1, 'a database can be copied while a worker runs in it');
 wait_for_end();
 # The owner of a database may end a worker that does not notice the waiting session.
-is(during_merge('owned', q{
-	SELECT pid FROM pg_stat_activity WHERE backend_type = 'neardup upkeep' \gset
-	SET ROLE owner;
-	SELECT pg_terminate_backend(:pid)}), 't', 'the owner of a database may end its workers');
-wait_for_end();
-prepare('owned');
+my $ended = 'f';
+foreach (1 .. 50)
+{
+	# There is no process 0, so the answer is false if the worker has ended already.
+	$ended = during_merge('owned', q{
+		SELECT coalesce(max(pid), 0) AS pid FROM pg_stat_activity WHERE backend_type = 'neardup upkeep' \gset
+		SET ROLE owner;
+		SELECT pg_terminate_backend(:pid)});
+	wait_for_end();
+	prepare('owned');
+	last if $ended eq 't';
+}
+is($ended, 't', 'the owner of a database may end its workers');
 # The session of a superuser that ends must be gone: only a superuser may terminate it.
 $node->safe_psql('postgres', q{
 	CREATE PROCEDURE wait_for_sessions() LANGUAGE plpgsql AS $$
 	BEGIN
-		FOR i IN 1 .. 20000 LOOP
-			IF NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'owned' AND backend_type = 'client backend') THEN
-				RETURN;
-			END IF;
+		WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'owned' AND backend_type = 'client backend') LOOP
 			PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
 		END LOOP;
 	END $$});
@@ -116,6 +138,7 @@ is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_database WHERE datname
 # ---- Vacuum ------------------------------------------------------------------------
 
 prepare('postgres');
+my $given_way = times_given_way();
 $node->safe_psql('postgres', 'DELETE FROM hashes WHERE id % 2 = 0; VACUUM (INDEX_CLEANUP OFF) hashes');
 my ($in, $output) = ('', '');
 my $vacuum = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$output, '2>&1');
@@ -125,7 +148,7 @@ $in .= "SET vacuum_cost_page_dirty = 1; VACUUM hashes; SELECT 'vacuumed';\n\\q\n
 $vacuum->pump_nb;
 $node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE phase = 'cleaning up indexes'});
 $node->safe_psql('postgres', 'BEGIN; LOCK TABLE hashes; COMMIT');
-is(times_given_way() > 4 ? 'yes' : 'no', 'yes', 'merging gives way to a session that waits for the table');
+cmp_ok(times_given_way(), '>', $given_way, 'merging gives way to a session that waits for the table');
 $vacuum->finish;
 like($output, qr/^vacuumed$/m, 'and the vacuum ends');
 like($node->safe_psql('postgres', q{SELECT neardup_check('hashes_h')}), qr/ rows: 180000$/, 'the index is consistent');

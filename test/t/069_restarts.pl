@@ -9,7 +9,7 @@ use Test::More;
 
 my $node = Node->new('restarts');
 $node->init;
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nneardup.background = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\njit = off\nneardup.background = off\n");
 $node->start;
 # A search compares all documents and finds a hundred.
 $node->safe_psql(
@@ -17,7 +17,7 @@ $node->safe_psql(
 	CREATE EXTENSION neardup;
 	CREATE FUNCTION sig(i bigint) RETURNS simhash LANGUAGE sql IMMUTABLE AS
 		$$ SELECT (repeat(hashint8extended(i, 1)::bit(64)::text, 4))::bit(256)::simhash $$;
-	CREATE TABLE t (id bigint, old boolean, h simhash);
+	CREATE TABLE t (id bigint, old boolean, h simhash) WITH (autovacuum_enabled = off);
 	INSERT INTO t SELECT i, true, sig(i % 2000) FROM generate_series(1, 200000) i;
 	CREATE INDEX t_h ON t USING neardup (h);
 	CREATE SEQUENCE ids START 1000000;

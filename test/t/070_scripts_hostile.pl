@@ -10,7 +10,7 @@ use Test::More;
 
 my $node = Node->new('hostile');
 $node->init;
-$node->append_conf('postgresql.conf', "fsync = off\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "fsync = off\n");
 $node->start;
 $node->safe_psql(
 	'postgres', q{

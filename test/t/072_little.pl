@@ -12,7 +12,6 @@ $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
 fsync = off
-autovacuum = off
 jit = off
 log_temp_files = 0
 min_parallel_table_scan_size = 0
@@ -24,14 +23,14 @@ $node->safe_psql(
 	CREATE FUNCTION near_centre(i int) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
 		'SELECT hashint8extended(i % 300, 7) # (1::bigint << (i / 300 % 64)) # (1::bigint << (i % 63))';
 	-- The hashes are dense: a search finds more than fits into 64 kB.
-	CREATE TABLE t WITH (parallel_workers = 2) AS
+	CREATE TABLE t WITH (parallel_workers = 2, autovacuum_enabled = off) AS
 		SELECT i AS id, CASE WHEN i % 20 > 0 THEN near_centre(CASE WHEN i % 3 = 0 THEN i ELSE i % 50 * 300 END) END AS h
 		FROM generate_series(1, 20000) i;
-	CREATE TABLE s WITH (parallel_workers = 2) AS
+	CREATE TABLE s WITH (parallel_workers = 2, autovacuum_enabled = off) AS
 		SELECT i AS id, to_minhash(set) AS sig, set
 		FROM (SELECT i, to_shingles(array_agg((hashint4(i % 900) + w * (1 + i % 17 / 16))::bigint)) AS set
 			FROM generate_series(1, 1800) i, generate_series(1, 40) w GROUP BY i) x;
-	CREATE TABLE o AS SELECT id, h::simhash AS h FROM t;
+	CREATE TABLE o WITH (autovacuum_enabled = off) AS SELECT id, h::simhash AS h FROM t;
 	CREATE INDEX o_h ON o USING neardup (h);
 	CREATE INDEX t_h ON t USING neardup (h);
 	CREATE INDEX s_sig ON s USING neardup (sig);
@@ -174,9 +173,10 @@ eval { $holder->quit };
 
 # A session is idle in a transaction, with an open scan and rows inserted.
 my $idle = $node->background_psql('postgres');
-$idle->query_safe(q{SET idle_in_transaction_session_timeout = 100; BEGIN; SET LOCAL enable_seqscan = off;
+$idle->query_safe(q{BEGIN; SET LOCAL enable_seqscan = off;
 	DECLARE c CURSOR FOR SELECT id FROM t WHERE is_within(h, hashint8extended(7, 7), 30); FETCH 3 FROM c;
-	INSERT INTO t SELECT 400000 + i, i FROM generate_series(1, 5000) i});
+	INSERT INTO t SELECT 400000 + i, i FROM generate_series(1, 5000) i;
+	SET idle_in_transaction_session_timeout = 100});
 $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE state = 'idle in transaction'") or die;
 eval { $idle->quit };
 is(answer('SELECT count(*) FROM t WHERE id > 400000'), '0', 'the rows that an idle session inserted are gone');
@@ -213,7 +213,7 @@ my @taken = map { $node->background_psql('postgres') } 1 .. 5;
 isnt(state_of('SELECT 1'), 'no error', 'all connections are taken');
 $taken[0]->query_safe('INSERT INTO t SELECT 600000 + id, h FROM t WHERE id <= 20000');
 my $gone = 0;
-foreach (1 .. 600)
+foreach (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 {
 	last if $gone = $taken[1]->query_safe("SELECT tail < 16384 FROM neardup_index_status('t_h')") eq 't';
 	select undef, undef, undef, 0.1;

@@ -13,7 +13,6 @@ $node->init;
 $node->append_conf(
 	'postgresql.conf', q{
 fsync = off
-autovacuum = off
 jit = off
 neardup.background = off
 min_parallel_table_scan_size = 0
@@ -31,10 +30,10 @@ $node->safe_psql(
 	UPDATE long SET s = to_shingles(t), s2 = to_shingles(t || ' and some more'), html = repeat('<p class="a">text &amp; more</p>', 700000);
 	UPDATE long SET st = s::text, weight = array_fill(1.0::float8, ARRAY[700000]),
 		lex = neardup_lexicon('SELECT ''a word '' || g || '' and more'' FROM generate_series(1, 2000) g', 'word 3');
-	CREATE TABLE equals AS SELECT g AS id, to_minhash('a text that is there many times') AS sig FROM generate_series(1, 300000) g;
+	CREATE TABLE equals WITH (autovacuum_enabled = off) AS SELECT g AS id, to_minhash('a text that is there many times') AS sig FROM generate_series(1, 300000) g;
 	CREATE INDEX equals_sig ON equals USING neardup (sig);
 	CREATE TABLE sets AS SELECT g AS id, to_shingles(ARRAY[1, 2, 3, 4, 5, 6, 7, 8, 9, g]) AS s FROM generate_series(1, 4000) g;
-	CREATE TABLE sampled AS SELECT g AS id, to_shingles(ARRAY[g % 10, g % 1000, g]) AS s FROM generate_series(1, 300000) g;
+	CREATE TABLE sampled WITH (autovacuum_enabled = off) AS SELECT g AS id, to_shingles(ARRAY[g % 10, g % 1000, g]) AS s FROM generate_series(1, 300000) g;
 	CREATE INDEX sampled_s ON sampled USING neardup (s);
 	CREATE TABLE frequencies AS SELECT * FROM neardup_frequencies('SELECT s FROM sets');
 });
@@ -225,7 +224,7 @@ foreach my $what (sort keys %statement)
 	is(state_of($sql), '57014', "cancelled: $what");
 }
 like($node->safe_psql('postgres', qq{SELECT neardup_check('$_')}), qr/ rows: \d+$/, "$_ is consistent") foreach qw(equals_sig sampled_s);
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), '0', 'no worker is left');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), 'no worker is left');
 
 # ---- Progress -------------------------------------------------------------------
 

@@ -1,6 +1,8 @@
 # The disk is full after n writes, for every n.  The statement that fails says so, loses
 # nothing, and works once there is room.  'make faults' does the same with real file
 # systems.
+#
+# Autovacuum is off for the server, since the writes of its workers would be counted too.
 use strict;
 use warnings;
 

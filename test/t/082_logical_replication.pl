@@ -52,7 +52,7 @@ $subscriber->safe_psql(
 	ALTER TABLE ordinary ADD CONSTRAINT unlike EXCLUDE USING neardup (near(sig, 0.9) WITH &&)});
 $publisher->safe_psql('postgres', 'INSERT INTO ordinary (id, body) SELECT id + 1000, body FROM ordinary WHERE id IN (2, 3)');
 my $violation = qr/violates exclusion constraint "unlike"/;
-for (1 .. 300)
+for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 {
 	last if slurp_file($subscriber->logfile) =~ $violation;
 	usleep(100_000);

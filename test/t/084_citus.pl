@@ -27,7 +27,7 @@ sub psql
 	my $printed;
 
 	local $ENV{PGOPTIONS} = '-c search_path=neardup_citus,public -c client_min_messages=warning';
-	IPC::Run::run([ 'psql', '-X', '-q', '-A', '-t', @options, '-d', $ENV{NEARDUP_CITUS} ], '<', \$script, '>&', \$printed, IPC::Run::timeout(300));
+	IPC::Run::run([ 'psql', '-X', '-q', '-A', '-t', @options, '-d', $ENV{NEARDUP_CITUS} ], '<', \$script, '>&', \$printed, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 	return $printed;
 }
 

@@ -4,6 +4,9 @@
 # poll_query_until() run in a psql that stays, and otherwise do what PostgreSQL::Test::Cluster
 # does: each call finds neither settings nor temporary tables nor a transaction of another call.
 # What has to begin with a new session calls end_sessions() first, or uses psql().
+#
+# Servers have the default settings of autovacuum, or those of TEMP_CONFIG.  A test of what vacuum
+# or statistics do to a table sets autovacuum_enabled = off for that table.
 package Node;
 
 use strict;
@@ -22,6 +25,18 @@ my $MARK = '@@ the answer ends here @@';
 my $share;
 my $PATIENCE = $PostgreSQL::Test::Utils::timeout_default;
 my $FAILED = qr/^(?:psql:\S*?:?\d*:? ?)?(?:ERROR|FATAL|PANIC|error|fatal): /m;
+
+# A statement that waits until no other session has an older snapshot: VACUUM then removes all dead rows.
+our $PASS_HORIZON = q{
+	DO $$
+	BEGIN
+		PERFORM txid_current();
+		WHILE EXISTS (SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+				AND (age(backend_xid) > 0 OR age(backend_xmin) > 0 AND coalesce(datname, current_database()) = current_database())) LOOP
+			PERFORM pg_sleep(0.01), pg_stat_clear_snapshot();
+		END LOOP;
+	END $$;
+};
 
 # PostgreSQL 13 has the class by another name.
 sub new

@@ -119,3 +119,66 @@ guard_jobs()
 	set +m
 	disown
 }
+
+# Prints the names of the tests that failed, of a job's log.
+#
+# A test is a line 'not ok ...' of TAP or of one of the tools, or pg_regress's older
+# 'test NAME ... FAILED'.
+failed_tests()
+{
+	sed -nE -e 's/^not ok [0-9]+ +- (.*[^ ])( +[0-9]+ ms)$/\1/p; t' -e 's/^not ok ([0-9]+ +- )?//p; t' \
+		-e 's/^(test|    ) +([^ ]+) +\.\.\. FAILED.*/\2/p' "$WORK/$1.log"
+}
+
+# Prints the name of the TAP test that a job runs, if it runs one.
+tap_test()
+{
+	sed -n '/^test\/[a-z]*\/\(.*\)\.pl \.\..*/{ s//\1/p; q; }' "$WORK/$1.log"
+}
+
+# Prints what a job says of each test that failed: its line, and what the test adds to it.
+#
+# What prove passes on may come after what the test itself writes about the failure.
+explain_failures()
+{
+	local log=$WORK/$1.log diffs=$WORK/$1/regression.diffs own
+
+	if [ -z "$(failed_tests "$1")" ]; then
+		tail -n 40 "$log"
+	else
+		awk '
+			/^(ok|not ok) / || /^(test|    ) .* \.\.\. / || /^(===|###|# (Running|Looks))/ { lines = 0 }
+			/^not ok / || /\.\.\. FAILED/ || /^ *#   Failed test / { lines = 40 }
+			lines-- > 0' "$log"
+	fi
+	if [ -s "$diffs" ]; then
+		awk '/^diff / { lines = 0 } ++lines <= 80; lines == 81 { print "(more of it is in the file)" }' "$diffs"
+	fi
+	# A test that dies says so in a log of its own.
+	own=$WORK/run/tmp_check/log/regress_log_$(tap_test "$1")
+	if [ -s "$own" ] && grep -qE 'test exited with|No plan found|no plan was declared' "$log"; then
+		tail -n 15 "$own"
+	fi
+}
+
+# summarize NAME...: prints what jobs that failed say, then the names of their tests and where their logs are.
+summarize()
+{
+	local name tests most=20
+
+	for name in "$@"; do
+		printf '\n---- %s ----\n' "$name"
+		explain_failures "$name" | cut -c 1-400
+	done
+	printf '\n---- failed ----\n'
+	for name in "$@"; do
+		mapfile -t tests < <(failed_tests "$name")
+		[ ${#tests[@]} -gt 0 ] || tests=("ended with an error")
+		printf "$name: %s\n" "${tests[@]:0:most}"
+		[ ${#tests[@]} -le $most ] || echo "$name: and $((${#tests[@]} - most)) more"
+	done
+	for name in "$@"; do
+		ls -d "$WORK/$name.log" "$WORK/$name/regression.diffs" "$WORK/$name/server.log" 2>/dev/null || true
+		[ -z "$(tap_test "$name")" ] || ls -d "$WORK"/run/tmp_check/log/{regress_log_,}"$(tap_test "$name")"* 2>/dev/null || true
+	done
+}
