@@ -164,8 +164,11 @@ call3(PGFunction function, Datum a, Datum b, Datum c)
 static bool
 same_bytes(Datum x, Datum y)
 {
-	return VARSIZE_ANY_EXHDR(x) == VARSIZE_ANY_EXHDR(y) &&
-		memcmp(VARDATA_ANY(x), VARDATA_ANY(y), VARSIZE_ANY_EXHDR(x)) == 0;
+	const void *a = DatumGetPointer(x);
+	const void *b = DatumGetPointer(y);
+
+	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
 }
 
 /* Checks that a similarity is from 0 to 1. */

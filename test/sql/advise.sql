@@ -1,5 +1,4 @@
 -- Which comparison fits a set of texts, and the pairs to judge to find out.
--- PostgreSQL 13 gives less context.
 \set SHOW_CONTEXT never
 
 -- Words of a made language: word n of text t

@@ -155,9 +155,8 @@ SELECT t, count(*) FROM generate_series(0.5, 0.9, 0.2) t, neardup_pairs('SELECT 
 -- Ids in any order, all different.
 SELECT count(*) FROM neardup_pairs('SELECT i * 7919 % 10007, to_minhash((i / 2)::text) FROM generate_series(1, 10006) i', 1);
 
--- The progress of a call, which PostgreSQL 13 does not show.
-SELECT id, keeper FROM neardup_clusters($$SELECT i, to_minhash(CASE WHEN current_setting('server_version_num')::int < 140000 THEN 'nothing'
-		ELSE (SELECT phase FROM neardup_progress() WHERE pid = pg_backend_pid()) END)
+-- The progress of a call.
+SELECT id, keeper FROM neardup_clusters($$SELECT i, to_minhash((SELECT phase FROM neardup_progress() WHERE pid = pg_backend_pid()))
 	FROM generate_series(1, 2) i$$, 1);
 SELECT count(*) FROM neardup_progress() WHERE pid = pg_backend_pid();
 

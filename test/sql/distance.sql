@@ -56,7 +56,9 @@ SELECT is_similar(to_minhash('x'), B'1010101010101010'::minhash, 0.5);
 SELECT is_similar(to_minhash('x', 16), B'1010101010101010'::minhash, 0.5);
 SELECT is_within(to_simhash('x'), to_simhash('x', 128), 3);
 SELECT to_simhash('x') <-> 5::bigint::simhash;
+\set VERBOSITY terse
 SELECT similarity(to_minhash('x'), to_simhash('x'));
+\set VERBOSITY default
 SELECT to_minhash('x', 64) = to_minhash('x', 128) AS shape, to_minhash('x') = to_minhash('x', 512, 1, 'char 1') AS scheme,
 	to_simhash('x') = to_simhash('x', 128) AS f;
 

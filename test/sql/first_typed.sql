@@ -1,5 +1,4 @@
 -- What people type first: each works, or says what to write.
--- PostgreSQL 13 gives less context.
 \set SHOW_CONTEXT never
 CREATE TABLE docs (id int PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED) WITH (autovacuum_enabled = off);
 INSERT INTO docs VALUES (1, 'the quick brown fox jumps over the lazy dog'), (2, 'the quick brown fox jumps over the lazy cat'), (3, 'something else');
@@ -24,11 +23,15 @@ SELECT 'hello'::ball;
 -- A column of texts, and other types than any function or operator takes: PostgreSQL says so before it calls neardup.
 -- doc/reference/errors.md says what to write.  A function is_similar(text, text, float8) would take over is_similar($1, $2, $3),
 -- and compare signatures that a driver sends without a type as if they were texts.
+\set VERBOSITY terse
 SELECT is_similar(body, 'text', 0.8) FROM docs;
 SELECT similarity(sig, body) FROM docs;
+\set VERBOSITY default
 SELECT sig <-> body FROM docs;
 SELECT id FROM docs WHERE body <@ near(to_minhash('text'), 0.8);
+\set VERBOSITY terse
 SELECT similarity(5::bigint, 6::bigint);
+\set VERBOSITY default
 SELECT 5::bigint <~> 6::bigint;
 ALTER TABLE docs ADD EXCLUDE USING neardup (sig WITH &&);
 SET search_path = pg_catalog;

@@ -31,10 +31,7 @@ SELECT minhash_bands(m, 4) FROM later WHERE id = 1;
 SELECT to_minhash(b) FROM later WHERE id = 1;
 SELECT similarity(b, '1/word 3/{12}') FROM later WHERE id = 1;
 CREATE INDEX ON later USING neardup (m);
--- (PostgreSQL 13 shows no context here.)
-\set SHOW_CONTEXT never
 SELECT * FROM neardup_pairs('SELECT id, m FROM later', 0.9);
-\set SHOW_CONTEXT errors
 -- Only the later recipe defines the radius of a threshold
 SELECT '0.9 around minhash 2/word 3/16x1/7/abcd'::ball;
 

@@ -1,5 +1,4 @@
 -- Lexicons, and sets and signatures weighed by them.
--- PostgreSQL 13 gives less context.
 \set SHOW_CONTEXT never
 
 -- 1000 documents: the word c<n> is in every n-th of them, and each has words of its own.
@@ -184,7 +183,7 @@ SELECT say($$SELECT shingles_copies('1/weighted/{1:4294967295}'::shingles)$$);
 DO $$
 BEGIN
 	EXECUTE format('CREATE FUNCTION weighed(text) RETURNS shingles LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS %L',
-		format('SELECT weigh(to_shingles($1, ''word 1''), %L)', (SELECT lex FROM lexicons WHERE name = 'all')));
+		format('SELECT public.weigh(public.to_shingles($1, ''word 1''), %L)', (SELECT lex FROM lexicons WHERE name = 'all')));
 END $$;
 CREATE INDEX docs_copies ON docs USING neardup (shingles_copies(weighed(body)));
 SET enable_seqscan = off;

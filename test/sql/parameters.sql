@@ -58,7 +58,9 @@ SELECT unnest(parameter_types) AS type FROM pg_prepared_statements WHERE name = 
 -- A type of the first does not make the others ambiguous.
 PREPARE first AS SELECT to_minhash($1::text, $2, $3), to_minhash($4::text, $5, $6, $7), to_simhash($8::text, $9, $10), to_minhash($11::shingles, $12, $13), to_minhash($14, $15);
 SELECT parameter_types FROM pg_prepared_statements WHERE name = 'first';
+\set VERBOSITY terse
 PREPARE distance AS SELECT $1 <~> $2;
+\set VERBOSITY default
 -- A function of two texts, such as pg_trgm's, goes before.
 CREATE FUNCTION similarity(text, text) RETURNS real LANGUAGE sql AS 'SELECT 1::real';
 PREPARE texts AS SELECT similarity($1, $2);

@@ -27,7 +27,7 @@ DECLARE
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query
 	LOOP
-		RETURN NEXT regexp_replace(line, '\$\d+|\(InitPlan \d+\)\.col\d+| \(returns [^)]*\)', '');
+		RETURN NEXT regexp_replace(regexp_replace(line, '\$\d+|\(InitPlan \w+\)\.col\d+| \(returns [^)]*\)', ''), 'InitPlan \w+', 'InitPlan 1');
 	END LOOP;
 END $$;
 SET enable_bitmapscan = off;

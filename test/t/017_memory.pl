@@ -10,8 +10,6 @@ my $node = Node->new('memory');
 $node->init;
 $node->append_conf('postgresql.conf', "fsync = off\nneardup.background = off\njit = off\n");
 $node->start;
-plan skip_all => 'pg_backend_memory_contexts came with PostgreSQL 14'
-  if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
 
 # Three quarters of 100,000 rows are equal, the others a few symbols away.
 $node->safe_psql(

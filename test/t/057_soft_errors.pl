@@ -8,7 +8,6 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = Node->new('soft_errors');
-# PostgreSQL 13's test modules do not tell the version.
 my ($version) = `postgres --version` =~ / (\d+)/;
 plan skip_all => 'soft errors came in PostgreSQL 16' if $version < 16;
 

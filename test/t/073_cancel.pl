@@ -228,10 +228,7 @@ ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activi
 
 # ---- Progress -------------------------------------------------------------------
 
-# PostgreSQL 13 does not show it.
-SKIP:
 {
-	skip 'PostgreSQL 13', 8 if $node->safe_psql('postgres', 'SHOW server_version_num') < 140000;
 	my %calls = (
 		'joining' => q{neardup_pairs('SELECT id, to_minhash(to_shingles(ARRAY[id, id + 1, id + 2])) FROM equals', 0.6)},
 		'comparing' => q{neardup_advise('SELECT i, md5(i::text) || '' '' || i % 7 FROM generate_series(1, 3000) i')},

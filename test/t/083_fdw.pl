@@ -211,15 +211,14 @@ my $merged = "WITH n AS MATERIALIZED ($limits) SELECT round(d::numeric, 6) FROM 
 is(scalar(() = remote_sql($merged) =~ /LIMIT 10::bigint$/mg), 2, 'subqueries with a limit have it run there');
 is(front($merged), front($ordered), 'and find the nearest');
 
-# Asynchronous scans came in PostgreSQL 14, those of subqueries in 15.
+# Asynchronous scans of subqueries came in PostgreSQL 15.
 SKIP:
 {
-	skip 'there are no asynchronous scans before PostgreSQL 14', 3 if $version < 14;
 	option(q{ADD async_capable 'true'});
 	is(scalar(() = plan_of("SELECT id FROM docs WHERE is_similar(sig, '$q', 0.8)") =~ /Async Foreign Scan/g),
 		2, 'async_capable: the servers search at the same time');
 	unlike(plan_of($ordered), qr/Async/, 'ordered scans run one after the other');
-	skip 'nor of subqueries before PostgreSQL 15', 1 if $version < 15;
+	skip 'there are none of subqueries before PostgreSQL 15', 1 if $version < 15;
 	is(scalar(() = plan_of($merged) =~ /Async Foreign Scan/g), 2, 'but subqueries with limits do not');
 }
 

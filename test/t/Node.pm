@@ -38,7 +38,6 @@ our $PASS_HORIZON = q{
 	END $$;
 };
 
-# PostgreSQL 13 has the class by another name.
 sub new
 {
 	my ($class, @parameters) = @_;
