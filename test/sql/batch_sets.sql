@@ -7,7 +7,7 @@ SET search_path = batch_sets, public;
 -- Sets of a group share elements; lengths and frequencies differ, and some sets are equal.
 CREATE TABLE sets AS SELECT i AS id, i % 7 AS tenant, to_shingles(array_agg(i % 500 / 10 * 100 + (i % 500 * 41 + j)::bigint * (i % 500 * 41 + j) % 1000003 * 7919 % 1000003 % (20 + i % 500 % 7)
 	+ CASE WHEN j < 3 AND i % 3 > 0 THEN i ELSE 0 END)) AS s
-FROM generate_series(1, 2000) i, generate_series(1, 3 + i % 60) j GROUP BY i;
+FROM generate_series(1, 2000) i, generate_series(1, 3 + i % 60) j GROUP BY i ORDER BY i;
 
 CREATE FUNCTION found(memory text, threshold float8, measure text, multiset boolean, sides int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN

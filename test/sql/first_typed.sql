@@ -26,14 +26,12 @@ SELECT 'hello'::ball;
 \set VERBOSITY terse
 SELECT is_similar(body, 'text', 0.8) FROM docs;
 SELECT similarity(sig, body) FROM docs;
-\set VERBOSITY default
 SELECT sig <-> body FROM docs;
 SELECT id FROM docs WHERE body <@ near(to_minhash('text'), 0.8);
-\set VERBOSITY terse
 SELECT similarity(5::bigint, 6::bigint);
-\set VERBOSITY default
 SELECT 5::bigint <~> 6::bigint;
 ALTER TABLE docs ADD EXCLUDE USING neardup (sig WITH &&);
+\set VERBOSITY default
 SET search_path = pg_catalog;
 ALTER TABLE public.docs ADD EXCLUDE (public.near(sig, 0.9) WITH OPERATOR(public.&&));
 RESET search_path;

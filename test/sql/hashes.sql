@@ -95,6 +95,8 @@ FROM (SELECT hashint8extended(i, 1) AS a, hashint8extended(i, 2) AS b FROM gener
 SELECT B'1010' <~> B'1010'::minhash;
 SELECT B'1010101010101010' <~> B'10101010101010101'::minhash;
 SELECT 1::bigint <~> to_simhash('made of a text');
+\set VERBOSITY terse
 SELECT 1::bigint <~> 1::bigint;
+\set VERBOSITY default
 -- A cast that is refused says what works.
 SELECT repeat('1', 400)::bit(400)::simhash;

@@ -97,7 +97,9 @@ CREATE INDEX ON long USING neardup (sig);
 CREATE UNIQUE INDEX ON documents USING neardup (sig);
 CREATE INDEX ON documents USING neardup (sig, sig);
 CREATE INDEX ON documents USING neardup (sig) INCLUDE (id);
+\set VERBOSITY sqlstate
 CREATE INDEX ON documents USING neardup (sig DESC);
+\set VERBOSITY default
 CREATE INDEX ON documents USING neardup (sig) WITH (fillfactor = 90);
 CREATE INDEX ON documents USING neardup (body);
 
