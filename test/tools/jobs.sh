@@ -5,8 +5,9 @@
 #
 #   WORK    the folder of the logs.  Servers of jobs have their data below it
 #   JOBS    how many jobs run at a time; default: one more than processors, as tests often wait
-#   STALL   seconds after which a job that prints nothing counts as hanging and is stopped;
-#           default: 1800.  Nothing limits the time of a job that goes on
+#   STALL   seconds after which a job that prints nothing counts as hanging and is stopped, in proportion
+#           more on a machine that has more to do than it has processors for; default: 1800.  Nothing
+#           limits the time of a job that goes on
 
 JOBS=${JOBS:-$((NPROC + 1))}
 STALL=${STALL:-1800}
@@ -41,9 +42,12 @@ start_job()
 # Stops a job that has printed nothing for too long.
 stop_if_stalled()
 {
-	local age=$(($(date +%s) - $(stat -c %Y "$WORK/$1.log")))
+	local age=$(($(date +%s) - $(stat -c %Y "$WORK/$1.log"))) load
 
 	[ "$age" -gt "$STALL" ] || return 0
+	load=$(cut -d ' ' -f 1 /proc/loadavg 2>/dev/null || echo 0)
+	awk -v age="$age" -v stall="$STALL" -v busy="$load" -v n="$NPROC" \
+		'BEGIN { exit !(age > stall * (busy > n ? busy / n : 1)) }' || return 0
 	echo "not ok - $1 printed nothing for $age s" >>"$WORK/$1.log"
 	kill -TERM -- "-${RUNNING[$1]}" 2>/dev/null || true
 	sleep 1
