@@ -60,7 +60,7 @@ is(says('growing'), '25000|0|', 'and when it is not');
 
 # Bytes of the metapage: its contents follow two headers.  In the first layout they followed the
 # page's header, and the other header stood at the end of the page.
-my %change = (damaged => [ 24 + 24, "\xAA" ],
+my %change = (damaged => [ 24 + 22, "\xAA" ],
 	earlier => [ 24, pack('LLx8136LLLLSSSS', 0x4E44494E, 1, 0, 0xFFFFFFFF, 0, 0, 1, 0, 0, 0xFD8D) ]);
 my %file = map { $_ => $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } keys %change;
 $node->stop;
