@@ -124,10 +124,11 @@ typedef char CompatMessageBytes;
 #endif
 
 /*
- * Since 18 no cost keeps the planner from choosing a path whose disabled_nodes are fewest.
- * A path that cannot run counts as two disabled nodes.
+ * In 18 no cost keeps the planner from choosing a path whose disabled_nodes are fewest.  A path
+ * that cannot run counts as two disabled nodes.  Since 19 the planner sets this number later, so
+ * there such a path may be chosen where all others are disabled.
  */
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 180000 && PG_VERSION_NUM < 190000
 #define compat_disable_path(path) ((path)->disabled_nodes = 2)
 #else
 #define compat_disable_path(path) ((void) 0)
@@ -224,6 +225,16 @@ compat_extend_to(Relation relation, BlockNumber blocks)
 	}
 #endif
 }
+
+/*
+ * The folder where CREATE EXTENSION has functions look for their library.  Since 18 it drops the
+ * folder "$libdir/", so that dynamic_library_path says where the library is.
+ */
+#if PG_VERSION_NUM >= 180000
+#define COMPAT_LIBRARY_FOLDER ""
+#else
+#define COMPAT_LIBRARY_FOLDER "$libdir/"
+#endif
 
 /* Returns how many parallel workers a build asks for; before 17 the access method decides. */
 static inline int

@@ -9,8 +9,8 @@
 
 #include "access/parallel.h"
 
-/* Without the folder, PostgreSQL would look for it in dynamic_library_path. */
-#define NEARDUP_LIBRARY "$libdir/neardup"
+/* The library, as the extension's functions name it. */
+#define NEARDUP_LIBRARY COMPAT_LIBRARY_FOLDER "neardup"
 
 /* Reserves one more chunk, before the context's shared memory is created. */
 static inline void

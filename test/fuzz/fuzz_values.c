@@ -207,7 +207,8 @@ check_round_trips(const Type *type, Datum value)
 	read = read_value(type, false, DatumGetCString(text.result),
 					  strlen(DatumGetCString(text.result)), -1);
 	REQUIRE(!read.failed && same_bytes(read.result, value));
-	read = read_value(type, true, VARDATA_ANY(binary.result), VARSIZE_ANY_EXHDR(binary.result), -1);
+	read = read_value(type, true, VARDATA_ANY(DatumGetPointer(binary.result)),
+					  VARSIZE_ANY_EXHDR(DatumGetPointer(binary.result)), -1);
 	REQUIRE(!read.failed && same_bytes(read.result, value));
 }
 
@@ -278,7 +279,8 @@ use_balls(Datum x, Datum y, const Numbers *n)
 static bool
 is_minhash(Datum value)
 {
-	return (signature_read(VARDATA_ANY(value)).header.flags & SIGNATURE_MINHASH) != 0;
+	return (signature_read(VARDATA_ANY(DatumGetPointer(value))).header.flags & SIGNATURE_MINHASH) !=
+		0;
 }
 
 static void
@@ -402,14 +404,14 @@ use_values(const Type *type, Datum x, Datum y, const Numbers *n)
 static Datum
 shortened(Datum value)
 {
-	size_t length = VARSIZE_ANY_EXHDR(value);
+	size_t length = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
 	struct varlena *copy;
 
 	if (length + 1 > VARATT_SHORT_MAX)
 		return value;
 	copy = palloc(length + 1);
 	SET_VARSIZE_SHORT(copy, length + 1);
-	memcpy((char *) copy + 1, VARDATA_ANY(value), length);
+	memcpy((char *) copy + 1, VARDATA_ANY(DatumGetPointer(value)), length);
 	return PointerGetDatum(copy);
 }
 

@@ -79,8 +79,16 @@ $in .= "COMMIT;\n\\q\n";
 $filler->finish;
 like($node->safe_psql('postgres', q{SELECT neardup_check('others_h')}), qr/documents: 60000,/, 'and the index is consistent');
 
-# Other processes load the library from where the functions have it, whatever the path says.
-$node->append_conf('postgresql.conf', "dynamic_library_path = '/nowhere'\nmax_parallel_maintenance_workers = 2\nmin_parallel_table_scan_size = 0");
+# Other processes load the library from where the functions have it: before PostgreSQL 18 from
+# its own folder whatever the path says, since then from the path.
+my $libraries = '/nowhere';
+if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 180000)
+{
+	$libraries = PostgreSQL::Test::Utils::tempdir();
+	chmod 0755, $libraries;
+	system_or_bail('cp', `pg_config --pkglibdir` =~ s/\n//r . '/neardup.so', $libraries);
+}
+$node->append_conf('postgresql.conf', "dynamic_library_path = '$libraries'\nmax_parallel_maintenance_workers = 2\nmin_parallel_table_scan_size = 0");
 $node->restart;
 $node->safe_psql('postgres', q{
 	TRUNCATE others;

@@ -95,7 +95,9 @@ sub read_answer
 
 	while ($output !~ s/^\Q$MARK\E\n\z//m)
 	{
-		$select->can_read($PATIENCE) or die "no answer within $PATIENCE s: $sql";
+		# A signal, such as that of a child's end, ends the wait early.
+		$! = 0;
+		$select->can_read($PATIENCE) or $!{EINTR} ? next : die "no answer within $PATIENCE s: $sql";
 		sysread $session->{out}, $output, 65536, length $output or return;
 	}
 	return $output;
