@@ -49,7 +49,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "pgstat.h"
-#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "storage/smgr.h"
@@ -164,33 +163,6 @@ typedef RelFileNode CompatFile;
 #define compat_file(relation) ((relation)->rd_node)
 #define compat_same_file(a, b) RelFileNodeEquals(a, b)
 #endif
-
-/*
- * Pins a shared buffer if a block is in it, which needs no lookup of the block.  Local buffers
- * are left out, since 14 takes them for shared ones.
- *
- * Before 19 ReadRecentBuffer does not raise the usage count, and a page whose count is not raised
- * when it is used is evicted early (test/t/065).  So there the count must be at its maximum.
- */
-static inline bool
-compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
-{
-	bool pinned;
-
-	if (BufferIsLocal(buffer))
-		return false;
-#if PG_VERSION_NUM < 190000
-	if (BUF_STATE_GET_USAGECOUNT(pg_atomic_read_u32(&GetBufferDescriptor(buffer - 1)->state)) <
-		BM_MAX_USAGE_COUNT)
-		return false;
-#endif
-	pinned = ReadRecentBuffer(compat_file(relation), MAIN_FORKNUM, block, buffer);
-#if PG_VERSION_NUM < 150000
-	/* Since 15 ReadRecentBuffer counts its hits itself, for EXPLAIN (BUFFERS). */
-	pgBufferUsage.shared_blks_hit += pinned;
-#endif
-	return pinned;
-}
 
 /*
  * Throws an error if a snapshot is too old for a page, which may have lost rows that only

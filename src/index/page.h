@@ -78,9 +78,6 @@ extern Buffer page_read_recent(Relation index, BlockNumber block, PageKind kind,
 							   Buffer *recent);
 extern void page_check_documents(Relation index, Buffer buffer, uint32 stride);
 
-/* ---- Pins (page_pin.c) ----------------------------------------------------------- */
-
-extern Buffer page_pin_recent(Relation index, BlockNumber block, Buffer *recent);
 extern int64 pages_read_in(void);
 
 /* ---- Documents ---------------------------------------------------------- */

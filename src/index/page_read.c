@@ -3,7 +3,33 @@
  */
 #include "index/meta.h"
 
+#include "executor/instrument.h"
 #include "storage/indexfsm.h"
+
+/* Returns a number that grows with each page that this backend reads in from disk. */
+int64
+pages_read_in(void)
+{
+	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
+}
+
+/*
+ * Returns whether an index has a block.  A process remembers how long the last index was, because
+ * a file of an index never gets shorter, and each look at it is a system call.
+ */
+static bool
+block_exists(Relation index, BlockNumber block)
+{
+	static CompatFile file;
+	static BlockNumber blocks;
+
+	if (block >= blocks || !compat_same_file(file, compat_file(index)))
+	{
+		file = compat_file(index);
+		blocks = RelationGetNumberOfBlocks(index);
+	}
+	return block < blocks;
+}
 
 /*
  * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if upkeep
@@ -36,9 +62,13 @@ static Buffer
 lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32 listed,
 		  Buffer *recent)
 {
-	Buffer buffer = page_pin_recent(index, block, recent);
-	const PageInfo *info = page_info(BufferGetPage(buffer));
+	Buffer buffer;
+	const PageInfo *info;
 
+	if (!block_exists(index, block))
+		page_corrupt(index, block, "there is no such block");
+	*recent = buffer = ReadBuffer(index, block);
+	info = page_info(BufferGetPage(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (info->page_id != PAGE_ID || info->block != block || info->stamp != stamp ||
 		info->kind != kind)
@@ -46,7 +76,7 @@ lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32
 	return buffer;
 }
 
-/* Reads a page, as page_read() does, that was last in *recent; sets this to where it is. */
+/* Reads a page, as page_read() does, and sets *recent to its buffer. */
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
 {
