@@ -13,8 +13,8 @@
 #   make clients, bare, versions, packages   what a release needs as well: test/release
 #   make dist                         the archive of a release, as PGXN takes it, from the last commit
 #
-# All but the first line need no pg_config.  They install missing packages and work in a
-# private copy of PostgreSQL.
+# All but the first line need no pg_config.  They install missing packages (test/tools/setup),
+# and work in a private copy of PostgreSQL.
 
 EXTENSION = neardup
 
@@ -43,7 +43,7 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 # Debian's client package has pgxs.mk without the headers.
 ifeq ($(wildcard $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)/postgres.h),)
-$(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or let 'make setup' install what is missing)
+$(error $(PG_CONFIG) was not found, or has no server headers. Name one with PG_CONFIG=/path/to/pg_config, or install its headers, as Debian's postgresql-server-dev-15)
 endif
 
 REGRESS = $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))

@@ -1,9 +1,9 @@
 # lib.sh: functions that the tools share.  Bash scripts source it from any folder.
 #
-# A private server is a relocated copy of an installed PostgreSQL.  Its programs
-# find their libraries and shared files relative to themselves, so 'make install'
-# with its pg_config changes nothing outside.  initdb refuses to run as root, so a
-# tool that is run by root runs servers as the user postgres.
+# A private server is a relocated copy of a PostgreSQL that is installed, or that setup
+# unpacked.  Its programs find their libraries and shared files relative to themselves, so
+# 'make install' with its pg_config changes nothing outside.  initdb refuses to run as
+# root, so a tool that is run by root runs servers as the user postgres, or nobody.
 
 set -euo pipefail
 export LC_ALL=C.UTF-8
@@ -11,6 +11,8 @@ export LC_ALL=C.UTF-8
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 NPROC=$(nproc 2>/dev/null || echo 2)
 MAKE=${MAKE:-make}
+# Where setup unpacks a PostgreSQL if none with server headers is installed.
+UNPACKED=$TOP/build/postgresql
 case ${PG_CONFIG:-} in
 	*/*) PG_CONFIG=$(realpath -s "$PG_CONFIG") ;;
 esac
@@ -42,19 +44,20 @@ elapsed()
 	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
 
-# Checks that a pg_config has the server and the headers to build extensions.
+# Checks that a pg_config has a server that runs, and the headers to build extensions.
 #
-# Debian's client package has pg_config and pgxs.mk too, so these prove nothing.
+# Debian's client package has pg_config and pgxs.mk too, so these prove nothing.  An
+# unpacked server may lack its libraries after an upgrade of the system.
 usable_pg_config()
 {
 	local bin pgxs headers
 
 	bin=$("$1" --bindir 2>/dev/null) && pgxs=$("$1" --pgxs 2>/dev/null) &&
 		headers=$("$1" --includedir-server 2>/dev/null) || return 1
-	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && [ -f "$pgxs" ] && [ -f "$headers/postgres.h" ]
+	[ -x "$bin/initdb" ] && "$bin/postgres" --version >/dev/null 2>&1 && [ -f "$pgxs" ] && [ -f "$headers/postgres.h" ]
 }
 
-# Prints PG_CONFIG, or if it is not set the newest usable pg_config.
+# Prints PG_CONFIG, or if it is not set the newest usable pg_config that is installed, or the unpacked one.
 find_pg_config()
 {
 	local candidate
@@ -64,7 +67,8 @@ find_pg_config()
 		command -v "$PG_CONFIG"
 		return
 	fi
-	for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -Vr) pg_config; do
+	for candidate in $(ls -d /usr/lib/postgresql/*/bin/pg_config 2>/dev/null | sort -Vr) pg_config \
+		"$UNPACKED"/usr/lib/postgresql/*/bin/pg_config; do
 		if usable_pg_config "$candidate"; then
 			command -v "$candidate"
 			return
@@ -99,19 +103,6 @@ copy_below()
 	done
 }
 
-# relocated_pg_config DIR PG_CONFIG: prints a pg_config script that names the folders
-# below DIR.  Debian's own for PostgreSQL 13 always names those it was built for.
-relocated_pg_config()
-{
-	cat <<-END
-		#!/bin/sh
-		case \$1 in
-			--*dir | --includedir-server | --pgxs) printf '%s' '$1' ;;
-		esac
-		exec '$2' "\$@"
-	END
-}
-
 # private_tree DIR: copies PostgreSQL below DIR, and sets PG_CONFIG and PGBIN to the copy.
 private_tree()
 {
@@ -133,7 +124,6 @@ private_tree()
 	done
 	PGBIN=$dir$("$from" --bindir)
 	PG_CONFIG=$PGBIN/pg_config
-	[ "$("$PG_CONFIG" --bindir)" = "$PGBIN" ] || relocated_pg_config "$dir" "$(realpath "$from")" >"$PG_CONFIG"
 	for what in bindir pkglibdir sharedir includedir-server; do
 		[ "$("$PG_CONFIG" --$what)" = "$dir$("$from" --$what)" ] ||
 			die "PostgreSQL at $("$from" --bindir) cannot be relocated"
@@ -141,12 +131,24 @@ private_tree()
 	export PG_CONFIG PGBIN
 }
 
+# Prints the user that runs servers.
+server_user()
+{
+	if ! is_root; then
+		id -un
+	elif id postgres >/dev/null 2>&1; then
+		echo postgres
+	else
+		echo nobody
+	fi
+}
+
 # Runs a command as a user that may run a server.  That user must have access to the
 # current folder.
 as_server()
 {
 	if is_root; then
-		runuser -u postgres -- "$@"
+		runuser -u "$(server_user)" -- "$@"
 	else
 		"$@"
 	fi
@@ -156,8 +158,7 @@ as_server()
 give_to_server()
 {
 	if is_root; then
-		id postgres >/dev/null 2>&1 || die "there is no user postgres to run a server as"
-		chown -R postgres "$@"
+		chown -R "$(server_user)" "$@"
 	fi
 }
 
@@ -169,7 +170,7 @@ start_server()
 
 	shift 2
 	export PGHOST=$dir/sock PGPORT=$port PGDATABASE=postgres
-	PGUSER=$(is_root && echo postgres || id -un)
+	PGUSER=$(server_user)
 	export PGUSER
 	unset PGSERVICE PGOPTIONS PGSSLMODE PGPASSWORD PGHOSTADDR
 	mkdir -p "$dir/sock"

@@ -75,6 +75,7 @@ new_root()
 	tar -C "$2" -xf "$ROOTS/$1.tar"
 	chmod 755 "$2"
 	find "$ROOTS/packages-$1" -name '*.deb' -exec cp -lt "$2/var/cache/apt/archives" {} +
+	echo 'APT::Keep-Downloaded-Packages "true";' >"$2/etc/apt/apt.conf.d/99keep"
 	cp -L /etc/resolv.conf /etc/hosts "$2/etc/"
 }
 
