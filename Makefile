@@ -48,8 +48,7 @@ endif
 
 REGRESS = $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
-# Debian's PostgreSQL 13 lacks pg_isolation_regress.
-ISOLATION := $(if $(wildcard $(dir $(PGXS))../test/isolation/pg_isolation_regress),$(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec)))
+ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. --load-extension=neardup
 
 include $(PGXS)
