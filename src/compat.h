@@ -165,6 +165,22 @@ typedef RelFileNode CompatFile;
 #endif
 
 /*
+ * Pins a shared buffer if a block is in it, which needs no lookup of the block.  Before 19
+ * ReadRecentBuffer does not raise the usage count, and a page whose count is not raised when it is
+ * used is evicted early (test/t/065); so there every block is looked up.
+ */
+static inline bool
+compat_pin_if_there(Relation relation, BlockNumber block, Buffer buffer)
+{
+#if PG_VERSION_NUM >= 190000
+	return !BufferIsLocal(buffer) &&
+		ReadRecentBuffer(compat_file(relation), MAIN_FORKNUM, block, buffer);
+#else
+	return false;
+#endif
+}
+
+/*
  * Throws an error if a snapshot is too old for a page, which may have lost rows that only
  * that snapshot sees.  17 removed old_snapshot_threshold.
  */

@@ -32,6 +32,27 @@ block_exists(Relation index, BlockNumber block)
 }
 
 /*
+ * Pins a block.  Looks for it in the buffer where it was last, where compat_pin_if_there() can, and
+ * only then in the buffer table; sets *recent to where it is.
+ */
+static Buffer
+pin_block(Relation index, BlockNumber block, Buffer *recent)
+{
+	Buffer before = *recent;
+
+	if (BufferIsValid(before) && compat_pin_if_there(index, block, before))
+	{
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		return before;
+	}
+	if (!block_exists(index, block))
+		page_corrupt(index, block, "there is no such block");
+	*recent = ReadBuffer(index, block);
+	return *recent;
+}
+
+/*
  * Releases a page that is not what the caller looks for.  Returns InvalidBuffer if upkeep
  * has replaced the segment or tail that had it, and reports an error if the page is corrupt.
  */
@@ -62,13 +83,9 @@ static Buffer
 lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32 listed,
 		  Buffer *recent)
 {
-	Buffer buffer;
-	const PageInfo *info;
+	Buffer buffer = pin_block(index, block, recent);
+	const PageInfo *info = page_info(BufferGetPage(buffer));
 
-	if (!block_exists(index, block))
-		page_corrupt(index, block, "there is no such block");
-	*recent = buffer = ReadBuffer(index, block);
-	info = page_info(BufferGetPage(buffer));
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (info->page_id != PAGE_ID || info->block != block || info->stamp != stamp ||
 		info->kind != kind)
@@ -76,7 +93,7 @@ lock_page(Relation index, BlockNumber block, PageKind kind, uint32 stamp, uint32
 	return buffer;
 }
 
-/* Reads a page, as page_read() does, and sets *recent to its buffer. */
+/* Reads a page, as page_read() does, that was last in *recent; sets this to where it is. */
 Buffer
 page_read_recent(Relation index, BlockNumber block, PageKind kind, uint32 stamp, Buffer *recent)
 {
