@@ -1,5 +1,5 @@
-# REINDEX INDEX CONCURRENTLY runs again and again while other sessions insert, update,
-# delete, read and vacuum.  No session gets an error, and the index stays consistent.
+# REINDEX INDEX CONCURRENTLY, and from PostgreSQL 19 on REPACK (CONCURRENTLY), run again and again
+# while other sessions insert, update, delete, read and vacuum with parallel workers.  No session gets an error, and the index stays consistent.
 use strict;
 use warnings;
 
@@ -10,12 +10,14 @@ use Test::More;
 my $rounds = $ENV{NEARDUP_LONG} ? 12 : 4;
 
 my $node = Node->new('reindex');
-$node->init;
+$node->init(allows_streaming => 'logical');
 $node->append_conf(
 	'postgresql.conf', q{
 fsync = off
 deadlock_timeout = '100ms'
 min_parallel_table_scan_size = 0
+min_parallel_index_scan_size = 0
+max_connections = 30
 maintenance_work_mem = '128MB'
 });
 $node->start;
@@ -52,7 +54,7 @@ INSERT INTO hashes VALUES (nextval('ids'), true, near_centre(:c));
 SELECT 1 / (count(*) > 0)::int FROM hashes WHERE id = lastval() AND is_within(h, near_centre(:c), 0);
 COMMIT;
 }],
-	vacuumer => [ 1, "VACUUM hashes;\n\\sleep 50 ms\n" ],
+	vacuumer => [ 1, "VACUUM (PARALLEL 2) hashes;\n\\sleep 50 ms\n" ],
 );
 
 sub found
@@ -81,13 +83,18 @@ foreach my $name (sort keys %script)
 
 $node->poll_query_until('postgres', 'SELECT count(*) > 23100 FROM hashes') or die 'no load';
 my $errors = 0;
+my @commands = 'REINDEX INDEX CONCURRENTLY hashes_h';
+push @commands, 'REPACK (CONCURRENTLY) hashes' if $node->safe_psql('postgres', 'SHOW server_version_num') >= 190000;
 foreach my $round (1 .. $rounds)
 {
-	my $status = $node->psql('postgres', 'REINDEX INDEX CONCURRENTLY hashes_h', stderr => \my $err);
+	foreach my $command (@commands)
+	{
+		my $status = $node->psql('postgres', $command, stderr => \my $err);
 
-	$errors++, diag($err) if $status != 0;
+		$errors++, diag($err) if $status != 0;
+	}
 }
-is($errors, 0, "$rounds times REINDEX INDEX CONCURRENTLY");
+is($errors, 0, "$rounds times " . join ', ', @commands);
 foreach my $load (@loads)
 {
 	$load->{run}->signal('TERM');
