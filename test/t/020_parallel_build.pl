@@ -79,8 +79,8 @@ $node->safe_psql('postgres', 'DROP INDEX hashes_h');
 
 is(workers('CREATE INDEX hashes_h ON hashes USING neardup (h)'), 2, 'two workers as the table\'s parallel_workers says');
 is($node->safe_psql('postgres', $contents), $alone, 'a parallel build has the same contents');
-# Each participant's last page is not full.
-cmp_ok(abs($node->safe_psql('postgres', $bytes) - $bytes_alone), '<', $bytes_alone / 50, 'and about the same size');
+# Each participant's last pages are not full, and how many each has depends on who was first.
+cmp_ok(abs($node->safe_psql('postgres', $bytes) - $bytes_alone), '<', $bytes_alone / 10, 'and about the same size');
 is(found('indexscan'), $truth, 'a parallel build finds what a sequential scan finds');
 
 is(workers('REINDEX INDEX hashes_h'), 2, 'two workers for REINDEX');

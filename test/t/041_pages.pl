@@ -100,7 +100,7 @@ sub run_blocks
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 	my ($script, $printed);
 
-	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGUSER => scalar getpwuid($<),
+	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port, PGUSER => 'postgres',
 		PGDATABASE => 'page', PGCLIENTENCODING => 'UTF8');
 	prepare_folder($folder);
 	$_->{left_out} = reason_to_leave_out($_, $folder) foreach @$blocks;

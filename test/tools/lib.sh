@@ -163,22 +163,22 @@ give_to_server()
 }
 
 # start_server DIR PORT [SETTING...]: starts a server in DIR/data, which is created if
-# needed.  It listens only on a Unix socket in DIR/sock.  Sets the PG* variables.
+# needed, with the superuser postgres.  It listens only on a Unix socket in DIR/sock.  Sets the
+# PG* variables.
 start_server()
 {
 	local dir=$1 port=$2 setting
 
 	shift 2
 	export PGHOST=$dir/sock PGPORT=$port PGDATABASE=postgres
-	PGUSER=$(server_user)
-	export PGUSER
+	export PGUSER=postgres
 	unset PGSERVICE PGOPTIONS PGSSLMODE PGPASSWORD PGHOSTADDR
 	mkdir -p "$dir/sock"
 	give_to_server "$dir/sock"
 	if [ ! -s "$dir/data/PG_VERSION" ]; then
 		mkdir -p "$dir/data"
 		give_to_server "$dir/data"
-		as_server "$PGBIN/initdb" -D "$dir/data" -E UTF8 --locale=C.UTF-8 -A trust -N >"$dir/initdb.log" 2>&1 ||
+		as_server "$PGBIN/initdb" -D "$dir/data" -E UTF8 --locale=C.UTF-8 -U postgres -A trust -N >"$dir/initdb.log" 2>&1 ||
 			{ cat "$dir/initdb.log" >&2; die "initdb failed"; }
 		as_server tee -a "$dir/data/postgresql.conf" >/dev/null <<-CONF
 			listen_addresses = ''
