@@ -19,10 +19,9 @@ SET neardup.background = off;
 CREATE INDEX t_sig ON t USING neardup (tenant, sig, lang);
 INSERT INTO t SELECT * FROM base WHERE id > 600 AND id <= 2200;
 VACUUM (INDEX_CLEANUP OFF) t;
-CREATE TABLE seal (id int, sig minhash);
+-- A segment that a search reads, whose place in a session's cache another then loses.
+CREATE TABLE seal AS SELECT id, sig FROM base LIMIT 600;
 CREATE INDEX seal_sig ON seal USING neardup (sig);
-INSERT INTO seal SELECT id, sig FROM base LIMIT 600;
-VACUUM seal;
 CREATE TABLE dead AS SELECT array_agg(ctid) AS tids FROM t WHERE id % 50 = 7;
 DELETE FROM t WHERE id % 50 = 7;
 

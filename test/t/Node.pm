@@ -21,6 +21,9 @@ use Time::HiRes qw(usleep);
 
 our @ISA;
 
+# PostgreSQL's modules clear this; the superuser is not named as the user that runs the tests.
+$ENV{PGUSER} = 'postgres';
+
 my $MARK = '@@ the answer ends here @@';
 my $share;
 my $PATIENCE = $PostgreSQL::Test::Utils::timeout_default;
