@@ -126,6 +126,25 @@ SELECT table_name, index_name, documents FROM neardup_indexes ORDER BY 2;
 SELECT index_name, neardup_check(index_name) FROM neardup_indexes ORDER BY 1;
 SELECT minhash_union_agg(sig) IS NOT NULL AS merged, pg_typeof(minhash_union_agg(sig)) FROM prepared.hashes;
 SELECT id FROM prepared.hashes WHERE is_within(h, 3, 0);
+-- What he adds to the extension is not taken for its own, here to search for a function that is.
+SET ROLE regress_neardup_lord;
+CREATE FUNCTION prepared.hamming_ball(prepared.minhash, bigint) RETURNS prepared.ball LANGUAGE plpgsql IMMUTABLE
+	AS $$ BEGIN RAISE EXCEPTION 'trapped as %', current_user; END $$;
+ALTER EXTENSION neardup ADD FUNCTION prepared.hamming_ball(prepared.minhash, bigint);
+RESET ROLE;
+CREATE FUNCTION prepared.is_within(prepared.minhash, prepared.minhash, bigint) RETURNS boolean
+	AS '$libdir/neardup', 'neardup_is_within' LANGUAGE C IMMUTABLE STRICT SUPPORT neardup_support;
+ALTER EXTENSION neardup ADD FUNCTION prepared.is_within(prepared.minhash, prepared.minhash, bigint);
+SET enable_seqscan = off;
+SELECT id FROM prepared.hashes WHERE is_within(sig, to_minhash('a text 3', 64, 32), 0::bigint);
+ALTER FUNCTION prepared.hamming_ball(prepared.minhash, bigint) OWNER TO CURRENT_USER;
+SELECT id FROM prepared.hashes WHERE is_within(sig, to_minhash('a text 3', 64, 32), 0::bigint);
+RESET enable_seqscan;
+-- A type that a superuser gives away is no longer the extension's.
+ALTER TYPE prepared.minhash OWNER TO regress_neardup_lord;
+SELECT id FROM prepared.hashes WHERE is_within(sig, to_minhash('a text 3', 64, 32), 0);
+ALTER TYPE prepared.minhash OWNER TO CURRENT_USER;
+SELECT id FROM prepared.hashes WHERE is_within(sig, to_minhash('a text 3', 64, 32), 0);
 -- What has a name of the extension's stays in the way.
 \set SHOW_CONTEXT never
 DROP EXTENSION neardup CASCADE;
