@@ -158,6 +158,24 @@ DROP FUNCTION prepared.show_tokens(pg_catalog.text);
 CREATE VIEW prepared.neardup_indexes AS SELECT 1;
 CREATE EXTENSION neardup SCHEMA prepared;
 DROP VIEW prepared.neardup_indexes;
+-- ---- A schema in which others may create ----
+\set VERBOSITY terse
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP EXTENSION neardup;
+\set VERBOSITY default
+GRANT CREATE ON SCHEMA prepared TO regress_neardup_writer, PUBLIC;
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP EXTENSION neardup;
+REVOKE CREATE ON SCHEMA prepared FROM PUBLIC;
+SET ROLE regress_neardup_lord;
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP EXTENSION neardup;
+SET client_min_messages = error;
+CREATE EXTENSION neardup SCHEMA prepared;
+DROP EXTENSION neardup;
+SET client_min_messages = warning;
+RESET ROLE;
+
 -- Without CREATE on the database nobody creates it.
 SET ROLE regress_neardup_writer;
 CREATE EXTENSION neardup SCHEMA public;
