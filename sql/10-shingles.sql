@@ -2,68 +2,68 @@
 
 -- ---- Tokens and shingles of a text --------------------------------------------
 
-CREATE FUNCTION show_tokens(text) RETURNS text[]
+CREATE FUNCTION show_tokens(pg_catalog.text) RETURNS pg_catalog.text[]
 	AS 'MODULE_PATHNAME', 'neardup_show_tokens'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_tokens(text) IS
+COMMENT ON FUNCTION show_tokens(pg_catalog.text) IS
 	'the normalised tokens of a text, in order';
 
 CREATE FUNCTION show_shingles(
-	text, scheme text DEFAULT 'word 3',
-	OUT shingle text, OUT count int, OUT hash bigint) RETURNS SETOF record
+	pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
+	OUT shingle pg_catalog.text, OUT count int, OUT hash bigint) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_show_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_shingles(text, text) IS
+COMMENT ON FUNCTION show_shingles(pg_catalog.text, pg_catalog.text) IS
 	'the distinct shingles of a text in order of first occurrence, with their frequencies';
 
 CREATE FUNCTION show_shingles(
-	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL,
-	OUT shingle text, OUT count int, OUT hash bigint) RETURNS SETOF record
+	pg_catalog.text, scheme pg_catalog.text, antecedents pg_catalog.text[], stopwords pg_catalog.text[] DEFAULT NULL,
+	OUT shingle pg_catalog.text, OUT count int, OUT hash bigint) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_show_shingles_antecedents'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION show_shingles(text, text, text[], text[]) IS
+COMMENT ON FUNCTION show_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) IS
 	'the distinct spot signatures of a text with the given antecedents and stop words';
 
 CREATE FUNCTION shared_shingles(
-	text, text, scheme text DEFAULT 'word 3',
-	OUT shingle text, OUT count_a int, OUT count_b int) RETURNS SETOF record
+	pg_catalog.text, pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3',
+	OUT shingle pg_catalog.text, OUT count_a int, OUT count_b int) RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_shared_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION shared_shingles(text, text, text) IS
+COMMENT ON FUNCTION shared_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
 	'the distinct shingles that two texts share, in the order of the first text, with their frequencies in both';
 
 CREATE FUNCTION shared_passages(
-	a text, b text, scheme text DEFAULT 'word 3', min_tokens int DEFAULT 8,
+	a pg_catalog.text, b pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3', min_tokens int DEFAULT 8,
 	OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int, OUT tokens int)
-	RETURNS SETOF record
+	RETURNS SETOF pg_catalog.record
 	AS 'MODULE_PATHNAME', 'neardup_shared_passages'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 10;
-COMMENT ON FUNCTION shared_passages(text, text, text, int) IS
+COMMENT ON FUNCTION shared_passages(pg_catalog.text, pg_catalog.text, pg_catalog.text, int) IS
 	'the passages of at least min_tokens tokens that two texts share, with their positions in both';
 
 -- ---- The type ----------------------------------------------------------------
 
 CREATE TYPE shingles;
 
-CREATE FUNCTION shingles_in(cstring) RETURNS shingles
+CREATE FUNCTION shingles_in(pg_catalog.cstring) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_shingles_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_in(cstring) IS
+COMMENT ON FUNCTION shingles_in(pg_catalog.cstring) IS
 	'I/O';
 
-CREATE FUNCTION shingles_out(shingles) RETURNS cstring
+CREATE FUNCTION shingles_out(shingles) RETURNS pg_catalog.cstring
 	AS 'MODULE_PATHNAME', 'neardup_shingles_out'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION shingles_out(shingles) IS
 	'I/O';
 
-CREATE FUNCTION shingles_recv(internal) RETURNS shingles
+CREATE FUNCTION shingles_recv(pg_catalog.internal) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_shingles_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION shingles_recv(internal) IS
+COMMENT ON FUNCTION shingles_recv(pg_catalog.internal) IS
 	'I/O';
 
-CREATE FUNCTION shingles_send(shingles) RETURNS bytea
+CREATE FUNCTION shingles_send(shingles) RETURNS pg_catalog.bytea
 	AS 'MODULE_PATHNAME', 'neardup_shingles_send'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION shingles_send(shingles) IS
@@ -84,23 +84,23 @@ COMMENT ON TYPE shingles IS
 
 -- ---- Constructors and casts --------------------------------------------------
 
-CREATE FUNCTION to_shingles(text, scheme text DEFAULT 'word 3') RETURNS shingles
+CREATE FUNCTION to_shingles(pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3') RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION to_shingles(text, text) IS
+COMMENT ON FUNCTION to_shingles(pg_catalog.text, pg_catalog.text) IS
 	'the shingles of a text under a scheme: word W, char K, anychar K, stopword W or spot D C';
 
 CREATE FUNCTION to_shingles(
-	text, scheme text, antecedents text[], stopwords text[] DEFAULT NULL) RETURNS shingles
+	pg_catalog.text, scheme pg_catalog.text, antecedents pg_catalog.text[], stopwords pg_catalog.text[] DEFAULT NULL) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_antecedents'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION to_shingles(text, text, text[], text[]) IS
+COMMENT ON FUNCTION to_shingles(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.text[]) IS
 	'the spot signatures of a text with the given antecedents and stop words (NULL: those of the language)';
 
-CREATE FUNCTION to_shingles(text[]) RETURNS shingles
+CREATE FUNCTION to_shingles(pg_catalog.text[]) RETURNS shingles
 	AS 'MODULE_PATHNAME', 'neardup_to_shingles_text_array'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION to_shingles(text[]) IS
+COMMENT ON FUNCTION to_shingles(pg_catalog.text[]) IS
 	'the set of the given elements, unchanged (scheme tokens)';
 
 CREATE FUNCTION to_shingles(bigint[]) RETURNS shingles
@@ -182,7 +182,7 @@ COMMENT ON FUNCTION shingles_hash_extended(shingles, bigint) IS
 CREATE OPERATOR = (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel,
+	RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,
 	HASHES, MERGES
 );
 COMMENT ON OPERATOR = (shingles, shingles) IS 'equal';
@@ -190,35 +190,35 @@ COMMENT ON OPERATOR = (shingles, shingles) IS 'equal';
 CREATE OPERATOR <> (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_ne,
 	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
+	RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
 COMMENT ON OPERATOR <> (shingles, shingles) IS 'not equal';
 
 CREATE OPERATOR < (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_lt,
 	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+	RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
 );
 COMMENT ON OPERATOR < (shingles, shingles) IS 'less than';
 
 CREATE OPERATOR <= (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_le,
 	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+	RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
 );
 COMMENT ON OPERATOR <= (shingles, shingles) IS 'less than or equal';
 
 CREATE OPERATOR > (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_gt,
 	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+	RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
 );
 COMMENT ON OPERATOR > (shingles, shingles) IS 'greater than';
 
 CREATE OPERATOR >= (
 	LEFTARG = shingles, RIGHTARG = shingles, FUNCTION = shingles_ge,
 	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
+	RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
 );
 COMMENT ON OPERATOR >= (shingles, shingles) IS 'greater than or equal';
 
@@ -291,37 +291,37 @@ COMMENT ON OPERATOR - (shingles, shingles) IS
 
 -- ---- Similarity --------------------------------------------------------------
 
-CREATE FUNCTION text_similarity(text, text, scheme text DEFAULT 'word 3') RETURNS float8
+CREATE FUNCTION text_similarity(pg_catalog.text, pg_catalog.text, scheme pg_catalog.text DEFAULT 'word 3') RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_text_similarity'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION text_similarity(text, text, text) IS
+COMMENT ON FUNCTION text_similarity(pg_catalog.text, pg_catalog.text, pg_catalog.text) IS
 	'exact resemblance (Jaccard similarity) of the shingles of two texts under a scheme, 0 to 1';
 
-CREATE FUNCTION similarity(shingles, shingles) RETURNS float8
+CREATE FUNCTION similarity(shingles, shingles) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION similarity(shingles, shingles) IS
 	'exact resemblance (Jaccard similarity) of two sets, 0 to 1';
 
-CREATE FUNCTION containment(shingles, shingles) RETURNS float8
+CREATE FUNCTION containment(shingles, shingles) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_containment_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(shingles, shingles) IS
 	'share of the first set that is in the second, 0 to 1';
 
-CREATE FUNCTION weighted_jaccard(shingles, shingles) RETURNS float8
+CREATE FUNCTION weighted_jaccard(shingles, shingles) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_weighted_jaccard'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION weighted_jaccard(shingles, shingles) IS
 	'Jaccard similarity of two multisets, 0 to 1';
 
-CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS float8
+CREATE FUNCTION cosine_similarity(shingles, shingles) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cosine_similarity(shingles, shingles) IS
 	'cosine of two vectors of frequencies, 0 to 1';
 
-CREATE FUNCTION shingles_distance(shingles, shingles) RETURNS float8
+CREATE FUNCTION shingles_distance(shingles, shingles) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_shingles_distance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION shingles_distance(shingles, shingles) IS

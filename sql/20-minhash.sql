@@ -4,46 +4,46 @@
 
 CREATE TYPE minhash;
 
-CREATE FUNCTION minhash_in(cstring, oid, int) RETURNS minhash
+CREATE FUNCTION minhash_in(pg_catalog.cstring, pg_catalog.oid, int) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_minhash_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_in(cstring, oid, int) IS
+COMMENT ON FUNCTION minhash_in(pg_catalog.cstring, pg_catalog.oid, int) IS
 	'I/O';
 
-CREATE FUNCTION minhash_out(minhash) RETURNS cstring
+CREATE FUNCTION minhash_out(minhash) RETURNS pg_catalog.cstring
 	AS 'MODULE_PATHNAME', 'neardup_signature_out'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_out(minhash) IS
 	'I/O';
 
-CREATE FUNCTION minhash_recv(internal, oid, int) RETURNS minhash
+CREATE FUNCTION minhash_recv(pg_catalog.internal, pg_catalog.oid, int) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_minhash_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_recv(internal, oid, int) IS
+COMMENT ON FUNCTION minhash_recv(pg_catalog.internal, pg_catalog.oid, int) IS
 	'I/O';
 
-CREATE FUNCTION minhash_send(minhash) RETURNS bytea
+CREATE FUNCTION minhash_send(minhash) RETURNS pg_catalog.bytea
 	AS 'MODULE_PATHNAME', 'neardup_signature_send'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_send(minhash) IS
 	'I/O';
 
-CREATE FUNCTION minhash_typmod_in(cstring[]) RETURNS int
+CREATE FUNCTION minhash_typmod_in(pg_catalog.cstring[]) RETURNS int
 	AS 'MODULE_PATHNAME', 'neardup_minhash_typmod_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_typmod_in(cstring[]) IS
+COMMENT ON FUNCTION minhash_typmod_in(pg_catalog.cstring[]) IS
 	'I/O typmod';
 
-CREATE FUNCTION minhash_typmod_out(int) RETURNS cstring
+CREATE FUNCTION minhash_typmod_out(int) RETURNS pg_catalog.cstring
 	AS 'MODULE_PATHNAME', 'neardup_minhash_typmod_out'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_typmod_out(int) IS
 	'I/O typmod';
 
-CREATE FUNCTION minhash_typanalyze(internal) RETURNS boolean
+CREATE FUNCTION minhash_typanalyze(pg_catalog.internal) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_typanalyze'
 	LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_typanalyze(internal) IS
+COMMENT ON FUNCTION minhash_typanalyze(pg_catalog.internal) IS
 	'minhash typanalyze';
 
 CREATE TYPE minhash (
@@ -76,17 +76,17 @@ COMMENT ON CAST (minhash AS minhash) IS
 -- ---- Constructors -----------------------------------------------------------
 
 CREATE FUNCTION to_minhash(
-	text, k int DEFAULT 512, b int DEFAULT 1, scheme text DEFAULT 'word 3') RETURNS minhash
+	pg_catalog.text, k int DEFAULT 512, b int DEFAULT 1, scheme pg_catalog.text DEFAULT 'word 3') RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text, int, int, text) IS
+COMMENT ON FUNCTION to_minhash(pg_catalog.text, int, int, pg_catalog.text) IS
 	'sketch of the shingles of a text under a scheme: k symbols of b bits';
 
 -- The argument has no name, or to_minhash(body, scheme => ...) would be ambiguous.
-CREATE FUNCTION to_minhash(text, text) RETURNS minhash
+CREATE FUNCTION to_minhash(pg_catalog.text, pg_catalog.text) RETURNS minhash
 	AS 'MODULE_PATHNAME', 'neardup_to_minhash_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_minhash(text, text) IS
+COMMENT ON FUNCTION to_minhash(pg_catalog.text, pg_catalog.text) IS
 	'sketch of the shingles of a text under a scheme: 512 symbols of one bit';
 
 CREATE FUNCTION to_minhash(shingles, k int DEFAULT 512, b int DEFAULT 1) RETURNS minhash
@@ -132,7 +132,7 @@ COMMENT ON FUNCTION cardinality(minhash) IS
 
 -- ---- Showing ----------------------------------------------------------------
 
-CREATE FUNCTION show_signature(minhash) RETURNS text
+CREATE FUNCTION show_signature(minhash) RETURNS pg_catalog.text
 	AS 'MODULE_PATHNAME', 'neardup_show_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(minhash) IS
@@ -243,7 +243,7 @@ COMMENT ON FUNCTION minhash_hash_extended(minhash, bigint) IS
 CREATE OPERATOR = (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel,
+	RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,
 	HASHES, MERGES
 );
 COMMENT ON OPERATOR = (minhash, minhash) IS 'equal';
@@ -251,35 +251,35 @@ COMMENT ON OPERATOR = (minhash, minhash) IS 'equal';
 CREATE OPERATOR <> (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ne,
 	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
+	RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
 COMMENT ON OPERATOR <> (minhash, minhash) IS 'not equal';
 
 CREATE OPERATOR < (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_lt,
 	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+	RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
 );
 COMMENT ON OPERATOR < (minhash, minhash) IS 'less than';
 
 CREATE OPERATOR <= (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_le,
 	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+	RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
 );
 COMMENT ON OPERATOR <= (minhash, minhash) IS 'less than or equal';
 
 CREATE OPERATOR > (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_gt,
 	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+	RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
 );
 COMMENT ON OPERATOR > (minhash, minhash) IS 'greater than';
 
 CREATE OPERATOR >= (
 	LEFTARG = minhash, RIGHTARG = minhash, FUNCTION = minhash_ge,
 	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
+	RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
 );
 COMMENT ON OPERATOR >= (minhash, minhash) IS 'greater than or equal';
 

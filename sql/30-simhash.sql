@@ -4,46 +4,46 @@
 
 CREATE TYPE simhash;
 
-CREATE FUNCTION simhash_in(cstring, oid, int) RETURNS simhash
+CREATE FUNCTION simhash_in(pg_catalog.cstring, pg_catalog.oid, int) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_simhash_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_in(cstring, oid, int) IS
+COMMENT ON FUNCTION simhash_in(pg_catalog.cstring, pg_catalog.oid, int) IS
 	'I/O';
 
-CREATE FUNCTION simhash_out(simhash) RETURNS cstring
+CREATE FUNCTION simhash_out(simhash) RETURNS pg_catalog.cstring
 	AS 'MODULE_PATHNAME', 'neardup_signature_out'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_out(simhash) IS
 	'I/O';
 
-CREATE FUNCTION simhash_recv(internal, oid, int) RETURNS simhash
+CREATE FUNCTION simhash_recv(pg_catalog.internal, pg_catalog.oid, int) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_simhash_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_recv(internal, oid, int) IS
+COMMENT ON FUNCTION simhash_recv(pg_catalog.internal, pg_catalog.oid, int) IS
 	'I/O';
 
-CREATE FUNCTION simhash_send(simhash) RETURNS bytea
+CREATE FUNCTION simhash_send(simhash) RETURNS pg_catalog.bytea
 	AS 'MODULE_PATHNAME', 'neardup_signature_send'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_send(simhash) IS
 	'I/O';
 
-CREATE FUNCTION simhash_typmod_in(cstring[]) RETURNS int
+CREATE FUNCTION simhash_typmod_in(pg_catalog.cstring[]) RETURNS int
 	AS 'MODULE_PATHNAME', 'neardup_simhash_typmod_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_typmod_in(cstring[]) IS
+COMMENT ON FUNCTION simhash_typmod_in(pg_catalog.cstring[]) IS
 	'I/O typmod';
 
-CREATE FUNCTION simhash_typmod_out(int) RETURNS cstring
+CREATE FUNCTION simhash_typmod_out(int) RETURNS pg_catalog.cstring
 	AS 'MODULE_PATHNAME', 'neardup_simhash_typmod_out'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_typmod_out(int) IS
 	'I/O typmod';
 
-CREATE FUNCTION simhash_typanalyze(internal) RETURNS boolean
+CREATE FUNCTION simhash_typanalyze(pg_catalog.internal) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_signature_typanalyze'
 	LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_typanalyze(internal) IS
+COMMENT ON FUNCTION simhash_typanalyze(pg_catalog.internal) IS
 	'simhash typanalyze';
 
 CREATE TYPE simhash (
@@ -75,17 +75,17 @@ COMMENT ON CAST (simhash AS simhash) IS
 -- ---- Constructors -----------------------------------------------------------
 
 CREATE FUNCTION to_simhash(
-	text, f int DEFAULT 64, scheme text DEFAULT 'word 1') RETURNS simhash
+	pg_catalog.text, f int DEFAULT 64, scheme pg_catalog.text DEFAULT 'word 1') RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_scheme'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text, int, text) IS
+COMMENT ON FUNCTION to_simhash(pg_catalog.text, int, pg_catalog.text) IS
 	'fingerprint of the shingles of a text under a scheme, weighted by frequency: f bits';
 
 -- The argument has no name, or to_simhash(body, scheme => ...) would be ambiguous.
-CREATE FUNCTION to_simhash(text, text) RETURNS simhash
+CREATE FUNCTION to_simhash(pg_catalog.text, pg_catalog.text) RETURNS simhash
 	AS 'MODULE_PATHNAME', 'neardup_to_simhash_text'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION to_simhash(text, text) IS
+COMMENT ON FUNCTION to_simhash(pg_catalog.text, pg_catalog.text) IS
 	'fingerprint of the shingles of a text under a scheme: 64 bits';
 
 CREATE FUNCTION to_simhash(shingles, f int DEFAULT 64) RETURNS simhash
@@ -96,7 +96,7 @@ COMMENT ON FUNCTION to_simhash(shingles, int) IS
 
 -- ---- Showing ----------------------------------------------------------------
 
-CREATE FUNCTION show_signature(simhash) RETURNS text
+CREATE FUNCTION show_signature(simhash) RETURNS pg_catalog.text
 	AS 'MODULE_PATHNAME', 'neardup_show_signature'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION show_signature(simhash) IS
@@ -203,7 +203,7 @@ COMMENT ON FUNCTION simhash_hash_extended(simhash, bigint) IS
 CREATE OPERATOR = (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_eq,
 	COMMUTATOR = =, NEGATOR = <>,
-	RESTRICT = eqsel, JOIN = eqjoinsel,
+	RESTRICT = pg_catalog.eqsel, JOIN = pg_catalog.eqjoinsel,
 	HASHES, MERGES
 );
 COMMENT ON OPERATOR = (simhash, simhash) IS 'equal';
@@ -211,35 +211,35 @@ COMMENT ON OPERATOR = (simhash, simhash) IS 'equal';
 CREATE OPERATOR <> (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ne,
 	COMMUTATOR = <>, NEGATOR = =,
-	RESTRICT = neqsel, JOIN = neqjoinsel
+	RESTRICT = pg_catalog.neqsel, JOIN = pg_catalog.neqjoinsel
 );
 COMMENT ON OPERATOR <> (simhash, simhash) IS 'not equal';
 
 CREATE OPERATOR < (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_lt,
 	COMMUTATOR = >, NEGATOR = >=,
-	RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+	RESTRICT = pg_catalog.scalarltsel, JOIN = pg_catalog.scalarltjoinsel
 );
 COMMENT ON OPERATOR < (simhash, simhash) IS 'less than';
 
 CREATE OPERATOR <= (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_le,
 	COMMUTATOR = >=, NEGATOR = >,
-	RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+	RESTRICT = pg_catalog.scalarlesel, JOIN = pg_catalog.scalarlejoinsel
 );
 COMMENT ON OPERATOR <= (simhash, simhash) IS 'less than or equal';
 
 CREATE OPERATOR > (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_gt,
 	COMMUTATOR = <, NEGATOR = <=,
-	RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+	RESTRICT = pg_catalog.scalargtsel, JOIN = pg_catalog.scalargtjoinsel
 );
 COMMENT ON OPERATOR > (simhash, simhash) IS 'greater than';
 
 CREATE OPERATOR >= (
 	LEFTARG = simhash, RIGHTARG = simhash, FUNCTION = simhash_ge,
 	COMMUTATOR = <=, NEGATOR = <,
-	RESTRICT = scalargesel, JOIN = scalargejoinsel
+	RESTRICT = pg_catalog.scalargesel, JOIN = pg_catalog.scalargejoinsel
 );
 COMMENT ON OPERATOR >= (simhash, simhash) IS 'greater than or equal';
 

@@ -2,37 +2,37 @@
 
 -- ---- Planner ----------------------------------------------------------------
 
-CREATE FUNCTION neardup_support(internal) RETURNS internal
+CREATE FUNCTION neardup_support(pg_catalog.internal) RETURNS pg_catalog.internal
 	AS 'MODULE_PATHNAME', 'neardup_support'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_support(internal) IS
+COMMENT ON FUNCTION neardup_support(pg_catalog.internal) IS
 	'planner support for is_similar, is_contained and is_within';
 
 -- ---- shingles ---------------------------------------------------------------
 
-CREATE FUNCTION is_similar(shingles, shingles, threshold float8) RETURNS boolean
+CREATE FUNCTION is_similar(shingles, shingles, threshold pg_catalog.float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION is_similar(shingles, shingles, float8) IS
+COMMENT ON FUNCTION is_similar(shingles, shingles, pg_catalog.float8) IS
 	'is the similarity of two sets at least the threshold?';
 
-CREATE FUNCTION is_contained(shingles, shingles, threshold float8) RETURNS boolean
+CREATE FUNCTION is_contained(shingles, shingles, threshold pg_catalog.float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_contained'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION is_contained(shingles, shingles, float8) IS
+COMMENT ON FUNCTION is_contained(shingles, shingles, pg_catalog.float8) IS
 	'is the share of the first set that is in the second at least the threshold?';
 
 -- ---- minhash ----------------------------------------------------------------
 
-CREATE FUNCTION similarity(minhash, minhash) RETURNS float8
+CREATE FUNCTION similarity(minhash, minhash) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_similarity'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION similarity(minhash, minhash) IS
 	'estimated resemblance (Jaccard similarity) of two sets, 0 to 1';
 
-CREATE FUNCTION containment(minhash, minhash) RETURNS float8
+CREATE FUNCTION containment(minhash, minhash) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_containment_minhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION containment(minhash, minhash) IS
@@ -44,11 +44,11 @@ CREATE FUNCTION is_comparable(minhash, minhash) RETURNS boolean
 COMMENT ON FUNCTION is_comparable(minhash, minhash) IS
 	'do two signatures have the same shape, scheme and recipe version?';
 
-CREATE FUNCTION is_similar(minhash, minhash, threshold float8) RETURNS boolean
+CREATE FUNCTION is_similar(minhash, minhash, threshold pg_catalog.float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION is_similar(minhash, minhash, float8) IS
+COMMENT ON FUNCTION is_similar(minhash, minhash, pg_catalog.float8) IS
 	'is the similarity of two sets at least the threshold?';
 
 CREATE FUNCTION hamming_distance(minhash, minhash) RETURNS int
@@ -70,7 +70,7 @@ CREATE OPERATOR <~> (
 );
 COMMENT ON OPERATOR <~> (minhash, minhash) IS 'number of symbols that differ';
 
-CREATE FUNCTION minhash_distance(minhash, minhash) RETURNS float8
+CREATE FUNCTION minhash_distance(minhash, minhash) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_signature_distance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_distance(minhash, minhash) IS
@@ -84,13 +84,13 @@ COMMENT ON OPERATOR <-> (minhash, minhash) IS 'distance: 1 - similarity';
 
 -- ---- simhash ----------------------------------------------------------------
 
-CREATE FUNCTION similarity(simhash, simhash) RETURNS float8
+CREATE FUNCTION similarity(simhash, simhash) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_similarity'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION similarity(simhash, simhash) IS
 	'share of the bits in which two fingerprints agree, 0 to 1';
 
-CREATE FUNCTION cosine_similarity(simhash, simhash) RETURNS float8
+CREATE FUNCTION cosine_similarity(simhash, simhash) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_cosine_similarity_simhash'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION cosine_similarity(simhash, simhash) IS
@@ -102,11 +102,11 @@ CREATE FUNCTION is_comparable(simhash, simhash) RETURNS boolean
 COMMENT ON FUNCTION is_comparable(simhash, simhash) IS
 	'do two signatures have the same shape, scheme and recipe version?';
 
-CREATE FUNCTION is_similar(simhash, simhash, threshold float8) RETURNS boolean
+CREATE FUNCTION is_similar(simhash, simhash, threshold pg_catalog.float8) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'neardup_is_similar'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT neardup_support;
-COMMENT ON FUNCTION is_similar(simhash, simhash, float8) IS
+COMMENT ON FUNCTION is_similar(simhash, simhash, pg_catalog.float8) IS
 	'is the similarity of two fingerprints at least the threshold?';
 
 CREATE FUNCTION hamming_distance(simhash, simhash) RETURNS int
@@ -128,7 +128,7 @@ CREATE OPERATOR <~> (
 );
 COMMENT ON OPERATOR <~> (simhash, simhash) IS 'number of bits that differ';
 
-CREATE FUNCTION simhash_distance(simhash, simhash) RETURNS float8
+CREATE FUNCTION simhash_distance(simhash, simhash) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_signature_distance'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance(simhash, simhash) IS

@@ -6,33 +6,30 @@
 --
 -- They refuse a value by a cast that fails: its error shows the reason, then the value.
 
-CREATE FUNCTION hex_to_bigint(text) RETURNS bigint
-	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT CASE WHEN $1 ~ '^(0[xX])?[0-9A-Fa-f]{1,16}$'
-		THEN ('x' || lpad(regexp_replace($1, '^0[xX]', ''), 16, '0'))::bit(64)::bigint
-		ELSE ('not 1 to 16 hexadecimal digits: ' || $1)::bigint END
-	$$;
-COMMENT ON FUNCTION hex_to_bigint(text) IS
+CREATE FUNCTION hex_to_bigint(pg_catalog.text) RETURNS bigint
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE
+	RETURN CASE WHEN $1 OPERATOR(pg_catalog.~) '^(0[xX])?[0-9A-Fa-f]{1,16}$'
+		THEN ('x' OPERATOR(pg_catalog.||) pg_catalog.lpad(pg_catalog.regexp_replace($1, '^0[xX]', ''), 16, '0'))::bit(64)::bigint
+		ELSE ('not 1 to 16 hexadecimal digits: ' OPERATOR(pg_catalog.||) $1)::bigint END;
+COMMENT ON FUNCTION hex_to_bigint(pg_catalog.text) IS
 	'the bits of 1 to 16 hexadecimal digits, as a bigint';
 
-CREATE FUNCTION hex_to_bit(text) RETURNS bit
-	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT CASE WHEN $1 ~ '^(0[xX])?[0-9A-Fa-f]+$'
-		THEN ('x' || regexp_replace($1, '^0[xX]', ''))::varbit
-		ELSE ('not hexadecimal digits: ' || $1)::bigint::bit(64) END
-	$$;
-COMMENT ON FUNCTION hex_to_bit(text) IS
+CREATE FUNCTION hex_to_bit(pg_catalog.text) RETURNS bit
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE
+	RETURN CASE WHEN $1 OPERATOR(pg_catalog.~) '^(0[xX])?[0-9A-Fa-f]+$'
+		THEN ('x' OPERATOR(pg_catalog.||) pg_catalog.regexp_replace($1, '^0[xX]', ''))::pg_catalog.varbit
+		ELSE ('not hexadecimal digits: ' OPERATOR(pg_catalog.||) $1)::bigint::bit(64) END;
+COMMENT ON FUNCTION hex_to_bit(pg_catalog.text) IS
 	'the bits of hexadecimal digits, four for each digit';
 
 CREATE FUNCTION unsigned_to_bigint(numeric) RETURNS bigint
-	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	AS $$
-	SELECT CASE WHEN $1 <> trunc($1) OR NOT $1 BETWEEN 0 AND 18446744073709551615
-		THEN ('not a whole number from 0 to 18446744073709551615: ' || $1)::bigint
-		ELSE ($1 - CASE WHEN $1 > 9223372036854775807 THEN 18446744073709551616 ELSE 0 END)::bigint END
-	$$;
+	LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE
+	RETURN CASE WHEN $1 OPERATOR(pg_catalog.<>) pg_catalog.trunc($1)
+			OR $1 OPERATOR(pg_catalog.<) 0 OR $1 OPERATOR(pg_catalog.>) 18446744073709551615
+		THEN pg_catalog.format('not a whole number from 0 to 18446744073709551615: %s', $1)::bigint
+		WHEN $1 OPERATOR(pg_catalog.>) 9223372036854775807
+		THEN ($1 OPERATOR(pg_catalog.-) 18446744073709551616)::bigint
+		ELSE $1::bigint END;
 COMMENT ON FUNCTION unsigned_to_bigint(numeric) IS
 	'the bigint with the 64 bits of an unsigned number';
 

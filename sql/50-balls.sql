@@ -2,41 +2,41 @@
 
 -- ---- Estimators -------------------------------------------------------------
 
-CREATE FUNCTION neardup_ball_sel(internal, oid, internal, int) RETURNS float8
+CREATE FUNCTION neardup_ball_sel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, int) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_ball_sel'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_ball_sel(internal, oid, internal, int) IS
+COMMENT ON FUNCTION neardup_ball_sel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, int) IS
 	'restriction selectivity of operators on balls';
 
-CREATE FUNCTION neardup_ball_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+CREATE FUNCTION neardup_ball_joinsel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, smallint, pg_catalog.internal) RETURNS pg_catalog.float8
 	AS 'MODULE_PATHNAME', 'neardup_ball_joinsel'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_ball_joinsel(internal, oid, internal, smallint, internal) IS
+COMMENT ON FUNCTION neardup_ball_joinsel(pg_catalog.internal, pg_catalog.oid, pg_catalog.internal, smallint, pg_catalog.internal) IS
 	'join selectivity of operators on balls';
 
 -- ---- The type ---------------------------------------------------------------
 
 CREATE TYPE ball;
 
-CREATE FUNCTION ball_in(cstring) RETURNS ball
+CREATE FUNCTION ball_in(pg_catalog.cstring) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_ball_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_in(cstring) IS
+COMMENT ON FUNCTION ball_in(pg_catalog.cstring) IS
 	'I/O';
 
-CREATE FUNCTION ball_out(ball) RETURNS cstring
+CREATE FUNCTION ball_out(ball) RETURNS pg_catalog.cstring
 	AS 'MODULE_PATHNAME', 'neardup_ball_out'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ball_out(ball) IS
 	'I/O';
 
-CREATE FUNCTION ball_recv(internal) RETURNS ball
+CREATE FUNCTION ball_recv(pg_catalog.internal) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_ball_recv'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION ball_recv(internal) IS
+COMMENT ON FUNCTION ball_recv(pg_catalog.internal) IS
 	'I/O';
 
-CREATE FUNCTION ball_send(ball) RETURNS bytea
+CREATE FUNCTION ball_send(ball) RETURNS pg_catalog.bytea
 	AS 'MODULE_PATHNAME', 'neardup_ball_send'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION ball_send(ball) IS
@@ -56,16 +56,16 @@ COMMENT ON TYPE ball IS
 
 -- ---- Constructors -----------------------------------------------------------
 
-CREATE FUNCTION near(minhash, threshold float8) RETURNS ball
+CREATE FUNCTION near(minhash, threshold pg_catalog.float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_near'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION near(minhash, float8) IS
+COMMENT ON FUNCTION near(minhash, pg_catalog.float8) IS
 	'all minhash values whose similarity to this one is at least the threshold';
 
-CREATE FUNCTION near(simhash, threshold float8) RETURNS ball
+CREATE FUNCTION near(simhash, threshold pg_catalog.float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_near'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION near(simhash, float8) IS
+COMMENT ON FUNCTION near(simhash, pg_catalog.float8) IS
 	'all simhash values whose similarity to this one is at least the threshold';
 
 CREATE FUNCTION hamming_ball(minhash, distance int) RETURNS ball
@@ -92,22 +92,22 @@ CREATE FUNCTION hamming_ball(bigint, distance int) RETURNS ball
 COMMENT ON FUNCTION hamming_ball(bigint, int) IS
 	'all bigint values that differ from this one in at most the given number of bits';
 
-CREATE FUNCTION near(shingles, threshold float8) RETURNS ball
+CREATE FUNCTION near(shingles, threshold pg_catalog.float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_near_shingles'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION near(shingles, float8) IS
+COMMENT ON FUNCTION near(shingles, pg_catalog.float8) IS
 	'all sets whose resemblance to this one is at least the threshold';
 
-CREATE FUNCTION holding(shingles, threshold float8) RETURNS ball
+CREATE FUNCTION holding(shingles, threshold pg_catalog.float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_holding'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION holding(shingles, float8) IS
+COMMENT ON FUNCTION holding(shingles, pg_catalog.float8) IS
 	'all sets that hold at least the given share of this one';
 
-CREATE FUNCTION held_in(shingles, threshold float8) RETURNS ball
+CREATE FUNCTION held_in(shingles, threshold pg_catalog.float8) RETURNS ball
 	AS 'MODULE_PATHNAME', 'neardup_held_in'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION held_in(shingles, float8) IS
+COMMENT ON FUNCTION held_in(shingles, pg_catalog.float8) IS
 	'all sets of which this one holds at least the given share';
 
 -- ---- Operators --------------------------------------------------------------

@@ -7,8 +7,7 @@
 -- The function contains the lexicon, so it is IMMUTABLE: generated columns and indexes may
 -- call it.  A new lexicon is a new function: the script lists the columns and indexes with
 -- signatures of other lexicons, and the statements that sign them again; it runs none of these.
--- The function's body names the schema of the extension, so make it anew after ALTER
--- EXTENSION neardup SET SCHEMA.  See doc/reference/scripts.md.
+-- See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 \if :{?text} \else \set text body \endif

@@ -7,8 +7,7 @@
 -- A generated column is simpler, but rewrites the table under an ACCESS EXCLUSIVE lock.
 -- This script makes a trigger that signs new rows and new texts, and signs the old rows in
 -- batches with a commit after each.  It can be stopped at any time: the next run goes on
--- with the rows that have no signature.  Run it again after ALTER EXTENSION neardup SET SCHEMA
--- too: the function of the trigger names that schema.  See doc/reference/scripts.md.
+-- with the rows that have no signature.  See doc/reference/scripts.md.
 
 \set ON_ERROR_STOP on
 -- A second run in the same session must not take what this one sets for given.

@@ -29,7 +29,7 @@ constructor_of_call(Oid support, const FuncExpr *call, int column)
 	const char *name;
 
 	if (!IsA(call, FuncExpr) || list_length(call->args) != 3 ||
-		get_func_namespace(call->funcid) != get_func_namespace(support))
+		!is_extension_function(support, call->funcid))
 		return InvalidOid;
 	type = exprType(linitial(call->args));
 	bound = exprType(lthird(call->args));

@@ -35,6 +35,7 @@ DROP DATABASE IF EXISTS neardup_test_latin1;
 CREATE DATABASE neardup_test_latin1 TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
 \c neardup_test_latin1
 SET client_encoding = UTF8;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 CREATE EXTENSION neardup;
 SHOW server_encoding;
 SELECT octet_length(:'western') = char_length(:'western') AS one_byte_each,
@@ -61,6 +62,7 @@ DROP DATABASE IF EXISTS neardup_test_euc_jp;
 CREATE DATABASE neardup_test_euc_jp TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C';
 \c neardup_test_euc_jp
 SET client_encoding = UTF8;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 CREATE EXTENSION neardup;
 SHOW server_encoding;
 SELECT to_shingles(:'japanese') = :'japanese_word' AS word,
@@ -77,6 +79,7 @@ DROP DATABASE IF EXISTS neardup_test_ascii;
 CREATE DATABASE neardup_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
 \c neardup_test_ascii
 SET client_encoding = UTF8;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 CREATE EXTENSION neardup;
 SHOW server_encoding;
 SELECT to_shingles('plain ASCII text: as ever', 'word 2') = :'plain_word' AS word,

@@ -38,6 +38,7 @@ WHERE typcollation <> 0 OR typstorage <> 'e' OR typreceive = 0 OR typsend = 0;
 
 -- Installed in the schema of pg_trgm, which has functions of the same names.
 DROP VIEW members;
+SET client_min_messages = error;
 DO $$
 BEGIN
 	IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
@@ -49,6 +50,7 @@ BEGIN
 		DROP EXTENSION pg_trgm;
 	END IF;
 END $$;
+RESET client_min_messages;
 
 -- Parallel plans return the same results.
 CREATE TABLE documents WITH (autovacuum_enabled = off) AS

@@ -75,6 +75,7 @@ DROP DATABASE IF EXISTS neardup_test_jis;
 CREATE DATABASE neardup_test_jis TEMPLATE template0 ENCODING 'EUC_JIS_2004' LC_COLLATE 'C' LC_CTYPE 'C';
 \c neardup_test_jis
 SET client_encoding = UTF8;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 CREATE EXTENSION neardup;
 SELECT length('か゚き゚'), s.*, substr(a, a_start, a_length) AS in_a, substr(b, b_start, b_length) AS in_b
 FROM (VALUES ('か゚き゚く゚ one two 東京タワー three か゚', 'x か゚ one two 東京ﾀﾜｰ three か゚ four')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
@@ -87,6 +88,7 @@ DROP DATABASE neardup_test_jis;
 CREATE DATABASE neardup_test_jis TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
 \c neardup_test_jis
 SET client_encoding = UTF8;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 CREATE EXTENSION neardup;
 SELECT s.*, substr(a, a_start, a_length) AS in_a FROM (VALUES ('Crème brûlée à l''été ½', 'la crème BRÛLÉE à l''été 1/2')) v (a, b), shared_passages(a, b, min_tokens => 3) s;
 \c :home

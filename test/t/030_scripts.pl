@@ -305,18 +305,12 @@ $old_transaction->quit;
 $_->finish foreach $builder, $first;
 is($node->safe_psql('postgres', q{SELECT indexrelid, indisvalid FROM pg_index WHERE indrelid = 'late'::regclass}), "$building|t", 'an index that is being built stays') or diag $first_err, $err;
 
-# What it has made holds when the table moves; when the extension moves, a new run mends it.
+# What it has made holds when the table moves.
 $node->safe_psql('postgres', q{CREATE SCHEMA elsewhere; ALTER TABLE late SET SCHEMA elsewhere; INSERT INTO elsewhere.late VALUES (500, words(500, 0))});
 my $made = $node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'late%'});
-foreach my $schema ('elsewhere', 'public')
-{
-	$node->safe_psql('postgres', "ALTER EXTENSION neardup SET SCHEMA $schema");
-	isnt($node->psql('postgres', q{INSERT INTO elsewhere.late VALUES (501, words(501, 0))}, on_error_die => 0), 0, 'the trigger does not find the extension');
-	($ok, $out, $err) = run_script('sign', 'table=elsewhere.late');
-	ok($ok, "a run after SET SCHEMA $schema") or diag $err;
-	$node->safe_psql('postgres', q{INSERT INTO elsewhere.late VALUES (501, public.words(501, 0))});
-}
-is($node->safe_psql('postgres', q{SELECT count(*), count(sig) FROM elsewhere.late}), '203|203', 'rows are signed again');
+($ok, $out, $err) = run_script('sign', 'table=elsewhere.late');
+ok($ok, 'a run after ALTER TABLE ... SET SCHEMA') or diag $err;
+is($node->safe_psql('postgres', q{SELECT count(*), count(sig) FROM elsewhere.late}), '201|201', 'rows are signed');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'elsewhere.late'::regclass}) . $node->safe_psql('postgres', q{SELECT count(*) FROM pg_proc WHERE proname LIKE 'late%'}),
 	"1$made", 'by the same trigger and function');
 
@@ -526,7 +520,7 @@ like_lines('a sample', qr/^public\.parts: about 2,\d\d\d rows/, qr/^  rows read 
 # ---- Another schema ----------------------------------------------------------
 
 # The extension may be in a schema outside the search path.
-$node->safe_psql('postgres', 'CREATE SCHEMA "Far off"; ALTER EXTENSION neardup SET SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
+$node->safe_psql('postgres', 'DROP EXTENSION neardup CASCADE; CREATE SCHEMA "Far off"; CREATE EXTENSION neardup SCHEMA "Far off"; CREATE TABLE far (id int, body text)');
 foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', 'watch')
 {
 	($ok, $out, $err) = run_script($script, 'table=far');
