@@ -22,12 +22,19 @@ CREATE FUNCTION neardup_guard(
 	detail text DEFAULT 'text',
 	message text DEFAULT NULL,
 	hint text DEFAULT NULL,
-	name name DEFAULT NULL
+	name name DEFAULT NULL,
+	trust boolean DEFAULT false
 ) RETURNS name
 	AS 'MODULE_PATHNAME', 'neardup_guard'
 	LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION neardup_guard(regclass, name, double precision, text, name, name, name[], name, regclass, regclass, boolean, name[], text, text, text, name) IS
+COMMENT ON FUNCTION neardup_guard(regclass, name, double precision, text, name, name, name[], name, regclass, regclass, boolean, name[], text, text, text, name, boolean) IS
 	'makes and checks a trigger that rejects, reports, records or groups rows that are similar to others; returns its name';
+
+CREATE FUNCTION neardup_require_trust(relation regclass, trust boolean DEFAULT false, changes boolean DEFAULT true) RETURNS void
+	AS 'MODULE_PATHNAME', 'neardup_require_trust'
+	LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION neardup_require_trust(regclass, boolean, boolean) IS
+	'raises an error if a superuser would run code of a table that a role without superuser owns';
 
 CREATE FUNCTION neardup_guard_counts(
 	OUT trigger oid, OUT passed bigint, OUT refused bigint, OUT reported bigint, OUT grouped bigint,

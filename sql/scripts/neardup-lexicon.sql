@@ -18,8 +18,10 @@
 \if :{?k} \else \set k 512 \endif
 \if :{?b} \else \set b 1 \endif
 \if :{?function} \else \set function '' \endif
+\set changes yes
 \set functions '{neardup_lexicon,to_minhash,lexicon_info,show_signature}'
 \ir neardup-begin.sql
+:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('text', :'text', 'a column'), ('entries', :'entries', 'a whole number from 1 up to 1000000'),

@@ -11,8 +11,10 @@
 \if :{?order_by} \else \set order_by '' \endif
 \if :{?verdicts} \else \set verdicts '' \endif
 \if :{?limit} \else \set limit 20 \endif
+\set changes no
 \set functions '{neardup_clusters}'
 \ir neardup-begin.sql
+:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('id', :'id', 'columns'), ('sig', :'sig', 'a column'), ('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)

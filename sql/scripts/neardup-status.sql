@@ -7,8 +7,10 @@
 
 \set ON_ERROR_STOP on
 \if :{?sample} \else \set sample 100000 \endif
+\set changes no
 \set functions '{show_signature,cardinality,neardup_index_status}'
 \ir neardup-begin.sql
+:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('sample', :'sample', 'a whole number from 0 up to 1000000000000')) v (name, value, allowed)
