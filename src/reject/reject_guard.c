@@ -425,11 +425,11 @@ check_triggers(const Guard *guard)
 		elog(ERROR, "could not find trigger \"%s\"", guard->name);
 	check_names(guard, rule, "message", rule->message);
 	check_names(guard, rule, "hint", rule->hint);
-	if (rule->log != NULL && !rule->trusted)
+	if ((rule->log != NULL || rule->verdicts != NULL) && !rule->trusted)
 		ereport(WARNING,
 				(errmsg("roles other than the owner of table \"%s\" have the TRIGGER privilege on it",
 						get_rel_name(guard->table)),
-				 errdetail("So a role that inserts rows needs INSERT on the log."),
+				 errdetail("So a role that inserts rows needs INSERT on the log, and SELECT on the verdicts."),
 				 errhint("Use REVOKE TRIGGER ON %s.", guard->table_name)));
 	return rule;
 }
