@@ -202,13 +202,14 @@ static void
 check_relation(Reach *reached, Relation relation)
 {
 	bool owned = superuser_arg(relation->rd_rel->relowner);
+	char kind = relation->rd_rel->relkind;
 
 	if (!owned && (reached->changes || runs_code_for_readers(relation)))
 		refuse_owner(relation);
 	if (reached->changes && has_triggers(relation) && !owner_alone_makes_triggers(relation))
 		refuse_triggers(relation);
 	for (int i = 0; relation->rd_rules != NULL && i < relation->rd_rules->numLocks; i++)
-		if (reached->changes || relation->rd_rel->relkind == RELKIND_VIEW)
+		if (kind == RELKIND_VIEW || (reached->changes && kind != RELKIND_MATVIEW))
 			reach_by_rule(reached, relation->rd_rules->rules[i]->ruleId);
 	if (!reached->changes)
 		return;

@@ -34,7 +34,7 @@
 --   kinds              a query of the tables below the table and of what they are, if they are
 --                      not plain tables
 --   check_trust        a query that fails if a superuser would run code of the table, which a
---                      role without superuser owns; each script runs it before that could be
+--                      role without superuser owns, in the transaction that reads or changes it
 
 \set QUIET on
 \set AUTOCOMMIT on
@@ -160,7 +160,10 @@ SELECT extnamespace::regnamespace AS ext,
 	coalesce((SELECT name FROM operators WHERE strategy = 5), 'OPERATOR(pg_catalog.>)') AS above
 FROM pg_extension WHERE extname = 'neardup'
 \gset
-SELECT format('SELECT %s.neardup_require_trust(%L::oid::regclass, %L::boolean, %L::boolean)', :'ext', :'table_oid', :'trust', :'changes') AS check_trust
+-- The table may have got another name since, and another table its name: that is looked up when
+-- the first is locked.
+SELECT format('SELECT %s.neardup_require_trust(rel, %L::boolean, %L::boolean) FROM (VALUES (%L::oid::regclass), (to_regclass(%L))) v (rel)',
+	:'ext', :'trust', :'changes', :'table_oid', :'table_oid'::oid::regclass) AS check_trust
 \gset
 SELECT id_order, array_of, key_of, format(key_of, 't') AS t_key, replace(replace(key_of, '%1$s.', ''), '%%', '%') AS id_key
 FROM (SELECT string_agg(format('%I', part), ', ' ORDER BY n) AS id_order, CASE count(*) WHEN 1 THEN 'ARRAY' ELSE '' END AS array_of,

@@ -21,6 +21,7 @@
 \set changes yes
 \set functions '{neardup_lexicon,to_minhash,lexicon_info,show_signature}'
 \ir neardup-begin.sql
+BEGIN;
 :check_trust \g /dev/null
 
 SELECT :raise
@@ -121,4 +122,5 @@ WITH RECURSIVE tree AS (
 SELECT CASE WHEN line LIKE '    %' THEN '    ' ELSE '' END || printed
 FROM lines, LATERAL (SELECT :printed FROM (SELECT line) r (raw)) p (printed)
 ORDER BY place, name, step, line;
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

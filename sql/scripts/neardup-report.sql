@@ -14,6 +14,7 @@
 \set changes no
 \set functions '{neardup_clusters}'
 \ir neardup-begin.sql
+BEGIN;
 :check_trust \g /dev/null
 
 SELECT :raise
@@ -64,4 +65,5 @@ WITH found AS MATERIALIZED (
 )
 SELECT line FROM lines ORDER BY rank, place;
 
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

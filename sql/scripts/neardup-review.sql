@@ -29,6 +29,7 @@
 \set changes no
 \set functions '{neardup_clusters,neardup_pairs,neardup_pairs_to_judge,shared_passages,to_shingles,similarity,cardinality,minhash_error}'
 \ir neardup-begin.sql
+BEGIN;
 :check_trust \g /dev/null
 \ir neardup-review-page.sql
 
@@ -312,4 +313,5 @@ SELECT html FROM lines ORDER BY n
 \else
 	\g
 \endif
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -10,6 +10,7 @@
 \set changes no
 \set functions '{show_signature,cardinality,neardup_index_status}'
 \ir neardup-begin.sql
+BEGIN;
 :check_trust \g /dev/null
 
 SELECT :raise
@@ -258,4 +259,5 @@ SELECT CASE WHEN place = 0 THEN CASE WHEN section > 0 THEN E'\n' ELSE '' END || 
 FROM (SELECT section, item, place, label, (SELECT :printed FROM (SELECT text) r (raw)) AS text FROM lines) l, LATERAL (SELECT CASE label WHEN '*' THEN 2 ELSE 14 END) w (width)
 ORDER BY section, item, place;
 
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -12,7 +12,6 @@
 \set changes no
 \set functions '{is_similar,similarity}'
 \ir neardup-begin.sql
-:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('id', :'id', 'columns'), ('sig', :'sig', 'a column')) v (name, value, allowed)
@@ -79,6 +78,7 @@ COMMIT;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 -- One run at a time; no trigger can be added, and no table given away.
 LOCK TABLE :schema.neardup_watched, :schema.neardup_noticed IN SHARE ROW EXCLUSIVE MODE;
+:check_trust \g /dev/null
 
 -- Tables of these names that belong to another role would run its code as this role.
 SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, DETAIL = %L, HINT = %L; END',

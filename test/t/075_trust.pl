@@ -293,13 +293,18 @@ sub waits
 }
 SKIP:
 {
-	skip 'this PostgreSQL has no background_psql()', 6 if !$node->can('background_psql') || !eval { require PostgreSQL::Test::BackgroundPsql };
+	skip 'this PostgreSQL has no background_psql()', 8 if !$node->can('background_psql') || !eval { require PostgreSQL::Test::BackgroundPsql };
 	my $give = 'ALTER TABLE t OWNER TO owner; SET LOCAL ROLE owner; ' . sprintf($trigger, 't');
 	foreach my $mode ('ACCESS EXCLUSIVE', 'ROW EXCLUSIVE')
 	{
 		make_table('postgres');
 		waits("a table given away under $mode", "LOCK TABLE t IN $mode MODE", $give, 'keep-one', [ 'table=t' ]);
 	}
+	make_table('postgres');
+	sql('GRANT ALL ON t TO owner; ALTER TABLE t OWNER TO owner');
+	waits('a view in the place of a table that is read', 'LOCK TABLE t IN ACCESS EXCLUSIVE MODE',
+		'SET LOCAL ROLE owner; ALTER TABLE t RENAME TO hidden; CREATE VIEW t AS SELECT *, take(id) AS ok FROM hidden', 'report', [ 'table=t', 'title=body' ]);
+	sql('DROP VIEW t; ALTER TABLE hidden RENAME TO t');
 	make_table('owner');
 	waits('a trigger made while a script waits', 'LOCK TABLE t IN ACCESS EXCLUSIVE MODE', 'SET LOCAL ROLE owner; ' . sprintf($trigger, 't'), 'keep-one', [ 'table=t' ]);
 }
