@@ -22,12 +22,19 @@ CREATE FUNCTION neardup_guard(
 	detail pg_catalog.text DEFAULT 'text',
 	message pg_catalog.text DEFAULT NULL,
 	hint pg_catalog.text DEFAULT NULL,
-	name pg_catalog.name DEFAULT NULL
+	name pg_catalog.name DEFAULT NULL,
+	trust boolean DEFAULT false
 ) RETURNS pg_catalog.name
 	AS 'MODULE_PATHNAME', 'neardup_guard'
 	LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.name, double precision, pg_catalog.text, pg_catalog.name, pg_catalog.name, pg_catalog.name[], pg_catalog.name, pg_catalog.regclass, pg_catalog.regclass, boolean, pg_catalog.name[], pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
+COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.name, double precision, pg_catalog.text, pg_catalog.name, pg_catalog.name, pg_catalog.name[], pg_catalog.name, pg_catalog.regclass, pg_catalog.regclass, boolean, pg_catalog.name[], pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name, boolean) IS
 	'makes and checks a trigger that rejects, reports, records or groups rows that are similar to others; returns its name';
+
+CREATE FUNCTION neardup_require_trust(relation pg_catalog.regclass, trust boolean DEFAULT false, changes boolean DEFAULT true) RETURNS pg_catalog.void
+	AS 'MODULE_PATHNAME', 'neardup_require_trust'
+	LANGUAGE C VOLATILE;
+COMMENT ON FUNCTION neardup_require_trust(pg_catalog.regclass, boolean, boolean) IS
+	'raises an error if a superuser would run code of a table that a role without superuser owns';
 
 CREATE FUNCTION neardup_guard_counts(
 	OUT trigger pg_catalog.oid, OUT passed bigint, OUT refused bigint, OUT reported bigint, OUT grouped bigint,

@@ -3,8 +3,7 @@
 --
 -- Reads the variables table, id, sig, threshold, title, within and trust, and
 --   functions          names of the extension's functions that the script calls, as name[]
---   changed_column     for a guard: the column whose values the script changes, or empty
---   follows_references for a guard: also of tables with foreign keys to this one?
+--   changes            yes if the script does more than read rows of the table
 -- Sets the search path to pg_catalog and these variables:
 --   table_oid, ext     the table, and the schema of the extension
 --   shown_table        the name of the table, to be printed
@@ -32,9 +31,10 @@
 --                      with order_by or the id, is not valid
 --   titles             a query of (id, title) for the relation shown(id): the column title,
 --                      printed, cut to 60 characters; without rows if title is not set
---   kinds              for a guard: a query of the tables below the table and of what they
---                      are, if they are not plain tables
---   guard              a query of the reason why a superuser must not change rows, or NULL
+--   kinds              a query of the tables below the table and of what they are, if they are
+--                      not plain tables
+--   check_trust        a query that fails if a superuser would run code of the table, which a
+--                      role without superuser owns, in the transaction that reads or changes it
 
 \set QUIET on
 \set AUTOCOMMIT on
@@ -116,7 +116,7 @@ SELECT :'VERSION' LIKE '%linux%' AS linux \gset
 SELECT btrim(:'within') AS within
 \gset
 SELECT :raise
-FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes or no'), ('title', nullif(:'title', ''), 'a column'), ('within', nullif(:'within', ''), 'columns')) v (name, value, allowed)
+FROM (VALUES ('threshold', :'least', 'a number above 0 up to 1'), ('trust', :'trust', 'yes, no, 1 or 0'), ('title', nullif(:'title', ''), 'a column'), ('within', nullif(:'within', ''), 'columns')) v (name, value, allowed)
 	:unfit
 \gexec
 SELECT coalesce(array_agg(part::name), '{}') AS within_names, coalesce(string_agg(format(', %I', part), ''), '') AS within_list
@@ -129,13 +129,15 @@ SELECT :raise FROM (VALUES ('the extension neardup is not installed in this data
 WHERE NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'neardup')
 \gexec
 
--- A function that another role has put into the schema of the extension is an error.
+-- A function that another role has put into the schema of the extension is an error, also if
+-- the owner of the database has added it to the extension.
 SELECT :raise
 FROM (SELECT 'function ' || p.oid::regprocedure || ' is not a part of the extension neardup' AS message,
 		'Drop it, and let only roles that you trust create objects in the schema of the extension.' AS hint
 	FROM pg_extension e JOIN pg_proc p ON pronamespace = extnamespace
 	WHERE extname = 'neardup' AND proname = ANY (:'functions'::name[])
-		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')) f
+		AND NOT EXISTS (SELECT FROM pg_depend JOIN pg_roles r ON r.oid = proowner
+			WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND refobjid = e.oid AND deptype = 'e' AND rolsuper)) f
 \gexec
 
 -- The type below any domains, whose constraints would run, and the operators of its default
@@ -158,6 +160,11 @@ SELECT extnamespace::regnamespace AS ext,
 	coalesce((SELECT name FROM operators WHERE strategy = 5), 'OPERATOR(pg_catalog.>)') AS above
 FROM pg_extension WHERE extname = 'neardup'
 \gset
+-- The table may have got another name since, and another table its name: that is looked up when
+-- the first is locked.
+SELECT format('SELECT %s.neardup_require_trust(rel, %L::boolean, %L::boolean) FROM (VALUES (%L::oid::regclass), (to_regclass(%L))) v (rel)',
+	:'ext', :'trust', :'changes', :'table_oid', :'table_oid'::oid::regclass) AS check_trust
+\gset
 SELECT id_order, array_of, key_of, format(key_of, 't') AS t_key, replace(replace(key_of, '%1$s.', ''), '%%', '%') AS id_key
 FROM (SELECT string_agg(format('%I', part), ', ' ORDER BY n) AS id_order, CASE count(*) WHEN 1 THEN 'ARRAY' ELSE '' END AS array_of,
 	CASE count(*) WHEN 1 THEN min(shown) ELSE format('ARRAY[%s]', string_agg(format('format(''%%%%s'', %s)', shown), ', ' ORDER BY n)) END AS key_of
@@ -173,57 +180,22 @@ SELECT CASE :'title' WHEN '' THEN format('SELECT NULL::%s AS id, NULL AS title W
 		:'id_key', :'id_type', :'table_oid'::oid::regclass, :'title', :'equals', :'printed', :'array_of') END AS titles
 \gset
 
--- Triggers, rules, defaults, constraints and index expressions of a table run as the role
--- that changes its rows.  If that is a superuser, no other role may have written them.
-\if :{?changed_column}
-	\set views 'SELECT ev_class AS view, refobjid AS base FROM pg_rewrite r JOIN pg_depend ON classid = ''pg_rewrite''::regclass AND objid = r.oid AND refclassid = ''pg_class''::regclass'
-	SELECT format($guard$
-		WITH RECURSIVE tree AS (
-			SELECT %1$L::oid AS rel
-			UNION
-			SELECT child FROM tree JOIN (SELECT inhparent AS parent, inhrelid AS child FROM pg_inherits
-				UNION ALL SELECT view, base FROM (%4$s) v
-				UNION ALL SELECT confrelid, conrelid FROM pg_constraint WHERE contype = 'f' AND %3$L::boolean) x ON parent = rel
-		), parts AS (
-			SELECT 'pg_trigger'::regclass AS class, t.oid AS part FROM tree JOIN pg_trigger t ON tgrelid = rel WHERE tgenabled <> 'D'
-			UNION ALL SELECT 'pg_rewrite'::regclass, r.oid FROM tree JOIN pg_rewrite r ON ev_class = rel
-			UNION ALL SELECT 'pg_constraint'::regclass, c.oid FROM tree JOIN pg_constraint c ON conrelid = rel
-			UNION ALL SELECT 'pg_attrdef'::regclass, d.oid FROM tree JOIN pg_attrdef d ON adrelid = rel
-			UNION ALL SELECT 'pg_class'::regclass, indexrelid FROM tree JOIN pg_index ON indrelid = rel
-			UNION ALL SELECT 'pg_type'::regclass, atttypid FROM pg_attribute WHERE attrelid = %1$L::oid AND attname = %2$L
-			UNION ALL SELECT 'pg_type'::regclass, atttypid FROM tree JOIN pg_constraint ON conrelid = rel AND contype = 'f' JOIN pg_attribute ON attrelid = rel AND attnum = ANY (conkey)
-				WHERE %3$L::boolean
-		), code AS (
-			SELECT p.oid::regprocedure::text AS name, proowner AS owner
-			FROM parts JOIN pg_depend ON classid = class AND objid = part LEFT JOIN pg_operator o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
-				JOIN pg_proc p ON p.oid = CASE WHEN refclassid = 'pg_proc'::regclass THEN refobjid ELSE oprcode END
-			UNION ALL SELECT 'rule ' || rulename, relowner FROM tree JOIN pg_rewrite ON ev_class = rel JOIN pg_class c ON c.oid = rel
-			UNION ALL SELECT 'type ' || t.oid::regtype, typowner FROM parts JOIN pg_type t ON class = 'pg_type'::regclass AND t.oid = part
-		)
-		SELECT (SELECT %5$s FROM format('%%s would run as a superuser, and belongs to role %%s', name, rolname) raw)
-		FROM code JOIN pg_roles r ON r.oid = owner
-		WHERE NOT rolsuper AND (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)) LIMIT 1
-	$guard$, :'table_oid', :'changed_column', :'follows_references', :'views', :'printed') AS guard
-	\gset
-	SELECT format($kinds$
-		WITH RECURSIVE tree AS (
-			SELECT %1$s::oid AS rel
-			UNION
-			SELECT child FROM tree JOIN (SELECT inhparent AS parent, inhrelid AS child FROM pg_inherits UNION ALL SELECT view, base FROM (%3$s) v) x ON parent = rel
-		)
-		SELECT rel, relkind, (SELECT proname FROM pg_proc p WHERE p.oid = fdwhandler) AS handler, %4$s AS replicated, CASE
-				WHEN relkind = 'f' THEN format('on another server, "%%s"', srvname) WHEN relkind = 'v' THEN 'a view' WHEN relkind = 'm' THEN 'a materialized view'
-				WHEN relkind NOT IN ('r', 'p') THEN 'not a table' WHEN amname = 'columnar' THEN 'a columnar table, whose rows cannot be updated'
-				WHEN %2$s THEN 'distributed by Citus, whose tables have no triggers'
-				WHEN relpersistence = 't' THEN 'a temporary table'
-				WHEN relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = rel) THEN 'a table with children' END AS what
-		FROM tree JOIN pg_class c ON c.oid = rel LEFT JOIN pg_am a ON a.oid = relam LEFT JOIN pg_foreign_table ON ftrelid = rel
-			LEFT JOIN pg_foreign_server s ON s.oid = ftserver LEFT JOIN pg_foreign_data_wrapper w ON w.oid = srvfdw
-		$kinds$, :'table_oid', CASE WHEN citus THEN 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel)' ELSE 'false' END, :'views',
-		CASE WHEN citus THEN 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel AND repmodel = ''t'')' ELSE 'false' END) AS kinds
-	FROM (SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL) c (citus)
-	\gset
-	\if :trust
-		\set guard 'SELECT NULL'
-	\endif
-\endif
+\set views 'SELECT ev_class AS view, refobjid AS base FROM pg_rewrite r JOIN pg_depend ON classid = ''pg_rewrite''::regclass AND objid = r.oid AND refclassid = ''pg_class''::regclass'
+SELECT format($kinds$
+	WITH RECURSIVE tree AS (
+		SELECT %1$s::oid AS rel
+		UNION
+		SELECT child FROM tree JOIN (SELECT inhparent AS parent, inhrelid AS child FROM pg_inherits UNION ALL SELECT view, base FROM (%3$s) v) x ON parent = rel
+	)
+	SELECT rel, relkind, (SELECT proname FROM pg_proc p WHERE p.oid = fdwhandler) AS handler, %4$s AS replicated, CASE
+			WHEN relkind = 'f' THEN format('on another server, "%%s"', srvname) WHEN relkind = 'v' THEN 'a view' WHEN relkind = 'm' THEN 'a materialized view'
+			WHEN relkind NOT IN ('r', 'p') THEN 'not a table' WHEN amname = 'columnar' THEN 'a columnar table, whose rows cannot be updated'
+			WHEN %2$s THEN 'distributed by Citus, whose tables have no triggers'
+			WHEN relpersistence = 't' THEN 'a temporary table'
+			WHEN relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = rel) THEN 'a table with children' END AS what
+	FROM tree JOIN pg_class c ON c.oid = rel LEFT JOIN pg_am a ON a.oid = relam LEFT JOIN pg_foreign_table ON ftrelid = rel
+		LEFT JOIN pg_foreign_server s ON s.oid = ftserver LEFT JOIN pg_foreign_data_wrapper w ON w.oid = srvfdw
+	$kinds$, :'table_oid', CASE WHEN citus THEN 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel)' ELSE 'false' END, :'views',
+	CASE WHEN citus THEN 'EXISTS (SELECT FROM pg_catalog.pg_dist_partition WHERE logicalrelid = rel AND repmodel = ''t'')' ELSE 'false' END) AS kinds
+FROM (SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL) c (citus)
+\gset

@@ -23,8 +23,7 @@
 \if :{?limit} \else \set limit 20 \endif
 \if :{?apply} \else \set apply no \endif
 \set functions '{neardup_clusters}'
-\set changed_column :mark
-\set follows_references yes
+\set changes yes
 \ir neardup-begin.sql
 
 SELECT :raise
@@ -74,16 +73,13 @@ FROM (SELECT :'table_oid'::oid::regclass AS "table", :'mark' <> '' AS marking, :
 \pset format unaligned
 
 BEGIN;
--- Other sessions can read the table, but not change it, nor add a trigger.
+-- Other sessions can read the table, but not change it, nor add a trigger, nor give it away.
 -- A foreign table cannot be locked so.
 \if :lockable
 	LOCK TABLE :table IN SHARE ROW EXCLUSIVE MODE;
 \endif
 
-SELECT :raise
-FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v trust=yes.')) v (hint)
-WHERE message IS NOT NULL
-\gexec
+:check_trust \g /dev/null
 
 \ir neardup-references.sql
 :check_order

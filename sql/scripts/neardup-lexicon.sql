@@ -17,8 +17,11 @@
 \if :{?k} \else \set k 512 \endif
 \if :{?b} \else \set b 1 \endif
 \if :{?function} \else \set function '' \endif
+\set changes yes
 \set functions '{neardup_lexicon,to_minhash,lexicon_info,show_signature}'
 \ir neardup-begin.sql
+BEGIN;
+:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('text', :'text', 'a column'), ('entries', :'entries', 'a whole number from 1 up to 1000000'),
@@ -118,4 +121,5 @@ WITH RECURSIVE tree AS (
 SELECT CASE WHEN line LIKE '    %' THEN '    ' ELSE '' END || printed
 FROM lines, LATERAL (SELECT :printed FROM (SELECT line) r (raw)) p (printed)
 ORDER BY place, name, step, line;
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

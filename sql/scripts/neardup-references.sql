@@ -29,6 +29,7 @@ FROM found;
 
 SELECT format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', "table") FROM pg_temp.neardup_references GROUP BY "table" ORDER BY "table"
 \gexec
+SELECT :ext.neardup_require_trust(referencing::regclass, :'trust'::boolean, true) FROM pg_temp.neardup_references \g /dev/null
 SELECT :raise
 FROM (SELECT format('references of table "%s" cannot follow: %s', "table", why) AS message, hint FROM pg_temp.neardup_references, LATERAL (
 	SELECT 'row-level security may hide some of them', 'Run the script as the owner of that table, or use -v references=leave.' WHERE row_security_active(referencing)
@@ -53,13 +54,10 @@ WHERE :'record' OPERATOR(pg_catalog.<>) '' AND pg_catalog.to_regclass(:'record')
 SELECT coalesce(pg_catalog.to_regclass(nullif(:'record', ''))::pg_catalog.oid, 0) AS record_oid \gset
 SET LOCAL search_path = pg_catalog, pg_temp;
 SELECT CASE :'record' WHEN '' THEN '' ELSE :'record_oid'::oid::regclass::text END AS record_table \gset
--- No code of another role may run when it is written.
+SELECT :ext.neardup_require_trust(:'record_oid'::oid::regclass, :'trust'::boolean, true) WHERE :'record' <> '' \g /dev/null
 SELECT :raise
-FROM (SELECT format('"%s" is not a plain table for a record', :'record_table') AS message,
-	'Name a new table, or one that this script has made, without triggers, rules, policies, checks and expressions.' AS hint) e
-WHERE :'record' <> '' AND (NOT EXISTS (SELECT FROM pg_class WHERE oid = :'record_oid'::oid AND relkind = 'r' AND NOT relhastriggers AND NOT relhasrules AND NOT relrowsecurity AND NOT relhassubclass AND NOT relispartition)
-	OR EXISTS (SELECT FROM pg_constraint WHERE conrelid = :'record_oid'::oid) OR EXISTS (SELECT FROM pg_attrdef WHERE adrelid = :'record_oid'::oid)
-	OR EXISTS (SELECT FROM pg_index WHERE indrelid = :'record_oid'::oid AND (indexprs IS NOT NULL OR indpred IS NOT NULL))
+FROM (SELECT format('"%s" is not a table for a record', :'record_table') AS message, 'Name a new table, or one that this script has made for you.' AS hint) e
+WHERE :'record' <> '' AND (NOT EXISTS (SELECT FROM pg_class c JOIN pg_roles r ON r.oid = relowner WHERE c.oid = :'record_oid'::oid AND relkind = 'r' AND (rolsuper OR pg_has_role(current_user, relowner, 'MEMBER')))
 	OR (SELECT string_agg(attname || ' ' || format_type(atttypid, -1), ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = :'record_oid'::oid AND attnum > 0 AND NOT attisdropped)
 		IS DISTINCT FROM 'table text, id text, keeper text, similarity double precision, threshold double precision, mark text, moved jsonb, at timestamp with time zone, by text, undone timestamp with time zone')
 \gexec

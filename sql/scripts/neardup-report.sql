@@ -11,8 +11,11 @@
 \if :{?order_by} \else \set order_by '' \endif
 \if :{?verdicts} \else \set verdicts '' \endif
 \if :{?limit} \else \set limit 20 \endif
+\set changes no
 \set functions '{neardup_clusters}'
 \ir neardup-begin.sql
+BEGIN;
+:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('id', :'id', 'columns'), ('sig', :'sig', 'a column'), ('limit', :'limit', 'a whole number from 0 up to 1000000000')) v (name, value, allowed)
@@ -62,4 +65,5 @@ WITH found AS MATERIALIZED (
 )
 SELECT line FROM lines ORDER BY rank, place;
 
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -26,8 +26,11 @@
 \if :{?min_tokens} \else \set min_tokens 3 \endif
 \if :{?scheme} \set shared :scheme \else \set shared 'word 3' \endif
 \if :{?output} \else \set output '' \endif
+\set changes no
 \set functions '{neardup_clusters,neardup_pairs,neardup_pairs_to_judge,shared_passages,to_shingles,similarity,cardinality,minhash_error}'
 \ir neardup-begin.sql
+BEGIN;
+:check_trust \g /dev/null
 \ir neardup-review-page.sql
 
 -- Pairs to judge are drawn from the texts, and need no signatures; nor do pairs of a query.
@@ -310,4 +313,5 @@ SELECT html FROM lines ORDER BY n
 \else
 	\g
 \endif
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -49,8 +49,6 @@ FROM (SELECT format('the expression uses %s, which belongs to role %s', name, ro
 		'It would run as each role that writes to the table. If all of them trust that role, use -v trust=yes.' AS hint
 	FROM code JOIN pg_roles r ON r.oid = owner, runs
 	WHERE NOT rolsuper AND (as_superuser OR NOT pg_has_role(current_user, owner, 'MEMBER')) AND NOT :'trust'::boolean
-		AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
-			WHERE d.refclassid = 'pg_extension'::regclass AND extname = 'neardup' AND d.classid = class AND d.objid = object AND d.deptype = 'e')
 	LIMIT 1) e
 \gexec
 

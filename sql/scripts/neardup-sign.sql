@@ -18,8 +18,7 @@
 \if :{?batch} \else \set batch 5000 \endif
 \if :{?pause} \else \set pause 0 \endif
 \set functions '{}'
-\set changed_column ''
-\set follows_references no
+\set changes yes
 \ir neardup-begin.sql
 
 SELECT :raise
@@ -36,6 +35,8 @@ SELECT :raise FROM (
 				AND classid = 1852137842 AND objid = :'table_oid'::oid AND objsubid = 2)) AS hint
 	WHERE NOT pg_try_advisory_lock(1852137842, :'table_oid'::bigint::bit(32)::int)) e
 \gexec
+
+:check_trust \g /dev/null
 
 -- ---- What cannot be signed ----
 
@@ -89,10 +90,6 @@ SELECT :raise FROM (
 SELECT :attempt
 FROM (VALUES ('id', :'id', format('OPEN rows FOR EXECUTE %L;', format('SELECT FROM %s WHERE %I %s %2$I AND %2$I %s %2$I ORDER BY %2$I', :'table', :'id', :'equals', :'above')),
 	'Name a column whose type has a sort order.')) v (name, value, code, hint)
-\gexec
-SELECT :raise
-FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v trust=yes.')) v (hint)
-WHERE message IS NOT NULL
 \gexec
 SELECT :attempt
 FROM (SELECT :'signed_by' AS name, :'signs' AS value, format('EXECUTE %L;', format('SELECT count(value) FROM (SELECT (%s) AS value FROM (SELECT * FROM %s LIMIT 100) new) s', :'make', :'table')) AS code,
@@ -169,7 +166,7 @@ COMMIT;
 SELECT set_config('neardup_sign.table', :'table', false), set_config('neardup_sign.table_oid', :'table_oid', false),
 	set_config('neardup_sign.id', :'id', false), set_config('neardup_sign.complete', :'complete', false), set_config('neardup_sign.make', :'make', false), set_config('neardup_sign.sig', :'sig', false),
 	set_config('neardup_sign.equals', :'equals', false), set_config('neardup_sign.above', :'above', false),
-	set_config('neardup_sign.batch', :'batch', false), set_config('neardup_sign.pause', :'pause', false), set_config('neardup_sign.guard', :'guard', false)
+	set_config('neardup_sign.batch', :'batch', false), set_config('neardup_sign.pause', :'pause', false), set_config('neardup_sign.check_trust', :'check_trust', false)
 \g /dev/null
 
 -- Goes by the id, so that each batch begins where the last one ended.
@@ -189,7 +186,6 @@ DECLARE
 		current_setting('neardup_sign.sig'), id_name, current_setting('neardup_sign.equals'));
 	beyond text := '';
 	start timestamptz := clock_timestamp();
-	reason text;
 	last text;
 	rows bigint;
 	signed bigint := 0;
@@ -199,12 +195,9 @@ BEGIN
 	RAISE NOTICE '% rows to sign', total;
 	COMMIT;
 	LOOP
-		-- Under this lock no trigger can be added.
+		-- Under this lock no trigger can be added, and the table cannot be given away.
 		EXECUTE format('LOCK TABLE %s IN ROW EXCLUSIVE MODE', table_name);
-		EXECUTE current_setting('neardup_sign.guard') INTO reason;
-		IF reason IS NOT NULL THEN
-			RAISE EXCEPTION '%', reason USING HINT = 'Log in as the owner of the table, or use -v trust=yes.';
-		END IF;
+		EXECUTE current_setting('neardup_sign.check_trust');
 		EXECUTE batch || beyond || sign INTO rows, last;
 		COMMIT;
 		EXIT WHEN last IS NULL;

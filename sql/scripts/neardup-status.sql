@@ -7,8 +7,11 @@
 
 \set ON_ERROR_STOP on
 \if :{?sample} \else \set sample 100000 \endif
+\set changes no
 \set functions '{show_signature,cardinality,neardup_index_status}'
 \ir neardup-begin.sql
+BEGIN;
+:check_trust \g /dev/null
 
 SELECT :raise
 FROM (VALUES ('sample', :'sample', 'a whole number from 0 up to 1000000000000')) v (name, value, allowed)
@@ -256,4 +259,5 @@ SELECT CASE WHEN place = 0 THEN CASE WHEN section > 0 THEN E'\n' ELSE '' END || 
 FROM (SELECT section, item, place, label, (SELECT :printed FROM (SELECT text) r (raw)) AS text FROM lines) l, LATERAL (SELECT CASE label WHEN '*' THEN 2 ELSE 14 END) w (width)
 ORDER BY section, item, place;
 
+COMMIT;
 SELECT set_config('search_path', :'old_path', false) \g /dev/null

@@ -13,8 +13,7 @@
 \if :{?apply} \else \set apply no \endif
 \set references move
 \set functions '{}'
-\set changed_column :mark
-\set follows_references yes
+\set changes yes
 \ir neardup-begin.sql
 
 SELECT :raise
@@ -31,10 +30,7 @@ SELECT :'table_oid'::oid::regclass AS "table" \gset
 
 BEGIN;
 LOCK TABLE :table IN SHARE ROW EXCLUSIVE MODE;
-SELECT :raise
-FROM (:guard) g (message), (VALUES ('Log in as the owner of the table, or use -v trust=yes.')) v (hint)
-WHERE message IS NOT NULL
-\gexec
+:check_trust \g /dev/null
 \ir neardup-references.sql
 LOCK TABLE :record_table IN SHARE ROW EXCLUSIVE MODE;
 

@@ -1,7 +1,7 @@
 -- neardup-watch.sql: lists the near-duplicates that have appeared since the last run.
 --
 --   psql -v table=proposals [-v id=id] [-v sig=sig] [-v threshold=0.8]
---        [-v schema=monitoring] -f neardup-watch.sql
+--        [-v schema=monitoring] [-v trust=yes] -f neardup-watch.sql
 --
 -- The first run notes the current transaction.  Each later run searches the index for rows
 -- similar to those that were inserted or changed since, and lists each pair once.  What it has
@@ -9,6 +9,7 @@
 
 \set ON_ERROR_STOP on
 \if :{?schema} \else \set schema '' \endif
+\set changes no
 \set functions '{is_similar,similarity}'
 \ir neardup-begin.sql
 
@@ -75,38 +76,20 @@ SELECT to_regclass(:'schema' || '.neardup_noticed') IS NULL AS unmade \gset
 COMMIT;
 
 BEGIN ISOLATION LEVEL REPEATABLE READ;
--- One run at a time; no trigger can be added.
+-- One run at a time; no trigger can be added, and no table given away.
 LOCK TABLE :schema.neardup_watched, :schema.neardup_noticed IN SHARE ROW EXCLUSIVE MODE;
+:check_trust \g /dev/null
 
--- Tables of these names are used only if an earlier run has made them, so that no other
--- role can have attached code that would now run as this role.
-WITH state AS (
-	SELECT c.* FROM pg_class c WHERE oid IN ((:'schema' || '.neardup_watched')::regclass, (:'schema' || '.neardup_noticed')::regclass)
-), made AS (
-	SELECT state.oid, CASE
-		WHEN NOT (r.rolsuper OR rolname = current_user OR pg_has_role(current_user, r.oid, 'MEMBER')
-			AND NOT (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)))
-			THEN 'it belongs to role ' || rolname
-		WHEN relkind <> 'r' OR EXISTS (SELECT FROM pg_inherits WHERE state.oid IN (inhrelid, inhparent))
-			THEN 'it is not an ordinary table'
-		WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = state.oid) OR EXISTS (SELECT FROM pg_rewrite WHERE ev_class = state.oid) OR relrowsecurity
-			THEN 'it has triggers, rules or policies'
-		WHEN (SELECT array_agg(format('%s %s', attname, atttypid::regtype) ORDER BY attnum) FROM pg_attribute
-				WHERE attrelid = state.oid AND attnum > 0 AND NOT attisdropped)
-			<> ARRAY['table regclass', 'sig name', 'threshold double precision'] || CASE relname WHEN 'neardup_watched' THEN ARRAY['seen numeric']
-				ELSE ARRAY['id text', 'resembles text', 'similarity double precision', 'noticed_at timestamp with time zone'] END
-			OR EXISTS (SELECT FROM pg_attrdef WHERE adrelid = state.oid AND pg_get_expr(adbin, adrelid) <> 'now()')
-			OR EXISTS (SELECT FROM pg_constraint WHERE conrelid = state.oid AND contype NOT IN ('p', 'n'))
-			OR EXISTS (SELECT FROM pg_index WHERE indrelid = state.oid AND NOT indisprimary)
-			THEN 'it is of another make'
-	END AS why
-	FROM state JOIN pg_roles r ON r.oid = relowner
-)
+-- Tables of these names that belong to another role would run its code as this role.
 SELECT format('DO %L', format('BEGIN RAISE EXCEPTION USING MESSAGE = %L, DETAIL = %L, HINT = %L; END',
-	format('"%s" is not a table that this script has made for this role', oid::regclass), why,
+	format('"%s" is not a table that this script has made for this role', c.oid::regclass), format('it belongs to role %s', rolname),
 	'Drop it, run the script as its owner, or name another schema with -v schema=NAME.'))
-FROM made WHERE why IS NOT NULL LIMIT 1
+FROM pg_class c JOIN pg_roles r ON r.oid = relowner
+WHERE c.oid IN ((:'schema' || '.neardup_watched')::regclass, (:'schema' || '.neardup_noticed')::regclass)
+	AND NOT rolsuper AND NOT pg_has_role(current_user, relowner, 'MEMBER')
+LIMIT 1
 \gexec
+SELECT :ext.neardup_require_trust((:'schema' || name)::regclass, :'trust'::boolean, true) FROM (VALUES ('.neardup_watched'), ('.neardup_noticed')) v (name) \g /dev/null
 
 -- xmin is a transaction number modulo 2^32.  The age of a row in transactions is right up
 -- to 2^31, and negative beyond.  A noted number that is greater than the current one comes

@@ -152,31 +152,44 @@ find_similar(Check *check)
 
 /* ---- Recording ---------------------------------------------------------- */
 
-/*
- * Checks that the log may be written with its owner's rights.  Either only the
- * owner can have made the trigger, or the current user may write to the log
- * himself.
- */
+/* Refuses to use a table with its owner's rights. */
 static void
-check_may_record(const Check *check)
+refuse_use(const Check *check, Oid used, bool writes)
 {
-	const RejectRule *rule = check->rule;
-	const char *table = get_rel_name(rule->guarded);
+	const char *table = get_rel_name(check->rule->guarded);
 
-	if (rule->statement[RECORD] == NULL || rule->trusted ||
-		(pg_class_aclcheck(rule->log_table, GetUserId(), ACL_INSERT) == ACLCHECK_OK &&
-		 check_enable_rls(rule->log_table, InvalidOid, true) != RLS_ENABLED))
-		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("trigger \"%s\" may not write to table \"%s\"", check->data->tg_trigger->tgname,
-					get_rel_name(rule->log_table)),
+			 writes ? errmsg("trigger \"%s\" may not write to table \"%s\"",
+							 check->data->tg_trigger->tgname, get_rel_name(used)) :
+					  errmsg("trigger \"%s\" may not read table \"%s\"",
+							 check->data->tg_trigger->tgname, get_rel_name(used)),
 			 errdetail("Roles other than the owner of table \"%s\" have the TRIGGER privilege on it, "
-					   "and one of them may have made the trigger to write with the owner's rights.",
+					   "and one of them may have made the trigger to use the owner's rights.",
 					   table),
 			 errhint("If the trigger is the owner's, REVOKE TRIGGER ON %s from the other roles, or "
-					 "GRANT INSERT on the log to the roles that change the table.",
-					 quote_identifier(table))));
+					 "GRANT %s ON %s to the roles that change the table.",
+					 quote_identifier(table), writes ? "INSERT" : "SELECT",
+					 quote_identifier(get_rel_name(used)))));
+}
+
+/*
+ * Checks that log and verdicts may be used with their owner's rights.  Either only the owner can
+ * have made the trigger, or the current user may use them himself.
+ */
+static void
+check_may_use(const Check *check)
+{
+	const RejectRule *rule = check->rule;
+
+	if (rule->trusted)
+		return;
+	if (OidIsValid(rule->log_table) &&
+		(pg_class_aclcheck(rule->log_table, GetUserId(), ACL_INSERT) != ACLCHECK_OK ||
+		 check_enable_rls(rule->log_table, InvalidOid, true) == RLS_ENABLED))
+		refuse_use(check, rule->log_table, true);
+	if (OidIsValid(rule->verdict_table) && !role_may_read(rule->verdict_table, InvalidAttrNumber))
+		refuse_use(check, rule->verdict_table, false);
 }
 
 /*
@@ -351,7 +364,6 @@ check_row(Check *check)
 	const RejectRule *rule = check->rule;
 	bool found;
 
-	check_may_record(check);
 	found = run_as_owner(check, search_and_record);
 	guard_count(check->rule,
 				!found                              ? GUARD_PASSED :
@@ -420,6 +432,7 @@ begin_check(Check *check, Oid function, bool (*is_to_be_checked)(Check *check))
 		check->rule = reject_rule(data->tg_trigger, data->tg_relation, function);
 		if (!is_to_be_checked(check))
 			return false;
+		check_may_use(check);
 		warn_of_missing_index(check->rule);
 		lock_scope(check);
 	} while (!rule_is_current(check->rule));

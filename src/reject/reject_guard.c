@@ -11,9 +11,12 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+
+#include "trust.h"
 
 /* A table of more blocks, 256 MB, gets no index without being asked. */
 #define LARGE_BLOCKS 32768
@@ -36,7 +39,8 @@ enum
 	GUARD_DETAIL,
 	GUARD_MESSAGE,
 	GUARD_HINT,
-	GUARD_NAME
+	GUARD_NAME,
+	GUARD_TRUST
 };
 
 typedef struct Guard
@@ -178,6 +182,23 @@ trigger_arguments(const Guard *guard)
 	append_option(&list, "message", text_argument(guard, GUARD_MESSAGE));
 	append_option(&list, "hint", text_argument(guard, GUARD_HINT));
 	return list.data;
+}
+
+/* Raises an error if a superuser would run code of others, and locks the tables against that. */
+static void
+check_trust(const Guard *guard)
+{
+	FunctionCallInfo call = guard->call;
+
+	/* The lock that CREATE TRIGGER takes. */
+	LockRelationOid(guard->table, ShareRowExclusiveLock);
+	if (!is_null_argument(call, GUARD_TRUST) && DatumGetBool(call->args[GUARD_TRUST].value))
+		return;
+	require_trust(guard->table, true);
+	if (!is_null_argument(call, GUARD_LOG))
+		require_trust(DatumGetObjectId(call->args[GUARD_LOG].value), true);
+	if (!is_null_argument(call, GUARD_VERDICTS))
+		require_trust(DatumGetObjectId(call->args[GUARD_VERDICTS].value), false);
 }
 
 /* Reads the arguments that every action has. */
@@ -404,11 +425,11 @@ check_triggers(const Guard *guard)
 		elog(ERROR, "could not find trigger \"%s\"", guard->name);
 	check_names(guard, rule, "message", rule->message);
 	check_names(guard, rule, "hint", rule->hint);
-	if (rule->log != NULL && !rule->trusted)
+	if ((rule->log != NULL || rule->verdicts != NULL) && !rule->trusted)
 		ereport(WARNING,
 				(errmsg("roles other than the owner of table \"%s\" have the TRIGGER privilege on it",
 						get_rel_name(guard->table)),
-				 errdetail("So a role that inserts rows needs INSERT on the log."),
+				 errdetail("So a role that inserts rows needs INSERT on the log, and SELECT on the verdicts."),
 				 errhint("Use REVOKE TRIGGER ON %s.", guard->table_name)));
 	return rule;
 }
@@ -583,6 +604,8 @@ neardup_guard(PG_FUNCTION_ARGS)
 	Guard guard = read_guard(fcinfo);
 	Name name;
 
+	if (strcmp(guard.action, "none") != 0)
+		check_trust(&guard);
 	SPI_connect();
 	drop_triggers(&guard);
 	if (strcmp(guard.action, "none") != 0)

@@ -377,7 +377,36 @@ SET ROLE regress_neardup_writer;
 INSERT INTO desk.letters VALUES (70, near.words(1, 70));
 RESET ROLE;
 SELECT * FROM desk.secret ORDER BY row_key;
-DROP TABLE desk.letters, desk.secret, desk.queue;
+-- Likewise for verdicts: a trigger of another role would tell which rows the owner's table has.
+SET ROLE regress_neardup_owner;
+REVOKE TRIGGER ON desk.letters FROM PUBLIC, regress_neardup_watcher;
+DELETE FROM desk.letters WHERE id <> 1;
+CREATE TABLE desk.judged (a int, b int, same boolean);
+INSERT INTO desk.judged VALUES (1, 80, false);
+GRANT TRIGGER ON desk.letters TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+CREATE TRIGGER told AFTER INSERT ON desk.letters FOR EACH ROW
+	EXECUTE FUNCTION near.neardup_reject('sig', '0.9', 'verdicts=desk.judged');
+RESET ROLE;
+DROP TRIGGER forged ON desk.letters;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (80, near.words(1, 80));
+SET ROLE regress_neardup_owner;
+GRANT SELECT ON desk.judged TO regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (80, near.words(1, 80));
+-- Under row-level security, too.
+SET ROLE regress_neardup_owner;
+ALTER TABLE desk.judged ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (81, near.words(1, 81));
+SET ROLE regress_neardup_owner;
+REVOKE TRIGGER ON desk.letters FROM regress_neardup_writer;
+SET ROLE regress_neardup_writer;
+INSERT INTO desk.letters VALUES (82, near.words(82));
+RESET ROLE;
+SELECT id FROM desk.letters WHERE id >= 80 ORDER BY id;
+DROP TABLE desk.letters, desk.secret, desk.queue, desk.judged;
 
 -- ---- What messages reveal ----
 SET ROLE regress_neardup_owner;

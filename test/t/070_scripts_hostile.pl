@@ -76,6 +76,7 @@ sub signed_right
 }
 
 my ($ok, $out, $err);
+my $refused = qr/a superuser may not run the code of/;
 
 # ---- Names ------------------------------------------------------------------
 
@@ -115,7 +116,7 @@ sql(qq{DROP TABLE docs, docs_body, ${long}_one_table, ${long}_one_tabel});
 
 make_table('pre');
 sql(q{SET ROLE mallory; CREATE FUNCTION pre_sig_sign() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
-($ok, $out, $err) = run_script('sign', 'table=pre');
+($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pre');
 ok($ok, 'sign works beside a function of the same name') or diag $err;
 is(sql(q{SELECT count(*) FILTER (WHERE proowner = 'mallory'::regrole), count(*) FROM pg_trigger JOIN pg_proc p ON p.oid = tgfoid WHERE tgrelid = 'pre'::regclass}),
 	'0|1', 'and does not use it');
@@ -126,7 +127,7 @@ sql(q{GRANT TRIGGER ON pretrigger TO mallory; SET ROLE mallory;
 	CREATE TRIGGER pretrigger_sig_sign BEFORE INSERT OR UPDATE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()});
 ($ok, $out, $err) = run_script('sign', 'table=pretrigger');
 no_hostile_code_ran("another role's trigger does not run as a superuser");
-like($err, qr/evil.fires\(\) would run as a superuser, and belongs to role mallory/, 'the message says so');
+like($err, qr/a superuser may not run the code of "pretrigger", which belongs to role "owner".*HINT:  Connect as role "owner"/s, 'the message says so');
 is(sql(q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'pretrigger'::regclass AND attname = 'sig'}), '0', 'and nothing is left behind');
 ($ok, $out, $err) = run_script('sign', 'USER=owner', 'table=pretrigger');
 ok($ok, 'the owner of the table may run it') or diag $err;
@@ -137,12 +138,15 @@ foreach my $mark ([], ['mark=dup'])
 		CREATE TRIGGER gone AFTER DELETE ON pretrigger FOR EACH ROW EXECUTE FUNCTION evil.fires()');
 	($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', @$mark);
 	no_hostile_code_ran("nor when rows are marked or deleted: @$mark");
-	like($err, qr/would run as a superuser/, 'the message says so');
+	like($err, qr/$refused "pretrigger"/, 'the message says so');
 }
-($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', 'trust=yes');
-ok($ok, 'it runs with trust=yes') or diag $err;
-is(sql('SELECT is_called FROM evil.taken'), 't', 'the sequence would notice hostile code');
-sql(q{SELECT setval('evil.taken', 1, false)});
+foreach my $trust ('yes', '1')
+{
+	($ok, $out, $err) = run_script('keep-one', 'table=pretrigger', "trust=$trust");
+	ok($ok, "it runs with trust=$trust") or diag $err;
+	is(sql('SELECT is_called FROM evil.taken'), 't', 'the sequence would notice hostile code');
+	sql(q{SELECT setval('evil.taken', 1, false)});
+}
 sql('DROP TABLE pre, pretrigger');
 
 # Cascading deletes and rules.
@@ -184,7 +188,9 @@ my %stranger = (
 	'to_minhash(body || public.plain(kind))' => 'function public.plain\(text\), which belongs to role owner');
 foreach my $expression (sort keys %stranger)
 {
+	sql('ALTER TABLE formed OWNER TO postgres');
 	($ok, $out, $err) = run_script('sign', 'PATH=evil,pg_catalog,public', 'table=public.formed', "expression=$expression");
+	sql('ALTER TABLE formed OWNER TO owner');
 	ok(!$ok, "a superuser does not sign by $expression");
 	like($err, qr/the expression uses $stranger{$expression}.*HINT:  It would run as each role/s, 'the message names what it calls');
 	no_hostile_code_ran('and does not run');
@@ -199,7 +205,7 @@ ok($ok, 'the owner may use a function of its own') or diag $err;
 ok($ok, 'or of a role that it trusts') or diag $err;
 sql('SET ROLE owner; DROP TRIGGER formed_own_sign ON formed; DROP TRIGGER formed_trusted_sign ON formed');
 # What the defaults of an expression stand for is fixed when it is parsed.
-($ok, $out, $err) = run_script('sign', 'PATH=evil,pg_catalog,public', 'table=public.formed', 'expression=to_minhash(body)');
+($ok, $out, $err) = run_script('sign', 'USER=owner', 'PATH=evil,pg_catalog,public', 'table=public.formed', 'expression=to_minhash(body)');
 ok($ok, 'an expression finds the functions of the extension, and not those in the path') or diag $err;
 sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
 sql(q{INSERT INTO formed SELECT 100, words(9, 9)});
@@ -216,7 +222,9 @@ foreach my $view ('over_viewed', 'over_view')
 {
 	($ok, $out, $err) = run_script('keep-one', "table=$view");
 	no_hostile_code_ran("triggers of the table do not run: $view");
-	like($err, qr/would run as a superuser/, 'the message says so');
+	like($err, qr/$refused "viewed"/, 'the message says so');
+	($ok, $out, $err) = run_script('report', "table=$view");
+	ok($ok, "but a superuser's view may be read") or diag $err;
 }
 sql('DROP TABLE viewed CASCADE');
 
@@ -257,11 +265,13 @@ sql(q{
 	CREATE FUNCTION evil.joined(text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN textcat($1, $2); END';
 	CREATE OPERATOR evil.|| (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.joined);
 });
+sql('ALTER TABLE far OWNER TO postgres');
 every_script('public.far', 'functions, operators, types and tables in the path', 'PATH=evil,pg_catalog,public');
 sql('DROP TABLE far, neardup_watched, neardup_noticed');
 
 # Objects in the extension's schema that are not its members are refused.
 make_table('near_by');
+sql('ALTER TABLE near_by OWNER TO postgres');
 sql(q{SET ROLE mallory; CREATE FUNCTION public.to_minhash(text) RETURNS public.minhash LANGUAGE plpgsql AS 'BEGIN PERFORM evil.take(); RETURN NULL; END'});
 
 ($ok, $out, $err) = run_script('sign', 'table=near_by');
@@ -283,6 +293,12 @@ foreach my $script (sort keys %beside)
 	($ok, $out, $err) = run_script($script, 'table=near_by');
 	no_hostile_code_ran("a function in the extension's schema is not called: $script");
 	like($err, qr/is not a part of the extension neardup/, 'the script says why');
+	# The owner of the database, if it has made the extension, can also add the function to it.
+	sql("ALTER EXTENSION neardup ADD FUNCTION public." . ($beside{$script} =~ s/ RETURNS.*//r));
+	($ok, $out, $err) = run_script($script, 'table=near_by');
+	no_hostile_code_ran("nor as a member of the extension: $script");
+	like($err, qr/is not a part of the extension neardup/, 'the script says why');
+	sql("ALTER EXTENSION neardup DROP FUNCTION public." . ($beside{$script} =~ s/ RETURNS.*//r));
 	sql('DROP FUNCTION public.' . ($beside{$script} =~ s/ RETURNS.*//r));
 }
 sql('DROP TABLE near_by, neardup_watched, neardup_noticed');
@@ -306,9 +322,15 @@ make_table('domains', 'id counted PRIMARY KEY, body text');
 sql(q{SELECT setval('evil.taken', 1, false)});
 foreach my $table ('domains', 'kinds')
 {
+	foreach my $script ('sign', 'lexicon')
+	{
+		($ok, $out, $err) = run_script($script, "table=$table", $script eq 'lexicon' ? ('text=id', 'function=weighed') : ());
+		like($err, qr/$refused "$table"/, "a superuser does not run them: $table, $script");
+		no_hostile_code_ran("they run no code: $table, $script");
+	}
 	foreach my $script ('sign', 'status', 'report', 'review', 'keep-one', 'watch', 'watch')
 	{
-		($ok, $out, $err) = run_script($script, "table=$table");
+		($ok, $out, $err) = run_script($script, $script =~ /sign|keep/ ? 'USER=owner' : (), "table=$table");
 		ok($ok, "the owner's types: $table, $script") or diag $err;
 		sql("SET ROLE owner; UPDATE $table SET body = body || ' and so on'") if $script eq 'watch';
 		no_hostile_code_ran("they run no code: $table, $script");
@@ -317,12 +339,9 @@ foreach my $table ('domains', 'kinds')
 	($ok, $out, $err) = run_script('review', "table=$table", 'show=judge');
 	like($out, qr/<article/, "the owner's types: $table, pairs to judge") or diag $err;
 	no_hostile_code_ran("they run no code: $table, pairs to judge");
-	foreach my $script ('report', 'keep-one')
-	{
-		($ok, $out, $err) = run_script($script, "table=$table", 'title=id');
-		ok($ok, "the owner's types as titles: $table, $script") or diag $err;
-		no_hostile_code_ran('they run no code');
-	}
+	($ok, $out, $err) = run_script('report', "table=$table", 'title=id');
+	ok($ok, "the owner's types as titles: $table") or diag $err;
+	no_hostile_code_ran('they run no code');
 }
 sql('DROP TABLE domains, kinds, neardup_watched, neardup_noticed');
 
@@ -333,14 +352,12 @@ run_script('sign', 'USER=owner', 'table=watched');
 my %planted = (
 	"a stranger's table" => [q{SET ROLE mallory; CREATE TABLE neardup_watched ("table" regclass, sig name, threshold float8, seen numeric NOT NULL, PRIMARY KEY ("table", sig, threshold));
 		GRANT ALL ON neardup_watched TO PUBLIC;
-		CREATE TRIGGER t BEFORE INSERT ON neardup_watched FOR EACH ROW EXECUTE FUNCTION evil.fires()}, qr/belongs to role mallory/],
+		CREATE TRIGGER t BEFORE INSERT ON neardup_watched FOR EACH ROW EXECUTE FUNCTION evil.fires()}, qr/belongs to role "mallory"/],
 	"one's own with a stranger's trigger" => [q{CREATE TABLE neardup_watched ("table" regclass, sig name, threshold float8, seen numeric NOT NULL, PRIMARY KEY ("table", sig, threshold));
 		GRANT TRIGGER ON neardup_watched TO mallory; SET ROLE mallory;
-		CREATE TRIGGER t BEFORE INSERT ON neardup_watched FOR EACH ROW EXECUTE FUNCTION evil.fires()}, qr/it has triggers/],
+		CREATE TRIGGER t BEFORE INSERT ON neardup_watched FOR EACH ROW EXECUTE FUNCTION evil.fires()}, qr/a superuser may not run the triggers of "neardup_watched"/],
 	"a stranger's view" => [q{SET ROLE mallory; CREATE VIEW neardup_watched AS SELECT 'watched'::regclass AS "table", 'sig'::name AS sig, 0.8::float8 AS threshold, evil.take() IS NULL AS seen;
-		GRANT ALL ON neardup_watched TO PUBLIC}, qr/neardup_watched/],
-	"a table of other columns" => [q{CREATE TABLE neardup_watched ("table" regclass, sig name, threshold float8, seen numeric NOT NULL CHECK (evil.take() IS NULL OR true), PRIMARY KEY ("table", sig, threshold))},
-		qr/it is of another make/]);
+		GRANT ALL ON neardup_watched TO PUBLIC}, qr/neardup_watched/]);
 foreach my $what (sort keys %planted)
 {
 	sql($planted{$what}[0]);
@@ -365,10 +382,14 @@ foreach (1 .. 2)
 }
 like($out, qr/\(0 rows\)/, 'and the next run continues from there');
 run_script('watch', 'USER=owner', 'table=watched');
+sql(q{ALTER TABLE neardup_watched OWNER TO mallory; GRANT ALL ON neardup_watched TO owner});
+($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=watched');
+like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role mallory/s, "nor does the owner use a stranger's");
+sql('ALTER TABLE neardup_watched OWNER TO owner');
 ($ok, $out, $err) = run_script('watch', 'USER=owner', 'table=watched');
 ok($ok, 'the owner in the schema of the table') or diag $err;
 ($ok, $out, $err) = run_script('watch', 'table=watched');
-like($err, qr/neardup_\w+" is not a table that this script has made for this role.*it belongs to role owner/s, "a superuser does not use another role's table");
+like($err, qr/$refused "neardup_\w+"/, "a superuser does not use another role's table");
 
 # ---- Tables that cannot be watched --------------------------------------------
 
@@ -428,7 +449,7 @@ sql(qq{DO \$\$ BEGIN EXECUTE format('CREATE TRIGGER %I AFTER DELETE ON shown EXE
 prints_none('names of triggers', 'status', 'table=shown');
 like($out, qr/Trigger " ?\]0;taken/, 'status shows the rest') or diag $out;
 prints_none('names of functions', 'keep-one', 'table=shown');
-like($err, qr/would run as a superuser/, 'the message is there');
+like($err, qr/$refused "shown"/, 'the message is there');
 sql('DROP TABLE shown, neardup_watched, neardup_noticed');
 
 # ---- Values ---------------------------------------------------------------------
