@@ -123,11 +123,10 @@ typedef char CompatMessageBytes;
 #endif
 
 /*
- * In 18 no cost keeps the planner from choosing a path whose disabled_nodes are fewest.  A path
- * that cannot run counts as two disabled nodes.  Since 19 the planner sets this number later, so
- * there such a path may be chosen where all others are disabled.
+ * Since 18 no cost keeps the planner from choosing a path whose disabled_nodes are fewest.
+ * A path that cannot run counts as two disabled nodes.
  */
-#if PG_VERSION_NUM >= 180000 && PG_VERSION_NUM < 190000
+#if PG_VERSION_NUM >= 180000
 #define compat_disable_path(path) ((path)->disabled_nodes = 2)
 #else
 #define compat_disable_path(path) ((void) 0)

@@ -4,6 +4,7 @@
  */
 #include "planner/expressions.h"
 
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -29,7 +30,7 @@ constructor_of_call(Oid support, const FuncExpr *call, int column)
 	const char *name;
 
 	if (!IsA(call, FuncExpr) || list_length(call->args) != 3 ||
-		!is_extension_function(support, call->funcid))
+		!is_extension_object(support, ProcedureRelationId, call->funcid))
 		return InvalidOid;
 	type = exprType(linitial(call->args));
 	bound = exprType(lthird(call->args));

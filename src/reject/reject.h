@@ -104,7 +104,7 @@ typedef struct RejectRule
 {
 	MemoryContext context; /* of all that follows */
 	const char *name;      /* of the trigger */
-	Oid extension;         /* this one */
+	Oid function;          /* the one that reads the rule, an object of the extension */
 	Oid guarded;           /* table whose rows are searched */
 	Oid owner;             /* of the guarded table */
 	Oid trigger;           /* on the guarded table */

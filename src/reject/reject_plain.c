@@ -77,8 +77,7 @@ static bool
 is_ours(const Walk *walk, Oid catalog, Oid object)
 {
 	return object < FirstNormalObjectId ||
-		(OidIsValid(walk->rule->extension) &&
-		 getExtensionOfObject(catalog, object) == walk->rule->extension);
+		is_extension_object(walk->rule->function, catalog, object);
 }
 
 /*

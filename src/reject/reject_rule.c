@@ -84,7 +84,7 @@ make_rule(Trigger *trigger, Relation table, Oid function)
 
 	rule->context = context;
 	rule->name = pstrdup(trigger->tgname);
-	rule->extension = getExtensionOfObject(ProcedureRelationId, function);
+	rule->function = function;
 	maker.schema = quote_identifier(get_namespace_name(get_func_namespace(function)));
 	rule->lock = true;
 	read_arguments(rule, trigger);

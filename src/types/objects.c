@@ -66,8 +66,8 @@ owner_of(Oid catalog, Oid object)
 }
 
 /* Is an object of a catalog, or InvalidOid, one of the extension of a function? */
-static bool
-is_ours(Oid function, Oid catalog, Oid object)
+bool
+is_extension_object(Oid function, Oid catalog, Oid object)
 {
 	Known key = {function, catalog, object};
 	Oid extension;
@@ -99,20 +99,13 @@ extension_type(Oid function, const char *name)
 	Oid found = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
 								ObjectIdGetDatum(get_func_namespace(function)));
 
-	if (OidIsValid(found) && !is_ours(function, TypeRelationId, found))
+	if (OidIsValid(found) && !is_extension_object(function, TypeRelationId, found))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("type %s and function %s are not of one extension and owner",
 						format_type_be(found), format_procedure(function)),
 				 errhint("Undo what has changed the owner or the extension of one of them.")));
 	return found;
-}
-
-/* Is another function one of the extension, too? */
-bool
-is_extension_function(Oid function, Oid other)
-{
-	return is_ours(function, ProcedureRelationId, other);
 }
 
 /* Returns the extension's function of a name and up to two arguments, or InvalidOid. */
@@ -127,7 +120,7 @@ extension_function(Oid function, const char *name, Oid first, Oid second)
 						PointerGetDatum(arguments), ObjectIdGetDatum(get_func_namespace(function)));
 
 	pfree(arguments);
-	return is_extension_function(function, found) ? found : InvalidOid;
+	return is_extension_object(function, ProcedureRelationId, found) ? found : InvalidOid;
 }
 
 /* Returns the extension's operator of a name, or InvalidOid. */
@@ -138,7 +131,7 @@ extension_operator(Oid function, const char *name, Oid left, Oid right)
 								ObjectIdGetDatum(left), ObjectIdGetDatum(right),
 								ObjectIdGetDatum(get_func_namespace(function)));
 
-	return is_ours(function, OperatorRelationId, found) ? found : InvalidOid;
+	return is_extension_object(function, OperatorRelationId, found) ? found : InvalidOid;
 }
 
 /* Is it minhash, simhash, bit or bigint? */

@@ -8,7 +8,7 @@
 
 #include "fmgr.h"
 
-extern bool is_extension_function(Oid function, Oid other);
+extern bool is_extension_object(Oid function, Oid catalog, Oid object);
 extern Oid extension_type(Oid function, const char *name);
 extern Oid extension_function(Oid function, const char *name, Oid first, Oid second);
 extern Oid extension_operator(Oid function, const char *name, Oid left, Oid right);
