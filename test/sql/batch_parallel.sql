@@ -97,7 +97,7 @@ SELECT count(*) = (SELECT count(*) FROM alone) AS same FROM pairs(2, 'SELECT id,
 
 -- Sets: parts of the documents.  Each has some 30 of the 61 elements of its group.
 CREATE TABLE sets AS SELECT i AS id, to_shingles(array_agg(i / 2 % 60 * 100 + (i * 41 + j)::bigint * (i * 41 + j) % 1000003 * 7919 % 1000003 % 61)) AS sig
-FROM generate_series(1, 20000) i, generate_series(1, 40 + i % 5) j GROUP BY i;
+FROM generate_series(1, 20000) i, generate_series(1, 40 + i % 5) j GROUP BY i ORDER BY i;
 SET client_min_messages = debug1;
 CREATE TABLE sets_alone AS SELECT * FROM pairs(0, 'SELECT id, sig FROM sets', NULL, 0.4);
 CREATE TABLE sets_shared AS SELECT * FROM pairs(2, 'SELECT id, sig FROM sets', NULL, 0.4);
