@@ -271,6 +271,19 @@ compat_begin_parallel_scan(Relation table, ParallelTableScanDesc scan)
 #endif
 }
 
+/* Begins a scan of an index that fetches rows. */
+static inline IndexScanDesc
+compat_index_beginscan(Relation table, Relation index, Snapshot snapshot, int keys, int orders)
+{
+#if PG_VERSION_NUM >= 190000
+	return index_beginscan(table, index, snapshot, NULL, keys, orders, SO_NONE);
+#elif PG_VERSION_NUM >= 180000
+	return index_beginscan(table, index, snapshot, NULL, keys, orders);
+#else
+	return index_beginscan(table, index, snapshot, keys, orders);
+#endif
+}
+
 /*
  * Which phases of vacuum parallel workers may run.  Before 15, if a table has one index that
  * workers may clean up, a vacuum that found dead rows starts no worker for it and skips its

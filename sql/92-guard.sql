@@ -1,34 +1,29 @@
--- Rejecting near-duplicates row by row.
+-- Guards, which look at each row that is written.
 
-CREATE FUNCTION neardup_reject() RETURNS pg_catalog.trigger
-	AS 'MODULE_PATHNAME', 'neardup_reject'
+CREATE FUNCTION neardup_guard_row() RETURNS pg_catalog.trigger
+	AS 'MODULE_PATHNAME', 'neardup_guard_row'
 	LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION neardup_reject() IS
-	'trigger (column, threshold, options): rejects, reports or records a row whose signature is similar to that of another row';
+COMMENT ON FUNCTION neardup_guard_row() IS
+	'trigger of a guard, which neardup_guard() makes: refuses, reports, records, skips or groups a row that is similar to another row';
 
 CREATE FUNCTION neardup_guard(
 	guarded pg_catalog.regclass,
-	signature pg_catalog.name,
+	signature pg_catalog.text DEFAULT NULL,
 	threshold double precision DEFAULT NULL,
-	action pg_catalog.text DEFAULT 'reject',
-	group_column pg_catalog.name DEFAULT NULL,
-	key pg_catalog.name DEFAULT NULL,
-	within pg_catalog.name[] DEFAULT '{}',
-	where_index pg_catalog.name DEFAULT NULL,
-	log pg_catalog.regclass DEFAULT NULL,
-	verdicts pg_catalog.regclass DEFAULT NULL,
-	lock boolean DEFAULT true,
-	show pg_catalog.name[] DEFAULT '{}',
-	detail pg_catalog.text DEFAULT 'text',
-	message pg_catalog.text DEFAULT NULL,
-	hint pg_catalog.text DEFAULT NULL,
-	name pg_catalog.name DEFAULT NULL,
-	trust boolean DEFAULT false
+	action pg_catalog.text DEFAULT NULL,
+	within pg_catalog.text DEFAULT NULL,
+	condition pg_catalog.text DEFAULT NULL,
+	against pg_catalog.text DEFAULT NULL,
+	measure pg_catalog.text DEFAULT NULL,
+	record_in pg_catalog.text DEFAULT NULL,
+	unless pg_catalog.text DEFAULT NULL,
+	show pg_catalog.text DEFAULT NULL,
+	name pg_catalog.name DEFAULT NULL
 ) RETURNS pg_catalog.name
 	AS 'MODULE_PATHNAME', 'neardup_guard'
 	LANGUAGE C VOLATILE;
-COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.name, double precision, pg_catalog.text, pg_catalog.name, pg_catalog.name, pg_catalog.name[], pg_catalog.name, pg_catalog.regclass, pg_catalog.regclass, boolean, pg_catalog.name[], pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name, boolean) IS
-	'makes and checks a trigger that rejects, reports, records or groups rows that are similar to others; returns its name';
+COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
+	'makes or changes a guard: a trigger that refuses, reports, records, skips or groups rows that are similar to others; returns its name';
 
 CREATE FUNCTION neardup_require_trust(relation pg_catalog.regclass, trust boolean DEFAULT false, changes boolean DEFAULT true) RETURNS pg_catalog.void
 	AS 'MODULE_PATHNAME', 'neardup_require_trust'
@@ -50,8 +45,8 @@ SELECT t.tgrelid::pg_catalog.regclass AS guarded, t.tgname AS name,
 	coalesce(c.passed, 0) AS passed, coalesce(c.refused, 0) AS refused, coalesce(c.reported, 0) AS reported, coalesce(c.grouped, 0) AS grouped,
 	c.last_passed, c.last_refused, c.last_reported, c.last_grouped
 FROM pg_catalog.pg_trigger AS t LEFT JOIN @extschema@.neardup_guard_counts() AS c ON c.trigger OPERATOR(pg_catalog.=) t.oid
-WHERE t.tgfoid OPERATOR(pg_catalog.=) '@extschema@.neardup_reject'::pg_catalog.regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
+WHERE t.tgfoid OPERATOR(pg_catalog.=) '@extschema@.neardup_guard_row'::pg_catalog.regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
 	-- For each row, and not on deletion.
 	AND (t.tgtype OPERATOR(pg_catalog.&) 1::smallint) OPERATOR(pg_catalog.<>) 0 AND (t.tgtype OPERATOR(pg_catalog.&) 8::smallint) OPERATOR(pg_catalog.=) 0;
-COMMENT ON VIEW neardup_guards IS 'the triggers of neardup_reject(), and what they did since the server started';
+COMMENT ON VIEW neardup_guards IS 'the guards, and what they did since the server started';
 GRANT SELECT ON neardup_guards TO PUBLIC;

@@ -1,0 +1,420 @@
+/*
+ * guard.c: neardup_guard(), which makes, changes and drops guards.
+ */
+#include "guard/guard.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "commands/defrem.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/varlena.h"
+#include "nodes/makefuncs.h"
+
+#include "rights.h"
+#include "trust.h"
+#include "types/objects.h"
+
+/* A table of more blocks, 256 MB, gets no index without being asked. */
+#define LARGE_BLOCKS 32768
+
+/* Arguments of neardup_guard() that are no options: the first and the last. */
+#define ARGUMENT_TABLE 0
+#define ARGUMENT_NAME (OPTIONS + 1)
+
+/* What neardup_guard() is called for. */
+typedef struct Guard
+{
+	Oid table;
+	Oid function; /* neardup_guard_row() */
+	const char *table_name;
+	const char *schema; /* of the extension, quoted */
+	const char *name;   /* of the guard */
+	GuardOptions options;
+	GuardAction action;
+} Guard;
+
+/* ---- Arguments ------------------------------------------------------------------------ */
+
+/* Returns an argument that is text, or the threshold, as text; NULL if it is not given. */
+static const char *
+argument_text(FunctionCallInfo call, int argument)
+{
+	Datum value = call->args[argument].value;
+
+	if (call->args[argument].isnull)
+		return NULL;
+	if (argument == OPTION_THRESHOLD + 1)
+		return DatumGetCString(DirectFunctionCall1(float8out, value));
+	if (argument == ARGUMENT_NAME)
+		return pstrdup(NameStr(*DatumGetName(value)));
+	return text_to_cstring(DatumGetTextPP(value));
+}
+
+/* Returns an option with a table's name given its schema, by the search_path. */
+static const char *
+qualified_table(GuardOption option, const char *value)
+{
+	RangeVar *range = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(value)));
+	Oid table = RangeVarGetRelid(range, NoLock, true);
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" of argument \"%s\" does not exist", value,
+						guard_option_names[option]),
+				 errhint("Create the table first, or name another one.")));
+	return guard_qualified(table);
+}
+
+/* Returns an expression or condition with all names given their schemas. */
+static const char *
+qualified_expression(const Guard *guard, const char *value, bool condition)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	Node *expression = guard_parse(table, value, condition);
+	List *context = deparse_context_for(RelationGetRelationName(table), guard->table);
+	int settings = NewGUCNestLevel();
+	const char *text;
+
+	set_locally("search_path", "pg_catalog, pg_temp");
+	if (condition)
+		expression = (Node *) make_ands_explicit((List *) expression);
+	text = deparse_expression(expression, context, false, false);
+	AtEOXact_GUC(false, settings);
+	table_close(table, NoLock);
+	return text;
+}
+
+/* Returns the option unless with the name of a table given its schema. */
+static const char *
+qualified_unless(const Guard *guard, const char *value)
+{
+	char *rest = pstrdup(value);
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (char *item = strtok(rest, ", "); item != NULL; item = strtok(NULL, ", "))
+	{
+		AttrNumber column = get_attnum(guard->table, item);
+
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
+						 column > 0 && get_atttype(guard->table, column) == BOOLOID ?
+							 item :
+							 qualified_table(OPTION_UNLESS, item));
+	}
+	return list.data;
+}
+
+/* Gives the names in the options their schemas: a trigger fires with any search_path. */
+static void
+qualify(Guard *guard)
+{
+	const char **value = guard->options.value;
+
+	if (value[OPTION_AGAINST] != NULL)
+		value[OPTION_AGAINST] = qualified_table(OPTION_AGAINST, value[OPTION_AGAINST]);
+	if (value[OPTION_RECORD_IN] != NULL && guard->action == ACTION_LOG)
+		value[OPTION_RECORD_IN] = qualified_table(OPTION_RECORD_IN, value[OPTION_RECORD_IN]);
+	if (value[OPTION_UNLESS] != NULL)
+		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
+	if (value[OPTION_CONDITION] != NULL)
+		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
+	if (value[OPTION_SIGNATURE] != NULL && strchr(value[OPTION_SIGNATURE], '(') != NULL)
+		value[OPTION_SIGNATURE] = qualified_expression(guard, value[OPTION_SIGNATURE], false);
+}
+
+/* ---- Triggers ------------------------------------------------------------------------------ */
+
+/* Runs a command. */
+static void
+run_command(const char *command)
+{
+	int result = SPI_execute(command, false, 0);
+
+	if (result < 0)
+		elog(ERROR, "SPI_execute failed: %s for %s", SPI_result_code_string(result), command);
+}
+
+/* Returns the name of a trigger that a guard has beside its own. */
+static const char *
+helper_name(const char *guard, const char *label)
+{
+	return makeObjectName(guard, NULL, label);
+}
+
+/* Is a trigger one of a guard? */
+static bool
+is_of_guard(const Trigger *trigger, const char *name)
+{
+	static const char *const label[] = {"before", "lock", "after"};
+
+	if (strcmp(trigger->tgname, name) == 0)
+		return true;
+	for (int i = 0; i < lengthof(label); i++)
+		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Takes the options that are not given from the guard of that name, if there is one. */
+static void
+keep_options(Guard *guard)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	GuardOptions old = {{NULL}};
+
+	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
+			old = guard_options(trigger);
+	}
+	for (int i = 0; i < OPTIONS; i++)
+	{
+		const char **value = &guard->options.value[i];
+
+		if (*value == NULL && old.value[i] != NULL)
+			*value = pstrdup(old.value[i]);
+		else if (*value != NULL && **value == '\0')
+			*value = NULL;
+	}
+	table_close(table, NoLock);
+}
+
+/* Drops the triggers of a guard or, if it has no name, those of all guards of a signature. */
+static void
+drop_triggers(const Guard *guard)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	const char *signature = guard->options.value[OPTION_SIGNATURE];
+	StringInfoData commands;
+
+	initStringInfo(&commands);
+	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (trigger->tgfoid != guard->function ||
+			(guard->name != NULL ?
+				 !is_of_guard(trigger, guard->name) :
+				 signature != NULL &&
+					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
+			continue;
+		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+						 guard->table_name);
+	}
+	table_close(table, NoLock);
+	run_command(commands.data);
+}
+
+/* Creates a trigger. */
+static void
+create_trigger(const Guard *guard, const char *constraint, const char *name, const char *events)
+{
+	run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH ROW EXECUTE FUNCTION "
+						 "%s.neardup_guard_row(%s)",
+						 constraint, quote_identifier(name), events, guard->table_name,
+						 guard->schema, guard_arguments(&guard->options)));
+}
+
+/* Creates the triggers of a guard. */
+static void
+create_triggers(const Guard *guard)
+{
+	if (guard->action == ACTION_GROUP)
+	{
+		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE");
+		create_trigger(guard, "", helper_name(guard->name, "after"),
+					   guard->options.value[OPTION_UNLESS] == NULL ?
+						   "AFTER UPDATE OR DELETE" :
+						   "AFTER INSERT OR UPDATE OR DELETE");
+		return;
+	}
+	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE");
+	if (guard->action == ACTION_SKIP)
+		create_trigger(guard, "", helper_name(guard->name, "before"), "BEFORE INSERT");
+}
+
+/* ---- Indexes ----------------------------------------------------------------------------------- */
+
+/* Returns the number of blocks of a table and its partitions. */
+static BlockNumber
+table_blocks(Oid oid)
+{
+	BlockNumber blocks = 0;
+	ListCell *cell;
+
+	foreach (cell, find_all_inheritors(oid, AccessShareLock, NULL))
+	{
+		Relation table = table_open(lfirst_oid(cell), NoLock);
+
+		if (table->rd_rel->relkind == RELKIND_RELATION)
+			blocks += RelationGetNumberOfBlocks(table);
+		table_close(table, NoLock);
+	}
+	return blocks;
+}
+
+/* Creates an index for the searches of a guard; raises an error if that takes long. */
+static void
+create_index(const Guard *guard, const GuardRule *rule)
+{
+	const char *statement = guard_index_statement(rule, &rule->side[0]);
+
+	if (table_blocks(guard->table) > LARGE_BLOCKS)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" is large and has no index that the guard can ask",
+						get_rel_name(guard->table)),
+				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.",
+						 statement)));
+	run_command(statement);
+}
+
+/* Returns the guard's trigger in the rules of this session. */
+static GuardTrigger *
+find_trigger(const Guard *guard)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	GuardTrigger *found = NULL;
+
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
+			found = guard_trigger(trigger, table, guard->function);
+	}
+	table_close(table, NoLock);
+	if (found != NULL)
+		return found;
+	elog(ERROR, "could not find trigger \"%s\"", guard->name);
+}
+
+/* Returns whether all tables that a guard writes to or reads have an index. */
+static bool
+has_indexes(const GuardRule *rule, const GuardSide *side)
+{
+	bool all = true;
+	ListCell *cell;
+
+	foreach (cell, find_all_inheritors(side->table, AccessShareLock, NULL))
+	{
+		Relation table = table_open(lfirst_oid(cell), NoLock);
+
+		/* Children that inherit are no partitions, and not searched. */
+		if (RelationGetRelid(table) == side->table || table->rd_rel->relispartition)
+			all &= guard_has_index(rule, table);
+		table_close(table, NoLock);
+	}
+	return all;
+}
+
+/* Checks a guard as when it fires, and makes the index that it lacks. */
+static void
+complete(const Guard *guard)
+{
+	GuardTrigger *trigger = find_trigger(guard);
+	ListCell *cell;
+
+	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
+		create_index(guard, trigger->rule);
+	trigger = find_trigger(guard);
+	foreach (cell, trigger->tables)
+	{
+		Relation searched = table_open(lfirst_oid(cell), AccessShareLock);
+
+		(void) guard_place(trigger->rule, searched);
+		table_close(searched, NoLock);
+	}
+	guard_check_statements(trigger->rule);
+}
+
+/* ---- The function --------------------------------------------------------------------------------- */
+
+/* Reads the arguments. */
+static Guard
+read_guard(FunctionCallInfo call)
+{
+	Guard guard = {.name = argument_text(call, ARGUMENT_NAME)};
+
+	if (call->args[ARGUMENT_TABLE].isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"guarded\" of neardup_guard() is missing or wrong"),
+				 errhint("Name a table.")));
+	guard.table = DatumGetObjectId(call->args[ARGUMENT_TABLE].value);
+	if (get_rel_name(guard.table) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", guard.table),
+				 errhint("Name a table.")));
+	guard.table_name = guard_qualified(guard.table);
+	guard.schema = quote_identifier(get_namespace_name(get_func_namespace(call->flinfo->fn_oid)));
+	guard.function =
+		extension_function(call->flinfo->fn_oid, "neardup_guard_row", InvalidOid, InvalidOid);
+	for (int i = 0; i < OPTIONS; i++)
+		guard.options.value[i] = argument_text(call, i + 1);
+	guard.action = guard_action(&guard.options);
+	if (guard.name == NULL && guard.action != ACTION_NONE)
+	{
+		const char *signature = guard.options.value[OPTION_SIGNATURE];
+		const char *action = guard.options.value[OPTION_ACTION];
+
+		if (signature == NULL)
+			refuse_option(OPTION_SIGNATURE, NULL, "Name a column of signatures.");
+		guard.name = makeObjectName(get_rel_name(guard.table),
+									strchr(signature, '(') != NULL ? NULL : signature,
+									action == NULL ? "reject" : action);
+	}
+	return guard;
+}
+
+/* Makes a guard, or changes the one of that name. */
+static void
+make_guard(Guard *guard)
+{
+	/* The lock that CREATE TRIGGER takes. */
+	LockRelationOid(guard->table, ShareRowExclusiveLock);
+	keep_options(guard);
+	guard->action = guard_action(&guard->options);
+	qualify(guard);
+	(void) guard_threshold(&guard->options);
+	if (guard->action == ACTION_GROUP)
+		require_trust(guard->table, true);
+	drop_triggers(guard);
+	create_triggers(guard);
+	complete(guard);
+}
+
+/*
+ * neardup_guard(guarded, signature, threshold, action, ...) → name: makes, changes or drops the
+ * triggers that guard a table, and checks them; returns the name of the guard.
+ */
+PG_FUNCTION_INFO_V1(neardup_guard);
+Datum
+neardup_guard(PG_FUNCTION_ARGS)
+{
+	Guard guard = read_guard(fcinfo);
+	Name name;
+
+	SPI_connect();
+	if (guard.action == ACTION_NONE)
+		drop_triggers(&guard);
+	else
+		make_guard(&guard);
+	SPI_finish();
+	if (guard.name == NULL)
+		PG_RETURN_NULL();
+	name = palloc(NAMEDATALEN);
+	namestrcpy(name, guard.name);
+	PG_RETURN_NAME(name);
+}

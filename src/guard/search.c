@@ -1,0 +1,557 @@
+/*
+ * search.c: the search of a guard for rows similar to a new one.
+ *
+ * It asks indexes with a dirty snapshot, as check_exclusion_or_unique_constraint() does: that
+ * sees the rows of all transactions that are committed or in progress.  Each row that an index
+ * names is compared again, since an index has hashes of keys, bounds of sets, and row versions
+ * that may have been replaced meanwhile.
+ */
+#include "guard/guard.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "rewrite/rewriteHandler.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+#include "index/index.h"
+#include "types/shingles.h"
+
+/* Rows of the same statement that a report looks through for a row stored before. */
+#define SAME_STATEMENT_ROWS 100
+
+/* Rows in no order that a report takes the most similar one of. */
+#define UNORDERED_ROWS 1000
+
+extern Datum neardup_near(PG_FUNCTION_ARGS);
+extern Datum neardup_near_shingles(PG_FUNCTION_ARGS);
+extern Datum neardup_holding(PG_FUNCTION_ARGS);
+extern Datum neardup_held_in(PG_FUNCTION_ARGS);
+
+/* ---- Values of rows --------------------------------------------------------------- */
+
+static EState *
+get_state(GuardCheck *check)
+{
+	if (check->state == NULL)
+		check->state = CreateExecutorState();
+	return check->state;
+}
+
+/* Returns the value of a column or an expression for a row. */
+NullableDatum
+guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
+{
+	NullableDatum value;
+	ExprContext *context;
+
+	if (IsA(expression, Var))
+	{
+		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
+		return value;
+	}
+	context = GetPerTupleExprContext(get_state(check));
+	context->ecxt_scantuple = row;
+	value.value = ExecEvalExprSwitchContext(ExecPrepareExpr(expression, check->state), context,
+											&value.isnull);
+	return value;
+}
+
+/* Does a row satisfy a condition? */
+bool
+guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
+{
+	ExprContext *context;
+
+	if (condition == NIL)
+		return true;
+	context = GetPerTupleExprContext(get_state(check));
+	context->ecxt_scantuple = row;
+	return ExecQual(ExecPrepareQual((List *) condition, check->state), context);
+}
+
+/*
+ * Returns the signature of the new row.  A generated column is computed only after all BEFORE
+ * triggers; before that it is computed here, as it will be then.
+ */
+static NullableDatum
+new_signature(GuardCheck *check)
+{
+	Expr *expression = check->place->signature;
+	Relation table = check->data->tg_relation;
+	AttrNumber column = IsA(expression, Var) ? ((Var *) expression)->varattno : InvalidAttrNumber;
+
+	if (!check->stored && column > 0 &&
+		TupleDescAttr(RelationGetDescr(table), column - 1)->attgenerated)
+		expression = (Expr *) build_column_default(table, column);
+	return guard_value(check, expression, check->row);
+}
+
+/*
+ * Reads what the new row is compared by.  Returns whether it is compared: it has a signature,
+ * no NULL in the columns of the option within, satisfies the condition, and is not let in
+ * whatever it is similar to.
+ */
+bool
+guard_begin_search(GuardCheck *check)
+{
+	const GuardRule *rule = check->rule;
+	const GuardPlace *place = check->place;
+	bool is_null;
+
+	if (place->unless > 0 && DatumGetBool(slot_getattr(check->row, place->unless, &is_null)) &&
+		!is_null)
+		return false;
+	check->within = palloc(rule->withins * sizeof(Datum) + 1);
+	for (int i = 0; i < rule->withins; i++)
+	{
+		check->within[i] = slot_getattr(check->row, place->within[i], &is_null);
+		if (is_null)
+			return false;
+	}
+	if (!guard_holds(check, place->condition, check->row))
+		return false;
+	check->signature = new_signature(check);
+	return !check->signature.isnull;
+}
+
+/* ---- A scan of one index --------------------------------------------------------------- */
+
+/* How a place is scanned. */
+typedef struct PlaceScan
+{
+	GuardCheck *check;
+	const GuardPlace *place;
+	Relation table;
+	Relation index;
+	Datum signature; /* of the new row, as the index takes it: a set, or minhash or simhash */
+	FmgrInfo in_ball;
+	Datum ball;
+	int keys;
+	ScanKeyData key[INDEX_MAX_KEYS];
+	int orders;
+	ScanKeyData order;
+	SnapshotData snapshot;
+	IndexScanDesc scan;
+	TupleTableSlot *row;
+	double similarity; /* of the row */
+} PlaceScan;
+
+/* Sets a scan key of an operator of an index's family.  Returns false if there is none. */
+static bool
+set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid right, Datum argument)
+{
+	Oid operator = get_opfamily_member(index->rd_opfamily[column - 1],
+									   index->rd_opcintype[column - 1], right, strategy);
+
+	if (!OidIsValid(operator))
+		return false;
+	ScanKeyEntryInitialize(key, flags, column, strategy, right, index->rd_indcollation[column - 1],
+						   get_opcode(operator), argument);
+	return true;
+}
+
+/* Sets the keys of the columns in which rows are equal. */
+static void
+set_within_keys(PlaceScan *scan)
+{
+	const GuardPlace *place = scan->place;
+
+	for (int i = 0; i < scan->check->rule->withins; i++)
+		if (place->key[i] > 0 &&
+			set_key(&scan->key[scan->keys], scan->index, 0, place->key[i], STRATEGY_EQUAL,
+					scan->index->rd_opcintype[place->key[i] - 1], scan->check->within[i]))
+			scan->keys++;
+}
+
+/* Sets the order by distance, if the index has one; a measure of parts has none. */
+static void
+set_order(PlaceScan *scan)
+{
+	int column = index_cache(scan->index)->signature;
+	Oid type = scan->index->rd_opcintype[column - 1];
+	Oid function = scan->check->rule->function;
+	Datum value = scan->check->signature.value;
+
+	if (scan->check->rule->measure != MEASURE_SIMILARITY)
+		return;
+	scan->orders =
+		set_key(&scan->order, scan->index, SK_ORDER_BY, column, STRATEGY_DISTANCE, type, value) ||
+		set_key(&scan->order, scan->index, SK_ORDER_BY, column, STRATEGY_SYMBOLS,
+				extension_type(function, type == BITOID ? "minhash" : "simhash"), scan->signature);
+}
+
+/* Returns the ball around the signature of the new row. */
+static Datum
+ball_of(const PlaceScan *scan, GuardMeasure measure)
+{
+	static const PGFunction of_set[MEASURES] = {neardup_near_shingles, neardup_holding,
+												neardup_held_in, NULL};
+	PGFunction function = index_cache(scan->index)->sets ? of_set[measure] : neardup_near;
+
+	return DirectFunctionCall2(function, scan->signature,
+							   Float8GetDatum(scan->check->rule->threshold));
+}
+
+/* Opens a place for scans with one measure. */
+static void
+open_place(PlaceScan *scan, GuardCheck *check, Oid table)
+{
+	Signature signature;
+
+	*scan = (PlaceScan){.check = check};
+	scan->table = table_open(table, AccessShareLock);
+	scan->place = guard_place(check->rule, scan->table);
+	scan->index = index_open(scan->place->index, AccessShareLock);
+	scan->signature = check->signature.value;
+	if (!index_cache(scan->index)->sets)
+	{
+		signature = index_signature(scan->index, scan->signature);
+		scan->signature = PointerGetDatum(signature_value(&signature, 0));
+	}
+	scan->row = table_slot_create(scan->table, NULL);
+}
+
+static void
+close_place(PlaceScan *scan)
+{
+	ExecDropSingleTupleTableSlot(scan->row);
+	index_close(scan->index, NoLock);
+	table_close(scan->table, NoLock);
+}
+
+/* Begins a scan for one measure; if ordered, by distance. */
+static void
+begin_scan(PlaceScan *scan, GuardMeasure measure, bool ordered)
+{
+	Oid ball = extension_type(scan->check->rule->function, "ball");
+
+	scan->ball = ball_of(scan, measure);
+	scan->keys = 1;
+	scan->orders = 0;
+	(void) set_key(&scan->key[0], scan->index, 0, index_cache(scan->index)->signature,
+				   STRATEGY_IN_BALL, ball, scan->ball);
+	scan->in_ball = scan->key[0].sk_func;
+	set_within_keys(scan);
+	if (ordered)
+		set_order(scan);
+	InitDirtySnapshot(scan->snapshot);
+	scan->scan = compat_index_beginscan(scan->table, scan->index, &scan->snapshot, scan->keys,
+										scan->orders);
+	index_rescan(scan->scan, scan->key, scan->keys, scan->orders > 0 ? &scan->order : NULL,
+				 scan->orders);
+}
+
+/* Is it the new row itself? */
+static bool
+is_own_row(const PlaceScan *scan)
+{
+	const GuardCheck *check = scan->check;
+
+	return check->stored && ItemPointerEquals(&scan->row->tts_tid, &check->row->tts_tid) &&
+		scan->place->table == check->place->table;
+}
+
+/* Do two times lie at most an interval apart? */
+static bool
+are_within_span(const WithinColumn *within, Oid type, Datum a, Datum b)
+{
+	PGFunction plus = type == TIMESTAMPTZOID ? timestamptz_pl_interval : timestamp_pl_interval;
+	Datum early = type == DATEOID ? DirectFunctionCall1(date_timestamp, a) : a;
+	Datum late = type == DATEOID ? DirectFunctionCall1(date_timestamp, b) : b;
+
+	if (DatumGetInt64(early) > DatumGetInt64(late))
+	{
+		Datum swapped = early;
+
+		early = late;
+		late = swapped;
+	}
+	early = DirectFunctionCall2(plus, early, IntervalPGetDatum(within->span));
+	return DatumGetInt64(late) <= DatumGetInt64(early);
+}
+
+/* Is the row equal to the new one in a column of the option within, or close enough? */
+static bool
+is_within(PlaceScan *scan, int i)
+{
+	const WithinColumn *within = &scan->check->rule->within[i];
+	const FormData_pg_attribute *attribute =
+		TupleDescAttr(RelationGetDescr(scan->table), scan->place->within[i] - 1);
+	Oid type = getBaseType(attribute->atttypid);
+	bool is_null;
+	Datum value = slot_getattr(scan->row, scan->place->within[i], &is_null);
+
+	if (is_null)
+		return false;
+	if (within->span != NULL)
+		return are_within_span(within, type, value, scan->check->within[i]);
+	return DatumGetBool(
+		FunctionCall2Coll(&lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo,
+						  attribute->attcollation, value, scan->check->within[i]));
+}
+
+/* Compares the row with the new one, by its own values. */
+static bool
+is_similar(PlaceScan *scan)
+{
+	GuardCheck *check = scan->check;
+	NullableDatum signature;
+
+	if (is_own_row(scan))
+		return false;
+	for (int i = 0; i < check->rule->withins; i++)
+		if (!is_within(scan, i))
+			return false;
+	signature = guard_value(check, scan->place->signature, scan->row);
+	return !signature.isnull &&
+		DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) &&
+		guard_holds(check, scan->place->condition, scan->row) &&
+		(!OidIsValid(check->rule->verdicts) || !guard_is_judged(check, scan->place, scan->row));
+}
+
+/* Gets the next row that is similar.  Returns false if there is none. */
+static bool
+next_similar(PlaceScan *scan)
+{
+	while (index_getnext_slot(scan->scan, ForwardScanDirection, scan->row))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (is_similar(scan))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the transaction in progress that made or deletes the row, or InvalidTransactionId. */
+static TransactionId
+in_progress(const PlaceScan *scan)
+{
+	return TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.xmin : scan->snapshot.xmax;
+}
+
+/* Waits until it is known whether a row remains. */
+static void
+wait_for(PlaceScan *scan, TransactionId other, uint32 speculative_token, ItemPointerData *tid)
+{
+	if (speculative_token != 0)
+		SpeculativeInsertionWait(other, speculative_token);
+	else
+		XactLockTableWait(other, scan->table, tid, XLTW_RecheckExclusionConstr);
+}
+
+/* Searches a place by one measure for any row that is similar and there to stay. */
+static bool
+place_finds(PlaceScan *scan, GuardMeasure measure)
+{
+	for (;;)
+	{
+		TransactionId other = InvalidTransactionId;
+		uint32 token = 0;
+		ItemPointerData tid;
+		bool found;
+
+		begin_scan(scan, measure, false);
+		found = next_similar(scan);
+		if (found)
+		{
+			other = in_progress(scan);
+			token = TransactionIdIsValid(scan->snapshot.xmin) ? scan->snapshot.speculativeToken : 0;
+			tid = scan->row->tts_tid;
+		}
+		ExecClearTuple(scan->row);
+		index_endscan(scan->scan);
+		if (!TransactionIdIsValid(other))
+			return found;
+		wait_for(scan, other, token, &tid);
+	}
+}
+
+/* The measures that a measure consists of: both directions, or itself. */
+static int
+parts_of(GuardMeasure measure, GuardMeasure *part)
+{
+	part[0] = measure == MEASURE_CONTAINMENT ? MEASURE_CONTAINED : measure;
+	part[1] = MEASURE_CONTAINS;
+	return measure == MEASURE_CONTAINMENT ? 2 : 1;
+}
+
+/* Returns whether there is a row that is similar to the new one. */
+bool
+guard_finds(GuardCheck *check)
+{
+	GuardMeasure part[2];
+	int parts = parts_of(check->rule->measure, part);
+	bool found = false;
+	ListCell *cell;
+
+	foreach (cell, check->trigger->tables)
+	{
+		PlaceScan scan;
+
+		open_place(&scan, check, lfirst_oid(cell));
+		for (int i = 0; i < parts && !found; i++)
+			found = place_finds(&scan, part[i]);
+		close_place(&scan);
+		if (found)
+			break;
+	}
+	return found;
+}
+
+/* ---- The row that a report names --------------------------------------------------------- */
+
+/* Returns the measure of the row and the new one. */
+static double
+measure_row(PlaceScan *scan)
+{
+	GuardMeasure measure = scan->check->rule->measure;
+	NullableDatum value = guard_value(scan->check, scan->place->signature, scan->row);
+	Signature x;
+	Signature y;
+	Bag new;
+	Bag other;
+	double contained;
+	double contains;
+
+	if (!index_cache(scan->index)->sets)
+	{
+		x = signature_of_datum(scan->signature);
+		y = index_signature(scan->index, value.value);
+		return signature_similarity(&x.header, signature_distance(&x, &y));
+	}
+	new = shingles_bag(shingles_of_datum(scan->signature));
+	other = shingles_bag(shingles_of_datum(value.value));
+	if (measure == MEASURE_SIMILARITY)
+		return bag_resemblance(&new, &other);
+	contained = measure == MEASURE_CONTAINS ? 0 : bag_containment(&new, &other);
+	contains = measure == MEASURE_CONTAINED ? 0 : bag_containment(&other, &new);
+	return Max(contained, contains);
+}
+
+/* Returns the command that made a row of this transaction. */
+static CommandId
+command_of(TupleTableSlot *row)
+{
+	bool is_copy;
+	HeapTuple tuple = ExecFetchSlotHeapTuple(row, false, &is_copy);
+	CommandId command = HeapTupleHeaderGetCmin(tuple->t_data);
+
+	if (is_copy)
+		heap_freetuple(tuple);
+	return command;
+}
+
+/* Did the statement that made the new row make the row, too? */
+static bool
+is_of_same_statement(PlaceScan *scan)
+{
+	GuardCheck *check = scan->check;
+	bool is_null;
+	Datum made_by = slot_getsysattr(scan->row, MinTransactionIdAttributeNumber, &is_null);
+
+	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(made_by)) &&
+		command_of(scan->row) ==
+		(check->stored ? command_of(check->row) : GetCurrentCommandId(false));
+}
+
+/* Is a hit to be named rather than another one, which may be none? */
+static bool
+is_better(const GuardHit *hit, const GuardHit *other)
+{
+	if (hit->row == NULL || other->row == NULL)
+		return other->row == NULL;
+	return hit->same_statement != other->same_statement ? other->same_statement :
+														  hit->similarity > other->similarity;
+}
+
+/* Takes the row if it is better than what was found. */
+static void
+take_if_better(PlaceScan *scan, GuardHit *found)
+{
+	GuardHit hit = {.row = scan->row,
+					.place = scan->place,
+					.similarity = measure_row(scan),
+					.same_statement = is_of_same_statement(scan)};
+
+	if (!is_better(&hit, found))
+		return;
+	if (found->row != NULL)
+		ExecDropSingleTupleTableSlot(found->row);
+	*found = hit;
+	found->row = MakeSingleTupleTableSlot(RelationGetDescr(scan->table), &TTSOpsHeapTuple);
+	ExecCopySlot(found->row, scan->row);
+}
+
+/* Can none of the rows that follow be better than what was found among the first ones? */
+static bool
+is_settled(const PlaceScan *scan, const GuardHit *found, int rows)
+{
+	if (scan->orders == 0)
+		return rows >= UNORDERED_ROWS;
+	if (found->row == NULL || found->same_statement)
+		return rows >= SAME_STATEMENT_ROWS && scan->check->rule->action != ACTION_REJECT;
+	/* The distances of sets are bounds. */
+	return !scan->scan->xs_recheckorderby ||
+		DatumGetFloat8(scan->scan->xs_orderbyvals[0]) >= 1 - found->similarity;
+}
+
+/* Finds the row of a place to name; that of a transaction in progress was not the reason. */
+static GuardHit
+nearest_of_place(PlaceScan *scan, GuardMeasure measure)
+{
+	GuardHit found = {NULL};
+	int rows = 0;
+
+	begin_scan(scan, measure, true);
+	while (next_similar(scan))
+	{
+		if (!TransactionIdIsValid(in_progress(scan)))
+			take_if_better(scan, &found);
+		if (is_settled(scan, &found, ++rows))
+			break;
+	}
+	ExecClearTuple(scan->row);
+	index_endscan(scan->scan);
+	return found;
+}
+
+/*
+ * Finds the row to name: one stored before rather than one of the same statement, and then the
+ * most similar one.  Returns false if there is none any more.
+ */
+bool
+guard_finds_nearest(GuardCheck *check, GuardHit *hit)
+{
+	GuardMeasure part[2];
+	int parts = parts_of(check->rule->measure, part);
+	ListCell *cell;
+
+	*hit = (GuardHit){NULL};
+	foreach (cell, check->trigger->tables)
+	{
+		PlaceScan scan;
+
+		open_place(&scan, check, lfirst_oid(cell));
+		for (int i = 0; i < parts; i++)
+		{
+			GuardHit found = nearest_of_place(&scan, part[i]);
+
+			if (is_better(&found, hit))
+				*hit = found;
+		}
+		close_place(&scan);
+	}
+	return hit->row != NULL;
+}
