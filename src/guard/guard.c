@@ -94,22 +94,31 @@ qualified_expression(const Guard *guard, const char *value, bool condition)
 
 /* Returns the option unless with the name of a table given its schema. */
 static const char *
-qualified_unless(const Guard *guard, const char *value)
+qualified_unless(const Guard *guard)
 {
-	char *rest = pstrdup(value);
 	StringInfoData list;
+	ListCell *cell;
 
 	initStringInfo(&list);
-	for (char *item = strtok(rest, ", "); item != NULL; item = strtok(NULL, ", "))
+	foreach (cell, guard_items(&guard->options, OPTION_UNLESS))
 	{
-		AttrNumber column = get_attnum(guard->table, item);
+		const char *column = guard_unless_column(guard->table, lfirst(cell));
 
 		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
-						 column > 0 && get_atttype(guard->table, column) == BOOLOID ?
-							 item :
-							 qualified_table(OPTION_UNLESS, item));
+						 column != NULL ? quote_identifier(column) :
+										  qualified_table(OPTION_UNLESS, lfirst(cell)));
 	}
 	return list.data;
+}
+
+/* Gives the names in a signature that is an expression their schemas. */
+static void
+qualify_signature(Guard *guard)
+{
+	const char **value = &guard->options.value[OPTION_SIGNATURE];
+
+	if (*value != NULL && strchr(*value, '(') != NULL)
+		*value = qualified_expression(guard, *value, false);
 }
 
 /* Gives the names in the options their schemas: a trigger fires with any search_path. */
@@ -123,11 +132,10 @@ qualify(Guard *guard)
 	if (value[OPTION_RECORD_IN] != NULL && guard->action == ACTION_LOG)
 		value[OPTION_RECORD_IN] = qualified_table(OPTION_RECORD_IN, value[OPTION_RECORD_IN]);
 	if (value[OPTION_UNLESS] != NULL)
-		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
+		value[OPTION_UNLESS] = qualified_unless(guard);
 	if (value[OPTION_CONDITION] != NULL)
 		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
-	if (value[OPTION_SIGNATURE] != NULL && strchr(value[OPTION_SIGNATURE], '(') != NULL)
-		value[OPTION_SIGNATURE] = qualified_expression(guard, value[OPTION_SIGNATURE], false);
+	qualify_signature(guard);
 }
 
 /* ---- Triggers ------------------------------------------------------------------------------ */
@@ -149,18 +157,35 @@ helper_name(const char *guard, const char *label)
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger one of a guard? */
+/* Is a trigger one of the guard of that name?  Those beside its own are no constraints. */
 static bool
-is_of_guard(const Trigger *trigger, const char *name)
+has_name(const Trigger *trigger, const char *name)
 {
 	static const char *const label[] = {"before", "lock", "after"};
 
 	if (strcmp(trigger->tgname, name) == 0)
 		return true;
-	for (int i = 0; i < lengthof(label); i++)
+	for (int i = 0; i < lengthof(label) && !OidIsValid(trigger->tgconstraint); i++)
 		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
 			return true;
 	return false;
+}
+
+/* Is a trigger one of the guard of that name or, without a name, of a guard of that signature? */
+static bool
+is_of_guard(const Trigger *trigger, const Guard *guard)
+{
+	const char *wanted = guard->options.value[OPTION_SIGNATURE];
+	const char *signature;
+
+	if (trigger->tgfoid != guard->function)
+		return false;
+	if (guard->name != NULL)
+		return has_name(trigger, guard->name);
+	if (wanted == NULL)
+		return true;
+	signature = guard_options(trigger).value[OPTION_SIGNATURE];
+	return signature != NULL && strcmp(signature, wanted) == 0;
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */
@@ -194,7 +219,6 @@ static void
 drop_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	const char *signature = guard->options.value[OPTION_SIGNATURE];
 	StringInfoData commands;
 
 	initStringInfo(&commands);
@@ -202,14 +226,9 @@ drop_triggers(const Guard *guard)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid != guard->function ||
-			(guard->name != NULL ?
-				 !is_of_guard(trigger, guard->name) :
-				 signature != NULL &&
-					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
-			continue;
-		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
-						 guard->table_name);
+		if (is_of_guard(trigger, guard))
+			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+							 guard->table_name);
 	}
 	table_close(table, NoLock);
 	run_command(commands.data);
@@ -408,7 +427,10 @@ neardup_guard(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	if (guard.action == ACTION_NONE)
+	{
+		qualify_signature(&guard);
 		drop_triggers(&guard);
+	}
 	else
 		make_guard(&guard);
 	SPI_finish();

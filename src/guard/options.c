@@ -6,6 +6,7 @@
  */
 #include "guard/guard.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -15,6 +16,7 @@
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 #include "rights.h"
@@ -139,6 +141,39 @@ guard_names(const GuardOptions *options, GuardOption option)
 		refuse_option(option, psprintf("It is not a list of names: '%s'.", value),
 					  "Pass names that commas separate.  A name with capital letters needs double quotes.");
 	return names;
+}
+
+/* Returns the items of an option as a list of strings, without the blanks around them. */
+List *
+guard_items(const GuardOptions *options, GuardOption option)
+{
+	char *at = options->value[option] == NULL ? NULL : pstrdup(options->value[option]);
+	bool quoted = false;
+	List *items = NIL;
+
+	while (at != NULL)
+	{
+		char *item = at + strspn(at, " \t\n");
+
+		for (at = item; *at != '\0' && (*at != ',' || quoted); at++)
+			quoted ^= *at == '"';
+		items = lappend(items, pnstrdup(item, at - item));
+		at = *at == ',' ? at + 1 : NULL;
+	}
+	return items;
+}
+
+/* Returns the boolean column that an item of the option unless names, or NULL. */
+const char *
+guard_unless_column(Oid table, const char *item)
+{
+	List *names;
+	AttrNumber column;
+
+	if (!SplitIdentifierString(pstrdup(item), '.', &names) || list_length(names) != 1)
+		return NULL;
+	column = get_attnum(table, linitial(names));
+	return column > 0 && get_atttype(table, column) == BOOLOID ? linitial(names) : NULL;
 }
 
 /* Returns the parse tree of one expression; raises an error if the text is another thing. */

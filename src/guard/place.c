@@ -270,8 +270,7 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 										extension_type(rule->function, "ball"),
 										STRATEGY_IN_BALL)))
 		return -1;
-	if (RelationGetIndexPredicate(index) != NIL &&
-		!equal(RelationGetIndexPredicate(index), place->condition))
+	if (!predicate_implied_by(RelationGetIndexPredicate(index), place->condition, false))
 		return -1;
 	fits = INDEX_MAX_KEYS - IndexRelationGetNumberOfKeyAttributes(index);
 	for (int i = 0; i < rule->withins; i++)

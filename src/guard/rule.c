@@ -11,6 +11,7 @@
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
+#include "commands/defrem.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -157,6 +158,20 @@ guard_root(Oid trigger, Oid *root)
 	return table;
 }
 
+/* Reads an interval, which must not be negative. */
+static Interval *
+read_span(char *text)
+{
+	Datum zero = IntervalPGetDatum(palloc0(sizeof(Interval)));
+	Datum span = DirectFunctionCall3(interval_in, CStringGetDatum(text),
+									 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, span, zero)))
+		refuse_option(OPTION_WITHIN, psprintf("The interval is '%s'.", text),
+					  "Pass an interval that is not negative.");
+	return DatumGetIntervalP(span);
+}
+
 /* Reads one item of the option within: a column, or a column and an interval. */
 static WithinColumn
 read_within(char *item)
@@ -175,9 +190,7 @@ read_within(char *item)
 		while (isspace((unsigned char) *end))
 			end++;
 		if (*end != '\0')
-			column.span = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(end),
-																ObjectIdGetDatum(InvalidOid),
-																Int32GetDatum(-1)));
+			column.span = read_span(end);
 	}
 	if (end == NULL || !SplitIdentifierString(item, ',', &names) || list_length(names) != 1)
 		refuse_option(OPTION_WITHIN, NULL,
@@ -190,30 +203,12 @@ read_within(char *item)
 static void
 read_withins(GuardRule *rule)
 {
-	const char *value = rule->options.value[OPTION_WITHIN];
-	char *copy = value == NULL ? NULL : pstrdup(value);
-	bool quoted = false;
-	char *item = NULL;
+	List *items = guard_items(&rule->options, OPTION_WITHIN);
+	ListCell *cell;
 
-	if (copy == NULL)
-		return;
-	rule->within = palloc((strlen(value) + 1) * sizeof(WithinColumn));
-	for (char *at = copy;; at++)
-	{
-		bool end = *at == '\0';
-
-		if (*at == '"')
-			quoted = !quoted;
-		if (item == NULL && !isspace((unsigned char) *at))
-			item = at;
-		if (!end && (*at != ',' || quoted))
-			continue;
-		*at = '\0';
-		rule->within[rule->withins++] = read_within(item);
-		item = NULL;
-		if (end)
-			break;
-	}
+	rule->within = palloc(list_length(items) * sizeof(WithinColumn) + 1);
+	foreach (cell, items)
+		rule->within[rule->withins++] = read_within(lfirst(cell));
 }
 
 /* Returns the table of a name, which lies in the schema of the guarded table unless it has one. */
@@ -248,18 +243,16 @@ option_table(const GuardRule *rule, GuardOption option, const char *name)
 static void
 read_unless(GuardRule *rule)
 {
-	char *name = rule->options.value[OPTION_UNLESS] == NULL ?
-		NULL :
-		pstrdup(rule->options.value[OPTION_UNLESS]);
+	ListCell *cell;
 
-	for (name = strtok(name, ", "); name != NULL; name = strtok(NULL, ", "))
+	foreach (cell, guard_items(&rule->options, OPTION_UNLESS))
 	{
-		AttrNumber column = get_attnum(rule->side[0].table, name);
+		const char *column = guard_unless_column(rule->side[0].table, lfirst(cell));
 
-		if (column > 0 && get_atttype(rule->side[0].table, column) == BOOLOID)
-			rule->unless = name;
+		if (column != NULL)
+			rule->unless = column;
 		else
-			rule->verdicts = option_table(rule, OPTION_UNLESS, name);
+			rule->verdicts = option_table(rule, OPTION_UNLESS, lfirst(cell));
 	}
 }
 
@@ -370,6 +363,20 @@ find_rule(const Trigger *trigger, Oid function)
 	return rule;
 }
 
+/* Returns the trigger of the guard to which a trigger of an open table belongs. */
+static const Trigger *
+guard_of(const Trigger *trigger, Relation table)
+{
+	const Trigger *all = table->trigdesc->triggers;
+
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+		if (all[i].tgfoid == trigger->tgfoid && OidIsValid(all[i].tgconstraint) &&
+			TRIGGER_FOR_BEFORE(trigger->tgtype) && !TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+			strcmp(trigger->tgname, makeObjectName(all[i].tgname, NULL, "before")) == 0)
+			return &all[i];
+	return trigger;
+}
+
 /*
  * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
  * lives until the transaction ends at least.
@@ -388,7 +395,7 @@ guard_trigger(const Trigger *trigger, Relation table, Oid function)
 	if (found != NULL)
 		return found;
 	old_context = MemoryContextSwitchTo(cache_context);
-	made.rule = find_rule(trigger, function);
+	made.rule = find_rule(guard_of(trigger, table), function);
 	made.tables = guard_tables(made.rule, table, &relation, &relations);
 	for (int i = 0; i < relations; i++)
 		watch(relation[i]);
