@@ -14,6 +14,8 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
+#include "nodes/bitmapset.h"
+#include "nodes/parsenodes.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -103,6 +105,13 @@ typedef struct GuardPlace
 	AttrNumber unless; /* a boolean column, or InvalidAttrNumber */
 	AttrNumber *within; /* the columns of the option within */
 	int *key;           /* and which columns of the index they are; 0: none */
+	Node *generation;   /* of a signature that is a generated column, or NULL */
+	Bitmapset *sources; /* columns that the signature is made of, from FirstLowInvalid... on */
+
+	/* Of a guard that groups rows. */
+	AttrNumber group_key; /* names rows */
+	AttrNumber group;     /* the key of the row that leads the row's group */
+	List *leads;          /* on a row: it leads a group */
 } GuardPlace;
 
 typedef struct GuardCounts GuardCounts;
@@ -124,11 +133,16 @@ typedef struct GuardRule
 	const char *unless;   /* a boolean column, or NULL */
 	Oid verdicts;         /* a table, or InvalidOid */
 	Oid log;              /* the same */
+	const char *group;     /* the column of groups, or NULL */
+	const char *group_key; /* the column that names rows in it */
 	int shown;
 	const char **show;
 	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
 	HTAB *place;
 	GuardCounts *counts;
+	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
+	SPIPlanPtr bound;   /* finds the groups of rows that are judged; the same */
+	SPIPlanPtr follow;  /* places rows that are judged the same again; the same */
 } GuardRule;
 
 /* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
@@ -147,7 +161,7 @@ extern void guard_keep_plan(SPIPlanPtr plan);
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
 
 extern void guard_find_key(GuardSide *side);
-extern bool guard_key_column(const GuardRule *rule, const GuardSide *side, const char **name);
+extern const char *guard_key_column(const GuardRule *rule, const GuardSide *side);
 extern List *guard_tables(const GuardRule *rule, Relation table, Oid **watched, int *count);
 extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table);
 extern bool guard_has_index(const GuardRule *rule, Relation table);
@@ -176,10 +190,15 @@ typedef struct GuardCheck
 	NullableDatum signature;
 	Datum *within;
 	EState *state; /* for expressions; NULL until one is needed */
+	int barred;    /* groups that the row may not join, and their numbers */
+	Datum *bar;
 } GuardCheck;
 
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
+extern bool guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column);
+extern bool guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b);
+extern Datum guard_copy(const Expr *expression, Datum value);
 extern bool guard_begin_search(GuardCheck *check);
 extern bool guard_finds(GuardCheck *check);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
@@ -189,8 +208,27 @@ extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 extern bool guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other);
 extern void guard_check_statements(GuardRule *rule);
 extern void guard_record(GuardCheck *check, const GuardHit *hit);
+extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right, GuardOption option);
+extern SPIPlanPtr guard_prepare(const char *statement, int parameters, Oid *types);
+extern void guard_execute(SPIPlanPtr plan, Datum *values, int expected);
 extern const char *guard_equality(const char *left, Oid type, const char *right);
 extern const char *guard_qualified(Oid relation);
+
+/* ---- Groups (group.c, group_statements.c) ------------------------------------------ */
+
+extern bool guard_leads(const GuardPlace *place, TupleTableSlot *row);
+extern bool guard_is_same_key(const GuardPlace *place, TupleTableSlot *row, Datum a, Datum b);
+extern HeapTuple guard_place_row(GuardCheck *check);
+extern void guard_follow_row(GuardCheck *check);
+extern void guard_lock_statement(const GuardRule *rule);
+extern void guard_lock_groups(const GuardRule *rule, uint16 scope);
+
+extern const char *guard_leader_condition(const GuardRule *rule);
+extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
+extern void guard_hand_on(GuardCheck *check, Datum key);
+extern void guard_follow_judged(GuardCheck *check, Datum key, Datum group);
+extern void guard_fill_groups(GuardRule *rule);
+extern bool guard_has_member_index(const GuardRule *rule);
 
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 

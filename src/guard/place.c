@@ -14,6 +14,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "partitioning/partdesc.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -69,21 +70,28 @@ is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
 }
 
 /*
- * Finds the column that verdicts and groups name rows by: that of the primary key.  If it has
+ * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
  * several, one must be left without those of the option within and those of partitions.
  */
-bool
-guard_key_column(const GuardRule *rule, const GuardSide *side, const char **name)
+const char *
+guard_key_column(const GuardRule *rule, const GuardSide *side)
 {
+	const char *name = NULL;
 	int left = 0;
 
 	for (int i = 0; i < side->keys; i++)
 		if (side->keys == 1 || !is_shared_column(rule, side, side->key[i]))
 		{
-			*name = side->key[i];
+			name = side->key[i];
 			left++;
 		}
-	return left == 1;
+	if (left != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("table \"%s\" has no primary key of one column", get_rel_name(side->table)),
+				 errdetail("Groups and verdicts name rows by one column, beside those of \"within\" and of partitions."),
+				 errhint("Add a primary key.")));
+	return name;
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */
@@ -254,7 +262,7 @@ key_column(Relation index, AttrNumber number)
 
 /*
  * Returns how well an index serves the search of a place: -1 if not at all.  Each key that rows
- * must be equal in counts for it, each other key against it.
+ * must be equal in counts for it, then a condition, and each other key against it.
  */
 static int
 fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
@@ -270,13 +278,13 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 										extension_type(rule->function, "ball"),
 										STRATEGY_IN_BALL)))
 		return -1;
-	if (RelationGetIndexPredicate(index) != NIL &&
-		!equal(RelationGetIndexPredicate(index), place->condition))
+	if (!predicate_implied_by(RelationGetIndexPredicate(index),
+							  list_concat_copy(place->condition, place->leads), false))
 		return -1;
-	fits = INDEX_MAX_KEYS - IndexRelationGetNumberOfKeyAttributes(index);
+	fits = (RelationGetIndexPredicate(index) != NIL ? 2 : 1) * INDEX_MAX_KEYS - IndexRelationGetNumberOfKeyAttributes(index);
 	for (int i = 0; i < rule->withins; i++)
 		if (rule->within[i].span == NULL && key_column(index, place->within[i]) > 0)
-			fits += INDEX_MAX_KEYS;
+			fits += 2 * INDEX_MAX_KEYS;
 	return fits;
 }
 
@@ -327,6 +335,19 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 	}
 }
 
+/* Finds what the signature is made of. */
+static void
+find_sources(GuardPlace *place, Relation table)
+{
+	TupleDesc row_type = RelationGetDescr(table);
+	AttrNumber column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
+
+	if (column > 0 && TupleDescAttr(row_type, column - 1)->attgenerated)
+		place->generation = build_column_default(table, column);
+	pull_varattnos(place->generation != NULL ? place->generation : (Node *) place->signature, 1,
+				   &place->sources);
+}
+
 /* Reads column, expression and condition, whose names are those of safe schemas. */
 static void
 parse_place(const GuardRule *rule, GuardPlace *place, Relation table)
@@ -335,9 +356,16 @@ parse_place(const GuardRule *rule, GuardPlace *place, Relation table)
 
 	set_locally("search_path", "pg_catalog, pg_temp");
 	place->signature = signature_of(rule, table);
+	find_sources(place, table);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
 		place->condition =
 			(List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
+	if (rule->group != NULL)
+	{
+		place->group = column_number(rule, OPTION_RECORD_IN, table, rule->group);
+		place->group_key = column_number(rule, OPTION_RECORD_IN, table, rule->group_key);
+		place->leads = (List *) guard_parse(table, guard_leader_condition(rule), true);
+	}
 	AtEOXact_GUC(false, settings);
 }
 
@@ -425,6 +453,10 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)", rule->signature);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
 		appendStringInfo(&text, " WHERE %s", rule->options.value[OPTION_CONDITION]);
+	if (rule->group != NULL)
+		appendStringInfo(&text, "%s %s",
+						 rule->options.value[OPTION_CONDITION] != NULL ? " AND" : " WHERE",
+						 guard_leader_condition(rule));
 	table_close(table, NoLock);
 	return text.data;
 }

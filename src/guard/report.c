@@ -35,14 +35,12 @@ may_read(const GuardSide *side, const char *column)
 	return number > 0 && role_may_select(side->table, number);
 }
 
-/* May the current user read all columns that an expression uses? */
+/* May the current user read some columns of a place? */
 static bool
-may_read_all(const GuardPlace *place, Node *expression)
+may_read_all(const GuardPlace *place, const Bitmapset *columns)
 {
-	Bitmapset *columns = NULL;
 	int member = -1;
 
-	pull_varattnos(expression, 1, &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
 		AttrNumber column = member + FirstLowInvalidHeapAttributeNumber;
@@ -51,23 +49,7 @@ may_read_all(const GuardPlace *place, Node *expression)
 		if (column <= 0 || name == NULL || !may_read(place->side, name))
 			return false;
 	}
-	return columns != NULL;
-}
-
-/* Returns the expression that a column is generated from, or NULL. */
-static Node *
-generation_of(Oid oid, AttrNumber column)
-{
-	Relation table = table_open(oid, AccessShareLock);
-	TupleDesc row_type = RelationGetDescr(table);
-	Node *expression = NULL;
-
-	if (TupleDescAttr(row_type, column - 1)->attgenerated)
-		for (int i = 0; i < row_type->constr->num_defval; i++)
-			if (row_type->constr->defval[i].adnum == column)
-				expression = stringToNode(row_type->constr->defval[i].adbin);
-	table_close(table, NoLock);
-	return expression;
+	return !bms_is_empty(columns);
 }
 
 /*
@@ -77,12 +59,10 @@ generation_of(Oid oid, AttrNumber column)
 static bool
 may_read_signature(const GuardPlace *place)
 {
-	Node *signature = (Node *) place->signature;
+	Bitmapset *columns = NULL;
 
-	if (may_read_all(place, signature))
-		return true;
-	return IsA(signature, Var) &&
-		may_read_all(place, generation_of(place->table, ((Var *) signature)->varattno));
+	pull_varattnos((Node *) place->signature, 1, &columns);
+	return may_read_all(place, columns) || may_read_all(place, place->sources);
 }
 
 /* Are rows of a table hidden from the current user? */

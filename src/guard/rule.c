@@ -283,6 +283,16 @@ find_tables(GuardRule *rule)
 						  "Name a table with columns row_key and resembles for action 'log'.");
 		rule->log = option_table(rule, OPTION_RECORD_IN, log);
 	}
+	if (rule->action == ACTION_GROUP)
+	{
+		List *names = guard_names(&rule->options, OPTION_RECORD_IN);
+
+		if (list_length(names) != 1)
+			refuse_option(OPTION_RECORD_IN, NULL,
+						  "Name a column of the type of the primary key for action 'group'.");
+		rule->group = linitial(names);
+		rule->group_key = guard_key_column(rule, &rule->side[0]);
+	}
 	read_unless(rule);
 }
 

@@ -11,15 +11,17 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relscan.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "rewrite/rewriteHandler.h"
+#include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -81,6 +83,57 @@ guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 	return ExecQual(ExecPrepareQual((List *) condition, check->state), context);
 }
 
+/* Do two versions of a row have the same bytes in a value? */
+bool
+guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b)
+{
+	int16 length;
+	bool by_value;
+
+	get_typlenbyval(exprType((const Node *) expression), &length, &by_value);
+	return a.isnull == b.isnull && (a.isnull || datum_image_eq(a.value, b.value, by_value, length));
+}
+
+/* Returns a copy of a value of an expression. */
+Datum
+guard_copy(const Expr *expression, Datum value)
+{
+	int16 length;
+	bool by_value;
+
+	get_typlenbyval(exprType((const Node *) expression), &length, &by_value);
+	return datumCopy(value, by_value, length);
+}
+
+/* Does a column have the same bytes in two versions of a row? */
+bool
+guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(new->tts_tupleDescriptor, column - 1);
+	NullableDatum a;
+	NullableDatum b;
+
+	a.value = slot_getattr(old, column, &a.isnull);
+	b.value = slot_getattr(new, column, &b.isnull);
+	return a.isnull == b.isnull &&
+		(a.isnull || datum_image_eq(a.value, b.value, attribute->attbyval, attribute->attlen));
+}
+
+/* Were all columns that the signature is made of left as they were? */
+static bool
+are_sources_unchanged(const GuardCheck *check)
+{
+	int member = -1;
+
+	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
+		return false;
+	while ((member = bms_next_member(check->place->sources, member)) >= 0)
+		if (!guard_is_same_column(check->data->tg_trigslot, check->row,
+								  member + FirstLowInvalidHeapAttributeNumber))
+			return false;
+	return true;
+}
+
 /*
  * Returns the signature of the new row.  A generated column is computed only after all BEFORE
  * triggers; before that it is computed here, as it will be then.
@@ -88,14 +141,13 @@ guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 static NullableDatum
 new_signature(GuardCheck *check)
 {
-	Expr *expression = check->place->signature;
-	Relation table = check->data->tg_relation;
-	AttrNumber column = IsA(expression, Var) ? ((Var *) expression)->varattno : InvalidAttrNumber;
+	const GuardPlace *place = check->place;
 
-	if (!check->stored && column > 0 &&
-		TupleDescAttr(RelationGetDescr(table), column - 1)->attgenerated)
-		expression = (Expr *) build_column_default(table, column);
-	return guard_value(check, expression, check->row);
+	if (check->stored || place->generation == NULL)
+		return guard_value(check, place->signature, check->row);
+	if (are_sources_unchanged(check))
+		return guard_value(check, place->signature, check->data->tg_trigslot);
+	return guard_value(check, (Expr *) place->generation, check->row);
 }
 
 /*
@@ -253,13 +305,16 @@ begin_scan(PlaceScan *scan, GuardMeasure measure, bool ordered)
 				 scan->orders);
 }
 
-/* Is it the new row itself? */
+/* Is it the new row itself or, before that is stored, the version that it replaces? */
 static bool
 is_own_row(const PlaceScan *scan)
 {
 	const GuardCheck *check = scan->check;
+	TupleTableSlot *own = check->stored                      ? check->row :
+		TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ? check->data->tg_trigslot :
+														 NULL;
 
-	return check->stored && ItemPointerEquals(&scan->row->tts_tid, &check->row->tts_tid) &&
+	return own != NULL && ItemPointerEquals(&scan->row->tts_tid, &own->tts_tid) &&
 		scan->place->table == check->place->table;
 }
 
@@ -302,6 +357,21 @@ is_within(PlaceScan *scan, int i)
 						  attribute->attcollation, value, scan->check->within[i]));
 }
 
+/* Does the row lead a group that the new one may join? */
+static bool
+may_join(const PlaceScan *scan)
+{
+	bool is_null;
+	Datum group = slot_getattr(scan->row, scan->place->group, &is_null);
+
+	if (is_null || !guard_leads(scan->place, scan->row))
+		return false;
+	for (int i = 0; i < scan->check->barred; i++)
+		if (guard_is_same_key(scan->place, scan->row, group, scan->check->bar[i]))
+			return false;
+	return true;
+}
+
 /* Compares the row with the new one, by its own values. */
 static bool
 is_similar(PlaceScan *scan)
@@ -309,7 +379,7 @@ is_similar(PlaceScan *scan)
 	GuardCheck *check = scan->check;
 	NullableDatum signature;
 
-	if (is_own_row(scan))
+	if (is_own_row(scan) || (check->rule->group != NULL && !may_join(scan)))
 		return false;
 	for (int i = 0; i < check->rule->withins; i++)
 		if (!is_within(scan, i))
@@ -318,7 +388,8 @@ is_similar(PlaceScan *scan)
 	return !signature.isnull &&
 		DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) &&
 		guard_holds(check, scan->place->condition, scan->row) &&
-		(!OidIsValid(check->rule->verdicts) || !guard_is_judged(check, scan->place, scan->row));
+		(check->rule->group != NULL || !OidIsValid(check->rule->verdicts) ||
+		 !guard_is_judged(check, scan->place, scan->row));
 }
 
 /* Gets the next row that is similar.  Returns false if there is none. */
@@ -466,45 +537,93 @@ is_of_same_statement(PlaceScan *scan)
 		(check->stored ? command_of(check->row) : GetCurrentCommandId(false));
 }
 
+/* Is a leader's key less than that of another one? */
+static bool
+has_less_key(const GuardHit *hit, const GuardHit *other)
+{
+	AttrNumber column = hit->place->group_key;
+	const FormData_pg_attribute *attribute =
+		TupleDescAttr(hit->row->tts_tupleDescriptor, column - 1);
+	TypeCacheEntry *type =
+		lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_CMP_PROC_FINFO);
+	bool is_null;
+
+	return OidIsValid(type->cmp_proc_finfo.fn_oid) &&
+		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, attribute->attcollation,
+										slot_getattr(hit->row, column, &is_null),
+										slot_getattr(other->row, other->place->group_key,
+													 &is_null))) < 0;
+}
+
 /* Is a hit to be named rather than another one, which may be none? */
 static bool
 is_better(const GuardHit *hit, const GuardHit *other)
 {
 	if (hit->row == NULL || other->row == NULL)
-		return other->row == NULL;
+		return other->row == NULL && hit->row != NULL;
+	if (hit->place->group > 0)
+		return hit->similarity > other->similarity ||
+			(hit->similarity == other->similarity && has_less_key(hit, other));
 	return hit->same_statement != other->same_statement ? other->same_statement :
 														  hit->similarity > other->similarity;
 }
 
-/* Takes the row if it is better than what was found. */
+/* Puts a hit in the place of another one if it is better, and frees the lesser one. */
+static void
+keep_better(GuardHit *hit, GuardHit *kept)
+{
+	TupleTableSlot *freed = hit->row;
+
+	if (is_better(hit, kept))
+	{
+		freed = kept->row;
+		*kept = *hit;
+	}
+	if (freed != NULL)
+		ExecDropSingleTupleTableSlot(freed);
+}
+
+/* Takes a copy of the row if it is better than what was found. */
 static void
 take_if_better(PlaceScan *scan, GuardHit *found)
 {
-	GuardHit hit = {.row = scan->row,
-					.place = scan->place,
-					.similarity = measure_row(scan),
-					.same_statement = is_of_same_statement(scan)};
+	GuardHit hit = {.row = scan->row, .place = scan->place, .same_statement = is_of_same_statement(scan)};
+
+	hit.similarity = scan->similarity = measure_row(scan);
 
 	if (!is_better(&hit, found))
 		return;
-	if (found->row != NULL)
-		ExecDropSingleTupleTableSlot(found->row);
-	*found = hit;
-	found->row = MakeSingleTupleTableSlot(RelationGetDescr(scan->table), &TTSOpsHeapTuple);
-	ExecCopySlot(found->row, scan->row);
+	hit.row = MakeSingleTupleTableSlot(RelationGetDescr(scan->table), &TTSOpsHeapTuple);
+	ExecCopySlot(hit.row, scan->row);
+	keep_better(&hit, found);
+}
+
+/*
+ * Returns the distance of the row in the order of the scan; of sets, a bound of it.  Signatures
+ * of other types are ordered by the symbols that differ.
+ */
+static double
+bound_of(PlaceScan *scan)
+{
+	return scan->order.sk_strategy == STRATEGY_DISTANCE ?
+		DatumGetFloat8(scan->scan->xs_orderbyvals[0]) :
+		1 - scan->similarity;
 }
 
 /* Can none of the rows that follow be better than what was found among the first ones? */
 static bool
-is_settled(const PlaceScan *scan, const GuardHit *found, int rows)
+is_settled(PlaceScan *scan, const GuardHit *found, int rows)
 {
+	bool groups = scan->check->rule->group != NULL;
+
 	if (scan->orders == 0)
-		return rows >= UNORDERED_ROWS;
+		return !groups && rows >= UNORDERED_ROWS;
+	if (groups)
+		return bound_of(scan) > 1 - found->similarity;
 	if (found->row == NULL || found->same_statement)
 		return rows >= SAME_STATEMENT_ROWS && scan->check->rule->action != ACTION_REJECT;
 	/* The distances of sets are bounds. */
-	return !scan->scan->xs_recheckorderby ||
-		DatumGetFloat8(scan->scan->xs_orderbyvals[0]) >= 1 - found->similarity;
+	return !scan->scan->xs_recheckorderby || bound_of(scan) >= 1 - found->similarity;
 }
 
 /* Finds the row of a place to name; that of a transaction in progress was not the reason. */
@@ -517,7 +636,8 @@ nearest_of_place(PlaceScan *scan, GuardMeasure measure)
 	begin_scan(scan, measure, true);
 	while (next_similar(scan))
 	{
-		if (!TransactionIdIsValid(in_progress(scan)))
+		/* Who has not ended could not change a leader yet: that takes the lock of groups. */
+		if (!TransactionIdIsValid(in_progress(scan)) || scan->check->rule->group != NULL)
 			take_if_better(scan, &found);
 		if (is_settled(scan, &found, ++rows))
 			break;
@@ -548,8 +668,7 @@ guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 		{
 			GuardHit found = nearest_of_place(&scan, part[i]);
 
-			if (is_better(&found, hit))
-				*hit = found;
+			keep_better(&found, hit);
 		}
 		close_place(&scan);
 	}
