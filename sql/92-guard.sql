@@ -25,6 +25,13 @@ CREATE FUNCTION neardup_guard(
 COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
 	'makes or changes a guard: a trigger that refuses, reports, records, skips or groups rows that are similar to others; returns its name';
 
+CREATE FUNCTION neardup_guard_violations(guarded pg_catalog.regclass)
+	RETURNS TABLE (guard pg_catalog.name, problem pg_catalog.text, row_key pg_catalog.text, resembles pg_catalog.text, similarity double precision)
+	AS 'MODULE_PATHNAME', 'neardup_guard_violations'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_guard_violations(pg_catalog.regclass) IS
+	'rows that are there although the guards of a table would not have let them in, or would have placed them in other groups';
+
 CREATE FUNCTION neardup_require_trust(relation pg_catalog.regclass, trust boolean DEFAULT false, changes boolean DEFAULT true) RETURNS pg_catalog.void
 	AS 'MODULE_PATHNAME', 'neardup_require_trust'
 	LANGUAGE C VOLATILE;

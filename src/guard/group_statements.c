@@ -350,6 +350,27 @@ guard_follow_judged(GuardCheck *check, Datum key, Datum group)
 	SPI_finish();
 }
 
+/* Does a row lead a group? */
+bool
+guard_has_leader(GuardRule *rule, Datum group)
+{
+	Oid table = rule->side[0].table;
+	Oid type = get_atttype(table, get_attnum(table, rule->group_key));
+	bool found;
+
+	SPI_connect();
+	if (rule->leader == NULL)
+		rule->leader = guard_prepare(
+			psprintf("SELECT FROM %s AS l WHERE %s AND %s LIMIT 1", guarded_table(rule),
+					 same_key(rule, column_of("l", rule->group_key), "$1"),
+					 same_key(rule, column_of("l", rule->group), "$1")),
+			1, &type);
+	guard_execute(rule->leader, &group, SPI_OK_SELECT);
+	found = SPI_processed > 0;
+	SPI_finish();
+	return found;
+}
+
 /* ---- Groups of rows that are there ------------------------------------------------------------------ */
 
 /* Places the rows that have no group, or a group that no row leads.  SPI must be connected. */

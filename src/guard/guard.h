@@ -143,6 +143,7 @@ typedef struct GuardRule
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
 	SPIPlanPtr bound;   /* finds the groups of rows that are judged; the same */
 	SPIPlanPtr follow;  /* places rows that are judged the same again; the same */
+	SPIPlanPtr leader;  /* finds the leader of a group; the same */
 } GuardRule;
 
 /* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
@@ -203,6 +204,10 @@ extern bool guard_begin_search(GuardCheck *check);
 extern bool guard_finds(GuardCheck *check);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 
+/* What guard_visit() calls for each row that is similar. */
+typedef void (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);
+extern void guard_visit(GuardCheck *check, GuardVisitor visit, void *state);
+
 /* ---- Statements as the current user (statements.c) ------------------------------- */
 
 extern bool guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other);
@@ -229,9 +234,11 @@ extern void guard_hand_on(GuardCheck *check, Datum key);
 extern void guard_follow_judged(GuardCheck *check, Datum key, Datum group);
 extern void guard_fill_groups(GuardRule *rule);
 extern bool guard_has_member_index(const GuardRule *rule);
+extern bool guard_has_leader(GuardRule *rule, Datum group);
 
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 
+extern const char *guard_value_text(TupleTableSlot *row, AttrNumber column);
 extern void guard_report(const GuardCheck *check, const GuardHit *hit, int level);
 
 /* ---- Counts (counts.c) --------------------------------------------------------------- */

@@ -152,7 +152,7 @@ collect(Collector *collector, Oid oid)
 	{
 		collector->watched = lappend_oid(collector->watched, oid);
 		partitions = RelationGetPartitionDesc(table, true);
-		one = list_member_oid(collector->path, oid) &&
+		one = linitial_oid(collector->path) != oid && list_member_oid(collector->path, oid) &&
 			is_divided_by_within(collector->rule, table);
 		for (int i = 0; i < partitions->nparts; i++)
 			if (!one || list_member_oid(collector->path, partitions->oids[i]))

@@ -83,8 +83,8 @@ find_column(const Shown *shown, const char *name, AttrNumber *column)
 }
 
 /* Returns the text of a value of a row. */
-static const char *
-value_text(TupleTableSlot *row, AttrNumber column)
+const char *
+guard_value_text(TupleTableSlot *row, AttrNumber column)
 {
 	bool is_null;
 	Datum value = slot_getattr(row, column, &is_null);
@@ -121,7 +121,7 @@ key_text(const Shown *shown)
 		if (!find_column(shown, shown->side->key[i], &column))
 			return NULL;
 		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", shown->side->key[i]);
-		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", value_text(shown->row, column));
+		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", guard_value_text(shown->row, column));
 	}
 	return psprintf("(%s)=(%s)", names.data, values.data);
 }

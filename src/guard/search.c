@@ -674,3 +674,46 @@ guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 	}
 	return hit->row != NULL;
 }
+
+/* Visits the rows of a place that are similar, unless they were by the measure before, too. */
+static void
+visit_place(PlaceScan *scan, GuardMeasure measure, Datum before, GuardVisitor visit, void *state)
+{
+	begin_scan(scan, measure, false);
+	while (next_similar(scan))
+	{
+		NullableDatum value = guard_value(scan->check, scan->place->signature, scan->row);
+		GuardHit hit = {.row = scan->row, .place = scan->place};
+
+		if (TransactionIdIsValid(in_progress(scan)) ||
+			(before != (Datum) 0 && DatumGetBool(FunctionCall2(&scan->in_ball, value.value, before))))
+			continue;
+		hit.similarity = measure_row(scan);
+		visit(scan->check, &hit, state);
+	}
+	ExecClearTuple(scan->row);
+	index_endscan(scan->scan);
+}
+
+/* Visits all rows that are similar to a row and not of a transaction in progress. */
+void
+guard_visit(GuardCheck *check, GuardVisitor visit, void *state)
+{
+	GuardMeasure part[2];
+	int parts = parts_of(check->rule->measure, part);
+	ListCell *cell;
+
+	foreach (cell, check->trigger->tables)
+	{
+		PlaceScan scan;
+		Datum before = (Datum) 0;
+
+		open_place(&scan, check, lfirst_oid(cell));
+		for (int i = 0; i < parts; i++)
+		{
+			visit_place(&scan, part[i], before, visit, state);
+			before = scan.ball;
+		}
+		close_place(&scan);
+	}
+}
