@@ -98,18 +98,18 @@ qualified_expression(const Guard *guard, const char *value, bool condition)
 static const char *
 qualified_unless(const Guard *guard, const char *value)
 {
-	char *rest = pstrdup(value);
 	StringInfoData list;
+	ListCell *cell;
 
 	initStringInfo(&list);
-	for (char *item = strtok(rest, ", "); item != NULL; item = strtok(NULL, ", "))
+	foreach (cell, guard_items(value))
 	{
-		AttrNumber column = get_attnum(guard->table, item);
+		AttrNumber column = guard_named_column(guard->table, lfirst(cell));
 
 		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
 						 column > 0 && get_atttype(guard->table, column) == BOOLOID ?
-							 item :
-							 qualified_table(OPTION_UNLESS, item));
+							 (const char *) lfirst(cell) :
+							 qualified_table(OPTION_UNLESS, lfirst(cell)));
 	}
 	return list.data;
 }

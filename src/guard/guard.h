@@ -72,6 +72,8 @@ extern GuardAction guard_action(const GuardOptions *options);
 extern GuardMeasure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
+extern List *guard_items(const char *text);
+extern AttrNumber guard_named_column(Oid table, const char *name);
 extern Node *guard_parse(Relation table, const char *text, bool condition);
 extern _Noreturn void refuse_option(GuardOption option, const char *detail, const char *hint);
 

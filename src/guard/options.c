@@ -15,6 +15,7 @@
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 #include "rights.h"
@@ -139,6 +140,42 @@ guard_names(const GuardOptions *options, GuardOption option)
 		refuse_option(option, psprintf("It is not a list of names: '%s'.", value),
 					  "Pass names that commas separate.  A name with capital letters needs double quotes.");
 	return names;
+}
+
+/* Returns the items of a list that commas separate, as they are written; NIL if it is not given. */
+List *
+guard_items(const char *text)
+{
+	char *item = text == NULL ? NULL : pstrdup(text);
+	List *items = NIL;
+
+	while (item != NULL)
+	{
+		bool quoted = false;
+		char *end = item;
+		char *next;
+
+		for (; *end != '\0' && (quoted || *end != ','); end++)
+			quoted ^= *end == '"';
+		next = *end == '\0' ? NULL : end + 1;
+		while (end > item && isspace((unsigned char) end[-1]))
+			end--;
+		*end = '\0';
+		while (isspace((unsigned char) *item))
+			item++;
+		items = lappend(items, item);
+		item = next;
+	}
+	return items;
+}
+
+/* Returns the column of a table that a name names, or InvalidAttrNumber. */
+AttrNumber
+guard_named_column(Oid table, const char *name)
+{
+	List *names = textToQualifiedNameList(cstring_to_text(name));
+
+	return list_length(names) == 1 ? get_attnum(table, strVal(linitial(names))) : InvalidAttrNumber;
 }
 
 /* Returns the parse tree of one expression; raises an error if the text is another thing. */
