@@ -290,7 +290,9 @@ fails('printf "{\"text\": \"a\"}\\0}\n" | $N sign', 2, qr/record 1 of "-" cannot
 fails('$N sign --format records h.csv quotes.csv', 2, qr/other columns/);
 fails('printf "id,text,x\n1,a b c\n" >less.csv; $N sign --format records less.csv', 2, qr/record 1 of "less.csv" cannot be read: it has more or fewer fields/);
 fails('$N sign --format records none', 1, qr/--format records is for records, not for files/);
-fails('$N sign --minhash 64,1x a.jsonl', 1, qr/"64,1x" is no shape/);
+fails("\$N sign --minhash '$_' a.jsonl", 1, qr/"\Q$_\E" is no shape/) for '64,1x', '64,1,9', '64,', ' 64', '+64', '64, 1', '4294967808';
+fails('$N learn --entries 10.5 a.jsonl', 1, qr/--entries cannot be "10.5": it is the most entries of the lexicon, whole, from 1 to 1000000$/);
+fails('$N pairs --jobs 1.5 a.jsonl', 1, qr/--jobs cannot be "1.5"/);
 fails('$N sign a.jsonl --format', 1, qr/^neardup: "--format" is no option, or lacks its value/);
 fails('$N learn --field body a.jsonl', 2, qr/has a text in the field "body"/);
 fails('$N sign --minhash 64,1 --simhash 64 a.jsonl', 1, qr/exclude each other/);
@@ -343,6 +345,18 @@ my $listed = join "\n", $help =~ /^ +(-.*)/mg;
 
 is(options_of(join "\n", $page =~ /^\.BI? "?(-.*)/mg), options_of($listed), 'the man page lists all options');
 is(options_of(join "\n", slurp("$ENV{TESTDIR}/doc/reference/command.md") =~ /^\| (`.*?) \|/mg), options_of($listed =~ s/.*--(help|version).*//gr), 'so does the reference');
+
+
+# The numbers that these three name are those that the command takes.
+for my $option ([ 'sign', 'minhash' ], [ 'pairs', 'threshold' ], [ 'learn', 'entries' ], [ 'learn', 'share' ])
+{
+	my ($command, $name) = @$option;
+	my ($default) = $help =~ /--$name .*\n.*default: ([\d.,]+)$/m;
+
+	same(run("\$N $command --$name $default texts.jsonl"), run("\$N $command texts.jsonl"), "--$name is $default");
+	like($page, qr/--$name ".*\n.*\(\Q$default\E\)$/m, 'in the man page');
+	like(slurp("$ENV{TESTDIR}/doc/reference/command.md"), qr/--$name\b[^|]*\(.*\Q$default\E/, 'and in the reference');
+}
 
 $node->stop;
 done_testing();
