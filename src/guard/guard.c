@@ -208,9 +208,8 @@ drop_triggers(const Guard *guard)
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid != guard->function ||
-			(guard->name != NULL ?
-				 !is_of_guard(trigger, guard->name) :
-				 signature != NULL &&
+			(guard->name != NULL ? !is_of_guard(trigger, guard->name) :
+								   signature != NULL &&
 					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
 			continue;
 		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
@@ -493,7 +492,8 @@ forget_groups(const Guard *guard)
 {
 	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
 
-	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group, group));
+	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group,
+						 group));
 }
 
 /* Makes a guard, or changes the one of that name. */

@@ -20,7 +20,7 @@
 
 #include "rights.h"
 
-const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action", "within",
+const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",  "within",
 												 "condition", "against",   "measure", "record_in",
 												 "unless",    "show"};
 
@@ -185,9 +185,9 @@ parse_tree(const char *text)
 	List *statements = raw_parser(psprintf("SELECT (%s)", text), RAW_PARSE_DEFAULT);
 	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 
-	if (list_length(statements) != 1 || !IsA(select, SelectStmt) ||
-		select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
-		select->fromClause != NIL || select->whereClause != NULL || select->sortClause != NIL)
+	if (list_length(statements) != 1 || !IsA(select, SelectStmt) || select->op != SETOP_NONE ||
+		list_length(select->targetList) != 1 || select->fromClause != NIL ||
+		select->whereClause != NULL || select->sortClause != NIL)
 		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("not an expression: %s", text)));
 	return linitial_node(ResTarget, select->targetList)->val;
 }
@@ -205,7 +205,8 @@ guard_parse(Relation table, const char *text, bool condition)
 	Node *expression;
 
 	addNSItemToQuery(state,
-					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false, true),
+					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false,
+												   true),
 					 false, true, true);
 	expression = condition ? transformWhereClause(state, tree, kind, "condition") :
 							 transformExpr(state, tree, kind);

@@ -110,7 +110,9 @@ key_text(const Shown *shown)
 
 	if (shown->side->keys == 0)
 		return role_may_select(shown->side->table, InvalidAttrNumber) ?
-			psprintf("(ctid)=%s", DatumGetCString(DirectFunctionCall1(tidout, PointerGetDatum(&shown->row->tts_tid)))) :
+			psprintf("(ctid)=%s",
+					 DatumGetCString(DirectFunctionCall1(tidout,
+														 PointerGetDatum(&shown->row->tts_tid)))) :
 			NULL;
 	initStringInfo(&names);
 	initStringInfo(&values);
@@ -138,8 +140,8 @@ row_json(const GuardRule *rule, const Shown *shown)
 
 	for (int i = 0; i < most; i++)
 	{
-		const char *name = i < shown->side->keys ? shown->side->key[i] :
-												   rule->show[i - shown->side->keys];
+		const char *name =
+			i < shown->side->keys ? shown->side->key[i] : rule->show[i - shown->side->keys];
 		AttrNumber column;
 		bool is_known = false;
 
@@ -156,8 +158,10 @@ row_json(const GuardRule *rule, const Shown *shown)
 	row_type->natts = count;
 	compat_finish_row_type(row_type);
 	BlessTupleDesc(row_type);
-	return TextDatumGetCString(
-		DirectFunctionCall1(row_to_json, HeapTupleGetDatum(heap_form_tuple(row_type, values, nulls))));
+	return TextDatumGetCString(DirectFunctionCall1(row_to_json,
+												   HeapTupleGetDatum(heap_form_tuple(row_type,
+																					 values,
+																					 nulls))));
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------- */

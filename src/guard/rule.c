@@ -35,8 +35,8 @@ static HTAB *rules;    /* CachedRule */
 static HTAB *triggers; /* GuardTrigger */
 static HTAB *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
-static bool stale;      /* a watched relation has changed */
-static List *plans;     /* of the rules */
+static bool stale;  /* a watched relation has changed */
+static List *plans; /* of the rules */
 
 /* What checks in progress may still use. */
 static List *discarded_contexts;
@@ -309,7 +309,8 @@ read_shown(GuardRule *rule)
 	foreach (cell, names)
 	{
 		if (get_attnum(rule->side[0].table, lfirst(cell)) <= 0)
-			refuse_option(OPTION_SHOW, psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
+			refuse_option(OPTION_SHOW,
+						  psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
 						  "Pass names of columns, as in 'title' or 'title, link'.");
 		rule->show[rule->shown++] = lfirst(cell);
 	}

@@ -40,8 +40,8 @@ key_text(const GuardSide *side, Oid table, TupleTableSlot *row)
 
 	initStringInfo(&text);
 	if (side->keys == 0)
-		return CStringGetTextDatum(
-			DatumGetCString(DirectFunctionCall1(tidout, PointerGetDatum(&row->tts_tid))));
+		return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(tidout,
+																	   PointerGetDatum(&row->tts_tid))));
 	for (int i = 0; i < side->keys; i++)
 		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
 						 guard_value_text(row, get_attnum(table, side->key[i])));
@@ -145,9 +145,8 @@ static bool
 is_judged_to_be(GuardCheck *check, Datum key, Datum group)
 {
 	Datum *groups;
-	int count = OidIsValid(check->rule->verdicts) ?
-		guard_find_judged(check, true, key, key, &groups) :
-		0;
+	int count =
+		OidIsValid(check->rule->verdicts) ? guard_find_judged(check, true, key, key, &groups) : 0;
 
 	for (int i = 0; i < count; i++)
 		if (guard_is_same_key(check->place, check->row, groups[i], group))
@@ -205,7 +204,10 @@ look_at_table(Lister *lister, Oid oid)
 		bool compared;
 
 		CHECK_FOR_INTERRUPTS();
-		*check = (GuardCheck){.trigger = &trigger, .rule = check->rule, .data = &data, .row = row,
+		*check = (GuardCheck){.trigger = &trigger,
+							  .rule = check->rule,
+							  .data = &data,
+							  .row = row,
 							  .stored = true};
 		check->place = guard_place(check->rule, table);
 		compared = guard_begin_search(check);
