@@ -159,6 +159,10 @@ is_of_guard(const Trigger *trigger, const char *name)
 
 	if (strcmp(trigger->tgname, name) == 0)
 		return true;
+	/* A guard of its own may have such a name. */
+	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+		!TRIGGER_FOR_DELETE(trigger->tgtype))
+		return false;
 	for (int i = 0; i < lengthof(label); i++)
 		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
 			return true;
@@ -237,12 +241,15 @@ create_trigger(const Guard *guard, const char *constraint, const char *name, con
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule)
 {
-	const char *columns =
-		rule->options.value[OPTION_CONDITION] != NULL || strchr(rule->signature, '(') != NULL ?
-		"" :
-		psprintf(" OF %s, %s, %s", quote_identifier(rule->signature),
-				 quote_identifier(rule->group_key), quote_identifier(rule->group));
+	AttrNumber signature = strchr(rule->signature, '(') != NULL ?
+		0 :
+		guard_named_column(guard->table, rule->signature);
+	const char *columns = "";
 
+	if (rule->options.value[OPTION_CONDITION] == NULL && signature > 0)
+		columns = psprintf(" OF %s, %s, %s",
+						   quote_identifier(get_attname(guard->table, signature, false)),
+						   quote_identifier(rule->group_key), quote_identifier(rule->group));
 	if (rule->withins == 0)
 		create_trigger(guard, "", helper_name(guard->name, "lock"),
 					   psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
