@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
 
 #include "rights.h"
 #include "types/objects.h"
@@ -190,7 +191,7 @@ look_at_table(Lister *lister, Oid oid)
 	GuardTrigger trigger = {.rule = lister->check.rule};
 	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
 	TupleTableSlot *row = table_slot_create(table, NULL);
-	TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	Oid *watched;
