@@ -25,6 +25,13 @@ CREATE FUNCTION neardup_guard(
 COMMENT ON FUNCTION neardup_guard(pg_catalog.regclass, pg_catalog.text, double precision, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.name) IS
 	'makes or changes a guard: a trigger that refuses, reports, records, skips or groups rows that are similar to others; returns its name';
 
+CREATE FUNCTION neardup_guard_violations(guarded pg_catalog.regclass)
+	RETURNS TABLE (guard pg_catalog.name, problem pg_catalog.text, row_key pg_catalog.text, resembles pg_catalog.text, similarity double precision)
+	AS 'MODULE_PATHNAME', 'neardup_guard_violations'
+	LANGUAGE C VOLATILE STRICT;
+COMMENT ON FUNCTION neardup_guard_violations(pg_catalog.regclass) IS
+	'rows that are there although the guards of a table would not have let them in, or would have placed them in other groups';
+
 CREATE FUNCTION neardup_require_trust(relation pg_catalog.regclass, trust boolean DEFAULT false, changes boolean DEFAULT true) RETURNS pg_catalog.void
 	AS 'MODULE_PATHNAME', 'neardup_require_trust'
 	LANGUAGE C VOLATILE;
@@ -46,8 +53,8 @@ SELECT t.tgrelid::pg_catalog.regclass AS guarded, t.tgname AS name,
 	c.last_passed, c.last_refused, c.last_reported, c.last_grouped
 FROM pg_catalog.pg_trigger AS t LEFT JOIN @extschema@.neardup_guard_counts() AS c ON c.trigger OPERATOR(pg_catalog.=) t.oid
 WHERE t.tgfoid OPERATOR(pg_catalog.=) '@extschema@.neardup_guard_row'::pg_catalog.regproc AND t.tgparentid OPERATOR(pg_catalog.=) 0::pg_catalog.oid
-	-- For each row, not on deletion, and not the one that skips rows before they are inserted.
-	AND (t.tgtype OPERATOR(pg_catalog.&) 1::smallint) OPERATOR(pg_catalog.<>) 0 AND (t.tgtype OPERATOR(pg_catalog.&) 8::smallint) OPERATOR(pg_catalog.=) 0
-	AND (t.tgtype OPERATOR(pg_catalog.&) 18::smallint) OPERATOR(pg_catalog.<>) 2;
+	-- One of the triggers of each guard: for each row, not on deletions, and not only before inserts.
+	AND (t.tgtype OPERATOR(pg_catalog.&) 9::smallint) OPERATOR(pg_catalog.=) 1::smallint
+	AND (t.tgtype OPERATOR(pg_catalog.&) 18::smallint) OPERATOR(pg_catalog.<>) 2::smallint;
 COMMENT ON VIEW neardup_guards IS 'the guards, and what they did since the server started';
 GRANT SELECT ON neardup_guards TO PUBLIC;

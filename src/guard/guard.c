@@ -38,6 +38,7 @@ typedef struct Guard
 	const char *name;   /* of the guard */
 	GuardOptions options;
 	GuardAction action;
+	bool regroups; /* a guard that grouped rows by other options */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -70,6 +71,7 @@ qualified_table(GuardOption option, const char *value)
 				 errmsg("table \"%s\" of argument \"%s\" does not exist", value,
 						guard_option_names[option]),
 				 errhint("Create the table first, or name another one.")));
+	require_trust(table, option == OPTION_RECORD_IN);
 	return guard_qualified(table);
 }
 
@@ -94,19 +96,20 @@ qualified_expression(const Guard *guard, const char *value, bool condition)
 
 /* Returns the option unless with the name of a table given its schema. */
 static const char *
-qualified_unless(const Guard *guard)
+qualified_unless(const Guard *guard, const char *value)
 {
 	StringInfoData list;
 	ListCell *cell;
 
 	initStringInfo(&list);
-	foreach (cell, guard_items(&guard->options, OPTION_UNLESS))
+	foreach (cell, guard_items(value))
 	{
-		const char *column = guard_unless_column(guard->table, lfirst(cell));
+		AttrNumber column = guard_named_column(guard->table, lfirst(cell));
 
 		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
-						 column != NULL ? quote_identifier(column) :
-										  qualified_table(OPTION_UNLESS, lfirst(cell)));
+						 column > 0 && get_atttype(guard->table, column) == BOOLOID ?
+							 (const char *) lfirst(cell) :
+							 qualified_table(OPTION_UNLESS, lfirst(cell)));
 	}
 	return list.data;
 }
@@ -132,7 +135,7 @@ qualify(Guard *guard)
 	if (value[OPTION_RECORD_IN] != NULL && guard->action == ACTION_LOG)
 		value[OPTION_RECORD_IN] = qualified_table(OPTION_RECORD_IN, value[OPTION_RECORD_IN]);
 	if (value[OPTION_UNLESS] != NULL)
-		value[OPTION_UNLESS] = qualified_unless(guard);
+		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
 	if (value[OPTION_CONDITION] != NULL)
 		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
 	qualify_signature(guard);
@@ -157,7 +160,7 @@ helper_name(const char *guard, const char *label)
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger one of the guard of that name?  Those beside its own are no constraints. */
+/* Is a trigger one of the guard of that name? */
 static bool
 has_name(const Trigger *trigger, const char *name)
 {
@@ -165,7 +168,11 @@ has_name(const Trigger *trigger, const char *name)
 
 	if (strcmp(trigger->tgname, name) == 0)
 		return true;
-	for (int i = 0; i < lengthof(label) && !OidIsValid(trigger->tgconstraint); i++)
+	/* A guard of its own may have such a name. */
+	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+		!TRIGGER_FOR_DELETE(trigger->tgtype))
+		return false;
+	for (int i = 0; i < lengthof(label); i++)
 		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
 			return true;
 	return false;
@@ -202,10 +209,13 @@ keep_options(Guard *guard)
 		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
 			old = guard_options(trigger);
 	}
+	guard->action = guard_action(&old);
 	for (int i = 0; i < OPTIONS; i++)
 	{
 		const char **value = &guard->options.value[i];
 
+		guard->regroups |= guard->action == ACTION_GROUP && *value != NULL && i != OPTION_UNLESS &&
+			strcmp(*value, old.value[i] == NULL ? "" : old.value[i]) != 0;
 		if (*value == NULL && old.value[i] != NULL)
 			*value = pstrdup(old.value[i]);
 		else if (*value != NULL && **value == '\0')
@@ -236,30 +246,76 @@ drop_triggers(const Guard *guard)
 
 /* Creates a trigger. */
 static void
-create_trigger(const Guard *guard, const char *constraint, const char *name, const char *events)
+create_trigger(const Guard *guard, const char *constraint, const char *name, const char *events,
+			   const char *each)
 {
-	run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH ROW EXECUTE FUNCTION "
+	run_command(psprintf("CREATE %sTRIGGER %s %s ON %s FOR EACH %s EXECUTE FUNCTION "
 						 "%s.neardup_guard_row(%s)",
-						 constraint, quote_identifier(name), events, guard->table_name,
+						 constraint, quote_identifier(name), events, guard->table_name, each,
 						 guard->schema, guard_arguments(&guard->options)));
+}
+
+/*
+ * Creates the trigger that takes the lock, before deletions, and before updates of a column that
+ * may move a row.
+ */
+static void
+create_lock_trigger(const Guard *guard, const GuardRule *rule)
+{
+	AttrNumber signature = strchr(rule->signature, '(') != NULL ?
+		0 :
+		guard_named_column(guard->table, rule->signature);
+	const char *columns = "";
+
+	if (rule->options.value[OPTION_CONDITION] == NULL && signature > 0)
+		columns = psprintf(" OF %s, %s, %s",
+						   quote_identifier(get_attname(guard->table, signature, false)),
+						   quote_identifier(rule->group_key), quote_identifier(rule->group));
+	if (rule->withins == 0)
+		create_trigger(guard, "", helper_name(guard->name, "lock"),
+					   psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
 }
 
 /* Creates the triggers of a guard. */
 static void
 create_triggers(const Guard *guard)
 {
+	bool judged = guard->options.value[OPTION_UNLESS] != NULL;
+
 	if (guard->action == ACTION_GROUP)
 	{
-		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE");
+		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
 		create_trigger(guard, "", helper_name(guard->name, "after"),
-					   guard->options.value[OPTION_UNLESS] == NULL ?
-						   "AFTER UPDATE OR DELETE" :
-						   "AFTER INSERT OR UPDATE OR DELETE");
+					   judged ? "AFTER INSERT OR UPDATE OR DELETE" : "AFTER UPDATE OR DELETE",
+					   "ROW");
 		return;
 	}
-	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE");
+	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
 	if (guard->action == ACTION_SKIP)
-		create_trigger(guard, "", helper_name(guard->name, "before"), "BEFORE INSERT");
+		create_trigger(guard, "", helper_name(guard->name, "before"), "BEFORE INSERT", "ROW");
+}
+
+/* Warns of triggers that may change a row after it was placed, or found to be no duplicate. */
+static void
+warn_of_later_triggers(const Guard *guard)
+{
+	Relation table = table_open(guard->table, AccessShareLock);
+	const char *name =
+		guard->action == ACTION_SKIP ? helper_name(guard->name, "before") : guard->name;
+
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &table->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_BEFORE(trigger->tgtype) && TRIGGER_FOR_ROW(trigger->tgtype) &&
+			trigger->tgfoid != guard->function && strcmp(trigger->tgname, name) > 0 &&
+			(TRIGGER_FOR_INSERT(trigger->tgtype) || TRIGGER_FOR_UPDATE(trigger->tgtype)))
+			ereport(WARNING,
+					(errmsg("trigger \"%s\" fires after trigger \"%s\"", trigger->tgname, name),
+					 errdetail("If it changes what the signature is made of, the guard has looked at another row."),
+					 errhint("Triggers fire in the order of their names.  Pass a later \"name\".")));
+	}
+	table_close(table, NoLock);
 }
 
 /* ---- Indexes ----------------------------------------------------------------------------------- */
@@ -282,11 +338,14 @@ table_blocks(Oid oid)
 	return blocks;
 }
 
-/* Creates an index for the searches of a guard; raises an error if that takes long. */
+/*
+ * Creates an index; raises an error if that takes long.  The names in the statement are those of
+ * safe schemas.
+ */
 static void
-create_index(const Guard *guard, const GuardRule *rule)
+create_index(const Guard *guard, const char *statement)
 {
-	const char *statement = guard_index_statement(rule, &rule->side[0]);
+	int settings = NewGUCNestLevel();
 
 	if (table_blocks(guard->table) > LARGE_BLOCKS)
 		ereport(ERROR,
@@ -295,7 +354,9 @@ create_index(const Guard *guard, const GuardRule *rule)
 						get_rel_name(guard->table)),
 				 errhint("Create it first, with CONCURRENTLY if the table is in use: %s.",
 						 statement)));
+	set_locally("search_path", "pg_catalog, pg_temp");
 	run_command(statement);
+	AtEOXact_GUC(false, settings);
 }
 
 /* Returns the guard's trigger in the rules of this session. */
@@ -337,6 +398,58 @@ has_indexes(const GuardRule *rule, const GuardSide *side)
 	return all;
 }
 
+/* Raises an error unless the column of groups has the type of the keys, to the modifier. */
+static void
+check_group_column(const GuardRule *rule)
+{
+	Oid table = rule->side[0].table;
+	AttrNumber group = get_attnum(table, rule->group);
+	Oid type[2];
+	int32 modifier[2];
+	Oid collation[2];
+
+	if (group <= 0)
+		refuse_option(OPTION_RECORD_IN, psprintf("There is no column \"%s\".", rule->group),
+					  "Add a column of the type of the primary key.");
+	get_atttypetypmodcoll(table, group, &type[0], &modifier[0], &collation[0]);
+	get_atttypetypmodcoll(table, get_attnum(table, rule->group_key), &type[1], &modifier[1],
+						  &collation[1]);
+	if (type[0] == type[1] && modifier[0] == modifier[1] && collation[0] == collation[1])
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column \"%s\" is of type %s, and column \"%s\" of type %s", rule->group,
+					format_type_with_typemod(type[0], modifier[0]), rule->group_key,
+					format_type_with_typemod(type[1], modifier[1])),
+			 errdetail("A row's group is the key of the row that leads the group."),
+			 errhint("Give both columns the same type.")));
+}
+
+/* Does a query return a row? */
+static bool
+any_row(const char *query)
+{
+	run_command(query);
+	return SPI_processed > 0;
+}
+
+/* Makes what groups need beside the triggers, and places the rows that have no group. */
+static void
+complete_groups(const Guard *guard)
+{
+	GuardRule *rule = find_trigger(guard)->rule;
+	const char *group = quote_identifier(rule->group);
+
+	if (guard->options.value[OPTION_AGAINST] != NULL)
+		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
+	check_group_column(rule);
+	create_lock_trigger(guard, rule);
+	if (!guard_has_member_index(rule))
+		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name, group));
+	if (any_row(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
+		guard_fill_groups(find_trigger(guard)->rule);
+}
+
 /* Checks a guard as when it fires, and makes the index that it lacks. */
 static void
 complete(const Guard *guard)
@@ -345,7 +458,7 @@ complete(const Guard *guard)
 	ListCell *cell;
 
 	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
-		create_index(guard, trigger->rule);
+		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]));
 	trigger = find_trigger(guard);
 	foreach (cell, trigger->tables)
 	{
@@ -355,6 +468,10 @@ complete(const Guard *guard)
 		table_close(searched, NoLock);
 	}
 	guard_check_statements(trigger->rule);
+	if (guard->action == ACTION_GROUP)
+		complete_groups(guard);
+	if (guard->action == ACTION_GROUP || guard->action == ACTION_SKIP)
+		warn_of_later_triggers(guard);
 }
 
 /* ---- The function --------------------------------------------------------------------------------- */
@@ -397,19 +514,30 @@ read_guard(FunctionCallInfo call)
 	return guard;
 }
 
+/* Takes all rows out of their groups, which were made by other options. */
+static void
+forget_groups(const Guard *guard)
+{
+	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
+
+	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group,
+						 group));
+}
+
 /* Makes a guard, or changes the one of that name. */
 static void
 make_guard(Guard *guard)
 {
 	/* The lock that CREATE TRIGGER takes. */
 	LockRelationOid(guard->table, ShareRowExclusiveLock);
+	require_trust(guard->table, true);
 	keep_options(guard);
 	guard->action = guard_action(&guard->options);
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
-	if (guard->action == ACTION_GROUP)
-		require_trust(guard->table, true);
 	drop_triggers(guard);
+	if (guard->regroups)
+		forget_groups(guard);
 	create_triggers(guard);
 	complete(guard);
 }

@@ -14,6 +14,8 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
+#include "nodes/bitmapset.h"
+#include "nodes/parsenodes.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -70,8 +72,8 @@ extern GuardAction guard_action(const GuardOptions *options);
 extern GuardMeasure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
-extern List *guard_items(const GuardOptions *options, GuardOption option);
-extern const char *guard_unless_column(Oid table, const char *item);
+extern List *guard_items(const char *text);
+extern AttrNumber guard_named_column(Oid table, const char *name);
 extern Node *guard_parse(Relation table, const char *text, bool condition);
 extern _Noreturn void refuse_option(GuardOption option, const char *detail, const char *hint);
 
@@ -100,11 +102,18 @@ typedef struct GuardPlace
 	Oid table; /* the key of a hash table */
 	GuardSide *side;
 	Oid index;
-	Expr *signature;  /* of a row: a column, or the expression of the index */
-	List *condition;  /* on a row, with implicit AND; NIL: none */
-	AttrNumber unless; /* a boolean column, or InvalidAttrNumber */
+	Expr *signature;    /* of a row: a column, or the expression of the index */
+	List *condition;    /* on a row, with implicit AND; NIL: none */
+	AttrNumber unless;  /* a boolean column, or InvalidAttrNumber */
 	AttrNumber *within; /* the columns of the option within */
 	int *key;           /* and which columns of the index they are; 0: none */
+	Node *generation;   /* of a signature that is a generated column, or NULL */
+	Bitmapset *sources; /* columns that the signature is made of, from FirstLowInvalid... on */
+
+	/* Of a guard that groups rows. */
+	AttrNumber group_key; /* names rows */
+	AttrNumber group;     /* the key of the row that leads the row's group */
+	List *leads;          /* on a row: it leads a group */
 } GuardPlace;
 
 typedef struct GuardCounts GuardCounts;
@@ -116,6 +125,7 @@ typedef struct GuardRule
 	MemoryContext context;
 	const char *name;
 	Oid function; /* neardup_guard_row() */
+	Oid ball;     /* the type */
 	GuardOptions options;
 	GuardAction action;
 	GuardMeasure measure;
@@ -123,14 +133,21 @@ typedef struct GuardRule
 	const char *signature; /* a column, or an expression */
 	int withins;
 	WithinColumn *within;
-	const char *unless;   /* a boolean column, or NULL */
-	Oid verdicts;         /* a table, or InvalidOid */
-	Oid log;              /* the same */
+	const char *unless;    /* a boolean column, or NULL */
+	Oid verdicts;          /* a table, or InvalidOid */
+	Oid log;               /* the same */
+	const char *group;     /* the column of groups, or NULL */
+	const char *group_key; /* the column that names rows in it */
 	int shown;
 	const char **show;
 	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
+	bool asks_right;   /* who writes a row must have the right to read the other table */
 	HTAB *place;
 	GuardCounts *counts;
+	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
+	SPIPlanPtr bound;   /* finds the groups of rows that are judged; the same */
+	SPIPlanPtr follow;  /* places rows that are judged the same again; the same */
+	SPIPlanPtr leader;  /* finds the leader of a group; the same */
 } GuardRule;
 
 /* A trigger that fires for the rows of a table: the guard's, or a partition's copy of it. */
@@ -149,13 +166,13 @@ extern void guard_keep_plan(SPIPlanPtr plan);
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
 
 extern void guard_find_key(GuardSide *side);
-extern bool guard_key_column(const GuardRule *rule, const GuardSide *side, const char **name);
+extern const char *guard_key_column(const GuardRule *rule, const GuardSide *side);
 extern List *guard_tables(const GuardRule *rule, Relation table, Oid **watched, int *count);
 extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table);
 extern bool guard_has_index(const GuardRule *rule, Relation table);
 extern const char *guard_index_statement(const GuardRule *rule, const GuardSide *side);
 
-/* ---- Searching (search.c) ------------------------------------------------------ */
+/* ---- Checks -------------------------------------------------------------------- */
 
 /* A row that is similar to the new one. */
 typedef struct GuardHit
@@ -175,27 +192,63 @@ typedef struct GuardCheck
 	TriggerData *data;
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
+	bool last;   /* whoever has a row in progress looks later: it is not waited for */
 	NullableDatum signature;
 	Datum *within;
 	EState *state; /* for expressions; NULL until one is needed */
+	int barred;    /* groups that the row may not join, and their numbers */
+	Datum *bar;
 } GuardCheck;
+
+/* ---- Values of rows (values.c) ------------------------------------------------ */
 
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
+extern bool guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column);
+extern bool guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b);
+extern Datum guard_copy(const Expr *expression, Datum value);
 extern bool guard_begin_search(GuardCheck *check);
+/* ---- Searching (search.c) ------------------------------------------------------ */
+
 extern bool guard_finds(GuardCheck *check);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
+
+/* What guard_visit() calls for each row that is similar. */
+typedef void (*GuardVisitor)(GuardCheck *check, const GuardHit *hit, void *state);
+extern void guard_visit(GuardCheck *check, GuardVisitor visit, void *state);
 
 /* ---- Statements as the current user (statements.c) ------------------------------- */
 
 extern bool guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other);
 extern void guard_check_statements(GuardRule *rule);
 extern void guard_record(GuardCheck *check, const GuardHit *hit);
+extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
+							  GuardOption option);
+extern SPIPlanPtr guard_prepare(const char *statement, int parameters, Oid *types);
+extern void guard_execute(SPIPlanPtr plan, Datum *values, int expected);
 extern const char *guard_equality(const char *left, Oid type, const char *right);
 extern const char *guard_qualified(Oid relation);
 
+/* ---- Groups (group.c, group_statements.c) ------------------------------------------ */
+
+extern bool guard_leads(const GuardPlace *place, TupleTableSlot *row);
+extern bool guard_is_same_key(const GuardPlace *place, TupleTableSlot *row, Datum a, Datum b);
+extern HeapTuple guard_place_row(GuardCheck *check);
+extern void guard_follow_row(GuardCheck *check);
+extern void guard_lock_statement(const GuardRule *rule);
+extern void guard_lock_groups(const GuardRule *rule, uint16 scope);
+
+extern const char *guard_leader_condition(const GuardRule *rule);
+extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
+extern void guard_hand_on(GuardCheck *check, Datum key);
+extern void guard_follow_judged(GuardCheck *check, Datum key, Datum group);
+extern void guard_fill_groups(GuardRule *rule);
+extern bool guard_has_member_index(const GuardRule *rule);
+extern bool guard_has_leader(GuardRule *rule, Datum group);
+
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 
+extern const char *guard_value_text(TupleTableSlot *row, AttrNumber column);
 extern void guard_report(const GuardCheck *check, const GuardHit *hit, int level);
 
 /* ---- Counts (counts.c) --------------------------------------------------------------- */

@@ -6,7 +6,6 @@
  */
 #include "guard/guard.h"
 
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -21,7 +20,7 @@
 
 #include "rights.h"
 
-const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action", "within",
+const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",  "within",
 												 "condition", "against",   "measure", "record_in",
 												 "unless",    "show"};
 
@@ -143,37 +142,40 @@ guard_names(const GuardOptions *options, GuardOption option)
 	return names;
 }
 
-/* Returns the items of an option as a list of strings, without the blanks around them. */
+/* Returns the items of a list that commas separate, as they are written; NIL if it is not given. */
 List *
-guard_items(const GuardOptions *options, GuardOption option)
+guard_items(const char *text)
 {
-	char *at = options->value[option] == NULL ? NULL : pstrdup(options->value[option]);
-	bool quoted = false;
+	char *item = text == NULL ? NULL : pstrdup(text);
 	List *items = NIL;
 
-	while (at != NULL)
+	while (item != NULL)
 	{
-		char *item = at + strspn(at, " \t\n");
+		bool quoted = false;
+		char *end = item;
+		char *next;
 
-		for (at = item; *at != '\0' && (*at != ',' || quoted); at++)
-			quoted ^= *at == '"';
-		items = lappend(items, pnstrdup(item, at - item));
-		at = *at == ',' ? at + 1 : NULL;
+		for (; *end != '\0' && (quoted || *end != ','); end++)
+			quoted ^= *end == '"';
+		next = *end == '\0' ? NULL : end + 1;
+		while (end > item && isspace((unsigned char) end[-1]))
+			end--;
+		*end = '\0';
+		while (isspace((unsigned char) *item))
+			item++;
+		items = lappend(items, item);
+		item = next;
 	}
 	return items;
 }
 
-/* Returns the boolean column that an item of the option unless names, or NULL. */
-const char *
-guard_unless_column(Oid table, const char *item)
+/* Returns the column of a table that a name names, or InvalidAttrNumber. */
+AttrNumber
+guard_named_column(Oid table, const char *name)
 {
-	List *names;
-	AttrNumber column;
+	List *names = textToQualifiedNameList(cstring_to_text(name));
 
-	if (!SplitIdentifierString(pstrdup(item), '.', &names) || list_length(names) != 1)
-		return NULL;
-	column = get_attnum(table, linitial(names));
-	return column > 0 && get_atttype(table, column) == BOOLOID ? linitial(names) : NULL;
+	return list_length(names) == 1 ? get_attnum(table, strVal(linitial(names))) : InvalidAttrNumber;
 }
 
 /* Returns the parse tree of one expression; raises an error if the text is another thing. */
@@ -183,9 +185,9 @@ parse_tree(const char *text)
 	List *statements = raw_parser(psprintf("SELECT (%s)", text), RAW_PARSE_DEFAULT);
 	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 
-	if (list_length(statements) != 1 || !IsA(select, SelectStmt) ||
-		select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
-		select->fromClause != NIL || select->whereClause != NULL || select->sortClause != NIL)
+	if (list_length(statements) != 1 || !IsA(select, SelectStmt) || select->op != SETOP_NONE ||
+		list_length(select->targetList) != 1 || select->fromClause != NIL ||
+		select->whereClause != NULL || select->sortClause != NIL)
 		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("not an expression: %s", text)));
 	return linitial_node(ResTarget, select->targetList)->val;
 }
@@ -203,7 +205,8 @@ guard_parse(Relation table, const char *text, bool condition)
 	Node *expression;
 
 	addNSItemToQuery(state,
-					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false, true),
+					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false,
+												   true),
 					 false, true, true);
 	expression = condition ? transformWhereClause(state, tree, kind, "condition") :
 							 transformExpr(state, tree, kind);

@@ -15,6 +15,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "partitioning/partdesc.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -70,21 +71,28 @@ is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
 }
 
 /*
- * Finds the column that verdicts and groups name rows by: that of the primary key.  If it has
+ * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
  * several, one must be left without those of the option within and those of partitions.
  */
-bool
-guard_key_column(const GuardRule *rule, const GuardSide *side, const char **name)
+const char *
+guard_key_column(const GuardRule *rule, const GuardSide *side)
 {
+	const char *name = NULL;
 	int left = 0;
 
 	for (int i = 0; i < side->keys; i++)
 		if (side->keys == 1 || !is_shared_column(rule, side, side->key[i]))
 		{
-			*name = side->key[i];
+			name = side->key[i];
 			left++;
 		}
-	return left == 1;
+	if (left != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("table \"%s\" has no primary key of one column", get_rel_name(side->table)),
+				 errdetail("Groups and verdicts name rows by one column, beside those of \"within\" and of partitions."),
+				 errhint("Add a primary key.")));
+	return name;
 }
 
 /* ---- Tables ------------------------------------------------------------------------ */
@@ -103,8 +111,8 @@ static bool
 is_divided_by_within(const GuardRule *rule, Relation table)
 {
 	PartitionKey key = RelationGetPartitionKey(table);
-	int16 equal = key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber :
-															 BTEqualStrategyNumber;
+	int16 equal =
+		key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber : BTEqualStrategyNumber;
 
 	for (int i = 0; i < key->partnatts; i++)
 	{
@@ -145,7 +153,7 @@ collect(Collector *collector, Oid oid)
 	{
 		collector->watched = lappend_oid(collector->watched, oid);
 		partitions = RelationGetPartitionDesc(table, true);
-		one = list_member_oid(collector->path, oid) &&
+		one = linitial_oid(collector->path) != oid && list_member_oid(collector->path, oid) &&
 			is_divided_by_within(collector->rule, table);
 		for (int i = 0; i < partitions->nparts; i++)
 			if (!one || list_member_oid(collector->path, partitions->oids[i]))
@@ -258,7 +266,7 @@ key_column(Relation index, AttrNumber number)
 
 /*
  * Returns how well an index serves the search of a place: -1 if not at all.  Each key that rows
- * must be equal in counts for it, each other key against it.
+ * must be equal in counts for it, then a condition, and each other key against it.
  */
 static int
 fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
@@ -271,15 +279,16 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!is_column(index, index_cache(index)->signature, place->signature) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[index_cache(index)->signature - 1],
 										index->rd_opcintype[index_cache(index)->signature - 1],
-										extension_type(rule->function, "ball"),
-										STRATEGY_IN_BALL)))
+										rule->ball, STRATEGY_IN_BALL)))
 		return -1;
-	if (!predicate_implied_by(RelationGetIndexPredicate(index), place->condition, false))
+	if (!predicate_implied_by(RelationGetIndexPredicate(index),
+							  list_concat_copy(place->condition, place->leads), false))
 		return -1;
-	fits = INDEX_MAX_KEYS - IndexRelationGetNumberOfKeyAttributes(index);
+	fits = (RelationGetIndexPredicate(index) != NIL ? 2 : 1) * INDEX_MAX_KEYS -
+		IndexRelationGetNumberOfKeyAttributes(index);
 	for (int i = 0; i < rule->withins; i++)
 		if (rule->within[i].span == NULL && key_column(index, place->within[i]) > 0)
-			fits += INDEX_MAX_KEYS;
+			fits += 2 * INDEX_MAX_KEYS;
 	return fits;
 }
 
@@ -320,14 +329,29 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 
 		place->within[i] = column_number(rule, OPTION_WITHIN, table, within->name);
 		type = getBaseType(get_atttype(RelationGetRelid(table), place->within[i]));
-		if (within->span != NULL ? type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
-								   !OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
+		if (within->span != NULL ?
+				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
+				!OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
 			refuse_option(OPTION_WITHIN,
-						  psprintf("Column \"%s\" is of type %s.", within->name, format_type_be(type)),
+						  psprintf("Column \"%s\" is of type %s.", within->name,
+								   format_type_be(type)),
 						  within->span != NULL ?
 							  "Name a column of type timestamptz, timestamp or date for an interval." :
 							  "Name a column of a type that has an equality operator.");
 	}
+}
+
+/* Finds what the signature is made of. */
+static void
+find_sources(GuardPlace *place, Relation table)
+{
+	TupleDesc row_type = RelationGetDescr(table);
+	AttrNumber column = IsA(place->signature, Var) ? ((Var *) place->signature)->varattno : 0;
+
+	if (column > 0 && TupleDescAttr(row_type, column - 1)->attgenerated)
+		place->generation = build_column_default(table, column);
+	pull_varattnos(place->generation != NULL ? place->generation : (Node *) place->signature, 1,
+				   &place->sources);
 }
 
 /* Reads column, expression and condition, whose names are those of safe schemas. */
@@ -338,9 +362,15 @@ parse_place(const GuardRule *rule, GuardPlace *place, Relation table)
 
 	set_locally("search_path", "pg_catalog, pg_temp");
 	place->signature = signature_of(rule, table);
+	find_sources(place, table);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
-		place->condition =
-			(List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
+		place->condition = (List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
+	if (rule->group != NULL)
+	{
+		place->group = column_number(rule, OPTION_RECORD_IN, table, rule->group);
+		place->group_key = column_number(rule, OPTION_RECORD_IN, table, rule->group_key);
+		place->leads = (List *) guard_parse(table, guard_leader_condition(rule), true);
+	}
 	AtEOXact_GUC(false, settings);
 }
 
@@ -371,7 +401,8 @@ check_measure(const GuardRule *rule, Oid oid)
 	Relation index = index_open(oid, AccessShareLock);
 
 	if (!index_cache(index)->sets && rule->measure != MEASURE_SIMILARITY)
-		refuse_option(OPTION_MEASURE, "A signature does not tell which part of a text is in another.",
+		refuse_option(OPTION_MEASURE,
+					  "A signature does not tell which part of a text is in another.",
 					  "Name a column of type shingles, made with to_shingles().");
 	index_close(index, AccessShareLock);
 }
@@ -409,6 +440,9 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	bool bigint = exprType((Node *) signature_of(rule, table)) == INT8OID;
+	const char *key_class =
+		psprintf(" %s.bigint_key_ops",
+				 quote_identifier(get_namespace_name(get_func_namespace(rule->function))));
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -422,11 +456,16 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 		if (rule->within[i].span == NULL &&
 			OidIsValid(GetDefaultOpClass(type, get_index_am_oid("neardup", false))))
 			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
-							 bigint && type == INT8OID ? " bigint_key_ops" : "");
+							 bigint && type == INT8OID ? key_class : "");
 	}
-	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)", rule->signature);
+	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)",
+					 rule->signature);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
 		appendStringInfo(&text, " WHERE %s", rule->options.value[OPTION_CONDITION]);
+	if (rule->group != NULL)
+		appendStringInfo(&text, "%s %s",
+						 rule->options.value[OPTION_CONDITION] != NULL ? " AND" : " WHERE",
+						 guard_leader_condition(rule));
 	table_close(table, NoLock);
 	return text.data;
 }

@@ -35,14 +35,12 @@ may_read(const GuardSide *side, const char *column)
 	return number > 0 && role_may_select(side->table, number);
 }
 
-/* May the current user read all columns that an expression uses? */
+/* May the current user read some columns of a place? */
 static bool
-may_read_all(const GuardPlace *place, Node *expression)
+may_read_all(const GuardPlace *place, const Bitmapset *columns)
 {
-	Bitmapset *columns = NULL;
 	int member = -1;
 
-	pull_varattnos(expression, 1, &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
 		AttrNumber column = member + FirstLowInvalidHeapAttributeNumber;
@@ -51,23 +49,7 @@ may_read_all(const GuardPlace *place, Node *expression)
 		if (column <= 0 || name == NULL || !may_read(place->side, name))
 			return false;
 	}
-	return columns != NULL;
-}
-
-/* Returns the expression that a column is generated from, or NULL. */
-static Node *
-generation_of(Oid oid, AttrNumber column)
-{
-	Relation table = table_open(oid, AccessShareLock);
-	TupleDesc row_type = RelationGetDescr(table);
-	Node *expression = NULL;
-
-	if (TupleDescAttr(row_type, column - 1)->attgenerated)
-		for (int i = 0; i < row_type->constr->num_defval; i++)
-			if (row_type->constr->defval[i].adnum == column)
-				expression = stringToNode(row_type->constr->defval[i].adbin);
-	table_close(table, NoLock);
-	return expression;
+	return !bms_is_empty(columns);
 }
 
 /*
@@ -77,12 +59,10 @@ generation_of(Oid oid, AttrNumber column)
 static bool
 may_read_signature(const GuardPlace *place)
 {
-	Node *signature = (Node *) place->signature;
+	Bitmapset *columns = NULL;
 
-	if (may_read_all(place, signature))
-		return true;
-	return IsA(signature, Var) &&
-		may_read_all(place, generation_of(place->table, ((Var *) signature)->varattno));
+	pull_varattnos((Node *) place->signature, 1, &columns);
+	return may_read_all(place, columns) || may_read_all(place, place->sources);
 }
 
 /* Are rows of a table hidden from the current user? */
@@ -103,8 +83,8 @@ find_column(const Shown *shown, const char *name, AttrNumber *column)
 }
 
 /* Returns the text of a value of a row. */
-static const char *
-value_text(TupleTableSlot *row, AttrNumber column)
+const char *
+guard_value_text(TupleTableSlot *row, AttrNumber column)
 {
 	bool is_null;
 	Datum value = slot_getattr(row, column, &is_null);
@@ -130,7 +110,9 @@ key_text(const Shown *shown)
 
 	if (shown->side->keys == 0)
 		return role_may_select(shown->side->table, InvalidAttrNumber) ?
-			psprintf("(ctid)=%s", DatumGetCString(DirectFunctionCall1(tidout, PointerGetDatum(&shown->row->tts_tid)))) :
+			psprintf("(ctid)=%s",
+					 DatumGetCString(DirectFunctionCall1(tidout,
+														 PointerGetDatum(&shown->row->tts_tid)))) :
 			NULL;
 	initStringInfo(&names);
 	initStringInfo(&values);
@@ -141,43 +123,55 @@ key_text(const Shown *shown)
 		if (!find_column(shown, shown->side->key[i], &column))
 			return NULL;
 		appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", shown->side->key[i]);
-		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", value_text(shown->row, column));
+		appendStringInfo(&values, "%s%s", i > 0 ? ", " : "", guard_value_text(shown->row, column));
 	}
 	return psprintf("(%s)=(%s)", names.data, values.data);
 }
 
-/* Returns key and shown columns of a row as a JSON object, without what the user may not read. */
+/* Finds the columns of key and option show that the user may read; returns how many. */
+static int
+find_shown(const GuardRule *rule, const Shown *shown, AttrNumber *columns)
+{
+	int keys = shown->side->keys;
+	int count = 0;
+
+	for (int i = 0; i < keys + rule->shown; i++)
+	{
+		bool is_known = false;
+
+		if (!find_column(shown, i < keys ? shown->side->key[i] : rule->show[i - keys],
+						 &columns[count]))
+			continue;
+		for (int k = 0; k < count; k++)
+			is_known |= columns[k] == columns[count];
+		count += !is_known;
+	}
+	return count;
+}
+
+/* Returns key and shown columns of a row as a JSON object, or NULL if the user may read none. */
 static const char *
 row_json(const GuardRule *rule, const Shown *shown)
 {
 	int most = shown->side->keys + rule->shown;
-	TupleDesc row_type = CreateTemplateTupleDesc(most);
-	Datum *values = palloc(most * sizeof(Datum) + 1);
-	bool *nulls = palloc(most * sizeof(bool) + 1);
-	int count = 0;
+	AttrNumber *columns = palloc((most + 1) * sizeof(AttrNumber));
+	Datum *values = palloc((most + 1) * sizeof(Datum));
+	bool *nulls = palloc((most + 1) * sizeof(bool));
+	int count = find_shown(rule, shown, columns);
+	TupleDesc row_type = CreateTemplateTupleDesc(count);
+	HeapTuple tuple;
 
-	for (int i = 0; i < most; i++)
-	{
-		const char *name = i < shown->side->keys ? shown->side->key[i] :
-												   rule->show[i - shown->side->keys];
-		AttrNumber column;
-		bool is_known = false;
-
-		for (int k = 0; k < count; k++)
-			is_known |= strcmp(NameStr(TupleDescAttr(row_type, k)->attname), name) == 0;
-		if (is_known || !find_column(shown, name, &column))
-			continue;
-		TupleDescCopyEntry(row_type, count + 1, shown->row->tts_tupleDescriptor, column);
-		values[count] = slot_getattr(shown->row, column, &nulls[count]);
-		count++;
-	}
 	if (count == 0)
 		return NULL;
-	row_type->natts = count;
+	for (int i = 0; i < count; i++)
+	{
+		TupleDescCopyEntry(row_type, i + 1, shown->row->tts_tupleDescriptor, columns[i]);
+		values[i] = slot_getattr(shown->row, columns[i], &nulls[i]);
+	}
 	compat_finish_row_type(row_type);
 	BlessTupleDesc(row_type);
-	return TextDatumGetCString(
-		DirectFunctionCall1(row_to_json, HeapTupleGetDatum(heap_form_tuple(row_type, values, nulls))));
+	tuple = heap_form_tuple(row_type, values, nulls);
+	return TextDatumGetCString(DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple)));
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------- */

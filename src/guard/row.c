@@ -9,11 +9,10 @@
 
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/pg_trigger.h"
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 
@@ -28,7 +27,8 @@ check_trigger(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("neardup_guard_row() was not called by a trigger"),
 				 errhint("Create a trigger with neardup_guard().")));
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) && data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
+		data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,
@@ -36,47 +36,26 @@ check_trigger(FunctionCallInfo fcinfo)
 				 errdetail("It is not an ordinary table or a partition.")));
 }
 
-/* Raises an error unless the trigger fires after a row, or before it is inserted to be skipped. */
+/* Raises an error unless the trigger fires at the time that its action is for. */
 static void
 check_time(const GuardCheck *check)
 {
+	TriggerEvent event = check->data->tg_event;
+	GuardAction action = check->rule->action;
 	const TriggerData *data = check->data;
-	bool before = TRIGGER_FIRED_BEFORE(data->tg_event);
+	bool fits = TRIGGER_FIRED_AFTER(event) && !TRIGGER_FIRED_BY_DELETE(event);
 
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) && !TRIGGER_FIRED_BY_DELETE(data->tg_event) &&
-		(before ? check->rule->action == ACTION_SKIP && TRIGGER_FIRED_BY_INSERT(data->tg_event) :
-				  TRIGGER_FIRED_AFTER(data->tg_event)))
+	if (action == ACTION_SKIP)
+		fits |= TRIGGER_FIRED_BEFORE(event) && TRIGGER_FIRED_BY_INSERT(event);
+	if (action == ACTION_GROUP)
+		fits = TRIGGER_FIRED_AFTER(event) || !TRIGGER_FIRED_BY_DELETE(event);
+	if (fits && TRIGGER_FIRED_FOR_ROW(event))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 			 errmsg("trigger \"%s\" must fire AFTER INSERT OR UPDATE, FOR EACH ROW",
 					data->tg_trigger->tgname),
 			 errhint("Create it with neardup_guard().")));
-}
-
-/* Do two versions of a row have the same bytes in a value? */
-static bool
-is_same(Node *expression, NullableDatum a, NullableDatum b)
-{
-	int16 length;
-	bool by_value;
-
-	get_typlenbyval(exprType(expression), &length, &by_value);
-	return a.isnull == b.isnull && (a.isnull || datum_image_eq(a.value, b.value, by_value, length));
-}
-
-/* Does a column have the same bytes in two versions of a row? */
-static bool
-is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column)
-{
-	Form_pg_attribute attribute = TupleDescAttr(new->tts_tupleDescriptor, column - 1);
-	NullableDatum a;
-	NullableDatum b;
-
-	a.value = slot_getattr(old, column, &a.isnull);
-	b.value = slot_getattr(new, column, &b.isnull);
-	return a.isnull == b.isnull &&
-		(a.isnull || datum_image_eq(a.value, b.value, attribute->attbyval, attribute->attlen));
 }
 
 /*
@@ -98,13 +77,13 @@ is_unchanged(GuardCheck *check)
 	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(made_by)))
 		return false;
 	for (int i = 0; i < check->rule->withins; i++)
-		if (!is_same_column(old, check->row, place->within[i]))
+		if (!guard_is_same_column(old, check->row, place->within[i]))
 			return false;
-	if (place->unless > 0 && !is_same_column(old, check->row, place->unless))
+	if (place->unless > 0 && !guard_is_same_column(old, check->row, place->unless))
 		return false;
 	return guard_holds(check, place->condition, old) &&
-		is_same((Node *) place->signature, guard_value(check, place->signature, old),
-				check->signature);
+		guard_is_same(place->signature, guard_value(check, place->signature, old),
+					  check->signature);
 }
 
 /* Counts the row. */
@@ -128,6 +107,14 @@ check_stored(GuardCheck *check)
 	if (!guard_begin_search(check) || is_unchanged(check) ||
 		!table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf))
 		return;
+	/*
+	 * Guards that may be deferred look one after another.  So a transaction in progress that has a
+	 * similar row has not looked yet.  If each waited for the other, both at their commits, one
+	 * would fail that could commit.
+	 */
+	check->last = check->data->tg_trigger->tgdeferrable;
+	if (check->last)
+		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
 	/* The search in order costs more: it is for the row that is named. */
 	while (guard_finds(check))
 	{
@@ -156,18 +143,23 @@ is_skipped(GuardCheck *check)
 
 /* Runs a guard for a row, and returns the row to store, or NULL for none. */
 static HeapTuple
-guard_row(GuardCheck *check, Oid function)
+guard_row(GuardCheck *check)
 {
 	TriggerData *data = check->data;
 	HeapTuple result = data->tg_trigtuple;
 
-	check->trigger = guard_trigger(data->tg_trigger, data->tg_relation, function);
-	check->rule = check->trigger->rule;
 	check_time(check);
 	check->place = guard_place(check->rule, data->tg_relation);
+	if (check->rule->asks_right)
+		guard_check_right(check->rule, check->rule->side[1].table, InvalidAttrNumber, ACL_SELECT,
+						  OPTION_AGAINST);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
-	if (check->stored)
+	if (check->rule->action == ACTION_GROUP && check->stored)
+		guard_follow_row(check);
+	else if (check->rule->action == ACTION_GROUP)
+		result = guard_place_row(check);
+	else if (check->stored)
 		check_stored(check);
 	else if (is_skipped(check))
 		result = NULL;
@@ -185,5 +177,10 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	GuardCheck check = {.data = data};
 
 	check_trigger(fcinfo);
-	return PointerGetDatum(guard_row(&check, fcinfo->flinfo->fn_oid));
+	check.trigger = guard_trigger(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
+	check.rule = check.trigger->rule;
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
+		return PointerGetDatum(guard_row(&check));
+	guard_lock_statement(check.rule);
+	return PointerGetDatum(NULL);
 }

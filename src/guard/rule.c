@@ -20,6 +20,9 @@
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
+#include "rights.h"
+#include "types/objects.h"
+
 /* ---- The cache --------------------------------------------------------------- */
 
 /* An entry of the table of rules. */
@@ -33,8 +36,8 @@ static HTAB *rules;    /* CachedRule */
 static HTAB *triggers; /* GuardTrigger */
 static HTAB *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
-static bool stale;      /* a watched relation has changed */
-static List *plans;     /* of the rules */
+static bool stale;  /* a watched relation has changed */
+static List *plans; /* of the rules */
 
 /* What checks in progress may still use. */
 static List *discarded_contexts;
@@ -203,10 +206,10 @@ read_within(char *item)
 static void
 read_withins(GuardRule *rule)
 {
-	List *items = guard_items(&rule->options, OPTION_WITHIN);
+	List *items = guard_items(rule->options.value[OPTION_WITHIN]);
 	ListCell *cell;
 
-	rule->within = palloc(list_length(items) * sizeof(WithinColumn) + 1);
+	rule->within = palloc((list_length(items) + 1) * sizeof(WithinColumn));
 	foreach (cell, items)
 		rule->within[rule->withins++] = read_within(lfirst(cell));
 }
@@ -243,17 +246,35 @@ option_table(const GuardRule *rule, GuardOption option, const char *name)
 static void
 read_unless(GuardRule *rule)
 {
+	Oid table = rule->side[0].table;
 	ListCell *cell;
 
-	foreach (cell, guard_items(&rule->options, OPTION_UNLESS))
+	foreach (cell, guard_items(rule->options.value[OPTION_UNLESS]))
 	{
-		const char *column = guard_unless_column(rule->side[0].table, lfirst(cell));
+		AttrNumber column = guard_named_column(table, lfirst(cell));
 
-		if (column != NULL)
-			rule->unless = column;
+		if (column > 0 && get_atttype(table, column) == BOOLOID)
+			rule->unless = get_attname(table, column, false);
 		else
 			rule->verdicts = option_table(rule, OPTION_UNLESS, lfirst(cell));
 	}
+}
+
+/*
+ * Must who writes a row have the right to read the other table?  Not if only the owner of both
+ * tables can have made the guard: others would learn what the other table has.
+ */
+static bool
+asks_right(const GuardRule *rule)
+{
+	Relation guarded = table_open(rule->side[0].table, AccessShareLock);
+	Relation other = table_open(rule->side[1].table, AccessShareLock);
+	bool asks = guarded->rd_rel->relowner != other->rd_rel->relowner ||
+		!owner_alone_makes_triggers(guarded);
+
+	table_close(other, NoLock);
+	table_close(guarded, NoLock);
+	return asks;
 }
 
 /* Finds the tables that the options name. */
@@ -268,6 +289,7 @@ find_tables(GuardRule *rule)
 	{
 		rule->side[1].table = option_table(rule, OPTION_AGAINST, against);
 		guard_find_key(&rule->side[1]);
+		rule->asks_right = asks_right(rule);
 	}
 	if (rule->action == ACTION_LOG)
 	{
@@ -275,6 +297,16 @@ find_tables(GuardRule *rule)
 			refuse_option(OPTION_RECORD_IN, NULL,
 						  "Name a table with columns row_key and resembles for action 'log'.");
 		rule->log = option_table(rule, OPTION_RECORD_IN, log);
+	}
+	if (rule->action == ACTION_GROUP)
+	{
+		List *names = guard_names(&rule->options, OPTION_RECORD_IN);
+
+		if (list_length(names) != 1)
+			refuse_option(OPTION_RECORD_IN, NULL,
+						  "Name a column of the type of the primary key for action 'group'.");
+		rule->group = linitial(names);
+		rule->group_key = guard_key_column(rule, &rule->side[0]);
 	}
 	read_unless(rule);
 }
@@ -290,7 +322,8 @@ read_shown(GuardRule *rule)
 	foreach (cell, names)
 	{
 		if (get_attnum(rule->side[0].table, lfirst(cell)) <= 0)
-			refuse_option(OPTION_SHOW, psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
+			refuse_option(OPTION_SHOW,
+						  psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
 						  "Pass names of columns, as in 'title' or 'title, link'.");
 		rule->show[rule->shown++] = lfirst(cell);
 	}
@@ -310,6 +343,7 @@ make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
 	rule->context = CurrentMemoryContext;
 	rule->name = pstrdup(trigger->tgname);
 	rule->function = function;
+	rule->ball = extension_type(function, "ball");
 	rule->options = guard_options(&copy);
 	rule->action = guard_action(&rule->options);
 	rule->measure = guard_measure(&rule->options);

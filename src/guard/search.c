@@ -15,8 +15,6 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -38,93 +36,6 @@ extern Datum neardup_near(PG_FUNCTION_ARGS);
 extern Datum neardup_near_shingles(PG_FUNCTION_ARGS);
 extern Datum neardup_holding(PG_FUNCTION_ARGS);
 extern Datum neardup_held_in(PG_FUNCTION_ARGS);
-
-/* ---- Values of rows --------------------------------------------------------------- */
-
-static EState *
-get_state(GuardCheck *check)
-{
-	if (check->state == NULL)
-		check->state = CreateExecutorState();
-	return check->state;
-}
-
-/* Returns the value of a column or an expression for a row. */
-NullableDatum
-guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
-{
-	NullableDatum value;
-	ExprContext *context;
-
-	if (IsA(expression, Var))
-	{
-		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
-		return value;
-	}
-	context = GetPerTupleExprContext(get_state(check));
-	context->ecxt_scantuple = row;
-	value.value = ExecEvalExprSwitchContext(ExecPrepareExpr(expression, check->state), context,
-											&value.isnull);
-	return value;
-}
-
-/* Does a row satisfy a condition? */
-bool
-guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
-{
-	ExprContext *context;
-
-	if (condition == NIL)
-		return true;
-	context = GetPerTupleExprContext(get_state(check));
-	context->ecxt_scantuple = row;
-	return ExecQual(ExecPrepareQual((List *) condition, check->state), context);
-}
-
-/*
- * Returns the signature of the new row.  A generated column is computed only after all BEFORE
- * triggers; before that it is computed here, as it will be then.
- */
-static NullableDatum
-new_signature(GuardCheck *check)
-{
-	Expr *expression = check->place->signature;
-	Relation table = check->data->tg_relation;
-	AttrNumber column = IsA(expression, Var) ? ((Var *) expression)->varattno : InvalidAttrNumber;
-
-	if (!check->stored && column > 0 &&
-		TupleDescAttr(RelationGetDescr(table), column - 1)->attgenerated)
-		expression = (Expr *) build_column_default(table, column);
-	return guard_value(check, expression, check->row);
-}
-
-/*
- * Reads what the new row is compared by.  Returns whether it is compared: it has a signature,
- * no NULL in the columns of the option within, satisfies the condition, and is not let in
- * whatever it is similar to.
- */
-bool
-guard_begin_search(GuardCheck *check)
-{
-	const GuardRule *rule = check->rule;
-	const GuardPlace *place = check->place;
-	bool is_null;
-
-	if (place->unless > 0 && DatumGetBool(slot_getattr(check->row, place->unless, &is_null)) &&
-		!is_null)
-		return false;
-	check->within = palloc(rule->withins * sizeof(Datum) + 1);
-	for (int i = 0; i < rule->withins; i++)
-	{
-		check->within[i] = slot_getattr(check->row, place->within[i], &is_null);
-		if (is_null)
-			return false;
-	}
-	if (!guard_holds(check, place->condition, check->row))
-		return false;
-	check->signature = new_signature(check);
-	return !check->signature.isnull;
-}
 
 /* ---- A scan of one index --------------------------------------------------------------- */
 
@@ -152,8 +63,8 @@ typedef struct PlaceScan
 static bool
 set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid right, Datum argument)
 {
-	Oid operator = get_opfamily_member(index->rd_opfamily[column - 1],
-									   index->rd_opcintype[column - 1], right, strategy);
+	Oid operator= get_opfamily_member(index->rd_opfamily[column - 1],
+									  index->rd_opcintype[column - 1], right, strategy);
 
 	if (!OidIsValid(operator))
 		return false;
@@ -235,31 +146,32 @@ close_place(PlaceScan *scan)
 static void
 begin_scan(PlaceScan *scan, GuardMeasure measure, bool ordered)
 {
-	Oid ball = extension_type(scan->check->rule->function, "ball");
-
 	scan->ball = ball_of(scan, measure);
 	scan->keys = 1;
 	scan->orders = 0;
 	(void) set_key(&scan->key[0], scan->index, 0, index_cache(scan->index)->signature,
-				   STRATEGY_IN_BALL, ball, scan->ball);
+				   STRATEGY_IN_BALL, scan->check->rule->ball, scan->ball);
 	scan->in_ball = scan->key[0].sk_func;
 	set_within_keys(scan);
 	if (ordered)
 		set_order(scan);
 	InitDirtySnapshot(scan->snapshot);
-	scan->scan = compat_index_beginscan(scan->table, scan->index, &scan->snapshot, scan->keys,
-										scan->orders);
+	scan->scan =
+		compat_index_beginscan(scan->table, scan->index, &scan->snapshot, scan->keys, scan->orders);
 	index_rescan(scan->scan, scan->key, scan->keys, scan->orders > 0 ? &scan->order : NULL,
 				 scan->orders);
 }
 
-/* Is it the new row itself? */
+/* Is it the new row itself or, before that is stored, the version that it replaces? */
 static bool
 is_own_row(const PlaceScan *scan)
 {
 	const GuardCheck *check = scan->check;
+	TupleTableSlot *own = check->stored                ? check->row :
+		TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ? check->data->tg_trigslot :
+														 NULL;
 
-	return check->stored && ItemPointerEquals(&scan->row->tts_tid, &check->row->tts_tid) &&
+	return own != NULL && ItemPointerEquals(&scan->row->tts_tid, &own->tts_tid) &&
 		scan->place->table == check->place->table;
 }
 
@@ -297,9 +209,24 @@ is_within(PlaceScan *scan, int i)
 		return false;
 	if (within->span != NULL)
 		return are_within_span(within, type, value, scan->check->within[i]);
-	return DatumGetBool(
-		FunctionCall2Coll(&lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo,
-						  attribute->attcollation, value, scan->check->within[i]));
+	return DatumGetBool(FunctionCall2Coll(&lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO)
+											   ->eq_opr_finfo,
+										  attribute->attcollation, value, scan->check->within[i]));
+}
+
+/* Does the row lead a group that the new one may join? */
+static bool
+may_join(const PlaceScan *scan)
+{
+	bool is_null;
+	Datum group = slot_getattr(scan->row, scan->place->group, &is_null);
+
+	if (is_null || !guard_leads(scan->place, scan->row))
+		return false;
+	for (int i = 0; i < scan->check->barred; i++)
+		if (guard_is_same_key(scan->place, scan->row, group, scan->check->bar[i]))
+			return false;
+	return true;
 }
 
 /* Compares the row with the new one, by its own values. */
@@ -309,7 +236,7 @@ is_similar(PlaceScan *scan)
 	GuardCheck *check = scan->check;
 	NullableDatum signature;
 
-	if (is_own_row(scan))
+	if (is_own_row(scan) || (check->rule->group != NULL && !may_join(scan)))
 		return false;
 	for (int i = 0; i < check->rule->withins; i++)
 		if (!is_within(scan, i))
@@ -318,7 +245,8 @@ is_similar(PlaceScan *scan)
 	return !signature.isnull &&
 		DatumGetBool(FunctionCall2(&scan->in_ball, signature.value, scan->ball)) &&
 		guard_holds(check, scan->place->condition, scan->row) &&
-		(!OidIsValid(check->rule->verdicts) || !guard_is_judged(check, scan->place, scan->row));
+		(check->rule->group != NULL || !OidIsValid(check->rule->verdicts) ||
+		 !guard_is_judged(check, scan->place, scan->row));
 }
 
 /* Gets the next row that is similar.  Returns false if there is none. */
@@ -351,6 +279,13 @@ wait_for(PlaceScan *scan, TransactionId other, uint32 speculative_token, ItemPoi
 		XactLockTableWait(other, scan->table, tid, XLTW_RecheckExclusionConstr);
 }
 
+/* Was the row made by a transaction that looks later, and will see the new row? */
+static bool
+is_passed_over(const PlaceScan *scan)
+{
+	return scan->check->last && TransactionIdIsValid(scan->snapshot.xmin);
+}
+
 /* Searches a place by one measure for any row that is similar and there to stay. */
 static bool
 place_finds(PlaceScan *scan, GuardMeasure measure)
@@ -363,7 +298,8 @@ place_finds(PlaceScan *scan, GuardMeasure measure)
 		bool found;
 
 		begin_scan(scan, measure, false);
-		found = next_similar(scan);
+		while ((found = next_similar(scan)) && is_passed_over(scan))
+			;
 		if (found)
 		{
 			other = in_progress(scan);
@@ -466,45 +402,95 @@ is_of_same_statement(PlaceScan *scan)
 		(check->stored ? command_of(check->row) : GetCurrentCommandId(false));
 }
 
+/* Is a leader's key less than that of another one? */
+static bool
+has_less_key(const GuardHit *hit, const GuardHit *other)
+{
+	AttrNumber column = hit->place->group_key;
+	const FormData_pg_attribute *attribute =
+		TupleDescAttr(hit->row->tts_tupleDescriptor, column - 1);
+	TypeCacheEntry *type =
+		lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_CMP_PROC_FINFO);
+	bool is_null;
+
+	return OidIsValid(type->cmp_proc_finfo.fn_oid) &&
+		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, attribute->attcollation,
+										slot_getattr(hit->row, column, &is_null),
+										slot_getattr(other->row, other->place->group_key,
+													 &is_null))) < 0;
+}
+
 /* Is a hit to be named rather than another one, which may be none? */
 static bool
 is_better(const GuardHit *hit, const GuardHit *other)
 {
 	if (hit->row == NULL || other->row == NULL)
-		return other->row == NULL;
+		return other->row == NULL && hit->row != NULL;
+	if (hit->place->group > 0)
+		return hit->similarity > other->similarity ||
+			(hit->similarity == other->similarity && has_less_key(hit, other));
 	return hit->same_statement != other->same_statement ? other->same_statement :
 														  hit->similarity > other->similarity;
 }
 
-/* Takes the row if it is better than what was found. */
+/* Puts a hit in the place of another one if it is better, and frees the lesser one. */
+static void
+keep_better(GuardHit *hit, GuardHit *kept)
+{
+	TupleTableSlot *freed = hit->row;
+
+	if (is_better(hit, kept))
+	{
+		freed = kept->row;
+		*kept = *hit;
+	}
+	if (freed != NULL)
+		ExecDropSingleTupleTableSlot(freed);
+}
+
+/* Takes a copy of the row if it is better than what was found. */
 static void
 take_if_better(PlaceScan *scan, GuardHit *found)
 {
 	GuardHit hit = {.row = scan->row,
 					.place = scan->place,
-					.similarity = measure_row(scan),
 					.same_statement = is_of_same_statement(scan)};
+
+	hit.similarity = scan->similarity = measure_row(scan);
 
 	if (!is_better(&hit, found))
 		return;
-	if (found->row != NULL)
-		ExecDropSingleTupleTableSlot(found->row);
-	*found = hit;
-	found->row = MakeSingleTupleTableSlot(RelationGetDescr(scan->table), &TTSOpsHeapTuple);
-	ExecCopySlot(found->row, scan->row);
+	hit.row = MakeSingleTupleTableSlot(RelationGetDescr(scan->table), &TTSOpsHeapTuple);
+	ExecCopySlot(hit.row, scan->row);
+	keep_better(&hit, found);
+}
+
+/*
+ * Returns the distance of the row in the order of the scan; of sets, a bound of it.  Signatures
+ * of other types are ordered by the symbols that differ.
+ */
+static double
+bound_of(PlaceScan *scan)
+{
+	return scan->order.sk_strategy == STRATEGY_DISTANCE ?
+		DatumGetFloat8(scan->scan->xs_orderbyvals[0]) :
+		1 - scan->similarity;
 }
 
 /* Can none of the rows that follow be better than what was found among the first ones? */
 static bool
-is_settled(const PlaceScan *scan, const GuardHit *found, int rows)
+is_settled(PlaceScan *scan, const GuardHit *found, int rows)
 {
+	bool groups = scan->check->rule->group != NULL;
+
 	if (scan->orders == 0)
-		return rows >= UNORDERED_ROWS;
+		return !groups && rows >= UNORDERED_ROWS;
+	if (groups)
+		return bound_of(scan) > 1 - found->similarity;
 	if (found->row == NULL || found->same_statement)
 		return rows >= SAME_STATEMENT_ROWS && scan->check->rule->action != ACTION_REJECT;
 	/* The distances of sets are bounds. */
-	return !scan->scan->xs_recheckorderby ||
-		DatumGetFloat8(scan->scan->xs_orderbyvals[0]) >= 1 - found->similarity;
+	return !scan->scan->xs_recheckorderby || bound_of(scan) >= 1 - found->similarity;
 }
 
 /* Finds the row of a place to name; that of a transaction in progress was not the reason. */
@@ -517,7 +503,8 @@ nearest_of_place(PlaceScan *scan, GuardMeasure measure)
 	begin_scan(scan, measure, true);
 	while (next_similar(scan))
 	{
-		if (!TransactionIdIsValid(in_progress(scan)))
+		/* Who has not ended could not change a leader yet: that takes the lock of groups. */
+		if (!TransactionIdIsValid(in_progress(scan)) || scan->check->rule->group != NULL)
 			take_if_better(scan, &found);
 		if (is_settled(scan, &found, ++rows))
 			break;
@@ -548,10 +535,53 @@ guard_finds_nearest(GuardCheck *check, GuardHit *hit)
 		{
 			GuardHit found = nearest_of_place(&scan, part[i]);
 
-			if (is_better(&found, hit))
-				*hit = found;
+			keep_better(&found, hit);
 		}
 		close_place(&scan);
 	}
 	return hit->row != NULL;
+}
+
+/* Visits the rows of a place that are similar, unless they were by the measure before, too. */
+static void
+visit_place(PlaceScan *scan, GuardMeasure measure, Datum before, GuardVisitor visit, void *state)
+{
+	begin_scan(scan, measure, false);
+	while (next_similar(scan))
+	{
+		NullableDatum value = guard_value(scan->check, scan->place->signature, scan->row);
+		GuardHit hit = {.row = scan->row, .place = scan->place};
+
+		if (TransactionIdIsValid(in_progress(scan)) ||
+			(before != (Datum) 0 &&
+			 DatumGetBool(FunctionCall2(&scan->in_ball, value.value, before))))
+			continue;
+		hit.similarity = measure_row(scan);
+		visit(scan->check, &hit, state);
+	}
+	ExecClearTuple(scan->row);
+	index_endscan(scan->scan);
+}
+
+/* Visits all rows that are similar to a row and not of a transaction in progress. */
+void
+guard_visit(GuardCheck *check, GuardVisitor visit, void *state)
+{
+	GuardMeasure part[2];
+	int parts = parts_of(check->rule->measure, part);
+	ListCell *cell;
+
+	foreach (cell, check->trigger->tables)
+	{
+		PlaceScan scan;
+		Datum before = (Datum) 0;
+
+		open_place(&scan, check, lfirst_oid(cell));
+		for (int i = 0; i < parts; i++)
+		{
+			visit_place(&scan, part[i], before, visit, state);
+			before = scan.ball;
+		}
+		close_place(&scan);
+	}
 }

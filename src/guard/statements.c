@@ -62,9 +62,9 @@ guard_equality(const char *left, Oid type, const char *right)
 					get_opname(equal), right, cast);
 }
 
-/* Prepares a statement, for as long as its rule lives. */
-static SPIPlanPtr
-prepare(const char *statement, int parameters, Oid *types)
+/* Prepares a statement, for as long as its rule lives.  SPI must be connected. */
+SPIPlanPtr
+guard_prepare(const char *statement, int parameters, Oid *types)
 {
 	SPIPlanPtr plan = SPI_prepare(statement, parameters, types);
 
@@ -75,27 +75,39 @@ prepare(const char *statement, int parameters, Oid *types)
 }
 
 /* Executes a statement that is expected to end in some way. */
-static void
-execute(SPIPlanPtr plan, Datum *values, const char *nulls, int expected)
+void
+guard_execute(SPIPlanPtr plan, Datum *values, int expected)
 {
-	int result = SPI_execute_plan(plan, values, nulls, false, 0);
+	int result = SPI_execute_plan(plan, values, NULL, false, 0);
 
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));
 }
 
-/* Raises an error if the current user lacks a privilege on a table that an option names. */
-static void
-check_may_use(const GuardRule *rule, Oid table, AclMode right, GuardOption option)
+/*
+ * Raises an error if the current user lacks a privilege on a column of a table that an option
+ * names; 0 is the whole table.
+ */
+void
+guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
+				  GuardOption option)
 {
-	if (pg_class_aclcheck(table, GetUserId(), right) == ACLCHECK_OK)
+	static const char *const names[] = {"INSERT", "SELECT", "UPDATE"};
+	const char *privilege = names[right == ACL_INSERT ? 0 : right == ACL_SELECT ? 1 : 2];
+
+	if (pg_class_aclcheck(table, GetUserId(), right) == ACLCHECK_OK ||
+		(column != InvalidAttrNumber &&
+		 pg_attribute_aclcheck(table, column, GetUserId(), right) == ACLCHECK_OK))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for table %s", get_rel_name(table)),
 			 errdetail("Guard \"%s\" uses the table of argument \"%s\" as the user who writes a row.",
 					   rule->name, guard_option_names[option]),
-			 errhint("Use GRANT %s ON %s TO %s.", right == ACL_INSERT ? "INSERT" : "SELECT",
+			 errhint("Use GRANT %s%s ON %s TO %s.", privilege,
+					 column == InvalidAttrNumber ?
+						 "" :
+						 psprintf(" (%s)", quote_identifier(get_attname(table, column, false))),
 					 guard_qualified(table),
 					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
@@ -106,7 +118,8 @@ check_may_use(const GuardRule *rule, Oid table, AclMode right, GuardOption optio
 static Oid
 key_type(const GuardSide *side, int i)
 {
-	return side->keys == 0 ? TIDOID : get_atttype(side->table, get_attnum(side->table, side->key[i]));
+	return side->keys == 0 ? TIDOID :
+							 get_atttype(side->table, get_attnum(side->table, side->key[i]));
 }
 
 /* Sets the key of a row, or its ctid if the table has no primary key. */
@@ -137,21 +150,6 @@ key_expression(int keys, int first)
 
 /* ---- Verdicts ------------------------------------------------------------------------------ */
 
-/* Returns the column that verdicts name rows of a table by. */
-static const char *
-verdict_key(const GuardRule *rule, const GuardSide *side)
-{
-	const char *name;
-
-	if (!guard_key_column(rule, side, &name))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("table \"%s\" has no primary key of one column", get_rel_name(side->table)),
-				 errdetail("Verdicts name rows by one column, beside those of \"within\" and of partitions."),
-				 errhint("Add a primary key.")));
-	return name;
-}
-
 /* Raises an error unless a table can have verdicts. */
 static void
 check_verdicts(const GuardRule *rule, Oid type)
@@ -179,16 +177,17 @@ prepare_judged(const GuardRule *rule, const GuardSide *side)
 	for (int i = 0; i < 2; i++)
 	{
 		type[i] = get_atttype(sides[i]->table,
-							  get_attnum(sides[i]->table, verdict_key(rule, sides[i])));
+							  get_attnum(sides[i]->table, guard_key_column(rule, sides[i])));
 		base[i] = getBaseType(type[i]);
 	}
 	check_verdicts(rule, type[0]);
-	return prepare(psprintf("SELECT FROM %s AS v WHERE NOT v.same AND (%s AND %s OR %s AND %s) LIMIT 1",
-							guard_qualified(rule->verdicts), guard_equality("v.a", base[0], "$1"),
-							guard_equality("v.b", base[1], "$2"),
-							guard_equality("v.a", base[1], "$2"),
-							guard_equality("v.b", base[0], "$1")),
-				   2, type);
+	return guard_prepare(psprintf("SELECT FROM %s AS v WHERE NOT v.same AND (%s AND %s OR %s AND %s) LIMIT 1",
+								  guard_qualified(rule->verdicts),
+								  guard_equality("v.a", base[0], "$1"),
+								  guard_equality("v.b", base[1], "$2"),
+								  guard_equality("v.a", base[1], "$2"),
+								  guard_equality("v.b", base[0], "$1")),
+						 2, type);
 }
 
 /* Returns whether people have judged that another row and the new one are different. */
@@ -197,18 +196,18 @@ guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *othe
 {
 	GuardRule *rule = check->rule;
 	GuardSide *side = place->side;
-	const char *name[2] = {verdict_key(rule, &rule->side[0]), verdict_key(rule, side)};
+	const char *name[2] = {guard_key_column(rule, &rule->side[0]), guard_key_column(rule, side)};
 	Datum value[2];
 	bool is_null;
 	bool judged;
 
 	value[0] = slot_getattr(check->row, get_attnum(check->place->table, name[0]), &is_null);
 	value[1] = slot_getattr(other, get_attnum(place->table, name[1]), &is_null);
-	check_may_use(rule, rule->verdicts, ACL_SELECT, OPTION_UNLESS);
+	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
 	SPI_connect();
 	if (side->judged == NULL)
 		side->judged = prepare_judged(rule, side);
-	execute(side->judged, value, NULL, SPI_OK_SELECT);
+	guard_execute(side->judged, value, SPI_OK_SELECT);
 	judged = SPI_processed > 0;
 	SPI_finish();
 	return judged;
@@ -264,9 +263,9 @@ prepare_record(const GuardRule *rule, const GuardSide *side)
 	add_column(log, "noticed_by", "$2", &names, &values);
 	add_column(log, "in_table", "$3", &names, &values);
 	add_column(log, "noticed_at", "pg_catalog.now()", &names, &values);
-	return prepare(psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
-							guard_qualified(log), names.data, values.data),
-				   RECORD_KEYS + keys + others, types);
+	return guard_prepare(psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
+								  guard_qualified(log), names.data, values.data),
+						 RECORD_KEYS + keys + others, types);
 }
 
 /* Prepares the statements of a rule, to find mistakes.  SPI must be connected. */
@@ -296,7 +295,7 @@ guard_record(GuardCheck *check, const GuardHit *hit)
 	int keys = Max(rule->side[0].keys, 1);
 	Datum *values = palloc((RECORD_KEYS + keys + Max(side->keys, 1)) * sizeof(Datum));
 
-	check_may_use(rule, rule->log, ACL_INSERT, OPTION_RECORD_IN);
+	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_RECORD_IN);
 	values[RECORD_SIMILARITY] = Float8GetDatum(hit->similarity);
 	values[RECORD_USER] = CStringGetTextDatum(GetUserNameFromId(GetSessionUserId(), false));
 	values[RECORD_TABLE] = ObjectIdGetDatum(RelationGetRelid(check->data->tg_relation));
@@ -305,6 +304,6 @@ guard_record(GuardCheck *check, const GuardHit *hit)
 	SPI_connect();
 	if (side->record == NULL)
 		side->record = prepare_record(rule, side);
-	execute(side->record, values, NULL, SPI_OK_INSERT);
+	guard_execute(side->record, values, SPI_OK_INSERT);
 	SPI_finish();
 }

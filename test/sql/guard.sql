@@ -131,7 +131,7 @@ SELECT neardup_guard('proposals', 'body', action => 'none');
 SELECT neardup_guard('proposals', 'sig', action => 'none');
 SELECT name FROM neardup_guards;
 SELECT neardup_guard('proposals', 'to_minhash(body)', 0.9), neardup_guard('proposals', 'sig', 0.9, 'skip', name => 'more');
-SELECT name, rule FROM neardup_guards;
+SELECT name, rule FROM neardup_guards ORDER BY 1;
 SELECT neardup_guard('proposals', 'to_minhash(body)', action => 'none');
 SELECT name FROM neardup_guards;
 SELECT neardup_guard('proposals', action => 'none');
@@ -139,11 +139,11 @@ SELECT tgname FROM pg_trigger WHERE tgrelid = 'proposals'::regclass;
 -- A guard whose name begins with that of another one stays.
 SELECT neardup_guard('proposals', 'sig', 0.9, name => 'a'), neardup_guard('proposals', 'sig', 0.8, 'warn', name => 'a_after'), neardup_guard('proposals', 'sig', 0.8, 'skip', name => 'a_before');
 SELECT neardup_guard('proposals', name => 'a', threshold => 0.7), neardup_guard('proposals', name => 'a', action => 'none');
-SELECT name, rule FROM neardup_guards;
+SELECT name, rule FROM neardup_guards ORDER BY 1;
 -- A trigger of another hand is no hindrance.
 CREATE TRIGGER by_hand AFTER INSERT ON proposals FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('threshold=0.9');
 SELECT neardup_guard('proposals', 'sig', action => 'none');
-SELECT name, rule FROM neardup_guards;
+SELECT name, rule FROM neardup_guards ORDER BY 1;
 SELECT neardup_guard('proposals', action => 'none');
 DELETE FROM proposals WHERE id > 2;
 -- ---- Conditions, with a full and with a partial index ----
@@ -327,7 +327,7 @@ UPDATE "Tips" SET "Confirmed" = false WHERE id = 4;
 UPDATE "Tips" SET "Confirmed" = true WHERE id = 3;
 -- A pair that people found different is not compared, in either order.
 SELECT neardup_guard('"Tips"', name => 'no_copies', unless => '"Confirmed", "Verdicts"');
-SELECT name, rule FROM neardup_guards;
+SELECT name, rule FROM neardup_guards ORDER BY 1;
 INSERT INTO "Verdicts" VALUES (5, 1, false), (2, 5, false), (5, 4, NULL), (6, 7, true);
 INSERT INTO "Tips" VALUES (5, false, words(1, 5));
 UPDATE "Verdicts" SET same = true WHERE b = 4;

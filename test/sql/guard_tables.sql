@@ -180,10 +180,11 @@ DROP TABLE wide, ordinary;
 DROP FOREIGN DATA WRAPPER nothing CASCADE;
 
 -- ---- Privileges ----
-CREATE ROLE regress_neardup_clerk;
-CREATE ROLE regress_neardup_owner;
+CREATE ROLE regress_neardup_clerk LOGIN;
+CREATE ROLE regress_neardup_owner LOGIN;
+\set admin :USER
 GRANT CREATE ON SCHEMA public TO regress_neardup_owner;
-SET ROLE regress_neardup_owner;
+\c - regress_neardup_owner
 CREATE TABLE letters (id int PRIMARY KEY, owner name DEFAULT current_user, title text, body text,
 	sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 CREATE TABLE letters_log (row_key int, resembles int, noticed_by text);
@@ -191,24 +192,24 @@ CREATE TABLE letters_judged (a int, b int, same boolean);
 SELECT neardup_guard('letters', 'sig', 0.9, 'log', record_in => 'letters_log', name => 'noted');
 INSERT INTO letters VALUES (1, DEFAULT, 'first', words(1));
 GRANT INSERT ON letters TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 -- The log is written as the clerk, who needs the privilege; he does not need to read the letters.
 INSERT INTO letters VALUES (2, DEFAULT, 'second', words(1, 2));
-RESET ROLE;
+\c - :admin
 GRANT INSERT ON letters_log TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 INSERT INTO letters VALUES (2, DEFAULT, 'second', words(1, 2));
 SELECT * FROM letters_log;
-RESET ROLE;
-SELECT row_key, resembles, noticed_by = session_user AS by_me FROM letters_log;
+\c - :admin
+SELECT row_key, resembles, noticed_by FROM letters_log;
 REVOKE INSERT ON letters_log FROM regress_neardup_clerk;
 GRANT INSERT (row_key, resembles) ON letters_log TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 INSERT INTO letters VALUES (3, DEFAULT, 'third', words(1, 3));
 -- The clerk may not make guards.
 SELECT neardup_guard('letters', name => 'noted', action => 'none');
 SELECT neardup_guard('letters', 'sig', 0.9);
-SET ROLE regress_neardup_owner;
+\c - regress_neardup_owner
 SELECT neardup_guard('letters', name => 'noted', action => 'reject', record_in => '', show => 'title, body');
 CREATE FUNCTION try_rights(id int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE detail text; hint text;
@@ -220,52 +221,52 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN concat_ws(E'\n', SQLSTATE, SQLERRM, regexp_replace(detail, 'f1w1 .*?(variant .)', '... \1', 'g'), nullif(hint, ''));
 END $$;
 -- Shown is what the clerk may read, by what is granted.
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-RESET ROLE;
+\c - :admin
 GRANT SELECT (id) ON letters TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-RESET ROLE;
+\c - :admin
 GRANT SELECT (id, title) ON letters TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-RESET ROLE;
+\c - :admin
 GRANT SELECT (sig) ON letters TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-RESET ROLE;
+\c - :admin
 REVOKE SELECT (sig) ON letters FROM regress_neardup_clerk;
 GRANT SELECT (body) ON letters TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
 -- The same without columns to show.
-SET ROLE regress_neardup_owner;
+\c - regress_neardup_owner
 SELECT neardup_guard('letters', name => 'noted', show => '');
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-RESET ROLE;
+\c - :admin
 REVOKE SELECT ON letters FROM regress_neardup_clerk;
 REVOKE SELECT (id, title, body) ON letters FROM regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-RESET ROLE;
+\c - :admin
 GRANT SELECT (id) ON letters TO regress_neardup_clerk;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
 -- Nothing of a row is told that row-level security hides, nor of any other.
-RESET ROLE;
+\c - :admin
 GRANT SELECT ON letters TO regress_neardup_clerk;
 ALTER TABLE letters ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON letters USING (owner = current_user);
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-SET ROLE regress_neardup_owner;
+\c - regress_neardup_owner
 SELECT neardup_guard('letters', name => 'noted', show => 'title');
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
 -- The owner is not hidden from, unless the table says so.
-SET ROLE regress_neardup_owner;
+\c - regress_neardup_owner
 SELECT try_rights(3);
 ALTER TABLE letters FORCE ROW LEVEL SECURITY;
 SELECT try_rights(3);
@@ -273,24 +274,42 @@ ALTER TABLE letters NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE letters DISABLE ROW LEVEL SECURITY;
 -- Verdicts are read as the clerk.
 SELECT neardup_guard('letters', name => 'noted', unless => 'letters_judged', show => '');
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(3);
-SET ROLE regress_neardup_owner;
+\c - regress_neardup_owner
 GRANT SELECT ON letters_judged TO regress_neardup_clerk;
 INSERT INTO letters_judged SELECT 3, id, false FROM letters;
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(4);
 SELECT try_rights(3);
--- The other table need not be readable.
-SET ROLE regress_neardup_owner;
+-- The other table need not be readable if it is of the same owner, who alone makes triggers.
+\c - regress_neardup_owner
 CREATE TABLE older (id int PRIMARY KEY, sig minhash);
 CREATE INDEX ON older USING neardup (sig);
 INSERT INTO older SELECT 77, sig FROM letters WHERE id = 1;
 DELETE FROM letters;
 SELECT neardup_guard('letters', name => 'noted', unless => '', against => 'older');
-SET ROLE regress_neardup_clerk;
+\c - regress_neardup_clerk
 SELECT try_rights(5);
-RESET ROLE;
+\c - :admin
+GRANT TRIGGER ON letters TO regress_neardup_clerk;
+\c - regress_neardup_clerk
+SELECT try_rights(5);
+\c - :admin
+REVOKE TRIGGER ON letters FROM regress_neardup_clerk;
+ALTER TABLE older OWNER TO CURRENT_USER;
+\c - regress_neardup_clerk
+SELECT try_rights(5);
+\c - regress_neardup_owner
+SELECT try_rights(5);
+\c - :admin
+GRANT SELECT ON older TO regress_neardup_owner;
+\c - regress_neardup_owner
+SELECT try_rights(5);
+-- A superuser makes no guard for the table of another role.
+\c - :admin
+SELECT neardup_guard('letters', name => 'noted', against => '');
+\c - :admin
 DROP FUNCTION try_rights;
 DROP TABLE letters, letters_log, letters_judged, older;
 REVOKE CREATE ON SCHEMA public FROM regress_neardup_owner;
