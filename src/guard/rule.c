@@ -12,6 +12,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -411,12 +412,9 @@ guard_of(const Trigger *trigger, Relation table)
 	return trigger;
 }
 
-/*
- * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
- * lives until the transaction ends at least.
- */
-GuardTrigger *
-guard_trigger(const Trigger *trigger, Relation table, Oid function)
+/* Returns a trigger that fires for rows of an open table, from the cache or newly made. */
+static GuardTrigger *
+find_trigger(const Trigger *trigger, Relation table, Oid function)
 {
 	GuardTrigger *found;
 	GuardTrigger made = {.trigger = trigger->tgoid};
@@ -436,5 +434,31 @@ guard_trigger(const Trigger *trigger, Relation table, Oid function)
 	MemoryContextSwitchTo(old_context);
 	found = hash_search(triggers, &made.trigger, HASH_ENTER, NULL);
 	*found = made;
+	return found;
+}
+
+/* Locks the tables that are searched; returns whether none had changed since they were found. */
+static bool
+lock_tables(const GuardTrigger *trigger)
+{
+	ListCell *cell;
+
+	foreach (cell, trigger->tables)
+		LockRelationOid(lfirst_oid(cell), AccessShareLock);
+	return !stale;
+}
+
+/*
+ * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
+ * lives until the transaction ends at least.
+ */
+GuardTrigger *
+guard_trigger(const Trigger *trigger, Relation table, Oid function)
+{
+	GuardTrigger *found;
+
+	do
+		found = find_trigger(trigger, table, function);
+	while (!lock_tables(found));
 	return found;
 }
