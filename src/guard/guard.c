@@ -114,6 +114,16 @@ qualified_unless(const Guard *guard, const char *value)
 	return list.data;
 }
 
+/* Gives the names in a signature that is an expression their schemas. */
+static void
+qualify_signature(Guard *guard)
+{
+	const char **value = &guard->options.value[OPTION_SIGNATURE];
+
+	if (*value != NULL && strchr(*value, '(') != NULL)
+		*value = qualified_expression(guard, *value, false);
+}
+
 /* Gives the names in the options their schemas: a trigger fires with any search_path. */
 static void
 qualify(Guard *guard)
@@ -128,8 +138,7 @@ qualify(Guard *guard)
 		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
 	if (value[OPTION_CONDITION] != NULL)
 		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
-	if (value[OPTION_SIGNATURE] != NULL && strchr(value[OPTION_SIGNATURE], '(') != NULL)
-		value[OPTION_SIGNATURE] = qualified_expression(guard, value[OPTION_SIGNATURE], false);
+	qualify_signature(guard);
 }
 
 /* ---- Triggers ------------------------------------------------------------------------------ */
@@ -151,9 +160,9 @@ helper_name(const char *guard, const char *label)
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger one of a guard? */
+/* Is a trigger one of the guard of that name? */
 static bool
-is_of_guard(const Trigger *trigger, const char *name)
+has_name(const Trigger *trigger, const char *name)
 {
 	static const char *const label[] = {"before", "lock", "after"};
 
@@ -167,6 +176,23 @@ is_of_guard(const Trigger *trigger, const char *name)
 		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
 			return true;
 	return false;
+}
+
+/* Is a trigger one of the guard of that name or, without a name, of a guard of that signature? */
+static bool
+is_of_guard(const Trigger *trigger, const Guard *guard)
+{
+	const char *wanted = guard->options.value[OPTION_SIGNATURE];
+	const char *signature;
+
+	if (trigger->tgfoid != guard->function)
+		return false;
+	if (guard->name != NULL)
+		return has_name(trigger, guard->name);
+	if (wanted == NULL)
+		return true;
+	signature = guard_options(trigger).value[OPTION_SIGNATURE];
+	return signature != NULL && strcmp(signature, wanted) == 0;
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */
@@ -203,7 +229,6 @@ static void
 drop_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	const char *signature = guard->options.value[OPTION_SIGNATURE];
 	StringInfoData commands;
 
 	initStringInfo(&commands);
@@ -211,13 +236,9 @@ drop_triggers(const Guard *guard)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid != guard->function ||
-			(guard->name != NULL ? !is_of_guard(trigger, guard->name) :
-								   signature != NULL &&
-					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
-			continue;
-		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
-						 guard->table_name);
+		if (is_of_guard(trigger, guard))
+			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+							 guard->table_name);
 	}
 	table_close(table, NoLock);
 	run_command(commands.data);
@@ -534,7 +555,10 @@ neardup_guard(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	if (guard.action == ACTION_NONE)
+	{
+		qualify_signature(&guard);
 		drop_triggers(&guard);
+	}
 	else
 		make_guard(&guard);
 	SPI_finish();
