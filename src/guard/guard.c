@@ -38,7 +38,7 @@ typedef struct Guard
 	const char *name;   /* of the guard */
 	GuardOptions options;
 	GuardAction action;
-	bool regroups; /* a guard that grouped rows by other options */
+	GuardOptions old; /* of the guard of that name */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -170,24 +170,22 @@ static void
 keep_options(Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	GuardOptions old = {{NULL}};
 
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
-			old = guard_options(trigger);
+			guard->old = guard_options(trigger);
 	}
-	guard->action = guard_action(&old);
 	for (int i = 0; i < OPTIONS; i++)
 	{
 		const char **value = &guard->options.value[i];
 
-		guard->regroups |= guard->action == ACTION_GROUP && *value != NULL && i != OPTION_UNLESS &&
-			strcmp(*value, old.value[i] == NULL ? "" : old.value[i]) != 0;
-		if (*value == NULL && old.value[i] != NULL)
-			*value = pstrdup(old.value[i]);
+		if (guard->old.value[i] != NULL)
+			guard->old.value[i] = pstrdup(guard->old.value[i]);
+		if (*value == NULL)
+			*value = guard->old.value[i];
 		else if (*value != NULL && **value == '\0')
 			*value = NULL;
 	}
@@ -253,14 +251,11 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 static void
 create_triggers(const Guard *guard)
 {
-	bool judged = guard->options.value[OPTION_UNLESS] != NULL;
-
 	if (guard->action == ACTION_GROUP)
 	{
 		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
 		create_trigger(guard, "", helper_name(guard->name, "after"),
-					   judged ? "AFTER INSERT OR UPDATE OR DELETE" : "AFTER UPDATE OR DELETE",
-					   "ROW");
+					   "AFTER INSERT OR UPDATE OR DELETE", "ROW");
 		return;
 	}
 	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
@@ -406,21 +401,37 @@ any_row(const char *query)
 	return SPI_processed > 0;
 }
 
+/* Did the guard group rows by other options?  Verdicts are those of the rows that are placed next. */
+static bool
+regroups(const Guard *guard)
+{
+	if (guard_action(&guard->old) != ACTION_GROUP)
+		return false;
+	for (int i = 0; i < OPTION_UNLESS; i++)
+	{
+		const char *value = guard->options.value[i];
+		const char *old = guard->old.value[i];
+
+		if (strcmp(value == NULL ? "" : value, old == NULL ? "" : old) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Makes what groups need beside the triggers, and places the rows that have no group. */
 static void
 complete_groups(const Guard *guard)
 {
 	GuardRule *rule = find_trigger(guard)->rule;
-	const char *group = quote_identifier(rule->group);
 
 	if (guard->options.value[OPTION_AGAINST] != NULL)
 		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
 	check_group_column(rule);
 	create_lock_trigger(guard, rule);
 	if (!guard_has_member_index(rule))
-		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name, group));
+		create_index(guard, guard_member_index_statement(rule));
 	if (any_row(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-		guard_fill_groups(find_trigger(guard)->rule);
+		guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
 }
 
 /* Checks a guard as when it fires, and makes the index that it lacks. */
@@ -487,15 +498,6 @@ read_guard(FunctionCallInfo call)
 	return guard;
 }
 
-/* Takes all rows out of their groups, which were made by other options. */
-static void
-forget_groups(const Guard *guard)
-{
-	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
-
-	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group, group));
-}
-
 /* Makes a guard, or changes the one of that name. */
 static void
 make_guard(Guard *guard)
@@ -508,8 +510,6 @@ make_guard(Guard *guard)
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
 	drop_triggers(guard);
-	if (guard->regroups)
-		forget_groups(guard);
 	create_triggers(guard);
 	complete(guard);
 }
