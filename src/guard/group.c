@@ -33,7 +33,7 @@
 typedef struct Handing
 {
 	Oid guarded;
-	bool all;    /* rows of all groups; else those of one that is handed on: */
+	bool all; /* rows of all groups; else those of one that is handed on: */
 	Datum group;
 	CommandId since; /* of all rows: those made before are still to be placed */
 	MemoryContext context;
@@ -78,9 +78,10 @@ lock_scope(const GuardCheck *check)
 			lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_HASH_PROC_FINFO);
 
 		if (OidIsValid(type->hash_proc) && rule->within[i].span == NULL)
-			hash = hash_combine(hash, DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
-																	   attribute->attcollation,
-																	   check->within[i])));
+			hash = hash_combine(hash,
+								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
+																 attribute->attcollation,
+																 check->within[i])));
 	}
 	lock_groups(rule, 1 + hash % LOCKS);
 }
@@ -228,7 +229,8 @@ remember(const GuardCheck *check, Datum group)
 static Datum
 find_group(GuardCheck *check, Datum key)
 {
-	bool hands_on = handing != NULL && !handing->all && handing->guarded == check->rule->side[0].table;
+	bool hands_on =
+		handing != NULL && !handing->all && handing->guarded == check->rule->side[0].table;
 	Datum led = hands_on ? handing->group : key;
 	Datum *groups;
 	GuardHit hit;
@@ -299,7 +301,8 @@ guard_place_again(const GuardRule *rule, SPIPlanPtr plan, Datum *values, const D
 	CommandCounterIncrement();
 	mine.group = mine.all ? (Datum) 0 : *group;
 	mine.since = GetCurrentCommandId(true);
-	mine.context = AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
+	mine.context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
 	handing = &mine;
 	PG_TRY();
 	{
@@ -359,7 +362,7 @@ guard_follow_row(GuardCheck *check)
 		follow_old(check, old, new);
 	check->row = new;
 	/* Rows may have lost the leader of this number to a TRUNCATE. */
-	if (new != NULL && moved && guard_leads(place, new))
+	if (new != NULL && moved &&guard_leads(place, new))
 		guard_hand_on(check, key_of(check, new), guard_command_of(new));
 	if (!OidIsValid(check->rule->verdicts) || !moved)
 		return;

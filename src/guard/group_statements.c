@@ -64,7 +64,8 @@ same_scope(const GuardRule *rule, const char *row, int first)
 		if (rule->within[i].span == NULL)
 			appendStringInfo(&text, " AND %s",
 							 guard_equality(column_of(row, name),
-											getBaseType(get_atttype(table, get_attnum(table, name))),
+											getBaseType(get_atttype(table,
+																	get_attnum(table, name))),
 											psprintf("$%d", first + i)));
 	}
 	return text.data;
@@ -260,8 +261,7 @@ is_in_scope(const GuardCheck *check, const GuardPlace *place, TupleTableSlot *ro
 {
 	for (int i = 0; i < check->rule->withins; i++)
 	{
-		Form_pg_attribute attribute =
-			TupleDescAttr(row->tts_tupleDescriptor, place->within[i] - 1);
+		Form_pg_attribute attribute = TupleDescAttr(row->tts_tupleDescriptor, place->within[i] - 1);
 		TypeCacheEntry *type =
 			lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_EQ_OPR_FINFO);
 		bool is_null;
@@ -350,7 +350,8 @@ check_none_is_left(GuardCheck *check, const Datum *values, CommandId since)
 			 errmsg("the row leads a group with members that the current user may not update"),
 			 errdetail("The members get other leaders in column \"%s\", as the current user.",
 					   check->rule->group),
-			 errhint("Let a role do it that sees and may update all rows of table \"%s\".", table)));
+			 errhint("Let a role do it that sees and may update all rows of table \"%s\".",
+					 table)));
 }
 
 /*
@@ -372,12 +373,14 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_RECORD_IN);
 	SPI_connect();
 	if (rule->hand_on == NULL)
-		rule->hand_on = guard_prepare(
-			place_again(rule, psprintf("%s AND NOT %s%s",
-									   same_key(rule, column_of("m", rule->group), "$1"),
-									   same_key(rule, column_of("m", rule->group_key), "$1"),
-									   same_scope(rule, "m", 2))),
-			all.count, all.type);
+		rule->hand_on =
+			guard_prepare(place_again(rule,
+									  psprintf("%s AND NOT %s%s",
+											   same_key(rule, column_of("m", rule->group), "$1"),
+											   same_key(rule, column_of("m", rule->group_key),
+														"$1"),
+											   same_scope(rule, "m", 2))),
+						  all.count, all.type);
 	CommandCounterIncrement();
 	since = GetCurrentCommandId(true);
 	guard_place_again(rule, rule->hand_on, all.value, &key);
@@ -505,14 +508,15 @@ guard_follow_judged(GuardCheck *check, bool same, TupleTableSlot *row)
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
 	SPI_connect();
 	if (rule->follow == NULL)
-		rule->follow = guard_prepare(
-			place_again(rule,
-						psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND "
-								 "CASE WHEN $2 THEN NOT %s ELSE %s END%s",
-								 judged(rule), same_key(rule, key, "j.k"),
-								 same_key(rule, group, "$3"), same_key(rule, group, key),
-								 same_scope(rule, "m", 4))),
-			all.count, all.type);
+		rule->follow =
+			guard_prepare(place_again(rule,
+									  psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND "
+											   "CASE WHEN $2 THEN NOT %s ELSE %s END%s",
+											   judged(rule), same_key(rule, key, "j.k"),
+											   same_key(rule, group, "$3"),
+											   same_key(rule, group, key),
+											   same_scope(rule, "m", 4))),
+						  all.count, all.type);
 	guard_execute_in_order(rule->follow, all.value);
 	SPI_finish();
 }
@@ -530,12 +534,12 @@ guard_has_leader(GuardCheck *check, Datum group)
 	all.value[0] = group;
 	SPI_connect();
 	if (rule->leader == NULL)
-		rule->leader = guard_prepare(
-			psprintf("SELECT FROM %s AS l WHERE %s AND %s%s LIMIT 1", guarded_table(rule),
-					 same_key(rule, column_of("l", rule->group_key), "$1"),
-					 same_key(rule, column_of("l", rule->group), "$1"),
-					 same_scope(rule, "l", 2)),
-			all.count, all.type);
+		rule->leader = guard_prepare(psprintf("SELECT FROM %s AS l WHERE %s AND %s%s LIMIT 1",
+											  guarded_table(rule),
+											  same_key(rule, column_of("l", rule->group_key), "$1"),
+											  same_key(rule, column_of("l", rule->group), "$1"),
+											  same_scope(rule, "l", 2)),
+									 all.count, all.type);
 	guard_execute(rule->leader, all.value, SPI_OK_SELECT);
 	found = SPI_processed > 0;
 	SPI_finish();

@@ -35,8 +35,8 @@ static HTAB *rules;    /* CachedRule */
 static HTAB *triggers; /* GuardTrigger */
 static HTAB *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
-static bool stale;      /* a watched relation has changed */
-static List *plans;     /* of the rules */
+static bool stale;  /* a watched relation has changed */
+static List *plans; /* of the rules */
 
 /* What checks in progress may still use. */
 static List *discarded_contexts;
@@ -193,30 +193,12 @@ read_within(char *item)
 static void
 read_withins(GuardRule *rule)
 {
-	const char *value = rule->options.value[OPTION_WITHIN];
-	char *copy = value == NULL ? NULL : pstrdup(value);
-	bool quoted = false;
-	char *item = NULL;
+	List *items = guard_items(rule->options.value[OPTION_WITHIN]);
+	ListCell *cell;
 
-	if (copy == NULL)
-		return;
-	rule->within = palloc((strlen(value) + 1) * sizeof(WithinColumn));
-	for (char *at = copy;; at++)
-	{
-		bool end = *at == '\0';
-
-		if (*at == '"')
-			quoted = !quoted;
-		if (item == NULL && !isspace((unsigned char) *at))
-			item = at;
-		if (!end && (*at != ',' || quoted))
-			continue;
-		*at = '\0';
-		rule->within[rule->withins++] = read_within(item);
-		item = NULL;
-		if (end)
-			break;
-	}
+	rule->within = palloc((list_length(items) + 1) * sizeof(WithinColumn));
+	foreach (cell, items)
+		rule->within[rule->withins++] = read_within(lfirst(cell));
 }
 
 /* Returns the table of a name, which lies in the schema of the guarded table unless it has one. */
@@ -251,18 +233,17 @@ option_table(const GuardRule *rule, GuardOption option, const char *name)
 static void
 read_unless(GuardRule *rule)
 {
-	char *name = rule->options.value[OPTION_UNLESS] == NULL ?
-		NULL :
-		pstrdup(rule->options.value[OPTION_UNLESS]);
+	Oid table = rule->side[0].table;
+	ListCell *cell;
 
-	for (name = strtok(name, ", "); name != NULL; name = strtok(NULL, ", "))
+	foreach (cell, guard_items(rule->options.value[OPTION_UNLESS]))
 	{
-		AttrNumber column = get_attnum(rule->side[0].table, name);
+		AttrNumber column = guard_named_column(table, lfirst(cell));
 
-		if (column > 0 && get_atttype(rule->side[0].table, column) == BOOLOID)
-			rule->unless = name;
+		if (column > 0 && get_atttype(table, column) == BOOLOID)
+			rule->unless = get_attname(table, column, false);
 		else
-			rule->verdicts = option_table(rule, OPTION_UNLESS, name);
+			rule->verdicts = option_table(rule, OPTION_UNLESS, lfirst(cell));
 	}
 }
 
@@ -328,7 +309,8 @@ read_shown(GuardRule *rule)
 	foreach (cell, names)
 	{
 		if (get_attnum(rule->side[0].table, lfirst(cell)) <= 0)
-			refuse_option(OPTION_SHOW, psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
+			refuse_option(OPTION_SHOW,
+						  psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
 						  "Pass names of columns, as in 'title' or 'title, link'.");
 		rule->show[rule->shown++] = lfirst(cell);
 	}
