@@ -565,7 +565,7 @@ is_listed(const GuardRule *rule)
 		appendStringInfo(&keys, ", %s", column_of("m", side->key[i]));
 	}
 	return psprintf("pg_catalog.format('%s'%s) OPERATOR(pg_catalog.=) ANY (SELECT v.row_key FROM "
-					"%s.neardup_guard_violations(%u) AS v WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
+					"%s.neardup_guard_violations(%u::pg_catalog.oid::pg_catalog.regclass) AS v WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
 					side->keys == 1 ? format.data : psprintf("(%s)", format.data), keys.data,
 					quote_identifier(schema), side->table, quote_literal_cstr(rule->name));
 }

@@ -372,7 +372,7 @@ has_indexes(const GuardRule *rule, const GuardSide *side)
 	return all;
 }
 
-/* Raises an error unless the column of groups has the type of the keys, to the modifier. */
+/* Raises an error unless rows can have groups: their column has the type of the keys, to the modifier. */
 static void
 check_group_column(const GuardRule *rule)
 {
@@ -382,6 +382,8 @@ check_group_column(const GuardRule *rule)
 	int32 modifier[2];
 	Oid collation[2];
 
+	if (rule->options.value[OPTION_AGAINST] != NULL)
+		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
 	if (group <= 0)
 		refuse_option(OPTION_RECORD_IN, psprintf("There is no column \"%s\".", rule->group),
 					  "Add a column of the type of the primary key.");
@@ -396,7 +398,7 @@ check_group_column(const GuardRule *rule)
 					format_type_with_typemod(type[0], modifier[0]), rule->group_key,
 					format_type_with_typemod(type[1], modifier[1])),
 			 errdetail("A row's group is the key of the row that leads the group."),
-			 errhint("Give both columns the same type.")));
+			 errhint("Give both columns the same type and collation.")));
 }
 
 /* Does a query return a row? */
@@ -430,9 +432,6 @@ complete_groups(const Guard *guard)
 {
 	GuardRule *rule = find_trigger(guard)->rule;
 
-	if (guard->options.value[OPTION_AGAINST] != NULL)
-		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
-	check_group_column(rule);
 	create_lock_trigger(guard, rule);
 	if (!guard_has_member_index(rule))
 		create_index(guard, guard_member_index_statement(rule));
@@ -447,6 +446,8 @@ complete(const Guard *guard)
 	GuardTrigger *trigger = find_trigger(guard);
 	ListCell *cell;
 
+	if (guard->action == ACTION_GROUP)
+		check_group_column(trigger->rule);
 	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
 		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]));
 	trigger = find_trigger(guard);

@@ -137,7 +137,10 @@ look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 			guard_is_same_key(check->place, check->row,
 							  slot_getattr(check->row, check->place->group, &is_null),
 							  slot_getattr(hit->row, hit->place->group_key, &is_null));
-	else if (is_first(check, hit) && !is_exempt(hit) && !are_apart(check, hit))
+	/* Of a measure in one direction, the later row may rightly lead. */
+	else if (check->rule->measure != MEASURE_CONTAINED &&
+			 check->rule->measure != MEASURE_CONTAINS && is_first(check, hit) && !is_exempt(hit) &&
+			 !are_apart(check, hit))
 		add(lister, "similar leaders", hit);
 }
 
