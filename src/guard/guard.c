@@ -38,7 +38,7 @@ typedef struct Guard
 	const char *name;   /* of the guard */
 	GuardOptions options;
 	GuardAction action;
-	bool regroups; /* a guard that grouped rows by other options */
+	GuardOptions old; /* of the guard of that name */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -200,24 +200,22 @@ static void
 keep_options(Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	GuardOptions old = {{NULL}};
 
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
-			old = guard_options(trigger);
+			guard->old = guard_options(trigger);
 	}
-	guard->action = guard_action(&old);
 	for (int i = 0; i < OPTIONS; i++)
 	{
 		const char **value = &guard->options.value[i];
 
-		guard->regroups |= guard->action == ACTION_GROUP && *value != NULL && i != OPTION_UNLESS &&
-			strcmp(*value, old.value[i] == NULL ? "" : old.value[i]) != 0;
-		if (*value == NULL && old.value[i] != NULL)
-			*value = pstrdup(old.value[i]);
+		if (guard->old.value[i] != NULL)
+			guard->old.value[i] = pstrdup(guard->old.value[i]);
+		if (*value == NULL)
+			*value = guard->old.value[i];
 		else if (*value != NULL && **value == '\0')
 			*value = NULL;
 	}
@@ -280,14 +278,11 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 static void
 create_triggers(const Guard *guard)
 {
-	bool judged = guard->options.value[OPTION_UNLESS] != NULL;
-
 	if (guard->action == ACTION_GROUP)
 	{
 		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
 		create_trigger(guard, "", helper_name(guard->name, "after"),
-					   judged ? "AFTER INSERT OR UPDATE OR DELETE" : "AFTER UPDATE OR DELETE",
-					   "ROW");
+					   "AFTER INSERT OR UPDATE OR DELETE", "ROW");
 		return;
 	}
 	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
@@ -398,7 +393,7 @@ has_indexes(const GuardRule *rule, const GuardSide *side)
 	return all;
 }
 
-/* Raises an error unless the column of groups has the type of the keys, to the modifier. */
+/* Raises an error unless rows can have groups: their column has the type of the keys, to the modifier. */
 static void
 check_group_column(const GuardRule *rule)
 {
@@ -408,6 +403,8 @@ check_group_column(const GuardRule *rule)
 	int32 modifier[2];
 	Oid collation[2];
 
+	if (rule->options.value[OPTION_AGAINST] != NULL)
+		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
 	if (group <= 0)
 		refuse_option(OPTION_RECORD_IN, psprintf("There is no column \"%s\".", rule->group),
 					  "Add a column of the type of the primary key.");
@@ -422,7 +419,7 @@ check_group_column(const GuardRule *rule)
 					format_type_with_typemod(type[0], modifier[0]), rule->group_key,
 					format_type_with_typemod(type[1], modifier[1])),
 			 errdetail("A row's group is the key of the row that leads the group."),
-			 errhint("Give both columns the same type.")));
+			 errhint("Give both columns the same type and collation.")));
 }
 
 /* Does a query return a row? */
@@ -433,21 +430,34 @@ any_row(const char *query)
 	return SPI_processed > 0;
 }
 
+/* Did the guard group rows by other options?  Verdicts are those of the rows that are placed next. */
+static bool
+regroups(const Guard *guard)
+{
+	if (guard_action(&guard->old) != ACTION_GROUP)
+		return false;
+	for (int i = 0; i < OPTION_UNLESS; i++)
+	{
+		const char *value = guard->options.value[i];
+		const char *old = guard->old.value[i];
+
+		if (strcmp(value == NULL ? "" : value, old == NULL ? "" : old) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Makes what groups need beside the triggers, and places the rows that have no group. */
 static void
 complete_groups(const Guard *guard)
 {
 	GuardRule *rule = find_trigger(guard)->rule;
-	const char *group = quote_identifier(rule->group);
 
-	if (guard->options.value[OPTION_AGAINST] != NULL)
-		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
-	check_group_column(rule);
 	create_lock_trigger(guard, rule);
 	if (!guard_has_member_index(rule))
-		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name, group));
+		create_index(guard, guard_member_index_statement(rule));
 	if (any_row(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-		guard_fill_groups(find_trigger(guard)->rule);
+		guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
 }
 
 /* Checks a guard as when it fires, and makes the index that it lacks. */
@@ -457,6 +467,8 @@ complete(const Guard *guard)
 	GuardTrigger *trigger = find_trigger(guard);
 	ListCell *cell;
 
+	if (guard->action == ACTION_GROUP)
+		check_group_column(trigger->rule);
 	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
 		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]));
 	trigger = find_trigger(guard);
@@ -514,16 +526,6 @@ read_guard(FunctionCallInfo call)
 	return guard;
 }
 
-/* Takes all rows out of their groups, which were made by other options. */
-static void
-forget_groups(const Guard *guard)
-{
-	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
-
-	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group,
-						 group));
-}
-
 /* Makes a guard, or changes the one of that name. */
 static void
 make_guard(Guard *guard)
@@ -536,8 +538,6 @@ make_guard(Guard *guard)
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
 	drop_triggers(guard);
-	if (guard->regroups)
-		forget_groups(guard);
 	create_triggers(guard);
 	complete(guard);
 }

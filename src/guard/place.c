@@ -53,9 +53,9 @@ guard_find_key(GuardSide *side)
 	table_close(table, NoLock);
 }
 
-/* Is a column one by which a table is partitioned, or in which a guard compares equal rows? */
+/* Is a column one in which a guard compares equal rows or, if asked, one that the table is partitioned by? */
 static bool
-is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
+is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name, bool partitions)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	PartitionKey key = RelationGetPartitionKey(table);
@@ -64,7 +64,7 @@ is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
 
 	for (int i = 0; i < rule->withins; i++)
 		shared |= strcmp(rule->within[i].name, name) == 0;
-	for (int i = 0; key != NULL && i < key->partnatts; i++)
+	for (int i = 0; partitions && key != NULL && i < key->partnatts; i++)
 		shared |= key->partattrs[i] == column;
 	table_close(table, NoLock);
 	return shared;
@@ -72,7 +72,7 @@ is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
 
 /*
  * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
- * several, one must be left without those of the option within and those of partitions.
+ * several, one must be left without those of the option within, or also without those of partitions.
  */
 const char *
 guard_key_column(const GuardRule *rule, const GuardSide *side)
@@ -80,12 +80,16 @@ guard_key_column(const GuardRule *rule, const GuardSide *side)
 	const char *name = NULL;
 	int left = 0;
 
-	for (int i = 0; i < side->keys; i++)
-		if (side->keys == 1 || !is_shared_column(rule, side, side->key[i]))
-		{
-			name = side->key[i];
-			left++;
-		}
+	for (int pass = 0; pass < 2 && left != 1; pass++)
+	{
+		left = 0;
+		for (int i = 0; i < side->keys; i++)
+			if (side->keys == 1 || !is_shared_column(rule, side, side->key[i], pass == 1))
+			{
+				name = side->key[i];
+				left++;
+			}
+	}
 	if (left != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -274,7 +278,8 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 	const FormData_pg_index *form = index->rd_index;
 	int fits;
 
-	if (!index_is_ours(index) || !form->indisvalid || !form->indislive ||
+	/* The index of a partitioned table itself has no pages. */
+	if (index->rd_indam->ambuild != neardup_build || !form->indisvalid || !form->indislive ||
 		index->rd_opfamily == NULL ||
 		!is_column(index, index_cache(index)->signature, place->signature) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[index_cache(index)->signature - 1],

@@ -330,6 +330,23 @@ read_shown(GuardRule *rule)
 	}
 }
 
+/* Returns the name of the guard that a trigger is of: its own, but for a label that helpers have. */
+static const char *
+guard_name(const Trigger *trigger)
+{
+	GuardOptions options = guard_options(trigger);
+	GuardAction action = guard_action(&options);
+	char *name = pstrdup(trigger->tgname);
+	char *label = strrchr(name, '_');
+
+	if (label != NULL &&
+		(action == ACTION_GROUP ?
+			 !TRIGGER_FOR_ROW(trigger->tgtype) || !TRIGGER_FOR_BEFORE(trigger->tgtype) :
+			 action == ACTION_SKIP && TRIGGER_FOR_BEFORE(trigger->tgtype)))
+		*label = '\0';
+	return name;
+}
+
 /* Makes the rule of a guard, in the cache's context. */
 static GuardRule *
 make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
@@ -342,7 +359,7 @@ make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
 		copy.tgargs[i] = pstrdup(trigger->tgargs[i]);
 	rule->trigger = root;
 	rule->context = CurrentMemoryContext;
-	rule->name = pstrdup(trigger->tgname);
+	rule->name = guard_name(trigger);
 	rule->function = function;
 	rule->ball = extension_type(function, "ball");
 	rule->options = guard_options(&copy);
