@@ -13,6 +13,8 @@
 #include "executor/executor.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
 
@@ -141,6 +143,21 @@ is_skipped(GuardCheck *check)
 	return true;
 }
 
+/* Raises an error unless the current user may read all rows of the other table. */
+static void
+check_may_search(const GuardRule *rule)
+{
+	Oid table = rule->side[1].table;
+
+	guard_check_right(rule, table, InvalidAttrNumber, ACL_SELECT, OPTION_AGAINST);
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row-level security hides rows of table \"%s\"", get_rel_name(table)),
+				 errdetail("Guard \"%s\" would tell which rows are there.", rule->name),
+				 errhint("Give both tables one owner, and the TRIGGER privilege on the guarded one to nobody else.")));
+}
+
 /* Runs a guard for a row, and returns the row to store, or NULL for none. */
 static HeapTuple
 guard_row(GuardCheck *check)
@@ -151,8 +168,7 @@ guard_row(GuardCheck *check)
 	check_time(check);
 	check->place = guard_place(check->rule, data->tg_relation);
 	if (check->rule->asks_right)
-		guard_check_right(check->rule, check->rule->side[1].table, InvalidAttrNumber, ACL_SELECT,
-						  OPTION_AGAINST);
+		check_may_search(check->rule);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
 	if (check->rule->action == ACTION_GROUP && check->stored)

@@ -406,7 +406,7 @@ $node->safe_psql(
 	CREATE INDEX ill_phash ON ill (phash);
 	CREATE INDEX ill_phash_neardup ON ill USING neardup (phash bigint_hamming_ops);
 	ALTER TABLE ill ADD CONSTRAINT no_twins EXCLUDE USING neardup (near(sig, 0.9) WITH &&) WHERE (id = 3);
-	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON ill FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'warn', 'hint=Write to the office, which will look at both of the proposals with you.');
+	CREATE CONSTRAINT TRIGGER no_copies AFTER INSERT OR UPDATE ON ill FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9', 'action=warn', 'condition=body <> ''Write to the office, which will look at it''');
 	ALTER TABLE ill DISABLE TRIGGER no_copies;
 	CREATE TABLE bare (id int, body text) WITH (autovacuum_enabled = off);
 	CREATE VIEW seen AS SELECT * FROM ill});
@@ -421,7 +421,7 @@ foreach my $user ('postgres', 'clerk')
 		qr/^Column sig: signature\n.*\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\) \(200 rows\); minhash\(256, 1\) of\n                scheme "word 3" \(recipe 1\) \(100 rows\)\n.*\n  NULL          25 %\n  empty set     25 %\n  few shingles  25 % \(1 to 11\)\n/m,
 		qr/^Constraint no_twins, index public\.no_twins\n  columns       \(near\(sig::minhash, 0\.9::double precision\) WITH &&\) WHERE \(id = 3\)\n/m,
 		qr/^Index public\.ill_phash_neardup\n/m,
-		qr/^Trigger no_copies, disabled\n  rule          neardup_reject\('sig', '0\.9', 'warn', 'hint=Write to the office, which will look at\n                both of the proposals with you\.'\)\n  fires at      INSERT OR UPDATE\n/m);
+		qr/^Trigger no_copies, disabled\n  rule          neardup_guard_row\('signature=sig', 'threshold=0\.9', 'action=warn',\n                'condition=body <> ''Write to the office, which will look at it'''\)\n  fires at      INSERT OR UPDATE\n/m);
 	my ($advice) = $out =~ /^Advice\n(.*)/ms;
 	$advice =~ s/\n    / /g;
 	$out = $advice;
@@ -505,7 +505,7 @@ $node->safe_psql(
 	CREATE INDEX ON parts1 USING neardup (old);
 	ALTER TABLE parts1 ADD CONSTRAINT no_twins1 EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
 	ALTER TABLE parts2 ADD CONSTRAINT no_twins2 EXCLUDE USING neardup (near(sig, 0.9) WITH &&);
-	CREATE TRIGGER no_copies AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9')});
+	CREATE TRIGGER no_copies AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard_row('signature=sig', 'threshold=0.9')});
 ($ok, $out, $err) = run_script('status', 'table=parts');
 ok($ok, 'partitions') or diag $err;
 narrow('partitions');

@@ -307,11 +307,17 @@ foreach (table_rows(section('index', 'Storage parameter')))
 	like($error, qr/Valid values are between "$least" and "$most"/, "storage parameter $parameter: its range");
 }
 
-$node->safe_psql('postgres', "CREATE TABLE guarded (sig minhash);
-	CREATE TRIGGER t AFTER INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_reject('sig', '0.9', 'no such option')");
-my (undef, undef, $hint) = $node->psql('postgres', "INSERT INTO guarded VALUES (to_minhash('a'))");
+# The arguments of neardup_guard() are in its table, and all values of those that are a choice.
 my $arguments = section('reject', 'Arguments');
-is(join(' ', grep { index($arguments, "`$_`") < 0 } $hint =~ /('[^']+')/g), '', 'options of neardup_reject()');
+my $names = $node->safe_psql('postgres', q{SELECT array_to_string(proargnames, ' ') FROM pg_proc WHERE proname = 'neardup_guard'});
+is(join(' ', grep { $arguments !~ /`$_`/ } split / /, $names), '', 'arguments of neardup_guard()');
+$node->safe_psql('postgres', 'CREATE TABLE guarded (sig minhash)');
+foreach my $argument ('action', 'measure')
+{
+	my (undef, undef, $hint) = $node->psql('postgres', "SELECT neardup_guard('guarded', 'sig', 0.9, $argument => 'no such value')");
+
+	is(join(' ', grep { index($arguments, $_) < 0 } $hint =~ /HINT.*?('[^']+')/g), '', "values of argument $argument");
+}
 
 $node->stop;
 done_testing();

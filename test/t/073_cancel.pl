@@ -153,7 +153,7 @@ my @short = (
 	qr/^(similarity|is_similar|is_comparable|containment|cosine_similarity|cardinality)\((minhash|simhash)/,
 	qr/^(shingle_lexicon_\w+|lexicon_info)\(/,
 	qr/^(lsh_\w+|show_signature|containment_error)\(/,
-	qr/^neardup_(explain|index_status|progress|guard_counts|require_trust|handler|support|ball_sel|ball_joinsel|reject)\(/,
+	qr/^neardup_(explain|index_status|progress|guard_counts|require_trust|handler|support|ball_sel|ball_joinsel|guard_row)\(/,
 	qr/^shingles_(eq|ne|lt|le|gt|ge|cmp|hash|hash_extended)\(/,
 	# This runs statements of PostgreSQL and neardup_clusters().
 	qr/^neardup_guard\(/,
