@@ -153,9 +153,9 @@ WITH RECURSIVE signed AS MATERIALIZED (
 ), trigger AS (
 	SELECT t.oid, tgname, tgenabled, tgrelid, concat_ws(' OR ', CASE WHEN tgtype & 4 > 0 THEN 'INSERT' END, CASE WHEN tgtype & 16 > 0 THEN 'UPDATE' END, CASE WHEN tgtype & 8 > 0 THEN 'DELETE' END) AS event,
 		regexp_replace(pg_get_triggerdef(t.oid, true), '^.*? EXECUTE (FUNCTION|PROCEDURE) ', '') AS rule,
-		convert_from(substr(tgargs, 1, position('\x00'::bytea IN tgargs) - 1), getdatabaseencoding()) AS attname
+		convert_from(decode(substring(encode(tgargs, 'escape') FROM '(?:^|\\000)signature=((?:[^\\]|\\[^0])*)'), 'escape'), getdatabaseencoding()) AS attname
 	FROM pg_trigger t JOIN pg_proc p ON p.oid = tgfoid JOIN pg_depend d ON classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e'
-	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_reject'
+	WHERE tgrelid = ANY (:'tree'::oid[]) AND tgparentid = 0 AND proname = 'neardup_guard_row' AND tgtype & 9 = 1 AND tgtype & 18 <> 2
 ), advice AS (
 	SELECT 1 AS rank, format('There is no column of signatures. neardup-sign.sql adds one in small steps; a generated column is simpler, but rewrites the table (%s) while nobody can use it.',
 		(SELECT pg_size_pretty(sum(pg_table_size(rel))) FROM unnest(:'tree'::oid[]) rel)) AS advice
@@ -208,7 +208,7 @@ WITH RECURSIVE signed AS MATERIALIZED (
 	SELECT 10, format('Trigger %I is disabled.', tgname) FROM trigger WHERE tgenabled = 'D'
 	UNION ALL
 	SELECT 11, format('Trigger %I has no index on %I to search, so each new row is compared with all others.', tgname, attname)
-	FROM trigger WHERE NOT EXISTS (SELECT FROM leaf WHERE attname = ANY (names) AND indisvalid)
+	FROM trigger WHERE attname NOT LIKE '%(%' AND NOT EXISTS (SELECT FROM leaf WHERE attname = ANY (names) AND indisvalid)
 ), lines AS (
 	SELECT 0 AS section, '' AS item, 0 AS place, '' AS label, format('%s: %s%s rows, %s%s', :'table_oid'::oid::regclass,
 		CASE WHEN total IS NULL THEN 'about ' END, to_char(coalesce(total, :guess), 'FM999,999,999,999,990'),

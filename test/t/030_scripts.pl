@@ -421,7 +421,7 @@ foreach my $user ('postgres', 'clerk')
 		qr/^Column sig: signature\n.*\n  shape         minhash\(512, 1\) of scheme "word 3" \(recipe 1\) \(200 rows\); minhash\(256, 1\) of\n                scheme "word 3" \(recipe 1\) \(100 rows\)\n.*\n  NULL          25 %\n  empty set     25 %\n  few shingles  25 % \(1 to 11\)\n/m,
 		qr/^Constraint no_twins, index public\.no_twins\n  columns       \(near\(sig::minhash, 0\.9::double precision\) WITH &&\) WHERE \(id = 3\)\n/m,
 		qr/^Index public\.ill_phash_neardup\n/m,
-		qr/^Trigger no_copies, disabled\n  rule          neardup_guard_row\('signature=sig', 'threshold=0\.9', 'action=warn',\n                'condition=body <> ''Write to the office, which will look at it'''\)\n  fires at      INSERT OR UPDATE\n/m);
+		qr/^Trigger no_copies, disabled\n  rule          neardup_guard_row\('signature=sig', 'threshold=0\.9', 'action=warn', 'condition=body\n                <> ''Write to the office, which will look at it'''\)\n  fires at      INSERT OR UPDATE\n/m);
 	my ($advice) = $out =~ /^Advice\n(.*)/ms;
 	$advice =~ s/\n    / /g;
 	$out = $advice;
