@@ -391,16 +391,12 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
 
-/*
- * Returns the query of the keys that are judged with the key $1, as column k: the same if $2,
- * else different.
- */
+/* Returns the query of the keys that are judged with the key $1, as columns k and same. */
 static const char *
 judged(const GuardRule *rule)
 {
 	const char *verdicts = guard_qualified(rule->verdicts);
-	const char *half =
-		"SELECT v.%s AS k FROM %s AS v WHERE %s AND v.same OPERATOR(pg_catalog.=) $2";
+	const char *half = "SELECT v.%s AS k, v.same FROM %s AS v WHERE %s";
 
 	return psprintf("(%s UNION ALL %s)", psprintf(half, "b", verdicts, same_key(rule, "v.a", "$1")),
 					psprintf(half, "a", verdicts, same_key(rule, "v.b", "$1")));
@@ -416,9 +412,9 @@ is_barred(const GuardCheck *check, Datum group, bool by_value, int16 length)
 	return false;
 }
 
-/* Returns the parameters of a statement about verdicts on a row: $1 a key, $2 same or not, $3 a group. */
+/* Returns the parameters of a statement about verdicts on a row: $1 a key, $2 a choice, $3 a group. */
 static Parameters
-judged_parameters(const GuardCheck *check, Datum key, bool same, Datum group)
+judged_parameters(const GuardCheck *check, Datum key, bool choice, Datum group)
 {
 	Parameters all = parameters(check, check->row, 3);
 
@@ -426,7 +422,7 @@ judged_parameters(const GuardCheck *check, Datum key, bool same, Datum group)
 	if (all.value == NULL)
 		return all;
 	all.value[0] = key;
-	all.value[1] = BoolGetDatum(same);
+	all.value[1] = BoolGetDatum(choice);
 	all.value[2] = group;
 	return all;
 }
@@ -438,7 +434,8 @@ prepare_bound(const GuardRule *rule, const Parameters *all)
 	const char *group = column_of("m", rule->group);
 	const char *key = column_of("m", rule->group_key);
 
-	return guard_prepare(psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s WHERE NOT %s "
+	return guard_prepare(psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s "
+								  "WHERE j.same OPERATOR(pg_catalog.=) $2 AND NOT %s "
 								  "AND (NOT %s OR %s) AND %s IS NOT NULL%s ORDER BY 1",
 								  group, judged(rule), guarded_table(rule),
 								  same_key(rule, key, "j.k"), same_key(rule, key, "$1"),
@@ -485,38 +482,46 @@ guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **gr
 	return count;
 }
 
-/*
- * Places rows again after a row has got a group, if same, or has lost it: those judged the same
- * that are in other groups, or the leaders judged different, which may have been kept from a
- * group by that row alone.
- */
-void
-guard_follow_judged(GuardCheck *check, bool same, TupleTableSlot *row)
+/* Prepares the statement of guard_follow_judged(). */
+static SPIPlanPtr
+prepare_follow(const GuardRule *rule, const Parameters *all)
 {
-	GuardRule *rule = check->rule;
 	const char *group = column_of("m", rule->group);
 	const char *key = column_of("m", rule->group_key);
+	const char *leads = same_key(rule, group, key);
+	const char *is_in = same_key(rule, group, "$3");
+
+	return guard_prepare(place_again(rule,
+									 psprintf("EXISTS (SELECT FROM %s AS j WHERE %s AND "
+											  "CASE WHEN $2 THEN j.same AND NOT %s "
+											  "WHEN j.same THEN %s AND NOT %s ELSE %s END)%s",
+											  judged(rule), same_key(rule, key, "j.k"), is_in,
+											  is_in, leads, leads, same_scope(rule, "m", 4))),
+						 all->count, all->type);
+}
+
+/*
+ * Places rows again after a row has got a group: those judged the same that are in other groups.
+ * Or after it has lost one: the members judged the same, which may be there for that row alone,
+ * and all leaders judged different, which that row alone may have kept out.
+ */
+void
+guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
+{
+	GuardRule *rule = check->rule;
 	Parameters all;
 	bool no_key;
 	bool no_group;
 
 	check->row = row;
-	all = judged_parameters(check, slot_getattr(row, check->place->group_key, &no_key), same,
+	all = judged_parameters(check, slot_getattr(row, check->place->group_key, &no_key), got,
 							slot_getattr(row, check->place->group, &no_group));
 	if (all.value == NULL || no_key || no_group)
 		return;
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
 	SPI_connect();
 	if (rule->follow == NULL)
-		rule->follow =
-			guard_prepare(place_again(rule,
-									  psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND "
-											   "CASE WHEN $2 THEN NOT %s ELSE %s END%s",
-											   judged(rule), same_key(rule, key, "j.k"),
-											   same_key(rule, group, "$3"),
-											   same_key(rule, group, key),
-											   same_scope(rule, "m", 4))),
-						  all.count, all.type);
+		rule->follow = prepare_follow(rule, &all);
 	guard_execute_in_order(rule->follow, all.value);
 	SPI_finish();
 }

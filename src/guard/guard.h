@@ -263,7 +263,7 @@ extern const char *guard_leader_condition(const GuardRule *rule);
 extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
 extern void guard_execute_in_order(SPIPlanPtr plan, Datum *values);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
-extern void guard_follow_judged(GuardCheck *check, bool same, TupleTableSlot *row);
+extern void guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row);
 extern void guard_fill_groups(GuardRule *rule, bool all);
 extern bool guard_has_member_index(const GuardRule *rule);
 extern const char *guard_member_index_statement(const GuardRule *rule);

@@ -134,6 +134,13 @@ BEGIN;
 DELETE FROM listings WHERE id = 11;
 TABLE groups;
 ROLLBACK;
+-- Nothing keeps rows together whose verdict was on a row that goes.
+BEGIN;
+INSERT INTO verdicts VALUES (12, 60, true);
+INSERT INTO listings (id, body) VALUES (60, words(6)) RETURNING same_as;
+DELETE FROM listings WHERE id = 12;
+TABLE groups;
+ROLLBACK;
 -- The same below the threshold; and the same as rows of two groups, which become one.
 INSERT INTO verdicts VALUES (20, 10, true), (30, 40, true), (50, 40, true);
 INSERT INTO listings (id, body) VALUES (20, words(2)), (21, words(2, 1)), (30, words(3)), (31, words(3, 1)), (40, words(4)), (41, words(4, 1)), (50, words(5)) RETURNING id, same_as;
@@ -430,7 +437,8 @@ BEGIN
 	END IF;
 	IF now IS DISTINCT FROM was THEN
 		PERFORM place_all((SELECT array_agg(id ORDER BY id) FROM model WHERE judged(x, id, true) AND g <> now), false, gone);
-		PERFORM place_all((SELECT array_agg(id ORDER BY id) FROM model WHERE judged(x, id, false) AND g = id), false, gone) WHERE was IS NOT NULL;
+		PERFORM place_all((SELECT array_agg(id ORDER BY id) FROM model WHERE judged(x, id, false) AND g = id OR judged(x, id, true) AND g = was AND g <> id), false, gone)
+			WHERE was IS NOT NULL;
 	END IF;
 END $$;
 CREATE FUNCTION place_all(ids bigint[], changed boolean, gone bigint) RETURNS void LANGUAGE plpgsql AS $$
