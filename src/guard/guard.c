@@ -154,14 +154,7 @@ helper_name(const char *guard, const char *label)
 static bool
 is_of_guard(const Trigger *trigger, const char *name)
 {
-	static const char *const label[] = {"before", "lock", "after"};
-
-	if (strcmp(trigger->tgname, name) == 0)
-		return true;
-	for (int i = 0; i < lengthof(label); i++)
-		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
-			return true;
-	return false;
+	return strcmp(trigger->tgname, name) == 0 || guard_is_helper(trigger->tgname, name);
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */

@@ -156,6 +156,7 @@ typedef struct GuardTrigger
 
 extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
+extern bool guard_is_helper(const char *name, const char *guard);
 extern Oid guard_root(Oid trigger, Oid *root);
 extern void guard_keep_plan(SPIPlanPtr plan);
 

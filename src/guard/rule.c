@@ -11,6 +11,7 @@
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
+#include "commands/defrem.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -380,6 +381,32 @@ find_rule(const Trigger *trigger, Oid function)
 	return rule;
 }
 
+/* Returns whether a trigger is one that a guard has beside its own. */
+bool
+guard_is_helper(const char *name, const char *guard)
+{
+	static const char *const label[] = {"before", "lock", "after"};
+	bool is_helper = false;
+
+	for (int i = 0; i < lengthof(label); i++)
+		is_helper |= strcmp(name, makeObjectName(guard, NULL, label[i])) == 0;
+	return is_helper;
+}
+
+/* Returns the guard's own trigger, whose name and counts are the guard's. */
+static const Trigger *
+own_trigger(const Trigger *trigger, Relation table)
+{
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+	{
+		const Trigger *other = &table->trigdesc->triggers[i];
+
+		if (other->tgfoid == trigger->tgfoid && guard_is_helper(trigger->tgname, other->tgname))
+			return other;
+	}
+	return trigger;
+}
+
 /*
  * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
  * lives until the transaction ends at least.
@@ -398,7 +425,7 @@ guard_trigger(const Trigger *trigger, Relation table, Oid function)
 	if (found != NULL)
 		return found;
 	old_context = MemoryContextSwitchTo(cache_context);
-	made.rule = find_rule(trigger, function);
+	made.rule = find_rule(own_trigger(trigger, table), function);
 	made.tables = guard_tables(made.rule, table, &relation, &relations);
 	for (int i = 0; i < relations; i++)
 		watch(relation[i]);
