@@ -71,6 +71,7 @@ qualified_table(GuardOption option, const char *value)
 				 errmsg("table \"%s\" of argument \"%s\" does not exist", value,
 						guard_option_names[option]),
 				 errhint("Create the table first, or name another one.")));
+	require_trust(table, option == OPTION_RECORD_IN);
 	return guard_qualified(table);
 }
 
@@ -412,10 +413,7 @@ complete_groups(const Guard *guard)
 	if (!guard_has_member_index(rule))
 		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name, group));
 	if (any_row(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-	{
-		require_trust(guard->table, true);
 		guard_fill_groups(find_trigger(guard)->rule);
-	}
 }
 
 /* Checks a guard as when it fires, and makes the index that it lacks. */
@@ -488,7 +486,6 @@ forget_groups(const Guard *guard)
 {
 	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
 
-	require_trust(guard->table, true);
 	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group, group));
 }
 
@@ -498,6 +495,7 @@ make_guard(Guard *guard)
 {
 	/* The lock that CREATE TRIGGER takes. */
 	LockRelationOid(guard->table, ShareRowExclusiveLock);
+	require_trust(guard->table, true);
 	keep_options(guard);
 	guard->action = guard_action(&guard->options);
 	qualify(guard);

@@ -123,6 +123,7 @@ typedef struct GuardRule
 	MemoryContext context;
 	const char *name;
 	Oid function; /* neardup_guard_row() */
+	Oid ball;     /* the type */
 	GuardOptions options;
 	GuardAction action;
 	GuardMeasure measure;
@@ -138,6 +139,7 @@ typedef struct GuardRule
 	int shown;
 	const char **show;
 	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
+	bool asks_right; /* who writes a row must have the right to read the other table */
 	HTAB *place;
 	GuardCounts *counts;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
@@ -189,6 +191,7 @@ typedef struct GuardCheck
 	TriggerData *data;
 	TupleTableSlot *row;
 	bool stored; /* else it is about to be */
+	bool last;   /* whoever has a row in progress looks later: it is not waited for */
 	NullableDatum signature;
 	Datum *within;
 	EState *state; /* for expressions; NULL until one is needed */

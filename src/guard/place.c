@@ -275,7 +275,7 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!is_column(index, index_cache(index)->signature, place->signature) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[index_cache(index)->signature - 1],
 										index->rd_opcintype[index_cache(index)->signature - 1],
-										extension_type(rule->function, "ball"),
+										rule->ball,
 										STRATEGY_IN_BALL)))
 		return -1;
 	if (!predicate_implied_by(RelationGetIndexPredicate(index),

@@ -9,7 +9,9 @@
 
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/pg_trigger.h"
 #include "executor/executor.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
@@ -104,6 +106,14 @@ check_stored(GuardCheck *check)
 	if (!guard_begin_search(check) || is_unchanged(check) ||
 		!table_tuple_satisfies_snapshot(check->data->tg_relation, check->row, SnapshotSelf))
 		return;
+	/*
+	 * Guards that may be deferred look one after another.  So a transaction in progress that has a
+	 * similar row has not looked yet.  If each waited for the other, both at their commits, one
+	 * would fail that could commit.
+	 */
+	check->last = check->data->tg_trigger->tgdeferrable;
+	if (check->last)
+		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
 	/* The search in order costs more: it is for the row that is named. */
 	while (guard_finds(check))
 	{
@@ -139,6 +149,9 @@ guard_row(GuardCheck *check)
 
 	check_time(check);
 	check->place = guard_place(check->rule, data->tg_relation);
+	if (check->rule->asks_right)
+		guard_check_right(check->rule, check->rule->side[1].table, InvalidAttrNumber, ACL_SELECT,
+						  OPTION_AGAINST);
 	check->stored = TRIGGER_FIRED_AFTER(data->tg_event);
 	check->row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newslot : data->tg_trigslot;
 	if (check->rule->action == ACTION_GROUP && check->stored)

@@ -20,6 +20,9 @@
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
+#include "rights.h"
+#include "types/objects.h"
+
 /* ---- The cache --------------------------------------------------------------- */
 
 /* An entry of the table of rules. */
@@ -264,6 +267,23 @@ read_unless(GuardRule *rule)
 	}
 }
 
+/*
+ * Must who writes a row have the right to read the other table?  Not if only the owner of both
+ * tables can have made the guard: others would learn what the other table has.
+ */
+static bool
+asks_right(const GuardRule *rule)
+{
+	Relation guarded = table_open(rule->side[0].table, AccessShareLock);
+	Relation other = table_open(rule->side[1].table, AccessShareLock);
+	bool asks = guarded->rd_rel->relowner != other->rd_rel->relowner ||
+		!owner_alone_makes_triggers(guarded);
+
+	table_close(other, NoLock);
+	table_close(guarded, NoLock);
+	return asks;
+}
+
 /* Finds the tables that the options name. */
 static void
 find_tables(GuardRule *rule)
@@ -276,6 +296,7 @@ find_tables(GuardRule *rule)
 	{
 		rule->side[1].table = option_table(rule, OPTION_AGAINST, against);
 		guard_find_key(&rule->side[1]);
+		rule->asks_right = asks_right(rule);
 	}
 	if (rule->action == ACTION_LOG)
 	{
@@ -328,6 +349,7 @@ make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
 	rule->context = CurrentMemoryContext;
 	rule->name = pstrdup(trigger->tgname);
 	rule->function = function;
+	rule->ball = extension_type(function, "ball");
 	rule->options = guard_options(&copy);
 	rule->action = guard_action(&rule->options);
 	rule->measure = guard_measure(&rule->options);

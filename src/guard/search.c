@@ -287,13 +287,11 @@ close_place(PlaceScan *scan)
 static void
 begin_scan(PlaceScan *scan, GuardMeasure measure, bool ordered)
 {
-	Oid ball = extension_type(scan->check->rule->function, "ball");
-
 	scan->ball = ball_of(scan, measure);
 	scan->keys = 1;
 	scan->orders = 0;
 	(void) set_key(&scan->key[0], scan->index, 0, index_cache(scan->index)->signature,
-				   STRATEGY_IN_BALL, ball, scan->ball);
+				   STRATEGY_IN_BALL, scan->check->rule->ball, scan->ball);
 	scan->in_ball = scan->key[0].sk_func;
 	set_within_keys(scan);
 	if (ordered)
@@ -422,6 +420,13 @@ wait_for(PlaceScan *scan, TransactionId other, uint32 speculative_token, ItemPoi
 		XactLockTableWait(other, scan->table, tid, XLTW_RecheckExclusionConstr);
 }
 
+/* Was the row made by a transaction that looks later, and will see the new row? */
+static bool
+is_passed_over(const PlaceScan *scan)
+{
+	return scan->check->last && TransactionIdIsValid(scan->snapshot.xmin);
+}
+
 /* Searches a place by one measure for any row that is similar and there to stay. */
 static bool
 place_finds(PlaceScan *scan, GuardMeasure measure)
@@ -434,7 +439,8 @@ place_finds(PlaceScan *scan, GuardMeasure measure)
 		bool found;
 
 		begin_scan(scan, measure, false);
-		found = next_similar(scan);
+		while ((found = next_similar(scan)) && is_passed_over(scan))
+			;
 		if (found)
 		{
 			other = in_progress(scan);
