@@ -271,6 +271,17 @@ compat_begin_parallel_scan(Relation table, ParallelTableScanDesc scan)
 #endif
 }
 
+/* Begins a scan of a table. */
+static inline TableScanDesc
+compat_begin_scan(Relation table, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
+#else
+	return table_beginscan(table, snapshot, 0, NULL);
+#endif
+}
+
 /* Begins a scan of an index that fetches rows. */
 static inline IndexScanDesc
 compat_index_beginscan(Relation table, Relation index, Snapshot snapshot, int keys, int orders)

@@ -115,27 +115,23 @@ $script$
 	var pairs = Array.from(document.querySelectorAll('article'));
 	var keys = document.querySelector('.keys');
 	var verdicts = { s: 't', d: 'f', u: '\\N' };
-	var current = -1;
+	var current = 0;
 	var scrolled = -1;
 
 	function isJudged(pair) { return pair.dataset.verdict !== undefined; }
 
-	// Shows the verdicts, and the number of the current pair.
-	function draw() {
-		var judged = pairs.filter(isJudged).length;
-		document.querySelectorAll('button[value]').forEach(function (button) {
-			var pair = button.closest('article') || pairs[current];
-			button.setAttribute('aria-pressed', pair ? button.value === pair.dataset.verdict : false);
-		});
-		keys.querySelector('output').textContent = (current === -1 ? '' : 'Pair ' + (current + 1) + ': ') + judged + ' of ' + pairs.length + ' judged';
-		keys.querySelector('.save').disabled = judged === 0;
-	}
-
+	// Makes a pair the current one, which keys and the bar judge; shows the verdicts.
 	function show(n) {
-		if (current !== -1) pairs[current].removeAttribute('aria-current');
+		var judged = pairs.filter(isJudged);
+		var same = judged.filter(function (pair) { return pair.dataset.verdict === 't'; });
+		pairs[current].removeAttribute('aria-current');
 		current = n;
 		pairs[n].setAttribute('aria-current', 'true');
-		draw();
+		document.querySelectorAll('button[value]').forEach(function (button) {
+			button.setAttribute('aria-pressed', button.value === (button.closest('article') || pairs[n]).dataset.verdict);
+		});
+		keys.querySelector('output').textContent = 'Pair ' + (n + 1) + ': ' + judged.length + ' of ' + pairs.length + ' judged, ' + same.length + ' same';
+		keys.querySelector('.save').disabled = judged.length === 0;
 	}
 
 	function go(n) {
@@ -152,7 +148,11 @@ $script$
 		return n === -1 ? pairs.length - 1 : n;
 	}
 
-	function step(by) { go(current === -1 ? seen() : current + by); }
+	// Returns the first pair without a verdict, from one on and then from the first on; or -1.
+	function unjudged(from) {
+		var n = pairs.findIndex(function (pair, i) { return i >= from ? !isJudged(pair) : false; });
+		return n !== -1 ? n : pairs.findIndex(function (pair) { return !isJudged(pair); });
+	}
 
 	// Reads or writes a verdict in the browser's storage, if it has one.
 	function store(pair, change) {
@@ -166,14 +166,18 @@ $script$
 		return null;
 	}
 
-	// Judges a pair and goes to the next one without a verdict, or takes the same verdict back.
+	// Judges a pair, and goes to the next one without a verdict.
 	function judge(n, verdict) {
-		if (n === -1) return step(1);
-		if (pairs[n].dataset.verdict === verdict) delete pairs[n].dataset.verdict;
-		else pairs[n].dataset.verdict = verdict;
+		pairs[n].dataset.verdict = verdict;
 		store(pairs[n], true);
-		var next = pairs.slice(n + 1).concat(pairs.slice(0, n)).find(function (pair) { return !isJudged(pair); });
-		if (next) if (isJudged(pairs[n])) return go(pairs.indexOf(next));
+		if (unjudged(n) === -1) show(n);
+		else go(unjudged(n));
+	}
+
+	// Takes a verdict back.
+	function undo(n) {
+		delete pairs[n].dataset.verdict;
+		store(pairs[n], true);
 		show(n);
 	}
 
@@ -208,15 +212,18 @@ $script$
 		pair.querySelector('header').appendChild(keys.querySelector('.verdicts').cloneNode(true));
 	});
 	keys.hidden = false;
-	keys.querySelector('.previous').addEventListener('click', function () { step(-1); });
-	keys.querySelector('.next').addEventListener('click', function () { step(1); });
+	keys.querySelector('.previous').addEventListener('click', function () { go(current - 1); });
+	keys.querySelector('.next').addEventListener('click', function () { go(current + 1); });
 	keys.querySelector('.save').addEventListener('click', save);
 	document.addEventListener('mouseover', pairUp);
 	document.addEventListener('click', pairUp);
 	document.addEventListener('click', function (event) {
 		var button = event.target.closest('button[value]');
 		var pair = event.target.closest('article');
-		if (button) judge(pair ? pairs.indexOf(pair) : current, button.value);
+		if (!button) return;
+		// Only a pair's own button takes its verdict back: a press too many of a key does not.
+		if (pair) if (pair.dataset.verdict === button.value) return undo(pairs.indexOf(pair));
+		judge(pair ? pairs.indexOf(pair) : current, button.value);
 	});
 	document.addEventListener('focusin', function (event) {
 		var pair = event.target.closest('article');
@@ -230,18 +237,22 @@ $script$
 	});
 	document.addEventListener('keydown', function (event) {
 		if (event.ctrlKey || event.metaKey || event.altKey) return;
-		var box = current === -1 ? null : pairs[current].querySelector('input');
-		if (event.key === 'j' || event.key === 'ArrowRight') step(1);
-		else if (event.key === 'k' || event.key === 'ArrowLeft') step(-1);
+		var box = pairs[current].querySelector('input');
+		if (event.key === 'j' || event.key === 'ArrowRight') go(current + 1);
+		else if (event.key === 'k' || event.key === 'ArrowLeft') go(current - 1);
 		else if (event.repeat) return;
 		else if (Object.hasOwn(verdicts, event.key)) judge(current, verdicts[event.key]);
 		else if (event.key === 'a') { if (box) box.checked = !box.checked; }
 		else return;
 		event.preventDefault();
 	});
-	draw();
+	// The page opens at the pair that its address names, or at the first one without a verdict.
+	// Pair 1 need not come to the top, if its texts are seen below the head of the page.
 	var named = pairs.indexOf(document.getElementById(location.hash.slice(1)));
-	if (named !== -1) go(named);
+	var first = named === -1 ? Math.max(0, unjudged(0)) : named;
+	var bottom = named === -1 ? keys.getBoundingClientRect().top : 0;
+	if (first === 0) if (bottom > pairs[0].querySelector('.text').getBoundingClientRect().top) return show(0);
+	go(first);
 }());
 $script$ AS script
 \gset

@@ -27,7 +27,7 @@
 \if :{?scheme} \set shared :scheme \else \set shared 'word 3' \endif
 \if :{?output} \else \set output '' \endif
 \set changes no
-\set functions '{neardup_clusters,neardup_pairs,neardup_pairs_to_judge,shared_passages,to_shingles,similarity,cardinality,minhash_error}'
+\set functions '{neardup_clusters,neardup_pairs,neardup_pairs_to_judge,shared_passages,to_shingles,similarity,cardinality,to_minhash,minhash_error}'
 \ir neardup-begin.sql
 BEGIN;
 :check_trust \g /dev/null
@@ -121,7 +121,7 @@ SELECT $html$
 \encoding :page_encoding
 
 WITH docs AS NOT MATERIALIZED (
-	SELECT :id_value AS id, :"text" IS NULL AS missing, format('%s', :"text") COLLATE "C" AS body, format('%s', :title_value) COLLATE "C" AS title
+	SELECT :id_value AS id, :signature AS signature, :"text" IS NULL AS missing, format('%s', :"text") COLLATE "C" AS body, format('%s', :title_value) COLLATE "C" AS title
 	FROM :table
 ), signature AS MATERIALIZED (
 	SELECT split_part(shown, '/', 2) AS scheme, shown ~ '^\d+/(word|char|anychar|stopword) \d+/\d+x' AS exactly,
@@ -147,7 +147,8 @@ WITH docs AS NOT MATERIALIZED (
 ), items AS MATERIALIZED (
 	SELECT n, place, member, members, size, similarity, x.body = y.body AND NOT x.missing AND NOT y.missing AS same,
 		ARRAY[format('%s', x.id), format('%s', y.id)] COLLATE "C" AS ids, ARRAY[x.title, y.title] AS titles, ARRAY[x.missing, y.missing] AS missing,
-		ARRAY[length(x.body), length(y.body)] AS lengths, left(x.body, :compared) AS a, left(y.body, :compared) AS b
+		ARRAY[length(x.body), length(y.body)] AS lengths,
+		CASE WHEN (SELECT exactly FROM signature) THEN format('%s %s', x.signature, y.signature) END AS signatures, left(x.body, :compared) AS a, left(y.body, :compared) AS b
 	FROM chosen JOIN docs x ON x.id :equals a JOIN docs y ON y.id :equals b
 
 -- ---- What their texts share ----
@@ -166,7 +167,7 @@ WITH docs AS NOT MATERIALIZED (
 	FROM (SELECT kind, :html AS html
 		FROM settings, signature, LATERAL (VALUES ('table', :'table'), ('column', :'id'), ('signed', scheme)) v (kind, value), LATERAL (SELECT value COLLATE "C") r (raw)) e
 ), articles AS (
-	SELECT n, CASE WHEN :'clusters' AND member = 1 THEN format(E'<h2>Cluster %s: %s rows</h2>\n<p class="soft">%s of the %s other rows, each beside the row that is kept; the least similar first</p>\n',
+	SELECT n, exact, CASE WHEN :'clusters' AND member = 1 THEN format(E'<h2>Cluster %s: %s rows</h2>\n<p class="soft">%s of the %s other rows, each beside the row that is kept; the least similar first</p>\n',
 			place, to_char(size, :'commas'), to_char(least(members, :'members'::int), :'commas'), to_char(size - 1, :'commas')) ELSE '' END
 		|| format(E'<article id="p%s" tabindex="-1" aria-labelledby="h%1$s" data-row="%s" data-key="%s">\n<header><h3 id="h%1$s">Pair %1$s%4$s%5$s</h3>%6$s</header>\n', n,
 			encode(convert_to(rows, :'page_encoding'), 'hex'), hashtextextended(concat(current_database(), :'table', rows, compared.a, compared.b), 0),
@@ -178,7 +179,9 @@ WITH docs AS NOT MATERIALIZED (
 		|| E'</article>' AS html
 	FROM compared, signature, LATERAL (
 		SELECT CASE WHEN k IS NOT NULL AND scheme <> 'foreign' THEN :ext.minhash_error(k, signature.b, similarity) END,
-			CASE WHEN exactly AND greatest(lengths[1], lengths[2]) <= :compared THEN :ext.similarity(:ext.to_shingles(a_read, scheme), :ext.to_shingles(b_read, scheme)) END
+			-- Signatures may be of another text, such as one without markup.
+			CASE WHEN exactly AND signatures = format('%s %s', :ext.to_minhash(a_read, k, signature.b, scheme), :ext.to_minhash(b_read, k, signature.b, scheme))
+				THEN :ext.similarity(:ext.to_shingles(a_read, scheme), :ext.to_shingles(b_read, scheme)) END
 		) e (error, exact), LATERAL (
 		-- The ids as COPY writes them.
 		SELECT string_agg(replace(replace(replace(replace(ids[side], E'\\', E'\\\\'), E'\t', E'\\t'), E'\n', E'\\n'), E'\r', E'\\r') || E'\t', '' ORDER BY side)
@@ -291,7 +294,7 @@ WITH docs AS NOT MATERIALIZED (
 			CASE WHEN shown > 0 THEN format('. Blue bars have %s that are shown below.', CASE WHEN :'clusters' THEN 'rows' ELSE 'pairs' END) END, mark, CASE WHEN mark <> '' THEN ' cut' END, bars, ticks[1], ticks[2], ticks[3], ticks[4], rows) END
 		|| format(E'\n</div>\n<p class="legend"><mark>Shared</mark>: in a run of %s words and more that both texts have. <b>Different</b>: words in no such run.%s</p>\n</header>\n<main>%s', :'min_tokens'::int,
 			CASE WHEN k IS NOT NULL THEN ' The estimate is that of the signatures, with one standard error.' END
-				|| CASE WHEN exactly THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
+				|| CASE WHEN EXISTS (SELECT FROM articles WHERE exact IS NOT NULL) THEN format(' The exact similarity is that of all shingles (%s) of the texts.', named.signed) ELSE '' END,
 			CASE WHEN shown = 0 THEN E'\n<p>There are none.</p>' END)
 	FROM named, counts, histogram, signature,
 		LATERAL (SELECT array_agg(to_char(:'least'::float8 + i * (1 - :'least'::float8) / 4, 'FM0.009') ORDER BY i) FROM generate_series(0, 3) i) t (ticks)

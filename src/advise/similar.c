@@ -11,6 +11,7 @@
 
 #include "miscadmin.h"
 
+#include "base/defaults.h"
 #include "base/sort.h"
 #include "sketch/weights.h"
 
@@ -38,9 +39,6 @@ const Candidate candidates[CANDIDATES] = {[LEXICON_WORD_3] = {WORD_3, true, fals
 
 /* Texts compared between two reports of progress. */
 #define TEXTS_STEP 16
-
-/* The share of texts whose common shingles a lexicon leaves out (sql/67-lexicon.sql). */
-#define SHARE 0.05
 
 /* ---- Lists ------------------------------------------------------------------------ */
 
@@ -125,7 +123,7 @@ lists_begin(Lists *lists, const Corpus *corpus, int s)
 		for (; i < total && posting[i] >> 32 == posting[first] >> 32; i++)
 			lists->text[i] = (uint32) posting[i];
 		lists->weight[lists->count++] =
-			weight_of_count((uint32) (i - first), Max(corpus->count, 2), SHARE);
+			weight_of_count((uint32) (i - first), Max(corpus->count, 2), DEFAULT_LEXICON_SHARE);
 		lists->start[lists->count] = (uint32) i;
 		steps += (i - first) * (i - first) / 2;
 	}

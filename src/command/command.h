@@ -23,7 +23,7 @@ enum
 {
 	TEXT,
 	ID,
-	BEST, /* of a group stays the record with most of it */
+	BEST, /* of a group stays the record with the greatest value of it */
 	FIELDS
 };
 
@@ -118,7 +118,7 @@ typedef struct Batch
 	Buffer out;                 /* output, or values */
 	Buffer size;                /* uint64_t: of each value */
 	Buffer id;                  /* ids, each with a zero behind it */
-	Buffer best;                /* double: of each record */
+	Buffer best;                /* as ids, of the field of --best */
 } Batch;
 
 /* A text and what belongs to it; bytes that are valid until the next record. */
@@ -126,8 +126,8 @@ typedef struct Document
 {
 	const char *text;
 	size_t length;
-	const char *id; /* ends in a zero */
-	double best;
+	const char *id;   /* ends in a zero */
+	const char *best; /* the same; empty if there is none */
 } Document;
 
 extern Files *files_open(char **names, int format, bool twice);
@@ -149,6 +149,21 @@ extern Buffer read_whole(const char *name);
 typedef void (*Step)(void *state, Batch *batch);
 
 extern void pipeline(Files *files, Step work, Step take, void *state);
+
+/* ---- The order of records (best.c) --------------------------------------- */
+
+/* The values of the field of --best of all records. */
+typedef struct Best
+{
+	Buffer key; /* of each record, with a zero behind it: in the order of the values, or empty */
+	uint32_t count;
+	uint32_t first;    /* record that has a value, from 1, or 0 */
+	Buffer first_text; /* that value */
+	bool numbers;      /* are all values numbers, or texts? */
+} Best;
+
+extern void best_add(Best *best, const Batch *batch);
+extern const char **best_keys(const Best *best);
 
 /* ---- Commands (sign.c, groups.c) ---------------------------------------- */
 

@@ -17,7 +17,7 @@ typedef struct Corpus
 	Buffer size; /* uint64_t: of each; then where each ends */
 	Buffer id;   /* ids, each with a zero behind it, unless they are the numbers of records */
 	const char **id_at;
-	Buffer best; /* double: of each record */
+	Best best;
 } Corpus;
 
 /* ---- Bytes -------------------------------------------------------------- */
@@ -96,7 +96,7 @@ make_values(void *state, Batch *batch)
 		length = value.length;
 		put(&batch->out, value.bytes, value.length);
 		put(&batch->size, &length, sizeof(length));
-		put(&batch->best, &document.best, sizeof(double));
+		put(&batch->best, document.best, strlen(document.best) + 1);
 		put(&batch->id, document.id, is_numbered(batch) ? 0 : strlen(document.id) + 1);
 		neardup_free(batch->session, value.bytes);
 	}
@@ -112,7 +112,7 @@ keep_values(void *state, Batch *batch)
 	put(&corpus->size, batch->size.bytes, batch->size.length);
 	put(&corpus->id, batch->id.bytes, batch->id.length);
 	if (options.field[BEST] != NULL)
-		put(&corpus->best, batch->best.bytes, batch->best.length);
+		best_add(&corpus->best, batch);
 }
 
 /* Reads and signs all records of files. */
@@ -192,19 +192,19 @@ typedef struct Clusters
 	double *similarity;
 } Clusters;
 
-/* What records are sorted by, or NULL. */
-static const double *best_of;
+/* What records are sorted by. */
+static const char **best_of;
 
-/* Compares records for qsort: those with most of the field first, then in their order. */
+/* Compares records for qsort: those with the greatest value first, then in their order. */
 static int
 compare_best(const void *x, const void *y)
 {
 	uint32_t a = *(const uint32_t *) x;
 	uint32_t b = *(const uint32_t *) y;
 
-	if (best_of[a] != best_of[b])
-		return best_of[a] > best_of[b] ? -1 : 1;
-	return a < b ? -1 : a > b;
+	int order = strcmp(best_of[b], best_of[a]);
+
+	return order != 0 ? order : a < b ? -1 : a > b;
 }
 
 /* Returns room for the clusters of some records. */
@@ -236,9 +236,12 @@ find_clusters(neardup_session *session, const Corpus *corpus, const Corpus *agai
 		if (taken == NULL || taken[i] == NEARDUP_NO_KEEPER)
 			order[values.count++] = i;
 	}
-	best_of = (const void *) corpus->best.bytes;
-	if (best_of != NULL)
+	if (corpus->best.count > 0)
+	{
+		best_of = best_keys(&corpus->best);
 		qsort(order, values.count, sizeof(uint32_t), compare_best);
+		resize(NULL, best_of, 0);
+	}
 	found = new_clusters(values.count);
 	check(session,
 		  neardup_clusters(session, &values, against != NULL ? &against->values : NULL,

@@ -13,11 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-Options options = {.field = {"text"},
-				   .format = FORMAT_AUTO,
-				   .entries = 10000,
-				   .share = 0.05,
-				   .join = {.threshold = 0.8}};
+Options options = {.field = {"text"}, .format = FORMAT_AUTO};
 
 /* ---- Errors, memory and bytes ------------------------------------------- */
 
@@ -166,18 +162,19 @@ static const Option known[] =
 	  "clusters and dedupe"},
 	 {'a', "against", "FILE", "compares with its records; dedupe: what is similar to one goes",
 	  &options.against, "pairs and dedupe"},
-	 {'b', "best", "NAME", "keeps the record with most of this field", &options.field[BEST],
-	  "clusters and dedupe"},
+	 {'b', "best", "NAME",
+	  "keeps the record with the greatest number, or text such as an ISO date, in this field",
+	  &options.field[BEST], "clusters and dedupe"},
 	 {'R', "report", "FILE", "writes what went, and why", &options.report, "dedupe"},
 	 {'E', "entries", "NUMBER",
-	  "the most entries of the lexicon, from 1 to 1000000; default: 10000", &options.entries,
+	  "the most entries of the lexicon, whole, from 1 to 1000000; default: 10000", &options.entries,
 	  "learn", 1, 1e6},
 	 {'H', "share", "NUMBER",
 	  "the share of the records with which a shingle weighs nothing, above 0, at most 1; default: 0.05",
 	  &options.share, "learn", 1e-9, 1},
 	 {'j', "jobs", "NUMBER",
-	  "the number of threads, from 1 to 1024; default: one for each processor", &options.jobs, NULL,
-	  1, 1024},
+	  "the number of threads, whole, from 1 to 1024; default: one for each processor",
+	  &options.jobs, NULL, 1, 1024},
 	 {'m', "memory", "SIZE", "the most memory to use, at least 1M, such as 800M or 4G",
 	  &options.memory, NULL, 1e6, 1e18},
 	 {'h', "help", NULL, "prints this"},
@@ -250,7 +247,8 @@ set_option(const Option *option, const char *value)
 		unit = *end != '\0' ? strchr(units, *end) : NULL;
 		if (unit != NULL)
 			*place *= pow(1000, unit - units + 1);
-		return end[unit != NULL] == '\0' && *place >= option->least && *place <= option->most;
+		return end[unit != NULL] == '\0' && *place >= option->least && *place <= option->most &&
+			(option->least != 1 || *place == floor(*place));
 	}
 	if (strchr(option->value, '|') == NULL)
 		return (*(const char **) option->place = value) != NULL;
@@ -276,6 +274,9 @@ read_options(int count, char **arguments)
 		long_options[i] =
 			(struct option){known[i].name, known[i].value != NULL, NULL, known[i].letter};
 	opterr = 0;
+	options.entries = neardup_defaults()->entries;
+	options.share = neardup_defaults()->share;
+	options.join.threshold = neardup_defaults()->threshold;
 	options.jobs = sysconf(_SC_NPROCESSORS_ONLN);
 	while ((letter = getopt_long(count, arguments, SHORT_OPTIONS, long_options, NULL)) != -1)
 	{

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -650,10 +649,16 @@ parse_json(Batch *batch, const char *at, size_t length)
 		text = json_object_get_string(value);
 		if (i == BEST && json_object_is_type(value, json_type_boolean))
 			text = json_object_get_boolean(value) ? "1" : "0";
-		if (i == ID && json_object_is_type(value, json_type_int) &&
+		if (i == BEST &&
+			(json_object_is_type(value, json_type_object) ||
+			 json_object_is_type(value, json_type_array)))
+			batch->defect = "its field of --best is an object or array, which has no order";
+		if (i != TEXT && json_object_is_type(value, json_type_int) &&
 			(json_object_get_uint64(value) == UINT64_MAX ||
 			 json_object_get_int64(value) == INT64_MIN))
-			batch->defect = "its id is too large for a number: make it a string";
+			batch->defect = i == ID ?
+				"its id is too large for a number: make it a string" :
+				"its field of --best is too large for a number: make it a string";
 		set_field(batch, i, text,
 				  i == TEXT        ? json_object_get_string_len(value) :
 					  text != NULL ? strlen(text) :
@@ -667,7 +672,6 @@ next_document(Batch *batch, Document *document)
 {
 	Buffer *field = batch->field;
 	const char *at;
-	char *end;
 	size_t length;
 
 	if (batch->next == records_of(batch))
@@ -680,7 +684,7 @@ next_document(Batch *batch, Document *document)
 	}
 	if (batch->format == FORMAT_FILES)
 	{
-		*document = (Document){at, length, batch->file};
+		*document = (Document){at, length, batch->file, field[BEST].bytes};
 		return true;
 	}
 	if (batch->format == FORMAT_JSONL)
@@ -689,9 +693,7 @@ next_document(Batch *batch, Document *document)
 		parse_columns(batch, at, length);
 	if (is_numbered(batch))
 		put_text(&field[ID], "%llu", (unsigned long long) (batch->first + batch->next));
-	*document = (Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes,
-						   strtod(field[BEST].bytes, &end)};
-	if (end == field[BEST].bytes || isnan(document->best))
-		document->best = -INFINITY;
+	*document =
+		(Document){field[TEXT].bytes, field[TEXT].length, field[ID].bytes, field[BEST].bytes};
 	return batch->defect == NULL;
 }

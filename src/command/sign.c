@@ -25,15 +25,16 @@ neardup_signer *
 new_signer(neardup_session *session, neardup_kind kind)
 {
 	static Buffer lexicon;
-	const char *shape = kind == NEARDUP_SIMHASH ? options.simhash :
-		options.minhash != NULL                 ? options.minhash :
-												  "512,1";
+	const char *shape = kind == NEARDUP_SIMHASH ? options.simhash : options.minhash;
 	neardup_signer *signer;
-	int k = 0;
-	int b = kind != NEARDUP_SHINGLES;
+	bool usual = kind == NEARDUP_MINHASH && shape == NULL;
+	int k = usual ? neardup_defaults()->k : 0;
+	int b = usual ? neardup_defaults()->b : kind != NEARDUP_SHINGLES;
+	int end = 0;
 
-	if (b != 0 &&
-		(shape[strspn(shape, "0123456789,")] != '\0' || sscanf(shape, "%d,%d", &k, &b) < 1))
+	if (kind != NEARDUP_SHINGLES && !usual &&
+		(sscanf(shape, "%5d%n,%5d%n", &k, &end, &b, &end) < 1 || shape[end] != '\0' ||
+		 strspn(shape, "0123456789,") < end))
 		fail(EXIT_USAGE, "\"%s\" is no shape, such as 512,1", shape);
 	if (options.lexicon != NULL && lexicon.bytes == NULL)
 		lexicon = read_whole(options.lexicon);
@@ -215,9 +216,8 @@ command_learn(void)
 	neardup_bytes text;
 	neardup_code code;
 
-	code =
-		neardup_learn(session, options.scheme != NULL ? options.scheme : "word 1", options.entries,
-					  options.share, options.memory / 2, next_text, &texts, &lexicon);
+	code = neardup_learn(session, options.scheme, options.entries, options.share,
+						 options.memory / 2, next_text, &texts, &lexicon);
 	check_fields(texts.files);
 	check(session, code);
 	check(session, neardup_print(session, NEARDUP_LEXICON, lexicon.bytes, lexicon.length, &text));

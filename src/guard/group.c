@@ -74,9 +74,10 @@ lock_scope(const GuardCheck *check)
 			lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_HASH_PROC_FINFO);
 
 		if (OidIsValid(type->hash_proc) && rule->within[i].span == NULL)
-			hash = hash_combine(hash, DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
-																	   attribute->attcollation,
-																	   check->within[i])));
+			hash = hash_combine(hash,
+								DatumGetUInt32(FunctionCall1Coll(&type->hash_proc_finfo,
+																 attribute->attcollation,
+																 check->within[i])));
 	}
 	guard_lock_groups(rule, 1 + hash % LOCKS);
 }
@@ -255,7 +256,8 @@ hand_on(GuardCheck *check, Datum key)
 	Handing *outer = handing;
 	Handing mine = {.guarded = check->rule->side[0].table, .group = key};
 
-	mine.context = AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
+	mine.context =
+		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
 	handing = &mine;
 	PG_TRY();
 	{

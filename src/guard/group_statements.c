@@ -161,7 +161,8 @@ has_members(GuardCheck *check, Relation table, Datum key)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no index of its groups", RelationGetRelationName(table)),
-				 errhint("Use CREATE INDEX ON %s (%s).", guard_qualified(check->rule->side[0].table),
+				 errhint("Use CREATE INDEX ON %s (%s).",
+						 guard_qualified(check->rule->side[0].table),
 						 quote_identifier(check->rule->group))));
 	row = table_slot_create(table, NULL);
 	ScanKeyEntryInitialize(&equal, 0, 1, BTEqualStrategyNumber, index->rd_opcintype[0],
@@ -234,9 +235,11 @@ guard_hand_on(GuardCheck *check, Datum key)
 		Oid type = get_atttype(table, get_attnum(table, rule->group_key));
 
 		rule->hand_on =
-			guard_prepare(place_again(rule, psprintf("%s AND NOT %s",
-													 same_key(rule, column_of("m", rule->group), "$1"),
-													 same_key(rule, column_of("m", rule->group_key), "$1"))),
+			guard_prepare(place_again(rule,
+									  psprintf("%s AND NOT %s",
+											   same_key(rule, column_of("m", rule->group), "$1"),
+											   same_key(rule, column_of("m", rule->group_key),
+														"$1"))),
 						  1, &type);
 	}
 	execute_in_order(rule->hand_on, &key);
@@ -340,11 +343,14 @@ guard_follow_judged(GuardCheck *check, Datum key, Datum group)
 		Oid type = get_atttype(table, get_attnum(table, rule->group_key));
 		Oid types[3] = {type, BOOLOID, type};
 
-		rule->follow = guard_prepare(
-			place_again(rule, psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND NOT %s", judged(rule),
-									   same_key(rule, column_of("m", rule->group_key), "j.k"),
-									   same_key(rule, column_of("m", rule->group), "$3"))),
-			3, types);
+		rule->follow =
+			guard_prepare(place_again(rule,
+									  psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND NOT %s",
+											   judged(rule),
+											   same_key(rule, column_of("m", rule->group_key),
+														"j.k"),
+											   same_key(rule, column_of("m", rule->group), "$3"))),
+						  3, types);
 	}
 	execute_in_order(rule->follow, values);
 	SPI_finish();
@@ -360,11 +366,11 @@ guard_has_leader(GuardRule *rule, Datum group)
 
 	SPI_connect();
 	if (rule->leader == NULL)
-		rule->leader = guard_prepare(
-			psprintf("SELECT FROM %s AS l WHERE %s AND %s LIMIT 1", guarded_table(rule),
-					 same_key(rule, column_of("l", rule->group_key), "$1"),
-					 same_key(rule, column_of("l", rule->group), "$1")),
-			1, &type);
+		rule->leader = guard_prepare(psprintf("SELECT FROM %s AS l WHERE %s AND %s LIMIT 1",
+											  guarded_table(rule),
+											  same_key(rule, column_of("l", rule->group_key), "$1"),
+											  same_key(rule, column_of("l", rule->group), "$1")),
+									 1, &type);
 	guard_execute(rule->leader, &group, SPI_OK_SELECT);
 	found = SPI_processed > 0;
 	SPI_finish();
@@ -382,7 +388,8 @@ guard_fill_groups(GuardRule *rule)
 				 same_key(rule, column_of("l", rule->group_key), column_of("m", rule->group)),
 				 same_key(rule, column_of("l", rule->group), column_of("l", rule->group_key)));
 	const char *statement =
-		place_again(rule, psprintf("%s IS NULL OR NOT EXISTS (%s)", column_of("m", rule->group), leader));
+		place_again(rule,
+					psprintf("%s IS NULL OR NOT EXISTS (%s)", column_of("m", rule->group), leader));
 
 	execute_in_order(guard_prepare(statement, 0, NULL), NULL);
 }

@@ -98,18 +98,18 @@ qualified_expression(const Guard *guard, const char *value, bool condition)
 static const char *
 qualified_unless(const Guard *guard, const char *value)
 {
-	char *rest = pstrdup(value);
 	StringInfoData list;
+	ListCell *cell;
 
 	initStringInfo(&list);
-	for (char *item = strtok(rest, ", "); item != NULL; item = strtok(NULL, ", "))
+	foreach (cell, guard_items(value))
 	{
-		AttrNumber column = get_attnum(guard->table, item);
+		AttrNumber column = guard_named_column(guard->table, lfirst(cell));
 
 		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
 						 column > 0 && get_atttype(guard->table, column) == BOOLOID ?
-							 item :
-							 qualified_table(OPTION_UNLESS, item));
+							 (const char *) lfirst(cell) :
+							 qualified_table(OPTION_UNLESS, lfirst(cell)));
 	}
 	return list.data;
 }
@@ -155,7 +155,7 @@ helper_name(const char *guard, const char *label)
 static bool
 is_of_guard(const Trigger *trigger, const char *name)
 {
-	return strcmp(trigger->tgname, name) == 0 || guard_is_helper(trigger->tgname, name);
+	return strcmp(trigger->tgname, name) == 0 || guard_is_helper(trigger, name);
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */
@@ -201,9 +201,8 @@ drop_triggers(const Guard *guard)
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid != guard->function ||
-			(guard->name != NULL ?
-				 !is_of_guard(trigger, guard->name) :
-				 signature != NULL &&
+			(guard->name != NULL ? !is_of_guard(trigger, guard->name) :
+								   signature != NULL &&
 					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
 			continue;
 		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
@@ -231,12 +230,15 @@ create_trigger(const Guard *guard, const char *constraint, const char *name, con
 static void
 create_lock_trigger(const Guard *guard, const GuardRule *rule)
 {
-	const char *columns =
-		rule->options.value[OPTION_CONDITION] != NULL || strchr(rule->signature, '(') != NULL ?
-		"" :
-		psprintf(" OF %s, %s, %s", quote_identifier(rule->signature),
-				 quote_identifier(rule->group_key), quote_identifier(rule->group));
+	AttrNumber signature = strchr(rule->signature, '(') != NULL ?
+		0 :
+		guard_named_column(guard->table, rule->signature);
+	const char *columns = "";
 
+	if (rule->options.value[OPTION_CONDITION] == NULL && signature > 0)
+		columns = psprintf(" OF %s, %s, %s",
+						   quote_identifier(get_attname(guard->table, signature, false)),
+						   quote_identifier(rule->group_key), quote_identifier(rule->group));
 	if (rule->withins == 0)
 		create_trigger(guard, "", helper_name(guard->name, "lock"),
 					   psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
@@ -486,7 +488,8 @@ forget_groups(const Guard *guard)
 {
 	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
 
-	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group, group));
+	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group,
+						 group));
 }
 
 /* Makes a guard, or changes the one of that name. */

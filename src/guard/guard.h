@@ -72,6 +72,8 @@ extern GuardAction guard_action(const GuardOptions *options);
 extern GuardMeasure guard_measure(const GuardOptions *options);
 extern double guard_threshold(const GuardOptions *options);
 extern List *guard_names(const GuardOptions *options, GuardOption option);
+extern List *guard_items(const char *text);
+extern AttrNumber guard_named_column(Oid table, const char *name);
 extern Node *guard_parse(Relation table, const char *text, bool condition);
 extern _Noreturn void refuse_option(GuardOption option, const char *detail, const char *hint);
 
@@ -100,9 +102,9 @@ typedef struct GuardPlace
 	Oid table; /* the key of a hash table */
 	GuardSide *side;
 	Oid index;
-	Expr *signature;  /* of a row: a column, or the expression of the index */
-	List *condition;  /* on a row, with implicit AND; NIL: none */
-	AttrNumber unless; /* a boolean column, or InvalidAttrNumber */
+	Expr *signature;    /* of a row: a column, or the expression of the index */
+	List *condition;    /* on a row, with implicit AND; NIL: none */
+	AttrNumber unless;  /* a boolean column, or InvalidAttrNumber */
 	AttrNumber *within; /* the columns of the option within */
 	int *key;           /* and which columns of the index they are; 0: none */
 	Node *generation;   /* of a signature that is a generated column, or NULL */
@@ -131,15 +133,15 @@ typedef struct GuardRule
 	const char *signature; /* a column, or an expression */
 	int withins;
 	WithinColumn *within;
-	const char *unless;   /* a boolean column, or NULL */
-	Oid verdicts;         /* a table, or InvalidOid */
-	Oid log;              /* the same */
+	const char *unless;    /* a boolean column, or NULL */
+	Oid verdicts;          /* a table, or InvalidOid */
+	Oid log;               /* the same */
 	const char *group;     /* the column of groups, or NULL */
 	const char *group_key; /* the column that names rows in it */
 	int shown;
 	const char **show;
 	GuardSide side[2]; /* that of the guarded table; the other table, or InvalidOid */
-	bool asks_right; /* who writes a row must have the right to read the other table */
+	bool asks_right;   /* who writes a row must have the right to read the other table */
 	HTAB *place;
 	GuardCounts *counts;
 	SPIPlanPtr hand_on; /* places the members of a group again; NULL: not yet prepared */
@@ -158,7 +160,7 @@ typedef struct GuardTrigger
 
 extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
-extern bool guard_is_helper(const char *name, const char *guard);
+extern bool guard_is_helper(const Trigger *trigger, const char *guard);
 extern Oid guard_root(Oid trigger, Oid *root);
 extern void guard_keep_plan(SPIPlanPtr plan);
 
@@ -171,7 +173,7 @@ extern void guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
 extern bool guard_has_index(const GuardRule *rule, Relation table);
 extern const char *guard_index_statement(const GuardRule *rule, const GuardSide *side);
 
-/* ---- Searching (search.c) ------------------------------------------------------ */
+/* ---- Checks -------------------------------------------------------------------- */
 
 /* A row that is similar to the new one. */
 typedef struct GuardHit
@@ -199,12 +201,16 @@ typedef struct GuardCheck
 	Datum *bar;
 } GuardCheck;
 
+/* ---- Values of rows (values.c) ------------------------------------------------ */
+
 extern NullableDatum guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row);
 extern bool guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row);
 extern bool guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column);
 extern bool guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b);
 extern Datum guard_copy(const Expr *expression, Datum value);
 extern bool guard_begin_search(GuardCheck *check);
+/* ---- Searching (search.c) ------------------------------------------------------ */
+
 extern bool guard_finds(GuardCheck *check);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 
@@ -217,7 +223,8 @@ extern void guard_visit(GuardCheck *check, GuardVisitor visit, void *state);
 extern bool guard_is_judged(GuardCheck *check, const GuardPlace *place, TupleTableSlot *other);
 extern void guard_check_statements(GuardRule *rule);
 extern void guard_record(GuardCheck *check, const GuardHit *hit);
-extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right, GuardOption option);
+extern void guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode right,
+							  GuardOption option);
 extern SPIPlanPtr guard_prepare(const char *statement, int parameters, Oid *types);
 extern void guard_execute(SPIPlanPtr plan, Datum *values, int expected);
 extern const char *guard_equality(const char *left, Oid type, const char *right);

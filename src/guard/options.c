@@ -15,11 +15,12 @@
 #include "parser/parse_relation.h"
 #include "parser/parser.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
 #include "rights.h"
 
-const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action", "within",
+const char *const guard_option_names[OPTIONS] = {"signature", "threshold", "action",  "within",
 												 "condition", "against",   "measure", "record_in",
 												 "unless",    "show"};
 
@@ -141,6 +142,42 @@ guard_names(const GuardOptions *options, GuardOption option)
 	return names;
 }
 
+/* Returns the items of a list that commas separate, as they are written; NIL if it is not given. */
+List *
+guard_items(const char *text)
+{
+	char *item = text == NULL ? NULL : pstrdup(text);
+	List *items = NIL;
+
+	while (item != NULL)
+	{
+		bool quoted = false;
+		char *end = item;
+		char *next;
+
+		for (; *end != '\0' && (quoted || *end != ','); end++)
+			quoted ^= *end == '"';
+		next = *end == '\0' ? NULL : end + 1;
+		while (end > item && isspace((unsigned char) end[-1]))
+			end--;
+		*end = '\0';
+		while (isspace((unsigned char) *item))
+			item++;
+		items = lappend(items, item);
+		item = next;
+	}
+	return items;
+}
+
+/* Returns the column of a table that a name names, or InvalidAttrNumber. */
+AttrNumber
+guard_named_column(Oid table, const char *name)
+{
+	List *names = textToQualifiedNameList(cstring_to_text(name));
+
+	return list_length(names) == 1 ? get_attnum(table, strVal(linitial(names))) : InvalidAttrNumber;
+}
+
 /* Returns the parse tree of one expression; raises an error if the text is another thing. */
 static Node *
 parse_tree(const char *text)
@@ -148,9 +185,9 @@ parse_tree(const char *text)
 	List *statements = raw_parser(psprintf("SELECT (%s)", text), RAW_PARSE_DEFAULT);
 	SelectStmt *select = (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 
-	if (list_length(statements) != 1 || !IsA(select, SelectStmt) ||
-		select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
-		select->fromClause != NIL || select->whereClause != NULL || select->sortClause != NIL)
+	if (list_length(statements) != 1 || !IsA(select, SelectStmt) || select->op != SETOP_NONE ||
+		list_length(select->targetList) != 1 || select->fromClause != NIL ||
+		select->whereClause != NULL || select->sortClause != NIL)
 		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("not an expression: %s", text)));
 	return linitial_node(ResTarget, select->targetList)->val;
 }
@@ -168,7 +205,8 @@ guard_parse(Relation table, const char *text, bool condition)
 	Node *expression;
 
 	addNSItemToQuery(state,
-					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false, true),
+					 addRangeTableEntryForRelation(state, table, AccessShareLock, NULL, false,
+												   true),
 					 false, true, true);
 	expression = condition ? transformWhereClause(state, tree, kind, "condition") :
 							 transformExpr(state, tree, kind);

@@ -110,8 +110,8 @@ static bool
 is_divided_by_within(const GuardRule *rule, Relation table)
 {
 	PartitionKey key = RelationGetPartitionKey(table);
-	int16 equal = key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber :
-															 BTEqualStrategyNumber;
+	int16 equal =
+		key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber : BTEqualStrategyNumber;
 
 	for (int i = 0; i < key->partnatts; i++)
 	{
@@ -275,13 +275,13 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 		!is_column(index, index_cache(index)->signature, place->signature) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[index_cache(index)->signature - 1],
 										index->rd_opcintype[index_cache(index)->signature - 1],
-										rule->ball,
-										STRATEGY_IN_BALL)))
+										rule->ball, STRATEGY_IN_BALL)))
 		return -1;
 	if (!predicate_implied_by(RelationGetIndexPredicate(index),
 							  list_concat_copy(place->condition, place->leads), false))
 		return -1;
-	fits = (RelationGetIndexPredicate(index) != NIL ? 2 : 1) * INDEX_MAX_KEYS - IndexRelationGetNumberOfKeyAttributes(index);
+	fits = (RelationGetIndexPredicate(index) != NIL ? 2 : 1) * INDEX_MAX_KEYS -
+		IndexRelationGetNumberOfKeyAttributes(index);
 	for (int i = 0; i < rule->withins; i++)
 		if (rule->within[i].span == NULL && key_column(index, place->within[i]) > 0)
 			fits += 2 * INDEX_MAX_KEYS;
@@ -325,10 +325,12 @@ find_withins(const GuardRule *rule, GuardPlace *place, Relation table)
 
 		place->within[i] = column_number(rule, OPTION_WITHIN, table, within->name);
 		type = getBaseType(get_atttype(RelationGetRelid(table), place->within[i]));
-		if (within->span != NULL ? type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
-								   !OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
+		if (within->span != NULL ?
+				type != TIMESTAMPOID && type != TIMESTAMPTZOID && type != DATEOID :
+				!OidIsValid(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr))
 			refuse_option(OPTION_WITHIN,
-						  psprintf("Column \"%s\" is of type %s.", within->name, format_type_be(type)),
+						  psprintf("Column \"%s\" is of type %s.", within->name,
+								   format_type_be(type)),
 						  within->span != NULL ?
 							  "Name a column of type timestamptz, timestamp or date for an interval." :
 							  "Name a column of a type that has an equality operator.");
@@ -358,8 +360,7 @@ parse_place(const GuardRule *rule, GuardPlace *place, Relation table)
 	place->signature = signature_of(rule, table);
 	find_sources(place, table);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
-		place->condition =
-			(List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
+		place->condition = (List *) guard_parse(table, rule->options.value[OPTION_CONDITION], true);
 	if (rule->group != NULL)
 	{
 		place->group = column_number(rule, OPTION_RECORD_IN, table, rule->group);
@@ -396,7 +397,8 @@ check_measure(const GuardRule *rule, Oid oid)
 	Relation index = index_open(oid, AccessShareLock);
 
 	if (!index_cache(index)->sets && rule->measure != MEASURE_SIMILARITY)
-		refuse_option(OPTION_MEASURE, "A signature does not tell which part of a text is in another.",
+		refuse_option(OPTION_MEASURE,
+					  "A signature does not tell which part of a text is in another.",
 					  "Name a column of type shingles, made with to_shingles().");
 	index_close(index, AccessShareLock);
 }
@@ -446,11 +448,14 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 		/* Of two columns of type bigint, the class says which is the key. */
 		if (is_key)
 			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
-							 bigint && get_atttype(side->table, get_attnum(side->table, name)) == INT8OID ?
+							 bigint &&
+									 get_atttype(side->table, get_attnum(side->table, name)) ==
+										 INT8OID ?
 								 " bigint_key_ops" :
 								 "");
 	}
-	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)", rule->signature);
+	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)",
+					 rule->signature);
 	if (rule->options.value[OPTION_CONDITION] != NULL)
 		appendStringInfo(&text, " WHERE %s", rule->options.value[OPTION_CONDITION]);
 	if (rule->group != NULL)

@@ -110,7 +110,9 @@ key_text(const Shown *shown)
 
 	if (shown->side->keys == 0)
 		return role_may_select(shown->side->table, InvalidAttrNumber) ?
-			psprintf("(ctid)=%s", DatumGetCString(DirectFunctionCall1(tidout, PointerGetDatum(&shown->row->tts_tid)))) :
+			psprintf("(ctid)=%s",
+					 DatumGetCString(DirectFunctionCall1(tidout,
+														 PointerGetDatum(&shown->row->tts_tid)))) :
 			NULL;
 	initStringInfo(&names);
 	initStringInfo(&values);
@@ -126,38 +128,50 @@ key_text(const Shown *shown)
 	return psprintf("(%s)=(%s)", names.data, values.data);
 }
 
-/* Returns key and shown columns of a row as a JSON object, without what the user may not read. */
+/* Finds the columns of key and option show that the user may read; returns how many. */
+static int
+find_shown(const GuardRule *rule, const Shown *shown, AttrNumber *columns)
+{
+	int keys = shown->side->keys;
+	int count = 0;
+
+	for (int i = 0; i < keys + rule->shown; i++)
+	{
+		bool is_known = false;
+
+		if (!find_column(shown, i < keys ? shown->side->key[i] : rule->show[i - keys],
+						 &columns[count]))
+			continue;
+		for (int k = 0; k < count; k++)
+			is_known |= columns[k] == columns[count];
+		count += !is_known;
+	}
+	return count;
+}
+
+/* Returns key and shown columns of a row as a JSON object, or NULL if the user may read none. */
 static const char *
 row_json(const GuardRule *rule, const Shown *shown)
 {
 	int most = shown->side->keys + rule->shown;
-	TupleDesc row_type = CreateTemplateTupleDesc(most);
-	Datum *values = palloc(most * sizeof(Datum) + 1);
-	bool *nulls = palloc(most * sizeof(bool) + 1);
-	int count = 0;
+	AttrNumber *columns = palloc((most + 1) * sizeof(AttrNumber));
+	Datum *values = palloc((most + 1) * sizeof(Datum));
+	bool *nulls = palloc((most + 1) * sizeof(bool));
+	int count = find_shown(rule, shown, columns);
+	TupleDesc row_type = CreateTemplateTupleDesc(count);
+	HeapTuple tuple;
 
-	for (int i = 0; i < most; i++)
-	{
-		const char *name = i < shown->side->keys ? shown->side->key[i] :
-												   rule->show[i - shown->side->keys];
-		AttrNumber column;
-		bool is_known = false;
-
-		for (int k = 0; k < count; k++)
-			is_known |= strcmp(NameStr(TupleDescAttr(row_type, k)->attname), name) == 0;
-		if (is_known || !find_column(shown, name, &column))
-			continue;
-		TupleDescCopyEntry(row_type, count + 1, shown->row->tts_tupleDescriptor, column);
-		values[count] = slot_getattr(shown->row, column, &nulls[count]);
-		count++;
-	}
 	if (count == 0)
 		return NULL;
-	row_type->natts = count;
+	for (int i = 0; i < count; i++)
+	{
+		TupleDescCopyEntry(row_type, i + 1, shown->row->tts_tupleDescriptor, columns[i]);
+		values[i] = slot_getattr(shown->row, columns[i], &nulls[i]);
+	}
 	compat_finish_row_type(row_type);
 	BlessTupleDesc(row_type);
-	return TextDatumGetCString(
-		DirectFunctionCall1(row_to_json, HeapTupleGetDatum(heap_form_tuple(row_type, values, nulls))));
+	tuple = heap_form_tuple(row_type, values, nulls);
+	return TextDatumGetCString(DirectFunctionCall1(row_to_json, HeapTupleGetDatum(tuple)));
 }
 
 /* ---- Messages ----------------------------------------------------------------------------------- */

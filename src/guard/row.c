@@ -27,7 +27,8 @@ check_trigger(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("neardup_guard_row() was not called by a trigger"),
 				 errhint("Create a trigger with neardup_guard().")));
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) && data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) &&
+		data->tg_relation->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("trigger \"%s\" cannot guard \"%s\"", data->tg_trigger->tgname,

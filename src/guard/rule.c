@@ -36,8 +36,8 @@ static HTAB *rules;    /* CachedRule */
 static HTAB *triggers; /* GuardTrigger */
 static HTAB *watched;  /* OIDs of relations */
 static MemoryContext cache_context;
-static bool stale;      /* a watched relation has changed */
-static List *plans;     /* of the rules */
+static bool stale;  /* a watched relation has changed */
+static List *plans; /* of the rules */
 
 /* What checks in progress may still use. */
 static List *discarded_contexts;
@@ -194,30 +194,12 @@ read_within(char *item)
 static void
 read_withins(GuardRule *rule)
 {
-	const char *value = rule->options.value[OPTION_WITHIN];
-	char *copy = value == NULL ? NULL : pstrdup(value);
-	bool quoted = false;
-	char *item = NULL;
+	List *items = guard_items(rule->options.value[OPTION_WITHIN]);
+	ListCell *cell;
 
-	if (copy == NULL)
-		return;
-	rule->within = palloc((strlen(value) + 1) * sizeof(WithinColumn));
-	for (char *at = copy;; at++)
-	{
-		bool end = *at == '\0';
-
-		if (*at == '"')
-			quoted = !quoted;
-		if (item == NULL && !isspace((unsigned char) *at))
-			item = at;
-		if (!end && (*at != ',' || quoted))
-			continue;
-		*at = '\0';
-		rule->within[rule->withins++] = read_within(item);
-		item = NULL;
-		if (end)
-			break;
-	}
+	rule->within = palloc((list_length(items) + 1) * sizeof(WithinColumn));
+	foreach (cell, items)
+		rule->within[rule->withins++] = read_within(lfirst(cell));
 }
 
 /* Returns the table of a name, which lies in the schema of the guarded table unless it has one. */
@@ -252,18 +234,17 @@ option_table(const GuardRule *rule, GuardOption option, const char *name)
 static void
 read_unless(GuardRule *rule)
 {
-	char *name = rule->options.value[OPTION_UNLESS] == NULL ?
-		NULL :
-		pstrdup(rule->options.value[OPTION_UNLESS]);
+	Oid table = rule->side[0].table;
+	ListCell *cell;
 
-	for (name = strtok(name, ", "); name != NULL; name = strtok(NULL, ", "))
+	foreach (cell, guard_items(rule->options.value[OPTION_UNLESS]))
 	{
-		AttrNumber column = get_attnum(rule->side[0].table, name);
+		AttrNumber column = guard_named_column(table, lfirst(cell));
 
-		if (column > 0 && get_atttype(rule->side[0].table, column) == BOOLOID)
-			rule->unless = name;
+		if (column > 0 && get_atttype(table, column) == BOOLOID)
+			rule->unless = get_attname(table, column, false);
 		else
-			rule->verdicts = option_table(rule, OPTION_UNLESS, name);
+			rule->verdicts = option_table(rule, OPTION_UNLESS, lfirst(cell));
 	}
 }
 
@@ -329,7 +310,8 @@ read_shown(GuardRule *rule)
 	foreach (cell, names)
 	{
 		if (get_attnum(rule->side[0].table, lfirst(cell)) <= 0)
-			refuse_option(OPTION_SHOW, psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
+			refuse_option(OPTION_SHOW,
+						  psprintf("There is no column \"%s\".", (char *) lfirst(cell)),
 						  "Pass names of columns, as in 'title' or 'title, link'.");
 		rule->show[rule->shown++] = lfirst(cell);
 	}
@@ -405,14 +387,18 @@ find_rule(const Trigger *trigger, Oid function)
 
 /* Returns whether a trigger is one that a guard has beside its own. */
 bool
-guard_is_helper(const char *name, const char *guard)
+guard_is_helper(const Trigger *trigger, const char *guard)
 {
 	static const char *const label[] = {"before", "lock", "after"};
-	bool is_helper = false;
 
+	/* A guard of its own may have such a name. */
+	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+		!TRIGGER_FOR_DELETE(trigger->tgtype))
+		return false;
 	for (int i = 0; i < lengthof(label); i++)
-		is_helper |= strcmp(name, makeObjectName(guard, NULL, label[i])) == 0;
-	return is_helper;
+		if (strcmp(trigger->tgname, makeObjectName(guard, NULL, label[i])) == 0)
+			return true;
+	return false;
 }
 
 /* Returns the guard's own trigger, whose name and counts are the guard's. */
@@ -423,7 +409,7 @@ own_trigger(const Trigger *trigger, Relation table)
 	{
 		const Trigger *other = &table->trigdesc->triggers[i];
 
-		if (other->tgfoid == trigger->tgfoid && guard_is_helper(trigger->tgname, other->tgname))
+		if (other->tgfoid == trigger->tgfoid && guard_is_helper(trigger, other->tgname))
 			return other;
 	}
 	return trigger;

@@ -11,17 +11,13 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relscan.h"
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -40,143 +36,6 @@ extern Datum neardup_near(PG_FUNCTION_ARGS);
 extern Datum neardup_near_shingles(PG_FUNCTION_ARGS);
 extern Datum neardup_holding(PG_FUNCTION_ARGS);
 extern Datum neardup_held_in(PG_FUNCTION_ARGS);
-
-/* ---- Values of rows --------------------------------------------------------------- */
-
-static EState *
-get_state(GuardCheck *check)
-{
-	if (check->state == NULL)
-		check->state = CreateExecutorState();
-	return check->state;
-}
-
-/* Returns the value of a column or an expression for a row. */
-NullableDatum
-guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
-{
-	NullableDatum value;
-	ExprContext *context;
-
-	if (IsA(expression, Var))
-	{
-		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
-		return value;
-	}
-	context = GetPerTupleExprContext(get_state(check));
-	context->ecxt_scantuple = row;
-	value.value = ExecEvalExprSwitchContext(ExecPrepareExpr(expression, check->state), context,
-											&value.isnull);
-	return value;
-}
-
-/* Does a row satisfy a condition? */
-bool
-guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
-{
-	ExprContext *context;
-
-	if (condition == NIL)
-		return true;
-	context = GetPerTupleExprContext(get_state(check));
-	context->ecxt_scantuple = row;
-	return ExecQual(ExecPrepareQual((List *) condition, check->state), context);
-}
-
-/* Do two versions of a row have the same bytes in a value? */
-bool
-guard_is_same(const Expr *expression, NullableDatum a, NullableDatum b)
-{
-	int16 length;
-	bool by_value;
-
-	get_typlenbyval(exprType((const Node *) expression), &length, &by_value);
-	return a.isnull == b.isnull && (a.isnull || datum_image_eq(a.value, b.value, by_value, length));
-}
-
-/* Returns a copy of a value of an expression. */
-Datum
-guard_copy(const Expr *expression, Datum value)
-{
-	int16 length;
-	bool by_value;
-
-	get_typlenbyval(exprType((const Node *) expression), &length, &by_value);
-	return datumCopy(value, by_value, length);
-}
-
-/* Does a column have the same bytes in two versions of a row? */
-bool
-guard_is_same_column(TupleTableSlot *old, TupleTableSlot *new, AttrNumber column)
-{
-	Form_pg_attribute attribute = TupleDescAttr(new->tts_tupleDescriptor, column - 1);
-	NullableDatum a;
-	NullableDatum b;
-
-	a.value = slot_getattr(old, column, &a.isnull);
-	b.value = slot_getattr(new, column, &b.isnull);
-	return a.isnull == b.isnull &&
-		(a.isnull || datum_image_eq(a.value, b.value, attribute->attbyval, attribute->attlen));
-}
-
-/* Were all columns that the signature is made of left as they were? */
-static bool
-are_sources_unchanged(const GuardCheck *check)
-{
-	int member = -1;
-
-	if (!TRIGGER_FIRED_BY_UPDATE(check->data->tg_event))
-		return false;
-	while ((member = bms_next_member(check->place->sources, member)) >= 0)
-		if (!guard_is_same_column(check->data->tg_trigslot, check->row,
-								  member + FirstLowInvalidHeapAttributeNumber))
-			return false;
-	return true;
-}
-
-/*
- * Returns the signature of the new row.  A generated column is computed only after all BEFORE
- * triggers; before that it is computed here, as it will be then.
- */
-static NullableDatum
-new_signature(GuardCheck *check)
-{
-	const GuardPlace *place = check->place;
-
-	if (check->stored || place->generation == NULL)
-		return guard_value(check, place->signature, check->row);
-	if (are_sources_unchanged(check))
-		return guard_value(check, place->signature, check->data->tg_trigslot);
-	return guard_value(check, (Expr *) place->generation, check->row);
-}
-
-/*
- * Reads what the new row is compared by.  Returns whether it is compared: it has a signature,
- * no NULL in the columns of the option within, satisfies the condition, and is not let in
- * whatever it is similar to.
- */
-bool
-guard_begin_search(GuardCheck *check)
-{
-	const GuardRule *rule = check->rule;
-	const GuardPlace *place = check->place;
-	bool is_null;
-
-	if (place->unless > 0 && DatumGetBool(slot_getattr(check->row, place->unless, &is_null)) &&
-		!is_null)
-		return false;
-	check->within = palloc(rule->withins * sizeof(Datum) + 1);
-	for (int i = 0; i < rule->withins; i++)
-	{
-		check->within[i] = slot_getattr(check->row, place->within[i], &is_null);
-		if (is_null)
-			return false;
-	}
-	if (!guard_holds(check, place->condition, check->row))
-		return false;
-	check->signature = new_signature(check);
-	return !check->signature.isnull;
-}
 
 /* ---- A scan of one index --------------------------------------------------------------- */
 
@@ -204,8 +63,8 @@ typedef struct PlaceScan
 static bool
 set_key(ScanKey key, Relation index, int flags, int column, int strategy, Oid right, Datum argument)
 {
-	Oid operator = get_opfamily_member(index->rd_opfamily[column - 1],
-									   index->rd_opcintype[column - 1], right, strategy);
+	Oid operator= get_opfamily_member(index->rd_opfamily[column - 1],
+									  index->rd_opcintype[column - 1], right, strategy);
 
 	if (!OidIsValid(operator))
 		return false;
@@ -297,8 +156,8 @@ begin_scan(PlaceScan *scan, GuardMeasure measure, bool ordered)
 	if (ordered)
 		set_order(scan);
 	InitDirtySnapshot(scan->snapshot);
-	scan->scan = compat_index_beginscan(scan->table, scan->index, &scan->snapshot, scan->keys,
-										scan->orders);
+	scan->scan =
+		compat_index_beginscan(scan->table, scan->index, &scan->snapshot, scan->keys, scan->orders);
 	index_rescan(scan->scan, scan->key, scan->keys, scan->orders > 0 ? &scan->order : NULL,
 				 scan->orders);
 }
@@ -308,7 +167,7 @@ static bool
 is_own_row(const PlaceScan *scan)
 {
 	const GuardCheck *check = scan->check;
-	TupleTableSlot *own = check->stored                      ? check->row :
+	TupleTableSlot *own = check->stored                ? check->row :
 		TRIGGER_FIRED_BY_UPDATE(check->data->tg_event) ? check->data->tg_trigslot :
 														 NULL;
 
@@ -350,9 +209,9 @@ is_within(PlaceScan *scan, int i)
 		return false;
 	if (within->span != NULL)
 		return are_within_span(within, type, value, scan->check->within[i]);
-	return DatumGetBool(
-		FunctionCall2Coll(&lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo,
-						  attribute->attcollation, value, scan->check->within[i]));
+	return DatumGetBool(FunctionCall2Coll(&lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO)
+											   ->eq_opr_finfo,
+										  attribute->attcollation, value, scan->check->within[i]));
 }
 
 /* Does the row lead a group that the new one may join? */
@@ -593,7 +452,9 @@ keep_better(GuardHit *hit, GuardHit *kept)
 static void
 take_if_better(PlaceScan *scan, GuardHit *found)
 {
-	GuardHit hit = {.row = scan->row, .place = scan->place, .same_statement = is_of_same_statement(scan)};
+	GuardHit hit = {.row = scan->row,
+					.place = scan->place,
+					.same_statement = is_of_same_statement(scan)};
 
 	hit.similarity = scan->similarity = measure_row(scan);
 
@@ -692,7 +553,8 @@ visit_place(PlaceScan *scan, GuardMeasure measure, Datum before, GuardVisitor vi
 		GuardHit hit = {.row = scan->row, .place = scan->place};
 
 		if (TransactionIdIsValid(in_progress(scan)) ||
-			(before != (Datum) 0 && DatumGetBool(FunctionCall2(&scan->in_ball, value.value, before))))
+			(before != (Datum) 0 &&
+			 DatumGetBool(FunctionCall2(&scan->in_ball, value.value, before))))
 			continue;
 		hit.similarity = measure_row(scan);
 		visit(scan->check, &hit, state);

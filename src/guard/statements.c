@@ -118,7 +118,8 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 static Oid
 key_type(const GuardSide *side, int i)
 {
-	return side->keys == 0 ? TIDOID : get_atttype(side->table, get_attnum(side->table, side->key[i]));
+	return side->keys == 0 ? TIDOID :
+							 get_atttype(side->table, get_attnum(side->table, side->key[i]));
 }
 
 /* Sets the key of a row, or its ctid if the table has no primary key. */
@@ -181,11 +182,12 @@ prepare_judged(const GuardRule *rule, const GuardSide *side)
 	}
 	check_verdicts(rule, type[0]);
 	return guard_prepare(psprintf("SELECT FROM %s AS v WHERE NOT v.same AND (%s AND %s OR %s AND %s) LIMIT 1",
-							guard_qualified(rule->verdicts), guard_equality("v.a", base[0], "$1"),
-							guard_equality("v.b", base[1], "$2"),
-							guard_equality("v.a", base[1], "$2"),
-							guard_equality("v.b", base[0], "$1")),
-				   2, type);
+								  guard_qualified(rule->verdicts),
+								  guard_equality("v.a", base[0], "$1"),
+								  guard_equality("v.b", base[1], "$2"),
+								  guard_equality("v.a", base[1], "$2"),
+								  guard_equality("v.b", base[0], "$1")),
+						 2, type);
 }
 
 /* Returns whether people have judged that another row and the new one are different. */
@@ -262,8 +264,8 @@ prepare_record(const GuardRule *rule, const GuardSide *side)
 	add_column(log, "in_table", "$3", &names, &values);
 	add_column(log, "noticed_at", "pg_catalog.now()", &names, &values);
 	return guard_prepare(psprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
-							guard_qualified(log), names.data, values.data),
-				   RECORD_KEYS + keys + others, types);
+								  guard_qualified(log), names.data, values.data),
+						 RECORD_KEYS + keys + others, types);
 }
 
 /* Prepares the statements of a rule, to find mistakes.  SPI must be connected. */

@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
 
 #include "rights.h"
 #include "types/objects.h"
@@ -40,8 +41,8 @@ key_text(const GuardSide *side, Oid table, TupleTableSlot *row)
 
 	initStringInfo(&text);
 	if (side->keys == 0)
-		return CStringGetTextDatum(
-			DatumGetCString(DirectFunctionCall1(tidout, PointerGetDatum(&row->tts_tid))));
+		return CStringGetTextDatum(DatumGetCString(DirectFunctionCall1(tidout,
+																	   PointerGetDatum(&row->tts_tid))));
 	for (int i = 0; i < side->keys; i++)
 		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
 						 guard_value_text(row, get_attnum(table, side->key[i])));
@@ -145,9 +146,8 @@ static bool
 is_judged_to_be(GuardCheck *check, Datum key, Datum group)
 {
 	Datum *groups;
-	int count = OidIsValid(check->rule->verdicts) ?
-		guard_find_judged(check, true, key, key, &groups) :
-		0;
+	int count =
+		OidIsValid(check->rule->verdicts) ? guard_find_judged(check, true, key, key, &groups) : 0;
 
 	for (int i = 0; i < count; i++)
 		if (guard_is_same_key(check->place, check->row, groups[i], group))
@@ -191,7 +191,7 @@ look_at_table(Lister *lister, Oid oid)
 	GuardTrigger trigger = {.rule = lister->check.rule};
 	TriggerData data = {.tg_relation = table, .tg_event = TRIGGER_EVENT_INSERT | TRIGGER_EVENT_ROW};
 	TupleTableSlot *row = table_slot_create(table, NULL);
-	TableScanDesc scan = table_beginscan(table, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = compat_begin_scan(table, GetActiveSnapshot());
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	Oid *watched;
@@ -205,7 +205,10 @@ look_at_table(Lister *lister, Oid oid)
 		bool compared;
 
 		CHECK_FOR_INTERRUPTS();
-		*check = (GuardCheck){.trigger = &trigger, .rule = check->rule, .data = &data, .row = row,
+		*check = (GuardCheck){.trigger = &trigger,
+							  .rule = check->rule,
+							  .data = &data,
+							  .row = row,
 							  .stored = true};
 		check->place = guard_place(check->rule, table);
 		compared = guard_begin_search(check);

@@ -13,7 +13,7 @@ EMCC = emcc
 # Where Debian has modules that emscripten uses.
 export NODE_PATH ?= /usr/share/nodejs
 C_SOURCES = $(LAYERS) $(sort $(wildcard src/library/*.c)) $(UTF8PROC)/utf8proc.c
-EXPORTS = malloc free $(addprefix neardup_,clusters compare edit_distance free message open pairs parse print sign \
+EXPORTS = malloc free $(addprefix neardup_,clusters compare defaults edit_distance free message open pairs parse print sign \
 	signer_free signer_new)
 comma = ,
 empty =

@@ -59,6 +59,7 @@ export async function load(wasm) {
 	const encoder = new TextEncoder()
 	const decoder = new TextDecoder()
 	let scratch = []
+	const [K, B, F] = new Int32Array(library.memory.buffer, library.neardup_defaults(), 3)
 
 	/* Memory grows, and moves, so each use asks for it anew. */
 	const heap = () => new Uint8Array(library.memory.buffer)
@@ -123,6 +124,8 @@ export async function load(wasm) {
 		const at = room(4)
 		const weights = typeof lexicon === 'string' ? encoder.encode(lexicon) : lexicon
 
+		if (k !== (k | 0) || b !== (b | 0))
+			throw new NeardupError(`k and b are whole numbers, not ${k} and ${b}`, 1)
 		call('signer_new', kind, k, b, scheme === undefined ? 0 : put(encoder.encode(scheme)),
 			weights === undefined ? 0 : put(weights), weights?.length ?? 0, at)
 		const signer = view().getUint32(at, true)
@@ -186,10 +189,10 @@ export async function load(wasm) {
 
 	return {
 		/* Makes minhashes as to_minhash(text, k, b, scheme) in SQL, or of a lexicon, as text or in binary format. */
-		minhash: (texts, { k = 512, b = 1, ...how } = {}) => make(MINHASH, k, b, texts, how),
+		minhash: (texts, { k = K, b = B, ...how } = {}) => make(MINHASH, k, b, texts, how),
 
 		/* Makes simhashes as to_simhash(text, k, scheme) in SQL. */
-		simhash: (texts, { k = 64, ...how } = {}) => make(SIMHASH, k, 1, texts, how),
+		simhash: (texts, { k = F, ...how } = {}) => make(SIMHASH, k, 1, texts, how),
 
 		/* Makes sets as to_shingles(text, scheme) in SQL. */
 		shingles: (texts, how = {}) => make(SHINGLES, 0, 0, texts, how),

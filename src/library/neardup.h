@@ -86,6 +86,19 @@ NEARDUP_API void neardup_free(neardup_session *session, void *memory);
 
 /* ---- Signing ------------------------------------------------------------ */
 
+/* What SQL's functions, or the command, take if they are not told. */
+typedef struct neardup_default
+{
+	int k; /* of minhash */
+	int b;
+	int f;            /* k of simhash */
+	uint32_t entries; /* of a lexicon */
+	double share;
+	double threshold; /* of the command */
+} neardup_default;
+
+NEARDUP_API const neardup_default *neardup_defaults(void);
+
 /* What is made of texts: a kind, a shape, a scheme. */
 typedef struct neardup_signer neardup_signer;
 
@@ -121,10 +134,11 @@ typedef bool (*neardup_next)(void *state, const char **utf8, size_t *length);
 
 /*
  * Makes the lexicon of texts, the weights of shingles by how few of the texts have them, as
- * neardup_lexicon() does: of the `entries` (1 to 1,000,000) shingles that most texts have, but
- * none that at least this share of them has.  scheme is one such as "word 1".  memory is how many
- * bytes the counts may take, unless the entries need more; 0 is 64 MB, as maintenance_work_mem
- * usually is.
+ * neardup_lexicon() does.  A shingle that at least this share of the texts (above 0, at most 1)
+ * has, and at least 20 of them, weighs nothing.  Of the others the `entries` (1 to 1,000,000) that
+ * most texts have get an entry; one without an entry weighs most.  scheme NULL is "word 1".  memory
+ * is how many bytes the counts may take, unless the entries need more; 0 is 64 MB, as
+ * maintenance_work_mem usually is.
  */
 NEARDUP_API neardup_code neardup_learn(neardup_session *session, const char *scheme,
 									   uint32_t entries, double share, size_t memory,

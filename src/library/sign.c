@@ -3,7 +3,21 @@
  */
 #include "library/session.h"
 
+#include "base/defaults.h"
 #include "sketch/counts.h"
+
+const neardup_default *
+neardup_defaults(void)
+{
+	static const neardup_default defaults = {.k = DEFAULT_MINHASH_K,
+											 .b = DEFAULT_MINHASH_B,
+											 .f = DEFAULT_SIMHASH_F,
+											 .entries = DEFAULT_LEXICON_ENTRIES,
+											 .share = DEFAULT_LEXICON_SHARE,
+											 .threshold = DEFAULT_THRESHOLD};
+
+	return &defaults;
+}
 
 /* Returns the scheme of a name, which must read text; fails if there is none. */
 static SchemeId
@@ -36,7 +50,7 @@ learn(const char *scheme, uint32_t entries, double share, size_t memory, neardup
 	const char *utf8;
 	size_t length;
 
-	parts->scheme = scheme_of_name(scheme);
+	parts->scheme = scheme_of_name(scheme != NULL ? scheme : DEFAULT_SCHEME_SINGLE);
 	if (!lexicon_weighs(RECIPE_VERSION, parts->scheme))
 		session_fail(NEARDUP_INVALID, "a lexicon cannot have scheme \"%s\"", scheme);
 	if (entries < 1 || entries > LEXICON_ENTRIES_MAX)
@@ -141,7 +155,7 @@ new_signer(neardup_kind kind, int k, int b, const char *scheme, const void *lexi
 	else
 	{
 		if (scheme == NULL)
-			scheme = kind == NEARDUP_SIMHASH ? "word 1" : "word 3";
+			scheme = kind == NEARDUP_SIMHASH ? DEFAULT_SCHEME_SINGLE : DEFAULT_SCHEME;
 		weighed = made->maker.scheme = scheme_of_name(scheme);
 	}
 	made->maker.header =

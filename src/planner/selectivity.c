@@ -15,6 +15,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
 
+#include "base/defaults.h"
 #include "planner/expressions.h"
 #include "planner/statistics.h"
 #include "types/objects.h"
@@ -31,9 +32,6 @@
 
 /* How many rows stand for an unknown query. */
 #define TYPICAL_ROWS 15
-
-#define USUAL_MINHASH 512
-#define USUAL_SIMHASH 64
 
 /* Rows of a relation without statistics. */
 #define USUAL_ROWS 1000
@@ -139,7 +137,7 @@ complete_shape(Condition *condition)
 			*shape = typical->header;
 	}
 	if (shape->k == 0)
-		shape->k = signature_is_minhash(shape) ? USUAL_MINHASH : USUAL_SIMHASH;
+		shape->k = signature_is_minhash(shape) ? DEFAULT_MINHASH_K : DEFAULT_SIMHASH_F;
 }
 
 /*

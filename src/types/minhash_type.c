@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 
+#include "base/defaults.h"
 #include "types/lexicon.h"
 
 /* ---- Typmod ------------------------------------------------------------- */
@@ -19,7 +20,7 @@ neardup_minhash_typmod_in(PG_FUNCTION_ARGS)
 {
 	int count;
 	int32 *modifiers = ArrayGetIntegerTypmods(PG_GETARG_ARRAYTYPE_P(0), &count);
-	int b = count > 1 ? modifiers[1] : 1;
+	int b = count > 1 ? modifiers[1] : DEFAULT_MINHASH_B;
 
 	if (count > 2)
 		ereport(ERROR,
@@ -64,10 +65,6 @@ neardup_to_minhash_scheme(PG_FUNCTION_ARGS)
 									  scheme));
 }
 
-/* The shape of a minhash whose maker is not told it. */
-#define USUAL_K 512
-#define USUAL_B 1
-
 /* to_minhash(text, text) returns minhash; the second is a scheme */
 PG_FUNCTION_INFO_V1(neardup_to_minhash_text);
 Datum
@@ -75,7 +72,8 @@ neardup_to_minhash_text(PG_FUNCTION_ARGS)
 {
 	SchemeId scheme = text_scheme_of_argument(fcinfo, 1);
 
-	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), USUAL_K, USUAL_B, scheme));
+	PG_RETURN_POINTER(minhash_of_text(PG_GETARG_DATUM(0), DEFAULT_MINHASH_K, DEFAULT_MINHASH_B,
+									  scheme));
 }
 
 /* to_minhash(shingles, k int, b int) returns minhash */
@@ -112,8 +110,8 @@ Datum
 neardup_to_minhash_lexicon(PG_FUNCTION_ARGS)
 {
 	bool shaped = PG_NARGS() == 4;
-	int k = shaped ? PG_GETARG_INT32(1) : USUAL_K;
-	int b = shaped ? PG_GETARG_INT32(2) : USUAL_B;
+	int k = shaped ? PG_GETARG_INT32(1) : DEFAULT_MINHASH_K;
+	int b = shaped ? PG_GETARG_INT32(2) : DEFAULT_MINHASH_B;
 	const ReadyLexicon *lexicon = text_lexicon_of_argument(fcinfo, PG_NARGS() - 1);
 	SignatureMaker maker = {.scheme = lexicon->scheme, .weights = &lexicon->weights};
 

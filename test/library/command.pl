@@ -228,13 +228,30 @@ same(ids(run('$N dedupe -t 0.4 texts.jsonl.gz')), $stay, 'from a compressed file
 same(ids(run('tail -n +101 texts.jsonl | $N dedupe -t 0.4 a.jsonl -')), $stay, 'from a file and standard input');
 like(run('$N dedupe -t 0.4 texts.csv | head -1'), qr/^"id",stars,text\r\n/, 'columns stay');
 is(run(': >none.csv; printf "\\357\\273\\277text,id" >head.csv; printf "text,id\r\nx y z,1\r\n" >1.csv; $N dedupe none.csv head.csv 1.csv h.csv 1.csv'), "text,id\nx y z,1\r\na b c,1\n", 'columns of several files');
-for my $case ([ 1, '-5', '"none"', 'null' ], [ 3, 'null', '-5', 'false' ], [ 2, 'false', 'true', '1' ], [ 1, 'null', '"NaN"' ], [ 2, '"9"', '10' ])
+
+# Writes records with the same text, and a field with each of some values.
+sub rate
+{
+	my @stars = @_;
+
+	return file('best.jsonl', map { qq({"text": "a b c d", "id": $_, "stars": $stars[$_ - 1]}\n) } 1 .. @stars);
+}
+
+# Numbers sort as numbers, to the last digit; texts by their bytes.
+for my $case (
+	[ 1, '-5', 'null' ], [ 3, 'null', '-5', 'false' ], [ 2, 'false', 'true', '1' ], [ 2, '"9"', '10' ], [ 2, '"NaN"', '-1' ], [ 2, '" "', '-1' ], [ 1, '1000', '"1e3"' ], [ 2, '999', '"1E+3"' ],
+	[ 1, '"-0"', '0', '0.0e5' ], [ 1, '0', '-0.0' ], [ 2, '4.5', '"+5"' ], [ 2, '4', '" 5 "' ], [ 3, '"0.05"', '".5"', '"5."', '1' ], [ 2, '"1e308"', '"inf"' ], [ 2, '"-Infinity"', '"-1e999"' ],
+	[ 2, '-1.52', '-1.5' ], [ 1, '-1.5', '-1.52' ], [ 2, '-10', '-9' ], [ 2, '9007199254740992', '9007199254740993' ], [ 2, '0.1', '0.10000000000000000001' ], [ 2, '2e-400', '3e-400' ],
+	[ 2, '"18446744073709551616"', '"18446744073709551617"' ], [ 1, '"1e99999999999999999999"', '1e400' ], [ 2, '1e-5', '"0.00002"' ], [ 2, '"2021-01-05"', '"2021-03-01"', '"2020-12-31"' ],
+	[ 2, '"2021-01-05T10:00:00Z"', '"2021-01-05T10:00:01Z"' ], [ 3, '"10 b"', 'null', '"9 a"' ], [ 1, '"é"', '"z"' ], [ 2, '"0x10"', '"0x9"' ], [ 1, '"1e"', '"."', '"1-2"' ])
 {
 	my ($best, @stars) = @$case;
 
-	file('best.jsonl', map { qq({"text": "a b c d", "id": $_, "stars": $stars[$_ - 1]}\n) } 1 .. @stars);
+	rate(@stars);
 	is(ids(run('$N dedupe --best stars best.jsonl')), $best, "the best of @stars");
 }
+file('best.csv', "id,text,day\n1,a b c d,2021-01-05\n2,a b c d,2021-03-01\n");
+is(run('$N dedupe --best day best.csv'), "id,text,day\n2,a b c d,2021-03-01\n", 'the last date stays');
 my $best = "'SELECT id, to_minhash(body) FROM texts ORDER BY (id + 100) / 3 * 7919 % 101 DESC, id', 0.4";
 same(ids(run('$N dedupe -t 0.4 --best stars texts.jsonl')),
 	ask("SELECT string_agg(id::text, ' ' ORDER BY id) FROM texts WHERE id NOT IN (SELECT id FROM neardup_clusters($best) WHERE id <> keeper)"), 'the best of each cluster stays');
@@ -266,6 +283,15 @@ fails('$N dedupe --field body texts.jsonl a.jsonl', 2, qr/no record of "texts.js
 fails('$N dedupe --id key texts.jsonl', 2, qr/no record of "texts.jsonl" has the field "key"/);
 fails('$N clusters --best score texts.jsonl', 2, qr/has the field "score"/);
 fails('sed s/text/question/ a.jsonl >questions.jsonl; $N dedupe --against questions.jsonl b.jsonl', 2, qr/no record of "questions.jsonl" has a text in the field "text"/);
+for my $case ([ 'has "2021-01-05" in the field "stars", a text, but record 1 has "2021", a number: they have no order', '"2021"', '"2021-01-05"' ], [ 'has "-1" in the field "stars", a number, but record 1 has "0x10", a text', '"0x10"', '-1' ],
+	[ 'no record has a value in the field "stars"', 'null', '"nan"' ], [ 'record 2 of "best.jsonl" cannot be read: its field of --best is an object or array, which has no order', '1', '[2]' ])
+{
+	my ($message, @stars) = @$case;
+
+	rate(@stars);
+	fails('$N dedupe --best stars best.jsonl', 2, qr/\Q$message\E/);
+}
+fails('$N clusters --best stars x.txt y.txt', 1, qr/--best names a field of records, which files do not have/);
 same(run('cat a.jsonl questions.jsonl | $N sign | wc -l'), "200\n", 'a field that some records have');
 run('$N sign --field nothing </dev/null');
 fails('sed "s/.*/{\"text\": [&]}/" a.jsonl | $N sign', 2, qr/has a text in the field "text"/);
@@ -290,7 +316,9 @@ fails('printf "{\"text\": \"a\"}\\0}\n" | $N sign', 2, qr/record 1 of "-" cannot
 fails('$N sign --format records h.csv quotes.csv', 2, qr/other columns/);
 fails('printf "id,text,x\n1,a b c\n" >less.csv; $N sign --format records less.csv', 2, qr/record 1 of "less.csv" cannot be read: it has more or fewer fields/);
 fails('$N sign --format records none', 1, qr/--format records is for records, not for files/);
-fails('$N sign --minhash 64,1x a.jsonl', 1, qr/"64,1x" is no shape/);
+fails("\$N sign --minhash '$_' a.jsonl", 1, qr/"\Q$_\E" is no shape/) for '64,1x', '64,1,9', '64,', ' 64', '+64', '64, 1', '4294967808';
+fails('$N learn --entries 10.5 a.jsonl', 1, qr/--entries cannot be "10.5": it is the most entries of the lexicon, whole, from 1 to 1000000$/);
+fails('$N pairs --jobs 1.5 a.jsonl', 1, qr/--jobs cannot be "1.5"/);
 fails('$N sign a.jsonl --format', 1, qr/^neardup: "--format" is no option, or lacks its value/);
 fails('$N learn --field body a.jsonl', 2, qr/has a text in the field "body"/);
 fails('$N sign --minhash 64,1 --simhash 64 a.jsonl', 1, qr/exclude each other/);
@@ -343,6 +371,17 @@ my $listed = join "\n", $help =~ /^ +(-.*)/mg;
 
 is(options_of(join "\n", $page =~ /^\.BI? "?(-.*)/mg), options_of($listed), 'the man page lists all options');
 is(options_of(join "\n", slurp("$ENV{TESTDIR}/doc/reference/command.md") =~ /^\| (`.*?) \|/mg), options_of($listed =~ s/.*--(help|version).*//gr), 'so does the reference');
+
+# The numbers that these three name are those that the command takes.
+for my $option ([ 'sign', 'minhash' ], [ 'pairs', 'threshold' ], [ 'learn', 'entries' ], [ 'learn', 'share' ])
+{
+	my ($command, $name) = @$option;
+	my ($default) = $help =~ /--$name .*\n.*default: ([\d.,]+)$/m;
+
+	same(run("\$N $command --$name $default texts.jsonl"), run("\$N $command texts.jsonl"), "--$name is $default");
+	like($page, qr/--$name ".*\n.*\(\Q$default\E\)$/m, 'in the man page');
+	like(slurp("$ENV{TESTDIR}/doc/reference/command.md"), qr/--$name\b[^|]*\(.*\Q$default\E/, 'and in the reference');
+}
 
 $node->stop;
 done_testing();

@@ -33,7 +33,9 @@ function ofCommand(...options) {
 
 const lexicon = execFileSync(command, ['learn', '--entries', '300', '--share', '0.3'], { input: records, encoding: 'utf8' }).trim()
 for (const [name, values, ...options] of [
-	['minhash', neardup.minhash(texts), '--minhash', '512,1'],
+	['minhash by default', neardup.minhash(texts)],
+	['simhash by default', neardup.simhash(texts), '--simhash', '64'],
+	['shingles by default', neardup.shingles(texts), '--shingles'],
 	['minhash of characters', neardup.minhash(texts, { k: 100, b: 8, scheme: 'char 5' }), '--minhash', '100,8', '--scheme', 'char 5'],
 	['simhash', neardup.simhash(texts, { k: 128, scheme: 'anychar 4' }), '--simhash', '128', '--scheme', 'anychar 4'],
 	['shingles', neardup.shingles(texts, { scheme: 'word 2' }), '--shingles', '--scheme', 'word 2']])
@@ -68,6 +70,8 @@ test('what is refused', () => {
 	const refused = (code, body) => assert.throws(body, error => error instanceof NeardupError && error.code === code)
 
 	refused(1, () => neardup.minhash('a', { k: 3 }))
+	for (const k of [512.5, '512', 2 ** 32 + 512, NaN, null])
+		refused(1, () => neardup.minhash('a', { k }))
 	refused(2, () => neardup.compare(new Uint8Array(1), new Uint8Array(1)))
 	refused(3, () => neardup.compare(neardup.minhash('a', { k: 64 }), neardup.minhash('a', { k: 128 })))
 	refused(1, () => neardup.pairs(neardup.minhash(['a', 'b']), 2))

@@ -132,6 +132,9 @@ class Python(unittest.TestCase):
         value = neardup.minhash(TEXTS[0], lexicon=lexicon)
         self.assertEqual(neardup.minhash(TEXTS, lexicon=again)[0], value)
         self.assertNotEqual(neardup.minhash(TEXTS[0], scheme="word 1"), value)
+        # Of a hundred texts that begin alike, the rest weighs, and the beginning nothing.
+        value = neardup.shingles("of the w0", lexicon=neardup.Lexicon.learn("of the " + text for text in TEXTS))
+        self.assertEqual(neardup.to_text(value).count(":"), 1)
 
     def test_copy(self):
         values = neardup.minhash(TEXTS)
@@ -144,7 +147,8 @@ class Python(unittest.TestCase):
 
     def test_errors(self):
         for code, call in (
-                (1, lambda: neardup.minhash("", k=15)), (1, lambda: neardup.shingles("", scheme="nonsense")),
+                (1, lambda: neardup.minhash("", k=15)), (1, lambda: neardup.minhash("", k=2**32 + 512)),
+                (1, lambda: neardup.Lexicon.learn(TEXTS, entries=2**32 + 1)), (1, lambda: neardup.Lexicon.learn(TEXTS, memory=-1)), (1, lambda: neardup.shingles("", scheme="nonsense")),
                 (1, lambda: neardup.pairs(TEXTS, 0)), (2, lambda: neardup.to_text(b"\1\1\0")), (2, lambda: neardup.to_text(b"")),
                 (2, lambda: neardup.Lexicon("nonsense")), (1, lambda: neardup.Lexicon.learn([])),
                 (3, lambda: neardup.similarity(neardup.minhash(""), neardup.minhash("", k=64)))):

@@ -137,6 +137,7 @@ is( $first->{similarity} . '|' . $first->{note},
 		to_char(minhash_error(512, 1, similarity(a.sig, b.sig)), 'FM0.000'), to_char(similarity(to_shingles(a.body), to_shingles(b.body)), 'FM0.000'))
 		FROM docs a, docs b WHERE a.id = $x->{id} AND b.id = $y->{id}}),
 	'similarity, standard error and exact similarity');
+like($out, qr/ The exact similarity is that of all shingles \(word 3\) of the texts\./, 'the legend says what is exact');
 foreach my $pair (@pairs)
 {
 	my ($x, $y) = @{ $pair->{sides} };
@@ -287,6 +288,17 @@ foreach my $cut (1, 0)
 	is("@heights[10, 20]", '100.00 100.00', 'the highest of the others has the height of the picture');
 }
 
+# The signatures of a pair may be of another text than the one that is shown.
+$node->safe_psql('postgres', q{ALTER TABLE docs ADD COLUMN part minhash; UPDATE docs SET part = CASE WHEN id % 10 = 1 THEN to_minhash(left(body, -9)) ELSE to_minhash(body) END});
+page_has('signatures of other texts', qr/ The exact similarity is/, 'threshold=0.7', 'sig=part');
+foreach my $pair (@pairs)
+{
+	is($pair->{note} =~ /exact/ ? 1 : 0, (grep { $_->{id} % 10 == 1 } @{ $pair->{sides} }) ? 0 : 1, "exact is of the texts that were signed: $pair->{note}");
+}
+$node->safe_psql('postgres', q{UPDATE docs SET part = to_minhash('start ' || body)});
+page_has('no signature of the texts', qr/estimated/, 'threshold=0.7', 'sig=part');
+unlike($out, qr/exact/, 'nothing is exact');
+
 # A file, and a standby.
 ($ok, $out, $err) = run_script('postgres', 'table=docs', "output=$folder/a page.html");
 is($out, "page written to $folder/a page.html\n", 'a page goes to a file');
@@ -405,6 +417,7 @@ foreach my $encoding ('SQL_ASCII', 'LATIN1')
 # ---- In a browser ----------------------------------------------------------------
 
 my ($browser) = grep { system("command -v $_ >/dev/null") == 0 } 'chromium', 'chromium-browser', 'google-chrome';
+my $BROWSER_TESTS = 49;
 my ($browser_pid, $to_browser, $from_browser, $session);
 
 # Starts a browser that is told what to do through a pipe, in messages that end with a zero byte.
@@ -531,16 +544,25 @@ sub saved
 	return slurp_file("$folder/verdicts.tsv");
 }
 
+# The current pair, and whether that is seen.
+my $current = q{(function () {
+	var pair = document.querySelector('[aria-current]');
+	var text = pair.querySelector('.text').getBoundingClientRect();
+	return [pair.id, getComputedStyle(pair).boxShadow.includes('1px') ? 'outlined' : '', document.querySelector('.keys').getBoundingClientRect().top > text.top ? text.bottom > 0 ? 'seen' : '' : ''].join(' '); }())};
+
 SKIP:
 {
-	skip 'there is no chromium', 1 if !$browser;
+	my $before = Test::More->builder->current_test;
+
+	note("summary: no page was opened: there is no chromium, $BROWSER_TESTS tests did not run") if !$browser;
+	skip 'there is no chromium', $BROWSER_TESTS if !$browser;
 	start_browser();
 	open_page($page, '#p3');
 	is(page_says(q{document.querySelector('.keys').hidden + document.querySelector('output').textContent + document.querySelector('[aria-current]').id}),
-		'falsePair 3: 0 of 26 judgedp3', "the page's own script runs, and a link leads to a pair");
+		'falsePair 3: 0 of 26 judged, 0 samep3', "the page's own script runs, and a link leads to a pair");
 	is(page_says(q{document.documentElement.dataset.taken || document.querySelectorAll('article').length}), scalar @hostile, 'no script of a text runs, and all pairs are found');
 	open_page($page);
-	is(press('j', 'j', 'ArrowRight', 'k', 'ArrowLeft', 'ArrowLeft', 'k', 'x', 'j'), 'p1 p2 p3 p2 p1 p1 p1 p1 p2', 'keys step through the pairs, to the ends');
+	is(press('j', 'j', 'ArrowRight', 'k', 'ArrowLeft', 'ArrowLeft', 'k', 'x', 'j'), 'p2 p3 p4 p3 p2 p1 p1 p1 p2', 'keys step through the pairs, to the ends');
 	click($_) foreach '.next', '.next', '.previous';
 	is(page_says('document.activeElement.id'), 'p3', 'and so do buttons, which move the focus');
 	click('#p3 mark');
@@ -557,22 +579,29 @@ SKIP:
 	@pairs = read_page($out);
 	is(scalar @pairs, 5, 'five pairs') or diag $err;
 	open_page($out);
-	is(verdicts(), '----- 0 of 5 judged', 'no verdicts');
-	is(press('s'), 'p1', 'the first key shows a pair');
-	is(verdicts(), '----- Pair 1: 0 of 5 judged', 'and does not judge it');
-	is(press('s', 'j', 'd', 'u'), 'p2 p3 p4 p5', 'keys judge a pair, and go to the next');
-	is(verdicts(), 't-f\N- Pair 5: 3 of 5 judged', 'verdicts are shown');
+	is(verdicts(), '----- Pair 1: 0 of 5 judged, 0 same', 'no verdicts');
+	is(page_says($current), 'p1 outlined seen', 'pair 1 is the current one');
+	is(press('s', 'd', 'd', 'u'), 'p2 p3 p4 p5', 'each key judges a pair, the first one too, and goes to the next');
+	is(verdicts(), 'tff\N- Pair 5: 4 of 5 judged, 1 same', 'verdicts are shown');
+	press('k', 'k', 'k');
+	click('#p2 [value=f]');
+	is(verdicts(), 't-f\N- Pair 2: 3 of 5 judged, 1 same', "a pair's own button takes its verdict back");
+	press('j', 'j', 'j');
 	click('#p5 [value=f]');
-	is(verdicts(), 't-f\Nf Pair 2: 4 of 5 judged', 'a button of a pair judges it, and the next one without a verdict is before it');
+	is(verdicts(), 't-f\Nf Pair 2: 4 of 5 judged, 1 same', 'or judges it, and the next one without a verdict is before it');
 	click('.keys [value=t]');
-	is(verdicts(), 'ttf\Nf Pair 2: 5 of 5 judged', 'a button of the bar judges the pair in view');
+	is(verdicts(), 'ttf\Nf Pair 2: 5 of 5 judged, 2 same', 'a button of the bar judges the pair in view');
 	is(page_says(q{document.querySelector('.keys [aria-pressed=true]').textContent}), 'Same', 'and shows its verdict');
-	is(press('d', 'd', 'k', 'u'), 'p2 p2 p1 p2', 'verdicts change');
-	is(verdicts(), '\N-f\Nf Pair 2: 4 of 5 judged', 'and are taken back');
+	click('.keys [value=t]');
+	is(press('s', 's') . ' ' . verdicts(), 'p2 p2 ttf\Nf Pair 2: 5 of 5 judged, 2 same', 'a press too many takes nothing back');
+	is(press('u', 'd', 'k', 'u') . ' ' . verdicts(), 'p2 p2 p1 p1 \Nff\Nf Pair 1: 5 of 5 judged, 0 same', 'verdicts change');
+	press('j');
+	click('#p2 [value=f]');
+	is(verdicts(), '\N-f\Nf Pair 2: 4 of 5 judged, 0 same', 'and are taken back when all are judged');
 	tell_browser('Input.dispatchKeyEvent', type => 'keyDown', key => 's', text => 's', autoRepeat => JSON::PP::true);
-	is(verdicts(), '\N-f\Nf Pair 2: 4 of 5 judged', 'a key that is held does not go on judging');
+	is(verdicts(), '\N-f\Nf Pair 2: 4 of 5 judged, 0 same', 'a key that is held does not go on judging');
 	page_says(q{new Promise(function (done) { window.scrollTo(0, document.body.scrollHeight); setTimeout(done, 500); })});
-	is(verdicts(), '\N-f\Nf Pair 5: 4 of 5 judged', 'a key judges the pair that is seen');
+	is(verdicts(), '\N-f\Nf Pair 5: 4 of 5 judged, 0 same', 'a key judges the pair that is seen');
 	my $widths = q{document.querySelector('#p1 .brief').offsetWidth + ' ' + document.querySelector('#p1 .fold').offsetWidth};
 	press('k', 'k', 'k', 'k');
 	like(page_says($widths), qr/^[1-9]\d* 0$/, 'what is shared is shortened');
@@ -584,24 +613,27 @@ SKIP:
 	is($file, join('', map { $pairs[$_->[0]]{row} . "$_->[1]\n" } [ 0, '\N' ], [ 2, 'f' ], [ 3, '\N' ], [ 4, 'f' ]), 'the file has what is judged');
 	is(read_verdicts('int', 'saved'), join("\n", map { join '|', (map { $_->{id} } @{ $pairs[$_->[0]]{sides} }), $_->[1] } [ 0, '' ], [ 2, 'f' ], [ 3, '' ], [ 4, 'f' ]), 'COPY reads it');
 	open_page($out);
-	is(verdicts(), '\N-f\Nf 4 of 5 judged', 'verdicts stay when the page is opened again');
+	is(verdicts(), '\N-f\Nf Pair 2: 4 of 5 judged, 0 same', 'verdicts stay when the page is opened again, at the first pair without one');
 	$node->safe_psql('postgres', qq{UPDATE docs SET body = upper(body) WHERE id = $pairs[2]{sides}[1]{id}});
 	open_page((run_script('postgres', 'table=docs', 'threshold=0.7', 'limit=5', 'show=clusters', 'members=1'))[1]);
-	is(verdicts(), '\N--\Nf 3 of 5 judged', 'but not of a text that has changed')
+	is(verdicts(), '\N--\Nf Pair 2: 3 of 5 judged, 0 same', 'but not of a text that has changed')
 	  or diag page_says('JSON.stringify(localStorage)');
 	my $script_id = tell_browser('Page.addScriptToEvaluateOnNewDocument', source => q{Object.defineProperty(window, 'localStorage', { get: function () { throw new Error('no'); } });})->{identifier};
 	open_page($out);
-	is(press('s', 's'), 'p1 p2', 'without storage');
-	is(verdicts(), 't---- Pair 2: 1 of 5 judged', 'pairs are judged');
+	click('.keys [value=t]');
+	is(verdicts(), 't---- Pair 2: 1 of 5 judged, 1 same', 'without storage, too, the first press of a button judges pair 1');
 	is(saved(), "$pairs[0]{row}t\n", 'and verdicts saved');
 	ok(page_says(q{document.querySelector('.lost').offsetHeight}) > 0, 'the page says that it keeps nothing');
 	tell_browser('Page.removeScriptToEvaluateOnNewDocument', identifier => $script_id);
+
+	open_page((run_script('postgres', 'table=docs', 'threshold=0.7', 'below=0.7'))[1]);
+	is(page_says(q{document.querySelector('.keys').hidden + ' ' + document.querySelectorAll('[aria-current]').length}), 'true 0', 'a page without pairs has nothing to judge');
 
 	# Pairs to judge.
 	($ok, $out, $err) = run_script('postgres', @judge, 'limit=6');
 	@pairs = read_page($out);
 	open_page($out);
-	press('j', 's', 'd', 'u');
+	press('s', 'd', 'u');
 	like(verdicts(), qr/^tf\\N-/, 'pairs to judge are judged');
 	is(saved(), join('', map { $pairs[$_->[0]]{row} . "$_->[1]\n" } [ 0, 't' ], [ 1, 'f' ], [ 2, '\N' ]), 'and verdicts saved');
 
@@ -611,6 +643,8 @@ SKIP:
 	{
 		open_page($phone);
 		page_says('localStorage.clear()');
+		open_page($phone);
+		like(page_says($current) . verdicts(), qr/^p1 outlined seen-+ Pair 1: 0 of \d+ judged, 0 same$/, 'a phone shows pair 1');
 		open_page($phone, '#p2');
 		is(page_says('innerWidth') . ' ' . page_says('document.documentElement.scrollWidth'), '380 380', 'nothing is wider than a phone');
 		is(page_says(q{Array.from(document.querySelectorAll('button, label')).filter(function (target) { return target.getBoundingClientRect().height + 0.1 >= 44 ? 0 : 1; }).length}), 0, 'buttons are large');
@@ -626,13 +660,16 @@ SKIP:
 	($ok, $out, $err) = run_script('postgres', 'table=odd');
 	is($err . faults(Encode::decode('UTF-8', $out)), '', 'ids of any characters');
 	open_page(Encode::decode('UTF-8', $out));
-	press(('s') x (1 + read_page($out)));
+	press(('s') x read_page($out));
 	saved();
 	read_verdicts('text', 'odd_verdicts');
 	is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT b), bool_and(same), bool_and(a IN (SELECT id FROM odd) AND b IN (SELECT id FROM odd)) FROM odd_verdicts}),
 		join('|', (@hostile + 7) x 2, 't', 't'), 'COPY reads them');
+	open_page(Encode::decode('UTF-8', $out));
+	like(verdicts(), qr/^t+ Pair 1: (\d+) of \1 judged, \1 same$/, 'a page whose pairs are all judged opens at the first one');
 	tell_browser('Browser.close');
 	waitpid $browser_pid, 0;
+	is(Test::More->builder->current_test - $before, $BROWSER_TESTS - 1, 'these are all tests in a browser');
 }
 
 # Reads the file of verdicts as the manual says, and returns the table.

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ctypes import byref, c_char_p, c_size_t, c_uint64, c_uint8, c_void_p
 from typing import Any, BinaryIO, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._library import FUNCTION, NEXT, Comparison, ManyValues, NeardupError, Options, Pair, Session, call, free, take
+from ._library import DEFAULT, FUNCTION, NEXT, Comparison, ManyValues, NeardupError, Options, Pair, Session, call, free, take
 
 __all__ = ["Clusters", "Comparison", "Lexicon", "NO_KEEPER", "NeardupError", "Pair", "Values", "clusters", "compare",
            "copy_binary", "dedupe", "edit_distance", "from_text", "minhash", "pairs", "read_binary", "shingles",
@@ -137,12 +137,13 @@ class Lexicon:
         str(self)
 
     @classmethod
-    def learn(cls, texts: Iterable[Text], scheme: str = "word 1", entries: int = 100000, share: float = 0.001,
-              memory: int = 0) -> "Lexicon":
+    def learn(cls, texts: Iterable[Text], scheme: Optional[str] = None, entries: int = DEFAULT.entries,
+              share: float = DEFAULT.share, memory: int = 0) -> "Lexicon":
         """Makes a lexicon of at least two texts, as the SQL function neardup_lexicon() does.
 
-        It holds the `entries` (1 to 1,000,000) shingles that most documents have, but none of at least `share` (above 0,
-        at most 1) of them.  memory is how many bytes counting may take; 0 is 64 MB."""
+        A shingle that at least this share of the texts (above 0, at most 1) has, and at least 20 of them, weighs nothing.
+        Of the others the `entries` (1 to 1,000,000) that most texts have get an entry; one without an entry weighs most.
+        scheme None is "word 1".  memory is how many bytes counting may take; 0 is 64 MB."""
         rest, text, failed = map(_utf8, texts), b"", []
 
         def next_text(state: Any, at: Any, length: Any) -> bool:
@@ -159,7 +160,7 @@ class Lexicon:
 
         # The texts may come from calls of this package, which are made in the session of the thread.
         try:
-            return cls(take("learn", scheme.encode(), entries, share, memory, NEXT(next_text), None, own=Session()))
+            return cls(take("learn", None if scheme is None else scheme.encode(), entries, share, memory, NEXT(next_text), None, own=Session()))
         finally:
             if failed:
                 raise failed[0]
@@ -213,7 +214,7 @@ class _Signer:
         return Values(self.kind, signatures, self.size)
 
 
-def minhash(texts: Union[Text, Iterable[Text]], *, k: int = 512, b: int = 1, scheme: Optional[str] = None,
+def minhash(texts: Union[Text, Iterable[Text]], *, k: int = DEFAULT.k, b: int = DEFAULT.b, scheme: Optional[str] = None,
             lexicon: Optional[Lexicon] = None, jobs: int = 1) -> Made:
     """Makes the minhash of a text (bytes), or of each of many (Values), as to_minhash(text, k, b, scheme) in SQL.
 
@@ -224,7 +225,7 @@ def minhash(texts: Union[Text, Iterable[Text]], *, k: int = 512, b: int = 1, sch
     return _Signer(_MINHASH, k, b, scheme, lexicon).make(texts, jobs)
 
 
-def simhash(texts: Union[Text, Iterable[Text]], *, k: int = 64, scheme: Optional[str] = None, jobs: int = 1) -> Made:
+def simhash(texts: Union[Text, Iterable[Text]], *, k: int = DEFAULT.f, scheme: Optional[str] = None, jobs: int = 1) -> Made:
     """Makes the simhash of a text (bytes), or of each of many (Values), as to_simhash(text, k, scheme) in SQL.
 
     k is 64, 128, 256 or 512 bits; a signature has 8 + k / 8 bytes.  scheme None is "word 1"; otherwise as minhash()."""

@@ -12,7 +12,7 @@ _LIBRARY = ctypes.CDLL(str(_FILE) if _FILE.exists() else _FILE.name)
 
 # What each function returns, and takes: p a pointer, s bytes, z a size, i and u a number of 32 bits, d a double.
 _FUNCTIONS = dict(line.split() for line in """
-    version s: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
+    version s: | defaults p: | open p:p | close v:p | message s:p | free v:pp | signature_size z:p | edit_distance i:pszszp
     signer_new i:piiisszp | signer_free v:pp | sign i:ppszp | sign_many i:ppzppp | learn i:psudzppp
     parse i:pisp | print i:piszp | compare i:piszszp | pairs i:pppppp | clusters i:pppppp
     """.replace("\n", "|").split("|") if line.strip())
@@ -26,6 +26,14 @@ def _function(name: str) -> Any:
 
 
 FUNCTION = {name: _function(name) for name in _FUNCTIONS}
+
+
+class _Default(ctypes.Structure):
+    _fields_ = [("k", c_int), ("b", c_int), ("f", c_int), ("entries", c_uint32), ("share", c_double),
+                ("threshold", c_double)]
+
+
+DEFAULT = _Default.from_address(FUNCTION["defaults"]())
 
 
 class NeardupError(ValueError):
@@ -101,6 +109,9 @@ _OF_THREAD = _Sessions()
 def call(name: str, *arguments: Any, own: Any = None) -> None:
     """Calls a function in the session of this thread, or in its own; raises what it refuses.  Other threads run meanwhile."""
     session = (own or _OF_THREAD.session).handle
+    for kind, value in zip(FUNCTION[name].argtypes[1:], arguments):
+        if isinstance(value, int) and kind in (c_int, c_uint32, c_size_t) and kind(value).value != value:
+            raise NeardupError(f"{value} is out of range", 1)
     code = FUNCTION[name](session, *arguments)
     if code:
         raise NeardupError(FUNCTION["message"](session).decode(), code)

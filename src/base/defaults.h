@@ -1,0 +1,19 @@
+/*
+ * defaults.h: what a call gets that does not say.
+ *
+ * The library, its packages and the command take their defaults from here.  SQL's DEFAULT
+ * clauses and the psql scripts repeat them; test/library/python.pl compares all.
+ */
+#ifndef NEARDUP_BASE_DEFAULTS_H
+#define NEARDUP_BASE_DEFAULTS_H
+
+#define DEFAULT_SCHEME "word 3"        /* of minhash and shingles */
+#define DEFAULT_SCHEME_SINGLE "word 1" /* of simhash and lexicons */
+#define DEFAULT_MINHASH_K 512
+#define DEFAULT_MINHASH_B 1
+#define DEFAULT_SIMHASH_F 64
+#define DEFAULT_LEXICON_ENTRIES 10000
+#define DEFAULT_LEXICON_SHARE 0.05
+#define DEFAULT_THRESHOLD 0.8 /* of the command and the scripts; functions ask for one */
+
+#endif
