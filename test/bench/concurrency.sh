@@ -124,7 +124,7 @@ measure_clients()
 	rm ./*.tps ./*.quantiles ./*.latencies ./*.out
 }
 
-# make_guarded: makes tables with a trigger that rejects and one that groups, and a script for each.
+# make_guarded: makes tables with a guard that refuses and one that groups, and a script for each.
 make_guarded()
 {
 	local action
@@ -132,7 +132,7 @@ make_guarded()
 	sql <<-SQL
 		CREATE TABLE reject (id bigserial PRIMARY KEY, body text, sig minhash GENERATED ALWAYS AS (to_minhash(body)) STORED);
 		CREATE TABLE "group" (LIKE reject INCLUDING ALL, same_as bigint NOT NULL);
-		SELECT neardup_guard('reject', 'sig', 0.9), neardup_guard('"group"', 'sig', 0.9, 'group', 'same_as');
+		SELECT neardup_guard('reject', 'sig', 0.9), neardup_guard('"group"', 'sig', 0.9, 'group', record_in => 'same_as');
 	SQL
 	for action in reject group; do
 		echo "\\set r random(1, 1000000000000)
@@ -151,11 +151,11 @@ measure_guards()
 		done
 	done
 	echo
-	echo "Triggers with their locks: 16 sessions insert different texts of 60 words and 2 kB, one a transaction; medians of $ROUNDS interleaved runs of $SECONDS_EACH s."
+	echo "Guards: 16 sessions insert different texts of 60 words and 2 kB, one a transaction; medians of $ROUNDS interleaved runs of $SECONDS_EACH s."
 	echo
 	echo "| | a second | of the first | median µs | p99 µs | worst ms |"
 	echo "|---|---|---|---|---|---|"
-	row "rejecting" reject reject
+	row "refusing" reject reject
 	row "grouping" group reject
 	rm ./*.tps ./*.quantiles ./*.latencies ./*.out
 }
