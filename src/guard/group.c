@@ -4,8 +4,9 @@
  * A column holds the number of each row's group: the key of the row that leads it.  Three
  * triggers keep it.  One, BEFORE INSERT OR UPDATE of a row, places the row: it gets the group
  * of the most similar leader, or leads.  One, AFTER, places the members of a group again that
- * has lost its leader, in the order of their keys.  One, BEFORE an UPDATE or DELETE, takes the
- * lock, so that nobody waits for it who has locked rows.  An INSERT signs its row first.
+ * has lost its leader, or has got another one, in the order of their keys.  One, BEFORE an UPDATE
+ * or DELETE, takes the lock, so that nobody waits for it who has locked rows.  An INSERT signs
+ * its row first.
  *
  * A row is placed among the leaders that are there.  So the groups are the stars of
  * neardup_clusters(), with "nearest", of the rows in the order in which they were placed last.
@@ -28,14 +29,17 @@
 /* A transaction that changes rows of many tenants takes at most that many locks. */
 #define LOCKS 1024
 
-/* The group that is handed on, and the row placed last meanwhile; rows may be alike in long runs. */
+/* Rows that are placed again, and the one placed last; rows may be alike in long runs. */
 typedef struct Handing
 {
 	Oid guarded;
+	bool all; /* rows of all groups; else those of one that is handed on: */
 	Datum group;
+	CommandId since; /* of all rows: those made before are still to be placed */
 	MemoryContext context;
-	bool any;
+	bool any; /* there is a row placed last */
 	Datum signature;
+	Datum *within;
 	Datum placed; /* the group of that row */
 } Handing;
 
@@ -44,8 +48,8 @@ static Handing *handing = NULL;
 /* ---- Locks ------------------------------------------------------------------------------ */
 
 /* Locks the rows of a scope against other placements until the transaction ends. */
-void
-guard_lock_groups(const GuardRule *rule, uint16 scope)
+static void
+lock_groups(const GuardRule *rule, uint16 scope)
 {
 	LockDatabaseObject(RelationRelationId, rule->side[0].table, scope, ExclusiveLock);
 }
@@ -55,7 +59,7 @@ void
 guard_lock_statement(const GuardRule *rule)
 {
 	if (rule->withins == 0)
-		guard_lock_groups(rule, 1);
+		lock_groups(rule, 1);
 }
 
 /* Locks the scope of a row, by the values of the option within.  Equal values have one lock. */
@@ -79,7 +83,7 @@ lock_scope(const GuardCheck *check)
 																 attribute->attcollation,
 																 check->within[i])));
 	}
-	guard_lock_groups(rule, 1 + hash % LOCKS);
+	lock_groups(rule, 1 + hash % LOCKS);
 }
 
 /* ---- Rows --------------------------------------------------------------------------------- */
@@ -105,17 +109,34 @@ guard_leads(const GuardPlace *place, TupleTableSlot *row)
 	return !no_key && !no_group && guard_is_same_key(place, row, key, group);
 }
 
+/* Is a row, made before all rows were to be placed again, still to be placed? */
+bool
+guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row)
+{
+	CommandId made;
+
+	if (handing == NULL || !handing->all || handing->guarded != rule->side[0].table)
+		return false;
+	made = guard_command_of(row);
+	return made == InvalidCommandId || made < handing->since;
+}
+
 /* Were both versions of a row compared with the same others, by the same signature and key? */
 static bool
-is_same_row(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
+is_same_row(GuardCheck *check, bool compared, TupleTableSlot *old, TupleTableSlot *new)
 {
 	const GuardPlace *place = check->place;
 
+	if (!guard_is_same_column(old, new, place->group_key))
+		return false;
+	/* A row that is not compared leads. */
+	if (!compared)
+		return guard_leads(place, old);
 	for (int i = 0; i < check->rule->withins; i++)
 		if (!guard_is_same_column(old, new, place->within[i]))
 			return false;
-	return guard_is_same_column(old, new, place->group_key) &&
-		guard_holds(check, place->condition, old) == guard_holds(check, place->condition, new) &&
+	return (place->unless <= 0 || guard_is_same_column(old, new, place->unless)) &&
+		guard_holds(check, place->condition, old) &&
 		guard_is_same(place->signature, guard_value(check, place->signature, old),
 					  check->signature);
 }
@@ -159,22 +180,32 @@ check_group_is_kept(const GuardCheck *check)
 
 /* ---- Placing a row -------------------------------------------------------------------------- */
 
-/* Returns whether the row before this one, of the same group that is handed on, was alike. */
+/* Returns whether the row placed before this one was alike. */
 static bool
 is_like_last(const GuardCheck *check)
 {
-	return handing != NULL && handing->any && handing->guarded == check->rule->side[0].table &&
-		!OidIsValid(check->rule->verdicts) && check->barred == 0 &&
-		guard_is_same(check->place->signature, check->signature,
-					  (NullableDatum){.value = handing->signature});
+	TupleDesc row_type = RelationGetDescr(check->data->tg_relation);
+
+	if (handing == NULL || !handing->any || handing->guarded != check->rule->side[0].table)
+		return false;
+	for (int i = 0; i < check->rule->withins; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(row_type, check->place->within[i] - 1);
+
+		if (!datum_image_eq(check->within[i], handing->within[i], attribute->attbyval,
+							attribute->attlen))
+			return false;
+	}
+	return guard_is_same(check->place->signature, check->signature,
+						 (NullableDatum){.value = handing->signature});
 }
 
 /* Remembers where a row was placed. */
 static void
 remember(const GuardCheck *check, Datum group)
 {
-	Form_pg_attribute key =
-		TupleDescAttr(RelationGetDescr(check->data->tg_relation), check->place->group_key - 1);
+	TupleDesc row_type = RelationGetDescr(check->data->tg_relation);
+	Form_pg_attribute key = TupleDescAttr(row_type, check->place->group_key - 1);
 	MemoryContext old_context;
 
 	if (handing == NULL || handing->guarded != check->rule->side[0].table)
@@ -184,6 +215,13 @@ remember(const GuardCheck *check, Datum group)
 	handing->any = true;
 	handing->signature = guard_copy(check->place->signature, check->signature.value);
 	handing->placed = datumCopy(group, key->attbyval, key->attlen);
+	handing->within = palloc(check->rule->withins * sizeof(Datum) + 1);
+	for (int i = 0; i < check->rule->withins; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(row_type, check->place->within[i] - 1);
+
+		handing->within[i] = datumCopy(check->within[i], attribute->attbyval, attribute->attlen);
+	}
 	MemoryContextSwitchTo(old_context);
 }
 
@@ -191,7 +229,8 @@ remember(const GuardCheck *check, Datum group)
 static Datum
 find_group(GuardCheck *check, Datum key)
 {
-	bool hands_on = handing != NULL && handing->guarded == check->rule->side[0].table;
+	bool hands_on =
+		handing != NULL && !handing->all && handing->guarded == check->rule->side[0].table;
 	Datum led = hands_on ? handing->group : key;
 	Datum *groups;
 	GuardHit hit;
@@ -229,7 +268,7 @@ guard_place_row(GuardCheck *check)
 	bool is_null = false;
 
 	if (update && !slot_attisnull(check->row, column) &&
-		is_same_row(check, data->tg_trigslot, check->row))
+		is_same_row(check, compared, data->tg_trigslot, check->row))
 	{
 		check_group_is_kept(check);
 		return row;
@@ -249,19 +288,25 @@ guard_place_row(GuardCheck *check)
 
 /* ---- After a row was stored or deleted ---------------------------------------------------------- */
 
-/* Places the members of the group again that an old row led. */
-static pg_noinline void
-hand_on(GuardCheck *check, Datum key)
+/*
+ * Executes an UPDATE that places rows again: the members of a group that is handed on or, if
+ * `group` is NULL, all rows, whose groups do not count until they are placed.
+ */
+pg_noinline void
+guard_place_again(const GuardRule *rule, SPIPlanPtr plan, Datum *values, const Datum *group)
 {
 	Handing *outer = handing;
-	Handing mine = {.guarded = check->rule->side[0].table, .group = key};
+	Handing mine = {.guarded = rule->side[0].table, .all = group == NULL};
 
+	CommandCounterIncrement();
+	mine.group = mine.all ? (Datum) 0 : *group;
+	mine.since = GetCurrentCommandId(true);
 	mine.context =
 		AllocSetContextCreate(CurrentMemoryContext, "neardup group", ALLOCSET_SMALL_SIZES);
 	handing = &mine;
 	PG_TRY();
 	{
-		guard_hand_on(check, key);
+		guard_execute_in_order(plan, values);
 	}
 	PG_FINALLY();
 	{
@@ -271,15 +316,35 @@ hand_on(GuardCheck *check, Datum key)
 	MemoryContextDelete(mine.context);
 }
 
-/* Reads what an old row was compared by, as of the row of the check. */
+/*
+ * Places the members of the group again that an old row led, unless the new row leads it and is
+ * compared as the old one was.
+ */
 static void
-look_back(GuardCheck *check, TupleTableSlot *old)
+follow_old(GuardCheck *check, TupleTableSlot *old, TupleTableSlot *new)
 {
+	CommandId since = InvalidCommandId;
+	Datum key = key_of(check, old);
+	bool same = false;
+
+	if (new != NULL && guard_leads(check->place, new))
+	{
+		bool compared = guard_begin_search(check);
+
+		same = is_same_row(check, compared, old, new);
+		if (compared && same)
+			return;
+		if (guard_is_same_column(old, new, check->place->group_key))
+			since = guard_command_of(new);
+	}
 	check->row = old;
 	if (guard_begin_search(check))
 		lock_scope(check);
+	else if (!same)
+		lock_groups(check->rule, 1);
 	else
-		guard_lock_groups(check->rule, 1);
+		return;
+	guard_hand_on(check, key, since);
 }
 
 /* Places rows again after a row was stored or deleted. */
@@ -290,20 +355,19 @@ guard_follow_row(GuardCheck *check)
 	const GuardPlace *place = check->place;
 	TupleTableSlot *old = TRIGGER_FIRED_BY_INSERT(event) ? NULL : check->data->tg_trigslot;
 	TupleTableSlot *new = TRIGGER_FIRED_BY_DELETE(event) ? NULL : check->row;
-	bool left = old != NULL && guard_leads(place, old);
-	bool is_null;
+	bool led = old != NULL && guard_leads(place, old);
+	bool moved = old == NULL || new == NULL || !guard_is_same_column(old, new, place->group);
 
-	if (left && new != NULL && guard_leads(place, new))
-	{
-		(void) guard_begin_search(check);
-		left = !is_same_row(check, old, new);
-	}
-	if (left)
-	{
-		look_back(check, old);
-		hand_on(check, key_of(check, old));
-	}
-	if (new != NULL && OidIsValid(check->rule->verdicts) &&
-		(old == NULL || !guard_is_same_column(old, new, place->group)))
-		guard_follow_judged(check, key_of(check, new), slot_getattr(new, place->group, &is_null));
+	if (led)
+		follow_old(check, old, new);
+	check->row = new;
+	/* Rows may have lost the leader of this number to a TRUNCATE. */
+	if (new != NULL && moved &&guard_leads(place, new))
+		guard_hand_on(check, key_of(check, new), guard_command_of(new));
+	if (!OidIsValid(check->rule->verdicts) || !moved)
+		return;
+	if (new != NULL)
+		guard_follow_judged(check, true, new);
+	if (old != NULL)
+		guard_follow_judged(check, false, old);
 }

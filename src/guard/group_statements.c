@@ -11,6 +11,7 @@
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/guc.h"
@@ -43,6 +44,68 @@ static const char *
 same_key(const GuardRule *rule, const char *left, const char *right)
 {
 	return guard_equality(left, key_type(rule), right);
+}
+
+/*
+ * Returns that a row is equal to parameters from a number on, in the columns of the option within,
+ * as conditions that each begin with AND.
+ */
+static const char *
+same_scope(const GuardRule *rule, const char *row, int first)
+{
+	Oid table = rule->side[0].table;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < rule->withins; i++)
+	{
+		const char *name = rule->within[i].name;
+
+		if (rule->within[i].span == NULL)
+			appendStringInfo(&text, " AND %s",
+							 guard_equality(column_of(row, name),
+											getBaseType(get_atttype(table,
+																	get_attnum(table, name))),
+											psprintf("$%d", first + i)));
+	}
+	return text.data;
+}
+
+/* The parameters of a statement: keys, and the values of the columns of the option within. */
+typedef struct Parameters
+{
+	int count;
+	Oid *type;
+	Datum *value;
+} Parameters;
+
+/*
+ * Returns the parameters of a statement about rows that are compared with the row of the check;
+ * its own go first.  Without value, there are no such rows.
+ */
+static Parameters
+parameters(const GuardCheck *check, TupleTableSlot *row, int own)
+{
+	const GuardRule *rule = check->rule;
+	Parameters result = {own + rule->withins, palloc((own + rule->withins) * sizeof(Oid)),
+						 palloc((own + rule->withins) * sizeof(Datum))};
+	bool any_null = false;
+
+	for (int i = 0; i < own; i++)
+		result.type[i] =
+			TupleDescAttr(row->tts_tupleDescriptor, check->place->group_key - 1)->atttypid;
+	for (int i = 0; i < rule->withins; i++)
+	{
+		bool is_null;
+
+		result.type[own + i] =
+			TupleDescAttr(row->tts_tupleDescriptor, check->place->within[i] - 1)->atttypid;
+		result.value[own + i] = slot_getattr(row, check->place->within[i], &is_null);
+		any_null |= is_null;
+	}
+	if (any_null)
+		result.value = NULL;
+	return result;
 }
 
 /* Returns the guarded table, with its partitions but without tables that inherit from it. */
@@ -99,8 +162,8 @@ place_again(const GuardRule *rule, const char *condition)
 }
 
 /* Executes an UPDATE of place_again(): a plan that keeps the order of the rows. */
-static void
-execute_in_order(SPIPlanPtr plan, Datum *values)
+void
+guard_execute_in_order(SPIPlanPtr plan, Datum *values)
 {
 	int settings = NewGUCNestLevel();
 
@@ -146,14 +209,85 @@ guard_has_member_index(const GuardRule *rule)
 	return found;
 }
 
-/* Is there a row of a group in a table that does not lead it? */
+/*
+ * Returns the statement that creates the index of groups.  If the key has several columns, rows
+ * that are not compared with each other may have groups of one number.
+ */
+const char *
+guard_member_index_statement(const GuardRule *rule)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "CREATE INDEX ON %s (%s", guard_qualified(rule->side[0].table),
+					 quote_identifier(rule->group));
+	for (int i = 0; rule->side[0].keys > 1 && i < rule->withins; i++)
+		if (rule->within[i].span == NULL)
+			appendStringInfo(&text, ", %s", quote_identifier(rule->within[i].name));
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
+
+/* Sets the keys of a scan for the rows of a group; returns how many. */
+static int
+set_group_keys(const GuardCheck *check, const GuardPlace *place, Relation index, ScanKey key,
+			   const Datum *group)
+{
+	int keys = 0;
+
+	for (int column = 0; column < IndexRelationGetNumberOfKeyAttributes(index); column++)
+	{
+		Oid type = index->rd_opcintype[column];
+		const Datum *value = column == 0 ? group : NULL;
+
+		for (int i = 0; column > 0 && i < check->rule->withins; i++)
+			if (check->rule->within[i].span == NULL &&
+				index->rd_index->indkey.values[column] == place->within[i])
+				value = &group[1 + i];
+		if (value != NULL)
+			ScanKeyEntryInitialize(&key[keys++], 0, column + 1, BTEqualStrategyNumber, type,
+								   index->rd_indcollation[column],
+								   get_opcode(get_opfamily_member(index->rd_opfamily[column], type,
+																  type, BTEqualStrategyNumber)),
+								   *value);
+	}
+	return keys;
+}
+
+/* Is a row equal to values in the columns of the option within? */
 static bool
-has_members(GuardCheck *check, Relation table, Datum key)
+is_in_scope(const GuardCheck *check, const GuardPlace *place, TupleTableSlot *row,
+			const Datum *values)
+{
+	for (int i = 0; i < check->rule->withins; i++)
+	{
+		Form_pg_attribute attribute = TupleDescAttr(row->tts_tupleDescriptor, place->within[i] - 1);
+		TypeCacheEntry *type =
+			lookup_type_cache(getBaseType(attribute->atttypid), TYPECACHE_EQ_OPR_FINFO);
+		bool is_null;
+		Datum value = slot_getattr(row, place->within[i], &is_null);
+
+		if (check->rule->within[i].span == NULL &&
+			(is_null ||
+			 !DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, attribute->attcollation, value,
+											 values[i]))))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is there a row of a group in a table that does not lead it, and that no command of this
+ * transaction from `since` on has made?  The values are the group and its scope.
+ */
+static bool
+has_members(GuardCheck *check, Relation table, const Datum *values, CommandId since)
 {
 	GuardPlace *place = guard_place(check->rule, table);
 	Relation index = open_member_index(table, place->group);
 	TupleTableSlot *row;
-	ScanKeyData equal;
+	ScanKeyData key[INDEX_MAX_KEYS];
+	int keys;
 	IndexScanDesc scan;
 	bool found = false;
 
@@ -161,91 +295,98 @@ has_members(GuardCheck *check, Relation table, Datum key)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no index of its groups", RelationGetRelationName(table)),
-				 errhint("Use CREATE INDEX ON %s (%s).",
-						 guard_qualified(check->rule->side[0].table),
-						 quote_identifier(check->rule->group))));
+				 errhint("Use %s.", guard_member_index_statement(check->rule))));
 	row = table_slot_create(table, NULL);
-	ScanKeyEntryInitialize(&equal, 0, 1, BTEqualStrategyNumber, index->rd_opcintype[0],
-						   index->rd_indcollation[0],
-						   get_opcode(get_opfamily_member(index->rd_opfamily[0],
-														  index->rd_opcintype[0],
-														  index->rd_opcintype[0],
-														  BTEqualStrategyNumber)),
-						   key);
-	scan = compat_index_beginscan(table, index, SnapshotSelf, 1, 0);
-	index_rescan(scan, &equal, 1, NULL, 0);
+	keys = set_group_keys(check, place, index, key, values);
+	scan = compat_index_beginscan(table, index, SnapshotSelf, keys, 0);
+	index_rescan(scan, key, keys, NULL, 0);
 	while (!found && index_getnext_slot(scan, ForwardScanDirection, row))
-		found = !guard_leads(place, row);
+	{
+		CommandId made = guard_command_of(row);
+
+		CHECK_FOR_INTERRUPTS();
+		found = (made == InvalidCommandId || made < since) && !guard_leads(place, row) &&
+			is_in_scope(check, place, row, values + 1);
+	}
 	index_endscan(scan);
 	ExecDropSingleTupleTableSlot(row);
 	index_close(index, NoLock);
 	return found;
 }
 
-/* Raises an error if members of a group were left behind that has lost its leader. */
-static void
-check_none_is_left(GuardCheck *check, Datum key)
+/* Is there such a row in any table that is searched? */
+static bool
+any_has_members(GuardCheck *check, const Datum *values, CommandId since)
 {
 	ListCell *cell;
 
 	foreach (cell, check->trigger->tables)
 	{
 		Relation table = table_open(lfirst_oid(cell), AccessShareLock);
-		bool left = has_members(check, table, key);
+		bool found = has_members(check, table, values, since);
 
 		table_close(table, NoLock);
-		if (left && IsolationUsesXactSnapshot())
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					 errmsg("could not serialize access: a group has got members since this transaction began"),
-					 errhint("Try the transaction again.")));
-		if (left)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("the row leads a group with members that the current user may not update"),
-					 errdetail("Guard \"%s\" hands the group on as the current user.",
-							   check->rule->name),
-					 errhint("Let a role do it that sees all rows of table \"%s\".",
-							 get_rel_name(check->rule->side[0].table))));
+		if (found)
+			return true;
 	}
+	return false;
 }
 
-/* Places the members of a group again, whose leader has gone or changed. */
+/* Raises an error if members of a group were left behind that was handed on by a command. */
+static void
+check_none_is_left(GuardCheck *check, const Datum *values, CommandId since)
+{
+	const char *table = get_rel_name(check->rule->side[0].table);
+
+	if (!any_has_members(check, values, since))
+		return;
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access: a group has got members since this transaction began"),
+				 errhint("Try the transaction again.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("the row leads a group with members that the current user may not update"),
+			 errdetail("The members get other leaders in column \"%s\", as the current user.",
+					   check->rule->group),
+			 errhint("Let a role do it that sees and may update all rows of table \"%s\".",
+					 table)));
+}
+
+/*
+ * Places the members of a group again, whose leader has gone or changed, if there are any that no
+ * command from `since` on has placed.  It is a group of rows compared with the row of the check.
+ */
 void
-guard_hand_on(GuardCheck *check, Datum key)
+guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 {
 	GuardRule *rule = check->rule;
 	Oid table = rule->side[0].table;
-	bool any = false;
-	ListCell *cell;
+	Parameters all = parameters(check, check->row, 1);
 
-	foreach (cell, check->trigger->tables)
-	{
-		Relation searched = table_open(lfirst_oid(cell), AccessShareLock);
-
-		any |= has_members(check, searched, key);
-		table_close(searched, NoLock);
-	}
-	if (!any)
+	if (all.value == NULL)
+		return;
+	all.value[0] = key;
+	if (!any_has_members(check, all.value, since))
 		return;
 	guard_check_right(rule, table, get_attnum(table, rule->group), ACL_UPDATE, OPTION_RECORD_IN);
 	SPI_connect();
 	if (rule->hand_on == NULL)
-	{
-		Oid type = get_atttype(table, get_attnum(table, rule->group_key));
-
 		rule->hand_on =
 			guard_prepare(place_again(rule,
-									  psprintf("%s AND NOT %s",
+									  psprintf("%s AND NOT %s%s",
 											   same_key(rule, column_of("m", rule->group), "$1"),
 											   same_key(rule, column_of("m", rule->group_key),
-														"$1"))),
-						  1, &type);
-	}
-	execute_in_order(rule->hand_on, &key);
+														"$1"),
+											   same_scope(rule, "m", 2))),
+						  all.count, all.type);
+	CommandCounterIncrement();
+	since = GetCurrentCommandId(true);
+	guard_place_again(rule, rule->hand_on, all.value, &key);
 	SPI_finish();
 	CommandCounterIncrement();
-	check_none_is_left(check, key);
+	check_none_is_left(check, all.value, since);
 }
 
 /* ---- Verdicts ---------------------------------------------------------------------------------- */
@@ -275,6 +416,37 @@ is_barred(const GuardCheck *check, Datum group, bool by_value, int16 length)
 	return false;
 }
 
+/* Returns the parameters of a statement about verdicts on a row: $1 a key, $2 same or not, $3 a group. */
+static Parameters
+judged_parameters(const GuardCheck *check, Datum key, bool same, Datum group)
+{
+	Parameters all = parameters(check, check->row, 3);
+
+	all.type[1] = BOOLOID;
+	if (all.value == NULL)
+		return all;
+	all.value[0] = key;
+	all.value[1] = BoolGetDatum(same);
+	all.value[2] = group;
+	return all;
+}
+
+/* Prepares the query of guard_find_judged(). */
+static SPIPlanPtr
+prepare_bound(const GuardRule *rule, const Parameters *all)
+{
+	const char *group = column_of("m", rule->group);
+	const char *key = column_of("m", rule->group_key);
+
+	return guard_prepare(psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s WHERE NOT %s "
+								  "AND (NOT %s OR %s) AND %s IS NOT NULL%s ORDER BY 1",
+								  group, judged(rule), guarded_table(rule),
+								  same_key(rule, key, "j.k"), same_key(rule, key, "$1"),
+								  same_key(rule, group, "$3"), same_key(rule, key, "$3"), group,
+								  same_scope(rule, "m", 4)),
+						 all->count, all->type);
+}
+
 /*
  * Finds the groups of the rows that are judged the same as the row of a key, or different from
  * it, in their order; returns how many.  A group that has no leader binds nobody: `led` is the
@@ -284,9 +456,7 @@ int
 guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups)
 {
 	GuardRule *rule = check->rule;
-	Oid table = rule->side[0].table;
-	Oid type = get_atttype(table, get_attnum(table, rule->group_key));
-	Datum values[3] = {key, BoolGetDatum(same), led};
+	Parameters all = judged_parameters(check, key, same, led);
 	MemoryContext context = CurrentMemoryContext;
 	int16 length;
 	bool by_value;
@@ -295,22 +465,9 @@ guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **gr
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
 	SPI_connect();
 	if (rule->bound == NULL)
-	{
-		Oid types[3] = {type, BOOLOID, type};
-		const char *group = column_of("m", rule->group);
-
-		rule->bound =
-			guard_prepare(psprintf("SELECT DISTINCT %s FROM %s AS j JOIN %s AS m ON %s WHERE NOT %s "
-								   "AND (NOT %s OR %s) AND %s IS NOT NULL ORDER BY 1",
-								   group, judged(rule), guarded_table(rule),
-								   same_key(rule, column_of("m", rule->group_key), "j.k"),
-								   same_key(rule, column_of("m", rule->group_key), "$1"),
-								   same_key(rule, group, "$3"),
-								   same_key(rule, column_of("m", rule->group_key), "$3"), group),
-						  3, types);
-	}
-	guard_execute(rule->bound, values, SPI_OK_SELECT);
-	get_typlenbyval(type, &length, &by_value);
+		rule->bound = prepare_bound(rule, &all);
+	guard_execute(rule->bound, all.value, SPI_OK_SELECT);
+	get_typlenbyval(all.type[0], &length, &by_value);
 	*groups = MemoryContextAlloc(context, (SPI_processed + 1) * sizeof(Datum));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
@@ -328,50 +485,62 @@ guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **gr
 	return count;
 }
 
-/* Places the rows again that are judged the same as a row and are in other groups. */
+/*
+ * Places rows again after a row has got a group, if same, or has lost it: those judged the same
+ * that are in other groups, or the leaders judged different, which may have been kept from a
+ * group by that row alone.
+ */
 void
-guard_follow_judged(GuardCheck *check, Datum key, Datum group)
+guard_follow_judged(GuardCheck *check, bool same, TupleTableSlot *row)
 {
 	GuardRule *rule = check->rule;
-	Oid table = rule->side[0].table;
-	Datum values[3] = {key, BoolGetDatum(true), group};
+	const char *group = column_of("m", rule->group);
+	const char *key = column_of("m", rule->group_key);
+	Parameters all;
+	bool no_key;
+	bool no_group;
 
+	check->row = row;
+	all = judged_parameters(check, slot_getattr(row, check->place->group_key, &no_key), same,
+							slot_getattr(row, check->place->group, &no_group));
+	if (all.value == NULL || no_key || no_group)
+		return;
 	guard_check_right(rule, rule->verdicts, InvalidAttrNumber, ACL_SELECT, OPTION_UNLESS);
 	SPI_connect();
 	if (rule->follow == NULL)
-	{
-		Oid type = get_atttype(table, get_attnum(table, rule->group_key));
-		Oid types[3] = {type, BOOLOID, type};
-
 		rule->follow =
 			guard_prepare(place_again(rule,
-									  psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND NOT %s",
-											   judged(rule),
-											   same_key(rule, column_of("m", rule->group_key),
-														"j.k"),
-											   same_key(rule, column_of("m", rule->group), "$3"))),
-						  3, types);
-	}
-	execute_in_order(rule->follow, values);
+									  psprintf("EXISTS (SELECT FROM %s AS j WHERE %s) AND "
+											   "CASE WHEN $2 THEN NOT %s ELSE %s END%s",
+											   judged(rule), same_key(rule, key, "j.k"),
+											   same_key(rule, group, "$3"),
+											   same_key(rule, group, key),
+											   same_scope(rule, "m", 4))),
+						  all.count, all.type);
+	guard_execute_in_order(rule->follow, all.value);
 	SPI_finish();
 }
 
-/* Does a row lead a group? */
+/* Does a row lead a group, of those compared with the row of the check? */
 bool
-guard_has_leader(GuardRule *rule, Datum group)
+guard_has_leader(GuardCheck *check, Datum group)
 {
-	Oid table = rule->side[0].table;
-	Oid type = get_atttype(table, get_attnum(table, rule->group_key));
+	GuardRule *rule = check->rule;
+	Parameters all = parameters(check, check->row, 1);
 	bool found;
 
+	if (all.value == NULL)
+		return false;
+	all.value[0] = group;
 	SPI_connect();
 	if (rule->leader == NULL)
-		rule->leader = guard_prepare(psprintf("SELECT FROM %s AS l WHERE %s AND %s LIMIT 1",
+		rule->leader = guard_prepare(psprintf("SELECT FROM %s AS l WHERE %s AND %s%s LIMIT 1",
 											  guarded_table(rule),
 											  same_key(rule, column_of("l", rule->group_key), "$1"),
-											  same_key(rule, column_of("l", rule->group), "$1")),
-									 1, &type);
-	guard_execute(rule->leader, &group, SPI_OK_SELECT);
+											  same_key(rule, column_of("l", rule->group), "$1"),
+											  same_scope(rule, "l", 2)),
+									 all.count, all.type);
+	guard_execute(rule->leader, all.value, SPI_OK_SELECT);
 	found = SPI_processed > 0;
 	SPI_finish();
 	return found;
@@ -379,17 +548,38 @@ guard_has_leader(GuardRule *rule, Datum group)
 
 /* ---- Groups of rows that are there ------------------------------------------------------------------ */
 
-/* Places the rows that have no group, or a group that no row leads.  SPI must be connected. */
-void
-guard_fill_groups(GuardRule *rule)
+/* Returns the condition that neardup_guard_violations() lists a row m. */
+static const char *
+is_listed(const GuardRule *rule)
 {
-	const char *leader =
-		psprintf("SELECT FROM %s AS l WHERE %s AND %s", guarded_table(rule),
-				 same_key(rule, column_of("l", rule->group_key), column_of("m", rule->group)),
-				 same_key(rule, column_of("l", rule->group), column_of("l", rule->group_key)));
-	const char *statement =
-		place_again(rule,
-					psprintf("%s IS NULL OR NOT EXISTS (%s)", column_of("m", rule->group), leader));
+	const GuardSide *side = &rule->side[0];
+	const char *schema = get_namespace_name(get_func_namespace(rule->function));
+	StringInfoData format;
+	StringInfoData keys;
 
-	execute_in_order(guard_prepare(statement, 0, NULL), NULL);
+	initStringInfo(&format);
+	initStringInfo(&keys);
+	for (int i = 0; i < side->keys; i++)
+	{
+		appendStringInfoString(&format, i > 0 ? ", %s" : "%s");
+		appendStringInfo(&keys, ", %s", column_of("m", side->key[i]));
+	}
+	return psprintf("pg_catalog.format('%s'%s) OPERATOR(pg_catalog.=) ANY (SELECT v.row_key FROM "
+					"%s.neardup_guard_violations(%u::pg_catalog.oid::pg_catalog.regclass) AS v WHERE v.guard OPERATOR(pg_catalog.=) %s::pg_catalog.name)",
+					side->keys == 1 ? format.data : psprintf("(%s)", format.data), keys.data,
+					quote_identifier(schema), side->table, quote_literal_cstr(rule->name));
+}
+
+/* Places all rows, or those that have no group or came in unchecked.  SPI must be connected. */
+void
+guard_fill_groups(GuardRule *rule, bool all)
+{
+	const char *condition =
+		all ? "true" : psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule));
+	SPIPlanPtr plan = guard_prepare(place_again(rule, condition), 0, NULL);
+
+	if (all)
+		guard_place_again(rule, plan, NULL, NULL);
+	else
+		guard_execute_in_order(plan, NULL);
 }

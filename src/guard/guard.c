@@ -38,7 +38,7 @@ typedef struct Guard
 	const char *name;   /* of the guard */
 	GuardOptions options;
 	GuardAction action;
-	bool regroups; /* a guard that grouped rows by other options */
+	GuardOptions old; /* of the guard of that name */
 } Guard;
 
 /* ---- Arguments ------------------------------------------------------------------------ */
@@ -114,6 +114,16 @@ qualified_unless(const Guard *guard, const char *value)
 	return list.data;
 }
 
+/* Gives the names in a signature that is an expression their schemas. */
+static void
+qualify_signature(Guard *guard)
+{
+	const char **value = &guard->options.value[OPTION_SIGNATURE];
+
+	if (*value != NULL && strchr(*value, '(') != NULL)
+		*value = qualified_expression(guard, *value, false);
+}
+
 /* Gives the names in the options their schemas: a trigger fires with any search_path. */
 static void
 qualify(Guard *guard)
@@ -128,8 +138,7 @@ qualify(Guard *guard)
 		value[OPTION_UNLESS] = qualified_unless(guard, value[OPTION_UNLESS]);
 	if (value[OPTION_CONDITION] != NULL)
 		value[OPTION_CONDITION] = qualified_expression(guard, value[OPTION_CONDITION], true);
-	if (value[OPTION_SIGNATURE] != NULL && strchr(value[OPTION_SIGNATURE], '(') != NULL)
-		value[OPTION_SIGNATURE] = qualified_expression(guard, value[OPTION_SIGNATURE], false);
+	qualify_signature(guard);
 }
 
 /* ---- Triggers ------------------------------------------------------------------------------ */
@@ -151,11 +160,39 @@ helper_name(const char *guard, const char *label)
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger one of a guard? */
+/* Is a trigger one of the guard of that name? */
 static bool
-is_of_guard(const Trigger *trigger, const char *name)
+has_name(const Trigger *trigger, const char *name)
 {
-	return strcmp(trigger->tgname, name) == 0 || guard_is_helper(trigger, name);
+	static const char *const label[] = {"before", "lock", "after"};
+
+	if (strcmp(trigger->tgname, name) == 0)
+		return true;
+	/* A guard of its own may have such a name. */
+	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+		!TRIGGER_FOR_DELETE(trigger->tgtype))
+		return false;
+	for (int i = 0; i < lengthof(label); i++)
+		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Is a trigger one of the guard of that name or, without a name, of a guard of that signature? */
+static bool
+is_of_guard(const Trigger *trigger, const Guard *guard)
+{
+	const char *wanted = guard->options.value[OPTION_SIGNATURE];
+	const char *signature;
+
+	if (trigger->tgfoid != guard->function)
+		return false;
+	if (guard->name != NULL)
+		return has_name(trigger, guard->name);
+	if (wanted == NULL)
+		return true;
+	signature = guard_options(trigger).value[OPTION_SIGNATURE];
+	return signature != NULL && strcmp(signature, wanted) == 0;
 }
 
 /* Takes the options that are not given from the guard of that name, if there is one. */
@@ -163,24 +200,22 @@ static void
 keep_options(Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	GuardOptions old = {{NULL}};
 
 	for (int i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid == guard->function && strcmp(trigger->tgname, guard->name) == 0)
-			old = guard_options(trigger);
+			guard->old = guard_options(trigger);
 	}
-	guard->action = guard_action(&old);
 	for (int i = 0; i < OPTIONS; i++)
 	{
 		const char **value = &guard->options.value[i];
 
-		guard->regroups |= guard->action == ACTION_GROUP && *value != NULL && i != OPTION_UNLESS &&
-			strcmp(*value, old.value[i] == NULL ? "" : old.value[i]) != 0;
-		if (*value == NULL && old.value[i] != NULL)
-			*value = pstrdup(old.value[i]);
+		if (guard->old.value[i] != NULL)
+			guard->old.value[i] = pstrdup(guard->old.value[i]);
+		if (*value == NULL)
+			*value = guard->old.value[i];
 		else if (*value != NULL && **value == '\0')
 			*value = NULL;
 	}
@@ -192,7 +227,6 @@ static void
 drop_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
-	const char *signature = guard->options.value[OPTION_SIGNATURE];
 	StringInfoData commands;
 
 	initStringInfo(&commands);
@@ -200,13 +234,9 @@ drop_triggers(const Guard *guard)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid != guard->function ||
-			(guard->name != NULL ? !is_of_guard(trigger, guard->name) :
-								   signature != NULL &&
-					 strcmp(guard_options(trigger).value[OPTION_SIGNATURE], signature) != 0))
-			continue;
-		appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
-						 guard->table_name);
+		if (is_of_guard(trigger, guard))
+			appendStringInfo(&commands, "DROP TRIGGER %s ON %s;", quote_identifier(trigger->tgname),
+							 guard->table_name);
 	}
 	table_close(table, NoLock);
 	run_command(commands.data);
@@ -248,14 +278,11 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 static void
 create_triggers(const Guard *guard)
 {
-	bool judged = guard->options.value[OPTION_UNLESS] != NULL;
-
 	if (guard->action == ACTION_GROUP)
 	{
 		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
 		create_trigger(guard, "", helper_name(guard->name, "after"),
-					   judged ? "AFTER INSERT OR UPDATE OR DELETE" : "AFTER UPDATE OR DELETE",
-					   "ROW");
+					   "AFTER INSERT OR UPDATE OR DELETE", "ROW");
 		return;
 	}
 	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
@@ -366,7 +393,7 @@ has_indexes(const GuardRule *rule, const GuardSide *side)
 	return all;
 }
 
-/* Raises an error unless the column of groups has the type of the keys, to the modifier. */
+/* Raises an error unless rows can have groups: their column has the type of the keys, to the modifier. */
 static void
 check_group_column(const GuardRule *rule)
 {
@@ -376,6 +403,8 @@ check_group_column(const GuardRule *rule)
 	int32 modifier[2];
 	Oid collation[2];
 
+	if (rule->options.value[OPTION_AGAINST] != NULL)
+		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
 	if (group <= 0)
 		refuse_option(OPTION_RECORD_IN, psprintf("There is no column \"%s\".", rule->group),
 					  "Add a column of the type of the primary key.");
@@ -390,7 +419,7 @@ check_group_column(const GuardRule *rule)
 					format_type_with_typemod(type[0], modifier[0]), rule->group_key,
 					format_type_with_typemod(type[1], modifier[1])),
 			 errdetail("A row's group is the key of the row that leads the group."),
-			 errhint("Give both columns the same type.")));
+			 errhint("Give both columns the same type and collation.")));
 }
 
 /* Does a query return a row? */
@@ -401,21 +430,34 @@ any_row(const char *query)
 	return SPI_processed > 0;
 }
 
+/* Did the guard group rows by other options?  Verdicts are those of the rows that are placed next. */
+static bool
+regroups(const Guard *guard)
+{
+	if (guard_action(&guard->old) != ACTION_GROUP)
+		return false;
+	for (int i = 0; i < OPTION_UNLESS; i++)
+	{
+		const char *value = guard->options.value[i];
+		const char *old = guard->old.value[i];
+
+		if (strcmp(value == NULL ? "" : value, old == NULL ? "" : old) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Makes what groups need beside the triggers, and places the rows that have no group. */
 static void
 complete_groups(const Guard *guard)
 {
 	GuardRule *rule = find_trigger(guard)->rule;
-	const char *group = quote_identifier(rule->group);
 
-	if (guard->options.value[OPTION_AGAINST] != NULL)
-		refuse_option(OPTION_AGAINST, NULL, "Groups consist of rows of one table.");
-	check_group_column(rule);
 	create_lock_trigger(guard, rule);
 	if (!guard_has_member_index(rule))
-		create_index(guard, psprintf("CREATE INDEX ON %s (%s)", guard->table_name, group));
+		create_index(guard, guard_member_index_statement(rule));
 	if (any_row(psprintf("SELECT FROM %s LIMIT 1", guard->table_name)))
-		guard_fill_groups(find_trigger(guard)->rule);
+		guard_fill_groups(find_trigger(guard)->rule, regroups(guard));
 }
 
 /* Checks a guard as when it fires, and makes the index that it lacks. */
@@ -425,6 +467,8 @@ complete(const Guard *guard)
 	GuardTrigger *trigger = find_trigger(guard);
 	ListCell *cell;
 
+	if (guard->action == ACTION_GROUP)
+		check_group_column(trigger->rule);
 	if (!has_indexes(trigger->rule, &trigger->rule->side[0]))
 		create_index(guard, guard_index_statement(trigger->rule, &trigger->rule->side[0]));
 	trigger = find_trigger(guard);
@@ -482,16 +526,6 @@ read_guard(FunctionCallInfo call)
 	return guard;
 }
 
-/* Takes all rows out of their groups, which were made by other options. */
-static void
-forget_groups(const Guard *guard)
-{
-	const char *group = quote_identifier(guard->options.value[OPTION_RECORD_IN]);
-
-	run_command(psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL", guard->table_name, group,
-						 group));
-}
-
 /* Makes a guard, or changes the one of that name. */
 static void
 make_guard(Guard *guard)
@@ -504,8 +538,6 @@ make_guard(Guard *guard)
 	qualify(guard);
 	(void) guard_threshold(&guard->options);
 	drop_triggers(guard);
-	if (guard->regroups)
-		forget_groups(guard);
 	create_triggers(guard);
 	complete(guard);
 }
@@ -523,7 +555,10 @@ neardup_guard(PG_FUNCTION_ARGS)
 
 	SPI_connect();
 	if (guard.action == ACTION_NONE)
+	{
+		qualify_signature(&guard);
 		drop_triggers(&guard);
+	}
 	else
 		make_guard(&guard);
 	SPI_finish();

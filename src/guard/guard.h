@@ -160,7 +160,6 @@ typedef struct GuardTrigger
 
 extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid function);
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
-extern bool guard_is_helper(const Trigger *trigger, const char *guard);
 extern Oid guard_root(Oid trigger, Oid *root);
 extern void guard_keep_plan(SPIPlanPtr plan);
 
@@ -212,6 +211,7 @@ extern bool guard_begin_search(GuardCheck *check);
 /* ---- Searching (search.c) ------------------------------------------------------ */
 
 extern bool guard_finds(GuardCheck *check);
+extern CommandId guard_command_of(TupleTableSlot *row);
 extern bool guard_finds_nearest(GuardCheck *check, GuardHit *hit);
 
 /* What guard_visit() calls for each row that is similar. */
@@ -234,18 +234,22 @@ extern const char *guard_qualified(Oid relation);
 
 extern bool guard_leads(const GuardPlace *place, TupleTableSlot *row);
 extern bool guard_is_same_key(const GuardPlace *place, TupleTableSlot *row, Datum a, Datum b);
+extern bool guard_is_to_be_placed(const GuardRule *rule, TupleTableSlot *row);
 extern HeapTuple guard_place_row(GuardCheck *check);
+extern void guard_place_again(const GuardRule *rule, SPIPlanPtr plan, Datum *values,
+							  const Datum *group);
 extern void guard_follow_row(GuardCheck *check);
 extern void guard_lock_statement(const GuardRule *rule);
-extern void guard_lock_groups(const GuardRule *rule, uint16 scope);
 
 extern const char *guard_leader_condition(const GuardRule *rule);
 extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
-extern void guard_hand_on(GuardCheck *check, Datum key);
-extern void guard_follow_judged(GuardCheck *check, Datum key, Datum group);
-extern void guard_fill_groups(GuardRule *rule);
+extern void guard_execute_in_order(SPIPlanPtr plan, Datum *values);
+extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
+extern void guard_follow_judged(GuardCheck *check, bool same, TupleTableSlot *row);
+extern void guard_fill_groups(GuardRule *rule, bool all);
 extern bool guard_has_member_index(const GuardRule *rule);
-extern bool guard_has_leader(GuardRule *rule, Datum group);
+extern const char *guard_member_index_statement(const GuardRule *rule);
+extern bool guard_has_leader(GuardCheck *check, Datum group);
 
 /* ---- Messages (report.c) ----------------------------------------------------------- */
 

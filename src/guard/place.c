@@ -10,6 +10,7 @@
 #include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -52,9 +53,9 @@ guard_find_key(GuardSide *side)
 	table_close(table, NoLock);
 }
 
-/* Is a column one by which a table is partitioned, or in which a guard compares equal rows? */
+/* Is a column one in which a guard compares equal rows or, if asked, one that the table is partitioned by? */
 static bool
-is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
+is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name, bool partitions)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	PartitionKey key = RelationGetPartitionKey(table);
@@ -63,7 +64,7 @@ is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
 
 	for (int i = 0; i < rule->withins; i++)
 		shared |= strcmp(rule->within[i].name, name) == 0;
-	for (int i = 0; key != NULL && i < key->partnatts; i++)
+	for (int i = 0; partitions && key != NULL && i < key->partnatts; i++)
 		shared |= key->partattrs[i] == column;
 	table_close(table, NoLock);
 	return shared;
@@ -71,7 +72,7 @@ is_shared_column(const GuardRule *rule, const GuardSide *side, const char *name)
 
 /*
  * Returns the column that verdicts and groups name rows by: that of the primary key.  If it has
- * several, one must be left without those of the option within and those of partitions.
+ * several, one must be left without those of the option within, or also without those of partitions.
  */
 const char *
 guard_key_column(const GuardRule *rule, const GuardSide *side)
@@ -79,12 +80,16 @@ guard_key_column(const GuardRule *rule, const GuardSide *side)
 	const char *name = NULL;
 	int left = 0;
 
-	for (int i = 0; i < side->keys; i++)
-		if (side->keys == 1 || !is_shared_column(rule, side, side->key[i]))
-		{
-			name = side->key[i];
-			left++;
-		}
+	for (int pass = 0; pass < 2 && left != 1; pass++)
+	{
+		left = 0;
+		for (int i = 0; i < side->keys; i++)
+			if (side->keys == 1 || !is_shared_column(rule, side, side->key[i], pass == 1))
+			{
+				name = side->key[i];
+				left++;
+			}
+	}
 	if (left != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -216,6 +221,9 @@ signature_of(const GuardRule *rule, Relation table)
 
 	if (parsed && list_length(names) == 1)
 		column = get_attnum(RelationGetRelid(table), linitial(names));
+	if (parsed && list_length(names) > 1)
+		refuse_option(OPTION_SIGNATURE, psprintf("It is '%s'.", rule->signature),
+					  "Name one column, or pass an expression as an index has it.");
 	if (column <= 0 && parsed && strchr(rule->signature, '(') == NULL)
 		column = column_number(rule, OPTION_SIGNATURE, table, linitial(names));
 	if (column <= 0)
@@ -270,7 +278,8 @@ fitness(const GuardRule *rule, const GuardPlace *place, Relation index)
 	const FormData_pg_index *form = index->rd_index;
 	int fits;
 
-	if (!index_is_ours(index) || !form->indisvalid || !form->indislive ||
+	/* The index of a partitioned table itself has no pages. */
+	if (index->rd_indam->ambuild != neardup_build || !form->indisvalid || !form->indislive ||
 		index->rd_opfamily == NULL ||
 		!is_column(index, index_cache(index)->signature, place->signature) ||
 		!OidIsValid(get_opfamily_member(index->rd_opfamily[index_cache(index)->signature - 1],
@@ -436,6 +445,9 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 {
 	Relation table = table_open(side->table, AccessShareLock);
 	bool bigint = exprType((Node *) signature_of(rule, table)) == INT8OID;
+	const char *key_class =
+		psprintf(" %s.bigint_key_ops",
+				 quote_identifier(get_namespace_name(get_func_namespace(rule->function))));
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -443,16 +455,13 @@ guard_index_statement(const GuardRule *rule, const GuardSide *side)
 	for (int i = 0; i < rule->withins; i++)
 	{
 		const char *name = rule->within[i].name;
-		bool is_key = rule->within[i].span == NULL;
+		Oid type = get_atttype(side->table, get_attnum(side->table, name));
 
 		/* Of two columns of type bigint, the class says which is the key. */
-		if (is_key)
+		if (rule->within[i].span == NULL &&
+			OidIsValid(GetDefaultOpClass(type, get_index_am_oid("neardup", false))))
 			appendStringInfo(&text, "%s%s, ", quote_identifier(name),
-							 bigint &&
-									 get_atttype(side->table, get_attnum(side->table, name)) ==
-										 INT8OID ?
-								 " bigint_key_ops" :
-								 "");
+							 bigint && type == INT8OID ? key_class : "");
 	}
 	appendStringInfo(&text, strchr(rule->signature, '(') != NULL ? "(%s))" : "%s)",
 					 rule->signature);

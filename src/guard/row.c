@@ -179,7 +179,7 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	check_trigger(fcinfo);
 	check.trigger = guard_trigger(data->tg_trigger, data->tg_relation, fcinfo->flinfo->fn_oid);
 	check.rule = check.trigger->rule;
-	if (TRIGGER_FIRED_FOR_ROW(data->tg_event))
+	if (TRIGGER_FIRED_FOR_ROW(data->tg_event) || check.rule->action != ACTION_GROUP)
 		return PointerGetDatum(guard_row(&check));
 	guard_lock_statement(check.rule);
 	return PointerGetDatum(NULL);

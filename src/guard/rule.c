@@ -12,6 +12,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -161,6 +162,20 @@ guard_root(Oid trigger, Oid *root)
 	return table;
 }
 
+/* Reads an interval, which must not be negative. */
+static Interval *
+read_span(char *text)
+{
+	Datum zero = IntervalPGetDatum(palloc0(sizeof(Interval)));
+	Datum span = DirectFunctionCall3(interval_in, CStringGetDatum(text),
+									 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, span, zero)))
+		refuse_option(OPTION_WITHIN, psprintf("The interval is '%s'.", text),
+					  "Pass an interval that is not negative.");
+	return DatumGetIntervalP(span);
+}
+
 /* Reads one item of the option within: a column, or a column and an interval. */
 static WithinColumn
 read_within(char *item)
@@ -179,9 +194,7 @@ read_within(char *item)
 		while (isspace((unsigned char) *end))
 			end++;
 		if (*end != '\0')
-			column.span = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(end),
-																ObjectIdGetDatum(InvalidOid),
-																Int32GetDatum(-1)));
+			column.span = read_span(end);
 	}
 	if (end == NULL || !SplitIdentifierString(item, ',', &names) || list_length(names) != 1)
 		refuse_option(OPTION_WITHIN, NULL,
@@ -317,6 +330,23 @@ read_shown(GuardRule *rule)
 	}
 }
 
+/* Returns the name of the guard that a trigger is of: its own, but for a label that helpers have. */
+static const char *
+guard_name(const Trigger *trigger)
+{
+	GuardOptions options = guard_options(trigger);
+	GuardAction action = guard_action(&options);
+	char *name = pstrdup(trigger->tgname);
+	char *label = strrchr(name, '_');
+
+	if (label != NULL &&
+		(action == ACTION_GROUP ?
+			 !TRIGGER_FOR_ROW(trigger->tgtype) || !TRIGGER_FOR_BEFORE(trigger->tgtype) :
+			 action == ACTION_SKIP && TRIGGER_FOR_BEFORE(trigger->tgtype)))
+		*label = '\0';
+	return name;
+}
+
 /* Makes the rule of a guard, in the cache's context. */
 static GuardRule *
 make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
@@ -329,7 +359,7 @@ make_rule(Oid root, Oid guarded, const Trigger *trigger, Oid function)
 		copy.tgargs[i] = pstrdup(trigger->tgargs[i]);
 	rule->trigger = root;
 	rule->context = CurrentMemoryContext;
-	rule->name = pstrdup(trigger->tgname);
+	rule->name = guard_name(trigger);
 	rule->function = function;
 	rule->ball = extension_type(function, "ball");
 	rule->options = guard_options(&copy);
@@ -385,42 +415,23 @@ find_rule(const Trigger *trigger, Oid function)
 	return rule;
 }
 
-/* Returns whether a trigger is one that a guard has beside its own. */
-bool
-guard_is_helper(const Trigger *trigger, const char *guard)
-{
-	static const char *const label[] = {"before", "lock", "after"};
-
-	/* A guard of its own may have such a name. */
-	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
-		!TRIGGER_FOR_DELETE(trigger->tgtype))
-		return false;
-	for (int i = 0; i < lengthof(label); i++)
-		if (strcmp(trigger->tgname, makeObjectName(guard, NULL, label[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Returns the guard's own trigger, whose name and counts are the guard's. */
+/* Returns the trigger of the guard to which a trigger of an open table belongs. */
 static const Trigger *
-own_trigger(const Trigger *trigger, Relation table)
+guard_of(const Trigger *trigger, Relation table)
 {
-	for (int i = 0; i < table->trigdesc->numtriggers; i++)
-	{
-		const Trigger *other = &table->trigdesc->triggers[i];
+	const Trigger *all = table->trigdesc->triggers;
 
-		if (other->tgfoid == trigger->tgfoid && guard_is_helper(trigger, other->tgname))
-			return other;
-	}
+	for (int i = 0; i < table->trigdesc->numtriggers; i++)
+		if (all[i].tgfoid == trigger->tgfoid && OidIsValid(all[i].tgconstraint) &&
+			TRIGGER_FOR_BEFORE(trigger->tgtype) && !TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+			strcmp(trigger->tgname, makeObjectName(all[i].tgname, NULL, "before")) == 0)
+			return &all[i];
 	return trigger;
 }
 
-/*
- * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
- * lives until the transaction ends at least.
- */
-GuardTrigger *
-guard_trigger(const Trigger *trigger, Relation table, Oid function)
+/* Returns a trigger that fires for rows of an open table, from the cache or newly made. */
+static GuardTrigger *
+find_trigger(const Trigger *trigger, Relation table, Oid function)
 {
 	GuardTrigger *found;
 	GuardTrigger made = {.trigger = trigger->tgoid};
@@ -433,12 +444,38 @@ guard_trigger(const Trigger *trigger, Relation table, Oid function)
 	if (found != NULL)
 		return found;
 	old_context = MemoryContextSwitchTo(cache_context);
-	made.rule = find_rule(own_trigger(trigger, table), function);
+	made.rule = find_rule(guard_of(trigger, table), function);
 	made.tables = guard_tables(made.rule, table, &relation, &relations);
 	for (int i = 0; i < relations; i++)
 		watch(relation[i]);
 	MemoryContextSwitchTo(old_context);
 	found = hash_search(triggers, &made.trigger, HASH_ENTER, NULL);
 	*found = made;
+	return found;
+}
+
+/* Locks the tables that are searched; returns whether none had changed since they were found. */
+static bool
+lock_tables(const GuardTrigger *trigger)
+{
+	ListCell *cell;
+
+	foreach (cell, trigger->tables)
+		LockRelationOid(lfirst_oid(cell), AccessShareLock);
+	return !stale;
+}
+
+/*
+ * Returns a trigger that fires for rows of an open table, with its rule.  What it points to
+ * lives until the transaction ends at least.
+ */
+GuardTrigger *
+guard_trigger(const Trigger *trigger, Relation table, Oid function)
+{
+	GuardTrigger *found;
+
+	do
+		found = find_trigger(trigger, table, function);
+	while (!lock_tables(found));
 	return found;
 }

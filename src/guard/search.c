@@ -221,7 +221,8 @@ may_join(const PlaceScan *scan)
 	bool is_null;
 	Datum group = slot_getattr(scan->row, scan->place->group, &is_null);
 
-	if (is_null || !guard_leads(scan->place, scan->row))
+	if (is_null || !guard_leads(scan->place, scan->row) ||
+		guard_is_to_be_placed(scan->check->rule, scan->row))
 		return false;
 	for (int i = 0; i < scan->check->barred; i++)
 		if (guard_is_same_key(scan->place, scan->row, group, scan->check->bar[i]))
@@ -376,14 +377,16 @@ measure_row(PlaceScan *scan)
 	return Max(contained, contains);
 }
 
-/* Returns the command that made a row of this transaction. */
-static CommandId
-command_of(TupleTableSlot *row)
+/* Returns the command of this transaction that made a row, or InvalidCommandId. */
+CommandId
+guard_command_of(TupleTableSlot *row)
 {
+	CommandId command = InvalidCommandId;
 	bool is_copy;
 	HeapTuple tuple = ExecFetchSlotHeapTuple(row, false, &is_copy);
-	CommandId command = HeapTupleHeaderGetCmin(tuple->t_data);
 
+	if (TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data)))
+		command = HeapTupleHeaderGetCmin(tuple->t_data);
 	if (is_copy)
 		heap_freetuple(tuple);
 	return command;
@@ -394,12 +397,9 @@ static bool
 is_of_same_statement(PlaceScan *scan)
 {
 	GuardCheck *check = scan->check;
-	bool is_null;
-	Datum made_by = slot_getsysattr(scan->row, MinTransactionIdAttributeNumber, &is_null);
 
-	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(made_by)) &&
-		command_of(scan->row) ==
-		(check->stored ? command_of(check->row) : GetCurrentCommandId(false));
+	return guard_command_of(scan->row) ==
+		(check->stored ? guard_command_of(check->row) : GetCurrentCommandId(false));
 }
 
 /* Is a leader's key less than that of another one? */

@@ -12,6 +12,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
+#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
 /* Parameters of the insert into a log; the keys of both rows follow. */
@@ -74,11 +75,13 @@ guard_prepare(const char *statement, int parameters, Oid *types)
 	return plan;
 }
 
-/* Executes a statement that is expected to end in some way. */
+/* Executes a statement that is expected to end in some way.  A query sees all that is committed. */
 void
 guard_execute(SPIPlanPtr plan, Datum *values, int expected)
 {
-	int result = SPI_execute_plan(plan, values, NULL, false, 0);
+	Snapshot snapshot = expected == SPI_OK_SELECT ? GetLatestSnapshot() : InvalidSnapshot;
+	int result =
+		SPI_execute_snapshot(plan, values, NULL, snapshot, InvalidSnapshot, false, true, 0);
 
 	if (result != expected)
 		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(result));

@@ -137,7 +137,10 @@ look_at_leader(GuardCheck *check, const GuardHit *hit, void *state)
 			guard_is_same_key(check->place, check->row,
 							  slot_getattr(check->row, check->place->group, &is_null),
 							  slot_getattr(hit->row, hit->place->group_key, &is_null));
-	else if (is_first(check, hit) && !are_apart(check, hit))
+	/* Of a measure in one direction, the later row may rightly lead. */
+	else if (check->rule->measure != MEASURE_CONTAINED &&
+			 check->rule->measure != MEASURE_CONTAINS && is_first(check, hit) && !is_exempt(hit) &&
+			 !are_apart(check, hit))
 		add(lister, "similar leaders", hit);
 }
 
@@ -175,7 +178,7 @@ look_at_grouped(Lister *lister, bool compared)
 		return;
 	if (no_group)
 		add(lister, "no group", NULL);
-	else if (!guard_has_leader(check->rule, group))
+	else if (!guard_has_leader(check, group))
 		add(lister, "no leader", NULL);
 	else if (!is_judged_to_be(check, key, group))
 		add(lister, "not similar to its leader", NULL);

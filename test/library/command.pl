@@ -260,6 +260,22 @@ same(ids(run('$N dedupe -t 0.4 --against a.jsonl b.jsonl')),
 	 SELECT string_agg(id::text, ' ' ORDER BY id) FROM rest WHERE id NOT IN (SELECT id FROM neardup_clusters('SELECT id, to_minhash(body) FROM texts WHERE id >= 200 AND id NOT IN (SELECT id FROM neardup_clusters(''SELECT id, to_minhash(body) FROM texts WHERE id >= 200 ORDER BY id'', 0.4, against => ''SELECT id, to_minhash(body) FROM texts WHERE id < 200 ORDER BY id'')) ORDER BY id', 0.4) WHERE id <> keeper)"),
 	'what other records have is held out');
 
+# Of 112 records, 70 contain a question word for word, and one is in a question; 40 only have its words.
+my @words = map { my $i = $_; [ map { "r${i}w$_" } 1 .. 60 ] } 1 .. 112;
+my @asked = ((map { [ @{$_}[ 20 .. 35 ] ] } @words[ 0 .. 69 ]), (map { [ reverse @{$_}[ 20 .. 35 ] ] } @words[ 70 .. 109 ]), [ @{ $words[110] }, 1 .. 40 ]);
+file('records.jsonl', map { my $n = $_; qq({"id": $n, "text": "of the report @{$words[$n - 1]} to a"}\n) } 1 .. @words);
+file('questions.jsonl', map { my $n = $_; qq({"id": -$n, "text": "@{$asked[$n - 1]}"}\n) } 1 .. @asked);
+run('$N learn -s "word 3" records.jsonl >weights');
+for my $options ('', '--multiset', '--multiset --lexicon weights', '-s "word 1"', '-s "word 2" -j 3')
+{
+	my $how = "--shingles --containment $options -t 0.9 --id id --against questions.jsonl";
+	my $kept = run("\$N dedupe $how --report report records.jsonl");
+
+	same(ids($kept), join(' ', 71 .. 110, 112), "records that contain questions, or are in one: $options") if $options !~ /word 1/;
+	same(slurp("$FOLDER/report") =~ s/.*\tduplicate\n//gr =~ s/\tagainst$//gmr, run("\$N pairs $how records.jsonl"), 'as pairs says');
+	same(run("gzip -c records.jsonl | \$N dedupe $how"), $kept, 'from a pipe');
+}
+
 # ---- Comparing two files, and errors ----
 
 file('x.txt', 'Divers and drones measure the coral reefs for three years');

@@ -58,6 +58,11 @@ test('pairs and clusters', () => {
 	assert.deepEqual(neardup.clusters(values, 0.9).map(cluster => cluster.keeper), [0, 1, 0, NO_KEEPER])
 	assert.deepEqual(neardup.pairs(values.slice(1), 0.9, { against: values.slice(0, 1) }), [{ a: 1, b: 0, similarity: 1 }])
 	assert.deepEqual(neardup.pairs([], 0.9), [])
+
+	const [long, short, other] = neardup.shingles(['one two three four five', 'two three four', 'six seven eight'])
+
+	assert.deepEqual(neardup.clusters([long, other], 1, { against: [short], containment: true }).map(cluster => cluster.keeper), [0, NO_KEEPER])
+	assert.deepEqual(neardup.pairs([long], 1, { against: [], containment: true }), [])
 })
 
 test('comparisons', () => {
