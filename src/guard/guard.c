@@ -154,8 +154,8 @@ run_command(const char *command)
 }
 
 /* Returns the name of a trigger that a guard has beside its own. */
-static const char *
-helper_name(const char *guard, const char *label)
+const char *
+guard_helper_name(const char *guard, const char *label)
 {
 	return makeObjectName(guard, NULL, label);
 }
@@ -173,7 +173,7 @@ has_name(const Trigger *trigger, const char *name)
 		!TRIGGER_FOR_DELETE(trigger->tgtype))
 		return false;
 	for (int i = 0; i < lengthof(label); i++)
-		if (strcmp(trigger->tgname, helper_name(name, label[i])) == 0)
+		if (strcmp(trigger->tgname, guard_helper_name(name, label[i])) == 0)
 			return true;
 	return false;
 }
@@ -270,7 +270,7 @@ create_lock_trigger(const Guard *guard, const GuardRule *rule)
 						   quote_identifier(get_attname(guard->table, signature, false)),
 						   quote_identifier(rule->group_key), quote_identifier(rule->group));
 	if (rule->withins == 0)
-		create_trigger(guard, "", helper_name(guard->name, "lock"),
+		create_trigger(guard, "", guard_helper_name(guard->name, "lock"),
 					   psprintf("BEFORE DELETE OR UPDATE%s", columns), "STATEMENT");
 }
 
@@ -281,13 +281,15 @@ create_triggers(const Guard *guard)
 	if (guard->action == ACTION_GROUP)
 	{
 		create_trigger(guard, "", guard->name, "BEFORE INSERT OR UPDATE", "ROW");
-		create_trigger(guard, "", helper_name(guard->name, "after"),
+		create_trigger(guard, "", guard_helper_name(guard->name, "after"),
 					   "AFTER INSERT OR UPDATE OR DELETE", "ROW");
 		return;
 	}
 	create_trigger(guard, "CONSTRAINT ", guard->name, "AFTER INSERT OR UPDATE", "ROW");
+	create_trigger(guard, "", guard_helper_name(guard->name, "after"), "AFTER INSERT OR UPDATE",
+				   "STATEMENT");
 	if (guard->action == ACTION_SKIP)
-		create_trigger(guard, "", helper_name(guard->name, "before"), "BEFORE INSERT", "ROW");
+		create_trigger(guard, "", guard_helper_name(guard->name, "before"), "BEFORE INSERT", "ROW");
 }
 
 /* Warns of triggers that may change a row after it was placed, or found to be no duplicate. */
@@ -296,7 +298,7 @@ warn_of_later_triggers(const Guard *guard)
 {
 	Relation table = table_open(guard->table, AccessShareLock);
 	const char *name =
-		guard->action == ACTION_SKIP ? helper_name(guard->name, "before") : guard->name;
+		guard->action == ACTION_SKIP ? guard_helper_name(guard->name, "before") : guard->name;
 
 	for (int i = 0; i < table->trigdesc->numtriggers; i++)
 	{

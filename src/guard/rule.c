@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/defrem.h"
 #include "storage/lmgr.h"
@@ -429,6 +430,30 @@ guard_of(const Trigger *trigger, Relation table)
 	return trigger;
 }
 
+/*
+ * Does a trigger after each statement that writes to a table look again?  That of a partition's
+ * parent fires only for statements that name the parent.
+ */
+static bool
+looks_again(const Trigger *guard, Relation table)
+{
+	const TriggerDesc *triggers = table->trigdesc;
+	const char *name = guard_helper_name(guard->tgname, "after");
+	bool may_be_child = table->rd_rel->relispartition || has_superclass(RelationGetRelid(table));
+
+	for (int i = 0; !may_be_child && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (trigger->tgfoid == guard->tgfoid && trigger->tgenabled == guard->tgenabled &&
+			strcmp(trigger->tgname, name) == 0 && !TRIGGER_FOR_ROW(trigger->tgtype) &&
+			TRIGGER_FOR_AFTER(trigger->tgtype) && TRIGGER_FOR_INSERT(trigger->tgtype) &&
+			TRIGGER_FOR_UPDATE(trigger->tgtype))
+			return true;
+	}
+	return false;
+}
+
 /* Returns a trigger that fires for rows of an open table, from the cache or newly made. */
 static GuardTrigger *
 find_trigger(const Trigger *trigger, Relation table, Oid function)
@@ -446,6 +471,7 @@ find_trigger(const Trigger *trigger, Relation table, Oid function)
 	old_context = MemoryContextSwitchTo(cache_context);
 	made.rule = find_rule(guard_of(trigger, table), function);
 	made.tables = guard_tables(made.rule, table, &relation, &relations);
+	made.looks_again = looks_again(trigger, table);
 	for (int i = 0; i < relations; i++)
 		watch(relation[i]);
 	MemoryContextSwitchTo(old_context);
