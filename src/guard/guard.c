@@ -160,18 +160,22 @@ guard_helper_name(const char *guard, const char *label)
 	return makeObjectName(guard, NULL, label);
 }
 
-/* Is a trigger one of the guard of that name? */
+/* Is a trigger that of a guard, and none that a guard has beside it? */
+static bool
+is_own(const Trigger *trigger)
+{
+	return TRIGGER_FOR_ROW(trigger->tgtype) && !TRIGGER_FOR_DELETE(trigger->tgtype) &&
+		(TRIGGER_FOR_AFTER(trigger->tgtype) || TRIGGER_FOR_UPDATE(trigger->tgtype));
+}
+
+/* Is a trigger one of the guard of that name?  Another guard's name may be that of a helper. */
 static bool
 has_name(const Trigger *trigger, const char *name)
 {
 	static const char *const label[] = {"before", "lock", "after"};
 
-	if (strcmp(trigger->tgname, name) == 0)
-		return true;
-	/* A guard of its own may have such a name. */
-	if (TRIGGER_FOR_ROW(trigger->tgtype) && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
-		!TRIGGER_FOR_DELETE(trigger->tgtype))
-		return false;
+	if (is_own(trigger))
+		return strcmp(trigger->tgname, name) == 0;
 	for (int i = 0; i < lengthof(label); i++)
 		if (strcmp(trigger->tgname, guard_helper_name(name, label[i])) == 0)
 			return true;

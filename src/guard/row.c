@@ -188,7 +188,9 @@ check_stored(GuardCheck *check)
 		LockDatabaseObject(TriggerRelationId, check->rule->trigger, 0, ExclusiveLock);
 		check->unfinished = UNFINISHED_IGNORE;
 	}
-	else if (check->trigger->looks_again)
+	/* A worker that applies changes of a publication fires no triggers for statements. */
+	else if (check->trigger->looks_again &&
+			 SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
 		check->unfinished = UNFINISHED_TELL;
 	if (search_and_act(check) == ANSWER_UNSURE)
 		keep_unsure(check);
@@ -291,6 +293,19 @@ guard_row(GuardCheck *check)
 	return result;
 }
 
+/* Has a table a guard beside a trigger that fires after statements? */
+static bool
+has_guard(const TriggerData *data)
+{
+	const TriggerDesc *triggers = data->tg_relation->trigdesc;
+
+	for (int i = 0; i < triggers->numtriggers; i++)
+		if (triggers->triggers[i].tgfoid == data->tg_trigger->tgfoid &&
+			TRIGGER_FOR_ROW(triggers->triggers[i].tgtype))
+			return true;
+	return false;
+}
+
 /* neardup_guard_row(option, ...): a trigger function. */
 PG_FUNCTION_INFO_V1(neardup_guard_row);
 Datum
@@ -300,7 +315,8 @@ neardup_guard_row(PG_FUNCTION_ARGS)
 	GuardCheck check = {.data = data};
 
 	check_trigger(fcinfo);
-	if (TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) && TRIGGER_FIRED_AFTER(data->tg_event))
+	if (TRIGGER_FIRED_FOR_STATEMENT(data->tg_event) && TRIGGER_FIRED_AFTER(data->tg_event) &&
+		has_guard(data))
 	{
 		look_again_at_all(fcinfo->flinfo->fn_oid);
 		return PointerGetDatum(NULL);

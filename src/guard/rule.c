@@ -448,7 +448,7 @@ looks_again(const Trigger *guard, Relation table)
 		if (trigger->tgfoid == guard->tgfoid && trigger->tgenabled == guard->tgenabled &&
 			strcmp(trigger->tgname, name) == 0 && !TRIGGER_FOR_ROW(trigger->tgtype) &&
 			TRIGGER_FOR_AFTER(trigger->tgtype) && TRIGGER_FOR_INSERT(trigger->tgtype) &&
-			TRIGGER_FOR_UPDATE(trigger->tgtype))
+			TRIGGER_FOR_UPDATE(trigger->tgtype) && trigger->tgnattr == 0 && trigger->tgqual == NULL)
 			return true;
 	}
 	return false;

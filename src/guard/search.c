@@ -316,9 +316,10 @@ look(PlaceScan *scan, GuardMeasure measure, Decider *decider)
 		Decider of_row = decider_of(scan);
 
 		found = !TransactionIdIsValid(of_row.transaction);
-		/* Who deletes a row is waited for in any case. */
+		/* Who deletes a row is waited for in any case, and who writes to the other table. */
 		if (!found &&
 			(scan->check->unfinished != UNFINISHED_IGNORE ||
+			 scan->place->side != &scan->check->rule->side[0] ||
 			 !TransactionIdIsValid(scan->snapshot.xmin)))
 			*decider = of_row;
 	}

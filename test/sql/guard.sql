@@ -136,8 +136,9 @@ SELECT neardup_guard('proposals', 'to_minhash(body)', action => 'none');
 SELECT name FROM neardup_guards;
 SELECT neardup_guard('proposals', action => 'none');
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'proposals'::regclass;
--- A guard whose name begins with that of another one stays.
-SELECT neardup_guard('proposals', 'sig', 0.9, name => 'a'), neardup_guard('proposals', 'sig', 0.8, 'warn', name => 'a_after'), neardup_guard('proposals', 'sig', 0.8, 'skip', name => 'a_before');
+-- A guard whose name is that of another one with an end stays, or is refused.
+SELECT neardup_guard('proposals', 'sig', 0.9, name => 'a'), neardup_guard('proposals', 'sig', 0.8, 'warn', name => 'a_lock'), neardup_guard('proposals', 'sig', 0.8, 'skip', name => 'a_before');
+SELECT neardup_guard('proposals', 'sig', 0.8, 'warn', name => 'a_after');
 SELECT neardup_guard('proposals', name => 'a', threshold => 0.7), neardup_guard('proposals', name => 'a', action => 'none');
 SELECT name, rule FROM neardup_guards ORDER BY 1;
 -- A trigger of another hand is no hindrance.
@@ -368,7 +369,7 @@ COPY feed (id, body) FROM stdin;
 40	one two three four five six seven eight
 41	One, two, three, four, five, six, seven, eight!
 42	another text that is like no other one
-43	
+43	!
 44	\N
 \.
 WITH given AS (INSERT INTO feed VALUES (50, words(50)), (51, words(50, 1)) RETURNING id)
