@@ -77,6 +77,8 @@ test('what is refused', () => {
 	refused(1, () => neardup.minhash('a', { k: 3 }))
 	for (const k of [512.5, '512', 2 ** 32 + 512, NaN, null])
 		refused(1, () => neardup.minhash('a', { k }))
+	for (const half of ['\ud800', 'a\udc00\ud800', '\ud83d\ud83d\ude00'])
+		refused(2, () => neardup.minhash(['a \u{1f600}', half]))
 	refused(2, () => neardup.compare(new Uint8Array(1), new Uint8Array(1)))
 	refused(3, () => neardup.compare(neardup.minhash('a', { k: 64 }), neardup.minhash('a', { k: 128 })))
 	refused(1, () => neardup.pairs(neardup.minhash(['a', 'b']), 2))

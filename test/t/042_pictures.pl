@@ -1,5 +1,5 @@
 # What doc/pictures/readme.svg shows is what a server prints: the texts, the similarity, the
-# messages of the trigger, and the words that are marked as shared.
+# messages of the guard, and the words that are marked as shared.
 use strict;
 use warnings;
 
