@@ -8,7 +8,7 @@ use Node;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $times = $ENV{NEARDUP_LONG} ? 1500 : 200;
+my $times = $ENV{NEARDUP_LONG} ? 800 : 200;
 
 my $node = Node->new('races');
 $node->init;
@@ -184,7 +184,7 @@ note $_, ': ', $node->safe_psql('postgres', "SELECT count(*) FROM \"$_\"") for @
 for my $name (qw(refused skipped))
 {
 	$node->safe_psql('postgres', "TRUNCATE $name");
-	$count = in_sessions(sub { my $i = shift; map { "CALL load('$name', 1, ($i + $_ / 100.0) / 9);" } 1 .. $times / 5 }, ('read\ committed') x 8);
+	$count = in_sessions(sub { my $i = shift; map { "CALL load('$name', 1, ($i + $_ / $times) / 9);" } 1 .. $times / 5 }, ('read\ committed') x 8);
 	note('summary: 8 sessions insert 50 of 200 rows in random order, ', $times / 5, " times, $name: ", show($count) || 'no error');
 	is(pairs($name, $name, 'a.id < b.id'), 0, "$name: each row is there once at most");
 	cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM $name"), '>', 49, "$name: there are rows");
