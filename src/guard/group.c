@@ -306,7 +306,7 @@ guard_place_again(const GuardRule *rule, SPIPlanPtr plan, Datum *values, const D
 	handing = &mine;
 	PG_TRY();
 	{
-		guard_execute_in_order(plan, values);
+		guard_execute_in_order(plan, values, SPI_OK_UPDATE);
 	}
 	PG_FINALLY();
 	{

@@ -135,10 +135,11 @@ guard_leader_condition(const GuardRule *rule)
 
 /*
  * Returns an UPDATE that places the rows m again that satisfy a condition, in the order of their
- * keys.  It joins by the primary key, so that it also finds the newest version of a row.
+ * keys; `before` goes before the table of m, and is otherwise "".  It joins by the primary key, so
+ * that it also finds the newest version of a row.
  */
 static const char *
-place_again(const GuardRule *rule, const char *condition)
+place_again(const GuardRule *rule, const char *before, const char *condition)
 {
 	const GuardSide *side = &rule->side[0];
 	StringInfoData columns;
@@ -155,22 +156,25 @@ place_again(const GuardRule *rule, const char *condition)
 						 guard_equality(column_of("t", side->key[i]), type,
 										column_of("o", side->key[i])));
 	}
-	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s AS m WHERE %s "
+	return psprintf("UPDATE %s AS t SET %s = NULL FROM (SELECT %s FROM %s%s AS m WHERE %s "
 					"ORDER BY %s OFFSET 0) AS o WHERE %s",
-					guarded_table(rule), quote_identifier(rule->group), columns.data,
+					guarded_table(rule), quote_identifier(rule->group), columns.data, before,
 					guarded_table(rule), condition, column_of("m", rule->group_key), join.data);
 }
 
-/* Executes an UPDATE of place_again(): a plan that keeps the order of the rows. */
+/*
+ * Executes a statement with a plan that keeps the order of rows, and that looks few of them up by
+ * their keys, however small the tables were when it was made.
+ */
 void
-guard_execute_in_order(SPIPlanPtr plan, Datum *values)
+guard_execute_in_order(SPIPlanPtr plan, Datum *values, int expected)
 {
 	int settings = NewGUCNestLevel();
 
 	set_locally("enable_hashjoin", "off");
 	set_locally("enable_mergejoin", "off");
 	set_locally("enable_material", "off");
-	guard_execute(plan, values, SPI_OK_UPDATE);
+	guard_execute(plan, values, expected);
 	AtEOXact_GUC(false, settings);
 }
 
@@ -374,7 +378,7 @@ guard_hand_on(GuardCheck *check, Datum key, CommandId since)
 	SPI_connect();
 	if (rule->hand_on == NULL)
 		rule->hand_on =
-			guard_prepare(place_again(rule,
+			guard_prepare(place_again(rule, "",
 									  psprintf("%s AND NOT %s%s",
 											   same_key(rule, column_of("m", rule->group), "$1"),
 											   same_key(rule, column_of("m", rule->group_key),
@@ -463,7 +467,7 @@ guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **gr
 	SPI_connect();
 	if (rule->bound == NULL)
 		rule->bound = prepare_bound(rule, &all);
-	guard_execute(rule->bound, all.value, SPI_OK_SELECT);
+	guard_execute_in_order(rule->bound, all.value, SPI_OK_SELECT);
 	get_typlenbyval(all.type[0], &length, &by_value);
 	*groups = MemoryContextAlloc(context, (SPI_processed + 1) * sizeof(Datum));
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -491,12 +495,11 @@ prepare_follow(const GuardRule *rule, const Parameters *all)
 	const char *leads = same_key(rule, group, key);
 	const char *is_in = same_key(rule, group, "$3");
 
-	return guard_prepare(place_again(rule,
-									 psprintf("EXISTS (SELECT FROM %s AS j WHERE %s AND "
-											  "CASE WHEN $2 THEN j.same AND NOT %s "
-											  "WHEN j.same THEN %s AND NOT %s ELSE %s END)%s",
-											  judged(rule), same_key(rule, key, "j.k"), is_in,
-											  is_in, leads, leads, same_scope(rule, "m", 4))),
+	return guard_prepare(place_again(rule, psprintf("%s AS j CROSS JOIN ", judged(rule)),
+									 psprintf("%s AND CASE WHEN $2 THEN j.same AND NOT %s "
+											  "WHEN j.same THEN %s AND NOT %s ELSE %s END%s",
+											  same_key(rule, key, "j.k"), is_in, is_in, leads,
+											  leads, same_scope(rule, "m", 4))),
 						 all->count, all->type);
 }
 
@@ -522,7 +525,7 @@ guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row)
 	SPI_connect();
 	if (rule->follow == NULL)
 		rule->follow = prepare_follow(rule, &all);
-	guard_execute_in_order(rule->follow, all.value);
+	guard_execute_in_order(rule->follow, all.value, SPI_OK_UPDATE);
 	SPI_finish();
 }
 
@@ -581,10 +584,10 @@ guard_fill_groups(GuardRule *rule, bool all)
 {
 	const char *condition =
 		all ? "true" : psprintf("%s IS NULL OR %s", column_of("m", rule->group), is_listed(rule));
-	SPIPlanPtr plan = guard_prepare(place_again(rule, condition), 0, NULL);
+	SPIPlanPtr plan = guard_prepare(place_again(rule, "", condition), 0, NULL);
 
 	if (all)
 		guard_place_again(rule, plan, NULL, NULL);
 	else
-		guard_execute_in_order(plan, NULL);
+		guard_execute_in_order(plan, NULL, SPI_OK_UPDATE);
 }

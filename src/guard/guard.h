@@ -261,7 +261,7 @@ extern void guard_lock_statement(const GuardRule *rule);
 
 extern const char *guard_leader_condition(const GuardRule *rule);
 extern int guard_find_judged(GuardCheck *check, bool same, Datum key, Datum led, Datum **groups);
-extern void guard_execute_in_order(SPIPlanPtr plan, Datum *values);
+extern void guard_execute_in_order(SPIPlanPtr plan, Datum *values, int expected);
 extern void guard_hand_on(GuardCheck *check, Datum key, CommandId since);
 extern void guard_follow_judged(GuardCheck *check, bool got, TupleTableSlot *row);
 extern void guard_fill_groups(GuardRule *rule, bool all);
