@@ -162,7 +162,9 @@ begin(IndexScanDesc scan, MatchReceiver receiver, void *receiver_state)
 	pgstat_count_index_scan(scan->indexRelation);
 	compat_count_search(scan);
 	state->begun = true;
-	state->found = (MatchList){.receiver = receiver, .receiver_state = receiver_state};
+	state->found = (MatchList){.receiver = receiver,
+							   .receiver_state = receiver_state,
+							   .some = receiver == NULL ? SOME_FIRST : 0};
 	conditions = scan_conditions(scan);
 	/*
 	 * The index computes the operator's own distances.  But it collects matches ahead, which

@@ -38,8 +38,9 @@ match_tid(uint64 match)
 	return tid;
 }
 
-/* The greatest number that a match at a distance can be. */
-#define MATCH_LAST(distance) ((uint64) (distance) << 48 | UINT64_C(0xFFFFFFFFFFFF))
+/* A number that no match at a distance is less than, and the greatest that one can be. */
+#define MATCH_FIRST(distance) ((uint64) (distance) << 48)
+#define MATCH_LAST(distance) (MATCH_FIRST(distance) | UINT64_C(0xFFFFFFFFFFFF))
 
 /* Receives some of the matches of a search. */
 typedef void (*MatchReceiver)(void *state, const uint64 *match, Size count);
@@ -61,11 +62,30 @@ typedef struct MatchList
 	uint64 after;
 	uint64 ceiling; /* matches from here on were dropped; PG_UINT64_MAX if none were */
 	bool repeats;   /* a match may be there twice */
+
+	/*
+	 * If `some` is not 0, a round may end as soon as it has found as many matches at the least
+	 * distance that there can be, if much is left to search.  Those that such rounds have
+	 * returned, ascending, are not found again.
+	 */
+	Size some;
+	uint64 least;  /* the greatest number of a match at this distance */
+	Size nearest;  /* matches of the list up to it */
+	bool ended;    /* the round has ended so */
+	uint64 *given; /* what such rounds have returned */
+	Size givens;
+	Size given_room;
 } MatchList;
+
+/* The matches that the first of such rounds looks for. */
+#define SOME_FIRST 32
 
 extern Size matches_room(void);
 extern void matches_begin_round(MatchList *list, uint64 after, Size limit);
 extern void matches_add(MatchList *list, uint64 match);
+extern bool matches_suffice(MatchList *list, uint32 pages);
+extern int matches_nth_distance(MatchList *list, Size n);
+extern void matches_lower_ceiling(MatchList *list, uint64 ceiling);
 extern bool matches_end_round(MatchList *list, uint64 *after);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
@@ -128,6 +148,17 @@ extern ScanConditions scan_conditions(IndexScanDesc scan);
 
 extern SetQuery *set_query(const Signature *set, QueryMeasure measure, double threshold);
 
+/* Returns the distance that a resemblance stands for. */
+extern int distance_of_sets(double resemblance);
+
+/* A page of elements that stays pinned, since the next set often begins on it, and a count of pages. */
+typedef struct KeptPage
+{
+	Buffer buffer; /* or InvalidBuffer */
+	uint32 page;   /* its number in a segment, its block in a tail */
+	uint64 pages;  /* that were read */
+} KeptPage;
+
 /* A document that may match: its record, and the TID without flags. */
 typedef struct SetPending
 {
@@ -153,6 +184,13 @@ typedef struct SearchQuery
 	const SetQuery *set_origin;
 	int nearest;
 	SearchMethod method;
+
+	/*
+	 * Of sets, if not 0: the search may end when it has found as many that are nearer than all
+	 * others, or, after it has compared documents on half as many pages, when it has found fewer.
+	 */
+	Size enough;
+	uint64 pages;
 
 	/*
 	 * If flag_mask is not 0, the search ignores centre and radius.  It finds the documents
@@ -191,6 +229,9 @@ typedef struct QueryBucket
 	uint32 bucket;
 } QueryBucket;
 
+extern QueryBucket *set_buckets(const SetQuery *query, const Grouping *g);
+extern void set_sort_buckets(QueryBucket *bucket, uint32 count);
+
 /* ---- Documents of a search (scan_documents.c) ---------------------------- */
 
 /* A search of an index. */
@@ -215,6 +256,8 @@ typedef struct Search
 	SetPending *pending;   /* sets whose elements are to be compared when no page is locked */
 	Size pendings;
 	Size pending_room;
+	KeptPage elements;
+	uint64 pages_left; /* of query->pages */
 	Segment *segment;  /* of sets, that is searched by lists */
 	uint32 least_page; /* the page of the candidate that least hits were asked for last ... */
 	uint32 least_hits; /* ... and what they are */
@@ -246,6 +289,7 @@ extern void search_expect_hits(Search *s, Segment *segment, HitCounter *counter)
 extern void search_note_set(Search *s, Page page, uint32 i);
 extern bool search_pending(Search *s, Segment *segment, uint32 stamp);
 extern void search_sets(Search *s, Segment *segment);
+extern void search_nearest(Search *s, Segment *segment);
 
 /* ---- Postings (scan_postings.c) ----------------------------------------- */
 
@@ -268,8 +312,10 @@ typedef struct PostingReader
 } PostingReader;
 
 extern void postings_read(PostingReader *r, Relation index, Segment *segment, SearchReport *report,
-						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max);
+						  const SearchPlan *plan, const QueryBucket *bucket, double postings_max,
+						  size_t candidates_max);
 extern void postings_end(PostingReader *r);
+extern size_t candidates_room(void);
 extern size_t postings_candidates_max(const Segment *segment);
 extern void postings_lengths(Relation index, Segment *segment, SearchReport *report,
 							 QueryBucket *bucket, int buckets);

@@ -197,6 +197,8 @@ search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 pages)
 		CHECK_FOR_INTERRUPTS();
 		if (s->pendings > 0 && !search_pending(s, segment, 0))
 			return;
+		if (matches_suffice(s->found, pages - p - 1))
+			return;
 	}
 }
 
@@ -263,6 +265,9 @@ match_candidate(Search *s, Page page, uint32 slot)
 		match_document(s, page, slot, distance);
 }
 
+/* To compare this number of candidates takes about as long as to find and read a page. */
+#define CANDIDATES_AS_PAGE 32
+
 /* Finds the matches among candidates, which ascend, so that each page is visited once. */
 void
 search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count)
@@ -306,6 +311,8 @@ search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t c
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		if (s->pendings > 0 && !search_pending(s, segment, 0))
+			return;
+		if (matches_suffice(s->found, (uint32) ((count - i) / CANDIDATES_AS_PAGE)))
 			return;
 	}
 }

@@ -36,9 +36,21 @@
 #define FAR_GROWTH 16
 #define FAR_LIMIT_MAX (SIZE_MAX / FAR_GROWTH)
 
+/* How many sets the first search for some looks for, and the factor from one to the next. */
+#define NEAR_LIMIT_FIRST 16
+#define NEAR_GROWTH 16
+
+/*
+ * Searches for some sets come as long as they have read no more than half of this part of the
+ * index's pages, and together read no more than this part, beside the lists of the first.  A query
+ * has no more elements for each page.
+ */
+#define NEAR_PAGES_PART 4
+#define NEAR_LISTS_PART 2
+
 typedef enum OrderStage
 {
-	STAGE_NEAR,  /* searches with growing radii */
+	STAGE_NEAR,  /* searches with growing radii, or for some sets */
 	STAGE_FAR,   /* packed scans, or lists of keys */
 	STAGE_EMPTY, /* empty signatures, at the greatest distance */
 	STAGE_EQUAL, /* instead of these three, if all distances are equal: all but NULLs */
@@ -75,7 +87,9 @@ struct Ordering
 	bool planned; /* steps are set */
 	Steps steps;
 	int next_step;
-	Size far_limit; /* matches that the next packed scan keeps */
+	Size far_limit;  /* matches that the next packed scan keeps */
+	Size near_limit; /* sets that the next search for some looks for */
+	uint64 pages;    /* that searches for some sets have read */
 };
 
 /*
@@ -105,6 +119,7 @@ ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilt
 	o->limit = limit >= 0 ? limit : o->farthest;
 	o->reached = o->wanted = -1;
 	o->far_limit = FAR_LIMIT_FIRST;
+	o->near_limit = NEAR_LIMIT_FIRST;
 	return o;
 }
 
@@ -208,27 +223,11 @@ set_steps(Ordering *o)
 	pfree(meta);
 }
 
-/* Sets the steps of an ordering by sets. */
-static void
-set_steps_of_sets(Ordering *o)
-{
-	static const double distance[] = {0.2, 0.5, 0.7, 0.85, 0.93, 0.97};
-
-	for (int i = 0; i < lengthof(distance); i++)
-		o->steps.radius[i] = (int) (distance[i] * SET_DISTANCES);
-	/* The last step is for all sets that share anything. */
-	o->steps.radius[lengthof(distance)] = SET_DISTANCE_MAX - 1;
-	o->steps.count = lengthof(distance) + 1;
-	o->planned = true;
-}
-
 /* Chooses the radius of the next search, or packed scans if that would cost too much. */
 static void
 choose_radius(Ordering *o)
 {
-	if (!o->planned && o->set != NULL)
-		set_steps_of_sets(o);
-	else if (!o->planned)
+	if (!o->planned)
 		set_steps(o);
 	while (o->wanted <= o->reached && o->next_step < o->steps.count)
 	{
@@ -241,9 +240,6 @@ choose_radius(Ordering *o)
 	o->wanted = o->limit;
 	o->stage = STAGE_FAR;
 }
-
-/* A resemblance that is less than that of any sets that share an element. */
-#define SHARES_ANYTHING 1e-12
 
 /* ---- Batches ------------------------------------------------------------ */
 
@@ -260,15 +256,6 @@ collect_by_distance(Ordering *o, MatchList *batch)
 		choose_radius(o);
 	query.radius = o->wanted;
 	query.method = neardup_search;
-	if (o->set != NULL)
-	{
-		/* All whose distance, rounded down, is at most the radius. */
-		o->set->threshold = o->wanted == SET_DISTANCE_MAX - 1 ?
-			SHARES_ANYTHING :
-			Max(0, 1 - (o->wanted + 1.0) / SET_DISTANCES);
-		query.set = o->set;
-		query.nearest = o->reached + 1;
-	}
 	if (o->stage == STAGE_FAR)
 	{
 		/* Within a distance, the cheapest search costs no more than the others. */
@@ -288,6 +275,72 @@ collect_by_distance(Ordering *o, MatchList *batch)
 		o->stage = o->limited ? STAGE_DONE : STAGE_EMPTY;
 		o->after = 0;
 	}
+}
+
+/* A resemblance that is less than that of any sets that share an element. */
+#define SHARES_ANYTHING 1e-12
+
+/* A ReportReceiver: counts the pages that an ordering has read. */
+static void
+add_pages(void *state, const SearchReport *report)
+{
+	Ordering *o = state;
+
+	o->pages += report->pages;
+}
+
+/*
+ * Collects the nearest sets of those that have not been collected.  Searches for some that are
+ * near come first, each for more than the one before, as long as they read few pages; then one
+ * reads all sets.  So all together read little more than each page once.
+ */
+static void
+collect_sets(Ordering *o, MatchList *batch)
+{
+	BlockNumber pages = RelationGetNumberOfBlocks(o->index);
+	SearchQuery query = {.centre = o->centre,
+						 .filter = o->filter,
+						 .by_distance = true,
+						 .set = o->set,
+						 .nearest = match_distance(o->after + 1),
+						 .method = neardup_search,
+						 .snapshot = o->snapshot};
+	uint64 before = o->after;
+	Size some = batch->some;
+	bool complete;
+
+	if (neardup_search == SEARCH_SCAN || o->pages > pages / NEAR_PAGES_PART / 2 ||
+		o->set->count > pages * NEAR_LISTS_PART)
+		o->stage = STAGE_FAR;
+	if (o->stage == STAGE_NEAR)
+	{
+		o->set->threshold = SHARES_ANYTHING;
+		query.radius = SET_DISTANCE_MAX - 1;
+		query.enough = o->near_limit;
+		query.pages = pages / NEAR_PAGES_PART - o->pages;
+		o->near_limit *= NEAR_GROWTH;
+	}
+	else
+	{
+		o->set->threshold = 0;
+		query.radius = SET_DISTANCE_MAX;
+		if (o->filter != NULL && neardup_search == SEARCH_AUTO)
+			query.method = SEARCH_KEYS;
+	}
+	/* A search that reads all sets does not end early, unless only those are left that share nothing. */
+	if (o->stage == STAGE_FAR && query.nearest < SET_DISTANCE_MAX)
+		batch->some = 0;
+	complete = index_search(o->index, &query, 1, batch, &o->after, add_pages, o);
+	batch->some = batch->ended ? batch->some : some;
+	if (complete)
+		o->after = MATCH_LAST(query.radius);
+	if (complete && o->stage == STAGE_FAR)
+	{
+		o->stage = STAGE_EMPTY;
+		o->after = 0;
+	}
+	else if (complete || (o->after == before && !batch->ended))
+		o->stage = STAGE_FAR;
 }
 
 /*
@@ -331,6 +384,8 @@ ordering_next(Ordering *o, MatchList *batch, bool *is_null)
 			collect_by_flags(o, TID_NULL, 0, STAGE_NULL, batch);
 		else if (o->stage == STAGE_NULL)
 			collect_by_flags(o, TID_NULL, TID_NULL, STAGE_DONE, batch);
+		else if (o->set != NULL)
+			collect_sets(o, batch);
 		else
 			collect_by_distance(o, batch);
 	}

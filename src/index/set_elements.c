@@ -5,20 +5,70 @@
 
 #include "miscadmin.h"
 
+/* Unpins the page that was kept. */
+void
+kept_release(KeptPage *kept)
+{
+	if (BufferIsValid(kept->buffer))
+		ReleaseBuffer(kept->buffer);
+	kept->buffer = InvalidBuffer;
+}
+
+/* Share-locks the page that was kept, if that is the one and still belongs to the source. */
+static bool
+lock_kept(const ElementSource *source, uint32 page)
+{
+	KeptPage *kept = source->kept;
+	uint32 stamp = source->segment != NULL ? source->segment->stamp : source->stamp;
+	const PageInfo *info;
+
+	if (kept == NULL || !BufferIsValid(kept->buffer) || kept->page != page)
+		return false;
+	LockBuffer(kept->buffer, BUFFER_LOCK_SHARE);
+	info = page_info(BufferGetPage(kept->buffer));
+	if (info->page_id == PAGE_ID && info->stamp == stamp && info->kind == PAGE_ELEMENTS &&
+		info->block == BufferGetBlockNumber(kept->buffer))
+		return true;
+	LockBuffer(kept->buffer, BUFFER_LOCK_UNLOCK);
+	kept_release(kept);
+	return false;
+}
+
 /* Share-locks a page of elements: its number in a segment, its block in a tail. */
 static Buffer
 read_page(const ElementSource *source, uint32 page)
 {
 	Buffer buffer;
 
-	if (source->segment != NULL)
+	if (lock_kept(source, page))
+		buffer = source->kept->buffer;
+	else if (source->segment != NULL)
 		return segment_elements(source->index, source->segment, page);
-	if (source->walk != NULL)
+	else if (source->walk != NULL)
 		return walk_elements(source->walk, page);
-	buffer = page_read(source->index, page, PAGE_ELEMENTS, source->stamp);
+	else
+		buffer = page_read(source->index, page, PAGE_ELEMENTS, source->stamp);
 	if (BufferIsValid(buffer))
 		page_check_documents(source->index, buffer, 0);
 	return buffer;
+}
+
+/* Unlocks a page of elements, and keeps or unpins it. */
+static void
+release_page(const ElementSource *source, Buffer buffer, uint32 page)
+{
+	KeptPage *kept = source->kept;
+
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (kept == NULL)
+		ReleaseBuffer(buffer);
+	else if (kept->buffer != buffer || kept->page != page)
+	{
+		kept_release(kept);
+		kept->buffer = buffer;
+		kept->page = page;
+		kept->pages++;
+	}
 }
 
 /*
@@ -72,7 +122,8 @@ static bool
 read_some(const ElementSource *source, SetRecord *rest, ElementVisitor visit, void *state)
 {
 	bool tail = source->segment == NULL && source->walk == NULL;
-	Buffer buffer = read_page(source, rest->page);
+	uint32 page = rest->page;
+	Buffer buffer = read_page(source, page);
 	const PageInfo *info;
 	uint32 part;
 
@@ -86,7 +137,7 @@ read_some(const ElementSource *source, SetRecord *rest, ElementVisitor visit, vo
 	rest->page = tail ? info->next : rest->page + 1;
 	rest->offset = 0;
 	rest->count -= part;
-	UnlockReleaseBuffer(buffer);
+	release_page(source, buffer, page);
 	CHECK_FOR_INTERRUPTS();
 	return true;
 }

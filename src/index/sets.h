@@ -27,6 +27,7 @@ typedef struct ElementSource
 	uint32 stamp;
 	Segment *segment;
 	SegmentWalk *walk;
+	KeptPage *kept; /* or NULL: no page stays pinned */
 } ElementSource;
 
 /* Receives the next elements of a set. */
@@ -38,6 +39,7 @@ extern void elements_put(SegmentRoot *root, Page page, const uint64 *element, ui
 						 void (*full)(void *state), void *state);
 extern bool elements_read(const ElementSource *source, const SetRecord *record,
 						  ElementVisitor visit, void *state);
+extern void kept_release(KeptPage *kept);
 extern uint64 *elements_copy(const ElementSource *source, const SetRecord *record);
 
 /* A large set is sorted in parts of this number of elements. */
