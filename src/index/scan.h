@@ -42,6 +42,15 @@ match_tid(uint64 match)
 #define MATCH_FIRST(distance) ((uint64) (distance) << 48)
 #define MATCH_LAST(distance) (MATCH_FIRST(distance) | UINT64_C(0xFFFFFFFFFFFF))
 
+/* Where the document of a match is: on a page that has it as long as it has this stamp. */
+typedef struct MatchPlace
+{
+	uint64 match;
+	BlockNumber block;
+	uint32 stamp;
+	uint32 slot;
+} MatchPlace;
+
 /* Receives some of the matches of a search. */
 typedef void (*MatchReceiver)(void *state, const uint64 *match, Size count);
 
@@ -75,7 +84,16 @@ typedef struct MatchList
 	uint64 *given; /* what such rounds have returned */
 	Size givens;
 	Size given_room;
+
+	/* Places of matches of the round, of the first that were found. */
+	MatchPlace *place;
+	Size places;
+	Size place_room;
+	Size places_most; /* 0: they are not noted */
 } MatchList;
+
+/* The places that a scan notes in a round. */
+#define PLACES_MOST 256
 
 /* The matches that the first of such rounds looks for. */
 #define SOME_FIRST 32
@@ -87,6 +105,9 @@ extern bool matches_suffice(MatchList *list, uint32 pages);
 extern int matches_nth_distance(MatchList *list, Size n);
 extern void matches_lower_ceiling(MatchList *list, uint64 ceiling);
 extern bool matches_end_round(MatchList *list, uint64 *after);
+
+extern void matches_note_place(MatchList *list, MatchPlace place);
+extern void matches_kill(Relation index, MatchList *list, const uint8 *killed);
 
 /* ---- Keys (scan_keys.c) ------------------------------------------------- */
 
@@ -162,6 +183,7 @@ typedef struct KeptPage
 /* A document that may match: its record, and the TID without flags. */
 typedef struct SetPending
 {
+	MatchPlace place; /* without the match */
 	ItemPointerData tid;
 	SetRecord record;
 } SetPending;
@@ -199,6 +221,7 @@ typedef struct SearchQuery
 	uint16 flag_mask;
 	uint16 flags;
 
+	bool killed;       /* finds documents that are marked as killed, too */
 	Size limit;        /* matches that a round keeps at most; 0 if only memory limits them */
 	Snapshot snapshot; /* to test for being too old, or NULL */
 } SearchQuery;
@@ -271,11 +294,19 @@ extern void search_set_stride(Search *s, uint32 stride);
 extern void search_scan_page(Search *s, Buffer buffer, const char *ahead);
 extern void search_scan_segment(Search *s, Segment *segment);
 extern void search_candidates(Search *s, Segment *segment, const uint32 *candidate, size_t count);
-extern void search_add_match(Search *s, const ItemPointerData *tid, int distance);
+extern MatchPlace search_place(const Search *s, Page page, uint32 slot);
+extern void search_add_match(Search *s, const ItemPointerData *tid, int distance, MatchPlace place);
 extern void search_scan_pages(Search *s, Segment *segment, uint32 first, uint32 end);
 extern bool search_probe(Search *s, Segment *segment, const QueryBucket *bucket,
 						 double postings_max);
 extern bool search_by_keys(Search *s, Segment *segment);
+
+/* Returns the flags, or the mark, that keep a document from being found. */
+static inline uint16
+search_hidden(const Search *s)
+{
+	return s->query->killed ? TID_FLAGS : TID_FLAGS | TID_KILLED;
+}
 
 /* Returns whether the search compares sets. */
 static inline bool
@@ -346,7 +377,7 @@ extern double filter_price(Relation index, const IndexMeta *meta, const KeyFilte
 typedef struct Ordering Ordering;
 
 extern Ordering *ordering_begin(Relation index, const Signature *centre, int limit,
-								const KeyFilter *filter, Snapshot snapshot);
+								const KeyFilter *filter, bool killed, Snapshot snapshot);
 extern bool ordering_next(Ordering *ordering, MatchList *batch, bool *is_null);
 
 #endif

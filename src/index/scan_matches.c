@@ -43,6 +43,7 @@ matches_begin_round(MatchList *list, uint64 after, Size limit)
 	list->least = MATCH_LAST(match_distance(after + 1));
 	list->nearest = 0;
 	list->ended = false;
+	list->places = 0;
 }
 
 /* ---- Sorting ------------------------------------------------------------ */

@@ -78,6 +78,7 @@ struct Ordering
 	SetQuery *set;           /* of an index of sets, else NULL */
 	int farthest;            /* the greatest distance that signatures, or sets, can have */
 	const KeyFilter *filter; /* or NULL */
+	bool killed;             /* documents that are marked as killed are found, too */
 	bool limited;
 	int limit;    /* the greatest distance */
 	int reached;  /* all documents within this distance have been collected; -1: none */
@@ -99,13 +100,14 @@ struct Ordering
  */
 Ordering *
 ordering_begin(Relation index, const Signature *centre, int limit, const KeyFilter *filter,
-			   Snapshot snapshot)
+			   bool killed, Snapshot snapshot)
 {
 	Ordering *o = palloc0(sizeof(Ordering));
 
 	o->index = index;
 	o->snapshot = snapshot;
 	o->filter = filter;
+	o->killed = killed;
 	if (centre != NULL)
 		o->centre = *centre;
 	o->farthest = o->centre.header.k;
@@ -249,6 +251,7 @@ collect_by_distance(Ordering *o, MatchList *batch)
 {
 	SearchQuery query = {.centre = o->centre,
 						 .filter = o->filter,
+						 .killed = o->killed,
 						 .by_distance = true,
 						 .snapshot = o->snapshot};
 
@@ -300,6 +303,7 @@ collect_sets(Ordering *o, MatchList *batch)
 	BlockNumber pages = RelationGetNumberOfBlocks(o->index);
 	SearchQuery query = {.centre = o->centre,
 						 .filter = o->filter,
+						 .killed = o->killed,
 						 .by_distance = true,
 						 .set = o->set,
 						 .nearest = match_distance(o->after + 1),
@@ -353,6 +357,7 @@ collect_by_flags(Ordering *o, uint16 mask, uint16 flags, OrderStage next, MatchL
 	SearchQuery query = {.centre = o->centre,
 						 .radius = o->farthest,
 						 .filter = o->filter,
+						 .killed = o->killed,
 						 .by_distance = true,
 						 .method = neardup_search,
 						 .flag_mask = mask | TID_DEAD,

@@ -45,14 +45,17 @@ search_note_set(Search *s, Page page, uint32 i)
 	const uint8_t *symbols = page_symbols(page, s->stride, i);
 	const SetRecord *record = (const SetRecord *) symbols;
 
-	if (match_of(s->query->nearest, page_tid(page, i)) >= s->found->ceiling ||
-		record->count < s->least || record->count > s->most || tid_flags(page_tid(page, i)) ||
+	ItemPointerData tid = tid_of_heap(page_tid(page, i));
+
+	if (match_of(s->query->nearest, &tid) >= s->found->ceiling || record->count < s->least ||
+		record->count > s->most || (page_tid(page, i)->ip_posid & search_hidden(s)) != 0 ||
 		bitmap_shared_most(&query->bitmap, query->count, &record->bitmap, record->count) <
 			set_overlap(query, record->count) ||
 		!filter_passes(s->query->filter, symbols, s->stride))
 		return;
 	s->pending = host_grow(s->pending, &s->pending_room, s->pendings + 1, sizeof(SetPending));
-	s->pending[s->pendings++] = (SetPending){.tid = *page_tid(page, i), .record = *record};
+	s->pending[s->pendings++] =
+		(SetPending){.place = search_place(s, page, i), .tid = tid, .record = *record};
 }
 
 /* A set whose elements are compared with those of a query, in parts. */
@@ -118,7 +121,7 @@ match_pending(Search *s, const ElementSource *source, const SetPending *pending)
 													origin != NULL ? origin->count : query->count,
 													size));
 	if (distance <= s->query->radius || !s->query->by_distance)
-		search_add_match(s, &pending->tid, distance);
+		search_add_match(s, &pending->tid, distance, pending->place);
 	return true;
 }
 
