@@ -245,8 +245,7 @@ try_with_room(Cleanup *cleanup, void (*function)(void *state))
 	CurrentResourceOwner = owner;
 	if (error != NULL)
 		ereport(LOG,
-				(errcode(error->sqlerrcode),
-				 errmsg("vacuum of index \"%s\" goes on without merging its segments",
+				(errmsg("vacuum of index \"%s\" goes on without merging its segments",
 						RelationGetRelationName(cleanup->upkeep.index)),
 				 errdetail("%s.", error->message)));
 	MemoryContextSwitchTo(before);
