@@ -163,6 +163,7 @@ extern GuardTrigger *guard_trigger(const Trigger *trigger, Relation table, Oid f
 extern GuardPlace *guard_place(GuardRule *rule, Relation table);
 extern Oid guard_root(Oid trigger, Oid *root);
 extern void guard_keep_plan(SPIPlanPtr plan);
+extern void guard_forget(void);
 extern const char *guard_helper_name(const char *guard, const char *label);
 
 /* ---- Tables and indexes (place.c) -------------------------------------------- */
@@ -213,8 +214,9 @@ typedef struct GuardCheck
 	Unfinished unfinished;
 	NullableDatum signature;
 	Datum *within;
-	EState *state; /* for expressions; NULL until one is needed */
-	int barred;    /* groups that the row may not join, and their numbers */
+	EState *state;  /* for expressions; NULL until one is needed */
+	List *prepared; /* expressions */
+	int barred;     /* groups that the row may not join, and their numbers */
 	Datum *bar;
 } GuardCheck;
 

@@ -429,14 +429,19 @@ guard_fill_place(GuardRule *rule, GuardPlace *place, Relation table)
 	if (rule->unless != NULL)
 		place->unless = get_attnum(oid, rule->unless);
 	find_index(rule, place, table);
-	if (!OidIsValid(place->index))
+	if (OidIsValid(place->index))
+		check_measure(rule, place->index);
+	else
+	{
+		/* Each row that fails would leave something in the rule's memory. */
+		guard_forget();
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no index that guard \"%s\" can ask",
 						RelationGetRelationName(table), rule->name),
 				 errdetail("Nobody can write rows to the table until it has one."),
 				 errhint("Use %s.", guard_index_statement(rule, place->side))));
-	check_measure(rule, place->index);
+	}
 }
 
 /* Returns the statement that creates the index that a guard asks. */

@@ -112,6 +112,13 @@ refresh_cache(void)
 	triggers = new_table("neardup triggers", sizeof(GuardTrigger), cache_context);
 }
 
+/* Has the next trigger make all rules anew. */
+void
+guard_forget(void)
+{
+	stale = true;
+}
+
 /* Keeps a plan as long as the rules that the cache has now. */
 void
 guard_keep_plan(SPIPlanPtr plan)

@@ -9,11 +9,14 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
+
+#include "rights.h"
 
 /* Parameters of the insert into a log; the keys of both rows follow. */
 enum
@@ -98,7 +101,10 @@ guard_check_right(const GuardRule *rule, Oid table, AttrNumber column, AclMode r
 	static const char *const names[] = {"INSERT", "SELECT", "UPDATE"};
 	const char *privilege = names[right == ACL_INSERT ? 0 : right == ACL_SELECT ? 1 : 2];
 
+	/* An INSERT asks for the columns that it fills itself. */
 	if (pg_class_aclcheck(table, GetUserId(), right) == ACLCHECK_OK ||
+		(right == ACL_INSERT &&
+		 pg_attribute_aclcheck_all(table, GetUserId(), right, ACLMASK_ANY) == ACLCHECK_OK) ||
 		(column != InvalidAttrNumber &&
 		 pg_attribute_aclcheck(table, column, GetUserId(), right) == ACLCHECK_OK))
 		return;
@@ -287,6 +293,21 @@ guard_check_statements(GuardRule *rule)
 }
 
 /*
+ * Makes the text of a key independent of the session's settings, until the nest level ends: a row
+ * has the same key in the log whatever session inserts it.
+ */
+static void
+set_plain_texts(void)
+{
+	static const char *const setting[][2] = {{"DateStyle", "ISO"}, {"IntervalStyle", "postgres"},
+											 {"TimeZone", "UTC"},  {"bytea_output", "hex"},
+											 {"lc_monetary", "C"}, {"extra_float_digits", "1"}};
+
+	for (int i = 0; i < lengthof(setting); i++)
+		set_locally(setting[i][0], setting[i][1]);
+}
+
+/*
  * Writes a pair to the log.  The user recorded is the role that logged in: the current user may
  * have become another role since the row was inserted.
  */
@@ -297,6 +318,7 @@ guard_record(GuardCheck *check, const GuardHit *hit)
 	GuardSide *side = hit->place->side;
 	int keys = Max(rule->side[0].keys, 1);
 	Datum *values = palloc((RECORD_KEYS + keys + Max(side->keys, 1)) * sizeof(Datum));
+	int settings;
 
 	guard_check_right(rule, rule->log, InvalidAttrNumber, ACL_INSERT, OPTION_RECORD_IN);
 	values[RECORD_SIMILARITY] = Float8GetDatum(hit->similarity);
@@ -307,6 +329,9 @@ guard_record(GuardCheck *check, const GuardHit *hit)
 	SPI_connect();
 	if (side->record == NULL)
 		side->record = prepare_record(rule, side);
+	settings = NewGUCNestLevel();
+	set_plain_texts();
 	guard_execute(side->record, values, SPI_OK_INSERT);
+	AtEOXact_GUC(false, settings);
 	SPI_finish();
 }

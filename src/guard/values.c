@@ -9,12 +9,34 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-static EState *
-get_state(GuardCheck *check)
+/* An expression or a condition that is prepared, for one check. */
+typedef struct Prepared
 {
+	const void *expression;
+	ExprState *state;
+} Prepared;
+
+/* Returns a prepared expression; a condition is a list. */
+static ExprState *
+prepare(GuardCheck *check, const void *expression)
+{
+	Prepared *prepared;
+	ListCell *cell;
+
+	foreach (cell, check->prepared)
+	{
+		prepared = lfirst(cell);
+		if (prepared->expression == expression)
+			return prepared->state;
+	}
 	if (check->state == NULL)
 		check->state = CreateExecutorState();
-	return check->state;
+	prepared = palloc(sizeof(Prepared));
+	prepared->expression = expression;
+	prepared->state = IsA(expression, List) ? ExecPrepareQual((List *) expression, check->state) :
+											  ExecPrepareExpr((Expr *) expression, check->state);
+	check->prepared = lappend(check->prepared, prepared);
+	return prepared->state;
 }
 
 /* Returns the value of a column or an expression for a row. */
@@ -22,6 +44,7 @@ NullableDatum
 guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 {
 	NullableDatum value;
+	ExprState *prepared;
 	ExprContext *context;
 
 	if (IsA(expression, Var))
@@ -29,10 +52,10 @@ guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 		value.value = slot_getattr(row, ((Var *) expression)->varattno, &value.isnull);
 		return value;
 	}
-	context = GetPerTupleExprContext(get_state(check));
+	prepared = prepare(check, expression);
+	context = GetPerTupleExprContext(check->state);
 	context->ecxt_scantuple = row;
-	value.value = ExecEvalExprSwitchContext(ExecPrepareExpr(expression, check->state), context,
-											&value.isnull);
+	value.value = ExecEvalExprSwitchContext(prepared, context, &value.isnull);
 	return value;
 }
 
@@ -40,13 +63,15 @@ guard_value(GuardCheck *check, Expr *expression, TupleTableSlot *row)
 bool
 guard_holds(GuardCheck *check, const List *condition, TupleTableSlot *row)
 {
+	ExprState *prepared;
 	ExprContext *context;
 
 	if (condition == NIL)
 		return true;
-	context = GetPerTupleExprContext(get_state(check));
+	prepared = prepare(check, condition);
+	context = GetPerTupleExprContext(check->state);
 	context->ecxt_scantuple = row;
-	return ExecQual(ExecPrepareQual((List *) condition, check->state), context);
+	return ExecQual(prepared, context);
 }
 
 /* Do two versions of a row have the same bytes in a value? */
